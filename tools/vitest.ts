@@ -1,0 +1,33 @@
+import { readdirSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { defineConfig, type ViteUserConfig } from 'vitest/config'
+
+const packagesUrl = new URL('../packages/', import.meta.url)
+
+/** Tests run against the packages' sources, not their builds: an edit is tested without a rebuild. */
+const sourceAliases = readdirSync(packagesUrl).flatMap((folder) => [
+  {
+    find: new RegExp(`^@tandem-gpu/${folder}$`),
+    replacement: fileURLToPath(new URL(`${folder}/src/index.ts`, packagesUrl)),
+  },
+  {
+    find: new RegExp(`^@tandem-gpu/${folder}/testing$`),
+    replacement: fileURLToPath(new URL(`${folder}/src/testing/index.ts`, packagesUrl)),
+  },
+])
+
+/** The vitest configuration of one package; `configUrl` is the `import.meta.url` of its vitest.config.ts. */
+export function tandemVitest(configUrl: string, overrides: ViteUserConfig['test'] = {}): ViteUserConfig {
+  return defineConfig({
+    root: fileURLToPath(new URL('.', configUrl)),
+    resolve: { alias: sourceAliases },
+    test: {
+      include: ['src/**/*.test.ts'],
+      pool: 'forks',
+      testTimeout: 60_000,
+      hookTimeout: 60_000,
+      passWithNoTests: false,
+      ...overrides,
+    },
+  })
+}
