@@ -1,0 +1,106 @@
+import type {
+  Access,
+  AddressSpace,
+  ArrayType,
+  AtomicType,
+  MatrixType,
+  PointerType,
+  ScalarKind,
+  ScalarType,
+  Type,
+  VectorType,
+} from './ir.ts'
+import { alignOf, roundUp, sizeOf } from './layout.ts'
+
+/*
+ * Constructors of interned types: equal types are the same object, so `===` compares them. Structures are made once for
+ * each module by the front end, and types that contain them hang on them.
+ */
+
+const scalars = new Map<string, ScalarType>()
+const vectors = new Map<string, VectorType>()
+const matrices = new Map<string, MatrixType>()
+const atomics = new Map<string, AtomicType>()
+const arrays = new WeakMap<Type, Map<number | undefined, ArrayType>>()
+const pointers = new WeakMap<Type, Map<string, PointerType>>()
+
+function intern<K, T>(map: Map<K, T>, key: K, make: () => T): T {
+  let value = map.get(key)
+  if (value === undefined) {
+    value = make()
+    map.set(key, value)
+  }
+  return value
+}
+
+/** The scalar type of a kind. */
+export function scalarType(scalar: ScalarKind): ScalarType {
+  return intern(scalars, scalar, () => Object.freeze({ kind: 'scalar', scalar }))
+}
+
+/** The vector of `size` scalars. */
+export function vectorType(size: 2 | 3 | 4, scalar: ScalarKind): VectorType {
+  return intern(vectors, `${size}${scalar}`, () => Object.freeze({ kind: 'vector', size, scalar }))
+}
+
+/** The matrix of `columns` vectors of `rows` scalars. */
+export function matrixType(columns: 2 | 3 | 4, rows: 2 | 3 | 4, scalar: 'f32' | 'f16'): MatrixType {
+  return intern(matrices, `${columns}${rows}${scalar}`, () =>
+    Object.freeze({ kind: 'matrix', columns, rows, scalar }),
+  )
+}
+
+/** The atomic of a scalar. */
+export function atomicType(scalar: 'i32' | 'u32'): AtomicType {
+  return intern(atomics, scalar, () => Object.freeze({ kind: 'atomic', scalar }))
+}
+
+/** The array of `length` elements, or the runtime-sized one when it is undefined. */
+export function arrayType(element: Type, length: number | undefined): ArrayType {
+  const byLength = intern(
+    arrays as unknown as Map<Type, Map<number | undefined, ArrayType>>,
+    element,
+    () => new Map(),
+  )
+  return intern(byLength, length, () =>
+    Object.freeze({ kind: 'array', element, length, stride: roundUp(sizeOf(element), alignOf(element)) }),
+  )
+}
+
+/** The pointer to memory of a space that holds a `store`. */
+export function pointerType(space: AddressSpace, store: Type, access: Access): PointerType {
+  const bySpace = intern(pointers as unknown as Map<Type, Map<string, PointerType>>, store, () => new Map())
+  return intern(bySpace, `${space},${access}`, () => Object.freeze({ kind: 'pointer', space, store, access }))
+}
+
+export const boolType: ScalarType = scalarType('bool')
+export const i32Type: ScalarType = scalarType('i32')
+export const u32Type: ScalarType = scalarType('u32')
+export const f32Type: ScalarType = scalarType('f32')
+export const f16Type: ScalarType = scalarType('f16')
+
+/** How WGSL writes a type, with predeclared aliases for vectors and matrices: `vec3f`, `array<mat2x2h, 4>`. */
+export function typeName(type: Type): string {
+  switch (type.kind) {
+    case 'scalar':
+      return type.scalar
+    case 'vector':
+      return `vec${type.size}${suffix(type.scalar)}`
+    case 'matrix':
+      return `mat${type.columns}x${type.rows}${suffix(type.scalar)}`
+    case 'atomic':
+      return `atomic<${type.scalar}>`
+    case 'array':
+      return type.length === undefined
+        ? `array<${typeName(type.element)}>`
+        : `array<${typeName(type.element)}, ${type.length}>`
+    case 'struct':
+      return type.name
+    case 'pointer':
+      return `ptr<${type.space}, ${typeName(type.store)}${type.space === 'storage' ? `, ${type.access}` : ''}>`
+  }
+}
+
+function suffix(scalar: string): string {
+  return scalar === 'bool' ? '<bool>' : scalar.startsWith('abstract') ? `<${scalar}>` : scalar[0]!
+}

@@ -1,0 +1,181 @@
+import type { Block, Expression, IrFunction, IrModule, Place, Statement } from './ir.ts'
+
+/** Callbacks of `walk`, each called before what is inside; returning false skips the inside. */
+export interface Visitor {
+  statement?(statement: Statement): boolean | undefined
+  expression?(expression: Expression): boolean | undefined
+  /** `use` says what happens to the place: its value is loaded, it is stored to, both, or its address is taken. */
+  place?(place: Place, use: PlaceUse): boolean | undefined
+}
+
+/** What is done with a whole place; the bases of the place itself are visited with the same use. */
+export type PlaceUse = 'load' | 'store' | 'load-store' | 'address'
+
+/** Visits everything under a function, statement, expression or all functions of a module, in order of evaluation. */
+export function walk(node: IrModule | IrFunction | Statement | Expression, visitor: Visitor): void {
+  switch (node.kind) {
+    case 'module':
+      for (const f of node.functions) walkStatement(f.body, visitor)
+      return
+    case 'function':
+      walkStatement(node.body, visitor)
+      return
+    default:
+      if (isStatement(node)) walkStatement(node, visitor)
+      else walkExpression(node, visitor)
+  }
+}
+
+const statementKinds: ReadonlySet<string> = new Set<Statement['kind']>([
+  ...([
+    'block',
+    'let',
+    'var',
+    'assign',
+    'compound-assign',
+    'swizzle-assign',
+    'evaluate',
+    'if',
+    'switch',
+  ] as const),
+  ...(['loop', 'for', 'while', 'break', 'continue', 'return'] as const),
+])
+
+function isStatement(node: Statement | Expression): node is Statement {
+  return statementKinds.has(node.kind)
+}
+
+/** Visits a statement and what is inside it. */
+export function walkStatement(statement: Statement, visitor: Visitor): void {
+  if (visitor.statement?.(statement) === false) return
+  const inside = (s: Statement | undefined) => s && walkStatement(s, visitor)
+  const value = (e: Expression | undefined) => e && walkExpression(e, visitor)
+  switch (statement.kind) {
+    case 'block':
+      for (const s of statement.statements) walkStatement(s, visitor)
+      return
+    case 'let':
+      value(statement.value)
+      return
+    case 'var':
+      value(statement.initial)
+      return
+    case 'assign':
+      walkPlace(statement.target, 'store', visitor)
+      value(statement.value)
+      return
+    case 'compound-assign':
+      walkPlace(statement.target, 'load-store', visitor)
+      value(statement.value)
+      return
+    case 'swizzle-assign':
+      walkPlace(statement.target, statement.operator === undefined ? 'store' : 'load-store', visitor)
+      value(statement.value)
+      return
+    case 'evaluate':
+      value(statement.value)
+      return
+    case 'if':
+      value(statement.condition)
+      inside(statement.then)
+      inside(statement.otherwise)
+      return
+    case 'switch':
+      value(statement.selector)
+      for (const clause of statement.clauses) inside(clause.body)
+      return
+    case 'loop':
+      inside(statement.body)
+      inside(statement.continuing)
+      value(statement.breakIf)
+      return
+    case 'for':
+      inside(statement.initial)
+      value(statement.condition)
+      inside(statement.body)
+      inside(statement.update)
+      return
+    case 'while':
+      value(statement.condition)
+      inside(statement.body)
+      return
+    case 'return':
+      value(statement.value)
+      return
+    case 'break':
+    case 'continue':
+      return
+  }
+}
+
+/** Visits an expression and what is inside it. */
+export function walkExpression(expression: Expression, visitor: Visitor): void {
+  if (visitor.expression?.(expression) === false) return
+  switch (expression.kind) {
+    case 'literal':
+    case 'zero':
+    case 'value':
+    case 'constant':
+      return
+    case 'splat':
+    case 'convert':
+    case 'bitcast':
+    case 'unary':
+      walkExpression(expression.value, visitor)
+      return
+    case 'construct':
+    case 'builtin-call':
+    case 'call':
+      for (const argument of expression.args) walkExpression(argument, visitor)
+      return
+    case 'load':
+      walkPlace(expression.place, 'load', visitor)
+      return
+    case 'address-of':
+      walkPlace(expression.place, 'address', visitor)
+      return
+    case 'member':
+    case 'swizzle':
+      walkExpression(expression.base, visitor)
+      return
+    case 'index':
+      walkExpression(expression.base, visitor)
+      walkExpression(expression.index, visitor)
+      return
+    case 'binary':
+    case 'logical':
+      walkExpression(expression.left, visitor)
+      walkExpression(expression.right, visitor)
+      return
+  }
+}
+
+/** Visits a place, its bases with the same use, and its index expressions. */
+export function walkPlace(place: Place, use: PlaceUse, visitor: Visitor): void {
+  if (visitor.place?.(place, use) === false) return
+  switch (place.kind) {
+    case 'variable':
+    case 'deref':
+      return
+    case 'member-place':
+    case 'component-place':
+      walkPlace(place.base, use, visitor)
+      return
+    case 'index-place':
+      walkPlace(place.base, use, visitor)
+      walkExpression(place.index, visitor)
+      return
+  }
+}
+
+/** The variable or pointer parameter at the root of a place. */
+export function rootOf(place: Place): Extract<Place, { kind: 'variable' | 'deref' }> {
+  let p = place
+  while (p.kind !== 'variable' && p.kind !== 'deref') p = p.base
+  return p
+}
+
+/** The statements of a block, for callers that hold an optional one. */
+export function statementsOf(block: Block | undefined): readonly Statement[] {
+  return block?.statements ?? []
+}
