@@ -10,10 +10,10 @@ const sourceAliases = readdirSync(packagesUrl).flatMap((folder) => [
     find: new RegExp(`^@tandem-gpu/${folder}$`),
     replacement: fileURLToPath(new URL(`${folder}/src/index.ts`, packagesUrl)),
   },
-  {
-    find: new RegExp(`^@tandem-gpu/${folder}/testing$`),
-    replacement: fileURLToPath(new URL(`${folder}/src/testing/index.ts`, packagesUrl)),
-  },
+  ...['testing', 'reference'].map((subpath) => ({
+    find: new RegExp(`^@tandem-gpu/${folder}/${subpath}$`),
+    replacement: fileURLToPath(new URL(`${folder}/src/${subpath}/index.ts`, packagesUrl)),
+  })),
 ])
 
 /** The vitest configuration of one package; `configUrl` is the `import.meta.url` of its vitest.config.ts. */
