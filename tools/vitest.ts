@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { defineConfig, type ViteUserConfig } from 'vitest/config'
+import { embedKernels } from './embed-kernels.ts'
 
 const packagesUrl = new URL('../packages/', import.meta.url)
 
@@ -20,6 +21,7 @@ const sourceAliases = readdirSync(packagesUrl).flatMap((folder) => [
 export function tandemVitest(configUrl: string, overrides: ViteUserConfig['test'] = {}): ViteUserConfig {
   return defineConfig({
     root: fileURLToPath(new URL('.', configUrl)),
+    plugins: [embedKernels()],
     resolve: { alias: sourceAliases },
     test: {
       include: ['src/**/*.test.ts'],

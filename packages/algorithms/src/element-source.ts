@@ -1,0 +1,67 @@
+import { type ElementArray, type ElementType, elementArray, GpuError } from '@tandem-gpu/core'
+
+/**
+ * Where the caller's elements come from: an array, or a function that fills `into` with the elements from flat, row-major index
+ * `offset` on. The function may be asked for any range, more than once (verification reads again), so that data larger than
+ * host memory streams.
+ */
+export type ElementSource<T extends ElementType = ElementType> = ElementArray<T> | ElementReader<T>
+export type ElementReader<T extends ElementType = ElementType> = (
+  offset: number,
+  into: ElementArray<T>,
+) => void | Promise<void>
+
+/**
+ * Where results go: an array, or a function that takes consecutive pieces in ascending order of the flat, row-major index.
+ * `data` is valid only until the function returns (or its promise settles).
+ */
+export type ElementSink<T extends ElementType = ElementType> = ElementArray<T> | ElementWriter<T>
+export type ElementWriter<T extends ElementType = ElementType> = (
+  offset: number,
+  data: ElementArray<T>,
+) => void | Promise<void>
+
+/** Elements in one piece of a stream: 16 MiB of 4-byte elements. */
+export const streamChunkLength = 4_194_304
+
+/** Throws `validation` when an array does not hold exactly `length` elements; readers are trusted. */
+export function requireLength(what: string, data: ElementSource | ElementSink, length: number): void {
+  if (typeof data !== 'function' && data.length !== length)
+    throw new GpuError('validation', `${what} holds ${data.length} elements, the shape needs ${length}.`)
+}
+
+/** `length` elements from flat index `offset`; an array source gives a view of itself, not a copy. */
+export async function readElements<T extends ElementType>(
+  source: ElementSource<T>,
+  type: T,
+  offset: number,
+  length: number,
+): Promise<ElementArray<T>> {
+  if (typeof source !== 'function') return source.subarray(offset, offset + length) as ElementArray<T>
+  const into = elementArray(type, length)
+  await source(offset, into)
+  return into
+}
+
+/**
+ * Reproducible pseudo-random elements, any range at any time: f32 uniform in [-1, 1) with 24 bits, i32 and u32 over all 32 bits.
+ * The value at an index depends on the seed and the index alone (two rounds of the murmur3 finaliser).
+ */
+export function generatedElements<T extends 'f32' | 'i32' | 'u32'>(type: T, seed = 1): ElementReader<T> {
+  const key = mix((seed ^ 0x9e3779b9) | 0)
+  return (offset, into) => {
+    const target = into as Float32Array | Int32Array | Uint32Array
+    for (let index = 0; index < target.length; index++) {
+      const position = offset + index
+      const bits = mix(mix((position | 0) ^ key) ^ Math.floor(position / 4294967296))
+      target[index] = type === 'f32' ? (bits >>> 8) * 2 ** -23 - 1 : type === 'u32' ? bits >>> 0 : bits
+    }
+  }
+}
+
+function mix(value: number): number {
+  let hash = value
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
+  return hash ^ (hash >>> 16)
+}

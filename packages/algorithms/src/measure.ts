@@ -1,0 +1,45 @@
+import type { DeviceGroup, Program } from '@tandem-gpu/core'
+
+export interface MeasureOptions {
+  /** Runs before the clock counts. Default 1. */
+  warmup?: number
+  /** Timed runs, of which the median counts. Default 1. */
+  samples?: number
+  /** Replays of the program in one run; the time is divided by it. Default 1. */
+  repetitions?: number
+  signal?: AbortSignal
+}
+
+export interface Measurement {
+  /** One replay: median over the samples. */
+  readonly seconds: number
+  readonly clock: 'device' | 'host'
+  readonly samples: readonly number[]
+}
+
+/** Runs a recorded program and times it. The program runs at least once. */
+export async function measure(
+  group: DeviceGroup,
+  program: Program,
+  options: MeasureOptions = {},
+): Promise<Measurement> {
+  const { warmup = 1, samples = 1, repetitions = 1, signal } = options
+  const runOptions = signal ? { signal } : {}
+  await program.prepare()
+  for (let run = 0; run < warmup; run++) await group.queue.run(program, 1, runOptions)
+  const seconds: number[] = []
+  let clock: 'device' | 'host' = 'host'
+  for (let run = 0; run < Math.max(1, samples); run++) {
+    const result = await group.queue.run(program, Math.max(1, repetitions), runOptions)
+    clock = result.clock
+    seconds.push(result.seconds / result.repetitions)
+  }
+  return { seconds: median(seconds), clock, samples: seconds }
+}
+
+/** Of a non-empty list; the mean of the middle two when their number is even. */
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  const middle = sorted.length >> 1
+  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
+}

@@ -1,0 +1,68 @@
+import type { DeviceGroup, Schedule } from '@tandem-gpu/core'
+
+/** What every algorithm reports, whatever backend ran it. Each algorithm adds fields of its own. JSON-serialisable. */
+export interface Report {
+  readonly algorithm: string
+  readonly backend: string
+  /** Name of the adapter; several different ones are joined with ` + `. */
+  readonly adapter: string
+  /** True where the "GPU" is the CPU: the figures say nothing about hardware. */
+  readonly software: boolean
+  readonly devices: number
+  readonly deviceNames: readonly string[]
+  readonly schedule: Schedule
+  readonly shape: Readonly<Record<string, number>>
+  /** False when the caller asked for no check: then `verified` is false and says nothing. */
+  readonly checked: boolean
+  /** True exactly when the result was checked and holds. */
+  readonly verified: boolean
+  /** How it was checked and what was allowed, in words. */
+  readonly verification: string
+  /** Largest absolute difference from the reference; 0 where the check is exact and holds. */
+  readonly maxError: number
+  /** One run of the recorded program: median of the samples. */
+  readonly seconds: number
+  readonly clock: 'device' | 'host'
+  /** Bytes moved or operations done in one run; an algorithm gives the one that limits it. */
+  readonly bytes?: number
+  readonly flops?: number
+  /** `bytes` or `flops` over `seconds`, in `unit`; 0 when nothing was timed. */
+  readonly rate: number
+  readonly unit: 'GB/s' | 'GFLOP/s'
+  /** Sentences for the user: a choice that was made, or what would be faster. */
+  readonly notes: readonly string[]
+}
+
+/** The outcome of a check against a reference. */
+export interface Verification {
+  readonly checked: boolean
+  readonly verified: boolean
+  readonly verification: string
+  readonly maxError: number
+}
+
+export const notVerified: Verification = {
+  checked: false,
+  verified: false,
+  verification: 'not checked',
+  maxError: 0,
+}
+
+/** The fields that say where something ran. */
+export function describeGroup(
+  group: DeviceGroup,
+): Pick<Report, 'backend' | 'adapter' | 'software' | 'devices' | 'deviceNames'> {
+  const deviceNames = group.devices.map((device) => device.info.name)
+  return {
+    backend: group.backend,
+    adapter: [...new Set(deviceNames)].join(' + '),
+    software: group.software,
+    devices: group.devices.length,
+    deviceNames,
+  }
+}
+
+/** `amount` per second in units of 1e9; 0 when the time is 0. */
+export function gigaRate(amount: number, seconds: number): number {
+  return seconds > 0 ? amount / seconds / 1e9 : 0
+}

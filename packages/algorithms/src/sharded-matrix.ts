@@ -1,0 +1,192 @@
+import {
+  type BufferView,
+  type Device,
+  type DeviceGroup,
+  type ElementArray,
+  type ElementType,
+  elementArray,
+  GpuError,
+} from '@tandem-gpu/core'
+import {
+  type ElementSink,
+  type ElementSource,
+  readElements,
+  requireLength,
+  streamChunkLength,
+} from './element-source.ts'
+
+/** Rows `[row, row + rows)` of a matrix; may be empty. */
+export interface RowRange {
+  readonly row: number
+  readonly rows: number
+}
+
+/**
+ * One range a part, in order: `ceil(rows / parts)` rows each, rounded up to a multiple of `alignment`, so the last ranges may be
+ * shorter or empty. With a fixed alignment the cut points stay on a grid that does not depend on `parts`.
+ */
+export function splitRows(rows: number, parts: number, alignment = 1): RowRange[] {
+  const height = Math.ceil(Math.ceil(rows / parts) / alignment) * alignment
+  return Array.from({ length: parts }, (_, part) => {
+    const row = Math.min(rows, part * height)
+    return { row, rows: Math.min(rows, row + height) - row }
+  })
+}
+
+/** The rows of a sharded matrix that one device holds. */
+export interface MatrixSlice<T extends ElementType = ElementType> extends RowRange {
+  readonly device: Device
+  /** `rows` × `columns` of the matrix; the stride may be larger. */
+  readonly view: BufferView<T>
+}
+
+/** A row-major matrix cut into one slice of consecutive rows per device, in device order. A vector of n elements is n × 1. */
+export interface ShardedMatrix<T extends ElementType = ElementType> {
+  readonly type: T
+  readonly rows: number
+  readonly columns: number
+  readonly slices: readonly MatrixSlice<T>[]
+  /** Frees the slices' buffers, where the matrix owns them. */
+  destroy(): void
+}
+
+export interface AllocateShardedOptions {
+  label?: string
+  /** Default true. False leaves the contents undefined. */
+  zero?: boolean
+  /** Cut points fall on multiples of this many rows. Default 1. */
+  alignment?: number
+}
+
+/** Memory for a `rows` × `columns` matrix over all devices of the group, dense rows. */
+export async function allocateSharded<T extends ElementType>(
+  group: DeviceGroup,
+  type: T,
+  rows: number,
+  columns: number,
+  options: AllocateShardedOptions = {},
+): Promise<ShardedMatrix<T>> {
+  const { label = 'matrix', zero = true, alignment = 1 } = options
+  requireShape(label, rows, columns)
+  const ranges = splitRows(rows, group.devices.length, alignment)
+  const allocated = await Promise.allSettled(
+    group.devices.map((device, ordinal) =>
+      device.allocate(type, [ranges[ordinal]!.rows, columns], { label: `${label}[${ordinal}]`, zero }),
+    ),
+  )
+  const buffers = allocated.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
+  const failed = allocated.find((result) => result.status === 'rejected')
+  if (failed) {
+    for (const buffer of buffers) buffer.destroy()
+    throw failed.reason
+  }
+  return {
+    type,
+    rows,
+    columns,
+    slices: group.devices.map((device, ordinal) => ({
+      device,
+      ...ranges[ordinal]!,
+      view: buffers[ordinal]!,
+    })),
+    destroy() {
+      for (const buffer of buffers) buffer.destroy()
+    },
+  }
+}
+
+/** A sharded matrix over views that the caller owns: one per device, in device order, of equal width. `destroy` leaves them alone. */
+export function shardedFromViews<T extends ElementType>(
+  group: DeviceGroup,
+  type: T,
+  views: readonly BufferView<T>[],
+): ShardedMatrix<T> {
+  if (views.length !== group.devices.length)
+    throw new GpuError(
+      'validation',
+      `A sharded matrix needs one view per device: ${views.length} views, ${group.devices.length} devices.`,
+    )
+  const columns = views[0]!.columns
+  let row = 0
+  const slices = views.map((view, ordinal) => {
+    if (view.columns !== columns)
+      throw new GpuError(
+        'validation',
+        `View ${ordinal} has ${view.columns} columns, view 0 has ${columns}: slices need the same width.`,
+      )
+    const slice = { device: group.devices[ordinal]!, row, rows: view.rows, view }
+    row += view.rows
+    return slice
+  })
+  return { type, rows: row, columns, slices, destroy() {} }
+}
+
+/** Fills the matrix from the host, slice by slice, in pieces of at most 16 MiB (or one row, where the slice is strided). */
+export async function writeSharded<T extends ElementType>(
+  group: DeviceGroup,
+  matrix: ShardedMatrix<T>,
+  source: ElementSource<T>,
+): Promise<void> {
+  requireLength('The input', source, matrix.rows * matrix.columns)
+  for (const piece of pieces(matrix)) {
+    const data = await readElements(source, matrix.type, piece.offset, piece.view.length)
+    await group.queue.write(piece.view, data)
+  }
+}
+
+/** Hands the matrix to the host in ascending order of the flat index. */
+export async function readSharded<T extends ElementType>(
+  group: DeviceGroup,
+  matrix: ShardedMatrix<T>,
+  sink: ElementSink<T>,
+): Promise<void> {
+  requireLength('The output', sink, matrix.rows * matrix.columns)
+  for (const piece of pieces(matrix)) {
+    if (typeof sink === 'function') await sink(piece.offset, await group.queue.read(piece.view))
+    else {
+      const into = sink.subarray(piece.offset, piece.offset + piece.view.length) as ElementArray<T>
+      await group.queue.read(piece.view, { into })
+    }
+  }
+}
+
+/** The whole matrix as one new array. */
+export async function gatherSharded<T extends ElementType>(
+  group: DeviceGroup,
+  matrix: ShardedMatrix<T>,
+): Promise<ElementArray<T>> {
+  const data = elementArray(matrix.type, matrix.rows * matrix.columns)
+  await readSharded(group, matrix, data)
+  return data
+}
+
+/** Parts of the slices for transfers, in order, with the flat index of their first element in the matrix. */
+function* pieces<T extends ElementType>(
+  matrix: ShardedMatrix<T>,
+): Generator<{ offset: number; view: BufferView<T> }> {
+  for (const { row, rows, view } of matrix.slices) {
+    const base = row * matrix.columns
+    if (view.length === 0) continue
+    if (view.stride === view.columns || rows === 1) {
+      for (let offset = 0; offset < view.length; offset += streamChunkLength) {
+        const length = Math.min(streamChunkLength, view.length - offset)
+        yield { offset: base + offset, view: view.slice(offset, length) }
+      }
+      continue
+    }
+    const height = Math.max(1, Math.floor(streamChunkLength / matrix.columns))
+    for (let top = 0; top < rows; top += height) {
+      const count = Math.min(height, rows - top)
+      yield { offset: base + top * matrix.columns, view: view.block(top, 0, count, matrix.columns) }
+    }
+  }
+}
+
+function requireShape(label: string, rows: number, columns: number): void {
+  for (const [name, value] of [
+    ['rows', rows],
+    ['columns', columns],
+  ] as const)
+    if (!Number.isSafeInteger(value) || value < 0)
+      throw new GpuError('validation', `${label}: ${name} is ${value}, which is not a size.`)
+}

@@ -1,0 +1,72 @@
+import type { Backend, DeviceGroup } from '@tandem-gpu/core'
+import { openGroup } from '@tandem-gpu/core'
+import { afterAll, describe, expect } from 'vitest'
+
+/**
+ * The groups that the algorithms' tests run on; not part of the published package. The same test files run on the CPU reference
+ * executor and on the software WebGPU adapter by default, and on what the environment variable TANDEM_TEST_BACKEND names
+ * (`reference`, `webgpu` or `cuda`) on a GPU host.
+ */
+export interface TestBackend {
+  readonly name: 'reference' | 'webgpu' | 'cuda'
+  /** A group that the tests of one file share; closed, and checked for leaks, after them. */
+  group(devices: number, options?: TestGroupOptions): Promise<DeviceGroup>
+}
+
+export interface TestGroupOptions {
+  /** False: every device is denied access to its peers' memory. Default true. */
+  peerAccess?: boolean
+  /** Reference executor only: seed of the random topological order that every plan runs in. Default 1. */
+  seed?: number
+}
+
+/**
+ * Runs `body` once per backend under test, each in its own `describe`. After the tests of a backend, whatever the algorithms
+ * allocated and did not free fails the run.
+ */
+export function describeOnBackends(title: string, body: (backend: TestBackend) => void): void {
+  const wanted = process.env.TANDEM_TEST_BACKEND
+  const names = (['reference', 'webgpu', 'cuda'] as const).filter((name) =>
+    wanted ? wanted.split(',').includes(name) : name !== 'cuda',
+  )
+  for (const name of names) {
+    describe(`${title} on ${name}`, () => {
+      const groups = new Map<string, Promise<DeviceGroup>>()
+      afterAll(async () => {
+        for (const opened of groups.values()) {
+          const group = await opened
+          const { leaks } = await group.destroy()
+          expect(leaks.filter((leak) => leak.kind !== 'kernel')).toEqual([])
+        }
+      })
+      body({
+        name,
+        group(devices, options = {}) {
+          const { peerAccess = true, seed = 1 } = options
+          const key = `${devices} ${peerAccess} ${name === 'reference' ? seed : ''}`
+          let opened = groups.get(key)
+          if (!opened) {
+            opened = makeBackend(name, peerAccess, seed).then((backend) =>
+              openGroup({ backends: [backend], devices, virtual: true, label: `${name} × ${devices}` }),
+            )
+            groups.set(key, opened)
+          }
+          return opened
+        },
+      })
+    })
+  }
+}
+
+async function makeBackend(name: TestBackend['name'], peerAccess: boolean, seed: number): Promise<Backend> {
+  if (name === 'reference') {
+    const { referenceBackend } = await import('@tandem-gpu/core/testing')
+    return referenceBackend({ seed, peerAccess })
+  }
+  if (name === 'webgpu') {
+    const { webgpu } = await import('@tandem-gpu/backend-webgpu')
+    return webgpu({ peerAccess })
+  }
+  const { cuda } = await import('@tandem-gpu/backend-cuda')
+  return cuda({ peerAccess })
+}

@@ -1,0 +1,67 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Plugin } from 'vite'
+
+/**
+ * Kernels live in `x.wgsl` files; packages import them from `x.wgsl.ts`, which only this file makes (git ignores it), so that
+ * the published packages need neither a bundler nor a file system.
+ *
+ * As a script: `node tools/embed-kernels.ts` writes the modules of every package. Unchanged ones keep their time stamp.
+ */
+export function kernelModule(wgslPath: string): string {
+  const text = JSON.stringify(readFileSync(wgslPath, 'utf8'))
+  return `// Generated from the .wgsl file beside it by tools/embed-kernels.ts.\nexport default ${text}\n`
+}
+
+/** Vite plugin: `./x.wgsl.ts` is made from `x.wgsl` as it is now, whether or not the script ran. */
+export function embedKernels(): Plugin {
+  const isModule = (id: string) => id.endsWith('.wgsl.ts')
+  return {
+    name: 'tandem-embed-kernels',
+    enforce: 'pre',
+    resolveId(source, importer) {
+      return isModule(source) && source.startsWith('.') && importer
+        ? resolve(dirname(importer), source)
+        : undefined
+    },
+    load(id) {
+      if (!isModule(id)) return undefined
+      const wgslPath = id.slice(0, -'.ts'.length)
+      this.addWatchFile(wgslPath)
+      return { code: kernelModule(wgslPath), map: null }
+    },
+  }
+}
+
+function writeKernelModules(packagesFolder: string): void {
+  for (const name of readdirSync(packagesFolder)) {
+    const sources = join(packagesFolder, name, 'src')
+    let entries: string[]
+    try {
+      entries = readdirSync(sources, { recursive: true }) as string[]
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') continue
+      throw error
+    }
+    for (const entry of entries) {
+      if (!entry.endsWith('.wgsl')) continue
+      const path = join(sources, entry)
+      const text = kernelModule(path)
+      if (readIfPresent(`${path}.ts`) !== text) writeFileSync(`${path}.ts`, text)
+    }
+  }
+}
+
+function readIfPresent(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  writeKernelModules(fileURLToPath(new URL('../packages/', import.meta.url)))
+}
