@@ -1,0 +1,88 @@
+import type { GpuErrorCode } from './errors.ts'
+
+/** What one device can do; WebGPU's names and meaning, bytes spelled out. */
+export interface DeviceLimits {
+  maxBufferByteLength: number
+  maxStorageBindingByteLength: number
+  maxStorageBuffersPerDispatch: number
+  maxUniformBindingByteLength: number
+  /** Alignment of binding offsets, in bytes (256 everywhere, so that recorded programs are portable). */
+  bindingOffsetAlignment: number
+  maxWorkgroupsPerDimension: number
+  maxWorkgroupInvocations: number
+  maxWorkgroupSize: readonly [x: number, y: number, z: number]
+  maxWorkgroupMemoryByteLength: number
+}
+
+/** WebGPU's default limits: what any conforming device offers. `openGroup({ portableLimits: true })` holds every device to them. */
+export const portableLimits: DeviceLimits = {
+  maxBufferByteLength: 268_435_456,
+  maxStorageBindingByteLength: 134_217_728,
+  maxStorageBuffersPerDispatch: 8,
+  maxUniformBindingByteLength: 65_536,
+  bindingOffsetAlignment: 256,
+  maxWorkgroupsPerDimension: 65_535,
+  maxWorkgroupInvocations: 256,
+  maxWorkgroupSize: [256, 256, 64],
+  maxWorkgroupMemoryByteLength: 16_384,
+}
+
+export type DeviceFeature = 'shader-f16' | 'subgroups' | 'timestamps' | 'trap'
+
+/** One reading of a device's sensors. A value the device does not report is absent, never zero. */
+export interface Telemetry {
+  /** Fractions 0–1 of the last sample period. */
+  computeUtilization?: number
+  memoryUtilization?: number
+  memoryTotalByteLength?: number
+  memoryFreeByteLength?: number
+  memoryUsedByteLength?: number
+  powerWatts?: number
+  powerLimitWatts?: number
+  temperatureCelsius?: number
+  fanPercent?: number
+  processes?: readonly { pid: number; memoryByteLength?: number; name?: string }[]
+}
+
+/** A device that a backend found and could open. */
+export interface Adapter {
+  readonly backend: string
+  /** Stable within the process; opening the same adapter N times gives N virtual devices. */
+  readonly id: string
+  readonly name: string
+  readonly vendor: string
+  readonly architecture?: string
+  readonly driver?: string
+  /** True where the "GPU" is the CPU. */
+  readonly software: boolean
+  readonly memoryByteLength?: number
+  /** `0000:1b:00.0`, lower case. */
+  readonly pciBusId?: string
+  readonly uuid?: string
+  /** Index the backend's own API gives the device (CUDA ordinal); NVML's may differ. */
+  readonly index?: number
+  readonly nvmlIndex?: number
+  readonly limits: DeviceLimits
+  readonly features: ReadonlySet<DeviceFeature>
+  readonly subgroupMinSize?: number
+  readonly subgroupMaxSize?: number
+  /** Absent where the device has no sensors that the backend can read. */
+  readonly telemetry?: () => Promise<Telemetry>
+}
+
+/** Why a backend has no adapters: a value, not an exception. */
+export interface Absence {
+  readonly code: GpuErrorCode
+  /** One sentence: what is missing. */
+  readonly reason: string
+  /** One sentence: what to install or change. */
+  readonly remedy?: string
+}
+
+export interface AdapterReport {
+  readonly adapters: readonly Adapter[]
+  /** Set exactly when `adapters` is empty. */
+  readonly absence?: Absence
+  /** Things that work less well than they could: NVML missing, say. */
+  readonly notes?: readonly string[]
+}

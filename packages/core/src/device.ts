@@ -1,0 +1,29 @@
+import type { Adapter, DeviceFeature, DeviceLimits, Telemetry } from './adapter.ts'
+import type { DeviceBuffer } from './device-buffer.ts'
+import type { ElementType } from './element-type.ts'
+
+/** One device of a group. */
+export interface Device {
+  /** Position in `DeviceGroup.devices`. */
+  readonly ordinal: number
+  readonly info: Adapter
+  /** What recording holds this device to: the adapter's limits, or WebGPU's defaults under `portableLimits`. */
+  readonly limits: DeviceLimits
+  readonly features: ReadonlySet<DeviceFeature>
+  /** Absent where the device has no sensors. */
+  readonly telemetry?: () => Promise<Telemetry>
+  /**
+   * Memory on this device: a length, or [rows, columns] (row-major, contiguous). Zeroed unless `zero` is false. Length 0
+   * takes no memory. Rejects with `validation`, `too-large`, `out-of-memory` or `device-lost`.
+   */
+  allocate<T extends ElementType>(
+    type: T,
+    shape: number | readonly [rows: number, columns: number],
+    options?: AllocateOptions,
+  ): Promise<DeviceBuffer<T>>
+}
+
+export interface AllocateOptions {
+  readonly label?: string
+  readonly zero?: boolean
+}

@@ -1,0 +1,44 @@
+/**
+ * Stable codes, safe to branch on:
+ * `no-driver` a driver or loader is missing · `no-device` too few devices fit · `unsupported` the device or backend cannot do it ·
+ * `validation` wrong arguments, found before anything runs · `compilation` a kernel does not compile (line and column are set) ·
+ * `out-of-memory` · `too-large` a stated limit is exceeded · `device-lost` nothing can run on the group any more ·
+ * `driver` the driver reports an unexpected error · `aborted` the caller's AbortSignal fired.
+ */
+export type GpuErrorCode =
+  | 'no-driver'
+  | 'no-device'
+  | 'unsupported'
+  | 'validation'
+  | 'compilation'
+  | 'out-of-memory'
+  | 'too-large'
+  | 'device-lost'
+  | 'driver'
+  | 'aborted'
+
+export interface GpuErrorDetails {
+  cause?: unknown
+  /** 1-based position in the WGSL source, for `compilation`. */
+  line?: number
+  column?: number
+}
+
+/** The one error class of Tandem. */
+export class GpuError extends Error {
+  override readonly name = 'GpuError'
+  readonly code: GpuErrorCode
+  readonly line: number | undefined
+  readonly column: number | undefined
+
+  constructor(code: GpuErrorCode, message: string, details: GpuErrorDetails = {}) {
+    super(message, 'cause' in details ? { cause: details.cause } : undefined)
+    this.code = code
+    this.line = details.line
+    this.column = details.column
+  }
+}
+
+export function isGpuError(error: unknown, code?: GpuErrorCode): error is GpuError {
+  return error instanceof GpuError && (code === undefined || error.code === code)
+}

@@ -1,0 +1,113 @@
+import type { Allocation, HostAllocation, KernelHandle } from './backend.ts'
+
+/**
+ * A recorded program as data: commands, what each touches, and which must follow which. Backends execute it,
+ * tests assert on it, `printPlan` prints it. Everything is in bytes; nothing refers to the public objects.
+ */
+export interface Plan {
+  readonly label: string
+  readonly schedule: Schedule
+  readonly buffers: readonly PlanBuffer[]
+  readonly kernels: readonly KernelHandle[]
+  readonly commands: readonly PlanCommand[]
+  /** Uniform blocks of all dispatches one after another, each at a multiple of 256 bytes; `run` may pass a changed copy. */
+  readonly uniformBlock: Uint8Array<ArrayBuffer>
+}
+
+/** `overlapped`: only hazards order commands. `serial`: each command also waits for the one recorded before it. */
+export type Schedule = 'overlapped' | 'serial'
+
+export type PlanBuffer =
+  | {
+      readonly kind: 'device'
+      readonly label: string
+      readonly device: number
+      readonly byteLength: number
+      readonly allocation: Allocation
+    }
+  | {
+      readonly kind: 'host'
+      readonly label: string
+      readonly byteLength: number
+      readonly allocation: HostAllocation
+    }
+
+/** `rows` runs of `rowByteLength` bytes, `rowByteStride` apart, in `Plan.buffers[buffer]`. Contiguous regions have one row. */
+export interface ByteRegion {
+  readonly buffer: number
+  readonly byteOffset: number
+  readonly rowByteLength: number
+  readonly rows: number
+  readonly rowByteStride: number
+}
+
+interface PlanCommandBase {
+  /** Position in `Plan.commands`; the order of recording, which is always a valid execution order. */
+  readonly index: number
+  readonly label: string
+  /** Device on whose queue the command runs; for copies, the receiver (for downloads, the sender). */
+  readonly device: number
+  /** Commands of the same repetition that must complete first: a transitive reduction of the hazards. Ascending. */
+  readonly after: readonly number[]
+  /** Commands of the PREVIOUS repetition that must complete first. Ascending. Empty sets need no wait at all. */
+  readonly afterPrevious: readonly number[]
+}
+
+export interface PlanDispatch extends PlanCommandBase {
+  readonly kind: 'dispatch'
+  readonly kernel: number
+  readonly workgroups: readonly [x: number, y: number, z: number]
+  readonly bindings: readonly PlanBinding[]
+}
+
+export type PlanBinding =
+  | {
+      readonly kind: 'storage'
+      readonly group: number
+      readonly binding: number
+      readonly name: string
+      readonly access: 'read' | 'read_write'
+      /** What is bound: starts at a multiple of `bindingOffsetAlignment`, encloses the view. */
+      readonly buffer: number
+      readonly byteOffset: number
+      readonly byteLength: number
+      /** What the caller declared that the kernel touches; `trap` and the reference executor check against it. */
+      readonly view: ByteRegion
+      /** What the kernel does with it: hazards come from this. */
+      readonly reads: boolean
+      readonly writes: boolean
+    }
+  | {
+      readonly kind: 'uniform'
+      readonly group: number
+      readonly binding: number
+      readonly name: string
+      /** Offset into `Plan.uniformBlock`. */
+      readonly byteOffset: number
+      readonly byteLength: number
+    }
+
+/** Source and target have the same `rows` and `rowByteLength`. Buffers may be on different devices, or on the host. */
+export interface PlanCopy extends PlanCommandBase {
+  readonly kind: 'copy' | 'upload' | 'download'
+  readonly source: ByteRegion
+  readonly target: ByteRegion
+}
+
+export interface PlanFill extends PlanCommandBase {
+  readonly kind: 'fill'
+  readonly target: ByteRegion
+  /** Bit pattern repeated over the region, of `patternByteLength` bytes. */
+  readonly pattern: number
+  readonly patternByteLength: 2 | 4
+}
+
+/** Carried out by the host (messages between processes). Core splits plans at these: backends never see one. */
+export interface PlanExchange extends PlanCommandBase {
+  readonly kind: 'exchange'
+  readonly reads: readonly ByteRegion[]
+  readonly writes: readonly ByteRegion[]
+  readonly perform: (repetition: number) => Promise<void>
+}
+
+export type PlanCommand = PlanDispatch | PlanCopy | PlanFill | PlanExchange

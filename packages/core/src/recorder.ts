@@ -1,0 +1,69 @@
+import type { AllocateOptions, Device } from './device.ts'
+import type { DeviceBuffer } from './device-buffer.ts'
+import type { ElementType } from './element-type.ts'
+import type { HostBuffer } from './host-buffer.ts'
+import type { Kernel } from './kernel.ts'
+import type { Parameter, ParameterType } from './parameter.ts'
+import type { BufferView, HostView } from './view.ts'
+
+/** A view for a storage binding; a number, numbers (vectors) or a parameter for a uniform member. */
+export type DispatchArgument = BufferView | number | readonly number[] | Parameter
+
+export interface DispatchOptions {
+  /** Whose queue runs it; default: the device that owns the first written view. */
+  readonly device?: Device | number
+  /** Workgroups a dimension; y and z default to 1. Zero in any dimension drops the command. */
+  readonly workgroups: number | readonly [x: number, y?: number, z?: number]
+  /** By name: one view for each storage binding, one value for each uniform member that core does not fill in. */
+  readonly args: Readonly<Record<string, DispatchArgument>>
+  readonly label?: string
+}
+
+export interface CommandOptions {
+  readonly label?: string
+}
+
+export interface ExchangeOptions {
+  readonly label?: string
+  /** Host memory that `perform` reads, and that it writes: these order it among the other commands. */
+  readonly reads?: readonly (HostView | HostBuffer)[]
+  readonly writes?: readonly (HostView | HostBuffer)[]
+  /** Runs on the host once a repetition (0, 1, ...). A rejection ends the run. */
+  readonly perform: (repetition: number) => Promise<void>
+}
+
+/**
+ * Takes down commands. Nothing runs while recording; every method throws `GpuError` (`validation`, `too-large`) at once for
+ * what could not run. The order of execution follows from what each command reads and writes.
+ */
+export interface Recorder {
+  readonly devices: readonly Device[]
+  /**
+   * Runs a kernel. For each storage binding `x` core binds the memory from a multiple of 256 bytes at or before the view to
+   * the view's end, and fills in the uniform members that `args` leaves out: `x_base` (the view's first element inside
+   * what is bound) and `x_stride` (leading dimension), both in array elements of the binding; `x_rows`, `x_columns` and
+   * `x_length` in elements of the buffer. Kernels index `x[x_base + row * x_stride + column]`. A command whose views are
+   * all empty is dropped. Binding another device's memory needs `canAccessPeer`. Within one dispatch a buffer may not be
+   * bound both `read` and `read_write`, and may be bound `read_write` twice only where the bound ranges are disjoint.
+   */
+  dispatch(kernel: Kernel, options: DispatchOptions): void
+  /** Copies between equal rows and columns; leading dimensions and devices may differ. Parts of one buffer must not overlap. */
+  copy(source: BufferView, target: BufferView, options?: CommandOptions): void
+  /** The same as `copy`. */
+  copy2D(source: BufferView, target: BufferView, options?: CommandOptions): void
+  /** Sets every element to `value`, converted to the buffer's type. */
+  fill(target: BufferView, value: number, options?: CommandOptions): void
+  upload(source: HostView | HostBuffer, target: BufferView, options?: CommandOptions): void
+  download(source: BufferView, target: HostView | HostBuffer, options?: CommandOptions): void
+  /** Work of the host inside a program, such as messages between processes. */
+  exchange(options: ExchangeOptions): void
+  /** Memory that the program owns, allocated when it is prepared. Contents are undefined unless `zero` is true. */
+  scratch<T extends ElementType>(
+    device: Device | number,
+    type: T,
+    shape: number | readonly [rows: number, columns: number],
+    options?: AllocateOptions,
+  ): DeviceBuffer<T>
+  /** A scalar that `run({ parameters: { name: value } })` may change without recording again. */
+  parameter(name: string, type: ParameterType, initial: number): Parameter
+}
