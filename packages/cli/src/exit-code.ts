@@ -1,0 +1,55 @@
+import { GpuError, type GpuErrorCode } from '@tandem-gpu/core'
+
+/** What the process says when it ends. `interrupted` is the shell's 128 + SIGINT; `internal` is EX_SOFTWARE of sysexits(3). */
+export const exitCode = {
+  ok: 0,
+  wrongAnswer: 1,
+  badUsage: 2,
+  noDevice: 3,
+  internal: 70,
+  interrupted: 130,
+} as const
+
+export type ExitCode = (typeof exitCode)[keyof typeof exitCode]
+
+/** Wrong arguments or input files: exit 2, and the message is all that the user sees. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+  readonly code: 'bad-usage' | 'bad-input'
+
+  constructor(message: string, code: 'bad-usage' | 'bad-input' = 'bad-usage') {
+    super(message)
+    this.code = code
+  }
+}
+
+/** What a user or a script learns about a failure. */
+export interface Failure {
+  readonly exit: ExitCode
+  readonly code: string
+  readonly message: string
+}
+
+const exitOfGpuError: Record<GpuErrorCode, ExitCode> = {
+  'no-driver': exitCode.noDevice,
+  'no-device': exitCode.noDevice,
+  'device-lost': exitCode.noDevice,
+  driver: exitCode.noDevice,
+  'out-of-memory': exitCode.noDevice,
+  unsupported: exitCode.badUsage,
+  validation: exitCode.badUsage,
+  'too-large': exitCode.badUsage,
+  compilation: exitCode.internal,
+  aborted: exitCode.interrupted,
+}
+
+export function failureOf(error: unknown): Failure {
+  if (error instanceof UsageError) {
+    return { exit: exitCode.badUsage, code: error.code, message: error.message }
+  }
+  if (error instanceof GpuError) {
+    return { exit: exitOfGpuError[error.code], code: error.code, message: error.message }
+  }
+  const message = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  return { exit: exitCode.internal, code: 'internal', message }
+}

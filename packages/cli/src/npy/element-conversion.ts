@@ -1,0 +1,100 @@
+import type { ElementArray, ElementType } from '@tandem-gpu/core'
+import { UsageError } from '../exit-code.ts'
+
+/** Element types of `.npy` files that the algorithms take. */
+export type NpyElementType = Exclude<ElementType, 'f16'>
+
+/** How the elements of a file become the elements of an algorithm. */
+export interface ElementConversion {
+  readonly type: NpyElementType
+  /** Bytes of one element in the file. */
+  readonly fileByteLength: number
+  /** `position` is the index of the first element, for error messages. `bytes` may start anywhere. */
+  convert(bytes: Uint8Array<ArrayBuffer>, into: ElementArray<NpyElementType>, position: number): void
+}
+
+export const descrOf: Readonly<Record<NpyElementType, string>> = { f32: '<f4', i32: '<i4', u32: '<u4' }
+const numpyName: Readonly<Record<NpyElementType, string>> = { f32: 'float32', i32: 'int32', u32: 'uint32' }
+const typeOf: Readonly<Record<string, NpyElementType>> = { '<f4': 'f32', '<i4': 'i32', '<u4': 'u32' }
+/** What `--cast` converts: the 64-bit types that NumPy makes by default. */
+const castTarget: Readonly<Record<string, NpyElementType>> = { '<f8': 'f32', '<i8': 'i32', '<u8': 'u32' }
+const names: Readonly<Record<string, string>> = {
+  '<f8': 'float64',
+  '<i8': 'int64',
+  '<u8': 'uint64',
+  '<f2': 'float16',
+  '<i2': 'int16',
+  '<u2': 'uint16',
+  '|i1': 'int8',
+  '|u1': 'uint8',
+  '|b1': 'bool',
+  '<c8': 'complex64',
+  '<c16': 'complex128',
+}
+
+/**
+ * `accepted` lists what the algorithm takes, preferred first. Throws `UsageError` naming `astype` where the file holds something else,
+ * and `--cast` where that would help.
+ */
+export function elementConversion(
+  descr: string,
+  options: { name: string; accepted: readonly NpyElementType[]; cast: boolean },
+): ElementConversion {
+  const { name, accepted, cast } = options
+  const type = typeOf[descr]
+  if (type !== undefined && accepted.includes(type)) return asItIs(type)
+  const target = castTarget[descr]
+  if (cast && target !== undefined && accepted.includes(target)) return narrowing(descr, target, name)
+
+  const takes = accepted.map((wanted) => numpyName[wanted]).join(' or ')
+  const wanted = numpyName[target !== undefined && accepted.includes(target) ? target : accepted[0]!]
+  const held = names[descr] ?? (type === undefined ? `type '${descr}'` : numpyName[type])
+  const order = descr.startsWith('>') ? ' (big-endian)' : ''
+  const castHint = target !== undefined && accepted.includes(target) ? `, or pass --cast` : ''
+  throw new UsageError(
+    `${name} holds ${held}${order}, and this takes ${takes}: save it with a.astype('${wanted}')${castHint}.`,
+    'bad-input',
+  )
+}
+
+function asItIs(type: NpyElementType): ElementConversion {
+  return {
+    type,
+    fileByteLength: 4,
+    convert(bytes, into) {
+      new Uint8Array(into.buffer, into.byteOffset, bytes.byteLength).set(bytes)
+    },
+  }
+}
+
+/** 64-bit to 32-bit. Rounds f64 to nearest even; a finite value outside the target's range is an error, never an infinity or a wrap. */
+function narrowing(descr: string, type: NpyElementType, name: string): ElementConversion {
+  const outside = (value: number | bigint, index: number) =>
+    new UsageError(
+      `${name} holds ${value} at element ${index}, which ${numpyName[type]} cannot hold, so --cast gives up.`,
+      'bad-input',
+    )
+  return {
+    type,
+    fileByteLength: 8,
+    convert(bytes, into, position) {
+      const count = bytes.byteLength / 8
+      const buffer = bytes.byteOffset % 8 === 0 ? bytes.buffer : bytes.slice().buffer
+      const offset = bytes.byteOffset % 8 === 0 ? bytes.byteOffset : 0
+      if (descr === '<f8') {
+        const wide = new Float64Array(buffer, offset, count)
+        for (let i = 0; i < count; i++) {
+          into[i] = wide[i]!
+          if (!Number.isFinite(into[i]) && Number.isFinite(wide[i])) throw outside(wide[i]!, position + i)
+        }
+        return
+      }
+      const wide =
+        descr === '<i8' ? new BigInt64Array(buffer, offset, count) : new BigUint64Array(buffer, offset, count)
+      for (let i = 0; i < count; i++) {
+        into[i] = Number(wide[i]!)
+        if (BigInt(into[i]!) !== wide[i]) throw outside(wide[i]!, position + i)
+      }
+    },
+  }
+}

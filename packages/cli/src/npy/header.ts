@@ -1,0 +1,115 @@
+import { UsageError } from '../exit-code.ts'
+
+/**
+ * The header of a `.npy` file, format versions 1.0 to 3.0
+ * (NumPy enhancement proposal 1 and `numpy/lib/format.py`, "Format Version 1.0" ff.).
+ */
+export interface NpyHeader {
+  /** NumPy's type string, `<f4` say; structured types are rejected. */
+  readonly descr: string
+  readonly fortranOrder: boolean
+  readonly shape: readonly number[]
+  /** Where the elements start, in bytes. */
+  readonly dataByteOffset: number
+}
+
+/** Bytes that hold the magic string, the version and the length of the longest length field. */
+export const npyPreambleByteLength = 12
+const magic = [0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59]
+/** NumPy writes headers of 128 bytes; format.py refuses those above 10,000. */
+const headerByteLimit = 65_536
+
+/** Where the elements start, from the first 12 bytes (or all, of a shorter file). */
+export function npyDataByteOffset(preamble: Uint8Array, name: string): number {
+  if (preamble.length < 10 || magic.some((byte, i) => preamble[i] !== byte)) {
+    throw new UsageError(`${name} is not a .npy file: it does not start with \\x93NUMPY.`, 'bad-input')
+  }
+  const version = preamble[6]!
+  const view = new DataView(preamble.buffer, preamble.byteOffset, preamble.byteLength)
+  if (version < 1 || version > 3) {
+    throw new UsageError(
+      `${name} has .npy format version ${version}.${preamble[7]}, and Tandem reads versions 1 to 3.`,
+      'bad-input',
+    )
+  }
+  if (version === 1) return 10 + view.getUint16(8, true)
+  if (preamble.length < 12)
+    throw new UsageError(`${name} is truncated: it ends within its header.`, 'bad-input')
+  const byteLength = view.getUint32(8, true)
+  if (byteLength > headerByteLimit) {
+    throw new UsageError(
+      `${name} announces a header of ${byteLength} bytes, and the limit is ${headerByteLimit}.`,
+      'bad-input',
+    )
+  }
+  return 12 + byteLength
+}
+
+/** `bytes` is the file's beginning, at least up to `npyDataByteOffset`. */
+export function parseNpyHeader(bytes: Uint8Array, name: string): NpyHeader {
+  const dataByteOffset = npyDataByteOffset(bytes, name)
+  if (bytes.length < dataByteOffset) {
+    throw new UsageError(`${name} is truncated: it ends within its header.`, 'bad-input')
+  }
+  const text = new TextDecoder(bytes[6] === 3 ? 'utf-8' : 'latin1').decode(
+    bytes.subarray(bytes[6] === 1 ? 10 : 12, dataByteOffset),
+  )
+  const wrong = (reason: string) =>
+    new UsageError(
+      `${name} has a wrong .npy header: ${reason} in ${JSON.stringify(text.trim())}.`,
+      'bad-input',
+    )
+
+  const entries = parseDictionary(text, wrong)
+  const descr = entries.get('descr')
+  const fortranOrder = entries.get('fortran_order')
+  const shape = entries.get('shape')
+  if (entries.size !== 3 || descr === undefined || fortranOrder === undefined || shape === undefined) {
+    throw wrong('the keys are not descr, fortran_order and shape')
+  }
+  if (!/^'[^']*'$|^"[^"]*"$/.test(descr)) {
+    throw new UsageError(
+      `${name} holds a structured type (${descr}), and Tandem takes f32, i32 or u32: save one field of it.`,
+      'bad-input',
+    )
+  }
+  if (fortranOrder !== 'True' && fortranOrder !== 'False') throw wrong('fortran_order is not True or False')
+  if (!/^\(\s*((\d+L?\s*,\s*)*\d+L?\s*,?\s*)?\)$/.test(shape))
+    throw wrong('shape is not a tuple of whole numbers')
+  const dimensions = [...shape.matchAll(/\d+/g)].map(([digits]) => Number(digits))
+  if (!Number.isSafeInteger(dimensions.reduce((product, length) => product * length, 8))) {
+    throw wrong('shape is beyond what a file can hold')
+  }
+  return {
+    descr: descr.slice(1, -1),
+    fortranOrder: fortranOrder === 'True',
+    shape: dimensions,
+    dataByteOffset,
+  }
+}
+
+/** Python's literal of a flat dictionary: keys to the source text of their values. */
+function parseDictionary(text: string, wrong: (reason: string) => Error): Map<string, string> {
+  const body = /^\s*\{(.*)\}\s*$/s.exec(text)?.[1]
+  if (body === undefined) throw wrong('there is no dictionary')
+  const entries = new Map<string, string>()
+  const entry = /\s*(?:'(\w+)'|"(\w+)")\s*:\s*('[^']*'|"[^"]*"|True|False|\([^()]*\)|\[.*\])\s*(,|$)/sy
+  while (/\S/.test(body.slice(entry.lastIndex))) {
+    const match = entry.exec(body)
+    if (match === null) throw wrong('an entry is not readable')
+    entries.set((match[1] ?? match[2])!, match[3]!)
+  }
+  return entries
+}
+
+/** A version 1.0 header in C order, padded so that the elements start at a multiple of 64 bytes. */
+export function formatNpyHeader(descr: string, shape: readonly number[]): Uint8Array<ArrayBuffer> {
+  const tuple = shape.length === 1 ? `(${shape[0]},)` : `(${shape.join(', ')})`
+  const dictionary = `{'descr': '${descr}', 'fortran_order': False, 'shape': ${tuple}, }`
+  const byteLength = Math.ceil((10 + dictionary.length + 1) / 64) * 64
+  const bytes = new Uint8Array(byteLength).fill(0x20)
+  bytes.set([...magic, 1, 0, (byteLength - 10) & 0xff, (byteLength - 10) >> 8])
+  bytes.set(new TextEncoder().encode(dictionary), 10)
+  bytes[byteLength - 1] = 0x0a
+  return bytes
+}

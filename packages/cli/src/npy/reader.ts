@@ -1,0 +1,163 @@
+import { type FileHandle, open } from 'node:fs/promises'
+import type { ElementArray } from '@tandem-gpu/core'
+import { UsageError } from '../exit-code.ts'
+import { fileReason } from '../output-file.ts'
+import { type ElementConversion, elementConversion, type NpyElementType } from './element-conversion.ts'
+import { type NpyHeader, npyPreambleByteLength, parseNpyHeader } from './header.ts'
+
+/** Bytes that one read keeps in memory at most (one row, or one column of a Fortran file, where that is longer). */
+const chunkByteLength = 16 * 1024 * 1024
+
+export interface NpyReadOptions {
+  /** What the algorithm takes, preferred first. */
+  readonly accepted: readonly NpyElementType[]
+  /** Converts float64, int64 and uint64 with a range check. */
+  readonly cast?: boolean
+}
+
+/** A `.npy` file open for reading in pieces; never in memory as a whole. */
+export class NpyReader {
+  readonly name: string
+  readonly shape: readonly number[]
+  readonly fortranOrder: boolean
+  readonly length: number
+  readonly #handle: FileHandle
+  readonly #conversion: ElementConversion
+  readonly #dataByteOffset: number
+
+  private constructor(name: string, handle: FileHandle, header: NpyHeader, conversion: ElementConversion) {
+    this.name = name
+    this.shape = header.shape
+    this.fortranOrder = header.fortranOrder
+    this.length = elementCount(header.shape)
+    this.#handle = handle
+    this.#conversion = conversion
+    this.#dataByteOffset = header.dataByteOffset
+  }
+
+  get type(): NpyElementType {
+    return this.#conversion.type
+  }
+
+  /** Throws `UsageError` where the file is missing, truncated, too long for its header, or of a type that is not accepted. */
+  static async open(path: string, options: NpyReadOptions): Promise<NpyReader> {
+    const handle = await open(path, 'r').catch((error) => {
+      throw new UsageError(`${path} cannot be read: ${fileReason(error)}.`, 'bad-input')
+    })
+    try {
+      const information = await handle.stat()
+      if (!information.isFile()) throw new UsageError(`${path} is not a regular file.`, 'bad-input')
+      const header = await readHeader(handle, path)
+      const conversion = elementConversion(header.descr, {
+        name: path,
+        accepted: options.accepted,
+        cast: options.cast ?? false,
+      })
+      const announced = header.dataByteOffset + elementCount(header.shape) * conversion.fileByteLength
+      if (information.size !== announced) {
+        const verdict = information.size < announced ? 'is truncated' : 'is longer than its header says'
+        throw new UsageError(
+          `${path} ${verdict}: shape (${header.shape.join(', ')}) of ${header.descr} makes ${announced} bytes, and the file has ${information.size}.`,
+          'bad-input',
+        )
+      }
+      return new NpyReader(path, handle, header, conversion)
+    } catch (error) {
+      await handle.close()
+      throw error
+    }
+  }
+
+  /** Two dimensions, or a `UsageError`. */
+  matrixShape(): readonly [rows: number, columns: number] {
+    const [rows, columns] = this.shape
+    if (this.shape.length !== 2 || rows === undefined || columns === undefined) {
+      throw new UsageError(
+        `${this.name} has shape (${this.shape.join(', ')}), and this takes a matrix: save it with a.reshape(rows, columns).`,
+        'bad-input',
+      )
+    }
+    return [rows, columns]
+  }
+
+  /** Rows `[first, first + count)` of a matrix, row-major whatever the file's order. */
+  async readRows(first: number, count: number, into: ElementArray<NpyElementType>): Promise<void> {
+    const [rows, columns] = this.matrixShape()
+    if (!this.fortranOrder) return this.readElements(first * columns, count * columns, into)
+    // A Fortran file is the transposed matrix: each column holds `count` of the wanted elements in a row.
+    const width = this.#conversion.fileByteLength
+    const columnBytes = new Uint8Array(count * width)
+    const whole =
+      rows * columns * width <= chunkByteLength ? new Uint8Array(rows * columns * width) : undefined
+    if (whole !== undefined) await this.#readBytes(0, whole)
+    const column = into.slice(0, count) as ElementArray<NpyElementType>
+    for (let c = 0; c < columns; c++) {
+      const position = c * rows + first
+      const bytes = whole?.subarray(position * width, (position + count) * width) ?? columnBytes
+      if (whole === undefined) await this.#readBytes(position * width, bytes)
+      this.#conversion.convert(bytes, column, position)
+      for (let r = 0; r < count; r++) into[r * columns + c] = column[r]!
+    }
+  }
+
+  /** Elements `[first, first + count)` in the order in which the file holds them. */
+  async readElements(first: number, count: number, into: ElementArray<NpyElementType>): Promise<void> {
+    const width = this.#conversion.fileByteLength
+    const chunk = new Uint8Array(Math.min(count * width, chunkByteLength))
+    for (let done = 0; done < count; ) {
+      const elements = Math.min(count - done, chunk.byteLength / width)
+      const bytes = chunk.subarray(0, elements * width)
+      await this.#readBytes((first + done) * width, bytes)
+      const target = into.subarray(done, done + elements) as ElementArray<NpyElementType>
+      this.#conversion.convert(bytes, target, first + done)
+      done += elements
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#handle.close()
+  }
+
+  async #readBytes(byteOffset: number, into: Uint8Array): Promise<void> {
+    await readFully(this.#handle, this.#dataByteOffset + byteOffset, into, this.name)
+  }
+}
+
+async function readHeader(handle: FileHandle, name: string): Promise<NpyHeader> {
+  const start = await readUpTo(handle, 0, npyPreambleByteLength)
+  // Headers are almost always 128 bytes; the limit of 65,536 plus the preamble covers all that NumPy reads.
+  const rest = await readUpTo(handle, start.byteLength, 65_536 + npyPreambleByteLength)
+  const bytes = new Uint8Array(start.byteLength + rest.byteLength)
+  bytes.set(start)
+  bytes.set(rest, start.byteLength)
+  return parseNpyHeader(bytes, name)
+}
+
+async function readUpTo(handle: FileHandle, position: number, byteLength: number): Promise<Uint8Array> {
+  const bytes = new Uint8Array(byteLength)
+  let filled = 0
+  while (filled < byteLength) {
+    const { bytesRead } = await handle.read(bytes, filled, byteLength - filled, position + filled)
+    if (bytesRead === 0) break
+    filled += bytesRead
+  }
+  return bytes.subarray(0, filled)
+}
+
+async function readFully(
+  handle: FileHandle,
+  position: number,
+  into: Uint8Array,
+  name: string,
+): Promise<void> {
+  let filled = 0
+  while (filled < into.byteLength) {
+    const { bytesRead } = await handle.read(into, filled, into.byteLength - filled, position + filled)
+    if (bytesRead === 0) throw new UsageError(`${name} shrinks while it is read.`, 'bad-input')
+    filled += bytesRead
+  }
+}
+
+function elementCount(shape: readonly number[]): number {
+  return shape.reduce((product, length) => product * length, 1)
+}

@@ -1,0 +1,42 @@
+import type { ElementArray } from '@tandem-gpu/core'
+import type { OutputFile } from '../output-file.ts'
+import { descrOf, type NpyElementType } from './element-conversion.ts'
+import { formatNpyHeader } from './header.ts'
+
+/** A `.npy` file in C order, written in pieces in any order; it appears under its name when `commit` has run. */
+export class NpyWriter {
+  readonly #file: OutputFile
+  readonly #dataByteOffset: number
+
+  private constructor(file: OutputFile, dataByteOffset: number) {
+    this.#file = file
+    this.#dataByteOffset = dataByteOffset
+  }
+
+  /** Takes over `file`, which was created before the work started. */
+  static async start(file: OutputFile, type: NpyElementType, shape: readonly number[]): Promise<NpyWriter> {
+    const header = formatNpyHeader(descrOf[type], shape)
+    await file.handle.write(header, 0, header.byteLength, 0)
+    return new NpyWriter(file, header.byteLength)
+  }
+
+  /** `first` counts elements from the start of the array. */
+  async writeElements(first: number, elements: ElementArray<NpyElementType>): Promise<void> {
+    const bytes = new Uint8Array(elements.buffer, elements.byteOffset, elements.byteLength)
+    let written = 0
+    while (written < bytes.byteLength) {
+      const position = this.#dataByteOffset + first * elements.BYTES_PER_ELEMENT + written
+      const { bytesWritten } = await this.#file.handle.write(
+        bytes,
+        written,
+        bytes.byteLength - written,
+        position,
+      )
+      written += bytesWritten
+    }
+  }
+
+  async commit(): Promise<void> {
+    await this.#file.commit()
+  }
+}

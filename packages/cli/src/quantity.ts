@@ -1,0 +1,47 @@
+/** Three significant digits, never in exponent form between 0.001 and 999,999. */
+export function formatNumber(value: number): string {
+  if (!Number.isFinite(value)) return String(value)
+  const size = Math.abs(value)
+  if (size !== 0 && (size < 1e-3 || size >= 1e6)) return value.toExponential(2)
+  if (size >= 100) return String(Math.round(value))
+  return String(Number(value.toPrecision(3)))
+}
+
+/** Seconds with a fitting unit: `1.23 ms`. */
+export function formatSeconds(seconds: number): string {
+  if (seconds >= 1) return `${formatNumber(seconds)} s`
+  if (seconds >= 1e-3) return `${formatNumber(seconds * 1e3)} ms`
+  return `${formatNumber(seconds * 1e6)} µs`
+}
+
+/** Bytes in binary units: `143.8 GiB`. */
+export function formatBytes(byteLength: number): string {
+  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB']
+  let value = byteLength
+  let unit = 0
+  while (value >= 1024 && unit < units.length - 1) {
+    value /= 1024
+    unit++
+  }
+  return `${unit === 0 ? value : value.toFixed(1)} ${units[unit]}`
+}
+
+const multipliers: Readonly<Record<string, number>> = {
+  '': 1,
+  k: 1e3,
+  m: 1e6,
+  g: 1e9,
+  t: 1e12,
+  ki: 1024,
+  mi: 1024 ** 2,
+  gi: 1024 ** 3,
+  ti: 1024 ** 4,
+}
+
+/** `150000`, `1.5GiB`, `64M`: bytes, or undefined where the text is no size. */
+export function parseBytes(text: string): number | undefined {
+  const match = /^(\d+(?:\.\d+)?)\s*([kmgt]i?)?b?$/i.exec(text.trim())
+  if (match === null) return undefined
+  const byteLength = Math.floor(Number(match[1]) * multipliers[(match[2] ?? '').toLowerCase()]!)
+  return Number.isSafeInteger(byteLength) ? byteLength : undefined
+}
