@@ -1,0 +1,550 @@
+import type {
+  BuiltinCall,
+  CompoundAssign,
+  Expression,
+  IrFunction,
+  IrModule,
+  Place,
+  ScalarKind,
+  Statement,
+  Type,
+} from '../ir.ts'
+import { rootOf, walk } from '../walk.ts'
+
+/**
+ * JavaScript of one entry point: a function body that returns `entry`, a (generator) function of an invocation, and
+ * `privates`, pairs of a private variable's id and a function that gives its initial value.
+ */
+export interface EmittedModule {
+  readonly body: string
+  /** Types that the code refers to as `T[i]`. */
+  readonly types: readonly Type[]
+  readonly hasBarriers: boolean
+}
+
+const barriers = new Set(['workgroupBarrier', 'storageBarrier', 'textureBarrier', 'workgroupUniformLoad'])
+
+/**
+ * Emits JavaScript for `module`. Every local of a function is hoisted to its top (WGSL has no recursion), functions that
+ * reach a barrier are generators that yield at it, and all memory but bindings is nested JavaScript arrays.
+ */
+export function emitModule(module: IrModule): EmittedModule {
+  const types: Type[] = []
+  const generators = functionsWithBarriers(module)
+  const constants = module.constants.map(
+    (constant) => `const c${constant.id} = ${new FunctionEmitter(types, generators).value(constant.value)};`,
+  )
+  const functions = module.functions.map((f) => new FunctionEmitter(types, generators).function(f))
+  const privates = module.variables
+    .filter((v) => v.space === 'private')
+    .map((v) => {
+      const emitter = new FunctionEmitter(types, generators)
+      return `[${v.id}, () => ${emitter.initialValue(v.initial, v.type)}]`
+    })
+  return {
+    body: [
+      ...constants,
+      ...functions,
+      `return { entry: f${module.entryPoint.id}, privates: [${privates.join(', ')}] };`,
+    ].join('\n'),
+    types,
+    hasBarriers: generators.has(module.entryPoint),
+  }
+}
+
+function functionsWithBarriers(module: IrModule): ReadonlySet<IrFunction> {
+  const found = new Set<IrFunction>()
+  for (const f of module.functions) {
+    walk(f, {
+      expression(e) {
+        if (e.kind === 'builtin-call' && barriers.has(e.name)) found.add(f)
+        if (e.kind === 'call' && found.has(e.function)) found.add(f)
+        return undefined
+      },
+    })
+  }
+  return found
+}
+
+const isComposite = (type: Type) => type.kind !== 'scalar' && type.kind !== 'atomic'
+
+function scalarOf(type: Type): ScalarKind {
+  if (type.kind === 'scalar' || type.kind === 'vector' || type.kind === 'matrix' || type.kind === 'atomic')
+    return type.scalar
+  throw new TypeError(`${type.kind} has no scalar`)
+}
+
+class FunctionEmitter {
+  readonly #types: Type[]
+  readonly #generators: ReadonlySet<IrFunction>
+  readonly #locals = new Set<string>()
+  #nextTemporary = 0
+  #nextLabel = 0
+  #breakLabels: string[] = []
+  #continueLabels: string[] = []
+
+  constructor(types: Type[], generators: ReadonlySet<IrFunction>) {
+    this.#types = types
+    this.#generators = generators
+  }
+
+  function(f: IrFunction): string {
+    const body = this.#statement(f.body)
+    const star = this.#generators.has(f) ? '*' : ''
+    const parameters = ['inv', ...f.parameters.map((p) => `v${p.id}`)]
+    const entry = f.parameters.filter((p) => p.builtin !== undefined)
+    const preamble = entry.map((p) => `v${p.id} = inv.${p.builtin};`).join(' ')
+    const locals = [...this.#locals]
+    const declaration = locals.length === 0 ? '' : `let ${locals.join(', ')};\n`
+    return `function${star} f${f.id}(${parameters.join(', ')}) {\n${declaration}${preamble}\n${body}\n}`
+  }
+
+  initialValue(initial: Expression | undefined, type: Type): string {
+    return initial === undefined ? `R.zero(${this.#type(type)})` : this.value(initial)
+  }
+
+  #type(type: Type): string {
+    let index = this.#types.indexOf(type)
+    if (index < 0) index = this.#types.push(type) - 1
+    return `T[${index}]`
+  }
+
+  #temporary(): string {
+    const name = `t${this.#nextTemporary++}`
+    this.#locals.add(name)
+    return name
+  }
+
+  #local(id: number): string {
+    const name = `v${id}`
+    this.#locals.add(name)
+    return name
+  }
+
+  // -------------------------------------------------------------------------------------------------- statements
+
+  #statement(s: Statement): string {
+    switch (s.kind) {
+      case 'block':
+        return `{\n${s.statements.map((inner) => this.#statement(inner)).join('\n')}\n}`
+      case 'let':
+        return `${this.#local(s.variable.id)} = ${this.value(s.value)};`
+      case 'var':
+        return `${this.#local(s.variable.id)} = ${this.initialValue(s.initial, s.variable.type)};`
+      case 'assign': {
+        const place = this.#place(s.target)
+        return `${place.prepare}${place.store(this.value(s.value))};`
+      }
+      case 'compound-assign': {
+        const place = this.#place(s.target)
+        const result = this.#binary(s.operator, place.load, this.value(s.value), s.target.type, s.value.type!)
+        return `${place.prepare}${place.store(result)};`
+      }
+      case 'swizzle-assign':
+        return this.#swizzleAssign(s.target, s.components, s.operator, s.value)
+      case 'evaluate':
+        return `${this.value(s.value)};`
+      case 'if': {
+        const otherwise = s.otherwise === undefined ? '' : ` else ${this.#statement(s.otherwise)}`
+        return `if (${this.value(s.condition)}) ${this.#statement(s.then)}${otherwise}`
+      }
+      case 'switch': {
+        const label = `s${this.#nextLabel++}`
+        this.#breakLabels.push(label)
+        const clauses = s.clauses.map((clause) => {
+          const heads = clause.selectors.map((selector) => `case ${selector}:`)
+          if (clause.isDefault) heads.push('default:')
+          return `${heads.join(' ')} ${this.#statement(clause.body)} break;`
+        })
+        this.#breakLabels.pop()
+        return `${label}: switch (${this.value(s.selector)}) {\n${clauses.join('\n')}\n}`
+      }
+      case 'loop':
+        return this.#loop(
+          '',
+          () => this.#statement(s.body),
+          () =>
+            (s.continuing === undefined ? '' : this.#statement(s.continuing)) +
+            (s.breakIf === undefined ? '' : ` if (${this.value(s.breakIf)}) break;`),
+        )
+      case 'for': {
+        const initial = s.initial === undefined ? '' : this.#statement(s.initial)
+        const test = s.condition === undefined ? '' : `if (!(${this.value(s.condition)})) break;\n`
+        const loop = this.#loop(
+          test,
+          () => this.#statement(s.body),
+          () => (s.update === undefined ? '' : this.#statement(s.update)),
+        )
+        return `${initial}\n${loop}`
+      }
+      case 'while':
+        return this.#loop(
+          `if (!(${this.value(s.condition)})) break;\n`,
+          () => this.#statement(s.body),
+          () => '',
+        )
+      case 'break':
+        return `break ${this.#breakLabels.at(-1)};`
+      case 'continue':
+        return `break ${this.#continueLabels.at(-1)};`
+      case 'return':
+        return s.value === undefined ? 'return;' : `return ${this.value(s.value)};`
+    }
+  }
+
+  #loop(test: string, body: () => string, after: () => string): string {
+    const n = this.#nextLabel++
+    this.#breakLabels.push(`l${n}`)
+    this.#continueLabels.push(`b${n}`)
+    const emitted = body()
+    this.#continueLabels.pop()
+    const rest = after()
+    this.#breakLabels.pop()
+    return `l${n}: for (;;) {\n${test}b${n}: ${emitted}\n${rest}\n}`
+  }
+
+  #swizzleAssign(
+    target: Place,
+    components: readonly number[],
+    operator: CompoundAssign['operator'] | undefined,
+    valueExpression: Expression,
+  ): string {
+    const place = this.#place(target)
+    const old = this.#temporary()
+    const value = this.#temporary()
+    const picked = `[${components.map((c) => `${old}[${c}]`).join(', ')}]`
+    const type = valueExpression.type!
+    const right =
+      operator === undefined
+        ? this.value(valueExpression)
+        : this.#binary(
+            operator,
+            picked,
+            this.value(valueExpression),
+            { kind: 'vector', size: components.length as 2, scalar: scalarOf(target.type) },
+            type,
+          )
+    const scalar = operator === undefined ? !isComposite(type) : false
+    const stores = components.map((c, i) => `${old}[${c}] = ${scalar ? value : `${value}[${i}]`};`).join(' ')
+    return `${place.prepare}${old} = ${place.load}; ${value} = ${right}; ${old} = ${place.load}; ${stores} ${place.store(old)};`
+  }
+
+  // ------------------------------------------------------------------------------------------------------ places
+
+  /** `prepare` evaluates index expressions into temporaries, in order; `load` copies composites. */
+  #place(place: Place): { prepare: string; load: string; raw: string; store: (value: string) => string } {
+    const prepare: string[] = []
+    const root = rootOf(place)
+    if (
+      root.kind === 'variable' &&
+      root.variable.kind === 'module-variable' &&
+      (root.variable.space === 'storage' || root.variable.space === 'uniform')
+    ) {
+      const memory = `m[${root.variable.id}]`
+      const offset = this.#byteOffset(place, memory, prepare)
+      const head = prepare.join('')
+      const type = this.#type(place.type)
+      const load = `${memory}.load(${type}, ${offset})`
+      return {
+        prepare: head,
+        load,
+        raw: load,
+        store: (value) => `${memory}.store(${type}, ${offset}, ${value})`,
+      }
+    }
+    const path = this.#path(place, prepare)
+    const head = prepare.join('')
+    const load = isComposite(place.type) ? `R.clone(${path})` : path
+    const store =
+      place.kind === 'deref'
+        ? (value: string) => `v${place.pointer.id}.set(${value})`
+        : (value: string) => `${path} = ${value}`
+    return { prepare: head, load, raw: path, store }
+  }
+
+  #path(place: Place, prepare: string[]): string {
+    switch (place.kind) {
+      case 'variable': {
+        const variable = place.variable
+        if (variable.kind === 'local-variable') return this.#local(variable.id)
+        return variable.space === 'workgroup'
+          ? `inv.workgroup[${variable.id}]`
+          : `inv.private[${variable.id}]`
+      }
+      case 'deref':
+        return `v${place.pointer.id}.get()`
+      case 'member-place':
+        return `${this.#path(place.base, prepare)}[${place.member.index}]`
+      case 'component-place':
+        return `${this.#path(place.base, prepare)}[${place.component}]`
+      case 'index-place': {
+        const base = this.#path(place.base, prepare)
+        return `${base}[${this.#clampedIndex(place.index, String(lengthOf(place.base.type)), prepare)}]`
+      }
+    }
+  }
+
+  #byteOffset(place: Place, memory: string, prepare: string[]): string {
+    switch (place.kind) {
+      case 'variable':
+      case 'deref':
+        return '0'
+      case 'member-place':
+        return `${this.#byteOffset(place.base, memory, prepare)} + ${place.member.offset}`
+      case 'component-place':
+        return `${this.#byteOffset(place.base, memory, prepare)} + ${place.component * (place.type.scalar === 'f16' ? 2 : 4)}`
+      case 'index-place': {
+        const base = this.#byteOffset(place.base, memory, prepare)
+        const type = place.base.type
+        const stride = strideOf(type)
+        const length =
+          type.kind === 'array' && type.length === undefined
+            ? `Math.floor((${memory}.byteLength - (${base})) / ${stride})`
+            : String(lengthOf(type))
+        return `${base} + ${stride} * ${this.#clampedIndex(place.index, length, prepare)}`
+      }
+    }
+  }
+
+  #clampedIndex(index: Expression, length: string, prepare: string[]): string {
+    if (index.kind === 'literal' && !length.includes('m[')) return String(index.value)
+    const temporary = this.#temporary()
+    prepare.push(`${temporary} = R.clampIndex(${this.value(index)}, ${length}); `)
+    return temporary
+  }
+
+  // -------------------------------------------------------------------------------------------------- expressions
+
+  /** JavaScript of an expression's value; composites share nothing with memory. */
+  value(e: Expression): string {
+    switch (e.kind) {
+      case 'literal':
+        return Object.is(e.value, -0) ? '-0' : String(e.value)
+      case 'zero':
+        return isComposite(e.type)
+          ? `R.zero(${this.#type(e.type)})`
+          : e.type.kind === 'scalar' && e.type.scalar === 'bool'
+            ? 'false'
+            : '0'
+      case 'splat':
+        return `R.splat(${this.value(e.value)}, ${e.type.size})`
+      case 'construct':
+        return this.#construct(e.args, e.type)
+      case 'convert':
+        return `R.convert(${this.value(e.value)}, '${scalarOf(e.value.type!)}', '${scalarOf(e.type)}')`
+      case 'bitcast':
+        return `R.bitcast(${this.value(e.value)}, '${scalarOf(e.value.type!)}', '${scalarOf(e.type)}', ${e.type.kind === 'vector' ? e.type.size : 1})`
+      case 'value':
+        return isComposite(e.type) ? `R.clone(v${e.value.id})` : `v${e.value.id}`
+      case 'constant':
+        return `R.clone(c${e.constant.id})`
+      case 'load': {
+        const place = this.#place(e.place)
+        return place.prepare === '' ? place.load : `(${place.prepare.replaceAll('; ', ', ')}${place.load})`
+      }
+      case 'address-of':
+        return this.#addressOf(e.place)
+      case 'member':
+        return this.#copyPart(`${this.#borrow(e.base)}[${e.member.index}]`, e.type)
+      case 'index':
+        return this.#copyPart(
+          `${this.#borrow(e.base)}[R.clampIndex(${this.value(e.index)}, ${lengthOf(e.base.type!)})]`,
+          e.type,
+        )
+      case 'swizzle':
+        return e.components.length === 1
+          ? `${this.#borrow(e.base)}[${e.components[0]}]`
+          : `R.pick(${this.#borrow(e.base)}, [${e.components.join(', ')}])`
+      case 'unary':
+        return this.#unary(e.operator, this.value(e.value), e.type)
+      case 'binary':
+        return this.#binary(e.operator, this.value(e.left), this.value(e.right), e.left.type!, e.right.type!)
+      case 'logical':
+        return `(${this.value(e.left)} ${e.operator} ${this.value(e.right)})`
+      case 'call': {
+        const call = `f${e.function.id}(${['inv', ...e.args.map((a) => this.value(a))].join(', ')})`
+        return this.#generators.has(e.function) ? `(yield* ${call})` : call
+      }
+      case 'builtin-call':
+        return this.#builtin(e)
+    }
+  }
+
+  /** As `value`, but may share memory: for reading a part at once. */
+  #borrow(e: Expression): string {
+    if (e.kind === 'value') return `v${e.value.id}`
+    if (e.kind === 'constant') return `c${e.constant.id}`
+    if (e.kind === 'load') {
+      const place = this.#place(e.place)
+      return place.prepare === '' ? place.raw : `(${place.prepare.replaceAll('; ', ', ')}${place.raw})`
+    }
+    return this.value(e)
+  }
+
+  #copyPart(part: string, type: Type): string {
+    return isComposite(type) ? `R.clone(${part})` : part
+  }
+
+  #addressOf(place: Place): string {
+    if (place.kind === 'deref') return `v${place.pointer.id}`
+    const { prepare, raw, store } = this.#place(place)
+    const pointer = `{ get: () => ${raw}, set: (x) => { ${store('x')} } }`
+    return prepare === '' ? pointer : `(${prepare.replaceAll('; ', ', ')}${pointer})`
+  }
+
+  #construct(args: readonly Expression[], type: Type): string {
+    const values = args.map((a) => this.value(a))
+    if (type.kind === 'vector')
+      return `[${args.map((a, i) => (isComposite(a.type!) ? `...${values[i]}` : values[i])).join(', ')}]`
+    if (type.kind === 'matrix' && !isComposite(args[0]!.type!))
+      return `R.columns([${values.join(', ')}], ${type.rows})`
+    return `[${values.join(', ')}]`
+  }
+
+  #unary(operator: string, value: string, type: Type): string {
+    const kind = scalarOf(type)
+    const f =
+      operator === '!'
+        ? '(x) => !x'
+        : operator === '~'
+          ? kind === 'u32'
+            ? '(x) => ~x >>> 0'
+            : '(x) => ~x'
+          : kind === 'i32'
+            ? '(x) => -x | 0'
+            : '(x) => -x'
+    return isComposite(type) ? `R.map(${f}, ${value})` : `(${f})(${value})`
+  }
+
+  #binary(operator: string, left: string, right: string, leftType: Type, rightType: Type): string {
+    const kind = scalarOf(leftType)
+    if (operator === '*' && (leftType.kind === 'matrix' || rightType.kind === 'matrix')) {
+      const shape = `${leftType.kind[0]}${rightType.kind[0]}`
+      if (shape === 'mv' || shape === 'vm' || shape === 'mm')
+        return `R.multiply(${left}, ${right}, '${kind}', '${shape}')`
+    }
+    if (!isComposite(leftType) && !isComposite(rightType)) {
+      const inline = inlineScalar(operator, kind, left, right)
+      if (inline !== undefined) return inline
+      return `R.binary['${operator} ${kind}'](${left}, ${right})`
+    }
+    return `R.map(R.binary['${operator} ${kind}'], ${left}, ${right})`
+  }
+
+  #builtin(e: BuiltinCall): string {
+    const { name, args } = e
+    if (name === 'workgroupBarrier' || name === 'storageBarrier' || name === 'textureBarrier')
+      return '(yield)'
+    if (name.startsWith('subgroup') || name.startsWith('quad'))
+      throw new TypeError(`the reference executor has no subgroups, so ${name} cannot run`)
+    if (name === 'arrayLength') return this.#arrayLength(args[0]!)
+    if (name === 'workgroupUniformLoad') {
+      const place = this.#pointee(args[0]!)
+      const value = this.#temporary()
+      return `(yield, ${comma(place.prepare)}${value} = ${place.load}, yield, ${value})`
+    }
+    if (name.startsWith('atomic')) return this.#atomic(e)
+    const kind = scalarOf(args[0]!.type!)
+    return `R.builtin['${name} ${kind}'](${args.map((a) => this.value(a)).join(', ')})`
+  }
+
+  #pointee(pointer: Expression) {
+    if (pointer.kind !== 'address-of') throw new TypeError(`a pointer is ${pointer.kind}, not address-of`)
+    return this.#place(pointer.place)
+  }
+
+  #arrayLength(pointer: Expression): string {
+    if (pointer.kind !== 'address-of') throw new TypeError('arrayLength of a value')
+    const place = pointer.place
+    const root = rootOf(place)
+    if (root.kind !== 'variable' || place.type.kind !== 'array')
+      throw new TypeError('arrayLength of no array')
+    const memory = `m[${root.variable.id}]`
+    return `Math.floor((${memory}.byteLength - (${this.#byteOffset(place, memory, [])})) / ${place.type.stride})`
+  }
+
+  #atomic(e: BuiltinCall): string {
+    const place = this.#pointee(e.args[0]!)
+    const kind =
+      e.args[0]!.type!.kind === 'pointer' ? scalarOf((e.args[0]!.type as { store: Type }).store) : 'u32'
+    const prepare = comma(place.prepare)
+    if (e.name === 'atomicLoad') return `(${prepare}${place.load})`
+    const value = this.#temporary()
+    const old = this.#temporary()
+    const operand = this.value(e.args[1]!)
+    if (e.name === 'atomicStore') return `(${prepare}${value} = ${operand}, ${place.store(value)})`
+    if (e.name === 'atomicCompareExchangeWeak') {
+      const wanted = this.#temporary()
+      return `(${prepare}${wanted} = ${operand}, ${value} = ${this.value(e.args[2]!)}, ${old} = ${place.load}, ${old} === ${wanted} ? (${place.store(value)}, 0) : 0, [${old}, ${old} === ${wanted}])`
+    }
+    const operators: Record<string, string> = {
+      atomicAdd: '+',
+      atomicSub: '-',
+      atomicAnd: '&',
+      atomicOr: '|',
+      atomicXor: '^',
+    }
+    const operator = operators[e.name]
+    const next =
+      e.name === 'atomicExchange'
+        ? value
+        : operator === undefined
+          ? `Math.${e.name === 'atomicMax' ? 'max' : 'min'}(${old}, ${value})`
+          : inlineScalar(operator, kind, old, value)!
+    return `(${prepare}${value} = ${operand}, ${old} = ${place.load}, ${place.store(next)}, ${old})`
+  }
+}
+
+function comma(prepare: string): string {
+  return prepare.replaceAll('; ', ', ')
+}
+
+function lengthOf(type: Type): number {
+  if (type.kind === 'vector') return type.size
+  if (type.kind === 'matrix') return type.columns
+  if (type.kind === 'array' && type.length !== undefined) return type.length
+  throw new TypeError(`${type.kind} has no fixed length`)
+}
+
+function strideOf(type: Type): number {
+  if (type.kind === 'array') return type.stride
+  const size = (scalar: string) => (scalar === 'f16' ? 2 : 4)
+  if (type.kind === 'vector') return size(type.scalar)
+  if (type.kind === 'matrix') return (type.rows === 3 ? 4 : type.rows) * size(type.scalar)
+  throw new TypeError(`${type.kind} cannot be indexed`)
+}
+
+/** The common scalar operators without a call; undefined for the rest. */
+function inlineScalar(operator: string, kind: ScalarKind, a: string, b: string): string | undefined {
+  if (kind === 'bool' || kind === 'f16') return undefined
+  switch (operator) {
+    case '==':
+      return `(${a} === ${b})`
+    case '!=':
+      return `(${a} !== ${b})`
+    case '<':
+    case '<=':
+    case '>':
+    case '>=':
+      return `(${a} ${operator} ${b})`
+  }
+  if (kind === 'f32') return '+-*/%'.includes(operator) ? `Math.fround(${a} ${operator} ${b})` : undefined
+  const wrap = (x: string) => (kind === 'i32' ? `(${x} | 0)` : `((${x}) >>> 0)`)
+  switch (operator) {
+    case '+':
+    case '-':
+      return wrap(`${a} ${operator} ${b}`)
+    case '*':
+      return wrap(`Math.imul(${a}, ${b})`)
+    case '&':
+    case '|':
+    case '^':
+      return wrap(`(${a}) ${operator} (${b})`)
+    case '<<':
+      return wrap(`(${a}) << ((${b}) & 31)`)
+    case '>>':
+      return kind === 'i32' ? `((${a}) >> ((${b}) & 31))` : `((${a}) >>> ((${b}) & 31))`
+    default:
+      return undefined
+  }
+}

@@ -1,0 +1,161 @@
+import type { IrModule } from '../ir.ts'
+import {
+  binaryFunction,
+  bitcastValue,
+  componentFunction,
+  convertScalar,
+  mapComponents,
+  multiplyMatrix,
+  wholeFunction,
+} from './arithmetic.ts'
+import { emitModule } from './emit.ts'
+import { type AccessObserver, BoundMemory, cloneValue, type Value, zeroValue } from './memory.ts'
+
+export type { AccessObserver } from './memory.ts'
+
+export interface ReferenceDispatch {
+  readonly workgroups: readonly [x: number, y: number, z: number]
+  /** What each binding, named `group.binding`, is bound to; storage is written in place. */
+  readonly bindings: ReadonlyMap<string, Uint8Array>
+  /** Called before every access to a binding; throw to stop the dispatch. */
+  readonly onAccess?: AccessObserver
+}
+
+/** A kernel that runs in JavaScript, one invocation after another up to each barrier. */
+export interface ReferenceKernel {
+  run(dispatch: ReferenceDispatch): void
+}
+
+/**
+ * Compiles an entry point to JavaScript: the executable meaning of the IR, for tests and for machines with no GPU at all.
+ * Out-of-bounds indices are clamped, workgroup memory is zeroed. Subgroup built-ins throw a TypeError at compilation.
+ */
+export function compileReference(module: IrModule): ReferenceKernel {
+  const emitted = emitModule(module)
+  const runtime = {
+    zero: zeroValue,
+    clone: cloneValue,
+    map: mapComponents,
+    binary: lazyTable((key) => {
+      const [operator, kind] = key.split(' ') as [string, string]
+      return binaryFunction(operator, kind)
+    }),
+    builtin: lazyTable((key) => {
+      const [name, kind] = key.split(' ') as [string, string]
+      const component = componentFunction(name, kind)
+      if (component !== undefined) return (...args: Value[]) => mapComponents(component, ...args)
+      const whole = wholeFunction(name, kind)
+      if (whole === undefined) throw new TypeError(`the reference executor has no ${name}`)
+      return whole
+    }),
+    multiply: multiplyMatrix,
+    convert: (value: Value, from: string, to: string) =>
+      mapComponents(((x: number) => convertScalar(x, from, to)) as never, value),
+    bitcast: bitcastValue,
+    splat: (value: Value, size: number) => Array.from({ length: size }, () => value),
+    pick: (vector: Value[], components: number[]) => components.map((c) => vector[c]),
+    columns: (values: Value[], rows: number) =>
+      Array.from({ length: values.length / rows }, (_, c) => values.slice(c * rows, (c + 1) * rows)),
+    clampIndex: (index: number, length: number) =>
+      index < 0 ? 0 : index >= length ? Math.max(length - 1, 0) : index,
+  }
+  const instantiate = new Function('R', 'T', 'm', `'use strict';\n${emitted.body}`) as (
+    r: typeof runtime,
+    t: typeof emitted.types,
+    m: readonly BoundMemory[],
+  ) => Instance
+  const bound = module.variables.filter((v) => v.binding !== undefined)
+  const shared = module.variables.filter((v) => v.space === 'workgroup')
+
+  return {
+    run({ workgroups, bindings, onAccess }) {
+      const memory: BoundMemory[] = []
+      for (const variable of bound) {
+        const key = `${variable.binding!.group}.${variable.binding!.binding}`
+        const bytes = bindings.get(key)
+        if (bytes === undefined) throw new TypeError(`nothing is bound at ${key} (${variable.name})`)
+        memory[variable.id] = new BoundMemory(key, bytes, onAccess)
+      }
+      const instance = instantiate(runtime, emitted.types, memory)
+      for (let z = 0; z < workgroups[2]; z++)
+        for (let y = 0; y < workgroups[1]; y++)
+          for (let x = 0; x < workgroups[0]; x++) {
+            const workgroup: Value[] = []
+            for (const variable of shared) workgroup[variable.id] = zeroValue(variable.type)
+            runWorkgroup(module, instance, emitted.hasBarriers, [x, y, z], workgroups, workgroup)
+          }
+    },
+  }
+}
+
+/** What the emitted JavaScript gives. */
+interface Instance {
+  entry: (invocation: Invocation) => Generator | undefined
+  privates: readonly (readonly [id: number, initial: () => Value])[]
+}
+
+interface Invocation {
+  local_invocation_id: number[]
+  local_invocation_index: number
+  global_invocation_id: number[]
+  global_invocation_index: number
+  workgroup_id: number[]
+  workgroup_index: number
+  num_workgroups: number[]
+  workgroup: Value[]
+  private: Value[]
+}
+
+function runWorkgroup(
+  module: IrModule,
+  instance: Instance,
+  hasBarriers: boolean,
+  id: readonly [number, number, number],
+  count: readonly [number, number, number],
+  workgroup: Value[],
+): void {
+  const [sizeX, sizeY, sizeZ] = module.workgroupSize
+  const workgroupIndex = id[0] + count[0] * (id[1] + count[1] * id[2])
+  const waiting: Generator[] = []
+  for (let z = 0, index = 0; z < sizeZ; z++)
+    for (let y = 0; y < sizeY; y++)
+      for (let x = 0; x < sizeX; x++, index++) {
+        const memory: Value[] = []
+        for (const [variable, initial] of instance.privates) memory[variable] = initial()
+        const invocation: Invocation = {
+          local_invocation_id: [x, y, z],
+          local_invocation_index: index,
+          global_invocation_id: [id[0] * sizeX + x, id[1] * sizeY + y, id[2] * sizeZ + z],
+          global_invocation_index: workgroupIndex * sizeX * sizeY * sizeZ + index,
+          workgroup_id: [...id],
+          workgroup_index: workgroupIndex,
+          num_workgroups: [...count],
+          workgroup,
+          private: memory,
+        }
+        const started = instance.entry(invocation)
+        if (hasBarriers) waiting.push(started as Generator)
+      }
+  let running = waiting
+  while (running.length > 0) {
+    const next = running.filter((invocation) => !invocation.next().done)
+    if (next.length > 0 && next.length < running.length)
+      throw new Error(
+        `${module.label}: ${next.length} of ${running.length} invocations of a workgroup reach a barrier that the others do not`,
+      )
+    running = next
+  }
+}
+
+/** A table that makes its entries at first use. */
+function lazyTable<T>(make: (key: string) => T): Record<string, T> {
+  return new Proxy<Record<string, T>>(
+    {},
+    {
+      get(target, key: string) {
+        target[key] ??= make(key)
+        return target[key]
+      },
+    },
+  )
+}

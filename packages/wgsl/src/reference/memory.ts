@@ -1,0 +1,136 @@
+import type { Type } from '../ir.ts'
+import { halfBits, halfValue } from './half.ts'
+
+/** A WGSL value in JavaScript: numbers and booleans; vectors, arrays, structures and matrices (of columns) as arrays. */
+export type Value = number | boolean | Value[]
+
+/** Called before every access to a binding, with bytes counted from the start of what is bound. */
+export type AccessObserver = (
+  binding: string,
+  byteOffset: number,
+  byteLength: number,
+  use: 'read' | 'write',
+) => void
+
+/** What is bound to one storage or uniform variable. */
+export class BoundMemory {
+  readonly byteLength: number
+  readonly #key: string
+  readonly #view: DataView
+  readonly #observe: AccessObserver | undefined
+
+  constructor(key: string, bytes: Uint8Array, observe: AccessObserver | undefined) {
+    this.#key = key
+    this.byteLength = bytes.byteLength
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    this.#observe = observe
+  }
+
+  load(type: Type, byteOffset: number): Value {
+    switch (type.kind) {
+      case 'scalar':
+      case 'atomic':
+        return this.#loadScalar(type.scalar, byteOffset)
+      case 'vector': {
+        const size = type.scalar === 'f16' ? 2 : 4
+        return Array.from({ length: type.size }, (_, i) =>
+          this.#loadScalar(type.scalar, byteOffset + i * size),
+        )
+      }
+      default:
+        return parts(type).map((part) => this.load(part.type, byteOffset + part.offset))
+    }
+  }
+
+  store(type: Type, byteOffset: number, value: Value): void {
+    switch (type.kind) {
+      case 'scalar':
+      case 'atomic':
+        this.#storeScalar(type.scalar, byteOffset, value as number)
+        return
+      case 'vector': {
+        const size = type.scalar === 'f16' ? 2 : 4
+        for (let i = 0; i < type.size; i++)
+          this.#storeScalar(type.scalar, byteOffset + i * size, (value as number[])[i]!)
+        return
+      }
+      default:
+        for (const [i, part] of parts(type).entries())
+          this.store(part.type, byteOffset + part.offset, (value as Value[])[i]!)
+    }
+  }
+
+  #loadScalar(scalar: string, byteOffset: number): Value {
+    this.#observe?.(this.#key, byteOffset, scalar === 'f16' ? 2 : 4, 'read')
+    const view = this.#view
+    if (byteOffset + (scalar === 'f16' ? 2 : 4) > this.byteLength) return scalar === 'bool' ? false : 0
+    switch (scalar) {
+      case 'f32':
+        return view.getFloat32(byteOffset, true)
+      case 'i32':
+        return view.getInt32(byteOffset, true)
+      case 'f16':
+        return halfValue(view.getUint16(byteOffset, true))
+      default:
+        return view.getUint32(byteOffset, true)
+    }
+  }
+
+  #storeScalar(scalar: string, byteOffset: number, value: number): void {
+    this.#observe?.(this.#key, byteOffset, scalar === 'f16' ? 2 : 4, 'write')
+    const view = this.#view
+    if (byteOffset + (scalar === 'f16' ? 2 : 4) > this.byteLength) return
+    switch (scalar) {
+      case 'f32':
+        view.setFloat32(byteOffset, value, true)
+        return
+      case 'i32':
+        view.setInt32(byteOffset, value, true)
+        return
+      case 'f16':
+        view.setUint16(byteOffset, halfBits(value), true)
+        return
+      default:
+        view.setUint32(byteOffset, value, true)
+    }
+  }
+}
+
+/** The parts of a composite type, in order, with their byte offsets. */
+function parts(type: Type): { type: Type; offset: number }[] {
+  switch (type.kind) {
+    case 'struct':
+      return type.members.map((member) => ({ type: member.type, offset: member.offset }))
+    case 'array':
+      return Array.from({ length: type.length ?? 0 }, (_, i) => ({
+        type: type.element,
+        offset: i * type.stride,
+      }))
+    case 'matrix': {
+      const column: Type = { kind: 'vector', size: type.rows, scalar: type.scalar }
+      const stride = (type.rows === 3 ? 4 : type.rows) * (type.scalar === 'f16' ? 2 : 4)
+      return Array.from({ length: type.columns }, (_, i) => ({ type: column, offset: i * stride }))
+    }
+    default:
+      throw new TypeError(`${type.kind} has no parts`)
+  }
+}
+
+/** The zero value of a type. */
+export function zeroValue(type: Type): Value {
+  switch (type.kind) {
+    case 'scalar':
+      return type.scalar === 'bool' ? false : 0
+    case 'atomic':
+      return 0
+    case 'vector':
+      return Array.from({ length: type.size }, () => (type.scalar === 'bool' ? false : 0))
+    default:
+      return parts(type).map((part) => zeroValue(part.type))
+  }
+}
+
+/** A copy that shares nothing with `value`. */
+export function cloneValue<T extends Value>(value: T): T {
+  return Array.isArray(value) ? (value.map((part) => cloneValue(part)) as T) : value
+}
