@@ -1,0 +1,257 @@
+"""Times what users would pick instead of Tandem, on the GPUs of this machine, and prints one JSON document.
+
+PyTorch (transpose, sum, peer copies), cuBLAS through PyTorch (GEMM) and cuBLASXt through ctypes (GEMM from page-locked
+host memory). The same rules as `tandem bench`: warm-up, the median of at least 10 runs, fresh random data, results
+checked, and inputs rotated where they would otherwise stay in the cache.
+
+    python3 tools/peers/peers.py --devices 4 [--only transpose,sum,gemm,gemm-xt,limits] [--out peers.json]
+"""
+
+import argparse
+import ctypes
+import glob
+import json
+import os
+import statistics
+import time
+
+import torch
+
+ROUNDS = 11
+RESULTS = []
+
+
+def report(work, peer, devices, shape, seconds, amount, unit, verified):
+    """`amount` is bytes for B/s and operations for FLOP/s."""
+    RESULTS.append(
+        {
+            "work": work,
+            "peer": peer,
+            "devices": devices,
+            "shape": shape,
+            "seconds": seconds,
+            "rate": amount / seconds,
+            "unit": unit,
+            "verified": bool(verified),
+        }
+    )
+    print(f"# {work} {peer} {shape} x{devices}: {seconds * 1e3:.4f} ms {amount / seconds / 1e9:.1f} G{unit}", flush=True)
+
+
+def synchronize(devices):
+    for d in range(devices):
+        torch.cuda.synchronize(d)
+
+
+def host_median(run, devices, rounds=ROUNDS, warm=3):
+    """Median seconds of `run(i)` by the host's clock between synchronisations of all devices."""
+    for i in range(warm):
+        run(i)
+    synchronize(devices)
+    times = []
+    for i in range(rounds):
+        start = time.perf_counter()
+        run(i)
+        synchronize(devices)
+        times.append(time.perf_counter() - start)
+    return statistics.median(times)
+
+
+def event_median(run, rounds=ROUNDS, warm=3):
+    """Median seconds of `run(i)` on device 0 by events; back-to-back repetitions hide the launch."""
+    for i in range(warm):
+        run(i)
+    torch.cuda.synchronize(0)
+    times = []
+    for i in range(rounds):
+        a, b = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        a.record()
+        run(i)
+        b.record()
+        b.synchronize()
+        times.append(a.elapsed_time(b) / 1e3)
+    return statistics.median(times)
+
+
+def limits(devices):
+    n = 1 << 30
+    x, y = (torch.rand(n, device="cuda:0") for _ in range(2))
+    report("copy", "PyTorch", 1, {"elements": n}, event_median(lambda i: y.copy_(x)), 8 * n, "B/s", True)
+    if devices > 1:
+        z = torch.empty(n, device="cuda:1")
+        seconds = host_median(lambda i: z.copy_(x, non_blocking=True), 2)
+        report("peer-copy", "PyTorch", 2, {"elements": n}, seconds, 4 * n, "B/s", torch.equal(z.cpu()[:1000], x.cpu()[:1000]))
+
+
+def transpose_one(n):
+    x = torch.rand(n, n, device="cuda:0")
+    y = torch.empty(n, n, device="cuda:0")
+    seconds = event_median(lambda i: y.copy_(x.t()))
+    report("transpose", "PyTorch", 1, {"rows": n, "columns": n}, seconds, 8 * n * n, "B/s", torch.equal(y.t(), x))
+
+
+def transpose_many(n, devices, peer_copy_streams=True):
+    """Row slices; every tile is copied to its receiver on a stream of its own there and transposed in place."""
+    s = n // devices
+    source = [torch.rand(s, n, device=f"cuda:{d}") for d in range(devices)]
+    target = [torch.empty(s, n, device=f"cuda:{d}") for d in range(devices)]
+    staging = [[torch.empty(s, s, device=f"cuda:{d}") for _ in range(devices)] for d in range(devices)]
+    streams = [[torch.cuda.Stream(device=d) for _ in range(devices)] for d in range(devices)]
+
+    def run(_):
+        for stage in range(devices):
+            for r in range(devices):
+                sender = (stage + r) % devices
+                with torch.cuda.stream(streams[r][stage]):
+                    tile = source[sender][:, r * s : (r + 1) * s]
+                    if sender != r:
+                        tile = staging[r][stage].copy_(tile, non_blocking=True)
+                    target[r][:, sender * s : (sender + 1) * s].copy_(tile.t(), non_blocking=True)
+
+    seconds = host_median(run, devices)
+    verified = all(
+        torch.equal(target[r][:, q * s : (q + 1) * s].cpu(), source[q][:, r * s : (r + 1) * s].t().cpu())
+        for r in range(devices)
+        for q in (0, devices - 1)
+    )
+    report("transpose", "PyTorch P2P", devices, {"rows": n, "columns": n}, seconds, 8 * n * n, "B/s", verified)
+
+
+def sums(total, devices):
+    n = total // devices
+    copies = max(1, min(8, (1 << 28) // (4 * n)))  # rotate inputs that the L2 cache would keep
+    parts = [[torch.rand(n, device=f"cuda:{d}") for d in range(devices)] for _ in range(copies)]
+    streams = [torch.cuda.Stream(device=d) for d in range(devices)]
+    out = [torch.empty((), device=f"cuda:{d}") for d in range(devices)]
+    last = [None]
+
+    def run(i):
+        for d in range(devices):
+            with torch.cuda.stream(streams[d]):
+                torch.sum(parts[i % copies][d], dim=0, out=out[d])
+        last[0] = (i % copies, sum(float(o) for o in out))
+
+    seconds = host_median(run, devices)
+    exact = sum(float(p.double().sum()) for p in parts[last[0][0]])
+    verified = abs(last[0][1] - exact) <= 1e-4 * exact
+    report("sum", "PyTorch", devices, {"elements": total}, seconds, 4 * total, "B/s", verified)
+
+
+def gemm(m, n, k, tf32=False):
+    torch.backends.cuda.matmul.allow_tf32 = tf32
+    a, b = torch.rand(m, k, device="cuda:0") - 0.5, torch.rand(k, n, device="cuda:0") - 0.5
+    c = torch.empty(m, n, device="cuda:0")
+    seconds = event_median(lambda i: torch.mm(a, b, out=c))
+    x = torch.rand(n, 1, device="cuda:0", dtype=torch.float64)
+    error = (c.double() @ x - a.double() @ (b.double() @ x)).abs().max().item()
+    verified = error < (1e-1 if tf32 else 1e-3) * k
+    name = "cuBLAS TF32" if tf32 else "cuBLAS"
+    report("gemm", name, 1, {"m": m, "n": n, "k": k}, seconds, 2 * m * n * k, "FLOP/s", verified)
+    torch.backends.cuda.matmul.allow_tf32 = False
+
+
+def cublas_library():
+    for name in ("libcublas.so.13", "libcublas.so.12", "libcublas.so"):
+        try:
+            return ctypes.CDLL(name)
+        except OSError:
+            pass
+    roots = [os.path.dirname(torch.__file__) + "/..", "/usr/local/cuda/lib64", "/usr/local/cuda/targets/x86_64-linux/lib"]
+    for root in roots:
+        for path in sorted(glob.glob(f"{root}/**/libcublas.so.1*", recursive=True)):
+            return ctypes.CDLL(path)
+    raise OSError("libcublas.so.12 or .13 is not found")
+
+
+def gemm_host(n, devices, blocks=(1024, 2048, 4096)):
+    """cuBLASXt, page-locked operands, its best block size (it computes in column-major order: C' = B' A')."""
+    library = cublas_library()
+    handle = ctypes.c_void_p()
+    assert library.cublasXtCreate(ctypes.byref(handle)) == 0
+    ids = (ctypes.c_int * devices)(*range(devices))
+    assert library.cublasXtDeviceSelect(handle, devices, ids) == 0
+    a, b = ((torch.rand(n, n) - 0.5).pin_memory() for _ in range(2))
+    c = torch.empty(n, n).pin_memory()
+    one, zero = ctypes.c_float(1), ctypes.c_float(0)
+    size, no = ctypes.c_size_t(n), ctypes.c_int(0)
+
+    def run(_):
+        status = library.cublasXtSgemm(
+            handle, no, no, size, size, size,
+            ctypes.byref(one), ctypes.c_void_p(b.data_ptr()), size,
+            ctypes.c_void_p(a.data_ptr()), size,
+            ctypes.byref(zero), ctypes.c_void_p(c.data_ptr()), size,
+        )
+        assert status == 0, status
+
+    best = None
+    rounds = ROUNDS if n <= 16384 else 3
+    for block in blocks:
+        assert library.cublasXtSetBlockDim(handle, block) == 0
+        seconds = host_median(run, devices, rounds=3 if best else 3, warm=1)
+        if best is None or seconds < best[1]:
+            best = (block, seconds)
+    assert library.cublasXtSetBlockDim(handle, best[0]) == 0
+    seconds = host_median(run, devices, rounds=rounds, warm=1)
+    g = torch.rand(n, 1, dtype=torch.float64)
+    rows = slice(0, min(n, 512))
+    error = (c[rows].double() @ g - a[rows].double() @ (b.double() @ g)).abs().max().item()
+    shape = {"m": n, "n": n, "k": n, "block": best[0]}
+    report("gemm-streamed", "cuBLASXt", devices, shape, seconds, 2 * n**3, "FLOP/s", error < 1e-3 * n)
+    library.cublasXtDestroy(handle)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--devices", type=int, default=torch.cuda.device_count())
+    parser.add_argument("--only", default="limits,transpose,sum,gemm,gemm-xt")
+    parser.add_argument("--quick", action="store_true", help="leave out the largest sizes")
+    parser.add_argument("--out")
+    options = parser.parse_args()
+    devices, only = options.devices, set(options.only.split(","))
+    torch.backends.cuda.matmul.allow_tf32 = False
+    torch.manual_seed(int(time.time()))
+    if "limits" in only:
+        limits(devices)
+    if "transpose" in only:
+        transpose_one(16384)
+        for count in sorted({2, devices} - {1}):
+            if count <= devices:
+                for n in (2048, 8192) if options.quick else (2048, 8192, 32768):
+                    transpose_many(n, count)
+                    torch.cuda.empty_cache()
+    if "sum" in only:
+        sums(1 << 29, 1)
+        for total in (1 << 22, 1 << 28, 1 << 31):
+            sums(total, devices)
+        torch.cuda.empty_cache()
+    if "gemm" in only:
+        for n in (1024, 2048, 4096, 8192, 16384):
+            gemm(n, n, n)
+        for narrow in (64, 128, 256, 512):
+            gemm(narrow, 8192, 8192)
+            gemm(8192, narrow, 8192)
+        for n in (4096, 8192):
+            gemm(n, n, n, tf32=True)
+        torch.cuda.empty_cache()
+    if "gemm-xt" in only:
+        for n in (8192, 16384) if options.quick else (8192, 16384, 32768):
+            gemm_host(n, devices)
+    document = {
+        "schema": 1,
+        "kind": "peers",
+        "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "torch": torch.__version__,
+        "cuda": torch.version.cuda,
+        "gpus": [torch.cuda.get_device_name(d) for d in range(torch.cuda.device_count())],
+        "results": RESULTS,
+    }
+    text = json.dumps(document, indent=1)
+    if options.out:
+        with open(options.out, "w", encoding="utf8") as file:
+            file.write(text + "\n")
+    print(text)
+
+
+if __name__ == "__main__":
+    main()
