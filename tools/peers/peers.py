@@ -26,7 +26,7 @@ def report(work, peer, devices, shape, seconds, amount, unit, verified):
     RESULTS.append(
         {
             "work": work,
-            "peer": peer,
+            "variant": peer,
             "devices": devices,
             "shape": shape,
             "seconds": seconds,
