@@ -1,4 +1,4 @@
-import type { DeviceGroup, Program } from '@tandem-gpu/core'
+import type { DeviceGroup, Program, ProgramSpan } from '@tandem-gpu/core'
 
 export interface MeasureOptions {
   /** Runs before the clock counts. Default 1. */
@@ -7,6 +7,8 @@ export interface MeasureOptions {
   samples?: number
   /** Replays of the program in one run; the time is divided by it. Default 1. */
   repetitions?: number
+  /** Receives the spans of one more run, profiled and not timed; empty where the device has no timestamps. */
+  trace?: (spans: readonly ProgramSpan[]) => void
   signal?: AbortSignal
 }
 
@@ -33,6 +35,10 @@ export async function measure(
     const result = await group.queue.run(program, Math.max(1, repetitions), runOptions)
     clock = result.clock
     seconds.push(result.seconds / result.repetitions)
+  }
+  if (options.trace) {
+    const { spans } = await group.queue.run(program, 1, { ...runOptions, profile: true })
+    options.trace(spans ?? [])
   }
   return { seconds: median(seconds), clock, samples: seconds }
 }
