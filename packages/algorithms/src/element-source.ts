@@ -25,7 +25,11 @@ export type ElementWriter<T extends ElementType = ElementType> = (
 export const streamChunkLength = 4_194_304
 
 /** Throws `validation` when an array does not hold exactly `length` elements; readers are trusted. */
-export function requireLength(what: string, data: ElementSource | ElementSink, length: number): void {
+export function requireLength(
+  what: string,
+  data: { readonly length: number } | ((...args: never[]) => unknown),
+  length: number,
+): void {
   if (typeof data !== 'function' && data.length !== length)
     throw new GpuError('validation', `${what} holds ${data.length} elements, the shape needs ${length}.`)
 }

@@ -1,4 +1,7 @@
 export * from './element-source.ts'
 export * from './measure.ts'
+export * from './reduction/index.ts'
 export * from './report.ts'
+export * from './schedule-comparison.ts'
 export * from './sharded-matrix.ts'
+export * from './transpose/index.ts'

@@ -67,6 +67,8 @@ async function makeBackend(name: TestBackend['name'], peerAccess: boolean, seed:
     const { webgpu } = await import('@tandem-gpu/backend-webgpu')
     return webgpu({ peerAccess })
   }
-  const { cuda } = await import('@tandem-gpu/backend-cuda')
+  const { cuda } = (await import('@tandem-gpu/backend-cuda')) as unknown as {
+    cuda(options: { peerAccess: boolean }): Backend
+  }
   return cuda({ peerAccess })
 }

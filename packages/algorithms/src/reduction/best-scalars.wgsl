@@ -1,0 +1,70 @@
+// A workgroup reduces one leaf of up to 16,384 elements that start anywhere: for the ragged last leaf, for views that are not
+// aligned to four elements, and for partial results. Same order as best-vectors.wgsl; elements beyond the end count as the
+// identity.
+
+struct Params {
+  input_base: u32,
+  input_length: u32,
+  output_base: u32,
+  output_length: u32,
+}
+
+@group(0) @binding(0) var<storage, read> input: array<u32>;
+@group(0) @binding(1) var<storage, read_write> output: array<u32>;
+@group(0) @binding(2) var<uniform> params: Params;
+
+var<workgroup> lanes: array<u32, 256>;
+var<workgroup> columns: array<u32, 16>;
+
+fn element(index: u32) -> u32 {
+  if (index < params.input_length) {
+    return encode(input[params.input_base + index]);
+  }
+  return identity();
+}
+
+// Component `part` of lane `lane`'s four accumulators, combined.
+fn component(first: u32) -> u32 {
+  var accumulators: array<u32, 4>;
+  for (var i = 0u; i < 4u; i++) {
+    var value = element(first + 1024u * i);
+    for (var k = 1u; k < 4u; k++) {
+      value = combine(value, element(first + 1024u * i + 4096u * k));
+    }
+    accumulators[i] = value;
+  }
+  return combine(combine(accumulators[0], accumulators[1]), combine(accumulators[2], accumulators[3]));
+}
+
+@compute @workgroup_size(256)
+fn reduce(
+  @builtin(local_invocation_index) lane: u32,
+  @builtin(workgroup_id) group: vec3<u32>,
+  @builtin(num_workgroups) grid: vec3<u32>,
+) {
+  let leaf = group.y * grid.x + group.x;
+  if (leaf >= params.output_length) {
+    return;
+  }
+  let first = leaf * 16384u + lane * 4u;
+  lanes[lane] = combine(
+    combine(component(first), component(first + 1u)),
+    combine(component(first + 2u), component(first + 3u)),
+  );
+  workgroupBarrier();
+  if (lane < 16u) {
+    var column = lanes[lane];
+    for (var row = 1u; row < 16u; row++) {
+      column = combine(column, lanes[lane + 16u * row]);
+    }
+    columns[lane] = column;
+  }
+  workgroupBarrier();
+  if (lane == 0u) {
+    var total = columns[0];
+    for (var column = 1u; column < 16u; column++) {
+      total = combine(total, columns[column]);
+    }
+    output[params.output_base + leaf] = decode(total);
+  }
+}

@@ -1,0 +1,17 @@
+export { type RecordReductionOptions, recordReduction } from './record-reduction.ts'
+export {
+  type LadderStep,
+  ladderSteps,
+  type ReduceOptions,
+  type ReductionReport,
+  reduce,
+} from './reduce.ts'
+export {
+  compileReduction,
+  leafLength,
+  type ReductionKernelName,
+  type ReductionKernels,
+  type ReductionOperation,
+  type ReductionType,
+  reductionKernelNames,
+} from './reduction-kernels.ts'

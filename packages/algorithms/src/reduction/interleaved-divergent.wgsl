@@ -1,0 +1,39 @@
+// Kernel #1 of the ladder: interleaved addressing with divergent branches. 256 elements become one; in each step every
+// 2·distance-th invocation works, so that the working ones are spread over all subgroups.
+
+struct Params {
+  input_base: u32,
+  input_length: u32,
+  output_base: u32,
+  output_length: u32,
+}
+
+@group(0) @binding(0) var<storage, read> input: array<u32>;
+@group(0) @binding(1) var<storage, read_write> output: array<u32>;
+@group(0) @binding(2) var<uniform> params: Params;
+
+var<workgroup> values: array<u32, 256>;
+
+@compute @workgroup_size(256)
+fn reduce(
+  @builtin(local_invocation_index) lane: u32,
+  @builtin(workgroup_id) group: vec3<u32>,
+  @builtin(num_workgroups) grid: vec3<u32>,
+) {
+  let block = group.y * grid.x + group.x;
+  let index = block * 256u + lane;
+  var value = identity();
+  if (index < params.input_length) {
+    value = encode(input[params.input_base + index]);
+  }
+  values[lane] = value;
+  for (var distance = 1u; distance < 256u; distance *= 2u) {
+    workgroupBarrier();
+    if (lane % (2u * distance) == 0u) {
+      values[lane] = combine(values[lane], values[lane + distance]);
+    }
+  }
+  if (lane == 0u && block < params.output_length) {
+    output[params.output_base + block] = decode(values[0]);
+  }
+}

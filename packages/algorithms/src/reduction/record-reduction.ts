@@ -1,0 +1,190 @@
+import { type BufferView, type DeviceGroup, GpuError, type Recorder } from '@tandem-gpu/core'
+import { type BlockKernel, leafLength, type ReductionKernels } from './reduction-kernels.ts'
+
+export interface RecordReductionOptions {
+  readonly kernels: ReductionKernels
+  /** Consecutive parts of the input, on any devices; each but the last non-empty one holds a multiple of `leafLength` elements. */
+  readonly input: readonly BufferView[]
+  /** One element, on the device that merges the partial results. */
+  readonly output: BufferView
+}
+
+/**
+ * Records `output[0] = combine(input)`. Each device reduces the blocks of its part; the partial results meet, in the order of
+ * the input, on the device of `output`, which reduces them by repeated launches between two buffers until one is left. Blocks and the tree
+ * above them are fixed in global coordinates, so the bits do not depend on how many devices share the input. Devices write
+ * partial results straight to their peer where they may; otherwise a copy carries them.
+ */
+export function recordReduction(
+  recorder: Recorder,
+  group: DeviceGroup,
+  options: RecordReductionOptions,
+): void {
+  const { kernels, output } = options
+  const parts = options.input.filter((view) => view.length > 0)
+  requireParts(kernels, parts, output)
+  if (parts.length === 0) {
+    recorder.fill(output, identityValue(kernels), { label: 'reduce nothing' })
+    return
+  }
+  if (kernels.atomic) recordAtomic(recorder, kernels, parts, output)
+  else recordBlocks(recorder, group, kernels, parts, output)
+}
+
+/** What the reduction of no elements gives: 0, or the value that loses against every other. */
+export function identityValue(kernels: Pick<ReductionKernels, 'operation' | 'type'>): number {
+  const { operation, type } = kernels
+  if (operation === 'sum') return 0
+  const [low, high] = {
+    f32: [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY],
+    i32: [-2147483648, 2147483647],
+    u32: [0, 4294967295],
+  }[type] as [number, number]
+  return operation === 'min' ? high : low
+}
+
+function recordBlocks(
+  recorder: Recorder,
+  group: DeviceGroup,
+  kernels: ReductionKernels,
+  parts: readonly BufferView[],
+  output: BufferView,
+): void {
+  const { blockLength } = kernels.general
+  const home = output.buffer.device.ordinal
+  const blockCounts = parts.map((part) => Math.ceil(part.length / blockLength))
+  const total = blockCounts.reduce((sum, count) => sum + count, 0)
+  let current: BufferView = total === 1 ? output : recorder.scratch(home, 'u32', total, { label: 'partials' })
+
+  let first = 0
+  for (const [index, part] of parts.entries()) {
+    const ordinal = part.buffer.device.ordinal
+    const count = blockCounts[index]!
+    const place = current.slice(first, count)
+    first += count
+    if (group.canAccessPeer(ordinal, home)) {
+      recordLevel(recorder, kernels, ordinal, part, place, 'reduce slice')
+      continue
+    }
+    const local = recorder.scratch(ordinal, 'u32', count, { label: `partials ${ordinal}` })
+    recordLevel(recorder, kernels, ordinal, part, local, 'reduce slice')
+    recorder.copy(local, place, { label: 'gather partials' })
+  }
+
+  // Two buffers take turns: the level after next is never larger than the one before.
+  const buffers: BufferView[] = []
+  for (let level = 0; current !== output; level++) {
+    const count = Math.ceil(current.length / blockLength)
+    let next: BufferView = output
+    if (count > 1) {
+      buffers[level % 2] ??= recorder.scratch(home, 'u32', count, { label: `partials ${'ab'[level % 2]}` })
+      next = buffers[level % 2]!.slice(0, count)
+    }
+    recordLevel(recorder, kernels, home, current, next, `merge ${current.length} partials`)
+    current = next
+  }
+}
+
+/** Blocks of `source` to one value each in `target`, by the aligned kernel as far as it goes. */
+function recordLevel(
+  recorder: Recorder,
+  kernels: ReductionKernels,
+  ordinal: number,
+  source: BufferView,
+  target: BufferView,
+  label: string,
+): void {
+  const { aligned, general } = kernels
+  const whole = Math.floor(source.length / general.blockLength)
+  if (aligned && whole > 0 && source.offset % 4 === 0) {
+    const length = whole * general.blockLength
+    recordBlockKernel(recorder, aligned, ordinal, source.slice(0, length), target.slice(0, whole), label)
+    if (length < source.length)
+      recordBlockKernel(
+        recorder,
+        general,
+        ordinal,
+        source.slice(length, source.length - length),
+        target.slice(whole, 1),
+        `${label}, ragged leaf`,
+      )
+    return
+  }
+  recordBlockKernel(recorder, general, ordinal, source, target, label)
+}
+
+/** In as many dispatches as binding sizes demand (nearly always one); the grid folds into two dimensions. */
+function recordBlockKernel(
+  recorder: Recorder,
+  { kernel, blockLength, blocksPerWorkgroup }: BlockKernel,
+  ordinal: number,
+  source: BufferView,
+  target: BufferView,
+  label: string,
+  single = false,
+): void {
+  const { limits } = recorder.devices[ordinal]!
+  // Indices are 32-bit, and a bound range may start up to 256 bytes before its view.
+  const reach = Math.floor(Math.min(limits.maxStorageBindingByteLength, 8_589_934_592) / 4) - 64
+  const blocksPerDispatch = Math.max(1, Math.floor(reach / blockLength))
+  const blocks = Math.ceil(source.length / blockLength)
+  for (let block = 0; block < blocks; block += blocksPerDispatch) {
+    const count = Math.min(blocksPerDispatch, blocks - block)
+    const offset = block * blockLength
+    const workgroups = Math.ceil(count / blocksPerWorkgroup)
+    const width = Math.min(workgroups, limits.maxWorkgroupsPerDimension)
+    recorder.dispatch(kernel, {
+      device: ordinal,
+      workgroups: [width, Math.ceil(workgroups / width)],
+      args: {
+        input: source.slice(offset, Math.min(count * blockLength, source.length - offset)),
+        output: single ? target : target.slice(block, count),
+      },
+      label,
+    })
+  }
+}
+
+function recordAtomic(
+  recorder: Recorder,
+  kernels: ReductionKernels,
+  parts: readonly BufferView[],
+  output: BufferView,
+): void {
+  const { count, merge } = kernels.atomic!
+  const home = output.buffer.device.ordinal
+  const gathered = recorder.scratch(home, 'u32', parts.length, { label: 'counters' })
+  // Keys, not values: the one that loses.
+  const start = kernels.operation === 'min' ? 0xffffffff : 0
+  for (const [index, part] of parts.entries()) {
+    const ordinal = part.buffer.device.ordinal
+    const place = gathered.slice(index, 1)
+    const counter = ordinal === home ? place : recorder.scratch(ordinal, 'u32', 1, { label: 'counter' })
+    recorder.fill(counter, start, { label: 'clear counter' })
+    recordBlockKernel(recorder, count, ordinal, part, counter, 'count slice', true)
+    if (counter !== place) recorder.copy(counter, place, { label: 'gather counter' })
+  }
+  recordBlockKernel(recorder, merge, home, gathered, output, 'merge counters')
+}
+
+function requireParts(kernels: ReductionKernels, parts: readonly BufferView[], output: BufferView): void {
+  if (output.length !== 1)
+    throw new GpuError('validation', `The output of a reduction is 1 element, not ${output.length}.`)
+  if (output.buffer.type !== kernels.type)
+    throw new GpuError(
+      'validation',
+      `The output holds ${output.buffer.type}, the reduction is of ${kernels.type}.`,
+    )
+  for (const [index, part] of parts.entries()) {
+    if (part.buffer.type !== kernels.type)
+      throw new GpuError(
+        'validation',
+        `Part ${index} of the input holds ${part.buffer.type}, the reduction is of ${kernels.type}.`,
+      )
+    if (index < parts.length - 1 && part.length % leafLength !== 0)
+      throw new GpuError(
+        'validation',
+        `Part ${index} of the input holds ${part.length} elements: every part but the last needs a multiple of ${leafLength}, so that the bits do not depend on the parts.`,
+      )
+  }
+}

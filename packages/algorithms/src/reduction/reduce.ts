@@ -1,0 +1,138 @@
+import type { DeviceGroup, Schedule } from '@tandem-gpu/core'
+import { type ElementSource, generatedElements } from '../element-source.ts'
+import { type MeasureOptions, measure } from '../measure.ts'
+import { describeGroup, gigaRate, notVerified, type Report } from '../report.ts'
+import { compareSchedules, type ScheduleComparison } from '../schedule-comparison.ts'
+import { allocateSharded, writeSharded } from '../sharded-matrix.ts'
+import { recordReduction } from './record-reduction.ts'
+import {
+  compileReduction,
+  leafLength,
+  type ReductionKernelName,
+  type ReductionOperation,
+  type ReductionType,
+} from './reduction-kernels.ts'
+import { readBits, referenceReduction, valueOfBits, verifyReduction } from './reference-reduction.ts'
+
+export interface ReduceOptions<T extends ReductionType = ReductionType> extends MeasureOptions {
+  readonly elements: number
+  readonly type: T
+  /** Default `best`. */
+  readonly kernel?: ReductionKernelName
+  /** Default `sum`. */
+  readonly operation?: ReductionOperation
+  /** Default: reproducible pseudo-random elements. */
+  readonly input?: ElementSource<T>
+  /** Default `overlapped`. */
+  readonly schedule?: Schedule
+  /** Times the other schedule too, in the same run, for the report's `comparison`. Default false. */
+  readonly compareSchedules?: boolean
+  /** Default true. */
+  readonly verify?: boolean
+  /** Of generated input. */
+  readonly seed?: number
+}
+
+export interface ReductionReport extends Report {
+  readonly algorithm: 'reduce'
+  readonly type: ReductionType
+  readonly kernel: ReductionKernelName
+  readonly operation: ReductionOperation
+  readonly shape: { readonly elements: number }
+  /** Elements on each device. */
+  readonly slices: readonly number[]
+  readonly value: number
+  /** The value's 32-bit pattern, `0x` and eight hexadecimal digits: NaN and -0 do not survive JSON. */
+  readonly valueBits: string
+  readonly comparison?: ScheduleComparison
+}
+
+/**
+ * Sum, minimum or maximum of a vector spread over all devices of the group: ceil(n / N) elements a device, rounded up to whole
+ * leaves of 16,384, so that the result has the same bits on any number of devices.
+ *
+ * Sums of integers wrap modulo 2^32. Minimum and maximum of f32 give NaN (0x7fc00000) where any element is NaN, and order -0
+ * before +0. No elements give 0, or the identity of minimum and maximum. `bytes` counts every element once read.
+ */
+export async function reduce<T extends ReductionType>(
+  group: DeviceGroup,
+  options: ReduceOptions<T>,
+): Promise<ReductionReport> {
+  const { elements, type, kernel = 'best', operation = 'sum', schedule = 'overlapped' } = options
+  const kernels = await compileReduction(group, { kernel, operation, type })
+  const owned: { destroy(): void }[] = [kernels]
+  try {
+    const source = options.input ?? generatedElements(type, options.seed)
+    const input = await allocateSharded(group, type, elements, 1, {
+      label: 'input',
+      zero: false,
+      alignment: leafLength,
+    })
+    owned.push(input)
+    const output = await group.devices[0]!.allocate(type, 1, { label: 'result' })
+    owned.push(output)
+    await writeSharded(group, input, source)
+    const views = input.slices.map((slice) => slice.view.reshape(1, slice.rows))
+
+    const record = (order: Schedule) => {
+      const program = group.record(
+        (recorder) => recordReduction(recorder, group, { kernels, input: views, output }),
+        { schedule: order, label: `reduce ${elements} ${type} by ${kernel}` },
+      )
+      owned.push(program)
+      return program
+    }
+    const timing = await measure(group, record(schedule), options)
+    const comparison = options.compareSchedules
+      ? await compareSchedules(group, schedule, timing, record, options)
+      : undefined
+    const bits = await readBits(group, output)
+    const problem = { type, operation, length: elements }
+    const check =
+      options.verify === false
+        ? notVerified
+        : verifyReduction(kernel, problem, await referenceReduction(source, problem), bits)
+    const bytes = elements * 4
+    return {
+      algorithm: 'reduce',
+      ...describeGroup(group),
+      schedule,
+      type,
+      kernel,
+      operation,
+      shape: { elements },
+      slices: input.slices.map((slice) => slice.rows),
+      value: valueOfBits(type, bits),
+      valueBits: `0x${bits.toString(16).padStart(8, '0')}`,
+      ...check,
+      seconds: timing.seconds,
+      clock: timing.clock,
+      bytes,
+      rate: gigaRate(bytes, timing.seconds),
+      unit: 'GB/s',
+      notes: [],
+      ...(comparison ? { comparison } : {}),
+    }
+  } finally {
+    for (const resource of owned.reverse()) resource.destroy()
+  }
+}
+
+export interface LadderStep {
+  readonly kernel: ReductionKernelName
+  readonly rate: number
+  /** Over the kernel before; 1 for the first. */
+  readonly stepSpeedUp: number
+  /** Over the first kernel. */
+  readonly totalSpeedUp: number
+}
+
+/** The ladder's table: how much each kernel gains over the one before and in all, from reports in the ladder's order. */
+export function ladderSteps(reports: readonly Pick<ReductionReport, 'kernel' | 'rate'>[]): LadderStep[] {
+  return reports.map(({ kernel, rate }, index) => ({
+    kernel,
+    rate,
+    stepSpeedUp: index === 0 ? 1 : rate / reports[index - 1]!.rate,
+    totalSpeedUp: rate / reports[0]!.rate,
+  }))
+}

@@ -1,0 +1,16 @@
+export {
+  chooseTransport,
+  compileTranspose,
+  type PeerTile,
+  type RecordedTile,
+  type RecordTransposeOptions,
+  recordTranspose,
+  type Transport,
+  transposeTiles,
+} from './record-transpose.ts'
+export {
+  type TransposeOptions,
+  type TransposeReport,
+  type TransposeType,
+  transpose,
+} from './transpose.ts'

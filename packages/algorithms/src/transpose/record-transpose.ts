@@ -1,0 +1,217 @@
+import type { BufferView, DeviceGroup, ElementType, Kernel, Recorder } from '@tandem-gpu/core'
+import { GpuError } from '@tandem-gpu/core'
+import type { ShardedMatrix } from '../sharded-matrix.ts'
+import registersWgsl from './transpose-registers.wgsl.ts'
+import tiledWgsl from './transpose-tiled.wgsl.ts'
+
+/** Side of the square tile that one workgroup moves, in elements; the same in both kernels. */
+export const kernelTileSide = 32
+
+/**
+ * How a tile reaches the device that transposes it: `copy` moves it into scratch memory of the receiver and transposes
+ * there; `direct` lets the receiver's kernel read the sender's memory, which needs peer access.
+ */
+export type Transport = 'copy' | 'direct'
+
+/** One tile of the peer-to-peer scheme: it moves from device `sender` to device `receiver` in stage `stage`. */
+export interface PeerTile {
+  readonly stage: number
+  readonly sender: number
+  readonly receiver: number
+  /** As it lies in the sender's slice. */
+  readonly rows: number
+  readonly columns: number
+  readonly byteLength: number
+}
+
+export interface RecordedTile extends PeerTile {
+  readonly transport: Transport | 'local'
+}
+
+export interface RecordTransposeOptions<T extends ElementType> {
+  readonly kernel: Kernel
+  readonly input: ShardedMatrix<T>
+  readonly output: ShardedMatrix<T>
+  /** Default `auto`: see `chooseTransport`. `direct` is `unsupported` for a pair without peer access. */
+  readonly transport?: Transport | 'auto'
+  /** Decides for each tile that has to travel, where `transport` is `auto` and the pair has peer access. */
+  readonly chooseTransport?: (tile: PeerTile, group: DeviceGroup) => Transport
+  /** Parts that a copied tile travels in, so that the transpose of one overlaps the copy of the next. Default by size. */
+  readonly piecesPerTile?: number
+}
+
+/** Compiles the transpose kernel that suits the group's devices. */
+export async function compileTranspose(group: DeviceGroup): Promise<Kernel> {
+  return group.software
+    ? group.compile({ label: 'transpose-registers', wgsl: registersWgsl })
+    : group.compile({ label: 'transpose-tiled', wgsl: tiledWgsl })
+}
+
+/**
+ * The order of work of Ruetsch and Fatica (CUDA Fortran for Scientists and Engineers, chapter 4): in stage k every device
+ * receives one tile, from device `(k + receiver) mod N`; stage 0 is local. Tiles without elements are left out.
+ */
+export function transposeTiles(input: ShardedMatrix, output: ShardedMatrix): PeerTile[] {
+  const devices = input.slices.length
+  const tiles: PeerTile[] = []
+  for (let stage = 0; stage < devices; stage++)
+    for (let receiver = 0; receiver < devices; receiver++) {
+      const sender = (stage + receiver) % devices
+      const rows = input.slices[sender]!.rows
+      const columns = output.slices[receiver]!.rows
+      if (rows * columns > 0)
+        tiles.push({ stage, sender, receiver, rows, columns, byteLength: rows * columns * 4 })
+    }
+  return tiles
+}
+
+/**
+ * Default choice for a tile that the receiver could read in place. Adapters that run on the CPU share one memory, so that a
+ * copy is only extra work. On hardware a kernel that reads its peer starts sooner, and a copy engine moves large tiles
+ * faster; on 4 H200s the two meet at tiles of about 64 MiB.
+ */
+export function chooseTransport(tile: PeerTile, group: DeviceGroup): Transport {
+  return group.software || tile.byteLength < 67_108_864 ? 'direct' : 'copy'
+}
+
+/**
+ * Records `output = transpose(input)` over all devices of `group`. Both matrices are sharded over the group in row slices, of
+ * any size and leading dimension, and must not share memory. Within each receiver a tile's transfer precedes its transpose;
+ * everything else is free to overlap.
+ */
+export function recordTranspose<T extends ElementType>(
+  recorder: Recorder,
+  group: DeviceGroup,
+  options: RecordTransposeOptions<T>,
+): RecordedTile[] {
+  const { kernel, input, output, transport = 'auto' } = options
+  requireTransposable(group, input, output)
+  const tiles = transposeTiles(input, output).map((tile) => ({
+    ...tile,
+    transport: tile.sender === tile.receiver ? ('local' as const) : chosen(tile),
+  }))
+  const rings = new Map<number, ScratchRing<T>>()
+  for (const tile of tiles) {
+    const { sender, receiver, rows, columns } = tile
+    const source = input.slices[sender]!.view.block(0, output.slices[receiver]!.row, rows, columns)
+    const target = output.slices[receiver]!.view.block(0, input.slices[sender]!.row, columns, rows)
+    const label = `tile (${receiver}, ${sender})`
+    if (tile.transport !== 'copy') {
+      dispatchTranspose(recorder, kernel, receiver, source, target, `transpose ${label}`)
+      continue
+    }
+    const height = pieceRows(tile)
+    let ring = rings.get(receiver)
+    if (!ring) {
+      ring = makeRing(
+        recorder,
+        input.type,
+        tiles.filter((other) => other.receiver === receiver && other.transport === 'copy'),
+        pieceRows,
+      )
+      rings.set(receiver, ring)
+    }
+    for (let row = 0; row < rows; row += height) {
+      const count = Math.min(height, rows - row)
+      const piece = height < rows ? `${label} row ${row}` : label
+      const scratch = ring.next(count, columns)
+      recorder.copy(source.block(row, 0, count, columns), scratch, { label: `copy ${piece}` })
+      const part = target.block(0, row, columns, count)
+      dispatchTranspose(recorder, kernel, receiver, scratch, part, `transpose ${piece}`)
+    }
+  }
+  return tiles
+
+  function pieceRows({ rows, byteLength }: PeerTile): number {
+    const pieces = options.piecesPerTile ?? (byteLength >= 33_554_432 ? 4 : 1)
+    return Math.ceil(rows / Math.max(1, pieces))
+  }
+
+  function chosen(tile: PeerTile): Transport {
+    const reachable = group.canAccessPeer(tile.receiver, tile.sender)
+    if (transport === 'direct' && !reachable)
+      throw new GpuError(
+        'unsupported',
+        `Device ${tile.receiver} has no access to the memory of device ${tile.sender}, which transport 'direct' needs; use 'copy'.`,
+      )
+    if (transport !== 'auto') return transport
+    return reachable ? (options.chooseTransport ?? chooseTransport)(tile, group) : 'copy'
+  }
+}
+
+/** Scratch tiles of one receiver, used in turn: reuse orders a copy after the transpose that read the slot before. */
+interface ScratchRing<T extends ElementType> {
+  next(rows: number, columns: number): BufferView<T>
+}
+
+function makeRing<T extends ElementType>(
+  recorder: Recorder,
+  type: T,
+  arriving: readonly PeerTile[],
+  pieceRows: (tile: PeerTile) => number,
+): ScratchRing<T> {
+  const device = arriving[0]!.receiver
+  const pieces = arriving.reduce((sum, tile) => sum + Math.ceil(tile.rows / pieceRows(tile)), 0)
+  const length = Math.max(...arriving.map((tile) => pieceRows(tile) * tile.columns))
+  // All tiles of a receiver at once where they travel whole; at least four pieces in flight where they are cut.
+  const slots = Math.min(pieces, Math.max(arriving.length, 4))
+  const buffers = Array.from({ length: slots }, (_, slot) =>
+    recorder.scratch(device, type, length, { label: `arrivals ${device}.${slot}` }),
+  )
+  let used = 0
+  return {
+    next(rows, columns) {
+      return buffers[used++ % slots]!.slice(0, rows * columns).reshape(rows, columns)
+    },
+  }
+}
+
+/** One block on one device, in as many dispatches as binding sizes and grid limits demand (nearly always one). */
+function dispatchTranspose(
+  recorder: Recorder,
+  kernel: Kernel,
+  ordinal: number,
+  source: BufferView,
+  target: BufferView,
+  label: string,
+): void {
+  const { limits } = recorder.devices[ordinal]!
+  const side = kernelTileSide
+  // Indices are 32-bit, and a bound range may start up to 256 bytes before its view.
+  const reach = Math.floor(Math.min(limits.maxStorageBindingByteLength, 8_589_934_592) / 4) - 64
+  const gridReach = limits.maxWorkgroupsPerDimension * side
+  const rows = Math.max(1, Math.min(source.rows, gridReach, Math.floor(reach / source.stride), reach))
+  const columns = Math.max(1, Math.min(source.columns, gridReach, Math.floor(reach / target.stride), reach))
+  for (let row = 0; row < source.rows; row += rows)
+    for (let column = 0; column < source.columns; column += columns) {
+      const height = Math.min(rows, source.rows - row)
+      const width = Math.min(columns, source.columns - column)
+      recorder.dispatch(kernel, {
+        device: ordinal,
+        workgroups: [Math.ceil(width / side), Math.ceil(height / side)],
+        args: {
+          input: source.block(row, column, height, width),
+          output: target.block(column, row, width, height),
+        },
+        label,
+      })
+    }
+}
+
+function requireTransposable(group: DeviceGroup, input: ShardedMatrix, output: ShardedMatrix): void {
+  if (input.type !== output.type)
+    throw new GpuError('validation', `The input holds ${input.type}, the output ${output.type}.`)
+  if (input.type === 'f16')
+    throw new GpuError('unsupported', 'The transpose moves 4-byte elements: f32, i32 or u32, not f16.')
+  if (input.rows !== output.columns || input.columns !== output.rows)
+    throw new GpuError(
+      'validation',
+      `The transpose of ${input.rows} × ${input.columns} is ${input.columns} × ${input.rows}, the output is ${output.rows} × ${output.columns}.`,
+    )
+  for (const matrix of [input, output])
+    if (matrix.slices.length !== group.devices.length)
+      throw new GpuError(
+        'validation',
+        `The matrix has ${matrix.slices.length} slices, the group ${group.devices.length} devices.`,
+      )
+}

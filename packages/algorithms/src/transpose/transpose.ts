@@ -1,0 +1,135 @@
+import { type DeviceGroup, GpuError, type Schedule } from '@tandem-gpu/core'
+import { type ElementSink, type ElementSource, generatedElements } from '../element-source.ts'
+import { type MeasureOptions, measure } from '../measure.ts'
+import { describeGroup, gigaRate, notVerified, type Report } from '../report.ts'
+import { compareSchedules, type ScheduleComparison } from '../schedule-comparison.ts'
+import { allocateSharded, readSharded, writeSharded } from '../sharded-matrix.ts'
+import {
+  compileTranspose,
+  kernelTileSide,
+  type RecordedTile,
+  type RecordTransposeOptions,
+  recordTranspose,
+  type Transport,
+} from './record-transpose.ts'
+import { verifyTranspose } from './verify-transpose.ts'
+
+export type TransposeType = 'f32' | 'i32' | 'u32'
+
+export interface TransposeOptions<T extends TransposeType = TransposeType>
+  extends MeasureOptions,
+    Pick<RecordTransposeOptions<T>, 'transport' | 'chooseTransport' | 'piecesPerTile'> {
+  readonly rows: number
+  readonly columns: number
+  readonly type: T
+  /** `rows × columns` elements, row-major. Default: reproducible pseudo-random elements. */
+  readonly input?: ElementSource<T>
+  /** Receives `columns × rows` elements, row-major. */
+  readonly output?: ElementSink<T>
+  /** Default `overlapped`. */
+  readonly schedule?: Schedule
+  /** Times the other schedule too, in the same run, for the report's `comparison`. Default false. */
+  readonly compareSchedules?: boolean
+  /** Compares every element with the input. Default true. */
+  readonly verify?: boolean
+  /** Of generated input. */
+  readonly seed?: number
+}
+
+export interface TransposeReport extends Report {
+  readonly algorithm: 'transpose'
+  readonly type: TransposeType
+  readonly shape: { readonly rows: number; readonly columns: number }
+  /** Of the largest input slice: columns × rows, as the source writes it. */
+  readonly slice: readonly [columns: number, rows: number]
+  /** Of the largest peer-to-peer tile (the source's `p2pTile`): columns × rows of the sender's slice. */
+  readonly tile: readonly [columns: number, rows: number]
+  /** What one workgroup transposes. */
+  readonly kernelTile: readonly [columns: number, rows: number]
+  readonly workgroup: readonly [x: number, y: number]
+  /** Workgroups that cover the largest tile. */
+  readonly grid: readonly [x: number, y: number]
+  readonly stages: number
+  /** How many tiles between different devices travelled each way. */
+  readonly transports: Readonly<Record<Transport, number>>
+  /** `peerAccess[i][j]`: may device i's kernels access device j's memory? */
+  readonly peerAccess: readonly (readonly boolean[])[]
+  readonly comparison?: ScheduleComparison
+}
+
+/**
+ * Transposes a row-major matrix over all devices of the group, each of which holds a slice of rows of the input and of the
+ * output. Ruetsch and Fatica, CUDA Fortran for Scientists and Engineers, chapter 4; any size. `bytes` counts every element
+ * once read and once written. Verified exactly, bit for bit.
+ */
+export async function transpose<T extends TransposeType>(
+  group: DeviceGroup,
+  options: TransposeOptions<T>,
+): Promise<TransposeReport> {
+  const { rows, columns, type, schedule = 'overlapped', verify = true } = options
+  if (!['f32', 'i32', 'u32'].includes(type))
+    throw new GpuError('unsupported', `The transpose takes f32, i32 or u32, not ${type}.`)
+  const source = options.input ?? generatedElements(type, options.seed)
+  const kernel = await compileTranspose(group)
+  const owned: { destroy(): void }[] = [kernel]
+  try {
+    const input = await allocateSharded(group, type, rows, columns, { label: 'input', zero: false })
+    owned.push(input)
+    const output = await allocateSharded(group, type, columns, rows, { label: 'output', zero: false })
+    owned.push(output)
+    await writeSharded(group, input, source)
+
+    let tiles: RecordedTile[] = []
+    const record = (order: Schedule) => {
+      const program = group.record(
+        (recorder) => {
+          tiles = recordTranspose(recorder, group, { ...options, kernel, input, output })
+        },
+        { schedule: order, label: `transpose ${rows} × ${columns}` },
+      )
+      owned.push(program)
+      return program
+    }
+    const timing = await measure(group, record(schedule), options)
+    const comparison = options.compareSchedules
+      ? await compareSchedules(group, schedule, timing, record, options)
+      : undefined
+
+    const check = verify ? await verifyTranspose(group, source, output) : notVerified
+    if (options.output) await readSharded(group, output, options.output)
+
+    const sliceRows = input.slices[0]!.rows
+    const tileColumns = output.slices[0]!.rows
+    const bytes = 2 * rows * columns * 4
+    const [x, y] = kernel.workgroupSize
+    const ordinals = group.devices.map((device) => device.ordinal)
+    return {
+      algorithm: 'transpose',
+      ...describeGroup(group),
+      schedule,
+      type,
+      shape: { rows, columns },
+      slice: [columns, sliceRows],
+      tile: [tileColumns, sliceRows],
+      kernelTile: [kernelTileSide, kernelTileSide],
+      workgroup: [x, y],
+      grid: [Math.ceil(tileColumns / kernelTileSide), Math.ceil(sliceRows / kernelTileSide)],
+      stages: group.devices.length,
+      transports: {
+        copy: tiles.filter((tile) => tile.transport === 'copy').length,
+        direct: tiles.filter((tile) => tile.transport === 'direct').length,
+      },
+      peerAccess: ordinals.map((reader) => ordinals.map((owner) => group.canAccessPeer(reader, owner))),
+      ...check,
+      seconds: timing.seconds,
+      clock: timing.clock,
+      bytes,
+      rate: gigaRate(bytes, timing.seconds),
+      unit: 'GB/s',
+      notes: [],
+      ...(comparison ? { comparison } : {}),
+    }
+  } finally {
+    for (const resource of owned.reverse()) resource.destroy()
+  }
+}
