@@ -1,0 +1,126 @@
+#include "cuda_driver.h"
+
+#include <atomic>
+#include <map>
+#include <mutex>
+
+#include "dynamic_library.h"
+
+namespace tandem::cuda {
+
+namespace {
+
+using GetProcAddress = Result (*)(const char *symbol, void **function, int version, std::uint64_t flags, int *status);
+
+std::string versionName(int version) {
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+std::mutex loadMutex;
+std::map<std::string, std::unique_ptr<Driver>> &drivers() {
+  static auto *loaded = new std::map<std::string, std::unique_ptr<Driver>>();
+  return *loaded;
+}
+
+std::mutex faultMutex;
+std::atomic<bool> faulted{false};
+std::string faultReason;
+
+std::unique_ptr<Driver> load(const std::vector<std::string> &candidates) {
+  // Never freed: the driver stays for the life of the process.
+  auto *library = new DynamicLibrary(candidates);
+  if (!library->isOpen()) {
+    throw NativeError("no-driver", "The NVIDIA driver library does not load (" + library->failures() + ").");
+  }
+  auto driver = std::make_unique<Driver>();
+  auto driverGetVersion = reinterpret_cast<Result (*)(int *)>(library->find("cuDriverGetVersion"));
+  if (driverGetVersion != nullptr) driverGetVersion(&driver->version);
+  auto getProcAddress = reinterpret_cast<GetProcAddress>(library->find("cuGetProcAddress_v2"));
+  if (getProcAddress == nullptr || driver->version < oldestDriverVersion) {
+    throw NativeError("no-driver", "The NVIDIA driver supports CUDA " + versionName(driver->version) +
+                                       ", and this package needs CUDA " + versionName(oldestDriverVersion) +
+                                       " (driver 525) or newer (" + library->path() + ").");
+  }
+#define TANDEM_RESOLVE(member, symbol, version, parameters)                                                            \
+  {                                                                                                                    \
+    void *address = nullptr;                                                                                           \
+    int status = 0;                                                                                                    \
+    if (getProcAddress(symbol, &address, version, 0, &status) != success || address == nullptr) {                      \
+      throw NativeError("no-driver", std::string("The NVIDIA driver library ") + library->path() + " has no " +        \
+                                         symbol + " of CUDA " + versionName(version) + ".");                           \
+    }                                                                                                                  \
+    driver->member = reinterpret_cast<decltype(driver->member)>(address);                                              \
+  }
+  TANDEM_CUDA_FUNCTIONS(TANDEM_RESOLVE)
+#undef TANDEM_RESOLVE
+  return driver;
+}
+
+} // namespace
+
+const Driver &loadDriver(const std::vector<std::string> &candidates) {
+  std::string key;
+  for (const auto &candidate : candidates) key += candidate + "\n";
+  std::lock_guard lock(loadMutex);
+  auto &known = drivers()[key];
+  if (!known) known = load(candidates);
+  const Result result = known->init(0);
+  if (result == errorNoDevice) throw NativeError("no-device", "The NVIDIA driver finds no CUDA device.");
+  if (result != success) {
+    try {
+      check(*known, result, "cuInit");
+    } catch (NativeError &error) {
+      error.code = "no-driver";
+      throw;
+    }
+  }
+  return *known;
+}
+
+void check(const Driver &driver, Result result, const char *call) {
+  if (result == success) return;
+  const char *name = nullptr;
+  const char *text = nullptr;
+  driver.getErrorName(result, &name);
+  driver.getErrorString(result, &text);
+  NativeError error("cuda", std::string(call) + " returns " + (name != nullptr ? name : std::to_string(result)) +
+                                (text != nullptr ? std::string(": ") + text : std::string()) + ".");
+  error.result = result;
+  error.resultName = name != nullptr ? name : "";
+  error.call = call;
+  throw error;
+}
+
+bool contextsLost() { return faulted.load(); }
+
+std::string contextsLostReason() {
+  std::lock_guard lock(faultMutex);
+  return faultReason;
+}
+
+bool noteFault(Result result, const std::string &reason) {
+  switch (result) {
+  case 214: // ECC error that could not be corrected
+  case 220: // NVLink error that could not be corrected
+  case 226: // contained error
+  case 700: // illegal address
+  case 702: // launch timeout
+  case 709: // context is destroyed
+  case 710: // device assert
+  case 714: // hardware stack error
+  case 715: // illegal instruction
+  case 716: // misaligned address
+  case 717: // invalid address space
+  case 718: // invalid program counter
+  case 719: // launch failed
+  case 721: // tensor memory leak
+    break;
+  default:
+    return false;
+  }
+  std::lock_guard lock(faultMutex);
+  if (!faulted.exchange(true)) faultReason = reason;
+  return true;
+}
+
+} // namespace tandem::cuda

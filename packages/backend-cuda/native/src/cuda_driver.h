@@ -1,0 +1,25 @@
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cuda_api.h"
+#include "native_error.h"
+
+namespace tandem::cuda {
+
+/// Opens the driver library, resolves every call and runs cuInit. One per path and process; later calls return the same one.
+/// Throws NativeError `no-driver` naming what was tried, or both versions when the driver is too old. Blocks up to a second.
+const Driver &loadDriver(const std::vector<std::string> &candidates);
+
+/// Throws NativeError "cuda" for any result but success.
+void check(const Driver &driver, Result result, const char *call);
+
+/// True once a fault has destroyed the process's contexts: nothing can run on any GPU of this process any more.
+bool contextsLost();
+/// Why, as a sentence fragment; empty while nothing is lost.
+std::string contextsLostReason();
+/// Records the loss when `result` is a fault that kills contexts; returns whether it is.
+bool noteFault(Result result, const std::string &reason);
+
+} // namespace tandem::cuda

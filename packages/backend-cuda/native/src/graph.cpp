@@ -1,0 +1,296 @@
+// Graphs: built from the words that src/graph-nodes.ts writes, launched by `run`.
+//
+// Words (doubles that hold exact integers; addresses are below 2^53):
+//   nodeCount, then per node: kind, gpu, dependencyCount, dependency...; dependencies are positions of earlier nodes. Then
+//   0 empty   —
+//   1 kernel  kernelId, gridX, gridY, gridZ, blockX, blockY, blockZ, dynamicSharedByteLength, parameterCount, parameter (8 bytes each)...
+//   2 copy    sourceOnHost, source, sourcePitch, targetOnHost, target, targetPitch, rowByteLength, rows
+//   3 fill    address, pitch, value, elementByteLength, elementsPerRow, rows
+#include <algorithm>
+#include <chrono>
+
+#include "group.h"
+
+namespace tandem {
+
+namespace {
+
+class WordReader {
+public:
+  explicit WordReader(const std::vector<double> &words) : words_(words) {}
+  std::uint64_t next() {
+    if (position_ >= words_.size()) throw NativeError("driver", "The graph's description ends early.");
+    return static_cast<std::uint64_t>(words_[position_++]);
+  }
+
+private:
+  const std::vector<double> &words_;
+  std::size_t position_ = 0;
+};
+
+void setSide(cuda::Memcpy3D &copy, bool source, bool onHost, std::uint64_t address, std::size_t pitch) {
+  const auto type = onHost ? cuda::memoryTypeHost : cuda::memoryTypeDevice;
+  if (source) {
+    copy.srcMemoryType = type;
+    if (onHost) copy.srcHost = reinterpret_cast<const void *>(address);
+    else copy.srcDevice = address;
+    copy.srcPitch = pitch;
+  } else {
+    copy.dstMemoryType = type;
+    if (onHost) copy.dstHost = reinterpret_cast<void *>(address);
+    else copy.dstDevice = address;
+    copy.dstPitch = pitch;
+  }
+}
+
+} // namespace
+
+std::uint32_t Group::createGraph(std::size_t mainGpu, const std::vector<double> &words) {
+  use(mainGpu);
+  WordReader reader(words);
+  cuda::Graph graph = nullptr;
+  check(driver_.graphCreate(&graph, 0), "cuGraphCreate");
+  cuda::GraphExec exec = nullptr;
+  try {
+    const auto nodeCount = reader.next();
+    std::vector<cuda::GraphNode> nodes;
+    nodes.reserve(nodeCount);
+    std::vector<cuda::GraphNode> after;
+    for (std::uint64_t index = 0; index < nodeCount; ++index) {
+      const auto kind = reader.next();
+      const auto &gpu = gpus_.at(reader.next());
+      after.clear();
+      for (auto count = reader.next(); count > 0; --count) after.push_back(nodes.at(reader.next()));
+      cuda::GraphNode node = nullptr;
+      if (kind == 0) {
+        check(driver_.graphAddEmptyNode(&node, graph, after.data(), after.size()), "cuGraphAddEmptyNode");
+      } else if (kind == 1) {
+        const auto &kernel = kernels_.at(static_cast<std::uint32_t>(reader.next()));
+        cuda::KernelNodeParams params{};
+        params.func = kernel.function;
+        params.gridDimX = static_cast<unsigned>(reader.next());
+        params.gridDimY = static_cast<unsigned>(reader.next());
+        params.gridDimZ = static_cast<unsigned>(reader.next());
+        params.blockDimX = static_cast<unsigned>(reader.next());
+        params.blockDimY = static_cast<unsigned>(reader.next());
+        params.blockDimZ = static_cast<unsigned>(reader.next());
+        params.sharedMemBytes = static_cast<unsigned>(reader.next());
+        const auto parameterCount = reader.next();
+        std::vector<std::uint64_t> values(parameterCount);
+        std::vector<void *> pointers(parameterCount);
+        for (std::uint64_t parameter = 0; parameter < parameterCount; ++parameter) {
+          values[parameter] = reader.next();
+          pointers[parameter] = &values[parameter];
+        }
+        params.kernelParams = pointers.data();
+        params.ctx = gpus_[kernel.gpu].context;
+        // The driver reads the parameters' sizes from the function, which must belong to the current context.
+        check(driver_.ctxSetCurrent(params.ctx), "cuCtxSetCurrent");
+        check(driver_.graphAddKernelNode(&node, graph, after.data(), after.size(), &params), "cuGraphAddKernelNode");
+      } else if (kind == 2) {
+        cuda::Memcpy3D copy{};
+        const bool sourceOnHost = reader.next() != 0;
+        const auto source = reader.next();
+        const auto sourcePitch = reader.next();
+        const bool targetOnHost = reader.next() != 0;
+        const auto target = reader.next();
+        const auto targetPitch = reader.next();
+        copy.widthInBytes = reader.next();
+        copy.height = reader.next();
+        copy.depth = 1;
+        setSide(copy, true, sourceOnHost, source, sourcePitch);
+        setSide(copy, false, targetOnHost, target, targetPitch);
+        copy.srcHeight = copy.height;
+        copy.dstHeight = copy.height;
+        check(driver_.graphAddMemcpyNode(&node, graph, after.data(), after.size(), &copy, gpu.context),
+              "cuGraphAddMemcpyNode");
+      } else if (kind == 3) {
+        cuda::MemsetNodeParams params{};
+        params.dst = reader.next();
+        params.pitch = reader.next();
+        params.value = static_cast<unsigned>(reader.next());
+        params.elementSize = static_cast<unsigned>(reader.next());
+        params.width = reader.next();
+        params.height = reader.next();
+        check(driver_.graphAddMemsetNode(&node, graph, after.data(), after.size(), &params, gpu.context),
+              "cuGraphAddMemsetNode");
+      } else {
+        throw NativeError("driver", "The graph's description has a node of kind " + std::to_string(kind) + ".");
+      }
+      nodes.push_back(node);
+    }
+    use(mainGpu);
+    check(driver_.graphInstantiate(&exec, graph, 0), "cuGraphInstantiate");
+    check(driver_.graphUpload(exec, gpus_[mainGpu].stream), "cuGraphUpload");
+    check(driver_.streamSynchronize(gpus_[mainGpu].stream), "cuStreamSynchronize");
+  } catch (...) {
+    if (exec != nullptr) driver_.graphExecDestroy(exec);
+    driver_.graphDestroy(graph);
+    throw;
+  }
+  driver_.graphDestroy(graph);
+  const auto id = nextId_++;
+  graphs_[id] = {mainGpu, exec};
+  return id;
+}
+
+/// Spins for a while, because short runs end within it, then blocks.
+void Group::waitFor(cuda::Event event) const {
+  const auto spinUntil = std::chrono::steady_clock::now() + std::chrono::milliseconds(2);
+  do {
+    const auto state = driver_.eventQuery(event);
+    if (state == cuda::success) return;
+    if (state != cuda::errorNotReady) check(state, "cuEventQuery");
+  } while (std::chrono::steady_clock::now() < spinUntil);
+  check(driver_.eventSynchronize(event), "cuEventSynchronize");
+}
+
+namespace {
+
+/// Events of one run, destroyed with it.
+class RunEvents {
+public:
+  explicit RunEvents(const cuda::Driver &driver) : driver_(driver) {}
+  ~RunEvents() {
+    for (const auto event : events_) driver_.eventDestroy(event);
+  }
+  RunEvents(const RunEvents &) = delete;
+  RunEvents &operator=(const RunEvents &) = delete;
+  cuda::Event create(unsigned flags) {
+    cuda::Event event = nullptr;
+    cuda::check(driver_, driver_.eventCreate(&event, flags), "cuEventCreate");
+    events_.push_back(event);
+    return event;
+  }
+
+private:
+  const cuda::Driver &driver_;
+  std::vector<cuda::Event> events_;
+};
+
+constexpr std::size_t launchesInFlight = 2;
+
+} // namespace
+
+RunOutcome Group::run(const RunRequest &request) {
+  RunOutcome outcome;
+  use(0);
+  // The GPUs that take part; the first one's stream carries the clock.
+  std::vector<std::size_t> used;
+  for (const auto &step : request.steps) {
+    for (const auto id : step.graphs) {
+      const auto gpu = graphs_.at(id).gpu;
+      if (std::find(used.begin(), used.end(), gpu) == used.end()) used.push_back(gpu);
+    }
+  }
+  if (used.empty()) return outcome;
+  const auto main = used.front();
+
+  for (const auto &[gpu, address] : request.uniformTargets) {
+    use(gpu);
+    check(driver_.memcpyHtoDAsync(address, request.uniforms.data(), request.uniforms.size(), gpus_[gpu].stream),
+          "cuMemcpyHtoDAsync");
+    check(driver_.streamSynchronize(gpus_[gpu].stream), "cuStreamSynchronize");
+  }
+  for (const auto &range : request.collect) {
+    if (!range.clear) continue;
+    use(range.gpu);
+    check(driver_.memsetD8Async(range.address, 0, range.byteLength, gpus_[range.gpu].stream), "cuMemsetD8Async");
+    check(driver_.streamSynchronize(gpus_[range.gpu].stream), "cuStreamSynchronize");
+  }
+
+  RunEvents events(driver_);
+  struct Lane {
+    std::size_t gpu;
+    cuda::Event joined;
+    cuda::Event ring[launchesInFlight];
+  };
+  std::vector<Lane> lanes;
+  for (const auto gpu : used) {
+    use(gpu);
+    Lane lane{gpu, events.create(cuda::eventDisableTiming), {}};
+    for (auto &event : lane.ring) event = events.create(cuda::eventDisableTiming | cuda::eventBlockingSync);
+    lanes.push_back(lane);
+  }
+  use(main);
+  const auto start = events.create(0);
+  const auto end = events.create(cuda::eventBlockingSync);
+  // Every other stream continues after what the main stream has reached, and the main stream after all others.
+  const auto fork = [&](cuda::Event event) {
+    for (const auto &lane : lanes) {
+      if (lane.gpu == main) continue;
+      check(driver_.streamWaitEvent(gpus_[lane.gpu].stream, event, 0), "cuStreamWaitEvent");
+    }
+  };
+  const auto join = [&] {
+    for (const auto &lane : lanes) {
+      if (lane.gpu == main) continue;
+      use(lane.gpu);
+      check(driver_.eventRecord(lane.joined, gpus_[lane.gpu].stream), "cuEventRecord");
+      check(driver_.streamWaitEvent(gpus_[main].stream, lane.joined, 0), "cuStreamWaitEvent");
+    }
+    use(main);
+  };
+
+  bool aborted = false;
+  const auto shouldStop = [&] {
+    return (request.abortWord != nullptr && __atomic_load_n(request.abortWord, __ATOMIC_RELAXED) != 0) ||
+           (request.stopping && request.stopping());
+  };
+  check(driver_.eventRecord(start, gpus_[main].stream), "cuEventRecord");
+  fork(start);
+  bool first = true;
+  for (const auto &step : request.steps) {
+    if (aborted) break;
+    if (!first && lanes.size() > 1) {
+      join();
+      check(driver_.eventRecord(lanes.front().joined, gpus_[main].stream), "cuEventRecord");
+      fork(lanes.front().joined);
+    }
+    first = false;
+    for (std::uint64_t launch = 0; launch < step.count; ++launch) {
+      const auto slot = outcome.launches % launchesInFlight;
+      if (outcome.launches >= launchesInFlight) {
+        for (const auto &lane : lanes) {
+          use(lane.gpu);
+          waitFor(lane.ring[slot]);
+        }
+      }
+      if (shouldStop()) {
+        aborted = true;
+        break;
+      }
+      for (const auto id : step.graphs) {
+        const auto &graph = graphs_.at(id);
+        use(graph.gpu);
+        check(driver_.graphLaunch(graph.exec, gpus_[graph.gpu].stream), "cuGraphLaunch");
+      }
+      for (const auto &lane : lanes) {
+        use(lane.gpu);
+        check(driver_.eventRecord(lane.ring[slot], gpus_[lane.gpu].stream), "cuEventRecord");
+      }
+      outcome.launches += 1;
+    }
+  }
+  join();
+  check(driver_.eventRecord(end, gpus_[main].stream), "cuEventRecord");
+  waitFor(end);
+  float milliseconds = 0;
+  check(driver_.eventElapsedTime(&milliseconds, start, end), "cuEventElapsedTime");
+  outcome.seconds = static_cast<double>(milliseconds) / 1000;
+  for (const auto &range : request.collect) {
+    use(range.gpu);
+    outcome.collected.emplace_back(range.byteLength);
+    check(driver_.memcpyDtoHAsync(outcome.collected.back().data(), range.address, range.byteLength,
+                                  gpus_[range.gpu].stream),
+          "cuMemcpyDtoHAsync");
+    check(driver_.streamSynchronize(gpus_[range.gpu].stream), "cuStreamSynchronize");
+  }
+  if (aborted) {
+    throw NativeError("aborted",
+                      "The run is aborted after " + std::to_string(outcome.launches) + " completed launches.");
+  }
+  return outcome;
+}
+
+} // namespace tandem

@@ -1,0 +1,302 @@
+#include "group_object.h"
+
+#include "native_error.h"
+
+namespace tandem {
+
+namespace {
+
+std::size_t sizeArgument(const Napi::Value &value) {
+  return static_cast<std::size_t>(value.As<Napi::Number>().DoubleValue());
+}
+
+std::uint32_t idArgument(const Napi::Value &value) { return value.As<Napi::Number>().Uint32Value(); }
+
+std::vector<Napi::ObjectReference> keep(std::initializer_list<Napi::Object> objects) {
+  std::vector<Napi::ObjectReference> kept;
+  for (const auto &object : objects) kept.push_back(Napi::Persistent(object));
+  return kept;
+}
+
+/// gpu, address, rowByteLength, rows, rowByteStride
+TransferRegion regionArgument(const Napi::CallbackInfo &info) {
+  TransferRegion region;
+  region.gpu = sizeArgument(info[0]);
+  region.address = static_cast<cuda::DevicePtr>(sizeArgument(info[1]));
+  region.rowByteLength = sizeArgument(info[2]);
+  region.rows = sizeArgument(info[3]);
+  region.rowByteStride = sizeArgument(info[4]);
+  return region;
+}
+
+template <typename Value> Settle settleNumber(Value value) {
+  return [value](Napi::Env env) -> Napi::Value { return Napi::Number::New(env, static_cast<double>(value)); };
+}
+
+} // namespace
+
+Napi::Function GroupObject::define(Napi::Env env) {
+  return DefineClass(env, "NativeGroup",
+                     {
+                         InstanceMethod("peers", &GroupObject::peers),
+                         InstanceMethod("allocate", &GroupObject::allocate),
+                         InstanceMethod("free", &GroupObject::free),
+                         InstanceMethod("memoryInfo", &GroupObject::memoryInfo),
+                         InstanceMethod("mapHost", &GroupObject::mapHost),
+                         InstanceMethod("lockHost", &GroupObject::lockHost),
+                         InstanceMethod("unlockHost", &GroupObject::unlockHost),
+                         InstanceMethod("loadKernel", &GroupObject::loadKernel),
+                         InstanceMethod("unloadKernel", &GroupObject::unloadKernel),
+                         InstanceMethod("createGraph", &GroupObject::createGraph),
+                         InstanceMethod("destroyGraph", &GroupObject::destroyGraph),
+                         InstanceMethod("run", &GroupObject::run),
+                         InstanceMethod("write", &GroupObject::write),
+                         InstanceMethod("read", &GroupObject::read),
+                         InstanceMethod("close", &GroupObject::close),
+                     });
+}
+
+GroupObject::GroupObject(const Napi::CallbackInfo &info) : Napi::ObjectWrap<GroupObject>(info) {
+  if (info.Length() != 1 || !info[0].IsExternal()) {
+    throw Napi::TypeError::New(info.Env(), "Groups come from openGroup.");
+  }
+  auto *parts = info[0].As<Napi::External<Parts>>().Data();
+  worker_ = parts->worker;
+  group_ = parts->group;
+}
+
+GroupObject::~GroupObject() {
+  // Collected without close: the worker frees everything before its thread ends.
+  if (worker_) worker_->post([group = std::move(group_), mappings = std::move(mappings_)] { group->close(); });
+}
+
+Napi::Value GroupObject::submit(Napi::Env env, Work work, std::vector<Napi::ObjectReference> kept) {
+  if (!worker_) throw Napi::Error::New(env, "The group is closed.");
+  kept.push_back(Napi::Persistent(Value()));
+  return worker_->submit(env, std::move(work), std::move(kept));
+}
+
+/// Row-major flags: reader × owner.
+Napi::Value GroupObject::peers(const Napi::CallbackInfo &info) {
+  const auto count = group_->gpuCount();
+  auto flags = Napi::Array::New(info.Env(), count * count);
+  for (std::size_t reader = 0; reader < count; ++reader) {
+    for (std::size_t owner = 0; owner < count; ++owner) {
+      flags.Set(static_cast<std::uint32_t>(reader * count + owner),
+                Napi::Boolean::New(info.Env(), group_->peer(reader, owner)));
+    }
+  }
+  return flags;
+}
+
+Napi::Value GroupObject::allocate(const Napi::CallbackInfo &info) {
+  const auto gpu = sizeArgument(info[0]);
+  const auto byteLength = sizeArgument(info[1]);
+  const bool zero = info[2].As<Napi::Boolean>();
+  return submit(info.Env(), [group = group_, gpu, byteLength, zero] {
+    return settleNumber(group->allocate(gpu, byteLength, zero));
+  });
+}
+
+Napi::Value GroupObject::free(const Napi::CallbackInfo &info) {
+  const auto gpu = sizeArgument(info[0]);
+  const auto address = static_cast<cuda::DevicePtr>(sizeArgument(info[1]));
+  if (worker_) worker_->post([group = group_, gpu, address] { group->free(gpu, address); });
+  return info.Env().Undefined();
+}
+
+Napi::Value GroupObject::memoryInfo(const Napi::CallbackInfo &info) {
+  return submit(info.Env(), [group = group_, gpu = sizeArgument(info[0])]() -> Settle {
+    std::size_t freeByteLength = 0;
+    std::size_t totalByteLength = 0;
+    group->memoryInfo(gpu, freeByteLength, totalByteLength);
+    return [freeByteLength, totalByteLength](Napi::Env env) -> Napi::Value {
+      auto value = Napi::Object::New(env);
+      value.Set("freeByteLength", static_cast<double>(freeByteLength));
+      value.Set("totalByteLength", static_cast<double>(totalByteLength));
+      return value;
+    };
+  });
+}
+
+/// byteLength → { arrayBuffer, address }: pages of their own. Node 20 cannot make external buffers above 4 GiB.
+Napi::Value GroupObject::mapHost(const Napi::CallbackInfo &info) {
+  const auto env = info.Env();
+  auto mapping = std::make_shared<HostMapping>(sizeArgument(info[0]));
+  const auto address = static_cast<double>(reinterpret_cast<std::uintptr_t>(mapping->address()));
+  auto arrayBuffer = Napi::ArrayBuffer::New(
+      env, mapping->address(), mapping->byteLength(),
+      [](Napi::Env, void *, std::shared_ptr<HostMapping> *held) { delete held; },
+      new std::shared_ptr<HostMapping>(mapping));
+  mappings_[address] = mapping;
+  auto value = Napi::Object::New(env);
+  value.Set("arrayBuffer", arrayBuffer);
+  value.Set("address", address);
+  return value;
+}
+
+/// Page-locks the memory of an ArrayBuffer and resolves with its address; the caller keeps it alive until unlockHost has settled.
+Napi::Value GroupObject::lockHost(const Napi::CallbackInfo &info) {
+  auto arrayBuffer = info[0].As<Napi::ArrayBuffer>();
+  void *address = arrayBuffer.Data();
+  const auto byteLength = arrayBuffer.ByteLength();
+  return submit(
+      info.Env(),
+      [group = group_, address, byteLength] {
+        group->registerHost(address, byteLength);
+        return settleNumber(reinterpret_cast<std::uintptr_t>(address));
+      },
+      keep({arrayBuffer}));
+}
+
+/// arrayBuffer, detach: unlocks after the work queued so far. `detach` empties a mapped buffer at once; its pages live until unlocked.
+Napi::Value GroupObject::unlockHost(const Napi::CallbackInfo &info) {
+  auto arrayBuffer = info[0].As<Napi::ArrayBuffer>();
+  void *address = arrayBuffer.Data();
+  const bool detach = info[1].As<Napi::Boolean>();
+  std::shared_ptr<HostMapping> mapping;
+  const auto found = mappings_.find(static_cast<double>(reinterpret_cast<std::uintptr_t>(address)));
+  if (found != mappings_.end()) {
+    mapping = found->second;
+    mappings_.erase(found);
+  }
+  if (detach) arrayBuffer.Detach();
+  return submit(
+      info.Env(),
+      [group = group_, address, mapping]() mutable {
+        group->unregisterHost(address);
+        mapping.reset();
+        return settleUndefined();
+      },
+      keep({arrayBuffer}));
+}
+
+/// gpu, image: Uint8Array, entry, dynamicSharedByteLength → { id, …attributes }
+Napi::Value GroupObject::loadKernel(const Napi::CallbackInfo &info) {
+  const auto image = info[1].As<Napi::Uint8Array>();
+  return submit(info.Env(),
+                [group = group_, gpu = sizeArgument(info[0]),
+                 bytes = std::vector<std::uint8_t>(image.Data(), image.Data() + image.ByteLength()),
+                 entry = info[2].As<Napi::String>().Utf8Value(),
+                 shared = info[3].As<Napi::Number>().Int32Value()]() -> Settle {
+                  std::map<std::string, double> attributes;
+                  attributes["id"] = group->loadKernel(gpu, bytes, entry, shared, attributes);
+                  return [attributes](Napi::Env env) -> Napi::Value {
+                    auto value = Napi::Object::New(env);
+                    for (const auto &[name, number] : attributes) value.Set(name, number);
+                    return value;
+                  };
+                });
+}
+
+Napi::Value GroupObject::unloadKernel(const Napi::CallbackInfo &info) {
+  if (worker_) worker_->post([group = group_, id = idArgument(info[0])] { group->unloadKernel(id); });
+  return info.Env().Undefined();
+}
+
+/// mainGpu, words: Float64Array → id
+Napi::Value GroupObject::createGraph(const Napi::CallbackInfo &info) {
+  const auto words = info[1].As<Napi::Float64Array>();
+  return submit(info.Env(), [group = group_, gpu = sizeArgument(info[0]),
+                             copied = std::vector<double>(words.Data(), words.Data() + words.ElementLength())] {
+    return settleNumber(group->createGraph(gpu, copied));
+  });
+}
+
+Napi::Value GroupObject::destroyGraph(const Napi::CallbackInfo &info) {
+  if (worker_) worker_->post([group = group_, id = idArgument(info[0])] { group->destroyGraph(id); });
+  return info.Env().Undefined();
+}
+
+/// { steps: [{ graphs: number[], count }], uniformTargets: [{ gpu, address }], uniforms?: Uint8Array, collect: [{ gpu, address,
+/// byteLength, clear }], abortWord: Int32Array } → { seconds, launches, collected: Uint8Array[] }
+Napi::Value GroupObject::run(const Napi::CallbackInfo &info) {
+  const auto env = info.Env();
+  const auto spec = info[0].As<Napi::Object>();
+  auto request = std::make_shared<RunRequest>();
+  const auto steps = spec.Get("steps").As<Napi::Array>();
+  for (std::uint32_t index = 0; index < steps.Length(); ++index) {
+    const auto value = steps.Get(index).As<Napi::Object>();
+    RunStep step;
+    step.count = sizeArgument(value.Get("count"));
+    const auto graphs = value.Get("graphs").As<Napi::Array>();
+    for (std::uint32_t graph = 0; graph < graphs.Length(); ++graph) step.graphs.push_back(idArgument(graphs.Get(graph)));
+    request->steps.push_back(std::move(step));
+  }
+  const auto targets = spec.Get("uniformTargets").As<Napi::Array>();
+  for (std::uint32_t index = 0; index < targets.Length(); ++index) {
+    const auto value = targets.Get(index).As<Napi::Object>();
+    request->uniformTargets.emplace_back(sizeArgument(value.Get("gpu")), sizeArgument(value.Get("address")));
+  }
+  if (targets.Length() > 0) {
+    const auto uniforms = spec.Get("uniforms").As<Napi::Uint8Array>();
+    request->uniforms.assign(uniforms.Data(), uniforms.Data() + uniforms.ByteLength());
+  }
+  const auto collect = spec.Get("collect").As<Napi::Array>();
+  for (std::uint32_t index = 0; index < collect.Length(); ++index) {
+    const auto value = collect.Get(index).As<Napi::Object>();
+    request->collect.push_back({sizeArgument(value.Get("gpu")), sizeArgument(value.Get("address")),
+                                sizeArgument(value.Get("byteLength")), value.Get("clear").As<Napi::Boolean>()});
+  }
+  const auto abortWord = spec.Get("abortWord").As<Napi::Int32Array>();
+  request->abortWord = abortWord.Data();
+  request->stopping = [worker = worker_.get()] { return worker->stopping(); };
+  return submit(
+      env,
+      [group = group_, request]() -> Settle {
+        auto outcome = std::make_shared<RunOutcome>(group->run(*request));
+        return [outcome](Napi::Env env) -> Napi::Value {
+          auto value = Napi::Object::New(env);
+          value.Set("seconds", outcome->seconds);
+          value.Set("launches", static_cast<double>(outcome->launches));
+          auto collected = Napi::Array::New(env, outcome->collected.size());
+          for (std::size_t index = 0; index < outcome->collected.size(); ++index) {
+            const auto &bytes = outcome->collected[index];
+            auto array = Napi::Uint8Array::New(env, bytes.size());
+            std::copy(bytes.begin(), bytes.end(), array.Data());
+            collected.Set(static_cast<std::uint32_t>(index), array);
+          }
+          value.Set("collected", collected);
+          return value;
+        };
+      },
+      keep({abortWord}));
+}
+
+/// gpu, address, rowByteLength, rows, rowByteStride, bytes: Uint8Array
+Napi::Value GroupObject::write(const Napi::CallbackInfo &info) {
+  const auto bytes = info[5].As<Napi::Uint8Array>();
+  return submit(
+      info.Env(),
+      [group = group_, region = regionArgument(info), data = bytes.Data()] {
+        group->write(region, data);
+        return settleUndefined();
+      },
+      keep({bytes}));
+}
+
+Napi::Value GroupObject::read(const Napi::CallbackInfo &info) {
+  auto bytes = info[5].As<Napi::Uint8Array>();
+  return submit(
+      info.Env(),
+      [group = group_, region = regionArgument(info), data = bytes.Data()] {
+        group->read(region, data);
+        return settleUndefined();
+      },
+      keep({bytes}));
+}
+
+/// Waits for the queue, frees everything, ends the thread.
+Napi::Value GroupObject::close(const Napi::CallbackInfo &info) {
+  const auto env = info.Env();
+  auto promise = submit(env, [group = group_] {
+    group->close();
+    return settleUndefined();
+  });
+  worker_.reset();
+  group_.reset();
+  mappings_.clear();
+  return promise;
+}
+
+} // namespace tandem

@@ -1,0 +1,154 @@
+// Immediate transfers between device memory and ordinary host memory, dense on the host, row after row.
+#include <algorithm>
+#include <cstring>
+
+#include "group.h"
+
+namespace tandem {
+
+namespace {
+
+constexpr std::size_t stagingByteLength = std::size_t{16} << 20;
+/// Below this the driver's own copy from pageable memory is as quick as staging.
+constexpr std::size_t directByteLength = std::size_t{64} << 10;
+
+struct Chunk {
+  std::size_t hostOffset;
+  cuda::DevicePtr address;
+  std::size_t rowByteLength;
+  std::size_t rows;
+  std::size_t byteLength() const { return rowByteLength * rows; }
+};
+
+} // namespace
+
+void Group::prepareStaging() {
+  use(0);
+  for (auto &slot : staging_) {
+    if (slot.memory == nullptr) {
+      check(driver_.memHostAlloc(&slot.memory, stagingByteLength, cuda::hostAllocPortable), "cuMemHostAlloc");
+    }
+  }
+}
+
+template <typename Visit> void Group::forEachChunk(const TransferRegion &region, Visit visit) const {
+  const bool contiguous = region.rows == 1 || region.rowByteStride == region.rowByteLength;
+  if (contiguous || region.rowByteLength > stagingByteLength) {
+    const auto runs = contiguous ? 1 : region.rows;
+    const auto runByteLength = contiguous ? region.rows * region.rowByteLength : region.rowByteLength;
+    for (std::size_t run = 0; run < runs; ++run) {
+      for (std::size_t offset = 0; offset < runByteLength; offset += stagingByteLength) {
+        visit(Chunk{run * runByteLength + offset, region.address + run * region.rowByteStride + offset,
+                    std::min(stagingByteLength, runByteLength - offset), 1});
+      }
+    }
+    return;
+  }
+  const auto rowsPerChunk = stagingByteLength / region.rowByteLength;
+  for (std::size_t row = 0; row < region.rows; row += rowsPerChunk) {
+    visit(Chunk{row * region.rowByteLength, region.address + row * region.rowByteStride, region.rowByteLength,
+                std::min(rowsPerChunk, region.rows - row)});
+  }
+}
+
+namespace {
+
+cuda::Result copyChunk(const cuda::Driver &driver, const Chunk &chunk, std::size_t deviceStride, void *host, bool toDevice,
+                       cuda::Stream stream) {
+  if (chunk.rows == 1) {
+    return toDevice ? driver.memcpyHtoDAsync(chunk.address, host, chunk.byteLength(), stream)
+                    : driver.memcpyDtoHAsync(host, chunk.address, chunk.byteLength(), stream);
+  }
+  cuda::Memcpy2D copy{};
+  copy.widthInBytes = chunk.rowByteLength;
+  copy.height = chunk.rows;
+  if (toDevice) {
+    copy.srcMemoryType = cuda::memoryTypeHost;
+    copy.srcHost = host;
+    copy.srcPitch = chunk.rowByteLength;
+    copy.dstMemoryType = cuda::memoryTypeDevice;
+    copy.dstDevice = chunk.address;
+    copy.dstPitch = deviceStride;
+  } else {
+    copy.srcMemoryType = cuda::memoryTypeDevice;
+    copy.srcDevice = chunk.address;
+    copy.srcPitch = deviceStride;
+    copy.dstMemoryType = cuda::memoryTypeHost;
+    copy.dstHost = host;
+    copy.dstPitch = chunk.rowByteLength;
+  }
+  return driver.memcpy2DAsync(&copy, stream);
+}
+
+/// The slots' events belong to one context: they live as long as one transfer.
+struct SlotEvents {
+  explicit SlotEvents(const cuda::Driver &driver) : driver(driver) {}
+  ~SlotEvents() {
+    for (const auto event : events) {
+      if (event != nullptr) driver.eventDestroy(event);
+    }
+  }
+  const cuda::Driver &driver;
+  cuda::Event events[2] = {nullptr, nullptr};
+};
+
+} // namespace
+
+void Group::write(const TransferRegion &region, const std::uint8_t *source) {
+  const auto byteLength = region.rowByteLength * region.rows;
+  if (byteLength == 0) return;
+  const auto stream = gpus_.at(region.gpu).stream;
+  if (region.rows == 1 && byteLength <= directByteLength) {
+    use(region.gpu);
+    check(driver_.memcpyHtoDAsync(region.address, source, byteLength, stream), "cuMemcpyHtoDAsync");
+    check(driver_.streamSynchronize(stream), "cuStreamSynchronize");
+    return;
+  }
+  prepareStaging();
+  use(region.gpu);
+  SlotEvents slots(driver_);
+  for (auto &event : slots.events) check(driver_.eventCreate(&event, cuda::eventDisableTiming), "cuEventCreate");
+  std::size_t count = 0;
+  forEachChunk(region, [&](const Chunk &chunk) {
+    const auto slot = count % 2;
+    if (count >= 2) check(driver_.eventSynchronize(slots.events[slot]), "cuEventSynchronize");
+    std::memcpy(staging_[slot].memory, source + chunk.hostOffset, chunk.byteLength());
+    check(copyChunk(driver_, chunk, region.rowByteStride, staging_[slot].memory, true, stream), "cuMemcpyHtoDAsync");
+    check(driver_.eventRecord(slots.events[slot], stream), "cuEventRecord");
+    count += 1;
+  });
+  check(driver_.streamSynchronize(stream), "cuStreamSynchronize");
+}
+
+void Group::read(const TransferRegion &region, std::uint8_t *target) {
+  const auto byteLength = region.rowByteLength * region.rows;
+  if (byteLength == 0) return;
+  const auto stream = gpus_.at(region.gpu).stream;
+  if (region.rows == 1 && byteLength <= directByteLength) {
+    use(region.gpu);
+    check(driver_.memcpyDtoHAsync(target, region.address, byteLength, stream), "cuMemcpyDtoHAsync");
+    check(driver_.streamSynchronize(stream), "cuStreamSynchronize");
+    return;
+  }
+  prepareStaging();
+  use(region.gpu);
+  SlotEvents slots(driver_);
+  for (auto &event : slots.events) check(driver_.eventCreate(&event, cuda::eventDisableTiming), "cuEventCreate");
+  Chunk landing[2];
+  std::size_t count = 0;
+  const auto land = [&](std::size_t slot) {
+    check(driver_.eventSynchronize(slots.events[slot]), "cuEventSynchronize");
+    std::memcpy(target + landing[slot].hostOffset, staging_[slot].memory, landing[slot].byteLength());
+  };
+  forEachChunk(region, [&](const Chunk &chunk) {
+    const auto slot = count % 2;
+    if (count >= 2) land(slot);
+    check(copyChunk(driver_, chunk, region.rowByteStride, staging_[slot].memory, false, stream), "cuMemcpyDtoHAsync");
+    check(driver_.eventRecord(slots.events[slot], stream), "cuEventRecord");
+    landing[slot] = chunk;
+    count += 1;
+  });
+  for (std::size_t left = count >= 2 ? count - 2 : 0; left < count; ++left) land(left % 2);
+}
+
+} // namespace tandem

@@ -1,0 +1,198 @@
+#include "worker.h"
+
+#include <atomic>
+#include <chrono>
+
+#include "native_error.h"
+
+namespace tandem {
+
+namespace {
+
+struct Job {
+  explicit Job(Napi::Env env) : deferred(Napi::Promise::Deferred::New(env)) {}
+  Work work;
+  std::vector<Napi::ObjectReference> kept;
+  Napi::Promise::Deferred deferred;
+  Settle settle;
+  std::unique_ptr<NativeError> error;
+};
+
+struct QueueEntry {
+  std::unique_ptr<Job> job;
+  std::function<void()> posted;
+};
+
+Napi::Value errorValue(Napi::Env env, const NativeError &error) {
+  auto value = Napi::Error::New(env, error.what()).Value();
+  value.Set("nativeCode", error.code);
+  value.Set("result", error.result);
+  value.Set("resultName", error.resultName);
+  value.Set("call", error.call);
+  if (error.askedByteLength >= 0) value.Set("askedByteLength", error.askedByteLength);
+  if (error.freeByteLength >= 0) value.Set("freeByteLength", error.freeByteLength);
+  return value;
+}
+
+} // namespace
+
+Settle settleUndefined() {
+  return [](Napi::Env env) { return env.Undefined(); };
+}
+
+struct Worker::State : std::enable_shared_from_this<Worker::State> {
+  std::mutex mutex;
+  std::condition_variable wake;
+  std::condition_variable ended;
+  std::deque<QueueEntry> queue;
+  std::atomic<bool> stop{false};
+  bool threadEnded = false;
+  /// Pending promises; JavaScript thread only.
+  std::size_t pending = 0;
+  napi_threadsafe_function settled = nullptr;
+  /// The Worker is gone: the last promise to settle releases the thread-safe function.
+  bool released = false;
+  /// Kept until the thread-safe function is finalized.
+  std::shared_ptr<State> self;
+
+  void loop() {
+    for (;;) {
+      QueueEntry entry;
+      {
+        std::unique_lock lock(mutex);
+        wake.wait(lock, [this] { return stop.load() || !queue.empty(); });
+        // Posted work (releases) still runs after a stop; promises nobody can receive do not.
+        if (queue.empty()) break;
+        entry = std::move(queue.front());
+        queue.pop_front();
+      }
+      if (entry.posted) {
+        try {
+          entry.posted();
+        } catch (...) {
+        }
+        continue;
+      }
+      auto &job = *entry.job;
+      try {
+        if (stop.load()) throw NativeError("device-lost", "The environment is closing.");
+        job.settle = job.work();
+      } catch (const NativeError &error) {
+        job.error = std::make_unique<NativeError>(error);
+      } catch (const std::bad_alloc &) {
+        job.error = std::make_unique<NativeError>("out-of-memory", "The host has no memory left.");
+      } catch (const std::exception &error) {
+        job.error = std::make_unique<NativeError>("driver", error.what());
+      } catch (...) {
+        job.error = std::make_unique<NativeError>("driver", "An unknown native error occurs.");
+      }
+      job.work = nullptr;
+      // Dropped only while the environment closes; the job then leaks on purpose: its references belong to that environment.
+      auto *handed = entry.job.release();
+      std::lock_guard lock(mutex);
+      if (settled != nullptr) napi_call_threadsafe_function(settled, handed, napi_tsfn_nonblocking);
+    }
+    std::lock_guard lock(mutex);
+    threadEnded = true;
+    ended.notify_all();
+  }
+
+  void settle(Napi::Env env, std::unique_ptr<Job> job) {
+    if (--pending == 0) {
+      napi_unref_threadsafe_function(env, settled);
+      if (released) napi_release_threadsafe_function(settled, napi_tsfn_release);
+    }
+    Napi::HandleScope scope(env);
+    if (job->error) {
+      job->deferred.Reject(errorValue(env, *job->error));
+      return;
+    }
+    try {
+      job->deferred.Resolve(job->settle(env));
+    } catch (const Napi::Error &error) {
+      job->deferred.Reject(error.Value());
+    }
+  }
+
+  static void callJs(napi_env env, napi_value, void *context, void *data) {
+    std::unique_ptr<Job> job(static_cast<Job *>(data));
+    if (env == nullptr) {
+      job.release();
+      return;
+    }
+    static_cast<State *>(context)->settle(Napi::Env(env), std::move(job));
+  }
+
+  void requestStop() {
+    std::lock_guard lock(mutex);
+    stop.store(true);
+    wake.notify_all();
+  }
+
+  /// The environment closes (process exit, or a worker_threads thread ends): give the job in flight two seconds, then leave the
+  /// thread behind, because a kernel that hangs cannot be stopped.
+  static void cleanup(void *data) {
+    auto *state = static_cast<State *>(data);
+    state->requestStop();
+    std::unique_lock lock(state->mutex);
+    state->ended.wait_for(lock, std::chrono::seconds(2), [state] { return state->threadEnded; });
+  }
+};
+
+Worker::Worker(Napi::Env env, const char *name) : state_(std::make_shared<State>()) {
+  auto &state = *state_;
+  state.self = state_;
+  const auto resourceName = Napi::String::New(env, name);
+  const auto finalized = [](napi_env env, void *, void *context) {
+    auto *state = static_cast<State *>(context);
+    napi_remove_env_cleanup_hook(env, State::cleanup, state);
+    const auto self = std::move(state->self);
+    std::lock_guard lock(state->mutex);
+    state->settled = nullptr;
+  };
+  const napi_status status = napi_create_threadsafe_function(env, nullptr, nullptr, resourceName, 0, 1, nullptr, finalized,
+                                                             &state, State::callJs, &state.settled);
+  if (status != napi_ok) throw Napi::Error::New(env, "The native worker cannot be created.");
+  napi_unref_threadsafe_function(env, state.settled);
+  napi_add_env_cleanup_hook(env, State::cleanup, &state);
+  // The thread holds the state: it outlives this object when the environment closes under a running job.
+  std::thread([held = state_] { held->loop(); }).detach();
+}
+
+Worker::~Worker() {
+  state_->requestStop();
+  state_->released = true;
+  if (state_->pending == 0 && state_->settled != nullptr) {
+    napi_release_threadsafe_function(state_->settled, napi_tsfn_release);
+  }
+}
+
+bool Worker::stopping() const { return state_->stop.load(); }
+
+Napi::Promise Worker::submit(Napi::Env env, Work work, std::vector<Napi::ObjectReference> kept) {
+  auto job = std::make_unique<Job>(env);
+  job->work = std::move(work);
+  job->kept = std::move(kept);
+  const auto promise = job->deferred.Promise();
+  if (state_->pending++ == 0) napi_ref_threadsafe_function(env, state_->settled);
+  {
+    std::lock_guard lock(state_->mutex);
+    QueueEntry entry;
+    entry.job = std::move(job);
+    state_->queue.push_back(std::move(entry));
+  }
+  state_->wake.notify_one();
+  return promise;
+}
+
+void Worker::post(std::function<void()> work) {
+  {
+    std::lock_guard lock(state_->mutex);
+    QueueEntry entry;
+    entry.posted = std::move(work);
+    state_->queue.push_back(std::move(entry));
+  }
+  state_->wake.notify_one();
+}
+
+} // namespace tandem

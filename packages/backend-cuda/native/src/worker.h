@@ -1,0 +1,43 @@
+#pragma once
+#include <napi.h>
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace tandem {
+
+/// Turns a job's result into a JavaScript value, on the JavaScript thread.
+using Settle = std::function<Napi::Value(Napi::Env)>;
+/// Runs on the worker thread; throws NativeError to reject.
+using Work = std::function<Settle()>;
+
+/// Resolves with `undefined`.
+Settle settleUndefined();
+
+/// One native thread with a FIFO of jobs. Jobs never run on the JavaScript thread nor on libuv's pool. Promises settle through
+/// a thread-safe function that keeps the process alive only while a job is pending, so that an idle process exits.
+class Worker {
+public:
+  Worker(Napi::Env env, const char *name);
+  ~Worker();
+  Worker(const Worker &) = delete;
+  Worker &operator=(const Worker &) = delete;
+
+  /// Queues `work`. `kept` stay referenced until the promise settles: pass the arrays whose memory the job touches.
+  Napi::Promise submit(Napi::Env env, Work work, std::vector<Napi::ObjectReference> kept = {});
+  /// Queues work that nobody waits for; its errors are dropped. JavaScript thread only.
+  void post(std::function<void()> work);
+  /// Set when the environment goes away: long jobs end early.
+  bool stopping() const;
+
+private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+} // namespace tandem
