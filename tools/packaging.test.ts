@@ -1,0 +1,230 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, delimiter, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { publint } from 'publint'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+// What npm would publish, tested as a user gets it. Needs a build, which `npm test` makes first.
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const packages = (await readdir(join(root, 'packages'))).filter((name) =>
+  existsSync(join(root, 'packages', name, 'package.json')),
+)
+const oldestNode = nodeOfMajor(20)
+const tarballOf = new Map<string, string>()
+let folder: string
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'tandem-packaging-'))
+  for (const name of packages) {
+    const packed = npm(
+      ['pack', join(root, 'packages', name), '--pack-destination', folder, '--json', '--silent'],
+      root,
+    )
+    expect(packed.status, packed.stderr).toBe(0)
+    const listing = JSON.parse(packed.stdout.slice(packed.stdout.search(/^[[{]/m)))
+    const [entry] = Array.isArray(listing) ? listing : Object.values(listing)
+    tarballOf.set(name, join(folder, basename((entry as { filename: string }).filename)))
+  }
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+describe.each(packages)('the tarball of %s', (name) => {
+  it('has no install script, supports Node 20 and carries its licence', () => {
+    const { scripts = {}, engines, gypfile } = JSON.parse(tarEntry(name, 'package/package.json'))
+    for (const script of ['preinstall', 'install', 'postinstall', 'prepare'])
+      expect(scripts).not.toHaveProperty(script)
+    // npm builds any package that has a binding.gyp and no install script.
+    expect(gypfile).toBeUndefined()
+    expect(tarList(name)).not.toContain('package/binding.gyp')
+    expect(engines.node).toBe('>=20.19')
+    expect(tarList(name)).toContain('package/LICENSE')
+  })
+
+  it('holds builds and no tests', () => {
+    expect(tarList(name)).toContain('package/dist/index.js')
+    expect(tarList(name)).toContain('package/dist/index.d.ts')
+    expect(tarList(name).filter((path) => /\.test\.|\.tsbuildinfo$/.test(path))).toEqual([])
+  })
+
+  it('satisfies publint', async () => {
+    const bytes = await readFile(tarballOf.get(name)!)
+    const { messages } = await publint({ pack: { tarball: bytes.buffer as ArrayBuffer }, strict: true })
+    expect(messages).toEqual([])
+  })
+
+  it('has types that resolve (arethetypeswrong, ESM only)', () => {
+    const attw = join(root, 'node_modules/@arethetypeswrong/cli/dist/index.js')
+    const args = [attw, tarballOf.get(name)!, '--profile', 'esm-only', '--no-color', '--no-emoji']
+    const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8' })
+    expect(status, stdout + stderr).toBe(0)
+  })
+})
+
+describe.skipIf(oldestNode === undefined)(
+  'a project that installs the tarballs under Node 20 (skipped where there is no Node 20)',
+  () => {
+    let project: string
+
+    beforeAll(async () => {
+      project = join(folder, 'project')
+      await mkdir(project)
+      await writeFile(
+        join(project, 'package.json'),
+        JSON.stringify({ name: 'project', private: true, type: 'module' }),
+      )
+      const install = npm(
+        ['install', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error', ...tarballOf.values()],
+        project,
+      )
+      expect(install.status, install.stdout + install.stderr).toBe(0)
+    })
+
+    const snippets = typescriptSnippets()
+
+    it('compiles every TypeScript snippet of the README', async () => {
+      expect((await snippets).length).toBeGreaterThanOrEqual(2)
+      for (const [i, { source }] of (await snippets).entries())
+        await writeFile(join(project, `snippet${i}.ts`), source)
+      const options = {
+        target: 'es2022',
+        lib: ['es2023'],
+        module: 'nodenext',
+        strict: true,
+        types: ['node'],
+        typeRoots: [join(root, 'node_modules/@types')],
+      }
+      await writeFile(
+        join(project, 'tsconfig.json'),
+        JSON.stringify({ compilerOptions: options, include: ['*.ts'] }),
+      )
+      const tsc = join(root, 'node_modules/typescript/bin/tsc')
+      const { status, stdout } = spawnSync(process.execPath, [tsc, '-p', project], { encoding: 'utf8' })
+      expect(status, stdout).toBe(0)
+    })
+
+    it('runs every one of them, and each prints what its comments say', async () => {
+      for (const [i, { expected }] of (await snippets).entries()) {
+        const { status, stdout, stderr } = node20(join(project, `snippet${i}.js`))
+        expect(status, stderr).toBe(0)
+        expect(stdout.trim().split('\n')).toEqual(expected)
+      }
+    })
+
+    it('runs every tandem command of the README', async () => {
+      const readme = await readFile(join(root, 'README.md'), 'utf8')
+      const commands = [...readme.matchAll(/^tandem (.*)$/gm)].map(([, line]) => line!)
+      expect(commands.length).toBeGreaterThanOrEqual(5)
+      for (const line of commands) {
+        const { status, stdout, stderr } = node20(
+          join(project, 'node_modules/.bin/tandem'),
+          ...line.split(' '),
+        )
+        expect(status, `tandem ${line}\n${stdout}${stderr}`).toBe(0)
+      }
+      expect(await readdir(project)).toContain('solution.png')
+    })
+
+    it('has a process that ends within a second of its last line, though nothing was closed', async () => {
+      await writeFile(
+        join(project, 'forgetful.js'),
+        `import { webgpu } from '@tandem-gpu/backend-webgpu'
+import { openGroup } from '@tandem-gpu/core'
+const group = await openGroup({ backends: [webgpu()] })
+const x = await group.devices[0].allocate('f32', 16)
+await group.queue.read(x)
+console.log('done')
+`,
+      )
+      const seconds = await secondsAfterLastLine(join(project, 'forgetful.js'))
+      expect(seconds).toBeLessThan(1)
+    })
+
+    it('has a process that leaves the CPU alone while a group is open', async () => {
+      await writeFile(
+        join(project, 'idle.js'),
+        `import { setTimeout } from 'node:timers/promises'
+import { webgpu } from '@tandem-gpu/backend-webgpu'
+import { openGroup } from '@tandem-gpu/core'
+const group = await openGroup({ backends: [webgpu()], devices: 2 })
+const x = await group.devices[1].allocate('f32', 16)
+await group.queue.read(x)
+await setTimeout(500)
+const before = process.cpuUsage()
+await setTimeout(3000)
+const { user, system } = process.cpuUsage(before)
+console.log((user + system) / 3e6)
+await group.destroy()
+`,
+      )
+      const { status, stdout, stderr } = node20(join(project, 'idle.js'))
+      expect(status, stderr).toBe(0)
+      expect(Number(stdout)).toBeLessThan(0.02)
+    })
+  },
+)
+
+interface Snippet {
+  readonly source: string
+  /** One line a \`console.log\` that has a comment: the comment up to its colon. */
+  readonly expected: readonly string[]
+}
+
+async function typescriptSnippets(): Promise<Snippet[]> {
+  const readme = await readFile(join(root, 'README.md'), 'utf8')
+  return [...readme.matchAll(/```ts\n(.*?)```/gs)].map(([, source]) => ({
+    source: source!,
+    expected: [...source!.matchAll(/^console\.log\(.*\) \/\/ ([^:\n]*)/gm)].map(([, text]) => text!.trim()),
+  }))
+}
+
+async function secondsAfterLastLine(script: string): Promise<number> {
+  const child = spawn(oldestNode!, [script], { stdio: ['ignore', 'pipe', 'inherit'] })
+  let lastLine = Number.NaN
+  child.stdout.on('data', () => {
+    lastLine = performance.now()
+  })
+  const status = await new Promise((resolve) => child.on('exit', resolve))
+  const ended = performance.now()
+  expect(status).toBe(0)
+  return (ended - lastLine) / 1000
+}
+
+function node20(script: string, ...args: string[]) {
+  const cwd = dirname(script).replace(/\/node_modules\/\.bin$/, '')
+  return spawnSync(oldestNode!, [script, ...args], {
+    cwd,
+    encoding: 'utf8',
+    env: { ...process.env, NO_COLOR: '1' },
+  })
+}
+
+function npm(args: readonly string[], cwd: string) {
+  const path =
+    oldestNode === undefined ? process.env.PATH : [dirname(oldestNode), process.env.PATH].join(delimiter)
+  return spawnSync('npm', args, { cwd, encoding: 'utf8', env: { ...process.env, PATH: path } })
+}
+
+/** Outside node_modules, which puts Node 24 first on the PATH. */
+function nodeOfMajor(major: number): string | undefined {
+  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/bin', '/usr/local/bin']
+  return folders
+    .map((path) => join(path, 'node'))
+    .find(
+      (path) =>
+        existsSync(path) && spawnSync(path, ['--version']).stdout?.toString().startsWith(`v${major}.`),
+    )
+}
+
+function tarList(name: string): string[] {
+  return spawnSync('tar', ['-tzf', tarballOf.get(name)!], { encoding: 'utf8' })
+    .stdout.trim()
+    .split('\n')
+}
+
+function tarEntry(name: string, path: string): string {
+  return spawnSync('tar', ['-xzOf', tarballOf.get(name)!, path], { encoding: 'utf8' }).stdout
+}
