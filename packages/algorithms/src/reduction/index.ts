@@ -7,6 +7,7 @@ export {
   reduce,
 } from './reduce.ts'
 export {
+  type BestVariant,
   compileReduction,
   leafLength,
   type ReductionKernelName,

@@ -47,12 +47,20 @@ export interface ReductionKernels {
   destroy(): void
 }
 
-/** Compiles what `recordReduction` needs. `unsupported` for the atomic kernel with f32. */
+/** How `best` reduces a leaf: by a workgroup, or by one invocation without barriers. Same order, same bits. */
+export type BestVariant = 'vectors' | 'serial'
+
+/** Compiles what `recordReduction` needs. `unsupported` for the atomic kernel with f32. `variant` is of `best`; default `serial` where the adapter is the CPU. */
 export async function compileReduction(
   group: DeviceGroup,
-  options: { kernel: ReductionKernelName; operation: ReductionOperation; type: ReductionType },
+  options: {
+    kernel: ReductionKernelName
+    operation: ReductionOperation
+    type: ReductionType
+    variant?: BestVariant
+  },
 ): Promise<ReductionKernels> {
-  const { kernel: name, operation, type } = options
+  const { kernel: name, operation, type, variant = group.software ? 'serial' : 'vectors' } = options
   if (!reductionKernelNames.includes(name))
     throw new GpuError(
       'validation',
@@ -101,7 +109,8 @@ export async function compileReduction(
       case 'sequential':
         return { general: await block(name, sequentialWgsl, 256) }
       case 'best':
-        if (group.software) return { general: await block('best-serial', bestSerialWgsl, leafLength, 4) }
+        if (variant === 'serial')
+          return { general: await block('best-serial', bestSerialWgsl, leafLength, 4) }
         return {
           general: await block('best-scalars', bestScalarsWgsl, leafLength),
           aligned: await block('best-vectors', bestVectorsWgsl, leafLength),

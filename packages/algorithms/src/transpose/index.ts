@@ -6,6 +6,7 @@ export {
   type RecordTransposeOptions,
   recordTranspose,
   type Transport,
+  type TransposeVariant,
   transposeTiles,
 } from './record-transpose.ts'
 export {

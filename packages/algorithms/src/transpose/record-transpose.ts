@@ -40,11 +40,15 @@ export interface RecordTransposeOptions<T extends ElementType> {
   readonly piecesPerTile?: number
 }
 
-/** Compiles the transpose kernel that suits the group's devices. */
-export async function compileTranspose(group: DeviceGroup): Promise<Kernel> {
-  return group.software
-    ? group.compile({ label: 'transpose-registers', wgsl: registersWgsl })
-    : group.compile({ label: 'transpose-tiled', wgsl: tiledWgsl })
+export type TransposeVariant = 'tiled' | 'registers'
+
+/** Compiles the transpose kernel; default: `registers`, which has no barriers, where the adapter is the CPU. */
+export async function compileTranspose(
+  group: DeviceGroup,
+  variant: TransposeVariant = group.software ? 'registers' : 'tiled',
+): Promise<Kernel> {
+  const wgsl = variant === 'tiled' ? tiledWgsl : registersWgsl
+  return group.compile({ label: `transpose-${variant}`, wgsl })
 }
 
 /**

@@ -1,0 +1,63 @@
+import { openGroup, printPlan } from '@tandem-gpu/core'
+import { referenceBackend } from '@tandem-gpu/core/testing'
+import { describe, expect, it } from 'vitest'
+import { generatedElements } from '../element-source.ts'
+import { allocateSharded, gatherSharded, writeSharded } from '../sharded-matrix.ts'
+import { expectEveryEdgeToMatter, recordAccumulate, recordIncrement } from '../testing-order.ts'
+import { compileTranspose, recordTranspose } from './record-transpose.ts'
+
+describe('the order of a transpose', () => {
+  it('is, for the 4-device 1024 × 768 of the source, this plan', async () => {
+    const group = await openGroup({ backends: [referenceBackend({ peerAccess: false })], devices: 4 })
+    const kernel = await compileTranspose(group, 'tiled')
+    const input = await allocateSharded(group, 'f32', 768, 1024, { label: 'input' })
+    const output = await allocateSharded(group, 'f32', 1024, 768, { label: 'output' })
+    const program = group.record(
+      (recorder) => void recordTranspose(recorder, group, { kernel, input, output }),
+      {
+        label: 'transpose 768 × 1024',
+      },
+    )
+    expect(printPlan(program.plan)).toMatchSnapshot()
+    await group.destroy()
+  })
+
+  it.each([
+    { transport: 'copy', devices: 3, piecesPerTile: 1 },
+    { transport: 'copy', devices: 2, piecesPerTile: 6 },
+    { transport: 'direct', devices: 3, piecesPerTile: 1 },
+  ] as const)('needs every edge: $transport on $devices devices, $piecesPerTile pieces', async (options) => {
+    const backend = referenceBackend()
+    const group = await openGroup({ backends: [backend], devices: options.devices })
+    const kernel = await compileTranspose(group, 'registers')
+    const input = await allocateSharded(group, 'u32', 12, 12)
+    const output = await allocateSharded(group, 'u32', 12, 12)
+    const total = await allocateSharded(group, 'u32', 12, 12)
+    const data = new Uint32Array(144)
+    generatedElements('u32')(0, data)
+    const increment = await recordIncrement(group)
+    const accumulate = await recordAccumulate(group)
+    const program = group.record((recorder) => {
+      increment(recorder, input)
+      recordTranspose(recorder, group, { kernel, input, output, ...options })
+      accumulate(recorder, output, total)
+    })
+    const repetitions = 3
+    const expected = data.map((_, index) => {
+      const element = data[(index % 12) * 12 + Math.floor(index / 12)]!
+      return repetitions * element + (repetitions * (repetitions + 1)) / 2
+    })
+    await expectEveryEdgeToMatter(backend, program, async () => {
+      await writeSharded(group, input, data)
+      await writeSharded(group, total, new Uint32Array(144))
+      await group.queue.run(program, repetitions)
+      return (
+        Buffer.compare(
+          Buffer.from((await gatherSharded(group, total)).buffer),
+          Buffer.from(expected.buffer),
+        ) === 0
+      )
+    })
+    await group.destroy()
+  })
+})

@@ -1,0 +1,174 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { generatedElements } from '../element-source.ts'
+import { allocateSharded, gatherSharded, shardedFromViews, writeSharded } from '../sharded-matrix.ts'
+import { describeOnBackends } from '../testing-groups.ts'
+import { compileTranspose, recordTranspose } from './record-transpose.ts'
+import { transpose } from './transpose.ts'
+import { verifyTranspose } from './verify-transpose.ts'
+
+describeOnBackends('transpose', (backend) => {
+  const slow = backend.name === 'reference'
+
+  it.each(['overlapped', 'serial'] as const)('reproduces the layout of the source, %s', async (schedule) => {
+    const group = await backend.group(4)
+    const report = await transpose(group, { rows: 768, columns: 1024, type: 'f32', schedule, warmup: 0 })
+    expect(report).toMatchObject({
+      algorithm: 'transpose',
+      devices: 4,
+      schedule,
+      shape: { rows: 768, columns: 1024 },
+      slice: [1024, 192],
+      tile: [256, 192],
+      kernelTile: [32, 32],
+      grid: [8, 6],
+      stages: 4,
+      verified: true,
+      maxError: 0,
+      bytes: 2 * 4 * 768 * 1024,
+      unit: 'GB/s',
+    })
+    expect(report.transports.copy + report.transports.direct).toBe(12)
+  })
+
+  it.each([
+    [0, 5, 2],
+    [5, 0, 2],
+    [1, 1, 2],
+    [1, 37, 3],
+    [37, 1, 3],
+    [5, 3, 4],
+    [3, 5, 8],
+    [31, 97, 3],
+    [1000, 777, 3],
+  ])('moves %i × %i on %i devices exactly', async (rows, columns, devices) => {
+    const group = await backend.group(devices)
+    const report = await transpose(group, { rows, columns, type: 'i32', warmup: 0 })
+    expect(report).toMatchObject({ verified: true, maxError: 0 })
+  })
+
+  it('is exact for any shape, device count, schedule, transport and element type', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.record({
+          rows: fc.nat(90),
+          columns: fc.nat(90),
+          devices: fc.integer({ min: 1, max: 5 }),
+          peerAccess: fc.boolean(),
+          transport: fc.constantFrom('auto' as const, 'copy' as const),
+          piecesPerTile: fc.integer({ min: 1, max: 4 }),
+          schedule: fc.constantFrom('serial' as const, 'overlapped' as const),
+          type: fc.constantFrom('f32' as const, 'i32' as const, 'u32' as const),
+          seed: fc.nat(1000),
+        }),
+        async ({ devices, peerAccess, ...options }) => {
+          const group = await backend.group(devices, { peerAccess })
+          const report = await transpose(group, { ...options, warmup: 0, repetitions: 2 })
+          expect(report).toMatchObject({ verified: true, maxError: 0 })
+          if (!peerAccess) expect(report.transports.direct).toBe(0)
+        },
+      ),
+      { numRuns: slow ? 20 : 30 },
+    )
+  })
+
+  it.each(['tiled', 'registers'] as const)(
+    'works in place on sub-matrices with the %s kernel',
+    async (variant) => {
+      const group = await backend.group(2)
+      const kernel = await compileTranspose(group, variant)
+      const sources = await Promise.all(group.devices.map((device) => device.allocate('u32', [40, 83])))
+      const targets = await Promise.all(group.devices.map((device) => device.allocate('u32', [50, 91])))
+      const input = shardedFromViews(
+        group,
+        'u32',
+        sources.map((buffer) => buffer.block(3, 5, 35, 66)),
+      )
+      const output = shardedFromViews(
+        group,
+        'u32',
+        targets.map((buffer) => buffer.block(7, 9, 33, 70)),
+      )
+      const data = new Uint32Array(70 * 66)
+      generatedElements('u32')(0, data)
+      await writeSharded(group, input, data)
+      const program = group.record(
+        (recorder) => void recordTranspose(recorder, group, { kernel, input, output }),
+      )
+      await group.queue.run(program)
+      expect(await verifyTranspose(group, data, output)).toMatchObject({ verified: true })
+      const around = await group.queue.read(targets[1]!)
+      for (let row = 0; row < 33; row++) around.fill(0, (7 + row) * 91 + 9, (7 + row) * 91 + 79)
+      expect(around.every((value) => value === 0)).toBe(true)
+      program.destroy()
+      for (const buffer of [...sources, ...targets]) buffer.destroy()
+      kernel.destroy()
+    },
+  )
+
+  it('streams the caller’s input in and the output out, keeping NaN payloads', async () => {
+    const group = await backend.group(3)
+    const bits = new Uint32Array([0x7fc00001, 0xff800001, 0x80000000, 1, 0x7f800000, 0x3f800000])
+    const values = new Float32Array(bits.buffer)
+    const written = new Uint32Array(6)
+    let end = 0
+    const report = await transpose(group, {
+      rows: 2,
+      columns: 3,
+      type: 'f32',
+      input: (offset, into) =>
+        new Uint32Array(into.buffer, into.byteOffset, into.length).set(
+          bits.subarray(offset, offset + into.length),
+        ),
+      output: (offset, data) => {
+        expect(offset).toBe(end)
+        end += data.length
+        written.set(new Uint32Array(data.buffer, data.byteOffset, data.length), offset)
+      },
+    })
+    expect(report.verified).toBe(true)
+    expect([...written]).toEqual([bits[0], bits[3], bits[1], bits[4], bits[2], bits[5]])
+    const array = new Float32Array(6)
+    await transpose(group, { rows: 2, columns: 3, type: 'f32', input: values, output: array })
+    expect([...array.subarray(2, 4)]).toEqual([values[1], values[4]])
+  })
+
+  it('compares both schedules when asked', async () => {
+    const group = await backend.group(2)
+    const { comparison } = await transpose(group, {
+      rows: 8,
+      columns: 8,
+      type: 'f32',
+      compareSchedules: true,
+    })
+    expect(comparison!.serialSeconds).toBeGreaterThan(0)
+    expect(comparison!.speedUp).toBeCloseTo(comparison!.serialSeconds / comparison!.overlappedSeconds)
+  })
+
+  it('finds a single wrong element', async () => {
+    const group = await backend.group(2)
+    const matrix = await allocateSharded(group, 'f32', 3, 4)
+    const source = Float32Array.from({ length: 12 }, (_, index) => index)
+    const transposed = Float32Array.from(
+      { length: 12 },
+      (_, index) => (index % 4) * 3 + Math.floor(index / 4),
+    )
+    await writeSharded(group, matrix, transposed)
+    expect(await verifyTranspose(group, source, matrix)).toMatchObject({ verified: true })
+    transposed[7]! += 0.5
+    await writeSharded(group, matrix, transposed)
+    expect(await gatherSharded(group, matrix)).toEqual(transposed)
+    expect(await verifyTranspose(group, source, matrix)).toMatchObject({ verified: false, maxError: 0.5 })
+    matrix.destroy()
+  })
+
+  it('says why it cannot read a peer directly, and names wrong shapes', async () => {
+    const denied = await backend.group(2, { peerAccess: false })
+    await expect(
+      transpose(denied, { rows: 4, columns: 4, type: 'f32', transport: 'direct' }),
+    ).rejects.toMatchObject({ code: 'unsupported', message: expect.stringContaining("transport 'direct'") })
+    await expect(
+      transpose(denied, { rows: 4, columns: 4, type: 'f32', input: new Float32Array(15) }),
+    ).rejects.toThrow('The input holds 15 elements, the shape needs 16.')
+  })
+})
