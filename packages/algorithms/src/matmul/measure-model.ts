@@ -1,0 +1,75 @@
+import type { Device, DeviceGroup, Program } from '@tandem-gpu/core'
+import { measure } from '../measure.ts'
+import { chooseBlocking, compileMatmul } from './matmul-kernels.ts'
+import { assumedMatmulModel, devicesByUse, type MatmulModel } from './predict-matmul.ts'
+import { recordMatmul } from './record-matmul.ts'
+
+/**
+ * Measures the model in well under a second on hardware: one square product, one upload to each device alone and to all at once, one copy between two
+ * devices, and the cost of commands that follow one another.
+ */
+export async function measureMatmulModel(group: DeviceGroup): Promise<MatmulModel> {
+  const size = group.software ? 192 : 4096
+  const copyLength = group.software ? 262_144 : 16_777_216
+  const devices = devicesByUse(group)
+  const first = devices[0]!
+  const distinct = devices.filter(
+    (device, index) => devices.findIndex((d) => d.info.id === device.info.id) === index,
+  )
+  const assumed = assumedMatmulModel(group)
+  const owned: { destroy(): void }[] = []
+  const keep = <T extends { destroy(): void }>(value: T): T => {
+    owned.push(value)
+    return value
+  }
+  const allocate = async (device: Device, length: number) =>
+    keep(await device.allocate('f32', length, { label: 'probe' }))
+  const time = async (program: Program, repetitions = 1) => {
+    keep(program)
+    return (await measure(group, program, { warmup: 1, samples: 3, repetitions })).seconds
+  }
+  try {
+    const kernels = await compileMatmul(group, 'f32', chooseBlocking(first, { m: size, n: size, k: size }))
+    const matrix = async () => (await allocate(first, size * size)).reshape(size, size)
+    const [a, b, c] = [await matrix(), await matrix(), await matrix()]
+    const product = await time(
+      group.record((r) => recordMatmul(r, kernels, a, b, c), { label: 'probe product' }),
+    )
+    const host = keep(group.allocateHost('f32', copyLength, { label: 'probe' }))
+    const targets = await Promise.all(distinct.map((device) => allocate(device, copyLength)))
+    const upload = await time(group.record((r) => r.upload(host, targets[0]!), { label: 'probe upload' }))
+    const uploadAll = await time(
+      group.record(
+        (r) => {
+          for (const target of targets) r.upload(host, target)
+        },
+        { label: 'probe uploads' },
+      ),
+    )
+    const peer = targets[1] ?? (await allocate(first, copyLength))
+    const copy = await time(group.record((r) => r.copy(targets[0]!, peer), { label: 'probe copy' }))
+    const small = await allocate(first, 64)
+    const chain = 32
+    const fills = await time(
+      group.record(
+        (r) => {
+          for (let index = 0; index < chain; index++) r.fill(small, index)
+        },
+        { label: 'probe commands' },
+      ),
+    )
+    const bytes = copyLength * 4
+    const rate = (amount: number, seconds: number, fallback: number) =>
+      seconds > 0 ? amount / seconds : fallback
+    return {
+      source: 'measured',
+      flopsPerSecond: rate(2 * size ** 3, product, assumed.flopsPerSecond),
+      hostBytesPerSecond: rate(bytes, upload, assumed.hostBytesPerSecond),
+      hostTotalBytesPerSecond: rate(bytes * distinct.length, uploadAll, assumed.hostTotalBytesPerSecond),
+      peerBytesPerSecond: rate(bytes, copy, assumed.peerBytesPerSecond),
+      commandSeconds: fills / chain,
+    }
+  } finally {
+    for (const resource of owned.reverse()) resource.destroy()
+  }
+}

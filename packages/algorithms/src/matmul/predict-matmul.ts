@@ -1,0 +1,137 @@
+import type { Device, DeviceGroup } from '@tandem-gpu/core'
+import { splitRows } from '../sharded-matrix.ts'
+import type { MatmulShape } from './matmul-kernels.ts'
+
+/**
+ * What a product's time depends on. A model is measured (`measureMatmulModel`) or assumed (`assumedMatmulModel`, whose values are round
+ * figures for the class of device: good for comparing device counts, not for planning).
+ */
+export interface MatmulModel {
+  readonly source: 'measured' | 'assumed'
+  /** Multiplications and additions a second on one physical device. */
+  readonly flopsPerSecond: number
+  /** Between host memory and one device, each way. */
+  readonly hostBytesPerSecond: number
+  /** Between host memory and all devices together, each way. */
+  readonly hostTotalBytesPerSecond: number
+  /** Into one device from its peers. */
+  readonly peerBytesPerSecond: number
+  /** Added by each command that another waits for. */
+  readonly commandSeconds: number
+}
+
+export interface MatmulPrediction {
+  readonly model: MatmulModel
+  /** Predicted seconds with 1, 2, ... devices. */
+  readonly seconds: readonly number[]
+  /** The smallest count within 2 % of the fastest. */
+  readonly best: number
+  readonly chosen: number
+  /** One sentence with the values. */
+  readonly reason: string
+}
+
+/** Software: 1.5 GFLOP/s, 2 GB/s, 0.2 ms. Hardware: 10 TFLOP/s, host links of 25 GB/s (four at a time), 200 GB/s between peers, 10 µs. */
+export function assumedMatmulModel(group: DeviceGroup): MatmulModel {
+  if (group.software)
+    return {
+      source: 'assumed',
+      flopsPerSecond: 1.5e9,
+      hostBytesPerSecond: 2e9,
+      hostTotalBytesPerSecond: 2e9,
+      peerBytesPerSecond: 2e9,
+      commandSeconds: 2e-4,
+    }
+  const peers = group.devices.length > 1 && group.canAccessPeer(0, 1)
+  return {
+    source: 'assumed',
+    flopsPerSecond: 1e13,
+    hostBytesPerSecond: 2.5e10,
+    hostTotalBytesPerSecond: 1e11,
+    peerBytesPerSecond: peers ? 2e11 : 1.25e10,
+    commandSeconds: 1e-5,
+  }
+}
+
+/** The devices in the order in which more of them help: every physical one before a second virtual device of it. */
+export function devicesByUse(group: DeviceGroup): Device[] {
+  const seen = new Map<string, number>()
+  return group.devices
+    .map((device) => {
+      const use = seen.get(device.info.id) ?? 0
+      seen.set(device.info.id, use + 1)
+      return { device, use }
+    })
+    .sort((x, y) => x.use - y.use || x.device.ordinal - y.device.ordinal)
+    .map(({ device }) => device)
+}
+
+/**
+ * Seconds that a product takes on `devices`. Compute: the rows of the physical device with most of them. Resident: B reaches a device from its
+ * peers, the first eighth before computing starts. Streamed: A and C cross the host links once, B once in all where devices spread it among
+ * themselves, once a device otherwise; the longest of computing, bringing and taking away hides the others but for the first panel.
+ */
+export function predictSeconds(
+  model: MatmulModel,
+  shape: MatmulShape,
+  devices: readonly Device[],
+  options: { streamed: boolean; spread: boolean; panels?: number; rounds?: number },
+): number {
+  const { m, n, k } = shape
+  const count = devices.length
+  const rows = splitRows(m, count)
+  const perPhysical = new Map<string, number>()
+  for (const [index, device] of devices.entries())
+    perPhysical.set(device.info.id, (perPhysical.get(device.info.id) ?? 0) + rows[index]!.rows)
+  const physical = perPhysical.size
+  const compute = (2 * Math.max(...perPhysical.values()) * n * k) / model.flopsPerSecond
+  const sharing = count / physical
+  const bBytes = 4 * k * n
+  if (!options.streamed) {
+    const gather = ((bBytes * (count - 1)) / count / model.peerBytesPerSecond) * sharing
+    const commands = count === 1 ? 1 : 2 * count
+    return Math.max(compute, gather) + Math.min(compute, gather) / 8 + commands * model.commandSeconds
+  }
+  const panels = options.panels ?? 8
+  const rounds = options.rounds ?? 1
+  const link = Math.min(model.hostBytesPerSecond * physical, model.hostTotalBytesPerSecond)
+  const fromHost = (4 * m * k + bBytes * rounds * (options.spread ? 1 : count)) / link
+  const fromPeers = options.spread
+    ? ((bBytes * rounds * (count - 1)) / count / model.peerBytesPerSecond) * sharing
+    : 0
+  const toHost = (4 * m * n) / link
+  const longest = Math.max(compute, fromHost, fromPeers, toHost)
+  const fill = (fromHost + fromPeers + toHost) / panels / rounds
+  const commands = panels * rounds * (2 + (options.spread ? 2 * count : count))
+  return longest + fill + commands * model.commandSeconds
+}
+
+/** Predicts every count up to all devices. `chosen` is the count that will run. */
+export function predictMatmul(
+  group: DeviceGroup,
+  shape: MatmulShape,
+  model: MatmulModel,
+  options: { streamed: boolean; panels?: number; rounds?: number; chosen?: number },
+): MatmulPrediction {
+  const devices = devicesByUse(group)
+  const seconds = devices.map((_, index) => {
+    const used = devices.slice(0, index + 1)
+    const spread = used.every((x) => used.every((y) => group.canAccessPeer(x, y)))
+    return predictSeconds(model, shape, used, { ...options, spread })
+  })
+  const fastest = Math.min(...seconds)
+  const best = seconds.findIndex((value) => value <= fastest * 1.02) + 1
+  const chosen = options.chosen ?? best
+  const time = (count: number) => `${(seconds[count - 1]! * 1e3).toPrecision(3)} ms on ${plural(count)}`
+  const reason =
+    chosen === best
+      ? seconds.length === 1
+        ? `Predicted ${time(1)}.`
+        : `${plural(best)} of ${seconds.length} should be fastest: predicted ${time(best)}, ${time(best === 1 ? seconds.length : 1)}.`
+      : `${plural(best)} should be faster than ${chosen}: predicted ${time(best)}, ${time(chosen)}.`
+  return { model, seconds, best, chosen, reason }
+}
+
+function plural(count: number): string {
+  return count === 1 ? '1 device' : `${count} devices`
+}

@@ -1,0 +1,206 @@
+import { type BufferView, type Device, GpuError, type Recorder } from '@tandem-gpu/core'
+import type { ShardedMatrix } from '../sharded-matrix.ts'
+import type { MatmulKernels, MatmulType } from './matmul-kernels.ts'
+
+export interface RecordMatmulOptions {
+  /** Whose queue computes; default: the device that owns C. */
+  device?: Device | number
+  label?: string
+}
+
+/**
+ * Records C = A · B on one device: `a` m × k, `b` k × n, `c` m × n, any leading dimensions. Views whose rows start at multiples of four
+ * elements, with n a multiple of four, use 16-byte accesses. Rows are cut where a binding would exceed the device's limit; `b` must fit one.
+ */
+export function recordMatmul<T extends MatmulType>(
+  recorder: Recorder,
+  kernels: MatmulKernels,
+  a: BufferView<T>,
+  b: BufferView<T>,
+  c: BufferView<T>,
+  options: RecordMatmulOptions = {},
+): void {
+  if (a.columns !== b.rows || a.rows !== c.rows || b.columns !== c.columns)
+    throw new GpuError(
+      'validation',
+      `Matmul of ${a.rows} × ${a.columns} by ${b.rows} × ${b.columns} into ${c.rows} × ${c.columns}: the inner sizes must be equal and the outer ones those of the result.`,
+    )
+  recordPaddedMatmul(recorder, kernels, a, b, c, options)
+}
+
+/** As `recordMatmul`, where `a` may be wider than `b` is high: columns of `a` past `b.rows` are padding. */
+export function recordPaddedMatmul<T extends MatmulType>(
+  recorder: Recorder,
+  kernels: MatmulKernels,
+  a: BufferView<T>,
+  b: BufferView<T>,
+  c: BufferView<T>,
+  options: RecordMatmulOptions = {},
+): void {
+  const m = c.rows
+  const n = c.columns
+  const k = b.rows
+  if (m === 0 || n === 0) return
+  const device =
+    options.device === undefined
+      ? c.buffer.device
+      : typeof options.device === 'number'
+        ? recorder.devices[options.device]!
+        : options.device
+  const label = options.label ?? 'matmul'
+  if (k === 0) {
+    recorder.fill(c, 0, { label: `${label} zero` })
+    return
+  }
+  const rowsPerDispatch = rowsWithin(bindingLimit(device), Math.max(a.stride, c.stride), m)
+  for (let row = 0; row < m; row += rowsPerDispatch) {
+    const rows = Math.min(rowsPerDispatch, m - row)
+    recordRows(
+      recorder,
+      kernels,
+      a.block(row, 0, rows, a.columns),
+      b,
+      c.block(row, 0, rows, n),
+      device,
+      label,
+    )
+  }
+}
+
+function recordRows<T extends MatmulType>(
+  recorder: Recorder,
+  kernels: MatmulKernels,
+  a: BufferView<T>,
+  b: BufferView<T>,
+  c: BufferView<T>,
+  device: Device,
+  label: string,
+): void {
+  const { blocking } = kernels
+  const k = b.rows
+  const m = c.rows
+  const n = c.columns
+  const chunk = blocking.parts === 1 ? k : Math.ceil(k / blocking.parts / 8) * 8
+  const parts = Math.ceil(k / chunk)
+  const target =
+    parts === 1 ? c : recorder.scratch(device, kernels.type, [parts * m, n], { label: `${label} parts` })
+  const wide = (view: BufferView) => view.offset % 4 === 0 && (view.stride % 4 === 0 || view.rows === 1)
+  const vector =
+    wide(a) && wide(b) && wide(target) && n % 4 === 0 && (blocking.body === 'tiled' || a.columns % 4 === 0)
+  recorder.dispatch(vector ? kernels.vector : kernels.scalar, {
+    device,
+    workgroups: foldWorkgroups(Math.ceil(m / blocking.tileRows) * Math.ceil(n / blocking.tileColumns), parts),
+    args: { a, b, c: target, m, n, k, k_chunk: chunk },
+    label,
+  })
+  if (parts === 1) return
+  recorder.dispatch(kernels.splitSum!, {
+    device,
+    workgroups: foldWorkgroups(Math.ceil(m / 4) * Math.ceil(n / 64), 1),
+    args: { partial: target, c, m, n, parts },
+    label: `${label} sum of parts`,
+  })
+}
+
+export interface RecordShardedOptions {
+  label?: string
+  /** Columns of B that are gathered, and multiplied, at a time; the gathering of one panel overlaps the product of another. Default: by size. */
+  panelColumns?: number
+}
+
+/**
+ * Records C = A · B over the devices that hold the slices: each gets all of B, panel of columns by panel, from the devices that hold its rows
+ * and multiplies its rows of A. A and C are sliced alike. Slices may be padded (A's columns, B's and C's columns) as `recordPaddedMatmul`
+ * takes them. Where one device holds all of B and it fits a binding, nothing is gathered.
+ */
+export function recordShardedMatmul<T extends MatmulType>(
+  recorder: Recorder,
+  kernels: (device: Device) => MatmulKernels,
+  a: ShardedMatrix<T>,
+  b: ShardedMatrix<T>,
+  c: ShardedMatrix<T>,
+  options: RecordShardedOptions = {},
+): void {
+  const label = options.label ?? 'matmul'
+  if (a.columns < b.rows || a.rows !== c.rows || b.columns !== c.columns)
+    throw new GpuError(
+      'validation',
+      `Matmul of ${a.rows} × ${a.columns} by ${b.rows} × ${b.columns} into ${c.rows} × ${c.columns}: the inner sizes must be equal and the outer ones those of the result.`,
+    )
+  for (const [index, slice] of a.slices.entries())
+    if (c.slices[index]?.rows !== slice.rows || c.slices[index]?.device !== slice.device)
+      throw new GpuError(
+        'validation',
+        `Slice ${index} of A has ${slice.rows} rows, of C ${c.slices[index]?.rows}: they must be sliced alike.`,
+      )
+  const n = b.columns
+  const working = a.slices.flatMap((slice, index) =>
+    slice.rows > 0 ? [{ slice, target: c.slices[index]! }] : [],
+  )
+  const holders = b.slices.filter((slice) => slice.rows > 0)
+  const only = holders.length === 1 ? holders[0]! : undefined
+  for (const { slice, target } of working) {
+    const { device } = slice
+    const limit = bindingLimit(device)
+    const local = only?.device === device && byteSpan(only.view) <= limit ? only.view : undefined
+    if (local || holders.length === 0) {
+      if (local)
+        recordPaddedMatmul(recorder, kernels(device), slice.view, local, target.view, { device, label })
+      else recorder.fill(target.view, 0, { label: `${label} zero` })
+      continue
+    }
+    const width = Math.min(options.panelColumns ?? panelWidth(b.rows, n), Math.floor(limit / 4 / b.rows) & ~3)
+    if (width < 1)
+      throw new GpuError(
+        'too-large',
+        `Four columns of B, ${b.rows} × 4 elements, exceed the ${limit} bytes that a kernel can bind on ${device.info.name}.`,
+      )
+    for (let column = 0; column < n; column += width) {
+      const columns = Math.min(width, n - column)
+      const panel = recorder.scratch(device, b.type, [b.rows, columns], { label: `${label} B panel` })
+      for (const part of holders)
+        recorder.copy(
+          part.view.block(0, column, part.rows, columns),
+          panel.block(part.row, 0, part.rows, columns),
+          {
+            label: `${label} gather B`,
+          },
+        )
+      recordPaddedMatmul(
+        recorder,
+        kernels(device),
+        slice.view,
+        panel,
+        target.view.block(0, column, target.rows, columns),
+        { device, label },
+      )
+    }
+  }
+}
+
+/** Panels that are a few per cent of the work each, wide enough to fill a GPU. */
+function panelWidth(k: number, n: number): number {
+  return k * n <= 16_777_216 ? Math.max(4, n) : Math.max(2048, Math.ceil(n / 8 / 128) * 128)
+}
+
+/** Bytes that one binding may span: the device's limit, and what 32-bit element indices reach. */
+export function bindingLimit(device: Device): number {
+  return Math.min(device.limits.maxStorageBindingByteLength, 2 ** 33)
+}
+
+/** Bytes from a view's first element to its last. */
+function byteSpan(view: BufferView): number {
+  return view.length === 0 ? 0 : ((view.rows - 1) * view.stride + view.columns) * 4
+}
+
+/** Rows of `stride` 4-byte elements that span at most `limit` bytes with 256 to spare for alignment; a multiple of 128 where it can be. */
+function rowsWithin(limit: number, stride: number, rows: number): number {
+  const fit = Math.max(1, Math.floor((limit - 256) / 4 / Math.max(1, stride)))
+  return fit >= rows ? rows : fit >= 128 ? fit - (fit % 128) : fit
+}
+
+/** `count` workgroups folded into x and y, which kernels read as one index and cut at the last; none of both above 65,535 below 2^32. */
+export function foldWorkgroups(count: number, z: number): readonly [number, number, number] {
+  const x = Math.min(count, 32_768)
+  return [x, Math.ceil(count / Math.max(1, x)), z]
+}

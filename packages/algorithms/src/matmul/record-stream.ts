@@ -1,0 +1,166 @@
+import type { BufferView, Device, DeviceBuffer, DeviceGroup, HostBuffer, Recorder } from '@tandem-gpu/core'
+import { type RowRange, splitRows } from '../sharded-matrix.ts'
+import type { MatmulKernels, MatmulShape, MatmulType } from './matmul-kernels.ts'
+import type { StreamPlan } from './plan-stream.ts'
+import { recordPaddedMatmul } from './record-matmul.ts'
+
+export interface HostMatrices<T extends MatmulType> {
+  /** m × k, k × n and m × n, dense. */
+  readonly a: HostBuffer<T>
+  readonly b: HostBuffer<T>
+  readonly c: HostBuffer<T>
+}
+
+interface Lane<T extends MatmulType> {
+  readonly device: Device
+  readonly row: number
+  readonly rows: number
+  readonly kernels: MatmulKernels
+  readonly a: DeviceBuffer<T>[]
+  readonly b: DeviceBuffer<T>[]
+  readonly c: DeviceBuffer<T>[]
+}
+
+/** Rows of A whose arrival the first panel of a round waits for separately, so that computing starts before all of A is there. */
+const arrivalRows = 1024
+
+/**
+ * Records C = A · B for matrices in host memory (C++ AMP, "Matrix multiplication over several accelerators": A and C chunked by rows over the
+ * devices, B streamed in panels of columns). While a panel is used the next one arrives. Where devices can access each other, each brings 1/N of
+ * a panel over its own host link and copies the rest from the others; elsewhere each brings all of it.
+ */
+export function recordStreamedMatmul<T extends MatmulType>(
+  recorder: Recorder,
+  group: DeviceGroup,
+  devices: readonly Device[],
+  kernels: (device: Device) => MatmulKernels,
+  shape: MatmulShape,
+  host: HostMatrices<T>,
+  plan: StreamPlan,
+): void {
+  const { m, n, k } = shape
+  if (m === 0 || n === 0) return
+  const type = host.a.type
+  const a = host.a.reshape(m, k)
+  const b = host.b.reshape(k, n)
+  const c = host.c.reshape(m, n)
+  const times = <V>(count: number, make: (index: number) => V) =>
+    Array.from({ length: count }, (_, i) => make(i))
+  const lanes: Lane<T>[] = splitRows(m, devices.length).flatMap((range, index) => {
+    if (range.rows === 0) return []
+    const device = devices[index]!
+    const rows = Math.min(plan.rowBlock, range.rows)
+    return [
+      {
+        device,
+        ...range,
+        kernels: kernels(device),
+        a: times(plan.aBuffers, (i) =>
+          recorder.scratch(device, type, [rows, plan.aStride], { label: `A ${i}` }),
+        ),
+        b: times(plan.panelBuffers, (i) =>
+          recorder.scratch(device, type, [k, plan.bStride], { label: `B ${i}` }),
+        ),
+        c: times(plan.panelBuffers, (i) =>
+          recorder.scratch(device, type, [rows, plan.bStride], { label: `C ${i}` }),
+        ),
+      },
+    ]
+  })
+  let turn = 0
+  for (let round = 0; round < plan.rounds; round++) {
+    const active = lanes.flatMap((lane) => {
+      const row = round * plan.rowBlock
+      const rows = Math.min(plan.rowBlock, lane.rows - row)
+      return rows > 0 ? [{ lane, row: lane.row + row, rows, a: lane.a[round % plan.aBuffers]! }] : []
+    })
+    for (let panel = 0; panel < plan.panels; panel++, turn++) {
+      const column = panel * plan.width
+      const columns = Math.min(plan.width, n - column)
+      const slot = turn % plan.panelBuffers
+      // The first piece of A goes before the panel, the others after it: computing needs both.
+      const pieces = panel === 0 ? arrivals(plan.rowBlock) : [{ row: 0, rows: plan.rowBlock }]
+      if (panel === 0) for (const entry of active) uploadRows(entry, pieces[0]!)
+      bringPanel(
+        recorder,
+        group,
+        active.map(({ lane }) => ({ device: lane.device, panel: lane.b[slot]! })),
+        (row, rows) => b.block(row, column, rows, columns),
+        k,
+        columns,
+      )
+      if (panel === 0)
+        for (const piece of pieces.slice(1)) for (const entry of active) uploadRows(entry, piece)
+      for (const entry of active) {
+        const { lane, row, rows } = entry
+        const target = lane.c[slot]!
+        // Padding columns are multiplied along: the vector kernels want whole groups of four.
+        const padded = Math.min(plan.bStride, Math.ceil(columns / 4) * 4)
+        for (const piece of pieces) {
+          const count = Math.min(piece.rows, rows - piece.row)
+          if (count <= 0) continue
+          recordPaddedMatmul(
+            recorder,
+            lane.kernels,
+            entry.a.block(piece.row, 0, count, plan.aStride),
+            lane.b[slot]!.block(0, 0, k, padded),
+            target.block(piece.row, 0, count, padded),
+            { device: lane.device, label: 'product' },
+          )
+        }
+        recorder.download(target.block(0, 0, rows, columns), c.block(row, column, rows, columns), {
+          label: 'download C',
+        })
+      }
+    }
+  }
+
+  function uploadRows(entry: { row: number; rows: number; a: BufferView<T> }, piece: RowRange): void {
+    const count = Math.min(piece.rows, entry.rows - piece.row)
+    if (count > 0 && k > 0)
+      recorder.upload(a.block(entry.row + piece.row, 0, count, k), entry.a.block(piece.row, 0, count, k), {
+        label: 'upload A',
+      })
+  }
+}
+
+/** Row ranges of about `arrivalRows` rows that cover `rows`. */
+function arrivals(rows: number): RowRange[] {
+  return splitRows(rows, Math.max(1, Math.floor(rows / arrivalRows)))
+}
+
+/** One panel of B to all devices: each uploads its share and copies the others', or uploads all where it cannot reach them. */
+function bringPanel<T extends MatmulType>(
+  recorder: Recorder,
+  group: DeviceGroup,
+  lanes: readonly { device: Device; panel: DeviceBuffer<T> }[],
+  source: (row: number, rows: number) => ReturnType<HostBuffer<T>['block']>,
+  k: number,
+  columns: number,
+): void {
+  if (k === 0) return
+  const reachable = lanes.every((reader) =>
+    lanes.every((owner) => group.canAccessPeer(reader.device, owner.device)),
+  )
+  if (!reachable || lanes.length === 1) {
+    for (const { panel } of lanes)
+      recorder.upload(source(0, k), panel.block(0, 0, k, columns), { label: 'upload B' })
+    return
+  }
+  const shares = splitRows(k, lanes.length)
+  for (const [index, { row, rows }] of shares.entries())
+    if (rows > 0)
+      recorder.upload(source(row, rows), lanes[index]!.panel.block(row, 0, rows, columns), {
+        label: 'upload B',
+      })
+  // Each starts with its right neighbour, so that no sender serves all at once.
+  for (let step = 1; step < lanes.length; step++)
+    for (const [index, { panel }] of lanes.entries()) {
+      const owner = (index + step) % lanes.length
+      const { row, rows } = shares[owner]!
+      if (rows > 0)
+        recorder.copy(lanes[owner]!.panel.block(row, 0, rows, columns), panel.block(row, 0, rows, columns), {
+          label: 'spread B',
+        })
+    }
+}

@@ -1,0 +1,214 @@
+import type {
+  Device,
+  DeviceBuffer,
+  DeviceGroup,
+  ElementArray,
+  HostBuffer,
+  Program,
+  Schedule,
+} from '@tandem-gpu/core'
+import { type ElementSink, type ElementSource, streamChunkLength } from '../element-source.ts'
+import { type Measurement, type MeasureOptions, measure } from '../measure.ts'
+import { notVerified, type Verification } from '../report.ts'
+import { type MatrixSlice, type ShardedMatrix, splitRows, writeSharded } from '../sharded-matrix.ts'
+import type { MatmulKernels, MatmulShape, MatmulType } from './matmul-kernels.ts'
+import type { StreamPlan } from './plan-stream.ts'
+import { bindingLimit, recordShardedMatmul } from './record-matmul.ts'
+import { recordStreamedMatmul } from './record-stream.ts'
+import { type MatmulVerifier, matmulVerifier } from './verify-matmul.ts'
+
+/** One product, with everything chosen. */
+export interface MatmulRun<T extends MatmulType> {
+  readonly group: DeviceGroup
+  readonly shape: MatmulShape
+  readonly type: T
+  readonly a: ElementSource<T> | HostBuffer<T>
+  readonly b: ElementSource<T> | HostBuffer<T>
+  readonly c: ElementSink<T> | HostBuffer<T> | undefined
+  readonly devices: readonly Device[]
+  readonly schedule: Schedule
+  readonly kernels: MatmulKernels
+  readonly verify: boolean
+  readonly measure: MeasureOptions
+  readonly onProgram: ((program: Program) => void) | undefined
+}
+
+export interface MatmulOutcome {
+  readonly measurement: Measurement
+  readonly verification: Verification
+}
+
+/** What a product may use of a device that was given no limit: 80 % of its memory, or one buffer's worth where it does not say. */
+export function defaultMemoryByteLength(device: Device): number {
+  return device.info.memoryByteLength === undefined
+    ? device.limits.maxBufferByteLength
+    : 0.8 * device.info.memoryByteLength
+}
+
+/** Leading dimension on the device: a multiple of four elements for the vector kernels, where that wastes little. */
+function padded(columns: number): number {
+  return columns < 16 ? columns : Math.ceil(columns / 4) * 4
+}
+
+/** Whether slices of A, B and C and a whole B fit each device's memory and buffers. Virtual devices share the memory of theirs. */
+export function fitsResident({ m, n, k }: MatmulShape, devices: readonly Device[]): boolean {
+  const rows = splitRows(m, devices.length)[0]!.rows
+  const bRows = splitRows(k, devices.length)[0]!.rows
+  const [a, bPart, b, c] = [rows * padded(k), bRows * padded(n), k * padded(n), rows * padded(n)].map(
+    (length) => length * 4,
+  ) as [number, number, number, number]
+  return devices.every((device) => {
+    const shared = devices.filter((other) => other.info.id === device.info.id).length
+    const limit = device.limits.maxBufferByteLength
+    return (
+      Math.max(a, bPart, c) <= limit &&
+      k * 16 + 256 <= Math.min(bindingLimit(device), limit) &&
+      Math.max(padded(k), padded(n)) * 4 + 256 <= bindingLimit(device) &&
+      (a + c + bPart + (devices.length > 1 ? b : 0)) * shared <=
+        (device.info.memoryByteLength === undefined
+          ? Number.POSITIVE_INFINITY
+          : defaultMemoryByteLength(device))
+    )
+  })
+}
+
+/** Matrices stay on the devices; gathering B is part of the program. */
+export async function runResident<T extends MatmulType>(run: MatmulRun<T>): Promise<MatmulOutcome> {
+  const { group, shape, type, devices, kernels } = run
+  const { m, n, k } = shape
+  const buffers: DeviceBuffer<T>[] = []
+  let program: Program | undefined
+  try {
+    const matrix = async (label: string, rows: number, columns: number): Promise<PaddedMatrix<T>> => {
+      const ranges = splitRows(rows, devices.length)
+      const slices: { whole: MatrixSlice<T>; cropped: MatrixSlice<T> }[] = []
+      for (const [index, device] of devices.entries()) {
+        const range = ranges[index]!
+        const buffer = await device.allocate(type, [range.rows, padded(columns)], {
+          label: `${label}[${index}]`,
+        })
+        buffers.push(buffer)
+        slices.push({
+          whole: { device, ...range, view: buffer },
+          cropped: { device, ...range, view: buffer.block(0, 0, range.rows, columns) },
+        })
+      }
+      const sharded = (width: number, which: 'whole' | 'cropped'): ShardedMatrix<T> => ({
+        type,
+        rows,
+        columns: width,
+        slices: slices.map((slice) => slice[which]),
+        destroy() {},
+      })
+      return { whole: sharded(padded(columns), 'whole'), cropped: sharded(columns, 'cropped') }
+    }
+    const a = await matrix('A', m, k)
+    const b = await matrix('B', k, n)
+    const c = await matrix('C', m, n)
+    await writeSharded(group, a.cropped, source(run.a))
+    await writeSharded(group, b.cropped, source(run.b))
+    program = group.record(
+      (recorder) => recordShardedMatmul(recorder, () => kernels, a.whole, b.whole, c.whole),
+      { schedule: run.schedule, label: 'matmul' },
+    )
+    run.onProgram?.(program)
+    const measurement = await measure(group, program, run.measure)
+    const rowsAtOnce = Math.max(1, Math.floor(streamChunkLength / Math.max(1, n)))
+    const verification = await deliver(run, async (take) => {
+      if (n === 0) return
+      for (const { row, rows, view } of c.cropped.slices)
+        for (let top = 0; top < rows; top += rowsAtOnce) {
+          const count = Math.min(rowsAtOnce, rows - top)
+          await take(row + top, await group.queue.read(view.block(top, 0, count, n)))
+        }
+    })
+    return { measurement, verification }
+  } finally {
+    program?.destroy()
+    for (const buffer of buffers) buffer.destroy()
+  }
+}
+
+interface PaddedMatrix<T extends MatmulType> {
+  /** With the padding columns. */
+  readonly whole: ShardedMatrix<T>
+  readonly cropped: ShardedMatrix<T>
+}
+
+/** Matrices stay in host memory; all transfers are part of the program. */
+export async function runStreamed<T extends MatmulType>(
+  run: MatmulRun<T>,
+  plan: StreamPlan,
+): Promise<MatmulOutcome> {
+  const { group, shape, type, devices, kernels } = run
+  const { m, n, k } = shape
+  const owned: HostBuffer<T>[] = []
+  let program: Program | undefined
+  try {
+    const onHost = async (data: MatmulRun<T>['a'], length: number, label: string) => {
+      if (isHostBuffer(data)) return data
+      const host = group.allocateHost(type, length, { label })
+      owned.push(host)
+      for (let offset = 0; offset < length; offset += streamChunkLength) {
+        const into = host.array.subarray(offset, offset + streamChunkLength) as ElementArray<T>
+        if (typeof data === 'function') await data(offset, into)
+        else into.set(data.subarray(offset, offset + into.length) as never)
+      }
+      return host
+    }
+    const a = await onHost(run.a, m * k, 'A')
+    const b = await onHost(run.b, k * n, 'B')
+    let c: HostBuffer<T>
+    if (isHostBuffer(run.c)) c = run.c
+    else {
+      c = group.allocateHost(type, m * n, { label: 'C' })
+      owned.push(c)
+    }
+    program = group.record(
+      (recorder) => recordStreamedMatmul(recorder, group, devices, () => kernels, shape, { a, b, c }, plan),
+      { schedule: run.schedule, label: 'matmul streamed' },
+    )
+    run.onProgram?.(program)
+    const measurement = await measure(group, program, run.measure)
+    const rowsAtOnce = Math.max(1, Math.floor(streamChunkLength / n))
+    const verification = await deliver(run, async (take) => {
+      for (let row = 0; row < m; row += rowsAtOnce) {
+        const count = Math.min(rowsAtOnce, m - row)
+        await take(row, c.array.subarray(row * n, (row + count) * n) as ElementArray<T>)
+      }
+    })
+    return { measurement, verification }
+  } finally {
+    program?.destroy()
+    for (const buffer of owned) buffer.destroy()
+  }
+}
+
+/** Hands C, piece by piece in ascending order, to the caller's sink and to the verifier. */
+async function deliver<T extends MatmulType>(
+  run: MatmulRun<T>,
+  read: (take: (row: number, data: ElementArray<T>) => Promise<void>) => Promise<void>,
+): Promise<Verification> {
+  const { n } = run.shape
+  const verifier: MatmulVerifier | undefined = run.verify
+    ? await matmulVerifier(run.type, run.shape, source(run.a), source(run.b))
+    : undefined
+  const sink = run.c
+  await read(async (row, data) => {
+    if (typeof sink === 'function') await sink(row * n, data)
+    else if (sink) {
+      const array = isHostBuffer(sink) ? sink.array : sink
+      if (array.buffer !== data.buffer) array.set(data as never, row * n)
+    }
+    await verifier?.rows(row, data)
+  })
+  return verifier?.result() ?? notVerified
+}
+
+function source<T extends MatmulType>(data: ElementSource<T> | HostBuffer<T>): ElementSource<T> {
+  return isHostBuffer(data) ? data.array : data
+}
+
+function isHostBuffer<T extends MatmulType>(data: unknown): data is HostBuffer<T> {
+  return typeof data === 'object' && data !== null && 'array' in data
+}

@@ -1,0 +1,203 @@
+import { type ElementArray, elementArray } from '@tandem-gpu/core'
+import { type ElementSource, readElements } from '../element-source.ts'
+import type { Verification } from '../report.ts'
+import type { MatmulShape, MatmulType } from './matmul-kernels.ts'
+
+/** Unit roundoff of f32. */
+const u = 2 ** -24
+
+/** Products up to this many multiplications, with B up to 2^24 elements, are checked element by element. */
+const fullCheckOperations = 2 ** 28
+const rounds = 8
+
+/** Takes the rows of C in any order, then says whether they are right. */
+export interface MatmulVerifier {
+  rows(first: number, data: ElementArray<MatmulType>): Promise<void>
+  result(): Verification
+}
+
+/**
+ * Element by element against f64 (f32: within (k + 2)·2^-24·Σ|a||b|, the forward-error bound of any order of summation, Higham, "Accuracy and
+ * Stability of Numerical Algorithms", 2nd ed., section 3.1; integers: exact modulo 2^32). Large products by Freivalds' algorithm with
+ * ±1 vectors: ‖(C − A·B)·x‖ against the probabilistic bound 8·√k·2^-24·‖a_i‖·‖B‖_F (Higham and Mary, SIAM J. Sci. Comput. 41, 2019).
+ */
+export async function matmulVerifier<T extends MatmulType>(
+  type: T,
+  shape: MatmulShape,
+  a: ElementSource<T>,
+  b: ElementSource<T>,
+): Promise<MatmulVerifier> {
+  const { m, n, k } = shape
+  return m * n * k <= fullCheckOperations && k * n <= 2 ** 24
+    ? full(type, shape, a, b)
+    : freivalds(type, shape, a, b)
+}
+
+/** Rows `[first, first + rows)` of A · B in f64 (f32), or modulo 2^32 as i32 bits (integers), with Σ|a||b| for the bound. */
+export function referenceRows(
+  type: MatmulType,
+  rows: number,
+  n: number,
+  k: number,
+  a: ElementArray<MatmulType>,
+  b: ElementArray<MatmulType>,
+): { value: Float64Array | Int32Array; magnitude: Float64Array } {
+  const value = type === 'f32' ? new Float64Array(rows * n) : new Int32Array(rows * n)
+  const magnitude = new Float64Array(type === 'f32' ? rows * n : 0)
+  for (let i = 0; i < rows; i++) {
+    const row = value.subarray(i * n, (i + 1) * n)
+    const bound = magnitude.subarray(i * n, (i + 1) * n)
+    for (let q = 0; q < k; q++) {
+      const x = a[i * k + q]!
+      const at = q * n
+      if (type === 'f32') {
+        const absolute = Math.abs(x)
+        for (let j = 0; j < n; j++) {
+          row[j]! += x * b[at + j]!
+          bound[j]! += absolute * Math.abs(b[at + j]!)
+        }
+      } else for (let j = 0; j < n; j++) row[j] = (row[j]! + Math.imul(x, b[at + j]!)) | 0
+    }
+  }
+  return { value, magnitude }
+}
+
+async function full<T extends MatmulType>(
+  type: T,
+  { n, k }: MatmulShape,
+  a: ElementSource<T>,
+  b: ElementSource<T>,
+): Promise<MatmulVerifier> {
+  const whole = await readElements(b, type, 0, k * n)
+  let maxError = 0
+  let worst = 0
+  return {
+    async rows(first, data) {
+      const rows = n === 0 ? 0 : data.length / n
+      const part = await readElements(a, type, first * k, rows * k)
+      const { value, magnitude } = referenceRows(type, rows, n, k, part, whole)
+      for (let index = 0; index < data.length; index++) {
+        if (type !== 'f32') {
+          if ((data[index]! | 0) !== value[index]!) worst = Number.POSITIVE_INFINITY
+          maxError = Math.max(maxError, Math.abs((data[index]! | 0) - value[index]!))
+          continue
+        }
+        if (Object.is(data[index]!, value[index]!) || data[index] === Math.fround(value[index]!)) continue
+        const error = Math.abs(data[index]! - value[index]!)
+        const bound = (k + 2) * u * magnitude[index]! + k * 2 ** -149
+        const ratio = error / bound
+        maxError = Math.max(maxError, error)
+        worst = Number.isNaN(ratio) ? Number.POSITIVE_INFINITY : Math.max(worst, ratio)
+      }
+    },
+    result: () => ({
+      checked: true,
+      verified: worst <= 1,
+      verification:
+        type === 'f32'
+          ? `every element against f64, within (k + 2)·2^-24·Σ|a||b|; the largest error is ${(100 * worst).toPrecision(3)} % of that`
+          : 'every element, exact modulo 2^32',
+      maxError,
+    }),
+  }
+}
+
+async function freivalds<T extends MatmulType>(
+  type: T,
+  { n, k }: MatmulShape,
+  a: ElementSource<T>,
+  b: ElementSource<T>,
+): Promise<MatmulVerifier> {
+  const float = type === 'f32'
+  const random = randomBits(0x5eed)
+  // x: n × rounds; y = B · x: k × rounds.
+  const x = float ? new Float64Array(n * rounds) : new Int32Array(n * rounds)
+  for (let index = 0; index < x.length; index++) x[index] = float ? (random() & 1 ? 1 : -1) : random()
+  const y = float ? new Float64Array(k * rounds) : new Int32Array(k * rounds)
+  let squares = 0
+  const step = Math.max(1, Math.floor(4_194_304 / Math.max(1, n)))
+  for (let row = 0; row < k; row += step) {
+    const count = Math.min(step, k - row)
+    const data = await readElements(b, type, row * n, count * n)
+    multiplyVectors(data, count, n, x, y, row, float)
+    if (float) for (const value of data) squares += value * value
+  }
+  const norm = Math.sqrt(squares)
+  let maxError = 0
+  let worst = 0
+  return {
+    async rows(first, data) {
+      const rows = data.length / n
+      const part = await readElements(a, type, first * k, rows * k)
+      const left = float ? new Float64Array(rows * rounds) : new Int32Array(rows * rounds)
+      const right = float ? new Float64Array(rows * rounds) : new Int32Array(rows * rounds)
+      multiplyVectors(data, rows, n, x, left, 0, float)
+      multiplyVectors(part, rows, k, y, right, 0, float)
+      for (let i = 0; i < rows; i++) {
+        let rowSquares = 0
+        if (float) for (let q = 0; q < k; q++) rowSquares += part[i * k + q]! ** 2
+        const bound = 8 * Math.sqrt(k) * u * Math.sqrt(rowSquares) * norm
+        for (let round = 0; round < rounds; round++) {
+          const error = Math.abs(left[i * rounds + round]! - right[i * rounds + round]!)
+          maxError = Math.max(maxError, error)
+          const ratio = error === 0 ? 0 : float ? error / bound : Number.POSITIVE_INFINITY
+          worst = Number.isNaN(ratio) ? Number.POSITIVE_INFINITY : Math.max(worst, ratio)
+        }
+      }
+    },
+    result: () => ({
+      checked: true,
+      verified: worst <= 1,
+      verification: float
+        ? `Freivalds' algorithm, ${rounds} vectors of ±1 in f64, every row within 8·√k·2^-24·‖a‖·‖B‖; the largest residual is ${(100 * worst).toPrecision(3)} % of that`
+        : `Freivalds' algorithm modulo 2^32, ${rounds} random vectors, exact`,
+      maxError,
+    }),
+  }
+}
+
+/** result[(offset + i)·rounds + r] = Σ_j data[i·width + j] · vectors[j·rounds + r]. */
+function multiplyVectors(
+  data: ElementArray<MatmulType>,
+  rows: number,
+  width: number,
+  vectors: Float64Array | Int32Array,
+  result: Float64Array | Int32Array,
+  offset: number,
+  float: boolean,
+): void {
+  const sums = float ? new Float64Array(rounds) : new Int32Array(rounds)
+  for (let i = 0; i < rows; i++) {
+    sums.fill(0)
+    for (let j = 0; j < width; j++) {
+      const value = data[i * width + j]!
+      const at = j * rounds
+      if (float) for (let r = 0; r < rounds; r++) sums[r]! += value * vectors[at + r]!
+      else for (let r = 0; r < rounds; r++) sums[r] = (sums[r]! + Math.imul(value, vectors[at + r]!)) | 0
+    }
+    result.set(sums as never, (offset + i) * rounds)
+  }
+}
+
+/** 32 random bits a call (xorshift32). */
+function randomBits(seed: number): () => number {
+  let state = seed
+  return () => {
+    state ^= state << 13
+    state ^= state >>> 17
+    state ^= state << 5
+    return state | 0
+  }
+}
+
+/** The product on the host: f64 sums rounded to f32, or modulo 2^32. */
+export function referenceMatmul<T extends MatmulType>(
+  type: T,
+  { m, n, k }: MatmulShape,
+  a: ElementArray<T>,
+  b: ElementArray<T>,
+): ElementArray<T> {
+  const result = elementArray(type, m * n)
+  result.set(referenceRows(type, m, n, k, a, b).value as never)
+  return result
+}
