@@ -1,15 +1,20 @@
 import type { Adapter } from './adapter.ts'
-import type { Backend, LiveHandles, LostInfo } from './backend.ts'
-import type { Device } from './device.ts'
-import type { ElementType } from './element-type.ts'
+import type { Backend, LiveHandles, LostInfo, Runtime } from './backend.ts'
+import { compileKernel, kernelKey } from './compile-kernel.ts'
+import { type Device, GroupDevice } from './device.ts'
+import { asyncDisposeSymbol } from './dispose.ts'
+import { type ElementType, elementByteLength } from './element-type.ts'
 import { GpuError } from './errors.ts'
-import type { HostBuffer } from './host-buffer.ts'
-import type { CompileOptions, Kernel } from './kernel.ts'
+import { GroupState } from './group-state.ts'
+import { type HostBuffer, OwnedHostBuffer } from './host-buffer.ts'
+import { type CompiledKernel, type CompileOptions, type Kernel, OwnedKernel } from './kernel.ts'
 import type { Schedule } from './plan.ts'
-import type { Program } from './program.ts'
-import type { Queue } from './queue.ts'
+import { type Program, RecordedProgram } from './program.ts'
+import { ProgramRecorder } from './program-recorder.ts'
+import { GroupQueue, type Queue } from './queue.ts'
 import type { Recorder } from './recorder.ts'
-import type { SelectBy, Selection } from './selection.ts'
+import { requireCount } from './region.ts'
+import { type SelectBy, type Selection, selectAdapters } from './selection.ts'
 
 export interface OpenGroupOptions {
   /** In order of preference. The first with hardware adapters wins; software only where no backend has hardware. */
@@ -76,5 +81,126 @@ export interface LeakReport {
 
 /** Opens devices. Rejects with `no-device` where too few fit, naming what was found. */
 export async function openGroup(options: OpenGroupOptions): Promise<DeviceGroup> {
-  throw new GpuError('unsupported', `Opening ${options.devices} devices is being written.`)
+  const { backend, ...selection } = await selectAdapters(options)
+  const label = options.label ?? 'group'
+  const runtime = await backend.open(selection.chosen, { label })
+  return new OpenedGroup(label, backend.name, selection, runtime, options.portableLimits ?? false)
+}
+
+class OpenedGroup implements DeviceGroup {
+  readonly label: string
+  readonly backend: string
+  readonly software: boolean
+  readonly devices: readonly GroupDevice[]
+  readonly selection: Selection
+  readonly queue: GroupQueue
+  readonly lost: Promise<LostInfo>
+  readonly #state: GroupState
+  readonly #compiled = new Map<string, Promise<CompiledKernel>>()
+  #programs = 0
+  #hostBuffers = 0
+  #destruction: Promise<LeakReport> | undefined
+
+  constructor(label: string, backend: string, selection: Selection, runtime: Runtime, portable: boolean) {
+    this.label = label
+    this.backend = backend
+    this.selection = selection
+    this.software = selection.chosen.every((adapter) => adapter.software)
+    this.lost = runtime.lost
+    this.#state = new GroupState(label, runtime)
+    this.devices = runtime.devices.map(
+      (info, ordinal) => new GroupDevice(this.#state, ordinal, info, portable),
+    )
+    this.queue = new GroupQueue(this.#state)
+  }
+
+  canAccessPeer(reader: Device | number, owner: Device | number): boolean {
+    const [a, b] = [reader, owner].map((device) => (typeof device === 'number' ? device : device.ordinal))
+    for (const ordinal of [a!, b!])
+      if (this.devices[ordinal] === undefined)
+        throw new GpuError(
+          'validation',
+          `Device ${ordinal} is not in the group, which has ${this.devices.length} devices.`,
+        )
+    return a === b || this.#state.runtime.canAccessPeer(a!, b!)
+  }
+
+  async compile(options: CompileOptions): Promise<Kernel> {
+    this.#state.requireAlive()
+    const key = kernelKey(options)
+    let compiling = this.#compiled.get(key)
+    if (compiling === undefined) {
+      compiling = compileKernel(this.#state, this.devices, options)
+      this.#compiled.set(key, compiling)
+      compiling.catch(() => this.#compiled.delete(key))
+    }
+    const compiled = await compiling
+    this.#state.requireAlive()
+    return new OwnedKernel(this.#state, options.label ?? compiled.handle.label, compiled)
+  }
+
+  record(body: (recorder: Recorder) => void, options: RecordOptions = {}): Program {
+    this.#state.requireAlive()
+    const { schedule = 'overlapped', label = `program ${this.#programs++}` } = options
+    const recorder = new ProgramRecorder(this.#state, this.devices)
+    try {
+      const result: unknown = body(recorder)
+      if (result instanceof Promise)
+        throw new GpuError(
+          'validation',
+          `The callback that records "${label}" is asynchronous; record synchronously.`,
+        )
+    } finally {
+      recorder.close()
+    }
+    const { plan, parameters, scratchRequests } = recorder
+    return new RecordedProgram(this.#state, label, schedule, plan, parameters, scratchRequests)
+  }
+
+  allocateHost<T extends ElementType>(
+    type: T,
+    length: number,
+    options: { readonly label?: string } = {},
+  ): HostBuffer<T> {
+    this.#state.requireAlive()
+    const label = options.label ?? `host buffer ${this.#hostBuffers++}`
+    requireCount(length, `The length of host buffer "${label}"`)
+    const size = elementByteLength[type]
+    if (size === undefined)
+      throw new GpuError(
+        'validation',
+        `Host buffer "${label}" asks for type ${String(type)}; types are f32, i32, u32 and f16.`,
+      )
+    const allocation = length === 0 ? undefined : this.#state.runtime.allocateHost(length * size)
+    return new OwnedHostBuffer(this.#state, type, length, label, allocation)
+  }
+
+  live(): LiveHandles {
+    return this.#state.runtime.live()
+  }
+
+  destroy(): Promise<LeakReport> {
+    this.#destruction ??= this.#destroyOnce()
+    return this.#destruction
+  }
+
+  async [asyncDisposeSymbol](): Promise<void> {
+    await this.destroy()
+  }
+
+  async #destroyOnce(): Promise<LeakReport> {
+    const { resources, runtime } = this.#state
+    this.#state.close()
+    await this.queue.idle()
+    await this.#state.idle()
+    const compiled = await Promise.allSettled(this.#compiled.values())
+    const leaked = [...resources]
+    const leaks = leaked.map((resource) => resource.leak())
+    for (const resource of leaked) resource.destroy()
+    if (!this.#state.runtimeEnded)
+      for (const kernel of compiled)
+        if (kernel.status === 'fulfilled') runtime.releaseKernel(kernel.value.handle)
+    await runtime.dispose()
+    return { leaks }
+  }
 }

@@ -1,5 +1,9 @@
 import type { Reflection } from '@tandem-gpu/wgsl'
-import type { Bounds } from './backend.ts'
+import type { Bounds, KernelHandle } from './backend.ts'
+import type { Leak } from './group.ts'
+import type { GroupState } from './group-state.ts'
+import type { KernelLayout } from './kernel-layout.ts'
+import { Resource } from './resource.ts'
 
 export interface CompileOptions {
   readonly label?: string
@@ -19,4 +23,40 @@ export interface Kernel {
   readonly workgroupSize: readonly [x: number, y: number, z: number]
   destroy(): void
   [Symbol.dispose](): void
+}
+
+/** What the group caches: kernels of equal source share it. */
+export interface CompiledKernel {
+  readonly handle: KernelHandle
+  readonly reflection: Reflection
+  readonly layout: KernelLayout
+}
+
+/** The caller's hold on a compiled kernel. */
+export class OwnedKernel extends Resource implements Kernel {
+  readonly group: GroupState
+  readonly label: string
+  readonly compiled: CompiledKernel
+
+  constructor(group: GroupState, label: string, compiled: CompiledKernel) {
+    super(group.resources)
+    this.group = group
+    this.label = label
+    this.compiled = compiled
+  }
+
+  get reflection(): Reflection {
+    return this.compiled.reflection
+  }
+
+  get workgroupSize(): readonly [x: number, y: number, z: number] {
+    return this.compiled.reflection.workgroupSize
+  }
+
+  override leak(): Leak {
+    return { kind: 'kernel', label: this.label }
+  }
+
+  /** The compiled code stays in the group's cache, for the next `compile` of the same source. */
+  protected override free(): void {}
 }

@@ -6,3 +6,17 @@ export interface Parameter {
 }
 
 export type ParameterType = 'f32' | 'i32' | 'u32'
+
+/** A parameter with the places of the uniform block that hold it. */
+export class RecordedParameter implements Parameter {
+  readonly name: string
+  readonly type: ParameterType
+  readonly initial: number
+  readonly byteOffsets: number[] = []
+
+  constructor(name: string, type: ParameterType, initial: number) {
+    this.name = name
+    this.type = type
+    this.initial = initial
+  }
+}

@@ -1,7 +1,9 @@
-import type { Absence, Adapter, Telemetry } from './adapter.ts'
+import type { Absence, Adapter, AdapterReport, Telemetry } from './adapter.ts'
 import type { Backend } from './backend.ts'
 import { GpuError } from './errors.ts'
 import type { OpenGroupOptions } from './group.ts'
+import { loadOf } from './load.ts'
+import { requireCount } from './region.ts'
 
 /** How adapters are ranked: least loaded first; `index` keeps the backend's order. `score` weighs all readings. */
 export type SelectBy = 'utilization' | 'memory' | 'power' | 'temperature' | 'score' | 'index'
@@ -10,7 +12,7 @@ export interface RankedAdapter {
   readonly adapter: Adapter
   /** 0 is best. */
   readonly rank: number
-  /** What the ranking compares, lower is better; absent where the adapter lacks the reading. */
+  /** What the ranking compares, lower is better; absent where the adapter lacks the reading, and for `index`. */
   readonly score?: number
   /** One sentence with the values. */
   readonly reason: string
@@ -21,9 +23,9 @@ export interface RankedAdapter {
 export interface Selection {
   /** One entry per device; an adapter appears again for each virtual device. */
   readonly chosen: readonly Adapter[]
-  /** Every adapter of the chosen backend that the caller's filter keeps. */
+  /** The adapters that were considered: of the chosen backend, kept by the caller's filter, hardware where there is any. */
   readonly ranked: readonly RankedAdapter[]
-  /** Every backend asked, in order. */
+  /** Every backend asked, in order, with the number of adapters it has. */
   readonly backends: readonly {
     readonly name: string
     readonly adapters: number
@@ -32,9 +34,87 @@ export interface Selection {
   readonly reason: string
 }
 
+interface Offer {
+  readonly backend: Backend
+  readonly report: AdapterReport
+  /** What the caller's filter keeps. */
+  readonly kept: readonly Adapter[]
+}
+
 /** Chooses the backend and its adapters as `openGroup` does. Rejects with `no-device`, naming what was found. */
 export async function selectAdapters(
   options: OpenGroupOptions,
 ): Promise<Selection & { readonly backend: Backend }> {
-  throw new GpuError('unsupported', `Selection of ${options.devices} devices is being written.`)
+  const { backends, by = 'index', virtual = false } = options
+  if (options.devices !== undefined) requireCount(options.devices, 'The number of devices', 1)
+  const offers: Offer[] = []
+  for (const backend of backends) {
+    const report = await backend.adapters()
+    offers.push({ backend, report, kept: report.adapters.filter(options.adapters ?? (() => true)) })
+  }
+  const offer =
+    offers.find(({ kept }) => kept.some((adapter) => !adapter.software)) ??
+    offers.find(({ kept }) => kept.length > 0)
+  if (offer === undefined) throw new GpuError('no-device', nothingFound(offers))
+
+  const hardware = offer.kept.filter((adapter) => !adapter.software)
+  const software = hardware.length === 0
+  const considered = software ? offer.kept : hardware
+  const devices = options.devices ?? (software ? 1 : considered.length)
+  const found = `${offer.backend.name} has ${count(considered.length, software ? 'software adapter' : 'device')} (${considered.map(({ name }) => name).join(', ')})`
+  if (devices > considered.length && !software && !virtual)
+    throw new GpuError(
+      'no-device',
+      `${count(devices, 'device')} asked for, and ${found}. Several virtual devices on one GPU need \`virtual: true\`; software adapters are not used where there is hardware.`,
+    )
+  const ranked = await rank(considered, by)
+  const chosen = Array.from({ length: devices }, (_, i) => ranked[i % ranked.length]!.adapter)
+  const how =
+    devices > considered.length
+      ? `${devices} virtual devices share ${count(considered.length, 'adapter')}`
+      : devices === considered.length
+        ? 'all are used'
+        : `${devices} of ${considered.length} are used, ${by === 'index' ? 'the first in order' : `the best by ${by}`}`
+  return {
+    backend: offer.backend,
+    chosen,
+    ranked,
+    backends: offers.map(({ backend, report: { adapters, absence } }) => ({
+      name: backend.name,
+      adapters: adapters.length,
+      ...(absence && { absence }),
+    })),
+    reason: `${found}; ${how}.${software ? ' No backend has hardware.' : ''}`,
+  }
+}
+
+async function rank(adapters: readonly Adapter[], by: SelectBy): Promise<RankedAdapter[]> {
+  const rated = await Promise.all(
+    adapters.map(async (adapter, index) => {
+      if (by === 'index')
+        return { adapter, index, reason: `${adapter.name} is number ${index} of its backend.` }
+      const telemetry = await adapter.telemetry?.().catch(() => undefined)
+      return { adapter, index, ...loadOf(adapter, telemetry, by), ...(telemetry && { telemetry }) }
+    }),
+  )
+  const score = (rating: { score?: number }) => rating.score ?? Number.POSITIVE_INFINITY
+  return rated
+    .toSorted((a, b) => (score(a) === score(b) ? a.index - b.index : score(a) - score(b)))
+    .map(({ index: _, ...rating }, position) => ({ ...rating, rank: position }))
+}
+
+function count(n: number, noun: string): string {
+  return `${n} ${noun}${n === 1 ? '' : 's'}`
+}
+
+function nothingFound(offers: readonly Offer[]): string {
+  if (offers.length === 0) return 'No backend is given, so there is no device.'
+  const reasons = offers.map(({ backend, report }) => {
+    const { adapters, absence } = report
+    if (adapters.length > 0)
+      return `${backend.name} has ${count(adapters.length, 'adapter')} (${adapters.map(({ name }) => name).join(', ')}), which the filter excludes.`
+    const remedy = absence?.remedy === undefined ? '' : ` ${absence.remedy}`
+    return `${backend.name}: ${absence?.reason ?? 'no adapters.'}${remedy}`
+  })
+  return `No device is usable. ${reasons.join(' ')}`
 }

@@ -1,0 +1,90 @@
+import { lower, parseWgsl, reflect } from '@tandem-gpu/wgsl'
+import type { Bounds, KernelSource } from './backend.ts'
+import type { Device } from './device.ts'
+import { GpuError } from './errors.ts'
+import type { GroupState } from './group-state.ts'
+import type { CompiledKernel, CompileOptions } from './kernel.ts'
+import { kernelLayout } from './kernel-layout.ts'
+
+/** Front end, checks against every device, and the backend's compilation. */
+export async function compileKernel(
+  group: GroupState,
+  devices: readonly Device[],
+  options: CompileOptions,
+): Promise<CompiledKernel> {
+  const { wgsl, constants = {}, bounds = 'clamp' } = options
+  const source = frontEnd(options.label ?? 'kernel', wgsl, options.entryPoint, constants, bounds)
+  for (const device of devices) requireDeviceSupports(device, source)
+  const handle = await group.guard(() => group.runtime.compile(source))
+  return { handle, reflection: source.reflection, layout: kernelLayout(source.reflection) }
+}
+
+/** Equal keys compile to the same thing. */
+export function kernelKey({
+  wgsl,
+  entryPoint = '',
+  constants = {},
+  bounds = 'clamp',
+}: CompileOptions): string {
+  const sorted = Object.entries(constants).sort(([a], [b]) => (a < b ? -1 : 1))
+  return JSON.stringify([wgsl, entryPoint, sorted, bounds])
+}
+
+function frontEnd(
+  label: string,
+  wgsl: string,
+  entryPoint: string | undefined,
+  constants: Readonly<Record<string, number | boolean>>,
+  bounds: Bounds,
+): KernelSource {
+  try {
+    const ast = parseWgsl(wgsl, { label })
+    const module = lower(ast, { label, entryPoint, constants })
+    const reflection = reflect(module)
+    return { label, wgsl, entryPoint: module.entryPoint.name, constants, bounds, module, reflection }
+  } catch (error) {
+    const { line, column } = error as { line?: number; column?: number }
+    if (error instanceof GpuError || line === undefined || column === undefined) throw error
+    throw new GpuError('compilation', `Kernel "${label}" does not compile: ${(error as Error).message}`, {
+      line,
+      column,
+      cause: error,
+    })
+  }
+}
+
+function requireDeviceSupports({ ordinal, limits, features }: Device, source: KernelSource): void {
+  const { label, reflection, bounds } = source
+  for (const feature of reflection.features)
+    if (!features.has(feature))
+      throw new GpuError('unsupported', `Kernel "${label}" uses ${feature}, which device ${ordinal} lacks.`)
+  if (bounds === 'trap' && !features.has('trap'))
+    throw new GpuError(
+      'unsupported',
+      `Kernel "${label}" asks for bounds "trap", which device ${ordinal} lacks.`,
+    )
+  const size = reflection.workgroupSize
+  const tooLarge = (what: string, value: number | string, limit: number | string) => {
+    throw new GpuError(
+      'too-large',
+      `Kernel "${label}" has ${what} ${value}; device ${ordinal} takes at most ${limit}.`,
+    )
+  }
+  if (size.some((extent, axis) => extent > limits.maxWorkgroupSize[axis]!))
+    tooLarge('a workgroup of', size.join(' x '), limits.maxWorkgroupSize.join(' x '))
+  const invocations = size[0] * size[1] * size[2]
+  if (invocations > limits.maxWorkgroupInvocations)
+    tooLarge('workgroup invocations', invocations, limits.maxWorkgroupInvocations)
+  if (reflection.workgroupMemoryByteLength > limits.maxWorkgroupMemoryByteLength)
+    tooLarge(
+      'bytes of workgroup memory',
+      reflection.workgroupMemoryByteLength,
+      limits.maxWorkgroupMemoryByteLength,
+    )
+  const storageCount = reflection.bindings.filter(({ space }) => space === 'storage').length
+  if (storageCount > limits.maxStorageBuffersPerDispatch)
+    tooLarge('storage bindings', storageCount, limits.maxStorageBuffersPerDispatch)
+  for (const { space, name, minByteLength } of reflection.bindings)
+    if (space === 'uniform' && minByteLength > limits.maxUniformBindingByteLength)
+      tooLarge(`uniform ${name} of bytes`, minByteLength, limits.maxUniformBindingByteLength)
+}

@@ -1,0 +1,316 @@
+import { DeviceMemoryView } from './buffer-view.ts'
+import { flattened, regionEnd } from './byte-region.ts'
+import type { GroupDevice } from './device.ts'
+import { OwnedDeviceBuffer } from './device-buffer.ts'
+import type { ElementType } from './element-type.ts'
+import { GpuError } from './errors.ts'
+import type { OwnedKernel } from './kernel.ts'
+import type { AutomaticValue, StorageSlot, UniformMember } from './kernel-layout.ts'
+import { RecordedParameter } from './parameter.ts'
+import type { ByteRegion, PlanBinding } from './plan.ts'
+import type { PlanBuilder } from './plan-builder.ts'
+import type { DispatchOptions } from './recorder.ts'
+import { requireScalar, storeScalar } from './scalar-bits.ts'
+import type { BufferView } from './view.ts'
+
+/** What the recorder lends to the recording of one dispatch. */
+export interface DispatchContext {
+  readonly plan: PlanBuilder
+  readonly devices: readonly GroupDevice[]
+  readonly parameters: ReadonlyMap<string, RecordedParameter>
+  device(of: DispatchOptions['device'] & {}): GroupDevice
+  ownView(view: unknown, what: string): OwnedView
+  canAccessPeer(reader: number, owner: number): boolean
+}
+
+export type OwnedView = BufferView<ElementType> & { readonly buffer: OwnedDeviceBuffer }
+
+interface BoundView {
+  readonly slot: StorageSlot
+  readonly view: OwnedView
+  readonly region: ByteRegion
+  /** Where the binding starts, and how many bytes it has. */
+  readonly byteOffset: number
+  readonly byteLength: number
+}
+
+/** Checks a dispatch and adds it to the plan. */
+export function recordDispatch(
+  context: DispatchContext,
+  kernel: OwnedKernel,
+  options: DispatchOptions,
+): void {
+  const { plan } = context
+  const kernelIndex = plan.kernel(kernel)
+  const { layout } = kernel.compiled
+  const label = options.label ?? kernel.label
+  const where = `dispatch "${label}"`
+  checkNames(kernel, options, where)
+  const workgroups = workgroupCounts(options, where)
+  const views = layout.storage.map((slot) => {
+    const given = options.args[slot.name]
+    if (given === undefined)
+      throw new GpuError(
+        'validation',
+        `The ${where} lacks a view for binding ${slot.name} of kernel "${kernel.label}".`,
+      )
+    const view = context.ownView(given, `Argument ${slot.name} of ${where}`)
+    checkType(slot, view, where)
+    return view
+  })
+  if (workgroups.includes(0) || touchesNothing(layout.storage, views)) return
+
+  const device = chooseDevice(context, options, layout.storage, views, where)
+  workgroups.forEach((count, axis) => {
+    if (count > device.limits.maxWorkgroupsPerDimension)
+      throw new GpuError(
+        'too-large',
+        `The ${where} asks for ${count} workgroups in ${'xyz'[axis]}; device ${device.ordinal} takes at most ${device.limits.maxWorkgroupsPerDimension}.`,
+      )
+  })
+  const bound = layout.storage.map((slot, i) => bind(context, device, slot, views[i]!, where))
+  checkAliasing(bound, where)
+  // A view whose place the kernel is not told must begin where the binding begins.
+  for (const { slot, region, byteOffset } of bound)
+    if (!slot.hasBase && region.byteOffset !== byteOffset)
+      throw new GpuError(
+        'validation',
+        `The view of ${slot.name} in ${where} begins ${region.byteOffset - byteOffset} bytes after a multiple of ${device.limits.bindingOffsetAlignment}, and kernel "${kernel.label}" has no uniform member ${slot.name}_base to learn it from.`,
+      )
+
+  const bindings: PlanBinding[] = bound.map(({ slot, region, byteOffset, byteLength }) => ({
+    kind: 'storage',
+    group: slot.group,
+    binding: slot.binding,
+    name: slot.name,
+    access: slot.access,
+    buffer: region.buffer,
+    byteOffset,
+    byteLength,
+    view: flattened(region),
+    reads: slot.reads,
+    writes: slot.writes,
+  }))
+  for (const uniform of layout.uniforms) {
+    const byteOffset = plan.uniforms.reserve(uniform.byteLength)
+    for (const member of uniform.members)
+      writeMember(context, plan.uniforms.view, byteOffset, member, bound, options, where)
+    const { name, group, binding, byteLength } = uniform
+    bindings.push({ kind: 'uniform', group, binding, name, byteOffset, byteLength })
+  }
+  plan.add(
+    { kind: 'dispatch', label, device: device.ordinal, kernel: kernelIndex, workgroups, bindings },
+    {
+      reads: bound.filter(({ slot }) => slot.reads && !slot.writes).map(({ region }) => region),
+      writes: bound.filter(({ slot }) => slot.writes).map(({ region }) => region),
+    },
+  )
+}
+
+function checkNames(kernel: OwnedKernel, options: DispatchOptions, where: string): void {
+  const names = kernel.compiled.layout.argumentNames
+  for (const name in options.args)
+    if (!names.has(name))
+      throw new GpuError(
+        'validation',
+        `The ${where} gives "${name}", which kernel "${kernel.label}" does not use; its arguments are ${[...names].join(', ') || 'none'}.`,
+      )
+}
+
+function workgroupCounts(options: DispatchOptions, where: string): [x: number, y: number, z: number] {
+  const given = options.workgroups
+  const counts: [number, number, number] =
+    typeof given === 'number' ? [given, 1, 1] : [given[0], given[1] ?? 1, given[2] ?? 1]
+  for (const count of counts)
+    if (!Number.isSafeInteger(count) || count < 0)
+      throw new GpuError(
+        'validation',
+        `The ${where} asks for ${count} workgroups; counts are whole numbers from 0.`,
+      )
+  return counts
+}
+
+function checkType(slot: StorageSlot, view: OwnedView, where: string): void {
+  const { type, label } = view.buffer
+  const expected = slot.scalar === 'mixed' ? 'u32' : slot.scalar
+  if (type === expected) return
+  const declared =
+    slot.scalar === 'mixed' ? 'a structure of several types (which takes u32 buffers)' : slot.scalar
+  throw new GpuError(
+    'validation',
+    `Binding ${slot.name} in ${where} holds ${declared}; buffer "${label}" holds ${type}.`,
+  )
+}
+
+/** Nothing to do: all views are empty, or all those that the kernel writes. */
+function touchesNothing(slots: readonly StorageSlot[], views: readonly OwnedView[]): boolean {
+  let written = 0
+  let writtenElements = 0
+  let elements = 0
+  for (let i = 0; i < slots.length; i++) {
+    elements += views[i]!.length
+    if (!slots[i]!.writes) continue
+    written++
+    writtenElements += views[i]!.length
+  }
+  return slots.length > 0 && (elements === 0 || (written > 0 && writtenElements === 0))
+}
+
+function chooseDevice(
+  context: DispatchContext,
+  options: DispatchOptions,
+  slots: readonly StorageSlot[],
+  views: readonly OwnedView[],
+  where: string,
+): GroupDevice {
+  if (options.device !== undefined) return context.device(options.device)
+  const written = slots.findIndex((slot) => slot.writes)
+  const owner = views[Math.max(0, written)]
+  if (owner === undefined)
+    throw new GpuError('validation', `The ${where} binds no buffer; say on which \`device\` it runs.`)
+  return context.devices[owner.buffer.device.ordinal]!
+}
+
+function bind(
+  context: DispatchContext,
+  device: GroupDevice,
+  slot: StorageSlot,
+  view: OwnedView,
+  where: string,
+): BoundView {
+  const { buffer } = view
+  if (view.length === 0)
+    throw new GpuError(
+      'validation',
+      `The view of ${slot.name} in ${where} is empty while others are not; a binding needs at least one element.`,
+    )
+  const owner = buffer.device.ordinal
+  if (owner !== device.ordinal && !context.canAccessPeer(device.ordinal, owner))
+    throw new GpuError(
+      'validation',
+      `The ${where} runs on device ${device.ordinal} and binds ${slot.name}, "${buffer.label}" of device ${owner}, whose memory it cannot access; copy it first.`,
+    )
+  const region = context.plan.region(buffer, view)
+  const alignment = device.limits.bindingOffsetAlignment
+  const byteOffset = region.byteOffset - (region.byteOffset % alignment)
+  const byteLength = regionEnd(region) - byteOffset
+  if (byteLength > device.limits.maxStorageBindingByteLength)
+    throw new GpuError(
+      'too-large',
+      `The view of ${slot.name} in ${where} needs a binding of ${byteLength} bytes; device ${device.ordinal} binds at most ${device.limits.maxStorageBindingByteLength}.`,
+    )
+  if (byteLength < slot.minByteLength)
+    throw new GpuError(
+      'validation',
+      `The view of ${slot.name} in ${where} gives ${byteLength} bytes; the binding needs at least ${slot.minByteLength}.`,
+    )
+  const unit = slot.strideByteLength
+  if (region.byteOffset % unit !== 0 || (region.rows > 1 && region.rowByteStride % unit !== 0))
+    throw new GpuError(
+      'validation',
+      `The view of ${slot.name} in ${where} starts at byte ${region.byteOffset} with rows ${region.rowByteStride} bytes apart; both must be multiples of the ${unit} bytes of an array element of the binding.`,
+    )
+  return { slot, view, region, byteOffset, byteLength }
+}
+
+/** The rules of WebGPU's usage scopes, on every backend. */
+function checkAliasing(bound: readonly BoundView[], where: string): void {
+  for (let i = 1; i < bound.length; i++)
+    for (let j = 0; j < i; j++) {
+      const a = bound[j]!
+      const b = bound[i]!
+      if (a.region.buffer !== b.region.buffer) continue
+      const names = `${a.slot.name} and ${b.slot.name} of ${where} are both in buffer "${a.view.buffer.label}"`
+      if (a.slot.access !== b.slot.access)
+        throw new GpuError(
+          'validation',
+          `${names}, one read and the other read_write; within one dispatch a buffer is either, whatever the ranges.`,
+        )
+      if (
+        a.slot.access === 'read_write' &&
+        a.byteOffset < b.byteOffset + b.byteLength &&
+        b.byteOffset < a.byteOffset + a.byteLength
+      )
+        throw new GpuError(
+          'validation',
+          `${names} as read_write, and their bound ranges [${a.byteOffset}, ${a.byteOffset + a.byteLength}) and [${b.byteOffset}, ${b.byteOffset + b.byteLength}) overlap (ranges start at multiples of 256 bytes).`,
+        )
+    }
+}
+
+function writeMember(
+  context: DispatchContext,
+  target: DataView,
+  blockByteOffset: number,
+  member: UniformMember,
+  bound: readonly BoundView[],
+  options: DispatchOptions,
+  where: string,
+): void {
+  const given = options.args[member.name]
+  const { scalar } = member
+  const byteOffset = blockByteOffset + member.byteOffset
+  if (given === undefined) {
+    if (member.auto === undefined)
+      throw new GpuError(
+        'validation',
+        `The ${where} lacks a value for uniform member ${member.name} (${scalar}).`,
+      )
+    const value = automaticValue(member.auto, bound)
+    requireScalar(value, scalar, `${member.name} of ${where}`)
+    storeScalar(target, byteOffset, scalar, value)
+    return
+  }
+  const what = `Argument ${member.name} of ${where}`
+  if (typeof given === 'number') {
+    if (member.components !== 1)
+      throw new GpuError(
+        'validation',
+        `${what} is one number; the member has ${member.components} components.`,
+      )
+    requireScalar(given, scalar, what)
+    storeScalar(target, byteOffset, scalar, given)
+  } else if (Array.isArray(given)) {
+    const size = scalar === 'f16' ? 2 : 4
+    if (member.byteLength !== member.components * size)
+      throw new GpuError(
+        'validation',
+        `${what} has padding between its components; pass them as members of their own.`,
+      )
+    if (given.length !== member.components)
+      throw new GpuError(
+        'validation',
+        `${what} has ${given.length} numbers; the member has ${member.components} components.`,
+      )
+    given.forEach((value: number, i) => {
+      requireScalar(value, scalar, what)
+      storeScalar(target, byteOffset + i * size, scalar, value)
+    })
+  } else if (given instanceof RecordedParameter) {
+    if (context.parameters.get(given.name) !== given)
+      throw new GpuError('validation', `${what} is parameter "${given.name}" of another recording.`)
+    if (given.type !== scalar || member.components !== 1)
+      throw new GpuError(
+        'validation',
+        `${what} is parameter "${given.name}" of type ${given.type}; the member is ${member.components} x ${scalar}.`,
+      )
+    given.byteOffsets.push(byteOffset)
+    storeScalar(target, byteOffset, scalar, given.initial)
+  } else {
+    const kind =
+      given instanceof DeviceMemoryView || given instanceof OwnedDeviceBuffer ? 'a view' : String(given)
+    throw new GpuError('validation', `${what} is ${kind}; it must be a number, numbers or a parameter.`)
+  }
+}
+
+function automaticValue({ storage, what }: AutomaticValue, bound: readonly BoundView[]): number {
+  const { slot, view, region, byteOffset } = bound[storage]!
+  switch (what) {
+    case 'base':
+      return (region.byteOffset - byteOffset) / slot.strideByteLength
+    case 'stride':
+      return Math.floor((view.stride * view.buffer.elementByteLength) / slot.strideByteLength)
+    default:
+      return view[what]
+  }
+}

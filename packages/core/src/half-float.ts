@@ -1,0 +1,20 @@
+const bits = new DataView(new ArrayBuffer(8))
+
+/** The 16 bits of the half-precision number nearest to `value`; ties to even, overflow to infinity. */
+export function halfBits(value: number): number {
+  if (Number.isNaN(value)) return 0x7e00
+  const sign = value < 0 || Object.is(value, -0) ? 0x8000 : 0
+  const magnitude = Math.abs(value)
+  if (magnitude >= 65_520) return sign | 0x7c00
+  if (magnitude < 2 ** -14) return sign | roundHalfEven(magnitude * 2 ** 24)
+  bits.setFloat64(0, magnitude)
+  const exponent = (bits.getUint32(0) >>> 20) - 1023
+  const fraction = roundHalfEven((magnitude / 2 ** exponent - 1) * 1024)
+  return sign | (((exponent + 15) << 10) + fraction)
+}
+
+function roundHalfEven(x: number): number {
+  const floor = Math.floor(x)
+  const rest = x - floor
+  return rest > 0.5 || (rest === 0.5 && floor % 2 === 1) ? floor + 1 : floor
+}

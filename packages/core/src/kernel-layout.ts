@@ -1,0 +1,116 @@
+import type { Binding, Reflection } from '@tandem-gpu/wgsl'
+import type { UniformScalar } from './scalar-bits.ts'
+
+/** A storage binding, with what recording needs of it. */
+export interface StorageSlot {
+  readonly name: string
+  readonly group: number
+  readonly binding: number
+  readonly access: 'read' | 'read_write'
+  readonly reads: boolean
+  readonly writes: boolean
+  readonly scalar: Binding['type']['scalar']
+  /** Bytes of one array element; views must begin and step by multiples of it. */
+  readonly strideByteLength: number
+  readonly minByteLength: number
+  /** Some uniform member tells the kernel where the view begins inside what is bound. */
+  readonly hasBase: boolean
+}
+
+export interface UniformSlot {
+  readonly name: string
+  readonly group: number
+  readonly binding: number
+  readonly byteLength: number
+  readonly members: readonly UniformMember[]
+}
+
+export interface UniformMember {
+  readonly name: string
+  readonly byteOffset: number
+  readonly scalar: UniformScalar
+  readonly components: number
+  /** Bytes of the member; more than its components take where WGSL pads between them. */
+  readonly byteLength: number
+  /** What core fills in when the caller does not. */
+  readonly auto: AutomaticValue | undefined
+}
+
+export interface AutomaticValue {
+  /** Position in `KernelLayout.storage`. */
+  readonly storage: number
+  readonly what: (typeof automaticSuffixes)[number]
+}
+
+const automaticSuffixes = ['base', 'stride', 'rows', 'columns', 'length'] as const
+
+/** The arguments of a kernel, worked out once from its reflection. */
+export interface KernelLayout {
+  readonly storage: readonly StorageSlot[]
+  readonly uniforms: readonly UniformSlot[]
+  /** Every name that a dispatch may give. */
+  readonly argumentNames: ReadonlySet<string>
+}
+
+export function kernelLayout(reflection: Reflection): KernelLayout {
+  const storageBindings = reflection.bindings.filter((b) => b.space === 'storage')
+  const uniformBindings = reflection.bindings.filter((b) => b.space === 'uniform')
+  const automatic = new Map<string, AutomaticValue>()
+  for (const [storage, { name }] of storageBindings.entries())
+    for (const what of automaticSuffixes) automatic.set(`${name}_${what}`, { storage, what })
+
+  const uniforms = uniformBindings.map(
+    (binding): UniformSlot => ({
+      name: binding.name,
+      group: binding.group,
+      binding: binding.binding,
+      byteLength: binding.minByteLength,
+      members: membersOf(binding).map((member) => ({
+        name: member.name,
+        byteOffset: member.offset,
+        scalar: member.scalar as UniformScalar,
+        components: member.components,
+        byteLength: member.size,
+        auto: isCount(member) ? automatic.get(member.name) : undefined,
+      })),
+    }),
+  )
+  const members = new Set(uniforms.flatMap((uniform) => uniform.members.map((member) => member.name)))
+  const storage = storageBindings.map(
+    (binding): StorageSlot => ({
+      name: binding.name,
+      group: binding.group,
+      binding: binding.binding,
+      access: binding.access === 'read' ? 'read' : 'read_write',
+      reads: binding.reads,
+      writes: binding.writes,
+      scalar: binding.type.scalar,
+      strideByteLength: binding.type.stride,
+      minByteLength: binding.minByteLength,
+      hasBase: members.has(`${binding.name}_base`),
+    }),
+  )
+  return { storage, uniforms, argumentNames: new Set([...storage.map((slot) => slot.name), ...members]) }
+}
+
+type Member = NonNullable<Binding['members']>[number]
+
+const isCount = (member: Member) =>
+  member.components === 1 && (member.scalar === 'u32' || member.scalar === 'i32')
+
+/** A uniform variable that is no structure counts as one member of its own name. */
+function membersOf(binding: Binding): readonly Member[] {
+  if (binding.members !== undefined && binding.members.length > 0) return binding.members
+  const { scalar, size } = binding.type
+  const scalarByteLength = scalar === 'f16' ? 2 : 4
+  return [
+    {
+      name: binding.name,
+      type: scalar,
+      scalar,
+      components: size / scalarByteLength,
+      offset: 0,
+      size,
+    } as Member,
+  ]
+}

@@ -1,0 +1,69 @@
+import type { Adapter, Telemetry } from './adapter.ts'
+import type { SelectBy } from './selection.ts'
+
+interface Load {
+  /** Lower is better. */
+  readonly score?: number
+  readonly reason: string
+}
+
+const percent = (fraction: number) => `${Math.round(fraction * 100)} %`
+const gibibytes = (byteLength: number) => `${(byteLength / 2 ** 30).toFixed(1)} GiB`
+
+/** How loaded an adapter is by one reading. `memory` compares free bytes, so a larger idle device comes first. */
+export function loadOf(
+  adapter: Adapter,
+  telemetry: Telemetry | undefined,
+  by: Exclude<SelectBy, 'index'>,
+): Load {
+  const { name } = adapter
+  const missing = { reason: `${name} reports no ${by}, so it comes last.` }
+  if (telemetry === undefined) return missing
+  switch (by) {
+    case 'utilization': {
+      const { computeUtilization: busy } = telemetry
+      return busy === undefined ? missing : { score: busy, reason: `${name} is ${percent(busy)} busy.` }
+    }
+    case 'memory': {
+      const free = telemetry.memoryFreeByteLength
+      return free === undefined ? missing : { score: -free, reason: `${name} has ${gibibytes(free)} free.` }
+    }
+    case 'power': {
+      const watts = telemetry.powerWatts
+      return watts === undefined ? missing : { score: watts, reason: `${name} draws ${watts.toFixed(0)} W.` }
+    }
+    case 'temperature': {
+      const celsius = telemetry.temperatureCelsius
+      return celsius === undefined
+        ? missing
+        : { score: celsius, reason: `${name} is at ${celsius.toFixed(0)} °C.` }
+    }
+    case 'score':
+      return weighedLoad(name, telemetry) ?? missing
+  }
+}
+
+/**
+ * The mean of the readings there are: busy fraction (weight 0.5), memory in use (0.3), power of its limit (0.1) and
+ * temperature of 100 °C (0.1).
+ */
+function weighedLoad(name: string, telemetry: Telemetry): Load | undefined {
+  const { computeUtilization, memoryTotalByteLength: total, memoryFreeByteLength: free } = telemetry
+  const { powerWatts, powerLimitWatts, temperatureCelsius } = telemetry
+  const parts: { weight: number; value: number; text: string }[] = []
+  const add = (weight: number, value: number | undefined, what: string) => {
+    if (value !== undefined) parts.push({ weight, value, text: `${what} ${percent(value)}` })
+  }
+  add(0.5, computeUtilization, 'busy')
+  add(0.3, total !== undefined && free !== undefined ? 1 - free / total : undefined, 'memory used')
+  add(
+    0.1,
+    powerWatts !== undefined && powerLimitWatts !== undefined ? powerWatts / powerLimitWatts : undefined,
+    'power',
+  )
+  add(0.1, temperatureCelsius === undefined ? undefined : temperatureCelsius / 100, 'temperature')
+  if (parts.length === 0) return undefined
+  const weight = parts.reduce((sum, part) => sum + part.weight, 0)
+  const score = parts.reduce((sum, part) => sum + part.weight * part.value, 0) / weight
+  return { score, reason: `${name} scores ${score.toFixed(3)}: ${parts.map(({ text }) => text).join(', ')}.` }
+}

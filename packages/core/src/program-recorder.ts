@@ -1,0 +1,213 @@
+import { DeviceMemoryView, HostMemoryView } from './buffer-view.ts'
+import { flattened, isContiguous, regionsOverlap } from './byte-region.ts'
+import type { AllocateOptions, Device, GroupDevice } from './device.ts'
+import { OwnedDeviceBuffer } from './device-buffer.ts'
+import { type OwnedView, recordDispatch } from './dispatch-recording.ts'
+import { type ElementType, elementByteLength } from './element-type.ts'
+import { GpuError } from './errors.ts'
+import type { GroupState } from './group-state.ts'
+import { type HostBuffer, OwnedHostBuffer } from './host-buffer.ts'
+import type { Kernel, OwnedKernel } from './kernel.ts'
+import { type Parameter, type ParameterType, RecordedParameter } from './parameter.ts'
+import type { PlanCopy } from './plan.ts'
+import { PlanBuilder } from './plan-builder.ts'
+import type { CommandOptions, DispatchOptions, ExchangeOptions, Recorder } from './recorder.ts'
+import { shapeRegion } from './region.ts'
+import { requireScalar, scalarBits } from './scalar-bits.ts'
+import type { BufferView, HostView } from './view.ts'
+
+/** Scratch that the program allocates when it is prepared. */
+export interface ScratchRequest {
+  readonly buffer: OwnedDeviceBuffer
+  readonly zero: boolean
+}
+
+/** The recorder that `DeviceGroup.record` lends to its callback. */
+export class ProgramRecorder implements Recorder {
+  readonly devices: readonly GroupDevice[]
+  readonly plan: PlanBuilder
+  readonly parameters = new Map<string, RecordedParameter>()
+  readonly scratchRequests: ScratchRequest[] = []
+  readonly #group: GroupState
+  readonly #ownScratch = new Set<OwnedDeviceBuffer>()
+  #closed = false
+
+  constructor(group: GroupState, devices: readonly GroupDevice[]) {
+    this.#group = group
+    this.devices = devices
+    this.plan = new PlanBuilder(group)
+  }
+
+  /** After the callback: a recorder that escaped takes no more commands. */
+  close(): void {
+    this.#closed = true
+  }
+
+  dispatch(kernel: Kernel, options: DispatchOptions): void {
+    this.#requireOpen()
+    recordDispatch(this, kernel as OwnedKernel, options)
+  }
+
+  copy(source: BufferView, target: BufferView, options: CommandOptions = {}): void {
+    const from = this.ownView(source, 'The source of a copy')
+    const to = this.ownView(target, 'The target of a copy')
+    this.#addCopy('copy', to.buffer.device.ordinal, from.buffer, from, to.buffer, to, options)
+  }
+
+  copy2D(source: BufferView, target: BufferView, options: CommandOptions = {}): void {
+    this.copy(source, target, options)
+  }
+
+  upload(source: HostView | HostBuffer, target: BufferView, options: CommandOptions = {}): void {
+    const from = this.#hostView(source, 'The source of an upload')
+    const to = this.ownView(target, 'The target of an upload')
+    this.#addCopy('upload', to.buffer.device.ordinal, from.host, from, to.buffer, to, options)
+  }
+
+  download(source: BufferView, target: HostView | HostBuffer, options: CommandOptions = {}): void {
+    const from = this.ownView(source, 'The source of a download')
+    const to = this.#hostView(target, 'The target of a download')
+    this.#addCopy('download', from.buffer.device.ordinal, from.buffer, from, to.host, to, options)
+  }
+
+  fill(target: BufferView, value: number, options: CommandOptions = {}): void {
+    this.#requireOpen()
+    const to = this.ownView(target, 'The target of a fill')
+    const { type, label } = to.buffer
+    requireScalar(value, type, `The value that fills "${label}"`)
+    if (to.length === 0) return
+    const region = this.plan.region(to.buffer, to)
+    this.plan.add(
+      {
+        kind: 'fill',
+        label: options.label ?? `fill ${label}`,
+        device: to.buffer.device.ordinal,
+        target: flattened(region),
+        pattern: scalarBits(type, value),
+        patternByteLength: elementByteLength[type] as 2 | 4,
+      },
+      { reads: [], writes: [region] },
+    )
+  }
+
+  exchange(options: ExchangeOptions): void {
+    this.#requireOpen()
+    const regions = (views: ExchangeOptions['reads']) =>
+      (views ?? []).flatMap((given) => {
+        const view = this.#hostView(given, 'A region of an exchange')
+        return view.length === 0 ? [] : [flattened(this.plan.region(view.host, view))]
+      })
+    const reads = regions(options.reads)
+    const writes = regions(options.writes)
+    const { perform, label = 'exchange' } = options
+    this.plan.add({ kind: 'exchange', label, device: 0, reads, writes, perform }, { reads, writes })
+  }
+
+  scratch<T extends ElementType>(
+    device: Device | number,
+    type: T,
+    shape: number | readonly [rows: number, columns: number],
+    options: AllocateOptions = {},
+  ): OwnedDeviceBuffer<T> {
+    this.#requireOpen()
+    const owner = this.device(device)
+    const label = options.label ?? `scratch ${this.scratchRequests.length}`
+    const region = shapeRegion(shape, `scratch "${label}"`)
+    owner.requireBufferSize(type, region.length, label)
+    const buffer = new OwnedDeviceBuffer(this.#group, owner, type, region, label, undefined, true)
+    this.#ownScratch.add(buffer)
+    this.scratchRequests.push({ buffer, zero: options.zero ?? false })
+    return buffer
+  }
+
+  parameter(name: string, type: ParameterType, initial: number): Parameter {
+    this.#requireOpen()
+    if (this.parameters.has(name)) throw new GpuError('validation', `Parameter "${name}" is recorded twice.`)
+    requireScalar(initial, type, `The initial value of parameter "${name}"`)
+    const parameter = new RecordedParameter(name, type, initial)
+    this.parameters.set(name, parameter)
+    return parameter
+  }
+
+  device(of: Device | number): GroupDevice {
+    const device = this.devices[typeof of === 'number' ? of : of.ordinal]
+    if (device === undefined || (typeof of !== 'number' && device !== of)) {
+      const asked = typeof of === 'number' ? `Device ${of}` : `Device ${of.ordinal} of another group`
+      throw new GpuError(
+        'validation',
+        `${asked} is not in the group, which has ${this.devices.length} devices.`,
+      )
+    }
+    return device
+  }
+
+  canAccessPeer(reader: number, owner: number): boolean {
+    return this.#group.runtime.canAccessPeer(reader, owner)
+  }
+
+  ownView(view: unknown, what: string): OwnedView {
+    if (!(view instanceof DeviceMemoryView || view instanceof OwnedDeviceBuffer))
+      throw new GpuError('validation', `${what} is not a view of a device buffer.`)
+    const { buffer } = view
+    if (buffer.isScratch && !this.#ownScratch.has(buffer))
+      throw new GpuError('validation', `${what} is scratch "${buffer.label}" of another program.`)
+    return view as OwnedView
+  }
+
+  #hostView(view: HostView | HostBuffer, what: string): HostMemoryView<ElementType> {
+    if (view instanceof OwnedHostBuffer) return view.view()
+    if (view instanceof HostMemoryView) return view
+    throw new GpuError('validation', `${what} is not a view of a host buffer.`)
+  }
+
+  #addCopy(
+    kind: PlanCopy['kind'],
+    device: number,
+    sourceBuffer: OwnedDeviceBuffer | OwnedHostBuffer,
+    source: BufferView | HostView,
+    targetBuffer: OwnedDeviceBuffer | OwnedHostBuffer,
+    target: BufferView | HostView,
+    options: CommandOptions,
+  ): void {
+    this.#requireOpen()
+    const label = options.label ?? `${kind} ${sourceBuffer.label} to ${targetBuffer.label}`
+    if (source.rows !== target.rows || source.columns !== target.columns)
+      throw new GpuError(
+        'validation',
+        `The ${kind} "${label}" goes from ${source.rows} x ${source.columns} to ${target.rows} x ${target.columns} elements; the shapes must be equal.`,
+      )
+    if (sourceBuffer.type !== targetBuffer.type)
+      throw new GpuError(
+        'validation',
+        `The ${kind} "${label}" goes from ${sourceBuffer.type} to ${targetBuffer.type}; the types must be equal.`,
+      )
+    if (source.length === 0) return
+    const from = this.plan.region(sourceBuffer, source)
+    const to = this.plan.region(targetBuffer, target)
+    if (from.buffer === to.buffer && regionsOverlap(from, to))
+      throw new GpuError(
+        'validation',
+        `The source and the target of the ${kind} "${label}" overlap in buffer "${sourceBuffer.label}".`,
+      )
+    // One row only where both sides are contiguous: source and target keep the same shape.
+    const flat = isContiguous(from) && isContiguous(to)
+    this.plan.add(
+      {
+        kind,
+        label,
+        device,
+        source: flat ? flattened(from) : from,
+        target: flat ? flattened(to) : to,
+      },
+      { reads: [from], writes: [to] },
+    )
+  }
+
+  #requireOpen(): void {
+    if (this.#closed)
+      throw new GpuError(
+        'validation',
+        'The recording has ended; commands can be added only inside the callback of `record`.',
+      )
+  }
+}

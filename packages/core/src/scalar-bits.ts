@@ -1,0 +1,46 @@
+import { GpuError } from './errors.ts'
+import { halfBits } from './half-float.ts'
+
+export type UniformScalar = 'f32' | 'i32' | 'u32' | 'f16'
+
+const ranges = { i32: [-(2 ** 31), 2 ** 31 - 1], u32: [0, 2 ** 32 - 1] } as const
+
+/** Throws `validation` unless `value` is a number that the type can hold. Floats take any number and round it. */
+export function requireScalar(value: number, type: UniformScalar, what: string): void {
+  if (typeof value !== 'number')
+    throw new GpuError('validation', `${what} is ${String(value)}; it must be a number of type ${type}.`)
+  if (type === 'f32' || type === 'f16') return
+  const [low, high] = ranges[type]
+  if (!Number.isInteger(value) || value < low || value > high)
+    throw new GpuError(
+      'validation',
+      `${what} is ${value}; ${type} holds whole numbers from ${low} to ${high}.`,
+    )
+}
+
+/** Writes a checked scalar, little endian. */
+export function storeScalar(view: DataView, byteOffset: number, type: UniformScalar, value: number): void {
+  switch (type) {
+    case 'f32':
+      view.setFloat32(byteOffset, value, true)
+      break
+    case 'i32':
+      view.setInt32(byteOffset, value, true)
+      break
+    case 'u32':
+      view.setUint32(byteOffset, value, true)
+      break
+    case 'f16':
+      view.setUint16(byteOffset, halfBits(value), true)
+      break
+  }
+}
+
+const scratch = new DataView(new ArrayBuffer(4))
+
+/** The bit pattern of a checked scalar as an unsigned number. */
+export function scalarBits(type: UniformScalar, value: number): number {
+  scratch.setUint32(0, 0, true)
+  storeScalar(scratch, 0, type, value)
+  return scratch.getUint32(0, true)
+}

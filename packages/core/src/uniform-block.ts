@@ -1,0 +1,56 @@
+import { GpuError } from './errors.ts'
+import type { RecordedParameter } from './parameter.ts'
+import { requireScalar, storeScalar } from './scalar-bits.ts'
+
+/** Each dispatch's block starts at a multiple of this many bytes. */
+const alignment = 256
+
+/** Collects the uniform blocks of a program's dispatches into one piece of memory. */
+export class UniformBlockBuilder {
+  #bytes = new Uint8Array(4096)
+  #view = new DataView(this.#bytes.buffer)
+  #byteLength = 0
+
+  /** Zeroed room for one block; returns its offset. */
+  reserve(byteLength: number): number {
+    const offset = this.#byteLength
+    this.#byteLength += Math.ceil(byteLength / alignment) * alignment
+    if (this.#byteLength > this.#bytes.byteLength) {
+      const grown = new Uint8Array(Math.max(this.#byteLength, 2 * this.#bytes.byteLength))
+      grown.set(this.#bytes)
+      this.#bytes = grown
+      this.#view = new DataView(grown.buffer)
+    }
+    return offset
+  }
+
+  /** Over everything reserved so far; `reserve` invalidates it. */
+  get view(): DataView {
+    return this.#view
+  }
+
+  finish(): Uint8Array<ArrayBuffer> {
+    return this.#bytes.slice(0, this.#byteLength)
+  }
+}
+
+/** A copy of `block` with new values of some parameters. Throws `validation` for unknown names and unfit values. */
+export function patchedUniformBlock(
+  block: Uint8Array<ArrayBuffer>,
+  slots: ReadonlyMap<string, RecordedParameter>,
+  values: Readonly<Record<string, number>>,
+  program: string,
+): Uint8Array<ArrayBuffer> {
+  const copy = block.slice()
+  const view = new DataView(copy.buffer)
+  for (const [name, value] of Object.entries(values)) {
+    const slot = slots.get(name)
+    if (slot === undefined) {
+      const known = [...slots.keys()].join(', ') || 'none'
+      throw new GpuError('validation', `Program "${program}" has no parameter "${name}"; it has: ${known}.`)
+    }
+    requireScalar(value, slot.type, `Parameter "${name}" of program "${program}"`)
+    for (const byteOffset of slot.byteOffsets) storeScalar(view, byteOffset, slot.type, value)
+  }
+  return copy
+}
