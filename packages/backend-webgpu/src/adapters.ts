@@ -1,0 +1,88 @@
+import { type Adapter, type DeviceFeature, type DeviceLimits, GpuError } from '@tandem-gpu/core'
+import { bindingOffsetAlignment } from './constants.ts'
+import { type GpuSource, isSoftware } from './platform.ts'
+
+/** Where the device of an adapter comes from. */
+export type AdapterOrigin = { readonly source: GpuSource } | { readonly device: GPUDevice }
+
+/** WebGPU's names of the features that a device is opened with, where the adapter has them. */
+const requestedFeatures: readonly GPUFeatureName[] = ['timestamp-query', 'subgroups', 'shader-f16']
+
+/** Describes what `source` opens, or undefined when its adapter is gone. */
+export async function describeSource(source: GpuSource, id: string): Promise<Adapter | undefined> {
+  const adapter = await source.gpu.requestAdapter(source.request)
+  return adapter === null ? undefined : describe(id, adapter.info, adapter.limits, adapter.features)
+}
+
+/** Describes the caller's own device. */
+export function describeDevice(device: GPUDevice, id: string): Adapter {
+  return describe(id, device.adapterInfo, device.limits, device.features, device.label)
+}
+
+function describe(
+  id: string,
+  info: GPUAdapterInfo | undefined,
+  limits: GPUSupportedLimits,
+  features: ReadonlySet<string>,
+  label = '',
+): Adapter {
+  const has: DeviceFeature[] = []
+  if (features.has('shader-f16')) has.push('shader-f16')
+  if (features.has('subgroups')) has.push('subgroups')
+  if (features.has('timestamp-query')) has.push('timestamps')
+  const fullName =
+    info?.description || [info?.vendor, info?.architecture || info?.device].filter(Boolean).join(' ')
+  return {
+    backend: 'webgpu',
+    id,
+    name: fullName || label || 'WebGPU device',
+    vendor: info?.vendor || 'unknown',
+    ...(info?.architecture ? { architecture: info.architecture } : {}),
+    ...(info?.device ? { driver: info.device } : {}),
+    software: info !== undefined && isSoftware(info),
+    limits: deviceLimits(limits),
+    features: new Set(has),
+    ...(has.includes('subgroups') && info?.subgroupMinSize !== undefined
+      ? { subgroupMinSize: info.subgroupMinSize, subgroupMaxSize: info.subgroupMaxSize }
+      : {}),
+  }
+}
+
+function deviceLimits(limits: GPUSupportedLimits): DeviceLimits {
+  return {
+    maxBufferByteLength: limits.maxBufferSize,
+    maxStorageBindingByteLength: limits.maxStorageBufferBindingSize,
+    maxStorageBuffersPerDispatch: limits.maxStorageBuffersPerShaderStage,
+    maxUniformBindingByteLength: limits.maxUniformBufferBindingSize,
+    bindingOffsetAlignment,
+    maxWorkgroupsPerDimension: limits.maxComputeWorkgroupsPerDimension,
+    maxWorkgroupInvocations: limits.maxComputeInvocationsPerWorkgroup,
+    maxWorkgroupSize: [
+      limits.maxComputeWorkgroupSizeX,
+      limits.maxComputeWorkgroupSizeY,
+      limits.maxComputeWorkgroupSizeZ,
+    ],
+    maxWorkgroupMemoryByteLength: limits.maxComputeWorkgroupStorageSize,
+  }
+}
+
+/** Opens a `GPUDevice` with everything that its adapter can do. Rejects with `no-device` or `driver`. */
+export async function openDevice(source: GpuSource, name: string, label: string): Promise<GPUDevice> {
+  const adapter = await source.gpu.requestAdapter(source.request)
+  if (adapter === null) throw new GpuError('no-device', `The adapter "${name}" is no longer there.`)
+  const requiredLimits: Record<string, number> = {}
+  for (const key in adapter.limits) {
+    const value = adapter.limits[key as keyof GPUSupportedLimits]
+    if (typeof value === 'number') requiredLimits[key] = value
+  }
+  try {
+    return await adapter.requestDevice({
+      label,
+      requiredFeatures: requestedFeatures.filter((feature) => adapter.features.has(feature)),
+      requiredLimits,
+    })
+  } catch (cause) {
+    const message = cause instanceof Error ? cause.message : String(cause)
+    throw new GpuError('driver', `The adapter "${name}" does not open: ${message}`, { cause })
+  }
+}

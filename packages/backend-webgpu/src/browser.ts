@@ -1,0 +1,11 @@
+import type { Backend } from '@tandem-gpu/core'
+import { createBackend } from './backend.ts'
+import { browserPlatform } from './browser-platform.ts'
+import type { WebGpuOptions } from './options.ts'
+
+export type { WebGpuOptions } from './options.ts'
+
+/** WebGPU through `navigator.gpu`: browsers, workers, Deno. All virtual devices on one adapter share one `GPUDevice`. */
+export function webgpu(options: WebGpuOptions = {}): Backend {
+  return createBackend(options, browserPlatform)
+}

@@ -1,0 +1,120 @@
+import type { Absence } from '@tandem-gpu/core'
+import type { WebGpuOptions } from './options.ts'
+import { chooseSources, findSources, type GpuSource, type Platform, type PlatformReport } from './platform.ts'
+import { loadLibrary, swiftShaderPackage, withVulkanDriver } from './software-vulkan.ts'
+
+type Found = { hardware: GpuSource[]; software: GpuSource[] }
+
+const softwarePackage = '@tandem-gpu/swiftshader-linux-x64'
+
+/**
+ * Every Dawn instance ever made, with what it found. Dawn crashes the process when an instance is collected while anything that came
+ * from it lives, so instances are kept for good, one for each set of toggles.
+ */
+const instances = new Map<string, Promise<Found>>()
+
+/** Whether the system has Vulkan, asked before a loader of ours is in the process. Without one Dawn finds nothing and warns on stderr. */
+let systemVulkan: boolean | undefined
+
+/** One search at a time: the environment of a search is the process's. */
+let searching: Promise<unknown> = Promise.resolve()
+
+/** Dawn, from the npm package `webgpu`. */
+export const dawnPlatform: Platform = (options) => {
+  const search = searching.then(() => searchDawn(options))
+  searching = search.catch(() => undefined)
+  return search
+}
+
+async function searchDawn(options: WebGpuOptions): Promise<PlatformReport> {
+  const preference = options.software ?? 'allow'
+  if (options.gpu !== undefined) {
+    const sources = chooseSources(await findSources(options.gpu), preference)
+    return sources.length > 0 ? { sources, notes: [] } : absent(noAdapter(preference))
+  }
+  let create: (flags: string[]) => GPU
+  try {
+    ;({ create } = await import('webgpu'))
+  } catch (error) {
+    return absent({
+      code: 'no-driver',
+      reason: `Dawn (npm package webgpu) does not load on ${process.platform}-${process.arch}: ${firstLine(error)}.`,
+      remedy: 'Use Linux with glibc (x64, arm64), macOS or Windows.',
+    })
+  }
+  const flags = dawnFlags(options)
+  const instance = (name: string): Promise<Found> => {
+    const key = [name, ...flags].join(' ')
+    let found = instances.get(key)
+    if (found === undefined) {
+      found = findSources(create([...flags]))
+      instances.set(key, found)
+    }
+    return found
+  }
+
+  systemVulkan ??= process.platform !== 'linux' || loadLibrary('libvulkan.so.1')
+  const system: Found = systemVulkan ? await instance('system') : { hardware: [], software: [] }
+  const sources = chooseSources(system, preference)
+  const wantsSoftware = preference === 'prefer' ? system.software.length === 0 : sources.length === 0
+  if (preference === 'never' || !wantsSoftware) {
+    return sources.length > 0 ? { sources, notes: [] } : absent(noAdapter(preference, system))
+  }
+
+  if (process.platform === 'linux' && process.arch === 'x64') {
+    const swiftShader = await swiftShaderPackage()
+    if (swiftShader !== undefined) {
+      const { loaderPath, icdPath } = swiftShader
+      if (systemVulkan || loadLibrary(loaderPath)) {
+        const { software } = await withVulkanDriver(icdPath, () => instance('swiftshader'))
+        if (software.length > 0) return { sources: software, notes: [] }
+      }
+      if (sources.length > 0) return { sources, notes: [`SwiftShader (${icdPath}) does not start.`] }
+      return absent({
+        code: 'no-driver',
+        reason: `Dawn finds no GPU, and SwiftShader (${icdPath}) does not start.`,
+        remedy: `Reinstall ${softwarePackage}.`,
+      })
+    }
+  }
+  if (sources.length > 0) return { sources, notes: [] }
+  return absent(noAdapter(preference, system))
+}
+
+/** Timestamps are exact: their quantization protects web pages from one another, and there are none here. */
+function dawnFlags(options: WebGpuOptions): readonly string[] {
+  const toggles = options.toggles ?? []
+  const enabled = toggles.length > 0 ? [`enable-dawn-features=${toggles.join(',')}`] : []
+  return [...enabled, 'disable-dawn-features=timestamp_quantization']
+}
+
+function absent(absence: Absence): PlatformReport {
+  return { sources: [], absence, notes: [] }
+}
+
+function noAdapter(preference: 'prefer' | 'allow' | 'never', found?: Found): Absence {
+  if (preference === 'never') {
+    const only = (found?.software.length ?? 0) > 0 ? 'only a software adapter' : 'no adapter'
+    return {
+      code: 'no-device',
+      reason: `Dawn finds ${only}, and the option software is "never".`,
+      remedy: 'Install the driver of the GPU with its Vulkan part, or allow software.',
+    }
+  }
+  const linux = process.platform === 'linux'
+  const vulkan = linux ? 'Dawn finds no Vulkan driver that it accepts' : 'Dawn finds no GPU'
+  return {
+    code: 'no-driver',
+    reason: `${vulkan}, and there is no software adapter.`,
+    remedy:
+      linux && process.arch === 'x64'
+        ? `Run npm install ${softwarePackage} for a software adapter, or install the Vulkan driver of the GPU.`
+        : linux
+          ? 'Install the Vulkan driver of the GPU, or Mesa 25 or newer (mesa-vulkan-drivers) for a software adapter.'
+          : 'Install the driver of the GPU.',
+  }
+}
+
+function firstLine(error: unknown): string {
+  return String(error instanceof Error ? error.message : error).split('\n')[0] ?? ''
+}

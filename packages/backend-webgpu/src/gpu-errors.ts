@@ -1,0 +1,26 @@
+import { GpuError } from '@tandem-gpu/core'
+
+/** What a WebGPU error scope caught, as a `GpuError`. `action` completes the sentence "The device fails to ...". */
+export function toGpuError(error: GPUError, device: string, action: string): GpuError {
+  const message = error.message.trim()
+  if (isKind(error, 'GPUOutOfMemoryError')) {
+    return new GpuError(
+      'out-of-memory',
+      `The device "${device}" has no memory left to ${action}: ${message}`,
+      {
+        cause: error,
+      },
+    )
+  }
+  return new GpuError('driver', `The device "${device}" fails to ${action}: ${message}`, { cause: error })
+}
+
+/** Dawn in Node has the classes on no global, so they are told apart by name. */
+function isKind(error: GPUError, name: string): boolean {
+  return error.constructor.name === name || Object.prototype.toString.call(error) === `[object ${name}]`
+}
+
+export function lostError(device: string, info: { reason: string; message: string }): GpuError {
+  const why = info.message.trim() || 'the driver gives no reason'
+  return new GpuError('device-lost', `The device "${device}" is lost (${info.reason}): ${why}`)
+}

@@ -1,0 +1,128 @@
+import type { DeviceBuffer, DeviceRegion } from './device-buffer.ts'
+import { createStorageBuffer } from './device-buffer.ts'
+import type { PhysicalDevice } from './physical-device.ts'
+import type { RegionKernels } from './region-kernels.ts'
+import { type Extent, type KernelStep, lowerCopy, lowerFill, type RegionStep } from './region-lowering.ts'
+
+/** One call on a command encoder, with everything it needs made beforehand. */
+export type GpuStep =
+  | {
+      readonly kind: 'dispatch'
+      readonly pipeline: GPUComputePipeline
+      readonly bindGroups: readonly GPUBindGroup[]
+      readonly workgroups: readonly [x: number, y: number, z: number]
+    }
+  | {
+      readonly kind: 'copy'
+      readonly source: DeviceBuffer
+      readonly sourceOffset: number
+      readonly target: DeviceBuffer
+      readonly targetOffset: number
+      readonly byteLength: number
+    }
+  | {
+      readonly kind: 'clear'
+      readonly target: DeviceBuffer
+      readonly targetOffset: number
+      readonly byteLength: number
+    }
+
+/**
+ * Collects the steps of copies and fills on one device, then makes their kernels, parameters and scratch memory at once. Scratch is
+ * one buffer that every command shares: commands run in order, and each finishes with it.
+ */
+export class GpuStepBuilder {
+  readonly #physical: PhysicalDevice
+  readonly #kernels: RegionKernels
+  readonly #pending: {
+    steps: GpuStep[]
+    at: number
+    step: KernelStep
+    source: DeviceBuffer | undefined
+    target: DeviceBuffer
+  }[] = []
+  #scratchByteLength = 0
+  #scratch: GPUBuffer | undefined
+
+  constructor(physical: PhysicalDevice, kernels: RegionKernels) {
+    this.#physical = physical
+    this.#kernels = kernels
+  }
+
+  /** `byteLength` bytes of scratch; its `gpu` exists once `build` has run. */
+  scratch(byteLength: number): DeviceBuffer {
+    this.#scratchByteLength = Math.max(this.#scratchByteLength, byteLength)
+    const scratch = () => this.#scratch
+    return {
+      physical: this.#physical,
+      byteLength,
+      get gpu() {
+        return scratch()!
+      },
+    }
+  }
+
+  /** Steps that copy `source` to `target`, which has the same rows and lies in another buffer. */
+  copy(source: DeviceRegion, target: DeviceRegion): readonly GpuStep[] {
+    const lowered = lowerCopy(extent(source), extent(target), this.#maxBindingByteLength)
+    return this.#materialize(lowered, source.buffer, target.buffer)
+  }
+
+  fill(target: DeviceRegion, pattern: number, patternByteLength: 2 | 4): readonly GpuStep[] {
+    const lowered = lowerFill(extent(target), pattern, patternByteLength, this.#maxBindingByteLength)
+    return this.#materialize(lowered, undefined, target.buffer)
+  }
+
+  /** Makes what the steps handed out need; they are complete when it resolves. Returns the buffers to destroy with them. */
+  async build(): Promise<readonly GPUBuffer[]> {
+    const owned: GPUBuffer[] = []
+    if (this.#scratchByteLength > 0) {
+      const action = `allocate ${this.#scratchByteLength} bytes of scratch for copies`
+      const { value, checked } = this.#physical.scoped(action, () =>
+        createStorageBuffer(this.#physical, this.#scratchByteLength, 'copy scratch'),
+      )
+      this.#scratch = value.gpu
+      owned.push(value.gpu)
+      await checked
+    }
+    const { dispatches, parameters } = await this.#kernels.prepare(
+      this.#pending.map(({ step, source, target }) => ({ step, source: source?.gpu, target: target.gpu })),
+    )
+    if (parameters !== undefined) owned.push(parameters)
+    this.#pending.forEach(({ steps, at }, i) => {
+      const { pipeline, bindGroup, workgroups } = dispatches[i]!
+      steps[at] = { kind: 'dispatch', pipeline, bindGroups: [bindGroup], workgroups: [workgroups, 1, 1] }
+    })
+    return owned
+  }
+
+  get #maxBindingByteLength(): number {
+    return this.#physical.gpu.limits.maxStorageBufferBindingSize
+  }
+
+  #materialize(
+    lowered: readonly RegionStep[],
+    source: DeviceBuffer | undefined,
+    target: DeviceBuffer,
+  ): GpuStep[] {
+    const steps: GpuStep[] = []
+    for (const step of lowered) {
+      if (step.kind === 'copy') {
+        const { sourceOffset, targetOffset, byteLength } = step
+        steps.push({ kind: 'copy', source: source!, sourceOffset, target, targetOffset, byteLength })
+      } else if (step.kind === 'clear') {
+        steps.push({ kind: 'clear', target, targetOffset: step.targetOffset, byteLength: step.byteLength })
+      } else {
+        this.#pending.push({ steps, at: steps.length, step, source, target })
+        // `build` puts the dispatch here.
+        steps.push({ kind: 'clear', target, targetOffset: 0, byteLength: 0 })
+      }
+    }
+    return steps
+  }
+}
+
+function extent(region: DeviceRegion): Extent {
+  const { byteOffset, rowByteLength, rows, rowByteStride } = region
+  return { byteOffset, rowByteLength, rows, rowByteStride, bufferByteLength: region.buffer.byteLength }
+}

@@ -1,0 +1,223 @@
+/**
+ * How copies and fills of strided regions become what WebGPU can do. `copyBufferToBuffer` and `clearBuffer` move whole words only
+ * and one row a call; everything else is a kernel of region-kernels.ts. Pure arithmetic: no GPU.
+ */
+
+/** A region without its buffer, and where its buffer ends: bytes after `bufferByteLength` are padding. */
+export interface Extent {
+  readonly byteOffset: number
+  readonly rowByteLength: number
+  readonly rows: number
+  readonly rowByteStride: number
+  readonly bufferByteLength: number
+}
+
+/** Numbers in units of `unitByteLength`. Row `r` of the target starts at `targetBase + r * targetStride`. */
+export interface KernelStep {
+  readonly kind: 'copy-kernel' | 'fill-kernel'
+  readonly unitByteLength: 2 | 4
+  /** Invocations: units for words; for halves, target words that a row may touch, times rows. */
+  readonly items: number
+  readonly itemsPerRow: number
+  /** What is bound, in bytes: starts at a multiple of 256. Absent for fills. */
+  readonly source?: { readonly byteOffset: number; readonly byteLength: number }
+  readonly target: { readonly byteOffset: number; readonly byteLength: number }
+  readonly sourceBase: number
+  readonly sourceColumns: number
+  readonly sourceStride: number
+  readonly targetBase: number
+  readonly targetColumns: number
+  readonly targetStride: number
+  readonly pattern: number
+}
+
+export type RegionStep =
+  | KernelStep
+  | {
+      readonly kind: 'copy'
+      readonly sourceOffset: number
+      readonly targetOffset: number
+      readonly byteLength: number
+    }
+  | { readonly kind: 'clear'; readonly targetOffset: number; readonly byteLength: number }
+
+/** Above this many rows, one kernel is cheaper than one command a row. */
+export const maxRowCommands = 16
+
+/** Steps that copy `source` to `target`, which has the same rows and lies in another buffer. */
+export function lowerCopy(source: Extent, target: Extent, maxBindingByteLength: number): RegionStep[] {
+  const [from, to] = collapse(source, target)
+  const rows = from.rows
+  if (rows === 1 && from.byteOffset % 4 === to.byteOffset % 4) {
+    const { head, middle, tail } = wordParts(to)
+    const steps: RegionStep[] = []
+    const part = (start: number, byteLength: number): [Extent, Extent] => [
+      { ...from, byteOffset: from.byteOffset + start, rowByteLength: byteLength },
+      { ...to, byteOffset: to.byteOffset + start, rowByteLength: byteLength },
+    ]
+    if (head > 0) steps.push(...copyKernels(...part(0, head), maxBindingByteLength))
+    if (middle > 0) {
+      const [sourcePart, targetPart] = part(head, middle)
+      steps.push({
+        kind: 'copy',
+        sourceOffset: sourcePart.byteOffset,
+        targetOffset: targetPart.byteOffset,
+        byteLength: middle,
+      })
+    }
+    if (tail > 0) steps.push(...copyKernels(...part(head + middle, tail), maxBindingByteLength))
+    return steps
+  }
+  if (rows <= maxRowCommands && wordAligned(from) && wordAligned(to)) {
+    return Array.from({ length: rows }, (_, row) => ({
+      kind: 'copy' as const,
+      sourceOffset: from.byteOffset + row * from.rowByteStride,
+      targetOffset: to.byteOffset + row * to.rowByteStride,
+      byteLength: from.rowByteLength,
+    }))
+  }
+  return copyKernels(from, to, maxBindingByteLength)
+}
+
+/** Steps that repeat `pattern` over `target`. */
+export function lowerFill(
+  target: Extent,
+  pattern: number,
+  patternByteLength: 2 | 4,
+  maxBindingByteLength: number,
+): RegionStep[] {
+  const [to] = collapse(target, target)
+  const wide = patternByteLength === 2 ? ((pattern & 0xffff) | (pattern << 16)) >>> 0 : pattern >>> 0
+  if (to.rows === 1) {
+    const { head, middle, tail } = wordParts(to)
+    const part = (start: number, byteLength: number): Extent => ({
+      ...to,
+      byteOffset: to.byteOffset + start,
+      rowByteLength: byteLength,
+    })
+    const steps: RegionStep[] = []
+    if (head > 0) steps.push(...fillKernels(part(0, head), wide, maxBindingByteLength))
+    if (middle > 0 && wide === 0) {
+      steps.push({ kind: 'clear', targetOffset: to.byteOffset + head, byteLength: middle })
+    } else if (middle > 0) {
+      steps.push(...fillKernels(part(head, middle), wide, maxBindingByteLength))
+    }
+    if (tail > 0) steps.push(...fillKernels(part(head + middle, tail), wide, maxBindingByteLength))
+    return steps
+  }
+  if (wide === 0 && to.rows <= maxRowCommands && wordAligned(to)) {
+    return Array.from({ length: to.rows }, (_, row) => ({
+      kind: 'clear' as const,
+      targetOffset: to.byteOffset + row * to.rowByteStride,
+      byteLength: to.rowByteLength,
+    }))
+  }
+  return fillKernels(to, wide, maxBindingByteLength)
+}
+
+/** Rows that follow one another without a gap on both sides are one row. */
+function collapse(source: Extent, target: Extent): [Extent, Extent] {
+  const dense = (extent: Extent) => extent.rows === 1 || extent.rowByteStride === extent.rowByteLength
+  if (!dense(source) || !dense(target)) return [source, target]
+  const byteLength = source.rows * source.rowByteLength
+  const row = { rows: 1, rowByteLength: byteLength, rowByteStride: byteLength }
+  return [
+    { ...source, ...row },
+    { ...target, ...row },
+  ]
+}
+
+function wordAligned(extent: Extent): boolean {
+  return (
+    extent.byteOffset % 4 === 0 &&
+    extent.rowByteLength % 4 === 0 &&
+    (extent.rows === 1 || extent.rowByteStride % 4 === 0)
+  )
+}
+
+/** Splits one row into at most 2 bytes before the first word, whole words, and at most 2 bytes after; padding counts as part of the row. */
+function wordParts(row: Extent): { head: number; middle: number; tail: number } {
+  const head = Math.min(row.byteOffset % 4, row.rowByteLength)
+  const tail = (row.rowByteLength - head) % 4
+  const middle = row.rowByteLength - head - tail
+  const endsBuffer = row.byteOffset + row.rowByteLength === row.bufferByteLength
+  return tail > 0 && endsBuffer ? { head, middle: middle + 4, tail: 0 } : { head, middle, tail }
+}
+
+function spanByteLength(extent: Extent): number {
+  return (extent.rows - 1) * extent.rowByteStride + extent.rowByteLength
+}
+
+/** The range that a kernel binds for `extent`: from a multiple of 256 to its end, in whole words. */
+function boundRange(extent: Extent): { byteOffset: number; byteLength: number } {
+  const byteOffset = extent.byteOffset - (extent.byteOffset % 256)
+  const end = Math.ceil((extent.byteOffset + spanByteLength(extent)) / 4) * 4
+  return { byteOffset, byteLength: end - byteOffset }
+}
+
+/** Halves regions until what one kernel binds fits. Only bindings are limited; rows wider than that are cut too. */
+function split(extents: readonly Extent[], maxBindingByteLength: number): (readonly Extent[])[] {
+  const first = extents[0]!
+  if (extents.every((extent) => boundRange(extent).byteLength <= maxBindingByteLength)) return [extents]
+  const cut = (start: (extent: Extent) => Partial<Extent>) =>
+    split(
+      extents.map((extent) => ({ ...extent, ...start(extent) })),
+      maxBindingByteLength,
+    )
+  if (first.rows > 1) {
+    const upper = Math.ceil(first.rows / 2)
+    return [
+      ...cut(() => ({ rows: upper })),
+      ...cut((extent) => ({
+        rows: extent.rows - upper,
+        byteOffset: extent.byteOffset + upper * extent.rowByteStride,
+      })),
+    ]
+  }
+  const left = Math.ceil(first.rowByteLength / 8) * 4
+  return [
+    ...cut(() => ({ rowByteLength: left })),
+    ...cut((extent) => ({
+      rowByteLength: extent.rowByteLength - left,
+      byteOffset: extent.byteOffset + left,
+    })),
+  ]
+}
+
+function copyKernels(source: Extent, target: Extent, maxBindingByteLength: number): KernelStep[] {
+  return split([source, target], maxBindingByteLength).map(([from, to]) => kernelStep(from, to!, 0))
+}
+
+function fillKernels(target: Extent, pattern: number, maxBindingByteLength: number): KernelStep[] {
+  return split([target], maxBindingByteLength).map(([to]) => kernelStep(undefined, to!, pattern))
+}
+
+function kernelStep(source: Extent | undefined, target: Extent, pattern: number): KernelStep {
+  const unit = wordAligned(target) && (source === undefined || wordAligned(source)) ? 4 : 2
+  const boundTarget = boundRange(target)
+  const boundSource = source === undefined ? undefined : boundRange(source)
+  const columns = target.rowByteLength / unit
+  // Two rows share a word only where there is no gap between them; then they are one row to the target.
+  const dense = target.rows === 1 || target.rowByteStride === target.rowByteLength
+  const targetRows = dense ? 1 : target.rows
+  const targetColumns = dense ? columns * target.rows : columns
+  const itemsPerRow = unit === 4 ? targetColumns : Math.floor(targetColumns / 2) + 1
+  return {
+    kind: source === undefined ? 'fill-kernel' : 'copy-kernel',
+    unitByteLength: unit,
+    items: itemsPerRow * targetRows,
+    itemsPerRow,
+    ...(boundSource === undefined ? {} : { source: boundSource }),
+    target: boundTarget,
+    sourceBase:
+      source === undefined || boundSource === undefined
+        ? 0
+        : (source.byteOffset - boundSource.byteOffset) / unit,
+    sourceColumns: columns,
+    sourceStride: source === undefined || source.rows === 1 ? columns : source.rowByteStride / unit,
+    targetBase: (target.byteOffset - boundTarget.byteOffset) / unit,
+    targetColumns,
+    targetStride: dense ? targetColumns : target.rowByteStride / unit,
+    pattern,
+  }
+}

@@ -1,0 +1,272 @@
+import {
+  type Adapter,
+  type Allocation,
+  type AllocationRegion,
+  type Executable,
+  type ExecutionOptions,
+  type ExecutionResult,
+  GpuError,
+  type HostAllocation,
+  type KernelHandle,
+  type KernelSource,
+  type LiveHandles,
+  type LostInfo,
+  type Plan,
+  type Runtime,
+} from '@tandem-gpu/core'
+import { CommandStream } from './command-stream.ts'
+import { createStorageBuffer, type DeviceAllocation, type DeviceRegion } from './device-buffer.ts'
+import { Execution } from './execution.ts'
+import { GpuStepBuilder } from './gpu-step.ts'
+import { type CompiledKernel, compileKernel } from './kernel.ts'
+import type { PhysicalDevice } from './physical-device.ts'
+import { type PreparedPlan, preparePlan } from './prepared-plan.ts'
+import { ReadbackRing } from './readback-ring.ts'
+import { RegionKernels } from './region-kernels.ts'
+import { type HostRegion, prepareDownload, prepareUpload } from './transfer.ts'
+
+/** Virtual devices over one `GPUDevice` for each distinct adapter. */
+export class WebGpuRuntime implements Runtime {
+  readonly devices: readonly Adapter[]
+  readonly lost: Promise<LostInfo>
+  readonly #physicals: readonly PhysicalDevice[]
+  readonly #distinct: readonly PhysicalDevice[]
+  readonly #peerAccess: boolean
+  readonly #rings: ReadonlyMap<PhysicalDevice, ReadbackRing>
+  readonly #regionKernels: ReadonlyMap<PhysicalDevice, RegionKernels>
+  readonly #allocations = new Set<DeviceAllocation>()
+  readonly #hostAllocations = new Set<HostAllocation>()
+  readonly #kernels = new Set<KernelHandle>()
+  readonly #plans = new Set<PreparedPlan>()
+  /** Calls whose work has not completed. */
+  readonly #unfinished = new Set<Promise<unknown>>()
+  /** The last call to put work on the queues; the next one waits for it. */
+  #submitting: Promise<unknown> = Promise.resolve()
+  #resolveLost: (info: LostInfo) => void = () => undefined
+  #disposed: Promise<void> | undefined
+
+  /** `physicals[i]` is the device of `devices[i]`. */
+  constructor(devices: readonly Adapter[], physicals: readonly PhysicalDevice[], peerAccess: boolean) {
+    this.devices = devices
+    this.#physicals = physicals
+    this.#distinct = [...new Set(physicals)]
+    this.#peerAccess = peerAccess
+    this.#rings = new Map(this.#distinct.map((physical) => [physical, new ReadbackRing(physical)]))
+    this.#regionKernels = new Map(this.#distinct.map((physical) => [physical, new RegionKernels(physical)]))
+    this.lost = new Promise((resolve) => {
+      this.#resolveLost = resolve
+    })
+    for (const physical of this.#distinct) physical.lost.then((info) => this.#resolveLost(info))
+  }
+
+  canAccessPeer(reader: number, owner: number): boolean {
+    return reader === owner || (this.#peerAccess && this.#physicals[reader] === this.#physicals[owner])
+  }
+
+  async allocate(
+    device: number,
+    byteLength: number,
+    options: { label: string; zero: boolean },
+  ): Promise<Allocation> {
+    const physical = this.#physicals[device]!
+    const limit = physical.gpu.limits.maxBufferSize
+    if (byteLength > limit) {
+      throw new GpuError(
+        'too-large',
+        `Buffer "${options.label}" has ${byteLength} bytes; the device "${physical.name}" takes ${limit} in one buffer.`,
+      )
+    }
+    // WebGPU zeroes every buffer, so `zero` changes nothing.
+    const { value, checked } = physical.scoped(
+      `allocate ${byteLength} bytes for "${options.label}" beside ${this.#allocatedByteLength()} that are allocated`,
+      () => createStorageBuffer(physical, byteLength, options.label),
+    )
+    await checked
+    const allocation: DeviceAllocation = { ...value, device }
+    this.#allocations.add(allocation)
+    return allocation
+  }
+
+  free(allocation: Allocation): void {
+    const own = allocation as DeviceAllocation
+    if (this.#allocations.delete(own)) own.gpu.destroy()
+  }
+
+  allocateHost(byteLength: number): HostAllocation {
+    try {
+      const allocation = { arrayBuffer: new ArrayBuffer(byteLength) }
+      this.#hostAllocations.add(allocation)
+      return allocation
+    } catch (cause) {
+      throw new GpuError('out-of-memory', `The host has no ${byteLength} bytes in one piece.`, { cause })
+    }
+  }
+
+  freeHost(allocation: HostAllocation): void {
+    if (this.#hostAllocations.delete(allocation)) detach(allocation.arrayBuffer)
+  }
+
+  async compile(source: KernelSource): Promise<KernelHandle> {
+    const kernel: CompiledKernel = await compileKernel(source, this.#distinct)
+    this.#kernels.add(kernel)
+    return kernel
+  }
+
+  releaseKernel(kernel: KernelHandle): void {
+    this.#kernels.delete(kernel)
+  }
+
+  async instantiate(plan: Plan): Promise<Executable> {
+    const prepared = await preparePlan(plan, {
+      physicals: this.#physicals,
+      regionKernels: (physical) => this.#regionKernels.get(physical)!,
+    })
+    this.#plans.add(prepared)
+    return prepared
+  }
+
+  release(executable: Executable): void {
+    const plan = executable as PreparedPlan
+    if (!this.#plans.delete(plan)) return
+    for (const buffer of plan.owned) buffer.destroy()
+  }
+
+  run(executable: Executable, options: ExecutionOptions): Promise<ExecutionResult> {
+    const plan = executable as PreparedPlan
+    const execution = new Execution(plan, options, (physical) => this.#rings.get(physical)!)
+    if (plan.hasTransfers) {
+      // Later calls see the host memory that this one writes.
+      return this.#inOrder(async () => {
+        await execution.submit()
+        const result = await execution.result()
+        return () => Promise.resolve(result)
+      })
+    }
+    return this.#inOrder(async () => {
+      await execution.submit()
+      return () => execution.result()
+    })
+  }
+
+  write(region: AllocationRegion, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
+    const target = deviceRegion(region)
+    const { physical } = target.buffer
+    return this.#inOrder(async () => {
+      const builder = this.#builder(physical)
+      const chunks = prepareUpload(hostRegion(region, bytes), target, builder)
+      const owned = await builder.build()
+      const stream = this.#stream(physical, `write ${bytes.byteLength} bytes`)
+      return this.#finishing(stream, owned, async () => {
+        for (const chunk of chunks) await stream.upload(chunk)
+      })
+    })
+  }
+
+  read(region: AllocationRegion, into: Uint8Array<ArrayBuffer>): Promise<void> {
+    const source = deviceRegion(region)
+    const { physical } = source.buffer
+    return this.#inOrder(async () => {
+      const builder = this.#builder(physical)
+      const chunks = prepareDownload(source, hostRegion(region, into), builder)
+      const owned = await builder.build()
+      const stream = this.#stream(physical, `read ${into.byteLength} bytes`)
+      return this.#finishing(stream, owned, async () => {
+        for (const chunk of chunks) await stream.download(chunk)
+      })
+    })
+  }
+
+  live(): LiveHandles {
+    return {
+      allocations: this.#allocations.size,
+      hostAllocations: this.#hostAllocations.size,
+      kernels: this.#kernels.size,
+      executables: this.#plans.size,
+    }
+  }
+
+  dispose(): Promise<void> {
+    this.#disposed ??= this.#dispose()
+    return this.#disposed
+  }
+
+  async #dispose(): Promise<void> {
+    while (this.#unfinished.size > 0) await Promise.allSettled(this.#unfinished)
+    for (const plan of this.#plans) this.release(plan)
+    for (const allocation of this.#allocations) this.free(allocation)
+    for (const allocation of this.#hostAllocations) this.freeHost(allocation)
+    this.#kernels.clear()
+    for (const ring of this.#rings.values()) ring.destroy()
+    this.#resolveLost({ reason: 'destroyed', message: 'The runtime is disposed.' })
+    for (const physical of this.#distinct) physical.close()
+  }
+
+  /**
+   * Runs `submit` after the calls before it have submitted, then lets later ones go ahead while the function that `submit`
+   * returned waits for completion.
+   */
+  #inOrder<T>(submit: () => Promise<() => Promise<T>>): Promise<T> {
+    const submitted = this.#submitting.then(() => submit())
+    this.#submitting = submitted.catch(() => undefined)
+    const call = submitted.then((complete) => complete())
+    const settled = call.catch(() => undefined)
+    this.#unfinished.add(settled)
+    settled.then(() => this.#unfinished.delete(settled))
+    return call
+  }
+
+  /** Runs `submit` on `stream`; what is returned waits for completion and destroys `owned`. */
+  async #finishing(
+    stream: CommandStream,
+    owned: readonly GPUBuffer[],
+    submit: () => Promise<void>,
+  ): Promise<() => Promise<void>> {
+    const destroy = () => {
+      for (const buffer of owned) buffer.destroy()
+    }
+    try {
+      await submit()
+      stream.submit()
+    } catch (error) {
+      await stream.finished().catch(() => undefined)
+      destroy()
+      throw error
+    }
+    return () => stream.finished().finally(destroy)
+  }
+
+  #builder(physical: PhysicalDevice): GpuStepBuilder {
+    return new GpuStepBuilder(physical, this.#regionKernels.get(physical)!)
+  }
+
+  #stream(physical: PhysicalDevice, action: string): CommandStream {
+    return new CommandStream(physical, this.#rings.get(physical)!, action)
+  }
+
+  #allocatedByteLength(): number {
+    let total = 0
+    for (const { byteLength } of this.#allocations) total += byteLength
+    return total
+  }
+}
+
+function deviceRegion(region: AllocationRegion): DeviceRegion {
+  const { allocation, byteOffset, rowByteLength, rows, rowByteStride } = region
+  return { buffer: allocation as DeviceAllocation, byteOffset, rowByteLength, rows, rowByteStride }
+}
+
+function hostRegion(region: AllocationRegion, bytes: Uint8Array<ArrayBuffer>): HostRegion {
+  const { rowByteLength, rows } = region
+  return {
+    arrayBuffer: bytes.buffer,
+    byteOffset: bytes.byteOffset,
+    rowByteLength,
+    rows,
+    rowByteStride: rowByteLength,
+  }
+}
+
+/** Node 20 has no `ArrayBuffer.prototype.transfer`. */
+function detach(arrayBuffer: ArrayBuffer): void {
+  structuredClone(arrayBuffer, { transfer: [arrayBuffer] })
+}
