@@ -7,7 +7,7 @@ struct Params {
   output_base: u32,
 }
 
-@group(0) @binding(0) var<storage, read> input: array<u32>;
+@group(0) @binding(0) var<storage, read> input: array<Input>;
 @group(0) @binding(1) var<storage, read_write> output: array<atomic<u32>>;
 @group(0) @binding(2) var<uniform> params: Params;
 
@@ -21,7 +21,7 @@ fn reduce(
   if (index >= params.input_length) {
     return;
   }
-  let value = encode(input[params.input_base + index]);
+  let value = encode(bitcast<u32>(input[params.input_base + index]));
   if (operation == 2u) {
     atomicMin(&output[params.output_base], value);
   } else if (operation == 3u) {

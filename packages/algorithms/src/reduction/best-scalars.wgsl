@@ -9,8 +9,8 @@ struct Params {
   output_length: u32,
 }
 
-@group(0) @binding(0) var<storage, read> input: array<u32>;
-@group(0) @binding(1) var<storage, read_write> output: array<u32>;
+@group(0) @binding(0) var<storage, read> input: array<Input>;
+@group(0) @binding(1) var<storage, read_write> output: array<Output>;
 @group(0) @binding(2) var<uniform> params: Params;
 
 var<workgroup> lanes: array<u32, 256>;
@@ -18,7 +18,7 @@ var<workgroup> columns: array<u32, 16>;
 
 fn element(index: u32) -> u32 {
   if (index < params.input_length) {
-    return encode(input[params.input_base + index]);
+    return encode(bitcast<u32>(input[params.input_base + index]));
   }
   return identity();
 }
@@ -65,6 +65,6 @@ fn reduce(
     for (var column = 1u; column < 16u; column++) {
       total = combine(total, columns[column]);
     }
-    output[params.output_base + leaf] = decode(total);
+    output[params.output_base + leaf] = bitcast<Output>(decode(total));
   }
 }

@@ -8,13 +8,13 @@ struct Params {
   output_length: u32,
 }
 
-@group(0) @binding(0) var<storage, read> input: array<u32>;
-@group(0) @binding(1) var<storage, read_write> output: array<u32>;
+@group(0) @binding(0) var<storage, read> input: array<Input>;
+@group(0) @binding(1) var<storage, read_write> output: array<Output>;
 @group(0) @binding(2) var<uniform> params: Params;
 
 fn element(index: u32) -> u32 {
   if (index < params.input_length) {
-    return encode(input[params.input_base + index]);
+    return encode(bitcast<u32>(input[params.input_base + index]));
   }
   return identity();
 }
@@ -63,5 +63,5 @@ fn reduce(
       total = combine(total, value);
     }
   }
-  output[params.output_base + leaf] = decode(total);
+  output[params.output_base + leaf] = bitcast<Output>(decode(total));
 }

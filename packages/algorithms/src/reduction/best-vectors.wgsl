@@ -11,8 +11,8 @@ struct Params {
   output_length: u32, // leaves
 }
 
-@group(0) @binding(0) var<storage, read> input: array<vec4<u32>>;
-@group(0) @binding(1) var<storage, read_write> output: array<u32>;
+@group(0) @binding(0) var<storage, read> input: array<vec4<Input>>;
+@group(0) @binding(1) var<storage, read_write> output: array<Output>;
 @group(0) @binding(2) var<uniform> params: Params;
 
 var<workgroup> lanes: array<u32, 256>;
@@ -49,22 +49,22 @@ fn reduce(
     return;
   }
   let first = params.input_base + leaf * 4096u + lane;
-  let v0 = input[first];
-  let v1 = input[first + 256u];
-  let v2 = input[first + 512u];
-  let v3 = input[first + 768u];
-  let v4 = input[first + 1024u];
-  let v5 = input[first + 1280u];
-  let v6 = input[first + 1536u];
-  let v7 = input[first + 1792u];
-  let v8 = input[first + 2048u];
-  let v9 = input[first + 2304u];
-  let v10 = input[first + 2560u];
-  let v11 = input[first + 2816u];
-  let v12 = input[first + 3072u];
-  let v13 = input[first + 3328u];
-  let v14 = input[first + 3584u];
-  let v15 = input[first + 3840u];
+  let v0 = bitcast<vec4<u32>>(input[first]);
+  let v1 = bitcast<vec4<u32>>(input[first + 256u]);
+  let v2 = bitcast<vec4<u32>>(input[first + 512u]);
+  let v3 = bitcast<vec4<u32>>(input[first + 768u]);
+  let v4 = bitcast<vec4<u32>>(input[first + 1024u]);
+  let v5 = bitcast<vec4<u32>>(input[first + 1280u]);
+  let v6 = bitcast<vec4<u32>>(input[first + 1536u]);
+  let v7 = bitcast<vec4<u32>>(input[first + 1792u]);
+  let v8 = bitcast<vec4<u32>>(input[first + 2048u]);
+  let v9 = bitcast<vec4<u32>>(input[first + 2304u]);
+  let v10 = bitcast<vec4<u32>>(input[first + 2560u]);
+  let v11 = bitcast<vec4<u32>>(input[first + 2816u]);
+  let v12 = bitcast<vec4<u32>>(input[first + 3072u]);
+  let v13 = bitcast<vec4<u32>>(input[first + 3328u]);
+  let v14 = bitcast<vec4<u32>>(input[first + 3584u]);
+  let v15 = bitcast<vec4<u32>>(input[first + 3840u]);
   let a0 = combineVectors(combineVectors(combineVectors(encodeVector(v0), encodeVector(v4)), encodeVector(v8)), encodeVector(v12));
   let a1 = combineVectors(combineVectors(combineVectors(encodeVector(v1), encodeVector(v5)), encodeVector(v9)), encodeVector(v13));
   let a2 = combineVectors(combineVectors(combineVectors(encodeVector(v2), encodeVector(v6)), encodeVector(v10)), encodeVector(v14));
@@ -85,6 +85,6 @@ fn reduce(
     for (var column = 1u; column < 16u; column++) {
       total = combine(total, columns[column]);
     }
-    output[params.output_base + leaf] = decode(total);
+    output[params.output_base + leaf] = bitcast<Output>(decode(total));
   }
 }

@@ -15,4 +15,5 @@ export {
   type ReductionOperation,
   type ReductionType,
   reductionKernelNames,
+  reductionSources,
 } from './reduction-kernels.ts'

@@ -8,8 +8,8 @@ struct Params {
   output_length: u32,
 }
 
-@group(0) @binding(0) var<storage, read> input: array<u32>;
-@group(0) @binding(1) var<storage, read_write> output: array<u32>;
+@group(0) @binding(0) var<storage, read> input: array<Input>;
+@group(0) @binding(1) var<storage, read_write> output: array<Output>;
 @group(0) @binding(2) var<uniform> params: Params;
 
 var<workgroup> values: array<u32, 256>;
@@ -24,7 +24,7 @@ fn reduce(
   let index = block * 256u + lane;
   var value = identity();
   if (index < params.input_length) {
-    value = encode(input[params.input_base + index]);
+    value = encode(bitcast<u32>(input[params.input_base + index]));
   }
   values[lane] = value;
   for (var distance = 1u; distance < 256u; distance *= 2u) {
@@ -34,6 +34,6 @@ fn reduce(
     }
   }
   if (lane == 0u && block < params.output_length) {
-    output[params.output_base + block] = decode(values[0]);
+    output[params.output_base + block] = bitcast<Output>(decode(values[0]));
   }
 }

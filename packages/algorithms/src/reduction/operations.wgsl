@@ -1,6 +1,7 @@
-// What every reduction kernel shares. It comes first in each kernel's source.
+// What every reduction kernel shares. It comes in each kernel's source after `alias Input = …; alias Output = …;`, the 32-bit
+// types of the elements that come in and of the values that go out.
 //
-// Elements travel as 32-bit patterns. Sums of integers wrap modulo 2^32. Minimum and maximum compare u32 keys that order
+// Inside, elements are 32-bit patterns. Sums of integers wrap modulo 2^32. Minimum and maximum compare u32 keys that order
 // like the elements: for f32, -0 sorts before +0, and any NaN becomes the key that wins, so that NaN propagates without
 // floating-point comparisons (WGSL lets an implementation assume that there are no NaNs).
 

@@ -54,7 +54,8 @@ function recordBlocks(
   const home = output.buffer.device.ordinal
   const blockCounts = parts.map((part) => Math.ceil(part.length / blockLength))
   const total = blockCounts.reduce((sum, count) => sum + count, 0)
-  let current: BufferView = total === 1 ? output : recorder.scratch(home, 'u32', total, { label: 'partials' })
+  let current: BufferView =
+    total === 1 ? output : recorder.scratch(home, kernels.type, total, { label: 'partials' })
 
   let first = 0
   for (const [index, part] of parts.entries()) {
@@ -66,7 +67,7 @@ function recordBlocks(
       recordLevel(recorder, kernels, ordinal, part, place, 'reduce slice')
       continue
     }
-    const local = recorder.scratch(ordinal, 'u32', count, { label: `partials ${ordinal}` })
+    const local = recorder.scratch(ordinal, kernels.type, count, { label: `partials ${ordinal}` })
     recordLevel(recorder, kernels, ordinal, part, local, 'reduce slice')
     recorder.copy(local, place, { label: 'gather partials' })
   }
@@ -77,7 +78,9 @@ function recordBlocks(
     const count = Math.ceil(current.length / blockLength)
     let next: BufferView = output
     if (count > 1) {
-      buffers[level % 2] ??= recorder.scratch(home, 'u32', count, { label: `partials ${'ab'[level % 2]}` })
+      buffers[level % 2] ??= recorder.scratch(home, kernels.type, count, {
+        label: `partials ${'ab'[level % 2]}`,
+      })
       next = buffers[level % 2]!.slice(0, count)
     }
     recordLevel(recorder, kernels, home, current, next, `merge ${current.length} partials`)

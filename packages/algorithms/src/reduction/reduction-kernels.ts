@@ -1,4 +1,4 @@
-import { type DeviceGroup, GpuError, type Kernel } from '@tandem-gpu/core'
+import { type CompileOptions, type DeviceGroup, GpuError, type Kernel } from '@tandem-gpu/core'
 import atomicWgsl from './atomic.wgsl.ts'
 import bestScalarsWgsl from './best-scalars.wgsl.ts'
 import bestSerialWgsl from './best-serial.wgsl.ts'
@@ -76,56 +76,98 @@ export async function compileReduction(
       'The atomic kernel takes i32 and u32: WGSL has no atomic<f32>, and additions in an order that changes from run to run would change the bits of a sum.',
     )
 
-  const code = operation === 'sum' ? (type === 'f32' ? 1 : 0) : operation === 'min' ? 2 : 3
-  const keys = operation === 'sum' ? 0 : { u32: 0, i32: 1, f32: 2 }[type]
+  const sources = kernelSources({ kernel: name, operation, type, variant })
   const compiled: Kernel[] = []
-  const block = async (
-    label: string,
-    wgsl: string,
-    blockLength: number,
-    blocksPerWorkgroup = 1,
-    encodeAs = keys,
-    decodeAs = keys,
-  ): Promise<BlockKernel> => {
-    const kernel = await group.compile({
-      label: `reduction-${label}`,
-      wgsl: operationsWgsl + wgsl,
-      constants: { operation: code, encodeAs, decodeAs },
-    })
+  const block = async (source: BlockSource): Promise<BlockKernel> => {
+    const kernel = await group.compile(source.compile)
     compiled.push(kernel)
-    return { kernel, blockLength, blocksPerWorkgroup }
-  }
-  const make = async (): Promise<Pick<ReductionKernels, 'general' | 'aligned' | 'atomic'>> => {
-    switch (name) {
-      case 'atomic': {
-        const count = await block('atomic', atomicWgsl, 256, 1, keys, 0)
-        const merge = await block('atomic-merge', sequentialWgsl, 256, 1, 0, keys)
-        return { general: merge, atomic: { count, merge } }
-      }
-      case 'interleaved-divergent':
-        return { general: await block(name, interleavedDivergentWgsl, 256) }
-      case 'interleaved-conflicts':
-        return { general: await block(name, interleavedConflictsWgsl, 256) }
-      case 'sequential':
-        return { general: await block(name, sequentialWgsl, 256) }
-      case 'best':
-        if (variant === 'serial')
-          return { general: await block('best-serial', bestSerialWgsl, leafLength, 4) }
-        return {
-          general: await block('best-scalars', bestScalarsWgsl, leafLength),
-          aligned: await block('best-vectors', bestVectorsWgsl, leafLength),
-        }
-    }
+    return { kernel, blockLength: source.blockLength, blocksPerWorkgroup: source.blocksPerWorkgroup }
   }
   const destroy = () => {
     for (const kernel of compiled) kernel.destroy()
   }
   try {
-    return { name, operation, type, ...(await make()), destroy }
+    const general = await block(sources.general)
+    const aligned = sources.aligned && (await block(sources.aligned))
+    const count = sources.count && (await block(sources.count))
+    return {
+      name,
+      operation,
+      type,
+      general,
+      ...(aligned ? { aligned } : {}),
+      ...(count ? { atomic: { count, merge: general } } : {}),
+      destroy,
+    }
   } catch (error) {
     destroy()
     throw error
   }
+}
+
+interface BlockSource extends Omit<BlockKernel, 'kernel'> {
+  readonly compile: CompileOptions
+}
+
+/** The kernels of one rung: `general` always; `aligned` for whole blocks; `count` for the atomic kernel, whose counters `general` merges. */
+function kernelSources(options: {
+  kernel: ReductionKernelName
+  operation: ReductionOperation
+  type: ReductionType
+  variant: BestVariant
+}): { general: BlockSource; aligned?: BlockSource; count?: BlockSource } {
+  const { kernel: name, operation, type, variant } = options
+  const code = operation === 'sum' ? (type === 'f32' ? 1 : 0) : operation === 'min' ? 2 : 3
+  const encoding = operation === 'sum' ? 0 : { u32: 0, i32: 1, f32: 2 }[type]
+  const source = (
+    label: string,
+    wgsl: string,
+    blockLength = 256,
+    blocksPerWorkgroup = 1,
+    keys: { in?: boolean; out?: boolean } = {},
+  ): BlockSource => ({
+    blockLength,
+    blocksPerWorkgroup,
+    compile: {
+      label: `reduction-${label} ${operation} ${type}`,
+      wgsl: `alias Input = ${keys.in ? 'u32' : type};\nalias Output = ${keys.out ? 'u32' : type};\n${operationsWgsl}${wgsl}`,
+      constants: { operation: code, encodeAs: keys.in ? 0 : encoding, decodeAs: keys.out ? 0 : encoding },
+    },
+  })
+  switch (name) {
+    case 'atomic':
+      return {
+        general: source('atomic-merge', sequentialWgsl, 256, 1, { in: true }),
+        count: source('atomic', atomicWgsl, 256, 1, { out: true }),
+      }
+    case 'interleaved-divergent':
+      return { general: source(name, interleavedDivergentWgsl) }
+    case 'interleaved-conflicts':
+      return { general: source(name, interleavedConflictsWgsl) }
+    case 'sequential':
+      return { general: source(name, sequentialWgsl) }
+    case 'best':
+      return variant === 'serial'
+        ? { general: source('best-serial', bestSerialWgsl, leafLength, 4) }
+        : {
+            general: source('best-scalars', bestScalarsWgsl, leafLength),
+            aligned: source('best-vectors', bestVectorsWgsl, leafLength),
+          }
+  }
+}
+
+/** Every kernel that the reduction can use: for tests and for compilation ahead of time. */
+export function reductionSources(): CompileOptions[] {
+  const sources: CompileOptions[] = []
+  for (const kernel of reductionKernelNames)
+    for (const operation of ['sum', 'min', 'max'] as const)
+      for (const type of ['f32', 'i32', 'u32'] as const)
+        for (const variant of kernel === 'best' ? (['vectors', 'serial'] as const) : (['vectors'] as const)) {
+          if (kernel === 'atomic' && type === 'f32') continue
+          const { general, aligned, count } = kernelSources({ kernel, operation, type, variant })
+          for (const source of [general, aligned, count]) if (source) sources.push(source.compile)
+        }
+  return sources
 }
 
 /** Additions (or comparisons) on the longest path from an element to the result: the `k` of the error bound γ_k. */

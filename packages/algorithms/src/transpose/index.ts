@@ -6,12 +6,13 @@ export {
   type RecordTransposeOptions,
   recordTranspose,
   type Transport,
+  type TransposeType,
   type TransposeVariant,
+  transposeSources,
   transposeTiles,
 } from './record-transpose.ts'
 export {
   type TransposeOptions,
   type TransposeReport,
-  type TransposeType,
   transpose,
 } from './transpose.ts'

@@ -1,4 +1,4 @@
-import type { BufferView, DeviceGroup, ElementType, Kernel, Recorder } from '@tandem-gpu/core'
+import type { BufferView, CompileOptions, DeviceGroup, ElementType, Kernel, Recorder } from '@tandem-gpu/core'
 import { GpuError } from '@tandem-gpu/core'
 import type { ShardedMatrix } from '../sharded-matrix.ts'
 import registersWgsl from './transpose-registers.wgsl.ts'
@@ -40,15 +40,32 @@ export interface RecordTransposeOptions<T extends ElementType> {
   readonly piecesPerTile?: number
 }
 
+const transposeTypes = ['f32', 'i32', 'u32'] as const
+export type TransposeType = (typeof transposeTypes)[number]
 export type TransposeVariant = 'tiled' | 'registers'
 
 /** Compiles the transpose kernel; default: `registers`, which has no barriers, where the adapter is the CPU. */
 export async function compileTranspose(
   group: DeviceGroup,
+  type: ElementType,
   variant: TransposeVariant = group.software ? 'registers' : 'tiled',
 ): Promise<Kernel> {
+  return group.compile(transposeSource(type, variant))
+}
+
+function transposeSource(type: ElementType, variant: TransposeVariant): CompileOptions {
+  if (!transposeTypes.includes(type as TransposeType))
+    throw new GpuError('unsupported', `The transpose takes f32, i32 or u32, not ${type}.`)
   const wgsl = variant === 'tiled' ? tiledWgsl : registersWgsl
-  return group.compile({ label: `transpose-${variant}`, wgsl })
+  return { label: `transpose-${variant} ${type}`, wgsl: `alias Element = ${type};\n${wgsl}` }
+}
+
+/** Every kernel that the transpose can use: for tests and for compilation ahead of time. */
+export function transposeSources(): CompileOptions[] {
+  return transposeTypes.flatMap((type) => [
+    transposeSource(type, 'tiled'),
+    transposeSource(type, 'registers'),
+  ])
 }
 
 /**
@@ -205,8 +222,6 @@ function dispatchTranspose(
 function requireTransposable(group: DeviceGroup, input: ShardedMatrix, output: ShardedMatrix): void {
   if (input.type !== output.type)
     throw new GpuError('validation', `The input holds ${input.type}, the output ${output.type}.`)
-  if (input.type === 'f16')
-    throw new GpuError('unsupported', 'The transpose moves 4-byte elements: f32, i32 or u32, not f16.')
   if (input.rows !== output.columns || input.columns !== output.rows)
     throw new GpuError(
       'validation',

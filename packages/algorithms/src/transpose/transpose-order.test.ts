@@ -9,7 +9,7 @@ import { compileTranspose, recordTranspose } from './record-transpose.ts'
 describe('the order of a transpose', () => {
   it('is, for the 4-device 1024 × 768 of the source, this plan', async () => {
     const group = await openGroup({ backends: [referenceBackend({ peerAccess: false })], devices: 4 })
-    const kernel = await compileTranspose(group, 'tiled')
+    const kernel = await compileTranspose(group, 'f32', 'tiled')
     const input = await allocateSharded(group, 'f32', 768, 1024, { label: 'input' })
     const output = await allocateSharded(group, 'f32', 1024, 768, { label: 'output' })
     const program = group.record(
@@ -29,7 +29,7 @@ describe('the order of a transpose', () => {
   ] as const)('needs every edge: $transport on $devices devices, $piecesPerTile pieces', async (options) => {
     const backend = referenceBackend()
     const group = await openGroup({ backends: [backend], devices: options.devices })
-    const kernel = await compileTranspose(group, 'registers')
+    const kernel = await compileTranspose(group, 'u32', 'registers')
     const input = await allocateSharded(group, 'u32', 12, 12)
     const output = await allocateSharded(group, 'u32', 12, 12)
     const total = await allocateSharded(group, 'u32', 12, 12)

@@ -1,6 +1,6 @@
 // Transposes one block without workgroup memory: output[c][r] = input[r][c]. For adapters that run on the CPU, where a barrier
 // costs more than strided accesses that the cache absorbs. A workgroup of 8 × 8 covers the same 32 × 32 tile as
-// transpose-tiled.wgsl, 4 × 4 elements an invocation.
+// transpose-tiled.wgsl, 4 × 4 elements an invocation. `alias Element = …;` comes before this source.
 
 struct Params {
   input_base: u32,
@@ -11,8 +11,8 @@ struct Params {
   output_stride: u32,
 }
 
-@group(0) @binding(0) var<storage, read> input: array<u32>;
-@group(0) @binding(1) var<storage, read_write> output: array<u32>;
+@group(0) @binding(0) var<storage, read> input: array<Element>;
+@group(0) @binding(1) var<storage, read_write> output: array<Element>;
 @group(0) @binding(2) var<uniform> params: Params;
 
 @compute @workgroup_size(8, 8)

@@ -1,6 +1,6 @@
 // Transposes one block through workgroup memory: output[c][r] = input[r][c].
 // A workgroup of 32 × 8 moves one 32 × 32 tile; the 33rd column of the tile keeps the transposed reads free of bank
-// conflicts. Elements travel as bit patterns, so that any 4-byte type, NaN payloads included, arrives unchanged.
+// conflicts. `alias Element = …;` comes before this source.
 // Method: Ruetsch and Fatica, CUDA Fortran for Scientists and Engineers, chapter 4.
 
 struct Params {
@@ -12,14 +12,14 @@ struct Params {
   output_stride: u32,
 }
 
-@group(0) @binding(0) var<storage, read> input: array<u32>;
-@group(0) @binding(1) var<storage, read_write> output: array<u32>;
+@group(0) @binding(0) var<storage, read> input: array<Element>;
+@group(0) @binding(1) var<storage, read_write> output: array<Element>;
 @group(0) @binding(2) var<uniform> params: Params;
 
 const tileSide = 32u;
 const tileRows = 8u;
 
-var<workgroup> tile: array<array<u32, 33>, 32>;
+var<workgroup> tile: array<array<Element, 33>, 32>;
 
 @compute @workgroup_size(32, 8)
 fn transpose(@builtin(local_invocation_id) local: vec3<u32>, @builtin(workgroup_id) block: vec3<u32>) {

@@ -1,4 +1,4 @@
-import { type DeviceGroup, GpuError, type Schedule } from '@tandem-gpu/core'
+import type { DeviceGroup, Schedule } from '@tandem-gpu/core'
 import { type ElementSink, type ElementSource, generatedElements } from '../element-source.ts'
 import { type MeasureOptions, measure } from '../measure.ts'
 import { describeGroup, gigaRate, notVerified, type Report } from '../report.ts'
@@ -11,10 +11,9 @@ import {
   type RecordTransposeOptions,
   recordTranspose,
   type Transport,
+  type TransposeType,
 } from './record-transpose.ts'
 import { verifyTranspose } from './verify-transpose.ts'
-
-export type TransposeType = 'f32' | 'i32' | 'u32'
 
 export interface TransposeOptions<T extends TransposeType = TransposeType>
   extends MeasureOptions,
@@ -67,10 +66,8 @@ export async function transpose<T extends TransposeType>(
   options: TransposeOptions<T>,
 ): Promise<TransposeReport> {
   const { rows, columns, type, schedule = 'overlapped', verify = true } = options
-  if (!['f32', 'i32', 'u32'].includes(type))
-    throw new GpuError('unsupported', `The transpose takes f32, i32 or u32, not ${type}.`)
   const source = options.input ?? generatedElements(type, options.seed)
-  const kernel = await compileTranspose(group)
+  const kernel = await compileTranspose(group, type)
   const owned: { destroy(): void }[] = [kernel]
   try {
     const input = await allocateSharded(group, type, rows, columns, { label: 'input', zero: false })
