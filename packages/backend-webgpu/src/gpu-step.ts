@@ -62,15 +62,18 @@ export class GpuStepBuilder {
     }
   }
 
-  /** Steps that copy `source` to `target`, which has the same rows and lies in another buffer. */
-  copy(source: DeviceRegion, target: DeviceRegion): readonly GpuStep[] {
+  /**
+   * Appends steps that copy `source` to `target`, which has the same rows and lies in another buffer. The array that comes back is
+   * the one that `build` completes: take no copy of it.
+   */
+  copy(source: DeviceRegion, target: DeviceRegion, steps: GpuStep[] = []): readonly GpuStep[] {
     const lowered = lowerCopy(extent(source), extent(target), this.#maxBindingByteLength)
-    return this.#materialize(lowered, source.buffer, target.buffer)
+    return this.#materialize(lowered, source.buffer, target.buffer, steps)
   }
 
   fill(target: DeviceRegion, pattern: number, patternByteLength: 2 | 4): readonly GpuStep[] {
     const lowered = lowerFill(extent(target), pattern, patternByteLength, this.#maxBindingByteLength)
-    return this.#materialize(lowered, undefined, target.buffer)
+    return this.#materialize(lowered, undefined, target.buffer, [])
   }
 
   /** Makes what the steps handed out need; they are complete when it resolves. Returns the buffers to destroy with them. */
@@ -104,8 +107,8 @@ export class GpuStepBuilder {
     lowered: readonly RegionStep[],
     source: DeviceBuffer | undefined,
     target: DeviceBuffer,
-  ): GpuStep[] {
-    const steps: GpuStep[] = []
+    steps: GpuStep[],
+  ): readonly GpuStep[] {
     for (const step of lowered) {
       if (step.kind === 'copy') {
         const { sourceOffset, targetOffset, byteLength } = step

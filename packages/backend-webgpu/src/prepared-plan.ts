@@ -211,7 +211,10 @@ function prepareCopy(
   if (source.buffer.gpu !== target.buffer.gpu) return { kind: 'steps', steps: builder.copy(source, target) }
   // WebGPU refuses to copy within one buffer, and to bind one for reading and writing.
   const scratch = denseRegion(builder.scratch(source.rows * source.rowByteLength), source)
-  return { kind: 'steps', steps: [...builder.copy(source, scratch), ...builder.copy(scratch, target)] }
+  const steps: GpuStep[] = []
+  builder.copy(source, scratch, steps)
+  builder.copy(scratch, target, steps)
+  return { kind: 'steps', steps }
 }
 
 /** Through host memory of one chunk, row groups at a time, so that both sides have equal pieces. */

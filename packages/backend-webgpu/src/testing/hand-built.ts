@@ -59,8 +59,8 @@ export function region(
   return { buffer, byteOffset, rowByteLength, rows, rowByteStride }
 }
 
-type Command = Omit<PlanCommand, 'index' | 'label' | 'after' | 'afterPrevious'>
-type DistributiveCommand<T = PlanCommand> = T extends PlanCommand
+/** Distributes over the kinds of command, which a plain `Omit` would merge. */
+type UnplacedCommand<T = PlanCommand> = T extends PlanCommand
   ? Omit<T, 'index' | 'label' | 'after' | 'afterPrevious'>
   : never
 
@@ -95,10 +95,10 @@ export class PlanBuilder {
     return this.kernels.push(handle) - 1
   }
 
-  add(command: DistributiveCommand): this {
+  add(command: UnplacedCommand): this {
     const index = this.commands.length
     this.commands.push({
-      ...(command as Command),
+      ...command,
       index,
       label: `${command.kind} ${index}`,
       after: index === 0 ? [] : [index - 1],
