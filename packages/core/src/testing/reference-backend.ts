@@ -1,6 +1,7 @@
-import type { Backend } from '../backend.ts'
-import { GpuError } from '../errors.ts'
+import { type Adapter, type AdapterReport, type DeviceLimits, portableLimits } from '../adapter.ts'
+import type { Backend, Runtime } from '../backend.ts'
 import type { Plan } from '../plan.ts'
+import { ReferenceRuntime } from './reference-runtime.ts'
 
 export interface ReferenceBackendOptions {
   /** Adapters to offer; default 1 (a group may open it as any number of virtual devices). */
@@ -9,9 +10,17 @@ export interface ReferenceBackendOptions {
   readonly seed?: number
   /** False: no device may access another's memory. Default true. */
   readonly peerAccess?: boolean
+  /** Memory of each device; more is `out-of-memory`. Default 1 GiB. */
+  readonly memoryByteLength?: number
+  /** Replaces some of the adapters' limits. */
+  readonly limits?: Partial<DeviceLimits>
 }
 
-/** A backend on the CPU that runs each plan in a seeded random order that its edges allow. */
+/**
+ * A backend on the CPU that runs each plan command by command, in a seeded random order that its edges allow, and checks
+ * every access of a kernel against the declared views (`validation` naming kernel, binding and index). Memory that is not
+ * zeroed is poisoned. An edge that recording missed shows as a wrong result.
+ */
 export interface ReferenceBackend extends Backend {
   /** Applied to each plan when it runs: `(plan) => withoutEdge(plan, from, to)`, say. */
   transformPlan: ((plan: Plan) => Plan) | undefined
@@ -19,8 +28,73 @@ export interface ReferenceBackend extends Backend {
   seed: number
   /** Calls of `Runtime.run` so far. */
   readonly runCalls: number
+  /** All open devices are lost now. */
+  lose(message: string): void
+}
+
+const referenceLimits: DeviceLimits = {
+  ...portableLimits,
+  maxBufferByteLength: 2 ** 31,
+  maxStorageBindingByteLength: 2 ** 31 - 4,
+  maxWorkgroupInvocations: 1024,
+  maxWorkgroupSize: [1024, 1024, 64],
+  maxWorkgroupMemoryByteLength: 49_152,
 }
 
 export function referenceBackend(options: ReferenceBackendOptions = {}): ReferenceBackend {
-  throw new GpuError('unsupported', `The reference backend with seed ${options.seed} is being written.`)
+  return new CpuReferenceBackend(options)
+}
+
+class CpuReferenceBackend implements ReferenceBackend {
+  readonly name = 'reference'
+  transformPlan: ((plan: Plan) => Plan) | undefined
+  seed: number
+  runCalls = 0
+  readonly #peerAccess: boolean
+  readonly #memoryByteLength: number
+  readonly #adapters: readonly Adapter[]
+  readonly #open = new Set<ReferenceRuntime>()
+
+  constructor(options: ReferenceBackendOptions) {
+    this.seed = options.seed ?? 1
+    this.#peerAccess = options.peerAccess ?? true
+    this.#memoryByteLength = options.memoryByteLength ?? 2 ** 30
+    this.#adapters = Array.from({ length: options.devices ?? 1 }, (_, index) => ({
+      backend: this.name,
+      id: `reference-${index}`,
+      name: `CPU reference executor ${index}`,
+      vendor: 'tandem',
+      software: true,
+      memoryByteLength: this.#memoryByteLength,
+      index,
+      limits: { ...referenceLimits, ...options.limits },
+      features: new Set(['shader-f16', 'timestamps', 'trap'] as const),
+    }))
+  }
+
+  async adapters(): Promise<AdapterReport> {
+    if (this.#adapters.length > 0) return { adapters: this.#adapters }
+    return {
+      adapters: [],
+      absence: { code: 'no-device', reason: 'The reference backend is set up with no devices.' },
+    }
+  }
+
+  async open(adapters: readonly Adapter[]): Promise<Runtime> {
+    const runtime = new ReferenceRuntime(adapters, {
+      peerAccess: this.#peerAccess,
+      memoryByteLength: this.#memoryByteLength,
+      beginRun: (plan) => {
+        this.runCalls++
+        return { plan: this.transformPlan?.(plan) ?? plan, seed: this.seed }
+      },
+    })
+    this.#open.add(runtime)
+    void runtime.lost.then(() => this.#open.delete(runtime))
+    return runtime
+  }
+
+  lose(message: string): void {
+    for (const runtime of this.#open) runtime.lose(message)
+  }
 }
