@@ -1,20 +1,23 @@
+export {
+  type EntryPointSummary,
+  type LowerOptions,
+  lower,
+  parseWgsl,
+  type WgslModule,
+} from './frontend/lower.ts'
 export type * from './ir.ts'
 export { builtinFunctions } from './ir.ts'
-export { alignOf, sizeOf } from './layout.ts'
+export { alignOf, roundUp, sizeOf } from './layout.ts'
+export { printIr } from './print-ir.ts'
 export {
-  arrayType,
-  atomicType,
-  boolType,
-  f16Type,
-  f32Type,
-  i32Type,
-  matrixType,
-  pointerType,
-  scalarType,
-  typeName,
-  u32Type,
-  vectorType,
-} from './types.ts'
+  type Binding,
+  type ReflectedMember,
+  type ReflectedScalar,
+  type ReflectedType,
+  type Reflection,
+  reflect,
+} from './reflect.ts'
+export * from './types.ts'
 export {
   type PlaceUse,
   rootOf,
@@ -24,3 +27,4 @@ export {
   walkPlace,
   walkStatement,
 } from './walk.ts'
+export { WgslError, type WgslErrorPlace } from './wgsl-error.ts'

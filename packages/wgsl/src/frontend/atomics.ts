@@ -1,0 +1,62 @@
+import type { BuiltinFunction, Expression, Type } from '../ir.ts'
+import { boolType, typeName, u32Type } from '../types.ts'
+import type { CallNode } from './ast.ts'
+import { type ExpressionLowering, isConstructible } from './expression-lowering.ts'
+import { anyScalar, resultStruct } from './numeric-types.ts'
+import type { Operand, PointerOperand } from './operand.ts'
+
+/** The number of arguments after the pointer. */
+const valueCounts: Partial<Record<BuiltinFunction, number>> = {
+  ...{ atomicLoad: 0, atomicStore: 1, atomicAdd: 1, atomicSub: 1, atomicMax: 1, atomicMin: 1, atomicAnd: 1 },
+  ...{ atomicOr: 1, atomicXor: 1, atomicExchange: 1, atomicCompareExchangeWeak: 2, arrayLength: 0 },
+  workgroupUniformLoad: 0,
+}
+
+/** Lowers the built-in functions that take a pointer: atomics, arrayLength and workgroupUniformLoad. */
+export function lowerAtomic(scope: ExpressionLowering, name: BuiltinFunction, node: CallNode): Operand {
+  const { at } = node
+  const count = valueCounts[name]! + 1
+  if (node.args.length !== count)
+    throw scope.error(at, `${name} takes ${count} arguments, not ${node.args.length}`)
+  const [pointer, ...values] = node.args.map((arg) => scope.value(scope.expression(arg)))
+  if (pointer?.kind !== 'pointer') {
+    throw scope.error(
+      node.args[0]!.at,
+      `the first argument of ${name} is ${typeName(pointer!.type)}, not a pointer`,
+    )
+  }
+  const type = resultType(scope, name, pointer)
+  const scalar = pointer.type.store.kind === 'atomic' ? anyScalar(pointer.type.store.scalar) : undefined
+  const args: Expression[] = [scope.expressionOf(pointer)]
+  for (const [i, value] of values.entries()) {
+    args.push(scope.expressionAs(value, scalar!, `argument ${i + 2} of ${name}`))
+  }
+  const expression: Expression = { kind: 'builtin-call', name, args, type, loc: scope.loc(at) }
+  return type === undefined ? { kind: 'nothing', expression, at } : { kind: 'runtime', type, expression, at }
+}
+
+function resultType(
+  scope: ExpressionLowering,
+  name: BuiltinFunction,
+  { type, at }: PointerOperand,
+): Type | undefined {
+  const { store, space, access } = type
+  const wrong = (wanted: string) =>
+    scope.error(at, `${name} takes a pointer to ${wanted}, not ${typeName(type)}`)
+  if (name === 'arrayLength') {
+    if (store.kind !== 'array' || store.length !== undefined) throw wrong('a runtime-sized array')
+    return u32Type
+  }
+  if (name === 'workgroupUniformLoad') {
+    if (space !== 'workgroup') throw wrong('workgroup memory')
+    if (store.kind === 'atomic') return anyScalar(store.scalar)
+    if (!isConstructible(store)) throw wrong('a type that has values')
+    return store
+  }
+  if (store.kind !== 'atomic') throw wrong('an atomic')
+  if (access !== 'read_write') throw wrong('memory that may be written')
+  const scalar = anyScalar(store.scalar)
+  if (name === 'atomicStore') return undefined
+  if (name === 'atomicCompareExchangeWeak') return resultStruct('atomic_compare_exchange', scalar, boolType)
+  return scalar
+}

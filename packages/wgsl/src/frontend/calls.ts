@@ -1,0 +1,176 @@
+import type { BuiltinFunction, Expression, ScalarType, Type, VectorType } from '../ir.ts'
+import { builtinFunctions } from '../ir.ts'
+import { alignOf, sizeOf } from '../layout.ts'
+import { typeName, u32Type } from '../types.ts'
+import type { CallNode } from './ast.ts'
+import { lowerAtomic } from './atomics.ts'
+import { bitcastValue } from './bits.ts'
+import { checkPartialArguments, evaluateBuiltin } from './constant-builtins.ts'
+import { ConstantError } from './constant-value.ts'
+import { construct, constructGenerated } from './constructors.ts'
+import type { ExpressionLowering } from './expression-lowering.ts'
+import { concreteOf, scalarOf } from './numeric-types.ts'
+import type { ConstantOperand, Operand, ValueOperand } from './operand.ts'
+import { describeOverloads, resolveOverload } from './overloads.ts'
+import { isTextureType, plainTypes, typeGenerator } from './type-names.ts'
+import { resolveType } from './type-resolution.ts'
+import { callUserFunction } from './user-calls.ts'
+
+const builtinNames: ReadonlySet<string> = new Set(builtinFunctions)
+
+/** Whether a name is that of a built-in function that this compiler knows. */
+export function isBuiltinFunction(name: string): boolean {
+  return builtinNames.has(name) || name === 'bitcast'
+}
+
+/** Lowers a call: of a type (construction, conversion), a user function or a built-in function. */
+export function lowerCall(scope: ExpressionLowering, node: CallNode): Operand {
+  const { callee, at } = node
+  const { name, templates } = callee
+  if (scope.isLocal(name)) throw scope.error(at, `'${name}' is a value here and cannot be called`)
+  const declared = scope.module.declaration(name)
+  if (declared?.kind === 'function') {
+    if (templates !== undefined) throw scope.error(at, `the function '${name}' takes no template arguments`)
+    return callUserFunction(scope, declared, node)
+  }
+  if (declared !== undefined) {
+    if (declared.kind !== 'struct' && declared.kind !== 'alias')
+      throw scope.error(at, `'${name}' cannot be called`)
+    return construct(scope, resolveType(scope, callee), node)
+  }
+  const generator = typeGenerator(name)
+  if (generator !== undefined && templates === undefined) return constructGenerated(scope, generator, node)
+  if (generator !== undefined || plainTypes.has(name))
+    return construct(scope, resolveType(scope, callee), node)
+  if (name === 'bitcast') return bitcast(scope, node)
+  if (templates !== undefined) throw scope.error(at, `'${name}' takes no template arguments`)
+  if (!builtinNames.has(name)) {
+    if (/^(texture|dpd|fwidth)/.test(name) || isTextureType(name)) {
+      throw scope.error(at, `'${name}' is not supported in compute shaders here: textures are not`)
+    }
+    throw scope.error(
+      at,
+      scope.lookup(name) ? `'${name}' cannot be called` : `the function '${name}' is not declared`,
+    )
+  }
+  return lowerBuiltin(scope, name as BuiltinFunction, node)
+}
+
+function lowerBuiltin(scope: ExpressionLowering, name: BuiltinFunction, node: CallNode): Operand {
+  const { at } = node
+  if (/^(subgroup|quad)/.test(name) && !scope.module.isEnabled('subgroups')) {
+    throw scope.error(at, `the function '${name}' needs 'enable subgroups;'`)
+  }
+  if (name.startsWith('atomic') || name === 'arrayLength' || name === 'workgroupUniformLoad') {
+    return lowerAtomic(scope, name, node)
+  }
+  const args = node.args.map((arg) => scope.value(scope.expression(arg)))
+  const constant = args.every((arg) => arg.kind === 'constant')
+  const types = args.map((arg) => arg.type)
+  let overload = resolveOverload(name, types, false)
+  if (overload !== undefined && !constant) overload = resolveOverload(name, types, true)
+  if (overload === undefined) {
+    const given = types.map(typeName).join(', ')
+    throw scope.error(at, `no overload of ${name} takes (${given}): there is ${describeOverloads(name)}`)
+  }
+  const { parameters, result } = overload
+  const converted = args.map((arg, i) => scope.convert(arg, parameters[i]!, `argument ${i + 1} of ${name}`))
+  const known = converted.map((arg) => (arg.kind === 'constant' ? arg.value : undefined))
+  if (constant && result !== undefined) {
+    const folded = foldBuiltin(
+      scope,
+      name,
+      converted as ConstantOperand[],
+      overload as { parameters: Type[]; result: Type },
+      at,
+    )
+    if (folded !== undefined) return folded
+  }
+  try {
+    checkPartialArguments(name, known, parameters)
+  } catch (error) {
+    throw error instanceof ConstantError ? scope.error(at, error.message) : error
+  }
+  if ((name === 'subgroupBroadcast' || name === 'quadBroadcast') && converted[1]!.kind !== 'constant') {
+    throw scope.error(node.args[1]!.at, `the lane of ${name} must be a const-expression`)
+  }
+  return emitBuiltin(scope, name, converted, result, at)
+}
+
+function foldBuiltin(
+  scope: ExpressionLowering,
+  name: BuiltinFunction,
+  args: ConstantOperand[],
+  overload: { parameters: Type[]; result: Type },
+  at: number,
+): Operand | undefined {
+  const values = args.map((arg) => arg.value)
+  let known = true
+  const folded = scope.fold(
+    at,
+    overload.result,
+    args.some((arg) => arg.override),
+    () => {
+      const value = evaluateBuiltin(name, values, overload)
+      known = value !== undefined
+      return value ?? 0
+    },
+  )
+  return known ? folded : undefined
+}
+
+function emitBuiltin(
+  scope: ExpressionLowering,
+  name: BuiltinFunction,
+  args: readonly ValueOperand[],
+  result: Type | undefined,
+  at: number,
+): Operand {
+  const loc = scope.loc(at)
+  const type = result && concreteOf(result)
+  const expression: Expression = {
+    kind: 'builtin-call',
+    name,
+    args: args.map((arg) => scope.expressionOf(arg)),
+    type,
+    loc,
+  }
+  if (type === undefined) return { kind: 'nothing', expression, at }
+  return { kind: 'runtime', type, expression, at }
+}
+
+function bitcast(scope: ExpressionLowering, node: CallNode): Operand {
+  const { at, callee, args } = node
+  const [target] = callee.templates ?? []
+  if (target === undefined || callee.templates!.length !== 1)
+    throw scope.error(at, 'bitcast takes one template argument')
+  if (args.length !== 1) throw scope.error(at, `bitcast takes 1 argument, not ${args.length}`)
+  const type = resolveType(scope, target)
+  let value = scope.value(scope.expression(args[0]!))
+  const from =
+    value.type.kind === 'scalar' || value.type.kind === 'vector' ? concreteOf(value.type) : value.type
+  const invalid = () => scope.error(at, `${typeName(value.type)} cannot be bitcast to ${typeName(type)}`)
+  if (!isBitcastable(type) || !isBitcastable(from)) throw invalid()
+  if (value.kind === 'constant' && value.type !== from) {
+    // An abstract integer may be meant as u32, when it does not fit i32.
+    const wide = scalarOf(value.type) === 'abstract-int' && (value.value as bigint) > 2147483647n
+    value = scope.convert(value, wide ? u32Type : from, 'the operand of bitcast')
+  }
+  if (sizeOf(from) !== sizeOf(type) || (alignOf(from) !== alignOf(type) && sizeOf(from) === 12))
+    throw invalid()
+  if (value.type === type) return value
+  if (value.kind === 'constant') {
+    const constant = value
+    const source = constant.type as ScalarType | VectorType
+    return scope.fold(at, type, constant.override, () => bitcastValue(constant.value, source, type))
+  }
+  return scope.runtime({ kind: 'bitcast', value: scope.expressionOf(value), type, loc: scope.loc(at) }, at)
+}
+
+function isBitcastable(type: Type): type is ScalarType | VectorType {
+  return (
+    (type.kind === 'scalar' || type.kind === 'vector') &&
+    type.scalar !== 'bool' &&
+    !(type.kind === 'vector' && type.scalar === 'f16' && type.size === 3)
+  )
+}

@@ -1,0 +1,385 @@
+import type { BuiltinFunction, MatrixType, StructType, Type } from '../ir.ts'
+import { bitsOfF16, f16OfBits } from './bits.ts'
+import { scalarOperator } from './constant-operators.ts'
+import { ConstantError, roundFloat, roundToF16, type Value } from './constant-value.ts'
+import { type AnyScalar, scalarOf } from './numeric-types.ts'
+import type { Overload } from './overloads.ts'
+
+type Evaluate = (args: readonly Value[], overload: Overload) => Value
+
+/** Evaluates a built-in function on constants; undefined when the function is not for const-expressions. */
+export function evaluateBuiltin(
+  name: BuiltinFunction,
+  args: readonly Value[],
+  overload: Overload,
+): Value | undefined {
+  return evaluators[name]?.(args, overload)
+}
+
+const isList = (v: Value | undefined): v is readonly Value[] => Array.isArray(v)
+
+/** Applies a scalar function by component. */
+function byComponent(args: readonly Value[], f: (...scalars: Value[]) => Value): Value {
+  const vector = args.find(isList)
+  if (vector === undefined) return f(...args)
+  return vector.map((_, i) => f(...args.map((a) => (isList(a) ? a[i]! : a))))
+}
+
+/** A function of floats, by component, rounded to the result's kind. */
+function floats(f: (...x: number[]) => number): Evaluate {
+  return (args, { parameters }) => {
+    const kind = scalarOf(parameters[0]!)!
+    return byComponent(args, (...x) => roundFloat(f(...x.map(Number)), kind))
+  }
+}
+
+/** A function of 32-bit integers, by component; `f` gets the bits as an unsigned number and whether the type is signed. */
+function integers(f: (bits: number, signed: boolean, ...more: number[]) => number): Evaluate {
+  return (args, { parameters }) => {
+    const signed = scalarOf(parameters[0]!) === 'i32'
+    return byComponent(args, (x, ...more) => {
+      const result = f((x as number) >>> 0, signed, ...more.map(Number))
+      return signed ? result | 0 : result >>> 0
+    })
+  }
+}
+
+/** A function on scalars of any kind, by component. */
+function anyKind(f: (kind: AnyScalar, ...x: Value[]) => Value): Evaluate {
+  return (args, { parameters }) => {
+    const kind = scalarOf(parameters[0]!)!
+    return byComponent(args, (...x) => f(kind, ...x))
+  }
+}
+
+const op = scalarOperator
+
+function dotOf(kind: AnyScalar, a: readonly Value[], b: readonly Value[]): Value {
+  return a.map((x, i) => op('*', kind, x, b[i]!)).reduce((sum, x) => op('+', kind, sum, x))
+}
+
+function lengthOf(v: Value): number {
+  return isList(v) ? Math.hypot(...(v as number[])) : Math.abs(v as number)
+}
+
+function roundEven(x: number): number {
+  const floor = Math.floor(x)
+  const rest = x - floor
+  const result = rest < 0.5 || (rest === 0.5 && floor % 2 === 0) ? floor : floor + 1
+  return result === 0 ? (Object.is(x, -0) || x < 0 ? -0 : 0) : result
+}
+
+function firstLeadingBit(bits: number, signed: boolean): number {
+  const x = signed && bits >= 2 ** 31 ? ~bits >>> 0 : bits
+  return x === 0 ? -1 : 31 - Math.clz32(x)
+}
+
+function trailingZeros(bits: number): number {
+  return bits === 0 ? 32 : 31 - Math.clz32(bits & -bits)
+}
+
+function reverseBits(bits: number): number {
+  let result = 0
+  for (let i = 0; i < 32; i++) result = (result << 1) | ((bits >>> i) & 1)
+  return result >>> 0
+}
+
+function oneBits(bits: number): number {
+  let count = 0
+  for (let b = bits; b !== 0; b = (b & (b - 1)) >>> 0) count++
+  return count
+}
+
+function bitField(offset: number, count: number): [number, number] {
+  if (offset + count > 32) throw new ConstantError(`offset ${offset} + count ${count} exceeds 32 bits`)
+  return [offset, count]
+}
+
+function extractBits(bits: number, signed: boolean, offset: number, count: number): number {
+  const [o, c] = bitField(offset, count)
+  if (c === 0) return 0
+  const shifted = (bits << (32 - o - c)) >>> 0
+  return signed ? (shifted | 0) >> (32 - c) : shifted >>> (32 - c)
+}
+
+function insertBits(bits: number, _signed: boolean, newBits: number, offset: number, count: number): number {
+  const [o, c] = bitField(offset, count)
+  if (c === 0) return bits
+  const mask = ((c === 32 ? 0xffffffff : 2 ** c - 1) << o) >>> 0
+  return (bits & ~mask) | ((newBits << o) & mask)
+}
+
+function frexpOf(x: number): [number, number] {
+  if (x === 0) return [x, 0]
+  let exponent = Math.max(-1023, Math.floor(Math.log2(Math.abs(x))) + 1)
+  let fract = x * 2 ** -exponent
+  while (Math.abs(fract) < 0.5) {
+    fract *= 2
+    exponent--
+  }
+  while (Math.abs(fract) >= 1) {
+    fract /= 2
+    exponent++
+  }
+  return [fract, exponent]
+}
+
+/** Splits by component into the two members of a result structure. */
+function pairs(f: (x: number) => [number, number]): Evaluate {
+  return ([x], { result }) => {
+    const abstract = scalarOf((result as StructType).members[1]!.type) === 'abstract-int'
+    const second = (v: number): Value => (abstract ? BigInt(v) : v)
+    if (!isList(x)) {
+      const [a, b] = f(x as number)
+      return [a, second(b)]
+    }
+    const parts = x.map((v) => f(v as number))
+    return [parts.map((p) => p[0]), parts.map((p) => second(p[1]))]
+  }
+}
+
+function determinantOf(m: readonly (readonly number[])[]): number {
+  const n = m.length
+  if (n === 1) return m[0]![0]!
+  let sum = 0
+  for (let c = 0; c < n; c++) {
+    const minor = m.filter((_, i) => i !== c).map((column) => column.slice(1))
+    sum += (c % 2 === 0 ? 1 : -1) * m[c]![0]! * determinantOf(minor)
+  }
+  return sum
+}
+
+function scaled(v: readonly Value[], factor: number, kind: AnyScalar): Value {
+  return v.map((x) => roundFloat((x as number) * factor, kind))
+}
+
+const floatKind = ({ parameters }: Overload) => scalarOf(parameters[0]!)!
+
+function normalize([v]: readonly Value[], overload: Overload): Value {
+  const length = lengthOf(v!)
+  if (length === 0) throw new ConstantError('a vector of length 0 cannot be normalized')
+  return scaled(v as Value[], 1 / length, floatKind(overload))
+}
+
+function cross([a, b]: readonly Value[], overload: Overload): Value {
+  const [x, y] = [a as number[], b as number[]]
+  const at = (i: number, j: number) => roundFloat(x[i]! * y[j]! - x[j]! * y[i]!, floatKind(overload))
+  return [at(1, 2), at(2, 0), at(0, 1)]
+}
+
+function reflect([e1, e2]: readonly Value[], overload: Overload): Value {
+  const kind = floatKind(overload)
+  const d = 2 * (dotOf(kind, e2 as Value[], e1 as Value[]) as number)
+  return (e1 as number[]).map((x, i) => roundFloat(x - d * (e2 as number[])[i]!, kind))
+}
+
+function refract([e1, e2, e3]: readonly Value[], overload: Overload): Value {
+  const kind = floatKind(overload)
+  const d = dotOf(kind, e2 as Value[], e1 as Value[]) as number
+  const eta = e3 as number
+  const k = 1 - eta * eta * (1 - d * d)
+  if (k < 0) return (e1 as number[]).map(() => 0)
+  return (e1 as number[]).map((x, i) =>
+    roundFloat(eta * x - (eta * d + Math.sqrt(k)) * (e2 as number[])[i]!, kind),
+  )
+}
+
+function quantize(x: number): number {
+  const half = roundToF16(x)
+  if (!Number.isFinite(half)) throw new ConstantError(`the value ${x} cannot be represented as f16`)
+  return half
+}
+
+/** Lanes of `width` bits, lowest first. */
+function lanes(word: number, width: 8 | 16): number[] {
+  return Array.from({ length: 32 / width }, (_, i) => (word >>> (i * width)) & (2 ** width - 1))
+}
+
+function packLanes(values: readonly number[], width: 8 | 16): number {
+  return values.reduce((word, v, i) => word | ((v & (2 ** width - 1)) << (i * width)), 0) >>> 0
+}
+
+const signedLane = (v: number, width: 8 | 16) => (v >= 2 ** (width - 1) ? v - 2 ** width : v)
+const clampTo = (v: number, low: number, high: number) => Math.min(Math.max(v, low), high)
+
+const packNorm =
+  (width: 8 | 16, signed: boolean): Evaluate =>
+  ([v]) => {
+    const scale = signed ? 2 ** (width - 1) - 1 : 2 ** width - 1
+    return packLanes(
+      (v as number[]).map((x) => Math.floor(0.5 + scale * clampTo(x, signed ? -1 : 0, 1))),
+      width,
+    )
+  }
+
+const unpackNorm =
+  (width: 8 | 16, signed: boolean): Evaluate =>
+  ([word]) =>
+    lanes(word as number, width).map((v) =>
+      Math.fround(
+        signed ? Math.max(signedLane(v, width) / (2 ** (width - 1) - 1), -1) : v / (2 ** width - 1),
+      ),
+    )
+
+const dot4 =
+  (signed: boolean): Evaluate =>
+  ([a, b]) => {
+    const [x, y] = [lanes(a as number, 8), lanes(b as number, 8)]
+    const lane = (v: number) => (signed ? signedLane(v, 8) : v)
+    return x.reduce((sum, v, i) => sum + lane(v) * lane(y[i]!), 0)
+  }
+
+const minimum: Evaluate = anyKind((_, a, b) => (b! < a! ? b! : a!))
+const maximum: Evaluate = anyKind((_, a, b) => (a! < b! ? b! : a!))
+
+const evaluators: Partial<Record<BuiltinFunction, Evaluate>> = {
+  all: ([v]) => (isList(v) ? v.every(Boolean) : v!),
+  any: ([v]) => (isList(v) ? v.some(Boolean) : v!),
+  select: ([f, t, c]) =>
+    isList(c) ? c.map((x, i) => (x ? (t as Value[])[i]! : (f as Value[])[i]!)) : c ? t! : f!,
+  abs: anyKind((kind, x) => {
+    if (typeof x === 'bigint') return x < 0n ? -x : x
+    return kind === 'i32' ? Math.abs(x as number) | 0 : Math.abs(x as number)
+  }),
+  acos: floats(Math.acos),
+  acosh: floats(Math.acosh),
+  asin: floats(Math.asin),
+  asinh: floats(Math.asinh),
+  atan: floats(Math.atan),
+  atanh: floats(Math.atanh),
+  atan2: floats(Math.atan2),
+  ceil: floats(Math.ceil),
+  clamp: anyKind((kind, x, low, high) => {
+    if (low! > high!) throw new ConstantError(`clamp: the low bound ${low} is above the high bound ${high}`)
+    void kind
+    return x! < low! ? low! : x! > high! ? high! : x!
+  }),
+  cos: floats(Math.cos),
+  cosh: floats(Math.cosh),
+  countLeadingZeros: integers(Math.clz32),
+  countOneBits: integers(oneBits),
+  countTrailingZeros: integers(trailingZeros),
+  cross,
+  degrees: floats((x) => (x * 180) / Math.PI),
+  determinant: ([m], overload) => roundFloat(determinantOf(m as unknown as number[][]), floatKind(overload)),
+  distance: ([a, b], overload) => {
+    const difference = byComponent([a!, b!], (x, y) => (x as number) - (y as number))
+    return roundFloat(lengthOf(difference), floatKind(overload))
+  },
+  dot: ([a, b], overload) => dotOf(floatKind(overload), a as Value[], b as Value[]),
+  dot4I8Packed: dot4(true),
+  dot4U8Packed: dot4(false),
+  exp: floats(Math.exp),
+  exp2: floats((x) => 2 ** x),
+  extractBits: integers(extractBits),
+  faceForward: ([e1, e2, e3], overload) => {
+    const kind = floatKind(overload)
+    const negative = (dotOf(kind, e2 as Value[], e3 as Value[]) as number) < 0
+    return negative ? e1! : (e1 as number[]).map((x) => -x)
+  },
+  firstLeadingBit: integers(firstLeadingBit),
+  firstTrailingBit: integers((bits) => (bits === 0 ? -1 : trailingZeros(bits))),
+  floor: floats(Math.floor),
+  fma: floats((a, b, c) => a * b + c),
+  fract: floats((x) => x - Math.floor(x)),
+  frexp: pairs(frexpOf),
+  insertBits: integers(insertBits),
+  inverseSqrt: floats((x) => 1 / Math.sqrt(x)),
+  ldexp: (args, { parameters }) => {
+    const kind = scalarOf(parameters[0]!)!
+    return byComponent(args, (x, e) => roundFloat((x as number) * 2 ** (e as number), kind))
+  },
+  length: ([v], overload) => roundFloat(lengthOf(v!), floatKind(overload)),
+  log: floats(Math.log),
+  log2: floats(Math.log2),
+  max: maximum,
+  min: minimum,
+  mix: floats((a, b, t) => a * (1 - t) + b * t),
+  modf: pairs((x) => [x - Math.trunc(x), Math.trunc(x)]),
+  normalize,
+  pow: floats((a, b) => a ** b),
+  quantizeToF16: floats(quantize),
+  radians: floats((x) => (x * Math.PI) / 180),
+  reflect,
+  refract,
+  reverseBits: integers(reverseBits),
+  round: floats(roundEven),
+  saturate: floats((x) => clampTo(x, 0, 1)),
+  sign: anyKind((_, x) =>
+    typeof x === 'bigint' ? (x > 0n ? 1n : x < 0n ? -1n : 0n) : Math.sign(x as number),
+  ),
+  sin: floats(Math.sin),
+  sinh: floats(Math.sinh),
+  smoothstep: floats((low, high, x) => {
+    if (low >= high)
+      throw new ConstantError(`smoothstep: the low edge ${low} is not below the high edge ${high}`)
+    const t = clampTo((x - low) / (high - low), 0, 1)
+    return t * t * (3 - 2 * t)
+  }),
+  sqrt: floats(Math.sqrt),
+  step: floats((edge, x) => (edge <= x ? 1 : 0)),
+  tan: floats(Math.tan),
+  tanh: floats(Math.tanh),
+  transpose: ([m], { parameters }) => {
+    const { rows } = parameters[0] as MatrixType
+    return Array.from({ length: rows }, (_, r) => (m as Value[][]).map((column) => column[r]!))
+  },
+  trunc: floats(Math.trunc),
+  pack4x8snorm: packNorm(8, true),
+  pack4x8unorm: packNorm(8, false),
+  pack2x16snorm: packNorm(16, true),
+  pack2x16unorm: packNorm(16, false),
+  pack4xI8: ([v]) => packLanes(v as number[], 8),
+  pack4xU8: ([v]) => packLanes(v as number[], 8),
+  pack4xI8Clamp: ([v]) =>
+    packLanes(
+      (v as number[]).map((x) => clampTo(x, -128, 127)),
+      8,
+    ),
+  pack4xU8Clamp: ([v]) =>
+    packLanes(
+      (v as number[]).map((x) => clampTo(x, 0, 255)),
+      8,
+    ),
+  pack2x16float: ([v]) =>
+    packLanes(
+      (v as number[]).map((x) => bitsOfF16(quantize(x))),
+      16,
+    ),
+  unpack4x8snorm: unpackNorm(8, true),
+  unpack4x8unorm: unpackNorm(8, false),
+  unpack2x16snorm: unpackNorm(16, true),
+  unpack2x16unorm: unpackNorm(16, false),
+  unpack4xI8: ([word]) => lanes(word as number, 8).map((v) => signedLane(v, 8)),
+  unpack4xU8: ([word]) => lanes(word as number, 8),
+  unpack2x16float: ([word]) => lanes(word as number, 16).map((v) => roundFloat(f16OfBits(v), 'f32')),
+}
+
+/** Checks that apply as soon as some arguments are constant; `undefined` stands for those that are not. */
+export function checkPartialArguments(
+  name: BuiltinFunction,
+  args: readonly (Value | undefined)[],
+  types: readonly Type[],
+): void {
+  const numbers = (v: Value | undefined): number[] =>
+    v === undefined ? [] : isList(v) ? v.map(Number) : [Number(v)]
+  const kind = types[0] && scalarOf(types[0])
+  if (name === 'extractBits' || name === 'insertBits') {
+    const [offset, count] = args.slice(-2)
+    const sum = (numbers(offset)[0] ?? 0) + (numbers(count)[0] ?? 0)
+    if (sum > 32) throw new ConstantError(`${name}: offset + count is ${sum}, above 32`)
+  } else if (name === 'clamp' || name === 'smoothstep') {
+    const [low, high] = name === 'clamp' ? [args[1], args[2]] : [args[0], args[1]]
+    if (low === undefined || high === undefined) return
+    const highs = numbers(high)
+    const bad = numbers(low).findIndex((v, i) => (name === 'clamp' ? v > highs[i]! : v >= highs[i]!))
+    if (bad >= 0)
+      throw new ConstantError(
+        `${name}: the low bound ${numbers(low)[bad]} is not below the high bound ${highs[bad]}`,
+      )
+  } else if (name === 'ldexp') {
+    const limit = kind === 'f16' ? 16 : kind === 'f32' ? 128 : 1024
+    const bad = numbers(args[1]).find((e) => e > limit)
+    if (bad !== undefined) throw new ConstantError(`ldexp: the exponent ${bad} is above ${limit}`)
+  }
+}

@@ -1,0 +1,164 @@
+import type { Expression, Location, ScalarType, StructType, Type } from '../ir.ts'
+import { typeName, vectorType } from '../types.ts'
+import { type AnyScalar, anyScalar, scalarOf } from './numeric-types.ts'
+
+/** A constant: bigint for abstract-int, number or boolean for other scalars, a list of components, columns, elements or members. */
+export type Value = bigint | number | boolean | readonly Value[]
+
+/** Why a constant expression has no value; the caller adds the place. */
+export class ConstantError extends Error {}
+
+/** Rounds to the nearest f16, ties to even; infinite beyond its range. */
+export function roundToF16(x: number): number {
+  if (!Number.isFinite(x) || x === 0) return x
+  const magnitude = Math.abs(x)
+  const exponent = Math.max(Math.floor(Math.log2(magnitude)), -14)
+  // One correction step, since log2 may be off by one next to a power of two.
+  const e =
+    magnitude >= 2 ** (exponent + 1)
+      ? exponent + 1
+      : exponent > -14 && magnitude < 2 ** exponent
+        ? exponent - 1
+        : exponent
+  const unit = 2 ** (e - 10)
+  const scaled = magnitude / unit
+  const floor = Math.floor(scaled)
+  const rest = scaled - floor
+  const rounded = rest > 0.5 || (rest === 0.5 && floor % 2 === 1) ? floor + 1 : floor
+  const result = rounded * unit
+  return Math.sign(x) * (result > 65504 ? Number.POSITIVE_INFINITY : result)
+}
+
+/** Rounds a float to its kind; throws when it is not finite. */
+export function roundFloat(x: number, kind: AnyScalar): number {
+  const rounded = kind === 'f32' ? Math.fround(x) : kind === 'f16' ? roundToF16(x) : x
+  if (!Number.isFinite(rounded)) {
+    throw new ConstantError(`the value ${x} cannot be represented as ${kind}`)
+  }
+  return rounded
+}
+
+/** A scalar of a float kind. */
+export function isFloatKind(kind: AnyScalar): boolean {
+  return kind === 'f32' || kind === 'f16' || kind === 'abstract-float'
+}
+
+/** Checks that an integer fits its kind. */
+export function checkInteger(value: bigint, kind: AnyScalar): Value {
+  const [low, high] =
+    kind === 'i32'
+      ? [-(2n ** 31n), 2n ** 31n - 1n]
+      : kind === 'u32'
+        ? [0n, 2n ** 32n - 1n]
+        : [-(2n ** 63n), 2n ** 63n - 1n]
+  if (value < low || value > high)
+    throw new ConstantError(`the value ${value} cannot be represented as ${kind}`)
+  return kind === 'abstract-int' ? value : Number(value)
+}
+
+/** Converts a scalar; `explicit` allows what a conversion constructor may do, otherwise the conversion is known to be feasible. */
+export function convertScalar(value: Value, from: AnyScalar, to: AnyScalar): Value {
+  const target: AnyScalar = to
+  if (from === target) return value
+  if (to === 'bool') return typeof value === 'boolean' ? value : Number(value) !== 0
+  if (typeof value === 'boolean') return to === 'abstract-int' ? BigInt(value) : Number(value)
+  if (isFloatKind(to)) return roundFloat(Number(value as number | bigint), to)
+  if (typeof value === 'bigint') return checkInteger(value, to)
+  const number = value as number
+  if (from === 'abstract-float') return checkInteger(BigInt(Math.trunc(number)), to)
+  if (from === 'f32' || from === 'f16') return clampToInteger(number, to)
+  return to === 'i32' ? number | 0 : number >>> 0
+}
+
+/** f32 or f16 to i32 or u32: truncates, then clamps to what the float type can hold below the integer's end. */
+function clampToInteger(value: number, to: AnyScalar): number {
+  const truncated = Math.trunc(value)
+  const result =
+    to === 'i32'
+      ? Math.min(Math.max(truncated, -2147483648), 2147483520)
+      : Math.min(Math.max(truncated, 0), 4294967040)
+  return result + 0
+}
+
+/** Converts a constant between types of equal shape. */
+export function convertValue(value: Value, from: Type, to: Type): Value {
+  if (from === to) return value
+  switch (from.kind) {
+    case 'scalar':
+      return convertScalar(value, from.scalar, scalarOf(to)!)
+    case 'vector':
+      return (value as Value[]).map((v) => convertScalar(v, from.scalar, scalarOf(to)!))
+    case 'matrix':
+      return (value as Value[][]).map((column) =>
+        column.map((v) => convertScalar(v, from.scalar, scalarOf(to)!)),
+      )
+    case 'array': {
+      const elements = value as Value[]
+      const element = (to as typeof from).element
+      return elements.map((v) => convertValue(v, from.element, element))
+    }
+    case 'struct':
+      return (value as Value[]).map((v, i) =>
+        convertValue(v, from.members[i]!.type, (to as StructType).members[i]!.type),
+      )
+    default:
+      throw new ConstantError(`${typeName(from)} has no constants`)
+  }
+}
+
+/** The zero value of a type. */
+export function zeroValue(type: Type): Value {
+  switch (type.kind) {
+    case 'scalar': {
+      const kind = type.scalar as AnyScalar
+      return kind === 'bool' ? false : kind === 'abstract-int' ? 0n : 0
+    }
+    case 'vector':
+      return new Array<Value>(type.size).fill(zeroValue(anyScalar(type.scalar)))
+    case 'matrix':
+      return new Array<Value>(type.columns).fill(new Array<Value>(type.rows).fill(0))
+    case 'array':
+      return new Array<Value>(type.length ?? 0).fill(zeroValue(type.element))
+    case 'struct':
+      return type.members.map((m) => zeroValue(m.type))
+    default:
+      throw new ConstantError(`${typeName(type)} has no zero value`)
+  }
+}
+
+function isZero(value: Value): boolean {
+  if (Array.isArray(value)) return value.every(isZero)
+  return value === false || value === 0n || Object.is(value, 0)
+}
+
+/** A constant of a concrete type as an IR expression. */
+export function valueExpression(value: Value, type: Type, loc: Location): Expression {
+  if (type.kind === 'scalar')
+    return { kind: 'literal', value: value as number | boolean, type: type as ScalarType, loc }
+  const parts = value as readonly Value[]
+  if (isZero(value)) return { kind: 'zero', type, loc }
+  switch (type.kind) {
+    case 'vector': {
+      const scalar = anyScalar(type.scalar)
+      if (parts.every((v) => Object.is(v, parts[0]))) {
+        return { kind: 'splat', value: valueExpression(parts[0]!, scalar, loc), type, loc }
+      }
+      return { kind: 'construct', args: parts.map((v) => valueExpression(v, scalar, loc)), type, loc }
+    }
+    case 'matrix': {
+      const column = vectorType(type.rows, type.scalar)
+      return { kind: 'construct', args: parts.map((v) => valueExpression(v, column, loc)), type, loc }
+    }
+    case 'array':
+      return { kind: 'construct', args: parts.map((v) => valueExpression(v, type.element, loc)), type, loc }
+    case 'struct':
+      return {
+        kind: 'construct',
+        args: parts.map((v, i) => valueExpression(v, type.members[i]!.type, loc)),
+        type,
+        loc,
+      }
+    default:
+      throw new ConstantError(`${typeName(type)} has no constants`)
+  }
+}

@@ -1,0 +1,538 @@
+import type {
+  BinaryOperator,
+  ComponentPlace,
+  Constant,
+  Expression,
+  Place,
+  ScalarType,
+  Type,
+  VectorType,
+} from '../ir.ts'
+import { boolType, i32Type, pointerType, typeName, u32Type, vectorType } from '../types.ts'
+import type {
+  BinaryNode,
+  ExpressionNode,
+  IndexNode,
+  LiteralNode,
+  MemberNode,
+  NameNode,
+  UnaryNode,
+} from './ast.ts'
+import { lowerCall } from './calls.ts'
+import { binaryValue, unaryValue } from './constant-operators.ts'
+import {
+  ConstantError,
+  checkInteger,
+  convertValue,
+  roundFloat,
+  type Value,
+  valueExpression,
+  zeroValue,
+} from './constant-value.ts'
+import type { ModuleScope } from './module-scope.ts'
+import { abstractFloat, abstractInt, anyScalar, concreteOf, converts, scalarOf } from './numeric-types.ts'
+import type {
+  Binding,
+  ConstantOperand,
+  Operand,
+  ReferenceOperand,
+  RuntimeOperand,
+  ValueOperand,
+} from './operand.ts'
+import { binaryTypes, unaryType } from './operators.ts'
+
+/** Types and lowers expressions. Names are looked up in the module; functions add their scopes. */
+export class ExpressionLowering {
+  readonly module: ModuleScope
+  /** Above zero while in the part of a constant `&&` or `||` that is not evaluated: there, constants may have errors. */
+  #unevaluated = 0
+
+  constructor(module: ModuleScope) {
+    this.module = module
+  }
+
+  /** What a name of a value stands for in the innermost scope. */
+  lookup(name: string): Binding | undefined {
+    return this.module.lookup(name)
+  }
+
+  /** Whether a scope inside the module declares the name. */
+  isLocal(_name: string): boolean {
+    return false
+  }
+
+  /** An error at an offset. */
+  error(at: number, text: string): Error {
+    return this.module.source.error(at, text)
+  }
+
+  /** The location of an offset. */
+  loc(at: number) {
+    return this.module.source.locate(at)
+  }
+
+  // ---------------------------------------------------------------------------------------------- operands
+
+  /** A constant operand. */
+  constantOperand(at: number, type: Type, value: Value, override: boolean): ConstantOperand {
+    return { kind: 'constant', type, value, override, declaration: undefined, at }
+  }
+
+  /** A runtime operand. */
+  runtime(expression: Expression & { type: Type }, at: number): RuntimeOperand {
+    return { kind: 'runtime', type: expression.type, expression, at }
+  }
+
+  /** Runs an evaluation of constants of which `override` tells whether they depend on overrides, and places its errors. */
+  fold(at: number, type: Type, override: boolean, evaluate: () => Value): ConstantOperand {
+    try {
+      return this.constantOperand(at, type, evaluate(), override)
+    } catch (error) {
+      if (!(error instanceof ConstantError)) throw error
+      if (this.#unevaluated > 0) return this.constantOperand(at, type, zeroValue(type), override)
+      throw this.error(at, error.message)
+    }
+  }
+
+  /** Applies the load rule: a reference becomes the value it holds. */
+  value(operand: Operand): ValueOperand {
+    switch (operand.kind) {
+      case 'nothing':
+        throw this.error(operand.at, 'the function returns nothing, so its call has no value')
+      case 'reference': {
+        const { type, place, access, at } = operand
+        if (access === 'write') throw this.error(at, 'a write-only variable cannot be read')
+        if (!isConstructible(type)) throw this.error(at, `a value of type ${typeName(type)} cannot be loaded`)
+        return this.runtime({ kind: 'load', place, type, loc: this.loc(at) }, at)
+      }
+      default:
+        return operand
+    }
+  }
+
+  /** An operand's type, or how to call its lack. */
+  describe(operand: Operand): string {
+    return operand.kind === 'nothing' ? 'nothing' : typeName(operand.type)
+  }
+
+  /** Converts a value to a type automatically; `what` starts the sentence of the error, such as "the initial value". */
+  convert(operand: Operand, type: Type, what: string): ValueOperand {
+    const value = this.value(operand)
+    if (value.type === type) return value
+    if (value.kind !== 'constant' || !converts(value.type, type)) {
+      throw this.error(operand.at, `${what} is of type ${typeName(value.type)}, not ${typeName(type)}`)
+    }
+    const converted = this.fold(value.at, type, value.override, () =>
+      convertValue(value.value, value.type, type),
+    )
+    return { ...converted, declaration: value.declaration }
+  }
+
+  /** The IR of a value; abstract ones take their default type. */
+  expressionOf(operand: Operand): Expression & { type: Type } {
+    const value = this.value(operand)
+    switch (value.kind) {
+      case 'runtime':
+        return value.expression as Expression & { type: Type }
+      case 'pointer':
+        return { kind: 'address-of', place: value.place, type: value.type, loc: this.loc(value.at) }
+      case 'constant': {
+        const type = concreteOf(value.type)
+        if (type !== value.type) return this.expressionOf(this.convert(value, type, 'the constant'))
+        const expression = valueExpression(value.value, type, this.loc(value.at)) as Expression & {
+          type: Type
+        }
+        if (value.declaration === undefined || expression.kind === 'zero') return expression
+        if (type.kind !== 'array' && type.kind !== 'struct') return expression
+        const constant: Constant = this.module.constantFor(value.declaration, type, expression)
+        return { kind: 'constant', constant, type, loc: expression.loc }
+      }
+    }
+  }
+
+  /** The IR of a value converted to a type. */
+  expressionAs(operand: Operand, type: Type, what: string): Expression & { type: Type } {
+    return this.expressionOf(this.convert(operand, type, what))
+  }
+
+  // ------------------------------------------------------------------------------------------- expressions
+
+  /** Lowers an expression; the result may be a reference. */
+  expression(node: ExpressionNode): Operand {
+    switch (node.kind) {
+      case 'literal':
+        return this.#literal(node)
+      case 'name':
+        return this.#name(node)
+      case 'call':
+        return lowerCall(this, node)
+      case 'unary':
+        return this.#unary(node)
+      case 'binary':
+        return this.#binary(node)
+      case 'index':
+        return this.#index(node)
+      case 'member':
+        return this.#member(node)
+    }
+  }
+
+  /** A const-expression; with `override`, an override-expression is good too. */
+  constant(node: ExpressionNode, what: string, override = false): ConstantOperand {
+    const operand = this.expression(node)
+    if (operand.kind !== 'constant') throw this.error(node.at, `${what} must be a constant`)
+    if (operand.override && !override) {
+      throw this.error(node.at, `${what} must be a const-expression, but depends on an override`)
+    }
+    return operand
+  }
+
+  /** A constant integer as a number. */
+  constantInteger(node: ExpressionNode, what: string, override = false): number {
+    const operand = this.constant(node, what, override)
+    const kind = operand.type.kind === 'scalar' ? scalarOf(operand.type) : undefined
+    if (kind !== 'abstract-int' && kind !== 'i32' && kind !== 'u32') {
+      throw this.error(node.at, `${what} is of type ${typeName(operand.type)}, not an integer`)
+    }
+    return Number(operand.value as number | bigint)
+  }
+
+  /** A condition. */
+  condition(node: ExpressionNode, what: string): Expression {
+    return this.expressionAs(this.expression(node), boolType, what)
+  }
+
+  #literal({ text, at }: LiteralNode): Operand {
+    if (text === 'true' || text === 'false') return this.constantOperand(at, boolType, text === 'true', false)
+    const [type, value] = parseNumber(text)
+    return this.fold(at, type, false, () =>
+      typeof value === 'bigint' ? checkInteger(value, scalarOf(type)!) : roundFloat(value, scalarOf(type)!),
+    )
+  }
+
+  #name({ name, templates, at }: NameNode): Operand {
+    const binding = this.lookup(name)
+    if (binding === undefined) {
+      if (this.module.isTypeOrFunction(name)) throw this.error(at, `'${name}' is not a value`)
+      throw this.error(at, `'${name}' is not declared`)
+    }
+    if (templates !== undefined) throw this.error(at, `'${name}' takes no template arguments`)
+    return binding(at)
+  }
+
+  #unary({ operator, value: inner, at }: UnaryNode): Operand {
+    const operand = this.expression(inner)
+    if (operator === '&') {
+      if (operand.kind !== 'reference') throw this.error(at, 'the address of a value cannot be taken')
+      if (operand.place.kind === 'component-place' || isVectorElement(operand.place)) {
+        throw this.error(at, 'the address of a vector component cannot be taken')
+      }
+      const { place, space, access } = operand
+      return { kind: 'pointer', type: pointerType(space, operand.type, access), place, at }
+    }
+    const value = this.value(operand)
+    if (operator === '*') {
+      if (value.kind !== 'pointer')
+        throw this.error(at, `'*' applies to pointers, not to ${typeName(value.type)}`)
+      return pointee(value.type, value.place, at)
+    }
+    const type = unaryType(operator, value.type)
+    if (type === undefined) throw this.error(at, `'${operator}' does not apply to ${typeName(value.type)}`)
+    if (value.kind === 'constant') {
+      return this.fold(at, type, value.override, () => unaryValue(operator, value.value, type))
+    }
+    const expression = this.expressionOf(value)
+    return this.runtime(
+      { kind: 'unary', operator, value: expression, type: type as ScalarType, loc: this.loc(at) },
+      at,
+    )
+  }
+
+  #binary({ operator, left: leftNode, right: rightNode, at }: BinaryNode): Operand {
+    const left = this.value(this.expression(leftNode))
+    if (operator === '&&' || operator === '||') return this.#logical(operator, left, rightNode, at)
+    const right = this.value(this.expression(rightNode))
+    return this.binary(operator as BinaryOperator, left, right, at)
+  }
+
+  /** A binary operator on values. */
+  binary(
+    operator: BinaryOperator,
+    left: ValueOperand,
+    right: ValueOperand,
+    at: number,
+  ): ConstantOperand | RuntimeOperand {
+    const types = binaryTypes(operator, left.type, right.type)
+    if (types === undefined) {
+      throw this.error(
+        at,
+        `'${operator}' does not apply to ${typeName(left.type)} and ${typeName(right.type)}`,
+      )
+    }
+    const constant = left.kind === 'constant' && right.kind === 'constant'
+    const a = this.convert(left, constant ? types.left : concreteOf(types.left), 'the left operand')
+    const b = this.convert(right, types.right, 'the right operand')
+    if (a.kind === 'constant' && b.kind === 'constant') {
+      const override = a.override || b.override
+      return this.fold(at, types.result, override, () =>
+        binaryValue(operator, a.value, a.type, b.value, b.type),
+      )
+    }
+    if (b.kind === 'constant') this.#checkRight(operator, a.type, b, at)
+    const type = concreteOf(types.result) as ScalarType | VectorType
+    const [l, r] = [this.expressionOf(a), this.expressionOf(b)]
+    return this.runtime({ kind: 'binary', operator, left: l, right: r, type, loc: this.loc(at) }, at)
+  }
+
+  /** A constant right operand must not be zero for an integer division and below 32 for a shift. */
+  #checkRight(operator: BinaryOperator, left: Type, right: ConstantOperand, at: number): void {
+    const values = (Array.isArray(right.value) ? right.value : [right.value]) as number[]
+    const kind = scalarOf(left)
+    if ((operator === '/' || operator === '%') && (kind === 'i32' || kind === 'u32') && values.includes(0)) {
+      throw this.error(at, `an integer is divided by the constant 0 with '${operator}'`)
+    }
+    const amount = values.find((v) => v >= 32)
+    if ((operator === '<<' || operator === '>>') && amount !== undefined) {
+      throw this.error(at, `the shift amount ${amount} is not below 32`)
+    }
+  }
+
+  #logical(operator: '&&' | '||', left: ValueOperand, rightNode: ExpressionNode, at: number): Operand {
+    const a = this.convert(left, boolType, `the left operand of '${operator}'`)
+    const decided = a.kind === 'constant' && a.value === (operator === '||')
+    if (decided) this.#unevaluated++
+    const right = this.expression(rightNode)
+    const b = this.convert(right, boolType, `the right operand of '${operator}'`)
+    if (decided) this.#unevaluated--
+    if (a.kind === 'constant' && b.kind === 'constant') {
+      const value = operator === '&&' ? Boolean(a.value && b.value) : Boolean(a.value || b.value)
+      return this.constantOperand(at, boolType, value, a.override || b.override)
+    }
+    const [l, r] = [this.expressionOf(a), this.expressionOf(b)]
+    return this.runtime(
+      { kind: 'logical', operator, left: l, right: r, type: boolType, loc: this.loc(at) },
+      at,
+    )
+  }
+
+  // ------------------------------------------------------------------------------------- members and elements
+
+  /** A pointer used as the base of an access is dereferenced. */
+  #base(node: ExpressionNode): Operand {
+    const operand = this.expression(node)
+    return operand.kind === 'pointer' ? pointee(operand.type, operand.place, operand.at) : operand
+  }
+
+  #index({ base: baseNode, index: indexNode, at }: IndexNode): Operand {
+    const base = this.#base(baseNode)
+    const index = this.value(this.expression(indexNode))
+    if (base.kind === 'nothing') throw this.error(at, 'the function returns nothing, so it has no elements')
+    const element = elementType(base.type)
+    if (element === undefined) throw this.error(at, `${typeName(base.type)} has no elements`)
+    const indexType = converts(index.type, i32Type) ? i32Type : index.type
+    if (indexType !== i32Type && indexType !== u32Type) {
+      throw this.error(index.at, `the index is of type ${typeName(index.type)}, not i32 or u32`)
+    }
+    if (index.kind === 'constant') return this.#constantIndex(base, element, index, at)
+    const indexExpression = this.expressionOf(index)
+    const loc = this.loc(at)
+    if (base.kind === 'reference') {
+      const place: Place = {
+        kind: 'index-place',
+        base: base.place,
+        index: indexExpression,
+        type: element,
+        loc,
+      }
+      return { ...base, type: element, place, at }
+    }
+    const expression = this.expressionOf(base)
+    const type = elementType(expression.type)!
+    return this.runtime({ kind: 'index', base: expression, index: indexExpression, type, loc }, at)
+  }
+
+  #constantIndex(
+    base: Exclude<Operand, { kind: 'nothing' }>,
+    element: Type,
+    index: ConstantOperand,
+    at: number,
+  ): Operand {
+    const i = Number(index.value as number | bigint)
+    const count = elementCount(base.type)
+    if (i < 0 || (count !== undefined && i >= count)) {
+      if (this.#unevaluated === 0) {
+        throw this.error(index.at, `the index ${i} is outside of ${typeName(base.type)}`)
+      }
+    }
+    const loc = this.loc(at)
+    if (base.kind === 'constant') {
+      const value = (base.value as readonly Value[])[i] ?? zeroValue(element)
+      return this.constantOperand(at, element, value, base.override || index.override)
+    }
+    const literal = this.expressionOf(
+      index.type === u32Type ? index : this.convert(index, i32Type, 'the index'),
+    )
+    if (base.kind === 'reference') {
+      const place: Place =
+        base.type.kind === 'vector'
+          ? { kind: 'component-place', base: base.place, component: i, type: element as ScalarType, loc }
+          : { kind: 'index-place', base: base.place, index: literal, type: element, loc }
+      return { ...base, type: element, place, at }
+    }
+    const expression = this.expressionOf(base)
+    if (expression.type.kind === 'vector') {
+      return this.runtime(
+        { kind: 'swizzle', base: expression, components: [i], type: element as ScalarType, loc },
+        at,
+      )
+    }
+    return this.runtime({ kind: 'index', base: expression, index: literal, type: element, loc }, at)
+  }
+
+  #member({ base: baseNode, name, nameAt, at }: MemberNode): Operand {
+    const base = this.#base(baseNode)
+    if (base.kind === 'nothing') throw this.error(at, 'the function returns nothing, so it has no members')
+    const { type } = base
+    if (type.kind === 'vector') return this.#swizzle(base, name, nameAt, at)
+    if (type.kind !== 'struct') throw this.error(nameAt, `${typeName(type)} has no member '${name}'`)
+    const member = type.members.find((m) => m.name === name)
+    if (member === undefined) throw this.error(nameAt, `the structure ${type.name} has no member '${name}'`)
+    const loc = this.loc(at)
+    switch (base.kind) {
+      case 'constant':
+        return this.constantOperand(at, member.type, (base.value as Value[])[member.index]!, base.override)
+      case 'reference': {
+        const place: Place = { kind: 'member-place', base: base.place, member, type: member.type, loc }
+        return { ...base, type: member.type, place, at }
+      }
+      default:
+        return this.runtime(
+          { kind: 'member', base: this.expressionOf(base), member, type: member.type, loc },
+          at,
+        )
+    }
+  }
+
+  /** The components that a swizzle names. */
+  components(type: VectorType, name: string, at: number): number[] {
+    const set = /^[xyzw]{1,4}$/.test(name) ? 'xyzw' : /^[rgba]{1,4}$/.test(name) ? 'rgba' : undefined
+    const components = [...name].map((c) => set?.indexOf(c) ?? type.size)
+    if (components.some((c) => c >= type.size))
+      throw this.error(at, `${typeName(type)} has no components '${name}'`)
+    return components
+  }
+
+  #swizzle(base: Exclude<Operand, { kind: 'nothing' }>, name: string, nameAt: number, at: number): Operand {
+    const vector = base.type as VectorType
+    const components = this.components(vector, name, nameAt)
+    const [first] = components as [number]
+    const scalar = anyScalar(vector.scalar) as ScalarType
+    const size = components.length
+    const type = size === 1 ? scalar : vectorType(size as 2, vector.scalar)
+    const loc = this.loc(at)
+    if (base.kind === 'constant') {
+      const parts = base.value as Value[]
+      const value = size === 1 ? parts[first]! : components.map((c) => parts[c]!)
+      return this.constantOperand(at, type, value, base.override)
+    }
+    if (base.kind === 'reference' && size === 1) {
+      const place: ComponentPlace = {
+        kind: 'component-place',
+        base: base.place,
+        component: first,
+        type: scalar,
+        loc,
+      }
+      return { ...base, type: scalar, place, at }
+    }
+    return this.runtime(
+      { kind: 'swizzle', base: this.expressionOf(base), components, type: type as VectorType, loc },
+      at,
+    )
+  }
+}
+
+/** The reference to what a pointer points to. */
+export function pointee(
+  type: Extract<Type, { kind: 'pointer' }>,
+  place: Place,
+  at: number,
+): ReferenceOperand {
+  return { kind: 'reference', type: type.store, place, space: type.space, access: type.access, at }
+}
+
+function isVectorElement(place: Place): boolean {
+  return place.kind === 'index-place' && place.base.type.kind === 'vector'
+}
+
+/** The type of an element, column or component; undefined for types without. */
+function elementType(type: Type): Type | undefined {
+  switch (type.kind) {
+    case 'array':
+      return type.element
+    case 'vector':
+      return anyScalar(type.scalar)
+    case 'matrix':
+      return vectorType(type.rows, type.scalar)
+    default:
+      return undefined
+  }
+}
+
+function elementCount(type: Type): number | undefined {
+  return type.kind === 'array'
+    ? type.length
+    : type.kind === 'vector'
+      ? type.size
+      : type.kind === 'matrix'
+        ? type.columns
+        : undefined
+}
+
+/** Whether values of a type exist: no atomics and no runtime-sized arrays inside. */
+export function isConstructible(type: Type): boolean {
+  switch (type.kind) {
+    case 'scalar':
+    case 'vector':
+    case 'matrix':
+      return true
+    case 'array':
+      return type.length !== undefined && isConstructible(type.element)
+    case 'struct':
+      return type.members.every((m) => isConstructible(m.type))
+    default:
+      return false
+  }
+}
+
+/** A numeric literal's type and exact value (a float's, rounded to f64). */
+function parseNumber(text: string): [Type, number | bigint] {
+  const hex = /^0[xX]/.test(text)
+  if (hex && /[.pP]/.test(text)) {
+    const suffix = /[fh]$/.exec(text)?.[0]
+    return [
+      suffix === 'f' ? anyScalar('f32') : suffix === 'h' ? anyScalar('f16') : abstractFloat,
+      parseHexFloat(text),
+    ]
+  }
+  if (!hex && /[.eEfh]/.test(text)) {
+    const suffix = /[fh]$/.exec(text)?.[0]
+    return [
+      suffix === 'f' ? anyScalar('f32') : suffix === 'h' ? anyScalar('f16') : abstractFloat,
+      Number(text.replace(/[fh]$/, '')),
+    ]
+  }
+  const suffix = /[iu]$/.exec(text)?.[0]
+  const type = suffix === 'i' ? i32Type : suffix === 'u' ? u32Type : abstractInt
+  return [type, BigInt(text.replace(/[iu]$/, ''))]
+}
+
+function parseHexFloat(text: string): number {
+  const [, whole = '', fraction = '', exponent = '0'] =
+    /^0[xX]([\da-fA-F]*)\.?([\da-fA-F]*)(?:[pP]([+-]?\d+))?[fh]?$/.exec(text)!
+  const digits = BigInt(`0x${whole}${fraction}` || '0x0')
+  const power = Number(exponent) - 4 * fraction.length
+  // Scale in two steps, so that neither power overflows by itself.
+  const half = Math.trunc(power / 2)
+  return Number(digits) * 2 ** half * 2 ** (power - half)
+}

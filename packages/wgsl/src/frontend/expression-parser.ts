@@ -1,0 +1,317 @@
+import type { WgslError } from '../wgsl-error.ts'
+import type { AttributeNode, ExpressionNode, NameNode } from './ast.ts'
+import { type Token, templateClose, templateOpen, tokenize } from './lexer.ts'
+import type { SourceText } from './source-text.ts'
+
+/** WGSL's keywords and reserved words, which no declaration may take as its name. */
+const keywords = new Set(
+  `alias break case const const_assert continue continuing default diagnostic discard else enable false fn for if let
+  loop override requires return struct switch true var while
+  NULL Self abstract active alignas alignof as asm asm_fragment async attribute auto await become cast catch class
+  co_await co_return co_yield coherent column_major common compile compile_fragment concept const_cast consteval constexpr
+  constinit crate debugger decltype delete demote demote_to_helper do dynamic_cast enum explicit export extends extern
+  external fallthrough filter final finally friend from fxgroup get goto groupshared highp impl implements import inline
+  instanceof interface layout lowp macro macro_rules match mediump meta mod module move mut mutable namespace new nil
+  noexcept noinline nointerpolation non_coherent noncoherent noperspective null nullptr of operator package packoffset
+  partition pass patch pixelfragment precise precision premerge priv protected pub public readonly ref regardless register
+  reinterpret_cast require resource restrict self set shared sizeof smooth snorm static static_assert static_cast std
+  subroutine super target template this thread_local throw trait try type typedef typeid typename typeof union unless unorm
+  unsafe unsized use using varying virtual volatile wgsl where with writeonly yield`.split(/\s+/),
+)
+
+const relational = new Set(['==', '!=', '<', '<=', '>', '>='])
+const bitwise = new Set(['&', '|', '^'])
+
+/** The attributes of the language and how many arguments each takes. */
+const attributeArguments: Record<string, readonly [number, number]> = {
+  ...{ align: [1, 1], binding: [1, 1], group: [1, 1], id: [1, 1], size: [1, 1], workgroup_size: [1, 3] },
+  ...{ builtin: [1, 1], compute: [0, 0], vertex: [0, 0], fragment: [0, 0], const: [0, 0], must_use: [0, 0] },
+  ...{ location: [1, 1], interpolate: [1, 2], invariant: [0, 0], blend_src: [1, 1], diagnostic: [2, 2] },
+}
+
+/** How deep expressions and blocks may nest; Tint's own limit is 127 blocks. */
+const maximumNesting = 256
+
+/** The token stream and the grammar of expressions, types and attributes. */
+export class ExpressionParser {
+  readonly source: SourceText
+  readonly #tokens: Token[]
+  #position = 0
+  #nesting = 0
+
+  constructor(source: SourceText) {
+    this.source = source
+    this.#tokens = tokenize(source)
+  }
+
+  /** The next token. */
+  get peek(): Token {
+    return this.#tokens[this.#position]!
+  }
+
+  /** Whether the next token reads so. */
+  is(text: string): boolean {
+    return this.#tokens[this.#position]!.text === text
+  }
+
+  /** Consumes the next token. */
+  next(): Token {
+    const token = this.#tokens[this.#position]!
+    if (token.kind !== 'end') this.#position++
+    return token
+  }
+
+  /** Consumes the next token if it reads so. */
+  accept(text: string): boolean {
+    if (this.peek.text !== text || this.peek.kind === 'end') return false
+    this.#position++
+    return true
+  }
+
+  /** Consumes the next token, which must read so. */
+  expect(text: string): Token {
+    if (this.peek.text !== text) throw this.unexpected(`'${shown(text)}'`)
+    return this.next()
+  }
+
+  /** An error at the next token. */
+  unexpected(wanted: string): WgslError {
+    const { kind, text, at } = this.peek
+    return this.source.error(
+      at,
+      `found ${kind === 'end' ? text : `'${shown(text)}'`} where ${wanted} is expected`,
+    )
+  }
+
+  /** Runs the parsing of something nested, within the limit. */
+  nested<T>(parse: () => T): T {
+    if (++this.#nesting > maximumNesting) {
+      throw this.source.error(this.peek.at, `the source nests deeper than ${maximumNesting} levels`)
+    }
+    const result = parse()
+    this.#nesting--
+    return result
+  }
+
+  /** Any word, keywords included. */
+  word(wanted: string): string {
+    if (this.peek.kind !== 'word') throw this.unexpected(wanted)
+    return this.next().text
+  }
+
+  /** A name that is no keyword and not reserved. */
+  identifier(): string {
+    const { kind, text, at } = this.peek
+    if (kind !== 'word') throw this.unexpected('a name')
+    if (keywords.has(text)) throw this.source.error(at, `'${text}' is a keyword or a reserved word of WGSL`)
+    if (text === '_' || text.startsWith('__')) throw this.source.error(at, `'${text}' is not a valid name`)
+    return this.next().text
+  }
+
+  /** A type. */
+  type(): NameNode {
+    const at = this.peek.at
+    return { kind: 'name', name: this.identifier(), templates: this.templates(), at }
+  }
+
+  /** A template list, if one starts here. */
+  templates(): ExpressionNode[] | undefined {
+    if (!this.accept(templateOpen)) return undefined
+    const args: ExpressionNode[] = [this.expression()]
+    while (this.accept(',')) {
+      if (this.peek.text === templateClose) break
+      args.push(this.expression())
+    }
+    this.expect(templateClose)
+    return args
+  }
+
+  /** Attributes, as many as there are. */
+  attributes(): AttributeNode[] {
+    const attributes: AttributeNode[] = []
+    while (this.is('@')) {
+      const { at } = this.next()
+      const name = this.word('the name of an attribute')
+      const count = Object.hasOwn(attributeArguments, name) ? attributeArguments[name] : undefined
+      if (count === undefined) throw this.source.error(at, `the attribute @${name} is unknown`)
+      if (name === 'diagnostic') {
+        this.diagnosticControl()
+        continue
+      }
+      const args: ExpressionNode[] = []
+      if (count[1] > 0) {
+        this.expect('(')
+        while (!this.is(')')) {
+          args.push(this.expression())
+          if (!this.accept(',')) break
+        }
+        this.expect(')')
+      }
+      if (args.length < count[0] || args.length > count[1]) {
+        throw this.source.error(at, `@${name} takes ${range(count)}, not ${args.length}`)
+      }
+      if (attributes.some((a) => a.name === name)) throw this.source.error(at, `@${name} is given twice`)
+      attributes.push({ name, args, at })
+    }
+    return attributes
+  }
+
+  /** `(severity, rule)` of a diagnostic; checked and dropped: only Tint reports the diagnostics it controls. */
+  diagnosticControl(): void {
+    this.expect('(')
+    const at = this.peek.at
+    const severity = this.word('a severity')
+    if (!['error', 'warning', 'info', 'off'].includes(severity)) {
+      throw this.source.error(at, `'${severity}' is not a severity: error, warning, info or off`)
+    }
+    this.expect(',')
+    this.word('the name of a rule')
+    if (this.accept('.')) this.word('the name of a rule')
+    this.accept(',')
+    this.expect(')')
+  }
+
+  /** An expression. */
+  expression(): ExpressionNode {
+    return this.nested(() => this.#expression())
+  }
+
+  #expression(): ExpressionNode {
+    const start = this.unary()
+    const operator = this.peek.text
+    if (bitwise.has(operator)) {
+      let left = start
+      while (this.accept(operator)) left = binary(operator, left, this.unary())
+      this.#rejectMixing(operator)
+      return left
+    }
+    let left = this.#relational(start)
+    const logical = this.peek.text
+    if (logical === '||' || logical === '&&') {
+      while (this.accept(logical)) left = binary(logical, left, this.#relational(this.unary()))
+      this.#rejectMixing(logical)
+    } else if (bitwise.has(logical)) this.#rejectMixing('its left operand')
+    return left
+  }
+
+  #rejectMixing(before: string): void {
+    const { text, at } = this.peek
+    if (bitwise.has(text) || text === '&&' || text === '||') {
+      throw this.source.error(at, `mixing '${before}' and '${text}' needs parentheses`)
+    }
+  }
+
+  #relational(start: ExpressionNode): ExpressionNode {
+    const left = this.#shift(start)
+    const operator = this.peek.text
+    if (!relational.has(operator)) return left
+    this.next()
+    const result = binary(operator, left, this.#shift(this.unary()))
+    if (relational.has(this.peek.text)) {
+      throw this.source.error(this.peek.at, `mixing '${operator}' and '${this.peek.text}' needs parentheses`)
+    }
+    return result
+  }
+
+  #shift(start: ExpressionNode): ExpressionNode {
+    const operator = this.peek.text
+    if (operator !== '<<' && operator !== '>>') return this.#additive(start)
+    this.next()
+    return binary(operator, start, this.unary())
+  }
+
+  #additive(start: ExpressionNode): ExpressionNode {
+    let left = this.#multiplicative(start)
+    for (;;) {
+      this.#splitMinusMinus()
+      const operator = this.peek.text
+      if (operator !== '+' && operator !== '-') return left
+      this.next()
+      left = binary(operator, left, this.#multiplicative(this.unary()))
+    }
+  }
+
+  #multiplicative(start: ExpressionNode): ExpressionNode {
+    let left = start
+    for (;;) {
+      const operator = this.peek.text
+      if (operator !== '*' && operator !== '/' && operator !== '%') return left
+      this.next()
+      left = binary(operator, left, this.unary())
+    }
+  }
+
+  /** In an expression `--` is two minus signs: `x--y` subtracts `-y`. */
+  #splitMinusMinus(): void {
+    const token = this.peek
+    if (token.text !== '--') return
+    this.#tokens.splice(
+      this.#position,
+      1,
+      { kind: 'symbol', text: '-', at: token.at },
+      { kind: 'symbol', text: '-', at: token.at + 1 },
+    )
+  }
+
+  /** A unary expression; also what may stand on the left of an assignment. */
+  unary(): ExpressionNode {
+    this.#splitMinusMinus()
+    const { text, at, kind } = this.peek
+    if (kind === 'symbol' && (text === '-' || text === '!' || text === '~' || text === '*' || text === '&')) {
+      this.next()
+      return this.nested(() => ({ kind: 'unary', operator: text, value: this.unary(), at }))
+    }
+    return this.#postfix(this.#primary())
+  }
+
+  #primary(): ExpressionNode {
+    const { kind, text, at } = this.peek
+    if (kind === 'number' || text === 'true' || text === 'false') {
+      this.next()
+      return { kind: 'literal', text, at }
+    }
+    if (text === '(') {
+      this.next()
+      const inner = this.expression()
+      this.expect(')')
+      return inner
+    }
+    if (kind !== 'word') throw this.unexpected('an expression')
+    const name: NameNode = { kind: 'name', name: this.identifier(), templates: this.templates(), at }
+    if (!this.accept('(')) return name
+    const args: ExpressionNode[] = []
+    while (!this.is(')')) {
+      args.push(this.expression())
+      if (!this.accept(',')) break
+    }
+    this.expect(')')
+    return { kind: 'call', callee: name, args, at }
+  }
+
+  #postfix(start: ExpressionNode): ExpressionNode {
+    let base = start
+    for (;;) {
+      const { at } = base
+      if (this.accept('[')) {
+        const index = this.expression()
+        this.expect(']')
+        base = { kind: 'index', base, index, at }
+      } else if (this.accept('.')) {
+        const nameAt = this.peek.at
+        base = { kind: 'member', base, name: this.identifier(), nameAt, at }
+      } else return base
+    }
+  }
+}
+
+function binary(operator: string, left: ExpressionNode, right: ExpressionNode): ExpressionNode {
+  return { kind: 'binary', operator, left, right, at: left.at }
+}
+
+function shown(text: string): string {
+  return text === templateOpen ? '<' : text === templateClose ? '>' : text
+}
+
+function range([low, high]: readonly [number, number]): string {
+  return low === high ? `${low} argument${low === 1 ? '' : 's'}` : `${low} to ${high} arguments`
+}

@@ -1,0 +1,339 @@
+import type {
+  Block,
+  BuiltinValue,
+  Expression,
+  IrFunction,
+  LocalVariable,
+  Parameter,
+  Statement,
+  Type,
+} from '../ir.ts'
+import { typeName, u32Type, vectorType } from '../types.ts'
+import type { AttributeNode, BlockNode, FunctionNode } from './ast.ts'
+import { ExpressionLowering } from './expression-lowering.ts'
+import type { ModuleScope } from './module-scope.ts'
+import type { Binding, ReferenceOperand } from './operand.ts'
+import { type Flow, lowerStatement, lowerStatements } from './statements.ts'
+import type { PointerBinding } from './user-calls.ts'
+
+const vec3u = vectorType(3, 'u32')
+
+/** The built-in values of compute shaders and their types. */
+const builtinValueTypes: ReadonlyMap<string, Type> = new Map<BuiltinValue, Type>([
+  ['local_invocation_id', vec3u],
+  ['local_invocation_index', u32Type],
+  ['global_invocation_id', vec3u],
+  ['global_invocation_index', u32Type],
+  ['workgroup_id', vec3u],
+  ['workgroup_index', u32Type],
+  ['num_workgroups', vec3u],
+  ['subgroup_invocation_id', u32Type],
+  ['subgroup_size', u32Type],
+  ['subgroup_id', u32Type],
+  ['num_subgroups', u32Type],
+])
+
+/** What may stand around a statement. */
+export interface Surroundings {
+  /** How many loops are around, inside the innermost continuing block. */
+  loops: number
+  /** Whether `break` leaves a loop or a switch. */
+  breakable: boolean
+  /** Whether a continuing block is around. */
+  continuing: boolean
+}
+
+/** Lowers one function. */
+export class FunctionLowering extends ExpressionLowering {
+  readonly declaration: FunctionNode
+  surroundings: Surroundings = { loops: 0, breakable: false, continuing: false }
+  readonly #bindings: readonly (PointerBinding | undefined)[]
+  readonly #scopes: Map<string, Binding>[] = []
+  #statements: Statement[] = []
+
+  constructor(
+    module: ModuleScope,
+    declaration: FunctionNode,
+    bindings: readonly (PointerBinding | undefined)[],
+  ) {
+    super(module)
+    this.declaration = declaration
+    this.#bindings = bindings
+  }
+
+  override lookup(name: string): Binding | undefined {
+    for (let i = this.#scopes.length - 1; i >= 0; i--) {
+      const binding = this.#scopes[i]!.get(name)
+      if (binding !== undefined) return binding
+    }
+    return super.lookup(name)
+  }
+
+  override isLocal(name: string): boolean {
+    return this.#scopes.some((scope) => scope.has(name))
+  }
+
+  /** Declares a name in the innermost scope. */
+  declare(name: string, at: number, binding: Binding): void {
+    const scope = this.#scopes.at(-1)!
+    if (scope.has(name)) throw this.error(at, `'${name}' is declared twice in this scope`)
+    scope.set(name, binding)
+  }
+
+  /** Appends a statement to the block being lowered. */
+  emit(statement: Statement): void {
+    this.#statements.push(statement)
+  }
+
+  /** Runs with a new scope of names. */
+  scoped<T>(run: () => T): T {
+    this.#scopes.push(new Map())
+    const result = run()
+    this.#scopes.pop()
+    return result
+  }
+
+  /** Collects the statements that `run` emits. */
+  collect(run: () => void): Statement[] {
+    const outer = this.#statements
+    const collected: Statement[] = []
+    this.#statements = collected
+    run()
+    this.#statements = outer
+    return collected
+  }
+
+  /** Runs with other surroundings. */
+  within<T>(surroundings: Partial<Surroundings>, run: () => T): T {
+    const outer = this.surroundings
+    this.surroundings = { ...outer, ...surroundings }
+    const result = run()
+    this.surroundings = outer
+    return result
+  }
+
+  /** Lowers a block with its own scope; says how it can end. */
+  block(node: BlockNode): { block: Block; flow: Flow } {
+    let flow!: Flow
+    const statements = this.collect(() => {
+      this.scoped(() => {
+        flow = lowerStatements(this, node.statements)
+      })
+    })
+    return { block: { kind: 'block', statements, loc: this.loc(node.at) }, flow }
+  }
+
+  /** Lowers one statement. */
+  statement(node: BlockNode['statements'][number]): Flow {
+    return lowerStatement(this, node)
+  }
+
+  /** The declared return type. */
+  get returnType(): Type | undefined {
+    return this.module.signature(this.declaration).returnType
+  }
+
+  /** The whole function. */
+  lower(): IrFunction {
+    const { declaration } = this
+    const { attributes, at } = declaration
+    for (const attribute of attributes) {
+      if (!['must_use', 'const', 'compute', 'workgroup_size'].includes(attribute.name)) {
+        throw this.error(attribute.at, `@${attribute.name} does not apply to this function`)
+      }
+    }
+    const signature = this.module.signature(declaration)
+    const parameters: Parameter[] = []
+    return this.scoped(() => {
+      for (const [i, node] of declaration.parameters.entries()) {
+        for (const attribute of node.attributes) {
+          throw this.error(attribute.at, `@${attribute.name} applies to parameters of entry points only`)
+        }
+        this.#parameter(node.name, node.at, signature.parameters[i]!, this.#bindings[i], parameters)
+      }
+      const body = this.#body(declaration.body)
+      const { name } = declaration
+      const returnType = signature.returnType
+      return {
+        kind: 'function',
+        id: this.module.newId(),
+        name,
+        parameters,
+        returnType,
+        body,
+        loc: this.loc(at),
+      }
+    })
+  }
+
+  #parameter(
+    name: string,
+    at: number,
+    type: Type,
+    binding: PointerBinding | undefined,
+    parameters: Parameter[],
+  ): void {
+    const loc = this.loc(at)
+    const make = (suffix: string, parameterType: Type): Parameter => {
+      const id = this.module.newId()
+      const made: Parameter = {
+        kind: 'parameter',
+        id,
+        name: name + suffix,
+        type: parameterType,
+        builtin: undefined,
+        loc,
+      }
+      parameters.push(made)
+      return made
+    }
+    if (type.kind !== 'pointer') {
+      const parameter = make('', type)
+      this.declare(name, at, (use) => {
+        const expression: Expression = { kind: 'value', value: parameter, type, loc: this.loc(use) }
+        return { kind: 'runtime', type, expression, at: use }
+      })
+    } else if (binding !== undefined) {
+      const place = binding.place(binding.indexTypes.map((t, i) => make(`_index${i === 0 ? '' : i}`, t)))
+      this.declare(name, at, (use) => ({ kind: 'pointer', type, place, at: use }))
+    } else {
+      const pointer = make('', type)
+      this.declare(name, at, (use) => {
+        const place = { kind: 'deref' as const, pointer, type: type.store, loc: this.loc(use) }
+        return { kind: 'pointer', type, place, at: use }
+      })
+    }
+  }
+
+  /** The body shares its scope with the parameters. */
+  #body(node: BlockNode): Block {
+    let flow: Flow | undefined
+    const statements = this.collect(() => {
+      flow = lowerStatements(this, node.statements)
+    })
+    if (this.returnType !== undefined && flow!.next) {
+      throw this.error(
+        node.end,
+        `the function '${this.declaration.name}' can end without returning ${typeName(this.returnType)}`,
+      )
+    }
+    return { kind: 'block', statements, loc: this.loc(node.at) }
+  }
+
+  /** Lowers the function as an entry point: each built-in value becomes a parameter, structures are built from them. */
+  lowerEntryPoint(): IrFunction {
+    const { declaration } = this
+    const { name, at, returnType, returnAttributes } = declaration
+    if (returnType !== undefined) throw this.error(returnType.at, 'a compute entry point returns nothing')
+    void returnAttributes
+    const parameters: Parameter[] = []
+    return this.scoped(() => {
+      const prologue = this.collect(() => {
+        for (const node of declaration.parameters) this.#entryParameter(node, parameters)
+      })
+      const body = this.#body(declaration.body)
+      const statements = [...prologue, ...body.statements]
+      const id = this.module.newId()
+      return {
+        kind: 'function',
+        id,
+        name,
+        parameters,
+        returnType: undefined,
+        body: { ...body, statements },
+        loc: this.loc(at),
+      }
+    })
+  }
+
+  #entryParameter(node: FunctionNode['parameters'][number], parameters: Parameter[]): void {
+    const { name, at, attributes } = node
+    const type = this.module.signature(this.declaration).parameters[
+      this.declaration.parameters.indexOf(node)
+    ]!
+    const loc = this.loc(at)
+    const make = (
+      parameterName: string,
+      parameterType: Type,
+      list: readonly AttributeNode[],
+      where: number,
+    ): Expression & { type: Type } => {
+      const builtin = this.#builtin(parameterName, parameterType, list, where)
+      const id = this.module.newId()
+      const parameter: Parameter = {
+        kind: 'parameter',
+        id,
+        name: parameterName,
+        type: parameterType,
+        builtin,
+        loc,
+      }
+      parameters.push(parameter)
+      return { kind: 'value', value: parameter, type: parameterType, loc }
+    }
+    if (type.kind !== 'struct') {
+      const value = make(name, type, attributes, at)
+      this.declare(name, at, (use) => ({
+        kind: 'runtime',
+        type,
+        expression: { ...value, loc: this.loc(use) },
+        at: use,
+      }))
+      return
+    }
+    const structNode = this.module.structNode(type)
+    const args = type.members.map((m) =>
+      make(m.name, m.type, structNode.members[m.index]!.attributes, structNode.members[m.index]!.at),
+    )
+    this.declareLet(name, at, { kind: 'construct', args, type, loc })
+  }
+
+  #builtin(name: string, type: Type, attributes: readonly AttributeNode[], at: number): BuiltinValue {
+    const attribute = attributes.find((a) => a.name === 'builtin')
+    const value = attribute?.args[0]
+    if (value?.kind !== 'name') throw this.error(at, `the entry point's parameter '${name}' needs @builtin`)
+    const wanted = builtinValueTypes.get(value.name)
+    if (wanted === undefined)
+      throw this.error(value.at, `'${value.name}' is not a built-in value of compute shaders`)
+    if (wanted !== type)
+      throw this.error(
+        at,
+        `the built-in value ${value.name} is of type ${typeName(wanted)}, not ${typeName(type)}`,
+      )
+    if (/subgroup/.test(value.name) && !this.module.isEnabled('subgroups')) {
+      throw this.error(value.at, `the built-in value ${value.name} needs 'enable subgroups;'`)
+    }
+    return value.name as BuiltinValue
+  }
+
+  /** Emits a let and declares its name. */
+  declareLet(name: string, at: number, value: Expression & { type: Type }): void {
+    const expression = this.emitLet(name, at, value)
+    this.declare(name, at, (use) => ({
+      kind: 'runtime',
+      type: value.type,
+      expression: { ...expression, loc: this.loc(use) },
+      at: use,
+    }))
+  }
+
+  /** Emits a let and gives the expression that reads it. */
+  emitLet(name: string, at: number, value: Expression & { type: Type }): Expression & { type: Type } {
+    const loc = this.loc(at)
+    const { type } = value
+    const variable = { kind: 'let-value' as const, id: this.module.newId(), name, type, loc }
+    this.emit({ kind: 'let', variable, value, loc })
+    return { kind: 'value', value: variable, type, loc }
+  }
+
+  /** Emits a var and declares its name. */
+  declareVar(name: string, at: number, type: Type, initial: Expression | undefined): void {
+    const loc = this.loc(at)
+    const variable: LocalVariable = { kind: 'local-variable', id: this.module.newId(), name, type, loc }
+    this.emit({ kind: 'var', variable, initial, loc })
+    this.declare(name, at, (use): ReferenceOperand => {
+      const place = { kind: 'variable' as const, variable, type, loc: this.loc(use) }
+      return { kind: 'reference', type, place, space: 'function', access: 'read_write', at: use }
+    })
+  }
+}

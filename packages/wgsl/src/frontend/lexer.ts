@@ -1,0 +1,146 @@
+import type { SourceText } from './source-text.ts'
+
+/** What a token is; template brackets are symbols with the texts `⟨` and `⟩`. */
+export type TokenKind = 'word' | 'number' | 'symbol' | 'end'
+
+/** A token; `at` is its offset in the source. */
+export interface Token {
+  kind: TokenKind
+  text: string
+  at: number
+}
+
+/** The texts of the brackets of a template list, told apart from the operators `<` and `>`. */
+export const templateOpen = '⟨'
+export const templateClose = '⟩'
+
+const pattern =
+  /(?<space>[\s\u0085\u200e\u200f\u2028\u2029]+|\/\/[^\n\v\f\r\u0085\u2028\u2029]*)|(?<comment>\/\*)|(?<word>(?:_[\p{XID_Continue}]+|\p{XID_Start}[\p{XID_Continue}]*|_))|(?<number>0[xX](?:[\da-fA-F]*\.[\da-fA-F]+|[\da-fA-F]+\.?)[pP][+-]?\d+[fh]?|0[xX](?:[\da-fA-F]*\.[\da-fA-F]+|[\da-fA-F]+\.)|0[xX][\da-fA-F]+[iu]?|\d+[eE][+-]?\d+[fh]?|(?:\d*\.\d+|\d+\.\d*)(?:[eE][+-]?\d+)?[fh]?|\d+[fh]|(?:0|[1-9]\d*)[iu]?)|(?<symbol><<=|<<|<=|==|!=|&&|\|\||\+\+|--|->|\+=|-=|\*=|\/=|%=|&=|\|=|\^=|[-+*/%&|^!~<>=(){}[\],.:;@])/uy
+
+/** The tokens of a source, ended by an `end` token. */
+export function tokenize(source: SourceText): Token[] {
+  const { text } = source
+  const tokens: Token[] = []
+  pattern.lastIndex = 0
+  let at = 0
+  while (at < text.length) {
+    pattern.lastIndex = at
+    const groups = pattern.exec(text)?.groups
+    if (groups === undefined) {
+      throw source.error(
+        at,
+        `the character ${JSON.stringify(String.fromCodePoint(text.codePointAt(at)!))} is not part of WGSL`,
+      )
+    }
+    const end = pattern.lastIndex
+    if (groups.comment !== undefined) {
+      at = endOfBlockComment(source, at)
+      continue
+    }
+    if (groups.space === undefined) {
+      const kind = groups.word !== undefined ? 'word' : groups.number !== undefined ? 'number' : 'symbol'
+      const value = text.slice(at, end)
+      if (kind === 'number' && /[\p{XID_Continue}]/u.test(text.charAt(end))) {
+        throw source.error(at, `the number '${value}${text.charAt(end)}' is malformed`)
+      }
+      tokens.push({ kind, text: value, at })
+    }
+    at = end
+  }
+  tokens.push({ kind: 'end', text: 'the end of the source', at: text.length })
+  return joinGreater(discoverTemplates(tokens))
+}
+
+function endOfBlockComment(source: SourceText, start: number): number {
+  const delimiter = /\/\*|\*\//g
+  delimiter.lastIndex = start + 2
+  let depth = 1
+  for (let match = delimiter.exec(source.text); match !== null; match = delimiter.exec(source.text)) {
+    depth += match[0] === '/*' ? 1 : -1
+    if (depth === 0) return delimiter.lastIndex
+  }
+  throw source.error(start, 'the block comment does not end')
+}
+
+const assigns = new Set(['=', '+=', '-=', '*=', '/=', '%=', '&=', '|=', '^=', '<<='])
+
+/** Marks template brackets (WGSL, "Template List Discovery"). Every `>` is a token of its own here. */
+function discoverTemplates(tokens: Token[]): Token[] {
+  let pending: { index: number; depth: number }[] = []
+  let depth = 0
+  for (let i = 0; i < tokens.length; i++) {
+    const token = tokens[i]!
+    if (token.kind === 'word') {
+      if (tokens[i + 1]?.text === '<') {
+        pending.push({ index: i + 1, depth })
+        i++
+      }
+      continue
+    }
+    if (token.kind !== 'symbol') continue
+    switch (token.text) {
+      case '>': {
+        const top = pending.at(-1)
+        if (top !== undefined && top.depth === depth) {
+          tokens[top.index]!.text = templateOpen
+          token.text = templateClose
+          pending.pop()
+        } else if (isAdjacent(token, tokens[i + 1], '=')) {
+          i++
+        }
+        break
+      }
+      case '(':
+      case '[':
+        depth++
+        break
+      case ')':
+      case ']':
+        while (pending.length > 0 && pending.at(-1)!.depth >= depth) pending.pop()
+        depth = Math.max(0, depth - 1)
+        break
+      case ';':
+      case '{':
+      case ':':
+        depth = 0
+        pending = []
+        break
+      case '&&':
+      case '||':
+        while (pending.length > 0 && pending.at(-1)!.depth >= depth) pending.pop()
+        break
+      default:
+        if (assigns.has(token.text)) {
+          depth = 0
+          pending = []
+        }
+    }
+  }
+  return tokens
+}
+
+function isAdjacent(token: Token, next: Token | undefined, text: string): boolean {
+  return next !== undefined && next.text === text && next.at === token.at + token.text.length
+}
+
+/** Joins what is left of `>` into `>>`, `>=` and `>>=`. */
+function joinGreater(tokens: Token[]): Token[] {
+  const joined: Token[] = []
+  for (let i = 0; i < tokens.length; i++) {
+    const token = tokens[i]!
+    if (token.text === '>' && isAdjacent(token, tokens[i + 1], '>')) {
+      const assign = isAdjacent(tokens[i + 1]!, tokens[i + 2], '=')
+      joined.push({ ...token, text: assign ? '>>=' : '>>' })
+      i += assign ? 2 : 1
+    } else if (token.text === '>' && isAdjacent(token, tokens[i + 1], '=')) {
+      joined.push({ ...token, text: '>=' })
+      i++
+    } else if (token.text === '>' && isAdjacent(token, tokens[i + 1], '==')) {
+      // `a >== b` is no WGSL; leave it to the parser.
+      joined.push(token)
+    } else {
+      joined.push(token)
+    }
+  }
+  return joined
+}

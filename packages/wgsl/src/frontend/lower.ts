@@ -1,0 +1,271 @@
+import type { Expression, IrFunction, IrModule, ModuleVariable, StructType, Type } from '../ir.ts'
+import { walk, walkExpression } from '../walk.ts'
+import { WgslError } from '../wgsl-error.ts'
+import type { AttributeNode, FunctionNode, ModuleNode } from './ast.ts'
+import { FunctionLowering } from './function-lowering.ts'
+import { MissingOverride, ModuleScope } from './module-scope.ts'
+import { parseModule } from './parser.ts'
+import { SourceText } from './source-text.ts'
+import { standInBinding } from './user-calls.ts'
+
+/** An entry point of a parsed module. */
+export interface EntryPointSummary {
+  readonly name: string
+  readonly stage: 'compute' | 'vertex' | 'fragment'
+}
+
+/** A module whose syntax is right. Types are checked by `lower`, since they may depend on overrides. */
+export interface WgslModule {
+  readonly label: string
+  readonly source: string
+  readonly entryPoints: readonly EntryPointSummary[]
+}
+
+interface Parsed {
+  readonly text: SourceText
+  readonly node: ModuleNode
+  /** Whether functions that no entry point reaches have been checked. */
+  checked: boolean
+}
+
+/** The syntax trees, which are no part of the public module. */
+const parsedModules = new WeakMap<WgslModule, Parsed>()
+
+/** Parses WGSL; throws `WgslError` at the first error of syntax. `label` names the source in messages. */
+export function parseWgsl(source: string, options: { readonly label?: string } = {}): WgslModule {
+  const { label = 'wgsl' } = options
+  const text = new SourceText(source, label)
+  const node = parseModule(text)
+  const entryPoints: EntryPointSummary[] = []
+  for (const declaration of node.declarations) {
+    if (declaration.kind !== 'function') continue
+    const stage = declaration.attributes.find(
+      (a) => a.name === 'compute' || a.name === 'vertex' || a.name === 'fragment',
+    )
+    if (stage !== undefined) entryPoints.push({ name: declaration.name, stage: stage.name as 'compute' })
+  }
+  const module: WgslModule = { label, source, entryPoints }
+  parsedModules.set(module, { text, node, checked: false })
+  return module
+}
+
+/** What `lower` may be told. */
+export interface LowerOptions {
+  /** The compute entry point; may be left out when there is exactly one. */
+  readonly entryPoint?: string | undefined
+  /** Values of overrides by `@id` (as a decimal number) or else by name, as WebGPU has it. */
+  readonly constants?: Readonly<Record<string, number | boolean>> | undefined
+}
+
+/**
+ * Checks and lowers one compute entry point with all that it reaches, overrides specialised to `constants`.
+ * Throws `WgslError` for anything invalid, for an entry point that does not exist, and for overrides without value.
+ */
+export function lower(module: WgslModule, options: LowerOptions = {}): IrModule {
+  const parsed = parsedModules.get(module)
+  if (parsed === undefined) throw new TypeError('the module does not come from parseWgsl')
+  const { text } = parsed
+  try {
+    return lowerParsed(module, parsed, options)
+  } catch (error) {
+    if (error instanceof MissingOverride && error.cause instanceof WgslError) throw error.cause
+    if (error instanceof RangeError && /call stack/.test(error.message))
+      throw text.error(0, 'the source nests too deeply')
+    throw error
+  }
+}
+
+function lowerParsed(module: WgslModule, parsed: Parsed, options: LowerOptions): IrModule {
+  const { text, node } = parsed
+  const declaration = chooseEntryPoint(module, parsed, options.entryPoint)
+  const scope = new ModuleScope(text, node, new Map(Object.entries(options.constants ?? {})))
+  const overrides = scope.overrides()
+  scope.checkAsserts()
+  const entryPoint = new FunctionLowering(scope, declaration, []).lowerEntryPoint()
+  const workgroupSize = workgroupSizeOf(scope, declaration)
+  const functions = [...scope.functions, entryPoint]
+  const variables = [...scope.usedVariables].sort(
+    (a, b) => a.loc.line - b.loc.line || a.loc.column - b.loc.column,
+  )
+  checkBindings(text, variables)
+  const constants = [...scope.constants]
+  const ir: IrModule = {
+    kind: 'module',
+    label: module.label,
+    source: module.source,
+    entryPoint,
+    workgroupSize,
+    structs: collectStructs(functions, variables),
+    constants,
+    overrides,
+    variables,
+    functions,
+    features: [
+      ...(scope.isEnabled('f16') ? (['shader-f16'] as const) : []),
+      ...(scope.isEnabled('subgroups') ? (['subgroups'] as const) : []),
+    ],
+  }
+  if (!parsed.checked) {
+    checkUnreached(scope, node, module)
+    parsed.checked = true
+  }
+  return ir
+}
+
+function chooseEntryPoint(
+  module: WgslModule,
+  { text, node }: Parsed,
+  name: string | undefined,
+): FunctionNode {
+  const compute = module.entryPoints.filter((e) => e.stage === 'compute')
+  if (name === undefined && compute.length !== 1) {
+    const names = compute.map((e) => `'${e.name}'`).join(', ')
+    throw text.error(
+      0,
+      compute.length === 0 ? 'the module has no compute entry point' : `choose an entry point of ${names}`,
+    )
+  }
+  const chosen = name ?? compute[0]!.name
+  const declaration = node.declarations.find((d) => d.kind === 'function' && d.name === chosen)
+  if (declaration?.kind !== 'function' || !compute.some((e) => e.name === chosen)) {
+    const names = compute.map((e) => `'${e.name}'`).join(', ') || 'none'
+    throw text.error(
+      declaration?.at ?? 0,
+      `the module has no compute entry point '${chosen}'; there is ${names}`,
+    )
+  }
+  return declaration
+}
+
+function workgroupSizeOf(
+  scope: ModuleScope,
+  { attributes, at, name }: FunctionNode,
+): [number, number, number] {
+  const attribute: AttributeNode | undefined = attributes.find((a) => a.name === 'workgroup_size')
+  if (attribute === undefined) throw scope.source.error(at, `the entry point '${name}' needs @workgroup_size`)
+  const size: [number, number, number] = [1, 1, 1]
+  for (const [i, arg] of attribute.args.entries()) {
+    const value = scope.expressions.constantInteger(arg, 'a workgroup size', true)
+    if (value < 1) throw scope.source.error(arg.at, `the workgroup size ${value} is not at least 1`)
+    size[i] = value
+  }
+  return size
+}
+
+function checkBindings(text: SourceText, variables: readonly ModuleVariable[]): void {
+  const seen = new Map<string, string>()
+  for (const { name, binding, loc } of variables) {
+    if (binding === undefined) continue
+    const key = `@group(${binding.group}) @binding(${binding.binding})`
+    const other = seen.get(key)
+    if (other !== undefined) {
+      const sourceLine = text.text.split('\n')[loc.line - 1] ?? ''
+      throw new WgslError(`'${name}' and '${other}' both have ${key}`, {
+        ...loc,
+        label: text.label,
+        sourceLine,
+      })
+    }
+    seen.set(key, name)
+  }
+}
+
+/** The structures that code and variables mention, each after those it contains. */
+function collectStructs(
+  functions: readonly IrFunction[],
+  variables: readonly ModuleVariable[],
+): StructType[] {
+  const structs = new Set<StructType>()
+  const seen = new Set<Type>()
+  const add = (type: Type | undefined): void => {
+    if (type === undefined || seen.has(type)) return
+    seen.add(type)
+    if (type.kind === 'array') add(type.element)
+    else if (type.kind === 'pointer') add(type.store)
+    else if (type.kind === 'struct') {
+      for (const member of type.members) add(member.type)
+      structs.add(type)
+    }
+  }
+  const visitor = {
+    expression: (e: Expression) => {
+      add(e.type)
+      if (e.kind === 'constant') add(e.constant.type)
+      return undefined
+    },
+    place: (p: { type: Type }) => {
+      add(p.type)
+      return undefined
+    },
+    statement: (s: Parameters<NonNullable<Parameters<typeof walk>[1]['statement']>>[0]) => {
+      if (s.kind === 'let' || s.kind === 'var') add(s.variable.type)
+      return undefined
+    },
+  }
+  for (const variable of variables) {
+    add(variable.type)
+    if (variable.initial) walkExpression(variable.initial, visitor)
+  }
+  for (const f of functions) {
+    for (const parameter of f.parameters) add(parameter.type)
+    add(f.returnType)
+    walk(f, visitor)
+  }
+  return [...structs]
+}
+
+/**
+ * Checks what the entry point does not reach, once for each module. Modules with render stages are left to Tint, and so is
+ * what cannot be checked without the value of an override.
+ */
+function checkUnreached(scope: ModuleScope, node: ModuleNode, module: WgslModule): void {
+  if (module.entryPoints.some((e) => e.stage !== 'compute')) return
+  const attempt = (check: () => void) => {
+    try {
+      check()
+    } catch (error) {
+      if (!(error instanceof MissingOverride)) throw error
+    }
+  }
+  for (const declaration of node.declarations) {
+    attempt(() => {
+      switch (declaration.kind) {
+        case 'struct':
+        case 'alias':
+          scope.declaredType(declaration.name, declaration.at)
+          break
+        case 'function':
+          checkFunction(scope, declaration)
+          break
+        case 'global-const':
+          scope.lookup(declaration.name)
+          break
+        case 'global-var':
+          if (declaration.templates !== undefined) scope.lookup(declaration.name)
+          break
+        case 'override':
+          break
+      }
+    })
+  }
+}
+
+function checkFunction(scope: ModuleScope, declaration: FunctionNode): void {
+  if (declaration.attributes.some((a) => a.name === 'compute')) {
+    new FunctionLowering(scope, declaration, []).lowerEntryPoint()
+    workgroupSizeOf(scope, declaration)
+    return
+  }
+  const bindings = scope.signature(declaration).parameters.map((type) => {
+    if (type.kind !== 'pointer' || type.space === 'function') return undefined
+    const { space, access, store } = type
+    const id = scope.newId()
+    const loc = scope.source.locate(declaration.at)
+    const variable: ModuleVariable = {
+      ...{ kind: 'module-variable', id, name: `stand-in ${id}`, space, access, type: store },
+      ...{ binding: undefined, initial: undefined, loc },
+    }
+    return standInBinding(variable)
+  })
+  scope.instantiate(declaration, bindings, declaration.at)
+}

@@ -1,0 +1,402 @@
+import type {
+  ArrayType,
+  Constant,
+  Expression,
+  IrFunction,
+  Location,
+  ModuleVariable,
+  Override,
+  ScalarType,
+  StructType,
+  Type,
+} from '../ir.ts'
+import { typeName } from '../types.ts'
+import type { FunctionNode, GlobalNode, ModuleDeclarationNode, ModuleNode, StructNode } from './ast.ts'
+import { isBuiltinFunction } from './calls.ts'
+import { ConstantError, checkInteger, roundFloat, type Value } from './constant-value.ts'
+import { ExpressionLowering, isConstructible } from './expression-lowering.ts'
+import { FunctionLowering } from './function-lowering.ts'
+import { concreteOf, makeStruct } from './numeric-types.ts'
+import type { Binding, ConstantOperand, Operand } from './operand.ts'
+import type { SourceText } from './source-text.ts'
+import { plainTypes, typeGenerator } from './type-names.ts'
+import { hasFixedFootprint, resolveType } from './type-resolution.ts'
+import type { PointerBinding } from './user-calls.ts'
+import { resolveVariable } from './variables.ts'
+
+/** An override that the pipeline must give a value, but did not. */
+export class MissingOverride extends Error {}
+
+/** Parameter and return types of a function. */
+export interface Signature {
+  readonly parameters: readonly Type[]
+  readonly returnType: Type | undefined
+}
+
+/** The scope of a module, resolving each declaration when it is first used. */
+export class ModuleScope {
+  readonly source: SourceText
+  readonly expressions: ExpressionLowering
+  /** Functions lowered so far, callees first. */
+  readonly functions: IrFunction[] = []
+  readonly constants: Constant[] = []
+  /** Module variables that code names. */
+  readonly usedVariables = new Set<ModuleVariable>()
+  /** Set when an array's length turns out to depend on an override. */
+  sawOverrideLength = false
+
+  readonly #node: ModuleNode
+  readonly #values: ReadonlyMap<string, number | boolean>
+  readonly #declarations = new Map<string, ModuleDeclarationNode>()
+  readonly #bindings = new Map<string, Binding>()
+  readonly #types = new Map<string, { type: Type; override: boolean }>()
+  readonly #structNodes = new Map<StructType, StructNode>()
+  readonly #signatures = new Map<FunctionNode, Signature>()
+  readonly #instances = new Map<string, IrFunction>()
+  readonly #constants = new Map<string, Constant>()
+  readonly #resolving = new Set<string>()
+  #nextId = 0
+
+  /** `values` are the pipeline's constants by the key that WebGPU uses: the `@id`, or else the name. */
+  constructor(source: SourceText, node: ModuleNode, values: ReadonlyMap<string, number | boolean>) {
+    this.source = source
+    this.#node = node
+    this.#values = values
+    this.expressions = new ExpressionLowering(this)
+    for (const declaration of node.declarations) {
+      if (this.#declarations.has(declaration.name)) {
+        throw source.error(declaration.at, `'${declaration.name}' is declared twice`)
+      }
+      this.#declarations.set(declaration.name, declaration)
+    }
+  }
+
+  /** A number that nothing else in the module has. */
+  newId(): number {
+    return this.#nextId++
+  }
+
+  /** Whether an `enable` directive names the extension. */
+  isEnabled(extension: string): boolean {
+    return this.#node.enables.some((e) => e.name === extension)
+  }
+
+  /** The module's declaration of a name. */
+  declaration(name: string): ModuleDeclarationNode | undefined {
+    return this.#declarations.get(name)
+  }
+
+  /** Whether a name is one of a type or function, for better messages. */
+  isTypeOrFunction(name: string): boolean {
+    return (
+      this.#declarations.has(name) ||
+      plainTypes.has(name) ||
+      typeGenerator(name) !== undefined ||
+      isBuiltinFunction(name)
+    )
+  }
+
+  #guard<T>(name: string, at: number, resolve: () => T): T {
+    if (this.#resolving.has(name))
+      throw this.source.error(at, `the declaration of '${name}' depends on itself`)
+    this.#resolving.add(name)
+    const result = resolve()
+    this.#resolving.delete(name)
+    return result
+  }
+
+  // ------------------------------------------------------------------------------------------------- values
+
+  /** The value that a name stands for. */
+  lookup(name: string): Binding | undefined {
+    const known = this.#bindings.get(name)
+    if (known !== undefined) return known
+    const node = this.#declarations.get(name)
+    if (node === undefined || node.kind === 'function' || node.kind === 'struct' || node.kind === 'alias')
+      return undefined
+    const binding = this.#guard(name, node.at, () => this.#bind(node))
+    this.#bindings.set(name, binding)
+    return binding
+  }
+
+  #bind(node: GlobalNode): Binding {
+    switch (node.kind) {
+      case 'global-const': {
+        const constant = this.constantDeclaration(this.expressions, node)
+        return (at) => ({ ...constant, at })
+      }
+      case 'override': {
+        const { type, value } = this.override(node)
+        return (at) => {
+          if (value === undefined) {
+            throw new MissingOverride(
+              this.source.error(at, `the override '${node.name}' has no default and is given no value`)
+                .message,
+              {
+                cause: this.source.error(
+                  at,
+                  `the override '${node.name}' has no default and is given no value`,
+                ),
+              },
+            )
+          }
+          return { kind: 'constant', type, value, override: true, declaration: undefined, at }
+        }
+      }
+      default: {
+        const variable = resolveVariable(this, node)
+        const { type, space, access } = variable
+        return (at): Operand => {
+          this.usedVariables.add(variable)
+          const loc = this.source.locate(at)
+          return {
+            kind: 'reference',
+            type,
+            place: { kind: 'variable', variable, type, loc },
+            space,
+            access,
+            at,
+          }
+        }
+      }
+    }
+  }
+
+  /** The value of a const-declaration, in the scope of `expressions`. */
+  constantDeclaration(
+    expressions: ExpressionLowering,
+    node: { name: string; type?: GlobalNode['type']; initial: GlobalNode['initial']; at: number },
+  ): ConstantOperand {
+    const { name, at } = node
+    let operand = expressions.constant(node.initial!, `the value of '${name}'`)
+    if (node.type !== undefined) {
+      const type = resolveType(expressions, node.type)
+      if (!isConstructible(type))
+        throw this.source.error(node.type.at, `a const cannot be of type ${typeName(type)}`)
+      operand = expressions.convert(operand, type, `the value of '${name}'`) as ConstantOperand
+    }
+    return { ...operand, declaration: { name, at } }
+  }
+
+  /** The named constant of a declaration, in one concrete type. */
+  constantFor(
+    declaration: { name: string; at: number },
+    type: ArrayType | StructType,
+    value: Expression,
+  ): Constant {
+    const key = `${declaration.at}:${typeName(type)}`
+    let constant = this.#constants.get(key)
+    if (constant === undefined) {
+      const loc = this.source.locate(declaration.at)
+      constant = { kind: 'constant-declaration', id: this.newId(), name: declaration.name, type, value, loc }
+      this.#constants.set(key, constant)
+      this.constants.push(constant)
+    }
+    return constant
+  }
+
+  /** An override with the value that it takes. */
+  override(node: GlobalNode): {
+    id: number | undefined
+    type: ScalarType
+    default: Value | undefined
+    value: Value | undefined
+  } {
+    const { name, at, attributes, initial } = node
+    const idNode = attributes.find((a) => a.name === 'id')
+    const id = idNode && this.expressions.constantInteger(idNode.args[0]!, 'the @id')
+    for (const other of attributes) {
+      if (other.name !== 'id')
+        throw this.source.error(other.at, `@${other.name} does not apply to an override`)
+    }
+    let operand: ConstantOperand | undefined
+    let missing: unknown
+    try {
+      operand = initial && this.expressions.constant(initial, `the default of '${name}'`, true)
+    } catch (error) {
+      if (!(error instanceof MissingOverride)) throw error
+      missing = error
+    }
+    const declared = node.type && resolveType(this.expressions, node.type)
+    const type = declared ?? (operand && concreteOf(operand.type))
+    if (type === undefined)
+      throw missing ?? this.source.error(at, `the override '${name}' needs a type or a default`)
+    if (type.kind !== 'scalar') throw this.source.error(at, `an override is a scalar, not ${typeName(type)}`)
+    const fallback =
+      operand &&
+      (this.expressions.convert(operand, type, `the default of '${name}'`) as ConstantOperand).value
+    const given = this.#values.get(id === undefined ? name : String(id))
+    return {
+      id,
+      type,
+      default: fallback,
+      value: given === undefined ? fallback : this.#givenValue(node, type, given),
+    }
+  }
+
+  #givenValue({ name, at }: GlobalNode, type: ScalarType, given: number | boolean): Value {
+    try {
+      if (type.scalar === 'bool') return Boolean(given)
+      const number = Number(given)
+      if (type.scalar === 'f32' || type.scalar === 'f16') return roundFloat(number, type.scalar)
+      if (!Number.isInteger(number)) throw new ConstantError(`the value ${number} is not an integer`)
+      return checkInteger(BigInt(number), type.scalar)
+    } catch (error) {
+      if (!(error instanceof ConstantError)) throw error
+      throw this.source.error(at, `the value given to the override '${name}': ${error.message}`)
+    }
+  }
+
+  /** All overrides of the module. */
+  overrides(): Override[] {
+    const nodes = this.#node.declarations.filter((d): d is GlobalNode => d.kind === 'override')
+    const keys = new Set<string>()
+    const overrides = nodes.map((node) => {
+      const loc: Location = this.source.locate(node.at)
+      const { id, type, value, default: fallback } = this.override(node)
+      keys.add(id === undefined ? node.name : String(id))
+      return {
+        name: node.name,
+        id,
+        type,
+        default: fallback as number | boolean | undefined,
+        value: value as number | boolean | undefined,
+        loc,
+      }
+    })
+    for (const key of this.#values.keys()) {
+      if (!keys.has(key)) throw this.source.error(0, `no override of the module has the name or @id '${key}'`)
+    }
+    return overrides
+  }
+
+  // -------------------------------------------------------------------------------------------------- types
+
+  /** The type that the module declares under a name. */
+  declaredType(name: string, at: number): Type | undefined {
+    const known = this.#types.get(name)
+    if (known !== undefined) {
+      this.sawOverrideLength ||= known.override
+      return known.type
+    }
+    const node = this.#declarations.get(name)
+    if (node === undefined) return undefined
+    if (node.kind !== 'alias' && node.kind !== 'struct')
+      throw this.source.error(at, `'${name}' is not a type`)
+    const outer = this.sawOverrideLength
+    this.sawOverrideLength = false
+    const type = this.#guard(name, node.at, () =>
+      node.kind === 'alias' ? resolveType(this.expressions, node.type) : this.#struct(node),
+    )
+    this.#types.set(name, { type, override: this.sawOverrideLength })
+    this.sawOverrideLength ||= outer
+    return type
+  }
+
+  #struct(node: StructNode): StructType {
+    const names = new Set<string>()
+    const members = node.members.map(({ name, type: typeNode, attributes, at }, i) => {
+      if (names.has(name))
+        throw this.source.error(at, `the structure '${node.name}' has two members '${name}'`)
+      names.add(name)
+      const type = resolveType(this.expressions, typeNode)
+      if (type.kind === 'pointer') throw this.source.error(typeNode.at, 'a structure cannot hold pointers')
+      if (!hasFixedFootprint(type) && (type.kind !== 'array' || i < node.members.length - 1)) {
+        throw this.source.error(
+          typeNode.at,
+          'a runtime-sized array may only be the last member of a structure',
+        )
+      }
+      const attribute = (wanted: string) => {
+        const found = attributes.find((a) => a.name === wanted)
+        return found && this.expressions.constantInteger(found.args[0]!, `the @${wanted}`)
+      }
+      const size = attribute('size')
+      const align = attribute('align')
+      this.#checkLayout(typeNode.at, type, size, align)
+      return { name, type, size, align }
+    })
+    const type = makeStruct(node.name, members, false)
+    this.#structNodes.set(type, node)
+    return type
+  }
+
+  /** The declaration of a structure. */
+  structNode(type: StructType): StructNode {
+    return this.#structNodes.get(type)!
+  }
+
+  #checkLayout(at: number, type: Type, size: number | undefined, align: number | undefined): void {
+    const plain = makeStruct('', [{ name: '', type }], true).members[0]!
+    if (size !== undefined && size < plain.size) {
+      throw this.source.error(at, `@size(${size}) is below the ${plain.size} bytes of ${typeName(type)}`)
+    }
+    if (align !== undefined && (align < 1 || (align & (align - 1)) !== 0 || align % plain.align !== 0)) {
+      throw this.source.error(at, `@align(${align}) is not a power of two that ${plain.align} divides`)
+    }
+  }
+
+  // ---------------------------------------------------------------------------------------------- functions
+
+  /** The types of a function's parameters and result. */
+  signature(node: FunctionNode): Signature {
+    let signature = this.#signatures.get(node)
+    if (signature === undefined) {
+      const parameters = node.parameters.map(({ name, type: typeNode }) => {
+        const type = resolveType(this.expressions, typeNode)
+        if (type.kind !== 'pointer' && !isConstructible(type)) {
+          throw this.source.error(typeNode.at, `the parameter '${name}' cannot be of type ${typeName(type)}`)
+        }
+        return type
+      })
+      const returnType = node.returnType && resolveType(this.expressions, node.returnType)
+      if (returnType !== undefined && !isConstructible(returnType)) {
+        throw this.source.error(node.returnType!.at, `a function cannot return ${typeName(returnType)}`)
+      }
+      signature = { parameters, returnType }
+      this.#signatures.set(node, signature)
+    }
+    return signature
+  }
+
+  /** A function, specialised for the bindings of its pointer parameters; lowered when it is first wanted. */
+  instantiate(node: FunctionNode, bindings: readonly (PointerBinding | undefined)[], at: number): IrFunction {
+    const stage = node.attributes.find(
+      (a) => a.name === 'compute' || a.name === 'vertex' || a.name === 'fragment',
+    )
+    if (stage !== undefined) throw this.source.error(at, `the entry point '${node.name}' cannot be called`)
+    const key = `${node.name}(${bindings.map((b) => b?.key ?? '').join(',')})`
+    let instance = this.#instances.get(key)
+    if (instance === undefined) {
+      const name = `fn ${node.name}`
+      if (this.#resolving.has(name)) throw this.source.error(at, `the function '${node.name}' calls itself`)
+      this.#resolving.add(name)
+      instance = new FunctionLowering(this, node, bindings).lower()
+      this.#resolving.delete(name)
+      this.#instances.set(key, instance)
+      this.functions.push(instance)
+    }
+    return instance
+  }
+
+  /** The declarations in the order of the source. */
+  get declarations(): readonly ModuleDeclarationNode[] {
+    return this.#node.declarations
+  }
+
+  /** Checks the const_asserts of the module; with `override`, those too that depend on overrides. */
+  checkAsserts(): void {
+    for (const { condition } of this.#node.asserts) checkAssert(this.expressions, condition)
+  }
+}
+
+/** Checks one const_assert. */
+export function checkAssert(
+  expressions: ExpressionLowering,
+  condition: Parameters<ExpressionLowering['constant']>[0],
+): void {
+  const operand = expressions.constant(condition, 'the condition of const_assert')
+  if (typeof operand.value !== 'boolean')
+    throw expressions.error(condition.at, 'the condition of const_assert is not a bool')
+  if (!operand.value) throw expressions.error(condition.at, 'the const_assert fails')
+}

@@ -1,0 +1,242 @@
+import type { BuiltinFunction, Type } from '../ir.ts'
+import { boolType, i32Type, matrixType, u32Type, vectorType } from '../types.ts'
+import { type AnyScalar, anyScalar, converts, resultStruct, withScalar } from './numeric-types.ts'
+
+/*
+ * The overloads of the built-in functions, in a small notation: `class: parameters -> result`.
+ * S is a scalar of the class; T is S or a vector of S; V a vector of S, V3 one of three; M a matrix of S, Q a square one; `T:bool` has T's
+ * shape with other components; I is i32 or u32; the rest are types. The result may also be `frexp` or `modf` of T, or `Mt`.
+ * The order of a class is the preference among automatic conversions.
+ */
+
+const classes: Record<string, readonly AnyScalar[]> = {
+  number: ['abstract-int', 'abstract-float', 'i32', 'u32', 'f32', 'f16'],
+  signed: ['abstract-int', 'abstract-float', 'i32', 'f32', 'f16'],
+  float: ['abstract-float', 'f32', 'f16'],
+  integer: ['i32', 'u32'],
+  concrete: ['i32', 'u32', 'f32', 'f16'],
+  any: ['abstract-int', 'abstract-float', 'i32', 'u32', 'f32', 'f16', 'bool'],
+  bool: ['bool'],
+  f32: ['f32'],
+}
+
+const table: Partial<Record<BuiltinFunction, readonly string[]>> = {
+  all: ['bool: T -> bool'],
+  any: ['bool: T -> bool'],
+  select: ['any: T T bool -> T', 'any: V V V:bool -> V'],
+  ...same(
+    'float: T -> T',
+    'acos acosh asin asinh atan atanh ceil cos cosh degrees exp exp2 floor fract inverseSqrt log log2',
+  ),
+  ...same('float: T -> T', 'radians round saturate sin sinh sqrt tan tanh trunc'),
+  ...same('float: T T -> T', 'atan2 pow step'),
+  ...same('float: T T T -> T', 'fma smoothstep'),
+  ...same('number: T T -> T', 'max min'),
+  ...same(
+    'integer: T -> T',
+    'countLeadingZeros countOneBits countTrailingZeros firstLeadingBit firstTrailingBit reverseBits',
+  ),
+  abs: ['number: T -> T'],
+  sign: ['signed: T -> T'],
+  clamp: ['number: T T T -> T'],
+  cross: ['float: V3 V3 -> V3'],
+  determinant: ['float: Q -> S'],
+  distance: ['float: T T -> S'],
+  dot: ['number: V V -> S'],
+  dot4U8Packed: [': u32 u32 -> u32'],
+  dot4I8Packed: [': u32 u32 -> i32'],
+  extractBits: ['integer: T u32 u32 -> T'],
+  insertBits: ['integer: T T u32 u32 -> T'],
+  faceForward: ['float: V V V -> V'],
+  frexp: ['float: T -> frexp'],
+  ldexp: ['float: T T:i32 -> T'],
+  length: ['float: T -> S'],
+  mix: ['float: T T T -> T', 'float: V V S -> V'],
+  modf: ['float: T -> modf'],
+  normalize: ['float: V -> V'],
+  quantizeToF16: ['f32: T -> T'],
+  reflect: ['float: V V -> V'],
+  refract: ['float: V V S -> V'],
+  transpose: ['float: M -> Mt'],
+  ...same(': vec4f -> u32', 'pack4x8snorm pack4x8unorm'),
+  ...same(': vec4i -> u32', 'pack4xI8 pack4xI8Clamp'),
+  ...same(': vec4u -> u32', 'pack4xU8 pack4xU8Clamp'),
+  ...same(': vec2f -> u32', 'pack2x16snorm pack2x16unorm pack2x16float'),
+  ...same(': u32 -> vec4f', 'unpack4x8snorm unpack4x8unorm'),
+  unpack4xI8: [': u32 -> vec4i'],
+  unpack4xU8: [': u32 -> vec4u'],
+  ...same(': u32 -> vec2f', 'unpack2x16snorm unpack2x16unorm unpack2x16float'),
+  ...same(': -> nothing', 'storageBarrier workgroupBarrier textureBarrier'),
+  ...same(
+    'concrete: T -> T',
+    'subgroupAdd subgroupExclusiveAdd subgroupInclusiveAdd subgroupMul subgroupExclusiveMul',
+  ),
+  ...same('concrete: T -> T', 'subgroupInclusiveMul subgroupMin subgroupMax subgroupBroadcastFirst'),
+  ...same('concrete: T -> T', 'quadSwapX quadSwapY quadSwapDiagonal'),
+  ...same('integer: T -> T', 'subgroupAnd subgroupOr subgroupXor'),
+  ...same(': bool -> bool', 'subgroupAll subgroupAny'),
+  subgroupElect: [': -> bool'],
+  subgroupBallot: [': bool -> vec4u'],
+  ...same('concrete: T I -> T', 'subgroupBroadcast subgroupShuffle quadBroadcast'),
+  ...same('concrete: T u32 -> T', 'subgroupShuffleUp subgroupShuffleDown subgroupShuffleXor'),
+}
+
+function same(signature: string, names: string): Partial<Record<BuiltinFunction, readonly string[]>> {
+  return Object.fromEntries(names.split(' ').map((name) => [name, [signature]]))
+}
+
+interface Signature {
+  scalars: readonly AnyScalar[]
+  parameters: readonly string[]
+  result: string
+}
+
+const parsed = new Map<BuiltinFunction, readonly Signature[]>()
+
+/** The signatures of a function; undefined for those that take pointers. */
+function signaturesOf(name: BuiltinFunction): readonly Signature[] | undefined {
+  let signatures = parsed.get(name)
+  if (signatures === undefined) {
+    const lines = table[name]
+    if (lines === undefined) return undefined
+    signatures = lines.map((line) => {
+      const [head, result] = line.split('->') as [string, string]
+      const [scalars, parameters] = head.split(':', 1).concat(head.slice(head.indexOf(':') + 1)) as [
+        string,
+        string,
+      ]
+      return {
+        scalars: classes[scalars] ?? [],
+        parameters: parameters.trim() === '' ? [] : parameters.trim().split(/\s+/),
+        result: result.trim(),
+      }
+    })
+    parsed.set(name, signatures)
+  }
+  return signatures
+}
+
+const namedTypes: Record<string, Type> = {
+  ...{ bool: boolType, i32: i32Type, u32: u32Type, vec4f: vectorType(4, 'f32'), vec2f: vectorType(2, 'f32') },
+  ...{ vec4i: vectorType(4, 'i32'), vec4u: vectorType(4, 'u32') },
+}
+
+/** What a call resolves to: the type each argument converts to, and the result's (undefined: none). */
+export interface Overload {
+  readonly parameters: readonly Type[]
+  readonly result: Type | undefined
+}
+
+/** Finds the overload for argument types. With `concrete`, abstract results are not allowed (an argument is not constant). */
+export function resolveOverload(
+  name: BuiltinFunction,
+  args: readonly Type[],
+  concrete: boolean,
+): Overload | undefined {
+  for (const signature of signaturesOf(name) ?? []) {
+    const overload = match(signature, args, concrete)
+    if (overload !== undefined) return overload
+  }
+  return undefined
+}
+
+function match(signature: Signature, args: readonly Type[], concrete: boolean): Overload | undefined {
+  const { parameters, scalars, result } = signature
+  if (args.length !== parameters.length) return undefined
+  let shape: Type | undefined
+  const bound: Type[] = []
+  for (const [i, parameter] of parameters.entries()) {
+    const arg = args[i]!
+    if (parameter === 'S') {
+      if (arg.kind !== 'scalar') return undefined
+      bound.push(arg)
+    } else if (
+      parameter === 'T' ||
+      parameter === 'V' ||
+      parameter === 'V3' ||
+      parameter === 'M' ||
+      parameter === 'Q'
+    ) {
+      if (!hasShape(parameter, arg)) return undefined
+      if (shape !== undefined && withScalar(arg, 'f32') !== withScalar(shape, 'f32')) return undefined
+      shape ??= arg
+      bound.push(arg)
+    }
+  }
+  const scalar = scalars.find(
+    (s) =>
+      (!concrete || !s.startsWith('abstract')) && bound.every((type) => converts(type, withScalar(type, s))),
+  )
+  if (scalars.length > 0 && scalar === undefined) return undefined
+  const typeOf = (parameter: string, arg: Type): Type | undefined => {
+    if (parameter === 'S') return anyScalar(scalar!)
+    if (parameter === 'I')
+      return arg === u32Type
+        ? u32Type
+        : arg === i32Type
+          ? i32Type
+          : converts(arg, u32Type)
+            ? u32Type
+            : undefined
+    if (
+      parameter === 'T' ||
+      parameter === 'V' ||
+      parameter === 'V3' ||
+      parameter === 'M' ||
+      parameter === 'Q'
+    )
+      return withScalar(shape!, scalar!)
+    const colon = parameter.indexOf(':')
+    return colon > 0 ? withScalar(shape!, parameter.slice(colon + 1) as AnyScalar) : namedTypes[parameter]
+  }
+  const types: Type[] = []
+  for (const [i, parameter] of parameters.entries()) {
+    const type = typeOf(parameter, args[i]!)
+    if (type === undefined || !converts(args[i]!, type)) return undefined
+    types.push(type)
+  }
+  return { parameters: types, result: resultOf(result, shape, scalar) }
+}
+
+function hasShape(parameter: string, type: Type): boolean {
+  switch (parameter) {
+    case 'V':
+      return type.kind === 'vector'
+    case 'V3':
+      return type.kind === 'vector' && type.size === 3
+    case 'M':
+      return type.kind === 'matrix'
+    case 'Q':
+      return type.kind === 'matrix' && type.columns === type.rows
+    default:
+      return type.kind === 'scalar' || type.kind === 'vector'
+  }
+}
+
+function resultOf(result: string, shape: Type | undefined, scalar: AnyScalar | undefined): Type | undefined {
+  switch (result) {
+    case 'nothing':
+      return undefined
+    case 'S':
+      return anyScalar(scalar!)
+    case 'T':
+    case 'V':
+    case 'V3':
+      return withScalar(shape!, scalar!)
+    case 'Mt':
+      return shape!.kind === 'matrix' ? matrixType(shape!.rows, shape!.columns, scalar as 'f32') : undefined
+    case 'frexp':
+    case 'modf': {
+      const type = withScalar(shape!, scalar!)
+      const exponent = scalar === 'abstract-float' ? 'abstract-int' : 'i32'
+      return resultStruct(result, type, result === 'frexp' ? withScalar(shape!, exponent) : type)
+    }
+    default:
+      return namedTypes[result]
+  }
+}
+
+/** For error messages: how a function may be called. */
+export function describeOverloads(name: BuiltinFunction): string {
+  return (signaturesOf(name) ?? []).map((s) => `${name}(${s.parameters.join(', ')})`).join(' or ')
+}

@@ -1,0 +1,187 @@
+import type {
+  AttributeNode,
+  BlockNode,
+  ConstAssertNode,
+  FunctionNode,
+  GlobalNode,
+  ModuleDeclarationNode,
+  ModuleNode,
+  NameNode,
+  StructNode,
+} from './ast.ts'
+import { ExpressionParser } from './expression-parser.ts'
+import type { SourceText } from './source-text.ts'
+import { parseBlock } from './statement-parser.ts'
+
+/** Extensions of `enable`; what they add is checked where it is used. */
+const enableNames = new Set(['f16', 'subgroups', 'clip_distances', 'dual_source_blending', 'primitive_index'])
+
+/** Language features of `requires`; all that matter to compute shaders are always on. */
+const languageFeatures = new Set([
+  ...[
+    'readonly_and_readwrite_storage_textures',
+    'packed_4x8_integer_dot_product',
+    'pointer_composite_access',
+  ],
+  ...[
+    'unrestricted_pointer_parameters',
+    'uniform_buffer_standard_layout',
+    'subgroup_id',
+    'subgroup_uniformity',
+  ],
+  ...['linear_indexing', 'texture_and_sampler_let', 'texture_formats_tier1', 'swizzle_assignment'],
+  ...['fragment_depth', 'immediate_address_space', 'buffer_view', 'sized_binding_array', 'texel_buffers'],
+])
+
+/** Parses a module; throws `WgslError` at the first token that does not fit. */
+export function parseModule(source: SourceText): ModuleNode {
+  const parser = new ModuleParser(source)
+  return parser.module()
+}
+
+class ModuleParser extends ExpressionParser {
+  module(): ModuleNode {
+    const module: ModuleNode = { enables: [], declarations: [], asserts: [] }
+    this.#directives(module)
+    while (this.peek.kind !== 'end') {
+      if (this.accept(';')) continue
+      const declaration = this.#declaration()
+      if (declaration.kind === 'const-assert') module.asserts.push(declaration)
+      else module.declarations.push(declaration)
+    }
+    return module
+  }
+
+  #directives(module: ModuleNode): void {
+    for (;;) {
+      if (this.accept(';')) continue
+      if (this.accept('enable')) {
+        do {
+          const at = this.peek.at
+          const name = this.word('an extension name')
+          if (!enableNames.has(name)) throw this.source.error(at, `the extension '${name}' is unknown`)
+          module.enables.push({ name, at })
+        } while (this.accept(',') && !this.is(';'))
+        this.expect(';')
+      } else if (this.accept('requires')) {
+        do {
+          const at = this.peek.at
+          const name = this.word('a language feature name')
+          if (!languageFeatures.has(name))
+            throw this.source.error(at, `the language feature '${name}' is unknown`)
+        } while (this.accept(',') && !this.is(';'))
+        this.expect(';')
+      } else if (this.is('diagnostic')) {
+        this.next()
+        this.diagnosticControl()
+        this.expect(';')
+      } else return
+    }
+  }
+
+  #declaration(): ModuleDeclarationNode | ConstAssertNode {
+    const attributes = this.attributes()
+    const { text, at } = this.peek
+    switch (text) {
+      case 'fn':
+        return this.#function(attributes)
+      case 'struct':
+        this.#noAttributes(attributes, 'a struct')
+        return this.#struct()
+      case 'alias': {
+        this.#noAttributes(attributes, 'an alias')
+        this.next()
+        const name = this.identifier()
+        this.expect('=')
+        const type = this.type()
+        this.expect(';')
+        return { kind: 'alias', name, type, at }
+      }
+      case 'const_assert': {
+        this.#noAttributes(attributes, 'a const_assert')
+        this.next()
+        const condition = this.expression()
+        this.expect(';')
+        return { kind: 'const-assert', condition, at }
+      }
+      case 'var':
+      case 'const':
+      case 'override':
+        return this.#global(attributes, text)
+      case 'enable':
+      case 'requires':
+      case 'diagnostic':
+        throw this.source.error(at, `'${text}' must come before all declarations`)
+      default:
+        throw this.unexpected('a declaration')
+    }
+  }
+
+  #noAttributes(attributes: AttributeNode[], what: string): void {
+    const first = attributes[0]
+    if (first !== undefined) throw this.source.error(first.at, `@${first.name} does not apply to ${what}`)
+  }
+
+  #global(attributes: AttributeNode[], keyword: 'var' | 'const' | 'override'): GlobalNode {
+    this.next()
+    const templates = keyword === 'var' ? this.templates() : undefined
+    const at = this.peek.at
+    const name = this.identifier()
+    const type = this.accept(':') ? this.type() : undefined
+    const initial = this.accept('=') ? this.expression() : undefined
+    if (keyword === 'const' && initial === undefined) throw this.unexpected("'=' and the value of the const")
+    this.expect(';')
+    const kind = keyword === 'var' ? 'global-var' : keyword === 'const' ? 'global-const' : 'override'
+    return { kind, name, attributes, templates, type, initial, at }
+  }
+
+  #struct(): StructNode {
+    this.next()
+    const at = this.peek.at
+    const name = this.identifier()
+    this.expect('{')
+    const members: StructNode['members'] = []
+    while (!this.is('}')) {
+      const attributes = this.attributes()
+      const memberAt = this.peek.at
+      const memberName = this.identifier()
+      this.expect(':')
+      members.push({ name: memberName, type: this.type(), attributes, at: memberAt })
+      if (!this.accept(',')) break
+    }
+    this.expect('}')
+    if (members.length === 0) throw this.source.error(at, `the structure '${name}' has no members`)
+    return { kind: 'struct', name, members, at }
+  }
+
+  #function(attributes: AttributeNode[]): FunctionNode {
+    this.next()
+    const at = this.peek.at
+    const name = this.identifier()
+    this.expect('(')
+    const parameters: FunctionNode['parameters'] = []
+    while (!this.is(')')) {
+      const parameterAttributes = this.attributes()
+      const parameterAt = this.peek.at
+      const parameterName = this.identifier()
+      this.expect(':')
+      parameters.push({
+        name: parameterName,
+        type: this.type(),
+        attributes: parameterAttributes,
+        at: parameterAt,
+      })
+      if (!this.accept(',')) break
+    }
+    this.expect(')')
+    let returnType: NameNode | undefined
+    let returnAttributes: AttributeNode[] = []
+    if (this.accept('->')) {
+      returnAttributes = this.attributes()
+      returnType = this.type()
+    }
+    this.attributes() // `@diagnostic` may stand before a body
+    const body: BlockNode = parseBlock(this)
+    return { kind: 'function', name, attributes, parameters, returnType, returnAttributes, body, at }
+  }
+}

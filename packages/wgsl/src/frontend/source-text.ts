@@ -1,0 +1,48 @@
+import type { Location } from '../ir.ts'
+import { WgslError } from '../wgsl-error.ts'
+
+/** A WGSL source with its label; turns offsets into lines and columns. */
+export class SourceText {
+  readonly text: string
+  readonly label: string
+  #lineStarts: number[] | undefined
+
+  constructor(text: string, label: string) {
+    this.text = text
+    this.label = label
+  }
+
+  get #starts(): number[] {
+    if (this.#lineStarts === undefined) {
+      const starts = [0]
+      // The line breaks of the WGSL specification, section 3.1.
+      const breaks = /\r\n|[\n\v\f\r\u0085\u2028\u2029]/g
+      for (let match = breaks.exec(this.text); match !== null; match = breaks.exec(this.text)) {
+        starts.push(match.index + match[0].length)
+      }
+      this.#lineStarts = starts
+    }
+    return this.#lineStarts
+  }
+
+  /** The line and column of an offset. */
+  locate(offset: number): Location {
+    const starts = this.#starts
+    let low = 0
+    let high = starts.length - 1
+    while (low < high) {
+      const middle = (low + high + 1) >> 1
+      if (starts[middle]! <= offset) low = middle
+      else high = middle - 1
+    }
+    return { line: low + 1, column: offset - starts[low]! + 1 }
+  }
+
+  /** An error at an offset, to be thrown. */
+  error(offset: number, text: string): WgslError {
+    const { line, column } = this.locate(offset)
+    const start = this.#starts[line - 1]!
+    const sourceLine = /^[^\n\v\f\r\u0085\u2028\u2029]*/.exec(this.text.slice(start))![0]
+    return new WgslError(text, { line, column, label: this.label, sourceLine })
+  }
+}

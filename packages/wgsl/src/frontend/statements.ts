@@ -1,0 +1,448 @@
+import type {
+  Block,
+  CompoundAssign,
+  Expression,
+  Place,
+  Statement,
+  Switch,
+  SwitchClause,
+  Type,
+} from '../ir.ts'
+import { i32Type, typeName, u32Type } from '../types.ts'
+import type {
+  AssignNode,
+  BlockNode,
+  DeclarationNode,
+  ExpressionNode,
+  ForNode,
+  IfNode,
+  IncrementNode,
+  LoopNode,
+  StatementNode,
+  SwitchNode,
+  WhileNode,
+} from './ast.ts'
+import { isConstructible } from './expression-lowering.ts'
+import type { FunctionLowering } from './function-lowering.ts'
+import { checkAssert } from './module-scope.ts'
+import { concreteOf, converts, scalarOf } from './numeric-types.ts'
+import type { Operand, PointerOperand, ReferenceOperand } from './operand.ts'
+import { enumerant, resolveType } from './type-resolution.ts'
+
+/** How a statement can end (WGSL, "Behavior Analysis"). */
+export interface Flow {
+  readonly next: boolean
+  readonly break: boolean
+  readonly continue: boolean
+  readonly return: boolean
+}
+
+const goesOn: Flow = { next: true, break: false, continue: false, return: false }
+const nowhere: Flow = { next: false, break: false, continue: false, return: false }
+
+function either(a: Flow, b: Flow): Flow {
+  return {
+    next: a.next || b.next,
+    break: a.break || b.break,
+    continue: a.continue || b.continue,
+    return: a.return || b.return,
+  }
+}
+
+/** Lowers statements in the current scope, emitting them. */
+export function lowerStatements(f: FunctionLowering, nodes: readonly StatementNode[]): Flow {
+  let flow = goesOn
+  for (const node of nodes) {
+    const step = lowerStatement(f, node)
+    if (flow.next) flow = either({ ...flow, next: false }, step)
+  }
+  return flow
+}
+
+/** Lowers one statement, emitting it. */
+export function lowerStatement(f: FunctionLowering, node: StatementNode): Flow {
+  const loc = f.loc(node.at)
+  switch (node.kind) {
+    case 'block': {
+      const { block, flow } = f.block(node)
+      f.emit(block)
+      return flow
+    }
+    case 'let':
+    case 'var':
+    case 'const':
+      lowerDeclaration(f, node)
+      return goesOn
+    case 'assign':
+      lowerAssign(f, node)
+      return goesOn
+    case 'increment':
+      lowerIncrement(f, node)
+      return goesOn
+    case 'call-statement':
+      lowerCallStatement(f, node.call)
+      return goesOn
+    case 'if':
+      return lowerIf(f, node)
+    case 'switch':
+      return lowerSwitch(f, node)
+    case 'loop':
+      return lowerLoop(f, node)
+    case 'for':
+      return lowerFor(f, node)
+    case 'while':
+      return lowerWhile(f, node)
+    case 'break':
+      if (!f.surroundings.breakable) throw f.error(node.at, "'break' stands in no loop and no switch")
+      f.emit({ kind: 'break', loc })
+      return { ...nowhere, break: true }
+    case 'continue':
+      if (f.surroundings.loops === 0) throw f.error(node.at, "'continue' stands in no loop")
+      f.emit({ kind: 'continue', loc })
+      return { ...nowhere, continue: true }
+    case 'discard':
+      throw f.error(node.at, "'discard' is for fragment shaders only")
+    case 'return':
+      lowerReturn(f, node.value, node.at)
+      return { ...nowhere, return: true }
+    case 'const-assert':
+      checkAssert(f, node.condition)
+      return goesOn
+  }
+}
+
+function lowerReturn(f: FunctionLowering, valueNode: ExpressionNode | undefined, at: number): void {
+  if (f.surroundings.continuing) throw f.error(at, "'return' cannot stand in a continuing block")
+  const { returnType } = f
+  const { name } = f.declaration
+  let value: Expression | undefined
+  if (valueNode !== undefined) {
+    if (returnType === undefined) throw f.error(valueNode.at, `the function '${name}' returns nothing`)
+    value = f.expressionAs(f.expression(valueNode), returnType, `the value returned by '${name}'`)
+  } else if (returnType !== undefined) {
+    throw f.error(at, `the function '${name}' must return ${typeName(returnType)}`)
+  }
+  f.emit({ kind: 'return', value, loc: f.loc(at) })
+}
+
+// ------------------------------------------------------------------------------------------------- declarations
+
+function lowerDeclaration(f: FunctionLowering, node: DeclarationNode): void {
+  const { name, nameAt, kind } = node
+  if (kind === 'const') {
+    const constant = f.module.constantDeclaration(f, { ...node, at: nameAt })
+    f.declare(name, nameAt, (at) => ({ ...constant, at }))
+    return
+  }
+  // The initial value is lowered before the name exists: `let sign = sign(a)` calls the function.
+  const initial = node.initial && f.expression(node.initial)
+  const declared = node.type && resolveType(f, node.type)
+  if (kind === 'let') lowerLet(f, node, declared, initial!)
+  else lowerVar(f, node, declared, initial)
+}
+
+function lowerLet(
+  f: FunctionLowering,
+  { name, nameAt }: DeclarationNode,
+  declared: Type | undefined,
+  initial: Operand,
+): void {
+  const value = f.value(initial)
+  const type = declared ?? concreteOf(value.type)
+  const converted = f.convert(value, type, `the value of '${name}'`)
+  if (converted.kind === 'pointer') {
+    const place = freeze(f, converted.place, name, nameAt)
+    const pointer: PointerOperand = { ...converted, place }
+    f.declare(name, nameAt, (at) => ({ ...pointer, at }))
+    return
+  }
+  f.declareLet(name, nameAt, f.expressionOf(converted))
+}
+
+/** Evaluates the indices of a place now, so that it can be used later. */
+function freeze(f: FunctionLowering, place: Place, name: string, at: number): Place {
+  switch (place.kind) {
+    case 'variable':
+    case 'deref':
+      return place
+    case 'member-place':
+    case 'component-place':
+      return { ...place, base: freeze(f, place.base, name, at) }
+    case 'index-place': {
+      const base = freeze(f, place.base, name, at)
+      const { index } = place
+      const fixed = index.kind === 'literal' || index.kind === 'value'
+      return {
+        ...place,
+        base,
+        index: fixed ? index : f.emitLet(`${name}_index`, at, index as Expression & { type: Type }),
+      }
+    }
+  }
+}
+
+function lowerVar(
+  f: FunctionLowering,
+  node: DeclarationNode,
+  declared: Type | undefined,
+  initial: Operand | undefined,
+): void {
+  const { name, nameAt, templates } = node
+  const [space] = templates ?? []
+  if (space !== undefined && enumerant(f, space) !== 'function') {
+    throw f.error(space.at, 'a variable of a function is in the function address space')
+  }
+  if (declared === undefined && initial === undefined)
+    throw f.error(nameAt, `the variable '${name}' needs a type or a value`)
+  const type = declared ?? concreteOf(f.value(initial!).type)
+  if (!isConstructible(type))
+    throw f.error(nameAt, `the variable '${name}' cannot be of type ${typeName(type)}`)
+  const value = initial && f.expressionAs(initial, type, `the initial value of '${name}'`)
+  f.declareVar(name, nameAt, type, value?.kind === 'zero' ? undefined : value)
+}
+
+// -------------------------------------------------------------------------------------------------- assignment
+
+function writable(f: FunctionLowering, target: Operand, at: number): ReferenceOperand {
+  if (target.kind !== 'reference') throw f.error(at, 'a value cannot be assigned to; only variables can')
+  if (target.access === 'read')
+    throw f.error(at, `a read-only ${target.space} variable cannot be assigned to`)
+  if (!isConstructible(target.type))
+    throw f.error(at, `a value of type ${typeName(target.type)} cannot be stored`)
+  return target
+}
+
+function lowerAssign(f: FunctionLowering, node: AssignNode): void {
+  const { target: targetNode, operator, value: valueNode, at } = node
+  const loc = f.loc(at)
+  if (targetNode === undefined) {
+    const value = f.value(f.expression(valueNode))
+    if (value.kind === 'runtime') f.emit({ kind: 'evaluate', value: value.expression, loc })
+    return
+  }
+  const swizzle = swizzleTarget(f, targetNode)
+  const target = swizzle?.target ?? writable(f, f.expression(targetNode), at)
+  const type = swizzle?.type ?? target.type
+  const value = f.value(f.expression(valueNode))
+  const op = operator === '=' ? undefined : (operator as CompoundAssign['operator'])
+  let stored: Expression
+  if (op === undefined) stored = f.expressionAs(value, type, 'the value assigned')
+  else {
+    // Typed as the operator on the loaded value; only its right side is emitted.
+    const loaded = f.runtime({ kind: 'load', place: target.place, type, loc }, at)
+    const result = f.binary(op, loaded, value, at)
+    if (result.type !== type) {
+      throw f.error(at, `'${op}=' gives ${typeName(result.type)}, which ${typeName(type)} cannot hold`)
+    }
+    const { expression } = result as Extract<typeof result, { kind: 'runtime' }>
+    stored = (expression as Extract<Expression, { kind: 'binary' }>).right
+  }
+  if (swizzle !== undefined) {
+    const { components } = swizzle
+    f.emit({ kind: 'swizzle-assign', target: target.place, components, operator: op, value: stored, loc })
+  } else if (op !== undefined)
+    f.emit({ kind: 'compound-assign', target: target.place, operator: op, value: stored, loc })
+  else f.emit({ kind: 'assign', target: target.place, value: stored, loc })
+}
+
+/** `v.xy` on the left of an assignment. */
+function swizzleTarget(
+  f: FunctionLowering,
+  node: ExpressionNode,
+): { target: ReferenceOperand; components: number[]; type: Type } | undefined {
+  if (node.kind !== 'member' || !/^[xyzwrgba]{2,4}$/.test(node.name)) return undefined
+  const probe = f.expression(node)
+  if (
+    probe.kind !== 'runtime' ||
+    probe.expression.kind !== 'swizzle' ||
+    probe.expression.base.kind !== 'load'
+  )
+    return undefined
+  const { base, components } = probe.expression
+  if (new Set(components).size < components.length)
+    throw f.error(node.nameAt, 'a component is assigned twice')
+  const baseOperand = f.expression(node.base)
+  const target =
+    baseOperand.kind === 'pointer'
+      ? {
+          ...baseOperand,
+          kind: 'reference' as const,
+          type: baseOperand.type.store,
+          space: baseOperand.type.space,
+          access: baseOperand.type.access,
+        }
+      : baseOperand
+  void base
+  return { target: writable(f, target, node.at), components: [...components], type: probe.type }
+}
+
+function lowerIncrement(f: FunctionLowering, { operator, target: targetNode, at }: IncrementNode): void {
+  const target = writable(f, f.expression(targetNode), at)
+  const { type } = target
+  if (type !== i32Type && type !== u32Type) {
+    throw f.error(at, `'${operator}${operator}' applies to i32 and u32, not to ${typeName(type)}`)
+  }
+  const loc = f.loc(at)
+  f.emit({
+    kind: 'compound-assign',
+    target: target.place,
+    operator,
+    value: { kind: 'literal', value: 1, type, loc },
+    loc,
+  })
+}
+
+const statementBuiltins = /^(atomic|storageBarrier$|workgroupBarrier$|textureBarrier$)/
+
+function lowerCallStatement(f: FunctionLowering, call: Extract<ExpressionNode, { kind: 'call' }>): void {
+  const operand = f.expression(call)
+  const { name } = call.callee
+  const declared = f.module.declaration(name)
+  if (declared?.kind === 'function') {
+    if (declared.attributes.some((a) => a.name === 'must_use'))
+      throw f.error(call.at, `the result of '${name}' must be used`)
+  } else if (!statementBuiltins.test(name)) throw f.error(call.at, `the result of '${name}' must be used`)
+  if (operand.kind !== 'runtime' && operand.kind !== 'nothing')
+    throw f.error(call.at, `the result of '${name}' must be used`)
+  f.emit({ kind: 'evaluate', value: operand.expression, loc: f.loc(call.at) })
+}
+
+// ------------------------------------------------------------------------------------------------ control flow
+
+function lowerIf(f: FunctionLowering, node: IfNode): Flow {
+  const condition = f.condition(node.condition, 'the condition of if')
+  const then = f.block(node.then)
+  let otherwise: Block | undefined
+  let flow = either(then.flow, goesOn)
+  if (node.otherwise?.kind === 'block') {
+    const { block, flow: other } = f.block(node.otherwise)
+    otherwise = block
+    flow = either(then.flow, other)
+  } else if (node.otherwise !== undefined) {
+    const inner = node.otherwise
+    let other = goesOn
+    const statements = f.collect(() => {
+      other = lowerIf(f, inner)
+    })
+    otherwise = { kind: 'block', statements, loc: f.loc(inner.at) }
+    flow = either(then.flow, other)
+  }
+  // biome-ignore lint/suspicious/noThenProperty: the name of the IR's field; it holds no function
+  f.emit({ kind: 'if', condition, then: then.block, otherwise, loc: f.loc(node.at) })
+  return flow
+}
+
+function lowerSwitch(f: FunctionLowering, node: SwitchNode): Flow {
+  const { selector, type } = switchSelector(f, node)
+  const seen = new Set<number>()
+  let hasDefault = false
+  let flow: Flow = nowhere
+  const clauses = node.clauses.map((clause): SwitchClause => {
+    const selectors: number[] = []
+    let isDefault = false
+    for (const item of clause.selectors) {
+      if (item === 'default') {
+        if (hasDefault) throw f.error(clause.at, 'the switch has two default clauses')
+        hasDefault = true
+        isDefault = true
+        continue
+      }
+      const operand = f.convert(f.constant(item, 'a case selector'), type, 'the case selector')
+      const value = Number((operand as Extract<typeof operand, { kind: 'constant' }>).value)
+      if (seen.has(value)) throw f.error(item.at, `the switch has two cases ${value}`)
+      seen.add(value)
+      selectors.push(value)
+    }
+    const { block, flow: inner } = f.within({ breakable: true }, () => f.block(clause.body))
+    flow = either(flow, inner)
+    return { selectors, isDefault, body: block, loc: f.loc(clause.at) }
+  })
+  if (!hasDefault) throw f.error(node.at, 'the switch has no default clause')
+  const statement: Switch = { kind: 'switch', selector, clauses, loc: f.loc(node.at) }
+  f.emit(statement)
+  return { ...flow, next: flow.next || flow.break, break: false }
+}
+
+function switchSelector(f: FunctionLowering, node: SwitchNode): { selector: Expression; type: Type } {
+  const operand = f.value(f.expression(node.selector))
+  let { type } = operand
+  if (scalarOf(type) === 'abstract-int' && type.kind === 'scalar') {
+    const cases = node.clauses.flatMap((c) => c.selectors).filter((s) => s !== 'default')
+    const types = cases.map((item) => f.constant(item as ExpressionNode, 'a case selector').type)
+    type = types.includes(u32Type) ? u32Type : i32Type
+  }
+  if ((type !== i32Type && type !== u32Type) || !converts(operand.type, type)) {
+    throw f.error(node.selector.at, `a switch is over i32 or u32, not ${typeName(operand.type)}`)
+  }
+  return { selector: f.expressionAs(operand, type, 'the selector'), type }
+}
+
+/** What a loop's parts make of the loop. */
+function loopFlow(f: FunctionLowering, parts: Flow, at: number): Flow {
+  if (!parts.break && !parts.return) throw f.error(at, 'the loop never ends: nothing in it breaks or returns')
+  return { next: parts.break, break: false, continue: false, return: parts.return }
+}
+
+function lowerLoop(f: FunctionLowering, node: LoopNode): Flow {
+  const loc = f.loc(node.at)
+  const inside = { loops: f.surroundings.loops + 1, breakable: true, continuing: false }
+  let flow = nowhere
+  let continuing: Block | undefined
+  let breakIf: Expression | undefined
+  let body: Statement[] = []
+  f.scoped(() => {
+    body = f.collect(() => {
+      flow = f.within(inside, () => lowerStatements(f, node.body.statements))
+    })
+    if (node.continuing === undefined) return
+    const part = node.continuing
+    f.within({ loops: 0, breakable: false, continuing: true }, () =>
+      f.scoped(() => {
+        const statements = f.collect(() => {
+          lowerStatements(f, part.body.statements)
+          if (part.breakIf === undefined) return
+          breakIf = f.condition(part.breakIf, 'the condition of break if')
+          flow = either(flow, { ...nowhere, break: true })
+        })
+        continuing = { kind: 'block', statements, loc: f.loc(part.at) }
+      }),
+    )
+  })
+  const result = loopFlow(f, flow, node.at)
+  const block: Block = { kind: 'block', statements: body, loc: f.loc(node.body.at) }
+  f.emit({ kind: 'loop', body: block, continuing, breakIf, loc })
+  return result
+}
+
+function loopBody(f: FunctionLowering, body: BlockNode): { block: Block; flow: Flow } {
+  return f.within({ loops: f.surroundings.loops + 1, breakable: true, continuing: false }, () =>
+    f.block(body),
+  )
+}
+
+function lowerFor(f: FunctionLowering, node: ForNode): Flow {
+  const loc = f.loc(node.at)
+  return f.scoped(() => {
+    const before = f.collect(() => {
+      if (node.initial !== undefined) lowerStatement(f, node.initial)
+    })
+    const condition = node.condition && f.condition(node.condition, 'the condition of for')
+    const updates = f.collect(() => {
+      if (node.update !== undefined) lowerStatement(f, node.update)
+    })
+    const { block, flow } = loopBody(f, node.body)
+    const parts = condition === undefined ? flow : either(flow, { ...nowhere, break: true })
+    const result = loopFlow(f, parts, node.at)
+    const initial = before.pop()
+    const loop: Statement = { kind: 'for', initial, condition, update: updates[0], body: block, loc }
+    f.emit(before.length === 0 ? loop : { kind: 'block', statements: [...before, loop], loc })
+    return result
+  })
+}
+
+function lowerWhile(f: FunctionLowering, node: WhileNode): Flow {
+  const condition = f.condition(node.condition, 'the condition of while')
+  const { block, flow } = loopBody(f, node.body)
+  f.emit({ kind: 'while', condition, body: block, loc: f.loc(node.at) })
+  return loopFlow(f, either(flow, { ...nowhere, break: true }), node.at)
+}

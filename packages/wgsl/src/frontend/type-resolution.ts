@@ -1,0 +1,146 @@
+import type { Access, AddressSpace, ScalarType, Type } from '../ir.ts'
+import { arrayType, atomicType, matrixType, pointerType, typeName, vectorType } from '../types.ts'
+import type { ExpressionNode, NameNode } from './ast.ts'
+import type { ExpressionLowering } from './expression-lowering.ts'
+import { scalarOf } from './numeric-types.ts'
+import { isTextureType, plainTypes, type TypeGenerator, typeGenerator } from './type-names.ts'
+
+/** The type that a node names. */
+export function resolveType(scope: ExpressionLowering, node: ExpressionNode): Type {
+  if (node.kind !== 'name') throw scope.error(node.at, 'a type is expected here')
+  const { name, at, templates } = node
+  if (scope.isLocal(name)) throw scope.error(at, `'${name}' is not a type`)
+  const declared = scope.module.declaredType(name, at)
+  if (declared !== undefined) {
+    if (templates !== undefined) throw scope.error(at, `the type '${name}' takes no template arguments`)
+    return declared
+  }
+  const plain = plainTypes.get(name)
+  if (plain !== undefined) {
+    if (templates !== undefined) throw scope.error(at, `the type '${name}' takes no template arguments`)
+    requireF16(scope, plain, at)
+    return plain
+  }
+  const generator = typeGenerator(name)
+  if (generator !== undefined) return generate(scope, generator, node)
+  if (isTextureType(name))
+    throw scope.error(at, `the type '${name}' is not supported: textures and samplers are not`)
+  if (scope.lookup(name) !== undefined) throw scope.error(at, `'${name}' is not a type`)
+  throw scope.error(at, `the type '${name}' is not declared`)
+}
+
+function requireF16(scope: ExpressionLowering, type: Type, at: number): void {
+  if (scalarOf(type) === 'f16' && !scope.module.isEnabled('f16')) {
+    throw scope.error(at, `the type ${typeName(type)} needs 'enable f16;'`)
+  }
+}
+
+function generate(scope: ExpressionLowering, generator: TypeGenerator, node: NameNode): Type {
+  const { name, at, templates = [] } = node
+  const count = (low: number, high: number) => {
+    if (templates.length < low || templates.length > high) {
+      throw scope.error(
+        at,
+        `the type '${name}' takes ${low === high ? low : `${low} or ${high}`} template arguments`,
+      )
+    }
+  }
+  switch (generator.kind) {
+    case 'vector': {
+      count(1, 1)
+      return vectorType(generator.size, scalarArgument(scope, templates[0]!, name).scalar)
+    }
+    case 'matrix': {
+      count(1, 1)
+      const { scalar } = scalarArgument(scope, templates[0]!, name)
+      if (scalar !== 'f32' && scalar !== 'f16')
+        throw scope.error(at, `a matrix holds f32 or f16, not ${scalar}`)
+      return matrixType(generator.columns, generator.rows, scalar)
+    }
+    case 'atomic': {
+      count(1, 1)
+      const { scalar } = scalarArgument(scope, templates[0]!, name)
+      if (scalar !== 'i32' && scalar !== 'u32')
+        throw scope.error(at, `an atomic holds i32 or u32, not ${scalar}`)
+      return atomicType(scalar)
+    }
+    case 'array': {
+      count(1, 2)
+      const element = resolveType(scope, templates[0]!)
+      checkElement(scope, element, templates[0]!.at)
+      return arrayType(element, templates[1] && arrayLength(scope, templates[1]))
+    }
+    case 'pointer': {
+      count(2, 3)
+      return pointer(scope, templates, at)
+    }
+  }
+}
+
+/** Arrays hold anything of fixed size but pointers. */
+export function checkElement(scope: ExpressionLowering, element: Type, at: number): void {
+  if (element.kind === 'pointer' || !hasFixedFootprint(element)) {
+    throw scope.error(at, `an array cannot hold elements of type ${typeName(element)}`)
+  }
+}
+
+/** Whether a type's size is known: no runtime-sized array inside. */
+export function hasFixedFootprint(type: Type): boolean {
+  if (type.kind === 'array') return type.length !== undefined
+  return type.kind !== 'struct' || type.members.every((m) => hasFixedFootprint(m.type))
+}
+
+function scalarArgument(scope: ExpressionLowering, node: ExpressionNode, name: string): ScalarType {
+  const type = resolveType(scope, node)
+  if (type.kind !== 'scalar') throw scope.error(node.at, `'${name}' holds scalars, not ${typeName(type)}`)
+  return type
+}
+
+/** The constant length of an array. */
+export function arrayLength(scope: ExpressionLowering, node: ExpressionNode): number {
+  const operand = scope.constant(node, "the array's length", true)
+  if (operand.override) scope.module.sawOverrideLength = true
+  const length = scope.constantInteger(node, "the array's length", true)
+  if (length < 1) throw scope.error(node.at, `the array's length is ${length}, not at least 1`)
+  if (length > 2 ** 31 - 1) throw scope.error(node.at, `the array's length ${length} is too large`)
+  return length
+}
+
+const spaces = new Set(['function', 'private', 'workgroup', 'storage', 'uniform'])
+
+/** An address space or access mode given as a bare name. */
+export function enumerant(scope: ExpressionLowering, node: ExpressionNode): string {
+  if (node.kind !== 'name' || node.templates !== undefined)
+    throw scope.error(node.at, 'an address space is expected here')
+  return node.name
+}
+
+/** The access that a name of it means. */
+export function accessMode(scope: ExpressionLowering, node: ExpressionNode): Access {
+  const name = enumerant(scope, node)
+  if (name !== 'read' && name !== 'write' && name !== 'read_write')
+    throw scope.error(node.at, `'${name}' is not an access mode`)
+  return name
+}
+
+function pointer(scope: ExpressionLowering, templates: ExpressionNode[], at: number): Type {
+  const [spaceNode, storeNode, accessNode] = templates as [
+    ExpressionNode,
+    ExpressionNode,
+    ExpressionNode | undefined,
+  ]
+  const space = enumerant(scope, spaceNode)
+  if (!spaces.has(space))
+    throw scope.error(spaceNode.at, `'${space}' is not an address space of compute shaders`)
+  if (accessNode !== undefined && space !== 'storage')
+    throw scope.error(at, `a pointer to ${space} memory takes no access mode`)
+  const access = accessNode
+    ? accessMode(scope, accessNode)
+    : space === 'storage' || space === 'uniform'
+      ? 'read'
+      : 'read_write'
+  if (access === 'write') throw scope.error(at, 'write-only pointers do not exist')
+  const store = resolveType(scope, storeNode)
+  if (store.kind === 'pointer') throw scope.error(storeNode.at, 'pointers to pointers do not exist')
+  return pointerType(space as AddressSpace, store, access)
+}

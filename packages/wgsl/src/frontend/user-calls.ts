@@ -1,0 +1,93 @@
+import type { Expression, ModuleVariable, Parameter, Place, Type } from '../ir.ts'
+import { typeName } from '../types.ts'
+import type { CallNode, FunctionNode } from './ast.ts'
+import type { ExpressionLowering } from './expression-lowering.ts'
+import type { Operand, PointerOperand } from './operand.ts'
+
+/**
+ * What a pointer parameter into module memory is bound to when its function is specialised: a path from a variable, with
+ * an index parameter for each dynamic index on it.
+ */
+export interface PointerBinding {
+  /** Distinguishes specialisations: the variable and the path's shape. */
+  readonly key: string
+  /** The types of the indices, in order from the variable on. */
+  readonly indexTypes: readonly Type[]
+  /** The place that the pointer points to, given the parameters that hold the indices. */
+  place(indices: readonly Parameter[]): Place
+}
+
+/** Lowers the call of a user function, specialising it for pointers into module memory. */
+export function callUserFunction(
+  scope: ExpressionLowering,
+  declaration: FunctionNode,
+  node: CallNode,
+): Operand {
+  const { at } = node
+  const { name } = declaration
+  const signature = scope.module.signature(declaration)
+  if (node.args.length !== signature.parameters.length) {
+    throw scope.error(at, `${name} takes ${signature.parameters.length} arguments, not ${node.args.length}`)
+  }
+  const args: Expression[] = []
+  const bindings: (PointerBinding | undefined)[] = []
+  for (const [i, argNode] of node.args.entries()) {
+    const type = signature.parameters[i]!
+    const operand = scope.expression(argNode)
+    const value = scope.convert(operand, type, `argument ${i + 1} of ${name}`)
+    if (value.kind === 'pointer' && value.type.space !== 'function') {
+      const { binding, indices } = pathOf(value)
+      bindings.push(binding)
+      args.push(...indices)
+    } else {
+      bindings.push(undefined)
+      args.push(scope.expressionOf(value))
+    }
+  }
+  const target = scope.module.instantiate(declaration, bindings, at)
+  const type = target.returnType
+  const expression: Expression = { kind: 'call', function: target, args, type, loc: scope.loc(at) }
+  return type === undefined ? { kind: 'nothing', expression, at } : { kind: 'runtime', type, expression, at }
+}
+
+/** Splits the place of a pointer into the path, which specialises, and the indices, which are passed. */
+function pathOf({ place }: PointerOperand): { binding: PointerBinding; indices: Expression[] } {
+  const indices: Expression[] = []
+  const steps: string[] = []
+  const collect = (p: Place): ((parameters: readonly Parameter[]) => Place) => {
+    switch (p.kind) {
+      case 'variable':
+        steps.push(`${p.variable.id}`)
+        return () => p
+      case 'member-place': {
+        const base = collect(p.base)
+        steps.push(`.${p.member.index}`)
+        return (parameters) => ({ ...p, base: base(parameters) })
+      }
+      case 'index-place': {
+        const base = collect(p.base)
+        const position = indices.length
+        indices.push(p.index)
+        steps.push(`[${typeName(p.index.type!)}]`)
+        return (parameters) => {
+          const value = parameters[position]!
+          const index: Expression = { kind: 'value', value, type: value.type, loc: value.loc }
+          return { ...p, base: base(parameters), index }
+        }
+      }
+      default:
+        throw new TypeError(`a pointer into module memory cannot have a ${p.kind} on its path`)
+    }
+  }
+  const build = collect(place)
+  return {
+    binding: { key: steps.join(''), indexTypes: indices.map((i) => i.type!), place: build },
+    indices,
+  }
+}
+
+/** A binding to a stand-in variable, to check a function that is never called. */
+export function standInBinding(variable: ModuleVariable): PointerBinding {
+  const { type, loc, id } = variable
+  return { key: `${id}`, indexTypes: [], place: () => ({ kind: 'variable', variable, type, loc }) }
+}

@@ -1,0 +1,144 @@
+import type { Access, Expression, ModuleVariable, Type } from '../ir.ts'
+import { typeName } from '../types.ts'
+import type { GlobalNode } from './ast.ts'
+import { isConstructible } from './expression-lowering.ts'
+import type { ModuleScope } from './module-scope.ts'
+import { concreteOf, scalarOf } from './numeric-types.ts'
+import { isTextureType } from './type-names.ts'
+import { accessMode, enumerant, hasFixedFootprint, resolveType } from './type-resolution.ts'
+
+/** Resolves the declaration of a module-scope `var`. */
+export function resolveVariable(module: ModuleScope, node: GlobalNode): ModuleVariable {
+  const { name, at, templates, attributes } = node
+  const { source, expressions } = module
+  const [spaceNode, accessNode] = templates ?? []
+  if (spaceNode === undefined) {
+    if (node.type !== undefined && isTextureType(node.type.name)) {
+      throw source.error(at, `'${name}' is a ${node.type.name}: textures and samplers are not supported`)
+    }
+    throw source.error(at, `the variable '${name}' of module scope needs an address space`)
+  }
+  const space = enumerant(expressions, spaceNode)
+  if (space !== 'storage' && space !== 'uniform' && space !== 'workgroup' && space !== 'private') {
+    throw source.error(spaceNode.at, `'${space}' is not an address space for variables of module scope`)
+  }
+  if (accessNode !== undefined && space !== 'storage') {
+    throw source.error(accessNode.at, `a variable in the ${space} address space takes no access mode`)
+  }
+  const access: Access = accessNode
+    ? accessMode(expressions, accessNode)
+    : space === 'storage' || space === 'uniform'
+      ? 'read'
+      : 'read_write'
+  if (access === 'write') throw source.error(accessNode!.at, 'a storage buffer cannot be write-only')
+
+  module.sawOverrideLength = false
+  const { type, initial } = typeAndInitial(module, node, space)
+  if (module.sawOverrideLength && space !== 'workgroup') {
+    throw source.error(
+      at,
+      `only workgroup variables may have a length that depends on an override, not '${name}'`,
+    )
+  }
+  checkStoreType(module, node, space, access, type)
+
+  const binding = bindingOf(module, node, space)
+  for (const attribute of attributes) {
+    if (attribute.name !== 'group' && attribute.name !== 'binding') {
+      throw source.error(attribute.at, `@${attribute.name} does not apply to a variable`)
+    }
+  }
+  return {
+    kind: 'module-variable',
+    id: module.newId(),
+    name,
+    space,
+    access,
+    type,
+    binding,
+    initial,
+    loc: source.locate(at),
+  }
+}
+
+function typeAndInitial(
+  module: ModuleScope,
+  node: GlobalNode,
+  space: ModuleVariable['space'],
+): { type: Type; initial: Expression | undefined } {
+  const { source, expressions } = module
+  const declared = node.type && resolveType(expressions, node.type)
+  if (node.initial === undefined) {
+    if (declared === undefined) throw source.error(node.at, `the variable '${node.name}' needs a type`)
+    return { type: declared, initial: undefined }
+  }
+  if (space !== 'private')
+    throw source.error(node.initial.at, `a variable in the ${space} address space has no initial value`)
+  const sawLength = module.sawOverrideLength
+  const operand = expressions.constant(node.initial, `the initial value of '${node.name}'`, true)
+  module.sawOverrideLength = sawLength
+  const type = declared ?? concreteOf(operand.type)
+  const initial = expressions.expressionAs(operand, type, `the initial value of '${node.name}'`)
+  return { type, initial: initial.kind === 'zero' ? undefined : initial }
+}
+
+function checkStoreType(
+  module: ModuleScope,
+  { name, at }: GlobalNode,
+  space: ModuleVariable['space'],
+  access: Access,
+  type: Type,
+): void {
+  const refuse = (why: string) =>
+    module.source.error(at, `the ${space} variable '${name}' cannot be of type ${typeName(type)}: ${why}`)
+  if (type.kind === 'pointer') throw refuse('pointers cannot be stored')
+  if (space !== 'storage' && !hasFixedFootprint(type)) throw refuse('only storage buffers are runtime-sized')
+  if ((space === 'private' || space === 'uniform') && !isConstructible(type)) throw refuse('it has no values')
+  if (space === 'storage' || space === 'uniform') {
+    if (!isHostShareable(type)) throw refuse('bool has no layout that the host shares')
+    if (space === 'storage' && access === 'read' && containsAtomic(type))
+      throw refuse('atomics need read_write access')
+  }
+}
+
+function bindingOf(
+  module: ModuleScope,
+  node: GlobalNode,
+  space: ModuleVariable['space'],
+): ModuleVariable['binding'] {
+  const { attributes, name, at } = node
+  const group = attributes.find((a) => a.name === 'group')
+  const binding = attributes.find((a) => a.name === 'binding')
+  if (space !== 'storage' && space !== 'uniform') {
+    const wrong = group ?? binding
+    if (wrong !== undefined)
+      throw module.source.error(wrong.at, `@${wrong.name} does not apply to a ${space} variable`)
+    return undefined
+  }
+  if (group === undefined || binding === undefined)
+    throw module.source.error(at, `'${name}' needs @group and @binding`)
+  const number = (attribute: typeof group) => {
+    const value = module.expressions.constantInteger(attribute.args[0]!, `the @${attribute.name}`)
+    if (value < 0) throw module.source.error(attribute.at, `@${attribute.name} is ${value}, below 0`)
+    return value
+  }
+  return { group: number(group), binding: number(binding) }
+}
+
+function isHostShareable(type: Type): boolean {
+  switch (type.kind) {
+    case 'array':
+      return isHostShareable(type.element)
+    case 'struct':
+      return type.members.every((m) => isHostShareable(m.type))
+    default:
+      return scalarOf(type) !== 'bool'
+  }
+}
+
+function containsAtomic(type: Type): boolean {
+  if (type.kind === 'array') return containsAtomic(type.element)
+  return (
+    type.kind === 'atomic' || (type.kind === 'struct' && type.members.some((m) => containsAtomic(m.type)))
+  )
+}

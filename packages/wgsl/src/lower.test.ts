@@ -1,0 +1,194 @@
+import { describe, expect, it } from 'vitest'
+import { lower, parseWgsl, printIr, reflect, WgslError } from './index.ts'
+
+const main = (body: string, module = '') =>
+  `${module}
+@group(0) @binding(0) var<storage, read_write> out: array<u32>;
+@compute @workgroup_size(1) fn main(@builtin(global_invocation_id) id: vec3u) { ${body} }`
+
+function ir(body: string, module = '') {
+  return lower(parseWgsl(main(body, module), { label: 'test.wgsl' }))
+}
+
+/** The printed body of the entry point, one statement a line. */
+function body(source: string, module = ''): string {
+  const printed = printIr(ir(source, module))
+  const lines = printed.slice(printed.lastIndexOf('@workgroup_size')).trim().split('\n').slice(1, -1)
+  return lines.map((line) => line.slice(2).replace(/_\d+\b/g, '')).join('\n')
+}
+
+describe('parsing', () => {
+  it('gives operators their precedence', () => {
+    expect(body('let b = id.x < id.y * id.z + 1u;')).toBe('let b: bool = (id.x < ((id.y * id.z) + 1u))')
+    expect(body('let b = id.x == id.y * id.z - 2u || id.x > 1u;')).toBe(
+      'let b: bool = ((id.x == ((id.y * id.z) - 2u)) || (id.x > 1u))',
+    )
+  })
+
+  it('reads x--y as a subtraction of a negation', () => {
+    expect(body('var x = 1; let y = 2; let z = x--y; x--; --x;'.replace(' --x;', ''))).toContain(
+      'let z: i32 = (load(x) - -y)\nx -= 1i',
+    )
+  })
+
+  it('tells template lists from comparisons', () => {
+    expect(
+      body(
+        'let a = id.x; let b = id.y; let c = a < b; let d = a > (b); let e = vec2<u32>(a, b)>vec2<u32>(b, a);',
+      ),
+    ).toContain('let e: vec2<bool> = (vec2u(a, b) > vec2u(b, a))')
+    expect(body('var x: array<vec2<f32>, 4>= array<vec2<f32>, 4>();')).toBe('var x: array<vec2f, 4>')
+  })
+
+  it('rejects operators whose mixing needs parentheses', () => {
+    for (const e of [
+      '1u & 2u | 3u',
+      'true && false || true',
+      '1u << 2u << 3u',
+      '1u < 2u == true',
+      '1u + 2u & 3u',
+    ]) {
+      expect(() => ir(`let x = ${e};`), e).toThrow(WgslError)
+    }
+  })
+})
+
+describe('lowering', () => {
+  it('resolves an initial value before its own name', () => {
+    expect(body('let a = -1.5; let sign = sign(a); let abs = abs(sign);')).toBe(
+      'let a: f32 = -1.5f\nlet sign: f32 = sign(a)\nlet abs: f32 = abs(sign)',
+    )
+  })
+
+  it('folds bitcasts of constants', () => {
+    expect(body('let a = bitcast<u32>(1f) + bitcast<u32>(-1); let b = bitcast<f32>(0x40490fdb);')).toBe(
+      'let a: u32 = 1065353215u\nlet b: f32 = 3.1415927410125732f',
+    )
+  })
+
+  it('specialises overrides into array lengths, workgroup sizes and constants', () => {
+    const source = `
+      @id(7) override n: u32 = 4; override m = n * 2u; override flag = false;
+      var<workgroup> tile: array<array<f32, n + 1>, m>;
+      @compute @workgroup_size(n, m / 2) fn main() { tile[n][0] = select(1.0, 2.0, flag); }`
+    const module = parseWgsl(source)
+    const small = lower(module)
+    expect(small.workgroupSize).toEqual([4, 4, 1])
+    expect(reflect(small).workgroupMemoryByteLength).toBe(8 * 5 * 4)
+    const large = lower(module, { constants: { 7: 10, flag: true } })
+    expect(large.workgroupSize).toEqual([10, 10, 1])
+    expect(printIr(large)).toContain('[10u][0i] = 2f')
+    expect(reflect(large).overrides).toEqual([
+      { name: 'n', id: 7, type: 'u32', default: 4 },
+      { name: 'm', id: undefined, type: 'u32', default: 20 },
+      { name: 'flag', id: undefined, type: 'bool', default: false },
+    ])
+    expect(() => lower(module, { constants: { n: 3 } })).toThrow("name or @id 'n'")
+    expect(() => lower(module, { constants: { 7: 1.5 } })).toThrow('1.5 is not an integer')
+  })
+
+  it('needs a value only for overrides that the entry point uses', () => {
+    const source = `override n: u32; override m: u32;
+      @compute @workgroup_size(1) fn a() { let x = n; }
+      @compute @workgroup_size(m) fn b() { }`
+    const module = parseWgsl(source)
+    expect(() => lower(module, { entryPoint: 'a' })).toThrow("the override 'n' has no default")
+    expect(lower(module, { entryPoint: 'b', constants: { m: 3 } }).workgroupSize).toEqual([3, 1, 1])
+    expect(() => lower(module)).toThrow("choose an entry point of 'a', 'b'")
+  })
+
+  it('specialises functions for pointers into module memory and passes indices', () => {
+    const module = `
+      var<workgroup> w: array<array<u32, 4>, 4>;
+      fn put(p: ptr<workgroup, u32>, v: u32) { *p = v; }
+      fn row(p: ptr<workgroup, array<u32, 4>>, i: u32) { put(&(*p)[i], i); put(&p[0], 1); }`
+    const printed = printIr(ir('row(&w[id.x], id.y);', module)).replace(/_\d+\b/g, '')
+    expect(printed).toContain('fn put(p_index: u32, p_index1: u32, v: u32) {\n  w[p_index][p_index1] = v\n}')
+    expect(printed).toContain('put(p_index, i, i)')
+    expect(printed).toContain('row(id.x, id.y)')
+  })
+
+  it('replaces pointer lets, evaluating their indices once', () => {
+    expect(body('var a = array(1u, 2u); var i = 0u; let p = &a[i]; i = 1u; *p += 3u;')).toBe(
+      'var a: array<u32, 2> = array<u32, 2>(1u, 2u)\nvar i: u32 = 0u\nlet p_index: u32 = load(i)\ni = 1u\na[p_index] += 3u',
+    )
+  })
+
+  it('keeps named constant arrays as constants', () => {
+    const lowered = ir('let x = table[id.x]; let y = table[1];', 'const table = array(1, 2, 3.5);')
+    expect(lowered.constants.map((c) => c.name)).toEqual(['table'])
+    expect(printIr(lowered)).toContain('f32 = 2f')
+  })
+
+  it('makes built-in values of structures single parameters', () => {
+    const source = `struct In { @builtin(local_invocation_index) i: u32, @builtin(workgroup_id) w: vec3u }
+      @compute @workgroup_size(64) fn main(in: In, @builtin(num_workgroups) n: vec3u) { let x = in.i + in.w.x + n.x; }`
+    const lowered = lower(parseWgsl(source))
+    expect(reflect(lowered).builtins).toEqual(['local_invocation_index', 'workgroup_id', 'num_workgroups'])
+  })
+
+  it('does not evaluate the side of a constant && or || that is not reached', () => {
+    expect(body('let a = false && (1 / 0 == 0); let b = true || id.x == 1u;')).toContain(
+      'let a: bool = false',
+    )
+  })
+})
+
+describe('reflection', () => {
+  it('tells declared access from what reachable code does', () => {
+    const source = `
+      struct P { n: u32, @align(16) v: vec3f, m: mat3x3f }
+      struct S { count: atomic<u32>, items: array<vec3f> }
+      @group(0) @binding(0) var<storage, read_write> a: array<f32>;
+      @group(0) @binding(1) var<storage, read_write> b: array<f32>;
+      @group(0) @binding(2) var<storage, read_write> s: S;
+      @group(1) @binding(0) var<uniform> p: P;
+      @group(1) @binding(1) var<storage> unused: array<f32>;
+      fn copy(source: ptr<storage, array<f32>, read_write>, to: ptr<storage, array<f32>, read_write>) { (*to)[p.n] = (*source)[0]; }
+      @compute @workgroup_size(8) fn main() { copy(&a, &b); atomicAdd(&s.count, arrayLength(&s.items)); }`
+    const { bindings, callsWorkgroupBarrier } = reflect(lower(parseWgsl(source)))
+    expect(
+      bindings.map(({ name, access, reads, writes, minByteLength }) => [
+        name,
+        access,
+        reads,
+        writes,
+        minByteLength,
+      ]),
+    ).toEqual([
+      ['a', 'read_write', true, false, 4],
+      ['b', 'read_write', false, true, 4],
+      ['s', 'read_write', true, true, 32],
+      ['p', 'read', true, false, 80],
+    ])
+    expect(callsWorkgroupBarrier).toBe(false)
+    expect(bindings[2]!.type).toMatchObject({ kind: 'struct', scalar: 'mixed', atomic: true })
+    expect(bindings[3]!.members).toMatchObject([
+      { name: 'n', type: 'u32', offset: 0, size: 4, components: 1 },
+      { name: 'v', type: 'vec3f', offset: 16, size: 12, components: 3 },
+      { name: 'm', type: 'mat3x3f', offset: 32, size: 48, components: 9 },
+    ])
+    expect(bindings[0]!.type).toMatchObject({ kind: 'array', elementType: 'f32', scalar: 'f32', stride: 4 })
+  })
+})
+
+describe('errors', () => {
+  it('name label, line and column, and show the line', () => {
+    try {
+      lower(parseWgsl('@compute @workgroup_size(1) fn main() {\n  let x: u32 = 1.5;\n}', { label: 'k.wgsl' }))
+      expect.unreachable()
+    } catch (error) {
+      expect(error).toBeInstanceOf(WgslError)
+      expect(error).toMatchObject({
+        code: 'compilation',
+        label: 'k.wgsl',
+        line: 2,
+        column: 16,
+        sourceLine: '  let x: u32 = 1.5;',
+      })
+      expect((error as Error).message).toContain(
+        "k.wgsl:2:16: the value of 'x' is of type abstract-float, not u32",
+      )
+    }
+  })
+})

@@ -1,0 +1,201 @@
+import type { BuiltinValue, IrModule, ModuleVariable, Place, ScalarKind, StructType, Type } from './ir.ts'
+import { alignOf, roundUp, sizeOf } from './layout.ts'
+import { typeName } from './types.ts'
+import { rootOf, walk } from './walk.ts'
+
+/** What the components of a type are; `mixed` for structures of several kinds. */
+export type ReflectedScalar = ScalarKind | 'mixed'
+
+/** A type as a host sees it. */
+export interface ReflectedType {
+  /** The WGSL spelling: `array<vec4f>`. */
+  readonly name: string
+  readonly kind: 'scalar' | 'vector' | 'matrix' | 'atomic' | 'array' | 'struct'
+  /** For arrays: the element's spelling. */
+  readonly elementType: string | undefined
+  /** The kind of all scalars inside, however deep. */
+  readonly scalar: ReflectedScalar
+  /** Scalars in one element of an array, or in the whole of other types; padding not counted. */
+  readonly components: number
+  /** For arrays: bytes from element to element. */
+  readonly stride: number | undefined
+  /** Bytes of the whole; a runtime-sized array counts as one element. */
+  readonly size: number
+  /** For arrays of fixed length: the length. */
+  readonly length: number | undefined
+  /** Whether there are atomics inside. */
+  readonly atomic: boolean
+}
+
+/** A member of a structure that a binding holds; `type` is the WGSL spelling, `offset` in bytes. */
+export interface ReflectedMember extends Omit<ReflectedType, 'name'> {
+  readonly name: string
+  readonly type: string
+  readonly offset: number
+}
+
+/** A storage or uniform buffer of the entry point. */
+export interface Binding {
+  readonly name: string
+  readonly group: number
+  readonly binding: number
+  readonly space: 'storage' | 'uniform'
+  /** As declared. */
+  readonly access: 'read' | 'read_write'
+  /** Whether code that the entry point reaches reads it; atomics do both. `arrayLength` does neither. */
+  readonly reads: boolean
+  readonly writes: boolean
+  readonly type: ReflectedType
+  /** The least number of bytes to bind: the size, with one element for a runtime-sized array. */
+  readonly minByteLength: number
+  /** For structures: the members. */
+  readonly members: readonly ReflectedMember[] | undefined
+}
+
+/** What a host must know to run an entry point. */
+export interface Reflection {
+  readonly entryPoint: string
+  readonly workgroupSize: readonly [number, number, number]
+  /** Bytes of workgroup memory, each variable rounded up to 16 as WebGPU counts it. */
+  readonly workgroupMemoryByteLength: number
+  /** In order of group and binding. */
+  readonly bindings: readonly Binding[]
+  readonly overrides: readonly {
+    readonly name: string
+    readonly id: number | undefined
+    readonly type: ScalarKind
+    readonly default: number | boolean | undefined
+  }[]
+  readonly features: readonly ('shader-f16' | 'subgroups')[]
+  /** The built-in values that the entry point takes. */
+  readonly builtins: readonly BuiltinValue[]
+  /** Whether reachable code has a workgroupBarrier or a workgroupUniformLoad, which contains one. */
+  readonly callsWorkgroupBarrier: boolean
+}
+
+/** Describes the bindings, memory and features of a lowered entry point. */
+export function reflect(ir: IrModule): Reflection {
+  const { reads, writes, barrier } = accesses(ir)
+  const bindings = ir.variables
+    .filter((v) => v.binding !== undefined)
+    .map((v) => describeBinding(v, reads.has(v), writes.has(v)))
+    .sort((a, b) => a.group - b.group || a.binding - b.binding)
+  const workgroup = ir.variables.filter((v) => v.space === 'workgroup')
+  return {
+    entryPoint: ir.entryPoint.name,
+    workgroupSize: ir.workgroupSize,
+    workgroupMemoryByteLength: workgroup.reduce((sum, v) => sum + roundUp(sizeOf(v.type), 16), 0),
+    bindings,
+    overrides: ir.overrides.map((o) => ({ name: o.name, id: o.id, type: o.type.scalar, default: o.default })),
+    features: ir.features,
+    builtins: [...new Set(ir.entryPoint.parameters.map((p) => p.builtin!))],
+    callsWorkgroupBarrier: barrier,
+  }
+}
+
+/** Which module variables the functions read and write, and whether they wait at workgroup barriers. */
+function accesses(ir: IrModule): {
+  reads: Set<ModuleVariable>
+  writes: Set<ModuleVariable>
+  barrier: boolean
+} {
+  const reads = new Set<ModuleVariable>()
+  const writes = new Set<ModuleVariable>()
+  let barrier = false
+  const note = (place: Place, sets: readonly Set<ModuleVariable>[]) => {
+    const root = rootOf(place)
+    if (root.kind !== 'variable' || root.variable.kind !== 'module-variable') return
+    for (const set of sets) set.add(root.variable)
+  }
+  walk(ir, {
+    expression(e) {
+      if (e.kind === 'load') note(e.place, [reads])
+      if (e.kind !== 'builtin-call') return undefined
+      const [first] = e.args
+      if (e.name === 'workgroupBarrier' || e.name === 'workgroupUniformLoad') barrier = true
+      if (first?.kind !== 'address-of') return undefined
+      if (e.name === 'atomicLoad' || e.name === 'workgroupUniformLoad') note(first.place, [reads])
+      else if (e.name.startsWith('atomic')) note(first.place, [reads, writes])
+      return undefined
+    },
+    statement(s) {
+      if (s.kind === 'assign') note(s.target, [writes])
+      else if (s.kind === 'swizzle-assign' && s.operator === undefined) note(s.target, [writes])
+      else if (s.kind === 'compound-assign' || s.kind === 'swizzle-assign') note(s.target, [reads, writes])
+      return undefined
+    },
+  })
+  return { reads, writes, barrier }
+}
+
+function describeBinding(v: ModuleVariable, reads: boolean, writes: boolean): Binding {
+  const { name, type } = v
+  return {
+    name,
+    group: v.binding!.group,
+    binding: v.binding!.binding,
+    space: v.space as 'storage' | 'uniform',
+    access: v.access as 'read' | 'read_write',
+    reads,
+    writes,
+    type: describe(type),
+    minByteLength: minimumSize(type),
+    members: type.kind === 'struct' ? type.members.map(describeMember) : undefined,
+  }
+}
+
+function describeMember({ name, type, offset }: StructType['members'][number]): ReflectedMember {
+  return { ...describe(type), name, type: typeName(type), offset }
+}
+
+function describe(type: Type): ReflectedType {
+  if (type.kind === 'pointer') throw new TypeError('a buffer holds no pointers')
+  const array = type.kind === 'array' ? type : undefined
+  return {
+    name: typeName(type),
+    kind: type.kind,
+    elementType: array && typeName(array.element),
+    scalar: scalarInside(type),
+    components: componentsIn(array?.element ?? type),
+    stride: array?.stride,
+    size: minimumSize(type),
+    length: array?.length,
+    atomic: hasAtomic(type),
+  }
+}
+
+/** Bytes with one element for a runtime-sized array at the end. */
+function minimumSize(type: Type): number {
+  if (type.kind === 'array' && type.length === undefined) return type.stride
+  if (type.kind !== 'struct') return sizeOf(type)
+  const last = type.members.at(-1)!
+  return roundUp(Math.max(type.size, last.offset + minimumSize(last.type)), alignOf(type))
+}
+
+function scalarInside(type: Type): ReflectedScalar {
+  if (type.kind === 'array') return scalarInside(type.element)
+  if (type.kind === 'pointer') return 'mixed'
+  if (type.kind !== 'struct') return type.scalar
+  const kinds = new Set(type.members.map((m) => scalarInside(m.type)))
+  return kinds.size === 1 ? [...kinds][0]! : 'mixed'
+}
+
+function componentsIn(type: Type): number {
+  switch (type.kind) {
+    case 'vector':
+      return type.size
+    case 'matrix':
+      return type.columns * type.rows
+    case 'array':
+      return componentsIn(type.element) * (type.length ?? 1)
+    case 'struct':
+      return (type as StructType).members.reduce((sum, m) => sum + componentsIn(m.type), 0)
+    default:
+      return 1
+  }
+}
+
+function hasAtomic(type: Type): boolean {
+  if (type.kind === 'array') return hasAtomic(type.element)
+  return type.kind === 'atomic' || (type.kind === 'struct' && type.members.some((m) => hasAtomic(m.type)))
+}
