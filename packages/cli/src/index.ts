@@ -1,1 +1,3 @@
-export {}
+export { type ExitCode, exitCode } from './exit-code.ts'
+export { main } from './program.ts'
+export { type RecordedTerminal, recordedTerminal, type Terminal } from './terminal.ts'

@@ -3,6 +3,7 @@ import { UsageError } from '../exit-code.ts'
 
 /** Element types of `.npy` files that the algorithms take. */
 export type NpyElementType = Exclude<ElementType, 'f16'>
+export const elementTypes: readonly NpyElementType[] = ['f32', 'i32', 'u32']
 
 /** How the elements of a file become the elements of an algorithm. */
 export interface ElementConversion {

@@ -1,11 +1,11 @@
 import { type FileHandle, open } from 'node:fs/promises'
-import type { ElementArray } from '@tandem-gpu/core'
+import { type ElementArray, elementArray } from '@tandem-gpu/core'
 import { UsageError } from '../exit-code.ts'
 import { fileReason } from '../output-file.ts'
 import { type ElementConversion, elementConversion, type NpyElementType } from './element-conversion.ts'
 import { type NpyHeader, npyPreambleByteLength, parseNpyHeader } from './header.ts'
 
-/** Bytes that one read keeps in memory at most (one row, or one column of a Fortran file, where that is longer). */
+/** Bytes of one read; a Fortran file no larger than this is read whole. */
 const chunkByteLength = 16 * 1024 * 1024
 
 export interface NpyReadOptions {
@@ -80,37 +80,46 @@ export class NpyReader {
     return [rows, columns]
   }
 
-  /** Rows `[first, first + count)` of a matrix, row-major whatever the file's order. */
-  async readRows(first: number, count: number, into: ElementArray<NpyElementType>): Promise<void> {
+  /**
+   * Fills `into` with the elements of a matrix from flat, row-major index `offset` on, whatever the file's order. Takes any range, any
+   * number of times.
+   */
+  async readRowMajor(offset: number, into: ElementArray<NpyElementType>): Promise<void> {
+    if (!this.fortranOrder) return this.readFileOrder(offset, into)
     const [rows, columns] = this.matrixShape()
-    if (!this.fortranOrder) return this.readElements(first * columns, count * columns, into)
-    // A Fortran file is the transposed matrix: each column holds `count` of the wanted elements in a row.
+    if (into.length === 0) return
+    // A Fortran file is the transposed matrix: each of its columns holds the wanted rows side by side.
+    const firstRow = Math.floor(offset / columns)
+    const count = Math.floor((offset + into.length - 1) / columns) + 1 - firstRow
     const width = this.#conversion.fileByteLength
-    const columnBytes = new Uint8Array(count * width)
     const whole =
       rows * columns * width <= chunkByteLength ? new Uint8Array(rows * columns * width) : undefined
     if (whole !== undefined) await this.#readBytes(0, whole)
-    const column = into.slice(0, count) as ElementArray<NpyElementType>
+    const columnBytes = new Uint8Array(count * width)
+    const elements = elementArray(this.type, count)
     for (let c = 0; c < columns; c++) {
-      const position = c * rows + first
+      const position = c * rows + firstRow
       const bytes = whole?.subarray(position * width, (position + count) * width) ?? columnBytes
       if (whole === undefined) await this.#readBytes(position * width, bytes)
-      this.#conversion.convert(bytes, column, position)
-      for (let r = 0; r < count; r++) into[r * columns + c] = column[r]!
+      this.#conversion.convert(bytes, elements, position)
+      for (let r = 0; r < count; r++) {
+        const target = (firstRow + r) * columns + c - offset
+        if (target >= 0 && target < into.length) into[target] = elements[r]!
+      }
     }
   }
 
-  /** Elements `[first, first + count)` in the order in which the file holds them. */
-  async readElements(first: number, count: number, into: ElementArray<NpyElementType>): Promise<void> {
+  /** As `readRowMajor`, for any shape, in the order in which the file holds the elements. */
+  async readFileOrder(offset: number, into: ElementArray<NpyElementType>): Promise<void> {
     const width = this.#conversion.fileByteLength
-    const chunk = new Uint8Array(Math.min(count * width, chunkByteLength))
-    for (let done = 0; done < count; ) {
-      const elements = Math.min(count - done, chunk.byteLength / width)
-      const bytes = chunk.subarray(0, elements * width)
-      await this.#readBytes((first + done) * width, bytes)
-      const target = into.subarray(done, done + elements) as ElementArray<NpyElementType>
-      this.#conversion.convert(bytes, target, first + done)
-      done += elements
+    const chunk = new Uint8Array(Math.min(into.length * width, chunkByteLength))
+    for (let done = 0; done < into.length; ) {
+      const count = Math.min(into.length - done, chunk.byteLength / width)
+      const bytes = chunk.subarray(0, count * width)
+      await this.#readBytes((offset + done) * width, bytes)
+      const target = into.subarray(done, done + count) as ElementArray<NpyElementType>
+      this.#conversion.convert(bytes, target, offset + done)
+      done += count
     }
   }
 

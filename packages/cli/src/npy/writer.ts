@@ -3,7 +3,7 @@ import type { OutputFile } from '../output-file.ts'
 import { descrOf, type NpyElementType } from './element-conversion.ts'
 import { formatNpyHeader } from './header.ts'
 
-/** A `.npy` file in C order, written in pieces in any order; it appears under its name when `commit` has run. */
+/** A `.npy` file in C order, written in pieces in any order. The caller commits `file`. */
 export class NpyWriter {
   readonly #file: OutputFile
   readonly #dataByteOffset: number
@@ -34,9 +34,5 @@ export class NpyWriter {
       )
       written += bytesWritten
     }
-  }
-
-  async commit(): Promise<void> {
-    await this.#file.commit()
   }
 }

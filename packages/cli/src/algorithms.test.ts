@@ -1,0 +1,290 @@
+import { spawnSync } from 'node:child_process'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { decode } from 'fast-png'
+import { describe, expect, it } from 'vitest'
+import { numpy, pythonWithNumpy } from './testing/numpy.ts'
+import { tandem, tandemJson, testBackend } from './testing/tandem.ts'
+import { temporaryFolder } from './testing/temporary-folder.ts'
+
+const common = {
+  schema: 1,
+  backend: testBackend,
+  adapter: expect.any(String),
+  software: expect.any(Boolean),
+  verified: true,
+  verification: expect.any(String),
+  maxError: expect.any(Number),
+  seconds: expect.any(Number),
+  rate: expect.any(Number),
+  unit: expect.stringMatching(/^(GB|GFLOP)\/s$/),
+}
+
+describe('transpose', () => {
+  it.each(['overlapped', 'serial'])('has the layout of its source, %s', async (schedule) => {
+    const report = await tandemJson(`transpose --rows 768 --cols 1024 --devices 4 --schedule ${schedule}`)
+    expect(report).toMatchObject({
+      ...common,
+      algorithm: 'transpose',
+      devices: 4,
+      schedule,
+      shape: { rows: 768, columns: 1024 },
+      slice: [1024, 192],
+      tile: [256, 192],
+      workgroup: [expect.any(Number), expect.any(Number)],
+      grid: [8, 6],
+      bytes: 2 * 4 * 768 * 1024,
+    })
+  })
+
+  it.each([
+    [1000, 777, 3],
+    [5, 3, 4],
+    [1, 1, 2],
+    [0, 7, 2],
+  ])('takes %i × %i on %i devices', async (rows, cols, devices) => {
+    const report = await tandemJson(`transpose --rows ${rows} --cols ${cols} --devices ${devices}`)
+    expect(report).toMatchObject({ verified: true, devices, shape: { rows, columns: cols } })
+  })
+})
+
+describe('reduce', () => {
+  it.each(['atomic', 'interleaved-divergent', 'interleaved-conflicts', 'sequential', 'best'])(
+    'adds 2^22 integers by kernel %s',
+    async (kernel) => {
+      const report = await tandemJson(`reduce --elements 4194304 --type i32 --kernel ${kernel}`)
+      expect(report).toMatchObject({
+        ...common,
+        algorithm: 'reduce',
+        kernel,
+        bytes: 4 * 4194304,
+        maxError: 0,
+      })
+      expect(report.valueBits).toBe(`0x${(report.value >>> 0).toString(16).padStart(8, '0')}`)
+    },
+  )
+
+  it('gives floats the same bits on any number of devices', async () => {
+    const bits = new Set<string>()
+    for (const devices of [1, 2, 3, 4, 8]) {
+      const report = await tandemJson(`reduce --elements 1000003 --type f32 --devices ${devices}`)
+      expect(report).toMatchObject({ verified: true, devices })
+      bits.add(report.valueBits)
+    }
+    expect(bits.size).toBe(1)
+  })
+
+  it('refuses atomic floats, and says why', async () => {
+    const { exit, stderr } = await tandem(
+      `reduce --elements 10 --type f32 --kernel atomic --backend ${testBackend}`,
+    )
+    expect(exit).toBe(2)
+    expect(stderr).toMatch(/atomic.*f32|f32.*atomic/i)
+  })
+})
+
+describe('matmul', () => {
+  it('multiplies ragged shapes, resident and streamed', async () => {
+    const shape = 'matmul --m 300 --k 257 --n 129 --devices 3'
+    expect(await tandemJson(shape)).toMatchObject({
+      ...common,
+      algorithm: 'matmul',
+      devices: 3,
+      mode: 'resident',
+      shape: { m: 300, k: 257, n: 129 },
+      flops: 2 * 300 * 257 * 129,
+    })
+    const streamed = await tandemJson(`${shape} --stream-width 64 --memory-limit 150000`)
+    expect(streamed).toMatchObject({ verified: true, mode: 'streamed' })
+    expect(streamed.stream.byteLength).toBeLessThanOrEqual(150000)
+    expect(streamed.stream.width).toBeLessThanOrEqual(64)
+  })
+
+  it('says what a limit that is too small would need to be', async () => {
+    const line = `matmul --m 300 --k 257 --n 129 --memory-limit 1000 --backend ${testBackend}`
+    const { exit, stderr } = await tandem(line)
+    expect(exit).toBe(2)
+    expect(stderr).toMatch(/1000 bytes.*257.*2060 bytes/s)
+  })
+
+  it('refuses files that do not fit each other', async () => {
+    const folder = await temporaryFolder()
+    for (const [name, shape] of [
+      ['a', '(2, 3)'],
+      ['b', '(4, 1)'],
+    ]) {
+      await writeFile(join(folder, `${name}.npy`), npyOfZeros(shape!, name === 'a' ? 6 : 4))
+    }
+    const { exit, stderr } = await tandem(`matmul --a ${folder}/a.npy --b ${folder}/b.npy`)
+    expect(exit).toBe(2)
+    expect(stderr).toMatch(/a\.npy is 2 × 3 and .*b\.npy is 4 × 1/)
+  })
+})
+
+describe('jacobi', () => {
+  it('gives the same bits in 2D on four devices as on one, and a picture', async () => {
+    const folder = await temporaryFolder()
+    const shape = 'jacobi --rows 257 --cols 129 --iterations 500'
+    const report = await tandemJson(
+      `${shape} --devices 4 --decomposition 2d --image ${folder}/out.png --output ${folder}/four.npy`,
+    )
+    expect(report).toMatchObject({
+      ...common,
+      algorithm: 'jacobi',
+      devices: 4,
+      iterations: 500,
+      decomposition: '2d',
+      residual: expect.any(Number),
+    })
+    await tandemJson(`${shape} --devices 1 --output ${folder}/one.npy`)
+    expect(await readFile(join(folder, 'four.npy'))).toEqual(await readFile(join(folder, 'one.npy')))
+
+    const picture = decode(await readFile(join(folder, 'out.png')))
+    expect([picture.width, picture.height]).toEqual([129, 257])
+    expect(new Set(picture.data).size).toBeGreaterThan(50)
+  })
+})
+
+describe('outputs', () => {
+  it('a trace opens as Chrome events, one process with a thread per device', async () => {
+    const folder = await temporaryFolder()
+    await tandemJson(`transpose --rows 64 --cols 64 --devices 2 --trace ${folder}/t.json`)
+    const { traceEvents } = JSON.parse(await readFile(join(folder, 't.json'), 'utf8'))
+    expect(traceEvents[0]).toMatchObject({ ph: 'M', name: 'process_name', args: { name: 'transpose' } })
+    const spans = traceEvents.filter(({ ph }: { ph: string }) => ph === 'X')
+    for (const span of spans) {
+      expect(span).toMatchObject({
+        name: expect.any(String),
+        ts: expect.any(Number),
+        dur: expect.any(Number),
+      })
+      expect(span.dur).toBeGreaterThanOrEqual(0)
+    }
+    expect(new Set(spans.map(({ args }: { args: { device: number } }) => args.device))).toEqual(
+      new Set([0, 1]),
+    )
+  })
+
+  it('of a wrongly typed or truncated input are not written', async () => {
+    const folder = await temporaryFolder()
+    const whole = npyOfZeros('(8, 8)', 64)
+    await writeFile(join(folder, 'cut.npy'), whole.subarray(0, whole.length - 1))
+    await writeFile(
+      join(folder, 'double.npy'),
+      Buffer.from(whole).fill(Buffer.from('<f8'), whole.indexOf('<f4'), whole.indexOf('<f4') + 3),
+    )
+    for (const [name, reason] of [
+      ['cut', /cut\.npy is truncated/],
+      ['double', /float64.*astype\('float32'\).*--cast/],
+    ] as const) {
+      const { exit, stderr } = await tandem(
+        `transpose --input ${folder}/${name}.npy --output ${folder}/out.npy`,
+      )
+      expect([exit, stderr]).toEqual([2, expect.stringMatching(reason)])
+    }
+    expect((await readdir(folder)).sort()).toEqual(['cut.npy', 'double.npy'])
+  })
+})
+
+describe('no usable device', () => {
+  const hasNvidia = spawnSync('nvidia-smi', ['-L']).status === 0
+  it.skipIf(hasNvidia)(
+    'exits with 3 and says what is missing (skipped where there is an NVIDIA GPU)',
+    async () => {
+      for (const line of ['transpose', 'matmul --m 4', 'devices', 'doctor', 'demo', 'select', 'topology']) {
+        const { exit, stdout, stderr } = await tandem(`${line} --backend cuda`)
+        expect(exit, line).toBe(3)
+        expect(stdout + stderr).toMatch(/NVIDIA|CUDA/)
+      }
+    },
+  )
+})
+
+describe.skipIf(pythonWithNumpy === undefined)(
+  'NumPy agrees (skipped where Python has no numpy module)',
+  () => {
+    it.each(['C', 'F'])('on transposes of every type, order %s', async (order) => {
+      const folder = await temporaryFolder()
+      numpy(
+        folder,
+        `for t in ['f4', 'i4', 'u4']: np.save(f'{t}.npy', np.array(np.random.default_rng(1).integers(0, 2**31, (37, 51)), order='${order}').astype(t))`,
+      )
+      for (const type of ['f4', 'i4', 'u4']) {
+        await tandemJson(
+          `transpose --input ${folder}/${type}.npy --output ${folder}/${type}T.npy --devices 3`,
+        )
+      }
+      expect(
+        numpy(
+          folder,
+          `print(all(np.array_equal(np.load(f'{t}T.npy'), np.load(f'{t}.npy').T) and np.load(f'{t}T.npy').dtype == t for t in ['f4', 'i4', 'u4']))`,
+        ),
+      ).toBe('True')
+    })
+
+    it('on sums, minima and maxima, of 64-bit files too', async () => {
+      const folder = await temporaryFolder()
+      numpy(
+        folder,
+        `np.save('a.npy', np.random.default_rng(2).integers(-1000, 1000, (3, 7, 1001))); np.save('f.npy', np.load('a.npy') / 8)`,
+      )
+      for (const operation of ['sum', 'min', 'max']) {
+        const ints = await tandemJson(
+          `reduce --input ${folder}/a.npy --cast --operation ${operation} --devices 2`,
+        )
+        expect(String(ints.value)).toBe(numpy(folder, `print(np.load('a.npy').${operation}())`))
+        const floats = await tandemJson(
+          `reduce --input ${folder}/f.npy --cast --operation ${operation} --devices 2`,
+        )
+        // Sums of eighths below 2^24 are exact in f32.
+        expect(floats.value).toBe(Number(numpy(folder, `print(np.load('f.npy').${operation}())`)))
+      }
+    })
+
+    it('on products, of either order', async () => {
+      const folder = await temporaryFolder()
+      numpy(
+        folder,
+        `r = np.random.default_rng(3)
+np.save('a.npy', r.standard_normal((70, 45)).astype('f4')); np.save('b.npy', np.asfortranarray(r.standard_normal((45, 33)).astype('f4')))`,
+      )
+      const files = `--a ${folder}/a.npy --b ${folder}/b.npy`
+      await tandemJson(`matmul ${files} --output ${folder}/c.npy --devices 2`)
+      await tandemJson(
+        `matmul ${files} --output ${folder}/s.npy --devices 2 --stream-width 8 --memory-limit 20000`,
+      )
+      expect(
+        numpy(
+          folder,
+          `c = np.load('a.npy').astype('f8') @ np.load('b.npy').astype('f8')
+print(np.load('c.npy').shape, *[bool(np.abs(np.load(f) - c).max() < 1e-4) for f in ['c.npy', 's.npy']])`,
+        ),
+      ).toBe('(70, 33) True True')
+    })
+
+    it('on Jacobi sweeps from a boundary of its own', async () => {
+      const folder = await temporaryFolder()
+      numpy(
+        folder,
+        `b = np.zeros((20, 30), 'f4'); b[0] = 1; b[:, -1] = np.linspace(1, 3, 20); np.save('b.npy', b)`,
+      )
+      await tandemJson(
+        `jacobi --boundary ${folder}/b.npy --iterations 40 --devices 3 --output ${folder}/u.npy`,
+      )
+      expect(
+        numpy(
+          folder,
+          `u = np.load('b.npy').astype('f8'); u[1:-1, 1:-1] = 0
+for _ in range(40): u[1:-1, 1:-1] = (u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:]) / 4
+print(bool(np.abs(np.load('u.npy') - u).max() < 1e-5))`,
+        ),
+      ).toBe('True')
+    })
+  },
+)
+
+function npyOfZeros(shape: string, elements: number): Buffer {
+  const header = Buffer.from(`{'descr': '<f4', 'fortran_order': False, 'shape': ${shape}, }\n`)
+  const start = Buffer.from([0x93, ...Buffer.from('NUMPY'), 1, 0, header.length, 0])
+  return Buffer.concat([start, header, Buffer.alloc(elements * 4)])
+}

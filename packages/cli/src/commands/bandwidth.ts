@@ -1,0 +1,149 @@
+import type { BufferView, DeviceGroup } from '@tandem-gpu/core'
+import { Command } from 'commander'
+import { UsageError } from '../exit-code.ts'
+import {
+  addGroupOptions,
+  addJsonOption,
+  byteCount,
+  type GroupOptions,
+  wholeNumber,
+  withGroup,
+} from '../group-options.ts'
+import { formatJson } from '../json.ts'
+import type { CommandContext } from '../program.ts'
+import { formatBytes, formatNumber, formatSeconds } from '../quantity.ts'
+import { formatTable } from '../table.ts'
+
+interface BandwidthOptions extends GroupOptions {
+  readonly bytes: number
+  readonly samples: number
+  readonly json?: boolean
+}
+
+interface PairFigures {
+  readonly from: number
+  readonly to: number
+  readonly peerAccess: boolean
+  /** GB/s, 10^9 bytes that arrive a second. */
+  readonly oneWay: number
+  /** Both directions at once, their sum; absent for a copy within a device. */
+  readonly bothWays?: number
+  /** Of a copy of four bytes, in a replayed chain of copies. */
+  readonly latencySeconds: number
+}
+
+export function bandwidthCommand(context: CommandContext): Command {
+  const command = new Command('bandwidth')
+    .description('measure copies between every pair of devices: one way, both ways, latency')
+    .option('--bytes <size>', 'bytes of one copy', byteCount, 256 * 1024 * 1024)
+    .option('--samples <n>', 'measurements, of which the median counts', wholeNumber(1), 10)
+  addJsonOption(addGroupOptions(command))
+  return command.action(async (options: BandwidthOptions) => {
+    if (options.bytes % 4 !== 0)
+      throw new UsageError(`--bytes is ${options.bytes}, and it must be a multiple of 4.`)
+    await withGroup(options, async (group) => {
+      const { progress } = context.terminal
+      const count = group.devices.length
+      progress.start('Copying', count * count)
+      const pairs: PairFigures[] = []
+      for (let from = 0; from < count; from++) {
+        for (let to = 0; to < count; to++) {
+          pairs.push(await measurePair(group, from, to, options))
+          progress.step(1)
+        }
+      }
+      progress.stop()
+      const names = group.devices.map(({ info }) => info.name)
+      context.terminal.out(
+        options.json
+          ? formatJson({
+              backend: group.backend,
+              software: group.software,
+              devices: names,
+              bytes: options.bytes,
+              pairs,
+            })
+          : asText(pairs, count, options.bytes),
+      )
+    })
+  })
+}
+
+async function measurePair(
+  group: DeviceGroup,
+  from: number,
+  to: number,
+  options: BandwidthOptions,
+): Promise<PairFigures> {
+  const length = options.bytes / 4
+  const allocate = (device: number) => group.devices[device]!.allocate('u32', length, { zero: false })
+  const [source, target] = [await allocate(from), await allocate(to)]
+  const [returnSource, returnTarget] = [await allocate(to), await allocate(from)]
+  try {
+    const seconds = (copies: readonly (readonly [BufferView, BufferView])[], times: number) =>
+      medianSeconds(group, copies, times, options.samples)
+    const oneWay = options.bytes / (await seconds([[source, target]], 4)) / 1e9
+    const bothSeconds =
+      from === to
+        ? undefined
+        : await seconds(
+            [
+              [source, target],
+              [returnSource, returnTarget],
+            ],
+            4,
+          )
+    return {
+      from,
+      to,
+      peerAccess: group.canAccessPeer(to, from),
+      oneWay,
+      ...(bothSeconds === undefined ? {} : { bothWays: (2 * options.bytes) / bothSeconds / 1e9 }),
+      latencySeconds: await seconds([[source.slice(0, 1), target.slice(0, 1)]], 100),
+    }
+  } finally {
+    for (const buffer of [source, target, returnSource, returnTarget]) buffer.destroy()
+  }
+}
+
+async function medianSeconds(
+  group: DeviceGroup,
+  copies: readonly (readonly [BufferView, BufferView])[],
+  times: number,
+  samples: number,
+): Promise<number> {
+  const program = group.record((r) => {
+    for (const [source, target] of copies) r.copy(source, target)
+  })
+  try {
+    await group.queue.run(program, times)
+    const measured: number[] = []
+    for (let i = 0; i < samples; i++) measured.push((await group.queue.run(program, times)).seconds / times)
+    return measured.sort((a, b) => a - b)[samples >> 1]!
+  } finally {
+    program.destroy()
+  }
+}
+
+function asText(pairs: readonly PairFigures[], count: number, byteLength: number): string {
+  const matrix = (title: string, cell: (pair: PairFigures) => string | undefined) => {
+    const table = formatTable(
+      [
+        { title: 'from' },
+        ...Array.from({ length: count }, (_, to) => ({ title: `to ${to}`, align: 'right' as const })),
+      ],
+      Array.from({ length: count }, (_, from) => [
+        String(from),
+        ...pairs.filter((pair) => pair.from === from).map(cell),
+      ]),
+    )
+    return `${title}\n${table}\n`
+  }
+  return [
+    matrix(`One way, GB/s (copies of ${formatBytes(byteLength)})`, ({ oneWay }) => formatNumber(oneWay)),
+    matrix('Both ways at once, GB/s in all', ({ bothWays }) =>
+      bothWays === undefined ? undefined : formatNumber(bothWays),
+    ),
+    matrix('Latency of a copy of 4 bytes', ({ latencySeconds }) => formatSeconds(latencySeconds)),
+  ].join('\n')
+}

@@ -1,0 +1,137 @@
+import { mkdir } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { jacobi, matmul, type Report, reduce, transpose } from '@tandem-gpu/algorithms'
+import { type DeviceGroup, type ProgramSpan, type Schedule, selectAdapters } from '@tandem-gpu/core'
+import { Command } from 'commander'
+import { exitCode, UsageError } from '../exit-code.ts'
+import {
+  addGroupOptions,
+  addJsonOption,
+  type GroupOptions,
+  openGroupOptions,
+  withGroup,
+} from '../group-options.ts'
+import { formatJson } from '../json.ts'
+import { fileReason, writeOutputFile } from '../output-file.ts'
+import { fieldPicture } from '../picture.ts'
+import type { CommandContext } from '../program.ts'
+import { formatNumber, formatSeconds } from '../quantity.ts'
+import { describeDevices, verdictOf } from '../report-text.ts'
+import { formatTable } from '../table.ts'
+import type { Terminal } from '../terminal.ts'
+import { chromeTrace, type TraceTrack } from '../trace.ts'
+
+interface DemoOptions extends GroupOptions {
+  readonly folder: string
+  readonly json?: boolean
+}
+
+/** On a software GPU, where devices cost nothing but the work is the host's. */
+const softwareDevices = 4
+
+interface DemoSizes {
+  readonly transpose: { readonly rows: number; readonly columns: number }
+  readonly elements: number
+  readonly side: number
+  readonly grid: { readonly rows: number; readonly columns: number; readonly iterations: number }
+}
+
+const softwareSizes: DemoSizes = {
+  transpose: { rows: 768, columns: 1024 },
+  elements: 1 << 22,
+  side: 300,
+  grid: { rows: 193, columns: 257, iterations: 500 },
+}
+
+const hardwareSizes: DemoSizes = {
+  transpose: { rows: 8192, columns: 8192 },
+  elements: 1 << 26,
+  side: 4096,
+  grid: { rows: 1025, columns: 1537, iterations: 500 },
+}
+
+export function demoCommand(context: CommandContext): Command {
+  const command = new Command('demo')
+    .description('run all four algorithms on the best backend found, check each, and draw the result')
+    .option('--folder <path>', 'where the picture and the trace go', 'tandem-demo')
+  addJsonOption(addGroupOptions(command))
+  return command.action(async (options: DemoOptions) => {
+    const { terminal } = context
+    const folder = resolve(options.folder)
+    await mkdir(folder, { recursive: true }).catch((error) => {
+      throw new UsageError(`${folder} cannot be made: ${fileReason(error)}.`)
+    })
+    const { chosen } = await selectAdapters(openGroupOptions(options))
+    const software = chosen.every((adapter) => adapter.software)
+    const devices = options.devices ?? (software ? softwareDevices : undefined)
+    const group = { ...options, ...(devices === undefined ? {} : { devices }) }
+    const { reports, tracks, picture } = await withGroup(group, (opened) => runAll(opened, terminal))
+
+    const paths = { picture: join(folder, 'jacobi.png'), trace: join(folder, 'trace.json') }
+    await writeOutputFile(paths.picture, picture)
+    await writeOutputFile(paths.trace, chromeTrace(tracks))
+    if (!reports.every(({ verified }) => verified)) context.exit = exitCode.wrongAnswer
+    terminal.out(
+      options.json ? formatJson({ folder, ...paths, reports }) : asText(reports, paths, terminal.colors),
+    )
+  })
+}
+
+async function runAll(group: DeviceGroup, { signal, progress }: Terminal) {
+  const sizes = group.software ? softwareSizes : hardwareSizes
+  const tracks: TraceTrack[] = []
+  const settings = (name: string) => ({
+    signal,
+    schedule: 'overlapped' as Schedule,
+    samples: 3,
+    trace(spans: readonly ProgramSpan[]) {
+      tracks.push({ name, devices: group.devices.map(({ info }) => info.name), spans })
+    },
+  })
+  const { rows, columns } = sizes.grid
+  const field = new Float32Array(rows * columns)
+  const steps: (() => Promise<Report>)[] = [
+    () => transpose(group, { ...settings('transpose'), ...sizes.transpose, type: 'f32' }),
+    () => reduce(group, { ...settings('reduce'), elements: sizes.elements, type: 'i32' }),
+    () => matmul(group, { ...settings('matmul'), m: sizes.side, n: sizes.side, k: sizes.side }),
+    () => jacobi(group, { ...settings('jacobi'), ...sizes.grid, decomposition: '2d', output: field }),
+  ]
+  const reports: Report[] = []
+  progress.start('Running', steps.length)
+  for (const step of steps) {
+    reports.push(await step())
+    progress.step(1)
+  }
+  progress.stop()
+  return { reports, tracks, picture: fieldPicture(field, rows, columns) }
+}
+
+function asText(
+  reports: readonly Report[],
+  paths: { picture: string; trace: string },
+  colors: Terminal['colors'],
+): string {
+  const color = { verified: colors.green, WRONG: colors.red, 'not checked': colors.yellow }
+  const table = formatTable(
+    [
+      { title: 'algorithm' },
+      { title: 'shape' },
+      { title: 'result' },
+      { title: 'largest error', align: 'right' },
+      { title: 'time', align: 'right' },
+      { title: 'rate', align: 'right' },
+    ],
+    reports.map((report) => [
+      report.algorithm,
+      Object.values(report.shape).join(' × '),
+      color[verdictOf(report)](verdictOf(report)),
+      formatNumber(report.maxError),
+      formatSeconds(report.seconds),
+      `${formatNumber(report.rate)} ${report.unit}`,
+    ]),
+  )
+  const software = reports.some((report) => report.software)
+    ? 'A software GPU runs on the CPU: its figures say nothing about hardware.\n'
+    : ''
+  return `${describeDevices(reports[0]!)}\n\n${table}\n\nPicture of the Jacobi solution: ${paths.picture}\nTrace, for ui.perfetto.dev: ${paths.trace}\n${software}`
+}

@@ -1,0 +1,111 @@
+import { type Backend, type DeviceGroup, openGroup } from '@tandem-gpu/core'
+import { Command } from 'commander'
+import { type BackendName, backendsNamed } from '../backends.ts'
+import { exitCode, failureOf } from '../exit-code.ts'
+import { addBackendOption, addJsonOption } from '../group-options.ts'
+import { formatJson } from '../json.ts'
+import type { CommandContext } from '../program.ts'
+import { countOf } from './devices.ts'
+
+interface Diagnosis {
+  readonly name: string
+  readonly works: boolean
+  readonly adapters: readonly { readonly name: string; readonly software: boolean }[]
+  /** Why it does not work. */
+  readonly code?: string
+  readonly reason?: string
+  readonly remedy?: string
+  readonly notes: readonly string[]
+}
+
+export function doctorCommand(context: CommandContext): Command {
+  const command = new Command('doctor').description(
+    'try each backend, and say what is missing where one does not work',
+  )
+  addJsonOption(addBackendOption(command))
+  return command.action(async (options: { backend: BackendName; json?: boolean }) => {
+    const diagnoses: Diagnosis[] = []
+    for (const backend of backendsNamed(options.backend)) diagnoses.push(await examine(backend))
+    if (!diagnoses.some(({ works }) => works)) context.exit = exitCode.noDevice
+    const { colors, out } = context.terminal
+    if (options.json) {
+      out(
+        formatJson({
+          node: process.version,
+          platform: `${process.platform}-${process.arch}`,
+          backends: diagnoses,
+        }),
+      )
+      return
+    }
+    for (const { name, works, adapters, reason, remedy, notes } of diagnoses) {
+      const found = [...new Set(adapters.map((adapter) => adapter.name))].join(', ')
+      const verdict = works
+        ? `${colors.green('works')}: ${countOf(adapters.length, 'device')} (${found})`
+        : `${colors.red('does not work')}: ${reason}`
+      out(`${name} ${verdict}\n`)
+      if (remedy !== undefined) out(`  What to do: ${remedy}\n`)
+      for (const note of notes) out(`  ${note}\n`)
+    }
+  })
+}
+
+/** A backend works when a kernel on one of its devices gives the right numbers. */
+async function examine(backend: Backend): Promise<Diagnosis> {
+  const { adapters, absence, notes = [] } = await backend.adapters()
+  const found = {
+    name: backend.name,
+    adapters: adapters.map(({ name, software }) => ({ name, software })),
+    notes,
+  }
+  if (adapters.length === 0) {
+    return {
+      ...found,
+      works: false,
+      code: absence?.code ?? 'no-device',
+      reason: absence?.reason ?? 'It finds no device.',
+      ...(absence?.remedy === undefined ? {} : { remedy: absence.remedy }),
+    }
+  }
+  try {
+    const group = await openGroup({ backends: [backend], devices: 1 })
+    try {
+      await squareNumbers(group)
+    } finally {
+      await group.destroy()
+    }
+    return { ...found, works: true }
+  } catch (error) {
+    const { code, message } = failureOf(error)
+    return { ...found, works: false, code, reason: message }
+  }
+}
+
+const squareKernel = /* wgsl */ `
+@group(0) @binding(0) var<storage, read_write> numbers: array<u32>;
+
+@compute @workgroup_size(64)
+fn square(@builtin(global_invocation_id) id: vec3u) {
+  if (id.x < arrayLength(&numbers)) { numbers[id.x] = numbers[id.x] * numbers[id.x]; }
+}
+`
+
+async function squareNumbers(group: DeviceGroup): Promise<void> {
+  const count = 1000
+  const numbers = await group.devices[0]!.allocate('u32', count, { label: 'numbers' })
+  const kernel = await group.compile({ label: 'square', wgsl: squareKernel })
+  await group.queue.write(
+    numbers,
+    new Uint32Array(count).map((_, i) => i),
+  )
+  const program = group.record((r) =>
+    r.dispatch(kernel, { workgroups: Math.ceil(count / 64), args: { numbers } }),
+  )
+  await group.queue.run(program)
+  const squares = await group.queue.read(numbers)
+  const wrong = squares.findIndex((value, i) => value !== i * i)
+  if (wrong !== -1) throw new Error(`A test kernel computes ${squares[wrong]} for ${wrong} squared.`)
+  program.destroy()
+  kernel.destroy()
+  numbers.destroy()
+}

@@ -1,0 +1,125 @@
+import { type MatmulReport, matmul } from '@tandem-gpu/algorithms'
+import { Command, Option } from 'commander'
+import { type AlgorithmOptions, addAlgorithmOptions } from '../algorithm-options.ts'
+import { runAlgorithm } from '../algorithm-run.ts'
+import { UsageError } from '../exit-code.ts'
+import { byteCount, wholeNumber } from '../group-options.ts'
+import { type InputFile, npySink, openInput } from '../matrix-files.ts'
+import { elementTypes, type NpyElementType } from '../npy/element-conversion.ts'
+import type { OutputFile } from '../output-file.ts'
+import type { CommandContext } from '../program.ts'
+import { formatBytes } from '../quantity.ts'
+import type { ReportLine } from '../report-text.ts'
+
+interface MatmulCommandOptions extends AlgorithmOptions {
+  readonly m?: number
+  readonly k?: number
+  readonly n?: number
+  readonly type?: NpyElementType
+  readonly a?: string
+  readonly b?: string
+  readonly output?: string
+  readonly streamWidth?: number
+  readonly memoryLimit?: number
+  readonly mode?: 'resident' | 'streamed'
+  readonly measureModel?: boolean
+}
+
+const defaultSide = 512
+
+export function matmulCommand(context: CommandContext): Command {
+  const command = new Command('matmul')
+    .description('multiply an m × k matrix by a k × n matrix, in the devices’ memory or streamed through it')
+    .option('--m <n>', `rows of A (default ${defaultSide}, or the file’s)`, wholeNumber(0))
+    .option('--k <n>', `columns of A and rows of B (default ${defaultSide}, or the files’)`, wholeNumber(0))
+    .option('--n <n>', `columns of B (default ${defaultSide}, or the file’s)`, wholeNumber(0))
+    .addOption(new Option('--type <type>', 'element type (default f32, or the files’)').choices(elementTypes))
+    .option('--a <file>', 'read A from this .npy file instead of generating it')
+    .option('--b <file>', 'read B from this .npy file instead of generating it')
+    .option('--output <file>', 'write the product as .npy')
+    .addOption(
+      new Option(
+        '--mode <mode>',
+        'resident: the matrices stay on the devices; streamed: they pass through',
+      ).choices(['resident', 'streamed']),
+    )
+    .option('--stream-width <columns>', 'columns of B in one panel of the stream', wholeNumber(1))
+    .option(
+      '--memory-limit <bytes>',
+      'device memory that the product may use, such as 150000 or 2GiB',
+      byteCount,
+    )
+    .option('--measure-model', 'measure the devices before predicting how many of them pay')
+  addAlgorithmOptions(command)
+  return command.action(async (options: MatmulCommandOptions) => {
+    let a: InputFile | undefined
+    let b: InputFile | undefined
+    let output: OutputFile | undefined
+    let problem = { m: 0, n: 0, k: 0, type: 'f32' as NpyElementType }
+    await runAlgorithm<MatmulReport>(context, options, {
+      async prepare(files) {
+        const cast = options.cast ?? false
+        const accepted = options.type === undefined ? elementTypes : [options.type]
+        if (options.a !== undefined) a = await openInput(files, options.a, { accepted, cast })
+        if (options.b !== undefined)
+          b = await openInput(files, options.b, { accepted: a ? [a.type] : accepted, cast })
+        problem = { ...productShape(options, a, b), type: a?.type ?? b?.type ?? options.type ?? 'f32' }
+        if (options.output !== undefined) output = await files.output(options.output)
+      },
+      async compute(group, settings) {
+        const { m, n, type } = problem
+        return matmul(group, {
+          ...settings,
+          ...problem,
+          // Without --devices, the prediction may use fewer than there are.
+          devices: options.devices ?? 'auto',
+          ...(a === undefined ? {} : { a: a.source() }),
+          ...(b === undefined ? {} : { b: b.source() }),
+          ...(output === undefined
+            ? {}
+            : { c: await npySink(output, type, [m, n], context.terminal.progress) }),
+          ...(options.mode === undefined ? {} : { mode: options.mode }),
+          ...(options.streamWidth === undefined ? {} : { streamWidth: options.streamWidth }),
+          ...(options.memoryLimit === undefined ? {} : { memoryLimitBytes: options.memoryLimit }),
+          ...(options.measureModel ? { model: 'measure' as const } : {}),
+        })
+      },
+      describe: describeMatmul,
+    })
+  })
+}
+
+/** Sizes from the files where there are some; what is said twice must agree. */
+function productShape(options: MatmulCommandOptions, a: InputFile | undefined, b: InputFile | undefined) {
+  const [m, k] = a?.reader.matrixShape() ?? [undefined, undefined]
+  const [rowsOfB, n] = b?.reader.matrixShape() ?? [undefined, undefined]
+  if (k !== undefined && rowsOfB !== undefined && k !== rowsOfB) {
+    throw new UsageError(
+      `${options.a} is ${m} × ${k} and ${options.b} is ${rowsOfB} × ${n}: A needs as many columns as B has rows.`,
+      'bad-input',
+    )
+  }
+  const agreed = (name: 'm' | 'k' | 'n', held: number | undefined) => {
+    const asked = options[name]
+    if (held !== undefined && asked !== undefined && held !== asked) {
+      throw new UsageError(`--${name} is ${asked}, and the file makes it ${held}.`)
+    }
+    return held ?? asked ?? defaultSide
+  }
+  return { m: agreed('m', m), k: agreed('k', k ?? rowsOfB), n: agreed('n', n) }
+}
+
+function describeMatmul(report: MatmulReport): readonly ReportLine[] {
+  const { stream, prediction } = report
+  return [
+    ['type', report.type],
+    ['mode', stream === undefined ? report.mode : describeStream(stream)],
+    ['slices', `${report.slices.join(' + ')} rows of A`],
+    ['prediction', prediction.reason],
+  ]
+}
+
+function describeStream(stream: NonNullable<MatmulReport['stream']>): string {
+  const { panels, width, rounds, rowBlock, byteLength } = stream
+  return `streamed in ${panels} panels of ${width} columns, ${rounds} rounds of ${rowBlock} rows, ${formatBytes(byteLength)} a device`
+}

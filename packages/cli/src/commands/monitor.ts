@@ -1,0 +1,51 @@
+import { setTimeout } from 'node:timers/promises'
+import { type Adapter, GpuError } from '@tandem-gpu/core'
+import { Command } from 'commander'
+import { type BackendName, backendsNamed } from '../backends.ts'
+import { addBackendOption, addJsonOption, wholeNumber } from '../group-options.ts'
+import { formatJson } from '../json.ts'
+import type { CommandContext } from '../program.ts'
+import { adapterJson, sensorTable } from './devices.ts'
+
+interface MonitorOptions {
+  readonly backend: BackendName
+  readonly interval: number
+  readonly count?: number
+  readonly json?: boolean
+}
+
+export function monitorCommand(context: CommandContext): Command {
+  const command = new Command('monitor')
+    .description('show the sensors of every device until Ctrl-C')
+    .option('--interval <ms>', 'milliseconds between readings', wholeNumber(1), 1000)
+    .option('--count <n>', 'stop after so many readings', wholeNumber(1))
+  addJsonOption(addBackendOption(command))
+  return command.action(async (options: MonitorOptions) => {
+    const { out, interactive, signal } = context.terminal
+    const adapters = await adaptersWithSensors(options.backend)
+    for (let reading = 1; !signal.aborted; reading++) {
+      const readings = await Promise.all(adapters.map((adapter) => adapter.telemetry?.()))
+      if (options.json) {
+        const devices = adapters.map((adapter, i) => adapterJson(adapter, readings[i]))
+        out(formatJson({ time: new Date().toISOString(), devices }))
+      } else {
+        const home = interactive ? '\u001b[H\u001b[2J' : ''
+        out(`${home}${new Date().toISOString()}\n${sensorTable(adapters, readings)}\n`)
+      }
+      if (reading === options.count) return
+      // Ctrl-C is how this ends.
+      await setTimeout(options.interval, undefined, { signal }).catch(() => {})
+    }
+  })
+}
+
+async function adaptersWithSensors(name: BackendName): Promise<readonly Adapter[]> {
+  const reasons: string[] = []
+  for (const backend of backendsNamed(name)) {
+    const { adapters, absence } = await backend.adapters()
+    const readable = adapters.filter(({ telemetry }) => telemetry !== undefined)
+    if (readable.length > 0) return readable
+    reasons.push(`${backend.name}: ${absence?.reason ?? 'its devices have no sensors that it can read.'}`)
+  }
+  throw new GpuError('no-device', `No device here has sensors. ${reasons.join(' ')}`)
+}

@@ -1,0 +1,84 @@
+import {
+  type ReductionKernelName,
+  type ReductionReport,
+  reduce,
+  reductionKernelNames,
+} from '@tandem-gpu/algorithms'
+import type { ElementArray } from '@tandem-gpu/core'
+import { Command, Option } from 'commander'
+import { type AlgorithmOptions, addAlgorithmOptions } from '../algorithm-options.ts'
+import { runAlgorithm } from '../algorithm-run.ts'
+import { comparisonLine } from '../comparison-line.ts'
+import { UsageError } from '../exit-code.ts'
+import { wholeNumber } from '../group-options.ts'
+import { elementTypes, type NpyElementType } from '../npy/element-conversion.ts'
+import { NpyReader } from '../npy/reader.ts'
+import type { CommandContext } from '../program.ts'
+import type { ReportLine } from '../report-text.ts'
+
+interface ReduceCommandOptions extends AlgorithmOptions {
+  readonly elements?: number
+  readonly type?: NpyElementType
+  readonly kernel: ReductionKernelName
+  readonly operation: 'sum' | 'min' | 'max'
+  readonly input?: string
+  readonly compareSchedules?: boolean
+}
+
+export function reduceCommand(context: CommandContext): Command {
+  const command = new Command('reduce')
+    .description('sum, minimum or maximum of a vector spread over the devices')
+    .option('--elements <n>', 'of the generated vector (default 4194304)', wholeNumber(0))
+    .addOption(new Option('--type <type>', 'element type (default i32, or the file’s)').choices(elementTypes))
+    .addOption(
+      new Option('--kernel <name>', 'a step of the ladder').choices(reductionKernelNames).default('best'),
+    )
+    .addOption(
+      new Option('--operation <name>', 'what to compute').choices(['sum', 'min', 'max']).default('sum'),
+    )
+    .option('--input <file>', 'reduce all elements of this .npy array instead')
+    .option('--compare-schedules', 'time the other schedule too')
+  addAlgorithmOptions(command)
+  return command.action(async (options: ReduceCommandOptions) => {
+    if (options.input !== undefined && options.elements !== undefined) {
+      throw new UsageError('--input has its own length, so --elements cannot be given with it.')
+    }
+    let input: NpyReader | undefined
+    await runAlgorithm<ReductionReport>(context, options, {
+      async prepare(files) {
+        if (options.input === undefined) return
+        const accepted = options.type === undefined ? elementTypes : [options.type]
+        input = files.closing(await NpyReader.open(options.input, { accepted, cast: options.cast ?? false }))
+      },
+      compute(group, settings) {
+        const reader = input
+        return reduce(group, {
+          ...settings,
+          elements: reader?.length ?? options.elements ?? 4_194_304,
+          type: reader?.type ?? options.type ?? 'i32',
+          kernel: options.kernel,
+          operation: options.operation,
+          compareSchedules: options.compareSchedules ?? false,
+          // The order of the elements of an array of several dimensions is the file's.
+          ...(reader === undefined
+            ? {}
+            : {
+                input: (offset: number, into: ElementArray<NpyElementType>) =>
+                  reader.readFileOrder(offset, into),
+              }),
+        })
+      },
+      describe: describeReduction,
+    })
+  })
+}
+
+function describeReduction(report: ReductionReport): readonly ReportLine[] {
+  return [
+    ['type', report.type],
+    ['kernel', report.kernel],
+    [report.operation, `${report.value} (bits ${report.valueBits})`],
+    ['slices', `${report.slices.join(' + ')} elements`],
+    ...comparisonLine(report.comparison),
+  ]
+}

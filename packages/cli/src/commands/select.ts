@@ -1,0 +1,85 @@
+import { type SelectBy, type Selection, selectAdapters } from '@tandem-gpu/core'
+import { Command, Option } from 'commander'
+import type { BackendName } from '../backends.ts'
+import {
+  addBackendOption,
+  addJsonOption,
+  openGroupOptions,
+  selectByNames,
+  wholeNumber,
+} from '../group-options.ts'
+import { formatJson } from '../json.ts'
+import type { CommandContext } from '../program.ts'
+import { formatNumber } from '../quantity.ts'
+import { formatTable } from '../table.ts'
+import { adapterJson } from './devices.ts'
+
+interface SelectOptions {
+  readonly backend: BackendName
+  readonly count: number
+  readonly by: SelectBy
+  readonly explain?: boolean
+  readonly json?: boolean
+}
+
+export function selectCommand(context: CommandContext): Command {
+  const command = new Command('select')
+    .description('choose the least loaded devices')
+    .option('--count <n>', 'how many devices', wholeNumber(1), 1)
+    .addOption(
+      new Option('--by <reading>', 'what makes a device better')
+        .choices(selectByNames)
+        .default('utilization'),
+    )
+    .option('--explain', 'show how every device ranks, and why')
+  addJsonOption(addBackendOption(command))
+  return command.action(async (options: SelectOptions) => {
+    const selection = await selectAdapters(openGroupOptions({ ...options, devices: options.count }))
+    context.terminal.out(options.json ? asJson(options, selection) : asText(options, selection))
+  })
+}
+
+function asJson({ by, count }: SelectOptions, { chosen, ranked, backends, reason }: Selection): string {
+  return formatJson({
+    by,
+    count,
+    reason,
+    chosen: chosen.map((adapter) => adapterJson(adapter)),
+    ranked: ranked.map(({ adapter, telemetry, ...rest }) => ({
+      ...rest,
+      adapter: adapterJson(adapter, telemetry),
+    })),
+    backends,
+  })
+}
+
+function asText({ explain }: SelectOptions, { chosen, ranked, backends, reason }: Selection): string {
+  const lines = chosen.map((adapter) => [adapter.backend, adapter.id, adapter.name].join('  '))
+  if (explain) {
+    lines.push('', reason)
+    lines.push(
+      ...backends.map(({ name, adapters, absence }) => `${name}: ${absence?.reason ?? `${adapters} found`}`),
+    )
+    lines.push('', rankTable(ranked))
+  }
+  return `${lines.join('\n')}\n`
+}
+
+function rankTable(ranked: Selection['ranked']): string {
+  return formatTable(
+    [
+      { title: 'rank', align: 'right' },
+      { title: 'device' },
+      { title: 'name' },
+      { title: 'score', align: 'right' },
+      { title: 'why' },
+    ],
+    ranked.map(({ adapter, rank, score, reason }) => [
+      String(rank),
+      adapter.id,
+      adapter.name,
+      score === undefined ? undefined : formatNumber(score),
+      reason,
+    ]),
+  )
+}

@@ -1,0 +1,88 @@
+import { type TransposeReport, transpose } from '@tandem-gpu/algorithms'
+import { Command, Option } from 'commander'
+import { type AlgorithmOptions, addAlgorithmOptions } from '../algorithm-options.ts'
+import { runAlgorithm } from '../algorithm-run.ts'
+import { comparisonLine } from '../comparison-line.ts'
+import { UsageError } from '../exit-code.ts'
+import { wholeNumber } from '../group-options.ts'
+import { type InputFile, npySink, openInput } from '../matrix-files.ts'
+import { elementTypes, type NpyElementType } from '../npy/element-conversion.ts'
+import type { OutputFile } from '../output-file.ts'
+import type { CommandContext } from '../program.ts'
+import type { ReportLine } from '../report-text.ts'
+
+interface TransposeCommandOptions extends AlgorithmOptions {
+  readonly rows?: number
+  readonly cols?: number
+  readonly type?: NpyElementType
+  readonly input?: string
+  readonly output?: string
+  readonly transport: 'auto' | 'copy' | 'direct'
+  readonly compareSchedules?: boolean
+}
+
+export function transposeCommand(context: CommandContext): Command {
+  const command = new Command('transpose')
+    .description('transpose a matrix spread over the devices, tile by tile from peer to peer')
+    .option('--rows <n>', 'of the generated matrix (default 768)', wholeNumber(0))
+    .option('--cols <n>', 'of the generated matrix (default 1024)', wholeNumber(0))
+    .addOption(new Option('--type <type>', 'element type (default f32, or the file’s)').choices(elementTypes))
+    .option('--input <file>', 'transpose this .npy matrix instead')
+    .option('--output <file>', 'write the transposed matrix as .npy')
+    .addOption(
+      new Option('--transport <way>', 'how tiles travel: copies, or kernels that read the peer')
+        .choices(['auto', 'copy', 'direct'])
+        .default('auto'),
+    )
+    .option('--compare-schedules', 'time the other schedule too')
+  addAlgorithmOptions(command)
+  return command.action(async (options: TransposeCommandOptions) => {
+    if (options.input !== undefined && (options.rows !== undefined || options.cols !== undefined)) {
+      throw new UsageError('--input has its own shape, so --rows and --cols cannot be given with it.')
+    }
+    let input: InputFile | undefined
+    let output: OutputFile | undefined
+    await runAlgorithm<TransposeReport>(context, options, {
+      async prepare(files) {
+        if (options.input !== undefined) {
+          const accepted = options.type === undefined ? elementTypes : [options.type]
+          input = await openInput(files, options.input, { accepted, cast: options.cast ?? false })
+          input.reader.matrixShape()
+        }
+        if (options.output !== undefined) output = await files.output(options.output)
+      },
+      async compute(group, settings) {
+        const [rows, columns] = input?.reader.matrixShape() ?? [options.rows ?? 768, options.cols ?? 1024]
+        const type = input?.type ?? options.type ?? 'f32'
+        return transpose(group, {
+          ...settings,
+          rows,
+          columns,
+          type,
+          transport: options.transport,
+          compareSchedules: options.compareSchedules ?? false,
+          ...(input === undefined ? {} : { input: input.source() }),
+          ...(output === undefined
+            ? {}
+            : { output: await npySink(output, type, [columns, rows], context.terminal.progress) }),
+        })
+      },
+      describe: describeTranspose,
+    })
+  })
+}
+
+function describeTranspose(report: TransposeReport): readonly ReportLine[] {
+  const times = ([x, y]: readonly [number, number]) => `${x} × ${y}`
+  return [
+    ['type', report.type],
+    ['slice', `${times(report.slice)} a device`],
+    ['tile', `${times(report.tile)} from device to device, in ${report.stages} stages`],
+    ['transport', `${report.transports.direct} tiles read from the peer, ${report.transports.copy} copied`],
+    [
+      'kernel',
+      `tiles of ${times(report.kernelTile)}, workgroups of ${times(report.workgroup)}, grid ${times(report.grid)}`,
+    ],
+    ...comparisonLine(report.comparison),
+  ]
+}

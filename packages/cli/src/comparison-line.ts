@@ -1,0 +1,11 @@
+import type { ScheduleComparison } from '@tandem-gpu/algorithms'
+import { formatNumber, formatSeconds } from './quantity.ts'
+import type { ReportLine } from './report-text.ts'
+
+/** The two schedules side by side, where both were timed. */
+export function comparisonLine(comparison: ScheduleComparison | undefined): readonly ReportLine[] {
+  if (comparison === undefined) return []
+  const { serialSeconds, overlappedSeconds, speedUp } = comparison
+  const text = `serial ${formatSeconds(serialSeconds)}, overlapped ${formatSeconds(overlappedSeconds)}: ${formatNumber(speedUp)} ×`
+  return [['schedules', text]]
+}

@@ -1,0 +1,90 @@
+import { type DeviceGroup, type OpenGroupOptions, openGroup, type SelectBy } from '@tandem-gpu/core'
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type BackendName, backendNames, backendsNamed } from './backends.ts'
+import { parseBytes } from './quantity.ts'
+
+/** What chooses devices, on every command that opens some. */
+export interface GroupOptions {
+  readonly backend: BackendName
+  readonly devices?: number
+  readonly by: SelectBy
+  readonly virtual?: boolean
+}
+
+export const selectByNames = ['index', 'utilization', 'memory', 'power', 'temperature', 'score'] as const
+
+export function wholeNumber(minimum: number) {
+  return (text: string): number => {
+    const value = Number(text)
+    if (!/^\d+$/.test(text) || !Number.isSafeInteger(value) || value < minimum) {
+      throw new InvalidArgumentError(`It must be a whole number of at least ${minimum}.`)
+    }
+    return value
+  }
+}
+
+export function byteCount(text: string): number {
+  const byteLength = parseBytes(text)
+  if (byteLength === undefined || byteLength === 0) {
+    throw new InvalidArgumentError('It must be a number of bytes, such as 150000, 64M or 1.5GiB.')
+  }
+  return byteLength
+}
+
+export function finiteNumber(text: string): number {
+  const value = Number(text)
+  if (text.trim() === '' || !Number.isFinite(value)) throw new InvalidArgumentError('It must be a number.')
+  return value
+}
+
+export function addJsonOption(command: Command): Command {
+  return command.option('--json', 'print one JSON document instead of text')
+}
+
+export function addBackendOption(command: Command): Command {
+  return command.addOption(
+    new Option('--backend <name>', 'which backend runs it')
+      .choices(backendNames)
+      .default('auto')
+      .env('TANDEM_BACKEND'),
+  )
+}
+
+export function addGroupOptions(command: Command): Command {
+  return addSelectionOptions(command).option(
+    '--devices <n>',
+    'how many devices (default: every GPU found, or one software device)',
+    wholeNumber(1),
+  )
+}
+
+/** `addGroupOptions` without the number of devices. */
+export function addSelectionOptions(command: Command): Command {
+  return addBackendOption(command)
+    .addOption(
+      new Option('--by <reading>', 'which devices to prefer').choices(selectByNames).default('index'),
+    )
+    .option('--virtual', 'open a GPU several times where there are fewer than --devices')
+}
+
+export function openGroupOptions(options: GroupOptions): OpenGroupOptions {
+  return {
+    backends: backendsNamed(options.backend),
+    by: options.by,
+    ...(options.devices === undefined ? {} : { devices: options.devices }),
+    ...(options.virtual === undefined ? {} : { virtual: options.virtual }),
+  }
+}
+
+/** Opens the devices, and closes them whatever happens. */
+export async function withGroup<T>(
+  options: GroupOptions,
+  body: (group: DeviceGroup) => Promise<T>,
+): Promise<T> {
+  const group = await openGroup(openGroupOptions(options))
+  try {
+    return await body(group)
+  } finally {
+    await group.destroy()
+  }
+}

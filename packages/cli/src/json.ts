@@ -1,0 +1,16 @@
+/** Version of every document that `--json` prints; it grows when a field changes its meaning or goes away. */
+export const jsonSchema = 1
+
+/**
+ * One line. What JSON cannot hold is a string (`"NaN"`, `"Infinity"`), never null; typed arrays and sets are arrays; functions are
+ * left out.
+ */
+export function formatJson(document: object): string {
+  return `${JSON.stringify({ schema: jsonSchema, ...document }, (_, value) => {
+    if (typeof value === 'number' && !Number.isFinite(value)) return String(value)
+    if (typeof value === 'bigint') return value.toString()
+    if (value instanceof Set) return [...value]
+    if (ArrayBuffer.isView(value) && !(value instanceof DataView)) return Array.from(value as Uint8Array)
+    return value
+  })}\n`
+}

@@ -1,0 +1,94 @@
+import { createRequire } from 'node:module'
+import completion from '@bomb.sh/tab/commander'
+import { Command, CommanderError } from 'commander'
+import { bandwidthCommand } from './commands/bandwidth.ts'
+import { benchCommand } from './commands/bench.ts'
+import { demoCommand } from './commands/demo.ts'
+import { devicesCommand } from './commands/devices.ts'
+import { doctorCommand } from './commands/doctor.ts'
+import { jacobiCommand } from './commands/jacobi.ts'
+import { matmulCommand } from './commands/matmul.ts'
+import { monitorCommand } from './commands/monitor.ts'
+import { reduceCommand } from './commands/reduce.ts'
+import { selectCommand } from './commands/select.ts'
+import { topologyCommand } from './commands/topology.ts'
+import { transposeCommand } from './commands/transpose.ts'
+import { type ExitCode, exitCode, failureOf } from './exit-code.ts'
+import { formatJson } from './json.ts'
+import type { Terminal } from './terminal.ts'
+
+/** What a command needs to run, and where it leaves its verdict. */
+export interface CommandContext {
+  readonly terminal: Terminal
+  exit: ExitCode
+}
+
+const commands = [
+  demoCommand,
+  devicesCommand,
+  selectCommand,
+  transposeCommand,
+  reduceCommand,
+  matmulCommand,
+  jacobiCommand,
+  benchCommand,
+  doctorCommand,
+  topologyCommand,
+  bandwidthCommand,
+  monitorCommand,
+]
+
+/** Runs `tandem` with these arguments (without `node` and the script) and returns the exit code. Never throws. */
+export async function main(argv: readonly string[], terminal: Terminal): Promise<ExitCode> {
+  const context: CommandContext = { terminal, exit: exitCode.ok }
+  try {
+    await createProgram(context).parseAsync(argv, { from: 'user' })
+    return context.exit
+  } catch (error) {
+    terminal.progress.stop()
+    return reportFailure(error, argv.includes('--json'), terminal)
+  }
+}
+
+function createProgram(context: CommandContext): Command {
+  const { terminal } = context
+  const { version } = createRequire(import.meta.url)('../package.json') as { version: string }
+  const program = new Command('tandem')
+    .description(
+      'Multi-GPU transpose, reduction, matrix product and Jacobi on every GPU found, or on a software GPU',
+    )
+    .version(version)
+    .showHelpAfterError('(tandem --help lists the commands, tandem <command> --help its options)')
+    .exitOverride()
+    .configureOutput({
+      writeOut: terminal.out,
+      writeErr: terminal.error,
+      getOutHasColors: () => terminal.colors.isColorSupported,
+      getErrHasColors: () => terminal.colors.isColorSupported,
+    })
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 right · 1 a wrong answer · 2 wrong arguments or input · 3 no usable device',
+    )
+  for (const create of commands) {
+    const command = create(context)
+    command.copyInheritedSettings(program)
+    program.addCommand(command)
+  }
+  completion(program, { completionCommandName: 'completion' })
+  return program
+}
+
+function reportFailure(error: unknown, json: boolean, terminal: Terminal): ExitCode {
+  if (error instanceof CommanderError) {
+    // Commander has said on stderr what is wrong, or printed the help or the version that was asked for.
+    if (error.exitCode === 0) return exitCode.ok
+    const message = error.message.replace(/^error: /, '')
+    if (json) terminal.out(formatJson({ error: { code: 'bad-usage', message } }))
+    return exitCode.badUsage
+  }
+  const failure = failureOf(error)
+  if (json) terminal.out(formatJson({ error: { code: failure.code, message: failure.message } }))
+  terminal.error(`${terminal.colors.red('tandem:')} ${failure.message}\n`)
+  return failure.exit
+}

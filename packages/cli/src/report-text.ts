@@ -1,0 +1,50 @@
+import type { Report } from '@tandem-gpu/algorithms'
+import { formatNumber, formatSeconds } from './quantity.ts'
+import type { Terminal } from './terminal.ts'
+
+export type ReportLine = readonly [label: string, value: string]
+
+/** A report for a person: one line a fact. */
+export function formatReport(
+  report: Report,
+  extra: readonly ReportLine[],
+  colors: Terminal['colors'],
+): string {
+  const lines: ReportLine[] = [
+    [
+      'shape',
+      Object.entries(report.shape)
+        .map(([name, value]) => `${name} ${value}`)
+        .join(', '),
+    ],
+    ['devices', describeDevices(report)],
+    ['schedule', report.schedule],
+    ...extra,
+    [
+      'time',
+      report.seconds > 0 ? `${formatSeconds(report.seconds)} (${report.clock} clock)` : 'nothing to time',
+    ],
+    ['rate', `${formatNumber(report.rate)} ${report.unit}`],
+    ['result', formatVerdict(report, colors)],
+    ...report.notes.map((note): ReportLine => ['note', note]),
+  ]
+  const width = Math.max(...lines.map(([label]) => label.length))
+  const body = lines.map(([label, value]) => `  ${label.padEnd(width)}  ${value}`).join('\n')
+  return `${colors.bold(report.algorithm)}\n${body}\n`
+}
+
+export function describeDevices({ devices, adapter, software, backend }: Report): string {
+  return `${devices} × ${adapter} (${backend}${software ? ', software' : ''})`
+}
+
+export function formatVerdict(report: Report, colors: Terminal['colors']): string {
+  const verdict = verdictOf(report)
+  const color = { verified: colors.green, WRONG: colors.red, 'not checked': colors.yellow }[verdict]
+  const error = report.checked ? `; largest error ${formatNumber(report.maxError)}` : ''
+  return report.checked ? `${color(verdict)}: ${report.verification}${error}` : color(verdict)
+}
+
+export function verdictOf({ checked, verified }: Report): 'verified' | 'WRONG' | 'not checked' {
+  if (!checked) return 'not checked'
+  return verified ? 'verified' : 'WRONG'
+}

@@ -1,0 +1,99 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { tandem, tandemJson, testBackend } from './testing/tandem.ts'
+import { temporaryFolder } from './testing/temporary-folder.ts'
+
+it('demo verifies four algorithms, and writes a picture and a trace', async () => {
+  const folder = join(await temporaryFolder(), 'new', 'demo')
+  const { exit, stdout, stderr } = await tandem(`demo --backend ${testBackend} --folder ${folder}`)
+  expect([exit, stderr]).toEqual([0, ''])
+  expect(stdout.match(/^(transpose|reduce|matmul|jacobi) .* verified /gm)).toHaveLength(4)
+  expect(stdout).toContain(folder)
+  expect((await readFile(join(folder, 'jacobi.png'))).subarray(1, 4).toString()).toBe('PNG')
+  const { traceEvents } = JSON.parse(await readFile(join(folder, 'trace.json'), 'utf8'))
+  const processes = traceEvents.filter(({ name }: { name: string }) => name === 'process_name')
+  expect(processes.map(({ args }: { args: { name: string } }) => args.name)).toEqual([
+    ...['transpose', 'reduce', 'matmul', 'jacobi'],
+  ])
+})
+
+it('devices lists every backend, and says why one has none', async () => {
+  const { exit, stdout } = await tandem('devices --json')
+  expect(exit).toBe(0)
+  const { schema, backends } = JSON.parse(stdout)
+  expect([schema, backends.map(({ name }: { name: string }) => name)]).toEqual([1, ['cuda', 'webgpu']])
+  for (const { adapters, absence } of backends) {
+    if (adapters.length === 0) expect(absence.reason).toMatch(/\w+ .*\.$/)
+    for (const adapter of adapters) {
+      expect(adapter).toMatchObject({
+        id: expect.any(String),
+        name: expect.any(String),
+        software: expect.any(Boolean),
+      })
+    }
+  }
+  expect((await tandem('devices')).stdout).toMatch(/^cuda: .*\n(.*\n)*webgpu: \d+ device/)
+})
+
+it('doctor runs a kernel on the backend under test', async () => {
+  const { exit, stdout } = await tandem(`doctor --backend ${testBackend} --json`)
+  expect(exit).toBe(0)
+  expect(JSON.parse(stdout).backends).toEqual([
+    expect.objectContaining({
+      name: testBackend,
+      works: true,
+      adapters: expect.arrayContaining([expect.anything()]),
+    }),
+  ])
+  expect((await tandem(`doctor --backend ${testBackend}`)).stdout).toMatch(
+    new RegExp(`^${testBackend} works: `),
+  )
+})
+
+it('select explains its choice', async () => {
+  const { exit, stdout } = await tandem(`select --backend ${testBackend} --by memory --json`)
+  expect(exit).toBe(0)
+  const { chosen, ranked, reason, by } = JSON.parse(stdout)
+  expect([by, chosen.length]).toEqual(['memory', 1])
+  expect(reason).toMatch(/\w/)
+  expect(ranked[0]).toMatchObject({ rank: 0, reason: expect.any(String), adapter: { id: chosen[0].id } })
+  const explained = await tandem(`select --backend ${testBackend} --explain`)
+  expect(explained.stdout).toContain(chosen[0].name)
+  expect(explained.stdout).toMatch(/rank +device +name/)
+})
+
+it('bandwidth measures every pair of devices', async () => {
+  const { pairs } = await tandemJson('bandwidth --devices 2 --bytes 64KiB --samples 3')
+  expect(pairs).toHaveLength(4)
+  for (const { from, to, oneWay, bothWays, latencySeconds } of pairs) {
+    expect(oneWay).toBeGreaterThan(0)
+    expect(bothWays === undefined).toBe(from === to)
+    expect(latencySeconds).toBeGreaterThan(0)
+  }
+  const { stdout } = await tandem(
+    `bandwidth --backend ${testBackend} --virtual --devices 2 --bytes 64KiB --samples 1`,
+  )
+  expect(stdout).toMatch(/One way, GB\/s \(copies of 64\.0 KiB\)\nfrom +to 0 +to 1\n0 +[\d.]+ +[\d.]+\n1 +/)
+})
+
+it('bench times what it is asked for, and draws a page that needs nothing else', async () => {
+  const folder = await temporaryFolder()
+  const line =
+    'bench --algorithms transpose,reduce --devices 1,2 --schedules serial,overlapped --sizes small --samples 2'
+  const document = await tandemJson(`${line} --report ${folder}/bench.html`)
+  expect(document).toMatchObject({ schema: 1, kind: 'bench', peers: [], machine: { backend: testBackend } })
+  expect(document.ours).toHaveLength(2 * 3 * 2 * 2)
+  for (const result of document.ours) {
+    expect(result).toMatchObject({ verified: true, unit: 'B/s', shape: expect.anything() })
+    expect(result.rate).toBeGreaterThan(0)
+  }
+  const page = await readFile(join(folder, 'bench.html'), 'utf8')
+  expect(page.match(/<svg /g)).toHaveLength(4)
+  expect(page).not.toMatch(/https?:|src=|href=/)
+})
+
+it.each(['bash', 'zsh', 'fish'])('completion prints a script for %s', async (shell) => {
+  const { exit } = await tandem(`completion ${shell}`)
+  expect(exit).toBe(0)
+})

@@ -1,0 +1,60 @@
+import { createColors } from 'picocolors'
+import { type Progress, silentProgress, terminalProgress } from './progress.ts'
+
+type Colors = ReturnType<typeof createColors>
+
+/** Everything a command says goes through here, so that commands run in tests as they run in a shell. */
+export interface Terminal {
+  /** Results. */
+  out(text: string): void
+  /** Errors and remarks. */
+  error(text: string): void
+  /** True where results are read by a person at a terminal. */
+  readonly interactive: boolean
+  readonly colors: Colors
+  readonly progress: Progress
+  /** Fires at Ctrl-C. */
+  readonly signal: AbortSignal
+}
+
+/** The terminal of this process. Colours follow NO_COLOR and FORCE_COLOR (https://no-color.org) and go to terminals only. */
+export function processTerminal(signal: AbortSignal): Terminal {
+  const { NO_COLOR, FORCE_COLOR, TERM } = process.env
+  const interactive = process.stdout.isTTY === true
+  return {
+    out: (text) => void process.stdout.write(text),
+    error: (text) => void process.stderr.write(text),
+    interactive,
+    colors: createColors(!NO_COLOR && (FORCE_COLOR ? FORCE_COLOR !== '0' : interactive && TERM !== 'dumb')),
+    progress: terminalProgress(process.stderr),
+    signal,
+  }
+}
+
+/** A terminal that keeps what it is told. */
+export interface RecordedTerminal extends Terminal {
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export function recordedTerminal(signal: AbortSignal = new AbortController().signal): RecordedTerminal {
+  const said = { stdout: '', stderr: '' }
+  return {
+    out(text) {
+      said.stdout += text
+    },
+    error(text) {
+      said.stderr += text
+    },
+    interactive: false,
+    colors: createColors(false),
+    progress: silentProgress,
+    signal,
+    get stdout() {
+      return said.stdout
+    },
+    get stderr() {
+      return said.stderr
+    },
+  }
+}

@@ -1,0 +1,26 @@
+import { main } from '../program.ts'
+import { recordedTerminal } from '../terminal.ts'
+
+/** Where the acceptance tests run: the software adapter, or what a GPU host names (`TANDEM_TEST_BACKEND=cuda`). */
+export const testBackend = process.env.TANDEM_TEST_BACKEND ?? 'webgpu'
+
+export interface TandemResult {
+  readonly exit: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** Runs `tandem` in this process, as a shell would with this line. Arguments hold no spaces. */
+export async function tandem(line: string): Promise<TandemResult> {
+  const terminal = recordedTerminal()
+  const exit = await main(line.split(' '), terminal)
+  return { exit, stdout: terminal.stdout, stderr: terminal.stderr }
+}
+
+/** As `tandem`, on the backend under test with `--json`; throws unless the exit code is 0, and returns the document. */
+// biome-ignore lint/suspicious/noExplicitAny: documents have the fields that the tests assert.
+export async function tandemJson(line: string): Promise<any> {
+  const { exit, stdout, stderr } = await tandem(`${line} --backend ${testBackend} --virtual --json`)
+  if (exit !== 0) throw new Error(`tandem ${line} exits with ${exit}: ${stdout}${stderr}`)
+  return JSON.parse(stdout)
+}

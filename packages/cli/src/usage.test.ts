@@ -1,0 +1,65 @@
+import { readdir } from 'node:fs/promises'
+import { describe, expect, it } from 'vitest'
+import { tandem } from './testing/tandem.ts'
+import { temporaryFolder } from './testing/temporary-folder.ts'
+
+describe('wrong usage', () => {
+  it.each([
+    ['an unknown command', 'transmogrify', /unknown command 'transmogrify'/],
+    ['an unknown option', 'reduce --colour red', /unknown option '--colour'/],
+    [
+      'a size that is no number',
+      'reduce --elements many',
+      /'--elements <n>' argument 'many' is invalid.*whole number/,
+    ],
+    ['a negative size', 'transpose --rows=-1', /whole number of at least 0/],
+    ['no device', 'transpose --devices 0', /whole number of at least 1/],
+    ['a kernel that does not exist', 'reduce --kernel fastest', /Allowed choices are atomic/],
+    ['a memory limit without digits', 'matmul --memory-limit lots', /150000, 64M or 1\.5GiB/],
+    ['a shape besides a file', 'transpose --input a.npy --rows 4', /--rows and --cols cannot be given/],
+    [
+      'a file that is not there',
+      'reduce --input nowhere.npy',
+      /nowhere\.npy cannot be read: no such file or folder/,
+    ],
+    ['an output in no folder', 'transpose --output nowhere/b.npy', /nowhere\/b\.npy cannot be written/],
+    ['an unknown algorithm', 'bench --algorithms transpose,sort', /sort is none of transpose/],
+  ])('%s exits with 2, and the sentence names it', async (_, line, sentence) => {
+    const text = await tandem(line)
+    expect(text.exit).toBe(2)
+    expect(text.stderr).toMatch(sentence)
+    expect(text.stdout).toBe('')
+
+    const json = await tandem(`${line} --json`)
+    expect(json.exit).toBe(2)
+    expect(JSON.parse(json.stdout)).toEqual({
+      schema: 1,
+      error: { code: expect.stringMatching(/^bad-/), message: expect.stringMatching(sentence) },
+    })
+  })
+
+  it('leaves no output behind', async () => {
+    const folder = await temporaryFolder()
+    expect((await tandem(`transpose --input ${folder}/no.npy --output ${folder}/b.npy`)).exit).toBe(2)
+    expect((await tandem(`transpose --trace ${folder}/t.json --input ${folder}/no.npy`)).exit).toBe(2)
+    expect(await readdir(folder)).toEqual([])
+  })
+})
+
+describe('help', () => {
+  it.each(['--help', 'help reduce', 'jacobi --help', '--version'])('tandem %s exits with 0', async (line) => {
+    const { exit, stdout, stderr } = await tandem(line)
+    expect([exit, stderr]).toEqual([0, ''])
+    expect(stdout.length).toBeGreaterThan(4)
+  })
+
+  it('lists every command', async () => {
+    const { stdout } = await tandem('--help')
+    for (const name of [
+      ...['demo', 'devices', 'select', 'transpose', 'reduce', 'matmul', 'jacobi', 'bench', 'doctor'],
+      ...['topology', 'bandwidth', 'monitor', 'completion'],
+    ]) {
+      expect(stdout).toMatch(new RegExp(`^  ${name} `, 'm'))
+    }
+  })
+})
