@@ -82,12 +82,9 @@ export function benchCommand(context: CommandContext): Command {
   )
   addSelectionOptions(command)
     .option('--devices <counts>', 'device counts, such as 1,2,4 (default: 1 and all)', wholeNumbers)
-    .option(
-      '--algorithms <names>',
-      `of ${algorithmNames.join(',')} (default: all)`,
-      someOf(algorithmNames),
-      [...algorithmNames],
-    )
+    .option('--algorithms <names>', `of ${algorithmNames.join(',')} (default: all)`, someOf(algorithmNames), [
+      ...algorithmNames,
+    ])
     .option('--schedules <names>', 'of serial,overlapped', someOf(['serial', 'overlapped'] as const), [
       'overlapped',
     ] as Schedule[])
