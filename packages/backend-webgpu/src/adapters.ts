@@ -66,6 +66,9 @@ function deviceLimits(limits: GPUSupportedLimits): DeviceLimits {
   }
 }
 
+/** Calls on a device of Dawn's may hang once its adapter is collected: a device keeps it. */
+const adapterOf = new WeakMap<GPUDevice, GPUAdapter>()
+
 /** Opens a `GPUDevice` with everything that its adapter can do. Rejects with `no-device` or `driver`. */
 export async function openDevice(source: GpuSource, name: string, label: string): Promise<GPUDevice> {
   const adapter = await source.gpu.requestAdapter(source.request)
@@ -76,11 +79,13 @@ export async function openDevice(source: GpuSource, name: string, label: string)
     if (typeof value === 'number') requiredLimits[key] = value
   }
   try {
-    return await adapter.requestDevice({
+    const device = await adapter.requestDevice({
       label,
       requiredFeatures: requestedFeatures.filter((feature) => adapter.features.has(feature)),
       requiredLimits,
     })
+    adapterOf.set(device, adapter)
+    return device
   } catch (cause) {
     const message = cause instanceof Error ? cause.message : String(cause)
     throw new GpuError('driver', `The adapter "${name}" does not open: ${message}`, { cause })

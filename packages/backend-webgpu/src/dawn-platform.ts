@@ -1,3 +1,4 @@
+import { isMainThread } from 'node:worker_threads'
 import type { Absence } from '@tandem-gpu/core'
 import type { WebGpuOptions } from './options.ts'
 import { chooseSources, findSources, type GpuSource, type Platform, type PlatformReport } from './platform.ts'
@@ -73,7 +74,9 @@ async function searchDawn(options: WebGpuOptions): Promise<PlatformReport> {
       return absent({
         code: 'no-driver',
         reason: `Dawn finds no GPU, and SwiftShader (${icdPath}) does not start.`,
-        remedy: `Reinstall ${softwarePackage}.`,
+        remedy: isMainThread
+          ? `Reinstall ${softwarePackage}.`
+          : 'Start the worker thread with the option env: SHARE_ENV, or install a Vulkan driver.',
       })
     }
   }

@@ -1,5 +1,6 @@
 import { type ExecutionOptions, type ExecutionResult, GpuError, type Span } from '@tandem-gpu/core'
 import { CommandStream } from './command-stream.ts'
+import { padTo4 } from './device-buffer.ts'
 import type { PhysicalDevice } from './physical-device.ts'
 import type { PreparedCommand, PreparedPlan } from './prepared-plan.ts'
 import type { ReadbackRing } from './readback-ring.ts'
@@ -92,7 +93,7 @@ export class Execution {
     const uniformBlock = this.#options.uniformBlock ?? this.#plan.uniformBlock
     const uniform = uniforms.get(physical)
     const { value, checked } = physical.scoped(`start "${label}"`, () => {
-      if (uniform !== undefined) physical.gpu.queue.writeBuffer(uniform, 0, uniformBlock)
+      if (uniform !== undefined) physical.gpu.queue.writeBuffer(uniform, 0, wholeWords(uniformBlock))
       if (!physical.gpu.features.has('timestamp-query')) return undefined
       const own = profile ? commands.filter((command) => command.physical === physical) : []
       return new RunClock(physical, own.length)
@@ -149,6 +150,13 @@ export class Execution {
     for (const clock of this.#clocks.values()) clock.timestamps.destroy()
     this.#clocks.clear()
   }
+}
+
+function wholeWords(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+  if (bytes.byteLength % 4 === 0) return bytes
+  const padded = new Uint8Array(padTo4(bytes.byteLength))
+  padded.set(bytes)
+  return padded
 }
 
 /** The device's clock over one run: when it starts and ends, and the spans of commands in between. */

@@ -28,8 +28,8 @@ export async function swiftShaderPackage(): Promise<{ loaderPath: string; icdPat
 
 /**
  * Runs `body` while the Vulkan loader reads `icdPath` as its only driver. The loader takes this from the environment alone, when an
- * instance is made; afterwards the variables are what they were. Worker threads have an environment of their own, which the loader
- * does not see: there a system Vulkan is needed.
+ * instance is made; afterwards the variables are what they were. The loader does not see a worker thread's own environment: start
+ * the worker with `env: SHARE_ENV`.
  */
 export async function withVulkanDriver<T>(icdPath: string, body: () => Promise<T>): Promise<T> {
   const names = ['VK_DRIVER_FILES', 'VK_ICD_FILENAMES']
