@@ -1,7 +1,17 @@
 import { decode } from 'fast-png'
 import { expect, it } from 'vitest'
 import { colorTable } from './color-map.ts'
-import { fieldPicture } from './picture.ts'
+import { FieldPicture } from './picture.ts'
+
+/** In two pieces, as an algorithm would deliver it. */
+function fieldPicture(field: ArrayLike<number>, rows: number, columns: number): Uint8Array {
+  const picture = new FieldPicture(rows, columns)
+  const cells = Array.from(field)
+  const middle = Math.floor(cells.length / 3)
+  picture.add(0, cells.slice(0, middle))
+  picture.add(middle, cells.slice(middle))
+  return picture.encode()
+}
 
 const dark = [68, 1, 84]
 const bright = [253, 231, 37]

@@ -1,51 +1,70 @@
 import { encode } from 'fast-png'
 import { colorTable } from './color-map.ts'
 
-/** The longer side of a picture; larger fields are averaged over blocks of cells. */
+/** The longer side of a picture; larger fields are averaged over square blocks of cells. */
 const sideLimit = 2048
 
 /**
- * A row-major field as a PNG: the smallest finite value dark, the largest bright, row 0 on top, values that are not finite white.
- * A field without a range (or without cells) is one colour. Returns the bytes of the file.
+ * Draws a row-major field that arrives in pieces: the smallest finite value dark, the largest bright, row 0 on top, values that are not
+ * finite white. A field without a range (or without cells) is one colour.
  */
-export function fieldPicture(field: ArrayLike<number>, rows: number, columns: number): Uint8Array {
-  const step = Math.max(1, Math.ceil(Math.max(rows, columns) / sideLimit))
-  const height = Math.max(1, Math.ceil(rows / step))
-  const width = Math.max(1, Math.ceil(columns / step))
-  const values = new Float64Array(width * height)
-  for (let y = 0; y < height; y++) {
-    for (let x = 0; x < width; x++)
-      values[y * width + x] = blockMean(field, rows, columns, y * step, x * step, step)
+export class FieldPicture {
+  readonly #rows: number
+  readonly #columns: number
+  readonly #step: number
+  readonly #width: number
+  readonly #height: number
+  /** Sums over the blocks of cells. */
+  readonly #sums: Float64Array
+
+  constructor(rows: number, columns: number) {
+    this.#rows = rows
+    this.#columns = columns
+    this.#step = Math.max(1, Math.ceil(Math.max(rows, columns) / sideLimit))
+    this.#height = Math.max(1, Math.ceil(rows / this.#step))
+    this.#width = Math.max(1, Math.ceil(columns / this.#step))
+    this.#sums = new Float64Array(this.#width * this.#height)
   }
 
-  let low = Number.POSITIVE_INFINITY
-  let high = Number.NEGATIVE_INFINITY
-  for (const value of values) {
-    if (!Number.isFinite(value)) continue
-    low = Math.min(low, value)
-    high = Math.max(high, value)
+  /** Each cell must come exactly once. */
+  add(offset: number, cells: ArrayLike<number>): void {
+    let column = offset % this.#columns
+    let row = (offset - column) / this.#columns
+    for (let i = 0; i < cells.length; i++) {
+      const pixel = Math.floor(row / this.#step) * this.#width + Math.floor(column / this.#step)
+      this.#sums[pixel]! += cells[i]!
+      if (++column === this.#columns) {
+        column = 0
+        row++
+      }
+    }
   }
-  const scale = high > low ? 255 / (high - low) : 0
-  const data = new Uint8Array(width * height * 3).fill(255)
-  values.forEach((value, i) => {
-    if (!Number.isFinite(value)) return
-    const color = Math.round((value - low) * scale) * 3
-    data.set(colorTable.subarray(color, color + 3), i * 3)
-  })
-  return encode({ width, height, data, channels: 3, depth: 8 })
-}
 
-function blockMean(
-  field: ArrayLike<number>,
-  rows: number,
-  columns: number,
-  row: number,
-  column: number,
-  step: number,
-) {
-  const rowEnd = Math.min(row + step, rows)
-  const columnEnd = Math.min(column + step, columns)
-  let sum = 0
-  for (let r = row; r < rowEnd; r++) for (let c = column; c < columnEnd; c++) sum += field[r * columns + c]!
-  return sum / ((rowEnd - row) * (columnEnd - column))
+  /** The bytes of a PNG file. */
+  encode(): Uint8Array {
+    const values = this.#sums.map((sum, pixel) => sum / this.#cellsOf(pixel))
+    let low = Number.POSITIVE_INFINITY
+    let high = Number.NEGATIVE_INFINITY
+    for (const value of values) {
+      if (!Number.isFinite(value)) continue
+      low = Math.min(low, value)
+      high = Math.max(high, value)
+    }
+    const scale = high > low ? 255 / (high - low) : 0
+    const data = new Uint8Array(values.length * 3).fill(255)
+    values.forEach((value, i) => {
+      if (!Number.isFinite(value)) return
+      const color = Math.round((value - low) * scale) * 3
+      data.set(colorTable.subarray(color, color + 3), i * 3)
+    })
+    return encode({ width: this.#width, height: this.#height, data, channels: 3, depth: 8 })
+  }
+
+  /** Blocks at the right and lower edges may be smaller. */
+  #cellsOf(pixel: number): number {
+    const x = pixel % this.#width
+    const y = (pixel - x) / this.#width
+    const extent = (start: number, end: number) => Math.max(1, Math.min(this.#step, end - start))
+    return extent(x * this.#step, this.#columns) * extent(y * this.#step, this.#rows)
+  }
 }

@@ -13,7 +13,7 @@ import {
 } from '../group-options.ts'
 import { formatJson } from '../json.ts'
 import { fileReason, writeOutputFile } from '../output-file.ts'
-import { fieldPicture } from '../picture.ts'
+import { FieldPicture } from '../picture.ts'
 import type { CommandContext } from '../program.ts'
 import { formatNumber, formatSeconds } from '../quantity.ts'
 import { describeDevices, verdictOf } from '../report-text.ts'
@@ -88,13 +88,13 @@ async function runAll(group: DeviceGroup, { signal, progress }: Terminal) {
       tracks.push({ name, devices: group.devices.map(({ info }) => info.name), spans })
     },
   })
-  const { rows, columns } = sizes.grid
-  const field = new Float32Array(rows * columns)
+  const picture = new FieldPicture(sizes.grid.rows, sizes.grid.columns)
+  const output = (offset: number, cells: Float32Array) => picture.add(offset, cells)
   const steps: (() => Promise<Report>)[] = [
     () => transpose(group, { ...settings('transpose'), ...sizes.transpose, type: 'f32' }),
     () => reduce(group, { ...settings('reduce'), elements: sizes.elements, type: 'i32' }),
     () => matmul(group, { ...settings('matmul'), m: sizes.side, n: sizes.side, k: sizes.side }),
-    () => jacobi(group, { ...settings('jacobi'), ...sizes.grid, decomposition: '2d', output: field }),
+    () => jacobi(group, { ...settings('jacobi'), ...sizes.grid, decomposition: '2d', output }),
   ]
   const reports: Report[] = []
   progress.start('Running', steps.length)
@@ -103,7 +103,7 @@ async function runAll(group: DeviceGroup, { signal, progress }: Terminal) {
     progress.step(1)
   }
   progress.stop()
-  return { reports, tracks, picture: fieldPicture(field, rows, columns) }
+  return { reports, tracks, picture: picture.encode() }
 }
 
 function asText(

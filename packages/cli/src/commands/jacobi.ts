@@ -1,7 +1,167 @@
-import { type JacobiReport, jacobi } from '@tandem-gpu/algorithms'
-import { Command } from 'commander'
+import {
+  type Decomposition,
+  type ElementWriter,
+  type HaloTransport,
+  type JacobiReport,
+  jacobi,
+} from '@tandem-gpu/algorithms'
+import { Command, Option } from 'commander'
+import { type AlgorithmOptions, addAlgorithmOptions } from '../algorithm-options.ts'
+import { runAlgorithm } from '../algorithm-run.ts'
+import { type InputFile, npySink, openInput } from '../array-files.ts'
+import { UsageError } from '../exit-code.ts'
+import { finiteNumber, wholeNumber } from '../group-options.ts'
+import type { OutputFile } from '../output-file.ts'
+import { FieldPicture } from '../picture.ts'
 import type { CommandContext } from '../program.ts'
+import { formatNumber } from '../quantity.ts'
+import type { ReportLine } from '../report-text.ts'
+
+interface JacobiCommandOptions extends AlgorithmOptions {
+  readonly rows?: number
+  readonly cols?: number
+  readonly boundary?: string
+  readonly source?: string
+  readonly output?: string
+  readonly image?: string
+  readonly iterations: number
+  readonly startIteration: number
+  readonly tolerance?: number
+  readonly residualEvery: number
+  readonly decomposition: Decomposition
+  readonly transport: HaloTransport | 'auto'
+}
+
+const accepted = ['f32'] as const
 
 export function jacobiCommand(context: CommandContext): Command {
-  return new Command('jacobi').description('')
+  const command = new Command('jacobi')
+    .description('solve Poisson’s equation on a grid by Jacobi’s iteration')
+    .option('--rows <n>', 'of the grid, its fixed outer ring included (default 257)', wholeNumber(0))
+    .option('--cols <n>', 'of the grid, its fixed outer ring included (default 257)', wholeNumber(0))
+    .option(
+      '--boundary <file>',
+      'begin with this .npy grid: its outer ring stays, its inner cells are the first guess',
+    )
+    .option(
+      '--source <file>',
+      'right-hand side f of Δu = -f, times the square of the spacing, as a .npy grid',
+    )
+    .option('--iterations <n>', 'sweeps, or with --tolerance at most so many', wholeNumber(0), 1000)
+    .option('--start-iteration <n>', 'sweeps that --boundary has behind it', wholeNumber(0), 0)
+    .option('--tolerance <change>', 'stop once no cell changes by more in a sweep', finiteNumber)
+    .option('--residual-every <n>', 'sweeps from one look at the residual to the next', wholeNumber(1), 100)
+    .addOption(
+      new Option('--decomposition <kind>', 'bands of rows, or blocks').choices(['1d', '2d']).default('2d'),
+    )
+    .addOption(
+      new Option('--transport <way>', 'how halos travel: copies, or kernels that read the peer')
+        .choices(['auto', 'copies', 'direct'])
+        .default('auto'),
+    )
+    .option('--output <file>', 'write the solution as .npy')
+    .option('--image <file>', 'draw the solution as .png')
+  addAlgorithmOptions(command)
+  return command.action(async (options: JacobiCommandOptions) => {
+    if (options.boundary !== undefined && (options.rows !== undefined || options.cols !== undefined)) {
+      throw new UsageError('--boundary has its own shape, so --rows and --cols cannot be given with it.')
+    }
+    const { progress } = context.terminal
+    let state: InputFile<'f32'> | undefined
+    let source: InputFile<'f32'> | undefined
+    let output: OutputFile | undefined
+    let image: OutputFile | undefined
+    let shape: readonly [rows: number, columns: number]
+    await runAlgorithm<JacobiReport>(context, options, {
+      async prepare(files) {
+        const read = { accepted, cast: options.cast ?? false }
+        if (options.boundary !== undefined) state = await openInput(files, options.boundary, read, progress)
+        if (options.source !== undefined) source = await openInput(files, options.source, read, progress)
+        shape = gridShape(options, state, source)
+        if (options.output !== undefined) output = await files.output(options.output)
+        if (options.image !== undefined) image = await files.output(options.image)
+      },
+      async compute(group, settings) {
+        const [rows, columns] = shape
+        const picture = image && new FieldPicture(rows, columns)
+        const file = output && (await npySink(output, 'f32', shape, progress))
+        const report = await jacobi(group, {
+          ...settings,
+          ...iterationOptions(options),
+          rows,
+          columns,
+          ...(state === undefined ? {} : { state: state.rowMajor() }),
+          ...(source === undefined ? {} : { source: source.rowMajor() }),
+          ...(picture === undefined && file === undefined ? {} : { output: bothSinks(picture, file) }),
+          onProgress: progressBar(options, progress),
+        })
+        if (picture !== undefined) await image?.handle.writeFile(picture.encode())
+        return report
+      },
+      describe: describeJacobi,
+    })
+  })
+}
+
+function gridShape(
+  options: JacobiCommandOptions,
+  state: InputFile<'f32'> | undefined,
+  source: InputFile<'f32'> | undefined,
+) {
+  const shape = state?.matrixShape() ?? ([options.rows ?? 257, options.cols ?? 257] as const)
+  const sourceShape = source?.matrixShape() ?? shape
+  if (sourceShape[0] !== shape[0] || sourceShape[1] !== shape[1]) {
+    throw new UsageError(
+      `${options.source} is ${sourceShape.join(' × ')}, and the grid is ${shape.join(' × ')}.`,
+      'bad-input',
+    )
+  }
+  return shape
+}
+
+function iterationOptions(options: JacobiCommandOptions) {
+  const { iterations, startIteration, tolerance, residualEvery, decomposition, transport } = options
+  const common = { iterations, startIteration, residualEvery, decomposition, transport }
+  return tolerance === undefined ? common : { ...common, tolerance }
+}
+
+function bothSinks(
+  picture: FieldPicture | undefined,
+  file: ElementWriter<'f32'> | undefined,
+): ElementWriter<'f32'> {
+  return async (offset, cells) => {
+    picture?.add(offset, cells)
+    await file?.(offset, cells)
+  }
+}
+
+function progressBar(options: JacobiCommandOptions, progress: CommandContext['terminal']['progress']) {
+  let done = options.startIteration
+  return ({ iteration }: { iteration: number }) => {
+    if (done === options.startIteration) progress.start('Sweeping', options.iterations)
+    progress.step(iteration - done)
+    done = iteration
+    if (done - options.startIteration < options.iterations) return
+    progress.stop()
+    // Another timed run begins.
+    done = options.startIteration
+  }
+}
+
+function describeJacobi(report: JacobiReport): readonly ReportLine[] {
+  const { converged, residual } = report
+  return [
+    ['blocks', `${report.grid.join(' × ')} (${report.decomposition}), halos by ${report.transport}`],
+    ['iterations', String(report.iterations)],
+    ['residual', residual === undefined ? 'no sweep ran' : formatNumber(residual)],
+    ...(converged === undefined
+      ? []
+      : [
+          [
+            'converged',
+            `at iteration ${converged.iteration}, with ${formatNumber(converged.residual)}`,
+          ] as const,
+        ]),
+    ['updates', `${formatNumber(report.megaUpdatesPerSecond)} million a second`],
+  ]
 }

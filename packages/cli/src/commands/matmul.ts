@@ -2,9 +2,9 @@ import { type MatmulReport, matmul } from '@tandem-gpu/algorithms'
 import { Command, Option } from 'commander'
 import { type AlgorithmOptions, addAlgorithmOptions } from '../algorithm-options.ts'
 import { runAlgorithm } from '../algorithm-run.ts'
+import { type InputFile, npySink, openInput } from '../array-files.ts'
 import { UsageError } from '../exit-code.ts'
 import { byteCount, wholeNumber } from '../group-options.ts'
-import { type InputFile, npySink, openInput } from '../matrix-files.ts'
 import { elementTypes, type NpyElementType } from '../npy/element-conversion.ts'
 import type { OutputFile } from '../output-file.ts'
 import type { CommandContext } from '../program.ts'
@@ -52,6 +52,7 @@ export function matmulCommand(context: CommandContext): Command {
     .option('--measure-model', 'measure the devices before predicting how many of them pay')
   addAlgorithmOptions(command)
   return command.action(async (options: MatmulCommandOptions) => {
+    const { progress } = context.terminal
     let a: InputFile | undefined
     let b: InputFile | undefined
     let output: OutputFile | undefined
@@ -60,9 +61,9 @@ export function matmulCommand(context: CommandContext): Command {
       async prepare(files) {
         const cast = options.cast ?? false
         const accepted = options.type === undefined ? elementTypes : [options.type]
-        if (options.a !== undefined) a = await openInput(files, options.a, { accepted, cast })
+        if (options.a !== undefined) a = await openInput(files, options.a, { accepted, cast }, progress)
         if (options.b !== undefined)
-          b = await openInput(files, options.b, { accepted: a ? [a.type] : accepted, cast })
+          b = await openInput(files, options.b, { accepted: a ? [a.type] : accepted, cast }, progress)
         problem = { ...productShape(options, a, b), type: a?.type ?? b?.type ?? options.type ?? 'f32' }
         if (options.output !== undefined) output = await files.output(options.output)
       },
@@ -73,11 +74,9 @@ export function matmulCommand(context: CommandContext): Command {
           ...problem,
           // Without --devices, the prediction may use fewer than there are.
           devices: options.devices ?? 'auto',
-          ...(a === undefined ? {} : { a: a.source() }),
-          ...(b === undefined ? {} : { b: b.source() }),
-          ...(output === undefined
-            ? {}
-            : { c: await npySink(output, type, [m, n], context.terminal.progress) }),
+          ...(a === undefined ? {} : { a: a.rowMajor() }),
+          ...(b === undefined ? {} : { b: b.rowMajor() }),
+          ...(output === undefined ? {} : { c: await npySink(output, type, [m, n], progress) }),
           ...(options.mode === undefined ? {} : { mode: options.mode }),
           ...(options.streamWidth === undefined ? {} : { streamWidth: options.streamWidth }),
           ...(options.memoryLimit === undefined ? {} : { memoryLimitBytes: options.memoryLimit }),
@@ -91,8 +90,8 @@ export function matmulCommand(context: CommandContext): Command {
 
 /** Sizes from the files where there are some; what is said twice must agree. */
 function productShape(options: MatmulCommandOptions, a: InputFile | undefined, b: InputFile | undefined) {
-  const [m, k] = a?.reader.matrixShape() ?? [undefined, undefined]
-  const [rowsOfB, n] = b?.reader.matrixShape() ?? [undefined, undefined]
+  const [m, k] = a?.matrixShape() ?? [undefined, undefined]
+  const [rowsOfB, n] = b?.matrixShape() ?? [undefined, undefined]
   if (k !== undefined && rowsOfB !== undefined && k !== rowsOfB) {
     throw new UsageError(
       `${options.a} is ${m} × ${k} and ${options.b} is ${rowsOfB} × ${n}: A needs as many columns as B has rows.`,

@@ -4,15 +4,14 @@ import {
   reduce,
   reductionKernelNames,
 } from '@tandem-gpu/algorithms'
-import type { ElementArray } from '@tandem-gpu/core'
 import { Command, Option } from 'commander'
 import { type AlgorithmOptions, addAlgorithmOptions } from '../algorithm-options.ts'
 import { runAlgorithm } from '../algorithm-run.ts'
+import { type InputFile, openInput } from '../array-files.ts'
 import { comparisonLine } from '../comparison-line.ts'
 import { UsageError } from '../exit-code.ts'
 import { wholeNumber } from '../group-options.ts'
 import { elementTypes, type NpyElementType } from '../npy/element-conversion.ts'
-import { NpyReader } from '../npy/reader.ts'
 import type { CommandContext } from '../program.ts'
 import type { ReportLine } from '../report-text.ts'
 
@@ -43,29 +42,28 @@ export function reduceCommand(context: CommandContext): Command {
     if (options.input !== undefined && options.elements !== undefined) {
       throw new UsageError('--input has its own length, so --elements cannot be given with it.')
     }
-    let input: NpyReader | undefined
+    let input: InputFile | undefined
     await runAlgorithm<ReductionReport>(context, options, {
       async prepare(files) {
         if (options.input === undefined) return
         const accepted = options.type === undefined ? elementTypes : [options.type]
-        input = files.closing(await NpyReader.open(options.input, { accepted, cast: options.cast ?? false }))
+        input = await openInput(
+          files,
+          options.input,
+          { accepted, cast: options.cast ?? false },
+          context.terminal.progress,
+        )
       },
       compute(group, settings) {
-        const reader = input
         return reduce(group, {
           ...settings,
-          elements: reader?.length ?? options.elements ?? 4_194_304,
-          type: reader?.type ?? options.type ?? 'i32',
+          elements: input?.length ?? options.elements ?? 4_194_304,
+          type: input?.type ?? options.type ?? 'i32',
           kernel: options.kernel,
           operation: options.operation,
           compareSchedules: options.compareSchedules ?? false,
           // The order of the elements of an array of several dimensions is the file's.
-          ...(reader === undefined
-            ? {}
-            : {
-                input: (offset: number, into: ElementArray<NpyElementType>) =>
-                  reader.readFileOrder(offset, into),
-              }),
+          ...(input === undefined ? {} : { input: input.fileOrder() }),
         })
       },
       describe: describeReduction,

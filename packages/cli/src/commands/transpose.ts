@@ -2,10 +2,10 @@ import { type TransposeReport, transpose } from '@tandem-gpu/algorithms'
 import { Command, Option } from 'commander'
 import { type AlgorithmOptions, addAlgorithmOptions } from '../algorithm-options.ts'
 import { runAlgorithm } from '../algorithm-run.ts'
+import { type InputFile, npySink, openInput } from '../array-files.ts'
 import { comparisonLine } from '../comparison-line.ts'
 import { UsageError } from '../exit-code.ts'
 import { wholeNumber } from '../group-options.ts'
-import { type InputFile, npySink, openInput } from '../matrix-files.ts'
 import { elementTypes, type NpyElementType } from '../npy/element-conversion.ts'
 import type { OutputFile } from '../output-file.ts'
 import type { CommandContext } from '../program.ts'
@@ -40,19 +40,20 @@ export function transposeCommand(context: CommandContext): Command {
     if (options.input !== undefined && (options.rows !== undefined || options.cols !== undefined)) {
       throw new UsageError('--input has its own shape, so --rows and --cols cannot be given with it.')
     }
+    const { progress } = context.terminal
     let input: InputFile | undefined
     let output: OutputFile | undefined
     await runAlgorithm<TransposeReport>(context, options, {
       async prepare(files) {
         if (options.input !== undefined) {
           const accepted = options.type === undefined ? elementTypes : [options.type]
-          input = await openInput(files, options.input, { accepted, cast: options.cast ?? false })
-          input.reader.matrixShape()
+          input = await openInput(files, options.input, { accepted, cast: options.cast ?? false }, progress)
+          input.matrixShape()
         }
         if (options.output !== undefined) output = await files.output(options.output)
       },
       async compute(group, settings) {
-        const [rows, columns] = input?.reader.matrixShape() ?? [options.rows ?? 768, options.cols ?? 1024]
+        const [rows, columns] = input?.matrixShape() ?? [options.rows ?? 768, options.cols ?? 1024]
         const type = input?.type ?? options.type ?? 'f32'
         return transpose(group, {
           ...settings,
@@ -61,10 +62,8 @@ export function transposeCommand(context: CommandContext): Command {
           type,
           transport: options.transport,
           compareSchedules: options.compareSchedules ?? false,
-          ...(input === undefined ? {} : { input: input.source() }),
-          ...(output === undefined
-            ? {}
-            : { output: await npySink(output, type, [columns, rows], context.terminal.progress) }),
+          ...(input === undefined ? {} : { input: input.rowMajor() }),
+          ...(output === undefined ? {} : { output: await npySink(output, type, [columns, rows], progress) }),
         })
       },
       describe: describeTranspose,

@@ -1,0 +1,68 @@
+import type { ElementReader, ElementWriter } from '@tandem-gpu/algorithms'
+import type { RunFiles } from './algorithm-run.ts'
+import type { NpyElementType } from './npy/element-conversion.ts'
+import { NpyReader, type NpyReadOptions } from './npy/reader.ts'
+import { NpyWriter } from './npy/writer.ts'
+import type { OutputFile } from './output-file.ts'
+import type { Progress } from './progress.ts'
+
+/** A `.npy` file as the input of an algorithm: read in pieces, as often as asked. */
+export interface InputFile<T extends NpyElementType = NpyElementType> {
+  readonly type: T
+  /** Elements in all. */
+  readonly length: number
+  /** Throws `UsageError` where the array has not two dimensions. */
+  matrixShape(): readonly [rows: number, columns: number]
+  /** A matrix in row-major order, whatever the file's. */
+  rowMajor(): ElementReader<T>
+  /** An array of any shape in the order in which the file holds it. */
+  fileOrder(): ElementReader<T>
+}
+
+/** Opened at once, so that a wrong file is found before any device is; `files` closes it. */
+export async function openInput<T extends NpyElementType>(
+  files: RunFiles,
+  path: string,
+  options: NpyReadOptions & { readonly accepted: readonly T[] },
+  progress: Progress,
+): Promise<InputFile<T>> {
+  const reader = files.closing(await NpyReader.open(path, options))
+  const shown = (read: ElementReader<T>): ElementReader<T> => {
+    let done = 0
+    return async (offset, into) => {
+      if (done === 0) progress.start(`Reading ${path}`, reader.length)
+      await read(offset, into)
+      progress.step(into.length)
+      done += into.length
+      if (done < reader.length) return
+      // Whoever verifies reads the file once more.
+      progress.stop()
+      done = 0
+    }
+  }
+  return {
+    // Of those that are accepted: others do not open.
+    type: reader.type as T,
+    length: reader.length,
+    matrixShape: () => reader.matrixShape(),
+    rowMajor: () => shown((offset, into) => reader.readRowMajor(offset, into)),
+    fileOrder: () => shown((offset, into) => reader.readFileOrder(offset, into)),
+  }
+}
+
+/** The sink that writes an array of `shape` into `file`, in ascending order. */
+export async function npySink<T extends NpyElementType>(
+  file: OutputFile,
+  type: T,
+  shape: readonly number[],
+  progress: Progress,
+): Promise<ElementWriter<T>> {
+  const length = shape.reduce((product, side) => product * side, 1)
+  const writer = await NpyWriter.start(file, type, shape)
+  return async (offset, data) => {
+    if (offset === 0) progress.start(`Writing ${file.path}`, length)
+    await writer.writeElements(offset, data)
+    progress.step(data.length)
+    if (offset + data.length === length) progress.stop()
+  }
+}
