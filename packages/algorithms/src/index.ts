@@ -1,4 +1,6 @@
 export * from './element-source.ts'
+export * from './jacobi/index.ts'
+export * from './matmul/index.ts'
 export * from './measure.ts'
 export * from './reduction/index.ts'
 export * from './report.ts'
