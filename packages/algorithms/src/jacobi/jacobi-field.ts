@@ -1,0 +1,200 @@
+import {
+  type BufferView,
+  type Device,
+  type DeviceBuffer,
+  type DeviceGroup,
+  elementArray,
+} from '@tandem-gpu/core'
+import { type ElementReader, type ElementSource, readElements, streamChunkLength } from '../element-source.ts'
+import { type Decomposition, decompose, type JacobiBlock, type ProcessGrid } from './decomposition.ts'
+
+/** Elements before a row's first inner cell: the left halo is the last of them. Rows start at multiples of 128 bytes. */
+export const leadElements = 32
+
+/** One device's part: two copies of its cells with a ring of halo cells, which sweeps read and write in turn. */
+export interface FieldBlock extends JacobiBlock {
+  readonly owner: Device
+  /** (rows + 2) × stride; inner cell (r, c) is at row r + 1, column `leadElements` + c. */
+  readonly cells: readonly [DeviceBuffer<'f32'>, DeviceBuffer<'f32'>]
+  /** f of the inner cells, as wide as `inner`. */
+  readonly source?: BufferView<'f32'>
+  /** One u32: the bits of the largest change. */
+  readonly residual: DeviceBuffer<'u32'>
+  /** Packed columns on their way: `rows` cells each, for the neighbours that there are. */
+  readonly send: { readonly left?: DeviceBuffer<'f32'>; readonly right?: DeviceBuffer<'f32'> }
+  readonly receive: { readonly left?: DeviceBuffer<'f32'>; readonly right?: DeviceBuffer<'f32'> }
+}
+
+/** A grid of `rows` × `columns` cells, the outer ring of which is the fixed boundary, distributed over the devices of a group. */
+export interface JacobiField {
+  readonly group: DeviceGroup
+  readonly rows: number
+  readonly columns: number
+  readonly grid: ProcessGrid
+  readonly blocks: readonly FieldBlock[]
+  destroy(): void
+}
+
+/** Inner cells of a block, with the columns rounded up to whole vectors. */
+export function innerVectors(block: FieldBlock, parity: 0 | 1): BufferView<'f32'> {
+  return block.cells[parity].block(1, leadElements, block.rows, Math.ceil(block.columns / 4) * 4)
+}
+
+export async function allocateField(
+  group: DeviceGroup,
+  rows: number,
+  columns: number,
+  decomposition: Decomposition,
+  options: { source: boolean; columnHalos: boolean },
+): Promise<JacobiField> {
+  const grid = decompose(Math.max(0, rows - 2), Math.max(0, columns - 2), group.devices.length, decomposition)
+  const buffers: DeviceBuffer[] = []
+  const destroy = () => {
+    for (const buffer of buffers) buffer.destroy()
+  }
+  try {
+    const blocks: FieldBlock[] = []
+    for (const block of grid.blocks) {
+      const owner = group.devices[block.device]!
+      const keep = <B extends DeviceBuffer>(buffer: B): B => {
+        buffers.push(buffer)
+        return buffer
+      }
+      const stride = Math.ceil((leadElements + block.columns + 1) / 32) * 32
+      const named = (label: string) => ({ label: `${label}[${block.device}]` })
+      const cells = async (label: string) =>
+        keep(await owner.allocate('f32', [block.rows + 2, stride], named(label)))
+      const column = async (label: string, neighbour: number | undefined) =>
+        options.columnHalos && neighbour !== undefined
+          ? keep(await owner.allocate('f32', block.rows, named(label)))
+          : undefined
+      const both: FieldBlock['cells'] = [await cells('u'), await cells('v')]
+      const width = Math.ceil(block.columns / 4) * 4
+      const sendLeft = await column('send left', block.left)
+      const sendRight = await column('send right', block.right)
+      const receiveLeft = await column('receive left', block.left)
+      const receiveRight = await column('receive right', block.right)
+      const source = options.source
+        ? keep(await owner.allocate('f32', [block.rows, width], named('source')))
+        : undefined
+      blocks.push({
+        ...block,
+        owner,
+        cells: both,
+        residual: keep(await owner.allocate('u32', 1, named('residual'))),
+        ...(source && { source }),
+        send: { ...(sendLeft && { left: sendLeft }), ...(sendRight && { right: sendRight }) },
+        receive: { ...(receiveLeft && { left: receiveLeft }), ...(receiveRight && { right: receiveRight }) },
+      })
+    }
+    return { group, rows, columns, grid, blocks, destroy }
+  } catch (error) {
+    destroy()
+    throw error
+  }
+}
+
+/** Writes a state (rows × columns, boundary included) into both copies of every block, halos included. */
+export async function writeState(field: JacobiField, state: ElementSource<'f32'>): Promise<void> {
+  await eachBand(field, state, 2, async (block, data, top, count) => {
+    for (const cells of block.cells)
+      await field.group.queue.write(cells.block(top, leadElements - 1, count, block.columns + 2), data)
+  })
+}
+
+/** Writes f (rows × columns; its outer ring is not used). */
+export async function writeSource(field: JacobiField, source: ElementSource<'f32'>): Promise<void> {
+  await eachBand(field, source, 0, (block, data, top, count) =>
+    field.group.queue.write(block.source!.block(top, 0, count, block.columns), data),
+  )
+}
+
+/** Hands every block its part of a flat array, with `ring` more rows and columns than the block, in pieces of whole rows. */
+async function eachBand(
+  field: JacobiField,
+  source: ElementSource<'f32'>,
+  ring: 0 | 2,
+  write: (block: FieldBlock, data: Float32Array<ArrayBuffer>, top: number, count: number) => Promise<void>,
+): Promise<void> {
+  const { columns, blocks } = field
+  const skip = ring === 2 ? 0 : 1
+  const step = Math.max(1, Math.floor(streamChunkLength / columns))
+  for (const first of blocks.filter((block) => block.left === undefined)) {
+    const band = blocks.filter((block) => block.row === first.row)
+    for (let top = 0; top < first.rows + ring; top += step) {
+      const count = Math.min(step, first.rows + ring - top)
+      const rows = await readElements(source, 'f32', (first.row + skip + top) * columns, count * columns)
+      for (const block of band) {
+        const width = block.columns + ring
+        const data = new Float32Array(count * width)
+        for (let row = 0; row < count; row++) {
+          const start = row * columns + block.column + skip
+          data.set(rows.subarray(start, start + width), row * width)
+        }
+        await write(block, data, top, count)
+      }
+    }
+  }
+}
+
+/**
+ * Reads a copy of the state, boundary included, any range. Halo cells between blocks are not read: they may be older than the cells they
+ * mirror. A grid without inner cells has no state on the devices: `outline` gives it.
+ */
+export function stateReader(
+  field: JacobiField,
+  parity: 0 | 1,
+  outline: ElementSource<'f32'>,
+): ElementReader<'f32'> {
+  const { rows, columns, blocks, group } = field
+  const readRows = async (first: number, count: number): Promise<Float32Array> => {
+    const lines = new Float32Array(count * columns)
+    for (const row of new Set(blocks.length === 0 ? range(first, count) : [0, rows - 1])) {
+      if (row < first || row >= first + count) continue
+      lines.set(await readElements(outline, 'f32', row * columns, columns), (row - first) * columns)
+    }
+    for (const block of blocks) {
+      const top = Math.max(first, block.row + 1)
+      const height = Math.min(first + count, block.row + 1 + block.rows) - top
+      if (height <= 0) continue
+      // The outermost halo columns are the boundary.
+      const before = block.left === undefined ? 1 : 0
+      const width = block.columns + before + (block.right === undefined ? 1 : 0)
+      const view = block.cells[parity].block(top - block.row, leadElements - before, height, width)
+      const data = await group.queue.read(view)
+      for (let row = 0; row < height; row++)
+        lines.set(
+          data.subarray(row * width, (row + 1) * width),
+          (top - first + row) * columns + block.column + 1 - before,
+        )
+    }
+    return lines
+  }
+  const step = Math.max(1, Math.floor(streamChunkLength / Math.max(1, columns)))
+  return async (offset, into) => {
+    for (let at = 0; at < into.length; ) {
+      const first = Math.floor((offset + at) / columns)
+      const last = Math.ceil((offset + into.length) / columns)
+      const lines = await readRows(first, Math.min(step, last - first))
+      const start = offset + at - first * columns
+      const part = lines.subarray(start, start + into.length - at)
+      into.set(part, at)
+      at += part.length
+    }
+  }
+}
+
+function range(first: number, count: number): number[] {
+  return Array.from({ length: count }, (_, index) => first + index)
+}
+
+/** The whole state as one array. */
+export async function gatherState(
+  field: JacobiField,
+  parity: 0 | 1,
+  outline: ElementSource<'f32'>,
+): Promise<Float32Array<ArrayBuffer>> {
+  const state = elementArray('f32', field.rows * field.columns)
+  await stateReader(field, parity, outline)(0, state)
+  return state
+}

@@ -1,0 +1,194 @@
+import {
+  type DeviceGroup,
+  elementArray,
+  type HostBuffer,
+  type HostView,
+  type Program,
+  type Schedule,
+} from '@tandem-gpu/core'
+import type { JacobiField } from './jacobi-field.ts'
+import type { JacobiKernels } from './jacobi-kernels.ts'
+import { recordSweeps } from './record-jacobi.ts'
+
+/** Sweeps in one recorded program at most, but for an odd check interval, which takes two of them. */
+const longestBody = 128
+
+export interface IterateOptions {
+  readonly iterations: number
+  /** Stop once the largest change of a cell in one sweep is at most this. Looked at every `residualEvery` sweeps, one interval late. */
+  readonly tolerance?: number
+  readonly residualEvery: number
+  readonly schedule: Schedule
+  readonly edgesFirst: boolean
+  readonly signal?: AbortSignal
+  /** After every interval that is waited for. */
+  readonly onProgress?: (progress: { iteration: number; residual: number }) => void
+}
+
+export interface IterateResult {
+  /** Sweeps done. */
+  readonly iterations: number
+  /** The copy that holds the state. */
+  readonly parity: 0 | 1
+  /** Largest change of a cell in the last sweep; absent where no sweep ran. */
+  readonly residual?: number
+  /** The first look at which the tolerance held: the state is at most one interval further. */
+  readonly converged?: { readonly iteration: number; readonly residual: number }
+  readonly seconds: number
+  readonly clock: 'device' | 'host'
+}
+
+/** Runs sweeps from copy 0 of a field that holds a state. Keeps its programs, so that a second call records nothing. */
+export class JacobiIteration {
+  readonly #field: JacobiField
+  readonly #kernels: JacobiKernels
+  readonly #options: IterateOptions
+  readonly #residuals: HostBuffer<'u32'>
+  readonly #programs = new Map<string, Program>()
+
+  constructor(field: JacobiField, kernels: JacobiKernels, options: IterateOptions) {
+    this.#field = field
+    this.#kernels = kernels
+    this.#options = options
+    this.#residuals = field.group.allocateHost('u32', 2 * field.blocks.length, { label: 'residuals' })
+  }
+
+  get #group(): DeviceGroup {
+    return this.#field.group
+  }
+
+  /** The program that repeats in a fixed number of iterations: for plans, traces and timing. */
+  body(): Program {
+    const { iterations, residualEvery } = this.#options
+    const interval = Math.min(residualEvery, longestBody)
+    const even = interval % 2 === 0 ? interval : 2 * interval
+    return this.#program(Math.max(1, Math.min(even, iterations)), 0, 0, interval)
+  }
+
+  async run(): Promise<IterateResult> {
+    const { iterations, tolerance } = this.#options
+    if (iterations === 0 || this.#field.blocks.length === 0)
+      return { iterations: 0, parity: 0, seconds: 0, clock: 'host' }
+    return tolerance === undefined ? this.#fixed() : this.#untilTolerance(tolerance)
+  }
+
+  destroy(): void {
+    for (const program of this.#programs.values()) program.destroy()
+    this.#residuals.destroy()
+  }
+
+  async #fixed(): Promise<IterateResult> {
+    const { iterations, residualEvery } = this.#options
+    const interval = Math.min(residualEvery, iterations)
+    const runs: [Program, number][] = []
+    if (interval <= longestBody) {
+      const even = interval % 2 === 0 ? interval : 2 * interval
+      const times = Math.floor(iterations / even)
+      if (times > 0) runs.push([this.#program(even, 0, 0, interval), times])
+      if (iterations % even > 0) runs.push([this.#program(iterations % even, 0, 0, interval), 1])
+    } else
+      for (let done = 0; done < iterations; done += interval)
+        runs.push(...this.#interval(Math.min(interval, iterations - done), (done % 2) as 0 | 1, 0))
+    const { seconds, clock } = await this.#runAll(runs)
+    return {
+      iterations,
+      parity: (iterations % 2) as 0 | 1,
+      residual: this.#residual(0),
+      seconds,
+      clock,
+    }
+  }
+
+  /** Each interval starts before the residual of the one before is looked at, so the devices never wait for the host. */
+  async #untilTolerance(tolerance: number): Promise<IterateResult> {
+    const { iterations, residualEvery, onProgress } = this.#options
+    const start = performance.now()
+    let enqueued = 0
+    let slot: 0 | 1 = 0
+    const enqueue = () => {
+      const length = Math.min(residualEvery, iterations - enqueued)
+      const runs = this.#interval(length, (enqueued % 2) as 0 | 1, slot)
+      enqueued += length
+      const entry = { iteration: enqueued, slot, done: this.#runAll(runs) }
+      // A failure is reported when the entry's turn comes.
+      entry.done.catch(() => {})
+      slot = slot === 0 ? 1 : 0
+      return entry
+    }
+    let current = enqueue()
+    let converged: IterateResult['converged']
+    let residual: number
+    for (;;) {
+      const next = enqueued < iterations && !converged ? enqueue() : undefined
+      await current.done
+      residual = this.#residual(current.slot)
+      onProgress?.({ iteration: current.iteration, residual })
+      if (!converged && residual <= tolerance) converged = { iteration: current.iteration, residual }
+      if (!next) break
+      current = next
+    }
+    return {
+      iterations: enqueued,
+      parity: (enqueued % 2) as 0 | 1,
+      residual,
+      ...(converged && { converged }),
+      seconds: (performance.now() - start) / 1e3,
+      clock: 'host',
+    }
+  }
+
+  /** `length` sweeps with a look at the residual after the last. */
+  #interval(length: number, parity: 0 | 1, slot: 0 | 1): [Program, number][] {
+    if (length <= longestBody) return [[this.#program(length, parity, slot, length), 1]]
+    const times = Math.floor((length - 1) / longestBody)
+    return [
+      [this.#program(longestBody, parity, slot, 0), times],
+      [this.#program(length - times * longestBody, parity, slot, length - times * longestBody), 1],
+    ]
+  }
+
+  /** `sweeps` sweeps from copy `parity`, the residual after every `every` of them (0: never) and after the last. */
+  #program(sweeps: number, parity: 0 | 1, slot: 0 | 1, every: number): Program {
+    const key = `${sweeps} ${parity} ${slot} ${every}`
+    let program = this.#programs.get(key)
+    if (!program) {
+      const count = this.#field.blocks.length
+      const target = this.#residuals.slice(slot * count, count)
+      const residuals = new Map<number, HostView<'u32'>>()
+      if (every > 0) {
+        for (let sweep = every; sweep < sweeps; sweep += every) residuals.set(sweep, target)
+        residuals.set(sweeps, target)
+      }
+      const { schedule, edgesFirst } = this.#options
+      program = this.#group.record(
+        (recorder) =>
+          recordSweeps(recorder, this.#field, this.#kernels, { sweeps, parity, residuals, edgesFirst }),
+        { schedule, label: `jacobi ${sweeps} sweeps` },
+      )
+      this.#programs.set(key, program)
+    }
+    return program
+  }
+
+  async #runAll(runs: [Program, number][]): Promise<{ seconds: number; clock: 'device' | 'host' }> {
+    const { signal } = this.#options
+    for (const [program] of runs) await program.prepare()
+    const results = await Promise.all(
+      runs
+        .filter(([, times]) => times > 0)
+        .map(([program, times]) => this.#group.queue.run(program, times, signal ? { signal } : {})),
+    )
+    return {
+      seconds: results.reduce((sum, result) => sum + result.seconds, 0),
+      clock: results.every((result) => result.clock === 'device') ? 'device' : 'host',
+    }
+  }
+
+  #residual(slot: 0 | 1): number {
+    const count = this.#field.blocks.length
+    const bits = elementArray('u32', 1)
+    for (const value of this.#residuals.array.subarray(slot * count, (slot + 1) * count))
+      bits[0] = Math.max(bits[0]!, value)
+    return new Float32Array(bits.buffer)[0]!
+  }
+}

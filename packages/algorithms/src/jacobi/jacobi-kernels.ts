@@ -1,0 +1,80 @@
+import type { CompileOptions, DeviceGroup, Kernel } from '@tandem-gpu/core'
+import columns from './columns.wgsl.ts'
+import haloOwn from './halo-own.part.wgsl.ts'
+import haloPeer from './halo-peer.part.wgsl.ts'
+import residualMax from './residual-max.part.wgsl.ts'
+import residualMaxWorkgroup from './residual-max-workgroup.part.wgsl.ts'
+import residualNone from './residual-none.part.wgsl.ts'
+import sourceArray from './source-array.part.wgsl.ts'
+import sourceNone from './source-none.part.wgsl.ts'
+import sweep from './sweep.part.wgsl.ts'
+
+/**
+ * How halo cells travel. `copies`: rows are copied as they are; columns are packed, copied and unpacked. `direct`: the sweep reads the
+ * neighbours' cells where they are, which needs peer access and suits small grids, where copies are all latency.
+ */
+export type HaloTransport = 'copies' | 'direct'
+
+export interface JacobiKernels {
+  readonly transport: HaloTransport
+  readonly sweep: Kernel
+  /** As `sweep`, and raises the residual to the largest change of a cell. */
+  readonly sweepResidual: Kernel
+  /** Moves one column, and two. Absent for `direct`. */
+  readonly oneColumn?: Kernel
+  readonly bothColumns?: Kernel
+}
+
+interface SweepVariant {
+  readonly transport: HaloTransport
+  readonly source: boolean
+  readonly residual: 'none' | 'max' | 'max-workgroup'
+}
+
+export function sweepSource({ transport, source, residual }: SweepVariant): CompileOptions {
+  const parts = [
+    sweep,
+    transport === 'direct' ? haloPeer : haloOwn,
+    source ? sourceArray : sourceNone,
+    { none: residualNone, max: residualMax, 'max-workgroup': residualMaxWorkgroup }[residual],
+  ]
+  const label = ['jacobi sweep', transport, source ? 'source' : '', residual === 'none' ? '' : residual]
+  return { label: label.filter(Boolean).join(' '), wgsl: parts.join('\n') }
+}
+
+function columnSource(entryPoint: 'one' | 'both'): CompileOptions {
+  return { label: `jacobi columns ${entryPoint}`, wgsl: columns, entryPoint }
+}
+
+/** Every kernel that Jacobi can use: for tests and for compilation ahead of time. */
+export function jacobiSources(): CompileOptions[] {
+  const variants = (['copies', 'direct'] as const).flatMap((transport) =>
+    [false, true].flatMap((source) =>
+      (['none', 'max', 'max-workgroup'] as const).map((residual) =>
+        sweepSource({ transport, source, residual }),
+      ),
+    ),
+  )
+  return [...variants, columnSource('one'), columnSource('both')]
+}
+
+/** Compiles for every device of the group. The group caches kernels: calling again costs nothing. */
+export async function compileJacobi(
+  group: DeviceGroup,
+  options: { transport: HaloTransport; source: boolean },
+): Promise<JacobiKernels> {
+  const residual = group.software ? 'max' : 'max-workgroup'
+  const [plain, observing, one, both] = await Promise.all([
+    group.compile(sweepSource({ ...options, residual: 'none' })),
+    group.compile(sweepSource({ ...options, residual })),
+    options.transport === 'copies' ? group.compile(columnSource('one')) : undefined,
+    options.transport === 'copies' ? group.compile(columnSource('both')) : undefined,
+  ])
+  return {
+    transport: options.transport,
+    sweep: plain,
+    sweepResidual: observing,
+    ...(one && { oneColumn: one }),
+    ...(both && { bothColumns: both }),
+  }
+}

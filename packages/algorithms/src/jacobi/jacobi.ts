@@ -1,0 +1,217 @@
+import { type DeviceGroup, GpuError, type Program, type Schedule } from '@tandem-gpu/core'
+import {
+  type ElementReader,
+  type ElementSink,
+  type ElementSource,
+  readElements,
+  requireLength,
+  streamChunkLength,
+} from '../element-source.ts'
+import { type MeasureOptions, median } from '../measure.ts'
+import { describeGroup, gigaRate, notVerified, type Report } from '../report.ts'
+import type { Decomposition } from './decomposition.ts'
+import { allocateField, stateReader, writeSource, writeState } from './jacobi-field.ts'
+import { type IterateResult, JacobiIteration } from './jacobi-iteration.ts'
+import { compileJacobi, type HaloTransport } from './jacobi-kernels.ts'
+import { verifyJacobi } from './verify-jacobi.ts'
+
+export interface JacobiOptions extends Omit<MeasureOptions, 'repetitions'> {
+  /** Cells of the grid, with its outer ring, which is the fixed (Dirichlet) boundary. */
+  rows: number
+  columns: number
+  /** The state to begin with, rows × columns: its outer ring is the boundary. Default: `waveBoundary`. */
+  state?: ElementSource<'f32'>
+  /** f of Poisson's equation Δu = -f times the square of the spacing, rows × columns; the outer ring is not used. Default: 0 (Laplace). */
+  source?: ElementSource<'f32'>
+  /** Takes the state at the end, rows × columns. To go on from it later, give it as `state` with `startIteration`. */
+  output?: ElementSink<'f32'>
+  /** Sweeps to do: all of them, or at most this many with a `tolerance`. Default 1000. */
+  iterations?: number
+  /** Sweeps that `state` has behind it; results count from there. Default 0. */
+  startIteration?: number
+  /** Stop once the largest change of a cell in one sweep is at most this. Looked at one interval late. */
+  tolerance?: number
+  /** Sweeps from one look at the residual to the next. Default 100. */
+  residualEvery?: number
+  /** Default `2d`. */
+  decomposition?: Decomposition
+  /** Default `auto`: `direct` for small blocks between devices that can access each other, else `copies`. */
+  transport?: HaloTransport | 'auto'
+  schedule?: Schedule
+  /** Checks the result. Default true. */
+  verify?: boolean
+  onProgress?: (progress: { iteration: number; residual: number }) => void
+  /** Sees the program that repeats, before it runs. */
+  onProgram?: (program: Program) => void
+}
+
+export interface JacobiReport extends Report {
+  readonly algorithm: 'jacobi'
+  /** Sweeps that the state has behind it, `startIteration` included. */
+  readonly iterations: number
+  /** Largest change of a cell in the last sweep. Absent where no sweep ran. */
+  readonly residual?: number
+  /** With a tolerance: where it was first seen to hold. Absent where it never did. */
+  readonly converged?: { readonly iteration: number; readonly residual: number }
+  readonly decomposition: Decomposition
+  /** Blocks down and across. */
+  readonly grid: readonly [down: number, across: number]
+  readonly transport: HaloTransport
+  /** Cell updates a second, in millions. */
+  readonly megaUpdatesPerSecond: number
+  readonly samples: readonly number[]
+}
+
+/** Cells of a block up to which reading a neighbour's cells in the sweep is faster than copying them before it. */
+const directCells = 8_388_608
+
+/**
+ * Solves Poisson's equation by Jacobi sweeps on the devices of the group (NVIDIA's CUDA-aware MPI series, part 4). The bits of the result
+ * depend on neither the number of devices nor the decomposition.
+ */
+export async function jacobi(group: DeviceGroup, options: JacobiOptions): Promise<JacobiReport> {
+  const { rows, columns, iterations = 1000, startIteration = 0, residualEvery = 100, tolerance } = options
+  const { decomposition = '2d', schedule = 'overlapped', verify = true, warmup = 0, samples = 1 } = options
+  requireCounts({ rows, columns, iterations, startIteration })
+  if (!Number.isSafeInteger(residualEvery) || residualEvery < 1)
+    throw new GpuError(
+      'validation',
+      `The residual is asked for every ${residualEvery} iterations; it must be 1 or more.`,
+    )
+  if (tolerance !== undefined && !(tolerance >= 0))
+    throw new GpuError('validation', `The tolerance is ${tolerance}; it must be 0 or more.`)
+  const state = options.state ?? waveBoundary(rows, columns)
+  requireLength('The state', state, rows * columns)
+  if (options.source) requireLength('The source', options.source, rows * columns)
+  if (options.output) requireLength('The output', options.output, rows * columns)
+
+  const transport = chooseTransport(group, rows, columns, options.transport ?? 'auto')
+  const kernels = await compileJacobi(group, { transport, source: options.source !== undefined })
+  const field = await allocateField(group, rows, columns, decomposition, {
+    source: options.source !== undefined,
+    columnHalos: transport === 'copies',
+  })
+  let iteration: JacobiIteration | undefined
+  try {
+    const cellsPerBlock = (rows * columns) / Math.max(1, field.blocks.length)
+    iteration = new JacobiIteration(field, kernels, {
+      iterations,
+      residualEvery,
+      schedule,
+      edgesFirst:
+        !group.software && field.grid.across === 1 && field.blocks.length > 1 && cellsPerBlock > 1e6,
+      ...(tolerance !== undefined && { tolerance }),
+      ...(options.signal && { signal: options.signal }),
+      ...(options.onProgress && {
+        onProgress: ({ iteration: done, residual }) =>
+          options.onProgress!({ iteration: startIteration + done, residual }),
+      }),
+    })
+    if (options.source && field.blocks.length > 0) await writeSource(field, options.source)
+    if (field.blocks.length > 0 && iterations > 0) {
+      const body = iteration.body()
+      options.onProgram?.(body)
+      if (options.trace) {
+        await writeState(field, state)
+        const { spans } = await group.queue.run(body, 1, { profile: true })
+        options.trace(spans ?? [])
+      }
+    }
+    const times: number[] = []
+    let result: IterateResult | undefined
+    for (let run = -warmup; run < Math.max(1, samples); run++) {
+      await writeState(field, state)
+      result = await iteration.run()
+      if (run >= 0) times.push(result.seconds)
+    }
+    const { parity, residual, converged, clock, iterations: done } = result!
+    const final = stateReader(field, parity, state)
+    if (options.output) await deliver(final, rows * columns, options.output)
+    const verification = verify
+      ? await verifyJacobi({
+          rows,
+          columns,
+          iterations: done,
+          initial: state,
+          source: options.source,
+          final,
+          previous: stateReader(field, parity === 0 ? 1 : 0, state),
+          residual,
+        })
+      : notVerified
+    const seconds = median(times)
+    const updates = Math.max(0, rows - 2) * Math.max(0, columns - 2) * done
+    return {
+      algorithm: 'jacobi',
+      ...describeGroup(group),
+      schedule,
+      shape: { rows, columns },
+      iterations: startIteration + done,
+      ...(residual !== undefined && { residual }),
+      ...(converged && { converged: { ...converged, iteration: startIteration + converged.iteration } }),
+      decomposition,
+      grid: [field.grid.down, field.grid.across],
+      transport,
+      ...verification,
+      seconds,
+      clock,
+      samples: times,
+      bytes: 8 * updates,
+      rate: gigaRate(8 * updates, seconds),
+      unit: 'GB/s',
+      megaUpdatesPerSecond: gigaRate(updates, seconds) * 1e3,
+      notes: [],
+    }
+  } finally {
+    iteration?.destroy()
+    field.destroy()
+  }
+}
+
+function requireCounts(counts: Record<string, number>): void {
+  for (const [name, value] of Object.entries(counts))
+    if (!Number.isSafeInteger(value) || value < 0)
+      throw new GpuError('validation', `${name} is ${value}; it must be a whole number, 0 or more.`)
+}
+
+function chooseTransport(
+  group: DeviceGroup,
+  rows: number,
+  columns: number,
+  wanted: HaloTransport | 'auto',
+): HaloTransport {
+  const { devices } = group
+  const denied = devices.flatMap((reader) =>
+    devices.filter((owner) => !group.canAccessPeer(reader, owner)).map((owner) => [reader, owner] as const),
+  )[0]
+  if (wanted === 'direct' && denied)
+    throw new GpuError(
+      'unsupported',
+      `Direct halos need peer access between all devices; device ${denied[0].ordinal} cannot access device ${denied[1].ordinal}.`,
+    )
+  if (wanted !== 'auto') return wanted
+  return !denied && devices.length > 1 && (rows * columns) / devices.length <= directCells
+    ? 'direct'
+    : 'copies'
+}
+
+/** Zero inside and on the top and bottom edges; one period of a sine down the left and right edges. */
+export function waveBoundary(rows: number, columns: number): ElementReader<'f32'> {
+  return (offset, into) => {
+    into.fill(0)
+    const length = into.length
+    for (let row = Math.floor(offset / columns); row * columns < offset + length; row++)
+      for (const column of [0, columns - 1]) {
+        const at = row * columns + column - offset
+        if (at >= 0 && at < length) into[at] = Math.sin((2 * Math.PI * row) / Math.max(1, rows - 1))
+      }
+  }
+}
+
+async function deliver(state: ElementReader<'f32'>, length: number, sink: ElementSink<'f32'>): Promise<void> {
+  if (typeof sink !== 'function') return state(0, sink)
+  for (let offset = 0; offset < length; offset += streamChunkLength) {
+    const count = Math.min(streamChunkLength, length - offset)
+    await sink(offset, await readElements(state, 'f32', offset, count))
+  }
+}

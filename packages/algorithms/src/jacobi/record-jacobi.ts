@@ -1,0 +1,256 @@
+import type { BufferView, HostView, Recorder } from '@tandem-gpu/core'
+import { type FieldBlock, innerVectors, type JacobiField, leadElements } from './jacobi-field.ts'
+import type { JacobiKernels } from './jacobi-kernels.ts'
+
+export interface RecordSweepsOptions {
+  /** How many sweeps. An even number ends in the copy it began in, so that the program can be repeated. */
+  readonly sweeps: number
+  /** The copy of the cells that the first sweep reads. */
+  readonly parity: 0 | 1
+  /** After these sweeps (1 is the first) the largest change of a cell goes to a place in host memory: one u32 for each block, in order. */
+  readonly residuals?: ReadonlyMap<number, HostView<'u32'>>
+  /**
+   * Sweeps the rows at the edge of a block first, as commands of their own, so that they travel while the inner rows are swept. Pays on large
+   * blocks; only where blocks have no neighbours at their sides. Default false.
+   */
+  readonly edgesFirst?: boolean
+}
+
+/**
+ * Records sweeps over all blocks, and between two sweeps the exchange of halos (NVIDIA's CUDA-aware MPI series, part 4): edge rows are copied
+ * as they are; edge columns are packed by a kernel into contiguous memory, copied and unpacked, and the packing runs while rows travel.
+ */
+export function recordSweeps(
+  recorder: Recorder,
+  field: JacobiField,
+  kernels: JacobiKernels,
+  options: RecordSweepsOptions,
+): void {
+  for (let sweep = 1; sweep <= options.sweeps; sweep++) {
+    const from = ((options.parity + sweep - 1) % 2) as 0 | 1
+    const residual = options.residuals?.get(sweep)
+    if (residual)
+      for (const block of field.blocks) recorder.fill(block.residual, 0, { label: 'clear residual' })
+    for (const block of field.blocks)
+      recordBlockSweep(
+        recorder,
+        field,
+        kernels,
+        block,
+        from,
+        residual !== undefined,
+        options.edgesFirst ?? false,
+      )
+    if (residual)
+      for (const [index, block] of field.blocks.entries())
+        recorder.download(block.residual, residual.slice(index, 1), { label: 'residual' })
+    if (kernels.transport === 'copies') recordExchange(recorder, field, kernels, from === 0 ? 1 : 0)
+  }
+}
+
+function recordBlockSweep(
+  recorder: Recorder,
+  field: JacobiField,
+  kernels: JacobiKernels,
+  block: FieldBlock,
+  from: 0 | 1,
+  observe: boolean,
+  edgesFirst: boolean,
+): void {
+  const { columns, owner } = block
+  const cells = block.cells[from]
+  const next = innerVectors(block, from === 0 ? 1 : 0)
+  const width = next.columns
+  const software = owner.info.software
+  for (const { row, count } of rowRanges(block, edgesFirst && kernels.transport === 'copies')) {
+    // A strip is long enough to reuse loaded rows and short enough to keep all processors busy.
+    const strip = Math.max(
+      software ? Math.min(64, Math.ceil(count / 16)) : count < 512 ? 2 : 8,
+      Math.ceil(count / 262_140),
+    )
+    const args: Record<string, BufferView | number> = {
+      next: next.block(row, 0, count, width),
+      source_base: 0,
+      source_stride: 0,
+      residual_base: 0,
+      above_edge_base: 0,
+      below_edge_base: 0,
+      left_edge_base: 0,
+      left_edge_stride: 0,
+      right_edge_base: 0,
+      right_edge_stride: 0,
+      rows: count,
+      columns,
+      strip,
+    }
+    if (block.source) {
+      args.source = block.source.block(row, 0, count, width)
+      delete args.source_base
+      delete args.source_stride
+    }
+    if (observe) {
+      args.residual = block.residual
+      delete args.residual_base
+    }
+    if (kernels.transport === 'direct') {
+      args.u = cells.block(row + 1, leadElements, count, width)
+      args.top = 0
+      args.lead = 0
+      args.above_edge = rowBeside(field, block, from, row - 1, width)
+      args.below_edge = rowBeside(field, block, from, row + count, width)
+      args.left_edge = columnBeside(field, block, from, 'left', row, count)
+      args.right_edge = columnBeside(field, block, from, 'right', row, count)
+      for (const name of ['above_edge_base', 'below_edge_base']) delete args[name]
+      for (const side of ['left', 'right'])
+        for (const member of ['base', 'stride']) delete args[`${side}_edge_${member}`]
+    } else {
+      args.u = cells.block(row, 0, count + 2, cells.stride)
+      args.top = 1
+      args.lead = leadElements / 4
+    }
+    recorder.dispatch(observe ? kernels.sweepResidual : kernels.sweep, {
+      device: owner,
+      workgroups: [Math.min(65_535, Math.ceil(width / 128)), Math.ceil(count / strip / 4)],
+      args,
+      label: 'sweep',
+    })
+  }
+}
+
+/** Rows of a block, cut where a binding would exceed the device's limit; the first and the last apart, and first, with `edgesFirst`. */
+function rowRanges(block: FieldBlock, edgesFirst: boolean): { row: number; count: number }[] {
+  const { rows, owner, cells } = block
+  const rowByteLength = cells[0].stride * 4
+  const most = Math.max(
+    1,
+    Math.floor(Math.min(owner.limits.maxStorageBindingByteLength, 2 ** 33) / rowByteLength) - 3,
+  )
+  const split = edgesFirst && rows > 2
+  const ranges = split
+    ? [
+        { row: 0, count: 1 },
+        { row: rows - 1, count: 1 },
+      ]
+    : []
+  const end = split ? rows - 1 : rows
+  for (let row = split ? 1 : 0; row < end; row += most) ranges.push({ row, count: Math.min(most, end - row) })
+  return ranges
+}
+
+/** The row of cells next to a sweep's rows: the block's own, its boundary, or the neighbour's. `row` may be -1 or `rows`. */
+function rowBeside(
+  field: JacobiField,
+  block: FieldBlock,
+  from: 0 | 1,
+  row: number,
+  width: number,
+): BufferView<'f32'> {
+  const neighbour = row < 0 ? block.above : row >= block.rows ? block.below : undefined
+  if (neighbour === undefined) return block.cells[from].block(row + 1, leadElements, 1, width)
+  const other = field.blocks[neighbour]!
+  return other.cells[from].block(row < 0 ? other.rows : 1, leadElements, 1, width)
+}
+
+function columnBeside(
+  field: JacobiField,
+  block: FieldBlock,
+  from: 0 | 1,
+  side: 'left' | 'right',
+  row: number,
+  count: number,
+): BufferView<'f32'> {
+  const neighbour = block[side]
+  if (neighbour === undefined) {
+    const column = side === 'left' ? leadElements - 1 : leadElements + block.columns
+    return block.cells[from].block(row + 1, column, count, 1)
+  }
+  const other = field.blocks[neighbour]!
+  const column = side === 'left' ? leadElements + other.columns - 1 : leadElements
+  return other.cells[from].block(row + 1, column, count, 1)
+}
+
+/** Brings the halos of copy `at` up to date. */
+function recordExchange(recorder: Recorder, field: JacobiField, kernels: JacobiKernels, at: 0 | 1): void {
+  const { blocks } = field
+  for (const block of blocks) recordPack(recorder, kernels, block, at)
+  for (const block of blocks) {
+    const { cells, rows, columns } = block
+    const row = (source: FieldBlock, index: number) => source.cells[at].block(index, leadElements, 1, columns)
+    if (block.above !== undefined) {
+      const other = blocks[block.above]!
+      recorder.copy(row(other, other.rows), cells[at].block(0, leadElements, 1, columns), {
+        label: 'halo row',
+      })
+    }
+    if (block.below !== undefined)
+      recorder.copy(row(blocks[block.below]!, 1), cells[at].block(rows + 1, leadElements, 1, columns), {
+        label: 'halo row',
+      })
+  }
+  for (const block of blocks) {
+    if (block.left !== undefined)
+      recorder.copy(blocks[block.left]!.send.right!, block.receive.left!, { label: 'halo column' })
+    if (block.right !== undefined)
+      recorder.copy(blocks[block.right]!.send.left!, block.receive.right!, { label: 'halo column' })
+  }
+  for (const block of blocks) {
+    const { left, right } = block.receive
+    if (left)
+      recordColumn(recorder, kernels, block, left.reshape(block.rows, 1), column(block, at, -1), 'unpack')
+    if (right)
+      recordColumn(
+        recorder,
+        kernels,
+        block,
+        right.reshape(block.rows, 1),
+        column(block, at, block.columns),
+        'unpack',
+      )
+  }
+}
+
+function column(block: FieldBlock, at: 0 | 1, index: number): BufferView<'f32'> {
+  return block.cells[at].block(1, leadElements + index, block.rows, 1)
+}
+
+function recordPack(recorder: Recorder, kernels: JacobiKernels, block: FieldBlock, at: 0 | 1): void {
+  const { left, right } = block.send
+  const first = column(block, at, 0)
+  const last = column(block, at, block.columns - 1)
+  if (left && right)
+    recorder.dispatch(kernels.bothColumns!, {
+      device: block.owner,
+      workgroups: columnWorkgroups(block),
+      args: {
+        source: first,
+        destination: left.reshape(block.rows, 1),
+        source2: last,
+        destination2: right.reshape(block.rows, 1),
+        cells: block.rows,
+      },
+      label: 'pack',
+    })
+  else if (left) recordColumn(recorder, kernels, block, first, left.reshape(block.rows, 1), 'pack')
+  else if (right) recordColumn(recorder, kernels, block, last, right.reshape(block.rows, 1), 'pack')
+}
+
+function recordColumn(
+  recorder: Recorder,
+  kernels: JacobiKernels,
+  block: FieldBlock,
+  source: BufferView<'f32'>,
+  destination: BufferView<'f32'>,
+  label: string,
+): void {
+  const unused = { source2_base: 0, source2_stride: 0, destination2_base: 0, destination2_stride: 0 }
+  recorder.dispatch(kernels.oneColumn!, {
+    device: block.owner,
+    workgroups: columnWorkgroups(block),
+    args: { source, destination, cells: block.rows, ...unused },
+    label,
+  })
+}
+
+function columnWorkgroups(block: FieldBlock): number {
+  return Math.min(65_535, Math.ceil(block.rows / 64))
+}

@@ -1,0 +1,93 @@
+import { type ElementReader, type ElementSource, readElements } from '../element-source.ts'
+import type { Verification } from '../report.ts'
+import { referenceJacobi, sweepRowsF32 } from './reference-jacobi.ts'
+
+const u = 2 ** -24
+
+/** Cell updates up to which all iterations are repeated on the host. */
+const fullCheckUpdates = 2 ** 28
+
+export interface JacobiResult {
+  readonly rows: number
+  readonly columns: number
+  readonly iterations: number
+  readonly initial: ElementSource<'f32'>
+  readonly source: ElementSource<'f32'> | undefined
+  readonly final: ElementReader<'f32'>
+  /** The state one sweep before; of no meaning where no sweep ran. */
+  readonly previous: ElementReader<'f32'>
+  /** Largest change in the last sweep. */
+  readonly residual: number | undefined
+}
+
+/**
+ * All iterations again in f64, where that is at most 2^28 cell updates: a sweep averages, so it does not enlarge earlier errors, and adds at
+ * most 3·2^-24 of the largest value. Else the last sweep again for every cell, from the state before it, and the residual with it.
+ */
+export async function verifyJacobi(result: JacobiResult): Promise<Verification> {
+  const { rows, columns, iterations } = result
+  return rows * columns * iterations <= fullCheckUpdates ? fullCheck(result) : lastSweepCheck(result)
+}
+
+async function fullCheck(result: JacobiResult): Promise<Verification> {
+  const { rows, columns, iterations } = result
+  const length = rows * columns
+  const initial = await readElements(result.initial, 'f32', 0, length)
+  const source = result.source && (await readElements(result.source, 'f32', 0, length))
+  const state = await readElements(result.final, 'f32', 0, length)
+  const expected = referenceJacobi({ rows, columns, ...(source && { source }) }, initial, iterations)
+  let largest = 0
+  for (const value of initial) largest = Math.max(largest, Math.abs(value))
+  let largestSource = 0
+  for (const value of source ?? []) largestSource = Math.max(largestSource, Math.abs(value))
+  for (const value of expected) largest = Math.max(largest, Math.abs(value))
+  // The values in between stay below the start's largest plus what f adds in each sweep, and f's part only grows towards the end's.
+  const bound = iterations * 3 * u * (largest + largestSource / 4) + iterations * 2 ** -149
+  let maxError = 0
+  let right = true
+  for (let index = 0; index < length; index++) {
+    if (Object.is(state[index]!, expected[index]!)) continue
+    const error = Math.abs(state[index]! - expected[index]!)
+    if (error === 0) continue
+    if (!(error <= bound)) right = false
+    maxError = Math.max(maxError, Number.isNaN(error) ? Number.POSITIVE_INFINITY : error)
+  }
+  return {
+    checked: true,
+    verified: right,
+    verification: `every cell against ${iterations} iterations in f64, within ${bound.toExponential(2)} (3·2^-24 of the largest value an iteration)`,
+    maxError,
+  }
+}
+
+async function lastSweepCheck(result: JacobiResult): Promise<Verification> {
+  const { rows, columns, residual } = result
+  const band = Math.max(1, Math.floor(4_194_304 / columns))
+  let maxError = 0
+  let different = 0
+  let change = 0
+  for (let row = 1; row < rows - 1; row += band) {
+    const count = Math.min(band, rows - 1 - row)
+    const before = await readElements(result.previous, 'f32', (row - 1) * columns, (count + 2) * columns)
+    const after = await readElements(result.final, 'f32', row * columns, count * columns)
+    const source =
+      result.source && (await readElements(result.source, 'f32', (row - 1) * columns, (count + 2) * columns))
+    const expected = sweepRowsF32(columns, before, source, 1, count)
+    for (let line = 0; line < count; line++)
+      for (let column = 1; column < columns - 1; column++) {
+        const at = line * columns + column
+        const value = after[at]!
+        change = Math.max(change, Math.abs(Math.fround(value - before[at + columns]!)))
+        if (Object.is(value, expected[at]!) || value === expected[at]!) continue
+        different++
+        maxError = Math.max(maxError, Math.abs(value - expected[at]!))
+      }
+  }
+  const right = different === 0 && (residual === undefined || residual === change)
+  return {
+    checked: true,
+    verified: right,
+    verification: `the last sweep repeated for every cell, bit for bit${residual === undefined ? '' : ', with its residual'}; ${different} cells differ`,
+    maxError,
+  }
+}

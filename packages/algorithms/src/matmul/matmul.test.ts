@@ -1,0 +1,219 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { generatedElements } from '../element-source.ts'
+import { describeOnBackends } from '../testing-groups.ts'
+import { matmul } from './matmul.ts'
+import { chooseBlocking, compileMatmul, type MatmulType } from './matmul-kernels.ts'
+import { recordMatmul } from './record-matmul.ts'
+import { referenceMatmul } from './verify-matmul.ts'
+
+function random<T extends MatmulType>(type: T, length: number, seed: number) {
+  const array =
+    type === 'f32'
+      ? new Float32Array(length)
+      : type === 'i32'
+        ? new Int32Array(length)
+        : new Uint32Array(length)
+  ;(generatedElements(type, seed) as (offset: number, into: typeof array) => void)(0, array)
+  return array
+}
+
+describeOnBackends('matmul', (backend) => {
+  const slow = backend.name === 'reference'
+
+  it.each([
+    [0, 5, 4, 2],
+    [5, 0, 4, 2],
+    [5, 4, 0, 3],
+    [1, 1, 1, 4],
+    [1, 37, 19, 3],
+    [37, 1, 19, 3],
+    [3, 5, 41, 8],
+    [33, 129, 35, 3],
+  ])('multiplies %i × %i with k = %i on %i devices', async (m, n, k, devices) => {
+    const group = await backend.group(devices)
+    for (const extra of [{}, { streamWidth: 16 }] as const)
+      for (const type of ['f32', 'i32'] as const) {
+        const report = await matmul(group, { m, n, k, type, warmup: 0, ...extra })
+        expect(report).toMatchObject({ verified: true, devices, shape: { m, n, k }, unit: 'GFLOP/s' })
+      }
+  })
+
+  it('is right for any shape, device count, mode, schedule and element type', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.record({
+          m: fc.nat(slow ? 40 : 70),
+          n: fc.nat(slow ? 40 : 70),
+          k: fc.nat(slow ? 30 : 70),
+          devices: fc.integer({ min: 1, max: 4 }),
+          peerAccess: fc.boolean(),
+          schedule: fc.constantFrom('serial' as const, 'overlapped' as const),
+          type: fc.constantFrom('f32' as const, 'i32' as const, 'u32' as const),
+          streamWidth: fc.option(fc.integer({ min: 1, max: 40 }), { nil: undefined }),
+          seed: fc.nat(1000),
+        }),
+        async ({ devices, peerAccess, streamWidth, ...options }) => {
+          const group = await backend.group(devices, { peerAccess })
+          const report = await matmul(group, {
+            ...options,
+            ...(streamWidth !== undefined && { streamWidth }),
+            warmup: 0,
+            repetitions: 2,
+          })
+          expect(report).toMatchObject({ verified: true })
+          if (report.mode === 'resident') expect(report.stream).toBeUndefined()
+        },
+      ),
+      { numRuns: slow ? 15 : 25 },
+    )
+  })
+
+  it('gives the same bits for every device count, resident or streamed, and for every leading dimension', async () => {
+    const shape = { m: 61, n: 45, k: 53 }
+    const a = random('f32', 61 * 53, 1) as Float32Array<ArrayBuffer>
+    const b = random('f32', 53 * 45, 2) as Float32Array<ArrayBuffer>
+    const results: Uint32Array[] = []
+    for (const devices of [1, 2, 3, 4, 8])
+      for (const extra of [{}, { streamWidth: 7 }, { streamWidth: 16, memoryLimitBytes: 9_000 }]) {
+        const c = new Float32Array(61 * 45)
+        const group = await backend.group(devices)
+        await matmul(group, { ...shape, a, b, c, warmup: 0, verify: false, ...extra })
+        results.push(new Uint32Array(c.buffer))
+      }
+    for (const result of results) expect(result).toEqual(results[0])
+  })
+
+  it('multiplies sub-matrices in place', async () => {
+    const group = await backend.group(1)
+    const device = group.devices[0]!
+    const kernels = await compileMatmul(group, 'i32', chooseBlocking(device, { m: 19, n: 22, k: 13 }))
+    const a = random('i32', 40 * 40, 3) as Int32Array<ArrayBuffer>
+    const b = random('i32', 40 * 40, 4) as Int32Array<ArrayBuffer>
+    const buffers = await Promise.all([0, 1, 2].map(() => device.allocate('i32', [40, 40])))
+    const [x, y, z] = buffers as [(typeof buffers)[0], (typeof buffers)[0], (typeof buffers)[0]]
+    await group.queue.write(x, a)
+    await group.queue.write(y, b)
+    const program = group.record((r) =>
+      recordMatmul(r, kernels, x.block(3, 5, 19, 13), y.block(7, 1, 13, 22), z.block(2, 9, 19, 22)),
+    )
+    await group.queue.run(program)
+    const cut = (data: Int32Array, row: number, column: number, rows: number, columns: number) =>
+      Int32Array.from(
+        { length: rows * columns },
+        (_, i) => data[(row + Math.floor(i / columns)) * 40 + column + (i % columns)]!,
+      )
+    const expected = new Int32Array(1600)
+    const product = referenceMatmul(
+      'i32',
+      { m: 19, n: 22, k: 13 },
+      cut(a, 3, 5, 19, 13),
+      cut(b, 7, 1, 13, 22),
+    )
+    for (let row = 0; row < 19; row++)
+      expected.set(product.subarray(row * 22, (row + 1) * 22), (row + 2) * 40 + 9)
+    expect(await group.queue.read(z)).toEqual(expected)
+    program.destroy()
+    for (const buffer of buffers) buffer.destroy()
+  })
+
+  it('reads and writes the caller’s data piece by piece', async () => {
+    const group = await backend.group(3)
+    const [m, n, k] = [29, 31, 17]
+    const a = random('u32', m * k, 5) as Uint32Array<ArrayBuffer>
+    const b = random('u32', k * n, 6) as Uint32Array<ArrayBuffer>
+    for (const extra of [{}, { streamWidth: 8 }]) {
+      const c = new Uint32Array(m * n)
+      let expectedOffset = 0
+      const report = await matmul(group, {
+        m,
+        n,
+        k,
+        type: 'u32',
+        a: (offset, into) => into.set(a.subarray(offset, offset + into.length)),
+        b: (offset, into) => into.set(b.subarray(offset, offset + into.length)),
+        c: (offset, data) => {
+          expect(offset).toBe(expectedOffset)
+          expectedOffset += data.length
+          c.set(data, offset)
+        },
+        warmup: 0,
+        ...extra,
+      })
+      expect(report.verified).toBe(true)
+      expect(c).toEqual(referenceMatmul('u32', { m, n, k }, a, b))
+    }
+  })
+
+  it('copies a section of an array straight from one device to another between products', async () => {
+    const group = await backend.group(2)
+    const [first, second] = [group.devices[0]!, group.devices[1]!]
+    const a = await first.allocate('f32', [20, 24])
+    const b = await second.allocate('f32', [16, 32])
+    await group.queue.write(a, random('f32', 480, 7) as Float32Array<ArrayBuffer>)
+    const program = group.record((r) => r.copy(a.block(3, 5, 9, 11), b.block(6, 20, 9, 11)))
+    await group.queue.run(program)
+    const source = random('f32', 480, 7)
+    const copied = await group.queue.read(b)
+    for (let row = 0; row < 16; row++)
+      for (let column = 0; column < 32; column++) {
+        const inside = row >= 6 && row < 15 && column >= 20 && column < 31
+        expect(copied[row * 32 + column]).toBe(inside ? source[(row - 3) * 24 + column - 15] : 0)
+      }
+    program.destroy()
+    a.destroy()
+    b.destroy()
+  })
+
+  it('says when fewer devices are faster, and uses fewer on request', async () => {
+    const group = await backend.group(4)
+    const all = await matmul(group, { m: 16, n: 16, k: 16, warmup: 0 })
+    expect(all.prediction).toMatchObject({ best: 1, chosen: 4 })
+    expect(all.prediction.seconds).toHaveLength(4)
+    expect(all.notes.join()).toMatch(/1 device should be faster than 4/)
+    const auto = await matmul(group, { m: 16, n: 16, k: 16, devices: 'auto', warmup: 0 })
+    expect(auto).toMatchObject({ devices: 1, verified: true, slices: [16] })
+    const two = await matmul(group, { m: 16, n: 16, k: 16, devices: 2, warmup: 0, model: 'measure' })
+    expect(two).toMatchObject({ devices: 2, verified: true, prediction: { model: { source: 'measured' } } })
+  })
+
+  it('notices a wrong element', async () => {
+    const group = await backend.group(2)
+    const { matmulVerifier } = await import('./verify-matmul.ts')
+    expect(group.devices).toHaveLength(2)
+    for (const [type, m, n, k] of [
+      ['f32', 20, 30, 40],
+      ['i32', 20, 30, 40],
+    ] as const) {
+      const a = random(type, m * k, 1)
+      const b = random(type, k * n, 2)
+      const c = referenceMatmul(type, { m, n, k }, a as never, b as never)
+      const right = await matmulVerifier(type, { m, n, k }, a as never, b as never)
+      await right.rows(0, c)
+      expect(right.result()).toMatchObject({ verified: true })
+      c[77]! += type === 'f32' ? 1e-3 : 1
+      const wrong = await matmulVerifier(type, { m, n, k }, a as never, b as never)
+      await wrong.rows(0, c)
+      expect(wrong.result()).toMatchObject({ verified: false })
+    }
+  })
+
+  it('rejects what cannot be multiplied, with the values', async () => {
+    const group = await backend.group(2)
+    const a = new Float32Array(12)
+    await expect(matmul(group, { m: 3, n: 2, k: 5, a })).rejects.toMatchObject({
+      code: 'validation',
+      message: 'A holds 12 elements, the shape needs 15.',
+    })
+    await expect(matmul(group, { m: 3.5, n: 2, k: 5 })).rejects.toMatchObject({ code: 'validation' })
+    await expect(matmul(group, { m: 3, n: 2, k: 5, devices: 3 })).rejects.toMatchObject({
+      code: 'validation',
+    })
+    await expect(matmul(group, { m: 30, n: 20, k: 500, memoryLimitBytes: 4000 })).rejects.toMatchObject({
+      code: 'too-large',
+      message: expect.stringMatching(/4000 bytes .* k = 500 .* 4004 bytes/),
+    })
+    const report = await matmul(group, { m: 30, n: 20, k: 500, memoryLimitBytes: 4004, warmup: 0 })
+    expect(report).toMatchObject({ verified: true, stream: { width: 1, rowBlock: 1, byteLength: 4004 } })
+  })
+})
