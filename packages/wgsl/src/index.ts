@@ -1,3 +1,5 @@
+export { emitCuda } from './cuda/emit-cuda.ts'
+export type { CudaBounds, CudaKernel, CudaOptions, CudaParameter } from './cuda/kernel.ts'
 export {
   type EntryPointSummary,
   type LowerOptions,

@@ -1,0 +1,79 @@
+import type { BuiltinCall, Expression } from '../ir.ts'
+import { rootOf } from '../walk.ts'
+import { orderedTexts, valueText, valueTexts } from './expression-text.ts'
+import { type FunctionWriter, unwrapped } from './function-writer.ts'
+import { guarded, placeText } from './place-text.ts'
+import { runtimeTail } from './type-text.ts'
+
+const resultStructure: ReadonlySet<string> = new Set(['frexp', 'modf', 'atomicCompareExchangeWeak'])
+
+/** A call of a built-in function. Most carry their own name in the prelude. */
+export function builtinText(writer: FunctionWriter, e: BuiltinCall): string {
+  switch (e.name) {
+    case 'workgroupBarrier':
+    case 'storageBarrier':
+    case 'textureBarrier':
+      return '__syncthreads()'
+    case 'arrayLength':
+      return arrayLengthText(writer, e.args[0]!)
+    case 'workgroupUniformLoad': {
+      const { text } = placeText(writer, addressed(e.args[0]!), 'address')
+      return `workgroupUniformLoad(${text})`
+    }
+  }
+  if (e.name.startsWith('atomic')) return atomicText(writer, e)
+  if (e.name.startsWith('subgroup') || e.name.startsWith('quad')) return subgroupText(writer, e)
+  const args = valueTexts(writer, e.args).map(unwrapped)
+  const result = resultStructure.has(e.name) ? `<${writer.type(e.type!)}>` : ''
+  return `${e.name}${result}(${args.join(', ')})`
+}
+
+function addressed(e: Expression) {
+  if (e.kind !== 'address-of') throw new TypeError('expected an address')
+  return e.place
+}
+
+function arrayLengthText(writer: FunctionWriter, argument: Expression): string {
+  const place = addressed(argument)
+  const root = rootOf(place)
+  if (root.kind !== 'variable' || root.variable.kind !== 'module-variable')
+    throw new TypeError('arrayLength takes storage')
+  if (place.type.kind === 'array' && place.type.length !== undefined) return `${place.type.length}u`
+  if (place.kind === 'variable' || runtimeTail(root.variable.type) !== undefined)
+    return writer.lengthOf(root.variable)
+  throw new TypeError('arrayLength takes a runtime-sized array')
+}
+
+function atomicText(writer: FunctionWriter, e: BuiltinCall): string {
+  const place = addressed(e.args[0]!)
+  let guards: readonly string[] = []
+  const texts = orderedTexts(writer, [
+    {
+      expression: e.args[0]!,
+      text: () => {
+        const written = placeText(writer, place, 'atomic')
+        guards = written.guards
+        return written.text
+      },
+    },
+    ...e.args.slice(1).map((a) => ({ expression: a, text: () => unwrapped(valueText(writer, a)) })),
+  ])
+  const result = resultStructure.has(e.name) ? `<${writer.type(e.type!)}>` : ''
+  const call = `${e.name}${result}(${texts.join(', ')})`
+  if (e.type !== undefined) return guarded(guards, call, e.type, writer)
+  return guards.length === 0 ? call : `if (${guards.join(' && ')}) ${call}`
+}
+
+function subgroupText(writer: FunctionWriter, e: BuiltinCall): string {
+  const { context } = writer
+  const [x, y, z] = context.module.workgroupSize
+  let mask: string
+  if (!context.convergence.isConvergent(e)) mask = `active_lanes(${context.nextSite++})`
+  else if ((x * y * z) % 32 === 0) mask = '0xffffffffu'
+  else {
+    writer.needs.usesLanes = true
+    mask = 'lanes'
+  }
+  const args = valueTexts(writer, e.args).map(unwrapped)
+  return `${e.name}(${[mask, ...args].join(', ')})`
+}

@@ -1,0 +1,33 @@
+import type { Call } from '../ir.ts'
+import { orderedTexts, valueText } from './expression-text.ts'
+import { passedVariables } from './function-text.ts'
+import { type FunctionWriter, lengthName, unwrapped, viewName } from './function-writer.ts'
+import { placeText } from './place-text.ts'
+
+/** A call of a user function: its own arguments, then the module variables that it and its callees use. */
+export function callText(writer: FunctionWriter, e: Call): string {
+  const { context } = writer
+  const args = orderedTexts(
+    writer,
+    e.args.map((a) => ({
+      expression: a,
+      text: () =>
+        a.kind === 'address-of'
+          ? placeText(writer, a.place, 'address').text
+          : unwrapped(valueText(writer, a)),
+    })),
+  )
+  const needs = context.needs.get(e.function)!
+  for (const variable of needs.variables) writer.uses(variable)
+  for (const variable of needs.lengths) writer.lengthOf(variable)
+  if (needs.usesLanes) writer.needs.usesLanes = true
+  const passed = passedVariables(context, needs).flatMap((v) => {
+    const name = context.names.of(v)
+    const parts = [name]
+    if (needs.lengths.has(v)) parts.push(lengthName(context.names, v))
+    if (v.space === 'storage' && context.bounds === 'trap') parts.push(viewName(context.names, v))
+    return parts
+  })
+  if (needs.usesLanes) passed.push('lanes')
+  return `${context.names.of(e.function)}(${[...args, ...passed].join(', ')})`
+}

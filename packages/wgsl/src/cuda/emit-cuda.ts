@@ -1,0 +1,275 @@
+import type { Expression, IrModule, ModuleVariable } from '../ir.ts'
+import { alignOf, roundUp } from '../layout.ts'
+import { findEffects } from '../passes/effects.ts'
+import { findLoops } from '../passes/loops.ts'
+import { findRanges } from '../passes/ranges.ts'
+import { findConvergence } from '../passes/uniformity.ts'
+import { walk } from '../walk.ts'
+import { valueText } from './expression-text.ts'
+import {
+  constness,
+  entryBody,
+  functionLines,
+  localIndexText,
+  pointeeText,
+  runtimeArray,
+  workgroupByteLength,
+} from './function-text.ts'
+import {
+  FunctionWriter,
+  type Line,
+  lengthName,
+  type ModuleContext,
+  unwrapped,
+  viewName,
+} from './function-writer.ts'
+import type { CudaKernel, CudaOptions, CudaParameter } from './kernel.ts'
+import { Names } from './names.ts'
+import { fragmentsFor, preludeText } from './prelude/link.ts'
+import { structText, typeText, zeroText } from './type-text.ts'
+
+/** The most workgroup memory that CUDA takes in static declarations. */
+const staticWorkgroupLimitBytes = 48 * 1024
+
+/** Statements of all functions, expanded at their calls, beyond which the compiler decides what to inline. */
+const inlineLimitStatements = 20_000
+
+/**
+ * Translates an entry point to CUDA C++17 that needs no header, for NVRTC or nvcc.
+ *
+ * The kernel's parameters follow `reflect(module).bindings`: a storage binding gives a pointer and its bound bytes (in
+ * `trap` mode also the view: byte offset, bytes a row, rows, bytes from row to row), a uniform one a pointer; in `trap`
+ * mode a pointer to 16 words for the first access out of bounds comes last. One thread block is one workgroup.
+ */
+export function emitCuda(module: IrModule, options: CudaOptions): CudaKernel {
+  const names = new Names()
+  const effects = findEffects(module)
+  const ranges = findRanges(module)
+  const workgroup = module.variables.filter((v) => v.space === 'workgroup')
+  const layout = workgroupLayout(workgroup)
+  const isDynamic = layout.byteLength > staticWorkgroupLimitBytes
+  const context: ModuleContext = {
+    module,
+    bounds: options.bounds,
+    names,
+    effects,
+    ranges,
+    loops: findLoops(module, ranges),
+    convergence: findConvergence(module),
+    marks: new Set(),
+    needs: new Map(),
+    dynamicOffsets: isDynamic ? layout.offsets : undefined,
+    inlines: expandedStatements(module) <= inlineLimitStatements,
+    nextSite: 0,
+    nextTemporaryId: -1_000_000_000,
+  }
+  const lines: Line[] = []
+  const plain = (text: string) => lines.push({ text, line: undefined })
+  for (const s of module.structs) for (const text of structText(s, names)) plain(text)
+  for (const constant of module.constants) {
+    const text = unwrapped(valueText(new FunctionWriter(context), constant.value))
+    plain(`__device__ constexpr ${typeText(constant.type, names)} ${names.of(constant)} = ${text};`)
+  }
+  if (isDynamic) plain('WGSL_DYNAMIC_WORKGROUP')
+  else
+    for (const v of workgroup)
+      plain(`__shared__ alignas(${Math.max(16, alignOf(v.type))}) ${typeText(v.type, names)} ${names.of(v)};`)
+  for (const fn of module.functions) if (fn !== module.entryPoint) lines.push(...functionLines(context, fn))
+  const entry = entryBody(context, module.entryPoint)
+  context.entryLengths = entry.needs.lengths
+  const bindings = orderedBindings(module)
+  const parameters = kernelParameters(context, bindings)
+  const entryName = names.of(module.entryPoint)
+  const [x, y, z] = module.workgroupSize
+  lines.push({
+    text: `extern "C" __global__ void __launch_bounds__(${x * y * z}) ${entryName}(`,
+    line: module.entryPoint.loc.line,
+  })
+  for (const [i, p] of parameters.entries())
+    plain(`    ${p.type} ${p.name}${i === parameters.length - 1 ? '' : ','}`)
+  plain(') {')
+  for (const text of prologue(context, bindings, entry.needs.usesLanes)) plain(`  ${text}`)
+  for (const v of module.variables.filter((v) => v.space === 'private' && entry.needs.variables.has(v))) {
+    const writer = new FunctionWriter(context)
+    const initial =
+      v.initial === undefined ? zeroText(v.type, names) : unwrapped(valueText(writer, v.initial))
+    plain(`  ${typeText(v.type, names)} ${names.of(v)} = ${initial};`)
+  }
+  if (isDynamic)
+    for (const v of workgroup)
+      if (!entry.needs.variables.has(v))
+        plain(
+          `  ${typeText(v.type, names)}& ${names.of(v)} = *reinterpret_cast<${typeText(v.type, names)}*>(workgroup_memory + ${layout.offsets.get(v)});`,
+        )
+  const dynamicLines = entry.lines.filter((l) => l.line === undefined)
+  lines.push(...dynamicLines)
+  if (workgroup.length > 0) {
+    for (const v of workgroup)
+      plain(
+        `  zero_workgroup(&${names.of(v)}, sizeof(${names.of(v)}), ${localIndexText(module.workgroupSize)}, ${x * y * z}u);`,
+      )
+    plain('  __syncthreads();')
+  }
+  lines.push(...entry.lines.filter((l) => l.line !== undefined))
+  plain('}')
+  return assemble(module, options, context, lines, {
+    entryName,
+    parameters,
+    staticSharedByteLength: isDynamic ? 0 : layout.byteLength,
+    dynamicSharedByteLength: isDynamic ? layout.byteLength : 0,
+  })
+}
+
+function assemble(
+  module: IrModule,
+  options: CudaOptions,
+  context: ModuleContext,
+  lines: readonly Line[],
+  rest: Pick<CudaKernel, 'entryName' | 'parameters' | 'staticSharedByteLength' | 'dynamicSharedByteLength'>,
+): CudaKernel {
+  const label = options.label ?? module.label
+  const body = lines.map((l) => l.text).join('\n')
+  const marks = [...context.marks]
+  const fragments = fragmentsFor(body, marks)
+  const head = [
+    `// ${label.replaceAll('\n', ' ')}: translated from WGSL, bounds: ${options.bounds}`,
+    'namespace wgsl {',
+    ...preludeText(fragments, 'cuda').split('\n'),
+    '',
+  ]
+  const withLines = directed(lines, options.lineDirectives === false ? undefined : label)
+  const usesF16 = fragments.some((f) => f.provides.includes('f16') && f.source.startsWith('struct f16'))
+  const usesSubgroups = module.features.includes('subgroups') || /\bsubgroup[A-Z]|\bquad[BS]/.test(body)
+  return {
+    source: `${[...head, ...withLines.map((l) => l.text), '}'].join('\n')}\n`,
+    workgroupSize: module.workgroupSize,
+    lineMap: [...head.map(() => undefined), ...withLines.map((l) => l.line), undefined],
+    minimumComputeCapability: usesSubgroups ? [7, 0] : /\bdot4[UI]8Packed\b/.test(body) ? [6, 1] : undefined,
+    usesF16,
+    usesSubgroups,
+    usesBarriers: /\b__syncthreads\b|\bworkgroupUniformLoad\b/.test(body),
+    parts: { body, marks },
+    ...rest,
+  }
+}
+
+/** Lines with `#line` before each whose number the compiler would not count to by itself. */
+function directed(lines: readonly Line[], label: string | undefined): Line[] {
+  if (label === undefined) return [...lines]
+  const file = label.replaceAll('\\', '/').replaceAll('"', "'").replaceAll('\n', ' ')
+  const result: Line[] = []
+  let expected: number | undefined
+  for (const line of lines) {
+    if (line.line !== undefined && line.line !== expected && !/^#|^\s*\}/.test(line.text)) {
+      result.push({ text: `#line ${line.line} "${file}"`, line: line.line })
+      expected = line.line
+    }
+    result.push(line)
+    if (expected !== undefined) expected++
+  }
+  return result
+}
+
+/** Bindings in the order of `reflect`. */
+export function orderedBindings(module: IrModule): ModuleVariable[] {
+  return module.variables
+    .filter((v) => v.binding !== undefined)
+    .sort((a, b) => a.binding!.group - b.binding!.group || a.binding!.binding - b.binding!.binding)
+}
+
+function kernelParameters(context: ModuleContext, bindings: readonly ModuleVariable[]): CudaParameter[] {
+  const { names, bounds, module } = context
+  // A barrier orders writes of other threads to storage, which `restrict` would let the compiler overlook.
+  const shares = usesStorageBarrier(module)
+  const parameters: CudaParameter[] = []
+  for (const [bindingIndex, v] of bindings.entries()) {
+    const name = names.of(v)
+    const qualifier = constness(v) !== '' || !shares ? ' __restrict__' : ''
+    parameters.push({
+      kind: v.space === 'uniform' ? 'uniform' : 'storage',
+      name,
+      type: `${constness(v)}${pointeeText(context, v)}*${qualifier}`,
+      bindingIndex,
+    })
+    if (v.space !== 'storage') continue
+    const word = (kind: 'byte-length' | 'view', suffix: string) =>
+      parameters.push({ kind, name: `${name}${suffix}`, type: 'unsigned long long', bindingIndex })
+    word('byte-length', 'bytes')
+    if (bounds === 'trap')
+      for (const suffix of ['offset', 'row_bytes', 'rows', 'row_stride']) word('view', suffix)
+  }
+  if (bounds === 'trap')
+    parameters.push({ kind: 'trap-record', name: 'trap_record', type: 'unsigned*', bindingIndex: undefined })
+  return parameters
+}
+
+function usesStorageBarrier(module: IrModule): boolean {
+  let found = false
+  walk(module, {
+    expression(e: Expression) {
+      if (e.kind === 'builtin-call' && e.name === 'storageBarrier') found = true
+      return !found
+    },
+  })
+  return found
+}
+
+/** What the kernel computes once from its parameters. */
+function prologue(context: ModuleContext, bindings: readonly ModuleVariable[], usesLanes: boolean): string[] {
+  const { names, bounds, module } = context
+  const lines: string[] = []
+  const allLengths = new Set([...context.needs.values()].flatMap((n) => [...n.lengths]))
+  for (const [index, v] of bindings.entries()) {
+    if (v.space !== 'storage') continue
+    const name = names.of(v)
+    const array = runtimeArray(v)
+    if (array !== undefined && (allLengths.has(v) || context.entryLengths?.has(v)))
+      lines.push(
+        `const unsigned ${lengthName(names, v)} = array_length(${name}bytes, ${array.offset}u, ${array.stride}u);`,
+      )
+    if (bounds === 'trap')
+      lines.push(
+        `const trap_view ${viewName(names, v)} = {${name}bytes, ${name}offset, ${name}row_bytes, ${name}rows, ${name}row_stride, ${index}u, trap_record};`,
+      )
+  }
+  if (usesLanes) {
+    const [x, y, z] = module.workgroupSize
+    const threads = x * y * z
+    const whole = Math.floor(threads / 32)
+    lines.push(
+      `const unsigned lanes = (${localIndexText(module.workgroupSize)}) >> 5 == ${whole}u ? ${2 ** (threads % 32) - 1}u : 0xffffffffu;`,
+    )
+  }
+  return lines
+}
+
+function workgroupLayout(variables: readonly ModuleVariable[]) {
+  const offsets = new Map<ModuleVariable, number>()
+  let byteLength = 0
+  for (const v of variables) {
+    byteLength = roundUp(byteLength, Math.max(16, alignOf(v.type)))
+    offsets.set(v, byteLength)
+    byteLength += workgroupByteLength(v)
+  }
+  return { offsets, byteLength: roundUp(byteLength, 16) }
+}
+
+/** Statements after every call is expanded. */
+function expandedStatements(module: IrModule): number {
+  const counts = new Map<object, number>()
+  for (const fn of module.functions) {
+    let count = 0
+    walk(fn, {
+      statement() {
+        count++
+        return undefined
+      },
+      expression(e) {
+        if (e.kind === 'call') count += counts.get(e.function) ?? 0
+        return undefined
+      },
+    })
+    counts.set(fn, count)
+  }
+  return counts.get(module.entryPoint) ?? 0
+}

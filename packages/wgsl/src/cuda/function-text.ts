@@ -1,0 +1,155 @@
+import type { BuiltinValue, IrFunction, ModuleVariable, Parameter } from '../ir.ts'
+import { sizeOf } from '../layout.ts'
+import {
+  type FunctionNeeds,
+  FunctionWriter,
+  type Line,
+  lengthName,
+  type ModuleContext,
+  viewName,
+} from './function-writer.ts'
+import { writeStatements } from './statement-text.ts'
+import { elementText, runtimeTail, typeText } from './type-text.ts'
+
+/** The C++ type that a pointer to a storage or uniform variable points to; a bare runtime-sized array gives its element. */
+export function pointeeText(context: ModuleContext, v: ModuleVariable): string {
+  return v.type.kind === 'array' && v.type.length === undefined
+    ? elementText(v.type.element, context.names)
+    : typeText(v.type, context.names)
+}
+
+/** `const ` for memory that the kernel only reads. */
+export function constness(v: ModuleVariable): string {
+  return v.space === 'uniform' || v.access === 'read' ? 'const ' : ''
+}
+
+/** The module variables that are passed to a function: workgroup memory is global. */
+export function passedVariables(context: ModuleContext, needs: FunctionNeeds): ModuleVariable[] {
+  return context.module.variables.filter((v) => needs.variables.has(v) && v.space !== 'workgroup')
+}
+
+/** Where a runtime-sized array begins in its binding, and its stride. */
+export function runtimeArray(v: ModuleVariable): { offset: number; stride: number } | undefined {
+  const type = runtimeTail(v.type)?.type ?? v.type
+  if (type.kind !== 'array' || type.length !== undefined) return undefined
+  return { offset: runtimeTail(v.type)?.offset ?? 0, stride: type.stride }
+}
+
+/** Lines that give names to workgroup variables in dynamic memory. */
+function dynamicNames(writer: FunctionWriter): Line[] {
+  const { context } = writer
+  const offsets = context.dynamicOffsets
+  if (offsets === undefined) return []
+  return context.module.variables
+    .filter((v) => writer.needs.variables.has(v) && offsets.has(v))
+    .map((v) => {
+      const type = typeText(v.type, context.names)
+      return {
+        text: `  ${type}& ${context.names.of(v)} = *reinterpret_cast<${type}*>(workgroup_memory + ${offsets.get(v)});`,
+        line: undefined,
+      }
+    })
+}
+
+/** A device function; calls of it come after. */
+export function functionLines(context: ModuleContext, fn: IrFunction): Line[] {
+  const writer = new FunctionWriter(context)
+  writeStatements(writer, fn.body)
+  context.needs.set(fn, writer.needs)
+  const parameters = fn.parameters.map((p) =>
+    p.type.kind === 'pointer'
+      ? `${typeText(p.type, context.names)} ${context.names.of(p)}`
+      : `const ${typeText(p.type, context.names)} ${context.names.of(p)}`,
+  )
+  for (const v of passedVariables(context, writer.needs)) {
+    const name = context.names.of(v)
+    if (v.space === 'private') {
+      parameters.push(`${typeText(v.type, context.names)}& ${name}`)
+      continue
+    }
+    parameters.push(`${constness(v)}${pointeeText(context, v)}* ${name}`)
+    if (writer.needs.lengths.has(v)) parameters.push(`const unsigned ${lengthName(context.names, v)}`)
+    if (v.space === 'storage' && context.bounds === 'trap')
+      parameters.push(`const trap_view& ${viewName(context.names, v)}`)
+  }
+  if (writer.needs.usesLanes) parameters.push('const unsigned lanes')
+  const result = fn.returnType === undefined ? 'void' : typeText(fn.returnType, context.names)
+  const head = `${context.inlines ? 'WGSL_FN' : 'static __device__'} ${result} ${context.names.of(fn)}(${parameters.join(', ')}) {`
+  const tail: Line[] = []
+  if (fn.returnType !== undefined && fn.body.statements.at(-1)?.kind !== 'return')
+    tail.push({ text: `  return ${result}{};`, line: undefined })
+  return [
+    { text: head, line: fn.loc.line },
+    ...dynamicNames(writer),
+    ...writer.lines,
+    ...tail,
+    { text: '}', line: undefined },
+  ]
+}
+
+/** The inside of the kernel, and what it needs. */
+export function entryBody(context: ModuleContext, fn: IrFunction): { lines: Line[]; needs: FunctionNeeds } {
+  const writer = new FunctionWriter(context)
+  for (const p of fn.parameters) {
+    writer.at(p.loc)
+    const { type, text } = builtinValueText(context, p)
+    writer.line(`const ${type} ${context.names.of(p)}${text};`)
+  }
+  writeStatements(writer, fn.body)
+  return { lines: [...dynamicNames(writer), ...writer.lines], needs: writer.needs }
+}
+
+const axes = ['x', 'y', 'z'] as const
+
+function builtinValueText(context: ModuleContext, p: Parameter): { type: string; text: string } {
+  const size = context.module.workgroupSize
+  const threads = size[0] * size[1] * size[2]
+  const local = axes.map((a, i) => (size[i] === 1 ? '0u' : `threadIdx.${a}`))
+  const vector = (parts: readonly string[]) => ({ type: 'vec3u', text: `(${parts.join(', ')})` })
+  const scalar = (text: string) => ({ type: 'unsigned', text: ` = ${text}` })
+  const linear = localIndexText(size)
+  const group = '(blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x'
+  switch (p.builtin as BuiltinValue) {
+    case 'local_invocation_id':
+      return vector(local)
+    case 'local_invocation_index':
+      return scalar(linear)
+    case 'global_invocation_id':
+      return vector(
+        axes.map((a, i) =>
+          size[i] === 1 ? `blockIdx.${a}` : `blockIdx.${a} * ${size[i]}u + threadIdx.${a}`,
+        ),
+      )
+    case 'global_invocation_index':
+      return scalar(`(${group}) * ${threads}u + ${linear}`)
+    case 'workgroup_id':
+      return vector(axes.map((a) => `blockIdx.${a}`))
+    case 'workgroup_index':
+      return scalar(group)
+    case 'num_workgroups':
+      return vector(axes.map((a) => `gridDim.${a}`))
+    case 'subgroup_invocation_id':
+      return scalar(`(${linear}) & 31u`)
+    case 'subgroup_size':
+      return scalar('32u')
+    case 'subgroup_id':
+      return scalar(`(${linear}) >> 5`)
+    case 'num_subgroups':
+      return scalar(`${Math.ceil(threads / 32)}u`)
+  }
+}
+
+/** The index of a thread in its block. */
+export function localIndexText(size: readonly [number, number, number]): string {
+  const parts = axes.flatMap((a, i) => {
+    if (size[i] === 1) return []
+    const before = size.slice(0, i).reduce((n, s) => n * s, 1)
+    return [before === 1 ? `threadIdx.${a}` : `threadIdx.${a} * ${before}u`]
+  })
+  return parts.length === 0 ? '0u' : parts.join(' + ')
+}
+
+/** Bytes of a workgroup variable; bool takes one byte in C++. */
+export function workgroupByteLength(v: ModuleVariable): number {
+  return sizeOf(v.type)
+}

@@ -1,0 +1,179 @@
+import type { Expression, IrFunction, IrModule, Location, ModuleVariable, Type } from '../ir.ts'
+import type { Effects } from '../passes/effects.ts'
+import type { Loops } from '../passes/loops.ts'
+import type { Ranges } from '../passes/ranges.ts'
+import type { Convergence } from '../passes/uniformity.ts'
+import type { CudaBounds } from './kernel.ts'
+import type { Names } from './names.ts'
+import { typeText } from './type-text.ts'
+
+/** What is known of the whole module while its functions are written. */
+export interface ModuleContext {
+  readonly module: IrModule
+  readonly bounds: CudaBounds
+  readonly names: Names
+  readonly effects: Effects
+  readonly ranges: Ranges
+  readonly loops: Loops
+  readonly convergence: Convergence
+  /** Fragments of the prelude that no identifier in the text names: vector operators. */
+  readonly marks: Set<string>
+  /** What each function already written needs from its caller. */
+  readonly needs: Map<IrFunction, FunctionNeeds>
+  /** Byte offsets of workgroup variables in dynamic memory; undefined when they are declared statically. */
+  readonly dynamicOffsets: ReadonlyMap<ModuleVariable, number> | undefined
+  /** Lengths that the entry point itself uses. */
+  entryLengths?: ReadonlySet<ModuleVariable>
+  /** Functions expanded in place; too large a module leaves the choice to the compiler. */
+  readonly inlines: boolean
+  /** Ids for values that only the emitter makes; negative, so that they meet no id of the module. */
+  nextTemporaryId: number
+  /** Numbers the places of subgroup operations in divergent control flow. */
+  nextSite: number
+}
+
+/** Module variables that a function or its callees use; the kernel passes them down. */
+export interface FunctionNeeds {
+  readonly variables: Set<ModuleVariable>
+  /** Runtime-sized storage whose number of elements is used. */
+  readonly lengths: Set<ModuleVariable>
+  /** Does it use the mask of the lanes that exist, where the block is no multiple of 32? */
+  usesLanes: boolean
+}
+
+/** A line of output and the WGSL line it comes from. */
+export interface Line {
+  readonly text: string
+  readonly line: number | undefined
+}
+
+/** A loop around the statement being written: how `continue` leaves its body. */
+export interface LoopScope {
+  /** The label of the continuing part; undefined for C++'s own `continue`. */
+  readonly label: string | undefined
+}
+
+/** Collects the statements of one function. Expressions return text, and put first what must be evaluated before. */
+export class FunctionWriter {
+  readonly context: ModuleContext
+  readonly needs: FunctionNeeds = { variables: new Set(), lengths: new Set(), usesLanes: false }
+  readonly loopScopes: LoopScope[] = []
+  /** Variables declared ahead of their statement, because a `continuing` part needs them. */
+  readonly hoisted = new Set<number>()
+  lines: Line[] = []
+  depth = 1
+  #line: number | undefined
+  #temporaries = 0
+  #labels = 0
+
+  constructor(context: ModuleContext) {
+    this.context = context
+  }
+
+  /** The WGSL position of the lines that follow. */
+  at(loc: Location): void {
+    this.#line = loc.line
+  }
+
+  line(text: string): void {
+    this.lines.push({ text: '  '.repeat(this.depth) + text, line: this.#line })
+  }
+
+  /** A line at the margin, as preprocessor directives are. */
+  directive(text: string): void {
+    this.lines.push({ text, line: this.#line })
+  }
+
+  indented(write: () => void): void {
+    this.depth++
+    write()
+    this.depth--
+  }
+
+  type(type: Type): string {
+    return typeText(type, this.context.names)
+  }
+
+  /** Declares a constant that holds `text`, and names it. */
+  temporary(type: Type | string, text: string): string {
+    const name = `t${this.#temporaries++}`
+    this.line(`const ${typeof type === 'string' ? type : this.type(type)} ${name} = ${unwrapped(text)};`)
+    return name
+  }
+
+  /** A new name for a variable that the caller declares. */
+  temporaryName(): string {
+    return `t${this.#temporaries++}`
+  }
+
+  label(): string {
+    return `next${this.#labels++}`
+  }
+
+  /** What `write` puts first, apart. */
+  capture<T>(write: () => T): { result: T; lines: Line[] } {
+    const outer = this.lines
+    this.lines = []
+    const result = write()
+    const lines = this.lines
+    this.lines = outer
+    return { result, lines }
+  }
+
+  uses(variable: ModuleVariable): string {
+    this.needs.variables.add(variable)
+    return this.context.names.of(variable)
+  }
+
+  lengthOf(variable: ModuleVariable): string {
+    this.needs.variables.add(variable)
+    this.needs.lengths.add(variable)
+    return lengthName(this.context.names, variable)
+  }
+
+  mark(operator: string): void {
+    this.context.marks.add(`vector_operator_${operator}`)
+  }
+}
+
+/** The variable that holds the number of elements of a runtime-sized binding. */
+export function lengthName(names: Names, variable: ModuleVariable): string {
+  return `${names.of(variable)}length`
+}
+
+/** The variable that holds the view of a binding in trap mode. */
+export function viewName(names: Names, variable: ModuleVariable): string {
+  return `${names.of(variable)}view`
+}
+
+/** Text without parentheses around all of it. */
+export function unwrapped(text: string): string {
+  if (!text.startsWith('(') || !text.endsWith(')')) return text
+  let depth = 0
+  for (let i = 0; i < text.length; i++) {
+    if (text[i] === '(') depth++
+    else if (text[i] === ')' && --depth === 0 && i < text.length - 1) return text
+  }
+  return text.slice(1, -1)
+}
+
+/** Can the text stand several times without repeating work? */
+export function isSimple(text: string): boolean {
+  return /^[A-Za-z_][A-Za-z0-9_.]*$|^\d+u?$/.test(text)
+}
+
+/** An expression whose value no statement can change. */
+export function isFixed(e: Expression): boolean {
+  switch (e.kind) {
+    case 'literal':
+    case 'zero':
+    case 'value':
+    case 'constant':
+      return true
+    case 'swizzle':
+    case 'member':
+      return isFixed(e.base)
+    default:
+      return false
+  }
+}

@@ -1,0 +1,52 @@
+/** How an access outside a buffer is treated. */
+export type CudaBounds = 'clamp' | 'trap' | 'unchecked'
+
+/** Options of `emitCuda`. */
+export interface CudaOptions {
+  readonly bounds: CudaBounds
+  /** Names the source in `#line` directives and in the head comment; the module's label by default. */
+  readonly label?: string
+  /** False leaves out `#line` directives, for reading. True by default. */
+  readonly lineDirectives?: boolean
+}
+
+/** One parameter of a generated kernel, in order. Pointers and `u64` take 8 bytes each. */
+export interface CudaParameter {
+  readonly kind: 'storage' | 'byte-length' | 'view' | 'uniform' | 'trap-record'
+  /** The parameter's name in the source. */
+  readonly name: string
+  /** Its type in CUDA C++. */
+  readonly type: string
+  /** Index into `reflect(ir).bindings`; undefined for the trap record. */
+  readonly bindingIndex: number | undefined
+}
+
+/** A translation of one entry point. */
+export interface CudaKernel {
+  /** Complete CUDA C++17 for NVRTC or nvcc; it includes no header. */
+  readonly source: string
+  /** The name of the `extern "C"` kernel. */
+  readonly entryName: string
+  readonly workgroupSize: readonly [number, number, number]
+  /** Workgroup memory that the kernel declares itself. */
+  readonly staticSharedByteLength: number
+  /** Workgroup memory to ask for at the launch: not zero only above 48 KiB. */
+  readonly dynamicSharedByteLength: number
+  readonly parameters: readonly CudaParameter[]
+  /** `lineMap[i]` is the WGSL line (from 1) of line i + 1 of `source`; undefined in the prelude and declarations. */
+  readonly lineMap: readonly (number | undefined)[]
+  /** Oldest architecture that compiles it, when it needs more than any that CUDA still supports. */
+  readonly minimumComputeCapability: readonly [number, number] | undefined
+  readonly usesF16: boolean
+  readonly usesSubgroups: boolean
+  /** True when threads of a block meet at barriers or exchange values. */
+  readonly usesBarriers: boolean
+  /** The parts of `source`, for programs that hold several kernels. */
+  readonly parts: CudaParts
+}
+
+/** The text without its prelude, and the marks from which `fragmentsFor` finds the prelude. */
+export interface CudaParts {
+  readonly body: string
+  readonly marks: readonly string[]
+}

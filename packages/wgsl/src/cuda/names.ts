@@ -1,0 +1,58 @@
+import type {
+  Constant,
+  IrFunction,
+  LetValue,
+  LocalVariable,
+  ModuleVariable,
+  Parameter,
+  StructType,
+} from '../ir.ts'
+
+type Named = Constant | IrFunction | LetValue | LocalVariable | ModuleVariable | Parameter
+
+/**
+ * Names in generated code: `row` becomes `row_`, a second `row` `row_1`. Every user name so ends in `_` or in `_` and
+ * digits, as no word of C++, of CUDA or of the prelude does.
+ */
+export class Names {
+  readonly #counts = new Map<string, number>()
+  readonly #byId = new Map<number, string>()
+  readonly #byStruct = new Map<StructType, string>()
+
+  of(named: Named): string {
+    let name = this.#byId.get(named.id)
+    if (name === undefined) {
+      name = this.#fresh(named.name)
+      this.#byId.set(named.id, name)
+    }
+    return name
+  }
+
+  struct(type: StructType): string {
+    let name = this.#byStruct.get(type)
+    if (name === undefined) {
+      name = this.#fresh(type.name.replace(/^_+/, ''))
+      this.#byStruct.set(type, name)
+    }
+    return name
+  }
+
+  member(name: string): string {
+    return `${plain(name)}_`
+  }
+
+  #fresh(source: string): string {
+    const base = plain(source)
+    const count = this.#counts.get(base) ?? 0
+    this.#counts.set(base, count + 1)
+    return count === 0 ? `${base}_` : `${base}_${count}`
+  }
+}
+
+/** An identifier in ASCII; letters beyond it become their code points. */
+function plain(name: string): string {
+  const ascii = [...name]
+    .map((c) => (/[A-Za-z0-9_]/.test(c) ? c : `u${c.codePointAt(0)!.toString(16)}u`))
+    .join('')
+  return /^[0-9]/.test(ascii) ? `n${ascii}` : ascii
+}

@@ -1,0 +1,70 @@
+import type { Fragment } from './fragment.ts'
+import { geometryFragments } from './geometry.ts'
+import { halfFragments } from './half.ts'
+import { integerFragments } from './integers.ts'
+import { mathFragments } from './math.ts'
+import { memoryFragments } from './memory.ts'
+import { scalarFragments } from './scalars.ts'
+import { subgroupFragments } from './subgroups.ts'
+import { vectorFragments } from './vectors.ts'
+
+/**
+ * Every fragment in an order in which each stands after what it uses. Scalar functions come before the vector forms that
+ * call them, because templates find functions of built-in types only where they stand before the template.
+ */
+const ordered: readonly Fragment[] = (() => {
+  const mixed = [...scalarFragments, ...halfFragments, ...mathFragments, ...integerFragments]
+  const usesVectors = (f: Fragment) => /\bvec\b|\bvec[234][fiuhb]\b|WGSL_LIFT/.test(f.source)
+  return [
+    ...mixed.filter((f) => !usesVectors(f)),
+    ...vectorFragments,
+    ...mixed.filter(usesVectors),
+    ...geometryFragments,
+    ...memoryFragments,
+    ...subgroupFragments,
+  ]
+})()
+
+const identifiers = (source: string): Set<string> => new Set(source.match(/[A-Za-z_][A-Za-z0-9_]*/g))
+
+const identifiersOf = new Map<Fragment, Set<string>>(
+  ordered.map((f) => [f, identifiers(stripComments(f.source))]),
+)
+
+function stripComments(source: string): string {
+  return source.replace(/\/\/.*$/gm, '')
+}
+
+/** The fragments that a source needs: those that provide what it names, and what they need in turn. */
+export function fragmentsFor(body: string, marks: Iterable<string>): readonly Fragment[] {
+  const used = identifiers(stripComments(body))
+  for (const mark of marks) used.add(mark)
+  const chosen = new Set<Fragment>()
+  for (let grew = true; grew; ) {
+    grew = false
+    for (const fragment of ordered) {
+      if (chosen.has(fragment)) continue
+      if (!fragment.provides.some((name) => used.has(name))) continue
+      if (fragment.when?.some((name) => !used.has(name))) continue
+      chosen.add(fragment)
+      for (const name of identifiersOf.get(fragment)!) used.add(name)
+      for (const name of fragment.needs ?? []) used.add(name)
+      for (const name of fragment.provides) used.add(name)
+      grew = true
+    }
+  }
+  return ordered.filter((f) => chosen.has(f))
+}
+
+/** The text of fragments. With `target` `cpu` the PTX leaves are left out: `tandem_cpu.hpp` has them. */
+export function preludeText(fragments: readonly Fragment[], target: 'cuda' | 'cpu'): string {
+  return fragments
+    .filter((f) => f.source !== '' && !(target === 'cpu' && f.ptx))
+    .map((f) => f.source)
+    .join('\n')
+}
+
+/** Every fragment, for a program that holds many kernels. */
+export function allFragments(): readonly Fragment[] {
+  return ordered
+}

@@ -1,0 +1,117 @@
+import type { Fragment } from './fragment.ts'
+
+const atomicTypes = ['int', 'unsigned'] as const
+
+/** Access to bound memory, atomics, barriers and the reports of trap mode. */
+export const memoryFragments: readonly Fragment[] = [
+  {
+    provides: ['array_length'],
+    source: String.raw`// Elements of a runtime-sized array that starts at 'offset' in a binding.
+WGSL_FN unsigned array_length(unsigned long long bytes, unsigned offset, unsigned stride) {
+  const unsigned long long n = bytes < offset ? 0ull : (bytes - offset) / stride;
+  return n > 0xffffffffull ? 0xffffffffu : (unsigned)n;
+}`,
+  },
+  {
+    provides: ['tail'],
+    source: String.raw`// The runtime-sized array at the end of a structure.
+template <class T> WGSL_FN T* tail(void* base, unsigned offset) { return reinterpret_cast<T*>(static_cast<char*>(base) + offset); }
+template <class T> WGSL_FN const T* tail(const void* base, unsigned offset) { return reinterpret_cast<const T*>(static_cast<const char*>(base) + offset); }`,
+  },
+  {
+    provides: ['component_of'],
+    source: String.raw`// A component of a vector in memory, chosen at run time.
+template <class T, int N> WGSL_FN T& component_of(vec<T, N>& v, unsigned i) { return (&v.x)[i]; }
+template <class T, int N> WGSL_FN const T& component_of(const vec<T, N>& v, unsigned i) { return (&v.x)[i]; }`,
+  },
+  {
+    provides: ['ENDLESS_LOOP'],
+    source: String.raw`// C++ may assume that a loop without side effects ends; WGSL gives endless loops a meaning.
+#define ENDLESS_LOOP asm volatile("");`,
+  },
+  {
+    provides: ['zero_workgroup'],
+    source: String.raw`// Zeroes workgroup memory, spread over the threads of the block.
+WGSL_FN void zero_workgroup(void* memory, unsigned bytes, unsigned thread, unsigned threads) {
+  struct alignas(16) quad { unsigned w[4]; };
+  for (unsigned i = thread; i < bytes / 16u; i += threads) static_cast<quad*>(memory)[i] = quad{};
+  for (unsigned i = bytes / 16u * 4u + thread; i < bytes / 4u; i += threads) static_cast<unsigned*>(memory)[i] = 0u;
+  for (unsigned i = bytes / 4u * 4u + thread; i < bytes; i += threads) static_cast<unsigned char*>(memory)[i] = 0;
+}`,
+  },
+  {
+    provides: ['workgroupUniformLoad'],
+    source: String.raw`template <class T> WGSL_FN T workgroupUniformLoad(const T& place) {
+  __syncthreads();
+  const T value = place;
+  __syncthreads();
+  return value;
+}`,
+  },
+  {
+    provides: ['atomicLoad', 'atomicStore'],
+    source: String.raw`template <class T> WGSL_FN T atomicLoad(const T& place) { return *static_cast<const volatile T*>(&place); }
+template <class T> WGSL_FN void atomicStore(T& place, T value) { *static_cast<volatile T*>(&place) = value; }`,
+  },
+  ...[
+    'atomicAdd',
+    'atomicSub',
+    'atomicMax',
+    'atomicMin',
+    'atomicAnd',
+    'atomicOr',
+    'atomicXor',
+    ['atomicExchange', 'atomicExch'] as const,
+  ].map((entry): Fragment => {
+    const [name, builtin] = typeof entry === 'string' ? [entry, entry] : entry
+    return {
+      provides: [name],
+      source: atomicTypes
+        .map((t) => `WGSL_FN ${t} ${name}(${t}& place, ${t} value) { return ::${builtin}(&place, value); }`)
+        .join('\n'),
+    }
+  }),
+  {
+    provides: ['atomicCompareExchangeWeak'],
+    source: String.raw`// Never fails spuriously.
+template <class Result, class T> WGSL_FN Result atomicCompareExchangeWeak(T& place, T expected, T desired) {
+  const T old = ::atomicCAS(&place, expected, desired);
+  return Result(old, old == expected);
+}`,
+  },
+  {
+    provides: ['trap_view'],
+    source: String.raw`// The part of a binding that a dispatch may touch: 'rows' runs of 'row_bytes', each 'row_stride' after the last,
+// from 'offset' in the binding. An access outside it is skipped, and the first one of the launch is recorded.
+struct trap_view {
+  unsigned long long bytes, offset, row_bytes, rows, row_stride;
+  unsigned binding;
+  unsigned* record;
+  __device__ __noinline__ bool report(unsigned long long index) const {
+    if (atomicCAS(record, 0u, 1u) == 0u) {
+      record[1] = binding;
+      record[2] = (unsigned)index;
+      record[3] = (unsigned)(index >> 32);
+      record[4] = blockIdx.x;
+      record[5] = blockIdx.y;
+      record[6] = blockIdx.z;
+      record[7] = threadIdx.x;
+      record[8] = threadIdx.y;
+      record[9] = threadIdx.z;
+    }
+    return false;
+  }
+  // Is 'index' one of an array of 'length' elements?
+  __device__ __forceinline__ bool index(unsigned index, unsigned length) const { return index < length || report(index); }
+  // Does the access of 'size' bytes at byte 'at' of the binding lie inside the view?
+  __device__ __forceinline__ bool access(unsigned long long at, unsigned long long size, unsigned long long index) const {
+    if (at + size <= bytes && at >= offset) {
+      const unsigned long long from = at - offset;
+      const unsigned long long row = rows <= 1ull || row_stride == 0ull ? 0ull : from / row_stride;
+      if (row < rows && from - row * row_stride + size <= row_bytes) return true;
+    }
+    return report(index);
+  }
+};`,
+  },
+]

@@ -1,0 +1,151 @@
+import type { Fragment } from './fragment.ts'
+
+const reductions: readonly (readonly [string, string])[] = [
+  ['subgroupAdd', 'add(a, b)'],
+  ['subgroupMul', 'mul(a, b)'],
+  ['subgroupMin', 'min(a, b)'],
+  ['subgroupMax', 'max(a, b)'],
+  ['subgroupAnd', 'bit_and(a, b)'],
+  ['subgroupOr', 'bit_or(a, b)'],
+  ['subgroupXor', 'bit_xor(a, b)'],
+]
+
+const byComponent = (name: string, before: string, extra: string, pass: string): Fragment => ({
+  provides: [name],
+  when: ['vec'],
+  source: [2, 3, 4]
+    .map((n) => {
+      const calls = ['x', 'y', 'z', 'w'].slice(0, n).map((c) => `${name}(${pass.replace('$', `v.${c}`)})`)
+      return `template <class T> WGSL_FN vec<T, ${n}> ${name}(${before}vec<T, ${n}> v${extra}) { return make_vec(${calls.join(', ')}); }`
+    })
+    .join('\n'),
+})
+
+/** Subgroups of 32 lanes. `mask` holds the lanes that execute the operation; all 32 take the fast paths. */
+export const subgroupFragments: readonly Fragment[] = [
+  {
+    provides: ['lane_index'],
+    ptx: true,
+    source: 'WGSL_FN unsigned lane_index() { unsigned r; asm("mov.u32 %0, %%laneid;" : "=r"(r)); return r; }',
+  },
+  {
+    provides: ['active_lanes'],
+    ptx: true,
+    source: String.raw`// The lanes that are here now; the argument tells one place in the source from another.
+WGSL_FN unsigned active_lanes(int) { return __activemask(); }`,
+  },
+  {
+    provides: ['shuffle', 'shuffle_up', 'shuffle_down', 'shuffle_xor'],
+    source: ['int', 'unsigned', 'float']
+      .map((t) =>
+        [
+          `WGSL_FN ${t} shuffle(unsigned mask, ${t} v, unsigned lane) { return __shfl_sync(mask, v, (int)(lane & 31u)); }`,
+          `WGSL_FN ${t} shuffle_up(unsigned mask, ${t} v, unsigned by) { return __shfl_up_sync(mask, v, by & 31u); }`,
+          `WGSL_FN ${t} shuffle_down(unsigned mask, ${t} v, unsigned by) { return __shfl_down_sync(mask, v, by & 31u); }`,
+          `WGSL_FN ${t} shuffle_xor(unsigned mask, ${t} v, unsigned by) { return __shfl_xor_sync(mask, v, (int)(by & 31u)); }`,
+        ].join('\n'),
+      )
+      .join('\n'),
+  },
+  {
+    provides: ['shuffle', 'shuffle_up', 'shuffle_down', 'shuffle_xor'],
+    when: ['f16'],
+    source: ['shuffle', 'shuffle_up', 'shuffle_down', 'shuffle_xor']
+      .map(
+        (name) =>
+          `WGSL_FN f16 ${name}(unsigned mask, f16 v, unsigned lane) { return f16_bits((unsigned short)${name}(mask, (unsigned)v.bits, lane)); }`,
+      )
+      .join('\n'),
+  },
+  ...['shuffle', 'shuffle_up', 'shuffle_down', 'shuffle_xor'].map((name) =>
+    byComponent(name, 'unsigned mask, ', ', unsigned lane', 'mask, $, lane'),
+  ),
+  {
+    provides: [
+      'subgroupBroadcast',
+      'subgroupShuffle',
+      'subgroupShuffleUp',
+      'subgroupShuffleDown',
+      'subgroupShuffleXor',
+    ],
+    source: String.raw`template <class T> WGSL_FN T subgroupBroadcast(unsigned mask, T v, unsigned lane) { return shuffle(mask, v, lane); }
+template <class T> WGSL_FN T subgroupShuffle(unsigned mask, T v, unsigned lane) { return shuffle(mask, v, lane); }
+template <class T> WGSL_FN T subgroupShuffleUp(unsigned mask, T v, unsigned by) { return shuffle_up(mask, v, by); }
+template <class T> WGSL_FN T subgroupShuffleDown(unsigned mask, T v, unsigned by) { return shuffle_down(mask, v, by); }
+template <class T> WGSL_FN T subgroupShuffleXor(unsigned mask, T v, unsigned by) { return shuffle_xor(mask, v, by); }`,
+  },
+  {
+    provides: ['subgroupBroadcastFirst'],
+    source:
+      'template <class T> WGSL_FN T subgroupBroadcastFirst(unsigned mask, T v) { return shuffle(mask, v, (unsigned)__ffs((int)mask) - 1u); }',
+  },
+  {
+    provides: ['quadBroadcast', 'quadSwapX', 'quadSwapY', 'quadSwapDiagonal'],
+    source: String.raw`template <class T> WGSL_FN T quadBroadcast(unsigned mask, T v, unsigned lane) { return shuffle(mask, v, (lane_index() & 28u) | (lane & 3u)); }
+template <class T> WGSL_FN T quadSwapX(unsigned mask, T v) { return shuffle_xor(mask, v, 1u); }
+template <class T> WGSL_FN T quadSwapY(unsigned mask, T v) { return shuffle_xor(mask, v, 2u); }
+template <class T> WGSL_FN T quadSwapDiagonal(unsigned mask, T v) { return shuffle_xor(mask, v, 3u); }`,
+  },
+  {
+    provides: ['subgroupElect', 'subgroupAll', 'subgroupAny', 'subgroupBallot'],
+    source: String.raw`WGSL_FN bool subgroupElect(unsigned mask) { return lane_index() == (unsigned)__ffs((int)mask) - 1u; }
+WGSL_FN bool subgroupAll(unsigned mask, bool p) { return __all_sync(mask, p) != 0; }
+WGSL_FN bool subgroupAny(unsigned mask, bool p) { return __any_sync(mask, p) != 0; }
+WGSL_FN vec4u subgroupBallot(unsigned mask, bool p) { return vec4u(__ballot_sync(mask, p), 0u, 0u, 0u); }`,
+  },
+  {
+    provides: ['reduce_lanes'],
+    source: String.raw`template <class T, class Op> WGSL_FN T reduce_lanes(unsigned mask, T v, Op op) {
+  if (mask == 0xffffffffu) {
+    for (unsigned by = 16u; by != 0u; by >>= 1) v = op(v, shuffle_xor(mask, v, by));
+    return v;
+  }
+  unsigned rest = mask & (mask - 1u);
+  T sum = shuffle(mask, v, (unsigned)__ffs((int)mask) - 1u);
+  for (; rest != 0u; rest &= rest - 1u) sum = op(sum, shuffle(mask, v, (unsigned)__ffs((int)rest) - 1u));
+  return sum;
+}`,
+  },
+  {
+    provides: ['scan_lanes'],
+    source: String.raw`template <bool inclusive, class T, class Op> WGSL_FN T scan_lanes(unsigned mask, T v, T identity, Op op) {
+  const unsigned lane = lane_index();
+  if (mask == 0xffffffffu) {
+    for (unsigned by = 1u; by != 32u; by <<= 1) {
+      const T other = shuffle_up(mask, v, by);
+      if (lane >= by) v = op(other, v);
+    }
+    if (inclusive) return v;
+    const T before = shuffle_up(mask, v, 1u);
+    return lane == 0u ? identity : before;
+  }
+  T sum = identity;
+  for (unsigned rest = mask; rest != 0u; rest &= rest - 1u) {
+    const unsigned from = (unsigned)__ffs((int)rest) - 1u;
+    const T other = shuffle(mask, v, from);
+    if (from < lane || (inclusive && from == lane)) sum = op(sum, other);
+  }
+  return sum;
+}`,
+  },
+  ...reductions.flatMap(([name, body]): Fragment[] => [
+    {
+      provides: [name],
+      source: String.raw`struct ${name}_op { template <class T> __device__ __forceinline__ T operator()(T a, T b) const { return ${body}; } };
+template <class T> WGSL_FN T ${name}(unsigned mask, T v) { return reduce_lanes(mask, v, ${name}_op()); }`,
+    },
+  ]),
+  ...(
+    [
+      ['Add', '0'],
+      ['Mul', '1'],
+    ] as const
+  ).map(
+    ([name, identity]): Fragment => ({
+      provides: [`subgroupInclusive${name}`, `subgroupExclusive${name}`],
+      needs: [`subgroup${name}`],
+      source: String.raw`template <class T> WGSL_FN T subgroupInclusive${name}(unsigned mask, T v) { return scan_lanes<true>(mask, v, T(${identity}), subgroup${name}_op()); }
+template <class T> WGSL_FN T subgroupExclusive${name}(unsigned mask, T v) { return scan_lanes<false>(mask, v, T(${identity}), subgroup${name}_op()); }`,
+    }),
+  ),
+]

@@ -1,0 +1,175 @@
+import type { Fragment } from './fragment.ts'
+
+const lifted = (count: 1 | 2 | 3): string => {
+  const types = ['A', 'B', 'C'].slice(0, count)
+  const names = ['a', 'b', 'c'].slice(0, count)
+  const header = `template <${types.map((t) => `class ${t}`).join(', ')}> WGSL_FN auto f`
+  const lines = [2, 3, 4].map((size) => {
+    const parameters = names.map((n, i) => `vec<${types[i]}, ${size}> ${n}`).join(', ')
+    const calls = ['x', 'y', 'z', 'w']
+      .slice(0, size)
+      .map((c) => `f(${names.map((n) => `${n}.${c}`).join(', ')})`)
+    return `  ${header}(${parameters}) { return make_vec(${calls.join(', ')}); }`
+  })
+  return `#define WGSL_LIFT${count}(f) \\\n${lines.join(' \\\n')}`
+}
+
+const operator = (symbol: string, call: string): string =>
+  [2, 3, 4]
+    .flatMap((n) => {
+      const parts = ['x', 'y', 'z', 'w'].slice(0, n)
+      const make = (left: (c: string) => string, right: (c: string) => string) =>
+        `return make_vec(${parts.map((c) => `${call}(${left(c)}, ${right(c)})`).join(', ')});`
+      const v = (name: string) => (c: string) => `${name}.${c}`
+      const s = (name: string) => () => name
+      return [
+        `template <class A, class B> WGSL_FN auto operator${symbol}(vec<A, ${n}> a, vec<B, ${n}> b) { ${make(v('a'), v('b'))} }`,
+        ...('+-*/%'.includes(symbol)
+          ? [
+              `template <class T> WGSL_FN auto operator${symbol}(vec<T, ${n}> a, T b) { ${make(v('a'), s('b'))} }`,
+              `template <class T> WGSL_FN auto operator${symbol}(T a, vec<T, ${n}> b) { ${make(s('a'), v('b'))} }`,
+            ]
+          : []),
+      ]
+    })
+    .join('\n')
+
+const unaryOperator = (symbol: string, call: string): string =>
+  [2, 3, 4]
+    .map(
+      (n) =>
+        `template <class T> WGSL_FN auto operator${symbol}(vec<T, ${n}> a) { return make_vec(${[
+          'x',
+          'y',
+          'z',
+          'w',
+        ]
+          .slice(0, n)
+          .map((c) => `${call}(a.${c})`)
+          .join(', ')}); }`,
+    )
+    .join('\n')
+
+/** Vectors: values and memory share one layout, which is WGSL's (a vec3 has 12 bytes; `slot` adds the padding in arrays). */
+export const vectorFragments: readonly Fragment[] = [
+  {
+    provides: ['WGSL_CTOR'],
+    source: String.raw`#define WGSL_CTOR __host__ __device__ __forceinline__ constexpr`,
+  },
+  {
+    provides: [
+      'vec',
+      'slot',
+      'make_vec',
+      'WGSL_LIFT1',
+      'WGSL_LIFT2',
+      'WGSL_LIFT3',
+      ...[2, 3, 4].flatMap((n) => ['f', 'i', 'u', 'b', 'h'].map((s) => `vec${n}${s}`)),
+    ],
+    source: String.raw`template <class T, int N> struct vec;
+template <class T> struct alignas(2 * sizeof(T)) vec<T, 2> {
+  T x, y;
+  vec() = default;
+  explicit WGSL_CTOR vec(T s) : x(s), y(s) {}
+  WGSL_CTOR vec(T x, T y) : x(x), y(y) {}
+};
+template <class T> struct vec<T, 3> {
+  T x, y, z;
+  vec() = default;
+  explicit WGSL_CTOR vec(T s) : x(s), y(s), z(s) {}
+  WGSL_CTOR vec(T x, T y, T z) : x(x), y(y), z(z) {}
+  WGSL_CTOR vec(vec<T, 2> a, T z) : x(a.x), y(a.y), z(z) {}
+  WGSL_CTOR vec(T x, vec<T, 2> a) : x(x), y(a.x), z(a.y) {}
+};
+template <class T> struct alignas(4 * sizeof(T)) vec<T, 4> {
+  T x, y, z, w;
+  vec() = default;
+  explicit WGSL_CTOR vec(T s) : x(s), y(s), z(s), w(s) {}
+  WGSL_CTOR vec(T x, T y, T z, T w) : x(x), y(y), z(z), w(w) {}
+  WGSL_CTOR vec(vec<T, 2> a, T z, T w) : x(a.x), y(a.y), z(z), w(w) {}
+  WGSL_CTOR vec(T x, vec<T, 2> a, T w) : x(x), y(a.x), z(a.y), w(w) {}
+  WGSL_CTOR vec(T x, T y, vec<T, 2> a) : x(x), y(y), z(a.x), w(a.y) {}
+  WGSL_CTOR vec(vec<T, 2> a, vec<T, 2> b) : x(a.x), y(a.y), z(b.x), w(b.y) {}
+  WGSL_CTOR vec(vec<T, 3> a, T w) : x(a.x), y(a.y), z(a.z), w(w) {}
+  WGSL_CTOR vec(T x, vec<T, 3> a) : x(x), y(a.x), z(a.y), w(a.z) {}
+};
+// A vec3 as an element of an array or a column of a matrix: 12 bytes in a stride of 16.
+template <class T> struct alignas(4 * sizeof(T)) slot { vec<T, 3> value; };
+template <class T> WGSL_FN vec<T, 2> make_vec(T x, T y) { return vec<T, 2>(x, y); }
+template <class T> WGSL_FN vec<T, 3> make_vec(T x, T y, T z) { return vec<T, 3>(x, y, z); }
+template <class T> WGSL_FN vec<T, 4> make_vec(T x, T y, T z, T w) { return vec<T, 4>(x, y, z, w); }
+typedef vec<float, 2> vec2f; typedef vec<float, 3> vec3f; typedef vec<float, 4> vec4f;
+typedef vec<int, 2> vec2i; typedef vec<int, 3> vec3i; typedef vec<int, 4> vec4i;
+typedef vec<unsigned, 2> vec2u; typedef vec<unsigned, 3> vec3u; typedef vec<unsigned, 4> vec4u;
+typedef vec<bool, 2> vec2b; typedef vec<bool, 3> vec3b; typedef vec<bool, 4> vec4b;
+${lifted(1)}
+${lifted(2)}
+${lifted(3)}`,
+  },
+  {
+    provides: ['f16'],
+    when: ['vec'],
+    source: 'typedef vec<f16, 2> vec2h; typedef vec<f16, 3> vec3h; typedef vec<f16, 4> vec4h;',
+  },
+  ...(
+    [
+      ['+', 'add'],
+      ['-', 'sub'],
+      ['*', 'mul'],
+      ['/', 'div'],
+      ['%', 'rem'],
+      ['<<', 'shl'],
+      ['>>', 'shr'],
+      ['&', 'bit_and'],
+      ['|', 'bit_or'],
+      ['^', 'bit_xor'],
+      ['==', 'equal'],
+      ['!=', 'not_equal'],
+      ['<', 'less'],
+      ['<=', 'less_equal'],
+      ['>', 'greater'],
+      ['>=', 'greater_equal'],
+    ] as const
+  ).map(([symbol, call]) => ({
+    // Operators have no name to find in the text, so the emitter marks these.
+    provides: [`vector_operator_${call}`],
+    source: operator(symbol, call),
+  })),
+  ...(
+    [
+      ['-', 'neg'],
+      ['~', 'bit_not'],
+      ['!', 'logical_not'],
+    ] as const
+  ).map(([symbol, call]) => ({
+    provides: [`vector_operator_${call}`],
+    source: unaryOperator(symbol, call),
+  })),
+  {
+    provides: ['component', 'set_component'],
+    source: String.raw`// A component of a vector value chosen at run time: selects, so that the vector stays in registers.
+template <class T> WGSL_FN T component(vec<T, 2> v, unsigned i) { return i == 0u ? v.x : v.y; }
+template <class T> WGSL_FN T component(vec<T, 3> v, unsigned i) { return i == 0u ? v.x : i == 1u ? v.y : v.z; }
+template <class T> WGSL_FN T component(vec<T, 4> v, unsigned i) { return i < 2u ? (i == 0u ? v.x : v.y) : (i == 2u ? v.z : v.w); }
+template <class T> WGSL_FN void set_component(vec<T, 2>& v, unsigned i, T s) { if (i == 0u) v.x = s; else v.y = s; }
+template <class T> WGSL_FN void set_component(vec<T, 3>& v, unsigned i, T s) { v.x = i == 0u ? s : v.x; v.y = i == 1u ? s : v.y; v.z = i >= 2u ? s : v.z; }
+template <class T> WGSL_FN void set_component(vec<T, 4>& v, unsigned i, T s) { v.x = i == 0u ? s : v.x; v.y = i == 1u ? s : v.y; v.z = i == 2u ? s : v.z; v.w = i >= 3u ? s : v.w; }`,
+  },
+  {
+    provides: ['array', 'element'],
+    source: String.raw`template <class T> struct element { typedef T type; static WGSL_CTOR T& of(T& e) { return e; } static WGSL_CTOR const T& of(const T& e) { return e; } };`,
+  },
+  {
+    provides: ['element'],
+    when: ['vec'],
+    source: String.raw`template <class T> struct element<vec<T, 3>> { typedef slot<T> type; static WGSL_CTOR vec<T, 3>& of(slot<T>& e) { return e.value; } static WGSL_CTOR const vec<T, 3>& of(const slot<T>& e) { return e.value; } };`,
+  },
+  {
+    provides: ['array'],
+    source: String.raw`template <class T, unsigned N> struct array {
+  typename element<T>::type data[N];
+  WGSL_CTOR T& operator[](unsigned i) { return element<T>::of(data[i]); }
+  WGSL_CTOR const T& operator[](unsigned i) const { return element<T>::of(data[i]); }
+};`,
+  },
+]

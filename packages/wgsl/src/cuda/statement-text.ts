@@ -1,0 +1,436 @@
+import type {
+  Block,
+  CompoundAssign,
+  Expression,
+  For,
+  Loop,
+  Place,
+  Statement,
+  Switch,
+  SwizzleAssign,
+  While,
+} from '../ir.ts'
+import { scalarType } from '../types.ts'
+import { rootOf, walkExpression, walkStatement } from '../walk.ts'
+import { isSafeDivisor, operationText, valueText } from './expression-text.ts'
+import { type FunctionWriter, isFixed, isSimple, unwrapped } from './function-writer.ts'
+import { literalText } from './literals.ts'
+import { componentName, type PlaceText, placeText } from './place-text.ts'
+import { hasPadding, zeroText } from './type-text.ts'
+
+/** Writes the statements of a block, without braces. */
+export function writeStatements(writer: FunctionWriter, block: Block): void {
+  for (const s of block.statements) writeStatement(writer, s)
+}
+
+/** Writes a block in braces after `head`. */
+function writeBraced(writer: FunctionWriter, head: string, block: Block): void {
+  writer.line(`${head} {`)
+  writer.indented(() => writeStatements(writer, block))
+  writer.line('}')
+}
+
+/** Writes a statement. */
+export function writeStatement(writer: FunctionWriter, s: Statement): void {
+  writer.at(s.loc)
+  switch (s.kind) {
+    case 'block':
+      writer.line('{')
+      writer.indented(() => writeStatements(writer, s))
+      writer.line('}')
+      return
+    case 'let':
+    case 'var':
+      writer.line(`${declarationText(writer, s)};`)
+      return
+    case 'assign':
+      writeAssign(writer, s.target, s.value)
+      return
+    case 'compound-assign':
+      writeCompound(writer, s)
+      return
+    case 'swizzle-assign':
+      writeSwizzle(writer, s)
+      return
+    case 'evaluate':
+      writer.line(`${unwrapped(evaluateText(writer, s.value))};`)
+      return
+    case 'if':
+      writeIf(writer, s)
+      return
+    case 'switch':
+      writeSwitch(writer, s)
+      return
+    case 'loop':
+      writeLoop(writer, s)
+      return
+    case 'for':
+      writeFor(writer, s)
+      return
+    case 'while':
+      writeWhile(writer, s)
+      return
+    case 'break':
+      writer.line('break;')
+      return
+    case 'continue': {
+      const label = writer.loopScopes.at(-1)?.label
+      writer.line(label === undefined ? 'continue;' : `goto ${label};`)
+      return
+    }
+    case 'return':
+      writer.line(s.value === undefined ? 'return;' : `return ${unwrapped(valueText(writer, s.value))};`)
+      return
+  }
+}
+
+function evaluateText(writer: FunctionWriter, e: Expression): string {
+  const text = valueText(writer, e)
+  return e.kind === 'call' || e.kind === 'builtin-call' ? text : `(void)${text}`
+}
+
+function declarationText(writer: FunctionWriter, s: Extract<Statement, { kind: 'let' | 'var' }>): string {
+  const { names } = writer.context
+  const initial = s.kind === 'let' ? s.value : s.initial
+  const text =
+    initial === undefined ? zeroText(s.variable.type, names) : unwrapped(valueText(writer, initial))
+  const name = names.of(s.variable)
+  if (writer.hoisted.has(s.variable.id)) return `${name} = ${text}`
+  return `${s.kind === 'let' ? 'const ' : ''}${writer.type(s.variable.type)} ${name} = ${text}`
+}
+
+/** Stores `text` in a place, under its guards. */
+function writeStore(writer: FunctionWriter, target: Place, place: PlaceText, text: string): void {
+  if (place.component !== undefined) {
+    writer.line(`set_component(${place.text}, ${place.component}, ${unwrapped(text)});`)
+    return
+  }
+  const root = rootOf(target)
+  const inBuffer =
+    root.kind === 'variable' && root.variable.kind === 'module-variable' && root.variable.space === 'storage'
+  const store =
+    inBuffer && hasPadding(target.type)
+      ? `store_padded(${place.text}, ${unwrapped(text)});`
+      : `${place.text} = ${unwrapped(text)};`
+  writer.line(place.guards.length === 0 ? store : `if (${place.guards.join(' && ')}) ${store}`)
+}
+
+function writeAssign(writer: FunctionWriter, target: Place, value: Expression): void {
+  const { effects } = writer.context
+  if (effects.writes(value)) {
+    const place = settledPlace(writer, target)
+    const text = isFixed(value)
+      ? valueText(writer, value)
+      : writer.temporary(value.type!, valueText(writer, value))
+    writeStore(writer, target, place, text)
+    return
+  }
+  const place = placeText(writer, target, 'store')
+  writeStore(writer, target, place, valueText(writer, value))
+}
+
+/** A place whose indices are evaluated now, for a value whose evaluation could change them. */
+function settledPlace(writer: FunctionWriter, target: Place): PlaceText {
+  return placeText(writer, settled(writer, target), 'store')
+}
+
+function settled(writer: FunctionWriter, place: Place): Place {
+  switch (place.kind) {
+    case 'variable':
+    case 'deref':
+      return place
+    case 'member-place':
+    case 'component-place':
+      return { ...place, base: settled(writer, place.base) } as Place
+    case 'index-place': {
+      const base = settled(writer, place.base)
+      if (isFixed(place.index)) return { ...place, base }
+      const index: Expression = {
+        kind: 'value',
+        value: {
+          kind: 'let-value',
+          id: writer.context.nextTemporaryId++,
+          name: 'index',
+          type: place.index.type!,
+          loc: place.loc,
+        },
+        type: place.index.type!,
+        loc: place.loc,
+      }
+      const text = unwrapped(valueText(writer, place.index))
+      writer.line(`const ${writer.type(place.index.type!)} ${valueText(writer, index)} = ${text};`)
+      return { ...place, base, index }
+    }
+  }
+}
+
+function writeCompound(writer: FunctionWriter, s: CompoundAssign): void {
+  const { effects, ranges } = writer.context
+  const target = effects.writes(s.value) || !repeatable(s.target) ? settled(writer, s.target) : s.target
+  const place = placeText(writer, target, 'store')
+  let left = place.component === undefined ? place.text : `component(${place.text}, ${place.component})`
+  if (effects.writes(s.value)) {
+    const type = s.target.type
+    left = writer.temporary(
+      type,
+      place.guards.length === 0
+        ? left
+        : `${place.guards.join(' && ')} ? ${left} : ${zeroText(type, writer.context.names)}`,
+    )
+  }
+  const right = valueText(writer, s.value)
+  const text = operationText(
+    writer,
+    {
+      operator: s.operator,
+      left: s.target.type,
+      right: s.value.type!,
+      rightValue: s.value,
+      isExact: ranges.isExact(s),
+      isSafeDivisor: isSafeDivisor(writer, s.value),
+    },
+    left,
+    right,
+  )
+  const infix = `(${left} ${s.operator} ${right})`
+  if (
+    text === infix &&
+    place.guards.length === 0 &&
+    place.component === undefined &&
+    isPlain(s) &&
+    left === place.text
+  )
+    writer.line(`${place.text} ${s.operator}= ${unwrapped(right)};`)
+  else writeStore(writer, s.target, place, text)
+}
+
+/** C++'s compound assignment does the same. */
+function isPlain(s: CompoundAssign): boolean {
+  return s.target.type.kind === 'scalar' && s.target.type.scalar !== 'f16' && s.target.type.scalar !== 'bool'
+}
+
+/** A place whose text may stand twice: no index in it does work. */
+function repeatable(place: Place): boolean {
+  switch (place.kind) {
+    case 'variable':
+    case 'deref':
+      return true
+    case 'index-place':
+      return (isFixed(place.index) || place.index.kind === 'load') && repeatable(place.base)
+    default:
+      return repeatable(place.base)
+  }
+}
+
+function writeSwizzle(writer: FunctionWriter, s: SwizzleAssign): void {
+  const target = settled(writer, s.target)
+  if (target.type.kind !== 'vector') throw new TypeError('a swizzle names components of a vector')
+  const part = {
+    kind: 'vector' as const,
+    size: s.components.length as 2 | 3 | 4,
+    scalar: target.type.scalar,
+  }
+  const place = placeText(writer, target, 'store')
+  let text: string
+  if (s.operator === undefined) text = valueText(writer, s.value)
+  else {
+    const swizzled = `${writer.type(part)}(${s.components.map((c) => `${place.text}.${componentName(c)}`).join(', ')})`
+    const left =
+      place.guards.length > 0
+        ? writer.temporary(
+            part,
+            `${place.guards.join(' && ')} ? ${swizzled} : ${zeroText(part, writer.context.names)}`,
+          )
+        : writer.temporary(part, swizzled)
+    text = operationText(
+      writer,
+      {
+        operator: s.operator,
+        left: part,
+        right: s.value.type!,
+        rightValue: s.value,
+        isExact: false,
+        isSafeDivisor: false,
+      },
+      left,
+      valueText(writer, s.value),
+    )
+  }
+  const value = isSimple(text) && isFixed(s.value) ? text : writer.temporary(part, text)
+  for (const [i, c] of s.components.entries()) {
+    const store = `${place.text}.${componentName(c)} = ${value}.${componentName(i)};`
+    writer.line(place.guards.length === 0 ? store : `if (${place.guards.join(' && ')}) ${store}`)
+  }
+}
+
+function writeIf(writer: FunctionWriter, s: Extract<Statement, { kind: 'if' }>): void {
+  writer.line(`if (${unwrapped(valueText(writer, s.condition))}) {`)
+  writer.indented(() => writeStatements(writer, s.then))
+  let otherwise = s.otherwise
+  while (otherwise !== undefined) {
+    const only = otherwise.statements.length === 1 ? otherwise.statements[0]! : undefined
+    if (only?.kind === 'if') {
+      const { result, lines } = writer.capture(() => unwrapped(valueText(writer, only.condition)))
+      if (lines.length === 0) {
+        writer.at(only.loc)
+        writer.line(`} else if (${result}) {`)
+        writer.indented(() => writeStatements(writer, only.then))
+        otherwise = only.otherwise
+        continue
+      }
+    }
+    writer.line('} else {')
+    const block = otherwise
+    writer.indented(() => writeStatements(writer, block))
+    otherwise = undefined
+  }
+  writer.line('}')
+}
+
+function writeSwitch(writer: FunctionWriter, s: Switch): void {
+  const type = s.selector.type!
+  const scalar = type.kind === 'scalar' ? type : scalarType('i32')
+  writer.line(`switch (${unwrapped(valueText(writer, s.selector))}) {`)
+  writer.indented(() => {
+    for (const clause of s.clauses) {
+      const heads = clause.selectors.map((v) => `case ${literalText(v, scalar)}:`)
+      if (clause.isDefault) heads.push('default:')
+      writer.at(clause.loc)
+      writeBraced(writer, heads.join(' '), clause.body)
+      writer.line('break;')
+    }
+  })
+  writer.line('}')
+}
+
+/** Does a `continue` of this loop itself stand in the body? */
+function hasContinue(body: Block): boolean {
+  let found = false
+  walkStatement(body, {
+    statement(s) {
+      if (s.kind === 'continue') found = true
+      return s.kind !== 'loop' && s.kind !== 'for' && s.kind !== 'while'
+    },
+  })
+  return found
+}
+
+function writeLoop(writer: FunctionWriter, s: Loop): void {
+  const after = s.continuing !== undefined || s.breakIf !== undefined
+  const label = after && hasContinue(s.body) ? writer.label() : undefined
+  writer.line('while (true) {')
+  writer.indented(() => {
+    if (!writer.context.loops.isPlain(s)) writer.line('ENDLESS_LOOP')
+    if (label !== undefined) declareAhead(writer, s)
+    writer.loopScopes.push({ label })
+    if (label === undefined) writeStatements(writer, s.body)
+    else {
+      writeBraced(writer, '', s.body)
+      writer.line(`${label}:;`)
+    }
+    writer.loopScopes.pop()
+    if (s.continuing !== undefined) writeStatements(writer, s.continuing)
+    if (s.breakIf !== undefined) writer.line(`if (${unwrapped(valueText(writer, s.breakIf))}) break;`)
+  })
+  writer.line('}')
+}
+
+/** Declares what `continuing` and `break if` use of the body's variables where both can see it. */
+function declareAhead(writer: FunctionWriter, s: Loop): void {
+  const used = new Set<number>()
+  const visitor = {
+    expression(e: Expression) {
+      if (e.kind === 'value') used.add(e.value.id)
+      return undefined
+    },
+    place(p: Place) {
+      if (p.kind === 'variable') used.add(p.variable.id)
+      return undefined
+    },
+  }
+  if (s.continuing !== undefined) walkStatement(s.continuing, visitor)
+  if (s.breakIf !== undefined) walkExpression(s.breakIf, visitor)
+  for (const inner of s.body.statements) {
+    if ((inner.kind !== 'let' && inner.kind !== 'var') || !used.has(inner.variable.id)) continue
+    writer.hoisted.add(inner.variable.id)
+    writer.line(`${writer.type(inner.variable.type)} ${writer.context.names.of(inner.variable)};`)
+  }
+}
+
+function writeFor(writer: FunctionWriter, s: For): void {
+  const head = nativeHead(writer, s)
+  if (head !== undefined) {
+    if (writer.context.loops.unroll(s)) writer.directive('#pragma unroll')
+    writer.line(`for (${head}) {`)
+    writer.loopScopes.push({ label: undefined })
+    writer.indented(() => {
+      if (!writer.context.loops.isPlain(s)) writer.line('ENDLESS_LOOP')
+      writeStatements(writer, s.body)
+    })
+    writer.loopScopes.pop()
+    writer.line('}')
+    return
+  }
+  writer.line('{')
+  writer.indented(() => {
+    if (s.initial !== undefined) writeStatement(writer, s.initial)
+    const label = s.update !== undefined && hasContinue(s.body) ? writer.label() : undefined
+    writer.line('while (true) {')
+    writer.indented(() => {
+      if (!writer.context.loops.isPlain(s)) writer.line('ENDLESS_LOOP')
+      writer.at(s.loc)
+      if (s.condition !== undefined)
+        writer.line(`if (!(${unwrapped(valueText(writer, s.condition))})) break;`)
+      writer.loopScopes.push({ label })
+      writeBraced(writer, '', s.body)
+      writer.loopScopes.pop()
+      if (label !== undefined) writer.line(`${label}:;`)
+      if (s.update !== undefined) writeStatement(writer, s.update)
+    })
+    writer.line('}')
+  })
+  writer.line('}')
+}
+
+/** `initial; condition; update` when each is one C++ expression or declaration. */
+function nativeHead(writer: FunctionWriter, s: For): string | undefined {
+  const part = (write: () => void): string | undefined => {
+    const { lines } = writer.capture(write)
+    if (lines.length !== 1) return undefined
+    const text = lines[0]!.text.trim()
+    return /^(if|switch|while|for|\{)\b/.test(text) || !text.endsWith(';') ? undefined : text.slice(0, -1)
+  }
+  const initial = s.initial === undefined ? '' : part(() => writeStatement(writer, s.initial!))
+  let condition: string | undefined = ''
+  if (s.condition !== undefined) {
+    const { result, lines } = writer.capture(() => unwrapped(valueText(writer, s.condition!)))
+    condition = lines.length === 0 ? result : undefined
+  }
+  const update = s.update === undefined ? '' : part(() => writeStatement(writer, s.update!))
+  writer.at(s.loc)
+  if (initial === undefined || condition === undefined || update === undefined) return undefined
+  return `${initial}; ${condition}; ${update}`
+}
+
+function writeWhile(writer: FunctionWriter, s: While): void {
+  const { result, lines } = writer.capture(() => unwrapped(valueText(writer, s.condition)))
+  const guard = writer.context.loops.isPlain(s) ? undefined : 'ENDLESS_LOOP'
+  writer.loopScopes.push({ label: undefined })
+  if (lines.length === 0) {
+    writer.line(`while (${result}) {`)
+    writer.indented(() => {
+      if (guard !== undefined) writer.line(guard)
+      writeStatements(writer, s.body)
+    })
+    writer.line('}')
+  } else {
+    writer.line('while (true) {')
+    writer.indented(() => {
+      if (guard !== undefined) writer.line(guard)
+      writer.line(`if (!(${unwrapped(valueText(writer, s.condition))})) break;`)
+      writeStatements(writer, s.body)
+    })
+    writer.line('}')
+  }
+  writer.loopScopes.pop()
+}

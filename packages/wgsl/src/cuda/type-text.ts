@@ -1,0 +1,173 @@
+import type { ScalarKind, StructType, Type } from '../ir.ts'
+import { alignOf, roundUp, sizeOf } from '../layout.ts'
+import type { Names } from './names.ts'
+
+const scalarNames: Record<ScalarKind, string> = {
+  bool: 'bool',
+  i32: 'int',
+  u32: 'unsigned',
+  f32: 'float',
+  f16: 'f16',
+}
+
+const scalarSuffixes: Record<ScalarKind, string> = { bool: 'b', i32: 'i', u32: 'u', f32: 'f', f16: 'h' }
+
+/** The C++ type of a value, or of memory that holds one: both have WGSL's layout. */
+export function typeText(type: Type, names: Names): string {
+  switch (type.kind) {
+    case 'scalar':
+    case 'atomic':
+      return scalarNames[type.scalar]
+    case 'vector':
+      return `vec${type.size}${scalarSuffixes[type.scalar]}`
+    case 'matrix':
+      return `mat<${scalarNames[type.scalar]}, ${type.columns}, ${type.rows}>`
+    case 'array':
+      if (type.length === undefined) throw new TypeError('a runtime-sized array has no C++ type')
+      return `array<${typeText(type.element, names)}, ${type.length}>`
+    case 'struct':
+      return names.struct(type)
+    case 'pointer':
+      return `${typeText(type.store, names)}&`
+  }
+}
+
+/** The C++ type of an element in memory: a vec3 takes a slot of four. */
+export function elementText(type: Type, names: Names): string {
+  return type.kind === 'vector' && type.size === 3
+    ? `slot<${scalarNames[type.scalar]}>`
+    : typeText(type, names)
+}
+
+/** The zero value. */
+export function zeroText(type: Type, names: Names): string {
+  if (type.kind !== 'scalar') return `${typeText(type, names)}{}`
+  return { bool: 'false', i32: '0', u32: '0u', f32: '0.0f', f16: 'f16_bits(0)' }[type.scalar]
+}
+
+/** The last member when it is a runtime-sized array. */
+export function runtimeTail(type: Type): StructType['members'][number] | undefined {
+  const last = type.kind === 'struct' ? type.members.at(-1) : undefined
+  return last !== undefined && last.type.kind === 'array' && last.type.length === undefined ? last : undefined
+}
+
+/** Does memory of the type hold bytes that belong to no value, which a store must leave alone? */
+export function hasPadding(type: Type): boolean {
+  switch (type.kind) {
+    case 'matrix':
+      return type.rows === 3
+    case 'array':
+      return sizeOf(type.element) < type.stride || hasPadding(type.element)
+    case 'struct': {
+      let end = 0
+      for (const m of type.members) {
+        if (m.offset !== end || hasPadding(m.type)) return true
+        end = m.offset + sizeOf(m.type)
+      }
+      return end !== type.size
+    }
+    default:
+      return false
+  }
+}
+
+/** Alignment and size of the C++ type, which differ from WGSL's only for a vec3 outside arrays (it needs no 16-byte alignment). */
+function cxxAlign(type: Type): number {
+  if (type.kind === 'vector' && type.size === 3) return alignOf({ ...type, size: 2 }) / 2
+  return alignOf(type)
+}
+
+/** Can the type lie in a buffer? bool cannot, and its layout is nobody's concern. */
+export function isHostShareable(type: Type): boolean {
+  switch (type.kind) {
+    case 'scalar':
+    case 'vector':
+      return type.scalar !== 'bool'
+    case 'array':
+      return isHostShareable(type.element)
+    case 'struct':
+      return type.members.every((m) => isHostShareable(m.type))
+    case 'pointer':
+      return false
+    default:
+      return true
+  }
+}
+
+/** The definition of a structure, with WGSL's offsets. */
+export function structText(type: StructType, names: Names): string[] {
+  const name = names.struct(type)
+  const shareable = isHostShareable(type)
+  const members = type.members.filter((m) => m !== runtimeTail(type))
+  const lines = [`struct ${shareable ? `alignas(${type.align}) ` : ''}${name} {`]
+  const pads: string[] = []
+  let end = 0
+  for (const m of members) {
+    if (shareable) {
+      const natural = roundUp(end, cxxAlign(m.type))
+      if (m.offset > natural) {
+        pads.push(`pad${pads.length}`)
+        lines.push(`  unsigned char ${pads.at(-1)}[${m.offset - end}];`)
+      }
+      end = m.offset + sizeOf(m.type)
+    }
+    const align = shareable && cxxAlign(m.type) !== alignOf(m.type) && type.align % alignOf(m.type) === 0
+    lines.push(
+      `  ${align && m.offset % alignOf(m.type) === 0 ? `alignas(${alignOf(m.type)}) ` : ''}${typeText(m.type, names)} ${names.member(m.name)};`,
+    )
+  }
+  const isValue = runtimeTail(type) === undefined && !containsAtomic(type)
+  if (shareable && type.size > roundUp(end, type.align) && isValue) {
+    pads.push(`pad${pads.length}`)
+    lines.push(`  unsigned char ${pads.at(-1)}[${type.size - end}];`)
+  } else if (shareable && type.size > roundUp(end, type.align) && runtimeTail(type) === undefined) {
+    lines.push(`  unsigned char pad${pads.length}[${type.size - end}];`)
+  }
+  if (isValue && members.length > 0) {
+    const parameters = members.map((m, i) => `${typeText(m.type, names)} a${i}`).join(', ')
+    const initial = members.map((m, i) => `${names.member(m.name)}(a${i})`)
+    lines.push(`  ${name}() = default;`)
+    lines.push(
+      `  ${members.length === 1 ? 'explicit ' : ''}WGSL_CTOR ${name}(${parameters}) : ${inDeclarationOrder(lines, pads, initial).join(', ')} {}`,
+    )
+  }
+  lines.push('};')
+  if (shareable && runtimeTail(type) === undefined)
+    lines.push(`static_assert(sizeof(${name}) == ${type.size}, "layout");`)
+  if (hasPadding(type) && isValue) {
+    const stores = members.map(
+      (m) => `store_padded(to.${names.member(m.name)}, value.${names.member(m.name)});`,
+    )
+    lines.push(`WGSL_FN void store_padded(${name}& to, const ${name}& value) { ${stores.join(' ')} }`)
+  }
+  return lines
+}
+
+/** Initialisers of members and paddings in the order in which the structure declares them. */
+function inDeclarationOrder(
+  lines: readonly string[],
+  pads: readonly string[],
+  initial: readonly string[],
+): string[] {
+  const order: string[] = []
+  const rest = [...initial]
+  for (const line of lines.slice(1)) {
+    const pad = /^ {2}unsigned char (pad\d+)\[/.exec(line)?.[1]
+    if (pad !== undefined && pads.includes(pad)) order.push(`${pad}{}`)
+    else if (/^ {2}\S.*_;$/.test(line)) order.push(rest.shift()!)
+  }
+  return order
+}
+
+function containsAtomic(type: Type): boolean {
+  switch (type.kind) {
+    case 'atomic':
+      return true
+    case 'array':
+      return containsAtomic(type.element)
+    case 'struct':
+      return type.members.some((m) => containsAtomic(m.type))
+    default:
+      return false
+  }
+}

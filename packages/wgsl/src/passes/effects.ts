@@ -1,0 +1,104 @@
+import type { Expression, IrFunction, IrModule } from '../ir.ts'
+import { rootOf, walk, walkExpression } from '../walk.ts'
+
+/** What evaluating an expression can do to memory. */
+export interface Effects {
+  /** It may change memory that an expression evaluated before or after it reads, or it synchronises threads. */
+  writes(expression: Expression): boolean
+  /** Its value may be another when it is evaluated after something that `writes`. */
+  reads(expression: Expression): boolean
+  /** The function writes memory that its caller sees, or synchronises. */
+  functionWrites(fn: IrFunction): boolean
+}
+
+const synchronising: ReadonlySet<string> = new Set([
+  'storageBarrier',
+  'workgroupBarrier',
+  'textureBarrier',
+  'workgroupUniformLoad',
+])
+
+/** Finds which expressions of a module write memory, so that emitters keep WGSL's left-to-right order only where it shows. */
+export function findEffects(module: IrModule): Effects {
+  const writingFunctions = new Set<IrFunction>()
+  const readingFunctions = new Set<IrFunction>()
+  const expressionWrites = (e: Expression): boolean => {
+    let found = false
+    walkExpression(e, {
+      expression(x) {
+        if (found) return false
+        if (x.kind === 'builtin-call' && (x.name.startsWith('atomic') || synchronising.has(x.name)))
+          found = true
+        if (x.kind === 'call' && writingFunctions.has(x.function)) found = true
+        return !found
+      },
+    })
+    return found
+  }
+  const expressionReads = (e: Expression): boolean => {
+    let found = false
+    walkExpression(e, {
+      expression(x) {
+        if (found) return false
+        if (x.kind === 'load' && !isConstantMemory(x.place)) found = true
+        if (x.kind === 'builtin-call' && (x.name.startsWith('atomic') || x.name === 'workgroupUniformLoad'))
+          found = true
+        if (x.kind === 'call' && readingFunctions.has(x.function)) found = true
+        return !found
+      },
+    })
+    return found
+  }
+  for (const fn of module.functions) {
+    let writes = false
+    let reads = false
+    walk(fn, {
+      place(place, use) {
+        const root = rootOf(place)
+        const own = root.kind === 'variable' && root.variable.kind === 'local-variable'
+        if (own) return undefined
+        if (use !== 'load' && use !== 'address') writes = true
+        if (use !== 'store' && !isConstantMemory(place)) reads = true
+        return undefined
+      },
+      expression(e) {
+        if (e.kind === 'builtin-call' && (e.name.startsWith('atomic') || synchronising.has(e.name)))
+          writes = true
+        if (e.kind === 'call') {
+          if (writingFunctions.has(e.function)) writes = true
+          if (readingFunctions.has(e.function)) reads = true
+        }
+        return undefined
+      },
+    })
+    if (writes) writingFunctions.add(fn)
+    if (reads) readingFunctions.add(fn)
+  }
+  return {
+    writes: memoised(expressionWrites),
+    reads: memoised(expressionReads),
+    functionWrites: (fn) => writingFunctions.has(fn),
+  }
+}
+
+function isConstantMemory(place: Parameters<typeof rootOf>[0]): boolean {
+  const root = rootOf(place)
+  return (
+    root.kind === 'variable' &&
+    root.variable.kind === 'module-variable' &&
+    (root.variable.space === 'uniform' ||
+      (root.variable.space === 'storage' && root.variable.access === 'read'))
+  )
+}
+
+function memoised(compute: (e: Expression) => boolean): (e: Expression) => boolean {
+  const known = new WeakMap<Expression, boolean>()
+  return (e) => {
+    let value = known.get(e)
+    if (value === undefined) {
+      value = compute(e)
+      known.set(e, value)
+    }
+    return value
+  }
+}
