@@ -55,8 +55,14 @@ describe.skipIf(missing !== undefined)(`in headless Chromium${missing ? ` (needs
     expect(values).toEqual(Array.from({ length: 1000 }, (_, i) => i * i))
   })
 
-  test.each(['transpose', 'reduce'] as const)('%s on three virtual devices', async (algorithm) => {
-    const { verification, ...result } = await run(algorithm)
+  test.each([
+    ['transpose', 'transpose'],
+    ['reduce', 'reduce'],
+    ['matmul', 'matmul'],
+    ['matmulStreamed', 'matmul'],
+    ['jacobi', 'jacobi'],
+  ] as const)('%s on three virtual devices', async (job, algorithm) => {
+    const { verification, ...result } = await run(job)
     expect(result, verification).toEqual({
       algorithm,
       backend: 'webgpu',
