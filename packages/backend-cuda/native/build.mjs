@@ -9,11 +9,20 @@ import { fileURLToPath } from 'node:url'
 const packageFolder = dirname(dirname(fileURLToPath(import.meta.url)))
 const missing = ['cmake', 'c++'].filter((tool) => spawnSync(tool, ['--version'], { stdio: 'ignore' }).error)
 if (missing.length > 0) {
-  console.warn(`backend-cuda: ${missing.join(' and ')} not found, so the native addon is not built; CUDA is unavailable from this clone.`)
+  console.warn(
+    `backend-cuda: ${missing.join(' and ')} not found, so the native addon is not built; CUDA is unavailable from this clone.`,
+  )
   process.exit(0)
 }
-const cmakeJs = join(dirname(createRequire(import.meta.url).resolve('cmake-js/package.json')), 'bin', 'cmake-js')
-const compiled = spawnSync(process.execPath, [cmakeJs, 'compile', '--log-level', 'error'], { cwd: packageFolder, encoding: 'utf8' })
+const cmakeJs = join(
+  dirname(createRequire(import.meta.url).resolve('cmake-js/package.json')),
+  'bin',
+  'cmake-js',
+)
+const compiled = spawnSync(process.execPath, [cmakeJs, 'compile', '--log-level', 'error'], {
+  cwd: packageFolder,
+  encoding: 'utf8',
+})
 if (compiled.status !== 0) {
   console.error(compiled.stdout + compiled.stderr)
   process.exit(compiled.status ?? 1)

@@ -45,7 +45,19 @@ void setSide(cuda::Memcpy3D &copy, bool source, bool onHost, std::uint64_t addre
 
 } // namespace
 
-std::uint32_t Group::createGraph(std::size_t mainGpu, const std::vector<double> &words) {
+const Group::LoadedKernel &Group::kernelOf(std::uint32_t id) const {
+  const auto found = kernels_.find(id);
+  if (found == kernels_.end()) throw NativeError("driver", "The graph uses a kernel that is not loaded.");
+  return found->second;
+}
+
+const Group::InstantiatedGraph &Group::graphOf(std::uint32_t id) const {
+  const auto found = graphs_.find(id);
+  if (found == graphs_.end()) throw NativeError("driver", "The run uses a graph that is not instantiated.");
+  return found->second;
+}
+
+void Group::createGraph(std::uint32_t id, std::size_t mainGpu, const std::vector<double> &words) {
   use(mainGpu);
   WordReader reader(words);
   cuda::Graph graph = nullptr;
@@ -65,7 +77,7 @@ std::uint32_t Group::createGraph(std::size_t mainGpu, const std::vector<double> 
       if (kind == 0) {
         check(driver_.graphAddEmptyNode(&node, graph, after.data(), after.size()), "cuGraphAddEmptyNode");
       } else if (kind == 1) {
-        const auto &kernel = kernels_.at(static_cast<std::uint32_t>(reader.next()));
+        const auto &kernel = kernelOf(static_cast<std::uint32_t>(reader.next()));
         cuda::KernelNodeParams params{};
         params.func = kernel.function;
         params.gridDimX = static_cast<unsigned>(reader.next());
@@ -129,9 +141,7 @@ std::uint32_t Group::createGraph(std::size_t mainGpu, const std::vector<double> 
     throw;
   }
   driver_.graphDestroy(graph);
-  const auto id = nextId_++;
   graphs_[id] = {mainGpu, exec};
-  return id;
 }
 
 /// Spins for a while, because short runs end within it, then blocks.
@@ -179,7 +189,7 @@ RunOutcome Group::run(const RunRequest &request) {
   std::vector<std::size_t> used;
   for (const auto &step : request.steps) {
     for (const auto id : step.graphs) {
-      const auto gpu = graphs_.at(id).gpu;
+      const auto gpu = graphOf(id).gpu;
       if (std::find(used.begin(), used.end(), gpu) == used.end()) used.push_back(gpu);
     }
   }
@@ -261,7 +271,7 @@ RunOutcome Group::run(const RunRequest &request) {
         break;
       }
       for (const auto id : step.graphs) {
-        const auto &graph = graphs_.at(id);
+        const auto &graph = graphOf(id);
         use(graph.gpu);
         check(driver_.graphLaunch(graph.exec, gpus_[graph.gpu].stream), "cuGraphLaunch");
       }

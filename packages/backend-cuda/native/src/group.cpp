@@ -145,8 +145,9 @@ void Group::unregisterHost(void *address) {
   check(driver_.memHostUnregister(address), "cuMemHostUnregister");
 }
 
-std::uint32_t Group::loadKernel(std::size_t gpu, const std::vector<std::uint8_t> &image, const std::string &entry,
-                                int dynamicSharedByteLength, std::map<std::string, double> &attributes) {
+void Group::loadKernel(std::uint32_t id, std::size_t gpu, const std::vector<std::uint8_t> &image,
+                       const std::string &entry, int dynamicSharedByteLength,
+                       std::map<std::string, double> &attributes) {
   use(gpu);
   LoadedKernel kernel{gpu, nullptr, nullptr};
   // PTX is text and must end with a zero; a spare one after a cubin does no harm.
@@ -188,9 +189,7 @@ std::uint32_t Group::loadKernel(std::size_t gpu, const std::vector<std::uint8_t>
     driver_.moduleUnload(kernel.module);
     throw;
   }
-  const auto id = nextId_++;
   kernels_[id] = kernel;
-  return id;
 }
 
 void Group::unloadKernel(std::uint32_t id) {

@@ -78,12 +78,13 @@ public:
   void registerHost(void *address, std::size_t byteLength);
   void unregisterHost(void *address);
 
-  std::uint32_t loadKernel(std::size_t gpu, const std::vector<std::uint8_t> &image, const std::string &entry,
-                           int dynamicSharedByteLength, std::map<std::string, double> &attributes);
+  /// Ids are the caller's, so that it can queue a use right behind the creation.
+  void loadKernel(std::uint32_t id, std::size_t gpu, const std::vector<std::uint8_t> &image, const std::string &entry,
+                  int dynamicSharedByteLength, std::map<std::string, double> &attributes);
   void unloadKernel(std::uint32_t id);
 
   /// `words`: the nodes as native/src/graph.cpp describes them.
-  std::uint32_t createGraph(std::size_t mainGpu, const std::vector<double> &words);
+  void createGraph(std::uint32_t id, std::size_t mainGpu, const std::vector<double> &words);
   void destroyGraph(std::uint32_t id);
 
   RunOutcome run(const RunRequest &request);
@@ -106,6 +107,8 @@ private:
     void *memory = nullptr;
   };
 
+  const LoadedKernel &kernelOf(std::uint32_t id) const;
+  const InstantiatedGraph &graphOf(std::uint32_t id) const;
   void check(cuda::Result result, const char *call) const;
   void use(std::size_t gpu) const;
   void prepareStaging();
@@ -120,7 +123,6 @@ private:
   std::map<void *, std::size_t> registered_;
   std::map<std::uint32_t, LoadedKernel> kernels_;
   std::map<std::uint32_t, InstantiatedGraph> graphs_;
-  std::uint32_t nextId_ = 1;
   Staging staging_[2];
   bool closed_ = false;
 };

@@ -171,16 +171,16 @@ Napi::Value GroupObject::unlockHost(const Napi::CallbackInfo &info) {
       keep({arrayBuffer}));
 }
 
-/// gpu, image: Uint8Array, entry, dynamicSharedByteLength → { id, …attributes }
+/// id, gpu, image: Uint8Array, entry, dynamicSharedByteLength → attributes
 Napi::Value GroupObject::loadKernel(const Napi::CallbackInfo &info) {
-  const auto image = info[1].As<Napi::Uint8Array>();
+  const auto image = info[2].As<Napi::Uint8Array>();
   return submit(info.Env(),
-                [group = group_, gpu = sizeArgument(info[0]),
+                [group = group_, id = idArgument(info[0]), gpu = sizeArgument(info[1]),
                  bytes = std::vector<std::uint8_t>(image.Data(), image.Data() + image.ByteLength()),
-                 entry = info[2].As<Napi::String>().Utf8Value(),
-                 shared = info[3].As<Napi::Number>().Int32Value()]() -> Settle {
+                 entry = info[3].As<Napi::String>().Utf8Value(),
+                 shared = info[4].As<Napi::Number>().Int32Value()]() -> Settle {
                   std::map<std::string, double> attributes;
-                  attributes["id"] = group->loadKernel(gpu, bytes, entry, shared, attributes);
+                  group->loadKernel(id, gpu, bytes, entry, shared, attributes);
                   return [attributes](Napi::Env env) -> Napi::Value {
                     auto value = Napi::Object::New(env);
                     for (const auto &[name, number] : attributes) value.Set(name, number);
@@ -194,12 +194,13 @@ Napi::Value GroupObject::unloadKernel(const Napi::CallbackInfo &info) {
   return info.Env().Undefined();
 }
 
-/// mainGpu, words: Float64Array → id
+/// id, mainGpu, words: Float64Array
 Napi::Value GroupObject::createGraph(const Napi::CallbackInfo &info) {
-  const auto words = info[1].As<Napi::Float64Array>();
-  return submit(info.Env(), [group = group_, gpu = sizeArgument(info[0]),
+  const auto words = info[2].As<Napi::Float64Array>();
+  return submit(info.Env(), [group = group_, id = idArgument(info[0]), gpu = sizeArgument(info[1]),
                              copied = std::vector<double>(words.Data(), words.Data() + words.ElementLength())] {
-    return settleNumber(group->createGraph(gpu, copied));
+    group->createGraph(id, gpu, copied);
+    return settleUndefined();
   });
 }
 

@@ -1,0 +1,163 @@
+import type { Adapter, AdapterReport, DeviceFeature, DeviceLimits, Telemetry } from '@tandem-gpu/core'
+import { isNativeError } from './driver-error.ts'
+import type { Libraries } from './libraries.ts'
+import type { NativeAddon, NativeDevice, NativeProbe, NvmlDevice } from './native-addon.ts'
+
+/** `0000:1b:00.0`: CUDA writes upper case, NVML an eight-digit domain. */
+export function normalPciBusId(text: string): string {
+  const [domain = '', bus = '', device = ''] = text.toLowerCase().split(':')
+  return `${domain.slice(-4).padStart(4, '0')}:${bus}:${device}`
+}
+
+/** The same devices as CUDA and NVML name them; CUDA's order and number follow CUDA_VISIBLE_DEVICES, NVML's do not. */
+export interface DeviceIdentity {
+  readonly pciBusId: string
+  /** As NVML writes it (`GPU-…`, or `MIG-…` for a slice of a GPU), also where NVML is missing. */
+  readonly uuid: string
+  /** NVML's index of the GPU, or of the GPU that holds the MIG slice. */
+  readonly nvmlIndex: number | undefined
+}
+
+/** Matches by UUID, then by PCI bus id: a MIG slice has its own UUID and its GPU's bus id. */
+export function identify(
+  device: Pick<NativeDevice, 'uuid' | 'pciBusId'>,
+  nvml: readonly NvmlDevice[],
+): DeviceIdentity {
+  const pciBusId = normalPciBusId(device.pciBusId)
+  const uuid = `GPU-${device.uuid}`
+  const byUuid = nvml.find((candidate) => candidate.uuid.toLowerCase() === uuid.toLowerCase())
+  if (byUuid !== undefined) return { pciBusId, uuid, nvmlIndex: byUuid.index }
+  const byBus = nvml.find((candidate) => normalPciBusId(candidate.pciBusId) === pciBusId)
+  if (byBus === undefined) return { pciBusId, uuid, nvmlIndex: undefined }
+  return { pciBusId, uuid: `MIG-${device.uuid}`, nvmlIndex: byBus.index }
+}
+
+export interface FoundAdapters extends AdapterReport {
+  /** Absent when `adapters` is empty. */
+  readonly probe?: NativeProbe
+}
+
+/** Every CUDA device of this process. A missing driver is an `absence`, missing NVML a note. */
+export async function findAdapters(addon: NativeAddon | Error, libraries: Libraries): Promise<FoundAdapters> {
+  if (addon instanceof Error) {
+    return {
+      adapters: [],
+      absence: {
+        code: 'unsupported',
+        reason: `The CUDA addon does not load on ${process.platform}-${process.arch}: ${firstLine(addon.message)}.`,
+        remedy:
+          'It is built for linux-x64 with glibc 2.34 or newer; in a clone, `npm run build` builds it (C++17, CMake).',
+      },
+    }
+  }
+  let probe: NativeProbe
+  try {
+    probe = await addon.probe(libraries.cuda)
+  } catch (error) {
+    if (!isNativeError(error)) throw error
+    const code = error.nativeCode === 'no-device' ? 'no-device' : 'no-driver'
+    return {
+      adapters: [],
+      absence: {
+        code,
+        reason: error.message,
+        remedy:
+          code === 'no-device'
+            ? 'Check that nvidia-smi lists a GPU and that CUDA_VISIBLE_DEVICES does not hide it.'
+            : "Install NVIDIA's driver 525 or newer (in a container, start it with the NVIDIA runtime); no CUDA toolkit is needed for it.",
+      },
+    }
+  }
+  if (probe.devices.length === 0) {
+    return { adapters: [], absence: { code: 'no-device', reason: 'The NVIDIA driver finds no CUDA device.' } }
+  }
+  const notes: string[] = []
+  let nvmlDevices: readonly NvmlDevice[] | undefined
+  let driver = `CUDA ${Math.floor(probe.driverVersion / 1000)}.${Math.floor((probe.driverVersion % 1000) / 10)}`
+  try {
+    const nvml = await addon.nvmlDevices(libraries.nvml)
+    nvmlDevices = nvml.devices
+    if (nvml.driverVersion !== '') driver = nvml.driverVersion
+  } catch (error) {
+    if (!isNativeError(error)) throw error
+    notes.push(
+      `${error.message} Utilisation, power, temperature and links are not reported; everything else works. libnvidia-ml.so.1 comes with the driver.`,
+    )
+  }
+  const adapters = probe.devices.map((device) => {
+    const identity = identify(device, nvmlDevices ?? [])
+    return describe(device, identity, driver, telemetryOf(addon, libraries, identity))
+  })
+  return { adapters, probe, ...(notes.length > 0 ? { notes } : {}) }
+}
+
+function telemetryOf(
+  addon: NativeAddon,
+  libraries: Libraries,
+  identity: DeviceIdentity,
+): (() => Promise<Telemetry>) | undefined {
+  if (identity.nvmlIndex === undefined) return undefined
+  return () => addon.nvmlRead(libraries.nvml, identity.uuid)
+}
+
+function describe(
+  device: NativeDevice,
+  identity: DeviceIdentity,
+  driver: string,
+  telemetry: (() => Promise<Telemetry>) | undefined,
+): Adapter {
+  return {
+    backend: 'cuda',
+    id: `cuda:${identity.uuid}`,
+    name: device.name,
+    vendor: 'nvidia',
+    architecture: architectureOf(device),
+    driver,
+    software: false,
+    memoryByteLength: device.totalByteLength,
+    pciBusId: identity.pciBusId,
+    uuid: identity.uuid,
+    index: device.ordinal,
+    ...(identity.nvmlIndex === undefined ? {} : { nvmlIndex: identity.nvmlIndex }),
+    limits: limitsOf(device),
+    features: featuresOf(device),
+    subgroupMinSize: device.warpSize,
+    subgroupMaxSize: device.warpSize,
+    ...(telemetry === undefined ? {} : { telemetry }),
+  }
+}
+
+/** `sm_90` for compute capability 9.0. */
+export function architectureOf(
+  device: Pick<NativeDevice, 'computeCapabilityMajor' | 'computeCapabilityMinor'>,
+): string {
+  return `sm_${device.computeCapabilityMajor}${device.computeCapabilityMinor}`
+}
+
+/** 4 KiB of kernel parameters hold 85 bindings of the six words that `trap` passes for each. */
+const maxStorageBuffersPerDispatch = 80
+
+function limitsOf(device: NativeDevice): DeviceLimits {
+  return {
+    maxBufferByteLength: device.totalByteLength,
+    maxStorageBindingByteLength: device.totalByteLength,
+    maxStorageBuffersPerDispatch,
+    maxUniformBindingByteLength: 65_536,
+    bindingOffsetAlignment: 256,
+    // CUDA takes more in x; every backend stops here, so that a program means the same everywhere.
+    maxWorkgroupsPerDimension: 65_535,
+    maxWorkgroupInvocations: device.maxThreadsPerBlock,
+    maxWorkgroupSize: [device.maxBlockDimX, device.maxBlockDimY, device.maxBlockDimZ],
+    maxWorkgroupMemoryByteLength: device.maxSharedMemoryPerBlockOptin,
+  }
+}
+
+function featuresOf(device: NativeDevice): ReadonlySet<DeviceFeature> {
+  const features: DeviceFeature[] = ['subgroups', 'timestamps', 'trap']
+  if (device.computeCapabilityMajor * 10 + device.computeCapabilityMinor >= 53) features.push('shader-f16')
+  return new Set(features)
+}
+
+function firstLine(text: string): string {
+  return (text.split('\n', 1)[0] ?? '').replace(/\.$/, '')
+}

@@ -1,0 +1,182 @@
+import { type ByteRegion, GpuError, type Plan, type PlanBinding, type PlanCommand } from '@tandem-gpu/core'
+import type { CudaKernel } from './cuda-kernel.ts'
+import type { CopyNode, CopySide, FillNode, KernelNode } from './graph-nodes.ts'
+import { trapRecordByteLength } from './trap-record.ts'
+
+/** A node of which only the place in the graph is open. */
+export type NodeBody = Omit<KernelNode, 'after'> | Omit<CopyNode, 'after'> | Omit<FillNode, 'after'>
+
+/** Where the things that a plan names are. */
+export interface PlanMemory {
+  /** Physical GPU of a device ordinal. */
+  gpuOf(device: number): number
+  /** Start of a plan buffer. */
+  addressOf(buffer: number): { readonly onHost: boolean; readonly address: number; readonly gpu: number }
+  /** Start of the uniform block's copy on a GPU. */
+  uniformAddress(gpu: number): number
+  /** Start of a GPU's trap records, one a command. */
+  trapAddress(gpu: number): number
+  /** May the copy engines of one GPU reach the other's memory? */
+  reachable(reader: number, owner: number): boolean
+  /** Page-locked memory for a copy between GPUs that cannot reach each other. */
+  bounceAddress(command: number): number
+}
+
+/** Largest distance between rows that the driver takes in a 2-D copy. */
+const maxPitch = 2 ** 31 - 1
+
+/** What one command becomes: nodes that follow one another. */
+export function commandNodes(plan: Plan, command: PlanCommand, memory: PlanMemory): readonly NodeBody[] {
+  const gpu = memory.gpuOf(command.device)
+  switch (command.kind) {
+    case 'dispatch': {
+      const kernel = plan.kernels[command.kernel] as CudaKernel
+      return [
+        {
+          kind: 'kernel',
+          gpu,
+          kernelId: kernel.functionIds[gpu]!,
+          grid: command.workgroups,
+          block: kernel.workgroupSize,
+          dynamicSharedByteLength: kernel.dynamicSharedByteLength,
+          parameters: kernelParameters(kernel, command.bindings, command.index, gpu, memory),
+        },
+      ]
+    }
+    case 'copy':
+    case 'upload':
+    case 'download': {
+      const source = memory.addressOf(command.source.buffer)
+      const target = memory.addressOf(command.target.buffer)
+      const from = copySide(command.source, source)
+      const to = copySide(command.target, target)
+      if (needsBounce(source, target, memory)) {
+        const { rowByteLength, rows } = command.source
+        const bounce: CopySide = {
+          onHost: true,
+          address: memory.bounceAddress(command.index),
+          pitch: rowByteLength,
+        }
+        return [
+          copyNode(source.gpu, from, bounce, rowByteLength, rows),
+          copyNode(target.gpu, bounce, to, rowByteLength, rows),
+        ]
+      }
+      return [copyNode(gpu, from, to, command.source.rowByteLength, command.source.rows)]
+    }
+    case 'fill': {
+      const { rowByteLength, rows, rowByteStride } = dense(command.target)
+      if (rows > 1 && rowByteStride > maxPitch) throw pitchError(command, rowByteStride)
+      return [
+        {
+          kind: 'fill',
+          gpu,
+          address: memory.addressOf(command.target.buffer).address + command.target.byteOffset,
+          pitch: rowByteStride,
+          value: command.pattern,
+          elementByteLength: command.patternByteLength,
+          elementsPerRow: rowByteLength / command.patternByteLength,
+          rows,
+        },
+      ]
+    }
+    case 'exchange':
+      throw new GpuError(
+        'validation',
+        `The exchange '${command.label}' reaches the CUDA backend: core splits plans at exchanges.`,
+      )
+  }
+}
+
+/** Does this command copy between GPUs that cannot reach each other? Then `bounceAddress` is asked for its memory. */
+export function bounceByteLength(command: PlanCommand, memory: PlanMemory): number {
+  if (command.kind !== 'copy') return 0
+  const source = memory.addressOf(command.source.buffer)
+  const target = memory.addressOf(command.target.buffer)
+  return needsBounce(source, target, memory) ? command.source.rowByteLength * command.source.rows : 0
+}
+
+type Place = ReturnType<PlanMemory['addressOf']>
+
+function needsBounce(source: Place, target: Place, memory: PlanMemory): boolean {
+  return !source.onHost && !target.onHost && !memory.reachable(target.gpu, source.gpu)
+}
+
+function copySide(region: ByteRegion, place: Place): CopySide {
+  return { onHost: place.onHost, address: place.address + region.byteOffset, pitch: region.rowByteStride }
+}
+
+function copyNode(
+  gpu: number,
+  source: CopySide,
+  target: CopySide,
+  rowByteLength: number,
+  rows: number,
+): Omit<CopyNode, 'after'> {
+  const joined = rows === 1 || (source.pitch === rowByteLength && target.pitch === rowByteLength)
+  if (joined) {
+    const byteLength = rowByteLength * rows
+    return {
+      kind: 'copy',
+      gpu,
+      source: { ...source, pitch: byteLength },
+      target: { ...target, pitch: byteLength },
+      rowByteLength: byteLength,
+      rows: 1,
+    }
+  }
+  for (const { pitch } of [source, target]) {
+    if (pitch > maxPitch) throw pitchError({ label: 'copy' }, pitch)
+  }
+  return { kind: 'copy', gpu, source, target, rowByteLength, rows }
+}
+
+/** One row where the rows touch. */
+function dense(region: ByteRegion): Pick<ByteRegion, 'rowByteLength' | 'rows' | 'rowByteStride'> {
+  const { rowByteLength, rows, rowByteStride } = region
+  if (rows > 1 && rowByteStride !== rowByteLength) return { rowByteLength, rows, rowByteStride }
+  return { rowByteLength: rowByteLength * rows, rows: 1, rowByteStride: rowByteLength * rows }
+}
+
+function pitchError(command: { readonly label: string }, pitch: number): GpuError {
+  return new GpuError(
+    'too-large',
+    `Rows of '${command.label}' lie ${pitch} bytes apart; CUDA copies and fills rows at most ${maxPitch} bytes apart.`,
+  )
+}
+
+function kernelParameters(
+  kernel: CudaKernel,
+  bindings: readonly PlanBinding[],
+  commandIndex: number,
+  gpu: number,
+  memory: PlanMemory,
+): number[] {
+  const byPosition = new Map(bindings.map((binding) => [`${binding.group}:${binding.binding}`, binding]))
+  // A view takes four parameters in a row, all of one kind.
+  const viewWordsGiven = new Map<number, number>()
+  return kernel.parameters.map((parameter) => {
+    if (parameter.kind === 'trap-record') return memory.trapAddress(gpu) + commandIndex * trapRecordByteLength
+    const position = kernel.bindings[parameter.bindingIndex!]!
+    const binding = byPosition.get(`${position.group}:${position.binding}`)
+    if (binding === undefined) {
+      throw new GpuError('validation', `Kernel '${kernel.label}' gets no binding for '${position.name}'.`)
+    }
+    if (binding.kind === 'uniform') return memory.uniformAddress(gpu) + binding.byteOffset
+    switch (parameter.kind) {
+      case 'byte-length':
+        return binding.byteLength
+      case 'view': {
+        const given = viewWordsGiven.get(parameter.bindingIndex!) ?? 0
+        viewWordsGiven.set(parameter.bindingIndex!, given + 1)
+        const { view } = binding
+        // From the start of what is bound.
+        return [view.byteOffset - binding.byteOffset, view.rowByteLength, view.rows, view.rowByteStride][
+          given
+        ]!
+      }
+      default:
+        return memory.addressOf(binding.buffer).address + binding.byteOffset
+    }
+  })
+}

@@ -1,0 +1,255 @@
+import type { Executable, Plan, PlanBuffer } from '@tandem-gpu/core'
+import { bounceByteLength, type PlanMemory } from './command-nodes.ts'
+import type { CudaKernel } from './cuda-kernel.ts'
+import { encodeNodes } from './graph-nodes.ts'
+import { type GraphSet, lowerProfiled, lowerToOneGraph, type StampMemory } from './lower-plan.ts'
+import type { NativeGroup } from './native-addon.ts'
+import { trapRecordByteLength } from './trap-record.ts'
+
+/** What an executable needs of its runtime. */
+export interface ExecutableHost {
+  readonly native: NativeGroup
+  gpuOf(device: number): number
+  reachable(reader: number, owner: number): boolean
+  place(buffer: PlanBuffer): { readonly onHost: boolean; readonly address: number; readonly gpu: number }
+  /** An id that no kernel or graph has had. */
+  nextId(): number
+}
+
+/** Memory of an executable's own on one GPU: the uniform block, trap records, time stamps. */
+interface Arena {
+  readonly gpu: number
+  readonly address: number
+}
+
+/** How many unroll lengths stay instantiated besides the single repetition. */
+const keptLengths = 4
+
+/** A plan with its graphs, which are instantiated when a run first needs them. */
+export class CudaExecutable implements Executable {
+  readonly label: string
+  readonly plan: Plan
+  readonly gpus: readonly number[]
+  readonly memory: PlanMemory
+  readonly hasTraps: boolean
+  readonly #host: ExecutableHost
+  readonly #arenas: ReadonlyMap<number, Arena>
+  readonly #layout: ArenaLayout
+  readonly #bounces: ReadonlyMap<number, ArrayBuffer>
+  readonly #graphs = new Map<number, GraphHandles>()
+  #profileGraphs: GraphHandles | undefined
+  #startGraphs: GraphHandles | undefined
+  /** What the uniform block on the GPUs holds; undefined before the first run. */
+  #uniformsHeld: Uint8Array<ArrayBuffer> | undefined
+
+  static async create(host: ExecutableHost, plan: Plan): Promise<CudaExecutable> {
+    const gpus = [...new Set(plan.commands.map((command) => host.gpuOf(command.device)))]
+    const hasTraps = plan.commands.some(
+      (command) =>
+        command.kind === 'dispatch' && (plan.kernels[command.kernel] as CudaKernel).bounds === 'trap',
+    )
+    const layout = arenaLayout(plan, hasTraps)
+    const arenas = new Map<number, Arena>()
+    const bounces = new Map<number, ArrayBuffer>()
+    const bounceAddresses = new Map<number, number>()
+    const places = plan.buffers.map((buffer) => host.place(buffer))
+    const memory: PlanMemory = {
+      gpuOf: (device) => host.gpuOf(device),
+      addressOf: (buffer) => places[buffer]!,
+      uniformAddress: (gpu) => arenas.get(gpu)!.address + layout.uniforms,
+      trapAddress: (gpu) => arenas.get(gpu)!.address + layout.traps,
+      reachable: (reader, owner) => host.reachable(reader, owner),
+      bounceAddress: (command) => bounceAddresses.get(command)!,
+    }
+    try {
+      for (const gpu of gpus) {
+        arenas.set(gpu, { gpu, address: await host.native.allocate(gpu, layout.byteLength, true) })
+      }
+      for (const command of plan.commands) {
+        const byteLength = bounceByteLength(command, memory)
+        if (byteLength === 0) continue
+        const { arrayBuffer } = host.native.mapHost(byteLength)
+        bounces.set(command.index, arrayBuffer)
+        bounceAddresses.set(command.index, await host.native.lockHost(arrayBuffer))
+      }
+      const executable = new CudaExecutable(host, plan, gpus, memory, hasTraps, arenas, layout, bounces)
+      // Instantiated now, so that what the driver refuses is known before the first run.
+      await executable.graphs(1).ready
+      return executable
+    } catch (error) {
+      for (const arena of arenas.values()) host.native.free(arena.gpu, arena.address)
+      for (const arrayBuffer of bounces.values())
+        void host.native.unlockHost(arrayBuffer, true).catch(() => {})
+      throw error
+    }
+  }
+
+  private constructor(
+    host: ExecutableHost,
+    plan: Plan,
+    gpus: readonly number[],
+    memory: PlanMemory,
+    hasTraps: boolean,
+    arenas: ReadonlyMap<number, Arena>,
+    layout: ArenaLayout,
+    bounces: ReadonlyMap<number, ArrayBuffer>,
+  ) {
+    this.#host = host
+    this.label = plan.label
+    this.plan = plan
+    this.gpus = gpus
+    this.memory = memory
+    this.hasTraps = hasTraps
+    this.#arenas = arenas
+    this.#layout = layout
+    this.#bounces = bounces
+  }
+
+  /** Graphs of `repetitions` repetitions. Queued for instantiation at the first call: a run may be queued right behind. */
+  graphs(repetitions: number): GraphHandles {
+    const known = this.#graphs.get(repetitions)
+    if (known !== undefined) {
+      this.#graphs.delete(repetitions)
+      this.#graphs.set(repetitions, known)
+      return known
+    }
+    for (const length of this.#graphs.keys()) {
+      if (this.#graphs.size <= keptLengths) break
+      if (length !== 1) this.#destroy(this.#graphs, length)
+    }
+    const handles = this.#instantiate(lowerToOneGraph(this.plan, repetitions, this.memory))
+    this.#graphs.set(repetitions, handles)
+    return handles
+  }
+
+  /** One repetition with time stamps around every command. */
+  profileGraphs(stamps: Pick<StampMemory, 'stampKernel'>): GraphHandles {
+    this.#profileGraphs ??= this.#instantiate(
+      lowerProfiled(this.plan, this.memory, this.#stampMemory(stamps)),
+    )
+    return this.#profileGraphs
+  }
+
+  /** One time stamp on the first GPU, in the slot behind those of the commands. */
+  startGraphs(stamps: Pick<StampMemory, 'stampKernel'>): GraphHandles {
+    const gpu = this.gpus[0]!
+    const { stampKernel, stampAddress } = this.#stampMemory(stamps)
+    this.#startGraphs ??= this.#instantiate([
+      {
+        mainGpu: gpu,
+        nodes: [
+          {
+            kind: 'kernel',
+            gpu,
+            after: [],
+            kernelId: stampKernel(gpu),
+            grid: [1, 1, 1],
+            block: [1, 1, 1],
+            dynamicSharedByteLength: 0,
+            parameters: [stampAddress(gpu, this.startSlot)],
+          },
+        ],
+      },
+    ])
+    return this.#startGraphs
+  }
+
+  get startSlot(): number {
+    return this.plan.commands.length * 2
+  }
+
+  /** Where the uniform block must be copied before a run with `wanted`; none when the GPUs hold it already. */
+  uniformTargets(wanted: Uint8Array<ArrayBuffer>): { gpu: number; address: number }[] {
+    if (wanted.length === 0) return []
+    if (this.#uniformsHeld !== undefined && equalBytes(this.#uniformsHeld, wanted)) return []
+    this.#uniformsHeld = wanted.slice()
+    return this.gpus.map((gpu) => ({ gpu, address: this.memory.uniformAddress(gpu) }))
+  }
+
+  /** A run that failed may not have copied them. */
+  forgetUniforms(): void {
+    this.#uniformsHeld = undefined
+  }
+
+  trapRanges(): { gpu: number; address: number; byteLength: number; clear: boolean }[] {
+    if (!this.hasTraps) return []
+    const byteLength = this.plan.commands.length * trapRecordByteLength
+    return this.gpus.map((gpu) => ({ gpu, address: this.memory.trapAddress(gpu), byteLength, clear: true }))
+  }
+
+  stampRanges(): { gpu: number; address: number; byteLength: number; clear: boolean }[] {
+    const byteLength = (this.startSlot + 1) * 8
+    return this.gpus.map((gpu) => ({
+      gpu,
+      address: this.#arenas.get(gpu)!.address + this.#layout.stamps,
+      byteLength,
+      clear: false,
+    }))
+  }
+
+  release(): void {
+    for (const length of [...this.#graphs.keys()]) this.#destroy(this.#graphs, length)
+    for (const handles of [this.#profileGraphs, this.#startGraphs]) {
+      for (const id of handles?.ids ?? []) this.#host.native.destroyGraph(id)
+    }
+    for (const { gpu, address } of this.#arenas.values()) this.#host.native.free(gpu, address)
+    for (const arrayBuffer of this.#bounces.values()) {
+      void this.#host.native.unlockHost(arrayBuffer, true).catch(() => {})
+    }
+  }
+
+  #stampMemory(stamps: Pick<StampMemory, 'stampKernel'>): StampMemory {
+    return {
+      stampKernel: (gpu) => stamps.stampKernel(gpu),
+      stampAddress: (gpu, slot) => this.#arenas.get(gpu)!.address + this.#layout.stamps + slot * 8,
+    }
+  }
+
+  #instantiate(set: GraphSet): GraphHandles {
+    const ids: number[] = []
+    const created = set.map(({ mainGpu, nodes }) => {
+      const id = this.#host.nextId()
+      ids.push(id)
+      return this.#host.native.createGraph(id, mainGpu, encodeNodes(nodes))
+    })
+    const ready = Promise.all(created).then(() => {})
+    // Whoever runs the graphs awaits `ready`; nobody else needs to.
+    ready.catch(() => {})
+    return { ids, ready }
+  }
+
+  #destroy(graphs: Map<number, GraphHandles>, key: number): void {
+    for (const id of graphs.get(key)?.ids ?? []) this.#host.native.destroyGraph(id)
+    graphs.delete(key)
+  }
+}
+
+export interface GraphHandles {
+  readonly ids: readonly number[]
+  /** Rejects when the driver refuses the graph. */
+  readonly ready: Promise<void>
+}
+
+interface ArenaLayout {
+  readonly uniforms: number
+  readonly traps: number
+  readonly stamps: number
+  readonly byteLength: number
+}
+
+function arenaLayout(plan: Plan, hasTraps: boolean): ArenaLayout {
+  const aligned = (byteLength: number) => Math.ceil(byteLength / 256) * 256
+  const traps = aligned(plan.uniformBlock.length)
+  const stamps = traps + (hasTraps ? aligned(plan.commands.length * trapRecordByteLength) : 0)
+  return { uniforms: 0, traps, stamps, byteLength: stamps + aligned((plan.commands.length * 2 + 1) * 8) }
+}
+
+function equalBytes(a: Uint8Array<ArrayBuffer>, b: Uint8Array<ArrayBuffer>): boolean {
+  return (
+    a.length === b.length &&
+    Buffer.compare(
+      Buffer.from(a.buffer, a.byteOffset, a.byteLength),
+      Buffer.from(b.buffer, b.byteOffset, b.byteLength),
+    ) === 0
+  )
+}

@@ -1,0 +1,433 @@
+import { randomUUID } from 'node:crypto'
+import { rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { isGpuError, type Runtime } from '@tandem-gpu/core'
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { findAdapters } from './adapters.ts'
+import { CudaRuntime, type CudaRuntimeOptions } from './cuda-runtime.ts'
+import { KernelCache } from './kernel-cache.ts'
+import { KernelCompiler } from './kernel-compiler.ts'
+import type { Libraries } from './libraries.ts'
+import { nativeAddon } from './native-addon.ts'
+import { configureFake, fakeLibraries } from './testing/fake-driver.ts'
+import { dispatch, plan, region } from './testing/plan-text.ts'
+import { testKernelSource, translateTestKernel } from './testing/test-kernels.ts'
+
+const libraries: Libraries = fakeLibraries()
+const cacheDirectory = join(tmpdir(), `tandem-cache-${randomUUID()}`)
+const opened: Runtime[] = []
+
+beforeEach(() => configureFake())
+afterEach(async () => {
+  for (const runtime of opened.splice(0)) await runtime.dispose()
+})
+afterAll(() => rmSync(cacheDirectory, { recursive: true, force: true }))
+
+/** `indices`: the CUDA device of each opened device; one twice gives virtual devices. */
+async function open(
+  indices: readonly number[],
+  options: Partial<CudaRuntimeOptions> = {},
+): Promise<CudaRuntime> {
+  const addon = nativeAddon()
+  if (addon instanceof Error) throw addon
+  const { adapters, probe } = await findAdapters(addon, libraries)
+  const ordinals = [...new Set(indices)]
+  const runtime = new CudaRuntime({
+    native: await addon.openGroup(libraries.cuda, ordinals),
+    adapters: indices.map((index) => adapters[index]!),
+    gpuOfDevice: indices.map((index) => ordinals.indexOf(index)),
+    compiler: new KernelCompiler({
+      addon,
+      nvrtc: libraries.nvrtc,
+      driverVersion: probe!.driverVersion,
+      fmad: true,
+      cache: new KernelCache({ directory: cacheDirectory }),
+      shippedKernels: undefined,
+    }),
+    translate: translateTestKernel,
+    peerAccess: true,
+    label: 'test',
+    ...options,
+  })
+  opened.push(runtime)
+  return runtime
+}
+
+function u32(length: number, value: (index: number) => number = (index) => index): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(Uint32Array.from({ length }, (_, index) => value(index)).buffer)
+}
+
+async function readU32(
+  runtime: Runtime,
+  allocation: Awaited<ReturnType<Runtime['allocate']>>,
+): Promise<number[]> {
+  const bytes = new Uint8Array(allocation.byteLength)
+  await runtime.read(
+    { allocation, byteOffset: 0, rowByteLength: bytes.length, rows: 1, rowByteStride: bytes.length },
+    bytes,
+  )
+  return [...new Uint32Array(bytes.buffer)]
+}
+
+describe('memory', () => {
+  it('zeroes allocations when asked and reports live ones', async () => {
+    const runtime = await open([0])
+    const a = await runtime.allocate(0, 1024, { label: 'a', zero: true })
+    expect(await readU32(runtime, a)).toEqual(new Array(256).fill(0))
+    expect(runtime.live()).toEqual({ allocations: 1, hostAllocations: 0, kernels: 0, executables: 0 })
+    runtime.free(a)
+    expect(runtime.live().allocations).toBe(0)
+  })
+
+  it('writes and reads a 2-D region, dense on the host', async () => {
+    const runtime = await open([0])
+    const allocation = await runtime.allocate(0, 10 * 40, { label: 'm', zero: true })
+    const block = { allocation, byteOffset: 2 * 40 + 8, rowByteLength: 12, rows: 3, rowByteStride: 40 }
+    await runtime.write(
+      block,
+      u32(9, (index) => index + 1),
+    )
+    const back = new Uint8Array(36)
+    await runtime.read(block, back)
+    expect([...new Uint32Array(back.buffer)]).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9])
+    const all = await readU32(runtime, allocation)
+    expect(all.filter((value) => value !== 0)).toHaveLength(9)
+    expect(all.slice(22, 25)).toEqual([1, 2, 3])
+    expect(all.slice(32, 35)).toEqual([4, 5, 6])
+  })
+
+  it('stages transfers larger than its page-locked buffers, contiguous and in rows', async () => {
+    const runtime = await open([0])
+    const byteLength = 50 * 2 ** 20
+    const allocation = await runtime.allocate(0, byteLength, { label: 'big', zero: false })
+    const words = byteLength / 4
+    const data = u32(words, (index) => (index * 2654435761) >>> 0)
+    await runtime.write(
+      { allocation, byteOffset: 0, rowByteLength: byteLength, rows: 1, rowByteStride: byteLength },
+      data,
+    )
+    const rows = { allocation, byteOffset: 4, rowByteLength: 1000, rows: 40_000, rowByteStride: 1200 }
+    const back = new Uint8Array(40_000_000)
+    await runtime.read(rows, back)
+    for (const row of [0, 1, 16_776, 16_777, 39_999]) {
+      expect(
+        Buffer.compare(
+          back.subarray(row * 1000, row * 1000 + 1000),
+          data.subarray(row * 1200 + 4, row * 1200 + 1004),
+        ),
+      ).toBe(0)
+    }
+  })
+
+  it('says what was asked and what is free when memory runs out', async () => {
+    configureFake({ FAKE_CUDA_MEMORY: 1_000_000 })
+    const runtime = await open([0])
+    const error = await runtime.allocate(0, 3_000_000, { label: 'huge', zero: true }).catch((e: unknown) => e)
+    expect(isGpuError(error, 'out-of-memory')).toBe(true)
+    expect(String(error)).toMatch(
+      /'huge'.*3000000 bytes asked, 1000000 bytes of 1000000 bytes free on CUDA device 0/,
+    )
+    await runtime.allocate(0, 500_000, { label: 'fits', zero: true })
+  })
+
+  it('detaches host memory when it is freed, small and large', async () => {
+    const runtime = await open([0])
+    for (const byteLength of [64, 2 ** 30 + 4096]) {
+      const host = runtime.allocateHost(byteLength)
+      expect(host.arrayBuffer.byteLength).toBe(byteLength)
+      expect(new Uint8Array(host.arrayBuffer, byteLength - 4)[3]).toBe(0)
+      runtime.freeHost(host)
+      expect(host.arrayBuffer.byteLength).toBe(0)
+    }
+    expect(runtime.live().hostAllocations).toBe(0)
+  })
+})
+
+describe('programs', () => {
+  it('runs dispatches, copies, fills, uploads and downloads in the order of the edges, on two GPUs', async () => {
+    for (const seed of [1, 2, 3, 4, 5, 6, 7, 8]) {
+      configureFake({ FAKE_CUDA_SEED: seed })
+      const runtime = await open([0, 1])
+      const kernel = await runtime.compile(testKernelSource('add'))
+      const host = runtime.allocateHost(64)
+      new Uint32Array(host.arrayBuffer).set(Array.from({ length: 16 }, (_, index) => index))
+      const a = await runtime.allocate(0, 64, { label: 'a', zero: true })
+      const b = await runtime.allocate(1, 64, { label: 'b', zero: true })
+      const out = runtime.allocateHost(64)
+      const whole = (buffer: number) => region(buffer, 0, 64)
+      const program = plan(
+        [host, a, b, out],
+        [
+          { kind: 'upload', device: 0, source: whole(0), target: whole(1), after: [], afterPrevious: [3] },
+          dispatch(0, whole(1), whole(1), 0, { after: [0] }),
+          {
+            kind: 'fill',
+            device: 1,
+            target: whole(2),
+            pattern: 7,
+            patternByteLength: 4,
+            after: [],
+            afterPrevious: [5],
+          },
+          {
+            kind: 'copy',
+            device: 1,
+            source: region(1, 16, 32),
+            target: region(2, 32, 32),
+            after: [1, 2],
+            afterPrevious: [],
+          },
+          dispatch(1, whole(2), whole(2), 1, { after: [3] }),
+          { kind: 'download', device: 1, source: whole(2), target: whole(3), after: [4], afterPrevious: [] },
+        ],
+        [kernel],
+        [100, 1000],
+      )
+      const executable = await runtime.instantiate(program)
+      const { seconds, clock } = await runtime.run(executable, { times: 50 })
+      expect(clock).toBe('device')
+      expect(seconds).toBeGreaterThan(0)
+      const expected = [
+        ...new Array(8).fill(1007),
+        ...Array.from({ length: 8 }, (_, index) => index + 4 + 100 + 1000),
+      ]
+      expect([...new Uint32Array(out.arrayBuffer)]).toEqual(expected)
+      runtime.release(executable)
+      runtime.releaseKernel(kernel)
+      await runtime.dispose()
+    }
+  })
+
+  it('copies blocks between leading dimensions, and bounces between GPUs that cannot reach each other', async () => {
+    for (const peers of ['all', 'none']) {
+      configureFake({ FAKE_CUDA_PEERS: peers })
+      const runtime = await open([0, 1])
+      expect(runtime.canAccessPeer(0, 1)).toBe(peers === 'all')
+      const a = await runtime.allocate(0, 400, { label: 'a', zero: true })
+      const b = await runtime.allocate(1, 240, { label: 'b', zero: true })
+      await runtime.write(
+        { allocation: a, byteOffset: 0, rowByteLength: 400, rows: 1, rowByteStride: 400 },
+        u32(100),
+      )
+      const program = plan(
+        [a, b],
+        [
+          {
+            kind: 'copy',
+            device: 1,
+            source: region(0, 40, 12, 4, 40),
+            target: region(1, 24, 12, 4, 24),
+            after: [],
+            afterPrevious: [0],
+          },
+        ],
+      )
+      await runtime.run(await runtime.instantiate(program), { times: 3 })
+      const result = await readU32(runtime, b)
+      for (let row = 0; row < 4; row += 1) {
+        const source = (row + 1) * 10
+        expect(result.slice((row + 1) * 6, (row + 1) * 6 + 4)).toEqual([source, source + 1, source + 2, 0])
+      }
+      await runtime.dispose()
+    }
+  })
+
+  it('accumulates over any number of repetitions: unrolled graphs, a rest, and one at a time', async () => {
+    const runtime = await open([0])
+    const kernel = await runtime.compile(testKernelSource('add'))
+    const a = await runtime.allocate(0, 16, { label: 'a', zero: true })
+    const whole = region(0, 0, 16)
+    const executable = await runtime.instantiate(
+      plan([a], [dispatch(0, whole, whole, 0, { afterPrevious: [0] })], [kernel], [3]),
+    )
+    let total = 0
+    for (const times of [1, 2, 7, 256, 257, 1000, 509, 1, 7]) {
+      await runtime.run(executable, { times })
+      total += times * 3
+      expect(await readU32(runtime, a)).toEqual([total, total, total, total])
+    }
+  })
+
+  it('copies a changed uniform block before the run, and calls take effect in order', async () => {
+    const runtime = await open([0, 0])
+    expect(runtime.canAccessPeer(0, 1)).toBe(true)
+    const kernel = await runtime.compile(testKernelSource('add'))
+    const a = await runtime.allocate(1, 16, { label: 'a', zero: true })
+    const whole = region(0, 0, 16)
+    const program = plan([a], [dispatch(1, whole, whole, 0, { afterPrevious: [0] })], [kernel], [1])
+    const executable = await runtime.instantiate(program)
+    const uniformBlock = (value: number) => {
+      const block = program.uniformBlock.slice()
+      new DataView(block.buffer).setUint32(0, value, true)
+      return block
+    }
+    const first = runtime.run(executable, { times: 2 })
+    const second = runtime.run(executable, { times: 3, uniformBlock: uniformBlock(10) })
+    const seen = readU32(runtime, a)
+    const third = runtime.run(executable, { times: 2, uniformBlock: uniformBlock(100) })
+    await Promise.all([first, second, third])
+    expect((await seen)[0]).toBe(32)
+    expect((await readU32(runtime, a))[3]).toBe(232)
+  })
+
+  it('refuses a binding offset that passes 2^53 no more than one that passes 2^32', async () => {
+    configureFake({ FAKE_CUDA_MEMORY: 2 ** 34 })
+    const runtime = await open([0])
+    const byteLength = 2 ** 32 + 512
+    const a = await runtime.allocate(0, byteLength, { label: 'a', zero: false })
+    const kernel = await runtime.compile(testKernelSource('add'))
+    const end = region(0, 2 ** 32 + 256, 16)
+    const executable = await runtime.instantiate(
+      plan(
+        [a],
+        [
+          {
+            kind: 'fill',
+            device: 0,
+            target: end,
+            pattern: 5,
+            patternByteLength: 4,
+            after: [],
+            afterPrevious: [],
+          },
+          dispatch(0, end, end, 0, { after: [0] }),
+        ],
+        [kernel],
+        [6],
+      ),
+    )
+    await runtime.run(executable, { times: 1 })
+    const back = new Uint8Array(16)
+    await runtime.read(
+      { allocation: a, byteOffset: 2 ** 32 + 256, rowByteLength: 16, rows: 1, rowByteStride: 16 },
+      back,
+    )
+    expect([...new Uint32Array(back.buffer)]).toEqual([11, 11, 11, 11])
+  })
+
+  it('aborts between launches and can run again', async () => {
+    configureFake({ FAKE_CUDA_BUSY_MS: 5 })
+    const runtime = await open([0])
+    const kernel = await runtime.compile(testKernelSource('add'))
+    const a = await runtime.allocate(0, 16, { label: 'a', zero: true })
+    const whole = region(0, 0, 16)
+    const executable = await runtime.instantiate(
+      plan([a], [dispatch(0, whole, whole, 0, { afterPrevious: [0] })], [kernel], [1]),
+    )
+    const controller = new AbortController()
+    const running = runtime.run(executable, { times: 1_000_000, signal: controller.signal })
+    setTimeout(() => controller.abort(), 60)
+    const error = await running.catch((e: unknown) => e)
+    expect(isGpuError(error, 'aborted')).toBe(true)
+    const [done] = await readU32(runtime, a)
+    expect(done).toBeGreaterThan(0)
+    expect(done).toBeLessThan(1_000_000)
+    await runtime.run(executable, { times: 2 })
+    expect((await readU32(runtime, a))[0]).toBe(done! + 2)
+  })
+
+  it('gives one span for each command of the last repetition, on one clock', async () => {
+    const runtime = await open([0, 1])
+    const a = await runtime.allocate(0, 64, { label: 'a', zero: true })
+    const b = await runtime.allocate(1, 64, { label: 'b', zero: true })
+    const fill = (device: number, buffer: number, after: number[]) => ({
+      kind: 'fill' as const,
+      device,
+      target: region(buffer, 0, 64),
+      pattern: 1,
+      patternByteLength: 4 as const,
+      after,
+      afterPrevious: [],
+    })
+    const executable = await runtime.instantiate(
+      plan([a, b], [fill(0, 0, []), fill(1, 1, [0]), fill(0, 0, [1])]),
+    )
+    const { spans } = await runtime.run(executable, { times: 4, profile: true })
+    expect(spans?.map(({ command, device, repetition }) => ({ command, device, repetition }))).toEqual([
+      { command: 0, device: 0, repetition: 3 },
+      { command: 1, device: 1, repetition: 3 },
+      { command: 2, device: 0, repetition: 3 },
+    ])
+    // The fake's clocks are 50 µs apart: without calibration the second span would lie outside its neighbours.
+    for (const [index, span] of spans!.entries()) {
+      expect(span.endSeconds).toBeGreaterThanOrEqual(span.startSeconds)
+      if (index > 0) expect(span.startSeconds).toBeGreaterThan(spans![index - 1]!.endSeconds - 20e-6)
+    }
+  })
+
+  it('reports the first access outside a view: kernel, binding, index, thread', async () => {
+    const runtime = await open([0])
+    const kernel = await runtime.compile(testKernelSource('trapping', 'trap'))
+    const a = await runtime.allocate(0, 1024, { label: 'a', zero: true })
+    const executable = await runtime.instantiate(
+      plan(
+        [a],
+        [dispatch(0, region(0, 0, 64), region(0, 268, 8, 3, 32), 0, { workgroups: 3 })],
+        [kernel],
+        [1],
+      ),
+    )
+    for (let attempt = 0; attempt < 2; attempt += 1) {
+      const error = await runtime.run(executable, { times: 1 }).catch((e: unknown) => e)
+      expect(isGpuError(error, 'validation')).toBe(true)
+      expect(String(error)).toMatch(
+        /'trapping' reaches element 7 of 'target'.*'c0' \(command 0\).*workgroup \(1, 0, 0\), invocation \(2, 0, 0\)/,
+      )
+    }
+    // The view that the kernel was told: 12 bytes behind the bound offset 256.
+    expect((await readU32(runtime, a)).slice(64, 68)).toEqual([12, 8, 3, 32])
+  })
+})
+
+describe('kernels', () => {
+  it('reports a compile error with the WGSL line', async () => {
+    const runtime = await open([0])
+    const error = await runtime.compile(testKernelSource('broken')).catch((e: unknown) => e)
+    expect(isGpuError(error, 'compilation')).toBe(true)
+    expect(error).toMatchObject({ line: 5 })
+    expect(String(error)).toMatch(/'broken' does not compile at line 5.*missing/)
+  })
+
+  it('takes a kernel from the disk cache where NVRTC would be slow', async () => {
+    const runtime = await open([0])
+    runtime.releaseKernel(await runtime.compile(testKernelSource('add')))
+    const addon = nativeAddon()
+    if (addon instanceof Error) throw addon
+    const counted = { ...addon, nvrtcCompile: () => Promise.reject(new Error('NVRTC is called')) }
+    const compiler = new KernelCompiler({
+      addon: counted,
+      nvrtc: libraries.nvrtc,
+      driverVersion: 13000,
+      fmad: true,
+      cache: new KernelCache({ directory: cacheDirectory }),
+      shippedKernels: undefined,
+    })
+    const again = await open([0, 1], { compiler })
+    await again.compile(testKernelSource('add'))
+  })
+
+  it('says how to get NVRTC when it is missing, unless the kernel is shipped compiled', async () => {
+    const addon = nativeAddon()
+    if (addon instanceof Error) throw addon
+    const options = {
+      addon,
+      nvrtc: ['/nowhere/libnvrtc.so.13'],
+      driverVersion: 13000,
+      fmad: true,
+      cache: undefined,
+    }
+    const without = await open([0], {
+      compiler: new KernelCompiler({ ...options, shippedKernels: undefined }),
+    })
+    const error = await without.compile(testKernelSource('add')).catch((e: unknown) => e)
+    expect(isGpuError(error, 'unsupported')).toBe(true)
+    expect(String(error)).toMatch(/'add' is not among the kernels shipped.*NVRTC.*does not load.*Install it/)
+    const shipped = new KernelCompiler({
+      ...options,
+      shippedKernels: () => '.version 6.0\n.visible .entry add(.param .u64 a) {}',
+    })
+    const kernel = await (await open([0], { compiler: shipped })).compile(testKernelSource('add'))
+    expect(kernel.functionIds).toHaveLength(1)
+  })
+})

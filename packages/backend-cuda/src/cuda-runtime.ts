@@ -1,0 +1,487 @@
+import type {
+  Adapter,
+  Allocation,
+  AllocationRegion,
+  ExecutionOptions,
+  ExecutionResult,
+  HostAllocation,
+  KernelSource,
+  LiveHandles,
+  LostInfo,
+  Plan,
+  PlanBuffer,
+  Runtime,
+  Span,
+} from '@tandem-gpu/core'
+import { GpuError, isGpuError } from '@tandem-gpu/core'
+import { type ClockOffsets, calibrationRounds, clockOffset, spansFrom } from './clock-calibration.ts'
+import { CudaExecutable } from './cuda-executable.ts'
+import type { CudaKernel, Translate } from './cuda-kernel.ts'
+import { toGpuError } from './driver-error.ts'
+import { encodeNodes } from './graph-nodes.ts'
+import { internalKernels, internalPtx } from './internal-kernels.ts'
+import type { KernelCompiler } from './kernel-compiler.ts'
+import type { NativeGroup } from './native-addon.ts'
+import { trapError } from './trap-record.ts'
+import { splitLaunches } from './unrolling.ts'
+
+export interface CudaRuntimeOptions {
+  readonly native: NativeGroup
+  readonly adapters: readonly Adapter[]
+  /** Physical GPU of each device: virtual devices of one adapter share theirs. */
+  readonly gpuOfDevice: readonly number[]
+  readonly compiler: KernelCompiler
+  readonly translate: Translate
+  /** False denies kernels access to other devices' memory, and copies between GPUs the direct way. */
+  readonly peerAccess: boolean
+  readonly label: string
+}
+
+interface CudaAllocation extends Allocation {
+  readonly gpu: number
+  readonly address: number
+}
+
+interface CudaHostAllocation extends HostAllocation {
+  /** Resolves with the address once page-locked. */
+  readonly locked: Promise<number>
+  readonly mapped: boolean
+  address: number | undefined
+}
+
+/** Above this, host memory is an ordinary ArrayBuffer: Node 20 makes no external ones above 4 GiB, and its allocator gives it pages of its own. */
+const largestMappedByteLength = 2 ** 30
+
+/** Runtimes that a fault in one of them takes down together. */
+const openRuntimes = new Set<CudaRuntime>()
+
+/** Open CUDA devices: contract in core's `Runtime`. Everything the driver does happens on the group's native thread, in call order. */
+export class CudaRuntime implements Runtime {
+  readonly devices: readonly Adapter[]
+  readonly lost: Promise<LostInfo>
+  readonly #resolveLost: (info: LostInfo) => void
+  readonly #options: CudaRuntimeOptions
+  readonly #native: NativeGroup
+  readonly #gpuCount: number
+  readonly #peers: readonly boolean[]
+  readonly #allocations = new Set<Allocation>()
+  readonly #hostAllocations = new Set<CudaHostAllocation>()
+  readonly #kernels = new Set<CudaKernel>()
+  readonly #executables = new Set<CudaExecutable>()
+  /** Ids of the runtime's own kernels, by name and GPU. */
+  readonly #internalIds = new Map<string, number>()
+  #clockOffsets: ClockOffsets | undefined
+  #lastId = 0
+  #lostError: GpuError | undefined
+  #disposed: Promise<void> | undefined
+
+  constructor(options: CudaRuntimeOptions) {
+    this.#options = options
+    this.#native = options.native
+    this.devices = options.adapters
+    this.#gpuCount = Math.max(...options.gpuOfDevice) + 1
+    this.#peers = options.native.peers()
+    let resolveLost!: (info: LostInfo) => void
+    this.lost = new Promise((resolve) => {
+      resolveLost = resolve
+    })
+    this.#resolveLost = resolveLost
+    openRuntimes.add(this)
+  }
+
+  canAccessPeer(reader: number, owner: number): boolean {
+    if (reader === owner) return true
+    if (!this.#options.peerAccess) return false
+    return this.#reachable(this.#gpuOf(reader), this.#gpuOf(owner))
+  }
+
+  async allocate(
+    device: number,
+    byteLength: number,
+    { label, zero }: { label: string; zero: boolean },
+  ): Promise<Allocation> {
+    const gpu = this.#gpuOf(device)
+    const address = await this.#guard(`Allocating ${byteLength} bytes for '${label}'`, () =>
+      this.#native.allocate(gpu, byteLength, zero),
+    )
+    const allocation: CudaAllocation = { device, byteLength, gpu, address }
+    this.#allocations.add(allocation)
+    return allocation
+  }
+
+  free(allocation: Allocation): void {
+    if (!this.#allocations.delete(allocation)) return
+    const { gpu, address } = allocation as CudaAllocation
+    if (this.#disposed === undefined) this.#native.free(gpu, address)
+  }
+
+  allocateHost(byteLength: number): HostAllocation {
+    const mapped = byteLength <= largestMappedByteLength
+    let arrayBuffer: ArrayBuffer
+    try {
+      arrayBuffer = mapped ? this.#native.mapHost(byteLength).arrayBuffer : new ArrayBuffer(byteLength)
+    } catch (error) {
+      throw new GpuError('out-of-memory', `The host has no ${byteLength} bytes of memory left.`, {
+        cause: error,
+      })
+    }
+    const locked = this.#guard(`Page-locking ${byteLength} bytes of host memory`, () =>
+      this.#native.lockHost(arrayBuffer),
+    )
+    const allocation: CudaHostAllocation = { arrayBuffer, locked, mapped, address: undefined }
+    // Whoever uses the memory awaits `locked`.
+    locked.then(
+      (address) => {
+        allocation.address = address
+      },
+      () => {},
+    )
+    this.#hostAllocations.add(allocation)
+    return allocation
+  }
+
+  freeHost(allocation: HostAllocation): void {
+    const freed = allocation as CudaHostAllocation
+    if (this.#disposed === undefined && this.#hostAllocations.delete(freed)) this.#freeHost(freed)
+  }
+
+  #freeHost({ arrayBuffer, mapped }: CudaHostAllocation): void {
+    // The pages must stay until unlocked: a mapped buffer's do, an ordinary one's move to an array that only the native job holds.
+    const held = mapped ? arrayBuffer : structuredClone(arrayBuffer, { transfer: [arrayBuffer] })
+    void this.#native.unlockHost(held, mapped).catch(() => {})
+  }
+
+  async compile(source: KernelSource): Promise<CudaKernel> {
+    this.#throwIfLost()
+    const translated = this.#options.translate(source)
+    const { minimumComputeCapability: minimum } = translated
+    const architectures = this.#architectures()
+    for (const architecture of architectures) {
+      const number = Number(architecture.slice(3))
+      if (minimum !== undefined && number < minimum[0] * 10 + minimum[1]) {
+        throw new GpuError(
+          'unsupported',
+          `Kernel '${source.label}' needs compute capability ${minimum.join('.')}, and a GPU of the group has ${architecture}.`,
+        )
+      }
+    }
+    const images = new Map(
+      await Promise.all(
+        [...new Set(architectures)].map(
+          async (architecture) =>
+            [
+              architecture,
+              await this.#options.compiler.compile(translated, architecture, source.label),
+            ] as const,
+        ),
+      ),
+    )
+    const ids = architectures.map(() => this.#nextId())
+    await this.#guard(`Loading kernel '${source.label}'`, () =>
+      Promise.all(
+        architectures.map((architecture, gpu) =>
+          this.#native.loadKernel(
+            ids[gpu]!,
+            gpu,
+            images.get(architecture)!,
+            translated.entryName,
+            translated.dynamicSharedByteLength,
+          ),
+        ),
+      ),
+    )
+    const kernel: CudaKernel = {
+      label: source.label,
+      functionIds: ids,
+      workgroupSize: translated.workgroupSize,
+      dynamicSharedByteLength: translated.dynamicSharedByteLength,
+      parameters: translated.parameters,
+      bindings: source.reflection.bindings.map(({ group, binding, name }) => ({ group, binding, name })),
+      bounds: source.bounds,
+    }
+    this.#kernels.add(kernel)
+    return kernel
+  }
+
+  releaseKernel(handle: CudaKernel): void {
+    if (!this.#kernels.delete(handle) || this.#disposed !== undefined) return
+    for (const id of handle.functionIds) this.#native.unloadKernel(id)
+  }
+
+  async instantiate(plan: Plan): Promise<CudaExecutable> {
+    const executable = await this.#guard(`Instantiating program '${plan.label}'`, async () => {
+      for (const buffer of plan.buffers) {
+        if (buffer.kind === 'host') await (buffer.allocation as CudaHostAllocation).locked
+      }
+      return CudaExecutable.create(
+        {
+          native: this.#native,
+          gpuOf: (device) => this.#gpuOf(device),
+          reachable: (reader, owner) => this.#copiesDirectly(reader, owner),
+          place: (buffer) => this.#place(buffer),
+          nextId: () => this.#nextId(),
+        },
+        plan,
+      )
+    })
+    this.#executables.add(executable)
+    return executable
+  }
+
+  release(executable: CudaExecutable): void {
+    if (!this.#executables.delete(executable) || this.#disposed !== undefined) return
+    executable.release()
+  }
+
+  /** `seconds` is what CUDA events on the first GPU's stream measure. Profiling adds time stamps, so its rates mean nothing. */
+  async run(executable: CudaExecutable, options: ExecutionOptions): Promise<ExecutionResult> {
+    const { plan } = executable
+    const { times, signal, profile = false, uniformBlock = plan.uniformBlock } = options
+    if (signal?.aborted)
+      throw new GpuError('aborted', `The run of '${plan.label}' is aborted before it starts.`)
+    if (plan.commands.length === 0) return { seconds: 0, clock: 'device', ...(profile ? { spans: [] } : {}) }
+    const abortWord = new Int32Array(1)
+    const onAbort = () => {
+      abortWord[0] = 1
+    }
+    signal?.addEventListener('abort', onAbort, { once: true })
+    const ready: Promise<void>[] = []
+    const step = (graphs: { ids: readonly number[]; ready: Promise<void> }, count: number) => {
+      ready.push(graphs.ready)
+      return { graphs: graphs.ids, count }
+    }
+    const stamps = { stampKernel: (gpu: number) => this.#internalKernel(internalKernels.stamp, gpu) }
+    try {
+      // Nothing is awaited before the run is queued: calls take effect in the order they are made.
+      const outcome = this.#guard(`Running program '${plan.label}'`, () => {
+        const steps = []
+        if (profile) steps.push(step(executable.startGraphs(stamps), 1))
+        const plain = profile ? times - 1 : times
+        if (plain > 0) {
+          const split = splitLaunches(plan.commands.length, plain)
+          steps.push(step(executable.graphs(split.unroll), split.launches))
+          if (split.rest > 0) steps.push(step(executable.graphs(split.rest), 1))
+        }
+        if (profile) steps.push(step(executable.profileGraphs(stamps), 1))
+        return this.#native.run({
+          steps,
+          uniformTargets: executable.uniformTargets(uniformBlock),
+          uniforms: uniformBlock,
+          collect: [...executable.trapRanges(), ...(profile ? executable.stampRanges() : [])],
+          abortWord,
+        })
+      })
+      // What instantiation says about a graph is clearer than that the run misses it.
+      outcome.catch(() => {})
+      await this.#guard(`Instantiating program '${plan.label}'`, () => Promise.all(ready))
+      const { seconds, collected } = await outcome
+      const trapCount = executable.trapRanges().length
+      for (const records of collected.slice(0, trapCount)) {
+        const error = trapError(plan, records)
+        if (error !== undefined) throw error
+      }
+      if (!profile) return { seconds, clock: 'device' }
+      const spans = await this.#spans(executable, times - 1, collected.slice(trapCount))
+      return { seconds, clock: 'device', spans }
+    } catch (error) {
+      executable.forgetUniforms()
+      throw error
+    } finally {
+      signal?.removeEventListener('abort', onAbort)
+    }
+  }
+
+  async write(region: AllocationRegion, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
+    const { gpu, address } = region.allocation as CudaAllocation
+    const { rowByteLength, rows, rowByteStride, byteOffset } = region
+    await this.#guard(`Writing ${rowByteLength * rows} bytes`, () =>
+      this.#native.write(gpu, address + byteOffset, rowByteLength, rows, rowByteStride, bytes),
+    )
+  }
+
+  async read(region: AllocationRegion, into: Uint8Array<ArrayBuffer>): Promise<void> {
+    const { gpu, address } = region.allocation as CudaAllocation
+    const { rowByteLength, rows, rowByteStride, byteOffset } = region
+    await this.#guard(`Reading ${rowByteLength * rows} bytes`, () =>
+      this.#native.read(gpu, address + byteOffset, rowByteLength, rows, rowByteStride, into),
+    )
+  }
+
+  live(): LiveHandles {
+    return {
+      allocations: this.#allocations.size,
+      hostAllocations: this.#hostAllocations.size,
+      kernels: this.#kernels.size,
+      executables: this.#executables.size,
+    }
+  }
+
+  dispose(): Promise<void> {
+    this.#disposed ??= this.#close()
+    return this.#disposed
+  }
+
+  async #close(): Promise<void> {
+    openRuntimes.delete(this)
+    for (const allocation of [...this.#hostAllocations]) this.#freeHost(allocation)
+    const closing = this.#native.close()
+    // Errors while closing lost devices say nothing new.
+    await closing.catch(() => {})
+    this.#allocations.clear()
+    this.#hostAllocations.clear()
+    this.#kernels.clear()
+    this.#executables.clear()
+    const message = `The group '${this.#options.label}' is destroyed.`
+    this.#lostError ??= new GpuError('device-lost', message)
+    this.#resolveLost({ reason: 'destroyed', message })
+  }
+
+  #gpuOf(device: number): number {
+    return this.#options.gpuOfDevice[device]!
+  }
+
+  #reachable(reader: number, owner: number): boolean {
+    return this.#peers[reader * this.#gpuCount + owner] ?? false
+  }
+
+  #copiesDirectly(reader: number, owner: number): boolean {
+    return reader === owner || (this.#options.peerAccess && this.#reachable(reader, owner))
+  }
+
+  #nextId(): number {
+    this.#lastId += 1
+    return this.#lastId
+  }
+
+  /** Architecture of each physical GPU. */
+  #architectures(): string[] {
+    const architectures: string[] = []
+    for (const [device, gpu] of this.#options.gpuOfDevice.entries()) {
+      architectures[gpu] = this.devices[device]!.architecture!
+    }
+    return architectures
+  }
+
+  #place(buffer: PlanBuffer): { onHost: boolean; address: number; gpu: number } {
+    if (buffer.kind === 'host') {
+      return { onHost: true, address: (buffer.allocation as CudaHostAllocation).address!, gpu: 0 }
+    }
+    const { address, gpu } = buffer.allocation as CudaAllocation
+    return { onHost: false, address, gpu }
+  }
+
+  /** Id of one of the runtime's own kernels; its loading is queued at the first call. */
+  #internalKernel(entry: string, gpu: number): number {
+    const key = `${entry} ${gpu}`
+    const known = this.#internalIds.get(key)
+    if (known !== undefined) return known
+    const id = this.#nextId()
+    this.#internalIds.set(key, id)
+    const image = new TextEncoder().encode(internalPtx) as Uint8Array<ArrayBuffer>
+    // A failure shows again, with its reason, where the kernel is used.
+    this.#native.loadKernel(id, gpu, image, entry, 0).catch(() => {})
+    return id
+  }
+
+  async #spans(
+    executable: CudaExecutable,
+    repetition: number,
+    collected: readonly Uint8Array<ArrayBuffer>[],
+  ): Promise<Span[]> {
+    const stamps = new Map(executable.gpus.map((gpu, index) => [gpu, words(collected[index]!)]))
+    const first = executable.gpus[0]!
+    this.#clockOffsets ??= await this.#calibrate()
+    const offsets = new Map(
+      [...this.#clockOffsets].map(([gpu, offset]) => [gpu, offset - (this.#clockOffsets?.get(first) ?? 0)]),
+    )
+    return spansFrom(
+      executable.plan,
+      repetition,
+      (device) => this.#gpuOf(device),
+      (gpu) => stamps.get(gpu)!,
+      stamps.get(first)![executable.startSlot]!,
+      offsets,
+    )
+  }
+
+  /** Offsets of every GPU's clock against GPU 0's. GPUs that GPU 0 cannot reach keep offset 0: their spans are off by up to 0.1 ms. */
+  async #calibrate(): Promise<ClockOffsets> {
+    const offsets = new Map<number, number>([[0, 0]])
+    for (let gpu = 1; gpu < this.#gpuCount; gpu += 1) {
+      const mutual = this.#reachable(0, gpu) && this.#reachable(gpu, 0)
+      offsets.set(gpu, mutual ? await this.#guard('Calibrating clocks', () => this.#measureOffset(gpu)) : 0)
+    }
+    return offsets
+  }
+
+  async #measureOffset(gpu: number): Promise<number> {
+    const native = this.#native
+    // One flag, then the stamps, on each side.
+    const byteLength = (2 * calibrationRounds + 1) * 8
+    const sides = [
+      { gpu: 0, address: await native.allocate(0, byteLength, true) },
+      { gpu, address: await native.allocate(gpu, byteLength, true) },
+    ] as const
+    const ids = [this.#nextId(), this.#nextId()]
+    try {
+      const created = sides.map((side, role) =>
+        native.createGraph(
+          ids[role]!,
+          side.gpu,
+          encodeNodes([
+            {
+              kind: 'kernel',
+              gpu: side.gpu,
+              after: [],
+              kernelId: this.#internalKernel(internalKernels.pingPong, side.gpu),
+              grid: [1, 1, 1],
+              block: [1, 1, 1],
+              dynamicSharedByteLength: 0,
+              parameters: [role, side.address, sides[1 - role]!.address, side.address + 8, calibrationRounds],
+            },
+          ]),
+        ),
+      )
+      await Promise.all(created)
+      const { collected } = await native.run({
+        steps: [{ graphs: ids, count: 1 }],
+        uniformTargets: [],
+        collect: sides.map((side) => ({ ...side, byteLength, clear: false })),
+        abortWord: new Int32Array(1),
+      })
+      return clockOffset(
+        words(collected[0]!).subarray(1),
+        words(collected[1]!).subarray(1, 1 + calibrationRounds),
+      )
+    } finally {
+      for (const id of ids) native.destroyGraph(id)
+      for (const side of sides) native.free(side.gpu, side.address)
+    }
+  }
+
+  #throwIfLost(): void {
+    if (this.#lostError !== undefined) throw this.#lostError
+  }
+
+  /** Calls `body` at once; turns native errors into GpuErrors and a lost device into the loss of every runtime of the process. */
+  async #guard<T>(doing: string, body: () => Promise<T>): Promise<T> {
+    this.#throwIfLost()
+    try {
+      return await body()
+    } catch (error) {
+      const translated = toGpuError(error, doing)
+      if (isGpuError(translated, 'device-lost'))
+        for (const runtime of [...openRuntimes]) runtime.#lose(translated)
+      throw translated
+    }
+  }
+
+  #lose(error: GpuError): void {
+    this.#lostError ??= error
+    this.#resolveLost({ reason: 'unknown', message: error.message })
+  }
+}
+
+function words(bytes: Uint8Array<ArrayBuffer>): BigUint64Array {
+  return new BigUint64Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 8)
+}

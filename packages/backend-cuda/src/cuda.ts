@@ -1,0 +1,71 @@
+import type { Adapter, Backend } from '@tandem-gpu/core'
+import { GpuError } from '@tandem-gpu/core'
+import { emitCuda } from '@tandem-gpu/wgsl'
+import { findAdapters } from './adapters.ts'
+import { CudaRuntime } from './cuda-runtime.ts'
+import { toGpuError } from './driver-error.ts'
+import { KernelCache, type KernelCacheOptions } from './kernel-cache.ts'
+import { KernelCompiler, type ShippedKernels } from './kernel-compiler.ts'
+import { defaultLibraries, type Libraries } from './libraries.ts'
+import { nativeAddon } from './native-addon.ts'
+import { findTopology } from './topology.ts'
+
+export interface CudaOptions {
+  /** Where compiled kernels are kept between processes; false keeps none. */
+  readonly kernelCache?: false | KernelCacheOptions
+  /** Fuse a·b+c into one rounding (default true). One choice holds for all kernels of the backend. */
+  readonly fmad?: boolean
+  /** False denies kernels other devices' memory, virtual devices' too: for testing what needs no peer access. */
+  readonly peerAccess?: boolean
+  /** Names or paths of the NVIDIA libraries, tried in order; default: the loader's, then the usual folders. */
+  readonly libraries?: Partial<Libraries>
+  readonly shippedKernels?: ShippedKernels
+}
+
+/** Every NVIDIA GPU that CUDA shows to this process. Nothing is loaded before the first call. */
+export function cuda(options: CudaOptions = {}): Backend {
+  const libraries: Libraries = { ...defaultLibraries, ...options.libraries }
+  return {
+    name: 'cuda',
+    async adapters() {
+      const { probe: _, ...report } = await findAdapters(nativeAddon(), libraries)
+      return report
+    },
+    async open(adapters, { label = 'cuda' } = {}) {
+      const addon = nativeAddon()
+      const { probe, absence } = await findAdapters(addon, libraries)
+      if (addon instanceof Error || probe === undefined) {
+        throw new GpuError(absence!.code, [absence!.reason, absence!.remedy].filter(Boolean).join(' '))
+      }
+      const ordinals = [...new Set(adapters.map(ordinalOf))]
+      try {
+        return new CudaRuntime({
+          native: await addon.openGroup(libraries.cuda, ordinals),
+          adapters,
+          gpuOfDevice: adapters.map((adapter) => ordinals.indexOf(ordinalOf(adapter))),
+          compiler: new KernelCompiler({
+            addon,
+            nvrtc: libraries.nvrtc,
+            driverVersion: probe.driverVersion,
+            fmad: options.fmad ?? true,
+            cache: options.kernelCache === false ? undefined : new KernelCache(options.kernelCache),
+            shippedKernels: options.shippedKernels,
+          }),
+          translate: (source) => emitCuda(source.module, { bounds: source.bounds, label: source.label }),
+          peerAccess: options.peerAccess ?? true,
+          label,
+        })
+      } catch (error) {
+        throw toGpuError(error, `Opening ${ordinals.length} CUDA devices`)
+      }
+    },
+    topology: () => findTopology(nativeAddon(), libraries),
+  }
+}
+
+function ordinalOf(adapter: Adapter): number {
+  if (adapter.backend !== 'cuda' || adapter.index === undefined) {
+    throw new GpuError('validation', `Adapter '${adapter.id}' is not one of the CUDA backend's.`)
+  }
+  return adapter.index
+}

@@ -1,0 +1,52 @@
+import { GpuError, type GpuErrorCode } from '@tandem-gpu/core'
+
+/** What the addon attaches to its errors. */
+interface NativeErrorFields {
+  /** A GpuErrorCode, or `cuda` when `result` tells. */
+  readonly nativeCode: string
+  readonly result: number
+  readonly resultName: string
+  readonly call: string
+}
+
+const newProcess =
+  'Such a fault destroys the contexts of every GPU in this process, and CUDA cannot make new ones here: start a new process.'
+
+/** CUresult values that have a code of their own; all others are `driver`. */
+const codeOfResult: Readonly<Record<number, GpuErrorCode>> = {
+  2: 'out-of-memory',
+  100: 'no-device',
+  200: 'unsupported', // invalid image
+  209: 'unsupported', // no binary for this GPU
+  221: 'unsupported', // no PTX compiler in the driver
+  222: 'unsupported', // PTX is newer than the driver
+  701: 'too-large', // out of launch resources
+  801: 'unsupported',
+}
+
+const remedyOfResult: Readonly<Record<number, string>> = {
+  209: 'The kernel was compiled for another architecture or by a CUDA release newer than the driver: update the driver.',
+  222: 'The kernel was compiled by a CUDA release newer than the driver: update the driver.',
+  701: 'The kernel needs more registers or workgroup memory than one multiprocessor has.',
+}
+
+export function isNativeError(error: unknown): error is Error & NativeErrorFields {
+  return error instanceof Error && 'nativeCode' in error
+}
+
+/** Turns what the addon rejects with into a GpuError; other errors pass through. `doing` says what failed: "Allocating 'a'". */
+export function toGpuError(error: unknown, doing: string): unknown {
+  if (!isNativeError(error)) return error
+  if (error.nativeCode === 'device-lost') {
+    return new GpuError('device-lost', `${doing} fails: ${error.message} ${newProcess}`, { cause: error })
+  }
+  if (error.nativeCode === 'aborted') return new GpuError('aborted', error.message, { cause: error })
+  const code =
+    error.nativeCode === 'cuda'
+      ? (codeOfResult[error.result] ?? 'driver')
+      : (error.nativeCode as GpuErrorCode)
+  const remedy = remedyOfResult[error.result]
+  return new GpuError(code, `${doing} fails: ${error.message}${remedy === undefined ? '' : ` ${remedy}`}`, {
+    cause: error,
+  })
+}

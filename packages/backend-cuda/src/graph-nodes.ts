@@ -1,0 +1,77 @@
+/** One node of a CUDA graph as the addon builds it (native/src/graph.cpp documents the words). `after` holds positions of earlier nodes. */
+export type GraphNode = EmptyNode | KernelNode | CopyNode | FillNode
+
+interface GraphNodeBase {
+  /** Index of the physical GPU in the group. */
+  readonly gpu: number
+  readonly after: readonly number[]
+}
+
+export interface EmptyNode extends GraphNodeBase {
+  readonly kind: 'empty'
+}
+
+export interface KernelNode extends GraphNodeBase {
+  readonly kind: 'kernel'
+  readonly kernelId: number
+  readonly grid: readonly [x: number, y: number, z: number]
+  readonly block: readonly [x: number, y: number, z: number]
+  readonly dynamicSharedByteLength: number
+  /** Eight bytes each: addresses and integers. */
+  readonly parameters: readonly number[]
+}
+
+/** One side of a copy; `pitch` is the distance between rows. */
+export interface CopySide {
+  readonly onHost: boolean
+  readonly address: number
+  readonly pitch: number
+}
+
+export interface CopyNode extends GraphNodeBase {
+  readonly kind: 'copy'
+  readonly source: CopySide
+  readonly target: CopySide
+  readonly rowByteLength: number
+  readonly rows: number
+}
+
+export interface FillNode extends GraphNodeBase {
+  readonly kind: 'fill'
+  readonly address: number
+  readonly pitch: number
+  readonly value: number
+  readonly elementByteLength: number
+  readonly elementsPerRow: number
+  readonly rows: number
+}
+
+/** The addon's form of a graph. */
+export function encodeNodes(nodes: readonly GraphNode[]): Float64Array<ArrayBuffer> {
+  const words: number[] = [nodes.length]
+  for (const node of nodes) {
+    words.push(kindWords[node.kind], node.gpu, node.after.length, ...node.after)
+    switch (node.kind) {
+      case 'empty':
+        break
+      case 'kernel':
+        words.push(node.kernelId, ...node.grid, ...node.block, node.dynamicSharedByteLength)
+        words.push(node.parameters.length, ...node.parameters)
+        break
+      case 'copy':
+        words.push(...sideWords(node.source), ...sideWords(node.target), node.rowByteLength, node.rows)
+        break
+      case 'fill':
+        words.push(node.address, node.pitch, node.value >>> 0, node.elementByteLength)
+        words.push(node.elementsPerRow, node.rows)
+        break
+    }
+  }
+  return Float64Array.from(words)
+}
+
+const kindWords = { empty: 0, kernel: 1, copy: 2, fill: 3 } as const
+
+function sideWords(side: CopySide): readonly number[] {
+  return [side.onHost ? 1 : 0, side.address, side.pitch]
+}

@@ -1,0 +1,134 @@
+import { createHash } from 'node:crypto'
+import { GpuError } from '@tandem-gpu/core'
+import type { CudaKernel } from '@tandem-gpu/wgsl'
+import { isNativeError, toGpuError } from './driver-error.ts'
+import { KernelCache } from './kernel-cache.ts'
+import { nvrtcFor } from './libraries.ts'
+import type { NativeAddon } from './native-addon.ts'
+
+/** PTX of kernels compiled ahead of time, by `shippedKernelKey` of their CUDA source. Used where NVRTC is missing. */
+export type ShippedKernels = (key: string) => string | undefined
+
+/** Names a translated kernel: the SHA-256 of its CUDA C++. */
+export function shippedKernelKey(source: string): string {
+  return createHash('sha256').update(source).digest('hex')
+}
+
+export interface KernelCompilerOptions {
+  readonly addon: NativeAddon
+  readonly nvrtc: readonly string[]
+  readonly driverVersion: number
+  /** Fuse a·b+c into one rounding. */
+  readonly fmad: boolean
+  readonly cache: KernelCache | undefined
+  readonly shippedKernels: ShippedKernels | undefined
+}
+
+/** Changes when the same source would compile to something else for a reason that the key does not hold. */
+const cacheFormat = '1'
+/** Newest virtual architecture that every NVRTC since 11.1 knows: for GPUs newer than the NVRTC at hand. */
+const fallbackArchitecture = 'compute_80'
+
+/** CUDA C++ → machine code for one architecture, through the disk cache, NVRTC, or PTX shipped with the package. */
+export class KernelCompiler {
+  readonly #options: KernelCompilerOptions
+  readonly #nvrtc: readonly string[]
+  #version: Promise<string | GpuError> | undefined
+
+  constructor(options: KernelCompilerOptions) {
+    this.#options = options
+    this.#nvrtc = nvrtcFor(options.nvrtc, options.driverVersion)
+  }
+
+  /** Rejects with `compilation` (line of the WGSL where the log tells it) or `unsupported`. `label` names the kernel. */
+  async compile(
+    kernel: Pick<CudaKernel, 'source' | 'lineMap'>,
+    architecture: string,
+    label: string,
+  ): Promise<Uint8Array<ArrayBuffer>> {
+    const version = await this.#nvrtcVersion()
+    if (version instanceof GpuError) {
+      const ptx = this.#options.shippedKernels?.(shippedKernelKey(kernel.source))
+      if (ptx !== undefined) return new TextEncoder().encode(ptx) as Uint8Array<ArrayBuffer>
+      throw new GpuError(
+        'unsupported',
+        `Kernel '${label}' is not among the kernels shipped compiled, and ${version.message}`,
+        {
+          cause: version,
+        },
+      )
+    }
+    const options = this.#compileOptions(architecture)
+    const { cache, driverVersion } = this.#options
+    const key = KernelCache.key([cacheFormat, kernel.source, ...options, String(driverVersion), version])
+    const cached = await cache?.get(key)
+    if (cached !== undefined) return cached
+    const image = await this.#build(kernel, options, label)
+    await cache?.set(key, image)
+    return image
+  }
+
+  #compileOptions(architecture: string): string[] {
+    return [
+      `--gpu-architecture=${architecture}`,
+      '--std=c++17',
+      '-default-device',
+      `--fmad=${this.#options.fmad ? 'true' : 'false'}`,
+    ]
+  }
+
+  async #build(
+    kernel: Pick<CudaKernel, 'source' | 'lineMap'>,
+    options: readonly string[],
+    label: string,
+  ): Promise<Uint8Array<ArrayBuffer>> {
+    const { addon } = this.#options
+    const request = { source: kernel.source, name: `${label}.cu`, headers: [], options }
+    try {
+      const outcome = await addon.nvrtcCompile(this.#nvrtc, request)
+      if (outcome.compiled) return outcome.image
+      throw compilationError(outcome.log, kernel, label)
+    } catch (error) {
+      if (isNativeError(error) && /invalid value for --gpu-architecture/.test(error.message)) {
+        if (options[0] !== `--gpu-architecture=${fallbackArchitecture}`) {
+          return this.#build(kernel, this.#compileOptions(fallbackArchitecture), label)
+        }
+      }
+      throw toGpuError(error, `Compiling kernel '${label}'`)
+    }
+  }
+
+  #nvrtcVersion(): Promise<string | GpuError> {
+    this.#version ??= this.#options.addon.nvrtcVersion(this.#nvrtc).then(
+      ([major, minor]) => `${major}.${minor}`,
+      (error: unknown) => {
+        if (!isNativeError(error)) throw error
+        return new GpuError(
+          'unsupported',
+          `${error.message} Install it with the CUDA toolkit, or alone: Debian's and Ubuntu's libnvrtc12, or NVIDIA's cuda-nvrtc-13-0.`,
+          { cause: error },
+        )
+      },
+    )
+    return this.#version
+  }
+}
+
+const logLine = /^(.*?)\((\d+)\): (?:catastrophic )?error(?: #\d+)?: (.*)$/m
+
+/** A translated kernel should always compile, so the message holds the whole log. */
+export function compilationError(log: string, kernel: Pick<CudaKernel, 'lineMap'>, label: string): GpuError {
+  const match = logLine.exec(log)
+  const file = match?.[1] ?? ''
+  const reported = Number(match?.[2])
+  // `#line` makes the log speak of WGSL lines already; lines of the CUDA source itself go through the line map.
+  const line = match === null ? undefined : file.endsWith('.cu') ? kernel.lineMap[reported - 1] : reported
+  const where = line === undefined ? '' : ` at line ${line}`
+  return new GpuError(
+    'compilation',
+    `Kernel '${label}' does not compile${where}: ${match?.[3] ?? 'see the log'}.\n${log}`,
+    {
+      ...(line === undefined ? {} : { line }),
+    },
+  )
+}

@@ -1,0 +1,64 @@
+import type { Plan } from '@tandem-gpu/core'
+import { commandNodes, type PlanMemory } from './command-nodes.ts'
+import type { GraphNode } from './graph-nodes.ts'
+import { unroll } from './unrolling.ts'
+
+/** Graphs that start together, each launched on its GPU. */
+export type GraphSet = readonly { readonly mainGpu: number; readonly nodes: readonly GraphNode[] }[]
+
+/** `repetitions` of a plan as ONE graph over all its GPUs: edges between GPUs are the driver's (6 µs each on H200). */
+export function lowerToOneGraph(plan: Plan, repetitions: number, memory: PlanMemory): GraphSet {
+  const bodies = plan.commands.map((command) => commandNodes(plan, command, memory))
+  const nodes: GraphNode[] = []
+  const last: number[] = []
+  for (const { command, after } of unroll(plan.commands, repetitions)) {
+    let waits = after.map((position) => last[position]!)
+    for (const body of bodies[command.index]!) {
+      nodes.push({ ...body, after: waits })
+      waits = [nodes.length - 1]
+    }
+    last.push(nodes.length - 1)
+  }
+  return [{ mainGpu: nodes[0]?.gpu ?? 0, nodes }]
+}
+
+/** Where a profiled graph writes its time stamps: two for each command, before and after it, on the command's GPU. */
+export interface StampMemory {
+  /** Id of the loaded stamp kernel of a GPU. */
+  stampKernel(gpu: number): number
+  /** Eight bytes that the stamp kernel writes. */
+  stampAddress(gpu: number, slot: number): number
+}
+
+/** One repetition as one graph in which a stamp precedes and follows every command. */
+export function lowerProfiled(plan: Plan, memory: PlanMemory, stamps: StampMemory): GraphSet {
+  const nodes: GraphNode[] = []
+  const last: number[] = []
+  const stamp = (gpu: number, slot: number, after: readonly number[]) => {
+    nodes.push({
+      kind: 'kernel',
+      gpu,
+      after,
+      kernelId: stamps.stampKernel(gpu),
+      grid: [1, 1, 1],
+      block: [1, 1, 1],
+      dynamicSharedByteLength: 0,
+      parameters: [stamps.stampAddress(gpu, slot)],
+    })
+    return [nodes.length - 1]
+  }
+  for (const command of plan.commands) {
+    const gpu = memory.gpuOf(command.device)
+    let waits: readonly number[] = stamp(
+      gpu,
+      command.index * 2,
+      command.after.map((index) => last[index]!),
+    )
+    for (const body of commandNodes(plan, command, memory)) {
+      nodes.push({ ...body, after: waits })
+      waits = [nodes.length - 1]
+    }
+    last.push(stamp(gpu, command.index * 2 + 1, waits)[0]!)
+  }
+  return [{ mainGpu: nodes[0]?.gpu ?? 0, nodes }]
+}

@@ -1,0 +1,170 @@
+import { createRequire } from 'node:module'
+import { fileURLToPath } from 'node:url'
+
+/** What native/src exports. Libraries are lists of names or paths to try in order; errors carry `nativeCode` (see driver-error.ts). */
+export interface NativeAddon {
+  probe(cuda: readonly string[]): Promise<NativeProbe>
+  /** `ordinals` are distinct CUDA devices; index i of the group's `gpu` arguments is `ordinals[i]`. */
+  openGroup(cuda: readonly string[], ordinals: readonly number[]): Promise<NativeGroup>
+  nvrtcVersion(nvrtc: readonly string[]): Promise<[major: number, minor: number]>
+  nvrtcCompile(nvrtc: readonly string[], request: NvrtcRequest): Promise<NvrtcOutcome>
+  nvmlDevices(nvml: readonly string[]): Promise<{ driverVersion: string; devices: NvmlDevice[] }>
+  nvmlRead(nvml: readonly string[], uuid: string): Promise<NvmlReading>
+  nvmlLinks(nvml: readonly string[], uuid: string): Promise<{ remotePciBusIds: string[]; toSwitch: number }>
+  nvmlCommonAncestor(nvml: readonly string[], first: string, second: string): Promise<number>
+  /** Why this process's contexts are gone, or undefined. */
+  lostReason(): string | undefined
+}
+
+export interface NativeProbe {
+  /** 13000 for CUDA 13.0. */
+  readonly driverVersion: number
+  readonly devices: readonly NativeDevice[]
+  /** Reader × owner, row-major. */
+  readonly peers: readonly boolean[]
+}
+
+export interface NativeDevice {
+  readonly ordinal: number
+  readonly name: string
+  readonly pciBusId: string
+  /** Without NVML's prefix. */
+  readonly uuid: string
+  readonly totalByteLength: number
+  readonly maxThreadsPerBlock: number
+  readonly maxBlockDimX: number
+  readonly maxBlockDimY: number
+  readonly maxBlockDimZ: number
+  readonly maxSharedMemoryPerBlock: number
+  readonly maxSharedMemoryPerBlockOptin: number
+  readonly maxPitch: number
+  readonly warpSize: number
+  readonly multiprocessorCount: number
+  readonly l2CacheSize: number
+  readonly computeCapabilityMajor: number
+  readonly computeCapabilityMinor: number
+  readonly memoryPoolsSupported: number
+}
+
+export interface NvrtcRequest {
+  readonly source: string
+  readonly name: string
+  readonly headers: readonly (readonly [name: string, text: string])[]
+  readonly options: readonly string[]
+}
+
+export interface NvrtcOutcome {
+  readonly compiled: boolean
+  readonly log: string
+  readonly image: Uint8Array<ArrayBuffer>
+}
+
+export interface NvmlDevice {
+  readonly index: number
+  readonly uuid: string
+  readonly pciBusId: string
+  readonly name: string
+}
+
+export interface NvmlReading {
+  computeUtilization?: number
+  memoryUtilization?: number
+  memoryTotalByteLength?: number
+  memoryFreeByteLength?: number
+  memoryUsedByteLength?: number
+  powerWatts?: number
+  powerLimitWatts?: number
+  temperatureCelsius?: number
+  fanPercent?: number
+  processes?: { pid: number; memoryByteLength?: number; name?: string }[]
+}
+
+/** Calls are carried out in the order they are made, one after another, on the group's own thread. Addresses are exact as numbers. */
+export interface NativeGroup {
+  /** Reader × owner, row-major. */
+  peers(): boolean[]
+  allocate(gpu: number, byteLength: number, zero: boolean): Promise<number>
+  free(gpu: number, address: number): void
+  memoryInfo(gpu: number): Promise<{ freeByteLength: number; totalByteLength: number }>
+  mapHost(byteLength: number): { arrayBuffer: ArrayBuffer; address: number }
+  /** Page-locks; resolves with the address. */
+  lockHost(arrayBuffer: ArrayBuffer): Promise<number>
+  unlockHost(arrayBuffer: ArrayBuffer, detach: boolean): Promise<void>
+  /** Kernel and graph ids are the caller's choice, unused so far. */
+  loadKernel(
+    id: number,
+    gpu: number,
+    image: Uint8Array<ArrayBuffer>,
+    entry: string,
+    dynamicSharedByteLength: number,
+  ): Promise<KernelAttributes>
+  unloadKernel(id: number): void
+  createGraph(id: number, mainGpu: number, words: Float64Array<ArrayBuffer>): Promise<void>
+  destroyGraph(id: number): void
+  run(request: NativeRunRequest): Promise<NativeRunOutcome>
+  write(
+    gpu: number,
+    address: number,
+    rowByteLength: number,
+    rows: number,
+    rowByteStride: number,
+    bytes: Uint8Array<ArrayBuffer>,
+  ): Promise<void>
+  read(
+    gpu: number,
+    address: number,
+    rowByteLength: number,
+    rows: number,
+    rowByteStride: number,
+    into: Uint8Array<ArrayBuffer>,
+  ): Promise<void>
+  /** Waits for what is queued, frees everything and ends the thread. */
+  close(): Promise<void>
+}
+
+export interface KernelAttributes {
+  readonly maxThreadsPerBlock: number
+  readonly staticSharedByteLength: number
+  readonly localByteLength: number
+  readonly registers: number
+}
+
+export interface NativeRunRequest {
+  /** Graphs of one step start together, `count` times in a row; steps follow one another. */
+  readonly steps: readonly { readonly graphs: readonly number[]; readonly count: number }[]
+  /** Where `uniforms` is copied before the first launch. */
+  readonly uniformTargets: readonly { readonly gpu: number; readonly address: number }[]
+  readonly uniforms?: Uint8Array<ArrayBuffer>
+  /** Read back after the last launch; zeroed before the first when `clear`. */
+  readonly collect: readonly {
+    readonly gpu: number
+    readonly address: number
+    readonly byteLength: number
+    readonly clear: boolean
+  }[]
+  /** One word; nonzero ends the run after the launches in flight. */
+  readonly abortWord: Int32Array<ArrayBuffer>
+}
+
+export interface NativeRunOutcome {
+  readonly seconds: number
+  readonly launches: number
+  readonly collected: readonly Uint8Array<ArrayBuffer>[]
+}
+
+let loaded: NativeAddon | Error | undefined
+
+/** The addon, or why it does not load here. Loads at the first call; never throws. */
+export function nativeAddon(): NativeAddon | Error {
+  loaded ??= load()
+  return loaded
+}
+
+function load(): NativeAddon | Error {
+  const require = createRequire(import.meta.url)
+  try {
+    return require('node-gyp-build')(fileURLToPath(new URL('..', import.meta.url))) as NativeAddon
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error))
+  }
+}

@@ -1,0 +1,72 @@
+import type { Adapter, Topology, TopologyLink } from '@tandem-gpu/core'
+import { findAdapters, normalPciBusId } from './adapters.ts'
+import { isNativeError } from './driver-error.ts'
+import type { Libraries } from './libraries.ts'
+import type { NativeAddon } from './native-addon.ts'
+
+/** NVML's level of the nearest common ancestor above which traffic crosses between CPUs. */
+const ancestorNode = 40
+
+interface NvLinks {
+  readonly remotePciBusIds: readonly string[]
+  readonly toSwitch: number
+}
+
+/** How every pair of devices is linked. Peer access comes from CUDA; NVLinks and the PCI tree from NVML, `unknown` without it. */
+export async function findTopology(addon: NativeAddon | Error, libraries: Libraries): Promise<Topology> {
+  const { adapters, probe } = await findAdapters(addon, libraries)
+  if (addon instanceof Error || probe === undefined) return { adapters: [], links: [] }
+  const nvLinks = await Promise.all(adapters.map((adapter) => nvLinksOf(addon, libraries, adapter)))
+  const links = await Promise.all(
+    adapters.map((reader, i) =>
+      Promise.all(
+        adapters.map(async (owner, j): Promise<TopologyLink> => {
+          if (i === j) return { kind: 'self', peerAccess: true }
+          const peerAccess = probe.peers[i * adapters.length + j] ?? false
+          const linkCount = linksBetween(nvLinks[i], nvLinks[j], owner)
+          if (linkCount > 0) return { kind: 'nvlink', linkCount, peerAccess }
+          return { kind: await pciKind(addon, libraries, reader, owner), peerAccess }
+        }),
+      ),
+    ),
+  )
+  return { adapters, links }
+}
+
+/** Direct links to the owner, or what both have into the NVSwitch fabric that joins them. */
+export function linksBetween(reader: NvLinks | undefined, owner: NvLinks | undefined, to: Adapter): number {
+  if (reader === undefined || owner === undefined) return 0
+  const direct = reader.remotePciBusIds.filter((id) => normalPciBusId(id) === to.pciBusId).length
+  return direct > 0 ? direct : Math.min(reader.toSwitch, owner.toSwitch)
+}
+
+async function nvLinksOf(
+  addon: NativeAddon,
+  libraries: Libraries,
+  adapter: Adapter,
+): Promise<NvLinks | undefined> {
+  if (adapter.nvmlIndex === undefined || adapter.uuid === undefined) return undefined
+  try {
+    return await addon.nvmlLinks(libraries.nvml, adapter.uuid)
+  } catch (error) {
+    if (isNativeError(error)) return undefined
+    throw error
+  }
+}
+
+async function pciKind(
+  addon: NativeAddon,
+  libraries: Libraries,
+  reader: Adapter,
+  owner: Adapter,
+): Promise<TopologyLink['kind']> {
+  if (reader.nvmlIndex === undefined || owner.nvmlIndex === undefined) return 'unknown'
+  try {
+    const level = await addon.nvmlCommonAncestor(libraries.nvml, reader.uuid ?? '', owner.uuid ?? '')
+    if (level < 0) return 'unknown'
+    return level <= ancestorNode ? 'pcie' : 'system'
+  } catch (error) {
+    if (isNativeError(error)) return 'unknown'
+    throw error
+  }
+}
