@@ -1,4 +1,4 @@
-import { lower, parseWgsl, reflect } from '@tandem-gpu/wgsl'
+import { lower, parseWgsl, reflect, WgslError } from '@tandem-gpu/wgsl'
 import type { Bounds, KernelSource } from './backend.ts'
 import type { Device } from './device.ts'
 import { GpuError } from './errors.ts'
@@ -38,14 +38,13 @@ function frontEnd(
   bounds: Bounds,
 ): KernelSource {
   try {
-    const ast = parseWgsl(wgsl, { label })
-    const module = lower(ast, { label, entryPoint, constants })
+    const module = lower(parseWgsl(wgsl, { label }), { entryPoint, constants })
     const reflection = reflect(module)
     return { label, wgsl, entryPoint: module.entryPoint.name, constants, bounds, module, reflection }
   } catch (error) {
-    const { line, column } = error as { line?: number; column?: number }
-    if (error instanceof GpuError || line === undefined || column === undefined) throw error
-    throw new GpuError('compilation', `Kernel "${label}" does not compile: ${(error as Error).message}`, {
+    if (!(error instanceof WgslError)) throw error
+    const { line, column } = error
+    throw new GpuError('compilation', `Kernel "${label}" does not compile: ${error.message}`, {
       line,
       column,
       cause: error,

@@ -250,6 +250,11 @@ function writeMember(
   const given = options.args[member.name]
   const { scalar } = member
   const byteOffset = blockByteOffset + member.byteOffset
+  if (scalar === 'mixed')
+    throw new GpuError(
+      'validation',
+      `Uniform member ${member.name} of ${where} is a structure; members must be numbers or vectors.`,
+    )
   if (given === undefined) {
     if (member.auto === undefined)
       throw new GpuError(

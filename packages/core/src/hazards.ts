@@ -27,108 +27,131 @@ interface Cell {
 /** Buffers with fewer accesses than this are searched linearly. */
 const indexThreshold = 24
 /** Accesses that cover more cells than this are kept in a list that every query looks through. */
-const wideAccessCells = 64
+const wideAccessCells = 16
+const maxCells = 4096
 
 /**
  * The accesses to one buffer that are still active, in cells of a grid over (row, column) of the buffer's most frequent
- * leading dimension, so that a query looks at neighbours only.
+ * leading dimension, so that a query looks at neighbours only. Cells are about as large as the accesses.
  */
 class BufferAccesses {
   readonly #wide: Cell = { reads: [], writes: [] }
+  /** What the cells hold, for queries that span many of them. */
+  readonly #narrow: Cell = { reads: [], writes: [] }
   readonly #cells: Cell[] = []
-  #cellRows = 1
   #cellColumns = 1
-  #byteStride = 1
+  #byteStride = Number.MAX_SAFE_INTEGER
   #cellHeight = 1
   #cellWidth = 1
   #query = 0
+  // The cells that the region looked at spans.
+  #firstRow = 0
+  #lastRow = 0
+  #firstColumn = 0
+  #lastColumn = 0
 
   constructor(regions: readonly ByteRegion[]) {
     if (regions.length < indexThreshold) return
     const byteLength = regions.reduce((end, region) => Math.max(end, regionEnd(region)), 0)
-    const side = Math.min(64, Math.ceil(Math.sqrt(regions.length)))
-    const stride = mostFrequentStride(regions)
-    if (stride === undefined) {
-      // One dimension: a "row" is one cell's bytes.
-      this.#byteStride = Math.max(1, Math.ceil(byteLength / (side * side)))
-      this.#cellRows = Math.ceil(byteLength / this.#byteStride)
-      this.#cellWidth = this.#byteStride
-    } else {
-      const rows = Math.ceil(byteLength / stride)
-      this.#byteStride = stride
-      this.#cellHeight = Math.ceil(rows / side)
-      this.#cellRows = Math.ceil(rows / this.#cellHeight)
-      this.#cellWidth = Math.max(1, Math.ceil(stride / side))
-      this.#cellColumns = Math.ceil(stride / this.#cellWidth)
+    // One dimension is one long row.
+    this.#byteStride = mostFrequentStride(regions) ?? byteLength
+    const rows = Math.ceil(byteLength / this.#byteStride)
+    const sample = regions.filter((_, i) => i % Math.ceil(regions.length / 256) === 0)
+    this.#cellHeight = median(sample.map((region) => Math.min(rows, this.#rectangle(region).height)))
+    this.#cellWidth = median(sample.map((region) => this.#rectangle(region).width))
+    const cellRows = () => Math.ceil(rows / this.#cellHeight)
+    const cellColumns = () => Math.ceil(this.#byteStride / this.#cellWidth)
+    while (cellRows() * cellColumns() > maxCells) {
+      if (cellRows() > cellColumns()) this.#cellHeight *= 2
+      else this.#cellWidth *= 2
     }
-    for (let i = 0; i < this.#cellRows * this.#cellColumns; i++) this.#cells.push({ reads: [], writes: [] })
+    this.#cellColumns = cellColumns()
+    for (let i = 0; i < cellRows() * this.#cellColumns; i++) this.#cells.push({ reads: [], writes: [] })
   }
 
   /** Adds to `found` the commands whose access conflicts, and marks what a write covers as superseded. */
   collect(region: ByteRegion, writes: boolean, found: (command: number) => void): void {
-    const query = ++this.#query
-    const search = (list: ActiveAccess[]) => {
-      let kept = 0
-      for (let i = 0; i < list.length; i++) {
-        const access = list[i]!
-        if (access.superseded) continue
-        if (access.lastQuery !== query) {
-          access.lastQuery = query
-          if (regionsOverlap(access.region, region)) {
-            found(access.command)
-            if (writes && regionCovers(region, access.region)) {
-              access.superseded = true
-              continue
-            }
-          }
-        }
-        list[kept++] = access
-      }
-      list.length = kept
+    this.#query++
+    this.#searchCell(this.#wide, region, writes, found)
+    if (this.#cells.length === 0) return
+    const spanned = this.#span(region)
+    const { reads, writes: written } = this.#narrow
+    if (spanned > (writes ? reads.length : 0) + written.length) {
+      this.#searchCell(this.#narrow, region, writes, found)
+      return
     }
-    const searchCell = (cell: Cell) => {
-      search(cell.writes)
-      if (writes) search(cell.reads)
-    }
-    searchCell(this.#wide)
-    if (this.#cells.length > 0) this.#eachCell(region, searchCell)
+    for (let row = this.#firstRow; row <= this.#lastRow; row++)
+      for (let column = this.#firstColumn; column <= this.#lastColumn; column++)
+        this.#searchCell(this.#cells[row * this.#cellColumns + column]!, region, writes, found)
   }
 
   add(access: ActiveAccess): void {
-    const push = (cell: Cell) => (access.writes ? cell.writes : cell.reads).push(access)
-    if (this.#cells.length === 0 || this.#cellCount(access.region) > wideAccessCells) push(this.#wide)
-    else this.#eachCell(access.region, push)
+    if (this.#cells.length === 0 || this.#span(access.region) > wideAccessCells) {
+      listFor(this.#wide, access).push(access)
+      return
+    }
+    listFor(this.#narrow, access).push(access)
+    for (let row = this.#firstRow; row <= this.#lastRow; row++)
+      for (let column = this.#firstColumn; column <= this.#lastColumn; column++)
+        listFor(this.#cells[row * this.#cellColumns + column]!, access).push(access)
   }
 
-  /** Rows and columns of cells that the region's rectangle spans. */
-  #span(region: ByteRegion): [firstRow: number, lastRow: number, firstColumn: number, lastColumn: number] {
+  #searchCell(cell: Cell, region: ByteRegion, writes: boolean, found: (command: number) => void): void {
+    this.#search(cell.writes, region, writes, found)
+    if (writes) this.#search(cell.reads, region, writes, found)
+  }
+
+  #search(list: ActiveAccess[], region: ByteRegion, writes: boolean, found: (command: number) => void): void {
+    let kept = 0
+    for (let i = 0; i < list.length; i++) {
+      const access = list[i]!
+      if (access.superseded) continue
+      if (access.lastQuery !== this.#query) {
+        access.lastQuery = this.#query
+        if (regionsOverlap(access.region, region)) {
+          found(access.command)
+          if (writes && regionCovers(region, access.region)) {
+            access.superseded = true
+            continue
+          }
+        }
+      }
+      if (kept !== i) list[kept] = access
+      kept++
+    }
+    list.length = kept
+  }
+
+  /** Sets the range of cells that the region spans; returns their number. */
+  #span(region: ByteRegion): number {
+    const { row, column, height, width } = this.#rectangle(region)
+    this.#firstRow = Math.floor(row / this.#cellHeight)
+    this.#lastRow = Math.floor((row + height - 1) / this.#cellHeight)
+    this.#firstColumn = Math.floor(column / this.#cellWidth)
+    this.#lastColumn = Math.floor((column + width - 1) / this.#cellWidth)
+    return (this.#lastRow - this.#firstRow + 1) * (this.#lastColumn - this.#firstColumn + 1)
+  }
+
+  /** The region's place in rows of the grid's stride; whole rows where it runs over the end of one or has another stride. */
+  #rectangle(region: ByteRegion): { row: number; column: number; height: number; width: number } {
     const stride = this.#byteStride
-    const end = regionEnd(region) - 1
-    const firstRow = Math.floor(region.byteOffset / stride)
-    const lastRow = Math.floor(end / stride)
-    const firstColumn = region.byteOffset - firstRow * stride
-    const lastColumn = firstColumn + region.rowByteLength - 1
-    const rectangle =
-      lastColumn < stride && (region.rows === 1 || (region.rowByteStride === stride && !isContiguous(region)))
-    const columns = rectangle ? [firstColumn, lastColumn] : [0, stride - 1]
-    return [
-      Math.floor(firstRow / this.#cellHeight),
-      Math.floor(lastRow / this.#cellHeight),
-      Math.floor(columns[0]! / this.#cellWidth),
-      Math.floor(columns[1]! / this.#cellWidth),
-    ]
+    const row = Math.floor(region.byteOffset / stride)
+    const column = region.byteOffset - row * stride
+    if (region.rows === 1 || region.rowByteStride === stride) {
+      const width = region.rowByteLength
+      if (column + width <= stride) return { row, column, height: region.rows, width }
+    }
+    const height = Math.floor((regionEnd(region) - 1) / stride) - row + 1
+    return { row, column: 0, height, width: stride }
   }
+}
 
-  #cellCount(region: ByteRegion): number {
-    const [r0, r1, c0, c1] = this.#span(region)
-    return (r1 - r0 + 1) * (c1 - c0 + 1)
-  }
+function listFor(cell: Cell, access: ActiveAccess): ActiveAccess[] {
+  return access.writes ? cell.writes : cell.reads
+}
 
-  #eachCell(region: ByteRegion, visit: (cell: Cell) => void): void {
-    const [r0, r1, c0, c1] = this.#span(region)
-    for (let row = r0; row <= r1; row++)
-      for (let column = c0; column <= c1; column++) visit(this.#cells[row * this.#cellColumns + column]!)
-  }
+function median(numbers: number[]): number {
+  return numbers.sort((a, b) => a - b)[numbers.length >> 1]!
 }
 
 function mostFrequentStride(regions: readonly ByteRegion[]): number | undefined {

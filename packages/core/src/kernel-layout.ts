@@ -1,4 +1,4 @@
-import type { Binding, Reflection } from '@tandem-gpu/wgsl'
+import type { Binding, ReflectedScalar, ReflectedType, Reflection } from '@tandem-gpu/wgsl'
 import type { UniformScalar } from './scalar-bits.ts'
 
 /** A storage binding, with what recording needs of it. */
@@ -9,7 +9,7 @@ export interface StorageSlot {
   readonly access: 'read' | 'read_write'
   readonly reads: boolean
   readonly writes: boolean
-  readonly scalar: Binding['type']['scalar']
+  readonly scalar: ReflectedScalar
   /** Bytes of one array element; views must begin and step by multiples of it. */
   readonly strideByteLength: number
   readonly minByteLength: number
@@ -28,7 +28,8 @@ export interface UniformSlot {
 export interface UniformMember {
   readonly name: string
   readonly byteOffset: number
-  readonly scalar: UniformScalar
+  /** `mixed` for structures inside structures, which cannot be given. */
+  readonly scalar: UniformScalar | 'mixed'
   readonly components: number
   /** Bytes of the member; more than its components take where WGSL pads between them. */
   readonly byteLength: number
@@ -67,11 +68,11 @@ export function kernelLayout(reflection: Reflection): KernelLayout {
       byteLength: binding.minByteLength,
       members: membersOf(binding).map((member) => ({
         name: member.name,
-        byteOffset: member.offset,
-        scalar: member.scalar as UniformScalar,
-        components: member.components,
-        byteLength: member.size,
-        auto: isCount(member) ? automatic.get(member.name) : undefined,
+        byteOffset: member.byteOffset,
+        scalar: member.type.scalar as UniformMember['scalar'],
+        components: member.type.components * (member.type.length ?? 1),
+        byteLength: member.type.size,
+        auto: isCount(member.type) ? automatic.get(member.name) : undefined,
       })),
     }),
   )
@@ -81,11 +82,11 @@ export function kernelLayout(reflection: Reflection): KernelLayout {
       name: binding.name,
       group: binding.group,
       binding: binding.binding,
-      access: binding.access === 'read' ? 'read' : 'read_write',
+      access: binding.access,
       reads: binding.reads,
       writes: binding.writes,
       scalar: binding.type.scalar,
-      strideByteLength: binding.type.stride,
+      strideByteLength: binding.type.stride ?? (binding.type.scalar === 'f16' ? 2 : 4),
       minByteLength: binding.minByteLength,
       hasBase: members.has(`${binding.name}_base`),
     }),
@@ -93,24 +94,21 @@ export function kernelLayout(reflection: Reflection): KernelLayout {
   return { storage, uniforms, argumentNames: new Set([...storage.map((slot) => slot.name), ...members]) }
 }
 
-type Member = NonNullable<Binding['members']>[number]
-
-const isCount = (member: Member) =>
-  member.components === 1 && (member.scalar === 'u32' || member.scalar === 'i32')
-
-/** A uniform variable that is no structure counts as one member of its own name. */
-function membersOf(binding: Binding): readonly Member[] {
-  if (binding.members !== undefined && binding.members.length > 0) return binding.members
-  const { scalar, size } = binding.type
-  const scalarByteLength = scalar === 'f16' ? 2 : 4
-  return [
-    {
-      name: binding.name,
-      type: scalar,
-      scalar,
-      components: size / scalarByteLength,
-      offset: 0,
-      size,
-    } as Member,
-  ]
+/** A structure's member, or a uniform variable that is no structure, which counts as one member of its own name. */
+interface Member {
+  readonly name: string
+  readonly byteOffset: number
+  readonly type: ReflectedType
 }
+
+function membersOf({ name, type, members }: Binding): Member[] {
+  if (members === undefined) return [{ name, byteOffset: 0, type }]
+  return members.map((member) => ({
+    name: member.name,
+    byteOffset: member.offset,
+    type: { ...member, name: member.type },
+  }))
+}
+
+const isCount = ({ kind, scalar }: ReflectedType) =>
+  kind === 'scalar' && (scalar === 'u32' || scalar === 'i32')

@@ -1,5 +1,6 @@
-import { bench, describe } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { openGroup } from './group.ts'
+import type { Recorder } from './recorder.ts'
 import { referenceBackend } from './testing/reference-backend.ts'
 
 const group = await openGroup({ backends: [referenceBackend()], devices: 4 })
@@ -7,41 +8,35 @@ const matrix = await group.devices[0]!.allocate('f32', [1000, 1000])
 const other = await group.devices[1]!.allocate('f32', [1000, 1000])
 const slices = await Promise.all(group.devices.map((device) => device.allocate('f32', 4096)))
 
+/** The limit, in milliseconds, for the median recording. */
+const limit = 100
+
+function recording(name: string, body: (r: Recorder) => void): void {
+  test(name, async ({ bench }) => {
+    const result = await bench(name, () => group.record(body).destroy()).run({ iterations: 5, time: 300 })
+    expect(result.latency.p50).toBeLessThan(limit)
+  })
+}
+
 describe('recording 10,000 commands', () => {
-  bench('tiles of 10 x 10 exchanged between two matrices', () => {
-    group
-      .record((r) => {
-        for (let row = 0; row < 100; row++)
-          for (let column = 0; column < 100; column++)
-            r.copy(matrix.block(row * 10, column * 10, 10, 10), other.block(column * 10, row * 10, 10, 10))
-      })
-      .destroy()
+  recording('tiles of 10 x 10 exchanged between two matrices', (r) => {
+    for (let row = 0; row < 100; row++)
+      for (let column = 0; column < 100; column++)
+        r.copy(matrix.block(row * 10, column * 10, 10, 10), other.block(column * 10, row * 10, 10, 10))
   })
 
-  bench('a ring of whole buffers', () => {
-    group
-      .record((r) => {
-        for (let i = 0; i < 10_000; i++) r.copy(slices[i % 4]!, slices[(i + 1) % 4]!)
-      })
-      .destroy()
+  recording('a ring of whole buffers', (r) => {
+    for (let i = 0; i < 10_000; i++) r.copy(slices[i % 4]!, slices[(i + 1) % 4]!)
   })
 
-  bench('one-row halos of 100 blocks', () => {
-    group
-      .record((r) => {
-        for (let i = 0; i < 10_000; i++) {
-          const from = i % 99
-          r.copy(matrix.block(from * 10, 0, 1, 1000), matrix.block(from * 10 + 19, 0, 1, 1000))
-        }
-      })
-      .destroy()
+  recording('one-row halos of 100 blocks', (r) => {
+    for (let i = 0; i < 10_000; i++) {
+      const from = i % 99
+      r.copy(matrix.block(from * 10, 0, 1, 1000), matrix.block(from * 10 + 19, 0, 1, 1000))
+    }
   })
 
-  bench('column blocks of one matrix', () => {
-    group
-      .record((r) => {
-        for (let i = 0; i < 10_000; i++) r.fill(matrix.block(0, (i % 500) * 2, 1000, 2), i)
-      })
-      .destroy()
+  recording('column blocks of one matrix', (r) => {
+    for (let i = 0; i < 10_000; i++) r.fill(matrix.block(0, (i % 500) * 2, 1000, 2), i)
   })
 })
