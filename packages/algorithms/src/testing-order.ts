@@ -1,7 +1,6 @@
-import type { DeviceGroup, Plan, Program, Recorder } from '@tandem-gpu/core'
+import type { BufferView, DeviceGroup, Plan, Program, Recorder } from '@tandem-gpu/core'
 import { type ReferenceBackend, removableEdges, withoutEdge } from '@tandem-gpu/core/testing'
 import { expect } from 'vitest'
-import type { ShardedMatrix } from './sharded-matrix.ts'
 
 /**
  * Tests that a program's order is neither too weak nor too strong; not part of the published package. `run` resets all data, runs
@@ -9,7 +8,7 @@ import type { ShardedMatrix } from './sharded-matrix.ts'
  * them it must go wrong in some order.
  *
  * A program that repeats the same work would hide edges between repetitions: tests change the input at the start of each
- * repetition (`recordIncrement`) and add up the outputs at its end (`recordAccumulate`).
+ * repetition (`recordIncrement`), and fold the outputs into totals at its end (`recordAccumulate`), where each counts differently.
  */
 export async function expectEveryEdgeToMatter(
   backend: ReferenceBackend,
@@ -56,16 +55,19 @@ struct Params { data_base: u32, data_length: u32, total_base: u32 }
 @group(0) @binding(2) var<uniform> params: Params;
 @compute @workgroup_size(64)
 fn accumulate(@builtin(global_invocation_id) id: vec3<u32>) {
-  if (id.x < params.data_length) { total[params.total_base + id.x] += data[params.data_base + id.x]; }
+  if (id.x < params.data_length) { 
+    let index = params.total_base + id.x;
+    total[index] = 3u * total[index] + data[params.data_base + id.x];
+  }
 }`
 
-/** Adds 1 to every element (as u32) of a matrix with dense slices. */
+/** Adds 1 to every element (u32) of contiguous views. */
 export async function recordIncrement(
   group: DeviceGroup,
-): Promise<(recorder: Recorder, matrix: ShardedMatrix) => void> {
+): Promise<(recorder: Recorder, views: readonly BufferView[]) => void> {
   const kernel = await group.compile({ label: 'increment', wgsl: incrementWgsl })
-  return (recorder, matrix) => {
-    for (const { view } of matrix.slices)
+  return (recorder, views) => {
+    for (const view of views)
       recorder.dispatch(kernel, {
         workgroups: Math.ceil(view.length / 64),
         args: { data: view },
@@ -74,17 +76,22 @@ export async function recordIncrement(
   }
 }
 
-/** Adds every element (as u32) of one matrix to that of another with equal, dense slices. */
+/** `total = 3 * total + data` (u32) for each pair of contiguous views: see `accumulated`. */
 export async function recordAccumulate(
   group: DeviceGroup,
-): Promise<(recorder: Recorder, matrix: ShardedMatrix, total: ShardedMatrix) => void> {
+): Promise<(recorder: Recorder, data: readonly BufferView[], totals: readonly BufferView[]) => void> {
   const kernel = await group.compile({ label: 'accumulate', wgsl: accumulateWgsl })
-  return (recorder, matrix, total) => {
-    for (const [ordinal, { view }] of matrix.slices.entries())
+  return (recorder, data, totals) => {
+    for (const [index, view] of data.entries())
       recorder.dispatch(kernel, {
         workgroups: Math.ceil(view.length / 64),
-        args: { data: view, total: total.slices[ordinal]!.view },
+        args: { data: view, total: totals[index]! },
         label: 'accumulate',
       })
   }
+}
+
+/** What `recordAccumulate` leaves in a zeroed total when repetition k, from 0, gives `values[k]`. */
+export function accumulated(values: readonly number[]): number {
+  return values.reduce((total, value) => (Math.imul(3, total) + value) >>> 0, 0)
 }

@@ -13,31 +13,38 @@ struct Params {
 @group(0) @binding(2) var<uniform> params: Params;
 
 fn element(index: u32) -> u32 {
-  if (index < params.input_length) {
-    return encode(bitcast<u32>(input[params.input_base + index]));
-  }
-  return identity();
+  // No branch: reads the last element where there is none.
+  let bits = bitcast<u32>(input[params.input_base + min(index, params.input_length - 1u)]);
+  return select(identity(), encode(bits), index < params.input_length);
 }
 
-fn accumulator(first: u32) -> u32 {
-  return combine(
-    combine(combine(element(first), element(first + 4096u)), element(first + 8192u)),
-    element(first + 12288u),
-  );
+fn combineVectors(a: vec4<u32>, b: vec4<u32>) -> vec4<u32> {
+  return vec4<u32>(combine(a.x, b.x), combine(a.y, b.y), combine(a.z, b.z), combine(a.w, b.w));
 }
 
-fn component(first: u32) -> u32 {
-  return combine(
-    combine(accumulator(first), accumulator(first + 1024u)),
-    combine(accumulator(first + 2048u), accumulator(first + 3072u)),
-  );
-}
-
+// Loops with one load in the text: the code stays small, and with it the time that a CPU adapter takes to compile it.
 fn laneValue(first: u32) -> u32 {
-  return combine(
-    combine(component(first), component(first + 1u)),
-    combine(component(first + 2u), component(first + 3u)),
-  );
+  var left = vec4<u32>();
+  var right = vec4<u32>();
+  for (var i = 0u; i < 4u; i++) {
+    var accumulator = vec4<u32>();
+    for (var k = 0u; k < 4u; k++) {
+      let index = first + 1024u * i + 4096u * k;
+      let loaded = vec4<u32>(element(index), element(index + 1u), element(index + 2u), element(index + 3u));
+      accumulator = select(combineVectors(accumulator, loaded), loaded, k == 0u);
+    }
+    if (i == 0u) {
+      left = accumulator;
+    } else if (i == 1u) {
+      left = combineVectors(left, accumulator);
+    } else if (i == 2u) {
+      right = accumulator;
+    } else {
+      right = combineVectors(right, accumulator);
+    }
+  }
+  let lane = combineVectors(left, right);
+  return combine(combine(lane.x, lane.y), combine(lane.z, lane.w));
 }
 
 @compute @workgroup_size(4)
@@ -53,15 +60,12 @@ fn reduce(
   let first = leaf * 16384u;
   var total = 0u;
   for (var column = 0u; column < 16u; column++) {
-    var value = laneValue(first + column * 4u);
-    for (var row = 1u; row < 16u; row++) {
-      value = combine(value, laneValue(first + (column + 16u * row) * 4u));
+    var value = 0u;
+    for (var row = 0u; row < 16u; row++) {
+      let loaded = laneValue(first + (column + 16u * row) * 4u);
+      value = select(combine(value, loaded), loaded, row == 0u);
     }
-    if (column == 0u) {
-      total = value;
-    } else {
-      total = combine(total, value);
-    }
+    total = select(combine(total, value), value, column == 0u);
   }
   output[params.output_base + leaf] = bitcast<Output>(decode(total));
 }

@@ -67,10 +67,10 @@ describeOnBackends('reduce', (backend) => {
   it.each(reductionKernelNames.filter((name) => name !== 'atomic'))(
     'gives f32 sums by %s the same bits on 1, 2, 3, 4 and 8 devices',
     async (kernel) => {
-      const elements = slow ? 5 * leafLength + 77 : 20 * leafLength + 77
+      const elements = 5 * leafLength + 77
       const bits = new Set<string>()
       for (const devices of [1, 2, 3, 4, 8])
-        for (const peerAccess of [true, false]) {
+        for (const peerAccess of devices === 3 ? [true, false] : [true]) {
           const group = await backend.group(devices, { peerAccess })
           const report = await reduce(group, { elements, type: 'f32', kernel, warmup: 0 })
           expect(report.verified).toBe(true)

@@ -2,8 +2,8 @@ import { openGroup } from '@tandem-gpu/core'
 import { referenceBackend } from '@tandem-gpu/core/testing'
 import { describe, expect, it } from 'vitest'
 import { generatedElements } from '../element-source.ts'
-import { allocateSharded, shardedFromViews, writeSharded } from '../sharded-matrix.ts'
-import { expectEveryEdgeToMatter, recordAccumulate, recordIncrement } from '../testing-order.ts'
+import { allocateSharded, writeSharded } from '../sharded-matrix.ts'
+import { accumulated, expectEveryEdgeToMatter, recordAccumulate, recordIncrement } from '../testing-order.ts'
 import { recordReduction } from './record-reduction.ts'
 import { compileReduction, leafLength } from './reduction-kernels.ts'
 
@@ -20,28 +20,27 @@ describe('the order of a reduction', () => {
     const elements = leafLength + 300
     const input = await allocateSharded(group, 'u32', elements, 1, { alignment: leafLength })
     const views = input.slices.map((slice) => slice.view.reshape(1, slice.rows))
-    const outputs = await Promise.all(group.devices.map((device) => device.allocate('u32', 1)))
-    const totals = await Promise.all(group.devices.map((device) => device.allocate('u32', 1)))
+    const output = await group.devices[0]!.allocate('u32', 1)
+    const total = await group.devices[0]!.allocate('u32', 1)
     const data = new Uint32Array(elements)
     generatedElements('u32')(0, data)
     const increment = await recordIncrement(group)
     const accumulate = await recordAccumulate(group)
     const program = group.record((recorder) => {
-      increment(recorder, input)
-      recordReduction(recorder, group, { kernels, input: views, output: outputs[0]! })
-      accumulate(recorder, shardedFromViews(group, 'u32', outputs), shardedFromViews(group, 'u32', totals))
+      increment(recorder, views)
+      recordReduction(recorder, group, { kernels, input: views, output })
+      accumulate(recorder, [output], [total])
     })
-    const repetitions = 3
     const sum = data.reduce((total, value) => (total + value) >>> 0, 0)
-    const expected = (repetitions * sum + elements * ((repetitions * (repetitions + 1)) / 2)) >>> 0
+    const expected = accumulated([1, 2, 3].map((repetition) => (sum + repetition * elements) >>> 0))
     await expectEveryEdgeToMatter(
       backend,
       program,
       async () => {
         await writeSharded(group, input, data)
-        await group.queue.write(totals[0]!, new Uint32Array(1))
-        await group.queue.run(program, repetitions)
-        return (await group.queue.read(totals[0]!))[0] === expected
+        await group.queue.write(total, new Uint32Array(1))
+        await group.queue.run(program, 3)
+        return (await group.queue.read(total))[0] === expected
       },
       4,
     )

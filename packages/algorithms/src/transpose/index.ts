@@ -6,6 +6,7 @@ export {
   type RecordTransposeOptions,
   recordTranspose,
   type Transport,
+  type TransposeKernel,
   type TransposeType,
   type TransposeVariant,
   transposeSources,

@@ -2,10 +2,8 @@ import type { BufferView, CompileOptions, DeviceGroup, ElementType, Kernel, Reco
 import { GpuError } from '@tandem-gpu/core'
 import type { ShardedMatrix } from '../sharded-matrix.ts'
 import registersWgsl from './transpose-registers.wgsl.ts'
-import tiledWgsl from './transpose-tiled.wgsl.ts'
-
-/** Side of the square tile that one workgroup moves, in elements; the same in both kernels. */
-export const kernelTileSide = 32
+import squareWgsl from './transpose-square.wgsl.ts'
+import stripsWgsl from './transpose-strips.wgsl.ts'
 
 /**
  * How a tile reaches the device that transposes it: `copy` moves it into scratch memory of the receiver and transposes
@@ -29,7 +27,7 @@ export interface RecordedTile extends PeerTile {
 }
 
 export interface RecordTransposeOptions<T extends ElementType> {
-  readonly kernel: Kernel
+  readonly kernel: TransposeKernel
   readonly input: ShardedMatrix<T>
   readonly output: ShardedMatrix<T>
   /** Default `auto`: see `chooseTransport`. `direct` is `unsupported` for a pair without peer access. */
@@ -42,30 +40,55 @@ export interface RecordTransposeOptions<T extends ElementType> {
 
 const transposeTypes = ['f32', 'i32', 'u32'] as const
 export type TransposeType = (typeof transposeTypes)[number]
-export type TransposeVariant = 'tiled' | 'registers'
 
-/** Compiles the transpose kernel; default: `registers`, which has no barriers, where the adapter is the CPU. */
+/**
+ * `square`: the source's kernel, 32 × 32 tiles through workgroup memory. `strips`: 32 × 64 tiles in an order that suits memory
+ * better. `registers`: no barriers, for adapters on the CPU.
+ */
+export type TransposeVariant = keyof typeof variants
+
+const variants = {
+  square: { wgsl: squareWgsl, tile: [32, 32] },
+  strips: { wgsl: stripsWgsl, tile: [32, 64] },
+  registers: { wgsl: registersWgsl, tile: [32, 32] },
+} as const
+
+export interface TransposeKernel {
+  readonly kernel: Kernel
+  readonly variant: TransposeVariant
+  /** What one workgroup transposes. */
+  readonly tile: readonly [columns: number, rows: number]
+  destroy(): void
+}
+
+/** Compiles the transpose kernel; default: `strips`, or `registers` where the adapter is the CPU. */
 export async function compileTranspose(
   group: DeviceGroup,
   type: ElementType,
-  variant: TransposeVariant = group.software ? 'registers' : 'tiled',
-): Promise<Kernel> {
-  return group.compile(transposeSource(type, variant))
+  variant: TransposeVariant = group.software ? 'registers' : 'strips',
+): Promise<TransposeKernel> {
+  const kernel = await group.compile(transposeSource(type, variant))
+  return { kernel, variant, tile: variants[variant].tile, destroy: () => kernel.destroy() }
 }
 
 function transposeSource(type: ElementType, variant: TransposeVariant): CompileOptions {
   if (!transposeTypes.includes(type as TransposeType))
     throw new GpuError('unsupported', `The transpose takes f32, i32 or u32, not ${type}.`)
-  const wgsl = variant === 'tiled' ? tiledWgsl : registersWgsl
-  return { label: `transpose-${variant} ${type}`, wgsl: `alias Element = ${type};\n${wgsl}` }
+  if (!Object.hasOwn(variants, variant))
+    throw new GpuError(
+      'validation',
+      `There is no transpose kernel ${variant}: choose ${Object.keys(variants).join(', ')}.`,
+    )
+  return {
+    label: `transpose-${variant} ${type}`,
+    wgsl: `alias Element = ${type};\n${variants[variant].wgsl}`,
+  }
 }
 
 /** Every kernel that the transpose can use: for tests and for compilation ahead of time. */
 export function transposeSources(): CompileOptions[] {
-  return transposeTypes.flatMap((type) => [
-    transposeSource(type, 'tiled'),
-    transposeSource(type, 'registers'),
-  ])
+  const names = Object.keys(variants) as TransposeVariant[]
+  return transposeTypes.flatMap((type) => names.map((variant) => transposeSource(type, variant)))
 }
 
 /**
@@ -190,26 +213,28 @@ function makeRing<T extends ElementType>(
 /** One block on one device, in as many dispatches as binding sizes and grid limits demand (nearly always one). */
 function dispatchTranspose(
   recorder: Recorder,
-  kernel: Kernel,
+  { kernel, tile }: TransposeKernel,
   ordinal: number,
   source: BufferView,
   target: BufferView,
   label: string,
 ): void {
   const { limits } = recorder.devices[ordinal]!
-  const side = kernelTileSide
   // Indices are 32-bit, and a bound range may start up to 256 bytes before its view.
   const reach = Math.floor(Math.min(limits.maxStorageBindingByteLength, 8_589_934_592) / 4) - 64
-  const gridReach = limits.maxWorkgroupsPerDimension * side
-  const rows = Math.max(1, Math.min(source.rows, gridReach, Math.floor(reach / source.stride), reach))
-  const columns = Math.max(1, Math.min(source.columns, gridReach, Math.floor(reach / target.stride), reach))
+  const grid = limits.maxWorkgroupsPerDimension
+  const rows = Math.max(1, Math.min(source.rows, grid * tile[1], Math.floor(reach / source.stride), reach))
+  const columns = Math.max(
+    1,
+    Math.min(source.columns, grid * tile[0], Math.floor(reach / target.stride), reach),
+  )
   for (let row = 0; row < source.rows; row += rows)
     for (let column = 0; column < source.columns; column += columns) {
       const height = Math.min(rows, source.rows - row)
       const width = Math.min(columns, source.columns - column)
       recorder.dispatch(kernel, {
         device: ordinal,
-        workgroups: [Math.ceil(width / side), Math.ceil(height / side)],
+        workgroups: [Math.ceil(width / tile[0]), Math.ceil(height / tile[1])],
         args: {
           input: source.block(row, column, height, width),
           output: target.block(column, row, width, height),

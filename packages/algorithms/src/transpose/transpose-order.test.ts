@@ -2,14 +2,14 @@ import { openGroup, printPlan } from '@tandem-gpu/core'
 import { referenceBackend } from '@tandem-gpu/core/testing'
 import { describe, expect, it } from 'vitest'
 import { generatedElements } from '../element-source.ts'
-import { allocateSharded, gatherSharded, writeSharded } from '../sharded-matrix.ts'
-import { expectEveryEdgeToMatter, recordAccumulate, recordIncrement } from '../testing-order.ts'
+import { allocateSharded, gatherSharded, type ShardedMatrix, writeSharded } from '../sharded-matrix.ts'
+import { accumulated, expectEveryEdgeToMatter, recordAccumulate, recordIncrement } from '../testing-order.ts'
 import { compileTranspose, recordTranspose } from './record-transpose.ts'
 
 describe('the order of a transpose', () => {
   it('is, for the 4-device 1024 × 768 of the source, this plan', async () => {
     const group = await openGroup({ backends: [referenceBackend({ peerAccess: false })], devices: 4 })
-    const kernel = await compileTranspose(group, 'f32', 'tiled')
+    const kernel = await compileTranspose(group, 'f32', 'square')
     const input = await allocateSharded(group, 'f32', 768, 1024, { label: 'input' })
     const output = await allocateSharded(group, 'f32', 1024, 768, { label: 'output' })
     const program = group.record(
@@ -37,20 +37,20 @@ describe('the order of a transpose', () => {
     generatedElements('u32')(0, data)
     const increment = await recordIncrement(group)
     const accumulate = await recordAccumulate(group)
+    const views = (matrix: ShardedMatrix) => matrix.slices.map((slice) => slice.view)
     const program = group.record((recorder) => {
-      increment(recorder, input)
+      increment(recorder, views(input))
       recordTranspose(recorder, group, { kernel, input, output, ...options })
-      accumulate(recorder, output, total)
+      accumulate(recorder, views(output), views(total))
     })
-    const repetitions = 3
     const expected = data.map((_, index) => {
       const element = data[(index % 12) * 12 + Math.floor(index / 12)]!
-      return repetitions * element + (repetitions * (repetitions + 1)) / 2
+      return accumulated([element + 1, element + 2, element + 3])
     })
     await expectEveryEdgeToMatter(backend, program, async () => {
       await writeSharded(group, input, data)
       await writeSharded(group, total, new Uint32Array(144))
-      await group.queue.run(program, repetitions)
+      await group.queue.run(program, 3)
       return (
         Buffer.compare(
           Buffer.from((await gatherSharded(group, total)).buffer),

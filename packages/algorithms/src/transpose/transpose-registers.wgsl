@@ -1,6 +1,6 @@
 // Transposes one block without workgroup memory: output[c][r] = input[r][c]. For adapters that run on the CPU, where a barrier
 // costs more than strided accesses that the cache absorbs. A workgroup of 8 × 8 covers the same 32 × 32 tile as
-// transpose-tiled.wgsl, 4 × 4 elements an invocation. `alias Element = …;` comes before this source.
+// transpose-square.wgsl, 4 × 4 elements an invocation. `alias Element = …;` comes before this source.
 
 struct Params {
   input_base: u32,

@@ -6,12 +6,12 @@ import { compareSchedules, type ScheduleComparison } from '../schedule-compariso
 import { allocateSharded, readSharded, writeSharded } from '../sharded-matrix.ts'
 import {
   compileTranspose,
-  kernelTileSide,
   type RecordedTile,
   type RecordTransposeOptions,
   recordTranspose,
   type Transport,
   type TransposeType,
+  type TransposeVariant,
 } from './record-transpose.ts'
 import { verifyTranspose } from './verify-transpose.ts'
 
@@ -25,6 +25,8 @@ export interface TransposeOptions<T extends TransposeType = TransposeType>
   readonly input?: ElementSource<T>
   /** Receives `columns × rows` elements, row-major. */
   readonly output?: ElementSink<T>
+  /** Default: what suits the devices. */
+  readonly kernel?: TransposeVariant
   /** Default `overlapped`. */
   readonly schedule?: Schedule
   /** Times the other schedule too, in the same run, for the report's `comparison`. Default false. */
@@ -43,6 +45,7 @@ export interface TransposeReport extends Report {
   readonly slice: readonly [columns: number, rows: number]
   /** Of the largest peer-to-peer tile (the source's `p2pTile`): columns × rows of the sender's slice. */
   readonly tile: readonly [columns: number, rows: number]
+  readonly kernel: TransposeVariant
   /** What one workgroup transposes. */
   readonly kernelTile: readonly [columns: number, rows: number]
   readonly workgroup: readonly [x: number, y: number]
@@ -67,12 +70,12 @@ export async function transpose<T extends TransposeType>(
 ): Promise<TransposeReport> {
   const { rows, columns, type, schedule = 'overlapped', verify = true } = options
   const source = options.input ?? generatedElements(type, options.seed)
-  const kernel = await compileTranspose(group, type)
+  const kernel = await compileTranspose(group, type, options.kernel)
   const owned: { destroy(): void }[] = [kernel]
   try {
     const input = await allocateSharded(group, type, rows, columns, { label: 'input', zero: false })
     owned.push(input)
-    const output = await allocateSharded(group, type, columns, rows, { label: 'output', zero: false })
+    const output = await allocateSharded(group, type, columns, rows, { label: 'output' })
     owned.push(output)
     await writeSharded(group, input, source)
 
@@ -98,7 +101,7 @@ export async function transpose<T extends TransposeType>(
     const sliceRows = input.slices[0]!.rows
     const tileColumns = output.slices[0]!.rows
     const bytes = 2 * rows * columns * 4
-    const [x, y] = kernel.workgroupSize
+    const [x, y] = kernel.kernel.workgroupSize
     const ordinals = group.devices.map((device) => device.ordinal)
     return {
       algorithm: 'transpose',
@@ -108,9 +111,10 @@ export async function transpose<T extends TransposeType>(
       shape: { rows, columns },
       slice: [columns, sliceRows],
       tile: [tileColumns, sliceRows],
-      kernelTile: [kernelTileSide, kernelTileSide],
+      kernel: kernel.variant,
+      kernelTile: kernel.tile,
       workgroup: [x, y],
-      grid: [Math.ceil(tileColumns / kernelTileSide), Math.ceil(sliceRows / kernelTileSide)],
+      grid: [Math.ceil(tileColumns / kernel.tile[0]), Math.ceil(sliceRows / kernel.tile[1])],
       stages: group.devices.length,
       transports: {
         copy: tiles.filter((tile) => tile.transport === 'copy').length,

@@ -1,0 +1,15 @@
+import { expect, it } from 'vitest'
+import { reductionSources, transposeSources } from './index.ts'
+import { describeOnBackends } from './testing-groups.ts'
+
+describeOnBackends('every kernel', (backend) => {
+  it('compiles, under a label of its own', async () => {
+    const group = await backend.group(1)
+    const all = [...transposeSources(), ...reductionSources()]
+    expect(new Set(all.map((source) => source.label)).size).toBe(all.length)
+    // A CPU adapter takes up to a second a kernel; other tests run the other types and operations.
+    const sources = backend.name === 'webgpu' ? all.filter(({ label }) => label!.includes('sum f32')) : all
+    expect(sources.length).toBeGreaterThan(3)
+    for (const source of sources) (await group.compile(source)).destroy()
+  })
+})
