@@ -6,7 +6,7 @@ import { addGroupOptions, addJsonOption, type GroupOptions, wholeNumber } from '
 export interface AlgorithmOptions extends GroupOptions {
   readonly schedule: Schedule
   readonly verify: boolean
-  readonly warmup: number
+  readonly warmup?: number
   readonly samples: number
   readonly seed: number
   readonly cast?: boolean
@@ -25,7 +25,7 @@ export function addAlgorithmOptions(command: Command): Command {
         .default('overlapped'),
     )
     .option('--no-verify', 'do not check the result against the reference')
-    .option('--warmup <n>', 'runs before the clock counts', wholeNumber(0), 1)
+    .option('--warmup <n>', 'runs before the clock counts (default 1, on a software GPU 0)', wholeNumber(0))
     .option('--samples <n>', 'timed runs, of which the median counts', wholeNumber(1), 1)
     .option('--seed <n>', 'of the generated input', wholeNumber(0), 1)
     .option('--cast', 'take float64, int64 and uint64 files, and convert them with a range check')

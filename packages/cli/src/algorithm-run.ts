@@ -68,7 +68,7 @@ export async function runAlgorithm<R extends Report>(
     await run.prepare?.(files)
     const spans: ProgramSpan[] = []
     const report = await withGroup(options, (group) =>
-      run.compute(group, settingsOf(options, terminal.signal, spans)),
+      run.compute(group, settingsOf(options, group, terminal.signal, spans)),
     )
     terminal.progress.stop()
     await traceFile?.handle.writeFile(
@@ -88,8 +88,15 @@ export async function runAlgorithm<R extends Report>(
   }
 }
 
-function settingsOf(options: AlgorithmOptions, signal: AbortSignal, spans: ProgramSpan[]): RunSettings {
-  const { schedule, verify, warmup, samples, seed } = options
+function settingsOf(
+  options: AlgorithmOptions,
+  group: DeviceGroup,
+  signal: AbortSignal,
+  spans: ProgramSpan[],
+): RunSettings {
+  const { schedule, verify, samples, seed } = options
+  // A software GPU is slow, and its figures mean little.
+  const warmup = options.warmup ?? (group.software ? 0 : 1)
   const collect = (found: readonly ProgramSpan[]) => {
     for (const span of found) spans.push(span)
   }

@@ -49,20 +49,18 @@ describe('transpose', () => {
 })
 
 describe('reduce', () => {
-  it.each(['atomic', 'interleaved-divergent', 'interleaved-conflicts', 'sequential', 'best'])(
-    'adds 2^22 integers by kernel %s',
-    async (kernel) => {
-      const report = await tandemJson(`reduce --elements 4194304 --type i32 --kernel ${kernel}`)
-      expect(report).toMatchObject({
-        ...common,
-        algorithm: 'reduce',
-        kernel,
-        bytes: 4 * 4194304,
-        maxError: 0,
-      })
-      expect(report.valueBits).toBe(`0x${(report.value >>> 0).toString(16).padStart(8, '0')}`)
-    },
-  )
+  // The middle three wait at barriers for most of their time, which takes a software GPU long.
+  it.each([
+    ['atomic', 4194304],
+    ['interleaved-divergent', 262144],
+    ['interleaved-conflicts', 262144],
+    ['sequential', 262144],
+    ['best', 4194304],
+  ])('adds integers by kernel %s', async (kernel, elements) => {
+    const report = await tandemJson(`reduce --elements ${elements} --type i32 --kernel ${kernel}`)
+    expect(report).toMatchObject({ ...common, algorithm: 'reduce', kernel, bytes: 4 * elements, maxError: 0 })
+    expect(report.valueBits).toBe(`0x${(report.value >>> 0).toString(16).padStart(8, '0')}`)
+  })
 
   it('gives floats the same bits on any number of devices', async () => {
     const bits = new Set<string>()

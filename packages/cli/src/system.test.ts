@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { tandem, tandemJson, testBackend } from './testing/tandem.ts'
 import { temporaryFolder } from './testing/temporary-folder.ts'
 
@@ -93,7 +93,22 @@ it('bench times what it is asked for, and draws a page that needs nothing else',
   expect(page).not.toMatch(/https?:|src=|href=/)
 })
 
-it.each(['bash', 'zsh', 'fish'])('completion prints a script for %s', async (shell) => {
-  const { exit } = await tandem(`completion ${shell}`)
-  expect(exit).toBe(0)
+it.each(['bash', 'zsh', 'fish', 'powershell'])('completion prints a script for %s', async (shell) => {
+  const log = vi.spyOn(console, 'log').mockImplementation(() => {})
+  onTestFinished(() => log.mockRestore())
+  expect((await tandem(`completion ${shell}`)).exit).toBe(0)
+  expect(log.mock.calls.join('\n')).toMatch(/__tandem/)
+})
+
+it('completion knows commands, options and their choices', async () => {
+  const log = vi.spyOn(console, 'log').mockImplementation(() => {})
+  onTestFinished(() => log.mockRestore())
+  const suggestions = async (line: string) => {
+    log.mockClear()
+    await tandem(`complete -- ${line}`)
+    return log.mock.calls.flat().map((text) => String(text).split('\t')[0])
+  }
+  expect(await suggestions('tra')).toContain('transpose')
+  expect(await suggestions('reduce --ker')).toContain('--kernel')
+  expect(await suggestions('reduce --kernel at')).toContain('atomic')
 })
