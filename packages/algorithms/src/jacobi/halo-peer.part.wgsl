@@ -22,8 +22,8 @@ fn load_left(row: u32, vector: u32) -> f32 {
 }
 
 fn load_right(row: u32, vector: u32) -> f32 {
-  // A last vector that is not full holds its right neighbour itself.
-  if (vector * 4u + 4u == params.columns) {
+  // A last vector that is not full holds its right neighbour itself and does not use what this returns.
+  if (vector * 4u + 4u >= params.columns) {
     return right_edge[params.right_edge_base + row * params.right_edge_stride];
   }
   return u[params.u_base + (row + params.top) * params.u_stride + params.lead + vector + 1u].x;

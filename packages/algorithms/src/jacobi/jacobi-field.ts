@@ -60,7 +60,8 @@ export async function allocateField(
         buffers.push(buffer)
         return buffer
       }
-      const stride = Math.ceil((leadElements + block.columns + 1) / 32) * 32
+      // One vector past the last: sweeps load it even where they do not use it.
+      const stride = Math.ceil((leadElements + Math.ceil(block.columns / 4) * 4 + 4) / 32) * 32
       const named = (label: string) => ({ label: `${label}[${block.device}]` })
       const cells = async (label: string) =>
         keep(await owner.allocate('f32', [block.rows + 2, stride], named(label)))

@@ -5,7 +5,7 @@ import { describeOnBackends } from '../testing-groups.ts'
 import { matmul } from './matmul.ts'
 import { chooseBlocking, compileMatmul, type MatmulType } from './matmul-kernels.ts'
 import { recordMatmul } from './record-matmul.ts'
-import { referenceMatmul } from './verify-matmul.ts'
+import { matmulVerifier, referenceMatmul } from './verify-matmul.ts'
 
 function random<T extends MatmulType>(type: T, length: number, seed: number) {
   const array =
@@ -70,13 +70,18 @@ describeOnBackends('matmul', (backend) => {
   })
 
   it('gives the same bits for every device count, resident or streamed, and for every leading dimension', async () => {
-    const shape = { m: 61, n: 45, k: 53 }
-    const a = random('f32', 61 * 53, 1) as Float32Array<ArrayBuffer>
-    const b = random('f32', 53 * 45, 2) as Float32Array<ArrayBuffer>
+    const shape = slow ? { m: 23, n: 18, k: 21 } : { m: 61, n: 45, k: 53 }
+    const { m, n, k } = shape
+    const a = random('f32', m * k, 1) as Float32Array<ArrayBuffer>
+    const b = random('f32', k * n, 2) as Float32Array<ArrayBuffer>
     const results: Uint32Array[] = []
     for (const devices of [1, 2, 3, 4, 8])
-      for (const extra of [{}, { streamWidth: 7 }, { streamWidth: 16, memoryLimitBytes: 9_000 }]) {
-        const c = new Float32Array(61 * 45)
+      for (const extra of [
+        {},
+        { streamWidth: 7 },
+        { streamWidth: 16, memoryLimitBytes: slow ? 3_000 : 9_000 },
+      ]) {
+        const c = new Float32Array(m * n)
         const group = await backend.group(devices)
         await matmul(group, { ...shape, a, b, c, warmup: 0, verify: false, ...extra })
         results.push(new Uint32Array(c.buffer))
@@ -145,6 +150,46 @@ describeOnBackends('matmul', (backend) => {
     }
   })
 
+  it.each([
+    [128, 128, 1],
+    [64, 64, 3],
+    ...(slow
+      ? [
+          [64, 128, 2],
+          [128, 64, 1],
+        ]
+      : []),
+  ])('multiplies in tiles of %i × %i, K in %i parts', async (tileRows, tileColumns, parts) => {
+    const group = await backend.group(1)
+    const device = group.devices[0]!
+    const kernels = await compileMatmul(group, 'f32', { body: 'tiled', tileRows, tileColumns, parts })
+    const shapes = slow
+      ? [
+          [5, 9, 11],
+          [66, 68, 20],
+        ]
+      : [
+          [5, 9, 11],
+          [130, 140, 40],
+        ] // m, n, k
+    for (const [m, n, k] of shapes as [number, number, number][]) {
+      const a = random('f32', m * k, 8) as Float32Array<ArrayBuffer>
+      const b = random('f32', k * n, 9) as Float32Array<ArrayBuffer>
+      const x = await device.allocate('f32', [m, k])
+      const y = await device.allocate('f32', [k, n])
+      const z = await device.allocate('f32', [m, n])
+      await group.queue.write(x, a)
+      await group.queue.write(y, b)
+      const program = group.record((r) => recordMatmul(r, kernels, x, y, z))
+      await group.queue.run(program)
+      const verifier = await matmulVerifier('f32', { m, n, k }, a, b)
+      await verifier.rows(0, await group.queue.read(z))
+      expect(verifier.result()).toMatchObject({ verified: true })
+      program.destroy()
+      for (const buffer of [x, y, z]) buffer.destroy()
+    }
+  })
+
   it('copies a section of an array straight from one device to another between products', async () => {
     const group = await backend.group(2)
     const [first, second] = [group.devices[0]!, group.devices[1]!]
@@ -173,13 +218,13 @@ describeOnBackends('matmul', (backend) => {
     expect(all.notes.join()).toMatch(/1 device should be faster than 4/)
     const auto = await matmul(group, { m: 16, n: 16, k: 16, devices: 'auto', warmup: 0 })
     expect(auto).toMatchObject({ devices: 1, verified: true, slices: [16] })
+    if (slow) return
     const two = await matmul(group, { m: 16, n: 16, k: 16, devices: 2, warmup: 0, model: 'measure' })
     expect(two).toMatchObject({ devices: 2, verified: true, prediction: { model: { source: 'measured' } } })
   })
 
   it('notices a wrong element', async () => {
     const group = await backend.group(2)
-    const { matmulVerifier } = await import('./verify-matmul.ts')
     expect(group.devices).toHaveLength(2)
     for (const [type, m, n, k] of [
       ['f32', 20, 30, 40],
@@ -209,11 +254,11 @@ describeOnBackends('matmul', (backend) => {
     await expect(matmul(group, { m: 3, n: 2, k: 5, devices: 3 })).rejects.toMatchObject({
       code: 'validation',
     })
-    await expect(matmul(group, { m: 30, n: 20, k: 500, memoryLimitBytes: 4000 })).rejects.toMatchObject({
+    await expect(matmul(group, { m: 6, n: 5, k: 500, memoryLimitBytes: 4000 })).rejects.toMatchObject({
       code: 'too-large',
       message: expect.stringMatching(/4000 bytes .* k = 500 .* 4004 bytes/),
     })
-    const report = await matmul(group, { m: 30, n: 20, k: 500, memoryLimitBytes: 4004, warmup: 0 })
+    const report = await matmul(group, { m: 6, n: 5, k: 500, memoryLimitBytes: 4004, warmup: 0 })
     expect(report).toMatchObject({ verified: true, stream: { width: 1, rowBlock: 1, byteLength: 4004 } })
   })
 })

@@ -1,0 +1,128 @@
+import { openGroup, printPlan } from '@tandem-gpu/core'
+import { referenceBackend } from '@tandem-gpu/core/testing'
+import { describe, expect, it } from 'vitest'
+import { generatedElements } from '../element-source.ts'
+import { allocateSharded, gatherSharded, type ShardedMatrix, writeSharded } from '../sharded-matrix.ts'
+import { expectEveryEdgeToMatter, recordAccumulate, recordIncrement } from '../testing-order.ts'
+import { chooseBlocking, compileMatmul } from './matmul-kernels.ts'
+import { planStream } from './plan-stream.ts'
+import { recordShardedMatmul } from './record-matmul.ts'
+import { recordStreamedMatmul } from './record-stream.ts'
+import { referenceMatmul } from './verify-matmul.ts'
+
+const shape = { m: 7, n: 8, k: 6 }
+const { m, n, k } = shape
+
+function elements(length: number, seed: number): Uint32Array<ArrayBuffer> {
+  const data = new Uint32Array(length)
+  generatedElements('u32', seed)(0, data)
+  return data
+}
+
+/** What accumulating C over the repetitions gives where A and B grow by 1 before each. */
+function accumulated(
+  a: Uint32Array<ArrayBuffer>,
+  b: Uint32Array<ArrayBuffer>,
+  repetitions: number,
+): Uint32Array {
+  const total = new Uint32Array(m * n)
+  for (let r = 1; r <= repetitions; r++) {
+    const grown = [a, b].map((data) => data.map((value) => value + r)) as [typeof a, typeof b]
+    const product = referenceMatmul('u32', shape, ...grown)
+    for (let index = 0; index < total.length; index++) total[index] = 3 * total[index]! + product[index]!
+  }
+  return total
+}
+
+const views = ({ slices }: ShardedMatrix) => slices.map((slice) => slice.view)
+
+describe('the order of a product', () => {
+  it('needs every edge while B is gathered', async () => {
+    const backend = referenceBackend()
+    const group = await openGroup({ backends: [backend], devices: 2 })
+    const kernels = await compileMatmul(group, 'u32', chooseBlocking(group.devices[0]!, shape))
+    const a = await allocateSharded(group, 'u32', m, k)
+    const b = await allocateSharded(group, 'u32', k, n)
+    const c = await allocateSharded(group, 'u32', m, n)
+    const total = await allocateSharded(group, 'u32', m, n)
+    const increment = await recordIncrement(group)
+    const accumulate = await recordAccumulate(group)
+    const program = group.record((r) => {
+      increment(r, views(a))
+      increment(r, views(b))
+      recordShardedMatmul(r, () => kernels, a, b, c, { panelColumns: 4 })
+      accumulate(r, views(c), views(total))
+    })
+    const [x, y] = [elements(m * k, 1), elements(k * n, 2)]
+    const expected = accumulated(x, y, 3)
+    await expectEveryEdgeToMatter(backend, program, async () => {
+      await writeSharded(group, a, x)
+      await writeSharded(group, b, y)
+      await writeSharded(group, total, new Uint32Array(m * n))
+      await group.queue.run(program, 3)
+      return (
+        Buffer.compare(
+          Buffer.from((await gatherSharded(group, total)).buffer),
+          Buffer.from(expected.buffer),
+        ) === 0
+      )
+    })
+    await group.destroy()
+  })
+
+  it.each([
+    { peerAccess: true, streamWidth: 4, memoryLimitBytes: 10_000 },
+    { peerAccess: false, streamWidth: 4, memoryLimitBytes: 460 },
+  ])(
+    'needs every edge while B streams: peer access $peerAccess, $memoryLimitBytes bytes',
+    async ({ peerAccess, ...limits }) => {
+      const backend = referenceBackend({ peerAccess })
+      const group = await openGroup({ backends: [backend], devices: 2 })
+      const kernels = await compileMatmul(group, 'u32', chooseBlocking(group.devices[0]!, shape))
+      const plan = planStream(shape, group.devices, limits)
+      const [x, y] = [elements(m * k, 1), elements(k * n, 2)]
+      const host = {
+        a: group.allocateHost('u32', m * k),
+        b: group.allocateHost('u32', k * n),
+        c: group.allocateHost('u32', m * n),
+      }
+      // Each repetition takes a new A and B from the devices and adds its C to a total there.
+      const a = await allocateSharded(group, 'u32', m, k)
+      const b = await allocateSharded(group, 'u32', k, n)
+      const c = await allocateSharded(group, 'u32', m, n)
+      const total = await allocateSharded(group, 'u32', m, n)
+      const increment = await recordIncrement(group)
+      const accumulate = await recordAccumulate(group)
+      const program = group.record((r) => {
+        increment(r, views(a))
+        for (const { row, rows, view } of a.slices)
+          r.download(view, host.a.reshape(m, k).block(row, 0, rows, k))
+        increment(r, views(b))
+        for (const { row, rows, view } of b.slices)
+          r.download(view, host.b.reshape(k, n).block(row, 0, rows, n))
+        recordStreamedMatmul(r, group, group.devices, () => kernels, shape, host, plan)
+        for (const { row, rows, view } of c.slices)
+          r.upload(host.c.reshape(m, n).block(row, 0, rows, n), view)
+        accumulate(r, views(c), views(total))
+      })
+      expect(printPlan(program.plan)).toMatchSnapshot()
+      const expected = accumulated(x, y, 3)
+      await expectEveryEdgeToMatter(backend, program, async () => {
+        await writeSharded(group, a, x)
+        await writeSharded(group, total, new Uint32Array(m * n))
+        await writeSharded(group, b, y)
+        host.a.array.fill(0)
+        host.b.array.fill(0)
+        host.c.array.fill(0)
+        await group.queue.run(program, 3)
+        return (
+          Buffer.compare(
+            Buffer.from((await gatherSharded(group, total)).buffer),
+            Buffer.from(expected.buffer),
+          ) === 0
+        )
+      })
+      await group.destroy()
+    },
+  )
+})
