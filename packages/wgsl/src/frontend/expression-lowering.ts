@@ -205,6 +205,9 @@ export class ExpressionLowering {
   #literal({ text, at }: LiteralNode): Operand {
     if (text === 'true' || text === 'false') return this.constantOperand(at, boolType, text === 'true', false)
     const [type, value] = parseNumber(text)
+    if (scalarOf(type) === 'f16' && !this.module.isEnabled('f16')) {
+      throw this.error(at, `the literal ${text} needs 'enable f16;'`)
+    }
     return this.fold(at, type, false, () =>
       typeof value === 'bigint' ? checkInteger(value, scalarOf(type)!) : roundFloat(value, scalarOf(type)!),
     )

@@ -6,6 +6,7 @@ import { FunctionLowering } from './function-lowering.ts'
 import { MissingOverride, ModuleScope } from './module-scope.ts'
 import { parseModule } from './parser.ts'
 import { SourceText } from './source-text.ts'
+import { isTextureType } from './type-names.ts'
 import { standInBinding } from './user-calls.ts'
 
 /** An entry point of a parsed module. */
@@ -241,7 +242,7 @@ function checkUnreached(scope: ModuleScope, node: ModuleNode, module: WgslModule
           scope.lookup(declaration.name)
           break
         case 'global-var':
-          if (declaration.templates !== undefined) scope.lookup(declaration.name)
+          if (!isTextureType(declaration.type?.name ?? '')) scope.lookup(declaration.name)
           break
         case 'override':
           break

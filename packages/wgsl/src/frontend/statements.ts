@@ -136,7 +136,14 @@ function lowerDeclaration(f: FunctionLowering, node: DeclarationNode): void {
   }
   // The initial value is lowered before the name exists: `let sign = sign(a)` calls the function.
   const initial = node.initial && f.expression(node.initial)
+  f.module.sawOverrideLength = false
   const declared = node.type && resolveType(f, node.type)
+  if (f.module.sawOverrideLength && declared?.kind !== 'pointer') {
+    throw f.error(
+      nameAt,
+      `only workgroup variables may have a length that depends on an override, not '${name}'`,
+    )
+  }
   if (kind === 'let') lowerLet(f, node, declared, initial!)
   else lowerVar(f, node, declared, initial)
 }

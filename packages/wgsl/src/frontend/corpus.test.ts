@@ -1,0 +1,103 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import {
+  type Expression,
+  lower,
+  parseWgsl,
+  reflect,
+  type Statement,
+  type Type,
+  WgslError,
+  walk,
+} from '../index.ts'
+import { openDawnOracle } from '../testing/dawn-oracle.ts'
+import { fillBuffer, parseKernelTest } from '../testing/index.ts'
+
+const testdata = new URL('../../testdata/', import.meta.url)
+const read = (folder: string) =>
+  readdirSync(new URL(folder, testdata)).map(
+    (file) => [file, readFileSync(new URL(folder + file, testdata), 'utf8')] as const,
+  )
+const kernels = read('kernels/')
+const invalid = read('invalid/')
+const dawn = await openDawnOracle()
+
+/** Types that must not appear in IR: abstract ones. */
+function assertConcrete(type: Type | undefined): void {
+  if (type?.kind === 'array') assertConcrete(type.element)
+  else if (type?.kind === 'pointer') assertConcrete(type.store)
+  else if (type?.kind === 'struct') for (const member of type.members) assertConcrete(member.type)
+  else if (type !== undefined) expect(['bool', 'i32', 'u32', 'f32', 'f16']).toContain(type.scalar)
+}
+
+function assertExpression(e: Expression): undefined {
+  assertConcrete(e.type)
+  expect(e.loc.line).toBeGreaterThan(0)
+  if (e.kind === 'binary' && !['*', '<<', '>>'].includes(e.operator)) {
+    const [l, r] = [e.left.type!, e.right.type!]
+    if (l.kind === r.kind) expect(l).toBe(r)
+  }
+  if (e.kind === 'load') {
+    expect(e.type).toBe(e.place.type)
+    expect(e.type.kind).not.toBe('atomic')
+  }
+  if (e.kind === 'call') expect(e.args.map((a) => a.type)).toEqual(e.function.parameters.map((p) => p.type))
+}
+
+function assertStatement(s: Statement): undefined {
+  if (s.kind === 'let') {
+    expect(s.variable.type).toBe(s.value.type)
+    expect(s.variable.type.kind).not.toBe('pointer')
+  }
+  if (s.kind === 'var' && s.initial) expect(s.variable.type).toBe(s.initial.type)
+  if (s.kind === 'assign') expect(s.target.type).toBe(s.value.type)
+}
+
+describe('the corpus of kernels', () => {
+  it.each(kernels)('%s lowers, and its header fits its bindings', (file, source) => {
+    const test = parseKernelTest(source)
+    const ir = lower(parseWgsl(source, { label: file }), {
+      constants: test.constants,
+      entryPoint: test.entryPoint,
+    })
+    walk(ir, { expression: assertExpression, statement: assertStatement })
+    const { bindings } = reflect(ir)
+    expect(bindings.map((b) => b.name).sort()).toEqual(test.buffers.map((b) => b.name).sort())
+    for (const binding of bindings) {
+      const buffer = test.buffers.find((b) => b.name === binding.name)!
+      expect(fillBuffer(buffer).byteLength, binding.name).toBeGreaterThanOrEqual(binding.minByteLength)
+    }
+  })
+
+  it.skipIf(dawn === undefined)('is accepted by Dawn (needs npm webgpu)', async () => {
+    const refused: string[] = []
+    for (const [file, source] of kernels)
+      for (const error of await dawn!(source)) refused.push(`${file}:${error}`)
+    expect(refused).toEqual([])
+  })
+})
+
+describe('invalid sources', () => {
+  it.each(invalid)('%s is rejected', (file, source) => {
+    const words = /^\/\/ error: (.*)$/m.exec(source)![1]!
+    const compile = () => lower(parseWgsl(source, { label: file }), { entryPoint: 'main' })
+    expect(compile).toThrow(WgslError)
+    expect(compile).toThrow(words)
+  })
+
+  it.skipIf(dawn === undefined)('are rejected by Dawn too, on the same line (needs npm webgpu)', async () => {
+    const wrong: string[] = []
+    for (const [file, source] of invalid) {
+      const [first] = await dawn!(source)
+      const line = Number(first?.split(':')[0])
+      try {
+        lower(parseWgsl(source), { entryPoint: 'main' })
+      } catch (error) {
+        if ((error as WgslError).line !== line)
+          wrong.push(`${file}: ${(error as WgslError).line}, Dawn: ${first}`)
+      }
+      if (first === undefined) wrong.push(`${file} is accepted by Dawn`)
+    }
+    expect(wrong).toEqual([])
+  })
+})

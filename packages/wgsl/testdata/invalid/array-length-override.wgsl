@@ -1,0 +1,7 @@
+// error: only workgroup variables
+override N = 4; var<private> p: array<u32, N>;
+@group(0) @binding(0) var<storage, read_write> out: array<u32>;
+@compute @workgroup_size(1)
+fn main(@builtin(global_invocation_id) id: vec3u) {
+  
+}

@@ -1,0 +1,6 @@
+// error: is expected
+@group(0) @binding(0) var<storage, read_write> out: array<u32>;
+@compute @workgroup_size(1)
+fn main(@builtin(global_invocation_id) id: vec3u) {
+  let x = (out[0] = 1u);
+}

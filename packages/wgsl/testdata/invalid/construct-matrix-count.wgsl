@@ -1,0 +1,6 @@
+// error: takes 2 columns or 4 numbers
+@group(0) @binding(0) var<storage, read_write> out: array<u32>;
+@compute @workgroup_size(1)
+fn main(@builtin(global_invocation_id) id: vec3u) {
+  let m = mat2x2f(1, 2, 3);
+}

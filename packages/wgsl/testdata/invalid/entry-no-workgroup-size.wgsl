@@ -1,0 +1,2 @@
+// error: needs @workgroup_size
+@compute fn main() { }

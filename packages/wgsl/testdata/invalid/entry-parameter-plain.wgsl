@@ -1,0 +1,2 @@
+// error: needs @builtin
+@compute @workgroup_size(1) fn main(a: u32) { }

@@ -1,0 +1,2 @@
+// error: must be
+var<private> n = 4; @compute @workgroup_size(n) fn main() { }

@@ -1,0 +1,6 @@
+// error: '+' does not apply to u32 and i32
+@group(0) @binding(0) var<storage, read_write> out: array<u32>;
+@compute @workgroup_size(1)
+fn main(@builtin(global_invocation_id) id: vec3u) {
+  let x = 1u + 1i;
+}

@@ -1,0 +1,7 @@
+// error: argument 1 of f is of type u32
+fn f(p: ptr<function, u32>) { }
+@group(0) @binding(0) var<storage, read_write> out: array<u32>;
+@compute @workgroup_size(1)
+fn main(@builtin(global_invocation_id) id: vec3u) {
+  var x = 1u; f(x);
+}

@@ -1,0 +1,6 @@
+// error: 'new' is a keyword or a reserved word
+@group(0) @binding(0) var<storage, read_write> out: array<u32>;
+@compute @workgroup_size(1)
+fn main(@builtin(global_invocation_id) id: vec3u) {
+  let new = 1u;
+}

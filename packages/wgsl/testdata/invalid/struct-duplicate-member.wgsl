@@ -1,0 +1,7 @@
+// error: two members 'a'
+struct S { a: u32, a: f32 }
+@group(0) @binding(0) var<storage, read_write> out: array<u32>;
+@compute @workgroup_size(1)
+fn main(@builtin(global_invocation_id) id: vec3u) {
+  
+}

@@ -1,0 +1,7 @@
+// error: only be the last member
+struct S { a: array<u32>, b: u32 }
+@group(0) @binding(0) var<storage, read_write> out: array<u32>;
+@compute @workgroup_size(1)
+fn main(@builtin(global_invocation_id) id: vec3u) {
+  
+}

@@ -1,0 +1,6 @@
+// error: the case selector is of type i32, not u32
+@group(0) @binding(0) var<storage, read_write> out: array<u32>;
+@compute @workgroup_size(1)
+fn main(@builtin(global_invocation_id) id: vec3u) {
+  switch id.x { case 3i {} default {} }
+}

@@ -1,0 +1,7 @@
+// error: a read-only storage variable cannot be assigned to
+@group(0) @binding(1) var<storage, read> r: array<u32>;
+@group(0) @binding(0) var<storage, read_write> out: array<u32>;
+@compute @workgroup_size(1)
+fn main(@builtin(global_invocation_id) id: vec3u) {
+  r[0] = 1;
+}

@@ -1,0 +1,7 @@
+// error: a read-only uniform variable
+@group(0) @binding(1) var<uniform> u: vec4u;
+@group(0) @binding(0) var<storage, read_write> out: array<u32>;
+@compute @workgroup_size(1)
+fn main(@builtin(global_invocation_id) id: vec3u) {
+  u.x = 1;
+}

@@ -1,0 +1,15 @@
+// run: workgroups=1,1,1 tolerance=exact
+// buffer in0: i32[128] special
+// buffer in1: i32[32] values(3, -7, 0, 100)
+// buffer out: i32[128]
+
+@group(0) @binding(0) var<storage, read> in0: array<vec4i>;
+@group(0) @binding(1) var<storage, read> in1: array<i32>;
+@group(0) @binding(2) var<storage, read_write> out: array<vec4i>;
+
+@compute @workgroup_size(32)
+fn main(@builtin(local_invocation_index) i: u32) {
+  let a = in0[i];
+  let b = in1[i];
+  out[i] = a + b;
+}

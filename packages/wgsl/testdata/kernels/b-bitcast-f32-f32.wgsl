@@ -1,0 +1,12 @@
+// run: workgroups=1,1,1 tolerance=exact
+// buffer in0: f32[32] special
+// buffer out: f32[32]
+
+@group(0) @binding(0) var<storage, read> in0: array<f32>;
+@group(0) @binding(1) var<storage, read_write> out: array<f32>;
+
+@compute @workgroup_size(32)
+fn main(@builtin(local_invocation_index) i: u32) {
+  let a = in0[i];
+  out[i] = bitcast<f32>(a);
+}

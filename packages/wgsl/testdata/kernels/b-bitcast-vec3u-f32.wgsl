@@ -1,0 +1,12 @@
+// run: workgroups=1,1,1 tolerance=exact
+// buffer in0: u32[128] random(1000000000, 1090000000)
+// buffer out: f32[128]
+
+@group(0) @binding(0) var<storage, read> in0: array<vec3u>;
+@group(0) @binding(1) var<storage, read_write> out: array<vec3f>;
+
+@compute @workgroup_size(32)
+fn main(@builtin(local_invocation_index) i: u32) {
+  let a = in0[i];
+  out[i] = bitcast<vec3f>(a);
+}

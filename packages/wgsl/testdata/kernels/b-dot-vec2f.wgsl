@@ -1,0 +1,15 @@
+// run: workgroups=1,1,1 tolerance=relative:0.00001,absolute:0.0001
+// buffer in0: f32[64] random(0.5, 4)
+// buffer in1: f32[64] random(0.5, 4)
+// buffer out: f32[32]
+
+@group(0) @binding(0) var<storage, read> in0: array<vec2f>;
+@group(0) @binding(1) var<storage, read> in1: array<vec2f>;
+@group(0) @binding(2) var<storage, read_write> out: array<f32>;
+
+@compute @workgroup_size(32)
+fn main(@builtin(local_invocation_index) i: u32) {
+  let a = in0[i];
+  let b = in1[i];
+  out[i] = dot(a, b);
+}

@@ -1,0 +1,23 @@
+// run: workgroups=1,1,1 tolerance=relative:0.001,absolute:0.001
+// buffer in0: f32[2] values(2.625, 1.375)
+// buffer out: f32[2]
+
+@group(0) @binding(0) var<storage, read> in0: array<f32>;
+@group(0) @binding(1) var<storage, read_write> out: array<f32>;
+
+fn folded() -> f32 {
+  const a = 2.625f;
+  const b = 1.375f;
+  const result = mix(a, b, 0.25) + fma(a, b, 1.5) + step(b, a) + smoothstep(0.0, 4.0, a) + clamp(a, 0.0, 1.0) + min(a, b) + max(a, b) + abs(-a);
+  return result;
+}
+
+fn computed(a: f32, b: f32) -> f32 {
+  return mix(a, b, 0.25) + fma(a, b, 1.5) + step(b, a) + smoothstep(0.0, 4.0, a) + clamp(a, 0.0, 1.0) + min(a, b) + max(a, b) + abs(-a);
+}
+
+@compute @workgroup_size(1)
+fn main() {
+  out[0] = folded();
+  out[1] = computed(in0[0], in0[1]);
+}

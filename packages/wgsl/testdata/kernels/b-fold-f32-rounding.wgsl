@@ -1,0 +1,23 @@
+// run: workgroups=1,1,1 tolerance=relative:0.001,absolute:0.001
+// buffer in0: f32[2] values(2.625, 1.375)
+// buffer out: f32[2]
+
+@group(0) @binding(0) var<storage, read> in0: array<f32>;
+@group(0) @binding(1) var<storage, read_write> out: array<f32>;
+
+fn folded() -> f32 {
+  const a = 2.625f;
+  const b = 1.375f;
+  const result = floor(a) + ceil(b) * 10.0 + trunc(a) * 100.0 + round(b) * 1000.0 + fract(a) + sign(b) + saturate(b);
+  return result;
+}
+
+fn computed(a: f32, b: f32) -> f32 {
+  return floor(a) + ceil(b) * 10.0 + trunc(a) * 100.0 + round(b) * 1000.0 + fract(a) + sign(b) + saturate(b);
+}
+
+@compute @workgroup_size(1)
+fn main() {
+  out[0] = folded();
+  out[1] = computed(in0[0], in0[1]);
+}

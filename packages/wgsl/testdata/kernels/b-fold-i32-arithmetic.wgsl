@@ -1,0 +1,24 @@
+// run: workgroups=1,1,1
+// buffer in0: i32[2] values(7, -3)
+// buffer out: i32[3]
+
+@group(0) @binding(0) var<storage, read> in0: array<i32>;
+@group(0) @binding(1) var<storage, read_write> out: array<i32>;
+
+fn folded() -> i32 {
+  const a = i32(7);
+  const b = i32(-3);
+  const result = (a + b) * a - b / a % 5;
+  return result;
+}
+
+fn computed(a: i32, b: i32) -> i32 {
+  return (a + b) * a - b / a % 5;
+}
+
+@compute @workgroup_size(1)
+fn main() {
+  out[0] = folded();
+  out[1] = computed(in0[0], in0[1]);
+  out[2] = i32(out[0] == out[1]);
+}

@@ -1,0 +1,19 @@
+// run: workgroups=1,1,1 tolerance=absolute:0.05
+// buffer in0: f16[128] random
+// buffer in1: f16[128] random(-4, 4)
+// buffer in2: f16[128] random(0, 1)
+// buffer out: f16[128]
+enable f16;
+
+@group(0) @binding(0) var<storage, read> in0: array<vec3h>;
+@group(0) @binding(1) var<storage, read> in1: array<vec3h>;
+@group(0) @binding(2) var<storage, read> in2: array<vec3h>;
+@group(0) @binding(3) var<storage, read_write> out: array<vec3h>;
+
+@compute @workgroup_size(32)
+fn main(@builtin(local_invocation_index) i: u32) {
+  let a = in0[i];
+  let b = in1[i];
+  let c = in2[i];
+  out[i] = mix(a, b, c);
+}

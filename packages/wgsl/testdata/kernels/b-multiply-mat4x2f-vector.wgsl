@@ -1,0 +1,12 @@
+// run: workgroups=1,1,1 tolerance=absolute:0.0001,relative:0.00001
+// buffer in0: f32[32] random(-2, 2)
+// buffer out: f32[8]
+
+@group(0) @binding(0) var<storage, read> in0: array<mat4x2f, 4>;
+@group(0) @binding(1) var<storage, read_write> out: array<vec2f>;
+
+@compute @workgroup_size(4)
+fn main(@builtin(local_invocation_index) i: u32) {
+  let v = vec4f(f32(i) + 0.5, f32(i) + 1.5, f32(i) + 2.5, f32(i) + 3.5);
+  out[i] = in0[i] * v;
+}

@@ -1,0 +1,18 @@
+// run: workgroups=1,1,1 tolerance=exact
+// buffer in0: i32[32] random
+// buffer in1: i32[32] random
+// buffer in2: i32[32] values(0, 1, 1, 0, 1, 1, 1, 1, 0, 0, 0, 0)
+// buffer out: i32[32]
+
+@group(0) @binding(0) var<storage, read> in0: array<i32>;
+@group(0) @binding(1) var<storage, read> in1: array<i32>;
+@group(0) @binding(2) var<storage, read> in2: array<i32>;
+@group(0) @binding(3) var<storage, read_write> out: array<i32>;
+
+@compute @workgroup_size(32)
+fn main(@builtin(local_invocation_index) i: u32) {
+  let a = in0[i];
+  let b = in1[i];
+  let c = in2[i];
+  out[i] = select(a, b, bool(c));
+}

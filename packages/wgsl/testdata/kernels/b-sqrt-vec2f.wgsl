@@ -1,0 +1,12 @@
+// run: workgroups=1,1,1 tolerance=ulp:3
+// buffer in0: f32[64] random(0, 100)
+// buffer out: f32[64]
+
+@group(0) @binding(0) var<storage, read> in0: array<vec2f>;
+@group(0) @binding(1) var<storage, read_write> out: array<vec2f>;
+
+@compute @workgroup_size(32)
+fn main(@builtin(local_invocation_index) i: u32) {
+  let a = in0[i];
+  out[i] = sqrt(a);
+}

@@ -1,0 +1,16 @@
+// run: workgroups=2,1,1
+// buffer out: u32[128]
+enable subgroups;
+
+@group(0) @binding(0) var<storage, read_write> out: array<u32>;
+
+@compute @workgroup_size(64)
+fn main(
+  @builtin(global_invocation_id) id: vec3u,
+  @builtin(subgroup_invocation_id) lane: u32,
+  @builtin(subgroup_size) size: u32,
+) {
+  let r0 = subgroupExclusiveAdd(2u);
+  let r1 = subgroupExclusiveAdd(vec2i(1, -1));
+  out[id.x] = select(0u, 1u, r0 == lane * 2u && r1.y == -i32(lane));
+}

@@ -1,0 +1,15 @@
+// run: workgroups=1,1,1
+// buffer out: u32[64]
+
+@group(0) @binding(0) var<storage, read_write> out: array<u32>;
+
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3u) {
+  let i = id.x;
+  var x = i;
+  for (var x = 0u; x < 3u; x++) {
+    let x = x + 10u;
+    out[i] += x;
+  }
+  out[i] += x * 1000u;
+}

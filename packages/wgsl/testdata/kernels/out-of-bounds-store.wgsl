@@ -1,0 +1,13 @@
+// run: workgroups=1,1,1
+// buffer out: u32[64]
+
+@group(0) @binding(0) var<storage, read_write> out: array<u32>;
+
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3u) {
+  let i = id.x;
+  // Stores beyond the end are dropped or land inside the buffer; those inside are made last.
+  out[i + 64u] = 1u;
+  storageBarrier();
+  out[i] = i;
+}

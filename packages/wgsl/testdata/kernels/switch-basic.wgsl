@@ -1,0 +1,15 @@
+// run: workgroups=1,1,1
+// buffer out: u32[64]
+
+@group(0) @binding(0) var<storage, read_write> out: array<u32>;
+
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3u) {
+  let i = id.x;
+  switch i % 7u {
+    case 0u { out[i] = 10; }
+    case 1u, 2u { out[i] = 20; }
+    case 3u: { out[i] = 30; }
+    default { out[i] = 40; }
+  }
+}
