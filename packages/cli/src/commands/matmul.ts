@@ -114,7 +114,8 @@ function describeMatmul(report: MatmulReport): readonly ReportLine[] {
     ['type', report.type],
     ['mode', stream === undefined ? report.mode : describeStream(stream)],
     ['slices', `${report.slices.join(' + ')} rows of A`],
-    ['prediction', prediction.reason],
+    // A prediction that speaks against the choice is a note already.
+    ...(report.notes.includes(prediction.reason) ? [] : [['prediction', prediction.reason] as const]),
   ]
 }
 
