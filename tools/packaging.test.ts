@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, delimiter, dirname, join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { publint } from 'publint'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -126,6 +127,29 @@ describe.skipIf(oldestNode === undefined)(
         expect(status, `tandem ${line}\n${stdout}${stderr}`).toBe(0)
       }
       expect(await readdir(project)).toContain('solution.png')
+    })
+
+    it('removes a half-written output at Ctrl-C, and exits with 130', async () => {
+      const out = join(project, 'interrupted')
+      await mkdir(out)
+      const script = join(project, 'node_modules/.bin/tandem')
+      const args = [
+        'jacobi',
+        '--rows',
+        '2000',
+        '--cols',
+        '2000',
+        '--iterations',
+        '1000000',
+        '--output',
+        join(out, 'u.npy'),
+      ]
+      const child = spawn(oldestNode!, [script, ...args], { stdio: 'ignore' })
+      while ((await readdir(out)).length === 0) await setTimeout(50)
+      await setTimeout(500)
+      child.kill('SIGINT')
+      expect(await new Promise((resolve) => child.on('exit', resolve))).toBe(130)
+      expect(await readdir(out)).toEqual([])
     })
 
     it('has a process that ends within a second of its last line, though nothing was closed', async () => {

@@ -50,7 +50,7 @@ function build() {
   const missing = missingBuildTools()
   if (missing.length > 0) {
     console.error(
-      `The CUDA backend's addon is C++ and needs ${missing.join(' and ')}, which this machine does not have. ` +
+      `The CUDA backend's addon is C++ and needs ${new Intl.ListFormat('en').format(missing)}, which this machine does not have. ` +
         'On Debian and Ubuntu: apt-get install g++ make cmake. On Fedora: dnf install gcc-c++ make cmake.',
     )
     return 1

@@ -40,7 +40,7 @@ const softwareSizes: DemoSizes = {
   transpose: { rows: 768, columns: 1024 },
   elements: 1 << 22,
   side: 300,
-  grid: { rows: 97, columns: 129, iterations: 3000 },
+  grid: { rows: 97, columns: 129, iterations: 1500 },
 }
 
 const hardwareSizes: DemoSizes = {
