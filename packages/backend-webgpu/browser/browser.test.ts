@@ -50,8 +50,9 @@ describe.skipIf(missing !== undefined)(`in headless Chromium${missing ? ` (needs
   }
 
   test('a dispatch and a copy between two virtual devices', async () => {
-    const { backend, software, values, leaks } = await run('dispatch')
+    const { backend, software, values, kinds, leaks } = await run('dispatch')
     expect([backend, software, leaks]).toEqual(['webgpu', true, 0])
+    expect(kinds).toEqual(['dispatch 1', 'copy 1'])
     expect(values).toEqual(Array.from({ length: 1000 }, (_, i) => i * i))
   })
 

@@ -30,13 +30,15 @@ const jobs = {
     })
     await group.queue.run(program)
     const values = [...(await group.queue.read(y))]
+    const { spans = [] } = await group.queue.run(program, 2, { profile: true })
     const { backend, software } = group
     program.destroy()
     kernel.destroy()
     x.destroy()
     y.destroy()
     const { leaks } = await group.destroy()
-    return { backend, software, values, leaks: leaks.length }
+    const kinds = spans.map(({ kind, repetition }) => `${kind} ${repetition}`)
+    return { backend, software, values, kinds, leaks: leaks.length }
   },
   transpose: () => report((group) => transpose(group, { rows: 100, columns: 77, type: 'f32' })),
   matmul: () => report((group) => matmul(group, { m: 70, k: 33, n: 41 })),

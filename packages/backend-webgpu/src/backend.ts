@@ -42,7 +42,7 @@ export function createBackend(options: WebGpuOptions, platform: Platform): Backe
       throw new GpuError('validation', 'open needs at least one adapter and gets none.')
     const physical = new Map<string, PhysicalDevice>()
     try {
-      for (const { id, name } of wanted) {
+      for (const { id, name, software } of wanted) {
         if (physical.has(id)) continue
         const origin = origins.get(id)
         if (origin === undefined) {
@@ -55,7 +55,7 @@ export function createBackend(options: WebGpuOptions, platform: Platform): Backe
           'device' in origin
             ? origin.device
             : await openDevice(origin.source, name, openOptions.label ?? name)
-        physical.set(id, new PhysicalDevice(device, { name, owned: !('device' in origin) }))
+        physical.set(id, new PhysicalDevice(device, { name, software, owned: !('device' in origin) }))
       }
     } catch (error) {
       for (const device of physical.values()) device.close()

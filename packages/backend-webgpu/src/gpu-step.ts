@@ -2,7 +2,14 @@ import type { DeviceBuffer, DeviceRegion } from './device-buffer.ts'
 import { createStorageBuffer } from './device-buffer.ts'
 import type { PhysicalDevice } from './physical-device.ts'
 import type { RegionKernels } from './region-kernels.ts'
-import { type Extent, type KernelStep, lowerCopy, lowerFill, type RegionStep } from './region-lowering.ts'
+import {
+  type Extent,
+  type KernelStep,
+  type LoweringOptions,
+  lowerCopy,
+  lowerFill,
+  type RegionStep,
+} from './region-lowering.ts'
 
 /** One call on a command encoder, with everything it needs made beforehand. */
 export type GpuStep =
@@ -34,6 +41,7 @@ export type GpuStep =
 export class GpuStepBuilder {
   readonly #physical: PhysicalDevice
   readonly #kernels: RegionKernels
+  readonly #lowering: LoweringOptions
   readonly #pending: {
     steps: GpuStep[]
     at: number
@@ -47,6 +55,10 @@ export class GpuStepBuilder {
   constructor(physical: PhysicalDevice, kernels: RegionKernels) {
     this.#physical = physical
     this.#kernels = kernels
+    this.#lowering = {
+      maxBindingByteLength: physical.gpu.limits.maxStorageBufferBindingSize,
+      software: physical.software,
+    }
   }
 
   /** `byteLength` bytes of scratch; its `gpu` exists once `build` has run. */
@@ -67,12 +79,12 @@ export class GpuStepBuilder {
    * the one that `build` completes: take no copy of it.
    */
   copy(source: DeviceRegion, target: DeviceRegion, steps: GpuStep[] = []): readonly GpuStep[] {
-    const lowered = lowerCopy(extent(source), extent(target), this.#maxBindingByteLength)
+    const lowered = lowerCopy(extent(source), extent(target), this.#lowering)
     return this.#materialize(lowered, source.buffer, target.buffer, steps)
   }
 
   fill(target: DeviceRegion, pattern: number, patternByteLength: 2 | 4): readonly GpuStep[] {
-    const lowered = lowerFill(extent(target), pattern, patternByteLength, this.#maxBindingByteLength)
+    const lowered = lowerFill(extent(target), pattern, patternByteLength, this.#lowering)
     return this.#materialize(lowered, undefined, target.buffer, [])
   }
 
@@ -94,13 +106,9 @@ export class GpuStepBuilder {
     if (parameters !== undefined) owned.push(parameters)
     this.#pending.forEach(({ steps, at }, i) => {
       const { pipeline, bindGroup, workgroups } = dispatches[i]!
-      steps[at] = { kind: 'dispatch', pipeline, bindGroups: [bindGroup], workgroups: [workgroups, 1, 1] }
+      steps[at] = { kind: 'dispatch', pipeline, bindGroups: [bindGroup], workgroups }
     })
     return owned
-  }
-
-  get #maxBindingByteLength(): number {
-    return this.#physical.gpu.limits.maxStorageBufferBindingSize
   }
 
   #materialize(

@@ -11,6 +11,8 @@ export interface Scoped<T> {
 export class PhysicalDevice {
   readonly gpu: GPUDevice
   readonly name: string
+  /** True where the "GPU" is the CPU. */
+  readonly software: boolean
   /** Resolves when the device is lost, destroyed by `close` or by its owner. */
   readonly lost: Promise<LostInfo>
   readonly #owned: boolean
@@ -19,9 +21,10 @@ export class PhysicalDevice {
   #lostError: GpuError | undefined
   #fault: GpuError | undefined
 
-  constructor(gpu: GPUDevice, options: { name: string; owned: boolean }) {
+  constructor(gpu: GPUDevice, options: { name: string; software: boolean; owned: boolean }) {
     this.gpu = gpu
     this.name = options.name
+    this.software = options.software
     this.#owned = options.owned
     this.lost = gpu.lost.then((info) => {
       this.#fail(lostError(this.name, { reason: info.reason, message: info.message }))

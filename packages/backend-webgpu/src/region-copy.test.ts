@@ -2,7 +2,7 @@ import type { ByteRegion, Runtime } from '@tandem-gpu/core'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { webgpu } from './index.ts'
-import { type Extent, lowerCopy, lowerFill } from './region-lowering.ts'
+import { type Extent, type LoweringOptions, lowerCopy, lowerFill } from './region-lowering.ts'
 import { allocateWith, contents, PlanBuilder, patternBytes, region } from './testing/hand-built.ts'
 
 let runtime: Runtime
@@ -209,23 +209,33 @@ const whole = (byteLength: number, rows = 1): Extent => ({
   bufferByteLength: byteLength * 2 * rows,
 })
 
+const gpu: LoweringOptions = { maxBindingByteLength: 1 << 30, software: false }
+const cpu: LoweringOptions = { maxBindingByteLength: 1 << 30, software: true }
+
 test('what WebGPU can copy or clear by itself uses no kernel', () => {
-  expect(lowerCopy(whole(4096), whole(4096), 1 << 30).map(({ kind }) => kind)).toEqual(['copy'])
-  expect(lowerCopy(whole(8, 16), whole(8, 16), 1 << 30).every(({ kind }) => kind === 'copy')).toBe(true)
-  expect(lowerCopy(whole(8, 17), whole(8, 17), 1 << 30).map(({ kind }) => kind)).toEqual(['copy-kernel'])
-  expect(lowerFill(whole(4096), 0, 4, 1 << 30).map(({ kind }) => kind)).toEqual(['clear'])
+  expect(lowerCopy(whole(4096), whole(4096), gpu).map(({ kind }) => kind)).toEqual(['copy'])
+  expect(lowerCopy(whole(8, 16), whole(8, 16), gpu).every(({ kind }) => kind === 'copy')).toBe(true)
+  expect(lowerCopy(whole(8, 17), whole(8, 17), gpu).map(({ kind }) => kind)).toEqual(['copy-kernel'])
+  expect(lowerFill(whole(4096), 0, 4, gpu).map(({ kind }) => kind)).toEqual(['clear'])
   // An odd number of halves that ends its buffer takes the padding along.
   const odd = { ...whole(6), bufferByteLength: 6 }
-  expect(lowerCopy(odd, odd, 1 << 30)).toEqual([
+  expect(lowerCopy(odd, odd, gpu)).toEqual([
     { kind: 'copy', sourceOffset: 0, targetOffset: 0, byteLength: 8 },
   ])
 })
 
+test('software adapters copy long rows by commands and short ones by a kernel', () => {
+  expect(lowerCopy(whole(256, 1000), whole(256, 1000), cpu)).toHaveLength(1000)
+  expect(lowerFill(whole(256, 1000), 0, 4, cpu)).toHaveLength(1000)
+  expect(lowerCopy(whole(8, 1000), whole(8, 1000), cpu).map(({ kind }) => kind)).toEqual(['copy-kernel'])
+})
+
 test('kernels bind no more than the device takes', () => {
+  const small = { ...gpu, maxBindingByteLength: 4096 }
   const steps = [
-    ...lowerCopy(whole(1000, 100), whole(1000, 100), 4096),
-    ...lowerCopy({ ...whole(100_000), byteOffset: 2 }, { ...whole(100_000), byteOffset: 260 }, 4096),
-    ...lowerFill(whole(100_000), 7, 4, 4096),
+    ...lowerCopy(whole(1000, 100), whole(1000, 100), small),
+    ...lowerCopy({ ...whole(100_000), byteOffset: 2 }, { ...whole(100_000), byteOffset: 260 }, small),
+    ...lowerFill(whole(100_000), 7, 4, small),
   ]
   expect(steps.length).toBeGreaterThan(100)
   for (const step of steps) {

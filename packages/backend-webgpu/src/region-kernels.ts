@@ -3,7 +3,8 @@ import type { PhysicalDevice } from './physical-device.ts'
 import wgsl from './region-kernels.wgsl.ts'
 import type { KernelStep } from './region-lowering.ts'
 
-/** As in the .wgsl file. */
+/** Workgroup widths: the narrowest that covers a row, else the widest. Each is a pipeline of its own, 64 invocations together. */
+const widths = [1, 8, 64] as const
 const workgroupSize = 64
 
 type EntryPoint = 'copy_words' | 'copy_halves' | 'fill_words' | 'fill_halves'
@@ -17,13 +18,13 @@ interface RegionPipeline {
 export interface RegionDispatch {
   readonly pipeline: GPUComputePipeline
   readonly bindGroup: GPUBindGroup
-  readonly workgroups: number
+  readonly workgroups: readonly [x: number, y: number, z: number]
 }
 
 /** The region kernels of one device, each compiled at its first use. */
 export class RegionKernels {
   readonly #physical: PhysicalDevice
-  readonly #pipelines = new Map<EntryPoint, Promise<RegionPipeline>>()
+  readonly #pipelines = new Map<string, Promise<RegionPipeline>>()
   #module: GPUShaderModule | undefined
 
   constructor(physical: PhysicalDevice) {
@@ -38,7 +39,9 @@ export class RegionKernels {
     steps: readonly { step: KernelStep; source: GPUBuffer | undefined; target: GPUBuffer }[],
   ): Promise<{ dispatches: RegionDispatch[]; parameters: GPUBuffer | undefined }> {
     if (steps.length === 0) return { dispatches: [], parameters: undefined }
-    const pipelines = await Promise.all(steps.map(({ step }) => this.#pipeline(entryPointOf(step))))
+    const pipelines = await Promise.all(
+      steps.map(({ step }) => this.#pipeline(entryPointOf(step), widthOf(step))),
+    )
     const slots = new Uint32Array((steps.length * bindingOffsetAlignment) / 4)
     steps.forEach(({ step }, i) => {
       slots.set(parametersOf(step), (i * bindingOffsetAlignment) / 4)
@@ -54,6 +57,7 @@ export class RegionKernels {
       gpu.queue.writeBuffer(parameters, 0, slots)
       const dispatches = steps.map(({ step, source, target }, i): RegionDispatch => {
         const { pipeline, layout } = pipelines[i]!
+        const width = widthOf(step)
         const entries: GPUBindGroupEntry[] = [
           { binding: 1, resource: binding(target, step.target) },
           {
@@ -71,7 +75,11 @@ export class RegionKernels {
         return {
           pipeline,
           bindGroup: gpu.createBindGroup({ layout, entries }),
-          workgroups: Math.min(Math.ceil(step.items / workgroupSize), maxWorkgroups),
+          workgroups: [
+            Math.min(Math.ceil(step.itemsPerRow / width), maxWorkgroups),
+            Math.min(Math.ceil(step.rows / (workgroupSize / width)), maxWorkgroups),
+            1,
+          ],
         }
       })
       return { dispatches, parameters }
@@ -80,16 +88,17 @@ export class RegionKernels {
     return value
   }
 
-  #pipeline(entryPoint: EntryPoint): Promise<RegionPipeline> {
-    let pipeline = this.#pipelines.get(entryPoint)
+  #pipeline(entryPoint: EntryPoint, width: number): Promise<RegionPipeline> {
+    const key = `${entryPoint} ${width}`
+    let pipeline = this.#pipelines.get(key)
     if (pipeline === undefined) {
-      pipeline = this.#compile(entryPoint)
-      this.#pipelines.set(entryPoint, pipeline)
+      pipeline = this.#compile(entryPoint, width)
+      this.#pipelines.set(key, pipeline)
     }
     return pipeline
   }
 
-  async #compile(entryPoint: EntryPoint): Promise<RegionPipeline> {
+  async #compile(entryPoint: EntryPoint, width: number): Promise<RegionPipeline> {
     const { gpu } = this.#physical
     this.#module ??= gpu.createShaderModule({ label: 'region kernels', code: wgsl })
     const entry = (index: number, type: GPUBufferBindingType): GPUBindGroupLayoutEntry => ({
@@ -109,7 +118,11 @@ export class RegionKernels {
       gpu.createComputePipelineAsync({
         label: entryPoint,
         layout: gpu.createPipelineLayout({ bindGroupLayouts: [layout] }),
-        compute: { module: this.#module, entryPoint },
+        compute: {
+          module: this.#module,
+          entryPoint,
+          constants: { width, height: workgroupSize / width },
+        },
       }),
     )
     return { pipeline, layout }
@@ -125,11 +138,15 @@ function entryPointOf(step: KernelStep): EntryPoint {
   return step.kind === 'copy-kernel' ? `copy_${unit}` : `fill_${unit}`
 }
 
+function widthOf(step: KernelStep): number {
+  return widths.find((width) => width >= step.itemsPerRow) ?? workgroupSize
+}
+
 function parametersOf(step: KernelStep): number[] {
-  const { items, itemsPerRow, sourceBase, sourceColumns, sourceStride } = step
+  const { rows, itemsPerRow, sourceBase, sourceColumns, sourceStride } = step
   const { targetBase, targetColumns, targetStride, pattern } = step
   return [
-    items,
+    rows,
     itemsPerRow,
     sourceBase,
     sourceColumns,

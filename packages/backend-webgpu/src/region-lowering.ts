@@ -16,8 +16,8 @@ export interface Extent {
 export interface KernelStep {
   readonly kind: 'copy-kernel' | 'fill-kernel'
   readonly unitByteLength: 2 | 4
-  /** Invocations: units for words; for halves, target words that a row may touch, times rows. */
-  readonly items: number
+  readonly rows: number
+  /** Units for words; for halves, the target's words that a row may touch. */
   readonly itemsPerRow: number
   /** What is bound, in bytes: starts at a multiple of 256. Absent for fills. */
   readonly source?: { readonly byteOffset: number; readonly byteLength: number }
@@ -41,11 +41,24 @@ export type RegionStep =
     }
   | { readonly kind: 'clear'; readonly targetOffset: number; readonly byteLength: number }
 
-/** Above this many rows, one kernel is cheaper than one command a row. */
-export const maxRowCommands = 16
+/** What a device wants. */
+export interface LoweringOptions {
+  readonly maxBindingByteLength: number
+  /** True where commands copy at the speed of `memcpy` and kernels do not: on the CPU. */
+  readonly software: boolean
+}
+
+/**
+ * Is one command a row better than one kernel? On a GPU, for a few rows. On SwiftShader a command costs 4 µs and a kernel
+ * 0.05 µs a word, so for any rows but short ones; their number is limited because each is an object.
+ */
+export function prefersRowCommands(rows: number, rowByteLength: number, software: boolean): boolean {
+  return rows <= 16 || (software && rows <= 16_384 && rowByteLength >= 256)
+}
 
 /** Steps that copy `source` to `target`, which has the same rows and lies in another buffer. */
-export function lowerCopy(source: Extent, target: Extent, maxBindingByteLength: number): RegionStep[] {
+export function lowerCopy(source: Extent, target: Extent, options: LoweringOptions): RegionStep[] {
+  const { maxBindingByteLength, software } = options
   const [from, to] = collapse(source, target)
   const rows = from.rows
   if (rows === 1 && from.byteOffset % 4 === to.byteOffset % 4) {
@@ -68,7 +81,7 @@ export function lowerCopy(source: Extent, target: Extent, maxBindingByteLength: 
     if (tail > 0) steps.push(...copyKernels(...part(head + middle, tail), maxBindingByteLength))
     return steps
   }
-  if (rows <= maxRowCommands && wordAligned(from) && wordAligned(to)) {
+  if (prefersRowCommands(rows, from.rowByteLength, software) && wordAligned(from) && wordAligned(to)) {
     return Array.from({ length: rows }, (_, row) => ({
       kind: 'copy' as const,
       sourceOffset: from.byteOffset + row * from.rowByteStride,
@@ -84,8 +97,9 @@ export function lowerFill(
   target: Extent,
   pattern: number,
   patternByteLength: 2 | 4,
-  maxBindingByteLength: number,
+  options: LoweringOptions,
 ): RegionStep[] {
+  const { maxBindingByteLength, software } = options
   const [to] = collapse(target, target)
   const wide = patternByteLength === 2 ? ((pattern & 0xffff) | (pattern << 16)) >>> 0 : pattern >>> 0
   if (to.rows === 1) {
@@ -105,7 +119,7 @@ export function lowerFill(
     if (tail > 0) steps.push(...fillKernels(part(head + middle, tail), wide, maxBindingByteLength))
     return steps
   }
-  if (wide === 0 && to.rows <= maxRowCommands && wordAligned(to)) {
+  if (wide === 0 && prefersRowCommands(to.rows, to.rowByteLength, software) && wordAligned(to)) {
     return Array.from({ length: to.rows }, (_, row) => ({
       kind: 'clear' as const,
       targetOffset: to.byteOffset + row * to.rowByteStride,
@@ -197,16 +211,15 @@ function kernelStep(source: Extent | undefined, target: Extent, pattern: number)
   const boundTarget = boundRange(target)
   const boundSource = source === undefined ? undefined : boundRange(source)
   const columns = target.rowByteLength / unit
-  // Two rows share a word only where there is no gap between them; then they are one row to the target.
-  const dense = target.rows === 1 || target.rowByteStride === target.rowByteLength
-  const targetRows = dense ? 1 : target.rows
-  const targetColumns = dense ? columns * target.rows : columns
-  const itemsPerRow = unit === 4 ? targetColumns : Math.floor(targetColumns / 2) + 1
+  // Rows share words only where there is no gap between them; then they are one row to the target.
+  const dense = target.rows > 1 && target.rowByteStride === target.rowByteLength
+  const oneRow = target.rows === 1 || (unit === 2 && dense && !wordAligned(target))
+  const targetColumns = oneRow ? columns * target.rows : columns
   return {
     kind: source === undefined ? 'fill-kernel' : 'copy-kernel',
     unitByteLength: unit,
-    items: itemsPerRow * targetRows,
-    itemsPerRow,
+    rows: oneRow ? 1 : target.rows,
+    itemsPerRow: unit === 4 ? targetColumns : Math.floor(targetColumns / 2) + 1,
     ...(boundSource === undefined ? {} : { source: boundSource }),
     target: boundTarget,
     sourceBase:
@@ -217,7 +230,7 @@ function kernelStep(source: Extent | undefined, target: Extent, pattern: number)
     sourceStride: source === undefined || source.rows === 1 ? columns : source.rowByteStride / unit,
     targetBase: (target.byteOffset - boundTarget.byteOffset) / unit,
     targetColumns,
-    targetStride: dense ? targetColumns : target.rowByteStride / unit,
+    targetStride: oneRow ? targetColumns : target.rowByteStride / unit,
     pattern,
   }
 }

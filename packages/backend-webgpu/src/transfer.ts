@@ -1,7 +1,7 @@
 import type { DeviceBuffer, DeviceRegion } from './device-buffer.ts'
 import { denseRegion, padTo4 } from './device-buffer.ts'
 import type { GpuStep, GpuStepBuilder } from './gpu-step.ts'
-import { maxRowCommands } from './region-lowering.ts'
+import { prefersRowCommands } from './region-lowering.ts'
 
 /** Part of host memory, of the same rows as the device region that it goes to or comes from. */
 export interface HostRegion {
@@ -71,7 +71,10 @@ export function prepareDownload(
       return { host: to, steps: [], copies: [copy], stagingByteLength, skip }
     }
     const { byteOffset, rowByteLength, rowByteStride } = from
-    if (from.rows <= maxRowCommands && [byteOffset, rowByteLength, rowByteStride].every((n) => n % 4 === 0)) {
+    if (
+      prefersRowCommands(from.rows, from.rowByteLength, from.buffer.physical.software) &&
+      [byteOffset, rowByteLength, rowByteStride].every((n) => n % 4 === 0)
+    ) {
       const copies = Array.from({ length: from.rows }, (_, row) => ({
         source: from.buffer,
         sourceOffset: byteOffset + row * rowByteStride,
