@@ -160,7 +160,7 @@ function directed(lines: readonly Line[], label: string | undefined): Line[] {
   const result: Line[] = []
   let expected: number | undefined
   for (const line of lines) {
-    if (line.line !== undefined && line.line !== expected && !/^#|^\s*\}/.test(line.text)) {
+    if (line.line !== undefined && line.line !== expected && !/^\s*\}/.test(line.text)) {
       result.push({ text: `#line ${line.line} "${file}"`, line: line.line })
       expected = line.line
     }

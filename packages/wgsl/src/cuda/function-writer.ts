@@ -79,11 +79,6 @@ export class FunctionWriter {
     this.lines.push({ text: '  '.repeat(this.depth) + text, line: this.#line })
   }
 
-  /** A line at the margin, as preprocessor directives are. */
-  directive(text: string): void {
-    this.lines.push({ text, line: this.#line })
-  }
-
   indented(write: () => void): void {
     this.depth++
     write()

@@ -264,6 +264,11 @@ function writeSwizzle(writer: FunctionWriter, s: SwizzleAssign): void {
 }
 
 function writeIf(writer: FunctionWriter, s: Extract<Statement, { kind: 'if' }>): void {
+  if (s.condition.kind === 'literal') {
+    const live = s.condition.value ? s.then : s.otherwise
+    if (live !== undefined) writeStatement(writer, live)
+    return
+  }
   writer.line(`if (${unwrapped(valueText(writer, s.condition))}) {`)
   writer.indented(() => writeStatements(writer, s.then))
   let otherwise = s.otherwise
@@ -360,8 +365,7 @@ function declareAhead(writer: FunctionWriter, s: Loop): void {
 function writeFor(writer: FunctionWriter, s: For): void {
   const head = nativeHead(writer, s)
   if (head !== undefined) {
-    if (writer.context.loops.unroll(s)) writer.directive('#pragma unroll')
-    writer.line(`for (${head}) {`)
+    writer.line(`${writer.context.loops.unroll(s) ? '_Pragma("unroll") ' : ''}for (${head}) {`)
     writer.loopScopes.push({ label: undefined })
     writer.indented(() => {
       if (!writer.context.loops.isPlain(s)) writer.line('ENDLESS_LOOP')

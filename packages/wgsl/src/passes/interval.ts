@@ -1,0 +1,101 @@
+import type { BinaryOperator, ScalarKind } from '../ir.ts'
+
+/** The integers from `low` to `high`, both included. */
+export interface Interval {
+  readonly low: number
+  readonly high: number
+}
+
+const wholeU32: Interval = Object.freeze({ low: 0, high: 4294967295 })
+const wholeI32: Interval = Object.freeze({ low: -2147483648, high: 2147483647 })
+
+/** All values of an integer type; undefined for other types. */
+export function whole(scalar: ScalarKind): Interval | undefined {
+  return scalar === 'u32' ? wholeU32 : scalar === 'i32' ? wholeI32 : undefined
+}
+
+export const interval = (low: number, high: number): Interval => ({ low, high })
+
+/** The least interval that holds both. */
+export function join(a: Interval, b: Interval): Interval {
+  if (a.low <= b.low && a.high >= b.high) return a
+  return { low: Math.min(a.low, b.low), high: Math.max(a.high, b.high) }
+}
+
+/** What is in both; `a` when nothing is (the code is then unreachable). */
+export function meet(a: Interval, b: Interval): Interval {
+  const low = Math.max(a.low, b.low)
+  const high = Math.min(a.high, b.high)
+  return low > high ? a : low === a.low && high === a.high ? a : { low, high }
+}
+
+/** Is all of `inner` in `outer`? */
+export function contains(outer: Interval, inner: Interval): boolean {
+  return inner.low >= outer.low && inner.high <= outer.high
+}
+
+/** The least `2^n - 1` that is not below `value`. */
+function allOnes(value: number): number {
+  return value <= 0 ? 0 : 2 ** (Math.floor(Math.log2(value)) + 1) - 1
+}
+
+/** The mathematical result of an operator, before it wraps around; undefined when nothing useful is known. */
+function unwrapped(operator: BinaryOperator, a: Interval, b: Interval): Interval | undefined {
+  switch (operator) {
+    case '+':
+      return interval(a.low + b.low, a.high + b.high)
+    case '-':
+      return interval(a.low - b.high, a.high - b.low)
+    case '*': {
+      const products = [a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high]
+      return interval(Math.min(...products), Math.max(...products))
+    }
+    case '/':
+      if (b.low >= 1) {
+        const quotients = [a.low / b.low, a.low / b.high, a.high / b.low, a.high / b.high].map(Math.trunc)
+        return interval(Math.min(...quotients) + 0, Math.max(...quotients) + 0)
+      }
+      return a.low >= 0 && b.low >= 0 ? interval(0, a.high) : undefined
+    case '%':
+      if (b.low >= 0 && b.high >= 1) {
+        if (a.low >= 0 && a.high < b.low) return a
+        const most = b.high - 1
+        return interval(a.low >= 0 ? 0 : -Math.min(most, -a.low), a.high <= 0 ? 0 : Math.min(most, a.high))
+      }
+      return undefined
+    case '&':
+      if (a.low >= 0 && b.low >= 0) return interval(0, Math.min(a.high, b.high))
+      if (b.low >= 0) return interval(0, b.high)
+      return a.low >= 0 ? interval(0, a.high) : undefined
+    case '|':
+      if (a.low < 0 || b.low < 0) return undefined
+      return interval(Math.max(a.low, b.low), allOnes(Math.max(a.high, b.high)))
+    case '^':
+      return a.low < 0 || b.low < 0 ? undefined : interval(0, allOnes(Math.max(a.high, b.high)))
+    case '<<':
+      return a.low >= 0 && b.high <= 31 ? interval(a.low * 2 ** b.low, a.high * 2 ** b.high) : undefined
+    case '>>':
+      return a.low >= 0
+        ? interval(
+            Math.floor(a.low / 2 ** Math.min(b.high, 31)),
+            b.high <= 31 ? Math.floor(a.high / 2 ** b.low) : a.high,
+          )
+        : undefined
+    default:
+      return undefined
+  }
+}
+
+/** The values an operator can give in a type, and whether it never wraps around. */
+export function applyOperator(
+  operator: BinaryOperator,
+  a: Interval,
+  b: Interval,
+  scalar: ScalarKind,
+): { range: Interval; exact: boolean } | undefined {
+  const all = whole(scalar)
+  if (all === undefined) return undefined
+  const result = unwrapped(operator, a, b)
+  if (result === undefined || !contains(all, result)) return { range: all, exact: false }
+  return { range: result, exact: true }
+}
