@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
-import { reductionSources, transposeSources } from './index.ts'
+import { jacobiSources, matmulSources, reductionSources, transposeSources } from './index.ts'
 import { describeOnBackends } from './testing-groups.ts'
 
 describeOnBackends('every kernel', (backend) => {
   it('compiles, under a label of its own', async () => {
     const group = await backend.group(1)
-    const all = [...transposeSources(), ...reductionSources()]
+    const all = [...transposeSources(), ...reductionSources(), ...matmulSources(), ...jacobiSources()]
     expect(new Set(all.map((source) => source.label)).size).toBe(all.length)
     // A CPU adapter takes up to a second a kernel; other tests run the other types and operations.
     const sources = backend.name === 'webgpu' ? all.filter(({ label }) => label!.includes('sum f32')) : all
