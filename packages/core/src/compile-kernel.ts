@@ -44,7 +44,7 @@ function frontEnd(
   } catch (error) {
     if (!(error instanceof WgslError)) throw error
     const { line, column } = error
-    throw new GpuError('compilation', `Kernel "${label}" does not compile: ${error.message}`, {
+    throw new GpuError('compilation', `A kernel does not compile: ${error.message}`, {
       line,
       column,
       cause: error,

@@ -1,19 +1,31 @@
+import { describe } from 'vitest'
 import type { Backend } from '../backend.ts'
+import { describeCommands } from './conformance/commands.ts'
+import { describeDispatches } from './conformance/dispatches.ts'
+import { describeMemory } from './conformance/memory.ts'
+import { describePrograms } from './conformance/programs.ts'
+import { Suite } from './conformance/suite.ts'
 
 export interface ConformanceOptions {
-  /** Devices to open; default 2. */
+  /** Devices to open, virtual ones where there are fewer adapters. Default 2. */
   readonly devices?: number
-  /** Opens virtual devices where there are fewer adapters. Default true. */
-  readonly virtual?: boolean
 }
 
-/** Declares the conformance suite (vitest) for one backend. Every backend passes all of it. */
+/**
+ * Declares the conformance suite (vitest) for one backend; every backend passes all of it. Tests of a backend that has no
+ * adapters are skipped, with its reason. `backend` is called for each group that the suite opens.
+ */
 export function describeBackend(
   name: string,
   backend: () => Backend,
   options: ConformanceOptions = {},
 ): void {
-  void name
-  void backend
-  void options
+  describe(`backend ${name}`, () => {
+    const suite = new Suite(backend, options.devices ?? 2)
+    suite.install()
+    describeMemory(suite)
+    describeCommands(suite)
+    describeDispatches(suite)
+    describePrograms(suite)
+  })
 }

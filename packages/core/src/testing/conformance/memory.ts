@@ -1,0 +1,144 @@
+import { describe, expect, test } from 'vitest'
+import { type ElementType, elementArray } from '../../element-type.ts'
+import { expectGpuError, type Suite } from './suite.ts'
+
+const types = ['f32', 'i32', 'u32', 'f16'] as const
+
+/** `length` distinct elements. */
+function numbered<T extends ElementType>(type: T, length: number, first = 1) {
+  const array = elementArray(type, length)
+  for (let i = 0; i < length; i++) array[i] = first + i
+  return array
+}
+
+export function describeMemory(suite: Suite): void {
+  describe('memory', () => {
+    test.each(types)('of %s is zeroed and keeps what is written, at any length', async (type) => {
+      const { devices, queue } = suite.group
+      for (const device of devices)
+        for (const length of [1, 2, 3, 5, 64, 1000, 4097]) {
+          const buffer = suite.use(await device.allocate(type, length))
+          expect(await queue.read(buffer)).toEqual(elementArray(type, length))
+          const data = numbered(type, length)
+          await queue.write(buffer, data)
+          expect(await queue.read(buffer)).toEqual(data)
+        }
+    })
+
+    test.each(types)('slices of %s at any offset leave their neighbours alone', async (type) => {
+      const { devices, queue } = suite.group
+      const buffer = suite.use(await devices[0]!.allocate(type, 33))
+      const model = numbered(type, 33, 100)
+      await queue.write(buffer, model)
+      for (const [offset, length] of [
+        [0, 1],
+        [1, 1],
+        [3, 2],
+        [7, 3],
+        [31, 2],
+        [5, 22],
+        [32, 1],
+      ] as const) {
+        const data = numbered(type, length, 1000 + offset)
+        model.set(data, offset)
+        await queue.write(buffer.slice(offset, length), data)
+        expect(await queue.read(buffer)).toEqual(model)
+        expect(await queue.read(buffer.slice(offset, length))).toEqual(data)
+      }
+    })
+
+    test.each(types)('blocks of a matrix of %s are written and read dense', async (type) => {
+      const { devices, queue } = suite.group
+      const buffer = suite.use(await devices[0]!.allocate(type, [7, 9]))
+      const model = numbered(type, 63)
+      await queue.write(buffer, model)
+      for (const [row, column, rows, columns] of [
+        [0, 0, 7, 9],
+        [1, 2, 3, 4],
+        [2, 3, 5, 1],
+        [6, 8, 1, 1],
+        [0, 1, 7, 3],
+      ] as const) {
+        const block = buffer.block(row, column, rows, columns)
+        const data = numbered(type, rows * columns, 500 + row)
+        await queue.write(block, data)
+        data.forEach((value, i) => {
+          model[(row + Math.floor(i / columns)) * 9 + column + (i % columns)] = value
+        })
+        expect(await queue.read(block)).toEqual(data)
+        expect(await queue.read(buffer)).toEqual(model)
+      }
+    })
+
+    test('reads go into an array of the caller, also inside a larger one', async () => {
+      const { devices, queue } = suite.group
+      const buffer = suite.use(await devices[0]!.allocate('f32', 5))
+      await queue.write(buffer, Float32Array.of(1, 2, 3, 4, 5))
+      const into = new Float32Array(9)
+      const part = into.subarray(2, 7)
+      expect(await queue.read(buffer, { into: part })).toBe(part)
+      expect([...into]).toEqual([0, 0, 1, 2, 3, 4, 5, 0, 0])
+    })
+
+    test('of length zero takes part in everything', async () => {
+      const { devices, queue } = suite.group
+      const before = suite.group.live().allocations
+      const empty = suite.use(await devices[0]!.allocate('f32', 0))
+      const noRows = suite.use(await devices[0]!.allocate('f32', [0, 5]))
+      expect(suite.group.live().allocations).toBe(before)
+      await queue.write(empty, new Float32Array(0))
+      expect(await queue.read(noRows)).toEqual(new Float32Array(0))
+      const program = suite.use(suite.group.record((r) => r.copy(empty, empty.slice(0, 0))))
+      expect(program.plan.commands).toEqual([])
+      expect((await queue.run(program, 3)).repetitions).toBe(3)
+    })
+
+    test('writes, reads and runs take effect in the order of the calls', async () => {
+      const { devices, queue } = suite.group
+      const buffer = suite.use(await devices[0]!.allocate('u32', 1000))
+      const copy = suite.use(await devices.at(-1)!.allocate('u32', 1000))
+      const program = suite.use(suite.group.record((r) => r.copy(buffer, copy)))
+      const pending: Promise<unknown>[] = []
+      const reads: Promise<Uint32Array>[] = []
+      for (let i = 0; i < 20; i++) {
+        pending.push(queue.write(buffer, new Uint32Array(1000).fill(i)), queue.run(program))
+        reads.push(queue.read(copy))
+      }
+      await Promise.all(pending)
+      for (const [i, data] of (await Promise.all(reads)).entries()) {
+        expect(data[0]).toBe(i)
+        expect(data[999]).toBe(i)
+      }
+    })
+
+    test('host buffers keep one array until they are destroyed', async () => {
+      const host = suite.use(suite.group.allocateHost('i32', 7))
+      expect(host.array).toBe(host.array)
+      expect(host.array).toEqual(new Int32Array(7))
+      host.array[3] = 9
+      host.destroy()
+      expect(host.destroyed).toBe(true)
+      expect(host.array.length).toBe(0)
+    })
+
+    test('beyond the limits and wrong arguments are refused with the values', async () => {
+      const [device] = suite.group.devices
+      const { queue } = suite.group
+      const limit = device!.limits.maxBufferByteLength
+      await expectGpuError(() => device!.allocate('f32', Math.floor(limit / 4) + 1), 'too-large', limit)
+      await expectGpuError(() => device!.allocate('f32', -1), 'validation', -1)
+      await expectGpuError(() => device!.allocate('f32', [3, 1.5]), 'validation', 1.5)
+      const buffer = suite.use(await device!.allocate('f32', 4))
+      await expectGpuError(() => queue.write(buffer, new Float32Array(5)), 'validation', 5, 4)
+      await expectGpuError(
+        () => queue.write(buffer, new Int32Array(4) as never),
+        'validation',
+        'Int32Array',
+        'f32',
+      )
+      await expectGpuError(() => buffer.slice(2, 3), 'validation', 5, 4)
+      buffer.destroy()
+      await expectGpuError(() => queue.read(buffer), 'validation', 'destroyed')
+    })
+  })
+}
