@@ -78,6 +78,22 @@ describe('software adapter in Node', () => {
     expect(process.env).toEqual(environment)
   })
 
+  test.each([
+    // Dawn in Node, Chromium with and without developer features.
+    [
+      { device: 'nvidia-h200', description: 'NVIDIA: 580.1' },
+      { name: 'nvidia-h200', driver: 'NVIDIA: 580.1' },
+    ],
+    [{ device: '0x2335', description: 'NVIDIA H200' }, { name: 'NVIDIA H200' }],
+    [{ device: '', description: '' }, { name: 'nvidia hopper' }],
+  ])('an adapter that tells %j is named %j', async (told, expected) => {
+    const info = { vendor: 'nvidia', architecture: 'hopper', isFallbackAdapter: false, ...told }
+    const adapter = { info, limits: {}, features: new Set() } as unknown as GPUAdapter
+    const { adapters } = await webgpuInBrowser({ gpu: fakeGpu({ high: adapter }) }).adapters()
+    expect(adapters[0]).toMatchObject({ ...expected, vendor: 'nvidia', software: false })
+    expect(adapters[0]!.driver).toBe('driver' in expected ? expected.driver : undefined)
+  })
+
   test('toggles reach Dawn', async () => {
     const { adapters } = await webgpu({ software: 'prefer', toggles: ['disable_workgroup_init'] }).adapters()
     expect(adapters).toHaveLength(1)

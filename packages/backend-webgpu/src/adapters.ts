@@ -30,15 +30,14 @@ function describe(
   if (features.has('shader-f16')) has.push('shader-f16')
   if (features.has('subgroups')) has.push('subgroups')
   if (features.has('timestamp-query')) has.push('timestamps')
-  const fullName =
-    info?.description || [info?.vendor, info?.architecture || info?.device].filter(Boolean).join(' ')
+  const { name, driver } = names(info)
   return {
     backend: 'webgpu',
     id,
-    name: fullName || label || 'WebGPU device',
+    name: name || label || 'WebGPU device',
     vendor: info?.vendor || 'unknown',
     ...(info?.architecture ? { architecture: info.architecture } : {}),
-    ...(info?.device ? { driver: info.device } : {}),
+    ...(driver ? { driver } : {}),
     software: info !== undefined && isSoftware(info),
     limits: deviceLimits(limits),
     features: new Set(has),
@@ -46,6 +45,20 @@ function describe(
       ? { subgroupMinSize: info.subgroupMinSize, subgroupMaxSize: info.subgroupMaxSize }
       : {}),
   }
+}
+
+/**
+ * Dawn in Node gives the GPU's name as `device` and the driver's as `description`. Chromium gives a PCI id or nothing as `device`
+ * and, where it tells at all, the GPU's name as `description`.
+ */
+function names(info: GPUAdapterInfo | undefined): { name: string; driver: string } {
+  if (info === undefined) return { name: '', driver: '' }
+  const { architecture, device, description, vendor } = info
+  const dawn = device !== '' && !device.startsWith('0x')
+  const driver = dawn ? description : ''
+  if (architecture === 'swiftshader') return { name: 'SwiftShader', driver }
+  const name = dawn ? device : description
+  return { name: name || [vendor, architecture].filter(Boolean).join(' '), driver }
 }
 
 function deviceLimits(limits: GPUSupportedLimits): DeviceLimits {
