@@ -78,19 +78,27 @@ export function recordDispatch(
         `The view of ${slot.name} in ${where} begins ${region.byteOffset - byteOffset} bytes after a multiple of ${device.limits.bindingOffsetAlignment}, and kernel "${kernel.label}" has no uniform member ${slot.name}_base to learn it from.`,
       )
 
-  const bindings: PlanBinding[] = bound.map(({ slot, region, byteOffset, byteLength }) => ({
-    kind: 'storage',
-    group: slot.group,
-    binding: slot.binding,
-    name: slot.name,
-    access: slot.access,
-    buffer: region.buffer,
-    byteOffset,
-    byteLength,
-    view: flattened(region),
-    reads: slot.reads,
-    writes: slot.writes,
-  }))
+  const bindings: PlanBinding[] = []
+  const reads: ByteRegion[] = []
+  const writes: ByteRegion[] = []
+  for (const { slot, region, byteOffset, byteLength } of bound) {
+    const view = flattened(region)
+    bindings.push({
+      kind: 'storage',
+      group: slot.group,
+      binding: slot.binding,
+      name: slot.name,
+      access: slot.access,
+      buffer: region.buffer,
+      byteOffset,
+      byteLength,
+      view,
+      reads: slot.reads,
+      writes: slot.writes,
+    })
+    if (slot.writes) writes.push(view)
+    else if (slot.reads) reads.push(view)
+  }
   for (const uniform of layout.uniforms) {
     const byteOffset = plan.uniforms.reserve(uniform.byteLength)
     for (const member of uniform.members)
@@ -100,10 +108,7 @@ export function recordDispatch(
   }
   plan.add(
     { kind: 'dispatch', label, device: device.ordinal, kernel: kernelIndex, workgroups, bindings },
-    {
-      reads: bound.filter(({ slot }) => slot.reads && !slot.writes).map(({ region }) => region),
-      writes: bound.filter(({ slot }) => slot.writes).map(({ region }) => region),
-    },
+    { reads, writes },
   )
 }
 

@@ -44,7 +44,9 @@ class BufferAccesses {
   #cellHeight = 1
   #cellWidth = 1
   #query = 0
-  // The cells that the region looked at spans.
+  // The place of the region that is looked at, in rows and columns and then in cells.
+  #height = 0
+  #width = 0
   #firstRow = 0
   #lastRow = 0
   #firstColumn = 0
@@ -57,8 +59,15 @@ class BufferAccesses {
     this.#byteStride = mostFrequentStride(regions) ?? byteLength
     const rows = Math.ceil(byteLength / this.#byteStride)
     const sample = regions.filter((_, i) => i % Math.ceil(regions.length / 256) === 0)
-    this.#cellHeight = median(sample.map((region) => Math.min(rows, this.#rectangle(region).height)))
-    this.#cellWidth = median(sample.map((region) => this.#rectangle(region).width))
+    const heights: number[] = []
+    const widths: number[] = []
+    for (const region of sample) {
+      this.#placeRectangle(region)
+      heights.push(Math.min(rows, this.#height))
+      widths.push(this.#width)
+    }
+    this.#cellHeight = median(heights)
+    this.#cellWidth = median(widths)
     const cellRows = () => Math.ceil(rows / this.#cellHeight)
     const cellColumns = () => Math.ceil(this.#byteStride / this.#cellWidth)
     while (cellRows() * cellColumns() > maxCells) {
@@ -124,25 +133,32 @@ class BufferAccesses {
 
   /** Sets the range of cells that the region spans; returns their number. */
   #span(region: ByteRegion): number {
-    const { row, column, height, width } = this.#rectangle(region)
-    this.#firstRow = Math.floor(row / this.#cellHeight)
-    this.#lastRow = Math.floor((row + height - 1) / this.#cellHeight)
-    this.#firstColumn = Math.floor(column / this.#cellWidth)
-    this.#lastColumn = Math.floor((column + width - 1) / this.#cellWidth)
+    this.#placeRectangle(region)
+    this.#lastRow = Math.floor((this.#firstRow + this.#height - 1) / this.#cellHeight)
+    this.#lastColumn = Math.floor((this.#firstColumn + this.#width - 1) / this.#cellWidth)
+    this.#firstRow = Math.floor(this.#firstRow / this.#cellHeight)
+    this.#firstColumn = Math.floor(this.#firstColumn / this.#cellWidth)
     return (this.#lastRow - this.#firstRow + 1) * (this.#lastColumn - this.#firstColumn + 1)
   }
 
-  /** The region's place in rows of the grid's stride; whole rows where it runs over the end of one or has another stride. */
-  #rectangle(region: ByteRegion): { row: number; column: number; height: number; width: number } {
+  /**
+   * Sets the region's first row and column, height and width in rows of the grid's stride; whole rows where it runs over the
+   * end of one or has another stride.
+   */
+  #placeRectangle(region: ByteRegion): void {
     const stride = this.#byteStride
     const row = Math.floor(region.byteOffset / stride)
     const column = region.byteOffset - row * stride
-    if (region.rows === 1 || region.rowByteStride === stride) {
-      const width = region.rowByteLength
-      if (column + width <= stride) return { row, column, height: region.rows, width }
+    this.#firstRow = row
+    if ((region.rows === 1 || region.rowByteStride === stride) && column + region.rowByteLength <= stride) {
+      this.#firstColumn = column
+      this.#height = region.rows
+      this.#width = region.rowByteLength
+    } else {
+      this.#firstColumn = 0
+      this.#height = Math.floor((regionEnd(region) - 1) / stride) - row + 1
+      this.#width = stride
     }
-    const height = Math.floor((regionEnd(region) - 1) / stride) - row + 1
-    return { row, column: 0, height, width: stride }
   }
 }
 

@@ -1,4 +1,3 @@
-import { flattened } from './byte-region.ts'
 import { OwnedDeviceBuffer } from './device-buffer.ts'
 import { GpuError } from './errors.ts'
 import type { GroupState } from './group-state.ts'
@@ -15,13 +14,17 @@ type WithoutOrder<C> = C extends PlanCommand ? Omit<C, 'index' | 'after' | 'afte
 /** A command before its place in the order is known. */
 export type CommandDraft = WithoutOrder<PlanCommand>
 
+type Mutable<T> = { -readonly [K in keyof T]: T[K] }
+
+const noEdges: readonly number[] = []
+
 /** Numbers the buffers and kernels of a recording and collects its commands. */
 export class PlanBuilder {
   readonly uniforms = new UniformBlockBuilder()
   readonly #group: GroupState
   readonly #buffers = new Map<OwnedDeviceBuffer | OwnedHostBuffer, number>()
   readonly #kernels = new Map<OwnedKernel, number>()
-  readonly #commands: CommandDraft[] = []
+  readonly #commands: Mutable<PlanCommand>[] = []
   readonly #accesses: CommandAccesses[] = []
 
   constructor(group: GroupState) {
@@ -33,8 +36,13 @@ export class PlanBuilder {
     return [...this.#buffers.keys(), ...this.#kernels.keys()]
   }
 
+  /** `accesses` are flattened regions. */
   add(command: CommandDraft, accesses: CommandAccesses): void {
-    this.#commands.push(command)
+    const ordered = command as Mutable<PlanCommand>
+    ordered.index = this.#commands.length
+    ordered.after = noEdges
+    ordered.afterPrevious = noEdges
+    this.#commands.push(ordered)
     this.#accesses.push(accesses)
   }
 
@@ -85,17 +93,16 @@ export class PlanBuilder {
     return this.#buffers.size - 1
   }
 
-  /** `bufferSources` lists what each plan buffer stands for, in order. */
+  /** Derives the order. */
   finish(label: string, schedule: Schedule): Plan {
-    const orders = schedule === 'serial' ? chain(this.#commands.length) : hazardOrder(this.#accesses)
+    if (schedule === 'serial') chain(this.#commands)
+    else orderByHazards(this.#commands, this.#accesses)
     return {
       label,
       schedule,
       buffers: this.planBuffers(),
       kernels: [...this.#kernels.keys()].map((kernel) => kernel.compiled.handle),
-      commands: this.#commands.map(
-        (command, index) => Object.assign(command, { index, ...orders[index]! }) as PlanCommand,
-      ),
+      commands: this.#commands as PlanCommand[],
       uniformBlock: this.uniforms.finish(),
     }
   }
@@ -118,29 +125,26 @@ export class PlanBuilder {
   }
 }
 
-interface Order {
-  readonly after: readonly number[]
-  readonly afterPrevious: readonly number[]
-}
-
 /** Each command waits for the one before it, the first for the last of the previous repetition. */
-function chain(count: number): Order[] {
-  return Array.from({ length: count }, (_, index) => ({
-    after: index === 0 ? [] : [index - 1],
-    afterPrevious: index === 0 ? [count - 1] : [],
-  }))
+function chain(commands: readonly Mutable<PlanCommand>[]): void {
+  for (const command of commands) {
+    if (command.index > 0) command.after = [command.index - 1]
+    else command.afterPrevious = [commands.length - 1]
+  }
 }
 
 /** Hazards of two repetitions, reduced; what the second takes from the first is `afterPrevious`. */
-function hazardOrder(accesses: readonly CommandAccesses[]): Order[] {
-  const count = accesses.length
-  const flat = accesses.map(({ reads, writes }) => ({
-    reads: reads.map(flattened),
-    writes: writes.map(flattened),
-  }))
-  const reduced = transitiveReduction(deriveHazards(flat, 2))
-  return accesses.map((_, index) => ({
-    after: reduced[index]!,
-    afterPrevious: reduced[count + index]!.filter((other) => other < count),
-  }))
+function orderByHazards(
+  commands: readonly Mutable<PlanCommand>[],
+  accesses: readonly CommandAccesses[],
+): void {
+  const count = commands.length
+  const reduced = transitiveReduction(deriveHazards(accesses, 2))
+  for (const command of commands) {
+    command.after = reduced[command.index]!
+    const previous = reduced[count + command.index]!
+    // Ascending: those of the previous repetition come first.
+    const own = previous.findIndex((other) => other >= count)
+    command.afterPrevious = own < 0 ? previous : previous.slice(0, own)
+  }
 }

@@ -1,5 +1,5 @@
 import { DeviceMemoryView, HostMemoryView } from './buffer-view.ts'
-import { flattened, isContiguous, regionsOverlap } from './byte-region.ts'
+import { flattened, regionsOverlap } from './byte-region.ts'
 import type { AllocateOptions, Device, GroupDevice } from './device.ts'
 import { OwnedDeviceBuffer } from './device-buffer.ts'
 import { type OwnedView, recordDispatch } from './dispatch-recording.ts'
@@ -76,13 +76,13 @@ export class ProgramRecorder implements Recorder {
     const { type, label } = to.buffer
     requireScalar(value, type, `The value that fills "${label}"`)
     if (to.length === 0) return
-    const region = this.plan.region(to.buffer, to)
+    const region = flattened(this.plan.region(to.buffer, to))
     this.plan.add(
       {
         kind: 'fill',
         label: options.label ?? `fill ${label}`,
         device: to.buffer.device.ordinal,
-        target: flattened(region),
+        target: region,
         pattern: scalarBits(type, value),
         patternByteLength: elementByteLength[type] as 2 | 4,
       },
@@ -182,22 +182,24 @@ export class ProgramRecorder implements Recorder {
         `The ${kind} "${label}" goes from ${sourceBuffer.type} to ${targetBuffer.type}; the types must be equal.`,
       )
     if (source.length === 0) return
-    const from = this.plan.region(sourceBuffer, source)
-    const to = this.plan.region(targetBuffer, target)
+    const sourceRows = this.plan.region(sourceBuffer, source)
+    const targetRows = this.plan.region(targetBuffer, target)
+    const from = flattened(sourceRows)
+    const to = flattened(targetRows)
     if (from.buffer === to.buffer && regionsOverlap(from, to))
       throw new GpuError(
         'validation',
         `The source and the target of the ${kind} "${label}" overlap in buffer "${sourceBuffer.label}".`,
       )
     // One row only where both sides are contiguous: source and target keep the same shape.
-    const flat = isContiguous(from) && isContiguous(to)
+    const flat = from.rows === 1 && to.rows === 1
     this.plan.add(
       {
         kind,
         label,
         device,
-        source: flat ? flattened(from) : from,
-        target: flat ? flattened(to) : to,
+        source: flat ? from : sourceRows,
+        target: flat ? to : targetRows,
       },
       { reads: [from], writes: [to] },
     )
