@@ -73,7 +73,7 @@ export function emitCuda(module: IrModule, options: CudaOptions): CudaKernel {
   if (isDynamic) plain('WGSL_DYNAMIC_WORKGROUP')
   else
     for (const v of workgroup)
-      plain(`__shared__ alignas(${Math.max(16, alignOf(v.type))}) ${typeText(v.type, names)} ${names.of(v)};`)
+      plain(`alignas(${Math.max(16, alignOf(v.type))}) __shared__ ${typeText(v.type, names)} ${names.of(v)};`)
   for (const fn of module.functions) if (fn !== module.entryPoint) lines.push(...functionLines(context, fn))
   const entry = entryBody(context, module.entryPoint)
   context.entryLengths = entry.needs.lengths
@@ -133,6 +133,7 @@ function assemble(
   const fragments = fragmentsFor(body, marks)
   const head = [
     `// ${label.replaceAll('\n', ' ')}: translated from WGSL, bounds: ${options.bounds}`,
+    '#pragma nv_diag_suppress 177',
     'namespace wgsl {',
     ...preludeText(fragments, 'cuda').split('\n'),
     '',

@@ -131,15 +131,13 @@ export function structText(type: StructType, names: Names): string[] {
       `  ${members.length === 1 ? 'explicit ' : ''}WGSL_CTOR ${name}(${parameters}) : ${inDeclarationOrder(lines, pads, initial).join(', ')} {}`,
     )
   }
+  if (shareable && hasPadding(type) && isValue) {
+    const stores = members.map((m) => `store_padded(to.${names.member(m.name)}, ${names.member(m.name)});`)
+    lines.push(`  __device__ __forceinline__ void store_to(${name}& to) const { ${stores.join(' ')} }`)
+  }
   lines.push('};')
   if (shareable && runtimeTail(type) === undefined)
     lines.push(`static_assert(sizeof(${name}) == ${type.size}, "layout");`)
-  if (hasPadding(type) && isValue) {
-    const stores = members.map(
-      (m) => `store_padded(to.${names.member(m.name)}, value.${names.member(m.name)});`,
-    )
-    lines.push(`WGSL_FN void store_padded(${name}& to, const ${name}& value) { ${stores.join(' ')} }`)
-  }
   return lines
 }
 

@@ -19,10 +19,31 @@ template <class T> WGSL_FN T* tail(void* base, unsigned offset) { return reinter
 template <class T> WGSL_FN const T* tail(const void* base, unsigned offset) { return reinterpret_cast<const T*>(static_cast<const char*>(base) + offset); }`,
   },
   {
+    provides: ['store_padded'],
+    source: `// Stores leave the bytes between members alone: composites with such bytes are stored part by part.
+template <class T> WGSL_FN auto store_part(T& to, const T& value, int) -> decltype(value.store_to(to)) { value.store_to(to); }
+template <class T> WGSL_FN void store_part(T& to, const T& value, long) { to = value; }
+template <class T> WGSL_FN void store_padded(T& to, const T& value);`,
+  },
+  {
+    provides: ['store_padded'],
+    when: ['array'],
+    source: `template <class T, unsigned N> WGSL_FN void store_part(array<T, N>& to, const array<T, N>& value, int) { for (unsigned i = 0; i < N; i++) store_padded(to[i], value[i]); }`,
+  },
+  {
+    provides: ['store_padded'],
+    when: ['mat'],
+    source: `template <class T, int C, int R> WGSL_FN void store_part(mat<T, C, R>& to, const mat<T, C, R>& value, int) { for (unsigned i = 0; i < C; i++) store_padded(to[i], value[i]); }`,
+  },
+  {
+    provides: ['store_padded'],
+    source: `template <class T> WGSL_FN void store_padded(T& to, const T& value) { store_part(to, value, 0); }`,
+  },
+  {
     provides: ['component_of'],
     source: String.raw`// A component of a vector in memory, chosen at run time.
-template <class T, int N> WGSL_FN T& component_of(vec<T, N>& v, unsigned i) { return (&v.x)[i]; }
-template <class T, int N> WGSL_FN const T& component_of(const vec<T, N>& v, unsigned i) { return (&v.x)[i]; }`,
+template <class T, int N> WGSL_FN T& component_of(vec<T, N>& v, unsigned i) { return reinterpret_cast<T*>(&v)[i]; }
+template <class T, int N> WGSL_FN const T& component_of(const vec<T, N>& v, unsigned i) { return reinterpret_cast<const T*>(&v)[i]; }`,
   },
   {
     provides: ['ENDLESS_LOOP'],
@@ -38,6 +59,12 @@ WGSL_FN void zero_workgroup(void* memory, unsigned bytes, unsigned thread, unsig
   for (unsigned i = bytes / 16u * 4u + thread; i < bytes / 4u; i += threads) static_cast<unsigned*>(memory)[i] = 0u;
   for (unsigned i = bytes / 4u * 4u + thread; i < bytes; i += threads) static_cast<unsigned char*>(memory)[i] = 0;
 }`,
+  },
+  {
+    provides: ['WGSL_DYNAMIC_WORKGROUP'],
+    ptx: true,
+    source:
+      '#define WGSL_DYNAMIC_WORKGROUP extern __shared__ __align__(16) unsigned char workgroup_memory[];',
   },
   {
     provides: ['workgroupUniformLoad'],

@@ -134,18 +134,21 @@ WGSL_FN vec4u subgroupBallot(unsigned mask, bool p) { return vec4u(__ballot_sync
       source: String.raw`struct ${name}_op { template <class T> __device__ __forceinline__ T operator()(T a, T b) const { return ${body}; } };
 template <class T> WGSL_FN T ${name}(unsigned mask, T v) { return reduce_lanes(mask, v, ${name}_op()); }`,
     },
+    byComponent(name, 'unsigned mask, ', '', 'mask, $'),
   ]),
   ...(
     [
       ['Add', '0'],
       ['Mul', '1'],
     ] as const
-  ).map(
-    ([name, identity]): Fragment => ({
+  ).flatMap(([name, identity]): Fragment[] => [
+    {
       provides: [`subgroupInclusive${name}`, `subgroupExclusive${name}`],
       needs: [`subgroup${name}`],
       source: String.raw`template <class T> WGSL_FN T subgroupInclusive${name}(unsigned mask, T v) { return scan_lanes<true>(mask, v, T(${identity}), subgroup${name}_op()); }
 template <class T> WGSL_FN T subgroupExclusive${name}(unsigned mask, T v) { return scan_lanes<false>(mask, v, T(${identity}), subgroup${name}_op()); }`,
-    }),
-  ),
+    },
+    byComponent(`subgroupInclusive${name}`, 'unsigned mask, ', '', 'mask, $'),
+    byComponent(`subgroupExclusive${name}`, 'unsigned mask, ', '', 'mask, $'),
+  ]),
 ]

@@ -1,0 +1,177 @@
+import { execFile, spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import type { CudaKernel } from '../kernel.ts'
+import { fragmentsFor, preludeText } from '../prelude/link.ts'
+
+const header = fileURLToPath(new URL('../../../native/tandem_cpu.hpp', import.meta.url))
+
+/** Kernels in one C++ file: the compiler's work is spread over files, and its start-up is paid once for many kernels. */
+const kernelsPerFile = 60
+
+/** One run of a kernel: the parameters in order, a buffer's bytes for a pointer. */
+export interface CpuJob {
+  /** Index into the kernels that the program was made of. */
+  readonly kernel: number
+  readonly grid: readonly [number, number, number]
+  readonly parameters: readonly (bigint | Uint8Array)[]
+}
+
+/** What the buffers of a job hold afterwards, or why it stopped. */
+export type CpuResult = { readonly buffers: readonly Uint8Array[] } | { readonly failure: string }
+
+/** C++ of several kernels with one prelude for all; each stands in a namespace `k0`, `k1`, … of its own. */
+export function programText(kernels: readonly CudaKernel[], target: 'cuda' | 'cpu'): string {
+  const fragments = fragmentsFor(
+    kernels.map((k) => k.parts.body).join('\n'),
+    kernels.flatMap((k) => k.parts.marks),
+  )
+  return [
+    'namespace wgsl {',
+    preludeText(fragments, target),
+    ...kernels.map((k, i) => {
+      const body =
+        target === 'cpu'
+          ? k.parts.body.replace('extern "C" __global__', 'static __global__')
+          : k.parts.body.replace('extern "C" __global__', '__global__')
+      return `namespace k${i} {\n${body}\n}`
+    }),
+    '}',
+  ].join('\n')
+}
+
+function cpuFileText(kernels: readonly CudaKernel[], table: string): string {
+  const thunks = kernels.map((k, i) => {
+    const list = k.parameters.map((p, j) => `*static_cast<${p.type.replace(' __restrict__', '')}*>(a[${j}])`)
+    return `namespace wgsl { namespace k${i} { static void call(void* const* a) { (void)a; ${k.entryName}(${list.join(', ')}); } } }`
+  })
+  const rows = kernels.map(
+    (k, i) =>
+      `{"${k.entryName}", wgsl::k${i}::call, ${k.workgroupSize.join(', ')}, ${k.usesBarriers || k.usesSubgroups}}`,
+  )
+  return [
+    `#include "${header}"`,
+    programText(kernels, 'cpu'),
+    ...thunks,
+    `extern const tandem_cpu::kernel ${table}[] = {${rows.join(', ')}};`,
+    '',
+  ].join('\n')
+}
+
+/** A host program that holds many kernels. */
+export interface CpuProgram {
+  run(jobs: readonly CpuJob[]): Promise<CpuResult[]>
+}
+
+/** Builds generated kernels for the CPU with `compiler`; programs are kept in the temporary folder and found again. */
+export async function buildCpuProgram(
+  kernels: readonly CudaKernel[],
+  options: { readonly compiler?: string; readonly parallel?: number } = {},
+): Promise<CpuProgram> {
+  const { compiler = 'g++', parallel = 2 } = options
+  const files: string[] = []
+  const counts: number[] = []
+  for (let i = 0; i < kernels.length; i += kernelsPerFile) {
+    const part = kernels.slice(i, i + kernelsPerFile)
+    files.push(cpuFileText(part, `table${files.length}`))
+    counts.push(part.length)
+  }
+  files.push(mainText(counts))
+  const flags = ['-std=c++17', '-O1', '-w', '-fno-strict-aliasing', '-fwrapv', '-ffp-contract=off']
+  const cache = join(tmpdir(), 'tandem-cpu-kernels')
+  mkdirSync(cache, { recursive: true })
+  const salt = readFileSync(header, 'utf8') + flags.join(' ') + compiler
+  const objects: string[] = []
+  const work: (() => Promise<void>)[] = []
+  for (const text of files) {
+    const key = createHash('sha256').update(salt).update(text).digest('hex').slice(0, 24)
+    const object = join(cache, `${key}.o`)
+    objects.push(object)
+    if (existsSync(object)) continue
+    work.push(async () => {
+      const source = join(cache, `${key}.cpp`)
+      const partial = join(cache, `${key}.${process.pid}.o`)
+      writeFileSync(source, text)
+      await run(compiler, [...flags, '-c', source, '-o', partial])
+      renameSync(partial, object)
+    })
+  }
+  await Promise.all(
+    Array.from({ length: parallel }, async () => {
+      for (let next = work.shift(); next !== undefined; next = work.shift()) await next()
+    }),
+  )
+  const key = createHash('sha256').update(objects.join()).digest('hex').slice(0, 24)
+  const program = join(cache, key)
+  if (!existsSync(program)) {
+    await run(compiler, [...objects, '-o', `${program}.${process.pid}`])
+    renameSync(`${program}.${process.pid}`, program)
+  }
+  return { run: (jobs) => runJobs(program, jobs) }
+}
+
+function mainText(counts: readonly number[]): string {
+  return [
+    `#include "${header}"`,
+    ...counts.map((n, i) => `extern const tandem_cpu::kernel table${i}[${n}];`),
+    'int main() {',
+    '  std::vector<tandem_cpu::kernel> all;',
+    ...counts.map((n, i) => `  all.insert(all.end(), table${i}, table${i} + ${n});`),
+    '  return tandem_cpu::serve(all.data(), (unsigned)all.size());',
+    '}',
+    '',
+  ].join('\n')
+}
+
+async function run(command: string, args: readonly string[]): Promise<void> {
+  try {
+    await promisify(execFile)(command, args, { maxBuffer: 64 << 20 })
+  } catch (error) {
+    const { stderr = '' } = error as { stderr?: string }
+    throw new Error(`${command} fails: ${stderr.slice(0, 4000)}`, { cause: error })
+  }
+}
+
+async function runJobs(program: string, jobs: readonly CpuJob[]): Promise<CpuResult[]> {
+  const input: Uint8Array[] = []
+  const encoder = new TextEncoder()
+  for (const job of jobs) {
+    input.push(encoder.encode(`run ${job.kernel} ${job.grid.join(' ')} 20 ${job.parameters.length}\n`))
+    for (const p of job.parameters) {
+      if (typeof p === 'bigint') input.push(encoder.encode(`number ${p}\n`))
+      else input.push(encoder.encode(`buffer ${p.byteLength}\n`), p)
+    }
+  }
+  const output = await new Promise<Buffer>((resolve, reject) => {
+    const child = spawn(program, { stdio: ['pipe', 'pipe', 'pipe'] })
+    const chunks: Buffer[] = []
+    const errors: Buffer[] = []
+    child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk))
+    child.stderr.on('data', (chunk: Buffer) => errors.push(chunk))
+    child.on('error', reject)
+    child.on('close', (code) => {
+      if (code === 0) resolve(Buffer.concat(chunks))
+      else reject(new Error(`the program ends with ${code}: ${Buffer.concat(errors).toString()}`))
+    })
+    child.stdin.on('error', reject)
+    child.stdin.end(Buffer.concat(input))
+  })
+  let at = 0
+  return jobs.map((job): CpuResult => {
+    const end = output.indexOf(10, at)
+    const line = output.subarray(at, end).toString()
+    at = end + 1
+    if (line !== 'ok') return { failure: line }
+    const buffers = job.parameters.flatMap((p) => {
+      if (typeof p === 'bigint') return []
+      const bytes = new Uint8Array(output.subarray(at, at + p.byteLength))
+      at += p.byteLength
+      return [bytes]
+    })
+    return { buffers }
+  })
+}
