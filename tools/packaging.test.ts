@@ -91,7 +91,7 @@ describe.skipIf(oldestNode === undefined)(
       for (const [i, { source }] of (await snippets).entries())
         await writeFile(join(project, `snippet${i}.ts`), source)
       const options = {
-        target: 'es2022',
+        target: 'es2023',
         lib: ['es2023'],
         module: 'nodenext',
         strict: true,
@@ -103,8 +103,12 @@ describe.skipIf(oldestNode === undefined)(
         JSON.stringify({ compilerOptions: options, include: ['*.ts'] }),
       )
       const tsc = join(root, 'node_modules/typescript/bin/tsc')
-      const { status, stdout } = spawnSync(process.execPath, [tsc, '-p', project], { encoding: 'utf8' })
-      expect(status, stdout).toBe(0)
+      const args = [tsc, '-p', project, '--pretty', 'false']
+      const { stdout } = spawnSync(process.execPath, args, { encoding: 'utf8' })
+      // Without DOM types @webgpu/types has errors of its own, which `skipLibCheck` hides from users; ours may have none.
+      const errors = stdout.split('\n').filter((line) => /error TS/.test(line))
+      expect(errors.filter((line) => !line.includes('@webgpu/types/'))).toEqual([])
+      expect(existsSync(join(project, 'snippet0.js'))).toBe(true)
     })
 
     it('runs every one of them, and each prints what its comments say', async () => {
