@@ -49,16 +49,25 @@ export async function readElements<T extends ElementType>(
 
 /**
  * Reproducible pseudo-random elements, any range at any time: f32 uniform in [-1, 1) with 24 bits, i32 and u32 over all 32 bits.
- * The value at an index depends on the seed and the index alone (two rounds of the murmur3 finaliser).
+ * The value at an index depends on the seed and the index alone: murmur3's finaliser over the index, keyed.
  */
 export function generatedElements<T extends 'f32' | 'i32' | 'u32'>(type: T, seed = 1): ElementReader<T> {
-  const key = mix((seed ^ 0x9e3779b9) | 0)
+  const seedKey = mix((seed ^ 0x9e3779b9) | 0)
   return (offset, into) => {
     const target = into as Float32Array | Int32Array | Uint32Array
-    for (let index = 0; index < target.length; index++) {
-      const position = offset + index
-      const bits = mix(mix((position | 0) ^ key) ^ Math.floor(position / 4294967296))
-      target[index] = type === 'f32' ? (bits >>> 8) * 2 ** -23 - 1 : type === 'u32' ? bits >>> 0 : bits
+    let start = 0
+    while (start < target.length) {
+      // Indices of one run share their upper bits, and so their key.
+      const low = (offset + start) % 4294967296
+      const key = mix(seedKey ^ ((offset + start - low) / 4294967296))
+      const end = Math.min(target.length, start + 4294967296 - low)
+      const base = low - start
+      if (type === 'f32')
+        for (let index = start; index < end; index++)
+          target[index] = (mix((base + index) ^ key) >>> 8) * 2 ** -23 - 1
+      // A typed array stores the bits, signed or not.
+      else for (let index = start; index < end; index++) target[index] = mix((base + index) ^ key)
+      start = end
     }
   }
 }

@@ -13,9 +13,6 @@ struct Params {
 @group(0) @binding(1) var<storage, read_write> output: array<Output>;
 @group(0) @binding(2) var<uniform> params: Params;
 
-var<workgroup> lanes: array<u32, 256>;
-var<workgroup> columns: array<u32, 16>;
-
 fn element(index: u32) -> u32 {
   if (index < params.input_length) {
     return encode(bitcast<u32>(input[params.input_base + index]));
@@ -47,24 +44,12 @@ fn reduce(
     return;
   }
   let first = leaf * 16384u + lane * 4u;
-  lanes[lane] = combine(
+  let value = combine(
     combine(component(first), component(first + 1u)),
     combine(component(first + 2u), component(first + 3u)),
   );
-  workgroupBarrier();
-  if (lane < 16u) {
-    var column = lanes[lane];
-    for (var row = 1u; row < 16u; row++) {
-      column = combine(column, lanes[lane + 16u * row]);
-    }
-    columns[lane] = column;
-  }
-  workgroupBarrier();
+  let total = leafTotal(lane, value);
   if (lane == 0u) {
-    var total = columns[0];
-    for (var column = 1u; column < 16u; column++) {
-      total = combine(total, columns[column]);
-    }
     output[params.output_base + leaf] = bitcast<Output>(decode(total));
   }
 }

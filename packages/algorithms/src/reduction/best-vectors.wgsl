@@ -1,6 +1,6 @@
 // A workgroup reduces whole leaves of 16,384 elements, 16 independent four-element loads an invocation and leaf.
 //
-// The order inside a leaf is fixed, and the same in best-scalars.wgsl and best-serial.wgsl. Lane t of 256 owns the vectors
+// `leafTotal` comes before this source, from a leaf-tail file. The order inside a leaf is fixed, and the same in best-scalars.wgsl and best-serial.wgsl. Lane t of 256 owns the vectors
 // v[k] = elements 4·(256·k + t) … + 3, k = 0 … 15. Accumulator i of 4 takes v[i], v[i + 4], v[i + 8], v[i + 12] in turn; then
 // (0 + 1) + (2 + 3); then (x + y) + (z + w). Column g of 16 takes lanes g, g + 16, … g + 240 in turn; the leaf takes columns
 // 0 … 15 in turn.
@@ -14,9 +14,6 @@ struct Params {
 @group(0) @binding(0) var<storage, read> input: array<vec4<Input>>;
 @group(0) @binding(1) var<storage, read_write> output: array<Output>;
 @group(0) @binding(2) var<uniform> params: Params;
-
-var<workgroup> lanes: array<u32, 256>;
-var<workgroup> columns: array<u32, 16>;
 
 fn combineVectors(a: vec4<u32>, b: vec4<u32>) -> vec4<u32> {
   if (operation == 1u) {
@@ -70,21 +67,8 @@ fn reduce(
   let a2 = combineVectors(combineVectors(combineVectors(encodeVector(v2), encodeVector(v6)), encodeVector(v10)), encodeVector(v14));
   let a3 = combineVectors(combineVectors(combineVectors(encodeVector(v3), encodeVector(v7)), encodeVector(v11)), encodeVector(v15));
   let a = combineVectors(combineVectors(a0, a1), combineVectors(a2, a3));
-  lanes[lane] = combine(combine(a.x, a.y), combine(a.z, a.w));
-  workgroupBarrier();
-  if (lane < 16u) {
-    var column = lanes[lane];
-    for (var row = 1u; row < 16u; row++) {
-      column = combine(column, lanes[lane + 16u * row]);
-    }
-    columns[lane] = column;
-  }
-  workgroupBarrier();
+  let total = leafTotal(lane, combine(combine(a.x, a.y), combine(a.z, a.w)));
   if (lane == 0u) {
-    var total = columns[0];
-    for (var column = 1u; column < 16u; column++) {
-      total = combine(total, columns[column]);
-    }
     output[params.output_base + leaf] = bitcast<Output>(decode(total));
   }
 }

@@ -5,7 +5,7 @@ import { describeOnBackends } from '../testing-groups.ts'
 import { recordReduction } from './record-reduction.ts'
 import { ladderSteps, reduce } from './reduce.ts'
 import { type BestVariant, compileReduction, leafLength, reductionKernelNames } from './reduction-kernels.ts'
-import { readBits } from './reference-reduction.ts'
+import { readBits, referenceReduction } from './reference-reduction.ts'
 
 describeOnBackends('reduce', (backend) => {
   const slow = backend.name === 'reference'
@@ -112,6 +112,41 @@ describeOnBackends('reduce', (backend) => {
     expect([...bits]).toEqual([new Uint32Array(expected.buffer)[0]])
     buffer.destroy()
     output.destroy()
+  })
+
+  it.for(['sum', 'min', 'max'] as const)(
+    'gives the %s of integers the same value by subgroups',
+    async (operation, { skip }) => {
+      const group = await backend.group(1)
+      const device = group.devices[0]!
+      skip(!device.features.has('subgroups'), 'the device has no subgroups')
+      const length = 2 * leafLength + 555
+      const data = new Int32Array(length)
+      generatedElements('i32', 9)(0, data)
+      const buffer = await device.allocate('i32', length)
+      const output = await device.allocate('i32', 1)
+      await group.queue.write(buffer, data)
+      const kernels = await compileReduction(group, {
+        kernel: 'best',
+        operation,
+        type: 'i32',
+        variant: 'subgroups',
+      })
+      const program = group.record((recorder) =>
+        recordReduction(recorder, group, { kernels, input: [buffer], output }),
+      )
+      await group.queue.run(program)
+      const problem = { type: 'i32', operation, length } as const
+      expect(await readBits(group, output)).toBe((await referenceReduction(data, problem)).bits)
+      for (const resource of [program, kernels, buffer, output]) resource.destroy()
+    },
+  )
+
+  it('refuses subgroups for f32 sums, whose bits they would change', async () => {
+    const group = await backend.group(1)
+    await expect(
+      compileReduction(group, { kernel: 'best', operation: 'sum', type: 'f32', variant: 'subgroups' }),
+    ).rejects.toMatchObject({ code: 'unsupported' })
   })
 
   it('wraps integer sums modulo 2^32', async () => {

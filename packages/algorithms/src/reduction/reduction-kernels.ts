@@ -5,6 +5,8 @@ import bestSerialWgsl from './best-serial.wgsl.ts'
 import bestVectorsWgsl from './best-vectors.wgsl.ts'
 import interleavedConflictsWgsl from './interleaved-conflicts.wgsl.ts'
 import interleavedDivergentWgsl from './interleaved-divergent.wgsl.ts'
+import tailSubgroupsWgsl from './leaf-tail-subgroups.part.wgsl.ts'
+import tailWorkgroupWgsl from './leaf-tail-workgroup.part.wgsl.ts'
 import operationsWgsl from './operations.wgsl.ts'
 import sequentialWgsl from './sequential.wgsl.ts'
 
@@ -47,10 +49,20 @@ export interface ReductionKernels {
   destroy(): void
 }
 
-/** How `best` reduces a leaf: by a workgroup, or by one invocation without barriers. Same order, same bits. */
-export type BestVariant = 'vectors' | 'serial'
+/**
+ * How `best` reduces a leaf: by a workgroup; by a workgroup that ends in subgroup operations, for all but f32 sums, where the
+ * order would change the bits; or by one invocation without barriers. Same bits.
+ */
+export type BestVariant = 'vectors' | 'subgroups' | 'serial'
 
-/** Compiles what `recordReduction` needs. `unsupported` for the atomic kernel with f32. `variant` is of `best`; default `serial` where the adapter is the CPU. */
+/** f32 minimum and maximum compare integer keys; only f32 sums depend on the order. */
+function bestVariant(group: DeviceGroup, operation: ReductionOperation, type: ReductionType): BestVariant {
+  if (group.software) return 'serial'
+  const subgroups = group.devices.every((device) => device.features.has('subgroups'))
+  return subgroups && !(operation === 'sum' && type === 'f32') ? 'subgroups' : 'vectors'
+}
+
+/** Compiles what `recordReduction` needs. `unsupported` for the atomic kernel with f32. `variant` is of `best`; default: what suits the devices. */
 export async function compileReduction(
   group: DeviceGroup,
   options: {
@@ -60,7 +72,7 @@ export async function compileReduction(
     variant?: BestVariant
   },
 ): Promise<ReductionKernels> {
-  const { kernel: name, operation, type, variant = group.software ? 'serial' : 'vectors' } = options
+  const { kernel: name, operation, type } = options
   if (!reductionKernelNames.includes(name))
     throw new GpuError(
       'validation',
@@ -76,6 +88,12 @@ export async function compileReduction(
       'The atomic kernel takes i32 and u32: WGSL has no atomic<f32>, and additions in an order that changes from run to run would change the bits of a sum.',
     )
 
+  const variant = options.variant ?? bestVariant(group, operation, type)
+  if (variant === 'subgroups' && operation === 'sum' && type === 'f32')
+    throw new GpuError(
+      'unsupported',
+      'Sums of f32 take no subgroup operations: their bits would depend on how wide subgroups are.',
+    )
   const sources = kernelSources({ kernel: name, operation, type, variant })
   const compiled: Kernel[] = []
   const block = async (source: BlockSource): Promise<BlockKernel> => {
@@ -125,12 +143,13 @@ function kernelSources(options: {
     blockLength = 256,
     blocksPerWorkgroup = 1,
     keys: { in?: boolean; out?: boolean } = {},
+    enable = '',
   ): BlockSource => ({
     blockLength,
     blocksPerWorkgroup,
     compile: {
       label: `reduction-${label} ${operation} ${type}`,
-      wgsl: `alias Input = ${keys.in ? 'u32' : type};\nalias Output = ${keys.out ? 'u32' : type};\n${operationsWgsl}${wgsl}`,
+      wgsl: `${enable}alias Input = ${keys.in ? 'u32' : type};\nalias Output = ${keys.out ? 'u32' : type};\n${operationsWgsl}${wgsl}`,
       constants: { operation: code, encodeAs: keys.in ? 0 : encoding, decodeAs: keys.out ? 0 : encoding },
     },
   })
@@ -146,24 +165,30 @@ function kernelSources(options: {
       return { general: source(name, interleavedConflictsWgsl) }
     case 'sequential':
       return { general: source(name, sequentialWgsl) }
-    case 'best':
-      return variant === 'serial'
-        ? { general: source('best-serial', bestSerialWgsl, leafLength, 4) }
-        : {
-            general: source('best-scalars', bestScalarsWgsl, leafLength),
-            aligned: source('best-vectors', bestVectorsWgsl, leafLength),
-          }
+    case 'best': {
+      if (variant === 'serial') return { general: source('best-serial', bestSerialWgsl, leafLength, 4) }
+      const [suffix, tail, enable] =
+        variant === 'subgroups'
+          ? ['-subgroups', tailSubgroupsWgsl, 'enable subgroups;\n']
+          : ['', tailWorkgroupWgsl, '']
+      return {
+        general: source(`best-scalars${suffix}`, tail + bestScalarsWgsl, leafLength, 1, {}, enable),
+        aligned: source(`best-vectors${suffix}`, tail + bestVectorsWgsl, leafLength, 1, {}, enable),
+      }
+    }
   }
 }
 
 /** Every kernel that the reduction can use: for tests and for compilation ahead of time. */
 export function reductionSources(): CompileOptions[] {
+  const bestVariants = ['vectors', 'subgroups', 'serial'] as const
   const sources: CompileOptions[] = []
   for (const kernel of reductionKernelNames)
     for (const operation of ['sum', 'min', 'max'] as const)
       for (const type of ['f32', 'i32', 'u32'] as const)
-        for (const variant of kernel === 'best' ? (['vectors', 'serial'] as const) : (['vectors'] as const)) {
-          if (kernel === 'atomic' && type === 'f32') continue
+        for (const variant of kernel === 'best' ? bestVariants : (['vectors'] as const)) {
+          if (type === 'f32' && (kernel === 'atomic' || (variant === 'subgroups' && operation === 'sum')))
+            continue
           const { general, aligned, count } = kernelSources({ kernel, operation, type, variant })
           for (const source of [general, aligned, count]) if (source) sources.push(source.compile)
         }
