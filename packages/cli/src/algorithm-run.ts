@@ -74,6 +74,7 @@ export async function runAlgorithm<R extends Report>(
     await traceFile?.handle.writeFile(
       chromeTrace([{ name: report.algorithm, devices: report.deviceNames, spans }]),
     )
+    terminal.signal.throwIfAborted()
     const wrong = report.checked && !report.verified
     if (!wrong) await files.commit()
     terminal.out(

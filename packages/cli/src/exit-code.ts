@@ -50,6 +50,9 @@ export function failureOf(error: unknown): Failure {
   if (error instanceof GpuError) {
     return { exit: exitOfGpuError[error.code], code: error.code, message: error.message }
   }
+  if (error instanceof Error && error.name === 'AbortError') {
+    return { exit: exitCode.interrupted, code: 'aborted', message: 'Interrupted; nothing is written.' }
+  }
   const message = error instanceof Error ? (error.stack ?? error.message) : String(error)
   return { exit: exitCode.internal, code: 'internal', message }
 }

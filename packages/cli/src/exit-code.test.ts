@@ -1,0 +1,42 @@
+import { GpuError } from '@tandem-gpu/core'
+import { describe, expect, it } from 'vitest'
+import { failureOf, UsageError } from './exit-code.ts'
+import { main } from './program.ts'
+import { recordedTerminal } from './terminal.ts'
+import { tandem, testBackend } from './testing/tandem.ts'
+
+describe('failureOf', () => {
+  it.each([
+    [new UsageError('Wrong.'), 2, 'bad-usage'],
+    [new UsageError('Wrong.', 'bad-input'), 2, 'bad-input'],
+    [new GpuError('no-device', 'None.'), 3, 'no-device'],
+    [new GpuError('no-driver', 'None.'), 3, 'no-driver'],
+    [new GpuError('device-lost', 'Lost.'), 3, 'device-lost'],
+    [new GpuError('too-large', 'Large.'), 2, 'too-large'],
+    [new GpuError('validation', 'Wrong.'), 2, 'validation'],
+    [new GpuError('aborted', 'Stopped.'), 130, 'aborted'],
+    [new DOMException('This operation was aborted', 'AbortError'), 130, 'aborted'],
+    [new TypeError('x is undefined'), 70, 'internal'],
+    ['thrown text', 70, 'internal'],
+  ])('%s exits with %i as %s', (error, exit, code) => {
+    expect(failureOf(error)).toMatchObject({ exit, code })
+  })
+
+  it('shows where a bug is, and only then', () => {
+    expect(failureOf(new TypeError('x is undefined')).message).toContain('exit-code.test.ts')
+    expect(failureOf(new GpuError('driver', 'The driver fails.')).message).toBe('The driver fails.')
+  })
+})
+
+it('an interrupt that comes first exits with 130', async () => {
+  const interrupted = new AbortController()
+  interrupted.abort()
+  const terminal = recordedTerminal(interrupted.signal)
+  expect(await main(['jacobi', '--rows', '64', '--cols', '64', '--backend', testBackend], terminal)).toBe(130)
+  expect(terminal.stdout).toBe('')
+})
+
+it('a missing check is no wrong answer', async () => {
+  const { exit, stdout } = await tandem(`transpose --rows 3 --cols 5 --no-verify --backend ${testBackend}`)
+  expect([exit, stdout]).toEqual([0, expect.stringMatching(/not checked/)])
+})
