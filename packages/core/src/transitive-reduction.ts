@@ -54,11 +54,8 @@ export function transitiveReduction(predecessors: readonly (readonly number[])[]
       kept.reverse()
       if (kept.length === 1) reach = kept[0]!
       else {
-        const pairs = new Int32Array(touched.length * 2)
-        for (let i = 0; i < touched.length; i++) {
-          pairs[2 * i] = touched[i]!
-          pairs[2 * i + 1] = furthest[touched[i]!]!
-        }
+        const pairs: number[] = []
+        for (const chain of touched) pairs.push(chain, furthest[chain]!)
         reach = pairs
       }
     }
@@ -79,5 +76,5 @@ export function transitiveReduction(predecessors: readonly (readonly number[])[]
 }
 
 /** Ancestors beyond the node's own chain: none (-1), those of one predecessor and itself, or (chain, position) pairs. */
-type Reach = number | Int32Array
+type Reach = number | readonly number[]
 const none = -1
