@@ -1,0 +1,148 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { lower, parseWgsl, reflect } from '../index.ts'
+import { fillBuffer, type KernelBuffer, parseKernelTest, readBuffer } from '../testing/index.ts'
+import { halfBits, halfValue } from './half.ts'
+import { compileReference } from './index.ts'
+
+/** Runs a kernel with its own header's buffers; what its `read_write` buffers hold afterwards, by name. */
+function runKernel(
+  source: string,
+  fill = fillBuffer,
+): Map<string, { buffer: KernelBuffer; bytes: Uint8Array }> {
+  const test = parseKernelTest(source)
+  const ir = lower(parseWgsl(source), {
+    ...(test.entryPoint === undefined ? {} : { entryPoint: test.entryPoint }),
+    constants: test.constants,
+  })
+  const bindings = new Map<string, Uint8Array>()
+  const outputs = new Map<string, { buffer: KernelBuffer; bytes: Uint8Array }>()
+  for (const binding of reflect(ir).bindings) {
+    const buffer = test.buffers.find((b) => b.name === binding.name)!
+    const bytes = fill(buffer)
+    bindings.set(`${binding.group}.${binding.binding}`, bytes)
+    if (binding.access === 'read_write') outputs.set(binding.name, { buffer, bytes })
+  }
+  compileReference(ir).run({ workgroups: test.workgroups, bindings })
+  return outputs
+}
+
+/** The bytes of output `name` of a one-workgroup kernel whose body is `body`, over `in_f`, `in_i` and `in_u` of 8 scalars. */
+function evaluate(body: string, output: string, declarations = ''): number[] {
+  const source = `// run: workgroups=1,1,1
+// buffer in_f: f32[8] values(0, 1.5, -2.5, 3.25, -0.5, 100, 0.001, 7)
+// buffer in_i: i32[8] values(0, 1, -1, 7, -7, 2147483647, -2147483648, 13)
+// buffer out: ${output}[8]
+@group(0) @binding(0) var<storage, read> in_f: array<f32>;
+@group(0) @binding(1) var<storage, read> in_i: array<i32>;
+@group(0) @binding(2) var<storage, read_write> out: array<${output}>;
+${declarations}
+@compute @workgroup_size(8) fn main(@builtin(local_invocation_index) i: u32) {
+  _ = in_f[0]; _ = in_i[0];
+  ${body}
+}`
+  const { buffer, bytes } = runKernel(source).get('out')!
+  return readBuffer(buffer, bytes)
+}
+
+describe('the reference executor', () => {
+  it('wraps and guards integers as WGSL defines', () => {
+    expect(evaluate('out[i] = in_i[i] + 1;', 'i32')).toEqual([1, 2, 0, 8, -6, -2147483648, -2147483647, 14])
+    expect(evaluate('out[i] = in_i[i] / in_i[0];', 'i32')).toEqual([
+      0, 1, -1, 7, -7, 2147483647, -2147483648, 13,
+    ])
+    expect(evaluate('out[i] = in_i[i] / in_i[2];', 'i32')[6]).toBe(-2147483648)
+    expect(evaluate('out[i] = in_i[i] % 4;', 'i32')).toEqual([0, 1, -1, 3, -3, 3, 0, 1])
+    expect(evaluate('out[i] = in_i[i] * in_i[5];', 'i32')[5]).toBe(1)
+    expect(evaluate('out[i] = 1u << (u32(in_i[i]) + 32u);', 'u32')[1]).toBe(2)
+  })
+  it('rounds f32 once an operation and clamps conversions', () => {
+    expect(evaluate('out[i] = in_f[i] + 16777216.0;', 'f32')[1]).toBe(16777218)
+    expect(evaluate('out[i] = in_f[6] * 3.0;', 'f32')[0]).toBe(Math.fround(Math.fround(0.001) * 3))
+    expect(evaluate('out[i] = i32(in_f[i] * 1e9);', 'i32').slice(1, 3)).toEqual([1500000000, -2147483648])
+    expect(evaluate('out[i] = u32(in_f[i]);', 'u32')).toEqual([0, 1, 0, 3, 0, 100, 0, 7])
+  })
+  it('runs vectors, matrices, swizzles, structures and pointers', () => {
+    const declarations = `struct Pair { a: vec3f, b: i32 }
+      fn bump(p: ptr<function, Pair>, by: f32) { (*p).a.y += by; (*p).b = (*p).b * 2; }`
+    const body = `var pair = Pair(vec3f(1, 2, 3), 5);
+      bump(&pair, f32(i));
+      pair.a = pair.a.zyx;
+      let m = mat2x2f(1, 2, 3, 4) * vec2f(1, f32(pair.b));
+      out[i] = pair.a.x * 1000 + pair.a.y * 100 + m.x + m.y;`
+    expect(evaluate(body, 'f32', declarations)[3]).toBe(3000 + 500 + 31 + 42)
+  })
+  it('runs loops, switches and continuing parts', () => {
+    const body = `var sum = 0; var n = 0;
+      loop { if n == 3 { n += 2; continue; }
+        switch n { case 1, 2 { sum += 10; } default { sum += 1; } }
+        continuing { n += 1; break if n > 7; } }
+      for (var k = 0; k < 10; k++) { if k % 2 == 0 { continue; } sum += k; }
+      while n > 0 { n -= 4; }
+      out[i] = sum * 10 + n;`
+    expect(evaluate(body, 'i32')[0]).toBe((1 + 10 + 10 + 1 + 1 + 25) * 10 + 0)
+  })
+  it('shares workgroup memory across barriers and gives each invocation its own privates', () => {
+    const declarations = 'var<workgroup> shared_values: array<i32, 8>; var<private> mine: i32 = 3;'
+    const body = `mine += i32(i); shared_values[i] = mine; workgroupBarrier(); out[i] = shared_values[7u - i];`
+    expect(evaluate(body, 'i32', declarations)).toEqual([10, 9, 8, 7, 6, 5, 4, 3])
+  })
+  it('notices a barrier that some invocations miss', () => {
+    const source = `// run: workgroups=1,1,1
+// buffer out: i32[8]
+@group(0) @binding(0) var<storage, read_write> out: array<i32>;
+@compute @workgroup_size(8) fn main(@builtin(local_invocation_index) i: u32) {
+  if out[i] == 0 && i < 4u { workgroupBarrier(); out[i] = 1; }
+}`
+    expect(() => runKernel(source)).toThrow(/4 of 8 invocations/)
+  })
+  it('reports every access, in bytes of the binding', () => {
+    const source = `// run: workgroups=1,1,1
+@group(0) @binding(0) var<storage, read> a: array<vec2f>;
+@group(0) @binding(1) var<storage, read_write> b: array<f32>;
+@compute @workgroup_size(1) fn main() { b[3] = a[1].y; }`
+    const ir = lower(parseWgsl(source))
+    const seen: string[] = []
+    compileReference(ir).run({
+      workgroups: [1, 1, 1],
+      bindings: new Map([
+        ['0.0', new Uint8Array(64)],
+        ['0.1', new Uint8Array(64)],
+      ]),
+      onAccess: (binding, offset, length, use) => seen.push(`${use} ${binding} ${offset}+${length}`),
+    })
+    expect(seen).toEqual(['read 0.0 12+4', 'write 0.1 12+4'])
+  })
+})
+
+describe('halves', () => {
+  it('round-trip, all of them', () => {
+    for (let bits = 0; bits < 0x10000; bits++) {
+      const value = halfValue(bits)
+      if (!Number.isNaN(value)) expect(halfBits(value)).toBe(bits)
+    }
+  })
+})
+
+const kernelsUrl = new URL('../../testdata/kernels/', import.meta.url)
+
+describe('the corpus', () => {
+  const sources = readdirSync(kernelsUrl)
+    .filter((name) => name.endsWith('.wgsl'))
+    .map((name) => ({ name, source: readFileSync(new URL(name, kernelsUrl), 'utf8') }))
+  /** Subgroup operations need lockstep, which one invocation after another does not give. */
+  const runnable = sources.filter(({ source }) => !/^enable subgroups/m.test(source))
+
+  it('runs, every kernel without subgroups', () => {
+    const failures = runnable.flatMap(({ name, source }) => {
+      try {
+        runKernel(source)
+        return []
+      } catch (error) {
+        return [`${name}: ${(error as Error).message}`]
+      }
+    })
+    expect(failures).toEqual([])
+    expect(runnable.length).toBeGreaterThan(300)
+  })
+})
