@@ -45,6 +45,26 @@ export function describeCommands(suite: Suite): void {
       }
     })
 
+    test('of large blocks', async () => {
+      const { devices, queue } = suite.group
+      const [rows, columns] = [1100, 1500]
+      const source = suite.use(await devices[0]!.allocate('u32', [rows, columns]))
+      const target = suite.use(await devices.at(-1)!.allocate('u32', [1200, 901]))
+      await queue.write(source, numbered(rows * columns))
+      const program = suite.group.record((r) =>
+        r.copy(source.block(90, 333, 1000, 877), target.block(100, 11, 1000, 877)),
+      )
+      await queue.run(suite.use(program))
+      const result = await queue.read(target)
+      let wrong = 0
+      for (let i = 0; i < result.length; i++) {
+        const [row, column] = [Math.floor(i / 901) - 100, (i % 901) - 11]
+        const inside = row >= 0 && row < 1000 && column >= 0 && column < 877
+        if (result[i] !== (inside ? 1 + (row + 90) * columns + column + 333 : 0)) wrong++
+      }
+      expect(wrong).toBe(0)
+    })
+
     test('of f16 at odd offsets and odd lengths', async () => {
       const { devices, queue } = suite.group
       for (const receiver of devices) {

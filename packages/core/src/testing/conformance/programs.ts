@@ -59,6 +59,21 @@ export function describePrograms(suite: Suite): void {
       },
     )
 
+    test('of many dispatches give each its own uniforms', async () => {
+      const { devices, queue } = suite.group
+      const kernel = suite.use(await suite.group.compile({ wgsl: accumulate }))
+      const count = 500
+      const x = suite.use(await devices[0]!.allocate('u32', 1))
+      const y = suite.use(await devices[0]!.allocate('u32', count))
+      const program = suite.group.record((r) => {
+        for (let i = 0; i < count; i++)
+          r.dispatch(kernel, { workgroups: 1, args: { x, y: y.slice(i, 1), addend: i * i } })
+      })
+      expect(program.plan.commands.every(({ after }) => after.length === 0)).toBe(true)
+      await queue.run(suite.use(program), 2)
+      expect(await queue.read(y)).toEqual(Uint32Array.from({ length: count }, (_, i) => 4 * i * i))
+    })
+
     test('own their scratch', async () => {
       const { devices, queue } = suite.group
       const kernel = suite.use(await suite.group.compile({ wgsl: accumulate }))
