@@ -1,6 +1,7 @@
 import { type ByteRegion, GpuError, type Plan, type PlanBinding, type PlanCommand } from '@tandem-gpu/core'
 import type { CudaKernel } from './cuda-kernel.ts'
 import type { CopyNode, CopySide, FillNode, KernelNode } from './graph-nodes.ts'
+import { copyShape, internalKernels } from './internal-kernels.ts'
 import { trapRecordByteLength } from './trap-record.ts'
 
 /** A node of which only the place in the graph is open. */
@@ -18,9 +19,19 @@ export interface PlanMemory {
   trapAddress(gpu: number): number
   /** May the copy engines of one GPU reach the other's memory? */
   reachable(reader: number, owner: number): boolean
+  /** Id of one of the runtime's own kernels on a GPU. */
+  internalKernel(entry: string, gpu: number): number
   /** Page-locked memory for a copy between GPUs that cannot reach each other. */
   bounceAddress(command: number): number
 }
+
+/**
+ * Copies inside one GPU: from here on a kernel is quicker than the driver's copy node (H200, 1 GiB: 2,770 GB/s by the node, 4,260 GB/s by
+ * a kernel); below, both take a microsecond.
+ */
+const localKernelByteLength = 256 * 1024
+/** Copies between GPUs: up to here a kernel that reads the peer starts sooner than a copy engine; above, the engine is quicker. */
+const peerKernelByteLength = 512 * 1024
 
 /** Largest distance between rows that the driver takes in a 2-D copy. */
 const maxPitch = 2 ** 31 - 1
@@ -62,7 +73,12 @@ export function commandNodes(plan: Plan, command: PlanCommand, memory: PlanMemor
           copyNode(target.gpu, bounce, to, rowByteLength, rows),
         ]
       }
-      return [copyNode(gpu, from, to, command.source.rowByteLength, command.source.rows)]
+      const node = copyNode(gpu, from, to, command.source.rowByteLength, command.source.rows)
+      if (source.onHost || target.onHost) return [node]
+      const byteLength = node.rowByteLength * node.rows
+      const byKernel =
+        source.gpu === target.gpu ? byteLength >= localKernelByteLength : byteLength <= peerKernelByteLength
+      return [(byKernel ? copyKernelNode(node, memory) : undefined) ?? node]
     }
     case 'fill': {
       const { rowByteLength, rows, rowByteStride } = dense(command.target)
@@ -129,6 +145,32 @@ function copyNode(
     if (pitch > maxPitch) throw pitchError({ label: 'copy' }, pitch)
   }
   return { kind: 'copy', gpu, source, target, rowByteLength, rows }
+}
+
+/** The same copy by a kernel, where addresses, pitches and lengths are multiples of 16 or 4 bytes. */
+function copyKernelNode(
+  node: Omit<CopyNode, 'after'>,
+  memory: PlanMemory,
+): Omit<KernelNode, 'after'> | undefined {
+  const { gpu, source, target, rowByteLength, rows } = node
+  const values = [
+    source.address,
+    target.address,
+    rowByteLength,
+    ...(rows > 1 ? [source.pitch, target.pitch] : []),
+  ]
+  const unit = [16, 4].find((candidate) => values.every((value) => value % candidate === 0))
+  if (unit === undefined) return undefined
+  const units = rowByteLength / unit
+  const entry = unit === 16 ? internalKernels.copy16 : internalKernels.copy4
+  return {
+    kind: 'kernel',
+    gpu,
+    kernelId: memory.internalKernel(entry, gpu),
+    ...copyShape(units, rows),
+    dynamicSharedByteLength: 0,
+    parameters: [source.address, source.pitch, target.address, target.pitch, units, rows],
+  }
 }
 
 /** One row where the rows touch. */

@@ -2,9 +2,11 @@ import type { Executable, Plan, PlanBuffer } from '@tandem-gpu/core'
 import { bounceByteLength, type PlanMemory } from './command-nodes.ts'
 import type { CudaKernel } from './cuda-kernel.ts'
 import { encodeNodes } from './graph-nodes.ts'
-import { type GraphSet, lowerProfiled, lowerToOneGraph, type StampMemory } from './lower-plan.ts'
+import { flagsPerRepetition, lowerPerGpu, type SyncMemory } from './lower-per-gpu.ts'
+import { type GraphSet, lowerProfiled, lowerToOneGraph, stampNode } from './lower-plan.ts'
 import type { NativeGroup } from './native-addon.ts'
 import { trapRecordByteLength } from './trap-record.ts'
+import { longestUnroll } from './unrolling.ts'
 
 /** What an executable needs of its runtime. */
 export interface ExecutableHost {
@@ -12,6 +14,10 @@ export interface ExecutableHost {
   gpuOf(device: number): number
   reachable(reader: number, owner: number): boolean
   place(buffer: PlanBuffer): { readonly onHost: boolean; readonly address: number; readonly gpu: number }
+  /** Id of one of the runtime's own kernels on a GPU; loaded by the time that what is queued next runs. */
+  internalKernel(entry: string, gpu: number): number
+  /** May programs be one graph for each GPU, where all GPUs of a program reach one another? */
+  readonly graphPerGpu: boolean
   /** An id that no kernel or graph has had. */
   nextId(): number
 }
@@ -24,6 +30,8 @@ interface Arena {
 
 /** How many unroll lengths stay instantiated besides the single repetition. */
 const keptLengths = 4
+/** Epochs stand this far apart: GPUs write flags, never these. */
+const epochByteLength = 256
 
 /** A plan with its graphs, which are instantiated when a run first needs them. */
 export class CudaExecutable implements Executable {
@@ -37,6 +45,9 @@ export class CudaExecutable implements Executable {
   readonly #layout: ArenaLayout
   readonly #bounces: ReadonlyMap<number, ArrayBuffer>
   readonly #graphs = new Map<number, GraphHandles>()
+  readonly #perGpu: boolean
+  /** Which parts of the arenas' synchronisation memory are free. */
+  readonly #freeSyncs: number[]
   #profileGraphs: GraphHandles | undefined
   #startGraphs: GraphHandles | undefined
   /** What the uniform block on the GPUs holds; undefined before the first run. */
@@ -48,7 +59,9 @@ export class CudaExecutable implements Executable {
       (command) =>
         command.kind === 'dispatch' && (plan.kernels[command.kernel] as CudaKernel).bounds === 'trap',
     )
-    const layout = arenaLayout(plan, hasTraps)
+    const perGpu = host.graphPerGpu && gpus.length > 1 && allReach(gpus, host)
+    const flags = perGpu ? flagsPerRepetition(plan, host.gpuOf) * longestUnroll(plan.commands.length) : 0
+    const layout = arenaLayout(plan, hasTraps, flags, perGpu ? keptLengths + 2 : 0)
     const arenas = new Map<number, Arena>()
     const bounces = new Map<number, ArrayBuffer>()
     const bounceAddresses = new Map<number, number>()
@@ -59,6 +72,7 @@ export class CudaExecutable implements Executable {
       uniformAddress: (gpu) => arenas.get(gpu)!.address + layout.uniforms,
       trapAddress: (gpu) => arenas.get(gpu)!.address + layout.traps,
       reachable: (reader, owner) => host.reachable(reader, owner),
+      internalKernel: (entry, gpu) => host.internalKernel(entry, gpu),
       bounceAddress: (command) => bounceAddresses.get(command)!,
     }
     try {
@@ -72,7 +86,17 @@ export class CudaExecutable implements Executable {
         bounces.set(command.index, arrayBuffer)
         bounceAddresses.set(command.index, await host.native.lockHost(arrayBuffer))
       }
-      const executable = new CudaExecutable(host, plan, gpus, memory, hasTraps, arenas, layout, bounces)
+      const executable = new CudaExecutable(
+        host,
+        plan,
+        gpus,
+        memory,
+        hasTraps,
+        perGpu,
+        arenas,
+        layout,
+        bounces,
+      )
       // Instantiated now, so that what the driver refuses is known before the first run.
       await executable.graphs(1).ready
       return executable
@@ -90,6 +114,7 @@ export class CudaExecutable implements Executable {
     gpus: readonly number[],
     memory: PlanMemory,
     hasTraps: boolean,
+    perGpu: boolean,
     arenas: ReadonlyMap<number, Arena>,
     layout: ArenaLayout,
     bounces: ReadonlyMap<number, ArrayBuffer>,
@@ -103,6 +128,8 @@ export class CudaExecutable implements Executable {
     this.#arenas = arenas
     this.#layout = layout
     this.#bounces = bounces
+    this.#perGpu = perGpu
+    this.#freeSyncs = Array.from({ length: layout.syncCount }, (_, index) => index)
   }
 
   /** Graphs of `repetitions` repetitions. Queued for instantiation at the first call: a run may be queued right behind. */
@@ -115,42 +142,26 @@ export class CudaExecutable implements Executable {
     }
     for (const length of this.#graphs.keys()) {
       if (this.#graphs.size <= keptLengths) break
-      if (length !== 1) this.#destroy(this.#graphs, length)
+      if (length !== 1) this.#destroy(length)
     }
-    const handles = this.#instantiate(lowerToOneGraph(this.plan, repetitions, this.memory))
+    const handles = this.#lower(repetitions)
     this.#graphs.set(repetitions, handles)
     return handles
   }
 
   /** One repetition with time stamps around every command. */
-  profileGraphs(stamps: Pick<StampMemory, 'stampKernel'>): GraphHandles {
+  profileGraphs(): GraphHandles {
     this.#profileGraphs ??= this.#instantiate(
-      lowerProfiled(this.plan, this.memory, this.#stampMemory(stamps)),
+      lowerProfiled(this.plan, this.memory, (gpu, slot) => this.#stampAddress(gpu, slot)),
     )
     return this.#profileGraphs
   }
 
   /** One time stamp on the first GPU, in the slot behind those of the commands. */
-  startGraphs(stamps: Pick<StampMemory, 'stampKernel'>): GraphHandles {
+  startGraphs(): GraphHandles {
     const gpu = this.gpus[0]!
-    const { stampKernel, stampAddress } = this.#stampMemory(stamps)
-    this.#startGraphs ??= this.#instantiate([
-      {
-        mainGpu: gpu,
-        nodes: [
-          {
-            kind: 'kernel',
-            gpu,
-            after: [],
-            kernelId: stampKernel(gpu),
-            grid: [1, 1, 1],
-            block: [1, 1, 1],
-            dynamicSharedByteLength: 0,
-            parameters: [stampAddress(gpu, this.startSlot)],
-          },
-        ],
-      },
-    ])
+    const node = stampNode(this.memory, gpu, this.#stampAddress(gpu, this.startSlot), [])
+    this.#startGraphs ??= this.#instantiate([{ mainGpu: gpu, nodes: [node] }])
     return this.#startGraphs
   }
 
@@ -188,7 +199,7 @@ export class CudaExecutable implements Executable {
   }
 
   release(): void {
-    for (const length of [...this.#graphs.keys()]) this.#destroy(this.#graphs, length)
+    for (const length of [...this.#graphs.keys()]) this.#destroy(length)
     for (const handles of [this.#profileGraphs, this.#startGraphs]) {
       for (const id of handles?.ids ?? []) this.#host.native.destroyGraph(id)
     }
@@ -198,11 +209,23 @@ export class CudaExecutable implements Executable {
     }
   }
 
-  #stampMemory(stamps: Pick<StampMemory, 'stampKernel'>): StampMemory {
-    return {
-      stampKernel: (gpu) => stamps.stampKernel(gpu),
-      stampAddress: (gpu, slot) => this.#arenas.get(gpu)!.address + this.#layout.stamps + slot * 8,
+  #stampAddress(gpu: number, slot: number): number {
+    return this.#arenas.get(gpu)!.address + this.#layout.stamps + slot * 8
+  }
+
+  #lower(repetitions: number): GraphHandles {
+    if (!this.#perGpu) return this.#instantiate(lowerToOneGraph(this.plan, repetitions, this.memory))
+    const part = this.#freeSyncs.pop()!
+    const { syncs, syncByteLength } = this.#layout
+    const base = (gpu: number) => this.#arenas.get(gpu)!.address + syncs + part * syncByteLength
+    const sync: SyncMemory = {
+      epochAddress: base,
+      flagAddress: (gpu, slot) => base(gpu) + epochByteLength + slot * 4,
+      stopAddress: this.#host.native.stopAddress(),
     }
+    // Left over from graphs that had this part before.
+    for (const gpu of this.gpus) this.#host.native.zero(gpu, base(gpu), syncByteLength).catch(() => {})
+    return { ...this.#instantiate(lowerPerGpu(this.plan, repetitions, this.memory, sync)), syncPart: part }
   }
 
   #instantiate(set: GraphSet): GraphHandles {
@@ -218,9 +241,11 @@ export class CudaExecutable implements Executable {
     return { ids, ready }
   }
 
-  #destroy(graphs: Map<number, GraphHandles>, key: number): void {
-    for (const id of graphs.get(key)?.ids ?? []) this.#host.native.destroyGraph(id)
-    graphs.delete(key)
+  #destroy(length: number): void {
+    const handles = this.#graphs.get(length)
+    for (const id of handles?.ids ?? []) this.#host.native.destroyGraph(id)
+    if (handles?.syncPart !== undefined) this.#freeSyncs.push(handles.syncPart)
+    this.#graphs.delete(length)
   }
 }
 
@@ -228,20 +253,33 @@ export interface GraphHandles {
   readonly ids: readonly number[]
   /** Rejects when the driver refuses the graph. */
   readonly ready: Promise<void>
+  /** Part of the synchronisation memory, for one graph a GPU. */
+  readonly syncPart?: number
+}
+
+function allReach(gpus: readonly number[], host: ExecutableHost): boolean {
+  return gpus.every((reader) => gpus.every((owner) => host.reachable(reader, owner)))
 }
 
 interface ArenaLayout {
   readonly uniforms: number
   readonly traps: number
   readonly stamps: number
+  readonly syncs: number
+  readonly syncCount: number
+  /** Of one part: an epoch, then flags. */
+  readonly syncByteLength: number
   readonly byteLength: number
 }
 
-function arenaLayout(plan: Plan, hasTraps: boolean): ArenaLayout {
+function arenaLayout(plan: Plan, hasTraps: boolean, flags: number, syncCount: number): ArenaLayout {
   const aligned = (byteLength: number) => Math.ceil(byteLength / 256) * 256
   const traps = aligned(plan.uniformBlock.length)
   const stamps = traps + (hasTraps ? aligned(plan.commands.length * trapRecordByteLength) : 0)
-  return { uniforms: 0, traps, stamps, byteLength: stamps + aligned((plan.commands.length * 2 + 1) * 8) }
+  const syncs = stamps + aligned((plan.commands.length * 2 + 1) * 8)
+  const syncByteLength = epochByteLength + aligned(flags * 4)
+  const byteLength = syncs + syncCount * syncByteLength
+  return { uniforms: 0, traps, stamps, syncs, syncCount, syncByteLength, byteLength }
 }
 
 function equalBytes(a: Uint8Array<ArrayBuffer>, b: Uint8Array<ArrayBuffer>): boolean {

@@ -12,6 +12,7 @@ import type { Libraries } from './libraries.ts'
 import { nativeAddon } from './native-addon.ts'
 import { configureFake, fakeLibraries } from './testing/fake-driver.ts'
 import { dispatch, plan, region } from './testing/plan-text.ts'
+import { randomProgramDifferences } from './testing/random-program.ts'
 import { testKernelSource, translateTestKernel } from './testing/test-kernels.ts'
 
 const libraries: Libraries = fakeLibraries()
@@ -47,6 +48,7 @@ async function open(
     }),
     translate: translateTestKernel,
     peerAccess: true,
+    lowering: 'graph-per-gpu',
     label: 'test',
     ...options,
   })
@@ -145,59 +147,80 @@ describe('memory', () => {
 })
 
 describe('programs', () => {
-  it('runs dispatches, copies, fills, uploads and downloads in the order of the edges, on two GPUs', async () => {
-    for (const seed of [1, 2, 3, 4, 5, 6, 7, 8]) {
-      configureFake({ FAKE_CUDA_SEED: seed })
-      const runtime = await open([0, 1])
-      const kernel = await runtime.compile(testKernelSource('add'))
-      const host = runtime.allocateHost(64)
-      new Uint32Array(host.arrayBuffer).set(Array.from({ length: 16 }, (_, index) => index))
-      const a = await runtime.allocate(0, 64, { label: 'a', zero: true })
-      const b = await runtime.allocate(1, 64, { label: 'b', zero: true })
-      const out = runtime.allocateHost(64)
-      const whole = (buffer: number) => region(buffer, 0, 64)
-      const program = plan(
-        [host, a, b, out],
-        [
-          { kind: 'upload', device: 0, source: whole(0), target: whole(1), after: [], afterPrevious: [3] },
-          dispatch(0, whole(1), whole(1), 0, { after: [0] }),
-          {
-            kind: 'fill',
-            device: 1,
-            target: whole(2),
-            pattern: 7,
-            patternByteLength: 4,
-            after: [],
-            afterPrevious: [5],
-          },
-          {
-            kind: 'copy',
-            device: 1,
-            source: region(1, 16, 32),
-            target: region(2, 32, 32),
-            after: [1, 2],
-            afterPrevious: [],
-          },
-          dispatch(1, whole(2), whole(2), 1, { after: [3] }),
-          { kind: 'download', device: 1, source: whole(2), target: whole(3), after: [4], afterPrevious: [] },
-        ],
-        [kernel],
-        [100, 1000],
-      )
-      const executable = await runtime.instantiate(program)
-      const { seconds, clock } = await runtime.run(executable, { times: 50 })
-      expect(clock).toBe('device')
-      expect(seconds).toBeGreaterThan(0)
-      const expected = [
-        ...new Array(8).fill(1007),
-        ...Array.from({ length: 8 }, (_, index) => index + 4 + 100 + 1000),
-      ]
-      expect([...new Uint32Array(out.arrayBuffer)]).toEqual(expected)
-      runtime.release(executable)
-      runtime.releaseKernel(kernel)
-      await runtime.dispose()
-    }
-  })
+  it.each(['one-graph', 'graph-per-gpu'] as const)(
+    'runs commands of every kind in the order of the edges on two GPUs: %s',
+    async (lowering) => {
+      for (const seed of [1, 2, 3, 4, 5, 6, 7, 8]) {
+        configureFake({ FAKE_CUDA_SEED: seed })
+        const runtime = await open([0, 1], { lowering })
+        const kernel = await runtime.compile(testKernelSource('add'))
+        const host = runtime.allocateHost(64)
+        new Uint32Array(host.arrayBuffer).set(Array.from({ length: 16 }, (_, index) => index))
+        const a = await runtime.allocate(0, 64, { label: 'a', zero: true })
+        const b = await runtime.allocate(1, 64, { label: 'b', zero: true })
+        const out = runtime.allocateHost(64)
+        const whole = (buffer: number) => region(buffer, 0, 64)
+        const program = plan(
+          [host, a, b, out],
+          [
+            { kind: 'upload', device: 0, source: whole(0), target: whole(1), after: [], afterPrevious: [3] },
+            dispatch(0, whole(1), whole(1), 0, { after: [0] }),
+            {
+              kind: 'fill',
+              device: 1,
+              target: whole(2),
+              pattern: 7,
+              patternByteLength: 4,
+              after: [],
+              afterPrevious: [5],
+            },
+            {
+              kind: 'copy',
+              device: 1,
+              source: region(1, 16, 32),
+              target: region(2, 32, 32),
+              after: [1, 2],
+              afterPrevious: [],
+            },
+            dispatch(1, whole(2), whole(2), 1, { after: [3] }),
+            {
+              kind: 'download',
+              device: 1,
+              source: whole(2),
+              target: whole(3),
+              after: [4],
+              afterPrevious: [],
+            },
+          ],
+          [kernel],
+          [100, 1000],
+        )
+        const executable = await runtime.instantiate(program)
+        const { seconds, clock } = await runtime.run(executable, { times: 50 })
+        expect(clock).toBe('device')
+        expect(seconds).toBeGreaterThan(0)
+        const expected = [
+          ...new Array(8).fill(1007),
+          ...Array.from({ length: 8 }, (_, index) => index + 4 + 100 + 1000),
+        ]
+        expect([...new Uint32Array(out.arrayBuffer)]).toEqual(expected)
+        runtime.release(executable)
+        runtime.releaseKernel(kernel)
+        await runtime.dispose()
+      }
+    },
+  )
+
+  it.each(['one-graph', 'graph-per-gpu'] as const)(
+    'carries out random programs on three GPUs as if one after another: %s',
+    async (lowering) => {
+      configureFake({ FAKE_CUDA_DEVICES: 3 })
+      const runtime = await open([0, 1, 2, 1], { lowering })
+      for (let seed = 1; seed <= 25; seed += 1) {
+        expect(await randomProgramDifferences(runtime, seed, 4 + (seed % 20), [1, 3, 40, 1, 7])).toEqual([])
+      }
+    },
+  )
 
   it('copies blocks between leading dimensions, and bounces between GPUs that cannot reach each other', async () => {
     for (const peers of ['all', 'none']) {

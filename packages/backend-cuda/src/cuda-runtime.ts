@@ -19,7 +19,7 @@ import { CudaExecutable } from './cuda-executable.ts'
 import type { CudaKernel, Translate } from './cuda-kernel.ts'
 import { toGpuError } from './driver-error.ts'
 import { encodeNodes } from './graph-nodes.ts'
-import { internalKernels, internalPtx } from './internal-kernels.ts'
+import { internalKernels, kernelPtx } from './internal-kernels.ts'
 import type { KernelCompiler } from './kernel-compiler.ts'
 import type { NativeGroup } from './native-addon.ts'
 import { trapError } from './trap-record.ts'
@@ -34,8 +34,13 @@ export interface CudaRuntimeOptions {
   readonly translate: Translate
   /** False denies kernels access to other devices' memory, and copies between GPUs the direct way. */
   readonly peerAccess: boolean
+  /** How programs over several GPUs become graphs. */
+  readonly lowering: Lowering
   readonly label: string
 }
+
+/** `one-graph`: the driver orders commands on different GPUs; `graph-per-gpu`: kernels that signal and wait do, where all GPUs of a program reach one another. */
+export type Lowering = 'one-graph' | 'graph-per-gpu'
 
 interface CudaAllocation extends Allocation {
   readonly gpu: number
@@ -219,6 +224,9 @@ export class CudaRuntime implements Runtime {
           gpuOf: (device) => this.#gpuOf(device),
           reachable: (reader, owner) => this.#copiesDirectly(reader, owner),
           place: (buffer) => this.#place(buffer),
+          internalKernel: (entry, gpu) => this.#internalKernel(entry, gpu),
+          graphPerGpu:
+            this.#options.lowering === 'graph-per-gpu' && this.#architectures().every(hasScopedMemory),
           nextId: () => this.#nextId(),
         },
         plan,
@@ -250,19 +258,18 @@ export class CudaRuntime implements Runtime {
       ready.push(graphs.ready)
       return { graphs: graphs.ids, count }
     }
-    const stamps = { stampKernel: (gpu: number) => this.#internalKernel(internalKernels.stamp, gpu) }
     try {
       // Nothing is awaited before the run is queued: calls take effect in the order they are made.
       const outcome = this.#guard(`Running program '${plan.label}'`, () => {
         const steps = []
-        if (profile) steps.push(step(executable.startGraphs(stamps), 1))
+        if (profile) steps.push(step(executable.startGraphs(), 1))
         const plain = profile ? times - 1 : times
         if (plain > 0) {
           const split = splitLaunches(plan.commands.length, plain)
           steps.push(step(executable.graphs(split.unroll), split.launches))
           if (split.rest > 0) steps.push(step(executable.graphs(split.rest), 1))
         }
-        if (profile) steps.push(step(executable.profileGraphs(stamps), 1))
+        if (profile) steps.push(step(executable.profileGraphs(), 1))
         return this.#native.run({
           steps,
           uniformTargets: executable.uniformTargets(uniformBlock),
@@ -377,7 +384,7 @@ export class CudaRuntime implements Runtime {
     if (known !== undefined) return known
     const id = this.#nextId()
     this.#internalIds.set(key, id)
-    const image = new TextEncoder().encode(internalPtx) as Uint8Array<ArrayBuffer>
+    const image = new TextEncoder().encode(kernelPtx(entry)) as Uint8Array<ArrayBuffer>
     // A failure shows again, with its reason, where the kernel is used.
     this.#native.loadKernel(id, gpu, image, entry, 0).catch(() => {})
     return id
@@ -484,4 +491,9 @@ export class CudaRuntime implements Runtime {
 
 function words(bytes: Uint8Array<ArrayBuffer>): BigUint64Array {
   return new BigUint64Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 8)
+}
+
+/** Volta and newer. */
+function hasScopedMemory(architecture: string): boolean {
+  return Number(architecture.slice(3)) >= 70
 }

@@ -2,7 +2,7 @@ import type { Adapter, Backend } from '@tandem-gpu/core'
 import { GpuError } from '@tandem-gpu/core'
 import { emitCuda } from '@tandem-gpu/wgsl'
 import { findAdapters } from './adapters.ts'
-import { CudaRuntime } from './cuda-runtime.ts'
+import { CudaRuntime, type Lowering } from './cuda-runtime.ts'
 import { toGpuError } from './driver-error.ts'
 import { KernelCache, type KernelCacheOptions } from './kernel-cache.ts'
 import { KernelCompiler, type ShippedKernels } from './kernel-compiler.ts'
@@ -17,6 +17,8 @@ export interface CudaOptions {
   readonly fmad?: boolean
   /** False denies kernels other devices' memory, virtual devices' too: for testing what needs no peer access. */
   readonly peerAccess?: boolean
+  /** How programs over several GPUs become CUDA graphs; default `graph-per-gpu`, which falls back to `one-graph` where it cannot work. */
+  readonly lowering?: Lowering
   /** Names or paths of the NVIDIA libraries, tried in order; default: the loader's, then the usual folders. */
   readonly libraries?: Partial<Libraries>
   readonly shippedKernels?: ShippedKernels
@@ -53,6 +55,7 @@ export function cuda(options: CudaOptions = {}): Backend {
           }),
           translate: (source) => emitCuda(source.module, { bounds: source.bounds, label: source.label }),
           peerAccess: options.peerAccess ?? true,
+          lowering: options.lowering ?? 'graph-per-gpu',
           label,
         })
       } catch (error) {

@@ -1,15 +1,49 @@
 /**
- * Kernels that the runtime itself needs, as PTX that every supported driver takes (PTX 6.0, sm_60), so that they need no NVRTC.
- * Parameters are eight bytes each.
+ * Kernels that the runtime itself needs, as PTX that every supported driver takes, so that they need no NVRTC. Parameters are
+ * eight bytes each.
  */
+
+/** Stamps and copies: PTX 6.0 for sm_60 and newer. */
 export const internalKernels = {
   /** (slot): the GPU's nanosecond clock. */
   stamp: 'tandem_stamp',
   /** (role, own flag, peer's flag, stamps, rounds): a ping-pong between two GPUs, each of which writes its clock at every turn. */
   pingPong: 'tandem_ping_pong',
+  /** (source, source pitch, target, target pitch, units in a row, rows), units of 16 bytes. */
+  copy16: 'tandem_copy16',
+  /** The same with units of 4 bytes. */
+  copy4: 'tandem_copy4',
 } as const
 
-export const internalPtx = `.version 6.0
+/** Synchronisation between GPUs: PTX 6.0 for sm_70 and newer, which have scoped memory operations. */
+export const syncKernels = {
+  /** (epoch): counts a GPU's launches of one set of graphs. */
+  begin: 'tandem_begin',
+  /** (epoch, count, flag…): writes the epoch into flags on other GPUs, behind everything before it. */
+  signal: 'tandem_signal',
+  /** (epoch, stop word, count, lags, flag…): waits until each flag holds the epoch, or the one before where the flag's bit of `lags` is set. */
+  wait: 'tandem_wait',
+} as const
+
+/** Flags that one signal or wait node handles. */
+export const flagsPerNode = 8
+/** A launch that fails raises the stop word; waits look at it every so many polls, since it lies in host memory. */
+const pollsPerStopCheck = 4096
+
+const threads = 256
+
+/** Grid and block of a copy kernel. */
+export function copyShape(
+  unitsPerRow: number,
+  rows: number,
+): { grid: [number, number, number]; block: [number, number, number] } {
+  return {
+    grid: [Math.min(2 ** 31 - 1, Math.ceil(unitsPerRow / threads)), Math.min(65_535, rows), 1],
+    block: [threads, 1, 1],
+  }
+}
+
+const internalPtx = `.version 6.0
 .target sm_60
 .address_size 64
 
@@ -69,4 +103,150 @@ arrived:
 done:
   ret;
 }
+${copyKernel(internalKernels.copy16, 16, '.v4.u32', '{%a, %b, %c, %d}')}
+${copyKernel(internalKernels.copy4, 4, '.u32', '%a')}`
+
+function copyKernel(name: string, unitByteLength: number, type: string, registers: string): string {
+  return `
+.visible .entry ${name}(.param .u64 source, .param .u64 sourcePitch, .param .u64 target, .param .u64 targetPitch, .param .u64 units, .param .u64 rows)
+{
+  .reg .u32 %a, %b, %c, %d, %n, %x, %y;
+  .reg .u64 %source, %sourcePitch, %target, %targetPitch, %units, %rows, %first, %step, %row, %rowStep, %i, %from, %to, %offset;
+  .reg .pred %p;
+  ld.param.u64 %source, [source];
+  ld.param.u64 %sourcePitch, [sourcePitch];
+  ld.param.u64 %target, [target];
+  ld.param.u64 %targetPitch, [targetPitch];
+  ld.param.u64 %units, [units];
+  ld.param.u64 %rows, [rows];
+  cvta.to.global.u64 %source, %source;
+  cvta.to.global.u64 %target, %target;
+  mov.u32 %n, %ntid.x;
+  mov.u32 %x, %ctaid.x;
+  mov.u32 %y, %tid.x;
+  mul.wide.u32 %first, %x, %n;
+  cvt.u64.u32 %i, %y;
+  add.u64 %first, %first, %i;
+  mov.u32 %x, %nctaid.x;
+  mul.wide.u32 %step, %x, %n;
+  mov.u32 %x, %ctaid.y;
+  cvt.u64.u32 %row, %x;
+  mov.u32 %x, %nctaid.y;
+  cvt.u64.u32 %rowStep, %x;
+nextRow:
+  setp.ge.u64 %p, %row, %rows;
+  @%p bra done;
+  mad.lo.u64 %from, %row, %sourcePitch, %source;
+  mad.lo.u64 %to, %row, %targetPitch, %target;
+  mov.u64 %i, %first;
+nextUnit:
+  setp.ge.u64 %p, %i, %units;
+  @%p bra rowDone;
+  mul.lo.u64 %offset, %i, ${unitByteLength};
+  add.u64 %offset, %offset, %from;
+  ld.global${type} ${registers}, [%offset];
+  mul.lo.u64 %offset, %i, ${unitByteLength};
+  add.u64 %offset, %offset, %to;
+  st.global${type} [%offset], ${registers};
+  add.u64 %i, %i, %step;
+  bra nextUnit;
+rowDone:
+  add.u64 %row, %row, %rowStep;
+  bra nextRow;
+done:
+  ret;
+}
 `
+}
+
+const flagIndices = Array.from({ length: flagsPerNode }, (_, index) => index)
+const flagParameters = flagIndices.map((index) => `.param .u64 flag${index}`).join(', ')
+
+const syncPtx = `.version 6.0
+.target sm_70
+.address_size 64
+
+.visible .entry ${syncKernels.begin}(.param .u64 epoch)
+{
+  .reg .u64 %p;
+  .reg .u32 %e;
+  ld.param.u64 %p, [epoch];
+  cvta.to.global.u64 %p, %p;
+  ld.global.u32 %e, [%p];
+  add.u32 %e, %e, 1;
+  st.global.u32 [%p], %e;
+  ret;
+}
+
+.visible .entry ${syncKernels.signal}(.param .u64 epoch, .param .u64 count, ${flagParameters})
+{
+  .reg .u64 %p, %n;
+  .reg .u32 %e;
+  .reg .pred %end;
+  ld.param.u64 %p, [epoch];
+  ld.param.u64 %n, [count];
+  cvta.to.global.u64 %p, %p;
+  ld.global.u32 %e, [%p];
+  fence.acq_rel.sys;
+${flagIndices
+  .map(
+    (index) => `  setp.le.u64 %end, %n, ${index};
+  @%end bra done;
+  ld.param.u64 %p, [flag${index}];
+  cvta.to.global.u64 %p, %p;
+  st.relaxed.sys.global.u32 [%p], %e;
+`,
+  )
+  .join('')}done:
+  ret;
+}
+
+.visible .entry ${syncKernels.wait}(.param .u64 epoch, .param .u64 stop, .param .u64 count, .param .u64 lags, ${flagParameters})
+{
+  .reg .u64 %p, %n, %stop, %lags;
+  .reg .u32 %e, %target, %seen, %polls, %lag, %bits;
+  .reg .s32 %ahead;
+  .reg .pred %end;
+  ld.param.u64 %p, [epoch];
+  ld.param.u64 %stop, [stop];
+  ld.param.u64 %n, [count];
+  ld.param.u64 %lags, [lags];
+  cvta.to.global.u64 %p, %p;
+  ld.global.u32 %e, [%p];
+  cvt.u32.u64 %bits, %lags;
+  mov.u32 %polls, 0;
+${flagIndices
+  .map(
+    (index) => `  setp.le.u64 %end, %n, ${index};
+  @%end bra done;
+  ld.param.u64 %p, [flag${index}];
+  cvta.to.global.u64 %p, %p;
+  bfe.u32 %lag, %bits, ${index}, 1;
+  sub.u32 %target, %e, %lag;
+poll${index}:
+  ld.acquire.sys.global.u32 %seen, [%p];
+  sub.s32 %ahead, %seen, %target;
+  setp.ge.s32 %end, %ahead, 0;
+  @%end bra passed${index};
+  add.u32 %polls, %polls, 1;
+  and.b32 %lag, %polls, ${pollsPerStopCheck - 1};
+  setp.ne.u32 %end, %lag, 0;
+  @%end bra poll${index};
+  ld.relaxed.sys.u32 %seen, [%stop];
+  setp.ne.u32 %end, %seen, 0;
+  @%end bra done;
+  bra poll${index};
+passed${index}:
+`,
+  )
+  .join('')}done:
+  ret;
+}
+`
+
+/** PTX that holds one of the runtime's kernels alone: the driver compiles nothing else. */
+export function kernelPtx(entry: string): string {
+  const source = internalPtx.includes(`.entry ${entry}(`) ? internalPtx : syncPtx
+  const [head, ...entries] = source.split('.visible .entry ')
+  return `${head}.visible .entry ${entries.find((text) => text.startsWith(`${entry}(`))}`
+}

@@ -1,6 +1,7 @@
 import type { Plan } from '@tandem-gpu/core'
 import { commandNodes, type PlanMemory } from './command-nodes.ts'
 import type { GraphNode } from './graph-nodes.ts'
+import { internalKernels } from './internal-kernels.ts'
 import { unroll } from './unrolling.ts'
 
 /** Graphs that start together, each launched on its GPU. */
@@ -22,43 +23,46 @@ export function lowerToOneGraph(plan: Plan, repetitions: number, memory: PlanMem
   return [{ mainGpu: nodes[0]?.gpu ?? 0, nodes }]
 }
 
-/** Where a profiled graph writes its time stamps: two for each command, before and after it, on the command's GPU. */
-export interface StampMemory {
-  /** Id of the loaded stamp kernel of a GPU. */
-  stampKernel(gpu: number): number
-  /** Eight bytes that the stamp kernel writes. */
-  stampAddress(gpu: number, slot: number): number
+/** A node that writes its GPU's clock to eight bytes at `address`. */
+export function stampNode(
+  memory: PlanMemory,
+  gpu: number,
+  address: number,
+  after: readonly number[],
+): GraphNode {
+  return {
+    kind: 'kernel',
+    gpu,
+    after,
+    kernelId: memory.internalKernel(internalKernels.stamp, gpu),
+    grid: [1, 1, 1],
+    block: [1, 1, 1],
+    dynamicSharedByteLength: 0,
+    parameters: [address],
+  }
 }
 
-/** One repetition as one graph in which a stamp precedes and follows every command. */
-export function lowerProfiled(plan: Plan, memory: PlanMemory, stamps: StampMemory): GraphSet {
+/** One repetition as one graph in which a stamp precedes and follows every command: slots 2 i and 2 i + 1 of the command's GPU. */
+export function lowerProfiled(
+  plan: Plan,
+  memory: PlanMemory,
+  stampAddress: (gpu: number, slot: number) => number,
+): GraphSet {
   const nodes: GraphNode[] = []
   const last: number[] = []
   const stamp = (gpu: number, slot: number, after: readonly number[]) => {
-    nodes.push({
-      kind: 'kernel',
-      gpu,
-      after,
-      kernelId: stamps.stampKernel(gpu),
-      grid: [1, 1, 1],
-      block: [1, 1, 1],
-      dynamicSharedByteLength: 0,
-      parameters: [stamps.stampAddress(gpu, slot)],
-    })
-    return [nodes.length - 1]
+    nodes.push(stampNode(memory, gpu, stampAddress(gpu, slot), after))
+    return nodes.length - 1
   }
   for (const command of plan.commands) {
     const gpu = memory.gpuOf(command.device)
-    let waits: readonly number[] = stamp(
-      gpu,
-      command.index * 2,
-      command.after.map((index) => last[index]!),
-    )
+    const after = command.after.map((index) => last[index]!)
+    let waits = [stamp(gpu, command.index * 2, after)]
     for (const body of commandNodes(plan, command, memory)) {
       nodes.push({ ...body, after: waits })
       waits = [nodes.length - 1]
     }
-    last.push(stamp(gpu, command.index * 2 + 1, waits)[0]!)
+    last.push(stamp(gpu, command.index * 2 + 1, waits))
   }
   return [{ mainGpu: nodes[0]?.gpu ?? 0, nodes }]
 }

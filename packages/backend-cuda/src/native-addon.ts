@@ -85,6 +85,9 @@ export interface NativeGroup {
   peers(): boolean[]
   allocate(gpu: number, byteLength: number, zero: boolean): Promise<number>
   free(gpu: number, address: number): void
+  zero(gpu: number, address: number, byteLength: number): Promise<void>
+  /** A page-locked word at the same address on every GPU; not zero after a launch failed: kernels that spin must end. */
+  stopAddress(): number
   memoryInfo(gpu: number): Promise<{ freeByteLength: number; totalByteLength: number }>
   mapHost(byteLength: number): { arrayBuffer: ArrayBuffer; address: number }
   /** Page-locks; resolves with the address. */

@@ -12,9 +12,14 @@ export interface LaunchSplit {
   readonly rest: number
 }
 
+/** Most repetitions that one graph holds. */
+export function longestUnroll(commandCount: number): number {
+  return Math.max(1, Math.floor(commandsPerGraph / Math.max(1, commandCount)))
+}
+
 /** Prefers a length that divides `times`: then one graph does. */
 export function splitLaunches(commandCount: number, times: number): LaunchSplit {
-  const most = Math.max(1, Math.min(times, Math.floor(commandsPerGraph / Math.max(1, commandCount))))
+  const most = Math.min(times, longestUnroll(commandCount))
   let unroll = most
   for (let candidate = most; candidate > most / 2; candidate -= 1) {
     if (times % candidate === 0) {

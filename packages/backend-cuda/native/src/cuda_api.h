@@ -60,6 +60,7 @@ constexpr unsigned streamNonBlocking = 1;
 constexpr unsigned eventBlockingSync = 1;
 constexpr unsigned eventDisableTiming = 2;
 constexpr unsigned hostAllocPortable = 1;
+constexpr unsigned hostAllocMapped = 2;
 constexpr unsigned hostRegisterPortable = 1;
 constexpr int memoryTypeHost = 1;
 constexpr int memoryTypeDevice = 2;

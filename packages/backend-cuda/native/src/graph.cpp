@@ -8,6 +8,7 @@
 //   3 fill    address, pitch, value, elementByteLength, elementsPerRow, rows
 #include <algorithm>
 #include <chrono>
+#include <thread>
 
 #include "group.h"
 
@@ -144,39 +145,30 @@ void Group::createGraph(std::uint32_t id, std::size_t mainGpu, const std::vector
   graphs_[id] = {mainGpu, exec};
 }
 
-/// Spins for a while, because short runs end within it, then blocks.
+/// Spins, because short runs end within it, then looks every 50 µs: an event that blocks wakes up half a millisecond late.
 void Group::waitFor(cuda::Event event) const {
-  const auto spinUntil = std::chrono::steady_clock::now() + std::chrono::milliseconds(2);
-  do {
+  const auto spinUntil = std::chrono::steady_clock::now() + std::chrono::milliseconds(5);
+  for (;;) {
     const auto state = driver_.eventQuery(event);
     if (state == cuda::success) return;
     if (state != cuda::errorNotReady) check(state, "cuEventQuery");
-  } while (std::chrono::steady_clock::now() < spinUntil);
-  check(driver_.eventSynchronize(event), "cuEventSynchronize");
+    if (std::chrono::steady_clock::now() > spinUntil) std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
+}
+
+cuda::Event Group::pooledEvent(std::size_t gpu, unsigned flags) {
+  auto &events = events_[{gpu, flags}];
+  auto &inUse = eventsInUse_[{gpu, flags}];
+  if (inUse == events.size()) {
+    use(gpu);
+    cuda::Event event = nullptr;
+    check(driver_.eventCreate(&event, flags), "cuEventCreate");
+    events.push_back(event);
+  }
+  return events[inUse++];
 }
 
 namespace {
-
-/// Events of one run, destroyed with it.
-class RunEvents {
-public:
-  explicit RunEvents(const cuda::Driver &driver) : driver_(driver) {}
-  ~RunEvents() {
-    for (const auto event : events_) driver_.eventDestroy(event);
-  }
-  RunEvents(const RunEvents &) = delete;
-  RunEvents &operator=(const RunEvents &) = delete;
-  cuda::Event create(unsigned flags) {
-    cuda::Event event = nullptr;
-    cuda::check(driver_, driver_.eventCreate(&event, flags), "cuEventCreate");
-    events_.push_back(event);
-    return event;
-  }
-
-private:
-  const cuda::Driver &driver_;
-  std::vector<cuda::Event> events_;
-};
 
 constexpr std::size_t launchesInFlight = 2;
 
@@ -209,7 +201,7 @@ RunOutcome Group::run(const RunRequest &request) {
     check(driver_.streamSynchronize(gpus_[range.gpu].stream), "cuStreamSynchronize");
   }
 
-  RunEvents events(driver_);
+  eventsInUse_.clear();
   struct Lane {
     std::size_t gpu;
     cuda::Event joined;
@@ -217,14 +209,14 @@ RunOutcome Group::run(const RunRequest &request) {
   };
   std::vector<Lane> lanes;
   for (const auto gpu : used) {
-    use(gpu);
-    Lane lane{gpu, events.create(cuda::eventDisableTiming), {}};
-    for (auto &event : lane.ring) event = events.create(cuda::eventDisableTiming | cuda::eventBlockingSync);
+    Lane lane{gpu, pooledEvent(gpu, cuda::eventDisableTiming), {}};
+    for (auto &event : lane.ring) event = pooledEvent(gpu, cuda::eventDisableTiming);
     lanes.push_back(lane);
   }
+  const auto start = pooledEvent(main, 0);
+  const auto end = pooledEvent(main, 0);
+  const auto forked = pooledEvent(main, cuda::eventDisableTiming);
   use(main);
-  const auto start = events.create(0);
-  const auto end = events.create(cuda::eventBlockingSync);
   // Every other stream continues after what the main stream has reached, and the main stream after all others.
   const auto fork = [&](cuda::Event event) {
     for (const auto &lane : lanes) {
@@ -254,8 +246,8 @@ RunOutcome Group::run(const RunRequest &request) {
     if (aborted) break;
     if (!first && lanes.size() > 1) {
       join();
-      check(driver_.eventRecord(lanes.front().joined, gpus_[main].stream), "cuEventRecord");
-      fork(lanes.front().joined);
+      check(driver_.eventRecord(forked, gpus_[main].stream), "cuEventRecord");
+      fork(forked);
     }
     first = false;
     for (std::uint64_t launch = 0; launch < step.count; ++launch) {
@@ -270,10 +262,16 @@ RunOutcome Group::run(const RunRequest &request) {
         aborted = true;
         break;
       }
-      for (const auto id : step.graphs) {
-        const auto &graph = graphOf(id);
-        use(graph.gpu);
-        check(driver_.graphLaunch(graph.exec, gpus_[graph.gpu].stream), "cuGraphLaunch");
+      try {
+        for (const auto id : step.graphs) {
+          const auto &graph = graphOf(id);
+          use(graph.gpu);
+          check(driver_.graphLaunch(graph.exec, gpus_[graph.gpu].stream), "cuGraphLaunch");
+        }
+      } catch (...) {
+        // Graphs that wait for one that did not start would spin for ever.
+        __atomic_store_n(stopWord_, 1u, __ATOMIC_SEQ_CST);
+        throw;
       }
       for (const auto &lane : lanes) {
         use(lane.gpu);

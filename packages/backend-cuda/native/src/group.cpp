@@ -43,16 +43,26 @@ Group::Group(const cuda::Driver &driver, const std::vector<int> &ordinals) : dri
     for (std::size_t reader = 0; reader < count; ++reader) {
       use(reader);
       for (std::size_t owner = 0; owner < count; ++owner) {
-        int can = reader == owner ? 1 : 0;
-        if (reader != owner) {
+        // A GPU may be listed twice, as two queues on one context: for testing synchronisation without a second GPU.
+        const bool same = gpus_[reader].device == gpus_[owner].device;
+        int can = same ? 1 : 0;
+        if (!same) {
           check(driver_.deviceCanAccessPeer(&can, gpus_[reader].device, gpus_[owner].device), "cuDeviceCanAccessPeer");
         }
-        if (reader != owner && can != 0) {
+        if (!same && can != 0) {
           const auto enabled = driver_.ctxEnablePeerAccess(gpus_[owner].context, 0);
           if (enabled != cuda::errorPeerAccessAlreadyEnabled) check(enabled, "cuCtxEnablePeerAccess");
         }
         peers_[reader * count + owner] = can != 0;
       }
+    }
+    if (count > 0) {
+      use(0);
+      void *word = nullptr;
+      check(driver_.memHostAlloc(&word, sizeof(std::uint32_t), cuda::hostAllocPortable | cuda::hostAllocMapped),
+            "cuMemHostAlloc");
+      stopWord_ = static_cast<std::uint32_t *>(word);
+      *stopWord_ = 0;
     }
     // cuCtxEnablePeerAccess does not cover pool memory: each pool grants access to every capable peer itself.
     for (std::size_t owner = 0; owner < count; ++owner) {
@@ -67,7 +77,7 @@ Group::Group(const cuda::Driver &driver, const std::vector<int> &ordinals) : dri
             "cuMemPoolSetAttribute");
       std::vector<cuda::MemoryAccess> access;
       for (std::size_t reader = 0; reader < count; ++reader) {
-        if (reader == owner || !peer(reader, owner)) continue;
+        if (gpus_[reader].device == gpus_[owner].device || !peer(reader, owner)) continue;
         access.push_back({{cuda::locationTypeDevice, gpus_[reader].device}, cuda::accessReadWrite});
       }
       if (!access.empty()) {
@@ -126,6 +136,12 @@ void Group::free(std::size_t gpu, cuda::DevicePtr address) {
   if (allocations_.erase(address) == 0) return;
   use(gpu);
   check(driver_.memFreeAsync(address, gpus_[gpu].stream), "cuMemFreeAsync");
+}
+
+void Group::zero(std::size_t gpu, cuda::DevicePtr address, std::size_t byteLength) {
+  use(gpu);
+  check(driver_.memsetD8Async(address, 0, byteLength, gpus_[gpu].stream), "cuMemsetD8Async");
+  check(driver_.streamSynchronize(gpus_[gpu].stream), "cuStreamSynchronize");
 }
 
 void Group::memoryInfo(std::size_t gpu, std::size_t &freeByteLength, std::size_t &totalByteLength) {
@@ -233,6 +249,12 @@ void Group::close() {
   if (!gpus_.empty() && gpus_[0].context != nullptr) driver_.ctxSetCurrent(gpus_[0].context);
   for (auto &[address, byteLength] : registered_) driver_.memHostUnregister(address);
   registered_.clear();
+  for (auto &[key, events] : events_) {
+    for (const auto event : events) driver_.eventDestroy(event);
+  }
+  events_.clear();
+  if (stopWord_ != nullptr) driver_.memFreeHost(stopWord_);
+  stopWord_ = nullptr;
   for (auto &slot : staging_) {
     if (slot.memory != nullptr) driver_.memFreeHost(slot.memory);
     slot = {};

@@ -69,10 +69,13 @@ public:
   /// `peer(i, j)`: GPU i may read and write the memory of GPU j.
   bool peer(std::size_t reader, std::size_t owner) const { return peers_[reader * gpus_.size() + owner]; }
   std::size_t gpuCount() const { return gpus_.size(); }
+  /// Address of the word that ends every spinning kernel when it is not zero.
+  std::uintptr_t stopAddress() const { return reinterpret_cast<std::uintptr_t>(stopWord_); }
 
   /// The address is usable on every peer as soon as this returns.
   cuda::DevicePtr allocate(std::size_t gpu, std::size_t byteLength, bool zero);
   void free(std::size_t gpu, cuda::DevicePtr address);
+  void zero(std::size_t gpu, cuda::DevicePtr address, std::size_t byteLength);
   void memoryInfo(std::size_t gpu, std::size_t &freeByteLength, std::size_t &totalByteLength);
 
   void registerHost(void *address, std::size_t byteLength);
@@ -112,6 +115,7 @@ private:
   void check(cuda::Result result, const char *call) const;
   void use(std::size_t gpu) const;
   void prepareStaging();
+  cuda::Event pooledEvent(std::size_t gpu, unsigned flags);
   void waitFor(cuda::Event event) const;
   template <typename Visit> void forEachChunk(const TransferRegion &region, Visit visit) const;
   [[noreturn]] void throwOutOfMemory(std::size_t gpu, std::size_t byteLength, const NativeError &cause);
@@ -124,6 +128,10 @@ private:
   std::map<std::uint32_t, LoadedKernel> kernels_;
   std::map<std::uint32_t, InstantiatedGraph> graphs_;
   Staging staging_[2];
+  std::uint32_t *stopWord_ = nullptr;
+  /// Events by GPU and flags, reused by every run: creating one costs microseconds.
+  std::map<std::pair<std::size_t, unsigned>, std::vector<cuda::Event>> events_;
+  std::map<std::pair<std::size_t, unsigned>, std::size_t> eventsInUse_;
   bool closed_ = false;
 };
 

@@ -41,6 +41,8 @@ Napi::Function GroupObject::define(Napi::Env env) {
                          InstanceMethod("peers", &GroupObject::peers),
                          InstanceMethod("allocate", &GroupObject::allocate),
                          InstanceMethod("free", &GroupObject::free),
+                         InstanceMethod("zero", &GroupObject::zero),
+                         InstanceMethod("stopAddress", &GroupObject::stopAddress),
                          InstanceMethod("memoryInfo", &GroupObject::memoryInfo),
                          InstanceMethod("mapHost", &GroupObject::mapHost),
                          InstanceMethod("lockHost", &GroupObject::lockHost),
@@ -103,6 +105,20 @@ Napi::Value GroupObject::free(const Napi::CallbackInfo &info) {
   const auto address = static_cast<cuda::DevicePtr>(sizeArgument(info[1]));
   if (worker_) worker_->post([group = group_, gpu, address] { group->free(gpu, address); });
   return info.Env().Undefined();
+}
+
+/// gpu, address, byteLength
+Napi::Value GroupObject::zero(const Napi::CallbackInfo &info) {
+  return submit(info.Env(), [group = group_, gpu = sizeArgument(info[0]),
+                             address = static_cast<cuda::DevicePtr>(sizeArgument(info[1])),
+                             byteLength = sizeArgument(info[2])] {
+    group->zero(gpu, address, byteLength);
+    return settleUndefined();
+  });
+}
+
+Napi::Value GroupObject::stopAddress(const Napi::CallbackInfo &info) {
+  return Napi::Number::New(info.Env(), static_cast<double>(group_->stopAddress()));
 }
 
 Napi::Value GroupObject::memoryInfo(const Napi::CallbackInfo &info) {

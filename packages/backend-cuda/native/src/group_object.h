@@ -27,6 +27,8 @@ private:
   Napi::Value peers(const Napi::CallbackInfo &info);
   Napi::Value allocate(const Napi::CallbackInfo &info);
   Napi::Value free(const Napi::CallbackInfo &info);
+  Napi::Value zero(const Napi::CallbackInfo &info);
+  Napi::Value stopAddress(const Napi::CallbackInfo &info);
   Napi::Value memoryInfo(const Napi::CallbackInfo &info);
   Napi::Value mapHost(const Napi::CallbackInfo &info);
   Napi::Value lockHost(const Napi::CallbackInfo &info);

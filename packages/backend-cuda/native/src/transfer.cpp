@@ -1,6 +1,9 @@
 // Immediate transfers between device memory and ordinary host memory, dense on the host, row after row.
 #include <algorithm>
 #include <cstring>
+#include <system_error>
+#include <thread>
+#include <vector>
 
 #include "group.h"
 
@@ -11,6 +14,30 @@ namespace {
 constexpr std::size_t stagingByteLength = std::size_t{16} << 20;
 /// Below this the driver's own copy from pageable memory is as quick as staging.
 constexpr std::size_t directByteLength = std::size_t{64} << 10;
+
+/// One thread copies 7 GB/s here; page-locked memory takes 55.
+constexpr std::size_t copyThreads = 4;
+constexpr std::size_t byteLengthPerThread = std::size_t{2} << 20;
+
+void copyInParallel(void *target, const void *source, std::size_t byteLength) {
+  const auto threads = std::min(copyThreads, byteLength / byteLengthPerThread + 1);
+  const auto share = (byteLength / threads + 63) / 64 * 64;
+  const auto part = [&](std::size_t index) {
+    const auto begin = std::min(byteLength, index * share);
+    std::memcpy(static_cast<char *>(target) + begin, static_cast<const char *>(source) + begin,
+                std::min(share, byteLength - begin));
+  };
+  std::vector<std::thread> others;
+  for (std::size_t index = 1; index < threads; ++index) {
+    try {
+      others.emplace_back(part, index);
+    } catch (const std::system_error &) {
+      part(index);
+    }
+  }
+  part(0);
+  for (auto &thread : others) thread.join();
+}
 
 struct Chunk {
   std::size_t hostOffset;
@@ -112,7 +139,7 @@ void Group::write(const TransferRegion &region, const std::uint8_t *source) {
   forEachChunk(region, [&](const Chunk &chunk) {
     const auto slot = count % 2;
     if (count >= 2) check(driver_.eventSynchronize(slots.events[slot]), "cuEventSynchronize");
-    std::memcpy(staging_[slot].memory, source + chunk.hostOffset, chunk.byteLength());
+    copyInParallel(staging_[slot].memory, source + chunk.hostOffset, chunk.byteLength());
     check(copyChunk(driver_, chunk, region.rowByteStride, staging_[slot].memory, true, stream), "cuMemcpyHtoDAsync");
     check(driver_.eventRecord(slots.events[slot], stream), "cuEventRecord");
     count += 1;
@@ -138,7 +165,7 @@ void Group::read(const TransferRegion &region, std::uint8_t *target) {
   std::size_t count = 0;
   const auto land = [&](std::size_t slot) {
     check(driver_.eventSynchronize(slots.events[slot]), "cuEventSynchronize");
-    std::memcpy(target + landing[slot].hostOffset, staging_[slot].memory, landing[slot].byteLength());
+    copyInParallel(target + landing[slot].hostOffset, staging_[slot].memory, landing[slot].byteLength());
   };
   forEachChunk(region, [&](const Chunk &chunk) {
     const auto slot = count % 2;

@@ -129,19 +129,27 @@ bool runInternal(const FakeFunction &function, const std::vector<std::uint64_t> 
   }
   if (function.name == "tandem_signal") {
     const auto epoch = word<std::uint32_t>(p[0]).load();
-    const auto *list = reinterpret_cast<const std::uint64_t *>(p[1]);
-    for (std::uint64_t index = 0; index < p[2]; ++index) word<std::uint32_t>(list[index]).store(epoch);
+    for (std::uint64_t index = 0; index < p[1]; ++index) word<std::uint32_t>(p[2 + index]).store(epoch);
     return true;
   }
   if (function.name == "tandem_wait") {
     const auto epoch = word<std::uint32_t>(p[0]).load();
-    const auto *list = reinterpret_cast<const std::uint64_t *>(p[1]);
     for (std::uint64_t index = 0; index < p[2]; ++index) {
-      const auto lag = static_cast<std::uint32_t>(list[index * 2 + 1]);
-      while (static_cast<std::int32_t>(word<std::uint32_t>(list[index * 2]).load() - (epoch - lag)) < 0) {
-        if (word<std::uint32_t>(p[3]).load() != 0) return true;
+      const auto target = epoch - static_cast<std::uint32_t>(p[3] >> index & 1);
+      while (static_cast<std::int32_t>(word<std::uint32_t>(p[4 + index]).load() - target) < 0) {
+        if (word<std::uint32_t>(p[1]).load() != 0) return true;
         std::this_thread::yield();
       }
+    }
+    return true;
+  }
+  if (function.name == "tandem_copy16" || function.name == "tandem_copy4") {
+    const std::size_t unit = function.name == "tandem_copy16" ? 16 : 4;
+    for (std::uint64_t row = 0; row < p[5]; ++row) {
+      const auto *source = reinterpret_cast<const char *>(p[0] + row * p[1]);
+      auto *target = reinterpret_cast<char *>(p[2] + row * p[3]);
+      if (checkRange(function.device, source, p[4] * unit) != 0 || checkRange(function.device, target, p[4] * unit) != 0) return false;
+      std::memcpy(target, source, p[4] * unit);
     }
     return true;
   }
