@@ -1,7 +1,7 @@
 import type { BuiltinFunction, Expression, ScalarType, Type, VectorType } from '../ir.ts'
 import { builtinFunctions } from '../ir.ts'
 import { alignOf, sizeOf } from '../layout.ts'
-import { typeName, u32Type } from '../types.ts'
+import { typeName } from '../types.ts'
 import type { CallNode } from './ast.ts'
 import { lowerAtomic } from './atomics.ts'
 import { bitcastValue } from './bits.ts'
@@ -9,7 +9,7 @@ import { checkPartialArguments, evaluateBuiltin } from './constant-builtins.ts'
 import { ConstantError } from './constant-value.ts'
 import { construct, constructGenerated } from './constructors.ts'
 import type { ExpressionLowering } from './expression-lowering.ts'
-import { concreteOf, scalarOf } from './numeric-types.ts'
+import { concreteOf, isAbstract, withScalar } from './numeric-types.ts'
 import type { ConstantOperand, Operand, ValueOperand } from './operand.ts'
 import { describeOverloads, resolveOverload } from './overloads.ts'
 import { isTextureType, plainTypes, typeGenerator } from './type-names.ts'
@@ -91,10 +91,25 @@ function lowerBuiltin(scope: ExpressionLowering, name: BuiltinFunction, node: Ca
   } catch (error) {
     throw error instanceof ConstantError ? scope.error(at, error.message) : error
   }
-  if ((name === 'subgroupBroadcast' || name === 'quadBroadcast') && converted[1]!.kind !== 'constant') {
-    throw scope.error(node.args[1]!.at, `the lane of ${name} must be a const-expression`)
-  }
+  if (laneFunctions.has(name)) checkLane(scope, name, converted[1]!)
   return emitBuiltin(scope, name, converted, result, at)
+}
+
+/** The functions whose second argument names a lane, a distance or a mask. */
+const laneFunctions: ReadonlySet<string> = new Set<BuiltinFunction>([
+  ...(['subgroupBroadcast', 'subgroupShuffle', 'subgroupShuffleUp', 'subgroupShuffleDown'] as const),
+  ...(['subgroupShuffleXor', 'quadBroadcast'] as const),
+])
+
+function checkLane(scope: ExpressionLowering, name: BuiltinFunction, lane: ValueOperand): void {
+  if (lane.kind !== 'constant') {
+    if (!name.endsWith('Broadcast')) return
+    throw scope.error(lane.at, `the lane of ${name} must be a const-expression`)
+  }
+  const limit = name === 'quadBroadcast' ? 4 : 128
+  const value = Number(lane.value)
+  if (value < 0 || value >= limit)
+    throw scope.error(lane.at, `the lane ${value} of ${name} is not below ${limit}`)
 }
 
 function foldBuiltin(
@@ -146,18 +161,12 @@ function bitcast(scope: ExpressionLowering, node: CallNode): Operand {
     throw scope.error(at, 'bitcast takes one template argument')
   if (args.length !== 1) throw scope.error(at, `bitcast takes 1 argument, not ${args.length}`)
   const type = resolveType(scope, target)
-  let value = scope.value(scope.expression(args[0]!))
-  const from =
-    value.type.kind === 'scalar' || value.type.kind === 'vector' ? concreteOf(value.type) : value.type
-  const invalid = () => scope.error(at, `${typeName(value.type)} cannot be bitcast to ${typeName(type)}`)
-  if (!isBitcastable(type) || !isBitcastable(from)) throw invalid()
-  if (value.kind === 'constant' && value.type !== from) {
-    // An abstract integer may be meant as u32, when it does not fit i32.
-    const wide = scalarOf(value.type) === 'abstract-int' && (value.value as bigint) > 2147483647n
-    value = scope.convert(value, wide ? u32Type : from, 'the operand of bitcast')
-  }
-  if (sizeOf(from) !== sizeOf(type) || (alignOf(from) !== alignOf(type) && sizeOf(from) === 12))
-    throw invalid()
+  const operand = scope.value(scope.expression(args[0]!))
+  const invalid = () => scope.error(at, `${typeName(operand.type)} cannot be bitcast to ${typeName(type)}`)
+  if (!isBitcastable(type)) throw invalid()
+  const from = bitcastSource(operand, type)
+  if (from === undefined) throw invalid()
+  const value = scope.convert(operand, from, 'the operand of bitcast')
   if (value.type === type) return value
   if (value.kind === 'constant') {
     const constant = value
@@ -165,6 +174,23 @@ function bitcast(scope: ExpressionLowering, node: CallNode): Operand {
     return scope.fold(at, type, constant.override, () => bitcastValue(constant.value, source, type))
   }
   return scope.runtime({ kind: 'bitcast', value: scope.expressionOf(value), type, loc: scope.loc(at) }, at)
+}
+
+/** The type of the operand's bits: of an abstract operand, the first that has as many as the result. */
+function bitcastSource(operand: ValueOperand, target: Type): Type | undefined {
+  const { type } = operand
+  if (type.kind !== 'scalar' && type.kind !== 'vector') return undefined
+  const values = operand.kind === 'constant' ? [operand.value].flat() : []
+  // Abstract integers that do not fit i32 are meant as u32.
+  const concrete = values.some((v) => typeof v === 'bigint' && v > 2147483647n)
+    ? withScalar(type, 'u32')
+    : concreteOf(type)
+  const choices = isAbstract(type) ? [concrete, withScalar(type, 'f16')] : [type]
+  return choices.find((choice) => {
+    const fits =
+      sizeOf(choice) === sizeOf(target) && (sizeOf(choice) !== 12 || alignOf(choice) === alignOf(target))
+    return fits && isBitcastable(choice)
+  })
 }
 
 function isBitcastable(type: Type): type is ScalarType | VectorType {

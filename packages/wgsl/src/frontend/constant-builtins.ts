@@ -58,8 +58,8 @@ function dotOf(kind: AnyScalar, a: readonly Value[], b: readonly Value[]): Value
   return a.map((x, i) => op('*', kind, x, b[i]!)).reduce((sum, x) => op('+', kind, sum, x))
 }
 
-function lengthOf(v: Value): number {
-  return isList(v) ? Math.hypot(...(v as number[])) : Math.abs(v as number)
+function lengthOf(v: Value, kind: AnyScalar): number {
+  return isList(v) ? Math.sqrt(dotOf(kind, v, v) as number) : Math.abs(v as number)
 }
 
 function roundEven(x: number): number {
@@ -156,7 +156,7 @@ function scaled(v: readonly Value[], factor: number, kind: AnyScalar): Value {
 const floatKind = ({ parameters }: Overload) => scalarOf(parameters[0]!)!
 
 function normalize([v]: readonly Value[], overload: Overload): Value {
-  const length = lengthOf(v!)
+  const length = lengthOf(v!, floatKind(overload))
   if (length === 0) throw new ConstantError('a vector of length 0 cannot be normalized')
   return scaled(v as Value[], 1 / length, floatKind(overload))
 }
@@ -263,8 +263,8 @@ const evaluators: Partial<Record<BuiltinFunction, Evaluate>> = {
   degrees: floats((x) => (x * 180) / Math.PI),
   determinant: ([m], overload) => roundFloat(determinantOf(m as unknown as number[][]), floatKind(overload)),
   distance: ([a, b], overload) => {
-    const difference = byComponent([a!, b!], (x, y) => (x as number) - (y as number))
-    return roundFloat(lengthOf(difference), floatKind(overload))
+    const difference = byComponent([a!, b!], (x, y) => op('-', floatKind(overload), x, y))
+    return roundFloat(lengthOf(difference, floatKind(overload)), floatKind(overload))
   },
   dot: ([a, b], overload) => dotOf(floatKind(overload), a as Value[], b as Value[]),
   dot4I8Packed: dot4(true),
@@ -289,7 +289,7 @@ const evaluators: Partial<Record<BuiltinFunction, Evaluate>> = {
     const kind = scalarOf(parameters[0]!)!
     return byComponent(args, (x, e) => roundFloat((x as number) * 2 ** (e as number), kind))
   },
-  length: ([v], overload) => roundFloat(lengthOf(v!), floatKind(overload)),
+  length: ([v], overload) => roundFloat(lengthOf(v!, floatKind(overload)), floatKind(overload)),
   log: floats(Math.log),
   log2: floats(Math.log2),
   max: maximum,
@@ -297,7 +297,7 @@ const evaluators: Partial<Record<BuiltinFunction, Evaluate>> = {
   mix: floats((a, b, t) => a * (1 - t) + b * t),
   modf: pairs((x) => [x - Math.trunc(x), Math.trunc(x)]),
   normalize,
-  pow: floats((a, b) => a ** b),
+  pow: floats((a, b) => (a < 0 ? Number.NaN : a ** b)),
   quantizeToF16: floats(quantize),
   radians: floats((x) => (x * Math.PI) / 180),
   reflect,
@@ -311,8 +311,7 @@ const evaluators: Partial<Record<BuiltinFunction, Evaluate>> = {
   sin: floats(Math.sin),
   sinh: floats(Math.sinh),
   smoothstep: floats((low, high, x) => {
-    if (low >= high)
-      throw new ConstantError(`smoothstep: the low edge ${low} is not below the high edge ${high}`)
+    if (low === high) throw new ConstantError(`smoothstep: both edges are ${low}`)
     const t = clampTo((x - low) / (high - low), 0, 1)
     return t * t * (3 - 2 * t)
   }),
@@ -368,15 +367,16 @@ export function checkPartialArguments(
     const [offset, count] = args.slice(-2)
     const sum = (numbers(offset)[0] ?? 0) + (numbers(count)[0] ?? 0)
     if (sum > 32) throw new ConstantError(`${name}: offset + count is ${sum}, above 32`)
-  } else if (name === 'clamp' || name === 'smoothstep') {
-    const [low, high] = name === 'clamp' ? [args[1], args[2]] : [args[0], args[1]]
-    if (low === undefined || high === undefined) return
-    const highs = numbers(high)
-    const bad = numbers(low).findIndex((v, i) => (name === 'clamp' ? v > highs[i]! : v >= highs[i]!))
+  } else if (name === 'clamp') {
+    const highs = numbers(args[2])
+    const lows = numbers(args[1])
+    const bad = lows.findIndex((v, i) => v > highs[i]!)
     if (bad >= 0)
-      throw new ConstantError(
-        `${name}: the low bound ${numbers(low)[bad]} is not below the high bound ${highs[bad]}`,
-      )
+      throw new ConstantError(`clamp: the low bound ${lows[bad]} is above the high bound ${highs[bad]}`)
+  } else if (name === 'smoothstep') {
+    const highs = numbers(args[1])
+    const bad = numbers(args[0]).find((v, i) => v === highs[i])
+    if (bad !== undefined) throw new ConstantError(`smoothstep: both edges are ${bad}`)
   } else if (name === 'ldexp') {
     const limit = kind === 'f16' ? 16 : kind === 'f32' ? 128 : 1024
     const bad = numbers(args[1]).find((e) => e > limit)

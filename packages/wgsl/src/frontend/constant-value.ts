@@ -38,6 +38,13 @@ export function roundFloat(x: number, kind: AnyScalar): number {
   return rounded
 }
 
+/** Converts a float to another kind; values beyond the largest one are errors even where they would round to it. */
+export function convertFloat(x: number, kind: AnyScalar): number {
+  const largest = kind === 'f32' ? 3.4028234663852886e38 : kind === 'f16' ? 65504 : Number.MAX_VALUE
+  if (!(Math.abs(x) <= largest)) throw new ConstantError(`the value ${x} cannot be represented as ${kind}`)
+  return roundFloat(x, kind)
+}
+
 /** A scalar of a float kind. */
 export function isFloatKind(kind: AnyScalar): boolean {
   return kind === 'f32' || kind === 'f16' || kind === 'abstract-float'
@@ -62,10 +69,16 @@ export function convertScalar(value: Value, from: AnyScalar, to: AnyScalar): Val
   if (from === target) return value
   if (to === 'bool') return typeof value === 'boolean' ? value : Number(value) !== 0
   if (typeof value === 'boolean') return to === 'abstract-int' ? BigInt(value) : Number(value)
-  if (isFloatKind(to)) return roundFloat(Number(value as number | bigint), to)
+  if (isFloatKind(to)) return convertFloat(Number(value as number | bigint), to)
   if (typeof value === 'bigint') return checkInteger(value, to)
   const number = value as number
-  if (from === 'abstract-float') return checkInteger(BigInt(Math.trunc(number)), to)
+  if (from === 'abstract-float')
+    return (
+      Math.min(
+        Math.max(Math.trunc(number), to === 'i32' ? -(2 ** 31) : 0),
+        to === 'i32' ? 2 ** 31 - 1 : 2 ** 32 - 1,
+      ) + 0
+    )
   if (from === 'f32' || from === 'f16') return clampToInteger(number, to)
   return to === 'i32' ? number | 0 : number >>> 0
 }

@@ -101,3 +101,33 @@ describe('invalid sources', () => {
     expect(wrong).toEqual([])
   })
 })
+
+describe('single statements and short modules', () => {
+  const cases = readFileSync(new URL('judgements.txt', testdata), 'utf8').trimEnd().split('\n')
+  const sourceOf = (text: string) =>
+    text.includes('@compute')
+      ? text
+      : `enable f16; enable subgroups;
+@group(0) @binding(0) var<storage, read_write> out: array<u32>;
+@compute @workgroup_size(1) fn main(@builtin(global_invocation_id) id: vec3u) {
+${text.replaceAll('⏎', '\n')}
+}`
+
+  it.skipIf(dawn === undefined)('are accepted or rejected as by Dawn (needs npm webgpu)', async () => {
+    const different: string[] = []
+    for (const text of cases) {
+      const source = sourceOf(text)
+      const [theirs] = await dawn!(source)
+      let ours: string | undefined
+      try {
+        lower(parseWgsl(source), { entryPoint: 'main' })
+      } catch (error) {
+        expect(error, text).toBeInstanceOf(WgslError)
+        ours = (error as WgslError).text
+      }
+      if ((theirs === undefined) !== (ours === undefined))
+        different.push(`${text}\n  Dawn: ${theirs}\n  ours: ${ours}`)
+    }
+    expect(different).toEqual([])
+  })
+})

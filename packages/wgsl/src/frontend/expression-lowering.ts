@@ -23,14 +23,22 @@ import { binaryValue, unaryValue } from './constant-operators.ts'
 import {
   ConstantError,
   checkInteger,
+  convertFloat,
   convertValue,
-  roundFloat,
   type Value,
   valueExpression,
   zeroValue,
 } from './constant-value.ts'
 import type { ModuleScope } from './module-scope.ts'
-import { abstractFloat, abstractInt, anyScalar, concreteOf, converts, scalarOf } from './numeric-types.ts'
+import {
+  type AnyScalar,
+  abstractFloat,
+  abstractInt,
+  anyScalar,
+  concreteOf,
+  converts,
+  scalarOf,
+} from './numeric-types.ts'
 import type {
   Binding,
   ConstantOperand,
@@ -209,8 +217,19 @@ export class ExpressionLowering {
       throw this.error(at, `the literal ${text} needs 'enable f16;'`)
     }
     return this.fold(at, type, false, () =>
-      typeof value === 'bigint' ? checkInteger(value, scalarOf(type)!) : roundFloat(value, scalarOf(type)!),
+      typeof value === 'bigint'
+        ? checkInteger(value, scalarOf(type)!)
+        : this.#floatLiteral(text, value, scalarOf(type)!),
     )
+  }
+
+  /** Decimal floats round; hexadecimal ones must be exact. */
+  #floatLiteral(text: string, value: number, kind: AnyScalar): number {
+    const rounded = convertFloat(value, kind)
+    if (/^0[xX]/.test(text) && rounded !== value) {
+      throw new ConstantError(`${text} cannot be represented exactly as ${kind}`)
+    }
+    return rounded
   }
 
   #name({ name, templates, at }: NameNode): Operand {
@@ -531,9 +550,9 @@ function parseNumber(text: string): [Type, number | bigint] {
 }
 
 function parseHexFloat(text: string): number {
-  const [, whole = '', fraction = '', exponent = '0'] =
-    /^0[xX]([\da-fA-F]*)\.?([\da-fA-F]*)(?:[pP]([+-]?\d+))?[fh]?$/.exec(text)!
-  const digits = BigInt(`0x${whole}${fraction}` || '0x0')
+  const pattern = /^0[xX]([\da-fA-F]*)\.?([\da-fA-F]*)(?:[pP]([+-]?\d+))?[fh]?$/
+  const [, whole = '', fraction = '', exponent = '0'] = pattern.exec(text)!
+  const digits = BigInt(`0x${whole}${fraction}`)
   const power = Number(exponent) - 4 * fraction.length
   // Scale in two steps, so that neither power overflows by itself.
   const half = Math.trunc(power / 2)

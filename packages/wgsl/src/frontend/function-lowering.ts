@@ -41,14 +41,25 @@ export interface Surroundings {
   breakable: boolean
   /** Whether a continuing block is around. */
   continuing: boolean
+  /** The names of the innermost loop's body, when it is a `loop`; `visible` is how many the first `continue` saw. */
+  loopScope: { readonly names: ReadonlyMap<string, Binding>; visible: number | undefined } | undefined
+  /** Names that a continuing block must not use, since a `continue` may have bypassed their declarations. */
+  bypassed: { readonly names: ReadonlyMap<string, Binding>; readonly hidden: ReadonlySet<string> } | undefined
 }
 
 /** Lowers one function. */
 export class FunctionLowering extends ExpressionLowering {
   readonly declaration: FunctionNode
-  surroundings: Surroundings = { loops: 0, breakable: false, continuing: false }
+  surroundings: Surroundings = {
+    loops: 0,
+    breakable: false,
+    continuing: false,
+    loopScope: undefined,
+    bypassed: undefined,
+  }
   readonly #bindings: readonly (PointerBinding | undefined)[]
   readonly #scopes: Map<string, Binding>[] = []
+  readonly #builtins = new Set<string>()
   #statements: Statement[] = []
 
   constructor(
@@ -63,8 +74,17 @@ export class FunctionLowering extends ExpressionLowering {
 
   override lookup(name: string): Binding | undefined {
     for (let i = this.#scopes.length - 1; i >= 0; i--) {
-      const binding = this.#scopes[i]!.get(name)
-      if (binding !== undefined) return binding
+      const scope = this.#scopes[i]!
+      const binding = scope.get(name)
+      if (binding === undefined) continue
+      const { bypassed } = this.surroundings
+      if (bypassed?.names !== scope || !bypassed.hidden.has(name)) return binding
+      return (at) => {
+        throw this.error(
+          at,
+          `'${name}' is used in a continuing block, but a continue bypasses its declaration`,
+        )
+      }
     }
     return super.lookup(name)
   }
@@ -86,9 +106,10 @@ export class FunctionLowering extends ExpressionLowering {
   }
 
   /** Runs with a new scope of names. */
-  scoped<T>(run: () => T): T {
-    this.#scopes.push(new Map())
-    const result = run()
+  scoped<T>(run: (names: ReadonlyMap<string, Binding>) => T): T {
+    const names = new Map<string, Binding>()
+    this.#scopes.push(names)
+    const result = run(names)
     this.#scopes.pop()
     return result
   }
@@ -110,6 +131,17 @@ export class FunctionLowering extends ExpressionLowering {
     const result = run()
     this.surroundings = outer
     return result
+  }
+
+  /** Notes a `continue` of the innermost loop. */
+  noteContinue(): void {
+    const { loopScope } = this.surroundings
+    if (loopScope !== undefined) loopScope.visible ??= loopScope.names.size
+  }
+
+  /** The names that some `continue` of a loop bypassed. */
+  bypassedBy({ names, visible }: NonNullable<Surroundings['loopScope']>): Surroundings['bypassed'] {
+    return visible === undefined ? undefined : { names, hidden: new Set([...names.keys()].slice(visible)) }
   }
 
   /** Lowers a block with its own scope; says how it can end. */
@@ -138,7 +170,7 @@ export class FunctionLowering extends ExpressionLowering {
     const { declaration } = this
     const { attributes, at } = declaration
     for (const attribute of attributes) {
-      if (!['must_use', 'const', 'compute', 'workgroup_size'].includes(attribute.name)) {
+      if (attribute.name !== 'must_use' && attribute.name !== 'const') {
         throw this.error(attribute.at, `@${attribute.name} does not apply to this function`)
       }
     }
@@ -295,6 +327,9 @@ export class FunctionLowering extends ExpressionLowering {
     const wanted = builtinValueTypes.get(value.name)
     if (wanted === undefined)
       throw this.error(value.at, `'${value.name}' is not a built-in value of compute shaders`)
+    if (this.#builtins.has(value.name))
+      throw this.error(at, `the built-in value ${value.name} is taken twice`)
+    this.#builtins.add(value.name)
     if (wanted !== type)
       throw this.error(
         at,

@@ -1,9 +1,11 @@
 import type { Expression, IrFunction, IrModule, ModuleVariable, StructType, Type } from '../ir.ts'
+import { typeName } from '../types.ts'
 import { walk, walkExpression } from '../walk.ts'
 import { WgslError } from '../wgsl-error.ts'
 import type { AttributeNode, FunctionNode, ModuleNode } from './ast.ts'
 import { FunctionLowering } from './function-lowering.ts'
 import { MissingOverride, ModuleScope } from './module-scope.ts'
+import { commonType } from './numeric-types.ts'
 import { parseModule } from './parser.ts'
 import { SourceText } from './source-text.ts'
 import { isTextureType } from './type-names.ts'
@@ -32,6 +34,8 @@ interface Parsed {
 /** The syntax trees, which are no part of the public module. */
 const parsedModules = new WeakMap<WgslModule, Parsed>()
 
+const stageNames = new Set(['compute', 'vertex', 'fragment'])
+
 /** Parses WGSL; throws `WgslError` at the first error of syntax. `label` names the source in messages. */
 export function parseWgsl(source: string, options: { readonly label?: string } = {}): WgslModule {
   const { label = 'wgsl' } = options
@@ -40,9 +44,9 @@ export function parseWgsl(source: string, options: { readonly label?: string } =
   const entryPoints: EntryPointSummary[] = []
   for (const declaration of node.declarations) {
     if (declaration.kind !== 'function') continue
-    const stage = declaration.attributes.find(
-      (a) => a.name === 'compute' || a.name === 'vertex' || a.name === 'fragment',
-    )
+    const stages = declaration.attributes.filter((a) => stageNames.has(a.name))
+    if (stages.length > 1) throw text.error(stages[1]!.at, `'${declaration.name}' has more than one stage`)
+    const [stage] = stages
     if (stage !== undefined) entryPoints.push({ name: declaration.name, stage: stage.name as 'compute' })
   }
   const module: WgslModule = { label, source, entryPoints }
@@ -145,6 +149,13 @@ function workgroupSizeOf(
   const attribute: AttributeNode | undefined = attributes.find((a) => a.name === 'workgroup_size')
   if (attribute === undefined) throw scope.source.error(at, `the entry point '${name}' needs @workgroup_size`)
   const size: [number, number, number] = [1, 1, 1]
+  const types = attribute.args.map((arg) => scope.expressions.constant(arg, 'a workgroup size', true).type)
+  if (commonType(types) === undefined) {
+    throw scope.source.error(
+      attribute.at,
+      `the workgroup sizes are of different types: ${types.map(typeName).join(', ')}`,
+    )
+  }
   for (const [i, arg] of attribute.args.entries()) {
     const value = scope.expressions.constantInteger(arg, 'a workgroup size', true)
     if (value < 1) throw scope.source.error(arg.at, `the workgroup size ${value} is not at least 1`)

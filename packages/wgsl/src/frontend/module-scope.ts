@@ -20,7 +20,7 @@ import { concreteOf, makeStruct } from './numeric-types.ts'
 import type { Binding, ConstantOperand, Operand } from './operand.ts'
 import type { SourceText } from './source-text.ts'
 import { plainTypes, typeGenerator } from './type-names.ts'
-import { hasFixedFootprint, resolveType } from './type-resolution.ts'
+import { hasFixedFootprint, overrideElement, resolveType } from './type-resolution.ts'
 import type { PointerBinding } from './user-calls.ts'
 import { resolveVariable } from './variables.ts'
 
@@ -205,6 +205,8 @@ export class ModuleScope {
     const { name, at, attributes, initial } = node
     const idNode = attributes.find((a) => a.name === 'id')
     const id = idNode && this.expressions.constantInteger(idNode.args[0]!, 'the @id')
+    if (id !== undefined && (id < 0 || id > 65535))
+      throw this.source.error(idNode!.at, `the @id ${id} is not in 0 to 65535`)
     for (const other of attributes) {
       if (other.name !== 'id')
         throw this.source.error(other.at, `@${other.name} does not apply to an override`)
@@ -254,7 +256,9 @@ export class ModuleScope {
     const overrides = nodes.map((node) => {
       const loc: Location = this.source.locate(node.at)
       const { id, type, value, default: fallback } = this.override(node)
-      keys.add(id === undefined ? node.name : String(id))
+      const key = id === undefined ? node.name : String(id)
+      if (keys.has(key)) throw this.source.error(node.at, `two overrides have the @id ${key}`)
+      keys.add(key)
       return {
         name: node.name,
         id,
@@ -299,7 +303,9 @@ export class ModuleScope {
       if (names.has(name))
         throw this.source.error(at, `the structure '${node.name}' has two members '${name}'`)
       names.add(name)
+      this.sawOverrideLength = false
       const type = resolveType(this.expressions, typeNode)
+      if (this.sawOverrideLength) throw this.source.error(typeNode.at, overrideElement)
       if (type.kind === 'pointer') throw this.source.error(typeNode.at, 'a structure cannot hold pointers')
       if (!hasFixedFootprint(type) && (type.kind !== 'array' || i < node.members.length - 1)) {
         throw this.source.error(
@@ -328,6 +334,9 @@ export class ModuleScope {
 
   #checkLayout(at: number, type: Type, size: number | undefined, align: number | undefined): void {
     const plain = makeStruct('', [{ name: '', type }], true).members[0]!
+    if (size !== undefined && !hasFixedFootprint(type)) {
+      throw this.source.error(at, '@size does not apply to a runtime-sized array')
+    }
     if (size !== undefined && size < plain.size) {
       throw this.source.error(at, `@size(${size}) is below the ${plain.size} bytes of ${typeName(type)}`)
     }

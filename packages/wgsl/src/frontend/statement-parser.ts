@@ -30,11 +30,18 @@ function attributedBlock(parser: ExpressionParser): BlockNode {
   return parseBlock(parser)
 }
 
+/** The statements that may have attributes. */
+const attributed = new Set(['{', 'if', 'switch', 'loop', 'for', 'while'])
+
 function parseStatement(parser: ExpressionParser): StatementNode {
+  const start = parser.peek.at
   for (const attribute of parser.attributes()) {
     throw parser.source.error(attribute.at, `@${attribute.name} does not apply to a statement`)
   }
   const { text, at } = parser.peek
+  if (at !== start && !attributed.has(text)) {
+    throw parser.source.error(start, 'attributes do not apply to this statement')
+  }
   switch (text) {
     case '{':
       return parseBlock(parser)

@@ -3,12 +3,13 @@ import type {
   CompoundAssign,
   Expression,
   Place,
+  ScalarType,
   Statement,
   Switch,
   SwitchClause,
   Type,
 } from '../ir.ts'
-import { i32Type, typeName, u32Type } from '../types.ts'
+import { i32Type, scalarType, typeName, u32Type, vectorType } from '../types.ts'
 import type {
   AssignNode,
   BlockNode,
@@ -22,7 +23,7 @@ import type {
   SwitchNode,
   WhileNode,
 } from './ast.ts'
-import { isConstructible } from './expression-lowering.ts'
+import { isConstructible, pointee } from './expression-lowering.ts'
 import type { FunctionLowering } from './function-lowering.ts'
 import { checkAssert } from './module-scope.ts'
 import { concreteOf, converts, scalarOf } from './numeric-types.ts'
@@ -98,6 +99,7 @@ export function lowerStatement(f: FunctionLowering, node: StatementNode): Flow {
       return { ...nowhere, break: true }
     case 'continue':
       if (f.surroundings.loops === 0) throw f.error(node.at, "'continue' stands in no loop")
+      f.noteContinue()
       f.emit({ kind: 'continue', loc })
       return { ...nowhere, continue: true }
     case 'discard':
@@ -199,6 +201,9 @@ function lowerVar(
   if (space !== undefined && enumerant(f, space) !== 'function') {
     throw f.error(space.at, 'a variable of a function is in the function address space')
   }
+  if (templates !== undefined && templates.length > 1) {
+    throw f.error(templates[1]!.at, 'a variable in the function address space takes no access mode')
+  }
   if (declared === undefined && initial === undefined)
     throw f.error(nameAt, `the variable '${name}' needs a type or a value`)
   const type = declared ?? concreteOf(f.value(initial!).type)
@@ -230,13 +235,18 @@ function lowerAssign(f: FunctionLowering, node: AssignNode): void {
   const swizzle = swizzleTarget(f, targetNode)
   const target = swizzle?.target ?? writable(f, f.expression(targetNode), at)
   const type = swizzle?.type ?? target.type
+  const [component, ...others] = swizzle?.components ?? []
+  const place: Place =
+    component !== undefined && others.length === 0
+      ? { kind: 'component-place', base: target.place, component, type: type as ScalarType, loc }
+      : target.place
   const value = f.value(f.expression(valueNode))
   const op = operator === '=' ? undefined : (operator as CompoundAssign['operator'])
   let stored: Expression
   if (op === undefined) stored = f.expressionAs(value, type, 'the value assigned')
   else {
     // Typed as the operator on the loaded value; only its right side is emitted.
-    const loaded = f.runtime({ kind: 'load', place: target.place, type, loc }, at)
+    const loaded = f.runtime({ kind: 'load', place, type, loc }, at)
     const result = f.binary(op, loaded, value, at)
     if (result.type !== type) {
       throw f.error(at, `'${op}=' gives ${typeName(result.type)}, which ${typeName(type)} cannot hold`)
@@ -244,43 +254,41 @@ function lowerAssign(f: FunctionLowering, node: AssignNode): void {
     const { expression } = result as Extract<typeof result, { kind: 'runtime' }>
     stored = (expression as Extract<Expression, { kind: 'binary' }>).right
   }
-  if (swizzle !== undefined) {
-    const { components } = swizzle
-    f.emit({ kind: 'swizzle-assign', target: target.place, components, operator: op, value: stored, loc })
+  if (others.length > 0) {
+    const { components } = swizzle!
+    f.emit({ kind: 'swizzle-assign', target: place, components, operator: op, value: stored, loc })
   } else if (op !== undefined)
-    f.emit({ kind: 'compound-assign', target: target.place, operator: op, value: stored, loc })
-  else f.emit({ kind: 'assign', target: target.place, value: stored, loc })
+    f.emit({ kind: 'compound-assign', target: place, operator: op, value: stored, loc })
+  else f.emit({ kind: 'assign', target: place, value: stored, loc })
 }
 
-/** `v.xy` on the left of an assignment. */
-function swizzleTarget(
-  f: FunctionLowering,
-  node: ExpressionNode,
-): { target: ReferenceOperand; components: number[]; type: Type } | undefined {
-  if (node.kind !== 'member' || !/^[xyzwrgba]{2,4}$/.test(node.name)) return undefined
-  const probe = f.expression(node)
-  if (
-    probe.kind !== 'runtime' ||
-    probe.expression.kind !== 'swizzle' ||
-    probe.expression.base.kind !== 'load'
-  )
-    return undefined
-  const { base, components } = probe.expression
+interface SwizzleTarget {
+  readonly target: ReferenceOperand
+  readonly components: readonly number[]
+  readonly type: Type
+}
+
+/** `v.xy`, also `v.xy.yx`, on the left of an assignment. */
+function swizzleTarget(f: FunctionLowering, node: ExpressionNode): SwizzleTarget | undefined {
+  if (node.kind !== 'member') return undefined
+  const inner = swizzleTarget(f, node.base)
+  if (inner === undefined && node.name.length < 2) return undefined
+  const base = inner?.target ?? referenceOf(f.expression(node.base))
+  if (base?.type.kind !== 'vector') return undefined
+  const { scalar } = base.type
+  const of = inner === undefined ? base.type : vectorType(inner.components.length as 2, scalar)
+  if (inner?.components.length === 1) throw f.error(node.nameAt, `${scalar} has no components '${node.name}'`)
+  const components = f.components(of, node.name, node.nameAt).map((c) => inner?.components[c] ?? c)
   if (new Set(components).size < components.length)
     throw f.error(node.nameAt, 'a component is assigned twice')
-  const baseOperand = f.expression(node.base)
-  const target =
-    baseOperand.kind === 'pointer'
-      ? {
-          ...baseOperand,
-          kind: 'reference' as const,
-          type: baseOperand.type.store,
-          space: baseOperand.type.space,
-          access: baseOperand.type.access,
-        }
-      : baseOperand
-  void base
-  return { target: writable(f, target, node.at), components: [...components], type: probe.type }
+  const type = components.length === 1 ? scalarType(scalar) : vectorType(components.length as 2, scalar)
+  return { target: writable(f, base, node.at), components, type }
+}
+
+/** The memory that an operand names, or points to. */
+function referenceOf(operand: Operand): ReferenceOperand | undefined {
+  if (operand.kind === 'pointer') return pointee(operand.type, operand.place, operand.at)
+  return operand.kind === 'reference' ? operand : undefined
 }
 
 function lowerIncrement(f: FunctionLowering, { operator, target: targetNode, at }: IncrementNode): void {
@@ -397,13 +405,14 @@ function lowerLoop(f: FunctionLowering, node: LoopNode): Flow {
   let continuing: Block | undefined
   let breakIf: Expression | undefined
   let body: Statement[] = []
-  f.scoped(() => {
+  f.scoped((names) => {
+    const loopScope = { names, visible: undefined }
     body = f.collect(() => {
-      flow = f.within(inside, () => lowerStatements(f, node.body.statements))
+      flow = f.within({ ...inside, loopScope }, () => lowerStatements(f, node.body.statements))
     })
     if (node.continuing === undefined) return
     const part = node.continuing
-    f.within({ loops: 0, breakable: false, continuing: true }, () =>
+    f.within({ loops: 0, breakable: false, continuing: true, bypassed: f.bypassedBy(loopScope) }, () =>
       f.scoped(() => {
         const statements = f.collect(() => {
           lowerStatements(f, part.body.statements)
@@ -422,9 +431,8 @@ function lowerLoop(f: FunctionLowering, node: LoopNode): Flow {
 }
 
 function loopBody(f: FunctionLowering, body: BlockNode): { block: Block; flow: Flow } {
-  return f.within({ loops: f.surroundings.loops + 1, breakable: true, continuing: false }, () =>
-    f.block(body),
-  )
+  const inside = { loops: f.surroundings.loops + 1, breakable: true, continuing: false, loopScope: undefined }
+  return f.within(inside, () => f.block(body))
 }
 
 function lowerFor(f: FunctionLowering, node: ForNode): Flow {

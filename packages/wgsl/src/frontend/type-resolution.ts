@@ -66,7 +66,11 @@ function generate(scope: ExpressionLowering, generator: TypeGenerator, node: Nam
     }
     case 'array': {
       count(1, 2)
+      const outer = scope.module.sawOverrideLength
+      scope.module.sawOverrideLength = false
       const element = resolveType(scope, templates[0]!)
+      if (scope.module.sawOverrideLength) throw scope.error(templates[0]!.at, overrideElement)
+      scope.module.sawOverrideLength = outer
       checkElement(scope, element, templates[0]!.at)
       return arrayType(element, templates[1] && arrayLength(scope, templates[1]))
     }
@@ -76,6 +80,10 @@ function generate(scope: ExpressionLowering, generator: TypeGenerator, node: Nam
     }
   }
 }
+
+/** Why an override-sized array is refused inside another type. */
+export const overrideElement =
+  'an array whose length depends on an override may only be the whole of a workgroup variable'
 
 /** Arrays hold anything of fixed size but pointers. */
 export function checkElement(scope: ExpressionLowering, element: Type, at: number): void {

@@ -18,6 +18,8 @@ export function resolveVariable(module: ModuleScope, node: GlobalNode): ModuleVa
     }
     throw source.error(at, `the variable '${name}' of module scope needs an address space`)
   }
+  if (templates!.length > 2)
+    throw source.error(templates![2]!.at, 'a variable takes an address space and an access mode')
   const space = enumerant(expressions, spaceNode)
   if (space !== 'storage' && space !== 'uniform' && space !== 'workgroup' && space !== 'private') {
     throw source.error(spaceNode.at, `'${space}' is not an address space for variables of module scope`)
