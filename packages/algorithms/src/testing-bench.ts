@@ -47,7 +47,7 @@ export interface BenchOptions {
 
 async function openBackend(name: string): Promise<Backend> {
   if (name === 'cuda') {
-    const { cuda } = (await import('@tandem-gpu/backend-cuda')) as unknown as { cuda(): Backend }
+    const { cuda } = await import('@tandem-gpu/backend-cuda')
     return cuda()
   }
   const { webgpu } = await import('@tandem-gpu/backend-webgpu')

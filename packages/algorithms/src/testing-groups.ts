@@ -82,8 +82,6 @@ async function makeBackend(name: TestBackend['name'], peerAccess: boolean, seed:
     const { webgpu } = await import('@tandem-gpu/backend-webgpu')
     return webgpu({ peerAccess })
   }
-  const { cuda } = (await import('@tandem-gpu/backend-cuda')) as unknown as {
-    cuda(options: { peerAccess: boolean }): Backend
-  }
+  const { cuda } = await import('@tandem-gpu/backend-cuda')
   return cuda({ peerAccess })
 }

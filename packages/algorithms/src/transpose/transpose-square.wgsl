@@ -26,10 +26,11 @@ fn transpose(@builtin(local_invocation_id) local: vec3<u32>, @builtin(workgroup_
   let inputColumn = block.x * tileSide + local.x;
   let inputRow = block.y * tileSide + local.y;
   for (var offset = 0u; offset < tileSide; offset += tileRows) {
+    var element = Element();
     if (inputColumn < params.input_columns && inputRow + offset < params.input_rows) {
-      tile[local.y + offset][local.x] =
-        input[params.input_base + (inputRow + offset) * params.input_stride + inputColumn];
+      element = input[params.input_base + (inputRow + offset) * params.input_stride + inputColumn];
     }
+    tile[local.y + offset][local.x] = element;
   }
   workgroupBarrier();
   let outputColumn = block.y * tileSide + local.x;

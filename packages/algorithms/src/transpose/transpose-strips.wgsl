@@ -35,18 +35,44 @@ fn transpose(
   let firstColumn = (strip * stripTiles + inStrip % stripWidth) * tileColumns;
   let firstRow = (inStrip / stripWidth) * tileRows;
 
+  let rows = params.input_rows;
+  let columns = params.input_columns;
+  let inputStride = params.input_stride;
+  let outputStride = params.output_stride;
   let inputColumn = firstColumn + local.x;
-  for (var row = local.y; row < tileRows; row += 8u) {
-    if (inputColumn < params.input_columns && firstRow + row < params.input_rows) {
-      tile[row][local.x] = input[params.input_base + (firstRow + row) * params.input_stride + inputColumn];
+  let inputRow = firstRow + local.y;
+  let start = params.input_base + inputRow * inputStride + inputColumn;
+  // Most tiles are whole: without guards all their loads are in flight at once.
+  let whole = firstColumn + tileColumns <= columns && firstRow + tileRows <= rows;
+  if (whole) {
+    for (var offset = 0u; offset < tileRows; offset += 8u) {
+      tile[local.y + offset][local.x] = input[start + offset * inputStride];
+    }
+  } else {
+    for (var offset = 0u; offset < tileRows; offset += 8u) {
+      var element = Element();
+      if (inputColumn < columns && inputRow + offset < rows) {
+        element = input[start + offset * inputStride];
+      }
+      tile[local.y + offset][local.x] = element;
     }
   }
   workgroupBarrier();
-  for (var column = local.y; column < tileColumns; column += 8u) {
-    let outputRow = firstColumn + column;
-    for (var row = local.x; row < tileRows; row += 32u) {
-      if (outputRow < params.input_columns && firstRow + row < params.input_rows) {
-        output[params.output_base + outputRow * params.output_stride + firstRow + row] = tile[row][column];
+  let outputRow = firstColumn + local.y;
+  let outputColumn = firstRow + local.x;
+  let to = params.output_base + outputRow * outputStride + outputColumn;
+  if (whole) {
+    for (var across = 0u; across < tileColumns; across += 8u) {
+      for (var along = 0u; along < tileRows; along += 32u) {
+        output[to + across * outputStride + along] = tile[local.x + along][local.y + across];
+      }
+    }
+  } else {
+    for (var across = 0u; across < tileColumns; across += 8u) {
+      for (var along = 0u; along < tileRows; along += 32u) {
+        if (outputRow + across < columns && outputColumn + along < rows) {
+          output[to + across * outputStride + along] = tile[local.x + along][local.y + across];
+        }
       }
     }
   }

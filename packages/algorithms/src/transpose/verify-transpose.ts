@@ -32,7 +32,7 @@ export async function verifyTranspose<T extends ElementType>(
           if (actualBits[at] === expectedBits[from]) continue
           wrong++
           const difference = Math.abs(actual[at]! - expected[from]!)
-          maxError = Math.max(maxError, Number.isNaN(difference) ? Number.POSITIVE_INFINITY : difference)
+          maxError = Math.max(maxError, Number.isFinite(difference) ? difference : Number.MAX_VALUE)
         }
     }
   }
