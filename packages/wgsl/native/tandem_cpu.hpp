@@ -23,7 +23,7 @@
 #define __device__
 #define __host__
 #define __constant__
-#define __shared__ static
+#define __shared__ static __attribute__((section(TANDEM_SHARED_SECTION)))
 #define __forceinline__ inline
 #define __noinline__ __attribute__((noinline))
 #define __restrict__ __restrict
@@ -374,6 +374,8 @@ struct kernel {
   unsigned x, y, z;
   // Threads meet at barriers or exchange values.
   bool meets;
+  // Workgroup memory; null when there is none.
+  char *shared_begin, *shared_end;
 };
 
 // A parameter's value, or memory with its contents for a pointer.
@@ -401,6 +403,8 @@ inline void run_grid(const kernel& k, unsigned gx, unsigned gy, unsigned gz, voi
     for (unsigned y = 0; y < gy; y++)
       for (unsigned x = 0; x < gx; x++) {
         blockIdx = {x, y, z};
+        if (k.shared_begin != nullptr) memset(k.shared_begin, 0xa5, (size_t)(k.shared_end - k.shared_begin));
+        memset(wgsl::workgroup_memory, 0xa5, sizeof wgsl::workgroup_memory);
         if (k.meets) {
           run_block_as_fibers();
           continue;

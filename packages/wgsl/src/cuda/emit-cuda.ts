@@ -4,6 +4,7 @@ import { findEffects } from '../passes/effects.ts'
 import { findLoops } from '../passes/loops.ts'
 import { findRanges } from '../passes/ranges.ts'
 import { findConvergence } from '../passes/uniformity.ts'
+import { findZeroInit } from '../passes/zero-init.ts'
 import { walk } from '../walk.ts'
 import { valueText } from './expression-text.ts'
 import {
@@ -56,6 +57,7 @@ export function emitCuda(module: IrModule, options: CudaOptions): CudaKernel {
     ranges,
     loops: findLoops(module, ranges),
     convergence: findConvergence(module),
+    zeroInit: findZeroInit(module, ranges),
     marks: new Set(),
     needs: new Map(),
     dynamicOffsets: isDynamic ? layout.offsets : undefined,
@@ -103,8 +105,9 @@ export function emitCuda(module: IrModule, options: CudaOptions): CudaKernel {
         )
   const dynamicLines = entry.lines.filter((l) => l.line === undefined)
   lines.push(...dynamicLines)
-  if (workgroup.length > 0) {
-    for (const v of workgroup)
+  const zeroed = workgroup.filter((v) => context.zeroInit.zeroed.has(v))
+  if (zeroed.length > 0) {
+    for (const v of zeroed)
       plain(
         `  zero_workgroup(&${names.of(v)}, sizeof(${names.of(v)}), ${localIndexText(module.workgroupSize)}, ${x * y * z}u);`,
       )

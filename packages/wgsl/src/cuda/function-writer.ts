@@ -3,6 +3,7 @@ import type { Effects } from '../passes/effects.ts'
 import type { Loops } from '../passes/loops.ts'
 import type { Ranges } from '../passes/ranges.ts'
 import type { Convergence } from '../passes/uniformity.ts'
+import type { ZeroInit } from '../passes/zero-init.ts'
 import type { CudaBounds } from './kernel.ts'
 import type { Names } from './names.ts'
 import { typeText } from './type-text.ts'
@@ -16,6 +17,7 @@ export interface ModuleContext {
   readonly ranges: Ranges
   readonly loops: Loops
   readonly convergence: Convergence
+  readonly zeroInit: ZeroInit
   /** Fragments of the prelude that no identifier in the text names: vector operators. */
   readonly marks: Set<string>
   /** What each function already written needs from its caller. */

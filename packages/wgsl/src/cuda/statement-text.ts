@@ -289,6 +289,17 @@ function writeIf(writer: FunctionWriter, s: Extract<Statement, { kind: 'if' }>):
     writer.indented(() => writeStatements(writer, block))
     otherwise = undefined
   }
+  const zeroed = writer.context.zeroInit.otherwise.get(s)
+  if (zeroed !== undefined) {
+    // Workgroup memory reads as zero where no thread writes it.
+    writer.line('} else {')
+    writer.indented(() => {
+      for (const place of zeroed)
+        writer.line(
+          `${placeText(writer, place, 'store').text} = ${zeroText(place.type, writer.context.names)};`,
+        )
+    })
+  }
   writer.line('}')
 }
 

@@ -186,7 +186,8 @@ function isInvariant(e: Expression, body: Block): boolean {
   }
 }
 
-function tripCount(loop: For, ranges: Ranges): number | undefined {
+/** How often a loop runs, when that is the same each time. */
+export function tripCount(loop: For, ranges: Ranges): number | undefined {
   const shifts = halvingTrips(loop, ranges)
   if (shifts !== undefined) return shifts
   const c = counterOf(loop)

@@ -9,7 +9,9 @@ export const memoryFragments: readonly Fragment[] = [
     source: String.raw`// Elements of a runtime-sized array that starts at 'offset' in a binding.
 WGSL_FN unsigned array_length(unsigned long long bytes, unsigned offset, unsigned stride) {
   const unsigned long long n = bytes < offset ? 0ull : (bytes - offset) / stride;
-  return n > 0xffffffffull ? 0xffffffffu : (unsigned)n;
+  unsigned length = n > 0xffffffffull ? 0xffffffffu : (unsigned)n;
+  asm("" : "+r"(length));  // computed once, not again at each use
+  return length;
 }`,
   },
   {
@@ -56,8 +58,8 @@ template <class T, int N> WGSL_FN const T& component_of(const vec<T, N>& v, unsi
 WGSL_FN void zero_workgroup(void* memory, unsigned bytes, unsigned thread, unsigned threads) {
   struct alignas(16) quad { unsigned w[4]; };
   for (unsigned i = thread; i < bytes / 16u; i += threads) static_cast<quad*>(memory)[i] = quad{};
-  for (unsigned i = bytes / 16u * 4u + thread; i < bytes / 4u; i += threads) static_cast<unsigned*>(memory)[i] = 0u;
-  for (unsigned i = bytes / 4u * 4u + thread; i < bytes; i += threads) static_cast<unsigned char*>(memory)[i] = 0;
+  if (bytes % 16u != 0u)
+    for (unsigned i = bytes / 16u * 16u + thread; i < bytes; i += threads) static_cast<unsigned char*>(memory)[i] = 0;
 }`,
   },
   {

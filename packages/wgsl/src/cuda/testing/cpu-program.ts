@@ -25,7 +25,11 @@ export interface CpuJob {
 export type CpuResult = { readonly buffers: readonly Uint8Array[] } | { readonly failure: string }
 
 /** C++ of several kernels with one prelude for all; each stands in a namespace `k0`, `k1`, … of its own. */
-export function programText(kernels: readonly CudaKernel[], target: 'cuda' | 'cpu'): string {
+export function programText(
+  kernels: readonly CudaKernel[],
+  target: 'cuda' | 'cpu',
+  before: (index: number) => string = () => '',
+): string {
   const fragments = fragmentsFor(
     kernels.map((k) => k.parts.body).join('\n'),
     kernels.flatMap((k) => k.parts.marks),
@@ -38,24 +42,34 @@ export function programText(kernels: readonly CudaKernel[], target: 'cuda' | 'cp
         target === 'cpu'
           ? k.parts.body.replace('extern "C" __global__', 'static __global__')
           : k.parts.body.replace('extern "C" __global__', '__global__')
-      return `namespace k${i} {\n${body}\n}`
+      return `${before(i)}namespace k${i} {\n${body}\n}`
     }),
     '}',
   ].join('\n')
 }
 
 function cpuFileText(kernels: readonly CudaKernel[], table: string): string {
+  const section = (i: number) => `shared_${table}_${i}`
   const thunks = kernels.map((k, i) => {
     const list = k.parameters.map((p, j) => `*static_cast<${p.type.replace(' __restrict__', '')}*>(a[${j}])`)
     return `namespace wgsl { namespace k${i} { static void call(void* const* a) { (void)a; ${k.entryName}(${list.join(', ')}); } } }`
   })
   const rows = kernels.map(
     (k, i) =>
-      `{"${k.entryName}", wgsl::k${i}::call, ${k.workgroupSize.join(', ')}, ${k.usesBarriers || k.usesSubgroups}}`,
+      `{"${k.entryName}", wgsl::k${i}::call, ${k.workgroupSize.join(', ')}, ${k.usesBarriers || k.usesSubgroups}, __start_${section(i)}, __stop_${section(i)}}`,
   )
   return [
     `#include "${header}"`,
-    programText(kernels, 'cpu'),
+    // Workgroup memory of a kernel is one section, so that it can be filled with garbage before each workgroup.
+    programText(
+      kernels,
+      'cpu',
+      (i) => `#undef TANDEM_SHARED_SECTION\n#define TANDEM_SHARED_SECTION "${section(i)}"\n`,
+    ),
+    ...kernels.map(
+      (_, i) =>
+        `extern "C" { extern char __start_${section(i)}[] __attribute__((weak)); extern char __stop_${section(i)}[] __attribute__((weak)); }`,
+    ),
     ...thunks,
     `extern const tandem_cpu::kernel ${table}[] = {${rows.join(', ')}};`,
     '',
