@@ -13,20 +13,20 @@ struct Params {
 @group(0) @binding(1) var<storage, read_write> output: array<Output>;
 @group(0) @binding(2) var<uniform> params: Params;
 
-fn element(index: u32) -> u32 {
-  if (index < params.input_length) {
-    return encode(bitcast<u32>(input[params.input_base + index]));
+fn element(base: u32, length: u32, index: u32) -> u32 {
+  if (index < length) {
+    return encode(bitcast<u32>(input[base + index]));
   }
   return identity();
 }
 
-// Component `part` of lane `lane`'s four accumulators, combined.
-fn component(first: u32) -> u32 {
+// One component of a lane's four accumulators, combined; `first` is the lane's first element in it.
+fn component(base: u32, length: u32, first: u32) -> u32 {
   var accumulators: array<u32, 4>;
   for (var i = 0u; i < 4u; i++) {
-    var value = element(first + 1024u * i);
+    var value = element(base, length, first + 1024u * i);
     for (var k = 1u; k < 4u; k++) {
-      value = combine(value, element(first + 1024u * i + 4096u * k));
+      value = combine(value, element(base, length, first + 1024u * i + 4096u * k));
     }
     accumulators[i] = value;
   }
@@ -44,9 +44,11 @@ fn reduce(
     return;
   }
   let first = leaf * 16384u + lane * 4u;
+  let base = params.input_base;
+  let length = params.input_length;
   let value = combine(
-    combine(component(first), component(first + 1u)),
-    combine(component(first + 2u), component(first + 3u)),
+    combine(component(base, length, first), component(base, length, first + 1u)),
+    combine(component(base, length, first + 2u), component(base, length, first + 3u)),
   );
   let total = leafTotal(lane, value);
   if (lane == 0u) {

@@ -17,14 +17,17 @@ struct Params {
 
 @compute @workgroup_size(8, 8)
 fn transpose(@builtin(global_invocation_id) invocation: vec3<u32>) {
+  let inputBase = params.input_base;
+  let inputStride = params.input_stride;
+  let outputBase = params.output_base;
+  let outputStride = params.output_stride;
   let firstColumn = invocation.x * 4u;
   let firstRow = invocation.y * 4u;
   let endColumn = min(firstColumn + 4u, params.input_columns);
   let endRow = min(firstRow + 4u, params.input_rows);
   for (var row = firstRow; row < endRow; row++) {
     for (var column = firstColumn; column < endColumn; column++) {
-      output[params.output_base + column * params.output_stride + row] =
-        input[params.input_base + row * params.input_stride + column];
+      output[outputBase + column * outputStride + row] = input[inputBase + row * inputStride + column];
     }
   }
 }

@@ -23,22 +23,29 @@ var<workgroup> tile: array<array<Element, 33>, 32>;
 
 @compute @workgroup_size(32, 8)
 fn transpose(@builtin(local_invocation_id) local: vec3<u32>, @builtin(workgroup_id) block: vec3<u32>) {
+  // Read once: a translated kernel would otherwise wait for them again before each load.
+  let rows = params.input_rows;
+  let columns = params.input_columns;
+  let inputStride = params.input_stride;
+  let outputStride = params.output_stride;
+
   let inputColumn = block.x * tileSide + local.x;
   let inputRow = block.y * tileSide + local.y;
+  let start = params.input_base + inputRow * inputStride + inputColumn;
   for (var offset = 0u; offset < tileSide; offset += tileRows) {
     var element = Element();
-    if (inputColumn < params.input_columns && inputRow + offset < params.input_rows) {
-      element = input[params.input_base + (inputRow + offset) * params.input_stride + inputColumn];
+    if (inputColumn < columns && inputRow + offset < rows) {
+      element = input[start + offset * inputStride];
     }
     tile[local.y + offset][local.x] = element;
   }
   workgroupBarrier();
   let outputColumn = block.y * tileSide + local.x;
   let outputRow = block.x * tileSide + local.y;
+  let to = params.output_base + outputRow * outputStride + outputColumn;
   for (var offset = 0u; offset < tileSide; offset += tileRows) {
-    if (outputColumn < params.input_rows && outputRow + offset < params.input_columns) {
-      output[params.output_base + (outputRow + offset) * params.output_stride + outputColumn] =
-        tile[local.x][local.y + offset];
+    if (outputColumn < rows && outputRow + offset < columns) {
+      output[to + offset * outputStride] = tile[local.x][local.y + offset];
     }
   }
 }
