@@ -160,7 +160,10 @@ export interface Constant {
   readonly loc: Location
 }
 
-/** The built-in values that a compute entry point can receive; vec3u or u32. */
+/**
+ * The built-in values that a compute entry point can receive; vec3u or u32. `global_invocation_index` linearises
+ * `global_invocation_id` over the whole grid of invocations, x fastest; it does not count workgroup by workgroup.
+ */
 export type BuiltinValue =
   | 'local_invocation_id'
   | 'local_invocation_index'

@@ -834,7 +834,7 @@ const foldedFloats: readonly (readonly [string, string])[] = [
   ['parts', 'frexp(a).fract + f32(frexp(a).exp) + modf(b).whole + modf(a).fract + ldexp(b, 3)'],
   [
     'packing',
-    'f32(pack4x8unorm(vec4(a, b, 0.1, 0.9)) % 1000u) + unpack4x8snorm(bitcast<u32>(a)).y + unpack2x16float(pack2x16float(vec2(a, b))).x + f32(bitcast<i32>(b) % 1000)',
+    'f32(pack4x8unorm(vec4(a, b, 0.15, 0.85)) % 1000u) + unpack4x8snorm(bitcast<u32>(a)).y + unpack2x16float(pack2x16float(vec2(a, b))).x + f32(bitcast<i32>(b) % 1000)',
   ],
 ]
 for (const [name, expression] of foldedFloats) {

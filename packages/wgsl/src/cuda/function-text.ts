@@ -121,7 +121,14 @@ function builtinValueText(context: ModuleContext, p: Parameter): { type: string;
         ),
       )
     case 'global_invocation_index':
-      return scalar(`(${group}) * ${threads}u + ${linear}`)
+      // Linear in the grid of all invocations, not workgroup by workgroup.
+      return scalar(
+        axes
+          .map(
+            (a, i) => [`blockIdx.${a} * ${size[i]}u + threadIdx.${a}`, `gridDim.${a} * ${size[i]}u`] as const,
+          )
+          .reduceRight((sum, [id, extent]) => (sum === '' ? id : `(${sum}) * (${extent}) + ${id}`), ''),
+      )
     case 'workgroup_id':
       return vector(axes.map((a) => `blockIdx.${a}`))
     case 'workgroup_index':

@@ -126,7 +126,10 @@ function runWorkgroup(
           local_invocation_id: [x, y, z],
           local_invocation_index: index,
           global_invocation_id: [id[0] * sizeX + x, id[1] * sizeY + y, id[2] * sizeZ + z],
-          global_invocation_index: workgroupIndex * sizeX * sizeY * sizeZ + index,
+          global_invocation_index:
+            id[0] * sizeX +
+            x +
+            count[0] * sizeX * (id[1] * sizeY + y + count[1] * sizeY * (id[2] * sizeZ + z)),
           workgroup_id: [...id],
           workgroup_index: workgroupIndex,
           num_workgroups: [...count],

@@ -8,12 +8,12 @@
 fn folded() -> f32 {
   const a = 2.625f;
   const b = 1.375f;
-  const result = f32(pack4x8unorm(vec4(a, b, 0.1, 0.9)) % 1000u) + unpack4x8snorm(bitcast<u32>(a)).y + unpack2x16float(pack2x16float(vec2(a, b))).x + f32(bitcast<i32>(b) % 1000);
+  const result = f32(pack4x8unorm(vec4(a, b, 0.15, 0.85)) % 1000u) + unpack4x8snorm(bitcast<u32>(a)).y + unpack2x16float(pack2x16float(vec2(a, b))).x + f32(bitcast<i32>(b) % 1000);
   return result;
 }
 
 fn computed(a: f32, b: f32) -> f32 {
-  return f32(pack4x8unorm(vec4(a, b, 0.1, 0.9)) % 1000u) + unpack4x8snorm(bitcast<u32>(a)).y + unpack2x16float(pack2x16float(vec2(a, b))).x + f32(bitcast<i32>(b) % 1000);
+  return f32(pack4x8unorm(vec4(a, b, 0.15, 0.85)) % 1000u) + unpack4x8snorm(bitcast<u32>(a)).y + unpack2x16float(pack2x16float(vec2(a, b))).x + f32(bitcast<i32>(b) % 1000);
 }
 
 @compute @workgroup_size(1)
