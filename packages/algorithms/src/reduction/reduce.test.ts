@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { generatedElements } from '../element-source.ts'
 import { describeOnBackends } from '../testing-groups.ts'
+import { withLimits } from '../testing-limits.ts'
 import { recordReduction } from './record-reduction.ts'
 import { ladderSteps, reduce } from './reduce.ts'
 import { type BestVariant, compileReduction, leafLength, reductionKernelNames } from './reduction-kernels.ts'
@@ -148,6 +149,33 @@ describeOnBackends('reduce', (backend) => {
       compileReduction(group, { kernel: 'best', operation: 'sum', type: 'f32', variant: 'subgroups' }),
     ).rejects.toMatchObject({ code: 'unsupported' })
   })
+
+  it.each([
+    ['sequential', 10_000, { maxStorageBindingByteLength: 8192 }],
+    ['sequential', 10_000, { maxWorkgroupsPerDimension: 7 }],
+    ['best', 7 * leafLength + 5, { maxStorageBindingByteLength: 2 * 65_536 + 512 }],
+    ['best', 7 * leafLength + 5, { maxWorkgroupsPerDimension: 2 }],
+    ['atomic', 10_000, { maxStorageBindingByteLength: 8192, maxWorkgroupsPerDimension: 3 }],
+  ] as const)(
+    'splits %s of %i elements where one dispatch would exceed %o',
+    async (kernel, length, limits) => {
+      const group = await backend.group(1)
+      const device = group.devices[0]!
+      const kernels = await compileReduction(group, { kernel, operation: 'sum', type: 'i32' })
+      const buffer = await device.allocate('i32', length)
+      const output = await device.allocate('i32', 1)
+      const data = new Int32Array(length)
+      generatedElements('i32', 6)(0, data)
+      await group.queue.write(buffer, data)
+      const program = group.record((recorder) =>
+        recordReduction(withLimits(recorder, limits), group, { kernels, input: [buffer], output }),
+      )
+      await group.queue.run(program)
+      const problem = { type: 'i32', operation: 'sum', length } as const
+      expect(await readBits(group, output)).toBe((await referenceReduction(data, problem)).bits)
+      for (const resource of [program, kernels, buffer, output]) resource.destroy()
+    },
+  )
 
   it('wraps integer sums modulo 2^32', async () => {
     const group = await backend.group(2)

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest'
 import { generatedElements } from '../element-source.ts'
 import { allocateSharded, gatherSharded, shardedFromViews, writeSharded } from '../sharded-matrix.ts'
 import { describeOnBackends } from '../testing-groups.ts'
+import { withLimits } from '../testing-limits.ts'
 import {
   compileTranspose,
   recordTranspose,
@@ -122,6 +123,27 @@ describeOnBackends('transpose', (backend) => {
       kernel.destroy()
     },
   )
+
+  it.each([
+    [70, 66, { maxWorkgroupsPerDimension: 1 }],
+    [70, 66, { maxStorageBindingByteLength: 2048 }],
+    [2, 3000, { maxStorageBindingByteLength: 2048 }],
+    [3000, 2, { maxStorageBindingByteLength: 2048, maxWorkgroupsPerDimension: 3 }],
+  ])('splits %i × %i where one dispatch would exceed %o', async (rows, columns, limits) => {
+    const group = await backend.group(2)
+    const kernel = await compileTranspose(group, 'f32', 'registers')
+    const input = await allocateSharded(group, 'f32', rows, columns)
+    const output = await allocateSharded(group, 'f32', columns, rows)
+    const source = generatedElements('f32', 4)
+    await writeSharded(group, input, source)
+    const program = group.record(
+      (recorder) => void recordTranspose(withLimits(recorder, limits), group, { kernel, input, output }),
+    )
+    expect(program.plan.commands.length).toBeGreaterThan(4)
+    await group.queue.run(program)
+    expect(await verifyTranspose(group, source, output)).toMatchObject({ verified: true })
+    for (const resource of [program, input, output, kernel]) resource.destroy()
+  })
 
   it('streams the caller’s input in and the output out, keeping the payloads of quiet NaNs', async () => {
     const group = await backend.group(3)

@@ -1,0 +1,38 @@
+import type { DeviceLimits, Recorder } from '@tandem-gpu/core'
+
+/** The recorder of devices with smaller limits, to test how work is split without data of gigabytes; not part of the published package. */
+export function withLimits(recorder: Recorder, limits: Partial<DeviceLimits>): Recorder {
+  const devices = recorder.devices.map(
+    (device) =>
+      new Proxy(device, {
+        get: (target, key) =>
+          key === 'limits' ? { ...target.limits, ...limits } : Reflect.get(target, key, target),
+      }),
+  )
+  return {
+    devices,
+    dispatch(kernel, options) {
+      const [x, y = 1] = typeof options.workgroups === 'number' ? [options.workgroups] : options.workgroups
+      const most = limits.maxWorkgroupsPerDimension
+      if (most !== undefined && Math.max(x, y) > most)
+        throw new RangeError(`${x} × ${y} workgroups exceed ${most}`)
+      for (const argument of Object.values(options.args)) {
+        if (typeof argument !== 'object' || !('buffer' in argument)) continue
+        const { rows, stride, columns, offset } = argument
+        const bytes = ((rows - 1) * stride + columns + (offset % 64)) * 4
+        const limit = limits.maxStorageBindingByteLength
+        if (limit !== undefined && bytes > limit)
+          throw new RangeError(`a binding of ${bytes} bytes exceeds ${limit}`)
+      }
+      recorder.dispatch(kernel, options)
+    },
+    copy: (...args) => recorder.copy(...args),
+    copy2D: (...args) => recorder.copy2D(...args),
+    fill: (...args) => recorder.fill(...args),
+    upload: (...args) => recorder.upload(...args),
+    download: (...args) => recorder.download(...args),
+    exchange: (...args) => recorder.exchange(...args),
+    scratch: (...args) => recorder.scratch(...args),
+    parameter: (...args) => recorder.parameter(...args),
+  }
+}
