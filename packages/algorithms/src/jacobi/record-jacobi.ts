@@ -61,13 +61,8 @@ function recordBlockSweep(
   const cells = block.cells[from]
   const next = innerVectors(block, from === 0 ? 1 : 0)
   const width = next.columns
-  const software = owner.info.software
   for (const { row, count } of rowRanges(block, edgesFirst && kernels.transport === 'copies')) {
-    // A strip is long enough to reuse loaded rows and short enough to keep all processors busy.
-    const strip = Math.max(
-      software ? Math.min(64, Math.ceil(count / 16)) : count < 512 ? 2 : 8,
-      Math.ceil(count / 262_140),
-    )
+    const strip = stripRows(count, owner.info.software)
     const args: Record<string, BufferView | number> = {
       next: next.block(row, 0, count, width),
       source_base: 0,
@@ -115,6 +110,15 @@ function recordBlockSweep(
       label: 'sweep',
     })
   }
+}
+
+/**
+ * Rows that a thread sweeps: more of them reuse what is loaded, fewer keep more threads busy. Measured: 3 rows give 4.1 TB/s on an H200 (4: 4.06,
+ * 8: 3.7, 1: 3.6) and 64 the most on two cores of SwiftShader. Long enough that the workgroups fit one dimension.
+ */
+function stripRows(rows: number, software: boolean): number {
+  const wanted = software ? Math.min(64, Math.ceil(rows / 16)) : rows < 512 ? 2 : 3
+  return Math.max(wanted, Math.ceil(rows / 262_140))
 }
 
 /** Rows of a block, cut where a binding would exceed the device's limit; the first and the last apart, and first, with `edgesFirst`. */

@@ -17,18 +17,12 @@ var<workgroup> tile_b: array<vec4<Element>, B_GROUPS * 16u>;
 
 // Four elements of one column of A, from rows that start at the offsets; zeros from `end` on.
 fn gather_a(offsets: vec4<u32>, k: u32, end: u32) -> vec4<Element> {
-  if (k >= end) {
-    return vec4<Element>();
-  }
-  let at = offsets + vec4<u32>(k);
-  return vec4<Element>(a[at.x], a[at.y], a[at.z], a[at.w]);
+  let at = offsets + vec4<u32>(min(k, end - 1u));
+  return select(vec4<Element>(), vec4<Element>(a[at.x], a[at.y], a[at.z], a[at.w]), k < end);
 }
 
 fn gather_b(k: u32, column4: u32, end: u32) -> vec4<Element> {
-  if (k >= end) {
-    return vec4<Element>();
-  }
-  return load_b4(k, column4);
+  return select(vec4<Element>(), load_b4(min(k, end - 1u), column4), k < end);
 }
 
 fn row_offsets(first: u32) -> vec4<u32> {
@@ -54,11 +48,11 @@ fn main(
   let tile_row = band * BAND + within % band_rows;
   let tile_column = within / band_rows;
 
-  // 32 consecutive threads cover 8 × 4 blocks: the fewest distinct addresses when they read the tiles.
+  // 32 consecutive threads cover 8 × 4 blocks, in an order in which neighbours share addresses when they read the tiles.
   let warp = thread / 32u;
   let lane = thread % 32u;
-  let tx = (warp % (TX / 8u)) * 8u + lane % 8u;
-  let ty = (warp / (TX / 8u)) * 4u + lane / 8u;
+  let tx = (warp % (TX / 8u)) * 8u + (lane & 1u) + ((lane >> 1u) & 6u);
+  let ty = (warp / (TX / 8u)) * 4u + ((lane >> 1u) & 1u) + ((lane >> 3u) & 2u);
 
   // What this thread brings in: four rows of A at one k, four columns of B at one k.
   let a_k = thread % 8u;
@@ -104,76 +98,72 @@ fn main(
   }
   workgroupBarrier();
 
-  var buffer = 0u;
-  for (var k = begin; k < end; k += 8u) {
-    let next = k + 8u;
-    var next_a_0 = vec4<Element>();
-    var next_a_1 = vec4<Element>();
-    var next_b_0 = vec4<Element>();
-    var next_b_1 = vec4<Element>();
-    if (next + 8u <= end) {
-      let at = a_rows_0 + vec4<u32>(next + a_k);
-      next_a_0 = vec4<Element>(a[at.x], a[at.y], a[at.z], a[at.w]);
-      next_b_0 = load_b4(next + b_k, b_column);
-      if (TWO_A) {
-        let at_1 = a_rows_1 + vec4<u32>(next + a_k);
-        next_a_1 = vec4<Element>(a[at_1.x], a[at_1.y], a[at_1.z], a[at_1.w]);
+  // Two tiles a turn, so that their places in workgroup memory are constants once the inner loops are unrolled.
+  for (var turn = begin; turn < end; turn += 16u) {
+    for (var half = 0u; half < 2u; half++) {
+      let k = turn + half * 8u;
+      if (k >= end) {
+        break;
       }
-      if (TWO_B) {
-        next_b_1 = load_b4(next + b_k + 4u, b_column);
+      // Without branches, so that the loads are under way while the steps run. At the end the last k is loaded again, as zeros.
+      let next = k + 8u;
+      let at = a_rows_0 + vec4<u32>(min(next + a_k, end - 1u));
+      var next_a_0 = vec4<Element>(a[at.x], a[at.y], a[at.z], a[at.w]);
+      var next_b_0 = load_b4(min(next + b_k, end - 1u), b_column);
+      if (next + a_k >= end) {
+        next_a_0 = vec4<Element>();
       }
-    } else if (next < end) {
-      next_a_0 = gather_a(a_rows_0, next + a_k, end);
-      next_b_0 = gather_b(next + b_k, b_column, end);
+      if (next + b_k >= end) {
+        next_b_0 = vec4<Element>();
+      }
+      var next_a_1 = vec4<Element>();
+      var next_b_1 = vec4<Element>();
       if (TWO_A) {
         next_a_1 = gather_a(a_rows_1, next + a_k, end);
       }
       if (TWO_B) {
         next_b_1 = gather_b(next + b_k + 4u, b_column, end);
       }
-    }
 
-    let from_a = buffer * (A_GROUPS * 8u);
-    let from_b = buffer * (B_GROUPS * 8u);
-    for (var step = 0u; step < 8u; step++) {
-      let row_a = from_a + step * A_GROUPS;
-      let row_b = from_b + step * B_GROUPS;
-      let a0 = tile_a[row_a + (ty ^ step)];
-      let a1 = tile_a[row_a + ((ty + TY) ^ step)];
-      let b0 = tile_b[row_b + tx];
-      let b1 = tile_b[row_b + tx + TX];
-      c00 = multiply_add(a0.x, b0, c00);
-      c01 = multiply_add(a0.x, b1, c01);
-      c10 = multiply_add(a0.y, b0, c10);
-      c11 = multiply_add(a0.y, b1, c11);
-      c20 = multiply_add(a0.z, b0, c20);
-      c21 = multiply_add(a0.z, b1, c21);
-      c30 = multiply_add(a0.w, b0, c30);
-      c31 = multiply_add(a0.w, b1, c31);
-      c40 = multiply_add(a1.x, b0, c40);
-      c41 = multiply_add(a1.x, b1, c41);
-      c50 = multiply_add(a1.y, b0, c50);
-      c51 = multiply_add(a1.y, b1, c51);
-      c60 = multiply_add(a1.z, b0, c60);
-      c61 = multiply_add(a1.z, b1, c61);
-      c70 = multiply_add(a1.w, b0, c70);
-      c71 = multiply_add(a1.w, b1, c71);
-    }
+      for (var step = 0u; step < 8u; step++) {
+        let row_a = half * (A_GROUPS * 8u) + step * A_GROUPS;
+        let row_b = half * (B_GROUPS * 8u) + step * B_GROUPS;
+        let a0 = tile_a[row_a + (ty ^ step)];
+        let a1 = tile_a[row_a + ((ty + TY) ^ step)];
+        let b0 = tile_b[row_b + tx];
+        let b1 = tile_b[row_b + tx + TX];
+        c00 = multiply_add(a0.x, b0, c00);
+        c01 = multiply_add(a0.x, b1, c01);
+        c10 = multiply_add(a0.y, b0, c10);
+        c11 = multiply_add(a0.y, b1, c11);
+        c20 = multiply_add(a0.z, b0, c20);
+        c21 = multiply_add(a0.z, b1, c21);
+        c30 = multiply_add(a0.w, b0, c30);
+        c31 = multiply_add(a0.w, b1, c31);
+        c40 = multiply_add(a1.x, b0, c40);
+        c41 = multiply_add(a1.x, b1, c41);
+        c50 = multiply_add(a1.y, b0, c50);
+        c51 = multiply_add(a1.y, b1, c51);
+        c60 = multiply_add(a1.z, b0, c60);
+        c61 = multiply_add(a1.z, b1, c61);
+        c70 = multiply_add(a1.w, b0, c70);
+        c71 = multiply_add(a1.w, b1, c71);
+      }
 
-    buffer = 1u - buffer;
-    if (next < end) {
-      let to_a = buffer * (A_GROUPS * 8u);
-      let to_b = buffer * (B_GROUPS * 8u);
-      tile_a[to_a + a_slot_0] = next_a_0;
-      tile_b[to_b + b_slot_0] = next_b_0;
-      if (TWO_A) {
-        tile_a[to_a + a_slot_1] = next_a_1;
+      if (next < end) {
+        let to_a = (1u - half) * (A_GROUPS * 8u);
+        let to_b = (1u - half) * (B_GROUPS * 8u);
+        tile_a[to_a + a_slot_0] = next_a_0;
+        tile_b[to_b + b_slot_0] = next_b_0;
+        if (TWO_A) {
+          tile_a[to_a + a_slot_1] = next_a_1;
+        }
+        if (TWO_B) {
+          tile_b[to_b + b_slot_1] = next_b_1;
+        }
       }
-      if (TWO_B) {
-        tile_b[to_b + b_slot_1] = next_b_1;
-      }
+      workgroupBarrier();
     }
-    workgroupBarrier();
   }
 
   let part = workgroup.z * params.m;
