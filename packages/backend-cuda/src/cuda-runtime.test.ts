@@ -4,16 +4,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isGpuError, type Runtime } from '@tandem-gpu/core'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { findAdapters } from './adapters.ts'
-import { CudaRuntime, type CudaRuntimeOptions } from './cuda-runtime.ts'
+import type { CudaRuntime, CudaRuntimeOptions } from './cuda-runtime.ts'
 import { KernelCache } from './kernel-cache.ts'
 import { KernelCompiler } from './kernel-compiler.ts'
 import type { Libraries } from './libraries.ts'
 import { nativeAddon } from './native-addon.ts'
 import { configureFake, fakeLibraries } from './testing/fake-driver.ts'
+import { openFakeRuntime } from './testing/fake-runtime.ts'
 import { dispatch, plan, region } from './testing/plan-text.ts'
 import { randomProgramDifferences } from './testing/random-program.ts'
-import { testKernelSource, translateTestKernel } from './testing/test-kernels.ts'
+import { testKernelSource } from './testing/test-kernels.ts'
 
 const libraries: Libraries = fakeLibraries()
 const cacheDirectory = join(tmpdir(), `tandem-cache-${randomUUID()}`)
@@ -25,33 +25,11 @@ afterEach(async () => {
 })
 afterAll(() => rmSync(cacheDirectory, { recursive: true, force: true }))
 
-/** `indices`: the CUDA device of each opened device; one twice gives virtual devices. */
 async function open(
   indices: readonly number[],
   options: Partial<CudaRuntimeOptions> = {},
 ): Promise<CudaRuntime> {
-  const addon = nativeAddon()
-  if (addon instanceof Error) throw addon
-  const { adapters, probe } = await findAdapters(addon, libraries)
-  const ordinals = [...new Set(indices)]
-  const runtime = new CudaRuntime({
-    native: await addon.openGroup(libraries.cuda, ordinals),
-    adapters: indices.map((index) => adapters[index]!),
-    gpuOfDevice: indices.map((index) => ordinals.indexOf(index)),
-    compiler: new KernelCompiler({
-      addon,
-      nvrtc: libraries.nvrtc,
-      driverVersion: probe!.driverVersion,
-      fmad: true,
-      cache: new KernelCache({ directory: cacheDirectory }),
-      shippedKernels: undefined,
-    }),
-    translate: translateTestKernel,
-    peerAccess: true,
-    lowering: 'graph-per-gpu',
-    label: 'test',
-    ...options,
-  })
+  const runtime = await openFakeRuntime(indices, { cacheDirectory, ...options })
   opened.push(runtime)
   return runtime
 }

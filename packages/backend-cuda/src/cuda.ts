@@ -2,6 +2,7 @@ import type { Adapter, Backend } from '@tandem-gpu/core'
 import { GpuError } from '@tandem-gpu/core'
 import { emitCuda } from '@tandem-gpu/wgsl'
 import { findAdapters } from './adapters.ts'
+import type { Translate } from './cuda-kernel.ts'
 import { CudaRuntime, type Lowering } from './cuda-runtime.ts'
 import { toGpuError } from './driver-error.ts'
 import { KernelCache, type KernelCacheOptions } from './kernel-cache.ts'
@@ -26,6 +27,13 @@ export interface CudaOptions {
 
 /** Every NVIDIA GPU that CUDA shows to this process. Nothing is loaded before the first call. */
 export function cuda(options: CudaOptions = {}): Backend {
+  return cudaBackend(options, (source) =>
+    emitCuda(source.module, { bounds: source.bounds, label: source.label }),
+  )
+}
+
+/** With a translator of the caller's choice, for tests. */
+export function cudaBackend(options: CudaOptions, translate: Translate): Backend {
   const libraries: Libraries = { ...defaultLibraries, ...options.libraries }
   return {
     name: 'cuda',
@@ -53,7 +61,7 @@ export function cuda(options: CudaOptions = {}): Backend {
             cache: options.kernelCache === false ? undefined : new KernelCache(options.kernelCache),
             shippedKernels: options.shippedKernels,
           }),
-          translate: (source) => emitCuda(source.module, { bounds: source.bounds, label: source.label }),
+          translate,
           peerAccess: options.peerAccess ?? true,
           lowering: options.lowering ?? 'graph-per-gpu',
           label,

@@ -1,0 +1,118 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import { nativeAddon } from './native-addon.ts'
+import { fakeLibraries } from './testing/fake-driver.ts'
+
+const packageFolder = fileURLToPath(new URL('..', import.meta.url))
+const prebuilt = `${packageFolder}prebuilds/linux-x64/@tandem-gpu+backend-cuda.node`
+const cudaHeader = '/usr/local/cuda/include/cuda.h'
+
+/** Highest version of a symbol family that the addon needs, as numbers. */
+function highest(family: string): number[] {
+  const names = readFileSync(prebuilt, 'latin1').match(new RegExp(`\\b${family}_[0-9.]+`, 'g')) ?? []
+  const versions = names.map((name) =>
+    name
+      .slice(family.length + 1)
+      .split('.')
+      .map(Number),
+  )
+  versions.sort((a, b) => a[0]! - b[0]! || (a[1] ?? 0) - (b[1] ?? 0) || (a[2] ?? 0) - (b[2] ?? 0))
+  return versions.at(-1) ?? []
+}
+
+/** Runs a script that gets the addon as `addon` and the fake libraries as `libraries`; returns what it prints and how long it took. */
+function runScript(body: string): {
+  stdout: string
+  stderr: string
+  milliseconds: number
+  status: number | null
+} {
+  const script = `const addon = require(${JSON.stringify(prebuilt)}); const libraries = ${JSON.stringify(fakeLibraries().cuda)};${body}`
+  const begin = performance.now()
+  const { stdout, stderr, status } = spawnSync(process.execPath, ['-e', script], {
+    encoding: 'utf8',
+    timeout: 20_000,
+  })
+  return { stdout, stderr, status, milliseconds: performance.now() - begin }
+}
+
+describe('the addon', () => {
+  it('is built and loads', () => {
+    expect(nativeAddon()).not.toBeInstanceOf(Error)
+    expect(existsSync(prebuilt)).toBe(true)
+  })
+
+  it('needs no glibc above 2.34 and no libstdc++ above that of GCC 12, as README says', () => {
+    const [glibcMajor, glibcMinor] = highest('GLIBC')
+    expect(glibcMajor).toBe(2)
+    expect(glibcMinor).toBeLessThanOrEqual(34)
+    const [, , libstdcxx] = highest('GLIBCXX')
+    expect(libstdcxx).toBeLessThanOrEqual(30)
+  })
+
+  it('links no NVIDIA library: they are opened when first asked for', () => {
+    const bytes = readFileSync(prebuilt, 'latin1')
+    expect(bytes).toContain('libc.so.6')
+    expect(bytes).not.toMatch(/libcuda\.so|libnvrtc\.so|libnvidia-ml\.so/)
+  })
+
+  it.skipIf(!existsSync(cudaHeader))(
+    `declares the driver API as cuda.h does (skipped without ${cudaHeader})`,
+    () => {
+      const { stderr, status } = spawnSync(
+        'c++',
+        [
+          '-std=c++17',
+          '-fsyntax-only',
+          '-I/usr/local/cuda/include',
+          `${packageFolder}native/test/abi_check.cpp`,
+        ],
+        { encoding: 'utf8' },
+      )
+      expect(stderr).toBe('')
+      expect(status).toBe(0)
+    },
+  )
+
+  it('lets a process exit with an open group that nobody closed', () => {
+    const { stdout, status, milliseconds } = runScript(`
+      addon.openGroup(libraries, [0, 1]).then(async (group) => {
+        await group.allocate(0, 1024, true)
+        process.on('exit', () => console.log('exits'))
+      })`)
+    expect({ stdout, status }).toEqual({ stdout: 'exits\n', status: 0 })
+    expect(milliseconds).toBeLessThan(5000)
+  })
+
+  it('burns no CPU while a group is open and idle', () => {
+    const { stdout } = runScript(`
+      addon.openGroup(libraries, [0]).then((group) => {
+        const before = process.cpuUsage()
+        setTimeout(() => { const { user, system } = process.cpuUsage(before); console.log((user + system) / 1e6); void group }, 1000)
+      })`)
+    expect(Number(stdout)).toBeLessThan(0.05)
+  })
+
+  it('ends at process.exit with a run in flight', () => {
+    const { status, milliseconds } = runScript(`
+      process.env.FAKE_CUDA_BUSY_MS = '100'
+      addon.openGroup(libraries, [0]).then(async (group) => {
+        await group.createGraph(1, 0, Float64Array.of(1, 0, 0, 0))
+        group.run({ steps: [{ graphs: [1], count: 1000 }], uniformTargets: [], collect: [], abortWord: new Int32Array(1) })
+        setTimeout(() => process.exit(7), 200)
+      })`)
+    expect(status).toBe(7)
+    expect(milliseconds).toBeLessThan(5000)
+  })
+
+  it('turns wrong arguments into exceptions instead of crashing', () => {
+    const { stdout, status } = runScript(`
+      for (const call of [() => addon.probe(), () => addon.openGroup(1, 2), () => addon.nvrtcCompile([], {}), () => addon.nvmlRead([], 3)]) {
+        try { const p = call(); p?.catch?.(() => {}); console.log('no exception') } catch (error) { console.log('exception') }
+      }`)
+    expect(status).toBe(0)
+    expect(stdout.trim().split('\n').slice(0, 2)).toEqual(['exception', 'exception'])
+  })
+})

@@ -1,0 +1,40 @@
+import { findAdapters } from '../adapters.ts'
+import { CudaRuntime, type CudaRuntimeOptions } from '../cuda-runtime.ts'
+import { KernelCache } from '../kernel-cache.ts'
+import { KernelCompiler } from '../kernel-compiler.ts'
+import { nativeAddon } from '../native-addon.ts'
+import { fakeLibraries } from './fake-driver.ts'
+import { translateTestKernel } from './test-kernels.ts'
+
+/**
+ * A runtime over the fake driver and the test kernels. `indices`: the CUDA device of each opened device; one twice gives virtual
+ * devices.
+ */
+export async function openFakeRuntime(
+  indices: readonly number[],
+  { cacheDirectory, ...options }: Partial<CudaRuntimeOptions> & { readonly cacheDirectory?: string } = {},
+): Promise<CudaRuntime> {
+  const addon = nativeAddon()
+  if (addon instanceof Error) throw addon
+  const libraries = fakeLibraries()
+  const { adapters, probe } = await findAdapters(addon, libraries)
+  const ordinals = [...new Set(indices)]
+  return new CudaRuntime({
+    native: await addon.openGroup(libraries.cuda, ordinals),
+    adapters: indices.map((index) => adapters[index]!),
+    gpuOfDevice: indices.map((index) => ordinals.indexOf(index)),
+    compiler: new KernelCompiler({
+      addon,
+      nvrtc: libraries.nvrtc,
+      driverVersion: probe!.driverVersion,
+      fmad: true,
+      cache: cacheDirectory === undefined ? undefined : new KernelCache({ directory: cacheDirectory }),
+      shippedKernels: undefined,
+    }),
+    translate: translateTestKernel,
+    peerAccess: true,
+    lowering: 'graph-per-gpu',
+    label: 'test',
+    ...options,
+  })
+}
