@@ -36,6 +36,11 @@ export interface RecordTransposeOptions<T extends ElementType> {
   readonly chooseTransport?: (tile: PeerTile, group: DeviceGroup) => Transport
   /** Parts that a copied tile travels in, so that the transpose of one overlaps the copy of the next. Default by size. */
   readonly piecesPerTile?: number
+  /**
+   * Pieces that a receiver has room for at once. Default: every tile where they travel whole, else at least six, more than
+   * a GPU has copy engines, so that the link stays busy while arrived pieces are transposed.
+   */
+  readonly arrivalSlots?: number
 }
 
 const transposeTypes = ['f32', 'i32', 'u32'] as const
@@ -152,6 +157,7 @@ export function recordTranspose<T extends ElementType>(
         input.type,
         tiles.filter((other) => other.receiver === receiver && other.transport === 'copy'),
         pieceRows,
+        options.arrivalSlots,
       )
       rings.set(receiver, ring)
     }
@@ -193,12 +199,12 @@ function makeRing<T extends ElementType>(
   type: T,
   arriving: readonly PeerTile[],
   pieceRows: (tile: PeerTile) => number,
+  wanted = Math.max(arriving.length, 6),
 ): ScratchRing<T> {
   const device = arriving[0]!.receiver
   const pieces = arriving.reduce((sum, tile) => sum + Math.ceil(tile.rows / pieceRows(tile)), 0)
   const length = Math.max(...arriving.map((tile) => pieceRows(tile) * tile.columns))
-  // All tiles of a receiver at once where they travel whole; at least four pieces in flight where they are cut.
-  const slots = Math.min(pieces, Math.max(arriving.length, 4))
+  const slots = Math.max(1, Math.min(pieces, wanted))
   const buffers = Array.from({ length: slots }, (_, slot) =>
     recorder.scratch(device, type, length, { label: `arrivals ${device}.${slot}` }),
   )

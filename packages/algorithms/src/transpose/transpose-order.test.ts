@@ -24,7 +24,7 @@ describe('the order of a transpose', () => {
 
   it.each([
     { transport: 'copy', devices: 3, piecesPerTile: 1 },
-    { transport: 'copy', devices: 2, piecesPerTile: 6 },
+    { transport: 'copy', devices: 2, piecesPerTile: 6, arrivalSlots: 2 },
     { transport: 'direct', devices: 3, piecesPerTile: 1 },
   ] as const)('needs every edge: $transport on $devices devices, $piecesPerTile pieces', async (options) => {
     const backend = referenceBackend()

@@ -17,7 +17,7 @@ import { verifyTranspose } from './verify-transpose.ts'
 
 export interface TransposeOptions<T extends TransposeType = TransposeType>
   extends MeasureOptions,
-    Pick<RecordTransposeOptions<T>, 'transport' | 'chooseTransport' | 'piecesPerTile'> {
+    Pick<RecordTransposeOptions<T>, 'transport' | 'chooseTransport' | 'piecesPerTile' | 'arrivalSlots'> {
   readonly rows: number
   readonly columns: number
   readonly type: T
