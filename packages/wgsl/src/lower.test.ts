@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { lower, parseWgsl, printIr, reflect, WgslError } from './index.ts'
 
@@ -95,6 +96,25 @@ describe('lowering', () => {
     expect(() => lower(module, { entryPoint: 'a' })).toThrow("the override 'n' has no default")
     expect(lower(module, { entryPoint: 'b', constants: { m: 3 } }).workgroupSize).toEqual([3, 1, 1])
     expect(() => lower(module)).toThrow("choose an entry point of 'a', 'b'")
+  })
+
+  it('infers the type of an override from one that has no value', () => {
+    const source = 'override n: u32; override m = n * 2; @compute @workgroup_size(1) fn main() { }'
+    const { overrides } = lower(parseWgsl(source))
+    expect(overrides.map((o) => [o.name, o.type.scalar, o.default])).toEqual([
+      ['n', 'u32', undefined],
+      ['m', 'u32', undefined],
+    ])
+    expect(lower(parseWgsl(source), { constants: { n: 4 } }).overrides[1]!.value).toBe(8)
+  })
+
+  it('takes a few milliseconds for a kernel', () => {
+    const source = readFileSync(new URL('../testdata/kernels/matmul-tiled.wgsl', import.meta.url), 'utf8')
+    const compile = () => reflect(lower(parseWgsl(source)))
+    for (let i = 0; i < 20; i++) compile()
+    const start = performance.now()
+    for (let i = 0; i < 10; i++) compile()
+    expect((performance.now() - start) / 10).toBeLessThan(20)
   })
 
   it('specialises functions for pointers into module memory and passes indices', () => {

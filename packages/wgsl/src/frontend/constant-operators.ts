@@ -41,8 +41,11 @@ function floatOperator(operator: BinaryOperator, kind: AnyScalar, a: number, b: 
       return roundFloat(a * b, kind)
     case '/':
       return roundFloat(a / b, kind)
-    case '%':
-      return roundFloat(a % b, kind)
+    case '%': {
+      // The specification's own formula, rounded at each step, not the exact remainder.
+      const whole = Math.trunc(roundFloat(a / b, kind))
+      return roundFloat(a - roundFloat(b * whole, kind), kind)
+    }
     default:
       throw new ConstantError(`'${operator}' does not apply to ${kind}`)
   }

@@ -29,8 +29,8 @@ const attributeArguments: Record<string, readonly [number, number]> = {
   ...{ location: [1, 1], interpolate: [1, 2], invariant: [0, 0], blend_src: [1, 1], diagnostic: [2, 2] },
 }
 
-/** How deep expressions and blocks may nest; Tint's own limit is 127 blocks. */
-const maximumNesting = 256
+/** How deep expressions and blocks may nest; Tint's own limits are 127 blocks and 512 expressions. */
+const maximumNesting = 640
 
 /** The token stream and the grammar of expressions, types and attributes. */
 export class ExpressionParser {

@@ -55,6 +55,8 @@ export class ModuleScope {
   readonly #instances = new Map<string, IrFunction>()
   readonly #constants = new Map<string, Constant>()
   readonly #resolving = new Set<string>()
+  /** Set while only the type of an expression counts: overrides without value then stand for any. */
+  #typesOnly = false
   #nextId = 0
 
   /** `values` are the pipeline's constants by the key that WebGPU uses: the `@id`, or else the name. */
@@ -127,18 +129,16 @@ export class ModuleScope {
       }
       case 'override': {
         const { type, value } = this.override(node)
-        return (at) => {
+        return (at): Operand => {
           if (value === undefined) {
-            throw new MissingOverride(
-              this.source.error(at, `the override '${node.name}' has no default and is given no value`)
-                .message,
-              {
-                cause: this.source.error(
-                  at,
-                  `the override '${node.name}' has no default and is given no value`,
-                ),
-              },
-            )
+            const loc = this.source.locate(at)
+            if (this.#typesOnly) return { kind: 'runtime', type, expression: { kind: 'zero', type, loc }, at }
+            throw new MissingOverride('', {
+              cause: this.source.error(
+                at,
+                `the override '${node.name}' has no default and is given no value`,
+              ),
+            })
           }
           return { kind: 'constant', type, value, override: true, declaration: undefined, at }
         }
@@ -212,17 +212,19 @@ export class ModuleScope {
         throw this.source.error(other.at, `@${other.name} does not apply to an override`)
     }
     let operand: ConstantOperand | undefined
-    let missing: unknown
+    let inferred: Type | undefined
     try {
       operand = initial && this.expressions.constant(initial, `the default of '${name}'`, true)
+      inferred = operand && concreteOf(operand.type)
     } catch (error) {
       if (!(error instanceof MissingOverride)) throw error
-      missing = error
+      this.#typesOnly = true
+      inferred = concreteOf(this.expressions.value(this.expressions.expression(initial!)).type)
+      this.#typesOnly = false
     }
     const declared = node.type && resolveType(this.expressions, node.type)
-    const type = declared ?? (operand && concreteOf(operand.type))
-    if (type === undefined)
-      throw missing ?? this.source.error(at, `the override '${name}' needs a type or a default`)
+    const type = declared ?? inferred
+    if (type === undefined) throw this.source.error(at, `the override '${name}' needs a type or a default`)
     if (type.kind !== 'scalar') throw this.source.error(at, `an override is a scalar, not ${typeName(type)}`)
     const fallback =
       operand &&
