@@ -112,3 +112,31 @@ it('completion knows commands, options and their choices', async () => {
   expect(await suggestions('reduce --ker')).toContain('--kernel')
   expect(await suggestions('reduce --kernel at')).toContain('atomic')
 })
+
+it('monitor shows sensors, or says that no device has any', async () => {
+  const { exit, stdout, stderr } = await tandem(
+    `monitor --backend ${testBackend} --count 2 --interval 1 --json`,
+  )
+  if (exit === 0) {
+    const readings = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(readings).toHaveLength(2)
+    expect(readings[0]).toMatchObject({ schema: 1, time: expect.any(String), devices: expect.any(Array) })
+    expect(readings[0].devices[0].telemetry).toBeDefined()
+  } else {
+    expect([exit, stderr]).toEqual([3, expect.stringMatching(/No device here has sensors\. \w+/)])
+  }
+})
+
+it('topology shows links, or says why it cannot', async () => {
+  const { exit, stdout, stderr } = await tandem(`topology --backend ${testBackend} --json`)
+  if (exit === 0) {
+    const { adapters, links } = JSON.parse(stdout)
+    expect(links).toHaveLength(adapters.length)
+    expect(links[0][0]).toMatchObject({ kind: 'self' })
+  } else {
+    expect([exit, stderr]).toEqual([3, expect.stringMatching(/does not know the links/)])
+  }
+})
