@@ -23,6 +23,7 @@ export function builtinText(writer: FunctionWriter, e: BuiltinCall): string {
   }
   if (e.name.startsWith('atomic')) return atomicText(writer, e)
   if (e.name.startsWith('subgroup') || e.name.startsWith('quad')) return subgroupText(writer, e)
+  if (e.args.some((a) => a.type?.kind === 'vector')) writer.context.marks.add(`vector_${e.name}`)
   const args = valueTexts(writer, e.args).map(unwrapped)
   const result = resultStructure.has(e.name) ? `<${writer.type(e.type!)}>` : ''
   return `${e.name}${result}(${args.join(', ')})`

@@ -14,11 +14,11 @@ export interface Fragment {
   readonly source: string
 }
 
-/** Names of functions that take one value and work by component on vectors. */
+/** Vector forms of functions that work by component; the emitter marks their use, since they have the scalar form's name. */
 export function lift(parameters: 1 | 2 | 3, ...names: string[]): Fragment[] {
   return names.map((name) => ({
-    provides: [name],
-    when: ['vec'],
+    provides: [`vector_${name}`],
+    needs: [name],
     source: `WGSL_LIFT${parameters}(${name})`,
   }))
 }

@@ -45,8 +45,7 @@ WGSL_FN int extractBits(int a, unsigned offset, unsigned count) {
 WGSL_FN int insertBits(int a, int bits, unsigned offset, unsigned count) { return (int)insertBits((unsigned)a, (unsigned)bits, offset, count); }`,
   },
   ...(['extractBits', 'insertBits'] as const).map((name) => ({
-    provides: [name],
-    when: ['vec'],
+    provides: [`vector_${name}`],
     source: [2, 3, 4]
       .map((n) => {
         const second = name === 'insertBits' ? `vec<T, ${n}> b, ` : ''
@@ -63,8 +62,7 @@ WGSL_FN int insertBits(int a, int bits, unsigned offset, unsigned count) { retur
       'template <class T> WGSL_FN T select(T no, T yes, bool condition) { return condition ? yes : no; }',
   },
   {
-    provides: ['select'],
-    when: ['vec'],
+    provides: ['vector_select'],
     source: [2, 3, 4]
       .map((n) => {
         const calls = ['x', 'y', 'z', 'w'].slice(0, n).map((c) => `condition.${c} ? yes.${c} : no.${c}`)

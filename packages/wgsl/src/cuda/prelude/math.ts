@@ -86,8 +86,7 @@ export const mathFragments: readonly Fragment[] = [
   ...family(2, binary),
   ...family(3, ternary),
   {
-    provides: ['mix'],
-    when: ['vec'],
+    provides: ['vector_mix'],
     source: [2, 3, 4]
       .map(
         (n) =>
@@ -149,8 +148,8 @@ WGSL_FN f16 max(f16 a, f16 b) { return a < b ? b : a; }`,
     source: 'template <class T> WGSL_FN T clamp(T a, T low, T high) { return min(max(a, low), high); }',
   },
   {
-    provides: ['clamp'],
-    needs: ['min', 'max'],
+    provides: ['vector_clamp'],
+    needs: ['clamp', 'vector_min', 'vector_max'],
     source: '',
   },
   {
@@ -174,10 +173,8 @@ WGSL_FN f16 max(f16 a, f16 b) { return a < b ? b : a; }`,
 template <class Result, class T> WGSL_FN Result modf(T a) { return Result(modf_fract(a), trunc(a)); }`,
   },
   {
-    // A copy of the sign on the fraction, as the whole part has it.
-    provides: ['modf'],
-    needs: ['trunc', 'vector_operator_sub'],
-    when: ['vec'],
+    provides: ['vector_modf'],
+    needs: ['vector_trunc', 'vector_operator_sub'],
     source: '',
   },
   {
@@ -203,11 +200,12 @@ WGSL_FN float frexp_fract(float a) {
     source: String.raw`WGSL_FN int frexp_exponent(f16 a) { return frexp_exponent((float)a); }
 WGSL_FN f16 frexp_fract(f16 a) { return f16(frexp_fract((float)a)); }`,
   },
-  ...['frexp_exponent', 'frexp_fract'].map((name) => ({
-    provides: ['frexp'],
-    when: ['vec'],
-    source: `WGSL_LIFT1(${name})`,
-  })),
+  ...lift(1, 'frexp_exponent', 'frexp_fract'),
+  {
+    provides: ['vector_frexp'],
+    needs: ['vector_frexp_exponent', 'vector_frexp_fract'],
+    source: '',
+  },
   {
     provides: ['frexp'],
     source: String.raw`template <class Result, class T> WGSL_FN Result frexp(T a) { return Result(frexp_fract(a), frexp_exponent(a)); }`,

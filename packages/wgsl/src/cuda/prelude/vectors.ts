@@ -61,9 +61,6 @@ export const vectorFragments: readonly Fragment[] = [
       'vec',
       'slot',
       'make_vec',
-      'WGSL_LIFT1',
-      'WGSL_LIFT2',
-      'WGSL_LIFT3',
       ...[2, 3, 4].flatMap((n) => ['f', 'i', 'u', 'b', 'h'].map((s) => `vec${n}${s}`)),
     ],
     source: String.raw`template <class T, int N> struct vec;
@@ -101,11 +98,9 @@ template <class T> WGSL_FN vec<T, 4> make_vec(T x, T y, T z, T w) { return vec<T
 typedef vec<float, 2> vec2f; typedef vec<float, 3> vec3f; typedef vec<float, 4> vec4f;
 typedef vec<int, 2> vec2i; typedef vec<int, 3> vec3i; typedef vec<int, 4> vec4i;
 typedef vec<unsigned, 2> vec2u; typedef vec<unsigned, 3> vec3u; typedef vec<unsigned, 4> vec4u;
-typedef vec<bool, 2> vec2b; typedef vec<bool, 3> vec3b; typedef vec<bool, 4> vec4b;
-${lifted(1)}
-${lifted(2)}
-${lifted(3)}`,
+typedef vec<bool, 2> vec2b; typedef vec<bool, 3> vec3b; typedef vec<bool, 4> vec4b;`,
   },
+  ...([1, 2, 3] as const).map((n) => ({ provides: [`WGSL_LIFT${n}`], source: lifted(n) })),
   {
     provides: ['f16'],
     when: ['vec'],

@@ -1,0 +1,99 @@
+import { spawnSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { lower, parseWgsl } from '../../frontend/lower.ts'
+import type { IrModule } from '../../ir.ts'
+import { type Binding, type Reflection, reflect } from '../../reflect.ts'
+import { fillBuffer, type KernelBuffer, type KernelTest, parseKernelTest } from '../../testing/index.ts'
+import { emitCuda } from '../emit-cuda.ts'
+import type { CudaBounds, CudaKernel } from '../kernel.ts'
+import type { CpuJob } from './cpu-program.ts'
+import type { DawnJob } from './dawn-device.ts'
+
+/** A kernel of the test data with everything that running it takes. */
+export interface KernelCase {
+  /** Path below `testdata`. */
+  readonly name: string
+  readonly source: string
+  readonly test: KernelTest
+  readonly module: IrModule
+  readonly reflection: Reflection
+  readonly inputs: readonly KernelInput[]
+}
+
+/** A binding, how the test fills it, and the bytes. */
+export interface KernelInput {
+  readonly binding: Binding
+  readonly buffer: KernelBuffer | undefined
+  readonly bytes: Uint8Array
+}
+
+const testdata = fileURLToPath(new URL('../../../testdata/', import.meta.url))
+
+/** The kernels in folders of `testdata`, lowered. */
+export function loadKernelCases(...folders: readonly string[]): KernelCase[] {
+  return folders.flatMap((folder) =>
+    readdirSync(testdata + folder)
+      .filter((file) => file.endsWith('.wgsl'))
+      .sort()
+      .map((file) => loadKernelCase(`${folder}/${file}`)),
+  )
+}
+
+function loadKernelCase(name: string): KernelCase {
+  const source = readFileSync(testdata + name, 'utf8')
+  const test = parseKernelTest(source)
+  const module = lower(parseWgsl(source, { label: name.split('/').at(-1)! }), {
+    entryPoint: test.entryPoint,
+    constants: test.constants,
+  })
+  const reflection = reflect(module)
+  const inputs = reflection.bindings.map((binding) => {
+    const buffer = test.buffers.find((b) => b.name === binding.name)
+    const bytes = buffer === undefined ? new Uint8Array(binding.minByteLength) : fillBuffer(buffer)
+    return { binding, buffer, bytes }
+  })
+  return { name, source, test, module, reflection, inputs }
+}
+
+/** The translation of a case, without `#line`. */
+export function translate(kernelCase: KernelCase, bounds: CudaBounds): CudaKernel {
+  return emitCuda(kernelCase.module, { bounds, lineDirectives: false })
+}
+
+/** The words of the trap record. */
+export const trapRecordByteLength = 64
+
+/** A run of a translated case; every view is the whole binding. */
+export function cpuJob(kernelCase: KernelCase, kernel: CudaKernel, index: number): CpuJob {
+  const parameters = kernel.parameters.map((p): bigint | Uint8Array => {
+    if (p.kind === 'trap-record') return new Uint8Array(trapRecordByteLength)
+    const { bytes } = kernelCase.inputs[p.bindingIndex!]!
+    if (p.kind === 'storage' || p.kind === 'uniform') return bytes
+    if (p.kind === 'byte-length') return BigInt(bytes.byteLength)
+    if (p.name.endsWith('row_bytes') || p.name.endsWith('row_stride')) return BigInt(bytes.byteLength)
+    return p.name.endsWith('rows') ? 1n : 0n
+  })
+  return { kernel: index, grid: kernelCase.test.workgroups, parameters }
+}
+
+/** The same run on Dawn. */
+export function dawnJob(kernelCase: KernelCase): DawnJob {
+  return {
+    wgsl: kernelCase.source,
+    entryPoint: kernelCase.reflection.entryPoint,
+    constants: kernelCase.test.constants,
+    workgroups: kernelCase.test.workgroups,
+    bindings: kernelCase.inputs.map(({ binding, bytes }) => ({
+      group: binding.group,
+      binding: binding.binding,
+      space: binding.space,
+      bytes,
+    })),
+  }
+}
+
+/** Does a program of this name start here? */
+export function hasProgram(name: string): boolean {
+  return spawnSync(name, ['--version']).status === 0
+}

@@ -1,0 +1,37 @@
+// integer-wrap.wgsl: translated from WGSL, bounds: clamp
+#pragma nv_diag_suppress 177
+namespace wgsl {
+#define WGSL_FN __device__ __forceinline__
+// i32 wraps around: the sum is formed in unsigned arithmetic.
+WGSL_FN int add(int a, int b) { return (int)((unsigned)a + (unsigned)b); }
+WGSL_FN int sub(int a, int b) { return (int)((unsigned)a - (unsigned)b); }
+WGSL_FN int mul(int a, int b) { return (int)((unsigned)a * (unsigned)b); }
+WGSL_FN int neg(int a) { return (int)(0u - (unsigned)a); }
+WGSL_FN unsigned add(unsigned a, unsigned b) { return a + b; }
+WGSL_FN unsigned sub(unsigned a, unsigned b) { return a - b; }
+WGSL_FN unsigned mul(unsigned a, unsigned b) { return a * b; }
+WGSL_FN float add(float a, float b) { return a + b; }
+WGSL_FN float sub(float a, float b) { return a - b; }
+WGSL_FN float mul(float a, float b) { return a * b; }
+WGSL_FN float neg(float a) { return -a; }
+#define WGSL_CTOR __host__ __device__ __forceinline__ constexpr
+template <class T> struct element { typedef T type; static WGSL_CTOR T& of(T& e) { return e; } static WGSL_CTOR const T& of(const T& e) { return e; } };
+template <class T, unsigned N> struct array {
+  typename element<T>::type data[N];
+  WGSL_CTOR T& operator[](unsigned i) { return element<T>::of(data[i]); }
+  WGSL_CTOR const T& operator[](unsigned i) const { return element<T>::of(data[i]); }
+};
+
+extern "C" __global__ void __launch_bounds__(32) main_(
+    const array<int, 32>* __restrict__ a_,
+    unsigned long long a_bytes,
+    array<int, 64>* __restrict__ out_,
+    unsigned long long out_bytes
+) {
+  const unsigned i_ = threadIdx.x;
+  const int v_ = (*a_)[i_];
+  (*out_)[i_] = sub(mul(add(v_, 2147483647), v_), neg(v_));
+  const int small_ = ((int)i_ * 4) - 7;
+  (*out_)[32 + (int)i_] = small_ + 1;
+}
+}

@@ -1,0 +1,167 @@
+// layout.wgsl: translated from WGSL, bounds: clamp
+#pragma nv_diag_suppress 177
+namespace wgsl {
+#define WGSL_FN __device__ __forceinline__
+// i32 wraps around: the sum is formed in unsigned arithmetic.
+WGSL_FN int add(int a, int b) { return (int)((unsigned)a + (unsigned)b); }
+WGSL_FN int sub(int a, int b) { return (int)((unsigned)a - (unsigned)b); }
+WGSL_FN int mul(int a, int b) { return (int)((unsigned)a * (unsigned)b); }
+WGSL_FN int neg(int a) { return (int)(0u - (unsigned)a); }
+WGSL_FN unsigned add(unsigned a, unsigned b) { return a + b; }
+WGSL_FN unsigned sub(unsigned a, unsigned b) { return a - b; }
+WGSL_FN unsigned mul(unsigned a, unsigned b) { return a * b; }
+WGSL_FN float add(float a, float b) { return a + b; }
+WGSL_FN float sub(float a, float b) { return a - b; }
+WGSL_FN float mul(float a, float b) { return a * b; }
+WGSL_FN float neg(float a) { return -a; }
+#define WGSL_CTOR __host__ __device__ __forceinline__ constexpr
+template <class T, int N> struct vec;
+template <class T> struct alignas(2 * sizeof(T)) vec<T, 2> {
+  T x, y;
+  vec() = default;
+  explicit WGSL_CTOR vec(T s) : x(s), y(s) {}
+  WGSL_CTOR vec(T x, T y) : x(x), y(y) {}
+};
+template <class T> struct vec<T, 3> {
+  T x, y, z;
+  vec() = default;
+  explicit WGSL_CTOR vec(T s) : x(s), y(s), z(s) {}
+  WGSL_CTOR vec(T x, T y, T z) : x(x), y(y), z(z) {}
+  WGSL_CTOR vec(vec<T, 2> a, T z) : x(a.x), y(a.y), z(z) {}
+  WGSL_CTOR vec(T x, vec<T, 2> a) : x(x), y(a.x), z(a.y) {}
+};
+template <class T> struct alignas(4 * sizeof(T)) vec<T, 4> {
+  T x, y, z, w;
+  vec() = default;
+  explicit WGSL_CTOR vec(T s) : x(s), y(s), z(s), w(s) {}
+  WGSL_CTOR vec(T x, T y, T z, T w) : x(x), y(y), z(z), w(w) {}
+  WGSL_CTOR vec(vec<T, 2> a, T z, T w) : x(a.x), y(a.y), z(z), w(w) {}
+  WGSL_CTOR vec(T x, vec<T, 2> a, T w) : x(x), y(a.x), z(a.y), w(w) {}
+  WGSL_CTOR vec(T x, T y, vec<T, 2> a) : x(x), y(y), z(a.x), w(a.y) {}
+  WGSL_CTOR vec(vec<T, 2> a, vec<T, 2> b) : x(a.x), y(a.y), z(b.x), w(b.y) {}
+  WGSL_CTOR vec(vec<T, 3> a, T w) : x(a.x), y(a.y), z(a.z), w(w) {}
+  WGSL_CTOR vec(T x, vec<T, 3> a) : x(x), y(a.x), z(a.y), w(a.z) {}
+};
+// A vec3 as an element of an array or a column of a matrix: 12 bytes in a stride of 16.
+template <class T> struct alignas(4 * sizeof(T)) slot { vec<T, 3> value; };
+template <class T> WGSL_FN vec<T, 2> make_vec(T x, T y) { return vec<T, 2>(x, y); }
+template <class T> WGSL_FN vec<T, 3> make_vec(T x, T y, T z) { return vec<T, 3>(x, y, z); }
+template <class T> WGSL_FN vec<T, 4> make_vec(T x, T y, T z, T w) { return vec<T, 4>(x, y, z, w); }
+typedef vec<float, 2> vec2f; typedef vec<float, 3> vec3f; typedef vec<float, 4> vec4f;
+typedef vec<int, 2> vec2i; typedef vec<int, 3> vec3i; typedef vec<int, 4> vec4i;
+typedef vec<unsigned, 2> vec2u; typedef vec<unsigned, 3> vec3u; typedef vec<unsigned, 4> vec4u;
+typedef vec<bool, 2> vec2b; typedef vec<bool, 3> vec3b; typedef vec<bool, 4> vec4b;
+template <class A, class B> WGSL_FN auto operator+(vec<A, 2> a, vec<B, 2> b) { return make_vec(add(a.x, b.x), add(a.y, b.y)); }
+template <class T> WGSL_FN auto operator+(vec<T, 2> a, T b) { return make_vec(add(a.x, b), add(a.y, b)); }
+template <class T> WGSL_FN auto operator+(T a, vec<T, 2> b) { return make_vec(add(a, b.x), add(a, b.y)); }
+template <class A, class B> WGSL_FN auto operator+(vec<A, 3> a, vec<B, 3> b) { return make_vec(add(a.x, b.x), add(a.y, b.y), add(a.z, b.z)); }
+template <class T> WGSL_FN auto operator+(vec<T, 3> a, T b) { return make_vec(add(a.x, b), add(a.y, b), add(a.z, b)); }
+template <class T> WGSL_FN auto operator+(T a, vec<T, 3> b) { return make_vec(add(a, b.x), add(a, b.y), add(a, b.z)); }
+template <class A, class B> WGSL_FN auto operator+(vec<A, 4> a, vec<B, 4> b) { return make_vec(add(a.x, b.x), add(a.y, b.y), add(a.z, b.z), add(a.w, b.w)); }
+template <class T> WGSL_FN auto operator+(vec<T, 4> a, T b) { return make_vec(add(a.x, b), add(a.y, b), add(a.z, b), add(a.w, b)); }
+template <class T> WGSL_FN auto operator+(T a, vec<T, 4> b) { return make_vec(add(a, b.x), add(a, b.y), add(a, b.z), add(a, b.w)); }
+template <class A, class B> WGSL_FN auto operator-(vec<A, 2> a, vec<B, 2> b) { return make_vec(sub(a.x, b.x), sub(a.y, b.y)); }
+template <class T> WGSL_FN auto operator-(vec<T, 2> a, T b) { return make_vec(sub(a.x, b), sub(a.y, b)); }
+template <class T> WGSL_FN auto operator-(T a, vec<T, 2> b) { return make_vec(sub(a, b.x), sub(a, b.y)); }
+template <class A, class B> WGSL_FN auto operator-(vec<A, 3> a, vec<B, 3> b) { return make_vec(sub(a.x, b.x), sub(a.y, b.y), sub(a.z, b.z)); }
+template <class T> WGSL_FN auto operator-(vec<T, 3> a, T b) { return make_vec(sub(a.x, b), sub(a.y, b), sub(a.z, b)); }
+template <class T> WGSL_FN auto operator-(T a, vec<T, 3> b) { return make_vec(sub(a, b.x), sub(a, b.y), sub(a, b.z)); }
+template <class A, class B> WGSL_FN auto operator-(vec<A, 4> a, vec<B, 4> b) { return make_vec(sub(a.x, b.x), sub(a.y, b.y), sub(a.z, b.z), sub(a.w, b.w)); }
+template <class T> WGSL_FN auto operator-(vec<T, 4> a, T b) { return make_vec(sub(a.x, b), sub(a.y, b), sub(a.z, b), sub(a.w, b)); }
+template <class T> WGSL_FN auto operator-(T a, vec<T, 4> b) { return make_vec(sub(a, b.x), sub(a, b.y), sub(a, b.z), sub(a, b.w)); }
+template <class A, class B> WGSL_FN auto operator*(vec<A, 2> a, vec<B, 2> b) { return make_vec(mul(a.x, b.x), mul(a.y, b.y)); }
+template <class T> WGSL_FN auto operator*(vec<T, 2> a, T b) { return make_vec(mul(a.x, b), mul(a.y, b)); }
+template <class T> WGSL_FN auto operator*(T a, vec<T, 2> b) { return make_vec(mul(a, b.x), mul(a, b.y)); }
+template <class A, class B> WGSL_FN auto operator*(vec<A, 3> a, vec<B, 3> b) { return make_vec(mul(a.x, b.x), mul(a.y, b.y), mul(a.z, b.z)); }
+template <class T> WGSL_FN auto operator*(vec<T, 3> a, T b) { return make_vec(mul(a.x, b), mul(a.y, b), mul(a.z, b)); }
+template <class T> WGSL_FN auto operator*(T a, vec<T, 3> b) { return make_vec(mul(a, b.x), mul(a, b.y), mul(a, b.z)); }
+template <class A, class B> WGSL_FN auto operator*(vec<A, 4> a, vec<B, 4> b) { return make_vec(mul(a.x, b.x), mul(a.y, b.y), mul(a.z, b.z), mul(a.w, b.w)); }
+template <class T> WGSL_FN auto operator*(vec<T, 4> a, T b) { return make_vec(mul(a.x, b), mul(a.y, b), mul(a.z, b), mul(a.w, b)); }
+template <class T> WGSL_FN auto operator*(T a, vec<T, 4> b) { return make_vec(mul(a, b.x), mul(a, b.y), mul(a, b.z), mul(a, b.w)); }
+template <class T> struct element { typedef T type; static WGSL_CTOR T& of(T& e) { return e; } static WGSL_CTOR const T& of(const T& e) { return e; } };
+template <class T> struct element<vec<T, 3>> { typedef slot<T> type; static WGSL_CTOR vec<T, 3>& of(slot<T>& e) { return e.value; } static WGSL_CTOR const vec<T, 3>& of(const slot<T>& e) { return e.value; } };
+template <class T, unsigned N> struct array {
+  typename element<T>::type data[N];
+  WGSL_CTOR T& operator[](unsigned i) { return element<T>::of(data[i]); }
+  WGSL_CTOR const T& operator[](unsigned i) const { return element<T>::of(data[i]); }
+};
+template <class T> WGSL_FN T dot(vec<T, 2> a, vec<T, 2> b) { return add(mul(a.x, b.x), mul(a.y, b.y)); }
+template <class T> WGSL_FN T dot(vec<T, 3> a, vec<T, 3> b) { return add(add(mul(a.x, b.x), mul(a.y, b.y)), mul(a.z, b.z)); }
+template <class T> WGSL_FN T dot(vec<T, 4> a, vec<T, 4> b) { return add(add(add(mul(a.x, b.x), mul(a.y, b.y)), mul(a.z, b.z)), mul(a.w, b.w)); }
+// C columns of R rows; columns of three rows have a stride of four.
+template <class T, int C, int R> struct mat;
+#define WGSL_MAT_MEMBERS(C) \
+  typename element<vec<T, R>>::type column[C]; \
+  mat() = default; \
+  WGSL_CTOR vec<T, R>& operator[](unsigned i) { return element<vec<T, R>>::of(column[i]); } \
+  WGSL_CTOR const vec<T, R>& operator[](unsigned i) const { return element<vec<T, R>>::of(column[i]); }
+template <class T, int R> struct mat<T, 2, R> {
+  WGSL_MAT_MEMBERS(2)
+  WGSL_CTOR mat(vec<T, R> a, vec<T, R> b) : column{{a}, {b}} {}
+};
+template <class T, int R> struct mat<T, 3, R> {
+  WGSL_MAT_MEMBERS(3)
+  WGSL_CTOR mat(vec<T, R> a, vec<T, R> b, vec<T, R> c) : column{{a}, {b}, {c}} {}
+};
+template <class T, int R> struct mat<T, 4, R> {
+  WGSL_MAT_MEMBERS(4)
+  WGSL_CTOR mat(vec<T, R> a, vec<T, R> b, vec<T, R> c, vec<T, R> d) : column{{a}, {b}, {c}, {d}} {}
+};
+template <class T, int C, int R> WGSL_FN mat<T, C, R> operator+(mat<T, C, R> a, mat<T, C, R> b) { for (int i = 0; i < C; i++) a[i] = a[i] + b[i]; return a; }
+template <class T, int C, int R> WGSL_FN mat<T, C, R> operator-(mat<T, C, R> a, mat<T, C, R> b) { for (int i = 0; i < C; i++) a[i] = a[i] - b[i]; return a; }
+template <class T, int C, int R> WGSL_FN mat<T, C, R> operator*(mat<T, C, R> a, T b) { for (int i = 0; i < C; i++) a[i] = a[i] * b; return a; }
+template <class T, int C, int R> WGSL_FN mat<T, C, R> operator*(T a, mat<T, C, R> b) { return b * a; }
+template <class T, int C, int R> WGSL_FN vec<T, R> operator*(mat<T, C, R> a, vec<T, C> b) {
+  vec<T, R> sum = a[0] * b.x + a[1] * b.y;
+  if constexpr (C > 2) sum = sum + a[2] * b.z;
+  if constexpr (C > 3) sum = sum + a[3] * b.w;
+  return sum;
+}
+template <class T, int C, int R> WGSL_FN vec<T, C> operator*(vec<T, R> a, mat<T, C, R> b) {
+  if constexpr (C == 2) return vec<T, C>(dot(a, b[0]), dot(a, b[1]));
+  else if constexpr (C == 3) return vec<T, C>(dot(a, b[0]), dot(a, b[1]), dot(a, b[2]));
+  else return vec<T, C>(dot(a, b[0]), dot(a, b[1]), dot(a, b[2]), dot(a, b[3]));
+}
+template <class T, int K, int C, int R> WGSL_FN mat<T, C, R> operator*(mat<T, K, R> a, mat<T, C, K> b) { mat<T, C, R> r; for (int i = 0; i < C; i++) r[i] = a * b[i]; return r; }
+// Stores leave the bytes between members alone: composites with such bytes are stored part by part.
+template <class T> WGSL_FN auto store_part(T& to, const T& value, int) -> decltype(value.store_to(to)) { value.store_to(to); }
+template <class T> WGSL_FN void store_part(T& to, const T& value, long) { to = value; }
+template <class T> WGSL_FN void store_padded(T& to, const T& value);
+template <class T, unsigned N> WGSL_FN void store_part(array<T, N>& to, const array<T, N>& value, int) { for (unsigned i = 0; i < N; i++) store_padded(to[i], value[i]); }
+template <class T, int C, int R> WGSL_FN void store_part(mat<T, C, R>& to, const mat<T, C, R>& value, int) { for (unsigned i = 0; i < C; i++) store_padded(to[i], value[i]); }
+template <class T> WGSL_FN void store_padded(T& to, const T& value) { store_part(to, value, 0); }
+
+struct alignas(16) Inner_ {
+  alignas(16) vec3f direction_;
+  float weight_;
+  alignas(16) vec3f axis_;
+  Inner_() = default;
+  WGSL_CTOR Inner_(vec3f a0, float a1, vec3f a2) : direction_(a0), weight_(a1), axis_(a2) {}
+  __device__ __forceinline__ void store_to(Inner_& to) const { store_padded(to.direction_, direction_); store_padded(to.weight_, weight_); store_padded(to.axis_, axis_); }
+};
+static_assert(sizeof(Inner_) == 32, "layout");
+struct alignas(16) Outer_ {
+  Inner_ inner_;
+  mat<float, 3, 3> frame_;
+  array<vec3f, 2> points_;
+  vec2f tail_;
+  unsigned char pad0[24];
+  unsigned flags_;
+  Outer_() = default;
+  WGSL_CTOR Outer_(Inner_ a0, mat<float, 3, 3> a1, array<vec3f, 2> a2, vec2f a3, unsigned a4) : inner_(a0), frame_(a1), points_(a2), tail_(a3), pad0{}, flags_(a4) {}
+  __device__ __forceinline__ void store_to(Outer_& to) const { store_padded(to.inner_, inner_); store_padded(to.frame_, frame_); store_padded(to.points_, points_); store_padded(to.tail_, tail_); store_padded(to.flags_, flags_); }
+};
+static_assert(sizeof(Outer_) == 160, "layout");
+extern "C" __global__ void __launch_bounds__(1) main_(
+    const Outer_* __restrict__ input_,
+    unsigned long long input_bytes,
+    Outer_* __restrict__ output_,
+    unsigned long long output_bytes
+) {
+  Outer_ value_ = *input_;
+  value_.inner_.axis_ = vec3f(value_.inner_.direction_.z, value_.inner_.direction_.y, value_.inner_.direction_.x) * value_.inner_.weight_;
+  value_.frame_[1u].y += 0.5f;
+  store_padded((*output_), value_);
+  output_->points_[1u] = value_.points_[0u];
+}
+}

@@ -1,0 +1,38 @@
+// loops.wgsl: translated from WGSL, bounds: clamp
+#pragma nv_diag_suppress 177
+namespace wgsl {
+#define WGSL_FN __device__ __forceinline__
+template <class T> WGSL_FN T select(T no, T yes, bool condition) { return condition ? yes : no; }
+#define WGSL_CTOR __host__ __device__ __forceinline__ constexpr
+template <class T> struct element { typedef T type; static WGSL_CTOR T& of(T& e) { return e; } static WGSL_CTOR const T& of(const T& e) { return e; } };
+template <class T, unsigned N> struct array {
+  typename element<T>::type data[N];
+  WGSL_CTOR T& operator[](unsigned i) { return element<T>::of(data[i]); }
+  WGSL_CTOR const T& operator[](unsigned i) const { return element<T>::of(data[i]); }
+};
+// C++ may assume that a loop without side effects ends; WGSL gives endless loops a meaning.
+#define ENDLESS_LOOP asm volatile("");
+
+extern "C" __global__ void __launch_bounds__(8) main_(
+    const array<unsigned, 8>* __restrict__ limits_,
+    unsigned long long limits_bytes,
+    array<unsigned, 8>* __restrict__ out_,
+    unsigned long long out_bytes
+) {
+  const unsigned i_ = threadIdx.x;
+  unsigned sum_ = 0u;
+  for (unsigned k_ = 0u; k_ < (*limits_)[i_]; k_ += 1u) {
+    sum_ += k_ * k_;
+  }
+  unsigned x_ = (*limits_)[i_] + 1u;
+  while (x_ != 1u) {
+    ENDLESS_LOOP
+    x_ = select(x_ / 2u, (3u * x_) + 1u, (x_ % 2u) == 1u);
+    sum_ += 1u;
+  }
+  _Pragma("unroll") for (unsigned k_1 = 0u; k_1 < 4u; k_1 += 1u) {
+    sum_ ^= k_1 << i_;
+  }
+  (*out_)[i_] = sum_;
+}
+}

@@ -1,0 +1,53 @@
+// pointers.wgsl: translated from WGSL, bounds: clamp
+#pragma nv_diag_suppress 177
+namespace wgsl {
+#define WGSL_FN __device__ __forceinline__
+WGSL_FN float min(float a, float b) { return fminf(a, b); }
+WGSL_FN float max(float a, float b) { return fmaxf(a, b); }
+WGSL_FN int min(int a, int b) { return a < b ? a : b; }
+WGSL_FN int max(int a, int b) { return a > b ? a : b; }
+WGSL_FN unsigned min(unsigned a, unsigned b) { return a < b ? a : b; }
+WGSL_FN unsigned max(unsigned a, unsigned b) { return a > b ? a : b; }
+#define WGSL_CTOR __host__ __device__ __forceinline__ constexpr
+template <class T> struct element { typedef T type; static WGSL_CTOR T& of(T& e) { return e; } static WGSL_CTOR const T& of(const T& e) { return e; } };
+template <class T, unsigned N> struct array {
+  typename element<T>::type data[N];
+  WGSL_CTOR T& operator[](unsigned i) { return element<T>::of(data[i]); }
+  WGSL_CTOR const T& operator[](unsigned i) const { return element<T>::of(data[i]); }
+};
+
+struct alignas(4) Pair_ {
+  float first_;
+  float second_;
+  Pair_() = default;
+  WGSL_CTOR Pair_(float a0, float a1) : first_(a0), second_(a1) {}
+};
+static_assert(sizeof(Pair_) == 8, "layout");
+__device__ constexpr array<float, 3> scale_ = array<float, 3>{{1.0f, 10.0f, 100.0f}};
+WGSL_FN void bump_(Pair_& pair_, const float by_, float& total_) {
+  pair_.first_ += by_;
+  total_ += pair_.second_;
+}
+WGSL_FN float largest_(const unsigned start_, array<float, 16>* data_) {
+  float most_ = (*data_)[start_];
+  for (unsigned i_ = start_ + 1u; i_ < (start_ + 4u); i_ += 1u) {
+    most_ = max(most_, (*data_)[i_]);
+  }
+  return most_;
+}
+extern "C" __global__ void __launch_bounds__(4) main_(
+    array<float, 16>* __restrict__ data_,
+    unsigned long long data_bytes,
+    array<float, 8>* __restrict__ out_,
+    unsigned long long out_bytes
+) {
+  float total_ = 0.5f;
+  const unsigned i_1 = threadIdx.x;
+  Pair_ pair_1 = Pair_((float)i_1, 2.0f);
+  bump_(pair_1, 3.0f, total_);
+  const unsigned slot_index_ = i_1 * 4u;
+  (*data_)[slot_index_] += 100.0f;
+  (*out_)[i_1] = pair_1.first_ + (total_ * scale_[i_1 % 3u]);
+  (*out_)[4u + i_1] = largest_(i_1 * 4u, data_);
+}
+}
