@@ -80,7 +80,7 @@ it('bandwidth measures every pair of devices', async () => {
 it('bench times what it is asked for, and draws a page that needs nothing else', async () => {
   const folder = await temporaryFolder()
   const line =
-    'bench --algorithms transpose,reduce --devices 1,2 --schedules serial,overlapped --sizes small --samples 2'
+    'bench --works transpose,reduce --devices 1,2 --schedules serial,overlapped --sizes small --samples 1'
   const document = await tandemJson(`${line} --report ${folder}/bench.html`)
   expect(document).toMatchObject({ schema: 1, kind: 'bench', peers: [], machine: { backend: testBackend } })
   expect(document.ours).toHaveLength(2 * 3 * 2 * 2)

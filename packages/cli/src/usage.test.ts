@@ -23,7 +23,7 @@ describe('wrong usage', () => {
       /nowhere\.npy cannot be read: no such file or folder/,
     ],
     ['an output in no folder', 'transpose --output nowhere/b.npy', /nowhere\/b\.npy cannot be written/],
-    ['an unknown algorithm', 'bench --algorithms transpose,sort', /sort is none of transpose/],
+    ['an unknown algorithm', 'bench --works transpose,sort', /sort is none of transpose/],
   ])('%s exits with 2, and the sentence names it', async (_, line, sentence) => {
     const text = await tandem(line)
     expect(text.exit).toBe(2)

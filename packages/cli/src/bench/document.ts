@@ -24,14 +24,13 @@ export interface BenchDocument {
   readonly peers: readonly BenchResult[]
 }
 
-/** Names of the work, as tools/peers has them. */
-const workOf: Readonly<Record<string, string>> = { reduce: 'sum', matmul: 'gemm' }
-
-/** `schedule` names the variant where several are compared. */
-export function benchResult(report: Report, schedule?: string): BenchResult {
+/** `work` has the name that tools/peers gives it; `kernel` names the variant where several compute the same. */
+export function benchResult(work: string, report: Report, kernel?: string): BenchResult {
   return {
-    work: workOf[report.algorithm] ?? report.algorithm,
-    variant: ['tandem', report.backend, schedule].filter((part) => part !== undefined).join(' '),
+    work,
+    variant: ['tandem', report.backend, report.schedule, kernel]
+      .filter((part) => part !== undefined)
+      .join(' '),
     devices: report.devices,
     shape: report.shape,
     seconds: report.seconds,

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises'
-import { jacobi, matmul, type Report, reduce, transpose } from '@tandem-gpu/algorithms'
-import { type DeviceGroup, openGroup, type Schedule } from '@tandem-gpu/core'
+import { openGroup, type Schedule } from '@tandem-gpu/core'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { backendsNamed } from '../backends.ts'
-import { type BenchDocument, type BenchResult, benchResult } from '../bench/document.ts'
+import { benchCases, type SizeSetName, sizeSetNames, type WorkName, workNames } from '../bench/cases.ts'
+import type { BenchDocument, BenchResult } from '../bench/document.ts'
 import { benchPage } from '../bench/page.ts'
 import { exitCode, UsageError } from '../exit-code.ts'
 import {
@@ -20,14 +20,11 @@ import { formatNumber, formatSeconds } from '../quantity.ts'
 import { formatTable } from '../table.ts'
 import type { Terminal } from '../terminal.ts'
 
-const algorithmNames = ['transpose', 'reduce', 'matmul', 'jacobi'] as const
-type AlgorithmName = (typeof algorithmNames)[number]
-
 interface BenchOptions extends Omit<GroupOptions, 'devices'> {
-  readonly algorithms: readonly AlgorithmName[]
+  readonly works: readonly WorkName[]
   readonly devices?: readonly number[]
   readonly schedules: readonly Schedule[]
-  readonly sizes: 'auto' | 'small' | 'medium' | 'large'
+  readonly sizes: 'auto' | SizeSetName
   readonly samples: number
   readonly verify: boolean
   readonly peers?: string
@@ -36,61 +33,19 @@ interface BenchOptions extends Omit<GroupOptions, 'devices'> {
   readonly json?: boolean
 }
 
-interface SizeSet {
-  readonly transpose: readonly number[]
-  readonly reduce: readonly number[]
-  readonly matmul: readonly number[]
-  readonly jacobi: readonly { readonly side: number; readonly iterations: number }[]
-}
-
-/** Sides of squares, and elements. `small` suits a software GPU, `large` needs tens of GiB of device memory. */
-const sizeSets: Readonly<Record<'small' | 'medium' | 'large', SizeSet>> = {
-  small: {
-    transpose: [256, 512, 1024],
-    reduce: [2 ** 16, 2 ** 18, 2 ** 20],
-    matmul: [64, 128, 256],
-    jacobi: [
-      { side: 65, iterations: 100 },
-      { side: 129, iterations: 100 },
-    ],
-  },
-  medium: {
-    transpose: [2048, 4096, 8192],
-    reduce: [2 ** 22, 2 ** 24, 2 ** 26],
-    matmul: [1024, 2048, 4096],
-    jacobi: [
-      { side: 1024, iterations: 1000 },
-      { side: 2048, iterations: 1000 },
-    ],
-  },
-  large: {
-    transpose: [2048, 8192, 16384, 32768],
-    reduce: [2 ** 22, 2 ** 28, 2 ** 29, 2 ** 31],
-    matmul: [1024, 2048, 4096, 8192, 16384],
-    jacobi: [
-      { side: 2048, iterations: 1000 },
-      { side: 4096, iterations: 1000 },
-      { side: 8192, iterations: 1000 },
-      { side: 16384, iterations: 1000 },
-    ],
-  },
-}
-
 export function benchCommand(context: CommandContext): Command {
   const command = new Command('bench').description(
     'time the algorithms over sizes, device counts and schedules',
   )
   addSelectionOptions(command)
     .option('--devices <counts>', 'device counts, such as 1,2,4 (default: 1 and all)', wholeNumbers)
-    .option('--algorithms <names>', `of ${algorithmNames.join(',')} (default: all)`, someOf(algorithmNames), [
-      ...algorithmNames,
-    ])
+    .option('--works <names>', `of ${workNames.join(',')} (default: all)`, someOf(workNames), [...workNames])
     .option('--schedules <names>', 'of serial,overlapped', someOf(['serial', 'overlapped'] as const), [
       'overlapped',
     ] as Schedule[])
     .addOption(
       new Option('--sizes <set>', 'auto is small on a software GPU, else medium')
-        .choices(['auto', 'small', 'medium', 'large'])
+        .choices(['auto', ...sizeSetNames])
         .default('auto'),
     )
     .option('--samples <n>', 'timed runs, of which the median counts', wholeNumber(1), 11)
@@ -130,9 +85,11 @@ async function runBench(
   const adapters = all.devices.map(({ info }) => ({ name: info.name, driver: info.driver }))
   await all.destroy()
 
-  const sizes = sizeSets[options.sizes === 'auto' ? (software ? 'small' : 'medium') : options.sizes]
-  const cases = options.algorithms.flatMap((name) => casesOf(name, sizes, options.samples))
+  const sizes = options.sizes === 'auto' ? (software ? 'small' : 'medium') : options.sizes
+  const cases = options.works.flatMap((work) => benchCases(work, sizes))
   terminal.progress.start('Measuring', cases.length * counts.length * options.schedules.length)
+  const { verify, samples } = options
+  const settings = { verify, samples, warmup: 2, seed: Date.now() % 2 ** 31, signal: terminal.signal }
   const ours: BenchResult[] = []
   for (const devices of counts) {
     const group = await openGroup({
@@ -143,8 +100,7 @@ async function runBench(
       for (const run of cases) {
         for (const schedule of options.schedules) {
           terminal.signal.throwIfAborted()
-          const report = await run(group, { schedule, verify: options.verify, signal: terminal.signal })
-          ours.push(benchResult(report, options.schedules.length > 1 ? schedule : undefined))
+          ours.push(await run(group, { ...settings, schedule }))
           terminal.progress.step(1)
         }
       }
@@ -168,50 +124,6 @@ async function runBench(
     machine,
     ours,
     peers,
-  }
-}
-
-interface CaseSettings {
-  readonly schedule: Schedule
-  readonly verify: boolean
-  readonly signal: AbortSignal
-}
-
-type BenchCase = (group: DeviceGroup, settings: CaseSettings) => Promise<Report>
-
-function casesOf(name: AlgorithmName, sizes: SizeSet, samples: number): BenchCase[] {
-  const timing = { warmup: 2, samples, seed: Date.now() % 2 ** 31 }
-  switch (name) {
-    case 'transpose':
-      return sizes.transpose.map((side) => (group, settings) => {
-        return transpose(group, { ...timing, ...settings, rows: side, columns: side, type: 'f32' })
-      })
-    case 'reduce':
-      return sizes.reduce.map((elements) => (group, settings) => {
-        return reduce(group, { ...timing, ...settings, elements, type: 'f32' })
-      })
-    case 'matmul':
-      return sizes.matmul.map((side) => (group, settings) => {
-        return matmul(group, {
-          ...timing,
-          ...settings,
-          m: side,
-          n: side,
-          k: side,
-          devices: group.devices.length,
-        })
-      })
-    case 'jacobi':
-      return sizes.jacobi.map(({ side, iterations }) => (group, settings) => {
-        return jacobi(group, {
-          ...timing,
-          samples: Math.min(samples, 3),
-          ...settings,
-          rows: side,
-          columns: side,
-          iterations,
-        })
-      })
   }
 }
 
