@@ -2,7 +2,7 @@
 
 PyTorch (transpose, sum, peer copies), cuBLAS through PyTorch (GEMM) and cuBLASXt through ctypes (GEMM from page-locked
 host memory). The same rules as `tandem bench`: warm-up, the median of at least 10 runs, fresh random data, results
-checked, and inputs rotated where they would otherwise stay in the cache.
+checked. Work shorter than a millisecond is replayed over the same data many times for one measurement, by both.
 
     python3 tools/peers/peers.py --devices 4 [--only transpose,sum,gemm,gemm-xt,limits] [--out peers.json]
 """
@@ -43,17 +43,18 @@ def synchronize(devices):
         torch.cuda.synchronize(d)
 
 
-def host_median(run, devices, rounds=ROUNDS, warm=3):
-    """Median seconds of `run(i)` by the host's clock between synchronisations of all devices."""
+def host_median(run, devices, rounds=ROUNDS, warm=3, replays=1):
+    """Median seconds of one `run(i)` by the host's clock, `replays` of them between synchronisations of all devices."""
     for i in range(warm):
         run(i)
     synchronize(devices)
     times = []
     for i in range(rounds):
         start = time.perf_counter()
-        run(i)
+        for _ in range(replays):
+            run(i)
         synchronize(devices)
-        times.append(time.perf_counter() - start)
+        times.append((time.perf_counter() - start) / replays)
     return statistics.median(times)
 
 
@@ -108,7 +109,7 @@ def transpose_many(n, devices, peer_copy_streams=True):
                         tile = staging[r][stage].copy_(tile, non_blocking=True)
                     target[r][:, sender * s : (sender + 1) * s].copy_(tile.t(), non_blocking=True)
 
-    seconds = host_median(run, devices)
+    seconds = host_median(run, devices, replays=20 if n <= 8192 else 1)
     verified = all(
         torch.equal(target[r][:, q * s : (q + 1) * s].cpu(), source[q][:, r * s : (r + 1) * s].t().cpu())
         for r in range(devices)
@@ -119,21 +120,27 @@ def transpose_many(n, devices, peer_copy_streams=True):
 
 def sums(total, devices):
     n = total // devices
-    copies = max(1, min(8, (1 << 28) // (4 * n)))  # rotate inputs that the L2 cache would keep
-    parts = [[torch.rand(n, device=f"cuda:{d}") for d in range(devices)] for _ in range(copies)]
+    parts = [torch.rand(n, device=f"cuda:{d}") for d in range(devices)]
     streams = [torch.cuda.Stream(device=d) for d in range(devices)]
     out = [torch.empty((), device=f"cuda:{d}") for d in range(devices)]
-    last = [None]
+    gathered = torch.empty(devices, device="cuda:0")
+    result = torch.empty((), device="cuda:0")
+    done = [torch.cuda.Event() for _ in range(devices)]
 
-    def run(i):
+    def run(_):
         for d in range(devices):
             with torch.cuda.stream(streams[d]):
-                torch.sum(parts[i % copies][d], dim=0, out=out[d])
-        last[0] = (i % copies, sum(float(o) for o in out))
+                torch.sum(parts[d], dim=0, out=out[d])
+                done[d].record(streams[d])
+        with torch.cuda.device(0), torch.cuda.stream(streams[0]):
+            for d in range(devices):
+                streams[0].wait_event(done[d])
+                gathered[d].copy_(out[d], non_blocking=True)
+            torch.sum(gathered, dim=0, out=result)
 
-    seconds = host_median(run, devices)
-    exact = sum(float(p.double().sum()) for p in parts[last[0][0]])
-    verified = abs(last[0][1] - exact) <= 1e-4 * exact
+    seconds = host_median(run, devices, replays=50 if total <= 1 << 28 else 3)
+    exact = sum(float(p.sum(dtype=torch.float64)) for p in parts)
+    verified = abs(float(result) - exact) <= 1e-4 * exact
     report("sum", "PyTorch", devices, {"elements": total}, seconds, 4 * total, "B/s", verified)
 
 

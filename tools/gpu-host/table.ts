@@ -1,0 +1,247 @@
+/*
+ * The table of docs/performance.md on a GPU host: ours, peers and limits in one job on one machine.
+ *
+ *   node tools/gpu-host/table.ts --out table.json [--html table.html] [--commit ID] [--rows NAME,…] [--devices 4] [--no-peers]
+ *
+ * Rows: transpose, schedules, sum, ladder, gemm, gemm-resident, gemm-streamed, jacobi, host. Both sides warm up, take the median of
+ * at least 10 samples (3 where one takes more than a second), use fresh random data and verify; work shorter than a millisecond is
+ * replayed many times for one sample by both. Writes the document that `tandem bench` writes, with `targets` beside it.
+ */
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { jacobi, matmul, type Report, reduce, transpose } from '@tandem-gpu/algorithms'
+import { cuda } from '@tandem-gpu/backend-cuda'
+import { webgpu } from '@tandem-gpu/backend-webgpu'
+import { type DeviceGroup, openGroup } from '@tandem-gpu/core'
+import { type BenchResult, benchResult } from '../../packages/cli/dist/bench/document.js'
+import { benchPage } from '../../packages/cli/dist/bench/page.js'
+import { recordingSeconds } from './host-cost.ts'
+import { type Target, targetsOf } from './targets.ts'
+
+const { values } = parseArgs({
+  options: {
+    out: { type: 'string' },
+    html: { type: 'string' },
+    commit: { type: 'string', default: 'unknown' },
+    rows: {
+      type: 'string',
+      default: 'transpose,schedules,sum,ladder,gemm,gemm-resident,gemm-streamed,jacobi,host',
+    },
+    devices: { type: 'string' },
+    backend: { type: 'string', default: 'cuda' },
+    peers: { type: 'boolean', default: true },
+    verify: { type: 'boolean', default: true },
+  },
+  allowNegative: true,
+})
+const rows = new Set(values.rows.split(','))
+const backend = values.backend === 'webgpu' ? webgpu() : cuda()
+const found = (await backend.adapters()).adapters.length
+const all = values.devices === undefined ? found : Number(values.devices)
+const ours: BenchResult[] = []
+const timing = { warmup: 2, samples: 11, seed: Date.now() % 2 ** 31, verify: values.verify }
+const slow = { ...timing, warmup: 1, samples: 3 }
+
+/** Adds a result and prints it; `variant` tells apart what computes the same thing. */
+function add(report: Report, variant?: string): void {
+  const result = benchResult(report, variant)
+  const checked = report.checked ? report.verified : !values.verify
+  ours.push({ ...result, verified: checked })
+  const shape = Object.values(result.shape).join('×')
+  console.error(
+    `${result.work} ${result.variant} ${shape} on ${result.devices}: ${(1e3 * result.seconds).toFixed(4)} ms, ${(result.rate / 1e9).toFixed(1)} G${result.unit} ${checked ? '' : 'NOT VERIFIED'}`,
+  )
+}
+
+/** Runs `body` on a group of `devices`, and closes it. */
+async function on(devices: number, body: (group: DeviceGroup) => Promise<void>): Promise<void> {
+  if (devices > all) return
+  const group = await openGroup({ backends: [backend], devices })
+  try {
+    await body(group)
+  } finally {
+    await group.destroy()
+  }
+}
+
+const square = (side: number) => ({ rows: side, columns: side })
+/** Replays for one sample: about a millisecond of work. */
+const replays = (side: number) => (side <= 2048 ? 200 : side <= 8192 ? 20 : 1)
+
+if (rows.has('transpose')) {
+  await on(1, async (group) =>
+    add(await transpose(group, { ...timing, ...square(16384), type: 'f32', repetitions: 5 })),
+  )
+  for (const devices of [2, 4, 8])
+    await on(devices, async (group) => {
+      for (const side of [2048, 8192, 32768])
+        add(await transpose(group, { ...timing, ...square(side), type: 'f32', repetitions: replays(side) }))
+    })
+}
+if (rows.has('schedules')) {
+  for (const [devices, sides] of [
+    [2, [2048, 32768]],
+    [4, [32768]],
+  ] as const)
+    await on(devices, async (group) => {
+      for (const side of sides)
+        for (const schedule of ['serial', 'overlapped'] as const)
+          add(
+            await transpose(group, {
+              ...timing,
+              verify: false,
+              ...square(side),
+              type: 'f32',
+              schedule,
+              repetitions: replays(side),
+            }),
+            schedule,
+          )
+    })
+}
+if (rows.has('sum')) {
+  await on(1, async (group) =>
+    add(await reduce(group, { ...timing, elements: 2 ** 29, type: 'f32', repetitions: 3 })),
+  )
+  for (const devices of [4, 8])
+    await on(devices, async (group) => {
+      add(await reduce(group, { ...timing, elements: 2 ** 22, type: 'f32', repetitions: 200 }))
+      add(await reduce(group, { ...timing, elements: 2 ** 28, type: 'f32', repetitions: 20 }))
+      add(await reduce(group, { ...timing, elements: 2 ** 31, type: 'f32', repetitions: 3 }))
+    })
+}
+if (rows.has('ladder'))
+  await on(1, async (group) => {
+    for (const kernel of [
+      'atomic',
+      'interleaved-divergent',
+      'interleaved-conflicts',
+      'sequential',
+      'best',
+    ] as const)
+      add(
+        await reduce(group, { ...timing, elements: 2 ** 22, type: 'i32', kernel, repetitions: 100 }),
+        kernel,
+      )
+  })
+if (rows.has('gemm'))
+  await on(1, async (group) => {
+    const product = async (m: number, n: number, k: number) =>
+      add(await matmul(group, { ...timing, m, n, k, repetitions: m * n * k < 2 ** 34 ? 20 : 1 }))
+    for (const side of [1024, 2048, 4096, 8192, 16384]) await product(side, side, side)
+    for (const narrow of [64, 128, 256, 512]) {
+      await product(narrow, 8192, 8192)
+      await product(8192, narrow, 8192)
+    }
+  })
+if (rows.has('gemm-resident'))
+  for (const devices of [1, 4, 8])
+    await on(devices, async (group) =>
+      add(
+        await matmul(group, {
+          ...slow,
+          verify: devices > 1 && values.verify,
+          m: 32768,
+          n: 32768,
+          k: 32768,
+          mode: 'resident',
+        }),
+        'resident',
+      ),
+    )
+if (rows.has('gemm-streamed'))
+  await on(4, async (group) => {
+    for (const side of [8192, 16384, 32768]) {
+      const [a, b, c] = [0, 1, 2].map(() => group.allocateHost('f32', side * side))
+      try {
+        fillRandom(a!.array)
+        fillRandom(b!.array)
+        const report = await matmul(group, {
+          ...(side < 32768 ? timing : slow),
+          m: side,
+          n: side,
+          k: side,
+          a: a!,
+          b: b!,
+          c: c!,
+          mode: 'streamed',
+        })
+        add({ ...report, algorithm: 'gemm-streamed' }, 'streamed')
+      } finally {
+        for (const host of [a, b, c]) host?.destroy()
+      }
+    }
+  })
+if (rows.has('jacobi'))
+  for (const devices of [1, 4, 8])
+    await on(devices, async (group) => {
+      const sides = devices === 4 ? [2048, 4096, 8192, 16384, 32768] : [2048, 16384]
+      for (const side of sides) {
+        const { verify, ...rest } = slow
+        const report = await jacobi(group, {
+          ...rest,
+          ...square(side),
+          iterations: side <= 8192 ? 2000 : 400,
+          residualEvery: 100,
+          verify: verify && side <= 16384,
+        })
+        add({ ...report, seconds: report.seconds / report.iterations })
+      }
+    })
+
+let host: Awaited<ReturnType<typeof recordingSeconds>> | undefined
+if (rows.has('host')) host = await recordingSeconds(backend, all)
+
+const peers = values.peers ? measurePeers() : []
+const document = {
+  schema: 1 as const,
+  kind: 'bench' as const,
+  date: new Date().toISOString(),
+  commit: values.commit,
+  machine: {
+    backend: backend.name,
+    adapters: (await backend.adapters()).adapters.map(({ name, driver }) => ({ name, driver })),
+    node: process.version,
+  },
+  ours,
+  peers,
+  ...(host ? { host } : {}),
+}
+const targets: Target[] = targetsOf(document)
+if (values.out) writeFileSync(values.out, `${JSON.stringify({ ...document, targets }, null, 1)}\n`)
+if (values.html) writeFileSync(values.html, benchPage(document))
+for (const { row, target, measured, met } of targets)
+  console.log(`${met ? 'met   ' : 'MISSED'} ${row}: ${measured}, target ${target}`)
+if (host) console.log(JSON.stringify(host))
+
+/** Page-locked operands are filled from a block of random values, so that filling 4 GiB does not take a minute. */
+function fillRandom(into: Float32Array): void {
+  const block = Float32Array.from({ length: Math.min(into.length, 1_048_573) }, () => Math.random() - 0.5)
+  for (let at = 0; at < into.length; at += block.length)
+    into.set(at + block.length <= into.length ? block : block.subarray(0, into.length - at), at)
+}
+
+function measurePeers(): BenchResult[] {
+  const works = new Set<string>(['limits'])
+  for (const [row, work] of [
+    ['transpose', 'transpose'],
+    ['schedules', 'transpose'],
+    ['sum', 'sum'],
+    ['gemm', 'gemm'],
+    ['gemm-streamed', 'gemm-xt'],
+  ] as const)
+    if (rows.has(row)) works.add(work)
+  const path = join(mkdtempSync(join(tmpdir(), 'tandem-peers-')), 'peers.json')
+  const script = new URL('../peers/peers.py', import.meta.url).pathname
+  execFileSync(
+    'python3',
+    [script, '--devices', String(Math.min(all, 4)), '--only', [...works].join(','), '--out', path],
+    {
+      stdio: ['ignore', 'ignore', 'inherit'],
+    },
+  )
+  return JSON.parse(readFileSync(path, 'utf8')).results
+}
