@@ -11,7 +11,7 @@ import {
   walk,
 } from '../index.ts'
 import { openDawnOracle } from '../testing/dawn-oracle.ts'
-import { fillBuffer, parseKernelTest } from '../testing/index.ts'
+import { fillBuffer, parseKernelTest, randomKernel } from '../testing/index.ts'
 
 const testdata = new URL('../../testdata/', import.meta.url)
 const read = (folder: string) =>
@@ -74,6 +74,16 @@ describe('the corpus of kernels', () => {
     for (const [file, source] of kernels)
       for (const error of await dawn!(source)) refused.push(`${file}:${error}`)
     expect(refused).toEqual([])
+  })
+})
+
+describe('random kernels', () => {
+  it.skipIf(dawn === undefined)('lower, and are accepted by Dawn (needs npm webgpu)', async () => {
+    for (let seed = 0; seed < 60; seed++) {
+      const source = randomKernel(seed)
+      expect(await dawn!(source), `seed ${seed}`).toEqual([])
+      walk(lower(parseWgsl(source)), { expression: assertExpression, statement: assertStatement })
+    }
   })
 })
 
