@@ -3,6 +3,7 @@ import type {
   CompoundAssign,
   Expression,
   For,
+  IndexPlace,
   Loop,
   Place,
   Statement,
@@ -144,7 +145,7 @@ function settled(writer: FunctionWriter, place: Place): Place {
       return { ...place, base: settled(writer, place.base) } as Place
     case 'index-place': {
       const base = settled(writer, place.base)
-      if (isFixed(place.index)) return { ...place, base }
+      if (isFixed(place.index)) return adopted(writer, { ...place, base }, place)
       const index: Expression = {
         kind: 'value',
         value: {
@@ -159,9 +160,14 @@ function settled(writer: FunctionWriter, place: Place): Place {
       }
       const text = unwrapped(valueText(writer, place.index))
       writer.line(`const ${writer.type(place.index.type!)} ${valueText(writer, index)} = ${text};`)
-      return { ...place, base, index }
+      return adopted(writer, { ...place, base, index }, place)
     }
   }
+}
+
+function adopted(writer: FunctionWriter, copy: IndexPlace, original: IndexPlace): IndexPlace {
+  writer.context.ranges.adopt(copy, original)
+  return copy
 }
 
 function writeCompound(writer: FunctionWriter, s: CompoundAssign): void {

@@ -32,6 +32,8 @@ export interface Ranges {
   interval(e: Expression): Interval | undefined
   /** The index is one of the array, matrix or vector, whatever the input. */
   isInside(access: IndexPlace | Index): boolean
+  /** Says of a copy of an access what is known of the original. */
+  adopt(copy: IndexPlace, original: IndexPlace): void
   /** i32 arithmetic that never wraps around. */
   isExact(operation: Binary | CompoundAssign): boolean
 }
@@ -81,6 +83,10 @@ class RangeAnalysis implements Ranges {
 
   isInside(access: IndexPlace | Index): boolean {
     return this.#inside.get(access) ?? false
+  }
+
+  adopt(copy: IndexPlace, original: IndexPlace): void {
+    this.#inside.set(copy, this.isInside(original))
   }
 
   isExact(operation: Binary | CompoundAssign): boolean {

@@ -2,20 +2,6 @@
 #pragma nv_diag_suppress 177
 namespace wgsl {
 #define WGSL_FN __device__ __forceinline__
-// i32 wraps around: the sum is formed in unsigned arithmetic.
-WGSL_FN int add(int a, int b) { return (int)((unsigned)a + (unsigned)b); }
-WGSL_FN int sub(int a, int b) { return (int)((unsigned)a - (unsigned)b); }
-WGSL_FN int mul(int a, int b) { return (int)((unsigned)a * (unsigned)b); }
-WGSL_FN int neg(int a) { return (int)(0u - (unsigned)a); }
-WGSL_FN unsigned add(unsigned a, unsigned b) { return a + b; }
-WGSL_FN unsigned sub(unsigned a, unsigned b) { return a - b; }
-WGSL_FN unsigned mul(unsigned a, unsigned b) { return a * b; }
-WGSL_FN float add(float a, float b) { return a + b; }
-WGSL_FN float sub(float a, float b) { return a - b; }
-WGSL_FN float mul(float a, float b) { return a * b; }
-WGSL_FN float neg(float a) { return -a; }
-WGSL_FN float ptx_sqrt(float a) { float r; asm("sqrt.approx.f32 %0, %1;" : "=f"(r) : "f"(a)); return r; }
-WGSL_FN float ptx_rsqrt(float a) { float r; asm("rsqrt.approx.f32 %0, %1;" : "=f"(r) : "f"(a)); return r; }
 // Conversion of a float to an integer truncates and clamps to the largest float that the integer type can hold.
 template <class To> struct converter { template <class From> static __device__ __forceinline__ To of(From a) { return To(a); } };
 template <> struct converter<int> {
@@ -28,7 +14,6 @@ template <> struct converter<unsigned> {
 };
 template <> struct converter<bool> { template <class From> static __device__ __forceinline__ bool of(From a) { return a != From(0); } };
 template <class To, class From> WGSL_FN To convert(From a) { return converter<To>::of(a); }
-WGSL_FN float sqrt(float a) { return ptx_sqrt(a); }
 WGSL_FN float min(float a, float b) { return fminf(a, b); }
 WGSL_FN float max(float a, float b) { return fmaxf(a, b); }
 WGSL_FN int min(int a, int b) { return a < b ? a : b; }
@@ -72,41 +57,15 @@ typedef vec<float, 2> vec2f; typedef vec<float, 3> vec3f; typedef vec<float, 4> 
 typedef vec<int, 2> vec2i; typedef vec<int, 3> vec3i; typedef vec<int, 4> vec4i;
 typedef vec<unsigned, 2> vec2u; typedef vec<unsigned, 3> vec3u; typedef vec<unsigned, 4> vec4u;
 typedef vec<bool, 2> vec2b; typedef vec<bool, 3> vec3b; typedef vec<bool, 4> vec4b;
-template <class A, class B> WGSL_FN auto operator-(vec<A, 2> a, vec<B, 2> b) { return make_vec(sub(a.x, b.x), sub(a.y, b.y)); }
-template <class T> WGSL_FN auto operator-(vec<T, 2> a, T b) { return make_vec(sub(a.x, b), sub(a.y, b)); }
-template <class T> WGSL_FN auto operator-(T a, vec<T, 2> b) { return make_vec(sub(a, b.x), sub(a, b.y)); }
-template <class A, class B> WGSL_FN auto operator-(vec<A, 3> a, vec<B, 3> b) { return make_vec(sub(a.x, b.x), sub(a.y, b.y), sub(a.z, b.z)); }
-template <class T> WGSL_FN auto operator-(vec<T, 3> a, T b) { return make_vec(sub(a.x, b), sub(a.y, b), sub(a.z, b)); }
-template <class T> WGSL_FN auto operator-(T a, vec<T, 3> b) { return make_vec(sub(a, b.x), sub(a, b.y), sub(a, b.z)); }
-template <class A, class B> WGSL_FN auto operator-(vec<A, 4> a, vec<B, 4> b) { return make_vec(sub(a.x, b.x), sub(a.y, b.y), sub(a.z, b.z), sub(a.w, b.w)); }
-template <class T> WGSL_FN auto operator-(vec<T, 4> a, T b) { return make_vec(sub(a.x, b), sub(a.y, b), sub(a.z, b), sub(a.w, b)); }
-template <class T> WGSL_FN auto operator-(T a, vec<T, 4> b) { return make_vec(sub(a, b.x), sub(a, b.y), sub(a, b.z), sub(a, b.w)); }
-template <class A, class B> WGSL_FN auto operator*(vec<A, 2> a, vec<B, 2> b) { return make_vec(mul(a.x, b.x), mul(a.y, b.y)); }
-template <class T> WGSL_FN auto operator*(vec<T, 2> a, T b) { return make_vec(mul(a.x, b), mul(a.y, b)); }
-template <class T> WGSL_FN auto operator*(T a, vec<T, 2> b) { return make_vec(mul(a, b.x), mul(a, b.y)); }
-template <class A, class B> WGSL_FN auto operator*(vec<A, 3> a, vec<B, 3> b) { return make_vec(mul(a.x, b.x), mul(a.y, b.y), mul(a.z, b.z)); }
-template <class T> WGSL_FN auto operator*(vec<T, 3> a, T b) { return make_vec(mul(a.x, b), mul(a.y, b), mul(a.z, b)); }
-template <class T> WGSL_FN auto operator*(T a, vec<T, 3> b) { return make_vec(mul(a, b.x), mul(a, b.y), mul(a, b.z)); }
-template <class A, class B> WGSL_FN auto operator*(vec<A, 4> a, vec<B, 4> b) { return make_vec(mul(a.x, b.x), mul(a.y, b.y), mul(a.z, b.z), mul(a.w, b.w)); }
-template <class T> WGSL_FN auto operator*(vec<T, 4> a, T b) { return make_vec(mul(a.x, b), mul(a.y, b), mul(a.z, b), mul(a.w, b)); }
-template <class T> WGSL_FN auto operator*(T a, vec<T, 4> b) { return make_vec(mul(a, b.x), mul(a, b.y), mul(a, b.z), mul(a, b.w)); }
-template <class T> WGSL_FN T dot(vec<T, 2> a, vec<T, 2> b) { return add(mul(a.x, b.x), mul(a.y, b.y)); }
-template <class T> WGSL_FN T dot(vec<T, 3> a, vec<T, 3> b) { return add(add(mul(a.x, b.x), mul(a.y, b.y)), mul(a.z, b.z)); }
-template <class T> WGSL_FN T dot(vec<T, 4> a, vec<T, 4> b) { return add(add(add(mul(a.x, b.x), mul(a.y, b.y)), mul(a.z, b.z)), mul(a.w, b.w)); }
-WGSL_FN float length(float a) { return fabsf(a); }
-template <int N> WGSL_FN float length(vec<float, N> a) { return ptx_sqrt(dot(a, a)); }
-WGSL_FN float distance(float a, float b) { return fabsf(a - b); }
-template <int N> WGSL_FN float distance(vec<float, N> a, vec<float, N> b) { return length(a - b); }
-template <int N> WGSL_FN vec<float, N> normalize(vec<float, N> a) { return a * ptx_rsqrt(dot(a, a)); }
 template <class To, class From> WGSL_FN vec<To, 2> convert(vec<From, 2> a) { return vec<To, 2>(convert<To>(a.x), convert<To>(a.y)); }
 template <class To, class From> WGSL_FN vec<To, 3> convert(vec<From, 3> a) { return vec<To, 3>(convert<To>(a.x), convert<To>(a.y), convert<To>(a.z)); }
 template <class To, class From> WGSL_FN vec<To, 4> convert(vec<From, 4> a) { return vec<To, 4>(convert<To>(a.x), convert<To>(a.y), convert<To>(a.z), convert<To>(a.w)); }
 // Elements of a runtime-sized array that starts at 'offset' in a binding.
 WGSL_FN unsigned array_length(unsigned long long bytes, unsigned offset, unsigned stride) {
   const unsigned long long n = bytes < offset ? 0ull : (bytes - offset) / stride;
-  unsigned length = n > 0xffffffffull ? 0xffffffffu : (unsigned)n;
-  asm("" : "+r"(length));  // computed once, not again at each use
-  return length;
+  unsigned elements = n > 0xffffffffull ? 0xffffffffu : (unsigned)n;
+  asm("" : "+r"(elements));  // computed once, not again at each use
+  return elements;
 }
 // The runtime-sized array at the end of a structure.
 template <class T> WGSL_FN T* tail(void* base, unsigned offset) { return reinterpret_cast<T*>(static_cast<char*>(base) + offset); }

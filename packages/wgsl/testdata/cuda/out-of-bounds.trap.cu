@@ -16,7 +16,6 @@ WGSL_FN float mul(float a, float b) { return a * b; }
 WGSL_FN float neg(float a) { return -a; }
 WGSL_FN float ptx_sqrt(float a) { float r; asm("sqrt.approx.f32 %0, %1;" : "=f"(r) : "f"(a)); return r; }
 WGSL_FN float ptx_rsqrt(float a) { float r; asm("rsqrt.approx.f32 %0, %1;" : "=f"(r) : "f"(a)); return r; }
-WGSL_FN float sqrt(float a) { return ptx_sqrt(a); }
 WGSL_FN float min(float a, float b) { return fminf(a, b); }
 WGSL_FN float max(float a, float b) { return fmaxf(a, b); }
 WGSL_FN int min(int a, int b) { return a < b ? a : b; }
@@ -96,9 +95,9 @@ template <int N> WGSL_FN vec<float, N> normalize(vec<float, N> a) { return a * p
 // Elements of a runtime-sized array that starts at 'offset' in a binding.
 WGSL_FN unsigned array_length(unsigned long long bytes, unsigned offset, unsigned stride) {
   const unsigned long long n = bytes < offset ? 0ull : (bytes - offset) / stride;
-  unsigned length = n > 0xffffffffull ? 0xffffffffu : (unsigned)n;
-  asm("" : "+r"(length));  // computed once, not again at each use
-  return length;
+  unsigned elements = n > 0xffffffffull ? 0xffffffffu : (unsigned)n;
+  asm("" : "+r"(elements));  // computed once, not again at each use
+  return elements;
 }
 // The part of a binding that a dispatch may touch: 'rows' runs of 'row_bytes', each 'row_stride' after the last,
 // from 'offset' in the binding. An access outside it is skipped, and the first one of the launch is recorded.
@@ -159,7 +158,7 @@ extern "C" __global__ void __launch_bounds__(32) main_(
   __syncthreads();
   array<unsigned, 4> weights_ = array<unsigned, 4>{{1u, 2u, 3u, 4u}};
   const unsigned index_ = i_ % 4u;
-  weights_[min(index_, 3u)] += 1u;
+  weights_[index_] += 1u;
   const unsigned known_ = tile_[(i_ + 8u) & 31u] + weights_[i_ / 8u];
   const unsigned unknown_ = tile_[min((*indices_)[0u].w + 0u, 31u)] + weights_[min((*indices_)[0u].y, 3u)];
   if (out_view.access((unsigned long long)((const char*)&out_[id_.x] - (const char*)out_), 4ull, id_.x)) out_[id_.x] = known_ + unknown_;

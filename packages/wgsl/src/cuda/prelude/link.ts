@@ -27,17 +27,16 @@ const ordered: readonly Fragment[] = (() => {
 
 const identifiers = (source: string): Set<string> => new Set(source.match(/[A-Za-z_][A-Za-z0-9_]*/g))
 
-const identifiersOf = new Map<Fragment, Set<string>>(
-  ordered.map((f) => [f, identifiers(stripComments(f.source))]),
-)
+const identifiersOf = new Map<Fragment, Set<string>>(ordered.map((f) => [f, identifiers(code(f.source))]))
 
-function stripComments(source: string): string {
-  return source.replace(/\/\/.*$/gm, '')
+/** Source without comments and strings (PTX). */
+function code(source: string): string {
+  return source.replace(/\/\/.*$/gm, '').replace(/"[^"]*"/g, '')
 }
 
 /** The fragments that a source needs: those that provide what it names, and what they need in turn. */
 export function fragmentsFor(body: string, marks: Iterable<string>): readonly Fragment[] {
-  const used = identifiers(stripComments(body))
+  const used = identifiers(code(body))
   for (const mark of marks) used.add(mark)
   const chosen = new Set<Fragment>()
   for (let grew = true; grew; ) {

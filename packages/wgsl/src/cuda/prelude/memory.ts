@@ -9,9 +9,9 @@ export const memoryFragments: readonly Fragment[] = [
     source: String.raw`// Elements of a runtime-sized array that starts at 'offset' in a binding.
 WGSL_FN unsigned array_length(unsigned long long bytes, unsigned offset, unsigned stride) {
   const unsigned long long n = bytes < offset ? 0ull : (bytes - offset) / stride;
-  unsigned length = n > 0xffffffffull ? 0xffffffffu : (unsigned)n;
-  asm("" : "+r"(length));  // computed once, not again at each use
-  return length;
+  unsigned elements = n > 0xffffffffull ? 0xffffffffu : (unsigned)n;
+  asm("" : "+r"(elements));  // computed once, not again at each use
+  return elements;
 }`,
   },
   {
