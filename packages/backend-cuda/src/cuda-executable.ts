@@ -182,6 +182,11 @@ export class CudaExecutable implements Executable {
     this.#uniformsHeld = undefined
   }
 
+  /** After a failure: graphs that synchronise among themselves start afresh. */
+  forgetGraphs(): void {
+    for (const [length, { syncPart }] of [...this.#graphs]) if (syncPart !== undefined) this.#destroy(length)
+  }
+
   trapRanges(): { gpu: number; address: number; byteLength: number; clear: boolean }[] {
     if (!this.hasTraps) return []
     const byteLength = this.plan.commands.length * trapRecordByteLength

@@ -292,6 +292,8 @@ export class CudaRuntime implements Runtime {
       return { seconds, clock: 'device', spans }
     } catch (error) {
       executable.forgetUniforms()
+      // An abort leaves the GPUs' counts of launches equal; other failures may not.
+      if (!isGpuError(error, 'aborted')) executable.forgetGraphs()
       throw error
     } finally {
       signal?.removeEventListener('abort', onAbort)

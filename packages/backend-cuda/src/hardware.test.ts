@@ -1,9 +1,17 @@
 import { spawnSync } from 'node:child_process'
 import { type DeviceGroup, isGpuError, openGroup } from '@tandem-gpu/core'
 import { afterEach, describe, expect, it } from 'vitest'
+import { findAdapters } from './adapters.ts'
 import { cuda } from './cuda.ts'
+import { CudaRuntime } from './cuda-runtime.ts'
+import { KernelCompiler } from './kernel-compiler.ts'
+import { defaultLibraries } from './libraries.ts'
+import { type NativeAddon, nativeAddon } from './native-addon.ts'
+import { dispatch, plan, region } from './testing/plan-text.ts'
+import { randomProgramDifferences } from './testing/random-program.ts'
+import { testKernelSource, translateTestKernel } from './testing/test-kernels.ts'
 
-const { absence } = await cuda().adapters()
+const { adapters, absence } = await cuda().adapters()
 const reason = absence === undefined ? '' : ` (skipped: ${absence.reason})`
 
 const scaleWgsl = `
@@ -43,7 +51,7 @@ describe.skipIf(absence !== undefined)(`real CUDA devices${reason}`, () => {
         args: { source: a, target_: sum, factor: 2, source_base: 0, target_base: 0, length },
       })
       r.copy(sum.reshape(20, 50), far.block(0, 7, 20, 50))
-      r.download(far, output)
+      r.download(far, output.reshape(20, 64))
     })
     const { seconds, clock } = await group.queue.run(program, 3)
     expect(clock).toBe('device')
@@ -80,13 +88,14 @@ describe.skipIf(absence !== undefined)(`real CUDA devices${reason}`, () => {
     const kernel = await group.compile({ label: 'scale', wgsl: scaleWgsl })
     const length = 1 << 24
     const a = await group.devices[0]!.allocate('f32', length)
+    const c = await group.devices[0]!.allocate('f32', 1 << 22)
     const b = await group.devices[1]!.allocate('f32', length)
     const program = group.record((r) => {
       r.dispatch(kernel, {
         workgroups: 65_535,
         args: {
           source: a.slice(0, 1 << 22),
-          target_: a.slice(1 << 23, 1 << 22),
+          target_: c,
           factor: 2,
           source_base: 0,
           target_base: 0,
@@ -94,12 +103,85 @@ describe.skipIf(absence !== undefined)(`real CUDA devices${reason}`, () => {
         },
       })
       r.copy(a, b)
+      r.copy(c, a.slice(0, 1 << 22))
     })
     const { spans } = await group.queue.run(program, 2, { profile: true })
-    console.log(spans)
-    expect(spans).toHaveLength(2)
+    console.log(JSON.stringify(spans))
+    expect(spans).toHaveLength(3)
     for (const span of spans!) expect(span.endSeconds).toBeGreaterThan(span.startSeconds)
     expect(spans![1]!.startSeconds).toBeGreaterThanOrEqual(spans![0]!.endSeconds - 2e-6)
+  })
+
+  const gpus =
+    adapters.length < 2 ? ' (on one GPU: two queues of it; random programs are skipped without two GPUs)' : ''
+  it(`synchronises graphs that run side by side through flags in memory${gpus}`, async () => {
+    const addon = nativeAddon() as NativeAddon
+    const { adapters, probe } = await findAdapters(addon, defaultLibraries)
+    for (const lanes of adapters.length < 2 ? [2] : [2, 3, 4].filter((count) => count <= adapters.length)) {
+      const indices = Array.from({ length: lanes }, (_, index) => (adapters.length >= lanes ? index : 0))
+      const runtime = new CudaRuntime({
+        native: await addon.openGroup(defaultLibraries.cuda, indices),
+        adapters: indices.map((index) => adapters[index]!),
+        gpuOfDevice: indices.map((_, index) => index),
+        compiler: new KernelCompiler({
+          addon,
+          nvrtc: defaultLibraries.nvrtc,
+          driverVersion: probe!.driverVersion,
+          fmad: true,
+          cache: undefined,
+          shippedKernels: undefined,
+        }),
+        translate: translateTestKernel,
+        peerAccess: true,
+        lowering: 'graph-per-gpu',
+        label: 'lanes',
+      })
+      // Branches of two graphs on one GPU may share a hardware queue and then wait for each other.
+      for (let seed = 1; adapters.length > 1 && seed <= 30; seed += 1) {
+        expect(await randomProgramDifferences(runtime, seed, 4 + (seed % 20), [1, 3, 40, 1, 200])).toEqual([])
+      }
+      const kernel = await runtime.compile(testKernelSource('add'))
+      const a = await runtime.allocate(0, 4096, { label: 'a', zero: true })
+      const b = await runtime.allocate(1, 4096, { label: 'b', zero: true })
+      const [left, right] = [region(0, 0, 4096), region(1, 0, 4096)]
+      for (const lowered of [
+        plan([a, b], [dispatch(0, left, left, 0, { afterPrevious: [0] })], [kernel], [1]),
+        plan(
+          [a, b],
+          [
+            dispatch(0, right, left, 0, { afterPrevious: [0, 1] }),
+            dispatch(1, left, right, 0, { after: [0], afterPrevious: [1] }),
+          ],
+          [kernel],
+          [1],
+        ),
+        // A stencil's shape: both GPUs compute from both buffers of the repetition before.
+        plan(
+          [
+            a,
+            b,
+            await runtime.allocate(0, 4096, { label: 'c', zero: true }),
+            await runtime.allocate(1, 4096, { label: 'd', zero: true }),
+          ],
+          [
+            dispatch(0, right, region(2, 0, 4096), 0, { afterPrevious: [2, 3] }),
+            dispatch(1, left, region(3, 0, 4096), 0, { afterPrevious: [2, 3] }),
+            dispatch(0, region(3, 0, 4096), left, 0, { after: [0, 1] }),
+            dispatch(1, region(2, 0, 4096), right, 0, { after: [0, 1] }),
+          ],
+          [kernel],
+          [1],
+        ),
+      ]) {
+        const executable = await runtime.instantiate(lowered)
+        await runtime.run(executable, { times: 2000 })
+        const { seconds } = await runtime.run(executable, { times: 2000 })
+        console.log(
+          `${lanes} lanes, ${lowered.commands.length} commands: ${((seconds / 2000) * 1e6).toFixed(2)} µs a repetition`,
+        )
+      }
+      await runtime.dispose()
+    }
   })
 
   it('says what was asked and what is free when memory runs out', async () => {

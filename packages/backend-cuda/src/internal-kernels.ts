@@ -27,8 +27,10 @@ export const syncKernels = {
 
 /** Flags that one signal or wait node handles. */
 export const flagsPerNode = 8
-/** A launch that fails raises the stop word; waits look at it every so many polls, since it lies in host memory. */
+/** A launch that fails raises the stop word; waits look at it, and at the clock, every so many polls: it lies in host memory. */
 const pollsPerStopCheck = 4096
+/** A wait that lasts so long raises the stop word itself: the driver does not run the GPUs side by side. */
+export const longestWaitSeconds = 30
 
 const threads = 256
 
@@ -203,7 +205,7 @@ ${flagIndices
 
 .visible .entry ${syncKernels.wait}(.param .u64 epoch, .param .u64 stop, .param .u64 count, .param .u64 lags, ${flagParameters})
 {
-  .reg .u64 %p, %n, %stop, %lags;
+  .reg .u64 %p, %n, %stop, %lags, %begun, %now;
   .reg .u32 %e, %target, %seen, %polls, %lag, %bits;
   .reg .s32 %ahead;
   .reg .pred %end;
@@ -214,6 +216,7 @@ ${flagIndices
   cvta.to.global.u64 %p, %p;
   ld.global.u32 %e, [%p];
   cvt.u32.u64 %bits, %lags;
+  mov.u64 %begun, %globaltimer;
   mov.u32 %polls, 0;
 ${flagIndices
   .map(
@@ -235,7 +238,13 @@ poll${index}:
   ld.relaxed.sys.u32 %seen, [%stop];
   setp.ne.u32 %end, %seen, 0;
   @%end bra done;
-  bra poll${index};
+  mov.u64 %now, %globaltimer;
+  sub.u64 %now, %now, %begun;
+  setp.lt.u64 %end, %now, ${longestWaitSeconds * 1e9};
+  @%end bra poll${index};
+  mov.u32 %seen, 1;
+  st.relaxed.sys.u32 [%stop], %seen;
+  bra done;
 passed${index}:
 `,
   )

@@ -271,6 +271,8 @@ RunOutcome Group::run(const RunRequest &request) {
       } catch (...) {
         // Graphs that wait for one that did not start would spin for ever.
         __atomic_store_n(stopWord_, 1u, __ATOMIC_SEQ_CST);
+        for (const auto &lane : lanes) driver_.streamSynchronize(gpus_[lane.gpu].stream);
+        __atomic_store_n(stopWord_, 0u, __ATOMIC_SEQ_CST);
         throw;
       }
       for (const auto &lane : lanes) {
@@ -283,6 +285,10 @@ RunOutcome Group::run(const RunRequest &request) {
   join();
   check(driver_.eventRecord(end, gpus_[main].stream), "cuEventRecord");
   waitFor(end);
+  if (__atomic_exchange_n(stopWord_, 0u, __ATOMIC_SEQ_CST) != 0) {
+    throw NativeError("driver", "A GPU waited in vain for another one: the driver does not run them side by side here. "
+                                "The lowering 'one-graph' does without.");
+  }
   float milliseconds = 0;
   check(driver_.eventElapsedTime(&milliseconds, start, end), "cuEventElapsedTime");
   outcome.seconds = static_cast<double>(milliseconds) / 1000;
