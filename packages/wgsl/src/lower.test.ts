@@ -108,6 +108,19 @@ describe('lowering', () => {
     expect(lower(parseWgsl(source), { constants: { n: 4 } }).overrides[1]!.value).toBe(8)
   })
 
+  it('leaves textures and render stages alone where the entry point does not use them', () => {
+    const compute = '@compute @workgroup_size(1) fn main() { }'
+    const texture = '@group(0) @binding(0) var t: texture_2d<f32>;'
+    const helper = 'fn size() -> vec2u { return textureDimensions(t); }'
+    expect(lower(parseWgsl(`${texture} ${helper} ${compute}`)).variables).toEqual([])
+    const stages = '@fragment fn f(@builtin(position) p: vec4f) -> @location(0) vec4f { return dpdx(p); }'
+    const module = parseWgsl(`${stages} ${compute}`)
+    expect(module.entryPoints.map((e) => e.stage)).toEqual(['fragment', 'compute'])
+    expect(lower(module).entryPoint.name).toBe('main')
+    const used = '@compute @workgroup_size(1) fn main() { _ = size(); }'
+    expect(() => lower(parseWgsl(`${texture} ${helper} ${used}`))).toThrow('not supported')
+  })
+
   it('takes a few milliseconds for a kernel', () => {
     const source = readFileSync(new URL('../testdata/kernels/matmul-tiled.wgsl', import.meta.url), 'utf8')
     const compile = () => reflect(lower(parseWgsl(source)))

@@ -1,9 +1,10 @@
 import type { BuiltinFunction, Expression, Type } from '../ir.ts'
 import { boolType, typeName, u32Type } from '../types.ts'
 import type { CallNode } from './ast.ts'
-import { type ExpressionLowering, isConstructible } from './expression-lowering.ts'
+import type { ExpressionLowering } from './expression-lowering.ts'
 import { anyScalar, resultStruct } from './numeric-types.ts'
 import type { Operand, PointerOperand } from './operand.ts'
+import { isConstructible } from './type-structure.ts'
 
 /** The number of arguments after the pointer. */
 const valueCounts: Partial<Record<BuiltinFunction, number>> = {

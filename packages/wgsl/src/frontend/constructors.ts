@@ -2,11 +2,12 @@ import type { ArrayType, Expression, MatrixType, ScalarType, StructType, Type, V
 import { arrayType, matrixType, typeName, vectorType } from '../types.ts'
 import type { CallNode } from './ast.ts'
 import { convertScalar, type Value, zeroValue } from './constant-value.ts'
-import { type ExpressionLowering, isConstructible } from './expression-lowering.ts'
+import type { ExpressionLowering } from './expression-lowering.ts'
 import { abstractInt, anyScalar, commonType, concreteOf, scalarOf, withScalar } from './numeric-types.ts'
 import type { ConstantOperand, Operand, ValueOperand } from './operand.ts'
 import type { TypeGenerator } from './type-names.ts'
 import { checkElement } from './type-resolution.ts'
+import { isConstructible } from './type-structure.ts'
 
 /** A call of a type: its zero value, a conversion, or a construction from parts. */
 export function construct(scope: ExpressionLowering, type: Type, node: CallNode): Operand {

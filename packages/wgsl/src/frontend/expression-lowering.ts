@@ -23,22 +23,14 @@ import { binaryValue, unaryValue } from './constant-operators.ts'
 import {
   ConstantError,
   checkInteger,
-  convertFloat,
   convertValue,
   type Value,
   valueExpression,
   zeroValue,
 } from './constant-value.ts'
 import type { ModuleScope } from './module-scope.ts'
-import {
-  type AnyScalar,
-  abstractFloat,
-  abstractInt,
-  anyScalar,
-  concreteOf,
-  converts,
-  scalarOf,
-} from './numeric-types.ts'
+import { parseNumber, roundLiteral } from './number-literal.ts'
+import { anyScalar, concreteOf, converts, scalarOf } from './numeric-types.ts'
 import type {
   Binding,
   ConstantOperand,
@@ -48,6 +40,7 @@ import type {
   ValueOperand,
 } from './operand.ts'
 import { binaryTypes, unaryType } from './operators.ts'
+import { elementCount, elementType, isConstructible } from './type-structure.ts'
 
 /** Types and lowers expressions. Names are looked up in the module; functions add their scopes. */
 export class ExpressionLowering {
@@ -219,17 +212,8 @@ export class ExpressionLowering {
     return this.fold(at, type, false, () =>
       typeof value === 'bigint'
         ? checkInteger(value, scalarOf(type)!)
-        : this.#floatLiteral(text, value, scalarOf(type)!),
+        : roundLiteral(text, value, scalarOf(type)!),
     )
-  }
-
-  /** Decimal floats round; hexadecimal ones must be exact. */
-  #floatLiteral(text: string, value: number, kind: AnyScalar): number {
-    const rounded = convertFloat(value, kind)
-    if (/^0[xX]/.test(text) && rounded !== value) {
-      throw new ConstantError(`${text} cannot be represented exactly as ${kind}`)
-    }
-    return rounded
   }
 
   #name({ name, templates, at }: NameNode): Operand {
@@ -485,76 +469,4 @@ export function pointee(
 
 function isVectorElement(place: Place): boolean {
   return place.kind === 'index-place' && place.base.type.kind === 'vector'
-}
-
-/** The type of an element, column or component; undefined for types without. */
-function elementType(type: Type): Type | undefined {
-  switch (type.kind) {
-    case 'array':
-      return type.element
-    case 'vector':
-      return anyScalar(type.scalar)
-    case 'matrix':
-      return vectorType(type.rows, type.scalar)
-    default:
-      return undefined
-  }
-}
-
-function elementCount(type: Type): number | undefined {
-  return type.kind === 'array'
-    ? type.length
-    : type.kind === 'vector'
-      ? type.size
-      : type.kind === 'matrix'
-        ? type.columns
-        : undefined
-}
-
-/** Whether values of a type exist: no atomics and no runtime-sized arrays inside. */
-export function isConstructible(type: Type): boolean {
-  switch (type.kind) {
-    case 'scalar':
-    case 'vector':
-    case 'matrix':
-      return true
-    case 'array':
-      return type.length !== undefined && isConstructible(type.element)
-    case 'struct':
-      return type.members.every((m) => isConstructible(m.type))
-    default:
-      return false
-  }
-}
-
-/** A numeric literal's type and exact value (a float's, rounded to f64). */
-function parseNumber(text: string): [Type, number | bigint] {
-  const hex = /^0[xX]/.test(text)
-  if (hex && /[.pP]/.test(text)) {
-    const suffix = /[fh]$/.exec(text)?.[0]
-    return [
-      suffix === 'f' ? anyScalar('f32') : suffix === 'h' ? anyScalar('f16') : abstractFloat,
-      parseHexFloat(text),
-    ]
-  }
-  if (!hex && /[.eEfh]/.test(text)) {
-    const suffix = /[fh]$/.exec(text)?.[0]
-    return [
-      suffix === 'f' ? anyScalar('f32') : suffix === 'h' ? anyScalar('f16') : abstractFloat,
-      Number(text.replace(/[fh]$/, '')),
-    ]
-  }
-  const suffix = /[iu]$/.exec(text)?.[0]
-  const type = suffix === 'i' ? i32Type : suffix === 'u' ? u32Type : abstractInt
-  return [type, BigInt(text.replace(/[iu]$/, ''))]
-}
-
-function parseHexFloat(text: string): number {
-  const pattern = /^0[xX]([\da-fA-F]*)\.?([\da-fA-F]*)(?:[pP]([+-]?\d+))?[fh]?$/
-  const [, whole = '', fraction = '', exponent = '0'] = pattern.exec(text)!
-  const digits = BigInt(`0x${whole}${fraction}`)
-  const power = Number(exponent) - 4 * fraction.length
-  // Scale in two steps, so that neither power overflows by itself.
-  const half = Math.trunc(power / 2)
-  return Number(digits) * 2 ** half * 2 ** (power - half)
 }

@@ -228,7 +228,7 @@ function collectStructs(
 
 /**
  * Checks what the entry point does not reach, once for each module. Modules with render stages are left to Tint, and so is
- * what cannot be checked without the value of an override.
+ * what cannot be checked without the value of an override, or uses textures.
  */
 function checkUnreached(scope: ModuleScope, node: ModuleNode, module: WgslModule): void {
   if (module.entryPoints.some((e) => e.stage !== 'compute')) return
@@ -236,7 +236,8 @@ function checkUnreached(scope: ModuleScope, node: ModuleNode, module: WgslModule
     try {
       check()
     } catch (error) {
-      if (!(error instanceof MissingOverride)) throw error
+      const unsupported = error instanceof WgslError && / not supported/.test(error.text)
+      if (!unsupported && !(error instanceof MissingOverride)) throw error
     }
   }
   for (const declaration of node.declarations) {

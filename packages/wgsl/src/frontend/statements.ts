@@ -23,12 +23,13 @@ import type {
   SwitchNode,
   WhileNode,
 } from './ast.ts'
-import { isConstructible, pointee } from './expression-lowering.ts'
+import { pointee } from './expression-lowering.ts'
 import type { FunctionLowering } from './function-lowering.ts'
 import { checkAssert } from './module-scope.ts'
 import { concreteOf, converts, scalarOf } from './numeric-types.ts'
 import type { Operand, PointerOperand, ReferenceOperand } from './operand.ts'
 import { enumerant, resolveType } from './type-resolution.ts'
+import { isConstructible } from './type-structure.ts'
 
 /** How a statement can end (WGSL, "Behavior Analysis"). */
 export interface Flow {

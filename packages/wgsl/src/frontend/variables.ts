@@ -1,11 +1,11 @@
 import type { Access, Expression, ModuleVariable, Type } from '../ir.ts'
 import { typeName } from '../types.ts'
 import type { GlobalNode } from './ast.ts'
-import { isConstructible } from './expression-lowering.ts'
 import type { ModuleScope } from './module-scope.ts'
 import { concreteOf, scalarOf } from './numeric-types.ts'
 import { isTextureType } from './type-names.ts'
 import { accessMode, enumerant, hasFixedFootprint, resolveType } from './type-resolution.ts'
+import { isConstructible } from './type-structure.ts'
 
 /** Resolves the declaration of a module-scope `var`. */
 export function resolveVariable(module: ModuleScope, node: GlobalNode): ModuleVariable {

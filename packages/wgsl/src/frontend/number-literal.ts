@@ -1,0 +1,45 @@
+import type { Type } from '../ir.ts'
+import { i32Type, u32Type } from '../types.ts'
+import { ConstantError, convertFloat } from './constant-value.ts'
+import { type AnyScalar, abstractFloat, abstractInt, anyScalar } from './numeric-types.ts'
+
+/** A numeric literal's type and exact value (a float's, rounded to f64). */
+export function parseNumber(text: string): [Type, number | bigint] {
+  const hex = /^0[xX]/.test(text)
+  if (hex && /[.pP]/.test(text)) {
+    const suffix = /[fh]$/.exec(text)?.[0]
+    return [
+      suffix === 'f' ? anyScalar('f32') : suffix === 'h' ? anyScalar('f16') : abstractFloat,
+      parseHexFloat(text),
+    ]
+  }
+  if (!hex && /[.eEfh]/.test(text)) {
+    const suffix = /[fh]$/.exec(text)?.[0]
+    return [
+      suffix === 'f' ? anyScalar('f32') : suffix === 'h' ? anyScalar('f16') : abstractFloat,
+      Number(text.replace(/[fh]$/, '')),
+    ]
+  }
+  const suffix = /[iu]$/.exec(text)?.[0]
+  const type = suffix === 'i' ? i32Type : suffix === 'u' ? u32Type : abstractInt
+  return [type, BigInt(text.replace(/[iu]$/, ''))]
+}
+
+function parseHexFloat(text: string): number {
+  const pattern = /^0[xX]([\da-fA-F]*)\.?([\da-fA-F]*)(?:[pP]([+-]?\d+))?[fh]?$/
+  const [, whole = '', fraction = '', exponent = '0'] = pattern.exec(text)!
+  const digits = BigInt(`0x${whole}${fraction}`)
+  const power = Number(exponent) - 4 * fraction.length
+  // Scale in two steps, so that neither power overflows by itself.
+  const half = Math.trunc(power / 2)
+  return Number(digits) * 2 ** half * 2 ** (power - half)
+}
+
+/** Decimal floats round; hexadecimal ones must be exact. */
+export function roundLiteral(text: string, value: number, kind: AnyScalar): number {
+  const rounded = convertFloat(value, kind)
+  if (/^0[xX]/.test(text) && rounded !== value) {
+    throw new ConstantError(`${text} cannot be represented exactly as ${kind}`)
+  }
+  return rounded
+}
