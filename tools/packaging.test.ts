@@ -184,7 +184,7 @@ await setTimeout(500)
 const before = process.cpuUsage()
 await setTimeout(3000)
 const { user, system } = process.cpuUsage(before)
-console.log((user + system) / 3e6)
+console.log(String((user + system) / 3e6))
 await group.destroy()
 `,
       )

