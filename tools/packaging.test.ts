@@ -226,7 +226,7 @@ function node20(script: string, ...args: string[]) {
   return spawnSync(oldestNode!, [script, ...args], {
     cwd,
     encoding: 'utf8',
-    env: { ...process.env, NO_COLOR: '1' },
+    env: { ...process.env, FORCE_COLOR: '0' },
   })
 }
 
