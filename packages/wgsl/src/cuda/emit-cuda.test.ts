@@ -1,0 +1,200 @@
+import { describe, expect, it } from 'vitest'
+import { lower, parseWgsl } from '../frontend/lower.ts'
+import { reflect } from '../reflect.ts'
+import { emitCuda } from './emit-cuda.ts'
+import type { CudaBounds, CudaKernel } from './kernel.ts'
+import { buildCpuProgram } from './testing/cpu-program.ts'
+import { hasProgram } from './testing/kernel-cases.ts'
+
+function emit(source: string, bounds: CudaBounds = 'clamp', constants = {}): CudaKernel {
+  return emitCuda(lower(parseWgsl(source, { label: 'test.wgsl' }), { constants }), { bounds })
+}
+
+/** The kernel's own text, without prelude. */
+function body(source: string, bounds: CudaBounds = 'clamp'): string {
+  return emit(source, bounds).parts.body
+}
+
+const io = `
+@group(0) @binding(1) var<storage, read_write> out: array<u32>;
+@group(0) @binding(0) var<storage, read> a: array<u32>;
+@group(0) @binding(2) var<uniform> n: u32;`
+
+describe('the parameters of a kernel', () => {
+  const source = `${io} @compute @workgroup_size(8, 2) fn main(@builtin(local_invocation_index) i: u32) { out[i] = a[n]; }`
+
+  it('follow reflect().bindings', () => {
+    const kernel = emit(source)
+    const bindings = reflect(lower(parseWgsl(source))).bindings
+    expect(kernel.parameters.map((p) => [p.kind, p.bindingIndex && bindings[p.bindingIndex]!.name])).toEqual([
+      ['storage', 0],
+      ['byte-length', 0],
+      ['storage', 'out'],
+      ['byte-length', 'out'],
+      ['uniform', 'n'],
+    ])
+    expect(kernel.parameters.map((p) => p.type)).toEqual([
+      'const unsigned* __restrict__',
+      'unsigned long long',
+      'unsigned* __restrict__',
+      'unsigned long long',
+      'const unsigned* __restrict__',
+    ])
+    expect(kernel.workgroupSize).toEqual([8, 2, 1])
+    expect(kernel.entryName).toBe('main_')
+  })
+
+  it('add four words of view and the record in trap mode', () => {
+    const { parameters } = emit(source, 'trap')
+    expect(parameters.map((p) => p.kind).join(' ')).toBe(
+      'storage byte-length view view view view storage byte-length view view view view uniform trap-record',
+    )
+    expect(parameters.slice(2, 6).map((p) => p.name)).toEqual([
+      'a_offset',
+      'a_row_bytes',
+      'a_rows',
+      'a_row_stride',
+    ])
+  })
+
+  it('are not restrict where threads share storage over a barrier', () => {
+    const shared = `${io} @compute @workgroup_size(8) fn main(@builtin(local_invocation_index) i: u32) {
+      out[i] = a[i] + n; storageBarrier(); out[i + 8u] = out[7u - i]; }`
+    expect(emit(shared).parameters.find((p) => p.name === 'out_')!.type).toBe('unsigned*')
+  })
+})
+
+describe('bounds checks', () => {
+  const kernel = (statements: string, declarations = '') => `${io}
+    ${declarations}
+    var<workgroup> tile: array<u32, 64>;
+    @compute @workgroup_size(32) fn main(@builtin(local_invocation_index) i: u32, @builtin(global_invocation_id) id: vec3u) {
+      ${statements} }`
+
+  it('are left out where the index is known to be inside', () => {
+    const text = body(
+      kernel(`tile[i] = 1u; tile[i + 32u] = 2u; workgroupBarrier();
+        for (var k = 0u; k < 32u; k += 4u) { tile[k + (i & 3u) + (i / 16u) * 32u] += 1u; }
+        var local = array<u32, 8>();
+        for (var k = 0; k < 8; k++) { local[k] = tile[min(n, 63u)]; }
+        if (id.x < arrayLength(&out)) { out[id.x] = local[i % 8u]; }`),
+    )
+    expect(text.match(/min\(/g)).toHaveLength(1)
+    expect(text).toContain('tile_[min(*n_, 63u)]')
+    expect(text).toContain('if (id_.x < out_length) {\n')
+    expect(text).not.toContain('if (id_.x < out_length) out_')
+  })
+
+  it('hold through helper functions, early returns and conditions', () => {
+    const text = body(
+      kernel(
+        'if (id.x >= arrayLength(&a)) { return; } tile[at(i, 1u)] = a[id.x]; if (n < 64u) { tile[n] = 3u; }',
+        `
+      fn at(row: u32, column: u32) -> u32 { return row * 2u + column; }`,
+      ),
+    )
+    expect(text).toContain('tile_[at_(i_, 1u)] = a_[id_.x]')
+    expect(text).toContain('tile_[*n_] = 3u')
+  })
+
+  it('stay where an index could be outside', () => {
+    const text = body(kernel('var k = n; if (k < 64u) { k += 1u; tile[k] = a[k]; } out[k] = tile[i + 33u];'))
+    expect(text).toContain('tile_[min(k_, 63u)] = a_[min(k_, a_length - 1u)]')
+    expect(text).toContain('if (k_ < out_length) out_[k_] = tile_[min(i_ + 33u, 63u)]')
+  })
+
+  it('are absent with bounds: unchecked', () => {
+    const text = body(kernel('tile[n] = 1u; workgroupBarrier(); out[n] = a[n] + tile[n + 1u];'), 'unchecked')
+    expect(text).not.toMatch(/min\(|_length/)
+  })
+})
+
+describe('generated code', () => {
+  it('maps its lines to WGSL lines', () => {
+    const kernel = emit(
+      `${io}\n\n@compute @workgroup_size(1)\nfn main() {\n\n  let x = a[0];\n  out[0] = x;\n}`,
+    )
+    const lines = kernel.source.split('\n')
+    const at = lines.findIndex((l) => l.includes('if (0u < out_length) out_[0u]'))
+    expect(kernel.lineMap[at]).toBe(10)
+    expect(lines.slice(0, at).findLast((l) => l.startsWith('#line'))).toBe('#line 9 "test.wgsl"')
+  })
+
+  it('includes nothing, and of the prelude only what it uses', () => {
+    const kernel = emit(
+      '@group(0) @binding(0) var<storage, read_write> o: array<f32, 4>; @compute @workgroup_size(4) fn main(@builtin(local_invocation_index) i: u32) { o[i] = f32(i) * 2.0; }',
+    )
+    expect(kernel.source).not.toContain('#include')
+    expect(kernel.source).not.toMatch(/struct vec|f16|shuffle|div\(/)
+  })
+
+  it('puts workgroup memory above 48 KiB into dynamic memory', () => {
+    const kernel = emit(`${io} var<workgroup> big: array<u32, 16384>; var<workgroup> flag: u32;
+      fn fill(i: u32) { big[i] = i; }
+      @compute @workgroup_size(64) fn main(@builtin(local_invocation_index) i: u32) { fill(i * 256u); flag = 1u; workgroupBarrier(); out[i] = big[i * 256u] + flag; }`)
+    expect([kernel.staticSharedByteLength, kernel.dynamicSharedByteLength]).toEqual([0, 65552])
+  })
+
+  it('unrolls loops that index local arrays', () => {
+    const text = body(`${io} @compute @workgroup_size(1) fn main() {
+      var sums: array<u32, 8>;
+      for (var i = 0u; i < 8u; i++) { for (var j = 0u; j < 8u; j++) { sums[i] += a[i * 8u + j]; } }
+      for (var i = 0u; i < n; i++) { out[i] = sums[i % 8u]; } }`)
+    expect(text.match(/_Pragma\("unroll"\)/g)).toHaveLength(2)
+    expect(text).not.toContain('ENDLESS_LOOP')
+  })
+})
+
+describe.skipIf(!hasProgram('g++'))('accesses outside bindings (needs g++)', () => {
+  const source = `${io} @compute @workgroup_size(8) fn main(@builtin(local_invocation_index) i: u32) { out[i * 3u] = a[i] + n; }`
+  const words = (...values: number[]) => new Uint8Array(Uint32Array.from(values).buffer)
+  const input = () => words(10, 11, 12, 13)
+  const output = () => words(0, 0, 0, 0, 0, 0, 0, 0)
+
+  it('read the last element and write nothing with bounds: clamp', async () => {
+    const program = await buildCpuProgram([emit(source)])
+    const [result] = await program.run([
+      { kernel: 0, grid: [1, 1, 1], parameters: [input(), 16n, output(), 32n, words(5)] },
+    ])
+    expect(result).toEqual({ buffers: [input(), words(15, 0, 0, 16, 0, 0, 17, 0), words(5)] })
+  })
+
+  it('are recorded and skipped with bounds: trap', async () => {
+    const program = await buildCpuProgram([emit(source, 'trap')])
+    // The view of `out` is two rows of one word, 12 bytes apart: elements 0 and 3.
+    const [result] = await program.run([
+      {
+        kernel: 0,
+        grid: [1, 1, 1],
+        parameters: [
+          input(),
+          16n,
+          0n,
+          16n,
+          1n,
+          16n,
+          output(),
+          32n,
+          0n,
+          4n,
+          2n,
+          12n,
+          words(5),
+          new Uint8Array(64),
+        ],
+      },
+    ])
+    if (result === undefined || 'failure' in result) throw new Error('the job fails')
+    const [, out, , record] = result.buffers.map((b) => new Uint32Array(b.slice().buffer))
+    expect([...out!]).toEqual([15, 0, 0, 16, 0, 0, 0, 0])
+    // Thread 2 writes element 6, the first access outside.
+    expect([...record!.slice(0, 10)]).toEqual([1, 1, 6, 0, 0, 0, 0, 2, 0, 0])
+  })
+
+  it('stop the job, not the program, with bounds: unchecked', async () => {
+    const program = await buildCpuProgram([emit(source, 'unchecked')])
+    const parameters = () => [words(1), 4n, output(), 32n, words(5)]
+    const [bad] = await program.run([{ kernel: 0, grid: [1, 1, 1], parameters: parameters() }])
+    expect(bad).toHaveProperty('failure')
+  })
+})
