@@ -10,7 +10,13 @@ export {
   writeState,
 } from './jacobi-field.ts'
 export { type IterateOptions, type IterateResult, JacobiIteration } from './jacobi-iteration.ts'
-export { compileJacobi, type HaloTransport, type JacobiKernels, jacobiSources } from './jacobi-kernels.ts'
+export {
+  compileJacobi,
+  fusedSweeps,
+  type HaloTransport,
+  type JacobiKernels,
+  jacobiSources,
+} from './jacobi-kernels.ts'
 export { type RecordSweepsOptions, recordSweeps } from './record-jacobi.ts'
 export { type JacobiProblem, referenceJacobi, referenceJacobiF32 } from './reference-jacobi.ts'
 export { verifyJacobi } from './verify-jacobi.ts'

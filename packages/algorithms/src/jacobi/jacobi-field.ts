@@ -14,7 +14,9 @@ export const leadElements = 32
 /** One device's part: two copies of its cells with a ring of halo cells, which sweeps read and write in turn. */
 export interface FieldBlock extends JacobiBlock {
   readonly owner: Device
-  /** (rows + 2) × stride; inner cell (r, c) is at row r + 1, column `leadElements` + c. */
+  /** Rows of halo above and below: 1, or `fusedSweeps` where sweeps are fused. */
+  readonly haloRows: number
+  /** (rows + 2 · haloRows) × stride; inner cell (r, c) is at row haloRows + r, column `leadElements` + c. */
   readonly cells: readonly [DeviceBuffer<'f32'>, DeviceBuffer<'f32'>]
   /** f of the inner cells, as wide as `inner`. */
   readonly source?: BufferView<'f32'>
@@ -37,7 +39,7 @@ export interface JacobiField {
 
 /** Inner cells of a block, with the columns rounded up to whole vectors. */
 export function innerVectors(block: FieldBlock, parity: 0 | 1): BufferView<'f32'> {
-  return block.cells[parity].block(1, leadElements, block.rows, Math.ceil(block.columns / 4) * 4)
+  return block.cells[parity].block(block.haloRows, leadElements, block.rows, Math.ceil(block.columns / 4) * 4)
 }
 
 export async function allocateField(
@@ -45,9 +47,10 @@ export async function allocateField(
   rows: number,
   columns: number,
   decomposition: Decomposition,
-  options: { source: boolean; columnHalos: boolean },
+  options: { source: boolean; columnHalos: boolean; haloRows?: number },
 ): Promise<JacobiField> {
   const grid = decompose(Math.max(0, rows - 2), Math.max(0, columns - 2), group.devices.length, decomposition)
+  const { haloRows = 1 } = options
   const buffers: DeviceBuffer[] = []
   const destroy = () => {
     for (const buffer of buffers) buffer.destroy()
@@ -64,7 +67,7 @@ export async function allocateField(
       const stride = Math.ceil((leadElements + Math.ceil(block.columns / 4) * 4 + 4) / 32) * 32
       const named = (label: string) => ({ label: `${label}[${block.device}]` })
       const cells = async (label: string) =>
-        keep(await owner.allocate('f32', [block.rows + 2, stride], named(label)))
+        keep(await owner.allocate('f32', [block.rows + 2 * haloRows, stride], named(label)))
       const column = async (label: string, neighbour: number | undefined) =>
         options.columnHalos && neighbour !== undefined
           ? keep(await owner.allocate('f32', block.rows, named(label)))
@@ -81,6 +84,7 @@ export async function allocateField(
       blocks.push({
         ...block,
         owner,
+        haloRows,
         cells: both,
         residual: keep(await owner.allocate('u32', 1, named('residual'))),
         ...(source && { source }),
@@ -97,7 +101,12 @@ export async function allocateField(
 
 /** Writes a state (rows × columns, boundary included) into both copies of every block, halos included. */
 export async function writeState(field: JacobiField, state: ElementSource<'f32'>): Promise<void> {
-  await eachBand(field, state, 2, async (block, data, top, count) => {
+  const rowsOf = ({ row, rows, haloRows }: FieldBlock) => ({
+    first: Math.max(0, row + 1 - haloRows),
+    end: Math.min(field.rows, row + 1 + rows + haloRows),
+  })
+  await eachBand(field, state, rowsOf, 1, async (block, data, first, count) => {
+    const top = first - (block.row + 1) + block.haloRows
     for (const cells of block.cells)
       await field.group.queue.write(cells.block(top, leadElements - 1, count, block.columns + 2), data)
   })
@@ -105,31 +114,33 @@ export async function writeState(field: JacobiField, state: ElementSource<'f32'>
 
 /** Writes f (rows × columns; its outer ring is not used). */
 export async function writeSource(field: JacobiField, source: ElementSource<'f32'>): Promise<void> {
-  await eachBand(field, source, 0, (block, data, top, count) =>
-    field.group.queue.write(block.source!.block(top, 0, count, block.columns), data),
+  const rowsOf = ({ row, rows }: FieldBlock) => ({ first: row + 1, end: row + 1 + rows })
+  await eachBand(field, source, rowsOf, 0, (block, data, first, count) =>
+    field.group.queue.write(block.source!.block(first - block.row - 1, 0, count, block.columns), data),
   )
 }
 
-/** Hands every block its part of a flat array, with `ring` more rows and columns than the block, in pieces of whole rows. */
+/** Hands every block its rows of a flat array, with `ring` more columns at each side, in pieces of whole rows of the grid. */
 async function eachBand(
   field: JacobiField,
   source: ElementSource<'f32'>,
-  ring: 0 | 2,
-  write: (block: FieldBlock, data: Float32Array<ArrayBuffer>, top: number, count: number) => Promise<void>,
+  rowsOf: (block: FieldBlock) => { first: number; end: number },
+  ring: 0 | 1,
+  write: (block: FieldBlock, data: Float32Array<ArrayBuffer>, first: number, count: number) => Promise<void>,
 ): Promise<void> {
   const { columns, blocks } = field
-  const skip = ring === 2 ? 0 : 1
   const step = Math.max(1, Math.floor(streamChunkLength / columns))
-  for (const first of blocks.filter((block) => block.left === undefined)) {
-    const band = blocks.filter((block) => block.row === first.row)
-    for (let top = 0; top < first.rows + ring; top += step) {
-      const count = Math.min(step, first.rows + ring - top)
-      const rows = await readElements(source, 'f32', (first.row + skip + top) * columns, count * columns)
+  for (const leftmost of blocks.filter((block) => block.left === undefined)) {
+    const band = blocks.filter((block) => block.row === leftmost.row)
+    const { first, end } = rowsOf(leftmost)
+    for (let top = first; top < end; top += step) {
+      const count = Math.min(step, end - top)
+      const rows = await readElements(source, 'f32', top * columns, count * columns)
       for (const block of band) {
-        const width = block.columns + ring
+        const width = block.columns + 2 * ring
         const data = new Float32Array(count * width)
         for (let row = 0; row < count; row++) {
-          const start = row * columns + block.column + skip
+          const start = row * columns + block.column + 1 - ring
           data.set(rows.subarray(start, start + width), row * width)
         }
         await write(block, data, top, count)
@@ -161,7 +172,8 @@ export function stateReader(
       // The outermost halo columns are the boundary.
       const before = block.left === undefined ? 1 : 0
       const width = block.columns + before + (block.right === undefined ? 1 : 0)
-      const view = block.cells[parity].block(top - block.row, leadElements - before, height, width)
+      const local = top - block.row - 1 + block.haloRows
+      const view = block.cells[parity].block(local, leadElements - before, height, width)
       const data = await group.queue.read(view)
       for (let row = 0; row < height; row++)
         lines.set(

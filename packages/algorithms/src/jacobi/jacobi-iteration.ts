@@ -7,8 +7,8 @@ import {
   type Schedule,
 } from '@tandem-gpu/core'
 import type { JacobiField } from './jacobi-field.ts'
-import type { JacobiKernels } from './jacobi-kernels.ts'
-import { recordSweeps } from './record-jacobi.ts'
+import { fusedSweeps, type JacobiKernels } from './jacobi-kernels.ts'
+import { passCount, recordSweeps } from './record-jacobi.ts'
 
 /** Sweeps in one recorded program at most, but for an odd check interval, which takes two of them. */
 const longestBody = 128
@@ -19,7 +19,8 @@ export interface IterateOptions {
   readonly tolerance?: number
   readonly residualEvery: number
   readonly schedule: Schedule
-  readonly edgesFirst: boolean
+  /** See `RecordSweepsOptions`. Default false: it pays on no grid that was measured. */
+  readonly edgesFirst?: boolean
   readonly signal?: AbortSignal
   /** After every interval that is waited for. */
   readonly onProgress?: (progress: { iteration: number; residual: number }) => void
@@ -28,8 +29,9 @@ export interface IterateOptions {
 export interface IterateResult {
   /** Sweeps done. */
   readonly iterations: number
-  /** The copy that holds the state. */
+  /** The copy that holds the state. The other holds the state `behind` sweeps before. */
   readonly parity: 0 | 1
+  readonly behind: number
   /** Largest change of a cell in the last sweep; absent where no sweep ran. */
   readonly residual?: number
   /** The first look at which the tolerance held: the state is at most one interval further. */
@@ -61,14 +63,32 @@ export class JacobiIteration {
   body(): Program {
     const { iterations, residualEvery } = this.#options
     const interval = Math.min(residualEvery, longestBody)
-    const even = interval % 2 === 0 ? interval : 2 * interval
-    return this.#program(Math.max(1, Math.min(even, iterations)), 0, 0, interval)
+    return this.#program(Math.max(1, Math.min(this.#evenBody(interval), iterations)), 0, 0, interval)
+  }
+
+  /** Sweeps that end in the copy they began in: one interval or two. */
+  #evenBody(interval: number): number {
+    return this.#flips(interval, interval, 0) === 0 ? interval : 2 * interval
+  }
+
+  /** The copy that holds the state after sweeps that begin at `parity`, with a look at the residual after every `every` (0: the last only). */
+  #flips(sweeps: number, every: number, parity: 0 | 1): 0 | 1 {
+    const fused = this.#kernels.fused !== undefined
+    const looks = new Map<number, true>()
+    // Bodies of long intervals are whole passes, so that their number of passes is that of the interval.
+    for (let sweep = every; every > 0 && sweep < sweeps; sweep += every) looks.set(sweep, true)
+    return ((parity + passCount(sweeps, looks, fused)) % 2) as 0 | 1
+  }
+
+  /** Sweeps in the last pass of an interval. */
+  #behind(length: number): number {
+    return this.#kernels.fused !== undefined && length >= fusedSweeps ? fusedSweeps : 1
   }
 
   async run(): Promise<IterateResult> {
     const { iterations, tolerance } = this.#options
     if (iterations === 0 || this.#field.blocks.length === 0)
-      return { iterations: 0, parity: 0, seconds: 0, clock: 'host' }
+      return { iterations: 0, parity: 0, behind: 0, seconds: 0, clock: 'host' }
     return tolerance === undefined ? this.#fixed() : this.#untilTolerance(tolerance)
   }
 
@@ -81,18 +101,25 @@ export class JacobiIteration {
     const { iterations, residualEvery } = this.#options
     const interval = Math.min(residualEvery, iterations)
     const runs: [Program, number][] = []
+    let parity: 0 | 1 = 0
     if (interval <= longestBody) {
-      const even = interval % 2 === 0 ? interval : 2 * interval
+      const even = this.#evenBody(interval)
       const times = Math.floor(iterations / even)
       if (times > 0) runs.push([this.#program(even, 0, 0, interval), times])
-      if (iterations % even > 0) runs.push([this.#program(iterations % even, 0, 0, interval), 1])
+      const rest = iterations % even
+      if (rest > 0) runs.push([this.#program(rest, 0, 0, interval), 1])
+      parity = this.#flips(rest, interval, 0)
     } else
-      for (let done = 0; done < iterations; done += interval)
-        runs.push(...this.#interval(Math.min(interval, iterations - done), (done % 2) as 0 | 1, 0))
+      for (let done = 0; done < iterations; done += interval) {
+        const length = Math.min(interval, iterations - done)
+        runs.push(...this.#interval(length, parity, 0))
+        parity = this.#flips(length, 0, parity)
+      }
     const { seconds, clock } = await this.#runAll(runs)
     return {
       iterations,
-      parity: (iterations % 2) as 0 | 1,
+      parity,
+      behind: this.#behind(iterations % interval || interval),
       residual: this.#residual(0),
       seconds,
       clock,
@@ -104,10 +131,14 @@ export class JacobiIteration {
     const { iterations, residualEvery, onProgress } = this.#options
     const start = performance.now()
     let enqueued = 0
+    let last = 0
+    let parity: 0 | 1 = 0
     let slot: 0 | 1 = 0
     const enqueue = () => {
       const length = Math.min(residualEvery, iterations - enqueued)
-      const runs = this.#interval(length, (enqueued % 2) as 0 | 1, slot)
+      const runs = this.#interval(length, parity, slot)
+      parity = this.#flips(length, 0, parity)
+      last = length
       enqueued += length
       const entry = { iteration: enqueued, slot, done: this.#runAll(runs) }
       // A failure is reported when the entry's turn comes.
@@ -129,7 +160,8 @@ export class JacobiIteration {
     }
     return {
       iterations: enqueued,
-      parity: (enqueued % 2) as 0 | 1,
+      parity,
+      behind: this.#behind(last),
       residual,
       ...(converged && { converged }),
       seconds: (performance.now() - start) / 1e3,
@@ -159,7 +191,7 @@ export class JacobiIteration {
         for (let sweep = every; sweep < sweeps; sweep += every) residuals.set(sweep, target)
         residuals.set(sweeps, target)
       }
-      const { schedule, edgesFirst } = this.#options
+      const { schedule, edgesFirst = false } = this.#options
       program = this.#group.record(
         (recorder) =>
           recordSweeps(recorder, this.#field, this.#kernels, { sweeps, parity, residuals, edgesFirst }),

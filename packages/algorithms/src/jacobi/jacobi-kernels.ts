@@ -1,5 +1,6 @@
 import type { CompileOptions, DeviceGroup, Kernel } from '@tandem-gpu/core'
 import columns from './columns.wgsl.ts'
+import fused from './fused.part.wgsl.ts'
 import haloOwn from './halo-own.part.wgsl.ts'
 import haloPeer from './halo-peer.part.wgsl.ts'
 import residualMax from './residual-max.part.wgsl.ts'
@@ -20,9 +21,28 @@ export interface JacobiKernels {
   readonly sweep: Kernel
   /** As `sweep`, and raises the residual to the largest change of a cell. */
   readonly sweepResidual: Kernel
+  /** `fusedSweeps` sweeps in one pass over memory, with the bits of as many plain ones. Absent where sweeps are not fused. */
+  readonly fused?: Kernel
+  readonly fusedResidual?: Kernel
   /** Moves one column, and two. Absent for `direct`. */
   readonly oneColumn?: Kernel
   readonly bothColumns?: Kernel
+}
+
+/** Sweeps in one pass of the fused kernel, and the rows of halo that it needs. */
+export const fusedSweeps = 4
+
+type ResidualPart = SweepVariant['residual']
+
+const residualParts: Record<ResidualPart, string> = {
+  none: residualNone,
+  max: residualMax,
+  'max-workgroup': residualMaxWorkgroup,
+}
+
+export function fusedSource(residual: ResidualPart): CompileOptions {
+  const label = residual === 'none' ? 'jacobi fused sweeps' : `jacobi fused sweeps ${residual}`
+  return { label, wgsl: [fused, residualParts[residual]].join('\n') }
 }
 
 interface SweepVariant {
@@ -36,7 +56,7 @@ export function sweepSource({ transport, source, residual }: SweepVariant): Comp
     sweep,
     transport === 'direct' ? haloPeer : haloOwn,
     source ? sourceArray : sourceNone,
-    { none: residualNone, max: residualMax, 'max-workgroup': residualMaxWorkgroup }[residual],
+    residualParts[residual],
   ]
   const label = ['jacobi sweep', transport, source ? 'source' : '', residual === 'none' ? '' : residual]
   return { label: label.filter(Boolean).join(' '), wgsl: parts.join('\n') }
@@ -55,26 +75,32 @@ export function jacobiSources(): CompileOptions[] {
       ),
     ),
   )
-  return [...variants, columnSource('one'), columnSource('both')]
+  const all = (['none', 'max', 'max-workgroup'] as const).map(fusedSource)
+  return [...variants, ...all, columnSource('one'), columnSource('both')]
 }
 
 /** Compiles for every device of the group. The group caches kernels: calling again costs nothing. */
 export async function compileJacobi(
   group: DeviceGroup,
-  options: { transport: HaloTransport; source: boolean },
+  options: { transport: HaloTransport; source: boolean; fuse?: boolean },
 ): Promise<JacobiKernels> {
+  const { transport, source, fuse = false } = options
   const residual = group.software ? 'max' : 'max-workgroup'
-  const [plain, observing, one, both] = await Promise.all([
-    group.compile(sweepSource({ ...options, residual: 'none' })),
-    group.compile(sweepSource({ ...options, residual })),
-    options.transport === 'copies' ? group.compile(columnSource('one')) : undefined,
-    options.transport === 'copies' ? group.compile(columnSource('both')) : undefined,
+  const [plain, observing, one, both, passes, passesObserving] = await Promise.all([
+    group.compile(sweepSource({ transport, source, residual: 'none' })),
+    group.compile(sweepSource({ transport, source, residual })),
+    transport === 'copies' ? group.compile(columnSource('one')) : undefined,
+    transport === 'copies' ? group.compile(columnSource('both')) : undefined,
+    fuse ? group.compile(fusedSource('none')) : undefined,
+    fuse ? group.compile(fusedSource(residual)) : undefined,
   ])
   return {
-    transport: options.transport,
+    transport,
     sweep: plain,
     sweepResidual: observing,
     ...(one && { oneColumn: one }),
     ...(both && { bothColumns: both }),
+    ...(passes && { fused: passes }),
+    ...(passesObserving && { fusedResidual: passesObserving }),
   }
 }

@@ -5,6 +5,7 @@ import { describeOnBackends } from '../testing-groups.ts'
 import { decompose } from './decomposition.ts'
 import { jacobi, waveBoundary } from './jacobi.ts'
 import { referenceJacobi, referenceJacobiF32 } from './reference-jacobi.ts'
+import { verifyJacobi } from './verify-jacobi.ts'
 
 function random(length: number, seed: number): Float32Array<ArrayBuffer> {
   const array = new Float32Array(length)
@@ -122,12 +123,50 @@ describeOnBackends('jacobi', (backend) => {
           if (iterations > 0) {
             const before = referenceJacobiF32(problem, state, iterations - 1)
             const changes = output.map((value, index) => Math.abs(value - before[index]!))
-            expect(report.residual).toBe(Math.max(...changes))
+            expect(report.residual).toBe(changes.reduce((most, change) => Math.max(most, change), 0))
           }
         },
       ),
       { numRuns: slow ? 20 : 30 },
     )
+  })
+
+  it.each([1, 2, 3])('has the reference’s bits with fused sweeps on %i devices', async (devices) => {
+    const group = await backend.group(devices)
+    const shapes = slow
+      ? [
+          [17, 22],
+          [20, 515],
+        ]
+      : [
+          [17, 22],
+          [150, 1100],
+        ] // 515 and 1100 columns take two and three stripes
+    for (const [rows, columns] of shapes as [number, number][])
+      for (const [iterations, residualEvery] of [
+        [4, 4],
+        [11, 100],
+        [13, 6],
+      ] as const) {
+        const state = random(rows * columns, 5)
+        const output = new Float32Array(rows * columns)
+        const report = await jacobi(group, {
+          rows,
+          columns,
+          state,
+          output,
+          iterations,
+          residualEvery,
+          decomposition: '1d',
+          transport: 'copies',
+          fuse: true,
+        })
+        expect(report).toMatchObject({ verified: true, sweepsPerPass: 4 })
+        expect(bits(output)).toEqual(bits(referenceJacobiF32({ rows, columns }, state, iterations)))
+        const before = referenceJacobiF32({ rows, columns }, state, iterations - 1)
+        const changes = output.map((value, index) => Math.abs(value - before[index]!))
+        expect(report.residual).toBe(changes.reduce((most, change) => Math.max(most, change), 0))
+      }
   })
 
   it('has the same bits on 1, 2, 3, 4 and 8 devices', async () => {
@@ -277,6 +316,18 @@ describeOnBackends('jacobi', (backend) => {
     expect(error).toBeLessThan(slow ? 1e-3 : 1e-6)
   })
 
+  it('says why sweeps cannot be fused', async () => {
+    const group = await backend.group(4)
+    const shape = { rows: 30, columns: 30, transport: 'copies', fuse: true } as const
+    await expect(jacobi(group, { ...shape, decomposition: '2d' })).rejects.toMatchObject({
+      code: 'unsupported',
+      message: 'Sweeps cannot be fused: the blocks lie 2 beside one another.',
+    })
+    await expect(jacobi(group, { ...shape, rows: 9, decomposition: '1d' })).rejects.toMatchObject({
+      message: 'Sweeps cannot be fused: a block has fewer than 4 rows.',
+    })
+  })
+
   it('rejects what makes no sense, with the values', async () => {
     const group = await backend.group(2, { peerAccess: false })
     const options = { rows: 9, columns: 9 }
@@ -292,6 +343,34 @@ describeOnBackends('jacobi', (backend) => {
       message: 'The state holds 80 elements, the shape needs 81.',
     })
   })
+})
+
+describe('verification', () => {
+  const [rows, columns] = [19, 23]
+  const state = random(rows * columns, 2)
+  const reader = (data: Float32Array) => (offset: number, into: Float32Array) =>
+    into.set(data.subarray(offset, offset + into.length))
+
+  it.each([1, 4])(
+    'repeats a last pass of %i sweeps on large grids and notices one wrong bit',
+    async (behind) => {
+      const previous = referenceJacobiF32({ rows, columns }, state, 8 - behind)
+      const final = referenceJacobiF32({ rows, columns }, state, 8)
+      const before = referenceJacobiF32({ rows, columns }, state, 7)
+      const residual = Math.fround(Math.max(...final.map((value, index) => Math.abs(value - before[index]!))))
+      const result = { rows, columns, iterations: 8, initial: state, source: undefined, behind, residual }
+      const readers = () => ({ previous: reader(previous), final: reader(final) })
+      expect(await verifyJacobi({ ...result, ...readers() }, 0)).toMatchObject({
+        verified: true,
+        maxError: 0,
+      })
+      expect(await verifyJacobi({ ...result, ...readers(), residual: residual / 2 }, 0)).toMatchObject({
+        verified: false,
+      })
+      bits(final)[5 * columns + 7]! ^= 1
+      expect(await verifyJacobi({ ...result, ...readers() }, 0)).toMatchObject({ verified: false })
+    },
+  )
 })
 
 describe('the f32 reference', () => {

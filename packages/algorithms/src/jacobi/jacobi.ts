@@ -9,10 +9,10 @@ import {
 } from '../element-source.ts'
 import { type MeasureOptions, median } from '../measure.ts'
 import { describeGroup, gigaRate, notVerified, type Report } from '../report.ts'
-import type { Decomposition } from './decomposition.ts'
+import { type Decomposition, decompose } from './decomposition.ts'
 import { allocateField, stateReader, writeSource, writeState } from './jacobi-field.ts'
 import { type IterateResult, JacobiIteration } from './jacobi-iteration.ts'
-import { compileJacobi, type HaloTransport } from './jacobi-kernels.ts'
+import { compileJacobi, fusedSweeps, type HaloTransport } from './jacobi-kernels.ts'
 import { verifyJacobi } from './verify-jacobi.ts'
 
 export interface JacobiOptions extends Omit<MeasureOptions, 'repetitions'> {
@@ -37,6 +37,11 @@ export interface JacobiOptions extends Omit<MeasureOptions, 'repetitions'> {
   decomposition?: Decomposition
   /** Default `auto`: `direct` for small blocks between devices that can access each other, else `copies`. */
   transport?: HaloTransport | 'auto'
+  /**
+   * Four sweeps in one pass over memory, with the bits of four single ones: for blocks that lie above one another, without a source. Default
+   * `auto`: on hardware, where that is so and halos are copied.
+   */
+  fuse?: boolean | 'auto'
   schedule?: Schedule
   /** Checks the result. Default true. */
   verify?: boolean
@@ -57,13 +62,15 @@ export interface JacobiReport extends Report {
   /** Blocks down and across. */
   readonly grid: readonly [down: number, across: number]
   readonly transport: HaloTransport
+  /** Sweeps in one pass over memory: 1 or 4. */
+  readonly sweepsPerPass: number
   /** Cell updates a second, in millions. */
   readonly megaUpdatesPerSecond: number
   readonly samples: readonly number[]
 }
 
 /** Cells of a block up to which reading a neighbour's cells in the sweep is faster than copying them before it. */
-const directCells = 8_388_608
+const directCells = { hardware: 2_097_152, software: 65_536 }
 
 /**
  * Solves Poisson's equation by Jacobi sweeps on the devices of the group (NVIDIA's CUDA-aware MPI series, part 4). The bits of the result
@@ -85,21 +92,21 @@ export async function jacobi(group: DeviceGroup, options: JacobiOptions): Promis
   if (options.source) requireLength('The source', options.source, rows * columns)
   if (options.output) requireLength('The output', options.output, rows * columns)
 
+  const hasSource = options.source !== undefined
   const transport = chooseTransport(group, rows, columns, options.transport ?? 'auto')
-  const kernels = await compileJacobi(group, { transport, source: options.source !== undefined })
+  const fuse = chooseFusing(group, options, decomposition, transport)
+  const kernels = await compileJacobi(group, { transport, source: hasSource, fuse })
   const field = await allocateField(group, rows, columns, decomposition, {
-    source: options.source !== undefined,
+    source: hasSource,
     columnHalos: transport === 'copies',
+    haloRows: fuse ? fusedSweeps : 1,
   })
   let iteration: JacobiIteration | undefined
   try {
-    const cellsPerBlock = (rows * columns) / Math.max(1, field.blocks.length)
     iteration = new JacobiIteration(field, kernels, {
       iterations,
       residualEvery,
       schedule,
-      edgesFirst:
-        !group.software && field.grid.across === 1 && field.blocks.length > 1 && cellsPerBlock > 1e6,
       ...(tolerance !== undefined && { tolerance }),
       ...(options.signal && { signal: options.signal }),
       ...(options.onProgress && {
@@ -124,7 +131,7 @@ export async function jacobi(group: DeviceGroup, options: JacobiOptions): Promis
       result = await iteration.run()
       if (run >= 0) times.push(result.seconds)
     }
-    const { parity, residual, converged, clock, iterations: done } = result!
+    const { parity, behind, residual, converged, clock, iterations: done } = result!
     const final = stateReader(field, parity, state)
     if (options.output) await deliver(final, rows * columns, options.output)
     const verification = verify
@@ -136,6 +143,7 @@ export async function jacobi(group: DeviceGroup, options: JacobiOptions): Promis
           source: options.source,
           final,
           previous: stateReader(field, parity === 0 ? 1 : 0, state),
+          behind,
           residual,
         })
       : notVerified
@@ -152,6 +160,7 @@ export async function jacobi(group: DeviceGroup, options: JacobiOptions): Promis
       decomposition,
       grid: [field.grid.down, field.grid.across],
       transport,
+      sweepsPerPass: fuse ? fusedSweeps : 1,
       ...verification,
       seconds,
       clock,
@@ -190,9 +199,41 @@ function chooseTransport(
       `Direct halos need peer access between all devices; device ${denied[0].ordinal} cannot access device ${denied[1].ordinal}.`,
     )
   if (wanted !== 'auto') return wanted
-  return !denied && devices.length > 1 && (rows * columns) / devices.length <= directCells
-    ? 'direct'
-    : 'copies'
+  const most = group.software ? directCells.software : directCells.hardware
+  return !denied && devices.length > 1 && (rows * columns) / devices.length <= most ? 'direct' : 'copies'
+}
+
+/** Whether sweeps are fused; throws where the caller asks for it and it cannot be. */
+function chooseFusing(
+  group: DeviceGroup,
+  options: JacobiOptions,
+  decomposition: Decomposition,
+  transport: HaloTransport,
+): boolean {
+  const { rows, columns, fuse = 'auto', source } = options
+  const { across, blocks } = decompose(
+    Math.max(0, rows - 2),
+    Math.max(0, columns - 2),
+    group.devices.length,
+    decomposition,
+  )
+  const limit = Math.min(...group.devices.map((device) => device.limits.maxStorageBindingByteLength))
+  const obstacle =
+    source !== undefined
+      ? 'there is a source'
+      : transport !== 'copies'
+        ? 'halos are read directly'
+        : across > 1
+          ? `the blocks lie ${across} beside one another`
+          : blocks.some((block) => block.rows < fusedSweeps)
+            ? `a block has fewer than ${fusedSweeps} rows`
+            : blocks.some((block) => (block.rows + 8) * (columns + 128) * 4 > limit)
+              ? `a block exceeds the ${limit} bytes that a kernel can bind`
+              : undefined
+  if (fuse === true && obstacle) throw new GpuError('unsupported', `Sweeps cannot be fused: ${obstacle}.`)
+  return (
+    obstacle === undefined && (fuse === true || (fuse === 'auto' && !group.software && blocks.length > 0))
+  )
 }
 
 /** Zero inside and on the top and bottom edges; one period of a sine down the left and right edges. */

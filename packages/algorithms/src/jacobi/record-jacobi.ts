@@ -1,6 +1,6 @@
 import type { BufferView, HostView, Recorder } from '@tandem-gpu/core'
 import { type FieldBlock, innerVectors, type JacobiField, leadElements } from './jacobi-field.ts'
-import type { JacobiKernels } from './jacobi-kernels.ts'
+import { fusedSweeps, type JacobiKernels } from './jacobi-kernels.ts'
 
 export interface RecordSweepsOptions {
   /** How many sweeps. An even number ends in the copy it began in, so that the program can be repeated. */
@@ -26,26 +26,84 @@ export function recordSweeps(
   kernels: JacobiKernels,
   options: RecordSweepsOptions,
 ): void {
-  for (let sweep = 1; sweep <= options.sweeps; sweep++) {
-    const from = ((options.parity + sweep - 1) % 2) as 0 | 1
-    const residual = options.residuals?.get(sweep)
+  let from = options.parity
+  for (const { last, count } of passes(options.sweeps, options.residuals, kernels.fused !== undefined)) {
+    const residual = options.residuals?.get(last)
+    const observe = residual !== undefined
     if (residual)
       for (const block of field.blocks) recorder.fill(block.residual, 0, { label: 'clear residual' })
     for (const block of field.blocks)
-      recordBlockSweep(
-        recorder,
-        field,
-        kernels,
-        block,
-        from,
-        residual !== undefined,
-        options.edgesFirst ?? false,
-      )
+      if (count > 1) recordFusedSweeps(recorder, kernels, block, from, observe)
+      else recordBlockSweep(recorder, field, kernels, block, from, observe, options.edgesFirst ?? false)
     if (residual)
       for (const [index, block] of field.blocks.entries())
         recorder.download(block.residual, residual.slice(index, 1), { label: 'residual' })
-    if (kernels.transport === 'copies') recordExchange(recorder, field, kernels, from === 0 ? 1 : 0)
+    from = from === 0 ? 1 : 0
+    if (kernels.transport === 'copies') recordExchange(recorder, field, kernels, from)
   }
+}
+
+/** How often `recordSweeps` goes from one copy of the cells to the other. */
+export function passCount(
+  sweeps: number,
+  residuals: RecordSweepsOptions['residuals'] | ReadonlyMap<number, unknown>,
+  fused: boolean,
+): number {
+  return passes(sweeps, residuals, fused).length
+}
+
+/** Sweeps grouped into passes over memory. A residual is that of a pass's last sweep; single sweeps come before fused ones. */
+function passes(
+  sweeps: number,
+  residuals: ReadonlyMap<number, unknown> | undefined,
+  fused: boolean,
+): { last: number; count: number }[] {
+  const all: { last: number; count: number }[] = []
+  const ends = new Set([...(residuals?.keys() ?? []), sweeps])
+  let begin = 0
+  for (let end = 1; end <= sweeps; end++) {
+    if (!ends.has(end)) continue
+    const single = fused ? (end - begin) % fusedSweeps : end - begin
+    for (let sweep = 1; sweep <= single; sweep++) all.push({ last: begin + sweep, count: 1 })
+    for (let sweep = begin + single + fusedSweeps; sweep <= end; sweep += fusedSweeps)
+      all.push({ last: sweep, count: fusedSweeps })
+    begin = end
+  }
+  return all
+}
+
+function recordFusedSweeps(
+  recorder: Recorder,
+  kernels: JacobiKernels,
+  block: FieldBlock,
+  from: 0 | 1,
+  observe: boolean,
+): void {
+  const { rows, columns, owner, haloRows } = block
+  const stripes = Math.ceil(Math.ceil(columns / 4) / 126)
+  // Eight rows of a strip are computed twice: long strips waste less, short ones keep more multiprocessors busy.
+  const strip = Math.max(
+    Math.min(128, Math.max(16, Math.floor((rows * stripes) / 1056))),
+    Math.ceil(rows / 65_535),
+  )
+  const cells = block.cells[from]
+  recorder.dispatch(observe ? kernels.fusedResidual! : kernels.fused!, {
+    device: owner,
+    workgroups: [stripes, Math.ceil(rows / strip)],
+    args: {
+      u: cells.block(haloRows - fusedSweeps, 0, rows + 2 * fusedSweeps, cells.stride),
+      next: innerVectors(block, from === 0 ? 1 : 0),
+      ...(observe ? { residual: block.residual } : { residual_base: 0 }),
+      rows,
+      columns,
+      top: fusedSweeps,
+      lead: leadElements / 4,
+      strip,
+      inner_first: block.above === undefined ? 0 : -fusedSweeps,
+      inner_end: block.below === undefined ? rows : rows + fusedSweeps,
+    },
+    label: 'fused sweeps',
+  })
 }
 
 function recordBlockSweep(
@@ -88,7 +146,7 @@ function recordBlockSweep(
       delete args.residual_base
     }
     if (kernels.transport === 'direct') {
-      args.u = cells.block(row + 1, leadElements, count, width)
+      args.u = cells.block(row + block.haloRows, leadElements, count, width)
       args.top = 0
       args.lead = 0
       args.above_edge = rowBeside(field, block, from, row - 1, width)
@@ -99,7 +157,7 @@ function recordBlockSweep(
       for (const side of ['left', 'right'])
         for (const member of ['base', 'stride']) delete args[`${side}_edge_${member}`]
     } else {
-      args.u = cells.block(row, 0, count + 2, cells.stride)
+      args.u = cells.block(row + block.haloRows - 1, 0, count + 2, cells.stride)
       args.top = 1
       args.lead = leadElements / 4
     }
@@ -150,9 +208,9 @@ function rowBeside(
   width: number,
 ): BufferView<'f32'> {
   const neighbour = row < 0 ? block.above : row >= block.rows ? block.below : undefined
-  if (neighbour === undefined) return block.cells[from].block(row + 1, leadElements, 1, width)
+  if (neighbour === undefined) return block.cells[from].block(row + block.haloRows, leadElements, 1, width)
   const other = field.blocks[neighbour]!
-  return other.cells[from].block(row < 0 ? other.rows : 1, leadElements, 1, width)
+  return other.cells[from].block(other.haloRows + (row < 0 ? other.rows - 1 : 0), leadElements, 1, width)
 }
 
 function columnBeside(
@@ -166,11 +224,11 @@ function columnBeside(
   const neighbour = block[side]
   if (neighbour === undefined) {
     const column = side === 'left' ? leadElements - 1 : leadElements + block.columns
-    return block.cells[from].block(row + 1, column, count, 1)
+    return block.cells[from].block(row + block.haloRows, column, count, 1)
   }
   const other = field.blocks[neighbour]!
   const column = side === 'left' ? leadElements + other.columns - 1 : leadElements
-  return other.cells[from].block(row + 1, column, count, 1)
+  return other.cells[from].block(row + other.haloRows, column, count, 1)
 }
 
 /** Brings the halos of copy `at` up to date. */
@@ -178,18 +236,17 @@ function recordExchange(recorder: Recorder, field: JacobiField, kernels: JacobiK
   const { blocks } = field
   for (const block of blocks) recordPack(recorder, kernels, block, at)
   for (const block of blocks) {
-    const { cells, rows, columns } = block
-    const row = (source: FieldBlock, index: number) => source.cells[at].block(index, leadElements, 1, columns)
+    const { rows, columns } = block
+    // `haloRows` rows of inner cells of a block, and of its halo, from a row counted from the first inner one.
+    const band = (of: FieldBlock, first: number) =>
+      of.cells[at].block(of.haloRows + first, leadElements, of.haloRows, columns)
+    const { haloRows } = block
     if (block.above !== undefined) {
       const other = blocks[block.above]!
-      recorder.copy(row(other, other.rows), cells[at].block(0, leadElements, 1, columns), {
-        label: 'halo row',
-      })
+      recorder.copy(band(other, other.rows - haloRows), band(block, -haloRows), { label: 'halo row' })
     }
     if (block.below !== undefined)
-      recorder.copy(row(blocks[block.below]!, 1), cells[at].block(rows + 1, leadElements, 1, columns), {
-        label: 'halo row',
-      })
+      recorder.copy(band(blocks[block.below]!, 0), band(block, rows), { label: 'halo row' })
   }
   for (const block of blocks) {
     if (block.left !== undefined)
@@ -214,7 +271,7 @@ function recordExchange(recorder: Recorder, field: JacobiField, kernels: JacobiK
 }
 
 function column(block: FieldBlock, at: 0 | 1, index: number): BufferView<'f32'> {
-  return block.cells[at].block(1, leadElements + index, block.rows, 1)
+  return block.cells[at].block(block.haloRows, leadElements + index, block.rows, 1)
 }
 
 function recordPack(recorder: Recorder, kernels: JacobiKernels, block: FieldBlock, at: 0 | 1): void {
