@@ -45,9 +45,12 @@ const ours: BenchResult[] = []
 const timing = { warmup: 2, samples: 11, seed: Date.now() % 2 ** 31, verify: values.verify }
 const slow = { ...timing, warmup: 1, samples: 3 }
 
+/** Names of the work, as tools/peers has them. */
+const workOf: Readonly<Record<string, string>> = { reduce: 'sum', matmul: 'gemm' }
+
 /** Adds a result and prints it; `variant` tells apart what computes the same thing. */
-function add(report: Report, variant?: string): void {
-  const result = benchResult(report, variant)
+function add(report: Report, variant?: string, work = workOf[report.algorithm] ?? report.algorithm): void {
+  const result = benchResult(work, report, variant)
   const checked = report.checked ? report.verified : !values.verify
   ours.push({ ...result, verified: checked })
   const shape = Object.values(result.shape).join('×')
@@ -88,7 +91,7 @@ if (rows.has('schedules')) {
   ] as const)
     await on(devices, async (group) => {
       for (const side of sides)
-        for (const schedule of ['serial', 'overlapped'] as const)
+        for (const schedule of ['overlapped', 'serial'] as const)
           add(
             await transpose(group, {
               ...timing,
@@ -98,7 +101,6 @@ if (rows.has('schedules')) {
               schedule,
               repetitions: replays(side),
             }),
-            schedule,
           )
     })
 }
@@ -169,7 +171,7 @@ if (rows.has('gemm-streamed'))
           c: c!,
           mode: 'streamed',
         })
-        add({ ...report, algorithm: 'gemm-streamed' }, 'streamed')
+        add(report, undefined, 'gemm-streamed')
       } finally {
         for (const host of [a, b, c]) host?.destroy()
       }

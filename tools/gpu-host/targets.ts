@@ -74,7 +74,7 @@ export function targetsOf({ ours, peers }: Measured): Target[] {
   if (large)
     atLeast(
       'transpose 32768², 4 GPUs',
-      (3 * 32768 ** 2 * 4) / 8 / (nvlinkBothWays / 2) / large.seconds,
+      ((3 / 16) * 32768 ** 2 * 4) / nvlinkOneWay / large.seconds,
       0.9,
       'of the NVLink bound',
     )

@@ -1,0 +1,56 @@
+/*
+ * Times the transpose's choices on this machine: transport, pieces a tile, arrival slots, and how programs become CUDA graphs.
+ *   node tools/gpu-host/tune-transpose.ts [SIDES, default 8192,32768] [DEVICES, default all]
+ * Contents do not matter to the time, so the matrix stays zero and nothing is verified here.
+ */
+import {
+  allocateSharded,
+  compileTranspose,
+  type RecordTransposeOptions,
+  recordTranspose,
+} from '@tandem-gpu/algorithms'
+import { cuda } from '@tandem-gpu/backend-cuda'
+import { openGroup } from '@tandem-gpu/core'
+
+const sides = (process.argv[2] ?? '8192,32768').split(',').map(Number)
+type Choice = Pick<RecordTransposeOptions<'f32'>, 'transport' | 'piecesPerTile' | 'arrivalSlots'>
+const choices: Choice[] = [
+  { transport: 'direct' },
+  ...[1, 2, 4, 8, 16].map((piecesPerTile) => ({ transport: 'copy' as const, piecesPerTile })),
+  ...[3, 6, 12, 24].map((arrivalSlots) => ({ transport: 'copy' as const, piecesPerTile: 8, arrivalSlots })),
+]
+
+for (const lowering of ['graph-per-gpu', 'one-graph'] as const) {
+  const group = await openGroup({
+    backends: [cuda({ lowering })],
+    ...(process.argv[3] === undefined ? {} : { devices: Number(process.argv[3]) }),
+  })
+  const kernel = await compileTranspose(group, 'f32')
+  for (const side of sides) {
+    const input = await allocateSharded(group, 'f32', side, side)
+    const output = await allocateSharded(group, 'f32', side, side)
+    for (const choice of choices) {
+      const program = group.record(
+        (r) => void recordTranspose(r, group, { ...choice, kernel, input, output }),
+      )
+      await group.queue.run(program, 3)
+      const samples = []
+      for (let i = 0; i < 7; i++) samples.push((await group.queue.run(program, 5)).seconds / 5)
+      samples.sort((a, b) => a - b)
+      console.log(
+        `${side} on ${group.devices.length} ${lowering} ${JSON.stringify(choice)}: ${(samples[3]! * 1e3).toFixed(4)} ms (${(samples[0]! * 1e3).toFixed(4)})`,
+      )
+      if (side === 32768 && choice.piecesPerTile === 4 && choice.arrivalSlots === undefined) {
+        const { spans } = await group.queue.run(program, 1, { profile: true })
+        for (const s of spans ?? [])
+          console.log(
+            `  ${s.device} ${(1e6 * s.startSeconds).toFixed(0)}..${(1e6 * s.endSeconds).toFixed(0)} ${s.label}`,
+          )
+      }
+      program.destroy()
+    }
+    for (const matrix of [input, output]) matrix.destroy()
+  }
+  kernel.destroy()
+  await group.destroy()
+}
