@@ -11,8 +11,8 @@ import type {
 type Named = Constant | IrFunction | LetValue | LocalVariable | ModuleVariable | Parameter
 
 /**
- * Names in generated code: `row` becomes `row_`, a second `row` `row_1`. Every user name so ends in `_` or in `_` and
- * digits, as no word of C++, of CUDA or of the prelude does.
+ * Names in generated code: `row` becomes `row_`, a second `row` `row_1`, a structure `Params` `Params_t`. Every user name so ends
+ * in `_`, digits or `_t` after it, as no word of C++, of CUDA or of the prelude does that generated code could mean.
  */
 export class Names {
   readonly #counts = new Map<string, number>()
@@ -31,7 +31,7 @@ export class Names {
   struct(type: StructType): string {
     let name = this.#byStruct.get(type)
     if (name === undefined) {
-      name = this.#fresh(type.name.replace(/^_+/, ''))
+      name = `${this.#fresh(type.name.replace(/^_+/, ''))}t`
       this.#byStruct.set(type, name)
     }
     return name

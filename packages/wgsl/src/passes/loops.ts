@@ -39,6 +39,17 @@ export function findLoops(module: IrModule, ranges: Ranges): Loops {
       counts.set(s, count)
       if (count !== undefined || isCounted(s)) plain.add(s)
     }
+    if (s.kind === 'while' && hasCounter(s.condition, true, s.body, s.body.statements)) plain.add(s)
+    if (s.kind === 'loop') {
+      const [first] = s.body.statements
+      const leaves =
+        first?.kind === 'if' &&
+        first.then.statements.length === 1 &&
+        first.then.statements[0]!.kind === 'break'
+      const whole = s.continuing === undefined ? s.body : blockOf(s.body, s.continuing)
+      if (leaves && hasCounter(first.condition, false, whole, (s.continuing ?? s.body).statements))
+        plain.add(s)
+    }
   }
   for (const fn of module.functions) {
     walkStatement(fn.body, {
@@ -144,6 +155,51 @@ export function isAssigned(body: Statement, variable: LocalVariable): boolean {
     },
   })
   return found
+}
+
+function blockOf(body: Block, continuing: Block): Block {
+  return { kind: 'block', statements: [body, continuing], loc: body.loc }
+}
+
+/**
+ * Does the loop go on while a counter is on one side of an invariant bound, and each repetition moves the counter that way, once,
+ * by one of `steps`?
+ */
+function hasCounter(
+  condition: Expression,
+  holds: boolean,
+  body: Block,
+  steps: readonly Statement[],
+): boolean {
+  if (condition.kind !== 'binary' || condition.left.kind !== 'load') return false
+  const variable = variableOf(condition.left.place)
+  if (variable === undefined || !isInvariant(condition.right, body)) return false
+  const opposite: Partial<Record<string, string>> = { '<': '>=', '<=': '>', '>': '<=', '>=': '<' }
+  const relation = holds ? condition.operator : opposite[condition.operator]
+  const changes = steps.filter((s) => isAssigned(s, variable))
+  const [change] = changes
+  let assignments = 0
+  let skips = false
+  walkStatement(body, {
+    place(place, use) {
+      const root = rootOf(place)
+      if (use !== 'load' && root.kind === 'variable' && root.variable === variable) assignments++
+      return undefined
+    },
+    statement(s) {
+      if (s.kind === 'continue') skips = true
+      return undefined
+    },
+  })
+  if (assignments !== 1 || changes.length !== 1 || change?.kind !== 'compound-assign') return false
+  // A `continue` leads to the continuing part; without one it could pass the step by.
+  if (skips && steps === body.statements) return false
+  const step =
+    change.value.kind === 'literal' ? Number(change.value.value) : isInvariant(change.value, body) ? 1 : 0
+  const rises = change.operator === '+' ? step : change.operator === '-' ? -step : 0
+  return relation === '<' || relation === '<='
+    ? rises > 0
+    : (relation === '>' || relation === '>=') && rises < 0
 }
 
 /** The counter moves towards its bound, and the bound stays. */

@@ -71,11 +71,11 @@ WGSL_FN unsigned array_length(unsigned long long bytes, unsigned offset, unsigne
 template <class T> WGSL_FN T* tail(void* base, unsigned offset) { return reinterpret_cast<T*>(static_cast<char*>(base) + offset); }
 template <class T> WGSL_FN const T* tail(const void* base, unsigned offset) { return reinterpret_cast<const T*>(static_cast<const char*>(base) + offset); }
 
-struct alignas(16) Items_ {
+struct alignas(16) Items_t {
   unsigned count_;
 };
 extern "C" __global__ void __launch_bounds__(1) main_(
-    const Items_* __restrict__ items_,
+    const Items_t* __restrict__ items_,
     unsigned long long items_bytes,
     unsigned* __restrict__ out_,
     unsigned long long out_bytes

@@ -39,11 +39,11 @@ template <class Result, class T> WGSL_FN Result atomicCompareExchangeWeak(T& pla
   return Result(old, old == expected);
 }
 
-struct atomic_compare_exchange_result_u32_ {
+struct atomic_compare_exchange_result_u32_t {
   unsigned old_value_;
   bool exchanged_;
-  atomic_compare_exchange_result_u32_() = default;
-  WGSL_CTOR atomic_compare_exchange_result_u32_(unsigned a0, bool a1) : old_value_(a0), exchanged_(a1) {}
+  atomic_compare_exchange_result_u32_t() = default;
+  WGSL_CTOR atomic_compare_exchange_result_u32_t(unsigned a0, bool a1) : old_value_(a0), exchanged_(a1) {}
 };
 alignas(16) __shared__ int most_;
 extern "C" __global__ void __launch_bounds__(64) main_(
@@ -62,7 +62,7 @@ extern "C" __global__ void __launch_bounds__(64) main_(
   unsigned seen_ = atomicLoad(counters_[min(5u, counters_length - 1u)]);
   while (true) {
     ENDLESS_LOOP
-    const atomic_compare_exchange_result_u32_ result_ = atomicCompareExchangeWeak<atomic_compare_exchange_result_u32_>(counters_[min(5u, counters_length - 1u)], seen_, seen_ + 3u);
+    const atomic_compare_exchange_result_u32_t result_ = atomicCompareExchangeWeak<atomic_compare_exchange_result_u32_t>(counters_[min(5u, counters_length - 1u)], seen_, seen_ + 3u);
     if (result_.exchanged_) {
       break;
     }

@@ -155,17 +155,17 @@ template <class To, class From> WGSL_FN vec<To, 2> convert(vec<From, 2> a) { ret
 template <class To, class From> WGSL_FN vec<To, 3> convert(vec<From, 3> a) { return vec<To, 3>(convert<To>(a.x), convert<To>(a.y), convert<To>(a.z)); }
 template <class To, class From> WGSL_FN vec<To, 4> convert(vec<From, 4> a) { return vec<To, 4>(convert<To>(a.x), convert<To>(a.y), convert<To>(a.z), convert<To>(a.w)); }
 
-struct alignas(8) Pair_ {
+struct alignas(8) Pair_t {
   alignas(8) vec3h v_;
   f16 s_;
-  Pair_() = default;
-  WGSL_CTOR Pair_(vec3h a0, f16 a1) : v_(a0), s_(a1) {}
+  Pair_t() = default;
+  WGSL_CTOR Pair_t(vec3h a0, f16 a1) : v_(a0), s_(a1) {}
 };
-static_assert(sizeof(Pair_) == 8, "layout");
+static_assert(sizeof(Pair_t) == 8, "layout");
 extern "C" __global__ void __launch_bounds__(4) main_(
     const array<vec4h, 4>* __restrict__ a_,
     unsigned long long a_bytes,
-    array<Pair_, 6>* __restrict__ out_,
+    array<Pair_t, 6>* __restrict__ out_,
     unsigned long long out_bytes
 ) {
   const unsigned i_ = threadIdx.x;

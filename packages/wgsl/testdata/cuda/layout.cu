@@ -131,34 +131,34 @@ template <class T, unsigned N> WGSL_FN void store_part(array<T, N>& to, const ar
 template <class T, int C, int R> WGSL_FN void store_part(mat<T, C, R>& to, const mat<T, C, R>& value, int) { for (unsigned i = 0; i < C; i++) store_padded(to[i], value[i]); }
 template <class T> WGSL_FN void store_padded(T& to, const T& value) { store_part(to, value, 0); }
 
-struct alignas(16) Inner_ {
+struct alignas(16) Inner_t {
   alignas(16) vec3f direction_;
   float weight_;
   alignas(16) vec3f axis_;
-  Inner_() = default;
-  WGSL_CTOR Inner_(vec3f a0, float a1, vec3f a2) : direction_(a0), weight_(a1), axis_(a2) {}
-  __device__ __forceinline__ void store_to(Inner_& to) const { store_padded(to.direction_, direction_); store_padded(to.weight_, weight_); store_padded(to.axis_, axis_); }
+  Inner_t() = default;
+  WGSL_CTOR Inner_t(vec3f a0, float a1, vec3f a2) : direction_(a0), weight_(a1), axis_(a2) {}
+  __device__ __forceinline__ void store_to(Inner_t& to) const { store_padded(to.direction_, direction_); store_padded(to.weight_, weight_); store_padded(to.axis_, axis_); }
 };
-static_assert(sizeof(Inner_) == 32, "layout");
-struct alignas(16) Outer_ {
-  Inner_ inner_;
+static_assert(sizeof(Inner_t) == 32, "layout");
+struct alignas(16) Outer_t {
+  Inner_t inner_;
   mat<float, 3, 3> frame_;
   array<vec3f, 2> points_;
   vec2f tail_;
   unsigned char pad0[24];
   unsigned flags_;
-  Outer_() = default;
-  WGSL_CTOR Outer_(Inner_ a0, mat<float, 3, 3> a1, array<vec3f, 2> a2, vec2f a3, unsigned a4) : inner_(a0), frame_(a1), points_(a2), tail_(a3), pad0{}, flags_(a4) {}
-  __device__ __forceinline__ void store_to(Outer_& to) const { store_padded(to.inner_, inner_); store_padded(to.frame_, frame_); store_padded(to.points_, points_); store_padded(to.tail_, tail_); store_padded(to.flags_, flags_); }
+  Outer_t() = default;
+  WGSL_CTOR Outer_t(Inner_t a0, mat<float, 3, 3> a1, array<vec3f, 2> a2, vec2f a3, unsigned a4) : inner_(a0), frame_(a1), points_(a2), tail_(a3), pad0{}, flags_(a4) {}
+  __device__ __forceinline__ void store_to(Outer_t& to) const { store_padded(to.inner_, inner_); store_padded(to.frame_, frame_); store_padded(to.points_, points_); store_padded(to.tail_, tail_); store_padded(to.flags_, flags_); }
 };
-static_assert(sizeof(Outer_) == 160, "layout");
+static_assert(sizeof(Outer_t) == 160, "layout");
 extern "C" __global__ void __launch_bounds__(1) main_(
-    const Outer_* __restrict__ input_,
+    const Outer_t* __restrict__ input_,
     unsigned long long input_bytes,
-    Outer_* __restrict__ output_,
+    Outer_t* __restrict__ output_,
     unsigned long long output_bytes
 ) {
-  Outer_ value_ = *input_;
+  Outer_t value_ = *input_;
   value_.inner_.axis_ = vec3f(value_.inner_.direction_.z, value_.inner_.direction_.y, value_.inner_.direction_.x) * value_.inner_.weight_;
   value_.frame_[1u].y += 0.5f;
   store_padded((*output_), value_);

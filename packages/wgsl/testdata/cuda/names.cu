@@ -22,13 +22,13 @@ template <class T, unsigned N> struct array {
   WGSL_CTOR const T& operator[](unsigned i) const { return element<T>::of(data[i]); }
 };
 
-struct alignas(4) float4_ {
+struct alignas(4) float4_t {
   int int__;
   int x_;
-  float4_() = default;
-  WGSL_CTOR float4_(int a0, int a1) : int__(a0), x_(a1) {}
+  float4_t() = default;
+  WGSL_CTOR float4_t(int a0, int a1) : int__(a0), x_(a1) {}
 };
-static_assert(sizeof(float4_) == 8, "layout");
+static_assert(sizeof(float4_t) == 8, "layout");
 WGSL_FN int printf_(const int unsigned_) {
   return unsigned_ + 1;
 }
@@ -41,7 +41,7 @@ extern "C" __global__ void __launch_bounds__(1) kernel_(
     unsigned long long out_bytes
 ) {
   const int int_ = 3;
-  float4_ threadIdx_ = float4_(int_, printf_(int_));
+  float4_t threadIdx_ = float4_t(int_, printf_(int_));
   {
     const int int_1 = 4;
     threadIdx_.x_ = add(threadIdx_.x_, int_1);

@@ -16,15 +16,15 @@ template <class T, unsigned N> struct array {
   WGSL_CTOR const T& operator[](unsigned i) const { return element<T>::of(data[i]); }
 };
 
-struct alignas(4) Pair_ {
+struct alignas(4) Pair_t {
   float first_;
   float second_;
-  Pair_() = default;
-  WGSL_CTOR Pair_(float a0, float a1) : first_(a0), second_(a1) {}
+  Pair_t() = default;
+  WGSL_CTOR Pair_t(float a0, float a1) : first_(a0), second_(a1) {}
 };
-static_assert(sizeof(Pair_) == 8, "layout");
+static_assert(sizeof(Pair_t) == 8, "layout");
 __device__ constexpr array<float, 3> scale_ = array<float, 3>{{1.0f, 10.0f, 100.0f}};
-WGSL_FN void bump_(Pair_& pair_, const float by_, float& total_) {
+WGSL_FN void bump_(Pair_t& pair_, const float by_, float& total_) {
   pair_.first_ += by_;
   total_ += pair_.second_;
 }
@@ -43,7 +43,7 @@ extern "C" __global__ void __launch_bounds__(4) main_(
 ) {
   float total_ = 0.5f;
   const unsigned i_1 = threadIdx.x;
-  Pair_ pair_1 = Pair_((float)i_1, 2.0f);
+  Pair_t pair_1 = Pair_t((float)i_1, 2.0f);
   bump_(pair_1, 3.0f, total_);
   const unsigned slot_index_ = i_1 * 4u;
   (*data_)[slot_index_] += 100.0f;
