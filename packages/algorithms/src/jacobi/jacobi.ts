@@ -33,13 +33,13 @@ export interface JacobiOptions extends Omit<MeasureOptions, 'repetitions'> {
   tolerance?: number
   /** Sweeps from one look at the residual to the next. Default 100. */
   residualEvery?: number
-  /** Default `2d`. */
+  /** Default: `1d` on hardware where sweeps can be fused, else `2d`. */
   decomposition?: Decomposition
-  /** Default `auto`: `direct` for small blocks between devices that can access each other, else `copies`. */
+  /** Default `auto`: `copies` where sweeps are fused; else `direct` for small blocks between peers. */
   transport?: HaloTransport | 'auto'
   /**
-   * Four sweeps in one pass over memory, with the bits of four single ones: for blocks that lie above one another, without a source. Default
-   * `auto`: on hardware, where that is so and halos are copied.
+   * Four sweeps in one pass over memory, with the bits of four single ones: for blocks that lie above one another, with copied halos,
+   * without a source. Default `auto`: on hardware, where that is so, unless a single device has a small grid.
    */
   fuse?: boolean | 'auto'
   schedule?: Schedule
@@ -78,7 +78,7 @@ const directCells = { hardware: 2_097_152, software: 65_536 }
  */
 export async function jacobi(group: DeviceGroup, options: JacobiOptions): Promise<JacobiReport> {
   const { rows, columns, iterations = 1000, startIteration = 0, residualEvery = 100, tolerance } = options
-  const { decomposition = '2d', schedule = 'overlapped', verify = true, warmup = 0, samples = 1 } = options
+  const { schedule = 'overlapped', verify = true, warmup = 0, samples = 1 } = options
   requireCounts({ rows, columns, iterations, startIteration })
   if (!Number.isSafeInteger(residualEvery) || residualEvery < 1)
     throw new GpuError(
@@ -93,8 +93,9 @@ export async function jacobi(group: DeviceGroup, options: JacobiOptions): Promis
   if (options.output) requireLength('The output', options.output, rows * columns)
 
   const hasSource = options.source !== undefined
-  const transport = chooseTransport(group, rows, columns, options.transport ?? 'auto')
-  const fuse = chooseFusing(group, options, decomposition, transport)
+  const decomposition = options.decomposition ?? defaultDecomposition(group, options)
+  const fuse = chooseFusing(group, options, decomposition)
+  const transport = fuse ? 'copies' : chooseTransport(group, rows, columns, options.transport ?? 'auto')
   const kernels = await compileJacobi(group, { transport, source: hasSource, fuse })
   const field = await allocateField(group, rows, columns, decomposition, {
     source: hasSource,
@@ -203,14 +204,16 @@ function chooseTransport(
   return !denied && devices.length > 1 && (rows * columns) / devices.length <= most ? 'direct' : 'copies'
 }
 
+function defaultDecomposition(group: DeviceGroup, { source, fuse, transport }: JacobiOptions): Decomposition {
+  return !group.software && !source && fuse !== false && transport !== 'direct' ? '1d' : '2d'
+}
+
+/** Cells of a grid from which fused sweeps are faster on a single device. */
+const fusedCells = 2_097_152
+
 /** Whether sweeps are fused; throws where the caller asks for it and it cannot be. */
-function chooseFusing(
-  group: DeviceGroup,
-  options: JacobiOptions,
-  decomposition: Decomposition,
-  transport: HaloTransport,
-): boolean {
-  const { rows, columns, fuse = 'auto', source } = options
+function chooseFusing(group: DeviceGroup, options: JacobiOptions, decomposition: Decomposition): boolean {
+  const { rows, columns, fuse = 'auto', source, transport = 'auto' } = options
   const { across, blocks } = decompose(
     Math.max(0, rows - 2),
     Math.max(0, columns - 2),
@@ -221,7 +224,7 @@ function chooseFusing(
   const obstacle =
     source !== undefined
       ? 'there is a source'
-      : transport !== 'copies'
+      : transport === 'direct'
         ? 'halos are read directly'
         : across > 1
           ? `the blocks lie ${across} beside one another`
@@ -231,9 +234,9 @@ function chooseFusing(
               ? `a block exceeds the ${limit} bytes that a kernel can bind`
               : undefined
   if (fuse === true && obstacle) throw new GpuError('unsupported', `Sweeps cannot be fused: ${obstacle}.`)
-  return (
-    obstacle === undefined && (fuse === true || (fuse === 'auto' && !group.software && blocks.length > 0))
-  )
+  if (obstacle || fuse === false) return false
+  const pays = blocks.length > 1 || rows * columns >= fusedCells
+  return fuse === true || (!group.software && blocks.length > 0 && pays)
 }
 
 /** Zero inside and on the top and bottom edges; one period of a sine down the left and right edges. */
