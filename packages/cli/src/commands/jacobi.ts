@@ -28,7 +28,7 @@ interface JacobiCommandOptions extends AlgorithmOptions {
   readonly startIteration: number
   readonly tolerance?: number
   readonly residualEvery: number
-  readonly decomposition: Decomposition
+  readonly decomposition?: Decomposition
   readonly transport: HaloTransport | 'auto'
 }
 
@@ -52,7 +52,10 @@ export function jacobiCommand(context: CommandContext): Command {
     .option('--tolerance <change>', 'stop once no cell changes by more in a sweep', finiteNumber)
     .option('--residual-every <n>', 'sweeps from one look at the residual to the next', wholeNumber(1), 100)
     .addOption(
-      new Option('--decomposition <kind>', 'bands of rows, or blocks').choices(['1d', '2d']).default('2d'),
+      new Option(
+        '--decomposition <kind>',
+        'bands of rows, or blocks (default: what suits the devices)',
+      ).choices(['1d', '2d']),
     )
     .addOption(
       new Option('--transport <way>', 'how halos travel: copies, or kernels that read the peer')
@@ -121,7 +124,13 @@ function gridShape(
 
 function iterationOptions(options: JacobiCommandOptions) {
   const { iterations, startIteration, tolerance, residualEvery, decomposition, transport } = options
-  const common = { iterations, startIteration, residualEvery, decomposition, transport }
+  const common = {
+    iterations,
+    startIteration,
+    residualEvery,
+    transport,
+    ...(decomposition === undefined ? {} : { decomposition }),
+  }
   return tolerance === undefined ? common : { ...common, tolerance }
 }
 
