@@ -31,7 +31,7 @@ export interface PlanMemory {
  */
 const localKernelByteLength = 256 * 1024
 /** Copies between GPUs: up to here a kernel that reads the peer starts sooner than a copy engine; above, the engine is quicker. */
-const peerKernelByteLength = 512 * 1024
+export const peerKernelByteLength = 512 * 1024
 
 /** Largest distance between rows that the driver takes in a 2-D copy. */
 const maxPitch = 2 ** 31 - 1

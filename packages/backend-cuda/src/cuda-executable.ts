@@ -1,7 +1,8 @@
 import type { Executable, Plan, PlanBuffer } from '@tandem-gpu/core'
-import { bounceByteLength, type PlanMemory } from './command-nodes.ts'
+import { bounceByteLength, type PlanMemory, peerKernelByteLength } from './command-nodes.ts'
 import type { CudaKernel } from './cuda-kernel.ts'
 import { encodeNodes } from './graph-nodes.ts'
+import { orderLinkCopies } from './link-order.ts'
 import { flagsPerRepetition, lowerPerGpu, type SyncMemory } from './lower-per-gpu.ts'
 import { type GraphSet, lowerProfiled, lowerToOneGraph, stampNode } from './lower-plan.ts'
 import type { NativeGroup } from './native-addon.ts'
@@ -53,7 +54,9 @@ export class CudaExecutable implements Executable {
   /** What the uniform block on the GPUs holds; undefined before the first run. */
   #uniformsHeld: Uint8Array<ArrayBuffer> | undefined
 
-  static async create(host: ExecutableHost, plan: Plan): Promise<CudaExecutable> {
+  static async create(host: ExecutableHost, recorded: Plan): Promise<CudaExecutable> {
+    const gpuOf = (device: number) => host.gpuOf(device)
+    const plan = orderLinkCopies(recorded, { gpuOf, byteLengthAbove: peerKernelByteLength })
     const gpus = [...new Set(plan.commands.map((command) => host.gpuOf(command.device)))]
     const hasTraps = plan.commands.some(
       (command) =>

@@ -6,9 +6,10 @@ import type { Translate } from './cuda-kernel.ts'
 import { CudaRuntime, type Lowering } from './cuda-runtime.ts'
 import { toGpuError } from './driver-error.ts'
 import { KernelCache, type KernelCacheOptions } from './kernel-cache.ts'
-import { KernelCompiler, type ShippedKernels } from './kernel-compiler.ts'
+import { KernelCompiler } from './kernel-compiler.ts'
 import { defaultLibraries, type Libraries } from './libraries.ts'
 import { nativeAddon } from './native-addon.ts'
+import { packagedKernels, type ShippedKernels } from './shipped-kernels.ts'
 import { findTopology } from './topology.ts'
 
 export interface CudaOptions {
@@ -22,6 +23,7 @@ export interface CudaOptions {
   readonly lowering?: Lowering
   /** Names or paths of the NVIDIA libraries, tried in order; default: the loader's, then the usual folders. */
   readonly libraries?: Partial<Libraries>
+  /** PTX for machines without NVRTC; default: the kernels of @tandem-gpu/algorithms, packed with this package. */
   readonly shippedKernels?: ShippedKernels
 }
 
@@ -59,7 +61,7 @@ export function cudaBackend(options: CudaOptions, translate: Translate): Backend
             driverVersion: probe.driverVersion,
             fmad: options.fmad ?? true,
             cache: options.kernelCache === false ? undefined : new KernelCache(options.kernelCache),
-            shippedKernels: options.shippedKernels,
+            shippedKernels: options.shippedKernels ?? packagedKernels,
           }),
           translate,
           peerAccess: options.peerAccess ?? true,

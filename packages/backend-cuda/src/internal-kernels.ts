@@ -19,13 +19,14 @@ export const internalKernels = {
 export const syncKernels = {
   /** (epoch): counts a GPU's launches of one set of graphs. */
   begin: 'tandem_begin',
-  /** (epoch, count, flag…): writes the epoch into flags on other GPUs, behind everything before it. */
-  signal: 'tandem_signal',
-  /** (epoch, stop word, count, lags, flag…): waits until each flag holds the epoch, or the one before where the flag's bit of `lags` is set. */
-  wait: 'tandem_wait',
+  /**
+   * (epoch, stop word, signal count, wait count, lags, signal flag…, wait flag…): writes the epoch into flags on other GPUs, behind
+   * everything before it; then waits until each wait flag holds the epoch, or the one before where the flag's bit of `lags` is set.
+   */
+  sync: 'tandem_sync',
 } as const
 
-/** Flags that one signal or wait node handles. */
+/** Flags of each sort that one synchronisation node handles. */
 export const flagsPerNode = 8
 /** A launch that fails raises the stop word; waits look at it, and at the clock, every so many polls: it lies in host memory. */
 const pollsPerStopCheck = 4096
@@ -162,7 +163,9 @@ done:
 }
 
 const flagIndices = Array.from({ length: flagsPerNode }, (_, index) => index)
-const flagParameters = flagIndices.map((index) => `.param .u64 flag${index}`).join(', ')
+const flagParameters = ['signal', 'wait']
+  .flatMap((sort) => flagIndices.map((index) => `.param .u64 ${sort}${index}`))
+  .join(', ')
 
 const syncPtx = `.version 6.0
 .target sm_70
@@ -180,41 +183,32 @@ const syncPtx = `.version 6.0
   ret;
 }
 
-.visible .entry ${syncKernels.signal}(.param .u64 epoch, .param .u64 count, ${flagParameters})
-{
-  .reg .u64 %p, %n;
-  .reg .u32 %e;
-  .reg .pred %end;
-  ld.param.u64 %p, [epoch];
-  ld.param.u64 %n, [count];
-  cvta.to.global.u64 %p, %p;
-  ld.global.u32 %e, [%p];
-  fence.acq_rel.sys;
-${flagIndices
-  .map(
-    (index) => `  setp.le.u64 %end, %n, ${index};
-  @%end bra done;
-  ld.param.u64 %p, [flag${index}];
-  cvta.to.global.u64 %p, %p;
-  st.relaxed.sys.global.u32 [%p], %e;
-`,
-  )
-  .join('')}done:
-  ret;
-}
-
-.visible .entry ${syncKernels.wait}(.param .u64 epoch, .param .u64 stop, .param .u64 count, .param .u64 lags, ${flagParameters})
+.visible .entry ${syncKernels.sync}(.param .u64 epoch, .param .u64 stop, .param .u64 signalCount, .param .u64 waitCount, .param .u64 lags, ${flagParameters})
 {
   .reg .u64 %p, %n, %stop, %lags, %begun, %now;
   .reg .u32 %e, %target, %seen, %polls, %lag, %bits;
   .reg .s32 %ahead;
   .reg .pred %end;
   ld.param.u64 %p, [epoch];
-  ld.param.u64 %stop, [stop];
-  ld.param.u64 %n, [count];
-  ld.param.u64 %lags, [lags];
   cvta.to.global.u64 %p, %p;
   ld.global.u32 %e, [%p];
+  ld.param.u64 %n, [signalCount];
+  setp.eq.u64 %end, %n, 0;
+  @%end bra signalled;
+  fence.acq_rel.sys;
+${flagIndices
+  .map(
+    (index) => `  setp.le.u64 %end, %n, ${index};
+  @%end bra signalled;
+  ld.param.u64 %p, [signal${index}];
+  cvta.to.global.u64 %p, %p;
+  st.relaxed.sys.global.u32 [%p], %e;
+`,
+  )
+  .join('')}signalled:
+  ld.param.u64 %n, [waitCount];
+  ld.param.u64 %stop, [stop];
+  ld.param.u64 %lags, [lags];
   cvt.u32.u64 %bits, %lags;
   mov.u64 %begun, %globaltimer;
   mov.u32 %polls, 0;
@@ -222,7 +216,7 @@ ${flagIndices
   .map(
     (index) => `  setp.le.u64 %end, %n, ${index};
   @%end bra done;
-  ld.param.u64 %p, [flag${index}];
+  ld.param.u64 %p, [wait${index}];
   cvta.to.global.u64 %p, %p;
   bfe.u32 %lag, %bits, ${index}, 1;
   sub.u32 %target, %e, %lag;

@@ -1,18 +1,10 @@
-import { createHash } from 'node:crypto'
 import { GpuError } from '@tandem-gpu/core'
 import type { CudaKernel } from '@tandem-gpu/wgsl'
 import { isNativeError, toGpuError } from './driver-error.ts'
 import { KernelCache } from './kernel-cache.ts'
 import { nvrtcFor } from './libraries.ts'
 import type { NativeAddon } from './native-addon.ts'
-
-/** PTX of kernels compiled ahead of time, by `shippedKernelKey` of their CUDA source. Used where NVRTC is missing. */
-export type ShippedKernels = (key: string) => string | undefined
-
-/** Names a translated kernel: the SHA-256 of its CUDA C++. */
-export function shippedKernelKey(source: string): string {
-  return createHash('sha256').update(source).digest('hex')
-}
+import { type ShippedKernels, shippedKernelKey } from './shipped-kernels.ts'
 
 export interface KernelCompilerOptions {
   readonly addon: NativeAddon

@@ -63,7 +63,7 @@ export function lowerPerGpu(plan: Plan, repetitions: number, memory: PlanMemory,
     const targets = [...graphs.keys()]
       .map((to) => ({ to, slot: slots.get(flagKey(position, to)) }))
       .filter((target): target is { to: number; slot: number } => target.slot !== undefined)
-    if (targets.length > 0) graph.signal(targets, waits[0]!)
+    if (targets.length > 0) graph.signal(targets, last.at(-1)!)
   }
   return [...graphs.values()].map(({ gpu, nodes }) => ({ mainGpu: gpu, nodes }))
 }
@@ -98,60 +98,88 @@ class GpuGraph {
   readonly #memory: PlanMemory
   readonly #sync: SyncMemory
   readonly #begin: number
-  /** Signals so far, the earlier ones folded into one empty node. */
-  #signals: number[] = []
+  /** Nodes that signal, in order. */
+  readonly #signals: number[] = []
+  /** For each node, a number n such that the first n signals come before it, itself included. */
+  readonly #behind: number[] = []
+  /** A signal node at the end of the list that a wait may still join. */
+  #open:
+    | { readonly node: number; readonly flags: readonly number[]; readonly after: readonly number[] }
+    | undefined
 
   constructor(gpu: number, memory: PlanMemory, sync: SyncMemory) {
     this.gpu = gpu
     this.#memory = memory
     this.#sync = sync
-    this.#begin = this.#syncNode(syncKernels.begin, [sync.epochAddress(gpu)], [])
+    this.#begin = this.#push(this.#kernel(syncKernels.begin, [sync.epochAddress(gpu)], []))
   }
 
   add(body: ReturnType<typeof commandNodes>[number], after: readonly number[]): number {
-    this.nodes.push({ ...body, after: after.length === 0 ? [this.#begin] : after })
-    return this.nodes.length - 1
+    return this.#push({ ...body, after: after.length === 0 ? [this.#begin] : after })
   }
 
   signal(targets: readonly { readonly to: number; readonly slot: number }[], after: number): void {
-    for (let first = 0; first < targets.length; first += flagsPerNode) {
-      const part = targets.slice(first, first + flagsPerNode)
-      const flags = part.map(({ to, slot }) => this.#sync.flagAddress(to, slot))
-      this.#signals.push(
-        this.#syncNode(
-          syncKernels.signal,
-          [this.#sync.epochAddress(this.gpu), part.length, ...padded(flags)],
-          [after],
-        ),
-      )
+    const flags = targets.map(({ to, slot }) => this.#sync.flagAddress(to, slot))
+    for (const part of parts(flags)) {
+      const node = this.#push(this.#syncNode(part, [], [after]))
+      // The signal itself counts where all before it come before it.
+      if (this.#behind[node] === this.#signals.length) this.#behind[node] = this.#signals.length + 1
+      this.#signals.push(node)
+      this.#open = { node, flags: part, after: [after] }
     }
   }
 
+  /** Nodes after which all of `awaited` are raised. They come after every signal so far. */
   wait(awaited: readonly AwaitedFlag[]): number[] {
-    if (this.#signals.length > 1) {
-      this.nodes.push({ kind: 'empty', gpu: this.gpu, after: this.#signals })
-      this.#signals = [this.nodes.length - 1]
-    }
-    const after = this.#signals.length === 0 ? [this.#begin] : [...this.#signals]
+    const [first = [], ...rest] = parts(awaited)
+    const after = this.#latestSignals()
     const nodes: number[] = []
-    for (let first = 0; first < awaited.length; first += flagsPerNode) {
-      const part = awaited.slice(first, first + flagsPerNode)
-      const lags = part.reduce((bits, { lag }, index) => bits | (lag << index), 0)
-      const flags = part.map(({ slot }) => this.#sync.flagAddress(this.gpu, slot))
-      const { stopAddress } = this.#sync
-      nodes.push(
-        this.#syncNode(
-          syncKernels.wait,
-          [this.#sync.epochAddress(this.gpu), stopAddress, part.length, lags, ...padded(flags)],
-          after,
-        ),
-      )
+    // One node that signals and then waits, instead of two in a row: a microsecond less.
+    if (this.#open !== undefined && after.length === 1 && after[0] === this.#open.node) {
+      const { node, flags } = this.#open
+      this.nodes[node] = this.#syncNode(flags, first, this.#open.after)
+      nodes.push(node)
+      for (const part of rest) nodes.push(this.#push(this.#syncNode([], part, after)))
+    } else {
+      const waits = after.length === 0 ? [this.#begin] : after
+      for (const part of [first, ...rest]) nodes.push(this.#push(this.#syncNode([], part, waits)))
     }
+    this.#open = undefined
     return nodes
   }
 
-  #syncNode(entry: string, parameters: readonly number[], after: readonly number[]): number {
-    this.nodes.push({
+  /** The fewest signals, counted from the last one, behind which all signals lie. */
+  #latestSignals(): number[] {
+    const latest: number[] = []
+    let before = 0
+    for (let index = this.#signals.length - 1; index >= before; index -= 1) {
+      const node = this.#signals[index]!
+      latest.push(node)
+      before = Math.max(before, this.#behind[node]!)
+    }
+    return latest
+  }
+
+  #push(node: GraphNode): number {
+    this.nodes.push(node)
+    this.#behind.push(Math.max(0, ...node.after.map((earlier) => this.#behind[earlier]!)))
+    return this.nodes.length - 1
+  }
+
+  #syncNode(
+    signals: readonly number[],
+    awaited: readonly AwaitedFlag[],
+    after: readonly number[],
+  ): GraphNode {
+    const lags = awaited.reduce((bits, { lag }, index) => bits | (lag << index), 0)
+    const waits = awaited.map(({ slot }) => this.#sync.flagAddress(this.gpu, slot))
+    const { stopAddress } = this.#sync
+    const head = [this.#sync.epochAddress(this.gpu), stopAddress, signals.length, waits.length, lags]
+    return this.#kernel(syncKernels.sync, [...head, ...padded(signals), ...padded(waits)], after)
+  }
+
+  #kernel(entry: string, parameters: readonly number[], after: readonly number[]): GraphNode {
+    return {
       kind: 'kernel',
       gpu: this.gpu,
       after,
@@ -160,9 +188,15 @@ class GpuGraph {
       block: [1, 1, 1],
       dynamicSharedByteLength: 0,
       parameters,
-    })
-    return this.nodes.length - 1
+    }
   }
+}
+
+function parts<T>(items: readonly T[]): T[][] {
+  const count = Math.ceil(items.length / flagsPerNode)
+  return Array.from({ length: count }, (_, index) =>
+    items.slice(index * flagsPerNode, (index + 1) * flagsPerNode),
+  )
 }
 
 function padded(flags: readonly number[]): number[] {

@@ -129,16 +129,12 @@ bool runInternal(const FakeFunction &function, const std::vector<std::uint64_t> 
     word<std::uint32_t>(p[0]).fetch_add(1);
     return true;
   }
-  if (function.name == "tandem_signal") {
+  if (function.name == "tandem_sync") {
     const auto epoch = word<std::uint32_t>(p[0]).load();
-    for (std::uint64_t index = 0; index < p[1]; ++index) word<std::uint32_t>(p[2 + index]).store(epoch);
-    return true;
-  }
-  if (function.name == "tandem_wait") {
-    const auto epoch = word<std::uint32_t>(p[0]).load();
-    for (std::uint64_t index = 0; index < p[2]; ++index) {
-      const auto target = epoch - static_cast<std::uint32_t>(p[3] >> index & 1);
-      while (static_cast<std::int32_t>(word<std::uint32_t>(p[4 + index]).load() - target) < 0) {
+    for (std::uint64_t index = 0; index < p[2]; ++index) word<std::uint32_t>(p[5 + index]).store(epoch);
+    for (std::uint64_t index = 0; index < p[3]; ++index) {
+      const auto target = epoch - static_cast<std::uint32_t>(p[4] >> index & 1);
+      while (static_cast<std::int32_t>(word<std::uint32_t>(p[13 + index]).load() - target) < 0) {
         if (word<std::uint32_t>(p[1]).load() != 0) return true;
         std::this_thread::yield();
       }
@@ -772,7 +768,7 @@ struct FakeProgram {
 
 const char *const shim = R"(
 struct FakeDim { unsigned x, y, z; };
-static FakeDim blockIdx, threadIdx, blockDim, gridDim;
+static thread_local FakeDim blockIdx, threadIdx, blockDim, gridDim;
 #define __global__
 extern "C" int fake_fault;
 int fake_fault = 0;

@@ -1,0 +1,95 @@
+// Compiles the kernels of @tandem-gpu/algorithms to PTX with nvcc, into packages/backend-cuda/prebuilds/kernels.json.gz, so that a machine
+// with a driver and no NVRTC runs them: `node tools/ship-kernels/ship-kernels.ts`, after `npm run build`, before publishing. Without nvcc it
+// says so and packs nothing. Takes a minute or two; kernels whose source has not changed are taken from the last file.
+import { execFile } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { availableParallelism, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { gunzipSync, gzipSync } from 'node:zlib'
+import { jacobiSources, matmulSources, reductionSources, transposeSources } from '@tandem-gpu/algorithms'
+import { shippedKernelKey } from '@tandem-gpu/backend-cuda'
+import { emitCuda, lower, parseWgsl } from '@tandem-gpu/wgsl'
+
+const run = promisify(execFile)
+const target = new URL('../../packages/backend-cuda/prebuilds/kernels.json.gz', import.meta.url)
+/** Oldest architecture that nvcc 13 compiles for. */
+const architecture = 'sm_75'
+/** Drivers 525 (CUDA 12.0) take PTX 8.0; nvcc writes its own newest version, which older drivers reject. */
+const ptxVersions = ['6.3', '7.0', '7.8', '8.0']
+
+await main()
+
+async function main(): Promise<void> {
+  const nvcc = (await finds('nvcc')) ?? (await finds('/usr/local/cuda/bin/nvcc'))
+  if (nvcc === undefined) {
+    console.error(
+      'nvcc is not found: no kernels are packed, and machines without NVRTC cannot run the algorithms.',
+    )
+    return
+  }
+  const sources = [...transposeSources(), ...reductionSources(), ...matmulSources(), ...jacobiSources()]
+  const before = existsSync(target)
+    ? (JSON.parse(gunzipSync(readFileSync(target)).toString()) as Record<string, string>)
+    : {}
+  const packed: Record<string, string> = {}
+  const folder = mkdtempSync(join(tmpdir(), 'tandem-ptx-'))
+  let compiled = 0
+  const work = sources.map(
+    ({ label = 'kernel', wgsl, entryPoint, constants = {}, bounds = 'clamp' }) =>
+      async () => {
+        const module = lower(parseWgsl(wgsl, { label }), { entryPoint, constants })
+        const { source } = emitCuda(module, { bounds, label })
+        const key = shippedKernelKey(source)
+        if (before[key] === undefined) compiled += 1
+        packed[key] = before[key] ?? (await compile(nvcc, join(folder, key), source, label))
+      },
+  )
+  try {
+    await Promise.all(
+      Array.from({ length: availableParallelism() }, async () => {
+        for (let next = work.shift(); next !== undefined; next = work.shift()) await next()
+      }),
+    )
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+  const sorted = Object.fromEntries(Object.entries(packed).sort(([a], [b]) => (a < b ? -1 : 1)))
+  const file = gzipSync(JSON.stringify(sorted), { level: 9 })
+  writeFileSync(target, file)
+  console.log(`${sources.length} kernels (${compiled} compiled now), ${(file.length / 1024).toFixed(0)} KiB`)
+}
+
+/** PTX that says the oldest version in which ptxas finds everything it uses. */
+async function compile(nvcc: string, path: string, source: string, label: string): Promise<string> {
+  writeFileSync(`${path}.cu`, source)
+  await run(nvcc, [
+    '-ptx',
+    `-arch=compute_${architecture.slice(3)}`,
+    '-std=c++17',
+    `${path}.cu`,
+    '-o',
+    `${path}.ptx`,
+  ])
+  const ptx = readFileSync(`${path}.ptx`, 'utf8').replace(/^\/\/.*\n/gm, '')
+  const ptxas = nvcc.replace(/nvcc$/, 'ptxas')
+  for (const version of ptxVersions) {
+    const lowered = ptx.replace(/^\.version .*$/m, `.version ${version}`)
+    writeFileSync(`${path}.ptx`, lowered)
+    const accepted = await run(ptxas, ['--gpu-name', architecture, `${path}.ptx`, '-o', '/dev/null']).then(
+      () => true,
+      () => false,
+    )
+    if (accepted) return lowered
+  }
+  throw new Error(
+    `Kernel '${label}' needs PTX above ${ptxVersions.at(-1)}, which drivers below CUDA 12.1 reject.`,
+  )
+}
+
+async function finds(nvcc: string): Promise<string | undefined> {
+  return run(nvcc, ['--version']).then(
+    () => nvcc,
+    () => undefined,
+  )
+}
