@@ -1,0 +1,219 @@
+import type { Allocation, Plan } from '@tandem-gpu/core'
+import { describe, expect, it } from 'vitest'
+import { bounceByteLength, commandNodes, type PlanMemory } from './command-nodes.ts'
+import type { CudaKernel } from './cuda-kernel.ts'
+import type { GraphNode } from './graph-nodes.ts'
+import { internalKernels, syncKernels } from './internal-kernels.ts'
+import { flagsPerRepetition, lowerPerGpu, type SyncMemory } from './lower-per-gpu.ts'
+import { lowerToOneGraph } from './lower-plan.ts'
+import { dispatch, plan, region } from './testing/plan-text.ts'
+import { splitLaunches } from './unrolling.ts'
+
+/** Ids of the runtime's kernels, by entry. */
+const entries = [...Object.values(internalKernels), ...Object.values(syncKernels)]
+const kernelId = (entry: string) => 1000 + entries.indexOf(entry as never)
+const syncId = kernelId(syncKernels.sync)
+
+/** Every device is a GPU of its own; buffer i starts at (i + 1) · 2^20. */
+function memoryOf(program: Plan, reachable = true): PlanMemory {
+  return {
+    gpuOf: (device) => device,
+    addressOf: (buffer) => {
+      const found = program.buffers[buffer]!
+      return {
+        onHost: found.kind === 'host',
+        address: (buffer + 1) * 2 ** 20,
+        gpu: found.kind === 'host' ? 0 : found.device,
+      }
+    },
+    uniformAddress: (gpu) => gpu * 4096,
+    trapAddress: () => 0,
+    reachable: (reader, owner) => reader === owner || reachable,
+    internalKernel: kernelId,
+    bounceAddress: () => 77,
+  }
+}
+
+const sync: SyncMemory = {
+  epochAddress: (gpu) => 10 + gpu,
+  flagAddress: (gpu, slot) => 10_000 * (gpu + 1) + slot,
+  stopAddress: 5,
+}
+
+const buffer = (device: number, byteLength = 4096): Allocation => ({ device, byteLength })
+const kernel = {
+  label: 'add',
+  functionIds: [1, 2, 3],
+  workgroupSize: [4, 1, 1],
+  dynamicSharedByteLength: 0,
+  parameters: [],
+  bindings: [],
+  bounds: 'clamp',
+} as CudaKernel
+
+/** Each GPU computes its half from both halves of the repetition before. */
+function stencil(): Plan {
+  const part = (index: number) => region(index, 0, 64)
+  return plan(
+    [buffer(0), buffer(1), buffer(0), buffer(1)],
+    [
+      dispatch(0, part(1), part(2), 0, { afterPrevious: [2, 3] }),
+      dispatch(1, part(0), part(3), 0, { afterPrevious: [2, 3] }),
+      dispatch(0, part(3), part(0), 0, { after: [0, 1] }),
+      dispatch(1, part(2), part(1), 0, { after: [0, 1] }),
+    ],
+    [kernel],
+    [1],
+  )
+}
+
+const isSync = (node: GraphNode) => node.kind === 'kernel' && node.kernelId === syncId
+const signalsOf = (node: GraphNode) =>
+  node.kind === 'kernel' ? node.parameters.slice(5, 5 + node.parameters[2]!) : []
+const waitsOf = (node: GraphNode) =>
+  node.kind === 'kernel' ? node.parameters.slice(13, 13 + node.parameters[3]!) : []
+
+describe('one graph for each GPU', () => {
+  it('puts one synchronisation between two steps of a stencil: signal the neighbour, then wait for it', () => {
+    const program = stencil()
+    const graphs = lowerPerGpu(program, 4, memoryOf(program), sync)
+    expect(graphs.map(({ mainGpu }) => mainGpu)).toEqual([0, 1])
+    for (const { nodes } of graphs) {
+      // begin, the first wait, eight steps; a synchronisation after each step.
+      expect(nodes).toHaveLength(1 + 1 + 8 + 8)
+      expect(nodes.every((node) => node.kind === 'kernel' && node.after.length <= 2)).toBe(true)
+      const steady = nodes.filter(isSync).slice(1, -1)
+      for (const node of steady) expect([signalsOf(node).length, waitsOf(node).length]).toEqual([1, 1])
+    }
+  })
+
+  it('waits for the launch before only in the first repetition', () => {
+    const program = stencil()
+    const [{ nodes }] = lowerPerGpu(program, 3, memoryOf(program), sync) as unknown as [
+      { nodes: GraphNode[] },
+    ]
+    const lags = nodes.filter(isSync).map((node) => (node.kind === 'kernel' ? node.parameters[4] : 0))
+    expect(lags[0]).toBe(1)
+    expect(lags.slice(1).every((bits) => bits === 0)).toBe(true)
+  })
+
+  it('raises every flag once a launch, on the GPU that waits for it, and waits for no other', () => {
+    const program = stencil()
+    const graphs = lowerPerGpu(program, 5, memoryOf(program), sync)
+    const raised = graphs.flatMap(({ nodes }) =>
+      nodes.flatMap((node) => (isSync(node) ? signalsOf(node) : [])),
+    )
+    const awaited = graphs.flatMap(({ nodes, mainGpu }) =>
+      nodes.flatMap((node) => (isSync(node) ? waitsOf(node) : [])).map((flag) => ({ flag, mainGpu })),
+    )
+    expect(new Set(raised).size).toBe(raised.length)
+    expect(raised.length).toBe(flagsPerRepetition(program, (device) => device) * 5)
+    expect(new Set(awaited.map(({ flag }) => flag))).toEqual(new Set(raised))
+    for (const { flag, mainGpu } of awaited) expect(Math.floor(flag / 10_000) - 1).toBe(mainGpu)
+  })
+
+  it('starts no wait before the signals of commands recorded earlier on its GPU', () => {
+    // Signals of commands that nothing else orders: 0 and 1 on GPU 0, for 2 and 3 on GPU 1; 4 waits for both.
+    const part = (index: number) => region(index, 0, 64)
+    const program = plan(
+      [buffer(0), buffer(0), buffer(1), buffer(1), buffer(0)],
+      [
+        dispatch(0, part(0), part(0), 0),
+        dispatch(0, part(1), part(1), 0),
+        dispatch(1, part(0), part(2), 0, { after: [0] }),
+        dispatch(1, part(1), part(3), 0, { after: [1] }),
+        dispatch(0, part(2), part(4), 0, { after: [2] }),
+      ],
+      [kernel],
+      [1],
+    )
+    const [{ nodes }] = lowerPerGpu(program, 1, memoryOf(program), sync) as unknown as [
+      { nodes: GraphNode[] },
+    ]
+    const signals = nodes.flatMap((node, index) =>
+      isSync(node) && signalsOf(node).length > 0 ? [index] : [],
+    )
+    const wait = nodes.find((node) => isSync(node) && waitsOf(node).length > 0)!
+    expect([...wait.after].sort()).toEqual(signals)
+  })
+})
+
+describe('copies', () => {
+  const copy = (source: ReturnType<typeof region>, target: ReturnType<typeof region>, device = 0) => ({
+    kind: 'copy' as const,
+    device,
+    source,
+    target,
+    after: [],
+    afterPrevious: [],
+  })
+  const nodesOf = (program: Plan, reachable = true) =>
+    commandNodes(program, program.commands[0]!, memoryOf(program, reachable))
+
+  it("within a GPU are the copy engine's when small, a kernel of 16-byte words when large", () => {
+    const both = [buffer(0, 2 ** 20), buffer(0, 2 ** 20)]
+    expect(nodesOf(plan(both, [copy(region(0, 0, 4096), region(1, 0, 4096))]))).toMatchObject([
+      { kind: 'copy', rows: 1 },
+    ])
+    const large = nodesOf(plan(both, [copy(region(0, 0, 2 ** 19), region(1, 16, 2 ** 19))]))
+    expect(large).toMatchObject([
+      { kind: 'kernel', kernelId: kernelId(internalKernels.copy16), grid: [128, 1, 1] },
+    ])
+    const odd = nodesOf(plan(both, [copy(region(0, 2, 2 ** 19), region(1, 0, 2 ** 19))]))
+    expect(odd).toMatchObject([{ kind: 'copy' }])
+  })
+
+  it("between GPUs are a kernel when small, the copy engine's when large", () => {
+    const both = [buffer(0, 2 ** 21), buffer(1, 2 ** 21)]
+    const column = nodesOf(plan(both, [copy(region(0, 4, 4, 100, 400), region(1, 8, 4, 100, 300), 1)]))
+    expect(column).toMatchObject([
+      {
+        kind: 'kernel',
+        gpu: 1,
+        kernelId: kernelId(internalKernels.copy4),
+        grid: [1, 100, 1],
+        parameters: [2 ** 20 + 4, 400, 2 ** 21 + 8, 300, 1, 100],
+      },
+    ])
+    const large = nodesOf(plan(both, [copy(region(0, 0, 2 ** 20), region(1, 0, 2 ** 20), 1)]))
+    expect(large).toMatchObject([{ kind: 'copy', gpu: 1 }])
+  })
+
+  it('bounce through the host between GPUs that do not reach each other', () => {
+    const program = plan([buffer(0), buffer(1)], [copy(region(0, 0, 12, 4, 40), region(1, 0, 12, 4, 24), 1)])
+    expect(bounceByteLength(program.commands[0]!, memoryOf(program, false))).toBe(48)
+    const nodes = nodesOf(program, false)
+    expect(nodes).toMatchObject([
+      { kind: 'copy', gpu: 0, target: { onHost: true, address: 77, pitch: 12 } },
+      { kind: 'copy', gpu: 1, source: { onHost: true, address: 77, pitch: 12 } },
+    ])
+    const [{ nodes: chained }] = lowerToOneGraph(program, 1, memoryOf(program, false)) as unknown as [
+      { nodes: GraphNode[] },
+    ]
+    expect(chained[1]!.after).toEqual([0])
+  })
+
+  it('of rows that touch become one run, and rows too far apart are refused', () => {
+    const host = { arrayBuffer: new ArrayBuffer(64) }
+    const joined = plan(
+      [host, buffer(0)],
+      [{ ...copy(region(0, 0, 16, 4), region(1, 0, 16, 4)), kind: 'upload' as const }],
+    )
+    expect(nodesOf(joined)).toMatchObject([{ kind: 'copy', rowByteLength: 64, rows: 1 }])
+    const far = plan(
+      [buffer(0), buffer(1)],
+      [copy(region(0, 0, 2 ** 20, 2, 2 ** 31), region(1, 0, 2 ** 20, 2), 1)],
+    )
+    expect(() => nodesOf(far)).toThrow(/2147483648 bytes apart/)
+  })
+})
+
+describe('launches', () => {
+  it('divide the repetitions evenly where that is possible', () => {
+    expect(splitLaunches(20, 1000)).toEqual({ unroll: 10, launches: 100, rest: 0 })
+    expect(splitLaunches(1, 257)).toEqual({ unroll: 256, launches: 1, rest: 1 })
+    expect(splitLaunches(1, 3)).toEqual({ unroll: 3, launches: 1, rest: 0 })
+    expect(splitLaunches(5000, 3)).toEqual({ unroll: 1, launches: 3, rest: 0 })
+    expect(splitLaunches(4, 1_000_003)).toEqual({ unroll: 64, launches: 15_625, rest: 3 })
+  })
+})
