@@ -92,7 +92,7 @@ function demo() {
   return build() || runNode([join(root, 'packages', 'cli', 'bin', 'tandem.js'), 'demo', ...rest])
 }
 
-/** Lint, every package's tests, then what must run each time: browsers and packed tarballs. */
+/** Lint, every test that nx may replay while its inputs stay the same, then what must run each time: browsers. */
 function test() {
   if (build() !== 0) return 1
   const reports = [...workspaceFolders(), 'tools'].map((folder) => ({
@@ -104,9 +104,8 @@ function test() {
   const parallel = `--parallel=${Math.max(1, Math.floor(availableParallelism() / 2))}`
   const failed = [
     ['lint', () => runNode([join(root, 'node_modules/@biomejs/biome/bin/biome'), 'check'])],
-    ['the packages’ tests', () => nx(['run-many', '-t', 'test', parallel])],
-    ['the packages’ live tests', () => nx(['run-many', '-t', 'test-live', '--parallel=1'])],
-    ['the repository’s tests', () => vitest(join(root, 'tools'))],
+    ['the tests', () => nx(['run-many', '-t', 'test', parallel])],
+    ['the live tests', () => nx(['run-many', '-t', 'test-live', '--parallel=1'])],
   ].filter(([, step]) => step() !== 0)
 
   const totals = { passed: 0, failed: 0, skipped: 0 }
@@ -135,10 +134,6 @@ function workspaceFolders() {
 
 function nx(args) {
   return runNode([nxScript, ...args, '--outputStyle=static'])
-}
-
-function vitest(folder) {
-  return runNode([join(root, 'node_modules/vitest/vitest.mjs'), 'run', '--root', folder])
 }
 
 function runNode(args) {
