@@ -320,6 +320,7 @@ namespace wgsl {
 #define WGSL_DYNAMIC_WORKGROUP
 alignas(16) inline unsigned char workgroup_memory[1 << 18];
 
+template <unsigned chunks, class T> T load_uniform(const T* from) { return *from; }
 inline unsigned lane_index() { return tandem_cpu::lane(); }
 inline unsigned active_lanes(int site) {
   tandem_cpu::fiber* f = tandem_cpu::the_scheduler().current;

@@ -80,7 +80,7 @@ describe('bounds checks', () => {
         if (id.x < arrayLength(&out)) { out[id.x] = local[i % 8u]; }`),
     )
     expect(text.match(/min\(/g)).toHaveLength(1)
-    expect(text).toContain('tile_[min(*n_, 63u)]')
+    expect(text).toContain('tile_[min(n_, 63u)]')
     expect(text).toContain('if (id_.x < out_length) {\n')
     expect(text).not.toContain('if (id_.x < out_length) out_')
   })
@@ -94,7 +94,7 @@ describe('bounds checks', () => {
       ),
     )
     expect(text).toContain('tile_[at_(i_, 1u)] = a_[id_.x]')
-    expect(text).toContain('tile_[*n_] = 3u')
+    expect(text).toContain('tile_[n_] = 3u')
   })
 
   it('stay where an index could be outside', () => {

@@ -3,6 +3,7 @@ import { alignOf, roundUp } from '../layout.ts'
 import { findEffects } from '../passes/effects.ts'
 import { findLoops } from '../passes/loops.ts'
 import { findRanges } from '../passes/ranges.ts'
+import { findUniformCopies } from '../passes/uniform-copies.ts'
 import { findConvergence } from '../passes/uniformity.ts'
 import { findZeroInit } from '../passes/zero-init.ts'
 import { walk } from '../walk.ts'
@@ -58,6 +59,7 @@ export function emitCuda(module: IrModule, options: CudaOptions): CudaKernel {
     loops: findLoops(module, ranges),
     convergence: findConvergence(module),
     zeroInit: findZeroInit(module, ranges),
+    uniformCopies: findUniformCopies(module),
     marks: new Set(),
     needs: new Map(),
     dynamicOffsets: isDynamic ? layout.offsets : undefined,
@@ -191,7 +193,7 @@ function kernelParameters(context: ModuleContext, bindings: readonly ModuleVaria
     const qualifier = constness(v) !== '' || !shares ? ' __restrict__' : ''
     parameters.push({
       kind: v.space === 'uniform' ? 'uniform' : 'storage',
-      name,
+      name: context.uniformCopies.has(v) ? `${name}buffer` : name,
       type: `${constness(v)}${pointeeText(context, v)}*${qualifier}`,
       bindingIndex,
     })
@@ -222,6 +224,15 @@ function usesStorageBarrier(module: IrModule): boolean {
 function prologue(context: ModuleContext, bindings: readonly ModuleVariable[], usesLanes: boolean): string[] {
   const { names, bounds, module } = context
   const lines: string[] = []
+  // First, so that the loads are on their way while the rest is computed.
+  for (const v of bindings) {
+    const chunks = context.uniformCopies.get(v)
+    const name = names.of(v)
+    if (chunks !== undefined)
+      lines.push(
+        `const ${typeText(v.type, names)} ${name} = load_uniform<0x${chunks.toString(16)}u>(${name}buffer);`,
+      )
+  }
   const allLengths = new Set([...context.needs.values()].flatMap((n) => [...n.lengths]))
   for (const [index, v] of bindings.entries()) {
     if (v.space !== 'storage') continue

@@ -67,6 +67,10 @@ export function functionLines(context: ModuleContext, fn: IrFunction): Line[] {
       parameters.push(`${typeText(v.type, context.names)}& ${name}`)
       continue
     }
+    if (context.uniformCopies.has(v)) {
+      parameters.push(`const ${typeText(v.type, context.names)}& ${name}`)
+      continue
+    }
     parameters.push(`${constness(v)}${pointeeText(context, v)}* ${name}`)
     if (writer.needs.lengths.has(v)) parameters.push(`const unsigned ${lengthName(context.names, v)}`)
     if (v.space === 'storage' && context.bounds === 'trap')

@@ -18,6 +18,8 @@ export interface ModuleContext {
   readonly loops: Loops
   readonly convergence: Convergence
   readonly zeroInit: ZeroInit
+  /** Uniform variables that the kernel copies into registers, with the chunks used. */
+  readonly uniformCopies: ReadonlyMap<ModuleVariable, number>
   /** Fragments of the prelude that no identifier in the text names: vector operators. */
   readonly marks: Set<string>
   /** What each function already written needs from its caller. */

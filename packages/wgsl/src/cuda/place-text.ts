@@ -66,6 +66,7 @@ function walkPlaceText(state: Walk, place: Place): Walked {
       if (variable.kind === 'local-variable') return names.of(variable)
       const name = writer.uses(variable)
       if (variable.space === 'private' || variable.space === 'workgroup') return name
+      if (writer.context.uniformCopies.has(variable)) return name
       return variable.type.kind === 'array' && variable.type.length === undefined ? name : `(*${name})`
     }
     case 'deref':

@@ -62,8 +62,8 @@ template <class To, class From> WGSL_FN vec<To, 3> convert(vec<From, 3> a) { ret
 template <class To, class From> WGSL_FN vec<To, 4> convert(vec<From, 4> a) { return vec<To, 4>(convert<To>(a.x), convert<To>(a.y), convert<To>(a.z), convert<To>(a.w)); }
 // Elements of a runtime-sized array that starts at 'offset' in a binding.
 WGSL_FN unsigned array_length(unsigned long long bytes, unsigned offset, unsigned stride) {
-  const unsigned long long n = bytes < offset ? 0ull : (bytes - offset) / stride;
-  unsigned elements = n > 0xffffffffull ? 0xffffffffu : (unsigned)n;
+  const unsigned long long rest = bytes < offset ? 0ull : bytes - offset;
+  unsigned elements = (unsigned)(rest >> 32) >= stride ? 0xffffffffu : (unsigned)(rest / stride);
   asm("" : "+r"(elements));  // computed once, not again at each use
   return elements;
 }

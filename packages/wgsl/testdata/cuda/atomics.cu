@@ -11,8 +11,8 @@ WGSL_FN unsigned max(unsigned a, unsigned b) { return a > b ? a : b; }
 #define WGSL_CTOR __host__ __device__ __forceinline__ constexpr
 // Elements of a runtime-sized array that starts at 'offset' in a binding.
 WGSL_FN unsigned array_length(unsigned long long bytes, unsigned offset, unsigned stride) {
-  const unsigned long long n = bytes < offset ? 0ull : (bytes - offset) / stride;
-  unsigned elements = n > 0xffffffffull ? 0xffffffffu : (unsigned)n;
+  const unsigned long long rest = bytes < offset ? 0ull : bytes - offset;
+  unsigned elements = (unsigned)(rest >> 32) >= stride ? 0xffffffffu : (unsigned)(rest / stride);
   asm("" : "+r"(elements));  // computed once, not again at each use
   return elements;
 }
@@ -21,9 +21,16 @@ WGSL_FN unsigned array_length(unsigned long long bytes, unsigned offset, unsigne
 // Zeroes workgroup memory, spread over the threads of the block.
 WGSL_FN void zero_workgroup(void* memory, unsigned bytes, unsigned thread, unsigned threads) {
   struct alignas(16) quad { unsigned w[4]; };
-  for (unsigned i = thread; i < bytes / 16u; i += threads) static_cast<quad*>(memory)[i] = quad{};
-  if (bytes % 16u != 0u)
-    for (unsigned i = bytes / 16u * 16u + thread; i < bytes; i += threads) static_cast<unsigned char*>(memory)[i] = 0;
+  quad* const quads = static_cast<quad*>(memory);
+  const unsigned whole = bytes / 16u / threads * threads;
+  if (whole / threads <= 16u) {
+    // Written out: a loop here costs the code after it registers and order.
+    _Pragma("unroll") for (unsigned i = 0; i < 16u; i++) if (i < whole / threads) quads[i * threads + thread] = quad{};
+  } else {
+    for (unsigned i = 0; i < whole; i += threads) quads[i + thread] = quad{};
+  }
+  if (thread < bytes / 16u - whole) quads[whole + thread] = quad{};
+  if (thread < bytes % 16u) static_cast<unsigned char*>(memory)[bytes / 16u * 16u + thread] = 0;
 }
 template <class T> WGSL_FN T atomicLoad(const T& place) { return *static_cast<const volatile T*>(&place); }
 template <class T> WGSL_FN void atomicStore(T& place, T value) { *static_cast<volatile T*>(&place) = value; }

@@ -94,10 +94,22 @@ template <int N> WGSL_FN float distance(vec<float, N> a, vec<float, N> b) { retu
 template <int N> WGSL_FN vec<float, N> normalize(vec<float, N> a) { return a * ptx_rsqrt(dot(a, a)); }
 // Elements of a runtime-sized array that starts at 'offset' in a binding.
 WGSL_FN unsigned array_length(unsigned long long bytes, unsigned offset, unsigned stride) {
-  const unsigned long long n = bytes < offset ? 0ull : (bytes - offset) / stride;
-  unsigned elements = n > 0xffffffffull ? 0xffffffffu : (unsigned)n;
+  const unsigned long long rest = bytes < offset ? 0ull : bytes - offset;
+  unsigned elements = (unsigned)(rest >> 32) >= stride ? 0xffffffffu : (unsigned)(rest / stride);
   asm("" : "+r"(elements));  // computed once, not again at each use
   return elements;
+}
+// A uniform buffer's value: the 16-byte chunks that are used, loaded here and now.
+template <unsigned chunks, class T> WGSL_FN T load_uniform(const T* from) {
+  unsigned words[sizeof(T) / 4u];
+  const unsigned* const at = reinterpret_cast<const unsigned*>(from);
+  _Pragma("unroll") for (unsigned i = 0; i < sizeof(T) / 16u; i++)
+    if (chunks >> i & 1u) asm volatile("ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(words[4u * i]), "=r"(words[4u * i + 1u]), "=r"(words[4u * i + 2u]), "=r"(words[4u * i + 3u]) : "l"(at + 4u * i));
+  if (chunks >> sizeof(T) / 16u & 1u)
+    _Pragma("unroll") for (unsigned i = sizeof(T) / 16u * 4u; i < sizeof(T) / 4u; i++) asm volatile("ld.global.nc.u32 %0, [%1];" : "=r"(words[i]) : "l"(at + i));
+  T value;
+  memcpy(&value, words, sizeof(T));
+  return value;
 }
 // The part of a binding that a dispatch may touch: 'rows' runs of 'row_bytes', each 'row_stride' after the last,
 // from 'offset' in the binding. An access outside it is skipped, and the first one of the launch is recorded.
@@ -140,7 +152,7 @@ extern "C" __global__ void __launch_bounds__(32) main_(
     unsigned long long a_row_bytes,
     unsigned long long a_rows,
     unsigned long long a_row_stride,
-    const array<vec4u, 2>* __restrict__ indices_,
+    const array<vec4u, 2>* __restrict__ indices_buffer,
     unsigned* __restrict__ out_,
     unsigned long long out_bytes,
     unsigned long long out_offset,
@@ -149,6 +161,7 @@ extern "C" __global__ void __launch_bounds__(32) main_(
     unsigned long long out_row_stride,
     unsigned* trap_record
 ) {
+  const array<vec4u, 2> indices_ = load_uniform<0x1u>(indices_buffer);
   const trap_view a_view = {a_bytes, a_offset, a_row_bytes, a_rows, a_row_stride, 0u, trap_record};
   const unsigned out_length = array_length(out_bytes, 0u, 4u);
   const trap_view out_view = {out_bytes, out_offset, out_row_bytes, out_rows, out_row_stride, 2u, trap_record};
@@ -160,7 +173,7 @@ extern "C" __global__ void __launch_bounds__(32) main_(
   const unsigned index_ = i_ % 4u;
   weights_[index_] += 1u;
   const unsigned known_ = tile_[(i_ + 8u) & 31u] + weights_[i_ / 8u];
-  const unsigned unknown_ = tile_[min((*indices_)[0u].w + 0u, 31u)] + weights_[min((*indices_)[0u].y, 3u)];
+  const unsigned unknown_ = tile_[min(indices_[0u].w + 0u, 31u)] + weights_[min(indices_[0u].y, 3u)];
   if (out_view.access((unsigned long long)((const char*)&out_[id_.x] - (const char*)out_), 4ull, id_.x)) out_[id_.x] = known_ + unknown_;
   if (id_.x < out_length) {
     if (out_view.access((unsigned long long)((const char*)&out_[id_.x] - (const char*)out_), 4ull, id_.x)) out_[id_.x] = out_[id_.x] + (a_view.access((unsigned long long)((const char*)&a_[id_.x] - (const char*)a_), 4ull, id_.x) ? a_[id_.x] : 0u);

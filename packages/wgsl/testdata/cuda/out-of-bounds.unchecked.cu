@@ -48,20 +48,33 @@ template <class T, unsigned N> struct array {
 };
 // Elements of a runtime-sized array that starts at 'offset' in a binding.
 WGSL_FN unsigned array_length(unsigned long long bytes, unsigned offset, unsigned stride) {
-  const unsigned long long n = bytes < offset ? 0ull : (bytes - offset) / stride;
-  unsigned elements = n > 0xffffffffull ? 0xffffffffu : (unsigned)n;
+  const unsigned long long rest = bytes < offset ? 0ull : bytes - offset;
+  unsigned elements = (unsigned)(rest >> 32) >= stride ? 0xffffffffu : (unsigned)(rest / stride);
   asm("" : "+r"(elements));  // computed once, not again at each use
   return elements;
+}
+// A uniform buffer's value: the 16-byte chunks that are used, loaded here and now.
+template <unsigned chunks, class T> WGSL_FN T load_uniform(const T* from) {
+  unsigned words[sizeof(T) / 4u];
+  const unsigned* const at = reinterpret_cast<const unsigned*>(from);
+  _Pragma("unroll") for (unsigned i = 0; i < sizeof(T) / 16u; i++)
+    if (chunks >> i & 1u) asm volatile("ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(words[4u * i]), "=r"(words[4u * i + 1u]), "=r"(words[4u * i + 2u]), "=r"(words[4u * i + 3u]) : "l"(at + 4u * i));
+  if (chunks >> sizeof(T) / 16u & 1u)
+    _Pragma("unroll") for (unsigned i = sizeof(T) / 16u * 4u; i < sizeof(T) / 4u; i++) asm volatile("ld.global.nc.u32 %0, [%1];" : "=r"(words[i]) : "l"(at + i));
+  T value;
+  memcpy(&value, words, sizeof(T));
+  return value;
 }
 
 alignas(16) __shared__ array<unsigned, 32> tile_;
 extern "C" __global__ void __launch_bounds__(32) main_(
     const unsigned* __restrict__ a_,
     unsigned long long a_bytes,
-    const array<vec4u, 2>* __restrict__ indices_,
+    const array<vec4u, 2>* __restrict__ indices_buffer,
     unsigned* __restrict__ out_,
     unsigned long long out_bytes
 ) {
+  const array<vec4u, 2> indices_ = load_uniform<0x1u>(indices_buffer);
   const unsigned out_length = array_length(out_bytes, 0u, 4u);
   const vec3u id_(blockIdx.x * 32u + threadIdx.x, blockIdx.y, blockIdx.z);
   const unsigned i_ = threadIdx.x;
@@ -71,7 +84,7 @@ extern "C" __global__ void __launch_bounds__(32) main_(
   const unsigned index_ = i_ % 4u;
   weights_[index_] += 1u;
   const unsigned known_ = tile_[(i_ + 8u) & 31u] + weights_[i_ / 8u];
-  const unsigned unknown_ = tile_[(*indices_)[0u].w + 0u] + weights_[(*indices_)[0u].y];
+  const unsigned unknown_ = tile_[indices_[0u].w + 0u] + weights_[indices_[0u].y];
   out_[id_.x] = known_ + unknown_;
   if (id_.x < out_length) {
     out_[id_.x] += a_[id_.x];

@@ -8,8 +8,8 @@ export const memoryFragments: readonly Fragment[] = [
     provides: ['array_length'],
     source: String.raw`// Elements of a runtime-sized array that starts at 'offset' in a binding.
 WGSL_FN unsigned array_length(unsigned long long bytes, unsigned offset, unsigned stride) {
-  const unsigned long long n = bytes < offset ? 0ull : (bytes - offset) / stride;
-  unsigned elements = n > 0xffffffffull ? 0xffffffffu : (unsigned)n;
+  const unsigned long long rest = bytes < offset ? 0ull : bytes - offset;
+  unsigned elements = (unsigned)(rest >> 32) >= stride ? 0xffffffffu : (unsigned)(rest / stride);
   asm("" : "+r"(elements));  // computed once, not again at each use
   return elements;
 }`,
@@ -42,6 +42,22 @@ template <class T> WGSL_FN void store_padded(T& to, const T& value);`,
     source: `template <class T> WGSL_FN void store_padded(T& to, const T& value) { store_part(to, value, 0); }`,
   },
   {
+    provides: ['load_uniform'],
+    ptx: true,
+    source: String.raw`// A uniform buffer's value: the 16-byte chunks that are used, loaded here and now.
+template <unsigned chunks, class T> WGSL_FN T load_uniform(const T* from) {
+  unsigned words[sizeof(T) / 4u];
+  const unsigned* const at = reinterpret_cast<const unsigned*>(from);
+  _Pragma("unroll") for (unsigned i = 0; i < sizeof(T) / 16u; i++)
+    if (chunks >> i & 1u) asm volatile("ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(words[4u * i]), "=r"(words[4u * i + 1u]), "=r"(words[4u * i + 2u]), "=r"(words[4u * i + 3u]) : "l"(at + 4u * i));
+  if (chunks >> sizeof(T) / 16u & 1u)
+    _Pragma("unroll") for (unsigned i = sizeof(T) / 16u * 4u; i < sizeof(T) / 4u; i++) asm volatile("ld.global.nc.u32 %0, [%1];" : "=r"(words[i]) : "l"(at + i));
+  T value;
+  memcpy(&value, words, sizeof(T));
+  return value;
+}`,
+  },
+  {
     provides: ['component_of'],
     source: String.raw`// A component of a vector in memory, chosen at run time.
 template <class T, int N> WGSL_FN T& component_of(vec<T, N>& v, unsigned i) { return reinterpret_cast<T*>(&v)[i]; }
@@ -57,9 +73,16 @@ template <class T, int N> WGSL_FN const T& component_of(const vec<T, N>& v, unsi
     source: String.raw`// Zeroes workgroup memory, spread over the threads of the block.
 WGSL_FN void zero_workgroup(void* memory, unsigned bytes, unsigned thread, unsigned threads) {
   struct alignas(16) quad { unsigned w[4]; };
-  for (unsigned i = thread; i < bytes / 16u; i += threads) static_cast<quad*>(memory)[i] = quad{};
-  if (bytes % 16u != 0u)
-    for (unsigned i = bytes / 16u * 16u + thread; i < bytes; i += threads) static_cast<unsigned char*>(memory)[i] = 0;
+  quad* const quads = static_cast<quad*>(memory);
+  const unsigned whole = bytes / 16u / threads * threads;
+  if (whole / threads <= 16u) {
+    // Written out: a loop here costs the code after it registers and order.
+    _Pragma("unroll") for (unsigned i = 0; i < 16u; i++) if (i < whole / threads) quads[i * threads + thread] = quad{};
+  } else {
+    for (unsigned i = 0; i < whole; i += threads) quads[i + thread] = quad{};
+  }
+  if (thread < bytes / 16u - whole) quads[whole + thread] = quad{};
+  if (thread < bytes % 16u) static_cast<unsigned char*>(memory)[bytes / 16u * 16u + thread] = 0;
 }`,
   },
   {

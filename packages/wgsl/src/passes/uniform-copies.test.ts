@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest'
+import { lower, parseWgsl } from '../frontend/lower.ts'
+import { findUniformCopies } from './uniform-copies.ts'
+
+/** Variables that are copied, with the chunks used. */
+function copies(declarations: string, statements: string): Record<string, number> {
+  const module = lower(
+    parseWgsl(`@group(0) @binding(0) var<storage, read_write> out: array<f32>;
+    ${declarations}
+    @compute @workgroup_size(8) fn main(@builtin(local_invocation_index) i: u32) { ${statements} }`),
+  )
+  return Object.fromEntries([...findUniformCopies(module)].map(([v, chunks]) => [v.name, chunks]))
+}
+
+const params = `struct Params { a: vec4f, b: f32, c: u32, d: array<vec4f, 2>, e: mat2x4f }
+  @group(0) @binding(1) var<uniform> params: Params;`
+
+it('copies the chunks that are used at constant offsets', () => {
+  expect(copies(params, 'out[i] = params.a.y;')).toEqual({ params: 0b1 })
+  expect(copies(params, 'out[i] = params.a.y + f32(params.c);')).toEqual({ params: 0b11 })
+  expect(copies(params, 'out[i] = params.d[1].x + params.e[1][3];')).toEqual({ params: 0b101000 })
+  expect(copies(params, 'let all = params; out[i] = all.b;')).toEqual({ params: 0b111111 })
+})
+
+it('leaves what is indexed at run time, large, or no whole number of words', () => {
+  expect(copies(params, 'out[i] = params.a.x + params.d[i % 2u].x;')).toEqual({})
+  expect(copies('@group(0) @binding(1) var<uniform> big: array<vec4f, 17>;', 'out[i] = big[16].x;')).toEqual(
+    {},
+  )
+  expect(copies('@group(0) @binding(1) var<uniform> big: array<vec4f, 17>;', 'out[i] = big[15].x;')).toEqual({
+    big: 1 << 15,
+  })
+})
