@@ -3,11 +3,12 @@ import { bounceByteLength, type PlanMemory, peerKernelByteLength } from './comma
 import type { CudaKernel } from './cuda-kernel.ts'
 import { encodeNodes } from './graph-nodes.ts'
 import { orderLinkCopies } from './link-order.ts'
-import { flagsPerRepetition, lowerPerGpu, type SyncMemory } from './lower-per-gpu.ts'
+import { flagsPerRepetition, type GpuOrder, lowerPerGpu, type SyncMemory } from './lower-per-gpu.ts'
 import { type GraphSet, lowerProfiled, lowerToOneGraph, stampNode } from './lower-plan.ts'
 import type { NativeGroup } from './native-addon.ts'
+import { OrderTrial, stepsIn, type TrialStep } from './order-trial.ts'
 import { trapRecordByteLength } from './trap-record.ts'
-import { longestUnroll } from './unrolling.ts'
+import { longestUnroll, splitLaunches } from './unrolling.ts'
 
 /** What an executable needs of its runtime. */
 export interface ExecutableHost {
@@ -29,8 +30,8 @@ interface Arena {
   readonly address: number
 }
 
-/** How many unroll lengths stay instantiated besides the single repetition. */
-const keptLengths = 4
+/** How many sets of graphs, of different lengths and orders, stay instantiated. A run needs at most four. */
+const keptSets = 8
 /** Epochs stand this far apart: GPUs write flags, never these. */
 const epochByteLength = 256
 
@@ -45,8 +46,10 @@ export class CudaExecutable implements Executable {
   readonly #arenas: ReadonlyMap<number, Arena>
   readonly #layout: ArenaLayout
   readonly #bounces: ReadonlyMap<number, ArrayBuffer>
-  readonly #graphs = new Map<number, GraphHandles>()
+  /** By order and length; the least recently used first. */
+  readonly #graphs = new Map<string, GraphHandles>()
   readonly #perGpu: boolean
+  readonly #trial: OrderTrial
   /** Which parts of the arenas' synchronisation memory are free. */
   readonly #freeSyncs: number[]
   #profileGraphs: GraphHandles | undefined
@@ -64,7 +67,7 @@ export class CudaExecutable implements Executable {
     )
     const perGpu = host.graphPerGpu && gpus.length > 1 && allReach(gpus, host)
     const flags = perGpu ? flagsPerRepetition(plan, host.gpuOf) * longestUnroll(plan.commands.length) : 0
-    const layout = arenaLayout(plan, hasTraps, flags, perGpu ? keptLengths + 2 : 0)
+    const layout = arenaLayout(plan, hasTraps, flags, perGpu ? keptSets : 0)
     const arenas = new Map<number, Arena>()
     const bounces = new Map<number, ArrayBuffer>()
     const bounceAddresses = new Map<number, number>()
@@ -101,7 +104,7 @@ export class CudaExecutable implements Executable {
         bounces,
       )
       // Instantiated now, so that what the driver refuses is known before the first run.
-      await executable.graphs(1).ready
+      await executable.graphs(1, executable.#trial.current).ready
       return executable
     } catch (error) {
       for (const arena of arenas.values()) host.native.free(arena.gpu, arena.address)
@@ -132,23 +135,34 @@ export class CudaExecutable implements Executable {
     this.#layout = layout
     this.#bounces = bounces
     this.#perGpu = perGpu
+    this.#trial = new OrderTrial(plan)
     this.#freeSyncs = Array.from({ length: layout.syncCount }, (_, index) => index)
   }
 
+  /** What a run of `times` repetitions launches. */
+  steps(times: number): TrialStep[] {
+    if (this.#perGpu) return this.#trial.steps(times)
+    return stepsIn('branches', splitLaunches(this.plan.commands.length, times), false)
+  }
+
+  /** What the steps of a finished run took. */
+  recordSeconds(steps: readonly TrialStep[], stepSeconds: readonly number[]): void {
+    if (this.#perGpu) this.#trial.record(steps, stepSeconds)
+  }
+
   /** Graphs of `repetitions` repetitions. Queued for instantiation at the first call: a run may be queued right behind. */
-  graphs(repetitions: number): GraphHandles {
-    const known = this.#graphs.get(repetitions)
+  graphs(repetitions: number, order: GpuOrder): GraphHandles {
+    const key = `${this.#perGpu ? order : ''} ${repetitions}`
+    const known = this.#graphs.get(key)
     if (known !== undefined) {
-      this.#graphs.delete(repetitions)
-      this.#graphs.set(repetitions, known)
+      this.#graphs.delete(key)
+      this.#graphs.set(key, known)
       return known
     }
-    for (const length of this.#graphs.keys()) {
-      if (this.#graphs.size <= keptLengths) break
-      if (length !== 1) this.#destroy(length)
-    }
-    const handles = this.#lower(repetitions)
-    this.#graphs.set(repetitions, handles)
+    const [oldest] = this.#graphs.keys()
+    if (this.#graphs.size >= keptSets && oldest !== undefined) this.#destroy(oldest)
+    const handles = this.#lower(repetitions, order)
+    this.#graphs.set(key, handles)
     return handles
   }
 
@@ -187,7 +201,7 @@ export class CudaExecutable implements Executable {
 
   /** After a failure: graphs that synchronise among themselves start afresh. */
   forgetGraphs(): void {
-    for (const [length, { syncPart }] of [...this.#graphs]) if (syncPart !== undefined) this.#destroy(length)
+    for (const [key, { syncPart }] of [...this.#graphs]) if (syncPart !== undefined) this.#destroy(key)
   }
 
   trapRanges(): { gpu: number; address: number; byteLength: number; clear: boolean }[] {
@@ -207,7 +221,7 @@ export class CudaExecutable implements Executable {
   }
 
   release(): void {
-    for (const length of [...this.#graphs.keys()]) this.#destroy(length)
+    for (const key of [...this.#graphs.keys()]) this.#destroy(key)
     for (const handles of [this.#profileGraphs, this.#startGraphs]) {
       for (const id of handles?.ids ?? []) this.#host.native.destroyGraph(id)
     }
@@ -221,7 +235,7 @@ export class CudaExecutable implements Executable {
     return this.#arenas.get(gpu)!.address + this.#layout.stamps + slot * 8
   }
 
-  #lower(repetitions: number): GraphHandles {
+  #lower(repetitions: number, order: GpuOrder): GraphHandles {
     if (!this.#perGpu) return this.#instantiate(lowerToOneGraph(this.plan, repetitions, this.memory))
     const part = this.#freeSyncs.pop()!
     const { syncs, syncByteLength } = this.#layout
@@ -233,7 +247,10 @@ export class CudaExecutable implements Executable {
     }
     // Left over from graphs that had this part before.
     for (const gpu of this.gpus) this.#host.native.zero(gpu, base(gpu), syncByteLength).catch(() => {})
-    return { ...this.#instantiate(lowerPerGpu(this.plan, repetitions, this.memory, sync)), syncPart: part }
+    return {
+      ...this.#instantiate(lowerPerGpu(this.plan, repetitions, this.memory, sync, order)),
+      syncPart: part,
+    }
   }
 
   #instantiate(set: GraphSet): GraphHandles {
@@ -249,11 +266,11 @@ export class CudaExecutable implements Executable {
     return { ids, ready }
   }
 
-  #destroy(length: number): void {
-    const handles = this.#graphs.get(length)
+  #destroy(key: string): void {
+    const handles = this.#graphs.get(key)
     for (const id of handles?.ids ?? []) this.#host.native.destroyGraph(id)
     if (handles?.syncPart !== undefined) this.#freeSyncs.push(handles.syncPart)
-    this.#graphs.delete(length)
+    this.#graphs.delete(key)
   }
 }
 

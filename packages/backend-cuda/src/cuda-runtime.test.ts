@@ -195,7 +195,9 @@ describe('programs', () => {
       configureFake({ FAKE_CUDA_DEVICES: 3 })
       const runtime = await open([0, 1, 2, 1], { lowering })
       for (let seed = 1; seed <= 25; seed += 1) {
-        expect(await randomProgramDifferences(runtime, seed, 4 + (seed % 20), [1, 3, 40, 1, 7])).toEqual([])
+        expect(
+          await randomProgramDifferences(runtime, seed, 4 + (seed % 20), [1, 3, 40, 1, 7, 1, 300, 2]),
+        ).toEqual([])
       }
     },
   )

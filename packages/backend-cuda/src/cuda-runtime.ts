@@ -23,7 +23,6 @@ import { internalKernels, kernelPtx } from './internal-kernels.ts'
 import type { KernelCompiler } from './kernel-compiler.ts'
 import type { NativeGroup } from './native-addon.ts'
 import { trapError } from './trap-record.ts'
-import { splitLaunches } from './unrolling.ts'
 
 export interface CudaRuntimeOptions {
   readonly native: NativeGroup
@@ -258,16 +257,15 @@ export class CudaRuntime implements Runtime {
       ready.push(graphs.ready)
       return { graphs: graphs.ids, count }
     }
+    const plain = profile ? times - 1 : times
+    const trial = plain > 0 ? executable.steps(plain) : []
     try {
       // Nothing is awaited before the run is queued: calls take effect in the order they are made.
       const outcome = this.#guard(`Running program '${plan.label}'`, () => {
         const steps = []
         if (profile) steps.push(step(executable.startGraphs(), 1))
-        const plain = profile ? times - 1 : times
-        if (plain > 0) {
-          const split = splitLaunches(plan.commands.length, plain)
-          steps.push(step(executable.graphs(split.unroll), split.launches))
-          if (split.rest > 0) steps.push(step(executable.graphs(split.rest), 1))
+        for (const { order, repetitions, launches } of trial) {
+          steps.push(step(executable.graphs(repetitions, order), launches))
         }
         if (profile) steps.push(step(executable.profileGraphs(), 1))
         return this.#native.run({
@@ -281,7 +279,8 @@ export class CudaRuntime implements Runtime {
       // What instantiation says about a graph is clearer than that the run misses it.
       outcome.catch(() => {})
       await this.#guard(`Instantiating program '${plan.label}'`, () => Promise.all(ready))
-      const { seconds, collected } = await outcome
+      const { seconds, stepSeconds, collected } = await outcome
+      executable.recordSeconds(trial, profile ? stepSeconds.slice(1) : stepSeconds)
       const trapCount = executable.trapRanges().length
       for (const records of collected.slice(0, trapCount)) {
         const error = trapError(plan, records)

@@ -76,7 +76,7 @@ const waitsOf = (node: GraphNode) =>
 describe('one graph for each GPU', () => {
   it('puts one synchronisation between two steps of a stencil: signal the neighbour, then wait for it', () => {
     const program = stencil()
-    const graphs = lowerPerGpu(program, 4, memoryOf(program), sync)
+    const graphs = lowerPerGpu(program, 4, memoryOf(program), sync, 'branches')
     expect(graphs.map(({ mainGpu }) => mainGpu)).toEqual([0, 1])
     for (const { nodes } of graphs) {
       // begin, the first wait, eight steps; a synchronisation after each step.
@@ -87,9 +87,17 @@ describe('one graph for each GPU', () => {
     }
   })
 
+  it('can be a chain in the order of recording', () => {
+    const program = stencil()
+    for (const { nodes } of lowerPerGpu(program, 4, memoryOf(program), sync, 'chain')) {
+      expect(nodes).toHaveLength(1 + 1 + 8 + 8)
+      for (const [index, node] of nodes.entries()) expect(node.after).toEqual(index === 0 ? [] : [index - 1])
+    }
+  })
+
   it('waits for the launch before only in the first repetition', () => {
     const program = stencil()
-    const [{ nodes }] = lowerPerGpu(program, 3, memoryOf(program), sync) as unknown as [
+    const [{ nodes }] = lowerPerGpu(program, 3, memoryOf(program), sync, 'branches') as unknown as [
       { nodes: GraphNode[] },
     ]
     const lags = nodes.filter(isSync).map((node) => (node.kind === 'kernel' ? node.parameters[4] : 0))
@@ -99,7 +107,7 @@ describe('one graph for each GPU', () => {
 
   it('raises every flag once a launch, on the GPU that waits for it, and waits for no other', () => {
     const program = stencil()
-    const graphs = lowerPerGpu(program, 5, memoryOf(program), sync)
+    const graphs = lowerPerGpu(program, 5, memoryOf(program), sync, 'branches')
     const raised = graphs.flatMap(({ nodes }) =>
       nodes.flatMap((node) => (isSync(node) ? signalsOf(node) : [])),
     )
@@ -127,7 +135,7 @@ describe('one graph for each GPU', () => {
       [kernel],
       [1],
     )
-    const [{ nodes }] = lowerPerGpu(program, 1, memoryOf(program), sync) as unknown as [
+    const [{ nodes }] = lowerPerGpu(program, 1, memoryOf(program), sync, 'branches') as unknown as [
       { nodes: GraphNode[] },
     ]
     const signals = nodes.flatMap((node, index) =>

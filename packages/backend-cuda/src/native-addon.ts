@@ -151,6 +151,8 @@ export interface NativeRunRequest {
 
 export interface NativeRunOutcome {
   readonly seconds: number
+  /** Of each step; fewer after an abort. */
+  readonly stepSeconds: readonly number[]
   readonly launches: number
   readonly collected: readonly Uint8Array<ArrayBuffer>[]
 }

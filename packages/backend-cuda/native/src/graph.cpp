@@ -214,8 +214,6 @@ RunOutcome Group::run(const RunRequest &request) {
     lanes.push_back(lane);
   }
   const auto start = pooledEvent(main, 0);
-  const auto end = pooledEvent(main, 0);
-  const auto forked = pooledEvent(main, cuda::eventDisableTiming);
   use(main);
   // Every other stream continues after what the main stream has reached, and the main stream after all others.
   const auto fork = [&](cuda::Event event) {
@@ -241,15 +239,10 @@ RunOutcome Group::run(const RunRequest &request) {
   };
   check(driver_.eventRecord(start, gpus_[main].stream), "cuEventRecord");
   fork(start);
-  bool first = true;
+  std::vector<cuda::Event> boundaries{start};
   for (const auto &step : request.steps) {
     if (aborted) break;
-    if (!first && lanes.size() > 1) {
-      join();
-      check(driver_.eventRecord(forked, gpus_[main].stream), "cuEventRecord");
-      fork(forked);
-    }
-    first = false;
+    if (boundaries.size() > 1 && lanes.size() > 1) fork(boundaries.back());
     for (std::uint64_t launch = 0; launch < step.count; ++launch) {
       const auto slot = outcome.launches % launchesInFlight;
       if (outcome.launches >= launchesInFlight) {
@@ -281,9 +274,11 @@ RunOutcome Group::run(const RunRequest &request) {
       }
       outcome.launches += 1;
     }
+    join();
+    boundaries.push_back(pooledEvent(main, 0));
+    check(driver_.eventRecord(boundaries.back(), gpus_[main].stream), "cuEventRecord");
   }
-  join();
-  check(driver_.eventRecord(end, gpus_[main].stream), "cuEventRecord");
+  const auto end = boundaries.back();
   waitFor(end);
   if (__atomic_exchange_n(stopWord_, 0u, __ATOMIC_SEQ_CST) != 0) {
     throw NativeError("driver", "A GPU waited in vain for another one: the driver does not run them side by side here. "
@@ -292,6 +287,10 @@ RunOutcome Group::run(const RunRequest &request) {
   float milliseconds = 0;
   check(driver_.eventElapsedTime(&milliseconds, start, end), "cuEventElapsedTime");
   outcome.seconds = static_cast<double>(milliseconds) / 1000;
+  for (std::size_t index = 1; index < boundaries.size(); ++index) {
+    check(driver_.eventElapsedTime(&milliseconds, boundaries[index - 1], boundaries[index]), "cuEventElapsedTime");
+    outcome.stepSeconds.push_back(static_cast<double>(milliseconds) / 1000);
+  }
   for (const auto &range : request.collect) {
     use(range.gpu);
     outcome.collected.emplace_back(range.byteLength);

@@ -55,6 +55,8 @@ struct RunRequest {
 
 struct RunOutcome {
   double seconds = 0;
+  /// Of each step, by the clock of the first GPU.
+  std::vector<double> stepSeconds;
   std::uint64_t launches = 0;
   std::vector<std::vector<std::uint8_t>> collected;
 };

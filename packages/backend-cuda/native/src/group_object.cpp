@@ -226,7 +226,7 @@ Napi::Value GroupObject::destroyGraph(const Napi::CallbackInfo &info) {
 }
 
 /// { steps: [{ graphs: number[], count }], uniformTargets: [{ gpu, address }], uniforms?: Uint8Array, collect: [{ gpu, address,
-/// byteLength, clear }], abortWord: Int32Array } → { seconds, launches, collected: Uint8Array[] }
+/// byteLength, clear }], abortWord: Int32Array } → { seconds, stepSeconds, launches, collected: Uint8Array[] }
 Napi::Value GroupObject::run(const Napi::CallbackInfo &info) {
   const auto env = info.Env();
   const auto spec = info[0].As<Napi::Object>();
@@ -265,6 +265,11 @@ Napi::Value GroupObject::run(const Napi::CallbackInfo &info) {
         return [outcome](Napi::Env env) -> Napi::Value {
           auto value = Napi::Object::New(env);
           value.Set("seconds", outcome->seconds);
+          auto stepSeconds = Napi::Array::New(env, outcome->stepSeconds.size());
+          for (std::size_t index = 0; index < outcome->stepSeconds.size(); ++index) {
+            stepSeconds.Set(static_cast<std::uint32_t>(index), outcome->stepSeconds[index]);
+          }
+          value.Set("stepSeconds", stepSeconds);
           value.Set("launches", static_cast<double>(outcome->launches));
           auto collected = Napi::Array::New(env, outcome->collected.size());
           for (std::size_t index = 0; index < outcome->collected.size(); ++index) {
