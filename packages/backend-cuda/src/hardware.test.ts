@@ -109,7 +109,10 @@ describe.skipIf(absence !== undefined)(`real CUDA devices${reason}`, () => {
     console.log(JSON.stringify(spans))
     expect(spans).toHaveLength(3)
     for (const span of spans!) expect(span.endSeconds).toBeGreaterThan(span.startSeconds)
-    expect(spans![1]!.startSeconds).toBeGreaterThanOrEqual(spans![0]!.endSeconds - 2e-6)
+    // The last copy reads what the kernel writes, and writes what the first copy reads.
+    for (const earlier of [0, 1]) {
+      expect(spans![2]!.startSeconds).toBeGreaterThanOrEqual(spans![earlier]!.endSeconds - 2e-6)
+    }
   })
 
   const gpus =
