@@ -1,14 +1,15 @@
 import type { Executable, Plan, PlanBuffer } from '@tandem-gpu/core'
+import { type Arrangement, ArrangementTrial, type TrialStep } from './arrangement-trial.ts'
 import { bounceByteLength, type PlanMemory, peerKernelByteLength } from './command-nodes.ts'
 import type { CudaKernel } from './cuda-kernel.ts'
 import { encodeNodes } from './graph-nodes.ts'
 import { orderLinkCopies } from './link-order.ts'
-import { flagsPerRepetition, type GpuOrder, lowerPerGpu, type SyncMemory } from './lower-per-gpu.ts'
+import { flagsPerRepetition, lowerPerGpu, type SyncMemory } from './lower-per-gpu.ts'
 import { type GraphSet, lowerProfiled, lowerToOneGraph, stampNode } from './lower-plan.ts'
 import type { NativeGroup } from './native-addon.ts'
-import { OrderTrial, stepsIn, type TrialStep } from './order-trial.ts'
+
 import { trapRecordByteLength } from './trap-record.ts'
-import { longestUnroll, splitLaunches } from './unrolling.ts'
+import { longestUnroll } from './unrolling.ts'
 
 /** What an executable needs of its runtime. */
 export interface ExecutableHost {
@@ -18,8 +19,8 @@ export interface ExecutableHost {
   place(buffer: PlanBuffer): { readonly onHost: boolean; readonly address: number; readonly gpu: number }
   /** Id of one of the runtime's own kernels on a GPU; loaded by the time that what is queued next runs. */
   internalKernel(entry: string, gpu: number): number
-  /** May programs be one graph for each GPU, where all GPUs of a program reach one another? */
-  readonly graphPerGpu: boolean
+  /** How programs over several GPUs may be arranged, where all of these reach one another. */
+  readonly arrangements: readonly Arrangement[]
   /** An id that no kernel or graph has had. */
   nextId(): number
 }
@@ -30,7 +31,7 @@ interface Arena {
   readonly address: number
 }
 
-/** How many sets of graphs, of different lengths and orders, stay instantiated. A run needs at most four. */
+/** How many sets of graphs, of different lengths and arrangements, stay instantiated. A run needs at most five. */
 const keptSets = 8
 /** Epochs stand this far apart: GPUs write flags, never these. */
 const epochByteLength = 256
@@ -46,10 +47,9 @@ export class CudaExecutable implements Executable {
   readonly #arenas: ReadonlyMap<number, Arena>
   readonly #layout: ArenaLayout
   readonly #bounces: ReadonlyMap<number, ArrayBuffer>
-  /** By order and length; the least recently used first. */
+  /** By arrangement and length; the least recently used first. */
   readonly #graphs = new Map<string, GraphHandles>()
-  readonly #perGpu: boolean
-  readonly #trial: OrderTrial
+  readonly #trial: ArrangementTrial
   /** Which parts of the arenas' synchronisation memory are free. */
   readonly #freeSyncs: number[]
   #profileGraphs: GraphHandles | undefined
@@ -65,7 +65,9 @@ export class CudaExecutable implements Executable {
       (command) =>
         command.kind === 'dispatch' && (plan.kernels[command.kernel] as CudaKernel).bounds === 'trap',
     )
-    const perGpu = host.graphPerGpu && gpus.length > 1 && allReach(gpus, host)
+    const arrangements: readonly Arrangement[] =
+      gpus.length > 1 && allReach(gpus, host) ? host.arrangements : ['one-graph']
+    const perGpu = arrangements.some((arrangement) => arrangement !== 'one-graph')
     const flags = perGpu ? flagsPerRepetition(plan, host.gpuOf) * longestUnroll(plan.commands.length) : 0
     const layout = arenaLayout(plan, hasTraps, flags, perGpu ? keptSets : 0)
     const arenas = new Map<number, Arena>()
@@ -98,7 +100,7 @@ export class CudaExecutable implements Executable {
         gpus,
         memory,
         hasTraps,
-        perGpu,
+        arrangements,
         arenas,
         layout,
         bounces,
@@ -120,7 +122,7 @@ export class CudaExecutable implements Executable {
     gpus: readonly number[],
     memory: PlanMemory,
     hasTraps: boolean,
-    perGpu: boolean,
+    arrangements: readonly Arrangement[],
     arenas: ReadonlyMap<number, Arena>,
     layout: ArenaLayout,
     bounces: ReadonlyMap<number, ArrayBuffer>,
@@ -134,25 +136,23 @@ export class CudaExecutable implements Executable {
     this.#arenas = arenas
     this.#layout = layout
     this.#bounces = bounces
-    this.#perGpu = perGpu
-    this.#trial = new OrderTrial(plan)
+    this.#trial = new ArrangementTrial(plan, arrangements)
     this.#freeSyncs = Array.from({ length: layout.syncCount }, (_, index) => index)
   }
 
   /** What a run of `times` repetitions launches. */
   steps(times: number): TrialStep[] {
-    if (this.#perGpu) return this.#trial.steps(times)
-    return stepsIn('branches', splitLaunches(this.plan.commands.length, times), false)
+    return this.#trial.steps(times)
   }
 
   /** What the steps of a finished run took. */
   recordSeconds(steps: readonly TrialStep[], stepSeconds: readonly number[]): void {
-    if (this.#perGpu) this.#trial.record(steps, stepSeconds)
+    this.#trial.record(steps, stepSeconds)
   }
 
   /** Graphs of `repetitions` repetitions. Queued for instantiation at the first call: a run may be queued right behind. */
-  graphs(repetitions: number, order: GpuOrder): GraphHandles {
-    const key = `${this.#perGpu ? order : ''} ${repetitions}`
+  graphs(repetitions: number, arrangement: Arrangement): GraphHandles {
+    const key = `${arrangement} ${repetitions}`
     const known = this.#graphs.get(key)
     if (known !== undefined) {
       this.#graphs.delete(key)
@@ -161,7 +161,7 @@ export class CudaExecutable implements Executable {
     }
     const [oldest] = this.#graphs.keys()
     if (this.#graphs.size >= keptSets && oldest !== undefined) this.#destroy(oldest)
-    const handles = this.#lower(repetitions, order)
+    const handles = this.#lower(repetitions, arrangement)
     this.#graphs.set(key, handles)
     return handles
   }
@@ -235,8 +235,9 @@ export class CudaExecutable implements Executable {
     return this.#arenas.get(gpu)!.address + this.#layout.stamps + slot * 8
   }
 
-  #lower(repetitions: number, order: GpuOrder): GraphHandles {
-    if (!this.#perGpu) return this.#instantiate(lowerToOneGraph(this.plan, repetitions, this.memory))
+  #lower(repetitions: number, arrangement: Arrangement): GraphHandles {
+    if (arrangement === 'one-graph')
+      return this.#instantiate(lowerToOneGraph(this.plan, repetitions, this.memory))
     const part = this.#freeSyncs.pop()!
     const { syncs, syncByteLength } = this.#layout
     const base = (gpu: number) => this.#arenas.get(gpu)!.address + syncs + part * syncByteLength
@@ -248,7 +249,7 @@ export class CudaExecutable implements Executable {
     // Left over from graphs that had this part before.
     for (const gpu of this.gpus) this.#host.native.zero(gpu, base(gpu), syncByteLength).catch(() => {})
     return {
-      ...this.#instantiate(lowerPerGpu(this.plan, repetitions, this.memory, sync, order)),
+      ...this.#instantiate(lowerPerGpu(this.plan, repetitions, this.memory, sync, arrangement)),
       syncPart: part,
     }
   }

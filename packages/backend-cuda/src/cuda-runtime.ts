@@ -14,6 +14,7 @@ import type {
   Span,
 } from '@tandem-gpu/core'
 import { GpuError, isGpuError } from '@tandem-gpu/core'
+import type { Arrangement } from './arrangement-trial.ts'
 import { type ClockOffsets, calibrationRounds, clockOffset, spansFrom } from './clock-calibration.ts'
 import { CudaExecutable } from './cuda-executable.ts'
 import type { CudaKernel, Translate } from './cuda-kernel.ts'
@@ -38,8 +39,17 @@ export interface CudaRuntimeOptions {
   readonly label: string
 }
 
-/** `one-graph`: the driver orders commands on different GPUs; `graph-per-gpu`: kernels that signal and wait do, where all GPUs of a program reach one another. */
-export type Lowering = 'one-graph' | 'graph-per-gpu'
+/**
+ * `one-graph`: the driver orders commands on different GPUs. `graph-per-gpu`: kernels that signal and wait do, where all GPUs of a program
+ * reach one another. `auto`: what the first runs of a program find to be quicker.
+ */
+export type Lowering = 'auto' | 'one-graph' | 'graph-per-gpu'
+
+const arrangementsOf: Readonly<Record<Lowering, readonly Arrangement[]>> = {
+  auto: ['chain', 'branches', 'one-graph'],
+  'one-graph': ['one-graph'],
+  'graph-per-gpu': ['chain', 'branches'],
+}
 
 interface CudaAllocation extends Allocation {
   readonly gpu: number
@@ -224,8 +234,9 @@ export class CudaRuntime implements Runtime {
           reachable: (reader, owner) => this.#copiesDirectly(reader, owner),
           place: (buffer) => this.#place(buffer),
           internalKernel: (entry, gpu) => this.#internalKernel(entry, gpu),
-          graphPerGpu:
-            this.#options.lowering === 'graph-per-gpu' && this.#architectures().every(hasScopedMemory),
+          arrangements: this.#architectures().every(hasScopedMemory)
+            ? arrangementsOf[this.#options.lowering]
+            : ['one-graph'],
           nextId: () => this.#nextId(),
         },
         plan,
@@ -264,8 +275,8 @@ export class CudaRuntime implements Runtime {
       const outcome = this.#guard(`Running program '${plan.label}'`, () => {
         const steps = []
         if (profile) steps.push(step(executable.startGraphs(), 1))
-        for (const { order, repetitions, launches } of trial) {
-          steps.push(step(executable.graphs(repetitions, order), launches))
+        for (const { arrangement, repetitions, launches } of trial) {
+          steps.push(step(executable.graphs(repetitions, arrangement), launches))
         }
         if (profile) steps.push(step(executable.profileGraphs(), 1))
         return this.#native.run({

@@ -19,7 +19,7 @@ export interface CudaOptions {
   readonly fmad?: boolean
   /** False denies kernels other devices' memory, virtual devices' too: for testing what needs no peer access. */
   readonly peerAccess?: boolean
-  /** How programs over several GPUs become CUDA graphs; default `graph-per-gpu`, which falls back to `one-graph` where it cannot work. */
+  /** How programs over several GPUs become CUDA graphs; default `auto`: the first runs of a program time what is possible. */
   readonly lowering?: Lowering
   /** Names or paths of the NVIDIA libraries, tried in order; default: the loader's, then the usual folders. */
   readonly libraries?: Partial<Libraries>
@@ -65,7 +65,7 @@ export function cudaBackend(options: CudaOptions, translate: Translate): Backend
           }),
           translate,
           peerAccess: options.peerAccess ?? true,
-          lowering: options.lowering ?? 'graph-per-gpu',
+          lowering: options.lowering ?? 'auto',
           label,
         })
       } catch (error) {
