@@ -1,15 +1,10 @@
 export {
   chooseTransport,
-  compileTranspose,
   type PeerTile,
   type RecordedTile,
   type RecordTransposeOptions,
   recordTranspose,
   type Transport,
-  type TransposeKernel,
-  type TransposeType,
-  type TransposeVariant,
-  transposeSources,
   transposeTiles,
 } from './record-transpose.ts'
 export {
@@ -17,3 +12,20 @@ export {
   type TransposeReport,
   transpose,
 } from './transpose.ts'
+export {
+  compileTranspose,
+  type GatherKernel,
+  type GatherTile,
+  gatherTileNames,
+  type TransposeKernel,
+  type TransposeType,
+  type TransposeVariant,
+  transposeSources,
+} from './transpose-kernels.ts'
+export {
+  choiceOptions,
+  compileChoice,
+  type TransposeChoice,
+  transposeCandidates,
+  tuneTranspose,
+} from './tune-transpose.ts'

@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { generatedElements } from '../element-source.ts'
 import { allocateSharded, gatherSharded, type ShardedMatrix, writeSharded } from '../sharded-matrix.ts'
 import { accumulated, expectEveryEdgeToMatter, recordAccumulate, recordIncrement } from '../testing-order.ts'
-import { compileTranspose, recordTranspose } from './record-transpose.ts'
+import { recordTranspose } from './record-transpose.ts'
+import { compileTranspose } from './transpose-kernels.ts'
 
 describe('the order of a transpose', () => {
   it('is, for the 4-device 1024 × 768 of the source, this plan', async () => {
@@ -26,10 +27,11 @@ describe('the order of a transpose', () => {
     { transport: 'copy', devices: 3, piecesPerTile: 1 },
     { transport: 'copy', devices: 2, piecesPerTile: 6, arrivalSlots: 2 },
     { transport: 'direct', devices: 3, piecesPerTile: 1 },
+    { transport: 'gather', devices: 3, piecesPerTile: 1 },
   ] as const)('needs every edge: $transport on $devices devices, $piecesPerTile pieces', async (options) => {
     const backend = referenceBackend()
     const group = await openGroup({ backends: [backend], devices: options.devices })
-    const kernel = await compileTranspose(group, 'u32', 'registers')
+    const kernel = await compileTranspose(group, 'u32', 'registers', '32x64')
     const input = await allocateSharded(group, 'u32', 12, 12)
     const output = await allocateSharded(group, 'u32', 12, 12)
     const total = await allocateSharded(group, 'u32', 12, 12)

@@ -4,13 +4,15 @@ import { generatedElements } from '../element-source.ts'
 import { allocateSharded, gatherSharded, shardedFromViews, writeSharded } from '../sharded-matrix.ts'
 import { describeOnBackends } from '../testing-groups.ts'
 import { withLimits } from '../testing-limits.ts'
+import { recordTranspose } from './record-transpose.ts'
+import { transpose } from './transpose.ts'
 import {
   compileTranspose,
-  recordTranspose,
+  type GatherTile,
+  gatherTileNames,
   type TransposeType,
   type TransposeVariant,
-} from './record-transpose.ts'
-import { transpose } from './transpose.ts'
+} from './transpose-kernels.ts'
 import { verifyTranspose } from './verify-transpose.ts'
 
 describeOnBackends('transpose', (backend) => {
@@ -19,6 +21,7 @@ describeOnBackends('transpose', (backend) => {
   const few = backend.name === 'webgpu'
   const kernels: TransposeVariant[] = few ? ['registers', 'strips'] : ['square', 'strips', 'registers']
   const types: TransposeType[] = few ? ['f32'] : ['f32', 'i32', 'u32']
+  const gatherTiles: readonly [GatherTile, ...GatherTile[]] = few ? ['64x32'] : gatherTileNames
 
   it.each(['overlapped', 'serial'] as const)('reproduces the layout of the source, %s', async (schedule) => {
     const group = await backend.group(4)
@@ -72,29 +75,130 @@ describeOnBackends('transpose', (backend) => {
           columns: fc.nat(90),
           devices: fc.integer({ min: 1, max: 5 }),
           peerAccess: fc.boolean(),
-          transport: fc.constantFrom('auto' as const, 'copy' as const),
+          transport: fc.constantFrom('auto' as const, 'copy' as const, 'gather' as const),
+          gatherTile: fc.constantFrom(...gatherTiles),
           piecesPerTile: fc.integer({ min: 1, max: 4 }),
           schedule: fc.constantFrom('serial' as const, 'overlapped' as const),
           type: fc.constantFrom(...types),
           kernel: fc.constantFrom(...kernels),
           seed: fc.nat(1000),
         }),
-        async ({ devices, peerAccess, ...options }) => {
+        async ({ devices, peerAccess, transport, ...options }) => {
           const group = await backend.group(devices, { peerAccess })
-          const report = await transpose(group, { ...options, warmup: 0, repetitions: 2 })
+          const report = await transpose(group, {
+            ...options,
+            ...(transport === 'gather' ? { chooseTransport: () => transport } : { transport }),
+            warmup: 0,
+            repetitions: 2,
+          })
           expect(report).toMatchObject({ verified: true, maxError: 0 })
-          if (!peerAccess) expect(report.transports.direct).toBe(0)
+          const { copy, direct, gather } = report.transports
+          expect([copy, direct, gather].filter((tiles) => tiles > 0).length).toBeLessThanOrEqual(1)
+          if (!peerAccess) expect(direct + gather).toBe(0)
+          else if (transport === 'gather') expect(copy + direct).toBe(0)
         },
       ),
       { numRuns: slow ? 20 : 30 },
     )
   })
 
-  it.each(['square', 'strips', 'registers'] as const)(
+  it.each([
+    [1, 1, 2],
+    [1, 37, 3],
+    [37, 1, 3],
+    [5, 3, 4],
+    [33, 65, 7],
+    [65, 129, 8],
+    [200, 70, 8],
+    [1000, 777, 3],
+  ])('gathers %i × %i on %i devices exactly', async (rows, columns, devices) => {
+    const group = await backend.group(devices)
+    const [gatherTile] = gatherTiles
+    const options = { rows, columns, type: types[0]!, transport: 'gather', gatherTile, warmup: 0 } as const
+    const report = await transpose(group, options)
+    expect(report).toMatchObject({ verified: true, maxError: 0 })
+    expect(report.transports).toMatchObject({ copy: 0, direct: 0 })
+  })
+
+  it('gathers in one dispatch a receiver from up to seven senders, and in equal parts from more', async () => {
+    const [gatherTile] = gatherTiles
+    const dispatches = async (devices: number) => {
+      const group = await backend.group(devices)
+      const kernel = await compileTranspose(group, types[0]!, 'registers', gatherTile)
+      const input = await allocateSharded(group, types[0]!, 64, 64)
+      const output = await allocateSharded(group, types[0]!, 64, 64)
+      const program = group.record(
+        (recorder) => void recordTranspose(recorder, group, { kernel, input, output, transport: 'gather' }),
+      )
+      const { commands } = program.plan
+      for (const resource of [program, input, output, kernel]) resource.destroy()
+      return commands.map((command) => {
+        if (command.kind !== 'dispatch') return 0
+        expect(command).toMatchObject({ after: [] })
+        return new Set(command.bindings.flatMap((bound) => (bound.kind === 'storage' ? [bound.buffer] : [])))
+          .size
+      })
+    }
+    expect(await dispatches(7)).toEqual(Array(7).fill(7 + 1))
+    expect(await dispatches(8)).toEqual(Array(16).fill(4 + 1))
+  })
+
+  it('gathers from the peers that it can reach, and copies from the others', async () => {
+    const group = await backend.group(4)
+    const partly = new Proxy(group, {
+      get(target, key) {
+        if (key === 'canAccessPeer')
+          return (reader: number, owner: number) => reader === owner || (reader + owner) % 2 === 1
+        const value: unknown = Reflect.get(target, key, target)
+        return typeof value === 'function' ? value.bind(target) : value
+      },
+    })
+    const report = await transpose(partly, {
+      rows: 45,
+      columns: 77,
+      type: types[0]!,
+      chooseTransport: () => 'gather',
+      gatherTile: gatherTiles[0],
+      warmup: 0,
+      repetitions: 2,
+    })
+    expect(report).toMatchObject({ verified: true, transports: { gather: 8, copy: 4, direct: 0 } })
+  })
+
+  it('transposes tile by tile what a gathering dispatch cannot bind', async () => {
+    const group = await backend.group(2)
+    const kernel = await compileTranspose(group, types[0]!, 'registers', gatherTiles[0])
+    const input = await allocateSharded(group, types[0]!, 70, 66)
+    const output = await allocateSharded(group, types[0]!, 66, 70)
+    const source = generatedElements(types[0]!, 5)
+    await writeSharded(group, input, source)
+    for (const limits of [{ maxStorageBindingByteLength: 2048 }, { maxWorkgroupsPerDimension: 1 }]) {
+      const program = group.record(
+        (recorder) =>
+          void recordTranspose(withLimits(recorder, limits), group, {
+            kernel,
+            input,
+            output,
+            transport: 'gather',
+          }),
+      )
+      expect(program.plan.commands.length).toBeGreaterThan(4)
+      await group.queue.run(program)
+      expect(await verifyTranspose(group, source, output)).toMatchObject({ verified: true })
+      program.destroy()
+    }
+    for (const resource of [input, output, kernel]) resource.destroy()
+  })
+
+  it.each(['square', 'strips', 'registers', 'gather'] as const)(
     'works in place on sub-matrices with the %s kernel',
-    async (variant) => {
+    async (name) => {
       const group = await backend.group(2)
-      const kernel = await compileTranspose(group, 'u32', variant)
+      const kernel =
+        name === 'gather'
+          ? await compileTranspose(group, 'u32', 'registers', gatherTiles.at(-1))
+          : await compileTranspose(group, 'u32', name)
+      const transport = name === 'gather' ? name : 'auto'
       const sources = await Promise.all(group.devices.map((device) => device.allocate('u32', [40, 83])))
       const targets = await Promise.all(group.devices.map((device) => device.allocate('u32', [50, 91])))
       const input = shardedFromViews(
@@ -111,7 +215,7 @@ describeOnBackends('transpose', (backend) => {
       generatedElements('u32')(0, data)
       await writeSharded(group, input, data)
       const program = group.record(
-        (recorder) => void recordTranspose(recorder, group, { kernel, input, output }),
+        (recorder) => void recordTranspose(recorder, group, { kernel, input, output, transport }),
       )
       await group.queue.run(program)
       expect(await verifyTranspose(group, data, output)).toMatchObject({ verified: true })
@@ -206,6 +310,15 @@ describeOnBackends('transpose', (backend) => {
     await expect(
       transpose(denied, { rows: 4, columns: 4, type: 'f32', transport: 'direct' }),
     ).rejects.toMatchObject({ code: 'unsupported', message: expect.stringContaining("transport 'direct'") })
+    await expect(
+      transpose(denied, {
+        rows: 4,
+        columns: 4,
+        type: types[0]!,
+        transport: 'gather',
+        gatherTile: gatherTiles[0],
+      }),
+    ).rejects.toMatchObject({ code: 'unsupported', message: expect.stringContaining("transport 'gather'") })
     await expect(
       transpose(denied, { rows: 4, columns: 4, type: 'f32', input: new Float32Array(15) }),
     ).rejects.toThrow('The input holds 15 elements, the shape needs 16.')

@@ -4,19 +4,26 @@ import { type MeasureOptions, measure } from '../measure.ts'
 import { describeGroup, gigaRate, notVerified, type Report } from '../report.ts'
 import { compareSchedules, type ScheduleComparison } from '../schedule-comparison.ts'
 import { allocateSharded, readSharded, writeSharded } from '../sharded-matrix.ts'
+import type { TuningOptions } from '../tuning/tuning-store.ts'
 import {
-  compileTranspose,
   type RecordedTile,
   type RecordTransposeOptions,
   recordTranspose,
   type Transport,
+} from './record-transpose.ts'
+import {
+  compileTranspose,
+  type GatherTile,
+  gatherTileNames,
   type TransposeType,
   type TransposeVariant,
-} from './record-transpose.ts'
+} from './transpose-kernels.ts'
+import { choiceOptions, tuneTranspose } from './tune-transpose.ts'
 import { verifyTranspose } from './verify-transpose.ts'
 
 export interface TransposeOptions<T extends TransposeType = TransposeType>
   extends MeasureOptions,
+    TuningOptions,
     Pick<RecordTransposeOptions<T>, 'transport' | 'chooseTransport' | 'piecesPerTile' | 'arrivalSlots'> {
   readonly rows: number
   readonly columns: number
@@ -25,8 +32,10 @@ export interface TransposeOptions<T extends TransposeType = TransposeType>
   readonly input?: ElementSource<T>
   /** Receives `columns × rows` elements, row-major. */
   readonly output?: ElementSink<T>
-  /** Default: what suits the devices. */
+  /** Default: what suits the devices. Naming a kernel, `chooseTransport` or `piecesPerTile` leaves nothing to tune. */
   readonly kernel?: TransposeVariant
+  /** Of the gathering kernel, where the transport is `gather`. Default: tuned, or `32x64`. */
+  readonly gatherTile?: GatherTile
   /** Default `overlapped`. */
   readonly schedule?: Schedule
   /** Times the other schedule too, in the same run, for the report's `comparison`. Default false. */
@@ -46,6 +55,8 @@ export interface TransposeReport extends Report {
   /** Of the largest peer-to-peer tile (the source's `p2pTile`): columns × rows of the sender's slice. */
   readonly tile: readonly [columns: number, rows: number]
   readonly kernel: TransposeVariant
+  /** Name of the tuned choice; absent where nothing was left to tune. */
+  readonly choice?: string
   /** What one workgroup transposes. */
   readonly kernelTile: readonly [columns: number, rows: number]
   readonly workgroup: readonly [x: number, y: number]
@@ -70,8 +81,7 @@ export async function transpose<T extends TransposeType>(
 ): Promise<TransposeReport> {
   const { rows, columns, type, schedule = 'overlapped', verify = true } = options
   const source = options.input ?? generatedElements(type, options.seed)
-  const kernel = await compileTranspose(group, type, options.kernel)
-  const owned: { destroy(): void }[] = [kernel]
+  const owned: { destroy(): void }[] = []
   try {
     const input = await allocateSharded(group, type, rows, columns, { label: 'input', zero: false })
     owned.push(input)
@@ -79,11 +89,23 @@ export async function transpose<T extends TransposeType>(
     owned.push(output)
     await writeSharded(group, input, source)
 
+    const fixed =
+      options.kernel ?? options.gatherTile ?? options.chooseTransport ?? options.piecesPerTile ?? undefined
+    const tuned =
+      options.tuning && fixed === undefined ? await tuneTranspose(group, input, output, options) : undefined
+    const gatherTile =
+      tuned?.choice.gatherTile ??
+      options.gatherTile ??
+      (options.transport === 'gather' || options.chooseTransport ? gatherTileNames[0] : undefined)
+    const kernel = await compileTranspose(group, type, tuned?.choice.variant ?? options.kernel, gatherTile)
+    owned.push(kernel)
+    const chosen = tuned ? choiceOptions(tuned.choice) : {}
+
     let tiles: RecordedTile[] = []
     const record = (order: Schedule) => {
       const program = group.record(
         (recorder) => {
-          tiles = recordTranspose(recorder, group, { ...options, kernel, input, output })
+          tiles = recordTranspose(recorder, group, { ...options, ...chosen, kernel, input, output })
         },
         { schedule: order, label: `transpose ${rows} × ${columns}` },
       )
@@ -101,7 +123,10 @@ export async function transpose<T extends TransposeType>(
     const sliceRows = input.slices[0]!.rows
     const tileColumns = output.slices[0]!.rows
     const bytes = 2 * rows * columns * 4
-    const [x, y] = kernel.kernel.workgroupSize
+    const count = (transport: Transport) => tiles.filter((tile) => tile.transport === transport).length
+    const transports = { copy: count('copy'), direct: count('direct'), gather: count('gather') }
+    const used = (transports.gather > 0 && kernel.gather) || kernel
+    const [x, y] = used.kernel.workgroupSize
     const ordinals = group.devices.map((device) => device.ordinal)
     return {
       algorithm: 'transpose',
@@ -112,14 +137,12 @@ export async function transpose<T extends TransposeType>(
       slice: [columns, sliceRows],
       tile: [tileColumns, sliceRows],
       kernel: kernel.variant,
-      kernelTile: kernel.tile,
+      ...(tuned ? { choice: tuned.name } : {}),
+      kernelTile: used.tile,
       workgroup: [x, y],
-      grid: [Math.ceil(tileColumns / kernel.tile[0]), Math.ceil(sliceRows / kernel.tile[1])],
+      grid: [Math.ceil(tileColumns / used.tile[0]), Math.ceil(sliceRows / used.tile[1])],
       stages: group.devices.length,
-      transports: {
-        copy: tiles.filter((tile) => tile.transport === 'copy').length,
-        direct: tiles.filter((tile) => tile.transport === 'direct').length,
-      },
+      transports,
       peerAccess: ordinals.map((reader) => ordinals.map((owner) => group.canAccessPeer(reader, owner))),
       ...check,
       seconds: timing.seconds,

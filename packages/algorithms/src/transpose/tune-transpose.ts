@@ -1,0 +1,127 @@
+import type { DeviceGroup, ElementType, Schedule } from '@tandem-gpu/core'
+import type { ShardedMatrix } from '../sharded-matrix.ts'
+import { type Candidate, timeProgram, tune } from '../tuning/tune.ts'
+import { tuningKey } from '../tuning/tuning-key.ts'
+import type { TuningStore } from '../tuning/tuning-store.ts'
+import { type RecordTransposeOptions, recordTranspose, type Transport } from './record-transpose.ts'
+import {
+  compileTranspose,
+  type GatherTile,
+  gatherTileNames,
+  type TransposeKernel,
+  type TransposeVariant,
+} from './transpose-kernels.ts'
+
+/** What is measured to choose from; pairs without peer access copy whatever the choice. */
+export interface TransposeChoice {
+  readonly variant: TransposeVariant
+  readonly transport: Transport
+  /** Where the transport is `gather`. */
+  readonly gatherTile?: GatherTile
+  /** Where the transport is `copy`. */
+  readonly piecesPerTile?: number
+}
+
+/** The shipped choice first. `transport` leaves only candidates of that kind. */
+export function transposeCandidates(
+  group: DeviceGroup,
+  transport: Transport | 'auto' = 'auto',
+): readonly [Candidate<TransposeChoice>, ...Candidate<TransposeChoice>[]] {
+  const variant: TransposeVariant = group.software ? 'registers' : 'strips'
+  if (group.devices.length === 1)
+    return [
+      { name: variant, choice: { variant, transport: 'direct' } },
+      { name: 'square', choice: { variant: 'square', transport: 'direct' } },
+    ]
+  const all: Candidate<TransposeChoice>[] = [
+    { name: 'direct', choice: { variant, transport: 'direct' } },
+    ...gatherTileNames.map((gatherTile) => ({
+      name: `gather ${gatherTile}`,
+      choice: { variant, transport: 'gather' as const, gatherTile },
+    })),
+    ...[1, 4].map((piecesPerTile) => ({
+      name: `copy in ${piecesPerTile}`,
+      choice: { variant, transport: 'copy' as const, piecesPerTile },
+    })),
+  ]
+  const reachable = group.devices.some((reader) =>
+    group.devices.some((owner) => reader !== owner && group.canAccessPeer(reader, owner)),
+  )
+  const [first, ...others] = all.filter(
+    ({ choice }) =>
+      (reachable || choice.transport === 'copy') && (transport === 'auto' || choice.transport === transport),
+  )
+  // A transport that no pair can use is refused when it is recorded.
+  return [
+    first ?? all.find(({ choice }) => transport === 'auto' || choice.transport === transport)!,
+    ...others,
+  ]
+}
+
+/** Compiles what `choice` needs. */
+export function compileChoice(
+  group: DeviceGroup,
+  type: ElementType,
+  { variant, gatherTile }: TransposeChoice,
+): Promise<TransposeKernel> {
+  return compileTranspose(group, type, variant, gatherTile)
+}
+
+/** Options of `recordTranspose` for `choice`, except the kernel and the matrices. */
+export function choiceOptions({
+  transport,
+  piecesPerTile,
+}: TransposeChoice): Pick<RecordTransposeOptions<ElementType>, 'chooseTransport' | 'piecesPerTile'> {
+  return {
+    chooseTransport: () => transport,
+    ...(piecesPerTile === undefined ? {} : { piecesPerTile }),
+  }
+}
+
+/**
+ * Chooses how to transpose `input` into `output`: from the store, else by timing the candidates on the two matrices, after which `output` is
+ * the transpose. A software adapter gets the shipped choice, since its times say nothing about any other.
+ */
+export async function tuneTranspose<T extends ElementType>(
+  group: DeviceGroup,
+  input: ShardedMatrix<T>,
+  output: ShardedMatrix<T>,
+  options: {
+    readonly tuning?: TuningStore | false
+    readonly transport?: Transport | 'auto'
+    readonly schedule?: Schedule
+    readonly signal?: AbortSignal
+  },
+): Promise<Candidate<TransposeChoice>> {
+  const { transport = 'auto', schedule = 'overlapped', signal } = options
+  const { type, rows, columns } = input
+  const key = tuningKey(group, {
+    algorithm: 'transpose',
+    version: 1,
+    traits: [type, schedule, transport],
+    sizes: { rows, columns },
+  })
+  const empty = rows * columns === 0
+  return tune(
+    group.software || empty ? false : options.tuning,
+    key,
+    transposeCandidates(group, transport),
+    async (choice, limit) => {
+      const kernel = await compileChoice(group, type, choice)
+      try {
+        const program = group.record(
+          (recorder) =>
+            void recordTranspose(recorder, group, { kernel, input, output, ...choiceOptions(choice) }),
+          { schedule, label: `transpose ${rows} × ${columns}, tuning` },
+        )
+        try {
+          return await timeProgram(group, program, limit, signal)
+        } finally {
+          program.destroy()
+        }
+      } finally {
+        kernel.destroy()
+      }
+    },
+  )
+}

@@ -1,0 +1,73 @@
+import { type DeviceGroup, type GpuErrorCode, isGpuError, type Program } from '@tandem-gpu/core'
+import { median } from '../measure.ts'
+import type { TuningStore } from './tuning-store.ts'
+
+/** One way to compute something; every candidate gives the same bits. */
+export interface Candidate<C> {
+  /** Unique among the candidates; what the store keeps. */
+  readonly name: string
+  readonly choice: C
+}
+
+/** A later candidate replaces an earlier one only where it is faster by this much, so that noise does not decide between equals. */
+const advantage = 0.98
+
+/** Candidates that cannot run are left out; anything else that goes wrong is the caller's to know. */
+const unfit: ReadonlySet<GpuErrorCode> = new Set(['out-of-memory', 'too-large', 'unsupported', 'compilation'])
+
+/**
+ * The candidate that the store names for `key`, else the fastest by `time`, which the store then keeps. The first candidate is the shipped
+ * choice: without a store, and where no other can run, it is taken and nothing is timed.
+ *
+ * @param time Seconds that a candidate takes. It may return early with any larger number once it knows that `limit` is exceeded.
+ */
+export async function tune<C>(
+  store: TuningStore | false | undefined,
+  key: string,
+  candidates: readonly [Candidate<C>, ...Candidate<C>[]],
+  time: (choice: C, limit: number) => Promise<number>,
+): Promise<Candidate<C>> {
+  const [shipped] = candidates
+  if (!store || candidates.length === 1) return shipped
+  const known = store.get(key)
+  const kept = candidates.find(({ name }) => name === known)
+  if (kept) return kept
+  let best: Candidate<C> | undefined
+  let limit = Number.POSITIVE_INFINITY
+  for (const candidate of candidates) {
+    try {
+      const seconds = await time(candidate.choice, limit)
+      if (seconds >= limit) continue
+      best = candidate
+      limit = seconds * advantage
+    } catch (error) {
+      if (!(isGpuError(error) && unfit.has(error.code))) throw error
+    }
+  }
+  if (best === undefined) return shipped
+  store.set(key, best.name)
+  return best
+}
+
+/**
+ * Seconds that one run of `program` takes: median of seven samples after a warm-up, of as many runs each as make two milliseconds; five
+ * samples where one run takes longer than a fifth of a second. Stops after one sample that is half as long again as `limit`.
+ */
+export async function timeProgram(
+  group: DeviceGroup,
+  program: Program,
+  limit = Number.POSITIVE_INFINITY,
+  signal?: AbortSignal,
+): Promise<number> {
+  const options = signal ? { signal } : {}
+  const seconds = async (repetitions: number) =>
+    (await group.queue.run(program, repetitions, options)).seconds / repetitions
+  await program.prepare()
+  await seconds(1)
+  const repetitions = Math.max(1, Math.min(200, Math.ceil(2e-3 / Math.max(1e-6, await seconds(1)))))
+  const samples = [await seconds(repetitions)]
+  if (samples[0]! > 1.5 * limit) return samples[0]!
+  const count = samples[0]! > 0.2 ? 5 : 7
+  while (samples.length < count) samples.push(await seconds(repetitions))
+  return median(samples)
+}

@@ -1,0 +1,33 @@
+import type { DeviceGroup } from '@tandem-gpu/core'
+
+/** What a measured choice holds for. */
+export interface TuningSubject {
+  readonly algorithm: string
+  /** Changes when the candidates, or what they do, change. */
+  readonly version: number
+  /** Element type, schedule and whatever else decides. */
+  readonly traits: readonly string[]
+  /** Taken to the nearest power of two. */
+  readonly sizes: Readonly<Record<string, number>>
+}
+
+/** One line, equal for all shapes of a class on equal devices. */
+export function tuningKey(group: DeviceGroup, { algorithm, version, traits, sizes }: TuningSubject): string {
+  const models = new Map<string, number>()
+  for (const { info } of group.devices) {
+    const model = `${info.name} (driver ${info.driver ?? 'unknown'})`
+    models.set(model, (models.get(model) ?? 0) + 1)
+  }
+  const adapters = new Set(group.devices.map(({ info }) => info.id)).size
+  const devices = [...models].map(([model, count]) => `${count} × ${model}`).sort()
+  const classes = Object.entries(sizes).map(
+    ([name, size]) => `${name} ${size === 0 ? 0 : `2^${Math.round(Math.log2(size))}`}`,
+  )
+  return [
+    `${algorithm} ${version}`,
+    group.backend,
+    `${devices.join(' + ')} on ${adapters} adapters`,
+    ...traits,
+    ...classes,
+  ].join(' | ')
+}

@@ -1,0 +1,179 @@
+import { GpuError } from '@tandem-gpu/core'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { generatedElements } from '../element-source.ts'
+import { allocateSharded, gatherSharded, writeSharded } from '../sharded-matrix.ts'
+import { describeOnBackends } from '../testing-groups.ts'
+import {
+  choiceOptions,
+  compileChoice,
+  recordTranspose,
+  transpose,
+  transposeCandidates,
+} from '../transpose/index.ts'
+import { type Candidate, timeProgram, tune } from './tune.ts'
+import { tuningKey } from './tuning-key.ts'
+
+const candidates: [Candidate<number>, ...Candidate<number>[]] = [
+  { name: 'shipped', choice: 0 },
+  { name: 'one', choice: 1 },
+  { name: 'two', choice: 2 },
+]
+
+describe('tune', () => {
+  it('times every candidate once, keeps the fastest, and then times nothing', async () => {
+    const store = new Map<string, string>()
+    const timed: number[] = []
+    const time = async (choice: number) => {
+      timed.push(choice)
+      return [3, 1, 2][choice]!
+    }
+    expect(await tune(store, 'key', candidates, time)).toBe(candidates[1])
+    expect(await tune(store, 'key', candidates, time)).toBe(candidates[1])
+    expect(timed).toEqual([0, 1, 2])
+    expect([...store]).toEqual([['key', 'one']])
+  })
+
+  it('takes the shipped choice without a store, and where there is nothing to choose', async () => {
+    const fail = () => Promise.reject(new Error('timed'))
+    expect(await tune(undefined, 'key', candidates, fail)).toBe(candidates[0])
+    expect(await tune(false, 'key', candidates, fail)).toBe(candidates[0])
+    expect(await tune(new Map(), 'key', [candidates[2]!], fail)).toBe(candidates[2])
+  })
+
+  it('leaves out what cannot run, keeps nothing where nothing can, and passes other errors on', async () => {
+    const store = new Map<string, string>()
+    const full = new GpuError('out-of-memory', 'full')
+    const time = (unfit: readonly number[], error: Error) => (choice: number) =>
+      unfit.includes(choice) ? Promise.reject(error) : Promise.resolve(10 - choice)
+    expect((await tune(store, 'none', candidates, time([0, 1, 2], full))).name).toBe('shipped')
+    expect(store.size).toBe(0)
+    expect((await tune(store, 'some', candidates, time([0, 2], full))).name).toBe('one')
+    const stop = new DOMException('stop', 'AbortError')
+    await expect(tune(store, 'other', candidates, time([1], stop))).rejects.toBe(stop)
+    expect([...store]).toEqual([['some', 'one']])
+  })
+
+  it('measures again what the store names and nobody knows', async () => {
+    const store = new Map([['key', 'a candidate of another version']])
+    expect((await tune(store, 'key', candidates, async (choice) => 5 - choice)).name).toBe('two')
+    expect(store.get('key')).toBe('two')
+  })
+
+  it('is never slower than the shipped choice, nor than the fastest by more than the advantage it asks for', async () => {
+    const seconds = fc.array(fc.double({ min: 1e-6, max: 1, noNaN: true }), { minLength: 1, maxLength: 8 })
+    await fc.assert(
+      fc.asyncProperty(seconds, async (times) => {
+        const [first, ...others] = times.map((time, index) => ({ name: `${index}`, choice: time }))
+        const { choice } = await tune(new Map(), 'key', [first!, ...others], async (time, limit) =>
+          // As timeProgram does: whoever is far behind may say so early.
+          time > 1.5 * limit ? time * 1.1 : time,
+        )
+        expect(choice).toBeLessThanOrEqual(times[0]!)
+        expect(choice * 0.98).toBeLessThanOrEqual(Math.min(...times))
+      }),
+    )
+  })
+})
+
+describeOnBackends('tuning', (backend) => {
+  it('names devices, driver, traits and the class of the shape in its keys', async () => {
+    const group = await backend.group(2)
+    const key = (rows: number, columns: number) =>
+      tuningKey(group, { algorithm: 'a', version: 3, traits: ['f32'], sizes: { rows, columns } })
+    const { name, driver } = group.devices[0]!.info
+    expect(key(1000, 0)).toBe(
+      `a 3 | ${group.backend} | 2 × ${name} (driver ${driver ?? 'unknown'}) on 1 adapters | f32 | rows 2^10 | columns 0`,
+    )
+    expect(key(1000, 70)).toBe(key(1024, 64))
+    expect(key(1000, 70)).not.toBe(key(1000, 140))
+    const one = await backend.group(1)
+    expect(tuningKey(one, { algorithm: 'a', version: 3, traits: [], sizes: {} })).not.toBe(
+      tuningKey(group, { algorithm: 'a', version: 3, traits: [], sizes: {} }),
+    )
+  })
+
+  it('times programs', async () => {
+    const group = await backend.group(1)
+    const buffer = await group.devices[0]!.allocate('u32', 16)
+    const program = group.record((recorder) => recorder.fill(buffer, 1))
+    expect(await timeProgram(group, program)).toBeGreaterThanOrEqual(0)
+    const controller = new AbortController()
+    controller.abort()
+    await expect(timeProgram(group, program, 1, controller.signal)).rejects.toMatchObject({
+      code: 'aborted',
+    })
+    for (const resource of [program, buffer]) resource.destroy()
+  })
+
+  it('gives the same bits whichever candidate it chooses', async () => {
+    const group = await backend.group(3)
+    const input = await allocateSharded(group, 'f32', 70, 130)
+    const output = await allocateSharded(group, 'f32', 130, 70)
+    await writeSharded(group, input, generatedElements('f32', 9))
+    const all = transposeCandidates(asHardware(group)).filter(
+      // Compiling takes a CPU adapter long, and the transpose's own tests run the other tiles.
+      ({ choice: { gatherTile } }) => backend.name !== 'webgpu' || !gatherTile || gatherTile === '64x32',
+    )
+    const results = []
+    for (const { choice } of all) {
+      const kernel = await compileChoice(group, 'f32', choice)
+      const program = group.record((recorder) => {
+        for (const slice of output.slices) recorder.fill(slice.view, 0)
+        recordTranspose(recorder, group, { kernel, input, output, ...choiceOptions(choice) })
+      })
+      await group.queue.run(program)
+      results.push(new Uint32Array((await gatherSharded(group, output)).buffer))
+      for (const resource of [program, kernel]) resource.destroy()
+    }
+    expect(results.length).toBeGreaterThan(3)
+    expect(results[0]!.some((bits) => bits !== 0)).toBe(true)
+    for (const result of results) expect(result).toEqual(results[0])
+    for (const matrix of [input, output]) matrix.destroy()
+  })
+
+  it('tunes a transpose once for each shape class, and not where the caller chose', async () => {
+    const group = asHardware(await backend.group(2))
+    const store = new Map<string, string>()
+    const options = { rows: 40, columns: 30, type: 'f32', tuning: store } as const
+    const first = await transpose(group, options)
+    expect(first.verified).toBe(true)
+    expect(store.size).toBe(1)
+    expect([...store.values()]).toEqual([first.choice])
+    expect(transposeCandidates(group).map(({ name }) => name)).toContain(first.choice)
+    for (const { name, choice } of transposeCandidates(group)) {
+      store.set([...store.keys()][0]!, name)
+      const report = await transpose(group, { ...options, rows: 33, columns: 32 })
+      expect(report).toMatchObject({ verified: true, choice: name })
+      expect(report.transports).toMatchObject({ [choice.transport]: 2 })
+    }
+    expect(store.size).toBe(1)
+    const chosen = await transpose(group, { ...options, rows: 500, kernel: 'square' })
+    expect(chosen.choice).toBeUndefined()
+    expect(store.size).toBe(1)
+    await transpose(group, { ...options, transport: 'copy' })
+    expect([...store.values()].at(-1)).toMatch(/^copy/)
+  })
+
+  it('measures nothing on a software adapter', async ({ skip }) => {
+    const group = await backend.group(2)
+    if (!group.software) skip('needs a software adapter')
+    const store = new Map<string, string>()
+    expect(await transpose(group, { rows: 9, columns: 9, type: 'f32', tuning: store })).toMatchObject({
+      verified: true,
+      choice: 'direct',
+    })
+    expect(store.size).toBe(0)
+  })
+})
+
+/** The group as if its devices were not the CPU, so that it is tuned. */
+function asHardware<T extends { readonly software: boolean }>(group: T): T {
+  return new Proxy(group, {
+    get(target, key) {
+      if (key === 'software') return false
+      const value: unknown = Reflect.get(target, key, target)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+}
