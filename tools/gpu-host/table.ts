@@ -1,7 +1,7 @@
 /*
  * The table of docs/performance.md on a GPU host: ours, peers and limits in one job on one machine.
  *
- *   node tools/gpu-host/table.ts --out table.json [--html table.html] [--commit ID] [--rows NAME,…] [--devices 4] [--no-peers]
+ *   node tools/gpu-host/table.ts --out table.json [--html table.html] [--commit ID] [--rows NAME,…] [--devices 4] [--no-peers] [--no-tune]
  *
  * Rows: transpose, schedules, sum, ladder, gemm, gemm-resident, gemm-streamed, jacobi, host. Both sides warm up, take the median of
  * at least 10 samples (3 where one takes more than a second), use fresh random data and verify; work shorter than a millisecond is
@@ -12,7 +12,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { jacobi, matmul, type Report, reduce, transpose } from '@tandem-gpu/algorithms'
+import { jacobi, matmul, type Report, reduce, type TuningStore, transpose } from '@tandem-gpu/algorithms'
 import { cuda } from '@tandem-gpu/backend-cuda'
 import { webgpu } from '@tandem-gpu/backend-webgpu'
 import { type DeviceGroup, openGroup } from '@tandem-gpu/core'
@@ -34,6 +34,7 @@ const { values } = parseArgs({
     backend: { type: 'string', default: 'cuda' },
     peers: { type: 'boolean', default: true },
     verify: { type: 'boolean', default: true },
+    tune: { type: 'boolean', default: true },
   },
   allowNegative: true,
 })
@@ -42,7 +43,9 @@ const backend = values.backend === 'webgpu' ? webgpu() : cuda()
 const found = (await backend.adapters()).adapters.length
 const all = values.devices === undefined ? found : Number(values.devices)
 const ours: BenchResult[] = []
-const timing = { warmup: 2, samples: 11, seed: Date.now() % 2 ** 31, verify: values.verify }
+/** Choices are measured once a row, before its warm-up. */
+const tuning: TuningStore | false = values.tune && new Map<string, string>()
+const timing = { warmup: 2, samples: 11, seed: Date.now() % 2 ** 31, verify: values.verify, tuning }
 const slow = { ...timing, warmup: 1, samples: 3 }
 
 /** Names of the work, as tools/peers has them. */
@@ -211,6 +214,7 @@ const document = {
   ours,
   peers,
   ...(host ? { host } : {}),
+  ...(tuning ? { choices: Object.fromEntries(tuning as Map<string, string>) } : {}),
 }
 const targets: Target[] = targetsOf(document)
 if (values.out) writeFileSync(values.out, `${JSON.stringify({ ...document, targets }, null, 1)}\n`)

@@ -13,8 +13,8 @@ interface Measured {
   readonly peers: readonly BenchResult[]
 }
 
-/** Seconds that a 4-GPU transpose of `bytes` needs over NVLink at 771 GB/s both ways a GPU: 3/4 of the data crosses, half each way. */
-const nvlinkBothWays = 771e9
+/** Bytes a second that NVLink carries from one H200 to another while nothing goes the other way; a quarter of 3/4 of a matrix arrives at each of 4. */
+const nvlinkOneWay = 392e9
 
 /**
  * NVIDIA's multi-gpu-programming-models samples (multi_threaded_p2p, single GPU) on the same kind of machine, residual every 100

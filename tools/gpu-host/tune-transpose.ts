@@ -1,11 +1,13 @@
 /*
- * Times the transpose's choices on this machine: transport, pieces a tile, arrival slots, and how programs become CUDA graphs.
+ * Times the transpose's choices on this machine: transport, gathering tiles, pieces a tile, arrival slots, and how programs become CUDA graphs.
  *   node tools/gpu-host/tune-transpose.ts [SIDES, default 8192,32768] [DEVICES, default all]
  * The matrix holds a repeated block of random elements; results are the table's to verify.
  */
 import {
   allocateSharded,
   compileTranspose,
+  type GatherTile,
+  gatherTileNames,
   type RecordTransposeOptions,
   recordTranspose,
   writeSharded,
@@ -14,9 +16,12 @@ import { cuda } from '@tandem-gpu/backend-cuda'
 import { openGroup } from '@tandem-gpu/core'
 
 const sides = (process.argv[2] ?? '8192,32768').split(',').map(Number)
-type Choice = Pick<RecordTransposeOptions<'f32'>, 'transport' | 'piecesPerTile' | 'arrivalSlots'>
+interface Choice extends Pick<RecordTransposeOptions<'f32'>, 'transport' | 'piecesPerTile' | 'arrivalSlots'> {
+  readonly gatherTile?: GatherTile
+}
 const choices: Choice[] = [
   { transport: 'direct' },
+  ...gatherTileNames.map((gatherTile) => ({ transport: 'gather' as const, gatherTile })),
   ...[1, 2, 4, 8].map((piecesPerTile) => ({ transport: 'copy' as const, piecesPerTile })),
   ...[2, 3].map((arrivalSlots) => ({ transport: 'copy' as const, piecesPerTile: 4, arrivalSlots })),
 ]
@@ -26,7 +31,6 @@ for (const lowering of ['graph-per-gpu', 'one-graph'] as const) {
     backends: [cuda({ lowering })],
     ...(process.argv[3] === undefined ? {} : { devices: Number(process.argv[3]) }),
   })
-  const kernel = await compileTranspose(group, 'f32')
   for (const side of sides) {
     const input = await allocateSharded(group, 'f32', side, side)
     const block = Float32Array.from({ length: 1_048_573 }, Math.random)
@@ -36,6 +40,7 @@ for (const lowering of ['graph-per-gpu', 'one-graph'] as const) {
     })
     const output = await allocateSharded(group, 'f32', side, side)
     for (const choice of choices) {
+      const kernel = await compileTranspose(group, 'f32', undefined, choice.gatherTile)
       const program = group.record(
         (r) => void recordTranspose(r, group, { ...choice, kernel, input, output }),
       )
@@ -54,9 +59,9 @@ for (const lowering of ['graph-per-gpu', 'one-graph'] as const) {
           )
       }
       program.destroy()
+      kernel.destroy()
     }
     for (const matrix of [input, output]) matrix.destroy()
   }
-  kernel.destroy()
   await group.destroy()
 }

@@ -92,7 +92,9 @@ export async function transpose<T extends TransposeType>(
     const fixed =
       options.kernel ?? options.gatherTile ?? options.chooseTransport ?? options.piecesPerTile ?? undefined
     const tuned =
-      options.tuning && fixed === undefined ? await tuneTranspose(group, input, output, options) : undefined
+      options.tuning && !group.software && fixed === undefined
+        ? await tuneTranspose(group, input, output, options)
+        : undefined
     const gatherTile =
       tuned?.choice.gatherTile ??
       options.gatherTile ??

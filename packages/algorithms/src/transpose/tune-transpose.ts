@@ -1,4 +1,4 @@
-import type { DeviceGroup, ElementType, Schedule } from '@tandem-gpu/core'
+import type { DeviceGroup, ElementType } from '@tandem-gpu/core'
 import type { ShardedMatrix } from '../sharded-matrix.ts'
 import { type Candidate, timeProgram, tune } from '../tuning/tune.ts'
 import { tuningKey } from '../tuning/tuning-key.ts'
@@ -79,8 +79,9 @@ export function choiceOptions({
 }
 
 /**
- * Chooses how to transpose `input` into `output`: from the store, else by timing the candidates on the two matrices, after which `output` is
- * the transpose. A software adapter gets the shipped choice, since its times say nothing about any other.
+ * Chooses how to transpose `input` into `output`: from the store, else by timing the candidates on the two matrices, overlapped, after which
+ * `output` is the transpose. The serial schedule gets the same choice, so that the two differ in nothing else. A software adapter gets the
+ * shipped choice, since its times say nothing about any other.
  */
 export async function tuneTranspose<T extends ElementType>(
   group: DeviceGroup,
@@ -89,16 +90,15 @@ export async function tuneTranspose<T extends ElementType>(
   options: {
     readonly tuning?: TuningStore | false
     readonly transport?: Transport | 'auto'
-    readonly schedule?: Schedule
     readonly signal?: AbortSignal
   },
 ): Promise<Candidate<TransposeChoice>> {
-  const { transport = 'auto', schedule = 'overlapped', signal } = options
+  const { transport = 'auto', signal } = options
   const { type, rows, columns } = input
   const key = tuningKey(group, {
     algorithm: 'transpose',
     version: 1,
-    traits: [type, schedule, transport],
+    traits: [type, transport],
     sizes: { rows, columns },
   })
   const empty = rows * columns === 0
@@ -112,7 +112,7 @@ export async function tuneTranspose<T extends ElementType>(
         const program = group.record(
           (recorder) =>
             void recordTranspose(recorder, group, { kernel, input, output, ...choiceOptions(choice) }),
-          { schedule, label: `transpose ${rows} × ${columns}, tuning` },
+          { label: `transpose ${rows} × ${columns}, tuning` },
         )
         try {
           return await timeProgram(group, program, limit, signal)

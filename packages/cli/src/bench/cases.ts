@@ -1,8 +1,16 @@
-import { jacobi, matmul, type Report, reduce, reductionKernelNames, transpose } from '@tandem-gpu/algorithms'
+import {
+  jacobi,
+  matmul,
+  type Report,
+  reduce,
+  reductionKernelNames,
+  type TuningOptions,
+  transpose,
+} from '@tandem-gpu/algorithms'
 import type { DeviceGroup, Schedule } from '@tandem-gpu/core'
 import { type BenchResult, benchResult } from './document.ts'
 
-export interface CaseSettings {
+export interface CaseSettings extends TuningOptions {
   readonly schedule: Schedule
   readonly verify: boolean
   readonly signal: AbortSignal

@@ -19,8 +19,9 @@ import type { CommandContext } from '../program.ts'
 import { formatNumber, formatSeconds } from '../quantity.ts'
 import { formatTable } from '../table.ts'
 import type { Terminal } from '../terminal.ts'
+import { addTuneOption, type TuneOption, tuningOptions } from '../tune-option.ts'
 
-interface BenchOptions extends Omit<GroupOptions, 'devices'> {
+interface BenchOptions extends Omit<GroupOptions, 'devices'>, TuneOption {
   readonly works: readonly WorkName[]
   readonly devices?: readonly number[]
   readonly schedules: readonly Schedule[]
@@ -53,7 +54,7 @@ export function benchCommand(context: CommandContext): Command {
     .option('--peers <file>', 'put the results of tools/peers beside ours')
     .option('--commit <id>', 'what was measured, for the document', 'unknown')
     .option('--report <file>', 'write one page of plots (HTML)')
-  addJsonOption(command)
+  addJsonOption(addTuneOption(command))
   return command.action(async (options: BenchOptions) => {
     const { terminal } = context
     const page = options.report === undefined ? undefined : await OutputFile.create(options.report)
@@ -89,7 +90,14 @@ async function runBench(
   const cases = options.works.flatMap((work) => benchCases(work, sizes))
   terminal.progress.start('Measuring', cases.length * counts.length * options.schedules.length)
   const { verify, samples } = options
-  const settings = { verify, samples, warmup: 2, seed: Date.now() % 2 ** 31, signal: terminal.signal }
+  const settings = {
+    verify,
+    samples,
+    warmup: 2,
+    seed: Date.now() % 2 ** 31,
+    signal: terminal.signal,
+    ...tuningOptions(options),
+  }
   const ours: BenchResult[] = []
   for (const devices of counts) {
     const group = await openGroup({

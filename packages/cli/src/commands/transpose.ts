@@ -1,4 +1,4 @@
-import { type TransposeReport, transpose } from '@tandem-gpu/algorithms'
+import { type Transport, type TransposeReport, transpose } from '@tandem-gpu/algorithms'
 import { Command, Option } from 'commander'
 import { type AlgorithmOptions, addAlgorithmOptions } from '../algorithm-options.ts'
 import { runAlgorithm } from '../algorithm-run.ts'
@@ -10,14 +10,15 @@ import { elementTypes, type NpyElementType } from '../npy/element-conversion.ts'
 import type { OutputFile } from '../output-file.ts'
 import type { CommandContext } from '../program.ts'
 import type { ReportLine } from '../report-text.ts'
+import { addTuneOption, type TuneOption, tuningOptions } from '../tune-option.ts'
 
-interface TransposeCommandOptions extends AlgorithmOptions {
+interface TransposeCommandOptions extends AlgorithmOptions, TuneOption {
   readonly rows?: number
   readonly cols?: number
   readonly type?: NpyElementType
   readonly input?: string
   readonly output?: string
-  readonly transport: 'auto' | 'copy' | 'direct'
+  readonly transport: 'auto' | Transport
   readonly compareSchedules?: boolean
 }
 
@@ -30,12 +31,15 @@ export function transposeCommand(context: CommandContext): Command {
     .option('--input <file>', 'transpose this .npy matrix instead')
     .option('--output <file>', 'write the transposed matrix as .npy')
     .addOption(
-      new Option('--transport <way>', 'how tiles travel: copies, or kernels that read the peer')
-        .choices(['auto', 'copy', 'direct'])
+      new Option(
+        '--transport <way>',
+        'how tiles travel: by copies, or kernels that read one peer (direct) or all at once (gather)',
+      )
+        .choices(['auto', 'copy', 'direct', 'gather'])
         .default('auto'),
     )
     .option('--compare-schedules', 'time the other schedule too')
-  addAlgorithmOptions(command)
+  addTuneOption(addAlgorithmOptions(command))
   return command.action(async (options: TransposeCommandOptions) => {
     if (options.input !== undefined && (options.rows !== undefined || options.cols !== undefined)) {
       throw new UsageError('--input has its own shape, so --rows and --cols cannot be given with it.')
@@ -57,6 +61,7 @@ export function transposeCommand(context: CommandContext): Command {
         const type = input?.type ?? options.type ?? 'f32'
         return transpose(group, {
           ...settings,
+          ...tuningOptions(options),
           rows,
           columns,
           type,
@@ -77,11 +82,16 @@ function describeTranspose(report: TransposeReport): readonly ReportLine[] {
     ['type', report.type],
     ['slice', `${times(report.slice)} a device`],
     ['tile', `${times(report.tile)} from device to device, in ${report.stages} stages`],
-    ['transport', `${report.transports.direct} tiles read from the peer, ${report.transports.copy} copied`],
+    ['transport', describeTransports(report)],
     [
       'kernel',
       `tiles of ${times(report.kernelTile)}, workgroups of ${times(report.workgroup)}, grid ${times(report.grid)}`,
     ],
     ...comparisonLine(report.comparison),
   ]
+}
+
+function describeTransports({ transports: { direct, gather, copy }, choice }: TransposeReport): string {
+  const ways = [`${direct + gather} tiles read from the peer`, `${copy} copied`]
+  return `${ways.join(', ')}${choice === undefined ? '' : ` (choice: ${choice})`}`
 }

@@ -1,0 +1,20 @@
+import type { TuningOptions } from '@tandem-gpu/algorithms'
+import type { Command } from 'commander'
+import { TuningFile } from './tuning-file.ts'
+
+/** On commands whose algorithms choose between measured candidates. */
+export interface TuneOption {
+  readonly tune: boolean
+}
+
+export function addTuneOption(command: Command): Command {
+  return command.option(
+    '--no-tune',
+    'take the shipped choices of kernels and transports instead of measuring on a shape’s first use',
+  )
+}
+
+/** For the options of an algorithm. */
+export function tuningOptions({ tune }: TuneOption): TuningOptions {
+  return { tuning: tune && new TuningFile() }
+}
