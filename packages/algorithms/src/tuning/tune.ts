@@ -12,6 +12,10 @@ export interface Candidate<C> {
 /** A later candidate replaces an earlier one only where it is faster by this much, so that noise does not decide between equals. */
 const advantage = 0.98
 
+/** Backends may try several ways of launching a program in its first runs. */
+const warmUpRuns = 10
+const warmUpSeconds = 1
+
 /** Candidates that cannot run are left out; anything else that goes wrong is the caller's to know. */
 const unfit: ReadonlySet<GpuErrorCode> = new Set(['out-of-memory', 'too-large', 'unsupported', 'compilation'])
 
@@ -63,8 +67,12 @@ export async function timeProgram(
   const seconds = async (repetitions: number) =>
     (await group.queue.run(program, repetitions, options)).seconds / repetitions
   await program.prepare()
-  await seconds(1)
-  const repetitions = Math.max(1, Math.min(200, Math.ceil(2e-3 / Math.max(1e-6, await seconds(1)))))
+  let last = await seconds(1)
+  for (let spent = last, run = 1; run < warmUpRuns && spent < warmUpSeconds; run++) {
+    last = await seconds(1)
+    spent += last
+  }
+  const repetitions = Math.max(1, Math.min(200, Math.ceil(2e-3 / Math.max(1e-6, last))))
   const samples = [await seconds(repetitions)]
   if (samples[0]! > 1.5 * limit) return samples[0]!
   const count = samples[0]! > 0.2 ? 5 : 7
