@@ -138,7 +138,7 @@ function assemble(
   const fragments = fragmentsFor(body, marks)
   const head = [
     `// ${label.replaceAll('\n', ' ')}: translated from WGSL, bounds: ${options.bounds}`,
-    '#pragma nv_diag_suppress 177',
+    '#pragma nv_diag_suppress 177,186',
     'namespace wgsl {',
     ...preludeText(fragments, 'cuda').split('\n'),
     '',

@@ -14,12 +14,21 @@ import type {
   LocalVariable,
   Parameter,
   Place,
-  ScalarKind,
   Statement,
   SwizzleAssign,
   Type,
 } from '../ir.ts'
 import { rootOf } from '../walk.ts'
+import {
+  builtinCallComponents,
+  builtinComponents,
+  type Components,
+  constantElements,
+  scalarOf,
+  wholeComponents,
+  zeroComponents,
+} from './component-ranges.ts'
+import { alwaysLeaves, isStraight } from './control-flow.ts'
 import { type Fact, Facts, Keys, lengthKey } from './facts.ts'
 import { applyOperator, contains, type Interval, interval, join, meet, whole } from './interval.ts'
 import { counterOf } from './loops.ts'
@@ -38,15 +47,9 @@ export interface Ranges {
   isExact(operation: Binary | CompoundAssign): boolean
 }
 
-/** One interval for each component of an integer scalar or vector. */
-type Components = readonly Interval[]
-
 /** Passes over a function after which bounds that still grow are given up. */
 const passesBeforeWidening = 3
 const mostPasses = 12
-
-/** The most workgroups in a dimension, which every backend enforces. */
-const mostWorkgroups = 65535
 
 /** Finds the ranges of a module's integers: from built-in values, masks, loops and conditions. */
 export function findRanges(module: IrModule): Ranges {
@@ -601,50 +604,8 @@ class RangeAnalysis implements Ranges {
 
   #builtin(e: BuiltinCall): Components | undefined {
     const args = e.args.map((a) => this.#value(a))
-    if (e.type === undefined) return undefined
-    const all = wholeComponents(e.type)
-    if (all === undefined) return undefined
-    const at = (i: number, c: number) => args[i]?.[c] ?? args[i]?.[0] ?? all[c]!
-    switch (e.name) {
-      case 'min':
-        return all.map((_, c) =>
-          interval(Math.min(at(0, c).low, at(1, c).low), Math.min(at(0, c).high, at(1, c).high)),
-        )
-      case 'max':
-        return all.map((_, c) =>
-          interval(Math.max(at(0, c).low, at(1, c).low), Math.max(at(0, c).high, at(1, c).high)),
-        )
-      case 'clamp':
-        return all.map((_, c) => {
-          const raised = interval(
-            Math.max(at(0, c).low, at(1, c).low),
-            Math.max(at(0, c).high, at(1, c).high),
-          )
-          return interval(Math.min(raised.low, at(2, c).low), Math.min(raised.high, at(2, c).high))
-        })
-      case 'select':
-        return all.map((_, c) => join(at(0, c), at(1, c)))
-      case 'abs':
-        return all.map((a, c) => {
-          const v = at(0, c)
-          if (v.low >= 0) return v
-          return v.low > -2147483648 ? interval(v.high < 0 ? -v.high : 0, Math.max(-v.low, v.high)) : a
-        })
-      case 'countOneBits':
-      case 'countLeadingZeros':
-      case 'countTrailingZeros':
-        return all.map(() => interval(0, 32))
-      case 'extractBits': {
-        const count = args[2]?.[0]
-        return all.map((a) =>
-          a.low === 0 && count !== undefined && count.high < 32 ? interval(0, 2 ** count.high - 1) : a,
-        )
-      }
-      case 'sign':
-        return all.map(() => interval(-1, 1))
-      default:
-        return all
-    }
+    const all = e.type && wholeComponents(e.type)
+    return all && builtinCallComponents(e.name, args, all)
   }
 
   #call(e: Call): Components | undefined {
@@ -705,82 +666,5 @@ class RangeAnalysis implements Ranges {
     this.#recording = recording
     this.#facts = facts
     return isKnown ? result : undefined
-  }
-}
-
-function isStraight(block: Block): boolean {
-  return block.statements.every(
-    (s) =>
-      s.kind === 'let' ||
-      s.kind === 'return' ||
-      (s.kind === 'block' && isStraight(s)) ||
-      (s.kind === 'if' && isStraight(s.then) && (s.otherwise === undefined || isStraight(s.otherwise))),
-  )
-}
-
-/** Control never reaches the end of the statement. */
-function alwaysLeaves(s: Statement): boolean {
-  switch (s.kind) {
-    case 'block':
-      return s.statements.some(alwaysLeaves)
-    case 'if':
-      return s.otherwise !== undefined && alwaysLeaves(s.then) && alwaysLeaves(s.otherwise)
-    default:
-      return s.kind === 'return' || s.kind === 'break' || s.kind === 'continue'
-  }
-}
-
-function scalarOf(type: Type): ScalarKind {
-  return type.kind === 'scalar' || type.kind === 'vector' ? type.scalar : 'f32'
-}
-
-/** All values of an integer scalar or vector type. */
-function wholeComponents(type: Type): Components | undefined {
-  const all = whole(scalarOf(type))
-  if (all === undefined) return undefined
-  return Array.from({ length: type.kind === 'vector' ? type.size : 1 }, () => all)
-}
-
-function zeroComponents(type: Type): Components | undefined {
-  return wholeComponents(type)?.map(() => interval(0, 0))
-}
-
-/** The values in a constant array of integers. */
-function constantElements(base: Expression): Components | undefined {
-  const value = base.kind === 'constant' ? base.constant.value : undefined
-  if (value?.kind !== 'construct') return undefined
-  let range: Interval | undefined
-  for (const a of value.args) {
-    if (a.kind !== 'literal' || whole(a.type.scalar) === undefined) return undefined
-    const v = interval(Number(a.value), Number(a.value))
-    range = range === undefined ? v : join(range, v)
-  }
-  return range && [range]
-}
-
-function builtinComponents(module: IrModule, p: Parameter): Components {
-  const size = module.workgroupSize
-  const threads = size[0] * size[1] * size[2]
-  switch (p.builtin) {
-    case 'local_invocation_id':
-      return size.map((n) => interval(0, n - 1))
-    case 'local_invocation_index':
-      return [interval(0, threads - 1)]
-    case 'global_invocation_id':
-      return size.map((n) => interval(0, n * mostWorkgroups - 1))
-    case 'workgroup_id':
-      return size.map(() => interval(0, mostWorkgroups - 1))
-    case 'num_workgroups':
-      return size.map(() => interval(1, mostWorkgroups))
-    case 'subgroup_invocation_id':
-      return [interval(0, Math.min(31, threads - 1))]
-    case 'subgroup_size':
-      return [interval(32, 32)]
-    case 'subgroup_id':
-      return [interval(0, Math.ceil(threads / 32) - 1)]
-    case 'num_subgroups':
-      return [interval(Math.ceil(threads / 32), Math.ceil(threads / 32))]
-    default:
-      return wholeComponents(p.type)!
   }
 }

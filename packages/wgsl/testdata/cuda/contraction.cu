@@ -1,5 +1,5 @@
 // contraction.wgsl: translated from WGSL, bounds: clamp
-#pragma nv_diag_suppress 177
+#pragma nv_diag_suppress 177,186
 namespace wgsl {
 #define WGSL_FN __device__ __forceinline__
 WGSL_FN float ptx_div(float a, float b) { float r; asm("div.full.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b)); return r; }

@@ -1,5 +1,5 @@
 // float-to-integer.wgsl: translated from WGSL, bounds: clamp
-#pragma nv_diag_suppress 177
+#pragma nv_diag_suppress 177,186
 namespace wgsl {
 #define WGSL_FN __device__ __forceinline__
 // Conversion of a float to an integer truncates and clamps to the largest float that the integer type can hold.

@@ -1,5 +1,5 @@
 // loops.wgsl: translated from WGSL, bounds: clamp
-#pragma nv_diag_suppress 177
+#pragma nv_diag_suppress 177,186
 namespace wgsl {
 #define WGSL_FN __device__ __forceinline__
 template <class T> WGSL_FN T select(T no, T yes, bool condition) { return condition ? yes : no; }

@@ -1,5 +1,5 @@
 // out-of-bounds.wgsl: translated from WGSL, bounds: unchecked
-#pragma nv_diag_suppress 177
+#pragma nv_diag_suppress 177,186
 namespace wgsl {
 #define WGSL_FN __device__ __forceinline__
 #define WGSL_CTOR __host__ __device__ __forceinline__ constexpr

@@ -1,5 +1,5 @@
 // shift-mask.wgsl: translated from WGSL, bounds: clamp
-#pragma nv_diag_suppress 177
+#pragma nv_diag_suppress 177,186
 namespace wgsl {
 #define WGSL_FN __device__ __forceinline__
 // Only the low five bits of a shift amount count.

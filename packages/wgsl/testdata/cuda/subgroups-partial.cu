@@ -1,5 +1,5 @@
 // subgroups-partial.wgsl: translated from WGSL, bounds: clamp
-#pragma nv_diag_suppress 177
+#pragma nv_diag_suppress 177,186
 namespace wgsl {
 #define WGSL_FN __device__ __forceinline__
 // i32 wraps around: the sum is formed in unsigned arithmetic.

@@ -1,5 +1,5 @@
 // workgroup-zero.wgsl: translated from WGSL, bounds: clamp
-#pragma nv_diag_suppress 177
+#pragma nv_diag_suppress 177,186
 namespace wgsl {
 #define WGSL_FN __device__ __forceinline__
 WGSL_FN float min(float a, float b) { return fminf(a, b); }

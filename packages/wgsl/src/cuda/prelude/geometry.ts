@@ -11,12 +11,12 @@ export const geometryFragments: readonly Fragment[] = [
   { provides: ['dot'], source: [2, 3, 4].map(dot).join('\n') },
   {
     provides: ['cross'],
-    source: String.raw`template <class T> WGSL_FN vec<T, 3> cross(vec<T, 3> a, vec<T, 3> b) { return vec<T, 3>(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x); }`,
+    source: `template <class T> WGSL_FN vec<T, 3> cross(vec<T, 3> a, vec<T, 3> b) { return vec<T, 3>(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x); }`,
   },
   {
     provides: ['length', 'distance', 'normalize'],
     needs: ['vector_operator_sub', 'vector_operator_mul'],
-    source: String.raw`WGSL_FN float length(float a) { return fabsf(a); }
+    source: `WGSL_FN float length(float a) { return fabsf(a); }
 template <int N> WGSL_FN float length(vec<float, N> a) { return ptx_sqrt(dot(a, a)); }
 WGSL_FN float distance(float a, float b) { return fabsf(a - b); }
 template <int N> WGSL_FN float distance(vec<float, N> a, vec<float, N> b) { return length(a - b); }
@@ -25,7 +25,7 @@ template <int N> WGSL_FN vec<float, N> normalize(vec<float, N> a) { return a * p
   {
     provides: ['length', 'distance', 'normalize'],
     when: ['f16'],
-    source: String.raw`WGSL_FN f16 length(f16 a) { return f16(fabsf((float)a)); }
+    source: `WGSL_FN f16 length(f16 a) { return f16(fabsf((float)a)); }
 template <int N> WGSL_FN f16 length(vec<f16, N> a) { return f16(length(convert<float>(a))); }
 WGSL_FN f16 distance(f16 a, f16 b) { return length(a - b); }
 template <int N> WGSL_FN f16 distance(vec<f16, N> a, vec<f16, N> b) { return length(a - b); }
@@ -34,7 +34,7 @@ template <int N> WGSL_FN vec<f16, N> normalize(vec<f16, N> a) { return convert<f
   {
     provides: ['faceForward', 'reflect', 'refract'],
     needs: ['vector_operator_sub', 'vector_operator_mul', 'vector_operator_neg'],
-    source: String.raw`template <class T, int N> WGSL_FN vec<T, N> faceForward(vec<T, N> a, vec<T, N> b, vec<T, N> c) { return dot(b, c) < T(0.0f) ? a : -a; }
+    source: `template <class T, int N> WGSL_FN vec<T, N> faceForward(vec<T, N> a, vec<T, N> b, vec<T, N> c) { return dot(b, c) < T(0.0f) ? a : -a; }
 template <class T, int N> WGSL_FN vec<T, N> reflect(vec<T, N> a, vec<T, N> b) { return a - b * (T(2.0f) * dot(b, a)); }
 template <class T, int N> WGSL_FN vec<T, N> refract(vec<T, N> a, vec<T, N> b, T ratio) {
   const T cosine = dot(b, a);
@@ -83,7 +83,7 @@ template <class T, int K, int C, int R> WGSL_FN mat<T, C, R> operator*(mat<T, K,
   },
   {
     provides: ['transpose'],
-    source: String.raw`template <class T, int R> WGSL_FN mat<T, R, 2> transpose(mat<T, 2, R> a) {
+    source: `template <class T, int R> WGSL_FN mat<T, R, 2> transpose(mat<T, 2, R> a) {
   if constexpr (R == 2) return mat<T, R, 2>(vec<T, 2>(a[0].x, a[1].x), vec<T, 2>(a[0].y, a[1].y));
   else if constexpr (R == 3) return mat<T, R, 2>(vec<T, 2>(a[0].x, a[1].x), vec<T, 2>(a[0].y, a[1].y), vec<T, 2>(a[0].z, a[1].z));
   else return mat<T, R, 2>(vec<T, 2>(a[0].x, a[1].x), vec<T, 2>(a[0].y, a[1].y), vec<T, 2>(a[0].z, a[1].z), vec<T, 2>(a[0].w, a[1].w));
@@ -101,7 +101,7 @@ template <class T, int R> WGSL_FN mat<T, R, 4> transpose(mat<T, 4, R> a) {
   },
   {
     provides: ['determinant'],
-    source: String.raw`template <class T> WGSL_FN T determinant3(vec<T, 3> a, vec<T, 3> b, vec<T, 3> c) { return a.x * (b.y * c.z - c.y * b.z) - b.x * (a.y * c.z - c.y * a.z) + c.x * (a.y * b.z - b.y * a.z); }
+    source: `template <class T> WGSL_FN T determinant3(vec<T, 3> a, vec<T, 3> b, vec<T, 3> c) { return a.x * (b.y * c.z - c.y * b.z) - b.x * (a.y * c.z - c.y * a.z) + c.x * (a.y * b.z - b.y * a.z); }
 template <class T> WGSL_FN T determinant(mat<T, 2, 2> a) { return a[0].x * a[1].y - a[1].x * a[0].y; }
 template <class T> WGSL_FN T determinant(mat<T, 3, 3> a) { return determinant3(a[0], a[1], a[2]); }
 template <class T> WGSL_FN T determinant(mat<T, 4, 4> a) {

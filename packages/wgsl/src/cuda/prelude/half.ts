@@ -5,20 +5,20 @@ export const halfFragments: readonly Fragment[] = [
   {
     provides: ['f16', 'f16_bits', 'ptx_f16_to_f32', 'ptx_f32_to_f16'],
     ptx: true,
-    source: String.raw`WGSL_FN float ptx_f16_to_f32(unsigned short a) { float r; asm("cvt.f32.f16 %0, %1;" : "=f"(r) : "h"(a)); return r; }
+    source: `WGSL_FN float ptx_f16_to_f32(unsigned short a) { float r; asm("cvt.f32.f16 %0, %1;" : "=f"(r) : "h"(a)); return r; }
 WGSL_FN unsigned short ptx_f32_to_f16(float a) { unsigned short r; asm("cvt.rn.f16.f32 %0, %1;" : "=h"(r) : "f"(a)); return r; }`,
   },
   {
     provides: ['f16'],
     ptx: true,
-    source: String.raw`WGSL_FN unsigned short ptx_f16_add(unsigned short a, unsigned short b) { unsigned short r; asm("add.f16 %0, %1, %2;" : "=h"(r) : "h"(a), "h"(b)); return r; }
+    source: `WGSL_FN unsigned short ptx_f16_add(unsigned short a, unsigned short b) { unsigned short r; asm("add.f16 %0, %1, %2;" : "=h"(r) : "h"(a), "h"(b)); return r; }
 WGSL_FN unsigned short ptx_f16_sub(unsigned short a, unsigned short b) { unsigned short r; asm("sub.f16 %0, %1, %2;" : "=h"(r) : "h"(a), "h"(b)); return r; }
 WGSL_FN unsigned short ptx_f16_mul(unsigned short a, unsigned short b) { unsigned short r; asm("mul.f16 %0, %1, %2;" : "=h"(r) : "h"(a), "h"(b)); return r; }
 WGSL_FN unsigned short ptx_f16_fma(unsigned short a, unsigned short b, unsigned short c) { unsigned short r; asm("fma.rn.f16 %0, %1, %2, %3;" : "=h"(r) : "h"(a), "h"(b), "h"(c)); return r; }`,
   },
   {
     provides: ['f16', 'f16_bits'],
-    source: String.raw`struct f16 {
+    source: `struct f16 {
   unsigned short bits;
   f16() = default;
   explicit __device__ __forceinline__ f16(float a) : bits(ptx_f32_to_f16(a)) {}
@@ -44,7 +44,7 @@ WGSL_FN bool operator>=(f16 a, f16 b) { return (float)a >= (float)b; }`,
   {
     provides: ['add', 'sub', 'mul', 'neg'],
     when: ['f16'],
-    source: String.raw`WGSL_FN f16 add(f16 a, f16 b) { return a + b; }
+    source: `WGSL_FN f16 add(f16 a, f16 b) { return a + b; }
 WGSL_FN f16 sub(f16 a, f16 b) { return a - b; }
 WGSL_FN f16 mul(f16 a, f16 b) { return a * b; }
 WGSL_FN f16 neg(f16 a) { return -a; }`,
@@ -53,13 +53,13 @@ WGSL_FN f16 neg(f16 a) { return -a; }`,
     // The quotient of two f16 in f32, rounded again, is the correctly rounded one.
     provides: ['div', 'rem'],
     when: ['f16'],
-    source: String.raw`WGSL_FN f16 div(f16 a, f16 b) { return f16((float)a / (float)b); }
+    source: `WGSL_FN f16 div(f16 a, f16 b) { return f16((float)a / (float)b); }
 WGSL_FN f16 rem(f16 a, f16 b) { return f16(fmodf((float)a, (float)b)); }`,
   },
   {
     provides: ['convert'],
     when: ['f16'],
-    source: String.raw`template <> __device__ __forceinline__ int convert<int, f16>(f16 a) { return convert<int>((float)a); }
+    source: `template <> __device__ __forceinline__ int convert<int, f16>(f16 a) { return convert<int>((float)a); }
 template <> __device__ __forceinline__ unsigned convert<unsigned, f16>(f16 a) { return convert<unsigned>((float)a); }
 template <> __device__ __forceinline__ bool convert<bool, f16>(f16 a) { return (a.bits & 0x7fff) != 0; }`,
   },

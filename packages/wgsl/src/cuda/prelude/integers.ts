@@ -4,7 +4,7 @@ import { type Fragment, lift } from './fragment.ts'
 export const integerFragments: readonly Fragment[] = [
   {
     provides: ['countLeadingZeros', 'countOneBits', 'countTrailingZeros', 'reverseBits'],
-    source: String.raw`WGSL_FN unsigned countLeadingZeros(unsigned a) { return (unsigned)__clz((int)a); }
+    source: `WGSL_FN unsigned countLeadingZeros(unsigned a) { return (unsigned)__clz((int)a); }
 WGSL_FN int countLeadingZeros(int a) { return __clz(a); }
 WGSL_FN unsigned countOneBits(unsigned a) { return (unsigned)__popc(a); }
 WGSL_FN int countOneBits(int a) { return __popc((unsigned)a); }
@@ -16,7 +16,7 @@ WGSL_FN int reverseBits(int a) { return (int)__brev((unsigned)a); }`,
   ...lift(1, 'countLeadingZeros', 'countOneBits', 'countTrailingZeros', 'reverseBits'),
   {
     provides: ['firstLeadingBit', 'firstTrailingBit'],
-    source: String.raw`WGSL_FN unsigned firstLeadingBit(unsigned a) { return a == 0u ? 0xffffffffu : 31u - (unsigned)__clz((int)a); }
+    source: `WGSL_FN unsigned firstLeadingBit(unsigned a) { return a == 0u ? 0xffffffffu : 31u - (unsigned)__clz((int)a); }
 WGSL_FN int firstLeadingBit(int a) { return (int)firstLeadingBit((unsigned)(a < 0 ? ~a : a)); }
 WGSL_FN unsigned firstTrailingBit(unsigned a) { return (unsigned)__ffs((int)a) - 1u; }
 WGSL_FN int firstTrailingBit(int a) { return __ffs(a) - 1; }`,
@@ -24,7 +24,7 @@ WGSL_FN int firstTrailingBit(int a) { return __ffs(a) - 1; }`,
   ...lift(1, 'firstLeadingBit', 'firstTrailingBit'),
   {
     provides: ['extractBits'],
-    source: String.raw`// Bits [offset, offset + count) of a; both are cut to what lies within 32 bits.
+    source: `// Bits [offset, offset + count) of a; both are cut to what lies within 32 bits.
 WGSL_FN unsigned extractBits(unsigned a, unsigned offset, unsigned count) {
   const unsigned o = offset < 32u ? offset : 32u, c = count < 32u - o ? count : 32u - o;
   return c == 0u ? 0u : (a << (32u - o - c)) >> (32u - c);
@@ -36,7 +36,7 @@ WGSL_FN int extractBits(int a, unsigned offset, unsigned count) {
   },
   {
     provides: ['insertBits'],
-    source: String.raw`WGSL_FN unsigned insertBits(unsigned a, unsigned bits, unsigned offset, unsigned count) {
+    source: `WGSL_FN unsigned insertBits(unsigned a, unsigned bits, unsigned offset, unsigned count) {
   const unsigned o = offset < 32u ? offset : 32u, c = count < 32u - o ? count : 32u - o;
   if (c == 0u) return a;
   const unsigned mask = (0xffffffffu >> (32u - c)) << o;
@@ -72,13 +72,13 @@ WGSL_FN int insertBits(int a, int bits, unsigned offset, unsigned count) { retur
   },
   {
     provides: ['all', 'any'],
-    source: String.raw`WGSL_FN bool all(bool a) { return a; }
+    source: `WGSL_FN bool all(bool a) { return a; }
 WGSL_FN bool any(bool a) { return a; }`,
   },
   {
     provides: ['all', 'any'],
     when: ['vec'],
-    source: String.raw`WGSL_FN bool all(vec2b a) { return a.x && a.y; }
+    source: `WGSL_FN bool all(vec2b a) { return a.x && a.y; }
 WGSL_FN bool all(vec3b a) { return a.x && a.y && a.z; }
 WGSL_FN bool all(vec4b a) { return a.x && a.y && a.z && a.w; }
 WGSL_FN bool any(vec2b a) { return a.x || a.y; }
@@ -87,12 +87,12 @@ WGSL_FN bool any(vec4b a) { return a.x || a.y || a.z || a.w; }`,
   },
   {
     provides: ['dot4U8Packed', 'dot4I8Packed'],
-    source: String.raw`WGSL_FN unsigned dot4U8Packed(unsigned a, unsigned b) { return __dp4a(a, b, 0u); }
+    source: `WGSL_FN unsigned dot4U8Packed(unsigned a, unsigned b) { return __dp4a(a, b, 0u); }
 WGSL_FN int dot4I8Packed(unsigned a, unsigned b) { return __dp4a((int)a, (int)b, 0); }`,
   },
   {
     provides: ['pack4x8snorm', 'pack4x8unorm', 'unpack4x8snorm', 'unpack4x8unorm'],
-    source: String.raw`WGSL_FN unsigned snorm8(float a) { return (unsigned)(int)floorf(0.5f + 127.0f * fminf(1.0f, fmaxf(-1.0f, a))) & 0xffu; }
+    source: `WGSL_FN unsigned snorm8(float a) { return (unsigned)(int)floorf(0.5f + 127.0f * fminf(1.0f, fmaxf(-1.0f, a))) & 0xffu; }
 WGSL_FN unsigned unorm8(float a) { return (unsigned)floorf(0.5f + 255.0f * fminf(1.0f, fmaxf(0.0f, a))); }
 WGSL_FN unsigned pack4x8snorm(vec4f a) { return snorm8(a.x) | snorm8(a.y) << 8 | snorm8(a.z) << 16 | snorm8(a.w) << 24; }
 WGSL_FN unsigned pack4x8unorm(vec4f a) { return unorm8(a.x) | unorm8(a.y) << 8 | unorm8(a.z) << 16 | unorm8(a.w) << 24; }
@@ -102,7 +102,7 @@ WGSL_FN vec4f unpack4x8unorm(unsigned a) { return vec4f((float)(a & 0xffu) / 255
   },
   {
     provides: ['pack2x16snorm', 'pack2x16unorm', 'unpack2x16snorm', 'unpack2x16unorm'],
-    source: String.raw`WGSL_FN unsigned snorm16(float a) { return (unsigned)(int)floorf(0.5f + 32767.0f * fminf(1.0f, fmaxf(-1.0f, a))) & 0xffffu; }
+    source: `WGSL_FN unsigned snorm16(float a) { return (unsigned)(int)floorf(0.5f + 32767.0f * fminf(1.0f, fmaxf(-1.0f, a))) & 0xffffu; }
 WGSL_FN unsigned unorm16(float a) { return (unsigned)floorf(0.5f + 65535.0f * fminf(1.0f, fmaxf(0.0f, a))); }
 WGSL_FN unsigned pack2x16snorm(vec2f a) { return snorm16(a.x) | snorm16(a.y) << 16; }
 WGSL_FN unsigned pack2x16unorm(vec2f a) { return unorm16(a.x) | unorm16(a.y) << 16; }
@@ -111,12 +111,12 @@ WGSL_FN vec2f unpack2x16unorm(unsigned a) { return vec2f((float)(a & 0xffffu) / 
   },
   {
     provides: ['pack2x16float', 'unpack2x16float'],
-    source: String.raw`WGSL_FN unsigned pack2x16float(vec2f a) { return (unsigned)ptx_f32_to_f16(a.x) | (unsigned)ptx_f32_to_f16(a.y) << 16; }
+    source: `WGSL_FN unsigned pack2x16float(vec2f a) { return (unsigned)ptx_f32_to_f16(a.x) | (unsigned)ptx_f32_to_f16(a.y) << 16; }
 WGSL_FN vec2f unpack2x16float(unsigned a) { return vec2f(ptx_f16_to_f32((unsigned short)(a & 0xffffu)), ptx_f16_to_f32((unsigned short)(a >> 16))); }`,
   },
   {
     provides: ['pack4xI8', 'pack4xU8', 'pack4xI8Clamp', 'pack4xU8Clamp', 'unpack4xI8', 'unpack4xU8'],
-    source: String.raw`WGSL_FN unsigned pack4xU8(vec4u a) { return (a.x & 0xffu) | (a.y & 0xffu) << 8 | (a.z & 0xffu) << 16 | a.w << 24; }
+    source: `WGSL_FN unsigned pack4xU8(vec4u a) { return (a.x & 0xffu) | (a.y & 0xffu) << 8 | (a.z & 0xffu) << 16 | a.w << 24; }
 WGSL_FN unsigned pack4xI8(vec4i a) { return pack4xU8(vec4u((unsigned)a.x, (unsigned)a.y, (unsigned)a.z, (unsigned)a.w)); }
 WGSL_FN unsigned clamp_u8(unsigned a) { return a > 255u ? 255u : a; }
 WGSL_FN int clamp_i8(int a) { return a > 127 ? 127 : a < -128 ? -128 : a; }

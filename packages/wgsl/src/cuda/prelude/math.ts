@@ -73,7 +73,7 @@ export const mathFragments: readonly Fragment[] = [
   {
     // __sinf and __cosf are exact to 2^-21 in [-pi, pi] only. Two steps keep the error small up to about 10^5.
     provides: ['reduce_angle'],
-    source: String.raw`WGSL_FN float reduce_angle(float a) {
+    source: `WGSL_FN float reduce_angle(float a) {
   const float turns = rintf(a * 0.15915494309189535f);
   return fmaf(turns, 1.7484556e-07f, fmaf(turns, -6.2831855f, a));
 }`,
@@ -106,7 +106,7 @@ export const mathFragments: readonly Fragment[] = [
   ...lift(3, 'fma'),
   {
     provides: ['abs'],
-    source: String.raw`WGSL_FN float abs(float a) { return fabsf(a); }
+    source: `WGSL_FN float abs(float a) { return fabsf(a); }
 WGSL_FN unsigned abs(unsigned a) { return a; }
 WGSL_FN int abs(int a) { return a < 0 ? (int)(0u - (unsigned)a) : a; }`,
   },
@@ -118,7 +118,7 @@ WGSL_FN int abs(int a) { return a < 0 ? (int)(0u - (unsigned)a) : a; }`,
   ...lift(1, 'abs'),
   {
     provides: ['sign'],
-    source: String.raw`WGSL_FN float sign(float a) { return a > 0.0f ? 1.0f : a < 0.0f ? -1.0f : 0.0f; }
+    source: `WGSL_FN float sign(float a) { return a > 0.0f ? 1.0f : a < 0.0f ? -1.0f : 0.0f; }
 WGSL_FN int sign(int a) { return a > 0 ? 1 : a < 0 ? -1 : 0; }`,
   },
   {
@@ -129,7 +129,7 @@ WGSL_FN int sign(int a) { return a > 0 ? 1 : a < 0 ? -1 : 0; }`,
   ...lift(1, 'sign'),
   {
     provides: ['min', 'max'],
-    source: String.raw`WGSL_FN float min(float a, float b) { return fminf(a, b); }
+    source: `WGSL_FN float min(float a, float b) { return fminf(a, b); }
 WGSL_FN float max(float a, float b) { return fmaxf(a, b); }
 WGSL_FN int min(int a, int b) { return a < b ? a : b; }
 WGSL_FN int max(int a, int b) { return a > b ? a : b; }
@@ -139,7 +139,7 @@ WGSL_FN unsigned max(unsigned a, unsigned b) { return a > b ? a : b; }`,
   {
     provides: ['min', 'max'],
     when: ['f16'],
-    source: String.raw`WGSL_FN f16 min(f16 a, f16 b) { return b < a ? b : a; }
+    source: `WGSL_FN f16 min(f16 a, f16 b) { return b < a ? b : a; }
 WGSL_FN f16 max(f16 a, f16 b) { return a < b ? b : a; }`,
   },
   ...lift(2, 'min', 'max'),
@@ -169,7 +169,7 @@ WGSL_FN f16 max(f16 a, f16 b) { return a < b ? b : a; }`,
   ...lift(1, 'quantizeToF16'),
   {
     provides: ['modf', 'modf_fract'],
-    source: String.raw`template <class T> WGSL_FN T modf_fract(T a) { return a - trunc(a); }
+    source: `template <class T> WGSL_FN T modf_fract(T a) { return a - trunc(a); }
 template <class Result, class T> WGSL_FN Result modf(T a) { return Result(modf_fract(a), trunc(a)); }`,
   },
   {
@@ -179,7 +179,7 @@ template <class Result, class T> WGSL_FN Result modf(T a) { return Result(modf_f
   },
   {
     provides: ['frexp', 'frexp_fract', 'frexp_exponent'],
-    source: String.raw`// a = fract * 2^exponent with |fract| in [0.5, 1), or both 0.
+    source: `// a = fract * 2^exponent with |fract| in [0.5, 1), or both 0.
 WGSL_FN int frexp_exponent(float a) {
   const unsigned bits = __float_as_uint(a) & 0x7fffffffu;
   if (bits == 0u) return 0;
@@ -197,7 +197,7 @@ WGSL_FN float frexp_fract(float a) {
   {
     provides: ['frexp'],
     when: ['f16'],
-    source: String.raw`WGSL_FN int frexp_exponent(f16 a) { return frexp_exponent((float)a); }
+    source: `WGSL_FN int frexp_exponent(f16 a) { return frexp_exponent((float)a); }
 WGSL_FN f16 frexp_fract(f16 a) { return f16(frexp_fract((float)a)); }`,
   },
   ...lift(1, 'frexp_exponent', 'frexp_fract'),
@@ -208,6 +208,6 @@ WGSL_FN f16 frexp_fract(f16 a) { return f16(frexp_fract((float)a)); }`,
   },
   {
     provides: ['frexp'],
-    source: String.raw`template <class Result, class T> WGSL_FN Result frexp(T a) { return Result(frexp_fract(a), frexp_exponent(a)); }`,
+    source: `template <class Result, class T> WGSL_FN Result frexp(T a) { return Result(frexp_fract(a), frexp_exponent(a)); }`,
   },
 ]

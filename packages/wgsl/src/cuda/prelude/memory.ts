@@ -6,7 +6,7 @@ const atomicTypes = ['int', 'unsigned'] as const
 export const memoryFragments: readonly Fragment[] = [
   {
     provides: ['array_length'],
-    source: String.raw`// Elements of a runtime-sized array that starts at 'offset' in a binding.
+    source: `// Elements of a runtime-sized array that starts at 'offset' in a binding.
 WGSL_FN unsigned array_length(unsigned long long bytes, unsigned offset, unsigned stride) {
   const unsigned long long rest = bytes < offset ? 0ull : bytes - offset;
   unsigned elements = (unsigned)(rest >> 32) >= stride ? 0xffffffffu : (unsigned)(rest / stride);
@@ -16,7 +16,7 @@ WGSL_FN unsigned array_length(unsigned long long bytes, unsigned offset, unsigne
   },
   {
     provides: ['tail'],
-    source: String.raw`// The runtime-sized array at the end of a structure.
+    source: `// The runtime-sized array at the end of a structure.
 template <class T> WGSL_FN T* tail(void* base, unsigned offset) { return reinterpret_cast<T*>(static_cast<char*>(base) + offset); }
 template <class T> WGSL_FN const T* tail(const void* base, unsigned offset) { return reinterpret_cast<const T*>(static_cast<const char*>(base) + offset); }`,
   },
@@ -44,7 +44,7 @@ template <class T> WGSL_FN void store_padded(T& to, const T& value);`,
   {
     provides: ['load_uniform'],
     ptx: true,
-    source: String.raw`// A uniform buffer's value: the 16-byte chunks that are used, loaded here and now.
+    source: `// A uniform buffer's value: the 16-byte chunks that are used, loaded here and now.
 template <unsigned chunks, class T> WGSL_FN T load_uniform(const T* from) {
   unsigned words[sizeof(T) / 4u];
   const unsigned* const at = reinterpret_cast<const unsigned*>(from);
@@ -59,18 +59,18 @@ template <unsigned chunks, class T> WGSL_FN T load_uniform(const T* from) {
   },
   {
     provides: ['component_of'],
-    source: String.raw`// A component of a vector in memory, chosen at run time.
+    source: `// A component of a vector in memory, chosen at run time.
 template <class T, int N> WGSL_FN T& component_of(vec<T, N>& v, unsigned i) { return reinterpret_cast<T*>(&v)[i]; }
 template <class T, int N> WGSL_FN const T& component_of(const vec<T, N>& v, unsigned i) { return reinterpret_cast<const T*>(&v)[i]; }`,
   },
   {
     provides: ['ENDLESS_LOOP'],
-    source: String.raw`// C++ may assume that a loop without side effects ends; WGSL gives endless loops a meaning.
+    source: `// C++ may assume that a loop without side effects ends; WGSL gives endless loops a meaning.
 #define ENDLESS_LOOP asm volatile("");`,
   },
   {
     provides: ['zero_workgroup'],
-    source: String.raw`// Zeroes workgroup memory, spread over the threads of the block.
+    source: `// Zeroes workgroup memory, spread over the threads of the block.
 WGSL_FN void zero_workgroup(void* memory, unsigned bytes, unsigned thread, unsigned threads) {
   struct alignas(16) quad { unsigned w[4]; };
   quad* const quads = static_cast<quad*>(memory);
@@ -93,7 +93,7 @@ WGSL_FN void zero_workgroup(void* memory, unsigned bytes, unsigned thread, unsig
   },
   {
     provides: ['workgroupUniformLoad'],
-    source: String.raw`template <class T> WGSL_FN T workgroupUniformLoad(const T& place) {
+    source: `template <class T> WGSL_FN T workgroupUniformLoad(const T& place) {
   __syncthreads();
   const T value = place;
   __syncthreads();
@@ -102,7 +102,7 @@ WGSL_FN void zero_workgroup(void* memory, unsigned bytes, unsigned thread, unsig
   },
   {
     provides: ['atomicLoad', 'atomicStore'],
-    source: String.raw`template <class T> WGSL_FN T atomicLoad(const T& place) { return *static_cast<const volatile T*>(&place); }
+    source: `template <class T> WGSL_FN T atomicLoad(const T& place) { return *static_cast<const volatile T*>(&place); }
 template <class T> WGSL_FN void atomicStore(T& place, T value) { *static_cast<volatile T*>(&place) = value; }`,
   },
   ...[
@@ -125,7 +125,7 @@ template <class T> WGSL_FN void atomicStore(T& place, T value) { *static_cast<vo
   }),
   {
     provides: ['atomicCompareExchangeWeak'],
-    source: String.raw`// Never fails spuriously.
+    source: `// Never fails spuriously.
 template <class Result, class T> WGSL_FN Result atomicCompareExchangeWeak(T& place, T expected, T desired) {
   const T old = ::atomicCAS(&place, expected, desired);
   return Result(old, old == expected);
@@ -133,7 +133,7 @@ template <class Result, class T> WGSL_FN Result atomicCompareExchangeWeak(T& pla
   },
   {
     provides: ['trap_view'],
-    source: String.raw`// The part of a binding that a dispatch may touch: 'rows' runs of 'row_bytes', each 'row_stride' after the last,
+    source: `// The part of a binding that a dispatch may touch: 'rows' runs of 'row_bytes', each 'row_stride' after the last,
 // from 'offset' in the binding. An access outside it is skipped, and the first one of the launch is recorded.
 struct trap_view {
   unsigned long long bytes, offset, row_bytes, rows, row_stride;

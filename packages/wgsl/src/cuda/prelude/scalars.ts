@@ -4,11 +4,11 @@ import type { Fragment } from './fragment.ts'
 export const scalarFragments: readonly Fragment[] = [
   {
     provides: ['WGSL_FN'],
-    source: String.raw`#define WGSL_FN __device__ __forceinline__`,
+    source: `#define WGSL_FN __device__ __forceinline__`,
   },
   {
     provides: ['add', 'sub', 'mul', 'neg'],
-    source: String.raw`// i32 wraps around: the sum is formed in unsigned arithmetic.
+    source: `// i32 wraps around: the sum is formed in unsigned arithmetic.
 WGSL_FN int add(int a, int b) { return (int)((unsigned)a + (unsigned)b); }
 WGSL_FN int sub(int a, int b) { return (int)((unsigned)a - (unsigned)b); }
 WGSL_FN int mul(int a, int b) { return (int)((unsigned)a * (unsigned)b); }
@@ -24,21 +24,21 @@ WGSL_FN float neg(float a) { return -a; }`,
   {
     provides: ['ptx_div'],
     ptx: true,
-    source: String.raw`WGSL_FN float ptx_div(float a, float b) { float r; asm("div.full.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b)); return r; }`,
+    source: `WGSL_FN float ptx_div(float a, float b) { float r; asm("div.full.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b)); return r; }`,
   },
   {
     provides: ['ptx_sqrt'],
     ptx: true,
-    source: String.raw`WGSL_FN float ptx_sqrt(float a) { float r; asm("sqrt.approx.f32 %0, %1;" : "=f"(r) : "f"(a)); return r; }`,
+    source: `WGSL_FN float ptx_sqrt(float a) { float r; asm("sqrt.approx.f32 %0, %1;" : "=f"(r) : "f"(a)); return r; }`,
   },
   {
     provides: ['ptx_rsqrt'],
     ptx: true,
-    source: String.raw`WGSL_FN float ptx_rsqrt(float a) { float r; asm("rsqrt.approx.f32 %0, %1;" : "=f"(r) : "f"(a)); return r; }`,
+    source: `WGSL_FN float ptx_rsqrt(float a) { float r; asm("rsqrt.approx.f32 %0, %1;" : "=f"(r) : "f"(a)); return r; }`,
   },
   {
     provides: ['div', 'rem'],
-    source: String.raw`// x / 0 is x and x % 0 is 0; so are MIN / -1 and MIN % -1. f32 division is within 2 ULP.
+    source: `// x / 0 is x and x % 0 is 0; so are MIN / -1 and MIN % -1. f32 division is within 2 ULP.
 WGSL_FN int div(int a, int b) { return a / (b == 0 || (b == -1 && a == (-2147483647 - 1)) ? 1 : b); }
 WGSL_FN int rem(int a, int b) { return a % (b == 0 || (b == -1 && a == (-2147483647 - 1)) ? 1 : b); }
 WGSL_FN unsigned div(unsigned a, unsigned b) { return a / (b == 0u ? 1u : b); }
@@ -48,7 +48,7 @@ WGSL_FN float rem(float a, float b) { return fmodf(a, b); }`,
   },
   {
     provides: ['shl', 'shr'],
-    source: String.raw`// Only the low five bits of a shift amount count.
+    source: `// Only the low five bits of a shift amount count.
 WGSL_FN int shl(int a, unsigned b) { return (int)((unsigned)a << (b & 31u)); }
 WGSL_FN int shr(int a, unsigned b) { return a >> (b & 31u); }
 WGSL_FN unsigned shl(unsigned a, unsigned b) { return a << (b & 31u); }
@@ -56,7 +56,7 @@ WGSL_FN unsigned shr(unsigned a, unsigned b) { return a >> (b & 31u); }`,
   },
   {
     provides: ['bit_and', 'bit_or', 'bit_xor', 'bit_not', 'logical_not'],
-    source: String.raw`template <class T> WGSL_FN T bit_and(T a, T b) { return T(a & b); }
+    source: `template <class T> WGSL_FN T bit_and(T a, T b) { return T(a & b); }
 template <class T> WGSL_FN T bit_or(T a, T b) { return T(a | b); }
 template <class T> WGSL_FN T bit_xor(T a, T b) { return T(a ^ b); }
 template <class T> WGSL_FN T bit_not(T a) { return T(~a); }
@@ -64,7 +64,7 @@ WGSL_FN bool logical_not(bool a) { return !a; }`,
   },
   {
     provides: ['equal', 'not_equal', 'less', 'less_equal', 'greater', 'greater_equal'],
-    source: String.raw`template <class T> WGSL_FN bool equal(T a, T b) { return a == b; }
+    source: `template <class T> WGSL_FN bool equal(T a, T b) { return a == b; }
 template <class T> WGSL_FN bool not_equal(T a, T b) { return a != b; }
 template <class T> WGSL_FN bool less(T a, T b) { return a < b; }
 template <class T> WGSL_FN bool less_equal(T a, T b) { return a <= b; }
@@ -73,7 +73,7 @@ template <class T> WGSL_FN bool greater_equal(T a, T b) { return a >= b; }`,
   },
   {
     provides: ['convert'],
-    source: String.raw`// Conversion of a float to an integer truncates and clamps to the largest float that the integer type can hold.
+    source: `// Conversion of a float to an integer truncates and clamps to the largest float that the integer type can hold.
 template <class To> struct converter { template <class From> static __device__ __forceinline__ To of(From a) { return To(a); } };
 template <> struct converter<int> {
   template <class From> static __device__ __forceinline__ int of(From a) { return int(a); }
@@ -88,7 +88,7 @@ template <class To, class From> WGSL_FN To convert(From a) { return converter<To
   },
   {
     provides: ['bitcast'],
-    source: String.raw`template <class To, class From> WGSL_FN To bitcast(From from) {
+    source: `template <class To, class From> WGSL_FN To bitcast(From from) {
   static_assert(sizeof(To) == sizeof(From), "a bitcast keeps the size");
   To to;
   memcpy(&to, &from, sizeof(To));

@@ -31,7 +31,7 @@ export const subgroupFragments: readonly Fragment[] = [
   {
     provides: ['active_lanes'],
     ptx: true,
-    source: String.raw`// The lanes that are here now; the argument tells one place in the source from another.
+    source: `// The lanes that are here now; the argument tells one place in the source from another.
 WGSL_FN unsigned active_lanes(int) { return __activemask(); }`,
   },
   {
@@ -68,7 +68,7 @@ WGSL_FN unsigned active_lanes(int) { return __activemask(); }`,
       'subgroupShuffleDown',
       'subgroupShuffleXor',
     ],
-    source: String.raw`template <class T> WGSL_FN T subgroupBroadcast(unsigned mask, T v, unsigned lane) { return shuffle(mask, v, lane); }
+    source: `template <class T> WGSL_FN T subgroupBroadcast(unsigned mask, T v, unsigned lane) { return shuffle(mask, v, lane); }
 template <class T> WGSL_FN T subgroupShuffle(unsigned mask, T v, unsigned lane) { return shuffle(mask, v, lane); }
 template <class T> WGSL_FN T subgroupShuffleUp(unsigned mask, T v, unsigned by) { return shuffle_up(mask, v, by); }
 template <class T> WGSL_FN T subgroupShuffleDown(unsigned mask, T v, unsigned by) { return shuffle_down(mask, v, by); }
@@ -81,21 +81,21 @@ template <class T> WGSL_FN T subgroupShuffleXor(unsigned mask, T v, unsigned by)
   },
   {
     provides: ['quadBroadcast', 'quadSwapX', 'quadSwapY', 'quadSwapDiagonal'],
-    source: String.raw`template <class T> WGSL_FN T quadBroadcast(unsigned mask, T v, unsigned lane) { return shuffle(mask, v, (lane_index() & 28u) | (lane & 3u)); }
+    source: `template <class T> WGSL_FN T quadBroadcast(unsigned mask, T v, unsigned lane) { return shuffle(mask, v, (lane_index() & 28u) | (lane & 3u)); }
 template <class T> WGSL_FN T quadSwapX(unsigned mask, T v) { return shuffle_xor(mask, v, 1u); }
 template <class T> WGSL_FN T quadSwapY(unsigned mask, T v) { return shuffle_xor(mask, v, 2u); }
 template <class T> WGSL_FN T quadSwapDiagonal(unsigned mask, T v) { return shuffle_xor(mask, v, 3u); }`,
   },
   {
     provides: ['subgroupElect', 'subgroupAll', 'subgroupAny', 'subgroupBallot'],
-    source: String.raw`WGSL_FN bool subgroupElect(unsigned mask) { return lane_index() == (unsigned)__ffs((int)mask) - 1u; }
+    source: `WGSL_FN bool subgroupElect(unsigned mask) { return lane_index() == (unsigned)__ffs((int)mask) - 1u; }
 WGSL_FN bool subgroupAll(unsigned mask, bool p) { return __all_sync(mask, p) != 0; }
 WGSL_FN bool subgroupAny(unsigned mask, bool p) { return __any_sync(mask, p) != 0; }
 WGSL_FN vec4u subgroupBallot(unsigned mask, bool p) { return vec4u(__ballot_sync(mask, p), 0u, 0u, 0u); }`,
   },
   {
     provides: ['reduce_lanes'],
-    source: String.raw`template <class T, class Op> WGSL_FN T reduce_lanes(unsigned mask, T v, Op op) {
+    source: `template <class T, class Op> WGSL_FN T reduce_lanes(unsigned mask, T v, Op op) {
   if (mask == 0xffffffffu) {
     for (unsigned by = 16u; by != 0u; by >>= 1) v = op(v, shuffle_xor(mask, v, by));
     return v;
@@ -108,7 +108,7 @@ WGSL_FN vec4u subgroupBallot(unsigned mask, bool p) { return vec4u(__ballot_sync
   },
   {
     provides: ['scan_lanes'],
-    source: String.raw`template <bool inclusive, class T, class Op> WGSL_FN T scan_lanes(unsigned mask, T v, T identity, Op op) {
+    source: `template <bool inclusive, class T, class Op> WGSL_FN T scan_lanes(unsigned mask, T v, T identity, Op op) {
   const unsigned lane = lane_index();
   if (mask == 0xffffffffu) {
     for (unsigned by = 1u; by != 32u; by <<= 1) {
@@ -131,7 +131,7 @@ WGSL_FN vec4u subgroupBallot(unsigned mask, bool p) { return vec4u(__ballot_sync
   ...reductions.flatMap(([name, body]): Fragment[] => [
     {
       provides: [name],
-      source: String.raw`struct ${name}_op { template <class T> __device__ __forceinline__ T operator()(T a, T b) const { return ${body}; } };
+      source: `struct ${name}_op { template <class T> __device__ __forceinline__ T operator()(T a, T b) const { return ${body}; } };
 template <class T> WGSL_FN T ${name}(unsigned mask, T v) { return reduce_lanes(mask, v, ${name}_op()); }`,
     },
     byComponent(name, 'unsigned mask, ', '', 'mask, $'),
@@ -145,7 +145,7 @@ template <class T> WGSL_FN T ${name}(unsigned mask, T v) { return reduce_lanes(m
     {
       provides: [`subgroupInclusive${name}`, `subgroupExclusive${name}`],
       needs: [`subgroup${name}`],
-      source: String.raw`template <class T> WGSL_FN T subgroupInclusive${name}(unsigned mask, T v) { return scan_lanes<true>(mask, v, T(${identity}), subgroup${name}_op()); }
+      source: `template <class T> WGSL_FN T subgroupInclusive${name}(unsigned mask, T v) { return scan_lanes<true>(mask, v, T(${identity}), subgroup${name}_op()); }
 template <class T> WGSL_FN T subgroupExclusive${name}(unsigned mask, T v) { return scan_lanes<false>(mask, v, T(${identity}), subgroup${name}_op()); }`,
     },
     byComponent(`subgroupInclusive${name}`, 'unsigned mask, ', '', 'mask, $'),

@@ -54,7 +54,7 @@ const unaryOperator = (symbol: string, call: string): string =>
 export const vectorFragments: readonly Fragment[] = [
   {
     provides: ['WGSL_CTOR'],
-    source: String.raw`#define WGSL_CTOR __host__ __device__ __forceinline__ constexpr`,
+    source: `#define WGSL_CTOR __host__ __device__ __forceinline__ constexpr`,
   },
   {
     provides: [
@@ -63,7 +63,7 @@ export const vectorFragments: readonly Fragment[] = [
       'make_vec',
       ...[2, 3, 4].flatMap((n) => ['f', 'i', 'u', 'b', 'h'].map((s) => `vec${n}${s}`)),
     ],
-    source: String.raw`template <class T, int N> struct vec;
+    source: `template <class T, int N> struct vec;
 template <class T> struct alignas(2 * sizeof(T)) vec<T, 2> {
   T x, y;
   vec() = default;
@@ -142,7 +142,7 @@ typedef vec<bool, 2> vec2b; typedef vec<bool, 3> vec3b; typedef vec<bool, 4> vec
   })),
   {
     provides: ['component', 'set_component'],
-    source: String.raw`// A component of a vector value chosen at run time: selects, so that the vector stays in registers.
+    source: `// A component of a vector value chosen at run time: selects, so that the vector stays in registers.
 template <class T> WGSL_FN T component(vec<T, 2> v, unsigned i) { return i == 0u ? v.x : v.y; }
 template <class T> WGSL_FN T component(vec<T, 3> v, unsigned i) { return i == 0u ? v.x : i == 1u ? v.y : v.z; }
 template <class T> WGSL_FN T component(vec<T, 4> v, unsigned i) { return i < 2u ? (i == 0u ? v.x : v.y) : (i == 2u ? v.z : v.w); }
@@ -152,16 +152,16 @@ template <class T> WGSL_FN void set_component(vec<T, 4>& v, unsigned i, T s) { v
   },
   {
     provides: ['array', 'element'],
-    source: String.raw`template <class T> struct element { typedef T type; static WGSL_CTOR T& of(T& e) { return e; } static WGSL_CTOR const T& of(const T& e) { return e; } };`,
+    source: `template <class T> struct element { typedef T type; static WGSL_CTOR T& of(T& e) { return e; } static WGSL_CTOR const T& of(const T& e) { return e; } };`,
   },
   {
     provides: ['element'],
     when: ['vec'],
-    source: String.raw`template <class T> struct element<vec<T, 3>> { typedef slot<T> type; static WGSL_CTOR vec<T, 3>& of(slot<T>& e) { return e.value; } static WGSL_CTOR const vec<T, 3>& of(const slot<T>& e) { return e.value; } };`,
+    source: `template <class T> struct element<vec<T, 3>> { typedef slot<T> type; static WGSL_CTOR vec<T, 3>& of(slot<T>& e) { return e.value; } static WGSL_CTOR const vec<T, 3>& of(const slot<T>& e) { return e.value; } };`,
   },
   {
     provides: ['array'],
-    source: String.raw`template <class T, unsigned N> struct array {
+    source: `template <class T, unsigned N> struct array {
   typename element<T>::type data[N];
   WGSL_CTOR T& operator[](unsigned i) { return element<T>::of(data[i]); }
   WGSL_CTOR const T& operator[](unsigned i) const { return element<T>::of(data[i]); }

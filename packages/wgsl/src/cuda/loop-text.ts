@@ -1,0 +1,139 @@
+import type { Block, Expression, For, Loop, Place, While } from '../ir.ts'
+import { walkExpression, walkStatement } from '../walk.ts'
+import { valueText } from './expression-text.ts'
+import { type FunctionWriter, unwrapped } from './function-writer.ts'
+import { writeBraced, writeStatement, writeStatements } from './statement-text.ts'
+
+/** Does a `continue` of this loop itself stand in the body? */
+function hasContinue(body: Block): boolean {
+  let found = false
+  walkStatement(body, {
+    statement(s) {
+      if (s.kind === 'continue') found = true
+      return s.kind !== 'loop' && s.kind !== 'for' && s.kind !== 'while'
+    },
+  })
+  return found
+}
+
+/** Writes a `loop`. */
+export function writeLoop(writer: FunctionWriter, s: Loop): void {
+  const after = s.continuing !== undefined || s.breakIf !== undefined
+  const label = after && hasContinue(s.body) ? writer.label() : undefined
+  writer.line('while (true) {')
+  writer.indented(() => {
+    if (!writer.context.loops.isPlain(s)) writer.line('ENDLESS_LOOP')
+    if (label !== undefined) declareAhead(writer, s)
+    writer.loopScopes.push({ label })
+    if (label === undefined) writeStatements(writer, s.body)
+    else {
+      writeBraced(writer, '', s.body)
+      writer.line(`${label}:;`)
+    }
+    writer.loopScopes.pop()
+    if (s.continuing !== undefined) writeStatements(writer, s.continuing)
+    if (s.breakIf !== undefined) writer.line(`if (${unwrapped(valueText(writer, s.breakIf))}) break;`)
+  })
+  writer.line('}')
+}
+
+/** Declares what `continuing` and `break if` use of the body's variables where both can see it. */
+function declareAhead(writer: FunctionWriter, s: Loop): void {
+  const used = new Set<number>()
+  const visitor = {
+    expression(e: Expression) {
+      if (e.kind === 'value') used.add(e.value.id)
+      return undefined
+    },
+    place(p: Place) {
+      if (p.kind === 'variable') used.add(p.variable.id)
+      return undefined
+    },
+  }
+  if (s.continuing !== undefined) walkStatement(s.continuing, visitor)
+  if (s.breakIf !== undefined) walkExpression(s.breakIf, visitor)
+  for (const inner of s.body.statements) {
+    if ((inner.kind !== 'let' && inner.kind !== 'var') || !used.has(inner.variable.id)) continue
+    writer.hoisted.add(inner.variable.id)
+    writer.line(`${writer.type(inner.variable.type)} ${writer.context.names.of(inner.variable)};`)
+  }
+}
+
+/** Writes a `for`. */
+export function writeFor(writer: FunctionWriter, s: For): void {
+  const head = nativeHead(writer, s)
+  if (head !== undefined) {
+    writer.line(`${writer.context.loops.unroll(s) ? '_Pragma("unroll") ' : ''}for (${head}) {`)
+    writer.loopScopes.push({ label: undefined })
+    writer.indented(() => {
+      if (!writer.context.loops.isPlain(s)) writer.line('ENDLESS_LOOP')
+      writeStatements(writer, s.body)
+    })
+    writer.loopScopes.pop()
+    writer.line('}')
+    return
+  }
+  writer.line('{')
+  writer.indented(() => {
+    if (s.initial !== undefined) writeStatement(writer, s.initial)
+    const label = s.update !== undefined && hasContinue(s.body) ? writer.label() : undefined
+    writer.line('while (true) {')
+    writer.indented(() => {
+      if (!writer.context.loops.isPlain(s)) writer.line('ENDLESS_LOOP')
+      writer.at(s.loc)
+      if (s.condition !== undefined)
+        writer.line(`if (!(${unwrapped(valueText(writer, s.condition))})) break;`)
+      writer.loopScopes.push({ label })
+      writeBraced(writer, '', s.body)
+      writer.loopScopes.pop()
+      if (label !== undefined) writer.line(`${label}:;`)
+      if (s.update !== undefined) writeStatement(writer, s.update)
+    })
+    writer.line('}')
+  })
+  writer.line('}')
+}
+
+/** `initial; condition; update` when each is one C++ expression or declaration. */
+function nativeHead(writer: FunctionWriter, s: For): string | undefined {
+  const part = (write: () => void): string | undefined => {
+    const { lines } = writer.capture(write)
+    if (lines.length !== 1) return undefined
+    const text = lines[0]!.text.trim()
+    return /^(if|switch|while|for|\{)\b/.test(text) || !text.endsWith(';') ? undefined : text.slice(0, -1)
+  }
+  const initial = s.initial === undefined ? '' : part(() => writeStatement(writer, s.initial!))
+  let condition: string | undefined = ''
+  if (s.condition !== undefined) {
+    const { result, lines } = writer.capture(() => unwrapped(valueText(writer, s.condition!)))
+    condition = lines.length === 0 ? result : undefined
+  }
+  const update = s.update === undefined ? '' : part(() => writeStatement(writer, s.update!))
+  writer.at(s.loc)
+  if (initial === undefined || condition === undefined || update === undefined) return undefined
+  return `${initial}; ${condition}; ${update}`
+}
+
+/** Writes a `while`. */
+export function writeWhile(writer: FunctionWriter, s: While): void {
+  const { result, lines } = writer.capture(() => unwrapped(valueText(writer, s.condition)))
+  const guard = writer.context.loops.isPlain(s) ? undefined : 'ENDLESS_LOOP'
+  writer.loopScopes.push({ label: undefined })
+  if (lines.length === 0) {
+    writer.line(`while (${result}) {`)
+    writer.indented(() => {
+      if (guard !== undefined) writer.line(guard)
+      writeStatements(writer, s.body)
+    })
+    writer.line('}')
+  } else {
+    writer.line('while (true) {')
+    writer.indented(() => {
+      if (guard !== undefined) writer.line(guard)
+      writer.line(`if (!(${unwrapped(valueText(writer, s.condition))})) break;`)
+      writeStatements(writer, s.body)
+    })
+    writer.line('}')
+  }
+  writer.loopScopes.pop()
+}

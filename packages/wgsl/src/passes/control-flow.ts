@@ -1,0 +1,24 @@
+import type { Block, Statement } from '../ir.ts'
+
+/** Only lets, conditions and returns. */
+export function isStraight(block: Block): boolean {
+  return block.statements.every(
+    (s) =>
+      s.kind === 'let' ||
+      s.kind === 'return' ||
+      (s.kind === 'block' && isStraight(s)) ||
+      (s.kind === 'if' && isStraight(s.then) && (s.otherwise === undefined || isStraight(s.otherwise))),
+  )
+}
+
+/** Control never reaches the end of the statement. */
+export function alwaysLeaves(s: Statement): boolean {
+  switch (s.kind) {
+    case 'block':
+      return s.statements.some(alwaysLeaves)
+    case 'if':
+      return s.otherwise !== undefined && alwaysLeaves(s.then) && alwaysLeaves(s.otherwise)
+    default:
+      return s.kind === 'return' || s.kind === 'break' || s.kind === 'continue'
+  }
+}
