@@ -1,0 +1,69 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { cuda } from '@tandem-gpu/backend-cuda'
+import { webgpu } from '@tandem-gpu/backend-webgpu'
+import type { Backend, Runtime } from '@tandem-gpu/core'
+import { type KernelTestResult, referenceBackend, runKernelTest } from '@tandem-gpu/core/testing'
+import { compareBuffers, parseKernelTest } from '@tandem-gpu/wgsl/testing'
+import { describe, expect, it } from 'vitest'
+
+/*
+ * The kernel corpus of @tandem-gpu/wgsl, run through the backends' own contract on every backend that has a device here: all of them
+ * and the CPU reference must agree, within what each kernel's header allows.
+ */
+
+const kernelsUrl = new URL('../../wgsl/testdata/kernels/', import.meta.url)
+const kernels = readdirSync(kernelsUrl)
+  .filter((name) => name.endsWith('.wgsl'))
+  .map((name) => ({ name, source: readFileSync(new URL(name, kernelsUrl), 'utf8') }))
+
+const features = { f16: 'shader-f16', subgroups: 'subgroups' } as const
+
+/** A backend's first device; undefined where there is none. */
+async function openFirst(backend: Backend): Promise<{ name: string; runtime: Runtime } | undefined> {
+  const [adapter] = (await backend.adapters()).adapters
+  return adapter && { name: `${backend.name} (${adapter.name})`, runtime: await backend.open([adapter]) }
+}
+
+function canRun(runtime: Runtime, source: string): boolean {
+  return (['f16', 'subgroups'] as const).every(
+    (feature) =>
+      !new RegExp(`^enable [^;]*\\b${feature}\\b`, 'm').test(source) ||
+      runtime.devices[0]!.features.has(features[feature]),
+  )
+}
+
+describe('the kernel corpus', () => {
+  it('gives the same results on every backend and on the CPU reference', { timeout: 600_000 }, async () => {
+    const found = await Promise.all([referenceBackend(), webgpu(), cuda()].map(openFirst))
+    const places = found.filter((place) => place !== undefined)
+    const failures: string[] = []
+    const ran = new Map(places.map(({ name }) => [name, 0]))
+    let compared = 0
+    for (const { name, source } of kernels) {
+      const { tolerance } = parseKernelTest(source)
+      const results: { place: string; buffers: Map<string, KernelTestResult> }[] = []
+      for (const { name: place, runtime } of places) {
+        if (!canRun(runtime, source)) continue
+        try {
+          results.push({ place, buffers: await runKernelTest(runtime, name, source) })
+          ran.set(place, ran.get(place)! + 1)
+        } catch (error) {
+          failures.push(`${name} on ${place}: ${(error as Error).message.slice(0, 300)}`)
+        }
+      }
+      const [first, ...others] = results
+      if (others.length > 0) compared++
+      for (const { place, buffers } of others)
+        for (const [buffer, { buffer: description, bytes }] of buffers) {
+          const difference = compareBuffers(description, bytes, first!.buffers.get(buffer)!.bytes, tolerance)
+          if (difference !== undefined)
+            failures.push(`${name}: on ${place} against ${first!.place}: ${difference}`)
+        }
+    }
+    for (const { runtime } of places) await runtime.dispose()
+    console.log(`${kernels.length} kernels, ${compared} compared:`, Object.fromEntries(ran))
+    expect(failures).toEqual([])
+    expect(kernels.length).toBeGreaterThanOrEqual(300)
+    expect(places.length).toBeGreaterThanOrEqual(2)
+  })
+})
