@@ -15,6 +15,7 @@ import {
 import type { MeasureOptions } from '../measure.ts'
 import { describeGroup, gigaRate, type Report } from '../report.ts'
 import { splitRows } from '../sharded-matrix.ts'
+import type { TuningOptions } from '../tuning/tuning-store.ts'
 import {
   chooseBlocking,
   compileMatmul,
@@ -38,8 +39,12 @@ import {
   runResident,
   runStreamed,
 } from './run-matmul.ts'
+import { tuneMatmul } from './tune-matmul.ts'
 
-export interface MatmulOptions<T extends MatmulType = MatmulType> extends MatmulShape, MeasureOptions {
+export interface MatmulOptions<T extends MatmulType = MatmulType>
+  extends MatmulShape,
+    MeasureOptions,
+    TuningOptions {
   /** Default f32. */
   type?: T
   /** m × k, row-major. Default: reproducible random elements from `seed`. A host buffer is streamed from in place. */
@@ -129,9 +134,11 @@ export async function matmul<T extends MatmulType = 'f32'>(
   const mode = modeFor(devices)
 
   const ranges = splitRows(m, devices.length)
-  const blocking = chooseBlocking(devices[0]!, shape, ranges[0]!.rows, { split: mode === 'resident' })
-  const kernels = await compileMatmul(group, type, blocking)
   const plan = mode === 'streamed' ? planFor(devices) : undefined
+  const shipped = chooseBlocking(devices[0]!, shape, ranges[0]!.rows, { split: !plan })
+  const part = plan ? { m: plan.rowBlock, n: plan.width, k } : { m: ranges[0]!.rows, n, k }
+  const blocking = await tuneMatmul(group, devices[0]!, type, part, [shipped], options)
+  const kernels = await compileMatmul(group, type, blocking)
   const run: MatmulRun<T> = {
     group,
     shape,

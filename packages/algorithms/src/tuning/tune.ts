@@ -14,7 +14,7 @@ const advantage = 0.98
 
 /** Backends may try several ways of launching a program in its first runs. */
 const warmUpRuns = 10
-const warmUpSeconds = 1
+const warmUpSeconds = 0.5
 
 /** Candidates that cannot run are left out; anything else that goes wrong is the caller's to know. */
 const unfit: ReadonlySet<GpuErrorCode> = new Set(['out-of-memory', 'too-large', 'unsupported', 'compilation'])

@@ -1,4 +1,4 @@
-import type { DeviceGroup } from '@tandem-gpu/core'
+import type { Device } from '@tandem-gpu/core'
 
 /** What a measured choice holds for. */
 export interface TuningSubject {
@@ -11,21 +11,24 @@ export interface TuningSubject {
   readonly sizes: Readonly<Record<string, number>>
 }
 
-/** One line, equal for all shapes of a class on equal devices. */
-export function tuningKey(group: DeviceGroup, { algorithm, version, traits, sizes }: TuningSubject): string {
+/** One line, equal for all shapes of a class on equal devices; `on` may be a group, or some of its devices. */
+export function tuningKey(
+  on: { readonly backend: string; readonly devices: readonly Device[] },
+  { algorithm, version, traits, sizes }: TuningSubject,
+): string {
   const models = new Map<string, number>()
-  for (const { info } of group.devices) {
+  for (const { info } of on.devices) {
     const model = `${info.name} (driver ${info.driver ?? 'unknown'})`
     models.set(model, (models.get(model) ?? 0) + 1)
   }
-  const adapters = new Set(group.devices.map(({ info }) => info.id)).size
+  const adapters = new Set(on.devices.map(({ info }) => info.id)).size
   const devices = [...models].map(([model, count]) => `${count} × ${model}`).sort()
   const classes = Object.entries(sizes).map(
     ([name, size]) => `${name} ${size === 0 ? 0 : `2^${Math.round(Math.log2(size))}`}`,
   )
   return [
     `${algorithm} ${version}`,
-    group.backend,
+    on.backend,
     `${devices.join(' + ')} on ${adapters} adapters`,
     ...traits,
     ...classes,

@@ -10,8 +10,9 @@ import type { OutputFile } from '../output-file.ts'
 import type { CommandContext } from '../program.ts'
 import { formatBytes } from '../quantity.ts'
 import type { ReportLine } from '../report-text.ts'
+import { addTuneOption, type TuneOption, tuningOptions } from '../tune-option.ts'
 
-interface MatmulCommandOptions extends AlgorithmOptions {
+interface MatmulCommandOptions extends AlgorithmOptions, TuneOption {
   readonly m?: number
   readonly k?: number
   readonly n?: number
@@ -50,7 +51,7 @@ export function matmulCommand(context: CommandContext): Command {
       byteCount,
     )
     .option('--measure-model', 'measure the devices before predicting how many of them pay')
-  addAlgorithmOptions(command)
+  addTuneOption(addAlgorithmOptions(command))
   return command.action(async (options: MatmulCommandOptions) => {
     const { progress } = context.terminal
     let a: InputFile | undefined
@@ -71,6 +72,7 @@ export function matmulCommand(context: CommandContext): Command {
         const { m, n, type } = problem
         return matmul(group, {
           ...settings,
+          ...tuningOptions(options),
           ...problem,
           // Without --devices, the prediction may use fewer than there are.
           devices: options.devices ?? 'auto',

@@ -1,0 +1,62 @@
+import { type DeviceGroup, openGroup } from '@tandem-gpu/core'
+import { referenceBackend } from '@tandem-gpu/core/testing'
+import { expect, it, onTestFinished } from 'vitest'
+import type { MatmulBlocking } from './matmul-kernels.ts'
+import { blockingName, tuneMatmul } from './tune-matmul.ts'
+
+const tiled = (tileRows: number, tileColumns: number): MatmulBlocking => ({
+  body: 'tiled',
+  tileRows,
+  tileColumns,
+  parts: 2,
+})
+const candidates: [MatmulBlocking, ...MatmulBlocking[]] = [tiled(128, 128), tiled(64, 64), tiled(64, 128)]
+const shape = { m: 9, n: 10, k: 12 }
+
+/** One device of the reference executor that counts as hardware, so that it is tuned. */
+async function hardware(memoryByteLength?: number): Promise<DeviceGroup> {
+  const group = await openGroup({
+    backends: [referenceBackend(memoryByteLength === undefined ? {} : { memoryByteLength })],
+  })
+  onTestFinished(async () => {
+    const { leaks } = await group.destroy()
+    expect(leaks).toEqual([])
+  })
+  return new Proxy(group, {
+    get(target, key) {
+      if (key === 'software') return false
+      const value: unknown = Reflect.get(target, key, target)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+}
+
+it('measures once for a class of shapes, keeps the name, and leaves nothing allocated', async () => {
+  const group = await hardware()
+  const tuning = new Map<string, string>()
+  const [device] = group.devices
+  const first = await tuneMatmul(group, device!, 'f32', shape, candidates, { tuning })
+  expect(candidates).toContain(first)
+  expect([...tuning]).toEqual([[expect.stringContaining('f32 | 2 parts | m 2^3'), blockingName(first)]])
+  expect(group.live()).toMatchObject({ allocations: 0, executables: 0 })
+  for (const candidate of candidates) {
+    tuning.set([...tuning.keys()][0]!, blockingName(candidate))
+    expect(await tuneMatmul(group, device!, 'f32', { ...shape, k: 14 }, candidates, { tuning })).toBe(
+      candidate,
+    )
+  }
+  expect(tuning.size).toBe(1)
+})
+
+it('takes the shipped choice where nothing fits, is asked for, or is there to multiply', async () => {
+  const tuning = new Map<string, string>()
+  const small = await hardware(1000)
+  expect(await tuneMatmul(small, small.devices[0]!, 'i32', shape, candidates, { tuning })).toBe(candidates[0])
+  const group = await hardware()
+  const [device] = group.devices
+  expect(await tuneMatmul(group, device!, 'f32', shape, candidates, { tuning: false })).toBe(candidates[0])
+  expect(await tuneMatmul(group, device!, 'f32', { ...shape, m: 0 }, candidates, { tuning })).toBe(
+    candidates[0],
+  )
+  expect(tuning.size).toBe(0)
+})
