@@ -40,6 +40,18 @@ describeOnBackends('reduce', (backend) => {
     },
   )
 
+  it('uploads in the timed run when asked, with the same bits', async () => {
+    const group = await backend.group(2)
+    // Two pieces on the first device: a piece is 256 leaves.
+    const elements = slow ? 3 * leafLength + 5 : 512 * leafLength + 3 * leafLength + 5
+    const options = { elements, type: 'f32', warmup: 0 } as const
+    const stayed = await reduce(group, options)
+    const uploaded = await reduce(group, { ...options, timeUploads: true, compareSchedules: true })
+    expect([stayed.uploads, uploaded.uploads]).toEqual([false, true])
+    expect(uploaded).toMatchObject({ verified: true, valueBits: stayed.valueBits, slices: stayed.slices })
+    expect(await reduce(group, { ...options, elements: 0, timeUploads: true })).toMatchObject({ value: 0 })
+  })
+
   it('is right for any length, kernel, operation, type, device count and schedule', async () => {
     await fc.assert(
       fc.asyncProperty(
@@ -51,6 +63,7 @@ describeOnBackends('reduce', (backend) => {
           devices: fc.integer({ min: 1, max: 4 }),
           peerAccess: fc.boolean(),
           schedule: fc.constantFrom('serial' as const, 'overlapped' as const),
+          timeUploads: fc.boolean(),
           seed: fc.nat(1000),
         }),
         async ({ devices, peerAccess, ...options }) => {

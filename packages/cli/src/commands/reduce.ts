@@ -21,6 +21,7 @@ interface ReduceCommandOptions extends AlgorithmOptions {
   readonly kernel: ReductionKernelName
   readonly operation: 'sum' | 'min' | 'max'
   readonly input?: string
+  readonly timeUploads?: boolean
   readonly compareSchedules?: boolean
 }
 
@@ -36,6 +37,7 @@ export function reduceCommand(context: CommandContext): Command {
       new Option('--operation <name>', 'what to compute').choices(['sum', 'min', 'max']).default('sum'),
     )
     .option('--input <file>', 'reduce all elements of this .npy array instead')
+    .option('--time-uploads', 'start in host memory, and time the transfer to the devices too')
     .option('--compare-schedules', 'time the other schedule too')
   addAlgorithmOptions(command)
   return command.action(async (options: ReduceCommandOptions) => {
@@ -61,6 +63,7 @@ export function reduceCommand(context: CommandContext): Command {
           type: input?.type ?? options.type ?? 'i32',
           kernel: options.kernel,
           operation: options.operation,
+          timeUploads: options.timeUploads ?? false,
           compareSchedules: options.compareSchedules ?? false,
           // The order of the elements of an array of several dimensions is the file's.
           ...(input === undefined ? {} : { input: input.fileOrder() }),
@@ -76,7 +79,7 @@ function describeReduction(report: ReductionReport): readonly ReportLine[] {
     ['type', report.type],
     ['kernel', report.kernel],
     [report.operation, `${report.value} (bits ${report.valueBits})`],
-    ['slices', `${report.slices.join(' + ')} elements`],
+    ['slices', `${report.slices.join(' + ')} elements${report.uploads ? ', uploaded in every run' : ''}`],
     ...comparisonLine(report.comparison),
   ]
 }
