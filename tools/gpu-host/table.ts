@@ -3,6 +3,7 @@
  *
  *   node tools/gpu-host/table.ts --out table.json [--html table.html] [--commit ID] [--rows NAME,…] [--devices 4] [--no-peers] [--no-tune]
  *
+ * `--counts 1,4` measures the rows of these device counts only; `--merge a.json,b.json` joins what several jobs measured.
  * Rows: transpose, schedules, sum, ladder, gemm, gemm-resident, gemm-streamed, jacobi, host. Both sides warm up, take the median of
  * at least 10 samples (3 where one takes more than a second), use fresh random data and verify; work shorter than a millisecond is
  * replayed many times for one sample by both. Writes the document that `tandem bench` writes, with `targets` beside it.
@@ -31,6 +32,8 @@ const { values } = parseArgs({
       default: 'transpose,schedules,sum,ladder,gemm,gemm-resident,gemm-streamed,jacobi,host',
     },
     devices: { type: 'string' },
+    counts: { type: 'string', default: '1,2,4,8' },
+    merge: { type: 'string' },
     backend: { type: 'string', default: 'cuda' },
     peers: { type: 'boolean', default: true },
     verify: { type: 'boolean', default: true },
@@ -38,11 +41,13 @@ const { values } = parseArgs({
   },
   allowNegative: true,
 })
-const rows = new Set(values.rows.split(','))
+const merged = (values.merge?.split(',') ?? []).map((path) => JSON.parse(readFileSync(path, 'utf8')))
+const rows = new Set(values.merge === undefined ? values.rows.split(',') : [])
+const counts = new Set(values.counts.split(',').map(Number))
 const backend = values.backend === 'webgpu' ? webgpu() : cuda()
 const found = (await backend.adapters()).adapters.length
 const all = values.devices === undefined ? found : Number(values.devices)
-const ours: BenchResult[] = []
+const ours: BenchResult[] = merged.flatMap((document) => document.ours)
 /** Choices are measured once a row, before its warm-up. */
 const tuning: TuningStore | false = values.tune && new Map<string, string>()
 /** The CUDA backend settles how it launches a program over several GPUs within its first eight runs. */
@@ -65,12 +70,23 @@ function add(report: Report, variant?: string, work = workOf[report.algorithm] ?
 
 /** Runs `body` on a group of `devices`, and closes it. */
 async function on(devices: number, body: (group: DeviceGroup) => Promise<void>): Promise<void> {
-  if (devices > all) return
+  if (devices > all || !counts.has(devices)) return
   const group = await openGroup({ backends: [backend], devices })
   try {
     await body(group)
   } finally {
     await group.destroy()
+  }
+}
+
+const randomBlock = Float32Array.from({ length: 1_048_573 }, () => 2 * Math.random() - 1)
+/** Random elements, a block repeated: generating 2^31 of them one by one takes longer than everything else. */
+const input = (offset: number, into: Float32Array): void => {
+  for (let at = 0; at < into.length; ) {
+    const from = (offset + at) % randomBlock.length
+    const count = Math.min(randomBlock.length - from, into.length - at)
+    into.set(randomBlock.subarray(from, from + count), at)
+    at += count
   }
 }
 
@@ -80,12 +96,20 @@ const replays = (side: number) => (side <= 2048 ? 200 : side <= 8192 ? 20 : 1)
 
 if (rows.has('transpose')) {
   await on(1, async (group) =>
-    add(await transpose(group, { ...timing, ...square(16384), type: 'f32', repetitions: 5 })),
+    add(await transpose(group, { ...timing, input, ...square(16384), type: 'f32', repetitions: 5 })),
   )
   for (const devices of [2, 4, 8])
     await on(devices, async (group) => {
       for (const side of [2048, 8192, 32768])
-        add(await transpose(group, { ...timing, ...square(side), type: 'f32', repetitions: replays(side) }))
+        add(
+          await transpose(group, {
+            ...timing,
+            input,
+            ...square(side),
+            type: 'f32',
+            repetitions: replays(side),
+          }),
+        )
     })
 }
 if (rows.has('schedules')) {
@@ -99,6 +123,7 @@ if (rows.has('schedules')) {
           add(
             await transpose(group, {
               ...timing,
+              input,
               verify: false,
               ...square(side),
               type: 'f32',
@@ -110,13 +135,13 @@ if (rows.has('schedules')) {
 }
 if (rows.has('sum')) {
   await on(1, async (group) =>
-    add(await reduce(group, { ...timing, elements: 2 ** 29, type: 'f32', repetitions: 3 })),
+    add(await reduce(group, { ...timing, input, elements: 2 ** 29, type: 'f32', repetitions: 3 })),
   )
   for (const devices of [4, 8])
     await on(devices, async (group) => {
-      add(await reduce(group, { ...timing, elements: 2 ** 22, type: 'f32', repetitions: 200 }))
-      add(await reduce(group, { ...timing, elements: 2 ** 28, type: 'f32', repetitions: 20 }))
-      add(await reduce(group, { ...timing, elements: 2 ** 31, type: 'f32', repetitions: 3 }))
+      add(await reduce(group, { ...timing, input, elements: 2 ** 22, type: 'f32', repetitions: 200 }))
+      add(await reduce(group, { ...timing, input, elements: 2 ** 28, type: 'f32', repetitions: 20 }))
+      add(await reduce(group, { ...timing, input, elements: 2 ** 31, type: 'f32', repetitions: 3 }))
     })
 }
 if (rows.has('ladder'))
@@ -136,7 +161,17 @@ if (rows.has('ladder'))
 if (rows.has('gemm'))
   await on(1, async (group) => {
     const product = async (m: number, n: number, k: number) =>
-      add(await matmul(group, { ...timing, m, n, k, repetitions: m * n * k < 2 ** 34 ? 20 : 1 }))
+      add(
+        await matmul(group, {
+          ...timing,
+          a: input,
+          b: input,
+          m,
+          n,
+          k,
+          repetitions: m * n * k < 2 ** 34 ? 20 : 1,
+        }),
+      )
     for (const side of [1024, 2048, 4096, 8192, 16384]) await product(side, side, side)
     for (const narrow of [64, 128, 256, 512]) {
       await product(narrow, 8192, 8192)
@@ -151,6 +186,8 @@ if (rows.has('gemm-resident'))
           ...slow,
           warmup: devices > 1 ? timing.warmup : slow.warmup,
           verify: devices > 1 && values.verify,
+          a: input,
+          b: input,
           m: 32768,
           n: 32768,
           k: 32768,
@@ -202,13 +239,14 @@ if (rows.has('jacobi'))
 let host: Awaited<ReturnType<typeof recordingSeconds>> | undefined
 if (rows.has('host')) host = await recordingSeconds(backend, all)
 
-const peers = values.peers ? measurePeers() : []
+const peers = values.merge ? merged.flatMap((document) => document.peers) : values.peers ? measurePeers() : []
+host ??= merged.find((document) => document.host)?.host
 const document = {
   schema: 1 as const,
   kind: 'bench' as const,
-  date: new Date().toISOString(),
+  date: merged[0]?.date ?? new Date().toISOString(),
   commit: values.commit,
-  machine: {
+  machine: merged[0]?.machine ?? {
     backend: backend.name,
     adapters: (await backend.adapters()).adapters.map(({ name, driver }) => ({ name, driver })),
     node: process.version,
