@@ -10,6 +10,7 @@ import {
   type RecordTransposeOptions,
   recordTranspose,
   type Transport,
+  transposeTiles,
 } from './record-transpose.ts'
 import {
   compileTranspose,
@@ -89,17 +90,17 @@ export async function transpose<T extends TransposeType>(
     owned.push(output)
     await writeSharded(group, input, source)
 
-    const fixed =
-      options.kernel ?? options.gatherTile ?? options.chooseTransport ?? options.piecesPerTile ?? undefined
+    const { kernel: variant, gatherTile: tile, chooseTransport, piecesPerTile } = options
+    const free = [variant, tile, chooseTransport, piecesPerTile].every((option) => option === undefined)
     const tuned =
-      options.tuning && !group.software && fixed === undefined
+      options.tuning && free && !group.software
         ? await tuneTranspose(group, input, output, options)
         : undefined
-    const gatherTile =
-      tuned?.choice.gatherTile ??
-      options.gatherTile ??
-      (options.transport === 'gather' || options.chooseTransport ? gatherTileNames[0] : undefined)
-    const kernel = await compileTranspose(group, type, tuned?.choice.variant ?? options.kernel, gatherTile)
+    const gathers =
+      options.transport === 'gather' ||
+      transposeTiles(input, output).some((peer) => chooseTransport?.(peer, group) === 'gather')
+    const gatherTile = tuned ? tuned.choice.gatherTile : gathers ? (tile ?? gatherTileNames[0]) : undefined
+    const kernel = await compileTranspose(group, type, tuned?.choice.variant ?? variant, gatherTile)
     owned.push(kernel)
     const chosen = tuned ? choiceOptions(tuned.choice) : {}
 
