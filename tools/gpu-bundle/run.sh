@@ -1,7 +1,8 @@
 #!/bin/bash
 # Runs a script with the Node and the modules of this bundle, from the root of a copy of the working tree:
 #   bash .gpu-bundle/run SCRIPT [ARGUMENTS]       SCRIPT is a .js, .mjs or .ts file, `vitest`, or `tandem` (the command line)
-# Unpacks once (again when an archive changes); leaves a real node_modules alone.
+# Unpacks once (again when an archive changes); leaves a real node_modules alone. With GPU_BUNDLE_UNPACKED=1 nothing is put in place:
+# for jobs side by side, after a first call.
 set -euo pipefail
 bundle=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(dirname "$bundle")
@@ -22,15 +23,17 @@ unpack() {
 }
 to_node() { cat >"$unpacked/node.new" && chmod +x "$unpacked/node.new" && mv "$unpacked/node.new" "$unpacked/node"; }
 
-unpack "$bundle/node.xz" to_node &
-if [ ! -e "$root/node_modules" ] || [ -e "$root/node_modules/.from-gpu-bundle" ]; then
-  mkdir -p "$root/node_modules/@tandem-gpu"
-  touch "$root/node_modules/.from-gpu-bundle"
-  unpack "$bundle/modules.tar.xz" tar -C "$root" -xf - &
-  if [ -f "$bundle/webgpu.tar.xz" ]; then unpack "$bundle/webgpu.tar.xz" tar -C "$root" -xf - & fi
-  for folder in "$root"/packages/*/; do ln -sfn "$folder" "$root/node_modules/@tandem-gpu/$(basename "$folder")"; done
-  # Builds travel with every call, since git ignores them: they are always put in place.
-  always=1 unpack "$bundle/built.tar.xz" tar -C "$root" -xf - &
+if [ "${GPU_BUNDLE_UNPACKED:-}" != 1 ]; then
+  unpack "$bundle/node.xz" to_node &
+  if [ ! -e "$root/node_modules" ] || [ -e "$root/node_modules/.from-gpu-bundle" ]; then
+    mkdir -p "$root/node_modules/@tandem-gpu"
+    touch "$root/node_modules/.from-gpu-bundle"
+    unpack "$bundle/modules.tar.xz" tar -C "$root" -xf - &
+    if [ -f "$bundle/webgpu.tar.xz" ]; then unpack "$bundle/webgpu.tar.xz" tar -C "$root" -xf - & fi
+    for folder in "$root"/packages/*/; do ln -sfn "$folder" "$root/node_modules/@tandem-gpu/$(basename "$folder")"; done
+    # Builds travel with every call, since git ignores them: they are always put in place.
+    always=1 unpack "$bundle/built.tar.xz" tar -C "$root" -xf - &
+  fi
 fi
 wait
 export PATH="$unpacked:$PATH"
