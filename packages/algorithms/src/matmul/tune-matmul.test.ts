@@ -1,7 +1,9 @@
 import { type DeviceGroup, openGroup } from '@tandem-gpu/core'
 import { referenceBackend } from '@tandem-gpu/core/testing'
 import { expect, it, onTestFinished } from 'vitest'
-import type { MatmulBlocking } from './matmul-kernels.ts'
+import { generatedElements } from '../element-source.ts'
+import { compileMatmul, type MatmulBlocking } from './matmul-kernels.ts'
+import { recordMatmul } from './record-matmul.ts'
 import { blockingName, tuneMatmul } from './tune-matmul.ts'
 
 const tiled = (tileRows: number, tileColumns: number): MatmulBlocking => ({
@@ -59,4 +61,31 @@ it('takes the shipped choice where nothing fits, is asked for, or is there to mu
     candidates[0],
   )
   expect(tuning.size).toBe(0)
+})
+
+it('chooses among blocks that give the same bits', async () => {
+  const group = await hardware()
+  const { m, n, k } = { m: 70, n: 68, k: 20 }
+  const [device] = group.devices
+  const [a, b, c] = [
+    await device!.allocate('f32', [m, k]),
+    await device!.allocate('f32', [k, n]),
+    await device!.allocate('f32', [m, n]),
+  ]
+  for (const [seed, buffer] of [a, b].entries()) {
+    const data = new Float32Array(buffer.length)
+    await generatedElements('f32', seed)(0, data)
+    await group.queue.write(buffer, data)
+  }
+  const results = []
+  for (const blocking of candidates) {
+    const kernels = await compileMatmul(group, 'f32', blocking)
+    const program = group.record((recorder) => recordMatmul(recorder, kernels, a, b, c))
+    await group.queue.run(program)
+    results.push(new Uint32Array((await group.queue.read(c)).buffer))
+    for (const resource of [program, kernels.vector, kernels.scalar, kernels.splitSum]) resource?.destroy()
+  }
+  expect(new Set(results[0]).size).toBeGreaterThan(1000)
+  for (const result of results) expect(result).toEqual(results[0])
+  for (const buffer of [a, b, c]) buffer.destroy()
 })
