@@ -1,4 +1,4 @@
-import type { CompileOptions, Device, DeviceGroup, Kernel } from '@tandem-gpu/core'
+import { type CompileOptions, type Device, type DeviceGroup, GpuError, type Kernel } from '@tandem-gpu/core'
 import aScalar from './a-scalar.part.wgsl.ts'
 import aVector from './a-vector.part.wgsl.ts'
 import bcScalar from './bc-scalar.part.wgsl.ts'
@@ -46,29 +46,65 @@ export interface MatmulKernels {
 
 const elements: Record<MatmulType, string> = { f32: elementF32, i32: elementI32, u32: elementU32 }
 
-const tiles = [
-  { tileRows: 128, tileColumns: 128, efficiency: 1 },
-  { tileRows: 64, tileColumns: 128, efficiency: 0.92 },
-  { tileRows: 128, tileColumns: 64, efficiency: 0.92 },
-  { tileRows: 64, tileColumns: 64, efficiency: 0.85 },
-] as const
+/** How a workgroup makes its tile: `across` × `down` invocations of `rowBlocks` × `columnBlocks` blocks of 4 × 4 each. */
+interface Tile {
+  readonly across: number
+  readonly down: number
+  readonly rowBlocks: number
+  readonly columnBlocks: number
+  /** Speed on a full GPU, of the fastest tile's: measured on an H200, as is `sparse`. */
+  readonly efficiency: number
+  /** What is left of it with 1, 2, … warps on each of a multiprocessor's four schedulers; 1 beyond. */
+  readonly sparse: readonly number[]
+}
+
+const tiles: readonly Tile[] = [
+  { across: 16, down: 16, rowBlocks: 4, columnBlocks: 2, efficiency: 1, sparse: [0.85] },
+  { across: 16, down: 8, rowBlocks: 2, columnBlocks: 4, efficiency: 0.99, sparse: [0.85] },
+  { across: 8, down: 16, rowBlocks: 2, columnBlocks: 4, efficiency: 0.97, sparse: [0.85] },
+  { across: 8, down: 8, rowBlocks: 4, columnBlocks: 2, efficiency: 0.91, sparse: [0.88] },
+  { across: 8, down: 8, rowBlocks: 2, columnBlocks: 4, efficiency: 0.91, sparse: [0.88] },
+  { across: 8, down: 8, rowBlocks: 2, columnBlocks: 2, efficiency: 0.84, sparse: [0.69, 0.92] },
+]
+
+const rowsOf = (tile: Tile) => 4 * tile.rowBlocks * tile.down
+const columnsOf = (tile: Tile) => 4 * tile.columnBlocks * tile.across
+
+/** Two tiles of A and two of B, eight deep in k. */
+const workgroupByteLength = (tile: Tile) => (rowsOf(tile) + columnsOf(tile)) * 8 * 2 * 4
 
 /** Multiprocessors that the choice of blocks assumes: fixed, so that the same shape gives the same bits on every GPU. */
 const assumedProcessors = 132
 
-/**
- * The blocking for a product of global shape `shape`, of which a device computes `localRows` rows. `parts` follows from `shape` alone, so
- * the bits do not depend on the number of devices.
- */
+/** The first of `matmulCandidates`: expected to be the fastest. */
 export function chooseBlocking(
   device: Device,
   shape: MatmulShape,
   localRows: number = shape.m,
   options: { split?: boolean } = {},
 ): MatmulBlocking {
+  return matmulCandidates(device, shape, localRows, options)[0]
+}
+
+/**
+ * Blockings worth measuring for a product of global shape `shape`, of which a device computes `localRows` rows: up to four that fit the
+ * device, the expected fastest first. `parts` is the same in all and follows from `shape` alone, so the bits depend neither on the choice
+ * nor on the number of devices.
+ */
+export function matmulCandidates(
+  device: Device,
+  shape: MatmulShape,
+  localRows: number = shape.m,
+  options: { split?: boolean } = {},
+): [MatmulBlocking, ...MatmulBlocking[]] {
   const { maxWorkgroupInvocations, maxWorkgroupMemoryByteLength } = device.limits
-  if (device.info.software || maxWorkgroupInvocations < 256 || maxWorkgroupMemoryByteLength < 16_384)
-    return { body: 'registers', tileRows: 32, tileColumns: 32, parts: 1 }
+  const fitting = tiles.filter(
+    (tile) =>
+      !device.info.software &&
+      tile.across * tile.down <= maxWorkgroupInvocations &&
+      workgroupByteLength(tile) <= maxWorkgroupMemoryByteLength,
+  )
+  if (fitting.length === 0) return [{ body: 'registers', tileRows: 32, tileColumns: 32, parts: 1 }]
   let parts = 1
   if (options.split !== false) {
     let least = Number.POSITIVE_INFINITY
@@ -81,28 +117,34 @@ export function chooseBlocking(
     }
   }
   const rows = Math.max(1, localRows)
-  const best = tiles.reduce((a, b) =>
-    tileCost(b, rows, shape, parts) < tileCost(a, rows, shape, parts) ? b : a,
-  )
-  return { body: 'tiled', tileRows: best.tileRows, tileColumns: best.tileColumns, parts }
+  const cost = (tile: Tile) => tileCost(tile, rows, shape, parts)
+  const [first, ...rest] = fitting
+    .sort((a, b) => cost(a) - cost(b))
+    .slice(0, 4)
+    .map(
+      (tile): MatmulBlocking => ({
+        body: 'tiled',
+        tileRows: rowsOf(tile),
+        tileColumns: columnsOf(tile),
+        parts,
+      }),
+    )
+  return [first!, ...rest]
 }
 
-/** Estimated clock cycles: whole blocks on the fullest multiprocessor, plus the sum of the parts. */
-function tileCost(tile: (typeof tiles)[number], rows: number, { n, k }: MatmulShape, parts: number): number {
-  const blocks = Math.ceil(rows / tile.tileRows) * Math.ceil(n / tile.tileColumns) * parts
-  const perProcessor = Math.ceil(blocks / assumedProcessors)
-  const warps = (tile.tileRows * tile.tileColumns) / 2048
-  const rate = 128 * tile.efficiency * occupancyRate(perProcessor * warps)
+/**
+ * Estimated clock cycles: the warps of whole blocks on the fullest multiprocessor take turns on its four schedulers, each at 0.72
+ * multiply-adds a lane and cycle (measured); then the sum of the parts.
+ */
+function tileCost(tile: Tile, rows: number, { n, k }: MatmulShape, parts: number): number {
+  const blocks = Math.ceil(rows / rowsOf(tile)) * Math.ceil(n / columnsOf(tile)) * parts
+  const warps = (Math.ceil(blocks / assumedProcessors) * tile.across * tile.down) / 32
+  const turns = Math.ceil(warps / 4)
+  const rate = 0.72 * tile.efficiency * (tile.sparse[turns - 1] ?? 1)
   const depth = Math.ceil(k / parts) + 64
-  const product = (perProcessor * tile.tileRows * tile.tileColumns * depth) / rate
+  const product = (turns * 16 * tile.rowBlocks * tile.columnBlocks * depth) / rate
   const sum = parts > 1 ? 4_000 + (rows * n * 8 * (parts + 1)) / 2_400 : 0
   return product + sum
-}
-
-/** Part of its speed that a multiprocessor reaches with so many warps: measured on an H200, where 16 are as many as fit, and 8 reach 0.72. */
-function occupancyRate(warps: number): number {
-  if (warps >= 16) return 1
-  return warps >= 8 ? 0.72 + 0.035 * (warps - 8) : 0.09 * warps
 }
 
 /** Source of one kernel; `vector` says that rows of all three matrices start at multiples of four elements. */
@@ -115,9 +157,10 @@ export function matmulSource(type: MatmulType, blocking: MatmulBlocking, vector:
       label: `matmul ${type} registers ${access}`,
       wgsl: [elements[type], params, vector ? aVector : aScalar, bc, registers].join('\n'),
     }
-  const tx = tileColumns / 8
-  const ty = tileRows / 8
-  const constants = `const TX = ${tx}u;\nconst TY = ${ty}u;\nconst THREADS = ${tx * ty}u;\n`
+  const tile = tiles.find((tile) => rowsOf(tile) === tileRows && columnsOf(tile) === tileColumns)
+  if (!tile) throw new GpuError('validation', `Matmul has no tile of ${tileRows} × ${tileColumns}.`)
+  const { across, down, rowBlocks, columnBlocks } = tile
+  const constants = `const TX = ${across}u;\nconst TY = ${down}u;\nconst A_BLOCKS = ${rowBlocks}u;\nconst B_BLOCKS = ${columnBlocks}u;\n`
   return {
     label: `matmul ${type} ${tileRows}×${tileColumns} ${access}`,
     wgsl: [elements[type], params, aScalar, bc, constants, tiled].join('\n'),
@@ -133,10 +176,10 @@ export function matmulSources(): CompileOptions[] {
   const types: MatmulType[] = ['f32', 'i32', 'u32']
   const blockings: MatmulBlocking[] = [
     { body: 'registers', tileRows: 32, tileColumns: 32, parts: 1 },
-    ...tiles.map(({ tileRows, tileColumns }) => ({
+    ...tiles.map((tile) => ({
       body: 'tiled' as const,
-      tileRows,
-      tileColumns,
+      tileRows: rowsOf(tile),
+      tileColumns: columnsOf(tile),
       parts: 1,
     })),
   ]

@@ -157,6 +157,8 @@ describeOnBackends('matmul', (backend) => {
       ? [
           [64, 128, 2],
           [128, 64, 1],
+          [64, 256, 1],
+          [256, 128, 2],
         ]
       : []),
   ])('multiplies in tiles of %i × %i, K in %i parts', async (tileRows, tileColumns, parts) => {

@@ -17,11 +17,11 @@ import { describeGroup, gigaRate, type Report } from '../report.ts'
 import { splitRows } from '../sharded-matrix.ts'
 import type { TuningOptions } from '../tuning/tuning-store.ts'
 import {
-  chooseBlocking,
   compileMatmul,
   type MatmulBlocking,
   type MatmulShape,
   type MatmulType,
+  matmulCandidates,
 } from './matmul-kernels.ts'
 import { measureMatmulModel } from './measure-model.ts'
 import { planStream, type StreamPlan } from './plan-stream.ts'
@@ -135,9 +135,9 @@ export async function matmul<T extends MatmulType = 'f32'>(
 
   const ranges = splitRows(m, devices.length)
   const plan = mode === 'streamed' ? planFor(devices) : undefined
-  const shipped = chooseBlocking(devices[0]!, shape, ranges[0]!.rows, { split: !plan })
+  const candidates = matmulCandidates(devices[0]!, shape, ranges[0]!.rows, { split: !plan })
   const part = plan ? { m: plan.rowBlock, n: plan.width, k } : { m: ranges[0]!.rows, n, k }
-  const blocking = await tuneMatmul(group, devices[0]!, type, part, [shipped], options)
+  const blocking = await tuneMatmul(group, devices[0]!, type, part, candidates, options)
   const kernels = await compileMatmul(group, type, blocking)
   const run: MatmulRun<T> = {
     group,
