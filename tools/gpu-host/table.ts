@@ -13,11 +13,11 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { jacobi, matmul, type Report, reduce, type TuningStore, transpose } from '@tandem-gpu/algorithms'
+import { jacobi, matmul, type Report, reduce, transpose } from '@tandem-gpu/algorithms'
 import { cuda } from '@tandem-gpu/backend-cuda'
 import { webgpu } from '@tandem-gpu/backend-webgpu'
 import { type DeviceGroup, openGroup } from '@tandem-gpu/core'
-import { type BenchResult, benchResult } from '../../packages/cli/dist/bench/document.js'
+import { type BenchDocument, type BenchResult, benchResult } from '../../packages/cli/dist/bench/document.js'
 import { benchPage } from '../../packages/cli/dist/bench/page.js'
 import { recordingSeconds } from './host-cost.ts'
 import { type Target, targetsOf } from './targets.ts'
@@ -49,10 +49,26 @@ const found = (await backend.adapters()).adapters.length
 const all = values.devices === undefined ? found : Number(values.devices)
 const ours: BenchResult[] = merged.flatMap((document) => document.ours)
 /** Choices are measured once a row, before its warm-up. */
-const tuning: TuningStore | false = values.tune && new Map<string, string>()
+const tuning = values.tune && new Map<string, string>()
 /** The CUDA backend settles how it launches a program over several GPUs within its first eight runs. */
 const timing = { warmup: 10, samples: 11, seed: Date.now() % 2 ** 31, verify: values.verify, tuning }
 const slow = { ...timing, warmup: 2, samples: 3 }
+
+const date = merged[0]?.date ?? new Date().toISOString()
+const machine = merged[0]?.machine ?? {
+  backend: backend.name,
+  adapters: (await backend.adapters()).adapters.map(({ name, driver }) => ({ name, driver })),
+  node: process.version,
+}
+let host: Awaited<ReturnType<typeof recordingSeconds>> | undefined = merged.find(
+  (document) => document.host,
+)?.host
+const peers: readonly BenchResult[] =
+  values.merge !== undefined
+    ? merged.flatMap((document) => document.peers)
+    : values.peers
+      ? measurePeers()
+      : []
 
 /** Names of the work, as tools/peers has them. */
 const workOf: Readonly<Record<string, string>> = { reduce: 'sum', matmul: 'gemm' }
@@ -60,11 +76,11 @@ const workOf: Readonly<Record<string, string>> = { reduce: 'sum', matmul: 'gemm'
 /** Adds a result and prints it; `variant` tells apart what computes the same thing. */
 function add(report: Report, variant?: string, work = workOf[report.algorithm] ?? report.algorithm): void {
   const result = benchResult(work, report, variant)
-  const checked = report.checked ? report.verified : !values.verify
-  ours.push({ ...result, verified: checked })
+  ours.push(result)
+  save()
   const shape = Object.values(result.shape).join('×')
   console.error(
-    `${result.work} ${result.variant} ${shape} on ${result.devices}: ${(1e3 * result.seconds).toFixed(4)} ms, ${(result.rate / 1e9).toFixed(1)} G${result.unit} ${checked ? '' : 'NOT VERIFIED'}`,
+    `${result.work} ${result.variant} ${shape} on ${result.devices}: ${(1e3 * result.seconds).toFixed(4)} ms, ${(result.rate / 1e9).toFixed(1)} G${result.unit} ${result.verified ? '' : report.checked ? 'WRONG' : 'not verified'}`,
   )
 }
 
@@ -185,7 +201,6 @@ if (rows.has('gemm-resident'))
         await matmul(group, {
           ...slow,
           warmup: devices > 1 ? timing.warmup : slow.warmup,
-          verify: devices > 1 && values.verify,
           a: input,
           b: input,
           m: 32768,
@@ -236,32 +251,35 @@ if (rows.has('jacobi'))
       }
     })
 
-let host: Awaited<ReturnType<typeof recordingSeconds>> | undefined
 if (rows.has('host')) host = await recordingSeconds(backend, all)
-
-const peers = values.merge ? merged.flatMap((document) => document.peers) : values.peers ? measurePeers() : []
-host ??= merged.find((document) => document.host)?.host
-const document = {
-  schema: 1 as const,
-  kind: 'bench' as const,
-  date: merged[0]?.date ?? new Date().toISOString(),
-  commit: values.commit,
-  machine: merged[0]?.machine ?? {
-    backend: backend.name,
-    adapters: (await backend.adapters()).adapters.map(({ name, driver }) => ({ name, driver })),
-    node: process.version,
-  },
-  ours,
-  peers,
-  ...(host ? { host } : {}),
-  ...(tuning ? { choices: Object.fromEntries(tuning as Map<string, string>) } : {}),
-}
-const targets: Target[] = targetsOf(document)
-if (values.out) writeFileSync(values.out, `${JSON.stringify({ ...document, targets }, null, 1)}\n`)
-if (values.html) writeFileSync(values.html, benchPage(document))
+const { targets } = save()
+if (values.html) writeFileSync(values.html, benchPage(save()))
 for (const { row, target, measured, met } of targets)
   console.log(`${met ? 'met   ' : 'MISSED'} ${row}: ${measured}, target ${target}`)
 if (host) console.log(JSON.stringify(host))
+
+/** The document as far as it is measured; written at every result, so that a job cut short leaves what it had. */
+function save(): BenchDocument & { readonly targets: readonly Target[] } {
+  const document = {
+    schema: 1 as const,
+    kind: 'bench' as const,
+    date,
+    commit: values.commit,
+    machine,
+    ours,
+    peers,
+    ...(host ? { host } : {}),
+    choices:
+      merged.length > 0
+        ? Object.assign({}, ...merged.map((m) => m.choices))
+        : tuning
+          ? Object.fromEntries(tuning)
+          : {},
+  }
+  const complete = { ...document, targets: targetsOf(document) }
+  if (values.out) writeFileSync(values.out, `${JSON.stringify(complete, null, 1)}\n`)
+  return complete
+}
 
 /** Page-locked operands are filled from a block of random values, so that filling 4 GiB does not take a minute. */
 function fillRandom(into: Float32Array): void {

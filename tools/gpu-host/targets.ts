@@ -32,14 +32,24 @@ const nvidiaJacobi: Readonly<Record<string, number>> = {
 /** What was aimed at, against what a document holds; rows that were not measured are absent. */
 export function targetsOf({ ours, peers }: Measured): Target[] {
   const targets: Target[] = []
-  const mine = (work: string, devices: number, shape: Record<string, number>, variant?: string) =>
-    ours.find(
+  let unverified = false
+  const push = (target: Target) => {
+    targets.push(
+      unverified ? { ...target, measured: `${target.measured} (not verified in this run)` } : target,
+    )
+    unverified = false
+  }
+  const mine = (work: string, devices: number, shape: Record<string, number>, variant?: string) => {
+    const result = ours.find(
       (r) =>
         r.work === work &&
         r.devices === devices &&
         matches(r, shape) &&
         (variant === undefined || r.variant.endsWith(variant)),
     )
+    if (result !== undefined && !result.verified) unverified = true
+    return result
+  }
   const theirs = (work: string, devices: number, shape: Record<string, number>, variant?: string) =>
     peers.find(
       (r) =>
@@ -49,12 +59,18 @@ export function targetsOf({ ours, peers }: Measured): Target[] {
         (variant === undefined || r.variant === variant),
     )
   const atLeast = (row: string, value: number | undefined, bound: number, what: string) => {
-    if (value === undefined || Number.isNaN(value)) return
-    targets.push({ row, target: `≥ ${bound} ${what}`, measured: value.toFixed(3), met: value >= bound })
+    if (value === undefined || Number.isNaN(value)) {
+      unverified = false
+      return
+    }
+    push({ row, target: `≥ ${bound} ${what}`, measured: value.toFixed(3), met: value >= bound })
   }
   const atMost = (row: string, seconds: number | undefined, bound: number) => {
-    if (seconds === undefined) return
-    targets.push({
+    if (seconds === undefined) {
+      unverified = false
+      return
+    }
+    push({
       row,
       target: `≤ ${microseconds(bound)}`,
       measured: microseconds(seconds),
