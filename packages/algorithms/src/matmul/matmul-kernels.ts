@@ -59,9 +59,9 @@ interface Tile {
 }
 
 const tiles: readonly Tile[] = [
-  { across: 16, down: 16, rowBlocks: 4, columnBlocks: 2, efficiency: 1, sparse: [0.85] },
-  { across: 16, down: 8, rowBlocks: 2, columnBlocks: 4, efficiency: 0.99, sparse: [0.85] },
-  { across: 8, down: 16, rowBlocks: 2, columnBlocks: 4, efficiency: 0.97, sparse: [0.85] },
+  { across: 16, down: 16, rowBlocks: 4, columnBlocks: 2, efficiency: 1, sparse: [] },
+  { across: 16, down: 8, rowBlocks: 2, columnBlocks: 4, efficiency: 0.99, sparse: [0.75] },
+  { across: 8, down: 16, rowBlocks: 2, columnBlocks: 4, efficiency: 0.97, sparse: [0.75] },
   { across: 8, down: 8, rowBlocks: 4, columnBlocks: 2, efficiency: 0.91, sparse: [0.88] },
   { across: 8, down: 8, rowBlocks: 2, columnBlocks: 4, efficiency: 0.91, sparse: [0.88] },
   { across: 8, down: 8, rowBlocks: 2, columnBlocks: 2, efficiency: 0.84, sparse: [0.69, 0.92] },

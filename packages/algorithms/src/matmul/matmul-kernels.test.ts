@@ -1,0 +1,51 @@
+import type { Device } from '@tandem-gpu/core'
+import { expect, it } from 'vitest'
+import { chooseBlocking, matmulCandidates } from './matmul-kernels.ts'
+
+/** A hardware device, as far as the choice of blocks looks at it. */
+function deviceWith(maxWorkgroupInvocations: number, maxWorkgroupMemoryByteLength: number): Device {
+  return {
+    info: { software: false },
+    limits: { maxWorkgroupInvocations, maxWorkgroupMemoryByteLength },
+  } as Device
+}
+
+const large = deviceWith(1024, 232_448)
+const portable = deviceWith(256, 16_384)
+const sizes = [1, 100, 512, 1024, 3000, 8192, 16384]
+const shapes = sizes.flatMap((m) => sizes.flatMap((n) => sizes.map((k) => ({ m, n, k }))))
+
+it('cuts K into the same parts on every device and for every candidate', () => {
+  for (const shape of shapes) {
+    const all = [large, portable].flatMap((device) => [
+      ...matmulCandidates(device, shape),
+      ...matmulCandidates(device, shape, Math.ceil(shape.m / 4)),
+    ])
+    expect(new Set(all.map(({ parts }) => parts)).size).toBe(1)
+  }
+})
+
+it('offers tiles that fit the device, each once, the choice first', () => {
+  for (const shape of shapes) {
+    const candidates = matmulCandidates(portable, shape)
+    expect(chooseBlocking(portable, shape)).toEqual(candidates[0])
+    expect(new Set(candidates.map((c) => `${c.tileRows} ${c.tileColumns}`)).size).toBe(candidates.length)
+    // Two tiles of A and two of B, eight deep in k.
+    for (const { tileRows, tileColumns } of candidates)
+      expect((tileRows + tileColumns) * 8 * 2 * 4).toBeLessThanOrEqual(16_384)
+  }
+})
+
+it('makes large tiles of large products, small ones of small, and leaves workgroup memory alone where there is too little', () => {
+  expect(chooseBlocking(large, { m: 8192, n: 8192, k: 8192 })).toEqual({
+    body: 'tiled',
+    tileRows: 256,
+    tileColumns: 128,
+    parts: 1,
+  })
+  expect(chooseBlocking(large, { m: 64, n: 8192, k: 8192 })).toMatchObject({ tileRows: 64, parts: 8 })
+  expect(chooseBlocking(large, { m: 100, n: 100, k: 100 })).toMatchObject({ tileRows: 64, tileColumns: 64 })
+  expect(matmulCandidates(deviceWith(32, 16_384), { m: 512, n: 512, k: 512 })).toEqual([
+    { body: 'registers', tileRows: 32, tileColumns: 32, parts: 1 },
+  ])
+})
