@@ -26,7 +26,7 @@ left() { echo $((seconds - SECONDS - ${1:-0})); }
 keep() { tar -C "$logs" -czf "$out/.logs.tgz" . && mv "$out/.logs.tgz" "$out/logs.tgz"; }
 
 soak() {
-  CUDA_VISIBLE_DEVICES=2,3 timeout "$(left)" bash $bundle tools/gpu-host/soak.ts "$(left 12)" 2 >"$logs/soak.json" 2>&1
+  CUDA_VISIBLE_DEVICES=2,3 timeout "$(left)" bash $bundle tools/gpu-host/soak.ts "$(left 14)" 2 >"$logs/soak.json" 2>"$logs/soak-progress.txt"
   echo "soak: exit $?" >>"$logs/summary.txt"
 }
 

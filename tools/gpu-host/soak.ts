@@ -44,7 +44,15 @@ const step = `
 
 const before = await memoryUsed()
 const start = performance.now()
-while (performance.now() - start < seconds * 1000) await oneGroup()
+let nextLine = 20_000
+while (performance.now() - start < seconds * 1000) {
+  await oneGroup()
+  if (performance.now() - start < nextLine) continue
+  nextLine += 20_000
+  console.error(
+    `${((performance.now() - start) / 1000).toFixed(0)} s: ${JSON.stringify(counts)}, memory ${await memoryUsed()}, ${problems.length} problems`,
+  )
+}
 await sleep(1000)
 const after = await memoryUsed()
 

@@ -1,0 +1,139 @@
+/*
+ * Puts the figures of a measured table (tools/gpu-host/table.ts) into the documents that quote them:
+ *   node tools/gpu-host/figures.ts docs/measurements/TABLE.json [--check]
+ * Replaces what stands between `<!-- figures:NAME -->` and `<!-- /figures -->` in README.md and docs/performance.md, where NAME is
+ * `highlights` or `targets`. With --check nothing is written; exit 1 when a document says something else.
+ */
+import { readFileSync, writeFileSync } from 'node:fs'
+import type { BenchDocument, BenchResult } from '../../packages/cli/src/bench/document.ts'
+import { type Target, targetsOf } from './targets.ts'
+
+export const documents = ['README.md', 'docs/performance.md']
+
+type Table = BenchDocument & { readonly targets?: readonly Target[] }
+
+/** The text of one named block. */
+export function figures(name: string, table: Table, path: string): string {
+  const source = `${table.machine.adapters instanceof Array ? adapters(table) : ''}, ${table.date.slice(0, 10)}, commit ${table.commit}; from \`${path}\``
+  if (name === 'targets') {
+    const rows = targetsOf(table).map(
+      ({ row, target, measured, met }) => `| ${row} | ${target} | ${measured} | ${met ? 'yes' : '**no**'} |`,
+    )
+    return [`${source}.`, '', '| work | target | measured | met |', '|---|---|---|---|', ...rows].join('\n')
+  }
+  if (name === 'highlights') {
+    const rows = highlights.flatMap(({ title, work, devices, shape, peer }) => {
+      const ours = table.ours.find((r) => r.work === work && r.devices === devices && matches(r, shape))
+      const theirs = table.peers.find(
+        (r) => r.work === work && r.devices === devices && matches(r, shape) && r.variant === peer,
+      )
+      if (ours === undefined || theirs === undefined) return []
+      return [
+        `| ${title} | ${rate(ours)} | ${peer} ${rate(theirs)} | ${(ours.rate / theirs.rate).toFixed(2)} × |`,
+      ]
+    })
+    return [`${source}.`, '', '| work | Tandem | instead | ratio |', '|---|---|---|---|', ...rows].join('\n')
+  }
+  throw new Error(`there are no figures named ${name}`)
+}
+
+/** A document with its blocks replaced. */
+export function withFigures(text: string, table: Table, path: string): string {
+  return text.replace(
+    /<!-- figures:(\w+) -->\n[\s\S]*?<!-- \/figures -->/g,
+    (_, name: string) => `<!-- figures:${name} -->\n${figures(name, table, path)}\n<!-- /figures -->`,
+  )
+}
+
+const square = (side: number) => ({ rows: side, columns: side })
+const highlights: readonly {
+  title: string
+  work: string
+  devices: number
+  shape: Record<string, number>
+  peer: string
+}[] = [
+  { title: 'transpose 16384², 1 GPU', work: 'transpose', devices: 1, shape: square(16384), peer: 'PyTorch' },
+  {
+    title: 'transpose 2048², 4 GPUs',
+    work: 'transpose',
+    devices: 4,
+    shape: square(2048),
+    peer: 'PyTorch P2P',
+  },
+  {
+    title: 'transpose 32768², 4 GPUs',
+    work: 'transpose',
+    devices: 4,
+    shape: square(32768),
+    peer: 'PyTorch P2P',
+  },
+  {
+    title: 'sum of 2^22 f32, 4 GPUs',
+    work: 'sum',
+    devices: 4,
+    shape: { elements: 2 ** 22 },
+    peer: 'PyTorch',
+  },
+  {
+    title: 'sum of 2^31 f32, 4 GPUs',
+    work: 'sum',
+    devices: 4,
+    shape: { elements: 2 ** 31 },
+    peer: 'PyTorch',
+  },
+  {
+    title: 'SGEMM 8192³, 1 GPU',
+    work: 'gemm',
+    devices: 1,
+    shape: { m: 8192, n: 8192, k: 8192 },
+    peer: 'cuBLAS',
+  },
+  {
+    title: 'SGEMM 8192³ from host memory, 4 GPUs',
+    work: 'gemm-streamed',
+    devices: 4,
+    shape: { m: 8192, n: 8192, k: 8192 },
+    peer: 'cuBLASXt',
+  },
+  {
+    title: 'SGEMM 16384³ from host memory, 4 GPUs',
+    work: 'gemm-streamed',
+    devices: 4,
+    shape: { m: 16384, n: 16384, k: 16384 },
+    peer: 'cuBLASXt',
+  },
+]
+
+function adapters(table: Table): string {
+  const names = (table.machine.adapters as readonly { name: string; driver?: string }[]).map(
+    ({ name }) => name,
+  )
+  const driver = (table.machine.adapters as readonly { driver?: string }[])[0]?.driver
+  return `${[...new Set(names)].join(', ')}, driver ${driver}`
+}
+
+function rate({ rate: value, unit }: BenchResult): string {
+  const giga = value / 1e9
+  if (unit === 'B/s') return `${Math.round(giga)} GB/s`
+  return `${(giga / 1000).toFixed(1)} TFLOP/s`
+}
+
+function matches(result: BenchResult, shape: Record<string, number>): boolean {
+  return Object.entries(shape).every(([name, value]) => result.shape[name] === value)
+}
+
+if (process.argv[1] !== undefined && import.meta.url.endsWith(process.argv[1].split('/').at(-1)!)) {
+  const [path, flag] = process.argv.slice(2)
+  if (path === undefined) throw new Error('usage: figures.ts TABLE.json [--check]')
+  const table: Table = JSON.parse(readFileSync(path, 'utf8'))
+  for (const document of documents) {
+    const before = readFileSync(document, 'utf8')
+    const after = withFigures(before, table, path)
+    if (flag !== '--check') writeFileSync(document, after)
+    else if (after !== before) {
+      console.error(`${document} does not say what ${path} holds.`)
+      process.exitCode = 1
+    }
+  }
+}
