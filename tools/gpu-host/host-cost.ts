@@ -1,9 +1,17 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { allocateSharded, compileTranspose, recordTranspose } from '@tandem-gpu/algorithms'
 import { type Backend, openGroup } from '@tandem-gpu/core'
 
 /** What the host adds, in seconds. */
 export interface HostCost {
   readonly devices: number
+  /** `openGroup` in a fresh process; absent where there is no C compiler to measure the next beside it. */
+  readonly firstOpenSeconds?: number
+  /** A C program that only initialises the driver, the contexts and peer access (tools/peers/contexts.c). */
+  readonly contextSeconds?: number
   /** `openGroup`, the second time in this process and so with the driver awake. */
   readonly openSeconds: number
   /** Recording a transpose of 8192² over all devices; the median of 20. */
@@ -36,5 +44,41 @@ export async function recordingSeconds(backend: Backend, devices: number): Promi
   program.destroy()
   for (const resource of [kernel, input, output]) resource.destroy()
   await group.destroy()
-  return { devices, openSeconds, recordSeconds: times[10]!, runHostSeconds, runDeviceSeconds: seconds }
+  return {
+    devices,
+    ...(backend.name === 'cuda' ? firstOpen(devices) : {}),
+    openSeconds,
+    recordSeconds: times[10]!,
+    runHostSeconds,
+    runDeviceSeconds: seconds,
+  }
+}
+
+/** Medians of five fresh processes each, in turn. */
+function firstOpen(devices: number): Pick<HostCost, 'firstOpenSeconds' | 'contextSeconds'> {
+  const program = join(mkdtempSync(join(tmpdir(), 'tandem-contexts-')), 'contexts')
+  const source = new URL('../peers/contexts.c', import.meta.url).pathname
+  const script = `
+    import { cuda } from '@tandem-gpu/backend-cuda'
+    import { openGroup } from '@tandem-gpu/core'
+    const start = performance.now()
+    const group = await openGroup({ backends: [cuda()], devices: ${devices} })
+    console.log((performance.now() - start) / 1000)
+    await group.destroy()`
+  try {
+    execFileSync('cc', [source, '-ldl', '-o', program])
+  } catch {
+    return {}
+  }
+  const samples = Array.from({ length: 5 }, () => ({
+    context: Number(execFileSync(program, [String(devices)])),
+    open: Number(
+      execFileSync(process.execPath, ['--input-type=module', '-e', script], { cwd: import.meta.dirname }),
+    ),
+  }))
+  const middle = (values: number[]) => values.sort((a, b) => a - b)[2]!
+  return {
+    firstOpenSeconds: middle(samples.map((s) => s.open)),
+    contextSeconds: middle(samples.map((s) => s.context)),
+  }
 }

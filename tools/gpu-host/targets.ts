@@ -1,4 +1,5 @@
 import type { BenchResult } from '../../packages/cli/src/bench/document.ts'
+import type { HostCost } from './host-cost.ts'
 
 /** One line of the table of targets. */
 export interface Target {
@@ -9,6 +10,7 @@ export interface Target {
 }
 
 interface Measured {
+  readonly host?: HostCost
   readonly ours: readonly BenchResult[]
   readonly peers: readonly BenchResult[]
 }
@@ -30,7 +32,7 @@ const nvidiaJacobi: Readonly<Record<string, number>> = {
 }
 
 /** What was aimed at, against what a document holds; rows that were not measured are absent. */
-export function targetsOf({ ours, peers }: Measured): Target[] {
+export function targetsOf({ ours, peers, host }: Measured): Target[] {
   const targets: Target[] = []
   let unverified = false
   const push = (target: Target) => {
@@ -176,6 +178,25 @@ export function targetsOf({ ours, peers }: Measured): Target[] {
         1,
         '× NVIDIA’s sample (quoted)',
       )
+  }
+  if (host !== undefined) {
+    const { devices, firstOpenSeconds, contextSeconds, recordSeconds, runHostSeconds, runDeviceSeconds } =
+      host
+    const added = runHostSeconds / runDeviceSeconds - 1
+    push({
+      row: `run(program, 1000), ${devices} GPUs`,
+      target: 'adds ≤ 2 %',
+      measured: `${(100 * added).toFixed(2)} %`,
+      met: added <= 0.02,
+    })
+    atMost(`recording a transpose, ${devices} GPUs`, recordSeconds, 2e-3)
+    if (firstOpenSeconds !== undefined && contextSeconds !== undefined)
+      push({
+        row: `openGroup, ${devices} GPUs, above a C program that opens the contexts (${contextSeconds.toFixed(2)} s)`,
+        target: '≤ 0.3 s',
+        measured: `${(firstOpenSeconds - contextSeconds).toFixed(2)} s`,
+        met: firstOpenSeconds - contextSeconds <= 0.3,
+      })
   }
   return targets
 }
