@@ -3,7 +3,8 @@
 // What it refuses, it refuses as the driver does: unknown addresses, memory of peers without access, freed modules.
 //
 // Environment: FAKE_CUDA_DEVICES (2), FAKE_CUDA_MEMORY bytes a device (2^30), FAKE_CUDA_PEERS (all | none), FAKE_CUDA_VERSION (13000),
-// FAKE_CUDA_SEED (1), FAKE_CUDA_BUSY_MS a graph launch (0), FAKE_NVML_ERROR (fail init).
+// FAKE_CUDA_SEED (1), FAKE_CUDA_BUSY_MS a graph launch (0), FAKE_CUDA_GRAPHS how many may live (10^6), FAKE_CUDA_FAIL_DEVICE the device
+// that refuses graph launches for want of memory (-1), FAKE_NVML_ERROR (fail init).
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -104,6 +105,14 @@ std::uint64_t nanoseconds() {
 
 template <typename T> std::atomic<T> &word(std::uint64_t address) { return *reinterpret_cast<std::atomic<T> *>(address); }
 
+/// Polls, then sleeps between polls: threads that only yield wait whole time slices for a busy machine.
+template <typename Done> void spinUntil(Done done) {
+  for (unsigned polls = 0; !done(); ++polls) {
+    if (polls < 64) std::this_thread::yield();
+    else std::this_thread::sleep_for(std::chrono::microseconds(20));
+  }
+}
+
 /// Kernels of the runtime itself, which come as PTX.
 bool runInternal(const FakeFunction &function, const std::vector<std::uint64_t> &p) {
   if (function.name == "tandem_stamp") {
@@ -119,7 +128,7 @@ bool runInternal(const FakeFunction &function, const std::vector<std::uint64_t> 
         *stamps++ = clock();
         word<std::uint64_t>(p[2]).store(round);
       }
-      while (word<std::uint64_t>(p[1]).load() < round) std::this_thread::yield();
+      spinUntil([&] { return word<std::uint64_t>(p[1]).load() >= round; });
       *stamps++ = clock();
       if (p[0] != 0) word<std::uint64_t>(p[2]).store(round);
     }
@@ -134,10 +143,10 @@ bool runInternal(const FakeFunction &function, const std::vector<std::uint64_t> 
     for (std::uint64_t index = 0; index < p[2]; ++index) word<std::uint32_t>(p[5 + index]).store(epoch);
     for (std::uint64_t index = 0; index < p[3]; ++index) {
       const auto target = epoch - static_cast<std::uint32_t>(p[4] >> index & 1);
-      while (static_cast<std::int32_t>(word<std::uint32_t>(p[13 + index]).load() - target) < 0) {
-        if (word<std::uint32_t>(p[1]).load() != 0) return true;
-        std::this_thread::yield();
-      }
+      spinUntil([&] {
+        return static_cast<std::int32_t>(word<std::uint32_t>(p[13 + index]).load() - target) >= 0 ||
+               word<std::uint32_t>(p[1]).load() != 0;
+      });
     }
     return true;
   }
@@ -661,8 +670,11 @@ Result fGraphAddMemsetNode(GraphNode *node, Graph graph, const GraphNode *after,
     return 0;
   });
 }
+std::atomic<long> liveGraphs{0};
 Result fGraphInstantiate(GraphExec *exec, Graph graph, unsigned long long) {
   STICKY;
+  if (liveGraphs.load() >= setting("FAKE_CUDA_GRAPHS", 1000000)) return errorOutOfMemory;
+  ++liveGraphs;
   auto *made = new FakeExec();
   made->graph = *fake(graph);
   *exec = reinterpret_cast<GraphExec>(made);
@@ -672,11 +684,13 @@ Result fGraphUpload(GraphExec, Stream) { return 0; }
 Result fGraphLaunch(GraphExec exec, Stream stream) {
   STICKY;
   auto *launched = reinterpret_cast<FakeExec *>(exec);
+  if (fake(stream)->device == setting("FAKE_CUDA_FAIL_DEVICE", -1)) return errorOutOfMemory;
   fake(stream)->push([launched] { launched->run(); });
   return 0;
 }
 Result fGraphExecDestroy(GraphExec exec) {
   delete reinterpret_cast<FakeExec *>(exec);
+  --liveGraphs;
   return 0;
 }
 
