@@ -257,7 +257,7 @@ Napi::Value GroupObject::run(const Napi::CallbackInfo &info) {
   }
   const auto abortWord = spec.Get("abortWord").As<Napi::Int32Array>();
   request->abortWord = abortWord.Data();
-  request->stopping = [worker = worker_.get()] { return worker->stopping(); };
+  if (worker_) request->stopping = worker_->stopping();
   return submit(
       env,
       [group = group_, request]() -> Settle {

@@ -45,7 +45,10 @@ struct Worker::State : std::enable_shared_from_this<Worker::State> {
   std::condition_variable wake;
   std::condition_variable ended;
   std::deque<QueueEntry> queue;
+  /// The environment closes: nobody can receive a promise.
   std::atomic<bool> stop{false};
+  /// The Worker is gone: the thread ends when the queue is empty.
+  bool last = false;
   bool threadEnded = false;
   /// Pending promises; JavaScript thread only.
   std::size_t pending = 0;
@@ -60,7 +63,7 @@ struct Worker::State : std::enable_shared_from_this<Worker::State> {
       QueueEntry entry;
       {
         std::unique_lock lock(mutex);
-        wake.wait(lock, [this] { return stop.load() || !queue.empty(); });
+        wake.wait(lock, [this] { return stop.load() || last || !queue.empty(); });
         // Posted work (releases) still runs after a stop; promises nobody can receive do not.
         if (queue.empty()) break;
         entry = std::move(queue.front());
@@ -111,6 +114,8 @@ struct Worker::State : std::enable_shared_from_this<Worker::State> {
       job->deferred.Resolve(job->settle(env));
     } catch (const Napi::Error &error) {
       job->deferred.Reject(error.Value());
+    } catch (const std::exception &error) {
+      job->deferred.Reject(errorValue(env, NativeError("driver", error.what())));
     }
   }
 
@@ -120,7 +125,11 @@ struct Worker::State : std::enable_shared_from_this<Worker::State> {
       job.release();
       return;
     }
-    static_cast<State *>(context)->settle(Napi::Env(env), std::move(job));
+    try {
+      static_cast<State *>(context)->settle(Napi::Env(env), std::move(job));
+    } catch (...) {
+      // An environment that terminates runs no JavaScript any more; nothing may unwind into Node.
+    }
   }
 
   void requestStop() {
@@ -160,14 +169,20 @@ Worker::Worker(Napi::Env env, const char *name) : state_(std::make_shared<State>
 }
 
 Worker::~Worker() {
-  state_->requestStop();
+  {
+    std::lock_guard lock(state_->mutex);
+    state_->last = true;
+    state_->wake.notify_all();
+  }
   state_->released = true;
   if (state_->pending == 0 && state_->settled != nullptr) {
     napi_release_threadsafe_function(state_->settled, napi_tsfn_release);
   }
 }
 
-bool Worker::stopping() const { return state_->stop.load(); }
+std::function<bool()> Worker::stopping() const {
+  return [state = state_] { return state->stop.load(); };
+}
 
 Napi::Promise Worker::submit(Napi::Env env, Work work, std::vector<Napi::ObjectReference> kept) {
   auto job = std::make_unique<Job>(env);

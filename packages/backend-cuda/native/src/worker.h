@@ -20,7 +20,8 @@ using Work = std::function<Settle()>;
 Settle settleUndefined();
 
 /// One native thread with a FIFO of jobs. Jobs never run on the JavaScript thread nor on libuv's pool. Promises settle through
-/// a thread-safe function that keeps the process alive only while a job is pending, so that an idle process exits.
+/// a thread-safe function that keeps the process alive only while a job is pending, so that an idle process exits. What is queued
+/// when the Worker goes away is still carried out; when the environment closes, queued jobs are not.
 class Worker {
 public:
   Worker(Napi::Env env, const char *name);
@@ -32,8 +33,8 @@ public:
   Napi::Promise submit(Napi::Env env, Work work, std::vector<Napi::ObjectReference> kept = {});
   /// Queues work that nobody waits for; its errors are dropped. JavaScript thread only.
   void post(std::function<void()> work);
-  /// Set when the environment goes away: long jobs end early.
-  bool stopping() const;
+  /// Says when the environment goes away: long jobs end early. Outlives the Worker.
+  std::function<bool()> stopping() const;
 
 private:
   struct State;
