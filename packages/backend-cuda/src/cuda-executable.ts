@@ -7,7 +7,6 @@ import { orderLinkCopies } from './link-order.ts'
 import { flagsPerRepetition, lowerPerGpu, type SyncMemory } from './lower-per-gpu.ts'
 import { type GraphSet, lowerProfiled, lowerToOneGraph, stampNode } from './lower-plan.ts'
 import type { NativeGroup } from './native-addon.ts'
-
 import { trapRecordByteLength } from './trap-record.ts'
 import { longestUnroll } from './unrolling.ts'
 
@@ -83,6 +82,7 @@ export class CudaExecutable implements Executable {
       internalKernel: (entry, gpu) => host.internalKernel(entry, gpu),
       bounceAddress: (command) => bounceAddresses.get(command)!,
     }
+    let executable: CudaExecutable | undefined
     try {
       for (const gpu of gpus) {
         arenas.set(gpu, { gpu, address: await host.native.allocate(gpu, layout.byteLength, true) })
@@ -94,7 +94,7 @@ export class CudaExecutable implements Executable {
         bounces.set(command.index, arrayBuffer)
         bounceAddresses.set(command.index, await host.native.lockHost(arrayBuffer))
       }
-      const executable = new CudaExecutable(
+      executable = new CudaExecutable(
         host,
         plan,
         gpus,
@@ -109,9 +109,8 @@ export class CudaExecutable implements Executable {
       await executable.graphs(1, executable.#trial.current).ready
       return executable
     } catch (error) {
-      for (const arena of arenas.values()) host.native.free(arena.gpu, arena.address)
-      for (const arrayBuffer of bounces.values())
-        void host.native.unlockHost(arrayBuffer, true).catch(() => {})
+      executable?.releaseGraphs()
+      releaseMemory(host, arenas, bounces)
       throw error
     }
   }
@@ -163,22 +162,35 @@ export class CudaExecutable implements Executable {
     if (this.#graphs.size >= keptSets && oldest !== undefined) this.#destroy(oldest)
     const handles = this.#lower(repetitions, arrangement)
     this.#graphs.set(key, handles)
+    // Tried again by the next run that needs them: there may be memory then.
+    handles.ready.catch(() => {
+      if (this.#graphs.get(key) === handles) this.#destroy(key)
+    })
     return handles
   }
 
   /** One repetition with time stamps around every command. */
   profileGraphs(): GraphHandles {
-    this.#profileGraphs ??= this.#instantiate(
-      lowerProfiled(this.plan, this.memory, (gpu, slot) => this.#stampAddress(gpu, slot)),
-    )
+    if (this.#profileGraphs === undefined) {
+      const stampAddress = (gpu: number, slot: number) => this.#stampAddress(gpu, slot)
+      this.#profileGraphs = this.#instantiate(lowerProfiled(this.plan, this.memory, stampAddress))
+      this.#profileGraphs.ready.catch(() => {
+        this.#profileGraphs = undefined
+      })
+    }
     return this.#profileGraphs
   }
 
   /** One time stamp on the first GPU, in the slot behind those of the commands. */
   startGraphs(): GraphHandles {
     const gpu = this.gpus[0]!
-    const node = stampNode(this.memory, gpu, this.#stampAddress(gpu, this.startSlot), [])
-    this.#startGraphs ??= this.#instantiate([{ mainGpu: gpu, nodes: [node] }])
+    if (this.#startGraphs === undefined) {
+      const node = stampNode(this.memory, gpu, this.#stampAddress(gpu, this.startSlot), [])
+      this.#startGraphs = this.#instantiate([{ mainGpu: gpu, nodes: [node] }])
+      this.#startGraphs.ready.catch(() => {
+        this.#startGraphs = undefined
+      })
+    }
     return this.#startGraphs
   }
 
@@ -221,13 +233,14 @@ export class CudaExecutable implements Executable {
   }
 
   release(): void {
+    this.releaseGraphs()
+    releaseMemory(this.#host, this.#arenas, this.#bounces)
+  }
+
+  releaseGraphs(): void {
     for (const key of [...this.#graphs.keys()]) this.#destroy(key)
     for (const handles of [this.#profileGraphs, this.#startGraphs]) {
       for (const id of handles?.ids ?? []) this.#host.native.destroyGraph(id)
-    }
-    for (const { gpu, address } of this.#arenas.values()) this.#host.native.free(gpu, address)
-    for (const arrayBuffer of this.#bounces.values()) {
-      void this.#host.native.unlockHost(arrayBuffer, true).catch(() => {})
     }
   }
 
@@ -255,15 +268,16 @@ export class CudaExecutable implements Executable {
   }
 
   #instantiate(set: GraphSet): GraphHandles {
-    const ids: number[] = []
-    const created = set.map(({ mainGpu, nodes }) => {
-      const id = this.#host.nextId()
-      ids.push(id)
-      return this.#host.native.createGraph(id, mainGpu, encodeNodes(nodes))
-    })
+    const { native, nextId } = this.#host
+    const ids = set.map(() => nextId())
+    const created = set.map(({ mainGpu, nodes }, index) =>
+      native.createGraph(ids[index]!, mainGpu, encodeNodes(nodes)),
+    )
     const ready = Promise.all(created).then(() => {})
-    // Whoever runs the graphs awaits `ready`; nobody else needs to.
-    ready.catch(() => {})
+    // Whoever runs the graphs awaits `ready`. Half a set is of no use.
+    ready.catch(() => {
+      for (const id of ids) native.destroyGraph(id)
+    })
     return { ids, ready }
   }
 
@@ -281,6 +295,15 @@ export interface GraphHandles {
   readonly ready: Promise<void>
   /** Part of the synchronisation memory, for one graph a GPU. */
   readonly syncPart?: number
+}
+
+function releaseMemory(
+  { native }: ExecutableHost,
+  arenas: ReadonlyMap<number, Arena>,
+  bounces: ReadonlyMap<number, ArrayBuffer>,
+): void {
+  for (const { gpu, address } of arenas.values()) native.free(gpu, address)
+  for (const arrayBuffer of bounces.values()) void native.unlockHost(arrayBuffer, true).catch(() => {})
 }
 
 function allReach(gpus: readonly number[], host: ExecutableHost): boolean {

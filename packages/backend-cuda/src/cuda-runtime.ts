@@ -191,19 +191,25 @@ export class CudaRuntime implements Runtime {
       ),
     )
     const ids = architectures.map(() => this.#nextId())
-    await this.#guard(`Loading kernel '${source.label}'`, () =>
-      Promise.all(
-        architectures.map((architecture, gpu) =>
-          this.#native.loadKernel(
-            ids[gpu]!,
-            gpu,
-            images.get(architecture)!,
-            translated.entryName,
-            translated.dynamicSharedByteLength,
+    try {
+      await this.#guard(`Loading kernel '${source.label}'`, () =>
+        Promise.all(
+          architectures.map((architecture, gpu) =>
+            this.#native.loadKernel(
+              ids[gpu]!,
+              gpu,
+              images.get(architecture)!,
+              translated.entryName,
+              translated.dynamicSharedByteLength,
+            ),
           ),
         ),
-      ),
-    )
+      )
+    } catch (error) {
+      // One GPU may have taken it.
+      for (const id of ids) this.#native.unloadKernel(id)
+      throw error
+    }
     const kernel: CudaKernel = {
       label: source.label,
       functionIds: ids,

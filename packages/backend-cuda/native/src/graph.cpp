@@ -54,7 +54,7 @@ const Group::LoadedKernel &Group::kernelOf(std::uint32_t id) const {
 
 const Group::InstantiatedGraph &Group::graphOf(std::uint32_t id) const {
   const auto found = graphs_.find(id);
-  if (found == graphs_.end()) throw NativeError("driver", "The run uses a graph that is not instantiated.");
+  if (found == graphs_.end()) throw NativeError("driver", "The run uses a graph that was not instantiated, or that a failed run before this one discarded.");
   return found->second;
 }
 
@@ -136,6 +136,11 @@ void Group::createGraph(std::uint32_t id, std::size_t mainGpu, const std::vector
     check(driver_.graphInstantiate(&exec, graph, 0), "cuGraphInstantiate");
     check(driver_.graphUpload(exec, gpus_[mainGpu].stream), "cuGraphUpload");
     check(driver_.streamSynchronize(gpus_[mainGpu].stream), "cuStreamSynchronize");
+  } catch (const NativeError &error) {
+    if (exec != nullptr) driver_.graphExecDestroy(exec);
+    driver_.graphDestroy(graph);
+    if (error.result == cuda::errorOutOfMemory) throwGraphOutOfMemory(mainGpu, error);
+    throw;
   } catch (...) {
     if (exec != nullptr) driver_.graphExecDestroy(exec);
     driver_.graphDestroy(graph);
@@ -153,6 +158,7 @@ void Group::waitFor(cuda::Event event) const {
     if (state == cuda::success) return;
     if (state != cuda::errorNotReady) check(state, "cuEventQuery");
     if (std::chrono::steady_clock::now() > spinUntil) std::this_thread::sleep_for(std::chrono::microseconds(50));
+    else std::this_thread::yield();
   }
 }
 
@@ -175,6 +181,46 @@ constexpr std::size_t launchesInFlight = 2;
 } // namespace
 
 RunOutcome Group::run(const RunRequest &request) {
+  // First of all: runs queued behind this one count on it, whatever becomes of this one.
+  for (const auto &[gpu, address] : request.uniformTargets) {
+    use(gpu);
+    check(driver_.memcpyHtoDAsync(address, request.uniforms.data(), request.uniforms.size(), gpus_[gpu].stream),
+          "cuMemcpyHtoDAsync");
+    check(driver_.streamSynchronize(gpus_[gpu].stream), "cuStreamSynchronize");
+  }
+  try {
+    return launchSteps(request);
+  } catch (const NativeError &error) {
+    // An abort waits for what it launched, and every GPU has launched as often.
+    if (error.code != "aborted") abandon(request);
+    throw;
+  } catch (...) {
+    abandon(request);
+    throw;
+  }
+}
+
+/// After a failure nothing stays in flight: graphs that wait for one that did not start would spin for ever. Their GPUs' counts of
+/// launches may differ, so a run queued behind must not find them.
+void Group::abandon(const RunRequest &request) {
+  __atomic_store_n(stopWord_, 1u, __ATOMIC_SEQ_CST);
+  for (const auto &gpu : gpus_) {
+    driver_.ctxSetCurrent(gpu.context);
+    driver_.streamSynchronize(gpu.stream);
+  }
+  __atomic_store_n(stopWord_, 0u, __ATOMIC_SEQ_CST);
+  for (const auto &step : request.steps) {
+    if (step.graphs.size() < 2) continue;
+    for (const auto id : step.graphs) {
+      const auto found = graphs_.find(id);
+      if (found == graphs_.end()) continue;
+      driver_.graphExecDestroy(found->second.exec);
+      graphs_.erase(found);
+    }
+  }
+}
+
+RunOutcome Group::launchSteps(const RunRequest &request) {
   RunOutcome outcome;
   use(0);
   // The GPUs that take part; the first one's stream carries the clock.
@@ -188,12 +234,6 @@ RunOutcome Group::run(const RunRequest &request) {
   if (used.empty()) return outcome;
   const auto main = used.front();
 
-  for (const auto &[gpu, address] : request.uniformTargets) {
-    use(gpu);
-    check(driver_.memcpyHtoDAsync(address, request.uniforms.data(), request.uniforms.size(), gpus_[gpu].stream),
-          "cuMemcpyHtoDAsync");
-    check(driver_.streamSynchronize(gpus_[gpu].stream), "cuStreamSynchronize");
-  }
   for (const auto &range : request.collect) {
     if (!range.clear) continue;
     use(range.gpu);
@@ -251,22 +291,15 @@ RunOutcome Group::run(const RunRequest &request) {
           waitFor(lane.ring[slot]);
         }
       }
-      if (shouldStop()) {
+      // A wait that gave up has spoilt the run: more launches would only take time.
+      if (shouldStop() || __atomic_load_n(stopWord_, __ATOMIC_RELAXED) != 0) {
         aborted = true;
         break;
       }
-      try {
-        for (const auto id : step.graphs) {
-          const auto &graph = graphOf(id);
-          use(graph.gpu);
-          check(driver_.graphLaunch(graph.exec, gpus_[graph.gpu].stream), "cuGraphLaunch");
-        }
-      } catch (...) {
-        // Graphs that wait for one that did not start would spin for ever.
-        __atomic_store_n(stopWord_, 1u, __ATOMIC_SEQ_CST);
-        for (const auto &lane : lanes) driver_.streamSynchronize(gpus_[lane.gpu].stream);
-        __atomic_store_n(stopWord_, 0u, __ATOMIC_SEQ_CST);
-        throw;
+      for (const auto id : step.graphs) {
+        const auto &graph = graphOf(id);
+        use(graph.gpu);
+        check(driver_.graphLaunch(graph.exec, gpus_[graph.gpu].stream), "cuGraphLaunch");
       }
       for (const auto &lane : lanes) {
         use(lane.gpu);

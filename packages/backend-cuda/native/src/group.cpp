@@ -107,6 +107,20 @@ void Group::throwOutOfMemory(std::size_t gpu, std::size_t byteLength, const Nati
   throw error;
 }
 
+void Group::throwGraphOutOfMemory(std::size_t gpu, const NativeError &cause) {
+  std::size_t freeByteLength = 0;
+  std::size_t totalByteLength = 0;
+  driver_.memGetInfo(&freeByteLength, &totalByteLength);
+  NativeError error("out-of-memory", std::string(cause.what()) + " The graph needs memory of the driver's own; " +
+                                         bytesText(freeByteLength) + " of " + bytesText(totalByteLength) +
+                                         " are free on CUDA device " + std::to_string(gpus_[gpu].ordinal) + ".");
+  error.result = cause.result;
+  error.resultName = cause.resultName;
+  error.call = cause.call;
+  error.freeByteLength = static_cast<double>(freeByteLength);
+  throw error;
+}
+
 cuda::DevicePtr Group::allocate(std::size_t gpu, std::size_t byteLength, bool zero) {
   use(gpu);
   auto &owner = gpus_[gpu];

@@ -120,6 +120,9 @@ private:
   cuda::Event pooledEvent(std::size_t gpu, unsigned flags);
   void waitFor(cuda::Event event) const;
   template <typename Visit> void forEachChunk(const TransferRegion &region, Visit visit) const;
+  RunOutcome launchSteps(const RunRequest &request);
+  void abandon(const RunRequest &request);
+  [[noreturn]] void throwGraphOutOfMemory(std::size_t gpu, const NativeError &cause);
   [[noreturn]] void throwOutOfMemory(std::size_t gpu, std::size_t byteLength, const NativeError &cause);
 
   const cuda::Driver &driver_;
