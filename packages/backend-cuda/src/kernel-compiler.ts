@@ -40,15 +40,16 @@ export class KernelCompiler {
   ): Promise<Uint8Array<ArrayBuffer>> {
     const version = await this.#nvrtcVersion()
     if (version instanceof GpuError) {
-      const ptx = this.#options.shippedKernels?.(shippedKernelKey(kernel.source))
-      if (ptx !== undefined) return new TextEncoder().encode(ptx) as Uint8Array<ArrayBuffer>
-      throw new GpuError(
-        'unsupported',
-        `Kernel '${label}' is not among the kernels shipped compiled, and ${version.message}`,
-        {
-          cause: version,
-        },
-      )
+      const { fmad, shippedKernels } = this.#options
+      const ptx = shippedKernels?.(shippedKernelKey(kernel.source))
+      if (ptx !== undefined && fmad) return new TextEncoder().encode(ptx) as Uint8Array<ArrayBuffer>
+      const why =
+        ptx === undefined
+          ? 'is not among the kernels shipped compiled'
+          : 'is shipped compiled with a·b+c fused, which `fmad: false` excludes'
+      throw new GpuError('unsupported', `Kernel '${label}' ${why}, and ${version.message}`, {
+        cause: version,
+      })
     }
     const options = this.#compileOptions(architecture)
     const { cache, driverVersion } = this.#options
