@@ -22,7 +22,16 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'tandem-packaging-'))
   for (const name of packages) {
     const packed = npm(
-      ['pack', join(root, 'packages', name), '--pack-destination', folder, '--json', '--silent'],
+      // Compiling kernels with nvcc first, as publishing does, takes minutes.
+      [
+        'pack',
+        join(root, 'packages', name),
+        '--pack-destination',
+        folder,
+        '--json',
+        '--silent',
+        '--ignore-scripts',
+      ],
       root,
     )
     expect(packed.status, packed.stderr).toBe(0)
@@ -62,6 +71,29 @@ describe.each(packages)('the tarball of %s', (name) => {
     const args = [attw, tarballOf.get(name)!, '--profile', 'esm-only', '--no-color', '--no-emoji']
     const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8' })
     expect(status, stdout + stderr).toBe(0)
+  })
+})
+
+describe('the tarball of backend-cuda', () => {
+  const shipped = join(root, 'packages/backend-cuda/prebuilds/kernels.json.gz')
+
+  it('holds the addon, and the kernels that nvcc compiled where it is present', () => {
+    const files = tarList('backend-cuda')
+    expect(files).toContain('package/prebuilds/linux-x64/@tandem-gpu+backend-cuda.node')
+    expect(files.includes('package/prebuilds/kernels.json.gz')).toBe(existsSync(shipped))
+    const { scripts } = JSON.parse(tarEntry('backend-cuda', 'package/package.json'))
+    expect(scripts.prepack).toBe('node ../../tools/ship-kernels/ship-kernels.ts')
+  })
+
+  it('can be packed without nvcc, which leaves the kernels packed last', async () => {
+    const before = existsSync(shipped) ? await readFile(shipped) : undefined
+    const script = join(root, 'tools/ship-kernels/ship-kernels.ts')
+    const { status, stdout, stderr } = spawnSync(process.execPath, [script, '--nvcc', '/nowhere/nvcc'], {
+      encoding: 'utf8',
+    })
+    expect({ status, stdout }, stderr).toEqual({ status: 0, stdout: '' })
+    expect(stderr).toMatch(/^nvcc is not found: /)
+    expect(existsSync(shipped) ? await readFile(shipped) : undefined).toEqual(before)
   })
 })
 

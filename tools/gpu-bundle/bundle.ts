@@ -118,7 +118,7 @@ function builtFiles(packages: readonly string[]): string[] {
   for (const name of packages) {
     const folder = join(root, 'packages', name)
     collect(join(folder, 'dist'), (path) => path.endsWith('.js'))
-    collect(join(folder, 'prebuilds', 'linux-x64'), (path) => path.endsWith('.node'))
+    collect(join(folder, 'prebuilds'), (path) => /linux-x64\/[^/]*\.node$|kernels\.json\.gz$/.test(path))
     collect(join(folder, 'src'), (path) => path.endsWith('.wgsl.ts'))
   }
   return files.sort()

@@ -1,18 +1,22 @@
 // Compiles the kernels of @tandem-gpu/algorithms to PTX with nvcc, into packages/backend-cuda/prebuilds/kernels.json.gz, so that a machine
-// with a driver and no NVRTC runs them: `node tools/ship-kernels/ship-kernels.ts`, after `npm run build`, before publishing. Without nvcc it
-// says so and packs nothing. Takes a minute or two; kernels whose source has not changed are taken from the last file.
+// with a driver and no NVRTC runs them: `node tools/ship-kernels/ship-kernels.ts [--nvcc PATH]`, after `npm run build`; `npm pack` and
+// `npm publish` of that package run it first. Without nvcc it says so and leaves the file as it is. Takes a minute or two; kernels whose
+// source has not changed are taken from the last file.
 import { execFile } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
+import { fileURLToPath } from 'node:url'
+import { parseArgs, promisify } from 'node:util'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { jacobiSources, matmulSources, reductionSources, transposeSources } from '@tandem-gpu/algorithms'
 import { shippedKernelKey } from '@tandem-gpu/backend-cuda'
 import { emitCuda, lower, parseWgsl } from '@tandem-gpu/wgsl'
 
 const run = promisify(execFile)
-const target = new URL('../../packages/backend-cuda/prebuilds/kernels.json.gz', import.meta.url)
+const target = fileURLToPath(
+  new URL('../../packages/backend-cuda/prebuilds/kernels.json.gz', import.meta.url),
+)
 /** Oldest architecture that nvcc 13 compiles for. */
 const architecture = 'sm_75'
 /** Drivers 525 (CUDA 12.0) take PTX 8.0; nvcc writes its own newest version, which older drivers reject. */
@@ -21,10 +25,16 @@ const ptxVersions = ['6.3', '7.0', '7.8', '8.0']
 await main()
 
 async function main(): Promise<void> {
-  const nvcc = (await finds('nvcc')) ?? (await finds('/usr/local/cuda/bin/nvcc'))
+  const { values } = parseArgs({ options: { nvcc: { type: 'string' } } })
+  const nvcc =
+    values.nvcc === undefined
+      ? ((await finds('nvcc')) ?? (await finds('/usr/local/cuda/bin/nvcc')))
+      : await finds(values.nvcc)
   if (nvcc === undefined) {
     console.error(
-      'nvcc is not found: no kernels are packed, and machines without NVRTC cannot run the algorithms.',
+      existsSync(target)
+        ? 'nvcc is not found: the kernels that it compiled last stay packed. Those that have changed since need NVRTC.'
+        : 'nvcc is not found: no kernels are packed, and machines without NVRTC cannot run the algorithms.',
     )
     return
   }
@@ -56,8 +66,11 @@ async function main(): Promise<void> {
   }
   const sorted = Object.fromEntries(Object.entries(packed).sort(([a], [b]) => (a < b ? -1 : 1)))
   const file = gzipSync(JSON.stringify(sorted), { level: 9 })
-  writeFileSync(target, file)
-  console.log(`${sources.length} kernels (${compiled} compiled now), ${(file.length / 1024).toFixed(0)} KiB`)
+  writeFileSync(`${target}.new`, file)
+  renameSync(`${target}.new`, target)
+  console.error(
+    `${sources.length} kernels (${compiled} compiled now), ${(file.length / 1024).toFixed(0)} KiB`,
+  )
 }
 
 /** PTX that says the oldest version in which ptxas finds everything it uses. */
