@@ -34,6 +34,7 @@ const { values } = parseArgs({
     devices: { type: 'string' },
     counts: { type: 'string', default: '1,2,4,8' },
     merge: { type: 'string' },
+    'largest-host': { type: 'string', default: '32768' },
     backend: { type: 'string', default: 'cuda' },
     peers: { type: 'boolean', default: true },
     verify: { type: 'boolean', default: true },
@@ -43,6 +44,7 @@ const { values } = parseArgs({
 })
 const merged = (values.merge?.split(',') ?? []).map((path) => JSON.parse(readFileSync(path, 'utf8')))
 const rows = new Set(values.merge === undefined ? values.rows.split(',') : [])
+const largestHost = Number(values['largest-host'])
 const counts = new Set(values.counts.split(',').map(Number))
 const backend = values.backend === 'webgpu' ? webgpu() : cuda()
 const found = (await backend.adapters()).adapters.length
@@ -214,6 +216,7 @@ if (rows.has('gemm-resident'))
 if (rows.has('gemm-streamed'))
   await on(4, async (group) => {
     for (const side of [8192, 16384, 32768]) {
+      if (side > largestHost) continue
       const [a, b, c] = [0, 1, 2].map(() => group.allocateHost('f32', side * side))
       try {
         fillRandom(a!.array)
@@ -302,7 +305,17 @@ function measurePeers(): BenchResult[] {
   const script = new URL('../peers/peers.py', import.meta.url).pathname
   execFileSync(
     'python3',
-    [script, '--devices', String(Math.min(all, 4)), '--only', [...works].join(','), '--out', path],
+    [
+      script,
+      '--devices',
+      String(Math.min(all, 4)),
+      '--only',
+      [...works].join(','),
+      '--largest-host',
+      String(largestHost),
+      '--out',
+      path,
+    ],
     {
       stdio: ['ignore', 'ignore', 'inherit'],
     },

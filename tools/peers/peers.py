@@ -212,7 +212,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--devices", type=int, default=torch.cuda.device_count())
     parser.add_argument("--only", default="limits,transpose,sum,gemm,gemm-xt")
-    parser.add_argument("--quick", action="store_true", help="leave out the largest sizes")
+    parser.add_argument("--largest-host", type=int, default=32768, help="largest matrices in host memory")
     parser.add_argument("--out")
     options = parser.parse_args()
     devices, only = options.devices, set(options.only.split(","))
@@ -224,7 +224,7 @@ def main():
         transpose_one(16384)
         for count in sorted({2, devices} - {1}):
             if count <= devices:
-                for n in (2048, 8192) if options.quick else (2048, 8192, 32768):
+                for n in (2048, 8192, 32768):
                     transpose_many(n, count)
                     torch.cuda.empty_cache()
     if "sum" in only:
@@ -242,8 +242,9 @@ def main():
             gemm(n, n, n, tf32=True)
         torch.cuda.empty_cache()
     if "gemm-xt" in only:
-        for n in (8192, 16384) if options.quick else (8192, 16384, 32768):
-            gemm_host(n, devices)
+        for n in (8192, 16384, 32768):
+            if n <= options.largest_host:
+                gemm_host(n, devices)
     document = {
         "schema": 1,
         "kind": "peers",
