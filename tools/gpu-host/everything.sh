@@ -22,7 +22,8 @@ bash $bundle tandem devices --backend cuda >"$logs/devices.txt" 2>&1 # unpacks t
 
 export GPU_BUNDLE_UNPACKED=1
 
-left() { echo $((seconds - SECONDS - ${1:-0})); }
+# Seconds left, less $1; at least 1, because `timeout 0` has no end.
+left() { local rest=$((seconds - SECONDS - ${1:-0})); echo $((rest > 1 ? rest : 1)); }
 keep() { tar -C "$logs" -czf "$out/.logs.tgz" . && mv "$out/.logs.tgz" "$out/logs.tgz"; }
 
 soak() {
@@ -67,7 +68,7 @@ single() {
 multiple() {
   export CUDA_VISIBLE_DEVICES=$1
   local end=$((SECONDS + $2))
-  until_end() { echo $((end - SECONDS)); }
+  until_end() { echo $((end - SECONDS > 1 ? end - SECONDS : 1)); }
   timeout 45 bash $bundle vitest run --root packages/backend-cuda src/conformance.test.ts src/hardware.test.ts >"$logs/conformance-4.txt" 2>&1
   echo "conformance and hardware tests on 4 GPUs: exit $?" >>"$logs/summary.txt"
   timeout "$(until_end)" bash $bundle $table --counts 4 --largest-host 16384 --rows transpose,sum,jacobi,gemm-streamed,host --out "$logs/four.json" >"$logs/four.txt" 2>&1
