@@ -1,15 +1,19 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, renameSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, renameSync, statSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Libraries } from '../libraries.ts'
 
-const source = fileURLToPath(new URL('../../native/test/fake_cuda.cpp', import.meta.url))
+const sourceFolder = fileURLToPath(new URL('../../native/test/', import.meta.url))
+const sources = readdirSync(sourceFolder)
+  .filter((name) => name.startsWith('fake_'))
+  .map((name) => sourceFolder + name)
 const folder = fileURLToPath(new URL('../../build/test', import.meta.url))
 const library = `${folder}/libfake_cuda.so`
 
-/** Builds native/test/fake_cuda.cpp, a CUDA driver on host memory, when it is newer than its build. Needs a C++ compiler. */
+/** Builds native/test/fake_*.cpp, a CUDA driver on host memory, when one is newer than the build. Needs a C++ compiler. */
 export function fakeLibraries(): Libraries {
-  if (!existsSync(library) || statSync(library).mtimeMs < statSync(source).mtimeMs) {
+  const changed = Math.max(...sources.map((source) => statSync(source).mtimeMs))
+  if (!existsSync(library) || statSync(library).mtimeMs < changed) {
     mkdirSync(folder, { recursive: true })
     const temporary = `${library}.${process.pid}`
     const built = spawnSync(
@@ -20,7 +24,7 @@ export function fakeLibraries(): Libraries {
         '-O1',
         '-std=c++17',
         '-fvisibility=hidden',
-        source,
+        ...sources.filter((source) => source.endsWith('.cpp')),
         '-o',
         temporary,
         '-ldl',
@@ -34,7 +38,7 @@ export function fakeLibraries(): Libraries {
   return { cuda: [library], nvrtc: [library], nvml: [library] }
 }
 
-/** Settings of the fake driver, as its source lists them. They hold until the next call. */
+/** Settings of the fake driver, as native/test/fake_settings.h lists them. They hold until the next call. */
 export function configureFake(settings: Readonly<Record<string, string | number>> = {}): void {
   for (const name of Object.keys(process.env)) if (/^FAKE_(CUDA|NVML)_/.test(name)) delete process.env[name]
   for (const [name, value] of Object.entries(settings)) process.env[name] = String(value)

@@ -1,0 +1,105 @@
+// An NVRTC on the host's C++ compiler. Threads of a block run one after another, so kernels with barriers do not work.
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <regex>
+#include <sstream>
+#include <string>
+
+#include "fake_settings.h"
+
+namespace {
+
+struct FakeProgram {
+  std::string source;
+  std::string name;
+  std::string log;
+  std::string image;
+};
+
+const char *const shim = R"(
+struct FakeDim { unsigned x, y, z; };
+static thread_local FakeDim blockIdx, threadIdx, blockDim, gridDim;
+#define __global__
+extern "C" int fake_fault;
+int fake_fault = 0;
+extern "C" void fake_set_thread(const unsigned *ids) {
+  blockIdx = {ids[0], ids[1], ids[2]}; threadIdx = {ids[3], ids[4], ids[5]};
+  blockDim = {ids[6], ids[7], ids[8]}; gridDim = {ids[9], ids[10], ids[11]};
+}
+)";
+
+} // namespace
+
+EXPORT int nvrtcVersion(int *major, int *minor) {
+  *major = 13;
+  *minor = 0;
+  return 0;
+}
+EXPORT const char *nvrtcGetErrorString(int) { return "NVRTC_ERROR"; }
+EXPORT int nvrtcCreateProgram(FakeProgram **program, const char *source, const char *name, int, const char *const *,
+                              const char *const *) {
+  *program = new FakeProgram{source, name, "", ""};
+  return 0;
+}
+EXPORT int nvrtcDestroyProgram(FakeProgram **program) {
+  delete *program;
+  *program = nullptr;
+  return 0;
+}
+EXPORT int nvrtcCompileProgram(FakeProgram *program, int, const char *const *) {
+  static std::atomic<int> serial{0};
+  const auto base = std::string("/tmp/tandem-fake-") + std::to_string(getpid()) + "-" + std::to_string(serial++);
+  {
+    std::ofstream file(base + ".cpp");
+    if (program->source.find("fake_launch") == std::string::npos) file << shim;
+    file << "#line 1 \"" << program->name << "\"\n" << program->source;
+  }
+  const auto command = "c++ -shared -fPIC -std=c++17 -O1 -w -fno-strict-aliasing -fwrapv -ffp-contract=off -fno-gnu-unique -fno-diagnostics-show-caret " + base + ".cpp -o " + base + ".so 2>&1";
+  FILE *pipe = popen(command.c_str(), "r");
+  char buffer[4096];
+  std::string output;
+  while (fgets(buffer, sizeof buffer, pipe) != nullptr) output += buffer;
+  const int status = pclose(pipe);
+  unlink((base + ".cpp").c_str());
+  // NVRTC writes name(line): error: text
+  program->log = std::regex_replace(output, std::regex("^([^:\\n]+):(\\d+):\\d+: ", std::regex::multiline), "$1($2): ");
+  if (status != 0) return 6;
+  std::ostringstream image;
+  image << "FAKE " << base << ".so";
+  const std::regex entry("__global__ void (\\w+)\\(([^)]*)\\)");
+  const auto &source = program->source;
+  std::smatch told;
+  if (std::regex_search(source, told, std::regex("// fake-entry: (\\w+) (\\d+)"))) {
+    program->image = image.str() + " " + told[1].str() + " " + told[2].str();
+    return 0;
+  }
+  for (std::sregex_iterator it(source.begin(), source.end(), entry), end; it != end; ++it) {
+    const std::string parameters = (*it)[2];
+    image << " " << (*it)[1] << " " << std::count(parameters.begin(), parameters.end(), ',') + 1;
+  }
+  program->image = image.str();
+  return 0;
+}
+EXPORT int nvrtcGetProgramLogSize(FakeProgram *program, std::size_t *size) {
+  *size = program->log.size() + 1;
+  return 0;
+}
+EXPORT int nvrtcGetProgramLog(FakeProgram *program, char *log) {
+  std::memcpy(log, program->log.c_str(), program->log.size() + 1);
+  return 0;
+}
+EXPORT int nvrtcGetCUBINSize(FakeProgram *program, std::size_t *size) {
+  *size = program->image.size() + 1;
+  return 0;
+}
+EXPORT int nvrtcGetCUBIN(FakeProgram *program, char *image) {
+  std::memcpy(image, program->image.c_str(), program->image.size() + 1);
+  return 0;
+}
+EXPORT int nvrtcGetPTXSize(FakeProgram *program, std::size_t *size) { return nvrtcGetCUBINSize(program, size); }
+EXPORT int nvrtcGetPTX(FakeProgram *program, char *image) { return nvrtcGetCUBIN(program, image); }
