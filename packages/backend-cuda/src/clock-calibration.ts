@@ -1,10 +1,77 @@
 import type { Plan, Span } from '@tandem-gpu/core'
+import { encodeNodes } from './graph-nodes.ts'
+import { internalKernels } from './internal-kernels.ts'
+import type { NativeGroup } from './native-addon.ts'
 
 /** Clock of GPU `gpu` minus the clock of the reference GPU, in nanoseconds. */
 export type ClockOffsets = ReadonlyMap<number, number>
 
 /** Turns of the ping-pong; the quickest decides. */
-export const calibrationRounds = 64
+const calibrationRounds = 64
+
+/** What measuring needs of the runtime. */
+export interface ClockHost {
+  readonly native: NativeGroup
+  readonly gpuCount: number
+  reachable(reader: number, owner: number): boolean
+  internalKernel(entry: string, gpu: number): number
+  nextId(): number
+}
+
+/** Offsets of every GPU's clock against GPU 0's. GPUs that GPU 0 cannot reach keep offset 0: their spans are off by up to 0.1 ms. */
+export async function measureClocks(host: ClockHost): Promise<ClockOffsets> {
+  const offsets = new Map<number, number>([[0, 0]])
+  for (let gpu = 1; gpu < host.gpuCount; gpu += 1) {
+    const mutual = host.reachable(0, gpu) && host.reachable(gpu, 0)
+    offsets.set(gpu, mutual ? await measureOffset(host, gpu) : 0)
+  }
+  return offsets
+}
+
+async function measureOffset(host: ClockHost, gpu: number): Promise<number> {
+  const { native } = host
+  // One flag, then the stamps, on each side.
+  const byteLength = (2 * calibrationRounds + 1) * 8
+  const sides: { gpu: number; address: number }[] = []
+  const ids: number[] = []
+  try {
+    for (const side of [0, gpu])
+      sides.push({ gpu: side, address: await native.allocate(side, byteLength, true) })
+    const created = sides.map((side, role) => {
+      ids.push(host.nextId())
+      const nodes = encodeNodes([
+        {
+          kind: 'kernel',
+          gpu: side.gpu,
+          after: [],
+          kernelId: host.internalKernel(internalKernels.pingPong, side.gpu),
+          grid: [1, 1, 1],
+          block: [1, 1, 1],
+          dynamicSharedByteLength: 0,
+          parameters: [role, side.address, sides[1 - role]!.address, side.address + 8, calibrationRounds],
+        },
+      ])
+      return native.createGraph(ids[role]!, side.gpu, nodes)
+    })
+    await Promise.all(created)
+    const { collected } = await native.run({
+      steps: [{ graphs: ids, count: 1 }],
+      uniformTargets: [],
+      collect: sides.map((side) => ({ ...side, byteLength, clear: false })),
+      abortWord: new Int32Array(1),
+    })
+    const [reference, other] = collected.map(stampWords)
+    return clockOffset(reference!.subarray(1), other!.subarray(1, 1 + calibrationRounds))
+  } finally {
+    for (const id of ids) native.destroyGraph(id)
+    for (const side of sides) native.free(side.gpu, side.address)
+  }
+}
+
+/** Time stamps as the GPUs write them: nanoseconds. */
+export function stampWords(bytes: Uint8Array<ArrayBuffer>): BigUint64Array {
+  return new BigUint64Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 8)
+}
 
 /**
  * The offset between two GPUs' clocks from a ping-pong: of each round, the reference GPU stamps sending and arrival, the other one

@@ -15,12 +15,12 @@ import type {
 } from '@tandem-gpu/core'
 import { GpuError, isGpuError } from '@tandem-gpu/core'
 import type { Arrangement } from './arrangement-trial.ts'
-import { type ClockOffsets, calibrationRounds, clockOffset, spansFrom } from './clock-calibration.ts'
+import { type ClockOffsets, measureClocks, spansFrom, stampWords } from './clock-calibration.ts'
 import { CudaExecutable } from './cuda-executable.ts'
 import type { CudaKernel, Translate } from './cuda-kernel.ts'
 import { toGpuError } from './driver-error.ts'
-import { encodeNodes } from './graph-nodes.ts'
-import { internalKernels, kernelPtx } from './internal-kernels.ts'
+import { allocateHost, type CudaHostAllocation, freeHost } from './host-memory.ts'
+import { kernelPtx } from './internal-kernels.ts'
 import type { KernelCompiler } from './kernel-compiler.ts'
 import type { NativeGroup } from './native-addon.ts'
 import { trapError } from './trap-record.ts'
@@ -56,16 +56,6 @@ interface CudaAllocation extends Allocation {
   readonly address: number
 }
 
-interface CudaHostAllocation extends HostAllocation {
-  /** Resolves with the address once page-locked. */
-  readonly locked: Promise<number>
-  readonly mapped: boolean
-  address: number | undefined
-}
-
-/** Above this, host memory is an ordinary ArrayBuffer: Node 20 makes no external ones above 4 GiB, and its allocator gives it pages of its own. */
-const largestMappedByteLength = 2 ** 30
-
 /** Runtimes that a fault in one of them takes down together. */
 const openRuntimes = new Set<CudaRuntime>()
 
@@ -84,7 +74,7 @@ export class CudaRuntime implements Runtime {
   readonly #executables = new Set<CudaExecutable>()
   /** Ids of the runtime's own kernels, by name and GPU. */
   readonly #internalIds = new Map<string, number>()
-  #clockOffsets: ClockOffsets | undefined
+  #clocks: ClockOffsets | undefined
   #lastId = 0
   #lostError: GpuError | undefined
   #disposed: Promise<void> | undefined
@@ -130,25 +120,8 @@ export class CudaRuntime implements Runtime {
   }
 
   allocateHost(byteLength: number): HostAllocation {
-    const mapped = byteLength <= largestMappedByteLength
-    let arrayBuffer: ArrayBuffer
-    try {
-      arrayBuffer = mapped ? this.#native.mapHost(byteLength).arrayBuffer : new ArrayBuffer(byteLength)
-    } catch (error) {
-      throw new GpuError('out-of-memory', `The host has no ${byteLength} bytes of memory left.`, {
-        cause: error,
-      })
-    }
-    const locked = this.#guard(`Page-locking ${byteLength} bytes of host memory`, () =>
-      this.#native.lockHost(arrayBuffer),
-    )
-    const allocation: CudaHostAllocation = { arrayBuffer, locked, mapped, address: undefined }
-    // Whoever uses the memory awaits `locked`.
-    locked.then(
-      (address) => {
-        allocation.address = address
-      },
-      () => {},
+    const allocation = allocateHost(this.#native, byteLength, (lock) =>
+      this.#guard(`Page-locking ${byteLength} bytes of host memory`, lock),
     )
     this.#hostAllocations.add(allocation)
     return allocation
@@ -156,13 +129,7 @@ export class CudaRuntime implements Runtime {
 
   freeHost(allocation: HostAllocation): void {
     const freed = allocation as CudaHostAllocation
-    if (this.#disposed === undefined && this.#hostAllocations.delete(freed)) this.#freeHost(freed)
-  }
-
-  #freeHost({ arrayBuffer, mapped }: CudaHostAllocation): void {
-    // The pages must stay until unlocked: a mapped buffer's do, an ordinary one's move to an array that only the native job holds.
-    const held = mapped ? arrayBuffer : structuredClone(arrayBuffer, { transfer: [arrayBuffer] })
-    void this.#native.unlockHost(held, mapped).catch(() => {})
+    if (this.#disposed === undefined && this.#hostAllocations.delete(freed)) freeHost(this.#native, freed)
   }
 
   async compile(source: KernelSource): Promise<CudaKernel> {
@@ -348,7 +315,7 @@ export class CudaRuntime implements Runtime {
 
   async #close(): Promise<void> {
     openRuntimes.delete(this)
-    for (const allocation of [...this.#hostAllocations]) this.#freeHost(allocation)
+    for (const allocation of this.#hostAllocations) freeHost(this.#native, allocation)
     const closing = this.#native.close()
     // Errors while closing lost devices say nothing new.
     await closing.catch(() => {})
@@ -413,12 +380,19 @@ export class CudaRuntime implements Runtime {
     repetition: number,
     collected: readonly Uint8Array<ArrayBuffer>[],
   ): Promise<Span[]> {
-    const stamps = new Map(executable.gpus.map((gpu, index) => [gpu, words(collected[index]!)]))
+    const stamps = new Map(executable.gpus.map((gpu, index) => [gpu, stampWords(collected[index]!)]))
     const first = executable.gpus[0]!
-    this.#clockOffsets ??= await this.#calibrate()
-    const offsets = new Map(
-      [...this.#clockOffsets].map(([gpu, offset]) => [gpu, offset - (this.#clockOffsets?.get(first) ?? 0)]),
+    this.#clocks ??= await this.#guard('Calibrating clocks', () =>
+      measureClocks({
+        native: this.#native,
+        gpuCount: this.#gpuCount,
+        reachable: (reader, owner) => this.#reachable(reader, owner),
+        internalKernel: (entry, gpu) => this.#internalKernel(entry, gpu),
+        nextId: () => this.#nextId(),
+      }),
     )
+    const reference = this.#clocks.get(first) ?? 0
+    const offsets = new Map([...this.#clocks].map(([gpu, offset]) => [gpu, offset - reference]))
     return spansFrom(
       executable.plan,
       repetition,
@@ -427,61 +401,6 @@ export class CudaRuntime implements Runtime {
       stamps.get(first)![executable.startSlot]!,
       offsets,
     )
-  }
-
-  /** Offsets of every GPU's clock against GPU 0's. GPUs that GPU 0 cannot reach keep offset 0: their spans are off by up to 0.1 ms. */
-  async #calibrate(): Promise<ClockOffsets> {
-    const offsets = new Map<number, number>([[0, 0]])
-    for (let gpu = 1; gpu < this.#gpuCount; gpu += 1) {
-      const mutual = this.#reachable(0, gpu) && this.#reachable(gpu, 0)
-      offsets.set(gpu, mutual ? await this.#guard('Calibrating clocks', () => this.#measureOffset(gpu)) : 0)
-    }
-    return offsets
-  }
-
-  async #measureOffset(gpu: number): Promise<number> {
-    const native = this.#native
-    // One flag, then the stamps, on each side.
-    const byteLength = (2 * calibrationRounds + 1) * 8
-    const sides = [
-      { gpu: 0, address: await native.allocate(0, byteLength, true) },
-      { gpu, address: await native.allocate(gpu, byteLength, true) },
-    ] as const
-    const ids = [this.#nextId(), this.#nextId()]
-    try {
-      const created = sides.map((side, role) =>
-        native.createGraph(
-          ids[role]!,
-          side.gpu,
-          encodeNodes([
-            {
-              kind: 'kernel',
-              gpu: side.gpu,
-              after: [],
-              kernelId: this.#internalKernel(internalKernels.pingPong, side.gpu),
-              grid: [1, 1, 1],
-              block: [1, 1, 1],
-              dynamicSharedByteLength: 0,
-              parameters: [role, side.address, sides[1 - role]!.address, side.address + 8, calibrationRounds],
-            },
-          ]),
-        ),
-      )
-      await Promise.all(created)
-      const { collected } = await native.run({
-        steps: [{ graphs: ids, count: 1 }],
-        uniformTargets: [],
-        collect: sides.map((side) => ({ ...side, byteLength, clear: false })),
-        abortWord: new Int32Array(1),
-      })
-      return clockOffset(
-        words(collected[0]!).subarray(1),
-        words(collected[1]!).subarray(1, 1 + calibrationRounds),
-      )
-    } finally {
-      for (const id of ids) native.destroyGraph(id)
-      for (const side of sides) native.free(side.gpu, side.address)
-    }
   }
 
   #throwIfLost(): void {
@@ -505,10 +424,6 @@ export class CudaRuntime implements Runtime {
     this.#lostError ??= error
     this.#resolveLost({ reason: 'unknown', message: error.message })
   }
-}
-
-function words(bytes: Uint8Array<ArrayBuffer>): BigUint64Array {
-  return new BigUint64Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 8)
 }
 
 /** Volta and newer. */

@@ -1,0 +1,48 @@
+import type { HostAllocation } from '@tandem-gpu/core'
+import { GpuError } from '@tandem-gpu/core'
+import type { NativeGroup } from './native-addon.ts'
+
+/** Host memory, page-locked on the group's native thread. */
+export interface CudaHostAllocation extends HostAllocation {
+  /** Resolves with the address once page-locked. */
+  readonly locked: Promise<number>
+  readonly mapped: boolean
+  address: number | undefined
+}
+
+/** Above this, host memory is an ordinary ArrayBuffer: Node 20 makes no external ones above 4 GiB, and its allocator gives it pages of its own. */
+const largestMappedByteLength = 2 ** 30
+
+/** `guarded` wraps the locking: it turns native errors into `GpuError`s. Throws `out-of-memory`. */
+export function allocateHost(
+  native: NativeGroup,
+  byteLength: number,
+  guarded: (lock: () => Promise<number>) => Promise<number>,
+): CudaHostAllocation {
+  const mapped = byteLength <= largestMappedByteLength
+  let arrayBuffer: ArrayBuffer
+  try {
+    arrayBuffer = mapped ? native.mapHost(byteLength).arrayBuffer : new ArrayBuffer(byteLength)
+  } catch (error) {
+    throw new GpuError('out-of-memory', `The host has no ${byteLength} bytes of memory left.`, {
+      cause: error,
+    })
+  }
+  const locked = guarded(() => native.lockHost(arrayBuffer))
+  const allocation: CudaHostAllocation = { arrayBuffer, locked, mapped, address: undefined }
+  // Whoever uses the memory awaits `locked`.
+  locked.then(
+    (address) => {
+      allocation.address = address
+    },
+    () => {},
+  )
+  return allocation
+}
+
+/** Detaches the ArrayBuffer at once; its pages go when what is queued so far is done. */
+export function freeHost(native: NativeGroup, { arrayBuffer, mapped }: CudaHostAllocation): void {
+  // The pages must stay until unlocked: a mapped buffer's do, an ordinary one's move to an array that only the native job holds.
+  const held = mapped ? arrayBuffer : structuredClone(arrayBuffer, { transfer: [arrayBuffer] })
+  void native.unlockHost(held, mapped).catch(() => {})
+}
