@@ -139,6 +139,7 @@ it('carries out what is queued before it closes', async () => {
     expect((await running).launches).toBe(20)
     expect((await memory).totalByteLength).toBe(2 ** 30)
     await closing
-    expect(() => group.memoryInfo(0)).toThrow(/The group is closed/)
+    for (const call of [() => group.memoryInfo(0), () => group.peers(), () => group.stopAddress()])
+      expect(call).toThrow(/The group is closed/)
   }
 })

@@ -78,14 +78,20 @@ Napi::Value GroupObject::submit(Napi::Env env, Work work, std::vector<Napi::Obje
   return worker_->submit(env, std::move(work), std::move(kept));
 }
 
+Group &GroupObject::group(Napi::Env env) const {
+  if (!group_) throw Napi::Error::New(env, "The group is closed.");
+  return *group_;
+}
+
 /// Row-major flags: reader × owner.
 Napi::Value GroupObject::peers(const Napi::CallbackInfo &info) {
-  const auto count = group_->gpuCount();
+  const auto &opened = group(info.Env());
+  const auto count = opened.gpuCount();
   auto flags = Napi::Array::New(info.Env(), count * count);
   for (std::size_t reader = 0; reader < count; ++reader) {
     for (std::size_t owner = 0; owner < count; ++owner) {
       flags.Set(static_cast<std::uint32_t>(reader * count + owner),
-                Napi::Boolean::New(info.Env(), group_->peer(reader, owner)));
+                Napi::Boolean::New(info.Env(), opened.peer(reader, owner)));
     }
   }
   return flags;
@@ -118,7 +124,7 @@ Napi::Value GroupObject::zero(const Napi::CallbackInfo &info) {
 }
 
 Napi::Value GroupObject::stopAddress(const Napi::CallbackInfo &info) {
-  return Napi::Number::New(info.Env(), static_cast<double>(group_->stopAddress()));
+  return Napi::Number::New(info.Env(), static_cast<double>(group(info.Env()).stopAddress()));
 }
 
 Napi::Value GroupObject::memoryInfo(const Napi::CallbackInfo &info) {

@@ -42,6 +42,8 @@ private:
   Napi::Value read(const Napi::CallbackInfo &info);
   Napi::Value close(const Napi::CallbackInfo &info);
 
+  /// Throws once closed.
+  Group &group(Napi::Env env) const;
   Napi::Value submit(Napi::Env env, Work work, std::vector<Napi::ObjectReference> kept = {});
 
   std::shared_ptr<Worker> worker_;
