@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto'
+import { rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { isGpuError, type Runtime } from '@tandem-gpu/core'
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { CudaRuntime, CudaRuntimeOptions } from './cuda-runtime.ts'
+import { KernelCache } from './kernel-cache.ts'
+import { KernelCompiler } from './kernel-compiler.ts'
+import { nativeAddon } from './native-addon.ts'
+import { configureFake, fakeLibraries } from './testing/fake-driver.ts'
+import { openFakeRuntime } from './testing/fake-runtime.ts'
+import { testKernelSource } from './testing/test-kernels.ts'
+
+const libraries = fakeLibraries()
+const cacheDirectory = join(tmpdir(), `tandem-cache-${randomUUID()}`)
+const opened: Runtime[] = []
+
+beforeEach(() => configureFake())
+afterEach(async () => {
+  for (const runtime of opened.splice(0)) await runtime.dispose()
+})
+afterAll(() => rmSync(cacheDirectory, { recursive: true, force: true }))
+
+async function open(
+  indices: readonly number[],
+  options: Partial<CudaRuntimeOptions> = {},
+): Promise<CudaRuntime> {
+  const runtime = await openFakeRuntime(indices, { cacheDirectory, ...options })
+  opened.push(runtime)
+  return runtime
+}
+
+describe('kernels', () => {
+  it('reports a compile error with the WGSL line', async () => {
+    const runtime = await open([0])
+    const error = await runtime.compile(testKernelSource('broken')).catch((e: unknown) => e)
+    expect(isGpuError(error, 'compilation')).toBe(true)
+    expect(error).toMatchObject({ line: 5 })
+    expect(String(error)).toMatch(/'broken' does not compile at line 5.*missing/)
+  })
+
+  it('takes a kernel from the disk cache where NVRTC would be slow', async () => {
+    const runtime = await open([0])
+    runtime.releaseKernel(await runtime.compile(testKernelSource('add')))
+    const addon = nativeAddon()
+    if (addon instanceof Error) throw addon
+    const counted = { ...addon, nvrtcCompile: () => Promise.reject(new Error('NVRTC is called')) }
+    const compiler = new KernelCompiler({
+      addon: counted,
+      nvrtc: libraries.nvrtc,
+      driverVersion: 13000,
+      fmad: true,
+      cache: new KernelCache({ directory: cacheDirectory }),
+      shippedKernels: undefined,
+    })
+    const again = await open([0, 1], { compiler })
+    await again.compile(testKernelSource('add'))
+  })
+
+  it('says how to get NVRTC when it is missing, unless the kernel is shipped compiled', async () => {
+    const addon = nativeAddon()
+    if (addon instanceof Error) throw addon
+    const options = {
+      addon,
+      nvrtc: ['/nowhere/libnvrtc.so.13'],
+      driverVersion: 13000,
+      fmad: true,
+      cache: undefined,
+    }
+    const without = await open([0], {
+      compiler: new KernelCompiler({ ...options, shippedKernels: undefined }),
+    })
+    const error = await without.compile(testKernelSource('add')).catch((e: unknown) => e)
+    expect(isGpuError(error, 'unsupported')).toBe(true)
+    expect(String(error)).toMatch(/'add' is not among the kernels shipped.*NVRTC.*does not load.*Install it/)
+    const shipped = new KernelCompiler({
+      ...options,
+      shippedKernels: () => '.version 6.0\n.visible .entry add(.param .u64 a) {}',
+    })
+    const kernel = await (await open([0], { compiler: shipped })).compile(testKernelSource('add'))
+    expect(kernel.functionIds).toHaveLength(1)
+    const unfused = new KernelCompiler({ ...options, fmad: false, shippedKernels: () => '.version 6.0' })
+    const refused = await (await open([0], { compiler: unfused }))
+      .compile(testKernelSource('add'))
+      .catch((e: unknown) => e)
+    expect(String(refused)).toMatch(/'add' is shipped compiled with a·b\+c fused.*NVRTC.*does not load/)
+  })
+})
