@@ -27,7 +27,7 @@ const largeCopyByteLength = 2 ** 20
  */
 export class ArrangementTrial {
   readonly #plan: Plan
-  readonly #candidates: readonly Arrangement[]
+  #candidates: readonly Arrangement[]
   readonly #seconds = new Map<Arrangement, number[]>()
   #runs = 0
   #chosen: Arrangement | undefined
@@ -65,6 +65,13 @@ export class ArrangementTrial {
     this.#runs += 1
     const arrangement = this.#candidates[Math.floor(run / runsPerTrial) % this.#candidates.length]!
     return stepsIn(arrangement, split, run % runsPerTrial > 0)
+  }
+
+  /** The driver refuses the graphs of this one, most likely for want of memory: the others remain. */
+  exclude(arrangement: Arrangement): void {
+    if (this.#chosen !== undefined) return
+    this.#candidates = this.#candidates.filter((candidate) => candidate !== arrangement)
+    if (this.#candidates.length === 1) this.#chosen = this.#candidates[0]
   }
 
   /** What the steps of a finished run took. */

@@ -162,9 +162,10 @@ export class CudaExecutable implements Executable {
     if (this.#graphs.size >= keptSets && oldest !== undefined) this.#destroy(oldest)
     const handles = this.#lower(repetitions, arrangement)
     this.#graphs.set(key, handles)
-    // Tried again by the next run that needs them: there may be memory then.
+    // The next run takes another arrangement, or tries again where there is no other: there may be memory then.
     handles.ready.catch(() => {
       if (this.#graphs.get(key) === handles) this.#destroy(key)
+      this.#trial.exclude(arrangement)
     })
     return handles
   }

@@ -102,6 +102,20 @@ it.each(['one-graph', 'graph-per-gpu'] as const)(
   },
 )
 
+it('turns to another arrangement where the driver has no memory for one', async () => {
+  const runtime = await open([0, 1], 'auto')
+  const { program, counts } = await countingProgram(runtime)
+  const executable = await runtime.instantiate(program)
+  // Too few for one graph on each GPU twice, enough for one over both.
+  configureFake({ FAKE_CUDA_GRAPHS: 1 })
+  for (let refused = 0; refused < 2; refused += 1)
+    expect(await failure(runtime.run(executable, { times: 40 }))).toMatch(noMemoryForGraph)
+  for (let run = 1; run <= 5; run += 1) {
+    await runtime.run(executable, { times: 40 })
+    expect(await counts()).toEqual([3 * 40 * run, 100 * 40 * run])
+  }
+})
+
 it('ends the graphs of the other GPUs when one cannot be launched, and counts launches afresh', async () => {
   const runtime = await open([0, 1], 'graph-per-gpu')
   const { program, counts } = await countingProgram(runtime)
