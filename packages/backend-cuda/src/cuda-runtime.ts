@@ -48,7 +48,7 @@ export type Lowering = 'auto' | 'one-graph' | 'graph-per-gpu'
 const arrangementsOf: Readonly<Record<Lowering, readonly Arrangement[]>> = {
   auto: ['chain', 'branches', 'one-graph'],
   'one-graph': ['one-graph'],
-  'graph-per-gpu': ['chain', 'branches'],
+  'graph-per-gpu': ['branches'],
 }
 
 interface CudaAllocation extends Allocation {
