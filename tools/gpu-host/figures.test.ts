@@ -1,0 +1,20 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { documents, figures, withFigures } from './figures.ts'
+
+const path = 'docs/measurements/2026-11-21-4xh200-table.json'
+const root = new URL('../../', import.meta.url)
+const table = JSON.parse(readFileSync(new URL(path, root), 'utf8'))
+
+describe('the figures in the documents', () => {
+  it.each(documents)('%s quotes the measured table', (document) => {
+    const text = readFileSync(new URL(document, root), 'utf8')
+    expect(text).toContain('<!-- figures:')
+    expect(withFigures(text, table, path)).toBe(text)
+  })
+  it('change with the table', () => {
+    const other = { ...table, ours: table.ours.map((r: { rate: number }) => ({ ...r, rate: r.rate * 2 })) }
+    expect(figures('highlights', other, path)).not.toBe(figures('highlights', table, path))
+    expect(() => figures('none', table, path)).toThrow(/no figures named none/)
+  })
+})
