@@ -371,6 +371,30 @@ describe('verification', () => {
       expect(await verifyJacobi({ ...result, ...readers() }, 0)).toMatchObject({ verified: false })
     },
   )
+
+  it.each([Number.NaN, Number.POSITIVE_INFINITY])(
+    'of a grid with %d still bounds its finite cells',
+    async (odd) => {
+      const initial = state.slice()
+      initial[9 * columns + 11] = odd
+      const previous = referenceJacobiF32({ rows, columns }, initial, 2)
+      const final = referenceJacobiF32({ rows, columns }, initial, 3)
+      const result = {
+        rows,
+        columns,
+        iterations: 3,
+        initial,
+        source: undefined,
+        behind: 1,
+        residual: odd,
+      }
+      const check = (fullCheckUpdates?: number) =>
+        verifyJacobi({ ...result, previous: reader(previous), final: reader(final) }, fullCheckUpdates)
+      expect([await check(), await check(0)]).toMatchObject([{ verified: true }, { verified: true }])
+      final[2 * columns + 2]! += 1
+      expect([await check(), await check(0)]).toMatchObject([{ verified: false }, { verified: false }])
+    },
+  )
 })
 
 describe('the f32 reference', () => {
