@@ -256,6 +256,12 @@ describeOnBackends('matmul', (backend) => {
     await expect(matmul(group, { m: 3, n: 2, k: 5, devices: 3 })).rejects.toMatchObject({
       code: 'validation',
     })
+    await expect(
+      matmul(group, { m: 6, n: 5, k: 5, mode: 'resident', memoryLimitBytes: 4000 }),
+    ).rejects.toMatchObject({
+      code: 'validation',
+      message: expect.stringMatching(/memory limit .* resident/),
+    })
     await expect(matmul(group, { m: 6, n: 5, k: 500, memoryLimitBytes: 4000 })).rejects.toMatchObject({
       code: 'too-large',
       message: expect.stringMatching(/4000 bytes .* k = 500 .* 4004 bytes/),

@@ -113,6 +113,11 @@ export async function matmul<T extends MatmulType = 'f32'>(
       : (options.model ?? assumedMatmulModel(group))
 
   const limited = options.streamWidth !== undefined || options.memoryLimitBytes !== undefined
+  if (limited && options.mode === 'resident')
+    throw new GpuError(
+      'validation',
+      `A ${options.streamWidth === undefined ? 'memory limit' : 'stream width'} is for matrices that stream through the devices, and the mode is resident.`,
+    )
   const modeFor = (devices: readonly Device[]) =>
     m * n * k === 0
       ? 'resident'
