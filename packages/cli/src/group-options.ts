@@ -16,7 +16,10 @@ export const selectByNames = ['index', 'utilization', 'memory', 'power', 'temper
 export function wholeNumber(minimum: number) {
   return (text: string): number => {
     const value = Number(text)
-    if (!/^\d+$/.test(text) || !Number.isSafeInteger(value) || value < minimum) {
+    if (/^\d+$/.test(text) && !Number.isSafeInteger(value)) {
+      throw new InvalidArgumentError(`It must be at most ${Number.MAX_SAFE_INTEGER}.`)
+    }
+    if (!/^\d+$/.test(text) || value < minimum) {
       throw new InvalidArgumentError(`It must be a whole number of at least ${minimum}.`)
     }
     return value

@@ -88,6 +88,8 @@ export function fileReason(error: unknown): string {
     case 'EACCES':
     case 'EPERM':
       return 'permission denied'
+    case 'EEXIST':
+      return 'a file of this name is there'
     case 'EISDIR':
       return 'it is a folder'
     case 'ENOTDIR':

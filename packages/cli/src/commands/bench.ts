@@ -22,7 +22,7 @@ import type { Terminal } from '../terminal.ts'
 import { addTuneOption, type TuneOption, tuningOptions } from '../tune-option.ts'
 
 interface BenchOptions extends Omit<GroupOptions, 'devices'>, TuneOption {
-  readonly works: readonly WorkName[]
+  readonly works?: readonly WorkName[]
   readonly devices?: readonly number[]
   readonly schedules: readonly Schedule[]
   readonly sizes: 'auto' | SizeSetName
@@ -40,7 +40,7 @@ export function benchCommand(context: CommandContext): Command {
   )
   addSelectionOptions(command)
     .option('--devices <counts>', 'device counts, such as 1,2,4 (default: 1 and all)', wholeNumbers)
-    .option('--works <names>', `of ${workNames.join(',')} (default: all)`, someOf(workNames), [...workNames])
+    .option('--works <names>', `of ${workNames.join(',')} (default: all)`, someOf(workNames))
     .option('--schedules <names>', 'of serial,overlapped', someOf(['serial', 'overlapped'] as const), [
       'overlapped',
     ] as Schedule[])
@@ -51,7 +51,7 @@ export function benchCommand(context: CommandContext): Command {
     )
     .option('--samples <n>', 'timed runs, of which the median counts', wholeNumber(1), 11)
     .option('--no-verify', 'do not check the results')
-    .option('--peers <file>', 'put the results of tools/peers beside ours')
+    .option('--peers <file>', 'put these results of others beside ours')
     .option('--commit <id>', 'what was measured, for the document', 'unknown')
     .option('--report <file>', 'write one page of plots (HTML)')
   addJsonOption(addTuneOption(command))
@@ -87,7 +87,7 @@ async function runBench(
   await all.destroy()
 
   const sizes = options.sizes === 'auto' ? (software ? 'small' : 'medium') : options.sizes
-  const cases = options.works.flatMap((work) => benchCases(work, sizes))
+  const cases = (options.works ?? workNames).flatMap((work) => benchCases(work, sizes))
   terminal.progress.start('Measuring', cases.length * counts.length * options.schedules.length)
   const { verify, samples } = options
   const settings = {

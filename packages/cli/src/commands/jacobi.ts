@@ -160,7 +160,10 @@ function progressBar(options: JacobiCommandOptions, progress: CommandContext['te
 function describeJacobi(report: JacobiReport): readonly ReportLine[] {
   const { converged, residual } = report
   return [
-    ['blocks', `${report.grid.join(' × ')} (${report.decomposition}), halos by ${report.transport}`],
+    [
+      'blocks',
+      `${report.grid.join(' × ')} (${report.decomposition}), halos ${report.transport === 'copies' ? 'copied' : 'read from the peer'}`,
+    ],
     ['iterations', String(report.iterations)],
     ['residual', residual === undefined ? 'no sweep ran' : formatNumber(residual)],
     ...(converged === undefined

@@ -81,7 +81,10 @@ function describeTranspose(report: TransposeReport): readonly ReportLine[] {
   return [
     ['type', report.type],
     ['slice', `${times(report.slice)} a device`],
-    ['tile', `${times(report.tile)} from device to device, in ${report.stages} stages`],
+    [
+      'tile',
+      `${times(report.tile)} from device to device, in ${report.stages} ${report.stages === 1 ? 'stage' : 'stages'}`,
+    ],
     ['transport', describeTransports(report)],
     [
       'kernel',
