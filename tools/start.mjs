@@ -19,14 +19,16 @@ if (!Object.hasOwn(commands, command ?? '')) {
 installDependencies()
 process.exitCode = commands[command]()
 
-/** Runs `npm ci` only when what is installed is not what package-lock.json says. */
+/**
+ * Runs `npm ci` only when what is installed is not what package-lock.json says. Errors only: npm warns about each tool that wants
+ * a newer Node than the one that runs npm, and those run on the Node that it installs.
+ */
 function installDependencies() {
   if (installed()) return
   console.error('Installing the packages that package-lock.json names (npm ci) …')
   const npm = process.env.npm_execpath
-  const status = npm?.endsWith('.js')
-    ? run(process.execPath, [npm, 'ci', '--no-audit', '--no-fund'])
-    : run('npm', ['ci', '--no-audit', '--no-fund'])
+  const args = ['ci', '--no-audit', '--no-fund', '--loglevel=error']
+  const status = npm?.endsWith('.js') ? run(process.execPath, [npm, ...args]) : run('npm', args)
   if (status !== 0) {
     console.error('npm ci failed: what it prints above says why. Nothing was built.')
     process.exit(status)
