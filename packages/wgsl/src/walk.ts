@@ -174,8 +174,3 @@ export function rootOf(place: Place): Extract<Place, { kind: 'variable' | 'deref
   while (p.kind !== 'variable' && p.kind !== 'deref') p = p.base
   return p
 }
-
-/** The statements of a block, for callers that hold an optional one. */
-export function statementsOf(block: Block | undefined): readonly Statement[] {
-  return block?.statements ?? []
-}

@@ -62,8 +62,3 @@ export function preludeText(fragments: readonly Fragment[], target: 'cuda' | 'cp
     .map((f) => f.source)
     .join('\n')
 }
-
-/** Every fragment, for a program that holds many kernels. */
-export function allFragments(): readonly Fragment[] {
-  return ordered
-}
