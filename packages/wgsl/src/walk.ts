@@ -1,4 +1,4 @@
-import type { Block, Expression, IrFunction, IrModule, Place, Statement } from './ir.ts'
+import type { Expression, IrFunction, IrModule, Place, Statement } from './ir.ts'
 
 /** Callbacks of `walk`, each called before what is inside; returning false skips the inside. */
 export interface Visitor {
