@@ -23,6 +23,12 @@ describe('wrong usage', () => {
       /nowhere\.npy cannot be read: no such file or folder/,
     ],
     ['an output in no folder', 'transpose --output nowhere/b.npy', /nowhere\/b\.npy cannot be written/],
+    [
+      'a folder that cannot be made',
+      'demo --folder /proc/tandem/demo',
+      /\/proc\/tandem\/demo cannot be made/,
+    ],
+    ['a picture that is no PNG', 'jacobi --image out.jpg', /out\.jpg does not end in \.png/],
     ['an unknown algorithm', 'bench --works transpose,sort', /sort is none of transpose/],
   ])('%s exits with 2, and the sentence names it', async (_, line, sentence) => {
     const text = await tandem(line)

@@ -1,5 +1,5 @@
-import { mkdir } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { mkdir, stat } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
 import { jacobi, matmul, type Report, reduce, transpose } from '@tandem-gpu/algorithms'
 import { type DeviceGroup, type ProgramSpan, type Schedule, selectAdapters } from '@tandem-gpu/core'
 import { Command } from 'commander'
@@ -58,7 +58,7 @@ export function demoCommand(context: CommandContext): Command {
   return command.action(async (options: DemoOptions) => {
     const { terminal } = context
     const folder = resolve(options.folder)
-    await mkdir(folder, { recursive: true }).catch((error) => {
+    await makeFolder(folder).catch((error) => {
       throw new UsageError(`${folder} cannot be made: ${fileReason(error)}.`)
     })
     const { chosen } = await selectAdapters(openGroupOptions(options))
@@ -134,4 +134,26 @@ function asText(
     ? 'A software GPU runs on the CPU: its figures say nothing about hardware.\n'
     : ''
   return `${describeDevices(reports[0]!)}\n\n${table}\n\nPicture of the Jacobi solution: ${paths.picture}\nTrace, for ui.perfetto.dev: ${paths.trace}\n${software}`
+}
+
+/** Makes a folder and those above it, one by one: Node's recursive mkdir never returns where the kernel refuses, as below /proc. */
+async function makeFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EEXIST' && (await stat(path)).isDirectory()) return
+    const parent = dirname(path)
+    // A missing parent is made first; one that is there and still reported missing refuses new entries.
+    if (code !== 'ENOENT' || parent === path || (await exists(parent))) throw error
+    await makeFolder(parent)
+    await mkdir(path)
+  }
+}
+
+function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  )
 }

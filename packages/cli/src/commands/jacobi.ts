@@ -82,6 +82,8 @@ export function jacobiCommand(context: CommandContext): Command {
         if (options.source !== undefined) source = await openInput(files, options.source, read, progress)
         shape = gridShape(options, state, source)
         if (options.output !== undefined) output = await files.output(options.output)
+        if (options.image !== undefined && !options.image.toLowerCase().endsWith('.png'))
+          throw new UsageError(`--image writes PNG, and ${options.image} does not end in .png.`)
         if (options.image !== undefined) image = await files.output(options.image)
       },
       async compute(group, settings) {
