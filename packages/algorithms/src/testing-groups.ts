@@ -36,7 +36,7 @@ export function describeOnBackends(title: string, body: (backend: TestBackend) =
         for (const opened of groups.values()) {
           const group = await opened
           const { leaks } = await group.destroy()
-          expect(leaks.filter((leak) => leak.kind !== 'kernel')).toEqual([])
+          expect(leaks).toEqual([])
         }
       })
       body({

@@ -1,4 +1,5 @@
 import type { CompileOptions, DeviceGroup, Kernel } from '@tandem-gpu/core'
+import { compileAll } from '../compile-all.ts'
 import columns from './columns.wgsl.ts'
 import fused from './fused.part.wgsl.ts'
 import haloOwn from './halo-own.part.wgsl.ts'
@@ -27,6 +28,7 @@ export interface JacobiKernels {
   /** Moves one column, and two. Absent for `direct`. */
   readonly oneColumn?: Kernel
   readonly bothColumns?: Kernel
+  destroy(): void
 }
 
 /** Sweeps in one pass of the fused kernel, and the rows of halo that it needs. */
@@ -86,21 +88,23 @@ export async function compileJacobi(
 ): Promise<JacobiKernels> {
   const { transport, source, fuse = false } = options
   const residual = group.software ? 'max' : 'max-workgroup'
-  const [plain, observing, one, both, passes, passesObserving] = await Promise.all([
-    group.compile(sweepSource({ transport, source, residual: 'none' })),
-    group.compile(sweepSource({ transport, source, residual })),
-    transport === 'copies' ? group.compile(columnSource('one')) : undefined,
-    transport === 'copies' ? group.compile(columnSource('both')) : undefined,
-    fuse ? group.compile(fusedSource('none')) : undefined,
-    fuse ? group.compile(fusedSource(residual)) : undefined,
-  ])
+  const { kernels, destroy } = await compileAll(group, {
+    sweep: sweepSource({ transport, source, residual: 'none' }),
+    sweepResidual: sweepSource({ transport, source, residual }),
+    oneColumn: transport === 'copies' ? columnSource('one') : undefined,
+    bothColumns: transport === 'copies' ? columnSource('both') : undefined,
+    fused: fuse ? fusedSource('none') : undefined,
+    fusedResidual: fuse ? fusedSource(residual) : undefined,
+  })
+  const { sweep, sweepResidual, oneColumn, bothColumns, fused, fusedResidual } = kernels
   return {
     transport,
-    sweep: plain,
-    sweepResidual: observing,
-    ...(one && { oneColumn: one }),
-    ...(both && { bothColumns: both }),
-    ...(passes && { fused: passes }),
-    ...(passesObserving && { fusedResidual: passesObserving }),
+    sweep,
+    sweepResidual,
+    ...(oneColumn && { oneColumn }),
+    ...(bothColumns && { bothColumns }),
+    ...(fused && { fused }),
+    ...(fusedResidual && { fusedResidual }),
+    destroy,
   }
 }

@@ -10,7 +10,7 @@ import {
 import { type MeasureOptions, median } from '../measure.ts'
 import { describeGroup, gigaRate, notVerified, type Report } from '../report.ts'
 import { type Decomposition, decompose } from './decomposition.ts'
-import { allocateField, stateReader, writeSource, writeState } from './jacobi-field.ts'
+import { allocateField, type JacobiField, stateReader, writeSource, writeState } from './jacobi-field.ts'
 import { type IterateResult, JacobiIteration } from './jacobi-iteration.ts'
 import { compileJacobi, fusedSweeps, type HaloTransport } from './jacobi-kernels.ts'
 import { verifyJacobi } from './verify-jacobi.ts'
@@ -97,13 +97,14 @@ export async function jacobi(group: DeviceGroup, options: JacobiOptions): Promis
   const fuse = chooseFusing(group, options, decomposition)
   const transport = fuse ? 'copies' : chooseTransport(group, rows, columns, options.transport ?? 'auto')
   const kernels = await compileJacobi(group, { transport, source: hasSource, fuse })
-  const field = await allocateField(group, rows, columns, decomposition, {
-    source: hasSource,
-    columnHalos: transport === 'copies',
-    haloRows: fuse ? fusedSweeps : 1,
-  })
+  let field: JacobiField | undefined
   let iteration: JacobiIteration | undefined
   try {
+    field = await allocateField(group, rows, columns, decomposition, {
+      source: hasSource,
+      columnHalos: transport === 'copies',
+      haloRows: fuse ? fusedSweeps : 1,
+    })
     iteration = new JacobiIteration(field, kernels, {
       iterations,
       residualEvery,
@@ -174,7 +175,8 @@ export async function jacobi(group: DeviceGroup, options: JacobiOptions): Promis
     }
   } finally {
     iteration?.destroy()
-    field.destroy()
+    field?.destroy()
+    kernels.destroy()
   }
 }
 

@@ -1,4 +1,5 @@
 import { type CompileOptions, type Device, type DeviceGroup, GpuError, type Kernel } from '@tandem-gpu/core'
+import { compileAll } from '../compile-all.ts'
 import aScalar from './a-scalar.part.wgsl.ts'
 import aVector from './a-vector.part.wgsl.ts'
 import bcScalar from './bc-scalar.part.wgsl.ts'
@@ -42,6 +43,7 @@ export interface MatmulKernels {
   readonly scalar: Kernel
   /** Present where `blocking.parts` is above 1. */
   readonly splitSum?: Kernel
+  destroy(): void
 }
 
 const elements: Record<MatmulType, string> = { f32: elementF32, i32: elementI32, u32: elementU32 }
@@ -198,10 +200,11 @@ export async function compileMatmul(
   type: MatmulType,
   blocking: MatmulBlocking,
 ): Promise<MatmulKernels> {
-  const [vector, scalar, sum] = await Promise.all([
-    group.compile(matmulSource(type, blocking, true)),
-    group.compile(matmulSource(type, blocking, false)),
-    blocking.parts > 1 ? group.compile(splitSumSource(type)) : undefined,
-  ])
-  return { type, blocking, vector, scalar, ...(sum && { splitSum: sum }) }
+  const { kernels, destroy } = await compileAll(group, {
+    vector: matmulSource(type, blocking, true),
+    scalar: matmulSource(type, blocking, false),
+    splitSum: blocking.parts > 1 ? splitSumSource(type) : undefined,
+  })
+  const { vector, scalar, splitSum } = kernels
+  return { type, blocking, vector, scalar, ...(splitSum && { splitSum }), destroy }
 }

@@ -118,8 +118,7 @@ describeOnBackends('matmul', (backend) => {
     for (let row = 0; row < 19; row++)
       expected.set(product.subarray(row * 22, (row + 1) * 22), (row + 2) * 40 + 9)
     expect(await group.queue.read(z)).toEqual(expected)
-    program.destroy()
-    for (const buffer of buffers) buffer.destroy()
+    for (const resource of [program, kernels, ...buffers]) resource.destroy()
   })
 
   it('reads and writes the caller’s data piece by piece', async () => {
@@ -190,6 +189,7 @@ describeOnBackends('matmul', (backend) => {
       program.destroy()
       for (const buffer of [x, y, z]) buffer.destroy()
     }
+    kernels.destroy()
   })
 
   it('copies a section of an array straight from one device to another between products', async () => {

@@ -158,7 +158,9 @@ export async function matmul<T extends MatmulType = 'f32'>(
     measure: options,
     onProgram: options.onProgram,
   }
-  const { measurement, verification } = plan ? await runStreamed(run, plan) : await runResident(run)
+  const { measurement, verification } = await (plan ? runStreamed(run, plan) : runResident(run)).finally(() =>
+    kernels.destroy(),
+  )
 
   const flops = 2 * m * n * k
   const notes = prediction.chosen === prediction.best ? [] : [prediction.reason]

@@ -29,7 +29,9 @@ export async function measureMatmulModel(group: DeviceGroup): Promise<MatmulMode
     return (await measure(group, program, { warmup: 1, samples: 3, repetitions })).seconds
   }
   try {
-    const kernels = await compileMatmul(group, 'f32', chooseBlocking(first, { m: size, n: size, k: size }))
+    const kernels = keep(
+      await compileMatmul(group, 'f32', chooseBlocking(first, { m: size, n: size, k: size })),
+    )
     const matrix = async () => (await allocate(first, size * size)).reshape(size, size)
     const [a, b, c] = [await matrix(), await matrix(), await matrix()]
     const product = await time(

@@ -63,7 +63,7 @@ export async function tuneMatmul(
           program.destroy()
         }
       } finally {
-        for (const kernel of [kernels.vector, kernels.scalar, kernels.splitSum]) kernel?.destroy()
+        kernels.destroy()
       }
     })
     return best.choice
