@@ -213,10 +213,15 @@ const group = await openGroup({ backends: [webgpu()], devices: 2 })
 const x = await group.devices[1].allocate('f32', 16)
 await group.queue.read(x)
 await setTimeout(500)
-const before = process.cpuUsage()
-await setTimeout(3000)
-const { user, system } = process.cpuUsage(before)
-console.log(String((user + system) / 3e6))
+// The least of three seconds: a collector may run in one, what burns CPU burns it in all.
+let least = 1
+for (let second = 0; second < 3; second++) {
+  const before = process.cpuUsage()
+  await setTimeout(1000)
+  const { user, system } = process.cpuUsage(before)
+  least = Math.min(least, (user + system) / 1e6)
+}
+console.log(String(least))
 await group.destroy()
 `,
       )

@@ -88,11 +88,19 @@ describe('the addon', () => {
 
   it('burns no CPU while a group is open and idle', () => {
     const { stdout } = runScript(`
-      addon.openGroup(libraries, [0]).then((group) => {
-        const before = process.cpuUsage()
-        setTimeout(() => { const { user, system } = process.cpuUsage(before); console.log(String((user + system) / 1e6)); void group }, 1000)
+      addon.openGroup(libraries, [0]).then(async (group) => {
+        // The least of three parts: a collector may run in one, what burns CPU burns it in all.
+        let least = 1
+        for (let part = 0; part < 3; part++) {
+          const before = process.cpuUsage()
+          await new Promise((resolve) => setTimeout(resolve, 500))
+          const { user, system } = process.cpuUsage(before)
+          least = Math.min(least, (user + system) / 5e5)
+        }
+        console.log(String(least))
+        void group
       })`)
-    expect(Number(stdout)).toBeLessThan(0.05)
+    expect(Number(stdout)).toBeLessThan(0.02)
   })
 
   it('ends at process.exit with a run in flight', () => {

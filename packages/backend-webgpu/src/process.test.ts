@@ -28,7 +28,7 @@ function run(
 test.each(['dispose', 'leave open'])(
   'a process that opened a device idles, then exits by itself: %s',
   async (end) => {
-    const { cpuFraction, millisecondsToExit, code, errors } = await run('1500', end)
+    const { cpuFraction, millisecondsToExit, code, errors } = await run('2400', end)
     expect(errors).toBe('')
     expect(code).toBe(0)
     expect(cpuFraction).toBeLessThan(0.02)
