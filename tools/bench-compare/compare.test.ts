@@ -3,13 +3,8 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import {
-  type BenchDocument,
-  type BenchResult,
-  compareDocuments,
-  parseBenchDocument,
-  ratiosOf,
-} from './compare.ts'
+import type { BenchDocument, BenchResult } from '../../packages/cli/src/bench/document.ts'
+import { compareDocuments, parseBenchDocument, ratiosOf } from './compare.ts'
 
 const result = (variant: string, rate: number, more: Partial<BenchResult> = {}): BenchResult => ({
   work: 'transpose',

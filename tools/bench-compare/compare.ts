@@ -1,26 +1,4 @@
-/** One measurement of `tandem bench` or of tools/peers: `rate` in `unit` (B/s or FLOP/s), higher is better. */
-export interface BenchResult {
-  readonly work: string
-  /** Who: `tandem` and the variant, or the peer's name. */
-  readonly variant: string
-  readonly devices: number
-  readonly shape: Readonly<Record<string, number | string>>
-  readonly seconds: number
-  readonly rate: number
-  readonly unit: string
-  readonly verified: boolean
-}
-
-/** The file that `tandem bench --json` writes. Peers and limits are measured in the same run, on the same machine. */
-export interface BenchDocument {
-  readonly schema: 1
-  readonly kind: 'bench'
-  readonly date: string
-  readonly commit: string
-  readonly machine: Readonly<Record<string, unknown>>
-  readonly ours: readonly BenchResult[]
-  readonly peers: readonly BenchResult[]
-}
+import type { BenchDocument, BenchResult } from '../../packages/cli/src/bench/document.ts'
 
 /** Ours over a peer's (or a limit's) rate for the same work, shape and device count. */
 export interface Ratio {

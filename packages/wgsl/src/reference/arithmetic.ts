@@ -1,4 +1,5 @@
-import { halfBits, halfValue, roundToHalf } from './half.ts'
+import { f16OfBits } from '../frontend/bits.ts'
+import { halfBits, roundToHalf } from './half.ts'
 import type { Value } from './memory.ts'
 
 /*
@@ -126,7 +127,7 @@ export function bitcastValue(value: Value, from: string, to: string, toSize: num
   const read = (i: number) => {
     if (to === 'f32') return bits.getFloat32(i * 4, true)
     if (to === 'i32') return bits.getInt32(i * 4, true)
-    if (to === 'f16') return halfValue(bits.getUint16(i * 2, true))
+    if (to === 'f16') return f16OfBits(bits.getUint16(i * 2, true))
     return bits.getUint32(i * 4, true)
   }
   return toSize === 1 ? read(0) : Array.from({ length: toSize }, (_, i) => read(i))
@@ -378,7 +379,7 @@ export function wholeFunction(name: string, kind: string): ((...args: never[]) =
     case 'unpack2x16unorm':
       return ((w: number) => [w & 0xffff, w >>> 16].map((x) => fround(x / 65535))) as never
     case 'unpack2x16float':
-      return ((w: number) => [halfValue(w & 0xffff), halfValue(w >>> 16)]) as never
+      return ((w: number) => [f16OfBits(w & 0xffff), f16OfBits(w >>> 16)]) as never
     default:
       return undefined
   }

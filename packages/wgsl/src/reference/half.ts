@@ -1,3 +1,5 @@
+import { f16OfBits } from '../frontend/bits.ts'
+
 const scratch = new DataView(new ArrayBuffer(4))
 
 /** The 16 bits of the half nearest to `value` (ties to even; overflow to infinity). */
@@ -14,19 +16,9 @@ export function halfBits(value: number): number {
   return sign | (((exponent + 15) << 10) + fraction)
 }
 
-/** The value of 16 half bits. */
-export function halfValue(bits: number): number {
-  const sign = bits & 0x8000 ? -1 : 1
-  const exponent = (bits >>> 10) & 31
-  const fraction = bits & 1023
-  if (exponent === 0) return sign * fraction * 2 ** -24
-  if (exponent === 31) return fraction === 0 ? sign * Number.POSITIVE_INFINITY : Number.NaN
-  return sign * (1 + fraction / 1024) * 2 ** (exponent - 15)
-}
-
 /** `value` rounded to the nearest half. */
 export function roundToHalf(value: number): number {
-  return halfValue(halfBits(value))
+  return f16OfBits(halfBits(value))
 }
 
 function roundHalfEven(x: number): number {

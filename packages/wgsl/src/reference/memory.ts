@@ -1,5 +1,6 @@
+import { f16OfBits } from '../frontend/bits.ts'
 import type { Type } from '../ir.ts'
-import { halfBits, halfValue } from './half.ts'
+import { halfBits } from './half.ts'
 
 /** A WGSL value in JavaScript: numbers and booleans; vectors, arrays, structures and matrices (of columns) as arrays. */
 export type Value = number | boolean | Value[]
@@ -70,7 +71,7 @@ export class BoundMemory {
       case 'i32':
         return view.getInt32(byteOffset, true)
       case 'f16':
-        return halfValue(view.getUint16(byteOffset, true))
+        return f16OfBits(view.getUint16(byteOffset, true))
       default:
         return view.getUint32(byteOffset, true)
     }

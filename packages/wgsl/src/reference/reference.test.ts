@@ -1,8 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { f16OfBits } from '../frontend/bits.ts'
 import { lower, parseWgsl, reflect } from '../index.ts'
 import { fillBuffer, type KernelBuffer, parseKernelTest, readBuffer } from '../testing/index.ts'
-import { halfBits, halfValue } from './half.ts'
+import { halfBits } from './half.ts'
 import { compileReference } from './index.ts'
 
 /** Runs a kernel with its own header's buffers; what its `read_write` buffers hold afterwards, by name. */
@@ -118,7 +119,7 @@ describe('the reference executor', () => {
 describe('halves', () => {
   it('round-trip, all of them', () => {
     for (let bits = 0; bits < 0x10000; bits++) {
-      const value = halfValue(bits)
+      const value = f16OfBits(bits)
       if (!Number.isNaN(value)) expect(halfBits(value)).toBe(bits)
     }
   })
