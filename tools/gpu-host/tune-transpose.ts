@@ -1,29 +1,26 @@
 /*
- * Times the transpose's choices on this machine: transport, gathering tiles, pieces a tile, arrival slots, and how programs become CUDA graphs.
- *   node tools/gpu-host/tune-transpose.ts [SIDES, default 8192,32768] [DEVICES, default all]
+ * Times the transpose's choices on this machine: transport, pieces a tile, arrival slots, and how programs become CUDA graphs.
+ *   node tools/gpu-host/tune-transpose.ts [SIDES, default 32768,8192] [DEVICES, default all]
  * The matrix holds a repeated block of random elements; results are the table's to verify.
  */
 import {
   allocateSharded,
   compileTranspose,
-  type GatherTile,
-  gatherTileNames,
   type RecordTransposeOptions,
   recordTranspose,
-  writeSharded,
 } from '@tandem-gpu/algorithms'
 import { cuda } from '@tandem-gpu/backend-cuda'
 import { openGroup } from '@tandem-gpu/core'
 
-const sides = (process.argv[2] ?? '8192,32768').split(',').map(Number)
-interface Choice extends Pick<RecordTransposeOptions<'f32'>, 'transport' | 'piecesPerTile' | 'arrivalSlots'> {
-  readonly gatherTile?: GatherTile
-}
+const sides = (process.argv[2] ?? '32768,8192').split(',').map(Number)
+type Choice = Pick<RecordTransposeOptions<'f32'>, 'transport' | 'piecesPerTile' | 'arrivalSlots'>
 const choices: Choice[] = [
   { transport: 'direct' },
-  ...gatherTileNames.map((gatherTile) => ({ transport: 'gather' as const, gatherTile })),
-  ...[1, 2, 4, 8].map((piecesPerTile) => ({ transport: 'copy' as const, piecesPerTile })),
-  ...[2, 3].map((arrivalSlots) => ({ transport: 'copy' as const, piecesPerTile: 4, arrivalSlots })),
+  { transport: 'scatter' },
+  ...[1, 2, 4, 8, 16].map((piecesPerTile) => ({ transport: 'copy' as const, piecesPerTile })),
+  // In place of two slots for each arriving tile: on four GPUs room for one turn only, and for everything.
+  { transport: 'copy', piecesPerTile: 8, arrivalSlots: 3 },
+  { transport: 'copy', piecesPerTile: 8, arrivalSlots: 56 },
 ]
 
 for (const lowering of ['graph-per-gpu', 'one-graph'] as const) {
@@ -33,14 +30,25 @@ for (const lowering of ['graph-per-gpu', 'one-graph'] as const) {
   })
   for (const side of sides) {
     const input = await allocateSharded(group, 'f32', side, side)
-    const block = Float32Array.from({ length: 1_048_573 }, Math.random)
-    await writeSharded(group, input, (_, into) => {
-      for (let at = 0; at < into.length; at += block.length)
-        into.set(block.subarray(0, Math.min(block.length, into.length - at)), at)
+    const block = Float32Array.from({ length: Math.min(64, side) * side }, Math.random)
+    for (const { view } of input.slices)
+      await group.queue.write(
+        view.block(0, 0, Math.min(64, view.rows), side),
+        block.subarray(0, Math.min(64, view.rows) * side),
+      )
+    // Doubled on the devices: from the host it would take longer than all measurements.
+    const repeat = group.record((r) => {
+      for (const { view } of input.slices)
+        for (let rows = 64; rows < view.rows; rows *= 2) {
+          const count = Math.min(rows, view.rows - rows)
+          r.copy(view.block(0, 0, count, side), view.block(rows, 0, count, side))
+        }
     })
+    await group.queue.run(repeat)
+    repeat.destroy()
     const output = await allocateSharded(group, 'f32', side, side)
     for (const choice of choices) {
-      const kernel = await compileTranspose(group, 'f32', undefined, choice.gatherTile)
+      const kernel = await compileTranspose(group, 'f32', undefined, choice.transport === 'scatter')
       const program = group.record(
         (r) => void recordTranspose(r, group, { ...choice, kernel, input, output }),
       )

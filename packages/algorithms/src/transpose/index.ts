@@ -14,9 +14,7 @@ export {
 } from './transpose.ts'
 export {
   compileTranspose,
-  type GatherKernel,
-  type GatherTile,
-  gatherTileNames,
+  type ScatterKernel,
   type TransposeKernel,
   type TransposeType,
   type TransposeVariant,

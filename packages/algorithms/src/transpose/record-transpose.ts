@@ -1,15 +1,15 @@
 import type { BufferView, DeviceGroup, ElementType, Recorder } from '@tandem-gpu/core'
 import { GpuError } from '@tandem-gpu/core'
 import type { ShardedMatrix } from '../sharded-matrix.ts'
-import { bindingReach, recordGather } from './record-gather.ts'
-import type { TransposeKernel } from './transpose-kernels.ts'
+import { bindingReach, recordScatter } from './record-scatter.ts'
+import { scattersByDefault, type TransposeKernel } from './transpose-kernels.ts'
 
 /**
- * How a tile reaches the device that transposes it: `copy` moves it into scratch memory of the receiver and transposes
- * there; `direct` lets the receiver's kernel read the sender's memory; `gather` is `direct` with one dispatch for all tiles of a
- * receiver, its own included. `direct` and `gather` need peer access.
+ * How a tile reaches its receiver: `copy` moves it into scratch memory of the receiver, which transposes it there; `direct` lets the
+ * receiver's kernel read the sender's memory; `scatter` lets the sender's kernel write the receiver's memory, one dispatch for all tiles of a
+ * sender, its own included. `direct` and `scatter` need peer access, of the reader and of the writer.
  */
-export type Transport = 'copy' | 'direct' | 'gather'
+export type Transport = 'copy' | 'direct' | 'scatter'
 
 /** One tile of the peer-to-peer scheme: it moves from device `sender` to device `receiver` in stage `stage`. */
 export interface PeerTile {
@@ -30,15 +30,19 @@ export interface RecordTransposeOptions<T extends ElementType> {
   readonly kernel: TransposeKernel
   readonly input: ShardedMatrix<T>
   readonly output: ShardedMatrix<T>
-  /** Default `auto`: see `chooseTransport`. `direct` and `gather` are `unsupported` for a pair without peer access. */
+  /** Default `auto`: see `chooseTransport`. `direct` and `scatter` are `unsupported` for a pair without the access that they need. */
   readonly transport?: Transport | 'auto'
-  /** Decides for each tile that has to travel, where `transport` is `auto` and the pair has peer access. Default: `direct`. */
+  /** Decides for each tile that has to travel, where `transport` is `auto`; pairs without the access for its choice copy. */
   readonly chooseTransport?: (tile: PeerTile, group: DeviceGroup) => Transport
-  /** Parts that a copied tile travels in, so that the transpose of one overlaps the copy of the next. Default by size. */
+  /**
+   * Parts that a copied tile travels in, so that the transposes of one part overlap the copies of the next. Default: parts of about 32 MiB, so
+   * one below 48 MiB and eight for 256 MiB. On H200s such a part takes 0.26 ms to cross NVLink beside two others, many times what its
+   * start and its signals take, and the transposes of the last three, which no copy hides, take 0.05 ms; halves of these hide little more.
+   */
   readonly piecesPerTile?: number
   /**
-   * Pieces that a receiver has room for at once. Default: every tile where they travel whole, else at least six, more than
-   * a GPU has copy engines, so that the link stays busy while arrived pieces are transposed.
+   * Pieces that a receiver has room for at once. Default: two for each tile that arrives in more than one piece, so that no copy of one turn
+   * waits for the transposes of the turn before; one where tiles travel whole.
    */
   readonly arrivalSlots?: number
 }
@@ -62,13 +66,19 @@ export function transposeTiles(input: ShardedMatrix, output: ShardedMatrix): Pee
 }
 
 /**
- * Default choice for a tile that the receiver could read in place: `direct` at every size. Adapters that run on the CPU share one memory,
- * so that a copy is only extra work. On hardware a kernel that reads its peer starts sooner, and needs neither scratch memory nor a
- * second pass over it: on 4 H200s 2.53 ms against 2.6–3.8 ms of copies, whatever their pieces, at 32768², 0.17–0.20 against 0.22–0.30 ms
- * at 8192².
+ * Default choice for a tile: `scatter` between GPUs, `direct` between devices of one adapter, which share one memory, so that a copy is
+ * only extra work. With both directions of every link busy, writes pass more data than reads: on 4 H200s, each of which receives
+ * 805 MB of 32768² f32, kernels that read their peers reach 326 GB/s whatever their tiles (2.47 ms), kernels that write them 354 GB/s
+ * (2.27 ms, their own tile included). Copies that the senders' engines make reach 387 GB/s (2.08 ms), but need scratch memory, a second pass
+ * over it, and the last piece's transpose at the end; where they win, tuning finds out.
  */
-export function chooseTransport(_tile: PeerTile, _group: DeviceGroup): Transport {
-  return 'direct'
+export function chooseTransport(
+  { sender, receiver }: PeerTile,
+  { software, devices }: DeviceGroup,
+): Transport {
+  return scattersByDefault({ software, devices: [devices[sender]!, devices[receiver]!] })
+    ? 'scatter'
+    : 'direct'
 }
 
 /**
@@ -87,110 +97,168 @@ export function recordTranspose<T extends ElementType>(
     ...tile,
     transport: tile.sender === tile.receiver ? ('local' as const) : chosen(tile),
   }))
-  const gathered = recordGathered()
-  const rings = new Map<number, ScratchRing<T>>()
+  const scattered = recordScattered()
   for (const tile of tiles) {
-    if (gathered.has(tile)) continue
-    const { sender, receiver, rows, columns } = tile
-    const source = input.slices[sender]!.view.block(0, output.slices[receiver]!.row, rows, columns)
-    const target = output.slices[receiver]!.view.block(0, input.slices[sender]!.row, columns, rows)
-    const label = `tile (${receiver}, ${sender})`
-    if (tile.transport !== 'copy') {
-      dispatchTranspose(recorder, kernel, receiver, source, target, `transpose ${label}`)
-      continue
-    }
-    const height = pieceRows(tile)
-    let ring = rings.get(receiver)
-    if (!ring) {
-      ring = makeRing(
-        recorder,
-        input.type,
-        tiles.filter((other) => other.receiver === receiver && other.transport === 'copy'),
-        pieceRows,
-        options.arrivalSlots,
-      )
-      rings.set(receiver, ring)
-    }
-    for (let row = 0; row < rows; row += height) {
-      const count = Math.min(height, rows - row)
-      const piece = height < rows ? `${label} row ${row}` : label
-      const scratch = ring.next(count, columns)
-      recorder.copy(source.block(row, 0, count, columns), scratch, { label: `copy ${piece}` })
-      const part = target.block(0, row, columns, count)
-      dispatchTranspose(recorder, kernel, receiver, scratch, part, `transpose ${piece}`)
-    }
+    if (scattered.has(tile) || tile.transport === 'copy') continue
+    const { sender, receiver } = tile
+    dispatchTranspose(
+      recorder,
+      kernel,
+      tile.transport === 'scatter' ? sender : receiver,
+      sourceOf(tile),
+      targetOf(tile),
+      `transpose ${nameOf(tile)}`,
+    )
   }
+  recordCopied()
   return tiles
 
-  /** Gathers each receiver's tiles that are to be; returns those that it recorded. The rest are transposed one by one. */
-  function recordGathered(): ReadonlySet<RecordedTile> {
+  /** Scatters each sender's tiles that are to be; returns those that it recorded. The rest are transposed one by one. */
+  function recordScattered(): ReadonlySet<RecordedTile> {
     const done = new Set<RecordedTile>()
-    for (const { device, view } of output.slices) {
-      const receiver = device.ordinal
-      const wanted = tiles.filter(
-        ({ receiver: to, transport }) => to === receiver && (transport === 'gather' || transport === 'local'),
-      )
-      if (!wanted.some(({ transport }) => transport === 'gather')) continue
-      if (kernel.gather === undefined)
+    for (const { device, view } of input.slices) {
+      const wanted = tiles
+        .filter(
+          ({ sender, transport }) =>
+            sender === device.ordinal && (transport === 'scatter' || transport === 'local'),
+        )
+        .sort((a, b) => a.receiver - b.receiver)
+      if (!wanted.some(({ transport }) => transport === 'scatter')) continue
+      if (kernel.scatter === undefined)
         throw new GpuError(
           'validation',
-          "Transport 'gather' needs the gathering kernel: compile it with compileTranspose(group, type, variant, gatherTile).",
+          "Transport 'scatter' needs the scattering kernel: compile it with compileTranspose(group, type, variant, true).",
         )
-      const blocks = wanted
-        .map(({ sender, rows, columns }) => ({
-          sender,
-          source: input.slices[sender]!.view.block(0, output.slices[receiver]!.row, rows, columns),
-          column: input.slices[sender]!.row,
-        }))
-        .sort((a, b) => a.column - b.column)
-      if (recordGather(recorder, kernel.gather, receiver, blocks, view))
+      const blocks = wanted.map((tile) => ({
+        receiver: tile.receiver,
+        column: output.slices[tile.receiver]!.row,
+        target: targetOf(tile),
+      }))
+      if (recordScatter(recorder, kernel.scatter, device.ordinal, view, blocks))
         for (const tile of wanted) done.add(tile)
     }
     return done
   }
 
+  /**
+   * Turn by turn: one piece of every tile, so that each sender serves all its receivers at once, then the transposes of what arrived. A GPU
+   * may start a wait only after what was recorded before it has been signalled: with each transpose after its own copy, the first would wait
+   * for copies that it does not need.
+   */
+  function recordCopied(): void {
+    const copied = tiles.filter((tile) => tile.transport === 'copy')
+    const rings = makeRings(recorder, input.type, copied, pieceRows, options.arrivalSlots)
+    const turns = Math.max(0, ...copied.map((tile) => Math.ceil(tile.rows / pieceRows(tile))))
+    for (let turn = 0; turn < turns; turn++) {
+      const arriving = copied.flatMap((tile) => {
+        const height = pieceRows(tile)
+        const row = turn * height
+        const count = Math.min(height, tile.rows - row)
+        if (count <= 0) return []
+        const label = height < tile.rows ? `${nameOf(tile)} row ${row}` : nameOf(tile)
+        return { tile, row, count, label }
+      })
+      // Only where a receiver has no room for a whole turn does the turn break off, to make room.
+      for (let first = 0; first < arriving.length; ) {
+        const batch = arriving.slice(first, first + batchLength(arriving, first, rings))
+        const transposes = batch.map(({ tile, row, count, label }) => {
+          const scratch = rings.get(tile.receiver)!.next(count, tile.columns)
+          recorder.copy(sourceOf(tile).block(row, 0, count, tile.columns), scratch, {
+            label: `copy ${label}`,
+          })
+          const part = targetOf(tile).block(0, row, tile.columns, count)
+          return () => dispatchTranspose(recorder, kernel, tile.receiver, scratch, part, `transpose ${label}`)
+        })
+        for (const record of transposes) record()
+        first += batch.length
+      }
+    }
+  }
+
+  /** The tile as it lies in the sender's slice. */
+  function sourceOf({ sender, receiver, rows, columns }: PeerTile): BufferView<T> {
+    return input.slices[sender]!.view.block(0, output.slices[receiver]!.row, rows, columns)
+  }
+
+  /** Where the transposed tile lies in the receiver's slice. */
+  function targetOf({ sender, receiver, rows, columns }: PeerTile): BufferView<T> {
+    return output.slices[receiver]!.view.block(0, input.slices[sender]!.row, columns, rows)
+  }
+
   function pieceRows({ rows, byteLength }: PeerTile): number {
-    const pieces = options.piecesPerTile ?? (byteLength >= 33_554_432 ? 4 : 1)
+    const pieces = options.piecesPerTile ?? Math.round(byteLength / 33_554_432)
     return Math.ceil(rows / Math.max(1, pieces))
   }
 
   function chosen(tile: PeerTile): Transport {
-    const reachable = group.canAccessPeer(tile.receiver, tile.sender)
-    if ((transport === 'direct' || transport === 'gather') && !reachable)
-      throw new GpuError(
-        'unsupported',
-        `Device ${tile.receiver} has no access to the memory of device ${tile.sender}, which transport '${transport}' needs; use 'copy'.`,
-      )
-    if (transport !== 'auto') return transport
-    return reachable ? (options.chooseTransport ?? chooseTransport)(tile, group) : 'copy'
+    const { sender, receiver } = tile
+    const reaches = (way: Transport) =>
+      way === 'copy' ||
+      (way === 'direct' ? group.canAccessPeer(receiver, sender) : group.canAccessPeer(sender, receiver))
+    if (transport === 'auto') {
+      const wanted = (options.chooseTransport ?? chooseTransport)(tile, group)
+      return reaches(wanted) ? wanted : 'copy'
+    }
+    if (reaches(transport)) return transport
+    const [user, owner] = transport === 'direct' ? [receiver, sender] : [sender, receiver]
+    throw new GpuError(
+      'unsupported',
+      `Device ${user} has no access to the memory of device ${owner}, which transport '${transport}' needs; use 'copy'.`,
+    )
   }
 }
+
+const nameOf = ({ receiver, sender }: PeerTile) => `tile (${receiver}, ${sender})`
 
 /** Scratch tiles of one receiver, used in turn: reuse orders a copy after the transpose that read the slot before. */
 interface ScratchRing<T extends ElementType> {
+  readonly slots: number
   next(rows: number, columns: number): BufferView<T>
 }
 
-function makeRing<T extends ElementType>(
+/** One ring for each receiver of the tiles. */
+function makeRings<T extends ElementType>(
   recorder: Recorder,
   type: T,
-  arriving: readonly PeerTile[],
+  tiles: readonly PeerTile[],
   pieceRows: (tile: PeerTile) => number,
-  wanted = Math.max(arriving.length, 6),
-): ScratchRing<T> {
-  const device = arriving[0]!.receiver
-  const pieces = arriving.reduce((sum, tile) => sum + Math.ceil(tile.rows / pieceRows(tile)), 0)
-  const length = Math.max(...arriving.map((tile) => pieceRows(tile) * tile.columns))
-  const slots = Math.max(1, Math.min(pieces, wanted))
-  const buffers = Array.from({ length: slots }, (_, slot) =>
-    recorder.scratch(device, type, length, { label: `arrivals ${device}.${slot}` }),
-  )
-  let used = 0
-  return {
-    next(rows, columns) {
-      return buffers[used++ % slots]!.slice(0, rows * columns).reshape(rows, columns)
-    },
+  wanted: number | undefined,
+): ReadonlyMap<number, ScratchRing<T>> {
+  const rings = new Map<number, ScratchRing<T>>()
+  for (const device of new Set(tiles.map(({ receiver }) => receiver))) {
+    const arriving = tiles.filter(({ receiver }) => receiver === device)
+    const pieces = arriving.reduce((sum, tile) => sum + Math.ceil(tile.rows / pieceRows(tile)), 0)
+    const length = Math.max(...arriving.map((tile) => pieceRows(tile) * tile.columns))
+    const slots = Math.max(1, Math.min(pieces, wanted ?? 2 * arriving.length))
+    const buffers = Array.from({ length: slots }, (_, slot) =>
+      recorder.scratch(device, type, length, { label: `arrivals ${device}.${slot}` }),
+    )
+    let used = 0
+    rings.set(device, {
+      slots,
+      next(rows, columns) {
+        return buffers[used++ % slots]!.slice(0, rows * columns).reshape(rows, columns)
+      },
+    })
   }
+  return rings
+}
+
+/** How many pieces from `first` on find room, each at its receiver. */
+function batchLength(
+  pieces: readonly { readonly tile: PeerTile }[],
+  first: number,
+  rings: ReadonlyMap<number, { readonly slots: number }>,
+): number {
+  const taken = new Map<number, number>()
+  let end = first
+  for (; end < pieces.length; end++) {
+    const { receiver } = pieces[end]!.tile
+    const count = (taken.get(receiver) ?? 0) + 1
+    if (count > rings.get(receiver)!.slots) break
+    taken.set(receiver, count)
+  }
+  return end - first
 }
 
 /** One block on one device, in as many dispatches as binding sizes and grid limits demand (nearly always one). */

@@ -1,7 +1,8 @@
 import type { CompileOptions, DeviceGroup, ElementType, Kernel } from '@tandem-gpu/core'
 import { GpuError } from '@tandem-gpu/core'
-import gatherWgsl from './transpose-gather.wgsl.ts'
+import { compileAll } from '../compile-all.ts'
 import registersWgsl from './transpose-registers.wgsl.ts'
+import scatterWgsl from './transpose-scatter.wgsl.ts'
 import squareWgsl from './transpose-square.wgsl.ts'
 import stripsWgsl from './transpose-strips.wgsl.ts'
 
@@ -20,20 +21,11 @@ const variants = {
   registers: { wgsl: registersWgsl, tile: [32, 32] },
 } as const
 
-/** Tiles of the gathering kernel: columns × rows of the sender's slice, so that rows are read 128 or 256 bytes at a time. */
-export type GatherTile = keyof typeof gatherTiles
+/** What one workgroup of the scattering kernel transposes: columns × rows of the sender's slice. */
+const scatterTile = [32, 64] as const
 
-const gatherTiles = {
-  '32x64': [32, 64],
-  '64x32': [64, 32],
-  '64x64': [64, 64],
-} as const
-
-/** The shipped choice first. */
-export const gatherTileNames = ['32x64', '64x32', '64x64'] as const satisfies readonly GatherTile[]
-
-/** Slices that one dispatch of the gathering kernel reads: with the output, as many storage buffers as every device binds. */
-export const gatherSenders = 7
+/** Slices that one dispatch of the scattering kernel writes: with the input, as many storage buffers as every device binds. */
+const mostOutputs = 7
 
 export interface TransposeKernel {
   /** Transposes one block. */
@@ -41,39 +33,50 @@ export interface TransposeKernel {
   readonly variant: TransposeVariant
   /** What one workgroup transposes. */
   readonly tile: readonly [columns: number, rows: number]
-  /** Transposes one receiver's blocks from all senders at once; what transport `gather` needs. */
-  readonly gather?: GatherKernel
+  /** Transposes one sender's blocks for all receivers at once; what transport `scatter` needs. */
+  readonly scatter?: ScatterKernel
   destroy(): void
 }
 
-export interface GatherKernel {
+export interface ScatterKernel {
   readonly kernel: Kernel
   readonly tile: readonly [columns: number, rows: number]
+  /** Slices that one dispatch writes. */
+  readonly outputs: number
 }
 
 /**
- * Compiles what a transpose needs; default: `strips`, or `registers` where the adapter is the CPU, and no gathering kernel.
+ * Compiles what a transpose needs; default: `strips`, or `registers` where the adapter is the CPU, and the scattering kernel where
+ * `chooseTransport` uses it.
  */
 export async function compileTranspose(
   group: DeviceGroup,
   type: ElementType,
   variant: TransposeVariant = group.software ? 'registers' : 'strips',
-  gatherTile?: GatherTile,
+  scatter: boolean = scattersByDefault(group),
 ): Promise<TransposeKernel> {
-  const [kernel, gather] = await Promise.all([
-    group.compile(transposeSource(type, variant)),
-    gatherTile === undefined ? undefined : group.compile(gatherSource(type, gatherTile)),
-  ])
+  const outputs = outputsFor(group.devices.length)
+  const { kernels, destroy } = await compileAll(group, {
+    kernel: transposeSource(type, variant),
+    scatter: scatter ? scatterSource(type, outputs) : undefined,
+  })
   return {
-    kernel,
+    kernel: kernels.kernel,
     variant,
     tile: variants[variant].tile,
-    ...(gather && gatherTile ? { gather: { kernel: gather, tile: gatherTiles[gatherTile] } } : {}),
-    destroy() {
-      kernel.destroy()
-      gather?.destroy()
-    },
+    ...(kernels.scatter ? { scatter: { kernel: kernels.scatter, tile: scatterTile, outputs } } : {}),
+    destroy,
   }
+}
+
+/** Whether devices write their peers' memory where nobody chooses: on hardware, where there is more than one GPU. */
+export function scattersByDefault({ software, devices }: Pick<DeviceGroup, 'software' | 'devices'>): boolean {
+  return !software && new Set(devices.map(({ info }) => info.id)).size > 1
+}
+
+/** Slices that a dispatch writes on `devices` devices: all, or equal parts of them where there are more than it binds. */
+function outputsFor(devices: number): number {
+  return Math.ceil(devices / Math.ceil(devices / mostOutputs))
 }
 
 function transposeSource(type: ElementType, variant: TransposeVariant): CompileOptions {
@@ -89,18 +92,21 @@ function transposeSource(type: ElementType, variant: TransposeVariant): CompileO
   }
 }
 
-function gatherSource(type: ElementType, tile: GatherTile): CompileOptions {
+function scatterSource(type: ElementType, outputs: number): CompileOptions {
   requireType(type)
-  if (!Object.hasOwn(gatherTiles, tile))
-    throw new GpuError(
-      'validation',
-      `The gathering transpose has no tiles of ${tile}: choose ${gatherTileNames.join(', ')}.`,
-    )
-  const [columns, rows] = gatherTiles[tile]
   return {
-    label: `transpose-gather ${tile} ${type}`,
-    wgsl: `alias Element = ${type};\nconst tileColumns = ${columns}u;\nconst tileRows = ${rows}u;\n${gatherWgsl}`,
+    label: `transpose-scatter ${outputs} ${type}`,
+    wgsl: `alias Element = ${type};\n${repeatForOutputs(scatterWgsl, outputs)}`,
   }
+}
+
+/** The template's text between "for each output" and "end", once for each output with its number in place of K. */
+function repeatForOutputs(template: string, outputs: number): string {
+  return template.replace(/^ *\/\/ for each output\n(.*?)^ *\/\/ end\n/gms, (_, lines: string) =>
+    Array.from({ length: outputs }, (_, k) =>
+      lines.replace(/\b(output|first|case |binding\()K/g, `$1${k}`),
+    ).join(''),
+  )
 }
 
 function requireType(type: ElementType): void {
@@ -113,6 +119,6 @@ export function transposeSources(): CompileOptions[] {
   const names = Object.keys(variants) as TransposeVariant[]
   return transposeTypes.flatMap((type) => [
     ...names.map((variant) => transposeSource(type, variant)),
-    ...gatherTileNames.map((tile) => gatherSource(type, tile)),
+    ...Array.from({ length: mostOutputs - 1 }, (_, index) => scatterSource(type, index + 2)),
   ])
 }

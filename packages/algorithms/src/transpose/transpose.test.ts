@@ -1,18 +1,14 @@
+import type { DeviceGroup } from '@tandem-gpu/core'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { generatedElements } from '../element-source.ts'
 import { allocateSharded, gatherSharded, shardedFromViews, writeSharded } from '../sharded-matrix.ts'
 import { describeOnBackends } from '../testing-groups.ts'
 import { withLimits } from '../testing-limits.ts'
-import { recordTranspose } from './record-transpose.ts'
+import { chooseTransport, type RecordedTile, recordTranspose, type Transport } from './record-transpose.ts'
 import { transpose } from './transpose.ts'
-import {
-  compileTranspose,
-  type GatherTile,
-  gatherTileNames,
-  type TransposeType,
-  type TransposeVariant,
-} from './transpose-kernels.ts'
+import { compileTranspose, type TransposeType, type TransposeVariant } from './transpose-kernels.ts'
+import { transposeCandidates } from './tune-transpose.ts'
 import { verifyTranspose } from './verify-transpose.ts'
 
 describeOnBackends('transpose', (backend) => {
@@ -21,7 +17,6 @@ describeOnBackends('transpose', (backend) => {
   const few = backend.name === 'webgpu'
   const kernels: TransposeVariant[] = few ? ['registers', 'strips'] : ['square', 'strips', 'registers']
   const types: TransposeType[] = few ? ['f32'] : ['f32', 'i32', 'u32']
-  const gatherTiles: readonly [GatherTile, ...GatherTile[]] = few ? ['64x32'] : gatherTileNames
 
   it.each(['overlapped', 'serial'] as const)('reproduces the layout of the source, %s', async (schedule) => {
     const group = await backend.group(4)
@@ -75,8 +70,8 @@ describeOnBackends('transpose', (backend) => {
           columns: fc.nat(90),
           devices: fc.integer({ min: 1, max: 5 }),
           peerAccess: fc.boolean(),
-          transport: fc.constantFrom('auto' as const, 'copy' as const, 'gather' as const),
-          gatherTile: fc.constantFrom(...gatherTiles),
+          transport: fc.constantFrom('auto' as const, 'copy' as const, 'scatter' as const),
+          arrivalSlots: fc.integer({ min: 1, max: 12 }),
           piecesPerTile: fc.integer({ min: 1, max: 4 }),
           schedule: fc.constantFrom('serial' as const, 'overlapped' as const),
           type: fc.constantFrom(...types),
@@ -87,15 +82,15 @@ describeOnBackends('transpose', (backend) => {
           const group = await backend.group(devices, { peerAccess })
           const report = await transpose(group, {
             ...options,
-            ...(transport === 'gather' ? { chooseTransport: () => transport } : { transport }),
+            ...(transport === 'scatter' ? { chooseTransport: () => transport } : { transport }),
             warmup: 0,
             repetitions: 2,
           })
           expect(report).toMatchObject({ verified: true, maxError: 0 })
-          const { copy, direct, gather } = report.transports
-          expect([copy, direct, gather].filter((tiles) => tiles > 0).length).toBeLessThanOrEqual(1)
-          if (!peerAccess) expect(direct + gather).toBe(0)
-          else if (transport === 'gather') expect(copy + direct).toBe(0)
+          const { copy, direct, scatter } = report.transports
+          expect([copy, direct, scatter].filter((tiles) => tiles > 0).length).toBeLessThanOrEqual(1)
+          if (!peerAccess) expect(direct + scatter).toBe(0)
+          else if (transport === 'scatter') expect(copy + direct).toBe(0)
         },
       ),
       { numRuns: slow ? 20 : 30 },
@@ -111,24 +106,22 @@ describeOnBackends('transpose', (backend) => {
     [65, 129, 8],
     [200, 70, 8],
     [1000, 777, 3],
-  ])('gathers %i × %i on %i devices exactly', async (rows, columns, devices) => {
+  ])('scatters %i × %i on %i devices exactly', async (rows, columns, devices) => {
     const group = await backend.group(devices)
-    const [gatherTile] = gatherTiles
-    const options = { rows, columns, type: types[0]!, transport: 'gather', gatherTile, warmup: 0 } as const
+    const options = { rows, columns, type: types[0]!, transport: 'scatter', warmup: 0 } as const
     const report = await transpose(group, options)
     expect(report).toMatchObject({ verified: true, maxError: 0 })
     expect(report.transports).toMatchObject({ copy: 0, direct: 0 })
   })
 
-  it('gathers in one dispatch a receiver from up to seven senders, and in equal parts from more', async () => {
-    const [gatherTile] = gatherTiles
+  it('scatters in one dispatch a sender to up to seven receivers, and in equal parts from more', async () => {
     const dispatches = async (devices: number) => {
       const group = await backend.group(devices)
-      const kernel = await compileTranspose(group, types[0]!, 'registers', gatherTile)
+      const kernel = await compileTranspose(group, types[0]!, 'registers', true)
       const input = await allocateSharded(group, types[0]!, 64, 64)
       const output = await allocateSharded(group, types[0]!, 64, 64)
       const program = group.record(
-        (recorder) => void recordTranspose(recorder, group, { kernel, input, output, transport: 'gather' }),
+        (recorder) => void recordTranspose(recorder, group, { kernel, input, output, transport: 'scatter' }),
       )
       const { commands } = program.plan
       for (const resource of [program, input, output, kernel]) resource.destroy()
@@ -143,31 +136,64 @@ describeOnBackends('transpose', (backend) => {
     expect(await dispatches(8)).toEqual(Array(16).fill(4 + 1))
   })
 
-  it('gathers from the peers that it can reach, and copies from the others', async () => {
+  it('scatters to the peers that it can reach, and copies from the others', async () => {
     const group = await backend.group(4)
-    const partly = new Proxy(group, {
-      get(target, key) {
-        if (key === 'canAccessPeer')
-          return (reader: number, owner: number) => reader === owner || (reader + owner) % 2 === 1
-        const value: unknown = Reflect.get(target, key, target)
-        return typeof value === 'function' ? value.bind(target) : value
-      },
-    })
+    const partly = withAccess(group, (user, owner) => user === owner || (user + owner) % 2 === 1)
     const report = await transpose(partly, {
       rows: 45,
       columns: 77,
       type: types[0]!,
-      chooseTransport: () => 'gather',
-      gatherTile: gatherTiles[0],
+      chooseTransport: () => 'scatter',
       warmup: 0,
       repetitions: 2,
     })
-    expect(report).toMatchObject({ verified: true, transports: { gather: 8, copy: 4, direct: 0 } })
+    expect(report).toMatchObject({ verified: true, transports: { scatter: 8, copy: 4, direct: 0 } })
   })
 
-  it('transposes tile by tile what a gathering dispatch cannot bind', async () => {
+  it('asks whether the writer reaches the receiver to scatter, and whether the reader reaches the sender to read', async () => {
     const group = await backend.group(2)
-    const kernel = await compileTranspose(group, types[0]!, 'registers', gatherTiles[0])
+    const oneWay = withAccess(group, (user, owner) => user <= owner)
+    const kernel = await compileTranspose(group, types[0]!, 'registers', true)
+    const input = await allocateSharded(group, types[0]!, 8, 8)
+    const output = await allocateSharded(group, types[0]!, 8, 8)
+    const ways = (wanted: Transport) => {
+      let tiles: RecordedTile[] = []
+      const options = { kernel, input, output, chooseTransport: () => wanted }
+      const program = group.record((recorder) => {
+        tiles = recordTranspose(recorder, oneWay, options)
+      })
+      program.destroy()
+      return Object.fromEntries(tiles.map((tile) => [`${tile.sender} to ${tile.receiver}`, tile.transport]))
+    }
+    expect(ways('scatter')).toMatchObject({ '0 to 1': 'scatter', '1 to 0': 'copy' })
+    expect(ways('direct')).toMatchObject({ '0 to 1': 'copy', '1 to 0': 'direct' })
+    const record = (transport: Transport) => () =>
+      group.record((recorder) => void recordTranspose(recorder, oneWay, { kernel, input, output, transport }))
+    for (const transport of ['scatter', 'direct'] as const)
+      expect(record(transport)).toThrow('Device 1 has no access to the memory of device 0')
+    for (const resource of [input, output, kernel]) resource.destroy()
+  })
+
+  it('scatters into slices that share one buffer tile by tile', async () => {
+    const group = await backend.group(2)
+    const kernel = await compileTranspose(group, types[0]!, 'registers', true)
+    const input = await allocateSharded(group, types[0]!, 20, 12)
+    const both = await group.devices[0]!.allocate(types[0]!, [12, 20])
+    const output = shardedFromViews(group, types[0]!, [both.block(0, 0, 6, 20), both.block(6, 0, 6, 20)])
+    const source = generatedElements(types[0]!, 6)
+    await writeSharded(group, input, source)
+    const program = group.record(
+      (recorder) => void recordTranspose(recorder, group, { kernel, input, output, transport: 'scatter' }),
+    )
+    expect(program.plan.commands.length).toBe(4)
+    await group.queue.run(program)
+    expect(await verifyTranspose(group, source, output)).toMatchObject({ verified: true })
+    for (const resource of [program, input, both, kernel]) resource.destroy()
+  })
+
+  it('transposes tile by tile what a scattering dispatch cannot bind', async () => {
+    const group = await backend.group(2)
+    const kernel = await compileTranspose(group, types[0]!, 'registers', true)
     const input = await allocateSharded(group, types[0]!, 70, 66)
     const output = await allocateSharded(group, types[0]!, 66, 70)
     const source = generatedElements(types[0]!, 5)
@@ -179,7 +205,7 @@ describeOnBackends('transpose', (backend) => {
             kernel,
             input,
             output,
-            transport: 'gather',
+            transport: 'scatter',
           }),
       )
       expect(program.plan.commands.length).toBeGreaterThan(4)
@@ -190,15 +216,15 @@ describeOnBackends('transpose', (backend) => {
     for (const resource of [input, output, kernel]) resource.destroy()
   })
 
-  it.each(['square', 'strips', 'registers', 'gather'] as const)(
+  it.each(['square', 'strips', 'registers', 'scatter'] as const)(
     'works in place on sub-matrices with the %s kernel',
     async (name) => {
       const group = await backend.group(2)
       const kernel =
-        name === 'gather'
-          ? await compileTranspose(group, 'u32', 'registers', gatherTiles.at(-1))
+        name === 'scatter'
+          ? await compileTranspose(group, 'u32', 'registers', true)
           : await compileTranspose(group, 'u32', name)
-      const transport = name === 'gather' ? name : 'auto'
+      const transport = name === 'scatter' ? name : 'auto'
       const sources = await Promise.all(group.devices.map((device) => device.allocate('u32', [40, 83])))
       const targets = await Promise.all(group.devices.map((device) => device.allocate('u32', [50, 91])))
       const input = shardedFromViews(
@@ -305,7 +331,7 @@ describeOnBackends('transpose', (backend) => {
     matrix.destroy()
   })
 
-  it('says why it cannot read a peer directly, and names wrong shapes', async () => {
+  it('says why it cannot reach a peer, and names wrong shapes', async () => {
     const denied = await backend.group(2, { peerAccess: false })
     await expect(
       transpose(denied, { rows: 4, columns: 4, type: 'f32', transport: 'direct' }),
@@ -315,12 +341,36 @@ describeOnBackends('transpose', (backend) => {
         rows: 4,
         columns: 4,
         type: types[0]!,
-        transport: 'gather',
-        gatherTile: gatherTiles[0],
+        transport: 'scatter',
       }),
-    ).rejects.toMatchObject({ code: 'unsupported', message: expect.stringContaining("transport 'gather'") })
+    ).rejects.toMatchObject({ code: 'unsupported', message: expect.stringContaining("transport 'scatter'") })
     await expect(
       transpose(denied, { rows: 4, columns: 4, type: 'f32', input: new Float32Array(15) }),
     ).rejects.toThrow('The input holds 15 elements, the shape needs 16.')
   })
 })
+
+it('writes peers where nobody chooses on several GPUs, and reads them inside one adapter', () => {
+  const tile = { stage: 1, sender: 1, receiver: 0, rows: 8, columns: 8, byteLength: 256 }
+  const group = (software: boolean, ...ids: string[]) =>
+    ({ software, devices: ids.map((id) => ({ info: { id } })) }) as unknown as DeviceGroup
+  expect(chooseTransport(tile, group(false, 'a', 'b'))).toBe('scatter')
+  expect(chooseTransport(tile, group(false, 'a', 'a', 'b'))).toBe('direct')
+  expect(chooseTransport(tile, group(true, 'a', 'b'))).toBe('direct')
+  const names = (of: DeviceGroup) =>
+    transposeCandidates(Object.assign(of, { canAccessPeer: () => true })).map(({ name }) => name)
+  const copies = ['copy in 1', 'copy in 4', 'copy in 8', 'copy in 16']
+  expect(names(group(false, 'a', 'b'))).toEqual(['scatter', 'direct', ...copies])
+  expect(names(group(false, 'a', 'a'))).toEqual(['direct', 'scatter', ...copies])
+})
+
+/** The group as if `canAccessPeer` were so. */
+function withAccess(group: DeviceGroup, access: (user: number, owner: number) => boolean): DeviceGroup {
+  return new Proxy(group, {
+    get(target, key) {
+      if (key === 'canAccessPeer') return access
+      const value: unknown = Reflect.get(target, key, target)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+}

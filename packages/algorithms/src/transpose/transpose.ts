@@ -6,19 +6,14 @@ import { compareSchedules, type ScheduleComparison } from '../schedule-compariso
 import { allocateSharded, readSharded, writeSharded } from '../sharded-matrix.ts'
 import type { TuningOptions } from '../tuning/tuning-store.ts'
 import {
+  chooseTransport,
   type RecordedTile,
   type RecordTransposeOptions,
   recordTranspose,
   type Transport,
   transposeTiles,
 } from './record-transpose.ts'
-import {
-  compileTranspose,
-  type GatherTile,
-  gatherTileNames,
-  type TransposeType,
-  type TransposeVariant,
-} from './transpose-kernels.ts'
+import { compileTranspose, type TransposeType, type TransposeVariant } from './transpose-kernels.ts'
 import { choiceOptions, tuneTranspose } from './tune-transpose.ts'
 import { verifyTranspose } from './verify-transpose.ts'
 
@@ -35,8 +30,6 @@ export interface TransposeOptions<T extends TransposeType = TransposeType>
   readonly output?: ElementSink<T>
   /** Default: what suits the devices. Naming a kernel, `chooseTransport` or `piecesPerTile` leaves nothing to tune. */
   readonly kernel?: TransposeVariant
-  /** Of the gathering kernel, where the transport is `gather`. Default: tuned, or `32x64`. */
-  readonly gatherTile?: GatherTile
   /** Default `overlapped`. */
   readonly schedule?: Schedule
   /** Times the other schedule too, in the same run, for the report's `comparison`. Default false. */
@@ -90,19 +83,21 @@ export async function transpose<T extends TransposeType>(
     owned.push(output)
     await writeSharded(group, input, source)
 
-    const { kernel: variant, gatherTile: tile, chooseTransport, piecesPerTile } = options
-    const free = [variant, tile, chooseTransport, piecesPerTile].every((option) => option === undefined)
+    const { kernel: variant, piecesPerTile, transport = 'auto' } = options
+    const free = [variant, options.chooseTransport, piecesPerTile].every((option) => option === undefined)
     const tuned =
       options.tuning && free && !group.software
         ? await tuneTranspose(group, input, output, options)
         : undefined
-    const gathers =
-      options.transport === 'gather' ||
-      transposeTiles(input, output).some((peer) => chooseTransport?.(peer, group) === 'gather')
-    const gatherTile = tuned ? tuned.choice.gatherTile : gathers ? (tile ?? gatherTileNames[0]) : undefined
-    const kernel = await compileTranspose(group, type, tuned?.choice.variant ?? variant, gatherTile)
-    owned.push(kernel)
     const chosen = tuned ? choiceOptions(tuned.choice) : {}
+    const choose = chosen.chooseTransport ?? options.chooseTransport ?? chooseTransport
+    const scatters = transposeTiles(input, output).some(
+      (tile) =>
+        tile.sender !== tile.receiver &&
+        (transport === 'auto' ? choose(tile, group) : transport) === 'scatter',
+    )
+    const kernel = await compileTranspose(group, type, tuned?.choice.variant ?? variant, scatters)
+    owned.push(kernel)
 
     let tiles: RecordedTile[] = []
     const record = (order: Schedule) => {
@@ -127,8 +122,8 @@ export async function transpose<T extends TransposeType>(
     const tileColumns = output.slices[0]!.rows
     const bytes = 2 * rows * columns * 4
     const count = (transport: Transport) => tiles.filter((tile) => tile.transport === transport).length
-    const transports = { copy: count('copy'), direct: count('direct'), gather: count('gather') }
-    const used = (transports.gather > 0 && kernel.gather) || kernel
+    const transports = { copy: count('copy'), direct: count('direct'), scatter: count('scatter') }
+    const used = (transports.scatter > 0 && kernel.scatter) || kernel
     const [x, y] = used.kernel.workgroupSize
     const ordinals = group.devices.map((device) => device.ordinal)
     return {

@@ -6,8 +6,7 @@ import type { TuningStore } from '../tuning/tuning-store.ts'
 import { type RecordTransposeOptions, recordTranspose, type Transport } from './record-transpose.ts'
 import {
   compileTranspose,
-  type GatherTile,
-  gatherTileNames,
+  scattersByDefault,
   type TransposeKernel,
   type TransposeVariant,
 } from './transpose-kernels.ts'
@@ -16,8 +15,6 @@ import {
 export interface TransposeChoice {
   readonly variant: TransposeVariant
   readonly transport: Transport
-  /** Where the transport is `gather`. */
-  readonly gatherTile?: GatherTile
   /** Where the transport is `copy`. */
   readonly piecesPerTile?: number
 }
@@ -33,13 +30,14 @@ export function transposeCandidates(
       { name: variant, choice: { variant, transport: 'direct' } },
       { name: 'square', choice: { variant: 'square', transport: 'direct' } },
     ]
+  const kernels = (['direct', 'scatter'] as const).map((transport) => ({
+    name: transport,
+    choice: { variant, transport },
+  }))
+  if (scattersByDefault(group)) kernels.reverse()
   const all: Candidate<TransposeChoice>[] = [
-    { name: 'direct', choice: { variant, transport: 'direct' } },
-    ...gatherTileNames.map((gatherTile) => ({
-      name: `gather ${gatherTile}`,
-      choice: { variant, transport: 'gather' as const, gatherTile },
-    })),
-    ...[1, 4].map((piecesPerTile) => ({
+    ...kernels,
+    ...[1, 4, 8, 16].map((piecesPerTile) => ({
       name: `copy in ${piecesPerTile}`,
       choice: { variant, transport: 'copy' as const, piecesPerTile },
     })),
@@ -62,9 +60,9 @@ export function transposeCandidates(
 export function compileChoice(
   group: DeviceGroup,
   type: ElementType,
-  { variant, gatherTile }: TransposeChoice,
+  { variant, transport }: TransposeChoice,
 ): Promise<TransposeKernel> {
-  return compileTranspose(group, type, variant, gatherTile)
+  return compileTranspose(group, type, variant, transport === 'scatter')
 }
 
 /** Options of `recordTranspose` for `choice`, except the kernel and the matrices. */
@@ -97,7 +95,7 @@ export async function tuneTranspose<T extends ElementType>(
   const { type, rows, columns } = input
   const key = tuningKey(group, {
     algorithm: 'transpose',
-    version: 1,
+    version: 2,
     traits: [type, transport],
     sizes: { rows, columns },
   })

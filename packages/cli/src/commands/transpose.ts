@@ -33,9 +33,9 @@ export function transposeCommand(context: CommandContext): Command {
     .addOption(
       new Option(
         '--transport <way>',
-        'how tiles travel: by copies, or kernels that read one peer (direct) or all at once (gather)',
+        'how tiles travel: by copies, or kernels that read the sender (direct) or write all receivers (scatter)',
       )
-        .choices(['auto', 'copy', 'direct', 'gather'])
+        .choices(['auto', 'copy', 'direct', 'scatter'])
         .default('auto'),
     )
     .option('--compare-schedules', 'time the other schedule too')
@@ -94,7 +94,7 @@ function describeTranspose(report: TransposeReport): readonly ReportLine[] {
   ]
 }
 
-function describeTransports({ transports: { direct, gather, copy }, choice }: TransposeReport): string {
-  const ways = [`${direct + gather} tiles read from the peer`, `${copy} copied`]
+function describeTransports({ transports: { direct, scatter, copy }, choice }: TransposeReport): string {
+  const ways = [`${direct} tiles read from the peer`, `${scatter} written to it`, `${copy} copied`]
   return `${ways.join(', ')}${choice === undefined ? '' : ` (choice: ${choice})`}`
 }

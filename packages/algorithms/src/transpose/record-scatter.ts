@@ -1,0 +1,82 @@
+import type { BufferView, DispatchArgument, Recorder } from '@tandem-gpu/core'
+import type { ScatterKernel } from './transpose-kernels.ts'
+
+/** One receiver's block of a scattering dispatch. */
+export interface ScatteredBlock {
+  readonly receiver: number
+  /** Column of the sender's slice where the block starts; it is `target.rows` wide. */
+  readonly column: number
+  /** The transposed block as it lies in the receiver's slice: its columns are the rows of the sender's slice. */
+  readonly target: BufferView
+}
+
+/** Elements that one binding may span on `device`: 32-bit indices reach them, and a bound range may start 256 bytes early. */
+export function bindingReach(recorder: Recorder, device: number): number {
+  const { maxStorageBindingByteLength } = recorder.devices[device]!.limits
+  return Math.floor(Math.min(maxStorageBindingByteLength, 8_589_934_592) / 4) - 64
+}
+
+/**
+ * Records the transposes of `blocks` of `input`, the sender's slice, into the receivers' slices in one dispatch; in several of about as many
+ * receivers each where there are more than a dispatch binds. `blocks` are in order of their columns. False, and nothing recorded, where the
+ * input or a target exceeds what the sender binds, or where targets share a buffer, whose ranges a dispatch could not bind apart.
+ */
+export function recordScatter(
+  recorder: Recorder,
+  { kernel, tile, outputs }: ScatterKernel,
+  sender: number,
+  input: BufferView,
+  blocks: readonly ScatteredBlock[],
+): boolean {
+  const reach = bindingReach(recorder, sender)
+  const span = (view: BufferView) => (view.rows - 1) * view.stride + view.columns
+  if (span(input) > reach || blocks.some(({ target }) => span(target) > reach)) return false
+  if (new Set(blocks.map(({ target }) => target.buffer)).size < blocks.length) return false
+  const grid = recorder.devices[sender]!.limits.maxWorkgroupsPerDimension
+  if (tilesOf(blocks) > Math.min(grid, 32_768) * grid) return false
+  const dispatches = Math.ceil(blocks.length / outputs)
+  const share = Math.ceil(blocks.length / dispatches)
+  const parts = Array.from({ length: dispatches }, (_, i) => blocks.slice(i * share, (i + 1) * share))
+  // Its own part first, so that every receiver is served by as many senders as every other at any time.
+  const own = Math.max(
+    0,
+    parts.findIndex((part) => part.some(({ receiver }) => receiver === sender)),
+  )
+  for (let turn = 0; turn < parts.length; turn++)
+    dispatchScatter(
+      parts[(own + turn) % parts.length]!,
+      `scatter ${sender}${dispatches > 1 ? `.${turn}` : ''}`,
+    )
+  return true
+
+  function dispatchScatter(part: readonly ScatteredBlock[], label: string): void {
+    const start = part[0]!.column
+    const last = part.at(-1)!
+    const args: Record<string, DispatchArgument> = {
+      input: input.block(0, start, input.rows, last.column + last.target.rows - start),
+      outputs: part.length,
+      turn: sender % part.length,
+    }
+    for (let k = 0; k < outputs; k++) {
+      const block = part[k]
+      // A binding must hold something, and no other binding's bytes.
+      args[`output${k}`] =
+        block?.target ?? recorder.scratch(sender, input.buffer.type, 1, { label: `unused ${label}.${k}` })
+      args[`first${k}`] = block === undefined ? 0 : block.column - start
+    }
+    const tiles = tilesOf(part)
+    const width = Math.min(tiles, 32_768, grid)
+    recorder.dispatch(kernel, {
+      device: sender,
+      workgroups: [width, Math.ceil(tiles / width)],
+      args,
+      label,
+    })
+  }
+
+  /** Each receiver has as many workgroups as the widest block needs. */
+  function tilesOf(part: readonly ScatteredBlock[]): number {
+    const width = Math.max(...part.map(({ target }) => target.rows))
+    return Math.ceil(width / tile[0]) * Math.ceil(input.rows / tile[1]) * part.length
+  }
+}
