@@ -25,6 +25,7 @@ describeOnBackends('transpose', (backend) => {
       columns: 1024,
       type: 'f32',
       kernel: 'square',
+      chooseTransport: () => 'direct',
       schedule,
       warmup: 0,
     })
@@ -88,7 +89,9 @@ describeOnBackends('transpose', (backend) => {
           })
           expect(report).toMatchObject({ verified: true, maxError: 0 })
           const { copy, direct, scatter } = report.transports
-          expect([copy, direct, scatter].filter((tiles) => tiles > 0).length).toBeLessThanOrEqual(1)
+          // On several GPUs, virtual devices of one may be among them, which read each other's tiles.
+          const ways = [copy, direct, scatter].filter((tiles) => tiles > 0).length
+          expect(ways).toBeLessThanOrEqual(transport === 'auto' && !group.software ? 2 : 1)
           if (!peerAccess) expect(direct + scatter).toBe(0)
           else if (transport === 'scatter') expect(copy + direct).toBe(0)
         },
@@ -224,7 +227,7 @@ describeOnBackends('transpose', (backend) => {
         name === 'scatter'
           ? await compileTranspose(group, 'u32', 'registers', true)
           : await compileTranspose(group, 'u32', name)
-      const transport = name === 'scatter' ? name : 'auto'
+      const chooseTransport = () => (name === 'scatter' ? name : 'direct')
       const sources = await Promise.all(group.devices.map((device) => device.allocate('u32', [40, 83])))
       const targets = await Promise.all(group.devices.map((device) => device.allocate('u32', [50, 91])))
       const input = shardedFromViews(
@@ -241,7 +244,7 @@ describeOnBackends('transpose', (backend) => {
       generatedElements('u32')(0, data)
       await writeSharded(group, input, data)
       const program = group.record(
-        (recorder) => void recordTranspose(recorder, group, { kernel, input, output, transport }),
+        (recorder) => void recordTranspose(recorder, group, { kernel, input, output, chooseTransport }),
       )
       await group.queue.run(program)
       expect(await verifyTranspose(group, data, output)).toMatchObject({ verified: true })
