@@ -3,7 +3,7 @@ import { type Arrangement, ArrangementTrial, type TrialStep } from './arrangemen
 import { bounceByteLength, type PlanMemory, peerKernelByteLength } from './command-nodes.ts'
 import type { CudaKernel } from './cuda-kernel.ts'
 import { encodeNodes } from './graph-nodes.ts'
-import { orderLinkCopies } from './link-order.ts'
+import { sendLinkCopies } from './link-copies.ts'
 import { flagsPerRepetition, lowerPerGpu, type SyncMemory } from './lower-per-gpu.ts'
 import { type GraphSet, lowerProfiled, lowerToOneGraph, stampNode } from './lower-plan.ts'
 import type { NativeGroup } from './native-addon.ts'
@@ -58,7 +58,11 @@ export class CudaExecutable implements Executable {
 
   static async create(host: ExecutableHost, recorded: Plan): Promise<CudaExecutable> {
     const gpuOf = (device: number) => host.gpuOf(device)
-    const plan = orderLinkCopies(recorded, { gpuOf, byteLengthAbove: peerKernelByteLength })
+    const plan = sendLinkCopies(recorded, {
+      gpuOf,
+      reachable: (gpu, owner) => host.reachable(gpu, owner),
+      byteLengthAbove: peerKernelByteLength,
+    })
     const gpus = [...new Set(plan.commands.map((command) => host.gpuOf(command.device)))]
     const hasTraps = plan.commands.some(
       (command) =>

@@ -1,6 +1,6 @@
 import type { Plan, PlanCommand } from '@tandem-gpu/core'
 import { describe, expect, it } from 'vitest'
-import { orderLinkCopies } from './link-order.ts'
+import { sendLinkCopies } from './link-copies.ts'
 
 /** A plan of copies `[from, to, bytes]` between one buffer a device. */
 function copies(
@@ -40,42 +40,52 @@ function copies(
     uniformBlock: new Uint8Array(0),
   }
 }
-const options = { gpuOf: (device: number) => device, byteLengthAbove: 1000 }
+const options = { gpuOf: (device: number) => device, reachable: () => true, byteLengthAbove: 1000 }
 
-describe('orderLinkCopies', () => {
-  it('chains large copies into one GPU in recorded order, and around repetitions', () => {
-    const { commands } = orderLinkCopies(
+describe('sendLinkCopies', () => {
+  it('lets senders drive large copies, and chains those of one pair in recorded order and around repetitions', () => {
+    const { commands } = sendLinkCopies(
       copies([
         [1, 0, 5000],
         [2, 1, 5000],
-        [2, 0, 5000],
+        [1, 0, 5000],
         [3, 0, 5000],
+        [1, 0, 5000],
+        [1, 2, 5000],
       ]),
       options,
     )
-    expect(commands.map((c) => c.after)).toEqual([[], [], [0], [2]])
-    expect(commands.map((c) => c.afterPrevious)).toEqual([[3], [1], [], []])
+    expect(commands.map((c) => c.device)).toEqual([1, 2, 1, 3, 1, 1])
+    expect(commands.map((c) => c.after)).toEqual([[], [], [0], [], [2], []])
+    expect(commands.map((c) => c.afterPrevious)).toEqual([[4], [], [], [], [], []])
   })
-  it('leaves short copies, copies inside a GPU and serial plans alone', () => {
+  it('leaves short copies, and copies inside a GPU or without access, alone', () => {
     const short = copies([
       [1, 0, 1000],
       [2, 0, 1000],
       [0, 0, 5000],
       [0, 0, 5000],
     ])
-    expect(orderLinkCopies(short, options)).toBe(short)
+    expect(sendLinkCopies(short, options)).toBe(short)
+    const large = copies([
+      [1, 0, 5000],
+      [1, 0, 5000],
+    ])
+    expect(sendLinkCopies(large, { ...options, gpuOf: () => 0 })).toBe(large)
+    expect(sendLinkCopies(large, { ...options, reachable: (gpu) => gpu === 0 })).toBe(large)
+    expect(sendLinkCopies(large, { ...options, reachable: (gpu) => gpu === 1 })).toBe(large)
+  })
+  it('adds no edges to a serial plan, whose commands follow one another', () => {
     const serial = copies(
       [
         [1, 0, 5000],
         [2, 0, 5000],
+        [1, 0, 5000],
       ],
       'serial',
     )
-    expect(orderLinkCopies(serial, options)).toBe(serial)
-    const virtual = copies([
-      [1, 0, 5000],
-      [1, 0, 5000],
-    ])
-    expect(orderLinkCopies(virtual, { ...options, gpuOf: () => 0 })).toBe(virtual)
+    const { commands } = sendLinkCopies(serial, options)
+    expect(commands.map((c) => c.device)).toEqual([1, 2, 1])
+    expect(commands.flatMap((c) => [...c.after, ...c.afterPrevious])).toEqual([])
   })
 })
