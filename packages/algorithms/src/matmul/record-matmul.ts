@@ -149,7 +149,7 @@ export function recordShardedMatmul<T extends MatmulType>(
       else recorder.fill(target.view, 0, { label: `${label} zero` })
       continue
     }
-    const width = Math.min(options.panelColumns ?? panelWidth(b.rows, n), Math.floor(limit / 4 / b.rows) & ~3)
+    const width = Math.min(options.panelColumns ?? panelWidth(b.rows, n), 4 * Math.floor(limit / 16 / b.rows))
     if (width < 1)
       throw new GpuError(
         'too-large',

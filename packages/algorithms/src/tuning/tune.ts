@@ -54,8 +54,9 @@ export async function tune<C>(
 }
 
 /**
- * Seconds that one run of `program` takes: median of seven samples after a warm-up, of as many runs each as make two milliseconds; five
- * samples where one run takes longer than a fifth of a second. Stops after one sample that is half as long again as `limit`.
+ * Seconds that one run of `program` takes: median of seven samples after a warm-up, of as many runs each as make two milliseconds; three
+ * where one run takes longer than a tenth of a second, one where it takes longer than half a second: long runs vary less, and seven of
+ * each candidate would keep a user waiting for a minute. Stops after one sample that is half as long again as `limit`.
  */
 export async function timeProgram(
   group: DeviceGroup,
@@ -75,7 +76,7 @@ export async function timeProgram(
   const repetitions = Math.max(1, Math.min(200, Math.ceil(2e-3 / Math.max(1e-6, last))))
   const samples = [await seconds(repetitions)]
   if (samples[0]! > 1.5 * limit) return samples[0]!
-  const count = samples[0]! > 0.2 ? 5 : 7
+  const count = samples[0]! > 0.5 ? 1 : samples[0]! > 0.1 ? 3 : 7
   while (samples.length < count) samples.push(await seconds(repetitions))
   return median(samples)
 }

@@ -82,8 +82,9 @@ describeOnBackends('tuning', (backend) => {
     const key = (rows: number, columns: number) =>
       tuningKey(group, { algorithm: 'a', version: 3, traits: ['f32'], sizes: { rows, columns } })
     const { name, driver } = group.devices[0]!.info
+    const adapters = new Set(group.devices.map((device) => device.info.id)).size
     expect(key(1000, 0)).toBe(
-      `a 3 | ${group.backend} | 2 × ${name} (driver ${driver ?? 'unknown'}) on 1 adapters | f32 | rows 2^10 | columns 0`,
+      `a 3 | ${group.backend} | 2 × ${name} (driver ${driver ?? 'unknown'}) on ${adapters} adapters | f32 | rows 2^10 | columns 0`,
     )
     expect(key(1000, 70)).toBe(key(1024, 64))
     expect(key(1000, 70)).not.toBe(key(1000, 140))
