@@ -1,6 +1,7 @@
 #!/bin/bash
 # Everything that is proven on GPUs, side by side on a machine with eight, in one call of SECONDS (default 270):
-#   bash tools/gpu-host/everything.sh [SECONDS] [COMMIT]
+#   bash tools/gpu-host/everything.sh [SECONDS] [COMMIT] [MULTIPLE]
+# MULTIPLE: of the seconds on a machine with four GPUs, those for what needs all four; 0 leaves it out.
 # First the table's rows on all eight, alone. Then GPU 0: tests and sanitizer. 1: single-GPU rows of the table, missing libraries,
 # WebGPU. 2, 3: the soak. 4-7: conformance and multi-GPU rows. With four GPUs the multi-GPU rows come first, alone. Logs and documents go to $OUT as one archive, renewed every 10 s, so
 # that a call cut short leaves what it had.
@@ -8,6 +9,7 @@ set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 seconds=${1:-270}
 commit=${2:-unknown}
+multiple=${3:-$((seconds * 11 / 20))}
 out=${OUT:-gpu-host-logs}
 logs=$(mktemp -d)
 mkdir -p "$out"
@@ -38,8 +40,6 @@ soak() {
 
 correctness() {
   export CUDA_VISIBLE_DEVICES=0
-  TANDEM_TEST_BACKEND=cuda timeout -k 5 "$(left 60)" bash $bundle vitest run --root packages/algorithms >"$logs/algorithms-1gpu.txt" 2>&1
-  echo "algorithms on 1 GPU: exit $?" >>"$logs/summary.txt"
   timeout -k 5 "$(left 5)" bash $bundle vitest run --root packages/cli src/kernel-corpus.test.ts >"$logs/corpus.txt" 2>&1
   echo "corpus: exit $?" >>"$logs/summary.txt"
   for tool in memcheck racecheck; do
@@ -48,19 +48,25 @@ correctness() {
       echo "$tool ${work%% *}: exit $? $(grep -E 'SUMMARY' "$logs/sanitizer-$tool.txt" | tail -1)" >>"$logs/summary.txt"
     done
   done
+  TANDEM_TEST_BACKEND=cuda timeout -k 5 "$(left 2)" bash $bundle vitest run --root packages/algorithms >"$logs/algorithms-1gpu.txt" 2>&1
+  echo "algorithms on 1 GPU: exit $?" >>"$logs/summary.txt"
 }
 
-# What a user sees when a library is missing: the file is covered in a mount namespace of the command's own.
+# What a user sees when a library is missing.
 without() {
-  local name=$1 paths
-  paths=$(ldconfig -p | awk -v n="$name" '$1 ~ n {print $NF}'; find / -xdev -name "$name.so*" 2>/dev/null; find /usr/local -name "$name.so*" 2>/dev/null)
-  unshare -m bash -c 'for path in $1; do mount --bind /dev/null "$(readlink -f "$path")" 2>/dev/null; done; HOME=$(mktemp -d) timeout -k 5 40 bash .gpu-bundle/run tandem doctor --backend cuda; echo "exit $?"; HOME=$(mktemp -d) timeout -k 5 40 bash .gpu-bundle/run tandem reduce --elements 1000 --backend cuda; echo "exit $?"' - "$paths" >"$logs/without-$name.txt" 2>&1
+  local name=$1 command
+  for command in "doctor" "devices" "reduce --elements 1000"; do
+    echo "\$ tandem $command --backend cuda"
+    HOME=$(mktemp -d) HIDE_LIBRARY=$name LD_PRELOAD=$logs/hide-library.so timeout -k 5 40 bash $bundle tandem $command --backend cuda
+    echo "exit $?"
+  done >"$logs/without-$name.txt" 2>&1
 }
 
 single() {
   export CUDA_VISIBLE_DEVICES=1
   timeout -k 5 "$(left 3)" bash $bundle $table --counts 1 --rows transpose,sum,ladder,gemm,jacobi --out "$logs/single.json" >"$logs/single.txt" 2>&1
   echo "single-GPU table: exit $?" >>"$logs/summary.txt"
+  cc -shared -fPIC tools/gpu-host/hide-library.c -o "$logs/hide-library.so"
   for name in libcuda libnvrtc libnvidia-ml; do without $name; done
   (TANDEM_TEST_BACKEND=webgpu timeout -k 5 "$(left 2)" bash $bundle vitest run --root packages/backend-webgpu src/conformance.test.ts) >"$logs/conformance-webgpu.txt" 2>&1
   echo "webgpu conformance on the GPU: exit $?" >>"$logs/summary.txt"
@@ -93,7 +99,7 @@ if [ "$(nvidia-smi -L | wc -l)" -ge 8 ]; then
   echo "8-GPU table: exit $? at $SECONDS s" >>"$logs/summary.txt"
   multiple 4,5,6,7 "$(left 5)" &
 else
-  multiple 0,1,2,3 $((seconds * 11 / 20))
+  [ "$multiple" -eq 0 ] || multiple 0,1,2,3 "$multiple"
 fi
 keep
 soak &
