@@ -3,7 +3,7 @@ import { type Arrangement, ArrangementTrial, type TrialStep } from './arrangemen
 import { bounceByteLength, type PlanMemory, peerKernelByteLength } from './command-nodes.ts'
 import type { CudaKernel } from './cuda-kernel.ts'
 import { encodeNodes } from './graph-nodes.ts'
-import { sendLinkCopies } from './link-copies.ts'
+import { hasLinkCopies, type LinkCopyOptions, sendLinkCopies } from './link-copies.ts'
 import { flagsPerRepetition, lowerPerGpu, type SyncMemory } from './lower-per-gpu.ts'
 import { type GraphSet, lowerProfiled, lowerToOneGraph, stampNode } from './lower-plan.ts'
 import type { NativeGroup } from './native-addon.ts'
@@ -18,8 +18,7 @@ export interface ExecutableHost {
   place(buffer: PlanBuffer): { readonly onHost: boolean; readonly address: number; readonly gpu: number }
   /** Id of one of the runtime's own kernels on a GPU; loaded by the time that what is queued next runs. */
   internalKernel(entry: string, gpu: number): number
-  /** How programs over several GPUs may be arranged, where all of these reach one another. */
-  readonly arrangements: readonly Arrangement[]
+  readonly lowering: Lowering
   /** An id that no kernel or graph has had. */
   nextId(): number
 }
@@ -57,19 +56,16 @@ export class CudaExecutable implements Executable {
   #uniformsHeld: Uint8Array<ArrayBuffer> | undefined
 
   static async create(host: ExecutableHost, recorded: Plan): Promise<CudaExecutable> {
-    const gpuOf = (device: number) => host.gpuOf(device)
-    const plan = sendLinkCopies(recorded, {
-      gpuOf,
-      reachable: (gpu, owner) => host.reachable(gpu, owner),
-      byteLengthAbove: peerKernelByteLength,
-    })
-    const gpus = [...new Set(plan.commands.map((command) => host.gpuOf(command.device)))]
+    const arrangements = arrangementsFor(recorded, host)
+    // Driven by the sender, a copy waits for its receiver: that is for the driver to order, see `arrangementsFor`.
+    const plan = arrangements.every((arrangement) => arrangement === 'one-graph')
+      ? sendLinkCopies(recorded, { ...linksOf(host), byteLengthAbove: peerKernelByteLength })
+      : recorded
+    const gpus = gpusOf(plan, host)
     const hasTraps = plan.commands.some(
       (command) =>
         command.kind === 'dispatch' && (plan.kernels[command.kernel] as CudaKernel).bounds === 'trap',
     )
-    const arrangements: readonly Arrangement[] =
-      gpus.length > 1 && allReach(gpus, host) ? host.arrangements : ['one-graph']
     const perGpu = arrangements.some((arrangement) => arrangement !== 'one-graph')
     const flags = perGpu ? flagsPerRepetition(plan, host.gpuOf) * longestUnroll(plan.commands.length) : 0
     const layout = arenaLayout(plan, hasTraps, flags, perGpu ? keptSets : 0)
@@ -309,6 +305,40 @@ function releaseMemory(
 ): void {
   for (const { gpu, address } of arenas.values()) native.free(gpu, address)
   for (const arrayBuffer of bounces.values()) void native.unlockHost(arrayBuffer, true).catch(() => {})
+}
+
+/**
+ * `one-graph`: the driver orders commands on different GPUs. `graph-per-gpu`: kernels that signal and wait do, where all GPUs of a program
+ * reach one another. `auto`: the driver where GPUs copy megabytes to each other, else what the first runs of a program find to be quicker.
+ */
+export type Lowering = 'auto' | 'one-graph' | 'graph-per-gpu'
+
+/** Copies between GPUs from which on an edge by the driver (6 µs) costs less than what waiting kernels hold up. */
+const drivenByteLength = 2 ** 20
+
+/**
+ * The arrangements that a program may run in. Waiting kernels suit short commands. Behind a large copy they do harm: a wait starts only after
+ * all earlier signals of its GPU, those of copies under way included, and a signal finds no place on a GPU that a long kernel fills. On
+ * 4 H200s the transpose of 32768² by copies took 6 ms with them, 2.3 ms in one graph.
+ */
+function arrangementsFor(plan: Plan, host: ExecutableHost): readonly Arrangement[] {
+  const gpus = gpusOf(plan, host)
+  if (host.lowering === 'one-graph' || gpus.length < 2 || !allReach(gpus, host)) return ['one-graph']
+  if (host.lowering === 'graph-per-gpu') return ['branches']
+  return hasLinkCopies(plan, { ...linksOf(host), byteLengthAbove: drivenByteLength })
+    ? ['one-graph']
+    : ['chain', 'branches', 'one-graph']
+}
+
+function gpusOf(plan: Plan, host: ExecutableHost): number[] {
+  return [...new Set(plan.commands.map((command) => host.gpuOf(command.device)))]
+}
+
+function linksOf(host: ExecutableHost): Pick<LinkCopyOptions, 'gpuOf' | 'reachable'> {
+  return {
+    gpuOf: (device) => host.gpuOf(device),
+    reachable: (gpu, owner) => host.reachable(gpu, owner),
+  }
 }
 
 function allReach(gpus: readonly number[], host: ExecutableHost): boolean {

@@ -14,9 +14,8 @@ import type {
   Span,
 } from '@tandem-gpu/core'
 import { GpuError, isGpuError } from '@tandem-gpu/core'
-import type { Arrangement } from './arrangement-trial.ts'
 import { type ClockOffsets, measureClocks, spansFrom, stampWords } from './clock-calibration.ts'
-import { CudaExecutable } from './cuda-executable.ts'
+import { CudaExecutable, type Lowering } from './cuda-executable.ts'
 import type { CudaKernel, Translate } from './cuda-kernel.ts'
 import { toGpuError } from './driver-error.ts'
 import { allocateHost, type CudaHostAllocation, freeHost } from './host-memory.ts'
@@ -37,18 +36,6 @@ export interface CudaRuntimeOptions {
   /** How programs over several GPUs become graphs. */
   readonly lowering: Lowering
   readonly label: string
-}
-
-/**
- * `one-graph`: the driver orders commands on different GPUs. `graph-per-gpu`: kernels that signal and wait do, where all GPUs of a program
- * reach one another. `auto`: what the first runs of a program find to be quicker.
- */
-export type Lowering = 'auto' | 'one-graph' | 'graph-per-gpu'
-
-const arrangementsOf: Readonly<Record<Lowering, readonly Arrangement[]>> = {
-  auto: ['chain', 'branches', 'one-graph'],
-  'one-graph': ['one-graph'],
-  'graph-per-gpu': ['branches'],
 }
 
 interface CudaAllocation extends Allocation {
@@ -207,9 +194,7 @@ export class CudaRuntime implements Runtime {
           reachable: (reader, owner) => this.#copiesDirectly(reader, owner),
           place: (buffer) => this.#place(buffer),
           internalKernel: (entry, gpu) => this.#internalKernel(entry, gpu),
-          arrangements: this.#architectures().every(hasScopedMemory)
-            ? arrangementsOf[this.#options.lowering]
-            : ['one-graph'],
+          lowering: this.#architectures().every(hasScopedMemory) ? this.#options.lowering : 'one-graph',
           nextId: () => this.#nextId(),
         },
         plan,

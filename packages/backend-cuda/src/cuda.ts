@@ -2,8 +2,9 @@ import type { Adapter, Backend } from '@tandem-gpu/core'
 import { GpuError } from '@tandem-gpu/core'
 import { emitCuda } from '@tandem-gpu/wgsl'
 import { findAdapters } from './adapters.ts'
+import type { Lowering } from './cuda-executable.ts'
 import type { Translate } from './cuda-kernel.ts'
-import { CudaRuntime, type Lowering } from './cuda-runtime.ts'
+import { CudaRuntime } from './cuda-runtime.ts'
 import { toGpuError } from './driver-error.ts'
 import { KernelCache, type KernelCacheOptions } from './kernel-cache.ts'
 import { KernelCompiler } from './kernel-compiler.ts'
@@ -20,8 +21,8 @@ export interface CudaOptions {
   /** False denies kernels other devices' memory, virtual devices' too: for testing what needs no peer access. */
   readonly peerAccess?: boolean
   /**
-   * How programs over several GPUs become CUDA graphs; default `graph-per-gpu`, which is what has been proven on several real GPUs. `auto`
-   * times all arrangements in the first runs of a program.
+   * How programs over several GPUs become CUDA graphs; default `auto`: one graph where GPUs copy megabytes to each other, else the
+   * arrangement that a program's first runs find to be the quickest.
    */
   readonly lowering?: Lowering
   /** Names or paths of the NVIDIA libraries, tried in order; default: the loader's, then the usual folders. */
@@ -68,7 +69,7 @@ export function cudaBackend(options: CudaOptions, translate: Translate): Backend
           }),
           translate,
           peerAccess: options.peerAccess ?? true,
-          lowering: options.lowering ?? 'graph-per-gpu',
+          lowering: options.lowering ?? 'auto',
           label,
         })
       } catch (error) {

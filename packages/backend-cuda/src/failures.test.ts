@@ -1,7 +1,8 @@
 // What a failure leaves behind: nothing in flight, nothing leaked, and programs that run again.
 import { isGpuError, type Runtime } from '@tandem-gpu/core'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import type { CudaRuntime, Lowering } from './cuda-runtime.ts'
+import type { Lowering } from './cuda-executable.ts'
+import type { CudaRuntime } from './cuda-runtime.ts'
 import type { NativeGroup } from './native-addon.ts'
 import { nativeAddon } from './native-addon.ts'
 import { configureFake, fakeLibraries } from './testing/fake-driver.ts'
@@ -114,6 +115,39 @@ it('turns to another arrangement where the driver has no memory for one', async 
     await runtime.run(executable, { times: 40 })
     expect(await counts()).toEqual([3 * 40 * run, 100 * 40 * run])
   }
+})
+
+it('makes one graph, driven by the sender, of a program that copies megabytes between GPUs', async () => {
+  const runtime = await open([0, 1], 'auto')
+  const byteLength = 4 * 2 ** 20
+  const a = await runtime.allocate(0, byteLength, { label: 'a', zero: true })
+  const b = await runtime.allocate(1, byteLength, { label: 'b', zero: true })
+  const whole = (buffer: number) => region(buffer, 0, byteLength)
+  const fill = {
+    kind: 'fill' as const,
+    device: 0,
+    target: whole(0),
+    pattern: 7,
+    patternByteLength: 4 as const,
+    after: [],
+    afterPrevious: [1],
+  }
+  const copy = {
+    kind: 'copy' as const,
+    device: 1,
+    source: whole(0),
+    target: whole(1),
+    after: [0],
+    afterPrevious: [],
+  }
+  // Room for one graph only.
+  configureFake({ FAKE_CUDA_GRAPHS: 1 })
+  const executable = await runtime.instantiate(plan([a, b], [fill, copy], [], []))
+  expect(executable.plan.commands.map(({ device }) => device)).toEqual([0, 0])
+  await runtime.run(executable, { times: 1 })
+  const bytes = new Uint8Array(byteLength)
+  await runtime.read({ allocation: b, ...whole(1) }, bytes)
+  expect(new Uint32Array(bytes.buffer).every((word) => word === 7)).toBe(true)
 })
 
 it('ends the graphs of the other GPUs when one cannot be launched, and counts launches afresh', async () => {

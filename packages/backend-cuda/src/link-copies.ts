@@ -39,6 +39,11 @@ export function sendLinkCopies(plan: Plan, options: LinkCopyOptions): Plan {
   return { ...plan, commands }
 }
 
+/** Does the plan copy so much between GPUs at once? */
+export function hasLinkCopies(plan: Plan, options: LinkCopyOptions): boolean {
+  return plan.commands.some((command) => linkOf(plan, command, options) !== undefined)
+}
+
 /** The device that sends a large copy to another GPU and a name for the two GPUs; undefined for all other commands. */
 function linkOf(
   plan: Plan,
