@@ -372,6 +372,26 @@ describe('verification', () => {
     },
   )
 
+  it('takes subnormal numbers that a device has flushed for what WGSL allows, and says so', async () => {
+    // Cells near the upper edge are around one, far from it they are subnormal.
+    const previous = Float32Array.from(
+      state,
+      (value, at) => value * 2 ** (at < 3 * columns ? 0 : -127 - (at % 20)),
+    )
+    const final = referenceJacobiF32({ rows, columns }, previous, 1)
+    const flush = final.map((value, at) => (at % columns > 0 && Math.abs(value) < 2 ** -126 ? 0 : value))
+    expect(flush).not.toEqual(final)
+    const result = { rows, columns, iterations: 1, initial: previous, source: undefined, behind: 1 }
+    const check = () =>
+      verifyJacobi({ ...result, residual: undefined, previous: reader(previous), final: reader(flush) }, 0)
+    expect(await check()).toMatchObject({
+      verified: true,
+      verification: expect.stringMatching(/; in \d+ cells the device takes subnormal numbers for zero/),
+    })
+    bits(flush)[columns + 7]! ^= 1
+    expect(await check()).toMatchObject({ verified: false })
+  })
+
   it.each([Number.NaN, Number.POSITIVE_INFINITY])(
     'of a grid with %d still bounds its finite cells',
     async (odd) => {

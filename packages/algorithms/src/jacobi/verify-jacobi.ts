@@ -3,6 +3,8 @@ import type { Verification } from '../report.ts'
 import { referenceJacobi, sweepRowsF32 } from './reference-jacobi.ts'
 
 const u = 2 ** -24
+/** WGSL (section "Floating point evaluation") lets a device take subnormal operands and results for zero: at most this in the four operations of a cell. */
+const flushed = 2 ** -124
 
 export interface JacobiResult {
   readonly rows: number
@@ -38,7 +40,7 @@ async function fullCheck(result: JacobiResult): Promise<Verification> {
   const largestSource = largestFinite(source ?? [])
   // The values in between stay below the start's largest plus what f adds in each sweep, and f's part only grows towards the end's.
   // A finite cell comes from finite cells alone; one that is not must be the same NaN or infinity.
-  const bound = iterations * 3 * u * (largest + largestSource / 4) + iterations * 2 ** -149
+  const bound = iterations * 3 * u * (largest + largestSource / 4) + iterations * flushed
   let maxError = 0
   let right = true
   for (let index = 0; index < length; index++) {
@@ -67,6 +69,7 @@ async function lastPassCheck(result: JacobiResult): Promise<Verification> {
   const band = Math.max(behind, Math.floor(4_194_304 / columns))
   let maxError = 0
   let different = 0
+  let flushedCells = 0
   let change = 0
   for (let row = 1; row < rows - 1; row += band) {
     const count = Math.min(band, rows - 1 - row)
@@ -93,16 +96,23 @@ async function lastPassCheck(result: JacobiResult): Promise<Verification> {
         const at = (row - first + line) * columns + column
         change = Math.max(change, Math.abs(Math.fround(value - before[at]!)))
         if (Object.is(value, expected[at]!) || value === expected[at]!) continue
-        different++
         const error = Math.abs(value - expected[at]!)
+        if (error <= flushed) flushedCells++
+        else different++
         maxError = Math.max(maxError, Number.isNaN(error) ? Number.POSITIVE_INFINITY : error)
       }
   }
-  const right = different === 0 && (residual === undefined || Object.is(residual, change))
+  const right =
+    different === 0 &&
+    (residual === undefined || Object.is(residual, change) || Math.abs(residual - change) <= 2 * flushed)
   return {
     checked: true,
     verified: right,
-    verification: `the last ${behind === 1 ? 'sweep' : `${behind} sweeps`} repeated for every cell, bit for bit${residual === undefined ? '' : ', with the residual'}; ${different} cells differ`,
+    verification: `the last ${behind === 1 ? 'sweep' : `${behind} sweeps`} repeated for every cell, bit for bit${residual === undefined ? '' : ', with the residual'}; ${different} cells differ${
+      flushedCells === 0
+        ? ''
+        : `; in ${flushedCells} cells the device takes subnormal numbers for zero, as WGSL allows`
+    }`,
     maxError,
   }
 }
