@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { CudaKernel } from './kernel.ts'
-import { programText } from './testing/cpu-program.ts'
 import { hasProgram, loadKernelCases, translate } from './testing/kernel-cases.ts'
 
 /** The rules of WGSL that C++ does not have; each has a pair of files in testdata/cuda. */
@@ -22,6 +21,33 @@ describe('translations to CUDA C++', () => {
     )
   })
 })
+
+it('every kernel of the corpus brings the types that it names', () => {
+  const missing: string[] = []
+  for (const kernelCase of loadKernelCases('cuda', 'kernels')) {
+    const { source, parts } = translate(kernelCase, 'clamp')
+    const prelude = source.slice(source.indexOf('namespace wgsl {'), source.indexOf(parts.body))
+    for (const [type] of parts.body.matchAll(/\b(vec[234][fiubh]|vec|f16|mat|array|slot|trap_view)\b/g))
+      if (!new RegExp(`\\b${type}\\b`).test(prelude)) missing.push(`${kernelCase.name}: ${type}`)
+  }
+  expect(missing).toEqual([])
+})
+
+/**
+ * Whole kernels in one file, each with the prelude that its own source holds and nothing of the others': in a namespace
+ * of its own, with its macros taken back at the end.
+ */
+function apart(kernels: readonly CudaKernel[]): string {
+  return kernels
+    .map(({ source }, i) => {
+      const macros = [...source.matchAll(/^#define (\w+)/gm)].map((m) => `#undef ${m[1]}\n`)
+      const renamed = source
+        .replace('\nnamespace wgsl {', `\nnamespace wgsl_${i} {`)
+        .replace('extern "C" __global__', '__global__')
+      return `${renamed}${macros.join('')}`
+    })
+    .join('\n')
+}
 
 /** Compiles with nvcc for sm_90; what it says. */
 function compile(text: string): string {
@@ -54,7 +80,7 @@ describe.skipIf(nvcc === undefined)('nvcc (needs the CUDA toolkit)', () => {
       const cases = bounds === 'clamp' ? all : all.filter((_, i) => i % 5 === 0)
       const kernels: CudaKernel[] = cases.map((c) => translate(c, bounds))
       for (let i = 0; i < kernels.length; i += 100)
-        expect(compile(programText(kernels.slice(i, i + 100), 'cuda')), `kernels from ${i}`).toBe('')
+        expect(compile(apart(kernels.slice(i, i + 100))), `kernels from ${i}`).toBe('')
     },
   )
 })

@@ -61,7 +61,7 @@ export const vectorFragments: readonly Fragment[] = [
       'vec',
       'slot',
       'make_vec',
-      ...[2, 3, 4].flatMap((n) => ['f', 'i', 'u', 'b', 'h'].map((s) => `vec${n}${s}`)),
+      ...[2, 3, 4].flatMap((n) => ['f', 'i', 'u', 'b'].map((s) => `vec${n}${s}`)),
     ],
     source: `template <class T, int N> struct vec;
 template <class T> struct alignas(2 * sizeof(T)) vec<T, 2> {
@@ -102,8 +102,7 @@ typedef vec<bool, 2> vec2b; typedef vec<bool, 3> vec3b; typedef vec<bool, 4> vec
   },
   ...([1, 2, 3] as const).map((n) => ({ provides: [`WGSL_LIFT${n}`], source: lifted(n) })),
   {
-    provides: ['f16'],
-    when: ['vec'],
+    provides: ['vec2h', 'vec3h', 'vec4h'],
     source: 'typedef vec<f16, 2> vec2h; typedef vec<f16, 3> vec3h; typedef vec<f16, 4> vec4h;',
   },
   ...(
