@@ -35,9 +35,9 @@ export interface RecordTransposeOptions<T extends ElementType> {
   /** Decides for each tile that has to travel, where `transport` is `auto`; pairs without the access for its choice copy. */
   readonly chooseTransport?: (tile: PeerTile, group: DeviceGroup) => Transport
   /**
-   * Parts that a copied tile travels in, so that the transposes of one part overlap the copies of the next. Default: parts of about 32 MiB, so
-   * one below 48 MiB and eight for 256 MiB. On H200s such a part takes 0.26 ms to cross NVLink beside two others, many times what its
-   * start and its signals take, and the transposes of the last three, which no copy hides, take 0.05 ms; halves of these hide little more.
+   * Parts that a copied tile travels in, so that the transposes of one part overlap the copies of the next, and scratch memory
+   * (`arrivalSlots`) can be smaller. Default 1: on 4 H200s, 32768² f32, more never gained: 2.29 ms with 1, 2.50 with 2, 3.55 with 4, and in a
+   * C++ program with streams and events 2.31, 2.27, 2.30 (`docs/performance.md`).
    */
   readonly piecesPerTile?: number
   /**
@@ -70,7 +70,7 @@ export function transposeTiles(input: ShardedMatrix, output: ShardedMatrix): Pee
  * only extra work. With both directions of every link busy, writes pass more data than reads: on 4 H200s, each of which receives
  * 805 MB of 32768² f32, kernels that read their peers reach 326 GB/s whatever their tiles (2.47 ms), kernels that write them 354 GB/s
  * (2.27 ms, their own tile included). Copies that the senders' engines make reach 387 GB/s (2.08 ms), but need scratch memory, a second pass
- * over it, and the last piece's transpose at the end; where they win, tuning finds out.
+ * over it, and the last piece's transpose at the end: 2.29 ms in all.
  */
 export function chooseTransport(
   { sender, receiver }: PeerTile,
@@ -185,9 +185,8 @@ export function recordTranspose<T extends ElementType>(
     return output.slices[receiver]!.view.block(0, input.slices[sender]!.row, columns, rows)
   }
 
-  function pieceRows({ rows, byteLength }: PeerTile): number {
-    const pieces = options.piecesPerTile ?? Math.round(byteLength / 33_554_432)
-    return Math.ceil(rows / Math.max(1, pieces))
+  function pieceRows({ rows }: PeerTile): number {
+    return Math.ceil(rows / Math.max(1, options.piecesPerTile ?? 1))
   }
 
   function chosen(tile: PeerTile): Transport {

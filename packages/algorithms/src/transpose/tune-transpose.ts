@@ -15,8 +15,6 @@ import {
 export interface TransposeChoice {
   readonly variant: TransposeVariant
   readonly transport: Transport
-  /** Where the transport is `copy`. */
-  readonly piecesPerTile?: number
 }
 
 /** The shipped choice first. `transport` leaves only candidates of that kind. */
@@ -37,10 +35,7 @@ export function transposeCandidates(
   if (scattersByDefault(group)) kernels.reverse()
   const all: Candidate<TransposeChoice>[] = [
     ...kernels,
-    ...[1, 4, 8, 16].map((piecesPerTile) => ({
-      name: `copy in ${piecesPerTile}`,
-      choice: { variant, transport: 'copy' as const, piecesPerTile },
-    })),
+    { name: 'copy', choice: { variant, transport: 'copy' } },
   ]
   const reachable = group.devices.some((reader) =>
     group.devices.some((owner) => reader !== owner && group.canAccessPeer(reader, owner)),
@@ -68,12 +63,8 @@ export function compileChoice(
 /** Options of `recordTranspose` for `choice`, except the kernel and the matrices. */
 export function choiceOptions({
   transport,
-  piecesPerTile,
-}: TransposeChoice): Pick<RecordTransposeOptions<ElementType>, 'chooseTransport' | 'piecesPerTile'> {
-  return {
-    chooseTransport: () => transport,
-    ...(piecesPerTile === undefined ? {} : { piecesPerTile }),
-  }
+}: TransposeChoice): Pick<RecordTransposeOptions<ElementType>, 'chooseTransport'> {
+  return { chooseTransport: () => transport }
 }
 
 /**

@@ -124,7 +124,7 @@ describeOnBackends('tuning', (backend) => {
       results.push(new Uint32Array((await gatherSharded(group, output)).buffer))
       for (const resource of [program, kernel]) resource.destroy()
     }
-    expect(results.length).toBeGreaterThan(3)
+    expect(results.length).toBeGreaterThan(2)
     expect(results[0]!.some((bits) => bits !== 0)).toBe(true)
     for (const result of results) expect(result).toEqual(results[0])
     for (const matrix of [input, output]) matrix.destroy()
