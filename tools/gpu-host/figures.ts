@@ -2,7 +2,7 @@
  * Puts the figures of a measured table (tools/gpu-host/table.ts) into the documents that quote them:
  *   node tools/gpu-host/figures.ts docs/measurements/TABLE.json [--check]
  * Replaces what stands between `<!-- figures:NAME -->` and `<!-- /figures -->` in README.md and docs/performance.md, where NAME is
- * `highlights` or `targets`. With --check nothing is written; exit 1 when a document says something else.
+ * `highlights`, `targets` or `webgpu`. With --check nothing is written; exit 1 when a document says something else.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import type { BenchDocument, BenchResult } from '../../packages/cli/src/bench/document.ts'
@@ -33,6 +33,27 @@ export function figures(name: string, table: Table, path: string): string {
       ]
     })
     return [`${source}.`, '', '| work | Tandem | instead | ratio |', '|---|---|---|---|', ...rows].join('\n')
+  }
+  if (name === 'webgpu') {
+    const rows = table.ours.flatMap((webgpu) => {
+      if (!webgpu.variant.startsWith('tandem webgpu')) return []
+      const variant = webgpu.variant.replace('webgpu', 'cuda')
+      const cuda = table.ours.find(
+        (r) =>
+          r.work === webgpu.work &&
+          r.variant === variant &&
+          r.devices === webgpu.devices &&
+          JSON.stringify(r.shape) === JSON.stringify(webgpu.shape),
+      )
+      if (cuda === undefined) return []
+      const shape = Object.values(webgpu.shape).join(' × ')
+      return [
+        `| ${webgpu.work} ${shape} | ${rate(webgpu)} | ${rate(cuda)} | ${(webgpu.rate / cuda.rate).toFixed(2)} |`,
+      ]
+    })
+    return [`${source}.`, '', '| work, 1 GPU | WebGPU | CUDA | ratio |', '|---|---|---|---|', ...rows].join(
+      '\n',
+    )
   }
   throw new Error(`there are no figures named ${name}`)
 }

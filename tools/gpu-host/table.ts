@@ -136,19 +136,22 @@ if (rows.has('schedules')) {
     [4, [32768]],
   ] as const)
     await on(devices, async (group) => {
-      for (const side of sides)
-        for (const schedule of ['overlapped', 'serial'] as const)
-          add(
-            await transpose(group, {
-              ...timing,
-              input,
-              verify: false,
-              ...square(side),
-              type: 'f32',
-              schedule,
-              repetitions: replays(side),
-            }),
-          )
+      // As the source has it, every tile copied and then transposed, and by the default, one kernel a sender.
+      for (const transport of ['copy', 'scatter'] as const)
+        for (const side of sides)
+          for (const schedule of ['overlapped', 'serial'] as const)
+            add(
+              await transpose(group, {
+                ...timing,
+                input,
+                ...square(side),
+                type: 'f32',
+                schedule,
+                transport,
+                repetitions: replays(side),
+              }),
+              transport,
+            )
     })
 }
 if (rows.has('sum')) {
@@ -251,6 +254,11 @@ if (rows.has('jacobi'))
           verify: verify && side <= 16384,
         })
         add({ ...report, seconds: report.seconds / report.iterations })
+      }
+      if (devices === 1) {
+        const plain = { ...slow, ...square(16384), iterations: 400, residualEvery: 100, fuse: false }
+        const report = await jacobi(group, plain)
+        add({ ...report, seconds: report.seconds / report.iterations }, 'one sweep a pass')
       }
     })
 

@@ -23,7 +23,7 @@ const choices: Choice[] = [
   { transport: 'copy', piecesPerTile: 8, arrivalSlots: 56 },
 ]
 
-for (const lowering of ['graph-per-gpu', 'one-graph'] as const) {
+for (const lowering of ['auto', 'graph-per-gpu', 'one-graph'] as const) {
   const group = await openGroup({
     backends: [cuda({ lowering })],
     ...(process.argv[3] === undefined ? {} : { devices: Number(process.argv[3]) }),
