@@ -23,7 +23,13 @@ export function figures(name: string, table: Table, path: string): string {
   }
   if (name === 'highlights') {
     const rows = highlights.flatMap(({ title, work, devices, shape, peer }) => {
-      const ours = table.ours.find((r) => r.work === work && r.devices === devices && matches(r, shape))
+      const ours = table.ours.find(
+        (r) =>
+          r.work === work &&
+          r.variant === 'tandem cuda overlapped' &&
+          r.devices === devices &&
+          matches(r, shape),
+      )
       const theirs = table.peers.find(
         (r) => r.work === work && r.devices === devices && matches(r, shape) && r.variant === peer,
       )

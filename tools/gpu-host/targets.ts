@@ -47,8 +47,9 @@ export function targetsOf({ ours, peers, host }: Measured): Target[] {
         r.work === work &&
         r.devices === devices &&
         matches(r, shape) &&
-        r.variant.startsWith('tandem cuda') &&
-        (variant === undefined || r.variant.endsWith(variant)),
+        (variant === undefined
+          ? r.variant === 'tandem cuda overlapped'
+          : r.variant.startsWith('tandem cuda') && r.variant.endsWith(variant)),
     )
     if (result !== undefined && !result.verified) unverified = true
     return result
