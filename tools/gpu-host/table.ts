@@ -4,12 +4,12 @@
  *   node tools/gpu-host/table.ts --out table.json [--html table.html] [--commit ID] [--rows NAME,…] [--devices 4] [--no-peers] [--no-tune]
  *
  * `--counts 1,4` measures the rows of these device counts only; `--merge a.json,b.json` joins what several jobs measured.
- * Rows: transpose, schedules, sum, ladder, gemm, gemm-resident, gemm-streamed, jacobi, host. Both sides warm up, take the median of
+ * Rows: transpose, schedules, sum, ladder, gemm, gemm-resident, gemm-streamed, jacobi, webgpu (the same on WebGPU, one GPU), host. Both sides warm up, take the median of
  * at least 10 samples (3 where one takes more than a second), use fresh random data and verify; work shorter than a millisecond is
  * replayed many times for one sample by both. Writes the document that `tandem bench` writes, with `targets` beside it.
  */
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -29,7 +29,7 @@ const { values } = parseArgs({
     commit: { type: 'string', default: 'unknown' },
     rows: {
       type: 'string',
-      default: 'transpose,schedules,sum,ladder,gemm,gemm-resident,gemm-streamed,jacobi,host',
+      default: 'transpose,schedules,sum,ladder,gemm,gemm-resident,gemm-streamed,jacobi,webgpu,host',
     },
     devices: { type: 'string' },
     counts: { type: 'string', default: '1,2,4,8' },
@@ -59,7 +59,11 @@ const slow = { ...timing, warmup: 2, samples: 3 }
 const date = merged[0]?.date ?? new Date().toISOString()
 const machine = merged[0]?.machine ?? {
   backend: backend.name,
-  adapters: (await backend.adapters()).adapters.map(({ name, driver }) => ({ name, driver })),
+  adapters: (await backend.adapters()).adapters.map(({ name, driver, software }) => ({
+    name,
+    driver,
+    ...(software && { software }),
+  })),
   node: process.version,
 }
 let host: Awaited<ReturnType<typeof recordingSeconds>> | undefined = merged.find(
@@ -249,6 +253,7 @@ if (rows.has('jacobi'))
         const report = await jacobi(group, {
           ...rest,
           ...square(side),
+          state: input,
           iterations: side <= 8192 ? 2000 : 400,
           residualEvery: 100,
           verify: verify && side <= 16384,
@@ -256,11 +261,20 @@ if (rows.has('jacobi'))
         add({ ...report, seconds: report.seconds / report.iterations })
       }
       if (devices === 1) {
-        const plain = { ...slow, ...square(16384), iterations: 400, residualEvery: 100, fuse: false }
+        const plain = {
+          ...slow,
+          ...square(16384),
+          state: input,
+          iterations: 400,
+          residualEvery: 100,
+          fuse: false,
+        }
         const report = await jacobi(group, plain)
         add({ ...report, seconds: report.seconds / report.iterations }, 'one sweep a pass')
       }
     })
+
+if (rows.has('webgpu') && backend.name === 'cuda') ours.push(...measureWebGpu())
 
 if (rows.has('host')) host = await recordingSeconds(backend, all)
 const { targets } = save()
@@ -297,6 +311,33 @@ function fillRandom(into: Float32Array): void {
   const block = Float32Array.from({ length: Math.min(into.length, 1_048_573) }, () => Math.random() - 0.5)
   for (let at = 0; at < into.length; at += block.length)
     into.set(at + block.length <= into.length ? block : block.subarray(0, into.length - at), at)
+}
+
+/** This program once more, on WebGPU; nothing where it finds no GPU. */
+function measureWebGpu(): BenchResult[] {
+  const path = join(mkdtempSync(join(tmpdir(), 'tandem-webgpu-')), 'webgpu.json')
+  const options = [
+    '--backend',
+    'webgpu',
+    '--no-peers',
+    '--counts',
+    '1',
+    '--rows',
+    'transpose,sum,gemm,jacobi',
+  ]
+  try {
+    execFileSync(process.execPath, [import.meta.filename, ...options, '--out', path], {
+      stdio: ['ignore', 'ignore', 'inherit'],
+    })
+  } catch (error) {
+    console.error(`WebGPU is not measured: ${error instanceof Error ? error.message : error}`)
+  }
+  if (!existsSync(path)) return []
+  const document: BenchDocument = JSON.parse(readFileSync(path, 'utf8'))
+  const software = (document.machine.adapters as readonly { readonly software?: boolean }[]).some(
+    (adapter) => adapter.software,
+  )
+  return software ? [] : [...document.ours]
 }
 
 function measurePeers(): BenchResult[] {
