@@ -4,3 +4,7 @@ alias Element = i32;
 fn multiply_add(x: i32, y: vec4<i32>, sum: vec4<i32>) -> vec4<i32> {
   return sum + x * y;
 }
+
+fn multiply_add_1(x: i32, y: i32, sum: i32) -> i32 {
+  return sum + x * y;
+}

@@ -29,7 +29,9 @@ it('offers tiles that fit the device, each once, the choice first', () => {
   for (const shape of shapes) {
     const candidates = matmulCandidates(portable, shape)
     expect(chooseBlocking(portable, shape)).toEqual(candidates[0])
-    expect(new Set(candidates.map((c) => `${c.tileRows} ${c.tileColumns}`)).size).toBe(candidates.length)
+    expect(new Set(candidates.map((c) => `${c.body} ${c.tileRows} ${c.tileColumns}`)).size).toBe(
+      candidates.length,
+    )
     // Two tiles of A and two of B, eight deep in k.
     for (const { tileRows, tileColumns } of candidates)
       expect((tileRows + tileColumns) * 8 * 2 * 4).toBeLessThanOrEqual(16_384)
@@ -37,7 +39,7 @@ it('offers tiles that fit the device, each once, the choice first', () => {
 })
 
 it('makes large tiles of large products, small ones of small, and leaves workgroup memory alone where there is too little', () => {
-  expect(chooseBlocking(large, { m: 8192, n: 8192, k: 8192 })).toEqual({
+  expect(chooseBlocking(large, { m: 8192, n: 8192, k: 8192 }, 8192, { transposed: false })).toEqual({
     body: 'tiled',
     tileRows: 256,
     tileColumns: 128,
@@ -46,6 +48,25 @@ it('makes large tiles of large products, small ones of small, and leaves workgro
   expect(chooseBlocking(large, { m: 64, n: 8192, k: 8192 })).toMatchObject({ tileRows: 64, parts: 8 })
   expect(chooseBlocking(large, { m: 100, n: 100, k: 100 })).toMatchObject({ tileRows: 64, tileColumns: 64 })
   expect(matmulCandidates(deviceWith(32, 16_384), { m: 512, n: 512, k: 512 })).toEqual([
+    { body: 'registers', tileRows: 32, tileColumns: 32, parts: 1 },
+  ])
+})
+
+it('transposes A first where a device multiplies many rows by many columns, and has the memory', () => {
+  const transposed = { body: 'transposed', tileRows: 128, tileColumns: 128, parts: 1 }
+  for (const size of [4096, 8192, 16384]) {
+    const shape = { m: size, n: size, k: size }
+    for (const device of [large, portable]) expect(chooseBlocking(device, shape)).toEqual(transposed)
+    expect(matmulCandidates(large, shape).length).toBe(4)
+    expect(matmulCandidates(large, shape)[1]).toMatchObject({ body: 'tiled' })
+    expect(matmulCandidates(large, shape, size, { transposed: false })).not.toContainEqual(transposed)
+  }
+  for (const shape of [...shapes, { m: 1 << 20, n: 1000, k: 8192 }])
+    for (const rows of [shape.m, Math.ceil(shape.m / 8)])
+      for (const { body } of matmulCandidates(large, shape, rows))
+        if (Math.min(rows, shape.n) < 1024 || shape.k < 512) expect(body).toBe('tiled')
+  const software = { info: { software: true }, limits: large.limits } as Device
+  expect(matmulCandidates(software, { m: 8192, n: 8192, k: 8192 })).toEqual([
     { body: 'registers', tileRows: 32, tileColumns: 32, parts: 1 },
   ])
 })

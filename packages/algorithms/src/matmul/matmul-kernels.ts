@@ -1,5 +1,6 @@
 import { type CompileOptions, type Device, type DeviceGroup, GpuError, type Kernel } from '@tandem-gpu/core'
 import { compileAll } from '../compile-all.ts'
+import { compileTranspose, type TransposeKernel } from '../transpose/transpose-kernels.ts'
 import aScalar from './a-scalar.part.wgsl.ts'
 import aVector from './a-vector.part.wgsl.ts'
 import bcScalar from './bc-scalar.part.wgsl.ts'
@@ -11,6 +12,7 @@ import params from './params.part.wgsl.ts'
 import registers from './registers.part.wgsl.ts'
 import splitSum from './split-sum.part.wgsl.ts'
 import tiled from './tiled.part.wgsl.ts'
+import transposed from './transposed.part.wgsl.ts'
 
 /** Integer products and sums wrap modulo 2^32. */
 export type MatmulType = 'f32' | 'i32' | 'u32'
@@ -23,11 +25,12 @@ export interface MatmulShape {
 }
 
 /**
- * How a product is blocked. `registers` uses no workgroup memory (software adapters); `tiled` makes tiles of `tileRows` × `tileColumns`.
- * The bits of the result depend on `parts` alone.
+ * How a product is blocked. `registers` uses no workgroup memory (software adapters); `tiled` makes tiles of `tileRows` × `tileColumns`;
+ * `transposed` does too, from A transposed into scratch memory first, which pays where products are large. The bits of the result depend on
+ * `parts` alone.
  */
 export interface MatmulBlocking {
-  readonly body: 'registers' | 'tiled'
+  readonly body: 'registers' | 'tiled' | 'transposed'
   readonly tileRows: number
   readonly tileColumns: number
   /** K is cut into this many parts, whose results are added in order; 1 is no cut. */
@@ -41,6 +44,8 @@ export interface MatmulKernels {
   readonly vector: Kernel
   /** For any view. */
   readonly scalar: Kernel
+  /** Present where `vector` reads A transposed. */
+  readonly transpose?: TransposeKernel
   /** Present where `blocking.parts` is above 1. */
   readonly splitSum?: Kernel
   destroy(): void
@@ -50,6 +55,7 @@ const elements: Record<MatmulType, string> = { f32: elementF32, i32: elementI32,
 
 /** How a workgroup makes its tile: `across` × `down` invocations of `rowBlocks` × `columnBlocks` blocks of 4 × 4 each. */
 interface Tile {
+  readonly body: 'tiled' | 'transposed'
   readonly across: number
   readonly down: number
   readonly rowBlocks: number
@@ -61,13 +67,35 @@ interface Tile {
 }
 
 const tiles: readonly Tile[] = [
-  { across: 16, down: 16, rowBlocks: 4, columnBlocks: 2, efficiency: 1, sparse: [] },
-  { across: 16, down: 8, rowBlocks: 2, columnBlocks: 4, efficiency: 0.99, sparse: [0.75] },
-  { across: 8, down: 16, rowBlocks: 2, columnBlocks: 4, efficiency: 0.97, sparse: [0.75] },
-  { across: 8, down: 8, rowBlocks: 4, columnBlocks: 2, efficiency: 0.91, sparse: [0.88] },
-  { across: 8, down: 8, rowBlocks: 2, columnBlocks: 4, efficiency: 0.91, sparse: [0.88] },
-  { across: 8, down: 8, rowBlocks: 2, columnBlocks: 2, efficiency: 0.84, sparse: [0.69, 0.92] },
+  { body: 'tiled', across: 16, down: 16, rowBlocks: 4, columnBlocks: 2, efficiency: 0.88, sparse: [] },
+  { body: 'tiled', across: 16, down: 8, rowBlocks: 2, columnBlocks: 4, efficiency: 0.87, sparse: [0.75] },
+  { body: 'tiled', across: 8, down: 16, rowBlocks: 2, columnBlocks: 4, efficiency: 0.85, sparse: [0.75] },
+  { body: 'tiled', across: 8, down: 8, rowBlocks: 4, columnBlocks: 2, efficiency: 0.8, sparse: [0.88] },
+  { body: 'tiled', across: 8, down: 8, rowBlocks: 2, columnBlocks: 4, efficiency: 0.8, sparse: [0.88] },
+  {
+    body: 'tiled',
+    across: 8,
+    down: 8,
+    rowBlocks: 2,
+    columnBlocks: 2,
+    efficiency: 0.74,
+    sparse: [0.69, 0.92],
+  },
 ]
+
+/** The same size as a tile above, whose kernel takes the views that this one's does not. */
+const transposedTile: Tile = {
+  body: 'transposed',
+  across: 16,
+  down: 8,
+  rowBlocks: 4,
+  columnBlocks: 2,
+  efficiency: 1,
+  sparse: [0.75],
+}
+
+/** Products smaller than this gain less than the transposing pass, and its launch, take. */
+const leastTransposed: MatmulShape = { m: 1024, n: 1024, k: 512 }
 
 const rowsOf = (tile: Tile) => 4 * tile.rowBlocks * tile.down
 const columnsOf = (tile: Tile) => 4 * tile.columnBlocks * tile.across
@@ -75,15 +103,29 @@ const columnsOf = (tile: Tile) => 4 * tile.columnBlocks * tile.across
 /** Two tiles of A and two of B, eight deep in k. */
 const workgroupByteLength = (tile: Tile) => (rowsOf(tile) + columnsOf(tile)) * 8 * 2 * 4
 
+const blockingOf = (tile: Tile, parts: number): MatmulBlocking => ({
+  body: tile.body,
+  tileRows: rowsOf(tile),
+  tileColumns: columnsOf(tile),
+  parts,
+})
+
 /** Multiprocessors that the choice of blocks assumes: fixed, so that the same shape gives the same bits on every GPU. */
 const assumedProcessors = 132
+
+export interface CandidateOptions {
+  /** False: K is not cut. */
+  readonly split?: boolean
+  /** False: there is no memory for A transposed, or too few products share it. */
+  readonly transposed?: boolean
+}
 
 /** The first of `matmulCandidates`: expected to be the fastest. */
 export function chooseBlocking(
   device: Device,
   shape: MatmulShape,
   localRows: number = shape.m,
-  options: { split?: boolean } = {},
+  options: CandidateOptions = {},
 ): MatmulBlocking {
   return matmulCandidates(device, shape, localRows, options)[0]
 }
@@ -97,10 +139,13 @@ export function matmulCandidates(
   device: Device,
   shape: MatmulShape,
   localRows: number = shape.m,
-  options: { split?: boolean } = {},
+  options: CandidateOptions = {},
 ): [MatmulBlocking, ...MatmulBlocking[]] {
   const { maxWorkgroupInvocations, maxWorkgroupMemoryByteLength } = device.limits
-  const fitting = tiles.filter(
+  const rows = Math.max(1, localRows)
+  const large = rows >= leastTransposed.m && shape.n >= leastTransposed.n && shape.k >= leastTransposed.k
+  const offered = large && options.transposed !== false ? [transposedTile, ...tiles] : tiles
+  const fitting = offered.filter(
     (tile) =>
       !device.info.software &&
       tile.across * tile.down <= maxWorkgroupInvocations &&
@@ -118,40 +163,34 @@ export function matmulCandidates(
       }
     }
   }
-  const rows = Math.max(1, localRows)
   const cost = (tile: Tile) => tileCost(tile, rows, shape, parts)
   const [first, ...rest] = fitting
     .sort((a, b) => cost(a) - cost(b))
     .slice(0, 4)
-    .map(
-      (tile): MatmulBlocking => ({
-        body: 'tiled',
-        tileRows: rowsOf(tile),
-        tileColumns: columnsOf(tile),
-        parts,
-      }),
-    )
+    .map((tile) => blockingOf(tile, parts))
   return [first!, ...rest]
 }
 
 /**
- * Estimated clock cycles: the warps of whole blocks on the fullest multiprocessor take turns on its four schedulers, each at 0.72
- * multiply-adds a lane and cycle (measured); then the sum of the parts.
+ * Estimated clock cycles: the warps of whole blocks on the fullest multiprocessor take turns on its four schedulers, each at 0.82
+ * multiply-adds a lane and cycle (measured); then the sum of the parts. Where A is transposed first, that pass.
  */
 function tileCost(tile: Tile, rows: number, { n, k }: MatmulShape, parts: number): number {
   const blocks = Math.ceil(rows / rowsOf(tile)) * Math.ceil(n / columnsOf(tile)) * parts
   const warps = (Math.ceil(blocks / assumedProcessors) * tile.across * tile.down) / 32
   const turns = Math.ceil(warps / 4)
-  const rate = 0.72 * tile.efficiency * (tile.sparse[turns - 1] ?? 1)
+  const rate = 0.82 * tile.efficiency * (tile.sparse[turns - 1] ?? 1)
   const depth = Math.ceil(k / parts) + 64
   const product = (turns * 16 * tile.rowBlocks * tile.columnBlocks * depth) / rate
   const sum = parts > 1 ? 4_000 + (rows * n * 8 * (parts + 1)) / 2_400 : 0
-  return product + sum
+  const pass = tile.body === 'transposed' ? 4_000 + (rows * k * 8) / 2_000 : 0
+  return pass + product + sum
 }
 
 /** Source of one kernel; `vector` says that rows of all three matrices start at multiples of four elements. */
 export function matmulSource(type: MatmulType, blocking: MatmulBlocking, vector: boolean): CompileOptions {
   const { body, tileRows, tileColumns } = blocking
+  if (body === 'transposed' && !vector) return matmulSource(type, { ...blocking, body: 'tiled' }, false)
   const access = vector ? 'vector' : 'scalar'
   const bc = vector ? bcVector : bcScalar
   if (body === 'registers')
@@ -159,10 +198,17 @@ export function matmulSource(type: MatmulType, blocking: MatmulBlocking, vector:
       label: `matmul ${type} registers ${access}`,
       wgsl: [elements[type], params, vector ? aVector : aScalar, bc, registers].join('\n'),
     }
-  const tile = tiles.find((tile) => rowsOf(tile) === tileRows && columnsOf(tile) === tileColumns)
-  if (!tile) throw new GpuError('validation', `Matmul has no tile of ${tileRows} × ${tileColumns}.`)
+  const tile = [transposedTile, ...tiles].find(
+    (tile) => tile.body === body && rowsOf(tile) === tileRows && columnsOf(tile) === tileColumns,
+  )
+  if (!tile) throw new GpuError('validation', `Matmul has no ${body} tile of ${tileRows} × ${tileColumns}.`)
   const { across, down, rowBlocks, columnBlocks } = tile
   const constants = `const TX = ${across}u;\nconst TY = ${down}u;\nconst A_BLOCKS = ${rowBlocks}u;\nconst B_BLOCKS = ${columnBlocks}u;\n`
+  if (body === 'transposed')
+    return {
+      label: `matmul ${type} ${tileRows}×${tileColumns} transposed`,
+      wgsl: [elements[type], params, bc, constants, transposed].join('\n'),
+    }
   return {
     label: `matmul ${type} ${tileRows}×${tileColumns} ${access}`,
     wgsl: [elements[type], params, aScalar, bc, constants, tiled].join('\n'),
@@ -178,18 +224,14 @@ export function matmulSources(): CompileOptions[] {
   const types: MatmulType[] = ['f32', 'i32', 'u32']
   const blockings: MatmulBlocking[] = [
     { body: 'registers', tileRows: 32, tileColumns: 32, parts: 1 },
-    ...tiles.map((tile) => ({
-      body: 'tiled' as const,
-      tileRows: rowsOf(tile),
-      tileColumns: columnsOf(tile),
-      parts: 1,
-    })),
+    ...tiles.map((tile) => blockingOf(tile, 1)),
   ]
   return types.flatMap((type) => [
     ...blockings.flatMap((blocking) => [
       matmulSource(type, blocking, true),
       matmulSource(type, blocking, false),
     ]),
+    matmulSource(type, blockingOf(transposedTile, 1), true),
     splitSumSource(type),
   ])
 }
@@ -200,11 +242,34 @@ export async function compileMatmul(
   type: MatmulType,
   blocking: MatmulBlocking,
 ): Promise<MatmulKernels> {
-  const { kernels, destroy } = await compileAll(group, {
-    vector: matmulSource(type, blocking, true),
-    scalar: matmulSource(type, blocking, false),
-    splitSum: blocking.parts > 1 ? splitSumSource(type) : undefined,
-  })
-  const { vector, scalar, splitSum } = kernels
-  return { type, blocking, vector, scalar, ...(splitSum && { splitSum }), destroy }
+  const transposing =
+    blocking.body === 'transposed' ? compileTranspose(group, type, undefined, false) : undefined
+  const [product, transpose] = await Promise.allSettled([
+    compileAll(group, {
+      vector: matmulSource(type, blocking, true),
+      scalar: matmulSource(type, blocking, false),
+      splitSum: blocking.parts > 1 ? splitSumSource(type) : undefined,
+    }),
+    transposing,
+  ])
+  const compiled = [product, transpose].flatMap((result) =>
+    result.status === 'fulfilled' && result.value ? [result.value] : [],
+  )
+  const destroy = () => {
+    for (const one of compiled) one.destroy()
+  }
+  if (product.status === 'rejected' || transpose.status === 'rejected') {
+    destroy()
+    throw product.status === 'rejected' ? product.reason : (transpose as PromiseRejectedResult).reason
+  }
+  const { vector, scalar, splitSum } = product.value.kernels
+  return {
+    type,
+    blocking,
+    vector,
+    scalar,
+    ...(splitSum && { splitSum }),
+    ...(transpose.value && { transpose: transpose.value }),
+    destroy,
+  }
 }

@@ -24,7 +24,7 @@ import {
   matmulCandidates,
 } from './matmul-kernels.ts'
 import { measureMatmulModel } from './measure-model.ts'
-import { planStream, type StreamPlan } from './plan-stream.ts'
+import { planStream, type StreamPlan, withTransposedRows } from './plan-stream.ts'
 import {
   assumedMatmulModel,
   devicesByUse,
@@ -83,6 +83,9 @@ export interface MatmulReport extends Report {
   readonly samples: readonly number[]
 }
 
+/** Columns of a panel below which a streamed product keeps A as it is. */
+const leastTransposedWidth = 512
+
 /**
  * C = A · B on the devices of the group, any size: A and C in slices of rows, B gathered by every device (resident, the gathering is part
  * of the time) or streamed in panels (streamed, all transfers are part of the time).
@@ -122,10 +125,12 @@ export async function matmul<T extends MatmulType = 'f32'>(
     m * n * k === 0
       ? 'resident'
       : (options.mode ?? (limited || !fitsResident(shape, devices) ? 'streamed' : 'resident'))
+  const memoryLimit = (devices: readonly Device[]) =>
+    options.memoryLimitBytes ?? Math.min(...devices.map(defaultMemoryByteLength))
   const planFor = (devices: readonly Device[]) =>
     planStream(shape, devices, {
       streamWidth: options.streamWidth ?? (group.software ? 256 : 2048),
-      memoryLimitBytes: options.memoryLimitBytes ?? Math.min(...devices.map(defaultMemoryByteLength)),
+      memoryLimitBytes: memoryLimit(devices),
     })
   const all = ordered.slice(0, wanted === 'auto' ? ordered.length : wanted)
   const streamed = modeFor(all) === 'streamed'
@@ -139,10 +144,17 @@ export async function matmul<T extends MatmulType = 'f32'>(
   const mode = modeFor(devices)
 
   const ranges = splitRows(m, devices.length)
-  const plan = mode === 'streamed' ? planFor(devices) : undefined
-  const candidates = matmulCandidates(devices[0]!, shape, ranges[0]!.rows, { split: !plan })
-  const part = plan ? { m: plan.rowBlock, n: plan.width, k } : { m: ranges[0]!.rows, n, k }
+  const without = mode === 'streamed' ? planFor(devices) : undefined
+  const withTransposed = without && withTransposedRows(without, k, memoryLimit(devices))
+  const part = without ? { m: without.rowBlock, n: without.width, k } : { m: ranges[0]!.rows, n, k }
+  const candidates = matmulCandidates(devices[0]!, shape, part.m, {
+    split: !without,
+    transposed: without
+      ? withTransposed !== undefined && without.width >= leastTransposedWidth
+      : fitsResident(shape, devices, { transposed: true }),
+  })
   const blocking = await tuneMatmul(group, devices[0]!, type, part, candidates, options)
+  const plan = blocking.body === 'transposed' ? withTransposed : without
   const kernels = await compileMatmul(group, type, blocking)
   const run: MatmulRun<T> = {
     group,

@@ -1,7 +1,7 @@
 import { type Device, GpuError } from '@tandem-gpu/core'
 import { splitRows } from '../sharded-matrix.ts'
+import { bindingLimit } from './left-rows.ts'
 import type { MatmulShape } from './matmul-kernels.ts'
-import { bindingLimit } from './record-matmul.ts'
 
 /** How a product larger than device memory is cut. All sizes in elements. */
 export interface StreamPlan {
@@ -91,4 +91,14 @@ export function planStream(
       single < inner ? `, and one buffer holds at most ${largest} bytes` : ''
     }.`,
   )
+}
+
+/** The plan with room for A transposed beside every block of A's rows; undefined where that exceeds `memoryLimitBytes`. */
+export function withTransposedRows(
+  plan: StreamPlan,
+  k: number,
+  memoryLimitBytes: number,
+): StreamPlan | undefined {
+  const byteLength = plan.byteLength + 4 * plan.aBuffers * k * Math.ceil(plan.rowBlock / 4) * 4
+  return byteLength <= memoryLimitBytes ? { ...plan, byteLength } : undefined
 }

@@ -1,5 +1,6 @@
 import { type BufferView, type Device, GpuError, type Recorder } from '@tandem-gpu/core'
 import type { ShardedMatrix } from '../sharded-matrix.ts'
+import { bindingLimit, type LeftPart, leftRows } from './left-rows.ts'
 import type { MatmulKernels, MatmulType } from './matmul-kernels.ts'
 
 export interface RecordMatmulOptions {
@@ -48,29 +49,38 @@ export function recordPaddedMatmul<T extends MatmulType>(
         ? recorder.devices[options.device]!
         : options.device
   const label = options.label ?? 'matmul'
-  if (k === 0) {
-    recorder.fill(c, 0, { label: `${label} zero` })
-    return
-  }
-  const rowsPerDispatch = rowsWithin(bindingLimit(device), Math.max(a.stride, c.stride), m)
-  for (let row = 0; row < m; row += rowsPerDispatch) {
-    const rows = Math.min(rowsPerDispatch, m - row)
-    recordRows(
-      recorder,
-      kernels,
-      a.block(row, 0, rows, a.columns),
-      b,
-      c.block(row, 0, rows, n),
-      device,
-      label,
-    )
-  }
+  const left = leftRows(recorder, kernels, a, { device, label, k, cStride: c.stride, needed: wideRows(c) })
+  left.arrive(0, m)
+  recordLeftMatmul(recorder, kernels, left.parts(0, m), b, c, { device, label })
+}
+
+/** As `recordPaddedMatmul`, of rows of A that have arrived; `c` begins with the first of them. */
+export function recordLeftMatmul<T extends MatmulType>(
+  recorder: Recorder,
+  kernels: MatmulKernels,
+  parts: readonly LeftPart<T>[],
+  b: BufferView<T>,
+  c: BufferView<T>,
+  { device, label }: { readonly device: Device; readonly label: string },
+): void {
+  if (b.rows === 0) recorder.fill(c, 0, { label: `${label} zero` })
+  else
+    for (const part of parts)
+      recordRows(
+        recorder,
+        kernels,
+        part,
+        b,
+        c.block(part.row - parts[0]!.row, 0, part.rows, c.columns),
+        device,
+        label,
+      )
 }
 
 function recordRows<T extends MatmulType>(
   recorder: Recorder,
   kernels: MatmulKernels,
-  a: BufferView<T>,
+  { view, transposed }: LeftPart<T>,
   b: BufferView<T>,
   c: BufferView<T>,
   device: Device,
@@ -83,24 +93,35 @@ function recordRows<T extends MatmulType>(
   const chunk = blocking.parts === 1 ? k : Math.ceil(k / blocking.parts / 8) * 8
   const parts = Math.ceil(k / chunk)
   const target =
-    parts === 1 ? c : recorder.scratch(device, kernels.type, [parts * m, n], { label: `${label} parts` })
-  const wide = (view: BufferView) => view.offset % 4 === 0 && (view.stride % 4 === 0 || view.rows === 1)
+    parts === 1
+      ? c
+      : recorder.scratch(device.ordinal, kernels.type, [parts * m, n], { label: `${label} parts` })
   const vector =
-    wide(a) && wide(b) && wide(target) && n % 4 === 0 && (blocking.body === 'tiled' || a.columns % 4 === 0)
+    wide(b) &&
+    wideRows(target) &&
+    (blocking.body === 'transposed'
+      ? transposed !== undefined
+      : wide(view) && (blocking.body === 'tiled' || view.columns % 4 === 0))
   recorder.dispatch(vector ? kernels.vector : kernels.scalar, {
-    device,
+    device: device.ordinal,
     workgroups: foldWorkgroups(Math.ceil(m / blocking.tileRows) * Math.ceil(n / blocking.tileColumns), parts),
-    args: { a, b, c: target, m, n, k, k_chunk: chunk },
+    args: { a: (vector && transposed) || view, b, c: target, m, n, k, k_chunk: chunk },
     label,
   })
   if (parts === 1) return
   recorder.dispatch(kernels.splitSum!, {
-    device,
+    device: device.ordinal,
     workgroups: foldWorkgroups(Math.ceil(m / 4) * Math.ceil(n / 64), 1),
     args: { partial: target, c, m, n, parts },
     label: `${label} sum of parts`,
   })
 }
+
+/** Whether rows start at multiples of four elements. */
+const wide = (view: BufferView) => view.offset % 4 === 0 && (view.stride % 4 === 0 || view.rows === 1)
+
+/** And have a multiple of four columns. */
+export const wideRows = (view: BufferView) => wide(view) && view.columns % 4 === 0
 
 export interface RecordShardedOptions {
   label?: string
@@ -155,6 +176,14 @@ export function recordShardedMatmul<T extends MatmulType>(
         'too-large',
         `Four columns of B, ${b.rows} × 4 elements, exceed the ${limit} bytes that a kernel can bind on ${device.info.name}.`,
       )
+    const left = leftRows(recorder, kernels(device), slice.view, {
+      device,
+      label,
+      k: b.rows,
+      cStride: target.view.stride,
+      needed: wideRows(target.view) && width % 4 === 0,
+    })
+    left.arrive(0, slice.rows)
     for (let column = 0; column < n; column += width) {
       const columns = Math.min(width, n - column)
       const panel = recorder.scratch(device, b.type, [b.rows, columns], { label: `${label} B panel` })
@@ -166,10 +195,10 @@ export function recordShardedMatmul<T extends MatmulType>(
             label: `${label} gather B`,
           },
         )
-      recordPaddedMatmul(
+      recordLeftMatmul(
         recorder,
         kernels(device),
-        slice.view,
+        left.parts(0, slice.rows),
         panel,
         target.view.block(0, column, target.rows, columns),
         { device, label },
@@ -183,20 +212,9 @@ function panelWidth(k: number, n: number): number {
   return k * n <= 16_777_216 ? Math.max(4, n) : Math.max(2048, Math.ceil(n / 8 / 128) * 128)
 }
 
-/** Bytes that one binding may span: the device's limit, and what 32-bit element indices reach. */
-export function bindingLimit(device: Device): number {
-  return Math.min(device.limits.maxStorageBindingByteLength, 2 ** 33)
-}
-
 /** Bytes from a view's first element to its last. */
 function byteSpan(view: BufferView): number {
   return view.length === 0 ? 0 : ((view.rows - 1) * view.stride + view.columns) * 4
-}
-
-/** Rows of `stride` 4-byte elements that span at most `limit` bytes with 256 to spare for alignment; a multiple of 128 where it can be. */
-function rowsWithin(limit: number, stride: number, rows: number): number {
-  const fit = Math.max(1, Math.floor((limit - 256) / 4 / Math.max(1, stride)))
-  return fit >= rows ? rows : fit >= 128 ? fit - (fit % 128) : fit
 }
 
 /** `count` workgroups folded into x and y, which kernels read as one index and cut at the last; none of both above 65,535 below 2^32. */

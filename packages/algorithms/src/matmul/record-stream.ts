@@ -1,8 +1,9 @@
 import type { BufferView, Device, DeviceBuffer, DeviceGroup, HostBuffer, Recorder } from '@tandem-gpu/core'
 import { type RowRange, splitRows } from '../sharded-matrix.ts'
+import { type LeftRows, leftRows } from './left-rows.ts'
 import type { MatmulKernels, MatmulShape, MatmulType } from './matmul-kernels.ts'
 import type { StreamPlan } from './plan-stream.ts'
-import { recordPaddedMatmul } from './record-matmul.ts'
+import { recordLeftMatmul } from './record-matmul.ts'
 
 export interface HostMatrices<T extends MatmulType> {
   /** m × k, k × n and m × n, dense. */
@@ -16,7 +17,7 @@ interface Lane<T extends MatmulType> {
   readonly row: number
   readonly rows: number
   readonly kernels: MatmulKernels
-  readonly a: DeviceBuffer<T>[]
+  readonly a: { readonly view: DeviceBuffer<T>; readonly left: LeftRows<T> }[]
   readonly b: DeviceBuffer<T>[]
   readonly c: DeviceBuffer<T>[]
 }
@@ -55,14 +56,23 @@ export function recordStreamedMatmul<T extends MatmulType>(
         device,
         ...range,
         kernels: kernels(device),
-        a: times(plan.aBuffers, (i) =>
-          recorder.scratch(device, type, [rows, plan.aStride], { label: `A ${i}` }),
-        ),
+        a: times(plan.aBuffers, (i) => {
+          const view = recorder.scratch(device.ordinal, type, [rows, plan.aStride], { label: `A ${i}` })
+          const needed = plan.bStride % 4 === 0
+          const left = leftRows(recorder, kernels(device), view, {
+            device,
+            label: 'product',
+            k,
+            cStride: plan.bStride,
+            needed,
+          })
+          return { view, left }
+        }),
         b: times(plan.panelBuffers, (i) =>
-          recorder.scratch(device, type, [k, plan.bStride], { label: `B ${i}` }),
+          recorder.scratch(device.ordinal, type, [k, plan.bStride], { label: `B ${i}` }),
         ),
         c: times(plan.panelBuffers, (i) =>
-          recorder.scratch(device, type, [rows, plan.bStride], { label: `C ${i}` }),
+          recorder.scratch(device.ordinal, type, [rows, plan.bStride], { label: `C ${i}` }),
         ),
       },
     ]
@@ -99,10 +109,12 @@ export function recordStreamedMatmul<T extends MatmulType>(
         for (const piece of pieces) {
           const count = Math.min(piece.rows, rows - piece.row)
           if (count <= 0) continue
-          recordPaddedMatmul(
+          // Transposes of pieces that arrive later come after the product of the first, which need not wait for them.
+          if (panel === 0) entry.a.left.arrive(piece.row, count)
+          recordLeftMatmul(
             recorder,
             lane.kernels,
-            entry.a.block(piece.row, 0, count, plan.aStride),
+            entry.a.left.parts(piece.row, count),
             lane.b[slot]!.block(0, 0, k, padded),
             target.block(piece.row, 0, count, padded),
             { device: lane.device, label: 'product' },
@@ -115,18 +127,25 @@ export function recordStreamedMatmul<T extends MatmulType>(
     }
   }
 
-  function uploadRows(entry: { row: number; rows: number; a: BufferView<T> }, piece: RowRange): void {
+  function uploadRows(
+    entry: { row: number; rows: number; a: { readonly view: BufferView<T> } },
+    piece: RowRange,
+  ): void {
     const count = Math.min(piece.rows, entry.rows - piece.row)
     if (count > 0 && k > 0)
-      recorder.upload(a.block(entry.row + piece.row, 0, count, k), entry.a.block(piece.row, 0, count, k), {
-        label: 'upload A',
-      })
+      recorder.upload(
+        a.block(entry.row + piece.row, 0, count, k),
+        entry.a.view.block(piece.row, 0, count, k),
+        {
+          label: 'upload A',
+        },
+      )
   }
 }
 
-/** Row ranges of about `arrivalRows` rows that cover `rows`. */
+/** Row ranges of about `arrivalRows` rows that cover `rows`, cut where tiles end. */
 function arrivals(rows: number): RowRange[] {
-  return splitRows(rows, Math.max(1, Math.floor(rows / arrivalRows)))
+  return splitRows(rows, Math.max(1, Math.floor(rows / arrivalRows)), 128)
 }
 
 /** One panel of B to all devices: each uploads its share and copies the others', or uploads all where it cannot reach them. */

@@ -11,9 +11,10 @@ import { type ElementSink, type ElementSource, streamChunkLength } from '../elem
 import { type Measurement, type MeasureOptions, measure } from '../measure.ts'
 import { notVerified, type Verification } from '../report.ts'
 import { type MatrixSlice, type ShardedMatrix, splitRows, writeSharded } from '../sharded-matrix.ts'
+import { bindingLimit } from './left-rows.ts'
 import type { MatmulKernels, MatmulShape, MatmulType } from './matmul-kernels.ts'
 import type { StreamPlan } from './plan-stream.ts'
-import { bindingLimit, recordShardedMatmul } from './record-matmul.ts'
+import { recordShardedMatmul } from './record-matmul.ts'
 import { recordStreamedMatmul } from './record-stream.ts'
 import { type MatmulVerifier, matmulVerifier } from './verify-matmul.ts'
 
@@ -50,8 +51,15 @@ function padded(columns: number): number {
   return columns < 16 ? columns : Math.ceil(columns / 4) * 4
 }
 
-/** Whether slices of A, B and C and a whole B fit each device's memory and buffers. Virtual devices share the memory of theirs. */
-export function fitsResident({ m, n, k }: MatmulShape, devices: readonly Device[]): boolean {
+/**
+ * Whether slices of A, B and C and a whole B, and A's slice once more where it is `transposed`, fit each device's memory and buffers. Virtual
+ * devices share the memory of theirs.
+ */
+export function fitsResident(
+  { m, n, k }: MatmulShape,
+  devices: readonly Device[],
+  { transposed = false }: { transposed?: boolean } = {},
+): boolean {
   const rows = splitRows(m, devices.length)[0]!.rows
   const bRows = splitRows(k, devices.length)[0]!.rows
   const [a, bPart, b, c] = [rows * padded(k), bRows * padded(n), k * padded(n), rows * padded(n)].map(
@@ -64,7 +72,7 @@ export function fitsResident({ m, n, k }: MatmulShape, devices: readonly Device[
       Math.max(a, bPart, c) <= limit &&
       k * 16 + 256 <= Math.min(bindingLimit(device), limit) &&
       Math.max(padded(k), padded(n)) * 4 + 256 <= bindingLimit(device) &&
-      (a + c + bPart + (devices.length > 1 ? b : 0)) * shared <=
+      (a + c + bPart + (devices.length > 1 ? b : 0) + (transposed ? 4 * k * padded(rows) : 0)) * shared <=
         (device.info.memoryByteLength === undefined
           ? Number.POSITIVE_INFINITY
           : defaultMemoryByteLength(device))

@@ -32,7 +32,7 @@ export async function tuneMatmul(
   )
   const key = tuningKey(
     { backend: group.backend, devices: [device] },
-    { algorithm: 'matmul', version: 2, traits: [type, `${shipped.parts} parts`], sizes: { m, n, k } },
+    { algorithm: 'matmul', version: 3, traits: [type, `${shipped.parts} parts`], sizes: { m, n, k } },
   )
   const buffers: DeviceBuffer<MatmulType>[] = []
   const scratch = async (rows: number, columns: number, label: string) => {

@@ -1,0 +1,103 @@
+import type { BufferView, Device, Recorder } from '@tandem-gpu/core'
+import type { RowRange } from '../sharded-matrix.ts'
+import type { MatmulKernels, MatmulType } from './matmul-kernels.ts'
+
+/** A, or a device's rows of it, in the form in which the kernels read it. */
+export interface LeftRows<T extends MatmulType> {
+  /** Records what these rows need once they are there: nothing, or their transposition. Row 0 or a multiple of four. */
+  arrive(row: number, rows: number): void
+  /** The parts, each within what a kernel can bind, of rows that have arrived. */
+  parts(row: number, rows: number): LeftPart<T>[]
+}
+
+export interface LeftPart<T extends MatmulType> extends RowRange {
+  readonly view: BufferView<T>
+  /** k × rows, rounded up to a multiple of four; undefined where the kernels read `view`. */
+  readonly transposed?: BufferView<T>
+}
+
+export interface LeftRowsOptions {
+  readonly device: Device
+  readonly label: string
+  /** Rows of B: columns of A past it are padding. */
+  readonly k: number
+  /** Leading dimension of C. */
+  readonly cStride: number
+  /** False where B or C have rows that the kernels for 16-byte accesses do not take: nothing is transposed then. */
+  readonly needed: boolean
+}
+
+/**
+ * The rows of `a`, m × k, for products recorded on `device`. Where the kernels' body wants A transposed they are, once, into scratch memory of
+ * k × m elements (m rounded up to a multiple of four).
+ */
+export function leftRows<T extends MatmulType>(
+  recorder: Recorder,
+  kernels: MatmulKernels,
+  a: BufferView<T>,
+  { device, label, k, cStride, needed }: LeftRowsOptions,
+): LeftRows<T> {
+  const limit = bindingLimit(device)
+  const height = rowsWithin(limit, Math.max(a.stride, cStride), a.rows)
+  const { transpose } = kernels
+  const tallest = rowsWithin(
+    Math.min(limit, device.limits.maxBufferByteLength),
+    Math.max(a.stride, cStride),
+    up4(a.rows),
+  )
+  if (!transpose || !needed || k === 0 || tallest % 4 !== 0)
+    return {
+      arrive() {},
+      parts: (row, rows) =>
+        cut(row, rows, height).map((part) => ({ ...part, view: a.block(part.row, 0, part.rows, a.columns) })),
+    }
+  const blocks = cut(0, a.rows, tallest).map((range) =>
+    recorder.scratch(device.ordinal, a.buffer.type, [k, up4(range.rows)], { label: `${label} A transposed` }),
+  )
+  const parts = (row: number, rows: number) =>
+    cut(row, rows, tallest).map((part) => ({
+      ...part,
+      view: a.block(part.row, 0, part.rows, a.columns),
+      transposed: blocks[Math.floor(part.row / tallest)]!.block(0, part.row % tallest, k, up4(part.rows)),
+    }))
+  return {
+    parts,
+    arrive(row, rows) {
+      const [across, down] = transpose.tile
+      for (const part of parts(row, rows))
+        recorder.dispatch(transpose.kernel, {
+          device: device.ordinal,
+          workgroups: [Math.ceil(k / across), Math.ceil(part.rows / down)],
+          args: {
+            input: part.view.block(0, 0, part.rows, k),
+            output: part.transposed.block(0, 0, k, part.rows),
+          },
+          label: `${label} transpose A`,
+        })
+    },
+  }
+}
+
+const up4 = (value: number) => Math.ceil(value / 4) * 4
+
+/** Rows `[row, row + rows)`, cut at the multiples of `height`. */
+function cut(row: number, rows: number, height: number): RowRange[] {
+  const ranges: RowRange[] = []
+  for (let top = row; top < row + rows; ) {
+    const end = Math.min(row + rows, (Math.floor(top / height) + 1) * height)
+    ranges.push({ row: top, rows: end - top })
+    top = end
+  }
+  return ranges
+}
+
+/** Bytes that one binding may span: the device's limit, and what 32-bit element indices reach. */
+export function bindingLimit(device: Device): number {
+  return Math.min(device.limits.maxStorageBindingByteLength, 2 ** 33)
+}
+
+/** Rows of `stride` 4-byte elements that span at most `limit` bytes with 256 to spare for alignment; a multiple of 128 where it can be. */
+function rowsWithin(limit: number, stride: number, rows: number): number {
+  const fit = Math.max(1, Math.floor((limit - 256) / 4 / Math.max(1, stride)))
+  return fit >= rows ? rows : fit >= 128 ? fit - (fit % 128) : fit
+}

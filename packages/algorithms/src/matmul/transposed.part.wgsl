@@ -1,0 +1,200 @@
+// Register-blocked product for GPUs that copy from memory to workgroup memory without passing registers: A lies transposed, k × m, so that
+// what an invocation brings in of both matrices is four neighbours. A workgroup of TX × TY invocations makes a tile of 4·A_BLOCKS·TY rows by
+// 4·B_BLOCKS·TX columns, an invocation A_BLOCKS × B_BLOCKS blocks of 4 × 4 of it. Tiles of A and B, 8 deep in k, are double-buffered, each
+// buffer a variable of its own, so that a compiler sees that no copy of a turn touches what the turn reads: such a copy, a load that goes
+// straight into a tile which the invocation leaves alone up to the next barrier, may run beside the whole turn. The operands of a step come
+// from workgroup memory while the step before it runs, across the barrier too. Each element of C sums its products in ascending k, in one
+// accumulator: the bits are those of tiled.part.wgsl. Rows and columns past the edge load the last valid ones and are not stored.
+//
+// The host puts in front the constants TX, TY, A_BLOCKS, B_BLOCKS, each a power of two: TX and TY at least 8, A_BLOCKS · TY and B_BLOCKS · TX
+// (groups of four rows and columns of the tile) a quarter of TX · TY.
+
+const THREADS = TX * TY;
+const DEPTH = 8u;
+const A_GROUPS = TY * A_BLOCKS; // groups of four rows in the tile of A
+const B_GROUPS = TX * B_BLOCKS;
+const HALF = DEPTH / 2u; // rows of k that the invocations bring in at once
+const BAND = 8u; // tile rows that run one after another share columns of B in the cache
+
+@group(0) @binding(1) var<storage, read> a: array<vec4<Element>>;
+
+var<workgroup> tile_a0: array<vec4<Element>, A_GROUPS * DEPTH>;
+var<workgroup> tile_b0: array<vec4<Element>, B_GROUPS * DEPTH>;
+var<workgroup> tile_a1: array<vec4<Element>, A_GROUPS * DEPTH>;
+var<workgroup> tile_b1: array<vec4<Element>, B_GROUPS * DEPTH>;
+
+struct Operands {
+  a: array<vec4<Element>, A_BLOCKS>,
+  b: array<vec4<Element>, B_BLOCKS>,
+}
+
+alias Block = array<vec4<Element>, A_BLOCKS * 4u * B_BLOCKS>;
+
+fn load_operands_0(ty: u32, tx: u32, step: u32) -> Operands {
+  var operands: Operands;
+  for (var i = 0u; i < A_BLOCKS; i++) {
+    operands.a[i] = tile_a0[step * A_GROUPS + ty + i * TY];
+  }
+  for (var j = 0u; j < B_BLOCKS; j++) {
+    operands.b[j] = tile_b0[step * B_GROUPS + tx + j * TX];
+  }
+  return operands;
+}
+
+fn load_operands_1(ty: u32, tx: u32, step: u32) -> Operands {
+  var operands: Operands;
+  for (var i = 0u; i < A_BLOCKS; i++) {
+    operands.a[i] = tile_a1[step * A_GROUPS + ty + i * TY];
+  }
+  for (var j = 0u; j < B_BLOCKS; j++) {
+    operands.b[j] = tile_b1[step * B_GROUPS + tx + j * TX];
+  }
+  return operands;
+}
+
+// One row of an invocation's sums, from the first column to the last.
+fn accumulate_forwards(c: ptr<function, Block>, at: u32, x: Element, operands: Operands) {
+  for (var j = 0u; j < B_BLOCKS; j++) {
+    let y = operands.b[j];
+    (*c)[at + j].x = multiply_add_1(x, y.x, (*c)[at + j].x);
+    (*c)[at + j].y = multiply_add_1(x, y.y, (*c)[at + j].y);
+    (*c)[at + j].z = multiply_add_1(x, y.z, (*c)[at + j].z);
+    (*c)[at + j].w = multiply_add_1(x, y.w, (*c)[at + j].w);
+  }
+}
+
+// The same from the last to the first.
+fn accumulate_backwards(c: ptr<function, Block>, at: u32, x: Element, operands: Operands) {
+  for (var j = 0u; j < B_BLOCKS; j++) {
+    let y = operands.b[B_BLOCKS - 1u - j];
+    let to = at + B_BLOCKS - 1u - j;
+    (*c)[to].w = multiply_add_1(x, y.w, (*c)[to].w);
+    (*c)[to].z = multiply_add_1(x, y.z, (*c)[to].z);
+    (*c)[to].y = multiply_add_1(x, y.y, (*c)[to].y);
+    (*c)[to].x = multiply_add_1(x, y.x, (*c)[to].x);
+  }
+}
+
+// Row after row in a serpentine: each multiply-add shares an operand with the one before it, which spares reads of registers.
+fn accumulate(c: ptr<function, Block>, operands: Operands) {
+  for (var i = 0u; i < A_BLOCKS; i++) {
+    let a4 = operands.a[i];
+    let at = i * 4u * B_BLOCKS;
+    accumulate_forwards(c, at, a4.x, operands);
+    accumulate_backwards(c, at + B_BLOCKS, a4.y, operands);
+    accumulate_forwards(c, at + 2u * B_BLOCKS, a4.z, operands);
+    accumulate_backwards(c, at + 3u * B_BLOCKS, a4.w, operands);
+  }
+}
+
+@compute @workgroup_size(THREADS)
+fn main(
+  @builtin(workgroup_id) workgroup: vec3<u32>,
+  @builtin(num_workgroups) workgroups: vec3<u32>,
+  @builtin(local_invocation_index) thread: u32,
+) {
+  let tiles_n = (params.n + B_GROUPS * 4u - 1u) / (B_GROUPS * 4u);
+  let tiles_m = (params.m + A_GROUPS * 4u - 1u) / (A_GROUPS * 4u);
+  let linear = workgroup.y * workgroups.x + workgroup.x;
+  if (linear >= tiles_m * tiles_n) {
+    return;
+  }
+  let band = linear / (BAND * tiles_n);
+  let band_rows = min(tiles_m - band * BAND, BAND);
+  let within = linear - band * BAND * tiles_n;
+  let tile_row = band * BAND + within % band_rows;
+  let tile_column = within / band_rows;
+
+  // 32 consecutive threads cover 8 × 4 blocks, in an order in which neighbours share addresses when they read the tiles.
+  let warp = thread / 32u;
+  let lane = thread % 32u;
+  let tx = (warp % (TX / 8u)) * 8u + (lane & 1u) + ((lane >> 1u) & 6u);
+  let ty = (warp / (TX / 8u)) * 4u + ((lane >> 1u) & 1u) + ((lane >> 3u) & 2u);
+
+  // What this invocation brings in of the tiles at k: of A, the groups at a_at + k · a_stride and HALF rows further; of B alike.
+  let begin = workgroup.z * params.k_chunk;
+  let end = min(begin + params.k_chunk, params.k);
+  let a_stride = params.a_stride;
+  let b_stride = params.b_stride;
+  let a_first = params.a_base + min(tile_row * A_GROUPS + thread % A_GROUPS, (params.m - 1u) / 4u);
+  let b_first = params.b_base + min(tile_column * B_GROUPS + thread % B_GROUPS, (params.n - 1u) / 4u);
+  let a_at = a_first + (thread / A_GROUPS) * a_stride;
+  let b_at = b_first + (thread / B_GROUPS) * b_stride;
+  // Past the last k, that one.
+  let a_last = a_first + (end - 1u) * a_stride;
+  let b_last = b_first + (end - 1u) * b_stride;
+
+  var c: Block;
+  tile_a0[thread] = a[min(a_at + begin * a_stride, a_last)];
+  tile_a0[thread + THREADS] = a[min(a_at + (begin + HALF) * a_stride, a_last)];
+  tile_b0[thread] = b[min(b_at + begin * b_stride, b_last)];
+  tile_b0[thread + THREADS] = b[min(b_at + (begin + HALF) * b_stride, b_last)];
+  workgroupBarrier();
+
+  // Two whole turns at a time; after them tile 0 holds what begins at k, and `operands` its first step.
+  var operands = load_operands_0(ty, tx, 0u);
+  var k = begin;
+  for (; k + 2u * DEPTH <= end; k += 2u * DEPTH) {
+    var following = load_operands_0(ty, tx, 1u);
+    tile_a1[thread] = a[a_at + (k + DEPTH) * a_stride];
+    tile_a1[thread + THREADS] = a[a_at + (k + DEPTH + HALF) * a_stride];
+    tile_b1[thread] = b[b_at + (k + DEPTH) * b_stride];
+    tile_b1[thread + THREADS] = b[b_at + (k + DEPTH + HALF) * b_stride];
+    accumulate(&c, operands);
+    operands = following;
+    for (var step = 2u; step < DEPTH; step++) {
+      following = load_operands_0(ty, tx, step);
+      accumulate(&c, operands);
+      operands = following;
+    }
+    workgroupBarrier();
+    following = load_operands_1(ty, tx, 0u);
+    accumulate(&c, operands);
+    operands = following;
+
+    following = load_operands_1(ty, tx, 1u);
+    tile_a0[thread] = a[min(a_at + (k + 2u * DEPTH) * a_stride, a_last)];
+    tile_a0[thread + THREADS] = a[min(a_at + (k + 2u * DEPTH + HALF) * a_stride, a_last)];
+    tile_b0[thread] = b[min(b_at + (k + 2u * DEPTH) * b_stride, b_last)];
+    tile_b0[thread + THREADS] = b[min(b_at + (k + 2u * DEPTH + HALF) * b_stride, b_last)];
+    accumulate(&c, operands);
+    operands = following;
+    for (var step = 2u; step < DEPTH; step++) {
+      following = load_operands_1(ty, tx, step);
+      accumulate(&c, operands);
+      operands = following;
+    }
+    workgroupBarrier();
+    following = load_operands_0(ty, tx, 0u);
+    accumulate(&c, operands);
+    operands = following;
+  }
+
+  // What is left, less than two turns, step by step: what lies past the end stays in the tile.
+  if (k < end) {
+    tile_a1[thread] = a[min(a_at + (k + DEPTH) * a_stride, a_last)];
+    tile_a1[thread + THREADS] = a[min(a_at + (k + DEPTH + HALF) * a_stride, a_last)];
+    tile_b1[thread] = b[min(b_at + (k + DEPTH) * b_stride, b_last)];
+    tile_b1[thread + THREADS] = b[min(b_at + (k + DEPTH + HALF) * b_stride, b_last)];
+    for (var step = 0u; step < min(DEPTH, end - k); step++) {
+      accumulate(&c, load_operands_0(ty, tx, step % DEPTH));
+    }
+    workgroupBarrier();
+    for (var step = DEPTH; step < end - k; step++) {
+      accumulate(&c, load_operands_1(ty, tx, step % DEPTH));
+    }
+  }
+
+  let part = workgroup.z * params.m;
+  let column = tile_column * B_GROUPS + tx;
+  for (var i = 0u; i < A_BLOCKS; i++) {
+    for (var q = 0u; q < 4u; q++) {
+      let row = (tile_row * A_GROUPS + ty + i * TY) * 4u + q;
+      if (row < params.m) {
+        for (var j = 0u; j < B_BLOCKS; j++) {
+          store_c4(part + row, column + j * TX, c[(i * 4u + q) * B_BLOCKS + j]);
+        }
+      }
+    }
+  }
+}
