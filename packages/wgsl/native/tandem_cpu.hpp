@@ -42,6 +42,12 @@ constexpr size_t stack_bytes = 1 << 20;
 
 enum class state { ready, at_barrier, at_exchange, at_active, ended };
 
+struct copy {
+  void* to;
+  const void* from;
+  size_t bytes;
+};
+
 struct fiber {
 #if defined(__x86_64__)
   void* stack_pointer;
@@ -55,6 +61,7 @@ struct fiber {
   int site;              // at_active: where
   uint32_t posted;       // at_exchange: this lane's value
   uint32_t seen[32];     // at_exchange: everyone's values
+  std::vector<copy> copies;  // asynchronous ones that are not waited for yet
 };
 
 struct scheduler {
@@ -127,6 +134,7 @@ inline void start(fiber& f) {
   if (f.stack == nullptr)
     f.stack = static_cast<char*>(mmap(nullptr, stack_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
   f.at = state::ready;
+  f.copies.clear();
 #if defined(__x86_64__)
   void** top = reinterpret_cast<void**>(f.stack + stack_bytes - 64);
   *--top = nullptr;  // keeps the stack aligned as after a call
@@ -320,6 +328,16 @@ namespace wgsl {
 #define WGSL_DYNAMIC_WORKGROUP
 alignas(16) inline unsigned char workgroup_memory[1 << 18];
 
+// An asynchronous copy happens as late as it may, at the wait, and the last one first: code that does not wait, or
+// looks in between, sees something else.
+template <class T> void async_copy(T& to, const T& from) {
+  tandem_cpu::the_scheduler().current->copies.push_back({&to, &from, sizeof(T)});
+}
+inline void async_wait() {
+  auto& copies = tandem_cpu::the_scheduler().current->copies;
+  for (; !copies.empty(); copies.pop_back()) memcpy(copies.back().to, copies.back().from, copies.back().bytes);
+}
+
 template <unsigned chunks, class T> T load_uniform(const T* from) { return *from; }
 inline unsigned lane_index() { return tandem_cpu::lane(); }
 inline unsigned active_lanes(int site) {
@@ -411,6 +429,8 @@ inline void run_grid(const kernel& k, unsigned gx, unsigned gy, unsigned gz, voi
           continue;
         }
         for (unsigned i = 0; i < s.count; i++) {
+          s.current = &s.fibers[i];
+          s.current->copies.clear();
           threadIdx = {i % k.x, i / k.x % k.y, i / (k.x * k.y)};
           k.body(arguments);
         }

@@ -9,6 +9,7 @@ const resultStructure: ReadonlySet<string> = new Set(['frexp', 'modf', 'atomicCo
 
 /** A call of a built-in function. Most carry their own name in the prelude. */
 export function builtinText(writer: FunctionWriter, e: BuiltinCall): string {
+  if (writer.context.asyncCopies.waits.has(e)) writer.line('async_wait();')
   switch (e.name) {
     case 'workgroupBarrier':
     case 'storageBarrier':

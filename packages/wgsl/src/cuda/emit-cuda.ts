@@ -1,5 +1,6 @@
 import type { Expression, IrModule, ModuleVariable } from '../ir.ts'
 import { alignOf, roundUp } from '../layout.ts'
+import { findAsyncCopies, noAsyncCopies } from '../passes/async-copies.ts'
 import { findEffects } from '../passes/effects.ts'
 import { findLoops } from '../passes/loops.ts'
 import { findRanges } from '../passes/ranges.ts'
@@ -60,6 +61,8 @@ export function emitCuda(module: IrModule, options: CudaOptions): CudaKernel {
     convergence: findConvergence(module),
     zeroInit: findZeroInit(module, ranges),
     uniformCopies: findUniformCopies(module),
+    // In trap mode every access has a condition.
+    asyncCopies: options.bounds === 'trap' ? noAsyncCopies : findAsyncCopies(module, ranges, effects),
     marks: new Set(),
     needs: new Map(),
     dynamicOffsets: isDynamic ? layout.offsets : undefined,

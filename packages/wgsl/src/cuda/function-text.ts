@@ -100,6 +100,7 @@ export function entryBody(context: ModuleContext, fn: IrFunction): { lines: Line
     writer.line(`const ${type} ${context.names.of(p)}${text};`)
   }
   writeStatements(writer, fn.body)
+  if (context.asyncCopies.waitsAtEnd) writer.line('async_wait();')
   return { lines: [...dynamicNames(writer), ...writer.lines], needs: writer.needs }
 }
 

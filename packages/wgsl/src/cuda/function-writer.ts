@@ -1,4 +1,5 @@
 import type { Expression, IrFunction, IrModule, Location, ModuleVariable, Type } from '../ir.ts'
+import type { AsyncCopies } from '../passes/async-copies.ts'
 import type { Effects } from '../passes/effects.ts'
 import type { Loops } from '../passes/loops.ts'
 import type { Ranges } from '../passes/ranges.ts'
@@ -20,6 +21,7 @@ export interface ModuleContext {
   readonly zeroInit: ZeroInit
   /** Uniform variables that the kernel copies into registers, with the chunks used. */
   readonly uniformCopies: ReadonlyMap<ModuleVariable, number>
+  readonly asyncCopies: AsyncCopies
   /** Fragments of the prelude that no identifier in the text names: vector operators. */
   readonly marks: Set<string>
   /** What each function already written needs from its caller. */

@@ -43,7 +43,9 @@ export function writeStatement(writer: FunctionWriter, s: Statement): void {
       writer.line(`${declarationText(writer, s)};`)
       return
     case 'assign':
-      writeAssign(writer, s.target, s.value)
+      if (writer.context.asyncCopies.copies.has(s) && s.value.kind === 'load')
+        writeAsyncCopy(writer, s.target, s.value.place)
+      else writeAssign(writer, s.target, s.value)
       return
     case 'compound-assign':
       writeCompound(writer, s)
@@ -78,6 +80,7 @@ export function writeStatement(writer: FunctionWriter, s: Statement): void {
       return
     }
     case 'return':
+      if (writer.context.asyncCopies.returns.has(s)) writer.line('async_wait();')
       writer.line(s.value === undefined ? 'return;' : `return ${unwrapped(valueText(writer, s.value))};`)
       return
   }
@@ -126,6 +129,12 @@ function writeAssign(writer: FunctionWriter, target: Place, value: Expression): 
   }
   const place = placeText(writer, target, 'store')
   writeStore(writer, target, place, valueText(writer, value))
+}
+
+/** Neither place has conditions: there are none in workgroup memory, and loads are brought inside by `min`. */
+function writeAsyncCopy(writer: FunctionWriter, target: Place, source: Place): void {
+  const to = placeText(writer, target, 'store').text
+  writer.line(`async_copy(${to}, ${placeText(writer, source, 'load').text});`)
 }
 
 /** A place whose indices are evaluated now, for a value whose evaluation could change them. */

@@ -58,6 +58,24 @@ template <unsigned chunks, class T> WGSL_FN T load_uniform(const T* from) {
 }`,
   },
   {
+    provides: ['async_copy', 'async_wait'],
+    ptx: true,
+    source: `// Copies 16 bytes from global to workgroup memory past the registers; they are there after 'async_wait'.
+template <class T> WGSL_FN void async_copy(T& to, const T& from) {
+  static_assert(sizeof(T) == 16, "size of the copy");
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" :: "r"((unsigned)__cvta_generic_to_shared(&to)), "l"(&from));
+#else
+  to = from;
+#endif
+}
+WGSL_FN void async_wait() {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}`,
+  },
+  {
     provides: ['component_of'],
     source: `// A component of a vector in memory, chosen at run time.
 template <class T, int N> WGSL_FN T& component_of(vec<T, N>& v, unsigned i) { return reinterpret_cast<T*>(&v)[i]; }

@@ -1,0 +1,267 @@
+import { describe, expect, it } from 'vitest'
+import { emitCuda } from '../cuda/emit-cuda.ts'
+import { buildCpuProgram } from '../cuda/testing/cpu-program.ts'
+import { hasProgram } from '../cuda/testing/kernel-cases.ts'
+import { lower, parseWgsl } from '../frontend/lower.ts'
+import { findAsyncCopies } from './async-copies.ts'
+import { findEffects } from './effects.ts'
+import { findRanges } from './ranges.ts'
+
+const declarations = `
+@group(0) @binding(0) var<storage, read> a: array<vec4f>;
+@group(0) @binding(1) var<storage, read_write> out: array<vec4f>;
+@group(0) @binding(2) var<uniform> n: u32;
+@group(0) @binding(3) var<storage, read> words: array<u32>;
+var<workgroup> tile: array<vec4f, 256>;
+var<workgroup> other: array<vec4f, 256>;`
+
+function source(statements: string, more = ''): string {
+  return `${declarations}\n${more}
+@compute @workgroup_size(32) fn main(@builtin(local_invocation_index) t: u32) {
+${statements}
+}`
+}
+
+/** Lines of the body (from 1) with asynchronous copies, and those before whose barrier or return they are waited for. */
+function found(statements: string, more = '') {
+  const module = lower(parseWgsl(source(statements, more)))
+  const result = findAsyncCopies(module, findRanges(module), findEffects(module))
+  const first = source('', more).split('\n').length - 2
+  const lines = (nodes: Iterable<{ loc: { line: number } }>) =>
+    [...nodes].map((s) => s.loc.line - first).sort((x, y) => x - y)
+  return {
+    copies: lines(result.copies),
+    waits: lines([...result.waits, ...result.returns]),
+    atEnd: result.waitsAtEnd,
+  }
+}
+
+const copies = (statements: string, more = '') => found(statements, more).copies
+
+describe('asynchronous copies', () => {
+  it('are waited for at the barrier that follows', () => {
+    expect(
+      found(`tile[t] = a[n + t];
+        other[t] = a[t];
+        workgroupBarrier();
+        out[t] = tile[31u - t] + other[t];
+        workgroupBarrier();
+        tile[t] = a[t];
+        storageBarrier();
+        out[t] += tile[0];`),
+    ).toEqual({ copies: [1, 2, 6], waits: [3, 7], atEnd: false })
+  })
+
+  it('go on while the other of two variables is read', () => {
+    expect(
+      found(`tile[t] = a[t];
+        workgroupBarrier();
+        for (var k = 0u; k < n; k += 2u) {
+          other[t] = a[k + t];
+          out[t] += tile[k & 31u];
+          workgroupBarrier();
+          if (k + 1u < n) { tile[t] = a[k + t]; }
+          out[t] += other[k & 31u];
+          workgroupBarrier();
+        }`),
+    ).toEqual({ copies: [1, 4, 7], waits: [2, 6, 9], atEnd: false })
+  })
+
+  it('into several elements of a variable are found where these differ', () => {
+    expect(copies('tile[t] = a[t];\ntile[t + 32u] = a[t];\ntile[(t + 1u) * 1u + 63u] = a[t];')).toEqual([
+      1, 2, 3,
+    ])
+    expect(copies('let s = t * 4u;\nfor (var k = 0u; k < 4u; k++) {\ntile[s + k] = a[t + k];\n}')).toEqual([
+      3,
+    ])
+    expect(copies('for (var k = t; k < 256u; k += 32u) {\ntile[k] = a[k];\n}')).toEqual([2])
+    expect(
+      copies(`for (var i = 0u; i < 2u; i++) {
+        for (var k = 0; k < 2; k++) {
+          tile[t + i * 128u + u32(k) * 64u] = a[t];
+          tile[t + i * 128u + u32(k) * 64u + 32u] = a[t];
+        }
+      }`),
+    ).toEqual([3, 4])
+    expect(
+      copies('rows[t & 3u][t >> 2u] = a[t];', 'var<workgroup> rows: array<array<vec4f, 8>, 4>;'),
+    ).toEqual([1])
+  })
+
+  it('are not found where two may meet in one element', () => {
+    expect(copies('tile[t] = a[t];\ntile[t] = a[n];')).toEqual([])
+    expect(copies('tile[t] = a[t];\ntile[31u - t] = a[t];')).toEqual([])
+    expect(copies('tile[t] = a[t];\ntile[words[t]] = a[t];')).toEqual([])
+    expect(copies('for (var k = 0u; k < 4u; k++) {\ntile[t + (k & 1u)] = a[k];\n}')).toEqual([])
+    expect(copies('for (var k = 0u; k < 4u; k++) {\ntile[t] = a[k];\n}')).toEqual([])
+    expect(copies('for (var k = 0u; k < 4u; k++) {\nlet s = words[k];\ntile[s] = a[k];\n}')).toEqual([])
+    expect(copies('for (var k = 0u; k < n; k++) {\ntile[t + k] = a[k];\n}')).toEqual([])
+    expect(
+      copies('for (var k = 0u; k < 4u; k++) {\nfor (var j = 0u; j < 2u; j++) {\ntile[k] = a[k];\n}\n}'),
+    ).toEqual([])
+    expect(
+      copies('for (var k = 0u; k < 4u; k++) {\nvar j = 0u; while (j < n) {\ntile[k] = a[k]; j++;\n}\n}'),
+    ).toEqual([])
+    expect(copies('for (var k = 0u; k < 4u; k++) {\ntile[k] = a[k];\ntile[k + 1u] = a[k];\n}')).toEqual([])
+  })
+
+  it('tell elements apart only while what their indices name keeps its value', () => {
+    expect(copies('var s = t;\ntile[s] = a[t];\ntile[s + 1u] = a[t];')).toEqual([2, 3])
+    expect(copies('var s = t;\ntile[s + 1u] = a[t];\ns += 1u;\ntile[s] = a[t];')).toEqual([])
+    expect(copies('var s = t;\nlet p = s + 1u;\ns += 1u;\ntile[p] = a[t];\ntile[s + 1u] = a[t];')).toEqual([])
+    expect(
+      copies(
+        'var s = t;\nadvance(&s);\ntile[s] = a[t];\ntile[s + 1u] = a[t];',
+        'fn advance(p: ptr<function, u32>) { *p += 1u; }',
+      ),
+    ).toEqual([])
+    expect(
+      copies(`for (var k = 0u; k < n; k++) {
+        tile[k] = a[k];
+        workgroupBarrier();
+        tile[k + 1u] = a[k];
+      }`),
+    ).toEqual([])
+  })
+
+  it('are not found where the thread accesses the variable before the barrier', () => {
+    expect(copies('tile[t] = a[t];\nout[t] = tile[0];\nworkgroupBarrier();')).toEqual([])
+    expect(copies('tile[t] = a[t];\ntile[t + 32u] = vec4f();\nworkgroupBarrier();')).toEqual([])
+    expect(copies('tile[t] = a[t];\ntile[t].x = 1.0;\nworkgroupBarrier();')).toEqual([])
+    expect(copies('tile[t] = a[t];\nif (n > 3u) { out[t] = tile[t]; }\nworkgroupBarrier();')).toEqual([])
+    expect(copies('tile[t] = a[t];\nif (n > 3u) { workgroupBarrier(); }\nout[t] = tile[t];')).toEqual([])
+    expect(copies('tile[t] = a[t];\nif (n > 3u && tile[0].x > 1.0) { return; }')).toEqual([])
+    expect(
+      copies(
+        'tile[t] = a[t];\nif (n > 3u || workgroupUniformLoad(&flag) > 0u) { out[t] = tile[t]; }',
+        'var<workgroup> flag: u32;',
+      ),
+    ).toEqual([])
+    expect(
+      copies('tile[t] = a[t];\nswitch n { case 1u: { workgroupBarrier(); } default: {} }\nout[t] = tile[t];'),
+    ).toEqual([])
+  })
+
+  it('are not found where the thread accesses the variable after the barrier before', () => {
+    expect(
+      copies(
+        'workgroupBarrier(); let x = tile[t];\ntile[t] = a[t];\nworkgroupBarrier(); out[t] = x + tile[0];',
+      ),
+    ).toEqual([])
+    expect(
+      copies('for (var k = 0u; k < n; k++) {\ntile[t] = a[k];\nworkgroupBarrier();\nout[t] += tile[k];\n}'),
+    ).toEqual([])
+    expect(
+      copies(
+        'if (n > 3u) {\ntile[t] = a[t]; } else {\ntile[t] = vec4f();\n}\nworkgroupBarrier(); out[t] = tile[0];',
+      ),
+    ).toEqual([2])
+  })
+
+  it('are followed around loops, through continue and break', () => {
+    const loop = (first: string, last: string) => `for (var k = 0u; k < n; k++) {
+      if (k == 2u) { ${first} }
+      workgroupBarrier();
+      tile[t] = a[k];
+      if (k == 3u) { ${last} }
+      workgroupBarrier();
+    }
+    workgroupBarrier();
+    out[t] = tile[t];`
+    expect(found(loop('', ''))).toEqual({ copies: [4], waits: [6], atEnd: false })
+    expect(found(loop('', 'break;'))).toEqual({ copies: [4], waits: [6, 8], atEnd: false })
+    expect(found(loop('', 'continue;'))).toEqual({ copies: [4], waits: [3, 6, 8], atEnd: false })
+    expect(found(loop('', 'return;'))).toEqual({ copies: [4], waits: [5, 6], atEnd: false })
+    expect(copies(loop('out[t] = tile[t];', ''))).toEqual([4])
+    expect(copies(loop('out[t] = tile[t];', 'continue;'))).toEqual([])
+    expect(
+      copies(`var k = 0u;
+      loop {
+        tile[t] = a[k];
+        if (k == 5u) { continue; }
+        workgroupBarrier();
+        continuing { k++; out[t] = tile[t]; workgroupBarrier(); break if k == n; }
+      }`),
+    ).toEqual([])
+  })
+
+  it('are waited for at the end and before returns', () => {
+    expect(found('if (n > 1u) {\ntile[t] = a[t];\nif (n > 2u) {\nreturn;\n}\n}\nout[t] = a[t];')).toEqual({
+      copies: [2],
+      waits: [4],
+      atEnd: true,
+    })
+  })
+
+  it('are followed through calls', () => {
+    const helpers = `fn fetch(slot: u32, at: u32) { tile[slot] = a[at]; tile[slot + 1u] = a[at + 1u]; }
+      fn sync() { workgroupBarrier(); }
+      fn peek() -> vec4f { return tile[3]; }`
+    const count = (s: string) => copies(s, helpers).length
+    expect(count('fetch(t * 2u, t);\nworkgroupBarrier();\nout[t] = peek();')).toBe(2)
+    expect(count('fetch(t * 4u, t);\nfetch(t * 4u + 2u, t);\nsync();\nout[t] = peek();')).toBe(2)
+    expect(
+      count('for (var k = 0u; k < 4u; k++) { fetch(t * 8u + k * 2u, t); }\nsync();\nout[t] = peek();'),
+    ).toBe(2)
+    expect(count('fetch(t * 4u, t);\nfetch(t * 4u + 1u, t);\nsync();\nout[t] = peek();')).toBe(0)
+    expect(count('for (var k = 0u; k < 4u; k++) { fetch(t * 2u, t); }\nsync();')).toBe(0)
+    expect(count('fetch(t * 2u, t);\nout[t] = peek();\nsync();')).toBe(0)
+    expect(count('fetch(t * 2u, t);\nout[t] = peek() + out[0];\nfetch(t * 2u, t);')).toBe(0)
+  })
+
+  it('are whole elements of 16 bytes, from read-only storage', () => {
+    const more = `
+      @group(0) @binding(4) var<storage, read_write> b: array<vec4f>;
+      @group(0) @binding(5) var<storage, read> threes: array<vec3f>;
+      @group(0) @binding(6) var<storage, read> ints: array<vec4i>;
+      var<workgroup> tile3: array<vec3f, 32>;
+      var<workgroup> words4: array<u32, 32>;
+      var<workgroup> counts: array<atomic<u32>, 32>;
+      var<workgroup> ints4: array<vec4i, 32>;
+      var<workgroup> one: vec4f;`
+    expect(copies('tile[t] = b[t];', more)).toEqual([])
+    expect(copies('tile3[t] = threes[t];', more)).toEqual([])
+    expect(copies('words4[t] = words[t];', more)).toEqual([])
+    expect(copies('atomicStore(&counts[t], words[t]);', more)).toEqual([])
+    expect(copies('tile[t] = vec4f(ints[t]);\nints4[t] = ints[t];', more)).toEqual([2])
+    expect(copies('tile[t] = a[t] + a[t];', more)).toEqual([])
+    expect(copies('tile[t].x = a[t].x;\none = a[0];', more)).toEqual([])
+  })
+})
+
+describe('their translation', () => {
+  const statements = `tile[t] = a[n + t];
+    workgroupBarrier();
+    out[t] = tile[31u - t];`
+  const module = lower(parseWgsl(source(statements)))
+
+  it('is a plain assignment with bounds: trap', () => {
+    expect(emitCuda(module, { bounds: 'clamp' }).parts.body).toContain(
+      '  async_copy(tile_[t_], a_[min(n_ + t_, a_length - 1u)]);\n  async_wait();\n  __syncthreads();',
+    )
+    expect(emitCuda(module, { bounds: 'unchecked' }).parts.body).toContain(
+      'async_copy(tile_[t_], a_[n_ + t_]);',
+    )
+    expect(emitCuda(module, { bounds: 'trap' }).source).not.toContain('async')
+  })
+
+  it.skipIf(!hasProgram('g++'))('shows on the CPU when nobody waits (needs g++)', async () => {
+    const kernel = emitCuda(module, { bounds: 'clamp' })
+    const body = kernel.parts.body.replace('  async_wait();\n', '')
+    const program = await buildCpuProgram([kernel, { ...kernel, parts: { ...kernel.parts, body } }])
+    const input = Float32Array.from({ length: 128 }, (_, i) => i)
+    const job = (index: number) => ({
+      kernel: index,
+      grid: [1, 1, 1] as const,
+      parameters: [new Uint8Array(input.buffer.slice(0)), 512n, new Uint8Array(512), 512n, new Uint8Array(4)],
+    })
+    const [good, bad] = await program.run([job(0), job(1)])
+    if (good === undefined || bad === undefined || 'failure' in good || 'failure' in bad)
+      throw new Error('a job fails')
+    const reversed = Array.from({ length: 32 }, (_, i) => [
+      ...input.subarray((31 - i) * 4, (32 - i) * 4),
+    ]).flat()
+    expect([...new Float32Array(good.buffers[1]!.slice().buffer)]).toEqual(reversed)
+    expect([...new Float32Array(bad.buffers[1]!.slice().buffer)]).not.toEqual(reversed)
+  })
+})
