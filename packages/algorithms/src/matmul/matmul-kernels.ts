@@ -3,6 +3,7 @@ import { compileAll } from '../compile-all.ts'
 import { compileTranspose, type TransposeKernel } from '../transpose/transpose-kernels.ts'
 import aScalar from './a-scalar.part.wgsl.ts'
 import aVector from './a-vector.part.wgsl.ts'
+import accumulate from './accumulate.part.wgsl.ts'
 import bcScalar from './bc-scalar.part.wgsl.ts'
 import bcVector from './bc-vector.part.wgsl.ts'
 import elementF32 from './element-f32.part.wgsl.ts'
@@ -207,11 +208,11 @@ export function matmulSource(type: MatmulType, blocking: MatmulBlocking, vector:
   if (body === 'transposed')
     return {
       label: `matmul ${type} ${tileRows}×${tileColumns} transposed`,
-      wgsl: [elements[type], params, bc, constants, transposed].join('\n'),
+      wgsl: [elements[type], params, bc, constants, accumulate, transposed].join('\n'),
     }
   return {
     label: `matmul ${type} ${tileRows}×${tileColumns} ${access}`,
-    wgsl: [elements[type], params, aScalar, bc, constants, tiled].join('\n'),
+    wgsl: [elements[type], params, aScalar, bc, constants, accumulate, tiled].join('\n'),
   }
 }
 

@@ -119,8 +119,8 @@ async function freivalds<T extends MatmulType>(
   for (let row = 0; row < k; row += step) {
     const count = Math.min(step, k - row)
     const data = await readElements(b, type, row * n, count * n)
-    multiplyVectors(data, count, n, x, y, row, float)
-    if (float) for (const value of data) squares += value * value
+    multiplyVectors(data, count, n, x, y, row)
+    if (float) for (let index = 0; index < data.length; index++) squares += data[index]! * data[index]!
   }
   const norm = Math.sqrt(squares)
   let maxError = 0
@@ -131,11 +131,11 @@ async function freivalds<T extends MatmulType>(
       const part = await readElements(a, type, first * k, rows * k)
       const left = float ? new Float64Array(rows * rounds) : new Int32Array(rows * rounds)
       const right = float ? new Float64Array(rows * rounds) : new Int32Array(rows * rounds)
-      multiplyVectors(data, rows, n, x, left, 0, float)
-      multiplyVectors(part, rows, k, y, right, 0, float)
+      multiplyVectors(data, rows, n, x, left, 0)
+      multiplyVectors(part, rows, k, y, right, 0)
       for (let i = 0; i < rows; i++) {
         let rowSquares = 0
-        if (float) for (let q = 0; q < k; q++) rowSquares += part[i * k + q]! ** 2
+        if (float) for (let q = i * k; q < (i + 1) * k; q++) rowSquares += part[q]! * part[q]!
         const bound = 8 * Math.sqrt(k) * u * Math.sqrt(rowSquares) * norm
         for (let round = 0; round < rounds; round++) {
           const error = Math.abs(left[i * rounds + round]! - right[i * rounds + round]!)
@@ -164,18 +164,55 @@ function multiplyVectors(
   vectors: Float64Array | Int32Array,
   result: Float64Array | Int32Array,
   offset: number,
-  float: boolean,
 ): void {
-  const sums = float ? new Float64Array(rounds) : new Int32Array(rounds)
+  if (vectors instanceof Float64Array) {
+    multiplyFloats(data as Float32Array, rows, width, vectors, result as Float64Array, offset)
+    return
+  }
+  const sums = new Int32Array(rounds)
   for (let i = 0; i < rows; i++) {
     sums.fill(0)
     for (let j = 0; j < width; j++) {
       const value = data[i * width + j]!
       const at = j * rounds
-      if (float) for (let r = 0; r < rounds; r++) sums[r]! += value * vectors[at + r]!
-      else for (let r = 0; r < rounds; r++) sums[r] = (sums[r]! + Math.imul(value, vectors[at + r]!)) | 0
+      for (let r = 0; r < rounds; r++) sums[r] = (sums[r]! + Math.imul(value, vectors[at + r]!)) | 0
     }
-    result.set(sums as never, (offset + i) * rounds)
+    result.set(sums, (offset + i) * rounds)
+  }
+}
+
+/**
+ * A row's sums stay in eight variables, and the vectors in the fastest cache, 256 of their elements at a time: three times as fast as sums in an array,
+ * which is seconds for large products.
+ */
+function multiplyFloats(
+  data: Float32Array,
+  rows: number,
+  width: number,
+  vectors: Float64Array,
+  result: Float64Array,
+  offset: number,
+): void {
+  result.fill(0, offset * rounds, (offset + rows) * rounds)
+  for (let first = 0; first < width; first += 256) {
+    const end = Math.min(width, first + 256)
+    for (let i = 0; i < rows; i++) {
+      const to = (offset + i) * rounds
+      let [s0, s1, s2, s3] = [result[to]!, result[to + 1]!, result[to + 2]!, result[to + 3]!]
+      let [s4, s5, s6, s7] = [result[to + 4]!, result[to + 5]!, result[to + 6]!, result[to + 7]!]
+      for (let j = first, at = first * rounds, from = i * width; j < end; j++, at += rounds) {
+        const value = data[from + j]!
+        s0 += value * vectors[at]!
+        s1 += value * vectors[at + 1]!
+        s2 += value * vectors[at + 2]!
+        s3 += value * vectors[at + 3]!
+        s4 += value * vectors[at + 4]!
+        s5 += value * vectors[at + 5]!
+        s6 += value * vectors[at + 6]!
+        s7 += value * vectors[at + 7]!
+      }
+      result.set([s0, s1, s2, s3, s4, s5, s6, s7], to)
+    }
   }
 }
 
