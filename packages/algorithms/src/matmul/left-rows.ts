@@ -40,12 +40,13 @@ export function leftRows<T extends MatmulType>(
   const limit = bindingLimit(device)
   const height = rowsWithin(limit, Math.max(a.stride, cStride), a.rows)
   const { transpose } = kernels
-  const tallest = rowsWithin(
-    Math.min(limit, device.limits.maxBufferByteLength),
-    Math.max(a.stride, cStride),
-    up4(a.rows),
+  const { maxBufferByteLength, maxWorkgroupsPerDimension: grid } = device.limits
+  const [across, down] = transpose?.tile ?? [1, 1]
+  const tallest = Math.min(
+    rowsWithin(Math.min(limit, maxBufferByteLength), Math.max(a.stride, cStride), up4(a.rows)),
+    grid * down,
   )
-  if (!transpose || !needed || k === 0 || tallest % 4 !== 0)
+  if (!transpose || !needed || k === 0 || k > grid * across || tallest % 4 !== 0)
     return {
       arrive() {},
       parts: (row, rows) =>
@@ -63,7 +64,6 @@ export function leftRows<T extends MatmulType>(
   return {
     parts,
     arrive(row, rows) {
-      const [across, down] = transpose.tile
       for (const part of parts(row, rows))
         recorder.dispatch(transpose.kernel, {
           device: device.ordinal,
