@@ -96,8 +96,14 @@ export function bindingLimit(device: Device): number {
   return Math.min(device.limits.maxStorageBindingByteLength, 2 ** 33)
 }
 
-/** Rows of `stride` 4-byte elements that span at most `limit` bytes with 256 to spare for alignment; a multiple of 128 where it can be. */
+/**
+ * Rows of `stride` 4-byte elements that span at most `limit` bytes with 256 to spare for alignment, so that `rows` are cut into parts of like
+ * size; a multiple of 128 where it can be.
+ */
 function rowsWithin(limit: number, stride: number, rows: number): number {
   const fit = Math.max(1, Math.floor((limit - 256) / 4 / Math.max(1, stride)))
-  return fit >= rows ? rows : fit >= 128 ? fit - (fit % 128) : fit
+  if (fit >= rows) return rows
+  if (fit < 128) return fit
+  const parts = Math.ceil(rows / (fit - (fit % 128)))
+  return Math.ceil(rows / parts / 128) * 128
 }
