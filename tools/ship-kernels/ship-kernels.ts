@@ -18,7 +18,9 @@ const target = fileURLToPath(
   new URL('../../packages/backend-cuda/prebuilds/kernels.json.gz', import.meta.url),
 )
 /** Oldest architecture that nvcc 13 compiles for. */
-const architecture = 'sm_75'
+const oldest = 75
+/** From here on kernels with asynchronous copies are packed once more. */
+const asynchronous = 80
 /** Drivers 525 (CUDA 12.0) take PTX 8.0; nvcc writes its own newest version, which older drivers reject. */
 const ptxVersions = ['6.3', '7.0', '7.8', '8.0']
 
@@ -50,9 +52,12 @@ async function main(): Promise<void> {
       async () => {
         const module = lower(parseWgsl(wgsl, { label }), { entryPoint, constants })
         const { source } = emitCuda(module, { bounds, label })
-        const key = shippedKernelKey(source)
-        if (before[key] === undefined) compiled += 1
-        packed[key] = before[key] ?? (await compile(nvcc, join(folder, key), source, label))
+        const architectures = source.includes('async_copy(') ? [oldest, asynchronous] : [oldest]
+        for (const architecture of architectures) {
+          const key = shippedKernelKey(source, architecture === asynchronous)
+          if (before[key] === undefined) compiled += 1
+          packed[key] = before[key] ?? (await compile(nvcc, join(folder, key), source, label, architecture))
+        }
       },
   )
   try {
@@ -74,22 +79,27 @@ async function main(): Promise<void> {
 }
 
 /** PTX that says the oldest version in which ptxas finds everything it uses. */
-async function compile(nvcc: string, path: string, source: string, label: string): Promise<string> {
+async function compile(
+  nvcc: string,
+  path: string,
+  source: string,
+  label: string,
+  architecture: number,
+): Promise<string> {
   writeFileSync(`${path}.cu`, source)
-  await run(nvcc, [
-    '-ptx',
-    `-arch=compute_${architecture.slice(3)}`,
-    '-std=c++17',
-    `${path}.cu`,
-    '-o',
-    `${path}.ptx`,
-  ])
+  await run(nvcc, ['-ptx', `-arch=compute_${architecture}`, '-std=c++17', `${path}.cu`, '-o', `${path}.ptx`])
   const ptx = readFileSync(`${path}.ptx`, 'utf8').replace(/^\/\/.*\n/gm, '')
   const ptxas = nvcc.replace(/nvcc$/, 'ptxas')
   for (const version of ptxVersions) {
     const lowered = ptx.replace(/^\.version .*$/m, `.version ${version}`)
     writeFileSync(`${path}.ptx`, lowered)
-    const accepted = await run(ptxas, ['--gpu-name', architecture, `${path}.ptx`, '-o', '/dev/null']).then(
+    const accepted = await run(ptxas, [
+      '--gpu-name',
+      `sm_${architecture}`,
+      `${path}.ptx`,
+      '-o',
+      '/dev/null',
+    ]).then(
       () => true,
       () => false,
     )

@@ -8,6 +8,7 @@ import type { CudaRuntime, CudaRuntimeOptions } from './cuda-runtime.ts'
 import { KernelCache } from './kernel-cache.ts'
 import { KernelCompiler } from './kernel-compiler.ts'
 import { nativeAddon } from './native-addon.ts'
+import { type ShippedKernels, shippedPtx } from './shipped-kernels.ts'
 import { configureFake, fakeLibraries } from './testing/fake-driver.ts'
 import { openFakeRuntime } from './testing/fake-runtime.ts'
 import { testKernelSource } from './testing/test-kernels.ts'
@@ -85,5 +86,14 @@ describe('kernels', () => {
       .compile(testKernelSource('add'))
       .catch((e: unknown) => e)
     expect(String(refused)).toMatch(/'add' is shipped compiled with a·b\+c fused.*NVRTC.*does not load/)
+  })
+
+  it('takes what was shipped for asynchronous copies where the GPU has them', () => {
+    const both = (key: string) => (key.endsWith('@80') ? 'new' : 'old')
+    const oldOnly = (key: string) => (key.endsWith('@80') ? undefined : 'old')
+    const of = (kernels: ShippedKernels | undefined, architecture: string) =>
+      shippedPtx(kernels, 'source', architecture)
+    expect([of(both, 'sm_75'), of(both, 'sm_80'), of(both, 'sm_90')]).toEqual(['old', 'new', 'new'])
+    expect([of(oldOnly, 'sm_90'), of(undefined, 'sm_90')]).toEqual(['old', undefined])
   })
 })

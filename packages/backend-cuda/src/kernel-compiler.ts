@@ -4,7 +4,7 @@ import { isNativeError, toGpuError } from './driver-error.ts'
 import { KernelCache } from './kernel-cache.ts'
 import { nvrtcFor } from './libraries.ts'
 import type { NativeAddon } from './native-addon.ts'
-import { type ShippedKernels, shippedKernelKey } from './shipped-kernels.ts'
+import { type ShippedKernels, shippedPtx } from './shipped-kernels.ts'
 
 export interface KernelCompilerOptions {
   readonly addon: NativeAddon
@@ -41,7 +41,7 @@ export class KernelCompiler {
     const version = await this.#nvrtcVersion()
     if (version instanceof GpuError) {
       const { fmad, shippedKernels } = this.#options
-      const ptx = shippedKernels?.(shippedKernelKey(kernel.source))
+      const ptx = shippedPtx(shippedKernels, kernel.source, architecture)
       if (ptx !== undefined && fmad) return new TextEncoder().encode(ptx) as Uint8Array<ArrayBuffer>
       const why =
         ptx === undefined

@@ -5,9 +5,23 @@ import { gunzipSync } from 'node:zlib'
 /** PTX of kernels compiled ahead of time, by `shippedKernelKey` of their CUDA source. Used where NVRTC is missing. */
 export type ShippedKernels = (key: string) => string | undefined
 
-/** Names a translated kernel: the SHA-256 of its CUDA C++. */
-export function shippedKernelKey(source: string): string {
-  return createHash('sha256').update(source).digest('hex')
+/** Kernels whose text compiles to something else from here on: sm_80 has asynchronous copies. */
+const laterArchitecture = 80
+
+/** Names a translated kernel: the SHA-256 of its CUDA C++, and `@80` where the PTX is for sm_80 and later. */
+export function shippedKernelKey(source: string, later = false): string {
+  return createHash('sha256').update(source).digest('hex') + (later ? `@${laterArchitecture}` : '')
+}
+
+/** The PTX for a GPU of `architecture`, `sm_90` for instance. */
+export function shippedPtx(
+  kernels: ShippedKernels | undefined,
+  source: string,
+  architecture: string,
+): string | undefined {
+  const number = Number(/\d+/.exec(architecture)?.[0] ?? 0)
+  const later = number >= laterArchitecture ? kernels?.(shippedKernelKey(source, true)) : undefined
+  return later ?? kernels?.(shippedKernelKey(source))
 }
 
 let packaged: Readonly<Record<string, string>> | undefined
