@@ -330,8 +330,8 @@ alignas(16) inline unsigned char workgroup_memory[1 << 18];
 
 // An asynchronous copy happens as late as it may, at the wait, and the last one first: code that does not wait, or
 // looks in between, sees something else.
-template <class A, class T> void async_copy(A& to, unsigned index, const T& from) {
-  tandem_cpu::the_scheduler().current->copies.push_back({&to[index], &from, sizeof(T)});
+template <class T> void async_copy(T& to, const T& from) {
+  tandem_cpu::the_scheduler().current->copies.push_back({&to, &from, sizeof(T)});
 }
 inline void async_wait() {
   auto& copies = tandem_cpu::the_scheduler().current->copies;

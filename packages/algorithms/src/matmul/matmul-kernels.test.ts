@@ -64,7 +64,7 @@ it('transposes A first where a device multiplies many rows by many columns, and 
   for (const shape of [...shapes, { m: 1 << 20, n: 1000, k: 8192 }])
     for (const rows of [shape.m, Math.ceil(shape.m / 8)])
       for (const { body } of matmulCandidates(large, shape, rows))
-        if (Math.min(rows, shape.n) < 1024 || shape.k < 512) expect(body).toBe('tiled')
+        if (Math.min(rows, shape.n) < 128 || shape.k < 512) expect(body).toBe('tiled')
   const software = { info: { software: true }, limits: large.limits } as Device
   expect(matmulCandidates(software, { m: 8192, n: 8192, k: 8192 })).toEqual([
     { body: 'registers', tileRows: 32, tileColumns: 32, parts: 1 },

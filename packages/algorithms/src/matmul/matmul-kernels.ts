@@ -95,8 +95,8 @@ const transposedTile: Tile = {
   sparse: [0.75],
 }
 
-/** Products smaller than this gain less than the transposing pass, and its launch, take. */
-const leastTransposed: MatmulShape = { m: 1024, n: 1024, k: 512 }
+/** Products smaller than this fill no tile, or gain less than the transposing pass, and its launch, take. */
+const leastTransposed: MatmulShape = { m: 128, n: 128, k: 512 }
 
 const rowsOf = (tile: Tile) => 4 * tile.rowBlocks * tile.down
 const columnsOf = (tile: Tile) => 4 * tile.columnBlocks * tile.across

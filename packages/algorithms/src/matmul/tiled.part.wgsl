@@ -1,9 +1,9 @@
 // Register-blocked product for GPUs: a workgroup of TX × TY invocations makes a tile of 4·A_BLOCKS·TY rows by 4·B_BLOCKS·TX columns, an
-// invocation A_BLOCKS × B_BLOCKS blocks of 4 × 4 of it. Tiles of A and B, 8 deep in k, are double-buffered in workgroup memory, each buffer a
-// variable of its own, so that addresses in it are constants. What comes next is always on its way: tiles from memory to registers while a
-// whole turn of eight steps runs, and the operands of a step from workgroup memory while the step before it runs, across the barrier too.
-// Each element of C sums its products in ascending k, in one accumulator: the bits do not depend on the tile's shape. Rows and columns
-// past the edge load the last valid one and are not stored, and only the last turns look at the end of k.
+// invocation A_BLOCKS × B_BLOCKS blocks of 4 × 4 of it. Tiles of A and B, 8 deep in k, are double-buffered in workgroup memory. What
+// comes next is always on its way: tiles from memory to registers while a whole turn of eight steps runs, and the operands of a step
+// from workgroup memory while the step before it runs, across the barrier too. Each element of C sums its products in ascending k,
+// in one accumulator: the bits do not depend on the tile's shape. Rows and columns past the edge load the last valid one and are not
+// stored, and only the last two turns look at the end of k.
 //
 // The host puts in front the constants TX, TY, A_BLOCKS, B_BLOCKS, each a power of two: TX and TY at least 8, TX · TY at least 64.
 
@@ -16,10 +16,8 @@ const B_LOADS = B_GROUPS * DEPTH / THREADS;
 const BAND = 8u; // tile rows that run one after another share columns of B in the cache
 
 // Group g of row k lies at g xor 4·(k mod 2): a quarter of a warp stores four groups of two rows without a bank conflict.
-var<workgroup> tile_a0: array<vec4<Element>, A_GROUPS * DEPTH>;
-var<workgroup> tile_b0: array<vec4<Element>, B_GROUPS * DEPTH>;
-var<workgroup> tile_a1: array<vec4<Element>, A_GROUPS * DEPTH>;
-var<workgroup> tile_b1: array<vec4<Element>, B_GROUPS * DEPTH>;
+var<workgroup> tile_a: array<vec4<Element>, A_GROUPS * DEPTH * 2u>;
+var<workgroup> tile_b: array<vec4<Element>, B_GROUPS * DEPTH * 2u>;
 
 // Of one invocation: what it loads of each pair of tiles, four rows of A at one k and four columns of B at one k a load.
 struct Source {
@@ -55,43 +53,31 @@ fn load_tiles(source: Source, k: u32, last: u32) -> Loaded {
   return loaded;
 }
 
-fn store_tiles_0(source: Source, loaded: Loaded) {
+// Zeros where k is past `last`.
+fn zero_past(loaded: Loaded, source: Source, k: u32, last: u32) -> Loaded {
+  var result = loaded;
   for (var i = 0u; i < A_LOADS; i++) {
-    tile_a0[source.a_slot + i * (THREADS / DEPTH)] = loaded.a[i];
+    if (k + source.a_k > last) {
+      result.a[i] = vec4<Element>();
+    }
   }
   for (var i = 0u; i < B_LOADS; i++) {
-    tile_b0[source.b_slot + i * THREADS] = loaded.b[i];
+    if (k + source.b_k + i * (THREADS / B_GROUPS) > last) {
+      result.b[i] = vec4<Element>();
+    }
   }
+  return result;
 }
 
-fn store_tiles_1(source: Source, loaded: Loaded) {
-  for (var i = 0u; i < A_LOADS; i++) {
-    tile_a1[source.a_slot + i * (THREADS / DEPTH)] = loaded.a[i];
-  }
-  for (var i = 0u; i < B_LOADS; i++) {
-    tile_b1[source.b_slot + i * THREADS] = loaded.b[i];
-  }
-}
-
-// The remainder by TY changes nothing: compilers see from it that the sum does not overflow, and put what is constant in it into the loads.
-fn load_operands_0(ty: u32, tx: u32, step: u32) -> Operands {
+fn load_operands(ty: u32, tx: u32, buffer: u32, step: u32) -> Operands {
   var operands: Operands;
+  let at_a = (buffer * DEPTH + step) * A_GROUPS + (ty ^ ((step & 1u) * 4u));
+  let at_b = (buffer * DEPTH + step) * B_GROUPS + tx;
   for (var i = 0u; i < A_BLOCKS; i++) {
-    operands.a[i] = tile_a0[step * A_GROUPS + ((ty ^ ((step & 1u) * 4u)) % TY) + i * TY];
+    operands.a[i] = tile_a[at_a + i * TY];
   }
   for (var j = 0u; j < B_BLOCKS; j++) {
-    operands.b[j] = tile_b0[step * B_GROUPS + tx + j * TX];
-  }
-  return operands;
-}
-
-fn load_operands_1(ty: u32, tx: u32, step: u32) -> Operands {
-  var operands: Operands;
-  for (var i = 0u; i < A_BLOCKS; i++) {
-    operands.a[i] = tile_a1[step * A_GROUPS + ((ty ^ ((step & 1u) * 4u)) % TY) + i * TY];
-  }
-  for (var j = 0u; j < B_BLOCKS; j++) {
-    operands.b[j] = tile_b1[step * B_GROUPS + tx + j * TX];
+    operands.b[j] = tile_b[at_b + j * TX];
   }
   return operands;
 }
@@ -136,50 +122,57 @@ fn main(
   let end = min(begin + params.k_chunk, params.k);
   let last = end - 1u;
   var c: Block;
-  var next = load_tiles(source, begin, last);
-  store_tiles_0(source, next);
+  var next = zero_past(load_tiles(source, begin, last), source, begin, last);
+  for (var i = 0u; i < A_LOADS; i++) {
+    tile_a[source.a_slot + i * (THREADS / DEPTH)] = next.a[i];
+  }
+  for (var i = 0u; i < B_LOADS; i++) {
+    tile_b[source.b_slot + i * THREADS] = next.b[i];
+  }
+  next = load_tiles(source, begin + DEPTH, last);
   workgroupBarrier();
 
-  // Two whole turns at a time; after them tile 0 holds what begins at k, and `operands` its first step.
-  var operands = load_operands_0(ty, tx, 0u);
+  var buffer = 0u;
+  var operands = load_operands(ty, tx, 0u, 0u);
   var k = begin;
-  for (; k + 2u * DEPTH <= end; k += 2u * DEPTH) {
-    next = load_tiles(source, k + DEPTH, last);
+  for (; k + 2u * DEPTH <= end; k += DEPTH) {
     for (var step = 1u; step < DEPTH; step++) {
-      let following = load_operands_0(ty, tx, step);
+      let following = load_operands(ty, tx, buffer, step);
       accumulate(&c, operands);
       operands = following;
     }
-    store_tiles_1(source, next);
-    workgroupBarrier();
-    var following = load_operands_1(ty, tx, 0u);
-    accumulate(&c, operands);
-    operands = following;
-
+    buffer = 1u - buffer;
+    for (var i = 0u; i < A_LOADS; i++) {
+      tile_a[buffer * (A_GROUPS * DEPTH) + source.a_slot + i * (THREADS / DEPTH)] = next.a[i];
+    }
+    for (var i = 0u; i < B_LOADS; i++) {
+      tile_b[buffer * (B_GROUPS * DEPTH) + source.b_slot + i * THREADS] = next.b[i];
+    }
     next = load_tiles(source, k + 2u * DEPTH, last);
-    for (var step = 1u; step < DEPTH; step++) {
-      let following = load_operands_1(ty, tx, step);
-      accumulate(&c, operands);
-      operands = following;
-    }
-    store_tiles_0(source, next);
     workgroupBarrier();
-    following = load_operands_0(ty, tx, 0u);
+    let following = load_operands(ty, tx, buffer, 0u);
     accumulate(&c, operands);
     operands = following;
   }
-
-  // What is left, less than two turns, step by step: what lies past the end stays in the tile.
-  if (k < end) {
-    next = load_tiles(source, k + DEPTH, last);
-    for (var step = 0u; step < min(DEPTH, end - k); step++) {
-      accumulate(&c, load_operands_0(ty, tx, step % DEPTH));
+  // The same, for the last one or two turns.
+  for (; k < end; k += DEPTH) {
+    for (var step = 1u; step < DEPTH; step++) {
+      let following = load_operands(ty, tx, buffer, step);
+      accumulate(&c, operands);
+      operands = following;
     }
-    store_tiles_1(source, next);
+    buffer = 1u - buffer;
+    next = zero_past(next, source, k + DEPTH, last);
+    for (var i = 0u; i < A_LOADS; i++) {
+      tile_a[buffer * (A_GROUPS * DEPTH) + source.a_slot + i * (THREADS / DEPTH)] = next.a[i];
+    }
+    for (var i = 0u; i < B_LOADS; i++) {
+      tile_b[buffer * (B_GROUPS * DEPTH) + source.b_slot + i * THREADS] = next.b[i];
+    }
     workgroupBarrier();
-    for (var step = DEPTH; step < end - k; step++) {
-      accumulate(&c, load_operands_1(ty, tx, step % DEPTH));
-    }
+    let following = load_operands(ty, tx, buffer, 0u);
+    accumulate(&c, operands);
+    operands = following;
   }
 
   let part = workgroup.z * params.m;

@@ -47,19 +47,6 @@ export function placeText(writer: FunctionWriter, place: Place, use: PlaceUse): 
   return { text, guards }
 }
 
-/** An element of an array in workgroup memory, as the array and the index in it. */
-export function workgroupElement(
-  writer: FunctionWriter,
-  place: IndexPlace,
-): { readonly array: string; readonly index: string } {
-  const state: Walk = { writer, use: 'store', guards: [], storage: undefined, firstIndex: undefined }
-  const array = walkPlaceText(state, place.base)
-  const type = place.base.type
-  if (typeof array !== 'string' || type.kind !== 'array' || type.length === undefined)
-    throw new TypeError('expected an array in workgroup memory')
-  return { array, index: fixedIndex(state, place, type.length) }
-}
-
 interface Walk {
   readonly writer: FunctionWriter
   readonly use: PlaceUse

@@ -14,7 +14,7 @@ import { isSafeDivisor, operationText, valueText } from './expression-text.ts'
 import { type FunctionWriter, isFixed, isSimple, unwrapped } from './function-writer.ts'
 import { literalText } from './literals.ts'
 import { writeFor, writeLoop, writeWhile } from './loop-text.ts'
-import { componentName, type PlaceText, placeText, workgroupElement } from './place-text.ts'
+import { componentName, type PlaceText, placeText } from './place-text.ts'
 import { hasPadding, zeroText } from './type-text.ts'
 
 /** Writes the statements of a block, without braces. */
@@ -43,11 +43,7 @@ export function writeStatement(writer: FunctionWriter, s: Statement): void {
       writer.line(`${declarationText(writer, s)};`)
       return
     case 'assign':
-      if (
-        writer.context.asyncCopies.copies.has(s) &&
-        s.target.kind === 'index-place' &&
-        s.value.kind === 'load'
-      )
+      if (writer.context.asyncCopies.copies.has(s) && s.value.kind === 'load')
         writeAsyncCopy(writer, s.target, s.value.place)
       else writeAssign(writer, s.target, s.value)
       return
@@ -136,9 +132,9 @@ function writeAssign(writer: FunctionWriter, target: Place, value: Expression): 
 }
 
 /** Neither place has conditions: there are none in workgroup memory, and loads are brought inside by `min`. */
-function writeAsyncCopy(writer: FunctionWriter, target: IndexPlace, source: Place): void {
-  const { array, index } = workgroupElement(writer, target)
-  writer.line(`async_copy(${array}, ${index}, ${placeText(writer, source, 'load').text});`)
+function writeAsyncCopy(writer: FunctionWriter, target: Place, source: Place): void {
+  const to = placeText(writer, target, 'store').text
+  writer.line(`async_copy(${to}, ${placeText(writer, source, 'load').text});`)
 }
 
 /** A place whose indices are evaluated now, for a value whose evaluation could change them. */

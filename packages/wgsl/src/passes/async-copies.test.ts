@@ -245,10 +245,10 @@ describe('their translation', () => {
 
   it('is a plain assignment with bounds: trap', () => {
     expect(emitCuda(module, { bounds: 'clamp' }).parts.body).toContain(
-      '  async_copy(tile_, t_, a_[min(n_ + t_, a_length - 1u)]);\n  async_wait();\n  __syncthreads();',
+      '  async_copy(tile_[t_], a_[min(n_ + t_, a_length - 1u)]);\n  async_wait();\n  __syncthreads();',
     )
     expect(emitCuda(module, { bounds: 'unchecked' }).parts.body).toContain(
-      'async_copy(tile_, t_, a_[n_ + t_]);',
+      'async_copy(tile_[t_], a_[n_ + t_]);',
     )
     expect(emitCuda(module, { bounds: 'trap' }).source).not.toContain('async')
   })

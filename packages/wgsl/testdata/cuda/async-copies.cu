@@ -92,14 +92,13 @@ template <unsigned chunks, class T> WGSL_FN T load_uniform(const T* from) {
   memcpy(&value, words, sizeof(T));
   return value;
 }
-// Copies 16 bytes from global memory to an element of a workgroup array past the registers; they are there after
-// 'async_wait'. The address is computed in 32 bits, so that what is constant in the index costs no instruction.
-template <class A, class T> WGSL_FN void async_copy(A& to, unsigned index, const T& from) {
+// Copies 16 bytes from global to workgroup memory past the registers; they are there after 'async_wait'.
+template <class T> WGSL_FN void async_copy(T& to, const T& from) {
   static_assert(sizeof(T) == 16, "size of the copy");
 #if __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" :: "r"((unsigned)__cvta_generic_to_shared(&to) + index * 16u), "l"(&from));
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" :: "r"((unsigned)__cvta_generic_to_shared(&to)), "l"(&from));
 #else
-  to[index] = from;
+  to = from;
 #endif
 }
 WGSL_FN void async_wait() {
@@ -140,14 +139,14 @@ extern "C" __global__ void __launch_bounds__(64) main_(
   const vec3u group_(blockIdx.x, blockIdx.y, blockIdx.z);
   const unsigned first_ = (group_.x * 512u) + thread_;
   vec4f sum_ = vec4f{};
-  async_copy(even_, thread_, source_[min(first_, source_length - 1u)]);
-  async_copy(even_, thread_ + 64u, source_[min(first_ + 64u, source_length - 1u)]);
+  async_copy(even_[thread_], source_[min(first_, source_length - 1u)]);
+  async_copy(even_[thread_ + 64u], source_[min(first_ + 64u, source_length - 1u)]);
   async_wait();
   __syncthreads();
   for (unsigned turn_ = 0u; turn_ < turns_.x; turn_ += 2u) {
     const unsigned next_ = first_ + ((turn_ + 1u) * 128u);
     _Pragma("unroll") for (unsigned part_ = 0u; part_ < 2u; part_ += 1u) {
-      async_copy(odd_, thread_ + (part_ * 64u), source_[min(next_ + (part_ * 64u), source_length - 1u)]);
+      async_copy(odd_[thread_ + (part_ * 64u)], source_[min(next_ + (part_ * 64u), source_length - 1u)]);
     }
     for (unsigned i_ = 0u; i_ < 128u; i_ += 1u) {
       sum_ = sum_ + even_[(i_ + thread_) & 127u];
@@ -157,8 +156,8 @@ extern "C" __global__ void __launch_bounds__(64) main_(
     if ((turn_ + 1u) >= turns_.x) {
       break;
     }
-    async_copy(even_, thread_, source_[min(next_ + 128u, source_length - 1u)]);
-    async_copy(even_, thread_ + 64u, source_[min(next_ + 192u, source_length - 1u)]);
+    async_copy(even_[thread_], source_[min(next_ + 128u, source_length - 1u)]);
+    async_copy(even_[thread_ + 64u], source_[min(next_ + 192u, source_length - 1u)]);
     for (unsigned i_1 = 0u; i_1 < 128u; i_1 += 1u) {
       sum_ = sum_ + odd_[(i_1 + thread_) & 127u];
     }

@@ -60,14 +60,13 @@ template <unsigned chunks, class T> WGSL_FN T load_uniform(const T* from) {
   {
     provides: ['async_copy', 'async_wait'],
     ptx: true,
-    source: `// Copies 16 bytes from global memory to an element of a workgroup array past the registers; they are there after
-// 'async_wait'. The address is computed in 32 bits, so that what is constant in the index costs no instruction.
-template <class A, class T> WGSL_FN void async_copy(A& to, unsigned index, const T& from) {
+    source: `// Copies 16 bytes from global to workgroup memory past the registers; they are there after 'async_wait'.
+template <class T> WGSL_FN void async_copy(T& to, const T& from) {
   static_assert(sizeof(T) == 16, "size of the copy");
 #if __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" :: "r"((unsigned)__cvta_generic_to_shared(&to) + index * 16u), "l"(&from));
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" :: "r"((unsigned)__cvta_generic_to_shared(&to)), "l"(&from));
 #else
-  to[index] = from;
+  to = from;
 #endif
 }
 WGSL_FN void async_wait() {
