@@ -309,9 +309,10 @@ function releaseMemory(
 
 /**
  * `one-graph`: the driver orders commands on different GPUs. `graph-per-gpu`: kernels that signal and wait do, where all GPUs of a program
- * reach one another. `auto`: the driver where GPUs copy megabytes to each other, else what the first runs of a program find to be quicker.
+ * reach one another. `auto`: the driver where GPUs copy megabytes to each other, else the kernels. `timed`: the same, but where no megabytes
+ * are copied what the first runs of a program find to be the quickest of the two and of chains of commands.
  */
-export type Lowering = 'auto' | 'one-graph' | 'graph-per-gpu'
+export type Lowering = 'auto' | 'one-graph' | 'graph-per-gpu' | 'timed'
 
 /** Copies between GPUs from which on an edge by the driver (6 µs) costs less than what waiting kernels hold up. */
 const drivenByteLength = 2 ** 20
@@ -325,9 +326,8 @@ function arrangementsFor(plan: Plan, host: ExecutableHost): readonly Arrangement
   const gpus = gpusOf(plan, host)
   if (host.lowering === 'one-graph' || gpus.length < 2 || !allReach(gpus, host)) return ['one-graph']
   if (host.lowering === 'graph-per-gpu') return ['branches']
-  return hasLinkCopies(plan, { ...linksOf(host), byteLengthAbove: drivenByteLength })
-    ? ['one-graph']
-    : ['chain', 'branches', 'one-graph']
+  if (hasLinkCopies(plan, { ...linksOf(host), byteLengthAbove: drivenByteLength })) return ['one-graph']
+  return host.lowering === 'timed' ? ['chain', 'branches', 'one-graph'] : ['branches']
 }
 
 function gpusOf(plan: Plan, host: ExecutableHost): number[] {

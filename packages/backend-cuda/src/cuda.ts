@@ -21,8 +21,8 @@ export interface CudaOptions {
   /** False denies kernels other devices' memory, virtual devices' too: for testing what needs no peer access. */
   readonly peerAccess?: boolean
   /**
-   * How programs over several GPUs become CUDA graphs; default `auto`: one graph where GPUs copy megabytes to each other, else the
-   * arrangement that a program's first runs find to be the quickest.
+   * How programs over several GPUs become CUDA graphs; default `auto`: one graph where GPUs copy megabytes to each other, else one for each GPU.
+   * `timed` tries several arrangements of the latter programs in their first runs.
    */
   readonly lowering?: Lowering
   /** Names or paths of the NVIDIA libraries, tried in order; default: the loader's, then the usual folders. */

@@ -104,7 +104,7 @@ it.each(['one-graph', 'graph-per-gpu'] as const)(
 )
 
 it('turns to another arrangement where the driver has no memory for one', async () => {
-  const runtime = await open([0, 1], 'auto')
+  const runtime = await open([0, 1], 'timed')
   const { program, counts } = await countingProgram(runtime)
   const executable = await runtime.instantiate(program)
   // Too few for one graph on each GPU twice, enough for one over both.
