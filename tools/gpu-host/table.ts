@@ -86,7 +86,7 @@ function add(report: Report, variant?: string, work = workOf[report.algorithm] ?
   save()
   const shape = Object.values(result.shape).join('×')
   console.error(
-    `${result.work} ${result.variant} ${shape} on ${result.devices}: ${(1e3 * result.seconds).toFixed(4)} ms, ${(result.rate / 1e9).toFixed(1)} G${result.unit} ${result.verified ? '' : report.checked ? 'WRONG' : 'not verified'}`,
+    `${Math.round(performance.now() / 1000)} s: ${result.work} ${result.variant} ${shape} on ${result.devices}: ${(1e3 * result.seconds).toFixed(4)} ms, ${(result.rate / 1e9).toFixed(1)} G${result.unit} ${result.verified ? '' : report.checked ? 'WRONG' : 'not verified'}`,
   )
 }
 
