@@ -54,7 +54,7 @@ export function figures(name: string, table: Table, path: string): string {
       if (cuda === undefined) return []
       const shape = Object.values(webgpu.shape).join(' × ')
       return [
-        `| ${webgpu.work} ${shape} | ${rate(webgpu)} | ${rate(cuda)} | ${(webgpu.rate / cuda.rate).toFixed(2)} |`,
+        `| ${webgpu.work} ${shape}${webgpu.verified ? '' : ' (not verified)'} | ${rate(webgpu)} | ${rate(cuda)} | ${(webgpu.rate / cuda.rate).toFixed(2)} |`,
       ]
     })
     return [`${source}.`, '', '| work, 1 GPU | WebGPU | CUDA | ratio |', '|---|---|---|---|', ...rows].join(

@@ -181,7 +181,7 @@ def cublas_library():
     raise OSError("libcublas.so.12 or .13 is not found")
 
 
-def gemm_host(n, devices, blocks=(1024, 2048, 4096)):
+def gemm_host(n, devices, blocks=(1024, 2048, 4096, 8192)):
     """cuBLASXt, page-locked operands, its best block size (it computes in column-major order: C' = B' A')."""
     library = cublas_library()
     handle = ctypes.c_void_p()
@@ -205,7 +205,7 @@ def gemm_host(n, devices, blocks=(1024, 2048, 4096)):
 
     best = None
     rounds = ROUNDS if n <= 16384 else 3
-    for block in blocks:
+    for block in (block for block in blocks if block < n):
         assert library.cublasXtSetBlockDim(handle, block) == 0
         seconds = host_median(run, devices, rounds=3 if best else 3, warm=1)
         if best is None or seconds < best[1]:
