@@ -113,6 +113,13 @@ describe('asynchronous copies', () => {
     expect(copies(fill('if (v > 3u) { continue; } workgroupBarrier();'))).toEqual([])
   })
 
+  it('are not found where the condition of a counted loop copies too, once more than the body', () => {
+    const fetch = 'fn fetch(k: u32) -> u32 { tile[k] = a[k]; return n; }'
+    const loop = 'for (var k = 0u; min(fetch(k), 4u) > k; k++) {}'
+    expect(copies(`tile[4] = a[9];\n${loop}`, fetch)).toEqual([])
+    expect(copies(`${loop}\ntile[4] = a[9];`, fetch)).toEqual([])
+  })
+
   it('tell elements apart only while what their indices name keeps its value', () => {
     expect(copies('var s = t;\ntile[s] = a[t];\ntile[s + 1u] = a[t];')).toEqual([2, 3])
     expect(copies('var s = t;\ntile[s + 1u] = a[t];\ns += 1u;\ntile[s] = a[t];')).toEqual([])

@@ -296,6 +296,8 @@ class Analysis {
   #countedLoop(s: For) {
     const counter = counterOf(s)
     if (counter?.step === undefined || counter.step === 0 || this.#hasBarrier(s)) return undefined
+    // The condition is evaluated once more than the body: no copy may stand in a function that it calls.
+    if (hasCall(counter.bound)) return undefined
     if (!this.#forms.isNamedAlways(counter.variable)) return undefined
     const from = this.#forms.of(counter.from)
     if (from === undefined || from.isMutable) return undefined
@@ -540,6 +542,17 @@ class Analysis {
     }
     return known
   }
+}
+
+function hasCall(e: Expression): boolean {
+  let found = false
+  walk(e, {
+    expression: (inner) => {
+      if (inner.kind === 'call') found = true
+      return !found
+    },
+  })
+  return found
 }
 
 function isBarrier(e: BuiltinCall): boolean {
