@@ -1,6 +1,6 @@
-import type { Device } from '@tandem-gpu/core'
+import type { CompileOptions, Device, DeviceGroup } from '@tandem-gpu/core'
 import { expect, it } from 'vitest'
-import { chooseBlocking, matmulCandidates } from './matmul-kernels.ts'
+import { chooseBlocking, compileMatmul, matmulCandidates } from './matmul-kernels.ts'
 
 /** A hardware device, as far as the choice of blocks looks at it. */
 function deviceWith(maxWorkgroupInvocations: number, maxWorkgroupMemoryByteLength: number): Device {
@@ -69,4 +69,23 @@ it('transposes A first where a device multiplies many rows by many columns, and 
   expect(matmulCandidates(software, { m: 8192, n: 8192, k: 8192 })).toEqual([
     { body: 'registers', tileRows: 32, tileColumns: 32, parts: 1 },
   ])
+})
+
+it('compiles nothing for a tile that does not exist', async () => {
+  const compiled: (string | undefined)[] = []
+  const group = {
+    software: false,
+    devices: [large],
+    async compile({ label }: CompileOptions) {
+      compiled.push(label)
+      return { destroy() {} }
+    },
+  } as unknown as DeviceGroup
+  const tile = { body: 'transposed', tileColumns: 128, parts: 1 } as const
+  await expect(compileMatmul(group, 'f32', { ...tile, tileRows: 99 })).rejects.toThrow(
+    'no transposed tile of 99',
+  )
+  expect(compiled).toEqual([])
+  ;(await compileMatmul(group, 'f32', { ...tile, tileRows: 128 })).destroy()
+  expect(compiled.length).toBe(3)
 })

@@ -243,15 +243,15 @@ export async function compileMatmul(
   type: MatmulType,
   blocking: MatmulBlocking,
 ): Promise<MatmulKernels> {
-  const transposing =
-    blocking.body === 'transposed' ? compileTranspose(group, type, undefined, false) : undefined
+  // Throws for a blocking that does not exist, before anything is compiled.
+  const sources = {
+    vector: matmulSource(type, blocking, true),
+    scalar: matmulSource(type, blocking, false),
+    splitSum: blocking.parts > 1 ? splitSumSource(type) : undefined,
+  }
   const [product, transpose] = await Promise.allSettled([
-    compileAll(group, {
-      vector: matmulSource(type, blocking, true),
-      scalar: matmulSource(type, blocking, false),
-      splitSum: blocking.parts > 1 ? splitSumSource(type) : undefined,
-    }),
-    transposing,
+    compileAll(group, sources),
+    blocking.body === 'transposed' ? compileTranspose(group, type, undefined, false) : undefined,
   ])
   const compiled = [product, transpose].flatMap((result) =>
     result.status === 'fulfilled' && result.value ? [result.value] : [],

@@ -334,21 +334,29 @@ describeOnBackends('matmul', (backend) => {
       tileColumns: 128,
       parts: 1,
     })
-    const { m, n, k } = { m: 6, n: 7, k: 9 }
+    const [m, k] = [6, 9]
     const a = random('f32', m * k, 1) as Float32Array<ArrayBuffer>
-    const b = random('f32', k * n, 2) as Float32Array<ArrayBuffer>
     const x = await device.allocate('f32', [m, k])
-    const y = await device.allocate('f32', [k, n])
-    const z = await device.allocate('f32', [m, n])
     await group.queue.write(x, a)
-    await group.queue.write(y, b)
-    const program = group.record((r) => recordMatmul(r, kernels, x, y, z))
-    expect(program.plan.commands.map(({ label }) => label)).toEqual(['matmul'])
-    await group.queue.run(program)
-    const verifier = await matmulVerifier('f32', { m, n, k }, a, b)
-    await verifier.rows(0, await group.queue.read(z))
-    expect(verifier.result()).toMatchObject({ verified: true })
-    for (const resource of [program, kernels, x, y, z]) resource.destroy()
+    // Columns of B and C, columns before B in its matrix.
+    for (const [n, before] of [
+      [7, 0],
+      [8, 1],
+    ] as const) {
+      const b = random('f32', k * n, 2) as Float32Array<ArrayBuffer>
+      const whole = await device.allocate('f32', [k, before + n])
+      const y = whole.block(0, before, k, n)
+      const z = await device.allocate('f32', [m, n])
+      await group.queue.write(y, b)
+      const program = group.record((r) => recordMatmul(r, kernels, x, y, z))
+      expect(program.plan.commands.map(({ label }) => label)).toEqual(['matmul'])
+      await group.queue.run(program)
+      const verifier = await matmulVerifier('f32', { m, n, k }, a, b)
+      await verifier.rows(0, await group.queue.read(z))
+      expect(verifier.result()).toMatchObject({ verified: true })
+      for (const resource of [program, whole, z]) resource.destroy()
+    }
+    for (const resource of [kernels, x]) resource.destroy()
   })
 
   it('takes A transposed for large products on hardware, resident and streamed, where memory allows', async ({

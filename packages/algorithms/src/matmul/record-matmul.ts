@@ -49,7 +49,8 @@ export function recordPaddedMatmul<T extends MatmulType>(
         ? recorder.devices[options.device]!
         : options.device
   const label = options.label ?? 'matmul'
-  const left = leftRows(recorder, kernels, a, { device, label, k, cStride: c.stride, needed: wideRows(c) })
+  const needed = wide(b) && wideRows(c)
+  const left = leftRows(recorder, kernels, a, { device, label, k, cStride: c.stride, needed })
   left.arrive(0, m)
   recordLeftMatmul(recorder, kernels, left.parts(0, m), b, c, { device, label })
 }
