@@ -42,7 +42,9 @@ export function programText(
         target === 'cpu'
           ? k.parts.body.replace('extern "C" __global__', 'static __global__')
           : k.parts.body.replace('extern "C" __global__', '__global__')
-      return `${before(i)}namespace k${i} {\n${body}\n}`
+      // Files of one program number their kernels alike: without a name the linker cannot take one's functions for another's.
+      const names = target === 'cpu' ? `namespace k${i} { namespace` : `namespace k${i}`
+      return `${before(i)}${names} {\n${body}\n}${target === 'cpu' ? ' }' : ''}`
     }),
     '}',
   ].join('\n')
