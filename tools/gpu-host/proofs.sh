@@ -112,3 +112,5 @@ others $((3 % count)) &
 wait $two $one $!
 keep
 cat "$logs/summary.txt"
+# What fails without a library is meant to.
+! grep -v '^without-' "$logs/summary.txt" | grep -qE 'exit [1-9]|not verified: [1-9]'

@@ -28,7 +28,7 @@ export interface TransposeOptions<T extends TransposeType = TransposeType>
   readonly input?: ElementSource<T>
   /** Receives `columns × rows` elements, row-major. */
   readonly output?: ElementSink<T>
-  /** Default: what suits the devices. Naming a kernel, `chooseTransport` or `piecesPerTile` leaves nothing to tune. */
+  /** Default: what suits the devices. Naming a kernel, `chooseTransport`, `piecesPerTile` or `arrivalSlots` leaves nothing to tune. */
   readonly kernel?: TransposeVariant
   /** Default `overlapped`. */
   readonly schedule?: Schedule
@@ -83,8 +83,14 @@ export async function transpose<T extends TransposeType>(
     owned.push(output)
     await writeSharded(group, input, source)
 
-    const { kernel: variant, piecesPerTile, transport = 'auto' } = options
-    const free = [variant, options.chooseTransport, piecesPerTile].every((option) => option === undefined)
+    const {
+      kernel: variant,
+      chooseTransport: chooses,
+      piecesPerTile,
+      arrivalSlots,
+      transport = 'auto',
+    } = options
+    const free = [variant, chooses, piecesPerTile, arrivalSlots].every((option) => option === undefined)
     const tuned =
       options.tuning && free && !group.software
         ? await tuneTranspose(group, input, output, options)

@@ -17,7 +17,10 @@ import { IndexForms } from './index-forms.ts'
 import { counterOf, tripCount } from './loops.ts'
 import type { Ranges } from './ranges.ts'
 
-/** Copies from storage to workgroup memory that may still be under way after their statement, and where they are waited for. */
+/**
+ * Copies from storage to workgroup memory that may still be under way after their statement, and where they are waited for. Where two copies
+ * have indices past the array's end, WGSL lets each go to any element: here to the last one, in either order.
+ */
 export interface AsyncCopies {
   /** `tile[i] = buffer[j]`, to be written as an asynchronous copy. */
   readonly copies: ReadonlySet<Assign>
