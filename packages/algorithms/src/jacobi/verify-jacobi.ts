@@ -78,13 +78,11 @@ async function lastPassCheck(result: JacobiResult): Promise<Verification> {
     const length = Math.min(rows, row + count + behind) - first
     const source =
       result.source && (await readElements(result.source, 'f32', first * columns, length * columns))
-    let before = Float32Array.from(
-      await readElements(result.previous, 'f32', first * columns, length * columns),
-    )
+    let before = (await readElements(result.previous, 'f32', first * columns, length * columns)).slice()
     let expected = before
     for (let sweep = 0; sweep < behind; sweep++) {
       before = expected
-      expected = Float32Array.from(before)
+      expected = before.slice()
       const inner = sweepRowsF32(columns, before, source, 1, length - 2)
       for (let line = 1; line < length - 1; line++)
         expected.set(inner.subarray((line - 1) * columns + 1, line * columns - 1), line * columns + 1)
