@@ -52,7 +52,7 @@ export function figures(name: string, table: Table, path: string): string {
           JSON.stringify(r.shape) === JSON.stringify(webgpu.shape),
       )
       if (cuda === undefined) return []
-      const shape = Object.values(webgpu.shape).join(' × ')
+      const shape = `${Object.values(webgpu.shape).join(' × ')}${webgpu.variant.replace(/^tandem webgpu \w+/, '')}`
       return [
         `| ${webgpu.work} ${shape}${webgpu.verified ? '' : ' (not verified)'} | ${rate(webgpu)} | ${rate(cuda)} | ${(webgpu.rate / cuda.rate).toFixed(2)} |`,
       ]

@@ -30,7 +30,7 @@ proof() {
 }
 
 nvidia-smi >"$logs/nvidia-smi.txt"
-proof 0 60 devices bash $bundle tandem devices --backend cuda # unpacks the bundle before the jobs share it
+proof 0 60 doctor bash $bundle tandem doctor --backend cuda # unpacks the bundle before the jobs share it
 export GPU_BUNDLE_UNPACKED=1 TANDEM_TEST_BACKEND=cuda
 count=$(nvidia-smi -L | wc -l)
 all=$(seq -s, 0 $((count - 1)))
@@ -46,8 +46,9 @@ tandem() { # tandem NAME ARGUMENTS...
 same() { # same WHAT FILES...: how many different contents
   echo "$1: $(sha256sum "${@:2}" | cut -c1-16 | sort | uniq -c | tr -s ' \n' ' ')" >>"$logs/summary.txt"
 }
+tandem devices devices
 tandem topology topology
-tandem select select --count 1 --by utilization --explain
+tandem select select --count $(((count + 1) / 2)) --by utilization --explain
 tandem bandwidth bandwidth
 for schedule in overlapped serial; do
   tandem "transpose-$schedule" transpose --rows 768 --cols 1024 --devices "$count" --schedule $schedule --json

@@ -25,23 +25,24 @@ export function referenceJacobi(
   return from
 }
 
-/** One sweep of some rows with the kernels' rounding after every operation: the same bits, where the device keeps subnormal numbers. */
+/**
+ * One sweep of the rows `firstRow` to `firstRow + rows`, from one state into the same places of another, with the kernels' rounding after every
+ * operation: the same bits, where the device keeps subnormal numbers. Leaves the outer columns alone.
+ */
 export function sweepRowsF32(
   columns: number,
-  before: Float32Array,
+  from: Float32Array,
+  to: Float32Array,
   source: Float32Array | undefined,
   firstRow: number,
   rows: number,
-): Float32Array<ArrayBuffer> {
-  const after = new Float32Array(rows * columns)
+): void {
   const f = Math.fround
-  for (let row = 0; row < rows; row++)
-    for (let column = 1; column < columns - 1; column++) {
-      const at = (firstRow + row) * columns + column
-      const sum = f(f(before[at - 1]! + before[at + 1]!) + f(before[at - columns]! + before[at + columns]!))
-      after[row * columns + column] = 0.25 * f(sum + (source ? source[at]! : 0))
+  for (let row = firstRow; row < firstRow + rows; row++)
+    for (let at = row * columns + 1; at < (row + 1) * columns - 1; at++) {
+      const sum = f(f(from[at - 1]! + from[at + 1]!) + f(from[at - columns]! + from[at + columns]!))
+      to[at] = 0.25 * (source ? f(sum + source[at]!) : sum)
     }
-  return after
 }
 
 /** `iterations` sweeps with the kernels' rounding. */
@@ -52,12 +53,10 @@ export function referenceJacobiF32(
 ): Float32Array<ArrayBuffer> {
   const rounded = source && Float32Array.from(source)
   let from = Float32Array.from(state)
-  for (let iteration = 0; iteration < iterations && rows > 2 && columns > 2; iteration++) {
-    const inner = sweepRowsF32(columns, from, rounded, 1, rows - 2)
-    const next = Float32Array.from(from)
-    for (let row = 1; row < rows - 1; row++)
-      next.set(inner.subarray((row - 1) * columns + 1, row * columns - 1), row * columns + 1)
-    from = next
+  let to = from.slice()
+  for (let iteration = 0; iteration < iterations; iteration++) {
+    sweepRowsF32(columns, from, to, rounded, 1, rows - 2)
+    ;[from, to] = [to, from]
   }
   return from
 }

@@ -78,14 +78,11 @@ async function lastPassCheck(result: JacobiResult): Promise<Verification> {
     const length = Math.min(rows, row + count + behind) - first
     const source =
       result.source && (await readElements(result.source, 'f32', first * columns, length * columns))
-    let before = (await readElements(result.previous, 'f32', first * columns, length * columns)).slice()
-    let expected = before
+    let expected = (await readElements(result.previous, 'f32', first * columns, length * columns)).slice()
+    let before = expected.slice()
     for (let sweep = 0; sweep < behind; sweep++) {
-      before = expected
-      expected = before.slice()
-      const inner = sweepRowsF32(columns, before, source, 1, length - 2)
-      for (let line = 1; line < length - 1; line++)
-        expected.set(inner.subarray((line - 1) * columns + 1, line * columns - 1), line * columns + 1)
+      ;[before, expected] = [expected, before]
+      sweepRowsF32(columns, before, expected, source, 1, length - 2)
     }
     const after = await readElements(result.final, 'f32', row * columns, count * columns)
     for (let line = 0; line < count; line++)
@@ -93,7 +90,7 @@ async function lastPassCheck(result: JacobiResult): Promise<Verification> {
         const value = after[line * columns + column]!
         const at = (row - first + line) * columns + column
         change = Math.max(change, Math.abs(Math.fround(value - before[at]!)))
-        if (Object.is(value, expected[at]!) || value === expected[at]!) continue
+        if (value === expected[at]! || Object.is(value, expected[at]!)) continue
         const error = Math.abs(value - expected[at]!)
         if (error <= flushed) flushedCells++
         else different++
