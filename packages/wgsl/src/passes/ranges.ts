@@ -6,16 +6,13 @@ import type {
   Call,
   CompoundAssign,
   Expression,
-  For,
   Index,
   IndexPlace,
   IrFunction,
   IrModule,
-  LocalVariable,
   Parameter,
   Place,
   Statement,
-  SwizzleAssign,
   Type,
 } from '../ir.ts'
 import { rootOf } from '../walk.ts'
@@ -28,10 +25,12 @@ import {
   wholeComponents,
   zeroComponents,
 } from './component-ranges.ts'
+import { ConditionFacts } from './condition-facts.ts'
 import { alwaysLeaves, isStraight } from './control-flow.ts'
 import { type Fact, Facts, Keys, lengthKey } from './facts.ts'
 import { applyOperator, contains, type Interval, interval, join, meet, whole } from './interval.ts'
-import { counterOf } from './loops.ts'
+import { RecordedRanges } from './recorded-ranges.ts'
+import { VariableRanges } from './variable-ranges.ts'
 
 export type { Interval } from './interval.ts'
 
@@ -56,21 +55,19 @@ export function findRanges(module: IrModule): Ranges {
   const analysis = new RangeAnalysis(module)
   // Callers before callees: a parameter takes what its calls pass.
   for (const fn of [...module.functions].reverse()) analysis.run(fn)
-  return analysis
+  return analysis.found
 }
 
-class RangeAnalysis implements Ranges {
+/** Walks functions, statement by statement, with what is known there. */
+class RangeAnalysis {
+  readonly found = new RecordedRanges()
   readonly #module: IrModule
   readonly #keys = new Keys()
   readonly #parameters = new Map<Parameter, Components>()
   readonly #lets = new Map<number, Components>()
-  readonly #variables = new Map<LocalVariable, Components>()
-  readonly #intervals = new Map<Expression, Interval>()
-  readonly #inside = new Map<IndexPlace | Index, boolean>()
-  readonly #exact = new Map<object, boolean>()
+  readonly #variables = new VariableRanges()
+  readonly #conditions = new ConditionFacts(this.#keys, (e) => this.#quiet(e))
   #recording = false
-  #changed = false
-  #pass = 0
   #callDepth = 0
   #facts = new Facts()
 
@@ -78,35 +75,18 @@ class RangeAnalysis implements Ranges {
     this.#module = module
   }
 
-  interval(e: Expression): Interval | undefined {
-    if (e.kind === 'literal' && typeof e.value === 'number' && whole(e.type.scalar) !== undefined)
-      return interval(e.value, e.value)
-    return this.#intervals.get(e)
-  }
-
-  isInside(access: IndexPlace | Index): boolean {
-    return this.#inside.get(access) ?? false
-  }
-
-  adopt(copy: IndexPlace, original: IndexPlace): void {
-    this.#inside.set(copy, this.isInside(original))
-  }
-
-  isExact(operation: Binary | CompoundAssign): boolean {
-    return this.#exact.get(operation) ?? false
-  }
-
   run(fn: IrFunction): void {
     for (const p of fn.parameters)
       if (p.builtin !== undefined) this.#parameters.set(p, builtinComponents(this.#module, p))
     this.#recording = false
-    for (this.#pass = 0; this.#pass < mostPasses; this.#pass++) {
-      this.#changed = false
+    for (let pass = 0; pass < mostPasses; pass++) {
+      this.#variables.isWidening = pass >= passesBeforeWidening
+      this.#variables.hasGrown = false
       this.#facts = new Facts()
       this.#statement(fn.body)
-      if (!this.#changed) break
+      if (!this.#variables.hasGrown) break
     }
-    if (this.#changed) for (const [v] of this.#variables) this.#variables.set(v, wholeComponents(v.type)!)
+    if (this.#variables.hasGrown) this.#variables.giveUp()
     this.#recording = true
     this.#facts = new Facts()
     this.#statement(fn.body)
@@ -128,28 +108,30 @@ class RangeAnalysis implements Ranges {
       }
       case 'var': {
         const value = s.initial === undefined ? zeroComponents(s.variable.type) : this.#value(s.initial)
-        if (value !== undefined) this.#assign(s.variable, value)
+        if (value !== undefined) this.#variables.assign(s.variable, value)
         return
       }
       case 'assign': {
         this.#place(s.target)
-        const value = this.#value(s.value)
-        this.#store(s.target, value)
+        this.#variables.store(s.target, this.#value(s.value))
         return
       }
       case 'compound-assign':
         this.#compound(s)
         return
       case 'swizzle-assign':
-        this.#swizzleAssign(s)
+        this.#place(s.target)
+        this.#variables.storeSwizzle(s, this.#value(s.value))
         return
       case 'evaluate':
         this.#value(s.value)
         return
       case 'if':
         this.#value(s.condition)
-        this.#under(this.#conditions(s.condition, true), [s.then], () => this.#statement(s.then))
-        this.#under(this.#conditions(s.condition, false), [s.otherwise], () => this.#statement(s.otherwise))
+        this.#under(this.#conditions.of(s.condition, true), [s.then], () => this.#statement(s.then))
+        this.#under(this.#conditions.of(s.condition, false), [s.otherwise], () =>
+          this.#statement(s.otherwise),
+        )
         return
       case 'switch':
         this.#value(s.selector)
@@ -163,10 +145,7 @@ class RangeAnalysis implements Ranges {
       case 'for': {
         this.#statement(s.initial)
         if (s.condition !== undefined) this.#value(s.condition)
-        const facts = s.condition === undefined ? [] : this.#conditions(s.condition, true)
-        const last = this.#lastCount(s)
-        if (last !== undefined) facts.push(last)
-        this.#under(facts, [s.body], () => {
+        this.#under(this.#conditions.inside(s), [s.body], () => {
           this.#statement(s.body)
           this.#statement(s.update)
         })
@@ -174,7 +153,7 @@ class RangeAnalysis implements Ranges {
       }
       case 'while':
         this.#value(s.condition)
-        this.#under(this.#conditions(s.condition, true), [s.body], () => this.#statement(s.body))
+        this.#under(this.#conditions.of(s.condition, true), [s.body], () => this.#statement(s.body))
         return
       case 'return':
         if (s.value !== undefined) this.#value(s.value)
@@ -193,28 +172,11 @@ class RangeAnalysis implements Ranges {
       if (s.kind !== 'if') continue
       const rest = block.statements.slice(i + 1)
       if (alwaysLeaves(s.then))
-        this.#facts = this.#facts.with(this.#conditions(s.condition, false), [s.otherwise, ...rest])
+        this.#facts = this.#facts.with(this.#conditions.of(s.condition, false), [s.otherwise, ...rest])
       if (s.otherwise !== undefined && alwaysLeaves(s.otherwise))
-        this.#facts = this.#facts.with(this.#conditions(s.condition, true), [s.then, ...rest])
+        this.#facts = this.#facts.with(this.#conditions.of(s.condition, true), [s.then, ...rest])
     }
     this.#facts = outer
-  }
-
-  /** A counter with a constant start and step stops short of its bound: 0, 8, 16, 24 below 32. */
-  #lastCount(s: For): Fact | undefined {
-    const c = counterOf(s)
-    if (c?.step === undefined || c.step <= 0 || (c.operator !== '<' && c.operator !== '<=')) return undefined
-    const from = this.#quiet(c.from)?.[0]
-    const bound = this.#quiet(c.bound)?.[0]
-    if (from === undefined || bound === undefined || from.low !== from.high) return undefined
-    const most = c.operator === '<' ? bound.high - 1 : bound.high
-    const high = from.low + c.step * Math.floor((most - from.low) / c.step)
-    if (high < from.low) return undefined
-    return {
-      kind: 'interval',
-      key: { text: `$${c.variable.id}`, variables: [c.variable] },
-      range: interval(from.low, high),
-    }
   }
 
   #under(facts: readonly Fact[], region: readonly (Statement | undefined)[], inside: () => void): void {
@@ -228,152 +190,7 @@ class RangeAnalysis implements Ranges {
     this.#place(s.target)
     const left = this.#loaded(s.target)
     const right = this.#value(s.value)
-    this.#store(s.target, this.#operate(s, s.operator, left, right, s.target.type))
-  }
-
-  #swizzleAssign(s: SwizzleAssign): void {
-    this.#place(s.target)
-    const value = this.#value(s.value)
-    if (s.target.kind !== 'variable' || s.target.variable.kind !== 'local-variable') return
-    const known = this.#variables.get(s.target.variable)
-    const all = wholeComponents(s.target.type)
-    if (all === undefined) return
-    const next = [...(known ?? all)]
-    for (const [i, c] of s.components.entries())
-      next[c] =
-        s.operator === undefined && value !== undefined ? join(next[c]!, value[i] ?? all[c]!) : all[c]!
-    this.#assign(s.target.variable, next)
-  }
-
-  /** Widens what a variable can be by what is stored in it. */
-  #assign(variable: LocalVariable, value: Components): void {
-    const known = this.#variables.get(variable)
-    if (known === undefined) {
-      this.#variables.set(variable, value)
-      this.#changed = true
-      return
-    }
-    const all = wholeComponents(variable.type)!
-    let grew = false
-    const next = known.map((k, c) => {
-      const v = value[c] ?? value[0]!
-      if (contains(k, v)) return k
-      grew = true
-      if (this.#pass < passesBeforeWidening) return join(k, v)
-      // Zero is a likely bound for what shrinks: one more guess before none.
-      const low = v.low >= k.low ? k.low : v.low >= 0 && k.low > 0 ? 0 : all[c]!.low
-      return interval(low, v.high > k.high ? all[c]!.high : k.high)
-    })
-    if (!grew) return
-    this.#variables.set(variable, next)
-    this.#changed = true
-  }
-
-  #store(target: Place, value: Components | undefined): void {
-    const root = rootOf(target)
-    if (root.kind !== 'variable' || root.variable.kind !== 'local-variable') return
-    const all = wholeComponents(root.variable.type)
-    if (all === undefined) return
-    if (target.kind === 'variable') {
-      this.#assign(root.variable, value ?? all)
-      return
-    }
-    const known = this.#variables.get(root.variable) ?? all
-    const stored = value?.[0]
-    const next = known.map((k, c) => {
-      if (target.kind === 'component-place' && target.component !== c) return k
-      return stored === undefined ? all[c]! : join(k, stored)
-    })
-    this.#assign(root.variable, next)
-  }
-
-  // --------------------------------------------------------------------------------------------------- conditions
-
-  /** What follows when a condition is `truth`. */
-  #conditions(e: Expression, truth: boolean): Fact[] {
-    if (e.kind === 'logical' && (e.operator === '&&') === truth)
-      return [...this.#conditions(e.left, truth), ...this.#conditions(e.right, truth)]
-    if (
-      e.kind === 'binary' &&
-      e.type.kind === 'scalar' &&
-      e.type.scalar === 'bool' &&
-      (e.operator === '&' || e.operator === '|') &&
-      (e.operator === '&') === truth
-    )
-      return [...this.#conditions(e.left, truth), ...this.#conditions(e.right, truth)]
-    if (e.kind === 'unary' && e.operator === '!') return this.#conditions(e.value, !truth)
-    if (e.kind === 'value' && e.value.kind === 'let-value') {
-      const definition = this.#keys.definition(e.value.id)
-      return definition === undefined
-        ? []
-        : this.#conditions(definition, truth).filter(
-            (f) => f.key.variables.length === 0 && (f.kind !== 'less' || f.than.variables.length === 0),
-          )
-    }
-    if (e.kind === 'builtin-call' && (e.name === 'all' || e.name === 'any') && (e.name === 'all') === truth) {
-      const inner = e.args[0]!
-      if (inner.kind !== 'binary' || inner.left.type?.kind !== 'vector') return []
-      const { left, right } = inner
-      return Array.from({ length: inner.left.type.size }, (_, c) =>
-        this.#comparison(inner.operator, left, right, c, truth),
-      ).flat()
-    }
-    if (e.kind === 'binary' && e.left.type?.kind === 'scalar')
-      return this.#comparison(e.operator, e.left, e.right, 0, truth)
-    return []
-  }
-
-  #comparison(
-    operator: BinaryOperator,
-    left: Expression,
-    right: Expression,
-    c: number,
-    truth: boolean,
-  ): Fact[] {
-    const opposite: Partial<Record<BinaryOperator, BinaryOperator>> = {
-      '<': '>=',
-      '<=': '>',
-      '>': '<=',
-      '>=': '<',
-      '==': '!=',
-      '!=': '==',
-    }
-    const relation = truth ? operator : opposite[operator]
-    const a = this.#quiet(left)?.[c] ?? this.#quiet(left)?.[0]
-    const b = this.#quiet(right)?.[c] ?? this.#quiet(right)?.[0]
-    if (relation === undefined || a === undefined || b === undefined) return []
-    const key = (e: Expression) => (e.type?.kind === 'vector' ? this.#keys.component(e, c) : this.#keys.of(e))
-    const facts: Fact[] = []
-    const bound = (e: Expression, low: number, high: number) => {
-      const k = e.kind === 'literal' ? undefined : key(e)
-      if (k !== undefined && low <= high) facts.push({ kind: 'interval', key: k, range: interval(low, high) })
-    }
-    const less = (x: Expression, y: Expression, xRange: Interval, yRange: Interval) => {
-      bound(x, -Infinity, yRange.high - 1)
-      bound(y, xRange.low + 1, Infinity)
-      const k = key(x)
-      const parts = y.kind === 'builtin-call' && y.name === 'min' ? y.args : [y]
-      for (const part of parts) {
-        const than = part.type?.kind === 'vector' ? this.#keys.component(part, c) : this.#keys.of(part)
-        if (k !== undefined && than !== undefined) facts.push({ kind: 'less', key: k, than })
-      }
-    }
-    const notMore = (x: Expression, y: Expression, xRange: Interval, yRange: Interval) => {
-      bound(x, -Infinity, yRange.high)
-      bound(y, xRange.low, Infinity)
-    }
-    if (relation === '<') less(left, right, a, b)
-    else if (relation === '>') less(right, left, b, a)
-    else if (relation === '<=') notMore(left, right, a, b)
-    else if (relation === '>=') notMore(right, left, b, a)
-    else if (relation === '==') {
-      bound(left, b.low, b.high)
-      bound(right, a.low, a.high)
-    } else if (relation === '!=' && b.low === b.high) {
-      if (a.low === b.low) bound(left, a.low + 1, Infinity)
-      if (a.high === b.low) bound(left, -Infinity, a.high - 1)
-    }
-    return facts
+    this.#variables.store(s.target, this.#operate(s, s.operator, left, right, s.target.type))
   }
 
   /** A value again, without recording. */
@@ -391,10 +208,8 @@ class RangeAnalysis implements Ranges {
     const computed = this.#compute(e)
     if (computed === undefined) return undefined
     const refined = this.#refine(e, computed)
-    if (this.#recording && refined.length === 1 && e.type?.kind === 'scalar') {
-      const known = this.#intervals.get(e)
-      this.#intervals.set(e, known === undefined ? refined[0]! : join(known, refined[0]!))
-    }
+    if (this.#recording && refined.length === 1 && e.type?.kind === 'scalar')
+      this.found.recordInterval(e, refined[0]!)
     return refined
   }
 
@@ -442,11 +257,8 @@ class RangeAnalysis implements Ranges {
         return this.#loaded(e.place)
       case 'address-of': {
         this.#place(e.place)
-        const root = rootOf(e.place)
-        if (root.kind === 'variable' && root.variable.kind === 'local-variable') {
-          const all = wholeComponents(root.variable.type)
-          if (all !== undefined) this.#assign(root.variable, all)
-        }
+        // Who has the pointer can store anything.
+        this.#variables.store(rootOf(e.place), undefined)
         return undefined
       }
       case 'member':
@@ -497,7 +309,7 @@ class RangeAnalysis implements Ranges {
       }
       case 'logical': {
         this.#value(e.left)
-        const facts = this.#conditions(e.left, e.operator === '&&')
+        const facts = this.#conditions.of(e.left, e.operator === '&&')
         this.#under(facts, [], () => this.#value(e.right))
         return undefined
       }
@@ -536,26 +348,14 @@ class RangeAnalysis implements Ranges {
       exact &&= r?.exact ?? false
       return r?.range ?? a
     })
-    if (this.#recording) this.#exact.set(node, (this.#exact.get(node) ?? true) && exact)
+    if (this.#recording) this.found.recordExact(node, exact)
     return result
   }
 
   #loaded(place: Place): Components | undefined {
-    const all = wholeComponents(place.type)
-    if (all === undefined) return undefined
-    let value = all
-    if (place.kind === 'variable' && place.variable.kind === 'local-variable')
-      value = [...(this.#variables.get(place.variable) ?? all)]
-    if (
-      place.kind === 'component-place' &&
-      place.base.kind === 'variable' &&
-      place.base.variable.kind === 'local-variable'
-    ) {
-      const known = this.#variables.get(place.base.variable)?.[place.component]
-      if (known !== undefined) value = [known]
-    }
+    const value = this.#variables.at(place)
     const load: Expression = { kind: 'load', place, type: place.type, loc: place.loc }
-    return this.#refine(load, value)
+    return value && this.#refine(load, value)
   }
 
   #place(place: Place): void {
@@ -599,7 +399,7 @@ class RangeAnalysis implements Ranges {
   }
 
   #recordInside(access: IndexPlace | Index, inside: boolean): void {
-    if (this.#recording) this.#inside.set(access, (this.#inside.get(access) ?? true) && inside)
+    if (this.#recording) this.found.recordInside(access, inside)
   }
 
   #builtin(e: BuiltinCall): Components | undefined {

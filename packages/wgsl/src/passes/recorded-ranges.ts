@@ -1,0 +1,41 @@
+import type { Binary, CompoundAssign, Expression, Index, IndexPlace } from '../ir.ts'
+import { type Interval, interval, join, whole } from './interval.ts'
+import type { Ranges } from './ranges.ts'
+
+/** What was found, for all the times that the analysis comes by a node of the program. */
+export class RecordedRanges implements Ranges {
+  readonly #intervals = new Map<Expression, Interval>()
+  readonly #inside = new Map<IndexPlace | Index, boolean>()
+  readonly #exact = new Map<Binary | CompoundAssign, boolean>()
+
+  recordInterval(e: Expression, range: Interval): void {
+    const known = this.#intervals.get(e)
+    this.#intervals.set(e, known === undefined ? range : join(known, range))
+  }
+
+  recordInside(access: IndexPlace | Index, inside: boolean): void {
+    this.#inside.set(access, (this.#inside.get(access) ?? true) && inside)
+  }
+
+  recordExact(operation: Binary | CompoundAssign, exact: boolean): void {
+    this.#exact.set(operation, (this.#exact.get(operation) ?? true) && exact)
+  }
+
+  interval(e: Expression): Interval | undefined {
+    if (e.kind === 'literal' && typeof e.value === 'number' && whole(e.type.scalar) !== undefined)
+      return interval(e.value, e.value)
+    return this.#intervals.get(e)
+  }
+
+  isInside(access: IndexPlace | Index): boolean {
+    return this.#inside.get(access) ?? false
+  }
+
+  adopt(copy: IndexPlace, original: IndexPlace): void {
+    this.#inside.set(copy, this.isInside(original))
+  }
+
+  isExact(operation: Binary | CompoundAssign): boolean {
+    return this.#exact.get(operation) ?? false
+  }
+}
