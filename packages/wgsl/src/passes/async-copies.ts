@@ -6,15 +6,16 @@ import type {
   Expression,
   For,
   IrModule,
-  ModuleVariable,
   Place,
   Return,
   Statement,
 } from '../ir.ts'
-import { rootOf, walk } from '../walk.ts'
+import { rootOf } from '../walk.ts'
+import { copyCandidates, moduleVariableOf } from './copy-candidates.ts'
+import { CountedLoops, isBarrier } from './counted-loops.ts'
 import type { Effects } from './effects.ts'
 import { IndexForms } from './index-forms.ts'
-import { counterOf, tripCount } from './loops.ts'
+import { areApart, CopyState, joined, type PendingCopy } from './pending-copies.ts'
 import type { Ranges } from './ranges.ts'
 
 /**
@@ -33,8 +34,6 @@ export interface AsyncCopies {
 
 /** Steps of the analysis after which it gives up: nothing is copied asynchronously. */
 const mostSteps = 50_000
-/** Repetitions of a loop whose copies are compared one by one. */
-const mostRepetitions = 4096
 
 export const noAsyncCopies: AsyncCopies = {
   copies: new Set(),
@@ -54,7 +53,7 @@ export const noAsyncCopies: AsyncCopies = {
  * The analysis follows control flow through calls. What it finds unfit becomes an ordinary access, and it starts again.
  */
 export function findAsyncCopies(module: IrModule, ranges: Ranges, effects: Effects): AsyncCopies {
-  const candidates = candidatesOf(module, effects)
+  const candidates = copyCandidates(module, effects)
   while (candidates.size > 0) {
     const analysis = new Analysis(module, ranges, candidates)
     if (!analysis.run()) break
@@ -62,80 +61,6 @@ export function findAsyncCopies(module: IrModule, ranges: Ranges, effects: Effec
     for (const copy of analysis.unfit) candidates.delete(copy)
   }
   return noAsyncCopies
-}
-
-function candidatesOf(module: IrModule, effects: Effects): Set<Assign> {
-  const candidates = new Set<Assign>()
-  walk(module, {
-    statement(s) {
-      if (s.kind === 'assign' && isCandidate(s, effects)) candidates.add(s)
-      return undefined
-    },
-  })
-  return candidates
-}
-
-function isCandidate({ target, value }: Assign, effects: Effects): boolean {
-  const { type } = target
-  if (type.kind !== 'vector' || type.size !== 4 || type.scalar === 'bool' || type.scalar === 'f16')
-    return false
-  if (value.kind !== 'load' || effects.writes(value) || !isElement(value.place)) return false
-  const from = moduleVariableOf(value.place)
-  if (from?.space !== 'storage' || from.access !== 'read') return false
-  let place: Place = target
-  while (place.kind === 'index-place') {
-    if (place.base.type.kind !== 'array' || effects.writes(place.index)) return false
-    place = place.base
-  }
-  return place !== target && moduleVariableOf(place)?.space === 'workgroup' && place.kind === 'variable'
-}
-
-function isElement(place: Place): boolean {
-  return place.kind === 'index-place' && place.base.type.kind === 'array'
-}
-
-function moduleVariableOf(place: Place): ModuleVariable | undefined {
-  const root = rootOf(place)
-  return root.kind === 'variable' && root.variable.kind === 'module-variable' ? root.variable : undefined
-}
-
-/** A copy that may be under way. */
-interface Pending {
-  readonly copy: Assign
-  readonly variable: ModuleVariable
-  /** The calls in which it stands. */
-  readonly path: string
-  /** The elements, when two copies of equal signature can be compared; undefined: any. */
-  readonly signature: string | undefined
-  readonly offsets: readonly number[]
-  /** Ids of lets and variables; when one is set anew, the signature means other elements. */
-  readonly depends: ReadonlySet<number>
-  /** The outermost of the counted loops that are not left yet, whose repetitions `offsets` holds. */
-  readonly loop: For | undefined
-}
-
-/** What can be on some path since the last barrier. */
-class State {
-  readonly pending: Map<string, Pending>
-  readonly accessed: Set<ModuleVariable>
-
-  constructor(pending?: Iterable<[string, Pending]>, accessed?: Iterable<ModuleVariable>) {
-    this.pending = new Map(pending)
-    this.accessed = new Set(accessed)
-  }
-
-  fork(): State {
-    return new State(this.pending, this.accessed)
-  }
-
-  get size(): number {
-    return this.pending.size + this.accessed.size
-  }
-}
-
-function joined(a: State | undefined, b: State | undefined): State | undefined {
-  if (a === undefined || b === undefined) return (a ?? b)?.fork()
-  return new State([...a.pending, ...b.pending], [...a.accessed, ...b.accessed])
 }
 
 class GivesUp extends Error {}
@@ -149,13 +74,13 @@ class Analysis {
   readonly #ranges: Ranges
   readonly #candidates: ReadonlySet<Assign>
   readonly #forms: IndexForms
-  readonly #synchronises = new Map<Statement, boolean>()
+  readonly #loops: CountedLoops
   readonly #ids = new Map<object, number>()
   /** Undefined where control does not come. */
-  #state: State | undefined = new State()
-  #breaks: State | undefined
-  #continues: State | undefined
-  #returned: State | undefined
+  #state: CopyState | undefined = new CopyState()
+  #breaks: CopyState | undefined
+  #continues: CopyState | undefined
+  #returned: CopyState | undefined
   #path = ''
   /** The counted loops around, from the outermost. */
   #around: readonly For[] = []
@@ -166,6 +91,7 @@ class Analysis {
     this.#ranges = ranges
     this.#candidates = candidates
     this.#forms = new IndexForms(module)
+    this.#loops = new CountedLoops(this.#forms, ranges)
   }
 
   /** False when the module is too large to follow. */
@@ -176,7 +102,7 @@ class Analysis {
       if (error instanceof GivesUp) return false
       throw error
     }
-    this.waitsAtEnd = (this.#state?.pending.size ?? 0) > 0
+    this.waitsAtEnd = this.#state?.isPending ?? false
     return true
   }
 
@@ -189,11 +115,11 @@ class Analysis {
         return
       case 'let':
         this.#value(s.value)
-        this.#setAnew(s.variable.id)
+        this.#state?.setAnew(s.variable.id)
         return
       case 'var':
         if (s.initial !== undefined) this.#value(s.initial)
-        this.#setAnew(s.variable.id)
+        this.#state?.setAnew(s.variable.id)
         return
       case 'assign':
         this.#indices(s.target)
@@ -226,7 +152,7 @@ class Analysis {
         const before = this.#state
         const outer = this.#breaks
         this.#breaks = undefined
-        let after: State | undefined
+        let after: CopyState | undefined
         for (const clause of s.clauses) {
           this.#state = before?.fork()
           this.#statement(clause.body)
@@ -269,7 +195,7 @@ class Analysis {
         return
       case 'return':
         if (s.value !== undefined) this.#value(s.value)
-        if (this.#path === '' && (this.#state?.pending.size ?? 0) > 0) this.returns.add(s)
+        if (this.#path === '' && (this.#state?.isPending ?? false)) this.returns.add(s)
         this.#returned = joined(this.#returned, this.#state)
         this.#state = undefined
         return
@@ -277,7 +203,7 @@ class Analysis {
   }
 
   #for(s: For): void {
-    const counted = this.#countedLoop(s)
+    const counted = this.#loops.of(s)
     const body = () =>
       this.#repeat(s.condition === undefined ? undefined : () => this.#value(s.condition!), s.body, () =>
         this.#statement(s.update),
@@ -292,40 +218,17 @@ class Analysis {
     body()
     this.#forms.counted.delete(s)
     this.#around = around
-    this.#closeLoops()
-  }
-
-  /** The loop whose repetitions can be compared one by one: it counts, and no barrier stands in it. */
-  #countedLoop(s: For) {
-    const counter = counterOf(s)
-    if (counter?.step === undefined || counter.step === 0 || this.#hasBarrier(s)) return undefined
-    // The condition is evaluated once more than the body: no copy may stand in a function that it calls.
-    if (hasCall(counter.bound)) return undefined
-    if (!this.#forms.isNamedAlways(counter.variable)) return undefined
-    const from = this.#forms.of(counter.from)
-    if (from === undefined || from.isMutable) return undefined
-    const low = this.#ranges.interval(counter.from)?.low
-    const high = this.#ranges.interval(counter.bound)?.high
-    let count = tripCount(s, this.#ranges)
-    // From one of several values up to a bound: at most so many, if the counter cannot wrap on the way.
-    const rises = counter.step > 0 && (counter.operator === '<' || counter.operator === '<=')
-    const cannotWrap = high !== undefined && high < 2 ** 30 && counter.step < 2 ** 30
-    if (count === undefined && rises && low !== undefined && cannotWrap) {
-      const steps = (high - low) / counter.step
-      count = Math.max(counter.operator === '<' ? Math.ceil(steps) : Math.floor(steps) + 1, 0)
-    }
-    if (count === undefined || count > mostRepetitions) return undefined
-    return { variable: counter.variable, from, step: counter.step, count }
+    this.#state?.closeLoops(this.#around[0])
   }
 
   /** A loop that is executed an unknown number of times: what is around it does not tell its repetitions apart. */
   #uncounted(body: () => void): void {
     const around = this.#around
     this.#around = []
-    this.#closeLoops()
+    this.#state?.closeLoops(this.#around[0])
     body()
     this.#around = around
-    this.#closeLoops()
+    this.#state?.closeLoops(this.#around[0])
   }
 
   #repeat(condition: (() => void) | undefined, body: Block, update: () => void): void {
@@ -351,32 +254,8 @@ class Analysis {
     this.#continues = outer.continues
   }
 
-  #fork(): State | undefined {
+  #fork(): CopyState | undefined {
     return this.#state?.fork()
-  }
-
-  /** Marks copies of loops that are left: another run of the loop meets them as any copy does. */
-  #closeLoops(): void {
-    this.#change((p) => (p.loop === this.#around[0] ? p : { ...p, loop: undefined }))
-  }
-
-  /** A let or variable has another value from now on. */
-  #setAnew(id: number): void {
-    this.#change((p) => (p.depends.has(id) ? { ...p, signature: undefined } : p))
-  }
-
-  #change(to: (p: Pending) => Pending): void {
-    if (this.#state === undefined) return
-    for (const [key, p] of [...this.#state.pending]) {
-      const changed = to(p)
-      if (changed === p) continue
-      this.#state.pending.delete(key)
-      this.#state.pending.set(this.#key(changed), changed)
-    }
-  }
-
-  #key(p: Pending): string {
-    return `${this.#id(p.copy)} ${p.path} ${p.signature} ${p.offsets.join()} ${p.loop && this.#id(p.loop)}`
   }
 
   #id(node: object): number {
@@ -391,22 +270,22 @@ class Analysis {
   #copy(copy: Assign): void {
     if (this.#state === undefined) return
     const variable = moduleVariableOf(copy.target)!
-    const pending: Pending = {
+    const pending: PendingCopy = {
       copy,
       variable,
-      path: this.#path,
+      site: `${this.#path}:${this.#id(copy)}`,
       ...this.#elements(copy.target),
       loop: this.#around[0],
     }
     if (this.#state.accessed.has(variable)) this.unfit.add(copy)
-    for (const p of this.#state.pending.values()) {
+    for (const p of this.#state.pending) {
       if (p.variable !== variable || areApart(p, pending)) continue
       this.unfit.add(copy).add(p.copy)
     }
-    this.#state.pending.set(this.#key(pending), pending)
+    this.#state.add(pending)
   }
 
-  #elements(target: Place): Pick<Pending, 'signature' | 'offsets' | 'depends'> {
+  #elements(target: Place): Pick<PendingCopy, 'signature' | 'offsets' | 'depends'> {
     const form = this.#elementForm(target)
     const offsets = form && this.#forms.offsets(form, this.#around)
     if (form === undefined || offsets === undefined)
@@ -432,12 +311,12 @@ class Analysis {
     const root = rootOf(place)
     if (root.kind === 'deref') return
     if (root.variable.kind === 'local-variable') {
-      this.#setAnew(root.variable.id)
+      this.#state?.setAnew(root.variable.id)
       return
     }
     const { variable } = root
     if (variable.space !== 'workgroup' || this.#state === undefined) return
-    for (const p of this.#state.pending.values()) if (p.variable === variable) this.unfit.add(p.copy)
+    for (const p of this.#state.pending) if (p.variable === variable) this.unfit.add(p.copy)
     this.#state.accessed.add(variable)
   }
 
@@ -507,8 +386,8 @@ class Analysis {
     // The variable is read between two barriers.
     for (const a of e.args) if (a.kind === 'address-of') this.#indices(a.place)
     if (this.#state === undefined) return
-    if (this.#state.pending.size > 0) this.waits.add(e)
-    this.#state = new State()
+    if (this.#state.isPending) this.waits.add(e)
+    this.#state = new CopyState()
   }
 
   #call(e: Call): void {
@@ -518,7 +397,7 @@ class Analysis {
       e,
       e.args.map((a) => this.#forms.of(a)),
     )
-    for (const p of e.function.parameters) this.#setAnew(p.id)
+    for (const p of e.function.parameters) this.#state?.setAnew(p.id)
     const outer = { path: this.#path, returned: this.#returned }
     this.#path += `/${this.#id(e)}`
     this.#returned = undefined
@@ -526,48 +405,6 @@ class Analysis {
     this.#state = joined(this.#state, this.#returned)
     this.#path = outer.path
     this.#returned = outer.returned
-    this.#closeLoops()
+    this.#state?.closeLoops(this.#around[0])
   }
-
-  #hasBarrier(s: Statement): boolean {
-    let known = this.#synchronises.get(s)
-    if (known === undefined) {
-      let found = false
-      walk(s, {
-        expression: (e) => {
-          if (e.kind === 'builtin-call' && isBarrier(e)) found = true
-          if (e.kind === 'call' && this.#hasBarrier(e.function.body)) found = true
-          return !found
-        },
-      })
-      known = found
-      this.#synchronises.set(s, known)
-    }
-    return known
-  }
-}
-
-function hasCall(e: Expression): boolean {
-  let found = false
-  walk(e, {
-    expression: (inner) => {
-      if (inner.kind === 'call') found = true
-      return !found
-    },
-  })
-  return found
-}
-
-function isBarrier(e: BuiltinCall): boolean {
-  return e.name === 'workgroupUniformLoad' || e.name.endsWith('Barrier')
-}
-
-/** Do two copies into one variable always write different elements? */
-function areApart(before: Pending, now: Pending): boolean {
-  if (before.signature === undefined || before.signature !== now.signature) return false
-  const elements = new Set(before.offsets)
-  // Itself, in another repetition of the loops around it.
-  const isItself = before.copy === now.copy && before.path === now.path && before.loop === now.loop
-  if (isItself && now.loop !== undefined) return elements.size === before.offsets.length
-  return now.offsets.every((o) => !elements.has(o))
 }
