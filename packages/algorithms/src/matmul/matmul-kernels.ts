@@ -12,6 +12,7 @@ import elementU32 from './element-u32.part.wgsl.ts'
 import params from './params.part.wgsl.ts'
 import registers from './registers.part.wgsl.ts'
 import splitSum from './split-sum.part.wgsl.ts'
+import tilePlace from './tile-place.part.wgsl.ts'
 import tiled from './tiled.part.wgsl.ts'
 import transposed from './transposed.part.wgsl.ts'
 
@@ -208,11 +209,11 @@ export function matmulSource(type: MatmulType, blocking: MatmulBlocking, vector:
   if (body === 'transposed')
     return {
       label: `matmul ${type} ${tileRows}×${tileColumns} transposed`,
-      wgsl: [elements[type], params, bc, constants, accumulate, transposed].join('\n'),
+      wgsl: [elements[type], params, bc, constants, accumulate, tilePlace, transposed].join('\n'),
     }
   return {
     label: `matmul ${type} ${tileRows}×${tileColumns} ${access}`,
-    wgsl: [elements[type], params, aScalar, bc, constants, accumulate, tiled].join('\n'),
+    wgsl: [elements[type], params, aScalar, bc, constants, accumulate, tilePlace, tiled].join('\n'),
   }
 }
 

@@ -1,19 +1,12 @@
-// Register-blocked product for GPUs: a workgroup of TX × TY invocations makes a tile of 4·A_BLOCKS·TY rows by 4·B_BLOCKS·TX columns, an
-// invocation A_BLOCKS × B_BLOCKS blocks of 4 × 4 of it. Tiles of A and B, 8 deep in k, are double-buffered in workgroup memory. What
-// comes next is always on its way: tiles from memory to registers while a whole turn of eight steps runs, and the operands of a step
-// from workgroup memory while the step before it runs, across the barrier too. Each element of C sums its products in ascending k,
-// in one accumulator: the bits do not depend on the tile's shape. Rows and columns past the edge load the last valid one and are not
-// stored, and only the last two turns look at the end of k.
+// Register-blocked product for GPUs. Tiles of A and B are double-buffered in workgroup memory. What comes next is always on its way: tiles
+// from memory to registers while a whole turn of eight steps runs, and the operands of a step from workgroup memory while the step before
+// it runs, across the barrier too. Each element of C sums its products in ascending k, in one accumulator: the bits do not depend on the
+// tile's shape. Rows and columns past the edge load the last valid one, and only the last two turns look at the end of k.
 //
 // The host puts in front the constants TX, TY, A_BLOCKS, B_BLOCKS, each a power of two: TX and TY at least 8, TX · TY at least 64.
 
-const THREADS = TX * TY;
-const DEPTH = 8u;
-const A_GROUPS = TY * A_BLOCKS; // groups of four rows in the tile of A
-const B_GROUPS = TX * B_BLOCKS;
 const A_LOADS = A_GROUPS * DEPTH / THREADS; // groups that one invocation brings in
 const B_LOADS = B_GROUPS * DEPTH / THREADS;
-const BAND = 8u; // tile rows that run one after another share columns of B in the cache
 
 // Group g of row k lies at g xor 4·(k mod 2): a quarter of a warp stores four groups of two rows without a bank conflict.
 var<workgroup> tile_a: array<vec4<Element>, A_GROUPS * DEPTH * 2u>;
@@ -88,26 +81,18 @@ fn main(
   @builtin(num_workgroups) workgroups: vec3<u32>,
   @builtin(local_invocation_index) thread: u32,
 ) {
-  let tiles_n = (params.n + B_GROUPS * 4u - 1u) / (B_GROUPS * 4u);
-  let tiles_m = (params.m + A_GROUPS * 4u - 1u) / (A_GROUPS * 4u);
-  let linear = workgroup.y * workgroups.x + workgroup.x;
-  if (linear >= tiles_m * tiles_n) {
+  let tile = workgroup.y * workgroups.x + workgroup.x;
+  if (tile >= tiles_down() * tiles_across()) {
     return;
   }
-  let band = linear / (BAND * tiles_n);
-  let band_rows = min(tiles_m - band * BAND, BAND);
-  let within = linear - band * BAND * tiles_n;
-  let tile_row = band * BAND + within % band_rows;
-  let tile_column = within / band_rows;
-
-  // 32 consecutive threads cover 8 × 4 blocks, in an order in which neighbours share addresses when they read the tiles.
-  let warp = thread / 32u;
-  let lane = thread % 32u;
-  let tx = (warp % (TX / 8u)) * 8u + (lane & 1u) + ((lane >> 1u) & 6u);
-  let ty = (warp / (TX / 8u)) * 4u + ((lane >> 1u) & 1u) + ((lane >> 3u) & 2u);
+  let place = tile_place(tile);
+  let tile_row = place.x;
+  let tile_column = place.y;
+  let ty = block_row(thread);
+  let tx = block_column(thread);
 
   // 32 consecutive threads load sixteen rows of A at eight k.
-  let a_group = (thread & 3u) + warp * 4u;
+  let a_group = (thread & 3u) + (thread / 32u) * 4u;
   var source: Source;
   source.a_k = (thread >> 2u) & 7u;
   source.b_k = thread / B_GROUPS;
@@ -175,16 +160,5 @@ fn main(
     operands = following;
   }
 
-  let part = workgroup.z * params.m;
-  let column = tile_column * B_GROUPS + tx;
-  for (var i = 0u; i < A_BLOCKS; i++) {
-    for (var q = 0u; q < 4u; q++) {
-      let row = (tile_row * A_GROUPS + ty + i * TY) * 4u + q;
-      if (row < params.m) {
-        for (var j = 0u; j < B_BLOCKS; j++) {
-          store_c4(part + row, column + j * TX, c[(i * 4u + q) * B_BLOCKS + j]);
-        }
-      }
-    }
-  }
+  store_blocks(&c, tile_row * A_GROUPS + ty, tile_column * B_GROUPS + tx, workgroup.z * params.m);
 }

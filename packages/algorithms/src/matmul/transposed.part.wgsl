@@ -1,20 +1,14 @@
 // Register-blocked product for GPUs that copy from memory to workgroup memory without passing registers: A lies transposed, k × m, so that
-// what an invocation brings in of both matrices is four neighbours. A workgroup of TX × TY invocations makes a tile of 4·A_BLOCKS·TY rows by
-// 4·B_BLOCKS·TX columns, an invocation A_BLOCKS × B_BLOCKS blocks of 4 × 4 of it. Tiles of A and B, 8 deep in k, are double-buffered, each
-// buffer a variable of its own, so that a compiler sees that no copy of a turn touches what the turn reads: such a copy, a load that goes
-// straight into a tile which the invocation leaves alone up to the next barrier, may run beside the whole turn. The operands of a step come
-// from workgroup memory while the step before it runs, across the barrier too. Each element of C sums its products in ascending k, in one
-// accumulator: the bits are those of tiled.part.wgsl. Rows and columns past the edge load the last valid ones and are not stored.
+// what an invocation brings in of both matrices is four neighbours. Tiles of A and B are double-buffered, each buffer a variable of its own,
+// so that a compiler sees that no copy of a turn touches what the turn reads: such a copy, a load that goes straight into a tile which the
+// invocation leaves alone up to the next barrier, may run beside the whole turn. The operands of a step come from workgroup memory while the
+// step before it runs, across the barrier too. Each element of C sums its products in ascending k, in one accumulator: the bits are those of
+// tiled.part.wgsl. Rows and columns past the edge load the last valid ones.
 //
 // The host puts in front the constants TX, TY, A_BLOCKS, B_BLOCKS, each a power of two: TX and TY at least 8, A_BLOCKS · TY and B_BLOCKS · TX
 // (groups of four rows and columns of the tile) a quarter of TX · TY.
 
-const THREADS = TX * TY;
-const DEPTH = 8u;
-const A_GROUPS = TY * A_BLOCKS; // groups of four rows in the tile of A
-const B_GROUPS = TX * B_BLOCKS;
 const HALF = DEPTH / 2u; // rows of k that the invocations bring in at once
-const BAND = 8u; // tile rows that run one after another share columns of B in the cache
 
 @group(0) @binding(1) var<storage, read> a: array<vec4<Element>>;
 
@@ -51,23 +45,15 @@ fn main(
   @builtin(num_workgroups) workgroups: vec3<u32>,
   @builtin(local_invocation_index) thread: u32,
 ) {
-  let tiles_n = (params.n + B_GROUPS * 4u - 1u) / (B_GROUPS * 4u);
-  let tiles_m = (params.m + A_GROUPS * 4u - 1u) / (A_GROUPS * 4u);
-  let linear = workgroup.y * workgroups.x + workgroup.x;
-  if (linear >= tiles_m * tiles_n) {
+  let tile = workgroup.y * workgroups.x + workgroup.x;
+  if (tile >= tiles_down() * tiles_across()) {
     return;
   }
-  let band = linear / (BAND * tiles_n);
-  let band_rows = min(tiles_m - band * BAND, BAND);
-  let within = linear - band * BAND * tiles_n;
-  let tile_row = band * BAND + within % band_rows;
-  let tile_column = within / band_rows;
-
-  // 32 consecutive threads cover 8 × 4 blocks, in an order in which neighbours share addresses when they read the tiles.
-  let warp = thread / 32u;
-  let lane = thread % 32u;
-  let tx = (warp % (TX / 8u)) * 8u + (lane & 1u) + ((lane >> 1u) & 6u);
-  let ty = (warp / (TX / 8u)) * 4u + ((lane >> 1u) & 1u) + ((lane >> 3u) & 2u);
+  let place = tile_place(tile);
+  let tile_row = place.x;
+  let tile_column = place.y;
+  let ty = block_row(thread);
+  let tx = block_column(thread);
 
   // What this invocation brings in of the tiles at k: of A, the groups at a_at + k · a_stride and HALF rows further; of B alike.
   let begin = workgroup.z * params.k_chunk;
@@ -143,16 +129,5 @@ fn main(
     }
   }
 
-  let part = workgroup.z * params.m;
-  let column = tile_column * B_GROUPS + tx;
-  for (var i = 0u; i < A_BLOCKS; i++) {
-    for (var q = 0u; q < 4u; q++) {
-      let row = (tile_row * A_GROUPS + ty + i * TY) * 4u + q;
-      if (row < params.m) {
-        for (var j = 0u; j < B_BLOCKS; j++) {
-          store_c4(part + row, column + j * TX, c[(i * 4u + q) * B_BLOCKS + j]);
-        }
-      }
-    }
-  }
+  store_blocks(&c, tile_row * A_GROUPS + ty, tile_column * B_GROUPS + tx, workgroup.z * params.m);
 }
