@@ -2,7 +2,7 @@
  * Puts the figures of a measured table (tools/gpu-host/table.ts) into the documents that quote them:
  *   node tools/gpu-host/figures.ts docs/measurements/TABLE.json [--check]
  * Replaces what stands between `<!-- figures:NAME -->` and `<!-- /figures -->` in README.md and docs/performance.md, where NAME is
- * `highlights`, `targets` or `webgpu`. With --check nothing is written; exit 1 when a document says something else.
+ * `highlights`, `targets`, `ladder` or `webgpu`. With --check nothing is written; exit 1 when a document says something else.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import type { BenchDocument, BenchResult } from '../../packages/cli/src/bench/document.ts'
@@ -40,6 +40,21 @@ export function figures(name: string, table: Table, path: string): string {
     })
     return [`${source}.`, '', '| work | Tandem | instead | ratio |', '|---|---|---|---|', ...rows].join('\n')
   }
+  if (name === 'ladder') {
+    const gigabytes = (bytesPerSecond: number) => (bytesPerSecond / 1e9).toFixed(1)
+    let before: BenchResult | undefined
+    const rows = ladder.flatMap(({ kernel, source, sourceStep }) => {
+      const ours = table.ours.find((r) => r.work === 'sum' && r.variant.endsWith(` ${kernel}`))
+      if (ours === undefined) return []
+      const step = before === undefined ? '' : `${(before.seconds / ours.seconds).toFixed(2)} ×`
+      before = ours
+      return [
+        `| \`${kernel}\` | ${(1e6 * ours.seconds).toFixed(1)} µs | ${gigabytes(ours.rate)} GB/s | ${step} | ${source} | ${sourceStep} |`,
+      ]
+    })
+    const head = '| kernel | time | rate | step | source | step there |'
+    return [`${source}.`, '', head, '|---|---|---|---|---|---|', ...rows].join('\n')
+  }
   if (name === 'webgpu') {
     const rows = table.ours.flatMap((webgpu) => {
       if (!webgpu.variant.startsWith('tandem webgpu')) return []
@@ -63,6 +78,15 @@ export function figures(name: string, table: Table, path: string): string {
   }
   throw new Error(`there are no figures named ${name}`)
 }
+
+/** The lecture's kernels with its figures, for the same 2^22 i32; `atomic` and `best` have none there. */
+const ladder: readonly { kernel: string; source: string; sourceStep: string }[] = [
+  { kernel: 'atomic', source: '', sourceStep: '' },
+  { kernel: 'interleaved-divergent', source: '2.083 GB/s', sourceStep: '' },
+  { kernel: 'interleaved-conflicts', source: '4.854 GB/s', sourceStep: '2.33 ×' },
+  { kernel: 'sequential', source: '9.741 GB/s', sourceStep: '2.01 ×' },
+  { kernel: 'best', source: '', sourceStep: '' },
+]
 
 /** A document with its blocks replaced. */
 export function withFigures(text: string, table: Table, path: string): string {
