@@ -41,6 +41,22 @@ describe('kernels', () => {
     expect(String(error)).toMatch(/'broken' does not compile at line 5.*missing/)
   })
 
+  it('compiles a kernel whatever it is called', async () => {
+    const addon = nativeAddon()
+    if (addon instanceof Error) throw addon
+    const compiler = new KernelCompiler({
+      addon,
+      nvrtc: libraries.nvrtc,
+      driverVersion: 13000,
+      fmad: true,
+      cache: undefined,
+      shippedKernels: undefined,
+    })
+    const kernel = { source: 'extern "C" void named() {}', lineMap: [] }
+    for (const label of ['-O3', 'a "quoted"\\ name'])
+      expect((await compiler.compile(kernel, 'sm_90', label)).byteLength).toBeGreaterThan(0)
+  })
+
   it('takes a kernel from the disk cache where NVRTC would be slow', async () => {
     const runtime = await open([0])
     runtime.releaseKernel(await runtime.compile(testKernelSource('add')))

@@ -76,7 +76,7 @@ export class KernelCompiler {
     label: string,
   ): Promise<Uint8Array<ArrayBuffer>> {
     const { addon } = this.#options
-    const request = { source: kernel.source, name: `${label}.cu`, headers: [], options }
+    const request = { source: kernel.source, name: programName, headers: [], options }
     try {
       const outcome = await addon.nvrtcCompile(this.#nvrtc, request)
       if (outcome.compiled) return outcome.image
@@ -107,6 +107,8 @@ export class KernelCompiler {
   }
 }
 
+/** What NVRTC's log calls the CUDA source. Not the label: NVRTC takes a name that begins with '-' for an option. */
+const programName = 'translated.cu'
 const logLine = /^(.*?)\((\d+)\): (?:catastrophic )?error(?: #\d+)?: (.*)$/m
 
 /** A translated kernel should always compile, so the message holds the whole log. */
@@ -115,7 +117,7 @@ export function compilationError(log: string, kernel: Pick<CudaKernel, 'lineMap'
   const file = match?.[1] ?? ''
   const reported = Number(match?.[2])
   // `#line` makes the log speak of WGSL lines already; lines of the CUDA source itself go through the line map.
-  const line = match === null ? undefined : file.endsWith('.cu') ? kernel.lineMap[reported - 1] : reported
+  const line = match === null ? undefined : file === programName ? kernel.lineMap[reported - 1] : reported
   const where = line === undefined ? '' : ` at line ${line}`
   return new GpuError(
     'compilation',

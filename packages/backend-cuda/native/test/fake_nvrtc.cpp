@@ -52,6 +52,10 @@ EXPORT int nvrtcDestroyProgram(FakeProgram **program) {
   return 0;
 }
 EXPORT int nvrtcCompileProgram(FakeProgram *program, int, const char *const *) {
+  if (program->name.front() == '-') {  // as NVRTC does
+    program->log = "Command-line error: invalid option: " + program->name + "\n";
+    return 6;
+  }
   static std::atomic<int> serial{0};
   const auto base = std::string("/tmp/tandem-fake-") + std::to_string(getpid()) + "-" + std::to_string(serial++);
   {

@@ -23,6 +23,15 @@ const io = `
 describe('the parameters of a kernel', () => {
   const source = `${io} @compute @workgroup_size(8, 2) fn main(@builtin(local_invocation_index) i: u32) { out[i] = a[n]; }`
 
+  it('keeps a label on its line', () => {
+    const source = '@compute @workgroup_size(1) fn main() { let x = 1; _ = x; }'
+    const { source: text } = emitCuda(lower(parseWgsl(source, { label: 'a\r\n"b"\\\u2028' })), {
+      bounds: 'clamp',
+    })
+    expect(text.split(/[\r\n\u2028]/)[0]).toBe('// a "b"\\ : translated from WGSL, bounds: clamp')
+    expect(text).toContain(`#line 1 "a 'b'/ "\n`)
+  })
+
   it('follow reflect().bindings', () => {
     const kernel = emit(source)
     const bindings = reflect(lower(parseWgsl(source))).bindings

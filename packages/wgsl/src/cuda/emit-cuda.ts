@@ -135,12 +135,12 @@ function assemble(
   lines: readonly Line[],
   rest: Pick<CudaKernel, 'entryName' | 'parameters' | 'staticSharedByteLength' | 'dynamicSharedByteLength'>,
 ): CudaKernel {
-  const label = options.label ?? module.label
+  const label = oneLine(options.label ?? module.label)
   const body = lines.map((l) => l.text).join('\n')
   const marks = [...context.marks]
   const fragments = fragmentsFor(body, marks)
   const head = [
-    `// ${label.replaceAll('\n', ' ')}: translated from WGSL, bounds: ${options.bounds}`,
+    `// ${label}: translated from WGSL, bounds: ${options.bounds}`,
     '#pragma nv_diag_suppress 177,186',
     'namespace wgsl {',
     ...preludeText(fragments, 'cuda').split('\n'),
@@ -162,10 +162,15 @@ function assemble(
   }
 }
 
+/** A label as it can stand in a comment and in a `#line` directive. */
+function oneLine(label: string): string {
+  return label.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
+}
+
 /** Lines with `#line` before each whose number the compiler would not count to by itself. */
 function directed(lines: readonly Line[], label: string | undefined): Line[] {
   if (label === undefined) return [...lines]
-  const file = label.replaceAll('\\', '/').replaceAll('"', "'").replaceAll('\n', ' ')
+  const file = label.replaceAll('\\', '/').replaceAll('"', "'")
   const result: Line[] = []
   let expected: number | undefined
   for (const line of lines) {
