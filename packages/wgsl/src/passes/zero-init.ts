@@ -1,5 +1,5 @@
 import type { Assign, Expression, For, If, IrModule, ModuleVariable, Place, Statement, Type } from '../ir.ts'
-import { rootOf, walkExpression, walkStatement } from '../walk.ts'
+import { rootOf, walk, walkExpression, walkStatement } from '../walk.ts'
 import { type Affine, AffineForms, type Digit } from './affine.ts'
 import { counterOf, tripCount } from './loops.ts'
 import type { Ranges } from './ranges.ts'
@@ -18,7 +18,8 @@ export interface ZeroInit {
  * - all accesses are in one list of statements (the entry point's, or that of a loop's body in it);
  * - up to the first barrier after the first access there are only stores;
  * - one of them covers every element that is ever read: its indices run through them as the threads' ids and the counters
- *   of constant loops do, each element exactly once. A condition around it then gets an `else` that stores zero.
+ *   of constant loops do, each element exactly once. A condition around it then gets an `else` that stores zero, unless
+ *   the list is a loop's: there the element may hold what an earlier turn stored.
  */
 export function findZeroInit(module: IrModule, ranges: Ranges): ZeroInit {
   const zeroed = new Set<ModuleVariable>()
@@ -46,7 +47,7 @@ interface Cover {
 
 function findCover(module: IrModule, v: ModuleVariable, ranges: Ranges): Cover | undefined {
   if (extents(v.type) === undefined) return undefined
-  const list = innermostList(module, v)
+  const { list, repeats } = innermostList(module, v)
   const from = list.findIndex((s) => accesses(module, s, v))
   const to = list.findIndex((s, i) => i > from && (isBarrier(s) || beginsWithBarrier(s, ranges)))
   if (from < 0 || to < 0) return undefined
@@ -61,6 +62,8 @@ function findCover(module: IrModule, v: ModuleVariable, ranges: Ranges): Cover |
     opaque: If | undefined,
     limits: ReadonlyMap<string, number>,
   ): void => {
+    // What functions store that its expressions call is no single store.
+    if (heads(s).some((e) => accesses(module, e, v))) stores += 2
     switch (s.kind) {
       case 'block':
         for (const inner of s.statements) visit(inner, loops, opaque, limits)
@@ -92,20 +95,47 @@ function findCover(module: IrModule, v: ModuleVariable, ranges: Ranges): Cover |
   for (const s of first) visit(s, [], undefined, new Map())
   const whole = covers.find((c) => c.condition === undefined)
   if (whole !== undefined) return whole
-  return stores === 1 ? covers[0] : undefined
+  return stores === 1 && !repeats ? covers[0] : undefined
 }
 
 /** The list of statements that holds all accesses, as deep inside loops and conditions as there is one. */
-function innermostList(module: IrModule, v: ModuleVariable): readonly Statement[] {
+function innermostList(
+  module: IrModule,
+  v: ModuleVariable,
+): { list: readonly Statement[]; repeats: boolean } {
   let list = module.entryPoint.body.statements
+  let repeats = false
   for (;;) {
     const inside = list.filter((s) => accesses(module, s, v))
     const only = inside.length === 1 ? inside[0]! : undefined
-    if (only?.kind === 'block') list = only.statements
-    else if (only?.kind === 'for' || only?.kind === 'while') list = only.body.statements
-    else if (only?.kind === 'loop' && only.continuing === undefined) list = only.body.statements
-    else if (only?.kind === 'if' && only.otherwise === undefined) list = only.then.statements
-    else return list
+    if (only === undefined || heads(only).some((e) => accesses(module, e, v))) return { list, repeats }
+    if (only.kind === 'block') list = only.statements
+    else if (only.kind === 'for' || only.kind === 'while') list = only.body.statements
+    else if (only.kind === 'loop' && only.continuing === undefined) list = only.body.statements
+    else if (only.kind === 'if' && only.otherwise === undefined) list = only.then.statements
+    else return { list, repeats }
+    repeats ||= only.kind === 'for' || only.kind === 'while' || only.kind === 'loop'
+  }
+}
+
+/** What a statement evaluates outside the blocks that it holds; of an assignment's target only the indices. */
+function heads(s: Statement): readonly (Expression | Statement)[] {
+  switch (s.kind) {
+    case 'assign': {
+      const parts: Expression[] = [s.value]
+      for (let p = s.target; p.kind !== 'variable' && p.kind !== 'deref'; p = p.base)
+        if (p.kind === 'index-place') parts.push(p.index)
+      return parts
+    }
+    case 'if':
+    case 'while':
+      return [s.condition]
+    case 'for':
+      return [s.initial, s.condition, s.update].filter((part) => part !== undefined)
+    case 'loop':
+      return s.breakIf === undefined ? [] : [s.breakIf]
+    default:
+      return []
   }
 }
 
@@ -224,8 +254,8 @@ function isRootedAt(place: Place, v: ModuleVariable): boolean {
   return root.kind === 'variable' && root.variable === v
 }
 
-/** Does the statement, or a function that it calls, touch the variable? */
-function accesses(module: IrModule, s: Statement, v: ModuleVariable): boolean {
+/** Does the statement or expression, or a function that it calls, touch the variable? */
+function accesses(module: IrModule, s: Statement | Expression, v: ModuleVariable): boolean {
   return finds(module, s, (place) => isRootedAt(place, v))
 }
 
@@ -233,9 +263,13 @@ function reads(module: IrModule, s: Statement, v: ModuleVariable): boolean {
   return finds(module, s, (place, use) => use !== 'store' && isRootedAt(place, v))
 }
 
-function finds(module: IrModule, s: Statement, is: (place: Place, use: string) => boolean): boolean {
+function finds(
+  module: IrModule,
+  s: Statement | Expression,
+  is: (place: Place, use: string) => boolean,
+): boolean {
   let found = false
-  walkStatement(s, {
+  walk(s, {
     place(place, use) {
       if (is(place, use)) found = true
       return undefined
