@@ -9,8 +9,8 @@
  * - References and values are distinct. A `Place` names memory; a value is read from it by an explicit `load`.
  *   A load evaluates to the value at that moment: WGSL evaluates operands and arguments left to right.
  * - Pointers appear only in three forms: an `address-of` as an argument of a user call whose parameter is a pointer in
- *   the `function` address space; an `address-of` as first argument of an atomic builtin, `arrayLength` or
- *   `workgroupUniformLoad`; and a `deref` of a pointer PARAMETER. Pointer lets are replaced by their places (with
+ *   the `function` address space; an `address-of` as first argument of an atomic builtin, `arrayLength`, `bufferLength`
+ *   or `workgroupUniformLoad`; and a `deref` of a pointer PARAMETER. Pointer lets are replaced by their places (with
  *   index expressions evaluated once, at the declaration), and functions with pointer parameters into `storage`,
  *   `uniform`, `workgroup` or `private` memory are specialised for each variable that is passed, with dynamic
  *   indices as extra parameters. So every access to module memory has a statically known variable at its root.
@@ -100,8 +100,22 @@ export interface PointerType {
   readonly access: Access
 }
 
+/** `buffer<length>`, or `buffer` when `length` is undefined: bytes without a type, which views give one. */
+export interface BufferType {
+  readonly kind: 'buffer'
+  readonly length: number | undefined
+}
+
 /** Any type. */
-export type Type = ScalarType | VectorType | MatrixType | AtomicType | ArrayType | StructType | PointerType
+export type Type =
+  | ScalarType
+  | VectorType
+  | MatrixType
+  | AtomicType
+  | ArrayType
+  | StructType
+  | PointerType
+  | BufferType
 
 // ------------------------------------------------------------------------------------------------------ variables
 
@@ -179,7 +193,7 @@ export type BuiltinValue =
 
 // --------------------------------------------------------------------------------------------------------- places
 
-/** The whole of a variable. */
+/** The whole of a variable. Of a buffer, `type` may be a shorter one: what a pointer parameter lets its function see. */
 export interface VariablePlace {
   readonly kind: 'variable'
   readonly variable: ModuleVariable | LocalVariable
@@ -222,8 +236,22 @@ export interface ComponentPlace {
   readonly loc: Location
 }
 
+/**
+ * A part of a buffer as a `type` (`bufferView`, `bufferArrayView`). `offset` is in bytes, i32 or u32, rounded down to the type's
+ * alignment; `size`, in bytes, limits the runtime-sized array in `type`. The base is a variable. A view outside its
+ * buffer is moved inside.
+ */
+export interface ViewPlace {
+  readonly kind: 'view-place'
+  readonly base: Place
+  readonly offset: Expression
+  readonly size: Expression | undefined
+  readonly type: Type
+  readonly loc: Location
+}
+
 /** An expression that names memory; `type` is what is stored there. */
-export type Place = VariablePlace | DerefPlace | MemberPlace | IndexPlace | ComponentPlace
+export type Place = VariablePlace | DerefPlace | MemberPlace | IndexPlace | ComponentPlace | ViewPlace
 
 // ---------------------------------------------------------------------------------------------------- expressions
 
@@ -433,7 +461,7 @@ export type Expression =
 /** The built-in functions a compute shader can call, textures excepted. */
 export const builtinFunctions = [
   // logical and array
-  ...(['all', 'any', 'select', 'arrayLength'] as const),
+  ...(['all', 'any', 'select', 'arrayLength', 'bufferLength'] as const),
   // numeric
   ...([
     'abs',

@@ -2,7 +2,7 @@ import type { ScalarKind, Type } from './ir.ts'
 
 const scalarByteLength: Record<ScalarKind, number> = { bool: 4, i32: 4, u32: 4, f32: 4, f16: 2 }
 
-/** The alignment of a type in bytes (WGSL, "Alignment and Size"). */
+/** The alignment of a type in bytes (WGSL, "Alignment and Size"); a buffer's fits the widest vector. */
 export function alignOf(type: Type): number {
   switch (type.kind) {
     case 'scalar':
@@ -16,12 +16,14 @@ export function alignOf(type: Type): number {
       return alignOf(type.element)
     case 'struct':
       return type.align
+    case 'buffer':
+      return 16
     case 'pointer':
       throw new RangeError('a pointer has no alignment')
   }
 }
 
-/** The size of a type in bytes (WGSL, "Alignment and Size"); a runtime-sized array counts as no elements. */
+/** The size of a type in bytes (WGSL, "Alignment and Size"); a runtime-sized array or buffer counts as empty. */
 export function sizeOf(type: Type): number {
   switch (type.kind) {
     case 'scalar':
@@ -35,9 +37,25 @@ export function sizeOf(type: Type): number {
       return type.stride * (type.length ?? 0)
     case 'struct':
       return type.size
+    case 'buffer':
+      return type.length ?? 0
     case 'pointer':
       throw new RangeError('a pointer has no size')
   }
+}
+
+/** Where the runtime-sized array in a type begins, and its stride; undefined without one. */
+export function runtimeArrayOf(type: Type): { offset: number; stride: number } | undefined {
+  if (type.kind === 'array' && type.length === undefined) return { offset: 0, stride: type.stride }
+  const last = type.kind === 'struct' ? type.members.at(-1) : undefined
+  const inside = last && runtimeArrayOf(last.type)
+  return inside && { offset: last.offset + inside.offset, stride: inside.stride }
+}
+
+/** The least bytes of a buffer that a view of a type takes: up to the first element of a runtime-sized array. */
+export function leastViewSize(type: Type): number {
+  const array = runtimeArrayOf(type)
+  return array === undefined ? sizeOf(type) : array.offset + array.stride
 }
 
 /** Rounds `value` up to a multiple of `multiple`. */

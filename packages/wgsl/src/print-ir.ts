@@ -148,6 +148,10 @@ export function printPlace(p: Place): string {
       return `${printPlace(p.base)}[${printExpression(p.index)}]`
     case 'component-place':
       return `${printPlace(p.base)}.${swizzle([p.component])}`
+    case 'view-place': {
+      const size = p.size === undefined ? '' : `, ${printExpression(p.size)}`
+      return `view<${typeName(p.type)}>(${printPlace(p.base)}, ${printExpression(p.offset)}${size})`
+    }
   }
 }
 

@@ -1,12 +1,12 @@
 import type { BuiltinValue, IrModule, ModuleVariable, Place, ScalarKind, StructType, Type } from './ir.ts'
-import { alignOf, roundUp, sizeOf } from './layout.ts'
-import { typeName } from './types.ts'
+import { alignOf, leastViewSize, roundUp, sizeOf } from './layout.ts'
+import { arrayType, typeName, u32Type } from './types.ts'
 import { rootOf, walk } from './walk.ts'
 
 /** What the components of a type are; `mixed` for structures of several kinds. */
 export type ReflectedScalar = ScalarKind | 'mixed'
 
-/** A type as a host sees it. */
+/** A type as a host sees it; a `buffer` is seen as an array of u32. */
 export interface ReflectedType {
   /** The WGSL spelling: `array<vec4f>`. */
   readonly name: string
@@ -76,9 +76,10 @@ export interface Reflection {
 /** Describes the bindings, memory and features of a lowered entry point. */
 export function reflect(ir: IrModule): Reflection {
   const { reads, writes, barrier } = accesses(ir)
+  const views = viewedBytes(ir)
   const bindings = ir.variables
     .filter((v) => v.binding !== undefined)
-    .map((v) => describeBinding(v, reads.has(v), writes.has(v)))
+    .map((v) => describeBinding(v, reads.has(v), writes.has(v), views.get(v) ?? 0))
     .sort((a, b) => a.group - b.group || a.binding - b.binding)
   const workgroup = ir.variables.filter((v) => v.space === 'workgroup')
   return {
@@ -128,7 +129,24 @@ function accesses(ir: IrModule): {
   return { reads, writes, barrier }
 }
 
-function describeBinding(v: ModuleVariable, reads: boolean, writes: boolean): Binding {
+/** How many bytes of each buffer its views take at least: to the end of the last at a constant offset. */
+function viewedBytes(ir: IrModule): Map<ModuleVariable, number> {
+  const bytes = new Map<ModuleVariable, number>()
+  walk(ir, {
+    place(place) {
+      if (place.kind !== 'view-place') return undefined
+      const root = rootOf(place)
+      if (root.kind !== 'variable' || root.variable.kind !== 'module-variable') return undefined
+      const start = place.offset.kind === 'literal' ? Number(place.offset.value) : 0
+      const end = start + leastViewSize(place.type)
+      bytes.set(root.variable, Math.max(bytes.get(root.variable) ?? 0, end))
+      return undefined
+    },
+  })
+  return bytes
+}
+
+function describeBinding(v: ModuleVariable, reads: boolean, writes: boolean, viewed: number): Binding {
   const { name, type } = v
   return {
     name,
@@ -139,7 +157,7 @@ function describeBinding(v: ModuleVariable, reads: boolean, writes: boolean): Bi
     reads,
     writes,
     type: describe(type),
-    minByteLength: minimumSize(type),
+    minByteLength: Math.max(minimumSize(type), roundUp(viewed, 4)),
     members: type.kind === 'struct' ? type.members.map(describeMember) : undefined,
   }
 }
@@ -150,6 +168,10 @@ function describeMember({ name, type, offset }: StructType['members'][number]): 
 
 function describe(type: Type): ReflectedType {
   if (type.kind === 'pointer') throw new TypeError('a buffer holds no pointers')
+  if (type.kind === 'buffer') {
+    const words = arrayType(u32Type, type.length === undefined ? undefined : type.length / 4)
+    return { ...describe(words), name: typeName(type) }
+  }
   const array = type.kind === 'array' ? type : undefined
   return {
     name: typeName(type),
@@ -167,6 +189,7 @@ function describe(type: Type): ReflectedType {
 /** Bytes with one element for a runtime-sized array at the end. */
 function minimumSize(type: Type): number {
   if (type.kind === 'array' && type.length === undefined) return type.stride
+  if (type.kind === 'buffer') return type.length ?? 4
   if (type.kind !== 'struct') return sizeOf(type)
   const last = type.members.at(-1)!
   return roundUp(Math.max(type.size, last.offset + minimumSize(last.type)), alignOf(type))
@@ -174,7 +197,7 @@ function minimumSize(type: Type): number {
 
 function scalarInside(type: Type): ReflectedScalar {
   if (type.kind === 'array') return scalarInside(type.element)
-  if (type.kind === 'pointer') return 'mixed'
+  if (type.kind === 'pointer' || type.kind === 'buffer') return 'mixed'
   if (type.kind !== 'struct') return type.scalar
   const kinds = new Set(type.members.map((m) => scalarInside(m.type)))
   return kinds.size === 1 ? [...kinds][0]! : 'mixed'

@@ -3,6 +3,7 @@ import type {
   AddressSpace,
   ArrayType,
   AtomicType,
+  BufferType,
   MatrixType,
   PointerType,
   ScalarKind,
@@ -22,6 +23,7 @@ const vectors = new Map<string, VectorType>()
 const matrices = new Map<string, MatrixType>()
 const atomics = new Map<string, AtomicType>()
 const arrays = new WeakMap<Type, Map<number | undefined, ArrayType>>()
+const buffers = new Map<number | undefined, BufferType>()
 const pointers = new WeakMap<Type, Map<string, PointerType>>()
 
 function intern<K, T>(map: Map<K, T>, key: K, make: () => T): T {
@@ -67,6 +69,11 @@ export function arrayType(element: Type, length: number | undefined): ArrayType 
   )
 }
 
+/** The buffer of `length` bytes, or of as many as are bound when it is undefined. */
+export function bufferType(length: number | undefined): BufferType {
+  return intern(buffers, length, () => Object.freeze({ kind: 'buffer', length }))
+}
+
 /** The pointer to memory of a space that holds a `store`. */
 export function pointerType(space: AddressSpace, store: Type, access: Access): PointerType {
   const bySpace = intern(pointers as unknown as Map<Type, Map<string, PointerType>>, store, () => new Map())
@@ -96,6 +103,8 @@ export function typeName(type: Type): string {
         : `array<${typeName(type.element)}, ${type.length}>`
     case 'struct':
       return type.name
+    case 'buffer':
+      return type.length === undefined ? 'buffer' : `buffer<${type.length}>`
     case 'pointer':
       return `ptr<${type.space}, ${typeName(type.store)}${type.space === 'storage' ? `, ${type.access}` : ''}>`
   }

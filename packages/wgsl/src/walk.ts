@@ -1,4 +1,4 @@
-import type { Expression, IrFunction, IrModule, Place, Statement } from './ir.ts'
+import type { Expression, IrFunction, IrModule, Place, Statement, ViewPlace } from './ir.ts'
 
 /** Callbacks of `walk`, each called before what is inside; returning false skips the inside. */
 export interface Visitor {
@@ -165,6 +165,11 @@ export function walkPlace(place: Place, use: PlaceUse, visitor: Visitor): void {
       walkPlace(place.base, use, visitor)
       walkExpression(place.index, visitor)
       return
+    case 'view-place':
+      walkPlace(place.base, use, visitor)
+      walkExpression(place.offset, visitor)
+      if (place.size !== undefined) walkExpression(place.size, visitor)
+      return
   }
 }
 
@@ -173,4 +178,14 @@ export function rootOf(place: Place): Extract<Place, { kind: 'variable' | 'deref
   let p = place
   while (p.kind !== 'variable' && p.kind !== 'deref') p = p.base
   return p
+}
+
+/** The view of a buffer in which a place lies. */
+export function viewOf(place: Place): ViewPlace | undefined {
+  let p = place
+  while (p.kind !== 'variable' && p.kind !== 'deref') {
+    if (p.kind === 'view-place') return p
+    p = p.base
+  }
+  return undefined
 }

@@ -1,9 +1,10 @@
-import type { BuiltinCall, Expression } from '../ir.ts'
-import { rootOf } from '../walk.ts'
+import type { BuiltinCall, Expression, ModuleVariable } from '../ir.ts'
+import { rootOf, viewOf } from '../walk.ts'
 import { orderedTexts, valueText, valueTexts } from './expression-text.ts'
 import { type FunctionWriter, unwrapped } from './function-writer.ts'
 import { guarded, placeText } from './place-text.ts'
 import { runtimeTail } from './type-text.ts'
+import { viewLengthText, viewText } from './view-text.ts'
 
 const resultStructure: ReadonlySet<string> = new Set(['frexp', 'modf', 'atomicCompareExchangeWeak'])
 
@@ -17,6 +18,8 @@ export function builtinText(writer: FunctionWriter, e: BuiltinCall): string {
       return '__syncthreads()'
     case 'arrayLength':
       return arrayLengthText(writer, e.args[0]!)
+    case 'bufferLength':
+      return writer.lengthOf(rootVariable(e.args[0]!))
     case 'workgroupUniformLoad': {
       const { text } = placeText(writer, addressed(e.args[0]!), 'address')
       return `workgroupUniformLoad(${text})`
@@ -35,14 +38,20 @@ function addressed(e: Expression) {
   return e.place
 }
 
+function rootVariable(argument: Expression): ModuleVariable {
+  const root = rootOf(addressed(argument))
+  if (root.kind !== 'variable' || root.variable.kind !== 'module-variable')
+    throw new TypeError('only memory of the module has a length')
+  return root.variable
+}
+
 function arrayLengthText(writer: FunctionWriter, argument: Expression): string {
   const place = addressed(argument)
-  const root = rootOf(place)
-  if (root.kind !== 'variable' || root.variable.kind !== 'module-variable')
-    throw new TypeError('arrayLength takes storage')
+  const view = viewOf(place)
+  if (view !== undefined) return viewLengthText(writer, viewText(writer, view))
+  const variable = rootVariable(argument)
   if (place.type.kind === 'array' && place.type.length !== undefined) return `${place.type.length}u`
-  if (place.kind === 'variable' || runtimeTail(root.variable.type) !== undefined)
-    return writer.lengthOf(root.variable)
+  if (place.kind === 'variable' || runtimeTail(variable.type) !== undefined) return writer.lengthOf(variable)
   throw new TypeError('arrayLength takes a runtime-sized array')
 }
 

@@ -5,6 +5,7 @@ import { rootOf } from '../walk.ts'
 import { literalInteger, valueText } from './expression-text.ts'
 import { type FunctionWriter, isSimple, unwrapped, viewName } from './function-writer.ts'
 import { elementText, runtimeTail, zeroText } from './type-text.ts'
+import { type ViewText, viewedText, viewLengthText, viewText } from './view-text.ts'
 
 /** What is done with a place. */
 export type PlaceUse = 'load' | 'store' | 'atomic' | 'address'
@@ -33,7 +34,7 @@ export function placeText(writer: FunctionWriter, place: Place, use: PlaceUse): 
     root.kind === 'variable' && root.variable.kind === 'module-variable' && root.variable.space === 'storage'
       ? root.variable
       : undefined
-  const state: Walk = { writer, use, guards, storage, firstIndex: undefined }
+  const state: Walk = { writer, use, guards, storage, firstIndex: undefined, view: undefined }
   const text = walkPlaceText(state, place)
   if (typeof text !== 'string') return { text: text.vector, guards, component: text.index }
   if (storage !== undefined && writer.context.bounds === 'trap') {
@@ -53,6 +54,8 @@ interface Walk {
   readonly guards: string[]
   readonly storage: ModuleVariable | undefined
   firstIndex: string | undefined
+  /** The view in which the place lies, once it is reached. */
+  view: ViewText | undefined
 }
 
 type Walked = string | { readonly vector: string; readonly index: string }
@@ -74,6 +77,8 @@ function walkPlaceText(state: Walk, place: Place): Walked {
     case 'member-place': {
       const base = walkPlaceText(state, place.base) as string
       const tail = runtimeTail(place.base.type)
+      if (state.view !== undefined && tail?.index === place.member.index)
+        return viewedText(writer, state.view, tail.type, tail.offset)
       if (tail !== undefined && tail.index === place.member.index && tail.type.kind === 'array')
         return `tail<${elementText(tail.type.element, names)}>(${names.of(state.storage!)}, ${tail.offset}u)`
       return base.startsWith('(*') && isPlainDeref(base)
@@ -84,6 +89,9 @@ function walkPlaceText(state: Walk, place: Place): Walked {
       return `${walkPlaceText(state, place.base) as string}.${componentName(place.component)}`
     case 'index-place':
       return indexText(state, place)
+    case 'view-place':
+      state.view = viewText(writer, place)
+      return viewedText(writer, state.view, place.type)
   }
 }
 
@@ -157,11 +165,16 @@ function runtimeIndex(state: Walk, place: IndexPlace): string {
   const { bounds, ranges } = writer.context
   const text = unsignedText(writer, place.index)
   if (bounds === 'unchecked') return text
-  if (bounds === 'trap') {
+  if (bounds === 'trap' && storage !== undefined) {
     const index = isSimple(text) ? text : writer.temporary(u32Type, text)
     state.firstIndex ??= index
+    if (state.view?.view.size !== undefined)
+      state.guards.push(
+        `${viewName(writer.context.names, storage)}.index(${index}, ${viewLengthText(writer, state.view)})`,
+      )
     return index
   }
+  if (state.view !== undefined) return `min(${text}, ${viewLengthText(writer, state.view)} - 1u)`
   if (ranges.isInside(place)) return plainIndex(writer, place.index, text)
   const length = writer.lengthOf(storage!)
   if (state.use === 'store') {

@@ -9,7 +9,7 @@ import type {
   SwizzleAssign,
 } from '../ir.ts'
 import { scalarType } from '../types.ts'
-import { rootOf } from '../walk.ts'
+import { rootOf, viewOf } from '../walk.ts'
 import { isSafeDivisor, operationText, valueText } from './expression-text.ts'
 import { type FunctionWriter, isFixed, isSimple, unwrapped } from './function-writer.ts'
 import { literalText } from './literals.ts'
@@ -111,7 +111,7 @@ function writeStore(writer: FunctionWriter, target: Place, place: PlaceText, tex
   const inBuffer =
     root.kind === 'variable' && root.variable.kind === 'module-variable' && root.variable.space === 'storage'
   const store =
-    inBuffer && hasPadding(target.type)
+    (inBuffer || viewOf(target) !== undefined) && hasPadding(target.type)
       ? `store_padded(${place.text}, ${unwrapped(text)});`
       : `${place.text} = ${unwrapped(text)};`
   writer.line(place.guards.length === 0 ? store : `if (${place.guards.join(' && ')}) ${store}`)
@@ -152,24 +152,29 @@ function settled(writer: FunctionWriter, place: Place): Place {
       return { ...place, base: settled(writer, place.base) } as Place
     case 'index-place': {
       const base = settled(writer, place.base)
-      if (isFixed(place.index)) return adopted(writer, { ...place, base }, place)
-      const index: Expression = {
-        kind: 'value',
-        value: {
-          kind: 'let-value',
-          id: writer.context.nextTemporaryId++,
-          name: 'index',
-          type: place.index.type!,
-          loc: place.loc,
-        },
-        type: place.index.type!,
-        loc: place.loc,
-      }
-      const text = unwrapped(valueText(writer, place.index))
-      writer.line(`const ${writer.type(place.index.type!)} ${valueText(writer, index)} = ${text};`)
+      const index = settledValue(writer, place.index, 'index')
       return adopted(writer, { ...place, base, index }, place)
     }
+    case 'view-place': {
+      const offset = settledValue(writer, place.offset, 'offset')
+      return { ...place, offset, size: place.size && settledValue(writer, place.size, 'size') }
+    }
   }
+}
+
+/** A value that no statement can change any more. */
+function settledValue(writer: FunctionWriter, e: Expression, name: string): Expression {
+  if (isFixed(e)) return e
+  const type = e.type!
+  const value: Expression = {
+    kind: 'value',
+    value: { kind: 'let-value', id: writer.context.nextTemporaryId++, name, type, loc: e.loc },
+    type,
+    loc: e.loc,
+  }
+  const text = unwrapped(valueText(writer, e))
+  writer.line(`const ${writer.type(type)} ${valueText(writer, value)} = ${text};`)
+  return value
 }
 
 function adopted(writer: FunctionWriter, copy: IndexPlace, original: IndexPlace): IndexPlace {
@@ -230,6 +235,8 @@ function repeatable(place: Place): boolean {
       return true
     case 'index-place':
       return (isFixed(place.index) || place.index.kind === 'load') && repeatable(place.base)
+    case 'view-place':
+      return isFixed(place.offset) && (place.size === undefined || isFixed(place.size))
     default:
       return repeatable(place.base)
   }

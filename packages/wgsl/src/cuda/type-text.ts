@@ -27,6 +27,9 @@ export function typeText(type: Type, names: Names): string {
       return `array<${typeText(type.element, names)}, ${type.length}>`
     case 'struct':
       return names.struct(type)
+    case 'buffer':
+      if (type.length === undefined) throw new TypeError('a buffer without length has no C++ type')
+      return `array<unsigned, ${type.length / 4}>`
     case 'pointer':
       return `${typeText(type.store, names)}&`
   }

@@ -5,6 +5,7 @@ import { typeName } from '../types.ts'
 import type { CallNode } from './ast.ts'
 import { lowerAtomic } from './atomics.ts'
 import { bitcastValue } from './bits.ts'
+import { bufferLength, bufferView, isBufferFunction } from './buffer-views.ts'
 import { checkPartialArguments, evaluateBuiltin } from './constant-builtins.ts'
 import { ConstantError } from './constant-value.ts'
 import { construct, constructGenerated } from './constructors.ts'
@@ -20,7 +21,7 @@ const builtinNames: ReadonlySet<string> = new Set(builtinFunctions)
 
 /** Whether a name is that of a built-in function that this compiler knows. */
 export function isBuiltinFunction(name: string): boolean {
-  return builtinNames.has(name) || name === 'bitcast'
+  return builtinNames.has(name) || isBufferFunction(name) || name === 'bitcast'
 }
 
 /** Lowers a call: of a type (construction, conversion), a user function or a built-in function. */
@@ -43,6 +44,7 @@ export function lowerCall(scope: ExpressionLowering, node: CallNode): Operand {
   if (generator !== undefined || plainTypes.has(name))
     return construct(scope, resolveType(scope, callee), node)
   if (name === 'bitcast') return bitcast(scope, node)
+  if (isBufferFunction(name)) return bufferView(scope, node)
   if (templates !== undefined) throw scope.error(at, `'${name}' takes no template arguments`)
   if (!builtinNames.has(name)) {
     if (/^(texture|dpd|fwidth)/.test(name) || isTextureType(name)) {
@@ -61,6 +63,7 @@ function lowerBuiltin(scope: ExpressionLowering, name: BuiltinFunction, node: Ca
   if (/^(subgroup|quad)/.test(name) && !scope.module.isEnabled('subgroups')) {
     throw scope.error(at, `the function '${name}' needs 'enable subgroups;'`)
   }
+  if (name === 'bufferLength') return bufferLength(scope, node)
   if (name.startsWith('atomic') || name === 'arrayLength' || name === 'workgroupUniformLoad') {
     return lowerAtomic(scope, name, node)
   }

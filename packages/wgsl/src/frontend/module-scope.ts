@@ -309,7 +309,8 @@ export class ModuleScope {
       this.sawOverrideLength = false
       const type = resolveType(this.expressions, typeNode)
       if (this.sawOverrideLength) throw this.source.error(typeNode.at, overrideElement)
-      if (type.kind === 'pointer') throw this.source.error(typeNode.at, 'a structure cannot hold pointers')
+      if (type.kind === 'pointer' || type.kind === 'buffer')
+        throw this.source.error(typeNode.at, `a structure cannot hold ${type.kind}s`)
       if (!hasFixedFootprint(type) && (type.kind !== 'array' || i < node.members.length - 1)) {
         throw this.source.error(
           typeNode.at,

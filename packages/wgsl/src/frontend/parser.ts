@@ -31,6 +31,7 @@ const languageFeatures = new Set([
   ],
   ...['linear_indexing', 'texture_and_sampler_let', 'texture_formats_tier1', 'swizzle_assignment'],
   ...['fragment_depth', 'immediate_address_space', 'buffer_view', 'sized_binding_array', 'texel_buffers'],
+  'multisampled_array_textures',
 ])
 
 /** Parses a module; throws `WgslError` at the first token that does not fit. */

@@ -180,15 +180,20 @@ function freeze(f: FunctionLowering, place: Place, name: string, at: number): Pl
       return { ...place, base: freeze(f, place.base, name, at) }
     case 'index-place': {
       const base = freeze(f, place.base, name, at)
-      const { index } = place
-      const fixed = index.kind === 'literal' || index.kind === 'value'
-      return {
-        ...place,
-        base,
-        index: fixed ? index : f.emitLet(`${name}_index`, at, index as Expression & { type: Type }),
-      }
+      return { ...place, base, index: frozen(f, place.index, `${name}_index`, at) }
+    }
+    case 'view-place': {
+      const base = freeze(f, place.base, name, at)
+      const offset = frozen(f, place.offset, `${name}_offset`, at)
+      const size = place.size && frozen(f, place.size, `${name}_size`, at)
+      return { ...place, base, offset, size }
     }
   }
+}
+
+function frozen(f: FunctionLowering, value: Expression, name: string, at: number): Expression {
+  const fixed = value.kind === 'literal' || value.kind === 'value'
+  return fixed ? value : f.emitLet(name, at, value as Expression & { type: Type })
 }
 
 function lowerVar(

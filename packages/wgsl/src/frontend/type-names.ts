@@ -30,7 +30,7 @@ function makePlainTypes(): Map<string, Type> {
 export type TypeGenerator =
   | { kind: 'vector'; size: 2 | 3 | 4 }
   | { kind: 'matrix'; columns: 2 | 3 | 4; rows: 2 | 3 | 4 }
-  | { kind: 'array' | 'atomic' | 'pointer' }
+  | { kind: 'array' | 'atomic' | 'pointer' | 'buffer' }
 
 /** The predeclared types that take template arguments. */
 export function typeGenerator(name: string): TypeGenerator | undefined {
@@ -38,7 +38,7 @@ export function typeGenerator(name: string): TypeGenerator | undefined {
   if (vector) return { kind: 'vector', size: Number(vector[1]) as 2 }
   const matrix = /^mat([234])x([234])$/.exec(name)
   if (matrix) return { kind: 'matrix', columns: Number(matrix[1]) as 2, rows: Number(matrix[2]) as 2 }
-  if (name === 'array' || name === 'atomic') return { kind: name }
+  if (name === 'array' || name === 'atomic' || name === 'buffer') return { kind: name }
   return name === 'ptr' ? { kind: 'pointer' } : undefined
 }
 

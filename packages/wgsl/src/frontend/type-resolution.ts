@@ -1,5 +1,5 @@
 import type { Access, AddressSpace, ScalarType, Type } from '../ir.ts'
-import { arrayType, atomicType, matrixType, pointerType, typeName, vectorType } from '../types.ts'
+import { arrayType, atomicType, bufferType, matrixType, pointerType, typeName, vectorType } from '../types.ts'
 import type { ExpressionNode, NameNode } from './ast.ts'
 import type { ExpressionLowering } from './expression-lowering.ts'
 import { scalarOf } from './numeric-types.ts'
@@ -74,6 +74,11 @@ function generate(scope: ExpressionLowering, generator: TypeGenerator, node: Nam
       checkElement(scope, element, templates[0]!.at)
       return arrayType(element, templates[1] && arrayLength(scope, templates[1]))
     }
+    case 'buffer': {
+      if (templates.length === 0) return bufferType(undefined)
+      count(1, 1)
+      return bufferType(bufferLength(scope, templates[0]!))
+    }
     case 'pointer': {
       count(2, 3)
       return pointer(scope, templates, at)
@@ -85,16 +90,16 @@ function generate(scope: ExpressionLowering, generator: TypeGenerator, node: Nam
 export const overrideElement =
   'an array whose length depends on an override may only be the whole of a workgroup variable'
 
-/** Arrays hold anything of fixed size but pointers. */
+/** Arrays hold anything of fixed size but pointers and buffers. */
 export function checkElement(scope: ExpressionLowering, element: Type, at: number): void {
-  if (element.kind === 'pointer' || !hasFixedFootprint(element)) {
+  if (element.kind === 'pointer' || element.kind === 'buffer' || !hasFixedFootprint(element)) {
     throw scope.error(at, `an array cannot hold elements of type ${typeName(element)}`)
   }
 }
 
-/** Whether a type's size is known: no runtime-sized array inside. */
+/** Whether a type's size is known: no runtime-sized array inside, and no buffer without length. */
 export function hasFixedFootprint(type: Type): boolean {
-  if (type.kind === 'array') return type.length !== undefined
+  if (type.kind === 'array' || type.kind === 'buffer') return type.length !== undefined
   return type.kind !== 'struct' || type.members.every((m) => hasFixedFootprint(m.type))
 }
 
@@ -111,6 +116,17 @@ export function arrayLength(scope: ExpressionLowering, node: ExpressionNode): nu
   const length = scope.constantInteger(node, "the array's length", true)
   if (length < 1) throw scope.error(node.at, `the array's length is ${length}, not at least 1`)
   if (length > 2 ** 31 - 1) throw scope.error(node.at, `the array's length ${length} is too large`)
+  return length
+}
+
+/** The constant length of a buffer, in bytes. */
+function bufferLength(scope: ExpressionLowering, node: ExpressionNode): number {
+  const operand = scope.constant(node, "the buffer's length", true)
+  if (operand.override) scope.module.sawOverrideLength = true
+  const length = scope.constantInteger(node, "the buffer's length", true)
+  if (length < 1) throw scope.error(node.at, `the buffer's length is ${length}, not above 0`)
+  if (length % 4 !== 0) throw scope.error(node.at, `the buffer's length ${length} is no multiple of 4`)
+  if (length > 2 ** 31 - 1) throw scope.error(node.at, `the buffer's length ${length} is too large`)
   return length
 }
 
@@ -150,5 +166,7 @@ function pointer(scope: ExpressionLowering, templates: ExpressionNode[], at: num
   if (access === 'write') throw scope.error(at, 'write-only pointers do not exist')
   const store = resolveType(scope, storeNode)
   if (store.kind === 'pointer') throw scope.error(storeNode.at, 'pointers to pointers do not exist')
+  if (store.kind === 'buffer' && (space === 'function' || space === 'private'))
+    throw scope.error(storeNode.at, `no buffer lies in the ${space} address space`)
   return pointerType(space as AddressSpace, store, access)
 }

@@ -1,6 +1,6 @@
 import type { Type } from '../ir.ts'
 import { vectorType } from '../types.ts'
-import { anyScalar } from './numeric-types.ts'
+import { anyScalar, scalarOf } from './numeric-types.ts'
 
 /** The type of an element, column or component; undefined for types without. */
 export function elementType(type: Type): Type | undefined {
@@ -41,4 +41,24 @@ export function isConstructible(type: Type): boolean {
     default:
       return false
   }
+}
+
+/** Whether the host can share memory of the type: no bool inside. */
+export function isHostShareable(type: Type): boolean {
+  switch (type.kind) {
+    case 'array':
+      return isHostShareable(type.element)
+    case 'struct':
+      return type.members.every((m) => isHostShareable(m.type))
+    default:
+      return scalarOf(type) !== 'bool'
+  }
+}
+
+/** Whether there are atomics inside. */
+export function containsAtomic(type: Type): boolean {
+  if (type.kind === 'array') return containsAtomic(type.element)
+  return (
+    type.kind === 'atomic' || (type.kind === 'struct' && type.members.some((m) => containsAtomic(m.type)))
+  )
 }

@@ -1,6 +1,7 @@
 import type { Expression, ModuleVariable, Parameter, Place, Type } from '../ir.ts'
 import { typeName } from '../types.ts'
 import type { CallNode, FunctionNode } from './ast.ts'
+import { narrowedBuffer } from './buffer-views.ts'
 import type { ExpressionLowering } from './expression-lowering.ts'
 import type { Operand, PointerOperand } from './operand.ts'
 
@@ -34,7 +35,10 @@ export function callUserFunction(
   for (const [i, argNode] of node.args.entries()) {
     const type = signature.parameters[i]!
     const operand = scope.expression(argNode)
-    const value = scope.convert(operand, type, `argument ${i + 1} of ${name}`)
+    const given = operand.kind === 'nothing' ? operand : scope.value(operand)
+    const value =
+      (given.kind === 'nothing' ? undefined : narrowedBuffer(given, type)) ??
+      scope.convert(given, type, `argument ${i + 1} of ${name}`)
     if (value.kind === 'pointer' && value.type.space !== 'function') {
       const { binding, indices } = pathOf(value)
       bindings.push(binding)
@@ -54,10 +58,18 @@ export function callUserFunction(
 function pathOf({ place }: PointerOperand): { binding: PointerBinding; indices: Expression[] } {
   const indices: Expression[] = []
   const steps: string[] = []
+  const passed = (e: Expression): ((parameters: readonly Parameter[]) => Expression) => {
+    const position = indices.length
+    indices.push(e)
+    return (parameters) => {
+      const value = parameters[position]!
+      return { kind: 'value', value, type: value.type, loc: value.loc }
+    }
+  }
   const collect = (p: Place): ((parameters: readonly Parameter[]) => Place) => {
     switch (p.kind) {
       case 'variable':
-        steps.push(`${p.variable.id}`)
+        steps.push(p.type.kind === 'buffer' ? `${p.variable.id}:${typeName(p.type)}` : `${p.variable.id}`)
         return () => p
       case 'member-place': {
         const base = collect(p.base)
@@ -66,14 +78,22 @@ function pathOf({ place }: PointerOperand): { binding: PointerBinding; indices: 
       }
       case 'index-place': {
         const base = collect(p.base)
-        const position = indices.length
-        indices.push(p.index)
+        const index = passed(p.index)
         steps.push(`[${typeName(p.index.type!)}]`)
-        return (parameters) => {
-          const value = parameters[position]!
-          const index: Expression = { kind: 'value', value, type: value.type, loc: value.loc }
-          return { ...p, base: base(parameters), index }
-        }
+        return (parameters) => ({ ...p, base: base(parameters), index: index(parameters) })
+      }
+      case 'view-place': {
+        const base = collect(p.base)
+        const offset = passed(p.offset)
+        const size = p.size && passed(p.size)
+        const types = [p.offset, ...(p.size ? [p.size] : [])].map((e) => typeName(e.type!))
+        steps.push(`<${typeName(p.type)}>(${types.join(',')})`)
+        return (parameters) => ({
+          ...p,
+          base: base(parameters),
+          offset: offset(parameters),
+          size: size?.(parameters),
+        })
       }
       default:
         throw new TypeError(`a pointer into module memory cannot have a ${p.kind} on its path`)

@@ -2,10 +2,10 @@ import type { Access, Expression, ModuleVariable, Type } from '../ir.ts'
 import { typeName } from '../types.ts'
 import type { GlobalNode } from './ast.ts'
 import type { ModuleScope } from './module-scope.ts'
-import { concreteOf, scalarOf } from './numeric-types.ts'
+import { concreteOf } from './numeric-types.ts'
 import { isTextureType } from './type-names.ts'
 import { accessMode, enumerant, hasFixedFootprint, resolveType } from './type-resolution.ts'
-import { isConstructible } from './type-structure.ts'
+import { containsAtomic, isConstructible, isHostShareable } from './type-structure.ts'
 
 /** Resolves the declaration of a module-scope `var`. */
 export function resolveVariable(module: ModuleScope, node: GlobalNode): ModuleVariable {
@@ -95,7 +95,8 @@ function checkStoreType(
     module.source.error(at, `the ${space} variable '${name}' cannot be of type ${typeName(type)}: ${why}`)
   if (type.kind === 'pointer') throw refuse('pointers cannot be stored')
   if (space !== 'storage' && !hasFixedFootprint(type)) throw refuse('only storage buffers are runtime-sized')
-  if ((space === 'private' || space === 'uniform') && !isConstructible(type)) throw refuse('it has no values')
+  const isValue = isConstructible(type) || (space === 'uniform' && type.kind === 'buffer')
+  if ((space === 'private' || space === 'uniform') && !isValue) throw refuse('it has no values')
   if (space === 'storage' || space === 'uniform') {
     if (!isHostShareable(type)) throw refuse('bool has no layout that the host shares')
     if (space === 'storage' && access === 'read' && containsAtomic(type))
@@ -125,22 +126,4 @@ function bindingOf(
     return value
   }
   return { group: number(group), binding: number(binding) }
-}
-
-function isHostShareable(type: Type): boolean {
-  switch (type.kind) {
-    case 'array':
-      return isHostShareable(type.element)
-    case 'struct':
-      return type.members.every((m) => isHostShareable(m.type))
-    default:
-      return scalarOf(type) !== 'bool'
-  }
-}
-
-function containsAtomic(type: Type): boolean {
-  if (type.kind === 'array') return containsAtomic(type.element)
-  return (
-    type.kind === 'atomic' || (type.kind === 'struct' && type.members.some((m) => containsAtomic(m.type)))
-  )
 }

@@ -324,6 +324,7 @@ class Analysis {
     if (place.kind === 'variable' || place.kind === 'deref') return
     this.#indices(place.base)
     if (place.kind === 'index-place') this.#value(place.index)
+    if (place.kind === 'view-place') for (const e of [place.offset, place.size]) if (e) this.#value(e)
   }
 
   #value(e: Expression): void {
@@ -380,7 +381,9 @@ class Analysis {
 
   #builtin(e: BuiltinCall): void {
     if (!isBarrier(e)) {
-      for (const a of e.args) if (e.name !== 'arrayLength') this.#value(a)
+      for (const a of e.args)
+        if (e.name !== 'arrayLength') this.#value(a)
+        else if (a.kind === 'address-of') this.#indices(a.place)
       return
     }
     // The variable is read between two barriers.

@@ -20,7 +20,7 @@ function isCandidate({ target, value }: Assign, effects: Effects): boolean {
     return false
   if (value.kind !== 'load' || effects.writes(value) || !isElement(value.place)) return false
   const from = moduleVariableOf(value.place)
-  if (from?.space !== 'storage' || from.access !== 'read') return false
+  if (from?.space !== 'storage' || from.access !== 'read' || from.type.kind === 'buffer') return false
   let place: Place = target
   while (place.kind === 'index-place') {
     if (place.base.type.kind !== 'array' || effects.writes(place.index)) return false

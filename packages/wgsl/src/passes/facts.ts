@@ -1,5 +1,5 @@
 import type { Expression, LocalVariable, Place, Statement } from '../ir.ts'
-import { rootOf } from '../walk.ts'
+import { rootOf, viewOf } from '../walk.ts'
 import type { Interval } from './interval.ts'
 import { isAssigned } from './loops.ts'
 
@@ -138,7 +138,7 @@ export class Keys {
       case 'builtin-call': {
         if (e.name === 'arrayLength') {
           const address = e.args[0]!
-          if (address.kind !== 'address-of') return undefined
+          if (address.kind !== 'address-of' || viewOf(address.place) !== undefined) return undefined
           const root = rootOf(address.place)
           return root.kind === 'variable' ? { text: lengthKey(root.variable.id), variables: [] } : undefined
         }

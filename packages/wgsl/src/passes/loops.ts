@@ -10,7 +10,7 @@ import type {
   Statement,
   While,
 } from '../ir.ts'
-import { rootOf, walkStatement } from '../walk.ts'
+import { rootOf, viewOf, walkStatement } from '../walk.ts'
 import type { Ranges } from './ranges.ts'
 
 /** What is known of a module's loops. */
@@ -234,7 +234,9 @@ function isInvariant(e: Expression, body: Block): boolean {
       return isInvariant(e.value, body)
     case 'builtin-call':
       return (
-        e.name === 'arrayLength' ||
+        (e.name === 'arrayLength' &&
+          e.args[0]?.kind === 'address-of' &&
+          viewOf(e.args[0].place) === undefined) ||
         ((e.name === 'min' || e.name === 'max') && e.args.every((a) => isInvariant(a, body)))
       )
     default:

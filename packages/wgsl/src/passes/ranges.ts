@@ -15,7 +15,7 @@ import type {
   Statement,
   Type,
 } from '../ir.ts'
-import { rootOf } from '../walk.ts'
+import { rootOf, viewOf } from '../walk.ts'
 import {
   builtinCallComponents,
   builtinComponents,
@@ -367,13 +367,19 @@ class RangeAnalysis {
       case 'component-place':
         this.#place(place.base)
         return
+      case 'view-place':
+        this.#place(place.base)
+        this.#value(place.offset)
+        if (place.size !== undefined) this.#value(place.size)
+        return
       case 'index-place': {
         this.#place(place.base)
         const index = this.#value(place.index)?.[0]
         const type = place.base.type
         if (type.kind === 'array' && type.length === undefined) {
           const root = rootOf(place)
-          const key = this.#keys.of(place.index)
+          // Views of one buffer have lengths of their own.
+          const key = viewOf(place) === undefined ? this.#keys.of(place.index) : undefined
           this.#recordInside(
             place,
             key !== undefined &&

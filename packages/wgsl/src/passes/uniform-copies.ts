@@ -16,7 +16,8 @@ const mostChunks = 16
 export function findUniformCopies(module: IrModule): ReadonlyMap<ModuleVariable, number> {
   const copies = new Map<ModuleVariable, number>()
   const unfit = new Set<ModuleVariable>()
-  for (const v of module.variables) if (v.space === 'uniform' && sizeOf(v.type) % 4 === 0) copies.set(v, 0)
+  for (const v of module.variables)
+    if (v.space === 'uniform' && v.type.kind !== 'buffer' && sizeOf(v.type) % 4 === 0) copies.set(v, 0)
   walk(module, {
     place(place) {
       const access = extentOf(place)
@@ -47,7 +48,7 @@ function extentOf(
   let offset: number | undefined = 0
   let p = place
   while (p.kind !== 'variable') {
-    if (p.kind === 'deref') return undefined
+    if (p.kind === 'deref' || p.kind === 'view-place') return undefined
     if (p.kind === 'member-place') offset = offset === undefined ? undefined : offset + p.member.offset
     else if (offset !== undefined) {
       const index: number | undefined =

@@ -1,5 +1,5 @@
 import type { BuiltinCall, Expression, IrFunction, IrModule, Statement } from '../ir.ts'
-import { rootOf, walkExpression } from '../walk.ts'
+import { rootOf, viewOf, walkExpression } from '../walk.ts'
 
 /** Where threads of a subgroup run together. */
 export interface Convergence {
@@ -143,6 +143,7 @@ function isUniform(e: Expression, counter?: number): boolean {
       let place = e.place
       while (place.kind !== 'variable' && place.kind !== 'deref') {
         if (place.kind === 'index-place' && !isUniform(place.index, counter)) return false
+        if (place.kind === 'view-place' && !isUniform(place.offset, counter)) return false
         place = place.base
       }
       return true
@@ -161,7 +162,11 @@ function isUniform(e: Expression, counter?: number): boolean {
     case 'construct':
       return e.args.every((a) => isUniform(a, counter))
     case 'builtin-call':
-      if (e.name === 'arrayLength' || e.name === 'workgroupUniformLoad') return true
+      if (e.name === 'arrayLength') {
+        const view = e.args[0]?.kind === 'address-of' ? viewOf(e.args[0].place) : undefined
+        return [view?.offset, view?.size].every((x) => x === undefined || isUniform(x, counter))
+      }
+      if (e.name === 'bufferLength' || e.name === 'workgroupUniformLoad') return true
       return (
         !e.name.startsWith('atomic') &&
         !e.name.startsWith('subgroup') &&

@@ -8,8 +8,10 @@ import type {
   ScalarKind,
   Statement,
   Type,
+  ViewPlace,
 } from '../ir.ts'
-import { rootOf, walk } from '../walk.ts'
+import { rootOf, viewOf, walk } from '../walk.ts'
+import { boundMemory, viewLength, viewOffset } from './views.ts'
 
 /**
  * JavaScript of one entry point: a function body that returns `entry`, a (generator) function of an invocation, and
@@ -78,6 +80,8 @@ class FunctionEmitter {
   readonly #types: Type[]
   readonly #generators: ReadonlySet<IrFunction>
   readonly #locals = new Set<string>()
+  /** The variables that hold the lengths of views. */
+  readonly #viewLengths = new Map<ViewPlace, string>()
   #nextTemporary = 0
   #nextLabel = 0
   #breakLabels: string[] = []
@@ -235,12 +239,8 @@ class FunctionEmitter {
   #place(place: Place): { prepare: string; load: string; raw: string; store: (value: string) => string } {
     const prepare: string[] = []
     const root = rootOf(place)
-    if (
-      root.kind === 'variable' &&
-      root.variable.kind === 'module-variable' &&
-      (root.variable.space === 'storage' || root.variable.space === 'uniform')
-    ) {
-      const memory = `m[${root.variable.id}]`
+    const memory = boundMemory(root)
+    if (memory !== undefined) {
       const offset = this.#byteOffset(place, memory, prepare)
       const head = prepare.join('')
       const type = this.#type(place.type)
@@ -277,6 +277,8 @@ class FunctionEmitter {
         return `${this.#path(place.base, prepare)}[${place.member.index}]`
       case 'component-place':
         return `${this.#path(place.base, prepare)}[${place.component}]`
+      case 'view-place':
+        throw new TypeError('a view lies in memory of bytes')
       case 'index-place': {
         const base = this.#path(place.base, prepare)
         return `${base}[${this.#clampedIndex(place.index, String(lengthOf(place.base.type)), prepare)}]`
@@ -297,17 +299,36 @@ class FunctionEmitter {
         const base = this.#byteOffset(place.base, memory, prepare)
         const type = place.base.type
         const stride = strideOf(type)
+        const view = viewOf(place)
         const length =
-          type.kind === 'array' && type.length === undefined
-            ? `Math.floor((${memory}.byteLength - (${base})) / ${stride})`
-            : String(lengthOf(type))
+          view !== undefined && type.kind === 'array' && type.length === undefined
+            ? this.#viewLengths.get(view)!
+            : type.kind === 'array' && type.length === undefined
+              ? `Math.floor((${memory}.byteLength - (${base})) / ${stride})`
+              : String(lengthOf(type))
         return `${base} + ${stride} * ${this.#clampedIndex(place.index, length, prepare)}`
       }
+      case 'view-place':
+        return this.#view(place, memory, prepare)
     }
   }
 
+  /** The offset of a view; notes the length of the runtime-sized array in it. */
+  #view(view: ViewPlace, memory: string, prepare: string[]): string {
+    const offset = this.#temporary()
+    prepare.push(`${offset} = ${viewOffset(view, this.value(view.offset), memory)}; `)
+    const size = view.size && this.value(view.size)
+    const length = viewLength(view, offset, size, memory)
+    if (length !== undefined) {
+      const count = this.#temporary()
+      prepare.push(`${count} = ${length}; `)
+      this.#viewLengths.set(view, count)
+    }
+    return offset
+  }
+
   #clampedIndex(index: Expression, length: string, prepare: string[]): string {
-    if (index.kind === 'literal' && !length.includes('m[')) return String(index.value)
+    if (index.kind === 'literal' && /^\d+$/.test(length)) return String(index.value)
     const temporary = this.#temporary()
     prepare.push(`${temporary} = R.clampIndex(${this.value(index)}, ${length}); `)
     return temporary
@@ -437,6 +458,10 @@ class FunctionEmitter {
       return '(yield)'
     if (name.startsWith('subgroup') || name.startsWith('quad'))
       throw new TypeError(`the reference executor has no subgroups, so ${name} cannot run`)
+    if (name === 'bufferLength') {
+      const { place } = args[0] as Extract<Expression, { kind: 'address-of' }>
+      return `${boundMemory(rootOf(place))}.byteLength`
+    }
     if (name === 'arrayLength') return this.#arrayLength(args[0]!)
     if (name === 'workgroupUniformLoad') {
       const place = this.#pointee(args[0]!)
@@ -459,8 +484,14 @@ class FunctionEmitter {
     const root = rootOf(place)
     if (root.kind !== 'variable' || place.type.kind !== 'array')
       throw new TypeError('arrayLength of no array')
-    const memory = `m[${root.variable.id}]`
-    return `Math.floor((${memory}.byteLength - (${this.#byteOffset(place, memory, [])})) / ${place.type.stride})`
+    const memory = boundMemory(root)!
+    const view = viewOf(place)
+    if (view === undefined)
+      return `Math.floor((${memory}.byteLength - (${this.#byteOffset(place, memory, [])})) / ${place.type.stride})`
+    const prepare: string[] = []
+    this.#byteOffset(view, memory, prepare)
+    const length = this.#viewLengths.get(view)!
+    return `(${prepare.join('').replaceAll('; ', ', ')}${length})`
   }
 
   #atomic(e: BuiltinCall): string {

@@ -80,8 +80,12 @@ export function compileReference(module: IrModule): ReferenceKernel {
       for (let z = 0; z < workgroups[2]; z++)
         for (let y = 0; y < workgroups[1]; y++)
           for (let x = 0; x < workgroups[0]; x++) {
-            const workgroup: Value[] = []
-            for (const variable of shared) workgroup[variable.id] = zeroValue(variable.type)
+            const workgroup: (Value | BoundMemory)[] = []
+            for (const { id, type } of shared)
+              workgroup[id] =
+                type.kind === 'buffer'
+                  ? new BoundMemory('', new Uint8Array(type.length ?? 0), undefined)
+                  : zeroValue(type)
             runWorkgroup(module, instance, emitted.hasBarriers, [x, y, z], workgroups, workgroup)
           }
     },
@@ -102,7 +106,7 @@ interface Invocation {
   workgroup_id: number[]
   workgroup_index: number
   num_workgroups: number[]
-  workgroup: Value[]
+  workgroup: (Value | BoundMemory)[]
   private: Value[]
 }
 
@@ -112,7 +116,7 @@ function runWorkgroup(
   hasBarriers: boolean,
   id: readonly [number, number, number],
   count: readonly [number, number, number],
-  workgroup: Value[],
+  workgroup: (Value | BoundMemory)[],
 ): void {
   const [sizeX, sizeY, sizeZ] = module.workgroupSize
   const workgroupIndex = id[0] + count[0] * (id[1] + count[1] * id[2])

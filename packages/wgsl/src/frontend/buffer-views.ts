@@ -1,0 +1,130 @@
+import type { BufferType, Expression, Place, Type } from '../ir.ts'
+import { alignOf, leastViewSize, runtimeArrayOf } from '../layout.ts'
+import { i32Type, pointerType, typeName, u32Type } from '../types.ts'
+import type { CallNode, ExpressionNode } from './ast.ts'
+import type { ExpressionLowering } from './expression-lowering.ts'
+import { converts } from './numeric-types.ts'
+import type { Operand, PointerOperand, ValueOperand } from './operand.ts'
+import { hasFixedFootprint, resolveType } from './type-resolution.ts'
+import { containsAtomic, isHostShareable } from './type-structure.ts'
+
+/** Whether a name is that of a function that makes a view of a buffer. */
+export function isBufferFunction(name: string): boolean {
+  return name === 'bufferView' || name === 'bufferArrayView'
+}
+
+/** `bufferView<T>(buffer, offset)` and `bufferArrayView<T>(buffer, offset, size)`: a pointer to a part of a buffer as a `T`. */
+export function bufferView(scope: ExpressionLowering, { callee, args, at }: CallNode): Operand {
+  const { name, templates } = callee
+  const isArrayView = name === 'bufferArrayView'
+  if (templates?.length !== 1)
+    throw scope.error(at, `${name} takes one template argument, the type of the view`)
+  const count = isArrayView ? 3 : 2
+  if (args.length !== count) throw scope.error(at, `${name} takes ${count} arguments, not ${args.length}`)
+  const [bufferNode, offsetNode, sizeNode] = args as [
+    ExpressionNode,
+    ExpressionNode,
+    ExpressionNode | undefined,
+  ]
+  const type = resolveType(scope, templates[0]!)
+  checkViewType(scope, name, type, templates[0]!.at)
+  const buffer = bufferOperand(scope, name, bufferNode)
+  const offset = byteCount(scope, offsetNode, `the offset of ${name}`)
+  const size = sizeNode && byteCount(scope, sizeNode, `the size of ${name}`)
+  checkView(scope, buffer.place.type as BufferType, type, offset, size)
+  const place: Place = {
+    kind: 'view-place',
+    base: buffer.place,
+    offset: scope.expressionOf(offset),
+    size: size && scope.expressionOf(size),
+    type,
+    loc: scope.loc(at),
+  }
+  return { kind: 'pointer', type: pointerType(buffer.type.space, type, buffer.type.access), place, at }
+}
+
+/** `bufferLength(buffer)`: the length in bytes. */
+export function bufferLength(scope: ExpressionLowering, { args, at }: CallNode): Operand {
+  if (args.length !== 1) throw scope.error(at, `bufferLength takes 1 argument, not ${args.length}`)
+  const buffer = bufferOperand(scope, 'bufferLength', args[0]!)
+  const { length } = buffer.place.type as BufferType
+  const loc = scope.loc(at)
+  const expression: Expression =
+    length === undefined
+      ? { kind: 'builtin-call', name: 'bufferLength', args: [scope.expressionOf(buffer)], type: u32Type, loc }
+      : { kind: 'literal', value: length, type: u32Type, loc }
+  return { kind: 'runtime', type: u32Type, expression, at }
+}
+
+/** A pointer argument as a parameter that points to a buffer sees it: as long, or shorter; undefined when it does not fit. */
+export function narrowedBuffer(argument: ValueOperand, type: Type): PointerOperand | undefined {
+  if (argument.kind !== 'pointer' || type.kind !== 'pointer') return undefined
+  const [from, to] = [argument.type.store, type.store]
+  if (from.kind !== 'buffer' || to.kind !== 'buffer') return undefined
+  if (argument.type.space !== type.space || argument.type.access !== type.access) return undefined
+  if (to.length === undefined) return { ...argument, type }
+  if (from.length === undefined || from.length < to.length) return undefined
+  return { ...argument, type, place: { ...argument.place, type: to } as Place }
+}
+
+function checkViewType(scope: ExpressionLowering, name: string, type: Type, at: number): void {
+  const refuse = (why: string) =>
+    scope.error(at, `${name} cannot give a view of type ${typeName(type)}: ${why}`)
+  if (type.kind === 'pointer' || type.kind === 'buffer' || !isHostShareable(type))
+    throw refuse('the host does not share it')
+  if (containsAtomic(type)) throw refuse('it contains atomics')
+  if (name === 'bufferArrayView' && hasFixedFootprint(type)) throw refuse('it has no runtime-sized array')
+}
+
+function bufferOperand(scope: ExpressionLowering, name: string, node: ExpressionNode): PointerOperand {
+  const value = scope.value(scope.expression(node))
+  if (value.kind !== 'pointer' || value.type.store.kind !== 'buffer')
+    throw scope.error(node.at, `${name} takes a pointer to a buffer, not ${typeName(value.type)}`)
+  return value
+}
+
+/** A number of bytes: i32 or u32. */
+function byteCount(scope: ExpressionLowering, node: ExpressionNode, what: string): ValueOperand {
+  const value = scope.value(scope.expression(node))
+  const type = value.type === u32Type ? u32Type : i32Type
+  if (!converts(value.type, type))
+    throw scope.error(node.at, `${what} is of type ${typeName(value.type)}, not i32 or u32`)
+  return scope.convert(value, type, what)
+}
+
+/** What of a view is constant must be aligned and fit into the buffer. */
+function checkView(
+  scope: ExpressionLowering,
+  buffer: BufferType,
+  type: Type,
+  offset: ValueOperand,
+  size: ValueOperand | undefined,
+): void {
+  const least = leastViewSize(type)
+  const limit = buffer.length ?? 2 ** 32 - 1
+  const start = offset.kind === 'constant' ? Number(offset.value) : 0
+  if (start < 0) throw scope.error(offset.at, `the offset ${start} of the view is below 0`)
+  if (start % alignOf(type) !== 0)
+    throw scope.error(
+      offset.at,
+      `the offset ${start} is no multiple of ${alignOf(type)}, the alignment of ${typeName(type)}`,
+    )
+  if (start + least > limit) {
+    throw scope.error(
+      offset.at,
+      `a view of ${least} bytes from ${start} on is outside of ${typeName(buffer)}`,
+    )
+  }
+  if (size?.kind !== 'constant') return
+  const bytes = Number(size.value)
+  const { offset: before, stride } = runtimeArrayOf(type)!
+  if (bytes < before + stride)
+    throw scope.error(size.at, `a view of ${bytes} bytes has no room for an element of ${typeName(type)}`)
+  if ((bytes - before) % stride !== 0)
+    throw scope.error(
+      size.at,
+      `the size ${bytes} of the view is no whole number of elements of ${typeName(type)}`,
+    )
+  if (start + bytes > limit)
+    throw scope.error(size.at, `a view of ${bytes} bytes from ${start} on is outside of ${typeName(buffer)}`)
+}
