@@ -104,7 +104,10 @@ function declarationText(writer: FunctionWriter, s: Extract<Statement, { kind: '
 /** Stores `text` in a place, under its guards. */
 function writeStore(writer: FunctionWriter, target: Place, place: PlaceText, text: string): void {
   if (place.component !== undefined) {
-    writer.line(`set_component(${place.text}, ${place.component}, ${unwrapped(text)});`)
+    // C++'s `&` and `|` of bools give int, which the template would take for another type.
+    const isBool = target.type.kind === 'scalar' && target.type.scalar === 'bool'
+    const value = isBool ? `bool(${unwrapped(text)})` : unwrapped(text)
+    writer.line(`set_component(${place.text}, ${place.component}, ${value});`)
     return
   }
   const root = rootOf(target)
