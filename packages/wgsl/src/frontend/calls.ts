@@ -41,8 +41,13 @@ export function lowerCall(scope: ExpressionLowering, node: CallNode): Operand {
   }
   const generator = typeGenerator(name)
   if (generator !== undefined && templates === undefined) return constructGenerated(scope, generator, node)
-  if (generator !== undefined || plainTypes.has(name))
-    return construct(scope, resolveType(scope, callee), node)
+  if (generator !== undefined || plainTypes.has(name)) {
+    scope.module.sawOverrideLength = false
+    const type = resolveType(scope, callee)
+    if (scope.module.sawOverrideLength)
+      throw scope.error(at, 'an array whose length depends on an override cannot be constructed')
+    return construct(scope, type, node)
+  }
   if (name === 'bitcast') return bitcast(scope, node)
   if (isBufferFunction(name)) return bufferView(scope, node)
   if (templates !== undefined) throw scope.error(at, `'${name}' takes no template arguments`)

@@ -188,14 +188,22 @@ export class ExpressionLowering {
     return operand
   }
 
-  /** A constant integer as a number. */
-  constantInteger(node: ExpressionNode, what: string, override = false): number {
+  /** A constant integer as a number; an abstract one must fit into `abstractAs`. */
+  constantInteger(
+    node: ExpressionNode,
+    what: string,
+    override = false,
+    abstractAs: 'i32' | 'u32' = 'i32',
+  ): number {
     const operand = this.constant(node, what, override)
     const kind = operand.type.kind === 'scalar' ? scalarOf(operand.type) : undefined
     if (kind !== 'abstract-int' && kind !== 'i32' && kind !== 'u32') {
       throw this.error(node.at, `${what} is of type ${typeName(operand.type)}, not an integer`)
     }
-    return Number(operand.value as number | bigint)
+    if (kind !== 'abstract-int') return Number(operand.value as number)
+    return Number(
+      this.fold(node.at, i32Type, false, () => checkInteger(operand.value as bigint, abstractAs)).value,
+    )
   }
 
   /** A condition. */

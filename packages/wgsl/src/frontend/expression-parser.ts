@@ -25,7 +25,7 @@ const bitwise = new Set(['&', '|', '^'])
 /** The attributes of the language and how many arguments each takes. */
 const attributeArguments: Record<string, readonly [number, number]> = {
   ...{ align: [1, 1], binding: [1, 1], group: [1, 1], id: [1, 1], size: [1, 1], workgroup_size: [1, 3] },
-  ...{ builtin: [1, 1], compute: [0, 0], vertex: [0, 0], fragment: [0, 0], const: [0, 0], must_use: [0, 0] },
+  ...{ builtin: [1, 1], compute: [0, 0], vertex: [0, 0], fragment: [0, 0], must_use: [0, 0] },
   ...{ location: [1, 1], interpolate: [1, 2], invariant: [0, 0], blend_src: [1, 1], diagnostic: [2, 2] },
 }
 
@@ -126,16 +126,34 @@ export class ExpressionParser {
     return args
   }
 
+  /** Attributes before `what`, which takes those named; @diagnostic is checked and dropped. */
+  attributes(names: readonly string[], what: string): AttributeNode[] {
+    return this.allowed(this.anyAttributes(), names, what)
+  }
+
+  /** Those attributes that say something to a compiler without diagnostics; all must be among `names`. */
+  allowed(attributes: AttributeNode[], names: readonly string[], what: string): AttributeNode[] {
+    const wrong = attributes.find((a) => !names.includes(a.name))
+    if (wrong !== undefined) throw this.source.error(wrong.at, `@${wrong.name} does not apply to ${what}`)
+    return attributes.filter((a) => a.name !== 'diagnostic')
+  }
+
   /** Attributes, as many as there are. */
-  attributes(): AttributeNode[] {
+  anyAttributes(): AttributeNode[] {
     const attributes: AttributeNode[] = []
+    const severities = new Map<string, string>()
     while (this.is('@')) {
       const { at } = this.next()
       const name = this.word('the name of an attribute')
       const count = Object.hasOwn(attributeArguments, name) ? attributeArguments[name] : undefined
       if (count === undefined) throw this.source.error(at, `the attribute @${name} is unknown`)
       if (name === 'diagnostic') {
-        this.diagnosticControl()
+        const { rule, severity } = this.diagnosticControl()
+        const other = severities.get(rule)
+        if (other !== undefined)
+          throw this.source.error(at, `the rule ${rule} has the severities ${other} and ${severity}`)
+        severities.set(rule, severity)
+        attributes.push({ name, args: [], at })
         continue
       }
       const args: ExpressionNode[] = []
@@ -156,8 +174,8 @@ export class ExpressionParser {
     return attributes
   }
 
-  /** `(severity, rule)` of a diagnostic; checked and dropped: only Tint reports the diagnostics it controls. */
-  diagnosticControl(): void {
+  /** `(severity, rule)` of a diagnostic. Only Tint reports the diagnostics it controls. */
+  diagnosticControl(): { rule: string; severity: string } {
     this.expect('(')
     const at = this.peek.at
     const severity = this.word('a severity')
@@ -165,10 +183,11 @@ export class ExpressionParser {
       throw this.source.error(at, `'${severity}' is not a severity: error, warning, info or off`)
     }
     this.expect(',')
-    this.word('the name of a rule')
-    if (this.accept('.')) this.word('the name of a rule')
+    let rule = this.identifier()
+    if (this.accept('.')) rule += `.${this.identifier()}`
     this.accept(',')
     this.expect(')')
+    return { rule, severity }
   }
 
   /** An expression. */

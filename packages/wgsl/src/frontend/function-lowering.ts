@@ -169,12 +169,13 @@ export class FunctionLowering extends ExpressionLowering {
   lower(): IrFunction {
     const { declaration } = this
     const { attributes, at } = declaration
-    for (const attribute of attributes) {
-      if (attribute.name !== 'must_use' && attribute.name !== 'const') {
-        throw this.error(attribute.at, `@${attribute.name} does not apply to this function`)
-      }
-    }
     const signature = this.module.signature(declaration)
+    for (const attribute of attributes) {
+      if (attribute.name !== 'must_use' || signature.returnType === undefined)
+        throw this.error(attribute.at, `@${attribute.name} does not apply to this function`)
+    }
+    for (const attribute of declaration.returnAttributes)
+      throw this.error(attribute.at, `@${attribute.name} applies to results of entry points only`)
     const parameters: Parameter[] = []
     return this.scoped(() => {
       for (const [i, node] of declaration.parameters.entries()) {
@@ -255,9 +256,10 @@ export class FunctionLowering extends ExpressionLowering {
   /** Lowers the function as an entry point: each built-in value becomes a parameter, structures are built from them. */
   lowerEntryPoint(): IrFunction {
     const { declaration } = this
-    const { name, at, returnType, returnAttributes } = declaration
+    const { name, at, attributes, returnType } = declaration
+    const mustUse = attributes.find((a) => a.name === 'must_use')
+    if (mustUse !== undefined) throw this.error(mustUse.at, '@must_use does not apply to an entry point')
     if (returnType !== undefined) throw this.error(returnType.at, 'a compute entry point returns nothing')
-    void returnAttributes
     const parameters: Parameter[] = []
     return this.scoped(() => {
       const prologue = this.collect(() => {
@@ -322,6 +324,8 @@ export class FunctionLowering extends ExpressionLowering {
 
   #builtin(name: string, type: Type, attributes: readonly AttributeNode[], at: number): BuiltinValue {
     const attribute = attributes.find((a) => a.name === 'builtin')
+    const other = attributes.find((a) => !['builtin', 'align', 'size'].includes(a.name))
+    if (other !== undefined) throw this.error(other.at, `@${other.name} does not apply to compute shaders`)
     const value = attribute?.args[0]
     if (value?.kind !== 'name') throw this.error(at, `the entry point's parameter '${name}' needs @builtin`)
     const wanted = builtinValueTypes.get(value.name)

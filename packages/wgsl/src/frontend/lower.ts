@@ -1,5 +1,5 @@
 import type { Expression, IrFunction, IrModule, ModuleVariable, StructType, Type } from '../ir.ts'
-import { typeName } from '../types.ts'
+import { typeName, u32Type } from '../types.ts'
 import { walk, walkExpression } from '../walk.ts'
 import { WgslError } from '../wgsl-error.ts'
 import type { AttributeNode, FunctionNode, ModuleNode } from './ast.ts'
@@ -150,14 +150,20 @@ function workgroupSizeOf(
   if (attribute === undefined) throw scope.source.error(at, `the entry point '${name}' needs @workgroup_size`)
   const size: [number, number, number] = [1, 1, 1]
   const types = attribute.args.map((arg) => scope.expressions.constant(arg, 'a workgroup size', true).type)
-  if (commonType(types) === undefined) {
+  const common = commonType(types)
+  if (common === undefined) {
     throw scope.source.error(
       attribute.at,
       `the workgroup sizes are of different types: ${types.map(typeName).join(', ')}`,
     )
   }
   for (const [i, arg] of attribute.args.entries()) {
-    const value = scope.expressions.constantInteger(arg, 'a workgroup size', true)
+    const value = scope.expressions.constantInteger(
+      arg,
+      'a workgroup size',
+      true,
+      common === u32Type ? 'u32' : 'i32',
+    )
     if (value < 1) throw scope.source.error(arg.at, `the workgroup size ${value} is not at least 1`)
     size[i] = value
   }

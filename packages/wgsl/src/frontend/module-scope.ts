@@ -208,10 +208,6 @@ export class ModuleScope {
     const id = idNode && this.expressions.constantInteger(idNode.args[0]!, 'the @id')
     if (id !== undefined && (id < 0 || id > 65535))
       throw this.source.error(idNode!.at, `the @id ${id} is not in 0 to 65535`)
-    for (const other of attributes) {
-      if (other.name !== 'id')
-        throw this.source.error(other.at, `@${other.name} does not apply to an override`)
-    }
     let operand: ConstantOperand | undefined
     let inferred: Type | undefined
     try {

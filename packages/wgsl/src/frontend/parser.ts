@@ -34,6 +34,12 @@ const languageFeatures = new Set([
   'multisampled_array_textures',
 ])
 
+/** The attributes that declarations take. */
+const globalAttributes = { var: ['group', 'binding'], override: ['id'], const: [] } as const
+const functionAttributes = ['compute', 'vertex', 'fragment', 'workgroup_size', 'must_use', 'diagnostic']
+const ioAttributes = ['builtin', 'location', 'interpolate', 'invariant', 'blend_src']
+const memberAttributes = ['align', 'size', ...ioAttributes]
+
 /** Parses a module; throws `WgslError` at the first token that does not fit. */
 export function parseModule(source: SourceText): ModuleNode {
   const parser = new ModuleParser(source)
@@ -54,8 +60,8 @@ class ModuleParser extends ExpressionParser {
   }
 
   #directives(module: ModuleNode): void {
+    const severities = new Map<string, string>()
     for (;;) {
-      if (this.accept(';')) continue
       if (this.accept('enable')) {
         do {
           const at = this.peek.at
@@ -73,24 +79,28 @@ class ModuleParser extends ExpressionParser {
         } while (this.accept(',') && !this.is(';'))
         this.expect(';')
       } else if (this.is('diagnostic')) {
-        this.next()
-        this.diagnosticControl()
+        const { at } = this.next()
+        const { rule, severity } = this.diagnosticControl()
+        const other = severities.get(rule)
+        if (other !== undefined && other !== severity)
+          throw this.source.error(at, `the rule ${rule} has the severities ${other} and ${severity}`)
+        severities.set(rule, severity)
         this.expect(';')
       } else return
     }
   }
 
   #declaration(): ModuleDeclarationNode | ConstAssertNode {
-    const attributes = this.attributes()
+    const attributes = this.anyAttributes()
     const { text, at } = this.peek
     switch (text) {
       case 'fn':
         return this.#function(attributes)
       case 'struct':
-        this.#noAttributes(attributes, 'a struct')
+        this.allowed(attributes, [], 'a struct')
         return this.#struct()
       case 'alias': {
-        this.#noAttributes(attributes, 'an alias')
+        this.allowed(attributes, [], 'an alias')
         this.next()
         const name = this.identifier()
         this.expect('=')
@@ -99,7 +109,7 @@ class ModuleParser extends ExpressionParser {
         return { kind: 'alias', name, type, at }
       }
       case 'const_assert': {
-        this.#noAttributes(attributes, 'a const_assert')
+        this.allowed(attributes, [], 'a const_assert')
         this.next()
         const condition = this.expression()
         this.expect(';')
@@ -118,12 +128,8 @@ class ModuleParser extends ExpressionParser {
     }
   }
 
-  #noAttributes(attributes: AttributeNode[], what: string): void {
-    const first = attributes[0]
-    if (first !== undefined) throw this.source.error(first.at, `@${first.name} does not apply to ${what}`)
-  }
-
   #global(attributes: AttributeNode[], keyword: 'var' | 'const' | 'override'): GlobalNode {
+    this.allowed(attributes, globalAttributes[keyword], `a ${keyword}`)
     this.next()
     const templates = keyword === 'var' ? this.templates() : undefined
     const at = this.peek.at
@@ -143,7 +149,7 @@ class ModuleParser extends ExpressionParser {
     this.expect('{')
     const members: StructNode['members'] = []
     while (!this.is('}')) {
-      const attributes = this.attributes()
+      const attributes = this.attributes(memberAttributes, 'a member of a structure')
       const memberAt = this.peek.at
       const memberName = this.identifier()
       this.expect(':')
@@ -155,14 +161,15 @@ class ModuleParser extends ExpressionParser {
     return { kind: 'struct', name, members, at }
   }
 
-  #function(attributes: AttributeNode[]): FunctionNode {
+  #function(anyAttributes: AttributeNode[]): FunctionNode {
+    const attributes = this.allowed(anyAttributes, functionAttributes, 'a function')
     this.next()
     const at = this.peek.at
     const name = this.identifier()
     this.expect('(')
     const parameters: FunctionNode['parameters'] = []
     while (!this.is(')')) {
-      const parameterAttributes = this.attributes()
+      const parameterAttributes = this.attributes(ioAttributes, 'a parameter')
       const parameterAt = this.peek.at
       const parameterName = this.identifier()
       this.expect(':')
@@ -178,10 +185,10 @@ class ModuleParser extends ExpressionParser {
     let returnType: NameNode | undefined
     let returnAttributes: AttributeNode[] = []
     if (this.accept('->')) {
-      returnAttributes = this.attributes()
+      returnAttributes = this.attributes(ioAttributes, 'the result of a function')
       returnType = this.type()
     }
-    this.attributes() // `@diagnostic` may stand before a body
+    this.attributes(['diagnostic'], "a function's body")
     const body: BlockNode = parseBlock(this)
     return { kind: 'function', name, attributes, parameters, returnType, returnAttributes, body, at }
   }

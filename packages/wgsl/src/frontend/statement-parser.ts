@@ -26,22 +26,20 @@ export function parseBlock(parser: ExpressionParser): BlockNode {
 }
 
 function attributedBlock(parser: ExpressionParser): BlockNode {
-  parser.attributes()
+  parser.attributes(diagnostic, 'a block')
   return parseBlock(parser)
 }
 
-/** The statements that may have attributes. */
+/** The attribute that statements and blocks may have. */
+const diagnostic = ['diagnostic']
+
+/** The statements that may have it. */
 const attributed = new Set(['{', 'if', 'switch', 'loop', 'for', 'while'])
 
 function parseStatement(parser: ExpressionParser): StatementNode {
-  const start = parser.peek.at
-  for (const attribute of parser.attributes()) {
-    throw parser.source.error(attribute.at, `@${attribute.name} does not apply to a statement`)
-  }
+  const attributes = parser.anyAttributes()
   const { text, at } = parser.peek
-  if (at !== start && !attributed.has(text)) {
-    throw parser.source.error(start, 'attributes do not apply to this statement')
-  }
+  parser.allowed(attributes, attributed.has(text) ? diagnostic : [], 'this statement')
   switch (text) {
     case '{':
       return parseBlock(parser)
@@ -138,7 +136,7 @@ function parseIf(parser: ExpressionParser): IfNode {
 function parseSwitch(parser: ExpressionParser): SwitchNode {
   const { at } = parser.expect('switch')
   const selector = parser.expression()
-  parser.attributes()
+  parser.attributes(diagnostic, 'the clauses of a switch')
   parser.expect('{')
   const clauses: SwitchNode['clauses'] = []
   while (!parser.is('}')) {
@@ -161,7 +159,7 @@ function parseSwitch(parser: ExpressionParser): SwitchNode {
 function parseLoop(parser: ExpressionParser): LoopNode {
   return parser.nested(() => {
     const { at } = parser.expect('loop')
-    parser.attributes()
+    parser.attributes(diagnostic, 'a block')
     const open = parser.expect('{')
     const statements: StatementNode[] = []
     let continuing: LoopNode['continuing']
@@ -180,7 +178,7 @@ function parseLoop(parser: ExpressionParser): LoopNode {
 
 function parseContinuing(parser: ExpressionParser): NonNullable<LoopNode['continuing']> {
   const { at } = parser.expect('continuing')
-  parser.attributes()
+  parser.attributes(diagnostic, 'a block')
   const open = parser.expect('{')
   const statements: StatementNode[] = []
   let breakIf: ExpressionNode | undefined

@@ -4,6 +4,7 @@ import type { ExpressionNode, NameNode } from './ast.ts'
 import type { ExpressionLowering } from './expression-lowering.ts'
 import { scalarOf } from './numeric-types.ts'
 import { isTextureType, plainTypes, type TypeGenerator, typeGenerator } from './type-names.ts'
+import { containsAtomic, isHostShareable } from './type-structure.ts'
 
 /** The type that a node names. */
 export function resolveType(scope: ExpressionLowering, node: ExpressionNode): Type {
@@ -136,6 +137,8 @@ const spaces = new Set(['function', 'private', 'workgroup', 'storage', 'uniform'
 export function enumerant(scope: ExpressionLowering, node: ExpressionNode): string {
   if (node.kind !== 'name' || node.templates !== undefined)
     throw scope.error(node.at, 'an address space is expected here')
+  if (scope.isLocal(node.name) || scope.module.declaration(node.name) !== undefined)
+    throw scope.error(node.at, `'${node.name}' is declared in the source, and no address space here`)
   return node.name
 }
 
@@ -164,9 +167,33 @@ function pointer(scope: ExpressionLowering, templates: ExpressionNode[], at: num
       ? 'read'
       : 'read_write'
   if (access === 'write') throw scope.error(at, 'write-only pointers do not exist')
+  const outer = scope.module.sawOverrideLength
+  scope.module.sawOverrideLength = false
   const store = resolveType(scope, storeNode)
+  if (scope.module.sawOverrideLength && space !== 'workgroup')
+    throw scope.error(storeNode.at, overrideElement)
+  scope.module.sawOverrideLength ||= outer
   if (store.kind === 'pointer') throw scope.error(storeNode.at, 'pointers to pointers do not exist')
-  if (store.kind === 'buffer' && (space === 'function' || space === 'private'))
-    throw scope.error(storeNode.at, `no buffer lies in the ${space} address space`)
+  checkPointee(scope, store, space as AddressSpace, access, storeNode.at)
   return pointerType(space as AddressSpace, store, access)
+}
+
+/** Memory of a type must be able to lie in the address space. */
+function checkPointee(
+  scope: ExpressionLowering,
+  store: Type,
+  space: AddressSpace,
+  access: Access,
+  at: number,
+): void {
+  const refuse = (why: string) =>
+    scope.error(at, `${typeName(store)} cannot lie in the ${space} address space: ${why}`)
+  if (space === 'function' || space === 'private') {
+    if (store.kind === 'buffer') throw refuse('no buffer can')
+    if (!hasFixedFootprint(store)) throw refuse('only buffers are runtime-sized')
+  }
+  if ((space === 'storage' || space === 'uniform') && !isHostShareable(store))
+    throw refuse('bool has no layout that the host shares')
+  if (containsAtomic(store) && space !== 'workgroup' && (space !== 'storage' || access === 'read'))
+    throw refuse('atomics need workgroup memory or a storage buffer that may be written')
 }

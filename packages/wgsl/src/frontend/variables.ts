@@ -9,7 +9,7 @@ import { containsAtomic, isConstructible, isHostShareable } from './type-structu
 
 /** Resolves the declaration of a module-scope `var`. */
 export function resolveVariable(module: ModuleScope, node: GlobalNode): ModuleVariable {
-  const { name, at, templates, attributes } = node
+  const { name, at, templates } = node
   const { source, expressions } = module
   const [spaceNode, accessNode] = templates ?? []
   if (spaceNode === undefined) {
@@ -45,11 +45,6 @@ export function resolveVariable(module: ModuleScope, node: GlobalNode): ModuleVa
   checkStoreType(module, node, space, access, type)
 
   const binding = bindingOf(module, node, space)
-  for (const attribute of attributes) {
-    if (attribute.name !== 'group' && attribute.name !== 'binding') {
-      throw source.error(attribute.at, `@${attribute.name} does not apply to a variable`)
-    }
-  }
   return {
     kind: 'module-variable',
     id: module.newId(),
