@@ -114,7 +114,7 @@ export function emitCuda(module: IrModule, options: CudaOptions): CudaKernel {
   if (zeroed.length > 0) {
     for (const v of zeroed)
       plain(
-        `  zero_workgroup(&${names.of(v)}, sizeof(${names.of(v)}), ${localIndexText(module.workgroupSize)}, ${x * y * z}u);`,
+        `  ${x * y * z < 16 ? 'zero_workgroup_by_few' : 'zero_workgroup'}(&${names.of(v)}, sizeof(${names.of(v)}), ${localIndexText(module.workgroupSize)}, ${x * y * z}u);`,
       )
     plain('  __syncthreads();')
   }

@@ -236,6 +236,8 @@ function lowerAssign(f: FunctionLowering, node: AssignNode): void {
   if (targetNode === undefined) {
     const value = f.value(f.expression(valueNode))
     if (value.kind === 'runtime') f.emit({ kind: 'evaluate', value: value.expression, loc })
+    // Of a pointer, the indices on its path are evaluated.
+    if (value.kind === 'pointer') freeze(f, value.place, 'unused', at)
     return
   }
   const swizzle = swizzleTarget(f, targetNode)

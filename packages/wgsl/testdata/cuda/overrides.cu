@@ -30,6 +30,11 @@ WGSL_FN void zero_workgroup(void* memory, unsigned bytes, unsigned thread, unsig
   if (thread < bytes / 16u - whole) quads[whole + thread] = quad{};
   if (thread < bytes % 16u) static_cast<unsigned char*>(memory)[bytes / 16u * 16u + thread] = 0;
 }
+// The same with fewer than 16 threads, who take several of the last bytes each.
+WGSL_FN void zero_workgroup_by_few(void* memory, unsigned bytes, unsigned thread, unsigned threads) {
+  zero_workgroup(memory, bytes, thread, threads);
+  for (unsigned i = bytes / 16u * 16u + thread; i < bytes; i += threads) static_cast<unsigned char*>(memory)[i] = 0;
+}
 
 alignas(16) __shared__ array<float, 16> shared_values_;
 extern "C" __global__ void __launch_bounds__(8) main_(
@@ -37,7 +42,7 @@ extern "C" __global__ void __launch_bounds__(8) main_(
     unsigned long long out_bytes
 ) {
   const unsigned out_length = array_length(out_bytes, 0u, 4u);
-  zero_workgroup(&shared_values_, sizeof(shared_values_), threadIdx.x, 8u);
+  zero_workgroup_by_few(&shared_values_, sizeof(shared_values_), threadIdx.x, 8u);
   __syncthreads();
   const unsigned i_ = threadIdx.x;
   shared_values_[i_] = 2.9f;

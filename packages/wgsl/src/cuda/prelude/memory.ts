@@ -104,6 +104,14 @@ WGSL_FN void zero_workgroup(void* memory, unsigned bytes, unsigned thread, unsig
 }`,
   },
   {
+    provides: ['zero_workgroup_by_few'],
+    source: `// The same with fewer than 16 threads, who take several of the last bytes each.
+WGSL_FN void zero_workgroup_by_few(void* memory, unsigned bytes, unsigned thread, unsigned threads) {
+  zero_workgroup(memory, bytes, thread, threads);
+  for (unsigned i = bytes / 16u * 16u + thread; i < bytes; i += threads) static_cast<unsigned char*>(memory)[i] = 0;
+}`,
+  },
+  {
     provides: ['WGSL_DYNAMIC_WORKGROUP'],
     ptx: true,
     source:
