@@ -84,6 +84,11 @@ function lowerBuiltin(scope: ExpressionLowering, name: BuiltinFunction, node: Ca
   const { parameters, result } = overload
   const converted = args.map((arg, i) => scope.convert(arg, parameters[i]!, `argument ${i + 1} of ${name}`))
   const known = converted.map((arg) => (arg.kind === 'constant' ? arg.value : undefined))
+  try {
+    checkPartialArguments(name, known, parameters)
+  } catch (error) {
+    throw error instanceof ConstantError ? scope.error(at, error.message) : error
+  }
   if (constant && result !== undefined) {
     const folded = foldBuiltin(
       scope,
@@ -93,11 +98,6 @@ function lowerBuiltin(scope: ExpressionLowering, name: BuiltinFunction, node: Ca
       at,
     )
     if (folded !== undefined) return folded
-  }
-  try {
-    checkPartialArguments(name, known, parameters)
-  } catch (error) {
-    throw error instanceof ConstantError ? scope.error(at, error.message) : error
   }
   if (laneFunctions.has(name)) checkLane(scope, name, converted[1]!)
   return emitBuiltin(scope, name, converted, result, at)

@@ -124,6 +124,14 @@ function frexpOf(x: number): [number, number] {
   return [fract, exponent]
 }
 
+/** x · 2^exponent. A power beyond f64 is applied in thirds; a product that is subnormal on the way ends as 0, so none rounds twice. */
+function scaledByPower(x: number, exponent: number): number {
+  if (Math.abs(exponent) <= 1000) return x * 2 ** exponent
+  const power = clampTo(exponent, -2200, 2200)
+  const third = Math.trunc(power / 3)
+  return x * 2 ** third * 2 ** third * 2 ** (power - 2 * third)
+}
+
 /** Splits by component into the two members of a result structure. */
 function pairs(f: (x: number) => [number, number]): Evaluate {
   return ([x], { result }) => {
@@ -238,7 +246,7 @@ const evaluators: Partial<Record<BuiltinFunction, Evaluate>> = {
   select: ([f, t, c]) =>
     isList(c) ? c.map((x, i) => (x ? (t as Value[])[i]! : (f as Value[])[i]!)) : c ? t! : f!,
   abs: anyKind((kind, x) => {
-    if (typeof x === 'bigint') return x < 0n ? -x : x
+    if (typeof x === 'bigint') return x < 0n ? BigInt.asIntN(64, -x) : x
     return kind === 'i32' ? Math.abs(x as number) | 0 : Math.abs(x as number)
   }),
   acos: floats(Math.acos),
@@ -260,7 +268,7 @@ const evaluators: Partial<Record<BuiltinFunction, Evaluate>> = {
   countOneBits: integers(oneBits),
   countTrailingZeros: integers(trailingZeros),
   cross,
-  degrees: floats((x) => (x * 180) / Math.PI),
+  degrees: floats((x) => x * (180 / Math.PI)),
   determinant: ([m], overload) => roundFloat(determinantOf(m as unknown as number[][]), floatKind(overload)),
   distance: ([a, b], overload) => {
     const difference = byComponent([a!, b!], (x, y) => op('-', floatKind(overload), x, y))
@@ -287,7 +295,7 @@ const evaluators: Partial<Record<BuiltinFunction, Evaluate>> = {
   inverseSqrt: floats((x) => 1 / Math.sqrt(x)),
   ldexp: (args, { parameters }) => {
     const kind = scalarOf(parameters[0]!)!
-    return byComponent(args, (x, e) => roundFloat((x as number) * 2 ** (e as number), kind))
+    return byComponent(args, (x, e) => roundFloat(scaledByPower(x as number, Number(e)), kind))
   },
   length: ([v], overload) => roundFloat(lengthOf(v!, floatKind(overload)), floatKind(overload)),
   log: floats(Math.log),
@@ -297,9 +305,9 @@ const evaluators: Partial<Record<BuiltinFunction, Evaluate>> = {
   mix: floats((a, b, t) => a * (1 - t) + b * t),
   modf: pairs((x) => [x - Math.trunc(x), Math.trunc(x)]),
   normalize,
-  pow: floats((a, b) => (a < 0 ? Number.NaN : a ** b)),
+  pow: floats((a, b) => (a < 0 || (a === 0 && b === 0) ? Number.NaN : a ** b)),
   quantizeToF16: floats(quantize),
-  radians: floats((x) => (x * Math.PI) / 180),
+  radians: floats((x) => x * (Math.PI / 180)),
   reflect,
   refract,
   reverseBits: integers(reverseBits),

@@ -42,9 +42,11 @@ function floatOperator(operator: BinaryOperator, kind: AnyScalar, a: number, b: 
     case '/':
       return roundFloat(a / b, kind)
     case '%': {
-      // The specification's own formula, rounded at each step, not the exact remainder.
-      const whole = Math.trunc(roundFloat(a / b, kind))
-      return roundFloat(a - roundFloat(b * whole, kind), kind)
+      // The specification's own formula, rounded at each step, not the exact remainder. The quotient of two f16 is none:
+      // it may be beyond the largest.
+      const step = kind === 'f16' ? 'f32' : kind
+      const whole = Math.trunc(roundFloat(a / b, step))
+      return roundFloat(a - roundFloat(b * whole, step), kind)
     }
     default:
       throw new ConstantError(`'${operator}' does not apply to ${kind}`)
@@ -76,6 +78,7 @@ function bigOperator(operator: BinaryOperator, a: bigint, b: bigint): bigint {
 
 function abstractShift(operator: '<<' | '>>', a: bigint, b: bigint): Value {
   if (operator === '>>') return b > 63n ? (a < 0n ? -1n : 0n) : a >> b
+  if (a === 0n) return 0n
   if (b > 63n) throw new ConstantError(`the shift ${a} << ${b} loses bits`)
   return checkInteger(a << b, 'abstract-int')
 }
@@ -167,7 +170,8 @@ export function unaryValue(operator: '-' | '!' | '~', value: Value, type: Type):
 
 function scalarUnary(operator: '-' | '!' | '~', value: Value, kind: AnyScalar): Value {
   if (operator === '!') return !value
-  if (typeof value === 'bigint') return operator === '~' ? ~value : checkInteger(-value, kind)
+  // The least abstract integer is its own negation, as the least i32 is.
+  if (typeof value === 'bigint') return operator === '~' ? ~value : BigInt.asIntN(64, -value)
   if (operator === '~') return kind === 'i32' ? ~(value as number) : ~(value as number) >>> 0
   return kind === 'i32' ? -(value as number) | 0 : -(value as number)
 }
