@@ -61,6 +61,8 @@ export interface MatrixType {
 export interface AtomicType {
   readonly kind: 'atomic'
   readonly scalar: 'i32' | 'u32'
+  /** True for `atomic<vec2u>`: a number of 64 bits, the low ones first, that `atomicStoreMin` and `atomicStoreMax` change. */
+  readonly wide?: true
 }
 
 /** An array; `length` is undefined for a runtime-sized one. `stride` is in bytes. */
@@ -523,6 +525,7 @@ export const builtinFunctions = [
   // atomic
   ...(['atomicLoad', 'atomicStore', 'atomicAdd', 'atomicSub', 'atomicMax', 'atomicMin'] as const),
   ...(['atomicAnd', 'atomicOr', 'atomicXor', 'atomicExchange', 'atomicCompareExchangeWeak'] as const),
+  ...(['atomicStoreMin', 'atomicStoreMax'] as const),
   // packing
   ...(['pack4x8snorm', 'pack4x8unorm', 'pack4xI8', 'pack4xU8', 'pack4xI8Clamp', 'pack4xU8Clamp'] as const),
   ...(['pack2x16snorm', 'pack2x16unorm', 'pack2x16float', 'unpack4x8snorm', 'unpack4x8unorm'] as const),

@@ -6,8 +6,9 @@ const scalarByteLength: Record<ScalarKind, number> = { bool: 4, i32: 4, u32: 4, 
 export function alignOf(type: Type): number {
   switch (type.kind) {
     case 'scalar':
-    case 'atomic':
       return scalarByteLength[type.scalar]
+    case 'atomic':
+      return type.wide ? 8 : 4
     case 'vector':
       return scalarByteLength[type.scalar] * (type.size === 3 ? 4 : type.size)
     case 'matrix':
@@ -27,8 +28,9 @@ export function alignOf(type: Type): number {
 export function sizeOf(type: Type): number {
   switch (type.kind) {
     case 'scalar':
-    case 'atomic':
       return scalarByteLength[type.scalar]
+    case 'atomic':
+      return type.wide ? 8 : 4
     case 'vector':
       return scalarByteLength[type.scalar] * type.size
     case 'matrix':

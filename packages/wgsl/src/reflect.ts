@@ -207,6 +207,8 @@ function componentsIn(type: Type): number {
   switch (type.kind) {
     case 'vector':
       return type.size
+    case 'atomic':
+      return type.wide ? 2 : 1
     case 'matrix':
       return type.columns * type.rows
     case 'array':

@@ -57,6 +57,9 @@ export function atomicType(scalar: 'i32' | 'u32'): AtomicType {
   return intern(atomics, scalar, () => Object.freeze({ kind: 'atomic', scalar }))
 }
 
+/** `atomic<vec2u>`. */
+export const wideAtomicType: AtomicType = Object.freeze({ kind: 'atomic', scalar: 'u32', wide: true })
+
 /** The array of `length` elements, or the runtime-sized one when it is undefined. */
 export function arrayType(element: Type, length: number | undefined): ArrayType {
   const byLength = intern(
@@ -96,7 +99,7 @@ export function typeName(type: Type): string {
     case 'matrix':
       return `mat${type.columns}x${type.rows}${suffix(type.scalar)}`
     case 'atomic':
-      return `atomic<${type.scalar}>`
+      return `atomic<${type.wide ? 'vec2u' : type.scalar}>`
     case 'array':
       return type.length === undefined
         ? `array<${typeName(type.element)}>`

@@ -16,8 +16,9 @@ const scalarSuffixes: Record<ScalarKind, string> = { bool: 'b', i32: 'i', u32: '
 export function typeText(type: Type, names: Names): string {
   switch (type.kind) {
     case 'scalar':
-    case 'atomic':
       return scalarNames[type.scalar]
+    case 'atomic':
+      return type.wide ? 'unsigned long long' : scalarNames[type.scalar]
     case 'vector':
       return `vec${type.size}${scalarSuffixes[type.scalar]}`
     case 'matrix':

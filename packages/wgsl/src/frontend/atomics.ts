@@ -1,16 +1,18 @@
 import type { BuiltinFunction, Expression, Type } from '../ir.ts'
-import { boolType, typeName, u32Type } from '../types.ts'
+import { boolType, typeName, u32Type, vectorType } from '../types.ts'
 import type { CallNode } from './ast.ts'
 import type { ExpressionLowering } from './expression-lowering.ts'
 import { anyScalar, resultStruct } from './numeric-types.ts'
 import type { Operand, PointerOperand } from './operand.ts'
 import { isConstructible } from './type-structure.ts'
 
+const vec2u = vectorType(2, 'u32')
+
 /** The number of arguments after the pointer. */
 const valueCounts: Partial<Record<BuiltinFunction, number>> = {
   ...{ atomicLoad: 0, atomicStore: 1, atomicAdd: 1, atomicSub: 1, atomicMax: 1, atomicMin: 1, atomicAnd: 1 },
   ...{ atomicOr: 1, atomicXor: 1, atomicExchange: 1, atomicCompareExchangeWeak: 2, arrayLength: 0 },
-  workgroupUniformLoad: 0,
+  ...{ workgroupUniformLoad: 0, atomicStoreMin: 1, atomicStoreMax: 1 },
 }
 
 /** Lowers the built-in functions that take a pointer: atomics, arrayLength and workgroupUniformLoad. */
@@ -27,10 +29,11 @@ export function lowerAtomic(scope: ExpressionLowering, name: BuiltinFunction, no
     )
   }
   const type = resultType(scope, name, pointer)
-  const scalar = pointer.type.store.kind === 'atomic' ? anyScalar(pointer.type.store.scalar) : undefined
+  const { store } = pointer.type
+  const held = store.kind !== 'atomic' ? undefined : store.wide ? vec2u : anyScalar(store.scalar)
   const args: Expression[] = [scope.expressionOf(pointer)]
   for (const [i, value] of values.entries()) {
-    args.push(scope.expressionAs(value, scalar!, `argument ${i + 2} of ${name}`))
+    args.push(scope.expressionAs(value, held!, `argument ${i + 2} of ${name}`))
   }
   const expression: Expression = { kind: 'builtin-call', name, args, type, loc: scope.loc(at) }
   return type === undefined ? { kind: 'nothing', expression, at } : { kind: 'runtime', type, expression, at }
@@ -56,8 +59,11 @@ function resultType(
   }
   if (store.kind !== 'atomic') throw wrong('an atomic')
   if (access !== 'read_write') throw wrong('memory that may be written')
+  const isWide = name === 'atomicStoreMin' || name === 'atomicStoreMax'
+  if (isWide !== (store.wide === true))
+    throw wrong(isWide ? 'an atomic<vec2u>' : 'an atomic<i32> or atomic<u32>')
   const scalar = anyScalar(store.scalar)
-  if (name === 'atomicStore') return undefined
+  if (name === 'atomicStore' || isWide) return undefined
   if (name === 'atomicCompareExchangeWeak') return resultStruct('atomic_compare_exchange', scalar, boolType)
   return scalar
 }

@@ -167,7 +167,21 @@ function workgroupSizeOf(
     if (value < 1) throw scope.source.error(arg.at, `the workgroup size ${value} is not at least 1`)
     size[i] = value
   }
+  checkSubgroupSize(scope, attributes)
   return size
+}
+
+/** Subgroups have 32 invocations here, so that is the only size that an entry point may ask for. */
+function checkSubgroupSize(scope: ModuleScope, attributes: FunctionNode['attributes']): void {
+  const attribute = attributes.find((a) => a.name === 'subgroup_size')
+  if (attribute === undefined) return
+  if (!scope.isEnabled('subgroup_size_control'))
+    throw scope.source.error(attribute.at, `@subgroup_size needs 'enable subgroup_size_control;'`)
+  const size = scope.expressions.constantInteger(attribute.args[0]!, 'the subgroup size', true)
+  if (size < 1 || (size & (size - 1)) !== 0)
+    throw scope.source.error(attribute.at, `the subgroup size ${size} is not a power of two`)
+  if (size !== 32)
+    throw scope.source.error(attribute.at, `the subgroup size ${size} is not supported: it is always 32`)
 }
 
 function checkBindings(text: SourceText, variables: readonly ModuleVariable[]): void {

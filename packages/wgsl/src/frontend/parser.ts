@@ -14,7 +14,10 @@ import type { SourceText } from './source-text.ts'
 import { parseBlock } from './statement-parser.ts'
 
 /** Extensions of `enable`; what they add is checked where it is used. */
-const enableNames = new Set(['f16', 'subgroups', 'clip_distances', 'dual_source_blending', 'primitive_index'])
+const enableNames = new Set([
+  ...['f16', 'subgroups', 'subgroup_size_control', 'atomic_vec2u_min_max'],
+  ...['clip_distances', 'dual_source_blending', 'primitive_index'],
+])
 
 /** Language features of `requires`; all that matter to compute shaders are always on. */
 const languageFeatures = new Set([
@@ -36,7 +39,15 @@ const languageFeatures = new Set([
 
 /** The attributes that declarations take. */
 const globalAttributes = { var: ['group', 'binding'], override: ['id'], const: [] } as const
-const functionAttributes = ['compute', 'vertex', 'fragment', 'workgroup_size', 'must_use', 'diagnostic']
+const functionAttributes = [
+  'compute',
+  'vertex',
+  'fragment',
+  'workgroup_size',
+  'subgroup_size',
+  'must_use',
+  'diagnostic',
+]
 const ioAttributes = ['builtin', 'location', 'interpolate', 'invariant', 'blend_src']
 const memberAttributes = ['align', 'size', ...ioAttributes]
 

@@ -1,10 +1,23 @@
 import type { Access, AddressSpace, ScalarType, Type } from '../ir.ts'
-import { arrayType, atomicType, bufferType, matrixType, pointerType, typeName, vectorType } from '../types.ts'
+import {
+  arrayType,
+  atomicType,
+  bufferType,
+  i32Type,
+  matrixType,
+  pointerType,
+  typeName,
+  u32Type,
+  vectorType,
+  wideAtomicType,
+} from '../types.ts'
 import type { ExpressionNode, NameNode } from './ast.ts'
 import type { ExpressionLowering } from './expression-lowering.ts'
 import { scalarOf } from './numeric-types.ts'
 import { isTextureType, plainTypes, type TypeGenerator, typeGenerator } from './type-names.ts'
 import { containsAtomic, isHostShareable } from './type-structure.ts'
+
+const vec2u = vectorType(2, 'u32')
 
 /** The type that a node names. */
 export function resolveType(scope: ExpressionLowering, node: ExpressionNode): Type {
@@ -60,10 +73,12 @@ function generate(scope: ExpressionLowering, generator: TypeGenerator, node: Nam
     }
     case 'atomic': {
       count(1, 1)
-      const { scalar } = scalarArgument(scope, templates[0]!, name)
-      if (scalar !== 'i32' && scalar !== 'u32')
-        throw scope.error(at, `an atomic holds i32 or u32, not ${scalar}`)
-      return atomicType(scalar)
+      const held = resolveType(scope, templates[0]!)
+      if (held === i32Type || held === u32Type) return atomicType(held.scalar as 'i32' | 'u32')
+      if (held !== vec2u) throw scope.error(at, `an atomic holds i32 or u32, not ${typeName(held)}`)
+      if (!scope.module.isEnabled('atomic_vec2u_min_max'))
+        throw scope.error(at, `the type atomic<vec2u> needs 'enable atomic_vec2u_min_max;'`)
+      return wideAtomicType
     }
     case 'array': {
       count(1, 2)

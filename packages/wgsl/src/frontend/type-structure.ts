@@ -55,10 +55,9 @@ export function isHostShareable(type: Type): boolean {
   }
 }
 
-/** Whether there are atomics inside. */
-export function containsAtomic(type: Type): boolean {
-  if (type.kind === 'array') return containsAtomic(type.element)
-  return (
-    type.kind === 'atomic' || (type.kind === 'struct' && type.members.some((m) => containsAtomic(m.type)))
-  )
+/** Whether there is an atomic inside; with `wide`, whether there is an `atomic<vec2u>`. */
+export function containsAtomic(type: Type, wide = false): boolean {
+  if (type.kind === 'array') return containsAtomic(type.element, wide)
+  if (type.kind === 'atomic') return !wide || type.wide === true
+  return type.kind === 'struct' && type.members.some((m) => containsAtomic(m.type, wide))
 }

@@ -89,6 +89,7 @@ function checkStoreType(
   const refuse = (why: string) =>
     module.source.error(at, `the ${space} variable '${name}' cannot be of type ${typeName(type)}: ${why}`)
   if (type.kind === 'pointer') throw refuse('pointers cannot be stored')
+  if (space !== 'storage' && containsAtomic(type, true)) throw refuse('atomic<vec2u> is for storage only')
   if (space !== 'storage' && !hasFixedFootprint(type)) throw refuse('only storage buffers are runtime-sized')
   const isValue = isConstructible(type) || (space === 'uniform' && type.kind === 'buffer')
   if ((space === 'private' || space === 'uniform') && !isValue) throw refuse('it has no values')

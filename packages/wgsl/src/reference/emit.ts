@@ -508,6 +508,11 @@ class FunctionEmitter {
       const wanted = this.#temporary()
       return `(${prepare}${wanted} = ${operand}, ${value} = ${this.value(e.args[2]!)}, ${old} = ${place.load}, ${old} === ${wanted} ? (${place.store(value)}, 0) : 0, [${old}, ${old} === ${wanted}])`
     }
+    if (e.name === 'atomicStoreMin' || e.name === 'atomicStoreMax') {
+      const number = (v: string) => `BigInt(${v}[1]) * 4294967296n + BigInt(${v}[0])`
+      const changes = `${number(value)} ${e.name === 'atomicStoreMin' ? '<' : '>'} ${number(old)}`
+      return `(${prepare}${value} = ${operand}, ${old} = ${place.load}, ${changes} ? ${place.store(value)} : 0)`
+    }
     const operators: Record<string, string> = {
       atomicAdd: '+',
       atomicSub: '-',

@@ -29,8 +29,10 @@ export class BoundMemory {
 
   load(type: Type, byteOffset: number): Value {
     switch (type.kind) {
-      case 'scalar':
       case 'atomic':
+        if (type.wide) return [0, 4].map((i) => this.#loadScalar('u32', byteOffset + i))
+        return this.#loadScalar(type.scalar, byteOffset)
+      case 'scalar':
         return this.#loadScalar(type.scalar, byteOffset)
       case 'vector': {
         const size = type.scalar === 'f16' ? 2 : 4
@@ -47,7 +49,10 @@ export class BoundMemory {
     switch (type.kind) {
       case 'scalar':
       case 'atomic':
-        this.#storeScalar(type.scalar, byteOffset, value as number)
+        if (type.kind === 'atomic' && type.wide)
+          for (const [i, word] of (value as number[]).entries())
+            this.#storeScalar('u32', byteOffset + i * 4, word)
+        else this.#storeScalar(type.scalar, byteOffset, value as number)
         return
       case 'vector': {
         const size = type.scalar === 'f16' ? 2 : 4

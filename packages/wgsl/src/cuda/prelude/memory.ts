@@ -150,6 +150,15 @@ template <class T> WGSL_FN void atomicStore(T& place, T value) { *static_cast<vo
     }
   }),
   {
+    provides: ['atomicStoreMin', 'atomicStoreMax'],
+    source: ['Min', 'Max']
+      .map(
+        (name) =>
+          `WGSL_FN void atomicStore${name}(unsigned long long& place, vec2u value) { ::atomic${name}(&place, (unsigned long long)value.y << 32 | value.x); }`,
+      )
+      .join('\n'),
+  },
+  {
     provides: ['atomicCompareExchangeWeak'],
     source: `// Never fails spuriously.
 template <class Result, class T> WGSL_FN Result atomicCompareExchangeWeak(T& place, T expected, T desired) {
