@@ -56,8 +56,9 @@ export function compileReference(module: IrModule): ReferenceKernel {
     pick: (vector: Value[], components: number[]) => components.map((c) => vector[c]),
     columns: (values: Value[], rows: number) =>
       Array.from({ length: values.length / rows }, (_, c) => values.slice(c * rows, (c + 1) * rows)),
+    // As in Dawn, an index counts as unsigned: a negative one is the last element's.
     clampIndex: (index: number, length: number) =>
-      index < 0 ? 0 : index >= length ? Math.max(length - 1, 0) : index,
+      index < 0 || index >= length ? Math.max(length - 1, 0) : index,
   }
   const instantiate = new Function('R', 'T', 'm', `'use strict';\n${emitted.body}`) as (
     r: typeof runtime,
