@@ -1,4 +1,5 @@
 import type { Access, AddressSpace, ScalarType, Type } from '../ir.ts'
+import { sizeOf } from '../layout.ts'
 import {
   arrayType,
   atomicType,
@@ -88,7 +89,9 @@ function generate(scope: ExpressionLowering, generator: TypeGenerator, node: Nam
       if (scope.module.sawOverrideLength) throw scope.error(templates[0]!.at, overrideElement)
       scope.module.sawOverrideLength = outer
       checkElement(scope, element, templates[0]!.at)
-      return arrayType(element, templates[1] && arrayLength(scope, templates[1]))
+      const type = arrayType(element, templates[1] && arrayLength(scope, templates[1]))
+      if (sizeOf(type) > 2 ** 32 - 1) throw scope.error(at, `the type ${typeName(type)} is larger than 4 GiB`)
+      return type
     }
     case 'buffer': {
       if (templates.length === 0) return bufferType(undefined)
@@ -127,22 +130,23 @@ function scalarArgument(scope: ExpressionLowering, node: ExpressionNode, name: s
 
 /** The constant length of an array. */
 export function arrayLength(scope: ExpressionLowering, node: ExpressionNode): number {
-  const operand = scope.constant(node, "the array's length", true)
-  if (operand.override) scope.module.sawOverrideLength = true
-  const length = scope.constantInteger(node, "the array's length", true)
-  if (length < 1) throw scope.error(node.at, `the array's length is ${length}, not at least 1`)
-  if (length > 2 ** 31 - 1) throw scope.error(node.at, `the array's length ${length} is too large`)
-  return length
+  return constantLength(scope, node, "the array's length")
 }
 
 /** The constant length of a buffer, in bytes. */
 function bufferLength(scope: ExpressionLowering, node: ExpressionNode): number {
-  const operand = scope.constant(node, "the buffer's length", true)
-  if (operand.override) scope.module.sawOverrideLength = true
-  const length = scope.constantInteger(node, "the buffer's length", true)
-  if (length < 1) throw scope.error(node.at, `the buffer's length is ${length}, not above 0`)
+  const length = constantLength(scope, node, "the buffer's length")
   if (length % 4 !== 0) throw scope.error(node.at, `the buffer's length ${length} is no multiple of 4`)
-  if (length > 2 ** 31 - 1) throw scope.error(node.at, `the buffer's length ${length} is too large`)
+  return length
+}
+
+function constantLength(scope: ExpressionLowering, node: ExpressionNode, what: string): number {
+  const operand = scope.constant(node, what, true)
+  if (operand.override) scope.module.sawOverrideLength = true
+  const length = scope.constantInteger(node, what, true)
+  if (length < 1) throw scope.error(node.at, `${what} is ${length}, not at least 1`)
+  const largest = operand.type === u32Type ? 2 ** 32 - 1 : 2 ** 31 - 1
+  if (length > largest) throw scope.error(node.at, `${what} ${length} is too large`)
   return length
 }
 
