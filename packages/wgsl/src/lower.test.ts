@@ -224,4 +224,23 @@ describe('errors', () => {
       )
     }
   })
+
+  it('end expressions deeper than 512 levels, not the stack', () => {
+    expect(() => ir(`out[0] = id.x${' + id.x'.repeat(400)};`)).not.toThrow()
+    expect(() => ir(`out[0] = id.x${' + id.x'.repeat(20_000)};`)).toThrow(WgslError)
+    expect(() => ir(`out[0] = vec4u()${'.xyzw'.repeat(600)}.x;`)).toThrow('deeper than 512 levels')
+  })
+})
+
+describe('reflect of buffers', () => {
+  it('asks for the bytes of their views, and shows words', () => {
+    const { bindings } = reflect(
+      ir(
+        'out[0] = *bufferView<u32>(&b, 20) + bufferView<array<vec4u>>(&b, id.x)[1].y;',
+        '@group(0) @binding(1) var<storage> b: buffer; @group(0) @binding(2) var<uniform> c: buffer<64>;',
+      ),
+    )
+    expect(bindings[1]).toMatchObject({ name: 'b', minByteLength: 24, reads: true, writes: false })
+    expect(bindings[1]!.type).toMatchObject({ name: 'buffer', kind: 'array', scalar: 'u32', stride: 4 })
+  })
 })

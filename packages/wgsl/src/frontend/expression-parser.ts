@@ -33,10 +33,15 @@ const attributeArguments: Record<string, readonly [number, number]> = {
 /** How deep expressions and blocks may nest; Tint's own limits are 127 blocks and 512 expressions. */
 const maximumNesting = 640
 
+/** How deep the tree of an expression may be: Tint's limit. */
+const maximumDepth = 512
+
 /** The token stream and the grammar of expressions, types and attributes. */
 export class ExpressionParser {
   readonly source: SourceText
   readonly #tokens: Token[]
+  /** The depths of expressions of more than one node. */
+  readonly #depths = new WeakMap<ExpressionNode, number>()
   #position = 0
   #nesting = 0
 
@@ -201,17 +206,30 @@ export class ExpressionParser {
     const operator = this.peek.text
     if (bitwise.has(operator)) {
       let left = start
-      while (this.accept(operator)) left = binary(operator, left, this.unary())
+      while (this.accept(operator)) left = this.#binary(operator, left, this.unary())
       this.#rejectMixing(operator)
       return left
     }
     let left = this.#relational(start)
     const logical = this.peek.text
     if (logical === '||' || logical === '&&') {
-      while (this.accept(logical)) left = binary(logical, left, this.#relational(this.unary()))
+      while (this.accept(logical)) left = this.#binary(logical, left, this.#relational(this.unary()))
       this.#rejectMixing(logical)
     } else if (bitwise.has(logical)) this.#rejectMixing('its left operand')
     return left
+  }
+
+  /** An expression node over `parts`, within the limit of depth. */
+  #node<T extends ExpressionNode>(node: T, ...parts: ExpressionNode[]): T {
+    const depth = 1 + Math.max(0, ...parts.map((p) => this.#depths.get(p) ?? 1))
+    if (depth > maximumDepth)
+      throw this.source.error(node.at, `the expression is deeper than ${maximumDepth} levels`)
+    this.#depths.set(node, depth)
+    return node
+  }
+
+  #binary(operator: string, left: ExpressionNode, right: ExpressionNode): ExpressionNode {
+    return this.#node({ kind: 'binary', operator, left, right, at: left.at }, left, right)
   }
 
   #rejectMixing(before: string): void {
@@ -226,7 +244,7 @@ export class ExpressionParser {
     const operator = this.peek.text
     if (!relational.has(operator)) return left
     this.next()
-    const result = binary(operator, left, this.#shift(this.unary()))
+    const result = this.#binary(operator, left, this.#shift(this.unary()))
     if (relational.has(this.peek.text)) {
       throw this.source.error(this.peek.at, `mixing '${operator}' and '${this.peek.text}' needs parentheses`)
     }
@@ -237,7 +255,7 @@ export class ExpressionParser {
     const operator = this.peek.text
     if (operator !== '<<' && operator !== '>>') return this.#additive(start)
     this.next()
-    return binary(operator, start, this.unary())
+    return this.#binary(operator, start, this.unary())
   }
 
   #additive(start: ExpressionNode): ExpressionNode {
@@ -247,7 +265,7 @@ export class ExpressionParser {
       const operator = this.peek.text
       if (operator !== '+' && operator !== '-') return left
       this.next()
-      left = binary(operator, left, this.#multiplicative(this.unary()))
+      left = this.#binary(operator, left, this.#multiplicative(this.unary()))
     }
   }
 
@@ -257,7 +275,7 @@ export class ExpressionParser {
       const operator = this.peek.text
       if (operator !== '*' && operator !== '/' && operator !== '%') return left
       this.next()
-      left = binary(operator, left, this.unary())
+      left = this.#binary(operator, left, this.unary())
     }
   }
 
@@ -279,7 +297,10 @@ export class ExpressionParser {
     const { text, at, kind } = this.peek
     if (kind === 'symbol' && (text === '-' || text === '!' || text === '~' || text === '*' || text === '&')) {
       this.next()
-      return this.nested(() => ({ kind: 'unary', operator: text, value: this.unary(), at }))
+      return this.nested(() => {
+        const value = this.unary()
+        return this.#node({ kind: 'unary', operator: text, value, at }, value)
+      })
     }
     return this.#postfix(this.#primary())
   }
@@ -305,7 +326,7 @@ export class ExpressionParser {
       if (!this.accept(',')) break
     }
     this.expect(')')
-    return { kind: 'call', callee: name, args, at }
+    return this.#node({ kind: 'call', callee: name, args, at }, ...args)
   }
 
   #postfix(start: ExpressionNode): ExpressionNode {
@@ -315,17 +336,13 @@ export class ExpressionParser {
       if (this.accept('[')) {
         const index = this.expression()
         this.expect(']')
-        base = { kind: 'index', base, index, at }
+        base = this.#node({ kind: 'index', base, index, at }, base, index)
       } else if (this.accept('.')) {
         const nameAt = this.peek.at
-        base = { kind: 'member', base, name: this.identifier(), nameAt, at }
+        base = this.#node({ kind: 'member', base, name: this.identifier(), nameAt, at }, base)
       } else return base
     }
   }
-}
-
-function binary(operator: string, left: ExpressionNode, right: ExpressionNode): ExpressionNode {
-  return { kind: 'binary', operator, left, right, at: left.at }
 }
 
 function shown(text: string): string {
