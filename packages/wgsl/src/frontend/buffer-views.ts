@@ -100,31 +100,31 @@ function checkView(
   offset: ValueOperand,
   size: ValueOperand | undefined,
 ): void {
+  const wrong = ({ at }: ValueOperand, text: string) =>
+    scope.valueError(
+      at,
+      text,
+      [offset, size].some((o) => o?.kind === 'constant' && o.override),
+    )
   const least = leastViewSize(type)
   const limit = buffer.length ?? 2 ** 32 - 1
   const start = offset.kind === 'constant' ? Number(offset.value) : 0
-  if (start < 0) throw scope.error(offset.at, `the offset ${start} of the view is below 0`)
+  if (start < 0) throw wrong(offset, `the offset ${start} of the view is below 0`)
   if (start % alignOf(type) !== 0)
-    throw scope.error(
-      offset.at,
+    throw wrong(
+      offset,
       `the offset ${start} is no multiple of ${alignOf(type)}, the alignment of ${typeName(type)}`,
     )
   if (start + least > limit) {
-    throw scope.error(
-      offset.at,
-      `a view of ${least} bytes from ${start} on is outside of ${typeName(buffer)}`,
-    )
+    throw wrong(offset, `a view of ${least} bytes from ${start} on is outside of ${typeName(buffer)}`)
   }
   if (size?.kind !== 'constant') return
   const bytes = Number(size.value)
   const { offset: before, stride } = runtimeArrayOf(type)!
   if (bytes < before + stride)
-    throw scope.error(size.at, `a view of ${bytes} bytes has no room for an element of ${typeName(type)}`)
+    throw wrong(size, `a view of ${bytes} bytes has no room for an element of ${typeName(type)}`)
   if ((bytes - before) % stride !== 0)
-    throw scope.error(
-      size.at,
-      `the size ${bytes} of the view is no whole number of elements of ${typeName(type)}`,
-    )
+    throw wrong(size, `the size ${bytes} of the view is no whole number of elements of ${typeName(type)}`)
   if (start + bytes > limit)
-    throw scope.error(size.at, `a view of ${bytes} bytes from ${start} on is outside of ${typeName(buffer)}`)
+    throw wrong(size, `a view of ${bytes} bytes from ${start} on is outside of ${typeName(buffer)}`)
 }

@@ -40,6 +40,7 @@ import type {
   ValueOperand,
 } from './operand.ts'
 import { binaryTypes, unaryType } from './operators.ts'
+import { OverrideError } from './override-error.ts'
 import { elementCount, elementType, isConstructible } from './type-structure.ts'
 
 /** Types and lowers expressions. Names are looked up in the module; functions add their scopes. */
@@ -67,6 +68,12 @@ export class ExpressionLowering {
     return this.module.source.error(at, text)
   }
 
+  /** An error of a value; one that `override` says to depend on overrides is none where the values stand for others. */
+  valueError(at: number, text: string, override: boolean): Error {
+    const error = this.error(at, text)
+    return override ? new OverrideError('', { cause: error }) : error
+  }
+
   /** The location of an offset. */
   loc(at: number) {
     return this.module.source.locate(at)
@@ -91,7 +98,7 @@ export class ExpressionLowering {
     } catch (error) {
       if (!(error instanceof ConstantError)) throw error
       if (this.#unevaluated > 0) return this.constantOperand(at, type, zeroValue(type), override)
-      throw this.error(at, error.message)
+      throw this.valueError(at, error.message, override)
     }
   }
 
@@ -303,11 +310,11 @@ export class ExpressionLowering {
     const values = (Array.isArray(right.value) ? right.value : [right.value]) as number[]
     const kind = scalarOf(left)
     if ((operator === '/' || operator === '%') && (kind === 'i32' || kind === 'u32') && values.includes(0)) {
-      throw this.error(at, `an integer is divided by the constant 0 with '${operator}'`)
+      throw this.valueError(at, `an integer is divided by the constant 0 with '${operator}'`, right.override)
     }
     const amount = values.find((v) => v >= 32)
     if ((operator === '<<' || operator === '>>') && amount !== undefined) {
-      throw this.error(at, `the shift amount ${amount} is not below 32`)
+      throw this.valueError(at, `the shift amount ${amount} is not below 32`, right.override)
     }
   }
 
@@ -375,7 +382,8 @@ export class ExpressionLowering {
     const count = elementCount(base.type)
     if (i < 0 || (count !== undefined && i >= count)) {
       if (this.#unevaluated === 0) {
-        throw this.error(index.at, `the index ${i} is outside of ${typeName(base.type)}`)
+        const override = index.override || (base.kind === 'constant' && base.override)
+        throw this.valueError(index.at, `the index ${i} is outside of ${typeName(base.type)}`, override)
       }
     }
     const loc = this.loc(at)

@@ -4,8 +4,9 @@ import { walk, walkExpression } from '../walk.ts'
 import { WgslError } from '../wgsl-error.ts'
 import type { AttributeNode, FunctionNode, ModuleNode } from './ast.ts'
 import { FunctionLowering } from './function-lowering.ts'
-import { MissingOverride, ModuleScope } from './module-scope.ts'
+import { ModuleScope } from './module-scope.ts'
 import { commonType } from './numeric-types.ts'
+import { OverrideError } from './override-error.ts'
 import { parseModule } from './parser.ts'
 import { SourceText } from './source-text.ts'
 import { isTextureType } from './type-names.ts'
@@ -73,7 +74,7 @@ export function lower(module: WgslModule, options: LowerOptions = {}): IrModule 
   try {
     return lowerParsed(module, parsed, options)
   } catch (error) {
-    if (error instanceof MissingOverride && error.cause instanceof WgslError) throw error.cause
+    if (error instanceof OverrideError && error.cause instanceof WgslError) throw error.cause
     if (error instanceof RangeError && /call stack/.test(error.message))
       throw text.error(0, 'the source nests too deeply')
     throw error
@@ -149,7 +150,9 @@ function workgroupSizeOf(
   const attribute: AttributeNode | undefined = attributes.find((a) => a.name === 'workgroup_size')
   if (attribute === undefined) throw scope.source.error(at, `the entry point '${name}' needs @workgroup_size`)
   const size: [number, number, number] = [1, 1, 1]
-  const types = attribute.args.map((arg) => scope.expressions.constant(arg, 'a workgroup size', true).type)
+  const given = attribute.args.map((arg) => scope.expressions.constant(arg, 'a workgroup size', true))
+  const types = given.map((operand) => operand.type)
+  const overrides = given.map((operand) => operand.override)
   const common = commonType(types)
   if (common === undefined) {
     throw scope.source.error(
@@ -164,7 +167,12 @@ function workgroupSizeOf(
       true,
       common === u32Type ? 'u32' : 'i32',
     )
-    if (value < 1) throw scope.source.error(arg.at, `the workgroup size ${value} is not at least 1`)
+    if (value < 1)
+      throw scope.expressions.valueError(
+        arg.at,
+        `the workgroup size ${value} is not at least 1`,
+        overrides[i]!,
+      )
     size[i] = value
   }
   checkSubgroupSize(scope, attributes)
@@ -248,7 +256,7 @@ function collectStructs(
 
 /**
  * Checks what the entry point does not reach, once for each module. Modules with render stages are left to Tint, and so is
- * what cannot be checked without the value of an override, or uses textures.
+ * what depends on the values of overrides, or uses textures.
  */
 function checkUnreached(scope: ModuleScope, node: ModuleNode, module: WgslModule): void {
   if (module.entryPoints.some((e) => e.stage !== 'compute')) return
@@ -257,7 +265,7 @@ function checkUnreached(scope: ModuleScope, node: ModuleNode, module: WgslModule
       check()
     } catch (error) {
       const unsupported = error instanceof WgslError && / not supported/.test(error.text)
-      if (!unsupported && !(error instanceof MissingOverride)) throw error
+      if (!unsupported && !(error instanceof OverrideError)) throw error
     }
   }
   for (const declaration of node.declarations) {

@@ -18,15 +18,13 @@ import { ExpressionLowering } from './expression-lowering.ts'
 import { FunctionLowering } from './function-lowering.ts'
 import { concreteOf, makeStruct } from './numeric-types.ts'
 import type { Binding, ConstantOperand, Operand } from './operand.ts'
+import { OverrideError } from './override-error.ts'
 import type { SourceText } from './source-text.ts'
 import { plainTypes, typeGenerator } from './type-names.ts'
 import { hasFixedFootprint, overrideElement, resolveType } from './type-resolution.ts'
 import { isConstructible } from './type-structure.ts'
 import type { PointerBinding } from './user-calls.ts'
 import { resolveVariable } from './variables.ts'
-
-/** An override that the pipeline must give a value, but did not. */
-export class MissingOverride extends Error {}
 
 /** Parameter and return types of a function. */
 export interface Signature {
@@ -103,9 +101,11 @@ export class ModuleScope {
     if (this.#resolving.has(name))
       throw this.source.error(at, `the declaration of '${name}' depends on itself`)
     this.#resolving.add(name)
-    const result = resolve()
-    this.#resolving.delete(name)
-    return result
+    try {
+      return resolve()
+    } finally {
+      this.#resolving.delete(name)
+    }
   }
 
   // ------------------------------------------------------------------------------------------------- values
@@ -134,7 +134,7 @@ export class ModuleScope {
           if (value === undefined) {
             const loc = this.source.locate(at)
             if (this.#typesOnly) return { kind: 'runtime', type, expression: { kind: 'zero', type, loc }, at }
-            throw new MissingOverride('', {
+            throw new OverrideError('', {
               cause: this.source.error(
                 at,
                 `the override '${node.name}' has no default and is given no value`,
@@ -214,7 +214,7 @@ export class ModuleScope {
       operand = initial && this.expressions.constant(initial, `the default of '${name}'`, true)
       inferred = operand && concreteOf(operand.type)
     } catch (error) {
-      if (!(error instanceof MissingOverride)) throw error
+      if (!(error instanceof OverrideError)) throw error
       this.#typesOnly = true
       inferred = concreteOf(this.expressions.value(this.expressions.expression(initial!)).type)
       this.#typesOnly = false
@@ -380,8 +380,11 @@ export class ModuleScope {
       const name = `fn ${node.name}`
       if (this.#resolving.has(name)) throw this.source.error(at, `the function '${node.name}' calls itself`)
       this.#resolving.add(name)
-      instance = new FunctionLowering(this, node, bindings).lower()
-      this.#resolving.delete(name)
+      try {
+        instance = new FunctionLowering(this, node, bindings).lower()
+      } finally {
+        this.#resolving.delete(name)
+      }
       this.#instances.set(key, instance)
       this.functions.push(instance)
     }

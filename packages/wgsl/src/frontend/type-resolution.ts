@@ -130,21 +130,21 @@ function scalarArgument(scope: ExpressionLowering, node: ExpressionNode, name: s
 
 /** The constant length of an array. */
 export function arrayLength(scope: ExpressionLowering, node: ExpressionNode): number {
-  return constantLength(scope, node, "the array's length")
+  return constantLength(scope, node, "the array's length", 1)
 }
 
 /** The constant length of a buffer, in bytes. */
 function bufferLength(scope: ExpressionLowering, node: ExpressionNode): number {
-  const length = constantLength(scope, node, "the buffer's length")
-  if (length % 4 !== 0) throw scope.error(node.at, `the buffer's length ${length} is no multiple of 4`)
-  return length
+  return constantLength(scope, node, "the buffer's length", 4)
 }
 
-function constantLength(scope: ExpressionLowering, node: ExpressionNode, what: string): number {
+function constantLength(scope: ExpressionLowering, node: ExpressionNode, what: string, unit: number): number {
   const operand = scope.constant(node, what, true)
   if (operand.override) scope.module.sawOverrideLength = true
   const length = scope.constantInteger(node, what, true)
-  if (length < 1) throw scope.error(node.at, `${what} is ${length}, not at least 1`)
+  const refuse = (why: string) => scope.valueError(node.at, `${what} ${why}`, operand.override)
+  if (length < 1) throw refuse(`is ${length}, not at least 1`)
+  if (length % unit !== 0) throw refuse(`${length} is no multiple of ${unit}`)
   const largest = operand.type === u32Type ? 2 ** 32 - 1 : 2 ** 31 - 1
   if (length > largest) throw scope.error(node.at, `${what} ${length} is too large`)
   return length
