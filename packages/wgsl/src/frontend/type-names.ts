@@ -44,5 +44,5 @@ export function typeGenerator(name: string): TypeGenerator | undefined {
 
 /** Predeclared types that no compute shader of this compiler can use. */
 export function isTextureType(name: string): boolean {
-  return /^(texture_|sampler(_comparison)?$)/.test(name)
+  return /^(texture_|(sampler(_comparison)?|binding_array|texel_buffer)$)/.test(name)
 }

@@ -150,6 +150,9 @@ function constantLength(scope: ExpressionLowering, node: ExpressionNode, what: s
   return length
 }
 
+/** Why a variable of immediate data is refused where it is used. */
+export const immediateSpace = "the address space 'immediate' is not supported"
+
 const spaces = new Set(['function', 'private', 'workgroup', 'storage', 'uniform'])
 
 /** An address space or access mode given as a bare name. */
@@ -176,6 +179,7 @@ function pointer(scope: ExpressionLowering, templates: ExpressionNode[], at: num
     ExpressionNode | undefined,
   ]
   const space = enumerant(scope, spaceNode)
+  if (space === 'immediate') throw scope.error(spaceNode.at, immediateSpace)
   if (!spaces.has(space))
     throw scope.error(spaceNode.at, `'${space}' is not an address space of compute shaders`)
   if (accessNode !== undefined && space !== 'storage')

@@ -4,7 +4,7 @@ import type { GlobalNode } from './ast.ts'
 import type { ModuleScope } from './module-scope.ts'
 import { concreteOf } from './numeric-types.ts'
 import { isTextureType } from './type-names.ts'
-import { accessMode, enumerant, hasFixedFootprint, resolveType } from './type-resolution.ts'
+import { accessMode, enumerant, hasFixedFootprint, immediateSpace, resolveType } from './type-resolution.ts'
 import { containsAtomic, isConstructible, isHostShareable } from './type-structure.ts'
 
 /** Resolves the declaration of a module-scope `var`. */
@@ -21,6 +21,7 @@ export function resolveVariable(module: ModuleScope, node: GlobalNode): ModuleVa
   if (templates!.length > 2)
     throw source.error(templates![2]!.at, 'a variable takes an address space and an access mode')
   const space = enumerant(expressions, spaceNode)
+  if (space === 'immediate') throw source.error(spaceNode.at, immediateSpace)
   if (space !== 'storage' && space !== 'uniform' && space !== 'workgroup' && space !== 'private') {
     throw source.error(spaceNode.at, `'${space}' is not an address space for variables of module scope`)
   }
