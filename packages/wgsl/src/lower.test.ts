@@ -85,7 +85,9 @@ describe('lowering', () => {
       { name: 'flag', id: undefined, type: 'bool', default: false },
     ])
     expect(() => lower(module, { constants: { n: 3 } })).toThrow("name or @id 'n'")
-    expect(() => lower(module, { constants: { 7: 1.5 } })).toThrow('1.5 is not an integer')
+    expect(lower(module, { constants: { 7: 10.9 } }).workgroupSize).toEqual([10, 10, 1])
+    for (const value of [-0.5, 4294967295.5, Number.NaN, Number.POSITIVE_INFINITY])
+      expect(() => lower(module, { constants: { 7: value } })).toThrow("the override 'n'")
   })
 
   it('needs a value only for overrides that the entry point uses', () => {

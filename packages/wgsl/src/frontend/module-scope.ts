@@ -216,8 +216,11 @@ export class ModuleScope {
     } catch (error) {
       if (!(error instanceof OverrideError)) throw error
       this.#typesOnly = true
-      inferred = concreteOf(this.expressions.value(this.expressions.expression(initial!)).type)
-      this.#typesOnly = false
+      try {
+        inferred = concreteOf(this.expressions.value(this.expressions.expression(initial!)).type)
+      } finally {
+        this.#typesOnly = false
+      }
     }
     const declared = node.type && resolveType(this.expressions, node.type)
     const type = declared ?? inferred
@@ -240,8 +243,10 @@ export class ModuleScope {
       if (type.scalar === 'bool') return Boolean(given)
       const number = Number(given)
       if (type.scalar === 'f32' || type.scalar === 'f16') return roundFloat(number, type.scalar)
-      if (!Number.isInteger(number)) throw new ConstantError(`the value ${number} is not an integer`)
-      return checkInteger(BigInt(number), type.scalar)
+      if (!Number.isFinite(number)) throw new ConstantError(`the value ${number} is not finite`)
+      // A fraction is cut off, but the number itself must lie in the range.
+      for (const whole of [Math.floor(number), Math.ceil(number)]) checkInteger(BigInt(whole), type.scalar)
+      return checkInteger(BigInt(Math.trunc(number)), type.scalar)
     } catch (error) {
       if (!(error instanceof ConstantError)) throw error
       throw this.source.error(at, `the value given to the override '${name}': ${error.message}`)

@@ -16,6 +16,8 @@ export function resolveVariable(module: ModuleScope, node: GlobalNode): ModuleVa
     if (node.type !== undefined && isTextureType(node.type.name)) {
       throw source.error(at, `'${name}' is a ${node.type.name}: textures and samplers are not supported`)
     }
+    // An alias may name a texture, of which this tells.
+    if (node.type !== undefined) resolveType(expressions, node.type)
     throw source.error(at, `the variable '${name}' of module scope needs an address space`)
   }
   if (templates!.length > 2)
