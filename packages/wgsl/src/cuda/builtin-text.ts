@@ -48,7 +48,7 @@ function rootVariable(argument: Expression): ModuleVariable {
 function arrayLengthText(writer: FunctionWriter, argument: Expression): string {
   const place = addressed(argument)
   const view = viewOf(place)
-  if (view !== undefined) return viewLengthText(writer, viewText(writer, view))
+  if (view !== undefined) return viewLengthText(viewText(writer, view))
   const variable = rootVariable(argument)
   if (place.type.kind === 'array' && place.type.length !== undefined) return `${place.type.length}u`
   if (place.kind === 'variable' || runtimeTail(variable.type) !== undefined) return writer.lengthOf(variable)

@@ -170,11 +170,11 @@ function runtimeIndex(state: Walk, place: IndexPlace): string {
     state.firstIndex ??= index
     if (state.view?.view.size !== undefined)
       state.guards.push(
-        `${viewName(writer.context.names, storage)}.index(${index}, ${viewLengthText(writer, state.view)})`,
+        `${viewName(writer.context.names, storage)}.index(${index}, ${viewLengthText(state.view)})`,
       )
     return index
   }
-  if (state.view !== undefined) return `min(${text}, ${viewLengthText(writer, state.view)} - 1u)`
+  if (state.view !== undefined) return `min(${text}, ${viewLengthText(state.view)} - 1u)`
   if (ranges.isInside(place)) return plainIndex(writer, place.index, text)
   const length = writer.lengthOf(storage!)
   if (state.use === 'store') {

@@ -1,33 +1,43 @@
 import type { BufferType, ModuleVariable, Type, ViewPlace } from '../ir.ts'
 import { alignOf, leastViewSize, runtimeArrayOf } from '../layout.ts'
-import { u32Type } from '../types.ts'
+import { boolType, u32Type } from '../types.ts'
 import { rootOf } from '../walk.ts'
 import { literalInteger } from './expression-text.ts'
 import type { FunctionWriter } from './function-writer.ts'
 import { unsignedText } from './place-text.ts'
 import { elementText, typeText } from './type-text.ts'
 
-/** A view of a buffer whose offset is evaluated, so that it can be named again. */
+/** A view of a buffer whose place is evaluated, so that it can be named again. */
 export interface ViewText {
   readonly view: ViewPlace
   readonly offset: string
+  /** The bytes that a runtime-sized array in it, and what is before it, take. */
+  readonly seen: string
 }
 
-/** Evaluates the offset of a view: rounded down to the alignment, and inside the buffer where nothing else checks that. */
+/**
+ * Evaluates where a view lies: from its offset, rounded down to the alignment. One that does not fit into its buffer is of the buffer's first
+ * bytes, as few as its type takes; with bounds: 'trap' every access to storage is checked instead.
+ */
 export function viewText(writer: FunctionWriter, view: ViewPlace): ViewText {
+  const length = byteLengthText(writer, view)
+  const rest = (offset: string) => (offset === '0u' ? length : `${length} - ${offset}`)
   const known = literalInteger(view.offset)
-  if (known !== undefined) return { view, offset: `${known}u` }
-  const { bounds } = writer.context
-  let text = unsignedText(writer, view.offset)
-  if (bounds === 'clamp' || (bounds === 'trap' && bufferOf(view).space !== 'storage')) {
-    const least = leastViewSize(view.type)
-    const length = lengthOf(view)
-    const last = length === undefined ? `${byteLengthText(writer, view)} - ${least}u` : `${length - least}u`
-    text = `min(${text}, ${last})`
-  }
+  // A constant offset was checked against the length of the buffer, or is in the least length of the binding.
+  if (known !== undefined && view.size === undefined)
+    return { view, offset: `${known}u`, seen: rest(`${known}u`) }
   const align = alignOf(view.type)
-  if (align > 1) text = `(${text}) & ${2 ** 32 - align}u`
-  return { view, offset: writer.temporary(u32Type, text) }
+  const least = leastViewSize(view.type)
+  const text = unsignedText(writer, view.offset)
+  const offset = writer.temporary(u32Type, align > 1 ? `(${text}) & ${2 ** 32 - align}u` : text)
+  const size = view.size && writer.temporary(u32Type, `max(${unsignedText(writer, view.size)}, ${least}u)`)
+  const { bounds } = writer.context
+  if (bounds === 'unchecked' || (bounds === 'trap' && bufferOf(view).space === 'storage'))
+    return { view, offset, seen: size === undefined ? rest(offset) : `min(${rest(offset)}, ${size})` }
+  const needed = size ?? `${least}u`
+  const fits = writer.temporary(boolType, `${needed} <= ${length} && ${offset} <= ${length} - ${needed}`)
+  const start = writer.temporary(u32Type, `${fits} ? ${offset} : 0u`)
+  return { view, offset: start, seen: size === undefined ? rest(start) : `(${fits} ? ${size} : ${least}u)` }
 }
 
 /** A `type` that lies `before` bytes after the begin of the view: an lvalue, or of a runtime-sized array the pointer to its elements. */
@@ -53,18 +63,9 @@ export function viewedText(
 }
 
 /** The number of elements of the runtime-sized array in a view; at least 1 where the view is inside its buffer. */
-export function viewLengthText(writer: FunctionWriter, { view, offset }: ViewText): string {
+export function viewLengthText({ view, seen }: ViewText): string {
   const { offset: before, stride } = runtimeArrayOf(view.type)!
-  const length = lengthOf(view)
-  const start = literalInteger(view.offset)
-  if (length !== undefined && start !== undefined && view.size === undefined)
-    return `${Math.floor((length - start - before) / stride)}u`
-  const rest = `${byteLengthText(writer, view)} - ${offset}`
-  const bytes =
-    view.size === undefined
-      ? rest
-      : `min(${rest}, max(${unsignedText(writer, view.size)}, ${leastViewSize(view.type)}u))`
-  const elements = before === 0 ? bytes : `${bytes} - ${before}u`
+  const elements = before === 0 ? seen : `${seen} - ${before}u`
   return stride === 1 ? `(${elements})` : `((${elements}) / ${stride}u)`
 }
 

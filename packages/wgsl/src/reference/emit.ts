@@ -10,8 +10,9 @@ import type {
   Type,
   ViewPlace,
 } from '../ir.ts'
+import { leastViewSize } from '../layout.ts'
 import { rootOf, viewOf, walk } from '../walk.ts'
-import { boundMemory, viewLength, viewOffset } from './views.ts'
+import { boundMemory, byteLength, viewLength, viewPlace } from './views.ts'
 
 /**
  * JavaScript of one entry point: a function body that returns `entry`, a (generator) function of an invocation, and
@@ -313,12 +314,15 @@ class FunctionEmitter {
     }
   }
 
-  /** The offset of a view; notes the length of the runtime-sized array in it. */
+  /** Where a view begins: one that does not fit is of the buffer's first bytes. Notes the length of the runtime-sized array in it. */
   #view(view: ViewPlace, memory: string, prepare: string[]): string {
-    const offset = this.#temporary()
-    prepare.push(`${offset} = ${viewOffset(view, this.value(view.offset), memory)}; `)
-    const size = view.size && this.value(view.size)
-    const length = viewLength(view, offset, size, memory)
+    const [offset, needed, seen] = [this.#temporary(), this.#temporary(), this.#temporary()]
+    const bytes = byteLength(view, memory)
+    const place = viewPlace(view, this.value(view.offset), view.size && this.value(view.size))
+    prepare.push(`${offset} = ${place.offset}; `, `${needed} = ${place.needed}; `)
+    prepare.push(`${seen} = ${offset} + ${needed} <= ${bytes} ? ${needed} : ${leastViewSize(view.type)}; `)
+    prepare.push(`${offset} = ${offset} + ${needed} <= ${bytes} ? ${offset} : 0; `)
+    const length = viewLength(view, view.size === undefined ? `(${bytes} - ${offset})` : seen)
     if (length !== undefined) {
       const count = this.#temporary()
       prepare.push(`${count} = ${length}; `)

@@ -10,28 +10,26 @@ export function boundMemory(root: ReturnType<typeof rootOf>): string | undefined
   return type.kind === 'buffer' ? `inv.workgroup[${id}]` : undefined
 }
 
-/** Where a view begins in its buffer: `offset` rounded down to the alignment of its type, and brought inside. */
-export function viewOffset(view: ViewPlace, offset: string, memory: string): string {
+/**
+ * Where a view lies, as expressions that follow one another: its offset rounded down to the alignment of its type, and the bytes that
+ * it needs there.
+ */
+export function viewPlace(view: ViewPlace, offset: string, size: string | undefined) {
   const align = alignOf(view.type)
-  const last = `${byteLength(view, memory)} - ${leastViewSize(view.type)}`
-  return `Math.floor(Math.min((${offset}) >>> 0, ${last}) / ${align}) * ${align}`
+  const least = leastViewSize(view.type)
+  return {
+    offset: `Math.floor(((${offset}) >>> 0) / ${align}) * ${align}`,
+    needed: size === undefined ? `${least}` : `Math.max((${size}) >>> 0, ${least})`,
+  }
 }
 
-/** The number of elements of the runtime-sized array in a view that begins at `offset`; undefined without one. */
-export function viewLength(
-  view: ViewPlace,
-  offset: string,
-  size: string | undefined,
-  memory: string,
-): string | undefined {
+/** The number of elements of the runtime-sized array in a view of so many bytes; undefined without one. */
+export function viewLength(view: ViewPlace, seen: string): string | undefined {
   const array = runtimeArrayOf(view.type)
-  if (array === undefined) return undefined
-  const rest = `${byteLength(view, memory)} - ${offset}`
-  const bytes =
-    size === undefined ? rest : `Math.min(${rest}, Math.max((${size}) >>> 0, ${leastViewSize(view.type)}))`
-  return `Math.floor((${bytes} - ${array.offset}) / ${array.stride})`
+  return array && `Math.floor((${seen} - ${array.offset}) / ${array.stride})`
 }
 
-function byteLength(view: ViewPlace, memory: string): string {
+/** The bytes of the buffer in which a view lies. */
+export function byteLength(view: ViewPlace, memory: string): string {
   return String((view.base.type as BufferType).length ?? `${memory}.byteLength`)
 }

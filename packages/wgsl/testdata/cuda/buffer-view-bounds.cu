@@ -1,4 +1,4 @@
-// buffer-view.wgsl: translated from WGSL, bounds: clamp
+// buffer-view-bounds.wgsl: translated from WGSL, bounds: clamp
 #pragma nv_diag_suppress 177,186
 namespace wgsl {
 #define WGSL_FN __device__ __forceinline__
@@ -72,13 +72,23 @@ extern "C" __global__ void __launch_bounds__(1) main_(
   const unsigned memory_length = array_length(memory_bytes, 0u, 1u);
   const unsigned offset_ = (*output_)[0u] + 20u;
   (*output_)[0u] = memory_length;
-  const unsigned t0 = (min(offset_, memory_length - 8u)) & 4294967288u;
-  (*output_)[1u] = (*tail<vec2u>(memory_, t0)).y;
-  const unsigned t1 = (min(offset_, memory_length - 8u)) & 4294967288u;
-  (*tail<vec2u>(memory_, t1)).x = 7u;
-  const unsigned t2 = (min(offset_, memory_length - 4u)) & 4294967292u;
-  (*output_)[2u] = (min(memory_length - t2, max(12u, 4u))) / 4u;
-  const unsigned t3 = (min(offset_, memory_length - 4u)) & 4294967292u;
-  (*output_)[3u] = tail<unsigned>(memory_, t3)[min(offset_, ((min(memory_length - t3, max(12u, 4u))) / 4u) - 1u)];
+  const unsigned t0 = (offset_) & 4294967288u;
+  const bool t1 = 8u <= memory_length && t0 <= memory_length - 8u;
+  const unsigned t2 = t1 ? t0 : 0u;
+  (*output_)[1u] = (*tail<vec2u>(memory_, t2)).y;
+  const unsigned t3 = (offset_) & 4294967288u;
+  const bool t4 = 8u <= memory_length && t3 <= memory_length - 8u;
+  const unsigned t5 = t4 ? t3 : 0u;
+  (*tail<vec2u>(memory_, t5)).x = 7u;
+  const unsigned t6 = (offset_) & 4294967292u;
+  const unsigned t7 = max(12u, 4u);
+  const bool t8 = t7 <= memory_length && t6 <= memory_length - t7;
+  const unsigned t9 = t8 ? t6 : 0u;
+  (*output_)[2u] = ((t8 ? t7 : 4u)) / 4u;
+  const unsigned t10 = (offset_) & 4294967292u;
+  const unsigned t11 = max(12u, 4u);
+  const bool t12 = t11 <= memory_length && t10 <= memory_length - t11;
+  const unsigned t13 = t12 ? t10 : 0u;
+  (*output_)[3u] = tail<unsigned>(memory_, t13)[min(offset_, (((t12 ? t11 : 4u)) / 4u) - 1u)];
 }
 }
