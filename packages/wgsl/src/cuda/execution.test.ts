@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { compileReference } from '../reference/index.ts'
-import { compareBuffers } from '../testing/index.ts'
+import { compareBuffers, randomKernel } from '../testing/index.ts'
 import { buildCpuProgram, type CpuResult } from './testing/cpu-program.ts'
 import { openDawnDevice } from './testing/dawn-device.ts'
 import {
@@ -8,6 +8,7 @@ import {
   dawnJob,
   hasProgram,
   type KernelCase,
+  kernelCase,
   loadKernelCases,
   translate,
 } from './testing/kernel-cases.ts'
@@ -24,6 +25,16 @@ function differences(kernelCase: KernelCase, result: CpuResult, expected: readon
     const difference = compareBuffers(buffer, result.buffers[i]!, expected[i]!, kernelCase.test.tolerance)
     return difference === undefined ? [] : [`${kernelCase.name} ${difference}`]
   })
+}
+
+/** What the reference executor leaves in the buffers. */
+function referenceRun({ inputs, module, test }: KernelCase): Uint8Array[] {
+  const buffers = inputs.map(({ bytes }) => bytes.slice())
+  const bindings = new Map(
+    inputs.map(({ binding }, i) => [`${binding.group}.${binding.binding}`, buffers[i]!]),
+  )
+  compileReference(module).run({ workgroups: test.workgroups, bindings })
+  return buffers
 }
 
 async function runOnCpu(bounds: 'clamp' | 'trap'): Promise<CpuResult[]> {
@@ -46,12 +57,7 @@ describe.skipIf(!hasCompiler)('translated kernels on the CPU (needs g++)', () =>
       const kernelCase = cases[i]!
       // The reference runs subgroups of one thread; Dawn judges those.
       if (kernelCase.module.features.includes('subgroups')) continue
-      const expected = kernelCase.inputs.map(({ bytes }) => bytes.slice())
-      const bindings = new Map(
-        kernelCase.inputs.map(({ binding }, j) => [`${binding.group}.${binding.binding}`, expected[j]!]),
-      )
-      compileReference(kernelCase.module).run({ workgroups: kernelCase.test.workgroups, bindings })
-      bad.push(...differences(kernelCase, result, expected))
+      bad.push(...differences(kernelCase, result, referenceRun(kernelCase)))
       compared++
     }
     expect(bad).toEqual([])
@@ -75,6 +81,16 @@ describe.skipIf(!hasCompiler)('translated kernels on the CPU (needs g++)', () =>
       expect(compared).toBeGreaterThan(700)
     },
   )
+
+  it('give what the reference executor gives for random kernels', { timeout: 600_000 }, async () => {
+    const random = Array.from({ length: 60 }, (_, seed) => kernelCase(`random ${seed}`, randomKernel(seed)))
+    const kernels = random.map((c) => translate(c, 'clamp'))
+    const program = await buildCpuProgram(kernels)
+    const results = await program.run(random.map((c, i) => cpuJob(c, kernels[i]!, i)))
+    expect(results.flatMap((result, i) => differences(random[i]!, result, referenceRun(random[i]!)))).toEqual(
+      [],
+    )
+  })
 
   it('keep to their bindings, or report the access, with bounds: trap', { timeout: 600_000 }, async () => {
     const bad: string[] = []

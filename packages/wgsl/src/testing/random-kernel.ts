@@ -30,8 +30,6 @@ export function randomKernel(seed: number): string {
   return new KernelWriter(randomBits(seed)).kernel()
 }
 
-const threads = 16
-
 class KernelWriter {
   readonly #bits: () => number
   #variables: Variable[] = []
@@ -67,6 +65,8 @@ class KernelWriter {
       { name: 'table', kind: 'i32', size: 'array', mutable: true },
     ]
     const body = this.#statements(4 + this.#below(8), '  ', false)
+    const threads = this.#pick([1, 3, 16, 33])
+    const blank = 1 + this.#below(9)
     const sums = this.#variables.slice(2).map((v, k) => `  sum = sum * 31u + ${this.#digest(v)} + ${k}u;`)
     return `// run: workgroups=2,1,1
 // buffer values: u32[${2 * threads}] random
@@ -81,13 +81,14 @@ struct Pair {
 var<private> state: u32 = 7u;
 var<private> table: array<i32, 4>;
 const constants = array<i32, 4>(3, -5, 11, 2000000011);
+var<workgroup> blank: array<u32, ${blank}>;
 
 ${functions.join('\n')}
 @compute @workgroup_size(${threads})
 fn main(@builtin(global_invocation_id) id: vec3u) {
   let i = id.x;
   let input = values[i];
-${body}  var sum = 0u;
+${body}  var sum = blank[i % ${blank}u];
 ${sums.join('\n')}
   out[i] = sum;
 }

@@ -41,7 +41,11 @@ export function loadKernelCases(...folders: readonly string[]): KernelCase[] {
 }
 
 function loadKernelCase(name: string): KernelCase {
-  const source = readFileSync(testdata + name, 'utf8')
+  return kernelCase(name, readFileSync(testdata + name, 'utf8'))
+}
+
+/** A kernel with its head, lowered. */
+export function kernelCase(name: string, source: string): KernelCase {
   const test = parseKernelTest(source)
   const module = lower(parseWgsl(source, { label: name.split('/').at(-1)! }), {
     entryPoint: test.entryPoint,
