@@ -1,4 +1,5 @@
-import type { Block, Statement } from '../ir.ts'
+import type { Block, Expression, Statement } from '../ir.ts'
+import { walk } from '../walk.ts'
 
 /** Only lets, conditions and returns. */
 export function isStraight(block: Block): boolean {
@@ -21,4 +22,16 @@ export function alwaysLeaves(s: Statement): boolean {
     default:
       return s.kind === 'return' || s.kind === 'break' || s.kind === 'continue'
   }
+}
+
+/** Does a statement or expression call a function of the module? */
+export function hasCall(part: Statement | Expression): boolean {
+  let found = false
+  walk(part, {
+    expression(e) {
+      if (e.kind === 'call') found = true
+      return !found
+    },
+  })
+  return found
 }

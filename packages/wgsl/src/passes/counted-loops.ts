@@ -1,5 +1,6 @@
-import type { BuiltinCall, Expression, For, Statement } from '../ir.ts'
+import type { BuiltinCall, For, Statement } from '../ir.ts'
 import { walk } from '../walk.ts'
+import { hasCall } from './control-flow.ts'
 import type { CountedLoop, IndexForms } from './index-forms.ts'
 import { counterOf, tripCount } from './loops.ts'
 import type { Ranges } from './ranges.ts'
@@ -56,17 +57,6 @@ export class CountedLoops {
     }
     return known
   }
-}
-
-function hasCall(e: Expression): boolean {
-  let found = false
-  walk(e, {
-    expression: (inner) => {
-      if (inner.kind === 'call') found = true
-      return !found
-    },
-  })
-  return found
 }
 
 /** The invocations of a workgroup wait for each other here. */

@@ -15,6 +15,9 @@ export type Fact =
   /** `key` is less than `than`. */
   | { readonly kind: 'less'; readonly key: Key; readonly than: Key }
 
+/** Code in which a fact is to last, with the condition that tells it: a call in there may change what was compared. */
+export type Region = readonly (Statement | Expression | undefined)[]
+
 /** The facts that hold at a place in the program. */
 export class Facts {
   readonly #ranges: ReadonlyMap<string, Interval>
@@ -25,8 +28,8 @@ export class Facts {
     this.#less = less
   }
 
-  /** These facts and those of `added` whose variables the statements of `region` leave alone. */
-  with(added: readonly Fact[], region: readonly (Statement | undefined)[]): Facts {
+  /** These facts and those of `added` whose variables the parts of `region` leave alone. */
+  with(added: readonly Fact[], region: Region): Facts {
     const lasting = added.filter((f) => {
       const variables = f.kind === 'less' ? [...f.key.variables, ...f.than.variables] : f.key.variables
       return variables.every((v) => !region.some((s) => s !== undefined && isAssigned(s, v)))

@@ -10,7 +10,7 @@ import type {
   Statement,
   While,
 } from '../ir.ts'
-import { rootOf, viewOf, walkStatement } from '../walk.ts'
+import { rootOf, viewOf, walk, walkStatement } from '../walk.ts'
 import type { Ranges } from './ranges.ts'
 
 /** What is known of a module's loops. */
@@ -144,10 +144,10 @@ function variableOf(place: Place): LocalVariable | undefined {
   return place.kind === 'variable' && place.variable.kind === 'local-variable' ? place.variable : undefined
 }
 
-/** May a statement change a local variable (or pass its address)? */
-export function isAssigned(body: Statement, variable: LocalVariable): boolean {
+/** May a statement or expression change a local variable (or pass its address)? */
+export function isAssigned(body: Statement | Expression, variable: LocalVariable): boolean {
   let found = false
-  walkStatement(body, {
+  walk(body, {
     place(place, use) {
       const root = rootOf(place)
       if (use !== 'load' && root.kind === 'variable' && root.variable === variable) found = true

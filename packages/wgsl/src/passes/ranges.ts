@@ -26,8 +26,8 @@ import {
   zeroComponents,
 } from './component-ranges.ts'
 import { ConditionFacts } from './condition-facts.ts'
-import { alwaysLeaves, isStraight } from './control-flow.ts'
-import { type Fact, Facts, Keys, lengthKey } from './facts.ts'
+import { alwaysLeaves, hasCall, isStraight } from './control-flow.ts'
+import { type Fact, Facts, Keys, lengthKey, type Region } from './facts.ts'
 import { applyOperator, contains, type Interval, interval, join, meet, whole } from './interval.ts'
 import { RecordedRanges } from './recorded-ranges.ts'
 import { VariableRanges } from './variable-ranges.ts'
@@ -128,8 +128,10 @@ class RangeAnalysis {
         return
       case 'if':
         this.#value(s.condition)
-        this.#under(this.#conditions.of(s.condition, true), [s.then], () => this.#statement(s.then))
-        this.#under(this.#conditions.of(s.condition, false), [s.otherwise], () =>
+        this.#under(this.#conditions.of(s.condition, true), [s.condition, s.then], () =>
+          this.#statement(s.then),
+        )
+        this.#under(this.#conditions.of(s.condition, false), [s.condition, s.otherwise], () =>
           this.#statement(s.otherwise),
         )
         return
@@ -145,15 +147,20 @@ class RangeAnalysis {
       case 'for': {
         this.#statement(s.initial)
         if (s.condition !== undefined) this.#value(s.condition)
-        this.#under(this.#conditions.inside(s), [s.body], () => {
-          this.#statement(s.body)
-          this.#statement(s.update)
-        })
+        const facts = this.#conditions.inside(s)
+        const region = [s.condition, s.body]
+        this.#under(facts, region, () => this.#statement(s.body))
+        // A call in the update may change the counter before the rest of the update reads it.
+        this.#under(s.update !== undefined && hasCall(s.update) ? [] : facts, region, () =>
+          this.#statement(s.update),
+        )
         return
       }
       case 'while':
         this.#value(s.condition)
-        this.#under(this.#conditions.of(s.condition, true), [s.body], () => this.#statement(s.body))
+        this.#under(this.#conditions.of(s.condition, true), [s.condition, s.body], () =>
+          this.#statement(s.body),
+        )
         return
       case 'return':
         if (s.value !== undefined) this.#value(s.value)
@@ -172,14 +179,18 @@ class RangeAnalysis {
       if (s.kind !== 'if') continue
       const rest = block.statements.slice(i + 1)
       if (alwaysLeaves(s.then))
-        this.#facts = this.#facts.with(this.#conditions.of(s.condition, false), [s.otherwise, ...rest])
+        this.#facts = this.#facts.with(this.#conditions.of(s.condition, false), [
+          s.condition,
+          s.otherwise,
+          ...rest,
+        ])
       if (s.otherwise !== undefined && alwaysLeaves(s.otherwise))
-        this.#facts = this.#facts.with(this.#conditions.of(s.condition, true), [s.then, ...rest])
+        this.#facts = this.#facts.with(this.#conditions.of(s.condition, true), [s.condition, s.then, ...rest])
     }
     this.#facts = outer
   }
 
-  #under(facts: readonly Fact[], region: readonly (Statement | undefined)[], inside: () => void): void {
+  #under(facts: readonly Fact[], region: Region, inside: () => void): void {
     const outer = this.#facts
     this.#facts = outer.with(facts, region)
     inside()
@@ -310,7 +321,7 @@ class RangeAnalysis {
       case 'logical': {
         this.#value(e.left)
         const facts = this.#conditions.of(e.left, e.operator === '&&')
-        this.#under(facts, [], () => this.#value(e.right))
+        this.#under(facts, [e.left, e.right], () => this.#value(e.right))
         return undefined
       }
       case 'builtin-call':
