@@ -1,13 +1,4 @@
-import type {
-  Block,
-  CompoundAssign,
-  Expression,
-  IndexPlace,
-  Place,
-  Statement,
-  Switch,
-  SwizzleAssign,
-} from '../ir.ts'
+import type { Block, CompoundAssign, Expression, Place, Statement, Switch, SwizzleAssign } from '../ir.ts'
 import { scalarType } from '../types.ts'
 import { rootOf, viewOf } from '../walk.ts'
 import { isSafeDivisor, operationText, valueText } from './expression-text.ts'
@@ -15,6 +6,7 @@ import { type FunctionWriter, isFixed, isSimple, unwrapped } from './function-wr
 import { literalText } from './literals.ts'
 import { writeFor, writeLoop, writeWhile } from './loop-text.ts'
 import { componentName, type PlaceText, placeText } from './place-text.ts'
+import { settled } from './settled-place.ts'
 import { hasPadding, zeroText } from './type-text.ts'
 
 /** Writes the statements of a block, without braces. */
@@ -123,7 +115,8 @@ function writeStore(writer: FunctionWriter, target: Place, place: PlaceText, tex
 function writeAssign(writer: FunctionWriter, target: Place, value: Expression): void {
   const { effects } = writer.context
   if (effects.writes(value)) {
-    const place = settledPlace(writer, target)
+    // Its indices are evaluated before the value, which could change them.
+    const place = placeText(writer, settled(writer, target), 'store')
     const text = isFixed(value)
       ? valueText(writer, value)
       : writer.temporary(value.type!, valueText(writer, value))
@@ -138,51 +131,6 @@ function writeAssign(writer: FunctionWriter, target: Place, value: Expression): 
 function writeAsyncCopy(writer: FunctionWriter, target: Place, source: Place): void {
   const to = placeText(writer, target, 'store').text
   writer.line(`async_copy(${to}, ${placeText(writer, source, 'load').text});`)
-}
-
-/** A place whose indices are evaluated now, for a value whose evaluation could change them. */
-function settledPlace(writer: FunctionWriter, target: Place): PlaceText {
-  return placeText(writer, settled(writer, target), 'store')
-}
-
-function settled(writer: FunctionWriter, place: Place): Place {
-  switch (place.kind) {
-    case 'variable':
-    case 'deref':
-      return place
-    case 'member-place':
-    case 'component-place':
-      return { ...place, base: settled(writer, place.base) } as Place
-    case 'index-place': {
-      const base = settled(writer, place.base)
-      const index = settledValue(writer, place.index, 'index')
-      return adopted(writer, { ...place, base, index }, place)
-    }
-    case 'view-place': {
-      const offset = settledValue(writer, place.offset, 'offset')
-      return { ...place, offset, size: place.size && settledValue(writer, place.size, 'size') }
-    }
-  }
-}
-
-/** A value that no statement can change any more. */
-function settledValue(writer: FunctionWriter, e: Expression, name: string): Expression {
-  if (isFixed(e)) return e
-  const type = e.type!
-  const value: Expression = {
-    kind: 'value',
-    value: { kind: 'let-value', id: writer.context.nextTemporaryId++, name, type, loc: e.loc },
-    type,
-    loc: e.loc,
-  }
-  const text = unwrapped(valueText(writer, e))
-  writer.line(`const ${writer.type(type)} ${valueText(writer, value)} = ${text};`)
-  return value
-}
-
-function adopted(writer: FunctionWriter, copy: IndexPlace, original: IndexPlace): IndexPlace {
-  writer.context.ranges.adopt(copy, original)
-  return copy
 }
 
 function writeCompound(writer: FunctionWriter, s: CompoundAssign): void {

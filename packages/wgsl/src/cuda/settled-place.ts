@@ -1,0 +1,61 @@
+import type { Expression, IndexPlace, Place } from '../ir.ts'
+import { valueText } from './expression-text.ts'
+import { type FunctionWriter, isFixed, unwrapped } from './function-writer.ts'
+
+/** A place whose indices are evaluated now, in order, so that nothing that follows can change them. */
+export function settled(writer: FunctionWriter, place: Place): Place {
+  switch (place.kind) {
+    case 'variable':
+    case 'deref':
+      return place
+    case 'member-place':
+    case 'component-place':
+      return { ...place, base: settled(writer, place.base) } as Place
+    case 'index-place': {
+      const base = settled(writer, place.base)
+      const index = settledValue(writer, place.index, 'index')
+      return adopted(writer, { ...place, base, index }, place)
+    }
+    case 'view-place': {
+      const offset = settledValue(writer, place.offset, 'offset')
+      return { ...place, offset, size: place.size && settledValue(writer, place.size, 'size') }
+    }
+  }
+}
+
+/** Does evaluating an index of the place write memory? When C++ evaluates it is then not left to C++. */
+export function hasWritingIndex(writer: FunctionWriter, place: Place): boolean {
+  const writes = (e: Expression | undefined) => e !== undefined && writer.context.effects.writes(e)
+  switch (place.kind) {
+    case 'variable':
+    case 'deref':
+      return false
+    case 'member-place':
+    case 'component-place':
+      return hasWritingIndex(writer, place.base)
+    case 'index-place':
+      return writes(place.index) || hasWritingIndex(writer, place.base)
+    case 'view-place':
+      return writes(place.offset) || writes(place.size)
+  }
+}
+
+/** A value that no statement can change any more. */
+function settledValue(writer: FunctionWriter, e: Expression, name: string): Expression {
+  if (isFixed(e)) return e
+  const type = e.type!
+  const value: Expression = {
+    kind: 'value',
+    value: { kind: 'let-value', id: writer.context.nextTemporaryId++, name, type, loc: e.loc },
+    type,
+    loc: e.loc,
+  }
+  const text = unwrapped(valueText(writer, e))
+  writer.line(`const ${writer.type(type)} ${valueText(writer, value)} = ${text};`)
+  return value
+}
+
+function adopted(writer: FunctionWriter, copy: IndexPlace, original: IndexPlace): IndexPlace {
+  writer.context.ranges.adopt(copy, original)
+  return copy
+}
