@@ -12,7 +12,7 @@ var<workgroup> shared_rows: array<vec4u, 4>;
 fn next() -> u32 { count += 1u; return count & 3u; }
 fn step(p: ptr<function, u32>) -> u32 { *p += 1u; return *p & 3u; }
 fn step_first(p: ptr<function, vec4u>) -> u32 { (*p).x += 1u; return (*p).x & 3u; }
-fn set(p: ptr<function, u32>, value: u32, result: u32) -> u32 { *p = value; return result; }
+fn put(p: ptr<function, u32>, value: u32, result: u32) -> u32 { *p = value; return result; }
 
 @compute @workgroup_size(1)
 fn main() {
@@ -35,7 +35,7 @@ fn main() {
   atomicStore(&counters[next()], count);
   output[8] = atomicAdd(&counters[next()], count);
   output[9] = atomicCompareExchangeWeak(&counters[next()], atomicLoad(&counters[count & 7u]), next()).old_value;
-  output[10] = set(&own[next()][next()], count, next());
+  output[10] = put(&own[next()][next()], count, next());
   for (var i = 0u; i < 4u; output[11u + next()] = count) { i++; }
   output[16u + atomicAdd(&counters[0], 1u)] = atomicLoad(&counters[0]);
   for (var i = 0u; i < 4u; i++) {
