@@ -20,7 +20,7 @@ fn main() {
   let words = bufferView<array<u32>>(&table, 8);
   output[2] = arrayLength(words);
   output[3] = (*words)[1] + words[zero + 2];
-  output[4] = (*words)[zero + 1000];
+  output[4] = (*words)[zero + 13];
   let tailed = bufferView<Tailed>(&memory, 0);
   output[5] = arrayLength(&tailed.rest);
   tailed.rest[1] = vec2u(7, 8);
@@ -29,7 +29,7 @@ fn main() {
   (*element).y = 99;
   let limited = bufferArrayView<Tailed>(&memory, zero, 48);
   output[6] = arrayLength(&(*limited).rest);
-  output[7] = (*limited).rest[zero + 50].x;
+  output[7] = (*limited).rest[zero + 1].x;
   // Rounded down to a multiple of the alignment.
   output[8] = (*bufferView<vec2u>(&table, zero + 31)).y;
   *bufferView<vec3u>(&memory, 66 + zero) = vec3u(1, 2, 3);
