@@ -5,13 +5,13 @@ import type {
   IrFunction,
   IrModule,
   Place,
-  ScalarKind,
   Statement,
   Type,
   ViewPlace,
 } from '../ir.ts'
 import { leastViewSize } from '../layout.ts'
 import { rootOf, viewOf, walk } from '../walk.ts'
+import { binaryText, inlineScalar, isComposite, scalarOf, unaryText } from './operator-text.ts'
 import { boundMemory, byteLength, viewLength, viewPlace } from './views.ts'
 
 /**
@@ -67,14 +67,6 @@ function functionsWithBarriers(module: IrModule): ReadonlySet<IrFunction> {
     })
   }
   return found
-}
-
-const isComposite = (type: Type) => type.kind !== 'scalar' && type.kind !== 'atomic'
-
-function scalarOf(type: Type): ScalarKind {
-  if (type.kind === 'scalar' || type.kind === 'vector' || type.kind === 'matrix' || type.kind === 'atomic')
-    return type.scalar
-  throw new TypeError(`${type.kind} has no scalar`)
 }
 
 class FunctionEmitter {
@@ -142,7 +134,7 @@ class FunctionEmitter {
       }
       case 'compound-assign': {
         const place = this.#place(s.target)
-        const result = this.#binary(s.operator, place.load, this.value(s.value), s.target.type, s.value.type!)
+        const result = binaryText(s.operator, place.load, this.value(s.value), s.target.type, s.value.type!)
         return `${place.prepare}${place.store(result)};`
       }
       case 'swizzle-assign':
@@ -222,7 +214,7 @@ class FunctionEmitter {
     const right =
       operator === undefined
         ? this.value(valueExpression)
-        : this.#binary(
+        : binaryText(
             operator,
             picked,
             this.value(valueExpression),
@@ -381,9 +373,9 @@ class FunctionEmitter {
           ? `${this.#borrow(e.base)}[${e.components[0]}]`
           : `R.pick(${this.#borrow(e.base)}, [${e.components.join(', ')}])`
       case 'unary':
-        return this.#unary(e.operator, this.value(e.value), e.type)
+        return unaryText(e.operator, this.value(e.value), e.type)
       case 'binary':
-        return this.#binary(e.operator, this.value(e.left), this.value(e.right), e.left.type!, e.right.type!)
+        return binaryText(e.operator, this.value(e.left), this.value(e.right), e.left.type!, e.right.type!)
       case 'logical':
         return `(${this.value(e.left)} ${e.operator} ${this.value(e.right)})`
       case 'call': {
@@ -424,36 +416,6 @@ class FunctionEmitter {
     if (type.kind === 'matrix' && !isComposite(args[0]!.type!))
       return `R.columns([${values.join(', ')}], ${type.rows})`
     return `[${values.join(', ')}]`
-  }
-
-  #unary(operator: string, value: string, type: Type): string {
-    const kind = scalarOf(type)
-    const f =
-      operator === '!'
-        ? '(x) => !x'
-        : operator === '~'
-          ? kind === 'u32'
-            ? '(x) => ~x >>> 0'
-            : '(x) => ~x'
-          : kind === 'i32'
-            ? '(x) => -x | 0'
-            : '(x) => -x'
-    return isComposite(type) ? `R.map(${f}, ${value})` : `(${f})(${value})`
-  }
-
-  #binary(operator: string, left: string, right: string, leftType: Type, rightType: Type): string {
-    const kind = scalarOf(leftType)
-    if (operator === '*' && (leftType.kind === 'matrix' || rightType.kind === 'matrix')) {
-      const shape = `${leftType.kind[0]}${rightType.kind[0]}`
-      if (shape === 'mv' || shape === 'vm' || shape === 'mm')
-        return `R.multiply(${left}, ${right}, '${kind}', '${shape}')`
-    }
-    if (!isComposite(leftType) && !isComposite(rightType)) {
-      const inline = inlineScalar(operator, kind, left, right)
-      if (inline !== undefined) return inline
-      return `R.binary['${operator} ${kind}'](${left}, ${right})`
-    }
-    return `R.map(R.binary['${operator} ${kind}'], ${left}, ${right})`
   }
 
   #builtin(e: BuiltinCall): string {
@@ -552,39 +514,4 @@ function strideOf(type: Type): number {
   if (type.kind === 'vector') return size(type.scalar)
   if (type.kind === 'matrix') return (type.rows === 3 ? 4 : type.rows) * size(type.scalar)
   throw new TypeError(`${type.kind} cannot be indexed`)
-}
-
-/** The common scalar operators without a call; undefined for the rest. */
-function inlineScalar(operator: string, kind: ScalarKind, a: string, b: string): string | undefined {
-  if (kind === 'bool' || kind === 'f16') return undefined
-  switch (operator) {
-    case '==':
-      return `(${a} === ${b})`
-    case '!=':
-      return `(${a} !== ${b})`
-    case '<':
-    case '<=':
-    case '>':
-    case '>=':
-      return `(${a} ${operator} ${b})`
-  }
-  if (kind === 'f32') return '+-*/%'.includes(operator) ? `Math.fround(${a} ${operator} ${b})` : undefined
-  const wrap = (x: string) => (kind === 'i32' ? `(${x} | 0)` : `((${x}) >>> 0)`)
-  switch (operator) {
-    case '+':
-    case '-':
-      return wrap(`${a} ${operator} ${b}`)
-    case '*':
-      return wrap(`Math.imul(${a}, ${b})`)
-    case '&':
-    case '|':
-    case '^':
-      return wrap(`(${a}) ${operator} (${b})`)
-    case '<<':
-      return wrap(`(${a}) << ((${b}) & 31)`)
-    case '>>':
-      return kind === 'i32' ? `((${a}) >> ((${b}) & 31))` : `((${a}) >>> ((${b}) & 31))`
-    default:
-      return undefined
-  }
 }
