@@ -153,24 +153,22 @@ export function walkExpression(expression: Expression, visitor: Visitor): void {
 /** Visits a place, its bases with the same use, and its index expressions. */
 export function walkPlace(place: Place, use: PlaceUse, visitor: Visitor): void {
   if (visitor.place?.(place, use) === false) return
-  switch (place.kind) {
-    case 'variable':
-    case 'deref':
-      return
-    case 'member-place':
-    case 'component-place':
-      walkPlace(place.base, use, visitor)
-      return
-    case 'index-place':
-      walkPlace(place.base, use, visitor)
-      walkExpression(place.index, visitor)
-      return
-    case 'view-place':
-      walkPlace(place.base, use, visitor)
-      walkExpression(place.offset, visitor)
-      if (place.size !== undefined) walkExpression(place.size, visitor)
-      return
-  }
+  if (place.kind === 'variable' || place.kind === 'deref') return
+  walkPlace(place.base, use, visitor)
+  for (const e of ownOperands(place)) walkExpression(e, visitor)
+}
+
+/** The expressions that naming a place evaluates, in order: indices, and the offsets and sizes of views. */
+export function operandsOf(place: Place): readonly Expression[] {
+  if (place.kind === 'variable' || place.kind === 'deref') return []
+  return [...operandsOf(place.base), ...ownOperands(place)]
+}
+
+/** Those that are not its base's. */
+function ownOperands(place: Place): readonly Expression[] {
+  if (place.kind === 'index-place') return [place.index]
+  if (place.kind !== 'view-place') return []
+  return place.size === undefined ? [place.offset] : [place.offset, place.size]
 }
 
 /** The variable or pointer parameter at the root of a place. */

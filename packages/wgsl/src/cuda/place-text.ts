@@ -4,7 +4,7 @@ import { i32Type, u32Type } from '../types.ts'
 import { rootOf } from '../walk.ts'
 import { literalInteger, valueText } from './expression-text.ts'
 import { type FunctionWriter, isSimple, unwrapped, viewName } from './function-writer.ts'
-import { hasWritingIndex, settled } from './settled-place.ts'
+import { hasWritingOperand, settled } from './settled-place.ts'
 import { elementText, runtimeTail, zeroText } from './type-text.ts'
 import { type ViewText, viewedText, viewLengthText, viewText } from './view-text.ts'
 
@@ -36,7 +36,7 @@ export function placeText(writer: FunctionWriter, place: Place, use: PlaceUse): 
       ? root.variable
       : undefined
   const state: Walk = { writer, use, guards, storage, firstIndex: undefined, view: undefined }
-  const text = walkPlaceText(state, hasWritingIndex(writer, place) ? settled(writer, place) : place)
+  const text = walkPlaceText(state, hasWritingOperand(writer, place) ? settled(writer, place) : place)
   if (typeof text !== 'string') return { text: text.vector, guards, component: text.index }
   if (storage !== undefined && writer.context.bounds === 'trap') {
     const base = writer.context.names.of(storage)

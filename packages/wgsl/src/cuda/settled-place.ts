@@ -1,4 +1,5 @@
 import type { Expression, IndexPlace, Place } from '../ir.ts'
+import { operandsOf } from '../walk.ts'
 import { valueText } from './expression-text.ts'
 import { type FunctionWriter, isFixed, unwrapped } from './function-writer.ts'
 
@@ -23,21 +24,9 @@ export function settled(writer: FunctionWriter, place: Place): Place {
   }
 }
 
-/** Does evaluating an index of the place write memory? When C++ evaluates it is then not left to C++. */
-export function hasWritingIndex(writer: FunctionWriter, place: Place): boolean {
-  const writes = (e: Expression | undefined) => e !== undefined && writer.context.effects.writes(e)
-  switch (place.kind) {
-    case 'variable':
-    case 'deref':
-      return false
-    case 'member-place':
-    case 'component-place':
-      return hasWritingIndex(writer, place.base)
-    case 'index-place':
-      return writes(place.index) || hasWritingIndex(writer, place.base)
-    case 'view-place':
-      return writes(place.offset) || writes(place.size)
-  }
+/** Does evaluating an operand of the place write memory? When C++ evaluates it is then not left to C++. */
+export function hasWritingOperand(writer: FunctionWriter, place: Place): boolean {
+  return operandsOf(place).some((e) => writer.context.effects.writes(e))
 }
 
 /** A value that no statement can change any more. */

@@ -10,7 +10,7 @@ import type {
   Return,
   Statement,
 } from '../ir.ts'
-import { rootOf } from '../walk.ts'
+import { operandsOf, rootOf } from '../walk.ts'
 import { copyCandidates, moduleVariableOf } from './copy-candidates.ts'
 import { CountedLoops, isBarrier } from './counted-loops.ts'
 import type { Effects } from './effects.ts'
@@ -122,14 +122,14 @@ class Analysis {
         this.#state?.setAnew(s.variable.id)
         return
       case 'assign':
-        this.#indices(s.target)
+        this.#operands(s.target)
         this.#value(s.value)
         if (this.#candidates.has(s)) this.#copy(s)
         else this.#access(s.target)
         return
       case 'compound-assign':
       case 'swizzle-assign':
-        this.#indices(s.target)
+        this.#operands(s.target)
         this.#access(s.target)
         this.#value(s.value)
         this.#access(s.target)
@@ -320,11 +320,8 @@ class Analysis {
     this.#state.accessed.add(variable)
   }
 
-  #indices(place: Place): void {
-    if (place.kind === 'variable' || place.kind === 'deref') return
-    this.#indices(place.base)
-    if (place.kind === 'index-place') this.#value(place.index)
-    if (place.kind === 'view-place') for (const e of [place.offset, place.size]) if (e) this.#value(e)
+  #operands(place: Place): void {
+    for (const e of operandsOf(place)) this.#value(e)
   }
 
   #value(e: Expression): void {
@@ -335,11 +332,11 @@ class Analysis {
       case 'constant':
         return
       case 'load':
-        this.#indices(e.place)
+        this.#operands(e.place)
         if (moduleVariableOf(e.place) !== undefined) this.#access(e.place)
         return
       case 'address-of':
-        this.#indices(e.place)
+        this.#operands(e.place)
         this.#access(e.place)
         return
       case 'splat':
@@ -383,11 +380,11 @@ class Analysis {
     if (!isBarrier(e)) {
       for (const a of e.args)
         if (e.name !== 'arrayLength') this.#value(a)
-        else if (a.kind === 'address-of') this.#indices(a.place)
+        else if (a.kind === 'address-of') this.#operands(a.place)
       return
     }
     // The variable is read between two barriers.
-    for (const a of e.args) if (a.kind === 'address-of') this.#indices(a.place)
+    for (const a of e.args) if (a.kind === 'address-of') this.#operands(a.place)
     if (this.#state === undefined) return
     if (this.#state.isPending) this.waits.add(e)
     this.#state = new CopyState()

@@ -1,5 +1,5 @@
 import type { BuiltinCall, Expression, IrFunction, IrModule, Statement } from '../ir.ts'
-import { rootOf, viewOf, walkExpression } from '../walk.ts'
+import { operandsOf, rootOf, viewOf, walkExpression } from '../walk.ts'
 
 /** Where threads of a subgroup run together. */
 export interface Convergence {
@@ -140,13 +140,7 @@ function isUniform(e: Expression, counter?: number): boolean {
         !(root.variable.space === 'storage' && root.variable.access === 'read')
       )
         return false
-      let place = e.place
-      while (place.kind !== 'variable' && place.kind !== 'deref') {
-        if (place.kind === 'index-place' && !isUniform(place.index, counter)) return false
-        if (place.kind === 'view-place' && !isUniform(place.offset, counter)) return false
-        place = place.base
-      }
-      return true
+      return operandsOf(e.place).every((operand) => isUniform(operand, counter))
     }
     case 'member':
     case 'swizzle':

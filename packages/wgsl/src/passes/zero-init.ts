@@ -1,5 +1,5 @@
 import type { Assign, Expression, For, If, IrModule, ModuleVariable, Place, Statement, Type } from '../ir.ts'
-import { rootOf, walk, walkExpression, walkStatement } from '../walk.ts'
+import { operandsOf, rootOf, type Visitor, walk, walkExpression, walkStatement } from '../walk.ts'
 import { type Affine, AffineForms, type Digit } from './affine.ts'
 import { counterOf, tripCount } from './loops.ts'
 import type { Ranges } from './ranges.ts'
@@ -118,15 +118,11 @@ function innermostList(
   }
 }
 
-/** What a statement evaluates outside the blocks that it holds; of an assignment's target only the indices. */
+/** What a statement evaluates outside the blocks that it holds; of an assignment's target only the operands. */
 function heads(s: Statement): readonly (Expression | Statement)[] {
   switch (s.kind) {
-    case 'assign': {
-      const parts: Expression[] = [s.value]
-      for (let p = s.target; p.kind !== 'variable' && p.kind !== 'deref'; p = p.base)
-        if (p.kind === 'index-place') parts.push(p.index)
-      return parts
-    }
+    case 'assign':
+      return [...operandsOf(s.target), s.value]
     case 'if':
     case 'while':
       return [s.condition]
@@ -222,30 +218,16 @@ function readsAreCovered(module: IrModule, v: ModuleVariable, box: Box, ranges: 
       if (low < box[d]!.low || high > box[d]!.high) covered = false
     }
   }
-  for (const fn of module.functions)
-    walkStatement(fn.body, {
-      place(place, use) {
-        if (!isRootedAt(place, v)) return undefined
-        if (use !== 'store') check(place)
-        return false
-      },
-      // Indices inside places are left out by the `false` above; a workgroup variable there is found here.
-      expression(e) {
-        if (e.kind === 'load' && e.place.kind === 'index-place') visitIndices(e.place)
-        return undefined
-      },
-    })
-  function visitIndices(place: Place): void {
-    if (place.kind === 'variable' || place.kind === 'deref') return
-    if (place.kind === 'index-place')
-      walkExpression(place.index, {
-        place(inner, use) {
-          if (isRootedAt(inner, v) && use !== 'store') check(inner)
-          return undefined
-        },
-      })
-    visitIndices(place.base)
+  const visitor: Visitor = {
+    place(place, use) {
+      if (!isRootedAt(place, v)) return undefined
+      if (use !== 'store') check(place)
+      // Its bases are no accesses of their own.
+      for (const e of operandsOf(place)) walkExpression(e, visitor)
+      return false
+    },
   }
+  for (const fn of module.functions) walkStatement(fn.body, visitor)
   return covered
 }
 
