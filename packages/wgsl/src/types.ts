@@ -88,6 +88,7 @@ export const i32Type: ScalarType = scalarType('i32')
 export const u32Type: ScalarType = scalarType('u32')
 export const f32Type: ScalarType = scalarType('f32')
 export const f16Type: ScalarType = scalarType('f16')
+export const vec2uType: VectorType = vectorType(2, 'u32')
 
 /** How WGSL writes a type, with predeclared aliases for vectors and matrices: `vec3f`, `array<mat2x2h, 4>`. */
 export function typeName(type: Type): string {

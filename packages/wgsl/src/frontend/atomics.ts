@@ -1,12 +1,10 @@
 import type { BuiltinFunction, Expression, Type } from '../ir.ts'
-import { boolType, typeName, u32Type, vectorType } from '../types.ts'
+import { boolType, typeName, u32Type, vec2uType } from '../types.ts'
 import type { CallNode } from './ast.ts'
 import type { ExpressionLowering } from './expression-lowering.ts'
 import { anyScalar, resultStruct } from './numeric-types.ts'
 import type { Operand, PointerOperand } from './operand.ts'
 import { isConstructible } from './type-structure.ts'
-
-const vec2u = vectorType(2, 'u32')
 
 /** The number of arguments after the pointer. */
 const valueCounts: Partial<Record<BuiltinFunction, number>> = {
@@ -30,7 +28,7 @@ export function lowerAtomic(scope: ExpressionLowering, name: BuiltinFunction, no
   }
   const type = resultType(scope, name, pointer)
   const { store } = pointer.type
-  const held = store.kind !== 'atomic' ? undefined : store.wide ? vec2u : anyScalar(store.scalar)
+  const held = store.kind !== 'atomic' ? undefined : store.wide ? vec2uType : anyScalar(store.scalar)
   const args: Expression[] = [scope.expressionOf(pointer)]
   for (const [i, value] of values.entries()) {
     args.push(scope.expressionAs(value, held!, `argument ${i + 2} of ${name}`))

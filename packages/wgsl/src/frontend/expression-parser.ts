@@ -154,11 +154,7 @@ export class ExpressionParser {
       const count = Object.hasOwn(attributeArguments, name) ? attributeArguments[name] : undefined
       if (count === undefined) throw this.source.error(at, `the attribute @${name} is unknown`)
       if (name === 'diagnostic') {
-        const { rule, severity } = this.diagnosticControl()
-        const other = severities.get(rule)
-        if (other !== undefined)
-          throw this.source.error(at, `the rule ${rule} has the severities ${other} and ${severity}`)
-        severities.set(rule, severity)
+        this.diagnosticControl(at, severities, false)
         attributes.push({ name, args: [], at })
         continue
       }
@@ -180,8 +176,11 @@ export class ExpressionParser {
     return attributes
   }
 
-  /** `(severity, rule)` of a diagnostic. Only Tint reports the diagnostics it controls. */
-  diagnosticControl(): { rule: string; severity: string } {
+  /**
+   * `(severity, rule)` of a diagnostic, checked against the `severities` given beside it and dropped: only Tint reports the diagnostics that it
+   * controls. With `mayRepeat` the same may be said again.
+   */
+  diagnosticControl(from: number, severities: Map<string, string>, mayRepeat: boolean): void {
     this.expect('(')
     const at = this.peek.at
     const severity = this.word('a severity')
@@ -193,7 +192,10 @@ export class ExpressionParser {
     if (this.accept('.')) rule += `.${this.identifier()}`
     this.accept(',')
     this.expect(')')
-    return { rule, severity }
+    const other = severities.get(rule)
+    if (other !== undefined && !(mayRepeat && other === severity))
+      throw this.source.error(from, `the rule ${rule} has the severities ${other} and ${severity}`)
+    severities.set(rule, severity)
   }
 
   /** An expression. */

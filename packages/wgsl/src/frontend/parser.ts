@@ -91,11 +91,7 @@ class ModuleParser extends ExpressionParser {
         this.expect(';')
       } else if (this.is('diagnostic')) {
         const { at } = this.next()
-        const { rule, severity } = this.diagnosticControl()
-        const other = severities.get(rule)
-        if (other !== undefined && other !== severity)
-          throw this.source.error(at, `the rule ${rule} has the severities ${other} and ${severity}`)
-        severities.set(rule, severity)
+        this.diagnosticControl(at, severities, true)
         this.expect(';')
       } else return
     }

@@ -9,6 +9,7 @@ import {
   pointerType,
   typeName,
   u32Type,
+  vec2uType,
   vectorType,
   wideAtomicType,
 } from '../types.ts'
@@ -17,8 +18,6 @@ import type { ExpressionLowering } from './expression-lowering.ts'
 import { scalarOf } from './numeric-types.ts'
 import { isTextureType, plainTypes, type TypeGenerator, typeGenerator } from './type-names.ts'
 import { containsAtomic, isHostShareable } from './type-structure.ts'
-
-const vec2u = vectorType(2, 'u32')
 
 /** The type that a node names. */
 export function resolveType(scope: ExpressionLowering, node: ExpressionNode): Type {
@@ -76,7 +75,7 @@ function generate(scope: ExpressionLowering, generator: TypeGenerator, node: Nam
       count(1, 1)
       const held = resolveType(scope, templates[0]!)
       if (held === i32Type || held === u32Type) return atomicType(held.scalar as 'i32' | 'u32')
-      if (held !== vec2u) throw scope.error(at, `an atomic holds i32 or u32, not ${typeName(held)}`)
+      if (held !== vec2uType) throw scope.error(at, `an atomic holds i32 or u32, not ${typeName(held)}`)
       if (!scope.module.isEnabled('atomic_vec2u_min_max'))
         throw scope.error(at, `the type atomic<vec2u> needs 'enable atomic_vec2u_min_max;'`)
       return wideAtomicType
