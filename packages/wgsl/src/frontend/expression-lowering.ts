@@ -295,6 +295,8 @@ export class ExpressionLowering {
     const b = this.convert(right, types.right, 'the right operand')
     if (a.kind === 'constant' && b.kind === 'constant') {
       const override = a.override || b.override
+      // Wrong whatever value the override has.
+      if (a.override && !b.override && this.#unevaluated === 0) this.#checkRight(operator, a.type, b, at)
       return this.fold(at, types.result, override, () =>
         binaryValue(operator, a.value, a.type, b.value, b.type),
       )
