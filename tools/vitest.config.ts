@@ -2,6 +2,6 @@ import { tandemVitest } from './vitest.ts'
 
 export default tandemVitest(import.meta.url, {
   include: ['**/*.test.ts'],
-  testTimeout: 180_000,
-  hookTimeout: 180_000,
+  testTimeout: 600_000,
+  hookTimeout: 600_000,
 })

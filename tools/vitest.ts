@@ -26,8 +26,9 @@ export function tandemVitest(configUrl: string, overrides: ViteUserConfig['test'
     test: {
       include: ['src/**/*.test.ts'],
       pool: 'forks',
-      testTimeout: 60_000,
-      hookTimeout: 60_000,
+      // Guards against a test that hangs, not limits on a slow machine.
+      testTimeout: 600_000,
+      hookTimeout: 600_000,
       passWithNoTests: false,
       // `npm test` sums these up; nx keeps them with a cached run.
       reporters: ['default', ['json', { outputFile: '.cache/vitest.json' }]],
