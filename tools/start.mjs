@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// `npm run demo`, `npm test` and `npm run build` of a clone, fresh or not. Plain Node 20 and its builtins only: this runs before
+// `npm run demo`, `npm test`, `npm run test:long` and `npm run build` of a clone, fresh or not. Plain Node 20 and its builtins only: this runs before
 // node_modules exists. Everything it starts runs on the Node 24 that npm installs, where the platform has it.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url'
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const nxScript = join(root, 'node_modules/nx/dist/bin/nx.js')
 const [command, ...rest] = process.argv.slice(2)
-const commands = { build, demo, test }
+const commands = { build, demo, test, 'test:long': testLong }
 
 if (!Object.hasOwn(commands, command ?? '')) {
   console.error(`usage: node tools/start.mjs ${Object.keys(commands).join('|')} [arguments]`)
@@ -117,6 +117,12 @@ function test() {
   if (failed.length > 0 && totals.failed === 0) totals.failed = failed.length
   console.log(`${totals.passed} passed, ${totals.failed} failed, ${totals.skipped} skipped`)
   return failed.length > 0 ? 1 : 0
+}
+
+/** The same tests, those that draw random cases with many more of them; the tests read the variable. */
+function testLong() {
+  process.env.TANDEM_LONG = '1'
+  return test()
 }
 
 function addReport(totals, path) {

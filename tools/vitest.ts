@@ -27,7 +27,7 @@ export function tandemVitest(configUrl: string, overrides: ViteUserConfig['test'
       include: ['src/**/*.test.ts'],
       pool: 'forks',
       // Guards against a test that hangs, not limits on a slow machine.
-      testTimeout: 600_000,
+      testTimeout: process.env.TANDEM_LONG === '1' ? 6 * 3_600_000 : 600_000,
       hookTimeout: 600_000,
       passWithNoTests: false,
       // `npm test` sums these up; nx keeps them with a cached run.
