@@ -1,5 +1,5 @@
 /*
- * Times the transpose's choices on this machine: transport, pieces a tile, arrival slots, and how programs become CUDA graphs.
+ * Times the transpose's choices on this machine: transport, and how programs become CUDA graphs.
  *   node tools/gpu-host/tune-transpose.ts [SIDES, default 32768,8192] [DEVICES, default all]
  * The matrix holds a repeated block of random elements; results are the table's to verify.
  */
@@ -13,14 +13,10 @@ import { cuda } from '@tandem-gpu/backend-cuda'
 import { openGroup } from '@tandem-gpu/core'
 
 const sides = (process.argv[2] ?? '32768,8192').split(',').map(Number)
-type Choice = Pick<RecordTransposeOptions<'f32'>, 'transport' | 'piecesPerTile' | 'arrivalSlots'>
-const choices: Choice[] = [
+const choices: Pick<RecordTransposeOptions<'f32'>, 'transport'>[] = [
   { transport: 'direct' },
   { transport: 'scatter' },
-  ...[1, 2, 4, 8, 16].map((piecesPerTile) => ({ transport: 'copy' as const, piecesPerTile })),
-  // In place of two slots for each arriving tile: on four GPUs room for one turn only, and for everything.
-  { transport: 'copy', piecesPerTile: 8, arrivalSlots: 3 },
-  { transport: 'copy', piecesPerTile: 8, arrivalSlots: 56 },
+  { transport: 'copy' },
 ]
 
 for (const lowering of ['auto', 'graph-per-gpu', 'one-graph'] as const) {
@@ -59,7 +55,7 @@ for (const lowering of ['auto', 'graph-per-gpu', 'one-graph'] as const) {
       console.log(
         `${side} on ${group.devices.length} ${lowering} ${JSON.stringify(choice)}: ${(samples[3]! * 1e3).toFixed(4)} ms (${(samples[0]! * 1e3).toFixed(4)})`,
       )
-      if (process.argv[4] === 'spans' && choice.piecesPerTile === 4) {
+      if (process.argv[4] === 'spans' && choice.transport === 'copy') {
         const { spans } = await group.queue.run(program, 1, { profile: true })
         for (const s of spans ?? [])
           console.log(

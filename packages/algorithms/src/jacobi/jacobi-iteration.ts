@@ -19,8 +19,6 @@ export interface IterateOptions {
   readonly tolerance?: number
   readonly residualEvery: number
   readonly schedule: Schedule
-  /** See `RecordSweepsOptions`. Default false: it pays on no grid that was measured. */
-  readonly edgesFirst?: boolean
   readonly signal?: AbortSignal
   /** After every interval that is waited for; with a fixed number of iterations in about 20 steps on software, at the end on hardware. */
   readonly onProgress?: (progress: { iteration: number; residual: number }) => void
@@ -210,11 +208,9 @@ export class JacobiIteration {
         for (let sweep = every; sweep < sweeps; sweep += every) residuals.set(sweep, target)
         residuals.set(sweeps, target)
       }
-      const { schedule, edgesFirst = false } = this.#options
       program = this.#group.record(
-        (recorder) =>
-          recordSweeps(recorder, this.#field, this.#kernels, { sweeps, parity, residuals, edgesFirst }),
-        { schedule, label: `jacobi ${sweeps} sweeps` },
+        (recorder) => recordSweeps(recorder, this.#field, this.#kernels, { sweeps, parity, residuals }),
+        { schedule: this.#options.schedule, label: `jacobi ${sweeps} sweeps` },
       )
       this.#programs.set(key, program)
       this.#sweeps.set(program, sweeps)

@@ -10,15 +10,15 @@ import { referenceJacobiF32 } from './reference-jacobi.ts'
 
 describe('the order of Jacobi sweeps', () => {
   it.each([
-    { transport: 'copies', devices: 4, decomposition: '2d', edgesFirst: false, sweeps: 2 },
-    { transport: 'copies', devices: 3, decomposition: '2d', edgesFirst: false, sweeps: 2 },
-    { transport: 'copies', devices: 3, decomposition: '1d', edgesFirst: true, sweeps: 2 },
-    { transport: 'direct', devices: 4, decomposition: '2d', edgesFirst: false, sweeps: 2 },
-    { transport: 'copies', devices: 2, decomposition: '1d', edgesFirst: false, sweeps: 8 },
+    { transport: 'copies', devices: 4, decomposition: '2d', sweeps: 2 },
+    { transport: 'copies', devices: 3, decomposition: '2d', sweeps: 2 },
+    { transport: 'copies', devices: 3, decomposition: '1d', sweeps: 2 },
+    { transport: 'direct', devices: 4, decomposition: '2d', sweeps: 2 },
+    { transport: 'copies', devices: 2, decomposition: '1d', sweeps: 8 },
   ] as const)(
-    'needs every edge: $transport, $devices devices, $decomposition, edges first: $edgesFirst, $sweeps sweeps',
+    'needs every edge: $transport, $devices devices, $decomposition, $sweeps sweeps',
     async (options) => {
-      const { transport, devices, decomposition, edgesFirst, sweeps } = options
+      const { transport, devices, decomposition, sweeps } = options
       // Eight sweeps are two fused passes.
       const fuse = sweeps === 8
       const backend = referenceBackend({ peerAccess: transport === 'direct' })
@@ -35,9 +35,7 @@ describe('the order of Jacobi sweeps', () => {
       const count = field.blocks.length
       const host = group.allocateHost('u32', count)
       const residuals = new Map<number, HostView<'u32'>>([[sweeps, host.slice(0, count)]])
-      const program = group.record((r) =>
-        recordSweeps(r, field, kernels, { sweeps, parity: 0, residuals, edgesFirst }),
-      )
+      const program = group.record((r) => recordSweeps(r, field, kernels, { sweeps, parity: 0, residuals }))
       // The CPU executor takes long over the barriers of fused sweeps.
       const repetitions = fuse ? 2 : 3
       const before = referenceJacobiF32({ rows, columns }, state, sweeps * repetitions - 1)

@@ -9,11 +9,6 @@ export interface RecordSweepsOptions {
   readonly parity: 0 | 1
   /** After these sweeps (1 is the first) the largest change of a cell goes to a place in host memory: one u32 for each block, in order. */
   readonly residuals?: ReadonlyMap<number, HostView<'u32'>>
-  /**
-   * Sweeps the rows at the edge of a block first, as commands of their own, so that they travel while the inner rows are swept. Pays on large
-   * blocks; only where blocks have no neighbours at their sides. Default false.
-   */
-  readonly edgesFirst?: boolean
 }
 
 /**
@@ -34,7 +29,7 @@ export function recordSweeps(
       for (const block of field.blocks) recorder.fill(block.residual, 0, { label: 'clear residual' })
     for (const block of field.blocks)
       if (count > 1) recordFusedSweeps(recorder, kernels, block, from, observe)
-      else recordBlockSweep(recorder, field, kernels, block, from, observe, options.edgesFirst ?? false)
+      else recordBlockSweep(recorder, field, kernels, block, from, observe)
     if (residual)
       for (const [index, block] of field.blocks.entries())
         recorder.download(block.residual, residual.slice(index, 1), { label: 'residual' })
@@ -113,13 +108,12 @@ function recordBlockSweep(
   block: FieldBlock,
   from: 0 | 1,
   observe: boolean,
-  edgesFirst: boolean,
 ): void {
   const { columns, owner } = block
   const cells = block.cells[from]
   const next = innerVectors(block, from === 0 ? 1 : 0)
   const width = next.columns
-  for (const { row, count } of rowRanges(block, edgesFirst && kernels.transport === 'copies')) {
+  for (const { row, count } of rowRanges(block)) {
     const strip = stripRows(count, owner.info.software)
     const args: Record<string, BufferView | number> = {
       next: next.block(row, 0, count, width),
@@ -179,23 +173,15 @@ function stripRows(rows: number, software: boolean): number {
   return Math.max(wanted, Math.ceil(rows / 262_140))
 }
 
-/** Rows of a block, cut where a binding would exceed the device's limit; the first and the last apart, and first, with `edgesFirst`. */
-function rowRanges(block: FieldBlock, edgesFirst: boolean): { row: number; count: number }[] {
-  const { rows, owner, cells } = block
+/** Rows of a block, cut where a binding would exceed the device's limit. */
+function rowRanges({ rows, owner, cells }: FieldBlock): { row: number; count: number }[] {
   const rowByteLength = cells[0].stride * 4
   const most = Math.max(
     1,
     Math.floor(Math.min(owner.limits.maxStorageBindingByteLength, 2 ** 33) / rowByteLength) - 3,
   )
-  const split = edgesFirst && rows > 2
-  const ranges = split
-    ? [
-        { row: 0, count: 1 },
-        { row: rows - 1, count: 1 },
-      ]
-    : []
-  const end = split ? rows - 1 : rows
-  for (let row = split ? 1 : 0; row < end; row += most) ranges.push({ row, count: Math.min(most, end - row) })
+  const ranges: { row: number; count: number }[] = []
+  for (let row = 0; row < rows; row += most) ranges.push({ row, count: Math.min(most, rows - row) })
   return ranges
 }
 

@@ -34,17 +34,6 @@ export interface RecordTransposeOptions<T extends ElementType> {
   readonly transport?: Transport | 'auto'
   /** Decides for each tile that has to travel, where `transport` is `auto`; pairs without the access for its choice copy. */
   readonly chooseTransport?: (tile: PeerTile, group: DeviceGroup) => Transport
-  /**
-   * Parts that a copied tile travels in, so that the transposes of one part overlap the copies of the next, and scratch memory
-   * (`arrivalSlots`) can be smaller. Default 1: on 4 H200s, 32768² f32, more never gained: 2.29 ms with 1, 2.50 with 2, 3.55 with 4, and in a
-   * C++ program with streams and events 2.31, 2.27, 2.30 (`docs/performance.md`).
-   */
-  readonly piecesPerTile?: number
-  /**
-   * Pieces that a receiver has room for at once. Default: two for each tile that arrives in more than one piece, so that no copy of one turn
-   * waits for the transposes of the turn before; one where tiles travel whole.
-   */
-  readonly arrivalSlots?: number
 }
 
 /**
@@ -141,38 +130,22 @@ export function recordTranspose<T extends ElementType>(
   }
 
   /**
-   * Turn by turn: one piece of every tile, so that each sender serves all its receivers at once, then the transposes of what arrived. A GPU
-   * may start a wait only after what was recorded before it has been signalled: with each transpose after its own copy, the first would wait
-   * for copies that it does not need.
+   * Records every copy before the first transpose. A GPU may start a wait only after what was recorded before it has been signalled: with
+   * each transpose recorded after its own copy, the first would wait for copies that it does not need.
    */
   function recordCopied(): void {
-    const copied = tiles.filter((tile) => tile.transport === 'copy')
-    const rings = makeRings(recorder, input.type, copied, pieceRows, options.arrivalSlots)
-    const turns = Math.max(0, ...copied.map((tile) => Math.ceil(tile.rows / pieceRows(tile))))
-    for (let turn = 0; turn < turns; turn++) {
-      const arriving = copied.flatMap((tile) => {
-        const height = pieceRows(tile)
-        const row = turn * height
-        const count = Math.min(height, tile.rows - row)
-        if (count <= 0) return []
-        const label = height < tile.rows ? `${nameOf(tile)} row ${row}` : nameOf(tile)
-        return { tile, row, count, label }
-      })
-      // Only where a receiver has no room for a whole turn does the turn break off, to make room.
-      for (let first = 0; first < arriving.length; ) {
-        const batch = arriving.slice(first, first + batchLength(arriving, first, rings))
-        const transposes = batch.map(({ tile, row, count, label }) => {
-          const scratch = rings.get(tile.receiver)!.next(count, tile.columns)
-          recorder.copy(sourceOf(tile).block(row, 0, count, tile.columns), scratch, {
-            label: `copy ${label}`,
-          })
-          const part = targetOf(tile).block(0, row, tile.columns, count)
-          return () => dispatchTranspose(recorder, kernel, tile.receiver, scratch, part, `transpose ${label}`)
+    const transposes = tiles
+      .filter((tile) => tile.transport === 'copy')
+      .map((tile) => {
+        const { receiver, rows, columns } = tile
+        const scratch = recorder.scratch(receiver, input.type, [rows, columns], {
+          label: `arrival of ${nameOf(tile)}`,
         })
-        for (const record of transposes) record()
-        first += batch.length
-      }
-    }
+        recorder.copy(sourceOf(tile), scratch, { label: `copy ${nameOf(tile)}` })
+        return () =>
+          dispatchTranspose(recorder, kernel, receiver, scratch, targetOf(tile), `transpose ${nameOf(tile)}`)
+      })
+    for (const record of transposes) record()
   }
 
   /** The tile as it lies in the sender's slice. */
@@ -183,10 +156,6 @@ export function recordTranspose<T extends ElementType>(
   /** Where the transposed tile lies in the receiver's slice. */
   function targetOf({ sender, receiver, rows, columns }: PeerTile): BufferView<T> {
     return output.slices[receiver]!.view.block(0, input.slices[sender]!.row, columns, rows)
-  }
-
-  function pieceRows({ rows }: PeerTile): number {
-    return Math.ceil(rows / Math.max(1, options.piecesPerTile ?? 1))
   }
 
   function chosen(tile: PeerTile): Transport {
@@ -208,57 +177,6 @@ export function recordTranspose<T extends ElementType>(
 }
 
 const nameOf = ({ receiver, sender }: PeerTile) => `tile (${receiver}, ${sender})`
-
-/** Scratch tiles of one receiver, used in turn: reuse orders a copy after the transpose that read the slot before. */
-interface ScratchRing<T extends ElementType> {
-  readonly slots: number
-  next(rows: number, columns: number): BufferView<T>
-}
-
-/** One ring for each receiver of the tiles. */
-function makeRings<T extends ElementType>(
-  recorder: Recorder,
-  type: T,
-  tiles: readonly PeerTile[],
-  pieceRows: (tile: PeerTile) => number,
-  wanted: number | undefined,
-): ReadonlyMap<number, ScratchRing<T>> {
-  const rings = new Map<number, ScratchRing<T>>()
-  for (const device of new Set(tiles.map(({ receiver }) => receiver))) {
-    const arriving = tiles.filter(({ receiver }) => receiver === device)
-    const pieces = arriving.reduce((sum, tile) => sum + Math.ceil(tile.rows / pieceRows(tile)), 0)
-    const length = Math.max(...arriving.map((tile) => pieceRows(tile) * tile.columns))
-    const slots = Math.max(1, Math.min(pieces, wanted ?? 2 * arriving.length))
-    const buffers = Array.from({ length: slots }, (_, slot) =>
-      recorder.scratch(device, type, length, { label: `arrivals ${device}.${slot}` }),
-    )
-    let used = 0
-    rings.set(device, {
-      slots,
-      next(rows, columns) {
-        return buffers[used++ % slots]!.slice(0, rows * columns).reshape(rows, columns)
-      },
-    })
-  }
-  return rings
-}
-
-/** How many pieces from `first` on find room, each at its receiver. */
-function batchLength(
-  pieces: readonly { readonly tile: PeerTile }[],
-  first: number,
-  rings: ReadonlyMap<number, { readonly slots: number }>,
-): number {
-  const taken = new Map<number, number>()
-  let end = first
-  for (; end < pieces.length; end++) {
-    const { receiver } = pieces[end]!.tile
-    const count = (taken.get(receiver) ?? 0) + 1
-    if (count > rings.get(receiver)!.slots) break
-    taken.set(receiver, count)
-  }
-  return end - first
-}
 
 /** One block on one device, in as many dispatches as binding sizes and grid limits demand (nearly always one). */
 function dispatchTranspose(

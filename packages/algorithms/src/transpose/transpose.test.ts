@@ -72,8 +72,6 @@ describeOnBackends('transpose', (backend) => {
           devices: fc.integer({ min: 1, max: 5 }),
           peerAccess: fc.boolean(),
           transport: fc.constantFrom('auto' as const, 'copy' as const, 'scatter' as const),
-          arrivalSlots: fc.integer({ min: 1, max: 12 }),
-          piecesPerTile: fc.integer({ min: 1, max: 4 }),
           schedule: fc.constantFrom('serial' as const, 'overlapped' as const),
           type: fc.constantFrom(...types),
           kernel: fc.constantFrom(...kernels),

@@ -20,7 +20,7 @@ import { verifyTranspose } from './verify-transpose.ts'
 export interface TransposeOptions<T extends TransposeType = TransposeType>
   extends MeasureOptions,
     TuningOptions,
-    Pick<RecordTransposeOptions<T>, 'transport' | 'chooseTransport' | 'piecesPerTile' | 'arrivalSlots'> {
+    Pick<RecordTransposeOptions<T>, 'transport' | 'chooseTransport'> {
   readonly rows: number
   readonly columns: number
   readonly type: T
@@ -28,7 +28,7 @@ export interface TransposeOptions<T extends TransposeType = TransposeType>
   readonly input?: ElementSource<T>
   /** Receives `columns × rows` elements, row-major. */
   readonly output?: ElementSink<T>
-  /** Default: what suits the devices. Naming a kernel, `chooseTransport`, `piecesPerTile` or `arrivalSlots` leaves nothing to tune. */
+  /** Default: what suits the devices. A named kernel or `chooseTransport` leaves nothing to tune. */
   readonly kernel?: TransposeVariant
   /** Default `overlapped`. */
   readonly schedule?: Schedule
@@ -83,14 +83,8 @@ export async function transpose<T extends TransposeType>(
     owned.push(output)
     await writeSharded(group, input, source)
 
-    const {
-      kernel: variant,
-      chooseTransport: chooses,
-      piecesPerTile,
-      arrivalSlots,
-      transport = 'auto',
-    } = options
-    const free = [variant, chooses, piecesPerTile, arrivalSlots].every((option) => option === undefined)
+    const { kernel: variant, transport = 'auto' } = options
+    const free = variant === undefined && options.chooseTransport === undefined
     const tuned =
       options.tuning && free && !group.software
         ? await tuneTranspose(group, input, output, options)
