@@ -103,6 +103,25 @@ test('values given win over values filled in', () => {
   expect([...new Uint32Array(uniformBlock.buffer, 0, 5)]).toEqual([1000, 5, 1, 5, 4])
 })
 
+test('members of a binding that this variant of a kernel does not declare are 0, and every other member needs a value', async () => {
+  const members = 'b_base: u32, extra_base: u32, extra_stride: u32, extra_rows: u32, row_stride: u32'
+  const variant = await group.compile({
+    label: 'variant',
+    wgsl: `struct Params { ${members} }
+      @group(0) @binding(0) var<storage, read_write> b: array<u32>;
+      @group(0) @binding(1) var<uniform> params: Params;
+      @compute @workgroup_size(1) fn main() {
+        b[params.b_base] = params.extra_base + params.extra_stride + params.extra_rows + params.row_stride;
+      }`,
+  })
+  const { uniformBlock } = plan({ args: { b: words.slice(70, 1), row_stride: 5 } }, variant)
+  expect([...new Uint32Array(uniformBlock.buffer, 0, 5)]).toEqual([6, 0, 0, 0, 5])
+  const given = plan({ args: { b: words, row_stride: 5, extra_rows: 9 } }, variant).uniformBlock
+  expect([...new Uint32Array(given.buffer, 0, 5)]).toEqual([0, 0, 0, 9, 5])
+  expect(() => plan({ args: { b: words } }, variant)).toThrow('lacks a value for uniform member row_stride')
+  variant.destroy()
+})
+
 test('commands without workgroups, without elements, or that write none are dropped', () => {
   const empty = x.slice(0, 0)
   expect(plan({ args: { x, y, ...values }, workgroups: [4, 0] }).commands).toEqual([])

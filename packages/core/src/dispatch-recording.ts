@@ -266,6 +266,8 @@ function writeMember(
         'validation',
         `The ${where} lacks a value for uniform member ${member.name} (${scalar}).`,
       )
+    // Blocks are zeroed when they are reserved.
+    if (member.auto === 'absent') return
     const value = automaticValue(member.auto, bound)
     requireScalar(value, scalar, `${member.name} of ${where}`)
     storeScalar(target, byteOffset, scalar, value)

@@ -33,8 +33,8 @@ export interface UniformMember {
   readonly components: number
   /** Bytes of the member; more than its components take where WGSL pads between them. */
   readonly byteLength: number
-  /** What core fills in when the caller does not. */
-  readonly auto: AutomaticValue | undefined
+  /** What core fills in when the caller does not; `absent` is 0, for a binding that this variant of the kernel does not declare. */
+  readonly auto: AutomaticValue | 'absent' | undefined
 }
 
 export interface AutomaticValue {
@@ -60,6 +60,12 @@ export function kernelLayout(reflection: Reflection): KernelLayout {
   for (const [storage, { name }] of storageBindings.entries())
     for (const what of automaticSuffixes) automatic.set(`${name}_${what}`, { storage, what })
 
+  const all = new Set(uniformBindings.flatMap((binding) => membersOf(binding).map(({ name }) => name)))
+  /** Variants of one source share a structure: `x_base`, and the members beside it, may belong to a binding of another variant. */
+  const absent = (name: string) => {
+    const [, family, what] = /^(.+)_([a-z]+)$/.exec(name) ?? []
+    return automaticSuffixes.some((suffix) => suffix === what) && all.has(`${family}_base`)
+  }
   const uniforms = uniformBindings.map(
     (binding): UniformSlot => ({
       name: binding.name,
@@ -72,7 +78,9 @@ export function kernelLayout(reflection: Reflection): KernelLayout {
         scalar: member.type.scalar as UniformMember['scalar'],
         components: member.type.components * (member.type.length ?? 1),
         byteLength: member.type.size,
-        auto: isCount(member.type) ? automatic.get(member.name) : undefined,
+        auto: isCount(member.type)
+          ? (automatic.get(member.name) ?? (absent(member.name) ? 'absent' : undefined))
+          : undefined,
       })),
     }),
   )

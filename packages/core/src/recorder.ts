@@ -42,7 +42,8 @@ export interface Recorder {
    * Runs a kernel. For each storage binding `x` core binds the memory from a multiple of 256 bytes at or before the view to
    * the view's end, and fills in the uniform members that `args` leaves out: `x_base` (the view's first element inside
    * what is bound) and `x_stride` (leading dimension), both in array elements of the binding; `x_rows`, `x_columns` and
-   * `x_length` in elements of the buffer. Kernels index `x[x_base + row * x_stride + column]`. A command whose views are
+   * `x_length` in elements of the buffer. Kernels index `x[x_base + row * x_stride + column]`. Where the kernel has a member `x_base` and
+   * declares no binding `x`, as a variant of a shared source may, the members of `x` that `args` leaves out are 0. A command whose views are
    * all empty is dropped. Binding another device's memory needs `canAccessPeer`. Within one dispatch a buffer may not be
    * bound both `read` and `read_write`, and may be bound `read_write` twice only where the bound ranges are disjoint.
    */

@@ -88,7 +88,7 @@ function recordFusedSweeps(
     args: {
       u: cells.block(haloRows - fusedSweeps, 0, rows + 2 * fusedSweeps, cells.stride),
       next: innerVectors(block, from === 0 ? 1 : 0),
-      ...(observe ? { residual: block.residual } : { residual_base: 0 }),
+      ...(observe ? { residual: block.residual } : {}),
       rows,
       columns,
       top: fusedSweeps,
@@ -115,50 +115,34 @@ function recordBlockSweep(
   const width = next.columns
   for (const { row, count } of rowRanges(block)) {
     const strip = stripRows(count, owner.info.software)
-    const args: Record<string, BufferView | number> = {
-      next: next.block(row, 0, count, width),
-      source_base: 0,
-      source_stride: 0,
-      residual_base: 0,
-      above_edge_base: 0,
-      below_edge_base: 0,
-      left_edge_base: 0,
-      left_edge_stride: 0,
-      right_edge_base: 0,
-      right_edge_stride: 0,
-      rows: count,
-      columns,
-      strip,
-    }
-    if (block.source) {
-      args.source = block.source.block(row, 0, count, width)
-      delete args.source_base
-      delete args.source_stride
-    }
-    if (observe) {
-      args.residual = block.residual
-      delete args.residual_base
-    }
-    if (kernels.transport === 'direct') {
-      args.u = cells.block(row + block.haloRows, leadElements, count, width)
-      args.top = 0
-      args.lead = 0
-      args.above_edge = rowBeside(field, block, from, row - 1, width)
-      args.below_edge = rowBeside(field, block, from, row + count, width)
-      args.left_edge = columnBeside(field, block, from, 'left', row, count)
-      args.right_edge = columnBeside(field, block, from, 'right', row, count)
-      for (const name of ['above_edge_base', 'below_edge_base']) delete args[name]
-      for (const side of ['left', 'right'])
-        for (const member of ['base', 'stride']) delete args[`${side}_edge_${member}`]
-    } else {
-      args.u = cells.block(row + block.haloRows - 1, 0, count + 2, cells.stride)
-      args.top = 1
-      args.lead = leadElements / 4
-    }
+    const u =
+      kernels.transport === 'direct'
+        ? {
+            u: cells.block(row + block.haloRows, leadElements, count, width),
+            top: 0,
+            lead: 0,
+            above_edge: rowBeside(field, block, from, row - 1, width),
+            below_edge: rowBeside(field, block, from, row + count, width),
+            left_edge: columnBeside(field, block, from, 'left', row, count),
+            right_edge: columnBeside(field, block, from, 'right', row, count),
+          }
+        : {
+            u: cells.block(row + block.haloRows - 1, 0, count + 2, cells.stride),
+            top: 1,
+            lead: leadElements / 4,
+          }
     recorder.dispatch(observe ? kernels.sweepResidual : kernels.sweep, {
       device: owner,
       workgroups: [Math.min(65_535, Math.ceil(width / 128)), Math.ceil(count / strip / 4)],
-      args,
+      args: {
+        ...u,
+        next: next.block(row, 0, count, width),
+        ...(block.source && { source: block.source.block(row, 0, count, width) }),
+        ...(observe && { residual: block.residual }),
+        rows: count,
+        columns,
+        strip,
+      },
       label: 'sweep',
     })
   }
@@ -289,11 +273,10 @@ function recordColumn(
   destination: BufferView<'f32'>,
   label: string,
 ): void {
-  const unused = { source2_base: 0, source2_stride: 0, destination2_base: 0, destination2_stride: 0 }
   recorder.dispatch(kernels.oneColumn!, {
     device: block.owner,
     workgroups: columnWorkgroups(block),
-    args: { source, destination, cells: block.rows, ...unused },
+    args: { source, destination, cells: block.rows },
     label,
   })
 }
