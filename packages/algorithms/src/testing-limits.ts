@@ -27,11 +27,9 @@ export function withLimits(recorder: Recorder, limits: Partial<DeviceLimits>): R
       recorder.dispatch(kernel, options)
     },
     copy: (...args) => recorder.copy(...args),
-    copy2D: (...args) => recorder.copy2D(...args),
     fill: (...args) => recorder.fill(...args),
     upload: (...args) => recorder.upload(...args),
     download: (...args) => recorder.download(...args),
-    exchange: (...args) => recorder.exchange(...args),
     scratch: (...args) => recorder.scratch(...args),
     parameter: (...args) => recorder.parameter(...args),
   }

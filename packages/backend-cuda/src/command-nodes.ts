@@ -96,11 +96,6 @@ export function commandNodes(plan: Plan, command: PlanCommand, memory: PlanMemor
         },
       ]
     }
-    case 'exchange':
-      throw new GpuError(
-        'validation',
-        `The exchange '${command.label}' reaches the CUDA backend: core splits plans at exchanges.`,
-      )
   }
 }
 

@@ -2,6 +2,8 @@ import {
   type ByteRegion,
   type Executable,
   GpuError,
+  type Handles,
+  type HostAllocation,
   type Plan,
   type PlanCopy,
   type PlanDispatch,
@@ -52,13 +54,23 @@ export interface PreparedPlan extends Executable {
   readonly owned: readonly GPUBuffer[]
 }
 
+/** What the runtime lends to core. */
+export interface WebGpuHandles extends Handles {
+  readonly allocation: DeviceAllocation
+  readonly hostAllocation: HostAllocation
+  readonly kernel: CompiledKernel
+  readonly executable: PreparedPlan
+}
+
+type WebGpuPlan = Plan<WebGpuHandles>
+
 export interface PlanContext {
   /** By virtual device. */
   readonly physicals: readonly PhysicalDevice[]
   readonly regionKernels: (physical: PhysicalDevice) => RegionKernels
 }
 
-export async function preparePlan(plan: Plan, context: PlanContext): Promise<PreparedPlan> {
+export async function preparePlan(plan: WebGpuPlan, context: PlanContext): Promise<PreparedPlan> {
   const physicals = [...new Set(plan.commands.map(({ device }) => context.physicals[device]!))]
   const builders = new Map<PhysicalDevice, GpuStepBuilder>()
   const builderOf = (physical: PhysicalDevice) => {
@@ -103,11 +115,6 @@ export async function preparePlan(plan: Plan, context: PlanContext): Promise<Pre
         const { pattern, patternByteLength } = command
         const steps = builderOf(physical).fill(deviceRegion(plan, command.target), pattern, patternByteLength)
         commands[index] = { ...base, kind: 'steps', steps }
-      } else if (command.kind === 'exchange') {
-        throw new GpuError(
-          'unsupported',
-          `Command ${index} of "${plan.label}" is an exchange, which no backend runs.`,
-        )
       } else {
         commands[index] = { ...base, ...prepareCopy(plan, command, builderOf) }
       }
@@ -131,7 +138,7 @@ export async function preparePlan(plan: Plan, context: PlanContext): Promise<Pre
 }
 
 async function uniformBuffers(
-  plan: Plan,
+  plan: WebGpuPlan,
   physicals: readonly PhysicalDevice[],
   owned: GPUBuffer[],
 ): Promise<Map<PhysicalDevice, GPUBuffer>> {
@@ -155,12 +162,12 @@ async function uniformBuffers(
 }
 
 function prepareDispatch(
-  plan: Plan,
+  plan: WebGpuPlan,
   command: PlanDispatch,
   physical: PhysicalDevice,
   uniforms: GPUBuffer | undefined,
 ): GpuStep {
-  const kernel = plan.kernels[command.kernel] as CompiledKernel
+  const kernel = plan.kernels[command.kernel]!
   const { pipeline, layouts } = kernel.pipelines.get(physical)!
   const entries: GPUBindGroupEntry[][] = layouts.map(() => [])
   for (const binding of command.bindings) {
@@ -187,7 +194,7 @@ type PreparedCopy =
   | Pick<Extract<PreparedCommand, { kind: 'bounce' }>, 'kind' | 'source' | 'chunks'>
 
 function prepareCopy(
-  plan: Plan,
+  plan: WebGpuPlan,
   command: PlanCopy,
   builderOf: (physical: PhysicalDevice) => GpuStepBuilder,
 ): PreparedCopy {
@@ -252,16 +259,17 @@ function bounce(
   return { kind: 'bounce', source: source.buffer.physical, chunks }
 }
 
-function deviceAllocation(plan: Plan, buffer: number): DeviceAllocation {
-  const { allocation } = plan.buffers[buffer]!
-  return allocation as DeviceAllocation
+function deviceAllocation(plan: WebGpuPlan, buffer: number): DeviceAllocation {
+  const { kind, label, allocation } = plan.buffers[buffer]!
+  if (kind === 'device') return allocation
+  throw new GpuError('validation', `Buffer "${label}" of "${plan.label}" is not device memory.`)
 }
 
-function deviceRegion(plan: Plan, region: ByteRegion): DeviceRegion {
+function deviceRegion(plan: WebGpuPlan, region: ByteRegion): DeviceRegion {
   return { ...region, buffer: deviceAllocation(plan, region.buffer) }
 }
 
-function hostRegion(plan: Plan, region: ByteRegion): HostRegion {
+function hostRegion(plan: WebGpuPlan, region: ByteRegion): HostRegion {
   const buffer = plan.buffers[region.buffer]!
   if (buffer.kind !== 'host') {
     throw new GpuError('validation', `Buffer "${buffer.label}" of "${plan.label}" is not host memory.`)

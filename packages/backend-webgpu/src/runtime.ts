@@ -1,13 +1,11 @@
 import {
   type Adapter,
-  type Allocation,
+  type AllocationOptions,
   type AllocationRegion,
-  type Executable,
   type ExecutionOptions,
   type ExecutionResult,
   GpuError,
   type HostAllocation,
-  type KernelHandle,
   type KernelSource,
   type LiveHandles,
   type LostInfo,
@@ -20,13 +18,13 @@ import { Execution } from './execution.ts'
 import { GpuStepBuilder } from './gpu-step.ts'
 import { type CompiledKernel, compileKernel } from './kernel.ts'
 import type { PhysicalDevice } from './physical-device.ts'
-import { type PreparedPlan, preparePlan } from './prepared-plan.ts'
+import { type PreparedPlan, preparePlan, type WebGpuHandles } from './prepared-plan.ts'
 import { ReadbackRing } from './readback-ring.ts'
 import { RegionKernels } from './region-kernels.ts'
 import { type HostRegion, prepareDownload, prepareUpload } from './transfer.ts'
 
 /** Virtual devices over one `GPUDevice` for each distinct adapter. */
-export class WebGpuRuntime implements Runtime {
+export class WebGpuRuntime implements Runtime<WebGpuHandles> {
   readonly devices: readonly Adapter[]
   readonly lost: Promise<LostInfo>
   readonly #physicals: readonly PhysicalDevice[]
@@ -36,7 +34,7 @@ export class WebGpuRuntime implements Runtime {
   readonly #regionKernels: ReadonlyMap<PhysicalDevice, RegionKernels>
   readonly #allocations = new Set<DeviceAllocation>()
   readonly #hostAllocations = new Set<HostAllocation>()
-  readonly #kernels = new Set<KernelHandle>()
+  readonly #kernels = new Set<CompiledKernel>()
   readonly #plans = new Set<PreparedPlan>()
   /** Calls whose work has not completed. */
   readonly #unfinished = new Set<Promise<unknown>>()
@@ -63,11 +61,7 @@ export class WebGpuRuntime implements Runtime {
     return reader === owner || (this.#peerAccess && this.#physicals[reader] === this.#physicals[owner])
   }
 
-  async allocate(
-    device: number,
-    byteLength: number,
-    options: { label: string; zero: boolean },
-  ): Promise<Allocation> {
+  async allocate(device: number, byteLength: number, options: AllocationOptions): Promise<DeviceAllocation> {
     const physical = this.#physicals[device]!
     const limit = physical.gpu.limits.maxBufferSize
     if (byteLength > limit) {
@@ -87,9 +81,8 @@ export class WebGpuRuntime implements Runtime {
     return allocation
   }
 
-  free(allocation: Allocation): void {
-    const own = allocation as DeviceAllocation
-    if (this.#allocations.delete(own)) own.gpu.destroy()
+  free(allocation: DeviceAllocation): void {
+    if (this.#allocations.delete(allocation)) allocation.gpu.destroy()
   }
 
   allocateHost(byteLength: number): HostAllocation {
@@ -106,17 +99,17 @@ export class WebGpuRuntime implements Runtime {
     if (this.#hostAllocations.delete(allocation)) detach(allocation.arrayBuffer)
   }
 
-  async compile(source: KernelSource): Promise<KernelHandle> {
-    const kernel: CompiledKernel = await compileKernel(source, this.#distinct)
+  async compile(source: KernelSource): Promise<CompiledKernel> {
+    const kernel = await compileKernel(source, this.#distinct)
     this.#kernels.add(kernel)
     return kernel
   }
 
-  releaseKernel(kernel: KernelHandle): void {
+  releaseKernel(kernel: CompiledKernel): void {
     this.#kernels.delete(kernel)
   }
 
-  async instantiate(plan: Plan): Promise<Executable> {
+  async instantiate(plan: Plan<WebGpuHandles>): Promise<PreparedPlan> {
     const prepared = await preparePlan(plan, {
       physicals: this.#physicals,
       regionKernels: (physical) => this.#regionKernels.get(physical)!,
@@ -125,14 +118,12 @@ export class WebGpuRuntime implements Runtime {
     return prepared
   }
 
-  release(executable: Executable): void {
-    const plan = executable as PreparedPlan
+  release(plan: PreparedPlan): void {
     if (!this.#plans.delete(plan)) return
     for (const buffer of plan.owned) buffer.destroy()
   }
 
-  run(executable: Executable, options: ExecutionOptions): Promise<ExecutionResult> {
-    const plan = executable as PreparedPlan
+  run(plan: PreparedPlan, options: ExecutionOptions): Promise<ExecutionResult> {
     const execution = new Execution(plan, options, (physical) => this.#rings.get(physical)!)
     if (plan.hasTransfers) {
       // Later calls see the host memory that this one writes.
@@ -148,7 +139,7 @@ export class WebGpuRuntime implements Runtime {
     })
   }
 
-  write(region: AllocationRegion, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
+  write(region: AllocationRegion<DeviceAllocation>, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
     const target = deviceRegion(region)
     const { physical } = target.buffer
     return this.#inOrder(async () => {
@@ -162,7 +153,7 @@ export class WebGpuRuntime implements Runtime {
     })
   }
 
-  read(region: AllocationRegion, into: Uint8Array<ArrayBuffer>): Promise<void> {
+  read(region: AllocationRegion<DeviceAllocation>, into: Uint8Array<ArrayBuffer>): Promise<void> {
     const source = deviceRegion(region)
     const { physical } = source.buffer
     return this.#inOrder(async () => {
@@ -250,12 +241,12 @@ export class WebGpuRuntime implements Runtime {
   }
 }
 
-function deviceRegion(region: AllocationRegion): DeviceRegion {
+function deviceRegion(region: AllocationRegion<DeviceAllocation>): DeviceRegion {
   const { allocation, byteOffset, rowByteLength, rows, rowByteStride } = region
-  return { buffer: allocation as DeviceAllocation, byteOffset, rowByteLength, rows, rowByteStride }
+  return { buffer: allocation, byteOffset, rowByteLength, rows, rowByteStride }
 }
 
-function hostRegion(region: AllocationRegion, bytes: Uint8Array<ArrayBuffer>): HostRegion {
+function hostRegion(region: AllocationRegion<DeviceAllocation>, bytes: Uint8Array<ArrayBuffer>): HostRegion {
   const { rowByteLength, rows } = region
   return {
     arrayBuffer: bytes.buffer,

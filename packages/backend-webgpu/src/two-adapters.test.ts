@@ -1,3 +1,4 @@
+import type { Runtime } from '@tandem-gpu/core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { describeSource, openDevice } from './adapters.ts'
 import { dawnPlatform } from './dawn-platform.ts'
@@ -14,7 +15,7 @@ import {
 } from './testing/hand-built.ts'
 
 /** Two `GPUDevice`s, as on a machine with two different GPUs: they share no memory. */
-let runtime: WebGpuRuntime
+let runtime: Runtime
 beforeAll(async () => {
   const { sources } = await dawnPlatform({})
   const source = sources[0]!

@@ -86,3 +86,17 @@ export interface AdapterReport {
   /** Things that work less well than they could: NVML missing, say. */
   readonly notes?: readonly string[]
 }
+
+/** How the adapters of a backend are connected. */
+export interface Topology {
+  readonly adapters: readonly Adapter[]
+  /** `links[i][j]`: how i reaches j; the diagonal is `self`. */
+  readonly links: readonly (readonly TopologyLink[])[]
+}
+
+export interface TopologyLink {
+  readonly kind: 'self' | 'nvlink' | 'pcie' | 'system' | 'unknown'
+  /** NVLink count between the pair. */
+  readonly linkCount?: number
+  readonly peerAccess: boolean
+}

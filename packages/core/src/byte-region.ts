@@ -1,7 +1,4 @@
-import type { ByteRegion } from './plan.ts'
-
-/** A `ByteRegion` without its buffer: what the arithmetic of this file needs. */
-export type Extent = Omit<ByteRegion, 'buffer'>
+import type { ByteRegion, Extent } from './plan.ts'
 
 /** First byte after the region. */
 export function regionEnd(region: Extent): number {

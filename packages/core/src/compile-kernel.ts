@@ -1,10 +1,10 @@
 import { lower, parseWgsl, reflect, WgslError } from '@tandem-gpu/wgsl'
-import type { Bounds, KernelSource } from './backend.ts'
 import type { Device } from './device.ts'
 import { GpuError } from './errors.ts'
 import type { GroupState } from './group-state.ts'
 import type { CompiledKernel, CompileOptions } from './kernel.ts'
 import { kernelLayout } from './kernel-layout.ts'
+import type { Bounds, KernelSource } from './kernel-source.ts'
 
 /** Front end, checks against every device, and the backend's compilation. */
 export async function compileKernel(

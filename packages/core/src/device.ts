@@ -1,15 +1,6 @@
-import {
-  type Adapter,
-  type DeviceFeature,
-  type DeviceLimits,
-  portableLimits,
-  type Telemetry,
-} from './adapter.ts'
-import { type DeviceBuffer, OwnedDeviceBuffer } from './device-buffer.ts'
-import { type ElementType, elementByteLength } from './element-type.ts'
-import { GpuError } from './errors.ts'
-import type { GroupState } from './group-state.ts'
-import { shapeRegion } from './region.ts'
+import type { Adapter, DeviceFeature, DeviceLimits, Telemetry } from './adapter.ts'
+import type { ElementType } from './element-type.ts'
+import type { View } from './view.ts'
 
 /** One device of a group. */
 export interface Device {
@@ -37,56 +28,16 @@ export interface AllocateOptions {
   readonly zero?: boolean
 }
 
-export class GroupDevice implements Device {
-  readonly ordinal: number
-  readonly info: Adapter
-  readonly limits: DeviceLimits
-  readonly features: ReadonlySet<DeviceFeature>
-  readonly telemetry?: () => Promise<Telemetry>
-  readonly #group: GroupState
-  #allocated = 0
-
-  constructor(group: GroupState, ordinal: number, info: Adapter, portable: boolean) {
-    this.#group = group
-    this.ordinal = ordinal
-    this.info = info
-    this.limits = portable ? portableLimits : info.limits
-    this.features = info.features
-    if (info.telemetry !== undefined) this.telemetry = info.telemetry
-  }
-
-  async allocate<T extends ElementType>(
-    type: T,
-    shape: number | readonly [rows: number, columns: number],
-    options: AllocateOptions = {},
-  ): Promise<DeviceBuffer<T>> {
-    const { label = `buffer ${this.#allocated} of device ${this.ordinal}`, zero = true } = options
-    this.#group.requireAlive()
-    const region = shapeRegion(shape, `buffer "${label}"`)
-    this.requireBufferSize(type, region.length, label)
-    this.#allocated++
-    const byteLength = region.length * elementByteLength[type]
-    const { runtime } = this.#group
-    const allocation =
-      byteLength === 0
-        ? undefined
-        : await this.#group.guard(() => runtime.allocate(this.ordinal, byteLength, { label, zero }))
-    return new OwnedDeviceBuffer(this.#group, this, type, region, label, allocation, false)
-  }
-
-  /** Throws `validation` for an unknown type and `too-large` beyond the device's limit. */
-  requireBufferSize(type: ElementType, length: number, label: string): void {
-    const size = elementByteLength[type]
-    if (size === undefined)
-      throw new GpuError(
-        'validation',
-        `Buffer "${label}" asks for type ${String(type)}; types are f32, i32, u32 and f16.`,
-      )
-    const byteLength = length * size
-    if (byteLength > this.limits.maxBufferByteLength)
-      throw new GpuError(
-        'too-large',
-        `Buffer "${label}" asks for ${byteLength} bytes; device ${this.ordinal} (${this.info.name}) holds at most ${this.limits.maxBufferByteLength} in one buffer.`,
-      )
-  }
+/** Memory of one device. Programs that use it keep the memory alive after `destroy`, until they are destroyed themselves. */
+export interface DeviceBuffer<T extends ElementType = ElementType> extends View<DeviceBuffer<T>> {
+  readonly device: Device
+  readonly type: T
+  readonly byteLength: number
+  readonly label: string
+  readonly destroyed: boolean
+  destroy(): void
+  [Symbol.dispose](): void
 }
+
+/** A part of device memory. */
+export type BufferView<T extends ElementType = ElementType> = View<DeviceBuffer<T>>

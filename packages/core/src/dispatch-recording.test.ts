@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { DeviceBuffer } from './device-buffer.ts'
+import type { DeviceBuffer } from './device.ts'
 import { type DeviceGroup, openGroup } from './group.ts'
 import type { Kernel } from './kernel.ts'
 import type { PlanDispatch } from './plan.ts'

@@ -1,9 +1,7 @@
-import { DeviceMemoryView } from './buffer-view.ts'
 import { flattened, regionEnd } from './byte-region.ts'
-import type { GroupDevice } from './device.ts'
-import { OwnedDeviceBuffer } from './device-buffer.ts'
-import type { ElementType } from './element-type.ts'
+import type { OwnedDeviceBuffer } from './device-buffer.ts'
 import { GpuError } from './errors.ts'
+import type { GroupDevice } from './group-device.ts'
 import type { OwnedKernel } from './kernel.ts'
 import type { AutomaticValue, StorageSlot, UniformMember } from './kernel-layout.ts'
 import { RecordedParameter } from './parameter.ts'
@@ -11,7 +9,7 @@ import type { ByteRegion, PlanBinding } from './plan.ts'
 import type { PlanBuilder } from './plan-builder.ts'
 import type { DispatchOptions } from './recorder.ts'
 import { requireScalar, storeScalar } from './scalar-bits.ts'
-import type { BufferView } from './view.ts'
+import type { View } from './view.ts'
 
 /** What the recorder lends to the recording of one dispatch. */
 export interface DispatchContext {
@@ -23,7 +21,7 @@ export interface DispatchContext {
   canAccessPeer(reader: number, owner: number): boolean
 }
 
-export type OwnedView = BufferView<ElementType> & { readonly buffer: OwnedDeviceBuffer }
+export type OwnedView = View<OwnedDeviceBuffer>
 
 interface BoundView {
   readonly slot: StorageSlot
@@ -309,8 +307,7 @@ function writeMember(
     given.byteOffsets.push(byteOffset)
     storeScalar(target, byteOffset, scalar, given.initial)
   } else {
-    const kind =
-      given instanceof DeviceMemoryView || given instanceof OwnedDeviceBuffer ? 'a view' : String(given)
+    const kind = typeof given === 'object' && 'buffer' in given ? 'a view' : String(given)
     throw new GpuError('validation', `${what} is ${kind}; it must be a number, numbers or a parameter.`)
   }
 }

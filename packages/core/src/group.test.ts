@@ -85,27 +85,6 @@ test('a program destroyed while it runs, and its destroyed buffers, live until i
   expect(await group.destroy()).toEqual({ leaks: [] })
 })
 
-test('a rejected exchange ends the run with its error, and the queue goes on', async () => {
-  const group = await openGroup({ backends: [referenceBackend()] })
-  const host = group.allocateHost('u32', 1)
-  const buffer = await group.devices[0]!.allocate('u32', 1)
-  const program = group.record((r) => {
-    r.exchange({
-      writes: [host],
-      perform: async (repetition) => {
-        if (repetition === 2) throw new RangeError('no such rank')
-        host.array[0] = repetition + 1
-      },
-    })
-    r.upload(host, buffer)
-  })
-  const run = group.queue.run(program, 5)
-  const read = group.queue.read(buffer)
-  await expect(run).rejects.toThrow(new RangeError('no such rank'))
-  expect([...(await read)]).toEqual([2])
-  await group.destroy()
-})
-
 test('kernels are checked against every device', async () => {
   const group = await openGroup({
     backends: [referenceBackend({ limits: { maxStorageBuffersPerDispatch: 1 } })],

@@ -1,10 +1,10 @@
-import type { Adapter } from './adapter.ts'
-import type { Backend, LiveHandles, LostInfo, Runtime } from './backend.ts'
+import type { LiveHandles, LostInfo, Runtime } from './backend.ts'
 import { compileKernel, kernelKey } from './compile-kernel.ts'
-import { type Device, GroupDevice } from './device.ts'
+import type { Device } from './device.ts'
 import { asyncDisposeSymbol } from './dispose.ts'
 import { type ElementType, elementByteLength } from './element-type.ts'
 import { GpuError } from './errors.ts'
+import { GroupDevice } from './group-device.ts'
 import { GroupState } from './group-state.ts'
 import { type HostBuffer, OwnedHostBuffer } from './host-buffer.ts'
 import { type CompiledKernel, type CompileOptions, type Kernel, OwnedKernel } from './kernel.ts'
@@ -13,22 +13,11 @@ import { type Program, RecordedProgram } from './program.ts'
 import { ProgramRecorder } from './program-recorder.ts'
 import { GroupQueue, type Queue } from './queue.ts'
 import type { Recorder } from './recorder.ts'
-import { requireCount } from './region.ts'
-import { type SelectBy, type Selection, selectAdapters } from './selection.ts'
+import type { Leak } from './resource.ts'
+import { type Selection, type SelectionOptions, selectAdapters } from './selection.ts'
+import { requireCount } from './view.ts'
 
-export interface OpenGroupOptions {
-  /** In order of preference. The first with hardware adapters wins; software only where no backend has hardware. */
-  readonly backends: readonly Backend[]
-  /**
-   * Default: every adapter of the chosen backend (one on software). More than there are adapters gives virtual devices:
-   * freely on a software adapter, only with `virtual: true` on hardware. Too few: `no-device`.
-   */
-  readonly devices?: number
-  readonly virtual?: boolean
-  /** How to choose where there are more adapters than `devices`: least loaded first. Default `index`. */
-  readonly by?: SelectBy
-  /** Keeps only the adapters for which this is true. */
-  readonly adapters?: (adapter: Adapter) => boolean
+export interface OpenGroupOptions extends SelectionOptions {
   /** Holds every device to WebGPU's default limits, so that what passes here runs anywhere. */
   readonly portableLimits?: boolean
   readonly label?: string
@@ -67,12 +56,6 @@ export interface DeviceGroup {
   /** Waits for pending work, then frees everything. The report names what the caller never destroyed. */
   destroy(): Promise<LeakReport>
   [Symbol.asyncDispose](): Promise<void>
-}
-
-export interface Leak {
-  readonly kind: 'buffer' | 'host-buffer' | 'kernel' | 'program'
-  readonly label: string
-  readonly byteLength?: number
 }
 
 export interface LeakReport {

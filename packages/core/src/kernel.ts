@@ -1,9 +1,9 @@
 import type { Reflection } from '@tandem-gpu/wgsl'
-import type { Bounds, KernelHandle } from './backend.ts'
-import type { Leak } from './group.ts'
 import type { GroupState } from './group-state.ts'
+import type { KernelHandle } from './handles.ts'
 import type { KernelLayout } from './kernel-layout.ts'
-import { Resource } from './resource.ts'
+import type { Bounds } from './kernel-source.ts'
+import { type Leak, Resource } from './resource.ts'
 
 export interface CompileOptions {
   readonly label?: string

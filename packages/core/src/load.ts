@@ -1,5 +1,7 @@
 import type { Adapter, Telemetry } from './adapter.ts'
-import type { SelectBy } from './selection.ts'
+
+/** How adapters are ranked: least loaded first; `index` keeps the backend's order. `score` weighs all readings. */
+export type SelectBy = 'utilization' | 'memory' | 'power' | 'temperature' | 'score' | 'index'
 
 interface Load {
   /** Lower is better. */

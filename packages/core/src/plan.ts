@@ -1,14 +1,14 @@
-import type { Allocation, HostAllocation, KernelHandle } from './backend.ts'
+import type { Handles } from './handles.ts'
 
 /**
  * A recorded program as data: commands, what each touches, and which must follow which. Backends execute it,
  * tests assert on it, `printPlan` prints it. Everything is in bytes; nothing refers to the public objects.
  */
-export interface Plan {
+export interface Plan<H extends Handles = Handles> {
   readonly label: string
   readonly schedule: Schedule
-  readonly buffers: readonly PlanBuffer[]
-  readonly kernels: readonly KernelHandle[]
+  readonly buffers: readonly PlanBuffer<H>[]
+  readonly kernels: readonly H['kernel'][]
   readonly commands: readonly PlanCommand[]
   /** Uniform blocks of all dispatches one after another, each at a multiple of 256 bytes; `run` may pass a changed copy. */
   readonly uniformBlock: Uint8Array<ArrayBuffer>
@@ -17,28 +17,32 @@ export interface Plan {
 /** `overlapped`: only hazards order commands. `serial`: each command also waits for the one recorded before it. */
 export type Schedule = 'overlapped' | 'serial'
 
-export type PlanBuffer =
+export type PlanBuffer<H extends Handles = Handles> =
   | {
       readonly kind: 'device'
       readonly label: string
       readonly device: number
       readonly byteLength: number
-      readonly allocation: Allocation
+      readonly allocation: H['allocation']
     }
   | {
       readonly kind: 'host'
       readonly label: string
       readonly byteLength: number
-      readonly allocation: HostAllocation
+      readonly allocation: H['hostAllocation']
     }
 
-/** `rows` runs of `rowByteLength` bytes, `rowByteStride` apart, in `Plan.buffers[buffer]`. Contiguous regions have one row. */
-export interface ByteRegion {
-  readonly buffer: number
+/** `rows` runs of `rowByteLength` bytes, `rowByteStride` apart, of some memory. Contiguous extents have one row. */
+export interface Extent {
   readonly byteOffset: number
   readonly rowByteLength: number
   readonly rows: number
   readonly rowByteStride: number
+}
+
+/** An extent of `Plan.buffers[buffer]`. */
+export interface ByteRegion extends Extent {
+  readonly buffer: number
 }
 
 interface PlanCommandBase {
@@ -102,12 +106,4 @@ export interface PlanFill extends PlanCommandBase {
   readonly patternByteLength: 2 | 4
 }
 
-/** Carried out by the host (messages between processes). Core splits plans at these: backends never see one. */
-export interface PlanExchange extends PlanCommandBase {
-  readonly kind: 'exchange'
-  readonly reads: readonly ByteRegion[]
-  readonly writes: readonly ByteRegion[]
-  readonly perform: (repetition: number) => Promise<void>
-}
-
-export type PlanCommand = PlanDispatch | PlanCopy | PlanFill | PlanExchange
+export type PlanCommand = PlanDispatch | PlanCopy | PlanFill

@@ -40,11 +40,6 @@ function describe(plan: Plan, command: PlanCommand): string {
       return `${kind} "${label}" ${region(command.source)} -> ${region(command.target)}`
     case 'fill':
       return `${kind} "${label}" ${region(command.target)} = 0x${command.pattern.toString(16).padStart(command.patternByteLength * 2, '0')}`
-    case 'exchange': {
-      const reads = command.reads.map((r) => ` r ${region(r)}`)
-      const writes = command.writes.map((w) => ` w ${region(w)}`)
-      return `${kind} "${label}"${reads.join('')}${writes.join('')}`
-    }
   }
 }
 

@@ -1,20 +1,20 @@
-import { DeviceMemoryView, HostMemoryView } from './buffer-view.ts'
 import { flattened, regionsOverlap } from './byte-region.ts'
-import type { AllocateOptions, Device, GroupDevice } from './device.ts'
+import type { AllocateOptions, BufferView, Device } from './device.ts'
 import { OwnedDeviceBuffer } from './device-buffer.ts'
 import { type OwnedView, recordDispatch } from './dispatch-recording.ts'
 import { type ElementType, elementByteLength } from './element-type.ts'
 import { GpuError } from './errors.ts'
+import type { GroupDevice } from './group-device.ts'
 import type { GroupState } from './group-state.ts'
-import { type HostBuffer, OwnedHostBuffer } from './host-buffer.ts'
+import { type HostView, OwnedHostBuffer } from './host-buffer.ts'
 import type { Kernel, OwnedKernel } from './kernel.ts'
+import { bufferOf } from './owned-buffer.ts'
 import { type Parameter, type ParameterType, RecordedParameter } from './parameter.ts'
 import type { PlanCopy } from './plan.ts'
 import { PlanBuilder } from './plan-builder.ts'
-import type { CommandOptions, DispatchOptions, ExchangeOptions, Recorder } from './recorder.ts'
-import { shapeRegion } from './region.ts'
+import type { CommandOptions, DispatchOptions, Recorder } from './recorder.ts'
 import { requireScalar, scalarBits } from './scalar-bits.ts'
-import type { BufferView, HostView } from './view.ts'
+import { shapeRegion, type View } from './view.ts'
 
 /** Scratch that the program allocates when it is prepared. */
 export interface ScratchRequest {
@@ -51,23 +51,19 @@ export class ProgramRecorder implements Recorder {
   copy(source: BufferView, target: BufferView, options: CommandOptions = {}): void {
     const from = this.ownView(source, 'The source of a copy')
     const to = this.ownView(target, 'The target of a copy')
-    this.#addCopy('copy', to.buffer.device.ordinal, from.buffer, from, to.buffer, to, options)
+    this.#addCopy('copy', to.buffer.device.ordinal, from, to, options)
   }
 
-  copy2D(source: BufferView, target: BufferView, options: CommandOptions = {}): void {
-    this.copy(source, target, options)
-  }
-
-  upload(source: HostView | HostBuffer, target: BufferView, options: CommandOptions = {}): void {
+  upload(source: HostView, target: BufferView, options: CommandOptions = {}): void {
     const from = this.#hostView(source, 'The source of an upload')
     const to = this.ownView(target, 'The target of an upload')
-    this.#addCopy('upload', to.buffer.device.ordinal, from.host, from, to.buffer, to, options)
+    this.#addCopy('upload', to.buffer.device.ordinal, from, to, options)
   }
 
-  download(source: BufferView, target: HostView | HostBuffer, options: CommandOptions = {}): void {
+  download(source: BufferView, target: HostView, options: CommandOptions = {}): void {
     const from = this.ownView(source, 'The source of a download')
     const to = this.#hostView(target, 'The target of a download')
-    this.#addCopy('download', from.buffer.device.ordinal, from.buffer, from, to.host, to, options)
+    this.#addCopy('download', from.buffer.device.ordinal, from, to, options)
   }
 
   fill(target: BufferView, value: number, options: CommandOptions = {}): void {
@@ -88,19 +84,6 @@ export class ProgramRecorder implements Recorder {
       },
       { reads: [], writes: [region] },
     )
-  }
-
-  exchange(options: ExchangeOptions): void {
-    this.#requireOpen()
-    const regions = (views: ExchangeOptions['reads']) =>
-      (views ?? []).flatMap((given) => {
-        const view = this.#hostView(given, 'A region of an exchange')
-        return view.length === 0 ? [] : [flattened(this.plan.region(view.host, view))]
-      })
-    const reads = regions(options.reads)
-    const writes = regions(options.writes)
-    const { perform, label = 'exchange' } = options
-    this.plan.add({ kind: 'exchange', label, device: 0, reads, writes, perform }, { reads, writes })
   }
 
   scratch<T extends ElementType>(
@@ -146,30 +129,29 @@ export class ProgramRecorder implements Recorder {
   }
 
   ownView(view: unknown, what: string): OwnedView {
-    if (!(view instanceof DeviceMemoryView || view instanceof OwnedDeviceBuffer))
+    const buffer = bufferOf(view)
+    if (!(buffer instanceof OwnedDeviceBuffer))
       throw new GpuError('validation', `${what} is not a view of a device buffer.`)
-    const { buffer } = view
     if (buffer.isScratch && !this.#ownScratch.has(buffer))
       throw new GpuError('validation', `${what} is scratch "${buffer.label}" of another program.`)
     return view as OwnedView
   }
 
-  #hostView(view: HostView | HostBuffer, what: string): HostMemoryView<ElementType> {
-    if (view instanceof OwnedHostBuffer) return view.view()
-    if (view instanceof HostMemoryView) return view
+  #hostView(view: unknown, what: string): View<OwnedHostBuffer> {
+    if (bufferOf(view) instanceof OwnedHostBuffer) return view as View<OwnedHostBuffer>
     throw new GpuError('validation', `${what} is not a view of a host buffer.`)
   }
 
   #addCopy(
     kind: PlanCopy['kind'],
     device: number,
-    sourceBuffer: OwnedDeviceBuffer | OwnedHostBuffer,
-    source: BufferView | HostView,
-    targetBuffer: OwnedDeviceBuffer | OwnedHostBuffer,
-    target: BufferView | HostView,
+    source: View<OwnedDeviceBuffer | OwnedHostBuffer>,
+    target: View<OwnedDeviceBuffer | OwnedHostBuffer>,
     options: CommandOptions,
   ): void {
     this.#requireOpen()
+    const { buffer: sourceBuffer } = source
+    const { buffer: targetBuffer } = target
     const label = options.label ?? `${kind} ${sourceBuffer.label} to ${targetBuffer.label}`
     if (source.rows !== target.rows || source.columns !== target.columns)
       throw new GpuError(

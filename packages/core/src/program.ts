@@ -1,14 +1,11 @@
-import type { Executable, ExecutionOptions, ExecutionResult } from './backend.ts'
 import { GpuError } from './errors.ts'
-import type { Leak } from './group.ts'
 import type { GroupState } from './group-state.ts'
-import { runSegments } from './host-execution.ts'
-import { type SegmentedPlan, segmentPlan } from './host-segments.ts'
+import type { Executable } from './handles.ts'
 import type { RecordedParameter } from './parameter.ts'
 import type { Plan, Schedule } from './plan.ts'
 import type { PlanBuilder } from './plan-builder.ts'
 import type { ScratchRequest } from './program-recorder.ts'
-import { Resource } from './resource.ts'
+import { type Leak, Resource } from './resource.ts'
 
 /** Recorded commands with their order; runs any number of times. It keeps its buffers and kernels alive. */
 export interface Program {
@@ -22,13 +19,6 @@ export interface Program {
   [Symbol.dispose](): void
 }
 
-/** What the runtime holds for a prepared program. */
-interface Prepared {
-  readonly executables: readonly Executable[]
-  /** Set when the plan holds exchanges. */
-  readonly segmented: SegmentedPlan | undefined
-}
-
 export class RecordedProgram extends Resource implements Program {
   readonly group: GroupState
   readonly label: string
@@ -37,8 +27,8 @@ export class RecordedProgram extends Resource implements Program {
   readonly #builder: PlanBuilder
   readonly #scratch: readonly ScratchRequest[]
   #plan: Plan
-  #preparing: Promise<Prepared> | undefined
-  #prepared: Prepared | undefined
+  #preparing: Promise<Executable> | undefined
+  #executable: Executable | undefined
 
   constructor(
     group: GroupState,
@@ -67,7 +57,7 @@ export class RecordedProgram extends Resource implements Program {
     await this.prepared()
   }
 
-  prepared(): Promise<Prepared> {
+  prepared(): Promise<Executable> {
     if (this.destroyed)
       return Promise.reject(new GpuError('validation', `Program "${this.label}" is destroyed.`))
     if (this.#preparing === undefined) {
@@ -82,14 +72,7 @@ export class RecordedProgram extends Resource implements Program {
     return this.#preparing
   }
 
-  /** Of a prepared program: one call of the backend, unless the plan holds exchanges. */
-  execute({ executables, segmented }: Prepared, options: ExecutionOptions): Promise<ExecutionResult> {
-    const { runtime } = this.group
-    if (segmented !== undefined) return runSegments(runtime, segmented, executables, options)
-    return runtime.run(executables[0]!, options)
-  }
-
-  async #prepareOnce(): Promise<Prepared> {
+  async #prepareOnce(): Promise<Executable> {
     const { group } = this
     const { runtime } = group
     const allocations = this.#scratch.filter(
@@ -101,19 +84,8 @@ export class RecordedProgram extends Resource implements Program {
         runtime.allocate(buffer.device.ordinal, buffer.byteLength, { label: buffer.label, zero }),
       )
     if (allocations.length > 0) this.#plan = { ...this.#plan, buffers: this.#builder.planBuffers() }
-    const segmented = this.#plan.commands.some(({ kind }) => kind === 'exchange')
-      ? segmentPlan(this.#plan)
-      : undefined
-    const plans = segmented === undefined ? [this.#plan] : segmented.segments.map(({ plan }) => plan)
-    const executables: Executable[] = []
-    try {
-      for (const plan of plans) executables.push(await group.guard(() => runtime.instantiate(plan)))
-    } catch (error) {
-      if (!group.runtimeEnded) for (const executable of executables) runtime.release(executable)
-      throw error
-    }
-    this.#prepared = { executables, segmented }
-    return this.#prepared
+    this.#executable = await group.guard(() => runtime.instantiate(this.#plan))
+    return this.#executable
   }
 
   override leak(): Leak {
@@ -121,8 +93,8 @@ export class RecordedProgram extends Resource implements Program {
   }
 
   protected override free(): void {
-    if (!this.group.runtimeEnded)
-      for (const executable of this.#prepared?.executables ?? []) this.group.runtime.release(executable)
+    if (this.#executable !== undefined && !this.group.runtimeEnded)
+      this.group.runtime.release(this.#executable)
     for (const resource of this.#builder.resources) resource.release()
     for (const { buffer } of this.#scratch) buffer.destroy()
   }

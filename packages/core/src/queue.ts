@@ -1,16 +1,15 @@
-import type { ExecutionOptions, Span } from './backend.ts'
-import { DeviceMemoryView } from './buffer-view.ts'
 import { flattened } from './byte-region.ts'
+import type { BufferView } from './device.ts'
 import { OwnedDeviceBuffer } from './device-buffer.ts'
 import { type ElementArray, type ElementType, elementArray } from './element-type.ts'
 import { GpuError } from './errors.ts'
+import { abortedError, type ExecutionOptions, type Span } from './execution.ts'
 import type { GroupState } from './group-state.ts'
-import { abortedError } from './host-execution.ts'
+import { bufferOf } from './owned-buffer.ts'
 import type { PlanCommand } from './plan.ts'
 import { type Program, RecordedProgram } from './program.ts'
-import { requireCount } from './region.ts'
 import { patchedUniformBlock } from './uniform-block.ts'
-import type { BufferView } from './view.ts'
+import { requireCount } from './view.ts'
 
 export interface RunOptions {
   /** Acts between repetitions: work in flight completes, then `run` rejects with `aborted`. */
@@ -109,16 +108,13 @@ export class GroupQueue implements Queue {
       ...(profile && { profile }),
       ...(patched && { uniformBlock: patched }),
     }
-    // A plan with exchanges is issued piece by piece, so what follows waits for all of it.
-    const whole = commands.some(({ kind }) => kind === 'exchange')
     const result = await this.#enqueue(
       [program],
-      async (prepared) => {
+      async (executable) => {
         if (signal?.aborted) throw abortedError(signal, 0, times)
-        return program.execute(prepared, execution)
+        return this.#group.runtime.run(executable, execution)
       },
       () => program.prepared(),
-      whole,
     )
     const { seconds, clock, spans } = result
     if (spans === undefined) return { seconds, clock, repetitions: times }
@@ -135,13 +131,11 @@ export class GroupQueue implements Queue {
     resources: readonly { retain(): void; release(): void }[],
     call: (prepared: P) => Promise<R>,
     prepare: () => Promise<P>,
-    whole: boolean,
   ): Promise<R>
   #enqueue<P, R>(
     resources: readonly { retain(): void; release(): void }[],
     call: (prepared: P) => Promise<R>,
     prepare?: () => Promise<P>,
-    whole = false,
   ): Promise<R> {
     this.#group.requireAlive()
     for (const resource of resources) resource.retain()
@@ -158,7 +152,7 @@ export class GroupQueue implements Queue {
         await turn
         const prepared = (await preparation) as P
         const completion = this.#group.guard(() => call(prepared))
-        if (!whole) passTurn()
+        passTurn()
         return await completion
       } finally {
         passTurn()
@@ -175,9 +169,9 @@ export class GroupQueue implements Queue {
   /** Checks a view of a transfer. The region is taken late: scratch gets its memory when its program is prepared. */
   #transfer(view: BufferView, what: string) {
     this.#group.requireAlive()
-    if (!(view instanceof DeviceMemoryView || view instanceof OwnedDeviceBuffer))
+    const buffer = bufferOf(view)
+    if (!(buffer instanceof OwnedDeviceBuffer))
       throw new GpuError('validation', `${what} is not a view of a device buffer.`)
-    const buffer: OwnedDeviceBuffer = view.buffer
     if (buffer.group !== this.#group)
       throw new GpuError(
         'validation',

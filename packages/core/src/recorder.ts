@@ -1,10 +1,8 @@
-import type { AllocateOptions, Device } from './device.ts'
-import type { DeviceBuffer } from './device-buffer.ts'
+import type { AllocateOptions, BufferView, Device, DeviceBuffer } from './device.ts'
 import type { ElementType } from './element-type.ts'
-import type { HostBuffer } from './host-buffer.ts'
+import type { HostView } from './host-buffer.ts'
 import type { Kernel } from './kernel.ts'
 import type { Parameter, ParameterType } from './parameter.ts'
-import type { BufferView, HostView } from './view.ts'
 
 /** A view for a storage binding; a number, numbers (vectors) or a parameter for a uniform member. */
 export type DispatchArgument = BufferView | number | readonly number[] | Parameter
@@ -21,15 +19,6 @@ export interface DispatchOptions {
 
 export interface CommandOptions {
   readonly label?: string
-}
-
-export interface ExchangeOptions {
-  readonly label?: string
-  /** Host memory that `perform` reads, and that it writes: these order it among the other commands. */
-  readonly reads?: readonly (HostView | HostBuffer)[]
-  readonly writes?: readonly (HostView | HostBuffer)[]
-  /** Runs on the host once a repetition (0, 1, ...). A rejection ends the run. */
-  readonly perform: (repetition: number) => Promise<void>
 }
 
 /**
@@ -50,14 +39,10 @@ export interface Recorder {
   dispatch(kernel: Kernel, options: DispatchOptions): void
   /** Copies between equal rows and columns; leading dimensions and devices may differ. Parts of one buffer must not overlap. */
   copy(source: BufferView, target: BufferView, options?: CommandOptions): void
-  /** The same as `copy`. */
-  copy2D(source: BufferView, target: BufferView, options?: CommandOptions): void
   /** Sets every element to `value`, converted to the buffer's type. */
   fill(target: BufferView, value: number, options?: CommandOptions): void
-  upload(source: HostView | HostBuffer, target: BufferView, options?: CommandOptions): void
-  download(source: BufferView, target: HostView | HostBuffer, options?: CommandOptions): void
-  /** Work of the host inside a program, such as messages between processes. */
-  exchange(options: ExchangeOptions): void
+  upload(source: HostView, target: BufferView, options?: CommandOptions): void
+  download(source: BufferView, target: HostView, options?: CommandOptions): void
   /** Memory that the program owns, allocated when it is prepared. Contents are undefined unless `zero` is true. */
   scratch<T extends ElementType>(
     device: Device | number,

@@ -1,5 +1,11 @@
 import { disposeSymbol } from './dispose.ts'
-import type { Leak } from './group.ts'
+
+/** Something that was never destroyed when its group ended. */
+export interface Leak {
+  readonly kind: 'buffer' | 'host-buffer' | 'kernel' | 'program'
+  readonly label: string
+  readonly byteLength?: number
+}
 
 /**
  * Something the caller made and must destroy. What still uses it (programs, transfers in flight) retains it: `destroy` ends

@@ -1,12 +1,23 @@
 import type { Absence, Adapter, AdapterReport, Telemetry } from './adapter.ts'
 import type { Backend } from './backend.ts'
 import { GpuError } from './errors.ts'
-import type { OpenGroupOptions } from './group.ts'
-import { loadOf } from './load.ts'
-import { requireCount } from './region.ts'
+import { loadOf, type SelectBy } from './load.ts'
+import { requireCount } from './view.ts'
 
-/** How adapters are ranked: least loaded first; `index` keeps the backend's order. `score` weighs all readings. */
-export type SelectBy = 'utilization' | 'memory' | 'power' | 'temperature' | 'score' | 'index'
+export interface SelectionOptions {
+  /** In order of preference. The first with hardware adapters wins; software only where no backend has hardware. */
+  readonly backends: readonly Backend[]
+  /**
+   * Default: every adapter of the chosen backend (one on software). More than there are adapters gives virtual devices:
+   * freely on a software adapter, only with `virtual: true` on hardware. Too few: `no-device`.
+   */
+  readonly devices?: number
+  readonly virtual?: boolean
+  /** How to choose where there are more adapters than `devices`: least loaded first. Default `index`. */
+  readonly by?: SelectBy
+  /** Keeps only the adapters for which this is true. */
+  readonly adapters?: (adapter: Adapter) => boolean
+}
 
 export interface RankedAdapter {
   readonly adapter: Adapter
@@ -43,7 +54,7 @@ interface Offer {
 
 /** Chooses the backend and its adapters as `openGroup` does. Rejects with `no-device`, naming what was found. */
 export async function selectAdapters(
-  options: OpenGroupOptions,
+  options: SelectionOptions,
 ): Promise<Selection & { readonly backend: Backend }> {
   const { backends, by = 'index', virtual = false } = options
   if (options.devices !== undefined) requireCount(options.devices, 'The number of devices', 1)

@@ -2,9 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { isGpuError } from './errors.ts'
 import { openGroup } from './group.ts'
-import { blockRegion, contiguousRegion, reshapeRegion, shapeRegion, sliceRegion } from './region.ts'
 import { referenceBackend } from './testing/reference-backend.ts'
-import type { Region } from './view.ts'
+import { blockRegion, type Region, reshapeRegion, shapeRegion, sliceRegion } from './view.ts'
 
 /** The elements of a region, row after row. */
 function elements({ offset, rows, columns, stride }: Region): number[] {
@@ -58,7 +57,7 @@ describe('regions', () => {
   test('a slice of a reshape is a slice of the line', () => {
     fc.assert(
       fc.property(size, size, fc.nat(150), fc.nat(150), (rows, columns, offset, length) => {
-        const line = contiguousRegion(rows * columns)
+        const line = shapeRegion(rows * columns, 'a line')
         const matrix = reshapeRegion(line, rows, columns, undefined, 'a line')
         const slice = () => sliceRegion(matrix, offset, length, 'a matrix')
         if (offset + length > rows * columns) expect(code(slice)).toBe('validation')
@@ -76,7 +75,7 @@ describe('regions', () => {
   })
 
   test('a reshape may leave room between rows, but not more than there is', () => {
-    const line = contiguousRegion(10)
+    const line = shapeRegion(10, 'a vector')
     expect(elements(reshapeRegion(line, 3, 2, 4, 'l'))).toEqual([0, 1, 4, 5, 8, 9])
     expect(code(() => reshapeRegion(line, 3, 3, 4, 'l'))).toBe('validation')
     expect(code(() => reshapeRegion(line, 2, 4, 3, 'l'))).toBe('validation')

@@ -1,6 +1,4 @@
-import type { DeviceBuffer } from './device-buffer.ts'
-import type { ElementType } from './element-type.ts'
-import type { HostBuffer } from './host-buffer.ts'
+import { GpuError } from './errors.ts'
 
 /** Rows of elements inside a buffer; all numbers count elements. */
 export interface Region {
@@ -15,21 +13,140 @@ export interface Region {
   readonly length: number
 }
 
-/** A part of device memory: what a command declares that it touches. A `DeviceBuffer` is itself the view of all of it. */
-export interface BufferView<T extends ElementType = ElementType> extends Region {
-  readonly buffer: DeviceBuffer<T>
+/** A part of a buffer `B`: what a command declares that it touches. A buffer is itself the view of all of it. */
+export interface View<B> extends Region {
+  readonly buffer: B
   /** A one-dimensional part, relative to this view, which must be contiguous. `validation` where it does not fit. */
-  slice(offset: number, length: number): BufferView<T>
+  slice(offset: number, length: number): View<B>
   /** A two-dimensional block, relative to this view. `validation` where it does not fit. */
-  block(row: number, column: number, rows: number, columns: number): BufferView<T>
+  block(row: number, column: number, rows: number, columns: number): View<B>
   /** Other rows, columns and leading dimension (default `columns`) over this view's elements, which must be contiguous. */
-  reshape(rows: number, columns: number, stride?: number): BufferView<T>
+  reshape(rows: number, columns: number, stride?: number): View<B>
 }
 
-/** A part of host memory; the same shapes as `BufferView`. A `HostBuffer` stands for the view of all of it. */
-export interface HostView<T extends ElementType = ElementType> extends Region {
-  readonly host: HostBuffer<T>
-  slice(offset: number, length: number): HostView<T>
-  block(row: number, column: number, rows: number, columns: number): HostView<T>
-  reshape(rows: number, columns: number, stride?: number): HostView<T>
+/** A part of `buffer`. `name` is what messages call that which the part's own parts are taken from. */
+export class RegionView<B extends { readonly name: string }> implements View<B> {
+  readonly buffer: B
+  readonly offset: number
+  readonly rows: number
+  readonly columns: number
+  readonly stride: number
+  readonly length: number
+
+  constructor(buffer: B, { offset, rows, columns, stride, length }: Region) {
+    this.buffer = buffer
+    this.offset = offset
+    this.rows = rows
+    this.columns = columns
+    this.stride = stride
+    this.length = length
+  }
+
+  slice(offset: number, length: number): RegionView<B> {
+    return new RegionView(this.buffer, sliceRegion(this, offset, length, `a view of ${this.buffer.name}`))
+  }
+
+  block(row: number, column: number, rows: number, columns: number): RegionView<B> {
+    const region = blockRegion(this, row, column, rows, columns, `a view of ${this.buffer.name}`)
+    return new RegionView(this.buffer, region)
+  }
+
+  reshape(rows: number, columns: number, stride?: number): RegionView<B> {
+    const region = reshapeRegion(this, rows, columns, stride, `a view of ${this.buffer.name}`)
+    return new RegionView(this.buffer, region)
+  }
+}
+
+/** Throws `validation` unless `value` is a whole number of at least `minimum` that arithmetic keeps exact. */
+export function requireCount(value: number, what: string, minimum = 0): number {
+  if (!Number.isSafeInteger(value) || value < minimum)
+    throw new GpuError('validation', `${what} is ${value}; it must be a whole number of at least ${minimum}.`)
+  return value
+}
+
+/** Rows and columns of a shape as `allocate` takes it. */
+export function shapeRegion(shape: number | readonly [rows: number, columns: number], what: string): Region {
+  if (typeof shape === 'number') {
+    const length = requireCount(shape, `Length of ${what}`)
+    return { offset: 0, rows: 1, columns: length, stride: length, length }
+  }
+  const [rows, columns] = shape
+  requireCount(rows, `Row count of ${what}`)
+  requireCount(columns, `Column count of ${what}`)
+  requireCount(rows * columns, `Element count of ${what}`)
+  return { offset: 0, rows, columns, stride: columns, length: rows * columns }
+}
+
+const isDense = (region: Region) =>
+  region.rows <= 1 || region.stride === region.columns || region.length === 0
+
+function describe(region: Region): string {
+  return `${region.rows} x ${region.columns} elements with leading dimension ${region.stride}`
+}
+
+export function sliceRegion(region: Region, offset: number, length: number, what: string): Region {
+  requireCount(offset, `Offset of a slice of ${what}`)
+  requireCount(length, `Length of a slice of ${what}`)
+  if (!isDense(region))
+    throw new GpuError(
+      'validation',
+      `A slice of ${what} needs contiguous elements; it has ${describe(region)}.`,
+    )
+  if (offset + length > region.length)
+    throw new GpuError(
+      'validation',
+      `The slice [${offset}, ${offset + length}) exceeds ${what}, which has ${region.length} elements.`,
+    )
+  return { offset: region.offset + offset, rows: 1, columns: length, stride: length, length }
+}
+
+export function blockRegion(
+  region: Region,
+  row: number,
+  column: number,
+  rows: number,
+  columns: number,
+  what: string,
+): Region {
+  requireCount(row, `Row of a block of ${what}`)
+  requireCount(column, `Column of a block of ${what}`)
+  requireCount(rows, `Row count of a block of ${what}`)
+  requireCount(columns, `Column count of a block of ${what}`)
+  if (row + rows > region.rows || column + columns > region.columns)
+    throw new GpuError(
+      'validation',
+      `The block of ${rows} x ${columns} at (${row}, ${column}) exceeds ${what}, which has ${region.rows} x ${region.columns} elements.`,
+    )
+  const offset = region.offset + row * region.stride + column
+  return { offset, rows, columns, stride: region.stride, length: rows * columns }
+}
+
+export function reshapeRegion(
+  region: Region,
+  rows: number,
+  columns: number,
+  stride: number | undefined,
+  what: string,
+): Region {
+  requireCount(rows, `Row count of a reshape of ${what}`)
+  requireCount(columns, `Column count of a reshape of ${what}`)
+  const leading = requireCount(stride ?? columns, `Leading dimension of a reshape of ${what}`)
+  if (leading < columns)
+    throw new GpuError(
+      'validation',
+      `The leading dimension ${leading} of a reshape of ${what} is smaller than its ${columns} columns.`,
+    )
+  if (!isDense(region))
+    throw new GpuError(
+      'validation',
+      `A reshape of ${what} needs contiguous elements; it has ${describe(region)}.`,
+    )
+  const length = rows * columns
+  const span = length === 0 ? 0 : (rows - 1) * leading + columns
+  if (span > region.length)
+    throw new GpuError(
+      'validation',
+      `A reshape to ${rows} x ${columns} with leading dimension ${leading} spans ${span} elements; ${what} has ${region.length}.`,
+    )
+  return { offset: region.offset, rows, columns, stride: leading, length }
 }

@@ -1,3 +1,4 @@
+import type { Handles } from '../handles.ts'
 import type { Plan, PlanCommand } from '../plan.ts'
 
 /** One dependency of a plan: `to` waits for `from`, of the same repetition or of the previous one. */
@@ -8,7 +9,7 @@ export interface PlanEdge {
 }
 
 /** A plan that lacks an edge; the reference backend runs it in an order that exploits that. */
-export interface WeakenedPlan extends Plan {
+export interface WeakenedPlan<H extends Handles = Handles> extends Plan<H> {
   readonly removed: PlanEdge
 }
 
@@ -21,7 +22,12 @@ export function removableEdges(plan: Plan): PlanEdge[] {
 }
 
 /** The plan without one edge. `previous` chooses among `afterPrevious`; throws RangeError where there is no such edge. */
-export function withoutEdge(plan: Plan, from: number, to: number, previous = false): WeakenedPlan {
+export function withoutEdge<H extends Handles>(
+  plan: Plan<H>,
+  from: number,
+  to: number,
+  previous = false,
+): WeakenedPlan<H> {
   const key = previous ? 'afterPrevious' : 'after'
   const target = plan.commands[to]
   if (!target?.[key].includes(from))

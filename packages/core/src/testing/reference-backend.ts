@@ -1,5 +1,6 @@
 import { type Adapter, type AdapterReport, type DeviceLimits, portableLimits } from '../adapter.ts'
 import type { Backend, Runtime } from '../backend.ts'
+import type { Handles } from '../handles.ts'
 import type { Plan } from '../plan.ts'
 import { ReferenceRuntime } from './reference-runtime.ts'
 
@@ -23,7 +24,7 @@ export interface ReferenceBackendOptions {
  */
 export interface ReferenceBackend extends Backend {
   /** Applied to each plan when it runs: `(plan) => withoutEdge(plan, from, to)`, say. */
-  transformPlan: ((plan: Plan) => Plan) | undefined
+  transformPlan: (<H extends Handles>(plan: Plan<H>) => Plan<H>) | undefined
   /** Takes effect at the next run. */
   seed: number
   /** Calls of `Runtime.run` so far. */
@@ -47,7 +48,7 @@ export function referenceBackend(options: ReferenceBackendOptions = {}): Referen
 
 class CpuReferenceBackend implements ReferenceBackend {
   readonly name = 'reference'
-  transformPlan: ((plan: Plan) => Plan) | undefined
+  transformPlan: (<H extends Handles>(plan: Plan<H>) => Plan<H>) | undefined
   seed: number
   runCalls = 0
   readonly #peerAccess: boolean

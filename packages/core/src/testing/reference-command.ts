@@ -1,12 +1,12 @@
-import type { KernelSource } from '../backend.ts'
-import { type Extent, regionEnd } from '../byte-region.ts'
+import { regionEnd } from '../byte-region.ts'
 import { GpuError } from '../errors.ts'
-import type { Plan, PlanBinding, PlanCommand, PlanDispatch } from '../plan.ts'
-import type { ReferenceKernelHandle } from './reference-runtime.ts'
+import type { KernelSource } from '../kernel-source.ts'
+import type { Extent, Plan, PlanBinding, PlanCommand, PlanDispatch } from '../plan.ts'
+import type { ReferenceHandles } from './reference-handles.ts'
 
 /** The memory that one run of a plan works on. */
 export interface PlanMemory {
-  readonly plan: Plan
+  readonly plan: Plan<ReferenceHandles>
   readonly uniformBlock: Uint8Array<ArrayBuffer>
   /** By position in `plan.buffers`. */
   readonly buffers: readonly Uint8Array<ArrayBuffer>[]
@@ -32,8 +32,6 @@ export function executeCommand(memory: PlanMemory, command: PlanCommand): void {
         command.patternByteLength,
       )
       break
-    case 'exchange':
-      throw new TypeError('core carries out exchanges; a backend never sees one')
   }
 }
 
@@ -62,7 +60,7 @@ function fillRows(
 type StorageBinding = Extract<PlanBinding, { kind: 'storage' }>
 
 function dispatch(memory: PlanMemory, command: PlanDispatch): void {
-  const { source, kernel } = memory.plan.kernels[command.kernel] as ReferenceKernelHandle
+  const { source, kernel } = memory.plan.kernels[command.kernel]!
   const bindings = new Map<string, Uint8Array>()
   const checks = new Map<string, AccessCheck>()
   for (const binding of command.bindings) {

@@ -1,31 +1,31 @@
 import { compileReference, type ReferenceKernel } from '@tandem-gpu/wgsl/reference'
 import type { Adapter } from '../adapter.ts'
-import type {
-  Allocation,
-  AllocationRegion,
-  Executable,
-  ExecutionOptions,
-  ExecutionResult,
-  HostAllocation,
-  KernelHandle,
-  KernelSource,
-  LiveHandles,
-  LostInfo,
-  Runtime,
-  Span,
-} from '../backend.ts'
+import type { AllocationOptions, AllocationRegion, LiveHandles, LostInfo, Runtime } from '../backend.ts'
 import { GpuError } from '../errors.ts'
-import { abortedError } from '../host-execution.ts'
-import type { Plan } from '../plan.ts'
+import { abortedError, type ExecutionOptions, type ExecutionResult, type Span } from '../execution.ts'
+import type { HostAllocation } from '../handles.ts'
+import type { KernelSource } from '../kernel-source.ts'
+import type { Extent, Plan } from '../plan.ts'
 import { seededRandom } from './random.ts'
 import { RandomOrder } from './random-order.ts'
 import { copyRows, executeCommand, type PlanMemory } from './reference-command.ts'
+import type {
+  ReferenceAllocation,
+  ReferenceExecutable,
+  ReferenceHandles,
+  ReferenceKernelHandle,
+} from './reference-handles.ts'
 
 export interface ReferenceRuntimeOptions {
   readonly peerAccess: boolean
   readonly memoryByteLength: number
   /** Called once a run: what to run in which order. */
-  readonly beginRun: (plan: Plan) => { readonly plan: Plan; readonly seed: number }
+  readonly beginRun: (plan: Plan<ReferenceHandles>) => BegunRun
+}
+
+export interface BegunRun {
+  readonly plan: Plan<ReferenceHandles>
+  readonly seed: number
 }
 
 /** What unzeroed memory holds: far from any plausible value in every type. */
@@ -33,49 +33,14 @@ const poison = 0xfb
 /** Kernels hold the thread at most about this long before pending events get a turn. */
 const sliceMilliseconds = 20
 
-export class ReferenceAllocation implements Allocation {
-  readonly device: number
-  readonly byteLength: number
-  readonly bytes: Uint8Array<ArrayBuffer>
-
-  constructor(device: number, byteLength: number, zero: boolean) {
-    this.device = device
-    this.byteLength = byteLength
-    this.bytes = new Uint8Array(byteLength)
-    if (!zero) this.bytes.fill(poison)
-  }
-}
-
-export class ReferenceKernelHandle implements KernelHandle {
-  readonly label: string
-  readonly source: KernelSource
-  readonly kernel: ReferenceKernel
-
-  constructor(source: KernelSource, kernel: ReferenceKernel) {
-    this.label = source.label
-    this.source = source
-    this.kernel = kernel
-  }
-}
-
-class ReferenceExecutable implements Executable {
-  readonly label: string
-  readonly plan: Plan
-
-  constructor(plan: Plan) {
-    this.label = plan.label
-    this.plan = plan
-  }
-}
-
-export class ReferenceRuntime implements Runtime {
+export class ReferenceRuntime implements Runtime<ReferenceHandles> {
   readonly devices: readonly Adapter[]
   readonly lost: Promise<LostInfo>
   readonly #options: ReferenceRuntimeOptions
-  readonly #allocations = new Set<Allocation>()
+  readonly #allocations = new Set<ReferenceAllocation>()
   readonly #hostAllocations = new Set<HostAllocation>()
-  readonly #kernels = new Set<KernelHandle>()
-  readonly #executables = new Set<Executable>()
+  readonly #kernels = new Set<ReferenceKernelHandle>()
+  readonly #executables = new Set<ReferenceExecutable>()
   #resolveLost: (info: LostInfo) => void = () => {}
   #tail: Promise<unknown> = Promise.resolve()
 
@@ -98,8 +63,8 @@ export class ReferenceRuntime implements Runtime {
   async allocate(
     device: number,
     byteLength: number,
-    { label, zero }: { label: string; zero: boolean },
-  ): Promise<Allocation> {
+    { label, zero }: AllocationOptions,
+  ): Promise<ReferenceAllocation> {
     const used = [...this.#allocations].reduce((sum, a) => sum + (a.device === device ? a.byteLength : 0), 0)
     const free = this.#options.memoryByteLength - used
     if (byteLength > free)
@@ -107,12 +72,13 @@ export class ReferenceRuntime implements Runtime {
         'out-of-memory',
         `Buffer "${label}" asks for ${byteLength} bytes; device ${device} has ${free} free.`,
       )
-    const allocation = new ReferenceAllocation(device, byteLength, zero)
+    const allocation = { device, byteLength, bytes: new Uint8Array(byteLength) }
+    if (!zero) allocation.bytes.fill(poison)
     this.#allocations.add(allocation)
     return allocation
   }
 
-  free(allocation: Allocation): void {
+  free(allocation: ReferenceAllocation): void {
     remove(this.#allocations, allocation, 'allocation')
   }
 
@@ -127,36 +93,36 @@ export class ReferenceRuntime implements Runtime {
     structuredClone(allocation.arrayBuffer, { transfer: [allocation.arrayBuffer] })
   }
 
-  async compile(source: KernelSource): Promise<KernelHandle> {
-    const handle = new ReferenceKernelHandle(source, referenceKernel(source))
+  async compile(source: KernelSource): Promise<ReferenceKernelHandle> {
+    const handle = { label: source.label, source, kernel: referenceKernel(source) }
     this.#kernels.add(handle)
     return handle
   }
 
-  releaseKernel(kernel: KernelHandle): void {
+  releaseKernel(kernel: ReferenceKernelHandle): void {
     remove(this.#kernels, kernel, 'kernel')
   }
 
-  async instantiate(plan: Plan): Promise<Executable> {
-    const executable = new ReferenceExecutable(plan)
+  async instantiate(plan: Plan<ReferenceHandles>): Promise<ReferenceExecutable> {
+    const executable = { label: plan.label, plan }
     this.#executables.add(executable)
     return executable
   }
 
-  release(executable: Executable): void {
+  release(executable: ReferenceExecutable): void {
     remove(this.#executables, executable, 'executable')
   }
 
-  run(executable: Executable, options: ExecutionOptions): Promise<ExecutionResult> {
+  run(executable: ReferenceExecutable, options: ExecutionOptions): Promise<ExecutionResult> {
     if (!this.#executables.has(executable)) throw new TypeError(`"${executable.label}" is not live`)
-    return this.#inOrder(() => this.#execute((executable as ReferenceExecutable).plan, options))
+    return this.#inOrder(() => this.#execute(executable.plan, options))
   }
 
-  write(region: AllocationRegion, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
+  write(region: AllocationRegion<ReferenceAllocation>, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
     return this.#inOrder(async () => copyRows(bytes, dense(region), this.#bytes(region.allocation), region))
   }
 
-  read(region: AllocationRegion, into: Uint8Array<ArrayBuffer>): Promise<void> {
+  read(region: AllocationRegion<ReferenceAllocation>, into: Uint8Array<ArrayBuffer>): Promise<void> {
     return this.#inOrder(async () => copyRows(this.#bytes(region.allocation), region, into, dense(region)))
   }
 
@@ -182,12 +148,12 @@ export class ReferenceRuntime implements Runtime {
     return done
   }
 
-  #bytes(allocation: Allocation): Uint8Array<ArrayBuffer> {
+  #bytes(allocation: ReferenceAllocation): Uint8Array<ArrayBuffer> {
     if (!this.#allocations.has(allocation)) throw new TypeError('memory is used after it was freed')
-    return (allocation as ReferenceAllocation).bytes
+    return allocation.bytes
   }
 
-  async #execute(recorded: Plan, options: ExecutionOptions): Promise<ExecutionResult> {
+  async #execute(recorded: Plan<ReferenceHandles>, options: ExecutionOptions): Promise<ExecutionResult> {
     const { times, signal, profile = false, uniformBlock = recorded.uniformBlock } = options
     const { plan, seed } = this.#options.beginRun(recorded)
     const memory: PlanMemory = {
@@ -236,7 +202,7 @@ function referenceKernel(source: KernelSource): ReferenceKernel {
   }
 }
 
-function dense({ rows, rowByteLength }: AllocationRegion) {
+function dense({ rows, rowByteLength }: Extent) {
   return { byteOffset: 0, rows, rowByteLength, rowByteStride: rowByteLength }
 }
 

@@ -1,6 +1,8 @@
 import { lower, parseWgsl, reflect } from '@tandem-gpu/wgsl'
 import { fillBuffer, type KernelBuffer, parseKernelTest } from '@tandem-gpu/wgsl/testing'
-import type { Allocation, Bounds, Runtime } from '../backend.ts'
+import type { Runtime } from '../backend.ts'
+import type { Allocation } from '../handles.ts'
+import type { Bounds } from '../kernel-source.ts'
 import type { PlanBinding, PlanBuffer } from '../plan.ts'
 
 /** What a writable buffer of a test kernel holds after the kernel ran. */

@@ -35,7 +35,7 @@ export function describeCommands(suite: Suite): void {
         const target = suite.use(await receiver.allocate('u32', [9, 5]))
         await queue.write(source, numbered(66))
         await queue.run(
-          suite.use(suite.group.record((r) => r.copy2D(source.block(1, 4, 4, 3), target.block(5, 1, 4, 3)))),
+          suite.use(suite.group.record((r) => r.copy(source.block(1, 4, 4, 3), target.block(5, 1, 4, 3)))),
         )
         const expected = new Uint32Array(45)
         for (let row = 0; row < 4; row++)

@@ -153,34 +153,6 @@ export function describePrograms(suite: Suite): void {
       for (const span of dispatches) expect(span.label).toBe('accumulate')
       expect((await queue.run(program)).spans).toBeUndefined()
     })
-
-    test('let the host exchange messages between commands', async () => {
-      const { devices, queue } = suite.group
-      const outgoing = suite.use(suite.group.allocateHost('u32', 4))
-      const incoming = suite.use(suite.group.allocateHost('u32', 4))
-      const buffer = suite.use(await devices[0]!.allocate('u32', 4))
-      const other = suite.use(await devices.at(-1)!.allocate('u32', 4))
-      const performed: number[] = []
-      const program = suite.group.record((r) => {
-        r.download(buffer, outgoing)
-        r.fill(other, 9)
-        r.exchange({
-          reads: [outgoing],
-          writes: [incoming],
-          perform: async (repetition) => {
-            performed.push(repetition)
-            await new Promise((resolve) => setTimeout(resolve, 1))
-            incoming.array.set(outgoing.array.map((value) => value * 2 + repetition))
-          },
-        })
-        r.upload(incoming, buffer)
-      })
-      await queue.write(buffer, Uint32Array.of(1, 2, 3, 4))
-      await queue.run(suite.use(program), 3)
-      expect(performed).toEqual([0, 1, 2])
-      expect([...(await queue.read(buffer))]).toEqual([12, 20, 28, 36])
-      expect([...(await queue.read(other))]).toEqual([9, 9, 9, 9])
-    })
   })
 
   describe('a group', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { DeviceBuffer } from '../../device-buffer.ts'
+import type { DeviceBuffer } from '../../device.ts'
 import type { DeviceGroup } from '../../group.ts'
 import type { HostBuffer } from '../../host-buffer.ts'
 import type { Kernel } from '../../kernel.ts'

@@ -1,0 +1,34 @@
+import { GpuError } from './errors.ts'
+
+export interface ExecutionOptions {
+  /** At least 1. */
+  readonly times: number
+  /** Checked between launches; an abort rejects with `aborted` after the work in flight has completed. */
+  readonly signal?: AbortSignal
+  /** One span per command (where the device has timestamps for it) of the last repetition. */
+  readonly profile?: boolean
+  /** Replaces `Plan.uniformBlock` for this run; same length. */
+  readonly uniformBlock?: Uint8Array<ArrayBuffer>
+}
+
+export interface ExecutionResult {
+  /** From the first launch to completion, by the device clock where there is one, else by the host's. */
+  readonly seconds: number
+  readonly clock: 'device' | 'host'
+  readonly spans?: readonly Span[]
+}
+
+/** When a command ran, on one clock for all devices of the group; seconds from the start of the run. */
+export interface Span {
+  readonly command: number
+  readonly repetition: number
+  readonly device: number
+  readonly startSeconds: number
+  readonly endSeconds: number
+}
+
+export function abortedError(signal: AbortSignal, completed: number, times: number): GpuError {
+  return new GpuError('aborted', `The run is aborted after ${completed} of ${times} repetitions.`, {
+    cause: signal.reason,
+  })
+}

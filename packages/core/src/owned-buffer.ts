@@ -1,0 +1,62 @@
+import { type ElementType, elementByteLength } from './element-type.ts'
+import type { GroupState } from './group-state.ts'
+import { Resource } from './resource.ts'
+import { blockRegion, type Region, RegionView, reshapeRegion, sliceRegion, type View } from './view.ts'
+
+/** What device and host buffers have in common: an element type, and being the view of all they hold. */
+export abstract class OwnedBuffer<T extends ElementType = ElementType> extends Resource implements Region {
+  readonly group: GroupState
+  readonly type: T
+  readonly label: string
+  /** What messages call it. */
+  readonly name: string
+  readonly elementByteLength: number
+  readonly byteLength: number
+  readonly offset = 0
+  readonly rows: number
+  readonly columns: number
+  readonly stride: number
+  readonly length: number
+
+  constructor(
+    group: GroupState,
+    registry: Set<Resource> | undefined,
+    type: T,
+    region: Region,
+    label: string,
+    name: string,
+  ) {
+    super(registry)
+    this.group = group
+    this.type = type
+    this.label = label
+    this.name = name
+    this.elementByteLength = elementByteLength[type]
+    this.byteLength = region.length * this.elementByteLength
+    this.rows = region.rows
+    this.columns = region.columns
+    this.stride = region.stride
+    this.length = region.length
+  }
+
+  get buffer(): this {
+    return this
+  }
+
+  slice(offset: number, length: number): View<this> {
+    return new RegionView(this, sliceRegion(this, offset, length, this.name))
+  }
+
+  block(row: number, column: number, rows: number, columns: number): View<this> {
+    return new RegionView(this, blockRegion(this, row, column, rows, columns, this.name))
+  }
+
+  reshape(rows: number, columns: number, stride?: number): View<this> {
+    return new RegionView(this, reshapeRegion(this, rows, columns, stride, this.name))
+  }
+}
+
+/** The buffer of a view that core made; undefined for anything else. */
+export function bufferOf(view: unknown): OwnedBuffer | undefined {
+  return view instanceof RegionView || view instanceof OwnedBuffer ? view.buffer : undefined
+}
