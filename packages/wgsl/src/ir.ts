@@ -427,6 +427,8 @@ export interface BuiltinCall {
   readonly name: BuiltinFunction
   readonly args: readonly Expression[]
   readonly type: Type | undefined
+  /** True for a subgroup operation that a `diagnostic` filter lets stand in divergent control flow. */
+  readonly filtered?: true
   readonly loc: Location
 }
 

@@ -6,6 +6,9 @@ export interface LiteralNode {
   at: number
 }
 
+/** The severities of a diagnostic. */
+export type Severity = 'error' | 'warning' | 'info' | 'off'
+
 /** A name with an optional template list: a variable, a type, or a callee. */
 export interface NameNode {
   kind: 'name'
@@ -63,10 +66,18 @@ export type ExpressionNode =
 export interface AttributeNode {
   name: string
   args: ExpressionNode[]
+  /** What `@diagnostic` says: a rule and its severity. */
+  control?: { rule: string; severity: Severity }
   at: number
 }
 
-export interface BlockNode {
+/** A range of the source on which `@diagnostic` can stand. */
+export interface FilteredNode {
+  /** The severity of the rule `subgroup_uniformity` in this node, where it is set. */
+  subgroupUniformity?: Severity | undefined
+}
+
+export interface BlockNode extends FilteredNode {
   kind: 'block'
   statements: StatementNode[]
   at: number
@@ -106,7 +117,7 @@ export interface CallStatementNode {
   at: number
 }
 
-export interface IfNode {
+export interface IfNode extends FilteredNode {
   kind: 'if'
   condition: ExpressionNode
   then: BlockNode
@@ -114,21 +125,23 @@ export interface IfNode {
   at: number
 }
 
-export interface SwitchNode {
+export interface SwitchNode extends FilteredNode {
   kind: 'switch'
   selector: ExpressionNode
   clauses: { selectors: (ExpressionNode | 'default')[]; body: BlockNode; at: number }[]
+  /** As `subgroupUniformity`, in the clauses alone. */
+  clausesSubgroupUniformity: Severity | undefined
   at: number
 }
 
-export interface LoopNode {
+export interface LoopNode extends FilteredNode {
   kind: 'loop'
   body: BlockNode
   continuing: { body: BlockNode; breakIf: ExpressionNode | undefined; at: number } | undefined
   at: number
 }
 
-export interface ForNode {
+export interface ForNode extends FilteredNode {
   kind: 'for'
   initial: StatementNode | undefined
   condition: ExpressionNode | undefined
@@ -137,7 +150,7 @@ export interface ForNode {
   at: number
 }
 
-export interface WhileNode {
+export interface WhileNode extends FilteredNode {
   kind: 'while'
   condition: ExpressionNode
   body: BlockNode
@@ -176,7 +189,7 @@ export type StatementNode =
   | ReturnNode
   | ConstAssertNode
 
-export interface FunctionNode {
+export interface FunctionNode extends FilteredNode {
   kind: 'function'
   name: string
   attributes: AttributeNode[]
@@ -214,7 +227,7 @@ export interface GlobalNode {
 /** A declaration of module scope that has a name. */
 export type ModuleDeclarationNode = FunctionNode | StructNode | AliasNode | GlobalNode
 
-export interface ModuleNode {
+export interface ModuleNode extends FilteredNode {
   /** Names of `enable` directives. */
   enables: { name: string; at: number }[]
   declarations: ModuleDeclarationNode[]

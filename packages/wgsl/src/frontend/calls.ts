@@ -1,3 +1,4 @@
+import { isSubgroupOperation } from '../collectives.ts'
 import type { BuiltinFunction, Expression, ScalarType, Type, VectorType } from '../ir.ts'
 import { builtinFunctions } from '../ir.ts'
 import { alignOf, sizeOf } from '../layout.ts'
@@ -65,7 +66,7 @@ export function lowerCall(scope: ExpressionLowering, node: CallNode): Operand {
 
 function lowerBuiltin(scope: ExpressionLowering, name: BuiltinFunction, node: CallNode): Operand {
   const { at } = node
-  if (/^(subgroup|quad)/.test(name) && !scope.module.isEnabled('subgroups')) {
+  if (isSubgroupOperation(name) && !scope.module.isEnabled('subgroups')) {
     throw scope.error(at, `the function '${name}' needs 'enable subgroups;'`)
   }
   if (name === 'bufferLength') return bufferLength(scope, node)
@@ -151,13 +152,10 @@ function emitBuiltin(
 ): Operand {
   const loc = scope.loc(at)
   const type = result && concreteOf(result)
-  const expression: Expression = {
-    kind: 'builtin-call',
-    name,
-    args: args.map((arg) => scope.expressionOf(arg)),
-    type,
-    loc,
-  }
+  const values = args.map((arg) => scope.expressionOf(arg))
+  const call: Expression = { kind: 'builtin-call', name, args: values, type, loc }
+  const filtered = isSubgroupOperation(name) && scope.filtersSubgroupUniformity
+  const expression: Expression = filtered ? { ...call, filtered } : call
   if (type === undefined) return { kind: 'nothing', expression, at }
   return { kind: 'runtime', type, expression, at }
 }

@@ -63,6 +63,11 @@ export class ExpressionLowering {
     return false
   }
 
+  /** Whether a diagnostic filter makes violations of the rule `subgroup_uniformity` no errors here. */
+  get filtersSubgroupUniformity(): boolean {
+    return false
+  }
+
   /** An error at an offset. */
   error(at: number, text: string): Error {
     return this.module.source.error(at, text)

@@ -1,5 +1,5 @@
 import type { WgslError } from '../wgsl-error.ts'
-import type { AttributeNode, ExpressionNode, NameNode } from './ast.ts'
+import type { AttributeNode, ExpressionNode, NameNode, Severity } from './ast.ts'
 import { type Token, templateClose, templateOpen, tokenize } from './lexer.ts'
 import type { SourceText } from './source-text.ts'
 
@@ -132,12 +132,19 @@ export class ExpressionParser {
     return args
   }
 
-  /** Attributes before `what`, which takes those named; @diagnostic is checked and dropped. */
+  /** Attributes before `what`, which takes those named; @diagnostic is left out (see `severity`). */
   attributes(names: readonly string[], what: string): AttributeNode[] {
     return this.allowed(this.anyAttributes(), names, what)
   }
 
-  /** Those attributes that say something to a compiler without diagnostics; all must be among `names`. */
+  /** The severity that @diagnostic before `what` gives to the rule `subgroup_uniformity`; no other attribute may stand there. */
+  severity(what: string): Severity | undefined {
+    const attributes = this.anyAttributes()
+    this.allowed(attributes, ['diagnostic'], what)
+    return severityOf(attributes)
+  }
+
+  /** The attributes but @diagnostic; all must be among `names`. */
   allowed(attributes: AttributeNode[], names: readonly string[], what: string): AttributeNode[] {
     const wrong = attributes.find((a) => !names.includes(a.name))
     if (wrong !== undefined) throw this.source.error(wrong.at, `@${wrong.name} does not apply to ${what}`)
@@ -147,15 +154,15 @@ export class ExpressionParser {
   /** Attributes, as many as there are. */
   anyAttributes(): AttributeNode[] {
     const attributes: AttributeNode[] = []
-    const severities = new Map<string, string>()
+    const severities = new Map<string, Severity>()
     while (this.is('@')) {
       const { at } = this.next()
       const name = this.word('the name of an attribute')
       const count = Object.hasOwn(attributeArguments, name) ? attributeArguments[name] : undefined
       if (count === undefined) throw this.source.error(at, `the attribute @${name} is unknown`)
       if (name === 'diagnostic') {
-        this.diagnosticControl(at, severities, false)
-        attributes.push({ name, args: [], at })
+        const control = this.diagnosticControl(at, severities, false)
+        attributes.push({ name, args: [], control, at })
         continue
       }
       const args: ExpressionNode[] = []
@@ -177,14 +184,18 @@ export class ExpressionParser {
   }
 
   /**
-   * `(severity, rule)` of a diagnostic, checked against the `severities` given beside it and dropped: only Tint reports the diagnostics that it
-   * controls. With `mayRepeat` the same may be said again.
+   * `(severity, rule)` of a diagnostic, checked against the `severities` given beside it. With `mayRepeat` the same may be
+   * said again.
    */
-  diagnosticControl(from: number, severities: Map<string, string>, mayRepeat: boolean): void {
+  diagnosticControl(
+    from: number,
+    severities: Map<string, Severity>,
+    mayRepeat: boolean,
+  ): NonNullable<AttributeNode['control']> {
     this.expect('(')
     const at = this.peek.at
     const severity = this.word('a severity')
-    if (!['error', 'warning', 'info', 'off'].includes(severity)) {
+    if (!isSeverity(severity)) {
       throw this.source.error(at, `'${severity}' is not a severity: error, warning, info or off`)
     }
     this.expect(',')
@@ -196,6 +207,7 @@ export class ExpressionParser {
     if (other !== undefined && !(mayRepeat && other === severity))
       throw this.source.error(from, `the rule ${rule} has the severities ${other} and ${severity}`)
     severities.set(rule, severity)
+    return { rule, severity }
   }
 
   /** An expression. */
@@ -345,6 +357,15 @@ export class ExpressionParser {
       } else return base
     }
   }
+}
+
+function isSeverity(word: string): word is Severity {
+  return ['error', 'warning', 'info', 'off'].includes(word)
+}
+
+/** The severity that attributes give to the rule `subgroup_uniformity`. */
+export function severityOf(attributes: readonly AttributeNode[]): Severity | undefined {
+  return attributes.find((a) => a.control?.rule === 'subgroup_uniformity')?.control?.severity
 }
 
 function shown(text: string): string {

@@ -9,7 +9,7 @@ import type {
   Type,
 } from '../ir.ts'
 import { typeName, u32Type, vectorType } from '../types.ts'
-import type { AttributeNode, BlockNode, FunctionNode } from './ast.ts'
+import type { AttributeNode, BlockNode, FunctionNode, Severity } from './ast.ts'
 import { ExpressionLowering } from './expression-lowering.ts'
 import type { ModuleScope } from './module-scope.ts'
 import type { Binding, ReferenceOperand } from './operand.ts'
@@ -39,6 +39,8 @@ export interface Surroundings {
   loops: number
   /** Whether `break` leaves a loop or a switch. */
   breakable: boolean
+  /** The severity of the rule `subgroup_uniformity` here. */
+  subgroupUniformity: Severity
   /** Whether a continuing block is around. */
   continuing: boolean
   /** The names of the innermost loop's body, when it is a `loop`; `visible` is how many the first `continue` saw. */
@@ -50,13 +52,7 @@ export interface Surroundings {
 /** Lowers one function. */
 export class FunctionLowering extends ExpressionLowering {
   readonly declaration: FunctionNode
-  surroundings: Surroundings = {
-    loops: 0,
-    breakable: false,
-    continuing: false,
-    loopScope: undefined,
-    bypassed: undefined,
-  }
+  surroundings: Surroundings
   readonly #bindings: readonly (PointerBinding | undefined)[]
   readonly #scopes: Map<string, Binding>[] = []
   readonly #builtins = new Set<string>()
@@ -70,6 +66,14 @@ export class FunctionLowering extends ExpressionLowering {
     super(module)
     this.declaration = declaration
     this.#bindings = bindings
+    this.surroundings = {
+      loops: 0,
+      breakable: false,
+      continuing: false,
+      subgroupUniformity: declaration.subgroupUniformity ?? module.subgroupUniformity,
+      loopScope: undefined,
+      bypassed: undefined,
+    }
   }
 
   override lookup(name: string): Binding | undefined {
@@ -133,6 +137,15 @@ export class FunctionLowering extends ExpressionLowering {
     return result
   }
 
+  /** Runs where a node sets the severity of the rule `subgroup_uniformity`, if it does. */
+  filtered<T>(subgroupUniformity: Severity | undefined, run: () => T): T {
+    return subgroupUniformity === undefined ? run() : this.within({ subgroupUniformity }, run)
+  }
+
+  override get filtersSubgroupUniformity(): boolean {
+    return this.surroundings.subgroupUniformity !== 'error'
+  }
+
   /** Notes a `continue` of the innermost loop. */
   noteContinue(): void {
     const { loopScope } = this.surroundings
@@ -149,7 +162,7 @@ export class FunctionLowering extends ExpressionLowering {
     let flow!: Flow
     const statements = this.collect(() => {
       this.scoped(() => {
-        flow = lowerStatements(this, node.statements)
+        flow = this.filtered(node.subgroupUniformity, () => lowerStatements(this, node.statements))
       })
     })
     return { block: { kind: 'block', statements, loc: this.loc(node.at) }, flow }
@@ -242,7 +255,7 @@ export class FunctionLowering extends ExpressionLowering {
   #body(node: BlockNode): Block {
     let flow: Flow | undefined
     const statements = this.collect(() => {
-      flow = lowerStatements(this, node.statements)
+      flow = this.filtered(node.subgroupUniformity, () => lowerStatements(this, node.statements))
     })
     if (this.returnType !== undefined && flow!.next) {
       throw this.error(

@@ -11,7 +11,14 @@ import type {
   Type,
 } from '../ir.ts'
 import { typeName } from '../types.ts'
-import type { FunctionNode, GlobalNode, ModuleDeclarationNode, ModuleNode, StructNode } from './ast.ts'
+import type {
+  FunctionNode,
+  GlobalNode,
+  ModuleDeclarationNode,
+  ModuleNode,
+  Severity,
+  StructNode,
+} from './ast.ts'
 import { isBuiltinFunction } from './calls.ts'
 import { ConstantError, checkInteger, roundFloat, type Value } from './constant-value.ts'
 import { ExpressionLowering } from './expression-lowering.ts'
@@ -75,6 +82,11 @@ export class ModuleScope {
   /** A number that nothing else in the module has. */
   newId(): number {
     return this.#nextId++
+  }
+
+  /** The severity of the rule `subgroup_uniformity` in the module. */
+  get subgroupUniformity(): Severity {
+    return this.#node.subgroupUniformity ?? 'error'
   }
 
   /** Whether an `enable` directive names the extension. */

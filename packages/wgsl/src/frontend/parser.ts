@@ -7,9 +7,10 @@ import type {
   ModuleDeclarationNode,
   ModuleNode,
   NameNode,
+  Severity,
   StructNode,
 } from './ast.ts'
-import { ExpressionParser } from './expression-parser.ts'
+import { ExpressionParser, severityOf } from './expression-parser.ts'
 import type { SourceText } from './source-text.ts'
 import { parseBlock } from './statement-parser.ts'
 
@@ -71,7 +72,7 @@ class ModuleParser extends ExpressionParser {
   }
 
   #directives(module: ModuleNode): void {
-    const severities = new Map<string, string>()
+    const severities = new Map<string, Severity>()
     for (;;) {
       if (this.accept('enable')) {
         do {
@@ -93,7 +94,10 @@ class ModuleParser extends ExpressionParser {
         const { at } = this.next()
         this.diagnosticControl(at, severities, true)
         this.expect(';')
-      } else return
+      } else {
+        module.subgroupUniformity = severities.get('subgroup_uniformity')
+        return
+      }
     }
   }
 
@@ -195,8 +199,12 @@ class ModuleParser extends ExpressionParser {
       returnAttributes = this.attributes(ioAttributes, 'the result of a function')
       returnType = this.type()
     }
-    this.attributes(['diagnostic'], "a function's body")
-    const body: BlockNode = parseBlock(this)
-    return { kind: 'function', name, attributes, parameters, returnType, returnAttributes, body, at }
+    const bodySeverity = this.severity("a function's body")
+    const body: BlockNode = { ...parseBlock(this), subgroupUniformity: bodySeverity }
+    const subgroupUniformity = severityOf(anyAttributes)
+    return {
+      ...{ kind: 'function', name, attributes, parameters, returnType, returnAttributes, body, at },
+      subgroupUniformity,
+    }
   }
 }

@@ -2,12 +2,13 @@ import type {
   BlockNode,
   DeclarationNode,
   ExpressionNode,
+  ForNode,
   IfNode,
   LoopNode,
   StatementNode,
   SwitchNode,
 } from './ast.ts'
-import type { ExpressionParser } from './expression-parser.ts'
+import { type ExpressionParser, severityOf } from './expression-parser.ts'
 
 const compoundAssignments = new Set(['+=', '-=', '*=', '/=', '%=', '&=', '|=', '^=', '<<=', '>>='])
 
@@ -26,35 +27,33 @@ export function parseBlock(parser: ExpressionParser): BlockNode {
 }
 
 function attributedBlock(parser: ExpressionParser): BlockNode {
-  parser.attributes(diagnostic, 'a block')
-  return parseBlock(parser)
+  const subgroupUniformity = parser.severity('a block')
+  return { ...parseBlock(parser), subgroupUniformity }
 }
 
-/** The attribute that statements and blocks may have. */
-const diagnostic = ['diagnostic']
-
-/** The statements that may have it. */
+/** The statements that may have @diagnostic. */
 const attributed = new Set(['{', 'if', 'switch', 'loop', 'for', 'while'])
 
 function parseStatement(parser: ExpressionParser): StatementNode {
   const attributes = parser.anyAttributes()
   const { text, at } = parser.peek
-  parser.allowed(attributes, attributed.has(text) ? diagnostic : [], 'this statement')
+  parser.allowed(attributes, attributed.has(text) ? ['diagnostic'] : [], 'this statement')
+  const subgroupUniformity = severityOf(attributes)
   switch (text) {
     case '{':
-      return parseBlock(parser)
+      return { ...parseBlock(parser), subgroupUniformity }
     case 'if':
-      return parseIf(parser)
+      return { ...parseIf(parser), subgroupUniformity }
     case 'switch':
-      return parseSwitch(parser)
+      return { ...parseSwitch(parser), subgroupUniformity }
     case 'loop':
-      return parseLoop(parser)
+      return { ...parseLoop(parser), subgroupUniformity }
     case 'for':
-      return parseFor(parser)
+      return { ...parseFor(parser), subgroupUniformity }
     case 'while': {
       parser.next()
       const condition = parser.expression()
-      return { kind: 'while', condition, body: attributedBlock(parser), at }
+      return { kind: 'while', condition, body: attributedBlock(parser), subgroupUniformity, at }
     }
     case 'return': {
       parser.next()
@@ -136,7 +135,7 @@ function parseIf(parser: ExpressionParser): IfNode {
 function parseSwitch(parser: ExpressionParser): SwitchNode {
   const { at } = parser.expect('switch')
   const selector = parser.expression()
-  parser.attributes(diagnostic, 'the clauses of a switch')
+  const clausesSubgroupUniformity = parser.severity('the clauses of a switch')
   parser.expect('{')
   const clauses: SwitchNode['clauses'] = []
   while (!parser.is('}')) {
@@ -153,13 +152,13 @@ function parseSwitch(parser: ExpressionParser): SwitchNode {
     clauses.push({ selectors, body: attributedBlock(parser), at: clauseAt })
   }
   parser.expect('}')
-  return { kind: 'switch', selector, clauses, at }
+  return { kind: 'switch', selector, clauses, clausesSubgroupUniformity, at }
 }
 
 function parseLoop(parser: ExpressionParser): LoopNode {
   return parser.nested(() => {
     const { at } = parser.expect('loop')
-    parser.attributes(diagnostic, 'a block')
+    const subgroupUniformity = parser.severity('a block')
     const open = parser.expect('{')
     const statements: StatementNode[] = []
     let continuing: LoopNode['continuing']
@@ -172,13 +171,14 @@ function parseLoop(parser: ExpressionParser): LoopNode {
       statements.push(parseStatement(parser))
     }
     const end = parser.expect('}').at
-    return { kind: 'loop', body: { kind: 'block', statements, at: open.at, end }, continuing, at }
+    const body: BlockNode = { kind: 'block', statements, subgroupUniformity, at: open.at, end }
+    return { kind: 'loop', body, continuing, at }
   })
 }
 
 function parseContinuing(parser: ExpressionParser): NonNullable<LoopNode['continuing']> {
   const { at } = parser.expect('continuing')
-  parser.attributes(diagnostic, 'a block')
+  const subgroupUniformity = parser.severity('a block')
   const open = parser.expect('{')
   const statements: StatementNode[] = []
   let breakIf: ExpressionNode | undefined
@@ -196,10 +196,10 @@ function parseContinuing(parser: ExpressionParser): NonNullable<LoopNode['contin
     statements.push(parseStatement(parser))
   }
   const end = parser.expect('}').at
-  return { body: { kind: 'block', statements, at: open.at, end }, breakIf, at }
+  return { body: { kind: 'block', statements, subgroupUniformity, at: open.at, end }, breakIf, at }
 }
 
-function parseFor(parser: ExpressionParser): StatementNode {
+function parseFor(parser: ExpressionParser): ForNode {
   const { at } = parser.expect('for')
   parser.expect('(')
   const initial = parser.is(';') ? undefined : parseSimpleStatement(parser)

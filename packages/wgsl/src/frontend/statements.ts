@@ -63,6 +63,11 @@ export function lowerStatements(f: FunctionLowering, nodes: readonly StatementNo
 
 /** Lowers one statement, emitting it. */
 export function lowerStatement(f: FunctionLowering, node: StatementNode): Flow {
+  const severity = 'subgroupUniformity' in node && node.kind !== 'block' ? node.subgroupUniformity : undefined
+  return f.filtered(severity, () => lowerUnfiltered(f, node))
+}
+
+function lowerUnfiltered(f: FunctionLowering, node: StatementNode): Flow {
   const loc = f.loc(node.at)
   switch (node.kind) {
     case 'block': {
@@ -376,7 +381,9 @@ function lowerSwitch(f: FunctionLowering, node: SwitchNode): Flow {
       seen.add(value)
       selectors.push(value)
     }
-    const { block, flow: inner } = f.within({ breakable: true }, () => f.block(clause.body))
+    const { block, flow: inner } = f.within({ breakable: true }, () =>
+      f.filtered(node.clausesSubgroupUniformity, () => f.block(clause.body)),
+    )
     flow = either(flow, inner)
     return { selectors, isDefault, body: block, loc: f.loc(clause.at) }
   })
@@ -416,17 +423,22 @@ function lowerLoop(f: FunctionLowering, node: LoopNode): Flow {
   f.scoped((names) => {
     const loopScope = { names, visible: undefined }
     body = f.collect(() => {
-      flow = f.within({ ...inside, loopScope }, () => lowerStatements(f, node.body.statements))
+      flow = f.within({ ...inside, loopScope }, () =>
+        f.filtered(node.body.subgroupUniformity, () => lowerStatements(f, node.body.statements)),
+      )
     })
     if (node.continuing === undefined) return
     const part = node.continuing
+    const severity = part.body.subgroupUniformity ?? node.body.subgroupUniformity
     f.within({ loops: 0, breakable: false, continuing: true, bypassed: f.bypassedBy(loopScope) }, () =>
       f.scoped(() => {
         const statements = f.collect(() => {
-          lowerStatements(f, part.body.statements)
-          if (part.breakIf === undefined) return
-          breakIf = f.condition(part.breakIf, 'the condition of break if')
-          flow = either(flow, { ...nowhere, break: true })
+          f.filtered(severity, () => {
+            lowerStatements(f, part.body.statements)
+            if (part.breakIf === undefined) return
+            breakIf = f.condition(part.breakIf, 'the condition of break if')
+            flow = either(flow, { ...nowhere, break: true })
+          })
         })
         continuing = { kind: 'block', statements, loc: f.loc(part.at) }
       }),

@@ -1,0 +1,19 @@
+import type { BuiltinCall, BuiltinFunction } from './ir.ts'
+
+/** Whether a built-in function synchronises the workgroup: every invocation of it must make the call. */
+export function isBarrier(name: BuiltinFunction): boolean {
+  return name.endsWith('Barrier') || name === 'workgroupUniformLoad'
+}
+
+/** Whether a built-in function works on the invocations of a subgroup or a quad together. */
+export function isSubgroupOperation(name: BuiltinFunction): boolean {
+  return name.startsWith('subgroup') || name.startsWith('quad')
+}
+
+/**
+ * Whether a call is collective: what it does depends on which other invocations make it with this one. An emitter may put it
+ * under no condition of its own.
+ */
+export function isCollective(call: BuiltinCall): boolean {
+  return isBarrier(call.name) || isSubgroupOperation(call.name)
+}
