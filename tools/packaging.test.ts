@@ -60,6 +60,30 @@ describe.each(packages)('the tarball of %s', (name) => {
     expect(tarList(name).filter((path) => /\.test\.|\.tsbuildinfo$/.test(path))).toEqual([])
   })
 
+  it('holds no source maps, and nothing that points to one: the sources are not there', () => {
+    expect(tarList(name).filter((path) => path.endsWith('.map'))).toEqual([])
+    for (const path of tarList(name).filter((entry) => /\.(js|d\.ts)$/.test(entry)))
+      expect(tarEntry(name, path)).not.toContain('sourceMappingURL')
+  })
+
+  it('says in its metadata what it is and where it comes from', () => {
+    const manifest = JSON.parse(tarEntry(name, 'package/package.json'))
+    expect(manifest).toMatchObject({
+      description: expect.stringMatching(/\w/),
+      license: expect.stringMatching(/^(MIT|Apache-2\.0)$/),
+      homepage: `https://github.com/tandem-gpu/tandem/tree/main/packages/${name}#readme`,
+      bugs: 'https://github.com/tandem-gpu/tandem/issues',
+      repository: {
+        type: 'git',
+        url: 'git+https://github.com/tandem-gpu/tandem.git',
+        directory: `packages/${name}`,
+      },
+    })
+    expect(manifest.keywords.length).toBeGreaterThanOrEqual(3)
+    expect(manifest.files).toContain('CHANGELOG.md')
+    expect(tarList(name)).toContain('package/README.md')
+  })
+
   it('satisfies publint', async () => {
     const bytes = await readFile(tarballOf.get(name)!)
     const { messages } = await publint({ pack: { tarball: bytes.buffer as ArrayBuffer }, strict: true })

@@ -1,5 +1,3 @@
-import { cuda } from '@tandem-gpu/backend-cuda'
-import { webgpu } from '@tandem-gpu/backend-webgpu'
 import type { Backend } from '@tandem-gpu/core'
 
 export const backendNames = ['auto', 'cuda', 'webgpu'] as const
@@ -7,6 +5,55 @@ export type BackendName = (typeof backendNames)[number]
 
 /** In order of preference; `auto` is every backend there is. The only place that names backends. */
 export function backendsNamed(name: BackendName): Backend[] {
-  const makers = { cuda: () => cuda(), webgpu: () => webgpu() }
+  const makers = {
+    cuda: () =>
+      optionalBackend('cuda', '@tandem-gpu/backend-cuda', async () =>
+        (await import('@tandem-gpu/backend-cuda')).cuda(),
+      ),
+    webgpu: () =>
+      optionalBackend('webgpu', '@tandem-gpu/backend-webgpu', async () =>
+        (await import('@tandem-gpu/backend-webgpu')).webgpu(),
+      ),
+  }
   return name === 'auto' ? [makers.cuda(), makers.webgpu()] : [makers[name]()]
+}
+
+/**
+ * A backend whose package is an optional peer. A package that is not installed is an absence that names it, as a missing driver is.
+ * `topology` is known once `adapters()` has resolved, which is when anybody has adapters to ask about.
+ */
+export function optionalBackend(name: string, packageName: string, load: () => Promise<Backend>): Backend {
+  let backend: Backend | undefined
+  return {
+    name,
+    async adapters() {
+      try {
+        backend ??= await load()
+      } catch (error) {
+        if (!isNotInstalled(error, packageName)) throw error
+        return {
+          adapters: [],
+          absence: {
+            code: 'no-driver',
+            reason: `The package ${packageName} is not installed beside the tandem command.`,
+            remedy: `Run npm install ${packageName}, with --global where @tandem-gpu/cli is installed globally.`,
+          },
+        }
+      }
+      return backend.adapters()
+    },
+    async open(adapters, options) {
+      backend ??= await load()
+      return backend.open(adapters, options)
+    },
+    get topology() {
+      return backend?.topology
+    },
+  }
+}
+
+/** Node's loaders and Yarn's Plug'n'Play name the package that they do not find in the message, under one of two codes. */
+function isNotInstalled(error: unknown, packageName: string): boolean {
+  const { code, message } = error as NodeJS.ErrnoException
+  return (code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND') && message.includes(packageName)
 }

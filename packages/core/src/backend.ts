@@ -16,7 +16,7 @@ export interface Backend {
   /** One runtime over all `adapters`, in order: device ordinal i is `adapters[i]`. An adapter listed twice gives two virtual devices. */
   open(adapters: readonly Adapter[], options?: OpenOptions): Promise<Runtime>
   /** Links between the adapters, where the backend knows them. */
-  readonly topology?: () => Promise<Topology>
+  readonly topology?: (() => Promise<Topology>) | undefined
 }
 
 export interface OpenOptions {

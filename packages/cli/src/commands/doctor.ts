@@ -52,7 +52,14 @@ export function doctorCommand(context: CommandContext): Command {
 
 /** A backend works when a kernel on one of its devices gives the right numbers. */
 async function examine(backend: Backend): Promise<Diagnosis> {
-  const { adapters, absence, notes = [] } = await backend.adapters()
+  const report = await backend.adapters().catch((error: unknown) => failureOf(error))
+  if ('exit' in report) {
+    return {
+      ...{ name: backend.name, works: false, adapters: [], notes: [] },
+      ...{ code: report.code, reason: report.message },
+    }
+  }
+  const { adapters, absence, notes = [] } = report
   const found = {
     name: backend.name,
     adapters: adapters.map(({ name, software }) => ({ name, software })),

@@ -1,0 +1,56 @@
+import type { Backend } from '@tandem-gpu/core'
+import { expect, it } from 'vitest'
+import { backendsNamed, optionalBackend } from './backends.ts'
+
+const topology = async () => ({ adapters: [], links: [] })
+const present: Backend = {
+  name: 'present',
+  adapters: async () => ({ adapters: [], absence: { code: 'no-driver', reason: 'There is no driver.' } }),
+  open: () => Promise.reject(new Error('not opened here')),
+  topology,
+}
+
+it('names the package to install where a backend is not installed', async () => {
+  const missing = Object.assign(
+    new Error("Cannot find package '@tandem-gpu/backend-x' imported from /app/cli.js"),
+    {
+      code: 'ERR_MODULE_NOT_FOUND',
+    },
+  )
+  const backend = optionalBackend('x', '@tandem-gpu/backend-x', () => Promise.reject(missing))
+  expect(await backend.adapters()).toEqual({
+    adapters: [],
+    absence: {
+      code: 'no-driver',
+      reason: 'The package @tandem-gpu/backend-x is not installed beside the tandem command.',
+      remedy:
+        'Run npm install @tandem-gpu/backend-x, with --global where @tandem-gpu/cli is installed globally.',
+    },
+  })
+})
+
+it('does not take an error inside an installed backend for a missing package', async () => {
+  const broken = Object.assign(new Error("Cannot find package 'left-pad' imported from /app/x.js"), {
+    code: 'ERR_MODULE_NOT_FOUND',
+  })
+  const backend = optionalBackend('x', '@tandem-gpu/backend-x', () => Promise.reject(broken))
+  await expect(backend.adapters()).rejects.toBe(broken)
+})
+
+it('is the installed backend, loaded once, with its topology', async () => {
+  let loads = 0
+  const backend = optionalBackend('present', '@tandem-gpu/present', async () => {
+    loads += 1
+    return present
+  })
+  expect(loads).toBe(0)
+  expect((await backend.adapters()).absence?.reason).toBe('There is no driver.')
+  await backend.adapters()
+  expect(loads).toBe(1)
+  expect(backend.topology).toBe(topology)
+})
+
+it('knows the backends by name', () => {
+  expect(backendsNamed('auto').map(({ name }) => name)).toEqual(['cuda', 'webgpu'])
+  expect(backendsNamed('webgpu').map(({ name }) => name)).toEqual(['webgpu'])
+})
