@@ -6,6 +6,8 @@ export interface Visitor {
   expression?(expression: Expression): boolean | undefined
   /** `use` says what happens to the place: its value is loaded, it is stored to, both, or its address is taken. */
   place?(place: Place, use: PlaceUse): boolean | undefined
+  /** Called after what is inside a statement or an expression, unless that was skipped. */
+  leave?(node: Statement | Expression): void
 }
 
 /** What is done with a whole place; the bases of the place itself are visited with the same use. */
@@ -48,6 +50,11 @@ function isStatement(node: Statement | Expression): node is Statement {
 /** Visits a statement and what is inside it. */
 export function walkStatement(statement: Statement, visitor: Visitor): void {
   if (visitor.statement?.(statement) === false) return
+  walkInsideStatement(statement, visitor)
+  visitor.leave?.(statement)
+}
+
+function walkInsideStatement(statement: Statement, visitor: Visitor): void {
   const inside = (s: Statement | undefined) => s && walkStatement(s, visitor)
   const value = (e: Expression | undefined) => e && walkExpression(e, visitor)
   switch (statement.kind) {
@@ -111,6 +118,11 @@ export function walkStatement(statement: Statement, visitor: Visitor): void {
 /** Visits an expression and what is inside it. */
 export function walkExpression(expression: Expression, visitor: Visitor): void {
   if (visitor.expression?.(expression) === false) return
+  walkInsideExpression(expression, visitor)
+  visitor.leave?.(expression)
+}
+
+function walkInsideExpression(expression: Expression, visitor: Visitor): void {
   switch (expression.kind) {
     case 'literal':
     case 'zero':

@@ -112,6 +112,15 @@ describe('bounds checks', () => {
     expect(text).toContain('if (k_ < out_length) out_[k_] = tile_[min(i_ + 33u, 63u)]')
   })
 
+  it('stay where the counter of a loop may wrap around', () => {
+    const text = body(
+      kernel(
+        'var sum = 0u; for (var k = 5; k < i32(n); k += 1073741824) { sum += tile[min(k, 7)]; } out[i] = sum;',
+      ),
+    )
+    expect(text).toContain('tile_[min((unsigned)(min(k_, 7)), 63u)]')
+  })
+
   it('are absent with bounds: unchecked', () => {
     const text = body(kernel('tile[n] = 1u; workgroupBarrier(); out[n] = a[n] + tile[n + 1u];'), 'unchecked')
     expect(text).not.toMatch(/min\(|_length/)

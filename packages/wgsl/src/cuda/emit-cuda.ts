@@ -1,13 +1,13 @@
+import { Assignments } from '../analysis/assignments.ts'
+import { findEffects } from '../analysis/effects.ts'
+import { LoopCounters } from '../analysis/loop-counter.ts'
+import { findRanges } from '../analysis/ranges.ts'
+import { findConvergence } from '../analysis/uniformity.ts'
+import { findZeroInit } from '../analysis/zero-init.ts'
 import type { Expression, IrModule, ModuleVariable } from '../ir.ts'
 import { alignOf, roundUp } from '../layout.ts'
-import { findAsyncCopies, noAsyncCopies } from '../passes/async-copies.ts'
-import { findEffects } from '../passes/effects.ts'
-import { findLoops } from '../passes/loops.ts'
-import { findRanges } from '../passes/ranges.ts'
-import { findUniformCopies } from '../passes/uniform-copies.ts'
-import { findConvergence } from '../passes/uniformity.ts'
-import { findZeroInit } from '../passes/zero-init.ts'
 import { walk } from '../walk.ts'
+import { findAsyncCopies, noAsyncCopies } from './async-copies.ts'
 import { valueText } from './expression-text.ts'
 import {
   constness,
@@ -30,6 +30,8 @@ import type { CudaKernel, CudaOptions, CudaParameter } from './kernel.ts'
 import { Names } from './names.ts'
 import { fragmentsFor, preludeText } from './prelude/link.ts'
 import { structText, typeText, zeroText } from './type-text.ts'
+import { findUniformCopies } from './uniform-copies.ts'
+import { findUnrolledLoops } from './unrolling.ts'
 
 /** The most workgroup memory that CUDA takes in static declarations. */
 const staticWorkgroupLimitBytes = 48 * 1024
@@ -47,7 +49,9 @@ const inlineLimitStatements = 20_000
 export function emitCuda(module: IrModule, options: CudaOptions): CudaKernel {
   const names = new Names()
   const effects = findEffects(module)
-  const ranges = findRanges(module)
+  const assignments = new Assignments(module)
+  const ranges = findRanges(module, assignments)
+  const counters = new LoopCounters(assignments, ranges.interval)
   const workgroup = module.variables.filter((v) => v.space === 'workgroup')
   const layout = workgroupLayout(workgroup)
   const isDynamic = layout.byteLength > staticWorkgroupLimitBytes
@@ -57,12 +61,14 @@ export function emitCuda(module: IrModule, options: CudaOptions): CudaKernel {
     names,
     effects,
     ranges,
-    loops: findLoops(module, ranges),
+    counters,
+    unrolledLoops: findUnrolledLoops(module, (loop) => counters.exactTrips(loop)),
     convergence: findConvergence(module),
-    zeroInit: findZeroInit(module, ranges),
+    zeroInit: findZeroInit(module, ranges, counters),
     uniformCopies: findUniformCopies(module),
     // In trap mode every access has a condition.
-    asyncCopies: options.bounds === 'trap' ? noAsyncCopies : findAsyncCopies(module, ranges, effects),
+    asyncCopies:
+      options.bounds === 'trap' ? noAsyncCopies : findAsyncCopies(module, ranges, counters, effects),
     marks: new Set(),
     needs: new Map(),
     dynamicOffsets: isDynamic ? layout.offsets : undefined,

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { compileReference } from '../reference/index.ts'
 import { compareBuffers, randomKernel } from '../testing/index.ts'
 import { buildCpuProgram, type CpuResult } from './testing/cpu-program.ts'
 import { openDawnDevice } from './testing/dawn-device.ts'
@@ -10,6 +9,7 @@ import {
   type KernelCase,
   kernelCase,
   loadKernelCases,
+  referenceRun,
   translate,
 } from './testing/kernel-cases.ts'
 
@@ -25,16 +25,6 @@ function differences(kernelCase: KernelCase, result: CpuResult, expected: readon
     const difference = compareBuffers(buffer, result.buffers[i]!, expected[i]!, kernelCase.test.tolerance)
     return difference === undefined ? [] : [`${kernelCase.name} ${difference}`]
   })
-}
-
-/** What the reference executor leaves in the buffers. */
-function referenceRun({ inputs, module, test }: KernelCase): Uint8Array[] {
-  const buffers = inputs.map(({ bytes }) => bytes.slice())
-  const bindings = new Map(
-    inputs.map(({ binding }, i) => [`${binding.group}.${binding.binding}`, buffers[i]!]),
-  )
-  compileReference(module).run({ workgroups: test.workgroups, bindings })
-  return buffers
 }
 
 async function runOnCpu(bounds: 'clamp' | 'trap'): Promise<CpuResult[]> {

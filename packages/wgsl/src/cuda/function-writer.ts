@@ -1,10 +1,10 @@
-import type { Expression, IrFunction, IrModule, Location, ModuleVariable, Type } from '../ir.ts'
-import type { AsyncCopies } from '../passes/async-copies.ts'
-import type { Effects } from '../passes/effects.ts'
-import type { Loops } from '../passes/loops.ts'
-import type { Ranges } from '../passes/ranges.ts'
-import type { Convergence } from '../passes/uniformity.ts'
-import type { ZeroInit } from '../passes/zero-init.ts'
+import type { Effects } from '../analysis/effects.ts'
+import type { LoopCounters } from '../analysis/loop-counter.ts'
+import type { Ranges } from '../analysis/ranges.ts'
+import type { Convergence } from '../analysis/uniformity.ts'
+import type { ZeroInit } from '../analysis/zero-init.ts'
+import type { Expression, For, IrFunction, IrModule, Location, ModuleVariable, Type } from '../ir.ts'
+import type { AsyncCopies } from './async-copies.ts'
 import type { CudaBounds } from './kernel.ts'
 import type { Names } from './names.ts'
 import { typeText } from './type-text.ts'
@@ -16,7 +16,8 @@ export interface ModuleContext {
   readonly names: Names
   readonly effects: Effects
   readonly ranges: Ranges
-  readonly loops: Loops
+  readonly counters: LoopCounters
+  readonly unrolledLoops: ReadonlySet<For>
   readonly convergence: Convergence
   readonly zeroInit: ZeroInit
   /** Uniform variables that the kernel copies into registers, with the chunks used. */

@@ -1,20 +1,9 @@
-import type { Block, Expression, For, Loop, Place, While } from '../ir.ts'
+import { hasContinue } from '../analysis/loop-counter.ts'
+import type { Expression, For, Loop, Place, While } from '../ir.ts'
 import { walkExpression, walkStatement } from '../walk.ts'
 import { valueText } from './expression-text.ts'
 import { type FunctionWriter, unwrapped } from './function-writer.ts'
 import { writeBraced, writeStatement, writeStatements } from './statement-text.ts'
-
-/** Does a `continue` of this loop itself stand in the body? */
-function hasContinue(body: Block): boolean {
-  let found = false
-  walkStatement(body, {
-    statement(s) {
-      if (s.kind === 'continue') found = true
-      return s.kind !== 'loop' && s.kind !== 'for' && s.kind !== 'while'
-    },
-  })
-  return found
-}
 
 /** Writes a `loop`. */
 export function writeLoop(writer: FunctionWriter, s: Loop): void {
@@ -22,7 +11,7 @@ export function writeLoop(writer: FunctionWriter, s: Loop): void {
   const label = after && hasContinue(s.body) ? writer.label() : undefined
   writer.line('while (true) {')
   writer.indented(() => {
-    if (!writer.context.loops.isPlain(s)) writer.line('ENDLESS_LOOP')
+    if (!writer.context.counters.endsByItself(s)) writer.line('ENDLESS_LOOP')
     if (label !== undefined) declareAhead(writer, s)
     writer.loopScopes.push({ label })
     if (label === undefined) writeStatements(writer, s.body)
@@ -63,10 +52,10 @@ function declareAhead(writer: FunctionWriter, s: Loop): void {
 export function writeFor(writer: FunctionWriter, s: For): void {
   const head = nativeHead(writer, s)
   if (head !== undefined) {
-    writer.line(`${writer.context.loops.unroll(s) ? '_Pragma("unroll") ' : ''}for (${head}) {`)
+    writer.line(`${writer.context.unrolledLoops.has(s) ? '_Pragma("unroll") ' : ''}for (${head}) {`)
     writer.loopScopes.push({ label: undefined })
     writer.indented(() => {
-      if (!writer.context.loops.isPlain(s)) writer.line('ENDLESS_LOOP')
+      if (!writer.context.counters.endsByItself(s)) writer.line('ENDLESS_LOOP')
       writeStatements(writer, s.body)
     })
     writer.loopScopes.pop()
@@ -79,7 +68,7 @@ export function writeFor(writer: FunctionWriter, s: For): void {
     const label = s.update !== undefined && hasContinue(s.body) ? writer.label() : undefined
     writer.line('while (true) {')
     writer.indented(() => {
-      if (!writer.context.loops.isPlain(s)) writer.line('ENDLESS_LOOP')
+      if (!writer.context.counters.endsByItself(s)) writer.line('ENDLESS_LOOP')
       writer.at(s.loc)
       if (s.condition !== undefined)
         writer.line(`if (!(${unwrapped(valueText(writer, s.condition))})) break;`)
@@ -117,7 +106,7 @@ function nativeHead(writer: FunctionWriter, s: For): string | undefined {
 /** Writes a `while`. */
 export function writeWhile(writer: FunctionWriter, s: While): void {
   const { result, lines } = writer.capture(() => unwrapped(valueText(writer, s.condition)))
-  const guard = writer.context.loops.isPlain(s) ? undefined : 'ENDLESS_LOOP'
+  const guard = writer.context.counters.endsByItself(s) ? undefined : 'ENDLESS_LOOP'
   writer.loopScopes.push({ label: undefined })
   if (lines.length === 0) {
     writer.line(`while (${result}) {`)

@@ -1,6 +1,7 @@
 import { f16OfBits } from '../frontend/bits.ts'
 import { halfBits, roundToHalf } from './half.ts'
 import type { Value } from './memory.ts'
+import { floatValue, nanBits } from './nan.ts'
 
 /*
  * Arithmetic of WGSL on JavaScript numbers. f32 operations round once to single precision after a double operation,
@@ -72,9 +73,9 @@ export function binaryFunction(operator: string, kind: string): (a: never, b: ne
     case '>>':
       return kind === 'u32' ? f((a, b) => a >>> (b & 31)) : f((a, b) => a >> (b & 31))
     case '==':
-      return f((a, b) => a === b)
+      return f((a, b) => +a === +b)
     case '!=':
-      return f((a, b) => a !== b)
+      return f((a, b) => +a !== +b)
     case '<':
       return f((a, b) => a < b)
     case '<=':
@@ -120,14 +121,17 @@ export function convertScalar(value: Scalar, from: string, to: string): Scalar {
 /** The bytes of a scalar or vector, reinterpreted as `toSize` components (1: a scalar) of kind `to`. */
 export function bitcastValue(value: Value, from: string, to: string, toSize: number): Value {
   for (const [i, x] of (Array.isArray(value) ? value : [value]).entries()) {
-    if (from === 'f32') bits.setFloat32(i * 4, x as number, true)
-    else if (from === 'f16') bits.setUint16(i * 2, halfBits(x as number), true)
+    const nan = nanBits(x)
+    if (from === 'f16') bits.setUint16(i * 2, nan ?? halfBits(x as number), true)
+    else if (from === 'f32' && nan === undefined) bits.setFloat32(i * 4, x as number, true)
+    else if (nan !== undefined) bits.setUint32(i * 4, nan, true)
     else bits.setUint32(i * 4, x as number, true)
   }
   const read = (i: number) => {
-    if (to === 'f32') return bits.getFloat32(i * 4, true)
+    if (to === 'f32') return floatValue(bits.getFloat32(i * 4, true), () => bits.getUint32(i * 4, true))
     if (to === 'i32') return bits.getInt32(i * 4, true)
-    if (to === 'f16') return f16OfBits(bits.getUint16(i * 2, true))
+    if (to === 'f16')
+      return floatValue(f16OfBits(bits.getUint16(i * 2, true)), () => bits.getUint16(i * 2, true))
     return bits.getUint32(i * 4, true)
   }
   return toSize === 1 ? read(0) : Array.from({ length: toSize }, (_, i) => read(i))

@@ -2,6 +2,7 @@ import type {
   BuiltinCall,
   CompoundAssign,
   Expression,
+  IndexPlace,
   IrFunction,
   IrModule,
   Place,
@@ -11,6 +12,7 @@ import type {
 } from '../ir.ts'
 import { leastViewSize } from '../layout.ts'
 import { rootOf, viewOf, walk } from '../walk.ts'
+import { type Instrumentation, plain } from './instrumentation.ts'
 import { binaryText, inlineScalar, isComposite, scalarOf, unaryText } from './operator-text.ts'
 import { boundMemory, byteLength, viewLength, viewPlace } from './views.ts'
 
@@ -31,17 +33,20 @@ const barriers = new Set(['workgroupBarrier', 'storageBarrier', 'textureBarrier'
  * Emits JavaScript for `module`. Every local of a function is hoisted to its top (WGSL has no recursion), functions that
  * reach a barrier are generators that yield at it, and all memory but bindings is nested JavaScript arrays.
  */
-export function emitModule(module: IrModule): EmittedModule {
+export function emitModule(module: IrModule, instrumentation: Instrumentation = plain): EmittedModule {
   const types: Type[] = []
   const generators = functionsWithBarriers(module)
   const constants = module.constants.map(
-    (constant) => `const c${constant.id} = ${new FunctionEmitter(types, generators).value(constant.value)};`,
+    (constant) =>
+      `const c${constant.id} = ${new FunctionEmitter(types, generators, plain).value(constant.value)};`,
   )
-  const functions = module.functions.map((f) => new FunctionEmitter(types, generators).function(f))
+  const functions = module.functions.map((f) =>
+    new FunctionEmitter(types, generators, instrumentation).function(f),
+  )
   const privates = module.variables
     .filter((v) => v.space === 'private')
     .map((v) => {
-      const emitter = new FunctionEmitter(types, generators)
+      const emitter = new FunctionEmitter(types, generators, plain)
       return `[${v.id}, () => ${emitter.initialValue(v.initial, v.type)}]`
     })
   return {
@@ -72,6 +77,7 @@ function functionsWithBarriers(module: IrModule): ReadonlySet<IrFunction> {
 class FunctionEmitter {
   readonly #types: Type[]
   readonly #generators: ReadonlySet<IrFunction>
+  readonly #instrumentation: Instrumentation
   readonly #locals = new Set<string>()
   /** The variables that hold the lengths of views. */
   readonly #viewLengths = new Map<ViewPlace, string>()
@@ -80,9 +86,10 @@ class FunctionEmitter {
   #breakLabels: string[] = []
   #continueLabels: string[] = []
 
-  constructor(types: Type[], generators: ReadonlySet<IrFunction>) {
+  constructor(types: Type[], generators: ReadonlySet<IrFunction>, instrumentation: Instrumentation) {
     this.#types = types
     this.#generators = generators
+    this.#instrumentation = instrumentation
   }
 
   function(f: IrFunction): string {
@@ -121,6 +128,10 @@ class FunctionEmitter {
   // -------------------------------------------------------------------------------------------------- statements
 
   #statement(s: Statement): string {
+    return (s.kind === 'block' ? '' : this.#instrumentation.reached(s)) + this.#statementText(s)
+  }
+
+  #statementText(s: Statement): string {
     switch (s.kind) {
       case 'block':
         return `{\n${s.statements.map((inner) => this.#statement(inner)).join('\n')}\n}`
@@ -130,12 +141,16 @@ class FunctionEmitter {
         return `${this.#local(s.variable.id)} = ${this.initialValue(s.initial, s.variable.type)};`
       case 'assign': {
         const place = this.#place(s.target)
-        return `${place.prepare}${place.store(this.value(s.value))};`
+        if (!mayReplaceMemory(s.value)) return `${place.prepare}${place.store(this.value(s.value))};`
+        const value = this.#temporary()
+        return `${place.prepare}${value} = ${this.value(s.value)}; ${place.store(value)};`
       }
       case 'compound-assign': {
         const place = this.#place(s.target)
-        const result = binaryText(s.operator, place.load, this.value(s.value), s.target.type, s.value.type!)
-        return `${place.prepare}${place.store(result)};`
+        const [old, value] = [this.#temporary(), this.#temporary()]
+        const result = binaryText(s.operator, old, value, s.target.type, s.value.type!)
+        const observed = this.#instrumentation.operation(s, old, value)
+        return `${place.prepare}${old} = ${place.load}; ${value} = ${this.value(s.value)}; ${observed}${place.store(result)};`
       }
       case 'swizzle-assign':
         return this.#swizzleAssign(s.target, s.components, s.operator, s.value)
@@ -166,13 +181,16 @@ class FunctionEmitter {
         )
       case 'for': {
         const initial = s.initial === undefined ? '' : this.#statement(s.initial)
-        const test = s.condition === undefined ? '' : `if (!(${this.value(s.condition)})) break;\n`
+        const count = this.#instrumentation.observes ? this.#temporary() : ''
+        const counted = this.#instrumentation.repetitions(s, count)
+        const test =
+          s.condition === undefined ? '' : `if (!(${this.value(s.condition)})) { ${counted.leave}break; }\n`
         const loop = this.#loop(
-          test,
+          `${test}${counted.repeat}`,
           () => this.#statement(s.body),
           () => (s.update === undefined ? '' : this.#statement(s.update)),
         )
-        return `${initial}\n${loop}`
+        return `${initial}\n${counted.enter}${loop}`
       }
       case 'while':
         return this.#loop(
@@ -274,7 +292,7 @@ class FunctionEmitter {
         throw new TypeError('a view lies in memory of bytes')
       case 'index-place': {
         const base = this.#path(place.base, prepare)
-        return `${base}[${this.#clampedIndex(place.index, String(lengthOf(place.base.type)), prepare)}]`
+        return `${base}[${this.#clampedIndex(place, String(lengthOf(place.base.type)), prepare)}]`
       }
     }
   }
@@ -299,7 +317,7 @@ class FunctionEmitter {
             : type.kind === 'array' && type.length === undefined
               ? `Math.floor((${memory}.byteLength - (${base})) / ${stride})`
               : String(lengthOf(type))
-        return `${base} + ${stride} * ${this.#clampedIndex(place.index, length, prepare)}`
+        return `${base} + ${stride} * ${this.#clampedIndex(place, length, prepare)}`
       }
       case 'view-place':
         return this.#view(place, memory, prepare)
@@ -323,10 +341,11 @@ class FunctionEmitter {
     return offset
   }
 
-  #clampedIndex(index: Expression, length: string, prepare: string[]): string {
+  #clampedIndex(access: IndexPlace, length: string, prepare: string[]): string {
+    const { index } = access
     if (index.kind === 'literal' && /^\d+$/.test(length)) return String(index.value)
     const temporary = this.#temporary()
-    prepare.push(`${temporary} = R.clampIndex(${this.value(index)}, ${length}); `)
+    prepare.push(`${temporary} = ${this.#instrumentation.clamped(access, this.value(index), length)}; `)
     return temporary
   }
 
@@ -334,6 +353,10 @@ class FunctionEmitter {
 
   /** JavaScript of an expression's value; composites share nothing with memory. */
   value(e: Expression): string {
+    return this.#instrumentation.value(e, this.#valueText(e))
+  }
+
+  #valueText(e: Expression): string {
     switch (e.kind) {
       case 'literal':
         return Object.is(e.value, -0) ? '-0' : String(e.value)
@@ -357,7 +380,7 @@ class FunctionEmitter {
         return `R.clone(c${e.constant.id})`
       case 'load': {
         const place = this.#place(e.place)
-        return place.prepare === '' ? place.load : `(${place.prepare.replaceAll('; ', ', ')}${place.load})`
+        return place.prepare === '' ? place.load : `(${comma(place.prepare)}${place.load})`
       }
       case 'address-of':
         return this.#addressOf(e.place)
@@ -365,7 +388,7 @@ class FunctionEmitter {
         return this.#copyPart(`${this.#borrow(e.base)}[${e.member.index}]`, e.type)
       case 'index':
         return this.#copyPart(
-          `${this.#borrow(e.base)}[R.clampIndex(${this.value(e.index)}, ${lengthOf(e.base.type!)})]`,
+          `${mayReplaceMemory(e.index) ? this.value(e.base) : this.#borrow(e.base)}[${this.#instrumentation.clamped(e, this.value(e.index), String(lengthOf(e.base.type!)))}]`,
           e.type,
         )
       case 'swizzle':
@@ -374,8 +397,14 @@ class FunctionEmitter {
           : `R.pick(${this.#borrow(e.base)}, [${e.components.join(', ')}])`
       case 'unary':
         return unaryText(e.operator, this.value(e.value), e.type)
-      case 'binary':
-        return binaryText(e.operator, this.value(e.left), this.value(e.right), e.left.type!, e.right.type!)
+      case 'binary': {
+        if (!this.#instrumentation.observes)
+          return binaryText(e.operator, this.value(e.left), this.value(e.right), e.left.type!, e.right.type!)
+        const [left, right] = [this.#temporary(), this.#temporary()]
+        const observed = comma(this.#instrumentation.operation(e, left, right))
+        const result = binaryText(e.operator, left, right, e.left.type!, e.right.type!)
+        return `(${left} = ${this.value(e.left)}, ${right} = ${this.value(e.right)}, ${observed}${result})`
+      }
       case 'logical':
         return `(${this.value(e.left)} ${e.operator} ${this.value(e.right)})`
       case 'call': {
@@ -393,7 +422,7 @@ class FunctionEmitter {
     if (e.kind === 'constant') return `c${e.constant.id}`
     if (e.kind === 'load') {
       const place = this.#place(e.place)
-      return place.prepare === '' ? place.raw : `(${place.prepare.replaceAll('; ', ', ')}${place.raw})`
+      return place.prepare === '' ? place.raw : `(${comma(place.prepare)}${place.raw})`
     }
     return this.value(e)
   }
@@ -406,7 +435,7 @@ class FunctionEmitter {
     if (place.kind === 'deref') return `v${place.pointer.id}`
     const { prepare, raw, store } = this.#place(place)
     const pointer = `{ get: () => ${raw}, set: (x) => { ${store('x')} } }`
-    return prepare === '' ? pointer : `(${prepare.replaceAll('; ', ', ')}${pointer})`
+    return prepare === '' ? pointer : `(${comma(prepare)}${pointer})`
   }
 
   #construct(args: readonly Expression[], type: Type): string {
@@ -457,7 +486,7 @@ class FunctionEmitter {
     const prepare: string[] = []
     this.#byteOffset(view, memory, prepare)
     const length = this.#viewLengths.get(view)!
-    return `(${prepare.join('').replaceAll('; ', ', ')}${length})`
+    return `(${comma(prepare.join(''))}${length})`
   }
 
   #atomic(e: BuiltinCall): string {
@@ -495,6 +524,18 @@ class FunctionEmitter {
           : inlineScalar(operator, kind, old, value)!
     return `(${prepare}${value} = ${operand}, ${old} = ${place.load}, ${place.store(next)}, ${old})`
   }
+}
+
+/** May evaluating the expression give a variable another JavaScript array than it has? */
+function mayReplaceMemory(e: Expression): boolean {
+  let found = false
+  walk(e, {
+    expression(x) {
+      if (x.kind === 'call' || (x.kind === 'builtin-call' && x.name === 'workgroupUniformLoad')) found = true
+      return !found
+    },
+  })
+  return found
 }
 
 function comma(prepare: string): string {

@@ -4,7 +4,7 @@ const scratch = new DataView(new ArrayBuffer(4))
 
 /** The 16 bits of the half nearest to `value` (ties to even; overflow to infinity). */
 export function halfBits(value: number): number {
-  if (Number.isNaN(value)) return 0x7e00
+  if (Number.isNaN(Number(value))) return 0x7e00
   const sign = value < 0 || Object.is(value, -0) ? 0x8000 : 0
   const magnitude = Math.abs(value)
   if (magnitude >= 65520) return sign | 0x7c00

@@ -1,4 +1,4 @@
-import type { IrModule } from '../ir.ts'
+import type { Expression, Index, IndexPlace, IrModule } from '../ir.ts'
 import {
   binaryFunction,
   bitcastValue,
@@ -9,8 +9,10 @@ import {
   wholeFunction,
 } from './arithmetic.ts'
 import { emitModule } from './emit.ts'
+import { type ExecutionObserver, Instrumentation } from './instrumentation.ts'
 import { type AccessObserver, BoundMemory, cloneValue, type Value, zeroValue } from './memory.ts'
 
+export type { ExecutionObserver } from './instrumentation.ts'
 export type { AccessObserver } from './memory.ts'
 
 export interface ReferenceDispatch {
@@ -30,8 +32,13 @@ export interface ReferenceKernel {
  * Compiles an entry point to JavaScript: the executable meaning of the IR, for tests and for machines with no GPU at all.
  * Out-of-bounds indices are clamped, workgroup memory is zeroed. Subgroup built-ins throw a TypeError at compilation.
  */
-export function compileReference(module: IrModule): ReferenceKernel {
-  const emitted = emitModule(module)
+export function compileReference(
+  module: IrModule,
+  options: { readonly observer?: ExecutionObserver } = {},
+): ReferenceKernel {
+  const { observer } = options
+  const instrumentation = new Instrumentation(observer !== undefined)
+  const emitted = emitModule(module, instrumentation)
   const runtime = {
     zero: zeroValue,
     clone: cloneValue,
@@ -56,13 +63,24 @@ export function compileReference(module: IrModule): ReferenceKernel {
     pick: (vector: Value[], components: number[]) => components.map((c) => vector[c]),
     columns: (values: Value[], rows: number) =>
       Array.from({ length: values.length / rows }, (_, c) => values.slice(c * rows, (c + 1) * rows)),
-    // As in Dawn, an index counts as unsigned: a negative one is the last element's.
-    clampIndex: (index: number, length: number) =>
-      index < 0 || index >= length ? Math.max(length - 1, 0) : index,
+    clampIndex,
   }
-  const instantiate = new Function('R', 'T', 'm', `'use strict';\n${emitted.body}`) as (
+  const observed = observer && {
+    ...{ reached: observer.reached, operated: observer.operated, left: observer.left },
+    value(e: Expression, value: number) {
+      observer.value(e, value)
+      return value
+    },
+    clamped(access: IndexPlace | Index, index: number, length: number) {
+      observer.indexed(access, index, length)
+      return clampIndex(index, length)
+    },
+  }
+  const instantiate = new Function('R', 'T', 'O', 'N', 'm', `'use strict';\n${emitted.body}`) as (
     r: typeof runtime,
     t: typeof emitted.types,
+    o: typeof observed,
+    n: readonly object[],
     m: readonly BoundMemory[],
   ) => Instance
   const bound = module.variables.filter((v) => v.binding !== undefined)
@@ -77,7 +95,7 @@ export function compileReference(module: IrModule): ReferenceKernel {
         if (bytes === undefined) throw new TypeError(`nothing is bound at ${key} (${variable.name})`)
         memory[variable.id] = new BoundMemory(key, bytes, onAccess)
       }
-      const instance = instantiate(runtime, emitted.types, memory)
+      const instance = instantiate(runtime, emitted.types, observed, instrumentation.nodes, memory)
       for (let z = 0; z < workgroups[2]; z++)
         for (let y = 0; y < workgroups[1]; y++)
           for (let x = 0; x < workgroups[0]; x++) {
@@ -91,6 +109,11 @@ export function compileReference(module: IrModule): ReferenceKernel {
           }
     },
   }
+}
+
+/** As in Dawn, an index counts as unsigned: a negative one is the last element's. */
+function clampIndex(index: number, length: number): number {
+  return index < 0 || index >= length ? Math.max(length - 1, 0) : index
 }
 
 /** What the emitted JavaScript gives. */

@@ -1,6 +1,7 @@
 import { f16OfBits } from '../frontend/bits.ts'
 import type { Type } from '../ir.ts'
 import { halfBits } from './half.ts'
+import { floatValue, nanBits } from './nan.ts'
 
 /** A WGSL value in JavaScript: numbers and booleans; vectors, arrays, structures and matrices (of columns) as arrays. */
 export type Value = number | boolean | Value[]
@@ -72,11 +73,11 @@ export class BoundMemory {
     if (byteOffset + (scalar === 'f16' ? 2 : 4) > this.byteLength) return scalar === 'bool' ? false : 0
     switch (scalar) {
       case 'f32':
-        return view.getFloat32(byteOffset, true)
+        return floatValue(view.getFloat32(byteOffset, true), () => view.getUint32(byteOffset, true))
       case 'i32':
         return view.getInt32(byteOffset, true)
       case 'f16':
-        return f16OfBits(view.getUint16(byteOffset, true))
+        return floatValue(f16OfBits(view.getUint16(byteOffset, true)), () => view.getUint16(byteOffset, true))
       default:
         return view.getUint32(byteOffset, true)
     }
@@ -86,15 +87,17 @@ export class BoundMemory {
     this.#observe?.(this.#key, byteOffset, scalar === 'f16' ? 2 : 4, 'write')
     const view = this.#view
     if (byteOffset + (scalar === 'f16' ? 2 : 4) > this.byteLength) return
+    const nan = nanBits(value)
     switch (scalar) {
       case 'f32':
-        view.setFloat32(byteOffset, value, true)
+        if (nan === undefined) view.setFloat32(byteOffset, value, true)
+        else view.setUint32(byteOffset, nan, true)
         return
       case 'i32':
         view.setInt32(byteOffset, value, true)
         return
       case 'f16':
-        view.setUint16(byteOffset, halfBits(value), true)
+        view.setUint16(byteOffset, nan ?? halfBits(value), true)
         return
       default:
         view.setUint32(byteOffset, value, true)

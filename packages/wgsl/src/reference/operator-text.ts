@@ -52,10 +52,11 @@ export function binaryText(
 export function inlineScalar(operator: string, kind: ScalarKind, a: string, b: string): string | undefined {
   if (kind === 'bool' || kind === 'f16') return undefined
   switch (operator) {
+    // A NaN may be an object, which equals itself.
     case '==':
-      return `(${a} === ${b})`
+      return kind === 'f32' ? `(+${a} === +${b})` : `(${a} === ${b})`
     case '!=':
-      return `(${a} !== ${b})`
+      return kind === 'f32' ? `(+${a} !== +${b})` : `(${a} !== ${b})`
     case '<':
     case '<=':
     case '>':

@@ -83,6 +83,17 @@ describe('the reference executor', () => {
       out[i] = sum * 10 + n;`
     expect(evaluate(body, 'i32')[0]).toBe((1 + 10 + 10 + 1 + 1 + 25) * 10 + 0)
   })
+  it('stores into a variable that the value replaces', () => {
+    const declarations = `var<private> p: array<i32, 2>;
+      fn replace() -> i32 { p = array(7, 8); return 1; }`
+    expect(evaluate('p[0] = replace(); out[i] = p[0] * 10 + p[1];', 'i32', declarations)[0]).toBe(18)
+    expect(evaluate('p[1] += replace(); out[i] = p[0] * 10 + p[1];', 'i32', declarations)[0]).toBe(71)
+  })
+  it('keeps the bits of a NaN', () => {
+    const body = 'let nan = bitcast<f32>(in_i[0] ^ 0x7fc12345); out[i] = bitcast<i32>(nan) + i32(nan == nan);'
+    expect(evaluate(body, 'i32')[0]).toBe(0x7fc12345)
+    expect(evaluate('out[i] = bitcast<f32>(in_i[0] ^ 0x7fc12345);', 'f32')[0]).toBeNaN()
+  })
   it('shares workgroup memory across barriers and gives each invocation its own privates', () => {
     const declarations = 'var<workgroup> shared_values: array<i32, 8>; var<private> mine: i32 = 3;'
     const body = `mine += i32(i); shared_values[i] = mine; workgroupBarrier(); out[i] = shared_values[7u - i];`

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { lower, parseWgsl } from '../../frontend/lower.ts'
 import type { IrModule } from '../../ir.ts'
+import { compileReference, type ExecutionObserver } from '../../reference/index.ts'
 import { type Binding, type Reflection, reflect } from '../../reflect.ts'
 import { fillBuffer, type KernelBuffer, type KernelTest, parseKernelTest } from '../../testing/index.ts'
 import { emitCuda } from '../emit-cuda.ts'
@@ -63,6 +64,19 @@ export function kernelCase(name: string, source: string): KernelCase {
 /** The translation of a case, without `#line`. */
 export function translate(kernelCase: KernelCase, bounds: CudaBounds): CudaKernel {
   return emitCuda(kernelCase.module, { bounds, lineDirectives: false })
+}
+
+/** What the reference executor leaves in the buffers. */
+export function referenceRun(
+  { inputs, module, test }: KernelCase,
+  observer?: ExecutionObserver,
+): Uint8Array[] {
+  const buffers = inputs.map(({ bytes }) => bytes.slice())
+  const bindings = new Map(
+    inputs.map(({ binding }, i) => [`${binding.group}.${binding.binding}`, buffers[i]!]),
+  )
+  compileReference(module, observer && { observer }).run({ workgroups: test.workgroups, bindings })
+  return buffers
 }
 
 /** The words of the trap record. */

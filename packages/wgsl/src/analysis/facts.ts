@@ -1,7 +1,6 @@
-import type { Expression, LocalVariable, Place, Statement } from '../ir.ts'
+import type { Expression, LocalVariable, Place } from '../ir.ts'
 import { rootOf, viewOf } from '../walk.ts'
 import type { Interval } from './interval.ts'
-import { isAssigned } from './loops.ts'
 
 /** A name for the value of an expression: equal keys are equal values as long as none of `variables` is assigned. */
 export interface Key {
@@ -15,9 +14,6 @@ export type Fact =
   /** `key` is less than `than`. */
   | { readonly kind: 'less'; readonly key: Key; readonly than: Key }
 
-/** Code in which a fact is to last, with the condition that tells it: a call in there may change what was compared. */
-export type Region = readonly (Statement | Expression | undefined)[]
-
 /** The facts that hold at a place in the program. */
 export class Facts {
   readonly #ranges: ReadonlyMap<string, Interval>
@@ -28,11 +24,11 @@ export class Facts {
     this.#less = less
   }
 
-  /** These facts and those of `added` whose variables the parts of `region` leave alone. */
-  with(added: readonly Fact[], region: Region): Facts {
+  /** These facts and those of `added` about variables that do not change where the facts are to hold. */
+  with(added: readonly Fact[], changes: (variable: LocalVariable) => boolean): Facts {
     const lasting = added.filter((f) => {
       const variables = f.kind === 'less' ? [...f.key.variables, ...f.than.variables] : f.key.variables
-      return variables.every((v) => !region.some((s) => s !== undefined && isAssigned(s, v)))
+      return !variables.some(changes)
     })
     if (lasting.length === 0) return this
     const ranges = new Map(this.#ranges)

@@ -1,10 +1,13 @@
-import type { BinaryOperator, ScalarKind } from '../ir.ts'
+import type { BinaryOperator, Expression, ScalarKind } from '../ir.ts'
 
 /** The integers from `low` to `high`, both included. */
 export interface Interval {
   readonly low: number
   readonly high: number
 }
+
+/** The values that an expression can have, as far as they are known. */
+export type IntervalOf = (e: Expression) => Interval | undefined
 
 const wholeU32: Interval = Object.freeze({ low: 0, high: 4294967295 })
 const wholeI32: Interval = Object.freeze({ low: -2147483648, high: 2147483647 })

@@ -1,7 +1,7 @@
 import type { Assign, Expression, For, If, IrModule, ModuleVariable, Place, Statement, Type } from '../ir.ts'
 import { operandsOf, rootOf, type Visitor, walk, walkExpression, walkStatement } from '../walk.ts'
 import { type Affine, AffineForms, type Digit } from './affine.ts'
-import { counterOf, tripCount } from './loops.ts'
+import type { LoopCounters } from './loop-counter.ts'
 import type { Ranges } from './ranges.ts'
 
 /** What must be done so that workgroup memory reads as zero before it is written. */
@@ -21,12 +21,12 @@ export interface ZeroInit {
  *   of constant loops do, each element exactly once. A condition around it then gets an `else` that stores zero, unless
  *   the list is a loop's: there the element may hold what an earlier turn stored.
  */
-export function findZeroInit(module: IrModule, ranges: Ranges): ZeroInit {
+export function findZeroInit(module: IrModule, ranges: Ranges, counters: LoopCounters): ZeroInit {
   const zeroed = new Set<ModuleVariable>()
   const otherwise = new Map<If, Place[]>()
   for (const v of module.variables) {
     if (v.space !== 'workgroup') continue
-    const cover = findCover(module, v, ranges)
+    const cover = findCover(module, v, counters)
     if (cover === undefined || !readsAreCovered(module, v, cover.box, ranges)) {
       zeroed.add(v)
       continue
@@ -45,15 +45,15 @@ interface Cover {
   readonly condition: If | undefined
 }
 
-function findCover(module: IrModule, v: ModuleVariable, ranges: Ranges): Cover | undefined {
+function findCover(module: IrModule, v: ModuleVariable, counters: LoopCounters): Cover | undefined {
   if (extents(v.type) === undefined) return undefined
   const { list, repeats } = innermostList(module, v)
   const from = list.findIndex((s) => accesses(module, s, v))
-  const to = list.findIndex((s, i) => i > from && (isBarrier(s) || beginsWithBarrier(s, ranges)))
+  const to = list.findIndex((s, i) => i > from && (isBarrier(s) || beginsWithBarrier(s, counters)))
   if (from < 0 || to < 0) return undefined
   const first = list.slice(from, to)
   if (first.some((s) => reads(module, s, v) || containsBarrier(module, s))) return undefined
-  const forms = new AffineForms(module, ranges)
+  const forms = new AffineForms(module, counters)
   const covers: Cover[] = []
   let stores = 0
   const visit = (
@@ -71,7 +71,7 @@ function findCover(module: IrModule, v: ModuleVariable, ranges: Ranges): Cover |
       case 'assign': {
         if (!isRootedAt(s.target, v)) return
         stores++
-        const cover = coverOf(forms, s, loops, opaque, limits, module, v)
+        const cover = coverOf(forms, s, loops, opaque, limits, counters, module, v)
         if (cover !== undefined) covers.push(cover)
         return
       }
@@ -141,6 +141,7 @@ function coverOf(
   loops: readonly For[],
   opaque: If | undefined,
   limits: ReadonlyMap<string, number>,
+  counters: LoopCounters,
   module: IrModule,
   v: ModuleVariable,
 ): Cover | undefined {
@@ -154,8 +155,7 @@ function coverOf(
   const lengths = extents(v.type)!
   if (place.kind !== 'variable' || indices.length !== lengths.length) return undefined
   if (opaque !== undefined && indices.some((i) => usesLetsOf(i, opaque.then))) return undefined
-  const counters = loops.map((l) => forms.counter(l))
-  if (counters.some((c) => c === undefined)) return undefined
+  if (loops.some((l) => forms.counter(l) === undefined)) return undefined
   const digits = new Set<string>()
   const box: { low: number; high: number }[] = []
   for (const [d, index] of indices.entries()) {
@@ -168,7 +168,7 @@ function coverOf(
   if (opaque !== undefined) {
     // Each element by exactly one thread and repetition, or a zero could overwrite a value.
     if (!forms.usesAll(digits, limits, module.workgroupSize)) return undefined
-    for (const l of loops) if (!digits.has(`loop ${counterOf(l)!.variable.id}`)) return undefined
+    for (const l of loops) if (!digits.has(`loop ${counters.of(l)!.variable.id}`)) return undefined
   }
   return { box, place: s.target, condition: opaque }
 }
@@ -271,10 +271,10 @@ function isBarrier(s: Statement): boolean {
 }
 
 /** A loop that runs at least once and starts with a barrier. */
-function beginsWithBarrier(s: Statement, ranges: Ranges): boolean {
+function beginsWithBarrier(s: Statement, counters: LoopCounters): boolean {
   if (s.kind === 'loop') return s.body.statements[0] !== undefined && isBarrier(s.body.statements[0])
   if (s.kind !== 'for' || s.body.statements[0] === undefined || !isBarrier(s.body.statements[0])) return false
-  return (tripCount(s, ranges) ?? 0) > 0
+  return (counters.exactTrips(s) ?? 0) > 0
 }
 
 function containsBarrier(module: IrModule, s: Statement): boolean {

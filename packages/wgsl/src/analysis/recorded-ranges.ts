@@ -21,7 +21,7 @@ export class RecordedRanges implements Ranges {
     this.#exact.set(operation, (this.#exact.get(operation) ?? true) && exact)
   }
 
-  interval(e: Expression): Interval | undefined {
+  readonly interval = (e: Expression): Interval | undefined => {
     if (e.kind === 'literal' && typeof e.value === 'number' && whole(e.type.scalar) !== undefined)
       return interval(e.value, e.value)
     return this.#intervals.get(e)

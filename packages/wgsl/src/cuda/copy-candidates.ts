@@ -1,6 +1,6 @@
+import type { Effects } from '../analysis/effects.ts'
 import type { Assign, IrModule, ModuleVariable, Place } from '../ir.ts'
 import { rootOf, walk } from '../walk.ts'
-import type { Effects } from './effects.ts'
 
 /** The statements `tile[i] = buffer[j]` of 16 bytes from read-only storage to workgroup memory. */
 export function copyCandidates(module: IrModule, effects: Effects): Set<Assign> {

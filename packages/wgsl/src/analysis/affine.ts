@@ -1,7 +1,6 @@
 import type { Expression, For, IrModule } from '../ir.ts'
 import { walkStatement } from '../walk.ts'
-import { counterOf } from './loops.ts'
-import type { Ranges } from './ranges.ts'
+import type { LoopCounters } from './loop-counter.ts'
 
 /** A digit of a thread's position or a loop's repetition: it runs through 0 … extent - 1, independently of the others. */
 export interface Digit {
@@ -19,12 +18,12 @@ export interface Affine {
 /** Writes index expressions as sums of digits. */
 export class AffineForms {
   readonly #module: IrModule
-  readonly #ranges: Ranges
+  readonly #counters: LoopCounters
   readonly #lets = new Map<number, Expression>()
 
-  constructor(module: IrModule, ranges: Ranges) {
+  constructor(module: IrModule, counters: LoopCounters) {
     this.#module = module
-    this.#ranges = ranges
+    this.#counters = counters
     walkStatement(module.entryPoint.body, {
       statement: (s) => {
         if (s.kind === 'let') this.#lets.set(s.variable.id, s.value)
@@ -35,16 +34,10 @@ export class AffineForms {
 
   /** A loop's counter: its start and how often it runs, the same for all threads. */
   counter(loop: For): { from: Affine; count: number; step: number } | undefined {
-    const c = counterOf(loop)
-    if (c?.step === undefined || c.step <= 0 || c.operator !== '<') return undefined
-    const from = this.of(c.from, [])
-    const start = this.#ranges.interval(c.from)
-    const bound = this.#ranges.interval(c.bound)
-    if (from === undefined || start === undefined || bound === undefined || bound.low !== bound.high)
-      return undefined
-    const most = Math.ceil((bound.low - start.low) / c.step)
-    const least = Math.ceil((bound.low - start.high) / c.step)
-    return most === least && most > 0 ? { from, count: most, step: c.step } : undefined
+    const c = this.#counters.of(loop)
+    if (c?.step === undefined || c.step <= 0 || c.values === undefined) return undefined
+    const from = this.of(c.first, [])
+    return from && c.trips?.isExact ? { from, count: c.trips.most, step: c.step } : undefined
   }
 
   of(e: Expression, loops: readonly For[]): Affine | undefined {
@@ -67,7 +60,7 @@ export class AffineForms {
       case 'load': {
         if (e.place.kind !== 'variable') return undefined
         const id = e.place.variable.id
-        const loop = loops.find((l) => counterOf(l)?.variable.id === id)
+        const loop = loops.find((l) => this.#counters.of(l)?.variable.id === id)
         const counter = loop && this.counter(loop)
         if (counter === undefined) return undefined
         return sum(

@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { emitCuda } from '../cuda/emit-cuda.ts'
-import { buildCpuProgram } from '../cuda/testing/cpu-program.ts'
-import { hasProgram } from '../cuda/testing/kernel-cases.ts'
+import { Assignments } from '../analysis/assignments.ts'
+import { findEffects } from '../analysis/effects.ts'
+import { LoopCounters } from '../analysis/loop-counter.ts'
+import { findRanges } from '../analysis/ranges.ts'
 import { lower, parseWgsl } from '../frontend/lower.ts'
 import { findAsyncCopies } from './async-copies.ts'
-import { findEffects } from './effects.ts'
-import { findRanges } from './ranges.ts'
+import { emitCuda } from './emit-cuda.ts'
+import { buildCpuProgram } from './testing/cpu-program.ts'
+import { hasProgram } from './testing/kernel-cases.ts'
 
 const declarations = `
 @group(0) @binding(0) var<storage, read> a: array<vec4f>;
@@ -25,7 +27,10 @@ ${statements}
 /** Lines of the body (from 1) with asynchronous copies, and those before whose barrier or return they are waited for. */
 function found(statements: string, more = '') {
   const module = lower(parseWgsl(source(statements, more)))
-  const result = findAsyncCopies(module, findRanges(module), findEffects(module))
+  const assignments = new Assignments(module)
+  const ranges = findRanges(module, assignments)
+  const counters = new LoopCounters(assignments, ranges.interval)
+  const result = findAsyncCopies(module, ranges, counters, findEffects(module))
   const first = source('', more).split('\n').length - 2
   const lines = (nodes: Iterable<{ loc: { line: number } }>) =>
     [...nodes].map((s) => s.loc.line - first).sort((x, y) => x - y)
@@ -118,6 +123,11 @@ describe('asynchronous copies', () => {
     const loop = 'for (var k = 0u; min(fetch(k), 4u) > k; k++) {}'
     expect(copies(`tile[4] = a[9];\n${loop}`, fetch)).toEqual([])
     expect(copies(`${loop}\ntile[4] = a[9];`, fetch)).toEqual([])
+  })
+
+  it('are not found where the counter of the loop around one may wrap around to the other', () => {
+    const loop = 'for (var k = 4u; k != 0u; k += 1u) { if (k == 8u) { break; } tile[k] = a[k]; }'
+    expect(copies(`${loop}\ntile[4] = a[9];`)).toEqual([])
   })
 
   it('tell elements apart only while what their indices name keeps its value', () => {

@@ -1,3 +1,8 @@
+import { CountedLoops, isBarrier } from '../analysis/counted-loops.ts'
+import type { Effects } from '../analysis/effects.ts'
+import { IndexForms } from '../analysis/index-forms.ts'
+import type { LoopCounters } from '../analysis/loop-counter.ts'
+import type { Ranges } from '../analysis/ranges.ts'
 import type {
   Assign,
   Block,
@@ -12,11 +17,7 @@ import type {
 } from '../ir.ts'
 import { operandsOf, rootOf } from '../walk.ts'
 import { copyCandidates, moduleVariableOf } from './copy-candidates.ts'
-import { CountedLoops, isBarrier } from './counted-loops.ts'
-import type { Effects } from './effects.ts'
-import { IndexForms } from './index-forms.ts'
 import { areApart, CopyState, joined, type PendingCopy } from './pending-copies.ts'
-import type { Ranges } from './ranges.ts'
 
 /**
  * Copies from storage to workgroup memory that may still be under way after their statement, and where they are waited for. Where two copies
@@ -52,10 +53,15 @@ export const noAsyncCopies: AsyncCopies = {
  *
  * The analysis follows control flow through calls. What it finds unfit becomes an ordinary access, and it starts again.
  */
-export function findAsyncCopies(module: IrModule, ranges: Ranges, effects: Effects): AsyncCopies {
+export function findAsyncCopies(
+  module: IrModule,
+  ranges: Ranges,
+  counters: LoopCounters,
+  effects: Effects,
+): AsyncCopies {
   const candidates = copyCandidates(module, effects)
   while (candidates.size > 0) {
-    const analysis = new Analysis(module, ranges, candidates)
+    const analysis = new Analysis(module, ranges, counters, candidates)
     if (!analysis.run()) break
     if (analysis.unfit.size === 0) return { ...analysis, copies: candidates }
     for (const copy of analysis.unfit) candidates.delete(copy)
@@ -86,12 +92,12 @@ class Analysis {
   #around: readonly For[] = []
   #steps = 0
 
-  constructor(module: IrModule, ranges: Ranges, candidates: ReadonlySet<Assign>) {
+  constructor(module: IrModule, ranges: Ranges, counters: LoopCounters, candidates: ReadonlySet<Assign>) {
     this.#module = module
     this.#ranges = ranges
     this.#candidates = candidates
     this.#forms = new IndexForms(module)
-    this.#loops = new CountedLoops(this.#forms, ranges)
+    this.#loops = new CountedLoops(this.#forms, counters)
   }
 
   /** False when the module is too large to follow. */

@@ -2,8 +2,7 @@ import type { BuiltinCall, For, Statement } from '../ir.ts'
 import { walk } from '../walk.ts'
 import { hasCall } from './control-flow.ts'
 import type { CountedLoop, IndexForms } from './index-forms.ts'
-import { counterOf, tripCount } from './loops.ts'
-import type { Ranges } from './ranges.ts'
+import type { LoopCounters } from './loop-counter.ts'
 
 /** Repetitions of a loop whose copies are compared one by one. */
 const mostRepetitions = 4096
@@ -11,32 +10,23 @@ const mostRepetitions = 4096
 /** Finds the loops whose repetitions can be compared one by one: they count, and no barrier stands in them. */
 export class CountedLoops {
   readonly #forms: IndexForms
-  readonly #ranges: Ranges
+  readonly #counters: LoopCounters
   readonly #synchronises = new Map<Statement, boolean>()
 
-  constructor(forms: IndexForms, ranges: Ranges) {
+  constructor(forms: IndexForms, counters: LoopCounters) {
     this.#forms = forms
-    this.#ranges = ranges
+    this.#counters = counters
   }
 
   of(s: For): CountedLoop | undefined {
-    const counter = counterOf(s)
+    const counter = this.#counters.of(s)
     if (counter?.step === undefined || counter.step === 0 || this.#hasBarrier(s)) return undefined
     // The condition is evaluated once more than the body: no copy may stand in a function that it calls.
     if (hasCall(counter.bound)) return undefined
     if (!this.#forms.isNamedAlways(counter.variable)) return undefined
-    const from = this.#forms.of(counter.from)
+    const from = this.#forms.of(counter.first)
     if (from === undefined || from.isMutable) return undefined
-    const low = this.#ranges.interval(counter.from)?.low
-    const high = this.#ranges.interval(counter.bound)?.high
-    let count = tripCount(s, this.#ranges)
-    // From one of several values up to a bound: at most so many, if the counter cannot wrap on the way.
-    const rises = counter.step > 0 && (counter.operator === '<' || counter.operator === '<=')
-    const cannotWrap = high !== undefined && high < 2 ** 30 && counter.step < 2 ** 30
-    if (count === undefined && rises && low !== undefined && cannotWrap) {
-      const steps = (high - low) / counter.step
-      count = Math.max(counter.operator === '<' ? Math.ceil(steps) : Math.floor(steps) + 1, 0)
-    }
+    const count = counter.trips?.most
     if (count === undefined || count > mostRepetitions) return undefined
     return { variable: counter.variable, from, step: counter.step, count }
   }

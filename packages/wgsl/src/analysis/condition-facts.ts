@@ -1,8 +1,9 @@
 import type { BinaryOperator, Expression, For } from '../ir.ts'
+import type { Assignments } from './assignments.ts'
 import type { Components } from './component-ranges.ts'
 import type { Fact, Keys } from './facts.ts'
 import { type Interval, interval } from './interval.ts'
-import { counterOf } from './loops.ts'
+import { loopCounter } from './loop-counter.ts'
 
 const opposite: Partial<Record<BinaryOperator, BinaryOperator>> = {
   '<': '>=',
@@ -16,10 +17,12 @@ const opposite: Partial<Record<BinaryOperator, BinaryOperator>> = {
 /** Finds what conditions say of integers, given the values that their operands can have. */
 export class ConditionFacts {
   readonly #keys: Keys
+  readonly #assignments: Assignments
   readonly #rangeOf: (e: Expression) => Components | undefined
 
-  constructor(keys: Keys, rangeOf: (e: Expression) => Components | undefined) {
+  constructor(keys: Keys, assignments: Assignments, rangeOf: (e: Expression) => Components | undefined) {
     this.#keys = keys
+    this.#assignments = assignments
     this.#rangeOf = rangeOf
   }
 
@@ -57,29 +60,15 @@ export class ConditionFacts {
     return []
   }
 
-  /** What holds in a loop's body: its condition, and the last value of its counter. */
+  /** What holds in a loop's body: its condition, and the values of its counter. */
   inside(loop: For): Fact[] {
     const facts = loop.condition === undefined ? [] : this.of(loop.condition, true)
-    const last = this.#lastCount(loop)
-    if (last !== undefined) facts.push(last)
-    return facts
-  }
-
-  /** A counter with a constant start and step stops short of its bound: 0, 8, 16, 24 below 32. */
-  #lastCount(loop: For): Fact | undefined {
-    const c = counterOf(loop)
-    if (c?.step === undefined || c.step <= 0 || (c.operator !== '<' && c.operator !== '<=')) return undefined
-    const from = this.#rangeOf(c.from)?.[0]
-    const bound = this.#rangeOf(c.bound)?.[0]
-    if (from === undefined || bound === undefined || from.low !== from.high) return undefined
-    const most = c.operator === '<' ? bound.high - 1 : bound.high
-    const high = from.low + c.step * Math.floor((most - from.low) / c.step)
-    if (high < from.low) return undefined
-    return {
-      kind: 'interval',
-      key: { text: `$${c.variable.id}`, variables: [c.variable] },
-      range: interval(from.low, high),
+    const counter = loopCounter(loop, this.#assignments, (e) => this.#rangeOf(e)?.[0])
+    if (counter?.values !== undefined) {
+      const { variable, values } = counter
+      facts.push({ kind: 'interval', key: { text: `$${variable.id}`, variables: [variable] }, range: values })
     }
+    return facts
   }
 
   /** What follows when component `c` of `left operator right` is `truth`. */

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { emitCuda } from '../cuda/emit-cuda.ts'
-import { buildCpuProgram } from '../cuda/testing/cpu-program.ts'
-import { hasProgram } from '../cuda/testing/kernel-cases.ts'
 import { lower, parseWgsl } from '../frontend/lower.ts'
 import { compileReference } from '../reference/index.ts'
+import { emitCuda } from './emit-cuda.ts'
+import { buildCpuProgram } from './testing/cpu-program.ts'
+import { hasProgram } from './testing/kernel-cases.ts'
 
 const elements = 8
 

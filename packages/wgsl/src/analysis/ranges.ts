@@ -10,12 +10,14 @@ import type {
   IndexPlace,
   IrFunction,
   IrModule,
+  LocalVariable,
   Parameter,
   Place,
   Statement,
   Type,
 } from '../ir.ts'
 import { rootOf, viewOf } from '../walk.ts'
+import { Assignments } from './assignments.ts'
 import {
   builtinCallComponents,
   builtinComponents,
@@ -27,8 +29,8 @@ import {
 } from './component-ranges.ts'
 import { ConditionFacts } from './condition-facts.ts'
 import { alwaysLeaves, hasCall, isStraight } from './control-flow.ts'
-import { type Fact, Facts, Keys, lengthKey, type Region } from './facts.ts'
-import { applyOperator, contains, type Interval, interval, join, meet, whole } from './interval.ts'
+import { type Fact, Facts, Keys, lengthKey } from './facts.ts'
+import { applyOperator, contains, type IntervalOf, interval, join, meet, whole } from './interval.ts'
 import { RecordedRanges } from './recorded-ranges.ts'
 import { VariableRanges } from './variable-ranges.ts'
 
@@ -37,7 +39,7 @@ export type { Interval } from './interval.ts'
 /** What integers can be where. */
 export interface Ranges {
   /** The values an integer scalar expression can have; undefined for other types. */
-  interval(e: Expression): Interval | undefined
+  readonly interval: IntervalOf
   /** The index is one of the array, matrix or vector, whatever the input. */
   isInside(access: IndexPlace | Index): boolean
   /** Says of a copy of an access what is known of the original. */
@@ -51,8 +53,8 @@ const passesBeforeWidening = 3
 const mostPasses = 12
 
 /** Finds the ranges of a module's integers: from built-in values, masks, loops and conditions. */
-export function findRanges(module: IrModule): Ranges {
-  const analysis = new RangeAnalysis(module)
+export function findRanges(module: IrModule, assignments = new Assignments(module)): Ranges {
+  const analysis = new RangeAnalysis(module, assignments)
   // Callers before callees: a parameter takes what its calls pass.
   for (const fn of [...module.functions].reverse()) analysis.run(fn)
   return analysis.found
@@ -66,13 +68,17 @@ class RangeAnalysis {
   readonly #parameters = new Map<Parameter, Components>()
   readonly #lets = new Map<number, Components>()
   readonly #variables = new VariableRanges()
-  readonly #conditions = new ConditionFacts(this.#keys, (e) => this.#quiet(e))
+  readonly #assignments: Assignments
+  readonly #conditions: ConditionFacts
   #recording = false
   #callDepth = 0
-  #facts = new Facts()
+  #facts: Facts
 
-  constructor(module: IrModule) {
+  constructor(module: IrModule, assignments: Assignments) {
     this.#module = module
+    this.#assignments = assignments
+    this.#conditions = new ConditionFacts(this.#keys, assignments, (e) => this.#quiet(e))
+    this.#facts = new Facts()
   }
 
   run(fn: IrFunction): void {
@@ -174,27 +180,36 @@ class RangeAnalysis {
   /** Statements in order; after an `if` that leaves, its condition is known not to have held. */
   #block(block: Block): void {
     const outer = this.#facts
-    for (const [i, s] of block.statements.entries()) {
+    for (const s of block.statements) {
       this.#statement(s)
       if (s.kind !== 'if') continue
-      const rest = block.statements.slice(i + 1)
-      if (alwaysLeaves(s.then))
-        this.#facts = this.#facts.with(this.#conditions.of(s.condition, false), [
-          s.condition,
-          s.otherwise,
-          ...rest,
-        ])
-      if (s.otherwise !== undefined && alwaysLeaves(s.otherwise))
-        this.#facts = this.#facts.with(this.#conditions.of(s.condition, true), [s.condition, s.then, ...rest])
+      // A call in the condition, or the branch that was taken, may change what the condition compared.
+      const learn = (truth: boolean, taken: Block | undefined) => {
+        this.#facts = this.#facts.with(
+          this.#conditions.of(s.condition, truth),
+          (v) => this.#changes(v, s.condition, taken) || this.#assignments.isAssignedAfter(s, block, v),
+        )
+      }
+      if (alwaysLeaves(s.then)) learn(false, s.otherwise)
+      if (s.otherwise !== undefined && alwaysLeaves(s.otherwise)) learn(true, s.then)
     }
     this.#facts = outer
   }
 
-  #under(facts: readonly Fact[], region: Region, inside: () => void): void {
+  /** Runs `inside` with facts that last as long as none of the parts changes what they are about. */
+  #under(
+    facts: readonly Fact[],
+    parts: readonly (Statement | Expression | undefined)[],
+    inside: () => void,
+  ): void {
     const outer = this.#facts
-    this.#facts = outer.with(facts, region)
+    this.#facts = outer.with(facts, (v) => this.#changes(v, ...parts))
     inside()
     this.#facts = outer
+  }
+
+  #changes(v: LocalVariable, ...parts: readonly (Statement | Expression | undefined)[]): boolean {
+    return parts.some((part) => part !== undefined && this.#assignments.isAssigned(part, v))
   }
 
   #compound(s: CompoundAssign): void {

@@ -1,0 +1,109 @@
+import type { Block, Expression, IrModule, LocalVariable, Statement } from '../ir.ts'
+import { operandsOf, rootOf, viewOf, walk } from '../walk.ts'
+
+/** Tells where local variables change: by a statement, or through a pointer that a call is given. */
+export class Assignments {
+  readonly #extents = new Map<object, { start: number; end: number }>()
+  readonly #positions = new Map<LocalVariable, number[]>()
+
+  constructor(module: IrModule) {
+    let position = 0
+    const enter = (node: object) => {
+      const known = this.#extents.get(node)
+      if (known === undefined) this.#extents.set(node, { start: position, end: position })
+      return undefined
+    }
+    const leave = (node: object) => {
+      this.#extents.get(node)!.end = position
+    }
+    walk(module, {
+      statement: enter,
+      expression: enter,
+      leave,
+      place: (place, use) => {
+        position++
+        if (use === 'load' || (place.kind !== 'variable' && place.kind !== 'deref')) return undefined
+        if (place.kind === 'variable' && place.variable.kind === 'local-variable') {
+          const positions = this.#positions.get(place.variable) ?? []
+          positions.push(position - 1)
+          this.#positions.set(place.variable, positions)
+        }
+        return undefined
+      },
+    })
+  }
+
+  /** How often the code assigns the variable, or passes its address. */
+  count(part: Statement | Expression, variable: LocalVariable): number {
+    const { start, end } = this.#extent(part)
+    return this.#between(start, end, variable)
+  }
+
+  /** May the statements of the block that follow `s` change the variable? */
+  isAssignedAfter(s: Statement, block: Block, variable: LocalVariable): boolean {
+    return this.#between(this.#extent(s).end, this.#extent(block).end, variable) > 0
+  }
+
+  /** May the code change the variable? */
+  isAssigned(part: Statement | Expression, variable: LocalVariable): boolean {
+    return this.count(part, variable) > 0
+  }
+
+  /** Has the expression the same value each time that it is evaluated between executions of `body`? */
+  isInvariant(e: Expression, body: Block): boolean {
+    const isInvariant = (x: Expression) => this.isInvariant(x, body)
+    switch (e.kind) {
+      case 'literal':
+      case 'value':
+      case 'constant':
+        return true
+      case 'load': {
+        const root = rootOf(e.place)
+        if (root.kind === 'deref' || !operandsOf(e.place).every(isInvariant)) return false
+        const v = root.variable
+        if (v.kind === 'local-variable') return !this.isAssigned(body, v)
+        return v.space === 'uniform' || (v.space === 'storage' && v.access === 'read')
+      }
+      case 'swizzle':
+      case 'member':
+        return isInvariant(e.base)
+      case 'binary':
+        return isInvariant(e.left) && isInvariant(e.right)
+      case 'convert':
+      case 'unary':
+        return isInvariant(e.value)
+      case 'builtin-call':
+        return (
+          (e.name === 'arrayLength' &&
+            e.args[0]?.kind === 'address-of' &&
+            viewOf(e.args[0].place) === undefined) ||
+          ((e.name === 'min' || e.name === 'max') && e.args.every(isInvariant))
+        )
+      default:
+        return false
+    }
+  }
+
+  #extent(part: Statement | Expression): { start: number; end: number } {
+    const extent = this.#extents.get(part)
+    if (extent === undefined) throw new TypeError('only parts of the module can be asked about')
+    return extent
+  }
+
+  #between(start: number, end: number, variable: LocalVariable): number {
+    const positions = this.#positions.get(variable)
+    return positions === undefined ? 0 : firstAtLeast(positions, end) - firstAtLeast(positions, start)
+  }
+}
+
+/** The number of entries, of a rising list, that are below `bound`. */
+function firstAtLeast(positions: readonly number[], bound: number): number {
+  let low = 0
+  let high = positions.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (positions[middle]! < bound) low = middle + 1
+    else high = middle
+  }
+  return low
+}

@@ -1,0 +1,72 @@
+import type { Binary, CompoundAssign, Expression, For, Index, IndexPlace, Statement } from '../ir.ts'
+import type { Value } from './memory.ts'
+
+/** Hears what an instrumented run does. Facts that analyses claim are checked with it. */
+export interface ExecutionObserver {
+  /** Control reaches a statement; `invocation` is the same object for all that one invocation does. */
+  reached(statement: Statement, invocation: object): void
+  /** An expression of type i32 or u32 has a value. */
+  value(e: Expression, value: number): void
+  /** An index is used, before it is brought inside the `length` elements. */
+  indexed(access: IndexPlace | Index, index: number, length: number): void
+  /** An operation on integers, or on vectors of them, is carried out. */
+  operated(operation: Binary | CompoundAssign, left: Value, right: Value): void
+  /** A loop is left by its condition after so many repetitions. */
+  left(loop: For, repetitions: number): void
+}
+
+/** Writes the calls of an observer, named `O`, into emitted JavaScript; `N` holds the nodes that they name. */
+export class Instrumentation {
+  readonly observes: boolean
+  readonly nodes: object[] = []
+
+  constructor(observes: boolean) {
+    this.observes = observes
+  }
+
+  reached(s: Statement): string {
+    return this.observes ? `O.reached(${this.#node(s)}, inv); ` : ''
+  }
+
+  value(e: Expression, text: string): string {
+    return this.observes && e.kind !== 'literal' && e.type?.kind === 'scalar' && isInteger(e.type)
+      ? `O.value(${this.#node(e)}, ${text})`
+      : text
+  }
+
+  /** The index as it is used. */
+  clamped(access: IndexPlace | Index, index: string, length: string): string {
+    return this.observes
+      ? `O.clamped(${this.#node(access)}, ${index}, ${length})`
+      : `R.clampIndex(${index}, ${length})`
+  }
+
+  /** A statement that ends in `; `. */
+  operation(operation: Binary | CompoundAssign, left: string, right: string): string {
+    const type = operation.kind === 'binary' ? operation.type : operation.target.type
+    return this.observes && isInteger(type) ? `O.operated(${this.#node(operation)}, ${left}, ${right}); ` : ''
+  }
+
+  /** What is done at the loop's entry, for each repetition, and where its condition ends it; `count` names a variable. */
+  repetitions(loop: For, count: string) {
+    if (!this.observes) return { enter: '', repeat: '', leave: '' }
+    return {
+      enter: `${count} = 0; `,
+      repeat: `${count}++; `,
+      leave: `O.left(${this.#node(loop)}, ${count}); `,
+    }
+  }
+
+  #node(node: object): string {
+    return `N[${this.nodes.push(node) - 1}]`
+  }
+}
+
+/** Leaves emitted JavaScript as it is. */
+export const plain = new Instrumentation(false)
+
+function isInteger(type: Expression['type']): boolean {
+  return (
+    (type?.kind === 'scalar' || type?.kind === 'vector') && (type.scalar === 'i32' || type.scalar === 'u32')
+  )
+}
