@@ -210,7 +210,7 @@ if (rows.has('jacobi'))
         const report = await jacobi(group, {
           ...slow,
           ...square(side),
-          state: input,
+          input,
           iterations: side <= 8192 ? 2000 : 400,
           residualEvery: 100,
         })
@@ -220,7 +220,7 @@ if (rows.has('jacobi'))
         const plain = {
           ...slow,
           ...square(16384),
-          state: input,
+          input,
           iterations: 400,
           residualEvery: 100,
           fuse: false,
@@ -263,7 +263,7 @@ if (rows.has('gemm-streamed'))
           k: side,
           a: a!,
           b: b!,
-          c: c!,
+          output: c!,
           mode: 'streamed',
         })
         add(report, undefined, 'gemm-streamed')

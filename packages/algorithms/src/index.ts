@@ -1,3 +1,4 @@
+export * from './algorithm-options.ts'
 export * from './element-source.ts'
 export * from './jacobi/index.ts'
 export * from './matmul/index.ts'

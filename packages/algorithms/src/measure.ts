@@ -1,15 +1,16 @@
 import type { DeviceGroup, Program, ProgramSpan } from '@tandem-gpu/core'
+import { characterOf } from './device-character.ts'
 
 export interface MeasureOptions {
-  /** Runs before the clock counts. Default 1. */
-  warmup?: number
+  /** Runs before the clock counts. Default 1, on a software adapter 0. */
+  readonly warmup?: number
   /** Timed runs, of which the median counts. Default 1. */
-  samples?: number
+  readonly samples?: number
   /** Replays of the program in one run; the time is divided by it. Default 1. */
-  repetitions?: number
+  readonly repetitions?: number
   /** Receives the spans of one more run, profiled and not timed; empty where the device has no timestamps. */
-  trace?: (spans: readonly ProgramSpan[]) => void
-  signal?: AbortSignal
+  readonly trace?: (spans: readonly ProgramSpan[]) => void
+  readonly signal?: AbortSignal
 }
 
 export interface Measurement {
@@ -25,7 +26,7 @@ export async function measure(
   program: Program,
   options: MeasureOptions = {},
 ): Promise<Measurement> {
-  const { warmup = 1, samples = 1, repetitions = 1, signal } = options
+  const { warmup = characterOf(group).warmup, samples = 1, repetitions = 1, signal } = options
   const runOptions = signal ? { signal } : {}
   await program.prepare()
   for (let run = 0; run < warmup; run++) await group.queue.run(program, 1, runOptions)

@@ -1,19 +1,19 @@
 import type { Report } from '@tandem-gpu/algorithms'
 import type { DeviceGroup, ProgramSpan, Schedule } from '@tandem-gpu/core'
 import type { AlgorithmOptions } from './algorithm-options.ts'
+import type { CommandContext } from './command-context.ts'
 import { exitCode } from './exit-code.ts'
 import { withGroup } from './group-options.ts'
 import { formatJson } from './json.ts'
-import { OutputFile } from './output-file.ts'
-import type { CommandContext } from './program.ts'
 import { formatReport, type ReportLine } from './report-text.ts'
+import { RunFiles } from './run-files.ts'
 import { chromeTrace } from './trace.ts'
 
 /** The options of the command line as every algorithm takes them. */
 export interface RunSettings {
   readonly schedule: Schedule
   readonly verify: boolean
-  readonly warmup: number
+  readonly warmup?: number
   readonly samples: number
   readonly seed: number
   readonly signal: AbortSignal
@@ -26,33 +26,6 @@ export interface AlgorithmRun<R extends Report> {
   compute(group: DeviceGroup, settings: RunSettings): Promise<R>
   /** Lines for a person, besides those that every report has. */
   describe(report: R): readonly ReportLine[]
-}
-
-/** Files of one run: outputs appear only when the run succeeds; all are closed at its end. */
-export class RunFiles {
-  readonly #outputs: OutputFile[] = []
-  readonly #closers: (() => Promise<void>)[] = []
-
-  /** Appears under `path` when the answer is not known to be wrong. */
-  async output(path: string): Promise<OutputFile> {
-    const file = await OutputFile.create(path)
-    this.#outputs.push(file)
-    return file
-  }
-
-  closing<T extends { close(): Promise<void> }>(file: T): T {
-    this.#closers.push(() => file.close())
-    return file
-  }
-
-  async commit(): Promise<void> {
-    for (const file of this.#outputs) await file.commit()
-  }
-
-  async close(): Promise<void> {
-    for (const file of this.#outputs) await file.discard()
-    for (const close of this.#closers) await close()
-  }
 }
 
 /** Opens files and devices, runs, prints the report, and sets the exit code. */
@@ -68,7 +41,7 @@ export async function runAlgorithm<R extends Report>(
     await run.prepare?.(files)
     const spans: ProgramSpan[] = []
     const report = await withGroup(options, (group) =>
-      run.compute(group, settingsOf(options, group, terminal.signal, spans)),
+      run.compute(group, settingsOf(options, terminal.signal, spans)),
     )
     terminal.progress.stop()
     await traceFile?.handle.writeFile(
@@ -89,22 +62,15 @@ export async function runAlgorithm<R extends Report>(
   }
 }
 
-function settingsOf(
-  options: AlgorithmOptions,
-  group: DeviceGroup,
-  signal: AbortSignal,
-  spans: ProgramSpan[],
-): RunSettings {
-  const { schedule, verify, samples, seed } = options
-  // A software GPU is slow, and its figures mean little.
-  const warmup = options.warmup ?? (group.software ? 0 : 1)
+function settingsOf(options: AlgorithmOptions, signal: AbortSignal, spans: ProgramSpan[]): RunSettings {
+  const { schedule, verify, warmup, samples, seed } = options
   const collect = (found: readonly ProgramSpan[]) => {
     for (const span of found) spans.push(span)
   }
   return {
     schedule,
     verify,
-    warmup,
+    ...(warmup === undefined ? {} : { warmup }),
     samples,
     seed,
     signal,

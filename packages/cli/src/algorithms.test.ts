@@ -266,9 +266,7 @@ print(np.load('c.npy').shape, *[bool(np.abs(np.load(f) - c).max() < 1e-4) for f 
         folder,
         `b = np.zeros((20, 30), 'f4'); b[0] = 1; b[:, -1] = np.linspace(1, 3, 20); np.save('b.npy', b)`,
       )
-      await tandemJson(
-        `jacobi --boundary ${folder}/b.npy --iterations 40 --devices 3 --output ${folder}/u.npy`,
-      )
+      await tandemJson(`jacobi --input ${folder}/b.npy --iterations 40 --devices 3 --output ${folder}/u.npy`)
       expect(
         numpy(
           folder,
@@ -280,6 +278,28 @@ print(bool(np.abs(np.load('u.npy') - u).max() < 1e-5))`,
     })
   },
 )
+
+describe('former names of options', () => {
+  it('jacobi takes --boundary for --input and --transport copies for copy', async () => {
+    const folder = await temporaryFolder()
+    await writeFile(join(folder, 'b.npy'), npyOfZeros('(5, 6)', 30))
+    const run = (options: string) => tandemJson(`jacobi ${options} --iterations 3 --devices 2`)
+    const {
+      seconds: _,
+      rate: __,
+      megaUpdatesPerSecond: ___,
+      samples: ____,
+      ...former
+    } = await run(`--boundary ${folder}/b.npy --transport copies`)
+    expect(former).toMatchObject({ shape: { rows: 5, columns: 6 }, transport: 'copy', verified: true })
+    expect(await run(`--input ${folder}/b.npy --transport copy`)).toMatchObject(former)
+  })
+
+  it('jacobi refuses both names at once', async () => {
+    const { exit, stderr } = await tandem('jacobi --boundary a.npy --input b.npy')
+    expect([exit, stderr]).toEqual([2, expect.stringContaining("cannot be used with option '--input")])
+  })
+})
 
 function npyOfZeros(shape: string, elements: number): Buffer {
   const header = Buffer.from(`{'descr': '<f4', 'fortran_order': False, 'shape': ${shape}, }\n`)

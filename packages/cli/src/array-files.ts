@@ -1,10 +1,10 @@
 import type { ElementReader, ElementWriter } from '@tandem-gpu/algorithms'
-import type { RunFiles } from './algorithm-run.ts'
 import type { NpyElementType } from './npy/element-conversion.ts'
 import { NpyReader, type NpyReadOptions } from './npy/reader.ts'
 import { NpyWriter } from './npy/writer.ts'
 import type { OutputFile } from './output-file.ts'
 import type { Progress } from './progress.ts'
+import type { RunFiles } from './run-files.ts'
 
 /** A `.npy` file as the input of an algorithm: read in pieces, as often as asked. */
 export interface InputFile<T extends NpyElementType = NpyElementType> {

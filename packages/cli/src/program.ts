@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module'
 import completion from '@bomb.sh/tab/commander'
 import { Command, CommanderError } from 'commander'
+import type { CommandContext } from './command-context.ts'
 import { bandwidthCommand } from './commands/bandwidth.ts'
 import { benchCommand } from './commands/bench.ts'
 import { demoCommand } from './commands/demo.ts'
@@ -16,12 +17,6 @@ import { transposeCommand } from './commands/transpose.ts'
 import { type ExitCode, exitCode, failureOf } from './exit-code.ts'
 import { formatJson } from './json.ts'
 import type { Terminal } from './terminal.ts'
-
-/** What a command needs to run, and where it leaves its verdict. */
-export interface CommandContext {
-  readonly terminal: Terminal
-  exit: ExitCode
-}
 
 const commands = [
   demoCommand,

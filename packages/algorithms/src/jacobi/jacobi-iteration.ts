@@ -6,6 +6,7 @@ import {
   type Program,
   type Schedule,
 } from '@tandem-gpu/core'
+import { characterOf } from '../device-character.ts'
 import type { JacobiField } from './jacobi-field.ts'
 import { fusedSweeps, type JacobiKernels } from './jacobi-kernels.ts'
 import { passCount, recordSweeps } from './record-jacobi.ts'
@@ -99,13 +100,14 @@ export class JacobiIteration {
   async #fixed(): Promise<IterateResult> {
     const { iterations, residualEvery, onProgress } = this.#options
     const interval = Math.min(residualEvery, iterations)
+    const reports = onProgress ? characterOf(this.#group).progressReports : 1
     const runs: [Program, number][] = []
     let parity: 0 | 1 = 0
     if (interval <= longestBody) {
       const even = this.#evenBody(interval)
       const times = Math.floor(iterations / even)
       // One call runs all of it; only slow devices stop on the way to say how far they are.
-      const pieces = onProgress && this.#group.software ? Math.min(20, times) : Math.min(1, times)
+      const pieces = Math.min(reports, times)
       for (let piece = 0; piece < pieces; piece++) {
         const share = Math.floor(((piece + 1) * times) / pieces) - Math.floor((piece * times) / pieces)
         runs.push([this.#program(even, 0, 0, interval), share])
@@ -120,7 +122,7 @@ export class JacobiIteration {
         parity = this.#flips(length, 0, parity)
       }
     let total = { seconds: 0, clock: 'device' as 'device' | 'host' }
-    if (onProgress && this.#group.software) {
+    if (onProgress && reports > 1) {
       let iteration = 0
       for (const [program, times] of runs) {
         const { seconds, clock } = await this.#runAll([[program, times]])

@@ -1,5 +1,7 @@
 import type { CompileOptions, DeviceGroup, Kernel } from '@tandem-gpu/core'
 import { compileAll } from '../compile-all.ts'
+import { characterOf } from '../device-character.ts'
+import type { Transport } from '../transpose/record-transpose.ts'
 import columns from './columns.wgsl.ts'
 import fused from './fused.part.wgsl.ts'
 import haloOwn from './halo-own.part.wgsl.ts'
@@ -12,10 +14,13 @@ import sourceNone from './source-none.part.wgsl.ts'
 import sweep from './sweep.part.wgsl.ts'
 
 /**
- * How halo cells travel. `copies`: rows are copied as they are; columns are packed, copied and unpacked. `direct`: the sweep reads the
+ * How halo cells travel. `copy`: rows are copied as they are; columns are packed, copied and unpacked. `direct`: the sweep reads the
  * neighbours' cells where they are, which needs peer access and suits small grids, where copies are all latency.
  */
-export type HaloTransport = 'copies' | 'direct'
+export type HaloTransport = Exclude<Transport, 'scatter'>
+
+/** As labels of kernels say it; shipped kernels are found by their labels. */
+const transportNames: Record<HaloTransport, string> = { copy: 'copies', direct: 'direct' }
 
 export interface JacobiKernels {
   readonly transport: HaloTransport
@@ -60,7 +65,12 @@ export function sweepSource({ transport, source, residual }: SweepVariant): Comp
     source ? sourceArray : sourceNone,
     residualParts[residual],
   ]
-  const label = ['jacobi sweep', transport, source ? 'source' : '', residual === 'none' ? '' : residual]
+  const label = [
+    'jacobi sweep',
+    transportNames[transport],
+    source ? 'source' : '',
+    residual === 'none' ? '' : residual,
+  ]
   return { label: label.filter(Boolean).join(' '), wgsl: parts.join('\n') }
 }
 
@@ -70,7 +80,7 @@ function columnSource(entryPoint: 'one' | 'both'): CompileOptions {
 
 /** Every kernel that Jacobi can use: for tests and for compilation ahead of time. */
 export function jacobiSources(): CompileOptions[] {
-  const variants = (['copies', 'direct'] as const).flatMap((transport) =>
+  const variants = (['copy', 'direct'] as const).flatMap((transport) =>
     [false, true].flatMap((source) =>
       (['none', 'max', 'max-workgroup'] as const).map((residual) =>
         sweepSource({ transport, source, residual }),
@@ -87,12 +97,12 @@ export async function compileJacobi(
   options: { transport: HaloTransport; source: boolean; fuse?: boolean },
 ): Promise<JacobiKernels> {
   const { transport, source, fuse = false } = options
-  const residual = group.software ? 'max' : 'max-workgroup'
+  const residual = characterOf(group).fastBarriers ? 'max-workgroup' : 'max'
   const { kernels, destroy } = await compileAll(group, {
     sweep: sweepSource({ transport, source, residual: 'none' }),
     sweepResidual: sweepSource({ transport, source, residual }),
-    oneColumn: transport === 'copies' ? columnSource('one') : undefined,
-    bothColumns: transport === 'copies' ? columnSource('both') : undefined,
+    oneColumn: transport === 'copy' ? columnSource('one') : undefined,
+    bothColumns: transport === 'copy' ? columnSource('both') : undefined,
     fused: fuse ? fusedSource('none') : undefined,
     fusedResidual: fuse ? fusedSource(residual) : undefined,
   })

@@ -10,11 +10,11 @@ import { referenceJacobiF32 } from './reference-jacobi.ts'
 
 describe('the order of Jacobi sweeps', () => {
   it.each([
-    { transport: 'copies', devices: 4, decomposition: '2d', sweeps: 2 },
-    { transport: 'copies', devices: 3, decomposition: '2d', sweeps: 2 },
-    { transport: 'copies', devices: 3, decomposition: '1d', sweeps: 2 },
+    { transport: 'copy', devices: 4, decomposition: '2d', sweeps: 2 },
+    { transport: 'copy', devices: 3, decomposition: '2d', sweeps: 2 },
+    { transport: 'copy', devices: 3, decomposition: '1d', sweeps: 2 },
     { transport: 'direct', devices: 4, decomposition: '2d', sweeps: 2 },
-    { transport: 'copies', devices: 2, decomposition: '1d', sweeps: 8 },
+    { transport: 'copy', devices: 2, decomposition: '1d', sweeps: 8 },
   ] as const)(
     'needs every edge: $transport, $devices devices, $decomposition, $sweeps sweeps',
     async (options) => {
@@ -27,7 +27,7 @@ describe('the order of Jacobi sweeps', () => {
       const kernels = await compileJacobi(group, { transport, source: false, fuse })
       const field = await allocateField(group, rows, columns, decomposition, {
         source: false,
-        columnHalos: transport === 'copies',
+        columnHalos: transport === 'copy',
         haloRows: fuse ? 4 : 1,
       })
       const state = new Float32Array(rows * columns)

@@ -5,7 +5,7 @@ await bench({ sizes: [512, 1024] }, async (group, { sizes, samples, warmup, repe
   const reports = []
   for (const size of sizes)
     for (const decomposition of ['1d', '2d'] as const)
-      for (const transport of ['copies', 'auto'] as const)
+      for (const transport of ['copy', 'auto'] as const)
         for (const residualEvery of [1, 100])
           reports.push({
             residualEvery,

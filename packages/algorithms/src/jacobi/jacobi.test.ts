@@ -82,7 +82,14 @@ describeOnBackends('jacobi', (backend) => {
     for (const devices of [1, 4]) {
       const output = new Float32Array(rows * columns)
       const group = await backend.group(devices)
-      const report = await jacobi(group, { rows, columns, state, output, iterations: 7, residualEvery: 3 })
+      const report = await jacobi(group, {
+        rows,
+        columns,
+        input: state,
+        output,
+        iterations: 7,
+        residualEvery: 3,
+      })
       expect(report).toMatchObject({ algorithm: 'jacobi', verified: true, shape: { rows, columns } })
       expect(output).toEqual(referenceJacobiF32({ rows, columns }, state, 7))
     }
@@ -96,7 +103,7 @@ describeOnBackends('jacobi', (backend) => {
           columns: fc.integer({ min: 3, max: 60 }),
           devices: fc.integer({ min: 1, max: 8 }),
           decomposition: fc.constantFrom('1d' as const, '2d' as const),
-          transport: fc.constantFrom('copies' as const, 'direct' as const, 'auto' as const),
+          transport: fc.constantFrom('copy' as const, 'direct' as const, 'auto' as const),
           schedule: fc.constantFrom('serial' as const, 'overlapped' as const),
           iterations: fc.nat(9),
           residualEvery: fc.integer({ min: 1, max: 6 }),
@@ -105,7 +112,7 @@ describeOnBackends('jacobi', (backend) => {
         }),
         async ({ devices, seed, withSource, transport, ...options }) => {
           const { rows, columns, iterations } = options
-          const peerAccess = transport !== 'copies'
+          const peerAccess = transport !== 'copy'
           const group = await backend.group(devices, { peerAccess })
           const state = random(rows * columns, seed)
           const source = withSource ? random(rows * columns, seed + 1) : undefined
@@ -113,7 +120,7 @@ describeOnBackends('jacobi', (backend) => {
           const report = await jacobi(group, {
             ...options,
             transport,
-            state,
+            input: state,
             output,
             ...(source && { source }),
           })
@@ -153,12 +160,12 @@ describeOnBackends('jacobi', (backend) => {
         const report = await jacobi(group, {
           rows,
           columns,
-          state,
+          input: state,
           output,
           iterations,
           residualEvery,
           decomposition: '1d',
-          transport: 'copies',
+          transport: 'copy',
           fuse: true,
         })
         expect(report).toMatchObject({ verified: true, sweepsPerPass: 4 })
@@ -239,7 +246,7 @@ describeOnBackends('jacobi', (backend) => {
     const report = await jacobi(group, {
       rows,
       columns,
-      state: saved,
+      input: saved,
       startIteration: 7,
       iterations: 6,
       output: resumed,
@@ -276,14 +283,14 @@ describeOnBackends('jacobi', (backend) => {
     const report = await jacobi(group, {
       rows,
       columns,
-      state: (offset, into) => into.set(state.subarray(offset, offset + into.length)),
+      input: (offset, into) => into.set(state.subarray(offset, offset + into.length)),
       output: (offset, data) => output.set(data, offset),
       iterations: 4,
     })
     expect(report.verified).toBe(true)
     expect(output).toEqual(referenceJacobiF32({ rows, columns }, state, 4))
     state[40] = Number.NaN
-    const broken = await jacobi(group, { rows, columns, state, iterations: 2 })
+    const broken = await jacobi(group, { rows, columns, input: state, iterations: 2 })
     expect(broken.residual).toBeNaN()
   })
 
@@ -306,7 +313,7 @@ describeOnBackends('jacobi', (backend) => {
     await jacobi(group, {
       rows: size,
       columns: size,
-      state,
+      input: state,
       source,
       output,
       iterations: slow ? 400 : 1200,
@@ -318,7 +325,7 @@ describeOnBackends('jacobi', (backend) => {
 
   it('says why sweeps cannot be fused', async () => {
     const group = await backend.group(4)
-    const shape = { rows: 30, columns: 30, transport: 'copies', fuse: true } as const
+    const shape = { rows: 30, columns: 30, transport: 'copy', fuse: true } as const
     await expect(jacobi(group, { ...shape, decomposition: '2d' })).rejects.toMatchObject({
       code: 'unsupported',
       message: 'Sweeps cannot be fused: the blocks lie 2 beside one another.',
@@ -338,9 +345,9 @@ describeOnBackends('jacobi', (backend) => {
       code: 'validation',
     })
     await expect(jacobi(group, { ...options, tolerance: -1 })).rejects.toMatchObject({ code: 'validation' })
-    await expect(jacobi(group, { ...options, state: new Float32Array(80) })).rejects.toMatchObject({
+    await expect(jacobi(group, { ...options, input: new Float32Array(80) })).rejects.toMatchObject({
       code: 'validation',
-      message: 'The state holds 80 elements, the shape needs 81.',
+      message: 'The input holds 80 elements, the shape needs 81.',
     })
   })
 })

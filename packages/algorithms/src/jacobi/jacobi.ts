@@ -1,4 +1,6 @@
-import { type DeviceGroup, GpuError, type Program, type Schedule } from '@tandem-gpu/core'
+import { type DeviceGroup, GpuError } from '@tandem-gpu/core'
+import type { AlgorithmOptions } from '../algorithm-options.ts'
+import { characterOf } from '../device-character.ts'
 import {
   type ElementReader,
   type ElementSink,
@@ -7,7 +9,7 @@ import {
   requireLength,
   streamChunkLength,
 } from '../element-source.ts'
-import { type MeasureOptions, median } from '../measure.ts'
+import { median } from '../measure.ts'
 import { describeGroup, gigaRate, notVerified, type Report } from '../report.ts'
 import { type Decomposition, decompose } from './decomposition.ts'
 import { allocateField, type JacobiField, stateReader, writeSource, writeState } from './jacobi-field.ts'
@@ -15,39 +17,34 @@ import { type IterateResult, JacobiIteration } from './jacobi-iteration.ts'
 import { compileJacobi, fusedSweeps, type HaloTransport } from './jacobi-kernels.ts'
 import { verifyJacobi } from './verify-jacobi.ts'
 
-export interface JacobiOptions extends Omit<MeasureOptions, 'repetitions'> {
+export interface JacobiOptions extends Omit<AlgorithmOptions, 'repetitions'> {
   /** Cells of the grid, with its outer ring, which is the fixed (Dirichlet) boundary. */
-  rows: number
-  columns: number
-  /** The state to begin with, rows × columns: its outer ring is the boundary. Default: `waveBoundary`. */
-  state?: ElementSource<'f32'>
+  readonly rows: number
+  readonly columns: number
+  /** The grid to begin with, rows × columns: its outer ring is the boundary. Default: `waveBoundary`. */
+  readonly input?: ElementSource<'f32'>
   /** f of Poisson's equation Δu = -f times the square of the spacing, rows × columns; the outer ring is not used. Default: 0 (Laplace). */
-  source?: ElementSource<'f32'>
-  /** Takes the state at the end, rows × columns. To go on from it later, give it as `state` with `startIteration`. */
-  output?: ElementSink<'f32'>
+  readonly source?: ElementSource<'f32'>
+  /** Takes the grid at the end, rows × columns. To go on from it later, give it as `input` with `startIteration`. */
+  readonly output?: ElementSink<'f32'>
   /** Sweeps to do: all of them, or at most this many with a `tolerance`. Default 1000. */
-  iterations?: number
-  /** Sweeps that `state` has behind it; results count from there. Default 0. */
-  startIteration?: number
+  readonly iterations?: number
+  /** Sweeps that were done to make `input`; results count from there. Default 0. */
+  readonly startIteration?: number
   /** Stop once the largest change of a cell in one sweep is at most this. Looked at one interval late. */
-  tolerance?: number
+  readonly tolerance?: number
   /** Sweeps from one look at the residual to the next. Default 100. */
-  residualEvery?: number
+  readonly residualEvery?: number
   /** Default: `1d` on hardware where sweeps can be fused, else `2d`. */
-  decomposition?: Decomposition
-  /** Default `auto`: `copies` where sweeps are fused; else `direct` for small blocks between peers. */
-  transport?: HaloTransport | 'auto'
+  readonly decomposition?: Decomposition
+  /** Default `auto`: `copy` where sweeps are fused; else `direct` for small blocks between peers. */
+  readonly transport?: HaloTransport | 'auto'
   /**
    * Four sweeps in one pass over memory, with the bits of four single ones: for blocks that lie above one another, with copied halos,
    * without a source. Default `auto`: on hardware, where that is so, unless a single device has a small grid.
    */
-  fuse?: boolean | 'auto'
-  schedule?: Schedule
-  /** Checks the result. Default true. */
-  verify?: boolean
-  onProgress?: (progress: { iteration: number; residual: number }) => void
-  /** Sees the program that repeats, before it runs. */
-  onProgram?: (program: Program) => void
+  readonly fuse?: boolean | 'auto'
+  readonly onProgress?: (progress: { iteration: number; residual: number }) => void
 }
 
 export interface JacobiReport extends Report {
@@ -69,16 +66,13 @@ export interface JacobiReport extends Report {
   readonly samples: readonly number[]
 }
 
-/** Cells of a block up to which reading a neighbour's cells in the sweep is faster than copying them before it. */
-const directCells = { hardware: 2_097_152, software: 65_536 }
-
 /**
  * Solves Poisson's equation by Jacobi sweeps on the devices of the group (NVIDIA's CUDA-aware MPI series, part 4). The bits of the result
  * depend on neither the number of devices nor the decomposition.
  */
 export async function jacobi(group: DeviceGroup, options: JacobiOptions): Promise<JacobiReport> {
   const { rows, columns, iterations = 1000, startIteration = 0, residualEvery = 100, tolerance } = options
-  const { schedule = 'overlapped', verify = true, warmup = 0, samples = 1 } = options
+  const { schedule = 'overlapped', verify = true, warmup = characterOf(group).warmup, samples = 1 } = options
   requireCounts({ rows, columns, iterations, startIteration })
   if (!Number.isSafeInteger(residualEvery) || residualEvery < 1)
     throw new GpuError(
@@ -87,22 +81,22 @@ export async function jacobi(group: DeviceGroup, options: JacobiOptions): Promis
     )
   if (tolerance !== undefined && !(tolerance >= 0))
     throw new GpuError('validation', `The tolerance is ${tolerance}; it must be 0 or more.`)
-  const state = options.state ?? waveBoundary(rows, columns)
-  requireLength('The state', state, rows * columns)
+  const input = options.input ?? waveBoundary(rows, columns)
+  requireLength('The input', input, rows * columns)
   if (options.source) requireLength('The source', options.source, rows * columns)
   if (options.output) requireLength('The output', options.output, rows * columns)
 
   const hasSource = options.source !== undefined
   const decomposition = options.decomposition ?? defaultDecomposition(group, options)
   const fuse = chooseFusing(group, options, decomposition)
-  const transport = fuse ? 'copies' : chooseTransport(group, rows, columns, options.transport ?? 'auto')
+  const transport = fuse ? 'copy' : chooseTransport(group, rows, columns, options.transport ?? 'auto')
   const kernels = await compileJacobi(group, { transport, source: hasSource, fuse })
   let field: JacobiField | undefined
   let iteration: JacobiIteration | undefined
   try {
     field = await allocateField(group, rows, columns, decomposition, {
       source: hasSource,
-      columnHalos: transport === 'copies',
+      columnHalos: transport === 'copy',
       haloRows: fuse ? fusedSweeps : 1,
     })
     iteration = new JacobiIteration(field, kernels, {
@@ -121,7 +115,7 @@ export async function jacobi(group: DeviceGroup, options: JacobiOptions): Promis
       const body = iteration.body()
       options.onProgram?.(body)
       if (options.trace) {
-        await writeState(field, state)
+        await writeState(field, input)
         const { spans } = await group.queue.run(body, 1, { profile: true })
         options.trace(spans ?? [])
       }
@@ -129,22 +123,22 @@ export async function jacobi(group: DeviceGroup, options: JacobiOptions): Promis
     const times: number[] = []
     let result: IterateResult | undefined
     for (let run = -warmup; run < Math.max(1, samples); run++) {
-      await writeState(field, state)
+      await writeState(field, input)
       result = await iteration.run()
       if (run >= 0) times.push(result.seconds)
     }
     const { parity, behind, residual, converged, clock, iterations: done } = result!
-    const final = stateReader(field, parity, state)
+    const final = stateReader(field, parity, input)
     if (options.output) await deliver(final, rows * columns, options.output)
     const verification = verify
       ? await verifyJacobi({
           rows,
           columns,
           iterations: done,
-          initial: state,
+          initial: input,
           source: options.source,
           final,
-          previous: stateReader(field, parity === 0 ? 1 : 0, state),
+          previous: stateReader(field, parity === 0 ? 1 : 0, input),
           behind,
           residual,
         })
@@ -202,12 +196,12 @@ function chooseTransport(
       `Direct halos need peer access between all devices; device ${denied[0].ordinal} cannot access device ${denied[1].ordinal}.`,
     )
   if (wanted !== 'auto') return wanted
-  const most = group.software ? directCells.software : directCells.hardware
-  return !denied && devices.length > 1 && (rows * columns) / devices.length <= most ? 'direct' : 'copies'
+  const most = characterOf(group).jacobi.directCells
+  return !denied && devices.length > 1 && (rows * columns) / devices.length <= most ? 'direct' : 'copy'
 }
 
 function defaultDecomposition(group: DeviceGroup, { source, fuse, transport }: JacobiOptions): Decomposition {
-  return !group.software && !source && fuse !== false && transport !== 'direct' ? '1d' : '2d'
+  return characterOf(group).jacobi.fuses && !source && fuse !== false && transport !== 'direct' ? '1d' : '2d'
 }
 
 /** Cells of a grid from which fused sweeps are faster on a single device. */
@@ -238,7 +232,7 @@ function chooseFusing(group: DeviceGroup, options: JacobiOptions, decomposition:
   if (fuse === true && obstacle) throw new GpuError('unsupported', `Sweeps cannot be fused: ${obstacle}.`)
   if (obstacle || fuse === false) return false
   const pays = blocks.length > 1 || rows * columns >= fusedCells
-  return fuse === true || (!group.software && blocks.length > 0 && pays)
+  return fuse === true || (characterOf(group).jacobi.fuses && blocks.length > 0 && pays)
 }
 
 /** Zero inside and on the top and bottom edges; one period of a sine down the left and right edges. */

@@ -1,4 +1,5 @@
-import type { BufferView, HostView, Recorder } from '@tandem-gpu/core'
+import type { BufferView, Device, HostView, Recorder } from '@tandem-gpu/core'
+import { characterOf } from '../device-character.ts'
 import { type FieldBlock, innerVectors, type JacobiField, leadElements } from './jacobi-field.ts'
 import { fusedSweeps, type JacobiKernels } from './jacobi-kernels.ts'
 
@@ -34,7 +35,7 @@ export function recordSweeps(
       for (const [index, block] of field.blocks.entries())
         recorder.download(block.residual, residual.slice(index, 1), { label: 'residual' })
     from = from === 0 ? 1 : 0
-    if (kernels.transport === 'copies') recordExchange(recorder, field, kernels, from)
+    if (kernels.transport === 'copy') recordExchange(recorder, field, kernels, from)
   }
 }
 
@@ -114,7 +115,7 @@ function recordBlockSweep(
   const next = innerVectors(block, from === 0 ? 1 : 0)
   const width = next.columns
   for (const { row, count } of rowRanges(block)) {
-    const strip = stripRows(count, owner.info.software)
+    const strip = stripRows(count, owner)
     const u =
       kernels.transport === 'direct'
         ? {
@@ -148,13 +149,9 @@ function recordBlockSweep(
   }
 }
 
-/**
- * Rows that a thread sweeps: more of them reuse what is loaded, fewer keep more threads busy. Measured: 3 rows give 4.1 TB/s on an H200 (4: 4.06,
- * 8: 3.7, 1: 3.6) and 64 the most on two cores of SwiftShader. Long enough that the workgroups fit one dimension.
- */
-function stripRows(rows: number, software: boolean): number {
-  const wanted = software ? Math.min(64, Math.ceil(rows / 16)) : rows < 512 ? 2 : 3
-  return Math.max(wanted, Math.ceil(rows / 262_140))
+/** Rows that an invocation sweeps: what suits the device, and enough that the workgroups fit one dimension. */
+function stripRows(rows: number, { info }: Device): number {
+  return Math.max(characterOf(info).jacobi.stripRows(rows), Math.ceil(rows / 262_140))
 }
 
 /** Rows of a block, cut where a binding would exceed the device's limit. */

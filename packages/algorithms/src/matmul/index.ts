@@ -1,3 +1,4 @@
+export { type ChooseProductOptions, chooseProduct, type ProductChoice } from './choose-product.ts'
 export { type MatmulOptions, type MatmulReport, matmul } from './matmul.ts'
 export * from './matmul-kernels.ts'
 export { measureMatmulModel } from './measure-model.ts'

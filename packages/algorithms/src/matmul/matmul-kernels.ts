@@ -1,5 +1,6 @@
 import { type CompileOptions, type Device, type DeviceGroup, GpuError, type Kernel } from '@tandem-gpu/core'
 import { compileAll } from '../compile-all.ts'
+import { characterOf } from '../device-character.ts'
 import { compileTranspose, type TransposeKernel } from '../transpose/transpose-kernels.ts'
 import aScalar from './a-scalar.part.wgsl.ts'
 import aVector from './a-vector.part.wgsl.ts'
@@ -149,7 +150,7 @@ export function matmulCandidates(
   const offered = large && options.transposed !== false ? [transposedTile, ...tiles] : tiles
   const fitting = offered.filter(
     (tile) =>
-      !device.info.software &&
+      characterOf(device.info).fastBarriers &&
       tile.across * tile.down <= maxWorkgroupInvocations &&
       workgroupByteLength(tile) <= maxWorkgroupMemoryByteLength,
   )

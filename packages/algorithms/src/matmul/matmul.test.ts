@@ -87,7 +87,7 @@ describeOnBackends('matmul', (backend) => {
       ]) {
         const c = new Float32Array(m * n)
         const group = await backend.group(devices)
-        await matmul(group, { ...shape, a, b, c, warmup: 0, verify: false, ...extra })
+        await matmul(group, { ...shape, a, b, output: c, warmup: 0, verify: false, ...extra })
         results.push(new Uint32Array(c.buffer))
       }
     for (const result of results) expect(result).toEqual(results[0])
@@ -140,7 +140,7 @@ describeOnBackends('matmul', (backend) => {
         type: 'u32',
         a: (offset, into) => into.set(a.subarray(offset, offset + into.length)),
         b: (offset, into) => into.set(b.subarray(offset, offset + into.length)),
-        c: (offset, data) => {
+        output: (offset, data) => {
           expect(offset).toBe(expectedOffset)
           expectedOffset += data.length
           c.set(data, offset)

@@ -1,4 +1,5 @@
 import type { Device, DeviceGroup, Program } from '@tandem-gpu/core'
+import { characterOf } from '../device-character.ts'
 import { measure } from '../measure.ts'
 import { chooseBlocking, compileMatmul } from './matmul-kernels.ts'
 import { assumedMatmulModel, devicesByUse, type MatmulModel } from './predict-matmul.ts'
@@ -9,8 +10,7 @@ import { recordMatmul } from './record-matmul.ts'
  * devices, and the cost of commands that follow one another.
  */
 export async function measureMatmulModel(group: DeviceGroup): Promise<MatmulModel> {
-  const size = group.software ? 192 : 4096
-  const copyLength = group.software ? 262_144 : 16_777_216
+  const { side: size, copyLength } = characterOf(group).probe
   const devices = devicesByUse(group)
   const first = devices[0]!
   const distinct = devices.filter(

@@ -1,4 +1,5 @@
 import type { Device, DeviceGroup } from '@tandem-gpu/core'
+import { characterOf } from '../device-character.ts'
 import { splitRows } from '../sharded-matrix.ts'
 import type { MatmulShape } from './matmul-kernels.ts'
 
@@ -31,26 +32,11 @@ export interface MatmulPrediction {
   readonly reason: string
 }
 
-/** Software: 1.5 GFLOP/s, 2 GB/s, 0.2 ms. Hardware: 10 TFLOP/s, host links of 25 GB/s (four at a time), 200 GB/s between peers, 10 µs. */
+/** The figures of `DeviceCharacter.assumed`. */
 export function assumedMatmulModel(group: DeviceGroup): MatmulModel {
-  if (group.software)
-    return {
-      source: 'assumed',
-      flopsPerSecond: 1.5e9,
-      hostBytesPerSecond: 2e9,
-      hostTotalBytesPerSecond: 2e9,
-      peerBytesPerSecond: 2e9,
-      commandSeconds: 2e-4,
-    }
+  const { relayedBytesPerSecond, ...assumed } = characterOf(group).assumed
   const peers = group.devices.length > 1 && group.canAccessPeer(0, 1)
-  return {
-    source: 'assumed',
-    flopsPerSecond: 1e13,
-    hostBytesPerSecond: 2.5e10,
-    hostTotalBytesPerSecond: 1e11,
-    peerBytesPerSecond: peers ? 2e11 : 1.25e10,
-    commandSeconds: 1e-5,
-  }
+  return { source: 'assumed', ...assumed, ...(peers ? {} : { peerBytesPerSecond: relayedBytesPerSecond }) }
 }
 
 /** The devices in the order in which more of them help: every physical one before a second virtual device of it. */

@@ -11,8 +11,8 @@ import { type ElementSink, type ElementSource, streamChunkLength } from '../elem
 import { type Measurement, type MeasureOptions, measure } from '../measure.ts'
 import { notVerified, type Verification } from '../report.ts'
 import { type MatrixSlice, type ShardedMatrix, splitRows, writeSharded } from '../sharded-matrix.ts'
-import { bindingLimit } from './left-rows.ts'
 import type { MatmulKernels, MatmulShape, MatmulType } from './matmul-kernels.ts'
+import { padded } from './matmul-memory.ts'
 import type { StreamPlan } from './plan-stream.ts'
 import { recordShardedMatmul } from './record-matmul.ts'
 import { recordStreamedMatmul } from './record-stream.ts'
@@ -25,7 +25,7 @@ export interface MatmulRun<T extends MatmulType> {
   readonly type: T
   readonly a: ElementSource<T> | HostBuffer<T>
   readonly b: ElementSource<T> | HostBuffer<T>
-  readonly c: ElementSink<T> | HostBuffer<T> | undefined
+  readonly output: ElementSink<T> | HostBuffer<T> | undefined
   readonly devices: readonly Device[]
   readonly schedule: Schedule
   readonly kernels: MatmulKernels
@@ -37,47 +37,6 @@ export interface MatmulRun<T extends MatmulType> {
 export interface MatmulOutcome {
   readonly measurement: Measurement
   readonly verification: Verification
-}
-
-/** What a product may use of a device that was given no limit: 80 % of its memory, or one buffer's worth where it does not say. */
-export function defaultMemoryByteLength(device: Device): number {
-  return device.info.memoryByteLength === undefined
-    ? device.limits.maxBufferByteLength
-    : 0.8 * device.info.memoryByteLength
-}
-
-/** Leading dimension on the device: a multiple of four elements for the vector kernels, where that wastes little. */
-function padded(columns: number): number {
-  return columns < 16 ? columns : Math.ceil(columns / 4) * 4
-}
-
-/**
- * Whether slices of A, B and C and a whole B, and A's slice once more where it is `transposed`, fit each device's memory and buffers. Virtual
- * devices share the memory of theirs.
- */
-export function fitsResident(
-  { m, n, k }: MatmulShape,
-  devices: readonly Device[],
-  { transposed = false }: { transposed?: boolean } = {},
-): boolean {
-  const rows = splitRows(m, devices.length)[0]!.rows
-  const bRows = splitRows(k, devices.length)[0]!.rows
-  const [a, bPart, b, c] = [rows * padded(k), bRows * padded(n), k * padded(n), rows * padded(n)].map(
-    (length) => length * 4,
-  ) as [number, number, number, number]
-  return devices.every((device) => {
-    const shared = devices.filter((other) => other.info.id === device.info.id).length
-    const limit = device.limits.maxBufferByteLength
-    return (
-      Math.max(a, bPart, c) <= limit &&
-      k * 16 + 256 <= Math.min(bindingLimit(device), limit) &&
-      Math.max(padded(k), padded(n)) * 4 + 256 <= bindingLimit(device) &&
-      (a + c + bPart + (devices.length > 1 ? b : 0) + (transposed ? 4 * k * padded(rows) : 0)) * shared <=
-        (device.info.memoryByteLength === undefined
-          ? Number.POSITIVE_INFINITY
-          : defaultMemoryByteLength(device))
-    )
-  })
 }
 
 /** Matrices stay on the devices; gathering B is part of the program. */
@@ -167,7 +126,7 @@ export async function runStreamed<T extends MatmulType>(
     const a = await onHost(run.a, m * k, 'A')
     const b = await onHost(run.b, k * n, 'B')
     let c: HostBuffer<T>
-    if (isHostBuffer(run.c)) c = run.c
+    if (isHostBuffer(run.output)) c = run.output
     else {
       c = group.allocateHost(type, m * n, { label: 'C' })
       owned.push(c)
@@ -201,7 +160,7 @@ async function deliver<T extends MatmulType>(
   const verifier: MatmulVerifier | undefined = run.verify
     ? await matmulVerifier(run.type, run.shape, source(run.a), source(run.b))
     : undefined
-  const sink = run.c
+  const sink = run.output
   await read(async (row, data) => {
     if (typeof sink === 'function') await sink(row * n, data)
     else if (sink) {

@@ -1,4 +1,5 @@
 import { type Device, type DeviceBuffer, type DeviceGroup, elementArray } from '@tandem-gpu/core'
+import { characterOf } from '../device-character.ts'
 import { generatedElements } from '../element-source.ts'
 import { type Candidate, timeProgram, tune } from '../tuning/tune.ts'
 import { tuningKey } from '../tuning/tuning-key.ts'
@@ -26,7 +27,7 @@ export async function tuneMatmul(
   const m = Math.min(shape.m, largestTuned.m)
   const n = Math.min(shape.n, largestTuned.n)
   const k = Math.min(shape.k, largestTuned.k)
-  if (!options.tuning || group.software || m * n * k === 0) return shipped
+  if (!options.tuning || !characterOf(group).tunes || m * n * k === 0) return shipped
   const named = candidates.map(
     (choice): Candidate<MatmulBlocking> => ({ name: blockingName(choice), choice }),
   )

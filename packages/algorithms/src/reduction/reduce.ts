@@ -1,6 +1,7 @@
 import type { DeviceGroup, Schedule } from '@tandem-gpu/core'
+import type { AlgorithmOptions, GeneratedInputOptions } from '../algorithm-options.ts'
 import { type ElementSource, generatedElements, readElements, streamChunkLength } from '../element-source.ts'
-import { type MeasureOptions, measure } from '../measure.ts'
+import { measure } from '../measure.ts'
 import { describeGroup, gigaRate, notVerified, type Report } from '../report.ts'
 import { compareSchedules, type ScheduleComparison } from '../schedule-comparison.ts'
 import { allocateSharded, writeSharded } from '../sharded-matrix.ts'
@@ -14,7 +15,9 @@ import {
 } from './reduction-kernels.ts'
 import { readBits, referenceReduction, valueOfBits, verifyReduction } from './reference-reduction.ts'
 
-export interface ReduceOptions<T extends ReductionType = ReductionType> extends MeasureOptions {
+export interface ReduceOptions<T extends ReductionType = ReductionType>
+  extends AlgorithmOptions,
+    GeneratedInputOptions {
   readonly elements: number
   readonly type: T
   /** Default `best`. */
@@ -23,8 +26,6 @@ export interface ReduceOptions<T extends ReductionType = ReductionType> extends 
   readonly operation?: ReductionOperation
   /** Default: reproducible pseudo-random elements. */
   readonly input?: ElementSource<T>
-  /** Default `overlapped`. */
-  readonly schedule?: Schedule
   /** Times the other schedule too, in the same run, for the report's `comparison`. Default false. */
   readonly compareSchedules?: boolean
   /**
@@ -32,10 +33,6 @@ export interface ReduceOptions<T extends ReductionType = ReductionType> extends 
    * Default false: the input stays on the devices, and only the reduction is timed.
    */
   readonly timeUploads?: boolean
-  /** Default true. */
-  readonly verify?: boolean
-  /** Of generated input. */
-  readonly seed?: number
 }
 
 export interface ReductionReport extends Report {
@@ -108,7 +105,9 @@ export async function reduce<T extends ReductionType>(
       owned.push(program)
       return program
     }
-    const timing = await measure(group, record(schedule), options)
+    const program = record(schedule)
+    options.onProgram?.(program)
+    const timing = await measure(group, program, options)
     const comparison = options.compareSchedules
       ? await compareSchedules(group, schedule, timing, record, options)
       : undefined

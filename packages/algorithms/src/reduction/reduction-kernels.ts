@@ -1,4 +1,5 @@
 import { type CompileOptions, type DeviceGroup, GpuError, type Kernel } from '@tandem-gpu/core'
+import { characterOf } from '../device-character.ts'
 import atomicWgsl from './atomic.wgsl.ts'
 import bestScalarsWgsl from './best-scalars.wgsl.ts'
 import bestSerialWgsl from './best-serial.wgsl.ts'
@@ -57,7 +58,7 @@ export type BestVariant = 'vectors' | 'subgroups' | 'serial'
 
 /** f32 minimum and maximum compare integer keys; only f32 sums depend on the order. */
 function bestVariant(group: DeviceGroup, operation: ReductionOperation, type: ReductionType): BestVariant {
-  if (group.software) return 'serial'
+  if (!characterOf(group).fastBarriers) return 'serial'
   const subgroups = group.devices.every((device) => device.features.has('subgroups'))
   return subgroups && !(operation === 'sum' && type === 'f32') ? 'subgroups' : 'vectors'
 }

@@ -1,6 +1,7 @@
 import type { CompileOptions, DeviceGroup, ElementType, Kernel } from '@tandem-gpu/core'
 import { GpuError } from '@tandem-gpu/core'
 import { compileAll } from '../compile-all.ts'
+import { characterOf } from '../device-character.ts'
 import registersWgsl from './transpose-registers.wgsl.ts'
 import scatterWgsl from './transpose-scatter.wgsl.ts'
 import squareWgsl from './transpose-square.wgsl.ts'
@@ -46,13 +47,13 @@ export interface ScatterKernel {
 }
 
 /**
- * Compiles what a transpose needs; default: `strips`, or `registers` where the adapter is the CPU, and the scattering kernel where
+ * Compiles what a transpose needs; default: `defaultVariant`, and the scattering kernel where
  * `chooseTransport` uses it.
  */
 export async function compileTranspose(
   group: DeviceGroup,
   type: ElementType,
-  variant: TransposeVariant = group.software ? 'registers' : 'strips',
+  variant: TransposeVariant = defaultVariant(group),
   scatter: boolean = scattersByDefault(group),
 ): Promise<TransposeKernel> {
   const outputs = outputsFor(group.devices.length)
@@ -69,9 +70,14 @@ export async function compileTranspose(
   }
 }
 
+/** The kernel through workgroup memory, or the one without barriers where they are slow. */
+export function defaultVariant(group: Pick<DeviceGroup, 'software'>): TransposeVariant {
+  return characterOf(group).fastBarriers ? 'strips' : 'registers'
+}
+
 /** Whether devices write their peers' memory where nobody chooses: on hardware, where there is more than one GPU. */
-export function scattersByDefault({ software, devices }: Pick<DeviceGroup, 'software' | 'devices'>): boolean {
-  return !software && new Set(devices.map(({ info }) => info.id)).size > 1
+export function scattersByDefault(group: Pick<DeviceGroup, 'software' | 'devices'>): boolean {
+  return characterOf(group).ownMemory && new Set(group.devices.map(({ info }) => info.id)).size > 1
 }
 
 /** Slices that a dispatch writes on `devices` devices: all, or equal parts of them where there are more than it binds. */

@@ -1,6 +1,8 @@
 import type { DeviceGroup, Schedule } from '@tandem-gpu/core'
+import type { AlgorithmOptions, GeneratedInputOptions } from '../algorithm-options.ts'
+import { characterOf } from '../device-character.ts'
 import { type ElementSink, type ElementSource, generatedElements } from '../element-source.ts'
-import { type MeasureOptions, measure } from '../measure.ts'
+import { measure } from '../measure.ts'
 import { describeGroup, gigaRate, notVerified, type Report } from '../report.ts'
 import { compareSchedules, type ScheduleComparison } from '../schedule-comparison.ts'
 import { allocateSharded, readSharded, writeSharded } from '../sharded-matrix.ts'
@@ -18,7 +20,8 @@ import { choiceOptions, tuneTranspose } from './tune-transpose.ts'
 import { verifyTranspose } from './verify-transpose.ts'
 
 export interface TransposeOptions<T extends TransposeType = TransposeType>
-  extends MeasureOptions,
+  extends AlgorithmOptions,
+    GeneratedInputOptions,
     TuningOptions,
     Pick<RecordTransposeOptions<T>, 'transport' | 'chooseTransport'> {
   readonly rows: number
@@ -30,14 +33,8 @@ export interface TransposeOptions<T extends TransposeType = TransposeType>
   readonly output?: ElementSink<T>
   /** Default: what suits the devices. A named kernel or `chooseTransport` leaves nothing to tune. */
   readonly kernel?: TransposeVariant
-  /** Default `overlapped`. */
-  readonly schedule?: Schedule
   /** Times the other schedule too, in the same run, for the report's `comparison`. Default false. */
   readonly compareSchedules?: boolean
-  /** Compares every element with the input. Default true. */
-  readonly verify?: boolean
-  /** Of generated input. */
-  readonly seed?: number
 }
 
 export interface TransposeReport extends Report {
@@ -86,7 +83,7 @@ export async function transpose<T extends TransposeType>(
     const { kernel: variant, transport = 'auto' } = options
     const free = variant === undefined && options.chooseTransport === undefined
     const tuned =
-      options.tuning && free && !group.software
+      options.tuning && free && characterOf(group).tunes
         ? await tuneTranspose(group, input, output, options)
         : undefined
     const chosen = tuned ? choiceOptions(tuned.choice) : {}
@@ -110,7 +107,9 @@ export async function transpose<T extends TransposeType>(
       owned.push(program)
       return program
     }
-    const timing = await measure(group, record(schedule), options)
+    const program = record(schedule)
+    options.onProgram?.(program)
+    const timing = await measure(group, program, options)
     const comparison = options.compareSchedules
       ? await compareSchedules(group, schedule, timing, record, options)
       : undefined

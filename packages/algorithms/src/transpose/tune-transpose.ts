@@ -1,4 +1,5 @@
 import type { DeviceGroup, ElementType } from '@tandem-gpu/core'
+import { characterOf } from '../device-character.ts'
 import type { ShardedMatrix } from '../sharded-matrix.ts'
 import { type Candidate, timeProgram, tune } from '../tuning/tune.ts'
 import { tuningKey } from '../tuning/tuning-key.ts'
@@ -6,6 +7,7 @@ import type { TuningStore } from '../tuning/tuning-store.ts'
 import { type RecordTransposeOptions, recordTranspose, type Transport } from './record-transpose.ts'
 import {
   compileTranspose,
+  defaultVariant,
   scattersByDefault,
   type TransposeKernel,
   type TransposeVariant,
@@ -22,7 +24,7 @@ export function transposeCandidates(
   group: DeviceGroup,
   transport: Transport | 'auto' = 'auto',
 ): readonly [Candidate<TransposeChoice>, ...Candidate<TransposeChoice>[]] {
-  const variant: TransposeVariant = group.software ? 'registers' : 'strips'
+  const variant = defaultVariant(group)
   if (group.devices.length === 1)
     return [
       { name: variant, choice: { variant, transport: 'direct' } },
@@ -92,7 +94,7 @@ export async function tuneTranspose<T extends ElementType>(
   })
   const empty = rows * columns === 0
   return tune(
-    group.software || empty ? false : options.tuning,
+    characterOf(group).tunes && !empty ? options.tuning : false,
     key,
     transposeCandidates(group, transport),
     async (choice, limit) => {

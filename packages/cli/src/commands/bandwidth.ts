@@ -1,5 +1,6 @@
 import type { BufferView, DeviceGroup } from '@tandem-gpu/core'
 import { Command } from 'commander'
+import type { CommandContext } from '../command-context.ts'
 import { UsageError } from '../exit-code.ts'
 import {
   addGroupOptions,
@@ -10,7 +11,6 @@ import {
   withGroup,
 } from '../group-options.ts'
 import { formatJson } from '../json.ts'
-import type { CommandContext } from '../program.ts'
 import { formatBytes, formatNumber, formatSeconds } from '../quantity.ts'
 import { formatTable } from '../table.ts'
 

@@ -5,6 +5,7 @@ import { backendsNamed } from '../backends.ts'
 import { benchCases, type SizeSetName, sizeSetNames, type WorkName, workNames } from '../bench/cases.ts'
 import type { BenchDocument, BenchResult } from '../bench/document.ts'
 import { benchPage } from '../bench/page.ts'
+import type { CommandContext } from '../command-context.ts'
 import { exitCode, UsageError } from '../exit-code.ts'
 import {
   addJsonOption,
@@ -15,7 +16,6 @@ import {
 } from '../group-options.ts'
 import { formatJson } from '../json.ts'
 import { fileReason, OutputFile } from '../output-file.ts'
-import type { CommandContext } from '../program.ts'
 import { formatNumber, formatSeconds } from '../quantity.ts'
 import { formatTable } from '../table.ts'
 import type { Terminal } from '../terminal.ts'

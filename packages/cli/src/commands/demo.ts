@@ -3,6 +3,7 @@ import { dirname, join, resolve } from 'node:path'
 import { jacobi, matmul, type Report, reduce, transpose } from '@tandem-gpu/algorithms'
 import { type DeviceGroup, type ProgramSpan, type Schedule, selectAdapters } from '@tandem-gpu/core'
 import { Command } from 'commander'
+import type { CommandContext } from '../command-context.ts'
 import { exitCode, UsageError } from '../exit-code.ts'
 import {
   addGroupOptions,
@@ -14,7 +15,6 @@ import {
 import { formatJson } from '../json.ts'
 import { fileReason, writeOutputFile } from '../output-file.ts'
 import { FieldPicture } from '../picture.ts'
-import type { CommandContext } from '../program.ts'
 import { formatNumber, formatSeconds } from '../quantity.ts'
 import { describeDevices, verdictOf } from '../report-text.ts'
 import { formatTable } from '../table.ts'

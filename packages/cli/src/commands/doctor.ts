@@ -1,10 +1,10 @@
 import { type Backend, type DeviceGroup, openGroup } from '@tandem-gpu/core'
 import { Command } from 'commander'
 import { type BackendName, backendsNamed } from '../backends.ts'
+import type { CommandContext } from '../command-context.ts'
 import { exitCode, failureOf } from '../exit-code.ts'
 import { addBackendOption, addJsonOption } from '../group-options.ts'
 import { formatJson } from '../json.ts'
-import type { CommandContext } from '../program.ts'
 import { countOf } from './devices.ts'
 
 interface Diagnosis {

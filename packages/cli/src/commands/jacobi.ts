@@ -5,22 +5,22 @@ import {
   type JacobiReport,
   jacobi,
 } from '@tandem-gpu/algorithms'
-import { Command, Option } from 'commander'
+import { Command, InvalidArgumentError, Option } from 'commander'
 import { type AlgorithmOptions, addAlgorithmOptions } from '../algorithm-options.ts'
 import { runAlgorithm } from '../algorithm-run.ts'
 import { type InputFile, npySink, openInput } from '../array-files.ts'
+import type { CommandContext } from '../command-context.ts'
 import { UsageError } from '../exit-code.ts'
 import { finiteNumber, wholeNumber } from '../group-options.ts'
 import type { OutputFile } from '../output-file.ts'
 import { FieldPicture } from '../picture.ts'
-import type { CommandContext } from '../program.ts'
 import { formatNumber } from '../quantity.ts'
 import type { ReportLine } from '../report-text.ts'
 
 interface JacobiCommandOptions extends AlgorithmOptions {
   readonly rows?: number
   readonly cols?: number
-  readonly boundary?: string
+  readonly input?: string
   readonly source?: string
   readonly output?: string
   readonly image?: string
@@ -40,15 +40,21 @@ export function jacobiCommand(context: CommandContext): Command {
     .option('--rows <n>', 'of the grid, its fixed outer ring included (default 257)', wholeNumber(0))
     .option('--cols <n>', 'of the grid, its fixed outer ring included (default 257)', wholeNumber(0))
     .option(
-      '--boundary <file>',
-      'begin with this .npy grid: its outer ring stays, its inner cells are the first guess',
+      '--input <file>',
+      'begin with this .npy grid: its outer ring is the fixed boundary, its inner cells are the first guess',
     )
+    .addOption(new Option('--boundary <file>', 'the former name of --input').conflicts('input').hideHelp())
     .option(
       '--source <file>',
       'right-hand side f of Δu = -f, times the square of the spacing, as a .npy grid',
     )
     .option('--iterations <n>', 'sweeps, or with --tolerance at most so many', wholeNumber(0), 1000)
-    .option('--start-iteration <n>', 'sweeps that --boundary has behind it', wholeNumber(0), 0)
+    .option(
+      '--start-iteration <n>',
+      'number of sweeps that were already applied to the --input grid',
+      wholeNumber(0),
+      0,
+    )
     .option('--tolerance <change>', 'stop once no cell changes by more in a sweep', finiteNumber)
     .option('--residual-every <n>', 'sweeps from one look at the residual to the next', wholeNumber(1), 100)
     .addOption(
@@ -58,19 +64,24 @@ export function jacobiCommand(context: CommandContext): Command {
       ).choices(['1d', '2d']),
     )
     .addOption(
-      new Option('--transport <way>', 'how halos travel: copies, or kernels that read the peer')
-        .choices(['auto', 'copies', 'direct'])
+      new Option(
+        '--transport <way>',
+        'how halos travel: in copies (copy), or read by the kernels from the neighbour (direct)',
+      )
+        .choices(['auto', 'copy', 'direct'])
+        .argParser(transportNamed)
         .default('auto'),
     )
     .option('--output <file>', 'write the solution as .npy')
     .option('--image <file>', 'draw the solution as .png')
   addAlgorithmOptions(command)
-  return command.action(async (options: JacobiCommandOptions) => {
-    if (options.boundary !== undefined && (options.rows !== undefined || options.cols !== undefined)) {
-      throw new UsageError('--boundary has its own shape, so --rows and --cols cannot be given with it.')
+  return command.action(async ({ boundary, ...given }: JacobiCommandOptions & { boundary?: string }) => {
+    const options = boundary === undefined ? given : { ...given, input: boundary }
+    if (options.input !== undefined && (options.rows !== undefined || options.cols !== undefined)) {
+      throw new UsageError('The shape comes from --input, so --rows and --cols cannot be given with it.')
     }
     const { progress } = context.terminal
-    let state: InputFile<'f32'> | undefined
+    let input: InputFile<'f32'> | undefined
     let source: InputFile<'f32'> | undefined
     let output: OutputFile | undefined
     let image: OutputFile | undefined
@@ -78,9 +89,9 @@ export function jacobiCommand(context: CommandContext): Command {
     await runAlgorithm<JacobiReport>(context, options, {
       async prepare(files) {
         const read = { accepted, cast: options.cast ?? false }
-        if (options.boundary !== undefined) state = await openInput(files, options.boundary, read, progress)
+        if (options.input !== undefined) input = await openInput(files, options.input, read, progress)
         if (options.source !== undefined) source = await openInput(files, options.source, read, progress)
-        shape = gridShape(options, state, source)
+        shape = gridShape(options, input, source)
         if (options.output !== undefined) output = await files.output(options.output)
         if (options.image !== undefined && !options.image.toLowerCase().endsWith('.png'))
           throw new UsageError(`--image writes PNG, and ${options.image} does not end in .png.`)
@@ -95,7 +106,7 @@ export function jacobiCommand(context: CommandContext): Command {
           ...iterationOptions(options),
           rows,
           columns,
-          ...(state === undefined ? {} : { state: state.rowMajor() }),
+          ...(input === undefined ? {} : { input: input.rowMajor() }),
           ...(source === undefined ? {} : { source: source.rowMajor() }),
           ...(picture === undefined && file === undefined ? {} : { output: bothSinks(picture, file) }),
           onProgress: progressBar(options, progress),
@@ -108,12 +119,22 @@ export function jacobiCommand(context: CommandContext): Command {
   })
 }
 
+const transports: readonly string[] = ['auto', 'copy', 'direct']
+
+/** `copies` is the former name of `copy`. */
+function transportNamed(name: string): HaloTransport | 'auto' {
+  const transport = name === 'copies' ? 'copy' : name
+  if (!transports.includes(transport))
+    throw new InvalidArgumentError(`Allowed choices are ${transports.join(', ')}.`)
+  return transport as HaloTransport | 'auto'
+}
+
 function gridShape(
   options: JacobiCommandOptions,
-  state: InputFile<'f32'> | undefined,
+  input: InputFile<'f32'> | undefined,
   source: InputFile<'f32'> | undefined,
 ) {
-  const shape = state?.matrixShape() ?? ([options.rows ?? 257, options.cols ?? 257] as const)
+  const shape = input?.matrixShape() ?? ([options.rows ?? 257, options.cols ?? 257] as const)
   const sourceShape = source?.matrixShape() ?? shape
   if (sourceShape[0] !== shape[0] || sourceShape[1] !== shape[1]) {
     throw new UsageError(
@@ -164,7 +185,7 @@ function describeJacobi(report: JacobiReport): readonly ReportLine[] {
   return [
     [
       'blocks',
-      `${report.grid.join(' × ')} (${report.decomposition}), halos ${report.transport === 'copies' ? 'copied' : 'read from the peer'}`,
+      `${report.grid.join(' × ')} (${report.decomposition}), halos ${report.transport === 'copy' ? 'copied' : 'read from the peer'}`,
     ],
     ['iterations', String(report.iterations)],
     ['residual', residual === undefined ? 'no sweep ran' : formatNumber(residual)],

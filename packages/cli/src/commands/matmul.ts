@@ -3,11 +3,11 @@ import { Command, Option } from 'commander'
 import { type AlgorithmOptions, addAlgorithmOptions } from '../algorithm-options.ts'
 import { runAlgorithm } from '../algorithm-run.ts'
 import { type InputFile, npySink, openInput } from '../array-files.ts'
+import type { CommandContext } from '../command-context.ts'
 import { UsageError } from '../exit-code.ts'
 import { byteCount, wholeNumber } from '../group-options.ts'
 import { elementTypes, type NpyElementType } from '../npy/element-conversion.ts'
 import type { OutputFile } from '../output-file.ts'
-import type { CommandContext } from '../program.ts'
 import { formatBytes } from '../quantity.ts'
 import type { ReportLine } from '../report-text.ts'
 import { addTuneOption, type TuneOption, tuningOptions } from '../tune-option.ts'
@@ -50,7 +50,10 @@ export function matmulCommand(context: CommandContext): Command {
       'device memory that the product may use, such as 150000 or 2GiB',
       byteCount,
     )
-    .option('--measure-model', 'measure the devices before predicting how many of them pay')
+    .option(
+      '--measure-model',
+      'measure the devices first, to predict how many of them make the product fastest',
+    )
   addTuneOption(addAlgorithmOptions(command))
   return command.action(async (options: MatmulCommandOptions) => {
     const { progress } = context.terminal
@@ -78,7 +81,7 @@ export function matmulCommand(context: CommandContext): Command {
           devices: options.devices ?? 'auto',
           ...(a === undefined ? {} : { a: a.rowMajor() }),
           ...(b === undefined ? {} : { b: b.rowMajor() }),
-          ...(output === undefined ? {} : { c: await npySink(output, type, [m, n], progress) }),
+          ...(output === undefined ? {} : { output: await npySink(output, type, [m, n], progress) }),
           ...(options.mode === undefined ? {} : { mode: options.mode }),
           ...(options.streamWidth === undefined ? {} : { streamWidth: options.streamWidth }),
           ...(options.memoryLimit === undefined ? {} : { memoryLimitBytes: options.memoryLimit }),

@@ -2,9 +2,9 @@ import { setTimeout } from 'node:timers/promises'
 import { type Adapter, GpuError } from '@tandem-gpu/core'
 import { Command } from 'commander'
 import { type BackendName, backendsNamed } from '../backends.ts'
+import type { CommandContext } from '../command-context.ts'
 import { addBackendOption, addJsonOption, wholeNumber } from '../group-options.ts'
 import { formatJson } from '../json.ts'
-import type { CommandContext } from '../program.ts'
 import { adapterJson, sensorTable } from './devices.ts'
 
 interface MonitorOptions {

@@ -8,11 +8,11 @@ import { Command, Option } from 'commander'
 import { type AlgorithmOptions, addAlgorithmOptions } from '../algorithm-options.ts'
 import { runAlgorithm } from '../algorithm-run.ts'
 import { type InputFile, openInput } from '../array-files.ts'
+import type { CommandContext } from '../command-context.ts'
 import { comparisonLine } from '../comparison-line.ts'
 import { UsageError } from '../exit-code.ts'
 import { wholeNumber } from '../group-options.ts'
 import { elementTypes, type NpyElementType } from '../npy/element-conversion.ts'
-import type { CommandContext } from '../program.ts'
 import type { ReportLine } from '../report-text.ts'
 
 interface ReduceCommandOptions extends AlgorithmOptions {

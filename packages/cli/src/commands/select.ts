@@ -1,6 +1,7 @@
 import { type SelectBy, type Selection, selectAdapters } from '@tandem-gpu/core'
 import { Command, Option } from 'commander'
 import type { BackendName } from '../backends.ts'
+import type { CommandContext } from '../command-context.ts'
 import {
   addBackendOption,
   addJsonOption,
@@ -9,7 +10,6 @@ import {
   wholeNumber,
 } from '../group-options.ts'
 import { formatJson } from '../json.ts'
-import type { CommandContext } from '../program.ts'
 import { formatNumber } from '../quantity.ts'
 import { formatTable } from '../table.ts'
 import { adapterJson } from './devices.ts'

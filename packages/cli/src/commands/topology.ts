@@ -1,9 +1,9 @@
 import { GpuError, type Topology, type TopologyLink } from '@tandem-gpu/core'
 import { Command } from 'commander'
 import { type BackendName, backendsNamed } from '../backends.ts'
+import type { CommandContext } from '../command-context.ts'
 import { addBackendOption, addJsonOption } from '../group-options.ts'
 import { formatJson } from '../json.ts'
-import type { CommandContext } from '../program.ts'
 import { formatTable } from '../table.ts'
 import { adapterJson } from './devices.ts'
 

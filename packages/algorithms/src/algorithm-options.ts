@@ -1,0 +1,18 @@
+import type { Program, Schedule } from '@tandem-gpu/core'
+import type { MeasureOptions } from './measure.ts'
+
+/** What every algorithm takes. */
+export interface AlgorithmOptions extends MeasureOptions {
+  /** Default `overlapped`. */
+  readonly schedule?: Schedule
+  /** Checks the result against a reference. Default true. */
+  readonly verify?: boolean
+  /** Sees the program that is timed, before it runs; it is destroyed afterwards. */
+  readonly onProgram?: (program: Program) => void
+}
+
+/** Of algorithms that generate the input where the caller gives none. */
+export interface GeneratedInputOptions {
+  /** The same seed gives the same input. Default 1. */
+  readonly seed?: number
+}

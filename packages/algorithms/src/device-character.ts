@@ -1,0 +1,94 @@
+/**
+ * What suits a device where the caller does not choose. The only place where algorithms tell a GPU from an adapter that the CPU runs, on which
+ * barriers are slow, all devices share one memory, and times say nothing about hardware.
+ */
+export interface DeviceCharacter {
+  /** Workgroups exchange values through workgroup memory at little cost. */
+  readonly fastBarriers: boolean
+  /** Each adapter has memory of its own, which links connect with the others. */
+  readonly ownMemory: boolean
+  /** Measured choices are worth what measuring them costs. */
+  readonly tunes: boolean
+  /** Runs before the clock counts. */
+  readonly warmup: number
+  /** How often a long iteration comes back to the host to report its progress. */
+  readonly progressReports: number
+  /** Columns of B in a panel of a streamed product. */
+  readonly streamWidth: number
+  readonly jacobi: {
+    /** Sweeps are fused into passes over memory where they can be. */
+    readonly fuses: boolean
+    /** Cells of a block up to which a sweep that reads the neighbours' cells is faster than copies before it. */
+    readonly directCells: number
+    /** Rows that one invocation sweeps, of a block of so many. */
+    stripRows(rows: number): number
+  }
+  /** What predictions assume: round figures that order device counts, and are no basis for plans. */
+  readonly assumed: AssumedRates
+  /** Sizes of the probe that measures these instead. */
+  readonly probe: { readonly side: number; readonly copyLength: number }
+}
+
+export interface AssumedRates {
+  readonly flopsPerSecond: number
+  readonly hostBytesPerSecond: number
+  readonly hostTotalBytesPerSecond: number
+  readonly peerBytesPerSecond: number
+  /** Between devices without access to each other's memory. */
+  readonly relayedBytesPerSecond: number
+  readonly commandSeconds: number
+}
+
+/** 10 TFLOP/s, host links of 25 GB/s of which four run at full rate, 200 GB/s between peers, 10 µs a command. */
+const hardware: DeviceCharacter = {
+  fastBarriers: true,
+  ownMemory: true,
+  tunes: true,
+  warmup: 1,
+  progressReports: 1,
+  streamWidth: 2048,
+  jacobi: {
+    fuses: true,
+    directCells: 2_097_152,
+    // More rows reuse what is loaded, fewer keep more invocations busy. On an H200: 3 rows 4.1 TB/s, 4 rows 4.06, 8 rows 3.7, 1 row 3.6.
+    stripRows: (rows) => (rows < 512 ? 2 : 3),
+  },
+  assumed: {
+    flopsPerSecond: 1e13,
+    hostBytesPerSecond: 2.5e10,
+    hostTotalBytesPerSecond: 1e11,
+    peerBytesPerSecond: 2e11,
+    relayedBytesPerSecond: 1.25e10,
+    commandSeconds: 1e-5,
+  },
+  probe: { side: 4096, copyLength: 16_777_216 },
+}
+
+/** Measured with SwiftShader on two cores. */
+const software: DeviceCharacter = {
+  fastBarriers: false,
+  ownMemory: false,
+  tunes: false,
+  warmup: 0,
+  progressReports: 20,
+  streamWidth: 256,
+  jacobi: {
+    fuses: false,
+    directCells: 65_536,
+    stripRows: (rows) => Math.min(64, Math.ceil(rows / 16)),
+  },
+  assumed: {
+    flopsPerSecond: 1.5e9,
+    hostBytesPerSecond: 2e9,
+    hostTotalBytesPerSecond: 2e9,
+    peerBytesPerSecond: 2e9,
+    relayedBytesPerSecond: 2e9,
+    commandSeconds: 2e-4,
+  },
+  probe: { side: 192, copyLength: 262_144 },
+}
+
+/** Of a group, or of one device's `info`. */
+export function characterOf(of: { readonly software: boolean }): DeviceCharacter {
+  return of.software ? software : hardware
+}

@@ -1,0 +1,108 @@
+import { type Device, type DeviceGroup, GpuError } from '@tandem-gpu/core'
+import { characterOf } from '../device-character.ts'
+import { type RowRange, splitRows } from '../sharded-matrix.ts'
+import type { TuningOptions } from '../tuning/tuning-store.ts'
+import { type MatmulBlocking, type MatmulShape, type MatmulType, matmulCandidates } from './matmul-kernels.ts'
+import { defaultMemoryByteLength, fitsResident } from './matmul-memory.ts'
+import { measureMatmulModel } from './measure-model.ts'
+import { planStream, type StreamPlan, withTransposedRows } from './plan-stream.ts'
+import {
+  assumedMatmulModel,
+  devicesByUse,
+  type MatmulModel,
+  type MatmulPrediction,
+  predictMatmul,
+} from './predict-matmul.ts'
+import { tuneMatmul } from './tune-matmul.ts'
+
+/** What a caller may fix of how a product is computed. */
+export interface ChooseProductOptions extends TuningOptions {
+  /** How many devices of the group compute. Default: all. `auto`: as many as the prediction recommends. */
+  readonly devices?: number | 'auto'
+  /** Columns of B in a panel. Giving it, or `memoryLimitBytes`, streams the matrices from host memory. Default 2048, on software 256. */
+  readonly streamWidth?: number
+  /** Device memory that the product may use on each device. Default: 80 % of it, where the device says how much it has. */
+  readonly memoryLimitBytes?: number
+  /** Default: where the matrices fit the devices, they stay there for the timed runs (`resident`); else they stream through. */
+  readonly mode?: 'resident' | 'streamed'
+  /** What predictions rest on; `measure` runs a short probe first. Default: assumed figures. */
+  readonly model?: MatmulModel | 'measure'
+  readonly signal?: AbortSignal
+}
+
+/** How one product will be computed: everything that is decided before a kernel is compiled or memory is allocated. */
+export interface ProductChoice {
+  readonly prediction: MatmulPrediction
+  /** In order of their ordinals. */
+  readonly devices: readonly Device[]
+  /** Rows of A and C that each device computes. */
+  readonly ranges: readonly RowRange[]
+  readonly blocking: MatmulBlocking
+  /** Present where the matrices stream through the devices; absent where they stay on them. */
+  readonly stream?: StreamPlan
+}
+
+/** Columns of a panel below which a streamed product keeps A as it is. */
+const leastTransposedWidth = 512
+
+/**
+ * Decides how `shape` is computed on `group`: predicts the time for each number of devices, keeps the matrices on the devices or streams
+ * them, and takes the fastest of the blockings (measured where `tuning` is given). Throws `validation` for options that contradict each
+ * other, and `too-large` where the memory does not hold one row by one column.
+ */
+export async function chooseProduct(
+  group: DeviceGroup,
+  shape: MatmulShape,
+  type: MatmulType,
+  options: ChooseProductOptions = {},
+): Promise<ProductChoice> {
+  const { streamWidth, memoryLimitBytes } = options
+  const ordered = devicesByUse(group)
+  const wanted = options.devices ?? ordered.length
+  if (wanted !== 'auto' && !(Number.isInteger(wanted) && wanted >= 1 && wanted <= ordered.length))
+    throw new GpuError('validation', `${wanted} devices are asked for; the group has ${ordered.length}.`)
+  const limited = streamWidth !== undefined || memoryLimitBytes !== undefined
+  if (limited && options.mode === 'resident')
+    throw new GpuError(
+      'validation',
+      `A ${streamWidth === undefined ? 'memory limit' : 'stream width'} is for matrices that stream through the devices, and the mode is resident.`,
+    )
+  const model =
+    options.model === 'measure'
+      ? await measureMatmulModel(group)
+      : (options.model ?? assumedMatmulModel(group))
+
+  const streams = (devices: readonly Device[]) =>
+    shape.m * shape.n * shape.k > 0 &&
+    (options.mode === undefined ? limited || !fitsResident(shape, devices) : options.mode === 'streamed')
+  const memoryLimit = (devices: readonly Device[]) =>
+    memoryLimitBytes ?? Math.min(...devices.map(defaultMemoryByteLength))
+  const planFor = (devices: readonly Device[]) =>
+    planStream(shape, devices, {
+      streamWidth: streamWidth ?? characterOf(group).streamWidth,
+      memoryLimitBytes: memoryLimit(devices),
+    })
+
+  const all = ordered.slice(0, wanted === 'auto' ? ordered.length : wanted)
+  const outline = streams(all) ? planFor(all) : undefined
+  const prediction = predictMatmul(group, shape, model, {
+    streamed: outline !== undefined,
+    ...(outline && { panels: outline.panels, rounds: outline.rounds }),
+    ...(wanted !== 'auto' && { chosen: wanted }),
+  })
+  const devices = ordered.slice(0, prediction.chosen).sort((x, y) => x.ordinal - y.ordinal)
+  const ranges = splitRows(shape.m, devices.length)
+
+  const plain = streams(devices) ? planFor(devices) : undefined
+  const transposed = plain && withTransposedRows(plain, shape.k, memoryLimit(devices))
+  const part = plain ? { m: plain.rowBlock, n: plain.width, k: shape.k } : { ...shape, m: ranges[0]!.rows }
+  const candidates = matmulCandidates(devices[0]!, shape, part.m, {
+    split: !plain,
+    transposed: plain
+      ? transposed !== undefined && plain.width >= leastTransposedWidth
+      : fitsResident(shape, devices, { transposed: true }),
+  })
+  const blocking = await tuneMatmul(group, devices[0]!, type, part, candidates, options)
+  const stream = blocking.body === 'transposed' ? transposed : plain
+  return { prediction, devices, ranges, blocking, ...(stream && { stream }) }
+}

@@ -1,0 +1,45 @@
+import type { Device } from '@tandem-gpu/core'
+import { splitRows } from '../sharded-matrix.ts'
+import { bindingLimit } from './left-rows.ts'
+import type { MatmulShape } from './matmul-kernels.ts'
+
+/** What a product may use of a device that was given no limit: 80 % of its memory, or one buffer's worth where it does not say. */
+export function defaultMemoryByteLength(device: Device): number {
+  return device.info.memoryByteLength === undefined
+    ? device.limits.maxBufferByteLength
+    : 0.8 * device.info.memoryByteLength
+}
+
+/** Leading dimension on the device: a multiple of four elements for the vector kernels, where that wastes little. */
+export function padded(columns: number): number {
+  return columns < 16 ? columns : Math.ceil(columns / 4) * 4
+}
+
+/**
+ * Whether slices of A, B and C and a whole B, and A's slice once more where it is `transposed`, fit each device's memory and buffers. Virtual
+ * devices share the memory of theirs.
+ */
+export function fitsResident(
+  { m, n, k }: MatmulShape,
+  devices: readonly Device[],
+  { transposed = false }: { transposed?: boolean } = {},
+): boolean {
+  const rows = splitRows(m, devices.length)[0]!.rows
+  const bRows = splitRows(k, devices.length)[0]!.rows
+  const [a, bPart, b, c] = [rows * padded(k), bRows * padded(n), k * padded(n), rows * padded(n)].map(
+    (length) => length * 4,
+  ) as [number, number, number, number]
+  return devices.every((device) => {
+    const shared = devices.filter((other) => other.info.id === device.info.id).length
+    const limit = device.limits.maxBufferByteLength
+    return (
+      Math.max(a, bPart, c) <= limit &&
+      k * 16 + 256 <= Math.min(bindingLimit(device), limit) &&
+      Math.max(padded(k), padded(n)) * 4 + 256 <= bindingLimit(device) &&
+      (a + c + bPart + (devices.length > 1 ? b : 0) + (transposed ? 4 * k * padded(rows) : 0)) * shared <=
+        (device.info.memoryByteLength === undefined
+          ? Number.POSITIVE_INFINITY
+          : defaultMemoryByteLength(device))
+    )
+  })
+}
