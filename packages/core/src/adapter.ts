@@ -56,6 +56,8 @@ export interface Adapter {
   /** True where the "GPU" is the CPU. */
   readonly software: boolean
   readonly memoryByteLength?: number
+  /** Process that has the adapter, in a backend over several; absent in others. */
+  readonly rank?: number
   /** `0000:1b:00.0`, lower case. */
   readonly pciBusId?: string
   readonly uuid?: string

@@ -2,7 +2,8 @@ import type { Adapter, AdapterReport, Topology } from './adapter.ts'
 import type { ExecutionOptions, ExecutionResult } from './execution.ts'
 import type { Allocation, Handles } from './handles.ts'
 import type { KernelSource } from './kernel-source.ts'
-import type { Extent, Plan } from './plan.ts'
+import type { Extent, Plan, PlanCommand, PlanPart } from './plan.ts'
+import type { Ranks } from './ranks.ts'
 
 /**
  * The boundary between core and a backend. Core validates, records and derives order; a backend translates.
@@ -25,12 +26,14 @@ export interface OpenOptions {
 
 /**
  * Open devices. `write`, `read` and `run` take effect in the order of the calls; each promise settles when its
- * work has completed. Errors are `GpuError`s. `H` names the backend's own handles.
+ * work has completed. Errors are `GpuError`s. `H` names the backend's own handles, `C` what its plans hold.
  */
-export interface Runtime<H extends Handles = Handles> {
+export interface Runtime<H extends Handles = Handles, C extends PlanPart = PlanCommand> {
   readonly devices: readonly Adapter[]
   /** Resolves when the devices are lost; never rejects. With reason `destroyed` after `dispose`. */
   readonly lost: Promise<LostInfo>
+  /** Set by a runtime over several processes; says what more holds there. */
+  readonly ranks?: Ranks
   canAccessPeer(reader: number, owner: number): boolean
   /** `zero` false leaves the contents undefined. `byteLength` is any positive number; backends pad as they must. */
   allocate(device: number, byteLength: number, options: AllocationOptions): Promise<H['allocation']>
@@ -41,7 +44,7 @@ export interface Runtime<H extends Handles = Handles> {
   /** For every device of the runtime. Rejects with `compilation` (line, column) or `unsupported`. */
   compile(source: KernelSource): Promise<H['kernel']>
   releaseKernel(kernel: H['kernel']): void
-  instantiate(plan: Plan<H>): Promise<H['executable']>
+  instantiate(plan: Plan<H, C>): Promise<H['executable']>
   release(executable: H['executable']): void
   run(executable: H['executable'], options: ExecutionOptions): Promise<ExecutionResult>
   write(region: AllocationRegion<H['allocation']>, bytes: Uint8Array<ArrayBuffer>): Promise<void>

@@ -4,12 +4,12 @@ import type { Handles } from './handles.ts'
  * A recorded program as data: commands, what each touches, and which must follow which. Backends execute it,
  * tests assert on it, `printPlan` prints it. Everything is in bytes; nothing refers to the public objects.
  */
-export interface Plan<H extends Handles = Handles> {
+export interface Plan<H extends Handles = Handles, C extends PlanPart = PlanCommand> {
   readonly label: string
   readonly schedule: Schedule
   readonly buffers: readonly PlanBuffer<H>[]
   readonly kernels: readonly H['kernel'][]
-  readonly commands: readonly PlanCommand[]
+  readonly commands: readonly C[]
   /** Uniform blocks of all dispatches one after another, each at a multiple of 256 bytes; `run` may pass a changed copy. */
   readonly uniformBlock: Uint8Array<ArrayBuffer>
 }
@@ -49,7 +49,10 @@ interface PlanCommandBase {
   /** Position in `Plan.commands`; the order of recording, which is always a valid execution order. */
   readonly index: number
   readonly label: string
-  /** Device on whose queue the command runs; for copies, the receiver (for downloads, the sender). */
+  /**
+   * Device on whose queue the command runs; for copies, the receiver (for downloads, the sender). For what touches host memory
+   * alone, the device that the memory is placed by, or the rank's first; -1 on a rank without devices.
+   */
   readonly device: number
   /** Commands of the same repetition that must complete first: a transitive reduction of the hazards. Ascending. */
   readonly after: readonly number[]
@@ -106,4 +109,29 @@ export interface PlanFill extends PlanCommandBase {
   readonly patternByteLength: 2 | 4
 }
 
+/** What every backend gets. */
 export type PlanCommand = PlanDispatch | PlanCopy | PlanFill
+
+/**
+ * This rank's part of a copy between two ranks: the sender's `send` and the receiver's `receive` are one message. It is known by
+ * sender, receiver, `program`, `ordinal` and repetition, never by the order of arrival. A `send` completes when its bytes may be
+ * overwritten, a `receive` when all bytes are in place; the two need not wait for each other. The `send` of repetition k + 2
+ * waits until the receiver has taken that of repetition k, so that what is on its way is bounded.
+ */
+export interface PlanMessage extends PlanCommandBase {
+  readonly kind: 'send' | 'receive'
+  /** The other rank. */
+  readonly peer: number
+  /** Counts the programs of the group; the same on all ranks. */
+  readonly program: number
+  /** Counts the messages of the program from this sender to this receiver, in recorded order. */
+  readonly ordinal: number
+  /**
+   * Memory of this rank, of a device or of the host; its bytes travel row after row, without gaps. The peer's region has as many
+   * bytes but may have other rows. Absent for a message without bytes, which carries order alone.
+   */
+  readonly region?: ByteRegion
+}
+
+/** What a runtime over several ranks gets. */
+export type PlanPart = PlanCommand | PlanMessage

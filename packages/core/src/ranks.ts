@@ -1,0 +1,46 @@
+/**
+ * What a runtime over several processes offers besides. Each process is a rank; every rank runs the same program, opens the
+ * same group, and calls it in the same order. `Runtime.devices` lists the devices of ALL ranks in rank order
+ * (`Adapter.rank`), the same on each rank; a rank may have no device.
+ *
+ * What core asks of such a runtime:
+ * - It is called for local devices alone: `allocate`, `write`, `read` and the commands of a plan name devices of this rank, by
+ *   their ordinals among all. `compile`, `allocateHost`, `instantiate` and `run` are also called on a rank without devices.
+ * - `allocate`, `compile` and `instantiate` do local work and never wait for another rank: core settles their outcomes with
+ *   `gather`. What a plan needs from other ranks (addresses, connections) waits for its first `run`.
+ * - `run` is called on every rank, for the same program and number of repetitions, after all ranks have agreed to it, in the
+ *   same order; also where this rank's plan is empty. When `signal` aborts on one rank, all ranks stop after the same
+ *   repetition and `run` rejects with `aborted` on each.
+ * - A plan's `PlanMessage`s are carried out as `PlanMessage` says. A transport must make progress with every message whose two
+ *   parts have started, whatever else waits.
+ * - No wait is silent: a runtime says on standard error whom it waits for when that takes more than 5 s.
+ */
+export interface Ranks {
+  /** This process, from 0. */
+  readonly rank: number
+  readonly count: number
+  /**
+   * Gives to every rank what all ranks say under `key`: equal messages once, with the lowest rank that says them, by ascending
+   * rank. Each rank uses a key once; keys ascend in the order of the program, but calls overlap and may come in any order.
+   * Messages have some hundred characters, and more only where something went wrong. Many of them may travel at once. Rejects
+   * with `device-lost` when a rank is gone, or has called `leave`, and has said nothing under `key`.
+   */
+  gather(key: number, message: string): Promise<readonly RankMessage[]>
+  /**
+   * Gives the `bytes` of rank `from` to rank `to`, or to all. Called, in any order, by the ranks that take part, with arrays of one
+   * length; what `from` does not own is overwritten. Keys as in `gather`, from the same numbers.
+   */
+  deliver(key: number, from: number, to: number | 'all', bytes: Uint8Array<ArrayBuffer>): Promise<void>
+  /**
+   * This rank makes no more calls; `reason` is a sentence where it cannot go on. Never waits. On every other rank, a `gather` or
+   * a `deliver` that needs this rank rejects with `device-lost`; given a reason, `Runtime.lost` resolves there too, with rank and
+   * reason in its message, and a `run` in progress rejects.
+   */
+  leave(reason?: string): void
+}
+
+export interface RankMessage {
+  /** The lowest rank that says it. */
+  readonly rank: number
+  readonly message: string
+}
