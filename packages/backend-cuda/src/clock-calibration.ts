@@ -64,7 +64,7 @@ async function measureOffset(host: ClockHost, gpu: number): Promise<number> {
     return clockOffset(reference!.subarray(1), other!.subarray(1, 1 + calibrationRounds))
   } finally {
     for (const id of ids) native.destroyGraph(id)
-    for (const side of sides) native.free(side.gpu, side.address)
+    for (const side of sides) native.free(side.address)
   }
 }
 

@@ -11,5 +11,4 @@ describe.skipIf(absence !== undefined)(`conformance on ${adapters.length} GPUs${
   }
   describeBackend('cuda with peer access denied', () => cuda({ peerAccess: false }), { devices: 3 })
   describeBackend('cuda as one graph over all GPUs', () => cuda({ lowering: 'one-graph' }), { devices: 2 })
-  describeBackend('cuda with arrangements timed', () => cuda({ lowering: 'timed' }), { devices: 2 })
 })

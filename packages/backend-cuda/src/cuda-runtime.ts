@@ -15,14 +15,17 @@ import type {
 } from '@tandem-gpu/core'
 import { GpuError, isGpuError } from '@tandem-gpu/core'
 import { type ClockOffsets, measureClocks, spansFrom, stampWords } from './clock-calibration.ts'
-import { CudaExecutable, type Lowering } from './cuda-executable.ts'
+import { CudaExecutable } from './cuda-executable.ts'
 import type { CudaKernel, Translate } from './cuda-kernel.ts'
 import { toGpuError } from './driver-error.ts'
+import type { GraphHandles } from './graph-cache.ts'
 import { allocateHost, type CudaHostAllocation, freeHost } from './host-memory.ts'
 import { kernelPtx } from './internal-kernels.ts'
 import type { KernelCompiler } from './kernel-compiler.ts'
+import type { Lowering } from './lowering.ts'
 import type { NativeGroup } from './native-addon.ts'
 import { trapError } from './trap-record.ts'
+import { launchSteps } from './unrolling.ts'
 
 export interface CudaRuntimeOptions {
   readonly native: NativeGroup
@@ -102,8 +105,7 @@ export class CudaRuntime implements Runtime {
 
   free(allocation: Allocation): void {
     if (!this.#allocations.delete(allocation)) return
-    const { gpu, address } = allocation as CudaAllocation
-    if (this.#disposed === undefined) this.#native.free(gpu, address)
+    if (this.#disposed === undefined) this.#native.free((allocation as CudaAllocation).address)
   }
 
   allocateHost(byteLength: number): HostAllocation {
@@ -222,19 +224,19 @@ export class CudaRuntime implements Runtime {
     }
     signal?.addEventListener('abort', onAbort, { once: true })
     const ready: Promise<void>[] = []
-    const step = (graphs: { ids: readonly number[]; ready: Promise<void> }, count: number) => {
+    const step = (graphs: GraphHandles, count: number) => {
       ready.push(graphs.ready)
       return { graphs: graphs.ids, count }
     }
     const plain = profile ? times - 1 : times
-    const trial = plain > 0 ? executable.steps(plain) : []
     try {
       // Nothing is awaited before the run is queued: calls take effect in the order they are made.
       const outcome = this.#guard(`Running program '${plan.label}'`, () => {
         const steps = []
         if (profile) steps.push(step(executable.startGraphs(), 1))
-        for (const { arrangement, repetitions, launches } of trial) {
-          steps.push(step(executable.graphs(repetitions, arrangement), launches))
+        if (plain > 0) {
+          for (const { repetitions, launches } of launchSteps(plan.commands.length, plain))
+            steps.push(step(executable.graphs(repetitions), launches))
         }
         if (profile) steps.push(step(executable.profileGraphs(), 1))
         return this.#native.run({
@@ -248,8 +250,7 @@ export class CudaRuntime implements Runtime {
       // What instantiation says about a graph is clearer than that the run misses it.
       outcome.catch(() => {})
       await this.#guard(`Instantiating program '${plan.label}'`, () => Promise.all(ready))
-      const { seconds, stepSeconds, collected } = await outcome
-      executable.recordSeconds(trial, profile ? stepSeconds.slice(1) : stepSeconds)
+      const { seconds, collected } = await outcome
       const trapCount = executable.trapRanges().length
       for (const records of collected.slice(0, trapCount)) {
         const error = trapError(plan, records)
@@ -259,9 +260,7 @@ export class CudaRuntime implements Runtime {
       const spans = await this.#spans(executable, times - 1, collected.slice(trapCount))
       return { seconds, clock: 'device', spans }
     } catch (error) {
-      executable.forgetUniforms()
-      // An abort leaves the GPUs' counts of launches equal; other failures may not.
-      if (!isGpuError(error, 'aborted')) executable.forgetGraphs()
+      executable.recover(isGpuError(error, 'aborted'))
       throw error
     } finally {
       signal?.removeEventListener('abort', onAbort)

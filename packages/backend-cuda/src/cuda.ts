@@ -2,13 +2,13 @@ import type { Adapter, Backend } from '@tandem-gpu/core'
 import { GpuError } from '@tandem-gpu/core'
 import { emitCuda } from '@tandem-gpu/wgsl'
 import { findAdapters } from './adapters.ts'
-import type { Lowering } from './cuda-executable.ts'
 import type { Translate } from './cuda-kernel.ts'
 import { CudaRuntime } from './cuda-runtime.ts'
 import { toGpuError } from './driver-error.ts'
 import { KernelCache, type KernelCacheOptions } from './kernel-cache.ts'
 import { KernelCompiler } from './kernel-compiler.ts'
 import { defaultLibraries, type Libraries } from './libraries.ts'
+import type { Lowering } from './lowering.ts'
 import { nativeAddon } from './native-addon.ts'
 import { packagedKernels, type ShippedKernels } from './shipped-kernels.ts'
 import { findTopology } from './topology.ts'
@@ -20,10 +20,7 @@ export interface CudaOptions {
   readonly fmad?: boolean
   /** False denies kernels other devices' memory, virtual devices' too: for testing what needs no peer access. */
   readonly peerAccess?: boolean
-  /**
-   * How programs over several GPUs become CUDA graphs; default `auto`: one graph where GPUs copy megabytes to each other, else one for each GPU.
-   * `timed` tries several arrangements of the latter programs in their first runs.
-   */
+  /** How programs over several GPUs become CUDA graphs; default `auto`: one graph where GPUs copy megabytes to each other, else one for each GPU. */
   readonly lowering?: Lowering
   /** Names or paths of the NVIDIA libraries, tried in order; default: the loader's, then the usual folders. */
   readonly libraries?: Partial<Libraries>

@@ -1,14 +1,10 @@
 /** One node of a CUDA graph as the addon builds it (native/src/graph.cpp documents the words). `after` holds positions of earlier nodes. */
-export type GraphNode = EmptyNode | KernelNode | CopyNode | FillNode
+export type GraphNode = KernelNode | CopyNode | FillNode
 
 interface GraphNodeBase {
   /** Index of the physical GPU in the group. */
   readonly gpu: number
   readonly after: readonly number[]
-}
-
-export interface EmptyNode extends GraphNodeBase {
-  readonly kind: 'empty'
 }
 
 export interface KernelNode extends GraphNodeBase {
@@ -52,8 +48,6 @@ export function encodeNodes(nodes: readonly GraphNode[]): Float64Array<ArrayBuff
   for (const node of nodes) {
     words.push(kindWords[node.kind], node.gpu, node.after.length, ...node.after)
     switch (node.kind) {
-      case 'empty':
-        break
       case 'kernel':
         words.push(node.kernelId, ...node.grid, ...node.block, node.dynamicSharedByteLength)
         words.push(node.parameters.length, ...node.parameters)
@@ -70,7 +64,7 @@ export function encodeNodes(nodes: readonly GraphNode[]): Float64Array<ArrayBuff
   return Float64Array.from(words)
 }
 
-const kindWords = { empty: 0, kernel: 1, copy: 2, fill: 3 } as const
+const kindWords = { kernel: 0, copy: 1, fill: 2 } as const
 
 function sideWords(side: CopySide): readonly number[] {
   return [side.onHost ? 1 : 0, side.address, side.pitch]

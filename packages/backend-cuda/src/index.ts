@@ -1,5 +1,5 @@
 export { type CudaOptions, cuda } from './cuda.ts'
-export type { Lowering } from './cuda-executable.ts'
 export type { KernelCacheOptions } from './kernel-cache.ts'
 export type { Libraries } from './libraries.ts'
+export type { Lowering } from './lowering.ts'
 export { type ShippedKernels, shippedKernelKey } from './shipped-kernels.ts'

@@ -76,7 +76,7 @@ export class KernelCompiler {
     label: string,
   ): Promise<Uint8Array<ArrayBuffer>> {
     const { addon } = this.#options
-    const request = { source: kernel.source, name: programName, headers: [], options }
+    const request = { source: kernel.source, name: programName, options }
     try {
       const outcome = await addon.nvrtcCompile(this.#nvrtc, request)
       if (outcome.compiled) return outcome.image

@@ -40,7 +40,7 @@ function copies(
     uniformBlock: new Uint8Array(0),
   }
 }
-const options = { gpuOf: (device: number) => device, reachable: () => true, byteLengthAbove: 1000 }
+const links = { gpuOf: (device: number) => device, reachable: () => true }
 
 describe('sendLinkCopies', () => {
   it('lets senders drive large copies, and chains those of one pair in recorded order and around repetitions', () => {
@@ -53,7 +53,8 @@ describe('sendLinkCopies', () => {
         [1, 0, 5000],
         [1, 2, 5000],
       ]),
-      options,
+      links,
+      1000,
     )
     expect(commands.map((c) => c.device)).toEqual([1, 2, 1, 3, 1, 1])
     expect(commands.map((c) => c.after)).toEqual([[], [], [0], [], [2], []])
@@ -66,14 +67,14 @@ describe('sendLinkCopies', () => {
       [0, 0, 5000],
       [0, 0, 5000],
     ])
-    expect(sendLinkCopies(short, options)).toBe(short)
+    expect(sendLinkCopies(short, links, 1000)).toBe(short)
     const large = copies([
       [1, 0, 5000],
       [1, 0, 5000],
     ])
-    expect(sendLinkCopies(large, { ...options, gpuOf: () => 0 })).toBe(large)
-    expect(sendLinkCopies(large, { ...options, reachable: (gpu) => gpu === 0 })).toBe(large)
-    expect(sendLinkCopies(large, { ...options, reachable: (gpu) => gpu === 1 })).toBe(large)
+    expect(sendLinkCopies(large, { ...links, gpuOf: () => 0 }, 1000)).toBe(large)
+    expect(sendLinkCopies(large, { ...links, reachable: (gpu) => gpu === 0 }, 1000)).toBe(large)
+    expect(sendLinkCopies(large, { ...links, reachable: (gpu) => gpu === 1 }, 1000)).toBe(large)
   })
   it('adds no edges to a serial plan, whose commands follow one another', () => {
     const serial = copies(
@@ -84,7 +85,7 @@ describe('sendLinkCopies', () => {
       ],
       'serial',
     )
-    const { commands } = sendLinkCopies(serial, options)
+    const { commands } = sendLinkCopies(serial, links, 1000)
     expect(commands.map((c) => c.device)).toEqual([1, 2, 1])
     expect(commands.flatMap((c) => [...c.after, ...c.afterPrevious])).toEqual([])
   })

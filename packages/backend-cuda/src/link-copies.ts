@@ -1,26 +1,24 @@
 import type { Plan, PlanCommand } from '@tandem-gpu/core'
 
-/** What deciding needs of the devices. */
-export interface LinkCopyOptions {
+/** Which GPUs the devices are, and which of them reach each other. */
+export interface Links {
   /** Physical GPU of a device ordinal. */
-  readonly gpuOf: (device: number) => number
+  gpuOf(device: number): number
   /** May the first GPU reach the other's memory? */
-  readonly reachable: (gpu: number, owner: number) => boolean
-  /** Copies up to here run as kernels or too shortly to matter. */
-  readonly byteLengthAbove: number
+  reachable(reader: number, owner: number): boolean
 }
 
 /**
  * The plan with large copies from GPU to GPU driven by the sender, those of one sender to one receiver one after another in recorded
  * order, and different pairs side by side. On 4 H200s, all to all, GB/s into each GPU: 387 so; 353 where a sender serves one receiver
  * after another; 217 where the receivers drive their copies, which then read over the links. The added edges point forward, so
- * the order stays valid.
+ * the order stays valid. Copies of at most `byteLength` bytes stay as they are: they run as kernels, or too shortly to matter.
  */
-export function sendLinkCopies(plan: Plan, options: LinkCopyOptions): Plan {
+export function sendLinkCopies(plan: Plan, links: Links, byteLength: number): Plan {
   const first = new Map<string, number>()
   const last = new Map<string, number>()
   const sent = plan.commands.map((command): PlanCommand => {
-    const link = linkOf(plan, command, options)
+    const link = linkOf(plan, command, links, byteLength)
     if (link === undefined) return command
     if (plan.schedule === 'serial') return { ...command, device: link.sender }
     const previous = last.get(link.pair)
@@ -39,24 +37,26 @@ export function sendLinkCopies(plan: Plan, options: LinkCopyOptions): Plan {
   return { ...plan, commands }
 }
 
-/** Does the plan copy so much between GPUs at once? */
-export function hasLinkCopies(plan: Plan, options: LinkCopyOptions): boolean {
-  return plan.commands.some((command) => linkOf(plan, command, options) !== undefined)
+/** Does one copy of the plan move more than `byteLength` bytes between GPUs? */
+export function hasLinkCopies(plan: Plan, links: Links, byteLength: number): boolean {
+  return plan.commands.some((command) => linkOf(plan, command, links, byteLength) !== undefined)
 }
 
 /** The device that sends a large copy to another GPU and a name for the two GPUs; undefined for all other commands. */
 function linkOf(
   plan: Plan,
   command: PlanCommand,
-  { gpuOf, reachable, byteLengthAbove }: LinkCopyOptions,
+  links: Links,
+  byteLength: number,
 ): { readonly sender: number; readonly pair: string } | undefined {
   if (command.kind !== 'copy') return undefined
   const { source, target } = command
-  if (source.rowByteLength * source.rows <= byteLengthAbove) return undefined
+  if (source.rowByteLength * source.rows <= byteLength) return undefined
   const [from, to] = [plan.buffers[source.buffer]!, plan.buffers[target.buffer]!]
   if (from.kind !== 'device' || to.kind !== 'device') return undefined
-  const [sender, receiver] = [gpuOf(from.device), gpuOf(to.device)]
-  if (sender === receiver || !reachable(sender, receiver) || !reachable(receiver, sender)) return undefined
+  const [sender, receiver] = [links.gpuOf(from.device), links.gpuOf(to.device)]
+  if (sender === receiver) return undefined
+  if (!links.reachable(sender, receiver) || !links.reachable(receiver, sender)) return undefined
   return { sender: from.device, pair: `${sender} ${receiver}` }
 }
 

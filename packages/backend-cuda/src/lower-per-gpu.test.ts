@@ -7,7 +7,7 @@ import { internalKernels, syncKernels } from './internal-kernels.ts'
 import { flagsPerRepetition, lowerPerGpu, type SyncMemory } from './lower-per-gpu.ts'
 import { lowerToOneGraph } from './lower-plan.ts'
 import { dispatch, plan, region } from './testing/plan-text.ts'
-import { splitLaunches } from './unrolling.ts'
+import { launchSteps } from './unrolling.ts'
 
 /** Ids of the runtime's kernels, by entry. */
 const entries = [...Object.values(internalKernels), ...Object.values(syncKernels)]
@@ -76,7 +76,7 @@ const waitsOf = (node: GraphNode) =>
 describe('one graph for each GPU', () => {
   it('puts one synchronisation between two steps of a stencil: signal the neighbour, then wait for it', () => {
     const program = stencil()
-    const graphs = lowerPerGpu(program, 4, memoryOf(program), sync, 'branches')
+    const graphs = lowerPerGpu(program, 4, memoryOf(program), sync)
     expect(graphs.map(({ mainGpu }) => mainGpu)).toEqual([0, 1])
     for (const { nodes } of graphs) {
       // begin, the first wait, eight steps; a synchronisation after each step.
@@ -87,17 +87,9 @@ describe('one graph for each GPU', () => {
     }
   })
 
-  it('can be a chain in the order of recording', () => {
-    const program = stencil()
-    for (const { nodes } of lowerPerGpu(program, 4, memoryOf(program), sync, 'chain')) {
-      expect(nodes).toHaveLength(1 + 1 + 8 + 8)
-      for (const [index, node] of nodes.entries()) expect(node.after).toEqual(index === 0 ? [] : [index - 1])
-    }
-  })
-
   it('waits for the launch before only in the first repetition', () => {
     const program = stencil()
-    const [{ nodes }] = lowerPerGpu(program, 3, memoryOf(program), sync, 'branches') as unknown as [
+    const [{ nodes }] = lowerPerGpu(program, 3, memoryOf(program), sync) as unknown as [
       { nodes: GraphNode[] },
     ]
     const lags = nodes.filter(isSync).map((node) => (node.kind === 'kernel' ? node.parameters[4] : 0))
@@ -107,7 +99,7 @@ describe('one graph for each GPU', () => {
 
   it('raises every flag once a launch, on the GPU that waits for it, and waits for no other', () => {
     const program = stencil()
-    const graphs = lowerPerGpu(program, 5, memoryOf(program), sync, 'branches')
+    const graphs = lowerPerGpu(program, 5, memoryOf(program), sync)
     const raised = graphs.flatMap(({ nodes }) =>
       nodes.flatMap((node) => (isSync(node) ? signalsOf(node) : [])),
     )
@@ -135,7 +127,7 @@ describe('one graph for each GPU', () => {
       [kernel],
       [1],
     )
-    const [{ nodes }] = lowerPerGpu(program, 1, memoryOf(program), sync, 'branches') as unknown as [
+    const [{ nodes }] = lowerPerGpu(program, 1, memoryOf(program), sync) as unknown as [
       { nodes: GraphNode[] },
     ]
     const signals = nodes.flatMap((node, index) =>
@@ -218,10 +210,20 @@ describe('copies', () => {
 
 describe('launches', () => {
   it('divide the repetitions evenly where that is possible', () => {
-    expect(splitLaunches(20, 1000)).toEqual({ unroll: 10, launches: 100, rest: 0 })
-    expect(splitLaunches(1, 257)).toEqual({ unroll: 256, launches: 1, rest: 1 })
-    expect(splitLaunches(1, 3)).toEqual({ unroll: 3, launches: 1, rest: 0 })
-    expect(splitLaunches(5000, 3)).toEqual({ unroll: 1, launches: 3, rest: 0 })
-    expect(splitLaunches(4, 1_000_003)).toEqual({ unroll: 64, launches: 15_625, rest: 3 })
+    expect(launchSteps(20, 1000)).toEqual([{ repetitions: 10, launches: 100 }])
+    expect(launchSteps(1, 257)).toEqual([
+      { repetitions: 256, launches: 1 },
+      { repetitions: 1, launches: 1 },
+    ])
+    expect(launchSteps(1, 3)).toEqual([{ repetitions: 3, launches: 1 }])
+    expect(launchSteps(5000, 3)).toEqual([{ repetitions: 1, launches: 3 }])
+    expect(launchSteps(4, 1_000_003)).toEqual([
+      { repetitions: 64, launches: 15_625 },
+      { repetitions: 3, launches: 1 },
+    ])
+    expect(launchSteps(128, 3)).toEqual([
+      { repetitions: 2, launches: 1 },
+      { repetitions: 1, launches: 1 },
+    ])
   })
 })

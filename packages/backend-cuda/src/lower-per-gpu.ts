@@ -14,13 +14,6 @@ export interface SyncMemory {
   readonly stopAddress: number
 }
 
-/**
- * How the commands of one GPU follow one another: `branches` where only the plan's edges order them, `chain` one after another as recorded. A
- * chain costs less where commands are short (0.8 µs a node; a node with several edges takes several times that); branches overlap
- * copies with kernels. Which is quicker is measured.
- */
-export type GpuOrder = 'branches' | 'chain'
-
 /** Flags that a set of graphs with one repetition needs on each GPU; a longer one needs so many times more. */
 export function flagsPerRepetition(plan: Plan, gpuOf: (device: number) => number): number {
   const pairs = new Set<string>()
@@ -42,20 +35,14 @@ export function flagsPerRepetition(plan: Plan, gpuOf: (device: number) => number
  * recorded first. What it waits for was recorded earlier still, so nothing that this needs is a wait, and no later wait can stand
  * before it in a hardware queue, since each of those comes after the signal. Stream order holds the launches of one GPU apart.
  */
-export function lowerPerGpu(
-  plan: Plan,
-  repetitions: number,
-  memory: PlanMemory,
-  sync: SyncMemory,
-  order: GpuOrder,
-): GraphSet {
+export function lowerPerGpu(plan: Plan, repetitions: number, memory: PlanMemory, sync: SyncMemory): GraphSet {
   const bodies = plan.commands.map((command) => commandNodes(plan, command, memory))
   const items = unroll(plan.commands, repetitions)
   const gpuOfItem = items.map(({ command }) => memory.gpuOf(command.device))
   const slots = assignFlags(items, gpuOfItem)
   const graphs = new Map<number, GpuGraph>()
   for (const gpu of gpuOfItem) {
-    if (!graphs.has(gpu)) graphs.set(gpu, new GpuGraph(gpu, memory, sync, order))
+    if (!graphs.has(gpu)) graphs.set(gpu, new GpuGraph(gpu, memory, sync))
   }
   const last: number[] = []
   for (const [position, item] of items.entries()) {
@@ -115,7 +102,6 @@ class GpuGraph {
   readonly #signals: number[] = []
   /** For each node, a number n such that the first n signals come before it, itself included. */
   readonly #behind: number[] = []
-  readonly #order: GpuOrder
   /** The last signal, which waits may still join. */
   #open:
     | {
@@ -126,9 +112,8 @@ class GpuGraph {
       }
     | undefined
 
-  constructor(gpu: number, memory: PlanMemory, sync: SyncMemory, order: GpuOrder) {
+  constructor(gpu: number, memory: PlanMemory, sync: SyncMemory) {
     this.gpu = gpu
-    this.#order = order
     this.#memory = memory
     this.#sync = sync
     this.#begin = this.#push(this.#kernel(syncKernels.begin, [sync.epochAddress(gpu)], []))
@@ -178,9 +163,7 @@ class GpuGraph {
     return latest
   }
 
-  #push(placed: GraphNode): number {
-    const chained = this.#order === 'chain' && this.nodes.length > 0
-    const node = chained ? { ...placed, after: [this.nodes.length - 1] } : placed
+  #push(node: GraphNode): number {
     this.nodes.push(node)
     this.#behind.push(Math.max(0, ...node.after.map((earlier) => this.#behind[earlier]!)))
     return this.nodes.length - 1

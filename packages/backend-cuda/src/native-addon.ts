@@ -12,8 +12,6 @@ export interface NativeAddon {
   nvmlRead(nvml: readonly string[], uuid: string): Promise<NvmlReading>
   nvmlLinks(nvml: readonly string[], uuid: string): Promise<{ remotePciBusIds: string[]; toSwitch: number }>
   nvmlCommonAncestor(nvml: readonly string[], first: string, second: string): Promise<number>
-  /** Why this process's contexts are gone, or undefined. */
-  lostReason(): string | undefined
 }
 
 export interface NativeProbe {
@@ -35,21 +33,15 @@ export interface NativeDevice {
   readonly maxBlockDimX: number
   readonly maxBlockDimY: number
   readonly maxBlockDimZ: number
-  readonly maxSharedMemoryPerBlock: number
   readonly maxSharedMemoryPerBlockOptin: number
-  readonly maxPitch: number
   readonly warpSize: number
-  readonly multiprocessorCount: number
-  readonly l2CacheSize: number
   readonly computeCapabilityMajor: number
   readonly computeCapabilityMinor: number
-  readonly memoryPoolsSupported: number
 }
 
 export interface NvrtcRequest {
   readonly source: string
   readonly name: string
-  readonly headers: readonly (readonly [name: string, text: string])[]
   readonly options: readonly string[]
 }
 
@@ -84,11 +76,10 @@ export interface NativeGroup {
   /** Reader × owner, row-major. */
   peers(): boolean[]
   allocate(gpu: number, byteLength: number, zero: boolean): Promise<number>
-  free(gpu: number, address: number): void
+  free(address: number): void
   zero(gpu: number, address: number, byteLength: number): Promise<void>
   /** A page-locked word at the same address on every GPU; not zero after a launch failed: kernels that spin must end. */
   stopAddress(): number
-  memoryInfo(gpu: number): Promise<{ freeByteLength: number; totalByteLength: number }>
   mapHost(byteLength: number): { arrayBuffer: ArrayBuffer; address: number }
   /** Page-locks; resolves with the address. */
   lockHost(arrayBuffer: ArrayBuffer): Promise<number>
@@ -100,7 +91,7 @@ export interface NativeGroup {
     image: Uint8Array<ArrayBuffer>,
     entry: string,
     dynamicSharedByteLength: number,
-  ): Promise<KernelAttributes>
+  ): Promise<void>
   unloadKernel(id: number): void
   createGraph(id: number, mainGpu: number, words: Float64Array<ArrayBuffer>): Promise<void>
   destroyGraph(id: number): void
@@ -121,15 +112,8 @@ export interface NativeGroup {
     rowByteStride: number,
     into: Uint8Array<ArrayBuffer>,
   ): Promise<void>
-  /** Waits for what is queued, frees everything and ends the thread. */
-  close(): Promise<void>
-}
-
-export interface KernelAttributes {
-  readonly maxThreadsPerBlock: number
-  readonly staticSharedByteLength: number
-  readonly localByteLength: number
-  readonly registers: number
+  /** Waits for what is queued, frees everything and ends the thread; resolves with a sentence for each thing that the driver refuses to take back. */
+  close(): Promise<string[]>
 }
 
 export interface NativeRunRequest {
@@ -151,8 +135,6 @@ export interface NativeRunRequest {
 
 export interface NativeRunOutcome {
   readonly seconds: number
-  /** Of each step; fewer after an abort. */
-  readonly stepSeconds: readonly number[]
   readonly launches: number
   readonly collected: readonly Uint8Array<ArrayBuffer>[]
 }

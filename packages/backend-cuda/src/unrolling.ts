@@ -3,13 +3,10 @@ import type { PlanCommand } from '@tandem-gpu/core'
 /** A launch costs the CPU and the GPUs' front ends microseconds: a graph holds about this many commands. */
 const commandsPerGraph = 256
 
-/** How `times` repetitions of a plan split into graph launches. */
-export interface LaunchSplit {
-  /** Repetitions in each of the first `launches` launches. */
-  readonly unroll: number
+/** Launches of graphs that hold equally many repetitions. */
+export interface LaunchStep {
+  readonly repetitions: number
   readonly launches: number
-  /** Repetitions in one last launch; 0 when there is none. */
-  readonly rest: number
 }
 
 /** Most repetitions that one graph holds. */
@@ -17,17 +14,18 @@ export function longestUnroll(commandCount: number): number {
   return Math.max(1, Math.floor(commandsPerGraph / Math.max(1, commandCount)))
 }
 
-/** Prefers a length that divides `times`: then one graph does. */
-export function splitLaunches(commandCount: number, times: number): LaunchSplit {
+/** The launches that `times` repetitions split into. Prefers a length that divides `times`: then one graph does. */
+export function launchSteps(commandCount: number, times: number): LaunchStep[] {
   const most = Math.min(times, longestUnroll(commandCount))
-  let unroll = most
+  let repetitions = most
   for (let candidate = most; candidate > most / 2; candidate -= 1) {
-    if (times % candidate === 0) {
-      unroll = candidate
-      break
-    }
+    if (times % candidate !== 0) continue
+    repetitions = candidate
+    break
   }
-  return { unroll, launches: Math.floor(times / unroll), rest: times % unroll }
+  const steps = [{ repetitions, launches: Math.floor(times / repetitions) }]
+  const rest = times % repetitions
+  return rest === 0 ? steps : [...steps, { repetitions: rest, launches: 1 }]
 }
 
 /** One command of one repetition inside a graph. */

@@ -81,15 +81,10 @@ DeviceProperties describe(const cuda::Driver &driver, int ordinal) {
       {"maxBlockDimX", cuda::maxBlockDimX},
       {"maxBlockDimY", cuda::maxBlockDimY},
       {"maxBlockDimZ", cuda::maxBlockDimZ},
-      {"maxSharedMemoryPerBlock", cuda::maxSharedMemoryPerBlock},
       {"maxSharedMemoryPerBlockOptin", cuda::maxSharedMemoryPerBlockOptin},
-      {"maxPitch", cuda::maxPitch},
       {"warpSize", cuda::warpSize},
-      {"multiprocessorCount", cuda::multiprocessorCount},
-      {"l2CacheSize", cuda::l2CacheSize},
       {"computeCapabilityMajor", cuda::computeCapabilityMajor},
       {"computeCapabilityMinor", cuda::computeCapabilityMinor},
-      {"memoryPoolsSupported", cuda::memoryPoolsSupported},
   };
   for (const auto &[name, attribute] : attributes) {
     cuda::check(driver, driver.deviceGetAttribute(&properties.attributes[name], attribute, device), "cuDeviceGetAttribute");
@@ -158,9 +153,10 @@ Napi::Value openGroup(const Napi::CallbackInfo &info) {
   }
   // The settle function holds the worker until the group's object does.
   return worker->submit(env, [libraries = stringsArgument(info[0]), ordinals, worker]() -> Settle {
-    auto group = std::make_shared<Group>(cuda::loadDriver(libraries), ordinals);
-    return [group, worker](Napi::Env env) -> Napi::Value {
-      GroupObject::Parts parts{worker, group};
+    auto failures = std::make_shared<cuda::ReleaseFailures>();
+    auto group = std::make_shared<Group>(cuda::loadDriver(libraries), ordinals, failures);
+    return [group, worker, failures](Napi::Env env) -> Napi::Value {
+      GroupObject::Parts parts{worker, group, failures};
       return env.GetInstanceData<AddonState>()->groupConstructor.New({Napi::External<GroupObject::Parts>::New(env, &parts)});
     };
   });
@@ -181,7 +177,7 @@ Napi::Value nvrtcVersion(const Napi::CallbackInfo &info) {
       });
 }
 
-/// libraries, { source, name, headers: [name, text][], options } → { compiled, log, image: Uint8Array }
+/// libraries, { source, name, options } → { compiled, log, image: Uint8Array }
 Napi::Value nvrtcCompile(const Napi::CallbackInfo &info) {
   const auto env = info.Env();
   auto request = std::make_shared<nvrtc::Request>();
@@ -190,11 +186,6 @@ Napi::Value nvrtcCompile(const Napi::CallbackInfo &info) {
   request->source = spec.Get("source").As<Napi::String>();
   request->name = spec.Get("name").As<Napi::String>();
   request->options = stringsArgument(spec.Get("options"));
-  const auto headers = spec.Get("headers").As<Napi::Array>();
-  for (std::uint32_t index = 0; index < headers.Length(); ++index) {
-    const auto header = stringsArgument(headers.Get(index));
-    request->headers.emplace_back(header.at(0), header.at(1));
-  }
   return env.GetInstanceData<AddonState>()->compiler(env).submit(env, [request]() -> Settle {
     auto outcome = std::make_shared<nvrtc::Outcome>(nvrtc::compile(*request));
     return [outcome](Napi::Env env) -> Napi::Value {
@@ -303,12 +294,6 @@ Napi::Value nvmlCommonAncestor(const Napi::CallbackInfo &info) {
       });
 }
 
-/// The sentence that says why this process's contexts are gone, or undefined.
-Napi::Value lostReason(const Napi::CallbackInfo &info) {
-  if (!cuda::contextsLost()) return info.Env().Undefined();
-  return Napi::String::New(info.Env(), cuda::contextsLostReason());
-}
-
 Napi::Object initialize(Napi::Env env, Napi::Object exports) {
   auto *state = new AddonState();
   env.SetInstanceData(state);
@@ -321,7 +306,6 @@ Napi::Object initialize(Napi::Env env, Napi::Object exports) {
   exports.Set("nvmlRead", Napi::Function::New<nvmlRead>(env));
   exports.Set("nvmlLinks", Napi::Function::New<nvmlLinks>(env));
   exports.Set("nvmlCommonAncestor", Napi::Function::New<nvmlCommonAncestor>(env));
-  exports.Set("lostReason", Napi::Function::New<lostReason>(env));
   return exports;
 }
 

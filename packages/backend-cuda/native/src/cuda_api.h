@@ -9,7 +9,7 @@ namespace tandem::cuda {
 using Result = int;
 using Device = int;
 using DevicePtr = unsigned long long;
-using Context = struct CUctx_st *;
+using ContextHandle = struct CUctx_st *;
 using Module = struct CUmod_st *;
 using Function = struct CUfunc_st *;
 using Stream = struct CUstream_st *;
@@ -31,33 +31,17 @@ enum DeviceAttribute : int {
   maxBlockDimX = 2,
   maxBlockDimY = 3,
   maxBlockDimZ = 4,
-  maxGridDimX = 5,
-  maxGridDimY = 6,
-  maxGridDimZ = 7,
-  maxSharedMemoryPerBlock = 8,
   warpSize = 10,
-  maxPitch = 11,
-  multiprocessorCount = 16,
-  pciBusId = 33,
-  pciDeviceId = 34,
-  l2CacheSize = 38,
-  pciDomainId = 50,
   computeCapabilityMajor = 75,
   computeCapabilityMinor = 76,
   maxSharedMemoryPerBlockOptin = 97,
-  memoryPoolsSupported = 115,
 };
 
 enum FunctionAttribute : int {
-  functionMaxThreadsPerBlock = 0,
-  functionSharedSizeBytes = 1,
-  functionLocalSizeBytes = 3,
-  functionNumRegs = 4,
   functionMaxDynamicSharedSizeBytes = 8,
 };
 
 constexpr unsigned streamNonBlocking = 1;
-constexpr unsigned eventBlockingSync = 1;
 constexpr unsigned eventDisableTiming = 2;
 constexpr unsigned hostAllocPortable = 1;
 constexpr unsigned hostAllocMapped = 2;
@@ -103,7 +87,7 @@ struct KernelNodeParams {
   void **kernelParams;
   void **extra;
   void *kern;
-  Context ctx;
+  ContextHandle ctx;
 };
 
 struct MemsetNodeParams {
@@ -164,10 +148,10 @@ struct Memcpy3D {
   X(deviceGetAttribute, "cuDeviceGetAttribute", 2000, (int *value, int attribute, Device device))                       \
   X(deviceGetPciBusId, "cuDeviceGetPCIBusId", 4010, (char *text, int length, Device device))                            \
   X(deviceCanAccessPeer, "cuDeviceCanAccessPeer", 4000, (int *can, Device reader, Device owner))                        \
-  X(devicePrimaryCtxRetain, "cuDevicePrimaryCtxRetain", 7000, (Context * context, Device device))                       \
+  X(devicePrimaryCtxRetain, "cuDevicePrimaryCtxRetain", 7000, (ContextHandle * context, Device device))                       \
   X(devicePrimaryCtxRelease, "cuDevicePrimaryCtxRelease", 11000, (Device device))                                       \
-  X(ctxSetCurrent, "cuCtxSetCurrent", 4000, (Context context))                                                          \
-  X(ctxEnablePeerAccess, "cuCtxEnablePeerAccess", 4000, (Context peer, unsigned flags))                                 \
+  X(ctxSetCurrent, "cuCtxSetCurrent", 4000, (ContextHandle context))                                                          \
+  X(ctxEnablePeerAccess, "cuCtxEnablePeerAccess", 4000, (ContextHandle peer, unsigned flags))                                 \
   X(memGetInfo, "cuMemGetInfo", 3020, (std::size_t * freeBytes, std::size_t *totalBytes))                               \
   X(memPoolCreate, "cuMemPoolCreate", 11020, (MemoryPool * pool, const MemoryPoolProperties *properties))               \
   X(memPoolDestroy, "cuMemPoolDestroy", 11020, (MemoryPool pool))                                                       \
@@ -200,23 +184,17 @@ struct Memcpy3D {
     (Module * module, const void *image, unsigned optionCount, int *options, void **optionValues))                      \
   X(moduleUnload, "cuModuleUnload", 2000, (Module module))                                                              \
   X(moduleGetFunction, "cuModuleGetFunction", 2000, (Function * function, Module module, const char *name))             \
-  X(funcGetAttribute, "cuFuncGetAttribute", 2020, (int *value, int attribute, Function function))                       \
   X(funcSetAttribute, "cuFuncSetAttribute", 9000, (Function function, int attribute, int value))                        \
-  X(launchKernel, "cuLaunchKernel", 4000,                                                                               \
-    (Function function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX, unsigned blockY,               \
-     unsigned blockZ, unsigned sharedBytes, Stream stream, void **params, void **extra))                                \
   X(graphCreate, "cuGraphCreate", 10000, (Graph * graph, unsigned flags))                                               \
   X(graphDestroy, "cuGraphDestroy", 10000, (Graph graph))                                                               \
-  X(graphAddEmptyNode, "cuGraphAddEmptyNode", 10000,                                                                    \
-    (GraphNode * node, Graph graph, const GraphNode *after, std::size_t afterCount))                                    \
   X(graphAddKernelNode, "cuGraphAddKernelNode", 12000,                                                                  \
     (GraphNode * node, Graph graph, const GraphNode *after, std::size_t afterCount, const KernelNodeParams *params))    \
   X(graphAddMemcpyNode, "cuGraphAddMemcpyNode", 10000,                                                                  \
     (GraphNode * node, Graph graph, const GraphNode *after, std::size_t afterCount, const Memcpy3D *params,             \
-     Context context))                                                                                                  \
+     ContextHandle context))                                                                                                  \
   X(graphAddMemsetNode, "cuGraphAddMemsetNode", 10000,                                                                  \
     (GraphNode * node, Graph graph, const GraphNode *after, std::size_t afterCount, const MemsetNodeParams *params,     \
-     Context context))                                                                                                  \
+     ContextHandle context))                                                                                                  \
   X(graphInstantiate, "cuGraphInstantiateWithFlags", 11040,                                                             \
     (GraphExec * exec, Graph graph, unsigned long long flags))                                                          \
   X(graphUpload, "cuGraphUpload", 11010, (GraphExec exec, Stream stream))                                               \

@@ -1,23 +1,15 @@
 #pragma once
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "cuda_driver.h"
+#include "cuda_handles.h"
 
 namespace tandem {
-
-/// One physical GPU of a group. All members are used on the group's worker thread only.
-struct Gpu {
-  int ordinal = 0;
-  cuda::Device device = 0;
-  cuda::Context context = nullptr;
-  cuda::Stream stream = nullptr;
-  cuda::MemoryPool pool = nullptr;
-};
 
 struct TransferRegion {
   std::size_t gpu = 0;
@@ -25,6 +17,7 @@ struct TransferRegion {
   std::size_t rowByteLength = 0;
   std::size_t rows = 0;
   std::size_t rowByteStride = 0;
+  std::size_t byteLength() const { return rowByteLength * rows; }
 };
 
 /// A range of device memory that a run clears before its first launch and reads back after the last.
@@ -55,37 +48,35 @@ struct RunRequest {
 
 struct RunOutcome {
   double seconds = 0;
-  /// Of each step, by the clock of the first GPU.
-  std::vector<double> stepSeconds;
   std::uint64_t launches = 0;
   std::vector<std::vector<std::uint8_t>> collected;
 };
 
-/// Contexts, memory, modules and graphs over a set of physical GPUs. Every member function runs on the group's worker thread
-/// and throws NativeError. Handles are numbers; whatever is left is freed by `close`.
+/// Contexts, memory, modules and graphs over a set of physical GPUs. Every member function runs on the group's worker thread and throws
+/// NativeError; the destructor runs there too, waits for the GPUs and frees what is left. Ids are the caller's, so that it can queue a use
+/// right behind the creation.
 class Group {
 public:
-  Group(const cuda::Driver &driver, const std::vector<int> &ordinals);
+  /// `failures` outlives the group: the destructor adds to it.
+  Group(const cuda::Driver &driver, const std::vector<int> &ordinals, std::shared_ptr<cuda::ReleaseFailures> failures);
   ~Group();
 
   /// `peer(i, j)`: GPU i may read and write the memory of GPU j.
   bool peer(std::size_t reader, std::size_t owner) const { return peers_[reader * gpus_.size() + owner]; }
   std::size_t gpuCount() const { return gpus_.size(); }
   /// Address of the word that ends every spinning kernel when it is not zero.
-  std::uintptr_t stopAddress() const { return reinterpret_cast<std::uintptr_t>(stopWord_); }
+  std::uintptr_t stopAddress() const { return reinterpret_cast<std::uintptr_t>(stopWord_.get()); }
 
   /// The address is usable on every peer as soon as this returns.
   cuda::DevicePtr allocate(std::size_t gpu, std::size_t byteLength, bool zero);
-  void free(std::size_t gpu, cuda::DevicePtr address);
+  void free(cuda::DevicePtr address);
   void zero(std::size_t gpu, cuda::DevicePtr address, std::size_t byteLength);
-  void memoryInfo(std::size_t gpu, std::size_t &freeByteLength, std::size_t &totalByteLength);
 
-  void registerHost(void *address, std::size_t byteLength);
-  void unregisterHost(void *address);
+  void lockHost(void *address, std::size_t byteLength);
+  void unlockHost(void *address);
 
-  /// Ids are the caller's, so that it can queue a use right behind the creation.
   void loadKernel(std::uint32_t id, std::size_t gpu, const std::vector<std::uint8_t> &image, const std::string &entry,
-                  int dynamicSharedByteLength, std::map<std::string, double> &attributes);
+                  int dynamicSharedByteLength);
   void unloadKernel(std::uint32_t id);
 
   /// `words`: the nodes as native/src/graph.cpp describes them.
@@ -96,48 +87,49 @@ public:
   void write(const TransferRegion &region, const std::uint8_t *source);
   void read(const TransferRegion &region, std::uint8_t *target);
 
-  void close();
-
 private:
+  using Module = cuda::Owned<cuda::ModuleKind>;
+  using GraphExec = cuda::Owned<cuda::GraphExecKind>;
+  using Event = cuda::Owned<cuda::EventKind>;
+  using HostMemory = cuda::Owned<cuda::HostMemoryKind>;
+  using HostLock = cuda::Owned<cuda::HostLockKind>;
+
   struct LoadedKernel {
-    std::size_t gpu;
-    cuda::Module module;
+    const cuda::Gpu *gpu;
+    Module module;
     cuda::Function function;
   };
   struct InstantiatedGraph {
     std::size_t gpu;
-    cuda::GraphExec exec;
+    GraphExec exec;
   };
-  struct Staging {
-    void *memory = nullptr;
+  /// Events of one GPU and one sort, reused by every run: creating one costs microseconds.
+  struct EventPool {
+    std::vector<Event> events;
+    std::size_t used = 0;
   };
 
-  const LoadedKernel &kernelOf(std::uint32_t id) const;
+  void openPeers();
   const InstantiatedGraph &graphOf(std::uint32_t id) const;
-  void check(cuda::Result result, const char *call) const;
-  void use(std::size_t gpu) const;
+  cuda::Owned<cuda::GraphKind> buildGraph(const cuda::Gpu &main, const std::vector<double> &words) const;
+  HostMemory pinned(std::size_t byteLength, unsigned flags) const;
   void prepareStaging();
   cuda::Event pooledEvent(std::size_t gpu, unsigned flags);
-  void waitFor(cuda::Event event) const;
-  template <typename Visit> void forEachChunk(const TransferRegion &region, Visit visit) const;
+  void waitFor(const cuda::Gpu &gpu, cuda::Event event) const;
   RunOutcome launchSteps(const RunRequest &request);
   void abandon(const RunRequest &request);
-  [[noreturn]] void throwGraphOutOfMemory(std::size_t gpu, const NativeError &cause);
-  [[noreturn]] void throwOutOfMemory(std::size_t gpu, std::size_t byteLength, const NativeError &cause);
 
   const cuda::Driver &driver_;
-  std::vector<Gpu> gpus_;
+  const std::shared_ptr<cuda::ReleaseFailures> failures_;
+  std::deque<cuda::Gpu> gpus_;
   std::vector<bool> peers_;
-  std::map<cuda::DevicePtr, std::size_t> allocations_;
-  std::map<void *, std::size_t> registered_;
+  HostMemory stopWord_;
+  HostMemory staging_[2];
+  std::map<std::pair<std::size_t, unsigned>, EventPool> events_;
+  std::map<void *, HostLock> locked_;
+  std::map<cuda::DevicePtr, cuda::Allocation> allocations_;
   std::map<std::uint32_t, LoadedKernel> kernels_;
   std::map<std::uint32_t, InstantiatedGraph> graphs_;
-  Staging staging_[2];
-  std::uint32_t *stopWord_ = nullptr;
-  /// Events by GPU and flags, reused by every run: creating one costs microseconds.
-  std::map<std::pair<std::size_t, unsigned>, std::vector<cuda::Event>> events_;
-  std::map<std::pair<std::size_t, unsigned>, std::size_t> eventsInUse_;
-  bool closed_ = false;
 };
 
 } // namespace tandem

@@ -43,7 +43,6 @@ Napi::Function GroupObject::define(Napi::Env env) {
                          InstanceMethod("free", &GroupObject::free),
                          InstanceMethod("zero", &GroupObject::zero),
                          InstanceMethod("stopAddress", &GroupObject::stopAddress),
-                         InstanceMethod("memoryInfo", &GroupObject::memoryInfo),
                          InstanceMethod("mapHost", &GroupObject::mapHost),
                          InstanceMethod("lockHost", &GroupObject::lockHost),
                          InstanceMethod("unlockHost", &GroupObject::unlockHost),
@@ -65,11 +64,12 @@ GroupObject::GroupObject(const Napi::CallbackInfo &info) : Napi::ObjectWrap<Grou
   auto *parts = info[0].As<Napi::External<Parts>>().Data();
   worker_ = parts->worker;
   group_ = parts->group;
+  failures_ = parts->failures;
 }
 
 GroupObject::~GroupObject() {
-  // Collected without close: the worker frees everything before its thread ends.
-  if (worker_) worker_->post([group = std::move(group_), mappings = std::move(mappings_)] { group->close(); });
+  // Collected without close: the last reference goes where the group worked, before its thread ends.
+  if (worker_) worker_->post([group = std::move(group_), mappings = std::move(mappings_)] {});
 }
 
 Napi::Value GroupObject::submit(Napi::Env env, Work work, std::vector<Napi::ObjectReference> kept) {
@@ -107,9 +107,8 @@ Napi::Value GroupObject::allocate(const Napi::CallbackInfo &info) {
 }
 
 Napi::Value GroupObject::free(const Napi::CallbackInfo &info) {
-  const auto gpu = sizeArgument(info[0]);
-  const auto address = static_cast<cuda::DevicePtr>(sizeArgument(info[1]));
-  if (worker_) worker_->post([group = group_, gpu, address] { group->free(gpu, address); });
+  const auto address = static_cast<cuda::DevicePtr>(sizeArgument(info[0]));
+  if (worker_) worker_->post([group = group_, address] { group->free(address); });
   return info.Env().Undefined();
 }
 
@@ -125,20 +124,6 @@ Napi::Value GroupObject::zero(const Napi::CallbackInfo &info) {
 
 Napi::Value GroupObject::stopAddress(const Napi::CallbackInfo &info) {
   return Napi::Number::New(info.Env(), static_cast<double>(group(info.Env()).stopAddress()));
-}
-
-Napi::Value GroupObject::memoryInfo(const Napi::CallbackInfo &info) {
-  return submit(info.Env(), [group = group_, gpu = sizeArgument(info[0])]() -> Settle {
-    std::size_t freeByteLength = 0;
-    std::size_t totalByteLength = 0;
-    group->memoryInfo(gpu, freeByteLength, totalByteLength);
-    return [freeByteLength, totalByteLength](Napi::Env env) -> Napi::Value {
-      auto value = Napi::Object::New(env);
-      value.Set("freeByteLength", static_cast<double>(freeByteLength));
-      value.Set("totalByteLength", static_cast<double>(totalByteLength));
-      return value;
-    };
-  });
 }
 
 /// byteLength → { arrayBuffer, address }: pages of their own. Node 20 cannot make external buffers above 4 GiB.
@@ -165,7 +150,7 @@ Napi::Value GroupObject::lockHost(const Napi::CallbackInfo &info) {
   return submit(
       info.Env(),
       [group = group_, address, byteLength] {
-        group->registerHost(address, byteLength);
+        group->lockHost(address, byteLength);
         return settleNumber(reinterpret_cast<std::uintptr_t>(address));
       },
       keep({arrayBuffer}));
@@ -186,29 +171,23 @@ Napi::Value GroupObject::unlockHost(const Napi::CallbackInfo &info) {
   return submit(
       info.Env(),
       [group = group_, address, mapping]() mutable {
-        group->unregisterHost(address);
+        group->unlockHost(address);
         mapping.reset();
         return settleUndefined();
       },
       keep({arrayBuffer}));
 }
 
-/// id, gpu, image: Uint8Array, entry, dynamicSharedByteLength → attributes
+/// id, gpu, image: Uint8Array, entry, dynamicSharedByteLength
 Napi::Value GroupObject::loadKernel(const Napi::CallbackInfo &info) {
   const auto image = info[2].As<Napi::Uint8Array>();
-  return submit(info.Env(),
-                [group = group_, id = idArgument(info[0]), gpu = sizeArgument(info[1]),
-                 bytes = std::vector<std::uint8_t>(image.Data(), image.Data() + image.ByteLength()),
-                 entry = info[3].As<Napi::String>().Utf8Value(),
-                 shared = info[4].As<Napi::Number>().Int32Value()]() -> Settle {
-                  std::map<std::string, double> attributes;
-                  group->loadKernel(id, gpu, bytes, entry, shared, attributes);
-                  return [attributes](Napi::Env env) -> Napi::Value {
-                    auto value = Napi::Object::New(env);
-                    for (const auto &[name, number] : attributes) value.Set(name, number);
-                    return value;
-                  };
-                });
+  return submit(info.Env(), [group = group_, id = idArgument(info[0]), gpu = sizeArgument(info[1]),
+                             bytes = std::vector<std::uint8_t>(image.Data(), image.Data() + image.ByteLength()),
+                             entry = info[3].As<Napi::String>().Utf8Value(),
+                             shared = info[4].As<Napi::Number>().Int32Value()] {
+    group->loadKernel(id, gpu, bytes, entry, shared);
+    return settleUndefined();
+  });
 }
 
 Napi::Value GroupObject::unloadKernel(const Napi::CallbackInfo &info) {
@@ -232,7 +211,7 @@ Napi::Value GroupObject::destroyGraph(const Napi::CallbackInfo &info) {
 }
 
 /// { steps: [{ graphs: number[], count }], uniformTargets: [{ gpu, address }], uniforms?: Uint8Array, collect: [{ gpu, address,
-/// byteLength, clear }], abortWord: Int32Array } → { seconds, stepSeconds, launches, collected: Uint8Array[] }
+/// byteLength, clear }], abortWord: Int32Array } → { seconds, launches, collected: Uint8Array[] }
 Napi::Value GroupObject::run(const Napi::CallbackInfo &info) {
   const auto env = info.Env();
   const auto spec = info[0].As<Napi::Object>();
@@ -271,11 +250,6 @@ Napi::Value GroupObject::run(const Napi::CallbackInfo &info) {
         return [outcome](Napi::Env env) -> Napi::Value {
           auto value = Napi::Object::New(env);
           value.Set("seconds", outcome->seconds);
-          auto stepSeconds = Napi::Array::New(env, outcome->stepSeconds.size());
-          for (std::size_t index = 0; index < outcome->stepSeconds.size(); ++index) {
-            stepSeconds.Set(static_cast<std::uint32_t>(index), outcome->stepSeconds[index]);
-          }
-          value.Set("stepSeconds", stepSeconds);
           value.Set("launches", static_cast<double>(outcome->launches));
           auto collected = Napi::Array::New(env, outcome->collected.size());
           for (std::size_t index = 0; index < outcome->collected.size(); ++index) {
@@ -314,15 +288,18 @@ Napi::Value GroupObject::read(const Napi::CallbackInfo &info) {
       keep({bytes}));
 }
 
-/// Waits for the queue, frees everything, ends the thread.
+/// Waits for the queue, frees everything, ends the thread → what the driver refused to take back, a sentence each
 Napi::Value GroupObject::close(const Napi::CallbackInfo &info) {
-  const auto env = info.Env();
-  auto promise = submit(env, [group = group_] {
-    group->close();
-    return settleUndefined();
+  auto group = std::make_shared<std::shared_ptr<Group>>(std::move(group_));
+  auto promise = submit(info.Env(), [group, failures = failures_]() -> Settle {
+    group->reset();
+    return [failures](Napi::Env env) -> Napi::Value {
+      auto list = Napi::Array::New(env, failures->size());
+      for (std::uint32_t index = 0; index < failures->size(); ++index) list.Set(index, failures->at(index));
+      return list;
+    };
   });
   worker_.reset();
-  group_.reset();
   mappings_.clear();
   return promise;
 }

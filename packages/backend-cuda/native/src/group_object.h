@@ -21,6 +21,7 @@ public:
   struct Parts {
     std::shared_ptr<Worker> worker;
     std::shared_ptr<Group> group;
+    std::shared_ptr<cuda::ReleaseFailures> failures;
   };
 
 private:
@@ -29,7 +30,6 @@ private:
   Napi::Value free(const Napi::CallbackInfo &info);
   Napi::Value zero(const Napi::CallbackInfo &info);
   Napi::Value stopAddress(const Napi::CallbackInfo &info);
-  Napi::Value memoryInfo(const Napi::CallbackInfo &info);
   Napi::Value mapHost(const Napi::CallbackInfo &info);
   Napi::Value lockHost(const Napi::CallbackInfo &info);
   Napi::Value unlockHost(const Napi::CallbackInfo &info);
@@ -48,6 +48,7 @@ private:
 
   std::shared_ptr<Worker> worker_;
   std::shared_ptr<Group> group_;
+  std::shared_ptr<cuda::ReleaseFailures> failures_;
   /// Mappings of external ArrayBuffers that are not freed yet, by address.
   std::map<double, std::shared_ptr<HostMapping>> mappings_;
 };

@@ -82,12 +82,6 @@ std::pair<int, int> version(const std::vector<std::string> &libraries) {
 
 Outcome compile(const Request &request) {
   const auto &library = load(request.libraries);
-  std::vector<const char *> headers;
-  std::vector<const char *> headerNames;
-  for (const auto &[name, text] : request.headers) {
-    headerNames.push_back(name.c_str());
-    headers.push_back(text.c_str());
-  }
   std::vector<const char *> options;
   bool virtualArchitecture = false;
   for (const auto &option : request.options) {
@@ -102,8 +96,7 @@ Outcome compile(const Request &request) {
     }
   } handle{library};
   check(library,
-        library.createProgram(&handle.program, request.source.c_str(), request.name.c_str(),
-                              static_cast<int>(headers.size()), headers.data(), headerNames.data()),
+        library.createProgram(&handle.program, request.source.c_str(), request.name.c_str(), 0, nullptr, nullptr),
         "nvrtcCreateProgram");
   const auto result = library.compileProgram(handle.program, static_cast<int>(options.size()), options.data());
   Outcome outcome;

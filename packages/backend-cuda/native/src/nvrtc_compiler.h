@@ -12,8 +12,6 @@ struct Request {
   std::string source;
   /// What log lines call the source.
   std::string name;
-  /// Name and text of each header that the source may include.
-  std::vector<std::pair<std::string, std::string>> headers;
   std::vector<std::string> options;
 };
 

@@ -49,16 +49,9 @@ struct Chunk {
 
 } // namespace
 
-void Group::prepareStaging() {
-  use(0);
-  for (auto &slot : staging_) {
-    if (slot.memory == nullptr) {
-      check(driver_.memHostAlloc(&slot.memory, stagingByteLength, cuda::hostAllocPortable), "cuMemHostAlloc");
-    }
-  }
-}
+namespace {
 
-template <typename Visit> void Group::forEachChunk(const TransferRegion &region, Visit visit) const {
+template <typename Visit> void forEachChunk(const TransferRegion &region, Visit visit) {
   const bool contiguous = region.rows == 1 || region.rowByteStride == region.rowByteLength;
   if (contiguous || region.rowByteLength > stagingByteLength) {
     const auto runs = contiguous ? 1 : region.rows;
@@ -77,8 +70,6 @@ template <typename Visit> void Group::forEachChunk(const TransferRegion &region,
                 std::min(rowsPerChunk, region.rows - row)});
   }
 }
-
-namespace {
 
 cuda::Result copyChunk(const cuda::Driver &driver, const Chunk &chunk, std::size_t deviceStride, void *host, bool toDevice,
                        cuda::Stream stream) {
@@ -107,71 +98,86 @@ cuda::Result copyChunk(const cuda::Driver &driver, const Chunk &chunk, std::size
   return driver.memcpy2DAsync(&copy, stream);
 }
 
-/// The slots' events belong to one context: they live as long as one transfer.
+/// Two events in turn, in one GPU's context: they live as long as one transfer.
 struct SlotEvents {
-  explicit SlotEvents(const cuda::Driver &driver) : driver(driver) {}
-  ~SlotEvents() {
-    for (const auto event : events) {
-      if (event != nullptr) driver.eventDestroy(event);
-    }
+  explicit SlotEvents(const cuda::Gpu &gpu) : gpu(gpu), events{make(gpu), make(gpu)} {}
+  void record(std::size_t slot) const {
+    gpu.check(gpu.context.driver().eventRecord(events[slot].get(), gpu.stream.get()), "cuEventRecord");
   }
-  const cuda::Driver &driver;
-  cuda::Event events[2] = {nullptr, nullptr};
+  void wait(std::size_t slot) const {
+    gpu.check(gpu.context.driver().eventSynchronize(events[slot].get()), "cuEventSynchronize");
+  }
+
+private:
+  using Event = cuda::Owned<cuda::EventKind>;
+  static Event make(const cuda::Gpu &gpu) {
+    return {gpu.context, "cuEventCreate", [&](cuda::Event *event) {
+              return gpu.context.driver().eventCreate(event, cuda::eventDisableTiming);
+            }};
+  }
+  const cuda::Gpu &gpu;
+  const Event events[2];
 };
 
 } // namespace
 
+void Group::prepareStaging() {
+  for (auto &slot : staging_) {
+    if (slot.get() == nullptr) slot = pinned(stagingByteLength, cuda::hostAllocPortable);
+  }
+}
+
 void Group::write(const TransferRegion &region, const std::uint8_t *source) {
-  const auto byteLength = region.rowByteLength * region.rows;
+  const auto byteLength = region.byteLength();
   if (byteLength == 0) return;
-  const auto stream = gpus_.at(region.gpu).stream;
+  const auto &gpu = gpus_.at(region.gpu);
+  const auto stream = gpu.stream.get();
   if (region.rows == 1 && byteLength <= directByteLength) {
-    use(region.gpu);
-    check(driver_.memcpyHtoDAsync(region.address, source, byteLength, stream), "cuMemcpyHtoDAsync");
-    check(driver_.streamSynchronize(stream), "cuStreamSynchronize");
+    gpu.use();
+    gpu.check(driver_.memcpyHtoDAsync(region.address, source, byteLength, stream), "cuMemcpyHtoDAsync");
+    gpu.synchronize();
     return;
   }
   prepareStaging();
-  use(region.gpu);
-  SlotEvents slots(driver_);
-  for (auto &event : slots.events) check(driver_.eventCreate(&event, cuda::eventDisableTiming), "cuEventCreate");
+  gpu.use();
+  const SlotEvents events(gpu);
   std::size_t count = 0;
   forEachChunk(region, [&](const Chunk &chunk) {
     const auto slot = count % 2;
-    if (count >= 2) check(driver_.eventSynchronize(slots.events[slot]), "cuEventSynchronize");
-    copyInParallel(staging_[slot].memory, source + chunk.hostOffset, chunk.byteLength());
-    check(copyChunk(driver_, chunk, region.rowByteStride, staging_[slot].memory, true, stream), "cuMemcpyHtoDAsync");
-    check(driver_.eventRecord(slots.events[slot], stream), "cuEventRecord");
+    if (count >= 2) events.wait(slot);
+    copyInParallel(staging_[slot].get(), source + chunk.hostOffset, chunk.byteLength());
+    gpu.check(copyChunk(driver_, chunk, region.rowByteStride, staging_[slot].get(), true, stream), "cuMemcpyHtoDAsync");
+    events.record(slot);
     count += 1;
   });
-  check(driver_.streamSynchronize(stream), "cuStreamSynchronize");
+  gpu.synchronize();
 }
 
 void Group::read(const TransferRegion &region, std::uint8_t *target) {
-  const auto byteLength = region.rowByteLength * region.rows;
+  const auto byteLength = region.byteLength();
   if (byteLength == 0) return;
-  const auto stream = gpus_.at(region.gpu).stream;
+  const auto &gpu = gpus_.at(region.gpu);
+  const auto stream = gpu.stream.get();
   if (region.rows == 1 && byteLength <= directByteLength) {
-    use(region.gpu);
-    check(driver_.memcpyDtoHAsync(target, region.address, byteLength, stream), "cuMemcpyDtoHAsync");
-    check(driver_.streamSynchronize(stream), "cuStreamSynchronize");
+    gpu.use();
+    gpu.check(driver_.memcpyDtoHAsync(target, region.address, byteLength, stream), "cuMemcpyDtoHAsync");
+    gpu.synchronize();
     return;
   }
   prepareStaging();
-  use(region.gpu);
-  SlotEvents slots(driver_);
-  for (auto &event : slots.events) check(driver_.eventCreate(&event, cuda::eventDisableTiming), "cuEventCreate");
+  gpu.use();
+  const SlotEvents events(gpu);
   Chunk landing[2];
   std::size_t count = 0;
   const auto land = [&](std::size_t slot) {
-    check(driver_.eventSynchronize(slots.events[slot]), "cuEventSynchronize");
-    copyInParallel(target + landing[slot].hostOffset, staging_[slot].memory, landing[slot].byteLength());
+    events.wait(slot);
+    copyInParallel(target + landing[slot].hostOffset, staging_[slot].get(), landing[slot].byteLength());
   };
   forEachChunk(region, [&](const Chunk &chunk) {
     const auto slot = count % 2;
     if (count >= 2) land(slot);
-    check(copyChunk(driver_, chunk, region.rowByteStride, staging_[slot].memory, false, stream), "cuMemcpyDtoHAsync");
-    check(driver_.eventRecord(slots.events[slot], stream), "cuEventRecord");
+    gpu.check(copyChunk(driver_, chunk, region.rowByteStride, staging_[slot].get(), false, stream), "cuMemcpyDtoHAsync");
+    events.record(slot);
     landing[slot] = chunk;
     count += 1;
   });

@@ -29,8 +29,6 @@ Napi::Value errorValue(Napi::Env env, const NativeError &error) {
   value.Set("result", error.result);
   value.Set("resultName", error.resultName);
   value.Set("call", error.call);
-  if (error.askedByteLength >= 0) value.Set("askedByteLength", error.askedByteLength);
-  if (error.freeByteLength >= 0) value.Set("freeByteLength", error.freeByteLength);
   return value;
 }
 

@@ -69,18 +69,18 @@ Result fDeviceCanAccessPeer(int *can, Device reader, Device owner) {
   *can = reader != owner && peersAllowed() ? 1 : 0;
   return 0;
 }
-Result fDevicePrimaryCtxRetain(Context *context, Device device) {
+Result fDevicePrimaryCtxRetain(ContextHandle *context, Device device) {
   STICKY;
   contexts[device].device = device;
-  *context = reinterpret_cast<Context>(&contexts[device]);
+  *context = reinterpret_cast<ContextHandle>(&contexts[device]);
   return 0;
 }
 Result fDevicePrimaryCtxRelease(Device) { return 0; }
-Result fCtxSetCurrent(Context context) {
+Result fCtxSetCurrent(ContextHandle context) {
   currentContext = reinterpret_cast<FakeContext *>(context);
   return sticky.load();
 }
-Result fCtxEnablePeerAccess(Context, unsigned) { return 0; }
+Result fCtxEnablePeerAccess(ContextHandle, unsigned) { return 0; }
 Result fMemGetInfo(std::size_t *freeBytes, std::size_t *totalBytes) {
   std::lock_guard lock(stateMutex);
   *totalBytes = deviceMemory();
@@ -300,16 +300,9 @@ Result fModuleGetFunction(Function *function, Module module, const char *name) {
   owner->functions.push_back(std::move(made));
   return 0;
 }
-Result fFuncGetAttribute(int *value, int attribute, Function) {
-  *value = attribute == 0 ? 1024 : 0;
-  return 0;
-}
 Result fFuncSetAttribute(Function function, int, int value) {
   reinterpret_cast<FakeFunction *>(function)->dynamicShared = value;
   return 0;
-}
-Result fLaunchKernel(Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Stream, void **, void **) {
-  return 801;
 }
 Result fGraphCreate(Graph *graph, unsigned) {
   STICKY;
@@ -319,9 +312,6 @@ Result fGraphCreate(Graph *graph, unsigned) {
 Result fGraphDestroy(Graph graph) {
   delete fake(graph);
   return 0;
-}
-Result fGraphAddEmptyNode(GraphNode *node, Graph graph, const GraphNode *after, std::size_t count) {
-  return addNode(node, graph, after, count, [] { return 0; });
 }
 Result fGraphAddKernelNode(GraphNode *node, Graph graph, const GraphNode *after, std::size_t count, const KernelNodeParams *params) {
   const auto *function = reinterpret_cast<const FakeFunction *>(params->func);
@@ -337,7 +327,7 @@ Result fGraphAddKernelNode(GraphNode *node, Graph graph, const GraphNode *after,
   });
 }
 Result fGraphAddMemcpyNode(GraphNode *node, Graph graph, const GraphNode *after, std::size_t count, const Memcpy3D *params,
-                           Context context) {
+                           ContextHandle context) {
   const auto copy = *params;
   const int device = deviceOf(context);
   const bool fromHost = copy.srcMemoryType == memoryTypeHost;
@@ -353,7 +343,7 @@ Result fGraphAddMemcpyNode(GraphNode *node, Graph graph, const GraphNode *after,
   });
 }
 Result fGraphAddMemsetNode(GraphNode *node, Graph graph, const GraphNode *after, std::size_t count, const MemsetNodeParams *params,
-                           Context context) {
+                           ContextHandle context) {
   const auto fill = *params;
   const int device = deviceOf(context);
   if (checkRange(device, reinterpret_cast<void *>(fill.dst), fill.width * fill.elementSize) != 0) return errorInvalidValue;
@@ -439,12 +429,9 @@ const std::map<std::string, void *> &symbols() {
       {"cuModuleLoadDataEx", (void *)fModuleLoadDataEx},
       {"cuModuleUnload", (void *)fModuleUnload},
       {"cuModuleGetFunction", (void *)fModuleGetFunction},
-      {"cuFuncGetAttribute", (void *)fFuncGetAttribute},
       {"cuFuncSetAttribute", (void *)fFuncSetAttribute},
-      {"cuLaunchKernel", (void *)fLaunchKernel},
       {"cuGraphCreate", (void *)fGraphCreate},
       {"cuGraphDestroy", (void *)fGraphDestroy},
-      {"cuGraphAddEmptyNode", (void *)fGraphAddEmptyNode},
       {"cuGraphAddKernelNode", (void *)fGraphAddKernelNode},
       {"cuGraphAddMemcpyNode", (void *)fGraphAddMemcpyNode},
       {"cuGraphAddMemsetNode", (void *)fGraphAddMemsetNode},

@@ -294,6 +294,6 @@ Result addNode(GraphNode *node, Graph graph, const GraphNode *after, std::size_t
   return 0;
 }
 
-int deviceOf(Context context) { return reinterpret_cast<FakeContext *>(context)->device; }
+int deviceOf(ContextHandle context) { return reinterpret_cast<FakeContext *>(context)->device; }
 
 } // namespace

@@ -1,0 +1,134 @@
+import type { Plan } from '@tandem-gpu/core'
+import type { NativeGroup } from './native-addon.ts'
+import { trapRecordByteLength } from './trap-record.ts'
+
+/** Epochs stand this far from the flags: GPUs write flags of their peers, never epochs. */
+const epochByteLength = 256
+
+/** What an arena holds on each GPU, at multiples of 256 bytes. */
+interface Layout {
+  readonly traps: number
+  readonly stamps: number
+  readonly syncs: number
+  /** One epoch, then flags. */
+  readonly syncByteLength: number
+  readonly byteLength: number
+}
+
+/** A range that a run reads back after its last launch. */
+export interface CollectedRange {
+  readonly gpu: number
+  readonly address: number
+  readonly byteLength: number
+  /** Zeroed before the first launch. */
+  readonly clear: boolean
+}
+
+/**
+ * The memory of an executable's own on each of its GPUs: the uniform block, trap records, time stamps and synchronisation flags; and
+ * page-locked host memory for copies between GPUs that cannot reach each other.
+ */
+export class Arena {
+  readonly #native: NativeGroup
+  readonly #commandCount: number
+  readonly #hasTraps: boolean
+  readonly #layout: Layout
+  /** By GPU. */
+  readonly #addresses = new Map<number, number>()
+  /** By command. */
+  readonly #bounces = new Map<number, { readonly arrayBuffer: ArrayBuffer; readonly address: number }>()
+
+  /** `syncs`: sets of graphs that synchronise at the same time, each with `flags` flags on a GPU. */
+  static async allocate(
+    native: NativeGroup,
+    plan: Plan,
+    gpus: readonly number[],
+    {
+      hasTraps,
+      syncs,
+      flags,
+    }: { readonly hasTraps: boolean; readonly syncs: number; readonly flags: number },
+  ): Promise<Arena> {
+    const aligned = (byteLength: number) => Math.ceil(byteLength / 256) * 256
+    const traps = aligned(plan.uniformBlock.length)
+    const stamps = traps + (hasTraps ? aligned(plan.commands.length * trapRecordByteLength) : 0)
+    const firstSync = stamps + aligned((plan.commands.length * 2 + 1) * 8)
+    const syncByteLength = epochByteLength + aligned(flags * 4)
+    const byteLength = firstSync + syncs * syncByteLength
+    const layout = { traps, stamps, syncs: firstSync, syncByteLength, byteLength }
+    const arena = new Arena(native, plan.commands.length, hasTraps, layout)
+    try {
+      for (const gpu of gpus) arena.#addresses.set(gpu, await native.allocate(gpu, byteLength, true))
+      return arena
+    } catch (error) {
+      arena.free()
+      throw error
+    }
+  }
+
+  private constructor(native: NativeGroup, commandCount: number, hasTraps: boolean, layout: Layout) {
+    this.#native = native
+    this.#commandCount = commandCount
+    this.#hasTraps = hasTraps
+    this.#layout = layout
+  }
+
+  uniformAddress(gpu: number): number {
+    return this.#addresses.get(gpu)!
+  }
+
+  /** Start of a GPU's trap records, one a command. */
+  trapAddress(gpu: number): number {
+    return this.#addresses.get(gpu)! + this.#layout.traps
+  }
+
+  /** Slots 2 i and 2 i + 1 are command i's; one slot lies behind those of the commands. */
+  stampAddress(gpu: number, slot: number): number {
+    return this.#addresses.get(gpu)! + this.#layout.stamps + slot * 8
+  }
+
+  /** Four bytes: how often the GPU has begun a launch of the graphs of `slot`. */
+  epochAddress(slot: number, gpu: number): number {
+    return this.#addresses.get(gpu)! + this.#layout.syncs + slot * this.#layout.syncByteLength
+  }
+
+  flagAddress(slot: number, gpu: number, flag: number): number {
+    return this.epochAddress(slot, gpu) + epochByteLength + flag * 4
+  }
+
+  /** Clears what graphs that had `slot` before have left. Takes effect before whatever is queued next. */
+  clearSync(slot: number): void {
+    for (const gpu of this.#addresses.keys())
+      this.#native.zero(gpu, this.epochAddress(slot, gpu), this.#layout.syncByteLength).catch(() => {})
+  }
+
+  async addBounce(command: number, byteLength: number): Promise<void> {
+    const { arrayBuffer } = this.#native.mapHost(byteLength)
+    this.#bounces.set(command, { arrayBuffer, address: await this.#native.lockHost(arrayBuffer) })
+  }
+
+  bounceAddress(command: number): number {
+    return this.#bounces.get(command)!.address
+  }
+
+  trapRanges(): CollectedRange[] {
+    if (!this.#hasTraps) return []
+    const byteLength = this.#commandCount * trapRecordByteLength
+    return this.#ranges((gpu) => this.trapAddress(gpu), byteLength, true)
+  }
+
+  stampRanges(): CollectedRange[] {
+    return this.#ranges((gpu) => this.stampAddress(gpu, 0), (this.#commandCount * 2 + 1) * 8, false)
+  }
+
+  /** Takes effect behind what is queued. */
+  free(): void {
+    for (const address of this.#addresses.values()) this.#native.free(address)
+    for (const { arrayBuffer } of this.#bounces.values())
+      void this.#native.unlockHost(arrayBuffer, true).catch(() => {})
+  }
+
+  #ranges(addressOf: (gpu: number) => number, byteLength: number, clear: boolean): CollectedRange[] {
+    return [...this.#addresses.keys()].map((gpu) => ({ gpu, address: addressOf(gpu), byteLength, clear }))
+  }
+}

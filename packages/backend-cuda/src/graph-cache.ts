@@ -1,0 +1,75 @@
+import { encodeNodes } from './graph-nodes.ts'
+import type { GraphSet } from './lower-plan.ts'
+import type { NativeGroup } from './native-addon.ts'
+
+/** How many sets of graphs stay instantiated. A run needs at most four. */
+export const keptGraphSets = 8
+
+/** Graphs that start together. */
+export interface GraphHandles {
+  readonly ids: readonly number[]
+  /** Rejects when the driver refuses a graph. */
+  readonly ready: Promise<void>
+  /** Below `keptGraphSets`, and of no other set that is kept. */
+  readonly slot: number
+}
+
+/** The instantiated graphs of one program. Beyond `keptGraphSets` sets the least recently used goes. */
+export class GraphCache {
+  readonly #native: NativeGroup
+  readonly #nextId: () => number
+  /** The least recently used first. */
+  readonly #sets = new Map<string, GraphHandles>()
+  readonly #freeSlots = Array.from({ length: keptGraphSets }, (_, slot) => slot)
+
+  /** `nextId` gives an id that no graph has had. */
+  constructor(native: NativeGroup, nextId: () => number) {
+    this.#native = native
+    this.#nextId = nextId
+  }
+
+  /** The set of that name; `lower` makes it at first. Instantiation is queued: a run may be queued right behind. */
+  get(name: string, lower: (slot: number) => GraphSet): GraphHandles {
+    const known = this.#sets.get(name)
+    if (known !== undefined) {
+      this.#sets.delete(name)
+      this.#sets.set(name, known)
+      return known
+    }
+    const [oldest] = this.#sets.keys()
+    if (this.#sets.size >= keptGraphSets && oldest !== undefined) this.#destroy(oldest)
+    const slot = this.#freeSlots.at(-1)!
+    const handles = { ...this.#instantiate(lower(slot)), slot }
+    this.#freeSlots.pop()
+    this.#sets.set(name, handles)
+    // Half a set is of no use. The next call tries again: there may be memory then.
+    handles.ready.catch(() => {
+      if (this.#sets.get(name) === handles) this.#destroy(name)
+    })
+    return handles
+  }
+
+  /** After a failed run: graphs that wait for one another may have started unequally often, and start afresh. */
+  forgetSynchronised(): void {
+    for (const [name, { ids }] of [...this.#sets]) if (ids.length > 1) this.#destroy(name)
+  }
+
+  clear(): void {
+    for (const name of [...this.#sets.keys()]) this.#destroy(name)
+  }
+
+  #instantiate(set: GraphSet): Omit<GraphHandles, 'slot'> {
+    const ids = set.map(() => this.#nextId())
+    const created = set.map(({ mainGpu, nodes }, index) =>
+      this.#native.createGraph(ids[index]!, mainGpu, encodeNodes(nodes)),
+    )
+    return { ids, ready: Promise.all(created).then(() => {}) }
+  }
+
+  #destroy(name: string): void {
+    const { ids, slot } = this.#sets.get(name)!
+    for (const id of ids) this.#native.destroyGraph(id)
+    this.#freeSlots.push(slot)
+    this.#sets.delete(name)
+  }
+}
