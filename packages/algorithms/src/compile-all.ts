@@ -1,6 +1,6 @@
 import type { CompileOptions, DeviceGroup, Kernel } from '@tandem-gpu/core'
 
-/** Compiles several kernels at once, by name; when one fails, none is left behind. Undefined sources give undefined kernels. */
+/** Compiles several kernels at once, by name; when one fails, none is left behind. A source that is undefined gives a kernel that is undefined. */
 export async function compileAll<T extends Record<string, CompileOptions | undefined>>(
   group: DeviceGroup,
   sources: T,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { generatedElements, readElements, requireLength } from './element-source.ts'
 
 describe('generatedElements', () => {
-  it('gives an index the same element whatever range is asked for', async () => {
+  it('gives an index the same element in every range', async () => {
     const whole = await readElements(generatedElements('u32', 7), 'u32', 0, 1000)
     const part = await readElements(generatedElements('u32', 7), 'u32', 300, 50)
     expect(part).toEqual(whole.slice(300, 350))
@@ -16,7 +16,7 @@ describe('generatedElements', () => {
     expect(await at(1, 0)).not.toEqual(await at(1, 2 ** 32))
   })
 
-  it('spreads f32 evenly over [-1, 1)', async () => {
+  it('distributes f32 uniformly over [-1, 1)', async () => {
     const data = await readElements(generatedElements('f32'), 'f32', 0, 100_000)
     expect(Math.min(...data.subarray(0, 10_000))).toBeGreaterThanOrEqual(-1)
     expect(Math.max(...data.subarray(0, 10_000))).toBeLessThan(1)

@@ -34,7 +34,7 @@ export function requireLength(
     throw new GpuError('validation', `${what} holds ${data.length} elements, the shape needs ${length}.`)
 }
 
-/** `length` elements from flat index `offset`; an array source gives a view of itself, not a copy. */
+/** Reads `length` elements from flat index `offset`. The result for an array is a view of it, not a copy. */
 export async function readElements<T extends ElementType>(
   source: ElementSource<T>,
   type: T,
@@ -48,7 +48,7 @@ export async function readElements<T extends ElementType>(
 }
 
 /**
- * Reproducible pseudo-random elements, any range at any time: f32 uniform in [-1, 1) with 24 bits, i32 and u32 over all 32 bits.
+ * Reproducible pseudo-random elements, of any range in any order: f32 uniform in [-1, 1) with 24 bits, i32 and u32 over all 32 bits.
  * The value at an index depends on the seed and the index alone: murmur3's finaliser over the index, keyed.
  */
 export function generatedElements<T extends 'f32' | 'i32' | 'u32'>(type: T, seed = 1): ElementReader<T> {
@@ -57,7 +57,7 @@ export function generatedElements<T extends 'f32' | 'i32' | 'u32'>(type: T, seed
     const target = into as Float32Array | Int32Array | Uint32Array
     let start = 0
     while (start < target.length) {
-      // Indices of one run share their upper bits, and so their key.
+      // Indices with equal upper bits have the same key.
       const low = (offset + start) % 4294967296
       const key = mix(seedKey ^ ((offset + start - low) / 4294967296))
       const end = Math.min(target.length, start + 4294967296 - low)
@@ -65,7 +65,7 @@ export function generatedElements<T extends 'f32' | 'i32' | 'u32'>(type: T, seed
       if (type === 'f32')
         for (let index = start; index < end; index++)
           target[index] = (mix((base + index) ^ key) >>> 8) * 2 ** -23 - 1
-      // A typed array stores the bits, signed or not.
+      // A typed array stores the same bits for signed and unsigned elements.
       else for (let index = start; index < end; index++) target[index] = mix((base + index) ^ key)
       start = end
     }

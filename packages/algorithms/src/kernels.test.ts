@@ -3,11 +3,11 @@ import { jacobiSources, matmulSources, reductionSources, transposeSources } from
 import { describeOnBackends } from './testing-groups.ts'
 
 describeOnBackends('every kernel', (backend) => {
-  it('compiles, under a label of its own', async () => {
+  it('compiles and has a unique label', async () => {
     const group = await backend.group(1)
     const all = [...transposeSources(), ...reductionSources(), ...matmulSources(), ...jacobiSources()]
     expect(new Set(all.map((source) => source.label)).size).toBe(all.length)
-    // A CPU adapter takes up to a second a kernel; other tests run the other types and operations.
+    // A CPU adapter takes up to a second to compile a kernel. Other tests run the other types and operations.
     const sources = backend.name === 'webgpu' ? all.filter(({ label }) => label!.includes('sum f32')) : all
     expect(sources.length).toBeGreaterThan(3)
     const subgroups = group.devices[0]!.features.has('subgroups')

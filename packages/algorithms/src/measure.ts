@@ -44,7 +44,7 @@ export async function measure(
   return { seconds: median(seconds), clock, samples: seconds }
 }
 
-/** Of a non-empty list; the mean of the middle two when their number is even. */
+/** The median of a non-empty list: the mean of the middle two values where their number is even. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b)
   const middle = sorted.length >> 1

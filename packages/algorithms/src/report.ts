@@ -12,24 +12,24 @@ export interface Report {
   readonly deviceNames: readonly string[]
   readonly schedule: Schedule
   readonly shape: Readonly<Record<string, number>>
-  /** False when the caller asked for no check: then `verified` is false and says nothing. */
+  /** False when the caller asked for no check. Then `verified` is false and has no meaning. */
   readonly checked: boolean
-  /** True exactly when the result was checked and holds. */
+  /** True if and only if the result was checked and is right. */
   readonly verified: boolean
   /** How it was checked and what was allowed, in words. */
   readonly verification: string
-  /** Largest absolute difference from the reference; 0 where the check is exact and holds. */
+  /** Largest absolute difference from the reference; 0 where the check is exact and passes. */
   readonly maxError: number
-  /** One run of the recorded program: median of the samples. */
+  /** Duration of one run of the recorded program: the median of the samples. */
   readonly seconds: number
   readonly clock: 'device' | 'host'
-  /** Bytes moved or operations done in one run; an algorithm gives the one that limits it. */
+  /** Bytes moved or operations done in one run, whichever limits the algorithm. */
   readonly bytes?: number
   readonly flops?: number
   /** `bytes` or `flops` over `seconds`, in `unit`; 0 when nothing was timed. */
   readonly rate: number
   readonly unit: 'GB/s' | 'GFLOP/s'
-  /** Sentences for the user: a choice that was made, or what would be faster. */
+  /** Sentences for the user, such as a choice that was made, or one that would be faster. */
   readonly notes: readonly string[]
 }
 

@@ -1,7 +1,7 @@
 import type { DeviceGroup, Program, Schedule } from '@tandem-gpu/core'
 import { type Measurement, type MeasureOptions, measure } from './measure.ts'
 
-/** Both schedules of the same commands, timed in one run: the sources' blocking against their asynchronous mode. */
+/** Both schedules of the same commands, timed in one run: the blocking and the asynchronous mode of the published programs. */
 export interface ScheduleComparison {
   readonly serialSeconds: number
   readonly overlappedSeconds: number
@@ -9,7 +9,7 @@ export interface ScheduleComparison {
   readonly speedUp: number
 }
 
-/** Times the schedule that `measured` was not taken with. */
+/** Times the schedule other than that of `measured`. */
 export async function compareSchedules(
   group: DeviceGroup,
   schedule: Schedule,

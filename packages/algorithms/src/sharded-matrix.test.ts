@@ -60,7 +60,7 @@ describeOnBackends('ShardedMatrix', (backend) => {
     matrix.destroy()
   })
 
-  it('takes views with leading dimensions and leaves the rest of their buffers alone', async () => {
+  it('accepts views with leading dimensions and does not change the rest of their buffers', async () => {
     const group = await backend.group(2)
     const buffers = await Promise.all(group.devices.map((device) => device.allocate('f32', [6, 10])))
     const matrix = shardedFromViews(
@@ -83,7 +83,7 @@ describeOnBackends('ShardedMatrix', (backend) => {
     for (const buffer of buffers) buffer.destroy()
   })
 
-  it('rejects arrays of the wrong length and sizes that are none, with the values', async () => {
+  it('rejects arrays of the wrong length and numbers that are not sizes, and names the values', async () => {
     const group = await backend.group(2)
     const matrix = await allocateSharded(group, 'f32', 2, 3)
     await expect(writeSharded(group, matrix, new Float32Array(5))).rejects.toThrow(/5 elements.*needs 6/)

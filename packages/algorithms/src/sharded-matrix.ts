@@ -22,8 +22,8 @@ export interface RowRange {
 }
 
 /**
- * One range a part, in order: `ceil(rows / parts)` rows each, rounded up to a multiple of `alignment`, so the last ranges may be
- * shorter or empty. With a fixed alignment the cut points stay on a grid that does not depend on `parts`.
+ * Returns one range for each part, in order: `ceil(rows / parts)` rows each, rounded up to a multiple of `alignment`, so the last ranges may be
+ * shorter or empty. The boundaries between ranges are multiples of `alignment`, whatever `parts` is.
  */
 export function splitRows(rows: number, parts: number, alignment = 1): RowRange[] {
   const height = Math.ceil(Math.ceil(rows / parts) / alignment) * alignment
@@ -54,11 +54,11 @@ export interface AllocateShardedOptions {
   label?: string
   /** Default true. False leaves the contents undefined. */
   zero?: boolean
-  /** Cut points fall on multiples of this many rows. Default 1. */
+  /** Slices begin at multiples of this many rows. Default 1. */
   alignment?: number
 }
 
-/** Memory for a `rows` × `columns` matrix over all devices of the group, dense rows. */
+/** Allocates a `rows` × `columns` matrix over all devices of the group. Rows are dense. */
 export async function allocateSharded<T extends ElementType>(
   group: DeviceGroup,
   type: T,
@@ -95,7 +95,7 @@ export async function allocateSharded<T extends ElementType>(
   }
 }
 
-/** A sharded matrix over views that the caller owns: one per device, in device order, of equal width. `destroy` leaves them alone. */
+/** A sharded matrix over views that the caller owns: one per device, in device order, of equal width. `destroy` does not free them. */
 export function shardedFromViews<T extends ElementType>(
   group: DeviceGroup,
   type: T,
@@ -134,7 +134,7 @@ export async function writeSharded<T extends ElementType>(
   }
 }
 
-/** Hands the matrix to the host in ascending order of the flat index. */
+/** Reads the matrix to the host in ascending order of the flat index. */
 export async function readSharded<T extends ElementType>(
   group: DeviceGroup,
   matrix: ShardedMatrix<T>,

@@ -21,8 +21,8 @@ export interface TestGroupOptions {
 }
 
 /**
- * Runs `body` once per backend under test, each in its own `describe`. After the tests of a backend, whatever the algorithms
- * allocated and did not free fails the run.
+ * Runs `body` once per backend under test, each in its own `describe`. After the tests of a backend, memory that the
+ * algorithms did not free fails the run.
  */
 export function describeOnBackends(title: string, body: (backend: TestBackend) => void): void {
   const wanted = process.env.TANDEM_TEST_BACKEND
@@ -43,7 +43,7 @@ export function describeOnBackends(title: string, body: (backend: TestBackend) =
         name,
         group(devices, options = {}) {
           const { peerAccess = true, seed = 1 } = options
-          // Compiling is what takes time on a CPU adapter: all groups of one kind share the devices, and so the kernels, of one.
+          // Compiling takes long on a CPU adapter. All groups of one kind share the devices of one, and so its kernels.
           const count = name === 'webgpu' ? Math.max(devices, 8) : devices
           const key = `${count} ${peerAccess} ${name === 'reference' ? seed : ''}`
           let opened = groups.get(key)
@@ -60,7 +60,7 @@ export function describeOnBackends(title: string, body: (backend: TestBackend) =
   }
 }
 
-/** The group as if it had no more than `count` devices. */
+/** The group with its first `count` devices only. */
 function firstDevices(group: DeviceGroup, count: number): DeviceGroup {
   if (count === group.devices.length) return group
   const devices = group.devices.slice(0, count)

@@ -1,6 +1,6 @@
 import type { DeviceLimits, Recorder } from '@tandem-gpu/core'
 
-/** The recorder of devices with smaller limits, to test how work is split without data of gigabytes; not part of the published package. */
+/** A recorder whose devices have smaller limits, which tests how work is split without gigabytes of data. Not part of the published package. */
 export function withLimits(recorder: Recorder, limits: Partial<DeviceLimits>): Recorder {
   const devices = recorder.devices.map(
     (device) =>

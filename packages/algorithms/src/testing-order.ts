@@ -3,12 +3,12 @@ import { type ReferenceBackend, removableEdges, withoutEdge } from '@tandem-gpu/
 import { expect } from 'vitest'
 
 /**
- * Tests that a program's order is neither too weak nor too strong; not part of the published package. `run` resets all data, runs
- * the program and says whether the result is right. With every edge it must be, for many random orders; without any one of
- * them it must go wrong in some order.
+ * Tests that a program has every edge that it needs and no other; not part of the published package. `run` resets all data, runs the program
+ * and says whether the result is right. With every edge it must be right in many random orders; without any one edge it must be wrong in some
+ * order.
  *
  * A program that repeats the same work would hide edges between repetitions: tests change the input at the start of each
- * repetition (`recordIncrement`), and fold the outputs into totals at its end (`recordAccumulate`), where each counts differently.
+ * repetition (`recordIncrement`), and fold the outputs into totals at its end (`recordAccumulate`), to which each repetition contributes with another factor.
  */
 export async function expectEveryEdgeToMatter(
   backend: ReferenceBackend,

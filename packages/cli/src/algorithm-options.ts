@@ -2,7 +2,7 @@ import type { Schedule } from '@tandem-gpu/core'
 import { type Command, Option } from 'commander'
 import { addGroupOptions, addJsonOption, type GroupOptions, wholeNumber } from './group-options.ts'
 
-/** What every algorithm's command takes besides its sizes and files. */
+/** The options that the command of every algorithm takes besides its sizes and files. */
 export interface AlgorithmOptions extends GroupOptions {
   readonly schedule: Schedule
   readonly verify: boolean
@@ -19,16 +19,23 @@ export function addAlgorithmOptions(command: Command): Command {
     .addOption(
       new Option(
         '--schedule <order>',
-        'serial: one command after another; overlapped: whatever may run at once does',
+        'serial: one command after another; overlapped: commands that do not depend on each other run at once',
       )
         .choices(['serial', 'overlapped'])
         .default('overlapped'),
     )
     .option('--no-verify', 'do not check the result against the reference')
-    .option('--warmup <n>', 'runs before the clock counts (default 1, on a software GPU 0)', wholeNumber(0))
-    .option('--samples <n>', 'timed runs, of which the median counts', wholeNumber(1), 1)
-    .option('--seed <n>', 'of the generated input', wholeNumber(0), 1)
-    .option('--cast', 'take float64, int64 and uint64 files, and convert them with a range check')
-    .option('--trace <file>', 'write what ran when in Chrome trace format (opens in ui.perfetto.dev)')
+    .option(
+      '--warmup <n>',
+      'untimed runs before the timed ones (default 1, on a software GPU 0)',
+      wholeNumber(0),
+    )
+    .option('--samples <n>', 'timed runs, whose median is reported', wholeNumber(1), 1)
+    .option('--seed <n>', 'seed of the generated input', wholeNumber(0), 1)
+    .option('--cast', 'convert float64, int64 and uint64 files to 32 bits, with a range check')
+    .option(
+      '--trace <file>',
+      'write the times of all commands in Chrome’s trace format (for ui.perfetto.dev)',
+    )
   return addJsonOption(command)
 }

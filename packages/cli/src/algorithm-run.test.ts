@@ -38,7 +38,7 @@ const options = {
   json: true,
 } as const
 
-/** Writes `x` into a file, then reports as told. */
+/** Writes `x` into a file, then returns the given report. */
 async function runWriting(path: string, outcome: Partial<Report> | Error) {
   const terminal = recordedTerminal()
   const context: CommandContext = { terminal, exit: 0 }

@@ -9,7 +9,7 @@ import { formatReport, type ReportLine } from './report-text.ts'
 import { RunFiles } from './run-files.ts'
 import { chromeTrace } from './trace.ts'
 
-/** The options of the command line as every algorithm takes them. */
+/** The options of the command line in the form in which the algorithms take them. */
 export interface RunSettings {
   readonly schedule: Schedule
   readonly verify: boolean
@@ -21,10 +21,10 @@ export interface RunSettings {
 }
 
 export interface AlgorithmRun<R extends Report> {
-  /** Opens files that are read or written; called before any device is opened, so that wrong ones cost nothing. */
+  /** Opens the input and output files. It is called before any device is opened, so that wrong files are reported early. */
   prepare?(files: RunFiles): Promise<void>
   compute(group: DeviceGroup, settings: RunSettings): Promise<R>
-  /** Lines for a person, besides those that every report has. */
+  /** Lines of text besides those that every report has. */
   describe(report: R): readonly ReportLine[]
 }
 

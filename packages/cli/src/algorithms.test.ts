@@ -21,7 +21,7 @@ const common = {
 }
 
 describe('transpose', () => {
-  it.each(['overlapped', 'serial'])('has the layout of its source, %s', async (schedule) => {
+  it.each(['overlapped', 'serial'])('has the layout of Ruetsch and Fatica, %s', async (schedule) => {
     const report = await tandemJson(`transpose --rows 768 --cols 1024 --devices 4 --schedule ${schedule}`)
     expect(report).toMatchObject({
       ...common,
@@ -49,7 +49,7 @@ describe('transpose', () => {
 })
 
 describe('reduce', () => {
-  // The middle three wait at barriers for most of their time, which takes a software GPU long.
+  // The middle three kernels spend most of their time at barriers, which are slow on a software GPU.
   it.each([
     ['atomic', 4194304],
     ['interleaved-divergent', 262144],
@@ -72,7 +72,7 @@ describe('reduce', () => {
     expect(bits.size).toBe(1)
   })
 
-  it('refuses atomic floats, and says why', async () => {
+  it('rejects atomic floats, and says why', async () => {
     const { exit, stderr } = await tandem(
       `reduce --elements 10 --type f32 --kernel atomic --backend ${testBackend}`,
     )
@@ -98,14 +98,14 @@ describe('matmul', () => {
     expect(streamed.stream.width).toBeLessThanOrEqual(64)
   })
 
-  it('says what a limit that is too small would need to be', async () => {
+  it('says how many bytes are needed where the limit is too small', async () => {
     const line = `matmul --m 300 --k 257 --n 129 --memory-limit 1000 --backend ${testBackend}`
     const { exit, stderr } = await tandem(line)
     expect(exit).toBe(2)
     expect(stderr).toMatch(/1000 bytes.*257.*2060 bytes/s)
   })
 
-  it('refuses files that do not fit each other', async () => {
+  it('rejects files whose shapes do not match', async () => {
     const folder = await temporaryFolder()
     for (const [name, shape] of [
       ['a', '(2, 3)'],
@@ -163,7 +163,7 @@ describe('outputs', () => {
     )
   })
 
-  it('of a wrongly typed or truncated input are not written', async () => {
+  it('are not written where the input has a wrong type or is truncated', async () => {
     const folder = await temporaryFolder()
     const whole = npyOfZeros('(8, 8)', 64)
     await writeFile(join(folder, 'cut.npy'), whole.subarray(0, whole.length - 1))
@@ -295,7 +295,7 @@ describe('former names of options', () => {
     expect(await run(`--input ${folder}/b.npy --transport copy`)).toMatchObject(former)
   })
 
-  it('jacobi refuses both names at once', async () => {
+  it('jacobi rejects both names at once', async () => {
     const { exit, stderr } = await tandem('jacobi --boundary a.npy --input b.npy')
     expect([exit, stderr]).toEqual([2, expect.stringContaining("cannot be used with option '--input")])
   })

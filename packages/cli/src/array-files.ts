@@ -6,20 +6,20 @@ import type { OutputFile } from './output-file.ts'
 import type { Progress } from './progress.ts'
 import type { RunFiles } from './run-files.ts'
 
-/** A `.npy` file as the input of an algorithm: read in pieces, as often as asked. */
+/** A `.npy` file as the input of an algorithm, which reads it in pieces, any number of times. */
 export interface InputFile<T extends NpyElementType = NpyElementType> {
   readonly type: T
   /** Elements in all. */
   readonly length: number
-  /** Throws `UsageError` where the array has not two dimensions. */
+  /** Throws `UsageError` where the array does not have two dimensions. */
   matrixShape(): readonly [rows: number, columns: number]
-  /** A matrix in row-major order, whatever the file's. */
+  /** Reads a matrix in row-major order, whatever the order in the file. */
   rowMajor(): ElementReader<T>
-  /** An array of any shape in the order in which the file holds it. */
+  /** Reads an array of any shape in the order of the file. */
   fileOrder(): ElementReader<T>
 }
 
-/** Opened at once, so that a wrong file is found before any device is; `files` closes it. */
+/** Opens a file, before any device is opened, so that a wrong file is reported early. `files` closes it. */
 export async function openInput<T extends NpyElementType>(
   files: RunFiles,
   path: string,
@@ -35,13 +35,13 @@ export async function openInput<T extends NpyElementType>(
       progress.step(into.length)
       done += into.length
       if (done < reader.length) return
-      // Whoever verifies reads the file once more.
+      // The verification reads the file once more.
       progress.stop()
       done = 0
     }
   }
   return {
-    // Of those that are accepted: others do not open.
+    // The reader opens no file whose type is not accepted.
     type: reader.type as T,
     length: reader.length,
     matrixShape: () => reader.matrixShape(),

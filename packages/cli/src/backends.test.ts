@@ -29,7 +29,7 @@ it('names the package to install where a backend is not installed', async () => 
   })
 })
 
-it('does not take an error inside an installed backend for a missing package', async () => {
+it('does not report an error inside an installed backend as a missing package', async () => {
   const broken = Object.assign(new Error("Cannot find package 'left-pad' imported from /app/x.js"), {
     code: 'ERR_MODULE_NOT_FOUND',
   })

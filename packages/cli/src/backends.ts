@@ -3,7 +3,7 @@ import type { Backend } from '@tandem-gpu/core'
 export const backendNames = ['auto', 'cuda', 'webgpu'] as const
 export type BackendName = (typeof backendNames)[number]
 
-/** In order of preference; `auto` is every backend there is. The only place that names backends. */
+/** In order of preference; `auto` means all of them. This is the only place that names backends. */
 export function backendsNamed(name: BackendName): Backend[] {
   const makers = {
     cuda: () =>
@@ -19,7 +19,7 @@ export function backendsNamed(name: BackendName): Backend[] {
 }
 
 /**
- * A backend whose package is an optional peer. A package that is not installed is an absence that names it, as a missing driver is.
+ * A backend whose package is an optional peer. A package that is not installed is reported as an absence that names it, like a missing driver.
  * `topology` is known once `adapters()` has resolved, which is when anybody has adapters to ask about.
  */
 export function optionalBackend(name: string, packageName: string, load: () => Promise<Backend>): Backend {

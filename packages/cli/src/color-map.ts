@@ -1,4 +1,4 @@
-/** Anchors of matplotlib's `viridis` (Smith and van der Walt, 2015, CC0), evenly spaced; linear in between. */
+/** Evenly spaced colours of matplotlib's `viridis` (Smith and van der Walt, 2015, CC0). Colours between them are interpolated. */
 const viridis: readonly (readonly [red: number, green: number, blue: number])[] = [
   [68, 1, 84],
   [72, 40, 120],

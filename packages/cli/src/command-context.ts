@@ -1,7 +1,7 @@
 import type { ExitCode } from './exit-code.ts'
 import type { Terminal } from './terminal.ts'
 
-/** What a command needs to run, and where it leaves its verdict. */
+/** What a command needs to run, and the exit code that it sets. */
 export interface CommandContext {
   readonly terminal: Terminal
   exit: ExitCode

@@ -22,13 +22,13 @@ describe('failureOf', () => {
     expect(failureOf(error)).toMatchObject({ exit, code })
   })
 
-  it('shows where a bug is, and only then', () => {
+  it('shows the place in the source for a bug, and for nothing else', () => {
     expect(failureOf(new TypeError('x is undefined')).message).toContain('exit-code.test.ts')
     expect(failureOf(new GpuError('driver', 'The driver fails.')).message).toBe('The driver fails.')
   })
 })
 
-it('an interrupt that comes first exits with 130', async () => {
+it('an interrupt before any work exits with 130', async () => {
   const interrupted = new AbortController()
   interrupted.abort()
   const terminal = recordedTerminal(interrupted.signal)
@@ -36,7 +36,7 @@ it('an interrupt that comes first exits with 130', async () => {
   expect(terminal.stdout).toBe('')
 })
 
-it('a missing check is no wrong answer', async () => {
+it('a result that was not checked is not a wrong answer', async () => {
   const { exit, stdout } = await tandem(`transpose --rows 3 --cols 5 --no-verify --backend ${testBackend}`)
   expect([exit, stdout]).toEqual([0, expect.stringMatching(/not checked/)])
 })

@@ -1,6 +1,6 @@
 import { GpuError, type GpuErrorCode } from '@tandem-gpu/core'
 
-/** What the process says when it ends. `interrupted` is the shell's 128 + SIGINT; `internal` is EX_SOFTWARE of sysexits(3). */
+/** The exit codes of the process. `interrupted` is the shell's 128 + SIGINT; `internal` is EX_SOFTWARE of sysexits(3). */
 export const exitCode = {
   ok: 0,
   wrongAnswer: 1,
@@ -12,7 +12,7 @@ export const exitCode = {
 
 export type ExitCode = (typeof exitCode)[keyof typeof exitCode]
 
-/** Wrong arguments or input files: exit 2, and the message is all that the user sees. */
+/** Wrong arguments or input files. The process exits with 2 and prints the message alone. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
   readonly code: 'bad-usage' | 'bad-input'
@@ -23,7 +23,7 @@ export class UsageError extends Error {
   }
 }
 
-/** What a user or a script learns about a failure. */
+/** A failure as a user or a script sees it. */
 export interface Failure {
   readonly exit: ExitCode
   readonly code: string

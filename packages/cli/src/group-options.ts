@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import { type BackendName, backendNames, backendsNamed } from './backends.ts'
 import { parseBytes } from './quantity.ts'
 
-/** What chooses devices, on every command that opens some. */
+/** The options that choose devices. */
 export interface GroupOptions {
   readonly backend: BackendName
   readonly devices?: number
@@ -46,7 +46,7 @@ export function addJsonOption(command: Command): Command {
 
 export function addBackendOption(command: Command): Command {
   return command.addOption(
-    new Option('--backend <name>', 'which backend runs it')
+    new Option('--backend <name>', 'the backend to use')
       .choices(backendNames)
       .default('auto')
       .env('TANDEM_BACKEND'),
@@ -56,7 +56,7 @@ export function addBackendOption(command: Command): Command {
 export function addGroupOptions(command: Command): Command {
   return addSelectionOptions(command).option(
     '--devices <n>',
-    'how many devices (default: every GPU found, or one software device)',
+    'number of devices (default: every GPU found, or one software device)',
     wholeNumber(1),
   )
 }
@@ -65,7 +65,9 @@ export function addGroupOptions(command: Command): Command {
 export function addSelectionOptions(command: Command): Command {
   return addBackendOption(command)
     .addOption(
-      new Option('--by <reading>', 'which devices to prefer').choices(selectByNames).default('index'),
+      new Option('--by <reading>', 'the sensor by which devices are preferred')
+        .choices(selectByNames)
+        .default('index'),
     )
     .option('--virtual', 'open a GPU several times where there are fewer than --devices')
 }
@@ -79,7 +81,7 @@ export function openGroupOptions(options: GroupOptions): OpenGroupOptions {
   }
 }
 
-/** Opens the devices, and closes them whatever happens. */
+/** Opens the devices, calls `body`, and closes the devices even if it throws. */
 export async function withGroup<T>(
   options: GroupOptions,
   body: (group: DeviceGroup) => Promise<T>,

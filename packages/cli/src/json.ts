@@ -1,9 +1,9 @@
-/** Version of every document that `--json` prints; it grows when a field changes its meaning or goes away. */
+/** Version of every document that `--json` prints. It increases when a field changes its meaning or is removed. */
 export const jsonSchema = 1
 
 /**
- * One line. What JSON cannot hold is a string (`"NaN"`, `"Infinity"`), never null; typed arrays and sets are arrays; functions are
- * left out.
+ * Formats a document as one line. Numbers that JSON lacks become strings (`"NaN"`, `"Infinity"`), never null; typed arrays and sets become
+ * arrays; functions are left out.
  */
 export function formatJson(document: object): string {
   return `${JSON.stringify({ schema: jsonSchema, ...document }, (_, value) => {

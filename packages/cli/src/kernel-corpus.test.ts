@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest'
 
 /*
  * The kernel corpus of @tandem-gpu/wgsl, run through the backends' own contract on every backend that has a device here: all of them
- * and the CPU reference must agree, within what each kernel's header allows.
+ * and the CPU reference must agree, within the tolerance in the header of each kernel.
  */
 
 const kernelsUrl = new URL('../../wgsl/testdata/kernels/', import.meta.url)

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { colorTable } from './color-map.ts'
 import { FieldPicture } from './picture.ts'
 
-/** In two pieces, as an algorithm would deliver it. */
+/** Adds the field in two pieces, as an algorithm would. */
 function fieldPicture(field: ArrayLike<number>, rows: number, columns: number): Uint8Array {
   const picture = new FieldPicture(rows, columns)
   const cells = Array.from(field)
@@ -24,7 +24,7 @@ it('runs from dark to bright, row 0 on top', () => {
   expect([...data.subarray(6, 9)]).toEqual([...colorTable.subarray(102 * 3, 102 * 3 + 3)])
 })
 
-it('shows what is not finite in white, and a constant in one colour', () => {
+it('shows values that are not finite in white, and a constant in one colour', () => {
   expect([...decode(fieldPicture([Number.NaN, 1, Number.POSITIVE_INFINITY, 2], 1, 4)).data]).toEqual([
     ...[255, 255, 255],
     ...dark,
@@ -34,7 +34,7 @@ it('shows what is not finite in white, and a constant in one colour', () => {
   expect([...decode(fieldPicture([7, 7], 1, 2)).data]).toEqual([...dark, ...dark])
 })
 
-it('averages fields larger than 2048 a side, and takes empty ones', () => {
+it('averages fields with more than 2048 cells in a row or column, and accepts empty ones', () => {
   const { width, height, data } = decode(
     fieldPicture(
       new Float32Array(5000).map((_, i) => i),

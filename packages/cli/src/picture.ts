@@ -5,8 +5,8 @@ import { colorTable } from './color-map.ts'
 const sideLimit = 2048
 
 /**
- * Draws a row-major field that arrives in pieces: the smallest finite value dark, the largest bright, row 0 on top, values that are not
- * finite white. A field without a range (or without cells) is one colour.
+ * Draws a row-major field that is added in pieces. The smallest finite value is dark, the largest bright, row 0 on top; values that are not
+ * finite are white. A field of equal values (or without cells) has one colour.
  */
 export class FieldPicture {
   readonly #rows: number
@@ -14,7 +14,7 @@ export class FieldPicture {
   readonly #step: number
   readonly #width: number
   readonly #height: number
-  /** Sums over the blocks of cells. */
+  /** The sum of the cells of each pixel. */
   readonly #sums: Float64Array
 
   constructor(rows: number, columns: number) {
@@ -26,7 +26,7 @@ export class FieldPicture {
     this.#sums = new Float64Array(this.#width * this.#height)
   }
 
-  /** Each cell must come exactly once. */
+  /** Adds cells from flat index `offset` on. Each cell must be added exactly once. */
   add(offset: number, cells: ArrayLike<number>): void {
     let column = offset % this.#columns
     let row = (offset - column) / this.#columns

@@ -76,7 +76,7 @@ function createProgram(context: CommandContext): Command {
 
 function reportFailure(error: unknown, json: boolean, terminal: Terminal): ExitCode {
   if (error instanceof CommanderError) {
-    // Commander has said on stderr what is wrong, or printed the help or the version that was asked for.
+    // Commander has already printed the message, the help or the version.
     if (error.exitCode === 0) return exitCode.ok
     const message = error.message.replace(/^error: /, '')
     if (json) terminal.out(formatJson({ error: { code: 'bad-usage', message } }))

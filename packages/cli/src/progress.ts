@@ -1,16 +1,16 @@
 import cliProgress from 'cli-progress'
 
-/** Where a long piece of work says how far it is. */
+/** Shows the progress of long work. */
 export interface Progress {
-  /** Starts a bar; one bar runs at a time. `total` counts in whatever `step` adds. */
+  /** Starts a bar, and ends the one before. `total` has the unit of `step`. */
   start(label: string, total: number): void
-  /** Adds to the bar. */
+  /** Advances the bar. */
   step(amount: number): void
-  /** Ends the bar and takes its line away. Safe to call when none runs. */
+  /** Ends the bar and removes its line. It may be called when there is no bar. */
   stop(): void
 }
 
-/** Bars on `stream` if it is a terminal, else nothing at all. */
+/** Bars on `stream` if it is a terminal; otherwise nothing is shown. */
 export function terminalProgress(stream: NodeJS.WriteStream): Progress {
   if (!stream.isTTY) return silentProgress
   let bar: cliProgress.SingleBar | undefined

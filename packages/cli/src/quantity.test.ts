@@ -15,7 +15,7 @@ it.each([
   expect(parseBytes(text)).toBe(byteLength)
 })
 
-it('shows three digits and a unit that fits', () => {
+it('shows three digits and a suitable unit', () => {
   expect([0, 0.00012, 1.2345, 123.4, 99999, 12345678, Number.NaN].map(formatNumber)).toEqual([
     '0',
     '1.20e-4',

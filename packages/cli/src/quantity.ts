@@ -1,4 +1,4 @@
-/** Three significant digits, never in exponent form between 0.001 and 999,999. */
+/** Formats a number with three significant digits, between 0.001 and 999,999 without an exponent. */
 export function formatNumber(value: number): string {
   if (!Number.isFinite(value)) return String(value)
   const size = Math.abs(value)
@@ -7,14 +7,14 @@ export function formatNumber(value: number): string {
   return String(Number(value.toPrecision(3)))
 }
 
-/** Seconds with a fitting unit: `1.23 ms`. */
+/** Formats seconds with a suitable unit: `1.23 ms`. */
 export function formatSeconds(seconds: number): string {
   if (seconds >= 1) return `${formatNumber(seconds)} s`
   if (seconds >= 1e-3) return `${formatNumber(seconds * 1e3)} ms`
   return `${formatNumber(seconds * 1e6)} µs`
 }
 
-/** Bytes in binary units: `143.8 GiB`. */
+/** Formats bytes in binary units: `143.8 GiB`. */
 export function formatBytes(byteLength: number): string {
   const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB']
   let value = byteLength
@@ -38,7 +38,7 @@ const multipliers: Readonly<Record<string, number>> = {
   ti: 1024 ** 4,
 }
 
-/** `150000`, `1.5GiB`, `64M`: bytes, or undefined where the text is no size. */
+/** Parses a size such as `150000`, `1.5GiB` or `64M` into bytes; undefined where the text is not a size. */
 export function parseBytes(text: string): number | undefined {
   const match = /^(\d+(?:\.\d+)?)\s*([kmgt]i?)?b?$/i.exec(text.trim())
   if (match === null) return undefined

@@ -4,7 +4,7 @@ import type { Terminal } from './terminal.ts'
 
 export type ReportLine = readonly [label: string, value: string]
 
-/** A report for a person: one line a fact. */
+/** A report as text, one fact on each line. */
 export function formatReport(
   report: Report,
   extra: readonly ReportLine[],

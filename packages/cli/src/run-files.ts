@@ -1,11 +1,11 @@
 import { OutputFile } from './output-file.ts'
 
-/** Files of one run: outputs appear only when the run succeeds; all are closed at its end. */
+/** The files of one run. Outputs appear under their names only if the run succeeds; all files are closed at its end. */
 export class RunFiles {
   readonly #outputs: OutputFile[] = []
   readonly #closers: (() => Promise<void>)[] = []
 
-  /** Appears under `path` when the answer is not known to be wrong. */
+  /** Creates an output, which `commit` makes appear under `path`. */
   async output(path: string): Promise<OutputFile> {
     const file = await OutputFile.create(path)
     this.#outputs.push(file)

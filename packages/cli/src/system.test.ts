@@ -77,7 +77,7 @@ it('bandwidth measures every pair of devices', async () => {
   expect(stdout).toMatch(/One way, GB\/s \(copies of 64\.0 KiB\)\nfrom +to 0 +to 1\n0 +[\d.]+ +[\d.]+\n1 +/)
 })
 
-it('bench times what it is asked for, and draws a page that needs nothing else', async () => {
+it('bench times what it is asked for, and writes a page that needs no other file', async () => {
   const folder = await temporaryFolder()
   const line =
     'bench --works transpose,reduce --devices 1,2 --schedules serial,overlapped --sizes small --samples 1'
@@ -100,7 +100,7 @@ it.each(['bash', 'zsh', 'fish', 'powershell'])('completion prints a script for %
   expect(log.mock.calls.join('\n')).toMatch(/__tandem/)
 })
 
-it('completion knows commands, options and their choices', async () => {
+it('completion offers commands, options and their choices', async () => {
   const log = vi.spyOn(console, 'log').mockImplementation(() => {})
   onTestFinished(() => log.mockRestore())
   const suggestions = async (line: string) => {

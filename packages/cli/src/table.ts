@@ -1,6 +1,6 @@
 import Table from 'cli-table3'
 
-/** Characters of a table; plain enough for logs, and free of colour (the caller colours cells). */
+/** The characters of a table: no frame and no colour, so that logs stay readable. The caller may colour cells. */
 const chars = {
   'top-mid': '',
   'top-left': '',
@@ -24,7 +24,7 @@ export interface Column {
   readonly align?: 'left' | 'right'
 }
 
-/** Columns aligned for a terminal, without frames. Cells that are undefined show as a dash. */
+/** Aligns columns for a terminal, without frames. A cell that is undefined becomes a dash. */
 export function formatTable(
   columns: readonly Column[],
   rows: readonly (readonly (string | undefined)[])[],

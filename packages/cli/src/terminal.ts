@@ -3,17 +3,17 @@ import { type Progress, silentProgress, terminalProgress } from './progress.ts'
 
 type Colors = ReturnType<typeof createColors>
 
-/** Everything a command says goes through here, so that commands run in tests as they run in a shell. */
+/** Where a command prints, so that commands run in tests as they run in a shell. */
 export interface Terminal {
   /** Results. */
   out(text: string): void
   /** Errors and remarks. */
   error(text: string): void
-  /** True where results are read by a person at a terminal. */
+  /** True where standard output is a terminal. */
   readonly interactive: boolean
   readonly colors: Colors
   readonly progress: Progress
-  /** Fires at Ctrl-C. */
+  /** Aborted by Ctrl-C and by SIGTERM. */
   readonly signal: AbortSignal
 }
 
@@ -31,7 +31,7 @@ export function processTerminal(signal: AbortSignal): Terminal {
   }
 }
 
-/** A terminal that keeps what it is told. */
+/** A terminal that records what is printed. */
 export interface RecordedTerminal extends Terminal {
   readonly stdout: string
   readonly stderr: string

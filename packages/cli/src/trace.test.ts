@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { chromeTrace } from './trace.ts'
 
-it('puts kernels and copies of each device on tracks of their own, in microseconds', () => {
+it('puts kernels and copies of each device on separate tracks, in microseconds', () => {
   const span = { repetition: 0, startSeconds: 0.001, endSeconds: 0.0015 }
   const { traceEvents } = JSON.parse(
     chromeTrace([

@@ -1,16 +1,16 @@
 import type { RunResult } from '@tandem-gpu/core'
 
 export interface TraceTrack {
-  /** What ran: one process in the viewer. */
+  /** The algorithm, which the viewer shows as one process. */
   readonly name: string
-  /** Names of the devices: one track each. */
+  /** The names of the devices. */
   readonly devices: readonly string[]
   readonly spans: NonNullable<RunResult['spans']>
 }
 
 /**
- * Chrome's trace event format (opens in Perfetto and chrome://tracing): one process per algorithm, one thread per device and kind of work, so
- * that copies which overlap kernels lie beside them. Times are microseconds from the start of each run.
+ * Chrome's trace event format (opens in Perfetto and chrome://tracing): one process for each algorithm, one thread for each device and kind
+ * of work, so that copies are shown beside the kernels that they overlap. Times are microseconds from the start of each run.
  */
 export function chromeTrace(tracks: readonly TraceTrack[]): string {
   const events: object[] = []

@@ -2,7 +2,7 @@ import type { TuningOptions } from '@tandem-gpu/algorithms'
 import type { Command } from 'commander'
 import { TuningFile } from './tuning-file.ts'
 
-/** On commands whose algorithms choose between measured candidates. */
+/** The option of commands whose algorithms choose between measured candidates. */
 export interface TuneOption {
   readonly tune: boolean
 }
@@ -10,11 +10,11 @@ export interface TuneOption {
 export function addTuneOption(command: Command): Command {
   return command.option(
     '--no-tune',
-    'take the shipped choices of kernels and transports instead of measuring on a shape’s first use',
+    'use the shipped choices of kernels and transports instead of measuring them when a shape is new',
   )
 }
 
-/** For the options of an algorithm. */
+/** What `--no-tune` means in the options of an algorithm. */
 export function tuningOptions({ tune }: TuneOption): TuningOptions {
   return { tuning: tune && new TuningFile() }
 }

@@ -16,13 +16,13 @@ export interface JacobiBlock {
 }
 
 export interface ProcessGrid {
-  /** Blocks down and across; devices past `down * across` own nothing. */
+  /** The number of blocks in a column and in a row; devices from `down * across` on own nothing. */
   readonly down: number
   readonly across: number
   readonly blocks: readonly JacobiBlock[]
 }
 
-/** Columns are cut at multiples of this many cells, so that only the last block's vectors can be partly filled. */
+/** Blocks begin at multiples of this many columns, so that only the last block can have a partly filled vector. */
 const columnGrain = 4
 
 /** Distributes `rows` × `columns` inner cells over `devices`. Where there are fewer rows or groups of columns than parts, some devices own nothing. */

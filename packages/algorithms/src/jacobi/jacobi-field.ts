@@ -8,7 +8,7 @@ import {
 import { type ElementReader, type ElementSource, readElements, streamChunkLength } from '../element-source.ts'
 import { type Decomposition, decompose, type JacobiBlock, type ProcessGrid } from './decomposition.ts'
 
-/** Elements before a row's first inner cell: the left halo is the last of them. Rows start at multiples of 128 bytes. */
+/** The number of elements before a row's first inner cell; the last of them is the left halo. Rows start at multiples of 128 bytes. */
 export const leadElements = 32
 
 /** One device's part: two copies of its cells with a ring of halo cells, which sweeps read and write in turn. */
@@ -22,7 +22,7 @@ export interface FieldBlock extends JacobiBlock {
   readonly source?: BufferView<'f32'>
   /** One u32: the bits of the largest change. */
   readonly residual: DeviceBuffer<'u32'>
-  /** Packed columns on their way: `rows` cells each, for the neighbours that there are. */
+  /** Packed columns that are sent and received: `rows` cells each, for those neighbours that exist. */
   readonly send: { readonly left?: DeviceBuffer<'f32'>; readonly right?: DeviceBuffer<'f32'> }
   readonly receive: { readonly left?: DeviceBuffer<'f32'>; readonly right?: DeviceBuffer<'f32'> }
 }
@@ -120,7 +120,7 @@ export async function writeSource(field: JacobiField, source: ElementSource<'f32
   )
 }
 
-/** Hands every block its rows of a flat array, with `ring` more columns at each side, in pieces of whole rows of the grid. */
+/** Reads a flat array in pieces of whole rows of the grid and calls `write` with each block's part, `ring` columns wider at each side. */
 async function eachBand(
   field: JacobiField,
   source: ElementSource<'f32'>,
@@ -150,8 +150,8 @@ async function eachBand(
 }
 
 /**
- * Reads a copy of the state, boundary included, any range. Halo cells between blocks are not read: they may be older than the cells they
- * mirror. A grid without inner cells has no state on the devices: `outline` gives it.
+ * A reader of any range of the state, boundary included. It does not read halo cells between blocks, which may be older than the cells they
+ * mirror. A grid without inner cells has no state on the devices, and is read from `outline`.
  */
 export function stateReader(
   field: JacobiField,

@@ -11,29 +11,29 @@ import type { JacobiField } from './jacobi-field.ts'
 import { fusedSweeps, type JacobiKernels } from './jacobi-kernels.ts'
 import { passCount, recordSweeps } from './record-jacobi.ts'
 
-/** Sweeps in one recorded program at most, but for an odd check interval, which takes two of them. */
+/** One recorded program holds at most this many sweeps, or twice as many where the check interval is odd. */
 const longestBody = 128
 
 export interface IterateOptions {
   readonly iterations: number
-  /** Stop once the largest change of a cell in one sweep is at most this. Looked at every `residualEvery` sweeps, one interval late. */
+  /** Stop once the largest change of a cell in one sweep is at most this. The change is read every `residualEvery` sweeps, while the next interval already runs. */
   readonly tolerance?: number
   readonly residualEvery: number
   readonly schedule: Schedule
   readonly signal?: AbortSignal
-  /** After every interval that is waited for; with a fixed number of iterations in about 20 steps on software, at the end on hardware. */
+  /** Called after every interval that the host waits for. A fixed number of iterations reports about 20 times on software, and once, at the end, on hardware. */
   readonly onProgress?: (progress: { iteration: number; residual: number }) => void
 }
 
 export interface IterateResult {
-  /** Sweeps done. */
+  /** The number of sweeps that were done. */
   readonly iterations: number
-  /** The copy that holds the state. The other holds the state `behind` sweeps before. */
+  /** The copy that holds the state. The other copy holds the state of `behind` sweeps earlier. */
   readonly parity: 0 | 1
   readonly behind: number
   /** Largest change of a cell in the last sweep; absent where no sweep ran. */
   readonly residual?: number
-  /** The first look at which the tolerance held: the state is at most one interval further. */
+  /** The first check at which the tolerance held. The state may be one interval further. */
   readonly converged?: { readonly iteration: number; readonly residual: number }
   readonly seconds: number
   readonly clock: 'device' | 'host'
@@ -59,28 +59,28 @@ export class JacobiIteration {
     return this.#field.group
   }
 
-  /** The program that repeats in a fixed number of iterations: for plans, traces and timing. */
+  /** The program that a fixed number of iterations repeats; callers print, trace and time it. */
   body(): Program {
     const { iterations, residualEvery } = this.#options
     const interval = Math.min(residualEvery, longestBody)
     return this.#program(Math.max(1, Math.min(this.#evenBody(interval), iterations)), 0, 0, interval)
   }
 
-  /** Sweeps that end in the copy they began in: one interval or two. */
+  /** The number of sweeps, one interval or two, after which the state is in the same copy as before. */
   #evenBody(interval: number): number {
     return this.#flips(interval, interval, 0) === 0 ? interval : 2 * interval
   }
 
-  /** The copy that holds the state after sweeps that begin at `parity`, with a look at the residual after every `every` (0: the last only). */
+  /** The copy that holds the state after `sweeps` sweeps from copy `parity`, where the residual is read every `every` sweeps (0: after the last only). */
   #flips(sweeps: number, every: number, parity: 0 | 1): 0 | 1 {
     const fused = this.#kernels.fused !== undefined
     const looks = new Map<number, true>()
-    // Bodies of long intervals are whole passes, so that their number of passes is that of the interval.
+    // A long interval is cut into bodies of whole passes, so that it has as many passes as its bodies together.
     for (let sweep = every; every > 0 && sweep < sweeps; sweep += every) looks.set(sweep, true)
     return ((parity + passCount(sweeps, looks, fused)) % 2) as 0 | 1
   }
 
-  /** Sweeps in the last pass of an interval. */
+  /** The number of sweeps in the last pass of an interval. */
   #behind(length: number): number {
     return this.#kernels.fused !== undefined && length >= fusedSweeps ? fusedSweeps : 1
   }
@@ -106,7 +106,7 @@ export class JacobiIteration {
     if (interval <= longestBody) {
       const even = this.#evenBody(interval)
       const times = Math.floor(iterations / even)
-      // One call runs all of it; only slow devices stop on the way to say how far they are.
+      // One call runs all of it. Only slow devices are stopped in between, to report progress.
       const pieces = Math.min(reports, times)
       for (let piece = 0; piece < pieces; piece++) {
         const share = Math.floor(((piece + 1) * times) / pieces) - Math.floor((piece * times) / pieces)
@@ -145,7 +145,7 @@ export class JacobiIteration {
     }
   }
 
-  /** Each interval starts before the residual of the one before is looked at, so the devices never wait for the host. */
+  /** Each interval starts before the host reads the residual of the previous one, so the devices never wait for the host. */
   async #untilTolerance(tolerance: number): Promise<IterateResult> {
     const { iterations, residualEvery, onProgress } = this.#options
     const start = performance.now()
@@ -188,7 +188,7 @@ export class JacobiIteration {
     }
   }
 
-  /** `length` sweeps with a look at the residual after the last. */
+  /** The programs of `length` sweeps, the last of which downloads the residual. */
   #interval(length: number, parity: 0 | 1, slot: 0 | 1): [Program, number][] {
     if (length <= longestBody) return [[this.#program(length, parity, slot, length), 1]]
     const times = Math.floor((length - 1) / longestBody)
@@ -198,7 +198,7 @@ export class JacobiIteration {
     ]
   }
 
-  /** `sweeps` sweeps from copy `parity`, the residual after every `every` of them (0: never) and after the last. */
+  /** The program of `sweeps` sweeps from copy `parity` that downloads the residual after every `every` sweeps and after the last (0: never). */
   #program(sweeps: number, parity: 0 | 1, slot: 0 | 1, every: number): Program {
     const key = `${sweeps} ${parity} ${slot} ${every}`
     let program = this.#programs.get(key)

@@ -15,28 +15,28 @@ import sweep from './sweep.part.wgsl.ts'
 
 /**
  * How halo cells travel. `copy`: rows are copied as they are; columns are packed, copied and unpacked. `direct`: the sweep reads the
- * neighbours' cells where they are, which needs peer access and suits small grids, where copies are all latency.
+ * neighbours' cells where they are, which needs peer access and suits small grids, where the latency of copies dominates.
  */
 export type HaloTransport = Exclude<Transport, 'scatter'>
 
-/** As labels of kernels say it; shipped kernels are found by their labels. */
+/** The transport in the labels of the kernels. Shipped kernels are found by their labels, so these words do not change. */
 const transportNames: Record<HaloTransport, string> = { copy: 'copies', direct: 'direct' }
 
 export interface JacobiKernels {
   readonly transport: HaloTransport
   readonly sweep: Kernel
-  /** As `sweep`, and raises the residual to the largest change of a cell. */
+  /** Does what `sweep` does, and raises the residual to the largest change of a cell. */
   readonly sweepResidual: Kernel
-  /** `fusedSweeps` sweeps in one pass over memory, with the bits of as many plain ones. Absent where sweeps are not fused. */
+  /** `fusedSweeps` sweeps in one pass over memory, with the same bits as that many single sweeps. Absent where sweeps are not fused. */
   readonly fused?: Kernel
   readonly fusedResidual?: Kernel
-  /** Moves one column, and two. Absent for `direct`. */
+  /** These kernels move one column and two columns. Absent for `direct`. */
   readonly oneColumn?: Kernel
   readonly bothColumns?: Kernel
   destroy(): void
 }
 
-/** Sweeps in one pass of the fused kernel, and the rows of halo that it needs. */
+/** The number of sweeps in one pass of the fused kernel, and of rows of halo that it needs. */
 export const fusedSweeps = 4
 
 type ResidualPart = SweepVariant['residual']

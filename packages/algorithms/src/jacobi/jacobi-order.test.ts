@@ -36,7 +36,7 @@ describe('the order of Jacobi sweeps', () => {
       const host = group.allocateHost('u32', count)
       const residuals = new Map<number, HostView<'u32'>>([[sweeps, host.slice(0, count)]])
       const program = group.record((r) => recordSweeps(r, field, kernels, { sweeps, parity: 0, residuals }))
-      // The CPU executor takes long over the barriers of fused sweeps.
+      // The barriers of fused sweeps are slow on the CPU executor.
       const repetitions = fuse ? 2 : 3
       const before = referenceJacobiF32({ rows, columns }, state, sweeps * repetitions - 1)
       const expected = referenceJacobiF32({ rows, columns }, state, sweeps * repetitions)

@@ -95,7 +95,7 @@ describeOnBackends('jacobi', (backend) => {
     }
   })
 
-  it('has the reference’s bits for any shape, device count, decomposition, transport, schedule and interval', async () => {
+  it('gives the bits of the reference for any shape, device count, decomposition, transport, schedule and interval', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.record({
@@ -138,7 +138,7 @@ describeOnBackends('jacobi', (backend) => {
     )
   })
 
-  it.each([1, 2, 3])('has the reference’s bits with fused sweeps on %i devices', async (devices) => {
+  it.each([1, 2, 3])('gives the bits of the reference with fused sweeps on %i devices', async (devices) => {
     const group = await backend.group(devices)
     const shapes = slow
       ? [
@@ -176,7 +176,7 @@ describeOnBackends('jacobi', (backend) => {
       }
   })
 
-  it('has the same bits on 1, 2, 3, 4 and 8 devices', async () => {
+  it('gives the same bits on 1, 2, 3, 4 and 8 devices', async () => {
     const [rows, columns] = [45, 67]
     const results: Uint32Array[] = []
     const residuals: (number | undefined)[] = []
@@ -199,7 +199,7 @@ describeOnBackends('jacobi', (backend) => {
     expect(new Set(residuals).size).toBe(1)
   })
 
-  it('stops at a tolerance, names the iteration and goes at most one interval further', async () => {
+  it('stops at a tolerance, names the iteration and runs at most one more interval', async () => {
     const group = await backend.group(2)
     const [rows, columns] = [14, 18]
     const state = new Float32Array(rows * columns)
@@ -236,7 +236,7 @@ describeOnBackends('jacobi', (backend) => {
     expect(never.converged).toBeUndefined()
   })
 
-  it('goes on from a state that the caller saved', async () => {
+  it('continues from a state that the caller saved', async () => {
     const group = await backend.group(3)
     const [rows, columns] = [21, 33]
     const saved = new Float32Array(rows * columns)
@@ -275,7 +275,7 @@ describeOnBackends('jacobi', (backend) => {
     expect(interval).toMatchObject({ verified: true })
   })
 
-  it('hands data in and out piece by piece, and keeps NaN', async () => {
+  it('streams input and output in pieces, and keeps NaN', async () => {
     const group = await backend.group(4)
     const [rows, columns] = [12, 15]
     const state = random(rows * columns, 9)
@@ -335,7 +335,7 @@ describeOnBackends('jacobi', (backend) => {
     })
   })
 
-  it('rejects what makes no sense, with the values', async () => {
+  it('rejects invalid options, and names their values', async () => {
     const group = await backend.group(2, { peerAccess: false })
     const options = { rows: 9, columns: 9 }
     await expect(jacobi(group, { ...options, transport: 'direct' })).rejects.toMatchObject({
@@ -379,7 +379,7 @@ describe('verification', () => {
     },
   )
 
-  it('takes subnormal numbers that a device has flushed for what WGSL allows, and says so', async () => {
+  it('accepts that a device flushes subnormal numbers, as WGSL allows, and says so', async () => {
     // Cells near the upper edge are around one, far from it they are subnormal.
     const previous = Float32Array.from(
       state,
@@ -425,7 +425,7 @@ describe('verification', () => {
 })
 
 describe('the f32 reference', () => {
-  it('stays within rounding of the f64 one', () => {
+  it('differs from the f64 reference by rounding alone', () => {
     const [rows, columns] = [11, 13]
     const state = random(rows * columns, 1)
     const exact = referenceJacobi({ rows, columns }, state, 10)

@@ -31,7 +31,7 @@ export interface JacobiOptions extends Omit<AlgorithmOptions, 'repetitions'> {
   readonly iterations?: number
   /** Sweeps that were done to make `input`; results count from there. Default 0. */
   readonly startIteration?: number
-  /** Stop once the largest change of a cell in one sweep is at most this. Looked at one interval late. */
+  /** Stop once the largest change of a cell in one sweep is at most this. The change is read while the next interval already runs, so that one more interval may be done. */
   readonly tolerance?: number
   /** Sweeps from one look at the residual to the next. Default 100. */
   readonly residualEvery?: number
@@ -40,8 +40,8 @@ export interface JacobiOptions extends Omit<AlgorithmOptions, 'repetitions'> {
   /** Default `auto`: `copy` where sweeps are fused; else `direct` for small blocks between peers. */
   readonly transport?: HaloTransport | 'auto'
   /**
-   * Four sweeps in one pass over memory, with the bits of four single ones: for blocks that lie above one another, with copied halos,
-   * without a source. Default `auto`: on hardware, where that is so, unless a single device has a small grid.
+   * Four sweeps in one pass over memory, with the same bits as four single ones. This needs blocks that lie above one another, copied
+   * halos, and no source. Default `auto`: fused on hardware where that is so, unless a single device has a small grid.
    */
   readonly fuse?: boolean | 'auto'
   readonly onProgress?: (progress: { iteration: number; residual: number }) => void
@@ -49,14 +49,14 @@ export interface JacobiOptions extends Omit<AlgorithmOptions, 'repetitions'> {
 
 export interface JacobiReport extends Report {
   readonly algorithm: 'jacobi'
-  /** Sweeps that the state has behind it, `startIteration` included. */
+  /** The number of sweeps that led to the state, `startIteration` included. */
   readonly iterations: number
   /** Largest change of a cell in the last sweep. Absent where no sweep ran. */
   readonly residual?: number
-  /** With a tolerance: where it was first seen to hold. Absent where it never did. */
+  /** The first check at which the tolerance held. Absent where there is no tolerance, or where it never held. */
   readonly converged?: { readonly iteration: number; readonly residual: number }
   readonly decomposition: Decomposition
-  /** Blocks down and across. */
+  /** The number of blocks in a column and in a row of the process grid. */
   readonly grid: readonly [down: number, across: number]
   readonly transport: HaloTransport
   /** Sweeps in one pass over memory: 1 or 4. */
@@ -207,7 +207,7 @@ function defaultDecomposition(group: DeviceGroup, { source, fuse, transport }: J
 /** Cells of a grid from which fused sweeps are faster on a single device. */
 const fusedCells = 2_097_152
 
-/** Whether sweeps are fused; throws where the caller asks for it and it cannot be. */
+/** Whether sweeps are fused. Throws `unsupported` where the caller asks for fused sweeps and they are impossible. */
 function chooseFusing(group: DeviceGroup, options: JacobiOptions, decomposition: Decomposition): boolean {
   const { rows, columns, fuse = 'auto', source, transport = 'auto' } = options
   const { across, blocks } = decompose(

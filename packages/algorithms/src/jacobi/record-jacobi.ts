@@ -4,17 +4,17 @@ import { type FieldBlock, innerVectors, type JacobiField, leadElements } from '.
 import { fusedSweeps, type JacobiKernels } from './jacobi-kernels.ts'
 
 export interface RecordSweepsOptions {
-  /** How many sweeps. An even number ends in the copy it began in, so that the program can be repeated. */
+  /** The number of sweeps. After an even number the state is in the same copy as before, so that the program can be repeated. */
   readonly sweeps: number
   /** The copy of the cells that the first sweep reads. */
   readonly parity: 0 | 1
-  /** After these sweeps (1 is the first) the largest change of a cell goes to a place in host memory: one u32 for each block, in order. */
+  /** By sweep (1 is the first): host memory that receives the largest change of a cell in that sweep, one u32 for each block, in order. */
   readonly residuals?: ReadonlyMap<number, HostView<'u32'>>
 }
 
 /**
  * Records sweeps over all blocks, and between two sweeps the exchange of halos (NVIDIA's CUDA-aware MPI series, part 4): edge rows are copied
- * as they are; edge columns are packed by a kernel into contiguous memory, copied and unpacked, and the packing runs while rows travel.
+ * as they are; edge columns are packed by a kernel into contiguous memory, copied and unpacked, and kernels pack while rows are copied.
  */
 export function recordSweeps(
   recorder: Recorder,
@@ -48,7 +48,7 @@ export function passCount(
   return passes(sweeps, residuals, fused).length
 }
 
-/** Sweeps grouped into passes over memory. A residual is that of a pass's last sweep; single sweeps come before fused ones. */
+/** Groups sweeps into passes over memory. A residual belongs to the last sweep of a pass; single sweeps precede fused ones. */
 function passes(
   sweeps: number,
   residuals: ReadonlyMap<number, unknown> | undefined,
@@ -77,7 +77,7 @@ function recordFusedSweeps(
 ): void {
   const { rows, columns, owner, haloRows } = block
   const stripes = Math.ceil(Math.ceil(columns / 4) / 126)
-  // Eight rows of a strip are computed twice: long strips waste less, short ones keep more multiprocessors busy.
+  // Eight rows of each strip are computed twice. Long strips waste less; short strips keep more multiprocessors busy.
   const strip = Math.max(
     Math.min(128, Math.max(16, Math.floor((rows * stripes) / 1056))),
     Math.ceil(rows / 65_535),
@@ -198,7 +198,7 @@ function columnBeside(
   return other.cells[from].block(row + other.haloRows, column, count, 1)
 }
 
-/** Brings the halos of copy `at` up to date. */
+/** Records the exchange that updates the halos of copy `at`. */
 function recordExchange(recorder: Recorder, field: JacobiField, kernels: JacobiKernels, at: 0 | 1): void {
   const { blocks } = field
   for (const block of blocks) recordPack(recorder, kernels, block, at)

@@ -1,4 +1,4 @@
-/** Rows × columns with a fixed outer ring. `source` is f (its ring is not used). */
+/** A grid of rows × columns with a fixed outer ring. `source` is f; its outer ring is not used. */
 export interface JacobiProblem {
   readonly rows: number
   readonly columns: number
@@ -27,7 +27,7 @@ export function referenceJacobi(
 
 /**
  * One sweep of the rows `firstRow` to `firstRow + rows`, from one state into the same places of another, with the kernels' rounding after every
- * operation: the same bits, where the device keeps subnormal numbers. Leaves the outer columns alone.
+ * operation, so that the bits are the same on a device that keeps subnormal numbers. The outer columns do not change.
  */
 export function sweepRowsF32(
   columns: number,

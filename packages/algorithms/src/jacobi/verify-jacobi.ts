@@ -3,7 +3,7 @@ import type { Verification } from '../report.ts'
 import { referenceJacobi, sweepRowsF32 } from './reference-jacobi.ts'
 
 const u = 2 ** -24
-/** WGSL (section "Floating point evaluation") lets a device take subnormal operands and results for zero: at most this in the four operations of a cell. */
+/** A device may replace subnormal operands and results by zero (WGSL, "Floating point evaluation"). The four operations of a cell lose at most this. */
 const flushed = 2 ** -124
 
 export interface JacobiResult {
@@ -13,7 +13,7 @@ export interface JacobiResult {
   readonly initial: ElementSource<'f32'>
   readonly source: ElementSource<'f32'> | undefined
   readonly final: ElementReader<'f32'>
-  /** The state `behind` sweeps before; of no meaning where no sweep ran. */
+  /** The state of `behind` sweeps earlier. It has no meaning where no sweep ran. */
   readonly previous: ElementReader<'f32'>
   readonly behind: number
   /** Largest change in the last sweep. */
@@ -21,8 +21,9 @@ export interface JacobiResult {
 }
 
 /**
- * All iterations again in f64, where that is at most `fullCheckUpdates` cell updates: a sweep averages, so it does not enlarge earlier errors, and adds at
- * most 3·2^-24 of the largest value. Else the last pass (one sweep, or a few fused ones) again for every cell, from the state before it, and the residual with it.
+ * Repeats all iterations in f64 where they are at most `fullCheckUpdates` cell updates: a sweep averages, so it does not enlarge earlier errors, and
+ * adds at most 3·2^-24 of the largest value. Otherwise it repeats the last pass (one sweep, or a few fused ones) for every cell from the state
+ * before it, and compares the residual too.
  */
 export async function verifyJacobi(result: JacobiResult, fullCheckUpdates = 2 ** 28): Promise<Verification> {
   const { rows, columns, iterations } = result
@@ -38,8 +39,8 @@ async function fullCheck(result: JacobiResult): Promise<Verification> {
   const expected = referenceJacobi({ rows, columns, ...(source && { source }) }, initial, iterations)
   const largest = Math.max(largestFinite(initial), largestFinite(expected))
   const largestSource = largestFinite(source ?? [])
-  // The values in between stay below the start's largest plus what f adds in each sweep, and f's part only grows towards the end's.
-  // A finite cell comes from finite cells alone; one that is not must be the same NaN or infinity.
+  // No value in between exceeds the largest at the start plus what f adds in each sweep, and the part of f only grows.
+  // A finite cell comes from finite cells alone. A cell that is not finite must be the same NaN or infinity.
   const bound = iterations * 3 * u * (largest + largestSource / 4) + iterations * flushed
   let maxError = 0
   let right = true
@@ -73,7 +74,7 @@ async function lastPassCheck(result: JacobiResult): Promise<Verification> {
   let change = 0
   for (let row = 1; row < rows - 1; row += band) {
     const count = Math.min(band, rows - 1 - row)
-    // Each sweep on the way makes one more row at both ends stale, but for the boundary.
+    // Each further sweep invalidates one more row at both ends, except at the boundary.
     const first = Math.max(0, row - behind)
     const length = Math.min(rows, row + count + behind) - first
     const source =

@@ -15,7 +15,7 @@ import {
 } from './predict-matmul.ts'
 import { tuneMatmul } from './tune-matmul.ts'
 
-/** What a caller may fix of how a product is computed. */
+/** What a caller may decide about how a product is computed. */
 export interface ChooseProductOptions extends TuningOptions {
   /** How many devices of the group compute. Default: all. `auto`: as many as the prediction recommends. */
   readonly devices?: number | 'auto'
@@ -42,7 +42,7 @@ export interface ProductChoice {
   readonly stream?: StreamPlan
 }
 
-/** Columns of a panel below which a streamed product keeps A as it is. */
+/** A streamed product with narrower panels does not transpose A. */
 const leastTransposedWidth = 512
 
 /**

@@ -2,11 +2,11 @@ import type { BufferView, Device, Recorder } from '@tandem-gpu/core'
 import type { RowRange } from '../sharded-matrix.ts'
 import type { MatmulKernels, MatmulType } from './matmul-kernels.ts'
 
-/** A, or a device's rows of it, in the form in which the kernels read it. */
+/** The rows of A that a device multiplies, in the layout that its kernels read. */
 export interface LeftRows<T extends MatmulType> {
-  /** Records what these rows need once they are there: nothing, or their transposition. Row 0 or a multiple of four. */
+  /** Records what has to follow the arrival of these rows: nothing, or their transposition. `row` is a multiple of four. */
   arrive(row: number, rows: number): void
-  /** The parts, each within what a kernel can bind, of rows that have arrived. */
+  /** Rows that have arrived, cut into parts that a kernel can bind. */
   parts(row: number, rows: number): LeftPart<T>[]
 }
 
@@ -19,17 +19,17 @@ export interface LeftPart<T extends MatmulType> extends RowRange {
 export interface LeftRowsOptions {
   readonly device: Device
   readonly label: string
-  /** Rows of B: columns of A past it are padding. */
+  /** The number of rows of B. Columns of A from there on are padding. */
   readonly k: number
   /** Leading dimension of C. */
   readonly cStride: number
-  /** False where B or C have rows that the kernels for 16-byte accesses do not take: nothing is transposed then. */
+  /** False where the rows of B or C do not allow 16-byte accesses. Then nothing is transposed. */
   readonly needed: boolean
 }
 
 /**
- * The rows of `a`, m × k, for products recorded on `device`. Where the kernels' body wants A transposed they are, once, into scratch memory of
- * k × m elements (m rounded up to a multiple of four).
+ * Prepares the rows of `a`, m × k, for products recorded on `device`. Where the kernels read A transposed, the rows are transposed once, into
+ * scratch memory of k × m elements (m rounded up to a multiple of four).
  */
 export function leftRows<T extends MatmulType>(
   recorder: Recorder,
@@ -80,7 +80,7 @@ export function leftRows<T extends MatmulType>(
 
 const up4 = (value: number) => Math.ceil(value / 4) * 4
 
-/** Rows `[row, row + rows)`, cut at the multiples of `height`. */
+/** Cuts rows `[row, row + rows)` at the multiples of `height`. */
 function cut(row: number, rows: number, height: number): RowRange[] {
   const ranges: RowRange[] = []
   for (let top = row; top < row + rows; ) {
@@ -97,8 +97,8 @@ export function bindingLimit(device: Device): number {
 }
 
 /**
- * Rows of `stride` 4-byte elements that span at most `limit` bytes with 256 to spare for alignment, so that `rows` are cut into parts of like
- * size; a multiple of 128 where it can be.
+ * The number of rows of `stride` 4-byte elements that span at most `limit` bytes with 256 to spare for alignment. It cuts `rows` into parts of
+ * similar size and is a multiple of 128 where possible.
  */
 function rowsWithin(limit: number, stride: number, rows: number): number {
   const fit = Math.max(1, Math.floor((limit - 256) / 4 / Math.max(1, stride)))

@@ -2,7 +2,7 @@ import type { CompileOptions, Device, DeviceGroup } from '@tandem-gpu/core'
 import { expect, it } from 'vitest'
 import { chooseBlocking, compileMatmul, matmulCandidates } from './matmul-kernels.ts'
 
-/** A hardware device, as far as the choice of blocks looks at it. */
+/** A hardware device, with the fields that the choice of blocks reads. */
 function deviceWith(maxWorkgroupInvocations: number, maxWorkgroupMemoryByteLength: number): Device {
   return {
     info: { software: false },
@@ -25,7 +25,7 @@ it('cuts K into the same parts on every device and for every candidate', () => {
   }
 })
 
-it('offers tiles that fit the device, each once, the choice first', () => {
+it('offers tiles that fit the device, each once, and the choice first', () => {
   for (const shape of shapes) {
     const candidates = matmulCandidates(portable, shape)
     expect(chooseBlocking(portable, shape)).toEqual(candidates[0])
@@ -38,7 +38,7 @@ it('offers tiles that fit the device, each once, the choice first', () => {
   }
 })
 
-it('makes large tiles of large products, small ones of small, and leaves workgroup memory alone where there is too little', () => {
+it('uses large tiles for large products, small tiles for small ones, and no workgroup memory where there is too little', () => {
   expect(chooseBlocking(large, { m: 8192, n: 8192, k: 8192 }, 8192, { transposed: false })).toEqual({
     body: 'tiled',
     tileRows: 256,
@@ -52,7 +52,7 @@ it('makes large tiles of large products, small ones of small, and leaves workgro
   ])
 })
 
-it('transposes A first where a device multiplies many rows by many columns, and has the memory', () => {
+it('transposes A first where a device multiplies many rows by many columns and has the memory', () => {
   const transposed = { body: 'transposed', tileRows: 128, tileColumns: 128, parts: 1 }
   for (const size of [4096, 8192, 16384]) {
     const shape = { m: size, n: size, k: size }

@@ -29,14 +29,14 @@ export interface MatmulShape {
 
 /**
  * How a product is blocked. `registers` uses no workgroup memory (software adapters); `tiled` makes tiles of `tileRows` × `tileColumns`;
- * `transposed` does too, from A transposed into scratch memory first, which pays where products are large. The bits of the result depend on
- * `parts` alone.
+ * `transposed` does too, but first transposes A into scratch memory, which is faster for large products. Of these fields only `parts` affects
+ * the bits of the result.
  */
 export interface MatmulBlocking {
   readonly body: 'registers' | 'tiled' | 'transposed'
   readonly tileRows: number
   readonly tileColumns: number
-  /** K is cut into this many parts, whose results are added in order; 1 is no cut. */
+  /** The sum over k is cut into this many parts, whose results are added in order; 1 means that it is not cut. */
   readonly parts: number
 }
 
@@ -63,9 +63,9 @@ interface Tile {
   readonly down: number
   readonly rowBlocks: number
   readonly columnBlocks: number
-  /** Speed on a full GPU, of the fastest tile's: measured on an H200, as is `sparse`. */
+  /** Speed on a full GPU as a fraction of the fastest tile's, measured on an H200. */
   readonly efficiency: number
-  /** What is left of it with 1, 2, … warps on each of a multiprocessor's four schedulers; 1 beyond. */
+  /** The fraction of that speed with 1, 2, … warps on each of a multiprocessor's four schedulers, measured on an H200; 1 for more warps. */
   readonly sparse: readonly number[]
 }
 
@@ -86,7 +86,7 @@ const tiles: readonly Tile[] = [
   },
 ]
 
-/** The same size as a tile above, whose kernel takes the views that this one's does not. */
+/** It has the size of one tile above, whose kernel takes the views that this one cannot take. */
 const transposedTile: Tile = {
   body: 'transposed',
   across: 16,
@@ -97,7 +97,7 @@ const transposedTile: Tile = {
   sparse: [0.75],
 }
 
-/** Products smaller than this fill no tile, or gain less than the transposing pass, and its launch, take. */
+/** Smaller products do not fill a tile, or gain less than the pass that transposes A, and its launch, cost. */
 const leastTransposed: MatmulShape = { m: 128, n: 128, k: 512 }
 
 const rowsOf = (tile: Tile) => 4 * tile.rowBlocks * tile.down
@@ -113,13 +113,13 @@ const blockingOf = (tile: Tile, parts: number): MatmulBlocking => ({
   parts,
 })
 
-/** Multiprocessors that the choice of blocks assumes: fixed, so that the same shape gives the same bits on every GPU. */
+/** The number of multiprocessors that the choice of blocks assumes. It is fixed, so that the same shape gives the same bits on every GPU. */
 const assumedProcessors = 132
 
 export interface CandidateOptions {
-  /** False: K is not cut. */
+  /** False: the sum over k is not cut. */
   readonly split?: boolean
-  /** False: there is no memory for A transposed, or too few products share it. */
+  /** False where there is no memory for A transposed, or where too few products share it. */
   readonly transposed?: boolean
 }
 
@@ -135,8 +135,8 @@ export function chooseBlocking(
 
 /**
  * Blockings worth measuring for a product of global shape `shape`, of which a device computes `localRows` rows: up to four that fit the
- * device, the expected fastest first. `parts` is the same in all and follows from `shape` alone, so the bits depend neither on the choice
- * nor on the number of devices.
+ * device, the expected fastest first. `parts` is the same in all and follows from `shape` alone, so the bits depend neither on the
+ * choice nor on the number of devices.
  */
 export function matmulCandidates(
   device: Device,
@@ -176,7 +176,7 @@ export function matmulCandidates(
 
 /**
  * Estimated clock cycles: the warps of whole blocks on the fullest multiprocessor take turns on its four schedulers, each at 0.82
- * multiply-adds a lane and cycle (measured); then the sum of the parts. Where A is transposed first, that pass.
+ * multiply-adds per lane and cycle (measured). Adding the parts and transposing A cost extra.
  */
 function tileCost(tile: Tile, rows: number, { n, k }: MatmulShape, parts: number): number {
   const blocks = Math.ceil(rows / rowsOf(tile)) * Math.ceil(n / columnsOf(tile)) * parts

@@ -3,21 +3,21 @@ import { splitRows } from '../sharded-matrix.ts'
 import { bindingLimit } from './left-rows.ts'
 import type { MatmulShape } from './matmul-kernels.ts'
 
-/** What a product may use of a device that was given no limit: 80 % of its memory, or one buffer's worth where it does not say. */
+/** The memory that a product may use on a device by default: 80 % of it, or the size of the largest buffer where the size of the memory is unknown. */
 export function defaultMemoryByteLength(device: Device): number {
   return device.info.memoryByteLength === undefined
     ? device.limits.maxBufferByteLength
     : 0.8 * device.info.memoryByteLength
 }
 
-/** Leading dimension on the device: a multiple of four elements for the vector kernels, where that wastes little. */
+/** The leading dimension on the device: a multiple of four elements, which the vector kernels need, except for very narrow matrices. */
 export function padded(columns: number): number {
   return columns < 16 ? columns : Math.ceil(columns / 4) * 4
 }
 
 /**
- * Whether slices of A, B and C and a whole B, and A's slice once more where it is `transposed`, fit each device's memory and buffers. Virtual
- * devices share the memory of theirs.
+ * Whether each device has memory and buffers for its slices of A, B and C, the whole of B, and its slice of A once more if `transposed`. Virtual
+ * devices share the memory of their physical device.
  */
 export function fitsResident(
   { m, n, k }: MatmulShape,

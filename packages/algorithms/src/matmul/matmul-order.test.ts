@@ -20,7 +20,7 @@ function elements(length: number, seed: number): Uint32Array<ArrayBuffer> {
   return data
 }
 
-/** What accumulating C over the repetitions gives where A and B grow by 1 before each. */
+/** The total of C over the repetitions, where the elements of A and B grow by 1 before each. */
 function accumulated(
   a: Uint32Array<ArrayBuffer>,
   b: Uint32Array<ArrayBuffer>,
@@ -54,7 +54,7 @@ fn main(@builtin(local_invocation_index) thread: u32) {
   }
 }`
 
-/** For `transposed`, a kernel that reads A as that body's does and takes a hundredth of its time on the reference executor. */
+/** For `transposed`, a kernel that reads A like that body's kernel and takes a hundredth of its time on the reference executor. */
 async function compile(group: DeviceGroup, body: 'registers' | 'transposed'): Promise<MatmulKernels> {
   const kernels = await compileMatmul(group, 'u32', chooseBlocking(group.devices[0]!, shape))
   if (body === 'registers') return kernels

@@ -125,7 +125,7 @@ describeOnBackends('matmul', (backend) => {
     for (const resource of [program, kernels, ...buffers]) resource.destroy()
   })
 
-  it('reads and writes the caller’s data piece by piece', async () => {
+  it('reads and writes the caller’s data in pieces', async () => {
     const group = await backend.group(3)
     const [m, n, k] = [29, 31, 17]
     const a = random('u32', m * k, 5) as Uint32Array<ArrayBuffer>
@@ -199,7 +199,7 @@ describeOnBackends('matmul', (backend) => {
   it.each([
     ['f32', 1],
     ['f32', 3],
-    // A CPU adapter takes many seconds to compile each.
+    // A CPU adapter takes many seconds to compile each of these.
     ...(slow
       ? ([
           ['i32', 1],
@@ -260,7 +260,7 @@ describeOnBackends('matmul', (backend) => {
     },
   )
 
-  it('transposes A piece by piece as it arrives, once a round, for all panels', async () => {
+  it('transposes each piece of A when it arrives, once in a round, for all panels', async () => {
     const group = await backend.group(1)
     const shape = { m: 4299, n: 12, k: 5 }
     const { m, n, k } = shape
@@ -296,7 +296,7 @@ describeOnBackends('matmul', (backend) => {
     for (const resource of [program, kernels, a, b, c]) resource.destroy()
   })
 
-  it('cuts A transposed where a binding ends', async () => {
+  it('cuts A transposed where it exceeds a binding', async () => {
     const group = await backend.group(1)
     const device = group.devices[0]!
     const kernels = await compileMatmul(group, 'f32', {
@@ -325,7 +325,7 @@ describeOnBackends('matmul', (backend) => {
     for (const resource of [program, kernels, x, y, z]) resource.destroy()
   })
 
-  it('leaves A as it is where B or C are not for 16-byte accesses', async () => {
+  it('does not transpose A where B or C do not allow 16-byte accesses', async () => {
     const group = await backend.group(1)
     const device = group.devices[0]!
     const kernels = await compileMatmul(group, 'f32', {
@@ -359,7 +359,7 @@ describeOnBackends('matmul', (backend) => {
     for (const resource of [kernels, x]) resource.destroy()
   })
 
-  it('takes A transposed for large products on hardware, resident and streamed, where memory allows', async ({
+  it('transposes A for large products on hardware, resident and streamed, where there is memory', async ({
     skip,
   }) => {
     if (!slow) skip('needs kernels that compile at once: nothing runs here')
@@ -409,7 +409,7 @@ describeOnBackends('matmul', (backend) => {
     b.destroy()
   })
 
-  it('says when fewer devices are faster, and uses fewer on request', async () => {
+  it('says when fewer devices are faster, and uses fewer if asked', async () => {
     const group = await backend.group(4)
     const all = await matmul(group, { m: 16, n: 16, k: 16, warmup: 0 })
     expect(all.prediction).toMatchObject({ best: 1, chosen: 4 })
@@ -442,7 +442,7 @@ describeOnBackends('matmul', (backend) => {
     }
   })
 
-  it('rejects what cannot be multiplied, with the values', async () => {
+  it('rejects invalid shapes and options, and names their values', async () => {
     const group = await backend.group(2)
     const a = new Float32Array(12)
     await expect(matmul(group, { m: 3, n: 2, k: 5, a })).rejects.toMatchObject({
@@ -468,7 +468,7 @@ describeOnBackends('matmul', (backend) => {
   })
 })
 
-/** The group as if its devices were not the CPU. */
+/** The group, presented as hardware. */
 function asHardware(group: DeviceGroup): DeviceGroup {
   const bound = (target: object, key: string | symbol) => {
     const value: unknown = Reflect.get(target, key, target)

@@ -6,8 +6,8 @@ import { assumedMatmulModel, devicesByUse, type MatmulModel } from './predict-ma
 import { recordMatmul } from './record-matmul.ts'
 
 /**
- * Measures the model in well under a second on hardware: one square product, one upload to each device alone and to all at once, one copy between two
- * devices, and the cost of commands that follow one another.
+ * Measures the model, on hardware in well under a second: one square product, one upload to one device and to all at once, one copy between two
+ * devices, and a chain of small commands.
  */
 export async function measureMatmulModel(group: DeviceGroup): Promise<MatmulModel> {
   const { side: size, copyLength } = characterOf(group).probe

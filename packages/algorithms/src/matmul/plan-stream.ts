@@ -13,20 +13,20 @@ export interface StreamPlan {
   readonly aStride: number
   /** Leading dimension of a panel of B and of a tile of C on the device. */
   readonly bStride: number
-  /** 2: the next panel arrives while one is used. 1: memory is too small for that. */
+  /** 2: the next panel is uploaded while one is used. 1: the memory is too small for that. */
   readonly panelBuffers: 1 | 2
   readonly aBuffers: 1 | 2
   readonly panels: number
-  /** Times that a device goes over all panels: row blocks of the largest chunk. */
+  /** How often a device needs all panels: once for each block of rows of the largest chunk. */
   readonly rounds: number
   /** Device memory that the plan needs, on the device with most rows. */
   readonly byteLength: number
 }
 
 /**
- * Fits a streamed product into `memoryLimitBytes` a device: the panel of `streamWidth` columns and the block of rows shrink until A's block, the
- * panels of B and the tiles of C fit, roughly square, which moves the fewest bytes. Gives up double buffering, then padding, before it
- * throws `too-large`, when one row by one column does not fit.
+ * Fits a streamed product into `memoryLimitBytes` on each device: the panel of `streamWidth` columns and the block of rows shrink until A's block,
+ * the panels of B and the tiles of C fit. Both stay about equal, which moves the fewest bytes. Where that is not enough, the plan drops double
+ * buffering and then padding. Throws `too-large` where one row by one column does not fit.
  */
 export function planStream(
   shape: MatmulShape,
@@ -93,7 +93,7 @@ export function planStream(
   )
 }
 
-/** The plan with room for A transposed beside every block of A's rows; undefined where that exceeds `memoryLimitBytes`. */
+/** The plan with memory for A transposed beside every block of rows of A; undefined where that exceeds `memoryLimitBytes`. */
 export function withTransposedRows(
   plan: StreamPlan,
   k: number,

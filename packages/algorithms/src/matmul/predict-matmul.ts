@@ -5,7 +5,7 @@ import type { MatmulShape } from './matmul-kernels.ts'
 
 /**
  * What a product's time depends on. A model is measured (`measureMatmulModel`) or assumed (`assumedMatmulModel`, whose values are round
- * figures for the class of device: good for comparing device counts, not for planning).
+ * figures for the class of device, which compare numbers of devices but do not predict times).
  */
 export interface MatmulModel {
   readonly source: 'measured' | 'assumed'
@@ -17,7 +17,7 @@ export interface MatmulModel {
   readonly hostTotalBytesPerSecond: number
   /** Into one device from its peers. */
   readonly peerBytesPerSecond: number
-  /** Added by each command that another waits for. */
+  /** Time that each command adds for which another command waits. */
   readonly commandSeconds: number
 }
 
@@ -39,7 +39,7 @@ export function assumedMatmulModel(group: DeviceGroup): MatmulModel {
   return { source: 'assumed', ...assumed, ...(peers ? {} : { peerBytesPerSecond: relayedBytesPerSecond }) }
 }
 
-/** The devices in the order in which more of them help: every physical one before a second virtual device of it. */
+/** The devices in the order in which a product uses them: one of each physical device before a second virtual device of any. */
 export function devicesByUse(group: DeviceGroup): Device[] {
   const seen = new Map<string, number>()
   return group.devices
@@ -53,9 +53,10 @@ export function devicesByUse(group: DeviceGroup): Device[] {
 }
 
 /**
- * Seconds that a product takes on `devices`. Compute: the rows of the physical device with most of them. Resident: B reaches a device from its
- * peers, the first eighth before computing starts. Streamed: A and C cross the host links once, B once in all where devices spread it among
- * themselves, once a device otherwise; the longest of computing, bringing and taking away hides the others but for the first panel.
+ * Seconds that a product takes on `devices`. The physical device with the most rows determines the time to compute. Resident: B comes from the
+ * peers, the first eighth of it before computing starts. Streamed: A and C cross the host links once; B crosses them once in all where devices
+ * spread it among themselves, otherwise once for each device. The longest of computing, uploading and downloading hides the others except for
+ * the first panel.
  */
 export function predictSeconds(
   model: MatmulModel,
@@ -92,7 +93,7 @@ export function predictSeconds(
   return longest + fill + commands * model.commandSeconds
 }
 
-/** Predicts every count up to all devices. `chosen` is the count that will run. */
+/** Predicts the time on every number of devices. `chosen` is the number that will run. */
 export function predictMatmul(
   group: DeviceGroup,
   shape: MatmulShape,

@@ -4,7 +4,7 @@ import { bindingLimit, type LeftPart, leftRows } from './left-rows.ts'
 import type { MatmulKernels, MatmulType } from './matmul-kernels.ts'
 
 export interface RecordMatmulOptions {
-  /** Whose queue computes; default: the device that owns C. */
+  /** The device that computes. Default: the device that owns C. */
   device?: Device | number
   label?: string
 }
@@ -29,7 +29,7 @@ export function recordMatmul<T extends MatmulType>(
   recordPaddedMatmul(recorder, kernels, a, b, c, options)
 }
 
-/** As `recordMatmul`, where `a` may be wider than `b` is high: columns of `a` past `b.rows` are padding. */
+/** Like `recordMatmul`, but `a` may have more columns than `b` has rows; the additional columns are padding. */
 export function recordPaddedMatmul<T extends MatmulType>(
   recorder: Recorder,
   kernels: MatmulKernels,
@@ -55,7 +55,7 @@ export function recordPaddedMatmul<T extends MatmulType>(
   recordLeftMatmul(recorder, kernels, left.parts(0, m), b, c, { device, label })
 }
 
-/** As `recordPaddedMatmul`, of rows of A that have arrived; `c` begins with the first of them. */
+/** Like `recordPaddedMatmul`, for rows of A that have arrived. `c` begins with the first of them. */
 export function recordLeftMatmul<T extends MatmulType>(
   recorder: Recorder,
   kernels: MatmulKernels,
@@ -121,18 +121,18 @@ function recordRows<T extends MatmulType>(
 /** Whether rows start at multiples of four elements. */
 const wide = (view: BufferView) => view.offset % 4 === 0 && (view.stride % 4 === 0 || view.rows === 1)
 
-/** And have a multiple of four columns. */
+/** Whether rows start at multiples of four elements and have a multiple of four columns. */
 export const wideRows = (view: BufferView) => wide(view) && view.columns % 4 === 0
 
 export interface RecordShardedOptions {
   label?: string
-  /** Columns of B that are gathered, and multiplied, at a time; the gathering of one panel overlaps the product of another. Default: by size. */
+  /** The number of columns of B that are gathered and multiplied at a time. Gathering one panel overlaps the product of another. Default: by size. */
   panelColumns?: number
 }
 
 /**
- * Records C = A · B over the devices that hold the slices: each gets all of B, panel of columns by panel, from the devices that hold its rows
- * and multiplies its rows of A. A and C are sliced alike. Slices may be padded (A's columns, B's and C's columns) as `recordPaddedMatmul`
+ * Records C = A · B over the devices that hold the slices: each copies all of B in panels of columns from the devices that hold its rows,
+ * and multiplies its rows of A. A and C have equal slices. Slices may be padded (A's columns, B's and C's columns) as `recordPaddedMatmul`
  * takes them. Where one device holds all of B and it fits a binding, nothing is gathered.
  */
 export function recordShardedMatmul<T extends MatmulType>(
@@ -153,7 +153,7 @@ export function recordShardedMatmul<T extends MatmulType>(
     if (c.slices[index]?.rows !== slice.rows || c.slices[index]?.device !== slice.device)
       throw new GpuError(
         'validation',
-        `Slice ${index} of A has ${slice.rows} rows, of C ${c.slices[index]?.rows}: they must be sliced alike.`,
+        `Slice ${index} of A has ${slice.rows} rows, of C ${c.slices[index]?.rows}: A and C must have equal slices.`,
       )
   const n = b.columns
   const working = a.slices.flatMap((slice, index) =>
@@ -208,7 +208,7 @@ export function recordShardedMatmul<T extends MatmulType>(
   }
 }
 
-/** Panels that are a few per cent of the work each, wide enough to fill a GPU. */
+/** Each panel is a few per cent of the work, and wide enough to fill a GPU. */
 function panelWidth(k: number, n: number): number {
   return k * n <= 16_777_216 ? Math.max(4, n) : Math.max(2048, Math.ceil(n / 8 / 128) * 128)
 }
@@ -218,7 +218,7 @@ function byteSpan(view: BufferView): number {
   return view.length === 0 ? 0 : ((view.rows - 1) * view.stride + view.columns) * 4
 }
 
-/** `count` workgroups folded into x and y, which kernels read as one index and cut at the last; none of both above 65,535 below 2^32. */
+/** Folds `count` workgroups into x and y. Kernels compute one index from both and ignore those from `count` on. Below 2^31 neither exceeds 65,535. */
 export function foldWorkgroups(count: number, z: number): readonly [number, number, number] {
   const x = Math.min(count, 32_768)
   return [x, Math.ceil(count / Math.max(1, x)), z]

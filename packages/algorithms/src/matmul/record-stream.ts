@@ -22,13 +22,13 @@ interface Lane<T extends MatmulType> {
   readonly c: DeviceBuffer<T>[]
 }
 
-/** Rows of A whose arrival the first panel of a round waits for separately, so that computing starts before all of A is there. */
+/** The first panel of a round waits separately for each so many rows of A, so that computing starts before all of A has arrived. */
 const arrivalRows = 1024
 
 /**
  * Records C = A · B for matrices in host memory (C++ AMP, "Matrix multiplication over several accelerators": A and C chunked by rows over the
- * devices, B streamed in panels of columns). While a panel is used the next one arrives. Where devices can access each other, each brings 1/N of
- * a panel over its own host link and copies the rest from the others; elsewhere each brings all of it.
+ * devices, B streamed in panels of columns). While one panel is used, the next is uploaded. Where devices can access each other, each uploads 1/N
+ * of a panel over its own host link and copies the rest from the others; elsewhere each uploads the whole panel.
  */
 export function recordStreamedMatmul<T extends MatmulType>(
   recorder: Recorder,
@@ -88,7 +88,7 @@ export function recordStreamedMatmul<T extends MatmulType>(
       const column = panel * plan.width
       const columns = Math.min(plan.width, n - column)
       const slot = turn % plan.panelBuffers
-      // The first piece of A goes before the panel, the others after it: computing needs both.
+      // The first piece of A is uploaded before the panel and the others after it, since computing needs one piece and the panel.
       const pieces = panel === 0 ? arrivals(plan.rowBlock) : [{ row: 0, rows: plan.rowBlock }]
       if (panel === 0) for (const entry of active) uploadRows(entry, pieces[0]!)
       bringPanel(
@@ -104,12 +104,12 @@ export function recordStreamedMatmul<T extends MatmulType>(
       for (const entry of active) {
         const { lane, row, rows } = entry
         const target = lane.c[slot]!
-        // Padding columns are multiplied along: the vector kernels want whole groups of four.
+        // Padding columns are multiplied too: the vector kernels need whole groups of four.
         const padded = Math.min(plan.bStride, Math.ceil(columns / 4) * 4)
         for (const piece of pieces) {
           const count = Math.min(piece.rows, rows - piece.row)
           if (count <= 0) continue
-          // Transposes of pieces that arrive later come after the product of the first, which need not wait for them.
+          // A piece that arrives later is transposed after the product of the first, which need not wait for it.
           if (panel === 0) entry.a.left.arrive(piece.row, count)
           recordLeftMatmul(
             recorder,
@@ -143,12 +143,12 @@ export function recordStreamedMatmul<T extends MatmulType>(
   }
 }
 
-/** Row ranges of about `arrivalRows` rows that cover `rows`, cut where tiles end. */
+/** Ranges of about `arrivalRows` rows that cover `rows` and end where tiles end. */
 function arrivals(rows: number): RowRange[] {
   return splitRows(rows, Math.max(1, Math.floor(rows / arrivalRows)), 128)
 }
 
-/** One panel of B to all devices: each uploads its share and copies the others', or uploads all where it cannot reach them. */
+/** Moves one panel of B to all devices. Each uploads its share and copies the other shares, or uploads all where it cannot access its peers. */
 function bringPanel<T extends MatmulType>(
   recorder: Recorder,
   group: DeviceGroup,
@@ -172,7 +172,7 @@ function bringPanel<T extends MatmulType>(
       recorder.upload(source(row, rows), lanes[index]!.panel.block(row, 0, rows, columns), {
         label: 'upload B',
       })
-  // Each starts with its right neighbour, so that no sender serves all at once.
+  // Each device begins with its right neighbour, so that no device sends to all at once.
   for (let step = 1; step < lanes.length; step++)
     for (const [index, { panel }] of lanes.entries()) {
       const owner = (index + step) % lanes.length

@@ -18,7 +18,7 @@ import { recordShardedMatmul } from './record-matmul.ts'
 import { recordStreamedMatmul } from './record-stream.ts'
 import { type MatmulVerifier, matmulVerifier } from './verify-matmul.ts'
 
-/** One product, with everything chosen. */
+/** One product, for which everything is chosen. */
 export interface MatmulRun<T extends MatmulType> {
   readonly group: DeviceGroup
   readonly shape: MatmulShape
@@ -39,7 +39,7 @@ export interface MatmulOutcome {
   readonly verification: Verification
 }
 
-/** Matrices stay on the devices; gathering B is part of the program. */
+/** Keeps the matrices on the devices. The program includes gathering B. */
 export async function runResident<T extends MatmulType>(run: MatmulRun<T>): Promise<MatmulOutcome> {
   const { group, shape, type, devices, kernels } = run
   const { m, n, k } = shape
@@ -102,7 +102,7 @@ interface PaddedMatrix<T extends MatmulType> {
   readonly cropped: ShardedMatrix<T>
 }
 
-/** Matrices stay in host memory; all transfers are part of the program. */
+/** Keeps the matrices in host memory. The program includes all transfers. */
 export async function runStreamed<T extends MatmulType>(
   run: MatmulRun<T>,
   plan: StreamPlan,
@@ -151,7 +151,7 @@ export async function runStreamed<T extends MatmulType>(
   }
 }
 
-/** Hands C, piece by piece in ascending order, to the caller's sink and to the verifier. */
+/** Passes C, in pieces and in ascending order, to the caller's sink and to the verifier. */
 async function deliver<T extends MatmulType>(
   run: MatmulRun<T>,
   read: (take: (row: number, data: ElementArray<T>) => Promise<void>) => Promise<void>,

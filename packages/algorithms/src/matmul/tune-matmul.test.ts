@@ -33,7 +33,7 @@ async function hardware(memoryByteLength?: number): Promise<DeviceGroup> {
   })
 }
 
-it('measures once for a class of shapes, keeps the name, and leaves nothing allocated', async () => {
+it('measures once for a class of shapes, stores the name, and frees everything', async () => {
   const group = await hardware()
   const tuning = new Map<string, string>()
   const [device] = group.devices
@@ -50,7 +50,7 @@ it('measures once for a class of shapes, keeps the name, and leaves nothing allo
   expect(tuning.size).toBe(1)
 })
 
-it('takes the shipped choice where nothing fits, is asked for, or is there to multiply', async () => {
+it('takes the shipped choice where no tile fits, where tuning is off, and for an empty product', async () => {
   const tuning = new Map<string, string>()
   const small = await hardware(1000)
   expect(await tuneMatmul(small, small.devices[0]!, 'i32', shape, candidates, { tuning })).toBe(candidates[0])
@@ -63,7 +63,7 @@ it('takes the shipped choice where nothing fits, is asked for, or is there to mu
   expect(tuning.size).toBe(0)
 })
 
-it('chooses among blocks that give the same bits', async () => {
+it('chooses among blockings that give the same bits', async () => {
   const group = await hardware()
   const { m, n, k } = { m: 70, n: 68, k: 20 }
   const [device] = group.devices

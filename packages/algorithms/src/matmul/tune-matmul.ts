@@ -7,12 +7,12 @@ import type { TuningStore } from '../tuning/tuning-store.ts'
 import { compileMatmul, type MatmulBlocking, type MatmulShape, type MatmulType } from './matmul-kernels.ts'
 import { recordPaddedMatmul } from './record-matmul.ts'
 
-/** Products beyond this are timed as this: the same kernel is fastest, and the rest is only time. */
+/** A larger product is timed with these sizes: the same kernel is fastest, and timing takes less time. */
 const largestTuned: MatmulShape = { m: 8192, n: 16384, k: 32768 }
 
 /**
  * Chooses among `candidates`, the shipped choice first, for the product that one device computes at a time, m × n = (m × k) · (k × n): from
- * the store, else by timing each on scratch matrices of random elements on `device`. All candidates cut K into the same parts, so the bits
+ * the store; otherwise by timing each on scratch matrices of random elements on `device`. All candidates cut K into the same parts, so the bits
  * of the result do not depend on the choice. A software adapter gets the shipped choice.
  */
 export async function tuneMatmul(
@@ -73,14 +73,14 @@ export async function tuneMatmul(
   }
 }
 
-/** What the store keeps: all fields, so that no two candidates share a name. */
+/** The name in the store. It contains all fields, so that no two candidates share a name. */
 export function blockingName(blocking: MatmulBlocking): string {
   return Object.entries(blocking)
     .map(([name, value]) => `${name} ${value}`)
     .join(', ')
 }
 
-/** One block of random elements from the host, doubled on the device until it fills the buffer. */
+/** Writes one block of random elements from the host and doubles it on the device until the buffer is full. */
 async function fillRandom(group: DeviceGroup, buffer: DeviceBuffer<MatmulType>): Promise<void> {
   const flat = buffer.slice(0, buffer.length)
   let filled = Math.min(flat.length, 1_048_576)

@@ -10,15 +10,15 @@ const u = 2 ** -24
 const fullCheckOperations = 2 ** 28
 const rounds = 8
 
-/** Takes the rows of C in any order, then says whether they are right. */
+/** Receives the rows of C in any order, and then says whether they are right. */
 export interface MatmulVerifier {
   rows(first: number, data: ElementArray<MatmulType>): Promise<void>
   result(): Verification
 }
 
 /**
- * Element by element against f64 (f32: within (k + 2)·2^-24·Σ|a||b|, the forward-error bound of any order of summation, Higham, "Accuracy and
- * Stability of Numerical Algorithms", 2nd ed., section 3.1; integers: exact modulo 2^32). Large products by Freivalds' algorithm with
+ * Compares every element with f64 (f32: within (k + 2)·2^-24·Σ|a||b|, the forward-error bound of any order of summation, Higham, "Accuracy and
+ * Stability of Numerical Algorithms", 2nd ed., section 3.1; integers: exact modulo 2^32). Checks large products by Freivalds' algorithm with
  * ±1 vectors: ‖(C − A·B)·x‖ against the probabilistic bound 8·√k·2^-24·‖a_i‖·‖B‖_F (Higham and Mary, SIAM J. Sci. Comput. 41, 2019).
  */
 export async function matmulVerifier<T extends MatmulType>(
@@ -182,8 +182,8 @@ function multiplyVectors(
 }
 
 /**
- * A row's sums stay in eight variables, and the vectors in the fastest cache, 256 of their elements at a time: three times as fast as sums in an array,
- * which is seconds for large products.
+ * The sums of a row are in eight variables, and 256 elements of the vectors at a time are in the fastest cache. That is three times as fast as
+ * sums in an array, and saves seconds for large products.
  */
 function multiplyFloats(
   data: Float32Array,

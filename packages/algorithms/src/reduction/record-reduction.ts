@@ -10,10 +10,10 @@ export interface RecordReductionOptions {
 }
 
 /**
- * Records `output[0] = combine(input)`. Each device reduces the blocks of its part; the partial results meet, in the order of
- * the input, on the device of `output`, which reduces them by repeated launches between two buffers until one is left. Blocks and the tree
- * above them are fixed in global coordinates, so the bits do not depend on how many devices share the input. Devices write
- * partial results straight to their peer where they may; otherwise a copy carries them.
+ * Records `output[0] = combine(input)`. Each device reduces the blocks of its part; the device of `output` collects the partial
+ * results in the order of the input and reduces them by repeated launches between two buffers until one is left. Blocks, and the tree above
+ * them, are fixed in global coordinates, so the bits do not depend on the number of devices. Devices with peer access write their partial
+ * results to that device; the results of others are copied.
  */
 export function recordReduction(
   recorder: Recorder,
@@ -31,7 +31,7 @@ export function recordReduction(
   else recordBlocks(recorder, group, kernels, parts, output)
 }
 
-/** What the reduction of no elements gives: 0, or the value that loses against every other. */
+/** The result for no elements: 0, or the identity of minimum and maximum. */
 export function identityValue(kernels: Pick<ReductionKernels, 'operation' | 'type'>): number {
   const { operation, type } = kernels
   if (operation === 'sum') return 0
@@ -72,7 +72,7 @@ function recordBlocks(
     recorder.copy(local, place, { label: 'gather partials' })
   }
 
-  // Two buffers take turns: the level after next is never larger than the one before.
+  // Two buffers alternate: each level is at most as large as the level two before it.
   const buffers: BufferView[] = []
   for (let level = 0; current !== output; level++) {
     const count = Math.ceil(current.length / blockLength)
@@ -88,7 +88,7 @@ function recordBlocks(
   }
 }
 
-/** Blocks of `source` to one value each in `target`, by the aligned kernel as far as it goes. */
+/** Reduces each block of `source` to one value in `target`, with the aligned kernel for as many whole blocks as there are. */
 function recordLevel(
   recorder: Recorder,
   kernels: ReductionKernels,
@@ -116,7 +116,7 @@ function recordLevel(
   recordBlockKernel(recorder, general, ordinal, source, target, label)
 }
 
-/** In as many dispatches as binding sizes demand (nearly always one); the grid folds into two dimensions. */
+/** Records as many dispatches as the limit of a binding demands, nearly always one. The grid is folded into two dimensions. */
 function recordBlockKernel(
   recorder: Recorder,
   { kernel, blockLength, blocksPerWorkgroup }: BlockKernel,
@@ -157,7 +157,7 @@ function recordAtomic(
   const { count, merge } = kernels.atomic!
   const home = output.buffer.device.ordinal
   const gathered = recorder.scratch(home, 'u32', parts.length, { label: 'counters' })
-  // Keys, not values: the one that loses.
+  // The counters hold keys, not values; this key is the identity.
   const start = kernels.operation === 'min' ? 0xffffffff : 0
   for (const [index, part] of parts.entries()) {
     const ordinal = part.buffer.device.ordinal

@@ -40,7 +40,7 @@ describeOnBackends('reduce', (backend) => {
     },
   )
 
-  it('uploads in the timed run when asked, with the same bits', async () => {
+  it('uploads in the timed run if asked, with the same bits', async () => {
     const group = await backend.group(2)
     // Two pieces on the first device: a piece is 256 leaves.
     const elements = slow ? 3 * leafLength + 5 : 512 * leafLength + 3 * leafLength + 5
@@ -94,7 +94,7 @@ describeOnBackends('reduce', (backend) => {
     },
   )
 
-  it('gives the best kernel one order, by workgroups or by single invocations, aligned or not: the order it documents', async () => {
+  it('combines elements in the documented order in every variant of the best kernel', async () => {
     const group = await backend.group(1)
     const device = group.devices[0]!
     const length = 2 * leafLength + 1234
@@ -156,7 +156,7 @@ describeOnBackends('reduce', (backend) => {
     },
   )
 
-  it('refuses subgroups for f32 sums, whose bits they would change', async () => {
+  it('rejects subgroups for f32 sums, whose bits they would change', async () => {
     const group = await backend.group(1)
     await expect(
       compileReduction(group, { kernel: 'best', operation: 'sum', type: 'f32', variant: 'subgroups' }),
@@ -252,7 +252,7 @@ describeOnBackends('reduce', (backend) => {
     expect(await value('u32', 'min')).toBe(4294967295)
   })
 
-  it('says why the atomic kernel takes no f32', async () => {
+  it('says why the atomic kernel does not take f32', async () => {
     const group = await backend.group(1)
     await expect(reduce(group, { elements: 10, type: 'f32', kernel: 'atomic' })).rejects.toMatchObject({
       code: 'unsupported',
@@ -260,7 +260,7 @@ describeOnBackends('reduce', (backend) => {
     })
   })
 
-  it('refuses parts whose ends would change the bits', async () => {
+  it('rejects parts whose lengths would change the bits', async () => {
     const group = await backend.group(1)
     const kernels = await compileReduction(group, { kernel: 'best', operation: 'sum', type: 'f32' })
     const buffer = await group.devices[0]!.allocate('f32', 101)
@@ -274,7 +274,7 @@ describeOnBackends('reduce', (backend) => {
   })
 })
 
-it('ladderSteps relates each kernel to the one before and to the first', () => {
+it('ladderSteps compares each kernel with the previous and with the first', () => {
   const steps = ladderSteps([
     { kernel: 'interleaved-divergent', rate: 2 },
     { kernel: 'interleaved-conflicts', rate: 5 },

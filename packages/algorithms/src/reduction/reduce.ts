@@ -29,7 +29,7 @@ export interface ReduceOptions<T extends ReductionType = ReductionType>
   /** Times the other schedule too, in the same run, for the report's `comparison`. Default false. */
   readonly compareSchedules?: boolean
   /**
-   * True: the input starts in page-locked host memory, and every run uploads it, piece by piece, while pieces that have arrived are reduced.
+   * True: the input starts in page-locked host memory, and every run uploads it in pieces, and reduces pieces that have arrived while others are uploaded.
    * Default false: the input stays on the devices, and only the reduction is timed.
    */
   readonly timeUploads?: boolean
@@ -41,22 +41,22 @@ export interface ReductionReport extends Report {
   readonly kernel: ReductionKernelName
   readonly operation: ReductionOperation
   readonly shape: { readonly elements: number }
-  /** Is the transfer from the host part of the time? */
+  /** Whether the time includes the transfer from the host. */
   readonly uploads: boolean
   /** Elements on each device. */
   readonly slices: readonly number[]
   readonly value: number
-  /** The value's 32-bit pattern, `0x` and eight hexadecimal digits: NaN and -0 do not survive JSON. */
+  /** The value's 32-bit pattern, `0x` and eight hexadecimal digits: JSON has neither NaN nor -0. */
   readonly valueBits: string
   readonly comparison?: ScheduleComparison
 }
 
 /**
- * Sum, minimum or maximum of a vector spread over all devices of the group: ceil(n / N) elements a device, rounded up to whole
+ * Sum, minimum or maximum of a vector spread over all devices of the group: ceil(n / N) elements on each device, rounded up to whole
  * leaves of 16,384, so that the result has the same bits on any number of devices.
  *
  * Sums of integers wrap modulo 2^32. Minimum and maximum of f32 give NaN (0x7fc00000) where any element is NaN, and order -0
- * before +0. No elements give 0, or the identity of minimum and maximum. `bytes` counts every element once read.
+ * before +0. No elements give 0, or the identity of minimum and maximum. `bytes` counts one read of every element.
  */
 export async function reduce<T extends ReductionType>(
   group: DeviceGroup,
@@ -144,7 +144,7 @@ export async function reduce<T extends ReductionType>(
   }
 }
 
-/** 16 MiB, a third of a millisecond at 55 GB/s; whole leaves, so that the bits stay those of one piece. */
+/** 16 MiB, which take a third of a millisecond at 55 GB/s. A whole number of leaves, so that the bits do not depend on the pieces. */
 const uploadedPieceLength = 256 * leafLength
 
 function piecesOf(length: number, piece: number): { offset: number; length: number }[] {
@@ -157,13 +157,13 @@ function piecesOf(length: number, piece: number): { offset: number; length: numb
 export interface LadderStep {
   readonly kernel: ReductionKernelName
   readonly rate: number
-  /** Over the kernel before; 1 for the first. */
+  /** Rate over the rate of the previous kernel; 1 for the first. */
   readonly stepSpeedUp: number
-  /** Over the first kernel. */
+  /** Rate over the rate of the first kernel. */
   readonly totalSpeedUp: number
 }
 
-/** The ladder's table: how much each kernel gains over the one before and in all, from reports in the ladder's order. */
+/** The table of the ladder: what each kernel gains over the previous one and over the first, from reports in the order of the ladder. */
 export function ladderSteps(reports: readonly Pick<ReductionReport, 'kernel' | 'rate'>[]): LadderStep[] {
   return reports.map(({ kernel, rate }, index) => ({
     kernel,

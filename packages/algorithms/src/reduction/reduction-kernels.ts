@@ -11,7 +11,7 @@ import tailWorkgroupWgsl from './leaf-tail-workgroup.part.wgsl.ts'
 import operationsWgsl from './operations.wgsl.ts'
 import sequentialWgsl from './sequential.wgsl.ts'
 
-/** The ladder, slowest first, then what one would use. */
+/** The kernels of the ladder, slowest first, and last the one for production. */
 export const reductionKernelNames = [
   'atomic',
   'interleaved-divergent',
@@ -25,8 +25,8 @@ export type ReductionOperation = 'sum' | 'min' | 'max'
 export type ReductionType = 'f32' | 'i32' | 'u32'
 
 /**
- * Elements whose order of combination is fixed by the kernels. Device slices start at multiples of it, so that every partial
- * result is the same whatever the number of devices.
+ * The number of elements that the kernels combine in a fixed order. Device slices start at multiples of it, so that every partial
+ * result is the same for any number of devices.
  */
 export const leafLength = 16_384
 
@@ -41,18 +41,18 @@ export interface ReductionKernels {
   readonly name: ReductionKernelName
   readonly operation: ReductionOperation
   readonly type: ReductionType
-  /** Takes any view; used for what `aligned` cannot take, and for partial results. */
+  /** Takes any view. It reduces the blocks that `aligned` cannot take, and the partial results. */
   readonly general: BlockKernel
   /** Takes whole blocks at offsets of multiples of 4 elements, in the order of `general`. */
   readonly aligned?: BlockKernel
-  /** Adds everything into one key (see operations.wgsl), and the kernel that turns the devices' keys into one value. */
+  /** `count` combines all elements into one key (see operations.wgsl), and `merge` turns the keys of the devices into one value. */
   readonly atomic?: { readonly count: BlockKernel; readonly merge: BlockKernel }
   destroy(): void
 }
 
 /**
  * How `best` reduces a leaf: by a workgroup; by a workgroup that ends in subgroup operations, for all but f32 sums, where the
- * order would change the bits; or by one invocation without barriers. Same bits.
+ * order would change the bits; or by one invocation without barriers. All give the same bits.
  */
 export type BestVariant = 'vectors' | 'subgroups' | 'serial'
 
@@ -63,7 +63,7 @@ function bestVariant(group: DeviceGroup, operation: ReductionOperation, type: Re
   return subgroups && !(operation === 'sum' && type === 'f32') ? 'subgroups' : 'vectors'
 }
 
-/** Compiles what `recordReduction` needs. `unsupported` for the atomic kernel with f32. `variant` is of `best`; default: what suits the devices. */
+/** Compiles what `recordReduction` needs. Throws `unsupported` for the atomic kernel with f32. `variant` applies to `best`; default: what suits the devices. */
 export async function compileReduction(
   group: DeviceGroup,
   options: {
@@ -128,7 +128,7 @@ interface BlockSource extends Omit<BlockKernel, 'kernel'> {
   readonly compile: CompileOptions
 }
 
-/** The kernels of one rung: `general` always; `aligned` for whole blocks; `count` for the atomic kernel, whose counters `general` merges. */
+/** The sources of one kernel of the ladder: `general` always, `aligned` for whole blocks, and `count` for the atomic kernel, whose counters `general` merges. */
 function kernelSources(options: {
   kernel: ReductionKernelName
   operation: ReductionOperation

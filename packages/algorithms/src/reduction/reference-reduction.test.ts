@@ -24,7 +24,7 @@ describe('verifyReduction', () => {
     expect(check(1e6)).toMatchObject({ verified: false })
   })
 
-  it('demands the infinity or the NaN that the input holds', async () => {
+  it('requires the infinity or the NaN that the input implies', async () => {
     expect((await sumOf([1, Number.POSITIVE_INFINITY]))(Number.POSITIVE_INFINITY).verified).toBe(true)
     expect((await sumOf([1, Number.POSITIVE_INFINITY]))(3e38).verified).toBe(false)
     expect((await sumOf([Number.NaN, 1]))(Number.NaN).verified).toBe(true)

@@ -15,7 +15,7 @@ export interface ReductionProblem {
   readonly length: number
 }
 
-/** What the CPU knows about the answer. */
+/** The answer as the CPU computes it. */
 export interface ReductionReference {
   /** Exact for integers, minimum and maximum; the compensated f64 sum for f32. */
   readonly value: number
@@ -57,7 +57,7 @@ export async function referenceReduction<T extends ReductionType>(
     }
   }
   if (operation === 'sum' && type === 'f32') {
-    // Infinities make the compensation NaN; the plain sum is right for them.
+    // Infinities make the compensation NaN. The plain sum is right for them.
     const value = Number.isFinite(sum) ? sum + compensation : sum
     return { value, absoluteSum }
   }
@@ -115,7 +115,7 @@ export function verifyReduction(
   }
 }
 
-/** Compares a value with the running minimum or maximum. NaN wins and stays; -0 < +0. */
+/** Compares a value with the running minimum or maximum. The result is NaN if either is; -0 < +0. */
 function more(operation: ReductionOperation, best: number, value: number): number {
   if (Number.isNaN(best) || Number.isNaN(value)) return Number.NaN
   return operation === 'min' ? Math.min(best, value) : Math.max(best, value)
@@ -137,7 +137,7 @@ export function valueOfBits(type: ReductionType, bits: number): number {
   return type === 'f32' ? scratch.getFloat32(0) : type === 'i32' ? scratch.getInt32(0) : bits
 }
 
-/** JSON knows no infinities. */
+/** JSON has no infinities. */
 function finite(value: number): number {
   return Number.isFinite(value) ? value : Number.MAX_VALUE
 }

@@ -17,9 +17,9 @@ export function bindingReach(recorder: Recorder, device: number): number {
 }
 
 /**
- * Records the transposes of `blocks` of `input`, the sender's slice, into the receivers' slices in one dispatch; in several of about as many
- * receivers each where there are more than a dispatch binds. `blocks` are in order of their columns. False, and nothing recorded, where the
- * input or a target exceeds what the sender binds, or where targets share a buffer, whose ranges a dispatch could not bind apart.
+ * Records the transposes of `blocks` of `input`, the sender's slice, into the receivers' slices in one dispatch, or in several of about
+ * as many receivers each where one cannot bind all. `blocks` are in order of their columns. Returns false, and records nothing, where the input
+ * or a target exceeds what the sender can bind, or where targets share a buffer, whose ranges one dispatch could not bind separately.
  */
 export function recordScatter(
   recorder: Recorder,
@@ -37,7 +37,7 @@ export function recordScatter(
   const dispatches = Math.ceil(blocks.length / outputs)
   const share = Math.ceil(blocks.length / dispatches)
   const parts = Array.from({ length: dispatches }, (_, i) => blocks.slice(i * share, (i + 1) * share))
-  // Its own part first, so that every receiver is served by as many senders as every other at any time.
+  // Each sender begins with the part that contains itself, so that at any time equally many senders write to each receiver.
   const own = Math.max(
     0,
     parts.findIndex((part) => part.some(({ receiver }) => receiver === sender)),
@@ -59,7 +59,7 @@ export function recordScatter(
     }
     for (let k = 0; k < outputs; k++) {
       const block = part[k]
-      // A binding must hold something, and no other binding's bytes.
+      // Every binding needs a buffer, and no two bindings may overlap.
       args[`output${k}`] =
         block?.target ?? recorder.scratch(sender, input.buffer.type, 1, { label: `unused ${label}.${k}` })
       args[`first${k}`] = block === undefined ? 0 : block.column - start

@@ -32,7 +32,7 @@ export interface RecordTransposeOptions<T extends ElementType> {
   readonly output: ShardedMatrix<T>
   /** Default `auto`: see `chooseTransport`. `direct` and `scatter` are `unsupported` for a pair without the access that they need. */
   readonly transport?: Transport | 'auto'
-  /** Decides for each tile that has to travel, where `transport` is `auto`; pairs without the access for its choice copy. */
+  /** Where `transport` is `auto`, chooses for each tile that moves to another device. Pairs without the access that the choice needs copy. */
   readonly chooseTransport?: (tile: PeerTile, group: DeviceGroup) => Transport
 }
 
@@ -57,9 +57,9 @@ export function transposeTiles(input: ShardedMatrix, output: ShardedMatrix): Pee
 /**
  * Default choice for a tile: `scatter` between GPUs, `direct` between devices of one adapter, which share one memory, so that a copy is
  * only extra work. With both directions of every link busy, writes pass more data than reads: on 4 H200s, each of which receives
- * 805 MB of 32768² f32, kernels that read their peers reach 326 GB/s whatever their tiles (2.47 ms), kernels that write them 354 GB/s
+ * 805 MB of 32768² f32, kernels that read their peers reach 326 GB/s whatever their tiles (2.47 ms), kernels that write to them 354 GB/s
  * (2.27 ms, their own tile included). Copies that the senders' engines make reach 387 GB/s (2.08 ms), but need scratch memory, a second pass
- * over it, and the last piece's transpose at the end: 2.29 ms in all.
+ * over it, and the transpose of the tile that arrives last: 2.29 ms in all.
  */
 export function chooseTransport(
   { sender, receiver }: PeerTile,
@@ -102,7 +102,7 @@ export function recordTranspose<T extends ElementType>(
   recordCopied()
   return tiles
 
-  /** Scatters each sender's tiles that are to be; returns those that it recorded. The rest are transposed one by one. */
+  /** Records a scattering dispatch for each sender with tiles of that transport. Returns the tiles that it recorded; the others are transposed one by one. */
   function recordScattered(): ReadonlySet<RecordedTile> {
     const done = new Set<RecordedTile>()
     for (const { device, view } of input.slices) {

@@ -12,7 +12,7 @@ export type TransposeType = (typeof transposeTypes)[number]
 
 /**
  * `square`: the source's kernel, 32 × 32 tiles through workgroup memory. `strips`: 32 × 64 tiles in an order that suits memory
- * better. `registers`: no barriers, for adapters on the CPU.
+ * better. `registers`: without barriers, which are slow on adapters that the CPU runs.
  */
 export type TransposeVariant = keyof typeof variants
 
@@ -25,7 +25,7 @@ const variants = {
 /** What one workgroup of the scattering kernel transposes: columns × rows of the sender's slice. */
 const scatterTile = [32, 64] as const
 
-/** Slices that one dispatch of the scattering kernel writes: with the input, as many storage buffers as every device binds. */
+/** The number of slices that one dispatch of the scattering kernel writes. With the input, that is the number of storage buffers that every device can bind. */
 const mostOutputs = 7
 
 export interface TransposeKernel {
@@ -34,7 +34,7 @@ export interface TransposeKernel {
   readonly variant: TransposeVariant
   /** What one workgroup transposes. */
   readonly tile: readonly [columns: number, rows: number]
-  /** Transposes one sender's blocks for all receivers at once; what transport `scatter` needs. */
+  /** Transposes one sender's blocks for all receivers at once. Transport `scatter` needs it. */
   readonly scatter?: ScatterKernel
   destroy(): void
 }
@@ -75,12 +75,12 @@ export function defaultVariant(group: Pick<DeviceGroup, 'software'>): TransposeV
   return characterOf(group).fastBarriers ? 'strips' : 'registers'
 }
 
-/** Whether devices write their peers' memory where nobody chooses: on hardware, where there is more than one GPU. */
+/** Whether devices write to their peers' memory by default: on hardware with more than one GPU. */
 export function scattersByDefault(group: Pick<DeviceGroup, 'software' | 'devices'>): boolean {
   return characterOf(group).ownMemory && new Set(group.devices.map(({ info }) => info.id)).size > 1
 }
 
-/** Slices that a dispatch writes on `devices` devices: all, or equal parts of them where there are more than it binds. */
+/** The number of slices that one dispatch writes on `devices` devices: all, or an equal part where a dispatch cannot bind all. */
 function outputsFor(devices: number): number {
   return Math.ceil(devices / Math.ceil(devices / mostOutputs))
 }

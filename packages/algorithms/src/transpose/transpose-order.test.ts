@@ -8,7 +8,7 @@ import { recordTranspose } from './record-transpose.ts'
 import { compileTranspose } from './transpose-kernels.ts'
 
 describe('the order of a transpose', () => {
-  it('is, for the 4-device 1024 × 768 of the source, this plan', async () => {
+  it('has this plan for 1024 × 768 on 4 devices, the example of Ruetsch and Fatica', async () => {
     const group = await openGroup({ backends: [referenceBackend({ peerAccess: false })], devices: 4 })
     const kernel = await compileTranspose(group, 'f32', 'square')
     const input = await allocateSharded(group, 'f32', 768, 1024, { label: 'input' })

@@ -13,39 +13,42 @@ import { verifyTranspose } from './verify-transpose.ts'
 
 describeOnBackends('transpose', (backend) => {
   const slow = backend.name === 'reference'
-  // Compiling takes a CPU adapter up to seconds a kernel.
+  // A CPU adapter takes up to several seconds to compile a kernel.
   const few = backend.name === 'webgpu'
   const kernels: TransposeVariant[] = few ? ['registers', 'strips'] : ['square', 'strips', 'registers']
   const types: TransposeType[] = few ? ['f32'] : ['f32', 'i32', 'u32']
 
-  it.each(['overlapped', 'serial'] as const)('reproduces the layout of the source, %s', async (schedule) => {
-    const group = await backend.group(4)
-    const report = await transpose(group, {
-      rows: 768,
-      columns: 1024,
-      type: 'f32',
-      kernel: 'square',
-      chooseTransport: () => 'direct',
-      schedule,
-      warmup: 0,
-    })
-    expect(report).toMatchObject({
-      algorithm: 'transpose',
-      devices: 4,
-      schedule,
-      shape: { rows: 768, columns: 1024 },
-      slice: [1024, 192],
-      tile: [256, 192],
-      kernelTile: [32, 32],
-      grid: [8, 6],
-      stages: 4,
-      verified: true,
-      maxError: 0,
-      bytes: 2 * 4 * 768 * 1024,
-      unit: 'GB/s',
-    })
-    expect(report.transports.copy + report.transports.direct).toBe(12)
-  })
+  it.each(['overlapped', 'serial'] as const)(
+    'reproduces the layout of Ruetsch and Fatica, %s',
+    async (schedule) => {
+      const group = await backend.group(4)
+      const report = await transpose(group, {
+        rows: 768,
+        columns: 1024,
+        type: 'f32',
+        kernel: 'square',
+        chooseTransport: () => 'direct',
+        schedule,
+        warmup: 0,
+      })
+      expect(report).toMatchObject({
+        algorithm: 'transpose',
+        devices: 4,
+        schedule,
+        shape: { rows: 768, columns: 1024 },
+        slice: [1024, 192],
+        tile: [256, 192],
+        kernelTile: [32, 32],
+        grid: [8, 6],
+        stages: 4,
+        verified: true,
+        maxError: 0,
+        bytes: 2 * 4 * 768 * 1024,
+        unit: 'GB/s',
+      })
+      expect(report.transports.copy + report.transports.direct).toBe(12)
+    },
+  )
 
   it.each([
     [0, 5, 2],
@@ -115,7 +118,7 @@ describeOnBackends('transpose', (backend) => {
     expect(report.transports).toMatchObject({ copy: 0, direct: 0 })
   })
 
-  it('scatters in one dispatch a sender to up to seven receivers, and in equal parts from more', async () => {
+  it('scatters to up to seven receivers in one dispatch, and to more in equal parts', async () => {
     const dispatches = async (devices: number) => {
       const group = await backend.group(devices)
       const kernel = await compileTranspose(group, types[0]!, 'registers', true)
@@ -137,7 +140,7 @@ describeOnBackends('transpose', (backend) => {
     expect(await dispatches(8)).toEqual(Array(16).fill(4 + 1))
   })
 
-  it('scatters to the peers that it can reach, and copies from the others', async () => {
+  it('scatters to the peers that it can access, and copies to the others', async () => {
     const group = await backend.group(4)
     const partly = withAccess(group, (user, owner) => user === owner || (user + owner) % 2 === 1)
     const report = await transpose(partly, {
@@ -151,7 +154,7 @@ describeOnBackends('transpose', (backend) => {
     expect(report).toMatchObject({ verified: true, transports: { scatter: 8, copy: 4, direct: 0 } })
   })
 
-  it('asks whether the writer reaches the receiver to scatter, and whether the reader reaches the sender to read', async () => {
+  it('needs access from the sender to the receiver to scatter, and from the receiver to the sender to read', async () => {
     const group = await backend.group(2)
     const oneWay = withAccess(group, (user, owner) => user <= owner)
     const kernel = await compileTranspose(group, types[0]!, 'registers', true)
@@ -192,7 +195,7 @@ describeOnBackends('transpose', (backend) => {
     for (const resource of [program, input, both, kernel]) resource.destroy()
   })
 
-  it('transposes tile by tile what a scattering dispatch cannot bind', async () => {
+  it('transposes tile by tile where a scattering dispatch cannot bind the slices', async () => {
     const group = await backend.group(2)
     const kernel = await compileTranspose(group, types[0]!, 'registers', true)
     const input = await allocateSharded(group, types[0]!, 70, 66)
@@ -276,7 +279,7 @@ describeOnBackends('transpose', (backend) => {
     for (const resource of [program, input, output, kernel]) resource.destroy()
   })
 
-  it('streams the caller’s input in and the output out, keeping the payloads of quiet NaNs', async () => {
+  it('streams the input and the output of the caller, and keeps the payloads of quiet NaNs', async () => {
     const group = await backend.group(3)
     const bits = new Uint32Array([0x7fc00001, 0xffc00001, 0x80000000, 1, 0x7f800000, 0x3f800000])
     const values = new Float32Array(bits.buffer)
@@ -332,7 +335,7 @@ describeOnBackends('transpose', (backend) => {
     matrix.destroy()
   })
 
-  it('says why it cannot reach a peer, and names wrong shapes', async () => {
+  it('says why it cannot access a peer, and names wrong shapes', async () => {
     const denied = await backend.group(2, { peerAccess: false })
     await expect(
       transpose(denied, { rows: 4, columns: 4, type: 'f32', transport: 'direct' }),
@@ -351,7 +354,7 @@ describeOnBackends('transpose', (backend) => {
   })
 })
 
-it('writes peers where nobody chooses on several GPUs, and reads them inside one adapter', () => {
+it('writes to peers by default on several GPUs, and reads from them inside one adapter', () => {
   const tile = { stage: 1, sender: 1, receiver: 0, rows: 8, columns: 8, byteLength: 256 }
   const group = (software: boolean, ...ids: string[]) =>
     ({ software, devices: ids.map((id) => ({ info: { id } })) }) as unknown as DeviceGroup
@@ -365,7 +368,7 @@ it('writes peers where nobody chooses on several GPUs, and reads them inside one
   expect(names(group(false, 'a', 'a'))).toEqual(['direct', 'scatter', ...copies])
 })
 
-/** The group as if `canAccessPeer` were so. */
+/** The group with another `canAccessPeer`. */
 function withAccess(group: DeviceGroup, access: (user: number, owner: number) => boolean): DeviceGroup {
   return new Proxy(group, {
     get(target, key) {

@@ -31,7 +31,7 @@ export interface TransposeOptions<T extends TransposeType = TransposeType>
   readonly input?: ElementSource<T>
   /** Receives `columns × rows` elements, row-major. */
   readonly output?: ElementSink<T>
-  /** Default: what suits the devices. A named kernel or `chooseTransport` leaves nothing to tune. */
+  /** Default: the kernel that suits the devices. Where the caller names a kernel or `chooseTransport`, nothing is tuned. */
   readonly kernel?: TransposeVariant
   /** Times the other schedule too, in the same run, for the report's `comparison`. Default false. */
   readonly compareSchedules?: boolean
@@ -46,7 +46,7 @@ export interface TransposeReport extends Report {
   /** Of the largest peer-to-peer tile (the source's `p2pTile`): columns × rows of the sender's slice. */
   readonly tile: readonly [columns: number, rows: number]
   readonly kernel: TransposeVariant
-  /** Name of the tuned choice; absent where nothing was left to tune. */
+  /** Name of the tuned choice; absent where nothing was tuned. */
   readonly choice?: string
   /** What one workgroup transposes. */
   readonly kernelTile: readonly [columns: number, rows: number]
@@ -54,9 +54,9 @@ export interface TransposeReport extends Report {
   /** Workgroups that cover the largest tile. */
   readonly grid: readonly [x: number, y: number]
   readonly stages: number
-  /** How many tiles between different devices travelled each way. */
+  /** The number of tiles that travelled between different devices, by transport. */
   readonly transports: Readonly<Record<Transport, number>>
-  /** `peerAccess[i][j]`: may device i's kernels access device j's memory? */
+  /** `peerAccess[i][j]` says whether kernels of device i may access the memory of device j. */
   readonly peerAccess: readonly (readonly boolean[])[]
   readonly comparison?: ScheduleComparison
 }

@@ -13,7 +13,7 @@ import {
   type TransposeVariant,
 } from './transpose-kernels.ts'
 
-/** What is measured to choose from; pairs without peer access copy whatever the choice. */
+/** One of the candidates that tuning measures. Pairs of devices without peer access copy, whatever the choice. */
 export interface TransposeChoice {
   readonly variant: TransposeVariant
   readonly transport: Transport
@@ -46,7 +46,7 @@ export function transposeCandidates(
     ({ choice }) =>
       (reachable || choice.transport === 'copy') && (transport === 'auto' || choice.transport === transport),
   )
-  // A transport that no pair can use is refused when it is recorded.
+  // Recording rejects a transport that no pair of devices can use.
   return [
     first ?? all.find(({ choice }) => transport === 'auto' || choice.transport === transport)!,
     ...others,
@@ -70,9 +70,9 @@ export function choiceOptions({
 }
 
 /**
- * Chooses how to transpose `input` into `output`: from the store, else by timing the candidates on the two matrices, overlapped, after which
- * `output` is the transpose. The serial schedule gets the same choice, so that the two differ in nothing else. A software adapter gets the
- * shipped choice, since its times say nothing about any other.
+ * Chooses how to transpose `input` into `output`: from the store; otherwise it times the candidates with the overlapped schedule on the two
+ * matrices, after which `output` is the transpose. Both schedules use the same choice, so that they differ in nothing else. A software adapter
+ * gets the shipped choice, since its times say nothing about other devices.
  */
 export async function tuneTranspose<T extends ElementType>(
   group: DeviceGroup,

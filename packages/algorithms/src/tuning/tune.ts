@@ -4,7 +4,7 @@ import type { TuningStore } from './tuning-store.ts'
 
 /** One way to compute something; every candidate gives the same bits. */
 export interface Candidate<C> {
-  /** Unique among the candidates; what the store keeps. */
+  /** Unique among the candidates. The store keeps it. */
   readonly name: string
   readonly choice: C
 }
@@ -16,14 +16,14 @@ const advantage = 0.98
 const warmUpRuns = 10
 const warmUpSeconds = 0.5
 
-/** Candidates that cannot run are left out; anything else that goes wrong is the caller's to know. */
+/** A candidate that fails with one of these codes is skipped. Every other error is rethrown. */
 const unfit: ReadonlySet<GpuErrorCode> = new Set(['out-of-memory', 'too-large', 'unsupported', 'compilation'])
 
 /**
- * The candidate that the store names for `key`, else the fastest by `time`, which the store then keeps. The first candidate is the shipped
- * choice: without a store, and where no other can run, it is taken and nothing is timed.
+ * Returns the candidate that the store names for `key`; otherwise the fastest by `time`, which it stores. The first candidate is the shipped
+ * choice, which is returned without timing where there is no store or no other candidate.
  *
- * @param time Seconds that a candidate takes. It may return early with any larger number once it knows that `limit` is exceeded.
+ * @param time Seconds that a candidate takes. It may return early with any number above `limit` once that is exceeded.
  */
 export async function tune<C>(
   store: TuningStore | false | undefined,
@@ -54,9 +54,9 @@ export async function tune<C>(
 }
 
 /**
- * Seconds that one run of `program` takes: median of seven samples after a warm-up, of as many runs each as make two milliseconds; three
- * where one run takes longer than a tenth of a second, one where it takes longer than half a second: long runs vary less, and seven of
- * each candidate would keep a user waiting for a minute. Stops after one sample that is half as long again as `limit`.
+ * Seconds that one run of `program` takes: the median of seven samples after a warm-up, each of as many runs as take two milliseconds. There are
+ * three samples where one run takes longer than a tenth of a second and one where it takes longer than half a second: long runs vary less, and
+ * seven of each candidate would keep a user waiting for a minute. It stops after one sample that exceeds 1.5 times `limit`.
  */
 export async function timeProgram(
   group: DeviceGroup,

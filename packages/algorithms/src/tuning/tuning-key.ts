@@ -1,13 +1,13 @@
 import type { Device } from '@tandem-gpu/core'
 
-/** What a measured choice holds for. */
+/** What a measured choice is valid for. */
 export interface TuningSubject {
   readonly algorithm: string
-  /** Changes when the candidates, or what they do, change. */
+  /** Increases when the candidates or their meaning change. */
   readonly version: number
-  /** Element type, schedule and whatever else decides. */
+  /** The element type, and whatever else the choice depends on. */
   readonly traits: readonly string[]
-  /** Taken to the nearest power of two. */
+  /** Rounded to the nearest power of two. */
   readonly sizes: Readonly<Record<string, number>>
 }
 

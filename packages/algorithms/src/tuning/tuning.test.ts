@@ -21,7 +21,7 @@ const candidates: [Candidate<number>, ...Candidate<number>[]] = [
 ]
 
 describe('tune', () => {
-  it('times every candidate once, keeps the fastest, and then times nothing', async () => {
+  it('times every candidate once, stores the fastest, and times nothing afterwards', async () => {
     const store = new Map<string, string>()
     const timed: number[] = []
     const time = async (choice: number) => {
@@ -34,14 +34,14 @@ describe('tune', () => {
     expect([...store]).toEqual([['key', 'one']])
   })
 
-  it('takes the shipped choice without a store, and where there is nothing to choose', async () => {
+  it('takes the shipped choice without a store, and where there is one candidate', async () => {
     const fail = () => Promise.reject(new Error('timed'))
     expect(await tune(undefined, 'key', candidates, fail)).toBe(candidates[0])
     expect(await tune(false, 'key', candidates, fail)).toBe(candidates[0])
     expect(await tune(new Map(), 'key', [candidates[2]!], fail)).toBe(candidates[2])
   })
 
-  it('leaves out what cannot run, keeps nothing where nothing can, and passes other errors on', async () => {
+  it('skips candidates that cannot run, stores nothing where none can, and rethrows other errors', async () => {
     const store = new Map<string, string>()
     const full = new GpuError('out-of-memory', 'full')
     const time = (unfit: readonly number[], error: Error) => (choice: number) =>
@@ -54,19 +54,19 @@ describe('tune', () => {
     expect([...store]).toEqual([['some', 'one']])
   })
 
-  it('measures again what the store names and nobody knows', async () => {
+  it('measures again where the store names an unknown candidate', async () => {
     const store = new Map([['key', 'a candidate of another version']])
     expect((await tune(store, 'key', candidates, async (choice) => 5 - choice)).name).toBe('two')
     expect(store.get('key')).toBe('two')
   })
 
-  it('is never slower than the shipped choice, nor than the fastest by more than the advantage it asks for', async () => {
+  it('is never slower than the shipped choice, and slower than the fastest by no more than the required advantage', async () => {
     const seconds = fc.array(fc.double({ min: 1e-6, max: 1, noNaN: true }), { minLength: 1, maxLength: 8 })
     await fc.assert(
       fc.asyncProperty(seconds, async (times) => {
         const [first, ...others] = times.map((time, index) => ({ name: `${index}`, choice: time }))
         const { choice } = await tune(new Map(), 'key', [first!, ...others], async (time, limit) =>
-          // As timeProgram does: whoever is far behind may say so early.
+          // Like timeProgram, which may stop early for a candidate that is far slower.
           time > 1.5 * limit ? time * 1.1 : time,
         )
         expect(choice).toBeLessThanOrEqual(times[0]!)
@@ -130,7 +130,7 @@ describeOnBackends('tuning', (backend) => {
     for (const matrix of [input, output]) matrix.destroy()
   })
 
-  it('tunes a transpose once for each shape class, and not where the caller chose', async () => {
+  it('tunes a transpose once for each shape class, and not where the caller has chosen', async () => {
     const group = asHardware(await backend.group(2))
     const store = new Map<string, string>()
     const options = { rows: 40, columns: 30, type: 'f32', tuning: store } as const
@@ -164,7 +164,7 @@ describeOnBackends('tuning', (backend) => {
   })
 })
 
-/** The group as if its devices were not the CPU, so that it is tuned. */
+/** The group, presented as hardware, so that it is tuned. */
 function asHardware<T extends { readonly software: boolean }>(group: T): T {
   return new Proxy(group, {
     get(target, key) {

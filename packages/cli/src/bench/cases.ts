@@ -34,7 +34,7 @@ interface SizeSet {
   /** Elements of the ladder of integer kernels. */
   readonly ladder: number
   readonly matmul: readonly MatmulSizes[]
-  /** Sides of matrices that pass through the devices from host memory. */
+  /** The sides of matrices that are streamed through the devices from host memory. */
   readonly streamed: readonly number[]
   readonly jacobi: readonly { readonly side: number; readonly iterations: number }[]
 }
@@ -117,7 +117,7 @@ export function benchCases(work: WorkName, set: SizeSetName): BenchCase[] {
       )
     case 'jacobi':
       return sizes.jacobi.map(({ side, iterations }) =>
-        // One run is many sweeps, which need no further samples.
+        // One run consists of many sweeps, so few samples are enough.
         measured('jacobi', (group, settings) =>
           jacobi(group, {
             ...settings,

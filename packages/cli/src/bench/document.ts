@@ -1,9 +1,9 @@
 import type { Report } from '@tandem-gpu/algorithms'
 
-/** One measurement. `rate` is in `unit`, bytes or operations a second: higher is better. */
+/** One measurement. `rate` is in `unit`, bytes or operations per second; higher is better. */
 export interface BenchResult {
   readonly work: string
-  /** Who: `tandem` and the variant, or the peer's name. */
+  /** `tandem` and the variant, or the name of the peer. */
   readonly variant: string
   readonly devices: number
   readonly shape: Readonly<Record<string, number | string>>

@@ -23,7 +23,7 @@ const document: BenchDocument = {
   peers: [result(1, 2048, 2e9, 'A & B')],
 }
 
-it('draws ours and the peers over sizes, and over devices where several ran', () => {
+it('plots our results and those of the peers over sizes, and over numbers of devices where there are several', () => {
   const page = benchPage(document)
   expect(page.match(/<svg /g)).toHaveLength(2)
   const [bySize, byDevices] = page
@@ -38,7 +38,7 @@ it('draws ours and the peers over sizes, and over devices where several ran', ()
   expect(page.match(/<tr><td>/g)).toHaveLength(4)
 })
 
-it('draws nothing that is not a number', () => {
+it('plots no value that is not a number', () => {
   expect(benchPage(document)).not.toMatch(/NaN|Infinity|undefined/)
   expect(benchPage({ ...document, ours: [result(1, 1024, 0)], peers: [] })).not.toMatch(
     /NaN|Infinity|undefined/,

@@ -1,6 +1,6 @@
 import type { BenchDocument, BenchResult } from './document.ts'
 
-/** One page without any reference to elsewhere: a plot of rate against size, and one of rate against device count, for each kind of work. */
+/** A page of HTML that loads nothing else: for each kind of work, a plot of rate against size and one of rate against the number of devices. */
 export function benchPage(document: BenchDocument): string {
   const results = [...document.ours, ...document.peers]
   const works = [...new Set(document.ours.map(({ work }) => work))]
@@ -36,7 +36,7 @@ function sizePlot(results: readonly BenchResult[]): string {
   return plot('Rate against size', series, results[0]!.unit, (x) => formatPower(x))
 }
 
-/** Only sizes that ran on several device counts say something here. */
+/** Shows only sizes that ran on several numbers of devices. */
 function devicePlot(results: readonly BenchResult[]): string {
   const series = seriesOf(
     results,
@@ -61,7 +61,7 @@ function seriesOf(
   return [...points].map(([name, list]) => ({ name, points: list.sort(([a], [b]) => a - b) }))
 }
 
-/** Elements of the largest matrix or vector, near enough to compare sizes of one kind of work. */
+/** About the number of elements of the largest matrix or vector, which orders the sizes of one kind of work. */
 function sizeOf({ shape }: BenchResult): number {
   const sides = Object.entries(shape).filter(
     ([name, value]) => typeof value === 'number' && !ignored.has(name),
@@ -83,7 +83,7 @@ const colors = [
   '#bcbd22',
 ]
 
-/** Both axes logarithmic. */
+/** Both axes are logarithmic. */
 function plot(
   title: string,
   series: readonly Series[],

@@ -24,19 +24,19 @@ interface PairFigures {
   readonly from: number
   readonly to: number
   readonly peerAccess: boolean
-  /** GB/s, 10^9 bytes that arrive a second. */
+  /** In GB/s: 10^9 bytes that arrive each second. */
   readonly oneWay: number
-  /** Both directions at once, their sum; absent for a copy within a device. */
+  /** The sum of both directions at once, in GB/s; absent for a copy within a device. */
   readonly bothWays?: number
-  /** Of a copy of four bytes, in a replayed chain of copies. */
+  /** Time of one copy of four bytes in a chain of copies. */
   readonly latencySeconds: number
 }
 
 export function bandwidthCommand(context: CommandContext): Command {
   const command = new Command('bandwidth')
     .description('measure copies between every pair of devices: one way, both ways, latency')
-    .option('--bytes <size>', 'bytes of one copy', byteCount, 256 * 1024 * 1024)
-    .option('--samples <n>', 'measurements, of which the median counts', wholeNumber(1), 10)
+    .option('--bytes <size>', 'size of one copy', byteCount, 256 * 1024 * 1024)
+    .option('--samples <n>', 'measurements, whose median is reported', wholeNumber(1), 10)
   addJsonOption(addGroupOptions(command))
   return command.action(async (options: BandwidthOptions) => {
     if (options.bytes % 4 !== 0)

@@ -40,20 +40,23 @@ export function benchCommand(context: CommandContext): Command {
   )
   addSelectionOptions(command)
     .option('--devices <counts>', 'device counts, such as 1,2,4 (default: 1 and all)', wholeNumbers)
-    .option('--works <names>', `of ${workNames.join(',')} (default: all)`, someOf(workNames))
-    .option('--schedules <names>', 'of serial,overlapped', someOf(['serial', 'overlapped'] as const), [
-      'overlapped',
-    ] as Schedule[])
+    .option('--works <names>', `some of ${workNames.join(',')} (default: all)`, someOf(workNames))
+    .option(
+      '--schedules <names>',
+      'one or both of serial,overlapped',
+      someOf(['serial', 'overlapped'] as const),
+      ['overlapped'] as Schedule[],
+    )
     .addOption(
-      new Option('--sizes <set>', 'auto is small on a software GPU, else medium')
+      new Option('--sizes <set>', 'sizes to measure; auto is small on a software GPU and medium on others')
         .choices(['auto', ...sizeSetNames])
         .default('auto'),
     )
-    .option('--samples <n>', 'timed runs, of which the median counts', wholeNumber(1), 11)
+    .option('--samples <n>', 'timed runs, whose median is reported', wholeNumber(1), 11)
     .option('--no-verify', 'do not check the results')
-    .option('--peers <file>', 'put these results of others beside ours')
-    .option('--commit <id>', 'what was measured, for the document', 'unknown')
-    .option('--report <file>', 'write one page of plots (HTML)')
+    .option('--peers <file>', 'include these results of other libraries')
+    .option('--commit <id>', 'commit that is measured, for the document', 'unknown')
+    .option('--report <file>', 'write a page of plots (HTML)')
   addJsonOption(addTuneOption(command))
   return command.action(async (options: BenchOptions) => {
     const { terminal } = context
@@ -144,9 +147,9 @@ async function readPeers(path: string): Promise<readonly BenchResult[]> {
     if (document.schema === 1 && document.kind === 'peers' && Array.isArray(document.results))
       return document.results
   } catch {
-    // Said below.
+    // The error below says so.
   }
-  throw new UsageError(`${path} is no document of tools/peers.`, 'bad-input')
+  throw new UsageError(`${path} is not a document of tools/peers.`, 'bad-input')
 }
 
 function asText(results: readonly BenchResult[]): string {
@@ -183,7 +186,7 @@ function someOf<T extends string>(names: readonly T[]) {
   return (text: string): T[] => {
     const chosen = text.split(',') as T[]
     const unknown = chosen.find((name) => !names.includes(name))
-    if (unknown !== undefined) throw new InvalidArgumentError(`${unknown} is none of ${names.join(', ')}.`)
+    if (unknown !== undefined) throw new InvalidArgumentError(`${unknown} is not one of ${names.join(', ')}.`)
     return chosen
   }
 }

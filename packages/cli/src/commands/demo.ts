@@ -26,7 +26,7 @@ interface DemoOptions extends GroupOptions {
   readonly json?: boolean
 }
 
-/** On a software GPU, where devices cost nothing but the work is the host's. */
+/** The number of virtual devices of a software GPU. */
 const softwareDevices = 4
 
 interface DemoSizes {
@@ -53,7 +53,7 @@ const hardwareSizes: DemoSizes = {
 export function demoCommand(context: CommandContext): Command {
   const command = new Command('demo')
     .description('run all four algorithms on the best backend found, check each, and draw the result')
-    .option('--folder <path>', 'where the picture and the trace go', 'tandem-demo')
+    .option('--folder <path>', 'folder for the picture and the trace', 'tandem-demo')
   addJsonOption(addGroupOptions(command))
   return command.action(async (options: DemoOptions) => {
     const { terminal } = context
@@ -136,7 +136,7 @@ function asText(
   return `${describeDevices(reports[0]!)}\n\n${table}\n\nPicture of the Jacobi solution: ${paths.picture}\nTrace, for ui.perfetto.dev: ${paths.trace}\n${software}`
 }
 
-/** Makes a folder and those above it, one by one: Node's recursive mkdir never returns where the kernel refuses, as below /proc. */
+/** Makes a folder and its missing parents, one by one: Node's recursive mkdir never returns where the operating system refuses, as below /proc. */
 async function makeFolder(path: string): Promise<void> {
   try {
     await mkdir(path)
@@ -144,7 +144,7 @@ async function makeFolder(path: string): Promise<void> {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'EEXIST' && (await stat(path)).isDirectory()) return
     const parent = dirname(path)
-    // A missing parent is made first; one that is there and still reported missing refuses new entries.
+    // A missing parent is made first. A parent that exists although the error says ENOENT does not accept new entries.
     if (code !== 'ENOENT' || parent === path || (await exists(parent))) throw error
     await makeFolder(parent)
     await mkdir(path)

@@ -44,7 +44,7 @@ function asJson({ adapters, readings, ...listing }: BackendListing) {
   }
 }
 
-/** An adapter as data; `telemetry` is the reading where there is one. */
+/** An adapter as JSON data, with its sensor reading as `telemetry` where there is one. */
 export function adapterJson(adapter: Adapter, reading?: Telemetry) {
   return { ...adapter, features: [...adapter.features], telemetry: reading }
 }
@@ -92,7 +92,7 @@ function deviceTable(adapters: readonly Adapter[]): string {
   )
 }
 
-/** One row a device, for `devices` and `monitor`. */
+/** A table of sensors with one row for each device, for `devices` and `monitor`. */
 export function sensorTable(
   adapters: readonly Adapter[],
   readings: readonly (Telemetry | undefined)[],

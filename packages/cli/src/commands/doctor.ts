@@ -11,7 +11,7 @@ interface Diagnosis {
   readonly name: string
   readonly works: boolean
   readonly adapters: readonly { readonly name: string; readonly software: boolean }[]
-  /** Why it does not work. */
+  /** Why the backend does not work. */
   readonly code?: string
   readonly reason?: string
   readonly remedy?: string
@@ -20,7 +20,7 @@ interface Diagnosis {
 
 export function doctorCommand(context: CommandContext): Command {
   const command = new Command('doctor').description(
-    'try each backend, and say what is missing where one does not work',
+    'test each backend, and say what is missing where one does not work',
   )
   addJsonOption(addBackendOption(command))
   return command.action(async (options: { backend: BackendName; json?: boolean }) => {
@@ -50,7 +50,7 @@ export function doctorCommand(context: CommandContext): Command {
   })
 }
 
-/** A backend works when a kernel on one of its devices gives the right numbers. */
+/** A backend works if a kernel on one of its devices computes the right numbers. */
 async function examine(backend: Backend): Promise<Diagnosis> {
   const report = await backend.adapters().catch((error: unknown) => failureOf(error))
   if ('exit' in report) {

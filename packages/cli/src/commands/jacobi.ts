@@ -37,26 +37,26 @@ const accepted = ['f32'] as const
 export function jacobiCommand(context: CommandContext): Command {
   const command = new Command('jacobi')
     .description('solve Poisson’s equation on a grid by Jacobi’s iteration')
-    .option('--rows <n>', 'of the grid, its fixed outer ring included (default 257)', wholeNumber(0))
-    .option('--cols <n>', 'of the grid, its fixed outer ring included (default 257)', wholeNumber(0))
+    .option('--rows <n>', 'rows of the grid, including its fixed outer ring (default 257)', wholeNumber(0))
+    .option('--cols <n>', 'columns of the grid, including its fixed outer ring (default 257)', wholeNumber(0))
     .option(
       '--input <file>',
-      'begin with this .npy grid: its outer ring is the fixed boundary, its inner cells are the first guess',
+      'start from this .npy grid: its outer ring is the fixed boundary, its inner cells are the first guess',
     )
     .addOption(new Option('--boundary <file>', 'the former name of --input').conflicts('input').hideHelp())
     .option(
       '--source <file>',
       'right-hand side f of Δu = -f, times the square of the spacing, as a .npy grid',
     )
-    .option('--iterations <n>', 'sweeps, or with --tolerance at most so many', wholeNumber(0), 1000)
+    .option('--iterations <n>', 'number of sweeps, or the most with --tolerance', wholeNumber(0), 1000)
     .option(
       '--start-iteration <n>',
       'number of sweeps that were already applied to the --input grid',
       wholeNumber(0),
       0,
     )
-    .option('--tolerance <change>', 'stop once no cell changes by more in a sweep', finiteNumber)
-    .option('--residual-every <n>', 'sweeps from one look at the residual to the next', wholeNumber(1), 100)
+    .option('--tolerance <change>', 'stop when no cell changes by more than this in one sweep', finiteNumber)
+    .option('--residual-every <n>', 'sweeps between two reads of the residual', wholeNumber(1), 100)
     .addOption(
       new Option(
         '--decomposition <kind>',
@@ -78,7 +78,7 @@ export function jacobiCommand(context: CommandContext): Command {
   return command.action(async ({ boundary, ...given }: JacobiCommandOptions & { boundary?: string }) => {
     const options = boundary === undefined ? given : { ...given, input: boundary }
     if (options.input !== undefined && (options.rows !== undefined || options.cols !== undefined)) {
-      throw new UsageError('The shape comes from --input, so --rows and --cols cannot be given with it.')
+      throw new UsageError('--input has a shape, so --rows and --cols cannot be given with it.')
     }
     const { progress } = context.terminal
     let input: InputFile<'f32'> | undefined
@@ -175,7 +175,7 @@ function progressBar(options: JacobiCommandOptions, progress: CommandContext['te
     done = iteration
     if (done - options.startIteration < options.iterations) return
     progress.stop()
-    // Another timed run begins.
+    // The next timed run begins.
     done = options.startIteration
   }
 }

@@ -47,13 +47,10 @@ export function matmulCommand(context: CommandContext): Command {
     .option('--stream-width <columns>', 'columns of B in one panel of the stream', wholeNumber(1))
     .option(
       '--memory-limit <bytes>',
-      'device memory that the product may use, such as 150000 or 2GiB',
+      'device memory that the product may use on each device, such as 150000 or 2GiB',
       byteCount,
     )
-    .option(
-      '--measure-model',
-      'measure the devices first, to predict how many of them make the product fastest',
-    )
+    .option('--measure-model', 'measure the devices first, to predict the fastest number of devices')
   addTuneOption(addAlgorithmOptions(command))
   return command.action(async (options: MatmulCommandOptions) => {
     const { progress } = context.terminal
@@ -77,7 +74,7 @@ export function matmulCommand(context: CommandContext): Command {
           ...settings,
           ...tuningOptions(options),
           ...problem,
-          // Without --devices, the prediction may use fewer than there are.
+          // Without --devices, the prediction may choose fewer devices than there are.
           devices: options.devices ?? 'auto',
           ...(a === undefined ? {} : { a: a.rowMajor() }),
           ...(b === undefined ? {} : { b: b.rowMajor() }),
@@ -93,7 +90,7 @@ export function matmulCommand(context: CommandContext): Command {
   })
 }
 
-/** Sizes from the files where there are some; what is said twice must agree. */
+/** The sizes from the files and from the options. A size that both give must be the same. */
 function productShape(options: MatmulCommandOptions, a: InputFile | undefined, b: InputFile | undefined) {
   const [m, k] = a?.matrixShape() ?? [undefined, undefined]
   const [rowsOfB, n] = b?.matrixShape() ?? [undefined, undefined]
@@ -119,7 +116,7 @@ function describeMatmul(report: MatmulReport): readonly ReportLine[] {
     ['type', report.type],
     ['mode', stream === undefined ? report.mode : describeStream(stream)],
     ['slices', `${report.slices.join(' + ')} rows of A`],
-    // A prediction that speaks against the choice is a note already.
+    // A prediction that contradicts the choice is already a note.
     ...(report.notes.includes(prediction.reason) ? [] : [['prediction', prediction.reason] as const]),
   ]
 }

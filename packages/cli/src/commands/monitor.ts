@@ -18,7 +18,7 @@ export function monitorCommand(context: CommandContext): Command {
   const command = new Command('monitor')
     .description('show the sensors of every device until Ctrl-C')
     .option('--interval <ms>', 'milliseconds between readings', wholeNumber(1), 1000)
-    .option('--count <n>', 'stop after so many readings', wholeNumber(1))
+    .option('--count <n>', 'number of readings (default: until Ctrl-C)', wholeNumber(1))
   addJsonOption(addBackendOption(command))
   return command.action(async (options: MonitorOptions) => {
     const { out, interactive, signal } = context.terminal
@@ -33,7 +33,7 @@ export function monitorCommand(context: CommandContext): Command {
         out(`${home}${new Date().toISOString()}\n${sensorTable(adapters, readings)}\n`)
       }
       if (reading === options.count) return
-      // Ctrl-C is how this ends.
+      // Ctrl-C ends the wait and the command.
       await setTimeout(options.interval, undefined, { signal }).catch(() => {})
     }
   })

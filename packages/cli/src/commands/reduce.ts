@@ -28,21 +28,23 @@ interface ReduceCommandOptions extends AlgorithmOptions {
 export function reduceCommand(context: CommandContext): Command {
   const command = new Command('reduce')
     .description('sum, minimum or maximum of a vector spread over the devices')
-    .option('--elements <n>', 'of the generated vector (default 4194304)', wholeNumber(0))
+    .option('--elements <n>', 'length of the generated vector (default 4194304)', wholeNumber(0))
     .addOption(new Option('--type <type>', 'element type (default i32, or the file’s)').choices(elementTypes))
     .addOption(
-      new Option('--kernel <name>', 'a step of the ladder').choices(reductionKernelNames).default('best'),
+      new Option('--kernel <name>', 'kernel, from the slowest of the ladder to the best')
+        .choices(reductionKernelNames)
+        .default('best'),
     )
     .addOption(
-      new Option('--operation <name>', 'what to compute').choices(['sum', 'min', 'max']).default('sum'),
+      new Option('--operation <name>', 'operation to compute').choices(['sum', 'min', 'max']).default('sum'),
     )
     .option('--input <file>', 'reduce all elements of this .npy array instead')
-    .option('--time-uploads', 'start in host memory, and time the transfer to the devices too')
-    .option('--compare-schedules', 'time the other schedule too')
+    .option('--time-uploads', 'start in host memory and include the transfer to the devices in the time')
+    .option('--compare-schedules', 'also time the other schedule')
   addAlgorithmOptions(command)
   return command.action(async (options: ReduceCommandOptions) => {
     if (options.input !== undefined && options.elements !== undefined) {
-      throw new UsageError('--input has its own length, so --elements cannot be given with it.')
+      throw new UsageError('--input has a length, so --elements cannot be given with it.')
     }
     let input: InputFile | undefined
     await runAlgorithm<ReductionReport>(context, options, {
@@ -65,7 +67,7 @@ export function reduceCommand(context: CommandContext): Command {
           operation: options.operation,
           timeUploads: options.timeUploads ?? false,
           compareSchedules: options.compareSchedules ?? false,
-          // The order of the elements of an array of several dimensions is the file's.
+          // An array of several dimensions is reduced in the order of the file.
           ...(input === undefined ? {} : { input: input.fileOrder() }),
         })
       },

@@ -25,13 +25,13 @@ interface SelectOptions {
 export function selectCommand(context: CommandContext): Command {
   const command = new Command('select')
     .description('choose the least loaded devices')
-    .option('--count <n>', 'how many devices', wholeNumber(1), 1)
+    .option('--count <n>', 'number of devices', wholeNumber(1), 1)
     .addOption(
-      new Option('--by <reading>', 'what makes a device better')
+      new Option('--by <reading>', 'the sensor by which devices are preferred')
         .choices(selectByNames)
         .default('utilization'),
     )
-    .option('--explain', 'show how every device ranks, and why')
+    .option('--explain', 'show the rank of every device, and the reason')
   addJsonOption(addBackendOption(command))
   return command.action(async (options: SelectOptions) => {
     const selection = await selectAdapters(openGroupOptions({ ...options, devices: options.count }))

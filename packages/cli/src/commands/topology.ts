@@ -9,7 +9,7 @@ import { adapterJson } from './devices.ts'
 
 export function topologyCommand(context: CommandContext): Command {
   const command = new Command('topology').description(
-    'show the links between the devices, and who reads whose memory',
+    'show the links between the devices, and which device can access the memory of which',
   )
   addJsonOption(addBackendOption(command))
   return command.action(async (options: { backend: BackendName; json?: boolean }) => {

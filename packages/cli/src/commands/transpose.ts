@@ -25,8 +25,8 @@ interface TransposeCommandOptions extends AlgorithmOptions, TuneOption {
 export function transposeCommand(context: CommandContext): Command {
   const command = new Command('transpose')
     .description('transpose a matrix spread over the devices, tile by tile from peer to peer')
-    .option('--rows <n>', 'of the generated matrix (default 768)', wholeNumber(0))
-    .option('--cols <n>', 'of the generated matrix (default 1024)', wholeNumber(0))
+    .option('--rows <n>', 'rows of the generated matrix (default 768)', wholeNumber(0))
+    .option('--cols <n>', 'columns of the generated matrix (default 1024)', wholeNumber(0))
     .addOption(new Option('--type <type>', 'element type (default f32, or the file’s)').choices(elementTypes))
     .option('--input <file>', 'transpose this .npy matrix instead')
     .option('--output <file>', 'write the transposed matrix as .npy')
@@ -38,11 +38,11 @@ export function transposeCommand(context: CommandContext): Command {
         .choices(['auto', 'copy', 'direct', 'scatter'])
         .default('auto'),
     )
-    .option('--compare-schedules', 'time the other schedule too')
+    .option('--compare-schedules', 'also time the other schedule')
   addTuneOption(addAlgorithmOptions(command))
   return command.action(async (options: TransposeCommandOptions) => {
     if (options.input !== undefined && (options.rows !== undefined || options.cols !== undefined)) {
-      throw new UsageError('--input has its own shape, so --rows and --cols cannot be given with it.')
+      throw new UsageError('--input has a shape, so --rows and --cols cannot be given with it.')
     }
     const { progress } = context.terminal
     let input: InputFile | undefined

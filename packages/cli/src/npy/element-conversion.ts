@@ -5,7 +5,7 @@ import { UsageError } from '../exit-code.ts'
 export type NpyElementType = Exclude<ElementType, 'f16'>
 export const elementTypes: readonly NpyElementType[] = ['f32', 'i32', 'u32']
 
-/** How the elements of a file become the elements of an algorithm. */
+/** Converts the elements of a file into the elements of an algorithm. */
 export interface ElementConversion {
   readonly type: NpyElementType
   /** Bytes of one element in the file. */
@@ -17,7 +17,7 @@ export interface ElementConversion {
 export const descrOf: Readonly<Record<NpyElementType, string>> = { f32: '<f4', i32: '<i4', u32: '<u4' }
 const numpyName: Readonly<Record<NpyElementType, string>> = { f32: 'float32', i32: 'int32', u32: 'uint32' }
 const typeOf: Readonly<Record<string, NpyElementType>> = { '<f4': 'f32', '<i4': 'i32', '<u4': 'u32' }
-/** What `--cast` converts: the 64-bit types that NumPy makes by default. */
+/** The 64-bit types that `--cast` converts; NumPy uses them by default. */
 const castTarget: Readonly<Record<string, NpyElementType>> = { '<f8': 'f32', '<i8': 'i32', '<u8': 'u32' }
 const names: Readonly<Record<string, string>> = {
   '<f8': 'float64',
@@ -34,8 +34,8 @@ const names: Readonly<Record<string, string>> = {
 }
 
 /**
- * `accepted` lists what the algorithm takes, preferred first. Throws `UsageError` naming `astype` where the file holds something else,
- * and `--cast` where that would help.
+ * `accepted` lists the types that the algorithm takes, preferred first. Where the file holds another type, throws a `UsageError` that
+ * recommends `astype`, and `--cast` where that would work.
  */
 export function elementConversion(
   descr: string,
@@ -68,11 +68,11 @@ function asItIs(type: NpyElementType): ElementConversion {
   }
 }
 
-/** 64-bit to 32-bit. Rounds f64 to nearest even; a finite value outside the target's range is an error, never an infinity or a wrap. */
+/** Converts 64-bit to 32-bit elements. f64 is rounded to nearest, ties to even; a finite value outside the target's range is an error. */
 function narrowing(descr: string, type: NpyElementType, name: string): ElementConversion {
   const outside = (value: number | bigint, index: number) =>
     new UsageError(
-      `${name} holds ${value} at element ${index}, which ${numpyName[type]} cannot hold, so --cast gives up.`,
+      `${name} holds ${value} at element ${index}, which ${numpyName[type]} cannot hold, so --cast cannot convert it.`,
       'bad-input',
     )
   return {

@@ -5,7 +5,7 @@ import { UsageError } from '../exit-code.ts'
  * (NumPy enhancement proposal 1 and `numpy/lib/format.py`, "Format Version 1.0" ff.).
  */
 export interface NpyHeader {
-  /** NumPy's type string, `<f4` say; structured types are rejected. */
+  /** NumPy's type string, such as `<f4`. Structured types are rejected. */
   readonly descr: string
   readonly fortranOrder: boolean
   readonly shape: readonly number[]
@@ -16,10 +16,10 @@ export interface NpyHeader {
 /** Bytes that hold the magic string, the version and the length of the longest length field. */
 export const npyPreambleByteLength = 12
 const magic = [0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59]
-/** NumPy writes headers of 128 bytes; format.py refuses those above 10,000. */
+/** NumPy writes headers of 128 bytes; format.py rejects headers above 10,000. */
 const headerByteLimit = 65_536
 
-/** Where the elements start, from the first 12 bytes (or all, of a shorter file). */
+/** Where the elements start, computed from the first 12 bytes of the file (fewer if it is shorter). */
 export function npyDataByteOffset(preamble: Uint8Array, name: string): number {
   if (preamble.length < 10 || magic.some((byte, i) => preamble[i] !== byte)) {
     throw new UsageError(`${name} is not a .npy file: it does not start with \\x93NUMPY.`, 'bad-input')
@@ -88,7 +88,7 @@ export function parseNpyHeader(bytes: Uint8Array, name: string): NpyHeader {
   }
 }
 
-/** Python's literal of a flat dictionary: keys to the source text of their values. */
+/** Parses the Python literal of a flat dictionary. Returns the source text of each value by its key. */
 function parseDictionary(text: string, wrong: (reason: string) => Error): Map<string, string> {
   const body = /^\s*\{(.*)\}\s*$/s.exec(text)?.[1]
   if (body === undefined) throw wrong('there is no dictionary')

@@ -56,7 +56,7 @@ function npyBytes(dictionary: string, data: Uint8Array = new Uint8Array(), versi
 }
 
 describe('headers', () => {
-  it('come back as they were written, aligned to 64 bytes', () => {
+  it('are read as they were written, aligned to 64 bytes', () => {
     fc.assert(
       fc.property(
         fc.array(fc.nat(1000), { maxLength: 4 }),
@@ -92,13 +92,13 @@ describe('headers', () => {
     ['an unreadable entry', "{'descr': '<f4', 'fortran_order': maybe, 'shape': (1,)}"],
     ['a shape that is no tuple', "{'descr': '<f4', 'fortran_order': False, 'shape': (1, -2)}"],
     ['a shape beyond 2^53 bytes', "{'descr': '<f4', 'fortran_order': False, 'shape': (9007199254740991, 3)}"],
-  ])('with %s are refused, and the sentence shows them', (_, dictionary) => {
+  ])('with %s are rejected, and the sentence quotes them', (_, dictionary) => {
     expect(() => parseNpyHeader(npyBytes(dictionary), 'a.npy')).toThrow(
       /a\.npy has a wrong \.npy header: .* in "/,
     )
   })
 
-  it('of other formats are refused', () => {
+  it('of other formats are rejected', () => {
     expect(() => parseNpyHeader(new TextEncoder().encode('PK\x03\x04 and so on'), 'a.npz')).toThrow(
       /a\.npz is not a \.npy file/,
     )
@@ -137,7 +137,7 @@ describe('files', () => {
     )
   })
 
-  it('leave nothing behind when they are discarded, and keep what was there', async () => {
+  it('leave nothing behind when they are discarded, and keep the earlier contents', async () => {
     const folder = await temporaryFolder()
     await writeFile(join(folder, 'a.npy'), 'before')
     const file = await OutputFile.create(join(folder, 'a.npy'))
@@ -148,7 +148,7 @@ describe('files', () => {
     expect(await readFile(join(folder, 'a.npy'), 'utf8')).toBe('before')
   })
 
-  it('truncated or too long say both byte counts', async () => {
+  it('that are truncated or too long are rejected with both byte counts', async () => {
     const path = join(await temporaryFolder(), 'a.npy')
     await writeNpy(path, 'f32', [10, 10], elementArray('f32', 100))
     await truncate(path, 300)
@@ -161,7 +161,7 @@ describe('files', () => {
     await expect(NpyReader.open(path, anyType)).rejects.toThrow(/ends within its header/)
   })
 
-  it('of other types name astype, and --cast where it helps', async () => {
+  it('of other types are rejected, and the sentence recommends astype, and --cast where it works', async () => {
     const path = join(await temporaryFolder(), 'a.npy')
     const refuse = async (descr: string, options = anyType) => {
       await writeFile(path, npyBytes(`{'descr': ${descr}, 'fortran_order': False, 'shape': (0,)}`))
@@ -185,7 +185,7 @@ describe('files', () => {
     expect(await refuse("'<f8'", { accepted: ['f32'], cast: true })).toBe('accepted')
   })
 
-  it('of one dimension are no matrix', async () => {
+  it('of one dimension are not a matrix', async () => {
     const path = join(await temporaryFolder(), 'a.npy')
     await writeNpy(path, 'f32', [4], elementArray('f32', 4))
     const reader = await NpyReader.open(path, anyType)
@@ -193,7 +193,7 @@ describe('files', () => {
     await reader.close()
   })
 
-  it('that are folders or missing say so', async () => {
+  it('that are folders or missing are rejected', async () => {
     const folder = await temporaryFolder()
     await expect(NpyReader.open(folder, anyType)).rejects.toThrow(/is not a regular file/)
     await expect(NpyReader.open(join(folder, 'b.npy'), anyType)).rejects.toThrow(

@@ -5,17 +5,17 @@ import { fileReason } from '../output-file.ts'
 import { type ElementConversion, elementConversion, type NpyElementType } from './element-conversion.ts'
 import { type NpyHeader, npyPreambleByteLength, parseNpyHeader } from './header.ts'
 
-/** Bytes of one read; a Fortran file no larger than this is read whole. */
+/** The size of one read. A file in Fortran order up to this size is read as a whole. */
 const chunkByteLength = 16 * 1024 * 1024
 
 export interface NpyReadOptions {
-  /** What the algorithm takes, preferred first. */
+  /** The types that the algorithm takes, preferred first. */
   readonly accepted: readonly NpyElementType[]
   /** Converts float64, int64 and uint64 with a range check. */
   readonly cast?: boolean
 }
 
-/** A `.npy` file open for reading in pieces; never in memory as a whole. */
+/** A `.npy` file, open for reading in pieces, so that it may exceed the host's memory. */
 export class NpyReader {
   readonly name: string
   readonly shape: readonly number[]
@@ -68,7 +68,7 @@ export class NpyReader {
     }
   }
 
-  /** Two dimensions, or a `UsageError`. */
+  /** Throws `UsageError` where the array does not have two dimensions. */
   matrixShape(): readonly [rows: number, columns: number] {
     const [rows, columns] = this.shape
     if (this.shape.length !== 2 || rows === undefined || columns === undefined) {
@@ -81,14 +81,14 @@ export class NpyReader {
   }
 
   /**
-   * Fills `into` with the elements of a matrix from flat, row-major index `offset` on, whatever the file's order. Takes any range, any
-   * number of times.
+   * Fills `into` with the elements of a matrix from flat, row-major index `offset` on, whatever the order in the file. Any range may be read
+   * any number of times.
    */
   async readRowMajor(offset: number, into: ElementArray<NpyElementType>): Promise<void> {
     if (!this.fortranOrder) return this.readFileOrder(offset, into)
     const [rows, columns] = this.matrixShape()
     if (into.length === 0) return
-    // A Fortran file is the transposed matrix: each of its columns holds the wanted rows side by side.
+    // A file in Fortran order holds the transposed matrix: each column holds the wanted rows next to each other.
     const firstRow = Math.floor(offset / columns)
     const count = Math.floor((offset + into.length - 1) / columns) + 1 - firstRow
     const width = this.#conversion.fileByteLength
@@ -109,7 +109,7 @@ export class NpyReader {
     }
   }
 
-  /** As `readRowMajor`, for any shape, in the order in which the file holds the elements. */
+  /** Like `readRowMajor`, for any shape, in the order of the file. */
   async readFileOrder(offset: number, into: ElementArray<NpyElementType>): Promise<void> {
     const width = this.#conversion.fileByteLength
     const chunk = new Uint8Array(Math.min(into.length * width, chunkByteLength))
@@ -134,7 +134,7 @@ export class NpyReader {
 
 async function readHeader(handle: FileHandle, name: string): Promise<NpyHeader> {
   const start = await readUpTo(handle, 0, npyPreambleByteLength)
-  // Headers are almost always 128 bytes; the limit of 65,536 plus the preamble covers all that NumPy reads.
+  // Headers are almost always 128 bytes. The limit of 65,536 bytes and the preamble exceeds what NumPy reads.
   const rest = await readUpTo(handle, start.byteLength, 65_536 + npyPreambleByteLength)
   const bytes = new Uint8Array(start.byteLength + rest.byteLength)
   bytes.set(start)

@@ -13,7 +13,7 @@ export class NpyWriter {
     this.#dataByteOffset = dataByteOffset
   }
 
-  /** Takes over `file`, which was created before the work started. */
+  /** Writes the header into `file`, which was created before the work started. */
   static async start(file: OutputFile, type: NpyElementType, shape: readonly number[]): Promise<NpyWriter> {
     const header = formatNpyHeader(descrOf[type], shape)
     await file.handle.write(header, 0, header.byteLength, 0)

@@ -1,7 +1,7 @@
 import { main } from '../program.ts'
 import { recordedTerminal } from '../terminal.ts'
 
-/** Where the acceptance tests run: the software adapter, or what a GPU host names (`TANDEM_TEST_BACKEND=cuda`). */
+/** The backend of the acceptance tests: the software adapter, or the one that TANDEM_TEST_BACKEND names on a GPU host. */
 export const testBackend = process.env.TANDEM_TEST_BACKEND ?? 'webgpu'
 
 export interface TandemResult {
@@ -17,7 +17,7 @@ export async function tandem(line: string): Promise<TandemResult> {
   return { exit, stdout: terminal.stdout, stderr: terminal.stderr }
 }
 
-/** As `tandem`, on the backend under test with `--json`; throws unless the exit code is 0, and returns the document. */
+/** Like `tandem`, on the backend under test with `--json`. Returns the document; throws unless the exit code is 0. */
 // biome-ignore lint/suspicious/noExplicitAny: documents have the fields that the tests assert.
 export async function tandemJson(line: string): Promise<any> {
   const { exit, stdout, stderr } = await tandem(`${line} --backend ${testBackend} --virtual --json`)
