@@ -198,14 +198,7 @@ function checkBindings(text: SourceText, variables: readonly ModuleVariable[]): 
     if (binding === undefined) continue
     const key = `@group(${binding.group}) @binding(${binding.binding})`
     const other = seen.get(key)
-    if (other !== undefined) {
-      const sourceLine = text.text.split('\n')[loc.line - 1] ?? ''
-      throw new WgslError(`'${name}' and '${other}' both have ${key}`, {
-        ...loc,
-        label: text.label,
-        sourceLine,
-      })
-    }
+    if (other !== undefined) throw text.errorAt(loc, `'${name}' and '${other}' both have ${key}`)
     seen.set(key, name)
   }
 }
