@@ -1,5 +1,4 @@
 import type { Plan } from '@tandem-gpu/core'
-import { allocateHost, type CudaHostAllocation, freeHost } from './host-memory.ts'
 import type { NativeGroup } from './native-addon.ts'
 import { trapRecordByteLength } from './trap-record.ts'
 
@@ -37,7 +36,7 @@ export class Arena {
   /** By GPU. */
   readonly #addresses = new Map<number, number>()
   /** By command. */
-  readonly #bounces = new Map<number, CudaHostAllocation>()
+  readonly #bounces = new Map<number, { readonly arrayBuffer: ArrayBuffer; readonly address: number }>()
 
   /** `syncs`: sets of graphs that synchronise at the same time, each with `flags` flags on a GPU. */
   static async allocate(
@@ -104,13 +103,12 @@ export class Arena {
   }
 
   async addBounce(command: number, byteLength: number): Promise<void> {
-    const bounce = allocateHost(this.#native, byteLength, (lock) => lock())
-    this.#bounces.set(command, bounce)
-    await bounce.locked
+    const { arrayBuffer } = this.#native.mapHost(byteLength)
+    this.#bounces.set(command, { arrayBuffer, address: await this.#native.lockHost(arrayBuffer) })
   }
 
   bounceAddress(command: number): number {
-    return this.#bounces.get(command)!.address!
+    return this.#bounces.get(command)!.address
   }
 
   trapRanges(): CollectedRange[] {
@@ -126,7 +124,8 @@ export class Arena {
   /** Takes effect behind what is queued. */
   free(): void {
     for (const address of this.#addresses.values()) this.#native.free(address)
-    for (const bounce of this.#bounces.values()) freeHost(this.#native, bounce)
+    for (const { arrayBuffer } of this.#bounces.values())
+      void this.#native.unlockHost(arrayBuffer, true).catch(() => {})
   }
 
   #ranges(addressOf: (gpu: number) => number, byteLength: number, clear: boolean): CollectedRange[] {

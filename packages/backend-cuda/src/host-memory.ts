@@ -19,23 +19,17 @@ export function allocateHost(
   byteLength: number,
   guarded: (lock: () => Promise<number>) => Promise<number>,
 ): CudaHostAllocation {
-  let mapping: ReturnType<NativeGroup['mapHost']>
+  const mapped = byteLength <= largestMappedByteLength
   let arrayBuffer: ArrayBuffer
   try {
-    mapping = byteLength <= largestMappedByteLength ? native.mapHost(byteLength) : undefined
-    arrayBuffer = mapping?.arrayBuffer ?? new ArrayBuffer(byteLength)
+    arrayBuffer = mapped ? native.mapHost(byteLength).arrayBuffer : new ArrayBuffer(byteLength)
   } catch (error) {
     throw new GpuError('out-of-memory', `The host has no ${byteLength} bytes of memory left.`, {
       cause: error,
     })
   }
   const locked = guarded(() => native.lockHost(arrayBuffer))
-  const allocation: CudaHostAllocation = {
-    arrayBuffer,
-    locked,
-    mapped: mapping !== undefined,
-    address: undefined,
-  }
+  const allocation: CudaHostAllocation = { arrayBuffer, locked, mapped, address: undefined }
   // Whoever uses the memory awaits `locked`.
   locked.then(
     (address) => {

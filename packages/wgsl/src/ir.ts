@@ -199,6 +199,8 @@ export type BuiltinValue =
 export interface VariablePlace {
   readonly kind: 'variable'
   readonly variable: ModuleVariable | LocalVariable
+  /** The pointer parameter, by its position in the source, through which the source reaches the variable, if it does. */
+  readonly parameter?: number
   readonly type: Type
   readonly loc: Location
 }
@@ -207,6 +209,8 @@ export interface VariablePlace {
 export interface DerefPlace {
   readonly kind: 'deref'
   readonly pointer: Parameter
+  /** The position of the pointer parameter in the source. */
+  readonly parameter: number
   readonly type: Type
   readonly loc: Location
 }
@@ -432,11 +436,19 @@ export interface BuiltinCall {
   readonly loc: Location
 }
 
+/** A pointer argument of the source, by its position there, and the variable or pointer at the root of what it points to. */
+export interface PointerArgument {
+  readonly position: number
+  readonly root: VariablePlace | DerefPlace
+}
+
 /** A call of a user function; `type` is undefined when it returns nothing. */
 export interface Call {
   readonly kind: 'call'
   readonly function: IrFunction
   readonly args: readonly Expression[]
+  /** All pointer arguments, also those for which the function is specialised, of which `args` has only the indices. */
+  readonly pointers: readonly PointerArgument[]
   readonly type: Type | undefined
   readonly loc: Location
 }

@@ -47,7 +47,8 @@ function randomCopies(seed: number): string {
     if (kind < 9) return pick(['workgroupBarrier();', 'workgroupBarrier();', 'storageBarrier();', 'sync();'])
     if (kind < 10) return `sum = sum * 3u + ${tile()}[${index(scope)}];`
     if (kind < 11) return `${tile()}[${index(scope)}] = sum;`
-    if (kind < 12) return pick(['v += 1u;', 'v = sum.x & 3u;', 'sum += workgroupUniformLoad(&go);'])
+    if (kind < 12)
+      return pick(['v += 1u;', 'v = workgroupUniformLoad(&go).x + 2u;', 'sum += workgroupUniformLoad(&go);'])
     if (kind < 13)
       return inLoop
         ? `if (${index(scope)} == 2u) { ${pick(['break;', 'continue;'])} }`

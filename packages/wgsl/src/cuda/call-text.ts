@@ -3,18 +3,17 @@ import { orderedTexts, valueText } from './expression-text.ts'
 import { passedVariables } from './function-text.ts'
 import { type FunctionWriter, lengthName, unwrapped, viewName } from './function-writer.ts'
 import { placeText } from './place-text.ts'
-import { settledBefore } from './settled-place.ts'
 
 /** A call of a user function: its own arguments, then the module variables that it and its callees use. */
 export function callText(writer: FunctionWriter, e: Call): string {
   const { context } = writer
   const args = orderedTexts(
     writer,
-    e.args.map((a, i) => ({
+    e.args.map((a) => ({
       expression: a,
       text: () =>
         a.kind === 'address-of'
-          ? placeText(writer, settledBefore(writer, a.place, e.args.slice(i + 1)), 'address').text
+          ? placeText(writer, a.place, 'address').text
           : unwrapped(valueText(writer, a)),
     })),
   )

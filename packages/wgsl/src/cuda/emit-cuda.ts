@@ -2,10 +2,10 @@ import { Assignments } from '../analysis/assignments.ts'
 import { findEffects } from '../analysis/effects.ts'
 import { LoopCounters } from '../analysis/loop-counter.ts'
 import { findRanges } from '../analysis/ranges.ts'
-import { findConvergence } from '../analysis/uniformity.ts'
 import { findZeroInit } from '../analysis/zero-init.ts'
 import type { Expression, IrModule, ModuleVariable } from '../ir.ts'
 import { alignOf, roundUp } from '../layout.ts'
+import { findDivergentCalls } from '../validity/uniformity.ts'
 import { walk } from '../walk.ts'
 import { findAsyncCopies, noAsyncCopies } from './async-copies.ts'
 import { valueText } from './expression-text.ts'
@@ -63,13 +63,12 @@ export function emitCuda(module: IrModule, options: CudaOptions): CudaKernel {
     ranges,
     counters,
     unrolledLoops: findUnrolledLoops(module, (loop) => counters.exactTrips(loop)),
-    convergence: findConvergence(module),
+    divergentCalls: findDivergentCalls(module),
     zeroInit: findZeroInit(module, ranges, counters),
     uniformCopies: findUniformCopies(module),
     // In trap mode every access has a condition.
     asyncCopies:
       options.bounds === 'trap' ? noAsyncCopies : findAsyncCopies(module, ranges, counters, effects),
-    features: { subgroups: module.features.includes('subgroups'), packedDot: false, barriers: false },
     marks: new Set(),
     needs: new Map(),
     dynamicOffsets: isDynamic ? layout.offsets : undefined,
@@ -124,7 +123,6 @@ export function emitCuda(module: IrModule, options: CudaOptions): CudaKernel {
         `  ${x * y * z < 16 ? 'zero_workgroup_by_few' : 'zero_workgroup'}(&${names.of(v)}, sizeof(${names.of(v)}), ${localIndexText(module.workgroupSize)}, ${x * y * z}u);`,
       )
     plain('  __syncthreads();')
-    context.features.barriers = true
   }
   lines.push(...entry.lines.filter((l) => l.line !== undefined))
   plain('}')
@@ -156,15 +154,15 @@ function assemble(
   ]
   const withLines = directed(lines, options.lineDirectives === false ? undefined : label)
   const usesF16 = fragments.some((f) => f.provides.includes('f16') && f.source.startsWith('struct f16'))
-  const { subgroups, packedDot, barriers } = context.features
+  const usesSubgroups = module.features.includes('subgroups') || /\bsubgroup[A-Z]|\bquad[BS]/.test(body)
   return {
     source: `${[...head, ...withLines.map((l) => l.text), '}'].join('\n')}\n`,
     workgroupSize: module.workgroupSize,
     lineMap: [...head.map(() => undefined), ...withLines.map((l) => l.line), undefined],
-    minimumComputeCapability: subgroups ? [7, 0] : packedDot ? [6, 1] : undefined,
+    minimumComputeCapability: usesSubgroups ? [7, 0] : /\bdot4[UI]8Packed\b/.test(body) ? [6, 1] : undefined,
     usesF16,
-    usesSubgroups: subgroups,
-    usesBarriers: barriers,
+    usesSubgroups,
+    usesBarriers: /\b__syncthreads\b|\bworkgroupUniformLoad\b/.test(body),
     parts: { body, marks },
     ...rest,
   }

@@ -1,9 +1,17 @@
 import type { Effects } from '../analysis/effects.ts'
 import type { LoopCounters } from '../analysis/loop-counter.ts'
 import type { Ranges } from '../analysis/ranges.ts'
-import type { Convergence } from '../analysis/uniformity.ts'
 import type { ZeroInit } from '../analysis/zero-init.ts'
-import type { Expression, For, IrFunction, IrModule, Location, ModuleVariable, Type } from '../ir.ts'
+import type {
+  BuiltinCall,
+  Expression,
+  For,
+  IrFunction,
+  IrModule,
+  Location,
+  ModuleVariable,
+  Type,
+} from '../ir.ts'
 import type { AsyncCopies } from './async-copies.ts'
 import type { CudaBounds } from './kernel.ts'
 import type { Names } from './names.ts'
@@ -18,12 +26,12 @@ export interface ModuleContext {
   readonly ranges: Ranges
   readonly counters: LoopCounters
   readonly unrolledLoops: ReadonlySet<For>
-  readonly convergence: Convergence
+  /** Subgroup operations that part of a subgroup may miss; every other one is made by all its invocations together. */
+  readonly divergentCalls: ReadonlySet<BuiltinCall>
   readonly zeroInit: ZeroInit
   /** Uniform variables that the kernel copies into registers, with the chunks used. */
   readonly uniformCopies: ReadonlyMap<ModuleVariable, number>
   readonly asyncCopies: AsyncCopies
-  readonly features: KernelFeatures
   /** Fragments of the prelude that no identifier in the text names: vector operators. */
   readonly marks: Set<string>
   /** What each function already written needs from its caller. */
@@ -38,14 +46,6 @@ export interface ModuleContext {
   nextTemporaryId: number
   /** Numbers the places of subgroup operations in divergent control flow. */
   nextSite: number
-}
-
-/** What the text written so far uses; noted where it is written. */
-export interface KernelFeatures {
-  subgroups: boolean
-  packedDot: boolean
-  /** Threads of a block meet at barriers. */
-  barriers: boolean
 }
 
 /** Module variables that a function or its callees use; the kernel passes them down. */

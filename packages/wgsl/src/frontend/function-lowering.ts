@@ -14,7 +14,7 @@ import { ExpressionLowering } from './expression-lowering.ts'
 import type { ModuleScope } from './module-scope.ts'
 import type { Binding, ReferenceOperand } from './operand.ts'
 import { type Flow, lowerStatement, lowerStatements } from './statements.ts'
-import type { PointerBinding } from './user-calls.ts'
+import { type PointerBinding, throughParameter } from './user-calls.ts'
 
 const vec3u = vectorType(3, 'u32')
 
@@ -195,7 +195,7 @@ export class FunctionLowering extends ExpressionLowering {
         for (const attribute of node.attributes) {
           throw this.error(attribute.at, `@${attribute.name} applies to parameters of entry points only`)
         }
-        this.#parameter(node.name, node.at, signature.parameters[i]!, this.#bindings[i], parameters)
+        this.#parameter(i, signature.parameters[i]!, parameters)
       }
       const body = this.#body(declaration.body)
       const { name } = declaration
@@ -212,13 +212,9 @@ export class FunctionLowering extends ExpressionLowering {
     })
   }
 
-  #parameter(
-    name: string,
-    at: number,
-    type: Type,
-    binding: PointerBinding | undefined,
-    parameters: Parameter[],
-  ): void {
+  #parameter(position: number, type: Type, parameters: Parameter[]): void {
+    const { name, at } = this.declaration.parameters[position]!
+    const binding = this.#bindings[position]
     const loc = this.loc(at)
     const make = (suffix: string, parameterType: Type): Parameter => {
       const id = this.module.newId()
@@ -240,12 +236,15 @@ export class FunctionLowering extends ExpressionLowering {
         return { kind: 'runtime', type, expression, at: use }
       })
     } else if (binding !== undefined) {
-      const place = binding.place(binding.indexTypes.map((t, i) => make(`_index${i === 0 ? '' : i}`, t)))
+      const indices = binding.indexTypes.map((t, i) => make(`_index${i === 0 ? '' : i}`, t))
+      const place = throughParameter(binding.place(indices), position)
       this.declare(name, at, (use) => ({ kind: 'pointer', type, place, at: use }))
     } else {
       const pointer = make('', type)
       this.declare(name, at, (use) => {
-        const place = { kind: 'deref' as const, pointer, type: type.store, loc: this.loc(use) }
+        const place = {
+          ...{ kind: 'deref' as const, pointer, parameter: position, type: type.store, loc: this.loc(use) },
+        }
         return { kind: 'pointer', type, place, at: use }
       })
     }

@@ -1,5 +1,7 @@
-import type { Expression, IrFunction, IrModule, ModuleVariable, StructType, Type } from '../ir.ts'
+import type { Expression, IrFunction, IrModule, Location, ModuleVariable, StructType, Type } from '../ir.ts'
 import { typeName, u32Type } from '../types.ts'
+import { checkAliases } from '../validity/alias.ts'
+import { checkUniformity } from '../validity/uniformity.ts'
 import { walk, walkExpression } from '../walk.ts'
 import { WgslError } from '../wgsl-error.ts'
 import type { AttributeNode, FunctionNode, ModuleNode } from './ast.ts'
@@ -111,10 +113,12 @@ function lowerParsed(module: WgslModule, parsed: Parsed, options: LowerOptions):
       ...(scope.isEnabled('subgroups') ? (['subgroups'] as const) : []),
     ],
   }
-  if (!parsed.checked) {
-    checkUnreached(scope, node, module)
-    parsed.checked = true
-  }
+  const others = parsed.checked ? [] : checkUnreached(scope, node, module)
+  parsed.checked = true
+  const all = [...scope.functions, entryPoint, ...others]
+  const error = (loc: Location, message: string) => text.errorAt(loc, message)
+  checkAliases(all, error)
+  checkUniformity(all, error)
   return ir
 }
 
@@ -198,7 +202,9 @@ function checkBindings(text: SourceText, variables: readonly ModuleVariable[]): 
     if (binding === undefined) continue
     const key = `@group(${binding.group}) @binding(${binding.binding})`
     const other = seen.get(key)
-    if (other !== undefined) throw text.errorAt(loc, `'${name}' and '${other}' both have ${key}`)
+    if (other !== undefined) {
+      throw text.errorAt(loc, `'${name}' and '${other}' both have ${key}`)
+    }
     seen.set(key, name)
   }
 }
@@ -249,10 +255,11 @@ function collectStructs(
 
 /**
  * Checks what the entry point does not reach, once for each module. Modules with render stages are left to Tint, and so is
- * what depends on the values of overrides, or uses textures.
+ * what depends on the values of overrides, or uses textures. Gives the other entry points.
  */
-function checkUnreached(scope: ModuleScope, node: ModuleNode, module: WgslModule): void {
-  if (module.entryPoints.some((e) => e.stage !== 'compute')) return
+function checkUnreached(scope: ModuleScope, node: ModuleNode, module: WgslModule): IrFunction[] {
+  const entryPoints: IrFunction[] = []
+  if (module.entryPoints.some((e) => e.stage !== 'compute')) return entryPoints
   const attempt = (check: () => void) => {
     try {
       check()
@@ -269,7 +276,10 @@ function checkUnreached(scope: ModuleScope, node: ModuleNode, module: WgslModule
           scope.declaredType(declaration.name, declaration.at)
           break
         case 'function':
-          checkFunction(scope, declaration)
+          if (declaration.attributes.some((a) => a.name === 'compute')) {
+            entryPoints.push(new FunctionLowering(scope, declaration, []).lowerEntryPoint())
+            workgroupSizeOf(scope, declaration)
+          } else checkFunction(scope, declaration)
           break
         case 'global-const':
           scope.lookup(declaration.name)
@@ -282,14 +292,10 @@ function checkUnreached(scope: ModuleScope, node: ModuleNode, module: WgslModule
       }
     })
   }
+  return entryPoints
 }
 
 function checkFunction(scope: ModuleScope, declaration: FunctionNode): void {
-  if (declaration.attributes.some((a) => a.name === 'compute')) {
-    new FunctionLowering(scope, declaration, []).lowerEntryPoint()
-    workgroupSizeOf(scope, declaration)
-    return
-  }
   const bindings = scope.signature(declaration).parameters.map((type) => {
     if (type.kind !== 'pointer' || type.space === 'function') return undefined
     const { space, access, store } = type

@@ -1,5 +1,6 @@
-import type { Expression, ModuleVariable, Parameter, Place, Type } from '../ir.ts'
+import type { Expression, ModuleVariable, Parameter, Place, PointerArgument, Type } from '../ir.ts'
 import { typeName } from '../types.ts'
+import { rootOf } from '../walk.ts'
 import type { CallNode, FunctionNode } from './ast.ts'
 import { narrowedBuffer } from './buffer-views.ts'
 import type { ExpressionLowering } from './expression-lowering.ts'
@@ -32,6 +33,7 @@ export function callUserFunction(
   }
   const args: Expression[] = []
   const bindings: (PointerBinding | undefined)[] = []
+  const pointers: PointerArgument[] = []
   for (const [i, argNode] of node.args.entries()) {
     const type = signature.parameters[i]!
     const operand = scope.expression(argNode)
@@ -39,6 +41,8 @@ export function callUserFunction(
     const value =
       (given.kind === 'nothing' ? undefined : narrowedBuffer(given, type)) ??
       scope.convert(given, type, `argument ${i + 1} of ${name}`)
+    if (value.kind === 'pointer')
+      pointers.push({ position: i, root: { ...rootOf(value.place), loc: scope.loc(argNode.at) } })
     if (value.kind === 'pointer' && value.type.space !== 'function') {
       const { binding, indices } = pathOf(value)
       bindings.push(binding)
@@ -50,10 +54,8 @@ export function callUserFunction(
   }
   const target = scope.module.instantiate(declaration, bindings, at)
   const type = target.returnType
-  const expression: Expression = { kind: 'call', function: target, args, type, loc: scope.loc(at) }
-  if (type === undefined) return { kind: 'nothing', expression, at }
-  scope.checkValueSize(type, at)
-  return { kind: 'runtime', type, expression, at }
+  const expression: Expression = { kind: 'call', function: target, args, pointers, type, loc: scope.loc(at) }
+  return type === undefined ? { kind: 'nothing', expression, at } : { kind: 'runtime', type, expression, at }
 }
 
 /** Splits the place of a pointer into the path, which specialises, and the indices, which are passed. */
@@ -106,6 +108,12 @@ function pathOf({ place }: PointerOperand): { binding: PointerBinding; indices: 
     binding: { key: steps.join(''), indexTypes: indices.map((i) => i.type!), place: build },
     indices,
   }
+}
+
+/** A place that a function reaches through its pointer parameter at a position. */
+export function throughParameter(place: Place, parameter: number): Place {
+  if (place.kind === 'variable' || place.kind === 'deref') return { ...place, parameter }
+  return { ...place, base: throughParameter(place.base, parameter) }
 }
 
 /** A binding to a stand-in variable, to check a function that is never called. */

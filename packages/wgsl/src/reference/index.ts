@@ -11,8 +11,6 @@ import {
 import { emitModule } from './emit.ts'
 import { type ExecutionObserver, Instrumentation } from './instrumentation.ts'
 import { type AccessObserver, BoundMemory, cloneValue, type Value, zeroValue } from './memory.ts'
-import { subgroupSize } from './subgroups.ts'
-import { type Invoked, runTogether } from './workgroup.ts'
 
 export type { ExecutionObserver } from './instrumentation.ts'
 export type { AccessObserver } from './memory.ts'
@@ -32,7 +30,7 @@ export interface ReferenceKernel {
 
 /**
  * Compiles an entry point to JavaScript: the executable meaning of the IR, for tests and for machines with no GPU at all.
- * Out-of-bounds indices are clamped, workgroup memory is zeroed, subgroups have 32 invocations.
+ * Out-of-bounds indices are clamped, workgroup memory is zeroed. Subgroup built-ins throw a TypeError at compilation.
  */
 export function compileReference(
   module: IrModule,
@@ -107,7 +105,7 @@ export function compileReference(
                 type.kind === 'buffer'
                   ? new BoundMemory('', new Uint8Array(type.length ?? 0), undefined)
                   : zeroValue(type)
-            runWorkgroup(module, instance, emitted.meets, [x, y, z], workgroups, workgroup)
+            runWorkgroup(module, instance, emitted.hasBarriers, [x, y, z], workgroups, workgroup)
           }
     },
   }
@@ -120,7 +118,7 @@ function clampIndex(index: number, length: number): number {
 
 /** What the emitted JavaScript gives. */
 interface Instance {
-  entry: (invocation: Invocation) => Invoked | undefined
+  entry: (invocation: Invocation) => Generator | undefined
   privates: readonly (readonly [id: number, initial: () => Value])[]
 }
 
@@ -132,10 +130,6 @@ interface Invocation {
   workgroup_id: number[]
   workgroup_index: number
   num_workgroups: number[]
-  subgroup_invocation_id: number
-  subgroup_size: number
-  subgroup_id: number
-  num_subgroups: number
   workgroup: (Value | BoundMemory)[]
   private: Value[]
 }
@@ -143,14 +137,14 @@ interface Invocation {
 function runWorkgroup(
   module: IrModule,
   instance: Instance,
-  meets: boolean,
+  hasBarriers: boolean,
   id: readonly [number, number, number],
   count: readonly [number, number, number],
   workgroup: (Value | BoundMemory)[],
 ): void {
   const [sizeX, sizeY, sizeZ] = module.workgroupSize
   const workgroupIndex = id[0] + count[0] * (id[1] + count[1] * id[2])
-  const waiting: Invoked[] = []
+  const waiting: Generator[] = []
   for (let z = 0, index = 0; z < sizeZ; z++)
     for (let y = 0; y < sizeY; y++)
       for (let x = 0; x < sizeX; x++, index++) {
@@ -167,17 +161,21 @@ function runWorkgroup(
           workgroup_id: [...id],
           workgroup_index: workgroupIndex,
           num_workgroups: [...count],
-          subgroup_invocation_id: index % subgroupSize,
-          subgroup_size: subgroupSize,
-          subgroup_id: Math.floor(index / subgroupSize),
-          num_subgroups: Math.ceil((sizeX * sizeY * sizeZ) / subgroupSize),
           workgroup,
           private: memory,
         }
         const started = instance.entry(invocation)
-        if (meets) waiting.push(started as Invoked)
+        if (hasBarriers) waiting.push(started as Generator)
       }
-  if (meets) runTogether(module.label, waiting)
+  let running = waiting
+  while (running.length > 0) {
+    const next = running.filter((invocation) => !invocation.next().done)
+    if (next.length > 0 && next.length < running.length)
+      throw new Error(
+        `${module.label}: ${next.length} of ${running.length} invocations of a workgroup reach a barrier that the others do not`,
+      )
+    running = next
+  }
 }
 
 /** A table that makes its entries at first use. */

@@ -1,0 +1,99 @@
+import type { BuiltinCall, Call, IrFunction, LocalVariable, Location, ModuleVariable, Place } from '../ir.ts'
+import { rootOf, walk } from '../walk.ts'
+
+/** What the source names as the memory of a place: a variable, or a pointer parameter by its position. */
+type Root = ModuleVariable | LocalVariable | number
+
+/** The memory that a function accesses, itself and in what it calls; the values say whether it writes. */
+interface Accesses {
+  /** Module variables by their names. */
+  readonly named: Map<Root, boolean>
+  /** What its pointer parameters point to, by position. */
+  readonly pointed: Map<Root, boolean>
+}
+
+/**
+ * Checks the alias rule of WGSL: a function must not write memory that it reaches by two ways, through two pointer arguments or
+ * through one and by name. `functions` holds callees before callers; `error` makes what is thrown.
+ */
+export function checkAliases(
+  functions: readonly IrFunction[],
+  error: (loc: Location, text: string) => Error,
+): void {
+  const known = new Map<IrFunction, Accesses>()
+  for (const fn of functions) {
+    const accesses: Accesses = { named: new Map(), pointed: new Map() }
+    known.set(fn, accesses)
+    walk(fn, {
+      place(place, use) {
+        const isRoot = place.kind === 'variable' || place.kind === 'deref'
+        if (isRoot && use !== 'address') note(accesses, sourceRoot(place), use !== 'load')
+        return undefined
+      },
+      expression(e) {
+        if (e.kind === 'builtin-call') noteBuiltin(accesses, e)
+        if (e.kind === 'call') {
+          const callee = known.get(e.function)!
+          checkCall(e, callee, error)
+          noteCall(accesses, e, callee)
+        }
+        return undefined
+      },
+    })
+  }
+}
+
+function sourceRoot(place: Place): Root {
+  const root = rootOf(place)
+  if (root.parameter !== undefined) return root.parameter
+  return (root as Extract<typeof root, { kind: 'variable' }>).variable
+}
+
+function note(accesses: Accesses, root: Root, writes: boolean): void {
+  const isLocal = typeof root === 'object' && root.kind === 'local-variable'
+  if (isLocal) return
+  const list = typeof root === 'number' ? accesses.pointed : accesses.named
+  list.set(root, writes || list.get(root) === true)
+}
+
+function noteBuiltin(accesses: Accesses, { name, args }: BuiltinCall): void {
+  const [first] = args
+  if (first?.kind !== 'address-of' || name === 'arrayLength' || name === 'bufferLength') return
+  note(accesses, sourceRoot(first.place), name !== 'atomicLoad' && name !== 'workgroupUniformLoad')
+}
+
+function noteCall(accesses: Accesses, { pointers }: Call, callee: Accesses): void {
+  for (const [root, writes] of callee.named) note(accesses, root, writes)
+  for (const { position, root } of pointers) {
+    const writes = callee.pointed.get(position)
+    if (writes !== undefined) note(accesses, sourceRoot(root), writes)
+  }
+}
+
+function checkCall(
+  { pointers, function: target }: Call,
+  callee: Accesses,
+  error: (loc: Location, text: string) => Error,
+): void {
+  const seen = new Map<Root, { position: number; writes: boolean }>()
+  for (const { position, root: place } of pointers) {
+    const writes = callee.pointed.get(position)
+    if (writes === undefined) continue
+    const root = sourceRoot(place)
+    const { name } = place.kind === 'deref' ? place.pointer : place.variable
+    const what = `argument ${position + 1} of ${target.name} points to '${name}'`
+    const other = seen.get(root)
+    if (other !== undefined && (writes || other.writes)) {
+      const through = writes ? position : other.position
+      throw error(
+        place.loc,
+        `${what}, as argument ${other.position + 1} does, and ${target.name} writes through argument ${through + 1}`,
+      )
+    }
+    const named = callee.named.get(root)
+    if (named !== undefined && (writes || named)) {
+      throw error(place.loc, `${what}, which ${target.name} also accesses by name, and it writes to it`)
+    }
+    if (other === undefined || writes) seen.set(root, { position, writes })
+  }
+}

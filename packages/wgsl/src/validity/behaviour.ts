@@ -1,0 +1,79 @@
+import type { IrFunction, Statement } from '../ir.ts'
+
+/** How a statement can end (WGSL, section "Behaviors"). */
+export interface Behaviour {
+  readonly next: boolean
+  readonly break: boolean
+  readonly continue: boolean
+  readonly return: boolean
+}
+
+const next: Behaviour = { next: true, break: false, continue: false, return: false }
+const nowhere: Behaviour = { next: false, break: false, continue: false, return: false }
+
+function either(a: Behaviour, b: Behaviour): Behaviour {
+  return {
+    next: a.next || b.next,
+    break: a.break || b.break,
+    continue: a.continue || b.continue,
+    return: a.return || b.return,
+  }
+}
+
+/** Finds how each statement of a function can end, whatever the values of its conditions. */
+export function findBehaviours(fn: IrFunction): (statement: Statement) => Behaviour {
+  const known = new Map<Statement, Behaviour>()
+  const find = (statement: Statement): Behaviour => {
+    const behaviour = behaviourOf(statement, find)
+    known.set(statement, behaviour)
+    return behaviour
+  }
+  find(fn.body)
+  return (statement) => known.get(statement)!
+}
+
+function behaviourOf(statement: Statement, find: (statement: Statement) => Behaviour): Behaviour {
+  switch (statement.kind) {
+    case 'block': {
+      let behaviour = next
+      for (const inner of statement.statements) {
+        const step = find(inner)
+        if (behaviour.next) behaviour = either({ ...behaviour, next: false }, step)
+      }
+      return behaviour
+    }
+    case 'if':
+      return either(find(statement.then), statement.otherwise ? find(statement.otherwise) : next)
+    case 'switch': {
+      let behaviour = nowhere
+      for (const clause of statement.clauses) behaviour = either(behaviour, find(clause.body))
+      return { ...behaviour, next: behaviour.next || behaviour.break, break: false }
+    }
+    case 'loop': {
+      const body = find(statement.body)
+      const part = statement.continuing ? find(statement.continuing) : next
+      // What control flow does not reach ends nothing.
+      const continues = body.next || body.continue
+      return ofLoop(continues ? either(body, part) : body, continues && statement.breakIf !== undefined)
+    }
+    case 'for':
+      if (statement.initial !== undefined) find(statement.initial)
+      if (statement.update !== undefined) find(statement.update)
+      return ofLoop(find(statement.body), statement.condition !== undefined)
+    case 'while':
+      return ofLoop(find(statement.body), true)
+    case 'break':
+      return { ...nowhere, break: true }
+    case 'continue':
+      return { ...nowhere, continue: true }
+    case 'return':
+      return { ...nowhere, return: true }
+    default:
+      return next
+  }
+}
+
+/** What the parts of a loop make of it; `conditional` says whether a condition can end it. */
+function ofLoop(parts: Behaviour, conditional: boolean): Behaviour {
+  return { ...nowhere, next: parts.break || conditional, return: parts.return }
+}

@@ -1,0 +1,198 @@
+import { isBarrier, isSubgroupOperation } from '../collectives.ts'
+import type {
+  BuiltinCall,
+  BuiltinFunction,
+  BuiltinValue,
+  Call,
+  Expression,
+  LetValue,
+  Location,
+  Parameter,
+  Place,
+} from '../ir.ts'
+import { operandsOf, rootOf } from '../walk.ts'
+import {
+  type CallSite,
+  type Dependence,
+  type FunctionGraph,
+  memoryOf,
+  type Node,
+  type Requirement,
+  type UniformityScope,
+  Values,
+  wholeOf,
+} from './uniformity-graph.ts'
+
+/** The built-in values that are equal in all invocations of a workgroup. */
+const workgroupUniformValues: ReadonlySet<BuiltinValue> = new Set<BuiltinValue>([
+  ...(['workgroup_id', 'num_workgroups', 'subgroup_size', 'num_subgroups'] as const),
+])
+
+/** The subgroup operations whose result is equal in all invocations of the subgroup. */
+const subgroupUniformResults: ReadonlySet<BuiltinFunction> = new Set<BuiltinFunction>([
+  ...(['subgroupAdd', 'subgroupAll', 'subgroupAnd', 'subgroupAny', 'subgroupBallot'] as const),
+  ...(['subgroupBroadcast', 'subgroupBroadcastFirst', 'subgroupMax', 'subgroupMin'] as const),
+  ...(['subgroupMul', 'subgroupOr', 'subgroupXor'] as const),
+])
+
+/** The subgroup operations whose second argument must be uniform. */
+const uniformDistance: ReadonlySet<BuiltinFunction> = new Set<BuiltinFunction>([
+  ...(['subgroupShuffleDown', 'subgroupShuffleUp', 'subgroupShuffleXor'] as const),
+])
+
+/** Builds the nodes of expressions, and collects the function's calls and requirements. */
+export class ExpressionGraph {
+  readonly scope: UniformityScope
+  readonly sources: Node[] = []
+  readonly requirements: Requirement[] = []
+  readonly callSites: CallSite[] = []
+  /** The nodes of parameters and lets. */
+  readonly named = new Map<Parameter | LetValue, Node>()
+  /** What memory holds at the point that the graph has reached. */
+  memory = new Values()
+  readonly #graphOf: (fn: Call['function']) => FunctionGraph
+
+  constructor(scope: UniformityScope, graphOf: (fn: Call['function']) => FunctionGraph) {
+    this.scope = scope
+    this.#graphOf = graphOf
+  }
+
+  /** A parameter's node; `start` is the beginning of the function. */
+  parameter(parameter: Parameter, start: Node): Node {
+    const { builtin, name, loc } = parameter
+    let node: Node = { uses: [] }
+    if (builtin !== undefined) {
+      const isUniform =
+        workgroupUniformValues.has(builtin) || (builtin === 'subgroup_id' && this.scope === 'subgroup')
+      if (isUniform) node.uses.push(start)
+      else node = this.varying(`the built-in value ${builtin}${name === builtin ? '' : ` in '${name}'`}`, loc)
+    }
+    this.named.set(parameter, node)
+    return node
+  }
+
+  varying(varies: string, loc: Location): Node {
+    const node: Node = { uses: [], varies, loc }
+    this.sources.push(node)
+    return node
+  }
+
+  /** The point where the branches of a construct part. */
+  branch(branch: string, loc: Location, condition: Node): Node {
+    return { uses: [condition], branch, loc }
+  }
+
+  /** The node of an expression's value, evaluated at `flow`. */
+  expression(e: Expression, flow: Node): Node {
+    switch (e.kind) {
+      case 'literal':
+      case 'zero':
+      case 'constant':
+        return flow
+      case 'value': {
+        return { uses: [flow, this.named.get(e.value)!] }
+      }
+      case 'splat':
+      case 'convert':
+      case 'bitcast':
+      case 'unary':
+        return this.expression(e.value, flow)
+      case 'member':
+      case 'swizzle':
+        return this.expression(e.base, flow)
+      case 'index':
+        return { uses: [this.expression(e.base, flow), this.expression(e.index, flow)] }
+      case 'binary':
+        return { uses: [this.expression(e.left, flow), this.expression(e.right, flow)] }
+      case 'logical': {
+        const branch = this.branch(`'${e.operator}'`, e.loc, this.expression(e.left, flow))
+        return this.expression(e.right, branch)
+      }
+      case 'construct':
+        return { uses: [flow, ...e.args.map((argument) => this.expression(argument, flow))] }
+      case 'load':
+        return this.#load(e.place, flow)
+      case 'address-of':
+        return this.#pointer(e.place, flow)
+      case 'builtin-call':
+        return this.#builtinCall(e, flow)
+      case 'call':
+        return this.#call(e, flow)
+    }
+  }
+
+  /** Which memory a place names: its indices, and the pointer at its root. */
+  #pointer(place: Place, flow: Node): Node {
+    const root = rootOf(place)
+    const uses = [flow, ...operandsOf(place).map((e) => this.expression(e, flow))]
+    if (root.kind === 'deref') uses.push(this.named.get(root.pointer)!)
+    return { uses }
+  }
+
+  #load(place: Place, flow: Node): Node {
+    const pointer = this.#pointer(place, flow)
+    const memory = memoryOf(place)
+    if (memory !== undefined) return { uses: [pointer, this.memory.get(memory)!] }
+    const root = rootOf(place)
+    if (
+      root.kind !== 'variable' ||
+      root.variable.kind !== 'module-variable' ||
+      root.variable.access === 'read'
+    )
+      return pointer
+    const { space, name } = root.variable
+    const what =
+      space === 'storage' ? `the read_write storage variable '${name}'` : `the ${space} variable '${name}'`
+    return this.varying(what, place.loc)
+  }
+
+  #builtinCall(e: BuiltinCall, flow: Node): Node {
+    const { name, loc } = e
+    const args = e.args.map((argument) => this.expression(argument, flow))
+    if (isBarrier(name)) {
+      if (this.scope === 'subgroup') return { uses: [flow, ...args] }
+      this.#require(e, undefined, flow)
+      for (const [i, argument] of args.entries()) this.#require(e, i, argument)
+      return flow
+    }
+    if (isSubgroupOperation(name)) {
+      if (this.scope === 'workgroup') return this.varying(`the result of ${name}`, loc)
+      this.#require(e, undefined, flow)
+      if (uniformDistance.has(name)) this.#require(e, 1, args[1]!)
+      return subgroupUniformResults.has(name)
+        ? { uses: [flow, ...args] }
+        : this.varying(`the result of ${name}`, loc)
+    }
+    if (name.startsWith('atomic')) return this.varying(`the result of ${name}`, loc)
+    return { uses: [flow, ...args] }
+  }
+
+  #require(call: BuiltinCall, argument: number | undefined, node: Node): void {
+    this.requirements.push({ call, argument, node })
+  }
+
+  #call(e: Call, flow: Node): Node {
+    const callee = this.#graphOf(e.function)
+    const values = e.args.map((argument) => this.expression(argument, flow))
+    const contents = e.args.map((argument, i) => {
+      const memory = argument.kind === 'address-of' ? memoryOf(argument.place) : undefined
+      return memory && { uses: [values[i]!, this.memory.get(memory)!] }
+    })
+    this.callSites.push({ call: e, flow, values, contents })
+    const dependent = ({ varying, values: v, contents: c }: Dependence): Node => {
+      const uses = [flow, ...v.map((i) => values[i]!), ...c.map((i) => contents[i]!)]
+      if (varying !== undefined) uses.push(this.varying(varying.varies!, varying.loc!))
+      return { uses }
+    }
+    for (const [i, argument] of e.args.entries()) {
+      const output = callee.outputs[i]
+      if (argument.kind !== 'address-of' || output === undefined) continue
+      const memory = memoryOf(argument.place)!
+      const node = dependent(output)
+      // Of a part, the rest keeps its value.
+      if (memory !== wholeOf(argument.place)) node.uses.push(this.memory.get(memory)!)
+      this.memory.set(memory, node)
+    }
+    return dependent(callee.result)
+  }
+}

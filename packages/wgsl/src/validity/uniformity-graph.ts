@@ -1,0 +1,117 @@
+import type { BuiltinCall, Call, IrFunction, LocalVariable, Location, Parameter, Place } from '../ir.ts'
+import { rootOf } from '../walk.ts'
+
+/** The group of invocations that must agree. */
+export type UniformityScope = 'workgroup' | 'subgroup'
+
+/**
+ * A point of control flow or a value of one function. It is uniform if all that it uses is uniform and it does not vary
+ * by itself.
+ */
+export interface Node {
+  readonly uses: Node[]
+  /** What differs between invocations, in words, where this node is where it begins. */
+  readonly varies?: string
+  /** The construct whose condition this node is. */
+  readonly branch?: string
+  readonly loc?: Location
+}
+
+/** A call whose point of control flow, or one of whose arguments (counted from 0), must be uniform. */
+export interface Requirement {
+  readonly call: BuiltinCall
+  readonly argument: number | undefined
+  readonly node: Node
+}
+
+/** A call of a user function, with the nodes that its parameters receive. */
+export interface CallSite {
+  readonly call: Call
+  readonly flow: Node
+  readonly values: readonly Node[]
+  /** What pointer arguments point to, before the call. */
+  readonly contents: readonly (Node | undefined)[]
+}
+
+/** How a value that leaves a function depends on what enters it. */
+export interface Dependence {
+  /** A node by which it varies whatever enters. */
+  readonly varying: Node | undefined
+  readonly values: readonly number[]
+  readonly contents: readonly number[]
+}
+
+/** A function's graph, with what its callers and the analysis need of it. */
+export interface FunctionGraph {
+  readonly fn: IrFunction
+  /** The start of control flow. */
+  readonly start: Node
+  readonly values: readonly Node[]
+  readonly contents: readonly (Node | undefined)[]
+  /** Nodes that vary by themselves. */
+  readonly sources: readonly Node[]
+  readonly requirements: readonly Requirement[]
+  readonly callSites: readonly CallSite[]
+  readonly result: Dependence
+  /** What pointer parameters point to when the function returns. */
+  readonly outputs: readonly (Dependence | undefined)[]
+}
+
+/** Memory of a function that its graph follows: its variables, and what its pointer parameters point to. */
+export type Memory = LocalVariable | Parameter
+
+/** The values of memory at one point, over those of the construct around it. */
+export class Values {
+  readonly #outer: Values | undefined
+  readonly #own = new Map<Memory, Node>()
+
+  constructor(outer?: Values) {
+    this.#outer = outer
+  }
+
+  get(memory: Memory): Node | undefined {
+    for (let values: Values | undefined = this; values !== undefined; values = values.#outer) {
+      const node = values.#own.get(memory)
+      if (node !== undefined) return node
+    }
+    return undefined
+  }
+
+  set(memory: Memory, node: Node): void {
+    this.#own.set(memory, node)
+  }
+
+  /** The memory set here, not in the construct around. */
+  get changed(): Iterable<Memory> {
+    return this.#own.keys()
+  }
+}
+
+/** The memory at the root of a place, if its function's graph follows it. */
+export function memoryOf(place: Place): Memory | undefined {
+  const root = rootOf(place)
+  if (root.kind === 'deref') return root.pointer
+  return root.variable.kind === 'local-variable' ? root.variable : undefined
+}
+
+/** The memory that is the whole of a place. */
+export function wholeOf(place: Place): Memory | undefined {
+  return place.kind === 'variable' || place.kind === 'deref' ? memoryOf(place) : undefined
+}
+
+/** Which of a function's inputs reach a node. */
+export function dependenceOf(
+  node: Node,
+  values: readonly Node[],
+  contents: readonly (Node | undefined)[],
+): Dependence {
+  const reached = new Set<Node>([node])
+  let varying: Node | undefined
+  for (const at of reached) {
+    if (at.varies !== undefined) varying ??= at
+    for (const used of at.uses) reached.add(used)
+  }
+  const among = (list: readonly (Node | undefined)[]) =>
+    [...list.keys()].filter((i) => list[i] !== undefined && reached.has(list[i]))
+  return { varying, values: among(values), contents: among(contents) }
+}

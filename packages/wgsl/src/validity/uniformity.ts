@@ -1,0 +1,164 @@
+import { isBarrier, isSubgroupOperation } from '../collectives.ts'
+import type { BuiltinCall, IrFunction, IrModule, Location } from '../ir.ts'
+import { walk } from '../walk.ts'
+import { buildGraph } from './statement-uniformity.ts'
+import type { CallSite, FunctionGraph, Node, UniformityScope } from './uniformity-graph.ts'
+
+/** A collective call that not all invocations of its group may make together, or with equal values where it needs them. */
+export interface Divergence {
+  readonly call: BuiltinCall
+  /** The argument, counted from 0, that must be uniform; undefined where control flow must be. */
+  readonly argument: number | undefined
+  /** Where it lies. */
+  readonly loc: Location
+  /** Why: a clause that names the source and the lines. */
+  readonly reason: string
+}
+
+/** Why a node is not uniform: what it uses, or how its function is called. */
+interface Cause {
+  readonly node: Node | undefined
+  readonly call?: CallSite
+}
+
+/**
+ * Finds the collective calls of one scope that the uniformity analysis of WGSL does not prove uniform, filtered ones too:
+ * barriers at workgroup scope, subgroup and quad operations at subgroup scope. `functions` holds callees before callers, and
+ * with each function those that it calls.
+ */
+export function findDivergence(functions: readonly IrFunction[], scope: UniformityScope): Divergence[] {
+  if (!functions.some((fn) => requires(fn, scope))) return []
+  const graphs = new Map<IrFunction, FunctionGraph>()
+  for (const fn of functions)
+    graphs.set(
+      fn,
+      buildGraph(fn, scope, (callee) => graphs.get(callee)!),
+    )
+  const causes = new Map<Node, Cause>()
+  // Callers come first here, so that what a function receives is known when its turn comes.
+  for (const graph of [...graphs.values()].reverse()) {
+    spread(graph, causes)
+    for (const site of graph.callSites) passOn(site, graphs.get(site.call.function)!, causes)
+  }
+  const found: Divergence[] = []
+  for (const { requirements } of graphs.values()) {
+    for (const { call, argument, node } of requirements) {
+      if (!causes.has(node)) continue
+      const loc = argument === undefined ? call.loc : call.args[argument]!.loc
+      found.push({ call, argument, loc, reason: reasonOf(node, causes) })
+    }
+  }
+  return found
+}
+
+/** Checks functions against the uniformity rules; `error` makes what is thrown. */
+export function checkUniformity(
+  functions: readonly IrFunction[],
+  error: (loc: Location, text: string) => Error,
+): void {
+  for (const scope of ['workgroup', 'subgroup'] as const) {
+    const wrong = findDivergence(functions, scope).find(({ call }) => call.filtered !== true)
+    if (wrong === undefined) continue
+    const { call, argument, loc, reason } = wrong
+    const where = scope === 'workgroup' ? 'the workgroup' : 'the subgroup'
+    const rule =
+      argument === undefined
+        ? `${call.name} must be called in uniform control flow of ${where}`
+        : `argument ${argument + 1} of ${call.name} must be uniform in ${where}`
+    throw error(loc, `${rule}, but ${reason}`)
+  }
+}
+
+/**
+ * The subgroup operations that part of a subgroup may miss. Only a filtered one can be: the others were checked when the module
+ * was lowered.
+ */
+export function findDivergentCalls(module: IrModule): ReadonlySet<BuiltinCall> {
+  let filtered = false
+  walk(module, {
+    expression(e) {
+      filtered ||= e.kind === 'builtin-call' && e.filtered === true
+      return undefined
+    },
+  })
+  if (!filtered) return new Set()
+  const found = findDivergence(module.functions, 'subgroup').filter((d) => d.argument === undefined)
+  return new Set(found.map((d) => d.call))
+}
+
+function requires(fn: IrFunction, scope: UniformityScope): boolean {
+  const is = scope === 'workgroup' ? isBarrier : isSubgroupOperation
+  let found = false
+  walk(fn, {
+    expression(e) {
+      if (e.kind === 'builtin-call' && is(e.name)) found = true
+      return !found
+    },
+  })
+  return found
+}
+
+/** Marks the nodes of a graph that are not uniform, with their causes, from those that vary and those marked already. */
+function spread(graph: FunctionGraph, causes: Map<Node, Cause>): void {
+  const users = usersIn(graph)
+  const inputs = [graph.start, ...graph.values, ...graph.contents]
+  const marked = inputs.filter((node) => node !== undefined && causes.has(node)) as Node[]
+  for (const node of graph.sources) {
+    causes.set(node, { node: undefined })
+    marked.push(node)
+  }
+  for (const node of marked) {
+    for (const user of users.get(node) ?? []) {
+      if (causes.has(user)) continue
+      causes.set(user, { node })
+      marked.push(user)
+    }
+  }
+}
+
+/** For each node that matters to requirements and calls, the nodes that use it. */
+function usersIn({ requirements, callSites }: FunctionGraph): Map<Node, Node[]> {
+  const users = new Map<Node, Node[]>()
+  const reached = new Set<Node>()
+  for (const { node } of requirements) reached.add(node)
+  for (const { flow, values, contents } of callSites)
+    for (const node of [flow, ...values, ...contents]) if (node !== undefined) reached.add(node)
+  for (const node of reached) {
+    for (const used of node.uses) {
+      const list = users.get(used)
+      if (list === undefined) users.set(used, [node])
+      else list.push(node)
+      reached.add(used)
+    }
+  }
+  return users
+}
+
+/** What is not uniform at a call is not uniform in the function called. */
+function passOn(call: CallSite, callee: FunctionGraph, causes: Map<Node, Cause>): void {
+  const pass = (from: Node | undefined, to: Node | undefined) => {
+    if (from !== undefined && to !== undefined && causes.has(from) && !causes.has(to))
+      causes.set(to, { node: from, call })
+  }
+  pass(call.flow, callee.start)
+  for (const [i, value] of call.values.entries()) pass(value, callee.values[i])
+  for (const [i, contents] of call.contents.entries()) pass(contents, callee.contents[i])
+}
+
+/** Follows the causes of a node to the value that varies. */
+function reasonOf(start: Node, causes: ReadonlyMap<Node, Cause>): string {
+  let branch: Node | undefined
+  let source: Node = start
+  let call: CallSite | undefined
+  for (let node: Node | undefined = start; node !== undefined; ) {
+    const cause: Cause = causes.get(node)!
+    if (node.branch !== undefined) branch = node
+    call ??= cause.call
+    source = node
+    node = cause.node
+  }
+  const called =
+    call === undefined ? '' : `in the call of ${call.call.function.name} in line ${call.call.loc.line}, `
+  const around = branch === undefined ? 'it' : `the ${branch.branch} in line ${branch.loc!.line}`
+  return `${called}${around} depends on ${source.varies} (line ${source.loc!.line})`
+}

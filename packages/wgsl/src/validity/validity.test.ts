@@ -1,0 +1,170 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { lower, parseWgsl } from '../frontend/lower.ts'
+import { openDawnOracle } from '../testing/dawn-oracle.ts'
+import { randomControlFlow } from '../testing/random-control-flow.ts'
+import { parseValidityCases, validitySource } from '../testing/validity-cases.ts'
+import { WgslError } from '../wgsl-error.ts'
+
+const cases = parseValidityCases(
+  readFileSync(new URL('../../testdata/validity.txt', import.meta.url), 'utf8'),
+)
+const dawn = await openDawnOracle()
+
+/** Our error; undefined when the source is accepted. */
+function errorOf(source: string): WgslError | undefined {
+  try {
+    lower(parseWgsl(source), { entryPoint: 'main' })
+    return undefined
+  } catch (error) {
+    if (error instanceof WgslError) return error
+    throw error
+  }
+}
+
+/**
+ * Where Dawn deviates from the specification, by what it says: it reports the lane of a broadcast as no constant where the call
+ * stands in an operand that a constant short circuit leaves out, since it does not fold constants there.
+ */
+const deviations = [/argument of '(quadBroadcast|subgroupBroadcast)' must be a const-expression/]
+
+/** Sources on which Dawn and we disagree, with what each says. */
+async function disagreements(sources: Iterable<readonly [name: string, source: string]>): Promise<string[]> {
+  const different: string[] = []
+  for (const [name, source] of sources) {
+    const [theirs] = await dawn!(source)
+    if (theirs !== undefined && deviations.some((words) => words.test(theirs))) continue
+    const ours = errorOf(source)
+    if ((theirs === undefined) !== (ours === undefined))
+      different.push(`${name}\n  Dawn: ${theirs}\n  ours: ${ours?.message.split('\n')[0]}`)
+  }
+  return different
+}
+
+describe('the rules of uniformity and aliases', () => {
+  it('accept and reject what the table says', () => {
+    const wrong = cases.filter(
+      ({ text, isValid }) => (errorOf(validitySource(text)) === undefined) !== isValid,
+    )
+    expect(wrong.map(({ text }) => text)).toEqual([])
+  })
+
+  it.skipIf(dawn === undefined)('judge the table as Dawn does (needs npm webgpu)', async () => {
+    const sources = cases.map(({ text }): [string, string] => [text, validitySource(text)])
+    expect(await disagreements(sources)).toEqual([])
+  })
+})
+
+/** Values of each kind, as conditions can use them. */
+const values = [
+  ...['0u', 'ov', 'id.x', 'gi', 'lid.y', 'li', 'wid.z', 'wi', 'num.x', 'sid', 'groups', 'lane', 'size'],
+  ...[
+    'o[0]',
+    'r[0]',
+    'r[li]',
+    'r[sid]',
+    'r[wid.x]',
+    'un[1].x',
+    'un[lane & 3].y',
+    'w[0]',
+    'pv',
+    'atomicLoad(&wa)',
+  ],
+  ...['arrayLength(&o)', 'workgroupUniformLoad(&w[1])', 'subgroupAdd(1u)', 'subgroupInclusiveAdd(1u)'],
+  ...['subgroupBroadcastFirst(li)', 'quadSwapX(1u)', 'subgroupBallot(true).x', 'u32(subgroupElect())'],
+  ...['select(1u, 2u, sid == 0)', 'vec2u(wid.x, num.y).y', 'u32(wid.x == 1 && lane == 0)'],
+]
+
+/** Ways in which control flow can depend on a value, before a collective call `C`. */
+const ways = [
+  'if (V == 0) { C; }',
+  'if (V == 0) { return; } C;',
+  'switch (V) { case 1: { o[0] = 1; } default: { C; } }',
+  'switch (V) { case 1: { return; } default: { } } C;',
+  'for (var i = 0u; i < V; i++) { C; }',
+  'for (var i = 0u; i < 4; i += V) { C; }',
+  'for (var i = 0u; i < 4; i++) { if (i == V) { break; } C; }',
+  'for (var i = 0u; i < 4; i++) { if (i == V) { break; } } C;',
+  'while (V < 3) { C; }',
+  'loop { C; continuing { break if V == 1; } }',
+  'loop { if (wid.x == 1) { break; } continuing { if (V == 1) { C; } } }',
+  'loop { if (V == 1) { continue; } o[0] = 1; continuing { C; break if wid.x == 3; } }',
+  'var x = 1u; if (V == 2) { x = 2; } if (x == 2) { C; }',
+  'var x = V; x = x + 1; if (x == 2) { C; }',
+  'var a: array<u32, 2>; a[1] = V; if (a[0] == 2) { C; }',
+]
+
+describe('every kind of value, in every kind of control flow', () => {
+  it.skipIf(dawn === undefined)('is judged as by Dawn (needs npm webgpu)', async () => {
+    const sources = values.flatMap((value) =>
+      ways.flatMap((way) =>
+        ['workgroupBarrier()', 'pv = subgroupAdd(li)'].map((call): [string, string] => {
+          const text = way.replace('V', value).replace('C', call)
+          return [text, validitySource(text)]
+        }),
+      ),
+    )
+    expect(sources.length).toBeGreaterThan(900)
+    expect(await disagreements(sources)).toEqual([])
+  })
+})
+
+describe('random control flow', () => {
+  const count = process.env.TANDEM_LONG === '1' ? 20_000 : 300
+
+  it.skipIf(dawn === undefined)('is judged as by Dawn (needs npm webgpu)', async () => {
+    const sources = Array.from({ length: count }, (_, seed): [string, string] => [
+      `seed ${seed}`,
+      randomControlFlow(seed),
+    ])
+    expect(await disagreements(sources)).toEqual([])
+    // Both verdicts must be common, or the comparison says little.
+    const accepted = sources.filter(([, source]) => errorOf(source) === undefined).length
+    expect(accepted).toBeGreaterThan(count / 10)
+    expect(accepted).toBeLessThan(count / 2)
+  })
+})
+
+describe('errors', () => {
+  const message = (text: string) => errorOf(validitySource(text))!.text
+
+  it('name the condition and the value that varies, with their lines', () => {
+    expect(message('if (id.x == 0) { workgroupBarrier(); }')).toBe(
+      "workgroupBarrier must be called in uniform control flow of the workgroup, but the if in line 18 depends on the built-in value global_invocation_id in 'id' (line 12)",
+    )
+    expect(
+      message('let n = atomicAdd(&wa, 1);\nfor (var i = 0u; i < n; i++) {\n  o[0] = subgroupAdd(i);\n}'),
+    ).toBe(
+      'subgroupAdd must be called in uniform control flow of the subgroup, but the for in line 19 depends on the result of atomicAdd (line 18)',
+    )
+    expect(message('_ = subgroupShuffleUp(1u, w[li]);')).toBe(
+      "argument 2 of subgroupShuffleUp must be uniform in the subgroup, but it depends on the workgroup variable 'w' (line 18)",
+    )
+  })
+
+  it('name the call through which a function is reached', () => {
+    expect(message('fn f() { workgroupBarrier(); } ### if (o[0] == 1) { f(); }')).toBe(
+      "workgroupBarrier must be called in uniform control flow of the workgroup, but in the call of f in line 18, the if in line 18 depends on the read_write storage variable 'o' (line 18)",
+    )
+  })
+
+  it('name the arguments that alias', () => {
+    expect(
+      message('fn f(p: ptr<function, u32>, q: ptr<function, u32>) { *p = *q; } ### var a: u32; f(&a, &a);'),
+    ).toBe("argument 2 of f points to 'a', as argument 1 does, and f writes through argument 1")
+    expect(message('fn f(p: ptr<private, u32>) { *p = pv; } ### f(&pv);')).toBe(
+      "argument 1 of f points to 'pv', which f also accesses by name, and it writes to it",
+    )
+  })
+})
+
+describe('lowering another entry point of a module', () => {
+  it('checks that one too', () => {
+    const module = parseWgsl(`override n: u32;
+@compute @workgroup_size(1) fn good() {}
+@compute @workgroup_size(8) fn bad(@builtin(local_invocation_index) i: u32) { if (i < n) { workgroupBarrier(); } }`)
+    // Without a value for the override, an entry point that is not asked for is not checked.
+    expect(lower(module, { entryPoint: 'good' }).entryPoint.name).toBe('good')
+    expect(() => lower(module, { entryPoint: 'bad', constants: { n: 4 } })).toThrow(/uniform control flow/)
+  })
+})
