@@ -26,6 +26,8 @@ export function withLimits(recorder: Recorder, limits: Partial<DeviceLimits>): R
       }
       recorder.dispatch(kernel, options)
     },
+    touches: (...args) => recorder.touches(...args),
+    fence: (...args) => recorder.fence(...args),
     copy: (...args) => recorder.copy(...args),
     fill: (...args) => recorder.fill(...args),
     upload: (...args) => recorder.upload(...args),

@@ -1,4 +1,4 @@
-import type { BufferView, DeviceGroup, Plan, Program, Recorder } from '@tandem-gpu/core'
+import type { BufferView, DeviceGroup, Program, Recorder } from '@tandem-gpu/core'
 import { type ReferenceBackend, removableEdges, withoutEdge } from '@tandem-gpu/core/testing'
 import { expect } from 'vitest'
 
@@ -24,7 +24,7 @@ export async function expectEveryEdgeToMatter(
   expect(edges.length).toBeGreaterThan(0)
   const unnoticed: string[] = []
   for (const edge of edges) {
-    backend.transformPlan = (plan: Plan) => withoutEdge(plan, edge.from, edge.to, edge.previous)
+    backend.transformPlan = (plan) => withoutEdge(plan, edge.from, edge.to, edge.previous)
     let noticed = false
     for (let seed = 1; seed <= seeds && !noticed; seed++) {
       backend.seed = seed

@@ -85,10 +85,7 @@ export class CommandStream {
 
   /** Reads host memory now: waits for downloads of this stream into the same memory. */
   async upload(chunk: UploadChunk): Promise<void> {
-    if (this.#downloads.has(chunk.host.arrayBuffer)) {
-      this.submit()
-      await this.#downloads.get(chunk.host.arrayBuffer)
-    }
+    await this.downloaded(chunk.host.arrayBuffer)
     this.submit()
     const bytes = packed(chunk.host)
     const { checked } = this.physical.scoped(this.#action, () => {
@@ -98,6 +95,13 @@ export class CommandStream {
     this.#uploadByteLengthSinceFlush += bytes.byteLength
     for (const step of chunk.steps) this.encode(step)
     if (this.full) await this.flush()
+  }
+
+  /** Waits for downloads of this stream into `memory`. */
+  async downloaded(memory: ArrayBuffer): Promise<void> {
+    if (!this.#downloads.has(memory)) return
+    this.submit()
+    await this.#downloads.get(memory)
   }
 
   /** Submits at once. Host memory is written when the device is done; `finished` waits for that. */

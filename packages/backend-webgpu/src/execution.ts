@@ -5,6 +5,7 @@ import type { PhysicalDevice } from './physical-device.ts'
 import type { PreparedCommand, PreparedPlan } from './prepared-plan.ts'
 import type { ReadbackRing } from './readback-ring.ts'
 import { Timestamps } from './timestamps.ts'
+import { copyRows } from './transfer.ts'
 
 const secondsPerNanosecond = 1e-9
 
@@ -116,6 +117,16 @@ export class Execution {
         await source.finished()
         await stream.upload(upload)
       }
+      return
+    }
+    if (command.kind === 'host') {
+      const { from, to } = command
+      // Uploads took what they read when they were issued; downloads may still be under way, on any device.
+      for (const each of this.#streams.values()) {
+        await each.downloaded(from.arrayBuffer)
+        await each.downloaded(to.arrayBuffer)
+      }
+      copyRows(from, to)
       return
     }
     const begin = clock?.timestamps.mark(stream.encoder)

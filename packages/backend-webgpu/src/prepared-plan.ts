@@ -34,6 +34,7 @@ export type PreparedCommand = {
   | { readonly kind: 'steps'; readonly steps: readonly GpuStep[] }
   | { readonly kind: 'upload'; readonly chunks: readonly UploadChunk[] }
   | { readonly kind: 'download'; readonly chunks: readonly DownloadChunk[] }
+  | { readonly kind: 'host'; readonly from: HostRegion; readonly to: HostRegion }
   | {
       readonly kind: 'bounce'
       readonly source: PhysicalDevice
@@ -191,6 +192,7 @@ type PreparedCopy =
   | Pick<Extract<PreparedCommand, { kind: 'steps' }>, 'kind' | 'steps'>
   | Pick<Extract<PreparedCommand, { kind: 'upload' }>, 'kind' | 'chunks'>
   | Pick<Extract<PreparedCommand, { kind: 'download' }>, 'kind' | 'chunks'>
+  | Pick<Extract<PreparedCommand, { kind: 'host' }>, 'kind' | 'from' | 'to'>
   | Pick<Extract<PreparedCommand, { kind: 'bounce' }>, 'kind' | 'source' | 'chunks'>
 
 function prepareCopy(
@@ -202,6 +204,9 @@ function prepareCopy(
     const target = deviceRegion(plan, command.target)
     const host = hostRegion(plan, command.source)
     return { kind: 'upload', chunks: prepareUpload(host, target, builderOf(target.buffer.physical)) }
+  }
+  if (command.kind === 'copy' && plan.buffers[command.source.buffer]!.kind === 'host') {
+    return { kind: 'host', from: hostRegion(plan, command.source), to: hostRegion(plan, command.target) }
   }
   const source = deviceRegion(plan, command.source)
   const from = source.buffer.physical

@@ -116,6 +116,15 @@ export function unpack(bytes: Uint8Array, host: HostRegion): void {
   }
 }
 
+/** Copies between two parts of host memory of equal rows. */
+export function copyRows(from: HostRegion, to: HostRegion): void {
+  for (let row = 0; row < from.rows; row++) {
+    const start = from.byteOffset + row * from.rowByteStride
+    const bytes = new Uint8Array(from.arrayBuffer, start, from.rowByteLength)
+    new Uint8Array(to.arrayBuffer, to.byteOffset + row * to.rowByteStride, to.rowByteLength).set(bytes)
+  }
+}
+
 /** Cuts both sides into pieces of at most `chunkByteLength`: several rows, or part of one. */
 function chunks(host: HostRegion, device: DeviceRegion): [HostRegion, DeviceRegion][] {
   const { rows, rowByteLength } = device

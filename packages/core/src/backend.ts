@@ -2,7 +2,7 @@ import type { Adapter, AdapterReport, Topology } from './adapter.ts'
 import type { ExecutionOptions, ExecutionResult } from './execution.ts'
 import type { Allocation, Handles } from './handles.ts'
 import type { KernelSource } from './kernel-source.ts'
-import type { Extent, Plan, PlanCommand, PlanPart } from './plan.ts'
+import type { Extent, Plan, PlanPart } from './plan.ts'
 import type { Ranks } from './ranks.ts'
 
 /**
@@ -26,9 +26,9 @@ export interface OpenOptions {
 
 /**
  * Open devices. `write`, `read` and `run` take effect in the order of the calls; each promise settles when its
- * work has completed. Errors are `GpuError`s. `H` names the backend's own handles, `C` what its plans hold.
+ * work has completed. Errors are `GpuError`s. `H` names the backend's own handles.
  */
-export interface Runtime<H extends Handles = Handles, C extends PlanPart = PlanCommand> {
+export interface Runtime<H extends Handles = Handles> {
   readonly devices: readonly Adapter[]
   /** Resolves when the devices are lost; never rejects. With reason `destroyed` after `dispose`. */
   readonly lost: Promise<LostInfo>
@@ -44,7 +44,8 @@ export interface Runtime<H extends Handles = Handles, C extends PlanPart = PlanC
   /** For every device of the runtime. Rejects with `compilation` (line, column) or `unsupported`. */
   compile(source: KernelSource): Promise<H['kernel']>
   releaseKernel(kernel: H['kernel']): void
-  instantiate(plan: Plan<H, C>): Promise<H['executable']>
+  /** A runtime of one process gets plans of `PlanCommand`s alone, and may say so: `instantiate(plan: Plan<H>)`. */
+  instantiate(plan: Plan<H, PlanPart>): Promise<H['executable']>
   release(executable: H['executable']): void
   run(executable: H['executable'], options: ExecutionOptions): Promise<ExecutionResult>
   write(region: AllocationRegion<H['allocation']>, bytes: Uint8Array<ArrayBuffer>): Promise<void>

@@ -5,18 +5,23 @@ import type { GroupState } from './group-state.ts'
 import type { CompiledKernel, CompileOptions } from './kernel.ts'
 import { kernelLayout } from './kernel-layout.ts'
 import type { Bounds, KernelSource } from './kernel-source.ts'
+import type { NumberedCall } from './rank-calls.ts'
 
 /** Front end, checks against every device, and the backend's compilation. */
 export async function compileKernel(
   group: GroupState,
   devices: readonly Device[],
   options: CompileOptions,
+  call: NumberedCall | undefined,
 ): Promise<CompiledKernel> {
   const { wgsl, constants = {}, bounds = 'clamp' } = options
-  const source = frontEnd(options.label ?? 'kernel', wgsl, options.entryPoint, constants, bounds)
-  for (const device of devices) requireDeviceSupports(device, source)
-  const handle = await group.guard(() => group.runtime.compile(source))
-  return { handle, reflection: source.reflection, layout: kernelLayout(source.reflection) }
+  const compile = async (): Promise<CompiledKernel> => {
+    const source = frontEnd(options.label ?? 'kernel', wgsl, options.entryPoint, constants, bounds)
+    for (const device of devices) requireDeviceSupports(device, source)
+    const handle = await group.runtime.compile(source)
+    return { handle, reflection: source.reflection, layout: kernelLayout(source.reflection) }
+  }
+  return group.settle(call, compile, ({ handle }) => group.runtime.releaseKernel(handle))
 }
 
 /** Equal keys compile to the same thing. */

@@ -14,7 +14,7 @@ export class OwnedDeviceBuffer<T extends ElementType = ElementType>
   readonly device: Device
   /** True for what a recorder made: it belongs to that one program. */
   readonly isScratch: boolean
-  /** Absent for length 0, and for scratch whose program is not prepared. */
+  /** Absent for length 0, for memory of another rank, and for scratch whose program is not prepared. */
   allocation: Allocation | undefined
 
   constructor(
@@ -26,7 +26,15 @@ export class OwnedDeviceBuffer<T extends ElementType = ElementType>
     allocation: Allocation | undefined,
     isScratch: boolean,
   ) {
-    super(group, isScratch ? undefined : group.resources, type, region, label, `buffer "${label}"`)
+    super(
+      group,
+      isScratch ? undefined : group.resources,
+      device.rank,
+      type,
+      region,
+      label,
+      `buffer "${label}"`,
+    )
     this.device = device
     this.allocation = allocation
     this.isScratch = isScratch

@@ -6,6 +6,10 @@ import type { View } from './view.ts'
 export interface Device {
   /** Position in `DeviceGroup.devices`. */
   readonly ordinal: number
+  /** The process that has the device; 0 in a group of one process. */
+  readonly rank: number
+  /** Whether this process has the device. */
+  readonly local: boolean
   readonly info: Adapter
   /** What recording holds this device to: the adapter's limits, or WebGPU's defaults under `portableLimits`. */
   readonly limits: DeviceLimits
@@ -14,7 +18,7 @@ export interface Device {
   readonly telemetry?: () => Promise<Telemetry>
   /**
    * Memory on this device: a length, or [rows, columns] (row-major, contiguous). Zeroed unless `zero` is false. Length 0
-   * takes no memory. Rejects with `validation`, `too-large`, `out-of-memory` or `device-lost`.
+   * takes no memory. Rejects with `validation`, `too-large`, `out-of-memory` or `device-lost`; on every rank alike.
    */
   allocate<T extends ElementType>(
     type: T,

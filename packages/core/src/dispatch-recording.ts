@@ -13,10 +13,12 @@ import type { View } from './view.ts'
 
 /** What the recorder lends to the recording of one dispatch. */
 export interface DispatchContext {
-  readonly plan: PlanBuilder
+  /** Where the commands of a device go. */
+  planOf(device: GroupDevice): PlanBuilder
   readonly devices: readonly GroupDevice[]
   readonly parameters: ReadonlyMap<string, RecordedParameter>
   device(of: DispatchOptions['device'] & {}): GroupDevice
+  requireKernel(kernel: OwnedKernel): void
   ownView(view: unknown, what: string): OwnedView
   canAccessPeer(reader: number, owner: number): boolean
 }
@@ -38,8 +40,7 @@ export function recordDispatch(
   kernel: OwnedKernel,
   options: DispatchOptions,
 ): void {
-  const { plan } = context
-  const kernelIndex = plan.kernel(kernel)
+  context.requireKernel(kernel)
   const { layout } = kernel.compiled
   const label = options.label ?? kernel.label
   const where = `dispatch "${label}"`
@@ -59,6 +60,7 @@ export function recordDispatch(
   if (workgroups.includes(0) || touchesNothing(layout.storage, views)) return
 
   const device = chooseDevice(context, options, layout.storage, views, where)
+  const plan = context.planOf(device)
   workgroups.forEach((count, axis) => {
     if (count > device.limits.maxWorkgroupsPerDimension)
       throw new GpuError(
@@ -66,7 +68,7 @@ export function recordDispatch(
         `The ${where} asks for ${count} workgroups in ${'xyz'[axis]}; device ${device.ordinal} takes at most ${device.limits.maxWorkgroupsPerDimension}.`,
       )
   })
-  const bound = layout.storage.map((slot, i) => bind(context, device, slot, views[i]!, where))
+  const bound = layout.storage.map((slot, i) => bind(context, plan, device, slot, views[i]!, where))
   checkAliasing(bound, where)
   // A view whose place the kernel is not told must begin where the binding begins.
   for (const { slot, region, byteOffset } of bound)
@@ -100,12 +102,12 @@ export function recordDispatch(
   for (const uniform of layout.uniforms) {
     const byteOffset = plan.uniforms.reserve(uniform.byteLength)
     for (const member of uniform.members)
-      writeMember(context, plan.uniforms.view, byteOffset, member, bound, options, where)
+      writeMember(context, plan, byteOffset, member, bound, options, where)
     const { name, group, binding, byteLength } = uniform
     bindings.push({ kind: 'uniform', group, binding, name, byteOffset, byteLength })
   }
   plan.add(
-    { kind: 'dispatch', label, device: device.ordinal, kernel: kernelIndex, workgroups, bindings },
+    { kind: 'dispatch', label, device: device.ordinal, kernel: plan.kernel(kernel), workgroups, bindings },
     { reads, writes },
   )
 }
@@ -176,6 +178,7 @@ function chooseDevice(
 
 function bind(
   context: DispatchContext,
+  plan: PlanBuilder,
   device: GroupDevice,
   slot: StorageSlot,
   view: OwnedView,
@@ -193,7 +196,7 @@ function bind(
       'validation',
       `The ${where} runs on device ${device.ordinal} and binds ${slot.name}, "${buffer.label}" of device ${owner}, whose memory it cannot access; copy it first.`,
     )
-  const region = context.plan.region(buffer, view)
+  const region = plan.region(buffer, view)
   const alignment = device.limits.bindingOffsetAlignment
   const byteOffset = region.byteOffset - (region.byteOffset % alignment)
   const byteLength = regionEnd(region) - byteOffset
@@ -243,7 +246,7 @@ function checkAliasing(bound: readonly BoundView[], where: string): void {
 
 function writeMember(
   context: DispatchContext,
-  target: DataView,
+  plan: PlanBuilder,
   blockByteOffset: number,
   member: UniformMember,
   bound: readonly BoundView[],
@@ -251,6 +254,7 @@ function writeMember(
   where: string,
 ): void {
   const given = options.args[member.name]
+  const target = plan.uniforms.view
   const { scalar } = member
   const byteOffset = blockByteOffset + member.byteOffset
   if (scalar === 'mixed')
@@ -304,7 +308,7 @@ function writeMember(
         'validation',
         `${what} is parameter "${given.name}" of type ${given.type}; the member is ${member.components} x ${scalar}.`,
       )
-    given.byteOffsets.push(byteOffset)
+    plan.uniforms.place(given, byteOffset)
     storeScalar(target, byteOffset, scalar, given.initial)
   } else {
     const kind = typeof given === 'object' && 'buffer' in given ? 'a view' : String(given)

@@ -15,6 +15,8 @@ import { shapeRegion } from './view.ts'
 /** How core makes devices. */
 export class GroupDevice implements Device {
   readonly ordinal: number
+  readonly rank: number
+  readonly local: boolean
   readonly info: Adapter
   readonly limits: DeviceLimits
   readonly features: ReadonlySet<DeviceFeature>
@@ -25,6 +27,8 @@ export class GroupDevice implements Device {
   constructor(group: GroupState, ordinal: number, info: Adapter, portable: boolean) {
     this.#group = group
     this.ordinal = ordinal
+    this.rank = info.rank ?? 0
+    this.local = this.rank === group.rank
     this.info = info
     this.limits = portable ? portableLimits : info.limits
     this.features = info.features
@@ -42,11 +46,17 @@ export class GroupDevice implements Device {
     this.requireBufferSize(type, region.length, label)
     this.#allocated++
     const byteLength = region.length * elementByteLength[type]
-    const { runtime } = this.#group
+    const { runtime, calls } = this.#group
+    const call = calls?.number(
+      `allocates ${region.rows} x ${region.columns} ${type} on device ${this.ordinal} for "${label}"${zero ? '' : ', not zeroed'}`,
+      byteLength === 0 ? 0 : 1,
+    )
     const allocation =
       byteLength === 0
         ? undefined
-        : await this.#group.guard(() => runtime.allocate(this.ordinal, byteLength, { label, zero }))
+        : await this.#group.settle(call, async () =>
+            this.local ? runtime.allocate(this.ordinal, byteLength, { label, zero }) : undefined,
+          )
     return new OwnedDeviceBuffer(this.#group, this, type, region, label, allocation, false)
   }
 
@@ -65,4 +75,14 @@ export class GroupDevice implements Device {
         `Buffer "${label}" asks for ${byteLength} bytes; device ${this.ordinal} (${this.info.name}) holds at most ${this.limits.maxBufferByteLength} in one buffer.`,
       )
   }
+}
+
+/** The device of a group by itself or its ordinal. Throws `validation` for one of another group. */
+export function deviceOf(devices: readonly GroupDevice[], of: Device | number): GroupDevice {
+  const device = devices[typeof of === 'number' ? of : of.ordinal]
+  if (device === undefined || (typeof of !== 'number' && device !== of)) {
+    const asked = typeof of === 'number' ? `Device ${of}` : `Device ${of.ordinal} of another group`
+    throw new GpuError('validation', `${asked} is not in the group, which has ${devices.length} devices.`)
+  }
+  return device
 }

@@ -1,22 +1,37 @@
 import type { LostInfo, Runtime } from './backend.ts'
 import { GpuError } from './errors.ts'
+import type { MessageList } from './message-list.ts'
+import { type NumberedCall, RankCalls } from './rank-calls.ts'
 import type { Resource } from './resource.ts'
 
 /** What the objects of one group share: the runtime, whether it still runs, and what has not been destroyed. */
 export class GroupState {
   readonly label: string
   readonly runtime: Runtime
+  /** This process, and how many there are: 0 of 1 in a group of one process. */
+  readonly rank: number
+  readonly rankCount: number
+  /** The calls that are compared between ranks; absent in a group of one process. */
+  readonly calls: RankCalls | undefined
   readonly resources = new Set<Resource>()
   readonly #pending = new Map<Promise<unknown>, (error: GpuError) => void>()
+  /** The group is destroyed: it takes no new work, and what is pending goes on. */
   #closed: GpuError | undefined
-  #lost: GpuError | undefined
+  /** The devices are lost, or the ranks no longer agree: nothing goes on. */
+  #ended: GpuError | undefined
+  #runtimeEnded = false
 
   constructor(label: string, runtime: Runtime) {
     this.label = label
     this.runtime = runtime
+    const { ranks } = runtime
+    this.rank = ranks?.rank ?? 0
+    this.rankCount = ranks?.count ?? 1
+    this.calls = ranks && new RankCalls(ranks, (error) => this.#end(error))
     void runtime.lost.then((info) => {
-      this.#lost = lostError(label, info)
-      for (const reject of this.#pending.values()) reject(this.#lost)
+      this.#runtimeEnded = true
+      if (info.reason !== 'destroyed') ranks?.leave(info.message)
+      this.#end(lostError(label, info))
     })
   }
 
@@ -27,18 +42,18 @@ export class GroupState {
 
   /** True once the devices are lost or closed: the runtime frees what it holds by itself and takes no more calls. */
   get runtimeEnded(): boolean {
-    return this.#lost !== undefined
+    return this.#runtimeEnded
   }
 
-  /** Throws `device-lost` once the devices are lost or the group is destroyed. */
+  /** Throws `device-lost` once the devices are lost or the group is destroyed, `validation` once the ranks have diverged. */
   requireAlive(): void {
-    const ended = this.#lost ?? this.#closed
-    if (ended !== undefined) throw ended
+    const error = this.#ended ?? this.#closed
+    if (error !== undefined) throw error
   }
 
   /** Calls the runtime; rejects with `device-lost` as soon as the devices are lost. */
   guard<R>(call: () => Promise<R>): Promise<R> {
-    if (this.#lost !== undefined) return Promise.reject(this.#lost)
+    if (this.#ended !== undefined) return Promise.reject(this.#ended)
     const { promise, resolve, reject } = deferred<R>()
     this.#pending.set(promise, reject)
     const forget = () => this.#pending.delete(promise)
@@ -49,6 +64,47 @@ export class GroupState {
       reject(error)
     }
     return promise
+  }
+
+  /**
+   * Calls the runtime and, over several ranks, agrees on the outcome: rejects on every rank where it fails on one. `undo` takes
+   * back what succeeded here alone.
+   */
+  async settle<R>(
+    call: NumberedCall | undefined,
+    work: () => Promise<R>,
+    undo?: (done: R) => void,
+    messages?: MessageList,
+  ): Promise<R> {
+    if (call === undefined) return this.guard(work)
+    let done: { readonly result: R } | undefined
+    let error: unknown
+    try {
+      done = { result: await this.guard(work) }
+    } catch (caught) {
+      error = caught
+    }
+    try {
+      await this.guard(() => this.calls!.agree(call, { error, ...(messages && { messages }) }))
+    } catch (failure) {
+      if (done !== undefined && !this.runtimeEnded) undo?.(done.result)
+      throw failure
+    }
+    return done!.result
+  }
+
+  /** This rank cannot go on, so the group ends on all ranks: `error` is why. */
+  abandon(error: unknown): void {
+    const message = error instanceof Error ? error.message : String(error)
+    this.runtime.ranks?.leave(message)
+    this.#end(
+      new GpuError('device-lost', `The group "${this.label}" has ended: ${message}`, { cause: error }),
+    )
+  }
+
+  #end(error: GpuError): void {
+    this.#ended ??= error
+    for (const reject of this.#pending.values()) reject(this.#ended)
   }
 
   /** Resolves when no call of the runtime is pending. */

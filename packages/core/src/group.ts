@@ -4,7 +4,7 @@ import type { Device } from './device.ts'
 import { asyncDisposeSymbol } from './dispose.ts'
 import { type ElementType, elementByteLength } from './element-type.ts'
 import { GpuError } from './errors.ts'
-import { GroupDevice } from './group-device.ts'
+import { deviceOf, GroupDevice } from './group-device.ts'
 import { GroupState } from './group-state.ts'
 import { type HostBuffer, OwnedHostBuffer } from './host-buffer.ts'
 import { type CompiledKernel, type CompileOptions, type Kernel, OwnedKernel } from './kernel.ts'
@@ -14,6 +14,7 @@ import { ProgramRecorder } from './program-recorder.ts'
 import { GroupQueue, type Queue } from './queue.ts'
 import type { Recorder } from './recorder.ts'
 import type { Leak } from './resource.ts'
+import { emptyHash, hashDigits, hashText } from './rolling-hash.ts'
 import { type Selection, type SelectionOptions, selectAdapters } from './selection.ts'
 import { requireCount } from './view.ts'
 
@@ -29,6 +30,15 @@ export interface RecordOptions {
   readonly label?: string
 }
 
+export interface AllocateHostOptions {
+  readonly label?: string
+  /**
+   * Places the memory in the process of this device: for data too large for a copy in every process. Recorded copies that
+   * touch no other device run on this one's queue.
+   */
+  readonly device?: Device | number
+}
+
 /** Devices that are programmed together. */
 export interface DeviceGroup {
   readonly label: string
@@ -36,6 +46,9 @@ export interface DeviceGroup {
   readonly backend: string
   readonly software: boolean
   readonly devices: readonly Device[]
+  /** This process, from 0, and how many share the group; 0 and 1 unless the backend runs over several processes. */
+  readonly rank: number
+  readonly rankCount: number
   readonly selection: Selection
   readonly queue: Queue
   /** Resolves when the devices are lost; everything pending and after rejects with `device-lost`. */
@@ -46,11 +59,8 @@ export interface DeviceGroup {
   compile(options: CompileOptions): Promise<Kernel>
   /** Synchronous; throws `validation` and `too-large` for what could not run. */
   record(body: (recorder: Recorder) => void, options?: RecordOptions): Program
-  allocateHost<T extends ElementType>(
-    type: T,
-    length: number,
-    options?: { readonly label?: string },
-  ): HostBuffer<T>
+  /** Memory of the host: a copy in every process, or with `device` in that device's process alone. */
+  allocateHost<T extends ElementType>(type: T, length: number, options?: AllocateHostOptions): HostBuffer<T>
   /** Live objects of the backend. */
   live(): LiveHandles
   /** Waits for pending work, then frees everything. The report names what the caller never destroyed. */
@@ -75,6 +85,8 @@ class OpenedGroup implements DeviceGroup {
   readonly backend: string
   readonly software: boolean
   readonly devices: readonly GroupDevice[]
+  readonly rank: number
+  readonly rankCount: number
   readonly selection: Selection
   readonly queue: GroupQueue
   readonly lost: Promise<LostInfo>
@@ -91,6 +103,8 @@ class OpenedGroup implements DeviceGroup {
     this.software = selection.chosen.every((adapter) => adapter.software)
     this.lost = runtime.lost
     this.#state = new GroupState(label, runtime)
+    this.rank = this.#state.rank
+    this.rankCount = this.#state.rankCount
     this.devices = runtime.devices.map(
       (info, ordinal) => new GroupDevice(this.#state, ordinal, info, portable),
     )
@@ -113,10 +127,11 @@ class OpenedGroup implements DeviceGroup {
     const key = kernelKey(options)
     let compiling = this.#compiled.get(key)
     if (compiling === undefined) {
-      compiling = compileKernel(this.#state, this.devices, options)
+      const call = this.#state.calls?.number(compilationText(options, key), 1)
+      compiling = compileKernel(this.#state, this.devices, options, call)
       this.#compiled.set(key, compiling)
       compiling.catch(() => this.#compiled.delete(key))
-    }
+    } else this.#state.calls?.number(compilationText(options, key))
     const compiled = await compiling
     this.#state.requireAlive()
     return new OwnedKernel(this.#state, options.label ?? compiled.handle.label, compiled)
@@ -124,8 +139,10 @@ class OpenedGroup implements DeviceGroup {
 
   record(body: (recorder: Recorder) => void, options: RecordOptions = {}): Program {
     this.#state.requireAlive()
-    const { schedule = 'overlapped', label = `program ${this.#programs++}` } = options
-    const recorder = new ProgramRecorder(this.#state, this.devices)
+    const number = this.#programs++
+    const { schedule = 'overlapped', label = `program ${number}` } = options
+    this.#state.calls?.number(`records "${label}", ${schedule}`)
+    const recorder = new ProgramRecorder(this.#state, this.devices, number, schedule)
     try {
       const result: unknown = body(recorder)
       if (result instanceof Promise)
@@ -136,17 +153,17 @@ class OpenedGroup implements DeviceGroup {
     } finally {
       recorder.close()
     }
-    const { plan, parameters, scratchRequests } = recorder
-    return new RecordedProgram(this.#state, label, schedule, plan, parameters, scratchRequests)
+    return new RecordedProgram(this.#state, label, schedule, recorder)
   }
 
   allocateHost<T extends ElementType>(
     type: T,
     length: number,
-    options: { readonly label?: string } = {},
+    options: AllocateHostOptions = {},
   ): HostBuffer<T> {
     this.#state.requireAlive()
     const label = options.label ?? `host buffer ${this.#hostBuffers++}`
+    const device = options.device === undefined ? undefined : deviceOf(this.devices, options.device)
     requireCount(length, `The length of host buffer "${label}"`)
     const size = elementByteLength[type]
     if (size === undefined)
@@ -154,8 +171,11 @@ class OpenedGroup implements DeviceGroup {
         'validation',
         `Host buffer "${label}" asks for type ${String(type)}; types are f32, i32, u32 and f16.`,
       )
-    const allocation = length === 0 ? undefined : this.#state.runtime.allocateHost(length * size)
-    return new OwnedHostBuffer(this.#state, type, length, label, allocation)
+    const place = device === undefined ? '' : ` by device ${device.ordinal}`
+    this.#state.calls?.number(`allocates ${length} ${type} of host memory${place} for "${label}"`)
+    const local = device?.local ?? true
+    const allocation = length === 0 || !local ? undefined : this.#state.runtime.allocateHost(length * size)
+    return new OwnedHostBuffer(this.#state, device, type, length, label, allocation)
   }
 
   live(): LiveHandles {
@@ -183,7 +203,12 @@ class OpenedGroup implements DeviceGroup {
     if (!this.#state.runtimeEnded)
       for (const kernel of compiled)
         if (kernel.status === 'fulfilled') runtime.releaseKernel(kernel.value.handle)
+    runtime.ranks?.leave()
     await runtime.dispose()
     return { leaks }
   }
+}
+
+function compilationText({ label = 'kernel' }: CompileOptions, key: string): string {
+  return `compiles kernel "${label}" (${hashDigits(hashText(emptyHash, key))})`
 }

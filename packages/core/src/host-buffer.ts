@@ -1,3 +1,4 @@
+import type { Device } from './device.ts'
 import { type ElementArray, type ElementType, elementArray } from './element-type.ts'
 import type { GroupState } from './group-state.ts'
 import type { HostAllocation } from './handles.ts'
@@ -7,12 +8,16 @@ import { shapeRegion, type View } from './view.ts'
 
 /**
  * Host memory that recorded uploads read and downloads write, page-locked where the backend can. Leave `array` alone while
- * a program that uses it runs.
+ * a program that uses it runs. In a group over several processes each has a copy: recorded uploads read the copy of the
+ * device's process, what is recorded to write it writes every copy, and what the host writes it must write to all copies
+ * alike. With `allocateHost(type, length, { device })` that device's process alone has the memory.
  */
 export interface HostBuffer<T extends ElementType = ElementType> extends View<HostBuffer<T>> {
   readonly type: T
   readonly byteLength: number
-  /** Stable until `destroy`, which detaches it. */
+  /** The device whose process has the memory; undefined where every process has a copy. */
+  readonly device: Device | undefined
+  /** Stable until `destroy`, which detaches it. Empty where another process has the memory. */
   readonly array: ElementArray<T>
   readonly label: string
   readonly destroyed: boolean
@@ -27,21 +32,25 @@ export class OwnedHostBuffer<T extends ElementType = ElementType>
   extends OwnedBuffer<T>
   implements HostBuffer<T>
 {
+  readonly device: Device | undefined
   readonly array: ElementArray<T>
-  /** Absent for length 0. */
+  /** Absent for length 0, and for memory of another rank. */
   readonly allocation: HostAllocation | undefined
 
   constructor(
     group: GroupState,
+    device: Device | undefined,
     type: T,
     length: number,
     label: string,
     allocation: HostAllocation | undefined,
   ) {
     const name = `host buffer "${label}"`
-    super(group, group.resources, type, shapeRegion(length, name), label, name)
+    super(group, group.resources, device?.rank, type, shapeRegion(length, name), label, name)
+    this.device = device
     this.allocation = allocation
-    this.array = elementArray(type, length, allocation?.arrayBuffer ?? new ArrayBuffer(0))
+    this.array =
+      allocation === undefined ? elementArray(type, 0) : elementArray(type, length, allocation.arrayBuffer)
   }
 
   override leak(): Leak {

@@ -10,6 +10,10 @@ export abstract class OwnedBuffer<T extends ElementType = ElementType> extends R
   readonly label: string
   /** What messages call it. */
   readonly name: string
+  /** The rank that has the memory; undefined where every rank has a copy. */
+  readonly rank: number | undefined
+  /** Whether this rank has the memory. */
+  readonly local: boolean
   readonly elementByteLength: number
   readonly byteLength: number
   readonly offset = 0
@@ -21,6 +25,7 @@ export abstract class OwnedBuffer<T extends ElementType = ElementType> extends R
   constructor(
     group: GroupState,
     registry: Set<Resource> | undefined,
+    rank: number | undefined,
     type: T,
     region: Region,
     label: string,
@@ -31,6 +36,8 @@ export abstract class OwnedBuffer<T extends ElementType = ElementType> extends R
     this.type = type
     this.label = label
     this.name = name
+    this.rank = rank
+    this.local = rank === undefined || rank === group.rank
     this.elementByteLength = elementByteLength[type]
     this.byteLength = region.length * this.elementByteLength
     this.rows = region.rows

@@ -1,34 +1,40 @@
 import { OwnedDeviceBuffer } from './device-buffer.ts'
 import { GpuError } from './errors.ts'
 import type { GroupState } from './group-state.ts'
-import { type CommandAccesses, deriveHazards } from './hazards.ts'
+import type { Handles } from './handles.ts'
+import type { CommandAccesses } from './hazards.ts'
 import { OwnedHostBuffer } from './host-buffer.ts'
-import { OwnedKernel } from './kernel.ts'
-import type { ByteRegion, Plan, PlanBuffer, PlanCommand, Schedule } from './plan.ts'
-import { transitiveReduction } from './transitive-reduction.ts'
+import type { OwnedKernel } from './kernel.ts'
+import type { ByteRegion, Plan, PlanBuffer, PlanPart, Schedule } from './plan.ts'
+import { type Fence, orderByHazards, orderByStages, type UnorderedPart } from './plan-order.ts'
 import { UniformBlockBuilder } from './uniform-block.ts'
 import type { Region } from './view.ts'
 
-type WithoutOrder<C> = C extends PlanCommand ? Omit<C, 'index' | 'after' | 'afterPrevious'> : never
+type WithoutOrder<C> = C extends PlanPart ? Omit<C, 'index' | 'after' | 'afterPrevious'> : never
 
 /** A command before its place in the order is known. */
-export type CommandDraft = WithoutOrder<PlanCommand>
-
-type Mutable<T> = { -readonly [K in keyof T]: T[K] }
+export type CommandDraft = WithoutOrder<PlanPart>
 
 const noEdges: readonly number[] = []
 
 /** Numbers the buffers and kernels of a recording and collects its commands. */
 export class PlanBuilder {
-  readonly uniforms = new UniformBlockBuilder()
+  readonly uniforms: UniformBlockBuilder
   readonly #group: GroupState
   readonly #buffers = new Map<OwnedDeviceBuffer | OwnedHostBuffer, number>()
   readonly #kernels = new Map<OwnedKernel, number>()
-  readonly #commands: Mutable<PlanCommand>[] = []
+  readonly #kept: boolean
+  readonly #commands: UnorderedPart[] = []
   readonly #accesses: CommandAccesses[] = []
+  /** Of each command, for the serial schedule. */
+  readonly #stages: number[] = []
+  readonly #fences: Fence[] = []
 
-  constructor(group: GroupState) {
+  /** Without `kept` commands are checked and forgotten: those of other ranks. */
+  constructor(group: GroupState, kept = true) {
     this.#group = group
+    this.#kept = kept
+    this.uniforms = new UniformBlockBuilder(kept)
   }
 
   /** What the program must keep alive. */
@@ -36,25 +42,25 @@ export class PlanBuilder {
     return [...this.#buffers.keys(), ...this.#kernels.keys()]
   }
 
-  /** `accesses` are flattened regions. */
-  add(command: CommandDraft, accesses: CommandAccesses): void {
-    const ordered = command as Mutable<PlanCommand>
+  /** `accesses` are flattened regions. A serial schedule runs the command beside the one before it where `beside` is true. */
+  add(command: CommandDraft, accesses: CommandAccesses, beside = false): void {
+    if (!this.#kept) return
+    const ordered = command as UnorderedPart
     ordered.index = this.#commands.length
     ordered.after = noEdges
     ordered.afterPrevious = noEdges
     this.#commands.push(ordered)
     this.#accesses.push(accesses)
+    this.#stages.push((this.#stages.at(-1) ?? 0) + (beside ? 0 : 1))
+  }
+
+  fence(device: number): void {
+    this.#fences.push({ device, position: this.#commands.length })
   }
 
   kernel(kernel: OwnedKernel): number {
     const known = this.#kernels.get(kernel)
     if (known !== undefined) return known
-    if (!(kernel instanceof OwnedKernel) || kernel.group !== this.#group)
-      throw new GpuError(
-        'validation',
-        `A kernel of another group cannot run in group "${this.#group.label}".`,
-      )
-    if (kernel.destroyed) throw new GpuError('validation', `Kernel "${kernel.label}" is destroyed.`)
     this.#kernels.set(kernel, this.#kernels.size)
     return this.#kernels.size - 1
   }
@@ -94,15 +100,15 @@ export class PlanBuilder {
   }
 
   /** Derives the order. */
-  finish(label: string, schedule: Schedule): Plan {
-    if (schedule === 'serial') chain(this.#commands)
-    else orderByHazards(this.#commands, this.#accesses)
+  finish(label: string, schedule: Schedule): Plan<Handles, PlanPart> {
+    if (schedule === 'serial') orderByStages(this.#commands, this.#stages)
+    else orderByHazards(this.#commands, this.#accesses, this.#fences, this.#deviceFinder())
     return {
       label,
       schedule,
       buffers: this.planBuffers(),
       kernels: [...this.#kernels.keys()].map((kernel) => kernel.compiled.handle),
-      commands: this.#commands as PlanCommand[],
+      commands: this.#commands as PlanPart[],
       uniformBlock: this.uniforms.finish(),
     }
   }
@@ -123,28 +129,16 @@ export class PlanBuilder {
       }
     })
   }
-}
 
-/** Each command waits for the one before it, the first for the last of the previous repetition. */
-function chain(commands: readonly Mutable<PlanCommand>[]): void {
-  for (const command of commands) {
-    if (command.index > 0) command.after = [command.index - 1]
-    else command.afterPrevious = [commands.length - 1]
-  }
-}
-
-/** Hazards of two repetitions, reduced; what the second takes from the first is `afterPrevious`. */
-function orderByHazards(
-  commands: readonly Mutable<PlanCommand>[],
-  accesses: readonly CommandAccesses[],
-): void {
-  const count = commands.length
-  const reduced = transitiveReduction(deriveHazards(accesses, 2))
-  for (const command of commands) {
-    command.after = reduced[command.index]!
-    const previous = reduced[count + command.index]!
-    // Ascending: those of the previous repetition come first.
-    const own = previous.findIndex((other) => other >= count)
-    command.afterPrevious = own < 0 ? previous : previous.slice(0, own)
+  /** The devices that a command runs on or whose memory it touches. */
+  #deviceFinder(): (command: number) => Set<number> {
+    const devices = [...this.#buffers.keys()].map(({ device }) => device?.ordinal)
+    return (command) => {
+      const { reads, writes } = this.#accesses[command]!
+      const found = new Set([this.#commands[command]!.device])
+      for (const { buffer } of [...reads, ...writes])
+        if (devices[buffer] !== undefined) found.add(devices[buffer])
+      return found
+    }
   }
 }

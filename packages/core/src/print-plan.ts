@@ -1,8 +1,9 @@
 import { regionEnd } from './byte-region.ts'
-import type { ByteRegion, Plan, PlanCommand } from './plan.ts'
+import type { Handles } from './handles.ts'
+import type { ByteRegion, Plan, PlanPart } from './plan.ts'
 
 /** A plan as stable text, one line a command, for people and snapshots. Numbers are bytes unless they say otherwise. */
-export function printPlan(plan: Plan): string {
+export function printPlan(plan: Plan<Handles, PlanPart>): string {
   const count = (n: number, noun: string) => `${n} ${noun}${n === 1 ? '' : 's'}`
   const lines = [
     `plan "${plan.label}", ${plan.schedule}: ${count(plan.commands.length, 'command')}, ${count(plan.buffers.length, 'buffer')}, ${count(plan.kernels.length, 'kernel')}, ${count(plan.uniformBlock.byteLength, 'byte')} of uniforms`,
@@ -21,7 +22,7 @@ export function printPlan(plan: Plan): string {
   return lines.join('\n')
 }
 
-function describe(plan: Plan, command: PlanCommand): string {
+function describe(plan: Plan<Handles, PlanPart>, command: PlanPart): string {
   const { kind, label } = command
   switch (command.kind) {
     case 'dispatch': {
@@ -38,6 +39,11 @@ function describe(plan: Plan, command: PlanCommand): string {
     case 'upload':
     case 'download':
       return `${kind} "${label}" ${region(command.source)} -> ${region(command.target)}`
+    case 'send':
+    case 'receive': {
+      const bytes = command.region === undefined ? '' : ` ${region(command.region)}`
+      return `${kind} "${label}"${bytes} ${kind === 'send' ? 'to' : 'from'} rank ${command.peer}, message ${command.ordinal}`
+    }
     case 'fill':
       return `${kind} "${label}" ${region(command.target)} = 0x${command.pattern.toString(16).padStart(command.patternByteLength * 2, '0')}`
   }

@@ -4,14 +4,16 @@ import { OwnedDeviceBuffer } from './device-buffer.ts'
 import { type OwnedView, recordDispatch } from './dispatch-recording.ts'
 import { type ElementType, elementByteLength } from './element-type.ts'
 import { GpuError } from './errors.ts'
-import type { GroupDevice } from './group-device.ts'
+import { deviceOf, type GroupDevice } from './group-device.ts'
 import type { GroupState } from './group-state.ts'
 import { type HostView, OwnedHostBuffer } from './host-buffer.ts'
-import type { Kernel, OwnedKernel } from './kernel.ts'
+import { type Kernel, OwnedKernel } from './kernel.ts'
+import { MessageList } from './message-list.ts'
 import { bufferOf } from './owned-buffer.ts'
 import { type Parameter, type ParameterType, RecordedParameter } from './parameter.ts'
-import type { PlanCopy } from './plan.ts'
+import type { PlanCopy, Schedule } from './plan.ts'
 import { PlanBuilder } from './plan-builder.ts'
+import { RankParts } from './rank-parts.ts'
 import type { CommandOptions, DispatchOptions, Recorder } from './recorder.ts'
 import { requireScalar, scalarBits } from './scalar-bits.ts'
 import { shapeRegion, type View } from './view.ts'
@@ -29,18 +31,43 @@ export class ProgramRecorder implements Recorder {
   readonly parameters = new Map<string, RecordedParameter>()
   readonly scratchRequests: ScratchRequest[] = []
   readonly #group: GroupState
+  /** What other ranks must record alike; absent in a group of one process. */
+  readonly messages: MessageList | undefined
   readonly #ownScratch = new Set<OwnedDeviceBuffer>()
+  /** Over several ranks: what commands become here, and where those of other ranks go to be checked. */
+  readonly #parts: RankParts | undefined
+  readonly #elsewhere: PlanBuilder
+  readonly #serial: boolean
   #closed = false
 
-  constructor(group: GroupState, devices: readonly GroupDevice[]) {
+  /** `number` counts the programs of the group. */
+  constructor(group: GroupState, devices: readonly GroupDevice[], number: number, schedule: Schedule) {
     this.#group = group
     this.devices = devices
+    this.#serial = schedule === 'serial'
     this.plan = new PlanBuilder(group)
+    this.#elsewhere = group.calls === undefined ? this.plan : new PlanBuilder(group, false)
+    if (group.calls === undefined) return
+    const place = { rank: group.rank, count: group.rankCount, device: this.#firstDevice() }
+    this.messages = new MessageList(group.rank, number)
+    this.#parts = new RankParts(this.plan, place, this.messages, this.#serial)
   }
 
   /** After the callback: a recorder that escaped takes no more commands. */
   close(): void {
+    if (!this.#closed) this.#parts?.finish()
     this.#closed = true
+  }
+
+  touches(...devices: readonly (Device | number)[]): boolean {
+    const owners = devices.map((device) => this.device(device))
+    return this.#group.calls === undefined || this.#serial || owners.some(({ local }) => local)
+  }
+
+  fence(device: Device | number): void {
+    this.#requireOpen()
+    const { ordinal, local } = this.device(device)
+    if (local) this.plan.fence(ordinal)
   }
 
   dispatch(kernel: Kernel, options: DispatchOptions): void {
@@ -48,22 +75,24 @@ export class ProgramRecorder implements Recorder {
     recordDispatch(this, kernel as OwnedKernel, options)
   }
 
-  copy(source: BufferView, target: BufferView, options: CommandOptions = {}): void {
-    const from = this.ownView(source, 'The source of a copy')
-    const to = this.ownView(target, 'The target of a copy')
-    this.#addCopy('copy', to.buffer.device.ordinal, from, to, options)
+  copy(source: BufferView | HostView, target: BufferView | HostView, options: CommandOptions = {}): void {
+    const from = this.#anyView(source, 'The source of a copy')
+    const to = this.#anyView(target, 'The target of a copy')
+    const onHost = from.buffer instanceof OwnedHostBuffer
+    const kind = onHost === to.buffer instanceof OwnedHostBuffer ? 'copy' : onHost ? 'upload' : 'download'
+    this.#addCopy(kind, from, to, options)
   }
 
   upload(source: HostView, target: BufferView, options: CommandOptions = {}): void {
     const from = this.#hostView(source, 'The source of an upload')
     const to = this.ownView(target, 'The target of an upload')
-    this.#addCopy('upload', to.buffer.device.ordinal, from, to, options)
+    this.#addCopy('upload', from, to, options)
   }
 
   download(source: BufferView, target: HostView, options: CommandOptions = {}): void {
     const from = this.ownView(source, 'The source of a download')
     const to = this.#hostView(target, 'The target of a download')
-    this.#addCopy('download', from.buffer.device.ordinal, from, to, options)
+    this.#addCopy('download', from, to, options)
   }
 
   fill(target: BufferView, value: number, options: CommandOptions = {}): void {
@@ -72,8 +101,9 @@ export class ProgramRecorder implements Recorder {
     const { type, label } = to.buffer
     requireScalar(value, type, `The value that fills "${label}"`)
     if (to.length === 0) return
-    const region = flattened(this.plan.region(to.buffer, to))
-    this.plan.add(
+    const plan = this.planOf(this.device(to.buffer.device))
+    const region = flattened(plan.region(to.buffer, to))
+    plan.add(
       {
         kind: 'fill',
         label: options.label ?? `fill ${label}`,
@@ -99,7 +129,7 @@ export class ProgramRecorder implements Recorder {
     owner.requireBufferSize(type, region.length, label)
     const buffer = new OwnedDeviceBuffer(this.#group, owner, type, region, label, undefined, true)
     this.#ownScratch.add(buffer)
-    this.scratchRequests.push({ buffer, zero: options.zero ?? false })
+    if (owner.local) this.scratchRequests.push({ buffer, zero: options.zero ?? false })
     return buffer
   }
 
@@ -113,15 +143,21 @@ export class ProgramRecorder implements Recorder {
   }
 
   device(of: Device | number): GroupDevice {
-    const device = this.devices[typeof of === 'number' ? of : of.ordinal]
-    if (device === undefined || (typeof of !== 'number' && device !== of)) {
-      const asked = typeof of === 'number' ? `Device ${of}` : `Device ${of.ordinal} of another group`
+    return deviceOf(this.devices, of)
+  }
+
+  planOf(device: GroupDevice): PlanBuilder {
+    this.#parts?.enter([device.rank])
+    return device.local ? this.plan : this.#elsewhere
+  }
+
+  requireKernel(kernel: OwnedKernel): void {
+    if (!(kernel instanceof OwnedKernel) || kernel.group !== this.#group)
       throw new GpuError(
         'validation',
-        `${asked} is not in the group, which has ${this.devices.length} devices.`,
+        `A kernel of another group cannot run in group "${this.#group.label}".`,
       )
-    }
-    return device
+    if (kernel.destroyed) throw new GpuError('validation', `Kernel "${kernel.label}" is destroyed.`)
   }
 
   canAccessPeer(reader: number, owner: number): boolean {
@@ -137,6 +173,12 @@ export class ProgramRecorder implements Recorder {
     return view as OwnedView
   }
 
+  #anyView(view: unknown, what: string): View<OwnedDeviceBuffer | OwnedHostBuffer> {
+    return bufferOf(view) instanceof OwnedHostBuffer
+      ? (view as View<OwnedHostBuffer>)
+      : this.ownView(view, what)
+  }
+
   #hostView(view: unknown, what: string): View<OwnedHostBuffer> {
     if (bufferOf(view) instanceof OwnedHostBuffer) return view as View<OwnedHostBuffer>
     throw new GpuError('validation', `${what} is not a view of a host buffer.`)
@@ -144,7 +186,6 @@ export class ProgramRecorder implements Recorder {
 
   #addCopy(
     kind: PlanCopy['kind'],
-    device: number,
     source: View<OwnedDeviceBuffer | OwnedHostBuffer>,
     target: View<OwnedDeviceBuffer | OwnedHostBuffer>,
     options: CommandOptions,
@@ -164,27 +205,48 @@ export class ProgramRecorder implements Recorder {
         `The ${kind} "${label}" goes from ${sourceBuffer.type} to ${targetBuffer.type}; the types must be equal.`,
       )
     if (source.length === 0) return
-    const sourceRows = this.plan.region(sourceBuffer, source)
-    const targetRows = this.plan.region(targetBuffer, target)
+    const sourceRows = this.#planWith(sourceBuffer).region(sourceBuffer, source)
+    const targetRows = this.#planWith(targetBuffer).region(targetBuffer, target)
     const from = flattened(sourceRows)
     const to = flattened(targetRows)
-    if (from.buffer === to.buffer && regionsOverlap(from, to))
+    if (sourceBuffer === targetBuffer && regionsOverlap(from, to))
       throw new GpuError(
         'validation',
         `The source and the target of the ${kind} "${label}" overlap in buffer "${sourceBuffer.label}".`,
       )
     // One row only where both sides are contiguous: source and target keep the same shape.
     const flat = from.rows === 1 && to.rows === 1
-    this.plan.add(
-      {
-        kind,
-        label,
-        device,
-        source: flat ? from : sourceRows,
-        target: flat ? to : targetRows,
-      },
-      { reads: [from], writes: [to] },
-    )
+    const sourceDevice = sourceBuffer.device?.ordinal
+    const targetDevice = targetBuffer.device?.ordinal
+    // A download runs on the device that it reads; all else by what it writes, where that is on a device.
+    const own = kind === 'download' ? sourceDevice : (targetDevice ?? sourceDevice)
+    const command = {
+      kind,
+      label,
+      device: own ?? this.#firstDevice(),
+      source: flat ? from : sourceRows,
+      target: flat ? to : targetRows,
+    }
+    if (this.#parts === undefined) this.plan.add(command, { reads: [from], writes: [to] })
+    else
+      this.#parts.copy({
+        command,
+        sourceRank: sourceBuffer.rank,
+        targetRank: targetBuffer.rank,
+        sourceDevice: sourceDevice ?? this.#firstDevice(),
+        targetDevice: targetDevice ?? this.#firstDevice(),
+        from,
+        to,
+      })
+  }
+
+  /** The rank's first device; -1 where it has none. */
+  #firstDevice(): number {
+    return this.devices.find(({ local }) => local)?.ordinal ?? -1
+  }
+
+  #planWith(buffer: OwnedDeviceBuffer | OwnedHostBuffer): PlanBuilder {
+    return buffer.local ? this.plan : this.#elsewhere
   }
 
   #requireOpen(): void {

@@ -1,18 +1,18 @@
 import { GpuError } from './errors.ts'
 import type { GroupState } from './group-state.ts'
-import type { Executable } from './handles.ts'
+import type { Executable, Handles } from './handles.ts'
+import type { MessageList } from './message-list.ts'
 import type { RecordedParameter } from './parameter.ts'
-import type { Plan, Schedule } from './plan.ts'
-import type { PlanBuilder } from './plan-builder.ts'
-import type { ScratchRequest } from './program-recorder.ts'
+import type { Plan, PlanPart, Schedule } from './plan.ts'
+import type { ProgramRecorder } from './program-recorder.ts'
 import { type Leak, Resource } from './resource.ts'
 
 /** Recorded commands with their order; runs any number of times. It keeps its buffers and kernels alive. */
 export interface Program {
   readonly label: string
   readonly schedule: Schedule
-  /** As data: print it with `printPlan`. */
-  readonly plan: Plan
+  /** As data: print it with `printPlan`. In a group over several processes, what this process takes part in. */
+  readonly plan: Plan<Handles, PlanPart>
   /** Allocates scratch and makes the plan ready. `run` does it when the caller did not. */
   prepare(): Promise<void>
   destroy(): void
@@ -24,39 +24,48 @@ export class RecordedProgram extends Resource implements Program {
   readonly label: string
   readonly schedule: Schedule
   readonly parameters: ReadonlyMap<string, RecordedParameter>
-  readonly #builder: PlanBuilder
-  readonly #scratch: readonly ScratchRequest[]
-  #plan: Plan
+  readonly #recorder: ProgramRecorder
+  readonly #retained: readonly Resource[]
+  #plan: Plan<Handles, PlanPart>
+  #messages: MessageList | undefined
   #preparing: Promise<Executable> | undefined
   #executable: Executable | undefined
 
-  constructor(
-    group: GroupState,
-    label: string,
-    schedule: Schedule,
-    builder: PlanBuilder,
-    parameters: ReadonlyMap<string, RecordedParameter>,
-    scratch: readonly ScratchRequest[],
-  ) {
+  constructor(group: GroupState, label: string, schedule: Schedule, recorder: ProgramRecorder) {
     super(group.resources)
     this.group = group
     this.label = label
     this.schedule = schedule
-    this.parameters = parameters
-    this.#builder = builder
-    this.#scratch = scratch
-    this.#plan = builder.finish(label, schedule)
-    for (const resource of builder.resources) resource.retain()
+    this.parameters = recorder.parameters
+    this.#recorder = recorder
+    this.#messages = recorder.messages
+    this.#plan = recorder.plan.finish(label, schedule)
+    this.#retained = [...recorder.plan.resources]
+    for (const resource of this.#retained) resource.retain()
   }
 
-  get plan(): Plan {
+  get plan(): Plan<Handles, PlanPart> {
     return this.#plan
   }
 
   async prepare(): Promise<void> {
-    await this.prepared()
+    const call = this.group.calls?.number(`prepares "${this.label}"`, 1)
+    await this.group.settle(call, () => this.prepared(), undefined, this.takeMessages())
   }
 
+  /** Whether other ranks may wait for what this rank does in a run. */
+  get exchangesMessages(): boolean {
+    return this.#recorder.messages?.isEmpty === false
+  }
+
+  /** To be compared between the ranks with the first call that prepares the program. */
+  takeMessages(): MessageList | undefined {
+    const messages = this.#messages
+    this.#messages = undefined
+    return messages
+  }
+
+  /** What the runtime runs; on this rank alone. */
   prepared(): Promise<Executable> {
     if (this.destroyed)
       return Promise.reject(new GpuError('validation', `Program "${this.label}" is destroyed.`))
@@ -75,7 +84,7 @@ export class RecordedProgram extends Resource implements Program {
   async #prepareOnce(): Promise<Executable> {
     const { group } = this
     const { runtime } = group
-    const allocations = this.#scratch.filter(
+    const allocations = this.#recorder.scratchRequests.filter(
       ({ buffer }) => buffer.length > 0 && buffer.allocation === undefined,
     )
     // One after another, so that whatever fails leaves what came before in its buffer, for the next attempt or `free`.
@@ -83,7 +92,7 @@ export class RecordedProgram extends Resource implements Program {
       buffer.allocation = await group.guard(() =>
         runtime.allocate(buffer.device.ordinal, buffer.byteLength, { label: buffer.label, zero }),
       )
-    if (allocations.length > 0) this.#plan = { ...this.#plan, buffers: this.#builder.planBuffers() }
+    if (allocations.length > 0) this.#plan = { ...this.#plan, buffers: this.#recorder.plan.planBuffers() }
     this.#executable = await group.guard(() => runtime.instantiate(this.#plan))
     return this.#executable
   }
@@ -95,7 +104,7 @@ export class RecordedProgram extends Resource implements Program {
   protected override free(): void {
     if (this.#executable !== undefined && !this.group.runtimeEnded)
       this.group.runtime.release(this.#executable)
-    for (const resource of this.#builder.resources) resource.release()
-    for (const { buffer } of this.#scratch) buffer.destroy()
+    for (const resource of this.#retained) resource.release()
+    for (const { buffer } of this.#recorder.scratchRequests) buffer.destroy()
   }
 }

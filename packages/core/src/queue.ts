@@ -2,12 +2,14 @@ import { flattened } from './byte-region.ts'
 import type { BufferView } from './device.ts'
 import { OwnedDeviceBuffer } from './device-buffer.ts'
 import { type ElementArray, type ElementType, elementArray } from './element-type.ts'
-import { GpuError } from './errors.ts'
-import { abortedError, type ExecutionOptions, type Span } from './execution.ts'
+import { GpuError, isGpuError } from './errors.ts'
+import { abortedError, type ExecutionOptions, type ExecutionResult, type Span } from './execution.ts'
 import type { GroupState } from './group-state.ts'
+import type { Executable } from './handles.ts'
 import { bufferOf } from './owned-buffer.ts'
-import type { PlanCommand } from './plan.ts'
+import type { PlanPart } from './plan.ts'
 import { type Program, RecordedProgram } from './program.ts'
+import type { NumberedCall } from './rank-calls.ts'
 import { patchedUniformBlock } from './uniform-block.ts'
 import { requireCount } from './view.ts'
 
@@ -27,20 +29,36 @@ export interface RunResult {
   readonly spans?: readonly ProgramSpan[]
 }
 
-export type ProgramSpan = Span & { readonly label: string; readonly kind: PlanCommand['kind'] }
+export type ProgramSpan = Span & { readonly label: string; readonly kind: PlanPart['kind'] }
 
 export interface ReadOptions<T extends ElementType> {
   /** Receives the elements; exactly as long as the view. */
   readonly into?: ElementArray<T>
+  /**
+   * Which processes get the elements: all (the default), the one of the buffer's device, which no other process needs to know of,
+   * or the one of this rank. Others resolve to undefined.
+   */
+  readonly to?: 'all' | 'owner' | number
 }
 
 /** Everything takes effect in the order of the calls. Promises reject with `GpuError`. */
 export interface Queue {
-  /** Copies `data` (dense, row after row) into `target`. Leave `data` alone until the promise settles. */
-  write<T extends ElementType>(target: BufferView<T>, data: ElementArray<T>): Promise<void>
-  /** The view's elements, dense, row after row. */
+  /**
+   * Copies `data` (dense, row after row) into `target`. Leave `data` alone until the promise settles. In a group over several
+   * processes it concerns the process of the buffer's device alone; others may leave `data` out.
+   */
+  write<T extends ElementType>(target: BufferView<T>, data: ElementArray<T> | undefined): Promise<void>
+  /** The view's elements, dense, row after row; in every process of the group. */
   read<T extends ElementType>(source: BufferView<T>, options?: ReadOptions<T>): Promise<ElementArray<T>>
-  /** Runs the program `times` times (default 1; 0 does nothing) with one call of the backend. */
+  /** The view's elements in the one process that `to` names, undefined in others. */
+  read<T extends ElementType>(
+    source: BufferView<T>,
+    options: ReadOptions<T> & { readonly to: 'owner' | number },
+  ): Promise<ElementArray<T> | undefined>
+  /**
+   * Runs the program `times` times (default 1; 0 does nothing) with one call of the backend. Over several processes, an error in
+   * one is an error in all, and `seconds` are the longest of all.
+   */
   run(program: Program, times?: number, options?: RunOptions): Promise<RunResult>
 }
 
@@ -60,38 +78,65 @@ export class GroupQueue implements Queue {
     while (this.#active.size > 0) await Promise.allSettled(this.#active)
   }
 
-  async write<T extends ElementType>(target: BufferView<T>, data: ElementArray<T>): Promise<void> {
+  async write<T extends ElementType>(
+    target: BufferView<T>,
+    data: ElementArray<T> | undefined,
+  ): Promise<void> {
     const { buffer, region } = this.#transfer(target, 'The target of a write')
-    requireArray(data, buffer, target.length, 'The data of a write')
-    if (target.length === 0) return
-    const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
+    if (data === undefined && !buffer.local) return
+    const bytes = arrayBytes(data, buffer, target.length, 'The data of a write')
+    if (target.length === 0 || !buffer.local) return
     await this.#enqueue([buffer], () =>
       this.#group.runtime.write({ allocation: allocationOf(buffer), ...region() }, bytes),
     )
   }
 
+  read<T extends ElementType>(source: BufferView<T>, options?: ReadOptions<T>): Promise<ElementArray<T>>
   async read<T extends ElementType>(
     source: BufferView<T>,
     options: ReadOptions<T> = {},
-  ): Promise<ElementArray<T>> {
+  ): Promise<ElementArray<T> | undefined> {
     const { buffer, region } = this.#transfer(source, 'The source of a read')
-    const into = options.into ?? elementArray(buffer.type as T, source.length)
-    requireArray(into, buffer, source.length, '`into` of a read')
-    if (source.length === 0) return into
-    const bytes = new Uint8Array(into.buffer, into.byteOffset, into.byteLength)
-    await this.#enqueue([buffer], () =>
-      this.#group.runtime.read({ allocation: allocationOf(buffer), ...region() }, bytes),
-    )
+    const { calls, rank, rankCount, runtime } = this.#group
+    const { to = 'all' } = options
+    if (typeof to === 'number' && !(Number.isInteger(to) && to >= 0 && to < rankCount))
+      throw new GpuError('validation', `A read goes to rank ${to}; the group has ${rankCount} ranks.`)
+    const taker = to === 'owner' ? buffer.rank : to
+    const call =
+      calls === undefined || to === 'owner' || source.length === 0
+        ? undefined
+        : calls.number(`reads ${viewText(source)} of "${buffer.label}" to ${to}`, 2)
+    const takes = taker === 'all' || taker === rank
+    const into = takes ? (options.into ?? elementArray(buffer.type as T, source.length)) : undefined
+    const bytes = takes
+      ? arrayBytes(into, buffer, source.length, '`into` of a read')
+      : new Uint8Array(buffer.local ? source.length * buffer.elementByteLength : 0)
+    if (source.length === 0 || (call === undefined && !takes)) return into
+    const take = async () => {
+      if (buffer.local) await runtime.read({ allocation: allocationOf(buffer), ...region() }, bytes)
+    }
+    if (call === undefined) await this.#enqueue([buffer], take)
+    else {
+      let error: unknown
+      const taken = this.#enqueue([buffer], take).catch((caught: unknown) => {
+        error = caught
+      })
+      await taken
+      await this.#group.guard(() => calls!.agree(call, { error }))
+      const from = buffer.rank!
+      if (taker === 'all' || (taker !== from && (takes || buffer.local)))
+        await this.#group.guard(() =>
+          runtime.ranks!.deliver(calls!.key(call, 1), from, taker as number | 'all', bytes),
+        )
+    }
     return into
   }
 
   async run(program: Program, times = 1, options: RunOptions = {}): Promise<RunResult> {
-    this.#group.requireAlive()
-    if (!(program instanceof RecordedProgram) || program.group !== this.#group)
-      throw new GpuError(
-        'validation',
-        `A program of another group cannot run in group "${this.#group.label}".`,
-      )
+    const group = this.#group
+    group.requireAlive()
+    if (!(program instanceof RecordedProgram) || program.group !== group)
+      throw new GpuError('validation', `A program of another group cannot run in group "${group.label}".`)
     requireCount(times, `The repetition count of program "${program.label}"`)
     if (program.destroyed) throw new GpuError('validation', `Program "${program.label}" is destroyed.`)
     const { signal, profile, parameters } = options
@@ -100,22 +145,21 @@ export class GroupQueue implements Queue {
       parameters === undefined
         ? undefined
         : patchedUniformBlock(uniformBlock, program.parameters, parameters, program.label)
-    if (signal?.aborted) throw abortedError(signal, 0, times)
-    if (times === 0 || commands.length === 0) return { seconds: 0, clock: 'host', repetitions: times }
+    const call = group.calls?.number(runText(program.label, times, options), times === 0 ? 0 : 2)
+    // Over several ranks all learn of an abort before they run, and a rank whose part is empty takes part.
+    if (signal?.aborted && call === undefined) throw abortedError(signal, 0, times)
+    if (times === 0 || (commands.length === 0 && call === undefined))
+      return { seconds: 0, clock: 'host', repetitions: times }
     const execution: ExecutionOptions = {
       times,
       ...(signal && { signal }),
       ...(profile && { profile }),
       ...(patched && { uniformBlock: patched }),
     }
-    const result = await this.#enqueue(
-      [program],
-      async (executable) => {
-        if (signal?.aborted) throw abortedError(signal, 0, times)
-        return this.#group.runtime.run(executable, execution)
-      },
-      () => program.prepared(),
-    )
+    const result =
+      call === undefined
+        ? await this.#runHere(program, execution)
+        : await this.#runOnAllRanks(program, execution, call)
     const { seconds, clock, spans } = result
     if (spans === undefined) return { seconds, clock, repetitions: times }
     const named = spans.map((span): ProgramSpan => {
@@ -125,17 +169,82 @@ export class GroupQueue implements Queue {
     return { seconds, clock, repetitions: times, spans: named }
   }
 
-  /** Retains, waits its turn, prepares, calls the runtime; the next call's turn comes right after that call is made. */
-  #enqueue<R>(resources: readonly { retain(): void; release(): void }[], call: () => Promise<R>): Promise<R>
+  #runHere(program: RecordedProgram, execution: ExecutionOptions): Promise<ExecutionResult> {
+    // Preparation may run ahead of the turn: it allocates, and changes nothing that earlier work sees.
+    const preparation = handled(program.prepared())
+    return this.#enqueue(
+      [program],
+      (executable: Executable) => {
+        if (execution.signal?.aborted) throw abortedError(execution.signal, 0, execution.times)
+        return this.#group.runtime.run(executable, execution)
+      },
+      async (turn) => {
+        await turn
+        return preparation
+      },
+    )
+  }
+
+  /** No rank starts before all are ready, and the result is the same on all. */
+  async #runOnAllRanks(
+    program: RecordedProgram,
+    execution: ExecutionOptions,
+    call: NumberedCall,
+  ): Promise<ExecutionResult> {
+    const group = this.#group
+    const calls = group.calls!
+    const messages = program.takeMessages()
+    const preparation = handled(program.prepared())
+    let started = false
+    let result: ExecutionResult | undefined
+    let error: unknown
+    try {
+      result = await this.#enqueue(
+        [program],
+        (executable: Executable) => {
+          started = true
+          return group.runtime.run(executable, execution)
+        },
+        async (turn) => {
+          await turn
+          const { signal, times } = execution
+          const own: { error?: unknown; executable?: Executable } = await preparation.then(
+            (executable) => (signal?.aborted ? { error: abortedError(signal, 0, times) } : { executable }),
+            (caught: unknown) => ({ error: caught }),
+          )
+          await group.guard(() => calls.agree(call, { error: own.error, ...(messages && { messages }) }))
+          return own.executable!
+        },
+      )
+    } catch (caught) {
+      if (!started) throw caught
+      error = caught
+      // Others may wait for messages that never come.
+      if (!isGpuError(error, 'aborted') && program.exchangesMessages) {
+        group.abandon(error)
+        throw error
+      }
+    }
+    const all = await group.guard(() =>
+      calls.agree(call, { error, ...(result && { seconds: result.seconds, clock: result.clock }) }, 1),
+    )
+    return { ...result!, ...all }
+  }
+
+  /**
+   * Retains, waits for its turn, calls the runtime; the next call's turn comes right after that call is made. `ready` resolves
+   * when the call may be made, which is not before the turn.
+   */
+  #enqueue<R>(resources: readonly Retained[], call: () => Promise<R>): Promise<R>
   #enqueue<P, R>(
-    resources: readonly { retain(): void; release(): void }[],
+    resources: readonly Retained[],
     call: (prepared: P) => Promise<R>,
-    prepare: () => Promise<P>,
+    ready: (turn: Promise<void>) => Promise<P>,
   ): Promise<R>
   #enqueue<P, R>(
-    resources: readonly { retain(): void; release(): void }[],
+    resources: readonly Retained[],
     call: (prepared: P) => Promise<R>,
-    prepare?: () => Promise<P>,
+    ready?: (turn: Promise<void>) => Promise<P>,
   ): Promise<R> {
     this.#group.requireAlive()
     for (const resource of resources) resource.retain()
@@ -146,11 +255,7 @@ export class GroupQueue implements Queue {
     })
     const work = async (): Promise<R> => {
       try {
-        // Preparation may run ahead of the turn: it allocates, and changes nothing that earlier work sees.
-        const preparation = prepare?.()
-        preparation?.catch(() => {})
-        await turn
-        const prepared = (await preparation) as P
+        const prepared = (await (ready === undefined ? turn : ready(turn))) as P
         const completion = this.#group.guard(() => call(prepared))
         passTurn()
         return await completion
@@ -202,9 +307,36 @@ function allocationOf(buffer: OwnedDeviceBuffer) {
   return buffer.allocation
 }
 
-function requireArray(array: ElementArray, buffer: OwnedDeviceBuffer, length: number, what: string): void {
+interface Retained {
+  retain(): void
+  release(): void
+}
+
+/** Awaited later: a rejection meanwhile is not "unhandled". */
+function handled<R>(promise: Promise<R>): Promise<R> {
+  promise.catch(() => {})
+  return promise
+}
+
+function viewText({ offset, rows, columns, stride }: BufferView): string {
+  return `${rows} x ${columns} elements at ${offset} with leading dimension ${stride}`
+}
+
+function runText(label: string, times: number, { parameters = {}, profile = false }: RunOptions): string {
+  const values = Object.entries(parameters).sort(([a], [b]) => (a < b ? -1 : 1))
+  const given = values.map(([name, value]) => ` ${name} = ${value}`).join()
+  return `runs "${label}" ${times} times${given === '' ? '' : ` with${given}`}${profile ? ', profiled' : ''}`
+}
+
+/** The bytes of an array that fits a transfer. */
+function arrayBytes(
+  array: ElementArray | undefined,
+  buffer: OwnedDeviceBuffer,
+  length: number,
+  what: string,
+): Uint8Array<ArrayBuffer> {
   const expected = elementArray(buffer.type, 0).constructor.name
-  if (array?.constructor.name !== expected)
+  if (array === undefined || array.constructor.name !== expected)
     throw new GpuError(
       'validation',
       `${what} is ${array?.constructor.name}; buffer "${buffer.label}" of ${buffer.type} takes ${expected}.`,
@@ -214,4 +346,5 @@ function requireArray(array: ElementArray, buffer: OwnedDeviceBuffer, length: nu
       'validation',
       `${what} has ${array.length} elements; the view of buffer "${buffer.label}" has ${length}.`,
     )
+  return new Uint8Array(array.buffer, array.byteOffset, array.byteLength)
 }

@@ -37,12 +37,28 @@ export interface Recorder {
    * bound both `read` and `read_write`, and may be bound `read_write` twice only where the bound ranges are disjoint.
    */
   dispatch(kernel: Kernel, options: DispatchOptions): void
-  /** Copies between equal rows and columns; leading dimensions and devices may differ. Parts of one buffer must not overlap. */
-  copy(source: BufferView, target: BufferView, options?: CommandOptions): void
+  /**
+   * Whether this process takes part in what is done with memory of any of `devices`; always true in a group of one process, and
+   * under the serial schedule. A command that touches memory of other processes' devices alone need not be recorded: ask
+   * before views and labels are made, where there are many devices.
+   */
+  touches(...devices: readonly (Device | number)[]): boolean
+  /**
+   * Copies between equal rows and columns, of devices or of host memory; leading dimensions and devices may differ. Parts of one
+   * buffer must not overlap.
+   */
+  copy(source: BufferView | HostView, target: BufferView | HostView, options?: CommandOptions): void
   /** Sets every element to `value`, converted to the buffer's type. */
   fill(target: BufferView, value: number, options?: CommandOptions): void
+  /** A copy from host memory to a device. */
   upload(source: HostView, target: BufferView, options?: CommandOptions): void
+  /** A copy from a device to host memory. */
   download(source: BufferView, target: HostView, options?: CommandOptions): void
+  /**
+   * What runs on `device`, or touches its memory or host memory that is placed by it, completes before what is recorded after
+   * and does so begins. Other devices are not held up.
+   */
+  fence(device: Device | number): void
   /** Memory that the program owns, allocated when it is prepared. Contents are undefined unless `zero` is true. */
   scratch<T extends ElementType>(
     device: Device | number,

@@ -143,3 +143,18 @@ describe('ranking', () => {
     expect((await reasons('score'))[0]).toBe('D scores 0.239: busy 10 %, memory used 25 %, temperature 90 %.')
   })
 })
+
+test('over several processes, devices come in rank order, whatever their load, and virtual ones are dealt in blocks', async () => {
+  const busy = { computeUtilization: 1 }
+  const ranked = (software: boolean) =>
+    [adapter('a', busy, software), adapter('b', undefined, software), adapter('c', busy, software)].map(
+      (each, rank) => ({ ...each, rank }),
+    )
+  const select = (options: object, software = true) =>
+    selectAdapters({ backends: [backend('mpi', ranked(software))], by: 'utilization', ...options })
+  expect(names((await select({})).chosen)).toBe('abc')
+  expect(names((await select({ devices: 2 })).chosen)).toBe('ab')
+  expect(names((await select({ devices: 5 })).chosen)).toBe('aabbc')
+  expect((await select({ devices: 2 })).reason).toContain('the first in rank order')
+  expect(names((await select({ devices: 7, virtual: true }, false)).chosen)).toBe('aaabbcc')
+})

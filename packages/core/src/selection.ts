@@ -8,12 +8,15 @@ export interface SelectionOptions {
   /** In order of preference. The first with hardware adapters wins; software only where no backend has hardware. */
   readonly backends: readonly Backend[]
   /**
-   * Default: every adapter of the chosen backend (one on software). More than there are adapters gives virtual devices:
+   * Default: every adapter of the chosen backend (on software one a process). More than there are adapters gives virtual devices:
    * freely on a software adapter, only with `virtual: true` on hardware. Too few: `no-device`.
    */
   readonly devices?: number
   readonly virtual?: boolean
-  /** How to choose where there are more adapters than `devices`: least loaded first. Default `index`. */
+  /**
+   * How to choose where there are more adapters than `devices`: least loaded first. Default `index`. A backend over several
+   * processes always gives the first in rank order.
+   */
   readonly by?: SelectBy
   /** Keeps only the adapters for which this is true. */
   readonly adapters?: (adapter: Adapter) => boolean
@@ -71,21 +74,29 @@ export async function selectAdapters(
   const hardware = offer.kept.filter((adapter) => !adapter.software)
   const software = hardware.length === 0
   const considered = software ? offer.kept : hardware
-  const devices = options.devices ?? (software ? 1 : considered.length)
+  // Every process has the same list, in rank order, and must choose alike: by no reading of a moment.
+  const overRanks = considered.some((adapter) => adapter.rank !== undefined)
+  const devices = options.devices ?? (software && !overRanks ? 1 : considered.length)
   const found = `${offer.backend.name} has ${count(considered.length, software ? 'software adapter' : 'device')} (${considered.map(({ name }) => name).join(', ')})`
   if (devices > considered.length && !software && !virtual)
     throw new GpuError(
       'no-device',
       `${count(devices, 'device')} asked for, and ${found}. Several virtual devices on one GPU need \`virtual: true\`; software adapters are not used where there is hardware.`,
     )
-  const ranked = await rank(considered, by)
-  const chosen = Array.from({ length: devices }, (_, i) => ranked[i % ranked.length]!.adapter)
+  const ranked = await rank(considered, overRanks ? 'index' : by)
+  const adapters = ranked.length
+  const place = (i: number) => {
+    if (devices <= adapters) return i
+    // Virtual devices of one adapter follow one another where devices are in rank order.
+    return overRanks ? Math.floor((i * adapters) / devices) : i % adapters
+  }
+  const chosen = Array.from({ length: devices }, (_, i) => ranked[place(i)]!.adapter)
   const how =
     devices > considered.length
       ? `${devices} virtual devices share ${count(considered.length, 'adapter')}`
       : devices === considered.length
         ? 'all are used'
-        : `${devices} of ${considered.length} are used, ${by === 'index' ? 'the first in order' : `the best by ${by}`}`
+        : `${devices} of ${considered.length} are used, ${overRanks ? 'the first in rank order' : by === 'index' ? 'the first in order' : `the best by ${by}`}`
   return {
     backend: offer.backend,
     chosen,

@@ -7,12 +7,19 @@ const alignment = 256
 
 /** Collects the uniform blocks of a program's dispatches into one piece of memory. */
 export class UniformBlockBuilder {
+  readonly #kept: boolean
   #bytes = new Uint8Array(4096)
   #view = new DataView(this.#bytes.buffer)
   #byteLength = 0
 
+  /** Without `kept` each block takes the place of the one before: for dispatches that are only checked. */
+  constructor(kept: boolean) {
+    this.#kept = kept
+  }
+
   /** Zeroed room for one block; returns its offset. */
   reserve(byteLength: number): number {
+    if (!this.#kept) this.#byteLength = 0
     const offset = this.#byteLength
     this.#byteLength += Math.ceil(byteLength / alignment) * alignment
     if (this.#byteLength > this.#bytes.byteLength) {
@@ -22,6 +29,11 @@ export class UniformBlockBuilder {
       this.#view = new DataView(grown.buffer)
     }
     return offset
+  }
+
+  /** Notes that `parameter` stands at `byteOffset`, for `run` to change. */
+  place(parameter: RecordedParameter, byteOffset: number): void {
+    if (this.#kept) parameter.byteOffsets.push(byteOffset)
   }
 
   /** Over everything reserved so far; `reserve` invalidates it. */

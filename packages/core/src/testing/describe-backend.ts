@@ -13,15 +13,24 @@ export interface ConformanceOptions {
 
 /**
  * Declares the conformance suite (vitest) for one backend; every backend passes all of it. Tests of a backend that has no
- * adapters are skipped, with its reason. `backend` is called for each group that the suite opens.
+ * adapters are skipped, with its reason.
  */
 export function describeBackend(
   name: string,
   backend: () => Backend,
   options: ConformanceOptions = {},
 ): void {
+  describeRanks(name, () => [backend()], options)
+}
+
+/** The same for the backends of several ranks that share this process: each test runs on all of them at once. */
+export function describeRanks(
+  name: string,
+  backends: () => readonly Backend[],
+  options: ConformanceOptions = {},
+): void {
   describe(`backend ${name}`, () => {
-    const suite = new Suite(backend, options.devices ?? 2)
+    const suite = new Suite(backends, options.devices ?? 2)
     suite.install()
     describeMemory(suite)
     describeCommands(suite)

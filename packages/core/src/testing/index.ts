@@ -1,4 +1,6 @@
-export { type ConformanceOptions, describeBackend } from './describe-backend.ts'
+export { type ConformanceOptions, describeBackend, describeRanks } from './describe-backend.ts'
 export { type PlanEdge, removableEdges, type WeakenedPlan, withoutEdge } from './plan-edges.ts'
 export { type ReferenceBackend, type ReferenceBackendOptions, referenceBackend } from './reference-backend.ts'
 export { type KernelTestResult, runKernelTest } from './run-kernel-test.ts'
+export { type SimulatedRanks, type SimulatedRanksOptions, simulateRanks } from './simulated-ranks.ts'
+export type { MessageRule, SimulatedTransport } from './simulated-run.ts'

@@ -1,5 +1,5 @@
 import type { Handles } from '../handles.ts'
-import type { Plan, PlanCommand } from '../plan.ts'
+import type { Plan, PlanPart } from '../plan.ts'
 
 /** One dependency of a plan: `to` waits for `from`, of the same repetition or of the previous one. */
 export interface PlanEdge {
@@ -9,12 +9,12 @@ export interface PlanEdge {
 }
 
 /** A plan that lacks an edge; the reference backend runs it in an order that exploits that. */
-export interface WeakenedPlan<H extends Handles = Handles> extends Plan<H> {
+export interface WeakenedPlan<H extends Handles = Handles, C extends PlanPart = PlanPart> extends Plan<H, C> {
   readonly removed: PlanEdge
 }
 
 /** Every edge of the plan. Plans hold a transitive reduction, so no edge is implied by others. */
-export function removableEdges(plan: Plan): PlanEdge[] {
+export function removableEdges(plan: Plan<Handles, PlanPart>): PlanEdge[] {
   return plan.commands.flatMap((command) => [
     ...command.after.map((from) => ({ from, to: command.index, previous: false })),
     ...command.afterPrevious.map((from) => ({ from, to: command.index, previous: true })),
@@ -22,16 +22,16 @@ export function removableEdges(plan: Plan): PlanEdge[] {
 }
 
 /** The plan without one edge. `previous` chooses among `afterPrevious`; throws RangeError where there is no such edge. */
-export function withoutEdge<H extends Handles>(
-  plan: Plan<H>,
+export function withoutEdge<H extends Handles, C extends PlanPart>(
+  plan: Plan<H, C>,
   from: number,
   to: number,
   previous = false,
-): WeakenedPlan<H> {
+): WeakenedPlan<H, C> {
   const key = previous ? 'afterPrevious' : 'after'
   const target = plan.commands[to]
   if (!target?.[key].includes(from))
     throw new RangeError(`Command ${to} of plan "${plan.label}" has no ${key} edge from ${from}.`)
-  const weakened = { ...target, [key]: target[key].filter((index) => index !== from) } as PlanCommand
+  const weakened = { ...target, [key]: target[key].filter((index) => index !== from) } as C
   return { ...plan, commands: plan.commands.with(to, weakened), removed: { from, to, previous } }
 }

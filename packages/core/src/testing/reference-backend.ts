@@ -1,8 +1,12 @@
 import { type Adapter, type AdapterReport, type DeviceLimits, portableLimits } from '../adapter.ts'
 import type { Backend, Runtime } from '../backend.ts'
 import type { Handles } from '../handles.ts'
-import type { Plan } from '../plan.ts'
+import type { Plan, PlanPart } from '../plan.ts'
+import { executeInRandomOrder } from './reference-execution.ts'
 import { ReferenceRuntime } from './reference-runtime.ts'
+
+/** Gives another plan to run in the place of the recorded one. */
+export type TransformPlan = <H extends Handles>(plan: Plan<H, PlanPart>) => Plan<H, PlanPart>
 
 export interface ReferenceBackendOptions {
   /** Adapters to offer; default 1 (a group may open it as any number of virtual devices). */
@@ -24,7 +28,7 @@ export interface ReferenceBackendOptions {
  */
 export interface ReferenceBackend extends Backend {
   /** Applied to each plan when it runs: `(plan) => withoutEdge(plan, from, to)`, say. */
-  transformPlan: (<H extends Handles>(plan: Plan<H>) => Plan<H>) | undefined
+  transformPlan: TransformPlan | undefined
   /** Takes effect at the next run. */
   seed: number
   /** Calls of `Runtime.run` so far. */
@@ -42,13 +46,33 @@ const referenceLimits: DeviceLimits = {
   maxWorkgroupMemoryByteLength: 49_152,
 }
 
+/** One device on the CPU. */
+export function referenceAdapter(
+  backend: string,
+  index: number,
+  memoryByteLength: number,
+  limits: Partial<DeviceLimits> = {},
+): Adapter {
+  return {
+    backend,
+    id: `${backend}-${index}`,
+    name: `CPU reference executor ${index}`,
+    vendor: 'tandem',
+    software: true,
+    memoryByteLength,
+    index,
+    limits: { ...referenceLimits, ...limits },
+    features: new Set(['shader-f16', 'timestamps', 'trap']),
+  }
+}
+
 export function referenceBackend(options: ReferenceBackendOptions = {}): ReferenceBackend {
   return new CpuReferenceBackend(options)
 }
 
 class CpuReferenceBackend implements ReferenceBackend {
   readonly name = 'reference'
-  transformPlan: (<H extends Handles>(plan: Plan<H>) => Plan<H>) | undefined
+  transformPlan: TransformPlan | undefined
   seed: number
   runCalls = 0
   readonly #peerAccess: boolean
@@ -60,17 +84,9 @@ class CpuReferenceBackend implements ReferenceBackend {
     this.seed = options.seed ?? 1
     this.#peerAccess = options.peerAccess ?? true
     this.#memoryByteLength = options.memoryByteLength ?? 2 ** 30
-    this.#adapters = Array.from({ length: options.devices ?? 1 }, (_, index) => ({
-      backend: this.name,
-      id: `reference-${index}`,
-      name: `CPU reference executor ${index}`,
-      vendor: 'tandem',
-      software: true,
-      memoryByteLength: this.#memoryByteLength,
-      index,
-      limits: { ...referenceLimits, ...options.limits },
-      features: new Set(['shader-f16', 'timestamps', 'trap'] as const),
-    }))
+    this.#adapters = Array.from({ length: options.devices ?? 1 }, (_, index) =>
+      referenceAdapter(this.name, index, this.#memoryByteLength, options.limits),
+    )
   }
 
   async adapters(): Promise<AdapterReport> {
@@ -83,11 +99,12 @@ class CpuReferenceBackend implements ReferenceBackend {
 
   async open(adapters: readonly Adapter[]): Promise<Runtime> {
     const runtime = new ReferenceRuntime(adapters, {
-      peerAccess: this.#peerAccess,
+      canAccessPeer: () => this.#peerAccess,
       memoryByteLength: this.#memoryByteLength,
-      beginRun: (plan) => {
+      execute: (memory, execution) => {
         this.runCalls++
-        return { plan: this.transformPlan?.(plan) ?? plan, seed: this.seed }
+        const plan = this.transformPlan?.(memory.plan) ?? memory.plan
+        return executeInRandomOrder({ ...memory, plan }, execution, this.seed)
       },
     })
     this.#open.add(runtime)

@@ -1,12 +1,12 @@
 import { regionEnd } from '../byte-region.ts'
 import { GpuError } from '../errors.ts'
 import type { KernelSource } from '../kernel-source.ts'
-import type { Extent, Plan, PlanBinding, PlanCommand, PlanDispatch } from '../plan.ts'
+import type { Extent, Plan, PlanBinding, PlanCommand, PlanDispatch, PlanPart } from '../plan.ts'
 import type { ReferenceHandles } from './reference-handles.ts'
 
 /** The memory that one run of a plan works on. */
 export interface PlanMemory {
-  readonly plan: Plan<ReferenceHandles>
+  readonly plan: Plan<ReferenceHandles, PlanPart>
   readonly uniformBlock: Uint8Array<ArrayBuffer>
   /** By position in `plan.buffers`. */
   readonly buffers: readonly Uint8Array<ArrayBuffer>[]

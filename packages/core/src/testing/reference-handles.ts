@@ -1,7 +1,7 @@
 import type { ReferenceKernel } from '@tandem-gpu/wgsl/reference'
 import type { Allocation, Executable, Handles, HostAllocation, KernelHandle } from '../handles.ts'
 import type { KernelSource } from '../kernel-source.ts'
-import type { Plan } from '../plan.ts'
+import type { Plan, PlanPart } from '../plan.ts'
 
 /** What the reference runtime lends to core. */
 export interface ReferenceHandles extends Handles {
@@ -21,5 +21,5 @@ export interface ReferenceKernelHandle extends KernelHandle {
 }
 
 export interface ReferenceExecutable extends Executable {
-  readonly plan: Plan<ReferenceHandles>
+  readonly plan: Plan<ReferenceHandles, PlanPart>
 }

@@ -2,13 +2,12 @@ import { compileReference, type ReferenceKernel } from '@tandem-gpu/wgsl/referen
 import type { Adapter } from '../adapter.ts'
 import type { AllocationOptions, AllocationRegion, LiveHandles, LostInfo, Runtime } from '../backend.ts'
 import { GpuError } from '../errors.ts'
-import { abortedError, type ExecutionOptions, type ExecutionResult, type Span } from '../execution.ts'
+import type { ExecutionOptions, ExecutionResult } from '../execution.ts'
 import type { HostAllocation } from '../handles.ts'
 import type { KernelSource } from '../kernel-source.ts'
-import type { Extent, Plan } from '../plan.ts'
-import { seededRandom } from './random.ts'
-import { RandomOrder } from './random-order.ts'
-import { copyRows, executeCommand, type PlanMemory } from './reference-command.ts'
+import type { Extent, Plan, PlanPart } from '../plan.ts'
+import type { Ranks } from '../ranks.ts'
+import { copyRows, type PlanMemory } from './reference-command.ts'
 import type {
   ReferenceAllocation,
   ReferenceExecutable,
@@ -17,25 +16,21 @@ import type {
 } from './reference-handles.ts'
 
 export interface ReferenceRuntimeOptions {
-  readonly peerAccess: boolean
+  /** May kernels of the first device, by ordinal, use memory of the second? */
+  readonly canAccessPeer: (reader: number, owner: number) => boolean
+  /** Of each device. */
   readonly memoryByteLength: number
-  /** Called once a run: what to run in which order. */
-  readonly beginRun: (plan: Plan<ReferenceHandles>) => BegunRun
-}
-
-export interface BegunRun {
-  readonly plan: Plan<ReferenceHandles>
-  readonly seed: number
+  /** Runs a plan on the memory that it names. */
+  readonly execute: (memory: PlanMemory, options: ExecutionOptions) => Promise<ExecutionResult>
+  readonly ranks?: Ranks
 }
 
 /** What unzeroed memory holds: far from any plausible value in every type. */
 const poison = 0xfb
-/** Kernels hold the thread at most about this long before pending events get a turn. */
-const sliceMilliseconds = 20
-
 export class ReferenceRuntime implements Runtime<ReferenceHandles> {
   readonly devices: readonly Adapter[]
   readonly lost: Promise<LostInfo>
+  readonly ranks?: Ranks
   readonly #options: ReferenceRuntimeOptions
   readonly #allocations = new Set<ReferenceAllocation>()
   readonly #hostAllocations = new Set<HostAllocation>()
@@ -47,6 +42,7 @@ export class ReferenceRuntime implements Runtime<ReferenceHandles> {
   constructor(devices: readonly Adapter[], options: ReferenceRuntimeOptions) {
     this.devices = devices
     this.#options = options
+    if (options.ranks !== undefined) this.ranks = options.ranks
     this.lost = new Promise((resolve) => {
       this.#resolveLost = resolve
     })
@@ -57,7 +53,7 @@ export class ReferenceRuntime implements Runtime<ReferenceHandles> {
   }
 
   canAccessPeer(reader: number, owner: number): boolean {
-    return reader === owner || this.#options.peerAccess
+    return reader === owner || this.#options.canAccessPeer(reader, owner)
   }
 
   async allocate(
@@ -103,7 +99,7 @@ export class ReferenceRuntime implements Runtime<ReferenceHandles> {
     remove(this.#kernels, kernel, 'kernel')
   }
 
-  async instantiate(plan: Plan<ReferenceHandles>): Promise<ReferenceExecutable> {
+  async instantiate(plan: Plan<ReferenceHandles, PlanPart>): Promise<ReferenceExecutable> {
     const executable = { label: plan.label, plan }
     this.#executables.add(executable)
     return executable
@@ -153,43 +149,17 @@ export class ReferenceRuntime implements Runtime<ReferenceHandles> {
     return allocation.bytes
   }
 
-  async #execute(recorded: Plan<ReferenceHandles>, options: ExecutionOptions): Promise<ExecutionResult> {
-    const { times, signal, profile = false, uniformBlock = recorded.uniformBlock } = options
-    const { plan, seed } = this.#options.beginRun(recorded)
-    const memory: PlanMemory = {
-      plan,
-      uniformBlock,
-      buffers: plan.buffers.map((buffer) =>
-        buffer.kind === 'device'
-          ? this.#bytes(buffer.allocation)
-          : new Uint8Array(buffer.allocation.arrayBuffer),
-      ),
-    }
-    const spans: Span[] = []
-    const start = performance.now()
-    let sliceEnd = start + sliceMilliseconds
-    const order = new RandomOrder(plan, times, seededRandom(seed))
-    for (let next = order.take(); next !== undefined; next = order.take()) {
-      const command = plan.commands[next.command]!
-      const began = performance.now()
-      executeCommand(memory, command)
-      if (profile && next.repetition === times - 1)
-        spans.push({
-          command: next.command,
-          repetition: next.repetition,
-          device: command.device,
-          startSeconds: (began - start) / 1000,
-          endSeconds: (performance.now() - start) / 1000,
-        })
-      if (performance.now() > sliceEnd) {
-        await new Promise((resolve) => setTimeout(resolve, 0))
-        sliceEnd = performance.now() + sliceMilliseconds
-      }
-      if (signal?.aborted) order.stop()
-    }
-    if (signal?.aborted && order.completed < times) throw abortedError(signal, order.completed, times)
-    const seconds = (performance.now() - start) / 1000
-    return { seconds, clock: 'host', ...(profile && { spans }) }
+  async #execute(
+    plan: Plan<ReferenceHandles, PlanPart>,
+    options: ExecutionOptions,
+  ): Promise<ExecutionResult> {
+    const buffers = plan.buffers.map((buffer) =>
+      buffer.kind === 'device'
+        ? this.#bytes(buffer.allocation)
+        : new Uint8Array(buffer.allocation.arrayBuffer),
+    )
+    const { uniformBlock = plan.uniformBlock } = options
+    return this.#options.execute({ plan, uniformBlock, buffers }, options)
   }
 }
 

@@ -1,11 +1,11 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
 import { expectGpuError, type Suite } from './suite.ts'
 
 const numbered = (length: number, first = 1) => Uint32Array.from({ length }, (_, i) => first + i)
 
 export function describeCommands(suite: Suite): void {
   describe('copies, fills, uploads and downloads', () => {
-    test('of any length and offset, within and between devices', async () => {
+    suite.test('of any length and offset, within and between devices', async (suite) => {
       const { devices, queue } = suite.group
       for (const receiver of devices)
         for (const [from, to, length] of [
@@ -28,7 +28,7 @@ export function describeCommands(suite: Suite): void {
         }
     })
 
-    test('of two-dimensional blocks between leading dimensions', async () => {
+    suite.test('of two-dimensional blocks between leading dimensions', async (suite) => {
       const { devices, queue } = suite.group
       for (const receiver of devices) {
         const source = suite.use(await devices[0]!.allocate('u32', [6, 11]))
@@ -45,7 +45,7 @@ export function describeCommands(suite: Suite): void {
       }
     })
 
-    test('of large blocks', async () => {
+    suite.test('of large blocks', async (suite) => {
       const { devices, queue } = suite.group
       const [rows, columns] = [1100, 1500]
       const source = suite.use(await devices[0]!.allocate('u32', [rows, columns]))
@@ -65,7 +65,7 @@ export function describeCommands(suite: Suite): void {
       expect(wrong).toBe(0)
     })
 
-    test('of f16 at odd offsets and odd lengths', async () => {
+    suite.test('of f16 at odd offsets and odd lengths', async (suite) => {
       const { devices, queue } = suite.group
       for (const receiver of devices) {
         const source = suite.use(await devices[0]!.allocate('f16', 15))
@@ -101,7 +101,7 @@ export function describeCommands(suite: Suite): void {
       }
     })
 
-    test('inside one buffer, where source and target are disjoint', async () => {
+    suite.test('inside one buffer, where source and target are disjoint', async (suite) => {
       const { devices, queue } = suite.group
       const buffer = suite.use(await devices[0]!.allocate('u32', [4, 6]))
       await queue.write(buffer, numbered(24))
@@ -121,7 +121,7 @@ export function describeCommands(suite: Suite): void {
       )
     })
 
-    test('fills convert the value to the type of the buffer', async () => {
+    suite.test('fills convert the value to the type of the buffer', async (suite) => {
       const [device] = suite.group.devices
       const { queue } = suite.group
       const f32 = suite.use(await device!.allocate('f32', [3, 3]))
@@ -142,7 +142,7 @@ export function describeCommands(suite: Suite): void {
       expect([...(await queue.read(f16))]).toEqual([0, 0x3800, 0x3800, 0x3800, 0, 0, 0xc000])
     })
 
-    test('uploads read and downloads write host memory at each repetition', async () => {
+    suite.test('uploads read and downloads write host memory at each repetition', async (suite) => {
       const { devices, queue } = suite.group
       const input = suite.use(suite.group.allocateHost('u32', 42))
       const output = suite.use(suite.group.allocateHost('u32', 42))
@@ -167,7 +167,90 @@ export function describeCommands(suite: Suite): void {
       }
     })
 
-    test('unequal shapes and types are refused', async () => {
+    suite.test(
+      'go between host memory and host memory, placed by a device or with a copy everywhere',
+      async (suite) => {
+        const { devices, queue } = suite.group
+        const [first, last] = [devices[0]!, devices.at(-1)!]
+        const everywhere = suite.use(suite.group.allocateHost('u32', 42))
+        const placed = suite.use(suite.group.allocateHost('u32', 42, { device: first }))
+        const other = suite.use(suite.group.allocateHost('u32', 42, { device: last.ordinal }))
+        const back = suite.use(suite.group.allocateHost('u32', 42))
+        const buffer = suite.use(await last.allocate('u32', 42))
+        expect([placed.device, everywhere.device]).toEqual([first, undefined])
+        expect(placed.array.length).toBe(first.local ? 42 : 0)
+        everywhere.array.set(numbered(42))
+        const program = suite.group.record((r) => {
+          r.copy(everywhere, placed)
+          r.copy(placed.reshape(6, 7).block(1, 2, 4, 3), other.reshape(6, 7).block(0, 1, 4, 3))
+          r.copy(placed.slice(35, 7), other.slice(35, 7))
+          r.copy(other, buffer)
+          r.fill(buffer.slice(30, 2), 5)
+          r.copy(buffer, back.slice(0, 42))
+          r.copy(back.slice(0, 2), everywhere.slice(0, 2))
+        })
+        const expected = new Uint32Array(42)
+        const reset = suite.group.record((r) => r.copy(back, other))
+        for (const addend of [0, 100]) {
+          back.array.fill(0)
+          everywhere.array.set(numbered(42, 1 + addend))
+          await queue.run(suite.use(reset))
+          await queue.run(program, 1)
+          for (let row = 0; row < 4; row++)
+            for (let column = 0; column < 3; column++)
+              expected[row * 7 + column + 1] = addend + 1 + (row + 1) * 7 + column + 2
+          for (let i = 35; i < 42; i++) expected[i] = addend + 1 + i
+          expected.fill(5, 30, 32)
+          expect(back.array).toEqual(expected)
+          expect([...everywhere.array.slice(0, 3)]).toEqual([expected[0], expected[1], addend + 3])
+        }
+        suite.use(program)
+      },
+    )
+
+    suite.test(
+      'wait at a fence for what the device recorded before, and for nothing of other devices',
+      async (suite) => {
+        const { devices, queue } = suite.group
+        const [device, other] = [devices[0]!, devices.at(-1)!]
+        const own = await Promise.all([1, 2, 3].map(() => device.allocate('u32', 4)))
+        const apart = await Promise.all([1, 2].map(() => other.allocate('u32', 4)))
+        for (const buffer of [...own, ...apart]) suite.use(buffer)
+        const program = suite.group.record((r) => {
+          r.fill(own[0]!, 1, { label: 'before 0' })
+          r.fill(own[1]!, 2, { label: 'before 1' })
+          r.fill(apart[0]!, 3, { label: 'apart 0' })
+          r.fence(device)
+          r.fence(device.ordinal)
+          r.fill(own[2]!, 4, { label: 'after' })
+          if (device !== other) r.fill(apart[1]!, 5, { label: 'apart 1' })
+        })
+        suite.use(program)
+        const waits = new Map(
+          program.plan.commands.map(({ label, after, afterPrevious }) => [
+            label,
+            [after, afterPrevious].map((list) => list.map((index) => program.plan.commands[index]!.label)),
+          ]),
+        )
+        if (device.local) {
+          const before = device === other ? ['before 0', 'before 1', 'apart 0'] : ['before 0', 'before 1']
+          expect(waits.get('after')).toEqual([before, device === other ? ['after'] : ['after']])
+          // What comes before a fence follows the fence of the repetition before, so all that was before that one.
+          for (const label of before) expect(waits.get(label)).toEqual([[], before])
+        }
+        if (other.local && device !== other) expect(waits.get('apart 1')).toEqual([[], ['apart 1']])
+        await queue.run(program, 3)
+        expect(await Promise.all([...own, ...apart].map(async (b) => (await queue.read(b))[0]))).toEqual([
+          1,
+          2,
+          4,
+          3,
+          device === other ? 0 : 5,
+        ])
+      },
+    )
+
+    suite.test('unequal shapes and types are refused', async (suite) => {
       const [device] = suite.group.devices
       const a = suite.use(await device!.allocate('u32', [4, 6]))
       const b = suite.use(await device!.allocate('f32', [4, 6]))

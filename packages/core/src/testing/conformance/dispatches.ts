@@ -1,33 +1,36 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
 import { accumulate, addVectors, halves, histogram, scale, state, workgroupSum } from './kernels.ts'
 import { expectGpuError, type Suite } from './suite.ts'
 
 export function describeDispatches(suite: Suite): void {
   describe('dispatches', () => {
-    test('find two-dimensional views by base and stride, with given and filled-in uniforms', async () => {
-      const { devices, queue } = suite.group
-      const kernel = suite.use(await suite.group.compile({ wgsl: scale, label: 'scale' }))
-      for (const device of devices) {
-        const x = suite.use(await device.allocate('f32', [20, 37]))
-        const y = suite.use(await device.allocate('f32', [30, 41]))
-        const data = Float32Array.from({ length: 20 * 37 }, (_, i) => i)
-        await queue.write(x, data)
-        const program = suite.group.record((r) =>
-          r.dispatch(kernel, {
-            workgroups: [3, 2],
-            args: { x: x.block(3, 5, 11, 17), y: y.block(19, 24, 11, 17), factor: 2, addend: 0.5 },
-          }),
-        )
-        await queue.run(suite.use(program))
-        const expected = new Float32Array(30 * 41)
-        for (let row = 0; row < 11; row++)
-          for (let column = 0; column < 17; column++)
-            expected[(19 + row) * 41 + 24 + column] = 2 * ((3 + row) * 37 + 5 + column) + 0.5
-        expect(await queue.read(y)).toEqual(expected)
-      }
-    })
+    suite.test(
+      'find two-dimensional views by base and stride, with given and filled-in uniforms',
+      async (suite) => {
+        const { devices, queue } = suite.group
+        const kernel = suite.use(await suite.group.compile({ wgsl: scale, label: 'scale' }))
+        for (const device of devices) {
+          const x = suite.use(await device.allocate('f32', [20, 37]))
+          const y = suite.use(await device.allocate('f32', [30, 41]))
+          const data = Float32Array.from({ length: 20 * 37 }, (_, i) => i)
+          await queue.write(x, data)
+          const program = suite.group.record((r) =>
+            r.dispatch(kernel, {
+              workgroups: [3, 2],
+              args: { x: x.block(3, 5, 11, 17), y: y.block(19, 24, 11, 17), factor: 2, addend: 0.5 },
+            }),
+          )
+          await queue.run(suite.use(program))
+          const expected = new Float32Array(30 * 41)
+          for (let row = 0; row < 11; row++)
+            for (let column = 0; column < 17; column++)
+              expected[(19 + row) * 41 + 24 + column] = 2 * ((3 + row) * 37 + 5 + column) + 0.5
+          expect(await queue.read(y)).toEqual(expected)
+        }
+      },
+    )
 
-    test('take parameters that a run changes', async () => {
+    suite.test('take parameters that a run changes', async (suite) => {
       const { devices, queue } = suite.group
       const kernel = suite.use(await suite.group.compile({ wgsl: scale }))
       const x = suite.use(await devices[0]!.allocate('f32', 4))
@@ -48,7 +51,7 @@ export function describeDispatches(suite: Suite): void {
       await expectGpuError(() => run({ facto: 1 }), 'validation', 'facto', 'factor')
     })
 
-    test('of vec4 arrays need views that begin on a vector', async () => {
+    suite.test('of vec4 arrays need views that begin on a vector', async (suite) => {
       const { devices, queue } = suite.group
       const kernel = suite.use(await suite.group.compile({ wgsl: addVectors, label: 'add' }))
       const a = suite.use(await devices[0]!.allocate('f32', 100))
@@ -76,7 +79,7 @@ export function describeDispatches(suite: Suite): void {
       )
     })
 
-    test('of atomics count every element once', async () => {
+    suite.test('of atomics count every element once', async (suite) => {
       const { devices, queue } = suite.group
       const kernel = suite.use(await suite.group.compile({ wgsl: histogram }))
       const x = suite.use(await devices[0]!.allocate('u32', 1003))
@@ -90,7 +93,7 @@ export function describeDispatches(suite: Suite): void {
       expect([...(await queue.read(counts))]).toEqual([303, 303, 303, 300, 300, 300, 300, 300, 300, 300])
     })
 
-    test('use workgroup memory, barriers and overrides', async () => {
+    suite.test('use workgroup memory, barriers and overrides', async (suite) => {
       const { devices, queue } = suite.group
       for (const constants of [undefined, { width: 8 }]) {
         const kernel = suite.use(
@@ -118,22 +121,25 @@ export function describeDispatches(suite: Suite): void {
       }
     })
 
-    test('bind structures of several types over u32 buffers, vectors as uniforms, several groups', async () => {
-      const { devices, queue } = suite.group
-      const kernel = suite.use(await suite.group.compile({ wgsl: state }))
-      const words = suite.use(await devices[0]!.allocate('u32', 2 + 2 * 5))
-      const initial = new Uint32Array(12)
-      new Float32Array(initial.buffer)[1] = 1.5
-      await queue.write(words, initial)
-      const args = { state: words, offset: [3, -1], limit: 5 }
-      await queue.run(suite.use(suite.group.record((r) => r.dispatch(kernel, { workgroups: 2, args }))), 2)
-      const result = await queue.read(words)
-      expect(result[0]).toBe(16)
-      expect(new Float32Array(result.buffer)[1]).toBe(6)
-      expect([...new Int32Array(result.buffer, 8)]).toEqual([6, -2, 6, -2, 6, -2, 6, -2, 6, -2])
-    })
+    suite.test(
+      'bind structures of several types over u32 buffers, vectors as uniforms, several groups',
+      async (suite) => {
+        const { devices, queue } = suite.group
+        const kernel = suite.use(await suite.group.compile({ wgsl: state }))
+        const words = suite.use(await devices[0]!.allocate('u32', 2 + 2 * 5))
+        const initial = new Uint32Array(12)
+        new Float32Array(initial.buffer)[1] = 1.5
+        await queue.write(words, initial)
+        const args = { state: words, offset: [3, -1], limit: 5 }
+        await queue.run(suite.use(suite.group.record((r) => r.dispatch(kernel, { workgroups: 2, args }))), 2)
+        const result = await queue.read(words)
+        expect(result[0]).toBe(16)
+        expect(new Float32Array(result.buffer)[1]).toBe(6)
+        expect([...new Int32Array(result.buffer, 8)]).toEqual([6, -2, 6, -2, 6, -2, 6, -2, 6, -2])
+      },
+    )
 
-    test('compute in f16', async (context) => {
+    suite.test('compute in f16', async (suite, context) => {
       const { devices, queue } = suite.group
       if (!devices.every(({ features }) => features.has('shader-f16')))
         context.skip('the device has no shader-f16')
@@ -147,38 +153,41 @@ export function describeDispatches(suite: Suite): void {
       expect([...(await queue.read(y))]).toEqual([0, 0, 0, 0x4000, 0x4400, 0x4600, 0x3c00, 0xc000, 0])
     })
 
-    test('bind the memory of a peer where that is possible, and say so where it is not', async (context) => {
-      const { devices, queue, canAccessPeer } = {
-        ...suite.group,
-        devices: suite.group.devices,
-        queue: suite.group.queue,
-        canAccessPeer: suite.group.canAccessPeer.bind(suite.group),
-      }
-      if (devices.length < 2) context.skip('the group has one device')
-      const kernel = suite.use(await suite.group.compile({ wgsl: accumulate }))
-      const x = suite.use(await devices[1]!.allocate('u32', 100))
-      const y = suite.use(await devices[0]!.allocate('u32', 100))
-      await queue.write(
-        x,
-        Uint32Array.from({ length: 100 }, (_, i) => i),
-      )
-      const record = () =>
-        suite.group.record((r) => r.dispatch(kernel, { workgroups: 2, args: { x, y, addend: 5 } }))
-      if (!canAccessPeer(0, 1)) {
-        await expectGpuError(record, 'validation', 'device 0', 'device 1')
-        return
-      }
-      await queue.run(suite.use(record()))
-      expect(await queue.read(y)).toEqual(Uint32Array.from({ length: 100 }, (_, i) => i + 5))
-      // Writing a peer: the command runs on device 0 and the result is on device 1.
-      const back = suite.group.record((r) =>
-        r.dispatch(kernel, { device: 0, workgroups: 2, args: { x: y, y: x, addend: 0 } }),
-      )
-      await queue.run(suite.use(back))
-      expect(await queue.read(x)).toEqual(Uint32Array.from({ length: 100 }, (_, i) => 4 * i + 5))
-    })
+    suite.test(
+      'bind the memory of a peer where that is possible, and say so where it is not',
+      async (suite, context) => {
+        const { devices, queue, canAccessPeer } = {
+          ...suite.group,
+          devices: suite.group.devices,
+          queue: suite.group.queue,
+          canAccessPeer: suite.group.canAccessPeer.bind(suite.group),
+        }
+        if (devices.length < 2) context.skip('the group has one device')
+        const kernel = suite.use(await suite.group.compile({ wgsl: accumulate }))
+        const x = suite.use(await devices[1]!.allocate('u32', 100))
+        const y = suite.use(await devices[0]!.allocate('u32', 100))
+        await queue.write(
+          x,
+          Uint32Array.from({ length: 100 }, (_, i) => i),
+        )
+        const record = () =>
+          suite.group.record((r) => r.dispatch(kernel, { workgroups: 2, args: { x, y, addend: 5 } }))
+        if (!canAccessPeer(0, 1)) {
+          await expectGpuError(record, 'validation', 'device 0', 'device 1')
+          return
+        }
+        await queue.run(suite.use(record()))
+        expect(await queue.read(y)).toEqual(Uint32Array.from({ length: 100 }, (_, i) => i + 5))
+        // Writing a peer: the command runs on device 0 and the result is on device 1.
+        const back = suite.group.record((r) =>
+          r.dispatch(kernel, { device: 0, workgroups: 2, args: { x: y, y: x, addend: 0 } }),
+        )
+        await queue.run(suite.use(back))
+        expect(await queue.read(x)).toEqual(Uint32Array.from({ length: 100 }, (_, i) => 4 * i + 5))
+      },
+    )
 
-    test('that cannot run are refused before anything runs', async () => {
+    suite.test('that cannot run are refused before anything runs', async (suite) => {
       const { devices } = suite.group
       const kernel = suite.use(await suite.group.compile({ wgsl: accumulate, label: 'accumulate' }))
       const x = suite.use(await devices[0]!.allocate('u32', 100))
@@ -212,7 +221,7 @@ export function describeDispatches(suite: Suite): void {
   })
 
   describe('compilation', () => {
-    test('errors have a line and a column', async () => {
+    suite.test('errors have a line and a column', async (suite) => {
       const wgsl =
         '@group(0) @binding(0) var<storage, read_write> x: array<u32>;\n@compute @workgroup_size(1)\nfn main() {\n  x[0] = nothing;\n}'
       const failure = suite.group.compile({ wgsl })
@@ -224,7 +233,7 @@ export function describeDispatches(suite: Suite): void {
       })
     })
 
-    test('happens once for equal sources', async () => {
+    suite.test('happens once for equal sources', async (suite) => {
       const kernels = await Promise.all(
         [1, 2, 3].map(() => suite.group.compile({ wgsl: histogram, label: 'once' })),
       )

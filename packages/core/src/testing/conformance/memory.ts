@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
 import { type ElementType, elementArray } from '../../element-type.ts'
 import { expectGpuError, type Suite } from './suite.ts'
 
@@ -13,7 +13,7 @@ function numbered<T extends ElementType>(type: T, length: number, first = 1) {
 
 export function describeMemory(suite: Suite): void {
   describe('memory', () => {
-    test.each(types)('of %s is zeroed and keeps what is written, at any length', async (type) => {
+    suite.each(types, 'of %s is zeroed and keeps what is written, at any length', async (suite, type) => {
       const { devices, queue } = suite.group
       for (const device of devices)
         for (const length of [1, 2, 3, 5, 64, 1000, 4097]) {
@@ -25,7 +25,7 @@ export function describeMemory(suite: Suite): void {
         }
     })
 
-    test.each(types)('slices of %s at any offset leave their neighbours alone', async (type) => {
+    suite.each(types, 'slices of %s at any offset leave their neighbours alone', async (suite, type) => {
       const { devices, queue } = suite.group
       const buffer = suite.use(await devices[0]!.allocate(type, 33))
       const model = numbered(type, 33, 100)
@@ -47,7 +47,7 @@ export function describeMemory(suite: Suite): void {
       }
     })
 
-    test.each(types)('blocks of a matrix of %s are written and read dense', async (type) => {
+    suite.each(types, 'blocks of a matrix of %s are written and read dense', async (suite, type) => {
       const { devices, queue } = suite.group
       const buffer = suite.use(await devices[0]!.allocate(type, [7, 9]))
       const model = numbered(type, 63)
@@ -70,7 +70,7 @@ export function describeMemory(suite: Suite): void {
       }
     })
 
-    test('reads go into an array of the caller, also inside a larger one', async () => {
+    suite.test('reads go into an array of the caller, also inside a larger one', async (suite) => {
       const { devices, queue } = suite.group
       const buffer = suite.use(await devices[0]!.allocate('f32', 5))
       await queue.write(buffer, Float32Array.of(1, 2, 3, 4, 5))
@@ -80,7 +80,23 @@ export function describeMemory(suite: Suite): void {
       expect([...into]).toEqual([0, 0, 1, 2, 3, 4, 5, 0, 0])
     })
 
-    test('of length zero takes part in everything', async () => {
+    suite.test('is read by all processes, by the one that has it, or by one that is named', async (suite) => {
+      const { devices, queue, rank, rankCount } = suite.group
+      expect(devices.every((device) => device.local === (device.rank === rank))).toBe(true)
+      expect(devices.map((device) => device.rank)).toEqual(devices.map((device) => device.rank).toSorted())
+      for (const device of devices) {
+        const buffer = suite.use(await device.allocate('u32', 3))
+        await queue.write(buffer, device.local ? Uint32Array.of(1, 2, device.ordinal) : undefined)
+        const data = Uint32Array.of(1, 2, device.ordinal)
+        expect(await queue.read(buffer, { to: 'all' })).toEqual(data)
+        expect(await queue.read(buffer, { to: 'owner' })).toEqual(device.local ? data : undefined)
+        for (const to of [0, rankCount - 1])
+          expect(await queue.read(buffer, { to })).toEqual(to === rank ? data : undefined)
+        await expectGpuError(() => queue.read(buffer, { to: rankCount }), 'validation', rankCount)
+      }
+    })
+
+    suite.test('of length zero takes part in everything', async (suite) => {
       const { devices, queue } = suite.group
       const before = suite.group.live().allocations
       const empty = suite.use(await devices[0]!.allocate('f32', 0))
@@ -93,7 +109,7 @@ export function describeMemory(suite: Suite): void {
       expect((await queue.run(program, 3)).repetitions).toBe(3)
     })
 
-    test('writes, reads and runs take effect in the order of the calls', async () => {
+    suite.test('writes, reads and runs take effect in the order of the calls', async (suite) => {
       const { devices, queue } = suite.group
       const buffer = suite.use(await devices[0]!.allocate('u32', 1000))
       const copy = suite.use(await devices.at(-1)!.allocate('u32', 1000))
@@ -111,7 +127,7 @@ export function describeMemory(suite: Suite): void {
       }
     })
 
-    test('host buffers keep one array until they are destroyed', async () => {
+    suite.test('host buffers keep one array until they are destroyed', async (suite) => {
       const host = suite.use(suite.group.allocateHost('i32', 7))
       expect(host.array).toBe(host.array)
       expect(host.array).toEqual(new Int32Array(7))
@@ -121,7 +137,7 @@ export function describeMemory(suite: Suite): void {
       expect(host.array.length).toBe(0)
     })
 
-    test('beyond the limits and wrong arguments are refused with the values', async () => {
+    suite.test('beyond the limits and wrong arguments are refused with the values', async (suite) => {
       const [device] = suite.group.devices
       const { queue } = suite.group
       const limit = device!.limits.maxBufferByteLength

@@ -1,69 +1,109 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, type TestContext, test } from 'vitest'
 import type { Backend } from '../../backend.ts'
 import { type GpuErrorCode, isGpuError } from '../../errors.ts'
 import { type DeviceGroup, type OpenGroupOptions, openGroup } from '../../group.ts'
 
-/** One open group that the tests of a suite share. After each test no buffer and no program may be left. */
-export class Suite {
-  readonly backend: () => Backend
-  readonly devices: number
-  #group: DeviceGroup | undefined
-  #absence: string | undefined
+/** What a test gets: one process's side of a group that the tests of a suite share. */
+export class SuiteRank {
+  readonly group: DeviceGroup
+  readonly #backend: Backend
+  readonly #devices: number
   #used: { destroy(): void }[] = []
 
-  constructor(backend: () => Backend, devices: number) {
-    this.backend = backend
-    this.devices = devices
+  constructor(group: DeviceGroup, backend: Backend, devices: number) {
+    this.group = group
+    this.#backend = backend
+    this.#devices = devices
   }
 
-  get group(): DeviceGroup {
-    return this.#group!
-  }
-
-  /** Declares the hooks; call it inside `describe`. */
-  install(): void {
-    beforeAll(async () => {
-      const backend = this.backend()
-      const { adapters, absence } = await backend.adapters()
-      if (adapters.length === 0) this.#absence = `${backend.name} has no adapter: ${absence!.reason}`
-      else this.#group = await this.open(backend)
-    })
-    beforeEach((context) => {
-      if (this.#absence !== undefined) context.skip(this.#absence)
-    })
-    afterEach(() => {
-      for (const resource of this.#used) resource.destroy()
-      this.#used = []
-      if (this.#group === undefined) return
-      const { allocations, hostAllocations, executables } = this.#group.live()
-      expect({ allocations, hostAllocations, executables }).toEqual({
-        allocations: 0,
-        hostAllocations: 0,
-        executables: 0,
-      })
-    })
-    afterAll(async () => {
-      if (this.#group === undefined) return
-      expect(await this.#group.destroy()).toEqual({ leaks: [] })
-      expect(this.#group.live()).toEqual({ allocations: 0, hostAllocations: 0, kernels: 0, executables: 0 })
-    })
+  static async open(backend: Backend, devices: number): Promise<SuiteRank> {
+    return new SuiteRank(await openSuiteGroup(backend, devices, {}), backend, devices)
   }
 
   /** A group of its own, for tests that destroy or restrict it. */
-  open(backend = this.backend(), options: Partial<OpenGroupOptions> = {}): Promise<DeviceGroup> {
-    return openGroup({
-      backends: [backend],
-      devices: this.devices,
-      virtual: true,
-      label: 'conformance',
-      ...options,
-    })
+  open(options: Partial<OpenGroupOptions> = {}): Promise<DeviceGroup> {
+    return openSuiteGroup(this.#backend, this.#devices, options)
   }
 
   /** Destroys the resource after the test. */
   use<R extends { destroy(): void }>(resource: R): R {
     this.#used.push(resource)
     return resource
+  }
+
+  destroyUsed(): void {
+    for (const resource of this.#used) resource.destroy()
+    this.#used = []
+  }
+}
+
+function openSuiteGroup(
+  backend: Backend,
+  devices: number,
+  options: Partial<OpenGroupOptions>,
+): Promise<DeviceGroup> {
+  return openGroup({ backends: [backend], devices, virtual: true, label: 'conformance', ...options })
+}
+
+type Body = (rank: SuiteRank, context: TestContext) => Promise<void>
+
+/**
+ * Tests that run in every process of a group: in one, or at once in each of several that are simulated here. After each test no
+ * buffer and no program may be left.
+ */
+export class Suite {
+  readonly #backends: () => readonly Backend[]
+  readonly #devices: number
+  #ranks: readonly SuiteRank[] = []
+  #absence: string | undefined
+
+  constructor(backends: () => readonly Backend[], devices: number) {
+    this.#backends = backends
+    this.#devices = devices
+  }
+
+  test(name: string, body: Body): void {
+    test(name, (context) => this.#run(body, context))
+  }
+
+  each<V>(values: readonly V[], name: string, body: (rank: SuiteRank, value: V) => Promise<void>): void {
+    for (const value of values)
+      test(name.replace('%s', String(value)), (context) => this.#run((rank) => body(rank, value), context))
+  }
+
+  async #run(body: Body, context: TestContext): Promise<void> {
+    await Promise.all(this.#ranks.map((rank) => body(rank, context)))
+  }
+
+  /** Declares the hooks; call it inside `describe`. */
+  install(): void {
+    beforeAll(async () => {
+      const backends = this.#backends()
+      const reports = await Promise.all(backends.map((backend) => backend.adapters()))
+      const { adapters, absence } = reports[0]!
+      if (adapters.length === 0) this.#absence = `${backends[0]!.name} has no adapter: ${absence!.reason}`
+      else this.#ranks = await Promise.all(backends.map((backend) => SuiteRank.open(backend, this.#devices)))
+    })
+    beforeEach((context) => {
+      if (this.#absence !== undefined) context.skip(this.#absence)
+    })
+    afterEach(() => {
+      for (const rank of this.#ranks) rank.destroyUsed()
+      for (const { group } of this.#ranks) {
+        const { allocations, hostAllocations, executables } = group.live()
+        expect({ allocations, hostAllocations, executables }).toEqual({
+          allocations: 0,
+          hostAllocations: 0,
+          executables: 0,
+        })
+      }
+    })
+    afterAll(async () => {
+      const reports = await Promise.all(this.#ranks.map(({ group }) => group.destroy()))
+      for (const report of reports) expect(report).toEqual({ leaks: [] })
+      for (const { group } of this.#ranks)
+        expect(group.live()).toEqual({ allocations: 0, hostAllocations: 0, kernels: 0, executables: 0 })
+    })
   }
 }
 

@@ -1,0 +1,105 @@
+import { type CommandAccesses, deriveHazards } from './hazards.ts'
+import type { ByteRegion, PlanPart } from './plan.ts'
+import { transitiveReduction } from './transitive-reduction.ts'
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] }
+
+/** A command whose place in the order is still open. */
+export type UnorderedPart = Mutable<PlanPart>
+
+/** What `device` recorded before command `position` completes before what it records from there on. */
+export interface Fence {
+  readonly device: number
+  readonly position: number
+}
+
+/**
+ * Each stage waits for the one before it, the first for the last of the previous repetition. `stages` numbers the commands' stages,
+ * ascending; commands of one stage do not wait for each other.
+ */
+export function orderByStages(commands: readonly UnorderedPart[], stages: readonly number[]): void {
+  const members = new Map<number, number[]>()
+  for (const [index, stage] of stages.entries()) {
+    const others = members.get(stage)
+    if (others === undefined) members.set(stage, [index])
+    else others.push(index)
+  }
+  let previous: readonly number[] | undefined
+  for (const indices of members.values()) {
+    for (const index of indices)
+      if (previous !== undefined) commands[index]!.after = previous
+      else commands[index]!.afterPrevious = members.get(stages.at(-1)!)!
+    previous = indices
+  }
+}
+
+/** Hazards of two repetitions, reduced; what the second takes from the first is `afterPrevious`. */
+export function orderByHazards(
+  commands: readonly UnorderedPart[],
+  accesses: readonly CommandAccesses[],
+  fences: readonly Fence[],
+  devicesOf: (command: number) => Iterable<number>,
+): void {
+  const count = commands.length
+  const hazards =
+    fences.length === 0 ? deriveHazards(accesses, 2) : fencedHazards(accesses, fences, devicesOf)
+  const reduced = transitiveReduction(hazards)
+  for (const command of commands) {
+    command.after = reduced[command.index]!
+    const previous = reduced[count + command.index]!
+    // Ascending: those of the previous repetition come first.
+    const own = previous.findIndex((other) => other >= count)
+    command.afterPrevious = own < 0 ? previous : previous.slice(0, own)
+  }
+}
+
+/**
+ * The hazards of two repetitions in which a fence is a command that writes what every command of its device reads; its
+ * predecessors then become those of its successors.
+ */
+function fencedHazards(
+  accesses: readonly CommandAccesses[],
+  fences: readonly Fence[],
+  devicesOf: (command: number) => Iterable<number>,
+): number[][] {
+  const buffers = accesses.reduce(
+    (most, { reads, writes }) => Math.max(most, ...[...reads, ...writes].map(({ buffer }) => buffer + 1)),
+    0,
+  )
+  const fenced = new Set(fences.map(({ device }) => device))
+  const mark = (device: number): ByteRegion => ({
+    buffer: buffers + device,
+    byteOffset: 0,
+    rowByteLength: 1,
+    rows: 1,
+    rowByteStride: 1,
+  })
+  const nodes: CommandAccesses[] = []
+  /** The command of each node; -1 for fences. */
+  const commandOf: number[] = []
+  let next = 0
+  for (let command = 0; command <= accesses.length; command++) {
+    for (; fences[next]?.position === command; next++) {
+      nodes.push({ reads: [], writes: [mark(fences[next]!.device)] })
+      commandOf.push(-1)
+    }
+    if (command === accesses.length) break
+    const { reads, writes } = accesses[command]!
+    const marks = [...devicesOf(command)].filter((device) => fenced.has(device)).map(mark)
+    nodes.push({ reads: [...reads, ...marks], writes })
+    commandOf.push(command)
+  }
+  const expanded: (readonly number[])[] = []
+  const hazards: number[][] = []
+  const numberOf = (node: number) =>
+    commandOf[node % nodes.length]! + (node < nodes.length ? 0 : accesses.length)
+  for (const [node, predecessors] of transitiveReduction(deriveHazards(nodes, 2)).entries()) {
+    const list = new Set<number>()
+    for (const other of predecessors)
+      if (commandOf[other % nodes.length]! < 0) for (const before of expanded[other]!) list.add(before)
+      else list.add(numberOf(other))
+    expanded.push([...list])
+    if (commandOf[node % nodes.length]! >= 0) hazards.push([...list])
+  }
+  return hazards
+}

@@ -1,0 +1,190 @@
+import { GpuError, type GpuErrorCode, isGpuError } from './errors.ts'
+import { firstDifference, type ListedMessage, type MessageList } from './message-list.ts'
+import type { Ranks } from './ranks.ts'
+import { emptyHash, hashDigits, hashText } from './rolling-hash.ts'
+
+/** What one rank says about the outcome of a call. */
+interface Outcome {
+  readonly failure?: { readonly code: GpuErrorCode; readonly message: string }
+  /** For a run: how long it took here, and by which clock. */
+  readonly seconds?: number
+  readonly clock?: 'device' | 'host'
+  /** The rank and its `MessageList.balance`, where it has messages. */
+  readonly balance?: readonly [rank: number, high: number, low: number]
+}
+
+/** A call as it was taken down when it was made. */
+export interface NumberedCall {
+  readonly number: number
+  readonly hash: string
+  readonly text: string
+  readonly firstKey: number
+}
+
+export interface OwnOutcome {
+  /** Why the call fails here. */
+  readonly error?: unknown
+  readonly seconds?: number
+  readonly clock?: 'device' | 'host'
+  /** Compares the messages of a program between the ranks. */
+  readonly messages?: MessageList
+}
+
+type Entry = readonly [number: number, text: string]
+type Line = readonly [number: number, hash: string, text: string, outcome: Outcome]
+
+/** Each agreement has a key for the outcomes and two for finding out what differs. */
+const keysAnAgreement = 3
+/** Calls since the last agreement that are kept, to find the first one that differs. */
+const historyLength = 1000
+
+/**
+ * The calls of a group over several ranks: numbered when they are made, and compared between the ranks whenever one has an
+ * outcome. `diverged` is told when the ranks turn out to make different calls; from then on the group is of no use.
+ */
+export class RankCalls {
+  readonly ranks: Ranks
+  readonly #diverged: (error: GpuError) => void
+  #count = 0
+  #keys = 0
+  #hash = emptyHash
+  /** Calls since the last one that all ranks are known to have made alike. */
+  #history: Entry[] = []
+
+  constructor(ranks: Ranks, diverged: (error: GpuError) => void) {
+    this.ranks = ranks
+    this.#diverged = diverged
+  }
+
+  /** Takes down a call. `agreements`: how many keys it may need for agreements and for `Ranks.deliver`. */
+  number(text: string, agreements = 0): NumberedCall {
+    const number = this.#count++
+    this.#hash = hashText(this.#hash, text)
+    this.#history.push([number, text])
+    if (this.#history.length > historyLength) this.#history.shift()
+    const firstKey = this.#keys
+    this.#keys += keysAnAgreement * agreements
+    return { number, hash: hashDigits(this.#hash), text, firstKey }
+  }
+
+  /** Key of one of the agreements that a call was numbered with. */
+  key(call: NumberedCall, agreement: number): number {
+    return call.firstKey + keysAnAgreement * agreement
+  }
+
+  /**
+   * Gathers the outcomes of a call. Throws on every rank alike: `validation` where the ranks make different calls or record
+   * different messages, else the failure of the lowest rank that has one. Returns the longest time of all ranks.
+   */
+  async agree(
+    call: NumberedCall,
+    own: OwnOutcome = {},
+    agreement = 0,
+  ): Promise<{ seconds: number; clock: 'device' | 'host' }> {
+    const { number, hash, text } = call
+    const key = this.key(call, agreement)
+    const line: Line = [number, hash, text, this.#outcome(own)]
+    const said = await this.ranks.gather(key, JSON.stringify(line))
+    const lines = said.map(({ rank, message }) => ({ rank, line: JSON.parse(message) as Line }))
+    if (lines.some(({ line: [n, h, t] }) => n !== number || h !== hash || t !== text))
+      throw await this.#differentCalls(key + 1)
+    this.#history = this.#history.filter(([other]) => other > number)
+    const failed = lines.find(({ line: [, , , outcome] }) => outcome.failure !== undefined)
+    const outcomes = lines.map(({ line: [, , , outcome] }) => outcome)
+    if (own.messages !== undefined && !isBalanced(outcomes))
+      throw await this.#differentMessages(key + 1, text, own.messages)
+    if (failed !== undefined) throw errorOf(failed.rank, failed.line[3].failure!, own.error)
+    return {
+      seconds: outcomes.reduce((most, { seconds = 0 }) => Math.max(most, seconds), 0),
+      clock: outcomes.some(({ clock }) => clock === 'host') ? 'host' : 'device',
+    }
+  }
+
+  #outcome({ error, seconds, clock, messages }: OwnOutcome): Outcome {
+    return {
+      ...(error !== undefined && { failure: failureOf(error) }),
+      ...(seconds !== undefined && { seconds }),
+      ...(clock !== undefined && { clock }),
+      ...(messages !== undefined &&
+        !messages.isEmpty && { balance: [this.ranks.rank, ...messages.balance] as const }),
+    }
+  }
+
+  /** Every rank gives its calls since the last agreement; the first that differs is named. */
+  async #differentCalls(key: number): Promise<GpuError> {
+    const said = await this.ranks.gather(key, JSON.stringify(this.#history))
+    const histories = said.map(({ rank, message }) => ({
+      rank,
+      calls: new Map(JSON.parse(message) as Entry[]),
+    }))
+    const numbers = histories.flatMap(({ calls }) => [...calls.keys()])
+    const start = histories.reduce((most, { calls }) => Math.max(most, Math.min(...calls.keys())), 0)
+    const rule = 'Every rank must make the same calls in the same order.'
+    for (const number of [...new Set(numbers)].sort((a, b) => a - b)) {
+      if (number < start) continue
+      const [first, ...others] = histories.map(({ rank, calls }) => ({ rank, text: calls.get(number) }))
+      const other = others.find(({ text }) => text !== first!.text)
+      if (other === undefined) continue
+      const call = ({ rank, text }: { rank: number; text: string | undefined }) =>
+        `rank ${rank} ${text ?? 'makes no call'}`
+      return this.#end(
+        `The ranks make different calls. In call ${number}, ${call(first!)}, and ${call(other)}. ${rule}`,
+      )
+    }
+    return this.#end(
+      `The ranks make different calls, and the first difference lies more than ${historyLength} calls back. ${rule}`,
+    )
+  }
+
+  /** The ranks compare digests by sender and receiver; the two of the first pair that differs give their lists. */
+  async #differentMessages(key: number, text: string, messages: MessageList): Promise<GpuError> {
+    const { rank } = this.ranks
+    const digests = new Map<string, string[]>()
+    for (const { message } of await this.ranks.gather(key, JSON.stringify([rank, messages.digests()]))) {
+      const [, said] = JSON.parse(message) as [number, Record<string, string>]
+      for (const [pair, digest] of Object.entries(said))
+        digests.set(pair, [...(digests.get(pair) ?? []), digest])
+    }
+    const pairs = [...digests].filter(([, [a, b]]) => a !== b).map(([pair]) => pair)
+    const [pair = ''] = pairs.sort()
+    const lists = new Map<number, readonly ListedMessage[]>()
+    for (const { message } of await this.ranks.gather(key + 1, JSON.stringify([rank, messages.of(pair)]))) {
+      const [from, list] = JSON.parse(message) as [number, ListedMessage[]]
+      lists.set(from, list)
+    }
+    const [sender, receiver] = pair.split(' to ').map(Number)
+    const difference = firstDifference(pair, lists.get(sender!) ?? [], lists.get(receiver!) ?? [])
+    return this.#end(
+      `The ranks record different messages in what each calls "${text}". ${difference} A copy between ranks must be recorded by both.`,
+    )
+  }
+
+  #end(message: string): GpuError {
+    const error = new GpuError('validation', message)
+    this.#diverged(error)
+    return error
+  }
+}
+
+function failureOf(error: unknown): { code: GpuErrorCode; message: string } {
+  if (isGpuError(error)) return { code: error.code, message: error.message }
+  return { code: 'driver', message: error instanceof Error ? error.message : String(error) }
+}
+
+/** This rank's own error where it is the one that counts. */
+function errorOf(rank: number, failure: { code: GpuErrorCode; message: string }, own: unknown): unknown {
+  if (own !== undefined) {
+    const mine = failureOf(own)
+    if (mine.code === failure.code && mine.message === failure.message) return own
+  }
+  return new GpuError(failure.code, `Rank ${rank}: ${failure.message}`)
+}
+
+function isBalanced(outcomes: readonly Outcome[]): boolean {
+  let [high, low] = [0, 0]
+  for (const { balance } of outcomes) {
+    high = (high + (balance?.[1] ?? 0)) >>> 0
+    low = (low + (balance?.[2] ?? 0)) >>> 0
+  }
+  return high === 0 && low === 0
+}

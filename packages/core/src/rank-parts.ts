@@ -1,0 +1,131 @@
+import type { CommandAccesses } from './hazards.ts'
+import type { MessageList } from './message-list.ts'
+import type { ByteRegion, PlanCopy } from './plan.ts'
+import type { CommandDraft, PlanBuilder } from './plan-builder.ts'
+
+/** A checked copy. A rank is undefined where every rank has a copy of the memory. */
+export interface PlacedCopy {
+  readonly command: Omit<PlanCopy, 'index' | 'after' | 'afterPrevious'>
+  readonly sourceRank: number | undefined
+  readonly targetRank: number | undefined
+  /** Devices that the parts of a message run on. */
+  readonly sourceDevice: number
+  readonly targetDevice: number
+  /** The regions of the command with as few rows as they can have: each is valid where this rank has the memory. */
+  readonly from: ByteRegion
+  readonly to: ByteRegion
+}
+
+/**
+ * What recorded commands become on one rank of several. A copy between two ranks is a message; memory that every rank has is
+ * written on one rank and passed on down a binomial tree. Under the serial schedule, messages without bytes carry the order
+ * wherever consecutive commands are on different ranks.
+ */
+export class RankParts {
+  readonly #plan: PlanBuilder
+  readonly #rank: number
+  readonly #count: number
+  readonly #messages: MessageList
+  readonly #serial: boolean
+  /** Device that messages of host memory run on: the rank's first, -1 where it has none. */
+  readonly #device: number
+  /** Under the serial schedule, the ranks of the first and of the last command so far. */
+  #first: readonly number[] | undefined
+  #last: readonly number[] | undefined
+
+  constructor(
+    plan: PlanBuilder,
+    place: { readonly rank: number; readonly count: number; readonly device: number },
+    messages: MessageList,
+    serial: boolean,
+  ) {
+    this.#plan = plan
+    this.#rank = place.rank
+    this.#count = place.count
+    this.#device = place.device
+    this.#messages = messages
+    this.#serial = serial
+  }
+
+  /** The next command is on these ranks; every rank says so for every command of a serial schedule. */
+  enter(ranks: readonly number[]): void {
+    if (!this.#serial) return
+    if (this.#last !== undefined) this.#passOrder(this.#last, ranks)
+    this.#first ??= ranks
+    this.#last = ranks
+  }
+
+  /** After the last command: the next repetition's first follows it. */
+  finish(): void {
+    if (this.#first !== undefined && this.#last !== undefined) this.#passOrder(this.#last, this.#first)
+  }
+
+  copy({ command, sourceRank, targetRank, sourceDevice, targetDevice, from, to }: PlacedCopy): void {
+    const rank = this.#rank
+    const { label } = command
+    const local: CommandAccesses = { reads: [from], writes: [to] }
+    if (targetRank === undefined) {
+      this.enter(Array.from({ length: this.#count }, (_, i) => i))
+      if (sourceRank === undefined || sourceRank === rank) this.#plan.add(command, local)
+      if (sourceRank !== undefined) this.#passOn(sourceRank, to, label)
+      return
+    }
+    const sender = sourceRank ?? targetRank
+    this.enter(sender === targetRank ? [sender] : [sender, targetRank])
+    if (sender === targetRank) {
+      if (rank === targetRank) this.#plan.add(command, local)
+    } else if (rank === sender) this.#message('send', targetRank, label, sourceDevice, from)
+    else if (rank === targetRank) this.#message('receive', sender, label, targetDevice, to)
+  }
+
+  /** From the root's copy to every other: each rank receives once and sends to fewer than log2(count) others. */
+  #passOn(root: number, region: ByteRegion, label: string): void {
+    const count = this.#count
+    const place = (this.#rank - root + count) % count
+    const rankAt = (other: number) => (other + root) % count
+    const span = place === 0 ? 2 ** Math.ceil(Math.log2(count)) : place & -place
+    if (place !== 0) this.#message('receive', rankAt(place - span), label, this.#device, region)
+    let beside = false
+    for (let step = span / 2; step >= 1; step /= 2) {
+      if (place + step >= count) continue
+      this.#message('send', rankAt(place + step), label, this.#device, region, beside)
+      beside = true
+    }
+  }
+
+  #passOrder(from: readonly number[], to: readonly number[]): void {
+    let beside = false
+    const token = (kind: 'send' | 'receive', peer: number) => {
+      this.#message(
+        kind,
+        peer,
+        `order ${kind === 'send' ? 'to' : 'from'} rank ${peer}`,
+        this.#device,
+        undefined,
+        beside,
+      )
+      beside = true
+    }
+    if (from.includes(this.#rank)) for (const peer of to) if (peer !== this.#rank) token('send', peer)
+    if (to.includes(this.#rank)) for (const peer of from) if (peer !== this.#rank) token('receive', peer)
+  }
+
+  #message(
+    kind: 'send' | 'receive',
+    peer: number,
+    label: string,
+    device: number,
+    region: ByteRegion | undefined,
+    beside = false,
+  ): void {
+    const touched = region === undefined ? [] : [region]
+    const draft: CommandDraft = {
+      ...this.#messages.add(kind, peer, label, region),
+      label,
+      device,
+      ...(region !== undefined && { region }),
+    }
+    const accesses = kind === 'send' ? { reads: touched, writes: [] } : { reads: [], writes: touched }
+    this.#plan.add(draft, accesses, beside)
+  }
+}

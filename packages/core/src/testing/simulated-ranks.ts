@@ -1,0 +1,132 @@
+import type { Adapter, DeviceLimits } from '../adapter.ts'
+import type { Backend, Runtime } from '../backend.ts'
+import type { Handles } from '../handles.ts'
+import type { Plan, PlanPart } from '../plan.ts'
+import { referenceAdapter } from './reference-backend.ts'
+import { ReferenceRuntime } from './reference-runtime.ts'
+import { SimulatedAgreement } from './simulated-agreement.ts'
+import { SimulatedRun, type SimulatedTransport } from './simulated-run.ts'
+
+export interface SimulatedRanksOptions {
+  readonly ranks: number
+  /** Adapters of each rank; default 1. */
+  readonly adapters?: number | readonly number[]
+  /** Seed of the order of execution; default 1. */
+  readonly seed?: number
+  /** When a message's bytes leave the sender; default `mixed`, by the seed. */
+  readonly messages?: 'eager' | 'rendezvous' | 'mixed'
+  /** `adversarial` lets messages arrive as late as possible. Default `random`. */
+  readonly order?: 'random' | 'adversarial'
+  /** Memory of each device of a rank; default 1 GiB. */
+  readonly memoryByteLength?: (rank: number) => number
+  readonly limits?: Partial<DeviceLimits>
+}
+
+/**
+ * Several ranks in one process, on the reference executor: `backends[r]` is what rank r opens its groups with. All ranks open
+ * the same groups in the same order. Plans run command by command, and messages travel, in a seeded random order that the plans'
+ * edges and the rules of `PlanMessage` allow, so that what the program does not order shows as a wrong result.
+ */
+export interface SimulatedRanks {
+  readonly backends: readonly Backend[]
+  /** Take effect at the next run. */
+  readonly transport: SimulatedTransport
+  /** Applied to the plan of each rank when it runs. */
+  transformPlan: (<H extends Handles>(plan: Plan<H, PlanPart>, rank: number) => Plan<H, PlanPart>) | undefined
+  /** The rank is gone, like a process that is killed. */
+  kill(rank: number): void
+}
+
+export function simulateRanks(options: SimulatedRanksOptions): SimulatedRanks {
+  return new RankSimulation(options)
+}
+
+class RankSimulation implements SimulatedRanks {
+  readonly backends: readonly Backend[]
+  readonly transport: SimulatedTransport
+  transformPlan: SimulatedRanks['transformPlan']
+  readonly #options: SimulatedRanksOptions
+  readonly #adapters: readonly Adapter[]
+  /** What the ranks share, by group in the order of opening. */
+  readonly #worlds: World[] = []
+
+  constructor(options: SimulatedRanksOptions) {
+    const { ranks, adapters = 1, seed = 1, messages = 'mixed', order = 'random' } = options
+    this.#options = options
+    this.transport = { seed, messages, order, brokenRule: undefined }
+    this.#adapters = Array.from({ length: ranks }, (_, rank) => {
+      const length = typeof adapters === 'number' ? adapters : adapters[rank]!
+      return Array.from({ length }, (_, index) => ({
+        ...referenceAdapter('simulation', index, this.#memoryOf(rank), options.limits),
+        id: `simulation-${rank}-${index}`,
+        rank,
+      }))
+    }).flat()
+    this.backends = Array.from({ length: ranks }, (_, rank) => {
+      let opened = 0
+      return {
+        name: 'simulation',
+        adapters: async () => ({ adapters: this.#adapters }),
+        open: async (chosen: readonly Adapter[]) => this.#open(rank, opened++, chosen),
+      }
+    })
+  }
+
+  kill(rank: number): void {
+    for (const world of this.#worlds) {
+      world.agreement.leave(rank, 'the process was killed')
+      world.runtimes[rank]?.lose('the process was killed')
+    }
+  }
+
+  #memoryOf(rank: number): number {
+    return this.#options.memoryByteLength?.(rank) ?? 2 ** 30
+  }
+
+  #open(rank: number, group: number, chosen: readonly Adapter[]): Runtime {
+    this.#worlds[group] ??= new World(this.#options.ranks)
+    const world = this.#worlds[group]
+    const runtime = new ReferenceRuntime(chosen, {
+      canAccessPeer: (reader, owner) => chosen[reader]!.rank === chosen[owner]!.rank,
+      memoryByteLength: this.#memoryOf(rank),
+      ranks: world.agreement.of(rank),
+      execute: (memory, execution) => {
+        const plan = this.transformPlan?.(memory.plan, rank) ?? memory.plan
+        return world.runOf(rank, this.transport).execute(rank, { ...memory, plan }, execution)
+      },
+    })
+    world.runtimes[rank] = runtime
+    void runtime.lost.then(({ message }) => world.leave(rank, message))
+    return runtime
+  }
+}
+
+/** What the ranks of one group share. */
+class World {
+  readonly runtimes: ReferenceRuntime[] = []
+  readonly agreement: SimulatedAgreement
+  readonly #count: number
+  /** Runs of the group, by their number; every rank takes part in each. */
+  readonly #runs: SimulatedRun[] = []
+  readonly #runsBegun: number[]
+
+  constructor(count: number) {
+    this.#count = count
+    this.#runsBegun = new Array<number>(count).fill(0)
+    this.agreement = new SimulatedAgreement(count, (rank, reason) => {
+      for (const [other, runtime] of this.runtimes.entries())
+        if (other !== rank) runtime?.lose(`rank ${rank} has left: ${reason}`)
+    })
+  }
+
+  runOf(rank: number, transport: SimulatedTransport): SimulatedRun {
+    const number = this.#runsBegun[rank]!++
+    this.#runs[number] ??= new SimulatedRun(this.#count, transport, number)
+    return this.#runs[number]
+  }
+
+  /** A run in progress ends on the rank. */
+  leave(rank: number, message: string): void {
+    for (const run of this.#runs) run.end(rank, message)
+  }
+}
