@@ -1,4 +1,5 @@
 import type { Plan } from '@tandem-gpu/core'
+import { allocateHost, type CudaHostAllocation, freeHost } from './host-memory.ts'
 import type { NativeGroup } from './native-addon.ts'
 import { trapRecordByteLength } from './trap-record.ts'
 
@@ -36,7 +37,7 @@ export class Arena {
   /** By GPU. */
   readonly #addresses = new Map<number, number>()
   /** By command. */
-  readonly #bounces = new Map<number, { readonly arrayBuffer: ArrayBuffer; readonly address: number }>()
+  readonly #bounces = new Map<number, CudaHostAllocation>()
 
   /** `syncs`: sets of graphs that synchronise at the same time, each with `flags` flags on a GPU. */
   static async allocate(
@@ -103,12 +104,13 @@ export class Arena {
   }
 
   async addBounce(command: number, byteLength: number): Promise<void> {
-    const { arrayBuffer } = this.#native.mapHost(byteLength)
-    this.#bounces.set(command, { arrayBuffer, address: await this.#native.lockHost(arrayBuffer) })
+    const bounce = allocateHost(this.#native, byteLength, (lock) => lock())
+    this.#bounces.set(command, bounce)
+    await bounce.locked
   }
 
   bounceAddress(command: number): number {
-    return this.#bounces.get(command)!.address
+    return this.#bounces.get(command)!.address!
   }
 
   trapRanges(): CollectedRange[] {
@@ -124,8 +126,7 @@ export class Arena {
   /** Takes effect behind what is queued. */
   free(): void {
     for (const address of this.#addresses.values()) this.#native.free(address)
-    for (const { arrayBuffer } of this.#bounces.values())
-      void this.#native.unlockHost(arrayBuffer, true).catch(() => {})
+    for (const bounce of this.#bounces.values()) freeHost(this.#native, bounce)
   }
 
   #ranges(addressOf: (gpu: number) => number, byteLength: number, clear: boolean): CollectedRange[] {

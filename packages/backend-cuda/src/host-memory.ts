@@ -19,17 +19,23 @@ export function allocateHost(
   byteLength: number,
   guarded: (lock: () => Promise<number>) => Promise<number>,
 ): CudaHostAllocation {
-  const mapped = byteLength <= largestMappedByteLength
+  let mapping: ReturnType<NativeGroup['mapHost']>
   let arrayBuffer: ArrayBuffer
   try {
-    arrayBuffer = mapped ? native.mapHost(byteLength).arrayBuffer : new ArrayBuffer(byteLength)
+    mapping = byteLength <= largestMappedByteLength ? native.mapHost(byteLength) : undefined
+    arrayBuffer = mapping?.arrayBuffer ?? new ArrayBuffer(byteLength)
   } catch (error) {
     throw new GpuError('out-of-memory', `The host has no ${byteLength} bytes of memory left.`, {
       cause: error,
     })
   }
   const locked = guarded(() => native.lockHost(arrayBuffer))
-  const allocation: CudaHostAllocation = { arrayBuffer, locked, mapped, address: undefined }
+  const allocation: CudaHostAllocation = {
+    arrayBuffer,
+    locked,
+    mapped: mapping !== undefined,
+    address: undefined,
+  }
   // Whoever uses the memory awaits `locked`.
   locked.then(
     (address) => {

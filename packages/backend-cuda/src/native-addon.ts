@@ -80,7 +80,8 @@ export interface NativeGroup {
   zero(gpu: number, address: number, byteLength: number): Promise<void>
   /** A page-locked word at the same address on every GPU; not zero after a launch failed: kernels that spin must end. */
   stopAddress(): number
-  mapHost(byteLength: number): { arrayBuffer: ArrayBuffer; address: number }
+  /** Undefined in runtimes that allow no memory of an addon's own in an ArrayBuffer, such as Electron. */
+  mapHost(byteLength: number): { arrayBuffer: ArrayBuffer; address: number } | undefined
   /** Page-locks; resolves with the address. */
   lockHost(arrayBuffer: ArrayBuffer): Promise<number>
   unlockHost(arrayBuffer: ArrayBuffer, detach: boolean): Promise<void>

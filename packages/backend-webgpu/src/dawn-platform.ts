@@ -1,8 +1,9 @@
 import { isMainThread } from 'node:worker_threads'
 import type { Absence } from '@tandem-gpu/core'
+import { cLibrary } from './c-library.ts'
 import type { WebGpuOptions } from './options.ts'
 import { chooseSources, findSources, type GpuSource, type Platform, type PlatformReport } from './platform.ts'
-import { loadLibrary, swiftShaderPackage, withVulkanDriver } from './software-vulkan.ts'
+import { saysNotFound, swiftShaderPackage, withVulkanDriver } from './software-vulkan.ts'
 
 type Found = { hardware: GpuSource[]; software: GpuSource[] }
 
@@ -37,11 +38,7 @@ async function searchDawn(options: WebGpuOptions): Promise<PlatformReport> {
   try {
     ;({ create } = await import('webgpu'))
   } catch (error) {
-    return absent({
-      code: 'no-driver',
-      reason: `Dawn (npm package webgpu) does not load on ${process.platform}-${process.arch}: ${firstLine(error)}.`,
-      remedy: 'Use Linux with glibc (x64, arm64), macOS or Windows.',
-    })
+    return absent(dawnAbsence(error))
   }
   const flags = dawnFlags(options)
   const instance = (name: string): Promise<Found> => {
@@ -54,7 +51,7 @@ async function searchDawn(options: WebGpuOptions): Promise<PlatformReport> {
     return found
   }
 
-  systemVulkan ??= process.platform !== 'linux' || loadLibrary('libvulkan.so.1')
+  systemVulkan ??= process.platform !== 'linux' || (await cLibrary()).load('libvulkan.so.1')
   const system: Found = systemVulkan ? await instance('system') : { hardware: [], software: [] }
   const sources = chooseSources(system, preference)
   const wantsSoftware = preference === 'prefer' ? system.software.length === 0 : sources.length === 0
@@ -64,9 +61,10 @@ async function searchDawn(options: WebGpuOptions): Promise<PlatformReport> {
 
   if (process.platform === 'linux' && process.arch === 'x64') {
     const swiftShader = await swiftShaderPackage()
-    if (swiftShader !== undefined) {
+    if (swiftShader === 'bundled' && sources.length === 0) return absent(bundled(softwarePackage))
+    if (typeof swiftShader !== 'string') {
       const { loaderPath, icdPath } = swiftShader
-      if (systemVulkan || loadLibrary(loaderPath)) {
+      if (systemVulkan || (await cLibrary()).load(loaderPath)) {
         const { software } = await withVulkanDriver(icdPath, () => instance('swiftshader'))
         if (software.length > 0) return { sources: software, notes: [] }
       }
@@ -75,13 +73,48 @@ async function searchDawn(options: WebGpuOptions): Promise<PlatformReport> {
         code: 'no-driver',
         reason: `Dawn finds no GPU, and SwiftShader (${icdPath}) does not start.`,
         remedy: isMainThread
-          ? `Reinstall ${softwarePackage}.`
+          ? `Set VK_DRIVER_FILES to that file and LD_LIBRARY_PATH to its folder before the process starts, or install a Vulkan driver.`
           : 'Start the worker thread with the option env: SHARE_ENV, or install a Vulkan driver.',
       })
     }
   }
   if (sources.length > 0) return { sources, notes: [] }
   return absent(noAdapter(preference, system))
+}
+
+/** What Dawn's package has a library for. */
+const dawnPlatforms = ['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64', 'win32-x64', 'win32-arm64']
+
+function dawnAbsence(error: unknown): Absence {
+  const platform = `${process.platform}-${process.arch}`
+  if (saysNotFound(error, 'webgpu') && !saysNotFound(error, 'dawn.node')) {
+    return {
+      code: 'unsupported',
+      reason: 'Dawn (npm package webgpu) is not installed.',
+      remedy:
+        'Run npm install webgpu; beside a bundle, node_modules must hold what the bundle leaves external.',
+    }
+  }
+  // Bundled, webgpu looks for its library beside the bundle, or (in CommonJS) does not know where it is.
+  if (dawnPlatforms.includes(platform) && (saysNotFound(error, 'dawn.node') || error instanceof TypeError))
+    return bundled('webgpu')
+  return {
+    code: 'no-driver',
+    reason: `Dawn (npm package webgpu) does not load on ${platform}: ${firstLine(error)}.`,
+    remedy:
+      (error as { name?: string }).name === 'NotCapable'
+        ? 'Run Deno with --allow-ffi --allow-read --allow-env --allow-sys.'
+        : 'Use Linux with glibc (x64, arm64), macOS or Windows.',
+  }
+}
+
+function bundled(packageName: string): Absence {
+  return {
+    code: 'unsupported',
+    reason: `${packageName} is bundled into another file, and its native library stays in the package.`,
+    remedy:
+      'Tell the bundler that @tandem-gpu/* and webgpu are external, and keep them in node_modules (see https://github.com/tandem-gpu/tandem/blob/main/docs/support.md#bundlers).',
+  }
 }
 
 /** Timestamps are exact: their quantization protects web pages from one another, and there are none here. */

@@ -1,29 +1,32 @@
-import { constants } from 'node:os'
+import { existsSync } from 'node:fs'
+import { cLibrary } from './c-library.ts'
 
-/** glibc's RTLD_NODELETE: the loader stays in the process when dlopen's caller gives its handle back. */
-const keepLoaded = 0x1000
-
-/**
- * Loads a shared library for whoever dlopens it next, and says whether it is there. Node takes it for a native addon and throws in
- * any case; only "cannot open" means that it is missing.
- */
-export function loadLibrary(nameOrPath: string): boolean {
-  try {
-    process.dlopen({ exports: {} }, nameOrPath, constants.dlopen.RTLD_NOW | keepLoaded)
-    return true
-  } catch (error) {
-    return !/cannot open shared object|invalid ELF|wrong ELF|image not found/i.test(String(error))
-  }
+/** The files of the package with SwiftShader. */
+export interface SwiftShaderFiles {
+  readonly loaderPath: string
+  readonly icdPath: string
 }
 
-/** The package with SwiftShader, or undefined where it is not installed. */
-export async function swiftShaderPackage(): Promise<{ loaderPath: string; icdPath: string } | undefined> {
+/** The files of the package with SwiftShader. `bundled`: a bundler took its code in and left its libraries behind. */
+export async function swiftShaderPackage(): Promise<SwiftShaderFiles | 'not-installed' | 'bundled'> {
+  let files: SwiftShaderFiles
   try {
-    return await import('@tandem-gpu/swiftshader-linux-x64')
+    files = await import('@tandem-gpu/swiftshader-linux-x64')
   } catch (error) {
-    if ((error as { code?: string }).code === 'ERR_MODULE_NOT_FOUND') return undefined
+    if (saysNotFound(error, '@tandem-gpu/swiftshader-linux-x64')) return 'not-installed'
+    // Bundled into CommonJS, the package does not know where it is: there is no import.meta.url.
+    if (error instanceof TypeError) return 'bundled'
     throw error
   }
+  return existsSync(files.loaderPath) && existsSync(files.icdPath) ? files : 'bundled'
+}
+
+/** Whether an import failed because there is no such package. Node's codes; Bun, and Yarn's Plug'n'Play, have names of their own. */
+export function saysNotFound(error: unknown, packageName: string): boolean {
+  const { code, message } = error as NodeJS.ErrnoException
+  const notFound =
+    code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND' || /cannot find/i.test(message)
+  return notFound && message.includes(packageName)
 }
 
 /**
@@ -32,16 +35,13 @@ export async function swiftShaderPackage(): Promise<{ loaderPath: string; icdPat
  * the worker with `env: SHARE_ENV`.
  */
 export async function withVulkanDriver<T>(icdPath: string, body: () => Promise<T>): Promise<T> {
+  const c = await cLibrary()
   const names = ['VK_DRIVER_FILES', 'VK_ICD_FILENAMES']
   const before = names.map((name) => process.env[name])
-  for (const name of names) process.env[name] = icdPath
+  for (const name of names) c.setVariable(name, icdPath)
   try {
     return await body()
   } finally {
-    names.forEach((name, i) => {
-      const value = before[i]
-      if (value === undefined) delete process.env[name]
-      else process.env[name] = value
-    })
+    for (const [i, name] of names.entries()) c.setVariable(name, before[i])
   }
 }

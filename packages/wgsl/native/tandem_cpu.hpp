@@ -161,7 +161,13 @@ inline void resume(fiber& f) {
 #endif
 }
 
-// Lets lanes of one warp go on that wait for each other. Returns whether any did.
+[[noreturn]] inline void stop(const char* why) {
+  fprintf(stderr, "%s\n", why);
+  _exit(3);
+}
+
+// Lets lanes of one warp go on that wait for each other. Returns whether any did. Exactly the lanes of a mask have to arrive:
+// on a GPU anything else is undefined.
 inline bool release_warp(fiber* lanes, unsigned count) {
   bool released = false;
   unsigned live = 0;
@@ -169,18 +175,19 @@ inline bool release_warp(fiber* lanes, unsigned count) {
     if (lanes[i].at != state::ended) live |= 1u << i;
   for (unsigned i = 0; i < count; i++) {
     if (lanes[i].at != state::at_exchange) continue;
-    const unsigned mask = lanes[i].mask, wanted = mask & live;
+    const unsigned mask = lanes[i].mask;
+    if (!(mask >> i & 1u)) stop("a lane takes part in a warp operation whose mask leaves it out");
+    if ((mask & ~live) != 0) stop("the mask of a warp operation holds lanes that have ended, or do not exist");
     bool complete = true;
     for (unsigned j = 0; j < count; j++)
-      if ((wanted >> j & 1u) && !(lanes[j].at == state::at_exchange && lanes[j].mask == mask)) complete = false;
+      if ((mask >> j & 1u) && !(lanes[j].at == state::at_exchange && lanes[j].mask == mask)) complete = false;
     if (!complete) continue;
     uint32_t values[32] = {};
     for (unsigned j = 0; j < count; j++)
-      if (wanted >> j & 1u) values[j] = lanes[j].posted;
+      if (mask >> j & 1u) values[j] = lanes[j].posted;
     for (unsigned j = 0; j < count; j++) {
-      if (!(wanted >> j & 1u)) continue;
+      if (!(mask >> j & 1u)) continue;
       memcpy(lanes[j].seen, values, sizeof values);
-      lanes[j].mask = wanted;
       lanes[j].at = state::ready;
     }
     released = true;
@@ -223,10 +230,8 @@ inline void run_block_as_fibers() {
       ended += s.fibers[i].at == state::ended;
     }
     if (ended == s.count) return;
-    if (waiting + ended != s.count) {
-      fprintf(stderr, "threads wait for each other at different warp operations\n");
-      _exit(3);
-    }
+    if (waiting + ended != s.count) stop("threads wait for each other at different warp operations");
+    if (ended != 0) stop("threads have ended while others wait at a barrier");
     for (unsigned i = 0; i < s.count; i++)
       if (s.fibers[i].at == state::at_barrier) s.fibers[i].at = state::ready;
   }

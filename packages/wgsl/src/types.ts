@@ -114,6 +114,8 @@ export function typeName(type: Type): string {
   }
 }
 
+/** What follows `vec3` in a vector's name: the letter of a predeclared alias where there is one. */
 function suffix(scalar: string): string {
-  return scalar === 'bool' ? '<bool>' : scalar.startsWith('abstract') ? `<${scalar}>` : scalar[0]!
+  const letters: Record<string, string> = { i32: 'i', u32: 'u', f32: 'f', f16: 'h' }
+  return letters[scalar] ?? `<${scalar}>`
 }

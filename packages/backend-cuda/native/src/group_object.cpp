@@ -126,15 +126,21 @@ Napi::Value GroupObject::stopAddress(const Napi::CallbackInfo &info) {
   return Napi::Number::New(info.Env(), static_cast<double>(group(info.Env()).stopAddress()));
 }
 
-/// byteLength → { arrayBuffer, address }: pages of their own. Node 20 cannot make external buffers above 4 GiB.
+/// byteLength → { arrayBuffer, address }: pages of their own. Node 20 cannot make external buffers above 4 GiB. Undefined in runtimes that
+/// allow no external buffers, such as Electron.
 Napi::Value GroupObject::mapHost(const Napi::CallbackInfo &info) {
   const auto env = info.Env();
   auto mapping = std::make_shared<HostMapping>(sizeArgument(info[0]));
   const auto address = static_cast<double>(reinterpret_cast<std::uintptr_t>(mapping->address()));
-  auto arrayBuffer = Napi::ArrayBuffer::New(
+  auto held = std::make_unique<std::shared_ptr<HostMapping>>(mapping);
+  napi_value arrayBuffer;
+  const auto status = napi_create_external_arraybuffer(
       env, mapping->address(), mapping->byteLength(),
-      [](Napi::Env, void *, std::shared_ptr<HostMapping> *held) { delete held; },
-      new std::shared_ptr<HostMapping>(mapping));
+      [](napi_env, void *, void *hint) { delete static_cast<std::shared_ptr<HostMapping> *>(hint); }, held.get(),
+      &arrayBuffer);
+  if (status == napi_no_external_buffers_allowed) return env.Undefined();
+  if (status != napi_ok) throw Napi::Error::New(env);
+  held.release();
   mappings_[address] = mapping;
   auto value = Napi::Object::New(env);
   value.Set("arrayBuffer", arrayBuffer);

@@ -1,22 +1,14 @@
-import type { Expression, IrFunction, IrModule } from '../ir.ts'
+import { isCollective } from '../collectives.ts'
+import type { BuiltinCall, Expression, IrFunction, IrModule } from '../ir.ts'
 import { rootOf, walk, walkExpression } from '../walk.ts'
 
 /** What evaluating an expression can do to memory. */
 export interface Effects {
-  /** It may change memory that an expression evaluated before or after it reads, or it synchronises threads. */
+  /** It may change memory that an expression evaluated before or after it reads, or it holds a collective call. */
   writes(expression: Expression): boolean
   /** Its value may be another when it is evaluated after something that `writes`. */
   reads(expression: Expression): boolean
-  /** The function writes memory that its caller sees, or synchronises. */
-  functionWrites(fn: IrFunction): boolean
 }
-
-const synchronising: ReadonlySet<string> = new Set([
-  'storageBarrier',
-  'workgroupBarrier',
-  'textureBarrier',
-  'workgroupUniformLoad',
-])
 
 /** Finds which expressions of a module write memory, so that emitters keep WGSL's left-to-right order only where it shows. */
 export function findEffects(module: IrModule): Effects {
@@ -27,8 +19,7 @@ export function findEffects(module: IrModule): Effects {
     walkExpression(e, {
       expression(x) {
         if (found) return false
-        if (x.kind === 'builtin-call' && (x.name.startsWith('atomic') || synchronising.has(x.name)))
-          found = true
+        if (x.kind === 'builtin-call' && hasEffect(x)) found = true
         if (x.kind === 'call' && writingFunctions.has(x.function)) found = true
         return !found
       },
@@ -62,8 +53,7 @@ export function findEffects(module: IrModule): Effects {
         return undefined
       },
       expression(e) {
-        if (e.kind === 'builtin-call' && (e.name.startsWith('atomic') || synchronising.has(e.name)))
-          writes = true
+        if (e.kind === 'builtin-call' && hasEffect(e)) writes = true
         if (e.kind === 'call') {
           if (writingFunctions.has(e.function)) writes = true
           if (readingFunctions.has(e.function)) reads = true
@@ -77,8 +67,12 @@ export function findEffects(module: IrModule): Effects {
   return {
     writes: memoised(expressionWrites),
     reads: memoised(expressionReads),
-    functionWrites: (fn) => writingFunctions.has(fn),
   }
+}
+
+/** Atomics write; a collective call must stand under no condition of the emitter's own, so it counts as an effect too. */
+function hasEffect(e: BuiltinCall): boolean {
+  return e.name.startsWith('atomic') || isCollective(e)
 }
 
 function isConstantMemory(place: Parameters<typeof rootOf>[0]): boolean {

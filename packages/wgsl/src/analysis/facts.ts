@@ -57,8 +57,12 @@ export class Facts {
   }
 }
 
-/** Makes keys; lets stand for their definitions where those cannot change. */
+/**
+ * Makes keys; lets stand for their definitions where those cannot change. A key names the parts of its expression by number, so that
+ * it stays short where lets are used several times.
+ */
 export class Keys {
+  readonly #numbers = new Map<string, number>()
   readonly #definitions = new Map<number, Expression>()
   readonly #known = new Map<Expression, Key | undefined>()
 
@@ -97,7 +101,7 @@ export class Keys {
       }
     }
     const base = this.of(e)
-    return base === undefined ? undefined : { text: `${base.text}.${c}`, variables: base.variables }
+    return base && this.#numbered(`${base.text}.${c}`, base.variables)
   }
 
   #make(e: Expression): Key | undefined {
@@ -121,17 +125,15 @@ export class Keys {
       case 'unary': {
         const value = this.of(e.value)
         const name = e.kind === 'unary' ? e.operator : `${e.kind} ${typeKey(e.type)}`
-        return value && { text: `${name}(${value.text})`, variables: value.variables }
+        return value && this.#numbered(`${name}(${value.text})`, value.variables)
       }
       case 'binary': {
         const left = this.of(e.left)
         const right = this.of(e.right)
         return (
           left &&
-          right && {
-            text: `(${left.text}${e.operator}${right.text})`,
-            variables: [...left.variables, ...right.variables],
-          }
+          right &&
+          this.#numbered(`${left.text}${e.operator}${right.text}`, [...left.variables, ...right.variables])
         )
       }
       case 'builtin-call': {
@@ -144,14 +146,20 @@ export class Keys {
         if (e.name !== 'min' && e.name !== 'max' && e.name !== 'clamp') return undefined
         const args = e.args.map((a) => this.of(a))
         if (args.some((a) => a === undefined)) return undefined
-        return {
-          text: `${e.name}(${args.map((a) => a!.text)})`,
-          variables: args.flatMap((a) => a!.variables),
-        }
+        return this.#numbered(
+          `${e.name}(${args.map((a) => a!.text)})`,
+          args.flatMap((a) => a!.variables),
+        )
       }
       default:
         return undefined
     }
+  }
+
+  #numbered(text: string, variables: readonly LocalVariable[]): Key {
+    const number = this.#numbers.get(text) ?? this.#numbers.size
+    this.#numbers.set(text, number)
+    return { text: `#${number}`, variables }
   }
 
   #place(place: Place): Key | undefined {
@@ -164,18 +172,19 @@ export class Keys {
       }
       case 'member-place': {
         const base = this.#place(place.base)
-        return base && { text: `${base.text}.m${place.member.index}`, variables: base.variables }
+        return base && this.#numbered(`${base.text}.m${place.member.index}`, base.variables)
       }
       case 'component-place': {
         const base = this.#place(place.base)
-        return base && { text: `${base.text}.${place.component}`, variables: base.variables }
+        return base && this.#numbered(`${base.text}.${place.component}`, base.variables)
       }
       case 'index-place': {
         const base = this.#place(place.base)
         const index = this.of(place.index)
         return (
           base &&
-          index && { text: `${base.text}[${index.text}]`, variables: [...base.variables, ...index.variables] }
+          index &&
+          this.#numbered(`${base.text}[${index.text}]`, [...base.variables, ...index.variables])
         )
       }
       default:

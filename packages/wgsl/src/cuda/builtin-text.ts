@@ -1,8 +1,10 @@
+import { isBarrier, isSubgroupOperation } from '../collectives.ts'
 import type { BuiltinCall, Expression, ModuleVariable } from '../ir.ts'
 import { rootOf, viewOf } from '../walk.ts'
 import { orderedTexts, valueText, valueTexts } from './expression-text.ts'
 import { type FunctionWriter, unwrapped } from './function-writer.ts'
 import { guarded, placeText } from './place-text.ts'
+import { settledBefore } from './settled-place.ts'
 import { runtimeTail } from './type-text.ts'
 import { viewLengthText, viewText } from './view-text.ts'
 
@@ -11,6 +13,8 @@ const resultStructure: ReadonlySet<string> = new Set(['frexp', 'modf', 'atomicCo
 /** A call of a built-in function. Most carry their own name in the prelude. */
 export function builtinText(writer: FunctionWriter, e: BuiltinCall): string {
   if (writer.context.asyncCopies.waits.has(e)) writer.line('async_wait();')
+  const { features } = writer.context
+  if (isBarrier(e.name)) features.barriers = true
   switch (e.name) {
     case 'workgroupBarrier':
     case 'storageBarrier':
@@ -26,7 +30,8 @@ export function builtinText(writer: FunctionWriter, e: BuiltinCall): string {
     }
   }
   if (e.name.startsWith('atomic')) return atomicText(writer, e)
-  if (e.name.startsWith('subgroup') || e.name.startsWith('quad')) return subgroupText(writer, e)
+  if (isSubgroupOperation(e.name)) return subgroupText(writer, e)
+  if (e.name === 'dot4U8Packed' || e.name === 'dot4I8Packed') features.packedDot = true
   if (e.args.some((a) => a.type?.kind === 'vector')) writer.context.marks.add(`vector_${e.name}`)
   const args = valueTexts(writer, e.args).map(unwrapped)
   const result = resultStructure.has(e.name) ? `<${writer.type(e.type!)}>` : ''
@@ -58,16 +63,24 @@ function arrayLengthText(writer: FunctionWriter, argument: Expression): string {
 function atomicText(writer: FunctionWriter, e: BuiltinCall): string {
   const place = addressed(e.args[0]!)
   let guards: readonly string[] = []
+  const operands = e.args.slice(1)
   const texts = orderedTexts(writer, [
     {
       expression: e.args[0]!,
       text: () => {
-        const written = placeText(writer, place, 'atomic')
+        const written = placeText(writer, settledBefore(writer, place, operands), 'atomic')
         guards = written.guards
         return written.text
       },
     },
-    ...e.args.slice(1).map((a) => ({ expression: a, text: () => unwrapped(valueText(writer, a)) })),
+    ...operands.map((a) => ({
+      expression: a,
+      // Effects of an operand take place even where the guards skip the access.
+      text: () =>
+        guards.length > 0 && writer.context.effects.writes(a)
+          ? writer.temporary(a.type!, valueText(writer, a))
+          : unwrapped(valueText(writer, a)),
+    })),
   ])
   const result = resultStructure.has(e.name) ? `<${writer.type(e.type!)}>` : ''
   const call = `${e.name}${result}(${texts.join(', ')})`
@@ -77,6 +90,7 @@ function atomicText(writer: FunctionWriter, e: BuiltinCall): string {
 
 function subgroupText(writer: FunctionWriter, e: BuiltinCall): string {
   const { context } = writer
+  context.features.subgroups = true
   const [x, y, z] = context.module.workgroupSize
   let mask: string
   if (context.divergentCalls.has(e)) mask = `active_lanes(${context.nextSite++})`

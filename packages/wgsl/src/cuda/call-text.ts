@@ -3,17 +3,18 @@ import { orderedTexts, valueText } from './expression-text.ts'
 import { passedVariables } from './function-text.ts'
 import { type FunctionWriter, lengthName, unwrapped, viewName } from './function-writer.ts'
 import { placeText } from './place-text.ts'
+import { settledBefore } from './settled-place.ts'
 
 /** A call of a user function: its own arguments, then the module variables that it and its callees use. */
 export function callText(writer: FunctionWriter, e: Call): string {
   const { context } = writer
   const args = orderedTexts(
     writer,
-    e.args.map((a) => ({
+    e.args.map((a, i) => ({
       expression: a,
       text: () =>
         a.kind === 'address-of'
-          ? placeText(writer, a.place, 'address').text
+          ? placeText(writer, settledBefore(writer, a.place, e.args.slice(i + 1)), 'address').text
           : unwrapped(valueText(writer, a)),
     })),
   )

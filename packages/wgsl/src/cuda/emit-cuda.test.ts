@@ -127,6 +127,70 @@ describe('bounds checks', () => {
   })
 })
 
+describe('collective calls and other effects', () => {
+  const kernel = (statements: string, declarations = '') => `enable subgroups; ${io}
+    var<workgroup> tile: array<u32, 32>;
+    ${declarations}
+    @compute @workgroup_size(32) fn main(@builtin(local_invocation_index) i: u32) { ${statements} }`
+  const unguarded = (text: string, call: string) => {
+    const line = text.split('\n').find((l) => l.includes(call))!
+    expect(line).toContain(call)
+    expect(line).not.toMatch(/\bif \(|\?/)
+  }
+
+  it('stand outside the guards of the stores that take their values', () => {
+    unguarded(body(kernel('out[i] = subgroupAdd(n);')), 'subgroupAdd(0xffffffffu')
+    unguarded(body(kernel('out[i] += subgroupMax(n);')), 'subgroupMax(0xffffffffu')
+    unguarded(body(kernel('out[i] = workgroupUniformLoad(&tile[n]);')), 'workgroupUniformLoad(')
+    const f = 'fn f() -> u32 { return subgroupAdd(n); }'
+    unguarded(body(kernel('out[i] = f();', f)), ' f_(')
+    const state = 'var<private> state = 0u; fn f() -> u32 { state += 1u; return state; }'
+    unguarded(body(kernel('out[i] += f();', state)), ' f_(')
+  })
+
+  it('stand outside the guards of atomics that take their values, with bounds: trap', () => {
+    const atomic = '@group(0) @binding(3) var<storage, read_write> c: array<atomic<u32>>;'
+    unguarded(body(kernel('atomicAdd(&c[i], subgroupAdd(n));', atomic), 'trap'), 'subgroupAdd(0xffffffffu')
+  })
+
+  it('change no index that was evaluated before them', () => {
+    const declarations = `var<workgroup> counts: array<atomic<u32>, 32>;
+      fn f(p: ptr<function, u32>) -> u32 { *p += 1u; return *p; }
+      fn g(p: ptr<function, u32>, x: u32) { *p = x; }`
+    const atomic = body(kernel('var k = 0u; atomicAdd(&counts[k], f(&k));', declarations))
+    expect(atomic).toMatch(
+      /const unsigned (index_\d*) = k_;\n.*atomicAdd\(counts_\[min\(\1, 31u\)\], f_\(k_\)\)/,
+    )
+    const call = body(kernel('var k = 0u; var v: array<u32, 4>; g(&v[k], f(&k));', declarations))
+    expect(call).toMatch(/const unsigned (index_\d*) = k_;\n.*g_\(v_\[min\(\1, 3u\)\], f_\(k_\)\)/)
+  })
+})
+
+describe('what a kernel says that it uses', () => {
+  it('does not depend on the names of its functions', () => {
+    const named = (name: string) =>
+      emit(
+        `${io} fn ${name}(x: u32) -> u32 { return x; } @compute @workgroup_size(8) fn main() { out[0] = ${name}(n); }`,
+      )
+    for (const name of ['subgroupFoo', 'quadBar', 'dot4U8Packed_', 'workgroupUniformLoad_'])
+      expect(named(name)).toMatchObject({
+        minimumComputeCapability: undefined,
+        usesSubgroups: false,
+        usesBarriers: false,
+      })
+  })
+
+  it('is what its statements use', () => {
+    const uses = (statements: string) =>
+      emit(`enable subgroups; ${io} @compute @workgroup_size(32) fn main() { ${statements} }`)
+    expect(uses('out[0] = subgroupAdd(n);')).toMatchObject({
+      minimumComputeCapability: [7, 0],
+      usesSubgroups: true,
+    })
+    expect(uses('workgroupBarrier();').usesBarriers).toBe(true)
+  })
+})
+
 describe('generated code', () => {
   it('maps its lines to WGSL lines', () => {
     const kernel = emit(
@@ -151,6 +215,13 @@ describe('generated code', () => {
       fn fill(i: u32) { big[i] = i; }
       @compute @workgroup_size(64) fn main(@builtin(local_invocation_index) i: u32) { fill(i * 256u); flag = 1u; workgroupBarrier(); out[i] = big[i * 256u] + flag; }`)
     expect([kernel.staticSharedByteLength, kernel.dynamicSharedByteLength]).toEqual([0, 65552])
+  })
+
+  it('stays short where lets are used several times', () => {
+    const steps = Array.from({ length: 60 }, (_, k) => `let x${k + 1} = x${k} ^ (x${k} << 13u);`).join('\n')
+    const text = body(`${io} @compute @workgroup_size(8) fn main(@builtin(local_invocation_index) i: u32) {
+      let x0 = i; ${steps} if (x60 < 8u) { out[x60] = a[x60 & 7u]; } }`)
+    expect(text).toContain('a_[min(x60_ & 7u, a_length - 1u)]')
   })
 
   it('unrolls loops that index local arrays', () => {

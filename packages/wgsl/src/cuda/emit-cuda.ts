@@ -69,6 +69,7 @@ export function emitCuda(module: IrModule, options: CudaOptions): CudaKernel {
     // In trap mode every access has a condition.
     asyncCopies:
       options.bounds === 'trap' ? noAsyncCopies : findAsyncCopies(module, ranges, counters, effects),
+    features: { subgroups: module.features.includes('subgroups'), packedDot: false, barriers: false },
     marks: new Set(),
     needs: new Map(),
     dynamicOffsets: isDynamic ? layout.offsets : undefined,
@@ -123,6 +124,7 @@ export function emitCuda(module: IrModule, options: CudaOptions): CudaKernel {
         `  ${x * y * z < 16 ? 'zero_workgroup_by_few' : 'zero_workgroup'}(&${names.of(v)}, sizeof(${names.of(v)}), ${localIndexText(module.workgroupSize)}, ${x * y * z}u);`,
       )
     plain('  __syncthreads();')
+    context.features.barriers = true
   }
   lines.push(...entry.lines.filter((l) => l.line !== undefined))
   plain('}')
@@ -154,15 +156,15 @@ function assemble(
   ]
   const withLines = directed(lines, options.lineDirectives === false ? undefined : label)
   const usesF16 = fragments.some((f) => f.provides.includes('f16') && f.source.startsWith('struct f16'))
-  const usesSubgroups = module.features.includes('subgroups') || /\bsubgroup[A-Z]|\bquad[BS]/.test(body)
+  const { subgroups, packedDot, barriers } = context.features
   return {
     source: `${[...head, ...withLines.map((l) => l.text), '}'].join('\n')}\n`,
     workgroupSize: module.workgroupSize,
     lineMap: [...head.map(() => undefined), ...withLines.map((l) => l.line), undefined],
-    minimumComputeCapability: usesSubgroups ? [7, 0] : /\bdot4[UI]8Packed\b/.test(body) ? [6, 1] : undefined,
+    minimumComputeCapability: subgroups ? [7, 0] : packedDot ? [6, 1] : undefined,
     usesF16,
-    usesSubgroups,
-    usesBarriers: /\b__syncthreads\b|\bworkgroupUniformLoad\b/.test(body),
+    usesSubgroups: subgroups,
+    usesBarriers: barriers,
     parts: { body, marks },
     ...rest,
   }

@@ -32,6 +32,7 @@ export interface ModuleContext {
   /** Uniform variables that the kernel copies into registers, with the chunks used. */
   readonly uniformCopies: ReadonlyMap<ModuleVariable, number>
   readonly asyncCopies: AsyncCopies
+  readonly features: KernelFeatures
   /** Fragments of the prelude that no identifier in the text names: vector operators. */
   readonly marks: Set<string>
   /** What each function already written needs from its caller. */
@@ -46,6 +47,14 @@ export interface ModuleContext {
   nextTemporaryId: number
   /** Numbers the places of subgroup operations in divergent control flow. */
   nextSite: number
+}
+
+/** What the text written so far uses; noted where it is written. */
+export interface KernelFeatures {
+  subgroups: boolean
+  packedDot: boolean
+  /** Threads of a block meet at barriers. */
+  barriers: boolean
 }
 
 /** Module variables that a function or its callees use; the kernel passes them down. */

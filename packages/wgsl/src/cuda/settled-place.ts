@@ -24,6 +24,13 @@ export function settled(writer: FunctionWriter, place: Place): Place {
   }
 }
 
+/** The place, settled when one of the expressions that are evaluated after it writes memory, which its indices may read. */
+export function settledBefore(writer: FunctionWriter, place: Place, after: readonly Expression[]): Place {
+  const { effects } = writer.context
+  const mayChange = operandsOf(place).some((e) => effects.reads(e) || effects.writes(e))
+  return mayChange && after.some((e) => effects.writes(e)) ? settled(writer, place) : place
+}
+
 /** Does evaluating an operand of the place write memory? When C++ evaluates it is then not left to C++. */
 export function hasWritingOperand(writer: FunctionWriter, place: Place): boolean {
   return operandsOf(place).some((e) => writer.context.effects.writes(e))

@@ -133,6 +133,14 @@ function writeAsyncCopy(writer: FunctionWriter, target: Place, source: Place): v
   writer.line(`async_copy(${to}, ${placeText(writer, source, 'load').text});`)
 }
 
+/** The text of a value that is stored in a place; its effects take place whether or not the store does. */
+function effectText(writer: FunctionWriter, value: Expression, place: PlaceText): string {
+  const text = valueText(writer, value)
+  return place.guards.length > 0 && writer.context.effects.writes(value)
+    ? writer.temporary(value.type!, text)
+    : text
+}
+
 function writeCompound(writer: FunctionWriter, s: CompoundAssign): void {
   const { effects, ranges } = writer.context
   const target = effects.writes(s.value) || !repeatable(s.target) ? settled(writer, s.target) : s.target
@@ -147,7 +155,7 @@ function writeCompound(writer: FunctionWriter, s: CompoundAssign): void {
         : `${place.guards.join(' && ')} ? ${left} : ${zeroText(type, writer.context.names)}`,
     )
   }
-  const right = valueText(writer, s.value)
+  const right = effectText(writer, s.value, place)
   const text = operationText(
     writer,
     {

@@ -5,8 +5,8 @@ import type { CallNode, ExpressionNode } from './ast.ts'
 import type { ExpressionLowering } from './expression-lowering.ts'
 import { converts } from './numeric-types.ts'
 import type { Operand, PointerOperand, ValueOperand } from './operand.ts'
-import { hasFixedFootprint, resolveType } from './type-resolution.ts'
-import { containsAtomic, isHostShareable } from './type-structure.ts'
+import { resolveType } from './type-resolution.ts'
+import { containsAtomic, hasFixedFootprint, isHostShareable } from './type-structure.ts'
 
 /** Whether a name is that of a function that makes a view of a buffer. */
 export function isBufferFunction(name: string): boolean {

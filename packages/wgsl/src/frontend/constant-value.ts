@@ -1,5 +1,7 @@
 import type { Expression, Location, ScalarType, StructType, Type } from '../ir.ts'
+import { typeProperty } from '../type-property.ts'
 import { typeName, vectorType } from '../types.ts'
+import { maximumArrayLength } from './limits.ts'
 import { type AnyScalar, anyScalar, scalarOf } from './numeric-types.ts'
 
 /** A constant: bigint for abstract-int, number or boolean for other scalars, a list of components, columns, elements or members. */
@@ -119,8 +121,17 @@ export function convertValue(value: Value, from: Type, to: Type): Value {
   }
 }
 
-/** The zero value of a type. */
-export function zeroValue(type: Type): Value {
+/** The zero values made so far that are lists, which are known to be zero without a look inside. */
+const zeroLists = new WeakSet<readonly Value[]>()
+
+/** The zero value of a type. All of one type are one value; of an array above the limit of lengths, the elements are left out. */
+export const zeroValue = typeProperty((type: Type): Value => {
+  const zero = makeZero(type)
+  if (Array.isArray(zero)) zeroLists.add(zero)
+  return zero
+})
+
+function makeZero(type: Type): Value {
   switch (type.kind) {
     case 'scalar': {
       const kind = type.scalar as AnyScalar
@@ -129,9 +140,12 @@ export function zeroValue(type: Type): Value {
     case 'vector':
       return new Array<Value>(type.size).fill(zeroValue(anyScalar(type.scalar)))
     case 'matrix':
-      return new Array<Value>(type.columns).fill(new Array<Value>(type.rows).fill(0))
-    case 'array':
-      return new Array<Value>(type.length ?? 0).fill(zeroValue(type.element))
+      return new Array<Value>(type.columns).fill(zeroValue(vectorType(type.rows, type.scalar)))
+    case 'array': {
+      const { length = 0 } = type
+      const elements = new Array<Value>(length)
+      return length > maximumArrayLength ? elements : elements.fill(zeroValue(type.element))
+    }
     case 'struct':
       return type.members.map((m) => zeroValue(m.type))
     default:
@@ -140,7 +154,7 @@ export function zeroValue(type: Type): Value {
 }
 
 function isZero(value: Value): boolean {
-  if (Array.isArray(value)) return value.every(isZero)
+  if (Array.isArray(value)) return zeroLists.has(value) || value.every(isZero)
   return value === false || value === 0n || Object.is(value, 0)
 }
 

@@ -8,6 +8,7 @@ import type {
   Type,
   VectorType,
 } from '../ir.ts'
+import { sizeOf } from '../layout.ts'
 import { boolType, i32Type, pointerType, typeName, u32Type, vectorType } from '../types.ts'
 import type {
   BinaryNode,
@@ -28,6 +29,7 @@ import {
   valueExpression,
   zeroValue,
 } from './constant-value.ts'
+import { maximumValueByteLength } from './limits.ts'
 import type { ModuleScope } from './module-scope.ts'
 import { parseNumber, roundLiteral } from './number-literal.ts'
 import { anyScalar, concreteOf, converts, scalarOf } from './numeric-types.ts'
@@ -93,7 +95,17 @@ export class ExpressionLowering {
 
   /** A runtime operand. */
   runtime(expression: Expression & { type: Type }, at: number): RuntimeOperand {
+    this.checkValueSize(expression.type, at)
     return { kind: 'runtime', type: expression.type, expression, at }
+  }
+
+  /** Values that exist when the shader runs must not be above the limit. */
+  checkValueSize(type: Type, at: number): void {
+    const byteLength = sizeOf(type)
+    if (byteLength > maximumValueByteLength) {
+      const text = `a value of type ${typeName(type)} has ${byteLength} bytes, above the limit of ${maximumValueByteLength}`
+      throw this.valueError(at, text, true)
+    }
   }
 
   /** Runs an evaluation of constants of which `override` tells whether they depend on overrides, and places its errors. */

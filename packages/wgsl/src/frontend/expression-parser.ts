@@ -1,6 +1,7 @@
 import type { WgslError } from '../wgsl-error.ts'
 import type { AttributeNode, ExpressionNode, NameNode, Severity } from './ast.ts'
 import { type Token, templateClose, templateOpen, tokenize } from './lexer.ts'
+import { maximumExpressionDepth, maximumNesting, maximumStatementNesting } from './limits.ts'
 import type { SourceText } from './source-text.ts'
 
 /** WGSL's keywords and reserved words, which no declaration may take as its name. */
@@ -30,20 +31,15 @@ const attributeArguments: Record<string, readonly [number, number]> = {
   ...{ location: [1, 1], interpolate: [1, 2], invariant: [0, 0], blend_src: [1, 1], diagnostic: [2, 2] },
 }
 
-/** How deep expressions and blocks may nest; Tint's own limits are 127 blocks and 512 expressions. */
-const maximumNesting = 640
-
-/** How deep the tree of an expression may be: Tint's limit. */
-const maximumDepth = 512
-
 /** The token stream and the grammar of expressions, types and attributes. */
 export class ExpressionParser {
   readonly source: SourceText
   readonly #tokens: Token[]
-  /** The depths of expressions of more than one node. */
+  /** The depths of expressions; a name or a literal alone has depth 0. */
   readonly #depths = new WeakMap<ExpressionNode, number>()
   #position = 0
   #nesting = 0
+  #statementNesting = 0
 
   constructor(source: SourceText) {
     this.source = source
@@ -89,14 +85,55 @@ export class ExpressionParser {
     )
   }
 
-  /** Runs the parsing of something nested, within the limit. */
-  nested<T>(parse: () => T): T {
+  /** Parses what stands between two brackets, within the limit of nesting. */
+  bracketed<T>(open: string, close: string, parse: () => T): T {
+    this.expect(open)
+    const result = this.#nested(parse)
+    this.expect(close)
+    return result
+  }
+
+  #nested<T>(parse: () => T): T {
     if (++this.#nesting > maximumNesting) {
-      throw this.source.error(this.peek.at, `the source nests deeper than ${maximumNesting} levels`)
+      throw this.source.error(
+        this.peek.at,
+        `brackets and unary operators nest deeper than ${maximumNesting} levels`,
+      )
     }
     const result = parse()
     this.#nesting--
     return result
+  }
+
+  /** Parses a statement, or a block that belongs to one, within the limit of nesting. */
+  nestedStatement<T>(parse: () => T): T {
+    if (++this.#statementNesting > maximumStatementNesting) {
+      throw this.source.error(this.peek.at, `statements nest deeper than ${maximumStatementNesting} levels`)
+    }
+    const result = parse()
+    this.#statementNesting--
+    return result
+  }
+
+  /** Items between brackets, separated by commas; a comma may follow the last. */
+  list<T>(open: string, close: string, item: () => T): T[] {
+    return this.bracketed(open, close, () => {
+      const items: T[] = []
+      while (!this.is(close)) {
+        items.push(item())
+        if (!this.accept(',')) break
+      }
+      return items
+    })
+  }
+
+  /** Consumes `++` or `--`, if one comes next, and says which. */
+  acceptIncrement(): '+' | '-' | undefined {
+    if (this.accept('++')) return '+'
+    const next = this.#tokens[this.#position + 1]
+    if (!this.is('-') || next?.text !== '-' || next.at !== this.peek.at + 1) return undefined
+    this.#position += 2
+    return '-'
   }
 
   /** Any word, keywords included. */
@@ -122,13 +159,10 @@ export class ExpressionParser {
 
   /** A template list, if one starts here. */
   templates(): ExpressionNode[] | undefined {
-    if (!this.accept(templateOpen)) return undefined
-    const args: ExpressionNode[] = [this.expression()]
-    while (this.accept(',')) {
-      if (this.peek.text === templateClose) break
-      args.push(this.expression())
-    }
-    this.expect(templateClose)
+    if (!this.is(templateOpen)) return undefined
+    const at = this.peek.at
+    const args = this.list(templateOpen, templateClose, () => this.expression())
+    if (args.length === 0) throw this.source.error(at, 'the template list is empty')
     return args
   }
 
@@ -165,15 +199,7 @@ export class ExpressionParser {
         attributes.push({ name, args: [], control, at })
         continue
       }
-      const args: ExpressionNode[] = []
-      if (count[1] > 0) {
-        this.expect('(')
-        while (!this.is(')')) {
-          args.push(this.expression())
-          if (!this.accept(',')) break
-        }
-        this.expect(')')
-      }
+      const args = count[1] > 0 ? this.list('(', ')', () => this.expression()) : []
       if (args.length < count[0] || args.length > count[1]) {
         throw this.source.error(at, `@${name} takes ${range(count)}, not ${args.length}`)
       }
@@ -212,10 +238,6 @@ export class ExpressionParser {
 
   /** An expression. */
   expression(): ExpressionNode {
-    return this.nested(() => this.#expression())
-  }
-
-  #expression(): ExpressionNode {
     const start = this.unary()
     const operator = this.peek.text
     if (bitwise.has(operator)) {
@@ -234,16 +256,17 @@ export class ExpressionParser {
   }
 
   /** An expression node over `parts`, within the limit of depth. */
-  #node<T extends ExpressionNode>(node: T, ...parts: ExpressionNode[]): T {
-    const depth = 1 + Math.max(0, ...parts.map((p) => this.#depths.get(p) ?? 1))
-    if (depth > maximumDepth)
-      throw this.source.error(node.at, `the expression is deeper than ${maximumDepth} levels`)
+  #node<T extends ExpressionNode>(node: T, parts: readonly ExpressionNode[]): T {
+    let depth = 1
+    for (const part of parts) depth = Math.max(depth, 1 + (this.#depths.get(part) ?? 0))
+    if (depth > maximumExpressionDepth)
+      throw this.source.error(node.at, `the expression is deeper than ${maximumExpressionDepth} levels`)
     this.#depths.set(node, depth)
     return node
   }
 
   #binary(operator: string, left: ExpressionNode, right: ExpressionNode): ExpressionNode {
-    return this.#node({ kind: 'binary', operator, left, right, at: left.at }, left, right)
+    return this.#node({ kind: 'binary', operator, left, right, at: left.at }, [left, right])
   }
 
   #rejectMixing(before: string): void {
@@ -275,7 +298,6 @@ export class ExpressionParser {
   #additive(start: ExpressionNode): ExpressionNode {
     let left = this.#multiplicative(start)
     for (;;) {
-      this.#splitMinusMinus()
       const operator = this.peek.text
       if (operator !== '+' && operator !== '-') return left
       this.next()
@@ -293,28 +315,13 @@ export class ExpressionParser {
     }
   }
 
-  /** In an expression `--` is two minus signs: `x--y` subtracts `-y`. */
-  #splitMinusMinus(): void {
-    const token = this.peek
-    if (token.text !== '--') return
-    this.#tokens.splice(
-      this.#position,
-      1,
-      { kind: 'symbol', text: '-', at: token.at },
-      { kind: 'symbol', text: '-', at: token.at + 1 },
-    )
-  }
-
   /** A unary expression; also what may stand on the left of an assignment. */
   unary(): ExpressionNode {
-    this.#splitMinusMinus()
     const { text, at, kind } = this.peek
     if (kind === 'symbol' && (text === '-' || text === '!' || text === '~' || text === '*' || text === '&')) {
       this.next()
-      return this.nested(() => {
-        const value = this.unary()
-        return this.#node({ kind: 'unary', operator: text, value, at }, value)
-      })
+      const value = this.#nested(() => this.unary())
+      return this.#node({ kind: 'unary', operator: text, value, at }, [value])
     }
     return this.#postfix(this.#primary())
   }
@@ -326,34 +333,25 @@ export class ExpressionParser {
       return { kind: 'literal', text, at }
     }
     if (text === '(') {
-      this.next()
-      const inner = this.expression()
-      this.expect(')')
-      return inner
+      return this.bracketed('(', ')', () => this.expression())
     }
     if (kind !== 'word') throw this.unexpected('an expression')
     const name: NameNode = { kind: 'name', name: this.identifier(), templates: this.templates(), at }
-    if (!this.accept('(')) return name
-    const args: ExpressionNode[] = []
-    while (!this.is(')')) {
-      args.push(this.expression())
-      if (!this.accept(',')) break
-    }
-    this.expect(')')
-    return this.#node({ kind: 'call', callee: name, args, at }, ...args)
+    if (!this.is('(')) return name
+    const args = this.list('(', ')', () => this.expression())
+    return this.#node({ kind: 'call', callee: name, args, at }, args)
   }
 
   #postfix(start: ExpressionNode): ExpressionNode {
     let base = start
     for (;;) {
       const { at } = base
-      if (this.accept('[')) {
-        const index = this.expression()
-        this.expect(']')
-        base = this.#node({ kind: 'index', base, index, at }, base, index)
+      if (this.is('[')) {
+        const index = this.bracketed('[', ']', () => this.expression())
+        base = this.#node({ kind: 'index', base, index, at }, [base, index])
       } else if (this.accept('.')) {
         const nameAt = this.peek.at
-        base = this.#node({ kind: 'member', base, name: this.identifier(), nameAt, at }, base)
+        base = this.#node({ kind: 'member', base, name: this.identifier(), nameAt, at }, [base])
       } else return base
     }
   }

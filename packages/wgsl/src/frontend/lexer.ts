@@ -15,11 +15,13 @@ export const templateOpen = '⟨'
 export const templateClose = '⟩'
 
 const pattern =
-  /(?<space>[\s\u0085\u200e\u200f\u2028\u2029]+|\/\/[^\n\v\f\r\u0085\u2028\u2029]*)|(?<comment>\/\*)|(?<word>(?:_[\p{XID_Continue}]+|\p{XID_Start}[\p{XID_Continue}]*|_))|(?<number>0[xX](?:[\da-fA-F]*\.[\da-fA-F]+|[\da-fA-F]+\.?)[pP][+-]?\d+[fh]?|0[xX](?:[\da-fA-F]*\.[\da-fA-F]+|[\da-fA-F]+\.)|0[xX][\da-fA-F]+[iu]?|\d+[eE][+-]?\d+[fh]?|(?:\d*\.\d+|\d+\.\d*)(?:[eE][+-]?\d+)?[fh]?|\d+[fh]|(?:0|[1-9]\d*)[iu]?)|(?<symbol><<=|<<|<=|==|!=|&&|\|\||\+\+|--|->|\+=|-=|\*=|\/=|%=|&=|\|=|\^=|[-+*/%&|^!~<>=(){}[\],.:;@])/uy
+  /(?<space>[ \t\n\v\f\r\u0085\u200e\u200f\u2028\u2029]+|\/\/[^\n\v\f\r\u0085\u2028\u2029]*)|(?<comment>\/\*)|(?<word>(?:_[\p{XID_Continue}]+|\p{XID_Start}[\p{XID_Continue}]*|_))|(?<number>0[xX](?:[\da-fA-F]*\.[\da-fA-F]+|[\da-fA-F]+\.?)[pP][+-]?\d+[fh]?|0[xX](?:[\da-fA-F]*\.[\da-fA-F]+|[\da-fA-F]+\.)|0[xX][\da-fA-F]+[iu]?|\d+[eE][+-]?\d+[fh]?|(?:\d*\.\d+|\d+\.\d*)(?:[eE][+-]?\d+)?[fh]?|\d+[fh]|(?:0|[1-9]\d*)[iu]?)|(?<symbol><<=|<<|<=|==|!=|&&|\|\||\+\+|->|\+=|-=|\*=|\/=|%=|&=|\|=|\^=|[-+*/%&|^!~<>=(){}[\],.:;@])/uy
 
-/** The tokens of a source, ended by an `end` token. */
+/** The tokens of a source, ended by an `end` token. `--` is two tokens, since an expression takes it as two minus signs. */
 export function tokenize(source: SourceText): Token[] {
   const { text } = source
+  const zero = text.indexOf('\0')
+  if (zero >= 0) throw source.error(zero, 'the character U+0000 must not stand anywhere in a source')
   const tokens: Token[] = []
   pattern.lastIndex = 0
   let at = 0

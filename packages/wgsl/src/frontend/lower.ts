@@ -202,9 +202,7 @@ function checkBindings(text: SourceText, variables: readonly ModuleVariable[]): 
     if (binding === undefined) continue
     const key = `@group(${binding.group}) @binding(${binding.binding})`
     const other = seen.get(key)
-    if (other !== undefined) {
-      throw text.errorAt(loc, `'${name}' and '${other}' both have ${key}`)
-    }
+    if (other !== undefined) throw text.errorAt(loc, `'${name}' and '${other}' both have ${key}`)
     seen.set(key, name)
   }
 }

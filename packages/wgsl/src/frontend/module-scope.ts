@@ -28,8 +28,8 @@ import type { Binding, ConstantOperand, Operand } from './operand.ts'
 import { OverrideError } from './override-error.ts'
 import type { SourceText } from './source-text.ts'
 import { plainTypes, typeGenerator } from './type-names.ts'
-import { hasFixedFootprint, overrideElement, resolveType } from './type-resolution.ts'
-import { isConstructible } from './type-structure.ts'
+import { checkArrayLengths, checkExtent, overrideElement, resolveType } from './type-resolution.ts'
+import { hasFixedFootprint, isConstructible } from './type-structure.ts'
 import type { PointerBinding } from './user-calls.ts'
 import { resolveVariable } from './variables.ts'
 
@@ -53,6 +53,7 @@ export class ModuleScope {
 
   readonly #node: ModuleNode
   readonly #values: ReadonlyMap<string, number | boolean>
+  readonly #enabled: ReadonlySet<string>
   readonly #declarations = new Map<string, ModuleDeclarationNode>()
   readonly #bindings = new Map<string, Binding>()
   readonly #types = new Map<string, { type: Type; override: boolean }>()
@@ -70,6 +71,7 @@ export class ModuleScope {
     this.source = source
     this.#node = node
     this.#values = values
+    this.#enabled = new Set(node.enables.map((e) => e.name))
     this.expressions = new ExpressionLowering(this)
     for (const declaration of node.declarations) {
       if (this.#declarations.has(declaration.name)) {
@@ -91,7 +93,7 @@ export class ModuleScope {
 
   /** Whether an `enable` directive names the extension. */
   isEnabled(extension: string): boolean {
-    return this.#node.enables.some((e) => e.name === extension)
+    return this.#enabled.has(extension)
   }
 
   /** The module's declaration of a name. */
@@ -188,6 +190,7 @@ export class ModuleScope {
         throw this.source.error(node.type.at, `a const cannot be of type ${typeName(type)}`)
       operand = expressions.convert(operand, type, `the value of '${name}'`) as ConstantOperand
     }
+    checkArrayLengths(expressions, operand.type, at)
     return { ...operand, declaration: { name, at } }
   }
 
@@ -340,6 +343,7 @@ export class ModuleScope {
       return { name, type, size, align }
     })
     const type = makeStruct(node.name, members, false)
+    checkExtent(this.expressions, type, node.at)
     this.#structNodes.set(type, node)
     return type
   }
@@ -373,12 +377,14 @@ export class ModuleScope {
         if (type.kind !== 'pointer' && !isConstructible(type)) {
           throw this.source.error(typeNode.at, `the parameter '${name}' cannot be of type ${typeName(type)}`)
         }
+        if (type.kind !== 'pointer') checkArrayLengths(this.expressions, type, typeNode.at)
         return type
       })
       const returnType = node.returnType && resolveType(this.expressions, node.returnType)
       if (returnType !== undefined && !isConstructible(returnType)) {
         throw this.source.error(node.returnType!.at, `a function cannot return ${typeName(returnType)}`)
       }
+      if (returnType !== undefined) checkArrayLengths(this.expressions, returnType, node.returnType!.at)
       signature = { parameters, returnType }
       this.#signatures.set(node, signature)
     }

@@ -11,6 +11,7 @@ import type {
   StructNode,
 } from './ast.ts'
 import { ExpressionParser, severityOf } from './expression-parser.ts'
+import { maximumMembers, maximumParameters } from './limits.ts'
 import type { SourceText } from './source-text.ts'
 import { parseBlock } from './statement-parser.ts'
 
@@ -157,19 +158,27 @@ class ModuleParser extends ExpressionParser {
     this.next()
     const at = this.peek.at
     const name = this.identifier()
-    this.expect('{')
-    const members: StructNode['members'] = []
-    while (!this.is('}')) {
-      const attributes = this.attributes(memberAttributes, 'a member of a structure')
-      const memberAt = this.peek.at
-      const memberName = this.identifier()
-      this.expect(':')
-      members.push({ name: memberName, type: this.type(), attributes, at: memberAt })
-      if (!this.accept(',')) break
-    }
-    this.expect('}')
+    const members = this.list('{', '}', () => this.#typedName(memberAttributes, 'a member of a structure'))
     if (members.length === 0) throw this.source.error(at, `the structure '${name}' has no members`)
+    if (members.length > maximumMembers) {
+      throw this.source.error(
+        at,
+        `the structure '${name}' has ${members.length} members, above the limit of ${maximumMembers}`,
+      )
+    }
     return { kind: 'struct', name, members, at }
+  }
+
+  /** `@attributes name: type`. */
+  #typedName(
+    attributeNames: readonly string[],
+    what: string,
+  ): { name: string; type: NameNode; attributes: AttributeNode[]; at: number } {
+    const attributes = this.attributes(attributeNames, what)
+    const { at } = this.peek
+    const name = this.identifier()
+    this.expect(':')
+    return { name, type: this.type(), attributes, at }
   }
 
   #function(anyAttributes: AttributeNode[]): FunctionNode {
@@ -177,22 +186,13 @@ class ModuleParser extends ExpressionParser {
     this.next()
     const at = this.peek.at
     const name = this.identifier()
-    this.expect('(')
-    const parameters: FunctionNode['parameters'] = []
-    while (!this.is(')')) {
-      const parameterAttributes = this.attributes(ioAttributes, 'a parameter')
-      const parameterAt = this.peek.at
-      const parameterName = this.identifier()
-      this.expect(':')
-      parameters.push({
-        name: parameterName,
-        type: this.type(),
-        attributes: parameterAttributes,
-        at: parameterAt,
-      })
-      if (!this.accept(',')) break
+    const parameters = this.list('(', ')', () => this.#typedName(ioAttributes, 'a parameter'))
+    if (parameters.length > maximumParameters) {
+      throw this.source.error(
+        at,
+        `the function '${name}' has ${parameters.length} parameters, above the limit of ${maximumParameters}`,
+      )
     }
-    this.expect(')')
     let returnType: NameNode | undefined
     let returnAttributes: AttributeNode[] = []
     if (this.accept('->')) {
@@ -200,7 +200,8 @@ class ModuleParser extends ExpressionParser {
       returnType = this.type()
     }
     const bodySeverity = this.severity("a function's body")
-    const body: BlockNode = { ...parseBlock(this), subgroupUniformity: bodySeverity }
+    const block = this.nestedStatement(() => parseBlock(this))
+    const body: BlockNode = { ...block, subgroupUniformity: bodySeverity }
     const subgroupUniformity = severityOf(anyAttributes)
     return {
       ...{ kind: 'function', name, attributes, parameters, returnType, returnAttributes, body, at },

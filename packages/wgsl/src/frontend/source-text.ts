@@ -43,10 +43,11 @@ export class SourceText {
     return this.errorAt(this.locate(offset), text)
   }
 
-  /** An error at a location, to be thrown. */
+  /** An error at a line and column, to be thrown. */
   errorAt({ line, column }: Location, text: string): WgslError {
     const start = this.#starts[line - 1]!
-    const sourceLine = /^[^\n\v\f\r\u0085\u2028\u2029]*/.exec(this.text.slice(start))![0]
+    const end = this.#starts[line] ?? this.text.length
+    const sourceLine = this.text.slice(start, end).replace(/[\n\v\f\r\u0085\u2028\u2029]+$/, '')
     return new WgslError(text, { line, column, label: this.label, sourceLine })
   }
 }

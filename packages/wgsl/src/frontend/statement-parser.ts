@@ -9,32 +9,38 @@ import type {
   SwitchNode,
 } from './ast.ts'
 import { type ExpressionParser, severityOf } from './expression-parser.ts'
+import { maximumSwitchClauses } from './limits.ts'
 
 const compoundAssignments = new Set(['+=', '-=', '*=', '/=', '%=', '&=', '|=', '^=', '<<=', '>>='])
 
 /** Parses `{ ... }`. */
 export function parseBlock(parser: ExpressionParser): BlockNode {
-  return parser.nested(() => {
-    const { at } = parser.expect('{')
-    const statements: StatementNode[] = []
+  const { at } = parser.peek
+  const statements: StatementNode[] = []
+  let end = at
+  parser.bracketed('{', '}', () => {
     while (!parser.is('}')) {
-      if (parser.accept(';')) continue
-      statements.push(parseStatement(parser))
+      if (!parser.accept(';')) statements.push(parseStatement(parser))
     }
-    const end = parser.expect('}').at
-    return { kind: 'block', statements, at, end }
+    end = parser.peek.at
   })
+  return { kind: 'block', statements, at, end }
 }
 
+/** A block that belongs to a statement. */
 function attributedBlock(parser: ExpressionParser): BlockNode {
   const subgroupUniformity = parser.severity('a block')
-  return { ...parseBlock(parser), subgroupUniformity }
+  return { ...parser.nestedStatement(() => parseBlock(parser)), subgroupUniformity }
 }
 
 /** The statements that may have @diagnostic. */
 const attributed = new Set(['{', 'if', 'switch', 'loop', 'for', 'while'])
 
 function parseStatement(parser: ExpressionParser): StatementNode {
+  return parser.nestedStatement(() => parseAnyStatement(parser))
+}
+
+function parseAnyStatement(parser: ExpressionParser): StatementNode {
   const attributes = parser.anyAttributes()
   const { text, at } = parser.peek
   parser.allowed(attributes, attributed.has(text) ? ['diagnostic'] : [], 'this statement')
@@ -96,11 +102,9 @@ function parseSimpleStatement(parser: ExpressionParser): StatementNode {
     return { kind: 'assign', target: undefined, operator: '=', value: parser.expression(), at }
   }
   const target = parser.unary()
+  const increment = parser.acceptIncrement()
+  if (increment !== undefined) return { kind: 'increment', operator: increment, target, at }
   const operator = parser.peek.text
-  if (operator === '++' || operator === '--') {
-    parser.next()
-    return { kind: 'increment', operator: operator === '++' ? '+' : '-', target, at }
-  }
   if (operator === '=' || compoundAssignments.has(operator)) {
     parser.next()
     const value = parser.expression()
@@ -122,95 +126,111 @@ function parseDeclaration(parser: ExpressionParser, kind: DeclarationNode['kind'
 }
 
 function parseIf(parser: ExpressionParser): IfNode {
-  return parser.nested(() => {
-    const { at } = parser.expect('if')
-    const condition = parser.expression()
-    const then = attributedBlock(parser)
-    let otherwise: IfNode | BlockNode | undefined
-    if (parser.accept('else')) otherwise = parser.is('if') ? parseIf(parser) : attributedBlock(parser)
-    return { kind: 'if', condition, then, otherwise, at }
-  })
+  const { at } = parser.expect('if')
+  const condition = parser.expression()
+  const then = attributedBlock(parser)
+  let otherwise: IfNode | BlockNode | undefined
+  if (parser.accept('else')) {
+    otherwise = parser.is('if') ? parser.nestedStatement(() => parseIf(parser)) : attributedBlock(parser)
+  }
+  return { kind: 'if', condition, then, otherwise, at }
 }
 
 function parseSwitch(parser: ExpressionParser): SwitchNode {
   const { at } = parser.expect('switch')
   const selector = parser.expression()
   const clausesSubgroupUniformity = parser.severity('the clauses of a switch')
-  parser.expect('{')
   const clauses: SwitchNode['clauses'] = []
-  while (!parser.is('}')) {
-    const clauseAt = parser.peek.at
-    const selectors: SwitchNode['clauses'][number]['selectors'] = []
-    if (parser.accept('default')) selectors.push('default')
-    else {
-      parser.expect('case')
-      do {
-        selectors.push(parser.accept('default') ? 'default' : parser.expression())
-      } while (parser.accept(',') && !parser.is(':') && !parser.is('{'))
+  parser.bracketed('{', '}', () => {
+    while (!parser.is('}')) {
+      clauses.push(parser.nestedStatement(() => parseClause(parser)))
+      if (clauses.length > maximumSwitchClauses)
+        throw parser.source.error(at, `the switch has more than ${maximumSwitchClauses} clauses`)
     }
-    parser.accept(':')
-    clauses.push({ selectors, body: attributedBlock(parser), at: clauseAt })
-  }
-  parser.expect('}')
+  })
   return { kind: 'switch', selector, clauses, clausesSubgroupUniformity, at }
 }
 
+function parseClause(parser: ExpressionParser): SwitchNode['clauses'][number] {
+  const { at } = parser.peek
+  const selectors: SwitchNode['clauses'][number]['selectors'] = []
+  if (parser.accept('default')) selectors.push('default')
+  else {
+    parser.expect('case')
+    do {
+      selectors.push(parser.accept('default') ? 'default' : parser.expression())
+    } while (parser.accept(',') && !parser.is(':') && !parser.is('{'))
+  }
+  parser.accept(':')
+  return { selectors, body: attributedBlock(parser), at }
+}
+
 function parseLoop(parser: ExpressionParser): LoopNode {
-  return parser.nested(() => {
-    const { at } = parser.expect('loop')
-    const subgroupUniformity = parser.severity('a block')
-    const open = parser.expect('{')
-    const statements: StatementNode[] = []
-    let continuing: LoopNode['continuing']
+  const { at } = parser.expect('loop')
+  const subgroupUniformity = parser.severity('a block')
+  const open = parser.peek.at
+  const statements: StatementNode[] = []
+  let continuing: LoopNode['continuing']
+  let end = open
+  const body = () => {
     while (!parser.is('}')) {
       if (parser.accept(';')) continue
       if (parser.is('continuing')) {
-        continuing = parseContinuing(parser)
+        continuing = parser.nestedStatement(() => parseContinuing(parser))
         break
       }
       statements.push(parseStatement(parser))
     }
-    const end = parser.expect('}').at
-    const body: BlockNode = { kind: 'block', statements, subgroupUniformity, at: open.at, end }
-    return { kind: 'loop', body, continuing, at }
-  })
+    end = parser.peek.at
+  }
+  parser.nestedStatement(() => parser.bracketed('{', '}', body))
+  const block: BlockNode = { kind: 'block', statements, subgroupUniformity, at: open, end }
+  return { kind: 'loop', body: block, continuing, at }
 }
 
 function parseContinuing(parser: ExpressionParser): NonNullable<LoopNode['continuing']> {
   const { at } = parser.expect('continuing')
   const subgroupUniformity = parser.severity('a block')
-  const open = parser.expect('{')
+  const open = parser.peek.at
   const statements: StatementNode[] = []
   let breakIf: ExpressionNode | undefined
-  while (!parser.is('}')) {
-    if (parser.accept(';')) continue
-    if (parser.is('break')) {
-      const position = parser.next()
-      if (!parser.accept('if')) {
-        throw parser.source.error(position.at, "a continuing block is left by 'break if', not by 'break'")
+  let end = open
+  parser.bracketed('{', '}', () => {
+    while (!parser.is('}')) {
+      if (parser.accept(';')) continue
+      if (parser.is('break')) {
+        breakIf = parser.nestedStatement(() => parseBreakIf(parser))
+        break
       }
-      breakIf = parser.expression()
-      parser.expect(';')
-      break
+      statements.push(parseStatement(parser))
     }
-    statements.push(parseStatement(parser))
-  }
-  const end = parser.expect('}').at
-  return { body: { kind: 'block', statements, subgroupUniformity, at: open.at, end }, breakIf, at }
+    end = parser.peek.at
+  })
+  return { body: { kind: 'block', statements, subgroupUniformity, at: open, end }, breakIf, at }
+}
+
+function parseBreakIf(parser: ExpressionParser): ExpressionNode {
+  const { at } = parser.next()
+  if (!parser.accept('if'))
+    throw parser.source.error(at, "a continuing block is left by 'break if', not by 'break'")
+  const condition = parser.expression()
+  parser.expect(';')
+  return condition
 }
 
 function parseFor(parser: ExpressionParser): ForNode {
   const { at } = parser.expect('for')
-  parser.expect('(')
-  const initial = parser.is(';') ? undefined : parseSimpleStatement(parser)
-  parser.expect(';')
-  const condition = parser.is(';') ? undefined : parser.expression()
-  parser.expect(';')
-  const updateAt = parser.peek.at
-  const update = parser.is(')') ? undefined : parseSimpleStatement(parser)
-  if (update?.kind === 'let' || update?.kind === 'var' || update?.kind === 'const') {
-    throw parser.source.error(updateAt, 'a for loop cannot declare in its update')
-  }
-  parser.expect(')')
-  return { kind: 'for', initial, condition, update, body: attributedBlock(parser), at }
+  const header = parser.bracketed('(', ')', () => {
+    const initial = parser.is(';') ? undefined : parseSimpleStatement(parser)
+    parser.expect(';')
+    const condition = parser.is(';') ? undefined : parser.expression()
+    parser.expect(';')
+    const updateAt = parser.peek.at
+    const update = parser.is(')') ? undefined : parseSimpleStatement(parser)
+    if (update?.kind === 'let' || update?.kind === 'var' || update?.kind === 'const') {
+      throw parser.source.error(updateAt, 'a for loop cannot declare in its update')
+    }
+    return { initial, condition, update }
+  })
+  return { kind: 'for', ...header, body: attributedBlock(parser), at }
 }

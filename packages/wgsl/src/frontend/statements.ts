@@ -28,7 +28,7 @@ import type { FunctionLowering } from './function-lowering.ts'
 import { checkAssert } from './module-scope.ts'
 import { concreteOf, converts, scalarOf } from './numeric-types.ts'
 import type { Operand, PointerOperand, ReferenceOperand } from './operand.ts'
-import { enumerant, resolveType } from './type-resolution.ts'
+import { checkArrayLengths, enumerant, resolveType } from './type-resolution.ts'
 import { isConstructible } from './type-structure.ts'
 
 /** How a statement can end (WGSL, "Behavior Analysis"). */
@@ -171,6 +171,8 @@ function lowerLet(
     f.declare(name, nameAt, (at) => ({ ...pointer, at }))
     return
   }
+  checkArrayLengths(f, type, nameAt)
+  f.checkValueSize(type, nameAt)
   f.declareLet(name, nameAt, f.expressionOf(converted))
 }
 
@@ -220,6 +222,7 @@ function lowerVar(
   const type = declared ?? concreteOf(f.value(initial!).type)
   if (!isConstructible(type))
     throw f.error(nameAt, `the variable '${name}' cannot be of type ${typeName(type)}`)
+  checkArrayLengths(f, type, nameAt)
   const value = initial && f.expressionAs(initial, type, `the initial value of '${name}'`)
   f.declareVar(name, nameAt, type, value?.kind === 'zero' ? undefined : value)
 }
@@ -240,6 +243,7 @@ function lowerAssign(f: FunctionLowering, node: AssignNode): void {
   const loc = f.loc(at)
   if (targetNode === undefined) {
     const value = f.value(f.expression(valueNode))
+    if (value.kind !== 'pointer') checkArrayLengths(f, value.type, at)
     if (value.kind === 'runtime') f.emit({ kind: 'evaluate', value: value.expression, loc })
     // Of a pointer, the indices on its path are evaluated.
     if (value.kind === 'pointer') freeze(f, value.place, 'unused', at)

@@ -15,9 +15,17 @@ import {
 } from '../types.ts'
 import type { ExpressionNode, NameNode } from './ast.ts'
 import type { ExpressionLowering } from './expression-lowering.ts'
+import { maximumArrayLength, maximumByteLength, maximumTypeNesting } from './limits.ts'
 import { scalarOf } from './numeric-types.ts'
 import { isTextureType, plainTypes, type TypeGenerator, typeGenerator } from './type-names.ts'
-import { containsAtomic, isHostShareable } from './type-structure.ts'
+import {
+  containsAtomic,
+  containsWideAtomic,
+  hasFixedFootprint,
+  isHostShareable,
+  longestArray,
+  nestingDepth,
+} from './type-structure.ts'
 
 /** The type that a node names. */
 export function resolveType(scope: ExpressionLowering, node: ExpressionNode): Type {
@@ -89,7 +97,7 @@ function generate(scope: ExpressionLowering, generator: TypeGenerator, node: Nam
       scope.module.sawOverrideLength = outer
       checkElement(scope, element, templates[0]!.at)
       const type = arrayType(element, templates[1] && arrayLength(scope, templates[1]))
-      if (sizeOf(type) > 2 ** 32 - 1) throw scope.error(at, `the type ${typeName(type)} is larger than 4 GiB`)
+      checkExtent(scope, type, at)
       return type
     }
     case 'buffer': {
@@ -104,6 +112,25 @@ function generate(scope: ExpressionLowering, generator: TypeGenerator, node: Nam
   }
 }
 
+/** A type must not be larger than 4 GiB or nest deeper than the limit. */
+export function checkExtent(scope: ExpressionLowering, type: Type, at: number): void {
+  if (sizeOf(type) > maximumByteLength)
+    throw scope.error(at, `the type ${typeName(type)} is larger than 4 GiB`)
+  if (nestingDepth(type) > maximumTypeNesting)
+    throw scope.error(at, `the type nests deeper than ${maximumTypeNesting} levels`)
+}
+
+/** Memory outside of storage buffers, and values, must not hold arrays above the limit. */
+export function checkArrayLengths(scope: ExpressionLowering, type: Type, at: number): void {
+  const length = longestArray(type)
+  if (length > maximumArrayLength) {
+    throw scope.error(
+      at,
+      `an array outside of storage buffers has at most ${maximumArrayLength} elements, not ${length}`,
+    )
+  }
+}
+
 /** Why an override-sized array is refused inside another type. */
 export const overrideElement =
   'an array whose length depends on an override may only be the whole of a workgroup variable'
@@ -113,12 +140,6 @@ export function checkElement(scope: ExpressionLowering, element: Type, at: numbe
   if (element.kind === 'pointer' || element.kind === 'buffer' || !hasFixedFootprint(element)) {
     throw scope.error(at, `an array cannot hold elements of type ${typeName(element)}`)
   }
-}
-
-/** Whether a type's size is known: no runtime-sized array inside, and no buffer without length. */
-export function hasFixedFootprint(type: Type): boolean {
-  if (type.kind === 'array' || type.kind === 'buffer') return type.length !== undefined
-  return type.kind !== 'struct' || type.members.every((m) => hasFixedFootprint(m.type))
 }
 
 function scalarArgument(scope: ExpressionLowering, node: ExpressionNode, name: string): ScalarType {
@@ -197,6 +218,7 @@ function pointer(scope: ExpressionLowering, templates: ExpressionNode[], at: num
   scope.module.sawOverrideLength ||= outer
   if (store.kind === 'pointer') throw scope.error(storeNode.at, 'pointers to pointers do not exist')
   checkPointee(scope, store, space as AddressSpace, access, storeNode.at)
+  if (space !== 'storage') checkArrayLengths(scope, store, at)
   return pointerType(space as AddressSpace, store, access)
 }
 
@@ -218,4 +240,5 @@ function checkPointee(
     throw refuse('bool has no layout that the host shares')
   if (containsAtomic(store) && space !== 'workgroup' && (space !== 'storage' || access === 'read'))
     throw refuse('atomics need workgroup memory or a storage buffer that may be written')
+  if (space !== 'storage' && containsWideAtomic(store)) throw refuse('atomic<vec2u> is for storage only')
 }

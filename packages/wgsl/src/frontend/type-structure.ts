@@ -1,4 +1,5 @@
 import type { Type } from '../ir.ts'
+import { typeProperty } from '../type-property.ts'
 import { vectorType } from '../types.ts'
 import { anyScalar, scalarOf } from './numeric-types.ts'
 
@@ -28,7 +29,7 @@ export function elementCount(type: Type): number | undefined {
 }
 
 /** Whether values of a type exist: no atomics and no runtime-sized arrays inside. */
-export function isConstructible(type: Type): boolean {
+export const isConstructible = typeProperty((type: Type): boolean => {
   switch (type.kind) {
     case 'scalar':
     case 'vector':
@@ -41,10 +42,10 @@ export function isConstructible(type: Type): boolean {
     default:
       return false
   }
-}
+})
 
 /** Whether the host can share memory of the type: no bool inside. */
-export function isHostShareable(type: Type): boolean {
+export const isHostShareable = typeProperty((type: Type): boolean => {
   switch (type.kind) {
     case 'array':
       return isHostShareable(type.element)
@@ -53,11 +54,48 @@ export function isHostShareable(type: Type): boolean {
     default:
       return scalarOf(type) !== 'bool'
   }
-}
+})
 
-/** Whether there is an atomic inside; with `wide`, whether there is an `atomic<vec2u>`. */
-export function containsAtomic(type: Type, wide = false): boolean {
-  if (type.kind === 'array') return containsAtomic(type.element, wide)
-  if (type.kind === 'atomic') return !wide || type.wide === true
-  return type.kind === 'struct' && type.members.some((m) => containsAtomic(m.type, wide))
-}
+/** Whether there is an atomic inside. */
+export const containsAtomic = typeProperty((type: Type): boolean => {
+  if (type.kind === 'array') return containsAtomic(type.element)
+  return (
+    type.kind === 'atomic' || (type.kind === 'struct' && type.members.some((m) => containsAtomic(m.type)))
+  )
+})
+
+/** Whether there is an `atomic<vec2u>` inside. */
+export const containsWideAtomic = typeProperty((type: Type): boolean => {
+  if (type.kind === 'array') return containsWideAtomic(type.element)
+  if (type.kind === 'atomic') return type.wide === true
+  return type.kind === 'struct' && type.members.some((m) => containsWideAtomic(m.type))
+})
+
+/** Whether a type's size is known: no runtime-sized array inside, and no buffer without length. */
+export const hasFixedFootprint = typeProperty((type: Type): boolean => {
+  if (type.kind === 'array' || type.kind === 'buffer') return type.length !== undefined
+  return type.kind !== 'struct' || type.members.every((m) => hasFixedFootprint(m.type))
+})
+
+/** How deep composites nest in a type: 0 for a scalar, 1 for a vector. */
+export const nestingDepth = typeProperty((type: Type): number => {
+  switch (type.kind) {
+    case 'vector':
+      return 1
+    case 'matrix':
+      return 2
+    case 'array':
+      return 1 + nestingDepth(type.element)
+    case 'struct':
+      return 1 + type.members.reduce((depth, m) => Math.max(depth, nestingDepth(m.type)), 0)
+    default:
+      return 0
+  }
+})
+
+/** The length of the longest array of fixed length in a type; 0 without one. */
+export const longestArray = typeProperty((type: Type): number => {
+  if (type.kind === 'array') return Math.max(type.length ?? 0, longestArray(type.element))
+  if (type.kind !== 'struct') return 0
+  return type.members.reduce((length, m) => Math.max(length, longestArray(m.type)), 0)
+})

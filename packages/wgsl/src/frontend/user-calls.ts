@@ -55,7 +55,9 @@ export function callUserFunction(
   const target = scope.module.instantiate(declaration, bindings, at)
   const type = target.returnType
   const expression: Expression = { kind: 'call', function: target, args, pointers, type, loc: scope.loc(at) }
-  return type === undefined ? { kind: 'nothing', expression, at } : { kind: 'runtime', type, expression, at }
+  if (type === undefined) return { kind: 'nothing', expression, at }
+  scope.checkValueSize(type, at)
+  return { kind: 'runtime', type, expression, at }
 }
 
 /** Splits the place of a pointer into the path, which specialises, and the indices, which are passed. */

@@ -4,8 +4,14 @@ import type { GlobalNode } from './ast.ts'
 import type { ModuleScope } from './module-scope.ts'
 import { concreteOf } from './numeric-types.ts'
 import { isTextureType } from './type-names.ts'
-import { accessMode, enumerant, hasFixedFootprint, immediateSpace, resolveType } from './type-resolution.ts'
-import { containsAtomic, isConstructible, isHostShareable } from './type-structure.ts'
+import { accessMode, checkArrayLengths, enumerant, immediateSpace, resolveType } from './type-resolution.ts'
+import {
+  containsAtomic,
+  containsWideAtomic,
+  hasFixedFootprint,
+  isConstructible,
+  isHostShareable,
+} from './type-structure.ts'
 
 /** Resolves the declaration of a module-scope `var`. */
 export function resolveVariable(module: ModuleScope, node: GlobalNode): ModuleVariable {
@@ -46,6 +52,11 @@ export function resolveVariable(module: ModuleScope, node: GlobalNode): ModuleVa
     )
   }
   checkStoreType(module, node, space, access, type)
+  // A length that depends on an override is judged by the memory of the device.
+  if (space !== 'storage') {
+    const element = module.sawOverrideLength && type.kind === 'array' ? type.element : type
+    checkArrayLengths(expressions, element, at)
+  }
 
   const binding = bindingOf(module, node, space)
   return {
@@ -92,7 +103,7 @@ function checkStoreType(
   const refuse = (why: string) =>
     module.source.error(at, `the ${space} variable '${name}' cannot be of type ${typeName(type)}: ${why}`)
   if (type.kind === 'pointer') throw refuse('pointers cannot be stored')
-  if (space !== 'storage' && containsAtomic(type, true)) throw refuse('atomic<vec2u> is for storage only')
+  if (space !== 'storage' && containsWideAtomic(type)) throw refuse('atomic<vec2u> is for storage only')
   if (space !== 'storage' && !hasFixedFootprint(type)) throw refuse('only storage buffers are runtime-sized')
   const isValue = isConstructible(type) || (space === 'uniform' && type.kind === 'buffer')
   if ((space === 'private' || space === 'uniform') && !isValue) throw refuse('it has no values')

@@ -1,3 +1,4 @@
+import { isBarrier, isCollective, isSubgroupOperation } from '../collectives.ts'
 import type {
   BuiltinCall,
   CompoundAssign,
@@ -24,10 +25,9 @@ export interface EmittedModule {
   readonly body: string
   /** Types that the code refers to as `T[i]`. */
   readonly types: readonly Type[]
-  readonly hasBarriers: boolean
+  /** Invocations wait for each other: `entry` gives a generator. */
+  readonly meets: boolean
 }
-
-const barriers = new Set(['workgroupBarrier', 'storageBarrier', 'textureBarrier', 'workgroupUniformLoad'])
 
 /**
  * Emits JavaScript for `module`. Every local of a function is hoisted to its top (WGSL has no recursion), functions that
@@ -35,18 +35,16 @@ const barriers = new Set(['workgroupBarrier', 'storageBarrier', 'textureBarrier'
  */
 export function emitModule(module: IrModule, instrumentation: Instrumentation = plain): EmittedModule {
   const types: Type[] = []
-  const generators = functionsWithBarriers(module)
+  const generators = meetingFunctions(module)
+  const shared: Shared = { types, generators, sites: new Map() }
   const constants = module.constants.map(
-    (constant) =>
-      `const c${constant.id} = ${new FunctionEmitter(types, generators, plain).value(constant.value)};`,
+    (constant) => `const c${constant.id} = ${new FunctionEmitter(shared, plain).value(constant.value)};`,
   )
-  const functions = module.functions.map((f) =>
-    new FunctionEmitter(types, generators, instrumentation).function(f),
-  )
+  const functions = module.functions.map((f) => new FunctionEmitter(shared, instrumentation).function(f))
   const privates = module.variables
     .filter((v) => v.space === 'private')
     .map((v) => {
-      const emitter = new FunctionEmitter(types, generators, plain)
+      const emitter = new FunctionEmitter(shared, plain)
       return `[${v.id}, () => ${emitter.initialValue(v.initial, v.type)}]`
     })
   return {
@@ -56,22 +54,30 @@ export function emitModule(module: IrModule, instrumentation: Instrumentation = 
       `return { entry: f${module.entryPoint.id}, privates: [${privates.join(', ')}] };`,
     ].join('\n'),
     types,
-    hasBarriers: generators.has(module.entryPoint),
+    meets: generators.has(module.entryPoint),
   }
 }
 
-function functionsWithBarriers(module: IrModule): ReadonlySet<IrFunction> {
+function meetingFunctions(module: IrModule): ReadonlySet<IrFunction> {
   const found = new Set<IrFunction>()
   for (const f of module.functions) {
     walk(f, {
       expression(e) {
-        if (e.kind === 'builtin-call' && barriers.has(e.name)) found.add(f)
+        if (e.kind === 'builtin-call' && isCollective(e)) found.add(f)
         if (e.kind === 'call' && found.has(e.function)) found.add(f)
         return undefined
       },
     })
   }
   return found
+}
+
+/** What the functions of a module share. */
+interface Shared {
+  readonly types: Type[]
+  /** Functions in which invocations wait for each other. */
+  readonly generators: ReadonlySet<IrFunction>
+  readonly sites: Map<BuiltinCall, number>
 }
 
 class FunctionEmitter {
@@ -81,15 +87,24 @@ class FunctionEmitter {
   readonly #locals = new Set<string>()
   /** The variables that hold the lengths of views. */
   readonly #viewLengths = new Map<ViewPlace, string>()
+  readonly #sites: Map<BuiltinCall, number>
   #nextTemporary = 0
   #nextLabel = 0
   #breakLabels: string[] = []
   #continueLabels: string[] = []
 
-  constructor(types: Type[], generators: ReadonlySet<IrFunction>, instrumentation: Instrumentation) {
-    this.#types = types
-    this.#generators = generators
+  constructor(module: Shared, instrumentation: Instrumentation) {
+    this.#types = module.types
+    this.#generators = module.generators
+    this.#sites = module.sites
     this.#instrumentation = instrumentation
+  }
+
+  /** The calls of a module that exchange values, numbered in the order of the text. */
+  #siteOf(e: BuiltinCall): number {
+    const site = this.#sites.get(e) ?? this.#sites.size
+    this.#sites.set(e, site)
+    return site
   }
 
   function(f: IrFunction): string {
@@ -449,10 +464,12 @@ class FunctionEmitter {
 
   #builtin(e: BuiltinCall): string {
     const { name, args } = e
-    if (name === 'workgroupBarrier' || name === 'storageBarrier' || name === 'textureBarrier')
-      return '(yield)'
-    if (name.startsWith('subgroup') || name.startsWith('quad'))
-      throw new TypeError(`the reference executor has no subgroups, so ${name} cannot run`)
+    if (isBarrier(name) && name !== 'workgroupUniformLoad') return '(yield)'
+    if (isSubgroupOperation(name)) {
+      const operation = `${name} ${args[0] === undefined ? 'bool' : scalarOf(args[0].type!)}`
+      const values = args.map((a) => this.value(a)).join(', ')
+      return `(yield { operation: '${operation}', site: ${this.#siteOf(e)}, args: [${values}] })`
+    }
     if (name === 'bufferLength') {
       const { place } = args[0] as Extract<Expression, { kind: 'address-of' }>
       return `${boundMemory(rootOf(place))}.byteLength`

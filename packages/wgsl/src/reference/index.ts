@@ -11,6 +11,8 @@ import {
 import { emitModule } from './emit.ts'
 import { type ExecutionObserver, Instrumentation } from './instrumentation.ts'
 import { type AccessObserver, BoundMemory, cloneValue, type Value, zeroValue } from './memory.ts'
+import { subgroupSize } from './subgroups.ts'
+import { type Invoked, runTogether } from './workgroup.ts'
 
 export type { ExecutionObserver } from './instrumentation.ts'
 export type { AccessObserver } from './memory.ts'
@@ -30,7 +32,7 @@ export interface ReferenceKernel {
 
 /**
  * Compiles an entry point to JavaScript: the executable meaning of the IR, for tests and for machines with no GPU at all.
- * Out-of-bounds indices are clamped, workgroup memory is zeroed. Subgroup built-ins throw a TypeError at compilation.
+ * Out-of-bounds indices are clamped, workgroup memory is zeroed, subgroups have 32 invocations.
  */
 export function compileReference(
   module: IrModule,
@@ -105,7 +107,7 @@ export function compileReference(
                 type.kind === 'buffer'
                   ? new BoundMemory('', new Uint8Array(type.length ?? 0), undefined)
                   : zeroValue(type)
-            runWorkgroup(module, instance, emitted.hasBarriers, [x, y, z], workgroups, workgroup)
+            runWorkgroup(module, instance, emitted.meets, [x, y, z], workgroups, workgroup)
           }
     },
   }
@@ -118,7 +120,7 @@ function clampIndex(index: number, length: number): number {
 
 /** What the emitted JavaScript gives. */
 interface Instance {
-  entry: (invocation: Invocation) => Generator | undefined
+  entry: (invocation: Invocation) => Invoked | undefined
   privates: readonly (readonly [id: number, initial: () => Value])[]
 }
 
@@ -130,6 +132,10 @@ interface Invocation {
   workgroup_id: number[]
   workgroup_index: number
   num_workgroups: number[]
+  subgroup_invocation_id: number
+  subgroup_size: number
+  subgroup_id: number
+  num_subgroups: number
   workgroup: (Value | BoundMemory)[]
   private: Value[]
 }
@@ -137,14 +143,14 @@ interface Invocation {
 function runWorkgroup(
   module: IrModule,
   instance: Instance,
-  hasBarriers: boolean,
+  meets: boolean,
   id: readonly [number, number, number],
   count: readonly [number, number, number],
   workgroup: (Value | BoundMemory)[],
 ): void {
   const [sizeX, sizeY, sizeZ] = module.workgroupSize
   const workgroupIndex = id[0] + count[0] * (id[1] + count[1] * id[2])
-  const waiting: Generator[] = []
+  const waiting: Invoked[] = []
   for (let z = 0, index = 0; z < sizeZ; z++)
     for (let y = 0; y < sizeY; y++)
       for (let x = 0; x < sizeX; x++, index++) {
@@ -161,21 +167,17 @@ function runWorkgroup(
           workgroup_id: [...id],
           workgroup_index: workgroupIndex,
           num_workgroups: [...count],
+          subgroup_invocation_id: index % subgroupSize,
+          subgroup_size: subgroupSize,
+          subgroup_id: Math.floor(index / subgroupSize),
+          num_subgroups: Math.ceil((sizeX * sizeY * sizeZ) / subgroupSize),
           workgroup,
           private: memory,
         }
         const started = instance.entry(invocation)
-        if (hasBarriers) waiting.push(started as Generator)
+        if (meets) waiting.push(started as Invoked)
       }
-  let running = waiting
-  while (running.length > 0) {
-    const next = running.filter((invocation) => !invocation.next().done)
-    if (next.length > 0 && next.length < running.length)
-      throw new Error(
-        `${module.label}: ${next.length} of ${running.length} invocations of a workgroup reach a barrier that the others do not`,
-      )
-    running = next
-  }
+  if (meets) runTogether(module.label, waiting)
 }
 
 /** A table that makes its entries at first use. */

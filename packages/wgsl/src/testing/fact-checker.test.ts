@@ -5,7 +5,6 @@ import { factChecker } from './fact-checker.ts'
 it('every claim of the analyses holds while the corpus runs', () => {
   const bad: string[] = []
   for (const c of loadKernelCases('cuda', 'kernels')) {
-    if (c.module.features.includes('subgroups')) continue
     const { observer, failures } = factChecker(c.module)
     referenceRun(c, observer)
     for (const f of failures) bad.push(`${c.name}: ${f}`)

@@ -1,4 +1,4 @@
-import { randomBits } from './random-kernel.ts'
+import { Random } from './random.ts'
 
 /** A name that statements can read, or change. */
 interface Variable {
@@ -21,7 +21,7 @@ interface FunctionShape {
  * uniformity and of aliases: for comparing what two compilers make of those. The same seed gives the same module.
  */
 export function randomControlFlow(seed: number): string {
-  return new ControlFlowWriter(randomBits(seed)).module()
+  return new ControlFlowWriter(seed).module()
 }
 
 const parameterTypes = [
@@ -37,7 +37,7 @@ const parameterTypes = [
 ] as const
 
 class ControlFlowWriter {
-  readonly #bits: () => number
+  readonly #random: Random
   readonly #functions: FunctionShape[] = []
   #scopes: Variable[][] = []
   #names = 0
@@ -48,12 +48,12 @@ class ControlFlowWriter {
   #returns = false
   #isEntry = false
 
-  constructor(bits: () => number) {
-    this.#bits = bits
+  constructor(seed: number) {
+    this.#random = new Random(seed)
   }
 
   #below(n: number): number {
-    return this.#bits() % n
+    return this.#random.below(n)
   }
 
   #chance(percent: number): boolean {
@@ -61,7 +61,7 @@ class ControlFlowWriter {
   }
 
   #pick<T>(choices: readonly T[]): T {
-    return choices[this.#below(choices.length)]!
+    return this.#random.pick(choices)
   }
 
   #name(prefix: string): string {

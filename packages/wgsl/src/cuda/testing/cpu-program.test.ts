@@ -34,3 +34,44 @@ it.skipIf(!hasProgram('g++'))(
     expect(ends).toEqual(numbers)
   },
 )
+
+it.skipIf(!hasProgram('g++'))(
+  'stops a kernel in which a lane of the mask, or a thread of the block, does not arrive (needs g++)',
+  async () => {
+    const source = (statements: string) => `enable subgroups; diagnostic(off, subgroup_uniformity);
+@group(0) @binding(0) var<storage, read_write> out: array<u32>;
+@compute @workgroup_size(32) fn main(@builtin(local_invocation_index) i: u32) { ${statements} }`
+    const meet = emitCuda(
+      lower(parseWgsl(source('out[i] = subgroupAdd(i); workgroupBarrier(); out[i] += 1u;'))),
+      {
+        bounds: 'clamp',
+        lineDirectives: false,
+      },
+    )
+    const changed = (from: string, to: string) => {
+      const body = meet.parts.body.replace(from, to)
+      expect(body).not.toBe(meet.parts.body)
+      return { ...meet, parts: { ...meet.parts, body } }
+    }
+    const early = 'if (i_ == 3u) return; '
+    const kernels = [
+      meet,
+      changed(
+        'const unsigned t0 = subgroupAdd(0xffffffffu',
+        `${early}const unsigned t0 = subgroupAdd(0xffffffffu`,
+      ),
+      changed('subgroupAdd(0xffffffffu', 'subgroupAdd(0xfffffff7u'),
+      changed('__syncthreads()', `${early}__syncthreads()`),
+    ]
+    const program = await buildCpuProgram(kernels)
+    const results = await program.run(
+      kernels.map((_, k) => ({ kernel: k, grid: [1, 1, 1], parameters: [new Uint8Array(128), 128n] })),
+    )
+    expect(results.map((r) => ('failure' in r ? r.failure : 'ok'))).toEqual([
+      'ok',
+      'failed status 3',
+      'failed status 3',
+      'failed status 3',
+    ])
+  },
+)

@@ -1,0 +1,66 @@
+import { expect, it } from 'vitest'
+import { factChecker } from '../testing/fact-checker.ts'
+import { compareBuffers, randomKernel, randomSubgroups } from '../testing/index.ts'
+import { buildCpuProgram, type CpuResult } from './testing/cpu-program.ts'
+import { openDawnDevice } from './testing/dawn-device.ts'
+import {
+  cpuJob,
+  dawnJob,
+  hasProgram,
+  type KernelCase,
+  kernelCase,
+  referenceRun,
+  translate,
+} from './testing/kernel-cases.ts'
+
+const hasCompiler = hasProgram('g++')
+const dawn = await openDawnDevice()
+const first = Number(process.env.FROM ?? 0)
+const kernels = Number(process.env.COUNT ?? (process.env.TANDEM_LONG === '1' ? 20_000 : 300))
+/** Kernels that are compiled into one program. */
+const batch = 300
+
+/** What differs from the buffers that the reference executor leaves. */
+function differences(
+  c: KernelCase,
+  who: string,
+  actual: readonly Uint8Array[],
+  expected: readonly Uint8Array[],
+) {
+  return c.inputs.flatMap(({ buffer, binding }, i) => {
+    if (binding.access === 'read' || buffer === undefined) return []
+    const difference = compareBuffers(buffer, actual[i]!, expected[i]!, c.test.tolerance)
+    return difference === undefined ? [] : [`${c.name}: ${who} gives ${difference}`]
+  })
+}
+
+it.skipIf(!hasCompiler || typeof dawn === 'string')(
+  `random kernels give the same on the reference executor, as CUDA C++ on the CPU, and on Dawn${hasCompiler ? '' : ' (needs g++)'}${typeof dawn === 'string' ? ` (needs ${dawn})` : ''}`,
+  async () => {
+    if (typeof dawn === 'string') return
+    const bad: string[] = []
+    for (let from = first; from < first + kernels; from += batch) {
+      const seeds = Array.from({ length: Math.min(batch, first + kernels - from) }, (_, k) => from + k)
+      const cases = seeds.map((seed) => kernelCase(`random ${seed}`, randomKernel(seed)))
+      const translated = cases.map((c) => translate(c, 'clamp'))
+      const program = await buildCpuProgram(translated)
+      const results: CpuResult[] = await program.run(cases.map((c, i) => cpuJob(c, translated[i]!, i)))
+      for (const [i, c] of cases.entries()) {
+        const subgroups = randomSubgroups(seeds[i]!)
+        const { observer, failures } = factChecker(c.module)
+        const result = results[i]!
+        if ('failure' in result) {
+          bad.push(`${c.name}: ${result.failure}`)
+          continue
+        }
+        const expected = referenceRun(c, observer)
+        bad.push(...[...failures].map((f) => `${c.name}: ${f}`))
+        bad.push(...differences(c, 'the CPU build', result.buffers, expected))
+        if (subgroups !== 'of-32')
+          bad.push(...differences(c, 'Dawn', await dawn.run(dawnJob(c)), result.buffers))
+      }
+      if (bad.length > 0) break
+    }
+    expect(bad).toEqual([])
+  },
+)

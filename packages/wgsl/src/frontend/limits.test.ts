@@ -1,0 +1,147 @@
+import { describe, expect, it } from 'vitest'
+import { lower, parseWgsl, WgslError } from '../index.ts'
+import { openDawnOracle } from '../testing/dawn-oracle.ts'
+import {
+  maximumArrayLength,
+  maximumExpressionDepth,
+  maximumMembers,
+  maximumNesting,
+  maximumParameters,
+  maximumStatementNesting,
+  maximumSwitchClauses,
+  maximumTypeNesting,
+} from './limits.ts'
+
+const dawn = await openDawnOracle()
+const repeat = (n: number, part: (i: number) => string, separator = ' ') =>
+  Array.from({ length: n }, (_, i) => part(i)).join(separator)
+const main = (body: string) => `@compute @workgroup_size(1) fn main() { ${body} }`
+const module = (declarations: string) => `${declarations} ${main('')}`
+
+/** What is limited, the largest `n` that is allowed, and a source with `n` of it. The body of `main` is one level of nesting. */
+const limits: readonly (readonly [what: string, largest: number, source: (n: number) => string])[] = [
+  ['parentheses', maximumNesting - 1, (n) => main(`let x = ${'('.repeat(n)}1${')'.repeat(n)};`)],
+  [
+    'parentheses around a target',
+    maximumNesting - 1,
+    (n) => main(`var x = 1; ${'('.repeat(n)}x${')'.repeat(n)} = 1;`),
+  ],
+  ['unary operators', maximumNesting - 1, (n) => main(`let x = ${'~'.repeat(n)}1;`)],
+  ['calls', maximumNesting - 1, (n) => main(`let x = ${'min(1, '.repeat(n)}1${')'.repeat(n)};`)],
+  [
+    'indices',
+    maximumNesting - 1,
+    (n) => main(`var a = array(1u, 2u); let x = ${'a['.repeat(n)}0${']'.repeat(n)};`),
+  ],
+  [
+    'template lists',
+    maximumNesting,
+    (n) => `var<private> a: ${'array<'.repeat(n)}u32${', 1>'.repeat(n)}; ${main('')}`,
+  ],
+  ['blocks', maximumNesting - 1, (n) => main(`${'{'.repeat(n)}${'}'.repeat(n)}`)],
+  [
+    'parentheses in blocks',
+    26,
+    (n) => main(`${'{'.repeat(100)} let x = ${'('.repeat(n)}1${')'.repeat(n)}; ${'}'.repeat(100)}`),
+  ],
+  ['conditions', 63, (n) => main(`${'if true { '.repeat(n)}${'}'.repeat(n)}`)],
+  ['else blocks', 63, (n) => main(`${'if true { } else {'.repeat(n)}${'}'.repeat(n)}`)],
+  ['else ifs', maximumStatementNesting - 2, (n) => main(`${repeat(n, () => 'if true { }', ' else ')}`)],
+  ['while loops', 62, (n) => main(`${'while true { '.repeat(n)}${'break; }'.repeat(n)}`)],
+  ['for loops', 62, (n) => main(`${'for (;;) { '.repeat(n)}${'break; }'.repeat(n)}`)],
+  ['loops', 62, (n) => main(`${'loop { '.repeat(n)}${'break; }'.repeat(n)}`)],
+  [
+    'continuing blocks',
+    41,
+    (n) => main(`${'loop { continuing { '.repeat(n)}${'break if true; } }'.repeat(n)}`),
+  ],
+  ['switches', 42, (n) => main(`${'switch 1 { default { '.repeat(n)}${'} }'.repeat(n)}`)],
+  ['operators in a row', maximumExpressionDepth, (n) => main(`let x = 1${' + 1'.repeat(n)};`)],
+  ['swizzles in a row', maximumExpressionDepth - 1, (n) => main(`let x = vec4f()${'.xyzw'.repeat(n)};`)],
+  [
+    'structures in one another',
+    maximumTypeNesting - 1,
+    (n) => module(`struct S0 { a: u32 } ${repeat(n, (i) => `struct S${i + 1} { a: S${i} }`)}`),
+  ],
+  [
+    'arrays in one another',
+    maximumTypeNesting,
+    (n) => module(`alias A0 = u32; ${repeat(n, (i) => `alias A${i + 1} = array<A${i}, 1>;`)}`),
+  ],
+  [
+    'arrays of vectors',
+    maximumTypeNesting - 1,
+    (n) => module(`alias A0 = vec4u; ${repeat(n, (i) => `alias A${i + 1} = array<A${i}, 1>;`)}`),
+  ],
+  [
+    'arrays of matrices',
+    maximumTypeNesting - 2,
+    (n) => module(`alias A0 = mat4x4f; ${repeat(n, (i) => `alias A${i + 1} = array<A${i}, 1>;`)}`),
+  ],
+  ['parameters', maximumParameters, (n) => module(`fn f(${repeat(n, (i) => `p${i}: u32`, ', ')}) { }`)],
+  ['members', maximumMembers, (n) => module(`struct S { ${repeat(n, (i) => `m${i}: u32`, ', ')} }`)],
+  [
+    'clauses of a switch',
+    maximumSwitchClauses,
+    (n) => main(`switch 1i { ${repeat(n - 1, (i) => `case ${i} { }`)} default { } }`),
+  ],
+  ['elements of a local array', maximumArrayLength, (n) => main(`var a: array<u32, ${n}>;`)],
+  ['elements of a private array', maximumArrayLength, (n) => module(`var<private> a: array<u32, ${n}>;`)],
+  ['elements of a workgroup array', maximumArrayLength, (n) => module(`var<workgroup> a: array<u32, ${n}>;`)],
+  [
+    'elements of a uniform array',
+    maximumArrayLength,
+    (n) => module(`@group(0) @binding(0) var<uniform> a: array<vec4u, ${n}>;`),
+  ],
+  [
+    'elements of an array in a structure',
+    maximumArrayLength,
+    (n) => module(`struct S { a: array<u32, ${n}> } var<private> s: S;`),
+  ],
+  ['elements of a constant', maximumArrayLength, (n) => module(`const a = array<u32, ${n}>();`)],
+  [
+    'elements that are given',
+    maximumArrayLength,
+    (n) => module(`const a = array(${repeat(n, () => '1', ',')});`),
+  ],
+  ['elements of a parameter', maximumArrayLength, (n) => module(`fn f(a: array<u32, ${n}>) { }`)],
+  [
+    'elements of a result',
+    maximumArrayLength,
+    (n) => module(`fn f() -> array<u32, ${n}> { return array<u32, ${n}>(); }`),
+  ],
+  [
+    'elements behind a pointer',
+    maximumArrayLength,
+    (n) => module(`fn f(a: ptr<private, array<u32, ${n}>>) { }`),
+  ],
+  [
+    'elements of a storage array',
+    2 ** 30 - 1,
+    (n) => module(`@group(0) @binding(0) var<storage> a: array<u32, ${n}>;`),
+  ],
+  [
+    'bytes of a structure',
+    2 ** 31 - 8,
+    (n) => module(`struct S { @size(2147483640) a: u32, @size(${n}) b: u32, c: vec2u }`),
+  ],
+]
+
+describe('limits', () => {
+  it.each(limits)('allow %s up to %i', (_, largest, source) => {
+    const compile = (n: number) => lower(parseWgsl(source(n)))
+    expect(() => compile(largest)).not.toThrow()
+    expect(() => compile(largest + 1)).toThrow(WgslError)
+  })
+
+  it.skipIf(dawn === undefined)('are those of Dawn (needs npm webgpu)', async () => {
+    const different: string[] = []
+    for (const [what, largest, source] of limits) {
+      const [refused] = await dawn!(source(largest))
+      if (refused !== undefined) different.push(`${what}: Dawn refuses ${largest}: ${refused}`)
+      if ((await dawn!(source(largest + 1))).length === 0)
+        different.push(`${what}: Dawn accepts ${largest + 1}`)
+    }
+    expect(different).toEqual([])
+  })
+})

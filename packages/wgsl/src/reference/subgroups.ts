@@ -1,0 +1,80 @@
+import { binaryFunction, componentFunction, mapComponents } from './arithmetic.ts'
+import type { Value } from './memory.ts'
+
+/** Invocations of a subgroup of the reference executor; those of a workgroup follow one another in it. */
+export const subgroupSize = 32
+
+/** An invocation waits here for the others of its subgroup. */
+export interface Exchange {
+  /** The operation and the kind of its operand: `subgroupAdd u32`. */
+  readonly operation: string
+  /** Numbers the call in the source: only invocations at the same call exchange values. */
+  readonly site: number
+  readonly args: readonly Value[]
+}
+
+const reductions: Readonly<Record<string, readonly [operator: string, identity: number]>> = {
+  Add: ['+', 0],
+  Mul: ['*', 1],
+  And: ['&', 0],
+  Or: ['|', 0],
+  Xor: ['^', 0],
+  Min: ['min', 0],
+  Max: ['max', 0],
+}
+
+/** What each lane of a subgroup that is at a call gets from it; `waiting` has an exchange for each lane that is there. */
+export function exchange(waiting: ReadonlyMap<number, Exchange>): Map<number, Value> {
+  const [{ operation }] = waiting.values() as unknown as [Exchange]
+  const [name, kind] = operation.split(' ') as [string, string]
+  const lanes = [...waiting.keys()].sort((a, b) => a - b)
+  const argument = (lane: number, i = 0) => waiting.get(lane)!.args[i]!
+  const give = (value: (lane: number) => Value) => new Map(lanes.map((lane) => [lane, value(lane)]))
+  // A lane that is not there has no value to give; what is read of it is undefined in WGSL.
+  const from = (source: (lane: number) => number) =>
+    give((lane) => argument(waiting.has(source(lane)) ? source(lane) : lane))
+  const [, order = '', reduction] =
+    /^subgroup(Exclusive|Inclusive)?(Add|Mul|And|Or|Xor|Min|Max)$/.exec(name) ?? []
+  if (reduction !== undefined) {
+    const [operator, identity] = reductions[reduction]!
+    const combine = componentFunction(operator, kind) ?? binaryFunction(operator, kind)
+    const fold = (of: readonly number[]) =>
+      of.map((lane) => argument(lane)).reduce((a, b) => mapComponents(combine as never, a, b))
+    if (order === '') return give(() => fold(lanes))
+    return give((lane) => {
+      const before = lanes.filter((l) => l < lane || (l === lane && order === 'Inclusive'))
+      return before.length > 0 ? fold(before) : mapComponents((() => identity) as never, argument(lane))
+    })
+  }
+  switch (name) {
+    case 'subgroupAll':
+      return give(() => lanes.every((lane) => argument(lane)))
+    case 'subgroupAny':
+      return give(() => lanes.some((lane) => argument(lane)))
+    case 'subgroupElect':
+      return give((lane) => lane === lanes[0])
+    case 'subgroupBallot':
+      return give(() => [lanes.reduce((bits, l) => (argument(l) ? bits | (1 << l) : bits), 0) >>> 0, 0, 0, 0])
+    case 'subgroupBroadcastFirst':
+      return from(() => lanes[0]!)
+    case 'subgroupBroadcast':
+    case 'subgroupShuffle':
+      return from((lane) => argument(lane, 1) as number)
+    case 'subgroupShuffleXor':
+      return from((lane) => lane ^ (argument(lane, 1) as number))
+    case 'subgroupShuffleUp':
+      return from((lane) => lane - (argument(lane, 1) as number))
+    case 'subgroupShuffleDown':
+      return from((lane) => lane + (argument(lane, 1) as number))
+    case 'quadBroadcast':
+      return from((lane) => (lane & ~3) + (argument(lane, 1) as number))
+    case 'quadSwapX':
+      return from((lane) => lane ^ 1)
+    case 'quadSwapY':
+      return from((lane) => lane ^ 2)
+    case 'quadSwapDiagonal':
+      return from((lane) => lane ^ 3)
+    default:
+      throw new TypeError(`the reference executor has no ${name}`)
+  }
+}

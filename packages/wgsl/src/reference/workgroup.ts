@@ -1,0 +1,51 @@
+import { type Exchange, exchange, subgroupSize } from './subgroups.ts'
+
+/** An invocation that yields at barriers (nothing) and at subgroup operations (what it exchanges). */
+export type Invoked = Generator<Exchange | undefined, void, unknown>
+
+/**
+ * Runs the invocations of a workgroup to their end, each up to where it waits for others. A subgroup operation takes place among the
+ * invocations that stand at the same call when no invocation of the subgroup can go on.
+ */
+export function runTogether(label: string, invocations: readonly Invoked[]): void {
+  const ended = new Set<number>()
+  const exchanges = new Map<number, Exchange>()
+  let ready = invocations.map((_, i): [index: number, value: unknown] => [i, undefined])
+  while (ended.size < invocations.length) {
+    for (const [i, value] of ready) {
+      const step = invocations[i]!.next(value)
+      if (step.done) ended.add(i)
+      else if (step.value !== undefined) exchanges.set(i, step.value)
+    }
+    if (exchanges.size > 0) {
+      ready = exchangeOnce(exchanges)
+      continue
+    }
+    const atBarrier = invocations.length - ended.size
+    if (atBarrier > 0 && ended.size > 0)
+      throw new Error(
+        `${label}: ${atBarrier} of ${invocations.length} invocations of a workgroup reach a barrier that the others do not`,
+      )
+    ready = invocations.map((_, i) => [i, undefined])
+  }
+}
+
+/** Lets each subgroup carry out its operation of the first call; gives the invocations that go on, with their results. */
+function exchangeOnce(exchanges: Map<number, Exchange>): [number, unknown][] {
+  const groups = new Map<number, Map<number, Exchange>>()
+  for (const [i, waiting] of exchanges) {
+    const subgroup = Math.floor(i / subgroupSize)
+    const group = groups.get(subgroup) ?? new Map<number, Exchange>()
+    const [first] = group.values()
+    if (first !== undefined && waiting.site > first.site) continue
+    if (first !== undefined && waiting.site < first.site) group.clear()
+    groups.set(subgroup, group.set(i % subgroupSize, waiting))
+  }
+  return [...groups].flatMap(([subgroup, group]) =>
+    [...exchange(group)].map(([lane, value]): [number, unknown] => {
+      const i = subgroup * subgroupSize + lane
+      exchanges.delete(i)
+      return [i, value]
+    }),
+  )
+}

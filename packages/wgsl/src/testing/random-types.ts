@@ -1,0 +1,75 @@
+/** The scalars of random kernels. */
+export type Kind = 'u32' | 'i32' | 'bool'
+
+/** A type of random kernels: its WGSL name, and its parts. Matrices hold small whole numbers, so that every result is exact. */
+export interface RandomType {
+  readonly name: string
+  /** Set for scalars and vectors. */
+  readonly kind?: Kind | 'f32'
+  readonly size?: 1 | 2 | 3 | 4
+  /** Set for arrays and matrices: what an index gives, and how many there are. */
+  readonly element?: RandomType
+  readonly length?: number
+  /** Set for structures. */
+  readonly members?: readonly { readonly name: string; readonly type: RandomType }[]
+}
+
+const made = new Map<string, RandomType>()
+
+/** A scalar, or a vector of `size`. */
+export function vectorOf(kind: Kind | 'f32', size: 1 | 2 | 3 | 4): RandomType {
+  const name = size === 1 ? kind : `vec${size}<${kind}>`
+  let type = made.get(name)
+  if (type === undefined) {
+    type = { name, kind, size }
+    made.set(name, type)
+  }
+  return type
+}
+
+export const u32 = vectorOf('u32', 1)
+export const i32 = vectorOf('i32', 1)
+export const bool = vectorOf('bool', 1)
+
+function arrayOf(element: RandomType, length: number): RandomType {
+  return { name: `array<${element.name}, ${length}>`, element, length }
+}
+
+function matrixOf(columns: number, rows: 2 | 3 | 4): RandomType {
+  return { name: `mat${columns}x${rows}f`, element: vectorOf('f32', rows), length: columns }
+}
+
+const inner: RandomType = {
+  name: 'Inner',
+  members: [
+    { name: 'a', type: i32 },
+    { name: 'b', type: vectorOf('u32', 3) },
+  ],
+}
+
+const outer: RandomType = {
+  name: 'Outer',
+  members: [
+    { name: 'c', type: u32 },
+    { name: 'd', type: arrayOf(inner, 2) },
+    { name: 'e', type: vectorOf('i32', 2) },
+    { name: 'm', type: matrixOf(2, 3) },
+  ],
+}
+
+/** Types of variables that are no scalars or vectors. */
+export const composites: readonly RandomType[] = [
+  arrayOf(u32, 4),
+  arrayOf(i32, 5),
+  arrayOf(vectorOf('u32', 3), 3),
+  arrayOf(arrayOf(i32, 3), 2),
+  inner,
+  outer,
+  matrixOf(2, 3),
+  matrixOf(3, 2),
+]
+
+/** The declarations of the structures. */
+export const structures = [inner, outer]
+  .map((s) => `struct ${s.name} {\n${s.members!.map((m) => `  ${m.name}: ${m.type.name},\n`).join('')}}\n`)
+  .join('')

@@ -1,0 +1,113 @@
+/** Sources that grow with `n`, each in one way. Most are valid; some end at a limit of the language. */
+export const sourceFamilies: Readonly<Record<string, (n: number) => string>> = {
+  'statements in a block': (n) => main(repeat(n, (i) => `out[${i}] = id.x + ${i}u;`)),
+  'variables in a scope': (n) => main(repeat(n, (i) => `var v${i} = id.x; v${i} += 1u;`)),
+  'lets that use the one before twice': (n) =>
+    main(`let x0 = id.x; ${repeat(n, (i) => `let x${i + 1} = x${i} ^ (x${i} << 13u);`)} out[0] = x${n};`),
+  'assignments of one variable': (n) =>
+    main(`var x = id.x; ${repeat(n, (i) => `x = x * ${i}u + 7u;`)} out[0] = x;`),
+  'sums of one variable': (n) => main(`out[0] = id.x${repeat(n, () => ' + id.x')};`),
+  'nested parentheses': (n) => main(`out[0] = ${'('.repeat(n)}id.x${')'.repeat(n)};`),
+  'unary operators': (n) => main(`out[0] = ${'~'.repeat(n)}id.x;`),
+  'double minus signs': (n) => main(repeat(n, () => 'out[0] = u32(i32(id.x)--1--2--3);')),
+  'double minus signs in one expression': (n) => main(`out[0] = u32(i32(id.x)${'--1'.repeat(n)});`),
+  'nested calls': (n) => main(`out[0] = ${'min(id.x, '.repeat(n)}1u${')'.repeat(n)};`),
+  'calls of a chain of functions': (n) =>
+    `${repeat(n, (i) => `fn f${i + 1}(x: u32) -> u32 { return f${i}(x) + f${i}(x + 1u); }`)} fn f0(x: u32) -> u32 { return x; } ${main(
+      `out[0] = f${n}(id.x);`,
+    )}`,
+  functions: (n) =>
+    `${repeat(n, (i) => `fn f${i}(x: u32) -> u32 { return x + ${i}u; }`)} ${main(repeat(n, (i) => `out[${i}] = f${i}(id.x);`))}`,
+  'pointers that are passed on': (n) =>
+    `var<workgroup> w: array<u32, 8>; ${repeat(n, (i) => `fn f${i + 1}(p: ptr<workgroup, array<u32, 8>>) -> u32 { return f${i}(p) + 1u; }`)}
+    fn f0(p: ptr<workgroup, array<u32, 8>>) -> u32 { return p[1]; } ${main(`out[0] = f${n}(&w);`)}`,
+  'functions given different pointers': (n) =>
+    `fn f(p: ptr<private, u32>) -> u32 { return *p; } ${repeat(n, (i) => `var<private> v${i}: u32;`)} ${main(
+      repeat(n, (i) => `out[${i}] = f(&v${i});`),
+    )}`,
+  'arguments of a call': (n) =>
+    `fn f(${list(n, (i) => `p${i}: u32`)}) -> u32 { return p0; } ${main(`out[0] = f(${list(n, () => 'id.x')});`)}`,
+  'elements of an array': (n) =>
+    main(`var a = array<u32, ${n}>(${list(n, (i) => `${i}u`)}); out[0] = a[id.x];`),
+  'elements of a constant array': (n) =>
+    `const a = array(${list(n, (i) => `${i}u`)}); ${main(`out[0] = a[id.x] + ${list(100, (i) => `a[${i % n}]`, ' + ')};`)}`,
+  'uses of a constant array': (n) =>
+    `const a = array<u32, 64>(${list(64, (i) => `${i}u`)}); ${main(repeat(n, (i) => `out[${i}] = a[id.x];`))}`,
+  'zeros of an array': (n) => main(`let a = array<i32, ${n * 64}>(); out[0] = u32(a[id.x]);`),
+  'structures that hold the one before twice': (n) =>
+    `struct S0 { a: u32 } ${repeat(n, (i) => `struct S${i + 1} { a: S${i}, b: S${i} }`)} ${main(`var s: S${n}; out[0] = id.x;`)}`,
+  'arrays of arrays': (n) =>
+    `var<private> a: ${'array<'.repeat(n)}u32${', 1>'.repeat(n)}; ${main('out[0] = id.x;')}`,
+  'members of a structure': (n) =>
+    `struct S { ${list(n, (i) => `m${i}: u32`)} } ${main(`var s: S; ${repeat(n, (i) => `s.m${i} = id.x;`)} out[0] = s.m0;`)}`,
+  structures: (n) =>
+    `${repeat(n, (i) => `struct S${i} { a: u32 }`)} ${main(repeat(n, (i) => `out[${i}] = S${i}(id.x).a;`))}`,
+  'aliases of one another': (n) =>
+    `alias T0 = u32; ${repeat(n, (i) => `alias T${i + 1} = T${i};`)} ${main(`out[0] = T${n}(id.x);`)}`,
+  'constants that use the one before twice': (n) =>
+    `const c0 = 1u; ${repeat(n, (i) => `const c${i + 1} = c${i} ^ (c${i} >> 1u);`)} ${main(`out[0] = c${n};`)}`,
+  'overrides that use the one before': (n) =>
+    `override o0 = 1u; ${repeat(n, (i) => `override o${i + 1} = o${i} ^ 5u;`)} ${main(`out[0] = o${n};`)}`,
+  'overrides without a value': (n) =>
+    `override o0: u32; ${repeat(n, (i) => `override o${i + 1} = o${i} ^ 5u;`)} ${main('out[0] = id.x;')}`,
+  bindings: (n) =>
+    `${repeat(n, (i) => `@group(1) @binding(${i}) var<storage, read_write> b${i}: array<u32>;`)} ${main(
+      repeat(n, (i) => `b${i}[id.x] = ${i}u;`),
+    )}`,
+  'workgroup variables': (n) =>
+    `${repeat(n, (i) => `var<workgroup> w${i}: u32;`)} ${main(repeat(n, (i) => `w${i} = id.x; out[${i}] = w${i};`))}`,
+  'clauses of a switch': (n) =>
+    main(`switch id.x { ${repeat(n, (i) => `case ${i}u { out[${i}] = 1u; }`)} default { } }`),
+  'selectors of a case': (n) =>
+    main(`switch id.x { case ${list(n, (i) => `${i}u`)} { out[0] = 1u; } default { } }`),
+  'nested blocks': (n) => main(`${'{ '.repeat(n)}out[0] = id.x;${' }'.repeat(n)}`),
+  'nested conditions': (n) => main(`${repeat(n, (i) => `if id.x > ${i}u {`)}out[0] = id.x;${' }'.repeat(n)}`),
+  'a chain of else if': (n) =>
+    main(`if id.x == 9u { } ${repeat(n, (i) => `else if id.x == ${i}u { out[${i}] = 1u; }`)}`),
+  'nested loops': (n) =>
+    main(
+      `var x = 0u; ${repeat(n, (i) => `for (var i${i} = 0u; i${i} < 2u; i${i}++) {`)} x += id.x; ${'}'.repeat(n)} out[0] = x;`,
+    ),
+  'loops one after another': (n) =>
+    main(repeat(n, (i) => `for (var k = 0u; k < id.x; k++) { out[k] += ${i}u; }`)),
+  barriers: (n) =>
+    `var<workgroup> w: array<u32, 64>; ${main(repeat(n, (i) => `w[id.x] = out[id.x + ${i}u]; workgroupBarrier(); out[id.x] = w[63u - id.x]; workgroupBarrier();`))}`,
+  atomics: (n) =>
+    `@group(0) @binding(1) var<storage, read_write> a: array<atomic<u32>>; ${main(repeat(n, (i) => `atomicAdd(&a[${i}], id.x);`))}`,
+  'short circuits': (n) =>
+    main(
+      `var b = true; ${repeat(n, (i) => `b = b && id.x > ${i}u || id.y == ${i}u;`.replace('b &&', '(b &&').replace('u ||', 'u) ||'))} out[0] = u32(b);`,
+    ),
+  'members of members': (n) => main(`out[0] = vec4u()${'.xyzw'.repeat(n)}.x;`),
+  comments: (n) => main(repeat(n, (i) => `/* a /* nested ${i} */ comment */ out[0] = id.x; // and a line\n`)),
+  'nested comments': (n) => main(`${'/*'.repeat(n)}${'*/'.repeat(n)} out[0] = id.x;`),
+  'a long name': (n) => main(`let ${'name'.repeat(n)} = id.x; out[0] = ${'name'.repeat(n)};`),
+  'a long line with an error': (n) => main(`${repeat(n, () => 'out[0] = id.x;')} out[0] = 1.5;`),
+  'many lines with an error': (n) => main(`${repeat(n, () => 'out[0] = id.x;\n')} out[0] = 1.5;`),
+  'less-than signs after names': (n) => main(`out[0] = u32(id.x ${'< id.x '.repeat(n)});`),
+  'greater-than signs': (n) => main(`out[0] = u32(id.x ${'>'.repeat(n)} id.x);`),
+  assertions: (n) =>
+    `${repeat(n, (i) => `const_assert ${i} < ${i + 1};`)} ${main(repeat(n, (i) => `const_assert ${i} < ${i + 1};`))}`,
+  diagnostics: (n) => `${repeat(n, () => 'diagnostic(off, subgroup_uniformity);')} ${main('out[0] = id.x;')}`,
+  extensions: (n) => `${repeat(n, () => 'enable f16;')} ${main('out[0] = id.x;')}`,
+  'entry points': (n) =>
+    `${out} ${repeat(Math.ceil(n / 20), (i) => `@compute @workgroup_size(1) fn main${i}() { out[${i}] = 1u; }`)}`,
+  'unused functions': (n) =>
+    `${repeat(n, (i) => `fn f${i}(x: u32) -> u32 { return x + ${i}u; }`)} ${main('out[0] = id.x;')}`,
+  'digits of a number': (n) => main(`out[0] = ${'9'.repeat(n)};`),
+  'digits of an exponent': (n) => main(`out[0] = u32(0x1p${'9'.repeat(n)});`),
+}
+
+const out = '@group(0) @binding(0) var<storage, read_write> out: array<u32>;'
+
+function main(body: string): string {
+  return `${out} @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3u) { ${body} }`
+}
+
+function list(n: number, part: (i: number) => string, separator = ', '): string {
+  return Array.from({ length: n }, (_, i) => part(i)).join(separator)
+}
+
+function repeat(n: number, part: (i: number) => string): string {
+  return list(n, part, ' ')
+}
