@@ -149,8 +149,9 @@ export function nativeAddon(): NativeAddon | Error {
 }
 
 function load(): NativeAddon | Error {
-  const require = createRequire(import.meta.url)
   try {
+    // Inside the try: code that is bundled into CommonJS has no import.meta.url.
+    const require = createRequire(import.meta.url)
     return require('node-gyp-build')(fileURLToPath(new URL('..', import.meta.url))) as NativeAddon
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error))

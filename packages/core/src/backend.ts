@@ -12,7 +12,7 @@ import type { Ranks } from './ranks.ts'
  */
 export interface Backend {
   readonly name: string
-  /** What could be opened here. Never throws for a missing driver or library: `absence` says why. */
+  /** What could be opened here. Never throws for a missing driver or library: `absence` says why. Rejects where the backend's own files are missing. */
   adapters(): Promise<AdapterReport>
   /** One runtime over all `adapters`, in order: device ordinal i is `adapters[i]`. An adapter listed twice gives two virtual devices. */
   open(adapters: readonly Adapter[], options?: OpenOptions): Promise<Runtime>

@@ -106,8 +106,17 @@ export async function selectAdapters(
       adapters: adapters.length,
       ...(absence && { absence }),
     })),
-    reason: `${found}; ${how}.${software ? ' No backend has hardware.' : ''}`,
+    reason: [
+      `${found}; ${how}.`,
+      ...(software ? ['No backend has hardware.'] : []),
+      ...offers.slice(0, offers.indexOf(offer)).flatMap(passedOver),
+    ].join(' '),
   }
+}
+
+/** Why a backend that the caller prefers is not the chosen one, where it lacks something. */
+function passedOver({ backend, report: { absence } }: Offer): string[] {
+  return absence === undefined ? [] : [`${backend.name} is passed over: ${absence.reason}`]
 }
 
 async function rank(adapters: readonly Adapter[], by: SelectBy): Promise<RankedAdapter[]> {
