@@ -6,9 +6,9 @@ import { parseBytes } from './quantity.ts'
 /** The options that choose devices. */
 export interface GroupOptions {
   readonly backend: BackendName
-  readonly devices?: number
+  readonly devices?: number | undefined
   readonly by: SelectBy
-  readonly virtual?: boolean
+  readonly virtual?: boolean | undefined
 }
 
 export const selectByNames = ['index', 'utilization', 'memory', 'power', 'temperature', 'score'] as const

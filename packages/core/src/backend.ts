@@ -21,7 +21,7 @@ export interface Backend {
 }
 
 export interface OpenOptions {
-  readonly label?: string
+  readonly label?: string | undefined
 }
 
 /**

@@ -20,23 +20,23 @@ import { requireCount } from './view.ts'
 
 export interface OpenGroupOptions extends SelectionOptions {
   /** Holds every device to WebGPU's default limits, so that what passes here runs anywhere. */
-  readonly portableLimits?: boolean
-  readonly label?: string
+  readonly portableLimits?: boolean | undefined
+  readonly label?: string | undefined
 }
 
 export interface RecordOptions {
   /** Default `overlapped`. */
-  readonly schedule?: Schedule
-  readonly label?: string
+  readonly schedule?: Schedule | undefined
+  readonly label?: string | undefined
 }
 
 export interface AllocateHostOptions {
-  readonly label?: string
+  readonly label?: string | undefined
   /**
    * Places the memory in the process of this device: for data too large for a copy in every process. Recorded copies that
    * touch no other device run on this one's queue.
    */
-  readonly device?: Device | number
+  readonly device?: Device | number | undefined
 }
 
 /** Devices that are programmed together. */

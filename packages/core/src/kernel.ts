@@ -6,14 +6,14 @@ import type { Bounds } from './kernel-source.ts'
 import { type Leak, Resource } from './resource.ts'
 
 export interface CompileOptions {
-  readonly label?: string
+  readonly label?: string | undefined
   readonly wgsl: string
   /** Default: the module's only compute entry point. */
-  readonly entryPoint?: string
+  readonly entryPoint?: string | undefined
   /** Values of overrides, by name. */
-  readonly constants?: Readonly<Record<string, number | boolean>>
+  readonly constants?: Readonly<Record<string, number | boolean>> | undefined
   /** What an access outside a binding does; default `clamp`. */
-  readonly bounds?: Bounds
+  readonly bounds?: Bounds | undefined
 }
 
 /** A compiled entry point, ready on every device of its group. */

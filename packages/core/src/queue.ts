@@ -15,11 +15,11 @@ import { requireCount } from './view.ts'
 
 export interface RunOptions {
   /** Acts between repetitions: work in flight completes, then `run` rejects with `aborted`. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
   /** Collects one span per command of the last repetition, where the device has timestamps. */
-  readonly profile?: boolean
+  readonly profile?: boolean | undefined
   /** New values of recorded parameters, for this run. */
-  readonly parameters?: Readonly<Record<string, number>>
+  readonly parameters?: Readonly<Record<string, number>> | undefined
 }
 
 export interface RunResult {
@@ -33,12 +33,12 @@ export type ProgramSpan = Span & { readonly label: string; readonly kind: PlanPa
 
 export interface ReadOptions<T extends ElementType> {
   /** Receives the elements; exactly as long as the view. */
-  readonly into?: ElementArray<T>
+  readonly into?: ElementArray<T> | undefined
   /**
    * Which processes get the elements: all (the default), the one of the buffer's device, which no other process needs to know of,
    * or the one of this rank. Others resolve to undefined.
    */
-  readonly to?: 'all' | 'owner' | number
+  readonly to?: 'all' | 'owner' | number | undefined
 }
 
 /** Everything takes effect in the order of the calls. Promises reject with `GpuError`. */

@@ -14,7 +14,7 @@ export interface NpyReadOptions {
   /** The types that the algorithm takes, preferred first. */
   readonly accepted: readonly NpyElementType[]
   /** Converts float64, int64 and uint64 with a range check. */
-  readonly cast?: boolean
+  readonly cast?: boolean | undefined
 }
 
 /** A `.npy` file, open for reading in pieces, so that it may exceed the host's memory. */

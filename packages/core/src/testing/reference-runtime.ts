@@ -22,7 +22,7 @@ export interface ReferenceRuntimeOptions {
   readonly memoryByteLength: number
   /** Runs a plan on the memory that it names. */
   readonly execute: (memory: PlanMemory, options: ExecutionOptions) => Promise<ExecutionResult>
-  readonly ranks?: Ranks
+  readonly ranks?: Ranks | undefined
 }
 
 /** What unzeroed memory holds: far from any plausible value in every type. */
