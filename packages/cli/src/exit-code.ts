@@ -37,6 +37,7 @@ const exitOfGpuError: Record<GpuErrorCode, ExitCode> = {
   'no-driver': exitCode.noDevice,
   'no-device': exitCode.noDevice,
   'device-lost': exitCode.noDevice,
+  timeout: exitCode.noDevice,
   driver: exitCode.noDevice,
   'out-of-memory': exitCode.noDevice,
   unsupported: exitCode.badUsage,

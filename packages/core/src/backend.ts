@@ -51,8 +51,13 @@ export interface Runtime<H extends Handles = Handles> {
   write(region: AllocationRegion<H['allocation']>, bytes: Uint8Array<ArrayBuffer>): Promise<void>
   read(region: AllocationRegion<H['allocation']>, into: Uint8Array<ArrayBuffer>): Promise<void>
   live(): LiveHandles
-  /** Waits for work in flight, frees what is left, closes the devices. */
-  dispose(): Promise<void>
+  /**
+   * The work in flight may never end: from now on nothing is waited for. `lost` resolves, and `dispose` settles without the devices, which are
+   * freed should they ever come back. Absent where a runtime cannot do that.
+   */
+  readonly abandon?: () => void
+  /** Waits for work in flight, frees what is left, closes the devices. Resolves with a sentence for each thing that could not be freed. */
+  dispose(): Promise<readonly string[]>
 }
 
 export interface AllocationOptions {
