@@ -51,11 +51,11 @@ export interface ShardedMatrix<T extends ElementType = ElementType> {
 }
 
 export interface AllocateShardedOptions {
-  label?: string | undefined
+  label?: string
   /** Default true. False leaves the contents undefined. */
-  zero?: boolean | undefined
+  zero?: boolean
   /** Slices begin at multiples of this many rows. Default 1. */
-  alignment?: number | undefined
+  alignment?: number
 }
 
 /** Allocates a `rows` × `columns` matrix over all devices of the group. Rows are dense. */

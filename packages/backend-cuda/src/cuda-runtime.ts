@@ -1,11 +1,14 @@
 import type {
   Adapter,
+  Allocation,
   AllocationRegion,
   ExecutionOptions,
   ExecutionResult,
+  HostAllocation,
   KernelSource,
   LiveHandles,
   LostInfo,
+  Plan,
   PlanBuffer,
   Runtime,
   Span,
@@ -14,7 +17,6 @@ import { GpuError, isGpuError } from '@tandem-gpu/core'
 import { type ClockOffsets, measureClocks, spansFrom, stampWords } from './clock-calibration.ts'
 import { CudaExecutable } from './cuda-executable.ts'
 import type { CudaKernel, Translate } from './cuda-kernel.ts'
-import type { CudaAllocation, CudaHandles, CudaPlan } from './cuda-plan.ts'
 import { toGpuError } from './driver-error.ts'
 import type { GraphHandles } from './graph-cache.ts'
 import { allocateHost, type CudaHostAllocation, freeHost } from './host-memory.ts'
@@ -39,11 +41,16 @@ export interface CudaRuntimeOptions {
   readonly label: string
 }
 
+interface CudaAllocation extends Allocation {
+  readonly gpu: number
+  readonly address: number
+}
+
 /** Runtimes that a fault in one of them takes down together. */
 const openRuntimes = new Set<CudaRuntime>()
 
 /** Open CUDA devices: contract in core's `Runtime`. Everything the driver does happens on the group's native thread, in call order. */
-export class CudaRuntime implements Runtime<CudaHandles> {
+export class CudaRuntime implements Runtime {
   readonly devices: readonly Adapter[]
   readonly lost: Promise<LostInfo>
   readonly #resolveLost: (info: LostInfo) => void
@@ -51,7 +58,7 @@ export class CudaRuntime implements Runtime<CudaHandles> {
   readonly #native: NativeGroup
   readonly #gpuCount: number
   readonly #peers: readonly boolean[]
-  readonly #allocations = new Set<CudaAllocation>()
+  readonly #allocations = new Set<Allocation>()
   readonly #hostAllocations = new Set<CudaHostAllocation>()
   readonly #kernels = new Set<CudaKernel>()
   readonly #executables = new Set<CudaExecutable>()
@@ -60,8 +67,7 @@ export class CudaRuntime implements Runtime<CudaHandles> {
   #clocks: ClockOffsets | undefined
   #lastId = 0
   #lostError: GpuError | undefined
-  #abandoned = false
-  #disposed: Promise<readonly string[]> | undefined
+  #disposed: Promise<void> | undefined
 
   constructor(options: CudaRuntimeOptions) {
     this.#options = options
@@ -87,7 +93,7 @@ export class CudaRuntime implements Runtime<CudaHandles> {
     device: number,
     byteLength: number,
     { label, zero }: { label: string; zero: boolean },
-  ): Promise<CudaAllocation> {
+  ): Promise<Allocation> {
     const gpu = this.#gpuOf(device)
     const address = await this.#guard(`Allocating ${byteLength} bytes for '${label}'`, () =>
       this.#native.allocate(gpu, byteLength, zero),
@@ -97,12 +103,12 @@ export class CudaRuntime implements Runtime<CudaHandles> {
     return allocation
   }
 
-  free(allocation: CudaAllocation): void {
-    if (this.#allocations.delete(allocation) && this.#disposed === undefined)
-      this.#native.free(allocation.address)
+  free(allocation: Allocation): void {
+    if (!this.#allocations.delete(allocation)) return
+    if (this.#disposed === undefined) this.#native.free((allocation as CudaAllocation).address)
   }
 
-  allocateHost(byteLength: number): CudaHostAllocation {
+  allocateHost(byteLength: number): HostAllocation {
     const allocation = allocateHost(this.#native, byteLength, (lock) =>
       this.#guard(`Page-locking ${byteLength} bytes of host memory`, lock),
     )
@@ -110,9 +116,9 @@ export class CudaRuntime implements Runtime<CudaHandles> {
     return allocation
   }
 
-  freeHost(allocation: CudaHostAllocation): void {
-    if (this.#disposed === undefined && this.#hostAllocations.delete(allocation))
-      freeHost(this.#native, allocation)
+  freeHost(allocation: HostAllocation): void {
+    const freed = allocation as CudaHostAllocation
+    if (this.#disposed === undefined && this.#hostAllocations.delete(freed)) freeHost(this.#native, freed)
   }
 
   async compile(source: KernelSource): Promise<CudaKernel> {
@@ -178,10 +184,10 @@ export class CudaRuntime implements Runtime<CudaHandles> {
     for (const id of handle.functionIds) this.#native.unloadKernel(id)
   }
 
-  async instantiate(plan: CudaPlan): Promise<CudaExecutable> {
+  async instantiate(plan: Plan): Promise<CudaExecutable> {
     const executable = await this.#guard(`Instantiating program '${plan.label}'`, async () => {
       for (const buffer of plan.buffers) {
-        if (buffer.kind === 'host') await buffer.allocation.locked
+        if (buffer.kind === 'host') await (buffer.allocation as CudaHostAllocation).locked
       }
       return CudaExecutable.create(
         {
@@ -261,16 +267,16 @@ export class CudaRuntime implements Runtime<CudaHandles> {
     }
   }
 
-  async write(region: AllocationRegion<CudaAllocation>, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
-    const { gpu, address } = region.allocation
+  async write(region: AllocationRegion, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
+    const { gpu, address } = region.allocation as CudaAllocation
     const { rowByteLength, rows, rowByteStride, byteOffset } = region
     await this.#guard(`Writing ${rowByteLength * rows} bytes`, () =>
       this.#native.write(gpu, address + byteOffset, rowByteLength, rows, rowByteStride, bytes),
     )
   }
 
-  async read(region: AllocationRegion<CudaAllocation>, into: Uint8Array<ArrayBuffer>): Promise<void> {
-    const { gpu, address } = region.allocation
+  async read(region: AllocationRegion, into: Uint8Array<ArrayBuffer>): Promise<void> {
+    const { gpu, address } = region.allocation as CudaAllocation
     const { rowByteLength, rows, rowByteStride, byteOffset } = region
     await this.#guard(`Reading ${rowByteLength * rows} bytes`, () =>
       this.#native.read(gpu, address + byteOffset, rowByteLength, rows, rowByteStride, into),
@@ -286,23 +292,17 @@ export class CudaRuntime implements Runtime<CudaHandles> {
     }
   }
 
-  abandon(): void {
-    this.#abandoned = true
-    this.#native.abandon()
-    this.#lose(new GpuError('device-lost', 'What runs on the GPUs does not end.'))
-  }
-
-  dispose(): Promise<readonly string[]> {
+  dispose(): Promise<void> {
     this.#disposed ??= this.#close()
     return this.#disposed
   }
 
-  async #close(): Promise<readonly string[]> {
+  async #close(): Promise<void> {
     openRuntimes.delete(this)
     for (const allocation of this.#hostAllocations) freeHost(this.#native, allocation)
+    const closing = this.#native.close()
     // Errors while closing lost devices say nothing new.
-    const closing = this.#native.close().catch(() => [])
-    const failures = this.#abandoned ? [] : await closing
+    await closing.catch(() => {})
     this.#allocations.clear()
     this.#hostAllocations.clear()
     this.#kernels.clear()
@@ -310,7 +310,6 @@ export class CudaRuntime implements Runtime<CudaHandles> {
     const message = `The group '${this.#options.label}' is destroyed.`
     this.#lostError ??= new GpuError('device-lost', message)
     this.#resolveLost({ reason: 'destroyed', message })
-    return failures
   }
 
   #gpuOf(device: number): number {
@@ -339,11 +338,11 @@ export class CudaRuntime implements Runtime<CudaHandles> {
     return architectures
   }
 
-  #place(buffer: PlanBuffer<CudaHandles>): { onHost: boolean; address: number; gpu: number } {
+  #place(buffer: PlanBuffer): { onHost: boolean; address: number; gpu: number } {
     if (buffer.kind === 'host') {
-      return { onHost: true, address: buffer.allocation.address, gpu: 0 }
+      return { onHost: true, address: (buffer.allocation as CudaHostAllocation).address!, gpu: 0 }
     }
-    const { address, gpu } = buffer.allocation
+    const { address, gpu } = buffer.allocation as CudaAllocation
     return { onHost: false, address, gpu }
   }
 

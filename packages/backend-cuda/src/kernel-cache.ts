@@ -5,9 +5,9 @@ import { join } from 'node:path'
 
 export interface KernelCacheOptions {
   /** Default: `tandem/kernels` in the user's cache folder. */
-  readonly directory?: string | undefined
+  readonly directory?: string
   /** Default 256 MiB. The least recently used entries go first. */
-  readonly maxByteLength?: number | undefined
+  readonly maxByteLength?: number
 }
 
 const defaultMaxByteLength = 256 * 1024 * 1024

@@ -33,8 +33,7 @@ it('page-locks an ordinary ArrayBuffer where the runtime allows no external ones
     const native = await addon.openGroup(${JSON.stringify(fakeLibraries().cuda)}, [0])
     const refused = native.mapHost(4096)
     const memory = allocateHost(native, 4096, (lock) => lock())
-    await memory.locked
-    const { address } = memory
+    const address = await memory.locked
     const { byteLength } = memory.arrayBuffer
     freeHost(native, memory)
     const detached = memory.arrayBuffer.byteLength === 0

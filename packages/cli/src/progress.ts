@@ -10,9 +10,8 @@ export interface Progress {
   stop(): void
 }
 
-/** Bars on standard error if it is a terminal; otherwise nothing is shown. */
-export function terminalProgress(): Progress {
-  const stream = process.stderr
+/** Bars on `stream` if it is a terminal; otherwise nothing is shown. */
+export function terminalProgress(stream: NodeJS.WriteStream): Progress {
   if (!stream.isTTY) return silentProgress
   let bar: cliProgress.SingleBar | undefined
   const stop = () => {

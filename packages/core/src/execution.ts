@@ -4,11 +4,11 @@ export interface ExecutionOptions {
   /** At least 1. */
   readonly times: number
   /** Checked between launches; an abort rejects with `aborted` after the work in flight has completed. */
-  readonly signal?: AbortSignal | undefined
+  readonly signal?: AbortSignal
   /** One span per command (where the device has timestamps for it) of the last repetition. */
-  readonly profile?: boolean | undefined
+  readonly profile?: boolean
   /** Replaces `Plan.uniformBlock` for this run; same length. */
-  readonly uniformBlock?: Uint8Array<ArrayBuffer> | undefined
+  readonly uniformBlock?: Uint8Array<ArrayBuffer>
 }
 
 export interface ExecutionResult {

@@ -6,14 +6,14 @@ import type { Bounds } from './kernel-source.ts'
 import { type Leak, Resource } from './resource.ts'
 
 export interface CompileOptions {
-  readonly label?: string | undefined
+  readonly label?: string
   readonly wgsl: string
   /** Default: the module's only compute entry point. */
-  readonly entryPoint?: string | undefined
+  readonly entryPoint?: string
   /** Values of overrides, by name. */
-  readonly constants?: Readonly<Record<string, number | boolean>> | undefined
+  readonly constants?: Readonly<Record<string, number | boolean>>
   /** What an access outside a binding does; default `clamp`. */
-  readonly bounds?: Bounds | undefined
+  readonly bounds?: Bounds
 }
 
 /** A compiled entry point, ready on every device of its group. */
@@ -25,7 +25,7 @@ export interface Kernel {
   [Symbol.dispose](): void
 }
 
-/** What kernels of equal source share. */
+/** What the group caches: kernels of equal source share it. */
 export interface CompiledKernel {
   readonly handle: KernelHandle
   readonly reflection: Reflection
@@ -38,15 +38,11 @@ export class OwnedKernel extends Resource implements Kernel {
   readonly label: string
   readonly compiled: CompiledKernel
 
-  readonly #letGo: () => void
-
-  /** `letGo` is called when neither the caller nor a program uses the kernel any more. */
-  constructor(group: GroupState, label: string, compiled: CompiledKernel, letGo: () => void) {
+  constructor(group: GroupState, label: string, compiled: CompiledKernel) {
     super(group.resources)
     this.group = group
     this.label = label
     this.compiled = compiled
-    this.#letGo = letGo
   }
 
   get reflection(): Reflection {
@@ -61,7 +57,6 @@ export class OwnedKernel extends Resource implements Kernel {
     return { kind: 'kernel', label: this.label }
   }
 
-  protected override free(): void {
-    this.#letGo()
-  }
+  /** The compiled code stays in the group's cache, for the next `compile` of the same source. */
+  protected override free(): void {}
 }

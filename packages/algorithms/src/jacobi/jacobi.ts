@@ -22,29 +22,29 @@ export interface JacobiOptions extends Omit<AlgorithmOptions, 'repetitions'> {
   readonly rows: number
   readonly columns: number
   /** The grid to begin with, rows × columns: its outer ring is the boundary. Default: `waveBoundary`. */
-  readonly input?: ElementSource<'f32'> | undefined
+  readonly input?: ElementSource<'f32'>
   /** f of Poisson's equation Δu = -f times the square of the spacing, rows × columns; the outer ring is not used. Default: 0 (Laplace). */
-  readonly source?: ElementSource<'f32'> | undefined
+  readonly source?: ElementSource<'f32'>
   /** Takes the grid at the end, rows × columns. To go on from it later, give it as `input` with `startIteration`. */
-  readonly output?: ElementSink<'f32'> | undefined
+  readonly output?: ElementSink<'f32'>
   /** Sweeps to do: all of them, or at most this many with a `tolerance`. Default 1000. */
-  readonly iterations?: number | undefined
+  readonly iterations?: number
   /** Sweeps that were done to make `input`; results count from there. Default 0. */
-  readonly startIteration?: number | undefined
+  readonly startIteration?: number
   /** Stop once the largest change of a cell in one sweep is at most this. The change is read while the next interval already runs, so that one more interval may be done. */
-  readonly tolerance?: number | undefined
+  readonly tolerance?: number
   /** Sweeps from one look at the residual to the next. Default 100. */
-  readonly residualEvery?: number | undefined
+  readonly residualEvery?: number
   /** Default: `1d` on hardware where sweeps can be fused, else `2d`. */
-  readonly decomposition?: Decomposition | undefined
+  readonly decomposition?: Decomposition
   /** Default `auto`: `copy` where sweeps are fused; else `direct` for small blocks between peers. */
-  readonly transport?: HaloTransport | 'auto' | undefined
+  readonly transport?: HaloTransport | 'auto'
   /**
    * Four sweeps in one pass over memory, with the same bits as four single ones. This needs blocks that lie above one another, copied
    * halos, and no source. Default `auto`: fused on hardware where that is so, unless a single device has a small grid.
    */
-  readonly fuse?: boolean | 'auto' | undefined
-  readonly onProgress?: ((progress: { iteration: number; residual: number }) => void) | undefined
+  readonly fuse?: boolean | 'auto'
+  readonly onProgress?: (progress: { iteration: number; residual: number }) => void
 }
 
 export interface JacobiReport extends Report {

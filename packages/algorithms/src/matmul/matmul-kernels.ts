@@ -118,9 +118,9 @@ const assumedProcessors = 132
 
 export interface CandidateOptions {
   /** False: the sum over k is not cut. */
-  readonly split?: boolean | undefined
+  readonly split?: boolean
   /** False where there is no memory for A transposed, or where too few products share it. */
-  readonly transposed?: boolean | undefined
+  readonly transposed?: boolean
 }
 
 /** The first of `matmulCandidates`: expected to be the fastest. */

@@ -18,15 +18,15 @@ export interface MatmulOptions<T extends MatmulType = MatmulType>
     AlgorithmOptions,
     GeneratedInputOptions,
     ChooseProductOptions {
-  readonly signal?: AbortSignal | undefined
+  readonly signal?: AbortSignal
   /** Default f32. */
-  readonly type?: T | undefined
+  readonly type?: T
   /** m × k, row-major. Default: reproducible random elements from `seed`. A host buffer is streamed from in place. */
-  readonly a?: ElementSource<T> | HostBuffer<T> | undefined
+  readonly a?: ElementSource<T> | HostBuffer<T>
   /** k × n, row-major. */
-  readonly b?: ElementSource<T> | HostBuffer<T> | undefined
+  readonly b?: ElementSource<T> | HostBuffer<T>
   /** Takes the m × n result, row-major. */
-  readonly output?: ElementSink<T> | HostBuffer<T> | undefined
+  readonly output?: ElementSink<T> | HostBuffer<T>
 }
 
 export interface MatmulReport extends Report {

@@ -28,13 +28,13 @@ export interface TransposeOptions<T extends TransposeType = TransposeType>
   readonly columns: number
   readonly type: T
   /** `rows × columns` elements, row-major. Default: reproducible pseudo-random elements. */
-  readonly input?: ElementSource<T> | undefined
+  readonly input?: ElementSource<T>
   /** Receives `columns × rows` elements, row-major. */
-  readonly output?: ElementSink<T> | undefined
+  readonly output?: ElementSink<T>
   /** Default: the kernel that suits the devices. Where the caller names a kernel or `chooseTransport`, nothing is tuned. */
-  readonly kernel?: TransposeVariant | undefined
+  readonly kernel?: TransposeVariant
   /** Times the other schedule too, in the same run, for the report's `comparison`. Default false. */
-  readonly compareSchedules?: boolean | undefined
+  readonly compareSchedules?: boolean
 }
 
 export interface TransposeReport extends Report {

@@ -7,18 +7,15 @@ import type { BenchDocument, BenchResult } from '../bench/document.ts'
 import { benchPage } from '../bench/page.ts'
 import type { CommandContext } from '../command-context.ts'
 import { exitCode, UsageError } from '../exit-code.ts'
-import { fileReason } from '../file-error.ts'
 import {
   addJsonOption,
   addSelectionOptions,
   type GroupOptions,
-  mostDevices,
   openGroupOptions,
   wholeNumber,
 } from '../group-options.ts'
 import { formatJson } from '../json.ts'
-import { OutputFile } from '../output-file.ts'
-import { printable } from '../printable.ts'
+import { fileReason, OutputFile } from '../output-file.ts'
 import { formatNumber, formatSeconds } from '../quantity.ts'
 import { formatTable } from '../table.ts'
 import type { Terminal } from '../terminal.ts'
@@ -69,7 +66,7 @@ export function benchCommand(context: CommandContext): Command {
       const document = await runBench(options, peers, terminal)
       if (options.verify && !document.ours.every(({ verified }) => verified))
         context.exit = exitCode.wrongAnswer
-      await page?.write(benchPage(document))
+      await page?.handle.writeFile(benchPage(document))
       await page?.commit()
       const { schema: _, ...fields } = document
       terminal.out(options.json ? formatJson(fields) : asText(document.ours))
@@ -143,7 +140,7 @@ async function runBench(
 
 async function readPeers(path: string): Promise<readonly BenchResult[]> {
   const text = await readFile(path, 'utf8').catch((error) => {
-    throw new UsageError(`${printable(path)} cannot be read: ${fileReason(error)}.`, 'bad-input')
+    throw new UsageError(`${path} cannot be read: ${fileReason(error)}.`, 'bad-input')
   })
   try {
     const document = JSON.parse(text)
@@ -152,7 +149,7 @@ async function readPeers(path: string): Promise<readonly BenchResult[]> {
   } catch {
     // The error below says so.
   }
-  throw new UsageError(`${printable(path)} is not a document of tools/peers.`, 'bad-input')
+  throw new UsageError(`${path} is not a document of tools/peers.`, 'bad-input')
 }
 
 function asText(results: readonly BenchResult[]): string {
@@ -182,7 +179,7 @@ function asText(results: readonly BenchResult[]): string {
 }
 
 function wholeNumbers(text: string): number[] {
-  return text.split(',').map(wholeNumber(1, mostDevices))
+  return text.split(',').map(wholeNumber(1))
 }
 
 function someOf<T extends string>(names: readonly T[]) {

@@ -1,20 +1,19 @@
+import { describe } from 'vitest'
 import type { Backend } from '../backend.ts'
-import { GpuError } from '../errors.ts'
+import { describeCommands } from './conformance/commands.ts'
+import { describeDispatches } from './conformance/dispatches.ts'
+import { describeMemory } from './conformance/memory.ts'
+import { describePrograms } from './conformance/programs.ts'
+import { Suite } from './conformance/suite.ts'
 
 export interface ConformanceOptions {
   /** Devices to open, virtual ones where there are fewer adapters. Default 2. */
-  readonly devices?: number | undefined
+  readonly devices?: number
 }
-
-/** The suite is written for vitest, an optional peer; what else `@tandem-gpu/core/testing` offers needs no test runner. */
-const suite = await import('./conformance/describe-conformance.ts').catch((error: unknown) => {
-  if ((error as NodeJS.ErrnoException).code === 'ERR_MODULE_NOT_FOUND') return undefined
-  throw error
-})
 
 /**
  * Declares the conformance suite (vitest) for one backend; every backend passes all of it. Tests of a backend that has no
- * adapters are skipped, with its reason. Throws `unsupported` where vitest is not installed.
+ * adapters are skipped, with its reason.
  */
 export function describeBackend(
   name: string,
@@ -30,10 +29,12 @@ export function describeRanks(
   backends: () => readonly Backend[],
   options: ConformanceOptions = {},
 ): void {
-  if (suite === undefined)
-    throw new GpuError(
-      'unsupported',
-      'The conformance suite needs vitest: run npm install --save-dev vitest.',
-    )
-  suite.describeConformance(name, backends, options.devices ?? 2)
+  describe(`backend ${name}`, () => {
+    const suite = new Suite(backends, options.devices ?? 2)
+    suite.install()
+    describeMemory(suite)
+    describeCommands(suite)
+    describeDispatches(suite)
+    describePrograms(suite)
+  })
 }

@@ -10,15 +10,15 @@ export type TransformPlan = <H extends Handles>(plan: Plan<H, PlanPart>) => Plan
 
 export interface ReferenceBackendOptions {
   /** Adapters to offer; default 1 (a group may open it as any number of virtual devices). */
-  readonly devices?: number | undefined
+  readonly devices?: number
   /** Seed of the order of execution; default 1. */
-  readonly seed?: number | undefined
+  readonly seed?: number
   /** False: no device may access another's memory. Default true. */
-  readonly peerAccess?: boolean | undefined
+  readonly peerAccess?: boolean
   /** Memory of each device; more is `out-of-memory`. Default 1 GiB. */
-  readonly memoryByteLength?: number | undefined
+  readonly memoryByteLength?: number
   /** Replaces some of the adapters' limits. */
-  readonly limits?: Partial<DeviceLimits> | undefined
+  readonly limits?: Partial<DeviceLimits>
 }
 
 /**

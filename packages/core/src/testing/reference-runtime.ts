@@ -22,7 +22,7 @@ export interface ReferenceRuntimeOptions {
   readonly memoryByteLength: number
   /** Runs a plan on the memory that it names. */
   readonly execute: (memory: PlanMemory, options: ExecutionOptions) => Promise<ExecutionResult>
-  readonly ranks?: Ranks | undefined
+  readonly ranks?: Ranks
 }
 
 /** What unzeroed memory holds: far from any plausible value in every type. */
@@ -86,9 +86,7 @@ export class ReferenceRuntime implements Runtime<ReferenceHandles> {
 
   freeHost(allocation: HostAllocation): void {
     remove(this.#hostAllocations, allocation, 'host allocation')
-    // The caller may have transferred it.
-    if (allocation.arrayBuffer.byteLength > 0)
-      structuredClone(allocation.arrayBuffer, { transfer: [allocation.arrayBuffer] })
+    structuredClone(allocation.arrayBuffer, { transfer: [allocation.arrayBuffer] })
   }
 
   async compile(source: KernelSource): Promise<ReferenceKernelHandle> {
@@ -133,12 +131,11 @@ export class ReferenceRuntime implements Runtime<ReferenceHandles> {
     }
   }
 
-  async dispose(): Promise<readonly string[]> {
+  async dispose(): Promise<void> {
     await this.#tail
     this.#resolveLost({ reason: 'destroyed', message: 'the runtime is disposed' })
     for (const live of [this.#allocations, this.#hostAllocations, this.#kernels, this.#executables])
       live.clear()
-    return []
   }
 
   #inOrder<R>(work: () => Promise<R>): Promise<R> {

@@ -1,0 +1,521 @@
+#include "engine.h"
+
+#include <sched.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace tandem {
+
+namespace {
+
+/// Tags below the first belong to messages of programs; MPI grants 32,767 everywhere.
+constexpr int firstDeliveryTag = 16'384;
+constexpr int deliveryTags = 8'192;
+constexpr int controlTag = 32'000;
+/// How long the thread polls without a pause after the last progress, how it pauses then, and how many polls follow a pause: one poll a
+/// pause would halve TCP's bandwidth.
+constexpr auto spinTime = std::chrono::microseconds(200);
+constexpr auto pauseTime = std::chrono::microseconds(50);
+constexpr int pollsInARow = 16;
+/// A result may still be on its way from a rank that has it already and leaves.
+constexpr auto leaveTime = std::chrono::seconds(2);
+/// No wait longer than this is silent.
+constexpr auto silentTime = std::chrono::seconds(5);
+
+} // namespace
+
+Engine::~Engine() {
+  {
+    std::lock_guard lock(mutex_);
+    stop_ = true;
+    wake_.notify_all();
+    hasCommands_ = true;
+  }
+  if (!thread_.joinable()) return;
+  std::unique_lock lock(mutex_);
+  const bool ended = ended_.wait_for(lock, std::chrono::seconds(2), [this] { return threadEnded_; });
+  lock.unlock();
+  if (ended) thread_.join();
+  // A call into MPI that hangs cannot be ended; the process is about to.
+  else thread_.detach();
+}
+
+void Engine::start(std::function<void(const Failure *)> settle) {
+  thread_ = std::thread([this, settle = std::move(settle)] {
+    // Pauses of 50 µs take 50 µs, not 100.
+    prctl(PR_SET_TIMERSLACK, 1'000UL);
+    try {
+      mpi_ = mpi::start(library_);
+      rank_ = mpi_->rank();
+      size_ = mpi_->size();
+      gathers_ = std::make_unique<Gathers>(
+          rank_, size_, [this](int peer, ControlKind kind, std::uint64_t key, const Bytes &payload) { send(peer, kind, key, payload); });
+    } catch (const NativeError &error) {
+      const Failure failure{error.code, error.what()};
+      fail(failure);
+      settle(&failure);
+    }
+    if (mpi_) settle(nullptr);
+    loop();
+    std::lock_guard lock(mutex_);
+    threadEnded_ = true;
+    ended_.notify_all();
+  });
+}
+
+void Engine::post(std::function<void()> command) {
+  std::lock_guard lock(mutex_);
+  commands_.push_back(std::move(command));
+  hasCommands_ = true;
+  wake_.notify_one();
+}
+
+bool Engine::busy() const {
+  if (failed_.load() || !mpi_ || finalized_.load()) return false;
+  return mpi_->pending() > 0 || gathers_->pending() > 0 || !runs_.empty() || !untold_.empty();
+}
+
+void Engine::loop() {
+  auto lastProgress = Clock::now();
+  bool said = false;
+  std::vector<std::function<void()>> commands;
+  for (;;) {
+    if (hasCommands_.load(std::memory_order_acquire)) {
+      {
+        std::lock_guard lock(mutex_);
+        if (stop_) return;
+        commands.swap(commands_);
+        hasCommands_ = false;
+      }
+      for (auto &command : commands) {
+        try {
+          command();
+        } catch (const NativeError &error) {
+          fail({error.code, error.what()});
+        }
+      }
+      commands.clear();
+      lastProgress = Clock::now();
+      said = false;
+    }
+    if (!busy()) {
+      std::unique_lock lock(mutex_);
+      wake_.wait(lock, [this] { return stop_ || !commands_.empty(); });
+      continue;
+    }
+    bool progressed = false;
+    try {
+      for (int poll = 0; poll < pollsInARow && !progressed && busy(); ++poll) progressed = step();
+    } catch (const NativeError &error) {
+      fail({error.code, error.what()});
+    }
+    const auto now = Clock::now();
+    if (!progressed && !departures_.empty()) checkDepartures(now);
+    if (!said && now - lastProgress > silentTime) {
+      said = true;
+      sayWhatIsMissing();
+    }
+    if (progressed) {
+      lastProgress = now;
+      said = false;
+    } else if (now - lastProgress < spinTime) sched_yield();
+    else {
+      std::unique_lock lock(mutex_);
+      wake_.wait_for(lock, pauseTime, [this] { return stop_ || !commands_.empty(); });
+    }
+  }
+}
+
+bool Engine::step() {
+  completed_.clear();
+  mpi_->poll(completed_);
+  for (auto *completion : completed_) completion->completed();
+  bool progressed = !completed_.empty();
+  if (const auto incoming = mpi_->probe(controlTag)) {
+    auto message = std::make_unique<ControlMessage>();
+    message->engine = this;
+    message->peer = incoming->source;
+    message->incoming = true;
+    message->bytes.resize(incoming->byteLength);
+    mpi_->receive(message->bytes.data(), message->bytes.size(), incoming->source, controlTag, *message);
+    messages_.push_back(std::move(message));
+    progressed = true;
+  }
+  while (!messages_.empty() && messages_.front()->done) messages_.pop_front();
+  return progressed;
+}
+
+void Engine::ControlMessage::completed() {
+  done = true;
+  if (incoming) engine->received(peer, bytes);
+}
+
+void Engine::send(int peer, ControlKind kind, std::uint64_t key, const Bytes &payload) {
+  RecordWriter writer;
+  writer.number(static_cast<std::uint8_t>(kind)).number(key);
+  auto bytes = writer.take();
+  bytes.insert(bytes.end(), payload.begin(), payload.end());
+  if (bytes.size() > mpi::Mpi::maximumByteLength) throw NativeError("too-large", "A control message between ranks exceeds 1 GiB.");
+  if (peer == rank_) {
+    received(peer, bytes);
+    return;
+  }
+  auto message = std::make_unique<ControlMessage>();
+  message->engine = this;
+  message->peer = peer;
+  message->bytes = std::move(bytes);
+  mpi_->send(message->bytes.data(), message->bytes.size(), peer, controlTag, *message);
+  messages_.push_back(std::move(message));
+}
+
+void Engine::received(int source, const Bytes &bytes) {
+  RecordReader reader(bytes.data(), bytes.size());
+  const auto kind = static_cast<ControlKind>(reader.number<std::uint8_t>());
+  const auto key = reader.number<std::uint64_t>();
+  switch (kind) {
+  case ControlKind::gatherUp: gathers_->receivedUp(key, source, reader); return;
+  case ControlKind::gatherDown: gathers_->receivedDown(key, reader); return;
+  case ControlKind::credit: {
+    const auto count = reader.number<std::int64_t>();
+    // A credit for a run that an abort has cut short is late and counts for nothing.
+    if (auto *run = running(key)) run->schedule->credited(source, count);
+    return;
+  }
+  case ControlKind::abortRequest: requestAbort(key); return;
+  case ControlKind::abortFreeze: freeze(key); return;
+  case ControlKind::abortReport: report(key, reader.number<std::int64_t>()); return;
+  case ControlKind::abortStop: stopAt(key, reader.number<std::int64_t>()); return;
+  }
+}
+
+namespace {
+
+/// Takes the waiting function out of `pending`; empty where a failure has settled it.
+template <class Settle> Settle take(std::mutex &mutex, std::map<std::uint64_t, Settle> &pending, std::uint64_t key) {
+  std::lock_guard lock(mutex);
+  const auto found = pending.find(key);
+  if (found == pending.end()) return {};
+  auto settle = std::move(found->second);
+  pending.erase(found);
+  return settle;
+}
+
+/// False where a failure came before: then `settle` is still the caller's.
+template <class Settle>
+bool putOff(std::mutex &mutex, const std::atomic<bool> &failed, std::map<std::uint64_t, Settle> &pending, std::uint64_t key,
+            Settle &settle) {
+  std::lock_guard lock(mutex);
+  if (failed.load()) return false;
+  pending.emplace(key, std::move(settle));
+  return true;
+}
+
+} // namespace
+
+void Engine::setNames(std::vector<std::string> names) {
+  post([this, names = std::move(names)] { names_ = names; });
+}
+
+std::string Engine::nameOf(int rank) const {
+  const auto index = static_cast<std::size_t>(rank);
+  return index < names_.size() ? names_[index] : "rank " + std::to_string(rank);
+}
+
+void Engine::gather(Key key, const std::string &text, GatherSettle settle) {
+  const auto packed = key.packed();
+  if (!putOff(pendingMutex_, failed_, pendingGathers_, packed, settle)) {
+    settle(nullptr, &failure_);
+    return;
+  }
+  post([this, packed, text] {
+    if (failed_.load()) return;
+    gathers_->start(packed, text, [this, packed](const Sayings &result) {
+      if (const auto waiting = take(pendingMutex_, pendingGathers_, packed)) waiting(&result, nullptr);
+    });
+  });
+}
+
+void Engine::deliver(Key key, int from, int to, HostRegion bytes, DeliverSettle settle) {
+  const auto packed = key.packed();
+  if (!putOff(pendingMutex_, failed_, pendingDeliveries_, packed, settle)) {
+    settle(&failure_);
+    return;
+  }
+  post([this, key, packed, from, to, bytes] {
+    if (failed_.load()) return;
+    // Two deliveries of one tag are matched in the order of their calls: 8,192 in flight at once are far more than there are.
+    const int tag = firstDeliveryTag + static_cast<int>((key.number + 977 * key.group) % deliveryTags);
+    auto &delivery = deliveries_[packed];
+    delivery = std::make_unique<Delivery>(*mpi_, from, to, tag, bytes);
+    // Not at once: the delivery is on the stack.
+    delivery->start([this, packed] {
+      post([this, packed] {
+        deliveries_.erase(packed);
+        if (const auto waiting = take(pendingMutex_, pendingDeliveries_, packed)) waiting(nullptr);
+      });
+    });
+  });
+}
+
+void Engine::run(Key key, std::vector<NodeSpec> &&nodes, std::int64_t times, Issue issue, RunSettle settle) {
+  if (!putOff(pendingMutex_, failed_, pendingRuns_, key.packed(), settle)) {
+    settle(nullptr, &failure_);
+    return;
+  }
+  auto run = std::make_shared<std::unique_ptr<Run>>(std::make_unique<Run>());
+  (*run)->key = key;
+  (*run)->nodes = std::move(nodes);
+  (*run)->times = times;
+  (*run)->issue = std::move(issue);
+  post([this, run] {
+    if (failed_.load()) return;
+    runs_.push_back(std::move(*run));
+    if (runs_.size() == 1) startNextRun();
+  });
+}
+
+Engine::Run *Engine::running(std::uint64_t key) const {
+  if (runs_.empty() || !runs_.front()->schedule || runs_.front()->key.packed() != key) return nullptr;
+  return runs_.front().get();
+}
+
+void Engine::startNextRun() {
+  auto &run = *runs_.front();
+  const auto key = run.key.packed();
+  if (const auto limit = limits_.find(key); limit != limits_.end()) {
+    run.times = std::min(run.times, limit->second);
+    limits_.erase(limit);
+  }
+  run.begin = Clock::now();
+  run.schedule = std::make_unique<Schedule>(*mpi_, run.nodes);
+  Schedule::Host host;
+  host.issue = run.issue;
+  host.credit = [this, key](int peer, std::int64_t repetition) {
+    RecordWriter writer;
+    writer.number<std::int64_t>(repetition + 1);
+    send(peer, ControlKind::credit, key, writer.take());
+  };
+  // Not at once: the schedule is on the stack.
+  host.finished = [this] { post([this] { finishRun(); }); };
+  // Asked to report before this rank came here: it has begun nothing, and waits for the answer.
+  run.schedule->start(run.times, std::move(host), frozenRun_ == key);
+}
+
+void Engine::finishRun() {
+  if (failed_.load() || runs_.empty()) return;
+  const auto run = std::move(runs_.front());
+  runs_.pop_front();
+  lastRun_ = run->key.packed();
+  lastTimes_ = run->nodes.empty() ? 0 : run->times;
+  const RunResult result{std::chrono::duration<double>(Clock::now() - run->begin).count(), run->times};
+  if (const auto waiting = take(pendingMutex_, pendingRuns_, lastRun_)) waiting(&result, nullptr);
+  if (!runs_.empty()) startNextRun();
+}
+
+void Engine::segmentCompleted(Key key, std::uint32_t node, std::int64_t count) {
+  post([this, key, node, count] {
+    if (failed_.load()) return;
+    if (auto *run = running(key.packed())) run->schedule->segmentCompleted(node, count);
+  });
+}
+
+void Engine::endRun(Key key) {
+  post([this, key] {
+    if (!failed_.load() && running(key.packed()) != nullptr) finishRun();
+  });
+}
+
+void Engine::abortRun(Key key) {
+  post([this, key] {
+    if (!failed_.load()) send(0, ControlKind::abortRequest, key.packed(), {});
+  });
+}
+
+void Engine::requestAbort(std::uint64_t run) {
+  auto &abort = aborts_[run];
+  if (abort.asked) return;
+  abort.asked = true;
+  for (int peer = size_; peer-- > 0;) send(peer, ControlKind::abortFreeze, run, {});
+}
+
+void Engine::freeze(std::uint64_t key) {
+  std::int64_t started = 0;
+  if (auto *run = running(key)) started = run->schedule->freeze();
+  else if (key == lastRun_) started = lastTimes_;
+  else frozenRun_ = key;
+  RecordWriter writer;
+  writer.number(started);
+  send(0, ControlKind::abortReport, key, writer.take());
+}
+
+void Engine::report(std::uint64_t run, std::int64_t started) {
+  auto &abort = aborts_[run];
+  abort.started = std::max(abort.started, started);
+  if (++abort.reports < size_) return;
+  RecordWriter writer;
+  writer.number(abort.started);
+  const auto payload = writer.take();
+  aborts_.erase(run);
+  for (int peer = size_; peer-- > 0;) send(peer, ControlKind::abortStop, run, payload);
+}
+
+void Engine::stopAt(std::uint64_t key, std::int64_t times) {
+  frozenRun_ = 0;
+  if (auto *run = running(key)) {
+    run->times = std::min(run->times, times);
+    run->schedule->limit(times);
+  } else if (key != lastRun_) {
+    limits_[key] = times;
+  }
+}
+
+void Engine::rankLeft(int rank, std::uint32_t group, const std::string &reason) {
+  post([this, rank, group, reason] {
+    if (failed_.load() || !departures_.try_emplace(group, Departure{nameOf(rank), reason, Clock::now()}).second) return;
+    if (!reason.empty()) untold_.insert(group);
+  });
+}
+
+void Engine::left(std::uint32_t group, const std::string &reason) {
+  post([this, group, reason] {
+    if (!failed_.load() && !runs_.empty() && runs_.front()->key.group == group) fail({"device-lost", reason});
+  });
+}
+
+/// What waits for a rank that has left never comes. Two things may come first: a result that the others have already, and the last word of
+/// a call that differs, which all are to see.
+void Engine::checkDepartures(Clock::time_point now) {
+  std::set<std::uint32_t> waiting;
+  {
+    std::lock_guard lock(pendingMutex_);
+    const auto collect = [&](const auto &pending) {
+      for (const auto &[key, settle] : pending) waiting.insert(static_cast<std::uint32_t>(key >> 44));
+    };
+    collect(pendingGathers_);
+    collect(pendingDeliveries_);
+    collect(pendingRuns_);
+  }
+  auto concerned = waiting;
+  concerned.insert(untold_.begin(), untold_.end());
+  for (const auto group : concerned) {
+    auto found = departures_.find(group);
+    if (found == departures_.end()) found = departures_.find(everyGroup);
+    if (found == departures_.end()) continue;
+    const auto &departure = found->second;
+    const bool waits = waiting.count(group) > 0;
+    if (waits && now - departure.time < leaveTime) continue;
+    const Failure failure{"device-lost", departure.reason.empty()
+                                             ? departure.who + " makes no more calls, and this rank waits for one: every rank has "
+                                                               "to make the same calls in the same order."
+                                             : departure.who + " fails: " + departure.reason};
+    if (!runs_.empty() && runs_.front()->key.group == group) {
+      // Messages under way can be neither finished nor taken back.
+      fail(failure);
+      lost_(everyGroup, failure);
+      return;
+    }
+    if (waits) settleGroup(group, failure);
+    if (untold_.erase(group) > 0) lost_(group, failure);
+  }
+}
+
+void Engine::settleGroup(std::uint32_t group, const Failure &failure) {
+  std::vector<GatherSettle> gathers;
+  std::vector<DeliverSettle> deliveries;
+  {
+    std::lock_guard lock(pendingMutex_);
+    const auto collect = [&](auto &pending, auto &settles, const auto &forget) {
+      for (auto place = pending.begin(); place != pending.end();) {
+        if (place->first >> 44 != group) {
+          ++place;
+          continue;
+        }
+        forget(place->first);
+        settles.push_back(std::move(place->second));
+        place = pending.erase(place);
+      }
+    };
+    collect(pendingGathers_, gathers, [this](std::uint64_t key) { gathers_->forget(key); });
+    collect(pendingDeliveries_, deliveries, [](std::uint64_t) {});
+  }
+  for (auto &settle : gathers) settle(nullptr, &failure);
+  for (auto &settle : deliveries) settle(&failure);
+}
+
+void Engine::sayWhatIsMissing() {
+  std::vector<int> ranks = gathers_->missing();
+  const auto add = [&](const std::vector<int> &more) { ranks.insert(ranks.end(), more.begin(), more.end()); };
+  for (const auto &[key, delivery] : deliveries_) add(delivery->waitsFor());
+  if (!runs_.empty() && runs_.front()->schedule) add(runs_.front()->schedule->waitsFor());
+  std::sort(ranks.begin(), ranks.end());
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  if (ranks.empty()) return;
+  std::string text = "tandem: rank " + std::to_string(rank_) + " has waited 5 s for ";
+  for (std::size_t index = 0; index < ranks.size(); ++index) {
+    if (index > 0) text += index + 1 == ranks.size() ? " and " : ", ";
+    text += nameOf(ranks[index]);
+  }
+  text += " (or one that they wait for).\n";
+  [[maybe_unused]] const auto written = write(STDERR_FILENO, text.data(), text.size());
+}
+
+void Engine::fail(const Failure &failure) {
+  std::map<std::uint64_t, GatherSettle> gathers;
+  std::map<std::uint64_t, DeliverSettle> deliveries;
+  std::map<std::uint64_t, RunSettle> runs;
+  {
+    std::lock_guard lock(pendingMutex_);
+    if (failed_.load()) return;
+    failure_ = failure;
+    failed_ = true;
+    gathers.swap(pendingGathers_);
+    deliveries.swap(pendingDeliveries_);
+    runs.swap(pendingRuns_);
+  }
+  for (auto &[key, settle] : gathers) settle(nullptr, &failure);
+  for (auto &[key, settle] : deliveries) settle(&failure);
+  for (auto &[key, settle] : runs) settle(nullptr, &failure);
+}
+
+bool Engine::finalize() {
+  if (finalized_.load()) return true;
+  struct Outcome {
+    std::mutex mutex;
+    std::condition_variable done;
+    bool ended = false;
+    bool succeeded = false;
+  };
+  const auto outcome = std::make_shared<Outcome>();
+  post([this, outcome] {
+    bool succeeded = false;
+    try {
+      // A send that nobody waits for may still be on its way.
+      while (!failed_.load() && mpi_ && busy()) step();
+      if (!failed_.load() && mpi_) {
+        mpi_->finalize();
+        finalized_ = true;
+        succeeded = true;
+      }
+    } catch (const NativeError &error) {
+      fail({error.code, error.what()});
+    }
+    std::lock_guard lock(outcome->mutex);
+    outcome->succeeded = succeeded;
+    outcome->ended = true;
+    outcome->done.notify_all();
+  });
+  std::unique_lock lock(outcome->mutex);
+  while (!outcome->done.wait_for(lock, std::chrono::milliseconds(100), [&] { return outcome->ended; })) {
+    if (failed_.load()) return false;
+  }
+  return outcome->succeeded;
+}
+
+void Engine::abort(int exitCode) {
+  // From the caller's thread: the progress thread may hang in MPI, and the process is to end whatever it does.
+  if (mpi_ && !finalized_.load()) mpi_->abort(exitCode);
+}
+
+} // namespace tandem

@@ -1,0 +1,93 @@
+#include "gather.h"
+
+#include <algorithm>
+
+namespace tandem {
+
+namespace {
+
+void unite(Sayings &all, const std::string &text, int rank) {
+  const auto [place, added] = all.emplace(text, rank);
+  if (!added) place->second = std::min(place->second, rank);
+}
+
+Bytes written(const Sayings &sayings) {
+  RecordWriter writer;
+  writer.number(static_cast<std::uint32_t>(sayings.size()));
+  for (const auto &[text, rank] : sayings) writer.number<std::int32_t>(rank).text(text);
+  return writer.take();
+}
+
+void readInto(Sayings &all, RecordReader &reader) {
+  for (auto left = reader.number<std::uint32_t>(); left > 0; --left) {
+    const auto rank = reader.number<std::int32_t>();
+    unite(all, reader.text(), rank);
+  }
+}
+
+} // namespace
+
+Gathers::Gathers(int rank, int size, Send send) : rank_(rank), send_(std::move(send)) {
+  for (int bit = 1; bit < size && (rank & bit) == 0; bit <<= 1) {
+    if (rank + bit < size) children_.push_back(rank + bit);
+  }
+}
+
+void Gathers::start(std::uint64_t key, const std::string &text, Settle settle) {
+  auto &state = states_[key];
+  if (state.started) throw NativeError("validation", "Key " + std::to_string(key) + " is used twice.");
+  state.started = true;
+  state.settle = std::move(settle);
+  ++started_;
+  unite(state.sayings, text, rank_);
+  advance(key, state);
+}
+
+void Gathers::receivedUp(std::uint64_t key, int child, RecordReader &reader) {
+  auto &state = states_[key];
+  state.heard.push_back(child);
+  readInto(state.sayings, reader);
+  advance(key, state);
+}
+
+void Gathers::receivedDown(std::uint64_t key, RecordReader &reader) {
+  const auto found = states_.find(key);
+  if (found == states_.end()) return;
+  Sayings result;
+  readInto(result, reader);
+  finish(key, found->second, result);
+}
+
+void Gathers::forget(std::uint64_t key) {
+  const auto found = states_.find(key);
+  if (found == states_.end()) return;
+  if (found->second.started) --started_;
+  states_.erase(found);
+}
+
+std::vector<int> Gathers::missing() const {
+  std::vector<int> found;
+  for (const auto &[key, state] : states_) {
+    if (!state.started) continue;
+    for (const int child : children_) {
+      if (std::find(state.heard.begin(), state.heard.end(), child) == state.heard.end()) found.push_back(child);
+    }
+  }
+  return found;
+}
+
+void Gathers::advance(std::uint64_t key, State &state) {
+  if (!state.started || state.heard.size() < children_.size()) return;
+  if (rank_ == 0) finish(key, state, Sayings(state.sayings));
+  else send_(rank_ & (rank_ - 1), ControlKind::gatherUp, key, written(state.sayings));
+}
+
+void Gathers::finish(std::uint64_t key, State &state, const Sayings &result) {
+  for (const int child : children_) send_(child, ControlKind::gatherDown, key, written(result));
+  const auto settle = std::move(state.settle);
+  states_.erase(key);
+  --started_;
+  settle(result);
+}
+
+} // namespace tandem

@@ -1,0 +1,41 @@
+#pragma once
+#include <napi.h>
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace tandem {
+
+/// Carries calls from native threads to the JavaScript thread: many that come close together share one turn of the event loop. It keeps
+/// the process alive only while something is expected, so that an idle process ends.
+class JsQueue {
+public:
+  using Call = std::function<void(Napi::Env)>;
+
+  explicit JsQueue(Napi::Env env);
+  JsQueue(const JsQueue &) = delete;
+  JsQueue &operator=(const JsQueue &) = delete;
+
+  /// Any thread. Dropped where the environment closes.
+  void post(Call call);
+  /// JavaScript thread: something will be posted; `settled` when it has been.
+  void expect(Napi::Env env);
+  void settled(Napi::Env env);
+
+private:
+  struct State {
+    std::mutex mutex;
+    std::vector<Call> calls;
+    bool scheduled = false;
+    napi_threadsafe_function function = nullptr;
+    std::shared_ptr<State> self;
+  };
+  static void drain(napi_env env, napi_value, void *context, void *);
+
+  std::shared_ptr<State> state_;
+  std::size_t expected_ = 0;
+};
+
+} // namespace tandem

@@ -1,0 +1,299 @@
+#include "liveness.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "native_error.h"
+
+namespace tandem {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto beatTime = 1s;
+constexpr auto silentTime = 5s;
+constexpr auto connectTime = 20s;
+
+// Frames: one of these letters; all but a heartbeat go on with the rank that they are about, and a text with its length.
+constexpr char heartbeat = 'h';
+constexpr char departure = 'l';
+constexpr char ending = 'e';
+constexpr char death = 'd';
+
+/// In one write, so that lines of several ranks do not mix.
+void print(const std::string &line) {
+  const auto text = line + "\n";
+  [[maybe_unused]] const auto written = write(STDERR_FILENO, text.data(), text.size());
+}
+
+/// One socket a rank: the usual soft limit of 1,024 files would end at about a thousand ranks.
+void allowManyFiles() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+} // namespace
+
+Liveness::Liveness(Options options, Descriptor listener) : options_(std::move(options)), listener_(std::move(listener)) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) throw NativeError("driver", std::string("No pipe: ") + std::strerror(errno) + ".");
+  wakeReader_ = Descriptor(ends[0]);
+  wakeWriter_ = Descriptor(ends[1]);
+  if (options_.rank == 0 && options_.size > 900) allowManyFiles();
+  thread_ = std::thread([this] { loop(); });
+}
+
+Liveness::~Liveness() {
+  stop_ = true;
+  [[maybe_unused]] const auto written = write(wakeWriter_.get(), "x", 1);
+  if (thread_.joinable()) thread_.join();
+}
+
+void Liveness::leave(std::uint32_t group, const std::string &reason) {
+  {
+    std::lock_guard lock(mutex_);
+    departures_.emplace_back(group, reason);
+  }
+  [[maybe_unused]] const auto written = write(wakeWriter_.get(), "x", 1);
+}
+
+void Liveness::end() {
+  {
+    std::lock_guard lock(mutex_);
+    endRequested_ = true;
+  }
+  [[maybe_unused]] const auto written = write(wakeWriter_.get(), "x", 1);
+}
+
+std::string Liveness::nameOf(int rank) const { return options_.names.at(static_cast<std::size_t>(rank)); }
+
+bool Liveness::prints(int about) const { return options_.rank == (about == 0 ? 1 : 0); }
+
+bool Liveness::connectAll() {
+  const auto deadline = Clock::now() + connectTime;
+  if (options_.rank == 0) {
+    while (static_cast<int>(peers_.size()) < options_.size - 1) {
+      if (stop_) return false;
+      if (Clock::now() > deadline) {
+        std::string missing;
+        for (int rank = 1; rank < options_.size; ++rank) {
+          if (peers_.count(rank) == 0) missing += (missing.empty() ? "" : ", ") + nameOf(rank);
+        }
+        options_.connected("These ranks do not reach rank 0 at port " + std::to_string(options_.port) +
+                           " within 20 s (is a firewall between the hosts?): " + missing + ".");
+        return false;
+      }
+      accept(deadline);
+    }
+    listener_.close();
+  } else {
+    auto socket = connectToAny(options_.addresses, options_.port, 20'000);
+    const std::int32_t rank = options_.rank;
+    watch(socket);
+    if (!socket.isOpen() || !sendAll(socket, options_.token.data(), options_.token.size()) ||
+        !sendAll(socket, &rank, sizeof rank)) {
+      std::string tried;
+      for (const auto &address : options_.addresses) tried += (tried.empty() ? "" : ", ") + address;
+      options_.connected("Rank " + std::to_string(options_.rank) + " does not reach rank 0 at " + tried + ", port " +
+                         std::to_string(options_.port) + ".");
+      return false;
+    }
+    peers_[0].socket = std::move(socket);
+    peers_[0].heard = Clock::now();
+  }
+  options_.connected("");
+  return true;
+}
+
+/// Takes one connection, if there is one within 100 ms. The caller says who it is in its first bytes.
+bool Liveness::accept(Clock::time_point deadline) {
+  pollfd polled[] = {{listener_.get(), POLLIN, 0}, {wakeReader_.get(), POLLIN, 0}};
+  if (poll(polled, 2, 100) <= 0 || polled[0].revents == 0) return false;
+  Descriptor socket(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  if (!socket.isOpen()) return false;
+  std::string hello;
+  const auto length = options_.token.size() + sizeof(std::int32_t);
+  while (hello.size() < length && Clock::now() < deadline) {
+    pollfd waiting{socket.get(), POLLIN, 0};
+    char buffer[256];
+    if (poll(&waiting, 1, 1'000) <= 0) return false;
+    const auto received = recv(socket.get(), buffer, length - hello.size(), 0);
+    if (received <= 0) return false;
+    hello.append(buffer, static_cast<std::size_t>(received));
+  }
+  std::int32_t rank = 0;
+  if (hello.size() < length || hello.compare(0, options_.token.size(), options_.token) != 0) return false;
+  std::memcpy(&rank, hello.data() + options_.token.size(), sizeof rank);
+  if (rank <= 0 || rank >= options_.size) return false;
+  watch(socket);
+  auto &peer = peers_[rank];
+  peer.socket = std::move(socket);
+  peer.heard = Clock::now();
+  return true;
+}
+
+void Liveness::loop() {
+  if (!connectAll()) return;
+  auto nextBeat = Clock::now();
+  auto last = Clock::now();
+  while (!stop_) {
+    flushRequests();
+    const auto now = Clock::now();
+    // This process itself was stopped: nobody else was silent.
+    if (now - last > 3s) {
+      for (auto &[rank, peer] : peers_) peer.heard = now;
+    }
+    last = now;
+    if (now >= nextBeat) {
+      beat(now);
+      nextBeat = now + beatTime;
+    }
+    if (!death_.empty() && !told_ && now >= deathTime_ + options_.deathDelay) {
+      told_ = true;
+      if (deathPrinted_) print("tandem: " + death_);
+      options_.lost(death_);
+    }
+    std::vector<pollfd> polled{{wakeReader_.get(), POLLIN, 0}};
+    std::vector<int> ranks{-1};
+    for (auto &[rank, peer] : peers_) {
+      if (peer.gone) continue;
+      polled.push_back({peer.socket.get(), POLLIN, 0});
+      ranks.push_back(rank);
+    }
+    if (poll(polled.data(), polled.size(), 250) < 0 && errno != EINTR) return;
+    if (polled[0].revents != 0) {
+      char drained[64];
+      while (read(wakeReader_.get(), drained, sizeof drained) > 0) {
+      }
+    }
+    for (std::size_t index = 1; index < polled.size(); ++index) {
+      if (polled[index].revents != 0) readFrom(ranks[index], peers_.at(ranks[index]));
+    }
+  }
+  flushRequests();
+}
+
+void Liveness::beat(Clock::time_point now) {
+  for (auto &[rank, peer] : peers_) {
+    if (peer.gone) continue;
+    // Where the buffer of a stopped process is full, one more byte would say nothing new.
+    [[maybe_unused]] const auto sent = send(peer.socket.get(), &heartbeat, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (peer.hasLeft || peer.silent || now - peer.heard < silentTime) continue;
+    peer.silent = true;
+    if (prints(rank)) print("tandem: " + nameOf(rank) + " has been silent for 5 s; the others wait for it.");
+  }
+}
+
+void Liveness::readFrom(int rank, Peer &peer) {
+  char buffer[4096];
+  for (;;) {
+    const auto received = recv(peer.socket.get(), buffer, sizeof buffer, MSG_DONTWAIT);
+    if (received > 0) {
+      peer.input.append(buffer, static_cast<std::size_t>(received));
+      if (received == static_cast<ssize_t>(sizeof buffer)) continue;
+      break;
+    }
+    if (received < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) break;
+    died(rank, peer,
+         received == 0 || errno == ECONNRESET ? "ended unexpectedly" : std::string("is not reachable: ") + std::strerror(errno));
+    break;
+  }
+  const auto now = Clock::now();
+  if (peer.silent && !peer.gone) {
+    peer.silent = false;
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now - peer.heard).count();
+    if (prints(rank)) print("tandem: " + nameOf(rank) + " answers again after " + std::to_string(seconds) + " s.");
+  }
+  peer.heard = now;
+  while (!peer.input.empty()) {
+    if (peer.input[0] == heartbeat) {
+      peer.input.erase(0, 1);
+      continue;
+    }
+    std::int32_t about = 0;
+    std::uint32_t length = 0;
+    constexpr std::size_t head = 1 + sizeof about + sizeof length;
+    if (peer.input.size() < head) return;
+    std::memcpy(&about, peer.input.data() + 1, sizeof about);
+    std::memcpy(&length, peer.input.data() + 1 + sizeof about, sizeof length);
+    if (peer.input.size() < head + length) return;
+    const char kind = peer.input[0];
+    const auto text = peer.input.substr(head, length);
+    peer.input.erase(0, head + length);
+    if (about < 0 || about >= options_.size) continue;
+    handle(rank, peer, kind, about, text);
+  }
+}
+
+void Liveness::handle(int rank, Peer &peer, char kind, int about, const std::string &text) {
+  if (options_.rank == 0) {
+    for (auto &[other, otherPeer] : peers_) {
+      if (other != rank && !otherPeer.gone) sendFrame(otherPeer, kind, about, text);
+    }
+  }
+  if (kind == ending && rank == about) peer.hasLeft = true;
+  if (kind == death) noteDeath(about, text);
+  std::uint32_t group = 0;
+  if (kind != departure || text.size() < sizeof group) return;
+  std::memcpy(&group, text.data(), sizeof group);
+  options_.left(about, group, text.substr(sizeof group));
+}
+
+void Liveness::died(int rank, Peer &peer, const std::string &how) {
+  peer.gone = true;
+  peer.socket.close();
+  if (peer.hasLeft || leaving_) return;
+  if (options_.rank == 0) {
+    for (auto &[other, otherPeer] : peers_) {
+      if (!otherPeer.gone) sendFrame(otherPeer, death, rank, how);
+    }
+  }
+  noteDeath(rank, how);
+}
+
+void Liveness::noteDeath(int rank, const std::string &how) {
+  if (!death_.empty()) return;
+  death_ = nameOf(rank) + " " + how + ".";
+  deathPrinted_ = prints(rank);
+  deathTime_ = Clock::now();
+}
+
+void Liveness::sendFrame(Peer &peer, char kind, int about, const std::string &text) {
+  const std::int32_t rank = about;
+  const auto length = static_cast<std::uint32_t>(text.size());
+  std::string frame(1, kind);
+  frame.append(reinterpret_cast<const char *>(&rank), sizeof rank);
+  frame.append(reinterpret_cast<const char *>(&length), sizeof length);
+  frame += text;
+  sendAll(peer.socket, frame.data(), frame.size());
+}
+
+void Liveness::flushRequests() {
+  std::vector<std::pair<std::uint32_t, std::string>> departures;
+  bool end = false;
+  {
+    std::lock_guard lock(mutex_);
+    departures.swap(departures_);
+    end = std::exchange(endRequested_, false);
+  }
+  for (auto &[rank, peer] : peers_) {
+    if (peer.gone) continue;
+    for (const auto &[group, reason] : departures) {
+      std::string text(reinterpret_cast<const char *>(&group), sizeof group);
+      sendFrame(peer, departure, options_.rank, text + reason);
+    }
+    if (end) sendFrame(peer, ending, options_.rank, "");
+  }
+  leaving_ = leaving_ || end;
+}
+
+} // namespace tandem

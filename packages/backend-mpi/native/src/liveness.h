@@ -1,0 +1,97 @@
+#pragma once
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "socket.h"
+
+namespace tandem {
+
+/// The control thread: a connection from each rank to rank 0, over which ranks show that they live and learn who failed. A rank is dead when
+/// its connection ends or its host stops answering (socket.h), never because it is silent: five seconds without its heartbeat only print
+/// a line, as does its return. MPI has no such notice; it carries everything else, since it is faster.
+class Liveness {
+public:
+  struct Options {
+    int rank = 0;
+    int size = 1;
+    /// For messages: "rank 2 (process 4711 on host b)".
+    std::vector<std::string> names;
+    /// A secret that the ranks share: strangers' connections are dropped.
+    std::string token;
+    /// Of rank 0.
+    std::vector<std::string> addresses;
+    std::uint16_t port = 0;
+    /// How long a death is kept back, so that a launcher that reports deaths itself and ends the job comes first.
+    std::chrono::milliseconds deathDelay{0};
+    /// Empty, or why the ranks cannot watch each other.
+    std::function<void(const std::string &)> connected;
+    /// A rank is lost or has failed; the sentence names it.
+    std::function<void(const std::string &)> lost;
+    /// A rank makes no more calls of a group, because of `reason` where it is not empty.
+    std::function<void(int rank, std::uint32_t group, const std::string &reason)> left;
+  };
+
+  /// Rank 0 listens before it tells anybody the port.
+  static Descriptor listen(std::uint16_t &port) { return listenAnywhere(port); }
+
+  Liveness(Options options, Descriptor listener);
+  ~Liveness();
+  Liveness(const Liveness &) = delete;
+  Liveness &operator=(const Liveness &) = delete;
+
+  /// Tells the others that this rank makes no more calls of `group`, and why where it cannot. Any thread.
+  void leave(std::uint32_t group, const std::string &reason);
+  /// This rank ends: that its connection does too is no death. Any thread.
+  void end();
+
+private:
+  using Clock = std::chrono::steady_clock;
+  struct Peer {
+    Descriptor socket;
+    std::string input;
+    Clock::time_point heard;
+    bool silent = false;
+    bool hasLeft = false;
+    bool gone = false;
+  };
+
+  void loop();
+  bool connectAll();
+  bool accept(Clock::time_point deadline);
+  void readFrom(int rank, Peer &peer);
+  void handle(int rank, Peer &peer, char kind, int about, const std::string &text);
+  void died(int rank, Peer &peer, const std::string &how);
+  void noteDeath(int rank, const std::string &how);
+  void sendFrame(Peer &peer, char kind, int about, const std::string &text);
+  void beat(Clock::time_point now);
+  void flushRequests();
+  std::string nameOf(int rank) const;
+  /// Of the living, one rank prints.
+  bool prints(int about) const;
+
+  Options options_;
+  Descriptor listener_;
+  Descriptor wakeReader_;
+  Descriptor wakeWriter_;
+  std::map<int, Peer> peers_;
+  std::mutex mutex_;
+  std::vector<std::pair<std::uint32_t, std::string>> departures_;
+  bool endRequested_ = false;
+  std::atomic<bool> stop_{false};
+  bool leaving_ = false;
+  /// Who died, and when it is told.
+  std::string death_;
+  bool deathPrinted_ = false;
+  Clock::time_point deathTime_;
+  bool told_ = false;
+  std::thread thread_;
+};
+
+} // namespace tandem

@@ -1,0 +1,196 @@
+#include "mpi.h"
+
+#include <dlfcn.h>
+
+#include <mutex>
+#include <type_traits>
+
+#include "mpi_abi.h"
+#include "native_error.h"
+
+namespace tandem::mpi {
+
+namespace {
+
+void *find(void *library, const char *name) { return dlsym(library, name); }
+
+std::string firstLine(const std::string &text) { return text.substr(0, text.find_first_of("\n\r")); }
+
+template <class Abi> class TypedMpi final : public Mpi {
+public:
+  explicit TypedMpi(const Library &library) {
+    if (!abi_.resolve(find, library.handle)) {
+      throw NativeError("unsupported", library.path + " lacks the handles of " + familyName(library.family) + ".");
+    }
+    if (const auto missing = functions_.resolve(find, library.handle); !missing.empty()) {
+      throw NativeError("unsupported", library.path + " lacks the function " + missing + ".");
+    }
+    int running = 0;
+    functions_.initialized(&running);
+    if (running == 0) {
+      int provided = 0;
+      check(functions_.initThread(nullptr, nullptr, Abi::threadFunneled, &provided), "MPI_Init_thread");
+    }
+    check(functions_.commSetErrhandler(abi_.world, abi_.errorsReturn), "MPI_Comm_set_errhandler");
+    check(functions_.commDup(abi_.world, &comm_), "MPI_Comm_dup");
+    check(functions_.commSetErrhandler(comm_, abi_.errorsReturn), "MPI_Comm_set_errhandler");
+    check(functions_.commRank(comm_, &rank_), "MPI_Comm_rank");
+    check(functions_.commSize(comm_, &size_), "MPI_Comm_size");
+  }
+
+  int rank() const override { return rank_; }
+  int size() const override { return size_; }
+  std::size_t pending() const override { return requests_.size(); }
+
+  void send(const void *data, std::size_t byteLength, int peer, int tag, Completion &completion) override {
+    Request request;
+    check(functions_.isend(data, static_cast<int>(byteLength), abi_.byte, peer, tag, comm_, &request), "MPI_Isend");
+    requests_.push_back(request);
+    completions_.push_back(&completion);
+  }
+
+  void receive(void *data, std::size_t byteLength, int peer, int tag, Completion &completion) override {
+    Request request;
+    check(functions_.irecv(data, static_cast<int>(byteLength), abi_.byte, peer, tag, comm_, &request), "MPI_Irecv");
+    requests_.push_back(request);
+    completions_.push_back(&completion);
+  }
+
+  void poll(std::vector<Completion *> &done) override {
+    const auto count = requests_.size();
+    if (count == 0) return;
+    indices_.resize(count);
+    statuses_.resize(count);
+    int completed = 0;
+    check(functions_.testsome(static_cast<int>(count), requests_.data(), &completed, indices_.data(), statuses_.data()),
+          "MPI_Testsome");
+    if (completed <= 0) return;
+    for (int index = 0; index < completed; ++index) {
+      const auto place = static_cast<std::size_t>(indices_[index]);
+      done.push_back(completions_[place]);
+      completions_[place] = nullptr;
+    }
+    std::size_t kept = 0;
+    for (std::size_t index = 0; index < count; ++index) {
+      if (completions_[index] == nullptr) continue;
+      requests_[kept] = requests_[index];
+      completions_[kept] = completions_[index];
+      ++kept;
+    }
+    requests_.resize(kept);
+    completions_.resize(kept);
+  }
+
+  std::optional<Incoming> probe(int tag) override {
+    int flag = 0;
+    Status status{};
+    check(functions_.iprobe(Abi::anySource, tag, comm_, &flag, &status), "MPI_Iprobe");
+    if (flag == 0) return std::nullopt;
+    int count = 0;
+    check(functions_.getCount(&status, abi_.byte, &count), "MPI_Get_count");
+    return Incoming{status.source, static_cast<std::size_t>(count)};
+  }
+
+  void finalize() override { check(functions_.finalize(), "MPI_Finalize"); }
+  void abort(int exitCode) override { functions_.abort(abi_.world, exitCode); }
+
+private:
+  using Request = typename Abi::Request;
+  using Status = typename Abi::Status;
+
+  void check(int result, const char *call) {
+    if (result == 0) return;
+    char text[8192] = {};
+    int length = 0;
+    functions_.errorString(result, text, &length);
+    throw NativeError("device-lost", std::string(call) + " fails: " + firstLine(text) + ".");
+  }
+
+  Abi abi_{};
+  Functions<Abi> functions_{};
+  typename Abi::Comm comm_{};
+  int rank_ = 0;
+  int size_ = 1;
+  // Side by side, since MPI_Testsome takes an array of requests.
+  std::vector<Request> requests_;
+  std::vector<Completion *> completions_;
+  std::vector<int> indices_;
+  std::vector<Status> statuses_;
+};
+
+/// Which interface the library has, from its name and what it exports.
+Library describe(void *handle, const std::string &path) {
+  Library library;
+  library.handle = handle;
+  library.path = path;
+  // The loader's own record has the file that a short name led to.
+  auto *version = reinterpret_cast<int (*)(char *, int *)>(dlsym(handle, "MPI_Get_library_version"));
+  if (version == nullptr) throw NativeError("unsupported", path + " is no MPI library: it has no MPI_Get_library_version.");
+  Dl_info where{};
+  if (dladdr(reinterpret_cast<void *>(version), &where) != 0 && where.dli_fname != nullptr) library.path = where.dli_fname;
+  std::string text(8192, '\0');
+  int length = 0;
+  version(text.data(), &length);
+  text.resize(static_cast<std::size_t>(length));
+  library.version = firstLine(text.c_str());
+  for (char &character : library.version) {
+    if (character == '\t') character = ' ';
+  }
+  if (library.path.find("libmpi_abi") != std::string::npos) library.family = Family::standardAbi;
+  else if (dlsym(handle, "ompi_mpi_comm_world") != nullptr) library.family = Family::openMpi;
+  else if (dlsym(handle, "MPIR_Err_create_code") != nullptr || text.find("MPICH") != std::string::npos ||
+           text.find("Intel(R) MPI") != std::string::npos || text.find("MVAPICH") != std::string::npos) {
+    library.family = Family::mpich;
+  } else {
+    throw NativeError("unsupported", library.path + " (" + library.version + ") is neither Open MPI, nor MPICH, nor an MPI 5 ABI library.");
+  }
+  // MPICH answers only between MPI_Init and MPI_Finalize, and ends the process otherwise.
+  if (library.family == Family::openMpi) {
+    if (auto *query = reinterpret_cast<int (*)()>(dlsym(handle, "MPIX_Query_cuda_support"))) library.gpuAware = query() != 0;
+  }
+  return library;
+}
+
+} // namespace
+
+const char *familyName(Family family) {
+  switch (family) {
+  case Family::openMpi: return "Open MPI";
+  case Family::mpich: return "MPICH";
+  case Family::standardAbi: return "the MPI 5 ABI";
+  }
+  return "";
+}
+
+const Library &openLibrary(const std::vector<std::string> &candidates) {
+  static std::mutex mutex;
+  static std::optional<Library> opened;
+  std::lock_guard lock(mutex);
+  if (opened) return *opened;
+  std::string failures;
+  for (const auto &candidate : candidates) {
+    // Global, because Open MPI's plug-ins take symbols of the library that loads them.
+    if (void *handle = dlopen(candidate.c_str(), RTLD_NOW | RTLD_GLOBAL)) {
+      opened = describe(handle, candidate);
+      return *opened;
+    }
+    const char *error = dlerror();
+    const std::string reason = error != nullptr ? error : candidate;
+    if (!failures.empty()) failures += "; ";
+    failures += reason.find("cannot open shared object file: No such file") == std::string::npos
+                    ? reason
+                    : candidate + " is not in the loader's path";
+  }
+  throw NativeError("no-driver", "No MPI library loads (" + failures + ").");
+}
+
+std::unique_ptr<Mpi> start(const Library &library) {
+  switch (library.family) {
+  case Family::openMpi: return std::make_unique<TypedMpi<OpenMpiAbi>>(library);
+  case Family::mpich: return std::make_unique<TypedMpi<MpichAbi>>(library);
+  case Family::standardAbi: return std::make_unique<TypedMpi<StandardAbi>>(library);
+  }
+  throw NativeError("unsupported", "Unknown MPI.");
+}
+
+} // namespace tandem::mpi

@@ -1,0 +1,69 @@
+#pragma once
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tandem::mpi {
+
+enum class Family { openMpi, mpich, standardAbi };
+
+/// "Open MPI", "MPICH" or "the MPI 5 ABI".
+const char *familyName(Family family);
+
+/// A library of MPI that is open, but not started: what it is.
+struct Library {
+  void *handle = nullptr;
+  std::string path;
+  Family family = Family::openMpi;
+  /// First line of MPI_Get_library_version.
+  std::string version;
+  /// What Open MPI's MPIX_Query_cuda_support says; absent where the library does not have it.
+  std::optional<bool> gpuAware;
+};
+
+/// Opens the first of `candidates` that the loader accepts and never closes it: a second MPI in one process would clash with it.
+/// Throws `no-driver` with what was tried.
+const Library &openLibrary(const std::vector<std::string> &candidates);
+
+/// Told when a message has been sent (its memory may be reused) or has arrived.
+class Completion {
+public:
+  virtual void completed() = 0;
+
+protected:
+  ~Completion() = default;
+};
+
+struct Incoming {
+  int source;
+  std::size_t byteLength;
+};
+
+/// A started MPI. Every call comes from the thread that started it (MPI_THREAD_FUNNELED).
+class Mpi {
+public:
+  /// Largest message of one call: MPI counts in int.
+  static constexpr std::size_t maximumByteLength = std::size_t{1} << 30;
+
+  virtual ~Mpi() = default;
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+  /// Messages of one pair and tag match in the order of the calls.
+  virtual void send(const void *data, std::size_t byteLength, int peer, int tag, Completion &completion) = 0;
+  virtual void receive(void *data, std::size_t byteLength, int peer, int tag, Completion &completion) = 0;
+  /// Drives messages on and adds to `done` what completed.
+  virtual void poll(std::vector<Completion *> &done) = 0;
+  virtual std::size_t pending() const = 0;
+  /// A message with `tag`, from anybody, that waits for its `receive`.
+  virtual std::optional<Incoming> probe(int tag) = 0;
+  virtual void finalize() = 0;
+  /// Ends every process of the job; does not return where MPI keeps its word.
+  virtual void abort(int exitCode) = 0;
+};
+
+/// MPI_Init_thread on the calling thread.
+std::unique_ptr<Mpi> start(const Library &library);
+
+} // namespace tandem::mpi

@@ -1,0 +1,371 @@
+#include "session.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "native_error.h"
+
+namespace tandem {
+
+namespace {
+
+using Prepared = std::shared_ptr<PreparedNodes>;
+
+Napi::Error errorOf(Napi::Env env, const std::string &code, const std::string &message) {
+  auto error = Napi::Error::New(env, message);
+  error.Value().Set("nativeCode", code);
+  return error;
+}
+
+std::vector<std::string> stringsOf(const Napi::Value &value) {
+  std::vector<std::string> strings;
+  const auto array = value.As<Napi::Array>();
+  for (std::uint32_t index = 0; index < array.Length(); ++index) strings.push_back(array.Get(index).As<Napi::String>());
+  return strings;
+}
+
+std::vector<std::uint32_t> indicesOf(const Napi::Value &value) {
+  const auto array = value.As<Napi::Array>();
+  std::vector<std::uint32_t> indices;
+  for (std::uint32_t index = 0; index < array.Length(); ++index) indices.push_back(array.Get(index).As<Napi::Number>());
+  return indices;
+}
+
+std::uint64_t integerOf(const Napi::Value &value) {
+  return static_cast<std::uint64_t>(value.As<Napi::Number>().DoubleValue());
+}
+
+Key keyOf(const Napi::CallbackInfo &info) { return {info[0].As<Napi::Number>().Uint32Value(), integerOf(info[1])}; }
+
+std::optional<Failure> copied(const Failure *failure) {
+  return failure == nullptr ? std::nullopt : std::optional(*failure);
+}
+
+Napi::Object libraryValue(Napi::Env env, const mpi::Library &library) {
+  auto value = Napi::Object::New(env);
+  value.Set("path", library.path);
+  value.Set("family", mpi::familyName(library.family));
+  value.Set("version", library.version);
+  if (library.gpuAware) value.Set("gpuAware", *library.gpuAware);
+  return value;
+}
+
+} // namespace
+
+Session &Session::of(const Napi::CallbackInfo &info) { return *info.Env().GetInstanceData<Session>(); }
+
+Engine &Session::engine(Napi::Env env) const {
+  if (!engine_) throw errorOf(env, "validation", "MPI is not started.");
+  return *engine_;
+}
+
+void Session::lost(std::uint32_t group, const Failure &failure) {
+  queue_.post([this, group, failure](Napi::Env env) {
+    onLost_.Call({group == Engine::everyGroup ? env.Undefined() : Napi::Number::New(env, group),
+                  Napi::String::New(env, failure.code), Napi::String::New(env, failure.message)});
+  });
+}
+
+/// candidates → { path, family, version, gpuAware? }; opens the library and starts nothing
+Napi::Value Session::describeLibrary(const Napi::CallbackInfo &info) {
+  try {
+    return libraryValue(info.Env(), mpi::openLibrary(stringsOf(info[0])));
+  } catch (const NativeError &error) {
+    throw errorOf(info.Env(), error.code, error.what());
+  }
+}
+
+/// candidates, onLost(group | undefined, code, message) → Promise<{ rank, size }>
+Napi::Value Session::start(const Napi::CallbackInfo &info) {
+  const auto env = info.Env();
+  auto &session = of(info);
+  if (session.engine_) throw errorOf(env, "validation", "MPI is started already.");
+  try {
+    session.engine_ = std::make_unique<Engine>(
+        mpi::openLibrary(stringsOf(info[0])),
+        [&session](std::uint32_t group, const Failure &failure) { session.lost(group, failure); });
+  } catch (const NativeError &error) {
+    throw errorOf(env, error.code, error.what());
+  }
+  session.onLost_ = Napi::Persistent(info[1].As<Napi::Function>());
+  const auto deferred = std::make_shared<Napi::Promise::Deferred>(env);
+  session.queue_.expect(env);
+  session.engine_->start([&session, deferred](const Failure *failure) {
+    session.queue_.post([&session, deferred, copy = copied(failure)](Napi::Env env) {
+      session.queue_.settled(env);
+      if (copy) {
+        deferred->Reject(errorOf(env, copy->code, copy->message).Value());
+        return;
+      }
+      auto value = Napi::Object::New(env);
+      value.Set("rank", session.engine_->rank());
+      value.Set("size", session.engine_->size());
+      deferred->Resolve(value);
+    });
+  });
+  return deferred->Promise();
+}
+
+/// → { port, addresses }: where rank 0 takes the other ranks' connections
+Napi::Value Session::listen(const Napi::CallbackInfo &info) {
+  const auto env = info.Env();
+  try {
+    std::uint16_t port = 0;
+    of(info).listener_ = Liveness::listen(port);
+    auto value = Napi::Object::New(env);
+    const auto found = localAddresses();
+    auto addresses = Napi::Array::New(env, found.size());
+    for (std::uint32_t index = 0; index < found.size(); ++index) addresses.Set(index, found[index]);
+    value.Set("port", port);
+    value.Set("addresses", addresses);
+    return value;
+  } catch (const NativeError &error) {
+    throw errorOf(env, error.code, error.what());
+  }
+}
+
+/// { names, token, addresses, port, deathDelayMilliseconds } → Promise<undefined>
+Napi::Value Session::watch(const Napi::CallbackInfo &info) {
+  const auto env = info.Env();
+  auto &session = of(info);
+  auto &engine = session.engine(env);
+  const auto spec = info[0].As<Napi::Object>();
+  const auto deferred = std::make_shared<Napi::Promise::Deferred>(env);
+  Liveness::Options options;
+  options.rank = engine.rank();
+  options.size = engine.size();
+  options.names = stringsOf(spec.Get("names"));
+  options.token = spec.Get("token").As<Napi::String>();
+  options.addresses = stringsOf(spec.Get("addresses"));
+  options.port = static_cast<std::uint16_t>(spec.Get("port").As<Napi::Number>().Uint32Value());
+  options.deathDelay = std::chrono::milliseconds(spec.Get("deathDelayMilliseconds").As<Napi::Number>().Int64Value());
+  options.connected = [&session, deferred](const std::string &problem) {
+    session.queue_.post([&session, deferred, problem](Napi::Env env) {
+      session.queue_.settled(env);
+      if (problem.empty()) deferred->Resolve(env.Undefined());
+      else deferred->Reject(errorOf(env, "device-lost", problem).Value());
+    });
+  };
+  engine.setNames(options.names);
+  options.lost = [&session](const std::string &text) {
+    const Failure failure{"device-lost", text};
+    session.engine_->fail(failure);
+    session.lost(Engine::everyGroup, failure);
+  };
+  options.left = [&session](int rank, std::uint32_t group, const std::string &reason) {
+    session.engine_->rankLeft(rank, group, reason);
+  };
+  session.queue_.expect(env);
+  session.liveness_ = std::make_unique<Liveness>(std::move(options), std::move(session.listener_));
+  return deferred->Promise();
+}
+
+/// group, key, text → Promise<[{ rank, message }]>: each text once, by rank
+Napi::Value Session::gather(const Napi::CallbackInfo &info) {
+  const auto env = info.Env();
+  auto &session = of(info);
+  auto &engine = session.engine(env);
+  const auto deferred = std::make_shared<Napi::Promise::Deferred>(env);
+  session.queue_.expect(env);
+  engine.gather(keyOf(info), info[2].As<Napi::String>(), [&session, deferred](const Sayings *result, const Failure *failure) {
+    std::vector<std::pair<int, std::string>> sayings;
+    if (result != nullptr) {
+      for (const auto &[text, rank] : *result) sayings.emplace_back(rank, text);
+      std::sort(sayings.begin(), sayings.end());
+    }
+    session.queue_.post([&session, deferred, sayings = std::move(sayings), copy = copied(failure)](Napi::Env env) {
+      session.queue_.settled(env);
+      if (copy) {
+        deferred->Reject(errorOf(env, copy->code, copy->message).Value());
+        return;
+      }
+      auto list = Napi::Array::New(env, sayings.size());
+      for (std::uint32_t index = 0; index < sayings.size(); ++index) {
+        auto value = Napi::Object::New(env);
+        value.Set("rank", sayings[index].first);
+        value.Set("message", sayings[index].second);
+        list.Set(index, value);
+      }
+      deferred->Resolve(list);
+    });
+  });
+  return deferred->Promise();
+}
+
+/// group, key, from, to (−1 for all), bytes → Promise<undefined>
+Napi::Value Session::deliver(const Napi::CallbackInfo &info) {
+  const auto env = info.Env();
+  auto &session = of(info);
+  auto &engine = session.engine(env);
+  const auto key = keyOf(info);
+  auto bytes = info[4].As<Napi::Uint8Array>();
+  const HostRegion region{reinterpret_cast<std::byte *>(bytes.Data()), 1, bytes.ByteLength(), bytes.ByteLength()};
+  const auto deferred = std::make_shared<Napi::Promise::Deferred>(env);
+  session.delivered_.insert_or_assign(key.packed(), Napi::Persistent(bytes.As<Napi::Object>()));
+  session.queue_.expect(env);
+  engine.deliver(key, info[2].As<Napi::Number>(), info[3].As<Napi::Number>(), region,
+                 [&session, deferred, packed = key.packed()](const Failure *failure) {
+                   session.queue_.post([&session, deferred, packed, copy = copied(failure)](Napi::Env env) {
+                     session.queue_.settled(env);
+                     // After a failure MPI may still write there: the memory stays.
+                     if (copy) {
+                       deferred->Reject(errorOf(env, copy->code, copy->message).Value());
+                       return;
+                     }
+                     session.delivered_.erase(packed);
+                     deferred->Resolve(env.Undefined());
+                   });
+                 });
+  return deferred->Promise();
+}
+
+/// nodes → handle: [{ kind, peer, tag, memory, byteOffset, rows, rowByteLength, rowByteStride, after, afterPrevious }]
+Napi::Value Session::prepare(const Napi::CallbackInfo &info) {
+  const auto env = info.Env();
+  const auto list = info[0].As<Napi::Array>();
+  const auto prepared = std::make_shared<PreparedNodes>();
+  for (std::uint32_t index = 0; index < list.Length(); ++index) {
+    const auto spec = list.Get(index).As<Napi::Object>();
+    const std::string kind = spec.Get("kind").As<Napi::String>();
+    NodeSpec node;
+    node.after = indicesOf(spec.Get("after"));
+    node.afterPrevious = indicesOf(spec.Get("afterPrevious"));
+    for (const auto *edges : {&node.after, &node.afterPrevious}) {
+      for (const auto from : *edges) {
+        if (from >= list.Length()) throw errorOf(env, "validation", "A node waits for one that does not exist.");
+      }
+    }
+    if (kind != "segment") {
+      node.kind = kind == "send" ? NodeSpec::Kind::send : NodeSpec::Kind::receive;
+      node.peer = spec.Get("peer").As<Napi::Number>();
+      node.tag = spec.Get("tag").As<Napi::Number>();
+      auto memory = spec.Get("memory").As<Napi::ArrayBuffer>();
+      const auto offset = static_cast<std::size_t>(integerOf(spec.Get("byteOffset")));
+      node.region = {static_cast<std::byte *>(memory.Data()) + offset, static_cast<std::size_t>(integerOf(spec.Get("rows"))),
+                     static_cast<std::size_t>(integerOf(spec.Get("rowByteLength"))),
+                     static_cast<std::size_t>(integerOf(spec.Get("rowByteStride")))};
+      const auto &region = node.region;
+      const auto end = region.rows == 0 ? 0 : offset + (region.rows - 1) * region.rowByteStride + region.rowByteLength;
+      if (end > memory.ByteLength()) throw errorOf(env, "validation", "A message lies outside its memory.");
+      prepared->memory.push_back(Napi::Persistent(memory.As<Napi::Object>()));
+    }
+    prepared->nodes.push_back(std::move(node));
+  }
+  return Napi::External<Prepared>::New(env, new Prepared(prepared), [](Napi::Env, Prepared *held) { delete held; });
+}
+
+/// group, number, handle, times, issue(node, repetition, count) → Promise<{ seconds, repetitions }>
+Napi::Value Session::run(const Napi::CallbackInfo &info) {
+  const auto env = info.Env();
+  auto &session = of(info);
+  auto &engine = session.engine(env);
+  const auto key = keyOf(info);
+  const auto number = key.packed();
+  const auto prepared = *info[2].As<Napi::External<Prepared>>().Data();
+  const auto deferred = Napi::Promise::Deferred::New(env);
+  if (!session.running_.try_emplace(number, Running{deferred, Napi::Persistent(info[4].As<Napi::Function>()), prepared}).second) {
+    throw errorOf(env, "validation", "Run " + std::to_string(key.number) + " is started twice.");
+  }
+  session.queue_.expect(env);
+  engine.run(
+      key, std::vector<NodeSpec>(prepared->nodes), static_cast<std::int64_t>(integerOf(info[3])),
+      [&session, number](std::uint32_t node, std::int64_t repetition, std::int64_t count) {
+        session.queue_.post([&session, number, node, repetition, count](Napi::Env env) {
+          const auto found = session.running_.find(number);
+          if (found == session.running_.end()) return;
+          found->second.issue.Call({Napi::Number::New(env, node), Napi::Number::New(env, static_cast<double>(repetition)),
+                                    Napi::Number::New(env, static_cast<double>(count))});
+        });
+      },
+      [&session, number](const Engine::RunResult *result, const Failure *failure) {
+        const auto outcome = result == nullptr ? Engine::RunResult{} : *result;
+        session.queue_.post([&session, number, copy = copied(failure), outcome](Napi::Env env) {
+          session.queue_.settled(env);
+          // After a failure MPI may still write there: the memory stays.
+          if (copy) {
+            session.running_.at(number).deferred.Reject(errorOf(env, copy->code, copy->message).Value());
+            return;
+          }
+          const auto running = session.running_.extract(number);
+          auto value = Napi::Object::New(env);
+          value.Set("seconds", outcome.seconds);
+          value.Set("repetitions", static_cast<double>(outcome.repetitions));
+          running.mapped().deferred.Resolve(value);
+        });
+      });
+  return deferred.Promise();
+}
+
+/// group, number, node, count
+Napi::Value Session::segmentCompleted(const Napi::CallbackInfo &info) {
+  of(info).engine(info.Env()).segmentCompleted(keyOf(info), info[2].As<Napi::Number>(), static_cast<std::int64_t>(integerOf(info[3])));
+  return info.Env().Undefined();
+}
+
+/// group, number
+Napi::Value Session::endRun(const Napi::CallbackInfo &info) {
+  of(info).engine(info.Env()).endRun(keyOf(info));
+  return info.Env().Undefined();
+}
+
+/// group, number
+Napi::Value Session::abortRun(const Napi::CallbackInfo &info) {
+  of(info).engine(info.Env()).abortRun(keyOf(info));
+  return info.Env().Undefined();
+}
+
+/// group | undefined, reason: this rank makes no more calls of the group, or of any
+Napi::Value Session::leave(const Napi::CallbackInfo &info) {
+  auto &session = of(info);
+  auto &engine = session.engine(info.Env());
+  const auto group = info[0].IsUndefined() ? Engine::everyGroup : info[0].As<Napi::Number>().Uint32Value();
+  const std::string reason = info[1].As<Napi::String>();
+  if (session.liveness_) session.liveness_->leave(group, reason);
+  if (!reason.empty()) engine.left(group, reason);
+  return info.Env().Undefined();
+}
+
+/// This rank ends.
+Napi::Value Session::end(const Napi::CallbackInfo &info) {
+  if (auto &session = of(info); session.liveness_) session.liveness_->end();
+  return info.Env().Undefined();
+}
+
+/// → whether MPI is finalized; waits for the other ranks
+Napi::Value Session::finalize(const Napi::CallbackInfo &info) {
+  auto &session = of(info);
+  return Napi::Boolean::New(info.Env(), session.engine_ != nullptr && session.engine_->finalize());
+}
+
+/// exit code: ends the whole job
+Napi::Value Session::abort(const Napi::CallbackInfo &info) {
+  if (auto &session = of(info); session.engine_) session.engine_->abort(info[0].As<Napi::Number>());
+  return info.Env().Undefined();
+}
+
+void Session::define(Napi::Env env, Napi::Object exports) {
+  env.SetInstanceData(new Session(env));
+  exports.Set("describeLibrary", Napi::Function::New<describeLibrary>(env));
+  exports.Set("start", Napi::Function::New<start>(env));
+  exports.Set("listen", Napi::Function::New<listen>(env));
+  exports.Set("watch", Napi::Function::New<watch>(env));
+  exports.Set("gather", Napi::Function::New<gather>(env));
+  exports.Set("deliver", Napi::Function::New<deliver>(env));
+  exports.Set("prepare", Napi::Function::New<prepare>(env));
+  exports.Set("run", Napi::Function::New<run>(env));
+  exports.Set("segmentCompleted", Napi::Function::New<segmentCompleted>(env));
+  exports.Set("endRun", Napi::Function::New<endRun>(env));
+  exports.Set("abortRun", Napi::Function::New<abortRun>(env));
+  exports.Set("leave", Napi::Function::New<leave>(env));
+  exports.Set("end", Napi::Function::New<end>(env));
+  exports.Set("finalize", Napi::Function::New<finalize>(env));
+  exports.Set("abort", Napi::Function::New<abort>(env));
+}
+
+} // namespace tandem
+
+static Napi::Object initialize(Napi::Env env, Napi::Object exports) {
+  tandem::Session::define(env, exports);
+  return exports;
+}
+NODE_API_MODULE(tandem_mpi, initialize)

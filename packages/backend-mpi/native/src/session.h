@@ -1,0 +1,64 @@
+#pragma once
+#include <napi.h>
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "engine.h"
+#include "js_queue.h"
+#include "liveness.h"
+
+namespace tandem {
+
+/// Nodes whose memory stays referenced as long as JavaScript holds the handle or a run uses it.
+struct PreparedNodes {
+  std::vector<NodeSpec> nodes;
+  std::vector<Napi::ObjectReference> memory;
+};
+
+/// MPI's state is one a process: so is this. The functions are the addon's exports; src/native-addon.ts declares their types.
+class Session {
+public:
+  explicit Session(Napi::Env env) : queue_(env) {}
+  static void define(Napi::Env env, Napi::Object exports);
+
+private:
+  static Session &of(const Napi::CallbackInfo &info);
+  static Napi::Value describeLibrary(const Napi::CallbackInfo &info);
+  static Napi::Value start(const Napi::CallbackInfo &info);
+  static Napi::Value listen(const Napi::CallbackInfo &info);
+  static Napi::Value watch(const Napi::CallbackInfo &info);
+  static Napi::Value gather(const Napi::CallbackInfo &info);
+  static Napi::Value deliver(const Napi::CallbackInfo &info);
+  static Napi::Value prepare(const Napi::CallbackInfo &info);
+  static Napi::Value run(const Napi::CallbackInfo &info);
+  static Napi::Value segmentCompleted(const Napi::CallbackInfo &info);
+  static Napi::Value endRun(const Napi::CallbackInfo &info);
+  static Napi::Value abortRun(const Napi::CallbackInfo &info);
+  static Napi::Value leave(const Napi::CallbackInfo &info);
+  static Napi::Value end(const Napi::CallbackInfo &info);
+  static Napi::Value finalize(const Napi::CallbackInfo &info);
+  static Napi::Value abort(const Napi::CallbackInfo &info);
+
+  Engine &engine(Napi::Env env) const;
+  void lost(std::uint32_t group, const Failure &failure);
+
+  /// What a run holds of JavaScript; lives and dies on its thread.
+  struct Running {
+    Napi::Promise::Deferred deferred;
+    Napi::FunctionReference issue;
+    std::shared_ptr<PreparedNodes> prepared;
+  };
+
+  JsQueue queue_;
+  std::map<std::uint64_t, Running> running_;
+  std::map<std::uint64_t, Napi::ObjectReference> delivered_;
+  std::unique_ptr<Engine> engine_;
+  Descriptor listener_;
+  // Ended before the engine that it tells of failures.
+  std::unique_ptr<Liveness> liveness_;
+  Napi::FunctionReference onLost_;
+};
+
+} // namespace tandem

@@ -1,0 +1,65 @@
+#include "transfer.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace tandem {
+
+Transfer::Transfer(mpi::Mpi &mpi, Direction direction, HostRegion region, int peer, int tag)
+    : mpi_(mpi), direction_(direction), region_(region), peer_(peer), tag_(tag) {
+  const auto total = region_.byteLength();
+  const auto count = std::max<std::size_t>(1, (total + pieceByteLength - 1) / pieceByteLength);
+  const bool dense = region_.dense();
+  pieces_ = std::vector<Piece>(dense ? count : std::min<std::size_t>(count, 2));
+  for (auto &piece : pieces_) {
+    piece.transfer = this;
+    if (!dense) piece.memory.resize(std::min(total, pieceByteLength));
+  }
+}
+
+void Transfer::start(std::function<void()> finished) {
+  finished_ = std::move(finished);
+  nextOffset_ = 0;
+  remaining_ = std::max<std::size_t>(1, (region_.byteLength() + pieceByteLength - 1) / pieceByteLength);
+  for (auto &piece : pieces_) post(piece);
+}
+
+void Transfer::post(Piece &piece) {
+  piece.offset = nextOffset_;
+  piece.byteLength = std::min(pieceByteLength, region_.byteLength() - nextOffset_);
+  nextOffset_ += piece.byteLength;
+  auto *data = region_.dense() ? region_.data + piece.offset : piece.memory.data();
+  if (direction_ == Direction::receive) {
+    mpi_.receive(data, piece.byteLength, peer_, tag_, piece);
+    return;
+  }
+  if (!region_.dense()) copyRows(data, piece.offset, piece.byteLength, true);
+  mpi_.send(data, piece.byteLength, peer_, tag_, piece);
+}
+
+void Transfer::pieceCompleted(Piece &piece) {
+  if (!region_.dense() && direction_ == Direction::receive) copyRows(piece.memory.data(), piece.offset, piece.byteLength, false);
+  if (nextOffset_ < region_.byteLength()) post(piece);
+  if (--remaining_ == 0) {
+    // Moved out: the callback may start this transfer again.
+    const auto finished = std::move(finished_);
+    finished();
+  }
+}
+
+void Transfer::copyRows(std::byte *dense, std::size_t offset, std::size_t byteLength, bool pack) const {
+  auto row = offset / region_.rowByteLength;
+  auto column = offset % region_.rowByteLength;
+  while (byteLength > 0) {
+    const auto length = std::min(byteLength, region_.rowByteLength - column);
+    auto *strided = region_.data + row * region_.rowByteStride + column;
+    if (pack) std::memcpy(dense, strided, length);
+    else std::memcpy(strided, dense, length);
+    dense += length;
+    byteLength -= length;
+    ++row;
+    column = 0;
+  }
+}
+
+} // namespace tandem

@@ -1,0 +1,53 @@
+import { portableLimits } from '@tandem-gpu/core'
+import { expect, it } from 'vitest'
+import { dealt } from './adapters.ts'
+
+function gpu(uuid: string, software = false) {
+  return {
+    backend: 'x',
+    id: uuid,
+    name: uuid,
+    vendor: 'v',
+    software,
+    uuid,
+    limits: portableLimits,
+    features: [],
+  } as const
+}
+
+/** Which adapters each rank of one host gets, by the names that it sees. */
+function deal(seen: readonly (readonly string[])[], virtual = false): string[][] {
+  const ranks = seen.map((names, rank) => ({
+    rank,
+    adapters: names.map((name) => gpu(name, name.startsWith('software'))),
+  }))
+  return ranks.map(({ rank, adapters }) =>
+    dealt(rank, adapters, ranks, virtual).map((index) => adapters[index]!.name),
+  )
+}
+
+it('deals the GPUs of a host to its ranks, in shares as equal as they can be', () => {
+  const four = ['a', 'b', 'c', 'd']
+  expect(deal([four, four, four, four])).toEqual([['a'], ['b'], ['c'], ['d']])
+  expect(deal([four, four])).toEqual([
+    ['a', 'b'],
+    ['c', 'd'],
+  ])
+  expect(deal([four, four, four])).toEqual([['a'], ['b'], ['c', 'd']])
+  expect(deal([four])).toEqual([four])
+})
+
+it('leaves ranks without a GPU where there are too few, or lets them share with virtual: true', () => {
+  const two = ['a', 'b']
+  expect(deal([two, two, two, two])).toEqual([['a'], ['b'], [], []])
+  expect(deal([two, two, two, two], true)).toEqual([['a'], ['a'], ['b'], ['b']])
+})
+
+it('keeps what a launcher binds to each rank, and gives a GPU that several see to the lowest', () => {
+  expect(deal([['a'], ['b']])).toEqual([['a'], ['b']])
+  expect(deal([['a', 'b'], ['b']])).toEqual([['a', 'b'], []])
+})
+
+it('gives every rank its software adapter', () => {
+  expect(deal([['software'], ['software']])).toEqual([['software'], ['software']])
+})

@@ -1,0 +1,126 @@
+import {
+  type Absence,
+  type Adapter,
+  type AdapterReport,
+  type Backend,
+  type DeviceFeature,
+  GpuError,
+  type Telemetry,
+} from '@tandem-gpu/core'
+import type { MpiSession } from './session.ts'
+
+/** What a rank says of the adapters that its inner backend finds. */
+interface RankAdapters {
+  readonly rank: number
+  readonly adapters: readonly AdapterSnapshot[]
+  readonly absence?: Absence
+  readonly notes?: readonly string[]
+}
+
+/** An adapter as text: with one reading of its sensors, so that all ranks choose by the same values. */
+interface AdapterSnapshot extends Omit<Adapter, 'features' | 'telemetry' | 'rank'> {
+  readonly features: readonly DeviceFeature[]
+  readonly reading?: Telemetry
+}
+
+/** The inner backend's own adapter of each that this rank has reported. */
+const innerAdapters = new WeakMap<Adapter, Adapter>()
+
+export function innerAdapter(adapter: Adapter): Adapter {
+  const inner = innerAdapters.get(adapter)
+  if (inner === undefined)
+    throw new GpuError('validation', `Adapter "${adapter.id}" does not come from this backend's adapters().`)
+  return inner
+}
+
+/** The adapters of all ranks, in rank order. The GPUs of a host are dealt to its ranks. */
+export async function gatherAdapters(
+  session: MpiSession,
+  inner: Backend,
+  virtual: boolean,
+): Promise<AdapterReport> {
+  const report = await inner.adapters()
+  const own: RankAdapters = {
+    rank: session.rank,
+    adapters: await Promise.all(report.adapters.map(snapshot)),
+    ...(report.absence && { absence: report.absence }),
+    ...(report.notes && { notes: report.notes }),
+  }
+  const said = (await session.gather(JSON.stringify(own))).map(
+    ({ message }) => JSON.parse(message) as RankAdapters,
+  )
+  const byRank = said.toSorted((a, b) => a.rank - b.rank)
+  const adapters = byRank.flatMap(({ rank, adapters }) => {
+    const { machine } = session.ranks[rank]!
+    const neighbours = byRank.filter((other) => session.ranks[other.rank]!.machine === machine)
+    return dealt(rank, adapters, neighbours, virtual).map((index) => {
+      const { reading, features, ...rest } = adapters[index]!
+      const adapter: Adapter = {
+        ...rest,
+        id: `rank ${rank}: ${rest.id}`,
+        rank,
+        features: new Set(features),
+        ...(reading && { telemetry: async () => reading }),
+      }
+      if (rank === session.rank) innerAdapters.set(adapter, report.adapters[index]!)
+      return adapter
+    })
+  })
+  const notes = distinct(byRank.flatMap(({ rank, notes = [] }) => notes.map((note) => ({ rank, note }))))
+  const absent = byRank.find(({ absence }) => absence !== undefined)
+  return {
+    adapters,
+    ...(notes.length > 0 && { notes }),
+    ...(adapters.length === 0 && {
+      absence: absent?.absence ?? { code: 'no-device' as const, reason: 'No rank has an adapter.' },
+    }),
+  }
+}
+
+/**
+ * Which of the adapters that `rank` sees are its own. Software adapters all are. GPUs that the ranks of one host see alike are dealt in
+ * rank order, in shares as equal as they can be; where ranks see different ones (a launcher that binds them), the lowest rank
+ * that sees a GPU has it.
+ */
+export function dealt(
+  rank: number,
+  adapters: RankAdapters['adapters'],
+  neighbours: readonly RankAdapters[],
+  virtual: boolean,
+): number[] {
+  const software = adapters.flatMap((adapter, index) => (adapter.software ? [index] : []))
+  const hardware = adapters.flatMap((adapter, index) => (adapter.software ? [] : [index]))
+  const names = (list: RankAdapters['adapters']) =>
+    list.filter((adapter) => !adapter.software).map((adapter) => adapter.uuid ?? adapter.id)
+  const seen = names(adapters)
+  const alike = neighbours.every((other) => names(other.adapters).join() === seen.join())
+  if (!alike) {
+    const earlier = new Set(
+      neighbours.filter((other) => other.rank < rank).flatMap((other) => names(other.adapters)),
+    )
+    return [...software, ...hardware.filter((_, i) => virtual || !earlier.has(seen[i]!))]
+  }
+  const position = neighbours.findIndex((other) => other.rank === rank)
+  const [ranks, gpus] = [neighbours.length, hardware.length]
+  const first = Math.floor((position * gpus) / ranks)
+  const share =
+    gpus >= ranks
+      ? hardware.slice(first, Math.floor(((position + 1) * gpus) / ranks))
+      : virtual
+        ? hardware.slice(first, first + 1)
+        : hardware.slice(position, position + 1)
+  return [...software, ...share]
+}
+
+async function snapshot(adapter: Adapter): Promise<AdapterSnapshot> {
+  const { features, telemetry, rank: _, ...rest } = adapter
+  const reading = await telemetry?.().catch(() => undefined)
+  return { ...rest, features: [...features], ...(reading && { reading }) }
+}
+
+/** Each note once, with the ranks that have it. */
+function distinct(notes: readonly { rank: number; note: string }[]): string[] {
+  const ranks = new Map<string, number[]>()
+  for (const { rank, note } of notes) ranks.set(note, [...(ranks.get(note) ?? []), rank])
+  return [...ranks].map(([note, of]) => `Rank ${of.join(', ')}: ${note}`)
+}

@@ -1,0 +1,33 @@
+import type { NativeAddon } from './native-addon.ts'
+
+/**
+ * Ends MPI with the process. A process that has nothing left to do, or ends with exit code 0, waits for the other ranks in
+ * MPI_Finalize; one that ends with another code, or with an exception that nobody catches, ends all ranks (MPI_Abort). After a rank is
+ * lost MPI is left alone: it would wait for that rank for ever.
+ */
+export function endWithJob(addon: NativeAddon, rank: number, failed: () => boolean): void {
+  let ended = false
+  const finalize = () => {
+    if (ended || failed()) return
+    ended = true
+    addon.leave(undefined, '')
+    addon.end()
+    addon.finalize()
+  }
+  process.on('beforeExit', finalize)
+  process.on('exit', (exitCode) => {
+    if (exitCode === 0) return finalize()
+    if (ended || failed()) return
+    ended = true
+    addon.end()
+    addon.abort(exitCode)
+  })
+  process.on('uncaughtExceptionMonitor', (error) => {
+    if (ended || failed()) return
+    ended = true
+    // Node prints it only afterwards, and MPI_Abort does not return.
+    console.error(`Rank ${rank} ends with an exception that nobody catches:`, error)
+    addon.end()
+    addon.abort(1)
+  })
+}

@@ -1,0 +1,125 @@
+import {
+  type Adapter,
+  type Executable,
+  type ExecutionOptions,
+  type ExecutionResult,
+  GpuError,
+  type Handles,
+  type HostAllocation,
+  type KernelHandle,
+  type KernelSource,
+  type LiveHandles,
+  type LostInfo,
+  type Plan,
+  type PlanCommand,
+  type Runtime,
+} from '@tandem-gpu/core'
+
+interface HostExecutable extends Executable {
+  readonly plan: Plan
+}
+
+/** What a rank without devices runs: copies between its host memory. It has no device memory, and its kernels are names. */
+export class HostRuntime implements Runtime<Handles & { readonly executable: HostExecutable }> {
+  readonly devices: readonly Adapter[] = []
+  readonly lost: Promise<LostInfo>
+  #resolveLost!: (info: LostInfo) => void
+  readonly #hostAllocations = new Set<HostAllocation>()
+  readonly #kernels = new Set<KernelHandle>()
+  readonly #executables = new Set<Executable>()
+
+  constructor() {
+    this.lost = new Promise((resolve) => {
+      this.#resolveLost = resolve
+    })
+  }
+
+  canAccessPeer(): boolean {
+    return false
+  }
+
+  async allocate(): Promise<never> {
+    throw noDevice()
+  }
+
+  free(): void {}
+
+  allocateHost(byteLength: number): HostAllocation {
+    const allocation = { arrayBuffer: new ArrayBuffer(byteLength) }
+    this.#hostAllocations.add(allocation)
+    return allocation
+  }
+
+  freeHost(allocation: HostAllocation): void {
+    this.#hostAllocations.delete(allocation)
+    structuredClone(allocation.arrayBuffer, { transfer: [allocation.arrayBuffer] })
+  }
+
+  async compile({ label }: KernelSource): Promise<KernelHandle> {
+    const kernel = { label }
+    this.#kernels.add(kernel)
+    return kernel
+  }
+
+  releaseKernel(kernel: KernelHandle): void {
+    this.#kernels.delete(kernel)
+  }
+
+  async instantiate(plan: Plan): Promise<HostExecutable> {
+    const executable = { label: plan.label, plan }
+    this.#executables.add(executable)
+    return executable
+  }
+
+  release(executable: Executable): void {
+    this.#executables.delete(executable)
+  }
+
+  async run({ plan }: HostExecutable, { times }: ExecutionOptions): Promise<ExecutionResult> {
+    const start = performance.now()
+    for (let repetition = 0; repetition < times; repetition++)
+      for (const command of plan.commands) copyOnHost(plan, command)
+    return { seconds: (performance.now() - start) / 1000, clock: 'host' }
+  }
+
+  async write(): Promise<never> {
+    throw noDevice()
+  }
+
+  async read(): Promise<never> {
+    throw noDevice()
+  }
+
+  live(): LiveHandles {
+    return {
+      allocations: 0,
+      hostAllocations: this.#hostAllocations.size,
+      kernels: this.#kernels.size,
+      executables: this.#executables.size,
+    }
+  }
+
+  async dispose(): Promise<void> {
+    this.#resolveLost({ reason: 'destroyed', message: 'The runtime is disposed.' })
+  }
+}
+
+function copyOnHost(plan: Plan, command: PlanCommand): void {
+  if (command.kind === 'dispatch' || command.kind === 'fill') throw noDevice()
+  const { source, target } = command
+  const [from, to] = [source, target].map(({ buffer }) => plan.buffers[buffer]!)
+  if (from?.kind !== 'host' || to?.kind !== 'host') throw noDevice()
+  const input = new Uint8Array(from.allocation.arrayBuffer)
+  const output = new Uint8Array(to.allocation.arrayBuffer)
+  for (let row = 0; row < source.rows; row++) {
+    const start = source.byteOffset + row * source.rowByteStride
+    output.set(
+      input.subarray(start, start + source.rowByteLength),
+      target.byteOffset + row * target.rowByteStride,
+    )
+  }
+}
+
+function noDevice(): GpuError {
+  return new GpuError('validation', 'This rank has no device.')
+}

@@ -1,0 +1,38 @@
+/** What the launcher of the job says to the processes that it starts, in their environment. */
+export interface Launch {
+  /** For sentences: "mpirun of Open MPI". */
+  readonly launcher: string
+  /** The MPI that the launcher belongs to, where it belongs to one. */
+  readonly family?: MpiFamily
+  readonly size: number
+  readonly rank: number
+}
+
+export type MpiFamily = 'Open MPI' | 'MPICH' | 'the MPI 5 ABI'
+
+// Slurm sets its variables in all tasks, also where mpirun starts other processes from one: it comes last.
+const launchers: readonly {
+  readonly launcher: string
+  readonly family?: MpiFamily
+  readonly size: string
+  readonly rank: string
+}[] = [
+  {
+    launcher: 'mpirun of Open MPI',
+    family: 'Open MPI',
+    size: 'OMPI_COMM_WORLD_SIZE',
+    rank: 'OMPI_COMM_WORLD_RANK',
+  },
+  { launcher: 'mpiexec of MPICH (Hydra)', family: 'MPICH', size: 'PMI_SIZE', rank: 'PMI_RANK' },
+  { launcher: 'srun of Slurm', size: 'SLURM_STEP_NUM_TASKS', rank: 'SLURM_PROCID' },
+]
+
+/** Undefined where no launcher started this process: a job of one rank. */
+export function detectLaunch(environment: Readonly<Record<string, string | undefined>>): Launch | undefined {
+  for (const { launcher, family, size, rank } of launchers) {
+    const [count, own] = [environment[size], environment[rank]]
+    if (count === undefined || own === undefined) continue
+    return { launcher, ...(family && { family }), size: Number(count), rank: Number(own) }
+  }
+  return undefined
+}

@@ -1,0 +1,135 @@
+import type { ByteRegion, Plan, PlanPart } from '@tandem-gpu/core'
+import { expect, it } from 'vitest'
+import { lowerPlan } from './lower-plan.ts'
+
+const region = (buffer: number): ByteRegion => ({
+  buffer,
+  byteOffset: 0,
+  rowByteLength: 64,
+  rows: 1,
+  rowByteStride: 64,
+})
+
+interface Edges {
+  readonly after?: readonly number[]
+  readonly afterPrevious?: readonly number[]
+}
+
+function lower(
+  parts: readonly ({ kind: 'fill' | 'send' | 'receive'; buffer: number; ordinal?: number } & Edges)[],
+  schedule: Plan['schedule'] = 'overlapped',
+) {
+  const commands = parts.map((part, index): PlanPart => {
+    const base = {
+      index,
+      label: `${part.kind} ${index}`,
+      device: 5,
+      after: part.after ?? [],
+      afterPrevious: part.afterPrevious ?? [],
+    }
+    return part.kind === 'fill'
+      ? { ...base, kind: 'fill', target: region(part.buffer), pattern: index, patternByteLength: 4 }
+      : {
+          ...base,
+          kind: part.kind,
+          peer: 1,
+          program: 0,
+          ordinal: part.ordinal ?? index,
+          region: region(part.buffer),
+        }
+  })
+  const staging: number[] = []
+  const lowered = lowerPlan(
+    {
+      label: 'plan',
+      schedule,
+      commands,
+      kernels: [],
+      uniformBlock: new Uint8Array(0),
+      buffers: [
+        { kind: 'host', label: 'host', byteLength: 64, allocation: { arrayBuffer: new ArrayBuffer(64) } },
+        { kind: 'device', label: 'a', device: 5, byteLength: 64, allocation: { device: 0, byteLength: 64 } },
+        { kind: 'device', label: 'b', device: 5, byteLength: 64, allocation: { device: 0, byteLength: 64 } },
+      ],
+    },
+    () => 0,
+    (byteLength) => {
+      staging.push(byteLength)
+      return { arrayBuffer: new ArrayBuffer(byteLength) }
+    },
+  )
+  const nodes = [
+    ...lowered.segments.map(({ plan }) => plan.commands.map(({ kind }) => kind).join(' ')),
+    ...lowered.messages.map(({ kind }) => kind),
+  ]
+  return { ...lowered, nodes, staging }
+}
+
+it('sends device memory through host memory that the next repetition reuses only once it is sent', () => {
+  const { nodes, after, afterPrevious, staging } = lower([
+    { kind: 'fill', buffer: 1, afterPrevious: [1] },
+    { kind: 'send', buffer: 1, after: [0] },
+  ])
+  expect(nodes).toEqual(['fill download', 'send'])
+  expect(after).toEqual([[], [0]])
+  // The fill of the next repetition waits for the download, which is in its own segment; the download waits for the send.
+  expect(afterPrevious).toEqual([[1], []])
+  expect(staging).toEqual([64])
+})
+
+it('posts a receive before what its target waits for, and uploads afterwards', () => {
+  const { nodes, after, afterPrevious } = lower([
+    { kind: 'fill', buffer: 1 },
+    { kind: 'receive', buffer: 2, after: [0] },
+  ])
+  expect(nodes).toEqual(['fill', 'upload', 'receive'])
+  expect(after).toEqual([[], [0, 2], []])
+  expect(afterPrevious[2]).toEqual([1])
+})
+
+it('keeps the chain of the serial schedule', () => {
+  const { nodes, after } = lower(
+    [
+      { kind: 'receive', buffer: 2 },
+      { kind: 'send', buffer: 1, after: [0] },
+      { kind: 'fill', buffer: 1, after: [1] },
+    ],
+    'serial',
+  )
+  expect(nodes).toEqual(['upload download', 'fill', 'receive', 'send'])
+  expect(after).toEqual([[2], [3], [], [0]])
+})
+
+it('takes messages of host memory as they are, and gives the inner backend its own ordinals', () => {
+  const { nodes, messages, segments, staging } = lower([
+    { kind: 'send', buffer: 0 },
+    { kind: 'fill', buffer: 1 },
+  ])
+  expect(nodes).toEqual(['fill', 'send'])
+  expect(messages[0]).toMatchObject({ rows: 1, rowByteLength: 64 })
+  expect(staging).toEqual([])
+  expect(segments[0]!.plan.commands[0]!.device).toBe(0)
+  expect(segments[0]!.plan.buffers[1]).toMatchObject({ device: 0 })
+  expect(segments[0]!.originalIndex).toEqual([1])
+})
+
+it('issues what a message waits for before what may run beside it', () => {
+  const { nodes, after } = lower([
+    { kind: 'fill', buffer: 1 },
+    { kind: 'fill', buffer: 2 },
+    { kind: 'send', buffer: 2, after: [1] },
+  ])
+  expect(nodes).toEqual(['fill download', 'fill', 'send'])
+  expect(after).toEqual([[], [], [0]])
+})
+
+it('orders messages that share a tag', () => {
+  const { after, afterPrevious, messages } = lower([
+    { kind: 'send', buffer: 0, ordinal: 3 },
+    { kind: 'send', buffer: 0, ordinal: 3 + 16_384 },
+    { kind: 'send', buffer: 0, ordinal: 4 },
+  ])
+  expect(messages.map(({ tag }) => tag)).toEqual([3, 3, 4])
+  expect(after).toEqual([[], [0], []])
+  expect(afterPrevious).toEqual([[1], [], []])
+})

@@ -1,0 +1,342 @@
+import {
+  type Adapter,
+  type Allocation,
+  type AllocationOptions,
+  type AllocationRegion,
+  type Executable,
+  type ExecutionOptions,
+  type ExecutionResult,
+  GpuError,
+  type GpuErrorCode,
+  type Handles,
+  type HostAllocation,
+  type KernelHandle,
+  type KernelSource,
+  type LiveHandles,
+  type LostInfo,
+  type Plan,
+  type PlanPart,
+  type Ranks,
+  type Runtime,
+  type Span,
+} from '@tandem-gpu/core'
+import { lowerPlan } from './lower-plan.ts'
+import { type PreparedNodes, toGpuError } from './native-addon.ts'
+import type { Segment } from './segments.ts'
+import type { MpiSession } from './session.ts'
+
+interface MpiExecutable extends Executable {
+  readonly segments: readonly (Segment & { readonly executable: Executable })[]
+  readonly nodes: PreparedNodes
+  /** One segment and no message: the inner backend repeats it. */
+  readonly alone: boolean
+  readonly staging: readonly HostAllocation[]
+}
+
+/** Opens this rank's devices, and waits until all ranks have. */
+export async function openRuntime(
+  session: MpiSession,
+  devices: readonly Adapter[],
+  label: string,
+  openInner: () => Promise<Runtime>,
+): Promise<Runtime> {
+  const { rank } = session
+  let inner: Runtime | undefined
+  let failure: unknown
+  try {
+    inner = await openInner()
+  } catch (error) {
+    failure = error
+  }
+  const own = devices.filter((device) => device.rank === rank)
+  const said = await session.gather(
+    JSON.stringify({
+      rank,
+      devices: devices.map(({ id }) => id),
+      peers: inner && own.flatMap((_, reader) => own.map((_, owner) => inner.canAccessPeer(reader, owner))),
+      ...(failure !== undefined && {
+        code: failure instanceof GpuError ? failure.code : 'driver',
+        reason: failure instanceof Error ? failure.message : String(failure),
+      }),
+    }),
+  )
+  try {
+    const peers = new Map<number, boolean[]>()
+    for (const { message } of said) {
+      const other = JSON.parse(message) as {
+        rank: number
+        devices: string[]
+        peers?: boolean[]
+        code?: GpuErrorCode
+        reason?: string
+      }
+      if (other.code !== undefined)
+        throw other.rank === rank
+          ? failure
+          : new GpuError(other.code, `${session.nameOf(other.rank)} cannot open its devices: ${other.reason}`)
+      if (other.devices.join() !== devices.map(({ id }) => id).join())
+        throw new GpuError(
+          'validation',
+          `The ranks open different devices: ${session.nameOf(other.rank)} opens ${other.devices.join(', ')}; ${session.nameOf(rank)} opens ${devices.map(({ id }) => id).join(', ')}.`,
+        )
+      peers.set(other.rank, other.peers!)
+    }
+    return new MpiRuntime(session, devices, inner!, peers, label)
+  } catch (error) {
+    await inner?.dispose()
+    throw error
+  }
+}
+
+/**
+ * One rank's part of a group over all ranks. Allocations, kernels and host memory are the inner backend's. A program runs as a native
+ * schedule: messages are posted and completed by the progress thread, device work is submitted here when that thread says so.
+ */
+class MpiRuntime implements Runtime {
+  readonly devices: readonly Adapter[]
+  readonly lost: Promise<LostInfo>
+  readonly ranks: Ranks
+  readonly #session: MpiSession
+  readonly #inner: Runtime
+  readonly #peers: ReadonlyMap<number, readonly boolean[]>
+  readonly #label: string
+  readonly #group: number
+  /** For each device of the group, its position among its rank's. */
+  readonly #localOrdinal: readonly number[]
+  readonly #executables = new Set<MpiExecutable>()
+  #stagingAllocations = 0
+  #innerExecutables = 0
+  #resolveLost!: (info: LostInfo) => void
+  #runs = 0
+  /** Settles when the last run has: what follows must take effect after all its parts. */
+  #lastRun: Promise<unknown> = Promise.resolve()
+
+  constructor(
+    session: MpiSession,
+    devices: readonly Adapter[],
+    inner: Runtime,
+    peers: ReadonlyMap<number, readonly boolean[]>,
+    label: string,
+  ) {
+    this.devices = devices
+    this.#session = session
+    this.#inner = inner
+    this.#peers = peers
+    this.#label = label
+    const counts = new Map<number, number>()
+    this.#localOrdinal = devices.map(({ rank }) => {
+      const ordinal = counts.get(rank!) ?? 0
+      counts.set(rank!, ordinal + 1)
+      return ordinal
+    })
+    this.lost = new Promise((resolve) => {
+      this.#resolveLost = resolve
+    })
+    const group = session.newGroup((_, message) => this.#resolveLost({ reason: 'unknown', message }))
+    this.#group = group
+    void inner.lost.then(({ reason, message }) => {
+      if (reason === 'destroyed') return
+      this.ranks.leave(message)
+      this.#resolveLost({ reason, message })
+    })
+    const { addon, rank } = session
+    this.ranks = {
+      rank,
+      count: session.ranks.length,
+      gather: (key, message) => settled(addon.gather(group, key, message)),
+      deliver: async (key, from, to, bytes) => {
+        if (from === to || bytes.byteLength === 0) return
+        await settled(addon.deliver(group, key, from, to === 'all' ? -1 : to, bytes))
+      },
+      leave: (reason = '') => addon.leave(group, reason),
+    }
+    if (session.failure !== undefined)
+      this.#resolveLost({ reason: 'unknown', message: session.failure.message })
+  }
+
+  canAccessPeer(reader: number, owner: number): boolean {
+    const rank = this.devices[reader]!.rank!
+    if (rank !== this.devices[owner]!.rank) return false
+    const peers = this.#peers.get(rank)!
+    return peers[this.#localOrdinal[reader]! * Math.sqrt(peers.length) + this.#localOrdinal[owner]!]!
+  }
+
+  allocate(device: number, byteLength: number, options: AllocationOptions): Promise<Allocation> {
+    return this.#inner.allocate(this.#localOrdinal[device]!, byteLength, options)
+  }
+
+  free(allocation: Allocation): void {
+    this.#inner.free(allocation)
+  }
+
+  allocateHost(byteLength: number): HostAllocation {
+    return this.#inner.allocateHost(byteLength)
+  }
+
+  freeHost(allocation: HostAllocation): void {
+    this.#inner.freeHost(allocation)
+  }
+
+  compile(source: KernelSource): Promise<KernelHandle> {
+    return this.#inner.compile(source)
+  }
+
+  releaseKernel(kernel: KernelHandle): void {
+    this.#inner.releaseKernel(kernel)
+  }
+
+  async instantiate(plan: Plan<Handles, PlanPart>): Promise<MpiExecutable> {
+    const staging: HostAllocation[] = []
+    const made: Executable[] = []
+    try {
+      const lowered = lowerPlan(
+        plan,
+        (ordinal) => this.#localOrdinal[ordinal] ?? 0,
+        (byteLength) => {
+          const allocation = this.#inner.allocateHost(byteLength)
+          staging.push(allocation)
+          return allocation
+        },
+      )
+      const { segments, messages, after, afterPrevious } = lowered
+      for (const segment of segments) made.push(await this.#inner.instantiate(segment.plan))
+      const edges = (node: number) => ({ after: after[node]!, afterPrevious: afterPrevious[node]! })
+      const executable: MpiExecutable = {
+        label: plan.label,
+        segments: segments.map((segment, i) => ({ ...segment, executable: made[i]! })),
+        nodes: this.#session.addon.prepare([
+          ...segments.map((_, node) => ({ kind: 'segment' as const, ...edges(node) })),
+          ...messages.map((message, i) => ({ ...message, ...edges(segments.length + i) })),
+        ]),
+        alone: segments.length === 1 && messages.length === 0,
+        staging,
+      }
+      this.#executables.add(executable)
+      this.#stagingAllocations += staging.length
+      this.#innerExecutables += made.length
+      return executable
+    } catch (error) {
+      for (const part of made) this.#inner.release(part)
+      for (const allocation of staging) this.#inner.freeHost(allocation)
+      throw toGpuError(error)
+    }
+  }
+
+  release(executable: Executable): void {
+    const known = executable as MpiExecutable
+    if (!this.#executables.delete(known)) return
+    for (const segment of known.segments) this.#inner.release(segment.executable)
+    for (const allocation of known.staging) this.#inner.freeHost(allocation)
+    this.#stagingAllocations -= known.staging.length
+    this.#innerExecutables -= known.segments.length
+  }
+
+  run(executable: Executable, options: ExecutionOptions): Promise<ExecutionResult> {
+    const run = this.#runs++
+    const done = this.#lastRun.then(() => this.#execute(executable as MpiExecutable, options, run))
+    this.#lastRun = done.catch(() => {})
+    return done
+  }
+
+  async #execute(
+    executable: MpiExecutable,
+    { times, signal, profile = false, uniformBlock }: ExecutionOptions,
+    run: number,
+  ): Promise<ExecutionResult> {
+    const { addon } = this.#session
+    const start = performance.now()
+    let failure: unknown
+    let innerSeconds = 0
+    let clock: ExecutionResult['clock'] = 'host'
+    const spans: Span[] = []
+    const issue = async (node: number, repetition: number, count: number) => {
+      const { executable: part, originalIndex } = executable.segments[node]!
+      const profiled = profile && repetition + count === times
+      const offsetSeconds = (performance.now() - start) / 1000
+      try {
+        const result = await this.#inner.run(part, {
+          times: count,
+          ...(profiled && { profile }),
+          ...(uniformBlock && { uniformBlock }),
+        })
+        innerSeconds += result.seconds
+        clock = result.clock
+        for (const span of result.spans ?? [])
+          spans.push({
+            ...span,
+            command: originalIndex[span.command]!,
+            repetition: times - 1,
+            device: this.#globalOrdinal(span.device),
+            startSeconds: span.startSeconds + offsetSeconds,
+            endSeconds: span.endSeconds + offsetSeconds,
+          })
+        addon.segmentCompleted(this.#group, run, node, count)
+      } catch (error) {
+        failure ??= error
+        // Others wait for messages that never come, and messages under way cannot be taken back: this ends the group for all.
+        if (executable.alone) addon.endRun(this.#group, run)
+        else this.ranks.leave(error instanceof Error ? error.message : String(error))
+      }
+    }
+    const abort = () => addon.abortRun(this.#group, run)
+    signal?.addEventListener('abort', abort)
+    try {
+      if (signal?.aborted) abort()
+      const { seconds, repetitions } = await addon.run(this.#group, run, executable.nodes, times, issue)
+      if (failure !== undefined) throw failure
+      if (repetitions < times)
+        throw new GpuError('aborted', `The run is aborted after ${repetitions} of ${times} repetitions.`, {
+          cause: signal?.reason,
+        })
+      return {
+        seconds: executable.alone ? innerSeconds : seconds,
+        clock: executable.alone ? clock : 'host',
+        ...(profile && { spans }),
+      }
+    } catch (error) {
+      throw failure ?? toGpuError(error)
+    } finally {
+      signal?.removeEventListener('abort', abort)
+    }
+  }
+
+  #globalOrdinal(local: number): number {
+    const { rank } = this.#session
+    return this.devices.findIndex(
+      (device, ordinal) => device.rank === rank && this.#localOrdinal[ordinal] === local,
+    )
+  }
+
+  write(region: AllocationRegion, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
+    return this.#lastRun.then(() => this.#inner.write(region, bytes))
+  }
+
+  read(region: AllocationRegion, into: Uint8Array<ArrayBuffer>): Promise<void> {
+    return this.#lastRun.then(() => this.#inner.read(region, into))
+  }
+
+  live(): LiveHandles {
+    const live = this.#inner.live()
+    return {
+      ...live,
+      hostAllocations: live.hostAllocations - this.#stagingAllocations,
+      executables: live.executables - this.#innerExecutables + this.#executables.size,
+    }
+  }
+
+  async dispose(): Promise<void> {
+    await this.#lastRun
+    for (const executable of this.#executables) this.release(executable)
+    await this.#inner.dispose()
+    this.#session.endGroup(this.#group)
+    this.#resolveLost({ reason: 'destroyed', message: `The group "${this.#label}" is disposed.` })
+  }
+}
+
+async function settled<T>(promise: Promise<T>): Promise<T> {
+  try {
+    return await promise
+  } catch (error) {
+    throw toGpuError(error)
+  }
+}

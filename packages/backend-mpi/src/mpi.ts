@@ -1,0 +1,45 @@
+import { type AdapterReport, type Backend, GpuError, isGpuError } from '@tandem-gpu/core'
+import { gatherAdapters, innerAdapter } from './adapters.ts'
+import { HostRuntime } from './host-runtime.ts'
+import { openRuntime } from './mpi-runtime.ts'
+import { mpiSession } from './session.ts'
+
+export interface MpiOptions {
+  /**
+   * Where a host has fewer GPUs than ranks: true lets ranks share a GPU, as virtual devices; false leaves ranks without. Default false.
+   * Software adapters belong to every rank.
+   */
+  readonly virtual?: boolean
+  /** Names or paths of MPI libraries, tried before the usual ones. */
+  readonly libraries?: readonly string[]
+}
+
+/**
+ * The devices of all ranks of an MPI job as one backend, each rank's through `inner`. Every rank makes the same calls in the same order.
+ * Nothing is loaded before the first call; then MPI is started once for the process, and ended with it.
+ */
+export function mpi(inner: Backend, options: MpiOptions = {}): Backend {
+  return {
+    name: `mpi(${inner.name})`,
+    async adapters(): Promise<AdapterReport> {
+      try {
+        const session = await mpiSession(options.libraries)
+        return await gatherAdapters(session, inner, options.virtual ?? false)
+      } catch (error) {
+        // A missing library is a value; a job that is set up wrongly is an error.
+        if (!isGpuError(error, 'no-driver')) throw error
+        return { adapters: [], absence: { code: error.code, reason: error.message } }
+      }
+    },
+    async open(adapters, { label = 'mpi' } = {}) {
+      const session = await mpiSession(options.libraries)
+      const foreign = adapters.find(({ rank }) => rank === undefined)
+      if (foreign !== undefined)
+        throw new GpuError('validation', `Adapter "${foreign.id}" is not one of ${this.name}'s.`)
+      const own = adapters.filter(({ rank }) => rank === session.rank).map(innerAdapter)
+      return openRuntime(session, adapters, label, async () =>
+        own.length > 0 ? inner.open(own, { label }) : new HostRuntime(),
+      )
+    },
+  }
+}

@@ -1,0 +1,116 @@
+import { createRequire } from 'node:module'
+import { fileURLToPath } from 'node:url'
+import { GpuError, type GpuErrorCode } from '@tandem-gpu/core'
+import type { MpiFamily } from './launcher.ts'
+
+/**
+ * What native/src exports. MPI's state is one a process, and so is the addon's. A key is unique within its `group`, which all ranks
+ * number alike. Errors carry `nativeCode`, a GpuErrorCode.
+ */
+export interface NativeAddon {
+  /** Opens the first library that loads, and starts nothing. Later calls return the same one. */
+  describeLibrary(candidates: readonly string[]): MpiLibrary
+  /** Starts MPI on the thread that makes all its calls. `onLost` is told of a group, or of all where it is undefined. */
+  start(
+    candidates: readonly string[],
+    onLost: (group: number | undefined, code: GpuErrorCode, message: string) => void,
+  ): Promise<{ rank: number; size: number }>
+  /** Where rank 0 takes the others' connections. */
+  listen(): { port: number; addresses: string[] }
+  watch(options: WatchOptions): Promise<void>
+  gather(group: number, key: number, message: string): Promise<{ rank: number; message: string }[]>
+  /** `to` is -1 for all. */
+  deliver(group: number, key: number, from: number, to: number, bytes: Uint8Array<ArrayBuffer>): Promise<void>
+  prepare(nodes: readonly NativeNode[]): PreparedNodes
+  /** `issue` may be called before the promise settles; its segment is reported with `segmentCompleted`. */
+  run(
+    group: number,
+    key: number,
+    nodes: PreparedNodes,
+    times: number,
+    issue: (node: number, repetition: number, count: number) => void,
+  ): Promise<{ seconds: number; repetitions: number }>
+  segmentCompleted(group: number, key: number, node: number, count: number): void
+  /** Ends a run that has no messages, here alone. */
+  endRun(group: number, key: number): void
+  /** All ranks end the run after the same repetition. */
+  abortRun(group: number, key: number): void
+  /** This rank makes no more calls of the group, or of any; an empty `reason` is none. */
+  leave(group: number | undefined, reason: string): void
+  /** This rank ends: that its connections do too is no death. */
+  end(): void
+  /** MPI_Finalize; waits for the other ranks. False after a failure. */
+  finalize(): boolean
+  /** MPI_Abort: ends all ranks. */
+  abort(exitCode: number): void
+}
+
+export interface MpiLibrary {
+  readonly path: string
+  readonly family: MpiFamily
+  /** What the library says of itself, one line. */
+  readonly version: string
+  /** Whether messages may come from device memory; absent where the library does not say. */
+  readonly gpuAware?: boolean
+}
+
+export interface WatchOptions {
+  readonly names: readonly string[]
+  readonly token: string
+  readonly addresses: readonly string[]
+  readonly port: number
+  readonly deathDelayMilliseconds: number
+}
+
+declare const prepared: unique symbol
+export interface PreparedNodes {
+  readonly [prepared]: true
+}
+
+interface NativeNodeBase {
+  /** Nodes of the same repetition, and of the one before, that must be done first. */
+  readonly after: readonly number[]
+  readonly afterPrevious: readonly number[]
+}
+
+/** Device work that JavaScript submits to the inner backend. */
+export interface NativeSegment extends NativeNodeBase {
+  readonly kind: 'segment'
+}
+
+/** A message from or to host memory: `rows` runs of `rowByteLength` bytes, `rowByteStride` apart. No rows: no bytes. */
+export interface NativeMessage extends NativeNodeBase {
+  readonly kind: 'send' | 'receive'
+  readonly peer: number
+  readonly tag: number
+  readonly memory: ArrayBuffer
+  readonly byteOffset: number
+  readonly rows: number
+  readonly rowByteLength: number
+  readonly rowByteStride: number
+}
+
+export type NativeNode = NativeSegment | NativeMessage
+
+let loaded: NativeAddon | Error | undefined
+
+/** The addon, or why it does not load. */
+export function nativeAddon(): NativeAddon | Error {
+  loaded ??= load()
+  return loaded
+}
+
+function load(): NativeAddon | Error {
+  try {
+    const require = createRequire(import.meta.url)
+    return require('node-gyp-build')(fileURLToPath(new URL('..', import.meta.url))) as NativeAddon
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error))
+  }
+}
+
+/** Turns what the addon throws or rejects with into a GpuError; other errors pass through. */
+export function toGpuError(error: unknown): unknown {
+  if (!(error instanceof Error) || !('nativeCode' in error)) return error
+  return new GpuError(error.nativeCode as GpuErrorCode, error.message, { cause: error })
+}

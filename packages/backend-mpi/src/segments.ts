@@ -1,0 +1,111 @@
+import type { Plan, PlanCommand } from '@tandem-gpu/core'
+import type { NativeMessage } from './native-addon.ts'
+
+/** A command of the inner backend, or a message between host memory of two ranks. */
+export type Step = CommandStep | MessageStep
+
+interface StepBase {
+  /** Steps that must be done first: earlier ones of this repetition, and any of the one before. */
+  after: number[]
+  afterPrevious: number[]
+  /** Index in the rank's plan. */
+  readonly original: number
+}
+
+interface CommandStep extends StepBase {
+  readonly kind: 'command'
+  readonly command: PlanCommand
+}
+
+interface MessageStep extends StepBase {
+  readonly kind: 'message'
+  readonly message: Omit<NativeMessage, 'after' | 'afterPrevious'>
+}
+
+/** A rank's plan as the native progress thread runs it: plans for the inner backend, and messages between host memory. */
+export interface LoweredPlan {
+  /** The first nodes, in an order of issue that suits a queue. */
+  readonly segments: readonly Segment[]
+  readonly messages: readonly Omit<NativeMessage, 'after' | 'afterPrevious'>[]
+  /** Of all nodes: segments first, then messages. */
+  readonly after: readonly (readonly number[])[]
+  readonly afterPrevious: readonly (readonly number[])[]
+}
+
+export interface Segment {
+  readonly plan: Plan
+  /** For each command of `plan`, its index in the rank's plan. */
+  readonly originalIndex: readonly number[]
+}
+
+/**
+ * Unites the commands between messages into plans for the inner backend. A command belongs to the segment of (the last message that it
+ * depends on, the first message that depends on it), in recorded order: what a message waits for is issued before what may run beside it,
+ * and what a message brings waits for no other one that comes later.
+ *
+ * A segment waits for all that its commands wait for, so some wait longer than they must. That holds up no message for ever: the first
+ * message that is not done, in recorded order, depends on segments whose last message is an earlier one, so these run, and it is sent.
+ */
+export function placeInSegments(steps: readonly Step[], plan: Plan): LoweredPlan {
+  const none = steps.length
+  const lastBefore = steps.map(() => -1)
+  const firstAfter = steps.map(() => none)
+  for (const [index, { after }] of steps.entries())
+    for (const from of after)
+      lastBefore[index] = Math.max(lastBefore[index]!, isMessage(steps, from) ? from : lastBefore[from]!)
+  for (let index = steps.length - 1; index >= 0; index--)
+    for (const from of steps[index]!.after)
+      firstAfter[from] = Math.min(firstAfter[from]!, isMessage(steps, index) ? index : firstAfter[index]!)
+
+  const groups = new Map<string, number[]>()
+  for (const [index, step] of steps.entries()) {
+    if (step.kind === 'message') continue
+    const key = `${lastBefore[index]} ${firstAfter[index]}`
+    const members = groups.get(key)
+    if (members === undefined) groups.set(key, [index])
+    else members.push(index)
+  }
+  const ordered = [...groups.values()].sort(
+    ([a], [b]) => lastBefore[a!]! - lastBefore[b!]! || firstAfter[a!]! - firstAfter[b!]!,
+  )
+  const messages = steps.flatMap((step, index) => (step.kind === 'message' ? [index] : []))
+  const nodeOf = new Map<number, number>()
+  for (const [node, members] of ordered.entries()) for (const step of members) nodeOf.set(step, node)
+  for (const [position, step] of messages.entries()) nodeOf.set(step, ordered.length + position)
+
+  const nodes = [...ordered, ...messages.map((step) => [step])]
+  const nodesBefore = (edges: 'after' | 'afterPrevious') =>
+    nodes.map((members, node) => {
+      const from = new Set(
+        members.flatMap((step) => steps[step]![edges].map((before) => nodeOf.get(before)!)),
+      )
+      // A node follows itself anyway.
+      from.delete(node)
+      return [...from].sort((a, b) => a - b)
+    })
+  return {
+    segments: ordered.map((members) => segmentOf(plan, steps, members, nodes.length === 1)),
+    messages: messages.map((step) => (steps[step] as MessageStep).message),
+    after: nodesBefore('after'),
+    afterPrevious: nodesBefore('afterPrevious'),
+  }
+}
+
+function isMessage(steps: readonly Step[], index: number): boolean {
+  return steps[index]!.kind === 'message'
+}
+
+/** `alone`: it is repeated by the inner backend, and keeps its edges between repetitions. */
+function segmentOf(plan: Plan, steps: readonly Step[], members: readonly number[], alone: boolean): Segment {
+  const position = new Map(members.map((step, index) => [step, index]))
+  const within = (edges: readonly number[]) =>
+    [...new Set(edges.flatMap((from) => position.get(from) ?? []))].sort((a, b) => a - b)
+  const commands = members.map((step, index): PlanCommand => {
+    const { command, after, afterPrevious } = steps[step] as CommandStep
+    return { ...command, index, after: within(after), afterPrevious: alone ? within(afterPrevious) : [] }
+  })
+  return {
+    plan: { ...plan, commands },
+    originalIndex: members.map((step) => steps[step]!.original),
+  }
+}

@@ -1,0 +1,102 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+
+/** An MPI that may be installed here. */
+export interface MpiInstallation {
+  readonly name: string
+  /** Its launcher, by the name that Debian gives it. */
+  readonly command: string
+  /** Options for more ranks than cores: waiting ranks leave the cores to the others. */
+  readonly options: readonly string[]
+  readonly installed: boolean
+}
+
+export const openMpi: MpiInstallation = {
+  name: 'Open MPI',
+  command: 'mpirun.openmpi',
+  options: ['--oversubscribe', '--mca', 'mpi_yield_when_idle', '1'],
+  installed: starts('mpirun.openmpi'),
+}
+
+export const mpich: MpiInstallation = {
+  name: 'MPICH',
+  command: 'mpirun.mpich',
+  options: [],
+  installed: starts('mpirun.mpich'),
+}
+
+/** For names of suites that skip where an MPI is missing. */
+export function whereInstalled({ name, command, installed }: MpiInstallation): string {
+  return installed ? name : `${name} (skipped: ${command} is not installed)`
+}
+
+export interface JobResult {
+  readonly exitCode: number | null
+  readonly stdout: string
+  readonly stderr: string
+  readonly seconds: number
+}
+
+export interface JobOptions {
+  readonly ranks: number
+  /** Beside this file, in `ranks/`; every rank runs it. */
+  readonly program: string
+  readonly arguments?: readonly string[]
+  /** For the launcher, before the program. */
+  readonly launcherOptions?: readonly string[]
+  /** Called with each line of standard output, while the job runs. */
+  readonly onLine?: (line: string) => void
+}
+
+const hooks = fileURLToPath(new URL('./source-hooks.ts', import.meta.url))
+
+/** Starts a job and waits for its end. The programs run in the main thread of a process, where MPI wants to be. */
+export function runJob(mpi: MpiInstallation, options: JobOptions): Promise<JobResult> {
+  const program = fileURLToPath(new URL(`./ranks/${options.program}`, import.meta.url))
+  const child = spawn(
+    mpi.command,
+    [
+      ...mpi.options,
+      ...(options.launcherOptions ?? []),
+      '-n',
+      String(options.ranks),
+      process.execPath,
+      '--disable-warning=ExperimentalWarning',
+      '--import',
+      hooks,
+      program,
+      ...(options.arguments ?? []),
+    ],
+    {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: {
+        ...process.env,
+        FORCE_COLOR: '0',
+        OMPI_ALLOW_RUN_AS_ROOT: '1',
+        OMPI_ALLOW_RUN_AS_ROOT_CONFIRM: '1',
+      },
+    },
+  )
+  const start = performance.now()
+  const texts = { stdout: '', stderr: '' }
+  let partial = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    texts.stdout += text
+    const lines = (partial + text).split('\n')
+    partial = lines.pop()!
+    for (const line of lines) options.onLine?.(line)
+  })
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    texts.stderr += text
+  })
+  return new Promise((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', (exitCode) => {
+      resolve({ exitCode, ...texts, seconds: (performance.now() - start) / 1000 })
+    })
+  })
+}
+
+function starts(command: string): boolean {
+  return spawnSync(command, ['--version'], { stdio: 'ignore' }).status === 0
+}
