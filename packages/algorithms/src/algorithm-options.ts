@@ -4,15 +4,15 @@ import type { MeasureOptions } from './measure.ts'
 /** What every algorithm takes. */
 export interface AlgorithmOptions extends MeasureOptions {
   /** Default `overlapped`. */
-  readonly schedule?: Schedule
+  readonly schedule?: Schedule | undefined
   /** Checks the result against a reference. Default true. */
-  readonly verify?: boolean
+  readonly verify?: boolean | undefined
   /** Sees the program that is timed, before it runs; it is destroyed afterwards. */
-  readonly onProgram?: (program: Program) => void
+  readonly onProgram?: ((program: Program) => void) | undefined
 }
 
 /** Of algorithms that generate the input where the caller gives none. */
 export interface GeneratedInputOptions {
   /** The same seed gives the same input. Default 1. */
-  readonly seed?: number
+  readonly seed?: number | undefined
 }

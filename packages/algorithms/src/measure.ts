@@ -3,14 +3,14 @@ import { characterOf } from './device-character.ts'
 
 export interface MeasureOptions {
   /** Runs before the clock counts. Default 1, on a software adapter 0. */
-  readonly warmup?: number
+  readonly warmup?: number | undefined
   /** Timed runs, of which the median counts. Default 1. */
-  readonly samples?: number
+  readonly samples?: number | undefined
   /** Replays of the program in one run; the time is divided by it. Default 1. */
-  readonly repetitions?: number
+  readonly repetitions?: number | undefined
   /** Receives the spans of one more run, profiled and not timed; empty where the device has no timestamps. */
-  readonly trace?: (spans: readonly ProgramSpan[]) => void
-  readonly signal?: AbortSignal
+  readonly trace?: ((spans: readonly ProgramSpan[]) => void) | undefined
+  readonly signal?: AbortSignal | undefined
 }
 
 export interface Measurement {

@@ -51,11 +51,11 @@ export interface ShardedMatrix<T extends ElementType = ElementType> {
 }
 
 export interface AllocateShardedOptions {
-  label?: string
+  label?: string | undefined
   /** Default true. False leaves the contents undefined. */
-  zero?: boolean
+  zero?: boolean | undefined
   /** Slices begin at multiples of this many rows. Default 1. */
-  alignment?: number
+  alignment?: number | undefined
 }
 
 /** Allocates a `rows` × `columns` matrix over all devices of the group. Rows are dense. */

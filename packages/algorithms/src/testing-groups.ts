@@ -15,9 +15,9 @@ export interface TestBackend {
 
 export interface TestGroupOptions {
   /** False: every device is denied access to its peers' memory. Default true. */
-  peerAccess?: boolean
+  peerAccess?: boolean | undefined
   /** Reference executor only: seed of the random topological order that every plan runs in. Default 1. */
-  seed?: number
+  seed?: number | undefined
 }
 
 /**

@@ -109,12 +109,6 @@ describe('absence', () => {
     expect(notes).toHaveLength(1)
     expect(notes![0]).toMatch(/NVML does not load.*everything else works/)
   })
-
-  it('says why the addon itself does not load', async () => {
-    const { absence } = await findAdapters(new Error('No native build was found\nstack'), libraries)
-    expect(absence?.code).toBe('unsupported')
-    expect(absence?.reason).toMatch(/No native build was found\.$/)
-  })
 })
 
 describe('topology', () => {

@@ -1,4 +1,5 @@
 import type { Adapter, AdapterReport, DeviceFeature, DeviceLimits, Telemetry } from '@tandem-gpu/core'
+import { addonAbsence } from './addon-failure.ts'
 import { isNativeError } from './driver-error.ts'
 import type { Libraries } from './libraries.ts'
 import type { NativeAddon, NativeDevice, NativeProbe, NvmlDevice } from './native-addon.ts'
@@ -37,19 +38,9 @@ export interface FoundAdapters extends AdapterReport {
   readonly probe?: NativeProbe
 }
 
-/** Every CUDA device of this process. A missing driver is an `absence`, missing NVML a note. */
+/** Every CUDA device of this process. A missing driver is an `absence`, missing NVML a note; a broken installation throws (`addonAbsence`). */
 export async function findAdapters(addon: NativeAddon | Error, libraries: Libraries): Promise<FoundAdapters> {
-  if (addon instanceof Error) {
-    return {
-      adapters: [],
-      absence: {
-        code: 'unsupported',
-        reason: `The CUDA addon does not load on ${process.platform}-${process.arch}: ${firstLine(addon.message)}.`,
-        remedy:
-          'It is built for linux-x64 with glibc 2.34 or newer; in a clone, `npm run build` builds it (C++17, CMake).',
-      },
-    }
-  }
+  if (addon instanceof Error) return { adapters: [], absence: addonAbsence(addon) }
   let probe: NativeProbe
   try {
     probe = await addon.probe(libraries.cuda)
@@ -156,8 +147,4 @@ function featuresOf(device: NativeDevice): ReadonlySet<DeviceFeature> {
   const features: DeviceFeature[] = ['subgroups', 'timestamps', 'trap']
   if (device.computeCapabilityMajor * 10 + device.computeCapabilityMinor >= 53) features.push('shader-f16')
   return new Set(features)
-}
-
-function firstLine(text: string): string {
-  return (text.split('\n', 1)[0] ?? '').replace(/\.$/, '')
 }

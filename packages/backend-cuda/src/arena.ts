@@ -1,4 +1,4 @@
-import type { Plan } from '@tandem-gpu/core'
+import type { CudaPlan } from './cuda-plan.ts'
 import { allocateHost, type CudaHostAllocation, freeHost } from './host-memory.ts'
 import type { NativeGroup } from './native-addon.ts'
 import { trapRecordByteLength } from './trap-record.ts'
@@ -42,7 +42,7 @@ export class Arena {
   /** `syncs`: sets of graphs that synchronise at the same time, each with `flags` flags on a GPU. */
   static async allocate(
     native: NativeGroup,
-    plan: Plan,
+    plan: CudaPlan,
     gpus: readonly number[],
     {
       hasTraps,
@@ -110,7 +110,7 @@ export class Arena {
   }
 
   bounceAddress(command: number): number {
-    return this.#bounces.get(command)!.address!
+    return this.#bounces.get(command)!.address
   }
 
   trapRanges(): CollectedRange[] {

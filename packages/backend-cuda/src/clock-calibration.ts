@@ -1,4 +1,5 @@
-import type { Plan, Span } from '@tandem-gpu/core'
+import type { Span } from '@tandem-gpu/core'
+import type { CudaPlan } from './cuda-plan.ts'
 import { encodeNodes } from './graph-nodes.ts'
 import { internalKernels } from './internal-kernels.ts'
 import type { NativeGroup } from './native-addon.ts'
@@ -93,7 +94,7 @@ export function clockOffset(reference: BigUint64Array, other: BigUint64Array): n
 
 /** One span for each command of the last repetition, on the clock of the GPU that stamped the start. */
 export function spansFrom(
-  plan: Plan,
+  plan: CudaPlan,
   repetition: number,
   gpuOf: (device: number) => number,
   stampsOf: (gpu: number) => BigUint64Array,

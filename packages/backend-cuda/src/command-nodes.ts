@@ -1,5 +1,6 @@
-import { type ByteRegion, GpuError, type Plan, type PlanBinding, type PlanCommand } from '@tandem-gpu/core'
+import { type ByteRegion, GpuError, type PlanBinding, type PlanCommand } from '@tandem-gpu/core'
 import type { CudaKernel } from './cuda-kernel.ts'
+import type { CudaPlan } from './cuda-plan.ts'
 import type { CopyNode, CopySide, FillNode, KernelNode } from './graph-nodes.ts'
 import { copyShape, internalKernels } from './internal-kernels.ts'
 import { trapRecordByteLength } from './trap-record.ts'
@@ -37,11 +38,11 @@ export const peerKernelByteLength = 512 * 1024
 const maxPitch = 2 ** 31 - 1
 
 /** What one command becomes: nodes that follow one another. */
-export function commandNodes(plan: Plan, command: PlanCommand, memory: PlanMemory): readonly NodeBody[] {
+export function commandNodes(plan: CudaPlan, command: PlanCommand, memory: PlanMemory): readonly NodeBody[] {
   const gpu = memory.gpuOf(command.device)
   switch (command.kind) {
     case 'dispatch': {
-      const kernel = plan.kernels[command.kernel] as CudaKernel
+      const kernel = plan.kernels[command.kernel]!
       return [
         {
           kind: 'kernel',

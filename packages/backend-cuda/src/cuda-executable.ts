@@ -1,7 +1,7 @@
-import type { Executable, Plan, PlanBuffer } from '@tandem-gpu/core'
+import type { Executable, PlanBuffer } from '@tandem-gpu/core'
 import { Arena, type CollectedRange } from './arena.ts'
 import { bounceByteLength, type PlanMemory } from './command-nodes.ts'
-import type { CudaKernel } from './cuda-kernel.ts'
+import type { CudaHandles, CudaPlan } from './cuda-plan.ts'
 import { GraphCache, type GraphHandles, keptGraphSets } from './graph-cache.ts'
 import type { Links } from './link-copies.ts'
 import { flagsPerRepetition, lowerPerGpu } from './lower-per-gpu.ts'
@@ -14,7 +14,11 @@ import { longestUnroll } from './unrolling.ts'
 export interface ExecutableHost extends Links {
   readonly native: NativeGroup
   readonly lowering: Lowering
-  place(buffer: PlanBuffer): { readonly onHost: boolean; readonly address: number; readonly gpu: number }
+  place(buffer: PlanBuffer<CudaHandles>): {
+    readonly onHost: boolean
+    readonly address: number
+    readonly gpu: number
+  }
   /** Id of one of the runtime's own kernels on a GPU; loaded by the time that what is queued next runs. */
   internalKernel(entry: string, gpu: number): number
   /** An id that no kernel or graph has had. */
@@ -24,7 +28,7 @@ export interface ExecutableHost extends Links {
 /** A plan with its memory and its graphs, which are instantiated when a run first needs them. */
 export class CudaExecutable implements Executable {
   readonly label: string
-  readonly plan: Plan
+  readonly plan: CudaPlan
   readonly gpus: readonly number[]
   readonly #lowering: LoweredPlan['lowering']
   readonly #memory: PlanMemory
@@ -34,14 +38,13 @@ export class CudaExecutable implements Executable {
   /** What the uniform block on the GPUs holds; undefined before the first run, and after a run that failed. */
   #uniformsHeld: Uint8Array<ArrayBuffer> | undefined
 
-  static async create(host: ExecutableHost, recorded: Plan): Promise<CudaExecutable> {
+  static async create(host: ExecutableHost, recorded: CudaPlan): Promise<CudaExecutable> {
     const lowered = choosePlanLowering(recorded, host.lowering, host)
     const { plan, gpus } = lowered
     const synchronises = lowered.lowering === 'graph-per-gpu'
     const arena = await Arena.allocate(host.native, plan, gpus, {
       hasTraps: plan.commands.some(
-        (command) =>
-          command.kind === 'dispatch' && (plan.kernels[command.kernel] as CudaKernel).bounds === 'trap',
+        (command) => command.kind === 'dispatch' && plan.kernels[command.kernel]!.bounds === 'trap',
       ),
       syncs: synchronises ? keptGraphSets : 0,
       flags: synchronises

@@ -1,14 +1,11 @@
 import type {
   Adapter,
-  Allocation,
   AllocationRegion,
   ExecutionOptions,
   ExecutionResult,
-  HostAllocation,
   KernelSource,
   LiveHandles,
   LostInfo,
-  Plan,
   PlanBuffer,
   Runtime,
   Span,
@@ -17,6 +14,7 @@ import { GpuError, isGpuError } from '@tandem-gpu/core'
 import { type ClockOffsets, measureClocks, spansFrom, stampWords } from './clock-calibration.ts'
 import { CudaExecutable } from './cuda-executable.ts'
 import type { CudaKernel, Translate } from './cuda-kernel.ts'
+import type { CudaAllocation, CudaHandles, CudaPlan } from './cuda-plan.ts'
 import { toGpuError } from './driver-error.ts'
 import type { GraphHandles } from './graph-cache.ts'
 import { allocateHost, type CudaHostAllocation, freeHost } from './host-memory.ts'
@@ -41,16 +39,11 @@ export interface CudaRuntimeOptions {
   readonly label: string
 }
 
-interface CudaAllocation extends Allocation {
-  readonly gpu: number
-  readonly address: number
-}
-
 /** Runtimes that a fault in one of them takes down together. */
 const openRuntimes = new Set<CudaRuntime>()
 
 /** Open CUDA devices: contract in core's `Runtime`. Everything the driver does happens on the group's native thread, in call order. */
-export class CudaRuntime implements Runtime {
+export class CudaRuntime implements Runtime<CudaHandles> {
   readonly devices: readonly Adapter[]
   readonly lost: Promise<LostInfo>
   readonly #resolveLost: (info: LostInfo) => void
@@ -58,7 +51,7 @@ export class CudaRuntime implements Runtime {
   readonly #native: NativeGroup
   readonly #gpuCount: number
   readonly #peers: readonly boolean[]
-  readonly #allocations = new Set<Allocation>()
+  readonly #allocations = new Set<CudaAllocation>()
   readonly #hostAllocations = new Set<CudaHostAllocation>()
   readonly #kernels = new Set<CudaKernel>()
   readonly #executables = new Set<CudaExecutable>()
@@ -67,7 +60,8 @@ export class CudaRuntime implements Runtime {
   #clocks: ClockOffsets | undefined
   #lastId = 0
   #lostError: GpuError | undefined
-  #disposed: Promise<void> | undefined
+  #abandoned = false
+  #disposed: Promise<readonly string[]> | undefined
 
   constructor(options: CudaRuntimeOptions) {
     this.#options = options
@@ -93,7 +87,7 @@ export class CudaRuntime implements Runtime {
     device: number,
     byteLength: number,
     { label, zero }: { label: string; zero: boolean },
-  ): Promise<Allocation> {
+  ): Promise<CudaAllocation> {
     const gpu = this.#gpuOf(device)
     const address = await this.#guard(`Allocating ${byteLength} bytes for '${label}'`, () =>
       this.#native.allocate(gpu, byteLength, zero),
@@ -103,12 +97,12 @@ export class CudaRuntime implements Runtime {
     return allocation
   }
 
-  free(allocation: Allocation): void {
-    if (!this.#allocations.delete(allocation)) return
-    if (this.#disposed === undefined) this.#native.free((allocation as CudaAllocation).address)
+  free(allocation: CudaAllocation): void {
+    if (this.#allocations.delete(allocation) && this.#disposed === undefined)
+      this.#native.free(allocation.address)
   }
 
-  allocateHost(byteLength: number): HostAllocation {
+  allocateHost(byteLength: number): CudaHostAllocation {
     const allocation = allocateHost(this.#native, byteLength, (lock) =>
       this.#guard(`Page-locking ${byteLength} bytes of host memory`, lock),
     )
@@ -116,9 +110,9 @@ export class CudaRuntime implements Runtime {
     return allocation
   }
 
-  freeHost(allocation: HostAllocation): void {
-    const freed = allocation as CudaHostAllocation
-    if (this.#disposed === undefined && this.#hostAllocations.delete(freed)) freeHost(this.#native, freed)
+  freeHost(allocation: CudaHostAllocation): void {
+    if (this.#disposed === undefined && this.#hostAllocations.delete(allocation))
+      freeHost(this.#native, allocation)
   }
 
   async compile(source: KernelSource): Promise<CudaKernel> {
@@ -184,10 +178,10 @@ export class CudaRuntime implements Runtime {
     for (const id of handle.functionIds) this.#native.unloadKernel(id)
   }
 
-  async instantiate(plan: Plan): Promise<CudaExecutable> {
+  async instantiate(plan: CudaPlan): Promise<CudaExecutable> {
     const executable = await this.#guard(`Instantiating program '${plan.label}'`, async () => {
       for (const buffer of plan.buffers) {
-        if (buffer.kind === 'host') await (buffer.allocation as CudaHostAllocation).locked
+        if (buffer.kind === 'host') await buffer.allocation.locked
       }
       return CudaExecutable.create(
         {
@@ -267,16 +261,16 @@ export class CudaRuntime implements Runtime {
     }
   }
 
-  async write(region: AllocationRegion, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
-    const { gpu, address } = region.allocation as CudaAllocation
+  async write(region: AllocationRegion<CudaAllocation>, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
+    const { gpu, address } = region.allocation
     const { rowByteLength, rows, rowByteStride, byteOffset } = region
     await this.#guard(`Writing ${rowByteLength * rows} bytes`, () =>
       this.#native.write(gpu, address + byteOffset, rowByteLength, rows, rowByteStride, bytes),
     )
   }
 
-  async read(region: AllocationRegion, into: Uint8Array<ArrayBuffer>): Promise<void> {
-    const { gpu, address } = region.allocation as CudaAllocation
+  async read(region: AllocationRegion<CudaAllocation>, into: Uint8Array<ArrayBuffer>): Promise<void> {
+    const { gpu, address } = region.allocation
     const { rowByteLength, rows, rowByteStride, byteOffset } = region
     await this.#guard(`Reading ${rowByteLength * rows} bytes`, () =>
       this.#native.read(gpu, address + byteOffset, rowByteLength, rows, rowByteStride, into),
@@ -292,17 +286,23 @@ export class CudaRuntime implements Runtime {
     }
   }
 
-  dispose(): Promise<void> {
+  abandon(): void {
+    this.#abandoned = true
+    this.#native.abandon()
+    this.#lose(new GpuError('device-lost', 'What runs on the GPUs does not end.'))
+  }
+
+  dispose(): Promise<readonly string[]> {
     this.#disposed ??= this.#close()
     return this.#disposed
   }
 
-  async #close(): Promise<void> {
+  async #close(): Promise<readonly string[]> {
     openRuntimes.delete(this)
     for (const allocation of this.#hostAllocations) freeHost(this.#native, allocation)
-    const closing = this.#native.close()
     // Errors while closing lost devices say nothing new.
-    await closing.catch(() => {})
+    const closing = this.#native.close().catch(() => [])
+    const failures = this.#abandoned ? [] : await closing
     this.#allocations.clear()
     this.#hostAllocations.clear()
     this.#kernels.clear()
@@ -310,6 +310,7 @@ export class CudaRuntime implements Runtime {
     const message = `The group '${this.#options.label}' is destroyed.`
     this.#lostError ??= new GpuError('device-lost', message)
     this.#resolveLost({ reason: 'destroyed', message })
+    return failures
   }
 
   #gpuOf(device: number): number {
@@ -338,11 +339,11 @@ export class CudaRuntime implements Runtime {
     return architectures
   }
 
-  #place(buffer: PlanBuffer): { onHost: boolean; address: number; gpu: number } {
+  #place(buffer: PlanBuffer<CudaHandles>): { onHost: boolean; address: number; gpu: number } {
     if (buffer.kind === 'host') {
-      return { onHost: true, address: (buffer.allocation as CudaHostAllocation).address!, gpu: 0 }
+      return { onHost: true, address: buffer.allocation.address, gpu: 0 }
     }
-    const { address, gpu } = buffer.allocation as CudaAllocation
+    const { address, gpu } = buffer.allocation
     return { onHost: false, address, gpu }
   }
 

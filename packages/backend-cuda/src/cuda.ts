@@ -15,17 +15,17 @@ import { findTopology } from './topology.ts'
 
 export interface CudaOptions {
   /** Where compiled kernels are kept between processes; false keeps none. */
-  readonly kernelCache?: false | KernelCacheOptions
+  readonly kernelCache?: false | KernelCacheOptions | undefined
   /** Fuse a·b+c into one rounding (default true). One choice holds for all kernels of the backend. */
-  readonly fmad?: boolean
+  readonly fmad?: boolean | undefined
   /** False denies kernels other devices' memory, virtual devices' too: for testing what needs no peer access. */
-  readonly peerAccess?: boolean
+  readonly peerAccess?: boolean | undefined
   /** How programs over several GPUs become CUDA graphs; default `auto`: one graph where GPUs copy megabytes to each other, else one for each GPU. */
-  readonly lowering?: Lowering
+  readonly lowering?: Lowering | undefined
   /** Names or paths of the NVIDIA libraries, tried in order; default: the loader's, then the usual folders. */
-  readonly libraries?: Partial<Libraries>
+  readonly libraries?: Partial<Libraries> | undefined
   /** PTX for machines without NVRTC; default: the kernels of @tandem-gpu/algorithms, packed with this package. */
-  readonly shippedKernels?: ShippedKernels
+  readonly shippedKernels?: ShippedKernels | undefined
 }
 
 /** Every NVIDIA GPU that CUDA shows to this process. Nothing is loaded before the first call. */

@@ -4,10 +4,9 @@ import type { NativeGroup } from './native-addon.ts'
 
 /** Host memory, page-locked on the group's native thread. */
 export interface CudaHostAllocation extends HostAllocation {
-  /** Resolves with the address once page-locked. */
-  readonly locked: Promise<number>
+  readonly locked: Promise<void>
   readonly mapped: boolean
-  address: number | undefined
+  readonly address: number
 }
 
 /** Above this, host memory is an ordinary ArrayBuffer: Node 20 makes no external ones above 4 GiB, and its allocator gives it pages of its own. */
@@ -17,7 +16,7 @@ const largestMappedByteLength = 2 ** 30
 export function allocateHost(
   native: NativeGroup,
   byteLength: number,
-  guarded: (lock: () => Promise<number>) => Promise<number>,
+  guarded: (lock: () => Promise<void>) => Promise<void>,
 ): CudaHostAllocation {
   let mapping: ReturnType<NativeGroup['mapHost']>
   let arrayBuffer: ArrayBuffer
@@ -29,26 +28,22 @@ export function allocateHost(
       cause: error,
     })
   }
-  const locked = guarded(() => native.lockHost(arrayBuffer))
-  const allocation: CudaHostAllocation = {
-    arrayBuffer,
-    locked,
-    mapped: mapping !== undefined,
-    address: undefined,
-  }
+  let address = 0
+  const locked = guarded(() => {
+    const locking = native.lockHost(arrayBuffer)
+    address = locking.address
+    return locking.locked
+  })
   // Whoever uses the memory awaits `locked`.
-  locked.then(
-    (address) => {
-      allocation.address = address
-    },
-    () => {},
-  )
-  return allocation
+  locked.catch(() => {})
+  return { arrayBuffer, locked, mapped: mapping !== undefined, address }
 }
 
 /** Detaches the ArrayBuffer at once; its pages go when what is queued so far is done. */
-export function freeHost(native: NativeGroup, { arrayBuffer, mapped }: CudaHostAllocation): void {
-  // The pages must stay until unlocked: a mapped buffer's do, an ordinary one's move to an array that only the native job holds.
-  const held = mapped ? arrayBuffer : structuredClone(arrayBuffer, { transfer: [arrayBuffer] })
-  void native.unlockHost(held, mapped).catch(() => {})
+export function freeHost(native: NativeGroup, { arrayBuffer, mapped, address }: CudaHostAllocation): void {
+  // The pages must stay until unlocked: a mapped buffer's do, an ordinary one's move to an array that only the native job holds. The caller
+  // may have detached it.
+  const moves = !mapped && arrayBuffer.byteLength > 0
+  const held = moves ? structuredClone(arrayBuffer, { transfer: [arrayBuffer] }) : arrayBuffer
+  void native.unlockHost(address, held, mapped).catch(() => {})
 }

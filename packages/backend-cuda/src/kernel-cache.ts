@@ -5,9 +5,9 @@ import { join } from 'node:path'
 
 export interface KernelCacheOptions {
   /** Default: `tandem/kernels` in the user's cache folder. */
-  readonly directory?: string
+  readonly directory?: string | undefined
   /** Default 256 MiB. The least recently used entries go first. */
-  readonly maxByteLength?: number
+  readonly maxByteLength?: number | undefined
 }
 
 const defaultMaxByteLength = 256 * 1024 * 1024

@@ -8,7 +8,7 @@ export interface Libraries {
 const driverFolders = ['/usr/local/nvidia/lib64', '/usr/lib/wsl/lib']
 const toolkitFolders = [
   '/usr/local/cuda/lib64',
-  '/usr/local/cuda/targets/x86_64-linux/lib',
+  `/usr/local/cuda/targets/${process.arch === 'arm64' ? 'sbsa' : 'x86_64'}-linux/lib`,
   '/opt/cuda/lib64',
 ]
 const nvrtcNames = ['libnvrtc.so.13', 'libnvrtc.so.12', 'libnvrtc.so.11.2', 'libnvrtc.so']

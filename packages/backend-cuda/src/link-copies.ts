@@ -1,4 +1,4 @@
-import type { Plan, PlanCommand } from '@tandem-gpu/core'
+import type { Handles, Plan, PlanCommand } from '@tandem-gpu/core'
 
 /** Which GPUs the devices are, and which of them reach each other. */
 export interface Links {
@@ -14,7 +14,7 @@ export interface Links {
  * after another; 217 where the receivers drive their copies, which then read over the links. The added edges point forward, so
  * the order stays valid. Copies of at most `byteLength` bytes stay as they are: they run as kernels, or too shortly to matter.
  */
-export function sendLinkCopies(plan: Plan, links: Links, byteLength: number): Plan {
+export function sendLinkCopies<H extends Handles>(plan: Plan<H>, links: Links, byteLength: number): Plan<H> {
   const first = new Map<string, number>()
   const last = new Map<string, number>()
   const sent = plan.commands.map((command): PlanCommand => {

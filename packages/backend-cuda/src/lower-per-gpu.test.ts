@@ -1,7 +1,7 @@
-import type { Allocation, Plan } from '@tandem-gpu/core'
 import { describe, expect, it } from 'vitest'
 import { bounceByteLength, commandNodes, type PlanMemory } from './command-nodes.ts'
 import type { CudaKernel } from './cuda-kernel.ts'
+import type { CudaAllocation, CudaPlan } from './cuda-plan.ts'
 import type { GraphNode } from './graph-nodes.ts'
 import { internalKernels, syncKernels } from './internal-kernels.ts'
 import { flagsPerRepetition, lowerPerGpu, type SyncMemory } from './lower-per-gpu.ts'
@@ -15,7 +15,7 @@ const kernelId = (entry: string) => 1000 + entries.indexOf(entry as never)
 const syncId = kernelId(syncKernels.sync)
 
 /** Every device is a GPU of its own; buffer i starts at (i + 1) · 2^20. */
-function memoryOf(program: Plan, reachable = true): PlanMemory {
+function memoryOf(program: CudaPlan, reachable = true): PlanMemory {
   return {
     gpuOf: (device) => device,
     addressOf: (buffer) => {
@@ -40,7 +40,12 @@ const sync: SyncMemory = {
   stopAddress: 5,
 }
 
-const buffer = (device: number, byteLength = 4096): Allocation => ({ device, byteLength })
+const buffer = (device: number, byteLength = 4096): CudaAllocation => ({
+  device,
+  byteLength,
+  gpu: device,
+  address: 0,
+})
 const kernel = {
   label: 'add',
   functionIds: [1, 2, 3],
@@ -52,7 +57,7 @@ const kernel = {
 } as CudaKernel
 
 /** Each GPU computes its half from both halves of the repetition before. */
-function stencil(): Plan {
+function stencil(): CudaPlan {
   const part = (index: number) => region(index, 0, 64)
   return plan(
     [buffer(0), buffer(1), buffer(0), buffer(1)],
@@ -147,7 +152,7 @@ describe('copies', () => {
     after: [],
     afterPrevious: [],
   })
-  const nodesOf = (program: Plan, reachable = true) =>
+  const nodesOf = (program: CudaPlan, reachable = true) =>
     commandNodes(program, program.commands[0]!, memoryOf(program, reachable))
 
   it("within a GPU are the copy engine's when small, a kernel of 16-byte words when large", () => {
@@ -194,7 +199,7 @@ describe('copies', () => {
   })
 
   it('of rows that touch become one run, and rows too far apart are refused', () => {
-    const host = { arrayBuffer: new ArrayBuffer(64) }
+    const host = { arrayBuffer: new ArrayBuffer(64), locked: Promise.resolve(), mapped: false, address: 0 }
     const joined = plan(
       [host, buffer(0)],
       [{ ...copy(region(0, 0, 16, 4), region(1, 0, 16, 4)), kind: 'upload' as const }],

@@ -1,5 +1,5 @@
-import type { Plan } from '@tandem-gpu/core'
 import { commandNodes, type PlanMemory } from './command-nodes.ts'
+import type { CudaPlan } from './cuda-plan.ts'
 import type { GraphNode } from './graph-nodes.ts'
 import { flagsPerNode, syncKernels } from './internal-kernels.ts'
 import type { GraphSet } from './lower-plan.ts'
@@ -15,7 +15,7 @@ export interface SyncMemory {
 }
 
 /** Flags that a set of graphs with one repetition needs on each GPU; a longer one needs so many times more. */
-export function flagsPerRepetition(plan: Plan, gpuOf: (device: number) => number): number {
+export function flagsPerRepetition(plan: CudaPlan, gpuOf: (device: number) => number): number {
   const pairs = new Set<string>()
   for (const command of plan.commands) {
     const gpu = gpuOf(command.device)
@@ -35,7 +35,12 @@ export function flagsPerRepetition(plan: Plan, gpuOf: (device: number) => number
  * recorded first. What it waits for was recorded earlier still, so nothing that this needs is a wait, and no later wait can stand
  * before it in a hardware queue, since each of those comes after the signal. Stream order holds the launches of one GPU apart.
  */
-export function lowerPerGpu(plan: Plan, repetitions: number, memory: PlanMemory, sync: SyncMemory): GraphSet {
+export function lowerPerGpu(
+  plan: CudaPlan,
+  repetitions: number,
+  memory: PlanMemory,
+  sync: SyncMemory,
+): GraphSet {
   const bodies = plan.commands.map((command) => commandNodes(plan, command, memory))
   const items = unroll(plan.commands, repetitions)
   const gpuOfItem = items.map(({ command }) => memory.gpuOf(command.device))

@@ -1,5 +1,5 @@
-import type { Plan } from '@tandem-gpu/core'
 import { commandNodes, type PlanMemory } from './command-nodes.ts'
+import type { CudaPlan } from './cuda-plan.ts'
 import type { GraphNode } from './graph-nodes.ts'
 import { internalKernels } from './internal-kernels.ts'
 import { unroll } from './unrolling.ts'
@@ -8,7 +8,7 @@ import { unroll } from './unrolling.ts'
 export type GraphSet = readonly { readonly mainGpu: number; readonly nodes: readonly GraphNode[] }[]
 
 /** `repetitions` of a plan as ONE graph over all its GPUs: edges between GPUs are the driver's (6 µs each on H200). */
-export function lowerToOneGraph(plan: Plan, repetitions: number, memory: PlanMemory): GraphSet {
+export function lowerToOneGraph(plan: CudaPlan, repetitions: number, memory: PlanMemory): GraphSet {
   const bodies = plan.commands.map((command) => commandNodes(plan, command, memory))
   const nodes: GraphNode[] = []
   const last: number[] = []
@@ -44,7 +44,7 @@ export function stampNode(
 
 /** One repetition as one graph in which a stamp precedes and follows every command: slots 2 i and 2 i + 1 of the command's GPU. */
 export function lowerProfiled(
-  plan: Plan,
+  plan: CudaPlan,
   memory: PlanMemory,
   stampAddress: (gpu: number, slot: number) => number,
 ): GraphSet {

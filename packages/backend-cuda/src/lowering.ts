@@ -1,5 +1,5 @@
-import type { Plan } from '@tandem-gpu/core'
 import { peerKernelByteLength } from './command-nodes.ts'
+import type { CudaPlan } from './cuda-plan.ts'
 import { hasLinkCopies, type Links, sendLinkCopies } from './link-copies.ts'
 
 /**
@@ -11,7 +11,7 @@ export type Lowering = 'auto' | 'one-graph' | 'graph-per-gpu'
 
 /** A plan, and how its commands become graphs. */
 export interface LoweredPlan {
-  readonly plan: Plan
+  readonly plan: CudaPlan
   readonly lowering: Exclude<Lowering, 'auto'>
   /** Physical GPUs that the plan's commands run on. */
   readonly gpus: readonly number[]
@@ -25,7 +25,7 @@ const drivenByteLength = 2 ** 20
  * earlier signals of its GPU, those of copies under way included, and a signal finds no place on a GPU that a long kernel fills. On
  * 4 H200s the transpose of 32768² by copies took 6 ms with them, 2.3 ms in one graph.
  */
-export function choosePlanLowering(recorded: Plan, wanted: Lowering, links: Links): LoweredPlan {
+export function choosePlanLowering(recorded: CudaPlan, wanted: Lowering, links: Links): LoweredPlan {
   const gpus = [...new Set(recorded.commands.map((command) => links.gpuOf(command.device)))]
   const allReach = gpus.every((reader) => gpus.every((owner) => links.reachable(reader, owner)))
   const driven =

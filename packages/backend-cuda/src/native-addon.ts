@@ -82,9 +82,9 @@ export interface NativeGroup {
   stopAddress(): number
   /** Undefined in runtimes that allow no memory of an addon's own in an ArrayBuffer, such as Electron. */
   mapHost(byteLength: number): { arrayBuffer: ArrayBuffer; address: number } | undefined
-  /** Page-locks; resolves with the address. */
-  lockHost(arrayBuffer: ArrayBuffer): Promise<number>
-  unlockHost(arrayBuffer: ArrayBuffer, detach: boolean): Promise<void>
+  lockHost(arrayBuffer: ArrayBuffer): { address: number; locked: Promise<void> }
+  /** `arrayBuffer` is kept until then; `detach` empties a mapped one at once. */
+  unlockHost(address: number, arrayBuffer: ArrayBuffer, detach: boolean): Promise<void>
   /** Kernel and graph ids are the caller's choice, unused so far. */
   loadKernel(
     id: number,
@@ -113,6 +113,8 @@ export interface NativeGroup {
     rowByteStride: number,
     into: Uint8Array<ArrayBuffer>,
   ): Promise<void>
+  /** From now on nothing waits for what is queued, not even the end of the process. */
+  abandon(): void
   /** Waits for what is queued, frees everything and ends the thread; resolves with a sentence for each thing that the driver refuses to take back. */
   close(): Promise<string[]>
 }
@@ -149,8 +151,9 @@ export function nativeAddon(): NativeAddon | Error {
 }
 
 function load(): NativeAddon | Error {
-  const require = createRequire(import.meta.url)
   try {
+    // Inside the try: code that is bundled into CommonJS has no import.meta.url.
+    const require = createRequire(import.meta.url)
     return require('node-gyp-build')(fileURLToPath(new URL('..', import.meta.url))) as NativeAddon
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error))

@@ -33,7 +33,8 @@ it('page-locks an ordinary ArrayBuffer where the runtime allows no external ones
     const native = await addon.openGroup(${JSON.stringify(fakeLibraries().cuda)}, [0])
     const refused = native.mapHost(4096)
     const memory = allocateHost(native, 4096, (lock) => lock())
-    const address = await memory.locked
+    await memory.locked
+    const { address } = memory
     const { byteLength } = memory.arrayBuffer
     freeHost(native, memory)
     const detached = memory.arrayBuffer.byteLength === 0

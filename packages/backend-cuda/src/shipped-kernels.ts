@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { gunzipSync } from 'node:zlib'
 
 /** PTX of kernels compiled ahead of time, by `shippedKernelKey` of their CUDA source. Used where NVRTC is missing. */
@@ -35,7 +37,8 @@ export const packagedKernels: ShippedKernels = (key) => {
 function readPackaged(): Readonly<Record<string, string>> {
   let file: Buffer
   try {
-    file = readFileSync(new URL('../prebuilds/kernels.json.gz', import.meta.url))
+    // Not `new URL('…', import.meta.url)`, which bundlers follow: a clone and a test package have no such file.
+    file = readFileSync(join(dirname(fileURLToPath(import.meta.url)), '../prebuilds/kernels.json.gz'))
   } catch {
     return {}
   }

@@ -1,17 +1,17 @@
-import { GpuError, type Plan } from '@tandem-gpu/core'
-import type { CudaKernel } from './cuda-kernel.ts'
+import { GpuError } from '@tandem-gpu/core'
+import type { CudaPlan } from './cuda-plan.ts'
 
 /** Sixteen words a command: flag, binding in reflection order, element index (low, high), workgroup id, local id. */
 export const trapRecordByteLength = 64
 
 /** The error of the first access outside a declared view, or undefined. `records` holds one record for each command of the plan. */
-export function trapError(plan: Plan, records: Uint8Array<ArrayBuffer>): GpuError | undefined {
+export function trapError(plan: CudaPlan, records: Uint8Array<ArrayBuffer>): GpuError | undefined {
   const words = new DataView(records.buffer, records.byteOffset, records.byteLength)
   for (const command of plan.commands) {
     if (command.kind !== 'dispatch') continue
     const word = (index: number) => words.getUint32(command.index * trapRecordByteLength + index * 4, true)
     if (word(0) === 0) continue
-    const kernel = plan.kernels[command.kernel] as CudaKernel
+    const kernel = plan.kernels[command.kernel]!
     const binding = kernel.bindings[word(1)]?.name ?? `binding ${word(1)}`
     const index = BigInt(word(2)) | (BigInt(word(3)) << 32n)
     return new GpuError(

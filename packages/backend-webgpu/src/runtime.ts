@@ -40,8 +40,9 @@ export class WebGpuRuntime implements Runtime<WebGpuHandles> {
   readonly #unfinished = new Set<Promise<unknown>>()
   /** The last call to put work on the queues; the next one waits for it. */
   #submitting: Promise<unknown> = Promise.resolve()
+  #abandoned = false
   #resolveLost: (info: LostInfo) => void = () => undefined
-  #disposed: Promise<void> | undefined
+  #disposed: Promise<readonly string[]> | undefined
 
   /** `physicals[i]` is the device of `devices[i]`. */
   constructor(devices: readonly Adapter[], physicals: readonly PhysicalDevice[], peerAccess: boolean) {
@@ -176,13 +177,20 @@ export class WebGpuRuntime implements Runtime<WebGpuHandles> {
     }
   }
 
-  dispose(): Promise<void> {
+  /** WebGPU may destroy a device whose work never ends; its own memory goes when the work does. */
+  abandon(): void {
+    this.#abandoned = true
+    this.#resolveLost({ reason: 'unknown', message: 'What runs on the devices does not end.' })
+  }
+
+  dispose(): Promise<readonly string[]> {
     this.#disposed ??= this.#dispose()
     return this.#disposed
   }
 
-  async #dispose(): Promise<void> {
-    while (this.#unfinished.size > 0) await Promise.allSettled(this.#unfinished)
+  async #dispose(): Promise<readonly string[]> {
+    while (this.#unfinished.size > 0 && !this.#abandoned)
+      await Promise.race([Promise.allSettled(this.#unfinished), this.lost])
     for (const plan of this.#plans) this.release(plan)
     for (const allocation of this.#allocations) this.free(allocation)
     for (const allocation of this.#hostAllocations) this.freeHost(allocation)
@@ -190,6 +198,7 @@ export class WebGpuRuntime implements Runtime<WebGpuHandles> {
     for (const ring of this.#rings.values()) ring.destroy()
     this.#resolveLost({ reason: 'destroyed', message: 'The runtime is disposed.' })
     for (const physical of this.#distinct) physical.close()
+    return []
   }
 
   /**
@@ -259,5 +268,6 @@ function hostRegion(region: AllocationRegion<DeviceAllocation>, bytes: Uint8Arra
 
 /** Node 20 has no `ArrayBuffer.prototype.transfer`. */
 function detach(arrayBuffer: ArrayBuffer): void {
-  structuredClone(arrayBuffer, { transfer: [arrayBuffer] })
+  // The caller may have transferred it.
+  if (arrayBuffer.byteLength > 0) structuredClone(arrayBuffer, { transfer: [arrayBuffer] })
 }

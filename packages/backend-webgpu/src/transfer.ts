@@ -1,3 +1,4 @@
+import { GpuError } from '@tandem-gpu/core'
 import type { DeviceBuffer, DeviceRegion } from './device-buffer.ts'
 import { denseRegion, padTo4 } from './device-buffer.ts'
 import type { GpuStep, GpuStepBuilder } from './gpu-step.ts'
@@ -95,12 +96,12 @@ export function prepareDownload(
 export function packed(host: HostRegion): Uint8Array<ArrayBuffer> {
   const byteLength = host.rows * host.rowByteLength
   if (host.rows === 1 && byteLength % 4 === 0) {
-    return new Uint8Array(host.arrayBuffer, host.byteOffset, byteLength)
+    return hostBytes(host, host.byteOffset, byteLength)
   }
   const bytes = new Uint8Array(padTo4(byteLength))
   for (let row = 0; row < host.rows; row++) {
     const start = host.byteOffset + row * host.rowByteStride
-    bytes.set(new Uint8Array(host.arrayBuffer, start, host.rowByteLength), row * host.rowByteLength)
+    bytes.set(hostBytes(host, start, host.rowByteLength), row * host.rowByteLength)
   }
   return bytes
 }
@@ -110,19 +111,22 @@ export function unpack(bytes: Uint8Array, host: HostRegion): void {
   for (let row = 0; row < host.rows; row++) {
     const start = host.byteOffset + row * host.rowByteStride
     const from = row * host.rowByteLength
-    new Uint8Array(host.arrayBuffer, start, host.rowByteLength).set(
-      bytes.subarray(from, from + host.rowByteLength),
-    )
+    hostBytes(host, start, host.rowByteLength).set(bytes.subarray(from, from + host.rowByteLength))
   }
 }
 
 /** Copies between two parts of host memory of equal rows. */
 export function copyRows(from: HostRegion, to: HostRegion): void {
   for (let row = 0; row < from.rows; row++) {
-    const start = from.byteOffset + row * from.rowByteStride
-    const bytes = new Uint8Array(from.arrayBuffer, start, from.rowByteLength)
-    new Uint8Array(to.arrayBuffer, to.byteOffset + row * to.rowByteStride, to.rowByteLength).set(bytes)
+    const bytes = hostBytes(from, from.byteOffset + row * from.rowByteStride, from.rowByteLength)
+    hostBytes(to, to.byteOffset + row * to.rowByteStride, to.rowByteLength).set(bytes)
   }
+}
+
+function hostBytes(host: HostRegion, byteOffset: number, byteLength: number): Uint8Array<ArrayBuffer> {
+  if (host.arrayBuffer.byteLength === 0)
+    throw new GpuError('validation', 'The host memory of a transfer was detached while it waited.')
+  return new Uint8Array(host.arrayBuffer, byteOffset, byteLength)
 }
 
 /** Cuts both sides into pieces of at most `chunkByteLength`: several rows, or part of one. */

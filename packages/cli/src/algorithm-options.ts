@@ -6,12 +6,12 @@ import { addGroupOptions, addJsonOption, type GroupOptions, wholeNumber } from '
 export interface AlgorithmOptions extends GroupOptions {
   readonly schedule: Schedule
   readonly verify: boolean
-  readonly warmup?: number
+  readonly warmup?: number | undefined
   readonly samples: number
   readonly seed: number
-  readonly cast?: boolean
-  readonly trace?: string
-  readonly json?: boolean
+  readonly cast?: boolean | undefined
+  readonly trace?: string | undefined
+  readonly json?: boolean | undefined
 }
 
 export function addAlgorithmOptions(command: Command): Command {

@@ -45,7 +45,7 @@ async function runWriting(path: string, outcome: Partial<Report> | Error) {
   const run: AlgorithmRun<Report> = {
     async prepare(files) {
       const file = await files.output(path)
-      await file.handle.writeFile('x')
+      await file.write('x')
     },
     async compute() {
       if (outcome instanceof Error) throw outcome

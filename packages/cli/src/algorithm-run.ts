@@ -44,9 +44,7 @@ export async function runAlgorithm<R extends Report>(
       run.compute(group, settingsOf(options, terminal.signal, spans)),
     )
     terminal.progress.stop()
-    await traceFile?.handle.writeFile(
-      chromeTrace([{ name: report.algorithm, devices: report.deviceNames, spans }]),
-    )
+    await traceFile?.write(chromeTrace([{ name: report.algorithm, devices: report.deviceNames, spans }]))
     terminal.signal.throwIfAborted()
     const wrong = report.checked && !report.verified
     if (!wrong) await files.commit()

@@ -30,7 +30,7 @@ export async function openInput<T extends NpyElementType>(
   const shown = (read: ElementReader<T>): ElementReader<T> => {
     let done = 0
     return async (offset, into) => {
-      if (done === 0) progress.start(`Reading ${path}`, reader.length)
+      if (done === 0) progress.start(`Reading ${reader.name}`, reader.length)
       await read(offset, into)
       progress.step(into.length)
       done += into.length
@@ -60,7 +60,7 @@ export async function npySink<T extends NpyElementType>(
   const length = shape.reduce((product, side) => product * side, 1)
   const writer = await NpyWriter.start(file, type, shape)
   return async (offset, data) => {
-    if (offset === 0) progress.start(`Writing ${file.path}`, length)
+    if (offset === 0) progress.start(`Writing ${file.name}`, length)
     await writer.writeElements(offset, data)
     progress.step(data.length)
     if (offset + data.length === length) progress.stop()

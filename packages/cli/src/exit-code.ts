@@ -1,12 +1,15 @@
 import { GpuError, type GpuErrorCode } from '@tandem-gpu/core'
+import { FileError, fileReason, isFileSystemError } from './file-error.ts'
+import { printable } from './printable.ts'
 
-/** The exit codes of the process. `interrupted` is the shell's 128 + SIGINT; `internal` is EX_SOFTWARE of sysexits(3). */
+/** The exit codes of the process. `interrupted` is the shell's 128 + SIGINT; `internal` and `fileError` are EX_SOFTWARE and EX_IOERR of sysexits(3). */
 export const exitCode = {
   ok: 0,
   wrongAnswer: 1,
   badUsage: 2,
   noDevice: 3,
   internal: 70,
+  fileError: 74,
   interrupted: 130,
 } as const
 
@@ -34,6 +37,7 @@ const exitOfGpuError: Record<GpuErrorCode, ExitCode> = {
   'no-driver': exitCode.noDevice,
   'no-device': exitCode.noDevice,
   'device-lost': exitCode.noDevice,
+  timeout: exitCode.noDevice,
   driver: exitCode.noDevice,
   'out-of-memory': exitCode.noDevice,
   unsupported: exitCode.badUsage,
@@ -49,6 +53,17 @@ export function failureOf(error: unknown): Failure {
   }
   if (error instanceof GpuError) {
     return { exit: exitOfGpuError[error.code], code: error.code, message: error.message }
+  }
+  if (error instanceof FileError) {
+    return { exit: exitCode.fileError, code: error.code, message: error.message }
+  }
+  if (isFileSystemError(error)) {
+    const file = error.path === undefined ? 'A file' : printable(error.path)
+    return {
+      exit: exitCode.fileError,
+      code: 'file',
+      message: `${file} cannot be used: ${fileReason(error)}.`,
+    }
   }
   if (error instanceof Error && error.name === 'AbortError') {
     return { exit: exitCode.interrupted, code: 'aborted', message: 'Interrupted; nothing is written.' }

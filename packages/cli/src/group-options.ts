@@ -6,18 +6,22 @@ import { parseBytes } from './quantity.ts'
 /** The options that choose devices. */
 export interface GroupOptions {
   readonly backend: BackendName
-  readonly devices?: number
+  readonly devices?: number | undefined
   readonly by: SelectBy
-  readonly virtual?: boolean
+  readonly virtual?: boolean | undefined
 }
 
 export const selectByNames = ['index', 'utilization', 'memory', 'power', 'temperature', 'score'] as const
 
-export function wholeNumber(minimum: number) {
+/** The most devices that a command opens. Each virtual device takes memory and time, and nobody has more. */
+export const mostDevices = 1024
+
+/** Parses a whole number from `minimum` to `maximum`. */
+export function wholeNumber(minimum: number, maximum = Number.MAX_SAFE_INTEGER) {
   return (text: string): number => {
     const value = Number(text)
-    if (/^\d+$/.test(text) && !Number.isSafeInteger(value)) {
-      throw new InvalidArgumentError(`It must be at most ${Number.MAX_SAFE_INTEGER}.`)
+    if (/^\d+$/.test(text) && value > maximum) {
+      throw new InvalidArgumentError(`It must be at most ${maximum}.`)
     }
     if (!/^\d+$/.test(text) || value < minimum) {
       throw new InvalidArgumentError(`It must be a whole number of at least ${minimum}.`)
@@ -56,8 +60,8 @@ export function addBackendOption(command: Command): Command {
 export function addGroupOptions(command: Command): Command {
   return addSelectionOptions(command).option(
     '--devices <n>',
-    'number of devices (default: every GPU found, or one software device)',
-    wholeNumber(1),
+    `number of devices, at most ${mostDevices} (default: every GPU found, or one software device)`,
+    wholeNumber(1, mostDevices),
   )
 }
 

@@ -1,58 +1,100 @@
-import { randomBytes } from 'node:crypto'
-import { unlinkSync } from 'node:fs'
-import { type FileHandle, open, rename, stat, unlink } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { constants } from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
+import { setTimeout } from 'node:timers/promises'
 import { UsageError } from './exit-code.ts'
+import { FileError, fileReason } from './file-error.ts'
+import { findOutputTarget } from './output-target.ts'
+import { printable } from './printable.ts'
+import { ReplacementFile } from './replacement-file.ts'
 
-const unfinished = new Set<string>()
+/** Milliseconds that a FIFO without a reader is given to find one. */
+const readerPatience = 2000
 
 /**
- * A file that appears under its name whole or not at all: written under a temporary name in the same folder, flushed to the disk,
- * then renamed. `discard` (or the end of the process) removes what was not committed.
+ * An output of a command. A regular file appears under its name whole or not at all: it is written under a temporary name in the same
+ * folder, flushed to the disk, and renamed over the file that the name, through its symbolic links, stands for, whose permissions it
+ * keeps. Anything else (a device, a FIFO, a socket, `/dev/stdout`) is written directly, in ascending order.
  */
 export class OutputFile {
-  readonly path: string
-  readonly handle: FileHandle
-  readonly #temporaryPath: string
+  /** The path as a message may show it. */
+  readonly name: string
+  readonly #handle: FileHandle
+  readonly #replacement: ReplacementFile | undefined
+  #written = 0
   #open = true
 
-  private constructor(path: string, temporaryPath: string, handle: FileHandle) {
-    this.path = path
-    this.#temporaryPath = temporaryPath
-    this.handle = handle
+  private constructor(name: string, handle: FileHandle, replacement: ReplacementFile | undefined) {
+    this.name = name
+    this.#handle = handle
+    this.#replacement = replacement
   }
 
-  /** Throws `UsageError` at once where the folder is missing or not writable, so that nobody computes for nothing. */
+  /** Throws `UsageError` where the path cannot be written, before any work is done for it. */
   static async create(path: string): Promise<OutputFile> {
-    const target = await stat(path).catch(() => undefined)
-    if (target?.isDirectory())
-      throw new UsageError(`${path} is a folder, and the output needs the name of a file.`)
-    const temporaryPath = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`)
+    const name = printable(path)
     try {
-      const handle = await open(temporaryPath, 'wx')
-      unfinished.add(temporaryPath)
-      return new OutputFile(path, temporaryPath, handle)
+      const target = await findOutputTarget(path)
+      if (target.kind === 'folder')
+        throw new UsageError(`${name} is a folder, and the output needs the name of a file.`)
+      if (target.kind === 'direct') return new OutputFile(name, await openDirectly(target.path), undefined)
+      const replacement = await ReplacementFile.create(target)
+      return new OutputFile(name, replacement.handle, replacement)
     } catch (error) {
-      throw new UsageError(`${path} cannot be written: ${fileReason(error)}.`)
+      if (error instanceof UsageError) throw error
+      throw new UsageError(`${name} cannot be written: ${fileReason(error)}.`)
     }
+  }
+
+  /** Writes all bytes at `position`, by default after what was written last. What is not a regular file takes no other position. */
+  async write(contents: Uint8Array | string, position = this.#written): Promise<void> {
+    const bytes = typeof contents === 'string' ? new TextEncoder().encode(contents) : contents
+    if (this.#replacement === undefined && position !== this.#written)
+      throw new FileError(`${this.name} is not a regular file, and takes its contents in order only.`)
+    await this.#reporting(async () => {
+      for (let done = 0; done < bytes.byteLength; ) {
+        const place = this.#replacement === undefined ? null : position + done
+        done += await this.#writeSome(bytes, done, place)
+      }
+    })
+    this.#written = position + bytes.byteLength
   }
 
   async commit(): Promise<void> {
-    await this.handle.sync()
-    await this.handle.close()
-    this.#open = false
-    await rename(this.#temporaryPath, this.path)
-    unfinished.delete(this.#temporaryPath)
-    await syncFolder(dirname(this.path))
+    await this.#reporting(async () => {
+      if (this.#replacement !== undefined) await this.#handle.sync()
+      this.#open = false
+      await this.#handle.close()
+      await this.#replacement?.commit()
+    })
   }
 
-  /** Safe to call at any time, also after `commit`. */
+  /** Removes what was not committed. It may be called at any time, also after `commit`. */
   async discard(): Promise<void> {
     if (this.#open) {
       this.#open = false
-      await this.handle.close()
+      await this.#handle.close().catch(() => {})
     }
-    if (unfinished.delete(this.#temporaryPath)) await unlink(this.#temporaryPath)
+    await this.#replacement?.discard()
+  }
+
+  /** A pipe whose reader is slow says EAGAIN; waiting here, and not in the system call, keeps the process interruptible. */
+  async #writeSome(bytes: Uint8Array, offset: number, position: number | null): Promise<number> {
+    for (let pause = 1; ; pause = Math.min(50, 2 * pause)) {
+      try {
+        return (await this.#handle.write(bytes, offset, bytes.byteLength - offset, position)).bytesWritten
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error
+        await setTimeout(pause)
+      }
+    }
+  }
+
+  async #reporting(work: () => Promise<void>): Promise<void> {
+    try {
+      await work()
+    } catch (error) {
+      throw new FileError(`${this.name} cannot be written: ${fileReason(error)}.`, { cause: error })
+    }
   }
 }
 
@@ -60,53 +102,23 @@ export class OutputFile {
 export async function writeOutputFile(path: string, contents: Uint8Array | string): Promise<void> {
   const file = await OutputFile.create(path)
   try {
-    await file.handle.writeFile(contents)
+    await file.write(contents)
     await file.commit()
   } finally {
     await file.discard()
   }
 }
 
-/** For the end of the process, where nothing asynchronous runs any more. */
-export function removeUnfinishedFiles(): void {
-  for (const path of unfinished) {
+/** Without waiting in the system call, so that a FIFO that nobody reads does not hold up the end of the process. */
+async function openDirectly(path: string): Promise<FileHandle> {
+  const start = performance.now()
+  for (;;) {
     try {
-      unlinkSync(path)
-    } catch {
-      // Gone already.
+      return await open(path, constants.O_WRONLY | constants.O_NONBLOCK)
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException
+      if (code !== 'ENXIO' || performance.now() - start > readerPatience) throw error
+      await setTimeout(20)
     }
   }
-  unfinished.clear()
-}
-
-/** The words of an error of the file system, for a sentence. */
-export function fileReason(error: unknown): string {
-  const { code, message } = error as NodeJS.ErrnoException
-  switch (code) {
-    case 'ENOENT':
-      return 'no such file or folder'
-    case 'EACCES':
-    case 'EPERM':
-      return 'permission denied'
-    case 'EEXIST':
-      return 'a file of this name is there'
-    case 'EISDIR':
-      return 'it is a folder'
-    case 'ENOTDIR':
-      return 'a part of the path is not a folder'
-    case 'ENOSPC':
-      return 'no space left on the disk'
-    case 'EROFS':
-      return 'the file system is read-only'
-    default:
-      return message
-  }
-}
-
-/** Makes a rename durable; file systems that cannot sync a folder are left alone. */
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r').catch(() => undefined)
-  if (folder === undefined) return
-  await folder.sync().catch(() => {})
-  await folder.close()
 }

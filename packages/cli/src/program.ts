@@ -16,6 +16,7 @@ import { topologyCommand } from './commands/topology.ts'
 import { transposeCommand } from './commands/transpose.ts'
 import { type ExitCode, exitCode, failureOf } from './exit-code.ts'
 import { formatJson } from './json.ts'
+import { printableLines } from './printable.ts'
 import type { Terminal } from './terminal.ts'
 
 const commands = [
@@ -57,7 +58,7 @@ function createProgram(context: CommandContext): Command {
     .exitOverride()
     .configureOutput({
       writeOut: terminal.out,
-      writeErr: terminal.error,
+      writeErr: (text) => terminal.error(printableLines(text)),
       getOutHasColors: () => terminal.colors.isColorSupported,
       getErrHasColors: () => terminal.colors.isColorSupported,
     })
@@ -78,12 +79,13 @@ function reportFailure(error: unknown, json: boolean, terminal: Terminal): ExitC
   if (error instanceof CommanderError) {
     // Commander has already printed the message, the help or the version.
     if (error.exitCode === 0) return exitCode.ok
-    const message = error.message.replace(/^error: /, '')
+    const message = printableLines(error.message.replace(/^error: /, ''))
     if (json) terminal.out(formatJson({ error: { code: 'bad-usage', message } }))
     return exitCode.badUsage
   }
   const failure = failureOf(error)
-  if (json) terminal.out(formatJson({ error: { code: failure.code, message: failure.message } }))
-  terminal.error(`${terminal.colors.red('tandem:')} ${failure.message}\n`)
+  const message = printableLines(failure.message)
+  if (json) terminal.out(formatJson({ error: { code: failure.code, message } }))
+  terminal.error(`${terminal.colors.red('tandem:')} ${message}\n`)
   return failure.exit
 }

@@ -10,8 +10,9 @@ export interface Progress {
   stop(): void
 }
 
-/** Bars on `stream` if it is a terminal; otherwise nothing is shown. */
-export function terminalProgress(stream: NodeJS.WriteStream): Progress {
+/** Bars on standard error if it is a terminal; otherwise nothing is shown. */
+export function terminalProgress(): Progress {
+  const stream = process.stderr
   if (!stream.isTTY) return silentProgress
   let bar: cliProgress.SingleBar | undefined
   const stop = () => {

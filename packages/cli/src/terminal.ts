@@ -26,7 +26,7 @@ export function processTerminal(signal: AbortSignal): Terminal {
     error: (text) => void process.stderr.write(text),
     interactive,
     colors: createColors(!NO_COLOR && (FORCE_COLOR ? FORCE_COLOR !== '0' : interactive && TERM !== 'dumb')),
-    progress: terminalProgress(process.stderr),
+    progress: terminalProgress(),
     signal,
   }
 }

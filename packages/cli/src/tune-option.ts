@@ -1,6 +1,6 @@
 import type { TuningOptions } from '@tandem-gpu/algorithms'
 import type { Command } from 'commander'
-import { TuningFile } from './tuning-file.ts'
+import { TuningFolder } from './tuning-folder.ts'
 
 /** The option of commands whose algorithms choose between measured candidates. */
 export interface TuneOption {
@@ -16,5 +16,5 @@ export function addTuneOption(command: Command): Command {
 
 /** What `--no-tune` means in the options of an algorithm. */
 export function tuningOptions({ tune }: TuneOption): TuningOptions {
-  return { tuning: tune && new TuningFile() }
+  return { tuning: tune && new TuningFolder() }
 }

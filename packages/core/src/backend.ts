@@ -12,7 +12,7 @@ import type { Ranks } from './ranks.ts'
  */
 export interface Backend {
   readonly name: string
-  /** What could be opened here. Never throws for a missing driver or library: `absence` says why. */
+  /** What could be opened here. Never throws for a missing driver or library: `absence` says why. Rejects where the backend's own files are missing. */
   adapters(): Promise<AdapterReport>
   /** One runtime over all `adapters`, in order: device ordinal i is `adapters[i]`. An adapter listed twice gives two virtual devices. */
   open(adapters: readonly Adapter[], options?: OpenOptions): Promise<Runtime>
@@ -21,7 +21,7 @@ export interface Backend {
 }
 
 export interface OpenOptions {
-  readonly label?: string
+  readonly label?: string | undefined
 }
 
 /**
@@ -51,8 +51,13 @@ export interface Runtime<H extends Handles = Handles> {
   write(region: AllocationRegion<H['allocation']>, bytes: Uint8Array<ArrayBuffer>): Promise<void>
   read(region: AllocationRegion<H['allocation']>, into: Uint8Array<ArrayBuffer>): Promise<void>
   live(): LiveHandles
-  /** Waits for work in flight, frees what is left, closes the devices. */
-  dispose(): Promise<void>
+  /**
+   * The work in flight may never end: from now on nothing is waited for. `lost` resolves, and `dispose` settles without the devices, which are
+   * freed should they ever come back. Absent where a runtime cannot do that.
+   */
+  readonly abandon?: () => void
+  /** Waits for work in flight, frees what is left, closes the devices. Resolves with a sentence for each thing that could not be freed. */
+  dispose(): Promise<readonly string[]>
 }
 
 export interface AllocationOptions {

@@ -31,7 +31,10 @@ export function kernelKey({
   constants = {},
   bounds = 'clamp',
 }: CompileOptions): string {
-  const sorted = Object.entries(constants).sort(([a], [b]) => (a < b ? -1 : 1))
+  const sorted = Object.entries(constants)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    // JSON has no -0, NaN and infinities.
+    .map(([name, value]) => [name, typeof value, Object.is(value, -0) ? '-0' : String(value)])
   return JSON.stringify([wgsl, entryPoint, sorted, bounds])
 }
 

@@ -28,8 +28,8 @@ export interface Device {
 }
 
 export interface AllocateOptions {
-  readonly label?: string
-  readonly zero?: boolean
+  readonly label?: string | undefined
+  readonly zero?: boolean | undefined
 }
 
 /** Memory of one device. Programs that use it keep the memory alive after `destroy`, until they are destroyed themselves. */

@@ -11,6 +11,16 @@ export interface ElementArrays {
 /** The typed array that holds elements of type `T` on the host. */
 export type ElementArray<T extends ElementType = ElementType> = ElementArrays[T]
 
+interface HostArrays {
+  f32: Float32Array
+  i32: Int32Array
+  u32: Uint32Array
+  f16: Uint16Array
+}
+
+/** The same over any memory of the caller's: shared with other threads, or resizable. */
+export type HostArray<T extends ElementType = ElementType> = HostArrays[T]
+
 export const elementByteLength: Readonly<Record<ElementType, number>> = { f32: 4, i32: 4, u32: 4, f16: 2 }
 
 const constructors = { f32: Float32Array, i32: Int32Array, u32: Uint32Array, f16: Uint16Array } as const

@@ -3,7 +3,8 @@
  * `no-driver` a driver or loader is missing · `no-device` too few devices fit · `unsupported` the device or backend cannot do it ·
  * `validation` wrong arguments, found before anything runs · `compilation` a kernel does not compile (line and column are set) ·
  * `out-of-memory` · `too-large` a stated limit is exceeded · `device-lost` nothing can run on the group any more ·
- * `driver` the driver reports an unexpected error · `aborted` the caller's AbortSignal fired.
+ * `driver` the driver reports an unexpected error · `aborted` the caller's AbortSignal fired · `timeout` a run takes longer than its
+ * `timeoutSeconds`; its group is lost.
  */
 export type GpuErrorCode =
   | 'no-driver'
@@ -16,6 +17,7 @@ export type GpuErrorCode =
   | 'device-lost'
   | 'driver'
   | 'aborted'
+  | 'timeout'
 
 export interface GpuErrorDetails {
   cause?: unknown

@@ -4,11 +4,11 @@ export interface ExecutionOptions {
   /** At least 1. */
   readonly times: number
   /** Checked between launches; an abort rejects with `aborted` after the work in flight has completed. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
   /** One span per command (where the device has timestamps for it) of the last repetition. */
-  readonly profile?: boolean
+  readonly profile?: boolean | undefined
   /** Replaces `Plan.uniformBlock` for this run; same length. */
-  readonly uniformBlock?: Uint8Array<ArrayBuffer>
+  readonly uniformBlock?: Uint8Array<ArrayBuffer> | undefined
 }
 
 export interface ExecutionResult {

@@ -4,6 +4,9 @@ import type { MessageList } from './message-list.ts'
 import { type NumberedCall, RankCalls } from './rank-calls.ts'
 import type { Resource } from './resource.ts'
 
+/** Timers of JavaScript count at most 2^31 − 1 milliseconds. */
+const longestTimeoutSeconds = 2_147_483
+
 /** What the objects of one group share: the runtime, whether it still runs, and what has not been destroyed. */
 export class GroupState {
   readonly label: string
@@ -100,6 +103,44 @@ export class GroupState {
     this.#end(
       new GpuError('device-lost', `The group "${this.label}" has ended: ${message}`, { cause: error }),
     )
+  }
+
+  /** Throws for a limit that makes no sense, or that the runtime cannot keep. */
+  requireTimeLimit(seconds: number, label: string): void {
+    if (typeof seconds !== 'number' || !(seconds > 0) || seconds > longestTimeoutSeconds)
+      throw new GpuError(
+        'validation',
+        `The time limit of program "${label}" is ${String(seconds)} seconds; it is a number above 0, at most ${longestTimeoutSeconds}.`,
+      )
+    if (this.runtime.abandon === undefined || this.calls !== undefined)
+      throw new GpuError(
+        'unsupported',
+        `The backend of group "${this.label}" cannot limit the time of a run.`,
+      )
+  }
+
+  /** `running`, or `timeout` and the loss of the devices, so many seconds after `earlier` have settled. */
+  withinSeconds<R>(
+    running: Promise<R>,
+    seconds: number,
+    earlier: readonly Promise<unknown>[],
+    label: string,
+  ): Promise<R> {
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const limit = new Promise<never>((_, reject) => {
+      void Promise.allSettled(earlier).then(() => {
+        timer = setTimeout(() => {
+          const message = `Program "${label}" takes longer than its limit of ${seconds} s, and what runs on the devices cannot be stopped.`
+          reject(new GpuError('timeout', `${message} Group "${this.label}" is lost.`))
+          this.#ended ??= lostError(this.label, { reason: 'unknown', message })
+          // The run itself has rejected by then.
+          setTimeout(() => this.runtime.abandon!(), 0)
+        }, seconds * 1000)
+      })
+    })
+    const settled = () => clearTimeout(timer)
+    running.then(settled, settled)
+    return Promise.race([running, limit])
   }
 
   #end(error: GpuError): void {

@@ -20,23 +20,23 @@ import { requireCount } from './view.ts'
 
 export interface OpenGroupOptions extends SelectionOptions {
   /** Holds every device to WebGPU's default limits, so that what passes here runs anywhere. */
-  readonly portableLimits?: boolean
-  readonly label?: string
+  readonly portableLimits?: boolean | undefined
+  readonly label?: string | undefined
 }
 
 export interface RecordOptions {
   /** Default `overlapped`. */
-  readonly schedule?: Schedule
-  readonly label?: string
+  readonly schedule?: Schedule | undefined
+  readonly label?: string | undefined
 }
 
 export interface AllocateHostOptions {
-  readonly label?: string
+  readonly label?: string | undefined
   /**
    * Places the memory in the process of this device: for data too large for a copy in every process. Recorded copies that
    * touch no other device run on this one's queue.
    */
-  readonly device?: Device | number
+  readonly device?: Device | number | undefined
 }
 
 /** Devices that are programmed together. */
@@ -55,7 +55,7 @@ export interface DeviceGroup {
   readonly lost: Promise<LostInfo>
   /** May a kernel on `reader` read and write memory of `owner`? True for the same device. */
   canAccessPeer(reader: Device | number, owner: Device | number): boolean
-  /** Cached by source, entry point, constants and bounds. Rejects with `compilation`, `too-large` or `unsupported`. */
+  /** Kernels of equal source, entry point, constants and bounds share their code; the last one to be destroyed frees it. Rejects with `compilation`, `too-large` or `unsupported`. */
   compile(options: CompileOptions): Promise<Kernel>
   /** Synchronous; throws `validation` and `too-large` for what could not run. */
   record(body: (recorder: Recorder) => void, options?: RecordOptions): Program
@@ -70,6 +70,8 @@ export interface DeviceGroup {
 
 export interface LeakReport {
   readonly leaks: readonly Leak[]
+  /** A sentence for each thing that the driver refuses to take back; absent where it takes all. */
+  readonly failures?: readonly string[]
 }
 
 /** Opens devices. Rejects with `no-device` where too few fit, naming what was found. */
@@ -78,6 +80,14 @@ export async function openGroup(options: OpenGroupOptions): Promise<DeviceGroup>
   const label = options.label ?? 'group'
   const runtime = await backend.open(selection.chosen, { label })
   return new OpenedGroup(label, backend.name, selection, runtime, options.portableLimits ?? false)
+}
+
+/** Compiled once for all kernels of equal source that are not destroyed. */
+interface SharedKernel {
+  readonly compiling: Promise<CompiledKernel>
+  /** What must be released; undefined before it is compiled and after it is released. */
+  compiled?: CompiledKernel | undefined
+  holders: number
 }
 
 class OpenedGroup implements DeviceGroup {
@@ -91,7 +101,8 @@ class OpenedGroup implements DeviceGroup {
   readonly queue: GroupQueue
   readonly lost: Promise<LostInfo>
   readonly #state: GroupState
-  readonly #compiled = new Map<string, Promise<CompiledKernel>>()
+  /** By what `compile` is asked for. */
+  readonly #compiled = new Map<string, SharedKernel>()
   #programs = 0
   #hostBuffers = 0
   #destruction: Promise<LeakReport> | undefined
@@ -125,16 +136,31 @@ class OpenedGroup implements DeviceGroup {
   async compile(options: CompileOptions): Promise<Kernel> {
     this.#state.requireAlive()
     const key = kernelKey(options)
-    let compiling = this.#compiled.get(key)
-    if (compiling === undefined) {
+    let shared = this.#compiled.get(key)
+    if (shared === undefined) {
       const call = this.#state.calls?.number(compilationText(options, key), 1)
-      compiling = compileKernel(this.#state, this.devices, options, call)
-      this.#compiled.set(key, compiling)
-      compiling.catch(() => this.#compiled.delete(key))
+      // Ranks finish what uses a kernel at different times, and must agree on what they compile: there the code stays until the end.
+      const holders = this.rankCount > 1 ? 1 : 0
+      shared = { compiling: compileKernel(this.#state, this.devices, options, call), holders }
+      this.#compiled.set(key, shared)
+      const created = shared
+      shared.compiling.then(
+        (compiled) => {
+          created.compiled = compiled
+        },
+        () => this.#compiled.delete(key),
+      )
     } else this.#state.calls?.number(compilationText(options, key))
-    const compiled = await compiling
-    this.#state.requireAlive()
-    return new OwnedKernel(this.#state, options.label ?? compiled.handle.label, compiled)
+    shared.holders++
+    const letGo = () => this.#letGo(key, shared)
+    try {
+      const compiled = await shared.compiling
+      this.#state.requireAlive()
+      return new OwnedKernel(this.#state, options.label ?? compiled.handle.label, compiled, letGo)
+    } catch (error) {
+      letGo()
+      throw error
+    }
   }
 
   record(body: (recorder: Recorder) => void, options: RecordOptions = {}): Program {
@@ -196,16 +222,28 @@ class OpenedGroup implements DeviceGroup {
     this.#state.close()
     await this.queue.idle()
     await this.#state.idle()
-    const compiled = await Promise.allSettled(this.#compiled.values())
+    await Promise.allSettled([...this.#compiled.values()].map(({ compiling }) => compiling))
     const leaked = [...resources]
     const leaks = leaked.map((resource) => resource.leak())
     for (const resource of leaked) resource.destroy()
-    if (!this.#state.runtimeEnded)
-      for (const kernel of compiled)
-        if (kernel.status === 'fulfilled') runtime.releaseKernel(kernel.value.handle)
+    for (const [key, shared] of this.#compiled) {
+      shared.holders = 1
+      this.#letGo(key, shared)
+    }
     runtime.ranks?.leave()
-    await runtime.dispose()
-    return { leaks }
+    const failures = await runtime.dispose()
+    return failures.length === 0 ? { leaks } : { leaks, failures }
+  }
+
+  /** The last kernel of its source takes the compiled code with it. */
+  #letGo(key: string, shared: SharedKernel): void {
+    shared.holders--
+    if (shared.holders > 0) return
+    if (this.#compiled.get(key) === shared) this.#compiled.delete(key)
+    const { compiled } = shared
+    shared.compiled = undefined
+    if (compiled !== undefined && !this.#state.runtimeEnded)
+      this.#state.runtime.releaseKernel(compiled.handle)
   }
 }
 

@@ -1,4 +1,5 @@
 export * from './adapter.ts'
+export type * from './ambient-types.ts'
 export type * from './backend.ts'
 export type * from './device.ts'
 export * from './element-type.ts'

@@ -6,14 +6,14 @@ import type { Bounds } from './kernel-source.ts'
 import { type Leak, Resource } from './resource.ts'
 
 export interface CompileOptions {
-  readonly label?: string
+  readonly label?: string | undefined
   readonly wgsl: string
   /** Default: the module's only compute entry point. */
-  readonly entryPoint?: string
+  readonly entryPoint?: string | undefined
   /** Values of overrides, by name. */
-  readonly constants?: Readonly<Record<string, number | boolean>>
+  readonly constants?: Readonly<Record<string, number | boolean>> | undefined
   /** What an access outside a binding does; default `clamp`. */
-  readonly bounds?: Bounds
+  readonly bounds?: Bounds | undefined
 }
 
 /** A compiled entry point, ready on every device of its group. */
@@ -25,7 +25,7 @@ export interface Kernel {
   [Symbol.dispose](): void
 }
 
-/** What the group caches: kernels of equal source share it. */
+/** What kernels of equal source share. */
 export interface CompiledKernel {
   readonly handle: KernelHandle
   readonly reflection: Reflection
@@ -38,11 +38,15 @@ export class OwnedKernel extends Resource implements Kernel {
   readonly label: string
   readonly compiled: CompiledKernel
 
-  constructor(group: GroupState, label: string, compiled: CompiledKernel) {
+  readonly #letGo: () => void
+
+  /** `letGo` is called when neither the caller nor a program uses the kernel any more. */
+  constructor(group: GroupState, label: string, compiled: CompiledKernel, letGo: () => void) {
     super(group.resources)
     this.group = group
     this.label = label
     this.compiled = compiled
+    this.#letGo = letGo
   }
 
   get reflection(): Reflection {
@@ -57,6 +61,7 @@ export class OwnedKernel extends Resource implements Kernel {
     return { kind: 'kernel', label: this.label }
   }
 
-  /** The compiled code stays in the group's cache, for the next `compile` of the same source. */
-  protected override free(): void {}
+  protected override free(): void {
+    this.#letGo()
+  }
 }

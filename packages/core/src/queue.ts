@@ -1,7 +1,7 @@
 import { flattened } from './byte-region.ts'
 import type { BufferView } from './device.ts'
 import { OwnedDeviceBuffer } from './device-buffer.ts'
-import { type ElementArray, type ElementType, elementArray } from './element-type.ts'
+import { type ElementArray, type ElementType, elementArray, type HostArray } from './element-type.ts'
 import { GpuError, isGpuError } from './errors.ts'
 import { abortedError, type ExecutionOptions, type ExecutionResult, type Span } from './execution.ts'
 import type { GroupState } from './group-state.ts'
@@ -15,11 +15,16 @@ import { requireCount } from './view.ts'
 
 export interface RunOptions {
   /** Acts between repetitions: work in flight completes, then `run` rejects with `aborted`. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
+  /**
+   * Seconds that the run may take on the devices, from when everything queued before it is done; default: no limit. A run that takes longer
+   * rejects with `timeout`. What it runs cannot be stopped, so the group is lost. Rejects with `unsupported` where the backend has no limits.
+   */
+  readonly timeoutSeconds?: number | undefined
   /** Collects one span per command of the last repetition, where the device has timestamps. */
-  readonly profile?: boolean
+  readonly profile?: boolean | undefined
   /** New values of recorded parameters, for this run. */
-  readonly parameters?: Readonly<Record<string, number>>
+  readonly parameters?: Readonly<Record<string, number>> | undefined
 }
 
 export interface RunResult {
@@ -32,22 +37,22 @@ export interface RunResult {
 export type ProgramSpan = Span & { readonly label: string; readonly kind: PlanPart['kind'] }
 
 export interface ReadOptions<T extends ElementType> {
-  /** Receives the elements; exactly as long as the view. */
-  readonly into?: ElementArray<T>
+  /** Receives the elements; exactly as long as the view, still so when they arrive, and written only then. */
+  readonly into?: HostArray<T> | undefined
   /**
    * Which processes get the elements: all (the default), the one of the buffer's device, which no other process needs to know of,
    * or the one of this rank. Others resolve to undefined.
    */
-  readonly to?: 'all' | 'owner' | number
+  readonly to?: 'all' | 'owner' | number | undefined
 }
 
 /** Everything takes effect in the order of the calls. Promises reject with `GpuError`. */
 export interface Queue {
   /**
-   * Copies `data` (dense, row after row) into `target`. Leave `data` alone until the promise settles. In a group over several
+   * Copies `data` (dense, row after row) into `target`. What is written is what `data` holds at the call. In a group over several
    * processes it concerns the process of the buffer's device alone; others may leave `data` out.
    */
-  write<T extends ElementType>(target: BufferView<T>, data: ElementArray<T> | undefined): Promise<void>
+  write<T extends ElementType>(target: BufferView<T>, data: HostArray<T> | undefined): Promise<void>
   /** The view's elements, dense, row after row; in every process of the group. */
   read<T extends ElementType>(source: BufferView<T>, options?: ReadOptions<T>): Promise<ElementArray<T>>
   /** The view's elements in the one process that `to` names, undefined in others. */
@@ -78,14 +83,13 @@ export class GroupQueue implements Queue {
     while (this.#active.size > 0) await Promise.allSettled(this.#active)
   }
 
-  async write<T extends ElementType>(
-    target: BufferView<T>,
-    data: ElementArray<T> | undefined,
-  ): Promise<void> {
+  async write<T extends ElementType>(target: BufferView<T>, data: HostArray<T> | undefined): Promise<void> {
     const { buffer, region } = this.#transfer(target, 'The target of a write')
     if (data === undefined && !buffer.local) return
-    const bytes = arrayBytes(data, buffer, target.length, 'The data of a write')
+    requireArray(data, buffer, target.length, 'The data of a write')
     if (target.length === 0 || !buffer.local) return
+    // A copy that nobody else has: the caller may change, resize or transfer its array, and other threads may write to it.
+    const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength).slice()
     await this.#enqueue([buffer], () =>
       this.#group.runtime.write({ allocation: allocationOf(buffer), ...region() }, bytes),
     )
@@ -107,21 +111,28 @@ export class GroupQueue implements Queue {
         ? undefined
         : calls.number(`reads ${viewText(source)} of "${buffer.label}" to ${to}`, 2)
     const takes = taker === 'all' || taker === rank
-    const into = takes ? (options.into ?? elementArray(buffer.type as T, source.length)) : undefined
-    const bytes = takes
-      ? arrayBytes(into, buffer, source.length, '`into` of a read')
-      : new Uint8Array(buffer.local ? source.length * buffer.elementByteLength : 0)
-    if (source.length === 0 || (call === undefined && !takes)) return into
+    const { into } = options
+    if (takes && into !== undefined) requireArray(into, buffer, source.length, '`into` of a read')
+    // Memory that nobody else has, for the reason that `write` copies.
+    const elements = elementArray(buffer.type as T, takes || buffer.local ? source.length : 0)
+    const taken = () => {
+      if (!takes) return undefined
+      if (into === undefined) return elements
+      requireArray(into, buffer, source.length, '`into` of a read')
+      into.set(elements)
+      return into as ElementArray<T>
+    }
+    if (source.length === 0 || (call === undefined && !takes)) return taken()
+    const bytes = new Uint8Array(elements.buffer)
     const take = async () => {
       if (buffer.local) await runtime.read({ allocation: allocationOf(buffer), ...region() }, bytes)
     }
     if (call === undefined) await this.#enqueue([buffer], take)
     else {
       let error: unknown
-      const taken = this.#enqueue([buffer], take).catch((caught: unknown) => {
+      await this.#enqueue([buffer], take).catch((caught: unknown) => {
         error = caught
       })
-      await taken
       await this.#group.guard(() => calls!.agree(call, { error }))
       const from = buffer.rank!
       if (taker === 'all' || (taker !== from && (takes || buffer.local)))
@@ -129,7 +140,7 @@ export class GroupQueue implements Queue {
           runtime.ranks!.deliver(calls!.key(call, 1), from, taker as number | 'all', bytes),
         )
     }
-    return into
+    return taken()
   }
 
   async run(program: Program, times = 1, options: RunOptions = {}): Promise<RunResult> {
@@ -139,8 +150,10 @@ export class GroupQueue implements Queue {
       throw new GpuError('validation', `A program of another group cannot run in group "${group.label}".`)
     requireCount(times, `The repetition count of program "${program.label}"`)
     if (program.destroyed) throw new GpuError('validation', `Program "${program.label}" is destroyed.`)
-    const { signal, profile, parameters } = options
+    const { signal, profile, parameters, timeoutSeconds } = options
+    if (timeoutSeconds !== undefined) group.requireTimeLimit(timeoutSeconds, program.label)
     const { commands, uniformBlock } = program.plan
+    requireHostMemory(program)
     const patched =
       parameters === undefined
         ? undefined
@@ -158,7 +171,7 @@ export class GroupQueue implements Queue {
     }
     const result =
       call === undefined
-        ? await this.#runHere(program, execution)
+        ? await this.#runHere(program, execution, timeoutSeconds)
         : await this.#runOnAllRanks(program, execution, call)
     const { seconds, clock, spans } = result
     if (spans === undefined) return { seconds, clock, repetitions: times }
@@ -169,14 +182,21 @@ export class GroupQueue implements Queue {
     return { seconds, clock, repetitions: times, spans: named }
   }
 
-  #runHere(program: RecordedProgram, execution: ExecutionOptions): Promise<ExecutionResult> {
+  #runHere(
+    program: RecordedProgram,
+    execution: ExecutionOptions,
+    timeoutSeconds: number | undefined,
+  ): Promise<ExecutionResult> {
+    const earlier = [...this.#active]
     // Preparation may run ahead of the turn: it allocates, and changes nothing that earlier work sees.
     const preparation = handled(program.prepared())
     return this.#enqueue(
       [program],
       (executable: Executable) => {
         if (execution.signal?.aborted) throw abortedError(execution.signal, 0, execution.times)
-        return this.#group.runtime.run(executable, execution)
+        const running = this.#group.runtime.run(executable, execution)
+        if (timeoutSeconds === undefined) return running
+        return this.#group.withinSeconds(running, timeoutSeconds, earlier, program.label)
       },
       async (turn) => {
         await turn
@@ -328,13 +348,21 @@ function runText(label: string, times: number, { parameters = {}, profile = fals
   return `runs "${label}" ${times} times${given === '' ? '' : ` with${given}`}${profile ? ', profiled' : ''}`
 }
 
-/** The bytes of an array that fits a transfer. */
-function arrayBytes(
-  array: ElementArray | undefined,
+function requireHostMemory({ label, plan }: Program): void {
+  for (const buffer of plan.buffers)
+    if (buffer.kind === 'host' && buffer.allocation.arrayBuffer.byteLength !== buffer.byteLength)
+      throw new GpuError(
+        'validation',
+        `The memory of host buffer "${buffer.label}", which program "${label}" uses, is detached: it was transferred elsewhere.`,
+      )
+}
+
+function requireArray<A extends HostArray>(
+  array: A | undefined,
   buffer: OwnedDeviceBuffer,
   length: number,
   what: string,
-): Uint8Array<ArrayBuffer> {
+): asserts array is A {
   const expected = elementArray(buffer.type, 0).constructor.name
   if (array === undefined || array.constructor.name !== expected)
     throw new GpuError(
@@ -346,5 +374,4 @@ function arrayBytes(
       'validation',
       `${what} has ${array.length} elements; the view of buffer "${buffer.label}" has ${length}.`,
     )
-  return new Uint8Array(array.buffer, array.byteOffset, array.byteLength)
 }

@@ -10,7 +10,7 @@ test('random programs give the recorded meaning in random orders, repetitions ov
   let edges = 0
   let noticed = 0
   for (let seed = 100; seed < 140; seed++) {
-    const random = await RandomProgram.create(group, seed)
+    const random = await RandomProgram.create(group, seed, false)
     const program = random.record('overlapped')
     for (let order = 0; order < 4; order++) {
       backend.seed = seed * 7 + order
@@ -26,13 +26,13 @@ test('random programs give the recorded meaning in random orders, repetitions ov
       await group.queue.run(program, 4)
       edges++
       const result = await random.result()
-      if (result.some((array, i) => array.some((value, j) => value !== expected[i]![j]))) noticed++
+      if (result.some((array, i) => array!.some((value, j) => value !== expected[i]![j]))) noticed++
     }
     backend.transformPlan = undefined
     program.destroy()
     random.destroy()
   }
   expect(edges).toBeGreaterThan(300)
-  expect(noticed / edges).toBeGreaterThan(0.3)
+  expect(noticed / edges).toBeGreaterThan(0.4)
   expect(await group.destroy()).toEqual({ leaks: [] })
 })

@@ -9,16 +9,16 @@ export type DispatchArgument = BufferView | number | readonly number[] | Paramet
 
 export interface DispatchOptions {
   /** Whose queue runs it; default: the device that owns the first written view. */
-  readonly device?: Device | number
+  readonly device?: Device | number | undefined
   /** Workgroups a dimension; y and z default to 1. Zero in any dimension drops the command. */
   readonly workgroups: number | readonly [x: number, y?: number, z?: number]
   /** By name: one view for each storage binding, one value for each uniform member that core does not fill in. */
   readonly args: Readonly<Record<string, DispatchArgument>>
-  readonly label?: string
+  readonly label?: string | undefined
 }
 
 export interface CommandOptions {
-  readonly label?: string
+  readonly label?: string | undefined
 }
 
 /**

@@ -75,7 +75,9 @@ describe('selection of the backend', () => {
       },
       { name: 'cuda', adapters: 4 },
     ])
-    expect(selection.reason).toBe('cuda has 4 devices (A, B, C, D); all are used.')
+    expect(selection.reason).toBe(
+      'cuda has 4 devices (A, B, C, D); all are used. cuda is passed over: libcuda.so.1 is not found.',
+    )
   })
 
   test('takes software where there is no hardware: one device, or as many virtual ones as asked for', async () => {
@@ -84,7 +86,7 @@ describe('selection of the backend', () => {
     const four = await selectAdapters({ backends: [none, software], devices: 4 })
     expect(four.chosen).toHaveLength(4)
     expect(four.reason).toBe(
-      'webgpu has 1 software adapter (SwiftShader); 4 virtual devices share 1 adapter. No backend has hardware.',
+      'webgpu has 1 software adapter (SwiftShader); 4 virtual devices share 1 adapter. No backend has hardware. cuda is passed over: libcuda.so.1 is not found.',
     )
   })
 

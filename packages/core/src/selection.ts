@@ -11,15 +11,15 @@ export interface SelectionOptions {
    * Default: every adapter of the chosen backend (on software one a process). More than there are adapters gives virtual devices:
    * freely on a software adapter, only with `virtual: true` on hardware. Too few: `no-device`.
    */
-  readonly devices?: number
-  readonly virtual?: boolean
+  readonly devices?: number | undefined
+  readonly virtual?: boolean | undefined
   /**
    * How to choose where there are more adapters than `devices`: least loaded first. Default `index`. A backend over several
    * processes always gives the first in rank order.
    */
-  readonly by?: SelectBy
+  readonly by?: SelectBy | undefined
   /** Keeps only the adapters for which this is true. */
-  readonly adapters?: (adapter: Adapter) => boolean
+  readonly adapters?: ((adapter: Adapter) => boolean) | undefined
 }
 
 export interface RankedAdapter {
@@ -106,8 +106,17 @@ export async function selectAdapters(
       adapters: adapters.length,
       ...(absence && { absence }),
     })),
-    reason: `${found}; ${how}.${software ? ' No backend has hardware.' : ''}`,
+    reason: [
+      `${found}; ${how}.`,
+      ...(software ? ['No backend has hardware.'] : []),
+      ...offers.slice(0, offers.indexOf(offer)).flatMap(passedOver),
+    ].join(' '),
   }
+}
+
+/** Why a backend that the caller prefers is not the chosen one, where it lacks something. */
+function passedOver({ backend, report: { absence } }: Offer): string[] {
+  return absence === undefined ? [] : [`${backend.name} is passed over: ${absence.reason}`]
 }
 
 async function rank(adapters: readonly Adapter[], by: SelectBy): Promise<RankedAdapter[]> {

@@ -17,12 +17,12 @@ const longestBody = 128
 export interface IterateOptions {
   readonly iterations: number
   /** Stop once the largest change of a cell in one sweep is at most this. The change is read every `residualEvery` sweeps, while the next interval already runs. */
-  readonly tolerance?: number
+  readonly tolerance?: number | undefined
   readonly residualEvery: number
   readonly schedule: Schedule
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
   /** Called after every interval that the host waits for. A fixed number of iterations reports about 20 times on software, and once, at the end, on hardware. */
-  readonly onProgress?: (progress: { iteration: number; residual: number }) => void
+  readonly onProgress?: ((progress: { iteration: number; residual: number }) => void) | undefined
 }
 
 export interface IterateResult {

@@ -22,29 +22,29 @@ export interface JacobiOptions extends Omit<AlgorithmOptions, 'repetitions'> {
   readonly rows: number
   readonly columns: number
   /** The grid to begin with, rows × columns: its outer ring is the boundary. Default: `waveBoundary`. */
-  readonly input?: ElementSource<'f32'>
+  readonly input?: ElementSource<'f32'> | undefined
   /** f of Poisson's equation Δu = -f times the square of the spacing, rows × columns; the outer ring is not used. Default: 0 (Laplace). */
-  readonly source?: ElementSource<'f32'>
+  readonly source?: ElementSource<'f32'> | undefined
   /** Takes the grid at the end, rows × columns. To go on from it later, give it as `input` with `startIteration`. */
-  readonly output?: ElementSink<'f32'>
+  readonly output?: ElementSink<'f32'> | undefined
   /** Sweeps to do: all of them, or at most this many with a `tolerance`. Default 1000. */
-  readonly iterations?: number
+  readonly iterations?: number | undefined
   /** Sweeps that were done to make `input`; results count from there. Default 0. */
-  readonly startIteration?: number
+  readonly startIteration?: number | undefined
   /** Stop once the largest change of a cell in one sweep is at most this. The change is read while the next interval already runs, so that one more interval may be done. */
-  readonly tolerance?: number
+  readonly tolerance?: number | undefined
   /** Sweeps from one look at the residual to the next. Default 100. */
-  readonly residualEvery?: number
+  readonly residualEvery?: number | undefined
   /** Default: `1d` on hardware where sweeps can be fused, else `2d`. */
-  readonly decomposition?: Decomposition
+  readonly decomposition?: Decomposition | undefined
   /** Default `auto`: `copy` where sweeps are fused; else `direct` for small blocks between peers. */
-  readonly transport?: HaloTransport | 'auto'
+  readonly transport?: HaloTransport | 'auto' | undefined
   /**
    * Four sweeps in one pass over memory, with the same bits as four single ones. This needs blocks that lie above one another, copied
    * halos, and no source. Default `auto`: fused on hardware where that is so, unless a single device has a small grid.
    */
-  readonly fuse?: boolean | 'auto'
-  readonly onProgress?: (progress: { iteration: number; residual: number }) => void
+  readonly fuse?: boolean | 'auto' | undefined
+  readonly onProgress?: ((progress: { iteration: number; residual: number }) => void) | undefined
 }
 
 export interface JacobiReport extends Report {

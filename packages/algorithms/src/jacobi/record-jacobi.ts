@@ -9,7 +9,7 @@ export interface RecordSweepsOptions {
   /** The copy of the cells that the first sweep reads. */
   readonly parity: 0 | 1
   /** By sweep (1 is the first): host memory that receives the largest change of a cell in that sweep, one u32 for each block, in order. */
-  readonly residuals?: ReadonlyMap<number, HostView<'u32'>>
+  readonly residuals?: ReadonlyMap<number, HostView<'u32'>> | undefined
 }
 
 /**

@@ -18,16 +18,16 @@ import { tuneMatmul } from './tune-matmul.ts'
 /** What a caller may decide about how a product is computed. */
 export interface ChooseProductOptions extends TuningOptions {
   /** How many devices of the group compute. Default: all. `auto`: as many as the prediction recommends. */
-  readonly devices?: number | 'auto'
+  readonly devices?: number | 'auto' | undefined
   /** Columns of B in a panel. Giving it, or `memoryLimitBytes`, streams the matrices from host memory. Default 2048, on software 256. */
-  readonly streamWidth?: number
+  readonly streamWidth?: number | undefined
   /** Device memory that the product may use on each device. Default: 80 % of it, where the device says how much it has. */
-  readonly memoryLimitBytes?: number
+  readonly memoryLimitBytes?: number | undefined
   /** Default: where the matrices fit the devices, they stay there for the timed runs (`resident`); else they stream through. */
-  readonly mode?: 'resident' | 'streamed'
+  readonly mode?: 'resident' | 'streamed' | undefined
   /** What predictions rest on; `measure` runs a short probe first. Default: assumed figures. */
-  readonly model?: MatmulModel | 'measure'
-  readonly signal?: AbortSignal
+  readonly model?: MatmulModel | 'measure' | undefined
+  readonly signal?: AbortSignal | undefined
 }
 
 /** How one product will be computed: everything that is decided before a kernel is compiled or memory is allocated. */

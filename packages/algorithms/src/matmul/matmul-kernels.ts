@@ -118,9 +118,9 @@ const assumedProcessors = 132
 
 export interface CandidateOptions {
   /** False: the sum over k is not cut. */
-  readonly split?: boolean
+  readonly split?: boolean | undefined
   /** False where there is no memory for A transposed, or where too few products share it. */
-  readonly transposed?: boolean
+  readonly transposed?: boolean | undefined
 }
 
 /** The first of `matmulCandidates`: expected to be the fastest. */

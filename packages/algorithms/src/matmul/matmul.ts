@@ -18,15 +18,15 @@ export interface MatmulOptions<T extends MatmulType = MatmulType>
     AlgorithmOptions,
     GeneratedInputOptions,
     ChooseProductOptions {
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
   /** Default f32. */
-  readonly type?: T
+  readonly type?: T | undefined
   /** m × k, row-major. Default: reproducible random elements from `seed`. A host buffer is streamed from in place. */
-  readonly a?: ElementSource<T> | HostBuffer<T>
+  readonly a?: ElementSource<T> | HostBuffer<T> | undefined
   /** k × n, row-major. */
-  readonly b?: ElementSource<T> | HostBuffer<T>
+  readonly b?: ElementSource<T> | HostBuffer<T> | undefined
   /** Takes the m × n result, row-major. */
-  readonly output?: ElementSink<T> | HostBuffer<T>
+  readonly output?: ElementSink<T> | HostBuffer<T> | undefined
 }
 
 export interface MatmulReport extends Report {

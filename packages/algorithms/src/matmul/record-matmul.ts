@@ -5,8 +5,8 @@ import type { MatmulKernels, MatmulType } from './matmul-kernels.ts'
 
 export interface RecordMatmulOptions {
   /** The device that computes. Default: the device that owns C. */
-  device?: Device | number
-  label?: string
+  device?: Device | number | undefined
+  label?: string | undefined
 }
 
 /**
@@ -125,9 +125,9 @@ const wide = (view: BufferView) => view.offset % 4 === 0 && (view.stride % 4 ===
 export const wideRows = (view: BufferView) => wide(view) && view.columns % 4 === 0
 
 export interface RecordShardedOptions {
-  label?: string
+  label?: string | undefined
   /** The number of columns of B that are gathered and multiplied at a time. Gathering one panel overlaps the product of another. Default: by size. */
-  panelColumns?: number
+  panelColumns?: number | undefined
 }
 
 /**

@@ -21,7 +21,7 @@ export async function tuneMatmul(
   type: MatmulType,
   shape: MatmulShape,
   candidates: readonly [MatmulBlocking, ...MatmulBlocking[]],
-  options: { readonly tuning?: TuningStore | false; readonly signal?: AbortSignal },
+  options: { readonly tuning?: TuningStore | false | undefined; readonly signal?: AbortSignal | undefined },
 ): Promise<MatmulBlocking> {
   const [shipped] = candidates
   const m = Math.min(shape.m, largestTuned.m)

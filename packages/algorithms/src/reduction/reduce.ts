@@ -21,18 +21,18 @@ export interface ReduceOptions<T extends ReductionType = ReductionType>
   readonly elements: number
   readonly type: T
   /** Default `best`. */
-  readonly kernel?: ReductionKernelName
+  readonly kernel?: ReductionKernelName | undefined
   /** Default `sum`. */
-  readonly operation?: ReductionOperation
+  readonly operation?: ReductionOperation | undefined
   /** Default: reproducible pseudo-random elements. */
-  readonly input?: ElementSource<T>
+  readonly input?: ElementSource<T> | undefined
   /** Times the other schedule too, in the same run, for the report's `comparison`. Default false. */
-  readonly compareSchedules?: boolean
+  readonly compareSchedules?: boolean | undefined
   /**
    * True: the input starts in page-locked host memory, and every run uploads it in pieces, and reduces pieces that have arrived while others are uploaded.
    * Default false: the input stays on the devices, and only the reduction is timed.
    */
-  readonly timeUploads?: boolean
+  readonly timeUploads?: boolean | undefined
 }
 
 export interface ReductionReport extends Report {

@@ -31,9 +31,9 @@ export interface RecordTransposeOptions<T extends ElementType> {
   readonly input: ShardedMatrix<T>
   readonly output: ShardedMatrix<T>
   /** Default `auto`: see `chooseTransport`. `direct` and `scatter` are `unsupported` for a pair without the access that they need. */
-  readonly transport?: Transport | 'auto'
+  readonly transport?: Transport | 'auto' | undefined
   /** Where `transport` is `auto`, chooses for each tile that moves to another device. Pairs without the access that the choice needs copy. */
-  readonly chooseTransport?: (tile: PeerTile, group: DeviceGroup) => Transport
+  readonly chooseTransport?: ((tile: PeerTile, group: DeviceGroup) => Transport) | undefined
 }
 
 /**

@@ -28,13 +28,13 @@ export interface TransposeOptions<T extends TransposeType = TransposeType>
   readonly columns: number
   readonly type: T
   /** `rows × columns` elements, row-major. Default: reproducible pseudo-random elements. */
-  readonly input?: ElementSource<T>
+  readonly input?: ElementSource<T> | undefined
   /** Receives `columns × rows` elements, row-major. */
-  readonly output?: ElementSink<T>
+  readonly output?: ElementSink<T> | undefined
   /** Default: the kernel that suits the devices. Where the caller names a kernel or `chooseTransport`, nothing is tuned. */
-  readonly kernel?: TransposeVariant
+  readonly kernel?: TransposeVariant | undefined
   /** Times the other schedule too, in the same run, for the report's `comparison`. Default false. */
-  readonly compareSchedules?: boolean
+  readonly compareSchedules?: boolean | undefined
 }
 
 export interface TransposeReport extends Report {

@@ -79,9 +79,9 @@ export async function tuneTranspose<T extends ElementType>(
   input: ShardedMatrix<T>,
   output: ShardedMatrix<T>,
   options: {
-    readonly tuning?: TuningStore | false
-    readonly transport?: Transport | 'auto'
-    readonly signal?: AbortSignal
+    readonly tuning?: TuningStore | false | undefined
+    readonly transport?: Transport | 'auto' | undefined
+    readonly signal?: AbortSignal | undefined
   },
 ): Promise<Candidate<TransposeChoice>> {
   const { transport = 'auto', signal } = options

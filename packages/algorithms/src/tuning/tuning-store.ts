@@ -9,5 +9,5 @@ export interface TuningStore {
 
 /** Without a store, or with `false`, algorithms use the shipped choices. Results have the same bits either way. */
 export interface TuningOptions {
-  readonly tuning?: TuningStore | false
+  readonly tuning?: TuningStore | false | undefined
 }

@@ -18,7 +18,7 @@ std::vector<Napi::ObjectReference> keep(std::initializer_list<Napi::Object> obje
   return kept;
 }
 
-/// gpu, address, rowByteLength, rows, rowByteStride
+/// gpu, address, rowByteLength, rows, rowByteStride, and an array that holds as many bytes.
 TransferRegion regionArgument(const Napi::CallbackInfo &info) {
   TransferRegion region;
   region.gpu = sizeArgument(info[0]);
@@ -26,6 +26,11 @@ TransferRegion regionArgument(const Napi::CallbackInfo &info) {
   region.rowByteLength = sizeArgument(info[2]);
   region.rows = sizeArgument(info[3]);
   region.rowByteStride = sizeArgument(info[4]);
+  const auto byteLength = info[5].As<Napi::Uint8Array>().ByteLength();
+  if (byteLength != region.byteLength()) {
+    throw Napi::RangeError::New(info.Env(), "A transfer of " + std::to_string(region.byteLength()) + " bytes gets " +
+                                                std::to_string(byteLength) + " bytes of host memory.");
+  }
   return region;
 }
 
@@ -53,6 +58,7 @@ Napi::Function GroupObject::define(Napi::Env env) {
                          InstanceMethod("run", &GroupObject::run),
                          InstanceMethod("write", &GroupObject::write),
                          InstanceMethod("read", &GroupObject::read),
+                         InstanceMethod("abandon", &GroupObject::abandon),
                          InstanceMethod("close", &GroupObject::close),
                      });
 }
@@ -148,36 +154,39 @@ Napi::Value GroupObject::mapHost(const Napi::CallbackInfo &info) {
   return value;
 }
 
-/// Page-locks the memory of an ArrayBuffer and resolves with its address; the caller keeps it alive until unlockHost has settled.
+/// Page-locks the memory of an ArrayBuffer → { address, locked: Promise }. The caller keeps it alive until unlockHost has settled.
 Napi::Value GroupObject::lockHost(const Napi::CallbackInfo &info) {
   auto arrayBuffer = info[0].As<Napi::ArrayBuffer>();
   void *address = arrayBuffer.Data();
   const auto byteLength = arrayBuffer.ByteLength();
-  return submit(
-      info.Env(),
-      [group = group_, address, byteLength] {
-        group->lockHost(address, byteLength);
-        return settleNumber(reinterpret_cast<std::uintptr_t>(address));
-      },
-      keep({arrayBuffer}));
+  auto value = Napi::Object::New(info.Env());
+  value.Set("address", static_cast<double>(reinterpret_cast<std::uintptr_t>(address)));
+  value.Set("locked", submit(
+                          info.Env(),
+                          [group = group_, address, byteLength] {
+                            group->lockHost(address, byteLength);
+                            return settleUndefined();
+                          },
+                          keep({arrayBuffer})));
+  return value;
 }
 
-/// arrayBuffer, detach: unlocks after the work queued so far. `detach` empties a mapped buffer at once; its pages live until unlocked.
+/// address, arrayBuffer, detach: unlocks after the work queued so far. `detach` empties a mapped ArrayBuffer at once. The pages live until
+/// unlocked: a mapping's by themselves, even where the caller has detached its ArrayBuffer, others by the ArrayBuffer.
 Napi::Value GroupObject::unlockHost(const Napi::CallbackInfo &info) {
-  auto arrayBuffer = info[0].As<Napi::ArrayBuffer>();
-  void *address = arrayBuffer.Data();
-  const bool detach = info[1].As<Napi::Boolean>();
+  const auto address = sizeArgument(info[0]);
+  auto arrayBuffer = info[1].As<Napi::ArrayBuffer>();
   std::shared_ptr<HostMapping> mapping;
-  const auto found = mappings_.find(static_cast<double>(reinterpret_cast<std::uintptr_t>(address)));
+  const auto found = mappings_.find(static_cast<double>(address));
   if (found != mappings_.end()) {
     mapping = found->second;
     mappings_.erase(found);
   }
-  if (detach) arrayBuffer.Detach();
+  if (info[2].As<Napi::Boolean>() && !arrayBuffer.IsDetached()) arrayBuffer.Detach();
   return submit(
       info.Env(),
       [group = group_, address, mapping]() mutable {
-        group->unlockHost(address);
+        group->unlockHost(reinterpret_cast<void *>(address));
         mapping.reset();
         return settleUndefined();
       },
@@ -292,6 +301,12 @@ Napi::Value GroupObject::read(const Napi::CallbackInfo &info) {
         return settleUndefined();
       },
       keep({bytes}));
+}
+
+/// Nothing waits for the group's thread any more, which may never come back from the driver.
+Napi::Value GroupObject::abandon(const Napi::CallbackInfo &info) {
+  if (worker_) worker_->abandon(info.Env());
+  return info.Env().Undefined();
 }
 
 /// Waits for the queue, frees everything, ends the thread → what the driver refused to take back, a sentence each

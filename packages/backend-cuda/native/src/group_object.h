@@ -40,6 +40,7 @@ private:
   Napi::Value run(const Napi::CallbackInfo &info);
   Napi::Value write(const Napi::CallbackInfo &info);
   Napi::Value read(const Napi::CallbackInfo &info);
+  Napi::Value abandon(const Napi::CallbackInfo &info);
   Napi::Value close(const Napi::CallbackInfo &info);
 
   /// Throws once closed.

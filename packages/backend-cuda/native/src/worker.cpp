@@ -48,6 +48,8 @@ struct Worker::State : std::enable_shared_from_this<Worker::State> {
   /// The Worker is gone: the thread ends when the queue is empty.
   bool last = false;
   bool threadEnded = false;
+  /// Nobody waits for the thread any more.
+  std::atomic<bool> abandoned{false};
   /// Pending promises; JavaScript thread only.
   std::size_t pending = 0;
   napi_threadsafe_function settled = nullptr;
@@ -76,7 +78,7 @@ struct Worker::State : std::enable_shared_from_this<Worker::State> {
       }
       auto &job = *entry.job;
       try {
-        if (stop.load()) throw NativeError("device-lost", "The environment is closing.");
+        if (stop.load()) throw NativeError("device-lost", "The work before it did not end.");
         job.settle = job.work();
       } catch (const NativeError &error) {
         job.error = std::make_unique<NativeError>(error);
@@ -141,6 +143,7 @@ struct Worker::State : std::enable_shared_from_this<Worker::State> {
   static void cleanup(void *data) {
     auto *state = static_cast<State *>(data);
     state->requestStop();
+    if (state->abandoned.load()) return;
     std::unique_lock lock(state->mutex);
     state->ended.wait_for(lock, std::chrono::seconds(2), [state] { return state->threadEnded; });
   }
@@ -178,6 +181,12 @@ Worker::~Worker() {
   }
 }
 
+void Worker::abandon(Napi::Env env) {
+  state_->abandoned.store(true);
+  state_->requestStop();
+  napi_unref_threadsafe_function(env, state_->settled);
+}
+
 std::function<bool()> Worker::stopping() const {
   return [state = state_] { return state->stop.load(); };
 }
@@ -187,7 +196,7 @@ Napi::Promise Worker::submit(Napi::Env env, Work work, std::vector<Napi::ObjectR
   job->work = std::move(work);
   job->kept = std::move(kept);
   const auto promise = job->deferred.Promise();
-  if (state_->pending++ == 0) napi_ref_threadsafe_function(env, state_->settled);
+  if (state_->pending++ == 0 && !state_->abandoned.load()) napi_ref_threadsafe_function(env, state_->settled);
   {
     std::lock_guard lock(state_->mutex);
     QueueEntry entry;

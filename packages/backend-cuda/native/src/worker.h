@@ -21,7 +21,7 @@ Settle settleUndefined();
 
 /// One native thread with a FIFO of jobs. Jobs never run on the JavaScript thread nor on libuv's pool. Promises settle through
 /// a thread-safe function that keeps the process alive only while a job is pending, so that an idle process exits. What is queued
-/// when the Worker goes away is still carried out; when the environment closes, queued jobs are not.
+/// when the Worker goes away is still carried out; when the environment closes, or the Worker is abandoned, queued jobs are not.
 class Worker {
 public:
   Worker(Napi::Env env, const char *name);
@@ -33,6 +33,9 @@ public:
   Napi::Promise submit(Napi::Env env, Work work, std::vector<Napi::ObjectReference> kept = {});
   /// Queues work that nobody waits for; its errors are dropped. JavaScript thread only.
   void post(std::function<void()> work);
+  /// The job in flight may never end: from now on neither the process nor its exit waits for it. Should it end, what was posted still runs, and
+  /// jobs that wait behind it reject. JavaScript thread only.
+  void abandon(Napi::Env env);
   /// Says when the environment goes away: long jobs end early. Outlives the Worker.
   std::function<bool()> stopping() const;
 

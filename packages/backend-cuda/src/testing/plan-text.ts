@@ -1,13 +1,9 @@
-import type {
-  Allocation,
-  ByteRegion,
-  HostAllocation,
-  KernelHandle,
-  Plan,
-  PlanCommand,
-} from '@tandem-gpu/core'
+import type { ByteRegion, PlanCommand } from '@tandem-gpu/core'
+import type { CudaKernel } from '../cuda-kernel.ts'
+import type { CudaAllocation, CudaPlan } from '../cuda-plan.ts'
+import type { CudaHostAllocation } from '../host-memory.ts'
 
-type Placed = Allocation | HostAllocation
+type Placed = CudaAllocation | CudaHostAllocation
 type Unplaced = PlanCommand extends infer C
   ? C extends PlanCommand
     ? Omit<C, 'index' | 'label'>
@@ -18,9 +14,9 @@ type Unplaced = PlanCommand extends infer C
 export function plan(
   buffers: readonly Placed[],
   commands: readonly Unplaced[],
-  kernels: readonly KernelHandle[] = [],
+  kernels: readonly CudaKernel[] = [],
   uniforms: readonly number[] = [],
-): Plan {
+): CudaPlan {
   const uniformBlock = new Uint8Array(uniforms.length * 256)
   for (const [index, value] of uniforms.entries())
     new DataView(uniformBlock.buffer).setUint32(index * 256, value, true)

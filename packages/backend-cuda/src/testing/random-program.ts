@@ -1,4 +1,5 @@
-import type { Allocation, ByteRegion, PlanCommand } from '@tandem-gpu/core'
+import type { ByteRegion, PlanCommand } from '@tandem-gpu/core'
+import type { CudaAllocation } from '../cuda-plan.ts'
 import type { CudaRuntime } from '../cuda-runtime.ts'
 import { dispatch, plan, region } from './plan-text.ts'
 import { testKernelSource } from './test-kernels.ts'
@@ -54,7 +55,7 @@ export async function randomProgramDifferences(
   const random = randomNumbers(seed)
   const deviceCount = runtime.devices.length
   const kernel = await runtime.compile(testKernelSource('add'))
-  const allocations: Allocation[] = []
+  const allocations: CudaAllocation[] = []
   for (let index = 0; index < deviceCount * 2; index += 1) {
     allocations.push(
       await runtime.allocate(index % deviceCount, length * 4, { label: `b${index}`, zero: true }),

@@ -7,15 +7,18 @@ import type { BenchDocument, BenchResult } from '../bench/document.ts'
 import { benchPage } from '../bench/page.ts'
 import type { CommandContext } from '../command-context.ts'
 import { exitCode, UsageError } from '../exit-code.ts'
+import { fileReason } from '../file-error.ts'
 import {
   addJsonOption,
   addSelectionOptions,
   type GroupOptions,
+  mostDevices,
   openGroupOptions,
   wholeNumber,
 } from '../group-options.ts'
 import { formatJson } from '../json.ts'
-import { fileReason, OutputFile } from '../output-file.ts'
+import { OutputFile } from '../output-file.ts'
+import { printable } from '../printable.ts'
 import { formatNumber, formatSeconds } from '../quantity.ts'
 import { formatTable } from '../table.ts'
 import type { Terminal } from '../terminal.ts'
@@ -66,7 +69,7 @@ export function benchCommand(context: CommandContext): Command {
       const document = await runBench(options, peers, terminal)
       if (options.verify && !document.ours.every(({ verified }) => verified))
         context.exit = exitCode.wrongAnswer
-      await page?.handle.writeFile(benchPage(document))
+      await page?.write(benchPage(document))
       await page?.commit()
       const { schema: _, ...fields } = document
       terminal.out(options.json ? formatJson(fields) : asText(document.ours))
@@ -140,7 +143,7 @@ async function runBench(
 
 async function readPeers(path: string): Promise<readonly BenchResult[]> {
   const text = await readFile(path, 'utf8').catch((error) => {
-    throw new UsageError(`${path} cannot be read: ${fileReason(error)}.`, 'bad-input')
+    throw new UsageError(`${printable(path)} cannot be read: ${fileReason(error)}.`, 'bad-input')
   })
   try {
     const document = JSON.parse(text)
@@ -149,7 +152,7 @@ async function readPeers(path: string): Promise<readonly BenchResult[]> {
   } catch {
     // The error below says so.
   }
-  throw new UsageError(`${path} is not a document of tools/peers.`, 'bad-input')
+  throw new UsageError(`${printable(path)} is not a document of tools/peers.`, 'bad-input')
 }
 
 function asText(results: readonly BenchResult[]): string {
@@ -179,7 +182,7 @@ function asText(results: readonly BenchResult[]): string {
 }
 
 function wholeNumbers(text: string): number[] {
-  return text.split(',').map(wholeNumber(1))
+  return text.split(',').map(wholeNumber(1, mostDevices))
 }
 
 function someOf<T extends string>(names: readonly T[]) {

@@ -5,6 +5,7 @@ import { type DeviceGroup, type ProgramSpan, type Schedule, selectAdapters } fro
 import { Command } from 'commander'
 import type { CommandContext } from '../command-context.ts'
 import { exitCode, UsageError } from '../exit-code.ts'
+import { fileReason } from '../file-error.ts'
 import {
   addGroupOptions,
   addJsonOption,
@@ -13,8 +14,9 @@ import {
   withGroup,
 } from '../group-options.ts'
 import { formatJson } from '../json.ts'
-import { fileReason, writeOutputFile } from '../output-file.ts'
+import { writeOutputFile } from '../output-file.ts'
 import { FieldPicture } from '../picture.ts'
+import { printable } from '../printable.ts'
 import { formatNumber, formatSeconds } from '../quantity.ts'
 import { describeDevices, verdictOf } from '../report-text.ts'
 import { formatTable } from '../table.ts'
@@ -59,7 +61,7 @@ export function demoCommand(context: CommandContext): Command {
     const { terminal } = context
     const folder = resolve(options.folder)
     await makeFolder(folder).catch((error) => {
-      throw new UsageError(`${folder} cannot be made: ${fileReason(error)}.`)
+      throw new UsageError(`${printable(folder)} cannot be made: ${fileReason(error)}.`)
     })
     const { chosen } = await selectAdapters(openGroupOptions(options))
     const software = chosen.every((adapter) => adapter.software)
@@ -133,7 +135,7 @@ function asText(
   const software = reports.some((report) => report.software)
     ? 'A software GPU runs on the CPU: its figures say nothing about hardware.\n'
     : ''
-  return `${describeDevices(reports[0]!)}\n\n${table}\n\nPicture of the Jacobi solution: ${paths.picture}\nTrace, for ui.perfetto.dev: ${paths.trace}\n${software}`
+  return `${describeDevices(reports[0]!)}\n\n${table}\n\nPicture of the Jacobi solution: ${printable(paths.picture)}\nTrace, for ui.perfetto.dev: ${printable(paths.trace)}\n${software}`
 }
 
 /** Makes a folder and its missing parents, one by one: Node's recursive mkdir never returns where the operating system refuses, as below /proc. */

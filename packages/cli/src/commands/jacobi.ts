@@ -14,6 +14,7 @@ import { UsageError } from '../exit-code.ts'
 import { finiteNumber, wholeNumber } from '../group-options.ts'
 import type { OutputFile } from '../output-file.ts'
 import { FieldPicture } from '../picture.ts'
+import { printable } from '../printable.ts'
 import { formatNumber } from '../quantity.ts'
 import type { ReportLine } from '../report-text.ts'
 
@@ -94,7 +95,7 @@ export function jacobiCommand(context: CommandContext): Command {
         shape = gridShape(options, input, source)
         if (options.output !== undefined) output = await files.output(options.output)
         if (options.image !== undefined && !options.image.toLowerCase().endsWith('.png'))
-          throw new UsageError(`--image writes PNG, and ${options.image} does not end in .png.`)
+          throw new UsageError(`--image writes PNG, and ${printable(options.image)} does not end in .png.`)
         if (options.image !== undefined) image = await files.output(options.image)
       },
       async compute(group, settings) {
@@ -111,7 +112,7 @@ export function jacobiCommand(context: CommandContext): Command {
           ...(picture === undefined && file === undefined ? {} : { output: bothSinks(picture, file) }),
           onProgress: progressBar(options, progress),
         })
-        if (picture !== undefined) await image?.handle.writeFile(picture.encode())
+        if (picture !== undefined) await image?.write(picture.encode())
         return report
       },
       describe: describeJacobi,
@@ -138,7 +139,7 @@ function gridShape(
   const sourceShape = source?.matrixShape() ?? shape
   if (sourceShape[0] !== shape[0] || sourceShape[1] !== shape[1]) {
     throw new UsageError(
-      `${options.source} is ${sourceShape.join(' × ')}, and the grid is ${shape.join(' × ')}.`,
+      `${printable(options.source!)} is ${sourceShape.join(' × ')}, and the grid is ${shape.join(' × ')}.`,
       'bad-input',
     )
   }

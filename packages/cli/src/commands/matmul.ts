@@ -8,6 +8,7 @@ import { UsageError } from '../exit-code.ts'
 import { byteCount, wholeNumber } from '../group-options.ts'
 import { elementTypes, type NpyElementType } from '../npy/element-conversion.ts'
 import type { OutputFile } from '../output-file.ts'
+import { printable } from '../printable.ts'
 import { formatBytes } from '../quantity.ts'
 import type { ReportLine } from '../report-text.ts'
 import { addTuneOption, type TuneOption, tuningOptions } from '../tune-option.ts'
@@ -96,7 +97,7 @@ function productShape(options: MatmulCommandOptions, a: InputFile | undefined, b
   const [rowsOfB, n] = b?.matrixShape() ?? [undefined, undefined]
   if (k !== undefined && rowsOfB !== undefined && k !== rowsOfB) {
     throw new UsageError(
-      `${options.a} is ${m} × ${k} and ${options.b} is ${rowsOfB} × ${n}: A needs as many columns as B has rows.`,
+      `${printable(options.a!)} is ${m} × ${k} and ${printable(options.b!)} is ${rowsOfB} × ${n}: A needs as many columns as B has rows.`,
       'bad-input',
     )
   }

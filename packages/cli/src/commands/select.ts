@@ -5,6 +5,7 @@ import type { CommandContext } from '../command-context.ts'
 import {
   addBackendOption,
   addJsonOption,
+  mostDevices,
   openGroupOptions,
   selectByNames,
   wholeNumber,
@@ -25,7 +26,7 @@ interface SelectOptions {
 export function selectCommand(context: CommandContext): Command {
   const command = new Command('select')
     .description('choose the least loaded devices')
-    .option('--count <n>', 'number of devices', wholeNumber(1), 1)
+    .option('--count <n>', 'number of devices', wholeNumber(1, mostDevices), 1)
     .addOption(
       new Option('--by <reading>', 'the sensor by which devices are preferred')
         .choices(selectByNames)

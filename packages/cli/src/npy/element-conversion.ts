@@ -1,5 +1,6 @@
 import type { ElementArray, ElementType } from '@tandem-gpu/core'
 import { UsageError } from '../exit-code.ts'
+import { printable } from '../printable.ts'
 
 /** Element types of `.npy` files that the algorithms take. */
 export type NpyElementType = Exclude<ElementType, 'f16'>
@@ -49,7 +50,8 @@ export function elementConversion(
 
   const takes = accepted.map((wanted) => numpyName[wanted]).join(' or ')
   const wanted = numpyName[target !== undefined && accepted.includes(target) ? target : accepted[0]!]
-  const held = names[descr] ?? (type === undefined ? `type '${descr}'` : numpyName[type])
+  const held =
+    names[descr] ?? (type === undefined ? `type '${printable(descr.slice(0, 40))}'` : numpyName[type])
   const order = descr.startsWith('>') ? ' (big-endian)' : ''
   const castHint = target !== undefined && accepted.includes(target) ? `, or pass --cast` : ''
   throw new UsageError(

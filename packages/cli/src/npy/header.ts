@@ -1,4 +1,5 @@
 import { UsageError } from '../exit-code.ts'
+import { printable } from '../printable.ts'
 
 /**
  * The header of a `.npy` file, format versions 1.0 to 3.0
@@ -56,7 +57,7 @@ export function parseNpyHeader(bytes: Uint8Array, name: string): NpyHeader {
   )
   const wrong = (reason: string) =>
     new UsageError(
-      `${name} has a wrong .npy header: ${reason} in ${JSON.stringify(text.trim())}.`,
+      `${name} has a wrong .npy header: ${reason} in ${JSON.stringify(shortened(text.trim()))}.`,
       'bad-input',
     )
 
@@ -69,14 +70,13 @@ export function parseNpyHeader(bytes: Uint8Array, name: string): NpyHeader {
   }
   if (!/^'[^']*'$|^"[^"]*"$/.test(descr)) {
     throw new UsageError(
-      `${name} holds a structured type (${descr}), and Tandem takes f32, i32 or u32: save one field of it.`,
+      `${name} holds a structured type (${printable(shortened(descr))}), and Tandem takes f32, i32 or u32: save one field of it.`,
       'bad-input',
     )
   }
   if (fortranOrder !== 'True' && fortranOrder !== 'False') throw wrong('fortran_order is not True or False')
-  if (!/^\(\s*((\d+L?\s*,\s*)*\d+L?\s*,?\s*)?\)$/.test(shape))
-    throw wrong('shape is not a tuple of whole numbers')
-  const dimensions = [...shape.matchAll(/\d+/g)].map(([digits]) => Number(digits))
+  const dimensions = parseTuple(shape)
+  if (dimensions === undefined) throw wrong('shape is not a tuple of whole numbers')
   if (!Number.isSafeInteger(dimensions.reduce((product, length) => product * length, 8))) {
     throw wrong('shape is beyond what a file can hold')
   }
@@ -88,18 +88,49 @@ export function parseNpyHeader(bytes: Uint8Array, name: string): NpyHeader {
   }
 }
 
-/** Parses the Python literal of a flat dictionary. Returns the source text of each value by its key. */
+/** The beginning of a long text, for a message. */
+function shortened(text: string): string {
+  return text.length <= 200 ? text : `${text.slice(0, 200)}…`
+}
+
+/** Parses the Python literal of a flat dictionary in one pass. Returns the source text of each value by its key. */
 function parseDictionary(text: string, wrong: (reason: string) => Error): Map<string, string> {
-  const body = /^\s*\{(.*)\}\s*$/s.exec(text)?.[1]
-  if (body === undefined) throw wrong('there is no dictionary')
+  const body = text.trim()
+  if (!body.startsWith('{') || !body.endsWith('}')) throw wrong('there is no dictionary')
+  const token = /(?<value>'[^']*'|"[^"]*"|[A-Za-z]\w*|\([^()]*\)|\[.*\])|[:,]|(?<space>\s+)|(?<other>.)/gsy
+  const tokens: RegExpExecArray[] = []
+  for (const found of body.slice(1, -1).matchAll(token)) {
+    // At once, so that a text of nothing but opening brackets is not searched for the end of each.
+    if (found.groups?.other !== undefined) throw wrong('an entry is not readable')
+    if (found.groups?.space === undefined) tokens.push(found)
+  }
   const entries = new Map<string, string>()
-  const entry = /\s*(?:'(\w+)'|"(\w+)")\s*:\s*('[^']*'|"[^"]*"|True|False|\([^()]*\)|\[.*\])\s*(,|$)/sy
-  while (/\S/.test(body.slice(entry.lastIndex))) {
-    const match = entry.exec(body)
-    if (match === null) throw wrong('an entry is not readable')
-    entries.set((match[1] ?? match[2])!, match[3]!)
+  for (let at = 0; at < tokens.length; at += 4) {
+    const [key, colon, value, comma] = [0, 1, 2, 3].map((i) => tokens[at + i])
+    const name = /^(['"])(\w+)\1$/.exec(key![0])?.[2]
+    if (
+      name === undefined ||
+      colon?.[0] !== ':' ||
+      value?.groups?.value === undefined ||
+      (comma && comma[0] !== ',')
+    )
+      throw wrong('an entry is not readable')
+    entries.set(name, value.groups.value)
   }
   return entries
+}
+
+/** The lengths in a tuple such as `(3, 4L)`, or undefined for other text. */
+function parseTuple(text: string): number[] | undefined {
+  const inner = /^\((.*)\)$/s.exec(text)?.[1]?.trim()
+  if (inner === undefined) return undefined
+  if (inner === '') return []
+  const parts = inner.split(',').map((part) => part.trim())
+  // A comma at the end.
+  if (parts.length > 1 && parts.at(-1) === '') parts.pop()
+  return parts.every((part) => /^\d+L?$/.test(part))
+    ? parts.map((part) => Number.parseInt(part, 10))
+    : undefined
 }
 
 /** A version 1.0 header in C order, padded so that the elements start at a multiple of 64 bytes. */

@@ -1,7 +1,9 @@
+import { constants } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { type ElementArray, elementArray } from '@tandem-gpu/core'
 import { UsageError } from '../exit-code.ts'
-import { fileReason } from '../output-file.ts'
+import { FileError, fileReason, isFileSystemError } from '../file-error.ts'
+import { printable } from '../printable.ts'
 import { type ElementConversion, elementConversion, type NpyElementType } from './element-conversion.ts'
 import { type NpyHeader, npyPreambleByteLength, parseNpyHeader } from './header.ts'
 
@@ -12,7 +14,7 @@ export interface NpyReadOptions {
   /** The types that the algorithm takes, preferred first. */
   readonly accepted: readonly NpyElementType[]
   /** Converts float64, int64 and uint64 with a range check. */
-  readonly cast?: boolean
+  readonly cast?: boolean | undefined
 }
 
 /** A `.npy` file, open for reading in pieces, so that it may exceed the host's memory. */
@@ -41,15 +43,17 @@ export class NpyReader {
 
   /** Throws `UsageError` where the file is missing, truncated, too long for its header, or of a type that is not accepted. */
   static async open(path: string, options: NpyReadOptions): Promise<NpyReader> {
-    const handle = await open(path, 'r').catch((error) => {
-      throw new UsageError(`${path} cannot be read: ${fileReason(error)}.`, 'bad-input')
+    const name = printable(path)
+    // Without waiting for the writer of a FIFO, which is rejected below.
+    const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch((error) => {
+      throw new UsageError(`${name} cannot be read: ${fileReason(error)}.`, 'bad-input')
     })
     try {
       const information = await handle.stat()
-      if (!information.isFile()) throw new UsageError(`${path} is not a regular file.`, 'bad-input')
-      const header = await readHeader(handle, path)
+      if (!information.isFile()) throw new UsageError(`${name} is not a regular file.`, 'bad-input')
+      const header = await readHeader(handle, name)
       const conversion = elementConversion(header.descr, {
-        name: path,
+        name,
         accepted: options.accepted,
         cast: options.cast ?? false,
       })
@@ -57,13 +61,15 @@ export class NpyReader {
       if (information.size !== announced) {
         const verdict = information.size < announced ? 'is truncated' : 'is longer than its header says'
         throw new UsageError(
-          `${path} ${verdict}: shape (${header.shape.join(', ')}) of ${header.descr} makes ${announced} bytes, and the file has ${information.size}.`,
+          `${name} ${verdict}: shape (${header.shape.join(', ')}) of ${header.descr} makes ${announced} bytes, and the file has ${information.size}.`,
           'bad-input',
         )
       }
-      return new NpyReader(path, handle, header, conversion)
+      return new NpyReader(name, handle, header, conversion)
     } catch (error) {
       await handle.close()
+      if (isFileSystemError(error))
+        throw new UsageError(`${name} cannot be read: ${fileReason(error)}.`, 'bad-input')
       throw error
     }
   }
@@ -161,7 +167,11 @@ async function readFully(
 ): Promise<void> {
   let filled = 0
   while (filled < into.byteLength) {
-    const { bytesRead } = await handle.read(into, filled, into.byteLength - filled, position + filled)
+    const { bytesRead } = await handle
+      .read(into, filled, into.byteLength - filled, position + filled)
+      .catch((error) => {
+        throw new FileError(`${name} cannot be read: ${fileReason(error)}.`, { cause: error })
+      })
     if (bytesRead === 0) throw new UsageError(`${name} shrinks while it is read.`, 'bad-input')
     filled += bytesRead
   }

@@ -3,7 +3,7 @@ import type { OutputFile } from '../output-file.ts'
 import { descrOf, type NpyElementType } from './element-conversion.ts'
 import { formatNpyHeader } from './header.ts'
 
-/** A `.npy` file in C order, written in pieces in any order. The caller commits `file`. */
+/** A `.npy` file in C order, written in pieces: in any order to a regular file, in ascending order to anything else. The caller commits `file`. */
 export class NpyWriter {
   readonly #file: OutputFile
   readonly #dataByteOffset: number
@@ -16,23 +16,13 @@ export class NpyWriter {
   /** Writes the header into `file`, which was created before the work started. */
   static async start(file: OutputFile, type: NpyElementType, shape: readonly number[]): Promise<NpyWriter> {
     const header = formatNpyHeader(descrOf[type], shape)
-    await file.handle.write(header, 0, header.byteLength, 0)
+    await file.write(header, 0)
     return new NpyWriter(file, header.byteLength)
   }
 
   /** `first` counts elements from the start of the array. */
   async writeElements(first: number, elements: ElementArray<NpyElementType>): Promise<void> {
     const bytes = new Uint8Array(elements.buffer, elements.byteOffset, elements.byteLength)
-    let written = 0
-    while (written < bytes.byteLength) {
-      const position = this.#dataByteOffset + first * elements.BYTES_PER_ELEMENT + written
-      const { bytesWritten } = await this.#file.handle.write(
-        bytes,
-        written,
-        bytes.byteLength - written,
-        position,
-      )
-      written += bytesWritten
-    }
+    await this.#file.write(bytes, this.#dataByteOffset + first * elements.BYTES_PER_ELEMENT)
   }
 }

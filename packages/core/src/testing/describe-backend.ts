@@ -1,19 +1,20 @@
-import { describe } from 'vitest'
 import type { Backend } from '../backend.ts'
-import { describeCommands } from './conformance/commands.ts'
-import { describeDispatches } from './conformance/dispatches.ts'
-import { describeMemory } from './conformance/memory.ts'
-import { describePrograms } from './conformance/programs.ts'
-import { Suite } from './conformance/suite.ts'
+import { GpuError } from '../errors.ts'
 
 export interface ConformanceOptions {
   /** Devices to open, virtual ones where there are fewer adapters. Default 2. */
-  readonly devices?: number
+  readonly devices?: number | undefined
 }
+
+/** The suite is written for vitest, an optional peer; what else `@tandem-gpu/core/testing` offers needs no test runner. */
+const suite = await import('./conformance/describe-conformance.ts').catch((error: unknown) => {
+  if ((error as NodeJS.ErrnoException).code === 'ERR_MODULE_NOT_FOUND') return undefined
+  throw error
+})
 
 /**
  * Declares the conformance suite (vitest) for one backend; every backend passes all of it. Tests of a backend that has no
- * adapters are skipped, with its reason.
+ * adapters are skipped, with its reason. Throws `unsupported` where vitest is not installed.
  */
 export function describeBackend(
   name: string,
@@ -29,12 +30,10 @@ export function describeRanks(
   backends: () => readonly Backend[],
   options: ConformanceOptions = {},
 ): void {
-  describe(`backend ${name}`, () => {
-    const suite = new Suite(backends, options.devices ?? 2)
-    suite.install()
-    describeMemory(suite)
-    describeCommands(suite)
-    describeDispatches(suite)
-    describePrograms(suite)
-  })
+  if (suite === undefined)
+    throw new GpuError(
+      'unsupported',
+      'The conformance suite needs vitest: run npm install --save-dev vitest.',
+    )
+  suite.describeConformance(name, backends, options.devices ?? 2)
 }

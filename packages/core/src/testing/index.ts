@@ -1,3 +1,4 @@
+export type * from '../ambient-types.ts'
 export { type ConformanceOptions, describeBackend, describeRanks } from './describe-backend.ts'
 export { type PlanEdge, removableEdges, type WeakenedPlan, withoutEdge } from './plan-edges.ts'
 export { type ReferenceBackend, type ReferenceBackendOptions, referenceBackend } from './reference-backend.ts'

@@ -10,15 +10,15 @@ export type TransformPlan = <H extends Handles>(plan: Plan<H, PlanPart>) => Plan
 
 export interface ReferenceBackendOptions {
   /** Adapters to offer; default 1 (a group may open it as any number of virtual devices). */
-  readonly devices?: number
+  readonly devices?: number | undefined
   /** Seed of the order of execution; default 1. */
-  readonly seed?: number
+  readonly seed?: number | undefined
   /** False: no device may access another's memory. Default true. */
-  readonly peerAccess?: boolean
+  readonly peerAccess?: boolean | undefined
   /** Memory of each device; more is `out-of-memory`. Default 1 GiB. */
-  readonly memoryByteLength?: number
+  readonly memoryByteLength?: number | undefined
   /** Replaces some of the adapters' limits. */
-  readonly limits?: Partial<DeviceLimits>
+  readonly limits?: Partial<DeviceLimits> | undefined
 }
 
 /**

@@ -22,7 +22,7 @@ export interface ReferenceRuntimeOptions {
   readonly memoryByteLength: number
   /** Runs a plan on the memory that it names. */
   readonly execute: (memory: PlanMemory, options: ExecutionOptions) => Promise<ExecutionResult>
-  readonly ranks?: Ranks
+  readonly ranks?: Ranks | undefined
 }
 
 /** What unzeroed memory holds: far from any plausible value in every type. */
@@ -86,7 +86,9 @@ export class ReferenceRuntime implements Runtime<ReferenceHandles> {
 
   freeHost(allocation: HostAllocation): void {
     remove(this.#hostAllocations, allocation, 'host allocation')
-    structuredClone(allocation.arrayBuffer, { transfer: [allocation.arrayBuffer] })
+    // The caller may have transferred it.
+    if (allocation.arrayBuffer.byteLength > 0)
+      structuredClone(allocation.arrayBuffer, { transfer: [allocation.arrayBuffer] })
   }
 
   async compile(source: KernelSource): Promise<ReferenceKernelHandle> {
@@ -131,11 +133,12 @@ export class ReferenceRuntime implements Runtime<ReferenceHandles> {
     }
   }
 
-  async dispose(): Promise<void> {
+  async dispose(): Promise<readonly string[]> {
     await this.#tail
     this.#resolveLost({ reason: 'destroyed', message: 'the runtime is disposed' })
     for (const live of [this.#allocations, this.#hostAllocations, this.#kernels, this.#executables])
       live.clear()
+    return []
   }
 
   #inOrder<R>(work: () => Promise<R>): Promise<R> {

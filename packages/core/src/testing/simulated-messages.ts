@@ -13,9 +13,11 @@ export interface MessageSide {
   arrives(act: () => void): void
 }
 
-/** Room for the messages of one ordinal that are on their way eagerly: one for even and one for odd repetitions. */
+/** Room for messages of one ordinal that are on their way eagerly: one for even and one for odd repetitions. */
 interface Slot {
-  filled: number
+  /** Whose messages have been put there and not been taken: one, unless the rule of credit is broken. */
+  readonly repetitions: Set<number>
+  /** What was put there last. */
   bytes: Uint8Array
 }
 
@@ -65,7 +67,7 @@ export class SimulatedMessages {
     const name = `${program} ${sender} ${receiver} ${this.#broken === 'identity' ? '' : ordinal}`
     let channel = this.#channels.get(name)
     if (channel === undefined) {
-      const slot = (): Slot => ({ filled: 0, bytes: new Uint8Array() })
+      const slot = (): Slot => ({ repetitions: new Set(), bytes: new Uint8Array() })
       channel = {
         ...{ slots: [slot(), slot()], sends: new Map(), receives: new Map(), held: [] },
         ...{ taken: new Set(), sent: 0, received: 0 },
@@ -79,14 +81,13 @@ export class SimulatedMessages {
     if (this.#eager() || this.#broken === 'credit') {
       const slot = channel.slots[side.repetition % 2]!
       slot.bytes = joined(side.bytes)
-      slot.filled++
+      slot.repetitions.add(side.repetition)
       side.complete()
     } else {
       channel.sends.set(side.repetition, side)
       if (this.#broken === 'source') side.completeNow()
     }
-    // Any receive may be the one that has waited for this slot.
-    for (const repetition of [...channel.receives.keys()]) this.#match(channel, repetition)
+    this.#match(channel, side.repetition)
   }
 
   /** Lets the bytes arrive once both parts have begun. */
@@ -95,10 +96,10 @@ export class SimulatedMessages {
     if (receive === undefined) return
     const send = channel.sends.get(repetition)
     const slot = channel.slots[repetition % 2]!
-    if (send === undefined && slot.filled === 0) return
+    if (send === undefined && !slot.repetitions.has(repetition)) return
     channel.receives.delete(repetition)
     channel.sends.delete(repetition)
-    if (send === undefined) slot.filled--
+    slot.repetitions.delete(repetition)
     receive.arrives(() => {
       const bytes = send === undefined ? slot.bytes : joined(send.bytes)
       scatter(bytes, receive.bytes)

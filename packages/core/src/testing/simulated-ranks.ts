@@ -10,16 +10,16 @@ import { SimulatedRun, type SimulatedTransport } from './simulated-run.ts'
 export interface SimulatedRanksOptions {
   readonly ranks: number
   /** Adapters of each rank; default 1. */
-  readonly adapters?: number | readonly number[]
+  readonly adapters?: number | readonly number[] | undefined
   /** Seed of the order of execution; default 1. */
-  readonly seed?: number
+  readonly seed?: number | undefined
   /** When a message's bytes leave the sender; default `mixed`, by the seed. */
-  readonly messages?: 'eager' | 'rendezvous' | 'mixed'
+  readonly messages?: 'eager' | 'rendezvous' | 'mixed' | undefined
   /** `adversarial` lets messages arrive as late as possible. Default `random`. */
-  readonly order?: 'random' | 'adversarial'
+  readonly order?: 'random' | 'adversarial' | undefined
   /** Memory of each device of a rank; default 1 GiB. */
-  readonly memoryByteLength?: (rank: number) => number
-  readonly limits?: Partial<DeviceLimits>
+  readonly memoryByteLength?: ((rank: number) => number) | undefined
+  readonly limits?: Partial<DeviceLimits> | undefined
 }
 
 /**

@@ -62,6 +62,8 @@ export class SimulatedRun {
   #actions: Action[] = []
   #limit = Number.POSITIVE_INFINITY
   #driving = false
+  /** A rank has failed: others may wait for it, and its caller says so to them. */
+  #failed = false
 
   constructor(count: number, transport: SimulatedTransport, number: number) {
     this.#count = count
@@ -140,7 +142,7 @@ export class SimulatedRun {
   }
 
   #reportDeadlock(): void {
-    if (this.#ranks.length < this.#count || this.#ended.size > 0) return
+    if (this.#ranks.length < this.#count || this.#ended.size > 0 || this.#failed) return
     for (const run of this.#ranks)
       if (!run.settled)
         this.#fail(
@@ -166,6 +168,7 @@ export class SimulatedRun {
 
   #fail(run: RankRun, error: unknown): void {
     run.settled = true
+    this.#failed = true
     this.#actions = this.#actions.filter((action) => action.run !== run)
     run.reject(error)
   }

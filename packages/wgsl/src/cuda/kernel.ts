@@ -5,9 +5,9 @@ export type CudaBounds = 'clamp' | 'trap' | 'unchecked'
 export interface CudaOptions {
   readonly bounds: CudaBounds
   /** Names the source in `#line` directives and in the head comment; the module's label by default. */
-  readonly label?: string
+  readonly label?: string | undefined
   /** False leaves out `#line` directives, for reading. True by default. */
-  readonly lineDirectives?: boolean
+  readonly lineDirectives?: boolean | undefined
 }
 
 /** One parameter of a generated kernel, in order. Pointers and `u64` take 8 bytes each. */

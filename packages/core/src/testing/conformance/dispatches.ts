@@ -242,5 +242,29 @@ export function describeDispatches(suite: Suite): void {
       expect(suite.group.live().kernels).toBe(before)
       for (const kernel of kernels) kernel.destroy()
     })
+
+    suite.test('frees a kernel with the last object and program that use its source', async (suite) => {
+      const { group } = suite
+      const wgsl = `${accumulate} // a source of its own`
+      const before = group.live().kernels
+      const [first, second] = await Promise.all([
+        group.compile({ wgsl, label: 'first' }),
+        group.compile({ wgsl, label: 'second' }),
+      ])
+      expect(group.live().kernels).toBe(before + 1)
+      const x = suite.use(await group.devices[0]!.allocate('u32', 4))
+      const y = suite.use(await group.devices[0]!.allocate('u32', 4))
+      const program = group.record((r) => r.dispatch(first, { workgroups: 1, args: { x, y, addend: 5 } }))
+      first.destroy()
+      second.destroy()
+      expect(group.live().kernels).toBe(before + 1)
+      await group.queue.run(program)
+      expect([...(await group.queue.read(y))]).toEqual([5, 5, 5, 5])
+      program.destroy()
+      // Over several ranks the code stays until the group's end.
+      expect(group.live().kernels).toBe(group.rankCount > 1 ? before + 1 : before)
+      suite.use(await group.compile({ wgsl }))
+      expect(group.live().kernels).toBe(before + 1)
+    })
   })
 }

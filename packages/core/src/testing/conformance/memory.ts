@@ -4,6 +4,10 @@ import { expectGpuError, type Suite } from './suite.ts'
 
 const types = ['f32', 'i32', 'u32', 'f16'] as const
 
+/** Node 20 has resizable buffers; the language version that we compile for does not name them. */
+type ResizableConstructor = new (byteLength: number, options: { maxByteLength: number }) => ArrayBuffer
+type ResizableBuffer = ArrayBuffer & { resize(byteLength: number): void }
+
 /** `length` distinct elements. */
 function numbered<T extends ElementType>(type: T, length: number, first = 1) {
   const array = elementArray(type, length)
@@ -95,6 +99,89 @@ export function describeMemory(suite: Suite): void {
         await expectGpuError(() => queue.read(buffer, { to: rankCount }), 'validation', rankCount)
       }
     })
+
+    suite.test(
+      'writes take what an array holds at the call, whatever becomes of the array',
+      async (suite) => {
+        const { devices, queue } = suite.group
+        const length = 70_000
+        const buffer = suite.use(await devices[0]!.allocate('u32', length))
+        const fates: ((data: Uint32Array<ArrayBuffer>) => void)[] = [
+          (data) => data.fill(99),
+          (data) => structuredClone(data.buffer, { transfer: [data.buffer] }),
+          (data) => (data.buffer as ResizableBuffer).resize(8),
+        ]
+        for (const fate of fates) {
+          const options = { maxByteLength: length * 4 }
+          const data = new Uint32Array(
+            new (ArrayBuffer as ResizableConstructor)(length * 4, options),
+            0,
+            length,
+          )
+          for (let i = 0; i < length; i++) data[i] = i
+          const written = [queue.write(buffer, data)]
+          fate(data)
+          await Promise.all(written)
+          expect(await queue.read(buffer)).toEqual(numbered('u32', length, 0))
+          await queue.write(buffer, new Uint32Array(length))
+        }
+      },
+    )
+
+    suite.test('writes and reads take arrays over memory that threads share', async (suite) => {
+      const { devices, queue } = suite.group
+      const buffer = suite.use(await devices[0]!.allocate('f32', 5))
+      const shared = new Float32Array(new SharedArrayBuffer(40), 8, 5)
+      shared.set([1, 2, 3, 4, 5])
+      await queue.write(buffer, shared)
+      shared.fill(0)
+      expect(await queue.read(buffer, { into: shared })).toBe(shared)
+      expect([...shared]).toEqual([1, 2, 3, 4, 5])
+    })
+
+    suite.test(
+      'arrays that are detached or too short are refused, when a read has arrived too',
+      async (suite) => {
+        const { devices, queue } = suite.group
+        const buffer = suite.use(await devices[0]!.allocate('u32', 4))
+        await queue.write(buffer, Uint32Array.of(1, 2, 3, 4))
+        const detach = (data: Uint32Array<ArrayBuffer>) =>
+          structuredClone(data.buffer, { transfer: [data.buffer] })
+        const gone = new Uint32Array(4)
+        detach(gone)
+        await expectGpuError(() => queue.write(buffer, gone), 'validation', '0 elements')
+        await expectGpuError(() => queue.read(buffer, { into: gone }), 'validation', '0 elements')
+        const into = new Uint32Array(4)
+        const reading = queue.read(buffer, { into })
+        const moved = new Uint32Array(detach(into))
+        await expectGpuError(() => reading, 'validation', '0 elements')
+        expect([...moved]).toEqual([0, 0, 0, 0])
+        const shrunk = new (ArrayBuffer as ResizableConstructor)(16, { maxByteLength: 16 })
+        const shrinking = queue.read(buffer, { into: new Uint32Array(shrunk, 0, 4) })
+        ;(shrunk as ResizableBuffer).resize(8)
+        await expectGpuError(() => shrinking, 'validation', '0 elements')
+      },
+    )
+
+    suite.test(
+      'host buffers whose memory was transferred are refused, and may be destroyed',
+      async (suite) => {
+        const { devices, queue } = suite.group
+        const host = suite.group.allocateHost('u32', 4)
+        const buffer = suite.use(await devices[0]!.allocate('u32', 4))
+        const program = suite.use(suite.group.record((r) => r.download(buffer, host)))
+        await queue.run(program)
+        // A backend whose memory cannot move says so here instead.
+        try {
+          structuredClone(host.array.buffer, { transfer: [host.array.buffer] })
+        } catch (error) {
+          expect((error as Error).name).toBe('DataCloneError')
+        }
+        if (host.array.length === 0)
+          await expectGpuError(() => queue.run(program), 'validation', 'is detached', host.label)
+        host.destroy()
+      },
+    )
 
     suite.test('of length zero takes part in everything', async (suite) => {
       const { devices, queue } = suite.group

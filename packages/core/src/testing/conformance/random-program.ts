@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
-import type { DeviceBuffer } from '../../device.ts'
+import type { BufferView, Device, DeviceBuffer } from '../../device.ts'
 import type { DeviceGroup } from '../../group.ts'
-import type { HostBuffer } from '../../host-buffer.ts'
+import type { HostBuffer, HostView } from '../../host-buffer.ts'
 import type { Kernel } from '../../kernel.ts'
 import type { Schedule } from '../../plan.ts'
 import type { Program } from '../../program.ts'
@@ -17,40 +17,61 @@ interface Block {
   readonly columns: number
 }
 
-/** A command for the recorder, and what it does to the model (one array per buffer; host buffers come last). */
+/** A command for the recorder, and what it does to the model (one array per buffer). */
 interface Step {
+  /** The devices whose memory it touches, where it touches no memory that every process has. */
+  readonly devices: readonly Device[] | undefined
   record(r: Recorder): void
   apply(model: readonly Uint32Array[]): void
 }
 
+type AnyBuffer = DeviceBuffer<'u32'> | HostBuffer<'u32'>
+
 const rows = 9
 const columns = 13
-const deviceBuffers = 4
 
-/** Random commands on a few small matrices, with the same commands on arrays in order of recording as the oracle. */
+/**
+ * Random commands on a few small matrices of devices and of the host, with the same commands on arrays in order of recording as
+ * the oracle. In a group over several processes each makes the same one.
+ */
 export class RandomProgram {
   readonly #group: DeviceGroup
-  readonly #buffers: DeviceBuffer<'u32'>[] = []
-  readonly #host: HostBuffer<'u32'>
+  readonly #buffers: readonly AnyBuffer[]
+  readonly #deviceBuffers: number
   readonly #kernel: Kernel
+  readonly #fences: boolean
   readonly #steps: Step[]
   readonly #random: () => number
 
-  static async create(group: DeviceGroup, seed: number): Promise<RandomProgram> {
+  /** Without `fences` the order is what the data demand. */
+  static async create(group: DeviceGroup, seed: number, fences = true): Promise<RandomProgram> {
     const kernel = await group.compile({ wgsl: accumulate })
-    const buffers: DeviceBuffer<'u32'>[] = []
-    for (let i = 0; i < deviceBuffers; i++)
-      buffers.push(
-        await group.devices[i % group.devices.length]!.allocate('u32', [rows, columns], { label: `m${i}` }),
-      )
-    return new RandomProgram(group, kernel, buffers, seed)
+    const { devices } = group
+    const onDevices: DeviceBuffer<'u32'>[] = []
+    for (let i = 0; i < Math.max(4, devices.length); i++)
+      onDevices.push(await devices[i % devices.length]!.allocate('u32', [rows, columns], { label: `m${i}` }))
+    return new RandomProgram(group, kernel, onDevices, seed, fences)
   }
 
-  constructor(group: DeviceGroup, kernel: Kernel, buffers: DeviceBuffer<'u32'>[], seed: number) {
+  constructor(
+    group: DeviceGroup,
+    kernel: Kernel,
+    onDevices: DeviceBuffer<'u32'>[],
+    seed: number,
+    fences: boolean,
+  ) {
     this.#group = group
+    this.#fences = fences
     this.#kernel = kernel
-    this.#buffers = buffers
-    this.#host = group.allocateHost('u32', rows * columns)
+    const { devices } = group
+    const length = rows * columns
+    this.#deviceBuffers = onDevices.length
+    this.#buffers = [
+      ...onDevices,
+      group.allocateHost('u32', length),
+      group.allocateHost('u32', length, { device: seed % devices.length }),
+      group.allocateHost('u32', length, { device: devices.at(-1)! }),
+    ]
     this.#random = seededRandom(seed)
     this.#steps = Array.from({ length: 3 + this.#pick(20) }, () => this.#step())
   }
@@ -58,7 +79,8 @@ export class RandomProgram {
   record(schedule: Schedule): Program {
     return this.#group.record(
       (r) => {
-        for (const step of this.#steps) step.record(r)
+        for (const { devices, record } of this.#steps)
+          if (devices === undefined || r.touches(...devices)) record(r)
       },
       { schedule },
     )
@@ -67,13 +89,22 @@ export class RandomProgram {
   /** Fills all buffers with the start values. */
   async reset(): Promise<void> {
     const start = this.#start()
-    this.#host.array.set(start.at(-1)!)
-    await Promise.all(this.#buffers.map((buffer, i) => this.#group.queue.write(buffer, start[i]!)))
+    const writes = this.#buffers.map((buffer, i) => {
+      if (!('array' in buffer)) return this.#group.queue.write(buffer, start[i]!)
+      if (buffer.array.length > 0) buffer.array.set(start[i]!)
+      return undefined
+    })
+    await Promise.all(writes)
   }
 
-  async result(): Promise<Uint32Array[]> {
-    const arrays = await Promise.all(this.#buffers.map((buffer) => this.#group.queue.read(buffer)))
-    return [...arrays, this.#host.array.slice()]
+  /** The contents; undefined for host memory of another process. */
+  result(): Promise<(Uint32Array | undefined)[]> {
+    return Promise.all(
+      this.#buffers.map(async (buffer) => {
+        if (!('array' in buffer)) return this.#group.queue.read(buffer)
+        return buffer.array.length > 0 ? buffer.array.slice() : undefined
+      }),
+    )
   }
 
   /** What `times` repetitions of the commands in order of recording give. */
@@ -84,15 +115,20 @@ export class RandomProgram {
   }
 
   async expectResult(times: number, message: string): Promise<void> {
-    expect(await this.result(), message).toEqual(this.expected(times))
+    const expected = this.expected(times)
+    const result = await this.result()
+    expect(
+      result.map((array, i) => array ?? expected[i]!),
+      message,
+    ).toEqual(expected)
   }
 
   destroy(): void {
-    for (const resource of [...this.#buffers, this.#host, this.#kernel]) resource.destroy()
+    for (const resource of [...this.#buffers, this.#kernel]) resource.destroy()
   }
 
   #start(): Uint32Array<ArrayBuffer>[] {
-    return Array.from({ length: deviceBuffers + 1 }, (_, buffer) =>
+    return this.#buffers.map((_, buffer) =>
       Uint32Array.from({ length: rows * columns }, (_, i) => 1000 * (buffer + 1) + i),
     )
   }
@@ -102,7 +138,7 @@ export class RandomProgram {
   }
 
   #step(): Step {
-    const kind = this.#pick(5)
+    const kind = this.#pick(12)
     const height = 1 + this.#pick(4)
     const width = 1 + this.#pick(6)
     const block = (buffer: number): Block => ({
@@ -112,69 +148,79 @@ export class RandomProgram {
       rows: height,
       columns: width,
     })
-    const target = block(this.#pick(deviceBuffers))
-    if (kind === 0) return this.#fill(target, this.#pick(1000))
-    if (kind === 1) return this.#dispatch(this.#pick(100))
-    if (kind === 2) return this.#upload(block(deviceBuffers), target)
-    if (kind === 3) return this.#download(target, block(deviceBuffers))
-    let source = block(this.#pick(deviceBuffers))
+    if (kind === 0 && this.#fences) return this.#fence(this.#pick(this.#group.devices.length))
+    if (kind <= 1) return this.#fill(block(this.#pick(this.#deviceBuffers)), this.#pick(1000))
+    if (kind <= 5) return this.#dispatch(this.#pick(100))
+    const target = block(this.#pick(this.#buffers.length))
+    let source = block(this.#pick(this.#buffers.length))
     const apart = () =>
       source.buffer !== target.buffer ||
       source.row + height <= target.row ||
       target.row + height <= source.row ||
       source.column + width <= target.column ||
       target.column + width <= source.column
-    while (!apart()) source = block(this.#pick(deviceBuffers))
+    while (!apart()) source = block(this.#pick(this.#buffers.length))
     return this.#copy(source, target)
   }
 
-  #view({ buffer, row, column, rows: height, columns: width }: Block) {
-    return this.#buffers[buffer]!.block(row, column, height, width)
+  #view({ buffer, row, column, rows: height, columns: width }: Block): BufferView<'u32'> | HostView<'u32'> {
+    const whole = this.#buffers[buffer]!
+    const matrix = 'array' in whole ? whole.reshape(rows, columns) : whole
+    return matrix.block(row, column, height, width)
   }
 
-  #hostView({ row, column, rows: height, columns: width }: Block) {
-    return this.#host.reshape(rows, columns).block(row, column, height, width)
+  #devicesOf(...blocks: readonly Block[]): Device[] | undefined {
+    const devices = blocks.map(({ buffer }) => this.#buffers[buffer]!.device)
+    return devices.includes(undefined) ? undefined : (devices as Device[])
+  }
+
+  #fence(device: number): Step {
+    return { devices: undefined, record: (r) => r.fence(device), apply: () => {} }
   }
 
   #fill(target: Block, value: number): Step {
     return {
-      record: (r) => r.fill(this.#view(target), value),
+      devices: this.#devicesOf(target),
+      record: (r) => r.fill(this.#view(target) as BufferView<'u32'>, value),
       apply: (model) => eachElement(target, (i) => (model[target.buffer]![i] = value)),
     }
   }
 
   #copy(source: Block, target: Block): Step {
-    return { record: (r) => r.copy(this.#view(source), this.#view(target)), apply: moves(source, target) }
-  }
-
-  #upload(source: Block, target: Block): Step {
+    const onHost = ({ buffer }: Block) => buffer >= this.#deviceBuffers
     return {
-      record: (r) => r.upload(this.#hostView(source), this.#view(target)),
-      apply: moves(source, target),
-    }
-  }
-
-  #download(source: Block, target: Block): Step {
-    return {
-      record: (r) => r.download(this.#view(source), this.#hostView(target)),
-      apply: moves(source, target),
+      devices: this.#devicesOf(source, target),
+      record: (r) => {
+        const [from, to] = [this.#view(source), this.#view(target)]
+        if (onHost(source) && !onHost(target)) r.upload(from as HostView, to as BufferView)
+        else if (onHost(target) && !onHost(source)) r.download(from as BufferView, to as HostView)
+        else r.copy(from, to)
+      },
+      apply: (model) => {
+        const shift = (source.row - target.row) * columns + source.column - target.column
+        eachElement(target, (i) => (model[target.buffer]![i] = model[source.buffer]![i + shift]!))
+      },
     }
   }
 
   /** A kernel over slices of two buffers of one device. */
   #dispatch(addend: number): Step {
     const count = this.#group.devices.length
-    const y = this.#pick(deviceBuffers)
-    const others = [...this.#buffers.keys()].filter((i) => i !== y && i % count === y % count)
+    const y = this.#pick(this.#deviceBuffers)
+    const others = Array.from({ length: this.#deviceBuffers }, (_, i) => i).filter(
+      (i) => i !== y && i % count === y % count,
+    )
     if (others.length === 0) return this.#fill({ buffer: y, row: 0, column: 0, rows: 1, columns: 3 }, addend)
     const x = others[this.#pick(others.length)]!
     const length = 1 + this.#pick(30)
     const [from, to] = [this.#pick(rows * columns - length), this.#pick(rows * columns - length)]
+    const [source, target] = [this.#buffers[x], this.#buffers[y]] as DeviceBuffer<'u32'>[]
     return {
+      devices: [source!.device, target!.device],
       record: (r) =>
         r.dispatch(this.#kernel, {
           workgroups: 1,
-          args: { x: this.#buffers[x]!.slice(from, length), y: this.#buffers[y]!.slice(to, length), addend },
+          args: { x: source!.slice(from, length), y: target!.slice(to, length), addend },
         }),
       apply: (model) => {
         for (let i = 0; i < length; i++)
@@ -189,9 +235,4 @@ function eachElement(
   visit: (index: number) => void,
 ): void {
   for (let i = 0; i < height; i++) for (let j = 0; j < width; j++) visit((row + i) * columns + column + j)
-}
-
-function moves(source: Block, target: Block): Step['apply'] {
-  const shift = (source.row - target.row) * columns + source.column - target.column
-  return (model) => eachElement(target, (i) => (model[target.buffer]![i] = model[source.buffer]![i + shift]!))
 }

@@ -1,0 +1,38 @@
+// The addon under AddressSanitizer and ThreadSanitizer, on the fake driver.
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import { fakeLibraries } from './testing/fake-driver.ts'
+import { buildSanitized, missingFor, runSanitized, sanitizedAddon } from './testing/sanitized.ts'
+
+const canary = fileURLToPath(new URL('../native/test/sanitizer_canary.cpp', import.meta.url))
+const vitest = fileURLToPath(new URL('../../../node_modules/vitest/vitest.mjs', import.meta.url))
+const files = ['cuda-runtime', 'failures', 'faults'].map((name) => `src/${name}.test.ts`)
+
+describe.each([
+  ['address', 'overflow', /AddressSanitizer: heap-buffer-overflow/],
+  ['thread', 'race', /ThreadSanitizer: data race/],
+] as const)('%s sanitizer', (sanitizer, defect, report) => {
+  const missing = missingFor(sanitizer)
+  const reason = missing === undefined ? '' : ` (skipped: ${missing})`
+
+  it.skipIf(missing !== undefined)(`notices the ${defect} of an addon made for it${reason}`, () => {
+    const addon = buildSanitized(sanitizer, 'canary', [canary])
+    const script = `require(${JSON.stringify(addon)}).${defect}()`
+    const { status, output } = runSanitized(sanitizer, addon, ['-e', script])
+    expect(output).toMatch(report)
+    expect(status).not.toBe(0)
+  })
+
+  it.skipIf(missing !== undefined)(`finds nothing while the fake driver's tests run${reason}`, () => {
+    fakeLibraries()
+    const { status, output } = runSanitized(sanitizer, sanitizedAddon(sanitizer), [
+      vitest,
+      'run',
+      '--reporter=default',
+      ...files,
+    ])
+    expect(output).not.toMatch(/Sanitizer/)
+    expect(output).toMatch(/Test Files\D*3 passed/)
+    expect(status).toBe(0)
+  })
+})

@@ -1,0 +1,114 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { isAbsolute, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** A sanitizer of GCC and Clang, named as `-fsanitize=` takes it. */
+export type Sanitizer = 'address' | 'thread'
+
+const packageFolder = fileURLToPath(new URL('../..', import.meta.url))
+const require = createRequire(import.meta.url)
+const libraryOf = { address: 'libasan.so', thread: 'libtsan.so' } as const
+const settings = {
+  // Node and V8 never free much of what they allocate.
+  address: { ASAN_OPTIONS: 'detect_leaks=0' },
+  // Node and V8 are not instrumented: what they do looks like races.
+  thread: { TSAN_OPTIONS: 'ignore_noninstrumented_modules=1' },
+} as const
+/** ThreadSanitizer needs addresses where it expects them. */
+const launcherOf = { address: [], thread: ['setarch', '-R'] } as const
+
+function runtimeLibrary(sanitizer: Sanitizer): string | undefined {
+  const { stdout } = spawnSync('c++', [`-print-file-name=${libraryOf[sanitizer]}`], { encoding: 'utf8' })
+  const path = stdout?.trim() ?? ''
+  return isAbsolute(path) ? path : undefined
+}
+
+/** What this machine lacks for a run under the sanitizer, or undefined. */
+export function missingFor(sanitizer: Sanitizer): string | undefined {
+  if (runtimeLibrary(sanitizer) === undefined) return `the compiler has no ${libraryOf[sanitizer]}`
+  const [launcher, ...rest] = launcherOf[sanitizer]
+  if (launcher !== undefined && spawnSync(launcher, [...rest, 'true']).status !== 0)
+    return `'${[launcher, ...rest].join(' ')}' does not work here`
+  return undefined
+}
+
+/** Compiles C++ sources into an addon under the sanitizer, where one is newer than the addon. Returns its path. */
+export function buildSanitized(
+  sanitizer: Sanitizer,
+  name: string,
+  sources: readonly string[],
+  watched: readonly string[] = sources,
+): string {
+  const folder = join(packageFolder, 'build', sanitizer)
+  const addon = join(folder, `${name}.node`)
+  const newest = Math.max(...watched.map((source) => statSync(source).mtimeMs))
+  if (existsSync(addon) && statSync(addon).mtimeMs > newest) return addon
+  mkdirSync(folder, { recursive: true })
+  const temporary = `${addon}.${process.pid}`
+  const built = spawnSync(
+    'c++',
+    [
+      ...['-shared', '-fPIC', '-O0', '-g1', '-std=c++17', '-fvisibility=hidden', '-fno-omit-frame-pointer'],
+      ...[`-fsanitize=${sanitizer}`, '-DNAPI_VERSION=9', '-DNODE_ADDON_API_CPP_EXCEPTIONS_ALL'],
+      `-I${require('node-api-headers').include_dir}`,
+      `-I${join(require.resolve('node-addon-api/package.json'), '..')}`,
+      ...sources,
+      ...['-o', temporary, '-ldl', '-pthread'],
+    ],
+    { encoding: 'utf8' },
+  )
+  if (built.status !== 0) throw new Error(`${name} does not build: ${built.stderr}`)
+  renameSync(temporary, addon)
+  return addon
+}
+
+/** The addon of this package, built under the sanitizer. */
+export function sanitizedAddon(sanitizer: Sanitizer): string {
+  const folder = join(packageFolder, 'native', 'src')
+  const files = readdirSync(folder).map((name) => join(folder, name))
+  return buildSanitized(
+    sanitizer,
+    'addon',
+    files.filter((file) => file.endsWith('.cpp')),
+    files,
+  )
+}
+
+/** Runs Node with the sanitizer's library; what asks for this package's addon gets `addon`. Returns all that is printed. */
+export function runSanitized(
+  sanitizer: Sanitizer,
+  addon: string,
+  nodeArguments: readonly string[],
+): { status: number | null; output: string } {
+  const hook = join(packageFolder, 'build', sanitizer, 'hook.cjs')
+  const loader = join(packageFolder, 'build', sanitizer, 'loader.cjs')
+  writeFileSync(loader, `module.exports = () => require(${JSON.stringify(addon)})\n`)
+  writeFileSync(
+    hook,
+    `// Node has loaded the library; compilers that tests start shall not. Vitest's main process passes it on to its workers.
+if (process.send !== undefined) delete process.env.LD_PRELOAD
+const Module = require('node:module')
+const resolve = Module._resolveFilename
+Module._resolveFilename = function (request, ...rest) {
+  return request === 'node-gyp-build' ? ${JSON.stringify(loader)} : resolve.call(this, request, ...rest)
+}
+`,
+  )
+  const inherited = Object.entries(process.env).filter(([name]) => !/^(VITEST|FORCE_COLOR)/.test(name))
+  const [program, ...rest] = [...launcherOf[sanitizer], process.execPath, ...nodeArguments]
+  const { status, stdout, stderr } = spawnSync(program!, rest, {
+    cwd: packageFolder,
+    encoding: 'utf8',
+    maxBuffer: 2 ** 28,
+    env: {
+      ...Object.fromEntries(inherited),
+      NO_COLOR: '1',
+      ...settings[sanitizer],
+      LD_PRELOAD: runtimeLibrary(sanitizer),
+      NODE_OPTIONS: `--require ${hook}`,
+    },
+  })
+  return { status, output: stdout + stderr }
+}

@@ -1,0 +1,39 @@
+/** The words of an error of the file system, for a sentence. */
+export function fileReason(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException
+  return (code === undefined ? undefined : reasons[code]) ?? message
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: 'no such file or folder',
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  EEXIST: 'a file of this name exists',
+  EISDIR: 'it is a folder',
+  ENOTDIR: 'a part of the path is not a folder',
+  ENOSPC: 'no space is left on the disk',
+  EDQUOT: 'the disk quota is exhausted',
+  EFBIG: 'the file would exceed the size limit of the process or of the file system',
+  EROFS: 'the file system is read-only',
+  ELOOP: 'its symbolic links form a circle',
+  EMFILE: 'the process has too many open files',
+  ENAMETOOLONG: 'the name is too long',
+  EIO: 'the device reports an input or output error',
+  EPIPE: 'the reader has closed the pipe',
+  ENXIO: 'no process reads from it',
+}
+
+/** A file that cannot be written or read any further, although its name was right: a full disk, a closed pipe. */
+export class FileError extends Error {
+  override readonly name = 'FileError'
+  readonly code = 'file'
+}
+
+/** Any error that a function of `node:fs` throws. */
+export function isFileSystemError(error: unknown): error is NodeJS.ErrnoException {
+  return (
+    error instanceof Error &&
+    typeof (error as NodeJS.ErrnoException).errno === 'number' &&
+    typeof (error as NodeJS.ErrnoException).syscall === 'string'
+  )
+}

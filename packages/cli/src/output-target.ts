@@ -1,0 +1,42 @@
+import type { Stats } from 'node:fs'
+import { lstat, readlink, stat } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+
+/** What the path of an output stands for. */
+export type OutputTarget =
+  | { readonly kind: 'folder' }
+  /** Not a regular file: a device, a FIFO, a socket, or an open file of this process. */
+  | { readonly kind: 'direct'; readonly path: string }
+  | FileTarget
+
+/** A regular file, or none yet. */
+export interface FileTarget {
+  readonly kind: 'file'
+  /** The file that the links lead to. */
+  readonly path: string
+  /** Of the file that exists. */
+  readonly existing?: Stats
+}
+
+/** As many links as Linux follows. */
+const mostLinks = 40
+
+/** Follows symbolic links, also to a file that does not exist yet. */
+export async function findOutputTarget(path: string): Promise<OutputTarget> {
+  const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined
+    throw error
+  })
+  if (found?.isDirectory()) return { kind: 'folder' }
+  if (found !== undefined && !found.isFile()) return { kind: 'direct', path }
+  let target = resolve(path)
+  for (let links = 0; links < mostLinks; links++) {
+    // /dev/stdout and its like lead to a file that somebody holds open: another file under that file's name would not be it.
+    if (found !== undefined && /^\/(proc|dev)\//.test(target)) return { kind: 'direct', path }
+    const information = await lstat(target).catch(() => undefined)
+    if (!information?.isSymbolicLink())
+      return { kind: 'file', path: target, ...(found === undefined ? {} : { existing: found }) }
+    target = resolve(dirname(target), await readlink(target))
+  }
+  throw Object.assign(new Error('too many symbolic links'), { code: 'ELOOP' })
+}

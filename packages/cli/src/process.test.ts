@@ -1,0 +1,233 @@
+import { spawnSync } from 'node:child_process'
+import { createReadStream, existsSync } from 'node:fs'
+import { chmod, lstat, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import { setTimeout } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import { startProcess, startTandem } from './testing/process.ts'
+import { temporaryFolder } from './testing/temporary-folder.ts'
+
+const small = ['transpose', '--rows', '30', '--cols', '20']
+
+/** Sweeps for hours. */
+const endless = ['jacobi', '--rows', '1500', '--cols', '1500', '--iterations', '1000000']
+
+function makeFifo(path: string): void {
+  expect(spawnSync('mkfifo', [path]).status).toBe(0)
+}
+
+/** Resolves once the folder holds a file whose name fits. */
+async function appears(folder: string, name: RegExp): Promise<void> {
+  while (!(await readdir(folder)).some((entry) => name.test(entry))) await setTimeout(20)
+}
+
+describe('an output', () => {
+  it('keeps the permissions of the file that it replaces', async () => {
+    const path = join(await temporaryFolder(), 'a.npy')
+    await writeFile(path, 'before')
+    await chmod(path, 0o640)
+    expect((await startTandem([...small, '--output', path]).ended).exit).toBe(0)
+    const { mode, size } = await stat(path)
+    expect([mode & 0o777, size]).toEqual([0o640, 128 + 30 * 20 * 4])
+  })
+
+  it.each([true, false])(
+    'replaces what a symbolic link leads to, not the link (target exists: %s)',
+    async (exists) => {
+      const folder = await temporaryFolder()
+      await mkdir(join(folder, 'data'))
+      if (exists) await writeFile(join(folder, 'data', 'a.npy'), 'before')
+      await symlink('data/a.npy', join(folder, 'one'))
+      await symlink('one', join(folder, 'two'))
+      expect((await startTandem([...small, '--output', join(folder, 'two')]).ended).exit).toBe(0)
+      expect((await lstat(join(folder, 'two'))).isSymbolicLink()).toBe(true)
+      expect((await lstat(join(folder, 'one'))).isSymbolicLink()).toBe(true)
+      expect((await stat(join(folder, 'data', 'a.npy'))).size).toBe(128 + 30 * 20 * 4)
+      expect(await readdir(join(folder, 'data'))).toEqual(['a.npy'])
+    },
+  )
+
+  it('rejects a circle of links', async () => {
+    const folder = await temporaryFolder()
+    await symlink('b', join(folder, 'a'))
+    await symlink('a', join(folder, 'b'))
+    const { exit, stderr } = await startTandem([...small, '--output', join(folder, 'a')]).ended
+    expect([exit, stderr]).toEqual([2, expect.stringContaining('its symbolic links form a circle')])
+  })
+
+  it('goes into a device, which stays one', async () => {
+    const { exit } = await startTandem([...small, '--output', '/dev/null', '--trace', '/dev/null']).ended
+    expect(exit).toBe(0)
+    expect((await stat('/dev/null')).isCharacterDevice()).toBe(true)
+  })
+
+  it('goes into a FIFO, which stays one, also where its reader comes late', async () => {
+    const folder = await temporaryFolder()
+    const [fifo, file] = [join(folder, 'fifo'), join(folder, 'a.npy')]
+    makeFifo(fifo)
+    // More than the 64 KiB that a pipe holds.
+    const large = ['transpose', '--rows', '300', '--cols', '200']
+    const writer = startTandem([...large, '--output', fifo])
+    await setTimeout(500)
+    const received = await buffer(createReadStream(fifo))
+    expect((await writer.ended).exit).toBe(0)
+    expect((await stat(fifo)).isFIFO()).toBe(true)
+    expect((await startTandem([...large, '--output', file]).ended).exit).toBe(0)
+    expect(received.equals(await readFile(file))).toBe(true)
+  })
+
+  it('says that nobody reads a FIFO', async () => {
+    const fifo = join(await temporaryFolder(), 'fifo')
+    makeFifo(fifo)
+    const { exit, stderr } = await startTandem([...small, '--output', fifo]).ended
+    expect([exit, stderr]).toEqual([
+      2,
+      expect.stringContaining('fifo cannot be written: no process reads from it.'),
+    ])
+  })
+
+  it('of a killed run is removed by the next, and that of a running one is not', async () => {
+    const folder = await temporaryFolder()
+    const [killed, running] = ['killed.npy', 'running.npy'].map((name) =>
+      startTandem([...endless, '--output', join(folder, name)]),
+    )
+    await Promise.all([appears(folder, /^\.killed.*tandem-tmp$/), appears(folder, /^\.running.*tandem-tmp$/)])
+    killed!.kill('SIGKILL')
+    await killed!.ended
+    expect(await readdir(folder)).toHaveLength(2)
+    expect((await startTandem([...small, '--output', join(folder, 'a.npy')]).ended).exit).toBe(0)
+    expect((await readdir(folder)).sort()).toEqual([expect.stringMatching(/^\.running/), 'a.npy'])
+    running!.kill('SIGINT')
+    expect((await running!.ended).exit).toBe(130)
+    expect(await readdir(folder)).toEqual(['a.npy'])
+  })
+})
+
+describe('a full disk', () => {
+  const sentence = (path: string, reason: string) => `tandem: ${path} cannot be written: ${reason}.\n`
+
+  it.skipIf(!existsSync('/dev/full'))(
+    'for the output (needs /dev/full) exits with 74 and a sentence',
+    async () => {
+      const { exit, stdout, stderr } = await startTandem([...small, '--output', '/dev/full']).ended
+      expect([exit, stdout, stderr]).toEqual([74, '', sentence('/dev/full', 'no space is left on the disk')])
+    },
+  )
+
+  it('or a limit on the size of files exits with 74 and a sentence, and leaves nothing', async () => {
+    const folder = await temporaryFolder()
+    const path = join(folder, 'a.npy')
+    const { exit, stderr } = await startTandem(
+      ['transpose', '--rows', '2000', '--cols', '2000', '--no-verify', '--output', path],
+      {
+        // In KiB. The software GPU itself needs a file of some hundred KiB in memory.
+        shell: 'ulimit -f 4000; exec "$@"',
+      },
+    ).ended
+    expect([exit, stderr]).toEqual([
+      74,
+      sentence(path, 'the file would exceed the size limit of the process or of the file system'),
+    ])
+    expect(await readdir(folder)).toEqual([])
+  })
+
+  it.skipIf(!existsSync('/dev/full'))(
+    'for standard output (needs /dev/full) exits with 74 and a sentence',
+    async () => {
+      const { exit, stderr } = await startTandem(small, { shell: 'exec "$@" > /dev/full' }).ended
+      expect([exit, stderr]).toEqual([
+        74,
+        'tandem: standard output cannot be written: no space is left on the disk.\n',
+      ])
+    },
+  )
+})
+
+it('a pipe that its reader has closed exits with 74 and a sentence', async () => {
+  const shell = 'set -o pipefail; "$@" | true'
+  const { exit, stderr } = await startTandem(small, { shell }).ended
+  expect([exit, stderr]).toEqual([
+    74,
+    'tandem: standard output cannot be written: the reader has closed the pipe.\n',
+  ])
+})
+
+describe('an input', () => {
+  it('that is a FIFO without a writer is rejected at once', async () => {
+    const fifo = join(await temporaryFolder(), 'fifo')
+    makeFifo(fifo)
+    const { exit, stderr } = await startTandem(['reduce', '--input', fifo]).ended
+    expect([exit, stderr]).toEqual([2, `tandem: ${fifo} is not a regular file.\n`])
+  })
+
+  it('with control characters in its name does not reach the terminal raw', async () => {
+    const name = 'a\u001b[31mred\u0007\n\u202eb.npy'
+    for (const args of [['reduce', '--input', name], [name], ['reduce', `--${name}`]]) {
+      const { exit, stderr } = await startTandem(args).ended
+      expect(exit).toBe(2)
+      expect(stderr).toContain('\\x1b[31mred\\x07')
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there.
+      expect(stderr).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/)
+    }
+  })
+})
+
+describe('a signal', () => {
+  it.each(['SIGINT', 'SIGTERM'] as const)(
+    '%s ends a run of hours with 130, and no file appears',
+    async (signal) => {
+      const folder = await temporaryFolder()
+      const run = startTandem([
+        ...endless,
+        '--output',
+        join(folder, 'u.npy'),
+        '--trace',
+        join(folder, 't.json'),
+      ])
+      await appears(folder, /^\.u\.npy/)
+      await setTimeout(1500)
+      run.kill(signal)
+      expect((await run.ended).exit).toBe(130)
+      expect(await readdir(folder)).toEqual([])
+    },
+  )
+
+  /** A process whose event loop stands still from the first signal on, as in a call into a driver that does not return. */
+  const stuck = (during: string) =>
+    startProcess(process.execPath, [
+      '--disable-warning=ExperimentalWarning',
+      '--input-type=module',
+      '--eval',
+      `import { interruptionOf } from ${JSON.stringify(fileURLToPath(new URL('./interruption.ts', import.meta.url)))}
+const signal = interruptionOf(process)
+const keep = setInterval(() => {}, 1000)
+signal.addEventListener('abort', () => setImmediate(() => { ${during} }))
+console.log('ready')`,
+    ])
+
+  it.each([
+    ['ends a process that stands still', 'for (;;);', { exit: null, signal: 'SIGTERM' }],
+    ['ends a process that waits', '', { exit: 130, signal: null }],
+    [
+      'leaves time to close the devices',
+      'clearInterval(keep); process.exitCode = 130',
+      { exit: 130, signal: null },
+    ],
+  ])('%s', async (_, during, end) => {
+    const run = stuck(during)
+    await run.says('ready')
+    run.kill('SIGTERM')
+    expect(await run.ended).toMatchObject(end)
+  })
+
+  it('that comes second ends the process at once', async () => {
+    const run = stuck("console.log('stuck'); for (;;);")
+    await run.says('ready')
+    run.kill('SIGINT')
+    await run.says('stuck')
+    run.kill('SIGINT')
+    expect(await run.ended).toMatchObject({ exit: null, signal: 'SIGINT' })
+  })
+})

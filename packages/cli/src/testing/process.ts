@@ -1,0 +1,59 @@
+import { type SpawnOptions, spawn } from 'node:child_process'
+import { setTimeout } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { testBackend } from './tandem.ts'
+
+export interface ProcessResult {
+  readonly exit: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface StartedProcess {
+  readonly pid: number
+  kill(signal: NodeJS.Signals): void
+  /** Resolves once standard output holds `text`, or the process has ended. */
+  says(text: string): Promise<void>
+  readonly ended: Promise<ProcessResult>
+}
+
+const bin = fileURLToPath(new URL('../bin.ts', import.meta.url))
+
+/** Starts `tandem` as a process of its own, on the backend under test. `shell` is a line of bash that ends in `"$@"`, the command itself. */
+export function startTandem(
+  args: readonly string[],
+  { shell = 'exec "$@"', ...options }: SpawnOptions & { shell?: string } = {},
+): StartedProcess {
+  const command = [process.execPath, '--disable-warning=ExperimentalWarning', bin, ...args]
+  return startProcess('bash', ['-c', shell, 'bash', ...command], {
+    ...options,
+    env: { ...process.env, TANDEM_BACKEND: testBackend, ...options.env },
+  })
+}
+
+export function startProcess(
+  command: string,
+  args: readonly string[],
+  options: SpawnOptions = {},
+): StartedProcess {
+  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], ...options })
+  const said = { stdout: '', stderr: '' }
+  for (const name of ['stdout', 'stderr'] as const)
+    child[name]?.setEncoding('utf8').on('data', (text: string) => {
+      said[name] += text
+    })
+  const ended = new Promise<ProcessResult>((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', (exit, signal) => resolve({ exit, signal, ...said }))
+  })
+  return {
+    pid: child.pid!,
+    kill: (signal) => void child.kill(signal),
+    async says(text) {
+      while (!said.stdout.includes(text) && child.exitCode === null && child.signalCode === null)
+        await setTimeout(20)
+    },
+    ended,
+  }
+}

@@ -1,0 +1,81 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readdirSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { temporaryFolder } from './testing/temporary-folder.ts'
+import { TuningFolder } from './tuning-folder.ts'
+
+it('keeps choices for the next process, and leaves nothing else behind', async () => {
+  const path = join(await temporaryFolder(), 'cache', 'tuning')
+  const keys = new Set<string>()
+  await fc.assert(
+    fc.property(fc.string(), fc.string(), (key, value) => {
+      keys.add(key)
+      const folder = new TuningFolder(path)
+      folder.set(key, value)
+      expect(folder.get(key)).toBe(value)
+      expect(new TuningFolder(path).get(key)).toBe(value)
+      expect(readdirSync(path)).toHaveLength(keys.size)
+    }),
+  )
+})
+
+it('keeps every choice of eight processes that write at once', async () => {
+  const path = join(await temporaryFolder(), 'tuning')
+  const source = fileURLToPath(new URL('./tuning-folder.ts', import.meta.url))
+  const script = `import { TuningFolder } from ${JSON.stringify(source)}
+const folder = new TuningFolder(${JSON.stringify(path)})
+for (let i = 0; i < 50; i++) folder.set(process.argv[1] + ' ' + i, 'choice ' + i)`
+  const writers = Array.from({ length: 8 }, (_, writer) =>
+    spawn(process.execPath, ['--input-type=module', '--eval', script, String(writer)], { stdio: 'inherit' }),
+  )
+  const exits = await Promise.all(writers.map((writer) => once(writer, 'exit')))
+  expect(exits.map(([code]) => code)).toEqual(Array(8).fill(0))
+  const folder = new TuningFolder(path)
+  const lost = writers.flatMap((_, writer) =>
+    Array.from({ length: 50 }, (_, i) => i).filter((i) => folder.get(`${writer} ${i}`) !== `choice ${i}`),
+  )
+  expect(lost).toEqual([])
+  expect(readdirSync(path)).toHaveLength(400)
+})
+
+it('removes the oldest of more than a thousand', async () => {
+  const path = join(await temporaryFolder(), 'tuning')
+  const folder = new TuningFolder(path)
+  folder.set('oldest', 'choice')
+  const [name] = readdirSync(path)
+  utimesSync(join(path, name!), 1, 1)
+  for (let i = 0; i < 999; i++) writeFileSync(join(path, `${i}.json`), '')
+  folder.set('new', 'choice')
+  expect(readdirSync(path)).toHaveLength(1000)
+  expect(existsSync(join(path, name!))).toBe(false)
+  expect(new TuningFolder(path).get('new')).toBe('choice')
+})
+
+it.each([
+  '',
+  '{',
+  'null',
+  '[]',
+  '{"schema":2,"key":"key","choice":"x"}',
+  '{"schema":1,"key":"key","choice":3}',
+])('ignores the damaged file %j, and replaces it', async (damaged) => {
+  const path = join(await temporaryFolder(), 'tuning')
+  new TuningFolder(path).set('key', 'value')
+  writeFileSync(join(path, readdirSync(path)[0]!), damaged)
+  const folder = new TuningFolder(path)
+  expect(folder.get('key')).toBeUndefined()
+  folder.set('key', 'value')
+  expect(new TuningFolder(path).get('key')).toBe('value')
+})
+
+it('works where nothing can be written', async () => {
+  const file = join(await temporaryFolder(), 'file')
+  writeFileSync(file, '')
+  const folder = new TuningFolder(join(file, 'tuning'))
+  folder.set('key', 'value')
+  expect(folder.get('key')).toBe('value')
+})
