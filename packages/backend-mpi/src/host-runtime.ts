@@ -16,11 +16,15 @@ import {
 } from '@tandem-gpu/core'
 
 interface HostExecutable extends Executable {
-  readonly plan: Plan
+  readonly plan: Plan<HostHandles>
+}
+
+interface HostHandles extends Handles {
+  readonly executable: HostExecutable
 }
 
 /** What a rank without devices runs: copies between its host memory. It has no device memory, and its kernels are names. */
-export class HostRuntime implements Runtime<Handles & { readonly executable: HostExecutable }> {
+export class HostRuntime implements Runtime<HostHandles> {
   readonly devices: readonly Adapter[] = []
   readonly lost: Promise<LostInfo>
   #resolveLost!: (info: LostInfo) => void
@@ -65,7 +69,7 @@ export class HostRuntime implements Runtime<Handles & { readonly executable: Hos
     this.#kernels.delete(kernel)
   }
 
-  async instantiate(plan: Plan): Promise<HostExecutable> {
+  async instantiate(plan: Plan<HostHandles>): Promise<HostExecutable> {
     const executable = { label: plan.label, plan }
     this.#executables.add(executable)
     return executable
@@ -99,12 +103,13 @@ export class HostRuntime implements Runtime<Handles & { readonly executable: Hos
     }
   }
 
-  async dispose(): Promise<void> {
+  async dispose(): Promise<readonly string[]> {
     this.#resolveLost({ reason: 'destroyed', message: 'The runtime is disposed.' })
+    return []
   }
 }
 
-function copyOnHost(plan: Plan, command: PlanCommand): void {
+function copyOnHost(plan: Plan<HostHandles>, command: PlanCommand): void {
   if (command.kind === 'dispatch' || command.kind === 'fill') throw noDevice()
   const { source, target } = command
   const [from, to] = [source, target].map(({ buffer }) => plan.buffers[buffer]!)

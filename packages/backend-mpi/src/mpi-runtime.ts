@@ -324,12 +324,13 @@ class MpiRuntime implements Runtime {
     }
   }
 
-  async dispose(): Promise<void> {
+  async dispose(): Promise<readonly string[]> {
     await this.#lastRun
     for (const executable of this.#executables) this.release(executable)
-    await this.#inner.dispose()
+    const failures = await this.#inner.dispose()
     this.#session.endGroup(this.#group)
     this.#resolveLost({ reason: 'destroyed', message: `The group "${this.#label}" is disposed.` })
+    return failures
   }
 }
 

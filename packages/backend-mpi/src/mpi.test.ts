@@ -8,6 +8,18 @@ describe.each([openMpi, mpich])('$name', (mpi) => {
       expect({ exitCode, stdout }, stderr).toEqual({ exitCode: 0, stdout: 'all messages are right\n' })
     })
 
+    // Four ranks once: on two cores they take turns.
+    it.each(mpi === openMpi ? [2, 4] : [2])(
+      'computes the same bits over ranks as over the devices of one process, ranks: %i',
+      async (ranks) => {
+        const algorithms = mpi === openMpi ? [] : ['transpose', 'jacobi']
+        const job = { ranks, program: 'algorithms.ts', arguments: algorithms }
+        const { exitCode, stdout, stderr } = await runJob(mpi, job)
+        expect(exitCode, stdout + stderr).toBe(0)
+        expect(stdout.match(/ has the same bits/g)).toHaveLength(algorithms.length || 5)
+      },
+    )
+
     it('passes the conformance suite on 3 ranks with a software GPU each', async () => {
       const job = { ranks: 3, program: 'conformance.ts', arguments: ['webgpu'] }
       const { exitCode, stdout, stderr } = await runJob(mpi, job)
