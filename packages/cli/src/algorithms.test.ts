@@ -143,6 +143,44 @@ describe('jacobi', () => {
   })
 })
 
+describe('ring', () => {
+  it('multiplies on a ring, with the bits of matmul', async () => {
+    const folder = await temporaryFolder()
+    const shape = '--m 21 --k 13 --n 18 --devices 3'
+    const report = await tandemJson(`ring ${shape} --scheme streamed --pieces 2 --output ${folder}/ring.npy`)
+    expect(report).toMatchObject({ ...common, algorithm: 'ring', scheme: 'streamed', slices: [7, 7, 7] })
+    await tandemJson(`matmul ${shape} --mode resident --output ${folder}/matmul.npy`)
+    expect(
+      (await readFile(join(folder, 'ring.npy'))).equals(await readFile(join(folder, 'matmul.npy'))),
+    ).toBe(true)
+  })
+
+  it('compares every scheme on 1, 2 and 4 devices, and marks the published curves', async () => {
+    const { rings, measuredInSource } = await tandemJson('ring --n 24 --devices 4 --compare')
+    expect(measuredInSource).toEqual(['none', 'native', 'sequence'])
+    expect(rings.map(({ nodes }: { nodes: number }) => nodes)).toEqual([1, 2, 4])
+    for (const { schemes, step } of rings) {
+      expect(step).toEqual({
+        message: expect.any(Number),
+        upload: expect.any(Number),
+        product: expect.any(Number),
+      })
+      expect(schemes).toHaveLength(7)
+      for (const { verified } of schemes) expect(verified).toBe(true)
+    }
+    const { stdout } = await tandem(`ring --n 24 --devices 2 --compare --backend ${testBackend} --virtual`)
+    expect(stdout).toMatch(/^ +2 {2}sequence \* /m)
+    expect(stdout).toMatch(/^ +2 {2}direct /m)
+  })
+
+  it('takes no files with --compare', async () => {
+    const { exit, stderr } = await tandem(
+      `ring --compare --output c.npy --devices 2 --backend ${testBackend}`,
+    )
+    expect([exit, stderr]).toEqual([2, expect.stringContaining('--output is for a single run')])
+  })
+})
+
 describe('outputs', () => {
   it('a trace opens as Chrome events, one process with a thread per device', async () => {
     const folder = await temporaryFolder()

@@ -11,6 +11,7 @@ import { jacobiCommand } from './commands/jacobi.ts'
 import { matmulCommand } from './commands/matmul.ts'
 import { monitorCommand } from './commands/monitor.ts'
 import { reduceCommand } from './commands/reduce.ts'
+import { ringCommand } from './commands/ring.ts'
 import { selectCommand } from './commands/select.ts'
 import { topologyCommand } from './commands/topology.ts'
 import { transposeCommand } from './commands/transpose.ts'
@@ -27,6 +28,7 @@ const commands = [
   reduceCommand,
   matmulCommand,
   jacobiCommand,
+  ringCommand,
   benchCommand,
   doctorCommand,
   topologyCommand,

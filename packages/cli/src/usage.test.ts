@@ -63,7 +63,7 @@ describe('help', () => {
   it('lists every command', async () => {
     const { stdout } = await tandem('--help')
     for (const name of [
-      ...['demo', 'devices', 'select', 'transpose', 'reduce', 'matmul', 'jacobi', 'bench', 'doctor'],
+      ...['demo', 'devices', 'select', 'transpose', 'reduce', 'matmul', 'jacobi', 'ring', 'bench', 'doctor'],
       ...['topology', 'bandwidth', 'monitor', 'completion'],
     ]) {
       expect(stdout).toMatch(new RegExp(`^  ${name} `, 'm'))

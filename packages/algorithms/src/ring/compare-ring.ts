@@ -1,0 +1,105 @@
+import type { DeviceGroup, Program } from '@tandem-gpu/core'
+import { generatedElements } from '../element-source.ts'
+import { compileMatmul } from '../matmul/matmul-kernels.ts'
+import { measure } from '../measure.ts'
+import { type RingPhase, type RingScheme, recordRing, ringSchemes } from './record-ring.ts'
+import { ringBound, type StepSeconds } from './ring-bound.ts'
+import { type RingMatmulOptions, ringBlocking, ringMatmul } from './ring-matmul.ts'
+import { allocateRing, fillRing } from './ring-memory.ts'
+
+/** Schemes whose curves the source shows; it describes `streamed` and `interleaved`. */
+export const measuredInSource: readonly RingScheme[] = ['none', 'native', 'sequence']
+
+export interface RingComparison {
+  readonly nodes: number
+  readonly schemes: readonly RingFigure[]
+  /** Of one step on one node, each part alone. */
+  readonly step: StepSeconds
+}
+
+export interface RingFigure {
+  readonly scheme: RingScheme
+  readonly seconds: number
+  readonly rate: number
+  readonly verified: boolean
+  /** Least time of the scheme; absent where there is none. */
+  readonly boundSeconds?: number
+  /**
+   * Share of what the scheme could hide that it hides: (t_none − t) / (t_none − bound). Absent where there is no bound, or nothing to hide.
+   */
+  readonly hidden?: number
+}
+
+export type CompareRingOptions = Omit<
+  RingMatmulOptions<'f32'>,
+  'scheme' | 'devices' | 'type' | 'a' | 'b' | 'output'
+> & {
+  /** Default: 1, 2, 4, 8 and 16, as far as the group has devices. */
+  readonly nodeCounts?: readonly number[]
+  /** Called after every measurement. */
+  readonly onFigure?: (nodes: number, figure: RingFigure) => void
+}
+
+/** Times every scheme on rings of growing size, each of the group's first devices, on the same generated matrices. */
+export async function compareRing(
+  group: DeviceGroup,
+  options: CompareRingOptions,
+): Promise<RingComparison[]> {
+  const { nodeCounts = [1, 2, 4, 8, 16], onFigure, ...given } = options
+  const comparisons: RingComparison[] = []
+  for (const nodes of nodeCounts) {
+    if (nodes > group.devices.length) continue
+    const step = await stepSeconds(group, nodes, given)
+    const schemes: RingFigure[] = []
+    for (const scheme of ringSchemes) {
+      const { seconds, rate, verified } = await ringMatmul(group, { ...given, scheme, devices: nodes })
+      const none = schemes[0]?.seconds ?? seconds
+      const bound = ringBound(scheme, nodes, step, given.pieces)
+      const hideable = bound === undefined ? 0 : none - bound
+      const figure: RingFigure = {
+        scheme,
+        seconds,
+        rate,
+        verified,
+        ...(bound !== undefined && { boundSeconds: bound }),
+        ...(scheme !== 'none' && hideable > 0 && { hidden: (none - seconds) / hideable }),
+      }
+      schemes.push(figure)
+      onFigure?.(nodes, figure)
+    }
+    comparisons.push({ nodes, schemes, step })
+  }
+  return comparisons
+}
+
+/** The parts of a step of scheme `none`, each timed in a program of its own: not every device has timestamps for copies on the host. */
+async function stepSeconds(
+  group: DeviceGroup,
+  nodes: number,
+  options: CompareRingOptions,
+): Promise<StepSeconds> {
+  const shape = { m: options.m, n: options.n, k: options.k }
+  const devices = group.devices.slice(0, nodes)
+  const kernels = await compileMatmul(group, 'f32', ringBlocking(devices, shape))
+  const programs: Program[] = []
+  const ring = await allocateRing(group, 'f32', shape, devices)
+  try {
+    await fillRing(group, ring, generatedElements('f32', 1), generatedElements('f32', 2))
+    const time = async (only: RingPhase) => {
+      const program = group.record(
+        (recorder) => recordRing(recorder, kernels, ring, { scheme: 'none', only }),
+        {
+          label: `ring ${only}`,
+        },
+      )
+      programs.push(program)
+      const { trace: _, ...untraced } = options
+      return (await measure(group, program, untraced)).seconds / nodes
+    }
+    return { message: await time('message'), upload: await time('upload'), product: await time('product') }
+  } finally {
+    for (const program of programs) program.destroy()
+    ring.destroy()
+    kernels.destroy()
+  }
+}

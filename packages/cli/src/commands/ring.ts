@@ -1,0 +1,237 @@
+import {
+  compareRing,
+  measuredInSource,
+  type RingComparison,
+  type RingReport,
+  type RingScheme,
+  ringMatmul,
+  ringSchemes,
+} from '@tandem-gpu/algorithms'
+import { selectAdapters } from '@tandem-gpu/core'
+import { Command, Option } from 'commander'
+import { type AlgorithmOptions, addAlgorithmOptions } from '../algorithm-options.ts'
+import { runAlgorithm } from '../algorithm-run.ts'
+import { type InputFile, npySink, openInput } from '../array-files.ts'
+import type { CommandContext } from '../command-context.ts'
+import { exitCode, UsageError } from '../exit-code.ts'
+import { openGroupOptions, wholeNumber, withGroup } from '../group-options.ts'
+import { formatJson } from '../json.ts'
+import type { OutputFile } from '../output-file.ts'
+import { printable } from '../printable.ts'
+import { formatNumber, formatSeconds } from '../quantity.ts'
+import type { ReportLine } from '../report-text.ts'
+import { formatTable } from '../table.ts'
+
+interface RingCommandOptions extends AlgorithmOptions {
+  readonly m?: number
+  readonly n?: number
+  readonly k?: number
+  readonly a?: string
+  readonly b?: string
+  readonly output?: string
+  readonly scheme: RingScheme
+  readonly pieces: number
+  readonly compare?: boolean
+}
+
+/** Of the matrices where neither options nor files say it. */
+const defaultSide = 512
+
+/** Virtual devices on a software GPU: the most nodes of the published comparison, and as many as one ring has there. */
+const softwareNodes = { compare: 16, run: 4 }
+
+const accepted = ['f32'] as const
+
+export function ringCommand(context: CommandContext): Command {
+  const command = new Command('ring')
+    .description(
+      'multiply matrices on a ring of devices, and compare ways to overlap messages, uploads and products',
+    )
+    .option(
+      '--n <n>',
+      `columns of B; also the default of --m and --k (default ${defaultSide})`,
+      wholeNumber(0),
+    )
+    .option('--m <n>', 'rows of A', wholeNumber(0))
+    .option('--k <n>', 'columns of A and rows of B', wholeNumber(0))
+    .option('--a <file>', 'read A from this .npy file instead of generating it')
+    .option('--b <file>', 'read B from this .npy file instead of generating it')
+    .option('--output <file>', 'write the product as .npy')
+    .addOption(
+      new Option('--scheme <name>', 'what overlaps in a step of the ring')
+        .choices(ringSchemes)
+        .default('interleaved'),
+    )
+    .option('--pieces <n>', 'pieces of a step in scheme streamed', wholeNumber(1), 16)
+    .option('--compare', 'time every scheme on 1, 2, 4, 8 and 16 devices, as far as there are so many')
+  addAlgorithmOptions(command)
+  return command.action(async (options: RingCommandOptions) => {
+    const devices = options.devices ?? (await defaultDevices(options))
+    const withDevices = devices === undefined ? options : { ...options, devices }
+    if (options.compare) await compare(context, withDevices)
+    else await run(context, withDevices)
+  })
+}
+
+/** A software GPU has as many devices as one asks for; GPUs are all used. */
+async function defaultDevices(options: RingCommandOptions): Promise<number | undefined> {
+  const { chosen } = await selectAdapters(openGroupOptions(options))
+  if (!chosen.every(({ software }) => software)) return undefined
+  return options.compare ? softwareNodes.compare : softwareNodes.run
+}
+
+async function run(context: CommandContext, options: RingCommandOptions): Promise<void> {
+  const { progress } = context.terminal
+  let a: InputFile<'f32'> | undefined
+  let b: InputFile<'f32'> | undefined
+  let output: OutputFile | undefined
+  let shape = { m: 0, n: 0, k: 0 }
+  await runAlgorithm<RingReport>(context, options, {
+    async prepare(files) {
+      const read = { accepted, cast: options.cast ?? false }
+      if (options.a !== undefined) a = await openInput(files, options.a, read, progress)
+      if (options.b !== undefined) b = await openInput(files, options.b, read, progress)
+      shape = productShape(options, a, b)
+      if (options.output !== undefined) output = await files.output(options.output)
+    },
+    async compute(group, settings) {
+      return ringMatmul(group, {
+        ...settings,
+        ...shape,
+        scheme: options.scheme,
+        pieces: options.pieces,
+        ...(a === undefined ? {} : { a: a.rowMajor() }),
+        ...(b === undefined ? {} : { b: b.rowMajor() }),
+        ...(output === undefined
+          ? {}
+          : { output: await npySink(output, 'f32', [shape.m, shape.n], progress) }),
+      })
+    },
+    describe: ({ scheme, pieces, slices, columns }): readonly ReportLine[] => [
+      ['scheme', pieces === undefined ? scheme : `${scheme}, ${pieces} pieces`],
+      ['slices', `${slices.join(' + ')} rows of A circulate; ${columns.join(' + ')} columns of B stay`],
+    ],
+  })
+}
+
+async function compare(context: CommandContext, options: RingCommandOptions): Promise<void> {
+  const { terminal } = context
+  for (const name of ['a', 'b', 'output', 'trace'] as const)
+    if (options[name] !== undefined)
+      throw new UsageError(`--${name} is for a single run, and not for --compare.`)
+  const shape = productShape(options, undefined, undefined)
+  const { warmup, samples, seed, verify } = options
+  const document = await withGroup(options, async (group) => {
+    const counts = [1, 2, 4, 8, 16].filter((count) => count <= group.devices.length)
+    terminal.progress.start('Comparing', counts.length * ringSchemes.length)
+    const rings = await compareRing(group, {
+      ...shape,
+      samples,
+      seed,
+      verify,
+      pieces: options.pieces,
+      nodeCounts: counts,
+      signal: terminal.signal,
+      ...(warmup === undefined ? {} : { warmup }),
+      onFigure: () => terminal.progress.step(1),
+    })
+    return {
+      algorithm: 'ring',
+      backend: group.backend,
+      adapter: [...new Set(group.devices.map(({ info }) => info.name))].join(' + '),
+      software: group.software,
+      shape,
+      measuredInSource,
+      rings,
+    }
+  })
+  terminal.progress.stop()
+  if (verify && document.rings.some(({ schemes }) => schemes.some(({ verified }) => !verified)))
+    context.exit = exitCode.wrongAnswer
+  terminal.out(options.json ? formatJson(document) : asText(document, verify))
+}
+
+function asText(
+  {
+    rings,
+    shape,
+    adapter,
+    backend,
+    software,
+  }: {
+    readonly rings: readonly RingComparison[]
+    readonly shape: { readonly m: number; readonly n: number; readonly k: number }
+    readonly adapter: string
+    readonly backend: string
+    readonly software: boolean
+  },
+  verify: boolean,
+): string {
+  const table = formatTable(
+    [
+      { title: 'devices', align: 'right' },
+      { title: 'scheme' },
+      { title: 'time', align: 'right' },
+      { title: 'rate', align: 'right' },
+      { title: 'bound', align: 'right' },
+      { title: 'hidden', align: 'right' },
+      ...(verify ? [{ title: 'result' }] : []),
+    ],
+    rings.flatMap(({ nodes, schemes }) =>
+      schemes.map(({ scheme, seconds, rate, boundSeconds, hidden, verified }) => [
+        String(nodes),
+        measuredInSource.includes(scheme) ? `${scheme} *` : scheme,
+        formatSeconds(seconds),
+        `${formatNumber(rate)} GFLOP/s`,
+        boundSeconds === undefined ? undefined : formatSeconds(boundSeconds),
+        hidden === undefined ? undefined : `${Math.round(hidden * 100)} %`,
+        ...(verify ? [verified ? 'verified' : 'WRONG'] : []),
+      ]),
+    ),
+  )
+  const steps = formatTable(
+    [
+      { title: 'devices', align: 'right' },
+      ...['message', 'upload', 'product'].map((title) => ({ title, align: 'right' as const })),
+    ],
+    rings.map(({ nodes, step }) => [
+      String(nodes),
+      formatSeconds(step.message),
+      formatSeconds(step.upload),
+      formatSeconds(step.product),
+    ]),
+  )
+  return `Product ${shape.m} × ${shape.k} by ${shape.k} × ${shape.n} on a ring of devices: ${adapter} (${backend}${software ? ', software' : ''})
+
+${table}
+
+Parts of a step, each alone:
+${steps}
+
+* a curve of the published comparison. bound: least time of the scheme, from the parts of a step.
+hidden: share of what the scheme could hide that it hides, (t_none − t) / (t_none − bound).
+`
+}
+
+/** The sizes from the files and from the options. A size that both give must be the same. */
+function productShape(
+  options: RingCommandOptions,
+  a: InputFile<'f32'> | undefined,
+  b: InputFile<'f32'> | undefined,
+) {
+  const [m, k] = a?.matrixShape() ?? []
+  const [rowsOfB, n] = b?.matrixShape() ?? []
+  if (k !== undefined && rowsOfB !== undefined && k !== rowsOfB)
+    throw new UsageError(
+      `${printable(options.a!)} is ${m} × ${k} and ${printable(options.b!)} is ${rowsOfB} × ${n}: A needs as many columns as B has rows.`,
+      'bad-input',
+    )
+  const side = options.n ?? defaultSide
+  const agreed = (name: 'm' | 'k' | 'n', held: number | undefined) => {
+    const asked = options[name]
+    if (held !== undefined && asked !== undefined && held !== asked)
+      throw new UsageError(`--${name} is ${asked}, and the file makes it ${held}.`)
+    return held ?? asked ?? side
+  }
+  return { m: agreed('m', m), k: agreed('k', k ?? rowsOfB), n: agreed('n', n) }
+}
