@@ -1,0 +1,113 @@
+import { type DeviceGroup, openGroup } from '@tandem-gpu/core'
+import { referenceBackend, simulateRanks } from '@tandem-gpu/core/testing'
+import { describe, expect, it } from 'vitest'
+import { jacobi } from './jacobi/index.ts'
+import { matmul } from './matmul/index.ts'
+import { reduce } from './reduction/index.ts'
+import { ringMatmul } from './ring/index.ts'
+import { transpose } from './transpose/index.ts'
+
+/** Runs an algorithm, and returns the bits of its result. */
+type Work = (group: DeviceGroup) => Promise<string>
+
+const bits = (array: Float32Array<ArrayBuffer>) => Buffer.from(array.buffer).toString('hex')
+
+function verified(report: { readonly verified: boolean; readonly verification: string }): void {
+  expect(report).toMatchObject({ verified: true })
+}
+
+const works: Readonly<Record<string, Work>> = {
+  async transpose(group) {
+    const output = new Float32Array(29 * 18)
+    verified(await transpose(group, { rows: 29, columns: 18, type: 'f32', output, repetitions: 2 }))
+    return bits(output)
+  },
+  async 'transpose by copies, serial'(group) {
+    const output = new Float32Array(29 * 18)
+    verified(
+      await transpose(group, {
+        rows: 29,
+        columns: 18,
+        type: 'f32',
+        output,
+        transport: 'copy',
+        schedule: 'serial',
+      }),
+    )
+    return bits(output)
+  },
+  async reduce(group) {
+    const report = await reduce(group, { elements: 100_000, type: 'f32', repetitions: 2 })
+    verified(report)
+    return report.valueBits
+  },
+  async 'reduce with uploads'(group) {
+    const report = await reduce(group, { elements: 70_000, type: 'i32', kernel: 'atomic', timeUploads: true })
+    verified(report)
+    return report.valueBits
+  },
+  async 'resident matmul'(group) {
+    const output = new Float32Array(21 * 34)
+    verified(await matmul(group, { m: 21, n: 34, k: 15, mode: 'resident', output, repetitions: 2 }))
+    return bits(output)
+  },
+  async 'streamed matmul'(group) {
+    const output = new Float32Array(21 * 34)
+    verified(await matmul(group, { m: 21, n: 34, k: 15, streamWidth: 8, output, repetitions: 2 }))
+    return bits(output)
+  },
+  async 'jacobi in blocks'(group) {
+    const output = new Float32Array(20 * 40)
+    verified(
+      await jacobi(group, {
+        rows: 20,
+        columns: 40,
+        iterations: 7,
+        residualEvery: 3,
+        decomposition: '2d',
+        output,
+      }),
+    )
+    return bits(output)
+  },
+  async 'jacobi in bands, with a tolerance'(group) {
+    const output = new Float32Array(20 * 16)
+    const options = { rows: 20, columns: 16, iterations: 60, residualEvery: 4, tolerance: 0.02 } as const
+    const report = await jacobi(group, { ...options, decomposition: '1d', output })
+    verified(report)
+    return `${report.iterations} ${report.residual} ${bits(output)}`
+  },
+  async ring(group) {
+    const output = new Float32Array(21 * 34)
+    verified(await ringMatmul(group, { m: 21, n: 34, k: 15, output, repetitions: 2 }))
+    return bits(output)
+  },
+}
+
+describe('over ranks', () => {
+  it.each(Object.keys(works))('%s gives the bits of one process on every rank', async (name) => {
+    const work = works[name]!
+    for (const { ranks, adapters } of [
+      { ranks: 1, adapters: 2 },
+      { ranks: 2, adapters: 1 },
+      { ranks: 3, adapters: [2, 0, 1] },
+      { ranks: 4, adapters: 1 },
+      { ranks: 8, adapters: 1 },
+    ]) {
+      const devices = typeof adapters === 'number' ? ranks * adapters : adapters.reduce((a, b) => a + b, 0)
+      const alone = await openGroup({ backends: [referenceBackend({ peerAccess: false })], devices })
+      const expected = await work(alone)
+      await alone.destroy()
+      const { backends } = simulateRanks({ ranks, adapters, seed: ranks })
+      const found = await Promise.all(
+        backends.map(async (backend) => {
+          const group = await openGroup({ backends: [backend] })
+          const result = await work(group)
+          expect(await group.destroy()).toEqual({ leaks: [] })
+          return result
+        }),
+      )
+      for (const result of found) expect(result).toBe(expected)
+    }
+  })
+})
