@@ -104,11 +104,13 @@ export function typeName(type: Type): string {
     case 'array':
       return type.length === undefined
         ? `array<${typeName(type.element)}>`
-        : `array<${typeName(type.element)}, ${type.length}>`
+        : `array<${typeName(type.element)}, ${'lengthName' in type ? type.lengthName : type.length}>`
     case 'struct':
       return type.name
     case 'buffer':
-      return type.length === undefined ? 'buffer' : `buffer<${type.length}>`
+      return type.length === undefined
+        ? 'buffer'
+        : `buffer<${'lengthName' in type ? type.lengthName : type.length}>`
     case 'pointer':
       return `ptr<${type.space}, ${typeName(type.store)}${type.space === 'storage' ? `, ${type.access}` : ''}>`
   }

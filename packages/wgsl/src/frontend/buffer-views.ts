@@ -1,6 +1,7 @@
 import type { BufferType, Expression, Place, Type } from '../ir.ts'
 import { alignOf, leastViewSize, runtimeArrayOf } from '../layout.ts'
 import { i32Type, pointerType, typeName, u32Type } from '../types.ts'
+import { rootOf } from '../walk.ts'
 import type { CallNode, ExpressionNode } from './ast.ts'
 import type { ExpressionLowering } from './expression-lowering.ts'
 import { converts } from './numeric-types.ts'
@@ -31,7 +32,7 @@ export function bufferView(scope: ExpressionLowering, { callee, args, at }: Call
   const buffer = bufferOperand(scope, name, bufferNode)
   const offset = byteCount(scope, offsetNode, `the offset of ${name}`)
   const size = sizeNode && byteCount(scope, sizeNode, `the size of ${name}`)
-  checkView(scope, buffer.place.type as BufferType, type, offset, size)
+  checkView(scope, buffer, type, offset, size)
   const place: Place = {
     kind: 'view-place',
     base: buffer.place,
@@ -95,36 +96,35 @@ function byteCount(scope: ExpressionLowering, node: ExpressionNode, what: string
 /** What of a view is constant must be aligned and fit into the buffer. */
 function checkView(
   scope: ExpressionLowering,
-  buffer: BufferType,
+  { place }: PointerOperand,
   type: Type,
   offset: ValueOperand,
   size: ValueOperand | undefined,
 ): void {
-  const wrong = ({ at }: ValueOperand, text: string) =>
-    scope.valueError(
-      at,
-      text,
-      [offset, size].some((o) => o?.kind === 'constant' && o.override),
-    )
+  const isOverride =
+    scope.module.isOverrideSized(rootOf(place)) ||
+    [offset, size].some((o) => o?.kind === 'constant' && o.override)
+  const wrong = ({ at }: ValueOperand, text: string) => scope.rejectValue(at, text, isOverride)
+  const buffer = place.type as BufferType
   const least = leastViewSize(type)
   const limit = buffer.length ?? 2 ** 32 - 1
-  const start = offset.kind === 'constant' ? Number(offset.value) : 0
-  if (start < 0) throw wrong(offset, `the offset ${start} of the view is below 0`)
+  const start = offset.kind === 'constant' ? Number(offset.value ?? 0) : 0
+  if (start < 0) wrong(offset, `the offset ${start} of the view is below 0`)
   if (start % alignOf(type) !== 0)
-    throw wrong(
+    wrong(
       offset,
       `the offset ${start} is no multiple of ${alignOf(type)}, the alignment of ${typeName(type)}`,
     )
   if (start + least > limit) {
-    throw wrong(offset, `a view of ${least} bytes from ${start} on is outside of ${typeName(buffer)}`)
+    wrong(offset, `a view of ${least} bytes from ${start} on is outside of ${typeName(buffer)}`)
   }
-  if (size?.kind !== 'constant') return
+  if (size?.kind !== 'constant' || size.value === undefined) return
   const bytes = Number(size.value)
   const { offset: before, stride } = runtimeArrayOf(type)!
   if (bytes < before + stride)
-    throw wrong(size, `a view of ${bytes} bytes has no room for an element of ${typeName(type)}`)
+    wrong(size, `a view of ${bytes} bytes has no room for an element of ${typeName(type)}`)
   if ((bytes - before) % stride !== 0)
-    throw wrong(size, `the size ${bytes} of the view is no whole number of elements of ${typeName(type)}`)
+    wrong(size, `the size ${bytes} of the view is no whole number of elements of ${typeName(type)}`)
   if (start + bytes > limit)
-    throw wrong(size, `a view of ${bytes} bytes from ${start} on is outside of ${typeName(buffer)}`)
+    wrong(size, `a view of ${bytes} bytes from ${start} on is outside of ${typeName(buffer)}`)
 }

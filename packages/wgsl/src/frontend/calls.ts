@@ -7,11 +7,11 @@ import type { CallNode } from './ast.ts'
 import { lowerAtomic } from './atomics.ts'
 import { bitcastValue } from './bits.ts'
 import { bufferLength, bufferView, isBufferFunction } from './buffer-views.ts'
-import { checkPartialArguments, evaluateBuiltin } from './constant-builtins.ts'
+import { checkPartialArguments, evaluateBuiltin, isEvaluated } from './constant-builtins.ts'
 import { ConstantError } from './constant-value.ts'
 import { construct, constructGenerated } from './constructors.ts'
 import type { ExpressionLowering } from './expression-lowering.ts'
-import { concreteOf, isAbstract, withScalar } from './numeric-types.ts'
+import { concreteOf, isAbstract, isOverrideSized, withScalar } from './numeric-types.ts'
 import type { ConstantOperand, Operand, ValueOperand } from './operand.ts'
 import { describeOverloads, resolveOverload } from './overloads.ts'
 import { isTextureType, plainTypes, typeGenerator } from './type-names.ts'
@@ -43,9 +43,8 @@ export function lowerCall(scope: ExpressionLowering, node: CallNode): Operand {
   const generator = typeGenerator(name)
   if (generator !== undefined && templates === undefined) return constructGenerated(scope, generator, node)
   if (generator !== undefined || plainTypes.has(name)) {
-    scope.module.sawOverrideLength = false
     const type = resolveType(scope, callee)
-    if (scope.module.sawOverrideLength)
+    if (isOverrideSized(type))
       throw scope.error(at, 'an array whose length depends on an override cannot be constructed')
     return construct(scope, type, node)
   }
@@ -54,7 +53,10 @@ export function lowerCall(scope: ExpressionLowering, node: CallNode): Operand {
   if (templates !== undefined) throw scope.error(at, `'${name}' takes no template arguments`)
   if (!builtinNames.has(name)) {
     if (/^(texture|dpd|fwidth)/.test(name) || isTextureType(name)) {
-      throw scope.error(at, `'${name}' is not supported in compute shaders here: textures are not`)
+      throw scope.module.source.unsupported(
+        at,
+        `'${name}' is not supported in compute shaders here: textures are not`,
+      )
     }
     throw scope.error(
       at,
@@ -84,12 +86,7 @@ function lowerBuiltin(scope: ExpressionLowering, name: BuiltinFunction, node: Ca
   }
   const { parameters, result } = overload
   const converted = args.map((arg, i) => scope.convert(arg, parameters[i]!, `argument ${i + 1} of ${name}`))
-  const known = converted.map((arg) => (arg.kind === 'constant' ? arg.value : undefined))
-  try {
-    checkPartialArguments(name, known, parameters)
-  } catch (error) {
-    throw error instanceof ConstantError ? scope.error(at, error.message) : error
-  }
+  checkKnownArguments(scope, name, converted, parameters, at)
   if (constant && result !== undefined) {
     const folded = foldBuiltin(
       scope,
@@ -104,6 +101,27 @@ function lowerBuiltin(scope: ExpressionLowering, name: BuiltinFunction, node: Ca
   return emitBuiltin(scope, name, converted, result, at)
 }
 
+/** The arguments that are known must suit one another, first those that depend on no override. */
+function checkKnownArguments(
+  scope: ExpressionLowering,
+  name: BuiltinFunction,
+  args: readonly ValueOperand[],
+  types: readonly Type[],
+  at: number,
+): void {
+  for (const override of [false, true]) {
+    const known = args.map((arg) =>
+      arg.kind === 'constant' && (override || !arg.override) ? arg.value : undefined,
+    )
+    try {
+      checkPartialArguments(name, known, types)
+    } catch (error) {
+      if (!(error instanceof ConstantError)) throw error
+      scope.rejectValue(at, error.message, override)
+    }
+  }
+}
+
 /** The functions whose second argument names a lane, a distance or a mask. */
 const laneFunctions: ReadonlySet<string> = new Set<BuiltinFunction>([
   ...(['subgroupBroadcast', 'subgroupShuffle', 'subgroupShuffleUp', 'subgroupShuffleDown'] as const),
@@ -111,14 +129,13 @@ const laneFunctions: ReadonlySet<string> = new Set<BuiltinFunction>([
 ])
 
 function checkLane(scope: ExpressionLowering, name: BuiltinFunction, lane: ValueOperand): void {
-  if (lane.kind !== 'constant') {
-    if (!name.endsWith('Broadcast')) return
+  if (name.endsWith('Broadcast') && (lane.kind !== 'constant' || lane.override))
     throw scope.error(lane.at, `the lane of ${name} must be a const-expression`)
-  }
+  if (lane.kind !== 'constant' || lane.value === undefined) return
   const limit = name === 'quadBroadcast' ? 4 : 128
   const value = Number(lane.value)
   if (value < 0 || value >= limit)
-    throw scope.error(lane.at, `the lane ${value} of ${name} is not below ${limit}`)
+    scope.rejectValue(lane.at, `the lane ${value} of ${name} is not below ${limit}`, lane.override)
 }
 
 function foldBuiltin(
@@ -128,19 +145,8 @@ function foldBuiltin(
   overload: { parameters: Type[]; result: Type },
   at: number,
 ): Operand | undefined {
-  const values = args.map((arg) => arg.value)
-  let known = true
-  const folded = scope.fold(
-    at,
-    overload.result,
-    args.some((arg) => arg.override),
-    () => {
-      const value = evaluateBuiltin(name, values, overload)
-      known = value !== undefined
-      return value ?? 0
-    },
-  )
-  return known ? folded : undefined
+  if (!isEvaluated(name)) return undefined
+  return scope.fold(at, overload.result, args, (values) => evaluateBuiltin(name, values, overload))
 }
 
 function emitBuiltin(
@@ -169,7 +175,7 @@ function bitcast(scope: ExpressionLowering, node: CallNode): Operand {
   const type = resolveType(scope, target)
   const operand = scope.value(scope.expression(args[0]!))
   const invalid = () => scope.error(at, `${typeName(operand.type)} cannot be bitcast to ${typeName(type)}`)
-  if (!isBitcastable(type)) throw invalid()
+  if (type.kind !== 'scalar' && type.kind !== 'vector') throw invalid()
   const from = bitcastSource(operand, type)
   if (from === undefined) throw invalid()
   const value = scope.convert(operand, from, 'the operand of bitcast')
@@ -177,7 +183,7 @@ function bitcast(scope: ExpressionLowering, node: CallNode): Operand {
   if (value.kind === 'constant') {
     const constant = value
     const source = constant.type as ScalarType | VectorType
-    return scope.fold(at, type, constant.override, () => bitcastValue(constant.value, source, type))
+    return scope.fold(at, type, [constant], ([known]) => bitcastValue(known!, source, type))
   }
   return scope.runtime({ kind: 'bitcast', value: scope.expressionOf(value), type, loc: scope.loc(at) }, at)
 }
@@ -186,7 +192,7 @@ function bitcast(scope: ExpressionLowering, node: CallNode): Operand {
 function bitcastSource(operand: ValueOperand, target: Type): Type | undefined {
   const { type } = operand
   if (type.kind !== 'scalar' && type.kind !== 'vector') return undefined
-  const values = operand.kind === 'constant' ? [operand.value].flat() : []
+  const values = operand.kind === 'constant' && operand.value !== undefined ? [operand.value].flat() : []
   // Abstract integers that do not fit i32 are meant as u32.
   const concrete = values.some((v) => typeof v === 'bigint' && v > 2147483647n)
     ? withScalar(type, 'u32')
@@ -195,14 +201,15 @@ function bitcastSource(operand: ValueOperand, target: Type): Type | undefined {
   return choices.find((choice) => {
     const fits =
       sizeOf(choice) === sizeOf(target) && (sizeOf(choice) !== 12 || alignOf(choice) === alignOf(target))
-    return fits && isBitcastable(choice)
+    return fits && isBitcastable(choice) && (choice === target || (!isVec3h(choice) && !isVec3h(target)))
   })
 }
 
 function isBitcastable(type: Type): type is ScalarType | VectorType {
-  return (
-    (type.kind === 'scalar' || type.kind === 'vector') &&
-    type.scalar !== 'bool' &&
-    !(type.kind === 'vector' && type.scalar === 'f16' && type.size === 3)
-  )
+  return (type.kind === 'scalar' || type.kind === 'vector') && type.scalar !== 'bool'
+}
+
+/** vec3h has 48 bits, as no other type that it could be cast to. */
+function isVec3h(type: Type): boolean {
+  return type.kind === 'vector' && type.scalar === 'f16' && type.size === 3
 }

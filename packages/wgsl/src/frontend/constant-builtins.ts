@@ -7,13 +7,14 @@ import type { Overload } from './overloads.ts'
 
 type Evaluate = (args: readonly Value[], overload: Overload) => Value
 
-/** Evaluates a built-in function on constants; undefined when the function is not for const-expressions. */
-export function evaluateBuiltin(
-  name: BuiltinFunction,
-  args: readonly Value[],
-  overload: Overload,
-): Value | undefined {
-  return evaluators[name]?.(args, overload)
+/** Whether a built-in function may be called in const-expressions. */
+export function isEvaluated(name: BuiltinFunction): boolean {
+  return evaluators[name] !== undefined
+}
+
+/** Evaluates a built-in function on constants; it must be one for const-expressions. */
+export function evaluateBuiltin(name: BuiltinFunction, args: readonly Value[], overload: Overload): Value {
+  return evaluators[name]!(args, overload)
 }
 
 const isList = (v: Value | undefined): v is readonly Value[] => Array.isArray(v)
@@ -373,7 +374,8 @@ export function checkPartialArguments(
   const kind = types[0] && scalarOf(types[0])
   if (name === 'extractBits' || name === 'insertBits') {
     const [offset, count] = args.slice(-2)
-    const sum = (numbers(offset)[0] ?? 0) + (numbers(count)[0] ?? 0)
+    if (offset === undefined || count === undefined) return
+    const sum = Number(offset) + Number(count)
     if (sum > 32) throw new ConstantError(`${name}: offset + count is ${sum}, above 32`)
   } else if (name === 'clamp') {
     const highs = numbers(args[2])

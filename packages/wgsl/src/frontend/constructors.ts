@@ -64,7 +64,7 @@ function convertTo(
   if (arg.kind === 'constant') {
     const from = scalarOf(arg.type)!
     const each = (v: Value): Value => (Array.isArray(v) ? v.map(each) : convertScalar(v, from, type.scalar))
-    return scope.fold(at, type, arg.override, () => each(arg.value))
+    return scope.fold(at, type, [arg], ([known]) => each(known!))
   }
   return scope.runtime({ kind: 'convert', value: scope.expressionOf(arg), type, loc: scope.loc(at) }, at)
 }
@@ -86,7 +86,7 @@ function constructVector(
     }
     const value = scope.convert(first, scalar, `the component of ${typeName(type)}`)
     if (value.kind === 'constant') {
-      return scope.constantOperand(at, type, new Array<Value>(type.size).fill(value.value), value.override)
+      return scope.fold(at, type, [value], ([known]) => new Array<Value>(type.size).fill(known!))
     }
     return scope.runtime({ kind: 'splat', value: scope.expressionOf(value), type, loc: scope.loc(at) }, at)
   }
@@ -149,11 +149,10 @@ function assemble(
   type: VectorType | MatrixType | ArrayType | StructType,
   parts: ValueOperand[],
   at: number,
-  combine: (values: Value[]) => Value,
+  combine: (values: readonly Value[]) => Value,
 ): Operand {
   if (parts.every((part): part is ConstantOperand => part.kind === 'constant')) {
-    const override = parts.some((part) => part.override)
-    return scope.constantOperand(at, type, combine(parts.map((part) => part.value)), override)
+    return scope.fold(at, type, parts, combine)
   }
   const concrete = concreteOf(type) as typeof type
   const args: Expression[] = parts.map((part) => scope.expressionOf(part))

@@ -128,7 +128,7 @@ ${text.replaceAll('⏎', '\n')}
     const different: string[] = []
     for (const text of cases) {
       const source = sourceOf(text)
-      const [theirs] = await dawn!(source)
+      const [theirs] = await dawn!(source, 'main')
       let ours: string | undefined
       try {
         lower(parseWgsl(source), { entryPoint: 'main' })

@@ -9,7 +9,7 @@ import type {
   VectorType,
 } from '../ir.ts'
 import { sizeOf } from '../layout.ts'
-import { boolType, i32Type, pointerType, typeName, u32Type, vectorType } from '../types.ts'
+import { boolType, i32Type, pointerType, scalarType, typeName, u32Type, vectorType } from '../types.ts'
 import type {
   BinaryNode,
   ExpressionNode,
@@ -32,7 +32,7 @@ import {
 import { maximumValueByteLength } from './limits.ts'
 import type { ModuleScope } from './module-scope.ts'
 import { parseNumber, roundLiteral } from './number-literal.ts'
-import { anyScalar, concreteOf, converts, scalarOf } from './numeric-types.ts'
+import { anyScalar, concreteOf, converts, isOverrideSized, scalarOf } from './numeric-types.ts'
 import type {
   Binding,
   ConstantOperand,
@@ -42,7 +42,6 @@ import type {
   ValueOperand,
 } from './operand.ts'
 import { binaryTypes, unaryType } from './operators.ts'
-import { OverrideError } from './override-error.ts'
 import { elementCount, elementType, isConstructible } from './type-structure.ts'
 
 /** Types and lowers expressions. Names are looked up in the module; functions add their scopes. */
@@ -75,10 +74,13 @@ export class ExpressionLowering {
     return this.module.source.error(at, text)
   }
 
-  /** An error of a value; one that `override` says to depend on overrides is none where the values stand for others. */
-  valueError(at: number, text: string, override: boolean): Error {
-    const error = this.error(at, text)
-    return override ? new OverrideError('', { cause: error }) : error
+  /**
+   * Rejects a value. With `override`, the value depends on overrides: then only a pipeline that reaches it is wrong, and where
+   * overrides have no values nothing is.
+   */
+  rejectValue(at: number, text: string, override: boolean): void {
+    if (this.#unevaluated > 0 || (override && this.module.isSymbolic)) return
+    throw this.error(at, text)
   }
 
   /** The location of an offset. */
@@ -89,7 +91,7 @@ export class ExpressionLowering {
   // ---------------------------------------------------------------------------------------------- operands
 
   /** A constant operand. */
-  constantOperand(at: number, type: Type, value: Value, override: boolean): ConstantOperand {
+  constantOperand(at: number, type: Type, value: Value | undefined, override: boolean): ConstantOperand {
     return { kind: 'constant', type, value, override, declaration: undefined, at }
   }
 
@@ -104,18 +106,30 @@ export class ExpressionLowering {
     const byteLength = sizeOf(type)
     if (byteLength > maximumValueByteLength) {
       const text = `a value of type ${typeName(type)} has ${byteLength} bytes, above the limit of ${maximumValueByteLength}`
-      throw this.valueError(at, text, true)
+      this.rejectValue(at, text, true)
     }
   }
 
-  /** Runs an evaluation of constants of which `override` tells whether they depend on overrides, and places its errors. */
-  fold(at: number, type: Type, override: boolean, evaluate: () => Value): ConstantOperand {
+  /** Evaluates an operation on constants, and places its errors. What depends on an unknown value is unknown. */
+  fold(
+    at: number,
+    type: Type,
+    operands: readonly ConstantOperand[],
+    evaluate: (values: readonly Value[]) => Value,
+  ): ConstantOperand {
+    let override = false
+    const values: Value[] = []
+    for (const operand of operands) {
+      override ||= operand.override
+      if (operand.value !== undefined) values.push(operand.value)
+    }
+    if (values.length < operands.length) return this.constantOperand(at, type, undefined, true)
     try {
-      return this.constantOperand(at, type, evaluate(), override)
+      return this.constantOperand(at, type, evaluate(values), override)
     } catch (error) {
       if (!(error instanceof ConstantError)) throw error
-      if (this.#unevaluated > 0) return this.constantOperand(at, type, zeroValue(type), override)
-      throw this.valueError(at, error.message, override)
+      this.rejectValue(at, error.message, override)
+      return this.constantOperand(at, type, override ? undefined : zeroValue(type), override)
     }
   }
 
@@ -147,9 +161,7 @@ export class ExpressionLowering {
     if (value.kind !== 'constant' || !converts(value.type, type)) {
       throw this.error(operand.at, `${what} is of type ${typeName(value.type)}, not ${typeName(type)}`)
     }
-    const converted = this.fold(value.at, type, value.override, () =>
-      convertValue(value.value, value.type, type),
-    )
+    const converted = this.fold(value.at, type, [value], ([known]) => convertValue(known!, value.type, type))
     return { ...converted, declaration: value.declaration }
   }
 
@@ -164,9 +176,10 @@ export class ExpressionLowering {
       case 'constant': {
         const type = concreteOf(value.type)
         if (type !== value.type) return this.expressionOf(this.convert(value, type, 'the constant'))
-        const expression = valueExpression(value.value, type, this.loc(value.at)) as Expression & {
-          type: Type
-        }
+        const loc = this.loc(value.at)
+        // Nothing runs code in which a value is unknown: any expression of the type does.
+        if (value.value === undefined) return { kind: 'zero', type, loc }
+        const expression = valueExpression(value.value, type, loc) as Expression & { type: Type }
         if (value.declaration === undefined || expression.kind === 'zero') return expression
         if (type.kind !== 'array' && type.kind !== 'struct') return expression
         const constant: Constant = this.module.constantFor(value.declaration, type, expression)
@@ -212,22 +225,28 @@ export class ExpressionLowering {
     return operand
   }
 
-  /** A constant integer as a number; an abstract one must fit into `abstractAs`. */
-  constantInteger(
-    node: ExpressionNode,
-    what: string,
-    override = false,
-    abstractAs: 'i32' | 'u32' = 'i32',
-  ): number {
-    const operand = this.constant(node, what, override)
+  /** A const-expression that is an integer, as a number; an abstract one must fit into i32. */
+  constantInteger(node: ExpressionNode, what: string): number {
+    return this.integerOf(this.constant(node, what), what)!
+  }
+
+  /** The number that a constant integer is; undefined for an unknown one. An abstract one must fit into `abstractAs`. */
+  integerOf(operand: ConstantOperand, what: string, abstractAs: 'i32' | 'u32' = 'i32'): number | undefined {
     const kind = operand.type.kind === 'scalar' ? scalarOf(operand.type) : undefined
     if (kind !== 'abstract-int' && kind !== 'i32' && kind !== 'u32') {
-      throw this.error(node.at, `${what} is of type ${typeName(operand.type)}, not an integer`)
+      throw this.error(operand.at, `${what} is of type ${typeName(operand.type)}, not an integer`)
     }
-    if (kind !== 'abstract-int') return Number(operand.value as number)
-    return Number(
-      this.fold(node.at, i32Type, false, () => checkInteger(operand.value as bigint, abstractAs)).value,
-    )
+    const type = kind === 'abstract-int' ? scalarType(abstractAs) : operand.type
+    const { value } = this.convert(operand, type, what) as ConstantOperand
+    return value === undefined ? undefined : Number(value)
+  }
+
+  /** Checks a const_assert. */
+  checkAssert(condition: ExpressionNode): void {
+    const { value } = this.constant(condition, 'the condition of const_assert')
+    if (typeof value !== 'boolean')
+      throw this.error(condition.at, 'the condition of const_assert is not a bool')
+    if (!value) throw this.error(condition.at, 'the const_assert fails')
   }
 
   /** A condition. */
@@ -241,11 +260,13 @@ export class ExpressionLowering {
     if (scalarOf(type) === 'f16' && !this.module.isEnabled('f16')) {
       throw this.error(at, `the literal ${text} needs 'enable f16;'`)
     }
-    return this.fold(at, type, false, () =>
-      typeof value === 'bigint'
-        ? checkInteger(value, scalarOf(type)!)
-        : roundLiteral(text, value, scalarOf(type)!),
-    )
+    try {
+      const kind = scalarOf(type)!
+      const exact = typeof value === 'bigint' ? checkInteger(value, kind) : roundLiteral(text, value, kind)
+      return this.constantOperand(at, type, exact, false)
+    } catch (error) {
+      throw error instanceof ConstantError ? this.error(at, error.message) : error
+    }
   }
 
   #name({ name, templates, at }: NameNode): Operand {
@@ -277,7 +298,7 @@ export class ExpressionLowering {
     const type = unaryType(operator, value.type)
     if (type === undefined) throw this.error(at, `'${operator}' does not apply to ${typeName(value.type)}`)
     if (value.kind === 'constant') {
-      return this.fold(at, type, value.override, () => unaryValue(operator, value.value, type))
+      return this.fold(at, type, [value], ([known]) => unaryValue(operator, known!, type))
     }
     const expression = this.expressionOf(value)
     return this.runtime(
@@ -311,12 +332,9 @@ export class ExpressionLowering {
     const a = this.convert(left, constant ? types.left : concreteOf(types.left), 'the left operand')
     const b = this.convert(right, types.right, 'the right operand')
     if (a.kind === 'constant' && b.kind === 'constant') {
-      const override = a.override || b.override
       // Wrong whatever value the override has.
-      if (a.override && !b.override && this.#unevaluated === 0) this.#checkRight(operator, a.type, b, at)
-      return this.fold(at, types.result, override, () =>
-        binaryValue(operator, a.value, a.type, b.value, b.type),
-      )
+      if (a.override && !b.override) this.#checkRight(operator, a.type, b, at)
+      return this.fold(at, types.result, [a, b], ([x, y]) => binaryValue(operator, x!, a.type, y!, b.type))
     }
     if (b.kind === 'constant') this.#checkRight(operator, a.type, b, at)
     const type = concreteOf(types.result) as ScalarType | VectorType
@@ -326,14 +344,15 @@ export class ExpressionLowering {
 
   /** A constant right operand must not be zero for an integer division and below 32 for a shift. */
   #checkRight(operator: BinaryOperator, left: Type, right: ConstantOperand, at: number): void {
+    if (right.value === undefined) return
     const values = (Array.isArray(right.value) ? right.value : [right.value]) as number[]
     const kind = scalarOf(left)
     if ((operator === '/' || operator === '%') && (kind === 'i32' || kind === 'u32') && values.includes(0)) {
-      throw this.valueError(at, `an integer is divided by the constant 0 with '${operator}'`, right.override)
+      this.rejectValue(at, `an integer is divided by the constant 0 with '${operator}'`, right.override)
     }
     const amount = values.find((v) => v >= 32)
     if ((operator === '<<' || operator === '>>') && amount !== undefined) {
-      throw this.valueError(at, `the shift amount ${amount} is not below 32`, right.override)
+      this.rejectValue(at, `the shift amount ${amount} is not below 32`, right.override)
     }
   }
 
@@ -345,7 +364,7 @@ export class ExpressionLowering {
     const b = this.convert(right, boolType, `the right operand of '${operator}'`)
     if (decided) this.#unevaluated--
     if (a.kind === 'constant' && b.kind === 'constant') {
-      const value = operator === '&&' ? Boolean(a.value && b.value) : Boolean(a.value || b.value)
+      const value = decided || a.value === undefined ? a.value : b.value
       return this.constantOperand(at, boolType, value, a.override || b.override)
     }
     const [l, r] = [this.expressionOf(a), this.expressionOf(b)]
@@ -373,7 +392,10 @@ export class ExpressionLowering {
     if (indexType !== i32Type && indexType !== u32Type) {
       throw this.error(index.at, `the index is of type ${typeName(index.type)}, not i32 or u32`)
     }
-    if (index.kind === 'constant') return this.#constantIndex(base, element, index, at)
+    if (index.kind === 'constant' && index.value !== undefined)
+      return this.#constantIndex(base, element, index, at)
+    if (index.kind === 'constant' && base.kind === 'constant')
+      return this.constantOperand(at, element, undefined, true)
     const indexExpression = this.expressionOf(index)
     const loc = this.loc(at)
     if (base.kind === 'reference') {
@@ -394,20 +416,21 @@ export class ExpressionLowering {
   #constantIndex(
     base: Exclude<Operand, { kind: 'nothing' }>,
     element: Type,
-    index: ConstantOperand,
+    given: ConstantOperand,
     at: number,
   ): Operand {
-    const i = Number(index.value as number | bigint)
+    let index = given
+    let i = Number(index.value as number | bigint)
     const count = elementCount(base.type)
     if (i < 0 || (count !== undefined && i >= count)) {
-      if (this.#unevaluated === 0) {
-        const override = index.override || (base.kind === 'constant' && base.override)
-        throw this.valueError(index.at, `the index ${i} is outside of ${typeName(base.type)}`, override)
-      }
+      const override = index.override || (i >= 0 && isOverrideSized(base.type))
+      this.rejectValue(index.at, `the index ${i} is outside of ${typeName(base.type)}`, override)
+      i = 0
+      index = this.constantOperand(index.at, i32Type, i, index.override)
     }
     const loc = this.loc(at)
     if (base.kind === 'constant') {
-      const value = (base.value as readonly Value[])[i] ?? zeroValue(element)
+      const value = base.value && ((base.value as readonly Value[])[i] ?? zeroValue(element))
       return this.constantOperand(at, element, value, base.override || index.override)
     }
     const literal = this.expressionOf(
@@ -441,7 +464,12 @@ export class ExpressionLowering {
     const loc = this.loc(at)
     switch (base.kind) {
       case 'constant':
-        return this.constantOperand(at, member.type, (base.value as Value[])[member.index]!, base.override)
+        return this.constantOperand(
+          at,
+          member.type,
+          base.value && (base.value as Value[])[member.index]!,
+          base.override,
+        )
       case 'reference': {
         const place: Place = { kind: 'member-place', base: base.place, member, type: member.type, loc }
         return { ...base, type: member.type, place, at }
@@ -472,8 +500,8 @@ export class ExpressionLowering {
     const type = size === 1 ? scalar : vectorType(size as 2, vector.scalar)
     const loc = this.loc(at)
     if (base.kind === 'constant') {
-      const parts = base.value as Value[]
-      const value = size === 1 ? parts[first]! : components.map((c) => parts[c]!)
+      const parts = base.value as Value[] | undefined
+      const value = parts && (size === 1 ? parts[first]! : components.map((c) => parts[c]!))
       return this.constantOperand(at, type, value, base.override)
     }
     if (base.kind === 'reference' && size === 1) {

@@ -10,6 +10,7 @@ import type {
 } from '../ir.ts'
 import { typeName, u32Type, vectorType } from '../types.ts'
 import type { AttributeNode, BlockNode, FunctionNode, Severity } from './ast.ts'
+import { stageOf } from './entry-points.ts'
 import { ExpressionLowering } from './expression-lowering.ts'
 import type { ModuleScope } from './module-scope.ts'
 import type { Binding, ReferenceOperand } from './operand.ts'
@@ -56,7 +57,9 @@ export class FunctionLowering extends ExpressionLowering {
   readonly #bindings: readonly (PointerBinding | undefined)[]
   readonly #scopes: Map<string, Binding>[] = []
   readonly #builtins = new Set<string>()
+  readonly #made: Parameter[] = []
   #statements: Statement[] = []
+  #function: { -readonly [K in keyof IrFunction]: IrFunction[K] } | undefined
 
   constructor(
     module: ModuleScope,
@@ -178,38 +181,51 @@ export class FunctionLowering extends ExpressionLowering {
     return this.module.signature(this.declaration).returnType
   }
 
-  /** The whole function. */
-  lower(): IrFunction {
+  /**
+   * The function with its parameters, so that it can be called; its body stays empty until `lowerBody`. That functions are not
+   * lowered inside one another keeps a long chain of calls from using up the stack.
+   */
+  declareFunction(): IrFunction {
+    const { name, at } = this.declaration
+    const { returnType } = this.module.signature(this.declaration)
+    this.#scopes.push(new Map())
+    const parameters = this.#made
+    const loc = this.loc(at)
+    if (stageOf(this.declaration) === undefined) this.#parameters(parameters)
+    const body: Block = { kind: 'block', statements: [], loc }
+    this.#function = { kind: 'function', id: -1, name, parameters, returnType, body, loc }
+    return this.#function
+  }
+
+  /** Lowers the body of the declared function. */
+  lowerBody(): void {
+    const made = this.#function!
+    const stage = stageOf(this.declaration)
+    const prologue = this.collect(() => {
+      if (stage === 'compute') this.#entryPoint(this.#made)
+      else if (stage !== undefined) this.#renderStage(stage, this.#made)
+    })
+    const body = this.#body(this.declaration.body)
+    made.id = this.module.newId()
+    made.body = { ...body, statements: [...prologue, ...body.statements] }
+    this.#scopes.pop()
+  }
+
+  #parameters(parameters: Parameter[]): void {
     const { declaration } = this
-    const { attributes, at } = declaration
     const signature = this.module.signature(declaration)
-    for (const attribute of attributes) {
+    for (const attribute of declaration.attributes) {
       if (attribute.name !== 'must_use' || signature.returnType === undefined)
         throw this.error(attribute.at, `@${attribute.name} does not apply to this function`)
     }
     for (const attribute of declaration.returnAttributes)
       throw this.error(attribute.at, `@${attribute.name} applies to results of entry points only`)
-    const parameters: Parameter[] = []
-    return this.scoped(() => {
-      for (const [i, node] of declaration.parameters.entries()) {
-        for (const attribute of node.attributes) {
-          throw this.error(attribute.at, `@${attribute.name} applies to parameters of entry points only`)
-        }
-        this.#parameter(i, signature.parameters[i]!, parameters)
+    for (const [i, node] of declaration.parameters.entries()) {
+      for (const attribute of node.attributes) {
+        throw this.error(attribute.at, `@${attribute.name} applies to parameters of entry points only`)
       }
-      const body = this.#body(declaration.body)
-      const { name } = declaration
-      const returnType = signature.returnType
-      return {
-        kind: 'function',
-        id: this.module.newId(),
-        name,
-        parameters,
-        returnType,
-        body,
-        loc: this.loc(at),
-      }
-    })
+      this.#parameter(i, signature.parameters[i]!, parameters)
+    }
   }
 
   #parameter(position: number, type: Type, parameters: Parameter[]): void {
@@ -265,31 +281,19 @@ export class FunctionLowering extends ExpressionLowering {
     return { kind: 'block', statements, loc: this.loc(node.at) }
   }
 
-  /** Lowers the function as an entry point: each built-in value becomes a parameter, structures are built from them. */
-  lowerEntryPoint(): IrFunction {
-    const { declaration } = this
-    const { name, at, attributes, returnType } = declaration
+  /** Each built-in value becomes a parameter; structures are built from them. */
+  #entryPoint(parameters: Parameter[]): void {
+    const { attributes, returnType } = this.declaration
     const mustUse = attributes.find((a) => a.name === 'must_use')
     if (mustUse !== undefined) throw this.error(mustUse.at, '@must_use does not apply to an entry point')
     if (returnType !== undefined) throw this.error(returnType.at, 'a compute entry point returns nothing')
-    const parameters: Parameter[] = []
-    return this.scoped(() => {
-      const prologue = this.collect(() => {
-        for (const node of declaration.parameters) this.#entryParameter(node, parameters)
-      })
-      const body = this.#body(declaration.body)
-      const statements = [...prologue, ...body.statements]
-      const id = this.module.newId()
-      return {
-        kind: 'function',
-        id,
-        name,
-        parameters,
-        returnType: undefined,
-        body: { ...body, statements },
-        loc: this.loc(at),
-      }
-    })
+    for (const node of this.declaration.parameters) this.#entryParameter(node, parameters)
+  }
+
+  /** Entry points of vertex and fragment shaders are lowered only to be checked. */
+  #renderStage(_stage: 'vertex' | 'fragment', parameters: Parameter[]): void {
+    const signature = this.module.signature(this.declaration)
+    for (const [i, type] of signature.parameters.entries()) this.#parameter(i, type, parameters)
   }
 
   #entryParameter(node: FunctionNode['parameters'][number], parameters: Parameter[]): void {

@@ -27,3 +27,6 @@ export const maximumByteLength = 2 ** 32 - 1
 
 /** The size in bytes of a value that is computed when the shader runs. Only code that the entry point reaches is held to it. */
 export const maximumValueByteLength = 65536
+
+/** How many copies of functions there may be, each for other pointers into module memory that its callers pass. */
+export const maximumSpecialisations = 10_000

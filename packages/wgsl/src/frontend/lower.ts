@@ -1,23 +1,18 @@
 import type { Expression, IrFunction, IrModule, Location, ModuleVariable, StructType, Type } from '../ir.ts'
-import { typeName, u32Type } from '../types.ts'
-import { checkAliases } from '../validity/alias.ts'
-import { checkUniformity } from '../validity/uniformity.ts'
 import { walk, walkExpression } from '../walk.ts'
 import { WgslError } from '../wgsl-error.ts'
-import type { AttributeNode, FunctionNode, ModuleNode } from './ast.ts'
-import { FunctionLowering } from './function-lowering.ts'
+import type { FunctionNode, ModuleNode } from './ast.ts'
+import { inDependencyOrder } from './dependencies.ts'
+import { checkBindings, type Stage, workgroupSizeOf } from './entry-points.ts'
+import { checkModule } from './module-check.ts'
 import { ModuleScope } from './module-scope.ts'
-import { commonType } from './numeric-types.ts'
-import { OverrideError } from './override-error.ts'
 import { parseModule } from './parser.ts'
 import { SourceText } from './source-text.ts'
-import { isTextureType } from './type-names.ts'
-import { standInBinding } from './user-calls.ts'
 
 /** An entry point of a parsed module. */
 export interface EntryPointSummary {
   readonly name: string
-  readonly stage: 'compute' | 'vertex' | 'fragment'
+  readonly stage: Stage
 }
 
 /** A module whose syntax is right. Types are checked by `lower`, since they may depend on overrides. */
@@ -30,8 +25,8 @@ export interface WgslModule {
 interface Parsed {
   readonly text: SourceText
   readonly node: ModuleNode
-  /** Whether functions that no entry point reaches have been checked. */
-  checked: boolean
+  /** Whether the whole module has been checked. */
+  isChecked: boolean
 }
 
 /** The syntax trees, which are no part of the public module. */
@@ -53,7 +48,7 @@ export function parseWgsl(source: string, options: { readonly label?: string } =
     if (stage !== undefined) entryPoints.push({ name: declaration.name, stage: stage.name as 'compute' })
   }
   const module: WgslModule = { label, source, entryPoints }
-  parsedModules.set(module, { text, node, checked: false })
+  parsedModules.set(module, { text, node, isChecked: false })
   return module
 }
 
@@ -66,45 +61,43 @@ export interface LowerOptions {
 }
 
 /**
- * Checks and lowers one compute entry point with all that it reaches, overrides specialised to `constants`.
- * Throws `WgslError` for anything invalid, for an entry point that does not exist, and for overrides without value.
+ * Checks the module, the first time, and lowers one compute entry point with all that it reaches, overrides specialised to
+ * `constants`. Throws `WgslError` for anything invalid, for an entry point that does not exist, and for overrides without value.
  */
 export function lower(module: WgslModule, options: LowerOptions = {}): IrModule {
   const parsed = parsedModules.get(module)
   if (parsed === undefined) throw new TypeError('the module does not come from parseWgsl')
-  const { text } = parsed
-  try {
-    return lowerParsed(module, parsed, options)
-  } catch (error) {
-    if (error instanceof OverrideError && error.cause instanceof WgslError) throw error.cause
-    if (error instanceof RangeError && /call stack/.test(error.message))
-      throw text.error(0, 'the source nests too deeply')
-    throw error
-  }
-}
-
-function lowerParsed(module: WgslModule, parsed: Parsed, options: LowerOptions): IrModule {
   const { text, node } = parsed
   const declaration = chooseEntryPoint(module, parsed, options.entryPoint)
-  const scope = new ModuleScope(text, node, new Map(Object.entries(options.constants ?? {})))
+  if (!parsed.isChecked) checkModule(text, node)
+  parsed.isChecked = true
+  return lowerEntryPoint(module, parsed, declaration, new Map(Object.entries(options.constants ?? {})))
+}
+
+function lowerEntryPoint(
+  module: WgslModule,
+  { text, node }: Parsed,
+  declaration: FunctionNode,
+  values: ReadonlyMap<string, number | boolean>,
+): IrModule {
+  const scope = new ModuleScope(text, node, values)
   const overrides = scope.overrides()
-  scope.checkAsserts()
-  const entryPoint = new FunctionLowering(scope, declaration, []).lowerEntryPoint()
+  resolveChains(scope, node)
+  const record = scope.functions.entryPoint(declaration)
+  scope.functions.lowerPending()
   const workgroupSize = workgroupSizeOf(scope, declaration)
-  const functions = [...scope.functions, entryPoint]
-  const variables = [...scope.usedVariables].sort(
-    (a, b) => a.loc.line - b.loc.line || a.loc.column - b.loc.column,
-  )
+  const records = scope.functions.reachableFrom(record)
+  const functions = records.map((r) => r.lowered)
+  const variables = inSourceOrder(new Set(records.flatMap((r) => [...r.variables])))
   checkBindings(text, variables)
-  const constants = [...scope.constants]
-  const ir: IrModule = {
+  return {
     kind: 'module',
     label: module.label,
     source: module.source,
-    entryPoint,
+    entryPoint: record.lowered,
     workgroupSize,
     structs: collectStructs(functions, variables),
-    constants,
+    constants: inSourceOrder(scope.constants),
     overrides,
     variables,
     functions,
@@ -113,13 +106,22 @@ function lowerParsed(module: WgslModule, parsed: Parsed, options: LowerOptions):
       ...(scope.isEnabled('subgroups') ? (['subgroups'] as const) : []),
     ],
   }
-  const others = parsed.checked ? [] : checkUnreached(scope, node, module)
-  parsed.checked = true
-  const all = [...scope.functions, entryPoint, ...others]
-  const error = (loc: Location, message: string) => text.errorAt(loc, message)
-  checkAliases(all, error)
-  checkUniformity(all, error)
-  return ir
+}
+
+/** Resolves declarations that may form long chains, so that none needs a deep stack. What is wrong shows where it is used. */
+function resolveChains(scope: ModuleScope, node: ModuleNode): void {
+  for (const { kind, name, at } of inDependencyOrder(node.declarations)) {
+    try {
+      if (kind === 'global-const' || kind === 'override') scope.lookup(name)
+      else if (kind === 'alias' || kind === 'struct') scope.declaredType(name, at)
+    } catch (error) {
+      if (!(error instanceof WgslError)) throw error
+    }
+  }
+}
+
+function inSourceOrder<T extends { readonly loc: Location }>(declared: Iterable<T>): T[] {
+  return [...declared].sort((a, b) => a.loc.line - b.loc.line || a.loc.column - b.loc.column)
 }
 
 function chooseEntryPoint(
@@ -145,66 +147,6 @@ function chooseEntryPoint(
     )
   }
   return declaration
-}
-
-function workgroupSizeOf(
-  scope: ModuleScope,
-  { attributes, at, name }: FunctionNode,
-): [number, number, number] {
-  const attribute: AttributeNode | undefined = attributes.find((a) => a.name === 'workgroup_size')
-  if (attribute === undefined) throw scope.source.error(at, `the entry point '${name}' needs @workgroup_size`)
-  const size: [number, number, number] = [1, 1, 1]
-  const given = attribute.args.map((arg) => scope.expressions.constant(arg, 'a workgroup size', true))
-  const types = given.map((operand) => operand.type)
-  const overrides = given.map((operand) => operand.override)
-  const common = commonType(types)
-  if (common === undefined) {
-    throw scope.source.error(
-      attribute.at,
-      `the workgroup sizes are of different types: ${types.map(typeName).join(', ')}`,
-    )
-  }
-  for (const [i, arg] of attribute.args.entries()) {
-    const value = scope.expressions.constantInteger(
-      arg,
-      'a workgroup size',
-      true,
-      common === u32Type ? 'u32' : 'i32',
-    )
-    if (value < 1)
-      throw scope.expressions.valueError(
-        arg.at,
-        `the workgroup size ${value} is not at least 1`,
-        overrides[i]!,
-      )
-    size[i] = value
-  }
-  checkSubgroupSize(scope, attributes)
-  return size
-}
-
-/** Subgroups have 32 invocations here, so that is the only size that an entry point may ask for. */
-function checkSubgroupSize(scope: ModuleScope, attributes: FunctionNode['attributes']): void {
-  const attribute = attributes.find((a) => a.name === 'subgroup_size')
-  if (attribute === undefined) return
-  if (!scope.isEnabled('subgroup_size_control'))
-    throw scope.source.error(attribute.at, `@subgroup_size needs 'enable subgroup_size_control;'`)
-  const size = scope.expressions.constantInteger(attribute.args[0]!, 'the subgroup size', true)
-  if (size < 1 || (size & (size - 1)) !== 0)
-    throw scope.source.error(attribute.at, `the subgroup size ${size} is not a power of two`)
-  if (size !== 32)
-    throw scope.source.error(attribute.at, `the subgroup size ${size} is not supported: it is always 32`)
-}
-
-function checkBindings(text: SourceText, variables: readonly ModuleVariable[]): void {
-  const seen = new Map<string, string>()
-  for (const { name, binding, loc } of variables) {
-    if (binding === undefined) continue
-    const key = `@group(${binding.group}) @binding(${binding.binding})`
-    const other = seen.get(key)
-    if (other !== undefined) throw text.errorAt(loc, `'${name}' and '${other}' both have ${key}`)
-    seen.set(key, name)
-  }
 }
 
 /** The structures that code and variables mention, each after those it contains. */
@@ -249,61 +191,4 @@ function collectStructs(
     walk(f, visitor)
   }
   return [...structs]
-}
-
-/**
- * Checks what the entry point does not reach, once for each module. Modules with render stages are left to Tint, and so is
- * what depends on the values of overrides, or uses textures. Gives the other entry points.
- */
-function checkUnreached(scope: ModuleScope, node: ModuleNode, module: WgslModule): IrFunction[] {
-  const entryPoints: IrFunction[] = []
-  if (module.entryPoints.some((e) => e.stage !== 'compute')) return entryPoints
-  const attempt = (check: () => void) => {
-    try {
-      check()
-    } catch (error) {
-      const unsupported = error instanceof WgslError && / not supported/.test(error.text)
-      if (!unsupported && !(error instanceof OverrideError)) throw error
-    }
-  }
-  for (const declaration of node.declarations) {
-    attempt(() => {
-      switch (declaration.kind) {
-        case 'struct':
-        case 'alias':
-          scope.declaredType(declaration.name, declaration.at)
-          break
-        case 'function':
-          if (declaration.attributes.some((a) => a.name === 'compute')) {
-            entryPoints.push(new FunctionLowering(scope, declaration, []).lowerEntryPoint())
-            workgroupSizeOf(scope, declaration)
-          } else checkFunction(scope, declaration)
-          break
-        case 'global-const':
-          scope.lookup(declaration.name)
-          break
-        case 'global-var':
-          if (!isTextureType(declaration.type?.name ?? '')) scope.lookup(declaration.name)
-          break
-        case 'override':
-          break
-      }
-    })
-  }
-  return entryPoints
-}
-
-function checkFunction(scope: ModuleScope, declaration: FunctionNode): void {
-  const bindings = scope.signature(declaration).parameters.map((type) => {
-    if (type.kind !== 'pointer' || type.space === 'function') return undefined
-    const { space, access, store } = type
-    const id = scope.newId()
-    const loc = scope.source.locate(declaration.at)
-    const variable: ModuleVariable = {
-      ...{ kind: 'module-variable', id, name: `stand-in ${id}`, space, access, type: store },
-      ...{ binding: undefined, initial: undefined, loc },
-    }
-    return standInBinding(variable)
-  })
-  scope.instantiate(declaration, bindings, declaration.at)
 }

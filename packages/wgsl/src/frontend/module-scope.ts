@@ -2,10 +2,10 @@ import type {
   ArrayType,
   Constant,
   Expression,
-  IrFunction,
   Location,
   ModuleVariable,
   Override,
+  Place,
   ScalarType,
   StructType,
   Type,
@@ -22,15 +22,14 @@ import type {
 import { isBuiltinFunction } from './calls.ts'
 import { ConstantError, checkInteger, roundFloat, type Value } from './constant-value.ts'
 import { ExpressionLowering } from './expression-lowering.ts'
-import { FunctionLowering } from './function-lowering.ts'
-import { concreteOf, makeStruct } from './numeric-types.ts'
+import { FunctionInstances } from './function-instances.ts'
+import { concreteOf, isOverrideSized } from './numeric-types.ts'
 import type { Binding, ConstantOperand, Operand } from './operand.ts'
-import { OverrideError } from './override-error.ts'
 import type { SourceText } from './source-text.ts'
+import { resolveStruct } from './structures.ts'
 import { plainTypes, typeGenerator } from './type-names.ts'
-import { checkArrayLengths, checkExtent, overrideElement, resolveType } from './type-resolution.ts'
-import { hasFixedFootprint, isConstructible } from './type-structure.ts'
-import type { PointerBinding } from './user-calls.ts'
+import { checkArrayLengths, resolveType } from './type-resolution.ts'
+import { isConstructible } from './type-structure.ts'
 import { resolveVariable } from './variables.ts'
 
 /** Parameter and return types of a function. */
@@ -39,46 +38,55 @@ export interface Signature {
   readonly returnType: Type | undefined
 }
 
-/** The scope of a module, resolving each declaration when it is first used. */
+/**
+ * The scope of a module, resolving each declaration when it is first used. With values for overrides it serves one pipeline:
+ * all that depends on overrides is known, and what is wrong with it is an error. Without, it is symbolic and serves to check
+ * the whole module: what depends on overrides has a type and no value.
+ */
 export class ModuleScope {
   readonly source: SourceText
   readonly expressions: ExpressionLowering
-  /** Functions lowered so far, callees first. */
-  readonly functions: IrFunction[] = []
+  readonly functions: FunctionInstances
   readonly constants: Constant[] = []
-  /** Module variables that code names. */
-  readonly usedVariables = new Set<ModuleVariable>()
-  /** Set when an array's length turns out to depend on an override. */
-  sawOverrideLength = false
 
   readonly #node: ModuleNode
-  readonly #values: ReadonlyMap<string, number | boolean>
+  readonly #values: ReadonlyMap<string, number | boolean> | undefined
   readonly #enabled: ReadonlySet<string>
   readonly #declarations = new Map<string, ModuleDeclarationNode>()
+  readonly #overrideSized = new Set<ModuleVariable>()
   readonly #bindings = new Map<string, Binding>()
-  readonly #types = new Map<string, { type: Type; override: boolean }>()
+  readonly #types = new Map<string, Type>()
   readonly #structNodes = new Map<StructType, StructNode>()
   readonly #signatures = new Map<FunctionNode, Signature>()
-  readonly #instances = new Map<string, IrFunction>()
   readonly #constants = new Map<string, Constant>()
   readonly #resolving = new Set<string>()
-  /** Set while only the type of an expression counts: overrides without value then stand for any. */
-  #typesOnly = false
+  /** Above zero while the default of an override is evaluated, which need have no value unless it is used. */
+  #defaults = 0
   #nextId = 0
 
-  /** `values` are the pipeline's constants by the key that WebGPU uses: the `@id`, or else the name. */
-  constructor(source: SourceText, node: ModuleNode, values: ReadonlyMap<string, number | boolean>) {
+  /** `values` are the pipeline's constants by the key that WebGPU uses: the `@id`, or else the name; undefined: symbolic. */
+  constructor(
+    source: SourceText,
+    node: ModuleNode,
+    values: ReadonlyMap<string, number | boolean> | undefined,
+  ) {
     this.source = source
     this.#node = node
     this.#values = values
     this.#enabled = new Set(node.enables.map((e) => e.name))
     this.expressions = new ExpressionLowering(this)
+    this.functions = new FunctionInstances(this)
     for (const declaration of node.declarations) {
       if (this.#declarations.has(declaration.name)) {
         throw source.error(declaration.at, `'${declaration.name}' is declared twice`)
       }
       this.#declarations.set(declaration.name, declaration)
     }
+  }
+
+  /** Whether overrides may lack values here. */
+  get isSymbolic(): boolean {
+    return this.#values === undefined || this.#defaults > 0
   }
 
   /** A number that nothing else in the module has. */
@@ -145,36 +153,31 @@ export class ModuleScope {
       case 'override': {
         const { type, value } = this.override(node)
         return (at): Operand => {
-          if (value === undefined) {
-            const loc = this.source.locate(at)
-            if (this.#typesOnly) return { kind: 'runtime', type, expression: { kind: 'zero', type, loc }, at }
-            throw new OverrideError('', {
-              cause: this.source.error(
-                at,
-                `the override '${node.name}' has no default and is given no value`,
-              ),
-            })
-          }
+          if (value === undefined && !this.isSymbolic) throw this.#noValue(node, at)
           return { kind: 'constant', type, value, override: true, declaration: undefined, at }
         }
       }
       default: {
-        const variable = resolveVariable(this, node)
-        const { type, space, access } = variable
+        const { variable, type } = resolveVariable(this, node)
+        if (isOverrideSized(type)) this.#overrideSized.add(variable)
+        const { space, access } = variable
         return (at): Operand => {
-          this.usedVariables.add(variable)
+          this.functions.noteVariable(variable, at)
           const loc = this.source.locate(at)
-          return {
-            kind: 'reference',
-            type,
-            place: { kind: 'variable', variable, type, loc },
-            space,
-            access,
-            at,
-          }
+          const place = { kind: 'variable', variable, type: variable.type, loc } as const
+          return { kind: 'reference', type, place, space, access, at }
         }
       }
     }
+  }
+
+  /** Whether a place is a variable whose length depends on an override. */
+  isOverrideSized(place: Place): boolean {
+    return (
+      place.kind === 'variable' &&
+      place.variable.kind === 'module-variable' &&
+      this.#overrideSized.has(place.variable)
+    )
   }
 
   /** The value of a const-declaration, in the scope of `expressions`. */
@@ -218,39 +221,55 @@ export class ModuleScope {
     default: Value | undefined
     value: Value | undefined
   } {
-    const { name, at, attributes, initial } = node
+    const { name, attributes } = node
     const idNode = attributes.find((a) => a.name === 'id')
     const id = idNode && this.expressions.constantInteger(idNode.args[0]!, 'the @id')
     if (id !== undefined && (id < 0 || id > 65535))
       throw this.source.error(idNode!.at, `the @id ${id} is not in 0 to 65535`)
-    let operand: ConstantOperand | undefined
-    let inferred: Type | undefined
-    try {
-      operand = initial && this.expressions.constant(initial, `the default of '${name}'`, true)
-      inferred = operand && concreteOf(operand.type)
-    } catch (error) {
-      if (!(error instanceof OverrideError)) throw error
-      this.#typesOnly = true
-      try {
-        inferred = concreteOf(this.expressions.value(this.expressions.expression(initial!)).type)
-      } finally {
-        this.#typesOnly = false
-      }
-    }
-    const declared = node.type && resolveType(this.expressions, node.type)
-    const type = declared ?? inferred
-    if (type === undefined) throw this.source.error(at, `the override '${name}' needs a type or a default`)
-    if (type.kind !== 'scalar') throw this.source.error(at, `an override is a scalar, not ${typeName(type)}`)
-    const fallback =
-      operand &&
-      (this.expressions.convert(operand, type, `the default of '${name}'`) as ConstantOperand).value
-    const given = this.#values.get(id === undefined ? name : String(id))
+    const { value: fallback, type } = this.#default(node)
+    const given = this.#values?.get(id === undefined ? name : String(id))
     return {
       id,
       type,
       default: fallback,
-      value: given === undefined ? fallback : this.#givenValue(node, type, given),
+      value:
+        this.#values === undefined
+          ? undefined
+          : given === undefined
+            ? fallback
+            : this.#givenValue(node, type, given),
     }
+  }
+
+  /** The type of an override and the value of its default. */
+  #default({ name, at, type: typeNode, initial }: GlobalNode): {
+    type: ScalarType
+    value: Value | undefined
+  } {
+    this.#defaults++
+    try {
+      const operand = initial && this.expressions.constant(initial, `the default of '${name}'`, true)
+      const type = typeNode ? resolveType(this.expressions, typeNode) : operand && concreteOf(operand.type)
+      if (type === undefined) throw this.source.error(at, `the override '${name}' needs a type or a default`)
+      if (type.kind !== 'scalar')
+        throw this.source.error(at, `an override is a scalar, not ${typeName(type)}`)
+      const value =
+        operand && (this.expressions.convert(operand, type, `the default of '${name}'`) as ConstantOperand)
+      return { type, value: value?.value }
+    } finally {
+      this.#defaults--
+    }
+  }
+
+  /** Why an override that is used has no value. */
+  #noValue({ name, initial, type }: GlobalNode, at: number): Error {
+    if (initial !== undefined) {
+      // What is wrong with the default, or with one that it uses, now is an error.
+      const operand = this.expressions.constant(initial, `the default of '${name}'`, true)
+      if (type !== undefined)
+        this.expressions.convert(operand, resolveType(this.expressions, type), `the default of '${name}'`)
+    }
+    return this.source.error(at, `the override '${name}' has no default and is given no value`)
   }
 
   #givenValue({ name, at }: GlobalNode, type: ScalarType, given: number | boolean): Value {
@@ -287,7 +306,7 @@ export class ModuleScope {
         loc,
       }
     })
-    for (const key of this.#values.keys()) {
+    for (const key of this.#values?.keys() ?? []) {
       if (!keys.has(key)) throw this.source.error(0, `no override of the module has the name or @id '${key}'`)
     }
     return overrides
@@ -298,72 +317,24 @@ export class ModuleScope {
   /** The type that the module declares under a name. */
   declaredType(name: string, at: number): Type | undefined {
     const known = this.#types.get(name)
-    if (known !== undefined) {
-      this.sawOverrideLength ||= known.override
-      return known.type
-    }
+    if (known !== undefined) return known
     const node = this.#declarations.get(name)
     if (node === undefined) return undefined
     if (node.kind !== 'alias' && node.kind !== 'struct')
       throw this.source.error(at, `'${name}' is not a type`)
-    const outer = this.sawOverrideLength
-    this.sawOverrideLength = false
-    const type = this.#guard(name, node.at, () =>
-      node.kind === 'alias' ? resolveType(this.expressions, node.type) : this.#struct(node),
-    )
-    this.#types.set(name, { type, override: this.sawOverrideLength })
-    this.sawOverrideLength ||= outer
-    return type
-  }
-
-  #struct(node: StructNode): StructType {
-    const names = new Set<string>()
-    const members = node.members.map(({ name, type: typeNode, attributes, at }, i) => {
-      if (names.has(name))
-        throw this.source.error(at, `the structure '${node.name}' has two members '${name}'`)
-      names.add(name)
-      this.sawOverrideLength = false
-      const type = resolveType(this.expressions, typeNode)
-      if (this.sawOverrideLength) throw this.source.error(typeNode.at, overrideElement)
-      if (type.kind === 'pointer' || type.kind === 'buffer')
-        throw this.source.error(typeNode.at, `a structure cannot hold ${type.kind}s`)
-      if (!hasFixedFootprint(type) && (type.kind !== 'array' || i < node.members.length - 1)) {
-        throw this.source.error(
-          typeNode.at,
-          'a runtime-sized array may only be the last member of a structure',
-        )
-      }
-      const attribute = (wanted: string) => {
-        const found = attributes.find((a) => a.name === wanted)
-        return found && this.expressions.constantInteger(found.args[0]!, `the @${wanted}`)
-      }
-      const size = attribute('size')
-      const align = attribute('align')
-      this.#checkLayout(typeNode.at, type, size, align)
-      return { name, type, size, align }
+    const type = this.#guard(name, node.at, () => {
+      if (node.kind === 'alias') return resolveType(this.expressions, node.type)
+      const struct = resolveStruct(this.expressions, node)
+      this.#structNodes.set(struct, node)
+      return struct
     })
-    const type = makeStruct(node.name, members, false)
-    checkExtent(this.expressions, type, node.at)
-    this.#structNodes.set(type, node)
+    this.#types.set(name, type)
     return type
   }
 
   /** The declaration of a structure. */
   structNode(type: StructType): StructNode {
     return this.#structNodes.get(type)!
-  }
-
-  #checkLayout(at: number, type: Type, size: number | undefined, align: number | undefined): void {
-    const plain = makeStruct('', [{ name: '', type }], true).members[0]!
-    if (size !== undefined && !hasFixedFootprint(type)) {
-      throw this.source.error(at, '@size does not apply to a runtime-sized array')
-    }
-    if (size !== undefined && size < plain.size) {
-      throw this.source.error(at, `@size(${size}) is below the ${plain.size} bytes of ${typeName(type)}`)
-    }
-    if (align !== undefined && (align < 1 || (align & (align - 1)) !== 0 || align % plain.align !== 0)) {
-      throw this.source.error(at, `@align(${align}) is not a power of two that ${plain.align} divides`)
-    }
   }
 
   // ---------------------------------------------------------------------------------------------- functions
@@ -391,47 +362,13 @@ export class ModuleScope {
     return signature
   }
 
-  /** A function, specialised for the bindings of its pointer parameters; lowered when it is first wanted. */
-  instantiate(node: FunctionNode, bindings: readonly (PointerBinding | undefined)[], at: number): IrFunction {
-    const stage = node.attributes.find(
-      (a) => a.name === 'compute' || a.name === 'vertex' || a.name === 'fragment',
-    )
-    if (stage !== undefined) throw this.source.error(at, `the entry point '${node.name}' cannot be called`)
-    const key = `${node.name}(${bindings.map((b) => b?.key ?? '').join(',')})`
-    let instance = this.#instances.get(key)
-    if (instance === undefined) {
-      const name = `fn ${node.name}`
-      if (this.#resolving.has(name)) throw this.source.error(at, `the function '${node.name}' calls itself`)
-      this.#resolving.add(name)
-      try {
-        instance = new FunctionLowering(this, node, bindings).lower()
-      } finally {
-        this.#resolving.delete(name)
-      }
-      this.#instances.set(key, instance)
-      this.functions.push(instance)
-    }
-    return instance
-  }
-
   /** The declarations in the order of the source. */
   get declarations(): readonly ModuleDeclarationNode[] {
     return this.#node.declarations
   }
 
-  /** Checks the const_asserts of the module; with `override`, those too that depend on overrides. */
+  /** Checks the const_asserts of the module. */
   checkAsserts(): void {
-    for (const { condition } of this.#node.asserts) checkAssert(this.expressions, condition)
+    for (const { condition } of this.#node.asserts) this.expressions.checkAssert(condition)
   }
-}
-
-/** Checks one const_assert. */
-export function checkAssert(
-  expressions: ExpressionLowering,
-  condition: Parameters<ExpressionLowering['constant']>[0],
-): void {
-  const operand = expressions.constant(condition, 'the condition of const_assert')
-  if (typeof operand.value !== 'boolean')
-    throw expressions.error(condition.at, 'the condition of const_assert is not a bool')
-  if (!operand.value) throw expressions.error(condition.at, 'the const_assert fails')
 }

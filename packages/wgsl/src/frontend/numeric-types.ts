@@ -1,11 +1,47 @@
-import type { ArrayType, ScalarKind, StructType, Type } from '../ir.ts'
+import type { ArrayType, BufferType, ScalarKind, StructType, Type } from '../ir.ts'
 import { alignOf, roundUp, sizeOf } from '../layout.ts'
-import { arrayType, matrixType, scalarType, vectorType } from '../types.ts'
+import { arrayType, bufferType, matrixType, scalarType, vectorType } from '../types.ts'
 
 /*
  * Types inside the front end may have abstract components, which the IR's types do not know. They use the same objects,
  * with these scalar kinds beyond ScalarKind; they never leave the front end.
  */
+
+/**
+ * An array or buffer whose length depends on an override. Two of them are one type only when the length is written as one
+ * override. Where overrides have no values, `length` is that of the least.
+ */
+export type OverrideSizedType = (ArrayType | BufferType) & {
+  readonly length: number
+  /** The name of the override, or words for a longer expression. */
+  readonly lengthName: string
+}
+
+const overrideSizedTypes = new WeakMap<Type, Map<string, OverrideSizedType>>()
+
+/** `type`, of which the length depends on overrides; `key` tells the expressions of lengths apart. */
+export function overrideSized(
+  type: ArrayType | BufferType,
+  key: string,
+  lengthName: string,
+): OverrideSizedType {
+  const known = overrideSizedTypes.get(type) ?? new Map<string, OverrideSizedType>()
+  overrideSizedTypes.set(type, known)
+  const made = known.get(key) ?? ({ ...type, lengthName } as OverrideSizedType)
+  known.set(key, made)
+  return made
+}
+
+/** Whether a type is an array or buffer whose length depends on an override. */
+export function isOverrideSized(type: Type): type is OverrideSizedType {
+  return 'lengthName' in type
+}
+
+/** The type as the IR has it. */
+export function withoutOverride(type: Type): Type {
+  if (!isOverrideSized(type)) return type
+  return type.kind === 'array' ? arrayType(type.element, type.length) : bufferType(type.length)
+}
 
 /** A scalar kind, abstract ones included. */
 export type AnyScalar = ScalarKind | 'abstract-int' | 'abstract-float'

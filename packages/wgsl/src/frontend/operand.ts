@@ -5,7 +5,8 @@ import type { Value } from './constant-value.ts'
 export interface ConstantOperand {
   readonly kind: 'constant'
   readonly type: Type
-  readonly value: Value
+  /** undefined where it depends on an override that has no value (see `ModuleScope`). */
+  readonly value: Value | undefined
   readonly override: boolean
   /** The const-declaration it names, if it is the whole of one. */
   readonly declaration: { readonly name: string; readonly at: number } | undefined

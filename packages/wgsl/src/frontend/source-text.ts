@@ -1,5 +1,8 @@
 import type { Location } from '../ir.ts'
-import { WgslError } from '../wgsl-error.ts'
+import { WgslError, type WgslErrorPlace } from '../wgsl-error.ts'
+
+/** A source that is valid, as far as is known, but uses what this compiler does not support. */
+export class UnsupportedError extends WgslError {}
 
 /** A WGSL source with its label; turns offsets into lines and columns. */
 export class SourceText {
@@ -38,16 +41,25 @@ export class SourceText {
     return { line: low + 1, column: offset - starts[low]! + 1 }
   }
 
+  /** An error at an offset for something that is not supported, to be thrown. */
+  unsupported(offset: number, text: string): UnsupportedError {
+    return new UnsupportedError(text, this.#place(this.locate(offset)))
+  }
+
   /** An error at an offset, to be thrown. */
   error(offset: number, text: string): WgslError {
     return this.errorAt(this.locate(offset), text)
   }
 
   /** An error at a line and column, to be thrown. */
-  errorAt({ line, column }: Location, text: string): WgslError {
+  errorAt(location: Location, text: string): WgslError {
+    return new WgslError(text, this.#place(location))
+  }
+
+  #place({ line, column }: Location): WgslErrorPlace {
     const start = this.#starts[line - 1]!
     const end = this.#starts[line] ?? this.text.length
     const sourceLine = this.text.slice(start, end).replace(/[\n\v\f\r\u0085\u2028\u2029]+$/, '')
-    return new WgslError(text, { line, column, label: this.label, sourceLine })
+    return { line, column, label: this.label, sourceLine }
   }
 }

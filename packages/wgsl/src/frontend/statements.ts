@@ -25,8 +25,7 @@ import type {
 } from './ast.ts'
 import { pointee } from './expression-lowering.ts'
 import type { FunctionLowering } from './function-lowering.ts'
-import { checkAssert } from './module-scope.ts'
-import { concreteOf, converts, scalarOf } from './numeric-types.ts'
+import { concreteOf, converts, isOverrideSized, scalarOf } from './numeric-types.ts'
 import type { Operand, PointerOperand, ReferenceOperand } from './operand.ts'
 import { checkArrayLengths, enumerant, resolveType } from './type-resolution.ts'
 import { isConstructible } from './type-structure.ts'
@@ -109,12 +108,13 @@ function lowerUnfiltered(f: FunctionLowering, node: StatementNode): Flow {
       f.emit({ kind: 'continue', loc })
       return { ...nowhere, continue: true }
     case 'discard':
-      throw f.error(node.at, "'discard' is for fragment shaders only")
+      f.module.functions.noteStages(['fragment'], "'discard'", node.at)
+      return goesOn
     case 'return':
       lowerReturn(f, node.value, node.at)
       return { ...nowhere, return: true }
     case 'const-assert':
-      checkAssert(f, node.condition)
+      f.checkAssert(node.condition)
       return goesOn
   }
 }
@@ -144,9 +144,8 @@ function lowerDeclaration(f: FunctionLowering, node: DeclarationNode): void {
   }
   // The initial value is lowered before the name exists: `let sign = sign(a)` calls the function.
   const initial = node.initial && f.expression(node.initial)
-  f.module.sawOverrideLength = false
   const declared = node.type && resolveType(f, node.type)
-  if (f.module.sawOverrideLength && declared?.kind !== 'pointer') {
+  if (declared !== undefined && isOverrideSized(declared)) {
     throw f.error(
       nameAt,
       `only workgroup variables may have a length that depends on an override, not '${name}'`,

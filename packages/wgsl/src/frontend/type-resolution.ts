@@ -1,4 +1,4 @@
-import type { Access, AddressSpace, ScalarType, Type } from '../ir.ts'
+import type { Access, AddressSpace, ArrayType, BufferType, ScalarType, Type } from '../ir.ts'
 import { sizeOf } from '../layout.ts'
 import {
   arrayType,
@@ -16,7 +16,7 @@ import {
 import type { ExpressionNode, NameNode } from './ast.ts'
 import type { ExpressionLowering } from './expression-lowering.ts'
 import { maximumArrayLength, maximumByteLength, maximumTypeNesting } from './limits.ts'
-import { scalarOf } from './numeric-types.ts'
+import { isOverrideSized, overrideSized, scalarOf } from './numeric-types.ts'
 import { isTextureType, plainTypes, type TypeGenerator, typeGenerator } from './type-names.ts'
 import {
   containsAtomic,
@@ -46,7 +46,10 @@ export function resolveType(scope: ExpressionLowering, node: ExpressionNode): Ty
   const generator = typeGenerator(name)
   if (generator !== undefined) return generate(scope, generator, node)
   if (isTextureType(name))
-    throw scope.error(at, `the type '${name}' is not supported: textures and samplers are not`)
+    throw scope.module.source.unsupported(
+      at,
+      `the type '${name}' is not supported: textures and samplers are not`,
+    )
   if (scope.lookup(name) !== undefined) throw scope.error(at, `'${name}' is not a type`)
   throw scope.error(at, `the type '${name}' is not declared`)
 }
@@ -90,20 +93,16 @@ function generate(scope: ExpressionLowering, generator: TypeGenerator, node: Nam
     }
     case 'array': {
       count(1, 2)
-      const outer = scope.module.sawOverrideLength
-      scope.module.sawOverrideLength = false
       const element = resolveType(scope, templates[0]!)
-      if (scope.module.sawOverrideLength) throw scope.error(templates[0]!.at, overrideElement)
-      scope.module.sawOverrideLength = outer
+      if (isOverrideSized(element)) throw scope.error(templates[0]!.at, overrideElement)
       checkElement(scope, element, templates[0]!.at)
-      const type = arrayType(element, templates[1] && arrayLength(scope, templates[1]))
+      const type = sized(scope, templates[1], 'array', (length) => arrayType(element, length))
       checkExtent(scope, type, at)
       return type
     }
     case 'buffer': {
-      if (templates.length === 0) return bufferType(undefined)
-      count(1, 1)
-      return bufferType(bufferLength(scope, templates[0]!))
+      count(0, 1)
+      return sized(scope, templates[0], 'buffer', bufferType)
     }
     case 'pointer': {
       count(2, 3)
@@ -122,7 +121,8 @@ export function checkExtent(scope: ExpressionLowering, type: Type, at: number): 
 
 /** Memory outside of storage buffers, and values, must not hold arrays above the limit. */
 export function checkArrayLengths(scope: ExpressionLowering, type: Type, at: number): void {
-  const length = longestArray(type)
+  // A length that depends on an override is judged by the memory of the device.
+  const length = longestArray(isOverrideSized(type) && type.kind === 'array' ? type.element : type)
   if (length > maximumArrayLength) {
     throw scope.error(
       at,
@@ -148,26 +148,44 @@ function scalarArgument(scope: ExpressionLowering, node: ExpressionNode, name: s
   return type
 }
 
-/** The constant length of an array. */
-export function arrayLength(scope: ExpressionLowering, node: ExpressionNode): number {
-  return constantLength(scope, node, "the array's length", 1)
+/** An array or buffer of the length that an expression gives. */
+function sized(
+  scope: ExpressionLowering,
+  lengthNode: ExpressionNode | undefined,
+  what: 'array' | 'buffer',
+  make: (length: number | undefined) => ArrayType | BufferType,
+): ArrayType | BufferType {
+  if (lengthNode === undefined) return make(undefined)
+  const { length, override } = constantLength(
+    scope,
+    lengthNode,
+    `the ${what}'s length`,
+    what === 'array' ? 1 : 4,
+  )
+  const type = make(length)
+  if (!override) return type
+  return lengthNode.kind === 'name'
+    ? overrideSized(type, lengthNode.name, lengthNode.name)
+    : overrideSized(type, `${lengthNode.at}`, 'an override-expression')
 }
 
-/** The constant length of a buffer, in bytes. */
-function bufferLength(scope: ExpressionLowering, node: ExpressionNode): number {
-  return constantLength(scope, node, "the buffer's length", 4)
-}
-
-function constantLength(scope: ExpressionLowering, node: ExpressionNode, what: string, unit: number): number {
+/** A constant length, a multiple of `unit`; one that is not known counts as `unit`. */
+function constantLength(
+  scope: ExpressionLowering,
+  node: ExpressionNode,
+  what: string,
+  unit: number,
+): { length: number; override: boolean } {
   const operand = scope.constant(node, what, true)
-  if (operand.override) scope.module.sawOverrideLength = true
-  const length = scope.constantInteger(node, what, true)
-  const refuse = (why: string) => scope.valueError(node.at, `${what} ${why}`, operand.override)
+  const { override } = operand
+  const length = scope.integerOf(operand, what)
+  if (length === undefined) return { length: unit, override }
+  const refuse = (why: string) => scope.error(node.at, `${what} ${why}`)
   if (length < 1) throw refuse(`is ${length}, not at least 1`)
   if (length % unit !== 0) throw refuse(`${length} is no multiple of ${unit}`)
   const largest = operand.type === u32Type ? 2 ** 32 - 1 : 2 ** 31 - 1
-  if (length > largest) throw scope.error(node.at, `${what} ${length} is too large`)
-  return length
+  if (length > largest) throw refuse(`${length} is too large`)
+  return { length, override }
 }
 
 /** Why a variable of immediate data is refused where it is used. */
@@ -199,7 +217,7 @@ function pointer(scope: ExpressionLowering, templates: ExpressionNode[], at: num
     ExpressionNode | undefined,
   ]
   const space = enumerant(scope, spaceNode)
-  if (space === 'immediate') throw scope.error(spaceNode.at, immediateSpace)
+  if (space === 'immediate') throw scope.module.source.unsupported(spaceNode.at, immediateSpace)
   if (!spaces.has(space))
     throw scope.error(spaceNode.at, `'${space}' is not an address space of compute shaders`)
   if (accessNode !== undefined && space !== 'storage')
@@ -210,12 +228,8 @@ function pointer(scope: ExpressionLowering, templates: ExpressionNode[], at: num
       ? 'read'
       : 'read_write'
   if (access === 'write') throw scope.error(at, 'write-only pointers do not exist')
-  const outer = scope.module.sawOverrideLength
-  scope.module.sawOverrideLength = false
   const store = resolveType(scope, storeNode)
-  if (scope.module.sawOverrideLength && space !== 'workgroup')
-    throw scope.error(storeNode.at, overrideElement)
-  scope.module.sawOverrideLength ||= outer
+  if (isOverrideSized(store) && space !== 'workgroup') throw scope.error(storeNode.at, overrideElement)
   if (store.kind === 'pointer') throw scope.error(storeNode.at, 'pointers to pointers do not exist')
   checkPointee(scope, store, space as AddressSpace, access, storeNode.at)
   if (space !== 'storage') checkArrayLengths(scope, store, at)

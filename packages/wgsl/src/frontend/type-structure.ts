@@ -1,7 +1,7 @@
 import type { Type } from '../ir.ts'
 import { typeProperty } from '../type-property.ts'
 import { vectorType } from '../types.ts'
-import { anyScalar, scalarOf } from './numeric-types.ts'
+import { anyScalar, isOverrideSized, scalarOf } from './numeric-types.ts'
 
 /** The type of an element, column or component; undefined for types without. */
 export function elementType(type: Type): Type | undefined {
@@ -36,7 +36,7 @@ export const isConstructible = typeProperty((type: Type): boolean => {
     case 'matrix':
       return true
     case 'array':
-      return type.length !== undefined && isConstructible(type.element)
+      return type.length !== undefined && !isOverrideSized(type) && isConstructible(type.element)
     case 'struct':
       return type.members.every((m) => isConstructible(m.type))
     default:

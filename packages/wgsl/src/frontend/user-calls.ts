@@ -52,7 +52,7 @@ export function callUserFunction(
       args.push(scope.expressionOf(value))
     }
   }
-  const target = scope.module.instantiate(declaration, bindings, at)
+  const target = scope.module.functions.instantiate(declaration, bindings, at)
   const type = target.returnType
   const expression: Expression = { kind: 'call', function: target, args, pointers, type, loc: scope.loc(at) }
   if (type === undefined) return { kind: 'nothing', expression, at }

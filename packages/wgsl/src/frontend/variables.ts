@@ -2,7 +2,7 @@ import type { Access, Expression, ModuleVariable, Type } from '../ir.ts'
 import { typeName } from '../types.ts'
 import type { GlobalNode } from './ast.ts'
 import type { ModuleScope } from './module-scope.ts'
-import { concreteOf } from './numeric-types.ts'
+import { concreteOf, isOverrideSized, withoutOverride } from './numeric-types.ts'
 import { isTextureType } from './type-names.ts'
 import { accessMode, checkArrayLengths, enumerant, immediateSpace, resolveType } from './type-resolution.ts'
 import {
@@ -13,14 +13,20 @@ import {
   isHostShareable,
 } from './type-structure.ts'
 
-/** Resolves the declaration of a module-scope `var`. */
-export function resolveVariable(module: ModuleScope, node: GlobalNode): ModuleVariable {
+/** Resolves the declaration of a module-scope `var`; `type` is the variable's in the front end (see `OverrideArrayType`). */
+export function resolveVariable(
+  module: ModuleScope,
+  node: GlobalNode,
+): { variable: ModuleVariable; type: Type } {
   const { name, at, templates } = node
   const { source, expressions } = module
   const [spaceNode, accessNode] = templates ?? []
   if (spaceNode === undefined) {
     if (node.type !== undefined && isTextureType(node.type.name)) {
-      throw source.error(at, `'${name}' is a ${node.type.name}: textures and samplers are not supported`)
+      throw source.unsupported(
+        at,
+        `'${name}' is a ${node.type.name}: textures and samplers are not supported`,
+      )
     }
     // An alias may name a texture, of which this tells.
     if (node.type !== undefined) resolveType(expressions, node.type)
@@ -29,7 +35,7 @@ export function resolveVariable(module: ModuleScope, node: GlobalNode): ModuleVa
   if (templates!.length > 2)
     throw source.error(templates![2]!.at, 'a variable takes an address space and an access mode')
   const space = enumerant(expressions, spaceNode)
-  if (space === 'immediate') throw source.error(spaceNode.at, immediateSpace)
+  if (space === 'immediate') throw source.unsupported(spaceNode.at, immediateSpace)
   if (space !== 'storage' && space !== 'uniform' && space !== 'workgroup' && space !== 'private') {
     throw source.error(spaceNode.at, `'${space}' is not an address space for variables of module scope`)
   }
@@ -43,33 +49,29 @@ export function resolveVariable(module: ModuleScope, node: GlobalNode): ModuleVa
       : 'read_write'
   if (access === 'write') throw source.error(accessNode!.at, 'a storage buffer cannot be write-only')
 
-  module.sawOverrideLength = false
   const { type, initial } = typeAndInitial(module, node, space)
-  if (module.sawOverrideLength && space !== 'workgroup') {
+  if (isOverrideSized(type) && space !== 'workgroup') {
     throw source.error(
       at,
       `only workgroup variables may have a length that depends on an override, not '${name}'`,
     )
   }
   checkStoreType(module, node, space, access, type)
-  // A length that depends on an override is judged by the memory of the device.
-  if (space !== 'storage') {
-    const element = module.sawOverrideLength && type.kind === 'array' ? type.element : type
-    checkArrayLengths(expressions, element, at)
-  }
+  if (space !== 'storage') checkArrayLengths(expressions, type, at)
 
   const binding = bindingOf(module, node, space)
-  return {
+  const variable: ModuleVariable = {
     kind: 'module-variable',
     id: module.newId(),
     name,
     space,
     access,
-    type,
+    type: withoutOverride(type),
     binding,
     initial,
     loc: source.locate(at),
   }
+  return { variable, type }
 }
 
 function typeAndInitial(
@@ -85,9 +87,7 @@ function typeAndInitial(
   }
   if (space !== 'private')
     throw source.error(node.initial.at, `a variable in the ${space} address space has no initial value`)
-  const sawLength = module.sawOverrideLength
   const operand = expressions.constant(node.initial, `the initial value of '${node.name}'`, true)
-  module.sawOverrideLength = sawLength
   const type = declared ?? concreteOf(operand.type)
   const initial = expressions.expressionAs(operand, type, `the initial value of '${node.name}'`)
   return { type, initial: initial.kind === 'zero' ? undefined : initial }

@@ -1,5 +1,8 @@
-/** What Dawn's compiler, Tint, says of a source: its errors as `line:column message`; none when it accepts. */
-export type DawnOracle = (source: string) => Promise<string[]>
+/**
+ * What Dawn's compiler, Tint, says of a source: its errors as `line:column message`; none when it accepts. With `entryPoint`, a
+ * valid module must make a pipeline too, whose error begins with `pipeline`.
+ */
+export type DawnOracle = (source: string, entryPoint?: string) => Promise<string[]>
 
 /** Opens Dawn's null backend, which compiles with no GPU; undefined when npm `webgpu` is not installed. */
 export async function openDawnOracle(): Promise<DawnOracle | undefined> {
@@ -17,15 +20,29 @@ export async function openDawnOracle(): Promise<DawnOracle | undefined> {
   const requiredFeatures = (wanted as readonly string[] as readonly GPUFeatureName[]).filter((f) =>
     adapter.features.has(f),
   )
-  const device = await adapter.requestDevice({ requiredFeatures })
-  const oracle: DawnOracle = async (source) => {
+  // Limits of the device are not the compiler's: as high as they go.
+  const { maxComputeWorkgroupStorageSize, maxComputeInvocationsPerWorkgroup } = adapter.limits
+  const { maxComputeWorkgroupSizeX, maxComputeWorkgroupSizeY, maxComputeWorkgroupSizeZ } = adapter.limits
+  const requiredLimits = {
+    ...{ maxComputeWorkgroupStorageSize, maxComputeInvocationsPerWorkgroup },
+    ...{ maxComputeWorkgroupSizeX, maxComputeWorkgroupSizeY, maxComputeWorkgroupSizeZ },
+  }
+  const device = await adapter.requestDevice({ requiredFeatures, requiredLimits })
+  const oracle: DawnOracle = async (source, entryPoint) => {
     device.pushErrorScope('validation')
     const module = device.createShaderModule({ code: source })
     const info = await module.getCompilationInfo()
     await device.popErrorScope()
-    return info.messages
+    const errors = info.messages
       .filter((m) => m.type === 'error')
       .map((m) => `${m.lineNum}:${m.linePos} ${m.message}`)
+    if (errors.length > 0 || entryPoint === undefined) return errors
+    try {
+      await device.createComputePipelineAsync({ layout: 'auto', compute: { module, entryPoint } })
+      return []
+    } catch (error) {
+      return [`pipeline ${(error as Error).message}`]
+    }
   }
   // Dawn's objects crash the process when they are collected while a device lives.
   return Object.assign(oracle, { keep: [gpu, adapter, device] })

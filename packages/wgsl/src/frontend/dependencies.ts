@@ -1,0 +1,163 @@
+import type { AttributeNode, BlockNode, ExpressionNode, ModuleDeclarationNode, StatementNode } from './ast.ts'
+
+/**
+ * The declarations of a module, each after those whose names it mentions, as far as there is no circle. Resolved in this order,
+ * a long chain of declarations needs no deep stack.
+ */
+export function inDependencyOrder(
+  declarations: readonly ModuleDeclarationNode[],
+): readonly ModuleDeclarationNode[] {
+  const byName = new Map(declarations.map((declaration) => [declaration.name, declaration]))
+  const order: ModuleDeclarationNode[] = []
+  const begun = new Set<ModuleDeclarationNode>()
+  const stack: { declaration: ModuleDeclarationNode; names: Iterator<string> }[] = []
+  const begin = (declaration: ModuleDeclarationNode) => {
+    begun.add(declaration)
+    stack.push({ declaration, names: namesIn(declaration).values() })
+  }
+  for (const start of declarations) {
+    if (!begun.has(start)) begin(start)
+    for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
+      const next = top.names.next()
+      if (next.done) {
+        order.push(top.declaration)
+        stack.pop()
+        continue
+      }
+      const named = byName.get(next.value)
+      if (named !== undefined && !begun.has(named)) begin(named)
+    }
+  }
+  return order
+}
+
+/** The names that a declaration mentions, those of its own variables included. */
+function namesIn(declaration: ModuleDeclarationNode): Set<string> {
+  const names = new Names()
+  switch (declaration.kind) {
+    case 'alias':
+      names.expression(declaration.type)
+      break
+    case 'struct':
+      for (const member of declaration.members) {
+        names.attributes(member.attributes)
+        names.expression(member.type)
+      }
+      break
+    case 'function':
+      names.attributes(declaration.attributes)
+      for (const parameter of declaration.parameters) names.expression(parameter.type)
+      names.expression(declaration.returnType)
+      names.block(declaration.body)
+      break
+    default:
+      names.attributes(declaration.attributes)
+      names.expressions(declaration.templates)
+      names.expression(declaration.type)
+      names.expression(declaration.initial)
+  }
+  return names.found
+}
+
+class Names {
+  readonly found = new Set<string>()
+
+  attributes(attributes: readonly AttributeNode[]): void {
+    for (const { args } of attributes) this.expressions(args)
+  }
+
+  expressions(nodes: readonly ExpressionNode[] | undefined): void {
+    for (const node of nodes ?? []) this.expression(node)
+  }
+
+  expression(node: ExpressionNode | undefined): void {
+    switch (node?.kind) {
+      case 'name':
+        this.found.add(node.name)
+        this.expressions(node.templates)
+        break
+      case 'call':
+        this.expression(node.callee)
+        this.expressions(node.args)
+        break
+      case 'unary':
+        this.expression(node.value)
+        break
+      case 'binary':
+        this.expression(node.left)
+        this.expression(node.right)
+        break
+      case 'index':
+        this.expression(node.base)
+        this.expression(node.index)
+        break
+      case 'member':
+        this.expression(node.base)
+        break
+      default:
+    }
+  }
+
+  block(node: BlockNode | undefined): void {
+    for (const statement of node?.statements ?? []) this.statement(statement)
+  }
+
+  statement(node: StatementNode | undefined): void {
+    switch (node?.kind) {
+      case 'block':
+        this.block(node)
+        break
+      case 'let':
+      case 'var':
+      case 'const':
+        this.expressions(node.templates)
+        this.expression(node.type)
+        this.expression(node.initial)
+        break
+      case 'assign':
+        this.expression(node.target)
+        this.expression(node.value)
+        break
+      case 'increment':
+        this.expression(node.target)
+        break
+      case 'call-statement':
+        this.expression(node.call)
+        break
+      case 'if':
+        this.expression(node.condition)
+        this.block(node.then)
+        this.statement(node.otherwise)
+        break
+      case 'switch':
+        this.expression(node.selector)
+        for (const { selectors, body } of node.clauses) {
+          for (const selector of selectors) if (selector !== 'default') this.expression(selector)
+          this.block(body)
+        }
+        break
+      case 'loop':
+        this.block(node.body)
+        this.block(node.continuing?.body)
+        this.expression(node.continuing?.breakIf)
+        break
+      case 'for':
+        this.statement(node.initial)
+        this.expression(node.condition)
+        this.statement(node.update)
+        this.block(node.body)
+        break
+      case 'while':
+        this.expression(node.condition)
+        this.block(node.body)
+        break
+      case 'return':
+        this.expression(node.value)
+        break
+      case 'const-assert':
+        this.expression(node.condition)
+        break
+      default:
+    }
+  }
+}

@@ -1,0 +1,137 @@
+import type { IrFunction, ModuleVariable } from '../ir.ts'
+import type { FunctionNode } from './ast.ts'
+import { type Stage, stageOf } from './entry-points.ts'
+import { FunctionLowering } from './function-lowering.ts'
+import { maximumSpecialisations } from './limits.ts'
+import type { ModuleScope } from './module-scope.ts'
+import type { PointerBinding } from './user-calls.ts'
+
+/** Something that only some stages may do. */
+interface StageUse {
+  readonly stages: readonly Stage[]
+  /** What is used, as the subject of a sentence. */
+  readonly what: string
+  readonly at: number
+}
+
+/** A lowered function, with what the entry points that reach it answer for. */
+export interface FunctionRecord {
+  readonly lowered: IrFunction
+  readonly node: FunctionNode
+  /** The variables of module scope that it names. */
+  readonly variables: Set<ModuleVariable>
+  /** The functions that it calls, with the offset of the first call. */
+  readonly callees: Map<FunctionRecord, number>
+  readonly stageUses: StageUse[]
+}
+
+/** The functions of a module, each lowered once for every binding of its pointer parameters. */
+export class FunctionInstances {
+  readonly #module: ModuleScope
+  readonly #byKey = new Map<string, FunctionRecord>()
+  #pending: { record: FunctionRecord; lowering: FunctionLowering }[] = []
+  readonly #records: FunctionRecord[] = []
+  #specialisations = 0
+  /** The function whose body is being lowered. */
+  #current: FunctionRecord | undefined
+
+  constructor(module: ModuleScope) {
+    this.#module = module
+  }
+
+  /** A function, specialised for the bindings of its pointer parameters. Its body is lowered later, by `lowerPending`. */
+  instantiate(node: FunctionNode, bindings: readonly (PointerBinding | undefined)[], at: number): IrFunction {
+    if (stageOf(node) !== undefined)
+      throw this.#module.source.error(at, `the entry point '${node.name}' cannot be called`)
+    const key = `${node.name}(${bindings.map((b) => b?.key ?? '').join(',')})`
+    let record = this.#byKey.get(key)
+    if (record === undefined) {
+      if (bindings.some((b) => b !== undefined) && ++this.#specialisations > maximumSpecialisations) {
+        const text = `functions are specialised for their pointer arguments more than ${maximumSpecialisations} times`
+        throw this.#module.source.error(at, text)
+      }
+      record = this.#declare(node, bindings)
+      this.#byKey.set(key, record)
+    }
+    if (this.#current !== undefined && !this.#current.callees.has(record))
+      this.#current.callees.set(record, at)
+    return record.lowered
+  }
+
+  /** An entry point. Its body is lowered later, by `lowerPending`. */
+  entryPoint(node: FunctionNode): FunctionRecord {
+    return this.#declare(node, [])
+  }
+
+  #declare(node: FunctionNode, bindings: readonly (PointerBinding | undefined)[]): FunctionRecord {
+    const lowering = new FunctionLowering(this.#module, node, bindings)
+    const lowered = lowering.declareFunction()
+    const record = { lowered, node, variables: new Set<ModuleVariable>(), callees: new Map(), stageUses: [] }
+    this.#records.push(record)
+    this.#pending.push({ record, lowering })
+    return record
+  }
+
+  /** Lowers the bodies of all functions declared so far and of those that they call, each through `attempt`. */
+  lowerPending(attempt: (lowerBody: () => void) => void = (lowerBody) => lowerBody()): void {
+    while (this.#pending.length > 0) {
+      const pending = this.#pending
+      this.#pending = []
+      for (const { record, lowering } of pending) {
+        this.#current = record
+        attempt(() => lowering.lowerBody())
+      }
+    }
+    this.#current = undefined
+  }
+
+  /** Notes that the current function names a variable. */
+  noteVariable(variable: ModuleVariable, at: number): void {
+    this.#current?.variables.add(variable)
+    const { space, access, name } = variable
+    if (space === 'workgroup') this.noteStages(['compute'], `the workgroup variable '${name}'`, at)
+    else if (space === 'storage' && access === 'read_write')
+      this.noteStages(['compute', 'fragment'], `the read_write storage variable '${name}'`, at)
+  }
+
+  /** Notes that the current function does what only some stages may do. */
+  noteStages(allowed: readonly Stage[], what: string, at: number): void {
+    this.#current?.stageUses.push({ stages: allowed, what, at })
+  }
+
+  /** All functions lowered so far, callees first. */
+  inCallOrder(): FunctionRecord[] {
+    const done = new Set<FunctionRecord>()
+    const order: FunctionRecord[] = []
+    for (const record of this.#records) {
+      for (const reached of this.reachableFrom(record, done)) order.push(reached)
+    }
+    return order
+  }
+
+  /** A function and all that it calls, callees first, without those in `done`; an error if one calls itself. */
+  reachableFrom(root: FunctionRecord, done = new Set<FunctionRecord>()): FunctionRecord[] {
+    const order: FunctionRecord[] = []
+    const open = new Set<FunctionRecord>()
+    const stack = [{ record: root, callees: root.callees.entries() }]
+    if (done.has(root)) return order
+    open.add(root)
+    for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
+      const next = top.callees.next()
+      if (next.done) {
+        stack.pop()
+        open.delete(top.record)
+        done.add(top.record)
+        order.push(top.record)
+        continue
+      }
+      const [callee, at] = next.value
+      if (open.has(callee))
+        throw this.#module.source.error(at, `the function '${callee.node.name}' calls itself`)
+      if (done.has(callee)) continue
+      open.add(callee)
+      stack.push({ record: callee, callees: callee.callees.entries() })
+    }
+    return order
+  }
+}

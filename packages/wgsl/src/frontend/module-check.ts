@@ -1,0 +1,101 @@
+import type { Location, ModuleVariable, PointerType } from '../ir.ts'
+import { checkAliases } from '../validity/alias.ts'
+import { checkUniformity } from '../validity/uniformity.ts'
+import type { FunctionNode, ModuleDeclarationNode, ModuleNode } from './ast.ts'
+import { inDependencyOrder } from './dependencies.ts'
+import { checkBindings, stageOf, workgroupSizeOf } from './entry-points.ts'
+import type { FunctionRecord } from './function-instances.ts'
+import { ModuleScope } from './module-scope.ts'
+import { type SourceText, UnsupportedError } from './source-text.ts'
+import { type PointerBinding, standInBinding } from './user-calls.ts'
+
+/**
+ * Checks all declarations of a module, reached by an entry point or not, whatever values its overrides may get: what WebGPU's
+ * `createShaderModule` checks. What is not supported here, such as textures, is skipped: it is refused where it is used.
+ */
+export function checkModule(source: SourceText, node: ModuleNode): void {
+  const scope = new ModuleScope(source, node, undefined)
+  const standIns = new StandIns(scope)
+  const entryPoints: FunctionRecord[] = []
+  scope.overrides()
+  scope.checkAsserts()
+  for (const declaration of inDependencyOrder(node.declarations)) {
+    attempt(() => {
+      if (declaration.kind !== 'function') resolve(scope, declaration)
+      else if (stageOf(declaration) === undefined) checkFunction(scope, declaration, standIns)
+      else entryPoints.push(scope.functions.entryPoint(declaration))
+    })
+  }
+  scope.functions.lowerPending(attempt)
+  const functions = scope.functions.inCallOrder().map((record) => record.lowered)
+  for (const entryPoint of entryPoints) checkEntryPoint(scope, entryPoint)
+  const error = (loc: Location, text: string) => source.errorAt(loc, text)
+  checkAliases(functions, error)
+  checkUniformity(functions, error)
+}
+
+function attempt(check: () => void): void {
+  try {
+    check()
+  } catch (error) {
+    if (!(error instanceof UnsupportedError)) throw error
+  }
+}
+
+function resolve(scope: ModuleScope, { kind, name, at }: ModuleDeclarationNode): void {
+  if (kind === 'struct' || kind === 'alias') scope.declaredType(name, at)
+  else scope.lookup(name)
+}
+
+/** Stand-ins for what pointer parameters point to. */
+class StandIns {
+  readonly #scope: ModuleScope
+  readonly #variables = new Map<PointerType, ModuleVariable[]>()
+
+  constructor(scope: ModuleScope) {
+    this.#scope = scope
+  }
+
+  /** One for the parameter that is the `position`th of its type: functions share them, so that few copies are lowered. */
+  binding(type: PointerType, position: number, at: number): PointerBinding {
+    const known = this.#variables.get(type) ?? []
+    this.#variables.set(type, known)
+    const { space, access, store } = type
+    if (known[position] === undefined && space !== 'function') {
+      const id = this.#scope.newId()
+      const loc = this.#scope.source.locate(at)
+      known[position] = {
+        ...{ kind: 'module-variable', id, name: `stand-in ${id}`, space, access, type: store },
+        ...{ binding: undefined, initial: undefined, loc },
+      }
+    }
+    return standInBinding(known[position]!)
+  }
+}
+
+function checkFunction(scope: ModuleScope, declaration: FunctionNode, standIns: StandIns): void {
+  const counts = new Map<PointerType, number>()
+  const bindings = scope.signature(declaration).parameters.map((type) => {
+    if (type.kind !== 'pointer' || type.space === 'function') return undefined
+    const position = counts.get(type) ?? 0
+    counts.set(type, position + 1)
+    return standIns.binding(type, position, declaration.at)
+  })
+  scope.functions.instantiate(declaration, bindings, declaration.at)
+}
+
+function checkEntryPoint(scope: ModuleScope, entryPoint: FunctionRecord): void {
+  const { source, functions } = scope
+  const { node } = entryPoint
+  const stage = stageOf(node)!
+  if (stage === 'compute') workgroupSizeOf(scope, node)
+  const variables = new Set<ModuleVariable>()
+  for (const record of functions.reachableFrom(entryPoint)) {
+    for (const variable of record.variables) variables.add(variable)
+    for (const { stages, what, at } of record.stageUses) {
+      if (!stages.includes(stage))
+        throw source.error(at, `${what} is not for ${stage} shaders, as '${node.name}' is one`)
+    }
+  }
+  checkBindings(source, [...variables])
+}
