@@ -1,7 +1,7 @@
 import type { BuiltinFunction, MatrixType, StructType, Type } from '../ir.ts'
 import { bitsOfF16, f16OfBits } from './bits.ts'
 import { scalarOperator } from './constant-operators.ts'
-import { ConstantError, roundFloat, roundToF16, type Value } from './constant-value.ts'
+import { ConstantError, roundFloat, type Value } from './constant-value.ts'
 import { type AnyScalar, scalarOf } from './numeric-types.ts'
 import type { Overload } from './overloads.ts'
 
@@ -172,31 +172,30 @@ function normalize([v]: readonly Value[], overload: Overload): Value {
 
 function cross([a, b]: readonly Value[], overload: Overload): Value {
   const [x, y] = [a as number[], b as number[]]
-  const at = (i: number, j: number) => roundFloat(x[i]! * y[j]! - x[j]! * y[i]!, floatKind(overload))
+  const kind = floatKind(overload)
+  const at = (i: number, j: number) => op('-', kind, op('*', kind, x[i]!, y[j]!), op('*', kind, x[j]!, y[i]!))
   return [at(1, 2), at(2, 0), at(0, 1)]
 }
 
 function reflect([e1, e2]: readonly Value[], overload: Overload): Value {
   const kind = floatKind(overload)
-  const d = 2 * (dotOf(kind, e2 as Value[], e1 as Value[]) as number)
-  return (e1 as number[]).map((x, i) => roundFloat(x - d * (e2 as number[])[i]!, kind))
+  const factor = op('*', kind, 2, dotOf(kind, e2 as Value[], e1 as Value[]))
+  return (e1 as Value[]).map((x, i) => op('-', kind, x, op('*', kind, factor, (e2 as Value[])[i]!)))
 }
 
 function refract([e1, e2, e3]: readonly Value[], overload: Overload): Value {
   const kind = floatKind(overload)
-  const d = dotOf(kind, e2 as Value[], e1 as Value[]) as number
-  const eta = e3 as number
-  const k = 1 - eta * eta * (1 - d * d)
-  if (k < 0) return (e1 as number[]).map(() => 0)
-  return (e1 as number[]).map((x, i) =>
-    roundFloat(eta * x - (eta * d + Math.sqrt(k)) * (e2 as number[])[i]!, kind),
-  )
+  const times = (a: Value, b: Value) => op('*', kind, a, b)
+  const eta = e3!
+  const d = dotOf(kind, e2 as Value[], e1 as Value[])
+  const k = op('-', kind, 1, times(times(eta, eta), op('-', kind, 1, times(d, d))))
+  if ((k as number) < 0) return (e1 as number[]).map(() => 0)
+  const factor = op('+', kind, times(eta, d), roundFloat(Math.sqrt(k as number), kind))
+  return (e1 as Value[]).map((x, i) => op('-', kind, times(eta, x), times(factor, (e2 as Value[])[i]!)))
 }
 
 function quantize(x: number): number {
-  const half = roundToF16(x)
-  if (!Number.isFinite(half)) throw new ConstantError(`the value ${x} cannot be represented as f16`)
-  return half
+  return roundFloat(x, 'f16')
 }
 
 /** Lanes of `width` bits, lowest first. */
@@ -303,7 +302,12 @@ const evaluators: Partial<Record<BuiltinFunction, Evaluate>> = {
   log2: floats(Math.log2),
   max: maximum,
   min: minimum,
-  mix: floats((a, b, t) => a * (1 - t) + b * t),
+  mix: ([a, b, t], overload) => {
+    const kind = floatKind(overload)
+    return byComponent([a!, b!, t!], (x, y, z) =>
+      op('+', kind, op('*', kind, x!, op('-', kind, 1, z!)), op('*', kind, y!, z!)),
+    )
+  },
   modf: pairs((x) => [x - Math.trunc(x), Math.trunc(x)]),
   normalize,
   pow: floats((a, b) => (a < 0 || (a === 0 && b === 0) ? Number.NaN : a ** b)),

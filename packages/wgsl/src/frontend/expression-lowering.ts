@@ -382,16 +382,20 @@ export class ExpressionLowering {
     return operand.kind === 'pointer' ? pointee(operand.type, operand.place, operand.at) : operand
   }
 
+  /** An index: i32, u32, or a constant that converts to i32. */
+  indexOperand(node: ExpressionNode): ValueOperand {
+    const index = this.value(this.expression(node))
+    if (index.type !== u32Type && !converts(index.type, i32Type))
+      throw this.error(index.at, `the index is of type ${typeName(index.type)}, not i32 or u32`)
+    return index
+  }
+
   #index({ base: baseNode, index: indexNode, at }: IndexNode): Operand {
     const base = this.#base(baseNode)
-    const index = this.value(this.expression(indexNode))
+    const index = this.indexOperand(indexNode)
     if (base.kind === 'nothing') throw this.error(at, 'the function returns nothing, so it has no elements')
     const element = elementType(base.type)
     if (element === undefined) throw this.error(at, `${typeName(base.type)} has no elements`)
-    const indexType = converts(index.type, i32Type) ? i32Type : index.type
-    if (indexType !== i32Type && indexType !== u32Type) {
-      throw this.error(index.at, `the index is of type ${typeName(index.type)}, not i32 or u32`)
-    }
     if (index.kind === 'constant' && index.value !== undefined)
       return this.#constantIndex(base, element, index, at)
     if (index.kind === 'constant' && base.kind === 'constant')

@@ -8,6 +8,7 @@ import type {
   Switch,
   SwitchClause,
   Type,
+  VectorType,
 } from '../ir.ts'
 import { i32Type, scalarType, typeName, u32Type, vectorType } from '../types.ts'
 import type {
@@ -18,6 +19,7 @@ import type {
   ForNode,
   IfNode,
   IncrementNode,
+  IndexNode,
   LoopNode,
   StatementNode,
   SwitchNode,
@@ -249,9 +251,11 @@ function lowerAssign(f: FunctionLowering, node: AssignNode): void {
     return
   }
   const swizzle = swizzleTarget(f, targetNode)
+  const [component, ...others] = swizzle?.components ?? []
+  if (swizzle !== undefined && new Set(swizzle.components).size < swizzle.components.length)
+    throw f.error(targetNode.at, 'a component is assigned twice')
   const target = swizzle?.target ?? writable(f, f.expression(targetNode), at)
   const type = swizzle?.type ?? target.type
-  const [component, ...others] = swizzle?.components ?? []
   const place: Place =
     component !== undefined && others.length === 0
       ? { kind: 'component-place', base: target.place, component, type: type as ScalarType, loc }
@@ -279,26 +283,54 @@ function lowerAssign(f: FunctionLowering, node: AssignNode): void {
 }
 
 interface SwizzleTarget {
+  /** The vector; without `components` one component of it, whose index is known only when the shader runs. */
   readonly target: ReferenceOperand
   readonly components: readonly number[]
   readonly type: Type
 }
 
-/** `v.xy`, also `v.xy.yx`, on the left of an assignment. */
+/** `v.xy` on the left of an assignment; also `v.xy.yx`, `v.xy[1]` and `v.xy[i]`. */
 function swizzleTarget(f: FunctionLowering, node: ExpressionNode): SwizzleTarget | undefined {
+  if (node.kind === 'index') return swizzleElement(f, node)
   if (node.kind !== 'member') return undefined
   const inner = swizzleTarget(f, node.base)
   if (inner === undefined && node.name.length < 2) return undefined
   const base = inner?.target ?? referenceOf(f.expression(node.base))
-  if (base?.type.kind !== 'vector') return undefined
-  const { scalar } = base.type
-  const of = inner === undefined ? base.type : vectorType(inner.components.length as 2, scalar)
-  if (inner?.components.length === 1) throw f.error(node.nameAt, `${scalar} has no components '${node.name}'`)
+  if (base === undefined || (inner ?? base).type.kind !== 'vector') {
+    if (inner !== undefined)
+      throw f.error(node.nameAt, `${typeName(inner.type)} has no components '${node.name}'`)
+    return undefined
+  }
+  const of = (inner ?? base).type as VectorType
   const components = f.components(of, node.name, node.nameAt).map((c) => inner?.components[c] ?? c)
-  if (new Set(components).size < components.length)
-    throw f.error(node.nameAt, 'a component is assigned twice')
-  const type = components.length === 1 ? scalarType(scalar) : vectorType(components.length as 2, scalar)
-  return { target: writable(f, base, node.at), components, type }
+  const type = components.length === 1 ? scalarType(of.scalar) : vectorType(components.length as 2, of.scalar)
+  return { target: inner?.target ?? writable(f, base, node.at), components, type }
+}
+
+/** One component of a swizzle by its index. */
+function swizzleElement(f: FunctionLowering, node: IndexNode): SwizzleTarget | undefined {
+  const inner = swizzleTarget(f, node.base)
+  if (inner?.type.kind !== 'vector') {
+    if (inner !== undefined) throw f.error(node.at, `${typeName(inner.type)} has no elements`)
+    return undefined
+  }
+  const { target, components, type: vector } = inner
+  const type = scalarType(vector.scalar)
+  const index = f.indexOperand(node.index)
+  const loc = f.loc(node.at)
+  if (index.kind === 'constant' && index.value !== undefined) {
+    const component = components[Number(index.value)]
+    if (component === undefined) {
+      f.rejectValue(index.at, `the index ${index.value} is outside of ${typeName(vector)}`, index.override)
+    }
+    return { target, components: [component ?? 0], type }
+  }
+  // The swizzle's components as a vector give the index in the whole vector.
+  const args = components.map((value): Expression => ({ kind: 'literal', value, type: u32Type, loc }))
+  const table: Expression = { kind: 'construct', args, type: vectorType(args.length as 2, 'u32'), loc }
+  const mapped: Expression = { kind: 'index', base: table, index: f.expressionOf(index), type: u32Type, loc }
+  const place: Place = { kind: 'index-place', base: target.place, index: mapped, type, loc }
+  return { target: { ...target, type, place }, components: [], type }
 }
 
 /** The memory that an operand names, or points to. */
