@@ -53,6 +53,7 @@ export function lowerCall(scope: ExpressionLowering, node: CallNode): Operand {
   if (templates !== undefined) throw scope.error(at, `'${name}' takes no template arguments`)
   if (!builtinNames.has(name)) {
     if (/^(texture|dpd|fwidth)/.test(name) || isTextureType(name)) {
+      if (/^(dpd|fwidth)/.test(name)) scope.module.functions.noteStages(['fragment'], `'${name}'`, at)
       throw scope.module.source.unsupported(
         at,
         `'${name}' is not supported in compute shaders here: textures are not`,
@@ -71,6 +72,9 @@ function lowerBuiltin(scope: ExpressionLowering, name: BuiltinFunction, node: Ca
   if (isSubgroupOperation(name) && !scope.module.isEnabled('subgroups')) {
     throw scope.error(at, `the function '${name}' needs 'enable subgroups;'`)
   }
+  if (name.endsWith('Barrier')) scope.module.functions.noteStages(['compute'], `'${name}'`, at)
+  else if (/^(subgroup|quad)/.test(name))
+    scope.module.functions.noteStages(['compute', 'fragment'], `'${name}'`, at)
   if (name === 'bufferLength') return bufferLength(scope, node)
   if (name.startsWith('atomic') || name === 'arrayLength' || name === 'workgroupUniformLoad') {
     return lowerAtomic(scope, name, node)

@@ -147,15 +147,15 @@ function pairs(f: (x: number) => [number, number]): Evaluate {
   }
 }
 
-function determinantOf(m: readonly (readonly number[])[]): number {
-  const n = m.length
-  if (n === 1) return m[0]![0]!
-  let sum = 0
-  for (let c = 0; c < n; c++) {
-    const minor = m.filter((_, i) => i !== c).map((column) => column.slice(1))
-    sum += (c % 2 === 0 ? 1 : -1) * m[c]![0]! * determinantOf(minor)
+function determinantOf(m: readonly (readonly number[])[], kind: AnyScalar): number {
+  if (m.length === 1) return m[0]![0]!
+  let sum: Value | undefined
+  for (const [c, column] of m.entries()) {
+    const minor = m.filter((_, i) => i !== c).map((other) => other.slice(1))
+    const product = op('*', kind, column[0]!, determinantOf(minor, kind))
+    sum = sum === undefined ? product : op(c % 2 === 0 ? '+' : '-', kind, sum, product)
   }
-  return sum
+  return sum as number
 }
 
 function scaled(v: readonly Value[], factor: number, kind: AnyScalar): Value {
@@ -269,7 +269,7 @@ const evaluators: Partial<Record<BuiltinFunction, Evaluate>> = {
   countTrailingZeros: integers(trailingZeros),
   cross,
   degrees: floats((x) => x * (180 / Math.PI)),
-  determinant: ([m], overload) => roundFloat(determinantOf(m as unknown as number[][]), floatKind(overload)),
+  determinant: ([m], overload) => determinantOf(m as unknown as number[][], floatKind(overload)),
   distance: ([a, b], overload) => {
     const difference = byComponent([a!, b!], (x, y) => op('-', floatKind(overload), x, y))
     return roundFloat(lengthOf(difference, floatKind(overload)), floatKind(overload))
@@ -323,11 +323,15 @@ const evaluators: Partial<Record<BuiltinFunction, Evaluate>> = {
   ),
   sin: floats(Math.sin),
   sinh: floats(Math.sinh),
-  smoothstep: floats((low, high, x) => {
-    if (low === high) throw new ConstantError(`smoothstep: both edges are ${low}`)
-    const t = clampTo((x - low) / (high - low), 0, 1)
-    return t * t * (3 - 2 * t)
-  }),
+  smoothstep: (args, overload) => {
+    const kind = floatKind(overload)
+    return byComponent(args, (low, high, x) => {
+      if (low === high) throw new ConstantError(`smoothstep: both edges are ${low}`)
+      const ratio = op('/', kind, op('-', kind, x!, low!), op('-', kind, high!, low!))
+      const t = clampTo(ratio as number, 0, 1)
+      return roundFloat(t * t * (3 - 2 * t), kind)
+    })
+  },
   sqrt: floats(Math.sqrt),
   step: floats((edge, x) => (edge <= x ? 1 : 0)),
   tan: floats(Math.tan),

@@ -66,6 +66,7 @@ function bigOperator(operator: BinaryOperator, a: bigint, b: bigint): bigint {
       return a / b
     case '%':
       if (b === 0n) throw new ConstantError(`the remainder ${a} % 0 has no value`)
+      if (b === -1n) checkInteger(-a, 'abstract-int')
       return a % b
     case '&':
       return a & b

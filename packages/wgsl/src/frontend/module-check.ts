@@ -1,8 +1,9 @@
-import type { Location, ModuleVariable, PointerType } from '../ir.ts'
+import type { Location, ModuleVariable, PointerType, StructType } from '../ir.ts'
 import { checkAliases } from '../validity/alias.ts'
 import { checkUniformity } from '../validity/uniformity.ts'
 import type { FunctionNode, ModuleDeclarationNode, ModuleNode } from './ast.ts'
 import { inDependencyOrder } from './dependencies.ts'
+import { checkEntryPointIo, checkIo } from './entry-point-io.ts'
 import { checkBindings, stageOf, workgroupSizeOf } from './entry-points.ts'
 import type { FunctionRecord } from './function-instances.ts'
 import { ModuleScope } from './module-scope.ts'
@@ -43,8 +44,28 @@ function attempt(check: () => void): void {
 }
 
 function resolve(scope: ModuleScope, { kind, name, at }: ModuleDeclarationNode): void {
-  if (kind === 'struct' || kind === 'alias') scope.declaredType(name, at)
-  else scope.lookup(name)
+  if (kind !== 'struct' && kind !== 'alias') scope.lookup(name)
+  else {
+    const type = scope.declaredType(name, at)
+    if (kind === 'struct') checkMembers(scope, type as StructType)
+  }
+}
+
+/** Members may have attributes for input and output whether or not an entry point uses the structure. */
+function checkMembers(scope: ModuleScope, type: StructType): void {
+  const { members } = scope.structNode(type)
+  const locations = new Set<number>()
+  for (const member of type.members) {
+    const node = members[member.index]!
+    const { locationNumber } = checkIo(scope, node, member.type)
+    if (
+      locationNumber >= 0 &&
+      locations.has(locationNumber) &&
+      !node.attributes.some((a) => a.name === 'blend_src')
+    )
+      throw scope.source.error(node.at, `two members of ${type.name} have @location(${locationNumber})`)
+    locations.add(locationNumber)
+  }
 }
 
 /** Stand-ins for what pointer parameters point to. */
@@ -88,6 +109,7 @@ function checkEntryPoint(scope: ModuleScope, entryPoint: FunctionRecord): void {
   const { source, functions } = scope
   const { node } = entryPoint
   const stage = stageOf(node)!
+  attempt(() => checkEntryPointIo(scope, node))
   if (stage === 'compute') workgroupSizeOf(scope, node)
   const variables = new Set<ModuleVariable>()
   for (const record of functions.reachableFrom(entryPoint)) {

@@ -23,6 +23,8 @@ export function resolveVariable(
   const [spaceNode, accessNode] = templates ?? []
   if (spaceNode === undefined) {
     if (node.type !== undefined && isTextureType(node.type.name)) {
+      const missing = ['group', 'binding'].find((a) => !node.attributes.some((given) => given.name === a))
+      if (missing !== undefined) throw source.error(at, `'${name}' needs @${missing}`)
       throw source.unsupported(
         at,
         `'${name}' is a ${node.type.name}: textures and samplers are not supported`,
