@@ -2,11 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { lower, parseWgsl } from '../frontend/lower.ts'
 import type { For, Loop, While } from '../ir.ts'
 import { walk } from '../walk.ts'
-import { Assignments } from './assignments.ts'
-import { LoopCounters } from './loop-counter.ts'
-import { findRanges } from './ranges.ts'
+import { analyse } from './analyses.ts'
 
-function analyse(statements: string, declarations = '') {
+function firstLoop(statements: string, declarations = '') {
   const module = lower(
     parseWgsl(`@group(0) @binding(0) var<storage, read_write> out: array<u32>;
     @group(0) @binding(1) var<uniform> n: u32;
@@ -21,16 +19,12 @@ function analyse(statements: string, declarations = '') {
       return undefined
     },
   })
-  const assignments = new Assignments(module)
-  return {
-    loop: loops[0]!,
-    counters: new LoopCounters(assignments, findRanges(module, assignments).interval),
-  }
+  return { loop: loops[0]!, counters: analyse(module).counters }
 }
 
 /** Trips of a `for` loop as text: '4' exactly, '≤ 4' at most, '?' unknown; and the counter's values. */
 function counted(head: string, declarations = '', body = 'out[i] += 1u;') {
-  const { loop, counters } = analyse(`for (${head}) { ${body} }`, declarations)
+  const { loop, counters } = firstLoop(`for (${head}) { ${body} }`, declarations)
   const counter = counters.of(loop as For)
   const { trips, values } = counter ?? {}
   const text = trips === undefined ? '?' : trips.isExact ? `${trips.most}` : `≤ ${trips.most}`
@@ -79,7 +73,7 @@ describe('the trips of a loop and the values of its counter', () => {
 
 describe('a loop ends by itself', () => {
   const ends = (statements: string) => {
-    const { loop, counters } = analyse(statements)
+    const { loop, counters } = firstLoop(statements)
     return counters.endsByItself(loop)
   }
   it('when it counts towards a bound that stays', () => {

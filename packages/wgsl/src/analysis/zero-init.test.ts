@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { lower, parseWgsl } from '../frontend/lower.ts'
-import { Assignments } from './assignments.ts'
-import { LoopCounters } from './loop-counter.ts'
-import { findRanges } from './ranges.ts'
+import { analyse } from './analyses.ts'
 import { findZeroInit } from './zero-init.ts'
 
 /** Names of the workgroup variables that must be zeroed, and the number of zero stores added. */
@@ -13,9 +11,7 @@ function zeroed(declarations: string, statements: string, size = '8, 8'): [strin
     ${declarations}
     @compute @workgroup_size(${size}) fn main(@builtin(local_invocation_id) id: vec3u, @builtin(local_invocation_index) i: u32) { ${statements} }`),
   )
-  const assignments = new Assignments(module)
-  const ranges = findRanges(module, assignments)
-  const result = findZeroInit(module, ranges, new LoopCounters(assignments, ranges.interval))
+  const result = findZeroInit(module, analyse(module))
   return [[...result.zeroed].map((v) => v.name), [...result.otherwise.values()].flat().length]
 }
 

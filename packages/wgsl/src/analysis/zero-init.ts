@@ -1,6 +1,7 @@
 import type { Assign, Expression, For, If, IrModule, ModuleVariable, Place, Statement, Type } from '../ir.ts'
 import { operandsOf, rootOf, type Visitor, walk, walkExpression, walkStatement } from '../walk.ts'
 import { type Affine, AffineForms, type Digit } from './affine.ts'
+import type { Analyses } from './analyses.ts'
 import type { LoopCounters } from './loop-counter.ts'
 import type { Ranges } from './ranges.ts'
 
@@ -21,7 +22,7 @@ export interface ZeroInit {
  *   of constant loops do, each element exactly once. A condition around it then gets an `else` that stores zero, unless
  *   the list is a loop's: there the element may hold what an earlier turn stored.
  */
-export function findZeroInit(module: IrModule, ranges: Ranges, counters: LoopCounters): ZeroInit {
+export function findZeroInit(module: IrModule, { ranges, counters }: Analyses): ZeroInit {
   const zeroed = new Set<ModuleVariable>()
   const otherwise = new Map<If, Place[]>()
   for (const v of module.variables) {

@@ -1,8 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Assignments } from '../analysis/assignments.ts'
-import { findEffects } from '../analysis/effects.ts'
-import { LoopCounters } from '../analysis/loop-counter.ts'
-import { findRanges } from '../analysis/ranges.ts'
+import { analyse } from '../analysis/analyses.ts'
 import { lower, parseWgsl } from '../frontend/lower.ts'
 import { findAsyncCopies } from './async-copies.ts'
 import { emitCuda } from './emit-cuda.ts'
@@ -27,10 +24,7 @@ ${statements}
 /** Lines of the body (from 1) with asynchronous copies, and those before whose barrier or return they are waited for. */
 function found(statements: string, more = '') {
   const module = lower(parseWgsl(source(statements, more)))
-  const assignments = new Assignments(module)
-  const ranges = findRanges(module, assignments)
-  const counters = new LoopCounters(assignments, ranges.interval)
-  const result = findAsyncCopies(module, ranges, counters, findEffects(module))
+  const result = findAsyncCopies(module, analyse(module))
   const first = source('', more).split('\n').length - 2
   const lines = (nodes: Iterable<{ loc: { line: number } }>) =>
     [...nodes].map((s) => s.loc.line - first).sort((x, y) => x - y)

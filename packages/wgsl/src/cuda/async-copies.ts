@@ -1,5 +1,5 @@
+import type { Analyses } from '../analysis/analyses.ts'
 import { CountedLoops, isBarrier } from '../analysis/counted-loops.ts'
-import type { Effects } from '../analysis/effects.ts'
 import { IndexForms } from '../analysis/index-forms.ts'
 import type { LoopCounters } from '../analysis/loop-counter.ts'
 import type { Ranges } from '../analysis/ranges.ts'
@@ -53,12 +53,7 @@ export const noAsyncCopies: AsyncCopies = {
  *
  * The analysis follows control flow through calls. What it finds unfit becomes an ordinary access, and it starts again.
  */
-export function findAsyncCopies(
-  module: IrModule,
-  ranges: Ranges,
-  counters: LoopCounters,
-  effects: Effects,
-): AsyncCopies {
+export function findAsyncCopies(module: IrModule, { ranges, counters, effects }: Analyses): AsyncCopies {
   const candidates = copyCandidates(module, effects)
   while (candidates.size > 0) {
     const analysis = new Analysis(module, ranges, counters, candidates)

@@ -1,7 +1,4 @@
-import { Assignments } from '../analysis/assignments.ts'
-import { findEffects } from '../analysis/effects.ts'
-import { LoopCounters } from '../analysis/loop-counter.ts'
-import { findRanges } from '../analysis/ranges.ts'
+import { analyse } from '../analysis/analyses.ts'
 import { findZeroInit } from '../analysis/zero-init.ts'
 import type { Expression, IrModule, ModuleVariable } from '../ir.ts'
 import { alignOf, roundUp } from '../layout.ts'
@@ -48,10 +45,8 @@ const inlineLimitStatements = 20_000
  */
 export function emitCuda(module: IrModule, options: CudaOptions): CudaKernel {
   const names = new Names()
-  const effects = findEffects(module)
-  const assignments = new Assignments(module)
-  const ranges = findRanges(module, assignments)
-  const counters = new LoopCounters(assignments, ranges.interval)
+  const analyses = analyse(module)
+  const { effects, ranges, counters } = analyses
   const workgroup = module.variables.filter((v) => v.space === 'workgroup')
   const layout = workgroupLayout(workgroup)
   const isDynamic = layout.byteLength > staticWorkgroupLimitBytes
@@ -64,11 +59,10 @@ export function emitCuda(module: IrModule, options: CudaOptions): CudaKernel {
     counters,
     unrolledLoops: findUnrolledLoops(module, (loop) => counters.exactTrips(loop)),
     divergentCalls: findDivergentCalls(module),
-    zeroInit: findZeroInit(module, ranges, counters),
+    zeroInit: findZeroInit(module, analyses),
     uniformCopies: findUniformCopies(module),
     // In trap mode every access has a condition.
-    asyncCopies:
-      options.bounds === 'trap' ? noAsyncCopies : findAsyncCopies(module, ranges, counters, effects),
+    asyncCopies: options.bounds === 'trap' ? noAsyncCopies : findAsyncCopies(module, analyses),
     features: { subgroups: module.features.includes('subgroups'), packedDot: false, barriers: false },
     marks: new Set(),
     needs: new Map(),

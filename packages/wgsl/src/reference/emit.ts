@@ -12,7 +12,7 @@ import type {
   ViewPlace,
 } from '../ir.ts'
 import { leastViewSize } from '../layout.ts'
-import { rootOf, viewOf, walk } from '../walk.ts'
+import { type PlaceUse, rootOf, viewOf, walk } from '../walk.ts'
 import { type Instrumentation, plain } from './instrumentation.ts'
 import { binaryText, inlineScalar, isComposite, scalarOf, unaryText } from './operator-text.ts'
 import { boundMemory, byteLength, viewLength, viewPlace } from './views.ts'
@@ -155,13 +155,13 @@ class FunctionEmitter {
       case 'var':
         return `${this.#local(s.variable.id)} = ${this.initialValue(s.initial, s.variable.type)};`
       case 'assign': {
-        const place = this.#place(s.target)
+        const place = this.#place(s.target, 'store')
         if (!mayReplaceMemory(s.value)) return `${place.prepare}${place.store(this.value(s.value))};`
         const value = this.#temporary()
         return `${place.prepare}${value} = ${this.value(s.value)}; ${place.store(value)};`
       }
       case 'compound-assign': {
-        const place = this.#place(s.target)
+        const place = this.#place(s.target, 'load-store')
         const [old, value] = [this.#temporary(), this.#temporary()]
         const result = binaryText(s.operator, old, value, s.target.type, s.value.type!)
         const observed = this.#instrumentation.operation(s, old, value)
@@ -239,7 +239,7 @@ class FunctionEmitter {
     operator: CompoundAssign['operator'] | undefined,
     valueExpression: Expression,
   ): string {
-    const place = this.#place(target)
+    const place = this.#place(target, operator === undefined ? 'store' : 'load-store')
     const old = this.#temporary()
     const value = this.#temporary()
     const picked = `[${components.map((c) => `${old}[${c}]`).join(', ')}]`
@@ -262,7 +262,10 @@ class FunctionEmitter {
   // ------------------------------------------------------------------------------------------------------ places
 
   /** `prepare` evaluates index expressions into temporaries, in order; `load` copies composites. */
-  #place(place: Place): { prepare: string; load: string; raw: string; store: (value: string) => string } {
+  #place(
+    place: Place,
+    use: PlaceUse = 'load',
+  ): { prepare: string; load: string; raw: string; store: (value: string) => string } {
     const prepare: string[] = []
     const root = rootOf(place)
     const memory = boundMemory(root)
@@ -278,7 +281,14 @@ class FunctionEmitter {
         store: (value) => `${memory}.store(${type}, ${offset}, ${value})`,
       }
     }
-    const path = this.#path(place, prepare)
+    const steps: (string | number)[] = []
+    const path = this.#path(place, prepare, steps)
+    if (
+      root.kind === 'variable' &&
+      root.variable.kind === 'module-variable' &&
+      root.variable.space === 'workgroup'
+    )
+      prepare.push(this.#instrumentation.touched(place, steps, use))
     const head = prepare.join('')
     const load = isComposite(place.type) ? `R.clone(${path})` : path
     const store =
@@ -288,7 +298,7 @@ class FunctionEmitter {
     return { prepare: head, load, raw: path, store }
   }
 
-  #path(place: Place, prepare: string[]): string {
+  #path(place: Place, prepare: string[], steps: (string | number)[]): string {
     switch (place.kind) {
       case 'variable': {
         const variable = place.variable
@@ -299,15 +309,23 @@ class FunctionEmitter {
       }
       case 'deref':
         return `v${place.pointer.id}.get()`
-      case 'member-place':
-        return `${this.#path(place.base, prepare)}[${place.member.index}]`
-      case 'component-place':
-        return `${this.#path(place.base, prepare)}[${place.component}]`
+      case 'member-place': {
+        const base = this.#path(place.base, prepare, steps)
+        steps.push(place.member.index)
+        return `${base}[${place.member.index}]`
+      }
+      case 'component-place': {
+        const base = this.#path(place.base, prepare, steps)
+        steps.push(place.component)
+        return `${base}[${place.component}]`
+      }
       case 'view-place':
         throw new TypeError('a view lies in memory of bytes')
       case 'index-place': {
-        const base = this.#path(place.base, prepare)
-        return `${base}[${this.#clampedIndex(place, String(lengthOf(place.base.type)), prepare)}]`
+        const base = this.#path(place.base, prepare, steps)
+        const index = this.#clampedIndex(place, String(lengthOf(place.base.type)), prepare)
+        steps.push(index)
+        return `${base}[${index}]`
       }
     }
   }
@@ -448,7 +466,7 @@ class FunctionEmitter {
 
   #addressOf(place: Place): string {
     if (place.kind === 'deref') return `v${place.pointer.id}`
-    const { prepare, raw, store } = this.#place(place)
+    const { prepare, raw, store } = this.#place(place, 'address')
     const pointer = `{ get: () => ${raw}, set: (x) => { ${store('x')} } }`
     return prepare === '' ? pointer : `(${comma(prepare)}${pointer})`
   }
@@ -464,11 +482,11 @@ class FunctionEmitter {
 
   #builtin(e: BuiltinCall): string {
     const { name, args } = e
-    if (isBarrier(name) && name !== 'workgroupUniformLoad') return '(yield)'
+    if (isBarrier(name) && name !== 'workgroupUniformLoad') return `(${this.#instrumentation.called(e)}yield)`
     if (isSubgroupOperation(name)) {
       const operation = `${name} ${args[0] === undefined ? 'bool' : scalarOf(args[0].type!)}`
       const values = args.map((a) => this.value(a)).join(', ')
-      return `(yield { operation: '${operation}', site: ${this.#siteOf(e)}, args: [${values}] })`
+      return `(${this.#instrumentation.called(e)}yield { operation: '${operation}', site: ${this.#siteOf(e)}, args: [${values}] })`
     }
     if (name === 'bufferLength') {
       const { place } = args[0] as Extract<Expression, { kind: 'address-of' }>
@@ -478,7 +496,8 @@ class FunctionEmitter {
     if (name === 'workgroupUniformLoad') {
       const place = this.#pointee(args[0]!)
       const value = this.#temporary()
-      return `(yield, ${comma(place.prepare)}${value} = ${place.load}, yield, ${value})`
+      const called = this.#instrumentation.called(e)
+      return `(${called}yield, ${comma(place.prepare)}${value} = ${place.load}, ${called}yield, ${value})`
     }
     if (name.startsWith('atomic')) return this.#atomic(e)
     const kind = scalarOf(args[0]!.type!)
@@ -487,7 +506,7 @@ class FunctionEmitter {
 
   #pointee(pointer: Expression) {
     if (pointer.kind !== 'address-of') throw new TypeError(`a pointer is ${pointer.kind}, not address-of`)
-    return this.#place(pointer.place)
+    return this.#place(pointer.place, 'address')
   }
 
   #arrayLength(pointer: Expression): string {

@@ -68,7 +68,7 @@ export function compileReference(
     clampIndex,
   }
   const observed = observer && {
-    ...{ reached: observer.reached, operated: observer.operated, left: observer.left },
+    ...observer,
     value(e: Expression, value: number) {
       observer.value(e, value)
       return value

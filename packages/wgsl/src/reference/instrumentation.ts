@@ -1,10 +1,25 @@
-import type { Binary, CompoundAssign, Expression, For, Index, IndexPlace, Statement } from '../ir.ts'
+import type {
+  Binary,
+  BuiltinCall,
+  CompoundAssign,
+  Expression,
+  For,
+  Index,
+  IndexPlace,
+  Place,
+  Statement,
+} from '../ir.ts'
+import type { PlaceUse } from '../walk.ts'
 import type { Value } from './memory.ts'
 
 /** Hears what an instrumented run does. Facts that analyses claim are checked with it. */
 export interface ExecutionObserver {
   /** Control reaches a statement; `invocation` is the same object for all that one invocation does. */
   reached(statement: Statement, invocation: object): void
+  /** A barrier or a subgroup operation is called. */
+  called(call: BuiltinCall, invocation: object): void
+  /** A place in workgroup memory is used; `path` has the members, elements and components that lead there. */
+  touched(place: Place, path: readonly number[], use: PlaceUse, invocation: object): void
   /** An expression of type i32 or u32 has a value. */
   value(e: Expression, value: number): void
   /** An index is used, before it is brought inside the `length` elements. */
@@ -26,6 +41,15 @@ export class Instrumentation {
 
   reached(s: Statement): string {
     return this.observes ? `O.reached(${this.#node(s)}, inv); ` : ''
+  }
+
+  called(call: BuiltinCall): string {
+    return this.observes ? `O.called(${this.#node(call)}, inv), ` : ''
+  }
+
+  /** A statement that ends in `; `. */
+  touched(place: Place, path: readonly (string | number)[], use: PlaceUse): string {
+    return this.observes ? `O.touched(${this.#node(place)}, [${path.join(', ')}], '${use}', inv); ` : ''
   }
 
   value(e: Expression, text: string): string {

@@ -1,9 +1,22 @@
-import { Assignments } from '../analysis/assignments.ts'
-import { LoopCounters } from '../analysis/loop-counter.ts'
-import { findRanges } from '../analysis/ranges.ts'
-import type { Binary, CompoundAssign, Expression, IrModule, Location } from '../ir.ts'
+import { analyse } from '../analysis/analyses.ts'
+import { findZeroInit, type ZeroInit } from '../analysis/zero-init.ts'
+import { isBarrier } from '../collectives.ts'
+import { type AsyncCopies, findAsyncCopies } from '../cuda/async-copies.ts'
+import type {
+  Binary,
+  BuiltinCall,
+  CompoundAssign,
+  Expression,
+  IrModule,
+  Location,
+  ModuleVariable,
+  Place,
+  Return,
+  VariablePlace,
+} from '../ir.ts'
 import type { ExecutionObserver } from '../reference/index.ts'
 import type { Value } from '../reference/memory.ts'
+import { type PlaceUse, rootOf } from '../walk.ts'
 
 /** Compares what a run of the reference executor does with what the analyses of a module claim. */
 export interface FactChecker {
@@ -13,20 +26,38 @@ export interface FactChecker {
 }
 
 /**
- * Makes a checker of these claims: each integer lies in its interval, an index called inside is one of the array, an operation
- * called exact does not wrap around, and a loop that is left by its condition ran as often as its trip count says.
+ * Makes a checker of these claims:
+ *
+ * - each integer lies in its interval, an index called inside is one of the array, an operation called exact does not wrap around;
+ * - a loop that is left by its condition ran as often as its trip count says;
+ * - between an asynchronous copy and the wait for it, the invocation touches the variable only by such copies into other
+ *   elements, and it waits at each barrier that a copy can reach;
+ * - workgroup memory that is not zeroed is written before it is read;
+ * - all invocations of a workgroup make the same barrier calls, in the same order.
  */
 export function factChecker(module: IrModule): FactChecker {
-  const assignments = new Assignments(module)
-  const ranges = findRanges(module, assignments)
-  const counters = new LoopCounters(assignments, ranges.interval)
+  const analyses = analyse(module)
+  const { ranges, counters } = analyses
   const failures = new Set<string>()
-  const fail = (loc: Location, what: string) =>
-    failures.add(`line ${loc.line}, column ${loc.column}: ${what}`)
+  const fail: Fail = (loc, what) => failures.add(`line ${loc.line}, column ${loc.column}: ${what}`)
+  const copies = new CopyChecker(findAsyncCopies(module, analyses), fail)
+  const zeroing = new ZeroChecker(module, findZeroInit(module, analyses), fail)
+  const traces = new TraceChecker(fail)
   return {
     failures,
     observer: {
-      reached() {},
+      reached(statement, invocation) {
+        if (statement.kind === 'return') copies.returned(statement, invocation)
+      },
+      called(call, invocation) {
+        if (!isBarrier(call.name)) return
+        copies.met(call, invocation)
+        traces.met(call, invocation)
+      },
+      touched(place, path, use, invocation) {
+        copies.touched(place, path, invocation)
+        zeroing.touched(place, path, use, invocation)
+      },
       value(e, value) {
         const range = ranges.interval(e)
         if (range !== undefined && (value < range.low || value > range.high))
@@ -41,7 +72,8 @@ export function factChecker(module: IrModule): FactChecker {
           fail(operation.loc, `an operation called exact wraps: ${left} ${operation.operator} ${right}`)
       },
       left(loop, repetitions) {
-        const trips = counters.of(loop)?.trips
+        const counter = counters.of(loop)
+        const trips = counter?.trips
         if (trips !== undefined && (trips.isExact ? repetitions !== trips.most : repetitions > trips.most))
           fail(
             loop.loc,
@@ -50,6 +82,130 @@ export function factChecker(module: IrModule): FactChecker {
       },
     },
   }
+}
+
+type Fail = (loc: Location, what: string) => void
+
+function variableOf(place: Place): ModuleVariable {
+  return (rootOf(place) as VariablePlace).variable as ModuleVariable
+}
+
+class CopyChecker {
+  readonly #claims: AsyncCopies
+  readonly #fail: Fail
+  readonly #targets: ReadonlySet<Place>
+  readonly #variables: ReadonlySet<ModuleVariable>
+  /** For each invocation the elements that copies are under way to, and the variables touched otherwise since the last barrier. */
+  readonly #pending = new WeakMap<object, Map<ModuleVariable, Set<string>>>()
+  readonly #touched = new WeakMap<object, Set<ModuleVariable>>()
+
+  constructor(claims: AsyncCopies, fail: Fail) {
+    this.#claims = claims
+    this.#fail = fail
+    this.#targets = new Set([...claims.copies].map((s) => s.target))
+    this.#variables = new Set([...this.#targets].map(variableOf))
+  }
+
+  touched(place: Place, path: readonly number[], invocation: object): void {
+    const variable = variableOf(place)
+    if (!this.#variables.has(variable)) return
+    const all = entry(this.#pending, invocation, () => new Map<ModuleVariable, Set<string>>())
+    const pending = entry(all, variable, () => new Set<string>())
+    const touched = entry(this.#touched, invocation, () => new Set<ModuleVariable>())
+    if (!this.#targets.has(place)) {
+      if (pending.size > 0) this.#fail(place.loc, `${variable.name} is touched while a copy is under way`)
+      touched.add(variable)
+      return
+    }
+    if (touched.has(variable)) this.#fail(place.loc, `a copy follows another access to ${variable.name}`)
+    if (pending.has(path.join()))
+      this.#fail(place.loc, `two copies go to ${variable.name}[${path.join('][')}]`)
+    pending.add(path.join())
+  }
+
+  met(call: BuiltinCall, invocation: object): void {
+    const isPending = [...(this.#pending.get(invocation)?.values() ?? [])].some((p) => p.size > 0)
+    if (isPending && !this.#claims.waits.has(call)) this.#fail(call.loc, 'a copy under way meets a barrier')
+    this.#pending.delete(invocation)
+    this.#touched.delete(invocation)
+  }
+
+  returned(statement: Return, invocation: object): void {
+    if (statement.value !== undefined) return
+    const isPending = [...(this.#pending.get(invocation)?.values() ?? [])].some((p) => p.size > 0)
+    // A return of a helper is no end.
+    if (
+      isPending &&
+      this.#claims.copies.size > 0 &&
+      this.#claims.returns.size > 0 &&
+      !this.#claims.returns.has(statement)
+    )
+      this.#fail(statement.loc, 'the entry point returns while a copy is under way')
+  }
+}
+
+class ZeroChecker {
+  readonly #fail: Fail
+  readonly #unzeroed: ReadonlySet<ModuleVariable>
+  /** For each workgroup what was written, as paths. */
+  readonly #written = new WeakMap<object, Map<ModuleVariable, Set<string>>>()
+
+  constructor(module: IrModule, claims: ZeroInit, fail: Fail) {
+    this.#fail = fail
+    // The zeros that are stored in place of a skipped store are not part of the module.
+    const substituted = new Set([...claims.otherwise.values()].flat().map(variableOf))
+    this.#unzeroed = new Set(
+      module.variables.filter((v) => v.space === 'workgroup' && !claims.zeroed.has(v) && !substituted.has(v)),
+    )
+  }
+
+  touched(place: Place, path: readonly number[], use: PlaceUse, invocation: object): void {
+    const variable = variableOf(place)
+    if (!this.#unzeroed.has(variable)) return
+    const { workgroup } = invocation as { workgroup: object }
+    const all = entry(this.#written, workgroup, () => new Map<ModuleVariable, Set<string>>())
+    const written = entry(all, variable, () => new Set<string>())
+    const wasWritten = path.some((_, n) => written.has(path.slice(0, n).join())) || written.has(path.join())
+    if (use !== 'store' && !wasWritten)
+      this.#fail(
+        place.loc,
+        `${variable.name}[${path.join('][')}] is not zeroed, and read before it is written`,
+      )
+    if (use === 'store') written.add(path.join())
+  }
+}
+
+class TraceChecker {
+  readonly #fail: Fail
+  /** For each workgroup the calls made by the invocation that is ahead; for each invocation how many it has made. */
+  readonly #calls = new WeakMap<object, BuiltinCall[]>()
+  readonly #counts = new WeakMap<object, number>()
+
+  constructor(fail: Fail) {
+    this.#fail = fail
+  }
+
+  met(call: BuiltinCall, invocation: object): void {
+    const calls = entry(this.#calls, (invocation as { workgroup: object }).workgroup, () => [])
+    const count = this.#counts.get(invocation) ?? 0
+    this.#counts.set(invocation, count + 1)
+    if (count === calls.length) calls.push(call)
+    else if (calls[count] !== call)
+      this.#fail(call.loc, 'invocations of a workgroup meet at different barriers')
+  }
+}
+
+function entry<K extends object, V>(
+  map: { get(k: K): V | undefined; set(k: K, v: V): unknown },
+  key: K,
+  make: () => V,
+): V {
+  let value = map.get(key)
+  if (value === undefined) {
+    value = make()
+    map.set(key, value)
+  }
+  return value
 }
 
 /** Is the mathematical result outside the type, in some component? */

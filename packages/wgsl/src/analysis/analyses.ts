@@ -1,0 +1,25 @@
+import type { IrModule } from '../ir.ts'
+import { Assignments } from './assignments.ts'
+import { type Effects, findEffects } from './effects.ts'
+import { LoopCounters } from './loop-counter.ts'
+import { findRanges, type Ranges } from './ranges.ts'
+
+/** What is known of a module, whatever the target. */
+export interface Analyses {
+  /** Where do local variables change? */
+  readonly assignments: Assignments
+  /** What can evaluating an expression do to memory, and what does its value depend on? */
+  readonly effects: Effects
+  /** In which interval lies an integer, and which indices and operations need no guard? */
+  readonly ranges: Ranges
+  /** How does a loop count? */
+  readonly counters: LoopCounters
+}
+
+/** Analyses a module. */
+export function analyse(module: IrModule): Analyses {
+  const assignments = new Assignments(module)
+  const ranges = findRanges(module, assignments)
+  const counters = new LoopCounters(assignments, ranges.interval)
+  return { assignments, effects: findEffects(module), ranges, counters }
+}
