@@ -1,6 +1,7 @@
 import type { IrModule } from '../ir.ts'
 import { Assignments } from './assignments.ts'
 import { type Effects, findEffects } from './effects.ts'
+import { LinearForms } from './linear-form.ts'
 import { LoopCounters } from './loop-counter.ts'
 import { findRanges, type Ranges } from './ranges.ts'
 
@@ -8,6 +9,8 @@ import { findRanges, type Ranges } from './ranges.ts'
 export interface Analyses {
   /** Where do local variables change? */
   readonly assignments: Assignments
+  /** Are two values the same, or how far apart? */
+  readonly forms: LinearForms
   /** What can evaluating an expression do to memory, and what does its value depend on? */
   readonly effects: Effects
   /** In which interval lies an integer, and which indices and operations need no guard? */
@@ -19,7 +22,8 @@ export interface Analyses {
 /** Analyses a module. */
 export function analyse(module: IrModule): Analyses {
   const assignments = new Assignments(module)
-  const ranges = findRanges(module, assignments)
+  const forms = new LinearForms(module)
+  const ranges = findRanges(module, assignments, forms)
   const counters = new LoopCounters(assignments, ranges.interval)
-  return { assignments, effects: findEffects(module), ranges, counters }
+  return { assignments, forms, effects: findEffects(module), ranges, counters }
 }

@@ -1,8 +1,9 @@
-import type { BinaryOperator, Expression, For } from '../ir.ts'
+import type { BinaryOperator, Expression, For, Place } from '../ir.ts'
 import type { Assignments } from './assignments.ts'
 import type { Components } from './component-ranges.ts'
-import type { Fact, Keys } from './facts.ts'
+import type { Fact } from './facts.ts'
 import { type Interval, interval } from './interval.ts'
+import type { LinearForms } from './linear-form.ts'
 import { loopCounter } from './loop-counter.ts'
 
 const opposite: Partial<Record<BinaryOperator, BinaryOperator>> = {
@@ -16,12 +17,16 @@ const opposite: Partial<Record<BinaryOperator, BinaryOperator>> = {
 
 /** Finds what conditions say of integers, given the values that their operands can have. */
 export class ConditionFacts {
-  readonly #keys: Keys
+  readonly #forms: LinearForms
   readonly #assignments: Assignments
   readonly #rangeOf: (e: Expression) => Components | undefined
 
-  constructor(keys: Keys, assignments: Assignments, rangeOf: (e: Expression) => Components | undefined) {
-    this.#keys = keys
+  constructor(
+    forms: LinearForms,
+    assignments: Assignments,
+    rangeOf: (e: Expression) => Components | undefined,
+  ) {
+    this.#forms = forms
     this.#assignments = assignments
     this.#rangeOf = rangeOf
   }
@@ -40,7 +45,7 @@ export class ConditionFacts {
       return [...this.of(e.left, truth), ...this.of(e.right, truth)]
     if (e.kind === 'unary' && e.operator === '!') return this.of(e.value, !truth)
     if (e.kind === 'value' && e.value.kind === 'let-value') {
-      const definition = this.#keys.definition(e.value.id)
+      const definition = this.#forms.definition(e.value.id)
       return definition === undefined
         ? []
         : this.of(definition, truth).filter(
@@ -66,7 +71,8 @@ export class ConditionFacts {
     const counter = loopCounter(loop, this.#assignments, (e) => this.#rangeOf(e)?.[0])
     if (counter?.values !== undefined) {
       const { variable, values } = counter
-      facts.push({ kind: 'interval', key: { text: `$${variable.id}`, variables: [variable] }, range: values })
+      const place: Place = { kind: 'variable', variable, type: variable.type, loc: variable.loc }
+      facts.push({ kind: 'interval', key: this.#forms.placeKey(place)!, range: values })
     }
     return facts
   }
@@ -83,7 +89,8 @@ export class ConditionFacts {
     const a = this.#rangeOf(left)?.[c] ?? this.#rangeOf(left)?.[0]
     const b = this.#rangeOf(right)?.[c] ?? this.#rangeOf(right)?.[0]
     if (relation === undefined || a === undefined || b === undefined) return []
-    const key = (e: Expression) => (e.type?.kind === 'vector' ? this.#keys.component(e, c) : this.#keys.of(e))
+    const key = (e: Expression) =>
+      e.type?.kind === 'vector' ? this.#forms.componentKey(e, c) : this.#forms.key(e)
     const facts: Fact[] = []
     const bound = (e: Expression, low: number, high: number) => {
       const k = e.kind === 'literal' ? undefined : key(e)

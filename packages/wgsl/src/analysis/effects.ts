@@ -1,81 +1,83 @@
-import { isCollective } from '../collectives.ts'
-import type { BuiltinCall, Expression, IrFunction, IrModule } from '../ir.ts'
-import { rootOf, walk, walkExpression } from '../walk.ts'
+import { isBarrier, isCollective } from '../collectives.ts'
+import type { Expression, IrFunction, IrModule, ModuleVariable, Place, Statement } from '../ir.ts'
+import { rootOf, walk } from '../walk.ts'
 
-/** What evaluating an expression can do to memory. */
-export interface Effects {
-  /** It may change memory that an expression evaluated before or after it reads, or it holds a collective call. */
-  writes(expression: Expression): boolean
-  /** Its value may be another when it is evaluated after something that `writes`. */
-  reads(expression: Expression): boolean
+/** What executing code can do, with the functions that it calls. */
+export interface Summary {
+  /** It may change memory that code outside reads, or holds a collective call. */
+  readonly writes: boolean
+  /** What it does depends on memory that may change. */
+  readonly reads: boolean
+  /** The invocations of the workgroup may wait for each other in it. */
+  readonly hasBarrier: boolean
+  /** Variables of the module that it stores to, and those that it loads or passes by address. */
+  readonly stored: ReadonlySet<ModuleVariable>
+  readonly used: ReadonlySet<ModuleVariable>
 }
 
-/** Finds which expressions of a module write memory, so that emitters keep WGSL's left-to-right order only where it shows. */
+/** What code can do to memory. */
+export interface Effects {
+  /** May evaluating the expression change memory that another one reads, or does it hold a collective call? */
+  writes(expression: Expression): boolean
+  /** May the value be another when it is evaluated after something that `writes`? */
+  reads(expression: Expression): boolean
+  of(code: Statement | Expression): Summary
+}
+
+/** Finds what the functions of a module can do, and so what any code in it can. */
 export function findEffects(module: IrModule): Effects {
-  const writingFunctions = new Set<IrFunction>()
-  const readingFunctions = new Set<IrFunction>()
-  const expressionWrites = (e: Expression): boolean => {
-    let found = false
-    walkExpression(e, {
-      expression(x) {
-        if (found) return false
-        if (x.kind === 'builtin-call' && hasEffect(x)) found = true
-        if (x.kind === 'call' && writingFunctions.has(x.function)) found = true
-        return !found
-      },
-    })
-    return found
-  }
-  const expressionReads = (e: Expression): boolean => {
-    let found = false
-    walkExpression(e, {
-      expression(x) {
-        if (found) return false
-        if (x.kind === 'load' && !isConstantMemory(x.place)) found = true
-        if (x.kind === 'builtin-call' && (x.name.startsWith('atomic') || x.name === 'workgroupUniformLoad'))
-          found = true
-        if (x.kind === 'call' && readingFunctions.has(x.function)) found = true
-        return !found
-      },
-    })
-    return found
-  }
-  for (const fn of module.functions) {
+  const functions = new Map<IrFunction, Summary>()
+  const known = new WeakMap<object, Summary>()
+  const summarise = (code: IrFunction | Statement | Expression): Summary => {
     let writes = false
     let reads = false
-    walk(fn, {
+    let hasBarrier = false
+    const stored = new Set<ModuleVariable>()
+    const used = new Set<ModuleVariable>()
+    walk(code, {
       place(place, use) {
         const root = rootOf(place)
-        const own = root.kind === 'variable' && root.variable.kind === 'local-variable'
-        if (own) return undefined
-        if (use !== 'load' && use !== 'address') writes = true
-        if (use !== 'store' && !isConstantMemory(place)) reads = true
+        const variable = root.kind === 'variable' ? root.variable : undefined
+        if (variable?.kind === 'module-variable') {
+          if (use === 'store' || use === 'load-store') stored.add(variable)
+          if (use !== 'store') used.add(variable)
+        }
+        // What a function stores in its own variables nobody sees; an expression stores only through its calls.
+        const isOwn = variable?.kind === 'local-variable' && code.kind === 'function'
+        if (isOwn) return undefined
+        if (use === 'store' || use === 'load-store') writes = true
+        if ((use === 'load' || use === 'load-store') && !isConstantMemory(place)) reads = true
+        if (use === 'address' && code.kind === 'function' && !isConstantMemory(place)) reads = true
         return undefined
       },
       expression(e) {
-        if (e.kind === 'builtin-call' && hasEffect(e)) writes = true
-        if (e.kind === 'call') {
-          if (writingFunctions.has(e.function)) writes = true
-          if (readingFunctions.has(e.function)) reads = true
+        if (e.kind === 'builtin-call') {
+          if (e.name.startsWith('atomic') || isCollective(e)) writes = true
+          if (e.name.startsWith('atomic') || e.name === 'workgroupUniformLoad') reads = true
+          if (isBarrier(e.name)) hasBarrier = true
         }
+        const callee = e.kind === 'call' ? functions.get(e.function) : undefined
+        if (callee === undefined) return undefined
+        writes ||= callee.writes
+        reads ||= callee.reads
+        hasBarrier ||= callee.hasBarrier
+        for (const v of callee.stored) stored.add(v)
+        for (const v of callee.used) used.add(v)
         return undefined
       },
     })
-    if (writes) writingFunctions.add(fn)
-    if (reads) readingFunctions.add(fn)
+    return { writes, reads, hasBarrier, stored, used }
   }
-  return {
-    writes: memoised(expressionWrites),
-    reads: memoised(expressionReads),
+  for (const fn of module.functions) functions.set(fn, summarise(fn))
+  const of = (code: Statement | Expression) => {
+    const summary = known.get(code) ?? summarise(code)
+    known.set(code, summary)
+    return summary
   }
+  return { of, writes: (e) => of(e).writes, reads: (e) => of(e).reads }
 }
 
-/** Atomics write; a collective call must stand under no condition of the emitter's own, so it counts as an effect too. */
-function hasEffect(e: BuiltinCall): boolean {
-  return e.name.startsWith('atomic') || isCollective(e)
-}
-
-function isConstantMemory(place: Parameters<typeof rootOf>[0]): boolean {
+function isConstantMemory(place: Place): boolean {
   const root = rootOf(place)
   return (
     root.kind === 'variable' &&
@@ -83,16 +85,4 @@ function isConstantMemory(place: Parameters<typeof rootOf>[0]): boolean {
     (root.variable.space === 'uniform' ||
       (root.variable.space === 'storage' && root.variable.access === 'read'))
   )
-}
-
-function memoised(compute: (e: Expression) => boolean): (e: Expression) => boolean {
-  const known = new WeakMap<Expression, boolean>()
-  return (e) => {
-    let value = known.get(e)
-    if (value === undefined) {
-      value = compute(e)
-      known.set(e, value)
-    }
-    return value
-  }
 }

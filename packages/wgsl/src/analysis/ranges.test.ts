@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { lower, parseWgsl } from '../frontend/lower.ts'
 import type { Expression } from '../ir.ts'
 import { walk } from '../walk.ts'
+import { analyse } from './analyses.ts'
 import { applyOperator, interval } from './interval.ts'
-import { findRanges } from './ranges.ts'
 
 /** The range of the index of `probe[...] = …`. */
 function rangeOf(statements: string, index: string, declarations = ''): [number, number] {
@@ -17,7 +17,7 @@ function rangeOf(statements: string, index: string, declarations = ''): [number,
       @builtin(workgroup_id) group: vec3u, @builtin(global_invocation_id) global: vec3u,
     ) { ${statements.replace('PROBE', `probe[${index}] = 1u;`)} }`),
   )
-  const ranges = findRanges(module)
+  const { ranges } = analyse(module)
   let found: Expression | undefined
   walk(module, {
     place(place) {

@@ -17,7 +17,7 @@ import type {
   Type,
 } from '../ir.ts'
 import { rootOf, viewOf } from '../walk.ts'
-import { Assignments } from './assignments.ts'
+import type { Assignments } from './assignments.ts'
 import {
   builtinCallComponents,
   builtinComponents,
@@ -29,8 +29,9 @@ import {
 } from './component-ranges.ts'
 import { ConditionFacts } from './condition-facts.ts'
 import { alwaysLeaves, hasCall, isStraight } from './control-flow.ts'
-import { type Fact, Facts, Keys, lengthKey } from './facts.ts'
+import { type Fact, Facts } from './facts.ts'
 import { applyOperator, contains, type IntervalOf, interval, join, meet, whole } from './interval.ts'
+import type { LinearForms } from './linear-form.ts'
 import { RecordedRanges } from './recorded-ranges.ts'
 import { VariableRanges } from './variable-ranges.ts'
 
@@ -53,8 +54,8 @@ const passesBeforeWidening = 3
 const mostPasses = 12
 
 /** Finds the ranges of a module's integers: from built-in values, masks, loops and conditions. */
-export function findRanges(module: IrModule, assignments = new Assignments(module)): Ranges {
-  const analysis = new RangeAnalysis(module, assignments)
+export function findRanges(module: IrModule, assignments: Assignments, forms: LinearForms): Ranges {
+  const analysis = new RangeAnalysis(module, assignments, forms)
   // Callers before callees: a parameter takes what its calls pass.
   for (const fn of [...module.functions].reverse()) analysis.run(fn)
   return analysis.found
@@ -64,7 +65,7 @@ export function findRanges(module: IrModule, assignments = new Assignments(modul
 class RangeAnalysis {
   readonly found = new RecordedRanges()
   readonly #module: IrModule
-  readonly #keys = new Keys()
+  readonly #forms: LinearForms
   readonly #parameters = new Map<Parameter, Components>()
   readonly #lets = new Map<number, Components>()
   readonly #variables = new VariableRanges()
@@ -74,10 +75,11 @@ class RangeAnalysis {
   #callDepth = 0
   #facts: Facts
 
-  constructor(module: IrModule, assignments: Assignments) {
+  constructor(module: IrModule, assignments: Assignments, forms: LinearForms) {
     this.#module = module
     this.#assignments = assignments
-    this.#conditions = new ConditionFacts(this.#keys, assignments, (e) => this.#quiet(e))
+    this.#forms = forms
+    this.#conditions = new ConditionFacts(forms, assignments, (e) => this.#quiet(e))
     this.#facts = new Facts()
   }
 
@@ -107,7 +109,6 @@ class RangeAnalysis {
         this.#block(s)
         return
       case 'let': {
-        this.#keys.define(s.variable.id, s.value)
         const value = this.#value(s.value)
         if (value !== undefined) this.#lets.set(s.variable.id, value)
         return
@@ -242,11 +243,11 @@ class RangeAnalysis {
   #refine(e: Expression, value: Components): Components {
     if (value.length > 1)
       return value.map((v, c) => {
-        const key = this.#keys.component(e, c)
+        const key = this.#forms.componentKey(e, c)
         const fact = key === undefined ? undefined : this.#facts.range(key)
         return fact === undefined ? v : meet(v, fact)
       })
-    const key = e.kind === 'literal' ? undefined : this.#keys.of(e)
+    const key = e.kind === 'literal' ? undefined : this.#forms.key(e)
     const fact = key === undefined ? undefined : this.#facts.range(key)
     return fact === undefined ? value : [meet(value[0]!, fact)]
   }
@@ -405,14 +406,14 @@ class RangeAnalysis {
         if (type.kind === 'array' && type.length === undefined) {
           const root = rootOf(place)
           // Views of one buffer have lengths of their own.
-          const key = viewOf(place) === undefined ? this.#keys.of(place.index) : undefined
+          const key = viewOf(place) === undefined ? this.#forms.key(place.index) : undefined
           this.#recordInside(
             place,
             key !== undefined &&
               root.kind === 'variable' &&
               index !== undefined &&
               index.low >= 0 &&
-              this.#facts.isLess(key, lengthKey(root.variable.id)),
+              this.#facts.isLess(key, this.#forms.lengthKey(root.variable)),
           )
           return
         }

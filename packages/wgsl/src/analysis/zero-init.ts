@@ -1,7 +1,19 @@
-import type { Assign, Expression, For, If, IrModule, ModuleVariable, Place, Statement, Type } from '../ir.ts'
-import { operandsOf, rootOf, type Visitor, walk, walkExpression, walkStatement } from '../walk.ts'
-import { type Affine, AffineForms, type Digit } from './affine.ts'
+import type {
+  Assign,
+  Expression,
+  For,
+  If,
+  IrModule,
+  LocalVariable,
+  ModuleVariable,
+  Place,
+  Statement,
+  Type,
+} from '../ir.ts'
+import { operandsOf, rootOf, type Visitor, walkExpression, walkStatement } from '../walk.ts'
 import type { Analyses } from './analyses.ts'
+import type { Effects } from './effects.ts'
+import { type Atom, type LinearForm, type LinearForms, scaled, sum } from './linear-form.ts'
 import type { LoopCounters } from './loop-counter.ts'
 import type { Ranges } from './ranges.ts'
 
@@ -22,13 +34,13 @@ export interface ZeroInit {
  *   of constant loops do, each element exactly once. A condition around it then gets an `else` that stores zero, unless
  *   the list is a loop's: there the element may hold what an earlier turn stored.
  */
-export function findZeroInit(module: IrModule, { ranges, counters }: Analyses): ZeroInit {
+export function findZeroInit(module: IrModule, analyses: Analyses): ZeroInit {
   const zeroed = new Set<ModuleVariable>()
   const otherwise = new Map<If, Place[]>()
   for (const v of module.variables) {
     if (v.space !== 'workgroup') continue
-    const cover = findCover(module, v, counters)
-    if (cover === undefined || !readsAreCovered(module, v, cover.box, ranges)) {
+    const cover = findCover(module, v, analyses)
+    if (cover === undefined || !readsAreCovered(module, v, cover.box, analyses.ranges)) {
       zeroed.add(v)
       continue
     }
@@ -46,25 +58,23 @@ interface Cover {
   readonly condition: If | undefined
 }
 
-function findCover(module: IrModule, v: ModuleVariable, counters: LoopCounters): Cover | undefined {
+/** Values that conditions leave to positions: the first so many. */
+type Limits = ReadonlyMap<Atom, number>
+
+function findCover(module: IrModule, v: ModuleVariable, analyses: Analyses): Cover | undefined {
   if (extents(v.type) === undefined) return undefined
-  const { list, repeats } = innermostList(module, v)
-  const from = list.findIndex((s) => accesses(module, s, v))
+  const { counters, effects, forms } = analyses
+  const { list, repeats } = innermostList(module, v, effects)
+  const from = list.findIndex((s) => accesses(effects, s, v))
   const to = list.findIndex((s, i) => i > from && (isBarrier(s) || beginsWithBarrier(s, counters)))
   if (from < 0 || to < 0) return undefined
   const first = list.slice(from, to)
-  if (first.some((s) => reads(module, s, v) || containsBarrier(module, s))) return undefined
-  const forms = new AffineForms(module, counters)
+  if (first.some((s) => effects.of(s).used.has(v) || effects.of(s).hasBarrier)) return undefined
   const covers: Cover[] = []
   let stores = 0
-  const visit = (
-    s: Statement,
-    loops: readonly For[],
-    opaque: If | undefined,
-    limits: ReadonlyMap<string, number>,
-  ): void => {
+  const visit = (s: Statement, loops: readonly For[], opaque: If | undefined, limits: Limits): void => {
     // What functions store that its expressions call is no single store.
-    if (heads(s).some((e) => accesses(module, e, v))) stores += 2
+    if (heads(s).some((e) => accesses(effects, e, v))) stores += 2
     switch (s.kind) {
       case 'block':
         for (const inner of s.statements) visit(inner, loops, opaque, limits)
@@ -72,25 +82,25 @@ function findCover(module: IrModule, v: ModuleVariable, counters: LoopCounters):
       case 'assign': {
         if (!isRootedAt(s.target, v)) return
         stores++
-        const cover = coverOf(forms, s, loops, opaque, limits, counters, module, v)
+        const cover = coverOf(s, loops, opaque, limits, v, module, analyses)
         if (cover !== undefined) covers.push(cover)
         return
       }
       case 'for': {
-        if (!accesses(module, s, v)) return
+        if (!accesses(effects, s, v)) return
         visit(s.body, [...loops, s], opaque, limits)
         return
       }
       case 'if': {
-        if (!accesses(module, s, v)) return
-        const limit = s.otherwise === undefined ? forms.limit(s.condition) : undefined
+        if (!accesses(effects, s, v)) return
+        const limit = s.otherwise === undefined ? limitOf(s.condition, forms) : undefined
         if (limit !== undefined) visit(s.then, loops, opaque, new Map([...limits, limit]))
         else if (opaque === undefined && s.otherwise === undefined) visit(s.then, loops, s, limits)
         else stores += 2
         return
       }
       default:
-        if (accesses(module, s, v)) stores += 2
+        if (accesses(effects, s, v)) stores += 2
     }
   }
   for (const s of first) visit(s, [], undefined, new Map())
@@ -103,13 +113,14 @@ function findCover(module: IrModule, v: ModuleVariable, counters: LoopCounters):
 function innermostList(
   module: IrModule,
   v: ModuleVariable,
+  effects: Effects,
 ): { list: readonly Statement[]; repeats: boolean } {
   let list = module.entryPoint.body.statements
   let repeats = false
   for (;;) {
-    const inside = list.filter((s) => accesses(module, s, v))
+    const inside = list.filter((s) => accesses(effects, s, v))
     const only = inside.length === 1 ? inside[0]! : undefined
-    if (only === undefined || heads(only).some((e) => accesses(module, e, v))) return { list, repeats }
+    if (only === undefined || heads(only).some((e) => accesses(effects, e, v))) return { list, repeats }
     if (only.kind === 'block') list = only.statements
     else if (only.kind === 'for' || only.kind === 'while') list = only.body.statements
     else if (only.kind === 'loop' && only.continuing === undefined) list = only.body.statements
@@ -137,14 +148,13 @@ function heads(s: Statement): readonly (Expression | Statement)[] {
 }
 
 function coverOf(
-  forms: AffineForms,
   s: Assign,
   loops: readonly For[],
   opaque: If | undefined,
-  limits: ReadonlyMap<string, number>,
-  counters: LoopCounters,
-  module: IrModule,
+  limits: Limits,
   v: ModuleVariable,
+  module: IrModule,
+  { counters, forms }: Analyses,
 ): Cover | undefined {
   if (loops.some((l) => leaves(l.body))) return undefined
   const indices: Expression[] = []
@@ -156,39 +166,120 @@ function coverOf(
   const lengths = extents(v.type)!
   if (place.kind !== 'variable' || indices.length !== lengths.length) return undefined
   if (opaque !== undefined && indices.some((i) => usesLetsOf(i, opaque.then))) return undefined
-  if (loops.some((l) => forms.counter(l) === undefined)) return undefined
-  const digits = new Set<string>()
+  const turns = loops.map((l) => turnsOf(l, counters, forms))
+  if (turns.some((t) => t === undefined)) return undefined
+  const digits = new Set<Atom>()
   const box: { low: number; high: number }[] = []
   for (const [d, index] of indices.entries()) {
-    const form = forms.of(index, loops)
-    if (form === undefined) return undefined
-    const span = spanOf(form, limits, digits)
-    if (span === undefined || form.constant < 0 || form.constant + span > lengths[d]!) return undefined
-    box.push({ low: form.constant, high: form.constant + span - 1 })
+    const form = forms.of(index)
+    const resolved = form && resolve(form, turns as Turns[], forms)
+    const span = resolved && spanOf(resolved, turns as Turns[], limits, digits)
+    if (span === undefined || resolved!.constant + span > lengths[d]!) return undefined
+    box.push({ low: resolved!.constant, high: resolved!.constant + span - 1 })
   }
   if (opaque !== undefined) {
     // Each element by exactly one thread and repetition, or a zero could overwrite a value.
-    if (!forms.usesAll(digits, limits, module.workgroupSize)) return undefined
-    for (const l of loops) if (!digits.has(`loop ${counters.of(l)!.variable.id}`)) return undefined
+    if (!tellsApart(digits, limits, module.workgroupSize)) return undefined
+    if (turns.some((t) => ![...digits].some((a) => a.variable === t!.variable))) return undefined
   }
   return { box, place: s.target, condition: opaque }
 }
 
-/** The number of values of a mixed-radix sum, from `constant` on without gaps or repetitions; undefined for any other form. */
-function spanOf(form: Affine, limits: ReadonlyMap<string, number>, used: Set<string>): number | undefined {
-  const terms = [...form.terms.values()]
-    .map((t): Digit => ({ ...t, extent: Math.min(t.extent, limits.get(t.name) ?? t.extent) }))
-    .filter((t) => t.extent > 1 || limits.has(t.name))
-    .sort((a, b) => a.factor - b.factor)
+/** A loop that runs equally often for all invocations: its counter is `first + step · turn`. */
+interface Turns {
+  readonly variable: LocalVariable
+  readonly first: LinearForm
+  readonly step: number
+  readonly count: number
+}
+
+function turnsOf(loop: For, counters: LoopCounters, forms: LinearForms): Turns | undefined {
+  const counter = counters.of(loop)
+  const first = counter && forms.of(counter.first)
+  if (
+    counter?.step === undefined ||
+    counter.values === undefined ||
+    !counter.trips?.isExact ||
+    first === undefined
+  )
+    return undefined
+  return { variable: counter.variable, first, step: counter.step, count: counter.trips.most }
+}
+
+/** The form in which each counter stands for the turns of its loop, and lets for what they are declared to be. */
+function resolve(form: LinearForm, turns: readonly Turns[], forms: LinearForms): LinearForm {
+  let result: LinearForm = { constant: form.constant, terms: new Map() }
+  for (const [atom, coefficient] of form.terms) {
+    const own: LinearForm = { constant: 0, terms: new Map([[atom, 1]]) }
+    const turn = turns.find((t) => t.variable === atom.variable)
+    const definition = atom.let === undefined ? undefined : forms.definition(atom.let)
+    const defined = definition && forms.of(definition)
+    const value = turn
+      ? sum(resolve(turn.first, turns, forms), scaled(own, turn.step), 1)
+      : defined
+        ? resolve(defined, turns, forms)
+        : own
+    result = sum(result, scaled(value, coefficient), 1)
+  }
+  return result
+}
+
+/** The number of values of a sum of digits, from its constant on without gaps or repetitions; undefined for any other form. */
+function spanOf(
+  form: LinearForm,
+  turns: readonly Turns[],
+  limits: Limits,
+  used: Set<Atom>,
+): number | undefined {
+  const terms: { atom: Atom; extent: number; factor: number }[] = []
+  for (const [atom, factor] of form.terms) {
+    const extent = atom.extent ?? turns.find((t) => t.variable === atom.variable)?.count
+    if (extent === undefined) return undefined
+    const limited = Math.min(extent, limits.get(atom) ?? extent)
+    if (limited > 1 || limits.has(atom)) terms.push({ atom, extent: limited, factor })
+  }
   let span = 1
-  for (const t of terms) {
-    if (used.has(t.name)) return undefined
-    used.add(t.name)
-    if (t.extent === 1) continue
-    if (t.factor !== span) return undefined
-    span *= t.extent
+  for (const { atom, extent, factor } of terms.sort((a, b) => a.factor - b.factor)) {
+    if (used.has(atom)) return undefined
+    used.add(atom)
+    if (extent === 1) continue
+    if (factor !== span) return undefined
+    span *= extent
   }
   return span
+}
+
+/** A condition on the invocation's position alone: how many of its first values meet it. */
+function limitOf(condition: Expression, forms: LinearForms): readonly [Atom, number] | undefined {
+  if (condition.kind !== 'binary') return undefined
+  const left = forms.of(condition.left)
+  const right = forms.of(condition.right)
+  const [only] = left?.terms ?? []
+  if (left?.terms.size !== 1 || left.constant !== 0 || only![1] !== 1 || right?.terms.size !== 0)
+    return undefined
+  const [atom] = only!
+  const bound = right.constant
+  // A bound that is negative in an i32 is none.
+  if (atom.extent === undefined || bound > 0x7fffffff) return undefined
+  if (condition.operator === '<' && bound > 0) return [atom, bound]
+  if (condition.operator === '<=') return [atom, bound + 1]
+  return condition.operator === '==' && bound === 0 ? [atom, 1] : undefined
+}
+
+/** Do these digits tell all invocations apart that meet the limits? */
+function tellsApart(digits: ReadonlySet<Atom>, limits: Limits, size: readonly number[]): boolean {
+  const isOne = (position: Atom['position']) =>
+    [...digits].some((a) => a.position === position) ||
+    [...limits].some(([a, limit]) => a.position === position && limit === 1)
+  const isSplit = [...digits].some(
+    (a) =>
+      a.digit?.part === 'div' &&
+      a.digit.of.position === 'index' &&
+      [...digits].some(
+        (b) => b.digit?.part === 'mod' && b.digit.of === a.digit!.of && b.digit.by === a.digit!.by,
+      ),
+  )
+  return isOne('index') || isSplit || size.every((n, i) => n === 1 || isOne(i as 0))
 }
 
 /** Lengths of the dimensions of an array of scalars or vectors; none for a scalar; undefined for other types. */
@@ -237,35 +328,11 @@ function isRootedAt(place: Place, v: ModuleVariable): boolean {
   return root.kind === 'variable' && root.variable === v
 }
 
-/** Does the statement or expression, or a function that it calls, touch the variable? */
-function accesses(module: IrModule, s: Statement | Expression, v: ModuleVariable): boolean {
-  return finds(module, s, (place) => isRootedAt(place, v))
+/** Does the code, or a function that it calls, touch the variable? */
+function accesses(effects: Effects, code: Statement | Expression, v: ModuleVariable): boolean {
+  const { stored, used } = effects.of(code)
+  return stored.has(v) || used.has(v)
 }
-
-function reads(module: IrModule, s: Statement, v: ModuleVariable): boolean {
-  return finds(module, s, (place, use) => use !== 'store' && isRootedAt(place, v))
-}
-
-function finds(
-  module: IrModule,
-  s: Statement | Expression,
-  is: (place: Place, use: string) => boolean,
-): boolean {
-  let found = false
-  walk(s, {
-    place(place, use) {
-      if (is(place, use)) found = true
-      return undefined
-    },
-    expression(e) {
-      if (e.kind === 'call' && finds(module, e.function.body, is)) found = true
-      return undefined
-    },
-  })
-  return found
-}
-
-const barriers: ReadonlySet<string> = new Set(['workgroupBarrier', 'workgroupUniformLoad'])
 
 function isBarrier(s: Statement): boolean {
   return s.kind === 'evaluate' && s.value.kind === 'builtin-call' && s.value.name === 'workgroupBarrier'
@@ -276,18 +343,6 @@ function beginsWithBarrier(s: Statement, counters: LoopCounters): boolean {
   if (s.kind === 'loop') return s.body.statements[0] !== undefined && isBarrier(s.body.statements[0])
   if (s.kind !== 'for' || s.body.statements[0] === undefined || !isBarrier(s.body.statements[0])) return false
   return (counters.exactTrips(s) ?? 0) > 0
-}
-
-function containsBarrier(module: IrModule, s: Statement): boolean {
-  let found = false
-  walkStatement(s, {
-    expression(e) {
-      if (e.kind === 'builtin-call' && barriers.has(e.name)) found = true
-      if (e.kind === 'call' && containsBarrier(module, e.function.body)) found = true
-      return undefined
-    },
-  })
-  return found
 }
 
 function leaves(body: Statement): boolean {

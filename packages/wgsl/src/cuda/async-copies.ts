@@ -1,23 +1,20 @@
 import type { Analyses } from '../analysis/analyses.ts'
-import { CountedLoops, isBarrier } from '../analysis/counted-loops.ts'
-import { IndexForms } from '../analysis/index-forms.ts'
-import type { LoopCounters } from '../analysis/loop-counter.ts'
-import type { Ranges } from '../analysis/ranges.ts'
+import { isFixed, scaled, sum, termsText } from '../analysis/linear-form.ts'
+import type { LoopCounter } from '../analysis/loop-counter.ts'
+import { isBarrier } from '../collectives.ts'
 import type {
   Assign,
   Block,
   BuiltinCall,
-  Call,
   Expression,
-  For,
   IrModule,
+  LocalVariable,
+  ModuleVariable,
   Place,
   Return,
   Statement,
 } from '../ir.ts'
-import { operandsOf, rootOf } from '../walk.ts'
-import { copyCandidates, moduleVariableOf } from './copy-candidates.ts'
-import { areApart, CopyState, joined, type PendingCopy } from './pending-copies.ts'
+import { operandsOf, rootOf, walkExpression, walkStatement } from '../walk.ts'
 
 /**
  * Copies from storage to workgroup memory that may still be under way after their statement, and where they are waited for. Where two copies
@@ -33,9 +30,6 @@ export interface AsyncCopies {
   readonly waitsAtEnd: boolean
 }
 
-/** Steps of the analysis after which it gives up: nothing is copied asynchronously. */
-const mostSteps = 50_000
-
 export const noAsyncCopies: AsyncCopies = {
   copies: new Set(),
   waits: new Set(),
@@ -43,62 +37,190 @@ export const noAsyncCopies: AsyncCopies = {
   waitsAtEnd: false,
 }
 
+/** Elements that a copy may go to in the turns of a loop; a loop of more turns is none whose turns can be told apart. */
+const mostElements = 4096
+
+/** Statements that are followed, those of loops several times, before nothing is copied asynchronously. */
+const mostSteps = 50_000
+
 /**
  * Finds the copies whose delay nobody sees. On an H200 a copy that bypasses the registers makes an f32 matrix product 1.06 to
  * 1.15 times as fast, for elements of 16 bytes; smaller ones take more instructions than the load and the store, and stay.
  *
- * The source is read-only storage. On every path from the barrier before the copy to the barrier after it, the invocation
- * accesses the workgroup variable only by other such copies, into elements that provably are others (an index outside
- * the array may be any element, as WGSL has it). Every barrier that may find a copy under way waits for it first.
+ * The rule: a copy of the entry point to `V[e + c]`, c a constant, is asynchronous if on every path from the previous barrier to it,
+ * and from it to the next barrier, the invocation touches V only by copies to `V[e + c']` with c' ≠ c modulo 2³², and
+ * no part of e is declared anew. No part of e is a variable, but c may also be `step · k` with the counter k of a loop of known trip count,
+ * if no two turns give the same. The invocation waits before each barrier and each return that a copy under way reaches. A call
+ * touches what its function touches; one with a barrier in it disqualifies the copies before and after it.
  *
- * The analysis follows control flow through calls. What it finds unfit becomes an ordinary access, and it starts again.
+ * Why it is sound: the path from a copy back to itself has c' = c, so a cycle without a barrier disqualifies. In one stretch between
+ * barriers the targets of one invocation then differ, as far as they are inside the array; the source is never written; and an access by
+ * another invocation in the same stretch would be a data race already.
  */
-export function findAsyncCopies(module: IrModule, { ranges, counters, effects }: Analyses): AsyncCopies {
-  const candidates = copyCandidates(module, effects)
-  while (candidates.size > 0) {
-    const analysis = new Analysis(module, ranges, counters, candidates)
-    if (!analysis.run()) break
-    if (analysis.unfit.size === 0) return { ...analysis, copies: candidates }
-    for (const copy of analysis.unfit) candidates.delete(copy)
+export function findAsyncCopies(module: IrModule, analyses: Analyses): AsyncCopies {
+  const copies = candidates(module, analyses)
+  while (copies.size > 0) {
+    const search = new Search(analyses, copies)
+    if (!search.run(module.entryPoint.body)) break
+    if (search.unfit.size === 0) return { ...search, copies: new Set(copies.keys()) }
+    for (const copy of search.unfit) copies.delete(copy)
   }
   return noAsyncCopies
 }
 
+/** A copy that may become asynchronous. */
+interface Copy {
+  readonly variable: ModuleVariable
+  /** e, as text: equal for equal sums of the same values. */
+  readonly base: string
+  /** The ids of lets that e depends on. */
+  readonly lets: readonly number[]
+  /** The counter that takes part in c, and every c: one for each turn of its loop. */
+  readonly counter: number | undefined
+  readonly elements: ReadonlySet<number>
+}
+
+/** The statements `tile[i] = buffer[j]` of 16 bytes, from read-only storage to workgroup memory, whose index has a known form. */
+function candidates(module: IrModule, analyses: Analyses): Map<Assign, Copy> {
+  const found = new Map<Assign, Copy>()
+  const counters = new Map<LocalVariable, LoopCounter>()
+  walkStatement(module.entryPoint.body, {
+    statement(s) {
+      const counter = s.kind === 'for' ? analyses.counters.of(s) : undefined
+      if (counter !== undefined) counters.set(counter.variable, counter)
+      const copy = s.kind === 'assign' ? copyOf(s, counters, analyses) : undefined
+      if (copy !== undefined) found.set(s as Assign, copy)
+      return undefined
+    },
+  })
+  return found
+}
+
+function copyOf(
+  { target, value }: Assign,
+  counters: ReadonlyMap<LocalVariable, LoopCounter>,
+  { forms, effects }: Analyses,
+): Copy | undefined {
+  const { type } = target
+  if (type.kind !== 'vector' || type.size !== 4 || type.scalar === 'bool' || type.scalar === 'f16')
+    return undefined
+  if (value.kind !== 'load' || effects.writes(value) || !isElement(value.place)) return undefined
+  const from = variableOf(value.place)
+  if (from?.space !== 'storage' || from.access !== 'read' || from.type.kind === 'buffer') return undefined
+  if (target.kind !== 'index-place' || target.base.kind !== 'variable') return undefined
+  const variable = variableOf(target)
+  let form = forms.of(target.index)
+  if (variable?.space !== 'workgroup' || form === undefined) return undefined
+  const [turning, ...others] = [...form.terms.keys()].filter((a) => a.variables.length > 0)
+  let turns = [0]
+  let counter: LoopCounter | undefined
+  if (turning !== undefined) {
+    counter = turning.variable && counters.get(turning.variable)
+    const first = counter && forms.of(counter.first)
+    const count = counter?.trips?.most
+    if (others.length > 0 || first === undefined || counter?.step === undefined) return undefined
+    if (count === undefined || count > mostElements || !isFixed(first)) return undefined
+    const coefficient = form.terms.get(turning)!
+    const own = { constant: 0, terms: new Map([[turning, 1]]) }
+    form = sum(sum(form, scaled(own, coefficient), -1), scaled(first, coefficient), 1)
+    const step = Math.imul(coefficient, counter.step)
+    turns = Array.from({ length: count }, (_, turn) => Math.imul(step, turn))
+  }
+  const { constant, terms } = form
+  const elements = new Set(turns.map((offset) => (constant + offset) >>> 0))
+  if (elements.size < turns.length) return undefined
+  const lets = [...terms.keys()].flatMap((a) => a.lets)
+  return { variable, base: termsText(form), lets, counter: counter?.variable.id, elements }
+}
+
+function isElement(place: Place): boolean {
+  return place.kind === 'index-place' && place.base.type.kind === 'array'
+}
+
+function variableOf(place: Place): ModuleVariable | undefined {
+  const root = rootOf(place)
+  return root.kind === 'variable' && root.variable.kind === 'module-variable' ? root.variable : undefined
+}
+
+/**
+ * A copy under way. Its index is `fresh` until its counter turns; then it means another element than the next copy of the same
+ * statement. When the counter starts anew, or a let of the index is declared anew, nothing is known of it any more.
+ */
+interface Pending {
+  readonly copy: Assign
+  readonly index: 'fresh' | 'turned' | 'unknown'
+}
+
+/** What can be on some path since the last barrier. */
+class State {
+  readonly touched: Set<ModuleVariable>
+  readonly #pending: Map<string, Pending>
+
+  constructor(states: readonly State[] = []) {
+    this.touched = new Set(states.flatMap((s) => [...s.touched]))
+    this.#pending = new Map(states.flatMap((s) => [...s.#pending]))
+  }
+
+  get pending(): Iterable<Pending> {
+    return this.#pending.values()
+  }
+
+  get isPending(): boolean {
+    return this.#pending.size > 0
+  }
+
+  /** Grows when something is added that was not there. */
+  get size(): number {
+    return this.#pending.size + this.touched.size
+  }
+
+  add(pending: Pending, number: number): void {
+    this.#pending.set(`${number} ${pending.index}`, pending)
+  }
+
+  change(to: (p: Pending) => Pending['index']): void {
+    for (const [key, p] of [...this.#pending]) {
+      const index = to(p)
+      if (index === p.index) continue
+      this.#pending.delete(key)
+      this.add({ ...p, index }, Number.parseInt(key, 10))
+    }
+  }
+}
+
+/** What can be where two paths meet; undefined in unreachable code. */
+function joined(a: State | undefined, b: State | undefined): State | undefined {
+  const states = [a, b].filter((s) => s !== undefined)
+  return states.length === 0 ? undefined : new State(states)
+}
+
 class GivesUp extends Error {}
 
-class Analysis {
+/** Follows the control flow of the entry point with the copies that may be under way. */
+class Search {
   readonly unfit = new Set<Assign>()
   readonly waits = new Set<BuiltinCall>()
   readonly returns = new Set<Return>()
   waitsAtEnd = false
-  readonly #module: IrModule
-  readonly #ranges: Ranges
-  readonly #candidates: ReadonlySet<Assign>
-  readonly #forms: IndexForms
-  readonly #loops: CountedLoops
-  readonly #ids = new Map<object, number>()
-  /** Undefined where control does not come. */
-  #state: CopyState | undefined = new CopyState()
-  #breaks: CopyState | undefined
-  #continues: CopyState | undefined
-  #returned: CopyState | undefined
-  #path = ''
-  /** The counted loops around, from the outermost. */
-  #around: readonly For[] = []
+  readonly #analyses: Analyses
+  readonly #copies: ReadonlyMap<Assign, Copy>
+  readonly #numbers: ReadonlyMap<Assign, number>
+  /** Undefined in unreachable code. */
+  #state: State | undefined = new State()
+  #breaks: State | undefined
+  #continues: State | undefined
   #steps = 0
 
-  constructor(module: IrModule, ranges: Ranges, counters: LoopCounters, candidates: ReadonlySet<Assign>) {
-    this.#module = module
-    this.#ranges = ranges
-    this.#candidates = candidates
-    this.#forms = new IndexForms(module)
-    this.#loops = new CountedLoops(this.#forms, counters)
+  constructor(analyses: Analyses, copies: ReadonlyMap<Assign, Copy>) {
+    this.#analyses = analyses
+    this.#copies = copies
+    this.#numbers = new Map([...copies.keys()].map((copy, i) => [copy, i]))
   }
 
-  /** False when the module is too large to follow. */
-  run(): boolean {
+  /** False when the entry point is too large to follow. */
+  run(body: Block): boolean {
     try {
-      this.#statement(this.#module.entryPoint.body)
+      this.#statement(body)
     } catch (error) {
       if (error instanceof GivesUp) return false
       throw error
@@ -116,75 +238,66 @@ class Analysis {
         return
       case 'let':
         this.#value(s.value)
-        this.#state?.setAnew(s.variable.id)
+        this.#state.change((p) =>
+          this.#copies.get(p.copy)!.lets.includes(s.variable.id) ? 'unknown' : p.index,
+        )
         return
       case 'var':
         if (s.initial !== undefined) this.#value(s.initial)
-        this.#state?.setAnew(s.variable.id)
+        this.#state.change((p) => (this.#copies.get(p.copy)!.counter === s.variable.id ? 'unknown' : p.index))
         return
       case 'assign':
-        this.#operands(s.target)
+        for (const e of operandsOf(s.target)) this.#value(e)
         this.#value(s.value)
-        if (this.#candidates.has(s)) this.#copy(s)
-        else this.#access(s.target)
+        if (this.#copies.has(s)) this.#copy(s)
+        else this.#touch(variableOf(s.target))
         return
       case 'compound-assign':
-      case 'swizzle-assign':
-        this.#operands(s.target)
-        this.#access(s.target)
+      case 'swizzle-assign': {
+        for (const e of operandsOf(s.target)) this.#value(e)
+        this.#touch(variableOf(s.target))
         this.#value(s.value)
-        this.#access(s.target)
+        this.#touch(variableOf(s.target))
+        const root = rootOf(s.target)
+        if (root.kind === 'variable')
+          this.#state.change((p) =>
+            p.index === 'fresh' && this.#copies.get(p.copy)!.counter === root.variable.id
+              ? 'turned'
+              : p.index,
+          )
         return
+      }
       case 'evaluate':
         this.#value(s.value)
         return
       case 'if': {
         this.#value(s.condition)
-        const before = this.#fork()
-        this.#statement(s.then)
-        const then = this.#state
-        this.#state = before
-        this.#statement(s.otherwise)
-        this.#state = joined(then, this.#state)
+        this.#branches([s.then, s.otherwise])
         return
       }
       case 'switch': {
         this.#value(s.selector)
-        const before = this.#state
         const outer = this.#breaks
         this.#breaks = undefined
-        let after: CopyState | undefined
-        for (const clause of s.clauses) {
-          this.#state = before?.fork()
-          this.#statement(clause.body)
-          after = joined(after, this.#state)
-        }
-        this.#state = joined(after, this.#breaks)
+        this.#branches(s.clauses.map((c) => c.body))
+        this.#state = joined(this.#state, this.#breaks)
         this.#breaks = outer
         return
       }
       case 'for':
         this.#statement(s.initial)
-        this.#for(s)
+        this.#repeat(s.condition, s.body, () => this.#statement(s.update))
         return
       case 'while':
-        this.#uncounted(() =>
-          this.#repeat(
-            () => this.#value(s.condition),
-            s.body,
-            () => {},
-          ),
-        )
+        this.#repeat(s.condition, s.body, () => {})
         return
       case 'loop':
-        this.#uncounted(() =>
-          this.#repeat(undefined, s.body, () => {
-            this.#statement(s.continuing)
-            if (s.breakIf === undefined || this.#state === undefined) return
-            this.#value(s.breakIf)
-            this.#breaks = joined(this.#breaks, this.#state)
-          }),
-        )
+        this.#repeat(undefined, s.body, () => {
+          this.#statement(s.continuing)
+          if (s.breakIf === undefined || this.#state === undefined) return
+          this.#value(s.breakIf)
+          this.#breaks = joined(this.#breaks, this.#state)
+        })
         return
       case 'break':
         this.#breaks = joined(this.#breaks, this.#state)
@@ -195,53 +308,33 @@ class Analysis {
         this.#state = undefined
         return
       case 'return':
-        if (s.value !== undefined) this.#value(s.value)
-        if (this.#path === '' && (this.#state?.isPending ?? false)) this.returns.add(s)
-        this.#returned = joined(this.#returned, this.#state)
+        if (this.#state.isPending) this.returns.add(s)
         this.#state = undefined
         return
     }
   }
 
-  #for(s: For): void {
-    const counted = this.#loops.of(s)
-    const body = () =>
-      this.#repeat(s.condition === undefined ? undefined : () => this.#value(s.condition!), s.body, () =>
-        this.#statement(s.update),
-      )
-    if (counted === undefined) {
-      this.#uncounted(body)
-      return
+  #branches(parts: readonly (Statement | undefined)[]): void {
+    const before = this.#state
+    let after: State | undefined
+    for (const part of parts) {
+      this.#state = before && new State([before])
+      this.#statement(part)
+      after = joined(after, this.#state)
     }
-    const around = this.#around
-    this.#around = [...around, s]
-    this.#forms.counted.set(s, counted)
-    body()
-    this.#forms.counted.delete(s)
-    this.#around = around
-    this.#state?.closeLoops(this.#around[0])
+    this.#state = after
   }
 
-  /** A loop that is executed an unknown number of times: what is around it does not tell its repetitions apart. */
-  #uncounted(body: () => void): void {
-    const around = this.#around
-    this.#around = []
-    this.#state?.closeLoops(this.#around[0])
-    body()
-    this.#around = around
-    this.#state?.closeLoops(this.#around[0])
-  }
-
-  #repeat(condition: (() => void) | undefined, body: Block, update: () => void): void {
+  #repeat(condition: Expression | undefined, body: Block, update: () => void): void {
     const outer = { breaks: this.#breaks, continues: this.#continues }
     this.#breaks = undefined
     let head = this.#state
     for (;;) {
       const before = head?.size ?? 0
-      this.#state = head?.fork()
+      this.#state = head && new State([head])
       this.#continues = undefined
       if (condition !== undefined) {
-        condition()
+        this.#value(condition)
         this.#breaks = joined(this.#breaks, this.#state)
       }
       this.#statement(body)
@@ -255,157 +348,64 @@ class Analysis {
     this.#continues = outer.continues
   }
 
-  #fork(): CopyState | undefined {
-    return this.#state?.fork()
+  /** What evaluating an expression touches, and the barriers in it. */
+  #value(e: Expression): void {
+    walkExpression(e, {
+      expression: (x) => {
+        if (x.kind === 'logical') {
+          this.#value(x.left)
+          const before = this.#state && new State([this.#state])
+          this.#value(x.right)
+          this.#state = joined(before, this.#state)
+          return false
+        }
+        // It is read between two barriers.
+        const isMeeting = x.kind === 'builtin-call' && isBarrier(x.name)
+        if (!isMeeting && (x.kind !== 'builtin-call' || x.name !== 'arrayLength')) return undefined
+        for (const a of x.args)
+          if (a.kind === 'address-of') for (const o of operandsOf(a.place)) this.#value(o)
+        if (isMeeting) this.#barrier(x)
+        return false
+      },
+      leave: (x) => {
+        if (x.kind === 'load' || x.kind === 'address-of') this.#touch(variableOf(x.place))
+        if (x.kind !== 'call') return
+        const { stored, used, hasBarrier } = this.#analyses.effects.of(x.function.body)
+        if (hasBarrier) for (const p of this.#state?.pending ?? []) this.unfit.add(p.copy)
+        const touched = hasBarrier ? [...this.#copies.values()].map((c) => c.variable) : [...stored, ...used]
+        for (const variable of touched) this.#touch(variable)
+      },
+    })
   }
 
-  #id(node: object): number {
-    let id = this.#ids.get(node)
-    if (id === undefined) {
-      id = this.#ids.size
-      this.#ids.set(node, id)
-    }
-    return id
+  #barrier(call: BuiltinCall): void {
+    if (this.#state === undefined) return
+    if (this.#state.isPending) this.waits.add(call)
+    this.#state = new State()
+  }
+
+  #touch(variable: ModuleVariable | undefined): void {
+    if (variable?.space !== 'workgroup' || this.#state === undefined) return
+    for (const p of this.#state.pending)
+      if (this.#copies.get(p.copy)!.variable === variable) this.unfit.add(p.copy)
+    this.#state.touched.add(variable)
   }
 
   #copy(copy: Assign): void {
     if (this.#state === undefined) return
-    const variable = moduleVariableOf(copy.target)!
-    const pending: PendingCopy = {
-      copy,
-      variable,
-      site: `${this.#path}:${this.#id(copy)}`,
-      ...this.#elements(copy.target),
-      loop: this.#around[0],
-    }
-    if (this.#state.accessed.has(variable)) this.unfit.add(copy)
-    for (const p of this.#state.pending) {
-      if (p.variable !== variable || areApart(p, pending)) continue
-      this.unfit.add(copy).add(p.copy)
-    }
-    this.#state.add(pending)
+    const { variable } = this.#copies.get(copy)!
+    if (this.#state.touched.has(variable)) this.unfit.add(copy)
+    for (const p of this.#state.pending)
+      if (this.#copies.get(p.copy)!.variable === variable && !this.#areApart(p, copy))
+        this.unfit.add(copy).add(p.copy)
+    this.#state.add({ copy, index: 'fresh' }, this.#numbers.get(copy)!)
   }
 
-  #elements(target: Place): Pick<PendingCopy, 'signature' | 'offsets' | 'depends'> {
-    const form = this.#elementForm(target)
-    const offsets = form && this.#forms.offsets(form, this.#around)
-    if (form === undefined || offsets === undefined)
-      return { signature: undefined, offsets: [], depends: new Set() }
-    return { ...offsets, depends: form.depends }
-  }
-
-  /** The number of an element in a variable, nested arrays laid out one after another. */
-  #elementForm(place: Place): ReturnType<IndexForms['of']> {
-    if (place.kind !== 'index-place') return undefined
-    const index = this.#forms.of(place.index)
-    if (place.base.kind === 'variable') return index
-    const base = this.#elementForm(place.base)
-    const length = place.base.type.kind === 'array' ? place.base.type.length : undefined
-    if (base === undefined || index === undefined || length === undefined) return undefined
-    const isInside =
-      this.#ranges.isInside(place) || (place.index.kind === 'literal' && Number(place.index.value) < length)
-    return isInside ? this.#forms.nested(base, length, index) : undefined
-  }
-
-  /** An ordinary access, after its indices. */
-  #access(place: Place): void {
-    const root = rootOf(place)
-    if (root.kind === 'deref') return
-    if (root.variable.kind === 'local-variable') {
-      this.#state?.setAnew(root.variable.id)
-      return
-    }
-    const { variable } = root
-    if (variable.space !== 'workgroup' || this.#state === undefined) return
-    for (const p of this.#state.pending) if (p.variable === variable) this.unfit.add(p.copy)
-    this.#state.accessed.add(variable)
-  }
-
-  #operands(place: Place): void {
-    for (const e of operandsOf(place)) this.#value(e)
-  }
-
-  #value(e: Expression): void {
-    switch (e.kind) {
-      case 'literal':
-      case 'zero':
-      case 'value':
-      case 'constant':
-        return
-      case 'load':
-        this.#operands(e.place)
-        if (moduleVariableOf(e.place) !== undefined) this.#access(e.place)
-        return
-      case 'address-of':
-        this.#operands(e.place)
-        this.#access(e.place)
-        return
-      case 'splat':
-      case 'convert':
-      case 'bitcast':
-      case 'unary':
-        this.#value(e.value)
-        return
-      case 'construct':
-        for (const a of e.args) this.#value(a)
-        return
-      case 'member':
-      case 'swizzle':
-        this.#value(e.base)
-        return
-      case 'index':
-        this.#value(e.base)
-        this.#value(e.index)
-        return
-      case 'binary':
-        this.#value(e.left)
-        this.#value(e.right)
-        return
-      case 'logical': {
-        this.#value(e.left)
-        const before = this.#fork()
-        this.#value(e.right)
-        this.#state = joined(before, this.#state)
-        return
-      }
-      case 'builtin-call':
-        this.#builtin(e)
-        return
-      case 'call':
-        this.#call(e)
-        return
-    }
-  }
-
-  #builtin(e: BuiltinCall): void {
-    if (!isBarrier(e)) {
-      for (const a of e.args)
-        if (e.name !== 'arrayLength') this.#value(a)
-        else if (a.kind === 'address-of') this.#operands(a.place)
-      return
-    }
-    // The variable is read between two barriers.
-    for (const a of e.args) if (a.kind === 'address-of') this.#operands(a.place)
-    if (this.#state === undefined) return
-    if (this.#state.isPending) this.waits.add(e)
-    this.#state = new CopyState()
-  }
-
-  #call(e: Call): void {
-    for (const a of e.args) this.#value(a)
-    if (++this.#steps > mostSteps) throw new GivesUp()
-    this.#forms.enter(
-      e,
-      e.args.map((a) => this.#forms.of(a)),
-    )
-    for (const p of e.function.parameters) this.#state?.setAnew(p.id)
-    const outer = { path: this.#path, returned: this.#returned }
-    this.#path += `/${this.#id(e)}`
-    this.#returned = undefined
-    this.#statement(e.function.body)
-    this.#state = joined(this.#state, this.#returned)
-    this.#path = outer.path
-    this.#returned = outer.returned
-    this.#state?.closeLoops(this.#around[0])
+  /** Do a copy under way and one that follows go to different elements? */
+  #areApart(before: Pending, copy: Assign): boolean {
+    const [a, b] = [this.#copies.get(before.copy)!, this.#copies.get(copy)!]
+    if (before.index === 'unknown' || a.base !== b.base) return false
+    if (before.copy === copy) return before.index === 'turned'
+    return [...b.elements].every((element) => !a.elements.has(element))
   }
 }

@@ -220,8 +220,24 @@ describe('generated code', () => {
   it('stays short where lets are used several times', () => {
     const steps = Array.from({ length: 60 }, (_, k) => `let x${k + 1} = x${k} ^ (x${k} << 13u);`).join('\n')
     const text = body(`${io} @compute @workgroup_size(8) fn main(@builtin(local_invocation_index) i: u32) {
-      let x0 = i; ${steps} if (x60 < 8u) { out[x60] = a[x60 & 7u]; } }`)
+      let x0 = i; ${steps} if (x60 < 8u) { out[x60] = a[x60 & 7u]; }
+      tile[x60 & 31u] = quads[x60]; workgroupBarrier(); out[i] += tile[x60 & 31u].x; }
+      var<workgroup> tile: array<vec4u, 32>;
+      @group(0) @binding(3) var<storage, read> quads: array<vec4u>;`)
+    expect(text).toContain('async_copy(tile_[x60_ & 31u], quads_[min(x60_, quads_length - 1u)]);')
     expect(text).toContain('a_[min(x60_ & 7u, a_length - 1u)]')
+  })
+
+  it('takes time in proportion to calls that are nested', () => {
+    const functions = Array.from(
+      { length: 60 },
+      (_, k) => `fn f${k + 1}(x: u32) -> u32 { let y = f${k}(x); tile[y & 7u] = y; return y + f${k}(y); }`,
+    )
+    const text = body(`${io} var<workgroup> tile: array<u32, 8>;
+      fn f0(x: u32) -> u32 { return x; }
+      ${functions.join('\n')}
+      @compute @workgroup_size(8) fn main(@builtin(local_invocation_index) i: u32) { tile[i] = f60(i); workgroupBarrier(); out[i] = tile[7u - i]; }`)
+    expect(text).toContain('f60_(i_')
   })
 
   it('unrolls loops that index local arrays', () => {

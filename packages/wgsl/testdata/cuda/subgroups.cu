@@ -154,9 +154,12 @@ extern "C" __global__ void __launch_bounds__(64) main_(
   const unsigned before_ = subgroupExclusiveAdd(0xffffffffu, 1u) - lane_;
   unsigned odd_ = 0u;
   if ((lane_ % 2u) == 1u) {
-    odd_ = subgroupAdd(active_lanes(0), 2u) / size_;
+    const unsigned t0 = subgroupAdd(active_lanes(0), 2u) / size_;
+    odd_ = t0;
   }
   const unsigned neighbour_ = subgroupShuffleXor(0xffffffffu, id_.x, 1u) ^ id_.x;
-  (*out_)[min(id_.x, 127u)] = (((sum_ + (before_ * 10u)) + (odd_ * 100u)) + (neighbour_ * 1000u)) + ((unsigned)(subgroupAll(0xffffffffu, true)) * 10000u);
+  const unsigned t1 = ((sum_ + (before_ * 10u)) + (odd_ * 100u)) + (neighbour_ * 1000u);
+  const unsigned t2 = t1 + ((unsigned)(subgroupAll(0xffffffffu, true)) * 10000u);
+  (*out_)[min(id_.x, 127u)] = t2;
 }
 }

@@ -1,0 +1,315 @@
+import type { Expression, IrModule, LocalVariable, ModuleVariable, Place, ScalarKind, Type } from '../ir.ts'
+import { rootOf, viewOf, walk } from '../walk.ts'
+
+/**
+ * A value that is not taken apart further. Two atoms are the same object when they are the same function of the same values;
+ * an atom has one value as long as none of `variables` is assigned and none of `lets` is declared anew.
+ */
+export interface Atom {
+  readonly key: string
+  /** A position of the invocation in its workgroup, or a digit of one: it takes all values of 0 … extent - 1. */
+  readonly extent: number | undefined
+  /** Set for a position: the dimension of `local_invocation_id`, or the index over all of them. */
+  readonly position: 0 | 1 | 2 | 'index' | undefined
+  /** Set for a digit: quotient or remainder of another atom. */
+  readonly digit: { readonly of: Atom; readonly by: number; readonly part: 'div' | 'mod' } | undefined
+  readonly variables: readonly LocalVariable[]
+  readonly lets: readonly number[]
+  /** Set when the atom is the whole of a local variable, or a let whose definition depends on variables. */
+  readonly variable: LocalVariable | undefined
+  readonly let: number | undefined
+}
+
+/** An integer modulo 2³²: `constant` + Σ coefficient · atom. A value of another type is a single atom. */
+export interface LinearForm {
+  readonly constant: number
+  readonly terms: ReadonlyMap<Atom, number>
+}
+
+/** A name for the value of an expression, and the variables on which it depends. */
+export interface Key {
+  readonly text: string
+  readonly variables: readonly LocalVariable[]
+}
+
+/** Writes the values of a module as linear forms, so that they can be compared. Each is made once. */
+export class LinearForms {
+  readonly #workgroupSize: readonly [number, number, number]
+  readonly #lets = new Map<number, Expression>()
+  readonly #atoms = new Map<string, Atom>()
+  readonly #numbers = new Map<string, number>()
+  readonly #known = new Map<object, LinearForm | undefined>()
+
+  constructor(module: IrModule) {
+    this.#workgroupSize = module.workgroupSize
+    walk(module, {
+      statement: (s) => {
+        if (s.kind === 'let') this.#lets.set(s.variable.id, s.value)
+        return undefined
+      },
+    })
+  }
+
+  /** What a let is declared to be. */
+  definition(letId: number): Expression | undefined {
+    return this.#lets.get(letId)
+  }
+
+  /** The key of a scalar; undefined when its value may change unseen. */
+  key(e: Expression): Key | undefined {
+    return keyOf(this.of(e), e.type)
+  }
+
+  /** The key of a place's value. */
+  placeKey(place: Place): Key | undefined {
+    return keyOf(this.#place(place), place.type)
+  }
+
+  /** The key of component `c` of a vector. */
+  componentKey(e: Expression, c: number): Key | undefined {
+    return keyOf(this.component(e, c), e.type)
+  }
+
+  /** The key of the number of elements of a runtime-sized binding. */
+  lengthKey(variable: ModuleVariable | LocalVariable): Key {
+    return keyOf(this.#length(variable.id), { kind: 'scalar', scalar: 'u32' })!
+  }
+
+  of(e: Expression): LinearForm | undefined {
+    // A load costs nothing to make again, and the range analysis makes loads of its own.
+    if (e.kind === 'load') return this.#place(e.place)
+    if (this.#known.has(e)) return this.#known.get(e)
+    const form = this.#make(e)
+    this.#known.set(e, form)
+    return form
+  }
+
+  /** Component `c` of a vector. */
+  component(e: Expression, c: number): LinearForm | undefined {
+    if (e.kind === 'swizzle') return this.component(e.base, e.components[c]!)
+    if (e.kind === 'splat') return this.of(e.value)
+    if (e.kind === 'construct' && e.type.kind === 'vector') {
+      let at = c
+      for (const a of e.args) {
+        const size = a.type?.kind === 'vector' ? a.type.size : 1
+        if (at < size) return size === 1 ? this.of(a) : this.component(a, at)
+        at -= size
+      }
+    }
+    if (e.kind === 'value' && e.value.kind === 'let-value') {
+      const definition = this.#lets.get(e.value.id)
+      const form = definition && this.component(definition, c)
+      if (form !== undefined && isFixed(form)) return form
+    }
+    if (e.kind === 'value' && e.value.kind === 'parameter' && e.value.builtin === 'local_invocation_id')
+      return this.#atom(`${e.value.id}.${c}`, { extent: this.#workgroupSize[c]!, position: c as 0 })
+    const base = this.of(e)
+    return base && this.#opaque(`.${c}`, [base])
+  }
+
+  #make(e: Expression): LinearForm | undefined {
+    switch (e.kind) {
+      case 'literal':
+        return isInteger(e.type) ? constant(Number(e.value)) : this.#atom(`${typeof e.value}${e.value}`, {})
+      case 'value': {
+        const { value } = e
+        if (value.kind === 'let-value') {
+          const definition = this.#lets.get(value.id)
+          const form = definition && this.of(definition)
+          if (form !== undefined && isFixed(form)) return form
+          return this.#atom(`${value.id}`, { lets: [value.id], let: value.id })
+        }
+        const [x, y, z] = this.#workgroupSize
+        const isIndex = value.builtin === 'local_invocation_index'
+        return this.#atom(`${value.id}`, isIndex ? { extent: x * y * z, position: 'index' } : {})
+      }
+      case 'swizzle':
+        return e.components.length === 1 ? this.component(e.base, e.components[0]!) : undefined
+      case 'convert':
+      case 'bitcast': {
+        const value = this.of(e.value)
+        // Between i32 and u32 nothing changes modulo 2³².
+        if (value === undefined || (isInteger(e.type) && isInteger(e.value.type))) return value
+        return this.#opaque(`${e.kind} ${typeText(e.value.type)} ${typeText(e.type)}`, [value])
+      }
+      case 'unary': {
+        const value = this.of(e.value)
+        if (value === undefined) return undefined
+        return e.operator === '-' && isInteger(e.type)
+          ? scaled(value, -1)
+          : this.#opaque(`${e.operator} ${typeText(e.type)}`, [value])
+      }
+      case 'binary':
+        return this.#binary(e)
+      case 'builtin-call': {
+        if (e.name === 'arrayLength') {
+          const [address] = e.args
+          if (address?.kind !== 'address-of' || viewOf(address.place) !== undefined) return undefined
+          const root = rootOf(address.place)
+          return root.kind === 'variable' ? this.#length(root.variable.id) : undefined
+        }
+        if (e.name !== 'min' && e.name !== 'max' && e.name !== 'clamp') return undefined
+        const args = e.args.map((a) => this.of(a))
+        if (args.some((a) => a === undefined)) return undefined
+        return this.#opaque(`${e.name} ${typeText(e.type)}`, args as LinearForm[])
+      }
+      default:
+        return undefined
+    }
+  }
+
+  #binary(e: Extract<Expression, { kind: 'binary' }>): LinearForm | undefined {
+    const left = this.of(e.left)
+    const right = this.of(e.right)
+    if (left === undefined || right === undefined) return undefined
+    if (isInteger(e.type) && isInteger(e.left.type)) {
+      const factor = isConstant(right) ? right.constant : undefined
+      if (e.operator === '+') return sum(left, right, 1)
+      if (e.operator === '-') return sum(left, right, -1)
+      if (e.operator === '*' && factor !== undefined) return scaled(left, factor)
+      if (e.operator === '*' && isConstant(left)) return scaled(right, left.constant)
+      if (e.operator === '<<' && factor !== undefined) return scaled(left, 2 ** (factor & 31))
+      const digit = factor === undefined ? undefined : this.#digit(e.operator, left, factor)
+      if (digit !== undefined) return digit
+    }
+    return this.#opaque(`${e.operator} ${typeText(e.left.type)} ${typeText(e.right.type)}`, [left, right])
+  }
+
+  /** Quotient or remainder of a single atom by a divisor of its extent: two digits that make up the one. */
+  #digit(operator: string, form: LinearForm, right: number): LinearForm | undefined {
+    const by = { '/': right, '%': right, '>>': 2 ** (right & 31), '&': right + 1 }[operator]
+    const [only] = form.terms
+    if (by === undefined || by < 1 || form.constant !== 0 || form.terms.size !== 1 || only![1] !== 1)
+      return undefined
+    const [of] = only!
+    if (of.extent === undefined || of.digit !== undefined || of.extent % by !== 0) return undefined
+    if (operator === '&' && !Number.isInteger(Math.log2(by))) return undefined
+    const part = operator === '/' || operator === '>>' ? 'div' : 'mod'
+    return this.#atom(`${part} ${by} ${of.key}`, {
+      extent: part === 'div' ? of.extent / by : by,
+      digit: { of, by, part },
+    })
+  }
+
+  #place(place: Place): LinearForm | undefined {
+    switch (place.kind) {
+      case 'variable': {
+        const v = place.variable
+        if (v.kind === 'local-variable') return this.#atom(`${v.id}`, { variables: [v], variable: v })
+        const isConstantMemory = v.space === 'uniform' || (v.space === 'storage' && v.access === 'read')
+        return isConstantMemory ? this.#atom(`${v.id}`, {}) : undefined
+      }
+      case 'member-place':
+      case 'component-place': {
+        const base = this.#place(place.base)
+        const part = place.kind === 'member-place' ? `m${place.member.index}` : `${place.component}`
+        return base && this.#opaque(`.${part}`, [base])
+      }
+      case 'index-place': {
+        const base = this.#place(place.base)
+        const index = this.of(place.index)
+        return base && index && this.#opaque('[]', [base, index])
+      }
+      default:
+        return undefined
+    }
+  }
+
+  #length(id: number): LinearForm {
+    return this.#atom(`length ${id}`, {})
+  }
+
+  /** What an operation makes of its operands, of which only equality is known. Operands are named by number, so keys stay short. */
+  #opaque(operation: string, operands: readonly LinearForm[]): LinearForm {
+    const numbers = operands.map((form) => {
+      const text = formText(form)
+      const number = this.#numbers.get(text) ?? this.#numbers.size
+      this.#numbers.set(text, number)
+      return number
+    })
+    const atoms = operands.flatMap((form) => [...form.terms.keys()])
+    return this.#atom(`${operation}(${numbers})`, {
+      variables: [...new Set(atoms.flatMap((a) => a.variables))],
+      lets: [...new Set(atoms.flatMap((a) => a.lets))],
+    })
+  }
+
+  #atom(key: string, facts: Partial<Atom>): LinearForm {
+    let atom = this.#atoms.get(key)
+    if (atom === undefined) {
+      const none = {
+        extent: undefined,
+        position: undefined,
+        digit: undefined,
+        variable: undefined,
+        let: undefined,
+      }
+      atom = { ...none, variables: [], lets: [], ...facts, key: `a${this.#atoms.size}` }
+      this.#atoms.set(key, atom)
+    }
+    return { constant: 0, terms: new Map([[atom, 1]]) }
+  }
+}
+
+/** Can no assignment change the value? */
+export function isFixed(form: LinearForm): boolean {
+  return [...form.terms.keys()].every((a) => a.variables.length === 0)
+}
+
+/** Two forms with equal text have the same atoms with the same coefficients. */
+export function termsText(form: LinearForm): string {
+  return [...form.terms]
+    .map(([atom, coefficient]) => `${coefficient}*${atom.key}`)
+    .sort()
+    .join('+')
+}
+
+export function sum(a: LinearForm, b: LinearForm, sign: 1 | -1): LinearForm {
+  const terms = new Map(a.terms)
+  for (const [atom, coefficient] of b.terms) {
+    const total = ((terms.get(atom) ?? 0) + Math.imul(coefficient, sign)) >>> 0
+    if (total === 0) terms.delete(atom)
+    else terms.set(atom, total)
+  }
+  return { constant: (a.constant + Math.imul(b.constant, sign)) >>> 0, terms }
+}
+
+export function scaled(form: LinearForm, by: number): LinearForm {
+  const terms = [...form.terms].map(([a, c]) => [a, Math.imul(c, by) >>> 0] as const)
+  return {
+    constant: Math.imul(form.constant, by) >>> 0,
+    terms: new Map(terms.filter(([, coefficient]) => coefficient !== 0)),
+  }
+}
+
+function constant(value: number): LinearForm {
+  return { constant: value >>> 0, terms: new Map() }
+}
+
+function isConstant(form: LinearForm): boolean {
+  return form.terms.size === 0
+}
+
+function formText(form: LinearForm): string {
+  return `${form.constant}+${termsText(form)}`
+}
+
+/** The bits of an i32 and of a u32 may be the same while the numbers differ, so a key names the kind. */
+function keyOf(form: LinearForm | undefined, type: Type | undefined): Key | undefined {
+  if (form === undefined) return undefined
+  const scalar: ScalarKind | undefined =
+    type?.kind === 'scalar' || type?.kind === 'vector' ? type.scalar : undefined
+  return {
+    text: `${scalar} ${formText(form)}`,
+    variables: [...form.terms.keys()].flatMap((a) => a.variables),
+  }
+}
+
+function isInteger(type: Type | undefined): boolean {
+  return type?.kind === 'scalar' && (type.scalar === 'i32' || type.scalar === 'u32')
+}
+
+function typeText(type: Type | undefined): string {
+  if (type?.kind === 'vector') return `${type.scalar}${type.size}`
+  return type?.kind === 'scalar' ? type.scalar : 'other'
+}
