@@ -1,12 +1,21 @@
 import { spawn, spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { basename, delimiter, dirname, join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
+import { type BuildOptions, build } from 'esbuild'
 import { publint } from 'publint'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type LocalRegistry, startLocalRegistry } from './release/local-registry.ts'
+import { packAll } from './release/pack.ts'
+import { publishLocally } from './release/publish-locally.ts'
+import { runAsync } from './release/run-async.ts'
+import { problemsOf } from './release/verify.ts'
+import { shippedSources } from './ship-kernels/shipped-sources.ts'
 
 // What npm would publish, tested as a user gets it. Needs a build, which `npm test` makes first.
 
@@ -20,25 +29,9 @@ let folder: string
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'tandem-packaging-'))
-  for (const name of packages) {
-    const packed = npm(
-      // Compiling kernels with nvcc first, as publishing does, takes minutes.
-      [
-        'pack',
-        join(root, 'packages', name),
-        '--pack-destination',
-        folder,
-        '--json',
-        '--silent',
-        '--ignore-scripts',
-      ],
-      root,
-    )
-    expect(packed.status, packed.stderr).toBe(0)
-    const listing = JSON.parse(packed.stdout.slice(packed.stdout.search(/^[[{]/m)))
-    const [entry] = Array.isArray(listing) ? listing : Object.values(listing)
-    tarballOf.set(name, join(folder, basename((entry as { filename: string }).filename)))
-  }
+  // Compiling kernels with nvcc first, as a release does, takes minutes, and not every machine has nvcc.
+  for (const [name, tarball] of packAll({ root, out: folder, withoutKernels: true }))
+    tarballOf.set(name, tarball)
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
@@ -62,8 +55,10 @@ describe.each(packages)('the tarball of %s', (name) => {
 
   it('holds no source maps, and nothing that points to one: the sources are not there', () => {
     expect(tarList(name).filter((path) => path.endsWith('.map'))).toEqual([])
-    for (const path of tarList(name).filter((entry) => /\.(js|d\.ts)$/.test(entry)))
-      expect(tarEntry(name, path)).not.toContain('sourceMappingURL')
+    const args = ['-xzOf', tarballOf.get(name)!, '--wildcards', '*.js', '*.d.ts']
+    const { status, stdout } = spawnSync('tar', args, { encoding: 'utf8', maxBuffer: 2 ** 28 })
+    expect(status).toBe(0)
+    expect(stdout).not.toContain('sourceMappingURL')
   })
 
   it('says in its metadata what it is and where it comes from', () => {
@@ -99,25 +94,44 @@ describe.each(packages)('the tarball of %s', (name) => {
 })
 
 describe('the tarball of backend-cuda', () => {
-  const shipped = join(root, 'packages/backend-cuda/prebuilds/kernels.json.gz')
-
-  it('holds the addon, and the kernels that nvcc compiled where it is present', () => {
+  it('holds the addon, and says in its metadata that it is packed without kernels', () => {
     const files = tarList('backend-cuda')
     expect(files).toContain('package/prebuilds/linux-x64/@tandem-gpu+backend-cuda.node')
-    expect(files.includes('package/prebuilds/kernels.json.gz')).toBe(existsSync(shipped))
-    const { scripts } = JSON.parse(tarEntry('backend-cuda', 'package/package.json'))
+    expect(files).toContain('package/THIRD-PARTY.md')
+    expect(files).not.toContain('package/prebuilds/kernels.json.gz')
+    const { tandem, scripts } = JSON.parse(tarEntry('backend-cuda', 'package/package.json'))
+    expect(tandem).toEqual({ withoutKernels: true })
     expect(scripts.prepack).toBe('node ../../tools/ship-kernels/ship-kernels.ts')
   })
 
-  it('can be packed without nvcc, which leaves the kernels packed last', async () => {
-    const before = existsSync(shipped) ? await readFile(shipped) : undefined
+  it('is refused by the release script', () => {
+    const script = join(root, 'tools/release/publish.ts')
+    const args = [script, '--registry', 'http://127.0.0.1:9/', '--tarballs', folder]
+    const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' })
+    expect({ status, stdout }, stderr).toEqual({ status: 1, stdout: '' })
+    expect(stderr).toContain('@tandem-gpu/backend-cuda: it is packed with --without-kernels.')
+    expect(problemsOf(tarballOf.get('wgsl')!, join(root, 'packages/wgsl')).join()).not.toContain('kernels')
+  })
+
+  it('is refused where its kernels are not those that the algorithms ask for', async () => {
+    const sources = shippedSources()
+    const stale = Object.fromEntries(sources.slice(1).map(({ key }) => [key, 'ptx']))
+    const tarball = await withKernels({ ...stale, 'not-asked-for': 'ptx' })
+    const problems = problemsOf(tarball, join(root, 'packages/backend-cuda'))
+    expect(problems).toContain(
+      `its kernels are stale: 1 of ${sources.length} are missing, '${sources[0]!.label}' for instance, and 1 are not asked for.`,
+    )
+    const current = await withKernels(Object.fromEntries(sources.map(({ key }) => [key, 'ptx'])))
+    expect(problemsOf(current, join(root, 'packages/backend-cuda')).join()).not.toContain('kernels')
+  })
+
+  it('is not made by npm where nvcc is missing: npm pack and npm publish fail', async () => {
     const script = join(root, 'tools/ship-kernels/ship-kernels.ts')
     const { status, stdout, stderr } = spawnSync(process.execPath, [script, '--nvcc', '/nowhere/nvcc'], {
       encoding: 'utf8',
     })
-    expect({ status, stdout }, stderr).toEqual({ status: 0, stdout: '' })
-    expect(stderr).toMatch(/^nvcc is not found: /)
-    expect(existsSync(shipped) ? await readFile(shipped) : undefined).toEqual(before)
+    expect({ status, stdout }, stderr).toEqual({ status: 1, stdout: '' })
+    expect(stderr).toMatch(/^nvcc is not found \(\/nowhere\/nvcc\), .* --without-kernels`\.$/m)
   })
 })
 
@@ -125,20 +139,64 @@ describe.skipIf(oldestNode === undefined)(
   'a project that installs the tarballs under Node 20 (skipped where there is no Node 20)',
   () => {
     let project: string
+    let registry: LocalRegistry
 
     beforeAll(async () => {
       project = join(folder, 'project')
+      bundling.stdin.resolveDir = project
       await mkdir(project)
       await writeFile(
         join(project, 'package.json'),
         JSON.stringify({ name: 'project', private: true, type: 'module' }),
       )
-      const install = npm(
-        ['install', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error', ...tarballOf.values()],
-        project,
+      const upstream = npm(['config', 'get', 'registry'], folder).stdout.trim()
+      registry = await startLocalRegistry(upstream)
+      const options = { cwd: folder, env: npmEnvironment() }
+      await publishLocally(tarballOf.values(), registry, options)
+      await writeFile(join(project, '.npmrc'), `registry=${registry.url}\n`)
+      const names = packages.map((name) => `@tandem-gpu/${name}`)
+      const install = await runAsync(
+        'npm',
+        ['install', '--no-audit', '--no-fund', '--loglevel=error', ...names],
+        {
+          ...options,
+          cwd: project,
+        },
       )
-      expect(install.status, install.stdout + install.stderr).toBe(0)
+      expect(install.status, install.output).toBe(0)
     })
+    afterAll(() => registry.close())
+
+    it('installs by name what was packed here, and nothing of another registry', async () => {
+      const { packages: locked } = JSON.parse(await readFile(join(project, 'package-lock.json'), 'utf8'))
+      for (const name of packages) {
+        const bytes = await readFile(tarballOf.get(name)!)
+        const integrity = `sha512-${createHash('sha512').update(bytes).digest('base64')}`
+        expect(locked[`node_modules/@tandem-gpu/${name}`].integrity).toBe(integrity)
+      }
+    })
+
+    const bundling = {
+      bundle: true,
+      platform: 'node',
+      stdin: {
+        contents: `import { cuda } from '@tandem-gpu/backend-cuda'
+import { webgpu } from '@tandem-gpu/backend-webgpu'
+import { openGroup } from '@tandem-gpu/core'
+openGroup({ backends: [cuda(), webgpu()] }).then(
+  async (group) => {
+    console.log(group.devices.length)
+    await group.destroy()
+  },
+  (error) => {
+    console.error(error.message)
+    process.exitCode = 1
+  },
+)
+`,
+        resolveDir: '',
+      },
+    } satisfies BuildOptions
 
     const snippets = typescriptSnippets()
 
@@ -187,6 +245,38 @@ describe.skipIf(oldestNode === undefined)(
         expect(status, `tandem ${line}\n${stdout}${stderr}`).toBe(0)
       }
       expect(await readdir(project)).toContain('solution.png')
+    })
+
+    it.each(['esm', 'cjs'] as const)(
+      'runs bundled by esbuild (%s) with the packages marked external',
+      async (format) => {
+        const output = join(project, `external.${format === 'esm' ? 'mjs' : 'cjs'}`)
+        await build({ ...bundling, format, outfile: output, external: ['@tandem-gpu/*', 'webgpu'] })
+        const { status, stdout, stderr } = node20(output)
+        expect(status, stderr).toBe(0)
+        expect(stdout).toBe('1\n')
+      },
+    )
+
+    it.each(['esm', 'cjs'] as const)(
+      'says how to bundle it where esbuild (%s) bundles it by mistake: CUDA is not skipped',
+      async (format) => {
+        const output = join(project, `mistaken.${format === 'esm' ? 'mjs' : 'cjs'}`)
+        await build({ ...bundling, format, outfile: output, logLevel: 'silent' })
+        const { status, stderr } = node20(output)
+        expect(status).toBe(1)
+        expect(stderr).toMatch(/@tandem-gpu\/backend-cuda is bundled into another file.* external/)
+      },
+    )
+
+    it('says the same of Dawn, and of SwiftShader, where only those are bundled', async () => {
+      const output = join(project, 'dawn.mjs')
+      const source = bundling.stdin.contents.replace('cuda(), ', '')
+      const stdin = { ...bundling.stdin, contents: source }
+      await build({ ...bundling, stdin, format: 'esm', outfile: output })
+      expect(node20(output).stderr).toMatch(/webgpu is bundled into another file.* external/)
+      await build({ ...bundling, stdin, format: 'esm', outfile: output, external: ['webgpu'] })
+      expect(node20(output).stderr).toMatch(/swiftshader-linux-x64 is bundled into another file.* external/)
     })
 
     it('removes a half-written output at Ctrl-C, and exits with 130', async () => {
@@ -292,9 +382,27 @@ function node20(script: string, ...args: string[]) {
 }
 
 function npm(args: readonly string[], cwd: string) {
+  return spawnSync('npm', args, { cwd, encoding: 'utf8', env: npmEnvironment() })
+}
+
+/** npm on the oldest Node that there is. */
+function npmEnvironment(): NodeJS.ProcessEnv {
   const path =
     oldestNode === undefined ? process.env.PATH : [dirname(oldestNode), process.env.PATH].join(delimiter)
-  return spawnSync('npm', args, { cwd, encoding: 'utf8', env: { ...process.env, PATH: path } })
+  return { ...process.env, PATH: path }
+}
+
+/** The tarball of backend-cuda with these kernels, and not marked. */
+async function withKernels(kernels: Readonly<Record<string, string>>): Promise<string> {
+  const stage = await mkdtemp(join(folder, 'kernels-'))
+  spawnSync('tar', ['-xzf', tarballOf.get('backend-cuda')!, '-C', stage])
+  const path = join(stage, 'package/package.json')
+  const { tandem: _, ...manifest } = JSON.parse(await readFile(path, 'utf8'))
+  await writeFile(path, JSON.stringify(manifest))
+  await writeFile(join(stage, 'package/prebuilds/kernels.json.gz'), gzipSync(JSON.stringify(kernels)))
+  const tarball = join(stage, 'backend-cuda.tgz')
+  spawnSync('tar', ['-czf', tarball, '-C', stage, 'package'])
+  return tarball
 }
 
 /** Outside node_modules, which puts Node 24 first on the PATH. */

@@ -1,26 +1,19 @@
 // Compiles the kernels of @tandem-gpu/algorithms to PTX with nvcc, into packages/backend-cuda/prebuilds/kernels.json.gz, so that a machine
 // with a driver and no NVRTC runs them: `node tools/ship-kernels/ship-kernels.ts [--nvcc PATH]`, after `npm run build`; `npm pack` and
-// `npm publish` of that package run it first. Without nvcc it says so and leaves the file as it is. Takes a minute or two; kernels whose
-// source has not changed are taken from the last file.
+// `npm publish` of that package run it first. Fails without nvcc: a package without its kernels must not be published by accident. Takes
+// two minutes on two cores; what is compiled stays in packages/backend-cuda/.cache, by source and by release of nvcc.
 import { execFile } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { availableParallelism, tmpdir } from 'node:os'
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs, promisify } from 'node:util'
-import { gunzipSync, gzipSync } from 'node:zlib'
-import { jacobiSources, matmulSources, reductionSources, transposeSources } from '@tandem-gpu/algorithms'
-import { shippedKernelKey } from '@tandem-gpu/backend-cuda'
-import { emitCuda, lower, parseWgsl } from '@tandem-gpu/wgsl'
+import { gzipSync } from 'node:zlib'
+import { architectures, type ShippedSource, shippedSources } from './shipped-sources.ts'
 
 const run = promisify(execFile)
-const target = fileURLToPath(
-  new URL('../../packages/backend-cuda/prebuilds/kernels.json.gz', import.meta.url),
-)
-/** Oldest architecture that nvcc 13 compiles for. */
-const oldest = 75
-/** From here on kernels with asynchronous copies are packed once more. */
-const asynchronous = 80
+const packageFolder = fileURLToPath(new URL('../../packages/backend-cuda/', import.meta.url))
+const target = join(packageFolder, 'prebuilds/kernels.json.gz')
 /** Drivers 525 (CUDA 12.0) take PTX 8.0; nvcc writes its own newest version, which older drivers reject. */
 const ptxVersions = ['6.3', '7.0', '7.8', '8.0']
 
@@ -28,75 +21,78 @@ await main()
 
 async function main(): Promise<void> {
   const { values } = parseArgs({ options: { nvcc: { type: 'string' } } })
-  const nvcc =
-    values.nvcc === undefined
-      ? ((await finds('nvcc')) ?? (await finds('/usr/local/cuda/bin/nvcc')))
-      : await finds(values.nvcc)
-  if (nvcc === undefined) {
+  const candidates = values.nvcc === undefined ? ['nvcc', '/usr/local/cuda/bin/nvcc'] : [values.nvcc]
+  const found = await findNvcc(candidates)
+  if (found === undefined) {
     console.error(
-      existsSync(target)
-        ? 'nvcc is not found: the kernels that it compiled last stay packed. Those that have changed since need NVRTC.'
-        : 'nvcc is not found: no kernels are packed, and machines without NVRTC cannot run the algorithms.',
+      `nvcc is not found (${candidates.join(', ')}), so the kernels of the algorithms cannot be packed. ` +
+        'Install the CUDA toolkit 12.0 or newer, or make a package for tests with `npm run pack -- --without-kernels`.',
     )
+    process.exitCode = 1
     return
   }
-  const sources = [...transposeSources(), ...reductionSources(), ...matmulSources(), ...jacobiSources()]
-  const before = existsSync(target)
-    ? (JSON.parse(gunzipSync(readFileSync(target)).toString()) as Record<string, string>)
-    : {}
+  const cache = join(packageFolder, '.cache/ptx', found.release)
+  mkdirSync(cache, { recursive: true })
+  const sources = shippedSources()
   const packed: Record<string, string> = {}
-  const folder = mkdtempSync(join(tmpdir(), 'tandem-ptx-'))
   let compiled = 0
-  const work = sources.map(
-    ({ label = 'kernel', wgsl, entryPoint, constants = {}, bounds = 'clamp' }) =>
-      async () => {
-        const module = lower(parseWgsl(wgsl, { label }), { entryPoint, constants })
-        const { source } = emitCuda(module, { bounds, label })
-        const architectures = source.includes('async_copy(') ? [oldest, asynchronous] : [oldest]
-        for (const architecture of architectures) {
-          const key = shippedKernelKey(source, architecture === asynchronous)
-          if (before[key] === undefined) compiled += 1
-          packed[key] = before[key] ?? (await compile(nvcc, join(folder, key), source, label, architecture))
+  let done = 0
+  const work = [...sources]
+  await Promise.all(
+    Array.from({ length: availableParallelism() }, async () => {
+      for (let source = work.shift(); source !== undefined; source = work.shift()) {
+        const path = join(cache, `${source.key}.ptx`)
+        if (!existsSync(path)) {
+          const ptx = await compile(found.nvcc, path, source)
+          writeFileSync(`${path}.new`, ptx)
+          renameSync(`${path}.new`, path)
+          compiled += 1
         }
-      },
+        packed[source.key] = readFileSync(path, 'utf8')
+        done += 1
+        showProgress(done, sources.length)
+      }
+    }),
   )
-  try {
-    await Promise.all(
-      Array.from({ length: availableParallelism() }, async () => {
-        for (let next = work.shift(); next !== undefined; next = work.shift()) await next()
-      }),
-    )
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
   const sorted = Object.fromEntries(Object.entries(packed).sort(([a], [b]) => (a < b ? -1 : 1)))
   const file = gzipSync(JSON.stringify(sorted), { level: 9 })
+  mkdirSync(join(packageFolder, 'prebuilds'), { recursive: true })
   writeFileSync(`${target}.new`, file)
   renameSync(`${target}.new`, target)
+  const names = architectures.map((architecture) => `sm_${architecture}`).join(' and ')
   console.error(
-    `${sources.length} kernels (${compiled} compiled now), ${(file.length / 1024).toFixed(0)} KiB`,
+    `${Object.keys(sorted).length} kernels for ${names} (${compiled} compiled now, nvcc ${found.release}), ${(file.length / 1024).toFixed(0)} KiB`,
   )
+}
+
+/** One line on a terminal; elsewhere a line for every tenth. */
+function showProgress(done: number, total: number): void {
+  if (process.stderr.isTTY)
+    process.stderr.write(`\rkernels: ${done} of ${total}${done === total ? '\n' : ''}`)
+  else if (Math.floor((done * 10) / total) > Math.floor(((done - 1) * 10) / total))
+    process.stderr.write(`kernels: ${done} of ${total}\n`)
 }
 
 /** PTX that says the oldest version in which ptxas finds everything it uses. */
 async function compile(
   nvcc: string,
   path: string,
-  source: string,
-  label: string,
-  architecture: number,
+  { source, label, architecture }: ShippedSource,
 ): Promise<string> {
-  writeFileSync(`${path}.cu`, source)
-  await run(nvcc, ['-ptx', `-arch=compute_${architecture}`, '-std=c++17', `${path}.cu`, '-o', `${path}.ptx`])
-  const ptx = readFileSync(`${path}.ptx`, 'utf8').replace(/^\/\/.*\n/gm, '')
+  const [input, output] = [`${path}.cu`, `${path}.out`]
+  writeFileSync(input, source)
+  await run(nvcc, ['-ptx', `-arch=compute_${architecture}`, '-std=c++17', input, '-o', output])
+  const ptx = readFileSync(output, 'utf8').replace(/^\/\/.*\n/gm, '')
   const ptxas = nvcc.replace(/nvcc$/, 'ptxas')
   for (const version of ptxVersions) {
     const lowered = ptx.replace(/^\.version .*$/m, `.version ${version}`)
-    writeFileSync(`${path}.ptx`, lowered)
+    writeFileSync(output, lowered)
+    // Whether it is accepted is what is asked: no optimization.
     const accepted = await run(ptxas, [
+      '-O0',
       '--gpu-name',
       `sm_${architecture}`,
-      `${path}.ptx`,
+      output,
       '-o',
       '/dev/null',
     ]).then(
@@ -110,9 +106,15 @@ async function compile(
   )
 }
 
-async function finds(nvcc: string): Promise<string | undefined> {
-  return run(nvcc, ['--version']).then(
-    () => nvcc,
-    () => undefined,
-  )
+async function findNvcc(
+  candidates: readonly string[],
+): Promise<{ nvcc: string; release: string } | undefined> {
+  for (const nvcc of candidates) {
+    const output = await run(nvcc, ['--version']).then(
+      ({ stdout }) => stdout,
+      () => undefined,
+    )
+    if (output !== undefined) return { nvcc, release: /\bV([\d.]+)/.exec(output)?.[1] ?? 'unknown' }
+  }
+  return undefined
 }

@@ -1,0 +1,78 @@
+// Makes the tarballs of a release: `npm run pack -- [--out DIR] [--without-kernels]`, after `npm run build`. With `--without-kernels`, for
+// tests on machines without nvcc, the tarball of backend-cuda says so in its package.json, and publish.ts refuses it.
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { publishedPackages } from './packages.ts'
+
+export interface PackOptions {
+  readonly root: string
+  readonly out: string
+  readonly withoutKernels: boolean
+}
+
+const withKernels = 'backend-cuda'
+
+/** Packs every published package and returns the tarballs by short name, in the order in which they are published. */
+export function packAll({ root, out, withoutKernels }: PackOptions): Map<string, string> {
+  mkdirSync(out, { recursive: true })
+  if (!withoutKernels) run(process.execPath, [join(root, 'tools/ship-kernels/ship-kernels.ts')], root)
+  const tarballs = new Map<string, string>()
+  for (const { shortName, folder } of publishedPackages(root)) {
+    const tarball = npmPack(folder, out)
+    if (withoutKernels && shortName === withKernels) removeKernels(tarball, out)
+    tarballs.set(shortName, tarball)
+  }
+  return tarballs
+}
+
+/** The scripts of a package are not run: the build and the kernels are made before. */
+function npmPack(folder: string, out: string): string {
+  const args = ['pack', folder, '--pack-destination', out, '--json', '--silent', '--ignore-scripts']
+  const stdout = run('npm', args, out)
+  const listing = JSON.parse(stdout.slice(stdout.search(/^[[{]/m)))
+  // An array of one until npm 11, an object by name from npm 12 on.
+  const [entry] = (Array.isArray(listing) ? listing : Object.values(listing)) as { filename: string }[]
+  return join(out, basename(entry!.filename))
+}
+
+function removeKernels(tarball: string, out: string): void {
+  const stage = mkdtempSync(join(tmpdir(), 'tandem-without-kernels-'))
+  try {
+    run('tar', ['-xzf', tarball, '-C', stage], out)
+    const folder = join(stage, 'package')
+    rmSync(join(folder, 'prebuilds/kernels.json.gz'), { force: true })
+    const path = join(folder, 'package.json')
+    const manifest = JSON.parse(readFileSync(path, 'utf8'))
+    writeFileSync(path, JSON.stringify({ ...manifest, tandem: { withoutKernels: true } }, null, 2))
+    npmPack(folder, out)
+  } finally {
+    rmSync(stage, { recursive: true, force: true })
+  }
+}
+
+function run(program: string, args: readonly string[], cwd: string): string {
+  const { status, stdout, error } = spawnSync(program, args, {
+    cwd,
+    encoding: 'utf8',
+    maxBuffer: 2 ** 28,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  if (status !== 0) throw new Error(`${program} ${args.join(' ')} fails${error ? `: ${error.message}` : ''}.`)
+  return stdout
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const { values } = parseArgs({
+    options: {
+      out: { type: 'string', default: 'tarballs' },
+      'without-kernels': { type: 'boolean', default: false },
+    },
+  })
+  const root = fileURLToPath(new URL('../..', import.meta.url))
+  const tarballs = packAll({ root, out: resolve(values.out), withoutKernels: values['without-kernels'] })
+  for (const tarball of tarballs.values()) console.log(tarball)
+}

@@ -1,0 +1,33 @@
+import { jacobiSources, matmulSources, reductionSources, transposeSources } from '@tandem-gpu/algorithms'
+import { shippedKernelKey } from '@tandem-gpu/backend-cuda'
+import { emitCuda, lower, parseWgsl } from '@tandem-gpu/wgsl'
+
+/** The oldest architecture that nvcc 13 compiles for; and the one from which on kernels have asynchronous copies. Drivers compile PTX for newer GPUs. */
+export const architectures = [75, 80] as const
+
+/** CUDA C++ that is shipped compiled. */
+export interface ShippedSource {
+  /** What `shippedKernels` of `cuda()` finds it by. */
+  readonly key: string
+  readonly label: string
+  readonly source: string
+  readonly architecture: (typeof architectures)[number]
+}
+
+/** Every kernel of the algorithms, once for each architecture for which its text compiles to something else. */
+export function shippedSources(): ShippedSource[] {
+  const [oldest, asynchronous] = architectures
+  const kernels = [...transposeSources(), ...reductionSources(), ...matmulSources(), ...jacobiSources()]
+  const all = kernels.flatMap(({ label = 'kernel', wgsl, entryPoint, constants = {}, bounds = 'clamp' }) => {
+    const module = lower(parseWgsl(wgsl, { label }), { entryPoint, constants })
+    const { source } = emitCuda(module, { bounds, label })
+    const needed = source.includes('async_copy(') ? [oldest, asynchronous] : [oldest]
+    return needed.map((architecture) => ({
+      key: shippedKernelKey(source, architecture === asynchronous),
+      label,
+      source,
+      architecture,
+    }))
+  })
+  return [...new Map(all.map((source) => [source.key, source])).values()]
+}
