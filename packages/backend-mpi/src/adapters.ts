@@ -39,6 +39,7 @@ export async function gatherAdapters(
   inner: Backend,
   virtual: boolean,
 ): Promise<AdapterReport> {
+  const key = session.takeKey()
   const report = await inner.adapters()
   const own: RankAdapters = {
     rank: session.rank,
@@ -46,7 +47,7 @@ export async function gatherAdapters(
     ...(report.absence && { absence: report.absence }),
     ...(report.notes && { notes: report.notes }),
   }
-  const said = (await session.gather(JSON.stringify(own))).map(
+  const said = (await session.gather(JSON.stringify(own), key)).map(
     ({ message }) => JSON.parse(message) as RankAdapters,
   )
   const byRank = said.toSorted((a, b) => a.rank - b.rank)

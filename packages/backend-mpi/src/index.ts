@@ -1,4 +1,5 @@
 export type { Launch, MpiFamily } from './launcher.ts'
+export { detectLaunch } from './launcher.ts'
 export { type MpiOptions, mpi } from './mpi.ts'
 export type { MpiLibrary } from './native-addon.ts'
-export { findMpi } from './session.ts'
+export { findMpi, type MpiSession, mpiSession, type RankInfo } from './session.ts'

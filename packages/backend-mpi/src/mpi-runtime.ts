@@ -41,6 +41,7 @@ export async function openRuntime(
   openInner: () => Promise<Runtime>,
 ): Promise<Runtime> {
   const { rank } = session
+  const key = session.takeKey()
   let inner: Runtime | undefined
   let failure: unknown
   try {
@@ -59,6 +60,7 @@ export async function openRuntime(
         reason: failure instanceof Error ? failure.message : String(failure),
       }),
     }),
+    key,
   )
   try {
     const peers = new Map<number, boolean[]>()

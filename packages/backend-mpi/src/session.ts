@@ -62,9 +62,14 @@ export class MpiSession {
     return rankName(this.ranks[rank]!)
   }
 
-  /** Every rank says something; all calls come in the same order on all ranks. */
-  async gather(message: string): Promise<readonly RankMessage[]> {
-    return gatherOf(this.addon, this.#keys++, message)
+  /** Reserves the place of a gather whose message comes later. All ranks take keys in the same order. */
+  takeKey(): number {
+    return this.#keys++
+  }
+
+  /** Gives to every rank what all ranks say, each message once, by rank. */
+  async gather(message: string, key = this.takeKey()): Promise<readonly RankMessage[]> {
+    return gatherOf(this.addon, key, message)
   }
 
   /** A number for a new group, the same on all ranks. `lost` is called when a rank cannot go on with it. */
@@ -91,7 +96,7 @@ export class MpiSession {
 let started: Promise<MpiSession> | undefined
 
 /** The session of this process. Rejects with `no-driver`, `unsupported` or `device-lost`, the same way at each call. */
-export function mpiSession(libraries: readonly string[] | undefined): Promise<MpiSession> {
+export function mpiSession(libraries?: readonly string[]): Promise<MpiSession> {
   started ??= startSession(libraries)
   return started
 }

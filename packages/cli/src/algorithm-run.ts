@@ -4,7 +4,9 @@ import type { AlgorithmOptions } from './algorithm-options.ts'
 import type { CommandContext } from './command-context.ts'
 import { exitCode } from './exit-code.ts'
 import { withGroup } from './group-options.ts'
+import { type Job, prepareOnAllRanks } from './job.ts'
 import { formatJson } from './json.ts'
+import type { OutputFile } from './output-file.ts'
 import { formatReport, type ReportLine } from './report-text.ts'
 import { RunFiles } from './run-files.ts'
 import { chromeTrace } from './trace.ts'
@@ -35,16 +37,24 @@ export async function runAlgorithm<R extends Report>(
   run: AlgorithmRun<R>,
 ): Promise<void> {
   const { terminal } = context
-  const files = new RunFiles()
+  const { job } = options
+  const files = new RunFiles(job === undefined || job.rank === 0)
   try {
-    const traceFile = options.trace === undefined ? undefined : await files.output(options.trace)
-    await run.prepare?.(files)
+    let traceFile: OutputFile | undefined
+    await prepareOnAllRanks(job, async () => {
+      if (options.trace !== undefined) traceFile = await files.output(options.trace)
+      await run.prepare?.(files)
+    })
     const spans: ProgramSpan[] = []
     const report = await withGroup(options, (group) =>
       run.compute(group, settingsOf(options, terminal.signal, spans)),
     )
     terminal.progress.stop()
-    await traceFile?.write(chromeTrace([{ name: report.algorithm, devices: report.deviceNames, spans }]))
+    await traceFile?.write(
+      chromeTrace([
+        { name: report.algorithm, devices: report.deviceNames, spans: await allSpans(job, spans) },
+      ]),
+    )
     terminal.signal.throwIfAborted()
     const wrong = report.checked && !report.verified
     if (!wrong) await files.commit()
@@ -58,6 +68,16 @@ export async function runAlgorithm<R extends Report>(
   } finally {
     await files.close()
   }
+}
+
+/** The commands of all processes of a job, each from the start of its own run. */
+async function allSpans(
+  job: Job | undefined,
+  spans: readonly ProgramSpan[],
+): Promise<readonly ProgramSpan[]> {
+  if (job === undefined) return spans
+  const said = await job.gather(JSON.stringify(spans))
+  return said.flatMap(({ message }) => JSON.parse(message) as ProgramSpan[])
 }
 
 function settingsOf(options: AlgorithmOptions, signal: AbortSignal, spans: ProgramSpan[]): RunSettings {

@@ -1,10 +1,11 @@
 import type { Backend } from '@tandem-gpu/core'
+import type { Job } from './job.ts'
 
 export const backendNames = ['auto', 'cuda', 'webgpu'] as const
 export type BackendName = (typeof backendNames)[number]
 
-/** In order of preference; `auto` means all of them. This is the only place that names backends. */
-export function backendsNamed(name: BackendName): Backend[] {
+/** In order of preference; `auto` means all of them. In a job, each has the devices of all processes. */
+export function backendsNamed(name: BackendName, job?: Job): Backend[] {
   const makers = {
     cuda: () =>
       optionalBackend('cuda', '@tandem-gpu/backend-cuda', async () =>
@@ -15,7 +16,8 @@ export function backendsNamed(name: BackendName): Backend[] {
         (await import('@tandem-gpu/backend-webgpu')).webgpu(),
       ),
   }
-  return name === 'auto' ? [makers.cuda(), makers.webgpu()] : [makers[name]()]
+  const backends = name === 'auto' ? [makers.cuda(), makers.webgpu()] : [makers[name]()]
+  return job === undefined ? backends : backends.map((backend) => job.around(backend))
 }
 
 /**

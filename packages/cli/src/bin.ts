@@ -1,9 +1,14 @@
 import { interruptionOf } from './interruption.ts'
-import { main } from './program.ts'
+import { openJob } from './job.ts'
+import { main, reportFailure } from './program.ts'
 import { removeUnfinishedFiles } from './replacement-file.ts'
 import { exitOnOutputError } from './standard-output.ts'
 import { processTerminal } from './terminal.ts'
 
 process.on('exit', removeUnfinishedFiles)
 exitOnOutputError(process)
-process.exitCode = await main(process.argv.slice(2), processTerminal(interruptionOf(process)))
+const terminal = processTerminal(interruptionOf(process))
+process.exitCode = await openJob(process.env).then(
+  (job) => main(process.argv.slice(2), terminal, job),
+  (error) => reportFailure(error, false, terminal),
+)

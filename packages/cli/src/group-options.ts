@@ -1,6 +1,7 @@
 import { type DeviceGroup, type OpenGroupOptions, openGroup, type SelectBy } from '@tandem-gpu/core'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { type BackendName, backendNames, backendsNamed } from './backends.ts'
+import type { Job } from './job.ts'
 import { parseBytes } from './quantity.ts'
 
 /** The options that choose devices. */
@@ -9,6 +10,8 @@ export interface GroupOptions {
   readonly devices?: number | undefined
   readonly by: SelectBy
   readonly virtual?: boolean | undefined
+  /** Set for every command where mpirun has started this process. */
+  readonly job?: Job | undefined
 }
 
 export const selectByNames = ['index', 'utilization', 'memory', 'power', 'temperature', 'score'] as const
@@ -78,7 +81,7 @@ export function addSelectionOptions(command: Command): Command {
 
 export function openGroupOptions(options: GroupOptions): OpenGroupOptions {
   return {
-    backends: backendsNamed(options.backend),
+    backends: backendsNamed(options.backend, options.job),
     by: options.by,
     ...(options.devices === undefined ? {} : { devices: options.devices }),
     ...(options.virtual === undefined ? {} : { virtual: options.virtual }),

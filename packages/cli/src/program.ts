@@ -16,6 +16,7 @@ import { selectCommand } from './commands/select.ts'
 import { topologyCommand } from './commands/topology.ts'
 import { transposeCommand } from './commands/transpose.ts'
 import { type ExitCode, exitCode, failureOf } from './exit-code.ts'
+import { type Job, terminalOf } from './job.ts'
 import { formatJson } from './json.ts'
 import { printableLines } from './printable.ts'
 import type { Terminal } from './terminal.ts'
@@ -36,11 +37,15 @@ const commands = [
   monitorCommand,
 ]
 
-/** Runs `tandem` with these arguments (without `node` and the script) and returns the exit code. Never throws. */
-export async function main(argv: readonly string[], terminal: Terminal): Promise<ExitCode> {
+/**
+ * Runs `tandem` with these arguments (without `node` and the script), in a job as one of its processes, and returns the exit code. Never
+ * throws.
+ */
+export async function main(argv: readonly string[], processTerminal: Terminal, job?: Job): Promise<ExitCode> {
+  const terminal = terminalOf(job, processTerminal)
   const context: CommandContext = { terminal, exit: exitCode.ok }
   try {
-    await createProgram(context).parseAsync(argv, { from: 'user' })
+    await createProgram(context, job).parseAsync(argv, { from: 'user' })
     return context.exit
   } catch (error) {
     terminal.progress.stop()
@@ -48,7 +53,7 @@ export async function main(argv: readonly string[], terminal: Terminal): Promise
   }
 }
 
-function createProgram(context: CommandContext): Command {
+function createProgram(context: CommandContext, job: Job | undefined): Command {
   const { terminal } = context
   const { version } = createRequire(import.meta.url)('../package.json') as { version: string }
   const program = new Command('tandem')
@@ -68,6 +73,7 @@ function createProgram(context: CommandContext): Command {
       'after',
       '\nExit codes: 0 right · 1 a wrong answer · 2 wrong arguments or input · 3 no usable device',
     )
+  if (job !== undefined) program.hook('preAction', (_, command) => void command.setOptionValue('job', job))
   for (const create of commands) {
     const command = create(context)
     command.copyInheritedSettings(program)
@@ -77,7 +83,7 @@ function createProgram(context: CommandContext): Command {
   return program
 }
 
-function reportFailure(error: unknown, json: boolean, terminal: Terminal): ExitCode {
+export function reportFailure(error: unknown, json: boolean, terminal: Terminal): ExitCode {
   if (error instanceof CommanderError) {
     // Commander has already printed the message, the help or the version.
     if (error.exitCode === 0) return exitCode.ok

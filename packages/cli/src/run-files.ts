@@ -4,10 +4,16 @@ import { OutputFile } from './output-file.ts'
 export class RunFiles {
   readonly #outputs: OutputFile[] = []
   readonly #closers: (() => Promise<void>)[] = []
+  readonly #writes: boolean
+
+  /** `writes` false: this process of a job leaves the writing to another one, and its outputs go nowhere. */
+  constructor(writes = true) {
+    this.#writes = writes
+  }
 
   /** Creates an output, which `commit` makes appear under `path`. */
   async output(path: string): Promise<OutputFile> {
-    const file = await OutputFile.create(path)
+    const file = await OutputFile.create(this.#writes ? path : '/dev/null')
     this.#outputs.push(file)
     return file
   }

@@ -108,7 +108,7 @@ async function runBench(
   for (const devices of counts) {
     const group = await openGroup({
       ...openGroupOptions({ ...groupOptions, devices }),
-      backends: backendsNamed(options.backend),
+      backends: backendsNamed(options.backend, options.job),
     })
     try {
       for (const run of cases) {

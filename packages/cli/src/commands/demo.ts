@@ -65,13 +65,17 @@ export function demoCommand(context: CommandContext): Command {
     })
     const { chosen } = await selectAdapters(openGroupOptions(options))
     const software = chosen.every((adapter) => adapter.software)
-    const devices = options.devices ?? (software ? softwareDevices : undefined)
+    // Over processes, one each: they are many already.
+    const virtual = software && options.job === undefined ? softwareDevices : undefined
+    const devices = options.devices ?? virtual
     const group = { ...options, ...(devices === undefined ? {} : { devices }) }
     const { reports, tracks, picture } = await withGroup(group, (opened) => runAll(opened, terminal))
 
     const paths = { picture: join(folder, 'jacobi.png'), trace: join(folder, 'trace.json') }
-    await writeOutputFile(paths.picture, picture)
-    await writeOutputFile(paths.trace, chromeTrace(tracks))
+    if (options.job === undefined || options.job.rank === 0) {
+      await writeOutputFile(paths.picture, picture)
+      await writeOutputFile(paths.trace, chromeTrace(tracks))
+    }
     if (!reports.every(({ verified }) => verified)) context.exit = exitCode.wrongAnswer
     terminal.out(
       options.json ? formatJson({ folder, ...paths, reports }) : asText(reports, paths, terminal.colors),

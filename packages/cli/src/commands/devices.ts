@@ -4,6 +4,7 @@ import { type BackendName, backendsNamed } from '../backends.ts'
 import type { CommandContext } from '../command-context.ts'
 import { exitCode } from '../exit-code.ts'
 import { addBackendOption, addJsonOption } from '../group-options.ts'
+import type { Job } from '../job.ts'
 import { formatJson } from '../json.ts'
 import { formatBytes, formatNumber } from '../quantity.ts'
 import { formatTable } from '../table.ts'
@@ -11,6 +12,7 @@ import { formatTable } from '../table.ts'
 interface DevicesOptions {
   readonly backend: BackendName
   readonly json?: boolean
+  readonly job?: Job | undefined
 }
 
 interface BackendListing extends AdapterReport {
@@ -24,7 +26,7 @@ export function devicesCommand(context: CommandContext): Command {
   )
   addJsonOption(addBackendOption(command))
   return command.action(async (options: DevicesOptions) => {
-    const listings = await Promise.all(backendsNamed(options.backend).map(list))
+    const listings = await Promise.all(backendsNamed(options.backend, options.job).map(list))
     if (!listings.some(({ adapters }) => adapters.length > 0)) context.exit = exitCode.noDevice
     context.terminal.out(options.json ? formatJson({ backends: listings.map(asJson) }) : asText(listings))
   })

@@ -4,6 +4,7 @@ import { type BackendName, backendsNamed } from '../backends.ts'
 import type { CommandContext } from '../command-context.ts'
 import { exitCode, failureOf } from '../exit-code.ts'
 import { addBackendOption, addJsonOption } from '../group-options.ts'
+import type { Job } from '../job.ts'
 import { formatJson } from '../json.ts'
 import { countOf } from './devices.ts'
 
@@ -23,17 +24,19 @@ export function doctorCommand(context: CommandContext): Command {
     'test each backend, and say what is missing where one does not work',
   )
   addJsonOption(addBackendOption(command))
-  return command.action(async (options: { backend: BackendName; json?: boolean }) => {
+  return command.action(async (options: { backend: BackendName; json?: boolean; job?: Job }) => {
     const diagnoses: Diagnosis[] = []
-    for (const backend of backendsNamed(options.backend)) diagnoses.push(await examine(backend))
+    for (const backend of backendsNamed(options.backend, options.job)) diagnoses.push(await examine(backend))
     if (!diagnoses.some(({ works }) => works)) context.exit = exitCode.noDevice
     const { colors, out } = context.terminal
+    const mpi = await examineMpi()
     if (options.json) {
       out(
         formatJson({
           node: process.version,
           platform: `${process.platform}-${process.arch}`,
           backends: diagnoses,
+          mpi,
         }),
       )
       return
@@ -47,7 +50,36 @@ export function doctorCommand(context: CommandContext): Command {
       if (remedy !== undefined) out(`  What to do: ${remedy}\n`)
       for (const note of notes) out(`  ${note}\n`)
     }
+    out(
+      mpi.works
+        ? `mpi ${colors.green('loads')}: ${mpi.version} (${mpi.path}, interface of ${mpi.family})\n  ${mpi.job}\n  ${mpi.messages}\n`
+        : `mpi ${colors.yellow('does not load')}, so programs run in one process: ${mpi.reason}\n`,
+    )
   })
+}
+
+/** The MPI with which a program would run over several processes. It is not started. */
+async function examineMpi() {
+  try {
+    const { findMpi } = await import('@tandem-gpu/backend-mpi')
+    const { library, launch } = findMpi()
+    const { path, family, version, gpuAware } = library
+    const started =
+      launch && `${launch.launcher} starts this process as rank ${launch.rank} of ${launch.size}.`
+    const direct = {
+      true: 'It takes',
+      false: 'It does not take',
+      undefined: 'It does not say whether it takes',
+    }
+    return {
+      works: true as const,
+      ...{ path, family, version, ...(gpuAware === undefined ? {} : { gpuAware }) },
+      job: started ?? 'No launcher starts this process: mpirun -n 4 tandem … runs a command in four.',
+      messages: `${direct[`${gpuAware}`]} messages from GPU memory; they go through host memory.`,
+    }
+  } catch (error) {
+    return { works: false as const, reason: failureOf(error).message }
+  }
 }
 
 /** A backend works if a kernel on one of its devices computes the right numbers. */

@@ -1,0 +1,118 @@
+import { spawnSync } from 'node:child_process'
+import { setTimeout } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import {
+  type JobOptions,
+  type MpiInstallation,
+  mpich,
+  openMpi,
+  runJob,
+  whereInstalled,
+} from './testing/launchers.ts'
+
+/** Runs a job of three ranks and calls `act` with the process of rank 1 once all three have said who they are. */
+async function disturbed(
+  mpi: MpiInstallation,
+  act: (process: number) => void,
+  options: Partial<JobOptions> = {},
+) {
+  const processes = new Map<number, number>()
+  let acted = 0
+  const result = await runJob(mpi, {
+    ranks: 3,
+    program: 'steady.ts',
+    ...options,
+    onLine(line) {
+      const [, rank, process] = /^rank (\d+) is process (\d+)$/.exec(line) ?? []
+      if (rank === undefined) return
+      processes.set(Number(rank), Number(process))
+      if (processes.size < 3) return
+      acted = performance.now()
+      act(processes.get(1)!)
+    },
+  })
+  return { ...result, secondsAfter: (performance.now() - acted) / 1000, processes: [...processes.values()] }
+}
+
+function isAlive(process: number): boolean {
+  return spawnSync('kill', ['-0', String(process)]).status === 0
+}
+
+describe.each([openMpi, mpich])('$name', (mpi) => {
+  describe.skipIf(!mpi.installed)(whereInstalled(mpi), () => {
+    it('ends the job when a rank is killed, and one line names it', async () => {
+      const { exitCode, stderr, secondsAfter, processes } = await disturbed(
+        mpi,
+        (process) => void spawnSync('kill', ['-KILL', String(process)]),
+        { arguments: ['60'] },
+      )
+      expect(exitCode).not.toBe(0)
+      expect(stderr.match(/^.*\brank 1 .*$/gm), stderr).toHaveLength(1)
+      expect(secondsAfter).toBeLessThan(30)
+      // The launcher may end before those that it has killed are gone.
+      for (const deadline = performance.now() + 5000; processes.some(isAlive); await setTimeout(100))
+        if (performance.now() > deadline) break
+      expect(processes.filter(isAlive)).toEqual([])
+    })
+
+    it('ends the job with the exception of the rank that throws it', async () => {
+      const job = { ranks: 3, program: 'steady.ts', arguments: ['60', 'throw'] }
+      const { exitCode, stderr } = await runJob(mpi, job)
+      expect(exitCode).toBe(1)
+      expect(stderr).toContain(
+        'Rank 1 ends with an exception that nobody catches: Error: rank 1 has a defect',
+      )
+    })
+
+    it('ends the job with the exit code of the rank that exits', async () => {
+      const job = { ranks: 3, program: 'steady.ts', arguments: ['60', 'exit'] }
+      expect((await runJob(mpi, job)).exitCode).toBe(7)
+    })
+  })
+})
+
+describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
+  it('waits for a rank that is stopped, says so after 5 s, and finishes when it goes on', async () => {
+    const { exitCode, stdout, stderr } = await disturbed(openMpi, (process) => {
+      spawnSync('kill', ['-STOP', String(process)])
+      void setTimeout(8000).then(() => spawnSync('kill', ['-CONT', String(process)]))
+    })
+    expect(exitCode, stderr).toBe(0)
+    expect(stdout.match(/is done/g)).toHaveLength(3)
+    expect(
+      stderr.match(/^tandem: rank 1 .* has been silent for 5 s; the others wait for it\.$/gm),
+      stderr,
+    ).toHaveLength(1)
+    expect(stderr).toMatch(/^tandem: rank 1 .* answers again after \d+ s\.$/m)
+  })
+})
+
+describe.skipIf(!mpich.installed)(whereInstalled(mpich), () => {
+  const withoutCleanup = ['-disable-auto-cleanup']
+
+  it('gives every survivor a typed error that names the rank, where the launcher leaves them alive', async () => {
+    const { stdout } = await disturbed(
+      mpich,
+      (process) => void spawnSync('kill', ['-KILL', String(process)]),
+      { arguments: ['60'], launcherOptions: withoutCleanup },
+    )
+    for (const rank of [0, 2])
+      expect(stdout).toMatch(
+        new RegExp(`^rank ${rank} ends: device-lost: .*rank 1 \\(process .* ended unexpectedly`, 'm'),
+      )
+  })
+
+  it('gives every rank a typed error when one leaves early', async () => {
+    const job = {
+      ranks: 3,
+      program: 'steady.ts',
+      arguments: ['60', 'leave'],
+      launcherOptions: withoutCleanup,
+    }
+    const { stdout } = await runJob(mpich, job)
+    for (const rank of [0, 2])
+      expect(stdout).toMatch(
+        new RegExp(`^rank ${rank} ends: device-lost: .*rank 1 .* makes no more calls`, 'm'),
+      )
+  })
+})

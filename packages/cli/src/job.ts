@@ -1,0 +1,58 @@
+import type { Backend, RankMessage } from '@tandem-gpu/core'
+import { failureOf, UsageError } from './exit-code.ts'
+import { silentProgress } from './progress.ts'
+import type { Terminal } from './terminal.ts'
+
+/** The processes that mpirun started with this one. Every one runs the same command; the first prints and writes files. */
+export interface Job {
+  readonly rank: number
+  readonly size: number
+  /** The devices of all processes, through this backend in each. */
+  around(inner: Backend): Backend
+  /** What each process says, each text once. */
+  gather(message: string): Promise<readonly RankMessage[]>
+}
+
+/** Undefined where no launcher of MPI has started this process. MPI itself is started by the first use of the job. */
+export async function openJob(environment: NodeJS.ProcessEnv): Promise<Job | undefined> {
+  const launched = environment.OMPI_COMM_WORLD_SIZE ?? environment.PMI_SIZE
+  if (launched === undefined) return undefined
+  const { detectLaunch, mpi, mpiSession } = await import('@tandem-gpu/backend-mpi').catch((error) => {
+    throw new UsageError(
+      `mpirun starts ${launched} processes, and @tandem-gpu/backend-mpi, which joins them, cannot be loaded (${failureOf(error).message}). Run npm install @tandem-gpu/backend-mpi.`,
+    )
+  })
+  const { rank, size } = detectLaunch(environment)!
+  return {
+    rank,
+    size,
+    around: (inner) => mpi(inner),
+    gather: async (message) => (await mpiSession()).gather(message),
+  }
+}
+
+/** What every process but the first prints: nothing. All of them come to the same results and the same errors. */
+export function terminalOf(job: Job | undefined, terminal: Terminal): Terminal {
+  if (job === undefined || job.rank === 0) return terminal
+  return { ...terminal, out() {}, error() {}, interactive: false, progress: silentProgress }
+}
+
+/** Does what may fail in one process alone, such as opening a file: a failure in one is one in all, before anything runs. */
+export async function prepareOnAllRanks(job: Job | undefined, prepare: () => Promise<void>): Promise<void> {
+  if (job === undefined) return prepare()
+  let error: unknown
+  let reason = ''
+  try {
+    await prepare()
+  } catch (caught) {
+    error = caught
+    reason = failureOf(caught).message
+  }
+  const said = await job.gather(JSON.stringify(reason === '' ? {} : { rank: job.rank, reason }))
+  const failed = said
+    .map(({ message }) => JSON.parse(message) as { rank?: number; reason?: string })
+    .find((other) => other.reason !== undefined)
+  if (failed === undefined) return
+  if (failed.reason === reason) throw error
+  throw new UsageError(`Rank ${failed.rank}: ${failed.reason}`, 'bad-input')
+}
