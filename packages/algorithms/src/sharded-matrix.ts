@@ -121,14 +121,17 @@ export function shardedFromViews<T extends ElementType>(
   return { type, rows: row, columns, slices, destroy() {} }
 }
 
-/** Fills the matrix from the host, slice by slice, in pieces of at most 16 MiB (or one row, where the slice is strided). */
+/**
+ * Fills the matrix from the host, slice by slice, in pieces of at most 16 MiB (or one row, where the slice is strided). Asks the source for
+ * the rows of this process's devices only.
+ */
 export async function writeSharded<T extends ElementType>(
   group: DeviceGroup,
   matrix: ShardedMatrix<T>,
   source: ElementSource<T>,
 ): Promise<void> {
   requireLength('The input', source, matrix.rows * matrix.columns)
-  for (const piece of pieces(matrix)) {
+  for (const piece of pieces(matrix, ({ device }) => device.local)) {
     const data = await readElements(source, matrix.type, piece.offset, piece.view.length)
     await group.queue.write(piece.view, data)
   }
@@ -163,8 +166,9 @@ export async function gatherSharded<T extends ElementType>(
 /** Parts of the slices for transfers, in order, with the flat index of their first element in the matrix. */
 function* pieces<T extends ElementType>(
   matrix: ShardedMatrix<T>,
+  wanted: (slice: MatrixSlice<T>) => boolean = () => true,
 ): Generator<{ offset: number; view: BufferView<T> }> {
-  for (const { row, rows, view } of matrix.slices) {
+  for (const { row, rows, view } of matrix.slices.filter(wanted)) {
     const base = row * matrix.columns
     if (view.length === 0) continue
     if (view.stride === view.columns || rows === 1) {

@@ -27,7 +27,7 @@ export async function tuneMatmul(
   const m = Math.min(shape.m, largestTuned.m)
   const n = Math.min(shape.n, largestTuned.n)
   const k = Math.min(shape.k, largestTuned.k)
-  if (!options.tuning || !characterOf(group).tunes || m * n * k === 0) return shipped
+  if (!options.tuning || !characterOf(group).tunes || group.rankCount > 1 || m * n * k === 0) return shipped
   const named = candidates.map(
     (choice): Candidate<MatmulBlocking> => ({ name: blockingName(choice), choice }),
   )

@@ -83,7 +83,7 @@ export async function transpose<T extends TransposeType>(
     const { kernel: variant, transport = 'auto' } = options
     const free = variant === undefined && options.chooseTransport === undefined
     const tuned =
-      options.tuning && free && characterOf(group).tunes
+      options.tuning && free && characterOf(group).tunes && group.rankCount === 1
         ? await tuneTranspose(group, input, output, options)
         : undefined
     const chosen = tuned ? choiceOptions(tuned.choice) : {}

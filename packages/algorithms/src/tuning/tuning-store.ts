@@ -7,7 +7,9 @@ export interface TuningStore {
   set(key: string, value: string): void
 }
 
-/** Without a store, or with `false`, algorithms use the shipped choices. Results have the same bits either way. */
+/**
+ * Without a store, or with `false`, algorithms use the shipped choices. Results have the same
+ * bits either way. Over several processes, whose stores may differ, the shipped choices are used. */
 export interface TuningOptions {
   readonly tuning?: TuningStore | false | undefined
 }

@@ -100,7 +100,8 @@ async function runBench(
     verify,
     samples,
     warmup: 2,
-    seed: Date.now() % 2 ** 31,
+    // All processes of a job need the same matrices.
+    seed: options.job === undefined ? Date.now() % 2 ** 31 : 1,
     signal: terminal.signal,
     ...tuningOptions(options),
   }

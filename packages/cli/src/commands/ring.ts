@@ -66,7 +66,7 @@ export function ringCommand(context: CommandContext): Command {
     .option('--compare', 'time every scheme on 1, 2, 4, 8 and 16 devices, as far as there are so many')
   addAlgorithmOptions(command)
   return command.action(async (options: RingCommandOptions) => {
-    const devices = options.devices ?? (await defaultDevices(options))
+    const devices = options.devices ?? (options.job ? undefined : await defaultDevices(options))
     const withDevices = devices === undefined ? options : { ...options, devices }
     if (options.compare) await compare(context, withDevices)
     else await run(context, withDevices)
