@@ -1,0 +1,36 @@
+import type { Backend } from '../backend.ts'
+import { GpuError } from '../errors.ts'
+import { referenceAdapter } from './reference-backend.ts'
+import { executeInRandomOrder } from './reference-execution.ts'
+import { ReferenceRuntime } from './reference-runtime.ts'
+
+/**
+ * A backend for one rank of many with one device each, of which the others are imagined: whatever this rank says, all say. For
+ * what recording costs on a large group; programs with messages cannot run.
+ */
+export function imaginedRanks(rank: number, count: number): Backend {
+  const adapters = Array.from({ length: count }, (_, other) => ({
+    ...referenceAdapter('imagined', 0, 2 ** 30),
+    id: `imagined-${other}`,
+    rank: other,
+  }))
+  return {
+    name: 'imagined',
+    adapters: async () => ({ adapters }),
+    open: async (chosen) =>
+      new ReferenceRuntime(chosen, {
+        canAccessPeer: () => false,
+        memoryByteLength: 2 ** 30,
+        execute: (memory, options) => executeInRandomOrder(memory, options, 1),
+        ranks: {
+          rank,
+          count,
+          gather: async (_key, message) => [{ rank: 0, message }],
+          deliver: async () => {
+            throw new GpuError('unsupported', 'Imagined ranks deliver nothing.')
+          },
+          leave: () => {},
+        },
+      }),
+  }
+}
