@@ -41,17 +41,24 @@ export interface RecordTransposeOptions<T extends ElementType> {
  * receives one tile, from device `(k + receiver) mod N`; stage 0 is local. Tiles without elements are left out.
  */
 export function transposeTiles(input: ShardedMatrix, output: ShardedMatrix): PeerTile[] {
+  return [...eachTile(input, output)]
+}
+
+/** The same tiles one by one; with `touches`, by device, those alone that such a device sends or receives. */
+export function* eachTile(
+  input: ShardedMatrix,
+  output: ShardedMatrix,
+  touches?: readonly boolean[],
+): Generator<PeerTile> {
   const devices = input.slices.length
-  const tiles: PeerTile[] = []
   for (let stage = 0; stage < devices; stage++)
     for (let receiver = 0; receiver < devices; receiver++) {
       const sender = (stage + receiver) % devices
+      if (touches !== undefined && !touches[sender] && !touches[receiver]) continue
       const rows = input.slices[sender]!.rows
       const columns = output.slices[receiver]!.rows
-      if (rows * columns > 0)
-        tiles.push({ stage, sender, receiver, rows, columns, byteLength: rows * columns * 4 })
+      if (rows * columns > 0) yield { stage, sender, receiver, rows, columns, byteLength: rows * columns * 4 }
     }
-  return tiles
 }
 
 /**
@@ -73,7 +80,7 @@ export function chooseTransport(
 /**
  * Records `output = transpose(input)` over all devices of `group`. Both matrices are sharded over the group in row slices, of
  * any size and leading dimension, and must not share memory. Within each receiver a tile's transfer precedes its transpose;
- * everything else is free to overlap.
+ * everything else is free to overlap. Returns the tiles that this process takes part in.
  */
 export function recordTranspose<T extends ElementType>(
   recorder: Recorder,
@@ -82,10 +89,17 @@ export function recordTranspose<T extends ElementType>(
 ): RecordedTile[] {
   const { kernel, input, output, transport = 'auto' } = options
   requireTransposable(group, input, output)
-  const tiles = transposeTiles(input, output).map((tile) => ({
-    ...tile,
-    transport: tile.sender === tile.receiver ? ('local' as const) : chosen(tile),
-  }))
+  const touches = recorder.devices.map(({ ordinal }) => recorder.touches(ordinal))
+  const tiles: RecordedTile[] = []
+  const bySender = new Map<number, RecordedTile[]>()
+  for (const peer of eachTile(input, output, touches)) {
+    const tile = { ...peer, transport: peer.sender === peer.receiver ? ('local' as const) : chosen(peer) }
+    tiles.push(tile)
+    if (tile.transport !== 'scatter' && tile.transport !== 'local') continue
+    const sent = bySender.get(tile.sender)
+    if (sent === undefined) bySender.set(tile.sender, [tile])
+    else sent.push(tile)
+  }
   const scattered = recordScattered()
   for (const tile of tiles) {
     if (scattered.has(tile) || tile.transport === 'copy') continue
@@ -106,12 +120,7 @@ export function recordTranspose<T extends ElementType>(
   function recordScattered(): ReadonlySet<RecordedTile> {
     const done = new Set<RecordedTile>()
     for (const { device, view } of input.slices) {
-      const wanted = tiles
-        .filter(
-          ({ sender, transport }) =>
-            sender === device.ordinal && (transport === 'scatter' || transport === 'local'),
-        )
-        .sort((a, b) => a.receiver - b.receiver)
+      const wanted = (bySender.get(device.ordinal) ?? []).sort((a, b) => a.receiver - b.receiver)
       if (!wanted.some(({ transport }) => transport === 'scatter')) continue
       if (kernel.scatter === undefined)
         throw new GpuError(
@@ -136,12 +145,13 @@ export function recordTranspose<T extends ElementType>(
   function recordCopied(): void {
     const transposes = tiles
       .filter((tile) => tile.transport === 'copy')
-      .map((tile) => {
+      .flatMap((tile) => {
         const { receiver, rows, columns } = tile
         const scratch = recorder.scratch(receiver, input.type, [rows, columns], {
           label: `arrival of ${nameOf(tile)}`,
         })
         recorder.copy(sourceOf(tile), scratch, { label: `copy ${nameOf(tile)}` })
+        if (!touches[receiver]) return []
         return () =>
           dispatchTranspose(recorder, kernel, receiver, scratch, targetOf(tile), `transpose ${nameOf(tile)}`)
       })

@@ -9,11 +9,12 @@ import { allocateSharded, readSharded, writeSharded } from '../sharded-matrix.ts
 import type { TuningOptions } from '../tuning/tuning-store.ts'
 import {
   chooseTransport,
+  eachTile,
+  type PeerTile,
   type RecordedTile,
   type RecordTransposeOptions,
   recordTranspose,
   type Transport,
-  transposeTiles,
 } from './record-transpose.ts'
 import { compileTranspose, type TransposeType, type TransposeVariant } from './transpose-kernels.ts'
 import { choiceOptions, tuneTranspose } from './tune-transpose.ts'
@@ -54,7 +55,7 @@ export interface TransposeReport extends Report {
   /** Workgroups that cover the largest tile. */
   readonly grid: readonly [x: number, y: number]
   readonly stages: number
-  /** The number of tiles that travelled between different devices, by transport. */
+  /** The number of tiles that travelled between different devices, by transport; of those that this process took part in. */
   readonly transports: Readonly<Record<Transport, number>>
   /** `peerAccess[i][j]` says whether kernels of device i may access the memory of device j. */
   readonly peerAccess: readonly (readonly boolean[])[]
@@ -88,11 +89,10 @@ export async function transpose<T extends TransposeType>(
         : undefined
     const chosen = tuned ? choiceOptions(tuned.choice) : {}
     const choose = chosen.chooseTransport ?? options.chooseTransport ?? chooseTransport
-    const scatters = transposeTiles(input, output).some(
-      (tile) =>
-        tile.sender !== tile.receiver &&
-        (transport === 'auto' ? choose(tile, group) : transport) === 'scatter',
-    )
+    const scattersTile = (tile: PeerTile) =>
+      tile.sender !== tile.receiver && (transport === 'auto' ? choose(tile, group) : transport) === 'scatter'
+    let scatters = false
+    for (const tile of eachTile(input, output)) scatters ||= scattersTile(tile)
     const kernel = await compileTranspose(group, type, tuned?.choice.variant ?? variant, scatters)
     owned.push(kernel)
 

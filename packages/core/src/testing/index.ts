@@ -1,5 +1,7 @@
 export type * from '../ambient-types.ts'
 export { type ConformanceOptions, describeBackend, describeRanks } from './describe-backend.ts'
+export { imaginedRanks } from './imagined-ranks.ts'
+export { type OpenRanks, openRanks } from './open-ranks.ts'
 export { type PlanEdge, removableEdges, type WeakenedPlan, withoutEdge } from './plan-edges.ts'
 export { type ReferenceBackend, type ReferenceBackendOptions, referenceBackend } from './reference-backend.ts'
 export { type KernelTestResult, runKernelTest } from './run-kernel-test.ts'
