@@ -6,7 +6,7 @@ import { accumulate } from './testing/conformance/kernels.ts'
 import { RandomProgram } from './testing/conformance/random-program.ts'
 import { type OpenRanks, openRanks } from './testing/open-ranks.ts'
 import { type PlanEdge, removableEdges, withoutEdge } from './testing/plan-edges.ts'
-import type { MessageRule } from './testing/simulated-run.ts'
+import type { MessageRule } from './testing/simulated-messages.ts'
 
 const long = process.env.TANDEM_LONG === '1'
 

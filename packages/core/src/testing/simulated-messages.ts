@@ -1,5 +1,15 @@
 import type { PlanMessage } from '../plan.ts'
-import type { MessageRule } from './simulated-run.ts'
+
+/** A rule of messages that a run does not keep, to show that it is needed. */
+export type MessageRule =
+  /** A send completes only when its bytes may be overwritten. */
+  | 'source'
+  /** A receive completes only when all bytes are in place. */
+  | 'target'
+  /** A send of repetition k + 2 waits until the receiver has taken that of repetition k. */
+  | 'credit'
+  /** Messages are known by program, pair, ordinal and repetition, not by the order of arrival. */
+  | 'identity'
 
 /** One part of a message that has begun. */
 export interface MessageSide {

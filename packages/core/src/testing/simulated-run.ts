@@ -6,18 +6,7 @@ import { seededRandom } from './random.ts'
 import { isDeferred } from './random-order.ts'
 import { executeCommand, type PlanMemory } from './reference-command.ts'
 import { sliceMilliseconds } from './reference-execution.ts'
-import { SimulatedMessages } from './simulated-messages.ts'
-
-/** A rule of messages that a run does not keep, to show that it is needed. */
-export type MessageRule =
-  /** A send completes only when its bytes may be overwritten. */
-  | 'source'
-  /** A receive completes only when all bytes are in place. */
-  | 'target'
-  /** A send of repetition k + 2 waits until the receiver has taken that of repetition k. */
-  | 'credit'
-  /** Messages are known by program, pair, ordinal and repetition, not by the order of arrival. */
-  | 'identity'
+import { type MessageRule, SimulatedMessages } from './simulated-messages.ts'
 
 export interface SimulatedTransport {
   seed: number
