@@ -1,5 +1,8 @@
 import type { BuiltinCall, BuiltinFunction } from './ir.ts'
 
+/** Invocations in a subgroup, which every emitter and executor of this package counts on; its lanes are numbered from 0. */
+export const subgroupSize = 32
+
 /** Whether a built-in function synchronises the workgroup: every invocation of it must make the call. */
 export function isBarrier(name: BuiltinFunction): boolean {
   return name.endsWith('Barrier') || name === 'workgroupUniformLoad'

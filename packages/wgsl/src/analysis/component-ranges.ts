@@ -1,3 +1,4 @@
+import { subgroupSize } from '../collectives.ts'
 import type { BuiltinFunction, Expression, IrModule, Parameter, ScalarKind, Type } from '../ir.ts'
 import { type Interval, interval, join, whole } from './interval.ts'
 
@@ -53,13 +54,13 @@ export function builtinComponents(module: IrModule, p: Parameter): Components {
     case 'num_workgroups':
       return size.map(() => interval(1, mostWorkgroups))
     case 'subgroup_invocation_id':
-      return [interval(0, Math.min(31, threads - 1))]
+      return [interval(0, Math.min(subgroupSize, threads) - 1)]
     case 'subgroup_size':
-      return [interval(32, 32)]
+      return [interval(subgroupSize, subgroupSize)]
     case 'subgroup_id':
-      return [interval(0, Math.ceil(threads / 32) - 1)]
+      return [interval(0, Math.ceil(threads / subgroupSize) - 1)]
     case 'num_subgroups':
-      return [interval(Math.ceil(threads / 32), Math.ceil(threads / 32))]
+      return [interval(Math.ceil(threads / subgroupSize), Math.ceil(threads / subgroupSize))]
     default:
       return wholeComponents(p.type)!
   }

@@ -79,6 +79,11 @@ describe('workgroup memory is zeroed', () => {
     ).toEqual(['t'])
     expect(zeroed(one, 'if (i < 32u) { t[i] = 1.0; } workgroupBarrier(); out[i] = t[i];')[0]).toEqual(['t'])
   })
+  it('when what is read lies in the gaps that indices leave', () => {
+    expect(
+      zeroed('var<workgroup> t: array<f32, 128>;', 't[i * 2u] = 1.0; workgroupBarrier(); out[i] = t[i];')[0],
+    ).toEqual(['t'])
+  })
   it('when indices leave gaps or several threads share an element under a condition', () => {
     expect(
       zeroed(

@@ -248,6 +248,23 @@ describe('asynchronous copies', () => {
     expect(lines('fetch(t, t);\nworkgroupBarrier();')).toEqual([])
   })
 
+  it('are not found where a let of the index is declared anew between them', () => {
+    const loop = (index: string) => `for (var k = 0u; k < n; k++) {
+      let s = words[k];
+      tile[${index} + 1u] = a[k];
+      workgroupBarrier();
+      tile[${index}] = a[k];
+    }`
+    expect(copies(loop('s'))).toEqual([])
+    expect(copies(loop('min(s, 7u)'))).toEqual([])
+    expect(copies(loop('t'))).toEqual([3, 5])
+  })
+
+  it('are not found where two turns of a loop give the same index modulo 2³²', () => {
+    expect(copies('for (var k = 0u; k < 2u; k++) {\ntile[t + k * 2147483648u] = a[k];\n}')).toEqual([2])
+    expect(copies('for (var k = 0u; k < 3u; k++) {\ntile[t + k * 2147483648u] = a[k];\n}')).toEqual([])
+  })
+
   it('are whole elements of 16 bytes, from read-only storage', () => {
     const more = `
       @group(0) @binding(4) var<storage, read_write> b: array<vec4f>;

@@ -1,4 +1,4 @@
-import { isBarrier, isSubgroupOperation } from '../collectives.ts'
+import { isBarrier, isSubgroupOperation, subgroupSize } from '../collectives.ts'
 import type { BuiltinCall, Expression, ModuleVariable } from '../ir.ts'
 import { rootOf, viewOf } from '../walk.ts'
 import { orderedTexts, valueText, valueTexts } from './expression-text.ts'
@@ -94,7 +94,7 @@ function subgroupText(writer: FunctionWriter, e: BuiltinCall): string {
   const [x, y, z] = context.module.workgroupSize
   let mask: string
   if (context.divergentCalls.has(e)) mask = `active_lanes(${context.nextSite++})`
-  else if ((x * y * z) % 32 === 0) mask = '0xffffffffu'
+  else if ((x * y * z) % subgroupSize === 0) mask = '0xffffffffu'
   else {
     writer.needs.usesLanes = true
     mask = 'lanes'

@@ -1,7 +1,7 @@
 import type { Call } from '../ir.ts'
 import { orderedTexts, valueText } from './expression-text.ts'
-import { passedVariables } from './function-text.ts'
 import { type FunctionWriter, lengthName, unwrapped, viewName } from './function-writer.ts'
+import { passedVariables } from './module-memory.ts'
 import { placeText } from './place-text.ts'
 import { settledBefore } from './settled-place.ts'
 

@@ -1,20 +1,13 @@
 import { analyse } from '../analysis/analyses.ts'
 import { findZeroInit } from '../analysis/zero-init.ts'
+import { subgroupSize } from '../collectives.ts'
 import type { Expression, IrModule, ModuleVariable } from '../ir.ts'
-import { alignOf, roundUp } from '../layout.ts'
+import { alignOf, roundUp, sizeOf } from '../layout.ts'
 import { findDivergentCalls } from '../validity/uniformity.ts'
 import { walk } from '../walk.ts'
 import { findAsyncCopies, noAsyncCopies } from './async-copies.ts'
 import { valueText } from './expression-text.ts'
-import {
-  constness,
-  entryBody,
-  functionLines,
-  localIndexText,
-  pointeeText,
-  runtimeArray,
-  workgroupByteLength,
-} from './function-text.ts'
+import { entryBody, functionLines } from './function-text.ts'
 import {
   FunctionWriter,
   type Line,
@@ -23,7 +16,9 @@ import {
   unwrapped,
   viewName,
 } from './function-writer.ts'
+import { laneBits, localIndexText } from './invocation-index.ts'
 import type { CudaKernel, CudaOptions, CudaParameter } from './kernel.ts'
+import { constness, pointeeText, runtimeArray } from './module-memory.ts'
 import { Names } from './names.ts'
 import { fragmentsFor, preludeText } from './prelude/link.ts'
 import { structText, typeText, zeroText } from './type-text.ts'
@@ -149,7 +144,7 @@ function assemble(
     '',
   ]
   const withLines = directed(lines, options.lineDirectives === false ? undefined : label)
-  const usesF16 = fragments.some((f) => f.provides.includes('f16') && f.source.startsWith('struct f16'))
+  const usesF16 = fragments.some((f) => f.definesF16)
   const { subgroups, packedDot, barriers } = context.features
   return {
     source: `${[...head, ...withLines.map((l) => l.text), '}'].join('\n')}\n`,
@@ -176,7 +171,7 @@ function directed(lines: readonly Line[], label: string | undefined): Line[] {
   const result: Line[] = []
   let expected: number | undefined
   for (const line of lines) {
-    if (line.line !== undefined && line.line !== expected && !/^\s*\}/.test(line.text)) {
+    if (line.line !== undefined && line.line !== expected && !line.closes) {
       result.push({ text: `#line ${line.line} "${file}"`, line: line.line })
       expected = line.line
     }
@@ -260,9 +255,9 @@ function prologue(context: ModuleContext, bindings: readonly ModuleVariable[], u
   if (usesLanes) {
     const [x, y, z] = module.workgroupSize
     const threads = x * y * z
-    const whole = Math.floor(threads / 32)
+    const whole = Math.floor(threads / subgroupSize)
     lines.push(
-      `const unsigned lanes = (${localIndexText(module.workgroupSize)}) >> 5 == ${whole}u ? ${2 ** (threads % 32) - 1}u : 0xffffffffu;`,
+      `const unsigned lanes = (${localIndexText(module.workgroupSize)}) >> ${laneBits} == ${whole}u ? ${2 ** (threads % subgroupSize) - 1}u : 0xffffffffu;`,
     )
   }
   return lines
@@ -274,7 +269,7 @@ function workgroupLayout(variables: readonly ModuleVariable[]) {
   for (const v of variables) {
     byteLength = roundUp(byteLength, Math.max(16, alignOf(v.type)))
     offsets.set(v, byteLength)
-    byteLength += workgroupByteLength(v)
+    byteLength += sizeOf(v.type)
   }
   return { offsets, byteLength: roundUp(byteLength, 16) }
 }

@@ -192,7 +192,7 @@ function logicalText(
   writer.line(`if (${operator === '&&' ? name : `!${name}`}) {`)
   writer.lines.push(...lines)
   writer.indented(() => writer.line(`${name} = ${unwrapped(rightText)};`))
-  writer.line('}')
+  writer.close()
   return name
 }
 

@@ -1,5 +1,5 @@
-import type { BuiltinValue, IrFunction, ModuleVariable, Parameter } from '../ir.ts'
-import { sizeOf } from '../layout.ts'
+import { subgroupSize } from '../collectives.ts'
+import type { BuiltinValue, IrFunction, Parameter } from '../ir.ts'
 import {
   type FunctionNeeds,
   FunctionWriter,
@@ -8,34 +8,10 @@ import {
   type ModuleContext,
   viewName,
 } from './function-writer.ts'
+import { axes, laneBits, localIndexText } from './invocation-index.ts'
+import { constness, passedVariables, pointeeText } from './module-memory.ts'
 import { writeStatements } from './statement-text.ts'
-import { elementText, runtimeTail, typeText } from './type-text.ts'
-
-/** The C++ type that a pointer to a storage or uniform variable points to; a bare runtime-sized array gives its element. */
-export function pointeeText(context: ModuleContext, v: ModuleVariable): string {
-  if (v.type.kind === 'buffer') return 'unsigned'
-  return v.type.kind === 'array' && v.type.length === undefined
-    ? elementText(v.type.element, context.names)
-    : typeText(v.type, context.names)
-}
-
-/** `const ` for memory that the kernel only reads. */
-export function constness(v: ModuleVariable): string {
-  return v.space === 'uniform' || v.access === 'read' ? 'const ' : ''
-}
-
-/** The module variables that are passed to a function: workgroup memory is global. */
-export function passedVariables(context: ModuleContext, needs: FunctionNeeds): ModuleVariable[] {
-  return context.module.variables.filter((v) => needs.variables.has(v) && v.space !== 'workgroup')
-}
-
-/** Where a runtime-sized array begins in its binding, and its stride; a buffer without length is one of bytes. */
-export function runtimeArray(v: ModuleVariable): { offset: number; stride: number } | undefined {
-  if (v.type.kind === 'buffer') return v.type.length === undefined ? { offset: 0, stride: 1 } : undefined
-  const type = runtimeTail(v.type)?.type ?? v.type
-  if (type.kind !== 'array' || type.length !== undefined) return undefined
-  return { offset: runtimeTail(v.type)?.offset ?? 0, stride: type.stride }
-}
+import { typeText } from './type-text.ts'
 
 /** Lines that give names to workgroup variables in dynamic memory. */
 function dynamicNames(writer: FunctionWriter): Line[] {
@@ -106,8 +82,6 @@ export function entryBody(context: ModuleContext, fn: IrFunction): { lines: Line
   return { lines: [...dynamicNames(writer), ...writer.lines], needs: writer.needs }
 }
 
-const axes = ['x', 'y', 'z'] as const
-
 function builtinValueText(context: ModuleContext, p: Parameter): { type: string; text: string } {
   const size = context.module.workgroupSize
   const threads = size[0] * size[1] * size[2]
@@ -143,27 +117,12 @@ function builtinValueText(context: ModuleContext, p: Parameter): { type: string;
     case 'num_workgroups':
       return vector(axes.map((a) => `gridDim.${a}`))
     case 'subgroup_invocation_id':
-      return scalar(`(${linear}) & 31u`)
+      return scalar(`(${linear}) & ${subgroupSize - 1}u`)
     case 'subgroup_size':
-      return scalar('32u')
+      return scalar(`${subgroupSize}u`)
     case 'subgroup_id':
-      return scalar(`(${linear}) >> 5`)
+      return scalar(`(${linear}) >> ${laneBits}`)
     case 'num_subgroups':
-      return scalar(`${Math.ceil(threads / 32)}u`)
+      return scalar(`${Math.ceil(threads / subgroupSize)}u`)
   }
-}
-
-/** The index of a thread in its block. */
-export function localIndexText(size: readonly [number, number, number]): string {
-  const parts = axes.flatMap((a, i) => {
-    if (size[i] === 1) return []
-    const before = size.slice(0, i).reduce((n, s) => n * s, 1)
-    return [before === 1 ? `threadIdx.${a}` : `threadIdx.${a} * ${before}u`]
-  })
-  return parts.length === 0 ? '0u' : parts.join(' + ')
-}
-
-/** Bytes of a workgroup variable; bool takes one byte in C++. */
-export function workgroupByteLength(v: ModuleVariable): number {
-  return sizeOf(v.type)
 }

@@ -70,6 +70,10 @@ export interface FunctionNeeds {
 export interface Line {
   readonly text: string
   readonly line: number | undefined
+  /** It closes a block. */
+  readonly closes?: boolean
+  /** Set when it is one C++ expression or declaration: that, without indentation and semicolon. */
+  readonly simple?: string
 }
 
 /** A loop around the statement being written: how `continue` leaves its body. */
@@ -102,6 +106,16 @@ export class FunctionWriter {
 
   line(text: string): void {
     this.lines.push({ text: '  '.repeat(this.depth) + text, line: this.#line })
+  }
+
+  /** Writes a statement that is one C++ expression or declaration. */
+  simple(text: string): void {
+    this.lines.push({ text: `${'  '.repeat(this.depth)}${text};`, line: this.#line, simple: text })
+  }
+
+  /** Writes a line that closes a block. */
+  close(text = '}'): void {
+    this.lines.push({ text: '  '.repeat(this.depth) + text, line: this.#line, closes: true })
   }
 
   indented(write: () => void): void {

@@ -23,7 +23,7 @@ export function writeLoop(writer: FunctionWriter, s: Loop): void {
     if (s.continuing !== undefined) writeStatements(writer, s.continuing)
     if (s.breakIf !== undefined) writer.line(`if (${unwrapped(valueText(writer, s.breakIf))}) break;`)
   })
-  writer.line('}')
+  writer.close()
 }
 
 /** Declares what `continuing` and `break if` use of the body's variables where both can see it. */
@@ -59,7 +59,7 @@ export function writeFor(writer: FunctionWriter, s: For): void {
       writeStatements(writer, s.body)
     })
     writer.loopScopes.pop()
-    writer.line('}')
+    writer.close()
     return
   }
   writer.line('{')
@@ -78,18 +78,16 @@ export function writeFor(writer: FunctionWriter, s: For): void {
       if (label !== undefined) writer.line(`${label}:;`)
       if (s.update !== undefined) writeStatement(writer, s.update)
     })
-    writer.line('}')
+    writer.close()
   })
-  writer.line('}')
+  writer.close()
 }
 
 /** `initial; condition; update` when each is one C++ expression or declaration. */
 function nativeHead(writer: FunctionWriter, s: For): string | undefined {
   const part = (write: () => void): string | undefined => {
     const { lines } = writer.capture(write)
-    if (lines.length !== 1) return undefined
-    const text = lines[0]!.text.trim()
-    return /^(if|switch|while|for|\{)\b/.test(text) || !text.endsWith(';') ? undefined : text.slice(0, -1)
+    return lines.length === 1 ? lines[0]!.simple : undefined
   }
   const initial = s.initial === undefined ? '' : part(() => writeStatement(writer, s.initial!))
   let condition: string | undefined = ''
@@ -114,7 +112,7 @@ export function writeWhile(writer: FunctionWriter, s: While): void {
       if (guard !== undefined) writer.line(guard)
       writeStatements(writer, s.body)
     })
-    writer.line('}')
+    writer.close()
   } else {
     writer.line('while (true) {')
     writer.indented(() => {
@@ -122,7 +120,7 @@ export function writeWhile(writer: FunctionWriter, s: While): void {
       writer.line(`if (!(${unwrapped(valueText(writer, s.condition))})) break;`)
       writeStatements(writer, s.body)
     })
-    writer.line('}')
+    writer.close()
   }
   writer.loopScopes.pop()
 }

@@ -1,4 +1,4 @@
-import type { Expression, IndexPlace, ModuleVariable, Place, Type } from '../ir.ts'
+import type { Expression, IndexPlace, LocalVariable, ModuleVariable, Place, Type } from '../ir.ts'
 import { sizeOf } from '../layout.ts'
 import { i32Type, u32Type } from '../types.ts'
 import { rootOf } from '../walk.ts'
@@ -41,7 +41,9 @@ export function placeText(writer: FunctionWriter, place: Place, use: PlaceUse): 
   if (storage !== undefined && writer.context.bounds === 'trap') {
     const base = writer.context.names.of(storage)
     const at =
-      text === `(*${base})` ? '0ull' : `(unsigned long long)((const char*)&${text} - (const char*)${base})`
+      place.kind === 'variable'
+        ? '0ull'
+        : `(unsigned long long)((const char*)&${text} - (const char*)${base})`
     guards.push(
       `${viewName(writer.context.names, storage)}.access(${at}, ${sizeOf(place.type)}ull, ${state.firstIndex ?? '0u'})`,
     )
@@ -69,9 +71,7 @@ function walkPlaceText(state: Walk, place: Place): Walked {
       const variable = place.variable
       if (variable.kind === 'local-variable') return names.of(variable)
       const name = writer.uses(variable)
-      if (variable.space === 'private' || variable.space === 'workgroup') return name
-      if (writer.context.uniformCopies.has(variable)) return name
-      return variable.type.kind === 'array' && variable.type.length === undefined ? name : `(*${name})`
+      return pointerName(writer, variable) === undefined ? name : `(*${name})`
     }
     case 'deref':
       return names.of(place.pointer)
@@ -82,9 +82,9 @@ function walkPlaceText(state: Walk, place: Place): Walked {
         return viewedText(writer, state.view, tail.type, tail.offset)
       if (tail !== undefined && tail.index === place.member.index && tail.type.kind === 'array')
         return `tail<${elementText(tail.type.element, names)}>(${names.of(state.storage!)}, ${tail.offset}u)`
-      return base.startsWith('(*') && isPlainDeref(base)
-        ? `${base.slice(2, -1)}->${names.member(place.member.name)}`
-        : `${base}.${names.member(place.member.name)}`
+      const pointer = place.base.kind === 'variable' ? pointerName(writer, place.base.variable) : undefined
+      const member = names.member(place.member.name)
+      return pointer === undefined ? `${base}.${member}` : `${pointer}->${member}`
     }
     case 'component-place':
       return `${walkPlaceText(state, place.base) as string}.${componentName(place.component)}`
@@ -96,8 +96,12 @@ function walkPlaceText(state: Walk, place: Place): Walked {
   }
 }
 
-function isPlainDeref(text: string): boolean {
-  return /^\(\*[A-Za-z0-9_]+\)$/.test(text)
+/** The name of the pointer through which a binding is reached as a whole. */
+function pointerName(writer: FunctionWriter, v: ModuleVariable | LocalVariable): string | undefined {
+  if (v.kind === 'local-variable' || (v.space !== 'storage' && v.space !== 'uniform')) return undefined
+  if (writer.context.uniformCopies.has(v) || (v.type.kind === 'array' && v.type.length === undefined))
+    return undefined
+  return writer.context.names.of(v)
 }
 
 function indexText(state: Walk, place: IndexPlace): Walked {
@@ -125,9 +129,16 @@ function inRegisters(place: Place): boolean {
 
 /** The index as `unsigned`, evaluated. */
 export function unsignedText(writer: FunctionWriter, index: Expression): string {
+  return indexTexts(writer, index).unsigned
+}
+
+/** An index, evaluated: as `unsigned`, and without the cast that an index known to be inside does not need. */
+function indexTexts(writer: FunctionWriter, index: Expression): { unsigned: string; plain: string } {
   const text = unwrapped(valueText(writer, index))
-  if (index.kind === 'literal') return `${Number(index.value) >>> 0}u`
-  return index.type === i32Type ? `(unsigned)${isSimple(text) ? text : `(${text})`}` : text
+  const both = (t: string) => ({ unsigned: t, plain: t })
+  if (index.kind === 'literal') return both(`${Number(index.value) >>> 0}u`)
+  if (index.type !== i32Type) return both(text)
+  return { unsigned: `(unsigned)${isSimple(text) ? text : `(${text})`}`, plain: text }
 }
 
 /** An index into `length` elements, which is then inside in every mode but `unchecked`. */
@@ -135,10 +146,10 @@ function fixedIndex(state: Walk, place: IndexPlace, length: number): string {
   const { writer } = state
   const known = literalInteger(place.index)
   if (known !== undefined) return `${Math.min(known, length - 1)}u`
-  const text = unsignedText(writer, place.index)
+  const { unsigned: text, plain } = indexTexts(writer, place.index)
   if (writer.context.bounds === 'unchecked' || writer.context.ranges.isInside(place)) {
     state.firstIndex ??= writer.context.bounds === 'trap' ? undefined : text
-    return plainIndex(writer, place.index, text)
+    return plain
   }
   if (writer.context.bounds === 'trap' && state.storage !== undefined) {
     const index = isSimple(text) ? text : writer.temporary(u32Type, text)
@@ -149,22 +160,10 @@ function fixedIndex(state: Walk, place: IndexPlace, length: number): string {
   return `min(${text}, ${length - 1}u)`
 }
 
-/** An index that is known to be inside needs no cast. */
-function plainIndex(writer: FunctionWriter, index: Expression, text: string): string {
-  return index.type === i32Type && index.kind !== 'literal'
-    ? unwrapped(valueTextAgain(writer, index, text))
-    : text
-}
-
-/** The text of an index again, without its cast to unsigned; evaluating it twice would repeat what it puts first. */
-function valueTextAgain(_writer: FunctionWriter, _index: Expression, text: string): string {
-  return text.startsWith('(unsigned)') ? text.slice('(unsigned)'.length) : text
-}
-
 function runtimeIndex(state: Walk, place: IndexPlace): string {
   const { writer, storage } = state
   const { bounds, ranges } = writer.context
-  const text = unsignedText(writer, place.index)
+  const { unsigned: text, plain } = indexTexts(writer, place.index)
   if (bounds === 'unchecked') return text
   if (bounds === 'trap' && storage !== undefined) {
     const index = isSimple(text) ? text : writer.temporary(u32Type, text)
@@ -176,7 +175,7 @@ function runtimeIndex(state: Walk, place: IndexPlace): string {
     return index
   }
   if (state.view !== undefined) return `min(${text}, ${viewLengthText(state.view)} - 1u)`
-  if (ranges.isInside(place)) return plainIndex(writer, place.index, text)
+  if (ranges.isInside(place)) return plain
   const length = writer.lengthOf(storage!)
   if (state.use === 'store') {
     const index = isSimple(text) ? text : writer.temporary(u32Type, text)

@@ -15,8 +15,7 @@ import {
 
 const hasCompiler = hasProgram('g++')
 const dawn = await openDawnDevice()
-const first = Number(process.env.FROM ?? 0)
-const kernels = Number(process.env.COUNT ?? (process.env.TANDEM_LONG === '1' ? 20_000 : 300))
+const kernels = process.env.TANDEM_LONG === '1' ? 20_000 : 300
 /** Kernels that are compiled into one program. */
 const batch = 300
 
@@ -39,14 +38,13 @@ it.skipIf(!hasCompiler || typeof dawn === 'string')(
   async () => {
     if (typeof dawn === 'string') return
     const bad: string[] = []
-    for (let from = first; from < first + kernels; from += batch) {
-      const seeds = Array.from({ length: Math.min(batch, first + kernels - from) }, (_, k) => from + k)
+    for (let from = 0; from < kernels; from += batch) {
+      const seeds = Array.from({ length: Math.min(batch, kernels - from) }, (_, k) => from + k)
       const cases = seeds.map((seed) => kernelCase(`random ${seed}`, randomKernel(seed)))
       const translated = cases.map((c) => translate(c, 'clamp'))
       const program = await buildCpuProgram(translated)
       const results: CpuResult[] = await program.run(cases.map((c, i) => cpuJob(c, translated[i]!, i)))
       for (const [i, c] of cases.entries()) {
-        const subgroups = randomSubgroups(seeds[i]!)
         const { observer, failures } = factChecker(c.module)
         const result = results[i]!
         if ('failure' in result) {
@@ -56,7 +54,8 @@ it.skipIf(!hasCompiler || typeof dawn === 'string')(
         const expected = referenceRun(c, observer)
         bad.push(...[...failures].map((f) => `${c.name}: ${f}`))
         bad.push(...differences(c, 'the CPU build', result.buffers, expected))
-        if (subgroups !== 'of-32')
+        // SwiftShader's subgroups have four invocations.
+        if (randomSubgroups(seeds[i]!) !== 'of-32')
           bad.push(...differences(c, 'Dawn', await dawn.run(dawnJob(c)), result.buffers))
       }
       if (bad.length > 0) break

@@ -18,7 +18,7 @@ export function writeStatements(writer: FunctionWriter, block: Block): void {
 export function writeBraced(writer: FunctionWriter, head: string, block: Block): void {
   writer.line(`${head} {`)
   writer.indented(() => writeStatements(writer, block))
-  writer.line('}')
+  writer.close()
 }
 
 /** Writes a statement. */
@@ -28,11 +28,11 @@ export function writeStatement(writer: FunctionWriter, s: Statement): void {
     case 'block':
       writer.line('{')
       writer.indented(() => writeStatements(writer, s))
-      writer.line('}')
+      writer.close()
       return
     case 'let':
     case 'var':
-      writer.line(`${declarationText(writer, s)};`)
+      writer.simple(declarationText(writer, s))
       return
     case 'assign':
       if (writer.context.asyncCopies.copies.has(s) && s.value.kind === 'load')
@@ -46,7 +46,7 @@ export function writeStatement(writer: FunctionWriter, s: Statement): void {
       writeSwizzle(writer, s)
       return
     case 'evaluate':
-      writer.line(`${unwrapped(evaluateText(writer, s.value))};`)
+      writeEvaluate(writer, s.value)
       return
     case 'if':
       writeIf(writer, s)
@@ -78,9 +78,12 @@ export function writeStatement(writer: FunctionWriter, s: Statement): void {
   }
 }
 
-function evaluateText(writer: FunctionWriter, e: Expression): string {
+function writeEvaluate(writer: FunctionWriter, e: Expression): void {
   const text = valueText(writer, e)
-  return e.kind === 'call' || e.kind === 'builtin-call' ? text : `(void)${text}`
+  // An atomic without result is a statement: it may stand under guards.
+  if (e.kind === 'builtin-call' && e.type === undefined && e.name.startsWith('atomic'))
+    writer.line(`${text};`)
+  else writer.simple(e.kind === 'call' || e.kind === 'builtin-call' ? unwrapped(text) : `(void)${text}`)
 }
 
 function declarationText(writer: FunctionWriter, s: Extract<Statement, { kind: 'let' | 'var' }>): string {
@@ -99,7 +102,7 @@ function writeStore(writer: FunctionWriter, target: Place, place: PlaceText, tex
     // C++'s `&` and `|` of bools give int, which the template would take for another type.
     const isBool = target.type.kind === 'scalar' && target.type.scalar === 'bool'
     const value = isBool ? `bool(${unwrapped(text)})` : unwrapped(text)
-    writer.line(`set_component(${place.text}, ${place.component}, ${value});`)
+    writer.simple(`set_component(${place.text}, ${place.component}, ${value})`)
     return
   }
   const root = rootOf(target)
@@ -107,9 +110,10 @@ function writeStore(writer: FunctionWriter, target: Place, place: PlaceText, tex
     root.kind === 'variable' && root.variable.kind === 'module-variable' && root.variable.space === 'storage'
   const store =
     (inBuffer || viewOf(target) !== undefined) && hasPadding(target.type)
-      ? `store_padded(${place.text}, ${unwrapped(text)});`
-      : `${place.text} = ${unwrapped(text)};`
-  writer.line(place.guards.length === 0 ? store : `if (${place.guards.join(' && ')}) ${store}`)
+      ? `store_padded(${place.text}, ${unwrapped(text)})`
+      : `${place.text} = ${unwrapped(text)}`
+  if (place.guards.length === 0) writer.simple(store)
+  else writer.line(`if (${place.guards.join(' && ')}) ${store};`)
 }
 
 function writeAssign(writer: FunctionWriter, target: Place, value: Expression): void {
@@ -177,7 +181,7 @@ function writeCompound(writer: FunctionWriter, s: CompoundAssign): void {
     isPlain(s) &&
     left === place.text
   )
-    writer.line(`${place.text} ${s.operator}= ${unwrapped(right)};`)
+    writer.simple(`${place.text} ${s.operator}= ${unwrapped(right)}`)
   else writeStore(writer, s.target, place, text)
 }
 
@@ -257,13 +261,13 @@ function writeIf(writer: FunctionWriter, s: Extract<Statement, { kind: 'if' }>):
       const { result, lines } = writer.capture(() => unwrapped(valueText(writer, only.condition)))
       if (lines.length === 0) {
         writer.at(only.loc)
-        writer.line(`} else if (${result}) {`)
+        writer.close(`} else if (${result}) {`)
         writer.indented(() => writeStatements(writer, only.then))
         otherwise = only.otherwise
         continue
       }
     }
-    writer.line('} else {')
+    writer.close('} else {')
     const block = otherwise
     writer.indented(() => writeStatements(writer, block))
     otherwise = undefined
@@ -271,7 +275,7 @@ function writeIf(writer: FunctionWriter, s: Extract<Statement, { kind: 'if' }>):
   const zeroed = writer.context.zeroInit.otherwise.get(s)
   if (zeroed !== undefined) {
     // Workgroup memory reads as zero where no thread writes it.
-    writer.line('} else {')
+    writer.close('} else {')
     writer.indented(() => {
       for (const place of zeroed)
         writer.line(
@@ -279,7 +283,7 @@ function writeIf(writer: FunctionWriter, s: Extract<Statement, { kind: 'if' }>):
         )
     })
   }
-  writer.line('}')
+  writer.close()
 }
 
 function writeSwitch(writer: FunctionWriter, s: Switch): void {
@@ -295,5 +299,5 @@ function writeSwitch(writer: FunctionWriter, s: Switch): void {
       writer.line('break;')
     }
   })
-  writer.line('}')
+  writer.close()
 }

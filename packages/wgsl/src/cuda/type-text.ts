@@ -104,35 +104,34 @@ export function structText(type: StructType, names: Names): string[] {
   const shareable = isHostShareable(type)
   const members = type.members.filter((m) => m !== runtimeTail(type))
   const lines = [`struct ${shareable ? `alignas(${type.align}) ` : ''}${name} {`]
-  const pads: string[] = []
+  let pads = 0
+  /** Initialisers of members and paddings, in the order in which the structure declares them. */
+  const initial: string[] = []
+  const pad = (byteLength: number) => {
+    lines.push(`  unsigned char pad${pads}[${byteLength}];`)
+    initial.push(`pad${pads++}{}`)
+  }
   let end = 0
-  for (const m of members) {
+  for (const [i, m] of members.entries()) {
     if (shareable) {
       const natural = roundUp(end, cxxAlign(m.type))
-      if (m.offset > natural) {
-        pads.push(`pad${pads.length}`)
-        lines.push(`  unsigned char ${pads.at(-1)}[${m.offset - end}];`)
-      }
+      if (m.offset > natural) pad(m.offset - end)
       end = m.offset + sizeOf(m.type)
     }
     const align = shareable && cxxAlign(m.type) !== alignOf(m.type) && type.align % alignOf(m.type) === 0
     lines.push(
       `  ${align && m.offset % alignOf(m.type) === 0 ? `alignas(${alignOf(m.type)}) ` : ''}${typeText(m.type, names)} ${names.member(m.name)};`,
     )
+    initial.push(`${names.member(m.name)}(a${i})`)
   }
   const isValue = runtimeTail(type) === undefined && !containsAtomic(type)
-  if (shareable && type.size > roundUp(end, type.align) && isValue) {
-    pads.push(`pad${pads.length}`)
-    lines.push(`  unsigned char ${pads.at(-1)}[${type.size - end}];`)
-  } else if (shareable && type.size > roundUp(end, type.align) && runtimeTail(type) === undefined) {
-    lines.push(`  unsigned char pad${pads.length}[${type.size - end}];`)
-  }
+  if (shareable && type.size > roundUp(end, type.align) && runtimeTail(type) === undefined)
+    pad(type.size - end)
   if (isValue && members.length > 0) {
     const parameters = members.map((m, i) => `${typeText(m.type, names)} a${i}`).join(', ')
-    const initial = members.map((m, i) => `${names.member(m.name)}(a${i})`)
     lines.push(`  ${name}() = default;`)
     lines.push(
-      `  ${members.length === 1 ? 'explicit ' : ''}WGSL_CTOR ${name}(${parameters}) : ${inDeclarationOrder(lines, pads, initial).join(', ')} {}`,
+      `  ${members.length === 1 ? 'explicit ' : ''}WGSL_CTOR ${name}(${parameters}) : ${initial.join(', ')} {}`,
     )
   }
   if (shareable && hasPadding(type) && isValue) {
@@ -143,22 +142,6 @@ export function structText(type: StructType, names: Names): string[] {
   if (shareable && runtimeTail(type) === undefined)
     lines.push(`static_assert(sizeof(${name}) == ${type.size}, "layout");`)
   return lines
-}
-
-/** Initialisers of members and paddings in the order in which the structure declares them. */
-function inDeclarationOrder(
-  lines: readonly string[],
-  pads: readonly string[],
-  initial: readonly string[],
-): string[] {
-  const order: string[] = []
-  const rest = [...initial]
-  for (const line of lines.slice(1)) {
-    const pad = /^ {2}unsigned char (pad\d+)\[/.exec(line)?.[1]
-    if (pad !== undefined && pads.includes(pad)) order.push(`${pad}{}`)
-    else if (/^ {2}\S.*_;$/.test(line)) order.push(rest.shift()!)
-  }
-  return order
 }
 
 function containsAtomic(type: Type): boolean {

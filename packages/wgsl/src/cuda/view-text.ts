@@ -11,6 +11,8 @@ import { elementText, typeText } from './type-text.ts'
 export interface ViewText {
   readonly view: ViewPlace
   readonly offset: string
+  /** The offset when it is a constant. */
+  readonly constantOffset?: number
   /** The bytes that a runtime-sized array in it, and what is before it, take. */
   readonly seen: string
 }
@@ -25,7 +27,7 @@ export function viewText(writer: FunctionWriter, view: ViewPlace): ViewText {
   const known = literalInteger(view.offset)
   // A constant offset was checked against the length of the buffer, or is in the least length of the binding.
   if (known !== undefined && view.size === undefined)
-    return { view, offset: `${known}u`, seen: rest(`${known}u`) }
+    return { view, offset: `${known}u`, constantOffset: known, seen: rest(`${known}u`) }
   const align = alignOf(view.type)
   const least = leastViewSize(view.type)
   const text = unsignedText(writer, view.offset)
@@ -43,7 +45,7 @@ export function viewText(writer: FunctionWriter, view: ViewPlace): ViewText {
 /** A `type` that lies `before` bytes after the begin of the view: an lvalue, or of a runtime-sized array the pointer to its elements. */
 export function viewedText(
   writer: FunctionWriter,
-  { view, offset }: ViewText,
+  { view, offset, constantOffset }: ViewText,
   type: Type,
   before = 0,
 ): string {
@@ -54,8 +56,8 @@ export function viewedText(
   const at =
     before === 0
       ? offset
-      : /^\d+u$/.test(offset)
-        ? `${Number.parseInt(offset, 10) + before}u`
+      : constantOffset !== undefined
+        ? `${constantOffset + before}u`
         : `${offset} + ${before}u`
   return type.kind === 'array' && type.length === undefined
     ? `tail<${elementText(type.element, names)}>(${base}, ${at})`

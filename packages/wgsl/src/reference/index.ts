@@ -1,3 +1,4 @@
+import { subgroupSize } from '../collectives.ts'
 import type { Expression, Index, IndexPlace, IrModule } from '../ir.ts'
 import {
   binaryFunction,
@@ -11,7 +12,6 @@ import {
 import { emitModule } from './emit.ts'
 import { type ExecutionObserver, Instrumentation } from './instrumentation.ts'
 import { type AccessObserver, BoundMemory, cloneValue, type Value, zeroValue } from './memory.ts'
-import { subgroupSize } from './subgroups.ts'
 import { type Invoked, runTogether } from './workgroup.ts'
 
 export type { ExecutionObserver } from './instrumentation.ts'

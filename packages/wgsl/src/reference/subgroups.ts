@@ -1,9 +1,6 @@
 import { binaryFunction, componentFunction, mapComponents } from './arithmetic.ts'
 import type { Value } from './memory.ts'
 
-/** Invocations of a subgroup of the reference executor; those of a workgroup follow one another in it. */
-export const subgroupSize = 32
-
 /** An invocation waits here for the others of its subgroup. */
 export interface Exchange {
   /** The operation and the kind of its operand: `subgroupAdd u32`. */

@@ -1,4 +1,5 @@
-import { type Exchange, exchange, subgroupSize } from './subgroups.ts'
+import { subgroupSize } from '../collectives.ts'
+import { type Exchange, exchange } from './subgroups.ts'
 
 /** An invocation that yields at barriers (nothing) and at subgroup operations (what it exchanges). */
 export type Invoked = Generator<Exchange | undefined, void, unknown>

@@ -16,6 +16,7 @@ import type {
 } from '../ir.ts'
 import type { ExecutionObserver } from '../reference/index.ts'
 import type { Value } from '../reference/memory.ts'
+import { findDivergentCalls } from '../validity/uniformity.ts'
 import { type PlaceUse, rootOf } from '../walk.ts'
 
 /** Compares what a run of the reference executor does with what the analyses of a module claim. */
@@ -33,7 +34,8 @@ export interface FactChecker {
  * - between an asynchronous copy and the wait for it, the invocation touches the variable only by such copies into other
  *   elements, and it waits at each barrier that a copy can reach;
  * - workgroup memory that is not zeroed is written before it is read;
- * - all invocations of a workgroup make the same barrier calls, in the same order.
+ * - all invocations of a workgroup make the same barrier calls, in the same order, and those of a subgroup the same subgroup
+ *   operations, except those that a filter lets stand in divergent flow.
  */
 export function factChecker(module: IrModule): FactChecker {
   const analyses = analyse(module)
@@ -43,6 +45,7 @@ export function factChecker(module: IrModule): FactChecker {
   const copies = new CopyChecker(findAsyncCopies(module, analyses), fail)
   const zeroing = new ZeroChecker(module, findZeroInit(module, analyses), fail)
   const traces = new TraceChecker(fail)
+  const divergent = findDivergentCalls(module)
   return {
     failures,
     observer: {
@@ -50,9 +53,8 @@ export function factChecker(module: IrModule): FactChecker {
         if (statement.kind === 'return') copies.returned(statement, invocation)
       },
       called(call, invocation) {
-        if (!isBarrier(call.name)) return
-        copies.met(call, invocation)
-        traces.met(call, invocation)
+        if (isBarrier(call.name)) copies.met(call, invocation)
+        if (!divergent.has(call)) traces.met(call, invocation)
       },
       touched(place, path, use, invocation) {
         copies.touched(place, path, invocation)
@@ -177,29 +179,28 @@ class ZeroChecker {
 
 class TraceChecker {
   readonly #fail: Fail
-  /** For each workgroup the calls made by the invocation that is ahead; for each invocation how many it has made. */
-  readonly #calls = new WeakMap<object, BuiltinCall[]>()
-  readonly #counts = new WeakMap<object, number>()
+  /** For each workgroup the calls of its barriers, and of each of its subgroups, by the invocation that is ahead. */
+  readonly #calls = new WeakMap<object, Map<number | 'workgroup', BuiltinCall[]>>()
+  /** For each invocation how many barriers, and subgroup operations, it has come to. */
+  readonly #counts = new WeakMap<object, { barriers: number; operations: number }>()
 
   constructor(fail: Fail) {
     this.#fail = fail
   }
 
   met(call: BuiltinCall, invocation: object): void {
-    const calls = entry(this.#calls, (invocation as { workgroup: object }).workgroup, () => [])
-    const count = this.#counts.get(invocation) ?? 0
-    this.#counts.set(invocation, count + 1)
+    const { workgroup, subgroup_id } = invocation as { workgroup: object; subgroup_id: number }
+    const atBarrier = isBarrier(call.name)
+    const groups = entry(this.#calls, workgroup, () => new Map<number | 'workgroup', BuiltinCall[]>())
+    const calls = entry(groups, atBarrier ? 'workgroup' : subgroup_id, () => [])
+    const counts = entry(this.#counts, invocation, () => ({ barriers: 0, operations: 0 }))
+    const count = atBarrier ? counts.barriers++ : counts.operations++
     if (count === calls.length) calls.push(call)
-    else if (calls[count] !== call)
-      this.#fail(call.loc, 'invocations of a workgroup meet at different barriers')
+    else if (calls[count] !== call) this.#fail(call.loc, 'invocations make different collective calls')
   }
 }
 
-function entry<K extends object, V>(
-  map: { get(k: K): V | undefined; set(k: K, v: V): unknown },
-  key: K,
-  make: () => V,
-): V {
+function entry<K, V>(map: { get(k: K): V | undefined; set(k: K, v: V): unknown }, key: K, make: () => V): V {
   let value = map.get(key)
   if (value === undefined) {
     value = make()

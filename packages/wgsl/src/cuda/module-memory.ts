@@ -1,0 +1,29 @@
+import type { ModuleVariable } from '../ir.ts'
+import type { FunctionNeeds, ModuleContext } from './function-writer.ts'
+import { elementText, runtimeTail, typeText } from './type-text.ts'
+
+/** The C++ type that a pointer to a storage or uniform variable points to; a bare runtime-sized array gives its element. */
+export function pointeeText(context: ModuleContext, v: ModuleVariable): string {
+  if (v.type.kind === 'buffer') return 'unsigned'
+  return v.type.kind === 'array' && v.type.length === undefined
+    ? elementText(v.type.element, context.names)
+    : typeText(v.type, context.names)
+}
+
+/** `const ` for memory that the kernel only reads. */
+export function constness(v: ModuleVariable): string {
+  return v.space === 'uniform' || v.access === 'read' ? 'const ' : ''
+}
+
+/** The module variables that are passed to a function: workgroup memory is global. */
+export function passedVariables(context: ModuleContext, needs: FunctionNeeds): ModuleVariable[] {
+  return context.module.variables.filter((v) => needs.variables.has(v) && v.space !== 'workgroup')
+}
+
+/** Where a runtime-sized array begins in its binding, and its stride; a buffer without length is one of bytes. */
+export function runtimeArray(v: ModuleVariable): { offset: number; stride: number } | undefined {
+  if (v.type.kind === 'buffer') return v.type.length === undefined ? { offset: 0, stride: 1 } : undefined
+  const type = runtimeTail(v.type)?.type ?? v.type
+  if (type.kind !== 'array' || type.length !== undefined) return undefined
+  return { offset: runtimeTail(v.type)?.offset ?? 0, stride: type.stride }
+}
