@@ -1,4 +1,4 @@
-import type { DeviceGroup, Schedule } from '@tandem-gpu/core'
+import type { Device, DeviceGroup, Schedule } from '@tandem-gpu/core'
 
 /** What every algorithm reports, whatever backend ran it. Each algorithm adds fields of its own. JSON-serialisable. */
 export interface Report {
@@ -48,16 +48,17 @@ export const notVerified: Verification = {
   maxError: 0,
 }
 
-/** The fields that say where something ran. */
+/** The fields that say where something ran; `devices` are those of the group that were used. */
 export function describeGroup(
   group: DeviceGroup,
+  devices: readonly Device[] = group.devices,
 ): Pick<Report, 'backend' | 'adapter' | 'software' | 'devices' | 'deviceNames'> {
-  const deviceNames = group.devices.map((device) => device.info.name)
+  const deviceNames = devices.map((device) => device.info.name)
   return {
     backend: group.backend,
     adapter: [...new Set(deviceNames)].join(' + '),
     software: group.software,
-    devices: group.devices.length,
+    devices: devices.length,
     deviceNames,
   }
 }

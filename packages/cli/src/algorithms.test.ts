@@ -143,6 +143,33 @@ describe('jacobi', () => {
   })
 })
 
+describe('jacobi --scaling', () => {
+  it('compares bands and blocks on every number of devices', async () => {
+    const { figures, shape } = await tandemJson(
+      'jacobi --scaling --rows 20 --cols 200 --iterations 4 --devices 3',
+    )
+    expect(shape).toEqual({ rows: 20, columns: 200 })
+    expect(
+      figures.map(({ devices, grid }: { devices: number; grid: number[] }) => [devices, ...grid]),
+    ).toEqual([
+      [1, 1, 1],
+      [2, 2, 1],
+      [2, 1, 2],
+      [3, 3, 1],
+      [3, 1, 3],
+    ])
+    const { exit, stdout } = await tandem(
+      `jacobi --scaling --rows 20 --cols 200 --iterations 4 --devices 2 --backend ${testBackend} --virtual`,
+    )
+    expect([exit, stdout]).toEqual([0, expect.stringMatching(/^ +2 {2}2d {5}1 × 2 \* /m)])
+  })
+
+  it('takes no files', async () => {
+    const { exit, stderr } = await tandem('jacobi --scaling --output u.npy')
+    expect([exit, stderr]).toEqual([2, expect.stringContaining('--output is for a single run')])
+  })
+})
+
 describe('ring', () => {
   it('multiplies on a ring, with the bits of matmul', async () => {
     const folder = await temporaryFolder()

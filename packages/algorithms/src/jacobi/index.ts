@@ -19,4 +19,5 @@ export {
 } from './jacobi-kernels.ts'
 export { type RecordSweepsOptions, recordSweeps } from './record-jacobi.ts'
 export { type JacobiProblem, referenceJacobi, referenceJacobiF32 } from './reference-jacobi.ts'
+export { type ScaleJacobiOptions, type ScalingFigure, scaleJacobi } from './scale-jacobi.ts'
 export { verifyJacobi } from './verify-jacobi.ts'

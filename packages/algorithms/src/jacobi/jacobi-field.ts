@@ -47,9 +47,14 @@ export async function allocateField(
   rows: number,
   columns: number,
   decomposition: Decomposition,
-  options: { source: boolean; columnHalos: boolean; haloRows?: number },
+  options: { source: boolean; columnHalos: boolean; haloRows?: number; devices?: number },
 ): Promise<JacobiField> {
-  const grid = decompose(Math.max(0, rows - 2), Math.max(0, columns - 2), group.devices.length, decomposition)
+  const grid = decompose(
+    Math.max(0, rows - 2),
+    Math.max(0, columns - 2),
+    options.devices ?? group.devices.length,
+    decomposition,
+  )
   const { haloRows = 1 } = options
   const buffers: DeviceBuffer[] = []
   const destroy = () => {

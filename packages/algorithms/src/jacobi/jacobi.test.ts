@@ -5,6 +5,7 @@ import { describeOnBackends } from '../testing-groups.ts'
 import { decompose } from './decomposition.ts'
 import { jacobi, waveBoundary } from './jacobi.ts'
 import { referenceJacobi, referenceJacobiF32 } from './reference-jacobi.ts'
+import { scaleJacobi } from './scale-jacobi.ts'
 import { verifyJacobi } from './verify-jacobi.ts'
 
 function random(length: number, seed: number): Float32Array<ArrayBuffer> {
@@ -432,5 +433,52 @@ describe('the f32 reference', () => {
     const rounded = referenceJacobiF32({ rows, columns }, state, 10)
     for (const [index, value] of rounded.entries())
       expect(Math.abs(value - exact[index]!)).toBeLessThan(30 * 2 ** -24)
+  })
+})
+
+describeOnBackends('scaleJacobi', (backend) => {
+  it('times bands against blocks on every number of devices, and marks grids without rows to overlap', async () => {
+    const group = await backend.group(4)
+    const seen: number[] = []
+    const figures = await scaleJacobi(group, {
+      rows: 20,
+      columns: 200,
+      iterations: 4,
+      samples: 1,
+      warmup: 0,
+      onFigure: ({ devices }) => seen.push(devices),
+    })
+    expect(seen).toEqual([1, 2, 2, 3, 3, 4, 4])
+    expect(figures.map(({ decomposition, grid }) => [decomposition, ...grid])).toEqual([
+      ['1d', 1, 1],
+      ['1d', 2, 1],
+      ['2d', 1, 2],
+      ['1d', 3, 1],
+      ['2d', 1, 3],
+      ['1d', 4, 1],
+      ['2d', 2, 2],
+    ])
+    expect(figures.map(({ overlapsRows }) => overlapsRows)).toEqual([
+      false,
+      true,
+      false,
+      true,
+      false,
+      true,
+      true,
+    ])
+    for (const { verified, efficiency, packShare, decomposition } of figures) {
+      expect(verified).toBe(true)
+      expect(efficiency).toBeGreaterThan(0)
+      if (packShare !== undefined && decomposition === '1d') expect(packShare).toBe(0)
+    }
+    expect(figures[0]!.efficiency).toBe(1)
+  })
+
+  it('names a number of devices that the group does not have', async () => {
+    const group = await backend.group(2)
+    await expect(jacobi(group, { rows: 9, columns: 9, devices: 3 })).rejects.toThrow(
+      '3 devices are asked for; the group has 2.',
+    )
   })
 })

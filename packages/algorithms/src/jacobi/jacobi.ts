@@ -1,4 +1,4 @@
-import { type DeviceGroup, GpuError } from '@tandem-gpu/core'
+import { type Device, type DeviceGroup, GpuError } from '@tandem-gpu/core'
 import type { AlgorithmOptions } from '../algorithm-options.ts'
 import { characterOf } from '../device-character.ts'
 import {
@@ -44,6 +44,8 @@ export interface JacobiOptions extends Omit<AlgorithmOptions, 'repetitions'> {
    * halos, and no source. Default `auto`: fused on hardware where that is so, unless a single device has a small grid.
    */
   readonly fuse?: boolean | 'auto' | undefined
+  /** How many devices of the group are used, the first ones. Default: all. */
+  readonly devices?: number | undefined
   readonly onProgress?: ((progress: { iteration: number; residual: number }) => void) | undefined
 }
 
@@ -86,10 +88,16 @@ export async function jacobi(group: DeviceGroup, options: JacobiOptions): Promis
   if (options.source) requireLength('The source', options.source, rows * columns)
   if (options.output) requireLength('The output', options.output, rows * columns)
 
+  const { devices: count = group.devices.length } = options
+  if (!(Number.isSafeInteger(count) && count >= 1 && count <= group.devices.length))
+    throw new GpuError('validation', `${count} devices are asked for; the group has ${group.devices.length}.`)
+  const devices = group.devices.slice(0, count)
   const hasSource = options.source !== undefined
   const decomposition = options.decomposition ?? defaultDecomposition(group, options)
-  const fuse = chooseFusing(group, options, decomposition)
-  const transport = fuse ? 'copy' : chooseTransport(group, rows, columns, options.transport ?? 'auto')
+  const fuse = chooseFusing(group, devices, options, decomposition)
+  const transport = fuse
+    ? 'copy'
+    : chooseTransport(group, devices, rows * columns, options.transport ?? 'auto')
   const kernels = await compileJacobi(group, { transport, source: hasSource, fuse })
   let field: JacobiField | undefined
   let iteration: JacobiIteration | undefined
@@ -98,6 +106,7 @@ export async function jacobi(group: DeviceGroup, options: JacobiOptions): Promis
       source: hasSource,
       columnHalos: transport === 'copy',
       haloRows: fuse ? fusedSweeps : 1,
+      devices: count,
     })
     iteration = new JacobiIteration(field, kernels, {
       iterations,
@@ -147,7 +156,7 @@ export async function jacobi(group: DeviceGroup, options: JacobiOptions): Promis
     const updates = Math.max(0, rows - 2) * Math.max(0, columns - 2) * done
     return {
       algorithm: 'jacobi',
-      ...describeGroup(group),
+      ...describeGroup(group, devices),
       schedule,
       shape: { rows, columns },
       iterations: startIteration + done,
@@ -182,11 +191,11 @@ function requireCounts(counts: Record<string, number>): void {
 
 function chooseTransport(
   group: DeviceGroup,
-  rows: number,
-  columns: number,
+  devices: readonly Device[],
+  cells: number,
   wanted: HaloTransport | 'auto',
 ): HaloTransport {
-  const { devices } = group
+  if (wanted === 'copy') return wanted
   const denied = devices.flatMap((reader) =>
     devices.filter((owner) => !group.canAccessPeer(reader, owner)).map((owner) => [reader, owner] as const),
   )[0]
@@ -197,7 +206,7 @@ function chooseTransport(
     )
   if (wanted !== 'auto') return wanted
   const most = characterOf(group).jacobi.directCells
-  return !denied && devices.length > 1 && (rows * columns) / devices.length <= most ? 'direct' : 'copy'
+  return !denied && devices.length > 1 && cells / devices.length <= most ? 'direct' : 'copy'
 }
 
 function defaultDecomposition(group: DeviceGroup, { source, fuse, transport }: JacobiOptions): Decomposition {
@@ -208,15 +217,20 @@ function defaultDecomposition(group: DeviceGroup, { source, fuse, transport }: J
 const fusedCells = 2_097_152
 
 /** Whether sweeps are fused. Throws `unsupported` where the caller asks for fused sweeps and they are impossible. */
-function chooseFusing(group: DeviceGroup, options: JacobiOptions, decomposition: Decomposition): boolean {
+function chooseFusing(
+  group: DeviceGroup,
+  devices: readonly Device[],
+  options: JacobiOptions,
+  decomposition: Decomposition,
+): boolean {
   const { rows, columns, fuse = 'auto', source, transport = 'auto' } = options
   const { across, blocks } = decompose(
     Math.max(0, rows - 2),
     Math.max(0, columns - 2),
-    group.devices.length,
+    devices.length,
     decomposition,
   )
-  const limit = Math.min(...group.devices.map((device) => device.limits.maxStorageBindingByteLength))
+  const limit = Math.min(...devices.map((device) => device.limits.maxStorageBindingByteLength))
   const obstacle =
     source !== undefined
       ? 'there is a source'

@@ -86,9 +86,7 @@ export async function matmul<T extends MatmulType = 'f32'>(
   const notes = prediction.chosen === prediction.best ? [] : [prediction.reason]
   return {
     algorithm: 'matmul',
-    ...describeGroup(group),
-    devices: devices.length,
-    deviceNames: devices.map((device) => device.info.name),
+    ...describeGroup(group, devices),
     schedule,
     shape: { m, n, k },
     type,

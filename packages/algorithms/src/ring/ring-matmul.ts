@@ -105,9 +105,7 @@ export async function ringMatmul<T extends MatmulType = 'f32'>(
     const flops = 2 * m * n * k
     return {
       algorithm: 'ring',
-      ...describeGroup(group),
-      devices: devices.length,
-      deviceNames: devices.map((device) => device.info.name),
+      ...describeGroup(group, devices),
       schedule,
       shape: { m, n, k },
       type,

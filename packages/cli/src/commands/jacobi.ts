@@ -12,6 +12,7 @@ import { type InputFile, npySink, openInput } from '../array-files.ts'
 import type { CommandContext } from '../command-context.ts'
 import { UsageError } from '../exit-code.ts'
 import { finiteNumber, wholeNumber } from '../group-options.ts'
+import { runScaling } from '../jacobi-scaling.ts'
 import type { OutputFile } from '../output-file.ts'
 import { FieldPicture } from '../picture.ts'
 import { printable } from '../printable.ts'
@@ -29,6 +30,7 @@ interface JacobiCommandOptions extends AlgorithmOptions {
   readonly startIteration: number
   readonly tolerance?: number
   readonly residualEvery: number
+  readonly scaling?: boolean
   readonly decomposition?: Decomposition
   readonly transport: HaloTransport | 'auto'
 }
@@ -73,6 +75,10 @@ export function jacobiCommand(context: CommandContext): Command {
         .argParser(transportNamed)
         .default('auto'),
     )
+    .option(
+      '--scaling',
+      'time bands against blocks on 1, 2, 3, … devices instead (default grid 10000 × 10000)',
+    )
     .option('--output <file>', 'write the solution as .npy')
     .option('--image <file>', 'draw the solution as .png')
   addAlgorithmOptions(command)
@@ -81,6 +87,7 @@ export function jacobiCommand(context: CommandContext): Command {
     if (options.input !== undefined && (options.rows !== undefined || options.cols !== undefined)) {
       throw new UsageError('--input has a shape, so --rows and --cols cannot be given with it.')
     }
+    if (options.scaling) return runScaling(context, options)
     const { progress } = context.terminal
     let input: InputFile<'f32'> | undefined
     let source: InputFile<'f32'> | undefined

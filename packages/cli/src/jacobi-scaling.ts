@@ -1,0 +1,109 @@
+import { type ScalingFigure, scaleJacobi } from '@tandem-gpu/algorithms'
+import type { AlgorithmOptions } from './algorithm-options.ts'
+import type { CommandContext } from './command-context.ts'
+import { exitCode, UsageError } from './exit-code.ts'
+import { withGroup } from './group-options.ts'
+import { formatJson } from './json.ts'
+import { formatNumber, formatSeconds } from './quantity.ts'
+import { formatTable } from './table.ts'
+
+interface ScalingOptions extends AlgorithmOptions {
+  readonly rows?: number
+  readonly cols?: number
+  readonly iterations: number
+  readonly residualEvery: number
+}
+
+/** The sides of the published study, and what a software GPU sweeps in seconds. */
+const sides = { hardware: 10_000, software: 512 }
+
+/** Options of a single run, which the study chooses itself. */
+const single = ['input', 'source', 'output', 'image', 'trace', 'tolerance', 'decomposition'] as const
+
+/** `jacobi --scaling`: strong scaling of bands against blocks. */
+export async function runScaling(context: CommandContext, options: ScalingOptions): Promise<void> {
+  const { terminal } = context
+  for (const name of single)
+    if ((options as object as Readonly<Record<string, unknown>>)[name] !== undefined)
+      throw new UsageError(`--${name} is for a single run, and not for --scaling.`)
+  const { schedule, verify, warmup, samples, iterations, residualEvery } = options
+  const document = await withGroup(options, async (group) => {
+    const side = group.software ? sides.software : sides.hardware
+    const shape = { rows: options.rows ?? side, columns: options.cols ?? side }
+    terminal.progress.start('Scaling', 2 * group.devices.length - 1)
+    const figures = await scaleJacobi(group, {
+      ...shape,
+      iterations,
+      residualEvery,
+      schedule,
+      verify,
+      samples,
+      signal: terminal.signal,
+      ...(warmup === undefined ? {} : { warmup }),
+      onFigure: () => terminal.progress.step(1),
+    })
+    const adapter = [...new Set(group.devices.map(({ info }) => info.name))].join(' + ')
+    return {
+      algorithm: 'jacobi',
+      study: 'scaling',
+      backend: group.backend,
+      adapter,
+      software: group.software,
+      shape,
+      iterations,
+      figures,
+    }
+  })
+  terminal.progress.stop()
+  if (verify && !document.figures.every(({ verified }) => verified)) context.exit = exitCode.wrongAnswer
+  terminal.out(options.json ? formatJson(document) : asText(document, verify))
+}
+
+function asText(
+  {
+    shape,
+    iterations,
+    adapter,
+    backend,
+    figures,
+  }: {
+    readonly shape: { readonly rows: number; readonly columns: number }
+    readonly iterations: number
+    readonly adapter: string
+    readonly backend: string
+    readonly figures: readonly ScalingFigure[]
+  },
+  verify: boolean,
+): string {
+  const percent = (share: number | undefined) =>
+    share === undefined ? undefined : `${formatNumber(share * 100)} %`
+  const table = formatTable(
+    [
+      { title: 'devices', align: 'right' },
+      { title: 'split' },
+      { title: 'blocks' },
+      { title: 'time', align: 'right' },
+      { title: 'updates', align: 'right' },
+      { title: 'efficiency', align: 'right' },
+      { title: 'packing', align: 'right' },
+      ...(verify ? [{ title: 'result' }] : []),
+    ],
+    figures.map((figure) => [
+      String(figure.devices),
+      figure.decomposition,
+      `${figure.grid.join(' × ')}${figure.overlapsRows || figure.devices === 1 ? '' : ' *'}`,
+      formatSeconds(figure.seconds),
+      `${formatNumber(figure.megaUpdatesPerSecond)} million a second`,
+      percent(figure.efficiency),
+      percent(figure.packShare),
+      ...(verify ? [figure.verified ? 'verified' : 'WRONG'] : []),
+    ]),
+  )
+  return `Jacobi of ${shape.rows} × ${shape.columns} cells, ${iterations} sweeps: ${adapter} (${backend})
+
+${table}
+
+efficiency: time of one device over the number of devices times the time. packing: share of pack and unpack in the time of all kernels.
+* neighbours at the sides alone: no rows travel while columns are packed.
+`
+}
