@@ -126,7 +126,7 @@ function openLibrary(libraries: readonly string[] | undefined) {
   try {
     library = addon.describeLibrary(candidates)
   } catch (error) {
-    const started = launch === undefined ? '' : `${capitalized(launch.launcher)} starts this process. `
+    const started = launch === undefined ? '' : `This process was started by ${launch.launcher}. `
     const { code, message } = toGpuError(error) as GpuError
     throw new GpuError(code, `${started}${message} ${installationRemedy(launch?.family)}`, { cause: error })
   }
@@ -134,7 +134,7 @@ function openLibrary(libraries: readonly string[] | undefined) {
   if (launch?.family !== undefined && family !== 'the MPI 5 ABI' && family !== launch.family)
     throw new GpuError(
       'unsupported',
-      `${capitalized(launch.launcher)} starts this process, but the library that loads is ${family}'s (${library.path}). ${installationRemedy(launch.family)}`,
+      `This process was started by ${launch.launcher}, but the library that loads is ${family}'s (${library.path}). ${installationRemedy(launch.family)}`,
     )
   return { addon, library, launch, candidates }
 }
@@ -151,7 +151,7 @@ async function startSession(libraries: readonly string[] | undefined): Promise<M
     if (launch !== undefined && launch.size !== size)
       throw new GpuError(
         'unsupported',
-        `${capitalized(launch.launcher)} starts ${launch.size} processes, but ${library.family} (${library.path}) finds ${size}: ` +
+        `This process was started by ${launch.launcher} as one of ${launch.size}, but ${library.family} (${library.path}) finds ${size}: ` +
           'the launcher belongs to another MPI than the library. Start the job with the launcher of the same MPI (on Debian mpirun.openmpi or mpirun.mpich).',
       )
     let key = 0
@@ -202,7 +202,8 @@ async function watchRanks(
     throw new GpuError('device-lost', `The ranks cannot watch each other. ${problems[0]!.message}`)
 }
 
-function requireSameBuild(ranks: readonly RankInfo[]): void {
+/** Throws `unsupported` where ranks could not understand each other. */
+export function requireSameBuild(ranks: readonly RankInfo[]): void {
   const first = ranks[0]!
   for (const other of ranks) {
     if (other.version !== first.version)
@@ -245,8 +246,4 @@ async function gatherOf(addon: NativeAddon, key: number, message: string): Promi
   } catch (error) {
     throw toGpuError(error)
   }
-}
-
-function capitalized(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1)
 }

@@ -44,23 +44,24 @@ export interface JobOptions {
   readonly arguments?: readonly string[]
   /** For the launcher, before the program. */
   readonly launcherOptions?: readonly string[]
+  readonly environment?: Readonly<Record<string, string>>
   /** Called with each line of standard output, while the job runs. */
   readonly onLine?: (line: string) => void
 }
 
 const hooks = fileURLToPath(new URL('./source-hooks.ts', import.meta.url))
 
-/** Starts a job and waits for its end. The programs run in the main thread of a process, where MPI wants to be. */
-export function runJob(mpi: MpiInstallation, options: JobOptions): Promise<JobResult> {
+/** Starts a job and waits for its end. The programs run in the main thread of a process, where MPI wants to be. Without an MPI: no launcher. */
+export function runJob(mpi: MpiInstallation | undefined, options: JobOptions): Promise<JobResult> {
   const program = fileURLToPath(new URL(`./ranks/${options.program}`, import.meta.url))
+  const launching = mpi
+    ? [mpi.command, ...mpi.options, ...(options.launcherOptions ?? []), '-n', String(options.ranks)]
+    : []
+  const [command, ...before] = [...launching, process.execPath]
   const child = spawn(
-    mpi.command,
+    command!,
     [
-      ...mpi.options,
-      ...(options.launcherOptions ?? []),
-      '-n',
-      String(options.ranks),
-      process.execPath,
+      ...before,
       '--disable-warning=ExperimentalWarning',
       '--import',
       hooks,
@@ -74,6 +75,7 @@ export function runJob(mpi: MpiInstallation, options: JobOptions): Promise<JobRe
         FORCE_COLOR: '0',
         OMPI_ALLOW_RUN_AS_ROOT: '1',
         OMPI_ALLOW_RUN_AS_ROOT_CONFIRM: '1',
+        ...options.environment,
       },
     },
   )

@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest'
+import { type RankInfo, requireSameBuild } from './session.ts'
+import { mpich, openMpi, runJob, whereInstalled } from './testing/launchers.ts'
+
+const rank = (rank: number, changes: Partial<RankInfo> = {}): RankInfo => ({
+  rank,
+  host: `host${rank}`,
+  machine: `host${rank}`,
+  process: 100 + rank,
+  version: '1.2.3',
+  endianness: 'LE',
+  ...changes,
+})
+
+it('refuses ranks that run different versions of Tandem, and names both', () => {
+  requireSameBuild([rank(0), rank(1)])
+  expect(() => requireSameBuild([rank(0), rank(1), rank(2, { version: '1.2.4' })])).toThrow(
+    'rank 0 (process 100 on host0) has 1.2.3, rank 2 (process 102 on host2) has 1.2.4',
+  )
+  expect(() => requireSameBuild([rank(0), rank(1, { endianness: 'BE' })])).toThrow(
+    'rank 1 (process 101 on host1) is BE',
+  )
+})
+
+describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
+  it('runs as one rank without a launcher', async () => {
+    const { exitCode, stdout } = await runJob(undefined, { ranks: 1, program: 'start.ts' })
+    expect([exitCode, stdout]).toEqual([0, 'rank 0 of 1\n'])
+  })
+
+  it('says what a launcher that MPI does not know of leads to: jobs of one rank', async () => {
+    const environment = { SLURM_STEP_NUM_TASKS: '4', SLURM_PROCID: '3' }
+    const { exitCode, stdout } = await runJob(undefined, { ranks: 1, program: 'start.ts', environment })
+    expect(exitCode).toBe(2)
+    expect(stdout).toMatch(
+      /^unsupported: This process was started by srun of Slurm as one of 4, but Open MPI \(.*\) finds 1: /,
+    )
+  })
+})
+
+describe.skipIf(!(openMpi.installed && mpich.installed))(
+  `${whereInstalled(openMpi)} and ${whereInstalled(mpich)}`,
+  () => {
+    it('refuses a library that does not belong to the launcher', async () => {
+      const job = { ranks: 2, program: 'start.ts', arguments: ['libmpi.so.40'] }
+      const { exitCode, stdout } = await runJob(mpich, job)
+      expect(exitCode).not.toBe(0)
+      expect(stdout).toMatch(
+        /^unsupported: This process was started by mpiexec of MPICH \(Hydra\), but the library that loads is Open MPI's \(/m,
+      )
+    })
+  },
+)
