@@ -1,6 +1,6 @@
 #!/bin/bash
 # Proves on a machine with four GPUs (with fewer, what it can) what CI cannot: conformance and the algorithms' tests on 4, 2 and 1 GPUs, the
-# command line's acceptance, topology and bandwidth, the kernel corpus, compute-sanitizer, WebGPU through Vulkan, what a user without a library sees, and with SOAK seconds above 0 a soak on two GPUs:
+# command line's acceptance, topology and bandwidth, the kernel corpus, the conformance kernels, compute-sanitizer, WebGPU through Vulkan, what a user without a library sees, and with SOAK seconds above 0 a soak on two GPUs:
 #   bash tools/gpu-host/proofs.sh [SOAK, default 0]
 # Needs `tools/gpu-bundle --webgpu` in .gpu-bundle and, for Vulkan where no loader is installed, Debian's in .gl. Logs come to $OUT as one
 # archive, renewed every 10 s, so that a call cut short leaves what it had. Figures are table.ts's.
@@ -26,7 +26,7 @@ proof() {
   shift 3
   CUDA_VISIBLE_DEVICES=$gpus timeout -k 5 "$limit" "$@" >>"$logs/$name.txt" 2>&1
   status=$?
-  echo "$name on GPU $gpus: exit $status, $((SECONDS - from)) s. $(sed 's/\x1b\[[0-9;]*m//g' "$logs/$name.txt" | grep -E 'Tests  |ERROR SUMMARY|RACECHECK SUMMARY|[0-9] kernels,' | tail -1)" >>"$logs/summary.txt"
+  echo "$name on GPU $gpus: exit $status, $((SECONDS - from)) s. $(sed 's/\x1b\[[0-9;]*m//g' "$logs/$name.txt" | grep -E 'Tests  |ERROR SUMMARY|RACECHECK SUMMARY|[0-9] kernels,|[0-9] cases,' | tail -1)" >>"$logs/summary.txt"
 }
 
 nvidia-smi >"$logs/nvidia-smi.txt"
@@ -91,6 +91,7 @@ one() {
 
 others() {
   proof "$1" 150 corpus bash $bundle vitest run --root packages/cli src/kernel-corpus.test.ts
+  proof "$1" 150 conformance-kernels bash $bundle tools/gpu-host/conformance-kernels.ts --backend cuda
   TANDEM_TEST_BACKEND=webgpu proof "$1" 60 conformance-webgpu bash $bundle vitest run --root packages/backend-webgpu src/conformance.test.ts
   TANDEM_TEST_BACKEND=webgpu proof "$1" 150 algorithms-webgpu bash $bundle vitest run --root packages/algorithms
   proof "$1" 60 demo-webgpu bash $bundle tandem demo --backend webgpu --folder "$logs/demo-webgpu"

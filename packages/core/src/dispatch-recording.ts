@@ -219,7 +219,10 @@ function bind(
   return { slot, view, region, byteOffset, byteLength }
 }
 
-/** The rules of WebGPU's usage scopes, on every backend. */
+/**
+ * The rules of WebGPU's usage scopes, on every backend. The uniformity analysis of WGSL rests on them: what a kernel loads from a
+ * read-only binding counts as uniform, so the kernel must not write it through another.
+ */
 function checkAliasing(bound: readonly BoundView[], where: string): void {
   for (let i = 1; i < bound.length; i++)
     for (let j = 0; j < i; j++) {

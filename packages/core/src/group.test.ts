@@ -87,7 +87,7 @@ test('a program destroyed while it runs, and its destroyed buffers, live until i
 
 test('kernels are checked against every device', async () => {
   const group = await openGroup({
-    backends: [referenceBackend({ limits: { maxStorageBuffersPerDispatch: 1 } })],
+    backends: [referenceBackend({ limits: { maxStorageBuffersPerDispatch: 1 }, features: new Set() })],
   })
   await expectGpuError(() => group.compile({ wgsl: accumulate, label: 'acc' }), 'too-large', 'acc', 2, 1)
   const subgroups = 'enable subgroups; @compute @workgroup_size(1) fn main() { _ = subgroupAdd(1u); }'

@@ -1,4 +1,10 @@
-import { type Adapter, type AdapterReport, type DeviceLimits, portableLimits } from '../adapter.ts'
+import {
+  type Adapter,
+  type AdapterReport,
+  type DeviceFeature,
+  type DeviceLimits,
+  portableLimits,
+} from '../adapter.ts'
 import type { Backend, Runtime } from '../backend.ts'
 import type { Handles } from '../handles.ts'
 import type { Plan, PlanPart } from '../plan.ts'
@@ -19,6 +25,8 @@ export interface ReferenceBackendOptions {
   readonly memoryByteLength?: number | undefined
   /** Replaces some of the adapters' limits. */
   readonly limits?: Partial<DeviceLimits> | undefined
+  /** Replaces the adapters' features; default all that the reference executor has. */
+  readonly features?: ReadonlySet<DeviceFeature> | undefined
 }
 
 /**
@@ -62,7 +70,7 @@ export function referenceAdapter(
     memoryByteLength,
     index,
     limits: { ...referenceLimits, ...limits },
-    features: new Set(['shader-f16', 'timestamps', 'trap']),
+    features: new Set(['shader-f16', 'subgroups', 'timestamps', 'trap']),
   }
 }
 
@@ -86,7 +94,7 @@ class CpuReferenceBackend implements ReferenceBackend {
     this.#memoryByteLength = options.memoryByteLength ?? 2 ** 30
     this.#adapters = Array.from({ length: options.devices ?? 1 }, (_, index) =>
       referenceAdapter(this.name, index, this.#memoryByteLength, options.limits),
-    )
+    ).map((adapter) => ({ ...adapter, features: options.features ?? adapter.features }))
   }
 
   async adapters(): Promise<AdapterReport> {

@@ -207,6 +207,7 @@ export function describeDispatches(suite: Suite): void {
       await refuse(given({ x, y, addend: -1 }), '-1')
       await refuse(given({ x, y, addend: [1, 2] }), '2')
       await refuse(given({ x: y.slice(0, 10), y: y.slice(64, 10), addend: 1 }), 'read_write')
+      await refuse(given({ x: y.slice(0, 10), y: y.slice(0, 10), addend: 1 }), 'read_write')
       const limit = devices[0]!.limits.maxWorkgroupsPerDimension
       await expectGpuError(
         () =>
