@@ -1,26 +1,32 @@
-// Builds the native addon of a package.
+// Builds the native addon of a package. Run as `node tools/build-addon.mjs`, it prints what it would build with: nx builds again when that
+// changes.
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 
 /**
  * Puts the addon where node-gyp-build finds it in the published package: for this machine, or with `--arm64` for linux-arm64, by
- * Debian's cross compiler (g++-aarch64-linux-gnu). Without CMake or a C++ compiler it says so and leaves the package usable:
- * `adapters()` then reports that the addon is not built. `what` is what the package needs it for.
+ * Debian's cross compiler (g++-aarch64-linux-gnu). On Linux it fails without CMake or a C++ compiler. With TANDEM_ADDON=skip, and elsewhere,
+ * nothing is built, and `adapters()` reports that. `what` is what the package needs the addon for.
  */
 export function buildAddon(packageFolder, what) {
   const name = basename(packageFolder)
   const cross = process.argv.includes('--arm64')
   const compiler = cross ? 'aarch64-linux-gnu-g++' : 'c++'
-  const missing = ['cmake', compiler].filter(
-    (tool) => spawnSync(tool, ['--version'], { stdio: 'ignore' }).error,
-  )
+  const skipped = process.env.TANDEM_ADDON === 'skip' ? 'TANDEM_ADDON is "skip"' : undefined
+  const why = process.platform === 'linux' ? skipped : 'the native addon is for Linux'
+  if (why !== undefined && !cross) {
+    console.warn(`${name}: ${why}: the native addon is not built; ${what} is unavailable from this clone.`)
+    process.exit(0)
+  }
+  const missing = ['cmake', compiler].filter((tool) => versionOf(tool) === undefined)
   if (missing.length > 0) {
-    console.warn(
-      `${name}: ${missing.join(' and ')} not found, so the native addon is not built${cross ? ' for linux-arm64' : `; ${what} is unavailable from this clone`}.`,
+    console.error(
+      `${name}: the native addon needs ${missing.join(' and ')}, which this machine does not have. TANDEM_ADDON=skip builds without ${what}.`,
     )
-    process.exit(cross ? 1 : 0)
+    process.exit(1)
   }
   const cmakeJs = join(
     dirname(createRequire(import.meta.url).resolve('cmake-js/package.json')),
@@ -57,6 +63,12 @@ export function buildAddon(packageFolder, what) {
   renameSync(`${target}.new`, target)
 }
 
+/** The first line of what `--version` prints; undefined for a tool that is not there. */
+function versionOf(tool) {
+  const { status, stdout } = spawnSync(tool, ['--version'], { encoding: 'utf8' })
+  return status === 0 ? stdout.split('\n', 1)[0] : undefined
+}
+
 /** CMake goes on building the sources of the folder that a build was copied from. */
 function forgetBuildOfAnotherFolder(packageFolder, output) {
   const cache = join(output, 'CMakeCache.txt')
@@ -64,3 +76,6 @@ function forgetBuildOfAnotherFolder(packageFolder, output) {
   const [, sources] = /^CMAKE_HOME_DIRECTORY:INTERNAL=(.*)$/m.exec(readFileSync(cache, 'utf8')) ?? []
   if (sources !== packageFolder) rmSync(output, { recursive: true })
 }
+
+if (process.argv[1] === fileURLToPath(import.meta.url))
+  for (const tool of ['cmake', 'c++']) console.log(`${tool}: ${versionOf(tool) ?? 'not found'}`)

@@ -40,6 +40,8 @@ proof "$all" 60 conformance bash $bundle vitest run --root packages/backend-cuda
 proof "$all" 60 hardware bash $bundle vitest run --root packages/backend-cuda src/hardware.test.ts
 proof "$all" 150 "algorithms-$count-gpus" bash $bundle vitest run --root packages/algorithms
 
+proof "$all" 120 time-limit bash $bundle tools/gpu-host/time-limit.ts "$count"
+
 tandem() { # tandem NAME ARGUMENTS...
   proof "$all" 60 "$1" bash $bundle tandem "${@:2}" --backend cuda
 }

@@ -1,3 +1,4 @@
+import { isGpuError } from '@tandem-gpu/core'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { findAdapters, identify, normalPciBusId } from './adapters.ts'
 import type { Libraries } from './libraries.ts'
@@ -55,12 +56,31 @@ describe('adapters', () => {
   it('leaves out what a device does not report, and grows the list of processes', async () => {
     const { adapters } = await findAdapters(addon, libraries)
     const reading = await adapters[0]!.telemetry!()
-    expect(reading).toMatchObject({ powerWatts: 123.456, temperatureCelsius: 41, memoryUtilization: 0.05 })
+    expect(reading).toMatchObject({
+      powerWatts: 123.456,
+      powerLimitWatts: 700,
+      temperatureCelsius: 41,
+      memoryUtilization: 0.05,
+    })
     expect('fanPercent' in reading).toBe(false)
-    expect('powerLimitWatts' in reading).toBe(false)
     expect(reading.processes).toHaveLength(20)
-    expect(reading.processes![0]).toEqual({ pid: 1000 })
+    expect(reading.processes![0]).toEqual({ pid: 1000, name: 'process-1000' })
     expect(reading.processes![5]).toEqual({ pid: 1005, memoryByteLength: 20_480 })
+  })
+
+  it('rejects with an error that has a code when NVML fails later', async () => {
+    const { adapters } = await findAdapters(addon, libraries)
+    for (const [result, code] of [
+      [3, 'unsupported'],
+      [15, 'driver'],
+    ] as const) {
+      configureFake({ FAKE_FAIL: `nvmlDeviceGetHandleByUUID:${result}:1` })
+      const error = await adapters[0]!.telemetry!().catch((e: unknown) => e)
+      expect(isGpuError(error, code), String(error)).toBe(true)
+      expect(String(error)).toMatch(
+        /Reading the sensors of GPU-a0a0.* fails: nvmlDeviceGetHandleByUUID returns/,
+      )
+    }
   })
 
   it('finds the GPU of a MIG slice by its bus id', () => {

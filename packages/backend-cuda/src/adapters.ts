@@ -1,6 +1,6 @@
 import type { Adapter, AdapterReport, DeviceFeature, DeviceLimits, Telemetry } from '@tandem-gpu/core'
 import { addonAbsence } from './addon-failure.ts'
-import { isNativeError } from './driver-error.ts'
+import { isNativeError, toGpuError } from './driver-error.ts'
 import type { Libraries } from './libraries.ts'
 import type { NativeAddon, NativeDevice, NativeProbe, NvmlDevice } from './native-addon.ts'
 
@@ -88,7 +88,13 @@ function telemetryOf(
   identity: DeviceIdentity,
 ): (() => Promise<Telemetry>) | undefined {
   if (identity.nvmlIndex === undefined) return undefined
-  return () => addon.nvmlRead(libraries.nvml, identity.uuid)
+  return async () => {
+    try {
+      return await addon.nvmlRead(libraries.nvml, identity.uuid)
+    } catch (error) {
+      throw toGpuError(error, `Reading the sensors of ${identity.uuid}`)
+    }
+  }
 }
 
 function describe(

@@ -355,8 +355,8 @@ export class CudaRuntime implements Runtime<CudaHandles> {
     const id = this.#nextId()
     this.#internalIds.set(key, id)
     const image = new TextEncoder().encode(kernelPtx(entry)) as Uint8Array<ArrayBuffer>
-    // A failure shows again, with its reason, where the kernel is used.
-    this.#native.loadKernel(id, gpu, image, entry, 0).catch(() => {})
+    // A failure shows again, with its reason, where the kernel is used; the next use tries again.
+    this.#native.loadKernel(id, gpu, image, entry, 0).catch(() => this.#internalIds.delete(key))
     return id
   }
 

@@ -1,6 +1,7 @@
 // What a failure leaves behind: nothing in flight, nothing leaked, and programs that run again.
-import { isGpuError, type Runtime } from '@tandem-gpu/core'
+import { isGpuError, openGroup, type Runtime } from '@tandem-gpu/core'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { cudaBackend } from './cuda.ts'
 import type { CudaRuntime } from './cuda-runtime.ts'
 import type { Lowering } from './lowering.ts'
 import type { NativeGroup } from './native-addon.ts'
@@ -8,7 +9,7 @@ import { nativeAddon } from './native-addon.ts'
 import { configureFake, fakeLibraries } from './testing/fake-driver.ts'
 import { openFakeRuntime } from './testing/fake-runtime.ts'
 import { dispatch, plan, region } from './testing/plan-text.ts'
-import { testKernelSource } from './testing/test-kernels.ts'
+import { testKernelSource, translateTestKernel } from './testing/test-kernels.ts'
 
 const opened: Runtime[] = []
 
@@ -152,6 +153,19 @@ it('ends the graphs of the other GPUs when one cannot be launched, and counts la
     await runtime.run(executable, { times: 500 })
     expect(await counts()).toEqual([before[0]! + run * 1500, before[1]! + run * 50_000])
   }
+})
+
+it('names in the report of a destroyed group what the driver refuses to take back', async () => {
+  const backend = cudaBackend({ libraries: fakeLibraries(), kernelCache: false }, translateTestKernel)
+  const group = await openGroup({ backends: [backend], devices: 2 })
+  const buffer = await group.devices[1]!.allocate('u32', 4, { label: 'kept' })
+  configureFake({ FAKE_FAIL: 'cuMemFreeAsync:1:1' })
+  expect(await group.destroy()).toEqual({
+    leaks: [{ kind: 'buffer', label: buffer.label, byteLength: 16 }],
+    failures: [
+      'On CUDA device 1, cuMemFreeAsync returns CUDA_ERROR_INVALID_VALUE: error of the fake driver.',
+    ],
+  })
 })
 
 it('carries out what is queued before it closes', async () => {

@@ -1,4 +1,13 @@
-import { mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
@@ -39,11 +48,44 @@ it('removes the least recently used entries beyond its size', async () => {
     await cache.set(key, bytes(100, age))
     utimesSync(join(directory, `${key}.cubin`), 1000 + age, 1000 + age)
   }
-  // Reading 'a' makes it the most recent.
+  // Reading 'a' makes it the most recent. A tenth of the size stays free.
   await cache.get('a')
   await cache.set('d', bytes(100, 9))
-  expect(readdirSync(directory).sort()).toEqual(['a.cubin', 'c.cubin', 'd.cubin'])
+  expect(readdirSync(directory).sort()).toEqual(['a.cubin', 'd.cubin'])
 })
+
+it('looks through its folder once, not at every entry', async () => {
+  await new KernelCache({ directory }).set('first', bytes(100, 1))
+  const cache = new KernelCache({ directory, maxByteLength: 10 * 132 })
+  await cache.set('second', bytes(100, 2))
+  // Another process's, which the cache does not know of before it looks again.
+  for (let index = 0; index < 20; index += 1)
+    writeFileSync(join(directory, `other${index}.cubin`), bytes(132, index))
+  await cache.set('third', bytes(100, 3))
+  expect(readdirSync(directory)).toHaveLength(23)
+  for (let index = 0; index < 8; index += 1) await cache.set(`more${index}`, bytes(100, index))
+  expect(readdirSync(directory)).toHaveLength(9)
+})
+
+it('makes its folder for the user alone, and uses none that others may write to', async () => {
+  const own = join(directory, 'made', 'kernels')
+  await new KernelCache({ directory: own }).set('k', bytes(10, 1))
+  for (const folder of [own, join(directory, 'made')]) expect(statSync(folder).mode & 0o777).toBe(0o700)
+  chmodSync(own, 0o770)
+  const shared = new KernelCache({ directory: own })
+  expect(await shared.get('k')).toBeUndefined()
+  await shared.set('other', bytes(10, 1))
+  expect(readdirSync(own)).toEqual(['k.cubin'])
+})
+
+it.skipIf(process.getuid?.() !== 0)(
+  'uses no folder of another user (skipped: only root can make one)',
+  async () => {
+    await new KernelCache({ directory }).set('k', bytes(10, 1))
+    chownSync(directory, 12_345, 12_345)
+    expect(await new KernelCache({ directory }).get('k')).toBeUndefined()
+  },
+)
 
 it('stands concurrent writers of one entry', async () => {
   const cache = new KernelCache({ directory })

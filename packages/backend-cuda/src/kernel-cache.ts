@@ -4,7 +4,10 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 
 export interface KernelCacheOptions {
-  /** Default: `tandem/kernels` in the user's cache folder. */
+  /**
+   * Default: `tandem/kernels` in the user's cache folder. What lies there runs on the GPU, so a folder that is another user's, or that others
+   * may write to, is not used.
+   */
   readonly directory?: string | undefined
   /** Default 256 MiB. The least recently used entries go first. */
   readonly maxByteLength?: number | undefined
@@ -15,6 +18,8 @@ const suffix = '.cubin'
 const digestByteLength = 32
 /** What an interrupted process leaves behind goes after an hour. */
 const staleMilliseconds = 3_600_000
+/** Eviction leaves this part of the limit, so that it is rare. */
+const keptShare = 0.9
 
 /**
  * Compiled kernels on disk, shared by concurrent processes. Entries appear by rename, carry a digest of their contents, and a damaged
@@ -23,6 +28,9 @@ const staleMilliseconds = 3_600_000
 export class KernelCache {
   readonly directory: string
   readonly #maxByteLength: number
+  #usable: Promise<boolean> | undefined
+  /** What the folder holds, but for what other processes have added since this one looked; undefined before it has. */
+  #byteLength: number | undefined
 
   constructor({ directory, maxByteLength = defaultMaxByteLength }: KernelCacheOptions = {}) {
     this.directory = directory ?? defaultDirectory()
@@ -39,6 +47,7 @@ export class KernelCache {
   async get(key: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
     const path = this.#path(key)
     try {
+      if (!(await this.#isUsable())) return undefined
       const file = await readFile(path)
       const contents = new Uint8Array(file.subarray(digestByteLength))
       if (!digest(contents).equals(file.subarray(0, digestByteLength))) {
@@ -56,20 +65,28 @@ export class KernelCache {
   async set(key: string, contents: Uint8Array): Promise<void> {
     const temporary = join(this.directory, `${key}.${process.pid}.${randomBytes(6).toString('hex')}.tmp`)
     try {
-      await mkdir(this.directory, { recursive: true })
+      if (!(await this.#isUsable())) return
       await writeFile(temporary, Buffer.concat([digest(contents), contents]))
       await rename(temporary, this.#path(key))
-      await this.#evict()
+      if (this.#byteLength !== undefined) this.#byteLength += contents.length + digestByteLength
+      if (this.#byteLength === undefined || this.#byteLength > this.#maxByteLength)
+        this.#byteLength = await this.#evict()
     } catch {
       await rm(temporary, { force: true }).catch(() => undefined)
     }
+  }
+
+  #isUsable(): Promise<boolean> {
+    this.#usable ??= makePrivateFolder(this.directory)
+    return this.#usable
   }
 
   #path(key: string): string {
     return join(this.directory, key + suffix)
   }
 
-  async #evict(): Promise<void> {
+  /** Reads the whole folder: removes what is too much, and what interrupted processes left. Returns the size of what stays. */
+  async #evict(): Promise<number> {
     const entries = []
     for (const name of await readdir(this.directory)) {
       const path = join(this.directory, name)
@@ -82,12 +99,22 @@ export class KernelCache {
     }
     let total = entries.reduce((sum, entry) => sum + entry.size, 0)
     entries.sort((a, b) => a.used - b.used)
+    const most = total > this.#maxByteLength ? this.#maxByteLength * keptShare : total
     for (const entry of entries) {
-      if (total <= this.#maxByteLength) break
+      if (total <= most) break
       await rm(entry.path, { force: true })
       total -= entry.size
     }
+    return total
   }
+}
+
+/** Makes the folder for this user alone. False where there is one already that others own or may write to. */
+async function makePrivateFolder(directory: string): Promise<boolean> {
+  await mkdir(directory, { recursive: true, mode: 0o700 })
+  const { uid, mode } = await stat(directory)
+  // Windows has neither.
+  return process.getuid === undefined || (uid === process.getuid() && (mode & 0o022) === 0)
 }
 
 function digest(contents: Uint8Array): Buffer {

@@ -137,7 +137,6 @@ struct Memcpy3D {
 // would return the oldest ABI (32-bit sizes for cuMemAlloc), so every symbol goes through cuGetProcAddress.
 #define TANDEM_CUDA_FUNCTIONS(X)                                                                                        \
   X(init, "cuInit", 2000, (unsigned flags))                                                                             \
-  X(driverGetVersion, "cuDriverGetVersion", 2020, (int *version))                                                       \
   X(getErrorName, "cuGetErrorName", 6000, (Result error, const char **name))                                            \
   X(getErrorString, "cuGetErrorString", 6000, (Result error, const char **text))                                        \
   X(deviceGetCount, "cuDeviceGetCount", 2000, (int *count))                                                             \

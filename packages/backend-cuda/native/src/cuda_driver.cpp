@@ -27,32 +27,32 @@ std::atomic<bool> faulted{false};
 std::string faultReason;
 
 std::unique_ptr<Driver> load(const std::vector<std::string> &candidates) {
-  // Never freed: the driver stays for the life of the process.
-  auto *library = new DynamicLibrary(candidates);
-  if (!library->isOpen()) {
-    throw NativeError("no-driver", "The NVIDIA driver library does not load (" + library->failures() + ").");
+  DynamicLibrary library(candidates);
+  if (!library.isOpen()) {
+    throw NativeError("no-driver", "The NVIDIA driver library does not load (" + library.failures() + ").");
   }
   auto driver = std::make_unique<Driver>();
-  auto driverGetVersion = reinterpret_cast<Result (*)(int *)>(library->find("cuDriverGetVersion"));
+  auto driverGetVersion = reinterpret_cast<Result (*)(int *)>(library.find("cuDriverGetVersion"));
   if (driverGetVersion != nullptr) driverGetVersion(&driver->version);
-  auto getProcAddress = reinterpret_cast<GetProcAddress>(library->find("cuGetProcAddress_v2"));
+  auto getProcAddress = reinterpret_cast<GetProcAddress>(library.find("cuGetProcAddress_v2"));
   if (getProcAddress == nullptr || driver->version < oldestDriverVersion) {
     throw NativeError("no-driver", "The NVIDIA driver supports CUDA " + versionName(driver->version) +
                                        ", and this package needs CUDA " + versionName(oldestDriverVersion) +
-                                       " (driver 525) or newer (" + library->path() + ").");
+                                       " (driver 525) or newer (" + library.path() + ").");
   }
 #define TANDEM_RESOLVE(member, symbol, version, parameters)                                                            \
   {                                                                                                                    \
     void *address = nullptr;                                                                                           \
     int status = 0;                                                                                                    \
     if (getProcAddress(symbol, &address, version, 0, &status) != success || address == nullptr) {                      \
-      throw NativeError("no-driver", std::string("The NVIDIA driver library ") + library->path() + " has no " +        \
+      throw NativeError("no-driver", std::string("The NVIDIA driver library ") + library.path() + " has no " +        \
                                          symbol + " of CUDA " + versionName(version) + ".");                           \
     }                                                                                                                  \
     driver->member = reinterpret_cast<decltype(driver->member)>(address);                                              \
   }
   TANDEM_CUDA_FUNCTIONS(TANDEM_RESOLVE)
 #undef TANDEM_RESOLVE
+  library.keep();
   return driver;
 }
 

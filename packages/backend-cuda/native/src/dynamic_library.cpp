@@ -58,6 +58,10 @@ DynamicLibrary::DynamicLibrary(const std::vector<std::string> &candidates) {
   failures_ += notFound(missing);
 }
 
+DynamicLibrary::~DynamicLibrary() {
+  if (handle_ != nullptr && !kept_) dlclose(handle_);
+}
+
 void *DynamicLibrary::find(const char *name) const { return handle_ != nullptr ? dlsym(handle_, name) : nullptr; }
 
 } // namespace tandem

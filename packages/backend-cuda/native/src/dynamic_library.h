@@ -4,11 +4,17 @@
 
 namespace tandem {
 
-/// A shared library opened at run time and never closed: the driver keeps threads and exit handlers of its own.
+/// A shared library opened at run time. One that is used stays open for the life of the process, see `keep`: the driver has threads and exit
+/// handlers of its own. One that turns out to be of no use is closed.
 class DynamicLibrary {
 public:
   /// Opens the first of `candidates` that the loader accepts. Check `isOpen`; `failures` says what was tried and why not.
   explicit DynamicLibrary(const std::vector<std::string> &candidates);
+  ~DynamicLibrary();
+  DynamicLibrary(const DynamicLibrary &) = delete;
+  DynamicLibrary &operator=(const DynamicLibrary &) = delete;
+  /// Nobody closes it from now on.
+  void keep() { kept_ = true; }
   bool isOpen() const { return handle_ != nullptr; }
   const std::string &path() const { return path_; }
   const std::string &failures() const { return failures_; }
@@ -16,6 +22,7 @@ public:
 
 private:
   void *handle_ = nullptr;
+  bool kept_ = false;
   std::string path_;
   std::string failures_;
 };

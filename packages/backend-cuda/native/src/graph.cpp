@@ -69,9 +69,7 @@ cuda::Owned<cuda::GraphKind> Group::buildGraph(const cuda::Gpu &main, const std:
     for (auto count = reader.next(); count > 0; --count) after.push_back(nodes.at(reader.next()));
     cuda::GraphNode node = nullptr;
     if (kind == 0) {
-      const auto found = kernels_.find(reader.next32());
-      if (found == kernels_.end()) throw NativeError("driver", "The graph uses a kernel that is not loaded.");
-      const auto &kernel = found->second;
+      const auto &kernel = kernelOf(reader.next32());
       cuda::KernelNodeParams params{};
       params.func = kernel.function;
       for (auto *size : {&params.gridDimX, &params.gridDimY, &params.gridDimZ}) *size = reader.next32();

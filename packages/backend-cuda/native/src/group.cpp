@@ -107,7 +107,16 @@ void Group::unlockHost(void *address) { locked_.erase(address); }
 
 void Group::loadKernel(std::uint32_t id, std::size_t gpuIndex, const std::vector<std::uint8_t> &image,
                        const std::string &entry, int dynamicSharedByteLength) {
-  const auto &gpu = gpus_.at(gpuIndex);
+  try {
+    kernels_.emplace(id, load(gpus_.at(gpuIndex), image, entry, dynamicSharedByteLength));
+  } catch (const NativeError &error) {
+    refusedKernels_.emplace(id, error);
+    throw;
+  }
+}
+
+Group::LoadedKernel Group::load(const cuda::Gpu &gpu, const std::vector<std::uint8_t> &image, const std::string &entry,
+                                int dynamicSharedByteLength) const {
   // PTX is text and must end with a zero; a spare one after a cubin does no harm.
   auto terminated = image;
   terminated.push_back(0);
@@ -129,10 +138,21 @@ void Group::loadKernel(std::uint32_t id, std::size_t gpuIndex, const std::vector
     gpu.check(driver_.funcSetAttribute(kernel.function, cuda::functionMaxDynamicSharedSizeBytes, dynamicSharedByteLength),
               "cuFuncSetAttribute");
   }
-  kernels_.emplace(id, std::move(kernel));
+  return kernel;
 }
 
-void Group::unloadKernel(std::uint32_t id) { kernels_.erase(id); }
+const Group::LoadedKernel &Group::kernelOf(std::uint32_t id) const {
+  const auto found = kernels_.find(id);
+  if (found != kernels_.end()) return found->second;
+  const auto refused = refusedKernels_.find(id);
+  if (refused != refusedKernels_.end()) throw refused->second;
+  throw NativeError("driver", "The graph uses a kernel that is not loaded.");
+}
+
+void Group::unloadKernel(std::uint32_t id) {
+  kernels_.erase(id);
+  refusedKernels_.erase(id);
+}
 
 void Group::createGraph(std::uint32_t id, std::size_t mainGpu, const std::vector<double> &words) {
   const auto &gpu = gpus_.at(mainGpu);

@@ -110,6 +110,9 @@ private:
   };
 
   void openPeers();
+  LoadedKernel load(const cuda::Gpu &gpu, const std::vector<std::uint8_t> &image, const std::string &entry,
+                    int dynamicSharedByteLength) const;
+  const LoadedKernel &kernelOf(std::uint32_t id) const;
   const InstantiatedGraph &graphOf(std::uint32_t id) const;
   cuda::Owned<cuda::GraphKind> buildGraph(const cuda::Gpu &main, const std::vector<double> &words) const;
   HostMemory pinned(std::size_t byteLength, unsigned flags) const;
@@ -129,6 +132,8 @@ private:
   std::map<void *, HostLock> locked_;
   std::map<cuda::DevicePtr, cuda::Allocation> allocations_;
   std::map<std::uint32_t, LoadedKernel> kernels_;
+  /// Why a kernel is not among those: graphs that use it are refused for the same reason.
+  std::map<std::uint32_t, NativeError> refusedKernels_;
   std::map<std::uint32_t, InstantiatedGraph> graphs_;
 };
 

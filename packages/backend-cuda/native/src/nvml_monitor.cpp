@@ -14,6 +14,7 @@ namespace {
 using Result = int;
 using Handle = struct nvmlDevice_st *;
 constexpr Result success = 0;
+constexpr Result errorNotSupported = 3;
 constexpr Result errorInsufficientSize = 7;
 constexpr unsigned maximumLinks = 18;
 constexpr unsigned long long unknownByteLength = ~0ull;
@@ -70,10 +71,8 @@ struct Library {
 
 void check(const Library &library, Result result, const char *call) {
   if (result == success) return;
-  throw NativeError("unsupported", std::string(call) + " returns " +
-                                       (library.errorString != nullptr ? library.errorString(result)
-                                                                       : std::to_string(result).c_str()) +
-                                       ".");
+  const auto text = library.errorString != nullptr ? std::string(library.errorString(result)) : std::to_string(result);
+  throw NativeError(result == errorNotSupported ? "unsupported" : "driver", std::string(call) + " returns " + text + ".");
 }
 
 const Library &load(const std::vector<std::string> &candidates) {
@@ -84,22 +83,23 @@ const Library &load(const std::vector<std::string> &candidates) {
   std::lock_guard lock(mutex);
   auto &known = (*libraries)[key];
   if (known) return *known;
-  auto *opened = new DynamicLibrary(candidates);
-  if (!opened->isOpen()) throw NativeError("unsupported", "NVML does not load (" + opened->failures() + ").");
+  DynamicLibrary opened(candidates);
+  if (!opened.isOpen()) throw NativeError("unsupported", "NVML does not load (" + opened.failures() + ").");
   auto library = std::make_unique<Library>();
 #define TANDEM_RESOLVE(member, symbol, parameters)                                                                     \
-  library->member = reinterpret_cast<decltype(library->member)>(opened->find(symbol));
+  library->member = reinterpret_cast<decltype(library->member)>(opened.find(symbol));
 #define TANDEM_RESOLVE_REQUIRED(member, symbol, parameters)                                                            \
   TANDEM_RESOLVE(member, symbol, parameters)                                                                           \
   if (library->member == nullptr) {                                                                                    \
-    throw NativeError("unsupported", "NVML at " + opened->path() + " has no " + symbol + ".");                         \
+    throw NativeError("unsupported", "NVML at " + opened.path() + " has no " + symbol + ".");                         \
   }
   TANDEM_NVML_REQUIRED(TANDEM_RESOLVE_REQUIRED)
   TANDEM_NVML_OPTIONAL(TANDEM_RESOLVE)
 #undef TANDEM_RESOLVE_REQUIRED
 #undef TANDEM_RESOLVE
-  library->errorString = reinterpret_cast<decltype(library->errorString)>(opened->find("nvmlErrorString"));
+  library->errorString = reinterpret_cast<decltype(library->errorString)>(opened.find("nvmlErrorString"));
   check(*library, library->init(), "nvmlInit");
+  opened.keep();
   known = std::move(library);
   return *known;
 }

@@ -15,6 +15,7 @@ using Result = int;
 using Program = struct NvrtcProgramHandle *;
 
 constexpr Result success = 0;
+constexpr Result errorOutOfMemory = 1;
 constexpr Result errorCompilation = 6;
 
 // X(member, symbol, parameters), as NVRTC 11.2 and newer declare them.
@@ -48,27 +49,30 @@ const Library &load(const std::vector<std::string> &candidates) {
   std::lock_guard lock(loadMutex);
   auto &known = (*libraries)[key];
   if (known) return *known;
-  auto *opened = new DynamicLibrary(candidates);
-  if (!opened->isOpen()) {
-    throw NativeError("unsupported", "NVRTC, CUDA's run-time compiler, does not load (" + opened->failures() + ").");
+  DynamicLibrary opened(candidates);
+  if (!opened.isOpen()) {
+    throw NativeError("unsupported", "NVRTC, CUDA's run-time compiler, does not load (" + opened.failures() + ").");
   }
   auto library = std::make_unique<Library>();
 #define TANDEM_RESOLVE(member, symbol, parameters)                                                                     \
-  library->member = reinterpret_cast<decltype(library->member)>(opened->find(symbol));                               \
+  library->member = reinterpret_cast<decltype(library->member)>(opened.find(symbol));                               \
   if (library->member == nullptr) {                                                                                    \
-    throw NativeError("unsupported", "NVRTC at " + opened->path() + " has no " + symbol + ": it is older than 11.2."); \
+    throw NativeError("unsupported", "NVRTC at " + opened.path() + " has no " + symbol + ": it is older than 11.2."); \
   }
   TANDEM_NVRTC_FUNCTIONS(TANDEM_RESOLVE)
 #undef TANDEM_RESOLVE
-  library->getErrorString = reinterpret_cast<decltype(library->getErrorString)>(opened->find("nvrtcGetErrorString"));
+  library->getErrorString = reinterpret_cast<decltype(library->getErrorString)>(opened.find("nvrtcGetErrorString"));
+  opened.keep();
   known = std::move(library);
   return *known;
 }
 
-void check(const Library &library, Result result, const char *call) {
+/// `log` says more where it is not empty.
+void check(const Library &library, Result result, const char *call, const std::string &log = "") {
   if (result == success) return;
   const char *text = library.getErrorString != nullptr ? library.getErrorString(result) : "unknown error";
-  throw NativeError("driver", std::string(call) + " returns " + text + ".");
+  throw NativeError(result == errorOutOfMemory ? "out-of-memory" : "driver",
+                    std::string(call) + " returns " + text + (log.empty() ? "." : ": " + log));
 }
 
 } // namespace
@@ -107,18 +111,14 @@ Outcome compile(const Request &request) {
     outcome.log.resize(logSize - 1);
   }
   if (result == errorCompilation) return outcome;
-  if (result != success && !outcome.log.empty()) {
-    throw NativeError("driver", "nvrtcCompileProgram returns " + std::string(library.getErrorString(result)) + ": " +
-                                    outcome.log);
-  }
-  check(library, result, "nvrtcCompileProgram");
+  check(library, result, "nvrtcCompileProgram", outcome.log);
   std::size_t size = 0;
   check(library, virtualArchitecture ? library.getPtxSize(handle.program, &size) : library.getCubinSize(handle.program, &size),
-        "nvrtcGetCUBINSize");
+        virtualArchitecture ? "nvrtcGetPTXSize" : "nvrtcGetCUBINSize");
   outcome.image.resize(size);
   auto *image = reinterpret_cast<char *>(outcome.image.data());
   check(library, virtualArchitecture ? library.getPtx(handle.program, image) : library.getCubin(handle.program, image),
-        "nvrtcGetCUBIN");
+        virtualArchitecture ? "nvrtcGetPTX" : "nvrtcGetCUBIN");
   outcome.compiled = true;
   return outcome;
 }

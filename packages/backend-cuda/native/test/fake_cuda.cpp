@@ -7,6 +7,7 @@
 #include <regex>
 #include <sstream>
 
+#include "fake_injection.h"
 #include "fake_machine.h"
 
 namespace {
@@ -382,71 +383,91 @@ Result fGraphExecDestroy(GraphExec exec) {
   return 0;
 }
 
+/// A function of the driver behind the failures that are asked for. Faults stick, as the driver's do.
+template <int Number, typename Function> struct Injectable;
+template <int Number, typename... Arguments> struct Injectable<Number, Result (*)(Arguments...)> {
+  inline static const char *symbol = nullptr;
+  inline static Result (*real)(Arguments...) = nullptr;
+  static Result call(Arguments... arguments) {
+    const int failure = injectedFailure(symbol);
+    if (failure >= 700 && failure < 720 && failure != errorPeerAccessAlreadyEnabled && failure != 701) fail(failure);
+    return failure != 0 ? failure : real(arguments...);
+  }
+};
+template <int Number, typename Function> void *injectable(const char *symbol, Function real) {
+  Injectable<Number, Function>::symbol = symbol;
+  Injectable<Number, Function>::real = real;
+  return reinterpret_cast<void *>(&Injectable<Number, Function>::call);
+}
+
 const std::map<std::string, void *> &symbols() {
   static const std::map<std::string, void *> table = {
-      {"cuInit", (void *)fInit},
-      {"cuDriverGetVersion", (void *)fDriverGetVersion},
-      {"cuGetErrorName", (void *)fGetErrorName},
-      {"cuGetErrorString", (void *)fGetErrorString},
-      {"cuDeviceGetCount", (void *)fDeviceGetCount},
-      {"cuDeviceGet", (void *)fDeviceGet},
-      {"cuDeviceGetName", (void *)fDeviceGetName},
-      {"cuDeviceGetUuid", (void *)fDeviceGetUuid},
-      {"cuDeviceTotalMem", (void *)fDeviceTotalMem},
-      {"cuDeviceGetAttribute", (void *)fDeviceGetAttribute},
-      {"cuDeviceGetPCIBusId", (void *)fDeviceGetPciBusId},
-      {"cuDeviceCanAccessPeer", (void *)fDeviceCanAccessPeer},
-      {"cuDevicePrimaryCtxRetain", (void *)fDevicePrimaryCtxRetain},
-      {"cuDevicePrimaryCtxRelease", (void *)fDevicePrimaryCtxRelease},
-      {"cuCtxSetCurrent", (void *)fCtxSetCurrent},
-      {"cuCtxEnablePeerAccess", (void *)fCtxEnablePeerAccess},
-      {"cuMemGetInfo", (void *)fMemGetInfo},
-      {"cuMemPoolCreate", (void *)fMemPoolCreate},
-      {"cuMemPoolDestroy", (void *)fMemPoolDestroy},
-      {"cuMemPoolSetAttribute", (void *)fMemPoolSetAttribute},
-      {"cuMemPoolSetAccess", (void *)fMemPoolSetAccess},
-      {"cuMemPoolTrimTo", (void *)fMemPoolTrimTo},
-      {"cuMemAllocFromPoolAsync", (void *)fMemAllocFromPoolAsync},
-      {"cuMemFreeAsync", (void *)fMemFreeAsync},
-      {"cuMemHostAlloc", (void *)fMemHostAlloc},
-      {"cuMemFreeHost", (void *)fMemFreeHost},
-      {"cuMemHostRegister", (void *)fMemHostRegister},
-      {"cuMemHostUnregister", (void *)fMemHostUnregister},
-      {"cuMemcpyHtoDAsync", (void *)fMemcpyHtoDAsync},
-      {"cuMemcpyDtoHAsync", (void *)fMemcpyDtoHAsync},
-      {"cuMemcpy2DAsync", (void *)fMemcpy2DAsync},
-      {"cuMemsetD8Async", (void *)fMemsetD8Async},
-      {"cuStreamCreate", (void *)fStreamCreate},
-      {"cuStreamDestroy", (void *)fStreamDestroy},
-      {"cuStreamSynchronize", (void *)fStreamSynchronize},
-      {"cuStreamWaitEvent", (void *)fStreamWaitEvent},
-      {"cuEventCreate", (void *)fEventCreate},
-      {"cuEventDestroy", (void *)fEventDestroy},
-      {"cuEventRecord", (void *)fEventRecord},
-      {"cuEventQuery", (void *)fEventQuery},
-      {"cuEventSynchronize", (void *)fEventSynchronize},
-      {"cuEventElapsedTime", (void *)fEventElapsedTime},
-      {"cuModuleLoadDataEx", (void *)fModuleLoadDataEx},
-      {"cuModuleUnload", (void *)fModuleUnload},
-      {"cuModuleGetFunction", (void *)fModuleGetFunction},
-      {"cuFuncSetAttribute", (void *)fFuncSetAttribute},
-      {"cuGraphCreate", (void *)fGraphCreate},
-      {"cuGraphDestroy", (void *)fGraphDestroy},
-      {"cuGraphAddKernelNode", (void *)fGraphAddKernelNode},
-      {"cuGraphAddMemcpyNode", (void *)fGraphAddMemcpyNode},
-      {"cuGraphAddMemsetNode", (void *)fGraphAddMemsetNode},
-      {"cuGraphInstantiateWithFlags", (void *)fGraphInstantiate},
-      {"cuGraphUpload", (void *)fGraphUpload},
-      {"cuGraphLaunch", (void *)fGraphLaunch},
-      {"cuGraphExecDestroy", (void *)fGraphExecDestroy},
+      {"cuInit", injectable<__COUNTER__>("cuInit", fInit)},
+      {"cuGetErrorName", injectable<__COUNTER__>("cuGetErrorName", fGetErrorName)},
+      {"cuGetErrorString", injectable<__COUNTER__>("cuGetErrorString", fGetErrorString)},
+      {"cuDeviceGetCount", injectable<__COUNTER__>("cuDeviceGetCount", fDeviceGetCount)},
+      {"cuDeviceGet", injectable<__COUNTER__>("cuDeviceGet", fDeviceGet)},
+      {"cuDeviceGetName", injectable<__COUNTER__>("cuDeviceGetName", fDeviceGetName)},
+      {"cuDeviceGetUuid", injectable<__COUNTER__>("cuDeviceGetUuid", fDeviceGetUuid)},
+      {"cuDeviceTotalMem", injectable<__COUNTER__>("cuDeviceTotalMem", fDeviceTotalMem)},
+      {"cuDeviceGetAttribute", injectable<__COUNTER__>("cuDeviceGetAttribute", fDeviceGetAttribute)},
+      {"cuDeviceGetPCIBusId", injectable<__COUNTER__>("cuDeviceGetPCIBusId", fDeviceGetPciBusId)},
+      {"cuDeviceCanAccessPeer", injectable<__COUNTER__>("cuDeviceCanAccessPeer", fDeviceCanAccessPeer)},
+      {"cuDevicePrimaryCtxRetain", injectable<__COUNTER__>("cuDevicePrimaryCtxRetain", fDevicePrimaryCtxRetain)},
+      {"cuDevicePrimaryCtxRelease", injectable<__COUNTER__>("cuDevicePrimaryCtxRelease", fDevicePrimaryCtxRelease)},
+      {"cuCtxSetCurrent", injectable<__COUNTER__>("cuCtxSetCurrent", fCtxSetCurrent)},
+      {"cuCtxEnablePeerAccess", injectable<__COUNTER__>("cuCtxEnablePeerAccess", fCtxEnablePeerAccess)},
+      {"cuMemGetInfo", injectable<__COUNTER__>("cuMemGetInfo", fMemGetInfo)},
+      {"cuMemPoolCreate", injectable<__COUNTER__>("cuMemPoolCreate", fMemPoolCreate)},
+      {"cuMemPoolDestroy", injectable<__COUNTER__>("cuMemPoolDestroy", fMemPoolDestroy)},
+      {"cuMemPoolSetAttribute", injectable<__COUNTER__>("cuMemPoolSetAttribute", fMemPoolSetAttribute)},
+      {"cuMemPoolSetAccess", injectable<__COUNTER__>("cuMemPoolSetAccess", fMemPoolSetAccess)},
+      {"cuMemPoolTrimTo", injectable<__COUNTER__>("cuMemPoolTrimTo", fMemPoolTrimTo)},
+      {"cuMemAllocFromPoolAsync", injectable<__COUNTER__>("cuMemAllocFromPoolAsync", fMemAllocFromPoolAsync)},
+      {"cuMemFreeAsync", injectable<__COUNTER__>("cuMemFreeAsync", fMemFreeAsync)},
+      {"cuMemHostAlloc", injectable<__COUNTER__>("cuMemHostAlloc", fMemHostAlloc)},
+      {"cuMemFreeHost", injectable<__COUNTER__>("cuMemFreeHost", fMemFreeHost)},
+      {"cuMemHostRegister", injectable<__COUNTER__>("cuMemHostRegister", fMemHostRegister)},
+      {"cuMemHostUnregister", injectable<__COUNTER__>("cuMemHostUnregister", fMemHostUnregister)},
+      {"cuMemcpyHtoDAsync", injectable<__COUNTER__>("cuMemcpyHtoDAsync", fMemcpyHtoDAsync)},
+      {"cuMemcpyDtoHAsync", injectable<__COUNTER__>("cuMemcpyDtoHAsync", fMemcpyDtoHAsync)},
+      {"cuMemcpy2DAsync", injectable<__COUNTER__>("cuMemcpy2DAsync", fMemcpy2DAsync)},
+      {"cuMemsetD8Async", injectable<__COUNTER__>("cuMemsetD8Async", fMemsetD8Async)},
+      {"cuStreamCreate", injectable<__COUNTER__>("cuStreamCreate", fStreamCreate)},
+      {"cuStreamDestroy", injectable<__COUNTER__>("cuStreamDestroy", fStreamDestroy)},
+      {"cuStreamSynchronize", injectable<__COUNTER__>("cuStreamSynchronize", fStreamSynchronize)},
+      {"cuStreamWaitEvent", injectable<__COUNTER__>("cuStreamWaitEvent", fStreamWaitEvent)},
+      {"cuEventCreate", injectable<__COUNTER__>("cuEventCreate", fEventCreate)},
+      {"cuEventDestroy", injectable<__COUNTER__>("cuEventDestroy", fEventDestroy)},
+      {"cuEventRecord", injectable<__COUNTER__>("cuEventRecord", fEventRecord)},
+      {"cuEventQuery", injectable<__COUNTER__>("cuEventQuery", fEventQuery)},
+      {"cuEventSynchronize", injectable<__COUNTER__>("cuEventSynchronize", fEventSynchronize)},
+      {"cuEventElapsedTime", injectable<__COUNTER__>("cuEventElapsedTime", fEventElapsedTime)},
+      {"cuModuleLoadDataEx", injectable<__COUNTER__>("cuModuleLoadDataEx", fModuleLoadDataEx)},
+      {"cuModuleUnload", injectable<__COUNTER__>("cuModuleUnload", fModuleUnload)},
+      {"cuModuleGetFunction", injectable<__COUNTER__>("cuModuleGetFunction", fModuleGetFunction)},
+      {"cuFuncSetAttribute", injectable<__COUNTER__>("cuFuncSetAttribute", fFuncSetAttribute)},
+      {"cuGraphCreate", injectable<__COUNTER__>("cuGraphCreate", fGraphCreate)},
+      {"cuGraphDestroy", injectable<__COUNTER__>("cuGraphDestroy", fGraphDestroy)},
+      {"cuGraphAddKernelNode", injectable<__COUNTER__>("cuGraphAddKernelNode", fGraphAddKernelNode)},
+      {"cuGraphAddMemcpyNode", injectable<__COUNTER__>("cuGraphAddMemcpyNode", fGraphAddMemcpyNode)},
+      {"cuGraphAddMemsetNode", injectable<__COUNTER__>("cuGraphAddMemsetNode", fGraphAddMemsetNode)},
+      {"cuGraphInstantiateWithFlags", injectable<__COUNTER__>("cuGraphInstantiateWithFlags", fGraphInstantiate)},
+      {"cuGraphUpload", injectable<__COUNTER__>("cuGraphUpload", fGraphUpload)},
+      {"cuGraphLaunch", injectable<__COUNTER__>("cuGraphLaunch", fGraphLaunch)},
+      {"cuGraphExecDestroy", injectable<__COUNTER__>("cuGraphExecDestroy", fGraphExecDestroy)},
   };
   return table;
 }
 
 } // namespace
 
-EXPORT Result cuDriverGetVersion(int *version) { return fDriverGetVersion(version); }
+EXPORT Result cuDriverGetVersion(int *version) {
+  INJECTED("cuDriverGetVersion");
+  return fDriverGetVersion(version);
+}
 EXPORT Result cuGetProcAddress_v2(const char *symbol, void **function, int, std::uint64_t, int *status) {
+  INJECTED("cuGetProcAddress_v2");
   const auto found = symbols().find(symbol);
   *function = found == symbols().end() ? nullptr : found->second;
   *status = *function == nullptr ? 1 : 0;

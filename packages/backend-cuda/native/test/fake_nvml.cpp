@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <string>
 
+#include "fake_injection.h"
 #include "fake_settings.h"
 
 namespace {
@@ -30,58 +31,94 @@ int indexOf(void *device) { return static_cast<int>(reinterpret_cast<std::intptr
 
 } // namespace
 
-EXPORT int nvmlInit_v2() { return setting("FAKE_NVML_ERROR", 0) != 0 ? 9 : 0; }
+EXPORT int nvmlInit_v2() {
+  INJECTED("nvmlInit_v2");
+  return setting("FAKE_NVML_ERROR", 0) != 0 ? 9 : 0;
+}
 EXPORT const char *nvmlErrorString(int result) { return result == 9 ? "Driver Not Loaded" : "Unknown Error"; }
 EXPORT int nvmlSystemGetDriverVersion(char *text, unsigned length) {
+  INJECTED("nvmlSystemGetDriverVersion");
   std::snprintf(text, length, "580.00.fake");
   return 0;
 }
 EXPORT int nvmlDeviceGetCount_v2(unsigned *count) {
+  INJECTED("nvmlDeviceGetCount_v2");
   *count = static_cast<unsigned>(nvmlCount());
   return 0;
 }
 EXPORT int nvmlDeviceGetHandleByIndex_v2(unsigned index, void **device) {
+  INJECTED("nvmlDeviceGetHandleByIndex_v2");
   *device = reinterpret_cast<void *>(static_cast<std::intptr_t>(index) + 1);
   return 0;
 }
 EXPORT int nvmlDeviceGetHandleByUUID(const char *uuid, void **device) {
+  INJECTED("nvmlDeviceGetHandleByUUID");
   for (int index = 0; index < nvmlCount(); ++index) {
     if (uuidOf(ordinalOf(index)) == uuid) return nvmlDeviceGetHandleByIndex_v2(static_cast<unsigned>(index), device);
   }
   return 6;
 }
 EXPORT int nvmlDeviceGetName(void *, char *name, unsigned length) {
+  INJECTED("nvmlDeviceGetName");
   std::snprintf(name, length, "Fake GPU");
   return 0;
 }
 EXPORT int nvmlDeviceGetUUID(void *device, char *uuid, unsigned length) {
+  INJECTED("nvmlDeviceGetUUID");
   std::snprintf(uuid, length, "%s", uuidOf(ordinalOf(indexOf(device))).c_str());
   return 0;
 }
 EXPORT int nvmlDeviceGetPciInfo_v3(void *device, NvmlPci *pci) {
+  INJECTED("nvmlDeviceGetPciInfo_v3");
   std::snprintf(pci->busId, sizeof pci->busId, "00000000:%02X:00.0", 0x1b + ordinalOf(indexOf(device)));
   return 0;
 }
 EXPORT int nvmlDeviceGetUtilizationRates(void *device, unsigned *rates) {
+  INJECTED("nvmlDeviceGetUtilizationRates");
   rates[0] = static_cast<unsigned>(10 * (1 + ordinalOf(indexOf(device))));
   rates[1] = 5;
   return 0;
 }
 EXPORT int nvmlDeviceGetPowerUsage(void *, unsigned *milliwatts) {
+  INJECTED("nvmlDeviceGetPowerUsage");
   *milliwatts = 123456;
   return 0;
 }
 EXPORT int nvmlDeviceGetTemperature(void *, int, unsigned *celsius) {
+  INJECTED("nvmlDeviceGetTemperature");
   *celsius = 41;
   return 0;
 }
-EXPORT int nvmlDeviceGetFanSpeed(void *, unsigned *) { return 3; }
+EXPORT int nvmlDeviceGetFanSpeed(void *, unsigned *) {
+  INJECTED("nvmlDeviceGetFanSpeed");
+  return 3;
+}
+EXPORT int nvmlDeviceGetEnforcedPowerLimit(void *, unsigned *milliwatts) {
+  INJECTED("nvmlDeviceGetEnforcedPowerLimit");
+  *milliwatts = 700000;
+  return 0;
+}
+EXPORT int nvmlSystemGetProcessName(unsigned pid, char *name, unsigned length) {
+  INJECTED("nvmlSystemGetProcessName");
+  if (pid % 2 == 1) return 6;
+  std::snprintf(name, length, "process-%u", pid);
+  return 0;
+}
+struct NvmlMemory {
+  unsigned long long total, free, used;
+};
+EXPORT int nvmlDeviceGetMemoryInfo(void *, NvmlMemory *memory) {
+  INJECTED("nvmlDeviceGetMemoryInfo");
+  *memory = {1000, 600, 400};
+  return 0;
+}
 struct NvmlProcess {
   unsigned pid;
   unsigned long long bytes;
   unsigned gpuInstance, computeInstance;
 };
 EXPORT int nvmlDeviceGetComputeRunningProcesses_v3(void *, unsigned *count, NvmlProcess *processes) {
+  INJECTED("nvmlDeviceGetComputeRunningProcesses_v3");
   // More than the first guess of 16 holds.
   if (*count < 20) {
     *count = 20;
@@ -92,20 +129,24 @@ EXPORT int nvmlDeviceGetComputeRunningProcesses_v3(void *, unsigned *count, Nvml
   return 0;
 }
 EXPORT int nvmlDeviceGetNvLinkState(void *, unsigned link, int *active) {
+  INJECTED("nvmlDeviceGetNvLinkState");
   *active = link < 3 ? 1 : 0;
   return 0;
 }
 EXPORT int nvmlDeviceGetNvLinkRemoteDeviceType(void *, unsigned link, int *type) {
+  INJECTED("nvmlDeviceGetNvLinkRemoteDeviceType");
   *type = link == 2 ? 2 : 0;
   return 0;
 }
 EXPORT int nvmlDeviceGetNvLinkRemotePciInfo_v2(void *device, unsigned, NvmlPci *pci) {
+  INJECTED("nvmlDeviceGetNvLinkRemotePciInfo_v2");
   // Two direct links between CUDA devices 0 and 1.
   const int ordinal = ordinalOf(indexOf(device));
   std::snprintf(pci->busId, sizeof pci->busId, "00000000:%02X:00.0", 0x1b + (ordinal == 0 ? 1 : 0));
   return 0;
 }
 EXPORT int nvmlDeviceGetTopologyCommonAncestor(void *, void *, int *level) {
+  INJECTED("nvmlDeviceGetTopologyCommonAncestor");
   *level = 50;
   return 0;
 }

@@ -10,6 +10,7 @@
 #include <sstream>
 #include <string>
 
+#include "fake_injection.h"
 #include "fake_settings.h"
 
 namespace {
@@ -36,6 +37,7 @@ extern "C" void fake_set_thread(const unsigned *ids) {
 } // namespace
 
 EXPORT int nvrtcVersion(int *major, int *minor) {
+  INJECTED("nvrtcVersion");
   *major = 13;
   *minor = 0;
   return 0;
@@ -43,15 +45,18 @@ EXPORT int nvrtcVersion(int *major, int *minor) {
 EXPORT const char *nvrtcGetErrorString(int) { return "NVRTC_ERROR"; }
 EXPORT int nvrtcCreateProgram(FakeProgram **program, const char *source, const char *name, int, const char *const *,
                               const char *const *) {
+  INJECTED("nvrtcCreateProgram");
   *program = new FakeProgram{source, name, "", ""};
   return 0;
 }
 EXPORT int nvrtcDestroyProgram(FakeProgram **program) {
+  INJECTED("nvrtcDestroyProgram");
   delete *program;
   *program = nullptr;
   return 0;
 }
 EXPORT int nvrtcCompileProgram(FakeProgram *program, int, const char *const *) {
+  INJECTED("nvrtcCompileProgram");
   if (program->name.front() == '-') {  // as NVRTC does
     program->log = "Command-line error: invalid option: " + program->name + "\n";
     return 6;
@@ -90,20 +95,30 @@ EXPORT int nvrtcCompileProgram(FakeProgram *program, int, const char *const *) {
   return 0;
 }
 EXPORT int nvrtcGetProgramLogSize(FakeProgram *program, std::size_t *size) {
+  INJECTED("nvrtcGetProgramLogSize");
   *size = program->log.size() + 1;
   return 0;
 }
 EXPORT int nvrtcGetProgramLog(FakeProgram *program, char *log) {
+  INJECTED("nvrtcGetProgramLog");
   std::memcpy(log, program->log.c_str(), program->log.size() + 1);
   return 0;
 }
 EXPORT int nvrtcGetCUBINSize(FakeProgram *program, std::size_t *size) {
+  INJECTED("nvrtcGetCUBINSize");
   *size = program->image.size() + 1;
   return 0;
 }
 EXPORT int nvrtcGetCUBIN(FakeProgram *program, char *image) {
+  INJECTED("nvrtcGetCUBIN");
   std::memcpy(image, program->image.c_str(), program->image.size() + 1);
   return 0;
 }
-EXPORT int nvrtcGetPTXSize(FakeProgram *program, std::size_t *size) { return nvrtcGetCUBINSize(program, size); }
-EXPORT int nvrtcGetPTX(FakeProgram *program, char *image) { return nvrtcGetCUBIN(program, image); }
+EXPORT int nvrtcGetPTXSize(FakeProgram *program, std::size_t *size) {
+  INJECTED("nvrtcGetPTXSize");
+  return nvrtcGetCUBINSize(program, size);
+}
+EXPORT int nvrtcGetPTX(FakeProgram *program, char *image) {
+  INJECTED("nvrtcGetPTX");
+  return nvrtcGetCUBIN(program, image);
+}

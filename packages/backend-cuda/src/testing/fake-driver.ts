@@ -40,6 +40,6 @@ export function fakeLibraries(): Libraries {
 
 /** Settings of the fake driver, as native/test/fake_settings.h lists them. They hold until the next call. */
 export function configureFake(settings: Readonly<Record<string, string | number>> = {}): void {
-  for (const name of Object.keys(process.env)) if (/^FAKE_(CUDA|NVML)_/.test(name)) delete process.env[name]
+  for (const name of Object.keys(process.env)) if (/^FAKE_/.test(name)) delete process.env[name]
   for (const [name, value] of Object.entries(settings)) process.env[name] = String(value)
 }

@@ -1,0 +1,100 @@
+// What nx keeps of a build depends on the tools that made it: a clone that built without CMake gets its addon once CMake is there.
+import { spawnSync } from 'node:child_process'
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { delimiter, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, it, onTestFinished } from 'vitest'
+
+const root = fileURLToPath(new URL('../../..', import.meta.url))
+const nx = join(dirname(createRequire(import.meta.url).resolve('nx/package.json')), 'dist/bin/nx.js')
+const addon = 'packages/backend-cuda/prebuilds/linux-x64/@tandem-gpu+backend-cuda.node'
+
+/** A workspace with this package's way of building, over an addon of one line. */
+function workspace(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'tandem-addon-build-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const target = join(folder, 'packages/backend-cuda')
+  mkdirSync(join(target, 'native/src'), { recursive: true })
+  for (const name of ['package.json', 'CMakeLists.txt', 'native/build.mjs', 'native/exports.map'])
+    copyFileSync(join(root, 'packages/backend-cuda', name), join(target, name))
+  writeFileSync(
+    join(target, 'native/src/addon.cpp'),
+    '#include <node_api.h>\nNAPI_MODULE_INIT() { return exports; }\n',
+  )
+  for (const name of ['.gitignore', 'nx.json', 'package.json', 'package-lock.json', 'tsconfig.base.json'])
+    copyFileSync(join(root, name), join(folder, name))
+  mkdirSync(join(folder, 'tools'))
+  copyFileSync(join(root, 'tools/build-addon.mjs'), join(folder, 'tools/build-addon.mjs'))
+  writeFileSync(
+    join(target, 'tsconfig.json'),
+    '{ "compilerOptions": { "noEmit": true }, "files": ["index.ts"] }',
+  )
+  writeFileSync(join(target, 'index.ts'), 'export {}\n')
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
+  return folder
+}
+
+/** A folder with what PATH offers, but for some programs. */
+function pathWithout(hidden: readonly string[]): string {
+  const folder = mkdtempSync(join(tmpdir(), 'tandem-path-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  for (const from of process.env.PATH!.split(delimiter).filter((entry) => existsSync(entry))) {
+    for (const name of readdirSync(from)) {
+      const link = join(folder, name)
+      if (!hidden.includes(name) && !existsSync(link)) symlinkSync(join(from, name), link)
+    }
+  }
+  return folder
+}
+
+it('builds the addon once the tools are there, whatever nx remembers', () => {
+  const folder = workspace()
+  const build = (path: string, skip?: 'skip') => {
+    const { TANDEM_ADDON: _, ...inherited } = process.env
+    const { status, stdout, stderr } = spawnSync(
+      process.execPath,
+      [nx, 'run', '@tandem-gpu/backend-cuda:build', '--outputStyle=static', '--excludeTaskDependencies'],
+      {
+        cwd: folder,
+        encoding: 'utf8',
+        env: {
+          ...inherited,
+          ...(skip && { TANDEM_ADDON: skip }),
+          PATH: path,
+          NX_DAEMON: 'false',
+          NX_TUI: 'false',
+          NX_NO_CLOUD: 'true',
+          NX_WORKSPACE_DATA_DIRECTORY: join(folder, '.nx/data'),
+        },
+      },
+    )
+    return { status, output: stdout + stderr }
+  }
+  const bare = pathWithout(['cmake'])
+  const refused = build(bare)
+  expect(refused.output).toContain('the native addon needs cmake, which this machine does not have')
+  expect(refused.status).not.toBe(0)
+  const skipped = build(bare, 'skip')
+  expect(skipped.status, skipped.output).toBe(0)
+  expect(existsSync(join(folder, addon))).toBe(false)
+  const built = build(process.env.PATH!)
+  expect(built.status, built.output).toBe(0)
+  expect(existsSync(join(folder, addon)), built.output).toBe(true)
+  // Nothing changed since: nx brings back what it kept.
+  cpSync(join(folder, addon), join(folder, 'kept.node'))
+  rmSync(join(folder, 'packages/backend-cuda/prebuilds'), { recursive: true })
+  expect(build(process.env.PATH!).output).toMatch(/cache/)
+  expect(existsSync(join(folder, addon))).toBe(true)
+})

@@ -1,0 +1,212 @@
+// Every function of libcuda, NVRTC and NVML that the addon calls fails in every way that differs, at its first, a middle and its last call.
+// What comes of it stands in testdata/failures.txt, which the long form writes (npm run test:long); a function that is new has no lines there,
+// and fails the test.
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, expect, it } from 'vitest'
+import type { Libraries } from './libraries.ts'
+import type { NativeAddon } from './native-addon.ts'
+import { type Noticed, runScenario } from './testing/failure-scenario.ts'
+import { configureFake, fakeLibraries } from './testing/fake-driver.ts'
+
+const packageFolder = fileURLToPath(new URL('..', import.meta.url))
+const addonPath = `${packageFolder}prebuilds/${process.platform}-${process.arch}/@tandem-gpu+backend-cuda.node`
+const library = fakeLibraries().cuda[0]!
+const folder = mkdtempSync(join(tmpdir(), 'tandem-failures-'))
+const require = createRequire(import.meta.url)
+const cacheDirectory = join(folder, 'kernels')
+afterAll(() => {
+  configureFake()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** Results of each sort, and the codes that may come of them. A fault takes all that follows with it. */
+const driverClasses = [
+  { name: 'out of memory', result: 2, codes: ['out-of-memory'] },
+  { name: 'fault', result: 700, codes: ['device-lost'] },
+  { name: 'not supported', result: 801, codes: ['unsupported'] },
+  { name: 'invalid value', result: 1, codes: ['driver'] },
+  { name: 'unknown', result: 999, codes: ['driver'] },
+]
+const nvrtcClasses = [
+  { name: 'out of memory', result: 1, codes: ['out-of-memory'] },
+  { name: 'unknown', result: 999, codes: ['driver', 'unsupported'] },
+]
+const nvmlClasses = [
+  { name: 'not supported', result: 3, codes: ['unsupported'] },
+  { name: 'lost', result: 15, codes: ['driver'] },
+]
+
+/** Codes of some calls whose failure means something of its own. */
+const alsoCodes: Readonly<Record<string, readonly string[]>> = {
+  cuInit: ['no-driver'],
+  nvrtcVersion: ['unsupported'],
+}
+/** Calls whose failure changes nothing at one place at least, and why. */
+const unnoticed: Readonly<Record<string, string>> = {
+  cuCtxSetCurrent: 'before something is given back, the call that gives it back tells',
+  cuStreamSynchronize: 'the wait before something is freed; a fault shows at the next call',
+  cuEventQuery: 'how often it is polled differs from run to run',
+  cuMemAllocFromPoolAsync: 'tried again once freed memory is given back',
+  nvmlDeviceGetHandleByUUID: 'links that are unknown',
+  nvrtcDestroyProgram: 'the kernel is compiled',
+  nvrtcGetProgramLogSize: 'the log of a kernel that compiles is of no use',
+  nvmlSystemGetDriverVersion: 'the driver is called by its CUDA version',
+  nvmlDeviceGetHandleByIndex_v2: 'a device that this user may not see is none of NVML',
+  nvmlDeviceGetName: 'CUDA gives the name',
+  nvmlDeviceGetUUID: 'the bus id identifies the device',
+  nvmlDeviceGetPciInfo_v3: 'the UUID identifies the device',
+  nvmlDeviceGetUtilizationRates: 'a reading that is missing',
+  nvmlDeviceGetMemoryInfo: 'a reading that is missing',
+  nvmlDeviceGetPowerUsage: 'a reading that is missing',
+  nvmlDeviceGetEnforcedPowerLimit: 'a reading that is missing',
+  nvmlDeviceGetTemperature: 'a reading that is missing',
+  nvmlDeviceGetFanSpeed: 'a reading that is missing',
+  nvmlDeviceGetComputeRunningProcesses_v3: 'a reading that is missing',
+  nvmlSystemGetProcessName: 'a name that is missing',
+  nvmlDeviceGetNvLinkState: 'a link that does not count',
+  nvmlDeviceGetNvLinkRemotePciInfo_v2: 'a link that does not count',
+  nvmlDeviceGetNvLinkRemoteDeviceType: 'a link that counts as direct',
+}
+/** Calls that work without a failure does not make. */
+const uncalled: Readonly<Record<string, string>> = {
+  cuGetErrorName: 'names an error',
+  cuGetErrorString: 'describes an error',
+  cuMemGetInfo: 'tells what is free once memory has run out',
+  cuMemPoolTrimTo: 'gives memory back once it has run out',
+  nvrtcGetErrorString: 'describes an error',
+  nvrtcGetProgramLog: 'says why a kernel does not compile',
+  nvrtcGetPTXSize: 'for GPUs newer than NVRTC',
+  nvrtcGetPTX: 'for GPUs newer than NVRTC',
+  nvmlErrorString: 'describes an error',
+  nvmlDeviceGetTopologyCommonAncestor: 'for GPUs without NVLink between them',
+}
+
+const table = `${packageFolder}testdata/failures.txt`
+const long = process.env.TANDEM_LONG === '1'
+
+/** GPUs 0 and 1 have links, GPU 2 has none. */
+const machineSettings = { FAKE_CUDA_DEVICES: 3 }
+
+let copies = 0
+/** An addon and a library that no test has used: faults and what is loaded stay with them. */
+function freshMachine(withCompiler: boolean) {
+  const serial = ++copies
+  const addonCopy = join(folder, `${serial}.node`)
+  const libraryCopy = join(folder, `${serial}.so`)
+  copyFileSync(addonPath, addonCopy)
+  copyFileSync(library, libraryCopy)
+  const addon = require(addonCopy) as NativeAddon
+  const libraries: Libraries = { cuda: [libraryCopy], nvrtc: [libraryCopy], nvml: [libraryCopy] }
+  const forget = () => {
+    for (const path of [addonCopy, libraryCopy]) rmSync(path)
+  }
+  return { addon, libraries, cacheDirectory: withCompiler ? undefined : cacheDirectory, forget }
+}
+
+function importTable(file: string): string[] {
+  const text = readFileSync(`${packageFolder}native/src/${file}`, 'utf8')
+  return [...text.matchAll(/(?:X\(\w+,\s*|find\()"(\w+)"/g)]
+    .map(([, symbol]) => symbol!)
+    .filter((symbol, index, all) => all.indexOf(symbol) === index)
+}
+
+interface Row {
+  readonly row: string
+  readonly outcome: string
+}
+
+function lineOf({ row, outcome }: Row): string {
+  return `${row} → ${outcome}`
+}
+
+function summary(noticed: readonly Noticed[]): string {
+  if (noticed.length === 0) return 'nothing'
+  return noticed.map(({ step, code }) => `${step}: ${code}`).join(', ')
+}
+
+it('reports every failure of every call as an error with a code, and frees what it can', async () => {
+  const driver = [...new Set([...importTable('cuda_driver.cpp'), ...importTable('cuda_api.h')])]
+  const nvrtc = importTable('nvrtc_compiler.cpp')
+  const nvml = importTable('nvml_monitor.cpp')
+  const trace = join(folder, 'trace')
+  const counts = new Map<string, number>()
+  for (const withCompiler of [true, false]) {
+    configureFake(machineSettings)
+    // Fills the cache of kernels.
+    if (!withCompiler) {
+      const filling = freshMachine(false)
+      expect(await runScenario(filling)).toEqual([])
+      filling.forget()
+    }
+    writeFileSync(trace, '')
+    process.env.FAKE_TRACE = trace
+    const machine = freshMachine(withCompiler)
+    expect(await runScenario(machine)).toEqual([])
+    machine.forget()
+    delete process.env.FAKE_TRACE
+    const traced = readFileSync(trace, 'utf8').split('\n')
+    for (const symbol of withCompiler ? nvrtc : [...driver, ...nvml])
+      counts.set(symbol, traced.filter((name) => name === symbol).length)
+  }
+
+  const found: Row[] = []
+  const problems: string[] = []
+  for (const [symbols, classes] of [
+    [driver, driverClasses],
+    [nvrtc, nvrtcClasses],
+    [nvml, nvmlClasses],
+  ] as const) {
+    for (const [index, symbol] of symbols.entries()) {
+      const count = counts.get(symbol)!
+      if ((count === 0) !== symbol in uncalled)
+        problems.push(`${symbol} is called ${count} times where nothing fails`)
+      const positions = [
+        ['first', 1],
+        ['middle', Math.ceil(count / 2)],
+        ['last', count],
+      ] as const
+      for (const [turn, [place, position]] of positions.entries()) {
+        if (count < 3 && (position === 0 || turn >= count)) continue
+        for (const [sort, { name, result, codes }] of classes.entries()) {
+          // All of them take minutes: the short form takes one sort of failure for each call, which over all calls are all sorts.
+          if (!long && sort !== (index + turn) % classes.length) continue
+          const row = `${symbol}, ${name}, ${place} call`
+          const machine = freshMachine(symbols === nvrtc)
+          configureFake({ ...machineSettings, FAKE_FAIL: `${symbol}:${result}:${position}:${copies}` })
+          const noticed = await runScenario(machine).catch((error: unknown) => {
+            problems.push(`${row}: ${error}`)
+            return []
+          })
+          for (const { code, message } of noticed)
+            if (
+              !/^(absence|note|unfreed)/.test(code) &&
+              ![...codes, ...(alsoCodes[symbol] ?? [])].includes(code)
+            )
+              problems.push(`${row}: ${code}: ${message}`)
+          if (noticed.length === 0 && name !== 'fault' && !(symbol in unnoticed))
+            problems.push(`${row}: nobody notices it`)
+          found.push({ row, outcome: summary(noticed) })
+          configureFake(machineSettings)
+          // A fault in what closes a group shows where the next one opens. Only a fault stays.
+          if (name === 'fault' && noticed.length === 0) {
+            const later = await runScenario(machine)
+            if (!later.some(({ code }) => code === 'device-lost'))
+              problems.push(`${row}: nobody notices it later`)
+          }
+          if (name === 'unknown' && place === 'first')
+            for (const { message } of await runScenario(machine))
+              problems.push(`${row}: and later ${message}`)
+          machine.forget()
+        }
+      }
+    }
+  }
+  expect(problems).toEqual([])
+  if (long) return expect(`${found.map(lineOf).join('\n')}\n`).toMatchFileSnapshot(table)
+  const known = readFileSync(table, 'utf8').split('\n')
+  for (const row of found) expect(known).toContain(lineOf(row))
+})

@@ -1,0 +1,142 @@
+import { GpuError } from '@tandem-gpu/core'
+import { findAdapters } from '../adapters.ts'
+import { CudaRuntime } from '../cuda-runtime.ts'
+import { toGpuError } from '../driver-error.ts'
+import { KernelCache } from '../kernel-cache.ts'
+import { KernelCompiler } from '../kernel-compiler.ts'
+import type { Libraries } from '../libraries.ts'
+import type { Lowering } from '../lowering.ts'
+import type { NativeAddon } from '../native-addon.ts'
+import { findTopology } from '../topology.ts'
+import { dispatch, plan, region } from './plan-text.ts'
+import { testKernelSource, translateTestKernel } from './test-kernels.ts'
+
+/** What a scenario runs on. */
+export interface ScenarioMachine {
+  readonly addon: NativeAddon
+  readonly libraries: Libraries
+  /** Compiled kernels, for scenarios that need no compiler; absent for those about it. */
+  readonly cacheDirectory: string | undefined
+}
+
+/** One thing that did not work. */
+export interface Noticed {
+  readonly step: string
+  /** A GpuError's code; `absence`, `note` and `unfreed` for what is reported otherwise. */
+  readonly code: string
+  readonly message: string
+}
+
+const byteLength = 65_536
+
+/**
+ * Does everything that calls a library: looks for adapters, reads sensors, opens two GPUs, compiles, transfers, runs programs in both
+ * lowerings, profiles, and closes. Returns what was noticed of failures; throws what is not a `GpuError`.
+ */
+export async function runScenario(machine: ScenarioMachine): Promise<Noticed[]> {
+  const { addon, libraries } = machine
+  const noticed: Noticed[] = []
+  const attempt = async <T>(step: string, body: () => Promise<T>): Promise<T | undefined> => {
+    try {
+      return await body()
+    } catch (error) {
+      if (!(error instanceof GpuError)) throw error
+      noticed.push({ step, code: error.code, message: error.message })
+      return undefined
+    }
+  }
+  const { adapters, absence, notes, probe } = await findAdapters(addon, libraries)
+  if (absence !== undefined)
+    noticed.push({ step: 'probe', code: `absence ${absence.code}`, message: absence.reason })
+  for (const message of notes ?? []) noticed.push({ step: 'probe', code: 'note', message })
+  if (probe === undefined) return noticed
+  await attempt('telemetry', async () => adapters[0]!.telemetry?.())
+  const topology = await attempt('topology', () => findTopology(addon, libraries))
+  if (topology?.adapters.length === 0)
+    noticed.push({ step: 'topology', code: 'absence', message: 'There are no adapters.' })
+  for (const lowering of ['one-graph', 'graph-per-gpu'] as const) {
+    const runtime = await attempt(`open ${lowering}`, async () => {
+      try {
+        return new CudaRuntime({
+          native: await addon.openGroup(libraries.cuda, [0, 1]),
+          adapters: adapters.slice(0, 2),
+          gpuOfDevice: [0, 1],
+          compiler: new KernelCompiler({
+            addon,
+            nvrtc: libraries.nvrtc,
+            driverVersion: probe.driverVersion,
+            fmad: true,
+            cache:
+              machine.cacheDirectory === undefined
+                ? undefined
+                : new KernelCache({ directory: machine.cacheDirectory }),
+            shippedKernels: undefined,
+          }),
+          translate: (source) => ({ ...translateTestKernel(source), dynamicSharedByteLength: 64 }),
+          peerAccess: true,
+          lowering,
+          label: 'scenario',
+        })
+      } catch (error) {
+        throw toGpuError(error, 'Opening 2 CUDA devices')
+      }
+    })
+    if (runtime === undefined) continue
+    await attempt(lowering, () => work(runtime, lowering))
+    for (const message of await runtime.dispose())
+      noticed.push({ step: `close ${lowering}`, code: 'unfreed', message })
+    const live = Object.entries(runtime.live()).filter(([, count]) => count !== 0)
+    if (live.length > 0) throw new Error(`Live after dispose: ${JSON.stringify(live)}`)
+  }
+  return noticed
+}
+
+async function work(runtime: CudaRuntime, lowering: Lowering): Promise<void> {
+  const kernel = await runtime.compile(testKernelSource('add'))
+  const a = await runtime.allocate(0, byteLength, { label: 'a', zero: true })
+  const b = await runtime.allocate(1, byteLength, { label: 'b', zero: false })
+  const host = runtime.allocateHost(byteLength)
+  const small = { byteOffset: 0, rowByteLength: 64, rows: 1, rowByteStride: 64 }
+  const rows = { byteOffset: 0, rowByteLength: 16, rows: 3, rowByteStride: 64 }
+  await runtime.write({ allocation: a, ...small }, new Uint8Array(64))
+  await runtime.write({ allocation: b, ...rows }, new Uint8Array(48))
+  const whole = (buffer: number) => region(buffer, 0, byteLength)
+  const program = plan(
+    [a, b, host],
+    [
+      { kind: 'upload', device: 0, source: whole(2), target: whole(0), after: [], afterPrevious: [2] },
+      dispatch(0, whole(0), whole(0), 0, { after: [0], afterPrevious: [2], workgroups: 1 }),
+      {
+        kind: 'copy',
+        device: 1,
+        source: region(0, 0, 4096),
+        target: region(1, 0, 4096),
+        after: [1],
+        afterPrevious: [3],
+      },
+      {
+        kind: 'fill',
+        device: 1,
+        target: region(1, 8192, 64),
+        pattern: 7,
+        patternByteLength: 4,
+        after: [2],
+        afterPrevious: [],
+      },
+    ],
+    [kernel],
+    [3],
+  )
+  const executable = await runtime.instantiate(program)
+  await runtime.run(executable, { times: 3 })
+  if (lowering === 'graph-per-gpu') await runtime.run(executable, { times: 2, profile: true })
+  const bytes = new Uint8Array(64)
+  await runtime.read({ allocation: b, ...small }, bytes)
+  await runtime.read({ allocation: b, ...rows }, new Uint8Array(48))
+  if (new Uint32Array(bytes.buffer)[1] !== 3) throw new Error('The program computes something wrong.')
+  runtime.release(executable)
+  runtime.releaseKernel(kernel)
+  runtime.freeHost(host)
+  runtime.free(a)
+  runtime.free(b)
+}
