@@ -91,7 +91,7 @@ export function tryRun(
 ): Promise<Outcome> {
   // npm scripts and nx set variables that would steer the package managers of the project.
   const inherited = Object.entries(process.env).filter(
-    ([key]) => !/^(npm_|NX_|VITEST|NODE_ENV$|NODE_PATH$)/i.test(key),
+    ([key]) => !/^(npm_|NX_|VITEST|FORCE_COLOR$|NODE_ENV$|NODE_PATH$)/i.test(key),
   )
   const path = [
     dirname(node),
@@ -103,7 +103,6 @@ export function tryRun(
       ...Object.fromEntries(inherited),
       PATH: path.join(delimiter),
       NO_COLOR: '1',
-      FORCE_COLOR: '0',
       HOME: homeOf(cwd),
       ...env,
     },

@@ -71,8 +71,10 @@ function tarballsIn(folder: string): Map<string, string> {
   )
 }
 
+/** npm says E404 for a package that is not there, and nothing for a version that is not. */
 function isPublished(id: string, registry: string): boolean {
-  return npm(['view', id, 'version', '--json'], registry, 'pipe').stdout?.includes('"') === true
+  const { status, stdout } = npm(['view', id, 'version'], registry, 'pipe')
+  return status === 0 && stdout.trim() !== ''
 }
 
 /** A registry that a user's .npmrc sets for the scope goes before --registry, so that both are given. */
