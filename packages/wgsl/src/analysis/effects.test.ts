@@ -1,0 +1,49 @@
+import { expect, it } from 'vitest'
+import { lower, parseWgsl } from '../frontend/lower.ts'
+import type { Expression } from '../ir.ts'
+import { walk } from '../walk.ts'
+import { analyse } from './analyses.ts'
+
+/** What the value of the let `x` may do: it writes, reads, or holds a barrier. */
+function effectsOf(value: string, declarations = ''): string[] {
+  const module = lower(
+    parseWgsl(`enable subgroups;
+    @group(0) @binding(0) var<storage, read> a: array<u32>;
+    @group(0) @binding(1) var<storage, read_write> out: array<u32>;
+    @group(0) @binding(2) var<uniform> n: u32;
+    var<workgroup> tile: array<u32, 8>;
+    var<workgroup> count: atomic<u32>;
+    var<private> state: u32;
+    ${declarations}
+    @compute @workgroup_size(8) fn main(@builtin(local_invocation_index) i: u32) { var v = i; let x = ${value}; out[i] = x; }`),
+  )
+  let found: Expression | undefined
+  walk(module.entryPoint, {
+    statement(s) {
+      if (s.kind === 'let' && s.variable.name === 'x') found = s.value
+      return undefined
+    },
+  })
+  const { writes, reads, hasBarrier } = analyse(module).effects.of(found!)
+  return [...(writes ? ['writes'] : []), ...(reads ? ['reads'] : []), ...(hasBarrier ? ['barrier'] : [])]
+}
+
+it('reading changes nothing, and constant memory never changes', () => {
+  expect(effectsOf('i + n + a[i]')).toEqual([])
+  expect(effectsOf('v + tile[i]')).toEqual(['reads'])
+  expect(effectsOf('state')).toEqual(['reads'])
+})
+
+it('atomics and collective calls are effects', () => {
+  expect(effectsOf('atomicAdd(&count, 1u)')).toEqual(['writes', 'reads'])
+  expect(effectsOf('subgroupAdd(i)')).toEqual(['writes'])
+  expect(effectsOf('workgroupUniformLoad(&tile[0])')).toEqual(['writes', 'reads', 'barrier'])
+})
+
+it('a call has the effects of its function, but for what the function stores in its own variables', () => {
+  expect(effectsOf('f(i)', 'fn f(x: u32) -> u32 { var y = x; y += 1u; return y; }')).toEqual([])
+  expect(effectsOf('f(i)', 'fn f(x: u32) -> u32 { state += x; return x; }')).toEqual(['writes', 'reads'])
+  expect(effectsOf('f(&v)', 'fn f(p: ptr<function, u32>) -> u32 { *p = 1u; return 2u; }')).toContain('writes')
+  const inner = 'fn g() { workgroupBarrier(); } fn f(x: u32) -> u32 { g(); return x; }'
+  expect(effectsOf('f(i)', inner)).toEqual(['writes', 'barrier'])
+})
