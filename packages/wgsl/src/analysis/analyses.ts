@@ -3,7 +3,8 @@ import { Assignments } from './assignments.ts'
 import { type Effects, findEffects } from './effects.ts'
 import { LinearForms } from './linear-form.ts'
 import { LoopCounters } from './loop-counter.ts'
-import { findRanges, type Ranges } from './ranges.ts'
+import { findRanges } from './ranges.ts'
+import type { Ranges } from './recorded-ranges.ts'
 
 /** What is known of a module, whatever the target. */
 export interface Analyses {

@@ -30,24 +30,10 @@ import {
 import { ConditionFacts } from './condition-facts.ts'
 import { alwaysLeaves, hasCall, isStraight } from './control-flow.ts'
 import { type Fact, Facts } from './facts.ts'
-import { applyOperator, contains, type IntervalOf, interval, join, meet, whole } from './interval.ts'
+import { applyOperator, contains, interval, join, meet, whole } from './interval.ts'
 import type { LinearForms } from './linear-form.ts'
-import { RecordedRanges } from './recorded-ranges.ts'
+import { type Ranges, RecordedRanges } from './recorded-ranges.ts'
 import { VariableRanges } from './variable-ranges.ts'
-
-export type { Interval } from './interval.ts'
-
-/** What integers can be where. */
-export interface Ranges {
-  /** The values an integer scalar expression can have; undefined for other types. */
-  readonly interval: IntervalOf
-  /** The index is one of the array, matrix or vector, whatever the input. */
-  isInside(access: IndexPlace | Index): boolean
-  /** Says of a copy of an access what is known of the original. */
-  adopt(copy: IndexPlace, original: IndexPlace): void
-  /** i32 arithmetic that never wraps around. */
-  isExact(operation: Binary | CompoundAssign): boolean
-}
 
 /** Passes over a function after which bounds that still grow are given up. */
 const passesBeforeWidening = 3

@@ -1,6 +1,17 @@
 import type { Binary, CompoundAssign, Expression, Index, IndexPlace } from '../ir.ts'
-import { type Interval, interval, join, whole } from './interval.ts'
-import type { Ranges } from './ranges.ts'
+import { type Interval, type IntervalOf, interval, join, whole } from './interval.ts'
+
+/** What integers can be where. */
+export interface Ranges {
+  /** The values an integer scalar expression can have; undefined for other types. */
+  readonly interval: IntervalOf
+  /** The index is one of the array, matrix or vector, whatever the input. */
+  isInside(access: IndexPlace | Index): boolean
+  /** Says of a copy of an access what is known of the original. */
+  adopt(copy: IndexPlace, original: IndexPlace): void
+  /** i32 arithmetic that never wraps around. */
+  isExact(operation: Binary | CompoundAssign): boolean
+}
 
 /** What was found, for all the times that the analysis comes by a node of the program. */
 export class RecordedRanges implements Ranges {

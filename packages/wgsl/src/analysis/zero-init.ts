@@ -15,7 +15,7 @@ import type { Analyses } from './analyses.ts'
 import type { Effects } from './effects.ts'
 import { type Atom, type LinearForm, type LinearForms, scaled, sum } from './linear-form.ts'
 import type { LoopCounters } from './loop-counter.ts'
-import type { Ranges } from './ranges.ts'
+import type { Ranges } from './recorded-ranges.ts'
 
 /** What must be done so that workgroup memory reads as zero before it is written. */
 export interface ZeroInit {

@@ -1,6 +1,6 @@
 import type { Effects } from '../analysis/effects.ts'
 import type { LoopCounters } from '../analysis/loop-counter.ts'
-import type { Ranges } from '../analysis/ranges.ts'
+import type { Ranges } from '../analysis/recorded-ranges.ts'
 import type { ZeroInit } from '../analysis/zero-init.ts'
 import type {
   BuiltinCall,

@@ -1,6 +1,5 @@
-import type { RandomSubgroups } from './random-kernel.ts'
 import { RandomSource } from './random-source.ts'
-import { bool, i32, type Kind, type RandomType, u32, vectorOf } from './random-types.ts'
+import { bool, i32, type Kind, type RandomSubgroups, type RandomType, u32, vectorOf } from './random-types.ts'
 
 /** A variable in scope. */
 export interface Variable {

@@ -1,8 +1,14 @@
 import { RandomExpressions, type Variable } from './random-expressions.ts'
-import { bool, composites, i32, type Kind, structures, u32, vectorOf } from './random-types.ts'
-
-/** Which subgroup operations a random kernel has: none, those that give the same in subgroups of any size, or all. */
-export type RandomSubgroups = 'none' | 'any-size' | 'of-32'
+import {
+  bool,
+  composites,
+  i32,
+  type Kind,
+  randomSubgroups,
+  structures,
+  u32,
+  vectorOf,
+} from './random-types.ts'
 
 /**
  * A random valid kernel with the header of a test kernel; the same seed gives the same kernel. It has integers that wrap around,
@@ -13,11 +19,6 @@ export type RandomSubgroups = 'none' | 'any-size' | 'of-32'
  */
 export function randomKernel(seed: number): string {
   return new KernelWriter(seed).kernel()
-}
-
-/** The subgroup operations of the kernel with this seed. */
-export function randomSubgroups(seed: number): RandomSubgroups {
-  return seed % 8 === 3 ? 'any-size' : seed % 8 === 7 ? 'of-32' : 'none'
 }
 
 /** Elements of workgroup arrays that belong to one invocation. */

@@ -1,6 +1,14 @@
 /** The scalars of random kernels. */
 export type Kind = 'u32' | 'i32' | 'bool'
 
+/** Which subgroup operations a random kernel has: none, those that give the same in subgroups of any size, or all. */
+export type RandomSubgroups = 'none' | 'any-size' | 'of-32'
+
+/** The subgroup operations of the kernel with this seed. */
+export function randomSubgroups(seed: number): RandomSubgroups {
+  return seed % 8 === 3 ? 'any-size' : seed % 8 === 7 ? 'of-32' : 'none'
+}
+
 /** A type of random kernels: its WGSL name, and its parts. Matrices hold small whole numbers, so that every result is exact. */
 export interface RandomType {
   readonly name: string
