@@ -1,5 +1,6 @@
 import type { BuiltinValue, IrModule, ModuleVariable, Place, ScalarKind, StructType, Type } from './ir.ts'
 import { alignOf, leastViewSize, roundUp, sizeOf } from './layout.ts'
+import { typeProperty } from './type-property.ts'
 import { arrayType, typeName, u32Type } from './types.ts'
 import { rootOf, walk } from './walk.ts'
 
@@ -195,15 +196,15 @@ function minimumSize(type: Type): number {
   return roundUp(Math.max(type.size, last.offset + minimumSize(last.type)), alignOf(type))
 }
 
-function scalarInside(type: Type): ReflectedScalar {
+const scalarInside = typeProperty((type: Type): ReflectedScalar => {
   if (type.kind === 'array') return scalarInside(type.element)
   if (type.kind === 'pointer' || type.kind === 'buffer') return 'mixed'
   if (type.kind !== 'struct') return type.scalar
   const kinds = new Set(type.members.map((m) => scalarInside(m.type)))
   return kinds.size === 1 ? [...kinds][0]! : 'mixed'
-}
+})
 
-function componentsIn(type: Type): number {
+const componentsIn = typeProperty((type: Type): number => {
   switch (type.kind) {
     case 'vector':
       return type.size
@@ -214,13 +215,13 @@ function componentsIn(type: Type): number {
     case 'array':
       return componentsIn(type.element) * (type.length ?? 1)
     case 'struct':
-      return (type as StructType).members.reduce((sum, m) => sum + componentsIn(m.type), 0)
+      return type.members.reduce((sum, m) => sum + componentsIn(m.type), 0)
     default:
       return 1
   }
-}
+})
 
-function hasAtomic(type: Type): boolean {
+const hasAtomic = typeProperty((type: Type): boolean => {
   if (type.kind === 'array') return hasAtomic(type.element)
   return type.kind === 'atomic' || (type.kind === 'struct' && type.members.some((m) => hasAtomic(m.type)))
-}
+})

@@ -1,5 +1,6 @@
 import type { ScalarKind, StructType, Type } from '../ir.ts'
 import { alignOf, roundUp, sizeOf } from '../layout.ts'
+import { typeProperty } from '../type-property.ts'
 import type { Names } from './names.ts'
 
 const scalarNames: Record<ScalarKind, string> = {
@@ -56,7 +57,7 @@ export function runtimeTail(type: Type): StructType['members'][number] | undefin
 }
 
 /** Does memory of the type hold bytes that belong to no value, which a store must leave alone? */
-export function hasPadding(type: Type): boolean {
+export const hasPadding = typeProperty((type: Type): boolean => {
   switch (type.kind) {
     case 'matrix':
       return type.rows === 3
@@ -73,7 +74,7 @@ export function hasPadding(type: Type): boolean {
     default:
       return false
   }
-}
+})
 
 /** Alignment and size of the C++ type, which differ from WGSL's only for a vec3 outside arrays (it needs no 16-byte alignment). */
 function cxxAlign(type: Type): number {
@@ -82,7 +83,7 @@ function cxxAlign(type: Type): number {
 }
 
 /** Can the type lie in a buffer? bool cannot, and its layout is nobody's concern. */
-export function isHostShareable(type: Type): boolean {
+export const isHostShareable = typeProperty((type: Type): boolean => {
   switch (type.kind) {
     case 'scalar':
     case 'vector':
@@ -96,7 +97,7 @@ export function isHostShareable(type: Type): boolean {
     default:
       return true
   }
-}
+})
 
 /** The definition of a structure, with WGSL's offsets. */
 export function structText(type: StructType, names: Names): string[] {
@@ -144,7 +145,7 @@ export function structText(type: StructType, names: Names): string[] {
   return lines
 }
 
-function containsAtomic(type: Type): boolean {
+const containsAtomic = typeProperty((type: Type): boolean => {
   switch (type.kind) {
     case 'atomic':
       return true
@@ -155,4 +156,4 @@ function containsAtomic(type: Type): boolean {
     default:
       return false
   }
-}
+})

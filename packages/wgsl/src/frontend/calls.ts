@@ -12,7 +12,7 @@ import { ConstantError } from './constant-value.ts'
 import { construct, constructGenerated } from './constructors.ts'
 import type { ExpressionLowering } from './expression-lowering.ts'
 import { concreteOf, isAbstract, isOverrideSized, withScalar } from './numeric-types.ts'
-import type { ConstantOperand, Operand, ValueOperand } from './operand.ts'
+import { type ConstantOperand, isConstExpression, type Operand, type ValueOperand } from './operand.ts'
 import { describeOverloads, resolveOverload } from './overloads.ts'
 import { isTextureType, plainTypes, typeGenerator } from './type-names.ts'
 import { resolveType } from './type-resolution.ts'
@@ -83,7 +83,8 @@ function lowerBuiltin(scope: ExpressionLowering, name: BuiltinFunction, node: Ca
   const constant = args.every((arg) => arg.kind === 'constant')
   const types = args.map((arg) => arg.type)
   let overload = resolveOverload(name, types, false)
-  if (overload !== undefined && !constant) overload = resolveOverload(name, types, true)
+  // Only const-expressions have abstract types.
+  if (overload !== undefined && !args.every(isConstExpression)) overload = resolveOverload(name, types, true)
   if (overload === undefined) {
     const given = types.map(typeName).join(', ')
     throw scope.error(at, `no overload of ${name} takes (${given}): there is ${describeOverloads(name)}`)

@@ -33,16 +33,17 @@ import { maximumValueByteLength } from './limits.ts'
 import type { ModuleScope } from './module-scope.ts'
 import { parseNumber, roundLiteral } from './number-literal.ts'
 import { anyScalar, concreteOf, converts, isOverrideSized, scalarOf } from './numeric-types.ts'
-import type {
-  Binding,
-  ConstantOperand,
-  Operand,
-  ReferenceOperand,
-  RuntimeOperand,
-  ValueOperand,
+import {
+  type Binding,
+  type ConstantOperand,
+  isConstExpression,
+  type Operand,
+  type ReferenceOperand,
+  type RuntimeOperand,
+  type ValueOperand,
 } from './operand.ts'
 import { binaryTypes, unaryType } from './operators.ts'
-import { elementCount, elementType, isConstructible } from './type-structure.ts'
+import { elementCount, elementType, isConstructible, membersByName } from './type-structure.ts'
 
 /** Types and lowers expressions. Names are looked up in the module; functions add their scopes. */
 export class ExpressionLowering {
@@ -328,13 +329,15 @@ export class ExpressionLowering {
         `'${operator}' does not apply to ${typeName(left.type)} and ${typeName(right.type)}`,
       )
     }
-    const constant = left.kind === 'constant' && right.kind === 'constant'
-    const a = this.convert(left, constant ? types.left : concreteOf(types.left), 'the left operand')
+    // Only const-expressions have abstract types: an operation on overrides has a concrete one.
+    const isConst = isConstExpression(left) && isConstExpression(right)
+    const a = this.convert(left, isConst ? types.left : concreteOf(types.left), 'the left operand')
     const b = this.convert(right, types.right, 'the right operand')
     if (a.kind === 'constant' && b.kind === 'constant') {
       // Wrong whatever value the override has.
       if (a.override && !b.override) this.#checkRight(operator, a.type, b, at)
-      return this.fold(at, types.result, [a, b], ([x, y]) => binaryValue(operator, x!, a.type, y!, b.type))
+      const type = isConst ? types.result : concreteOf(types.result)
+      return this.fold(at, type, [a, b], ([x, y]) => binaryValue(operator, x!, a.type, y!, b.type))
     }
     if (b.kind === 'constant') this.#checkRight(operator, a.type, b, at)
     const type = concreteOf(types.result) as ScalarType | VectorType
@@ -391,8 +394,10 @@ export class ExpressionLowering {
   }
 
   #index({ base: baseNode, index: indexNode, at }: IndexNode): Operand {
-    const base = this.#base(baseNode)
+    let base = this.#base(baseNode)
     const index = this.indexOperand(indexNode)
+    if (base.kind === 'constant' && !isConstExpression(index))
+      base = this.convert(base, concreteOf(base.type), 'the value')
     if (base.kind === 'nothing') throw this.error(at, 'the function returns nothing, so it has no elements')
     const element = elementType(base.type)
     if (element === undefined) throw this.error(at, `${typeName(base.type)} has no elements`)
@@ -463,7 +468,7 @@ export class ExpressionLowering {
     const { type } = base
     if (type.kind === 'vector') return this.#swizzle(base, name, nameAt, at)
     if (type.kind !== 'struct') throw this.error(nameAt, `${typeName(type)} has no member '${name}'`)
-    const member = type.members.find((m) => m.name === name)
+    const member = membersByName(type).get(name)
     if (member === undefined) throw this.error(nameAt, `the structure ${type.name} has no member '${name}'`)
     const loc = this.loc(at)
     switch (base.kind) {

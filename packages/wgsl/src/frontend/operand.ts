@@ -52,5 +52,10 @@ export type Operand = ConstantOperand | RuntimeOperand | ReferenceOperand | Poin
 /** An operand that has a value. */
 export type ValueOperand = ConstantOperand | RuntimeOperand | PointerOperand
 
+/** Whether an operand is a const-expression. */
+export function isConstExpression(operand: Operand): boolean {
+  return operand.kind === 'constant' && !operand.override
+}
+
 /** Makes the operand that a name stands for, placed where the name is used. */
 export type Binding = (at: number) => Operand

@@ -1,4 +1,4 @@
-import type { Type } from '../ir.ts'
+import type { StructMember, Type } from '../ir.ts'
 import { typeProperty } from '../type-property.ts'
 import { vectorType } from '../types.ts'
 import { anyScalar, isOverrideSized, scalarOf } from './numeric-types.ts'
@@ -27,6 +27,12 @@ export function elementCount(type: Type): number | undefined {
         ? type.columns
         : undefined
 }
+
+/** The members of a structure by their names. */
+export const membersByName = typeProperty(
+  (type: Type): ReadonlyMap<string, StructMember> =>
+    new Map(type.kind === 'struct' ? type.members.map((member) => [member.name, member]) : []),
+)
 
 /** Whether values of a type exist: no atomics and no runtime-sized arrays inside. */
 export const isConstructible = typeProperty((type: Type): boolean => {

@@ -36,6 +36,9 @@ export const sourceFamilies: Readonly<Record<string, (n: number) => string>> = {
   'zeros of an array': (n) => main(`let a = array<i32, ${n * 64}>(); out[0] = u32(a[id.x]);`),
   'structures that hold the one before twice': (n) =>
     `struct S0 { a: u32 } ${repeat(n, (i) => `struct S${i + 1} { a: S${i}, b: S${i} }`)} ${main(`var s: S${n}; out[0] = id.x;`)}`,
+  'a binding of structures that hold the one before twice': (n) =>
+    `struct S0 { a: u32 } ${repeat(Math.min(n, 27), (i) => `struct S${i + 1} { a: S${i}, b: S${i} }`)}
+    @group(0) @binding(1) var<storage> s: S${Math.min(n, 27)}; ${main('_ = &s; out[0] = id.x;')}`,
   'arrays of arrays': (n) =>
     `var<private> a: ${'array<'.repeat(n)}u32${', 1>'.repeat(n)}; ${main('out[0] = id.x;')}`,
   'members of a structure': (n) =>
