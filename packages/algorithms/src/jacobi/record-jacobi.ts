@@ -23,19 +23,21 @@ export function recordSweeps(
   options: RecordSweepsOptions,
 ): void {
   let from = options.parity
+  // Of the blocks of other processes, what they exchange with these is recorded, and residuals, which every process gets.
+  const touches = field.blocks.map(({ owner }) => recorder.touches(owner.ordinal))
+  const own = field.blocks.filter((_, index) => touches[index])
   for (const { last, count } of passes(options.sweeps, options.residuals, kernels.fused !== undefined)) {
     const residual = options.residuals?.get(last)
     const observe = residual !== undefined
-    if (residual)
-      for (const block of field.blocks) recorder.fill(block.residual, 0, { label: 'clear residual' })
-    for (const block of field.blocks)
+    if (residual) for (const block of own) recorder.fill(block.residual, 0, { label: 'clear residual' })
+    for (const block of own)
       if (count > 1) recordFusedSweeps(recorder, kernels, block, from, observe)
       else recordBlockSweep(recorder, field, kernels, block, from, observe)
     if (residual)
       for (const [index, block] of field.blocks.entries())
         recorder.download(block.residual, residual.slice(index, 1), { label: 'residual' })
     from = from === 0 ? 1 : 0
-    if (kernels.transport === 'copy') recordExchange(recorder, field, kernels, from)
+    if (kernels.transport === 'copy') recordExchange(recorder, field, kernels, from, touches)
   }
 }
 
@@ -199,29 +201,38 @@ function columnBeside(
 }
 
 /** Records the exchange that updates the halos of copy `at`. */
-function recordExchange(recorder: Recorder, field: JacobiField, kernels: JacobiKernels, at: 0 | 1): void {
+function recordExchange(
+  recorder: Recorder,
+  field: JacobiField,
+  kernels: JacobiKernels,
+  at: 0 | 1,
+  touches: readonly boolean[],
+): void {
   const { blocks } = field
-  for (const block of blocks) recordPack(recorder, kernels, block, at)
-  for (const block of blocks) {
+  const own = blocks.filter((_, index) => touches[index])
+  const meet = (index: number, other: number | undefined): other is number =>
+    other !== undefined && (touches[index]! || touches[other]!)
+  for (const block of own) recordPack(recorder, kernels, block, at)
+  for (const [index, block] of blocks.entries()) {
     const { rows, columns } = block
     // `haloRows` rows of inner cells of a block, and of its halo, from a row counted from the first inner one.
     const band = (of: FieldBlock, first: number) =>
       of.cells[at].block(of.haloRows + first, leadElements, of.haloRows, columns)
     const { haloRows } = block
-    if (block.above !== undefined) {
+    if (meet(index, block.above)) {
       const other = blocks[block.above]!
       recorder.copy(band(other, other.rows - haloRows), band(block, -haloRows), { label: 'halo row' })
     }
-    if (block.below !== undefined)
+    if (meet(index, block.below))
       recorder.copy(band(blocks[block.below]!, 0), band(block, rows), { label: 'halo row' })
   }
-  for (const block of blocks) {
-    if (block.left !== undefined)
+  for (const [index, block] of blocks.entries()) {
+    if (meet(index, block.left))
       recorder.copy(blocks[block.left]!.send.right!, block.receive.left!, { label: 'halo column' })
-    if (block.right !== undefined)
+    if (meet(index, block.right))
       recorder.copy(blocks[block.right]!.send.left!, block.receive.right!, { label: 'halo column' })
   }
-  for (const block of blocks) {
+  for (const block of own) {
     const { left, right } = block.receive
     if (left)
       recordColumn(recorder, kernels, block, left.reshape(block.rows, 1), column(block, at, -1), 'unpack')
