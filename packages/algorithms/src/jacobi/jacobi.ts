@@ -10,6 +10,7 @@ import {
   streamChunkLength,
 } from '../element-source.ts'
 import { median } from '../measure.ts'
+import { requireArguments } from '../option-types.ts'
 import { describeGroup, gigaRate, notVerified, type Report } from '../report.ts'
 import { type Decomposition, decompose } from './decomposition.ts'
 import { allocateField, type JacobiField, stateReader, writeSource, writeState } from './jacobi-field.ts'
@@ -68,11 +69,29 @@ export interface JacobiReport extends Report {
   readonly samples: readonly number[]
 }
 
+const optionTypes = {
+  rows: 'number',
+  columns: 'number',
+  input: 'elements',
+  source: 'elements',
+  output: 'elements',
+  iterations: 'number',
+  startIteration: 'number',
+  tolerance: 'number',
+  residualEvery: 'number',
+  decomposition: ['1d', '2d'],
+  transport: ['auto', 'copy', 'direct'],
+  fuse: [true, false, 'auto'],
+  devices: 'number',
+  onProgress: 'function',
+} as const
+
 /**
  * Solves Poisson's equation by Jacobi sweeps on the devices of the group (NVIDIA's CUDA-aware MPI series, part 4). The bits of the result
  * depend on neither the number of devices nor the decomposition.
  */
 export async function jacobi(group: DeviceGroup, options: JacobiOptions): Promise<JacobiReport> {
+  requireArguments(group, options, optionTypes, ['rows', 'columns'])
   const { rows, columns, iterations = 1000, startIteration = 0, residualEvery = 100, tolerance } = options
   const { schedule = 'overlapped', verify = true, warmup = characterOf(group).warmup, samples = 1 } = options
   requireCounts({ rows, columns, iterations, startIteration })

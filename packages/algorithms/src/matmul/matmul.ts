@@ -6,6 +6,7 @@ import {
   type ElementSource,
   generatedElements,
 } from '../element-source.ts'
+import { requireArguments } from '../option-types.ts'
 import { describeGroup, gigaRate, type Report } from '../report.ts'
 import { type ChooseProductOptions, chooseProduct } from './choose-product.ts'
 import { compileMatmul, type MatmulBlocking, type MatmulShape, type MatmulType } from './matmul-kernels.ts'
@@ -41,6 +42,21 @@ export interface MatmulReport extends Report {
   readonly samples: readonly number[]
 }
 
+const optionTypes = {
+  m: 'number',
+  n: 'number',
+  k: 'number',
+  type: ['f32', 'i32', 'u32'],
+  a: 'elements',
+  b: 'elements',
+  output: 'elements',
+  streamWidth: 'number',
+  memoryLimitBytes: 'number',
+  mode: ['resident', 'streamed'],
+  devices: 'number or auto',
+  model: 'model',
+} as const
+
 /**
  * C = A · B on the devices of the group, any size: A and C in slices of rows, B gathered by every device (resident, the gathering is part
  * of the time) or streamed in panels (streamed, all transfers are part of the time).
@@ -49,6 +65,7 @@ export async function matmul<T extends MatmulType = 'f32'>(
   group: DeviceGroup,
   options: MatmulOptions<T>,
 ): Promise<MatmulReport> {
+  requireArguments(group, options, optionTypes, ['m', 'n', 'k'])
   const { m, n, k, schedule = 'overlapped', verify = true, seed = 1 } = options
   const type = options.type ?? ('f32' as T)
   const shape: MatmulShape = { m, n, k }

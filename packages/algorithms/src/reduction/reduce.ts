@@ -2,6 +2,7 @@ import type { DeviceGroup, Schedule } from '@tandem-gpu/core'
 import type { AlgorithmOptions, GeneratedInputOptions } from '../algorithm-options.ts'
 import { type ElementSource, generatedElements, readElements, streamChunkLength } from '../element-source.ts'
 import { measure } from '../measure.ts'
+import { requireArguments } from '../option-types.ts'
 import { describeGroup, gigaRate, notVerified, type Report } from '../report.ts'
 import { compareSchedules, type ScheduleComparison } from '../schedule-comparison.ts'
 import { allocateSharded, writeSharded } from '../sharded-matrix.ts'
@@ -51,6 +52,15 @@ export interface ReductionReport extends Report {
   readonly comparison?: ScheduleComparison
 }
 
+const optionTypes = {
+  elements: 'number',
+  type: 'string',
+  kernel: 'string',
+  operation: 'string',
+  input: 'elements',
+  timeUploads: 'boolean',
+} as const
+
 /**
  * Sum, minimum or maximum of a vector spread over all devices of the group: ceil(n / N) elements on each device, rounded up to whole
  * leaves of 16,384, so that the result has the same bits on any number of devices.
@@ -62,6 +72,7 @@ export async function reduce<T extends ReductionType>(
   group: DeviceGroup,
   options: ReduceOptions<T>,
 ): Promise<ReductionReport> {
+  requireArguments(group, options, optionTypes, ['elements', 'type'])
   const { elements, type, kernel = 'best', operation = 'sum', schedule = 'overlapped' } = options
   const kernels = await compileReduction(group, { kernel, operation, type })
   const owned: { destroy(): void }[] = [kernels]

@@ -24,6 +24,7 @@ import {
 } from '../matmul/matmul-kernels.ts'
 import { matmulVerifier } from '../matmul/verify-matmul.ts'
 import { measure } from '../measure.ts'
+import { requireArguments } from '../option-types.ts'
 import { describeGroup, gigaRate, notVerified, type Report } from '../report.ts'
 import { type RingScheme, recordRing, ringSchemes } from './record-ring.ts'
 import { allocateRing, fillRing, type Ring } from './ring-memory.ts'
@@ -61,6 +62,19 @@ export interface RingReport extends Report {
   readonly samples: readonly number[]
 }
 
+const optionTypes = {
+  m: 'number',
+  n: 'number',
+  k: 'number',
+  type: ['f32', 'i32', 'u32'],
+  a: 'elements',
+  b: 'elements',
+  output: 'elements',
+  devices: 'number',
+  pieces: 'number',
+  scheme: 'string',
+} as const
+
 /**
  * C = A · B on a ring of devices: B stays on them, cut by columns; slices of rows of A circulate through host memory, which is the scheme
  * of GPU clusters whose messages cannot leave device memory. `scheme` says what overlaps. The time includes all uploads, messages and the
@@ -70,6 +84,7 @@ export async function ringMatmul<T extends MatmulType = 'f32'>(
   group: DeviceGroup,
   options: RingMatmulOptions<T>,
 ): Promise<RingReport> {
+  requireArguments(group, options, optionTypes, ['m', 'n', 'k'])
   const { m, n, k, schedule = 'overlapped', verify = true, seed = 1 } = options
   const { scheme = 'interleaved', pieces = 16 } = options
   const type = options.type ?? ('f32' as T)

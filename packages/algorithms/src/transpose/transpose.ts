@@ -3,6 +3,7 @@ import type { AlgorithmOptions, GeneratedInputOptions } from '../algorithm-optio
 import { characterOf } from '../device-character.ts'
 import { type ElementSink, type ElementSource, generatedElements } from '../element-source.ts'
 import { measure } from '../measure.ts'
+import { requireArguments } from '../option-types.ts'
 import { describeGroup, gigaRate, notVerified, type Report } from '../report.ts'
 import { compareSchedules, type ScheduleComparison } from '../schedule-comparison.ts'
 import { allocateSharded, readSharded, writeSharded } from '../sharded-matrix.ts'
@@ -62,6 +63,17 @@ export interface TransposeReport extends Report {
   readonly comparison?: ScheduleComparison
 }
 
+const optionTypes = {
+  rows: 'number',
+  columns: 'number',
+  type: 'string',
+  input: 'elements',
+  output: 'elements',
+  kernel: 'string',
+  transport: ['auto', 'copy', 'direct', 'scatter'],
+  chooseTransport: 'function',
+} as const
+
 /**
  * Transposes a row-major matrix over all devices of the group, each of which holds a slice of rows of the input and of the
  * output. Ruetsch and Fatica, CUDA Fortran for Scientists and Engineers, chapter 4; any size. `bytes` counts every element
@@ -71,6 +83,7 @@ export async function transpose<T extends TransposeType>(
   group: DeviceGroup,
   options: TransposeOptions<T>,
 ): Promise<TransposeReport> {
+  requireArguments(group, options, optionTypes, ['rows', 'columns', 'type'])
   const { rows, columns, type, schedule = 'overlapped', verify = true } = options
   const source = options.input ?? generatedElements(type, options.seed)
   const owned: { destroy(): void }[] = []

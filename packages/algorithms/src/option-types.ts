@@ -1,0 +1,107 @@
+import { type DeviceGroup, GpuError } from '@tandem-gpu/core'
+
+/** What a caller from JavaScript must give for an option; ranges are checked where the values are used. */
+export type OptionType =
+  | 'number'
+  | 'string'
+  | 'boolean'
+  | 'function'
+  | 'elements'
+  | 'number or auto'
+  | 'model'
+
+const kinds: Readonly<Record<OptionType, string>> = {
+  number: 'a number',
+  string: 'a name',
+  'number or auto': "a number or 'auto'",
+  model: "'measure' or an object of rates",
+  boolean: 'true or false',
+  function: 'a function',
+  elements: 'an array of elements or a function',
+}
+
+/** Options that every algorithm has. */
+const common: Readonly<Record<string, OptionType | readonly unknown[]>> = {
+  schedule: ['overlapped', 'serial'],
+  verify: 'boolean',
+  compareSchedules: 'boolean',
+  warmup: 'number',
+  samples: 'number',
+  repetitions: 'number',
+  seed: 'number',
+  trace: 'function',
+  onProgram: 'function',
+}
+
+/** Throws `validation` where `group` is not a group, or an option has a wrong type. A list names the values that an option may have. */
+export function requireArguments(
+  group: DeviceGroup,
+  options: object,
+  types: Readonly<Record<string, OptionType | readonly unknown[]>>,
+  required: readonly string[],
+): void {
+  if (!isObject(group) || !('queue' in group) || !('devices' in group))
+    throw new GpuError(
+      'validation',
+      `The group is ${described(group)}; it must be what openGroup resolves to.`,
+    )
+  if (!isObject(options))
+    throw new GpuError('validation', `The options are ${described(options)}; they must be an object.`)
+  const given = options as Readonly<Record<string, unknown>>
+  for (const name of required)
+    if (given[name] === undefined) throw new GpuError('validation', `The option ${name} is missing.`)
+  for (const [name, type] of Object.entries({ ...common, ...types })) {
+    const value = given[name]
+    if (value === undefined || fits(value, type)) continue
+    const wanted =
+      typeof type === 'string' ? kinds[type as OptionType] : `one of ${type.map(quoted).join(', ')}`
+    throw new GpuError('validation', `The option ${name} is ${described(value)}; it must be ${wanted}.`)
+  }
+  const { signal, tuning } = given
+  if (signal !== undefined && !(signal instanceof AbortSignal))
+    throw new GpuError('validation', `The option signal is ${described(signal)}; it must be an AbortSignal.`)
+  if (tuning !== undefined && tuning !== false && !(isObject(tuning) && 'get' in tuning && 'set' in tuning))
+    throw new GpuError(
+      'validation',
+      `The option tuning is ${described(tuning)}; it must be a store with get and set, or false.`,
+    )
+  for (const name of ['warmup', 'samples', 'repetitions']) {
+    const value = given[name] as number | undefined
+    if (value !== undefined && !(Number.isSafeInteger(value) && value >= 0))
+      throw new GpuError(
+        'validation',
+        `The option ${name} is ${value}; it must be a whole number, 0 or more.`,
+      )
+  }
+}
+
+function fits(value: unknown, type: OptionType | readonly unknown[]): boolean {
+  if (typeof type !== 'string') return type.includes(value)
+  if (type === 'number or auto') return typeof value === 'number' || value === 'auto'
+  if (type === 'model') return value === 'measure' || (isObject(value) && 'flopsPerSecond' in value)
+  if (type !== 'elements') return typeof value === type
+  return (
+    typeof value === 'function' ||
+    (isObject(value) &&
+      typeof (value as { length?: unknown }).length === 'number' &&
+      (ArrayBuffer.isView(value) || 'array' in value))
+  )
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
+}
+
+const quoted = (value: unknown) => (typeof value === 'string' ? `'${value}'` : String(value))
+
+/** The value as a sentence may show it. */
+function described(value: unknown): string {
+  if (value instanceof Promise) return 'a Promise: await it'
+  if (typeof value === 'string') return `'${value}', a string`
+  if (typeof value === 'bigint') return `${value}n, a bigint`
+  if (typeof value === 'symbol') return 'a symbol'
+  if (typeof value === 'function') return 'a function'
+  if (Array.isArray(value)) return 'an array'
+  if (isObject(value)) return `an object (${value.constructor?.name ?? 'without a class'})`
+  return String(value)
+}

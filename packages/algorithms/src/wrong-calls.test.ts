@@ -1,0 +1,181 @@
+import { type DeviceGroup, isGpuError, openGroup } from '@tandem-gpu/core'
+import { referenceBackend } from '@tandem-gpu/core/testing'
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { jacobi } from './jacobi/index.ts'
+import { matmul } from './matmul/index.ts'
+import { reduce } from './reduction/index.ts'
+import { ringMatmul } from './ring/index.ts'
+import { transpose } from './transpose/index.ts'
+
+let group: DeviceGroup
+
+beforeAll(async () => {
+  group = await openGroup({ backends: [referenceBackend()], devices: 2 })
+})
+
+afterAll(async () => {
+  expect(await group.destroy()).toEqual({ leaks: [] })
+})
+
+const measuring = {
+  schedule: 'serial',
+  verify: true,
+  warmup: 0,
+  samples: 1,
+  seed: 3,
+  trace() {},
+  onProgram() {},
+}
+const six = () => new Float32Array(6)
+
+/** Each algorithm with valid options, one of which a wrong call replaces. */
+const calls = [
+  [
+    transpose,
+    {
+      ...measuring,
+      rows: 2,
+      columns: 3,
+      type: 'f32',
+      kernel: 'square',
+      transport: 'copy',
+      input: six(),
+      output: six(),
+    },
+  ],
+  [
+    reduce,
+    {
+      ...measuring,
+      elements: 6,
+      type: 'f32',
+      kernel: 'best',
+      operation: 'sum',
+      input: six(),
+      timeUploads: false,
+    },
+  ],
+  [
+    matmul,
+    {
+      ...measuring,
+      m: 2,
+      n: 3,
+      k: 3,
+      type: 'f32',
+      a: six(),
+      output: six(),
+      devices: 2,
+      mode: 'resident',
+      tuning: false,
+    },
+  ],
+  [matmul, { ...measuring, m: 2, n: 3, k: 3, streamWidth: 4, memoryLimitBytes: 4000, model: undefined }],
+  [
+    jacobi,
+    {
+      ...measuring,
+      rows: 2,
+      columns: 3,
+      input: six(),
+      source: six(),
+      output: six(),
+      iterations: 2,
+      tolerance: 0.5,
+      residualEvery: 1,
+      decomposition: '2d',
+      transport: 'auto',
+      fuse: 'auto',
+      devices: 1,
+      startIteration: 1,
+      onProgress() {},
+    },
+  ],
+  [
+    ringMatmul,
+    { ...measuring, m: 2, n: 3, k: 3, a: six(), output: six(), devices: 2, scheme: 'streamed', pieces: 2 },
+  ],
+] as unknown as readonly (readonly [
+  (group: unknown, options: unknown) => Promise<unknown>,
+  Record<string, unknown>,
+])[]
+
+const wrong = [
+  null,
+  Number.NaN,
+  -1,
+  1.5,
+  2 ** 60,
+  Number.POSITIVE_INFINITY,
+  '',
+  '2',
+  'all',
+  true,
+  7n,
+  Symbol('x'),
+  {},
+  [],
+  [1, 2],
+  () => 'x',
+  Promise.resolve(1),
+  new Uint8Array(6),
+  new Float32Array(5),
+  new Date(0),
+]
+
+it('answer every wrong call with a typed error', async () => {
+  const cases = fc.integer({ min: 0, max: calls.length - 1 }).chain((call) =>
+    fc.record({
+      call: fc.constant(call),
+      name: fc.constantFrom(
+        ...Object.keys(calls[call]![1]),
+        'signal',
+        'kernel',
+        'repetitions',
+        'group',
+        'options',
+      ),
+      value: fc.constantFrom(...wrong),
+    }),
+  )
+  await fc.assert(
+    fc.asyncProperty(cases, async ({ call, name, value }) => {
+      const [algorithm, options] = calls[call]!
+      try {
+        if (name === 'group') await algorithm(value, options)
+        else await algorithm(group, name === 'options' ? value : { ...options, [name]: value })
+      } catch (error) {
+        if (!isGpuError(error)) throw error
+        expect(error.message).toMatch(/\w \w.*\.$/s)
+      }
+    }),
+    { numRuns: process.env.TANDEM_LONG === '1' ? 20_000 : 400 },
+  )
+})
+
+it.each([
+  [
+    'a group that is not awaited',
+    () => transpose(Promise.resolve(group) as never, { rows: 1, columns: 1, type: 'f32' }),
+    'The group is a Promise: await it; it must be what openGroup resolves to.',
+  ],
+  [
+    'a number as a string',
+    () => matmul(group, { m: 2, n: 2, k: '2' as never }),
+    "The option k is '2', a string; it must be a number.",
+  ],
+  [
+    'no options',
+    () => reduce(group, undefined as never),
+    'The options are undefined; they must be an object.',
+  ],
+  ['a missing option', () => jacobi(group, { rows: 3 } as never), 'The option columns is missing.'],
+  [
+    'a value that does not exist',
+    () => jacobi(group, { rows: 3, columns: 3, transport: 'copies' as never }),
+    "The option transport is 'copies', a string; it must be one of 'auto', 'copy', 'direct'.",
+  ],
+])('name %s', async (_, call, message) => {
+  await expect(call()).rejects.toMatchObject({ code: 'validation', message })
+})
