@@ -16,7 +16,6 @@ const known = new Map([
 const long = new Set([
   'packages/wgsl/src/ir.ts',
   'packages/wgsl/src/frontend/expression-lowering.ts',
-  'packages/wgsl/src/frontend/statements.ts',
   'packages/wgsl/src/reference/emit.ts',
   'packages/wgsl/src/testing/random-control-flow.ts',
   'packages/wgsl/src/testing/random-module.ts',

@@ -8,9 +8,9 @@ import type {
   Switch,
   SwitchClause,
   Type,
-  VectorType,
 } from '../ir.ts'
-import { i32Type, scalarType, typeName, u32Type, vectorType } from '../types.ts'
+import { i32Type, typeName, u32Type } from '../types.ts'
+import { swizzleTarget, writable } from './assignment-target.ts'
 import type {
   AssignNode,
   BlockNode,
@@ -19,16 +19,14 @@ import type {
   ForNode,
   IfNode,
   IncrementNode,
-  IndexNode,
   LoopNode,
   StatementNode,
   SwitchNode,
   WhileNode,
 } from './ast.ts'
-import { pointee } from './expression-lowering.ts'
 import type { FunctionLowering } from './function-lowering.ts'
 import { concreteOf, converts, isOverrideSized, scalarOf } from './numeric-types.ts'
-import type { Operand, PointerOperand, ReferenceOperand } from './operand.ts'
+import type { Operand, PointerOperand } from './operand.ts'
 import { checkArrayLengths, enumerant, resolveType } from './type-resolution.ts'
 import { isConstructible } from './type-structure.ts'
 
@@ -230,15 +228,6 @@ function lowerVar(
 
 // -------------------------------------------------------------------------------------------------- assignment
 
-function writable(f: FunctionLowering, target: Operand, at: number): ReferenceOperand {
-  if (target.kind !== 'reference') throw f.error(at, 'a value cannot be assigned to; only variables can')
-  if (target.access === 'read')
-    throw f.error(at, `a read-only ${target.space} variable cannot be assigned to`)
-  if (!isConstructible(target.type))
-    throw f.error(at, `a value of type ${typeName(target.type)} cannot be stored`)
-  return target
-}
-
 function lowerAssign(f: FunctionLowering, node: AssignNode): void {
   const { target: targetNode, operator, value: valueNode, at } = node
   const loc = f.loc(at)
@@ -280,63 +269,6 @@ function lowerAssign(f: FunctionLowering, node: AssignNode): void {
   } else if (op !== undefined)
     f.emit({ kind: 'compound-assign', target: place, operator: op, value: stored, loc })
   else f.emit({ kind: 'assign', target: place, value: stored, loc })
-}
-
-interface SwizzleTarget {
-  /** The vector; without `components` one component of it, whose index is known only when the shader runs. */
-  readonly target: ReferenceOperand
-  readonly components: readonly number[]
-  readonly type: Type
-}
-
-/** `v.xy` on the left of an assignment; also `v.xy.yx`, `v.xy[1]` and `v.xy[i]`. */
-function swizzleTarget(f: FunctionLowering, node: ExpressionNode): SwizzleTarget | undefined {
-  if (node.kind === 'index') return swizzleElement(f, node)
-  if (node.kind !== 'member') return undefined
-  const inner = swizzleTarget(f, node.base)
-  if (inner === undefined && node.name.length < 2) return undefined
-  const base = inner?.target ?? referenceOf(f.expression(node.base))
-  if (base === undefined || (inner ?? base).type.kind !== 'vector') {
-    if (inner !== undefined)
-      throw f.error(node.nameAt, `${typeName(inner.type)} has no components '${node.name}'`)
-    return undefined
-  }
-  const of = (inner ?? base).type as VectorType
-  const components = f.components(of, node.name, node.nameAt).map((c) => inner?.components[c] ?? c)
-  const type = components.length === 1 ? scalarType(of.scalar) : vectorType(components.length as 2, of.scalar)
-  return { target: inner?.target ?? writable(f, base, node.at), components, type }
-}
-
-/** One component of a swizzle by its index. */
-function swizzleElement(f: FunctionLowering, node: IndexNode): SwizzleTarget | undefined {
-  const inner = swizzleTarget(f, node.base)
-  if (inner?.type.kind !== 'vector') {
-    if (inner !== undefined) throw f.error(node.at, `${typeName(inner.type)} has no elements`)
-    return undefined
-  }
-  const { target, components, type: vector } = inner
-  const type = scalarType(vector.scalar)
-  const index = f.indexOperand(node.index)
-  const loc = f.loc(node.at)
-  if (index.kind === 'constant' && index.value !== undefined) {
-    const component = components[Number(index.value)]
-    if (component === undefined) {
-      f.rejectValue(index.at, `the index ${index.value} is outside of ${typeName(vector)}`, index.override)
-    }
-    return { target, components: [component ?? 0], type }
-  }
-  // The swizzle's components as a vector give the index in the whole vector.
-  const args = components.map((value): Expression => ({ kind: 'literal', value, type: u32Type, loc }))
-  const table: Expression = { kind: 'construct', args, type: vectorType(args.length as 2, 'u32'), loc }
-  const mapped: Expression = { kind: 'index', base: table, index: f.expressionOf(index), type: u32Type, loc }
-  const place: Place = { kind: 'index-place', base: target.place, index: mapped, type, loc }
-  return { target: { ...target, type, place }, components: [], type }
-}
-
-/** The memory that an operand names, or points to. */
-function referenceOf(operand: Operand): ReferenceOperand | undefined {
-  if (operand.kind === 'pointer') return pointee(operand.type, operand.place, operand.at)
-  return operand.kind === 'reference' ? operand : undefined
 }
 
 function lowerIncrement(f: FunctionLowering, { operator, target: targetNode, at }: IncrementNode): void {
