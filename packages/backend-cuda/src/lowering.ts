@@ -4,8 +4,8 @@ import { hasLinkCopies, type Links, sendLinkCopies } from './link-copies.ts'
 
 /**
  * How a program over several GPUs becomes CUDA graphs. `one-graph`: the driver orders commands on different GPUs. `graph-per-gpu`: kernels
- * that signal and wait do, where all GPUs of a program reach one another. `auto`: the driver where GPUs copy megabytes to each other, else
- * the kernels.
+ * that signal and wait do, where all GPUs of a program reach one another and no copy stays on the host. `auto`: the driver where GPUs copy
+ * megabytes to each other, else the kernels.
  */
 export type Lowering = 'auto' | 'one-graph' | 'graph-per-gpu'
 
@@ -32,6 +32,7 @@ export function choosePlanLowering(recorded: CudaPlan, wanted: Lowering, links: 
     wanted === 'one-graph' ||
     gpus.length < 2 ||
     !allReach ||
+    copiesOnHost(recorded) ||
     (wanted === 'auto' && hasLinkCopies(recorded, links, drivenByteLength))
   if (!driven) return { plan: recorded, lowering: 'graph-per-gpu', gpus }
   // A copy that its sender drives waits for its receiver, and only the driver orders that without holding up either GPU.
@@ -41,4 +42,17 @@ export function choosePlanLowering(recorded: CudaPlan, wanted: Lowering, links: 
     lowering: 'one-graph',
     gpus: [...new Set(plan.commands.map((command) => links.gpuOf(command.device)))],
   }
+}
+
+/**
+ * Does a copy go from host memory to host memory? The driver carries those out itself, one after another over all contexts, and a kernel
+ * that waits holds them up: on 2 H200s such a program never ended as one graph for each GPU.
+ */
+function copiesOnHost({ commands, buffers }: CudaPlan): boolean {
+  return commands.some(
+    (command) =>
+      command.kind === 'copy' &&
+      buffers[command.source.buffer]!.kind === 'host' &&
+      buffers[command.target.buffer]!.kind === 'host',
+  )
 }

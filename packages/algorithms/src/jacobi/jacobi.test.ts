@@ -216,6 +216,7 @@ describeOnBackends('jacobi', (backend) => {
         tolerance,
         residualEvery,
         output,
+        warmup: 1,
         onProgress: ({ iteration }) => seen.push(iteration),
       })
       let first = 0

@@ -120,6 +120,7 @@ export async function jacobi(group: DeviceGroup, options: JacobiOptions): Promis
   const kernels = await compileJacobi(group, { transport, source: hasSource, fuse })
   let field: JacobiField | undefined
   let iteration: JacobiIteration | undefined
+  let run = -warmup
   try {
     field = await allocateField(group, rows, columns, decomposition, {
       source: hasSource,
@@ -134,8 +135,9 @@ export async function jacobi(group: DeviceGroup, options: JacobiOptions): Promis
       ...(tolerance !== undefined && { tolerance }),
       ...(options.signal && { signal: options.signal }),
       ...(options.onProgress && {
-        onProgress: ({ iteration: done, residual }) =>
-          options.onProgress!({ iteration: startIteration + done, residual }),
+        onProgress: ({ iteration: done, residual }) => {
+          if (run >= 0) options.onProgress!({ iteration: startIteration + done, residual })
+        },
       }),
     })
     if (options.source && field.blocks.length > 0) await writeSource(field, options.source)
@@ -150,7 +152,7 @@ export async function jacobi(group: DeviceGroup, options: JacobiOptions): Promis
     }
     const times: number[] = []
     let result: IterateResult | undefined
-    for (let run = -warmup; run < Math.max(1, samples); run++) {
+    for (; run < Math.max(1, samples); run++) {
       await writeState(field, input)
       result = await iteration.run()
       if (run >= 0) times.push(result.seconds)
