@@ -85,6 +85,9 @@ const uncalled: Readonly<Record<string, string>> = {
   nvmlDeviceGetTopologyCommonAncestor: 'for GPUs without NVLink between them',
 }
 
+/** Called until the work is done: how often depends on the machine's load, so that only the first call is the same in every run. */
+const polled = new Set(['cuEventQuery'])
+
 const table = `${packageFolder}testdata/failures.txt`
 const long = process.env.TANDEM_LONG === '1'
 
@@ -171,6 +174,7 @@ it('reports every failure of every call as an error with a code, and frees what 
       ] as const
       for (const [turn, [place, position]] of positions.entries()) {
         if (count < 3 && (position === 0 || turn >= count)) continue
+        if (polled.has(symbol) && place !== 'first') continue
         for (const [sort, { name, result, codes }] of classes.entries()) {
           // All of them take minutes: the short form takes one sort of failure for each call, which over all calls are all sorts.
           if (!long && sort !== (index + turn) % classes.length) continue
