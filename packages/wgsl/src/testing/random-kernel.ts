@@ -38,8 +38,12 @@ class KernelWriter extends RandomExpressions {
   #isUniform = false
   #threads = 1
 
+  /** One operation for the whole kernel: 'or' and 'xor' of one number, mixed, depend on the order of the invocations. */
+  readonly #combineBits: string
+
   constructor(seed: number) {
     super(seed, randomSubgroups(seed))
+    this.#combineBits = seed % 2 === 0 ? 'atomicOr' : 'atomicXor'
   }
 
   /** The text of the whole module. */
@@ -261,7 +265,7 @@ ${this.#statements(2 + this.below(4), '  ')}  *p += ${this.expression(u32, 1)};
       case 1:
         return `atomicMax(&totals.most, ${this.expression(i32, 1)});`
       case 2:
-        return `atomic${this.pick(['Or', 'Xor'])}(&totals.bits, ${value});`
+        return `${this.#combineBits}(&totals.bits, ${value});`
       case 3: {
         const operation = this.pick(['Add', 'Sub', 'Min', 'Max', 'And', 'Or', 'Xor', 'Exchange'])
         return `state ${this.pick(['=', '+='])} atomic${operation}(&counts[${this.#own()}], ${value});`
