@@ -113,7 +113,7 @@ export class PlanBuilder {
     }
   }
 
-  /** Scratch that is not allocated yet is stood for by a placeholder of its size. */
+  /** Scratch that is not allocated yet gets an allocation that names its device and size but has no memory. */
   planBuffers(): PlanBuffer[] {
     return [...this.#buffers.keys()].map((buffer): PlanBuffer => {
       const { label, byteLength } = buffer
