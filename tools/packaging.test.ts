@@ -10,10 +10,9 @@ import { gzipSync } from 'node:zlib'
 import { type BuildOptions, build } from 'esbuild'
 import { publint } from 'publint'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type LocalRegistry, startLocalRegistry } from './release/local-registry.ts'
 import { packAll } from './release/pack.ts'
-import { publishLocally } from './release/publish-locally.ts'
 import { runAsync } from './release/run-async.ts'
+import { serveTarballs, type TarballRegistry } from './release/tarball-registry.ts'
 import { problemsOf } from './release/verify.ts'
 import { shippedSources } from './ship-kernels/shipped-sources.ts'
 
@@ -139,7 +138,7 @@ describe.skipIf(oldestNode === undefined)(
   'a project that installs the tarballs under Node 20 (skipped where there is no Node 20)',
   () => {
     let project: string
-    let registry: LocalRegistry
+    let registry: TarballRegistry
 
     beforeAll(async () => {
       project = join(folder, 'project')
@@ -149,19 +148,13 @@ describe.skipIf(oldestNode === undefined)(
         join(project, 'package.json'),
         JSON.stringify({ name: 'project', private: true, type: 'module' }),
       )
-      const upstream = npm(['config', 'get', 'registry'], folder).stdout.trim()
-      registry = await startLocalRegistry(upstream)
-      const options = { cwd: folder, env: npmEnvironment() }
-      await publishLocally(tarballOf.values(), registry, options)
-      await writeFile(join(project, '.npmrc'), `registry=${registry.url}\n`)
+      registry = await serveTarballs(tarballOf.values())
+      await writeFile(join(project, '.npmrc'), registry.npmrc)
       const names = packages.map((name) => `@tandem-gpu/${name}`)
       const install = await runAsync(
         'npm',
         ['install', '--no-audit', '--no-fund', '--loglevel=error', ...names],
-        {
-          ...options,
-          cwd: project,
-        },
+        { cwd: project, env: npmEnvironment() },
       )
       expect(install.status, install.output).toBe(0)
     })
@@ -379,10 +372,6 @@ function node20(script: string, ...args: string[]) {
     encoding: 'utf8',
     env: { ...process.env, FORCE_COLOR: '0' },
   })
-}
-
-function npm(args: readonly string[], cwd: string) {
-  return spawnSync('npm', args, { cwd, encoding: 'utf8', env: npmEnvironment() })
 }
 
 /** npm on the oldest Node that there is. */
