@@ -4,8 +4,11 @@ import type { Job } from './job.ts'
 export const backendNames = ['auto', 'cuda', 'webgpu'] as const
 export type BackendName = (typeof backendNames)[number]
 
-/** In order of preference; `auto` means all of them. In a job, each has the devices of all processes. */
-export function backendsNamed(name: BackendName, job?: Job): Backend[] {
+/**
+ * In order of preference; `auto` means all of them. In a job, each has the devices of all processes; with `virtual`, processes share a GPU
+ * where a host has fewer GPUs than processes.
+ */
+export function backendsNamed(name: BackendName, job?: Job, virtual = false): Backend[] {
   const makers = {
     cuda: () =>
       optionalBackend('cuda', '@tandem-gpu/backend-cuda', async () =>
@@ -17,7 +20,7 @@ export function backendsNamed(name: BackendName, job?: Job): Backend[] {
       ),
   }
   const backends = name === 'auto' ? [makers.cuda(), makers.webgpu()] : [makers[name]()]
-  return job === undefined ? backends : backends.map((backend) => job.around(backend))
+  return job === undefined ? backends : backends.map((backend) => job.around(backend, virtual))
 }
 
 /**

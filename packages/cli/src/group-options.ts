@@ -81,7 +81,7 @@ export function addSelectionOptions(command: Command): Command {
 
 export function openGroupOptions(options: GroupOptions): OpenGroupOptions {
   return {
-    backends: backendsNamed(options.backend, options.job),
+    backends: backendsNamed(options.backend, options.job, options.virtual),
     by: options.by,
     ...(options.devices === undefined ? {} : { devices: options.devices }),
     ...(options.virtual === undefined ? {} : { virtual: options.virtual }),

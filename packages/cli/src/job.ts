@@ -7,8 +7,8 @@ import type { Terminal } from './terminal.ts'
 export interface Job {
   readonly rank: number
   readonly size: number
-  /** The devices of all processes, through this backend in each. */
-  around(inner: Backend): Backend
+  /** The devices of all processes, through this backend in each. `virtual`: processes share a GPU where there are too few. */
+  around(inner: Backend, virtual: boolean): Backend
   /** What each process says, each text once. */
   gather(message: string): Promise<readonly RankMessage[]>
 }
@@ -26,7 +26,7 @@ export async function openJob(environment: NodeJS.ProcessEnv): Promise<Job | und
   return {
     rank,
     size,
-    around: (inner) => mpi(inner),
+    around: (inner, virtual) => mpi(inner, { virtual }),
     gather: async (message) => (await mpiSession()).gather(message),
   }
 }

@@ -101,6 +101,11 @@ void Engine::loop() {
       said = false;
     }
     if (!busy()) {
+      // The next call often follows the last at once, and to wake a thread takes longer than a message.
+      if (mpi_ && Clock::now() - lastProgress < spinTime) {
+        sched_yield();
+        continue;
+      }
       std::unique_lock lock(mutex_);
       wake_.wait(lock, [this] { return stop_ || !commands_.empty(); });
       continue;

@@ -109,7 +109,7 @@ async function runBench(
   for (const devices of counts) {
     const group = await openGroup({
       ...openGroupOptions({ ...groupOptions, devices }),
-      backends: backendsNamed(options.backend, options.job),
+      backends: backendsNamed(options.backend, options.job, options.virtual),
     })
     try {
       for (const run of cases) {

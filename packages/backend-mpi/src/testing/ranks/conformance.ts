@@ -1,15 +1,16 @@
 // Every rank: the conformance suite of core on `mpi(inner)`, over the devices of all ranks.
 
-import { webgpu } from '@tandem-gpu/backend-webgpu'
-import { describeBackend, referenceBackend } from '@tandem-gpu/core/testing'
+import { describeBackend } from '@tandem-gpu/core/testing'
 import { mpi } from '../../mpi.ts'
 import { mpiSession } from '../../session.ts'
+import { innerBackend } from '../inner-backend.ts'
 import { runTests } from '../rank-tests.ts'
 
-const [inner = 'reference'] = process.argv.slice(2)
+const [name = 'reference'] = process.argv.slice(2)
+const inner = await innerBackend(name)
 const { rank, ranks } = await mpiSession(undefined)
 const devices = Math.max(2, ranks.length)
-describeBackend(`mpi(${inner})`, () => mpi(inner === 'webgpu' ? webgpu() : referenceBackend()), { devices })
+describeBackend(`mpi(${name})`, () => mpi(inner, { virtual: true }), { devices })
 const { passed, skipped, failures } = await runTests()
 for (const { name, error } of failures) console.error(`Rank ${rank}: ${name}:`, error)
 if (rank === 0) console.log(JSON.stringify({ passed, skipped, failed: failures.length }))
