@@ -1,5 +1,5 @@
 #!/bin/bash
-# Proves on a machine with four GPUs (with fewer, what it can) what CI cannot: conformance and the algorithms' tests on 4, 2 and 1 GPUs, the
+# Proves on a machine with four GPUs (with fewer, what it can) what CI cannot: canaries around clamped kernels, conformance and the algorithms' tests on 4, 2 and 1 GPUs, the
 # command line's acceptance, topology and bandwidth, the kernel corpus, the conformance kernels, compute-sanitizer, WebGPU through Vulkan, what a user without a library sees, and with SOAK seconds above 0 a soak on two GPUs:
 #   bash tools/gpu-host/proofs.sh [SOAK, default 0]
 # Needs `tools/gpu-bundle --webgpu` in .gpu-bundle and, for Vulkan where no loader is installed, Debian's in .gl. Logs come to $OUT as one
@@ -40,6 +40,8 @@ proof "$all" 60 conformance bash $bundle vitest run --root packages/backend-cuda
 proof "$all" 60 hardware bash $bundle vitest run --root packages/backend-cuda src/hardware.test.ts
 proof "$all" 150 "algorithms-$count-gpus" bash $bundle vitest run --root packages/algorithms
 
+proof 0 120 canaries bash $bundle vitest run --root packages/backend-cuda src/clamp-canaries.test.ts
+proof 0 120 canaries-memcheck compute-sanitizer --tool memcheck --error-exitcode 9 --target-processes all bash $bundle vitest run --root packages/backend-cuda src/clamp-canaries.test.ts -t 'no kernel bounded'
 proof "$all" 120 time-limit bash $bundle tools/gpu-host/time-limit.ts "$count"
 
 tandem() { # tandem NAME ARGUMENTS...
