@@ -1,9 +1,10 @@
 import { isBarrier, isSubgroupOperation, subgroupSize } from '../collectives.ts'
 import type { BuiltinCall, Expression, ModuleVariable } from '../ir.ts'
 import { rootOf, viewOf } from '../walk.ts'
+import { type CxxExpression, call, primary, simple } from './cxx-expression.ts'
 import { orderedTexts, valueText, valueTexts } from './expression-text.ts'
-import { type FunctionWriter, unwrapped } from './function-writer.ts'
-import { guarded, placeText } from './place-text.ts'
+import type { FunctionWriter } from './function-writer.ts'
+import { guarded, type PlaceText, placeText } from './place-text.ts'
 import { settledBefore } from './settled-place.ts'
 import { runtimeTail } from './type-text.ts'
 import { viewLengthText, viewText } from './view-text.ts'
@@ -11,31 +12,36 @@ import { viewLengthText, viewText } from './view-text.ts'
 const resultStructure: ReadonlySet<string> = new Set(['frexp', 'modf', 'atomicCompareExchangeWeak'])
 
 /** A call of a built-in function. Most carry their own name in the prelude. */
-export function builtinText(writer: FunctionWriter, e: BuiltinCall): string {
-  if (writer.context.asyncCopies.waits.has(e)) writer.line('async_wait();')
+export function builtinText(writer: FunctionWriter, e: BuiltinCall): CxxExpression {
+  if (writer.context.asyncCopies.waits.has(e)) writer.line(writer.asyncWait())
   const { features } = writer.context
   if (isBarrier(e.name)) features.barriers = true
   switch (e.name) {
     case 'workgroupBarrier':
     case 'storageBarrier':
     case 'textureBarrier':
-      return '__syncthreads()'
+      return primary('__syncthreads()')
     case 'arrayLength':
       return arrayLengthText(writer, e.args[0]!)
     case 'bufferLength':
-      return writer.lengthOf(rootVariable(e.args[0]!))
-    case 'workgroupUniformLoad': {
-      const { text } = placeText(writer, addressed(e.args[0]!), 'address')
-      return `workgroupUniformLoad(${text})`
-    }
+      return simple(writer.lengthOf(rootVariable(e.args[0]!)))
+    case 'workgroupUniformLoad':
+      return call(functionName(writer, e), [placeText(writer, addressed(e.args[0]!), 'address').value])
   }
-  if (e.name.startsWith('atomic')) return atomicText(writer, e)
+  if (isAtomic(e)) {
+    const { value, guards } = atomicText(writer, e)
+    return guarded(guards, value, e.type!, writer)
+  }
   if (isSubgroupOperation(e.name)) return subgroupText(writer, e)
   if (e.name === 'dot4U8Packed' || e.name === 'dot4I8Packed') features.packedDot = true
-  if (e.args.some((a) => a.type?.kind === 'vector')) writer.context.marks.add(`vector_${e.name}`)
-  const args = valueTexts(writer, e.args).map(unwrapped)
-  const result = resultStructure.has(e.name) ? `<${writer.type(e.type!)}>` : ''
-  return `${e.name}${result}(${args.join(', ')})`
+  return call(functionName(writer, e), valueTexts(writer, e.args))
+}
+
+/** The function of the prelude, with the form for vectors where it takes one. */
+function functionName(writer: FunctionWriter, e: BuiltinCall): string {
+  const { names } = writer.context
+  if (e.args.some((a) => a.type?.kind === 'vector')) names.prelude(`vector_${e.name}`)
+  return `${names.prelude(e.name)}${resultStructure.has(e.name) ? `<${writer.type(e.type!)}>` : ''}`
 }
 
 function addressed(e: Expression) {
@@ -50,55 +56,59 @@ function rootVariable(argument: Expression): ModuleVariable {
   return root.variable
 }
 
-function arrayLengthText(writer: FunctionWriter, argument: Expression): string {
+function arrayLengthText(writer: FunctionWriter, argument: Expression): CxxExpression {
   const place = addressed(argument)
   const view = viewOf(place)
   if (view !== undefined) return viewLengthText(viewText(writer, view))
   const variable = rootVariable(argument)
-  if (place.type.kind === 'array' && place.type.length !== undefined) return `${place.type.length}u`
-  if (place.kind === 'variable' || runtimeTail(variable.type) !== undefined) return writer.lengthOf(variable)
+  if (place.type.kind === 'array' && place.type.length !== undefined) return simple(`${place.type.length}u`)
+  if (place.kind === 'variable' || runtimeTail(variable.type) !== undefined)
+    return simple(writer.lengthOf(variable))
   throw new TypeError('arrayLength takes a runtime-sized array')
 }
 
-function atomicText(writer: FunctionWriter, e: BuiltinCall): string {
+export function isAtomic(e: BuiltinCall): boolean {
+  return e.name.startsWith('atomic')
+}
+
+/** The call of an atomic function, and the conditions under which it may happen. */
+export function atomicText(writer: FunctionWriter, e: BuiltinCall): Omit<PlaceText, 'component'> {
   const place = addressed(e.args[0]!)
   let guards: readonly string[] = []
   const operands = e.args.slice(1)
-  const texts = orderedTexts(writer, [
+  const args = orderedTexts(writer, [
     {
       expression: e.args[0]!,
       text: () => {
         const written = placeText(writer, settledBefore(writer, place, operands), 'atomic')
         guards = written.guards
-        return written.text
+        return written.value
       },
     },
     ...operands.map((a) => ({
       expression: a,
       // Effects of an operand take place even where the guards skip the access.
-      text: () =>
-        guards.length > 0 && writer.context.effects.writes(a)
-          ? writer.temporary(a.type!, valueText(writer, a))
-          : unwrapped(valueText(writer, a)),
+      text: () => {
+        const written = valueText(writer, a)
+        return guards.length > 0 && writer.context.effects.writes(a)
+          ? simple(writer.temporary(a.type!, written.text))
+          : written
+      },
     })),
   ])
-  const result = resultStructure.has(e.name) ? `<${writer.type(e.type!)}>` : ''
-  const call = `${e.name}${result}(${texts.join(', ')})`
-  if (e.type !== undefined) return guarded(guards, call, e.type, writer)
-  return guards.length === 0 ? call : `if (${guards.join(' && ')}) ${call}`
+  return { value: call(functionName(writer, e), args), guards }
 }
 
-function subgroupText(writer: FunctionWriter, e: BuiltinCall): string {
+function subgroupText(writer: FunctionWriter, e: BuiltinCall): CxxExpression {
   const { context } = writer
   context.features.subgroups = true
   const [x, y, z] = context.module.workgroupSize
   let mask: string
-  if (context.divergentCalls.has(e)) mask = `active_lanes(${context.nextSite++})`
+  if (context.divergentCalls.has(e)) mask = `${context.names.prelude('active_lanes')}(${context.nextSite++})`
   else if ((x * y * z) % subgroupSize === 0) mask = '0xffffffffu'
   else {
     writer.needs.usesLanes = true
     mask = 'lanes'
   }
-  const args = valueTexts(writer, e.args).map(unwrapped)
-  return `${e.name}(${[mask, ...args].join(', ')})`
+  return call(context.names.prelude(e.name), [mask, ...valueTexts(writer, e.args)])
 }

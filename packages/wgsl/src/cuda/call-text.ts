@@ -1,12 +1,13 @@
 import type { Call } from '../ir.ts'
+import { type CxxExpression, call } from './cxx-expression.ts'
 import { orderedTexts, valueText } from './expression-text.ts'
-import { type FunctionWriter, lengthName, unwrapped, viewName } from './function-writer.ts'
+import { type FunctionWriter, lengthName, viewName } from './function-writer.ts'
 import { passedVariables } from './module-memory.ts'
 import { placeText } from './place-text.ts'
 import { settledBefore } from './settled-place.ts'
 
 /** A call of a user function: its own arguments, then the module variables that it and its callees use. */
-export function callText(writer: FunctionWriter, e: Call): string {
+export function callText(writer: FunctionWriter, e: Call): CxxExpression {
   const { context } = writer
   const args = orderedTexts(
     writer,
@@ -14,8 +15,8 @@ export function callText(writer: FunctionWriter, e: Call): string {
       expression: a,
       text: () =>
         a.kind === 'address-of'
-          ? placeText(writer, settledBefore(writer, a.place, e.args.slice(i + 1)), 'address').text
-          : unwrapped(valueText(writer, a)),
+          ? placeText(writer, settledBefore(writer, a.place, e.args.slice(i + 1)), 'address').value
+          : valueText(writer, a),
     })),
   )
   const needs = context.needs.get(e.function)!
@@ -30,5 +31,5 @@ export function callText(writer: FunctionWriter, e: Call): string {
     return parts
   })
   if (needs.usesLanes) passed.push('lanes')
-  return `${context.names.of(e.function)}(${[...args, ...passed].join(', ')})`
+  return call(context.names.of(e.function), [...args, ...passed])
 }

@@ -8,14 +8,7 @@ import { walk } from '../walk.ts'
 import { findAsyncCopies, noAsyncCopies } from './async-copies.ts'
 import { valueText } from './expression-text.ts'
 import { entryBody, functionLines } from './function-text.ts'
-import {
-  FunctionWriter,
-  type Line,
-  lengthName,
-  type ModuleContext,
-  unwrapped,
-  viewName,
-} from './function-writer.ts'
+import { FunctionWriter, type Line, lengthName, type ModuleContext, viewName } from './function-writer.ts'
 import { laneBits, localIndexText } from './invocation-index.ts'
 import type { CudaKernel, CudaOptions, CudaParameter } from './kernel.ts'
 import { constness, pointeeText, runtimeArray } from './module-memory.ts'
@@ -59,7 +52,6 @@ export function emitCuda(module: IrModule, options: CudaOptions): CudaKernel {
     // In trap mode every access has a condition.
     asyncCopies: options.bounds === 'trap' ? noAsyncCopies : findAsyncCopies(module, analyses),
     features: { subgroups: module.features.includes('subgroups'), packedDot: false, barriers: false },
-    marks: new Set(),
     needs: new Map(),
     dynamicOffsets: isDynamic ? layout.offsets : undefined,
     inlines: expandedStatements(module) <= inlineLimitStatements,
@@ -70,10 +62,10 @@ export function emitCuda(module: IrModule, options: CudaOptions): CudaKernel {
   const plain = (text: string) => lines.push({ text, line: undefined })
   for (const s of module.structs) for (const text of structText(s, names)) plain(text)
   for (const constant of module.constants) {
-    const text = unwrapped(valueText(new FunctionWriter(context), constant.value))
+    const { text } = valueText(new FunctionWriter(context), constant.value)
     plain(`__device__ constexpr ${typeText(constant.type, names)} ${names.of(constant)} = ${text};`)
   }
-  if (isDynamic) plain('WGSL_DYNAMIC_WORKGROUP')
+  if (isDynamic) plain(names.prelude('WGSL_DYNAMIC_WORKGROUP'))
   else
     for (const v of workgroup)
       plain(`alignas(${Math.max(16, alignOf(v.type))}) __shared__ ${typeText(v.type, names)} ${names.of(v)};`)
@@ -94,8 +86,7 @@ export function emitCuda(module: IrModule, options: CudaOptions): CudaKernel {
   for (const text of prologue(context, bindings, entry.needs.usesLanes)) plain(`  ${text}`)
   for (const v of module.variables.filter((v) => v.space === 'private' && entry.needs.variables.has(v))) {
     const writer = new FunctionWriter(context)
-    const initial =
-      v.initial === undefined ? zeroText(v.type, names) : unwrapped(valueText(writer, v.initial))
+    const initial = v.initial === undefined ? zeroText(v.type, names) : valueText(writer, v.initial).text
     plain(`  ${typeText(v.type, names)} ${names.of(v)} = ${initial};`)
   }
   if (isDynamic)
@@ -110,7 +101,7 @@ export function emitCuda(module: IrModule, options: CudaOptions): CudaKernel {
   if (zeroed.length > 0) {
     for (const v of zeroed)
       plain(
-        `  ${x * y * z < 16 ? 'zero_workgroup_by_few' : 'zero_workgroup'}(&${names.of(v)}, sizeof(${names.of(v)}), ${localIndexText(module.workgroupSize)}, ${x * y * z}u);`,
+        `  ${names.prelude(x * y * z < 16 ? 'zero_workgroup_by_few' : 'zero_workgroup')}(&${names.of(v)}, sizeof(${names.of(v)}), ${localIndexText(module.workgroupSize)}, ${x * y * z}u);`,
       )
     plain('  __syncthreads();')
     context.features.barriers = true
@@ -134,8 +125,8 @@ function assemble(
 ): CudaKernel {
   const label = oneLine(options.label ?? module.label)
   const body = lines.map((l) => l.text).join('\n')
-  const marks = [...context.marks]
-  const fragments = fragmentsFor(body, marks)
+  const { preludeNames } = context.names
+  const fragments = fragmentsFor(preludeNames)
   const head = [
     `// ${label}: translated from WGSL, bounds: ${options.bounds}`,
     '#pragma nv_diag_suppress 177,186',
@@ -154,7 +145,7 @@ function assemble(
     usesF16,
     usesSubgroups: subgroups,
     usesBarriers: barriers,
-    parts: { body, marks },
+    parts: { body, preludeNames: [...preludeNames] },
     ...rest,
   }
 }
@@ -235,7 +226,7 @@ function prologue(context: ModuleContext, bindings: readonly ModuleVariable[], u
     const name = names.of(v)
     if (chunks !== undefined)
       lines.push(
-        `const ${typeText(v.type, names)} ${name} = load_uniform<0x${chunks.toString(16)}u>(${name}buffer);`,
+        `const ${typeText(v.type, names)} ${name} = ${names.prelude('load_uniform')}<0x${chunks.toString(16)}u>(${name}buffer);`,
       )
   }
   const allLengths = new Set([...context.needs.values()].flatMap((n) => [...n.lengths]))
@@ -245,11 +236,11 @@ function prologue(context: ModuleContext, bindings: readonly ModuleVariable[], u
     const array = runtimeArray(v)
     if (array !== undefined && (allLengths.has(v) || context.entryLengths?.has(v)))
       lines.push(
-        `const unsigned ${lengthName(names, v)} = array_length(${name}bytes, ${array.offset}u, ${array.stride}u);`,
+        `const unsigned ${lengthName(names, v)} = ${names.prelude('array_length')}(${name}bytes, ${array.offset}u, ${array.stride}u);`,
       )
     if (bounds === 'trap')
       lines.push(
-        `const trap_view ${viewName(names, v)} = {${name}bytes, ${name}offset, ${name}row_bytes, ${name}rows, ${name}row_stride, ${index}u, trap_record};`,
+        `const ${names.prelude('trap_view')} ${viewName(names, v)} = {${name}bytes, ${name}offset, ${name}row_bytes, ${name}rows, ${name}row_stride, ${index}u, trap_record};`,
       )
   }
   if (usesLanes) {

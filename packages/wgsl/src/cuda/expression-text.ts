@@ -2,42 +2,52 @@ import type { Binary, BinaryOperator, Expression, Type } from '../ir.ts'
 import { u32Type } from '../types.ts'
 import { builtinText } from './builtin-text.ts'
 import { callText } from './call-text.ts'
-import { type FunctionWriter, isFixed, isSimple, unwrapped } from './function-writer.ts'
+import {
+  type CxxExpression,
+  call,
+  cast,
+  member,
+  operand,
+  operation,
+  primary,
+  simple,
+} from './cxx-expression.ts'
+import { type FunctionWriter, isFixed } from './function-writer.ts'
 import { literalText } from './literals.ts'
 import { componentName, loadText, unsignedText } from './place-text.ts'
-import { typeText, zeroText } from './type-text.ts'
+import { zeroText } from './type-text.ts'
 
 /** The value of an integer literal that can be an index. */
 export function literalInteger(e: Expression): number | undefined {
   return e.kind === 'literal' && typeof e.value === 'number' && e.value >= 0 ? e.value : undefined
 }
 
-/** An expression as C++; binary and unary operations come in parentheses. */
-export function valueText(writer: FunctionWriter, e: Expression): string {
+/** An expression as C++. */
+export function valueText(writer: FunctionWriter, e: Expression): CxxExpression {
   const { names } = writer.context
   switch (e.kind) {
     case 'literal':
-      return literalText(e.value, e.type)
+      return literalText(e.value, e.type, names)
     case 'zero':
-      return zeroText(e.type, names)
+      return (e.type.kind === 'scalar' ? simple : primary)(zeroText(e.type, names))
     case 'splat':
-      return `${writer.type(e.type)}(${unwrapped(valueText(writer, e.value))})`
+      return call(writer.type(e.type), [valueText(writer, e.value)])
     case 'construct':
       return constructText(writer, e.type, valueTexts(writer, e.args))
     case 'convert':
       return convertText(writer, e.value, e.type)
     case 'bitcast':
-      return `bitcast<${writer.type(e.type)}>(${unwrapped(valueText(writer, e.value))})`
+      return call(`${names.prelude('bitcast')}<${writer.type(e.type)}>`, [valueText(writer, e.value)])
     case 'value':
-      return names.of(e.value)
+      return simple(names.of(e.value))
     case 'constant':
-      return names.of(e.constant)
+      return simple(names.of(e.constant))
     case 'load':
       return loadText(writer, e.place)
     case 'address-of':
       throw new TypeError('an address stands only as an argument')
     case 'member':
-      return `${valueText(writer, e.base)}.${names.member(e.member.name)}`
+      return member(valueText(writer, e.base), names.member(e.member.name))
     case 'index':
       return indexValueText(writer, e.base, e.index, e)
     case 'swizzle':
@@ -45,7 +55,7 @@ export function valueText(writer: FunctionWriter, e: Expression): string {
     case 'unary':
       return unaryText(writer, e.operator, e.value, e.type)
     case 'binary': {
-      const [left, right] = valueTexts(writer, [e.left, e.right]) as [string, string]
+      const [left, right] = valueTexts(writer, [e.left, e.right]) as [CxxExpression, CxxExpression]
       return binaryText(writer, e, left, right)
     }
     case 'logical':
@@ -58,7 +68,7 @@ export function valueText(writer: FunctionWriter, e: Expression): string {
 }
 
 /** Operands in WGSL's order: those that C++ might evaluate at a moment when they have another value go into temporaries. */
-export function valueTexts(writer: FunctionWriter, expressions: readonly Expression[]): string[] {
+export function valueTexts(writer: FunctionWriter, expressions: readonly Expression[]): CxxExpression[] {
   return orderedTexts(
     writer,
     expressions.map((e) => ({ expression: e, text: () => valueText(writer, e) })),
@@ -68,8 +78,8 @@ export function valueTexts(writer: FunctionWriter, expressions: readonly Express
 /** As `valueTexts`, for operands with their own way of being written. */
 export function orderedTexts(
   writer: FunctionWriter,
-  operands: readonly { expression: Expression; text: () => string }[],
-): string[] {
+  operands: readonly { expression: Expression; text: () => CxxExpression }[],
+): CxxExpression[] {
   const { effects } = writer.context
   const last = operands.findLastIndex((o) => effects.writes(o.expression))
   const restIsFixed = operands.slice(last + 1).every((o) => !effects.reads(o.expression))
@@ -78,51 +88,41 @@ export function orderedTexts(
     if (i > last || isFixed(expression) || expression.kind === 'address-of') return written
     const quiet = !effects.reads(expression) && !effects.writes(expression)
     if (quiet || (i === last && restIsFixed) || expression.type === undefined) return written
-    return writer.temporary(expression.type, written)
+    return simple(writer.temporary(expression.type, written.text))
   })
 }
 
 /** A composite from the texts of its parts. */
-export function constructText(writer: FunctionWriter, type: Type, parts: readonly string[]): string {
-  const args = parts.map(unwrapped)
-  switch (type.kind) {
-    case 'vector':
-      return parts.length === 1 ? parts[0]! : `${writer.type(type)}(${args.join(', ')})`
-    case 'matrix': {
-      if (args.length === type.columns) return `${writer.type(type)}(${args.join(', ')})`
-      const column = writer.type({ kind: 'vector', size: type.rows, scalar: type.scalar })
-      const columns = Array.from(
-        { length: type.columns },
-        (_, c) => `${column}(${args.slice(c * type.rows, (c + 1) * type.rows).join(', ')})`,
-      )
-      return `${writer.type(type)}(${columns.join(', ')})`
-    }
-    case 'array': {
-      const isSlot = type.element.kind === 'vector' && type.element.size === 3
-      return `${writer.type(type)}{{${args.map((a) => (isSlot ? `{${a}}` : a)).join(', ')}}}`
-    }
-    default:
-      return `${writer.type(type)}(${args.join(', ')})`
+function constructText(writer: FunctionWriter, type: Type, parts: readonly CxxExpression[]): CxxExpression {
+  const name = writer.type(type)
+  if (type.kind === 'vector' && parts.length === 1) return parts[0]!
+  if (type.kind === 'matrix' && parts.length !== type.columns) {
+    const column = writer.type({ kind: 'vector', size: type.rows, scalar: type.scalar })
+    const columns = Array.from({ length: type.columns }, (_, c) =>
+      call(column, parts.slice(c * type.rows, (c + 1) * type.rows)),
+    )
+    return call(name, columns)
   }
+  if (type.kind !== 'array') return call(name, parts)
+  const isSlot = type.element.kind === 'vector' && type.element.size === 3
+  return primary(`${name}{{${parts.map(({ text }) => (isSlot ? `{${text}}` : text)).join(', ')}}}`)
 }
 
-function convertText(writer: FunctionWriter, value: Expression, type: Type): string {
-  const text = valueText(writer, value)
+function convertText(writer: FunctionWriter, value: Expression, type: Type): CxxExpression {
+  const { names } = writer.context
+  const written = valueText(writer, value)
   const from = value.type!
+  const { scalar } = type as Extract<Type, { kind: 'scalar' | 'vector' | 'matrix' }>
+  const target = writer.type({ kind: 'scalar', scalar })
   if (type.kind === 'scalar' && from.kind === 'scalar') {
-    const target = typeText(type, writer.context.names)
-    const plain =
-      type.scalar === 'f32' ||
-      (type.scalar !== 'bool' && type.scalar !== 'f16' && (from.scalar === 'i32' || from.scalar === 'u32')) ||
-      (type.scalar !== 'bool' && type.scalar !== 'f16' && from.scalar === 'bool')
-    if (plain) return `(${target})${isSimple(text) || text.startsWith('(') ? text : `(${text})`}`
-    if (type.scalar === 'f16') return `f16(${unwrapped(text)})`
-    if (type.scalar === 'bool' && from.scalar !== 'f16')
-      return `(${text} != ${zeroText(from, writer.context.names)})`
-    return `convert<${target}>(${unwrapped(text)})`
+    const isPlain =
+      scalar === 'i32' || scalar === 'u32' ? from.scalar !== 'f32' && from.scalar !== 'f16' : scalar === 'f32'
+    if (isPlain) return cast(target, written)
+    if (scalar === 'f16') return call(target, [written])
+    if (from.scalar !== 'f16' && scalar === 'bool')
+      return operation(`${operand(written)} != ${zeroText(from, names)}`)
   }
-  const scalar = (type as Extract<Type, { kind: 'vector' | 'matrix' }>).scalar
-  return `convert<${typeText({ kind: 'scalar', scalar }, writer.context.names)}>(${unwrapped(text)})`
+  return call(`${names.prelude('convert')}<${target}>`, [written])
 }
 
 function indexValueText(
@@ -130,21 +130,24 @@ function indexValueText(
   base: Expression,
   index: Expression,
   e: Extract<Expression, { kind: 'index' }>,
-): string {
-  const [baseText, indexText] = orderedTexts(writer, [
+): CxxExpression {
+  const { names } = writer.context
+  const [of, at] = orderedTexts(writer, [
     { expression: base, text: () => valueText(writer, base) },
     { expression: index, text: () => unsignedText(writer, index) },
-  ]) as [string, string]
+  ]) as [CxxExpression, CxxExpression]
   const type = base.type!
   const known = literalInteger(index)
   if (type.kind === 'vector')
     return known !== undefined
-      ? `${baseText}.${componentName(Math.min(known, type.size - 1))}`
-      : `component(${unwrapped(baseText)}, ${indexText})`
+      ? member(of, componentName(Math.min(known, type.size - 1)))
+      : call(names.prelude('component'), [of, at])
   const length = type.kind === 'matrix' ? type.columns : (type as Extract<Type, { kind: 'array' }>).length!
-  if (known !== undefined) return `${baseText}[${Math.min(known, length - 1)}u]`
-  const free = writer.context.bounds === 'unchecked' || writer.context.ranges.isInside(e)
-  return free ? `${baseText}[${indexText}]` : `${baseText}[min(${indexText}, ${length - 1}u)]`
+  if (known !== undefined) return primary(`${operand(of)}[${Math.min(known, length - 1)}u]`)
+  const isFree = writer.context.bounds === 'unchecked' || writer.context.ranges.isInside(e)
+  return primary(
+    `${operand(of)}[${isFree ? at.text : `${names.prelude('min')}(${at.text}, ${length - 1}u)`}]`,
+  )
 }
 
 function swizzleText(
@@ -152,25 +155,33 @@ function swizzleText(
   base: Expression,
   components: readonly number[],
   type: Type,
-): string {
-  let text = valueText(writer, base)
-  if (components.length === 1) return `${text}.${componentName(components[0]!)}`
-  if (!isSimple(text)) text = writer.temporary(base.type!, text)
-  return `${writer.type(type)}(${components.map((c) => `${text}.${componentName(c)}`).join(', ')})`
+): CxxExpression {
+  let of = valueText(writer, base)
+  if (components.length === 1) return member(of, componentName(components[0]!))
+  if (of.form !== 'simple') of = simple(writer.temporary(base.type!, of.text))
+  return call(
+    writer.type(type),
+    components.map((c) => member(of, componentName(c))),
+  )
 }
 
-function unaryText(writer: FunctionWriter, operator: '-' | '!' | '~', value: Expression, type: Type): string {
-  const text = valueText(writer, value)
-  if (type.kind === 'vector') {
-    writer.mark(operator === '-' ? 'neg' : operator === '~' ? 'bit_not' : 'logical_not')
-    return `(${operator}${text})`
+function unaryText(
+  writer: FunctionWriter,
+  operator: '-' | '!' | '~',
+  value: Expression,
+  type: Type,
+): CxxExpression {
+  const { names, ranges } = writer.context
+  const written = valueText(writer, value)
+  if (type.kind === 'vector')
+    names.prelude(
+      `vector_operator_${operator === '-' ? 'neg' : operator === '~' ? 'bit_not' : 'logical_not'}`,
+    )
+  else if (operator === '-' && type.kind === 'scalar' && type.scalar === 'i32') {
+    const range = ranges.interval(value)
+    if (range === undefined || range.low <= -2147483648) return call(names.prelude('neg'), [written])
   }
-  const isI32 = type.kind === 'scalar' && type.scalar === 'i32'
-  if (operator === '-' && isI32) {
-    const range = writer.context.ranges.interval(value)
-    if (range === undefined || range.low <= -2147483648) return `neg(${unwrapped(text)})`
-  }
-  return `(${operator}${text})`
+  return operation(`${operator}${operand(written)}`)
 }
 
 function logicalText(
@@ -178,25 +189,25 @@ function logicalText(
   operator: '&&' | '||',
   left: Expression,
   right: Expression,
-): string {
-  const leftText = valueText(writer, left)
-  const { result: rightText, lines } = writer.capture(() => {
+): CxxExpression {
+  const first = valueText(writer, left)
+  const { result: second, lines } = writer.capture(() => {
     writer.depth++
-    const text = valueText(writer, right)
+    const written = valueText(writer, right)
     writer.depth--
-    return text
+    return written
   })
-  if (lines.length === 0) return `(${leftText} ${operator} ${rightText})`
+  if (lines.length === 0) return operation(`${operand(first)} ${operator} ${operand(second)}`)
   const name = writer.temporaryName()
-  writer.line(`bool ${name} = ${unwrapped(leftText)};`)
+  writer.line(`bool ${name} = ${first.text};`)
   writer.line(`if (${operator === '&&' ? name : `!${name}`}) {`)
   writer.lines.push(...lines)
-  writer.indented(() => writer.line(`${name} = ${unwrapped(rightText)};`))
+  writer.indented(() => writer.line(`${name} = ${second.text};`))
   writer.close()
-  return name
+  return simple(name)
 }
 
-const vectorOperators: Record<BinaryOperator, string> = {
+const operatorFunctions: Record<BinaryOperator, string> = {
   '+': 'add',
   '-': 'sub',
   '*': 'mul',
@@ -215,21 +226,24 @@ const vectorOperators: Record<BinaryOperator, string> = {
   '>=': 'greater_equal',
 }
 
-/** What `binaryText` needs of a binary operation; a compound assignment is one too. */
+/** A binary operation; a compound assignment is one too. */
 export interface Operation {
   readonly operator: BinaryOperator
   readonly left: Type
   readonly right: Type
-  /** The right operand, when it is known to be a constant. */
-  readonly rightValue: Expression | undefined
+  readonly rightValue: Expression
   /** The exact result fits: i32 arithmetic cannot wrap around. */
   readonly isExact: boolean
   /** The right operand is never zero (nor -1). */
   readonly isSafeDivisor: boolean
 }
 
-function binaryText(writer: FunctionWriter, e: Binary, left: string, right: string): string {
-  const { ranges } = writer.context
+function binaryText(
+  writer: FunctionWriter,
+  e: Binary,
+  left: CxxExpression,
+  right: CxxExpression,
+): CxxExpression {
   return operationText(
     writer,
     {
@@ -237,7 +251,7 @@ function binaryText(writer: FunctionWriter, e: Binary, left: string, right: stri
       left: e.left.type!,
       right: e.right.type!,
       rightValue: e.right,
-      isExact: ranges.isExact(e),
+      isExact: writer.context.ranges.isExact(e),
       isSafeDivisor: isSafeDivisor(writer, e.right),
     },
     left,
@@ -251,44 +265,51 @@ export function isSafeDivisor(writer: FunctionWriter, divisor: Expression): bool
   return range !== undefined && (range.low > 0 || range.high < -1)
 }
 
-/** A binary operation on texts. */
-export function operationText(writer: FunctionWriter, o: Operation, left: string, right: string): string {
+/** A binary operation on operands that are written. */
+export function operationText(
+  writer: FunctionWriter,
+  o: Operation,
+  left: CxxExpression,
+  right: CxxExpression,
+): CxxExpression {
+  const second = infixOperand(writer, o, right)
+  return second === undefined
+    ? call(writer.context.names.prelude(operatorFunctions[o.operator]), [left, right])
+    : operation(`${operand(left)} ${o.operator} ${operand(second)}`)
+}
+
+/** The right operand where C++'s own operator does the same; undefined where a function of the prelude does. */
+export function infixOperand(
+  writer: FunctionWriter,
+  o: Operation,
+  right: CxxExpression,
+): CxxExpression | undefined {
   const { operator } = o
-  const call = (name: string) => `${name}(${unwrapped(left)}, ${unwrapped(right)})`
-  const infix = `(${left} ${operator} ${right})`
-  if (o.left.kind === 'matrix' || o.right.kind === 'matrix') return infix
+  if (o.left.kind === 'matrix' || o.right.kind === 'matrix') return right
   if (o.left.kind === 'vector' || o.right.kind === 'vector') {
-    writer.mark(vectorOperators[operator])
-    return infix
+    writer.context.names.prelude(`vector_operator_${operatorFunctions[operator]}`)
+    return right
   }
   const scalar = o.left.kind === 'scalar' ? o.left.scalar : 'u32'
   switch (operator) {
     case '+':
     case '-':
     case '*':
-      return scalar === 'i32' && !o.isExact ? call(vectorOperators[operator]) : infix
+      return scalar === 'i32' && !o.isExact ? undefined : right
     case '/':
-    case '%': {
-      const isInteger = scalar === 'i32' || scalar === 'u32'
-      return isInteger && o.isSafeDivisor ? infix : call(vectorOperators[operator])
-    }
+    case '%':
+      return (scalar === 'i32' || scalar === 'u32') && o.isSafeDivisor ? right : undefined
     case '<<':
-    case '>>': {
-      const amount =
-        o.rightValue?.kind === 'literal'
-          ? `${Number(o.rightValue.value) & 31}`
-          : isBelow32(writer, o.rightValue)
-            ? right
-            : `(${right} & 31u)`
-      if (operator === '<<' && scalar === 'i32' && !o.isExact) return call('shl')
-      return `(${left} ${operator} ${amount})`
-    }
+    case '>>':
+      if (operator === '<<' && scalar === 'i32' && !o.isExact) return undefined
+      if (o.rightValue.kind === 'literal') return simple(`${Number(o.rightValue.value) & 31}`)
+      return isBelow32(writer, o.rightValue) ? right : operation(`${operand(right)} & 31u`)
     default:
-      return infix
+      return right
   }
 }
 
-function isBelow32(writer: FunctionWriter, e: Expression | undefined): boolean {
-  const range = e?.type === u32Type ? writer.context.ranges.interval(e) : undefined
+function isBelow32(writer: FunctionWriter, e: Expression): boolean {
+  const range = e.type === u32Type ? writer.context.ranges.interval(e) : undefined
   return range !== undefined && range.low >= 0 && range.high <= 31
 }

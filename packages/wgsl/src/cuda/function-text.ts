@@ -52,11 +52,11 @@ export function functionLines(context: ModuleContext, fn: IrFunction): Line[] {
     parameters.push(`${constness(v)}${pointeeText(context, v)}* ${name}`)
     if (writer.needs.lengths.has(v)) parameters.push(`const unsigned ${lengthName(context.names, v)}`)
     if (v.space === 'storage' && context.bounds === 'trap')
-      parameters.push(`const trap_view& ${viewName(context.names, v)}`)
+      parameters.push(`const ${context.names.prelude('trap_view')}& ${viewName(context.names, v)}`)
   }
   if (writer.needs.usesLanes) parameters.push('const unsigned lanes')
   const result = fn.returnType === undefined ? 'void' : typeText(fn.returnType, context.names)
-  const head = `${context.inlines ? 'WGSL_FN' : 'static __device__'} ${result} ${context.names.of(fn)}(${parameters.join(', ')}) {`
+  const head = `${context.inlines ? context.names.prelude('WGSL_FN') : 'static __device__'} ${result} ${context.names.of(fn)}(${parameters.join(', ')}) {`
   const tail: Line[] = []
   if (fn.returnType !== undefined && fn.body.statements.at(-1)?.kind !== 'return')
     tail.push({ text: `  return ${result}{};`, line: undefined })
@@ -78,7 +78,7 @@ export function entryBody(context: ModuleContext, fn: IrFunction): { lines: Line
     writer.line(`const ${type} ${context.names.of(p)}${text};`)
   }
   writeStatements(writer, fn.body)
-  if (context.asyncCopies.waitsAtEnd) writer.line('async_wait();')
+  if (context.asyncCopies.waitsAtEnd) writer.line(writer.asyncWait())
   return { lines: [...dynamicNames(writer), ...writer.lines], needs: writer.needs }
 }
 
@@ -86,7 +86,10 @@ function builtinValueText(context: ModuleContext, p: Parameter): { type: string;
   const size = context.module.workgroupSize
   const threads = size[0] * size[1] * size[2]
   const local = axes.map((a, i) => (size[i] === 1 ? '0u' : `threadIdx.${a}`))
-  const vector = (parts: readonly string[]) => ({ type: 'vec3u', text: `(${parts.join(', ')})` })
+  const vector = (parts: readonly string[]) => ({
+    type: context.names.prelude('vec3u'),
+    text: `(${parts.join(', ')})`,
+  })
   const scalar = (text: string) => ({ type: 'unsigned', text: ` = ${text}` })
   const linear = localIndexText(size)
   const group = '(blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x'

@@ -33,8 +33,6 @@ export interface ModuleContext {
   readonly uniformCopies: ReadonlyMap<ModuleVariable, number>
   readonly asyncCopies: AsyncCopies
   readonly features: KernelFeatures
-  /** Fragments of the prelude that no identifier in the text names: vector operators. */
-  readonly marks: Set<string>
   /** What each function already written needs from its caller. */
   readonly needs: Map<IrFunction, FunctionNeeds>
   /** Byte offsets of workgroup variables in dynamic memory; undefined when they are declared statically. */
@@ -131,7 +129,7 @@ export class FunctionWriter {
   /** Declares a constant that holds `text`, and names it. */
   temporary(type: Type | string, text: string): string {
     const name = `t${this.#temporaries++}`
-    this.line(`const ${typeof type === 'string' ? type : this.type(type)} ${name} = ${unwrapped(text)};`)
+    this.line(`const ${typeof type === 'string' ? type : this.type(type)} ${name} = ${text};`)
     return name
   }
 
@@ -165,8 +163,9 @@ export class FunctionWriter {
     return lengthName(this.context.names, variable)
   }
 
-  mark(operator: string): void {
-    this.context.marks.add(`vector_operator_${operator}`)
+  /** The statement that waits for asynchronous copies. */
+  asyncWait(): string {
+    return `${this.context.names.prelude('async_wait')}();`
   }
 }
 
@@ -178,22 +177,6 @@ export function lengthName(names: Names, variable: ModuleVariable): string {
 /** The variable that holds the view of a binding in trap mode. */
 export function viewName(names: Names, variable: ModuleVariable): string {
   return `${names.of(variable)}view`
-}
-
-/** Text without parentheses around all of it. */
-export function unwrapped(text: string): string {
-  if (!text.startsWith('(') || !text.endsWith(')')) return text
-  let depth = 0
-  for (let i = 0; i < text.length; i++) {
-    if (text[i] === '(') depth++
-    else if (text[i] === ')' && --depth === 0 && i < text.length - 1) return text
-  }
-  return text.slice(1, -1)
-}
-
-/** Can the text stand several times without repeating work? */
-export function isSimple(text: string): boolean {
-  return /^[A-Za-z_][A-Za-z0-9_.]*$|^\d+u?$/.test(text)
 }
 
 /** An expression whose value no statement can change. */

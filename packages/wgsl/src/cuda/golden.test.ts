@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { CudaKernel } from './kernel.ts'
+import { providedNames } from './prelude/link.ts'
 import { hasProgram, loadKernelCases, translate } from './testing/kernel-cases.ts'
 
 /** The rules of WGSL that C++ does not have; each has a pair of files in testdata/cuda. */
@@ -22,15 +23,19 @@ describe('translations to CUDA C++', () => {
   })
 })
 
-it('every kernel of the corpus brings the types that it names', () => {
-  const missing: string[] = []
+it('the emitter records every name of the prelude that the text holds, and no other', () => {
+  const wrong: string[] = []
   for (const kernelCase of loadKernelCases('cuda', 'kernels')) {
-    const { source, parts } = translate(kernelCase, 'clamp')
-    const prelude = source.slice(source.indexOf('namespace wgsl {'), source.indexOf(parts.body))
-    for (const [type] of parts.body.matchAll(/\b(vec[234][fiubh]|vec|f16|mat|array|slot|trap_view)\b/g))
-      if (!new RegExp(`\\b${type}\\b`).test(prelude)) missing.push(`${kernelCase.name}: ${type}`)
+    for (const bounds of ['clamp', 'trap'] as const) {
+      const { body, preludeNames } = translate(kernelCase, bounds).parts
+      const held = new Set(body.match(/[A-Za-z_][A-Za-z0-9_]*/g)!.filter((name) => providedNames.has(name)))
+      // Vector forms have the name of the scalar form, and operators have none.
+      const recorded = new Set(preludeNames.filter((name) => !name.startsWith('vector_')))
+      const difference = [...held, ...recorded].filter((name) => held.has(name) !== recorded.has(name))
+      if (difference.length > 0) wrong.push(`${kernelCase.name} ${bounds}: ${difference.join(', ')}`)
+    }
   }
-  expect(missing).toEqual([])
+  expect(wrong).toEqual([])
 })
 
 /**

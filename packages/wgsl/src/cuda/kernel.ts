@@ -45,8 +45,8 @@ export interface CudaKernel {
   readonly parts: CudaParts
 }
 
-/** The text without its prelude, and the marks from which `fragmentsFor` finds the prelude. */
+/** The text without its prelude, and the names of the prelude that stand in it. */
 export interface CudaParts {
   readonly body: string
-  readonly marks: readonly string[]
+  readonly preludeNames: readonly string[]
 }

@@ -1,28 +1,27 @@
 import type { ScalarType } from '../ir.ts'
+import { type CxxExpression, call, operation, primary, simple } from './cxx-expression.ts'
+import type { Names } from './names.ts'
 
 /** How C++ writes a WGSL constant. */
-export function literalText(value: number | boolean, type: ScalarType): string {
+export function literalText(value: number | boolean, type: ScalarType, names: Names): CxxExpression {
   switch (type.scalar) {
     case 'bool':
-      return value ? 'true' : 'false'
+      return simple(`${value}`)
     case 'u32':
-      return `${Number(value)}u`
+      return simple(`${value}u`)
     case 'i32':
-      return value === -2147483648
-        ? '(-2147483647 - 1)'
-        : Number(value) < 0
-          ? `(${value})`
-          : `${Number(value)}`
+      if (value === -2147483648) return operation('-2147483647 - 1')
+      return (Number(value) < 0 ? operation : simple)(`${value}`)
     case 'f32':
       return floatText(Number(value))
     case 'f16':
-      return `f16_bits(0x${halfBits(Number(value)).toString(16).padStart(4, '0')})`
+      return call(names.prelude('f16_bits'), [`0x${halfBits(Number(value)).toString(16).padStart(4, '0')}`])
   }
 }
 
 /** The shortest decimal that reads back as the same f32. */
-function floatText(value: number): string {
-  if (Object.is(value, -0)) return '(-0.0f)'
+function floatText(value: number): CxxExpression {
+  if (Object.is(value, -0)) return operation('-0.0f')
   let text = String(value)
   for (let digits = 1; digits < 10; digits++) {
     const shorter = Number(value.toPrecision(digits))
@@ -32,7 +31,7 @@ function floatText(value: number): string {
     }
   }
   if (!/[.e]/.test(text)) text += '.0'
-  return value < 0 ? `(${text}f)` : `${text}f`
+  return (value < 0 ? operation : primary)(`${text}f`)
 }
 
 /** The bits of a value that f16 holds exactly. */

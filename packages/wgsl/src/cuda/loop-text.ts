@@ -2,8 +2,14 @@ import { hasContinue } from '../analysis/loop-counter.ts'
 import type { Expression, For, Loop, Place, While } from '../ir.ts'
 import { walkExpression, walkStatement } from '../walk.ts'
 import { valueText } from './expression-text.ts'
-import { type FunctionWriter, unwrapped } from './function-writer.ts'
+import type { FunctionWriter } from './function-writer.ts'
 import { writeBraced, writeStatement, writeStatements } from './statement-text.ts'
+
+/** Keeps the compiler from taking a loop that may not end for undefined behaviour. */
+function writeGuard(writer: FunctionWriter, s: Loop | For | While): void {
+  const { counters, names } = writer.context
+  if (!counters.endsByItself(s)) writer.line(names.prelude('ENDLESS_LOOP'))
+}
 
 /** Writes a `loop`. */
 export function writeLoop(writer: FunctionWriter, s: Loop): void {
@@ -11,7 +17,7 @@ export function writeLoop(writer: FunctionWriter, s: Loop): void {
   const label = after && hasContinue(s.body) ? writer.label() : undefined
   writer.line('while (true) {')
   writer.indented(() => {
-    if (!writer.context.counters.endsByItself(s)) writer.line('ENDLESS_LOOP')
+    writeGuard(writer, s)
     if (label !== undefined) declareAhead(writer, s)
     writer.loopScopes.push({ label })
     if (label === undefined) writeStatements(writer, s.body)
@@ -21,7 +27,7 @@ export function writeLoop(writer: FunctionWriter, s: Loop): void {
     }
     writer.loopScopes.pop()
     if (s.continuing !== undefined) writeStatements(writer, s.continuing)
-    if (s.breakIf !== undefined) writer.line(`if (${unwrapped(valueText(writer, s.breakIf))}) break;`)
+    if (s.breakIf !== undefined) writer.line(`if (${valueText(writer, s.breakIf).text}) break;`)
   })
   writer.close()
 }
@@ -55,7 +61,7 @@ export function writeFor(writer: FunctionWriter, s: For): void {
     writer.line(`${writer.context.unrolledLoops.has(s) ? '_Pragma("unroll") ' : ''}for (${head}) {`)
     writer.loopScopes.push({ label: undefined })
     writer.indented(() => {
-      if (!writer.context.counters.endsByItself(s)) writer.line('ENDLESS_LOOP')
+      writeGuard(writer, s)
       writeStatements(writer, s.body)
     })
     writer.loopScopes.pop()
@@ -68,10 +74,9 @@ export function writeFor(writer: FunctionWriter, s: For): void {
     const label = s.update !== undefined && hasContinue(s.body) ? writer.label() : undefined
     writer.line('while (true) {')
     writer.indented(() => {
-      if (!writer.context.counters.endsByItself(s)) writer.line('ENDLESS_LOOP')
+      writeGuard(writer, s)
       writer.at(s.loc)
-      if (s.condition !== undefined)
-        writer.line(`if (!(${unwrapped(valueText(writer, s.condition))})) break;`)
+      if (s.condition !== undefined) writer.line(`if (!(${valueText(writer, s.condition).text})) break;`)
       writer.loopScopes.push({ label })
       writeBraced(writer, '', s.body)
       writer.loopScopes.pop()
@@ -92,7 +97,7 @@ function nativeHead(writer: FunctionWriter, s: For): string | undefined {
   const initial = s.initial === undefined ? '' : part(() => writeStatement(writer, s.initial!))
   let condition: string | undefined = ''
   if (s.condition !== undefined) {
-    const { result, lines } = writer.capture(() => unwrapped(valueText(writer, s.condition!)))
+    const { result, lines } = writer.capture(() => valueText(writer, s.condition!).text)
     condition = lines.length === 0 ? result : undefined
   }
   const update = s.update === undefined ? '' : part(() => writeStatement(writer, s.update!))
@@ -103,21 +108,20 @@ function nativeHead(writer: FunctionWriter, s: For): string | undefined {
 
 /** Writes a `while`. */
 export function writeWhile(writer: FunctionWriter, s: While): void {
-  const { result, lines } = writer.capture(() => unwrapped(valueText(writer, s.condition)))
-  const guard = writer.context.counters.endsByItself(s) ? undefined : 'ENDLESS_LOOP'
+  const { result, lines } = writer.capture(() => valueText(writer, s.condition).text)
   writer.loopScopes.push({ label: undefined })
   if (lines.length === 0) {
     writer.line(`while (${result}) {`)
     writer.indented(() => {
-      if (guard !== undefined) writer.line(guard)
+      writeGuard(writer, s)
       writeStatements(writer, s.body)
     })
     writer.close()
   } else {
     writer.line('while (true) {')
     writer.indented(() => {
-      if (guard !== undefined) writer.line(guard)
-      writer.line(`if (!(${unwrapped(valueText(writer, s.condition))})) break;`)
+      writeGuard(writer, s)
+      writer.line(`if (!(${valueText(writer, s.condition).text})) break;`)
       writeStatements(writer, s.body)
     })
     writer.close()

@@ -15,6 +15,7 @@ type Named = Constant | IrFunction | LetValue | LocalVariable | ModuleVariable |
  * in `_`, digits or `_t` after it, as no word of C++, of CUDA or of the prelude does that generated code could mean.
  */
 export class Names {
+  readonly preludeNames = new Set<string>()
   readonly #counts = new Map<string, number>()
   readonly #byId = new Map<number, string>()
   readonly #byStruct = new Map<StructType, string>()
@@ -34,6 +35,12 @@ export class Names {
       name = `${this.#fresh(type.name.replace(/^_+/, ''))}t`
       this.#byStruct.set(type, name)
     }
+    return name
+  }
+
+  /** A function, type or macro of the prelude, which the kernel then needs. */
+  prelude(name: string): string {
+    this.preludeNames.add(name)
     return name
   }
 

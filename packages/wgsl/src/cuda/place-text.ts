@@ -2,8 +2,18 @@ import type { Expression, IndexPlace, LocalVariable, ModuleVariable, Place, Type
 import { sizeOf } from '../layout.ts'
 import { i32Type, u32Type } from '../types.ts'
 import { rootOf } from '../walk.ts'
+import {
+  type CxxExpression,
+  call,
+  cast,
+  member,
+  operand,
+  operation,
+  primary,
+  simple,
+} from './cxx-expression.ts'
 import { literalInteger, valueText } from './expression-text.ts'
-import { type FunctionWriter, isSimple, unwrapped, viewName } from './function-writer.ts'
+import { type FunctionWriter, viewName } from './function-writer.ts'
 import { hasWritingOperand, settled } from './settled-place.ts'
 import { elementText, runtimeTail, zeroText } from './type-text.ts'
 import { type ViewText, viewedText, viewLengthText, viewText } from './view-text.ts'
@@ -13,11 +23,11 @@ export type PlaceUse = 'load' | 'store' | 'atomic' | 'address'
 
 /** A place as a C++ lvalue. */
 export interface PlaceText {
-  readonly text: string
+  readonly value: CxxExpression
   /** Conditions, in order, under which the access may happen at all. */
   readonly guards: readonly string[]
-  /** Set for a component of a vector in registers by an index known at run time; `text` is then the vector. */
-  readonly component?: string
+  /** Set for a component of a vector in registers by an index known at run time; `value` is then the vector. */
+  readonly component?: CxxExpression | undefined
 }
 
 const components = ['x', 'y', 'z', 'w'] as const
@@ -35,20 +45,28 @@ export function placeText(writer: FunctionWriter, place: Place, use: PlaceUse): 
     root.kind === 'variable' && root.variable.kind === 'module-variable' && root.variable.space === 'storage'
       ? root.variable
       : undefined
-  const state: Walk = { writer, use, guards, storage, firstIndex: undefined, view: undefined }
-  const text = walkPlaceText(state, hasWritingOperand(writer, place) ? settled(writer, place) : place)
-  if (typeof text !== 'string') return { text: text.vector, guards, component: text.index }
-  if (storage !== undefined && writer.context.bounds === 'trap') {
-    const base = writer.context.names.of(storage)
+  const state: Walk = {
+    writer,
+    use,
+    guards,
+    storage,
+    firstIndex: undefined,
+    view: undefined,
+    component: undefined,
+  }
+  const value = walkPlaceText(state, hasWritingOperand(writer, place) ? settled(writer, place) : place)
+  const { component } = state
+  if (component === undefined && storage !== undefined && writer.context.bounds === 'trap') {
+    const { names } = writer.context
     const at =
       place.kind === 'variable'
         ? '0ull'
-        : `(unsigned long long)((const char*)&${text} - (const char*)${base})`
+        : `(unsigned long long)((const char*)&${operand(value)} - (const char*)${names.of(storage)})`
     guards.push(
-      `${viewName(writer.context.names, storage)}.access(${at}, ${sizeOf(place.type)}ull, ${state.firstIndex ?? '0u'})`,
+      `${viewName(names, storage)}.access(${at}, ${sizeOf(place.type)}ull, ${state.firstIndex ?? '0u'})`,
     )
   }
-  return { text, guards }
+  return { value, guards, component }
 }
 
 interface Walk {
@@ -59,35 +77,36 @@ interface Walk {
   firstIndex: string | undefined
   /** The view in which the place lies, once it is reached. */
   view: ViewText | undefined
+  component: CxxExpression | undefined
 }
 
-type Walked = string | { readonly vector: string; readonly index: string }
-
-function walkPlaceText(state: Walk, place: Place): Walked {
+function walkPlaceText(state: Walk, place: Place): CxxExpression {
   const { writer } = state
   const { names } = writer.context
   switch (place.kind) {
     case 'variable': {
       const variable = place.variable
-      if (variable.kind === 'local-variable') return names.of(variable)
+      if (variable.kind === 'local-variable') return simple(names.of(variable))
       const name = writer.uses(variable)
-      return pointerName(writer, variable) === undefined ? name : `(*${name})`
+      return pointerName(writer, variable) === undefined ? simple(name) : operation(`*${name}`)
     }
     case 'deref':
-      return names.of(place.pointer)
+      return simple(names.of(place.pointer))
     case 'member-place': {
-      const base = walkPlaceText(state, place.base) as string
+      const base = walkPlaceText(state, place.base)
       const tail = runtimeTail(place.base.type)
       if (state.view !== undefined && tail?.index === place.member.index)
         return viewedText(writer, state.view, tail.type, tail.offset)
-      if (tail !== undefined && tail.index === place.member.index && tail.type.kind === 'array')
-        return `tail<${elementText(tail.type.element, names)}>(${names.of(state.storage!)}, ${tail.offset}u)`
+      if (tail !== undefined && tail.index === place.member.index && tail.type.kind === 'array') {
+        const type = elementText(tail.type.element, names)
+        return call(`${names.prelude('tail')}<${type}>`, [names.of(state.storage!), `${tail.offset}u`])
+      }
       const pointer = place.base.kind === 'variable' ? pointerName(writer, place.base.variable) : undefined
-      const member = names.member(place.member.name)
-      return pointer === undefined ? `${base}.${member}` : `${pointer}->${member}`
+      const name = names.member(place.member.name)
+      return pointer === undefined ? member(base, name) : primary(`${pointer}->${name}`)
     }
     case 'component-place':
-      return `${walkPlaceText(state, place.base) as string}.${componentName(place.component)}`
+      return member(walkPlaceText(state, place.base), componentName(place.component))
     case 'index-place':
       return indexText(state, place)
     case 'view-place':
@@ -104,21 +123,25 @@ function pointerName(writer: FunctionWriter, v: ModuleVariable | LocalVariable):
   return writer.context.names.of(v)
 }
 
-function indexText(state: Walk, place: IndexPlace): Walked {
+function indexText(state: Walk, place: IndexPlace): CxxExpression {
   const { writer } = state
-  const base = walkPlaceText(state, place.base) as string
-  const baseType = place.base.type
-  if (baseType.kind === 'vector') {
+  const base = walkPlaceText(state, place.base)
+  const type = place.base.type
+  const element = (index: string) => primary(`${operand(base)}[${index}]`)
+  if (type.kind === 'vector') {
     const known = literalInteger(place.index)
-    if (known !== undefined) return `${base}.${componentName(Math.min(known, baseType.size - 1))}`
-    if (inRegisters(place)) return { vector: base, index: unsignedText(writer, place.index) }
-    return `component_of(${base}, ${fixedIndex(state, place, baseType.size)})`
+    if (known !== undefined) return member(base, componentName(Math.min(known, type.size - 1)))
+    if (inRegisters(place)) {
+      state.component = unsignedText(writer, place.index)
+      return base
+    }
+    return call(writer.context.names.prelude('component_of'), [base, fixedIndex(state, place, type.size)])
   }
-  if (baseType.kind === 'matrix') return `${base}[${fixedIndex(state, place, baseType.columns)}]`
-  if (baseType.kind !== 'array') throw new TypeError(`${baseType.kind} takes no index`)
-  if (baseType.length !== undefined) return `${base}[${fixedIndex(state, place, baseType.length)}]`
-  const text = `${base}[${runtimeIndex(state, place)}]`
-  return baseType.element.kind === 'vector' && baseType.element.size === 3 ? `${text}.value` : text
+  if (type.kind === 'matrix') return element(fixedIndex(state, place, type.columns))
+  if (type.kind !== 'array') throw new TypeError(`${type.kind} takes no index`)
+  if (type.length !== undefined) return element(fixedIndex(state, place, type.length))
+  const found = element(runtimeIndex(state, place))
+  return type.element.kind === 'vector' && type.element.size === 3 ? member(found, 'value') : found
 }
 
 /** Memory that the compiler can keep in registers: a dynamic component access there is a choice, not an address. */
@@ -128,73 +151,80 @@ function inRegisters(place: Place): boolean {
 }
 
 /** The index as `unsigned`, evaluated. */
-export function unsignedText(writer: FunctionWriter, index: Expression): string {
+export function unsignedText(writer: FunctionWriter, index: Expression): CxxExpression {
   return indexTexts(writer, index).unsigned
 }
 
 /** An index, evaluated: as `unsigned`, and without the cast that an index known to be inside does not need. */
-function indexTexts(writer: FunctionWriter, index: Expression): { unsigned: string; plain: string } {
-  const text = unwrapped(valueText(writer, index))
-  const both = (t: string) => ({ unsigned: t, plain: t })
-  if (index.kind === 'literal') return both(`${Number(index.value) >>> 0}u`)
-  if (index.type !== i32Type) return both(text)
-  return { unsigned: `(unsigned)${isSimple(text) ? text : `(${text})`}`, plain: text }
+function indexTexts(writer: FunctionWriter, index: Expression) {
+  if (index.kind === 'literal') {
+    const text = simple(`${Number(index.value) >>> 0}u`)
+    return { unsigned: text, plain: text }
+  }
+  const plain = valueText(writer, index)
+  return { unsigned: index.type === i32Type ? cast('unsigned', plain) : plain, plain }
+}
+
+/** An index under a condition, which stands in both: in a temporary if it does work. */
+function checkedIndex(state: Walk, index: CxxExpression): string {
+  return index.form === 'simple' ? index.text : state.writer.temporary(u32Type, index.text)
 }
 
 /** An index into `length` elements, which is then inside in every mode but `unchecked`. */
 function fixedIndex(state: Walk, place: IndexPlace, length: number): string {
-  const { writer } = state
+  const { bounds, ranges, names } = state.writer.context
   const known = literalInteger(place.index)
   if (known !== undefined) return `${Math.min(known, length - 1)}u`
-  const { unsigned: text, plain } = indexTexts(writer, place.index)
-  if (writer.context.bounds === 'unchecked' || writer.context.ranges.isInside(place)) {
-    state.firstIndex ??= writer.context.bounds === 'trap' ? undefined : text
-    return plain
+  const { unsigned, plain } = indexTexts(state.writer, place.index)
+  if (bounds === 'unchecked' || ranges.isInside(place)) {
+    state.firstIndex ??= bounds === 'trap' ? undefined : unsigned.text
+    return plain.text
   }
-  if (writer.context.bounds === 'trap' && state.storage !== undefined) {
-    const index = isSimple(text) ? text : writer.temporary(u32Type, text)
+  if (bounds === 'trap' && state.storage !== undefined) {
+    const index = checkedIndex(state, unsigned)
     state.firstIndex ??= index
-    state.guards.push(`${viewName(writer.context.names, state.storage)}.index(${index}, ${length}u)`)
+    state.guards.push(`${viewName(names, state.storage)}.index(${index}, ${length}u)`)
     return index
   }
-  return `min(${text}, ${length - 1}u)`
+  return `${names.prelude('min')}(${unsigned.text}, ${length - 1}u)`
 }
 
 function runtimeIndex(state: Walk, place: IndexPlace): string {
-  const { writer, storage } = state
-  const { bounds, ranges } = writer.context
-  const { unsigned: text, plain } = indexTexts(writer, place.index)
-  if (bounds === 'unchecked') return text
+  const { writer, storage, view } = state
+  const { bounds, ranges, names } = writer.context
+  const { unsigned, plain } = indexTexts(writer, place.index)
+  if (bounds === 'unchecked') return unsigned.text
   if (bounds === 'trap' && storage !== undefined) {
-    const index = isSimple(text) ? text : writer.temporary(u32Type, text)
+    const index = checkedIndex(state, unsigned)
     state.firstIndex ??= index
-    if (state.view?.view.size !== undefined)
-      state.guards.push(
-        `${viewName(writer.context.names, storage)}.index(${index}, ${viewLengthText(state.view)})`,
-      )
+    if (view?.view.size !== undefined)
+      state.guards.push(`${viewName(names, storage)}.index(${index}, ${operand(viewLengthText(view))})`)
     return index
   }
-  if (state.view !== undefined) return `min(${text}, ${viewLengthText(state.view)} - 1u)`
-  if (ranges.isInside(place)) return plain
-  const length = writer.lengthOf(storage!)
-  if (state.use === 'store') {
-    const index = isSimple(text) ? text : writer.temporary(u32Type, text)
+  if (view === undefined && ranges.isInside(place)) return plain.text
+  const length = view === undefined ? writer.lengthOf(storage!) : operand(viewLengthText(view))
+  if (view === undefined && state.use === 'store') {
+    const index = checkedIndex(state, unsigned)
     state.guards.push(`${index} < ${length}`)
     return index
   }
-  return `min(${text}, ${length} - 1u)`
+  return `${names.prelude('min')}(${unsigned.text}, ${length} - 1u)`
 }
 
 /** The value of a place. */
-export function loadText(writer: FunctionWriter, place: Place): string {
-  const { text, guards, component } = placeText(writer, place, 'load')
-  if (component !== undefined) return `component(${text}, ${component})`
-  return guarded(guards, text, place.type, writer)
+export function loadText(writer: FunctionWriter, place: Place): CxxExpression {
+  const { value, guards, component } = placeText(writer, place, 'load')
+  if (component !== undefined) return call(writer.context.names.prelude('component'), [value, component])
+  return guarded(guards, value, place.type, writer)
 }
 
 /** A value under guards; zero where they do not hold. */
-export function guarded(guards: readonly string[], text: string, type: Type, writer: FunctionWriter): string {
-  return guards.length === 0
-    ? text
-    : `(${guards.join(' && ')} ? ${text} : ${zeroText(type, writer.context.names)})`
+export function guarded(
+  guards: readonly string[],
+  value: CxxExpression,
+  type: Type,
+  writer: FunctionWriter,
+): CxxExpression {
+  if (guards.length === 0) return value
+  return operation(`${guards.join(' && ')} ? ${operand(value)} : ${zeroText(type, writer.context.names)}`)
 }

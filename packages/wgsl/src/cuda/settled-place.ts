@@ -1,7 +1,7 @@
 import type { Expression, IndexPlace, Place } from '../ir.ts'
 import { operandsOf } from '../walk.ts'
 import { valueText } from './expression-text.ts'
-import { type FunctionWriter, isFixed, unwrapped } from './function-writer.ts'
+import { type FunctionWriter, isFixed } from './function-writer.ts'
 
 /** A place whose indices are evaluated now, in order, so that nothing that follows can change them. */
 export function settled(writer: FunctionWriter, place: Place): Place {
@@ -46,8 +46,8 @@ function settledValue(writer: FunctionWriter, e: Expression, name: string): Expr
     type,
     loc: e.loc,
   }
-  const text = unwrapped(valueText(writer, e))
-  writer.line(`const ${writer.type(type)} ${valueText(writer, value)} = ${text};`)
+  const { text } = valueText(writer, e)
+  writer.line(`const ${writer.type(type)} ${valueText(writer, value).text} = ${text};`)
   return value
 }
 

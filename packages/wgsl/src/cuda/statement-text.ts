@@ -1,11 +1,13 @@
 import type { Block, CompoundAssign, Expression, Place, Statement, Switch, SwizzleAssign } from '../ir.ts'
 import { scalarType } from '../types.ts'
 import { rootOf, viewOf } from '../walk.ts'
-import { isSafeDivisor, operationText, valueText } from './expression-text.ts'
-import { type FunctionWriter, isFixed, isSimple, unwrapped } from './function-writer.ts'
+import { atomicText, isAtomic } from './builtin-text.ts'
+import { type CxxExpression, call, member, operand, simple } from './cxx-expression.ts'
+import { infixOperand, isSafeDivisor, type Operation, operationText, valueText } from './expression-text.ts'
+import { type FunctionWriter, isFixed } from './function-writer.ts'
 import { literalText } from './literals.ts'
 import { writeFor, writeLoop, writeWhile } from './loop-text.ts'
-import { componentName, type PlaceText, placeText } from './place-text.ts'
+import { componentName, guarded, type PlaceText, placeText } from './place-text.ts'
 import { settled } from './settled-place.ts'
 import { hasPadding, zeroText } from './type-text.ts'
 
@@ -72,37 +74,39 @@ export function writeStatement(writer: FunctionWriter, s: Statement): void {
       return
     }
     case 'return':
-      if (writer.context.asyncCopies.returns.has(s)) writer.line('async_wait();')
-      writer.line(s.value === undefined ? 'return;' : `return ${unwrapped(valueText(writer, s.value))};`)
+      if (writer.context.asyncCopies.returns.has(s)) writer.line(writer.asyncWait())
+      writer.line(s.value === undefined ? 'return;' : `return ${valueText(writer, s.value).text};`)
       return
   }
 }
 
 function writeEvaluate(writer: FunctionWriter, e: Expression): void {
-  const text = valueText(writer, e)
-  // An atomic without result is a statement: it may stand under guards.
-  if (e.kind === 'builtin-call' && e.type === undefined && e.name.startsWith('atomic'))
-    writer.line(`${text};`)
-  else writer.simple(e.kind === 'call' || e.kind === 'builtin-call' ? unwrapped(text) : `(void)${text}`)
+  if (e.kind === 'builtin-call' && e.type === undefined && isAtomic(e)) {
+    const { value, guards } = atomicText(writer, e)
+    writer.line(`${guards.length === 0 ? '' : `if (${guards.join(' && ')}) `}${value.text};`)
+    return
+  }
+  const value = valueText(writer, e)
+  writer.simple(e.kind === 'call' || e.kind === 'builtin-call' ? value.text : `(void)${operand(value)}`)
 }
 
 function declarationText(writer: FunctionWriter, s: Extract<Statement, { kind: 'let' | 'var' }>): string {
   const { names } = writer.context
   const initial = s.kind === 'let' ? s.value : s.initial
-  const text =
-    initial === undefined ? zeroText(s.variable.type, names) : unwrapped(valueText(writer, initial))
+  const text = initial === undefined ? zeroText(s.variable.type, names) : valueText(writer, initial).text
   const name = names.of(s.variable)
   if (writer.hoisted.has(s.variable.id)) return `${name} = ${text}`
   return `${s.kind === 'let' ? 'const ' : ''}${writer.type(s.variable.type)} ${name} = ${text}`
 }
 
-/** Stores `text` in a place, under its guards. */
-function writeStore(writer: FunctionWriter, target: Place, place: PlaceText, text: string): void {
+/** Stores a value in a place, under its guards. */
+function writeStore(writer: FunctionWriter, target: Place, place: PlaceText, value: CxxExpression): void {
+  const { names } = writer.context
   if (place.component !== undefined) {
     // C++'s `&` and `|` of bools give int, which the template would take for another type.
     const isBool = target.type.kind === 'scalar' && target.type.scalar === 'bool'
-    const value = isBool ? `bool(${unwrapped(text)})` : unwrapped(text)
-    writer.simple(`set_component(${place.text}, ${place.component}, ${value})`)
+    const args = [place.value, place.component, isBool ? call('bool', [value]) : value]
+    writer.simple(call(names.prelude('set_component'), args).text)
     return
   }
   const root = rootOf(target)
@@ -110,21 +114,19 @@ function writeStore(writer: FunctionWriter, target: Place, place: PlaceText, tex
     root.kind === 'variable' && root.variable.kind === 'module-variable' && root.variable.space === 'storage'
   const store =
     (inBuffer || viewOf(target) !== undefined) && hasPadding(target.type)
-      ? `store_padded(${place.text}, ${unwrapped(text)})`
-      : `${place.text} = ${unwrapped(text)}`
+      ? call(names.prelude('store_padded'), [place.value, value]).text
+      : `${operand(place.value)} = ${value.text}`
   if (place.guards.length === 0) writer.simple(store)
   else writer.line(`if (${place.guards.join(' && ')}) ${store};`)
 }
 
 function writeAssign(writer: FunctionWriter, target: Place, value: Expression): void {
-  const { effects } = writer.context
-  if (effects.writes(value)) {
+  if (writer.context.effects.writes(value)) {
     // Its indices are evaluated before the value, which could change them.
     const place = placeText(writer, settled(writer, target), 'store')
-    const text = isFixed(value)
-      ? valueText(writer, value)
-      : writer.temporary(value.type!, valueText(writer, value))
-    writeStore(writer, target, place, text)
+    const written = valueText(writer, value)
+    const kept = isFixed(value) ? written : simple(writer.temporary(value.type!, written.text))
+    writeStore(writer, target, place, kept)
     return
   }
   const place = placeText(writer, target, 'store')
@@ -133,56 +135,37 @@ function writeAssign(writer: FunctionWriter, target: Place, value: Expression): 
 
 /** Neither place has conditions: there are none in workgroup memory, and loads are brought inside by `min`. */
 function writeAsyncCopy(writer: FunctionWriter, target: Place, source: Place): void {
-  const to = placeText(writer, target, 'store').text
-  writer.line(`async_copy(${to}, ${placeText(writer, source, 'load').text});`)
-}
-
-/** The text of a value that is stored in a place; its effects take place whether or not the store does. */
-function effectText(writer: FunctionWriter, value: Expression, place: PlaceText): string {
-  const text = valueText(writer, value)
-  return place.guards.length > 0 && writer.context.effects.writes(value)
-    ? writer.temporary(value.type!, text)
-    : text
+  const to = placeText(writer, target, 'store').value
+  const copy = call(writer.context.names.prelude('async_copy'), [to, placeText(writer, source, 'load').value])
+  writer.line(`${copy.text};`)
 }
 
 function writeCompound(writer: FunctionWriter, s: CompoundAssign): void {
-  const { effects, ranges } = writer.context
-  const target = effects.writes(s.value) || !repeatable(s.target) ? settled(writer, s.target) : s.target
-  const place = placeText(writer, target, 'store')
-  let left = place.component === undefined ? place.text : `component(${place.text}, ${place.component})`
-  if (effects.writes(s.value)) {
-    const type = s.target.type
-    left = writer.temporary(
-      type,
-      place.guards.length === 0
-        ? left
-        : `${place.guards.join(' && ')} ? ${left} : ${zeroText(type, writer.context.names)}`,
-    )
-  }
-  const right = effectText(writer, s.value, place)
-  const text = operationText(
+  const { effects, ranges, names } = writer.context
+  const type = s.target.type
+  const writes = effects.writes(s.value)
+  const place = placeText(
     writer,
-    {
-      operator: s.operator,
-      left: s.target.type,
-      right: s.value.type!,
-      rightValue: s.value,
-      isExact: ranges.isExact(s),
-      isSafeDivisor: isSafeDivisor(writer, s.value),
-    },
-    left,
-    right,
+    writes || !repeatable(s.target) ? settled(writer, s.target) : s.target,
+    'store',
   )
-  const infix = `(${left} ${s.operator} ${right})`
-  if (
-    text === infix &&
-    place.guards.length === 0 &&
-    place.component === undefined &&
-    isPlain(s) &&
-    left === place.text
-  )
-    writer.simple(`${place.text} ${s.operator}= ${unwrapped(right)}`)
-  else writeStore(writer, s.target, place, text)
+  const { value: lvalue, component } = place
+  let left = component === undefined ? lvalue : call(names.prelude('component'), [lvalue, component])
+  // Effects of the value take place whether or not the store does.
+  if (writes) left = simple(writer.temporary(type, guarded(place.guards, left, type, writer).text))
+  let right = valueText(writer, s.value)
+  if (writes && place.guards.length > 0) right = simple(writer.temporary(s.value.type!, right.text))
+  const o: Operation = {
+    operator: s.operator,
+    left: type,
+    right: s.value.type!,
+    rightValue: s.value,
+    isExact: ranges.isExact(s),
+    isSafeDivisor: isSafeDivisor(writer, s.value),
+  }
+  if (left === lvalue && place.guards.length === 0 && isPlain(s) && infixOperand(writer, o, right) === right)
+    writer.simple(`${operand(lvalue)} ${s.operator}= ${right.text}`)
+  else writeStore(writer, s.target, place, operationText(writer, o, left, right))
 }
 
 /** C++'s compound assignment does the same. */
@@ -214,34 +197,27 @@ function writeSwizzle(writer: FunctionWriter, s: SwizzleAssign): void {
     scalar: target.type.scalar,
   }
   const place = placeText(writer, target, 'store')
-  let text: string
-  if (s.operator === undefined) text = valueText(writer, s.value)
+  let value: CxxExpression
+  if (s.operator === undefined) value = valueText(writer, s.value)
   else {
-    const swizzled = `${writer.type(part)}(${s.components.map((c) => `${place.text}.${componentName(c)}`).join(', ')})`
-    const left =
-      place.guards.length > 0
-        ? writer.temporary(
-            part,
-            `${place.guards.join(' && ')} ? ${swizzled} : ${zeroText(part, writer.context.names)}`,
-          )
-        : writer.temporary(part, swizzled)
-    text = operationText(
-      writer,
-      {
-        operator: s.operator,
-        left: part,
-        right: s.value.type!,
-        rightValue: s.value,
-        isExact: false,
-        isSafeDivisor: false,
-      },
-      left,
-      valueText(writer, s.value),
+    const swizzled = call(
+      writer.type(part),
+      s.components.map((c) => member(place.value, componentName(c))),
     )
+    const left = simple(writer.temporary(part, guarded(place.guards, swizzled, part, writer).text))
+    const o: Operation = {
+      operator: s.operator,
+      left: part,
+      right: s.value.type!,
+      rightValue: s.value,
+      isExact: false,
+      isSafeDivisor: false,
+    }
+    value = operationText(writer, o, left, valueText(writer, s.value))
   }
-  const value = isSimple(text) && isFixed(s.value) ? text : writer.temporary(part, text)
+  if (value.form !== 'simple' || !isFixed(s.value)) value = simple(writer.temporary(part, value.text))
   for (const [i, c] of s.components.entries()) {
-    const store = `${place.text}.${componentName(c)} = ${value}.${componentName(i)};`
+    const store = `${member(place.value, componentName(c)).text} = ${member(value, componentName(i)).text};`
     writer.line(place.guards.length === 0 ? store : `if (${place.guards.join(' && ')}) ${store}`)
   }
 }
@@ -252,16 +228,16 @@ function writeIf(writer: FunctionWriter, s: Extract<Statement, { kind: 'if' }>):
     if (live !== undefined) writeStatement(writer, live)
     return
   }
-  writer.line(`if (${unwrapped(valueText(writer, s.condition))}) {`)
+  writer.line(`if (${valueText(writer, s.condition).text}) {`)
   writer.indented(() => writeStatements(writer, s.then))
   let otherwise = s.otherwise
   while (otherwise !== undefined) {
     const only = otherwise.statements.length === 1 ? otherwise.statements[0]! : undefined
     if (only?.kind === 'if') {
-      const { result, lines } = writer.capture(() => unwrapped(valueText(writer, only.condition)))
+      const { result, lines } = writer.capture(() => valueText(writer, only.condition))
       if (lines.length === 0) {
         writer.at(only.loc)
-        writer.close(`} else if (${result}) {`)
+        writer.close(`} else if (${result.text}) {`)
         writer.indented(() => writeStatements(writer, only.then))
         otherwise = only.otherwise
         continue
@@ -279,7 +255,7 @@ function writeIf(writer: FunctionWriter, s: Extract<Statement, { kind: 'if' }>):
     writer.indented(() => {
       for (const place of zeroed)
         writer.line(
-          `${placeText(writer, place, 'store').text} = ${zeroText(place.type, writer.context.names)};`,
+          `${operand(placeText(writer, place, 'store').value)} = ${zeroText(place.type, writer.context.names)};`,
         )
     })
   }
@@ -289,10 +265,10 @@ function writeIf(writer: FunctionWriter, s: Extract<Statement, { kind: 'if' }>):
 function writeSwitch(writer: FunctionWriter, s: Switch): void {
   const type = s.selector.type!
   const scalar = type.kind === 'scalar' ? type : scalarType('i32')
-  writer.line(`switch (${unwrapped(valueText(writer, s.selector))}) {`)
+  writer.line(`switch (${valueText(writer, s.selector).text}) {`)
   writer.indented(() => {
     for (const clause of s.clauses) {
-      const heads = clause.selectors.map((v) => `case ${literalText(v, scalar)}:`)
+      const heads = clause.selectors.map((v) => `case ${literalText(v, scalar, writer.context.names).text}:`)
       if (clause.isDefault) heads.push('default:')
       writer.at(clause.loc)
       writeBraced(writer, heads.join(' '), clause.body)

@@ -3,35 +3,33 @@ import { alignOf, roundUp, sizeOf } from '../layout.ts'
 import { typeProperty } from '../type-property.ts'
 import type { Names } from './names.ts'
 
-const scalarNames: Record<ScalarKind, string> = {
-  bool: 'bool',
-  i32: 'int',
-  u32: 'unsigned',
-  f32: 'float',
-  f16: 'f16',
-}
+const scalarNames = { bool: 'bool', i32: 'int', u32: 'unsigned', f32: 'float' } as const
 
 const scalarSuffixes: Record<ScalarKind, string> = { bool: 'b', i32: 'i', u32: 'u', f32: 'f', f16: 'h' }
+
+function scalarText(scalar: ScalarKind, names: Names): string {
+  return scalar === 'f16' ? names.prelude('f16') : scalarNames[scalar]
+}
 
 /** The C++ type of a value, or of memory that holds one: both have WGSL's layout. */
 export function typeText(type: Type, names: Names): string {
   switch (type.kind) {
     case 'scalar':
-      return scalarNames[type.scalar]
+      return scalarText(type.scalar, names)
     case 'atomic':
-      return type.wide ? 'unsigned long long' : scalarNames[type.scalar]
+      return type.wide ? 'unsigned long long' : scalarText(type.scalar, names)
     case 'vector':
-      return `vec${type.size}${scalarSuffixes[type.scalar]}`
+      return names.prelude(`vec${type.size}${scalarSuffixes[type.scalar]}`)
     case 'matrix':
-      return `mat<${scalarNames[type.scalar]}, ${type.columns}, ${type.rows}>`
+      return `${names.prelude('mat')}<${scalarText(type.scalar, names)}, ${type.columns}, ${type.rows}>`
     case 'array':
       if (type.length === undefined) throw new TypeError('a runtime-sized array has no C++ type')
-      return `array<${typeText(type.element, names)}, ${type.length}>`
+      return `${names.prelude('array')}<${typeText(type.element, names)}, ${type.length}>`
     case 'struct':
       return names.struct(type)
     case 'buffer':
       if (type.length === undefined) throw new TypeError('a buffer without length has no C++ type')
-      return `array<unsigned, ${type.length / 4}>`
+      return `${names.prelude('array')}<unsigned, ${type.length / 4}>`
     case 'pointer':
       return `${typeText(type.store, names)}&`
   }
@@ -40,14 +38,15 @@ export function typeText(type: Type, names: Names): string {
 /** The C++ type of an element in memory: a vec3 takes a slot of four. */
 export function elementText(type: Type, names: Names): string {
   return type.kind === 'vector' && type.size === 3
-    ? `slot<${scalarNames[type.scalar]}>`
+    ? `${names.prelude('slot')}<${scalarText(type.scalar, names)}>`
     : typeText(type, names)
 }
 
 /** The zero value. */
 export function zeroText(type: Type, names: Names): string {
   if (type.kind !== 'scalar') return `${typeText(type, names)}{}`
-  return { bool: 'false', i32: '0', u32: '0u', f32: '0.0f', f16: 'f16_bits(0)' }[type.scalar]
+  if (type.scalar === 'f16') return `${names.prelude('f16_bits')}(0)`
+  return { bool: 'false', i32: '0', u32: '0u', f32: '0.0f' }[type.scalar]
 }
 
 /** The last member when it is a runtime-sized array. */
@@ -132,11 +131,13 @@ export function structText(type: StructType, names: Names): string[] {
     const parameters = members.map((m, i) => `${typeText(m.type, names)} a${i}`).join(', ')
     lines.push(`  ${name}() = default;`)
     lines.push(
-      `  ${members.length === 1 ? 'explicit ' : ''}WGSL_CTOR ${name}(${parameters}) : ${initial.join(', ')} {}`,
+      `  ${members.length === 1 ? 'explicit ' : ''}${names.prelude('WGSL_CTOR')} ${name}(${parameters}) : ${initial.join(', ')} {}`,
     )
   }
   if (shareable && hasPadding(type) && isValue) {
-    const stores = members.map((m) => `store_padded(to.${names.member(m.name)}, ${names.member(m.name)});`)
+    const stores = members.map(
+      (m) => `${names.prelude('store_padded')}(to.${names.member(m.name)}, ${names.member(m.name)});`,
+    )
     lines.push(`  __device__ __forceinline__ void store_to(${name}& to) const { ${stores.join(' ')} }`)
   }
   lines.push('};')

@@ -2,6 +2,7 @@ import type { BufferType, ModuleVariable, Type, ViewPlace } from '../ir.ts'
 import { alignOf, leastViewSize, runtimeArrayOf } from '../layout.ts'
 import { boolType, u32Type } from '../types.ts'
 import { rootOf } from '../walk.ts'
+import { type CxxExpression, call, operation } from './cxx-expression.ts'
 import { literalInteger } from './expression-text.ts'
 import type { FunctionWriter } from './function-writer.ts'
 import { unsignedText } from './place-text.ts'
@@ -30,12 +31,20 @@ export function viewText(writer: FunctionWriter, view: ViewPlace): ViewText {
     return { view, offset: `${known}u`, constantOffset: known, seen: rest(`${known}u`) }
   const align = alignOf(view.type)
   const least = leastViewSize(view.type)
-  const text = unsignedText(writer, view.offset)
+  const { text } = unsignedText(writer, view.offset)
   const offset = writer.temporary(u32Type, align > 1 ? `(${text}) & ${2 ** 32 - align}u` : text)
-  const size = view.size && writer.temporary(u32Type, `max(${unsignedText(writer, view.size)}, ${least}u)`)
+  const max = (text: string) => `${writer.context.names.prelude('max')}(${text}, ${least}u)`
+  const size = view.size && writer.temporary(u32Type, max(unsignedText(writer, view.size).text))
   const { bounds } = writer.context
   if (bounds === 'unchecked' || (bounds === 'trap' && bufferOf(view).space === 'storage'))
-    return { view, offset, seen: size === undefined ? rest(offset) : `min(${rest(offset)}, ${size})` }
+    return {
+      view,
+      offset,
+      seen:
+        size === undefined
+          ? rest(offset)
+          : `${writer.context.names.prelude('min')}(${rest(offset)}, ${size})`,
+    }
   const needed = size ?? `${least}u`
   const fits = writer.temporary(boolType, `${needed} <= ${length} && ${offset} <= ${length} - ${needed}`)
   const start = writer.temporary(u32Type, `${fits} ? ${offset} : 0u`)
@@ -48,7 +57,7 @@ export function viewedText(
   { view, offset, constantOffset }: ViewText,
   type: Type,
   before = 0,
-): string {
+): CxxExpression {
   const { names } = writer.context
   const variable = bufferOf(view)
   const name = writer.uses(variable)
@@ -59,16 +68,17 @@ export function viewedText(
       : constantOffset !== undefined
         ? `${constantOffset + before}u`
         : `${offset} + ${before}u`
+  const tail = names.prelude('tail')
   return type.kind === 'array' && type.length === undefined
-    ? `tail<${elementText(type.element, names)}>(${base}, ${at})`
-    : `(*tail<${typeText(type, names)}>(${base}, ${at}))`
+    ? call(`${tail}<${elementText(type.element, names)}>`, [base, at])
+    : operation(`*${tail}<${typeText(type, names)}>(${base}, ${at})`)
 }
 
 /** The number of elements of the runtime-sized array in a view; at least 1 where the view is inside its buffer. */
-export function viewLengthText({ view, seen }: ViewText): string {
+export function viewLengthText({ view, seen }: ViewText): CxxExpression {
   const { offset: before, stride } = runtimeArrayOf(view.type)!
   const elements = before === 0 ? seen : `${seen} - ${before}u`
-  return stride === 1 ? `(${elements})` : `((${elements}) / ${stride}u)`
+  return operation(stride === 1 ? elements : `(${elements}) / ${stride}u`)
 }
 
 /** The bytes of the buffer in which a view lies. */

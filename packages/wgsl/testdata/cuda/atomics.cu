@@ -77,7 +77,7 @@ extern "C" __global__ void __launch_bounds__(64) main_(
   }
   __syncthreads();
   if (i_ == 0u) {
-    atomicAdd((*out_), (unsigned)(atomicLoad(most_)));
+    atomicAdd(*out_, (unsigned)(atomicLoad(most_)));
   }
 }
 }

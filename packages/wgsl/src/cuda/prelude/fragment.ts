@@ -16,7 +16,7 @@ export interface Fragment {
   readonly source: string
 }
 
-/** Vector forms of functions that work by component; the emitter marks their use, since they have the scalar form's name. */
+/** Vector forms of functions that work by component, `vector_f` for `f`; in the text they have the scalar form's name. */
 export function lift(parameters: 1 | 2 | 3, ...names: string[]): Fragment[] {
   return names.map((name) => ({
     provides: [`vector_${name}`],

@@ -25,6 +25,9 @@ const ordered: readonly Fragment[] = (() => {
   ]
 })()
 
+/** The names that fragments provide. */
+export const providedNames: ReadonlySet<string> = new Set(ordered.flatMap((f) => f.provides))
+
 const identifiers = (source: string): Set<string> => new Set(source.match(/[A-Za-z_][A-Za-z0-9_]*/g))
 
 const identifiersOf = new Map<Fragment, Set<string>>(ordered.map((f) => [f, identifiers(code(f.source))]))
@@ -34,10 +37,9 @@ function code(source: string): string {
   return source.replace(/\/\/.*$/gm, '').replace(/"[^"]*"/g, '')
 }
 
-/** The fragments that a source needs: those that provide what it names, and what they need in turn. */
-export function fragmentsFor(body: string, marks: Iterable<string>): readonly Fragment[] {
-  const used = identifiers(code(body))
-  for (const mark of marks) used.add(mark)
+/** The fragments that provide the names, and what these fragments need in turn. */
+export function fragmentsFor(names: Iterable<string>): readonly Fragment[] {
+  const used = new Set(names)
   const chosen = new Set<Fragment>()
   for (let grew = true; grew; ) {
     grew = false

@@ -125,7 +125,6 @@ typedef vec<bool, 2> vec2b; typedef vec<bool, 3> vec3b; typedef vec<bool, 4> vec
       ['>=', 'greater_equal'],
     ] as const
   ).map(([symbol, call]) => ({
-    // Operators have no name to find in the text, so the emitter marks these.
     provides: [`vector_operator_${call}`],
     source: operator(symbol, call),
   })),

@@ -30,10 +30,7 @@ export function programText(
   target: 'cuda' | 'cpu',
   before: (index: number) => string = () => '',
 ): string {
-  const fragments = fragmentsFor(
-    kernels.map((k) => k.parts.body).join('\n'),
-    kernels.flatMap((k) => k.parts.marks),
-  )
+  const fragments = fragmentsFor(kernels.flatMap((k) => k.parts.preludeNames))
   return [
     'namespace wgsl {',
     preludeText(fragments, target),
