@@ -3,7 +3,7 @@ import { cuda } from '@tandem-gpu/backend-cuda'
 import { webgpu } from '@tandem-gpu/backend-webgpu'
 import type { Backend, Runtime } from '@tandem-gpu/core'
 import { type KernelTestResult, referenceBackend, runKernelTest } from '@tandem-gpu/core/testing'
-import { compareBuffers, parseKernelTest } from '@tandem-gpu/wgsl/testing'
+import { compareBuffers, generatedKernels, parseKernelTest } from '@tandem-gpu/wgsl/testing'
 import { describe, expect, it } from 'vitest'
 
 /*
@@ -11,10 +11,11 @@ import { describe, expect, it } from 'vitest'
  * and the CPU reference must agree, within the tolerance in the header of each kernel.
  */
 
-const kernelsUrl = new URL('../../wgsl/testdata/kernels/', import.meta.url)
-const kernels = readdirSync(kernelsUrl)
-  .filter((name) => name.endsWith('.wgsl'))
-  .map((name) => ({ name, source: readFileSync(new URL(name, kernelsUrl), 'utf8') }))
+const accepted = new URL('../../wgsl/testdata/accepted/', import.meta.url)
+const kernels = [
+  ...readdirSync(accepted).map((name) => ({ name, source: readFileSync(new URL(name, accepted), 'utf8') })),
+  ...generatedKernels(),
+]
 
 const features = { f16: 'shader-f16', subgroups: 'subgroups' } as const
 

@@ -11,10 +11,10 @@ const kernels = [
 
 it.each(kernels)('the IR of %s is as recorded', async (name) => {
   const testdata = new URL('../testdata/', import.meta.url)
-  const source = readFileSync(new URL(`kernels/${name}.wgsl`, testdata), 'utf8')
+  const source = readFileSync(new URL(`accepted/${name}.wgsl`, testdata), 'utf8')
   const { entryPoint, constants } = parseKernelTest(source)
   const printed = printIr(lower(parseWgsl(source), { entryPoint, constants }))
-  await expect(printed).toMatchFileSnapshot(new URL(`golden/${name}.ir`, testdata).pathname)
+  await expect(printed).toMatchFileSnapshot(new URL(`ir/${name}.ir`, testdata).pathname)
 })
 
 it('with facts it shows intervals, indices that need no guard, and trips', () => {

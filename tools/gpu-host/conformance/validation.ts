@@ -5,7 +5,7 @@ import type { Failure } from './batch.ts'
 
 const testdata = new URL('../../../packages/wgsl/testdata/', import.meta.url)
 
-/** Compiles the kernels that are valid or not by the rules of uniformity and aliases, and the invalid sources of the corpus. */
+/** Compiles the kernels that are valid or not by the rules of uniformity and aliases, and the sources of the corpus that must be rejected. */
 export async function judgeValidation(
   group: DeviceGroup,
 ): Promise<{ cases: number; failures: (Failure & { batch: string })[] }> {
@@ -14,12 +14,12 @@ export async function judgeValidation(
   const table = parseValidityCases(read('validity.txt')).map(({ text, isValid }) => ({
     ...{ batch: 'validity', text, source: validitySource(text), isValid },
   }))
-  const invalid = readdirSync(new URL('invalid/', testdata)).map((file) => ({
-    ...{ batch: 'invalid', text: file, source: read(`invalid/${file}`), isValid: false },
+  const rejected = readdirSync(new URL('rejected/', testdata)).map((file) => ({
+    ...{ batch: 'rejected', text: file, source: read(`rejected/${file}`), isValid: false },
   }))
   const failures: (Failure & { batch: string })[] = []
   let cases = 0
-  for (const { batch, text, source, isValid } of [...table, ...invalid]) {
+  for (const { batch, text, source, isValid } of [...table, ...rejected]) {
     if (/^enable [^;]*subgroups/m.test(source) && !features.has('subgroups')) continue
     if (/^enable [^;]*f16/m.test(source) && !features.has('shader-f16')) continue
     cases++

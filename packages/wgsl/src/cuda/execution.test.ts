@@ -12,7 +12,7 @@ import {
   translate,
 } from './testing/kernel-cases.ts'
 
-const cases = loadKernelCases('cuda', 'kernels')
+const cases = loadKernelCases('cuda', 'accepted', 'generated')
 const hasCompiler = hasProgram('g++')
 const dawn = await openDawnDevice()
 

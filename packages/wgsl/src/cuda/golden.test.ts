@@ -14,18 +14,18 @@ const nvcc = ['nvcc', '/usr/local/cuda/bin/nvcc'].find(hasProgram)
 describe('translations to CUDA C++', () => {
   it.each(goldens)('$name', async (golden) => {
     const stem = golden.name.replace(/\.wgsl$/, '')
-    await expect(translate(golden, 'clamp').source).toMatchFileSnapshot(`../../testdata/${stem}.cu`)
+    await expect(translate(golden, 'clamp').source).toMatchFileSnapshot(`../../testdata/cuda/${stem}.cu`)
     if (!stem.includes('out-of-bounds')) return
-    await expect(translate(golden, 'trap').source).toMatchFileSnapshot(`../../testdata/${stem}.trap.cu`)
+    await expect(translate(golden, 'trap').source).toMatchFileSnapshot(`../../testdata/cuda/${stem}.trap.cu`)
     await expect(translate(golden, 'unchecked').source).toMatchFileSnapshot(
-      `../../testdata/${stem}.unchecked.cu`,
+      `../../testdata/cuda/${stem}.unchecked.cu`,
     )
   })
 })
 
 it('the emitter records every name of the prelude that the text holds, and no other', () => {
   const wrong: string[] = []
-  for (const kernelCase of loadKernelCases('cuda', 'kernels')) {
+  for (const kernelCase of loadKernelCases('cuda', 'accepted', 'generated')) {
     for (const bounds of ['clamp', 'trap'] as const) {
       const { body, preludeNames } = translate(kernelCase, bounds).parts
       const held = new Set(body.match(/[A-Za-z_][A-Za-z0-9_]*/g)!.filter((name) => providedNames.has(name)))
@@ -80,7 +80,7 @@ describe.skipIf(nvcc === undefined)('nvcc (needs the CUDA toolkit)', () => {
     'compiles the corpus with bounds: %s',
     { timeout: 600_000 },
     (bounds) => {
-      const all = loadKernelCases('kernels')
+      const all = loadKernelCases('accepted', 'generated')
       // The other modes differ only in accesses: a part of the corpus shows it.
       const cases = bounds === 'clamp' ? all : all.filter((_, i) => i % 5 === 0)
       const kernels: CudaKernel[] = cases.map((c) => translate(c, bounds))

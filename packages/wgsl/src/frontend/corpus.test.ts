@@ -1,4 +1,3 @@
-import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import {
   type Expression,
@@ -10,16 +9,12 @@ import {
   WgslError,
   walk,
 } from '../index.ts'
+import { corpus, corpusLines } from '../testing/corpus.ts'
 import { openDawnOracle } from '../testing/dawn-oracle.ts'
 import { fillBuffer, parseKernelTest, randomKernel } from '../testing/index.ts'
 
-const testdata = new URL('../../testdata/', import.meta.url)
-const read = (folder: string) =>
-  readdirSync(new URL(folder, testdata)).map(
-    (file) => [file, readFileSync(new URL(folder + file, testdata), 'utf8')] as const,
-  )
-const kernels = read('kernels/')
-const invalid = read('invalid/')
+const kernels = corpus('accepted', 'generated')
+const rejected = corpus('rejected')
 const dawn = await openDawnOracle()
 
 /** Types that must not appear in IR: abstract ones. */
@@ -55,9 +50,9 @@ function assertStatement(s: Statement): undefined {
 }
 
 describe('the corpus of kernels', () => {
-  it.each(kernels)('%s lowers, and its header fits its bindings', (file, source) => {
+  it.each(kernels)('$name lowers, and its header fits its bindings', ({ name, source }) => {
     const test = parseKernelTest(source)
-    const ir = lower(parseWgsl(source, { label: file }), {
+    const ir = lower(parseWgsl(source, { label: name }), {
       constants: test.constants,
       entryPoint: test.entryPoint,
     })
@@ -72,8 +67,8 @@ describe('the corpus of kernels', () => {
 
   it.skipIf(dawn === undefined)('is accepted by Dawn (needs npm webgpu)', async () => {
     const refused: string[] = []
-    for (const [file, source] of kernels)
-      for (const error of await dawn!(source)) refused.push(`${file}:${error}`)
+    for (const { name, source } of kernels)
+      for (const error of await dawn!(source)) refused.push(`${name}:${error}`)
     expect(refused).toEqual([])
   })
 })
@@ -88,33 +83,33 @@ describe('random kernels', () => {
   })
 })
 
-describe('invalid sources', () => {
-  it.each(invalid)('%s is rejected', (file, source) => {
+describe('rejected sources', () => {
+  it.each(rejected)('$name is rejected', ({ name, source }) => {
     const words = /^\/\/ error: (.*)$/m.exec(source)![1]!
-    const compile = () => lower(parseWgsl(source, { label: file }), { entryPoint: 'main' })
+    const compile = () => lower(parseWgsl(source, { label: name }), { entryPoint: 'main' })
     expect(compile).toThrow(WgslError)
     expect(compile).toThrow(words)
   })
 
   it.skipIf(dawn === undefined)('are rejected by Dawn too, on the same line (needs npm webgpu)', async () => {
     const wrong: string[] = []
-    for (const [file, source] of invalid) {
+    for (const { name, source } of rejected) {
       const [first] = await dawn!(source)
       const line = Number(first?.split(':')[0])
       try {
         lower(parseWgsl(source), { entryPoint: 'main' })
       } catch (error) {
         if ((error as WgslError).line !== line)
-          wrong.push(`${file}: ${(error as WgslError).line}, Dawn: ${first}`)
+          wrong.push(`${name}: ${(error as WgslError).line}, Dawn: ${first}`)
       }
-      if (first === undefined) wrong.push(`${file} is accepted by Dawn`)
+      if (first === undefined) wrong.push(`${name} is accepted by Dawn`)
     }
     expect(wrong).toEqual([])
   })
 })
 
 describe('single statements and short modules', () => {
-  const cases = readFileSync(new URL('judgements.txt', testdata), 'utf8').trimEnd().split('\n')
+  const cases = corpusLines('judgements.txt')
   const sourceOf = (text: string) =>
     text.includes('@compute')
       ? text

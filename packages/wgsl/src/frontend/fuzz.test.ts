@@ -1,27 +1,22 @@
-import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { lower, parseWgsl, WgslError } from '../index.ts'
+import { corpus, corpusLines } from '../testing/corpus.ts'
 import { openDawnOracle } from '../testing/dawn-oracle.ts'
 import { mutatedSource } from '../testing/mutated-source.ts'
 import { runPublicFunctions } from '../testing/public-functions.ts'
 import { randomModule } from '../testing/random-module.ts'
 
 const isLong = process.env.TANDEM_LONG === '1'
-const testdata = new URL('../../testdata/', import.meta.url)
 const dawn = await openDawnOracle()
 
 /** The corpus that mutations start from; judgements are the bodies of `main`, or modules. */
-const corpus = ['kernels/', 'invalid/', 'cuda/'].flatMap((folder) =>
-  readdirSync(new URL(folder, testdata))
-    .filter((file) => file.endsWith('.wgsl'))
-    .map((file) => readFileSync(new URL(folder + file, testdata), 'utf8')),
-)
-for (const line of readFileSync(new URL('judgements.txt', testdata), 'utf8').trimEnd().split('\n')) {
+const sources = corpus('accepted', 'rejected', 'cuda', 'generated').map(({ source }) => source)
+for (const line of corpusLines('judgements.txt')) {
   const text = line.replaceAll('⏎', '\n')
   const header = `enable f16; enable subgroups;
 @group(0) @binding(0) var<storage, read_write> out: array<u32>;
 @compute @workgroup_size(1) fn main(@builtin(global_invocation_id) id: vec3u) {\n`
-  corpus.push(text.includes('@compute') ? text : `${header}${text}\n}`)
+  sources.push(text.includes('@compute') ? text : `${header}${text}\n}`)
 }
 
 /** What is thrown that is no WgslError, as the first lines of its stack. */
@@ -39,7 +34,7 @@ describe('every source ends in a result or a WgslError', () => {
   it(`${count} mutations of the corpus`, () => {
     const defects: string[] = []
     for (let seed = 0; seed < count; seed++) {
-      const defect = defectOf(mutatedSource(seed, corpus))
+      const defect = defectOf(mutatedSource(seed, sources))
       if (defect !== undefined) defects.push(`seed ${seed}: ${defect}`)
     }
     expect(defects).toEqual([])
@@ -62,8 +57,8 @@ describe('one source', () => {
       return run.accepted ? run.text : run.error.message
     }
     for (let seed = 0; seed < (isLong ? 2000 : 100); seed++) {
-      const sources = [randomModule(seed), mutatedSource(seed, corpus)]
-      for (const source of sources) expect(outcome(source), `seed ${seed}`).toBe(outcome(source))
+      const drawn = [randomModule(seed), mutatedSource(seed, sources)]
+      for (const source of drawn) expect(outcome(source), `seed ${seed}`).toBe(outcome(source))
     }
   })
 })

@@ -1,7 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { f16OfBits } from '../frontend/bits.ts'
 import { lower, parseWgsl, reflect } from '../index.ts'
+import { corpus } from '../testing/corpus.ts'
 import { fillBuffer, type KernelBuffer, parseKernelTest, readBuffer } from '../testing/index.ts'
 import { halfBits } from './half.ts'
 import { compileReference } from './index.ts'
@@ -140,12 +140,8 @@ describe('halves', () => {
   })
 })
 
-const kernelsUrl = new URL('../../testdata/kernels/', import.meta.url)
-
 describe('the corpus', () => {
-  const sources = readdirSync(kernelsUrl)
-    .filter((name) => name.endsWith('.wgsl'))
-    .map((name) => ({ name, source: readFileSync(new URL(name, kernelsUrl), 'utf8') }))
+  const sources = corpus('accepted', 'generated')
   /** Subgroup operations need lockstep, which one invocation after another does not give. */
   const runnable = sources.filter(({ source }) => !/^enable subgroups/m.test(source))
 

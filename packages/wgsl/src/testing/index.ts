@@ -1,5 +1,7 @@
 export { programText } from '../cuda/testing/cpu-program.ts'
 export { compareBuffers } from './compare-buffers.ts'
+export type { TestKernel } from './generated-kernels/elementwise.ts'
+export { generatedKernels } from './generated-kernels/generated-kernels.ts'
 export { fillBuffer, readBuffer } from './kernel-buffers.ts'
 export { type KernelBuffer, type KernelTest, parseKernelTest, type Tolerance } from './kernel-test.ts'
 export { randomKernel } from './random-kernel.ts'

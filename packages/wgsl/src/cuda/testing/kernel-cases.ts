@@ -1,10 +1,9 @@
 import { spawnSync } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import { lower, parseWgsl } from '../../frontend/lower.ts'
 import type { IrModule } from '../../ir.ts'
 import { compileReference, type ExecutionObserver } from '../../reference/index.ts'
 import { type Binding, type Reflection, reflect } from '../../reflect.ts'
+import { type CorpusPart, corpus } from '../../testing/corpus.ts'
 import { fillBuffer, type KernelBuffer, type KernelTest, parseKernelTest } from '../../testing/index.ts'
 import { emitCuda } from '../emit-cuda.ts'
 import type { CudaBounds, CudaKernel } from '../kernel.ts'
@@ -13,7 +12,6 @@ import type { DawnJob } from './dawn-device.ts'
 
 /** A kernel of the test data with everything that running it takes. */
 export interface KernelCase {
-  /** Path below `testdata`. */
   readonly name: string
   readonly source: string
   readonly test: KernelTest
@@ -29,26 +27,15 @@ export interface KernelInput {
   readonly bytes: Uint8Array
 }
 
-const testdata = fileURLToPath(new URL('../../../testdata/', import.meta.url))
-
-/** The kernels in folders of `testdata`, lowered. */
-export function loadKernelCases(...folders: readonly string[]): KernelCase[] {
-  return folders.flatMap((folder) =>
-    readdirSync(testdata + folder)
-      .filter((file) => file.endsWith('.wgsl'))
-      .sort()
-      .map((file) => loadKernelCase(`${folder}/${file}`)),
-  )
-}
-
-function loadKernelCase(name: string): KernelCase {
-  return kernelCase(name, readFileSync(testdata + name, 'utf8'))
+/** Kernels of the corpus, lowered. */
+export function loadKernelCases(...parts: readonly Exclude<CorpusPart, 'rejected'>[]): KernelCase[] {
+  return corpus(...parts).map(({ name, source }) => kernelCase(name, source))
 }
 
 /** A kernel with its head, lowered. */
 export function kernelCase(name: string, source: string): KernelCase {
   const test = parseKernelTest(source)
-  const module = lower(parseWgsl(source, { label: name.split('/').at(-1)! }), {
+  const module = lower(parseWgsl(source, { label: name }), {
     entryPoint: test.entryPoint,
     constants: test.constants,
   })
