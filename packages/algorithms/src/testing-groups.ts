@@ -18,6 +18,8 @@ export interface TestGroupOptions {
   peerAccess?: boolean | undefined
   /** Reference executor only: seed of the random topological order that every plan runs in. Default 1. */
   seed?: number | undefined
+  /** Opens the group with `debug`. Default false. */
+  debug?: boolean | undefined
 }
 
 /**
@@ -42,14 +44,20 @@ export function describeOnBackends(title: string, body: (backend: TestBackend) =
       body({
         name,
         group(devices, options = {}) {
-          const { peerAccess = true, seed = 1 } = options
+          const { peerAccess = true, seed = 1, debug = false } = options
           // Compiling takes long on a CPU adapter. All groups of one kind share the devices of one, and so its kernels.
           const count = name === 'webgpu' ? Math.max(devices, 8) : devices
-          const key = `${count} ${peerAccess} ${name === 'reference' ? seed : ''}`
+          const key = `${count} ${peerAccess} ${debug} ${name === 'reference' ? seed : ''}`
           let opened = groups.get(key)
           if (!opened) {
             opened = makeBackend(name, peerAccess, seed).then((backend) =>
-              openGroup({ backends: [backend], devices: count, virtual: true, label: `${name} × ${count}` }),
+              openGroup({
+                backends: [backend],
+                devices: count,
+                virtual: true,
+                debug,
+                label: `${name} × ${count}`,
+              }),
             )
             groups.set(key, opened)
           }

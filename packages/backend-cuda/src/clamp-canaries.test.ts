@@ -168,39 +168,36 @@ const guards = [
 ]
 
 describe('a guard that is missing', () => {
-  it.each(sample(24).filter(({ shows }) => shows))(
-    'is noticed where a kernel $name',
-    async (tested) => {
-      let removed = ''
-      let left = 0
-      const without =
-        (number: number): Translate =>
-        (source) => {
-          const translated = translate(source)
-          if (source.label === 'witness') return translated
-          // The helpers above the kernel's own types have bounds of their own.
-          const start = translated.source.lastIndexOf('static_assert(sizeof(')
-          const text = translated.source.slice(start)
-          const found = guards.flatMap((guard) => [...text.matchAll(guard)])
-          left = found.length
-          const match = found[number]
-          if (match === undefined) return translated
-          removed = match[0]
-          const after = text.slice(match.index + match[0].length)
-          return {
-            ...translated,
-            source: translated.source.slice(0, start) + text.slice(0, match.index) + (match[1] ?? '') + after,
-          }
+  it.each(sample(24).filter(({ shows }) => shows))('is noticed where a kernel $name', async (tested) => {
+    let removed = ''
+    let left = 0
+    const without =
+      (number: number): Translate =>
+      (source) => {
+        const translated = translate(source)
+        if (source.label === 'witness') return translated
+        // The helpers above the kernel's own types have bounds of their own.
+        const start = translated.source.lastIndexOf('static_assert(sizeof(')
+        const text = translated.source.slice(start)
+        const found = guards.flatMap((guard) => [...text.matchAll(guard)])
+        left = found.length
+        const match = found[number]
+        if (match === undefined) return translated
+        removed = match[0]
+        const after = text.slice(match.index + match[0].length)
+        return {
+          ...translated,
+          source: translated.source.slice(0, start) + text.slice(0, match.index) + (match[1] ?? '') + after,
         }
-      const noticed: string[] = []
-      for (let number = 0, count = 1; number < count && noticed.length === 0; number += 1) {
-        const group = await open(without(number))
-        const wrong = await damage(group, tested, [tested.meets])
-        count = left
-        if (wrong.length > 0) noticed.push(removed)
       }
-      expect(left, 'guards in the text').toBeGreaterThan(0)
-      expect(noticed).not.toEqual([])
-    },
-  )
+    const noticed: string[] = []
+    for (let number = 0, count = 1; number < count && noticed.length === 0; number += 1) {
+      const group = await open(without(number))
+      const wrong = await damage(group, tested, [tested.meets])
+      count = left
+      if (wrong.length > 0) noticed.push(removed)
+    }
+    expect(left, 'guards in the text').toBeGreaterThan(0)
+    expect(noticed).not.toEqual([])
+  })
 })

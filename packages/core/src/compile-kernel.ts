@@ -1,10 +1,12 @@
-import { lower, parseWgsl, reflect, WgslError } from '@tandem-gpu/wgsl'
+import { findInvocationAccesses, lower, parseWgsl, reflect, WgslError } from '@tandem-gpu/wgsl'
+import { describedValue } from './described-value.ts'
 import type { Device } from './device.ts'
 import { GpuError } from './errors.ts'
 import type { GroupState } from './group-state.ts'
 import type { CompiledKernel, CompileOptions } from './kernel.ts'
 import { kernelLayout } from './kernel-layout.ts'
 import type { Bounds, KernelSource } from './kernel-source.ts'
+import { requireOptions } from './options.ts'
 import type { NumberedCall } from './rank-calls.ts'
 
 /** Front end, checks against every device, and the backend's compilation. */
@@ -19,9 +21,39 @@ export async function compileKernel(
     const source = frontEnd(options.label ?? 'kernel', wgsl, options.entryPoint, constants, bounds)
     for (const device of devices) requireDeviceSupports(device, source)
     const handle = await group.runtime.compile(source)
-    return { handle, reflection: source.reflection, layout: kernelLayout(source.reflection) }
+    const { reflection, module } = source
+    let accesses: ReturnType<typeof findInvocationAccesses> | undefined
+    return {
+      handle,
+      reflection,
+      layout: kernelLayout(reflection),
+      accesses() {
+        accesses ??= findInvocationAccesses(module)
+        return accesses
+      },
+    }
   }
   return group.settle(call, compile, ({ handle }) => group.runtime.releaseKernel(handle))
+}
+
+const compileOptions = {
+  label: 'string',
+  wgsl: 'string',
+  entryPoint: 'string',
+  constants: 'object',
+  bounds: ['clamp', 'trap', 'unchecked'],
+} as const
+
+/** Throws `validation` for options that are missing or of a wrong type. */
+export function requireCompileOptions(options: CompileOptions): void {
+  requireOptions(options, 'compile', compileOptions)
+  if (options.wgsl === undefined) throw new GpuError('validation', 'The option wgsl of compile is missing.')
+  for (const [name, value] of Object.entries(options.constants ?? {}))
+    if (typeof value !== 'number' && typeof value !== 'boolean')
+      throw new GpuError(
+        'validation',
+        `The constant ${name} is ${describedValue(value)}; it must be a number or a boolean.`,
+      )
 }
 
 /** Equal keys compile to the same thing. */

@@ -1,9 +1,12 @@
 import { flattened, regionEnd } from './byte-region.ts'
+import { describedValue, isObject } from './described-value.ts'
 import type { OwnedDeviceBuffer } from './device-buffer.ts'
 import { GpuError } from './errors.ts'
 import type { GroupDevice } from './group-device.ts'
+import { requireInvocationsInside } from './invocation-check.ts'
 import type { OwnedKernel } from './kernel.ts'
 import type { AutomaticValue, StorageSlot, UniformMember } from './kernel-layout.ts'
+import { requireOptions } from './options.ts'
 import { RecordedParameter } from './parameter.ts'
 import type { ByteRegion, PlanBinding } from './plan.ts'
 import type { PlanBuilder } from './plan-builder.ts'
@@ -17,6 +20,8 @@ export interface DispatchContext {
   planOf(device: GroupDevice): PlanBuilder
   readonly devices: readonly GroupDevice[]
   readonly parameters: ReadonlyMap<string, RecordedParameter>
+  /** Whether the group was opened with `debug`. */
+  readonly debug: boolean
   device(of: DispatchOptions['device'] & {}): GroupDevice
   requireKernel(kernel: OwnedKernel): void
   ownView(view: unknown, what: string): OwnedView
@@ -41,6 +46,7 @@ export function recordDispatch(
   options: DispatchOptions,
 ): void {
   context.requireKernel(kernel)
+  requireOptions(options, 'a dispatch', dispatchOptions)
   const { layout } = kernel.compiled
   const label = options.label ?? kernel.label
   const where = `dispatch "${label}"`
@@ -70,6 +76,7 @@ export function recordDispatch(
   })
   const bound = layout.storage.map((slot, i) => bind(context, plan, device, slot, views[i]!, where))
   checkAliasing(bound, where)
+  if (context.debug) requireInvocationsInside(kernel, bound, workgroups, options.args, where)
   // A view whose place the kernel is not told must begin where the binding begins.
   for (const { slot, region, byteOffset } of bound)
     if (!slot.hasBase && region.byteOffset !== byteOffset)
@@ -112,8 +119,15 @@ export function recordDispatch(
   )
 }
 
+const dispatchOptions = { device: 'any', workgroups: 'any', args: 'any', label: 'string' } as const
+
 function checkNames(kernel: OwnedKernel, options: DispatchOptions, where: string): void {
   const names = kernel.compiled.layout.argumentNames
+  if (!isObject(options.args))
+    throw new GpuError(
+      'validation',
+      `The args of ${where} are ${describedValue(options.args)}; they must be an object with ${[...names].join(', ') || 'no members'}.`,
+    )
   for (const name in options.args)
     if (!names.has(name))
       throw new GpuError(
@@ -123,14 +137,19 @@ function checkNames(kernel: OwnedKernel, options: DispatchOptions, where: string
 }
 
 function workgroupCounts(options: DispatchOptions, where: string): [x: number, y: number, z: number] {
-  const given = options.workgroups
+  const given: unknown = options.workgroups
+  if (typeof given !== 'number' && !(Array.isArray(given) && given.length >= 1 && given.length <= 3))
+    throw new GpuError(
+      'validation',
+      `The workgroups of ${where} are ${describedValue(given)}; they must be a count, or one to three counts in an array.`,
+    )
   const counts: [number, number, number] =
     typeof given === 'number' ? [given, 1, 1] : [given[0], given[1] ?? 1, given[2] ?? 1]
   for (const count of counts)
     if (!Number.isSafeInteger(count) || count < 0)
       throw new GpuError(
         'validation',
-        `The ${where} asks for ${count} workgroups; counts are whole numbers from 0.`,
+        `The ${where} asks for ${describedValue(count)} workgroups; counts are whole numbers from 0.`,
       )
   return counts
 }
@@ -314,8 +333,13 @@ function writeMember(
     plan.uniforms.place(given, byteOffset)
     storeScalar(target, byteOffset, scalar, given.initial)
   } else {
-    const kind = typeof given === 'object' && 'buffer' in given ? 'a view' : String(given)
-    throw new GpuError('validation', `${what} is ${kind}; it must be a number, numbers or a parameter.`)
+    const isArray = ArrayBuffer.isView(given)
+    const kind = isObject(given) && 'buffer' in given && !isArray ? 'a view' : describedValue(given)
+    const help = isArray ? ', as in [...array]' : ''
+    throw new GpuError(
+      'validation',
+      `${what} is ${kind}; it must be a number, an array of numbers${help}, or a parameter.`,
+    )
   }
 }
 

@@ -1,3 +1,6 @@
+import { describedValue } from './described-value.ts'
+import { GpuError } from './errors.ts'
+
 /** Scalar types a buffer can hold. `f16` is stored as raw 16-bit patterns on the host (Node 20 has no Float16Array). */
 export type ElementType = 'f32' | 'i32' | 'u32' | 'f16'
 
@@ -25,12 +28,34 @@ export const elementByteLength: Readonly<Record<ElementType, number>> = { f32: 4
 
 const constructors = { f32: Float32Array, i32: Int32Array, u32: Uint32Array, f16: Uint16Array } as const
 
+/** Throws `validation` unless `type` is one that buffers hold; `what` asks for it. */
+export function requireElementType(type: ElementType, what: string): void {
+  if (typeof type === 'string' && Object.hasOwn(elementByteLength, type)) return
+  throw new GpuError(
+    'validation',
+    `${what} asks for type ${typeof type === 'string' ? type : describedValue(type)}; types are f32, i32, u32 and f16.`,
+  )
+}
+
 /** A typed array of `length` elements over `buffer` (or over new, zeroed memory). */
 export function elementArray<T extends ElementType>(
   type: T,
   length: number,
-  buffer: ArrayBuffer = new ArrayBuffer(length * elementByteLength[type]),
+  buffer?: ArrayBuffer,
   byteOffset = 0,
 ): ElementArray<T> {
-  return new constructors[type](buffer, byteOffset, length) as ElementArray<T>
+  requireElementType(type, 'An array of elements')
+  try {
+    const memory = buffer ?? new ArrayBuffer(length * elementByteLength[type])
+    return new constructors[type](memory, byteOffset, length) as ElementArray<T>
+  } catch (cause) {
+    // A length or offset that the memory does not have.
+    throw new GpuError(
+      'validation',
+      `There is no array of ${describedValue(length)} ${type} there: ${(cause as Error).message}.`,
+      {
+        cause,
+      },
+    )
+  }
 }

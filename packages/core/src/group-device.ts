@@ -5,12 +5,16 @@ import {
   portableLimits,
   type Telemetry,
 } from './adapter.ts'
+import { describedValue } from './described-value.ts'
 import type { AllocateOptions, Device } from './device.ts'
 import { OwnedDeviceBuffer } from './device-buffer.ts'
-import { type ElementType, elementByteLength } from './element-type.ts'
+import { type ElementType, elementByteLength, requireElementType } from './element-type.ts'
 import { GpuError } from './errors.ts'
 import type { GroupState } from './group-state.ts'
+import { requireOptions } from './options.ts'
 import { shapeRegion } from './view.ts'
+
+export const allocateOptions = { label: 'string', zero: 'boolean' } as const
 
 /** How core makes devices. */
 export class GroupDevice implements Device {
@@ -40,6 +44,7 @@ export class GroupDevice implements Device {
     shape: number | readonly [rows: number, columns: number],
     options: AllocateOptions = {},
   ): Promise<OwnedDeviceBuffer<T>> {
+    requireOptions(options, 'allocate', allocateOptions)
     const { label = `buffer ${this.#allocated} of device ${this.ordinal}`, zero = true } = options
     this.#group.requireAlive()
     const region = shapeRegion(shape, `buffer "${label}"`)
@@ -62,13 +67,8 @@ export class GroupDevice implements Device {
 
   /** Throws `validation` for an unknown type and `too-large` beyond the device's limit. */
   requireBufferSize(type: ElementType, length: number, label: string): void {
-    const size = elementByteLength[type]
-    if (size === undefined)
-      throw new GpuError(
-        'validation',
-        `Buffer "${label}" asks for type ${String(type)}; types are f32, i32, u32 and f16.`,
-      )
-    const byteLength = length * size
+    requireElementType(type, `Buffer "${label}"`)
+    const byteLength = length * elementByteLength[type]
     if (byteLength > this.limits.maxBufferByteLength)
       throw new GpuError(
         'too-large',
@@ -79,6 +79,11 @@ export class GroupDevice implements Device {
 
 /** The device of a group by itself or its ordinal. Throws `validation` for one of another group. */
 export function deviceOf(devices: readonly GroupDevice[], of: Device | number): GroupDevice {
+  if (typeof of !== 'number' && !(of instanceof GroupDevice))
+    throw new GpuError(
+      'validation',
+      `A device is ${describedValue(of)}; it must be a device of the group or its ordinal.`,
+    )
   const device = devices[typeof of === 'number' ? of : of.ordinal]
   if (device === undefined || (typeof of !== 'number' && device !== of)) {
     const asked = typeof of === 'number' ? `Device ${of}` : `Device ${of.ordinal} of another group`

@@ -168,6 +168,13 @@ function destroyedError(label: string): GpuError {
   return new GpuError('device-lost', `The group "${label}" is destroyed.`)
 }
 
+/** Where an object of `owner` is used in another group. */
+export function belongsElsewhere(owner: GroupState, here: GroupState): string {
+  return owner.label === here.label
+    ? `belongs to another group, which is also named "${here.label}".`
+    : `belongs to group "${owner.label}", not to "${here.label}".`
+}
+
 function lostError(label: string, { reason, message }: LostInfo): GpuError {
   if (reason === 'destroyed') return destroyedError(label)
   return new GpuError('device-lost', `The devices of group "${label}" are lost: ${message}`)

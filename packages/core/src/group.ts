@@ -1,13 +1,15 @@
 import type { LiveHandles, LostInfo, Runtime } from './backend.ts'
-import { compileKernel, kernelKey } from './compile-kernel.ts'
+import { compileKernel, kernelKey, requireCompileOptions } from './compile-kernel.ts'
+import { describedValue, isObject } from './described-value.ts'
 import type { Device } from './device.ts'
 import { asyncDisposeSymbol } from './dispose.ts'
-import { type ElementType, elementByteLength } from './element-type.ts'
+import { type ElementType, elementByteLength, requireElementType } from './element-type.ts'
 import { GpuError } from './errors.ts'
 import { deviceOf, GroupDevice } from './group-device.ts'
 import { GroupState } from './group-state.ts'
 import { type HostBuffer, OwnedHostBuffer } from './host-buffer.ts'
 import { type CompiledKernel, type CompileOptions, type Kernel, OwnedKernel } from './kernel.ts'
+import { requireOptions } from './options.ts'
 import type { Schedule } from './plan.ts'
 import { type Program, RecordedProgram } from './program.ts'
 import { ProgramRecorder } from './program-recorder.ts'
@@ -15,12 +17,18 @@ import { GroupQueue, type Queue } from './queue.ts'
 import type { Recorder } from './recorder.ts'
 import type { Leak } from './resource.ts'
 import { emptyHash, hashDigits, hashText } from './rolling-hash.ts'
-import { type Selection, type SelectionOptions, selectAdapters } from './selection.ts'
+import { chooseAdapters, type Selection, type SelectionOptions, selectionOptions } from './selection.ts'
 import { requireCount } from './view.ts'
 
 export interface OpenGroupOptions extends SelectionOptions {
   /** Holds every device to WebGPU's default limits, so that what passes here runs anywhere. */
   readonly portableLimits?: boolean | undefined
+  /**
+   * Looks for kernels that leave their views, at some cost: `compile` takes `bounds: 'trap'` by default where every device has it, and `record`
+   * rejects dispatches of more invocations than a view has elements, where each reaches the one at its `global_invocation_id` plus a
+   * constant. `selection.reason` says what goes unchecked. Default false.
+   */
+  readonly debug?: boolean | undefined
   readonly label?: string | undefined
 }
 
@@ -74,13 +82,31 @@ export interface LeakReport {
   readonly failures?: readonly string[]
 }
 
-/** Opens devices. Rejects with `no-device` where too few fit, naming what was found. */
+const groupOptions = {
+  ...selectionOptions,
+  portableLimits: 'boolean',
+  debug: 'boolean',
+  label: 'string',
+} as const
+
+/** Opens devices. Rejects with `validation` for wrong options, and with `no-device` where too few fit, naming what was found. */
 export async function openGroup(options: OpenGroupOptions): Promise<DeviceGroup> {
-  const { backend, ...selection } = await selectAdapters(options)
-  const label = options.label ?? 'group'
+  requireOptions(options, 'openGroup', groupOptions)
+  const { backend, ...selection } = await chooseAdapters(options)
+  const { label = 'group', portableLimits = false, debug = false } = options
   const runtime = await backend.open(selection.chosen, { label })
-  return new OpenedGroup(label, backend.name, selection, runtime, options.portableLimits ?? false)
+  if (!debug) return new OpenedGroup(label, backend.name, selection, runtime, portableLimits)
+  const bounds = runtime.devices.every(({ features }) => features.has('trap')) ? 'trap' : 'clamp'
+  const reason = `${selection.reason} ${debugText[bounds]}`
+  return new OpenedGroup(label, backend.name, { ...selection, reason }, runtime, portableLimits, bounds)
 }
+
+/** What `debug` checks, by the bounds that kernels get there. */
+const debugText = {
+  trap: 'With debug, kernels trap at accesses outside their views unless they are compiled with other bounds.',
+  clamp:
+    'With debug, accesses at global_invocation_id plus a constant are checked when they are recorded; other indices go unchecked, because these devices lack bounds "trap".',
+} as const
 
 /** Compiled once for all kernels of equal source that are not destroyed. */
 interface SharedKernel {
@@ -103,11 +129,21 @@ class OpenedGroup implements DeviceGroup {
   readonly #state: GroupState
   /** By what `compile` is asked for. */
   readonly #compiled = new Map<string, SharedKernel>()
+  /** Set where the group was opened with `debug`. */
+  readonly #debugBounds: 'trap' | 'clamp' | undefined
   #programs = 0
   #hostBuffers = 0
   #destruction: Promise<LeakReport> | undefined
 
-  constructor(label: string, backend: string, selection: Selection, runtime: Runtime, portable: boolean) {
+  constructor(
+    label: string,
+    backend: string,
+    selection: Selection,
+    runtime: Runtime,
+    portable: boolean,
+    debugBounds?: 'trap' | 'clamp',
+  ) {
+    this.#debugBounds = debugBounds
     this.label = label
     this.backend = backend
     this.selection = selection
@@ -123,18 +159,14 @@ class OpenedGroup implements DeviceGroup {
   }
 
   canAccessPeer(reader: Device | number, owner: Device | number): boolean {
-    const [a, b] = [reader, owner].map((device) => (typeof device === 'number' ? device : device.ordinal))
-    for (const ordinal of [a!, b!])
-      if (this.devices[ordinal] === undefined)
-        throw new GpuError(
-          'validation',
-          `Device ${ordinal} is not in the group, which has ${this.devices.length} devices.`,
-        )
+    const [a, b] = [reader, owner].map((device) => deviceOf(this.devices, device).ordinal)
     return a === b || this.#state.runtime.canAccessPeer(a!, b!)
   }
 
-  async compile(options: CompileOptions): Promise<Kernel> {
+  async compile(given: CompileOptions): Promise<Kernel> {
     this.#state.requireAlive()
+    requireCompileOptions(given)
+    const options = { ...given, bounds: given.bounds ?? this.#debugBounds }
     const key = kernelKey(options)
     let shared = this.#compiled.get(key)
     if (shared === undefined) {
@@ -165,17 +197,28 @@ class OpenedGroup implements DeviceGroup {
 
   record(body: (recorder: Recorder) => void, options: RecordOptions = {}): Program {
     this.#state.requireAlive()
+    if (typeof body !== 'function')
+      throw new GpuError(
+        'validation',
+        `What record takes is ${describedValue(body)}; it must be a function that records commands.`,
+      )
+    requireOptions(options, 'record', recordOptions)
     const number = this.#programs++
     const { schedule = 'overlapped', label = `program ${number}` } = options
     this.#state.calls?.number(`records "${label}", ${schedule}`)
-    const recorder = new ProgramRecorder(this.#state, this.devices, number, schedule)
+    const debug = this.#debugBounds !== undefined
+    const recorder = new ProgramRecorder(this.#state, this.devices, number, schedule, debug)
     try {
       const result: unknown = body(recorder)
-      if (result instanceof Promise)
+      if (isObject(result) && 'then' in result) {
+        // What becomes of it is nobody's concern any more; a rejection must not end the process.
+        void Promise.resolve(result).catch(() => {})
         throw new GpuError(
           'validation',
           `The callback that records "${label}" is asynchronous; record synchronously.`,
         )
+      }
+      recorder.requireLive(label)
     } finally {
       recorder.close()
     }
@@ -188,15 +231,12 @@ class OpenedGroup implements DeviceGroup {
     options: AllocateHostOptions = {},
   ): HostBuffer<T> {
     this.#state.requireAlive()
+    requireOptions(options, 'allocateHost', { label: 'string', device: 'any' })
     const label = options.label ?? `host buffer ${this.#hostBuffers++}`
     const device = options.device === undefined ? undefined : deviceOf(this.devices, options.device)
     requireCount(length, `The length of host buffer "${label}"`)
+    requireElementType(type, `Host buffer "${label}"`)
     const size = elementByteLength[type]
-    if (size === undefined)
-      throw new GpuError(
-        'validation',
-        `Host buffer "${label}" asks for type ${String(type)}; types are f32, i32, u32 and f16.`,
-      )
     const place = device === undefined ? '' : ` by device ${device.ordinal}`
     this.#state.calls?.number(`allocates ${length} ${type} of host memory${place} for "${label}"`)
     const local = device?.local ?? true
@@ -246,6 +286,8 @@ class OpenedGroup implements DeviceGroup {
       this.#state.runtime.releaseKernel(compiled.handle)
   }
 }
+
+const recordOptions = { schedule: ['overlapped', 'serial'], label: 'string' } as const
 
 function compilationText({ label = 'kernel' }: CompileOptions, key: string): string {
   return `compiles kernel "${label}" (${hashDigits(hashText(emptyHash, key))})`

@@ -1,4 +1,4 @@
-import type { Reflection } from '@tandem-gpu/wgsl'
+import type { InvocationAccess, Reflection } from '@tandem-gpu/wgsl'
 import type { GroupState } from './group-state.ts'
 import type { KernelHandle } from './handles.ts'
 import type { KernelLayout } from './kernel-layout.ts'
@@ -12,7 +12,7 @@ export interface CompileOptions {
   readonly entryPoint?: string | undefined
   /** Values of overrides, by name. */
   readonly constants?: Readonly<Record<string, number | boolean>> | undefined
-  /** What an access outside a binding does; default `clamp`. */
+  /** What an access outside a binding does; default `clamp`, or `trap` in a group with `debug` whose devices have it. */
   readonly bounds?: Bounds | undefined
 }
 
@@ -30,6 +30,8 @@ export interface CompiledKernel {
   readonly handle: KernelHandle
   readonly reflection: Reflection
   readonly layout: KernelLayout
+  /** What every invocation reaches, for groups with `debug`. */
+  accesses(): readonly InvocationAccess[]
 }
 
 /** The caller's hold on a compiled kernel. */

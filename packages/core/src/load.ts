@@ -1,7 +1,9 @@
 import type { Adapter, Telemetry } from './adapter.ts'
 
+export const selectBy = ['utilization', 'memory', 'power', 'temperature', 'score', 'index'] as const
+
 /** How adapters are ranked: least loaded first; `index` keeps the backend's order. `score` weighs all readings. */
-export type SelectBy = 'utilization' | 'memory' | 'power' | 'temperature' | 'score' | 'index'
+export type SelectBy = (typeof selectBy)[number]
 
 interface Load {
   /** Lower is better. */

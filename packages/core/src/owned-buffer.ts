@@ -1,3 +1,4 @@
+import { describedValue } from './described-value.ts'
 import { type ElementType, elementByteLength } from './element-type.ts'
 import type { GroupState } from './group-state.ts'
 import { Resource } from './resource.ts'
@@ -61,6 +62,13 @@ export abstract class OwnedBuffer<T extends ElementType = ElementType> extends R
   reshape(rows: number, columns: number, stride?: number): View<this> {
     return new RegionView(this, reshapeRegion(this, rows, columns, stride, this.name))
   }
+}
+
+/** The sentence for what is no view of a buffer on that side. */
+export function notAView(what: string, side: 'device' | 'host', given: unknown): string {
+  const buffer = bufferOf(given)
+  const it = buffer === undefined ? describedValue(given) : `a view of ${buffer.name}`
+  return `${what} is not a view of a ${side} buffer; it is ${it}.`
 }
 
 /** The buffer of a view that core made; undefined for anything else. */

@@ -1,6 +1,6 @@
 import { OwnedDeviceBuffer } from './device-buffer.ts'
 import { GpuError } from './errors.ts'
-import type { GroupState } from './group-state.ts'
+import { belongsElsewhere, type GroupState } from './group-state.ts'
 import type { Handles } from './handles.ts'
 import type { CommandAccesses } from './hazards.ts'
 import { OwnedHostBuffer } from './host-buffer.ts'
@@ -92,7 +92,7 @@ export class PlanBuilder {
     if (buffer.group !== this.#group)
       throw new GpuError(
         'validation',
-        `Buffer "${buffer.label}" belongs to group "${buffer.group.label}", not to "${this.#group.label}".`,
+        `Buffer "${buffer.label}" ${belongsElsewhere(buffer.group, this.#group)}`,
       )
     if (buffer.destroyed) throw new GpuError('validation', `Buffer "${buffer.label}" is destroyed.`)
     this.#buffers.set(buffer, this.#buffers.size)

@@ -1,15 +1,17 @@
 import { flattened, regionsOverlap } from './byte-region.ts'
+import { describedValue } from './described-value.ts'
 import type { AllocateOptions, BufferView, Device } from './device.ts'
 import { OwnedDeviceBuffer } from './device-buffer.ts'
 import { type OwnedView, recordDispatch } from './dispatch-recording.ts'
 import { type ElementType, elementByteLength } from './element-type.ts'
 import { GpuError } from './errors.ts'
-import { deviceOf, type GroupDevice } from './group-device.ts'
+import { allocateOptions, deviceOf, type GroupDevice } from './group-device.ts'
 import type { GroupState } from './group-state.ts'
 import { type HostView, OwnedHostBuffer } from './host-buffer.ts'
 import { type Kernel, OwnedKernel } from './kernel.ts'
 import { MessageList } from './message-list.ts'
-import { bufferOf } from './owned-buffer.ts'
+import { requireOptions } from './options.ts'
+import { bufferOf, notAView } from './owned-buffer.ts'
 import { type Parameter, type ParameterType, RecordedParameter } from './parameter.ts'
 import type { PlanCopy, Schedule } from './plan.ts'
 import { PlanBuilder } from './plan-builder.ts'
@@ -23,6 +25,8 @@ export interface ScratchRequest {
   readonly buffer: OwnedDeviceBuffer
   readonly zero: boolean
 }
+
+const commandOptions = { label: 'string' } as const
 
 /** The recorder that `DeviceGroup.record` lends to its callback. */
 export class ProgramRecorder implements Recorder {
@@ -40,8 +44,17 @@ export class ProgramRecorder implements Recorder {
   readonly #serial: boolean
   #closed = false
 
+  readonly debug: boolean
+
   /** `number` counts the programs of the group. */
-  constructor(group: GroupState, devices: readonly GroupDevice[], number: number, schedule: Schedule) {
+  constructor(
+    group: GroupState,
+    devices: readonly GroupDevice[],
+    number: number,
+    schedule: Schedule,
+    debug = false,
+  ) {
+    this.debug = debug
     this.#group = group
     this.devices = devices
     this.#serial = schedule === 'serial'
@@ -57,6 +70,16 @@ export class ProgramRecorder implements Recorder {
   close(): void {
     if (!this.#closed) this.#parts?.finish()
     this.#closed = true
+  }
+
+  /** Throws `validation` where the callback has destroyed what it recorded. */
+  requireLive(program: string): void {
+    for (const resource of this.plan.resources)
+      if (resource.destroyed)
+        throw new GpuError(
+          'validation',
+          `The callback that records "${program}" destroys "${resource.label}", which a command uses; destroy it after \`record\`.`,
+        )
   }
 
   touches(...devices: readonly (Device | number)[]): boolean {
@@ -97,6 +120,7 @@ export class ProgramRecorder implements Recorder {
 
   fill(target: BufferView, value: number, options: CommandOptions = {}): void {
     this.#requireOpen()
+    requireOptions(options, 'a fill', commandOptions)
     const to = this.ownView(target, 'The target of a fill')
     const { type, label } = to.buffer
     requireScalar(value, type, `The value that fills "${label}"`)
@@ -123,6 +147,7 @@ export class ProgramRecorder implements Recorder {
     options: AllocateOptions = {},
   ): OwnedDeviceBuffer<T> {
     this.#requireOpen()
+    requireOptions(options, 'scratch', allocateOptions)
     const owner = this.device(device)
     const label = options.label ?? `scratch ${this.scratchRequests.length}`
     const region = shapeRegion(shape, `scratch "${label}"`)
@@ -135,6 +160,16 @@ export class ProgramRecorder implements Recorder {
 
   parameter(name: string, type: ParameterType, initial: number): Parameter {
     this.#requireOpen()
+    if (typeof name !== 'string')
+      throw new GpuError(
+        'validation',
+        `The name of a parameter is ${describedValue(name)}; it must be a string.`,
+      )
+    if (!['f32', 'i32', 'u32'].includes(type))
+      throw new GpuError(
+        'validation',
+        `The type of parameter "${name}" is ${describedValue(type)}; it must be 'f32', 'i32' or 'u32'.`,
+      )
     if (this.parameters.has(name)) throw new GpuError('validation', `Parameter "${name}" is recorded twice.`)
     requireScalar(initial, type, `The initial value of parameter "${name}"`)
     const parameter = new RecordedParameter(name, type, initial)
@@ -152,7 +187,12 @@ export class ProgramRecorder implements Recorder {
   }
 
   requireKernel(kernel: OwnedKernel): void {
-    if (!(kernel instanceof OwnedKernel) || kernel.group !== this.#group)
+    if (!(kernel instanceof OwnedKernel))
+      throw new GpuError(
+        'validation',
+        `The kernel of a dispatch is ${describedValue(kernel)}; it must be what compile resolves to.`,
+      )
+    if (kernel.group !== this.#group)
       throw new GpuError(
         'validation',
         `A kernel of another group cannot run in group "${this.#group.label}".`,
@@ -167,7 +207,7 @@ export class ProgramRecorder implements Recorder {
   ownView(view: unknown, what: string): OwnedView {
     const buffer = bufferOf(view)
     if (!(buffer instanceof OwnedDeviceBuffer))
-      throw new GpuError('validation', `${what} is not a view of a device buffer.`)
+      throw new GpuError('validation', notAView(what, 'device', view))
     if (buffer.isScratch && !this.#ownScratch.has(buffer))
       throw new GpuError('validation', `${what} is scratch "${buffer.label}" of another program.`)
     return view as OwnedView
@@ -181,7 +221,7 @@ export class ProgramRecorder implements Recorder {
 
   #hostView(view: unknown, what: string): View<OwnedHostBuffer> {
     if (bufferOf(view) instanceof OwnedHostBuffer) return view as View<OwnedHostBuffer>
-    throw new GpuError('validation', `${what} is not a view of a host buffer.`)
+    throw new GpuError('validation', notAView(what, 'host', view))
   }
 
   #addCopy(
@@ -191,6 +231,7 @@ export class ProgramRecorder implements Recorder {
     options: CommandOptions,
   ): void {
     this.#requireOpen()
+    requireOptions(options, `a ${kind}`, commandOptions)
     const { buffer: sourceBuffer } = source
     const { buffer: targetBuffer } = target
     const label = options.label ?? `${kind} ${sourceBuffer.label} to ${targetBuffer.label}`

@@ -85,7 +85,11 @@ export class RecordedProgram extends Resource implements Program {
     const { group } = this
     const { runtime } = group
     const allocations = this.#recorder.scratchRequests.filter(
-      ({ buffer }) => buffer.length > 0 && buffer.allocation === undefined,
+      ({ buffer }) =>
+        buffer.length > 0 &&
+        buffer.allocation === undefined &&
+        // What its owner has destroyed, and no command uses, has nobody to free it.
+        (!buffer.destroyed || this.#retained.includes(buffer)),
     )
     // One after another, so that whatever fails leaves what came before in its buffer, for the next attempt or `free`.
     for (const { buffer, zero } of allocations)

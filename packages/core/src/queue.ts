@@ -1,12 +1,14 @@
 import { flattened } from './byte-region.ts'
+import { describedValue, isObject } from './described-value.ts'
 import type { BufferView } from './device.ts'
 import { OwnedDeviceBuffer } from './device-buffer.ts'
 import { type ElementArray, type ElementType, elementArray, type HostArray } from './element-type.ts'
 import { GpuError, isGpuError } from './errors.ts'
 import { abortedError, type ExecutionOptions, type ExecutionResult, type Span } from './execution.ts'
-import type { GroupState } from './group-state.ts'
+import { belongsElsewhere, type GroupState } from './group-state.ts'
 import type { Executable } from './handles.ts'
-import { bufferOf } from './owned-buffer.ts'
+import { requireOptions } from './options.ts'
+import { bufferOf, notAView } from './owned-buffer.ts'
 import type { PlanPart } from './plan.ts'
 import { type Program, RecordedProgram } from './program.ts'
 import type { NumberedCall } from './rank-calls.ts'
@@ -101,10 +103,14 @@ export class GroupQueue implements Queue {
     options: ReadOptions<T> = {},
   ): Promise<ElementArray<T> | undefined> {
     const { buffer, region } = this.#transfer(source, 'The source of a read')
+    requireOptions(options, 'read', { into: 'any', to: 'any' })
     const { calls, rank, rankCount, runtime } = this.#group
     const { to = 'all' } = options
-    if (typeof to === 'number' && !(Number.isInteger(to) && to >= 0 && to < rankCount))
-      throw new GpuError('validation', `A read goes to rank ${to}; the group has ${rankCount} ranks.`)
+    if (to !== 'all' && to !== 'owner' && !(Number.isInteger(to) && to >= 0 && to < rankCount))
+      throw new GpuError(
+        'validation',
+        `A read goes to rank ${describedValue(to)}; the group has ${rankCount} ranks, and 'all' and 'owner' go too.`,
+      )
     const taker = to === 'owner' ? buffer.rank : to
     const call =
       calls === undefined || to === 'owner' || source.length === 0
@@ -146,8 +152,15 @@ export class GroupQueue implements Queue {
   async run(program: Program, times = 1, options: RunOptions = {}): Promise<RunResult> {
     const group = this.#group
     group.requireAlive()
-    if (!(program instanceof RecordedProgram) || program.group !== group)
+    if (!(program instanceof RecordedProgram))
+      throw new GpuError(
+        'validation',
+        `What run takes is ${describedValue(program)}; it must be a program, which record returns.`,
+      )
+    if (program.group !== group)
       throw new GpuError('validation', `A program of another group cannot run in group "${group.label}".`)
+    requireOptions(options, 'run', runOptions)
+    requireSignal(options.signal)
     requireCount(times, `The repetition count of program "${program.label}"`)
     if (program.destroyed) throw new GpuError('validation', `Program "${program.label}" is destroyed.`)
     const { signal, profile, parameters, timeoutSeconds } = options
@@ -296,11 +309,11 @@ export class GroupQueue implements Queue {
     this.#group.requireAlive()
     const buffer = bufferOf(view)
     if (!(buffer instanceof OwnedDeviceBuffer))
-      throw new GpuError('validation', `${what} is not a view of a device buffer.`)
+      throw new GpuError('validation', notAView(what, 'device', view))
     if (buffer.group !== this.#group)
       throw new GpuError(
         'validation',
-        `${what}, buffer "${buffer.label}", belongs to group "${buffer.group.label}", not to "${this.#group.label}".`,
+        `${what}, buffer "${buffer.label}", ${belongsElsewhere(buffer.group, this.#group)}`,
       )
     if (buffer.destroyed) throw new GpuError('validation', `${what}, buffer "${buffer.label}", is destroyed.`)
     const size = buffer.elementByteLength
@@ -357,6 +370,28 @@ function requireHostMemory({ label, plan }: Program): void {
       )
 }
 
+const runOptions = {
+  signal: 'object',
+  timeoutSeconds: 'number',
+  profile: 'boolean',
+  parameters: 'object',
+} as const
+
+function requireSignal(signal: unknown): void {
+  if (signal === undefined || (isObject(signal) && 'aborted' in signal && 'addEventListener' in signal))
+    return
+  throw new GpuError(
+    'validation',
+    `The option signal of run is ${describedValue(signal)}; it must be an AbortSignal.`,
+  )
+}
+
+/** The name of a typed array's class, whoever made it; undefined for anything else. */
+const arrayName: () => string | undefined = Object.getOwnPropertyDescriptor(
+  Object.getPrototypeOf(Uint8Array.prototype),
+  Symbol.toStringTag,
+)!.get!
+
 function requireArray<A extends HostArray>(
   array: A | undefined,
   buffer: OwnedDeviceBuffer,
@@ -364,10 +399,11 @@ function requireArray<A extends HostArray>(
   what: string,
 ): asserts array is A {
   const expected = elementArray(buffer.type, 0).constructor.name
-  if (array === undefined || array.constructor.name !== expected)
+  const name = arrayName.call(array)
+  if (array === undefined || name !== expected)
     throw new GpuError(
       'validation',
-      `${what} is ${array?.constructor.name}; buffer "${buffer.label}" of ${buffer.type} takes ${expected}.`,
+      `${what} is ${name ?? describedValue(array)}; buffer "${buffer.label}" of ${buffer.type} takes ${expected}.`,
     )
   if (array.length !== length)
     throw new GpuError(

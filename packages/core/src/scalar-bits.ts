@@ -1,3 +1,4 @@
+import { describedValue } from './described-value.ts'
 import { GpuError } from './errors.ts'
 import { halfBits } from './half-float.ts'
 
@@ -8,7 +9,10 @@ const ranges = { i32: [-(2 ** 31), 2 ** 31 - 1], u32: [0, 2 ** 32 - 1] } as cons
 /** Throws `validation` unless `value` is a number that the type can hold. Floats take any number and round it. */
 export function requireScalar(value: number, type: UniformScalar, what: string): void {
   if (typeof value !== 'number')
-    throw new GpuError('validation', `${what} is ${String(value)}; it must be a number of type ${type}.`)
+    throw new GpuError(
+      'validation',
+      `${what} is ${describedValue(value)}; it must be a number of type ${type}.`,
+    )
   if (type === 'f32' || type === 'f16') return
   const [low, high] = ranges[type]
   if (!Number.isInteger(value) || value < low || value > high)

@@ -1,7 +1,9 @@
 import type { Absence, Adapter, AdapterReport, Telemetry } from './adapter.ts'
 import type { Backend } from './backend.ts'
+import { describedValue, isObject } from './described-value.ts'
 import { GpuError } from './errors.ts'
-import { loadOf, type SelectBy } from './load.ts'
+import { loadOf, type SelectBy, selectBy } from './load.ts'
+import { requireOptions } from './options.ts'
 import { requireCount } from './view.ts'
 
 export interface SelectionOptions {
@@ -55,11 +57,28 @@ interface Offer {
   readonly kept: readonly Adapter[]
 }
 
+export const selectionOptions = {
+  backends: 'any',
+  devices: 'any',
+  virtual: 'boolean',
+  by: selectBy,
+  adapters: 'function',
+} as const
+
 /** Chooses the backend and its adapters as `openGroup` does. Rejects with `no-device`, naming what was found. */
 export async function selectAdapters(
   options: SelectionOptions,
 ): Promise<Selection & { readonly backend: Backend }> {
+  requireOptions(options, 'selectAdapters', selectionOptions)
+  return chooseAdapters(options)
+}
+
+/** The same, with options that are checked already. */
+export async function chooseAdapters(
+  options: SelectionOptions,
+): Promise<Selection & { readonly backend: Backend }> {
   const { backends, by = 'index', virtual = false } = options
+  requireBackends(backends)
   if (options.devices !== undefined) requireCount(options.devices, 'The number of devices', 1)
   const offers: Offer[] = []
   for (const backend of backends) {
@@ -111,6 +130,22 @@ export async function selectAdapters(
       ...(software ? ['No backend has hardware.'] : []),
       ...offers.slice(0, offers.indexOf(offer)).flatMap(passedOver),
     ].join(' '),
+  }
+}
+
+function requireBackends(backends: unknown): void {
+  if (!Array.isArray(backends))
+    throw new GpuError(
+      'validation',
+      `The option backends is ${describedValue(backends)}; it must be an array of backends.`,
+    )
+  for (const [i, backend] of backends.entries()) {
+    if (isObject(backend) && 'adapters' in backend && 'open' in backend) continue
+    const call = typeof backend === 'function' ? `: call it, as in ${backend.name || 'webgpu'}()` : ''
+    throw new GpuError(
+      'validation',
+      `Backend ${i} of the option backends is ${describedValue(backend)}${call}; it must be a backend.`,
+    )
   }
 }
 

@@ -1,3 +1,4 @@
+import { describedValue, isObject } from './described-value.ts'
 import { GpuError } from './errors.ts'
 import type { RecordedParameter } from './parameter.ts'
 import { requireScalar, storeScalar } from './scalar-bits.ts'
@@ -53,6 +54,11 @@ export function patchedUniformBlock(
   values: Readonly<Record<string, number>>,
   program: string,
 ): Uint8Array<ArrayBuffer> {
+  if (!isObject(values))
+    throw new GpuError(
+      'validation',
+      `The parameters of a run of program "${program}" are ${describedValue(values)}; they must be an object.`,
+    )
   const copy = block.slice()
   const view = new DataView(copy.buffer)
   for (const [name, value] of Object.entries(values)) {

@@ -1,3 +1,4 @@
+import { describedValue } from './described-value.ts'
 import { GpuError } from './errors.ts'
 
 /** Rows of elements inside a buffer; all numbers count elements. */
@@ -60,7 +61,10 @@ export class RegionView<B extends { readonly name: string }> implements View<B> 
 /** Throws `validation` unless `value` is a whole number of at least `minimum` that arithmetic keeps exact. */
 export function requireCount(value: number, what: string, minimum = 0): number {
   if (!Number.isSafeInteger(value) || value < minimum)
-    throw new GpuError('validation', `${what} is ${value}; it must be a whole number of at least ${minimum}.`)
+    throw new GpuError(
+      'validation',
+      `${what} is ${describedValue(value)}; it must be a whole number of at least ${minimum}.`,
+    )
   return value
 }
 
@@ -70,7 +74,12 @@ export function shapeRegion(shape: number | readonly [rows: number, columns: num
     const length = requireCount(shape, `Length of ${what}`)
     return { offset: 0, rows: 1, columns: length, stride: length, length }
   }
-  const [rows, columns] = shape
+  if (!Array.isArray(shape) || shape.length !== 2)
+    throw new GpuError(
+      'validation',
+      `The shape of ${what} is ${describedValue(shape)}; it must be a length, or [rows, columns].`,
+    )
+  const [rows, columns] = shape as readonly [number, number]
   requireCount(rows, `Row count of ${what}`)
   requireCount(columns, `Column count of ${what}`)
   requireCount(rows * columns, `Element count of ${what}`)

@@ -1,3 +1,4 @@
+export { findInvocationAccesses, type InvocationAccess } from './analysis/invocation-accesses.ts'
 export { emitCuda } from './cuda/emit-cuda.ts'
 export type { CudaBounds, CudaKernel, CudaOptions, CudaParameter } from './cuda/kernel.ts'
 export {

@@ -168,10 +168,19 @@ export class ReferenceRuntime implements Runtime<ReferenceHandles> {
 
 function referenceKernel(source: KernelSource): ReferenceKernel {
   try {
-    return compileReference(source.module)
+    return compileReference(source.module, source.bounds === 'trap' ? { onOutside: outside(source) } : {})
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
     throw new GpuError('unsupported', `Kernel "${source.label}": ${error.message}.`, { cause: error })
+  }
+}
+
+function outside({ label }: KernelSource) {
+  return (variable: string, index: number, length: number): never => {
+    throw new GpuError(
+      'validation',
+      `Kernel "${label}" reaches ${variable}[${index}], which has ${length} elements.`,
+    )
   }
 }
 

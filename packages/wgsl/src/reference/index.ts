@@ -30,16 +30,19 @@ export interface ReferenceKernel {
   run(dispatch: ReferenceDispatch): void
 }
 
+export interface ReferenceOptions {
+  readonly observer?: ExecutionObserver
+  /** Called for an index outside the `length` elements of an array in the storage variable, which is then not clamped. Must throw. */
+  readonly onOutside?: (variable: string, index: number, length: number) => never
+}
+
 /**
  * Compiles an entry point to JavaScript: the executable meaning of the IR, for tests and for machines with no GPU at all.
  * Out-of-bounds indices are clamped, workgroup memory is zeroed, subgroups have 32 invocations.
  */
-export function compileReference(
-  module: IrModule,
-  options: { readonly observer?: ExecutionObserver } = {},
-): ReferenceKernel {
-  const { observer } = options
-  const instrumentation = new Instrumentation(observer !== undefined)
+export function compileReference(module: IrModule, options: ReferenceOptions = {}): ReferenceKernel {
+  const { observer, onOutside } = options
+  const instrumentation = new Instrumentation(observer !== undefined, onOutside !== undefined)
   const emitted = emitModule(module, instrumentation)
   const runtime = {
     zero: zeroValue,
@@ -66,6 +69,9 @@ export function compileReference(
     columns: (values: Value[], rows: number) =>
       Array.from({ length: values.length / rows }, (_, c) => values.slice(c * rows, (c + 1) * rows)),
     clampIndex,
+    trapIndex(index: number, length: number, variable: string) {
+      return index >= 0 && index < length ? index : onOutside!(variable, index, length)
+    },
   }
   const observed = observer && {
     ...observer,

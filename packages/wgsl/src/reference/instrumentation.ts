@@ -9,7 +9,7 @@ import type {
   Place,
   Statement,
 } from '../ir.ts'
-import type { PlaceUse } from '../walk.ts'
+import { type PlaceUse, rootOf } from '../walk.ts'
 import type { Value } from './memory.ts'
 
 /** Hears what an instrumented run does. Facts that analyses claim are checked with it. */
@@ -30,13 +30,23 @@ export interface ExecutionObserver {
   left(loop: For, repetitions: number): void
 }
 
+/** The storage variable in which an element lies. */
+function storageOf(access: IndexPlace): string | undefined {
+  const root = rootOf(access)
+  if (root.kind !== 'variable' || root.variable.kind !== 'module-variable') return undefined
+  return root.variable.space === 'storage' ? root.variable.name : undefined
+}
+
 /** Writes the calls of an observer, named `O`, into emitted JavaScript; `N` holds the nodes that they name. */
 export class Instrumentation {
   readonly observes: boolean
   readonly nodes: object[] = []
+  readonly #traps: boolean
 
-  constructor(observes: boolean) {
+  /** `traps`: indices outside an array in a storage binding are reported, not clamped. */
+  constructor(observes: boolean, traps = false) {
     this.observes = observes
+    this.#traps = traps
   }
 
   reached(s: Statement): string {
@@ -60,6 +70,8 @@ export class Instrumentation {
 
   /** The index as it is used. */
   clamped(access: IndexPlace | Index, index: string, length: string): string {
+    const trapped = this.#traps && access.kind === 'index-place' ? storageOf(access) : undefined
+    if (trapped !== undefined) return `R.trapIndex(${index}, ${length}, ${JSON.stringify(trapped)})`
     return this.observes
       ? `O.clamped(${this.#node(access)}, ${index}, ${length})`
       : `R.clampIndex(${index}, ${length})`

@@ -1,6 +1,7 @@
 import { describe } from 'vitest'
 import type { Backend } from '../../backend.ts'
 import { describeCommands } from './commands.ts'
+import { describeDebug } from './debug.ts'
 import { describeDispatches } from './dispatches.ts'
 import { describeMemory } from './memory.ts'
 import { describePrograms } from './programs.ts'
@@ -14,6 +15,7 @@ export function describeConformance(name: string, backends: () => readonly Backe
     describeMemory(suite)
     describeCommands(suite)
     describeDispatches(suite)
+    describeDebug(suite)
     describePrograms(suite)
   })
 }
