@@ -4,6 +4,7 @@ import { rootOf, viewOf } from '../walk.ts'
 import { type CxxExpression, call, primary, simple } from './cxx-expression.ts'
 import { orderedTexts, valueText, valueTexts } from './expression-text.ts'
 import type { FunctionWriter } from './function-writer.ts'
+import { allLanes } from './invocation-index.ts'
 import { guarded, type PlaceText, placeText } from './place-text.ts'
 import { settledBefore } from './settled-place.ts'
 import { runtimeTail } from './type-text.ts'
@@ -105,7 +106,7 @@ function subgroupText(writer: FunctionWriter, e: BuiltinCall): CxxExpression {
   const [x, y, z] = context.module.workgroupSize
   let mask: string
   if (context.divergentCalls.has(e)) mask = `${context.names.prelude('active_lanes')}(${context.nextSite++})`
-  else if ((x * y * z) % subgroupSize === 0) mask = '0xffffffffu'
+  else if ((x * y * z) % subgroupSize === 0) mask = allLanes
   else {
     writer.needs.usesLanes = true
     mask = 'lanes'

@@ -9,7 +9,7 @@ import { findAsyncCopies, noAsyncCopies } from './async-copies.ts'
 import { valueText } from './expression-text.ts'
 import { entryBody, functionLines } from './function-text.ts'
 import { FunctionWriter, type Line, lengthName, type ModuleContext, viewName } from './function-writer.ts'
-import { laneBits, localIndexText } from './invocation-index.ts'
+import { allLanes, laneBits, localIndexText } from './invocation-index.ts'
 import type { CudaKernel, CudaOptions, CudaParameter } from './kernel.ts'
 import { constness, pointeeText, runtimeArray } from './module-memory.ts'
 import { Names } from './names.ts'
@@ -248,7 +248,7 @@ function prologue(context: ModuleContext, bindings: readonly ModuleVariable[], u
     const threads = x * y * z
     const whole = Math.floor(threads / subgroupSize)
     lines.push(
-      `const unsigned lanes = (${localIndexText(module.workgroupSize)}) >> ${laneBits} == ${whole}u ? ${2 ** (threads % subgroupSize) - 1}u : 0xffffffffu;`,
+      `const unsigned lanes = (${localIndexText(module.workgroupSize)}) >> ${laneBits} == ${whole}u ? ${2 ** (threads % subgroupSize) - 1}u : ${allLanes};`,
     )
   }
   return lines

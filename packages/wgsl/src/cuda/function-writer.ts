@@ -60,7 +60,7 @@ export interface FunctionNeeds {
   readonly variables: Set<ModuleVariable>
   /** Runtime-sized storage whose number of elements is used. */
   readonly lengths: Set<ModuleVariable>
-  /** Does it use the mask of the lanes that exist, where the block is no multiple of 32? */
+  /** Does it use the mask of the lanes that exist, where the block is no multiple of a subgroup? */
   usesLanes: boolean
 }
 

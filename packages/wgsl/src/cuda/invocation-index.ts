@@ -3,6 +3,9 @@ import { subgroupSize } from '../collectives.ts'
 /** The dimensions of CUDA's built-in variables. */
 export const axes = ['x', 'y', 'z'] as const
 
+/** The mask of all lanes. */
+export const allLanes = `0x${(2 ** subgroupSize - 1).toString(16)}u`
+
 /** Bits of a thread's index that number its lane. */
 export const laneBits = Math.log2(subgroupSize)
 

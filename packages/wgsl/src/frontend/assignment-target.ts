@@ -1,13 +1,13 @@
 import type { Expression, Place, Type, VectorType } from '../ir.ts'
 import { scalarType, typeName, u32Type, vectorType } from '../types.ts'
+import { indexOperand, pointee, swizzleComponents } from './access.ts'
 import type { ExpressionNode, IndexNode } from './ast.ts'
-import { pointee } from './expression-lowering.ts'
-import type { FunctionLowering } from './function-lowering.ts'
 import type { Operand, ReferenceOperand } from './operand.ts'
+import type { FunctionScope } from './scopes.ts'
 import { isConstructible } from './type-structure.ts'
 
 /** The memory that an assignment writes to. */
-export function writable(f: FunctionLowering, target: Operand, at: number): ReferenceOperand {
+export function writable(f: FunctionScope, target: Operand, at: number): ReferenceOperand {
   if (target.kind !== 'reference') throw f.error(at, 'a value cannot be assigned to; only variables can')
   if (target.access === 'read')
     throw f.error(at, `a read-only ${target.space} variable cannot be assigned to`)
@@ -25,7 +25,7 @@ export interface SwizzleTarget {
 }
 
 /** `v.xy` on the left of an assignment; also `v.xy.yx`, `v.xy[1]` and `v.xy[i]`. */
-export function swizzleTarget(f: FunctionLowering, node: ExpressionNode): SwizzleTarget | undefined {
+export function swizzleTarget(f: FunctionScope, node: ExpressionNode): SwizzleTarget | undefined {
   if (node.kind === 'index') return swizzleElement(f, node)
   if (node.kind !== 'member') return undefined
   const inner = swizzleTarget(f, node.base)
@@ -37,13 +37,13 @@ export function swizzleTarget(f: FunctionLowering, node: ExpressionNode): Swizzl
     return undefined
   }
   const of = (inner ?? base).type as VectorType
-  const components = f.components(of, node.name, node.nameAt).map((c) => inner?.components[c] ?? c)
+  const components = swizzleComponents(f, of, node.name, node.nameAt).map((c) => inner?.components[c] ?? c)
   const type = components.length === 1 ? scalarType(of.scalar) : vectorType(components.length as 2, of.scalar)
   return { target: inner?.target ?? writable(f, base, node.at), components, type }
 }
 
 /** One component of a swizzle by its index. */
-function swizzleElement(f: FunctionLowering, node: IndexNode): SwizzleTarget | undefined {
+function swizzleElement(f: FunctionScope, node: IndexNode): SwizzleTarget | undefined {
   const inner = swizzleTarget(f, node.base)
   if (inner?.type.kind !== 'vector') {
     if (inner !== undefined) throw f.error(node.at, `${typeName(inner.type)} has no elements`)
@@ -51,7 +51,7 @@ function swizzleElement(f: FunctionLowering, node: IndexNode): SwizzleTarget | u
   }
   const { target, components, type: vector } = inner
   const type = scalarType(vector.scalar)
-  const index = f.indexOperand(node.index)
+  const index = indexOperand(f, node.index)
   const loc = f.loc(node.at)
   if (index.kind === 'constant' && index.value !== undefined) {
     const component = components[Number(index.value)]

@@ -1,9 +1,9 @@
 import type { BuiltinFunction, Expression, Type } from '../ir.ts'
 import { boolType, typeName, u32Type, vec2uType } from '../types.ts'
 import type { CallNode } from './ast.ts'
-import type { ExpressionLowering } from './expression-lowering.ts'
 import { anyScalar, resultStruct } from './numeric-types.ts'
 import type { Operand, PointerOperand } from './operand.ts'
+import type { ExpressionScope } from './scopes.ts'
 import { isConstructible } from './type-structure.ts'
 
 /** The number of arguments after the pointer. */
@@ -14,7 +14,7 @@ const valueCounts: Partial<Record<BuiltinFunction, number>> = {
 }
 
 /** Lowers the built-in functions that take a pointer: atomics, arrayLength and workgroupUniformLoad. */
-export function lowerAtomic(scope: ExpressionLowering, name: BuiltinFunction, node: CallNode): Operand {
+export function lowerAtomic(scope: ExpressionScope, name: BuiltinFunction, node: CallNode): Operand {
   const { at } = node
   const count = valueCounts[name]! + 1
   if (node.args.length !== count)
@@ -38,7 +38,7 @@ export function lowerAtomic(scope: ExpressionLowering, name: BuiltinFunction, no
 }
 
 function resultType(
-  scope: ExpressionLowering,
+  scope: ExpressionScope,
   name: BuiltinFunction,
   { type, at }: PointerOperand,
 ): Type | undefined {

@@ -3,9 +3,9 @@ import { alignOf, leastViewSize, runtimeArrayOf } from '../layout.ts'
 import { i32Type, pointerType, typeName, u32Type } from '../types.ts'
 import { rootOf } from '../walk.ts'
 import type { CallNode, ExpressionNode } from './ast.ts'
-import type { ExpressionLowering } from './expression-lowering.ts'
 import { converts } from './numeric-types.ts'
 import type { Operand, PointerOperand, ValueOperand } from './operand.ts'
+import type { ExpressionScope } from './scopes.ts'
 import { resolveType } from './type-resolution.ts'
 import { containsAtomic, hasFixedFootprint, isHostShareable } from './type-structure.ts'
 
@@ -15,7 +15,7 @@ export function isBufferFunction(name: string): boolean {
 }
 
 /** `bufferView<T>(buffer, offset)` and `bufferArrayView<T>(buffer, offset, size)`: a pointer to a part of a buffer as a `T`. */
-export function bufferView(scope: ExpressionLowering, { callee, args, at }: CallNode): Operand {
+export function bufferView(scope: ExpressionScope, { callee, args, at }: CallNode): Operand {
   const { name, templates } = callee
   const isArrayView = name === 'bufferArrayView'
   if (templates?.length !== 1)
@@ -45,7 +45,7 @@ export function bufferView(scope: ExpressionLowering, { callee, args, at }: Call
 }
 
 /** `bufferLength(buffer)`: the length in bytes. */
-export function bufferLength(scope: ExpressionLowering, { args, at }: CallNode): Operand {
+export function bufferLength(scope: ExpressionScope, { args, at }: CallNode): Operand {
   if (args.length !== 1) throw scope.error(at, `bufferLength takes 1 argument, not ${args.length}`)
   const buffer = bufferOperand(scope, 'bufferLength', args[0]!)
   const { length } = buffer.place.type as BufferType
@@ -68,7 +68,7 @@ export function narrowedBuffer(argument: ValueOperand, type: Type): PointerOpera
   return { ...argument, type, place: { ...argument.place, type: to } as Place }
 }
 
-function checkViewType(scope: ExpressionLowering, name: string, type: Type, at: number): void {
+function checkViewType(scope: ExpressionScope, name: string, type: Type, at: number): void {
   const refuse = (why: string) =>
     scope.error(at, `${name} cannot give a view of type ${typeName(type)}: ${why}`)
   if (type.kind === 'pointer' || type.kind === 'buffer' || !isHostShareable(type))
@@ -77,7 +77,7 @@ function checkViewType(scope: ExpressionLowering, name: string, type: Type, at: 
   if (name === 'bufferArrayView' && hasFixedFootprint(type)) throw refuse('it has no runtime-sized array')
 }
 
-function bufferOperand(scope: ExpressionLowering, name: string, node: ExpressionNode): PointerOperand {
+function bufferOperand(scope: ExpressionScope, name: string, node: ExpressionNode): PointerOperand {
   const value = scope.value(scope.expression(node))
   if (value.kind !== 'pointer' || value.type.store.kind !== 'buffer')
     throw scope.error(node.at, `${name} takes a pointer to a buffer, not ${typeName(value.type)}`)
@@ -85,7 +85,7 @@ function bufferOperand(scope: ExpressionLowering, name: string, node: Expression
 }
 
 /** A number of bytes: i32 or u32. */
-function byteCount(scope: ExpressionLowering, node: ExpressionNode, what: string): ValueOperand {
+function byteCount(scope: ExpressionScope, node: ExpressionNode, what: string): ValueOperand {
   const value = scope.value(scope.expression(node))
   const type = value.type === u32Type ? u32Type : i32Type
   if (!converts(value.type, type))
@@ -95,7 +95,7 @@ function byteCount(scope: ExpressionLowering, node: ExpressionNode, what: string
 
 /** What of a view is constant must be aligned and fit into the buffer. */
 function checkView(
-  scope: ExpressionLowering,
+  scope: ExpressionScope,
   { place }: PointerOperand,
   type: Type,
   offset: ValueOperand,

@@ -10,10 +10,10 @@ import { bufferLength, bufferView, isBufferFunction } from './buffer-views.ts'
 import { checkPartialArguments, evaluateBuiltin, isEvaluated } from './constant-builtins.ts'
 import { ConstantError } from './constant-value.ts'
 import { construct, constructGenerated } from './constructors.ts'
-import type { ExpressionLowering } from './expression-lowering.ts'
 import { concreteOf, isAbstract, isOverrideSized, withScalar } from './numeric-types.ts'
 import { type ConstantOperand, isConstExpression, type Operand, type ValueOperand } from './operand.ts'
 import { describeOverloads, resolveOverload } from './overloads.ts'
+import type { ExpressionScope } from './scopes.ts'
 import { isTextureType, plainTypes, typeGenerator } from './type-names.ts'
 import { resolveType } from './type-resolution.ts'
 import { callUserFunction } from './user-calls.ts'
@@ -26,7 +26,7 @@ export function isBuiltinFunction(name: string): boolean {
 }
 
 /** Lowers a call: of a type (construction, conversion), a user function or a built-in function. */
-export function lowerCall(scope: ExpressionLowering, node: CallNode): Operand {
+export function lowerCall(scope: ExpressionScope, node: CallNode): Operand {
   const { callee, at } = node
   const { name, templates } = callee
   if (scope.isLocal(name)) throw scope.error(at, `'${name}' is a value here and cannot be called`)
@@ -67,7 +67,7 @@ export function lowerCall(scope: ExpressionLowering, node: CallNode): Operand {
   return lowerBuiltin(scope, name as BuiltinFunction, node)
 }
 
-function lowerBuiltin(scope: ExpressionLowering, name: BuiltinFunction, node: CallNode): Operand {
+function lowerBuiltin(scope: ExpressionScope, name: BuiltinFunction, node: CallNode): Operand {
   const { at } = node
   if (isSubgroupOperation(name) && !scope.module.isEnabled('subgroups')) {
     throw scope.error(at, `the function '${name}' needs 'enable subgroups;'`)
@@ -108,7 +108,7 @@ function lowerBuiltin(scope: ExpressionLowering, name: BuiltinFunction, node: Ca
 
 /** The arguments that are known must suit one another, first those that depend on no override. */
 function checkKnownArguments(
-  scope: ExpressionLowering,
+  scope: ExpressionScope,
   name: BuiltinFunction,
   args: readonly ValueOperand[],
   types: readonly Type[],
@@ -133,7 +133,7 @@ const laneFunctions: ReadonlySet<string> = new Set<BuiltinFunction>([
   ...(['subgroupShuffleXor', 'quadBroadcast'] as const),
 ])
 
-function checkLane(scope: ExpressionLowering, name: BuiltinFunction, lane: ValueOperand): void {
+function checkLane(scope: ExpressionScope, name: BuiltinFunction, lane: ValueOperand): void {
   if (name.endsWith('Broadcast') && (lane.kind !== 'constant' || lane.override))
     throw scope.error(lane.at, `the lane of ${name} must be a const-expression`)
   if (lane.kind !== 'constant' || lane.value === undefined) return
@@ -144,7 +144,7 @@ function checkLane(scope: ExpressionLowering, name: BuiltinFunction, lane: Value
 }
 
 function foldBuiltin(
-  scope: ExpressionLowering,
+  scope: ExpressionScope,
   name: BuiltinFunction,
   args: ConstantOperand[],
   overload: { parameters: Type[]; result: Type },
@@ -155,7 +155,7 @@ function foldBuiltin(
 }
 
 function emitBuiltin(
-  scope: ExpressionLowering,
+  scope: ExpressionScope,
   name: BuiltinFunction,
   args: readonly ValueOperand[],
   result: Type | undefined,
@@ -171,7 +171,7 @@ function emitBuiltin(
   return { kind: 'runtime', type, expression, at }
 }
 
-function bitcast(scope: ExpressionLowering, node: CallNode): Operand {
+function bitcast(scope: ExpressionScope, node: CallNode): Operand {
   const { at, callee, args } = node
   const [target] = callee.templates ?? []
   if (target === undefined || callee.templates!.length !== 1)

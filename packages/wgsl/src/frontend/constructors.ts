@@ -2,15 +2,15 @@ import type { ArrayType, Expression, MatrixType, ScalarType, StructType, Type, V
 import { arrayType, matrixType, typeName, vectorType } from '../types.ts'
 import type { CallNode } from './ast.ts'
 import { convertScalar, type Value, zeroValue } from './constant-value.ts'
-import type { ExpressionLowering } from './expression-lowering.ts'
 import { abstractInt, anyScalar, commonType, concreteOf, scalarOf, withScalar } from './numeric-types.ts'
 import type { ConstantOperand, Operand, ValueOperand } from './operand.ts'
+import type { ExpressionScope } from './scopes.ts'
 import type { TypeGenerator } from './type-names.ts'
 import { checkElement } from './type-resolution.ts'
 import { isConstructible } from './type-structure.ts'
 
 /** A call of a type: its zero value, a conversion, or a construction from parts. */
-export function construct(scope: ExpressionLowering, type: Type, node: CallNode): Operand {
+export function construct(scope: ExpressionScope, type: Type, node: CallNode): Operand {
   const { at } = node
   if (!isConstructible(type)) throw scope.error(at, `values of type ${typeName(type)} cannot be constructed`)
   const args = node.args.map((arg) => scope.value(scope.expression(arg)))
@@ -45,7 +45,7 @@ export function construct(scope: ExpressionLowering, type: Type, node: CallNode)
   }
 }
 
-function single(scope: ExpressionLowering, type: Type, args: ValueOperand[], at: number): ValueOperand {
+function single(scope: ExpressionScope, type: Type, args: ValueOperand[], at: number): ValueOperand {
   if (args.length !== 1) throw scope.error(at, `${typeName(type)} takes 1 value, not ${args.length}`)
   const [arg] = args as [ValueOperand]
   if (arg.type.kind !== 'scalar')
@@ -55,7 +55,7 @@ function single(scope: ExpressionLowering, type: Type, args: ValueOperand[], at:
 
 /** An explicit conversion between types of equal shape. */
 function convertTo(
-  scope: ExpressionLowering,
+  scope: ExpressionScope,
   type: ScalarType | VectorType | MatrixType,
   arg: ValueOperand,
   at: number,
@@ -71,7 +71,7 @@ function convertTo(
 
 /** A vector constructor whose component type is given. */
 function constructVector(
-  scope: ExpressionLowering,
+  scope: ExpressionScope,
   type: VectorType,
   args: ValueOperand[],
   at: number,
@@ -104,7 +104,7 @@ function constructVector(
 }
 
 function constructMatrix(
-  scope: ExpressionLowering,
+  scope: ExpressionScope,
   type: MatrixType,
   args: ValueOperand[],
   at: number,
@@ -130,7 +130,7 @@ function constructMatrix(
 }
 
 function constructParts(
-  scope: ExpressionLowering,
+  scope: ExpressionScope,
   type: ArrayType | StructType,
   args: ValueOperand[],
   types: readonly Type[],
@@ -145,7 +145,7 @@ function constructParts(
 
 /** A composite of parts of the right types: constant if all are. */
 function assemble(
-  scope: ExpressionLowering,
+  scope: ExpressionScope,
   type: VectorType | MatrixType | ArrayType | StructType,
   parts: ValueOperand[],
   at: number,
@@ -161,7 +161,7 @@ function assemble(
 
 /** `vec3(...)`, `mat2x2(...)`, `array(...)` without template arguments: the type comes from the parts. */
 export function constructGenerated(
-  scope: ExpressionLowering,
+  scope: ExpressionScope,
   generator: TypeGenerator,
   node: CallNode,
 ): Operand {

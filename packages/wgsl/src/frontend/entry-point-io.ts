@@ -1,9 +1,9 @@
 import type { StructType, Type } from '../ir.ts'
 import { boolType, f32Type, typeName, u32Type, vectorType } from '../types.ts'
 import type { AttributeNode, FunctionNode } from './ast.ts'
-import { type Stage, stageOf } from './entry-points.ts'
 import type { ModuleScope } from './module-scope.ts'
 import { scalarOf } from './numeric-types.ts'
+import { type Stage, stageOf } from './stages.ts'
 
 type Direction = 'input' | 'output'
 

@@ -1,23 +1,14 @@
+import { subgroupSize } from '../collectives.ts'
 import type { ModuleVariable } from '../ir.ts'
 import { typeName, u32Type } from '../types.ts'
 import type { FunctionNode } from './ast.ts'
-import type { ModuleScope } from './module-scope.ts'
 import { commonType } from './numeric-types.ts'
+import type { Declarations } from './scopes.ts'
 import type { SourceText } from './source-text.ts'
-
-/** The stages of shaders. */
-export type Stage = 'compute' | 'vertex' | 'fragment'
-
-/** The stage that a function is an entry point of. */
-export function stageOf({ attributes }: FunctionNode): Stage | undefined {
-  return attributes.find((a) => a.name === 'compute' || a.name === 'vertex' || a.name === 'fragment')?.name as
-    | Stage
-    | undefined
-}
 
 /** The workgroup size of a compute entry point; where overrides have no values, 1 for each that is unknown. */
 export function workgroupSizeOf(
-  scope: ModuleScope,
+  scope: Declarations,
   { attributes, at, name }: FunctionNode,
 ): [number, number, number] {
   const attribute = attributes.find((a) => a.name === 'workgroup_size')
@@ -48,8 +39,8 @@ export function workgroupSizeOf(
   return size
 }
 
-/** Subgroups have 32 invocations here, so that is the only size that an entry point may ask for. */
-function checkSubgroupSize(scope: ModuleScope, attributes: FunctionNode['attributes'], width: number): void {
+/** Every subgroup has `subgroupSize` invocations, so an entry point may ask for no other size. */
+function checkSubgroupSize(scope: Declarations, attributes: FunctionNode['attributes'], width: number): void {
   const attribute = attributes.find((a) => a.name === 'subgroup_size')
   if (attribute === undefined) return
   const { at } = attribute
@@ -61,8 +52,11 @@ function checkSubgroupSize(scope: ModuleScope, attributes: FunctionNode['attribu
   if (size < 1 || (size & (size - 1)) !== 0)
     throw scope.source.error(at, `the subgroup size ${size} is not a power of two`)
   if (scope.isSymbolic) return
-  if (size !== 32)
-    throw scope.source.unsupported(at, `the subgroup size ${size} is not supported: it is always 32`)
+  if (size !== subgroupSize)
+    throw scope.source.unsupported(
+      at,
+      `the subgroup size ${size} is not supported: it is always ${subgroupSize}`,
+    )
   if (width % size !== 0) {
     throw scope.source.error(
       at,

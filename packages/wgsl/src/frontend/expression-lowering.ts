@@ -1,24 +1,8 @@
-import type {
-  BinaryOperator,
-  ComponentPlace,
-  Constant,
-  Expression,
-  Place,
-  ScalarType,
-  Type,
-  VectorType,
-} from '../ir.ts'
+import type { BinaryOperator, Constant, Expression, ScalarType, Type, VectorType } from '../ir.ts'
 import { sizeOf } from '../layout.ts'
-import { boolType, i32Type, pointerType, scalarType, typeName, u32Type, vectorType } from '../types.ts'
-import type {
-  BinaryNode,
-  ExpressionNode,
-  IndexNode,
-  LiteralNode,
-  MemberNode,
-  NameNode,
-  UnaryNode,
-} from './ast.ts'
+import { boolType, pointerType, scalarType, typeName } from '../types.ts'
+import { isVectorElement, lowerIndex, lowerMember, pointee } from './access.ts'
+import type { BinaryNode, ExpressionNode, LiteralNode, NameNode, UnaryNode } from './ast.ts'
 import { lowerCall } from './calls.ts'
 import { binaryValue, unaryValue } from './constant-operators.ts'
 import {
@@ -30,28 +14,27 @@ import {
   zeroValue,
 } from './constant-value.ts'
 import { maximumValueByteLength } from './limits.ts'
-import type { ModuleScope } from './module-scope.ts'
 import { parseNumber, roundLiteral } from './number-literal.ts'
-import { anyScalar, concreteOf, converts, isOverrideSized, scalarOf } from './numeric-types.ts'
+import { concreteOf, converts, scalarOf } from './numeric-types.ts'
 import {
   type Binding,
   type ConstantOperand,
   isConstExpression,
   type Operand,
-  type ReferenceOperand,
   type RuntimeOperand,
   type ValueOperand,
 } from './operand.ts'
 import { binaryTypes, unaryType } from './operators.ts'
-import { elementCount, elementType, isConstructible, membersByName } from './type-structure.ts'
+import type { Declarations, ExpressionScope } from './scopes.ts'
+import { isConstructible } from './type-structure.ts'
 
 /** Types and lowers expressions. Names are looked up in the module; functions add their scopes. */
-export class ExpressionLowering {
-  readonly module: ModuleScope
+export class ExpressionLowering implements ExpressionScope {
+  readonly module: Declarations
   /** Above zero while in the part of a constant `&&` or `||` that is not evaluated: there, constants may have errors. */
   #unevaluated = 0
 
-  constructor(module: ModuleScope) {
+  constructor(module: Declarations) {
     this.module = module
   }
 
@@ -210,9 +193,9 @@ export class ExpressionLowering {
       case 'binary':
         return this.#binary(node)
       case 'index':
-        return this.#index(node)
+        return lowerIndex(this, node)
       case 'member':
-        return this.#member(node)
+        return lowerMember(this, node)
     }
   }
 
@@ -376,169 +359,4 @@ export class ExpressionLowering {
       at,
     )
   }
-
-  // ------------------------------------------------------------------------------------- members and elements
-
-  /** A pointer used as the base of an access is dereferenced. */
-  #base(node: ExpressionNode): Operand {
-    const operand = this.expression(node)
-    return operand.kind === 'pointer' ? pointee(operand.type, operand.place, operand.at) : operand
-  }
-
-  /** An index: i32, u32, or a constant that converts to i32. */
-  indexOperand(node: ExpressionNode): ValueOperand {
-    const index = this.value(this.expression(node))
-    if (index.type !== u32Type && !converts(index.type, i32Type))
-      throw this.error(index.at, `the index is of type ${typeName(index.type)}, not i32 or u32`)
-    return index
-  }
-
-  #index({ base: baseNode, index: indexNode, at }: IndexNode): Operand {
-    let base = this.#base(baseNode)
-    const index = this.indexOperand(indexNode)
-    if (base.kind === 'constant' && !isConstExpression(index))
-      base = this.convert(base, concreteOf(base.type), 'the value')
-    if (base.kind === 'nothing') throw this.error(at, 'the function returns nothing, so it has no elements')
-    const element = elementType(base.type)
-    if (element === undefined) throw this.error(at, `${typeName(base.type)} has no elements`)
-    if (index.kind === 'constant' && index.value !== undefined)
-      return this.#constantIndex(base, element, index, at)
-    if (index.kind === 'constant' && base.kind === 'constant')
-      return this.constantOperand(at, element, undefined, true)
-    const indexExpression = this.expressionOf(index)
-    const loc = this.loc(at)
-    if (base.kind === 'reference') {
-      const place: Place = {
-        kind: 'index-place',
-        base: base.place,
-        index: indexExpression,
-        type: element,
-        loc,
-      }
-      return { ...base, type: element, place, at }
-    }
-    const expression = this.expressionOf(base)
-    const type = elementType(expression.type)!
-    return this.runtime({ kind: 'index', base: expression, index: indexExpression, type, loc }, at)
-  }
-
-  #constantIndex(
-    base: Exclude<Operand, { kind: 'nothing' }>,
-    element: Type,
-    given: ConstantOperand,
-    at: number,
-  ): Operand {
-    let index = given
-    let i = Number(index.value as number | bigint)
-    const count = elementCount(base.type)
-    if (i < 0 || (count !== undefined && i >= count)) {
-      const override = index.override || (i >= 0 && isOverrideSized(base.type))
-      this.rejectValue(index.at, `the index ${i} is outside of ${typeName(base.type)}`, override)
-      i = 0
-      index = this.constantOperand(index.at, i32Type, i, index.override)
-    }
-    const loc = this.loc(at)
-    if (base.kind === 'constant') {
-      const value = base.value && ((base.value as readonly Value[])[i] ?? zeroValue(element))
-      return this.constantOperand(at, element, value, base.override || index.override)
-    }
-    const literal = this.expressionOf(
-      index.type === u32Type ? index : this.convert(index, i32Type, 'the index'),
-    )
-    if (base.kind === 'reference') {
-      const place: Place =
-        base.type.kind === 'vector'
-          ? { kind: 'component-place', base: base.place, component: i, type: element as ScalarType, loc }
-          : { kind: 'index-place', base: base.place, index: literal, type: element, loc }
-      return { ...base, type: element, place, at }
-    }
-    const expression = this.expressionOf(base)
-    if (expression.type.kind === 'vector') {
-      return this.runtime(
-        { kind: 'swizzle', base: expression, components: [i], type: element as ScalarType, loc },
-        at,
-      )
-    }
-    return this.runtime({ kind: 'index', base: expression, index: literal, type: element, loc }, at)
-  }
-
-  #member({ base: baseNode, name, nameAt, at }: MemberNode): Operand {
-    const base = this.#base(baseNode)
-    if (base.kind === 'nothing') throw this.error(at, 'the function returns nothing, so it has no members')
-    const { type } = base
-    if (type.kind === 'vector') return this.#swizzle(base, name, nameAt, at)
-    if (type.kind !== 'struct') throw this.error(nameAt, `${typeName(type)} has no member '${name}'`)
-    const member = membersByName(type).get(name)
-    if (member === undefined) throw this.error(nameAt, `the structure ${type.name} has no member '${name}'`)
-    const loc = this.loc(at)
-    switch (base.kind) {
-      case 'constant':
-        return this.constantOperand(
-          at,
-          member.type,
-          base.value && (base.value as Value[])[member.index]!,
-          base.override,
-        )
-      case 'reference': {
-        const place: Place = { kind: 'member-place', base: base.place, member, type: member.type, loc }
-        return { ...base, type: member.type, place, at }
-      }
-      default:
-        return this.runtime(
-          { kind: 'member', base: this.expressionOf(base), member, type: member.type, loc },
-          at,
-        )
-    }
-  }
-
-  /** The components that a swizzle names. */
-  components(type: VectorType, name: string, at: number): number[] {
-    const set = /^[xyzw]{1,4}$/.test(name) ? 'xyzw' : /^[rgba]{1,4}$/.test(name) ? 'rgba' : undefined
-    const components = [...name].map((c) => set?.indexOf(c) ?? type.size)
-    if (components.some((c) => c >= type.size))
-      throw this.error(at, `${typeName(type)} has no components '${name}'`)
-    return components
-  }
-
-  #swizzle(base: Exclude<Operand, { kind: 'nothing' }>, name: string, nameAt: number, at: number): Operand {
-    const vector = base.type as VectorType
-    const components = this.components(vector, name, nameAt)
-    const [first] = components as [number]
-    const scalar = anyScalar(vector.scalar) as ScalarType
-    const size = components.length
-    const type = size === 1 ? scalar : vectorType(size as 2, vector.scalar)
-    const loc = this.loc(at)
-    if (base.kind === 'constant') {
-      const parts = base.value as Value[] | undefined
-      const value = parts && (size === 1 ? parts[first]! : components.map((c) => parts[c]!))
-      return this.constantOperand(at, type, value, base.override)
-    }
-    if (base.kind === 'reference' && size === 1) {
-      const place: ComponentPlace = {
-        kind: 'component-place',
-        base: base.place,
-        component: first,
-        type: scalar,
-        loc,
-      }
-      return { ...base, type: scalar, place, at }
-    }
-    return this.runtime(
-      { kind: 'swizzle', base: this.expressionOf(base), components, type: type as VectorType, loc },
-      at,
-    )
-  }
-}
-
-/** The reference to what a pointer points to. */
-export function pointee(
-  type: Extract<Type, { kind: 'pointer' }>,
-  place: Place,
-  at: number,
-): ReferenceOperand {
-  return { kind: 'reference', type: type.store, place, space: type.space, access: type.access, at }
-}
-
-function isVectorElement(place: Place): boolean {
-  return place.kind === 'index-place' && place.base.type.kind === 'vector'
 }

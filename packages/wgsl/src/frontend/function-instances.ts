@@ -1,10 +1,10 @@
 import type { IrFunction, ModuleVariable } from '../ir.ts'
 import type { FunctionNode } from './ast.ts'
-import { type Stage, stageOf } from './entry-points.ts'
 import { FunctionLowering } from './function-lowering.ts'
 import { maximumSpecialisations } from './limits.ts'
-import type { ModuleScope } from './module-scope.ts'
-import type { PointerBinding } from './user-calls.ts'
+import type { PointerBinding } from './pointer-binding.ts'
+import type { Declarations } from './scopes.ts'
+import { type Stage, stageOf } from './stages.ts'
 
 /** Something that only some stages may do. */
 interface StageUse {
@@ -27,7 +27,7 @@ export interface FunctionRecord {
 
 /** The functions of a module, each lowered once for every binding of its pointer parameters. */
 export class FunctionInstances {
-  readonly #module: ModuleScope
+  readonly #module: Declarations
   readonly #byKey = new Map<string, FunctionRecord>()
   #pending: { record: FunctionRecord; lowering: FunctionLowering }[] = []
   readonly #records: FunctionRecord[] = []
@@ -35,7 +35,7 @@ export class FunctionInstances {
   /** The function whose body is being lowered. */
   #current: FunctionRecord | undefined
 
-  constructor(module: ModuleScope) {
+  constructor(module: Declarations) {
     this.#module = module
   }
 

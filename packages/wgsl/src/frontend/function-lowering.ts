@@ -10,12 +10,12 @@ import type {
 } from '../ir.ts'
 import { typeName, u32Type, vectorType } from '../types.ts'
 import type { AttributeNode, BlockNode, FunctionNode, Severity } from './ast.ts'
-import { stageOf } from './entry-points.ts'
 import { ExpressionLowering } from './expression-lowering.ts'
-import type { ModuleScope } from './module-scope.ts'
 import type { Binding, ReferenceOperand } from './operand.ts'
-import { type Flow, lowerStatement, lowerStatements } from './statements.ts'
-import { type PointerBinding, throughParameter } from './user-calls.ts'
+import { type PointerBinding, throughParameter } from './pointer-binding.ts'
+import type { Declarations, Flow, FunctionScope, Surroundings } from './scopes.ts'
+import { stageOf } from './stages.ts'
+import { lowerStatement, lowerStatements } from './statements.ts'
 
 const vec3u = vectorType(3, 'u32')
 
@@ -34,24 +34,8 @@ const builtinValueTypes: ReadonlyMap<string, Type> = new Map<BuiltinValue, Type>
   ['num_subgroups', u32Type],
 ])
 
-/** What may stand around a statement. */
-export interface Surroundings {
-  /** How many loops are around, inside the innermost continuing block. */
-  loops: number
-  /** Whether `break` leaves a loop or a switch. */
-  breakable: boolean
-  /** The severity of the rule `subgroup_uniformity` here. */
-  subgroupUniformity: Severity
-  /** Whether a continuing block is around. */
-  continuing: boolean
-  /** The names of the innermost loop's body, when it is a `loop`; `visible` is how many the first `continue` saw. */
-  loopScope: { readonly names: ReadonlyMap<string, Binding>; visible: number | undefined } | undefined
-  /** Names that a continuing block must not use, since a `continue` may have bypassed their declarations. */
-  bypassed: { readonly names: ReadonlyMap<string, Binding>; readonly hidden: ReadonlySet<string> } | undefined
-}
-
 /** Lowers one function. */
-export class FunctionLowering extends ExpressionLowering {
+export class FunctionLowering extends ExpressionLowering implements FunctionScope {
   readonly declaration: FunctionNode
   surroundings: Surroundings
   readonly #bindings: readonly (PointerBinding | undefined)[]
@@ -62,7 +46,7 @@ export class FunctionLowering extends ExpressionLowering {
   #function: { -readonly [K in keyof IrFunction]: IrFunction[K] } | undefined
 
   constructor(
-    module: ModuleScope,
+    module: Declarations,
     declaration: FunctionNode,
     bindings: readonly (PointerBinding | undefined)[],
   ) {

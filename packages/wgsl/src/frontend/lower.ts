@@ -3,11 +3,12 @@ import { walk, walkExpression } from '../walk.ts'
 import { WgslError } from '../wgsl-error.ts'
 import type { FunctionNode, ModuleNode } from './ast.ts'
 import { inDependencyOrder } from './dependencies.ts'
-import { checkBindings, type Stage, workgroupSizeOf } from './entry-points.ts'
+import { checkBindings, workgroupSizeOf } from './entry-points.ts'
 import { checkModule } from './module-check.ts'
 import { ModuleScope } from './module-scope.ts'
 import { parseModule } from './parser.ts'
 import { SourceText } from './source-text.ts'
+import type { Stage } from './stages.ts'
 
 /** An entry point of a parsed module. */
 export interface EntryPointSummary {

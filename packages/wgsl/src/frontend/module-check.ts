@@ -4,11 +4,12 @@ import { checkUniformity } from '../validity/uniformity.ts'
 import type { FunctionNode, ModuleDeclarationNode, ModuleNode } from './ast.ts'
 import { inDependencyOrder } from './dependencies.ts'
 import { checkEntryPointIo, checkIo } from './entry-point-io.ts'
-import { checkBindings, stageOf, workgroupSizeOf } from './entry-points.ts'
+import { checkBindings, workgroupSizeOf } from './entry-points.ts'
 import type { FunctionRecord } from './function-instances.ts'
 import { ModuleScope } from './module-scope.ts'
+import { type PointerBinding, standInBinding } from './pointer-binding.ts'
 import { type SourceText, UnsupportedError } from './source-text.ts'
-import { type PointerBinding, standInBinding } from './user-calls.ts'
+import { stageOf } from './stages.ts'
 
 /**
  * Checks all declarations of a module, reached by an entry point or not, whatever values its overrides may get: what WebGPU's

@@ -25,6 +25,7 @@ import { ExpressionLowering } from './expression-lowering.ts'
 import { FunctionInstances } from './function-instances.ts'
 import { concreteOf, isOverrideSized } from './numeric-types.ts'
 import type { Binding, ConstantOperand, Operand } from './operand.ts'
+import type { Declarations, ExpressionScope, Signature } from './scopes.ts'
 import type { SourceText } from './source-text.ts'
 import { resolveStruct } from './structures.ts'
 import { plainTypes, typeGenerator } from './type-names.ts'
@@ -32,18 +33,12 @@ import { checkArrayLengths, resolveType } from './type-resolution.ts'
 import { isConstructible } from './type-structure.ts'
 import { resolveVariable } from './variables.ts'
 
-/** Parameter and return types of a function. */
-export interface Signature {
-  readonly parameters: readonly Type[]
-  readonly returnType: Type | undefined
-}
-
 /**
  * The scope of a module, resolving each declaration when it is first used. With values for overrides it serves one pipeline:
  * all that depends on overrides is known, and what is wrong with it is an error. Without, it is symbolic and serves to check
  * the whole module: what depends on overrides has a type and no value.
  */
-export class ModuleScope {
+export class ModuleScope implements Declarations {
   readonly source: SourceText
   readonly expressions: ExpressionLowering
   readonly functions: FunctionInstances
@@ -182,7 +177,7 @@ export class ModuleScope {
 
   /** The value of a const-declaration, in the scope of `expressions`. */
   constantDeclaration(
-    expressions: ExpressionLowering,
+    expressions: ExpressionScope,
     node: { name: string; type?: GlobalNode['type']; initial: GlobalNode['initial']; at: number },
   ): ConstantOperand {
     const { name, at } = node

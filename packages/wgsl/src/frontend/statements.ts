@@ -24,19 +24,11 @@ import type {
   SwitchNode,
   WhileNode,
 } from './ast.ts'
-import type { FunctionLowering } from './function-lowering.ts'
 import { concreteOf, converts, isOverrideSized, scalarOf } from './numeric-types.ts'
 import type { Operand, PointerOperand } from './operand.ts'
+import type { Flow, FunctionScope } from './scopes.ts'
 import { checkArrayLengths, enumerant, resolveType } from './type-resolution.ts'
 import { isConstructible } from './type-structure.ts'
-
-/** How a statement can end (WGSL, "Behavior Analysis"). */
-export interface Flow {
-  readonly next: boolean
-  readonly break: boolean
-  readonly continue: boolean
-  readonly return: boolean
-}
 
 const goesOn: Flow = { next: true, break: false, continue: false, return: false }
 const nowhere: Flow = { next: false, break: false, continue: false, return: false }
@@ -51,7 +43,7 @@ function either(a: Flow, b: Flow): Flow {
 }
 
 /** Lowers statements in the current scope, emitting them. */
-export function lowerStatements(f: FunctionLowering, nodes: readonly StatementNode[]): Flow {
+export function lowerStatements(f: FunctionScope, nodes: readonly StatementNode[]): Flow {
   let flow = goesOn
   for (const node of nodes) {
     const step = lowerStatement(f, node)
@@ -61,12 +53,12 @@ export function lowerStatements(f: FunctionLowering, nodes: readonly StatementNo
 }
 
 /** Lowers one statement, emitting it. */
-export function lowerStatement(f: FunctionLowering, node: StatementNode): Flow {
+export function lowerStatement(f: FunctionScope, node: StatementNode): Flow {
   const severity = 'subgroupUniformity' in node && node.kind !== 'block' ? node.subgroupUniformity : undefined
   return f.filtered(severity, () => lowerUnfiltered(f, node))
 }
 
-function lowerUnfiltered(f: FunctionLowering, node: StatementNode): Flow {
+function lowerUnfiltered(f: FunctionScope, node: StatementNode): Flow {
   const loc = f.loc(node.at)
   switch (node.kind) {
     case 'block': {
@@ -119,7 +111,7 @@ function lowerUnfiltered(f: FunctionLowering, node: StatementNode): Flow {
   }
 }
 
-function lowerReturn(f: FunctionLowering, valueNode: ExpressionNode | undefined, at: number): void {
+function lowerReturn(f: FunctionScope, valueNode: ExpressionNode | undefined, at: number): void {
   if (f.surroundings.continuing) throw f.error(at, "'return' cannot stand in a continuing block")
   const { returnType } = f
   const { name } = f.declaration
@@ -135,7 +127,7 @@ function lowerReturn(f: FunctionLowering, valueNode: ExpressionNode | undefined,
 
 // ------------------------------------------------------------------------------------------------- declarations
 
-function lowerDeclaration(f: FunctionLowering, node: DeclarationNode): void {
+function lowerDeclaration(f: FunctionScope, node: DeclarationNode): void {
   const { name, nameAt, kind } = node
   if (kind === 'const') {
     const constant = f.module.constantDeclaration(f, { ...node, at: nameAt })
@@ -156,7 +148,7 @@ function lowerDeclaration(f: FunctionLowering, node: DeclarationNode): void {
 }
 
 function lowerLet(
-  f: FunctionLowering,
+  f: FunctionScope,
   { name, nameAt }: DeclarationNode,
   declared: Type | undefined,
   initial: Operand,
@@ -176,7 +168,7 @@ function lowerLet(
 }
 
 /** Evaluates the indices of a place now, so that it can be used later. */
-function freeze(f: FunctionLowering, place: Place, name: string, at: number): Place {
+function freeze(f: FunctionScope, place: Place, name: string, at: number): Place {
   switch (place.kind) {
     case 'variable':
     case 'deref':
@@ -197,13 +189,13 @@ function freeze(f: FunctionLowering, place: Place, name: string, at: number): Pl
   }
 }
 
-function frozen(f: FunctionLowering, value: Expression, name: string, at: number): Expression {
+function frozen(f: FunctionScope, value: Expression, name: string, at: number): Expression {
   const fixed = value.kind === 'literal' || value.kind === 'value'
   return fixed ? value : f.emitLet(name, at, value as Expression & { type: Type })
 }
 
 function lowerVar(
-  f: FunctionLowering,
+  f: FunctionScope,
   node: DeclarationNode,
   declared: Type | undefined,
   initial: Operand | undefined,
@@ -228,7 +220,7 @@ function lowerVar(
 
 // -------------------------------------------------------------------------------------------------- assignment
 
-function lowerAssign(f: FunctionLowering, node: AssignNode): void {
+function lowerAssign(f: FunctionScope, node: AssignNode): void {
   const { target: targetNode, operator, value: valueNode, at } = node
   const loc = f.loc(at)
   if (targetNode === undefined) {
@@ -271,7 +263,7 @@ function lowerAssign(f: FunctionLowering, node: AssignNode): void {
   else f.emit({ kind: 'assign', target: place, value: stored, loc })
 }
 
-function lowerIncrement(f: FunctionLowering, { operator, target: targetNode, at }: IncrementNode): void {
+function lowerIncrement(f: FunctionScope, { operator, target: targetNode, at }: IncrementNode): void {
   const target = writable(f, f.expression(targetNode), at)
   const { type } = target
   if (type !== i32Type && type !== u32Type) {
@@ -289,7 +281,7 @@ function lowerIncrement(f: FunctionLowering, { operator, target: targetNode, at 
 
 const statementBuiltins = /^(atomic|storageBarrier$|workgroupBarrier$|textureBarrier$)/
 
-function lowerCallStatement(f: FunctionLowering, call: Extract<ExpressionNode, { kind: 'call' }>): void {
+function lowerCallStatement(f: FunctionScope, call: Extract<ExpressionNode, { kind: 'call' }>): void {
   const operand = f.expression(call)
   const { name } = call.callee
   const declared = f.module.declaration(name)
@@ -304,7 +296,7 @@ function lowerCallStatement(f: FunctionLowering, call: Extract<ExpressionNode, {
 
 // ------------------------------------------------------------------------------------------------ control flow
 
-function lowerIf(f: FunctionLowering, node: IfNode): Flow {
+function lowerIf(f: FunctionScope, node: IfNode): Flow {
   const condition = f.condition(node.condition, 'the condition of if')
   const then = f.block(node.then)
   let otherwise: Block | undefined
@@ -327,7 +319,7 @@ function lowerIf(f: FunctionLowering, node: IfNode): Flow {
   return flow
 }
 
-function lowerSwitch(f: FunctionLowering, node: SwitchNode): Flow {
+function lowerSwitch(f: FunctionScope, node: SwitchNode): Flow {
   const { selector, type } = switchSelector(f, node)
   const seen = new Set<number>()
   let hasDefault = false
@@ -360,7 +352,7 @@ function lowerSwitch(f: FunctionLowering, node: SwitchNode): Flow {
   return { ...flow, next: flow.next || flow.break, break: false }
 }
 
-function switchSelector(f: FunctionLowering, node: SwitchNode): { selector: Expression; type: Type } {
+function switchSelector(f: FunctionScope, node: SwitchNode): { selector: Expression; type: Type } {
   const operand = f.value(f.expression(node.selector))
   let { type } = operand
   if (scalarOf(type) === 'abstract-int' && type.kind === 'scalar') {
@@ -375,12 +367,12 @@ function switchSelector(f: FunctionLowering, node: SwitchNode): { selector: Expr
 }
 
 /** What a loop's parts make of the loop. */
-function loopFlow(f: FunctionLowering, parts: Flow, at: number): Flow {
+function loopFlow(f: FunctionScope, parts: Flow, at: number): Flow {
   if (!parts.break && !parts.return) throw f.error(at, 'the loop never ends: nothing in it breaks or returns')
   return { next: parts.break, break: false, continue: false, return: parts.return }
 }
 
-function lowerLoop(f: FunctionLowering, node: LoopNode): Flow {
+function lowerLoop(f: FunctionScope, node: LoopNode): Flow {
   const loc = f.loc(node.at)
   const inside = { loops: f.surroundings.loops + 1, breakable: true, continuing: false }
   let flow = nowhere
@@ -418,12 +410,12 @@ function lowerLoop(f: FunctionLowering, node: LoopNode): Flow {
   return result
 }
 
-function loopBody(f: FunctionLowering, body: BlockNode): { block: Block; flow: Flow } {
+function loopBody(f: FunctionScope, body: BlockNode): { block: Block; flow: Flow } {
   const inside = { loops: f.surroundings.loops + 1, breakable: true, continuing: false, loopScope: undefined }
   return f.within(inside, () => f.block(body))
 }
 
-function lowerFor(f: FunctionLowering, node: ForNode): Flow {
+function lowerFor(f: FunctionScope, node: ForNode): Flow {
   const loc = f.loc(node.at)
   return f.scoped(() => {
     const before = f.collect(() => {
@@ -443,7 +435,7 @@ function lowerFor(f: FunctionLowering, node: ForNode): Flow {
   })
 }
 
-function lowerWhile(f: FunctionLowering, node: WhileNode): Flow {
+function lowerWhile(f: FunctionScope, node: WhileNode): Flow {
   const condition = f.condition(node.condition, 'the condition of while')
   const { block, flow } = loopBody(f, node.body)
   f.emit({ kind: 'while', condition, body: block, loc: f.loc(node.at) })

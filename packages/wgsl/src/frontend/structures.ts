@@ -1,13 +1,13 @@
 import type { StructType, Type } from '../ir.ts'
 import { typeName } from '../types.ts'
 import type { StructNode } from './ast.ts'
-import type { ExpressionLowering } from './expression-lowering.ts'
 import { isOverrideSized, makeStruct } from './numeric-types.ts'
+import type { ExpressionScope } from './scopes.ts'
 import { checkExtent, overrideElement, resolveType } from './type-resolution.ts'
 import { hasFixedFootprint } from './type-structure.ts'
 
 /** Resolves the declaration of a structure. */
-export function resolveStruct(expressions: ExpressionLowering, node: StructNode): StructType {
+export function resolveStruct(expressions: ExpressionScope, node: StructNode): StructType {
   const names = new Set<string>()
   const members = node.members.map(({ name, type: typeNode, attributes, at }, i) => {
     if (names.has(name)) throw expressions.error(at, `the structure '${node.name}' has two members '${name}'`)
@@ -34,7 +34,7 @@ export function resolveStruct(expressions: ExpressionLowering, node: StructNode)
 }
 
 function checkLayout(
-  expressions: ExpressionLowering,
+  expressions: ExpressionScope,
   at: number,
   type: Type,
   size: number | undefined,

@@ -14,9 +14,9 @@ import {
   wideAtomicType,
 } from '../types.ts'
 import type { ExpressionNode, NameNode } from './ast.ts'
-import type { ExpressionLowering } from './expression-lowering.ts'
 import { maximumArrayLength, maximumByteLength, maximumTypeNesting } from './limits.ts'
 import { isOverrideSized, overrideSized, scalarOf } from './numeric-types.ts'
+import type { ExpressionScope } from './scopes.ts'
 import { isTextureType, plainTypes, type TypeGenerator, typeGenerator } from './type-names.ts'
 import {
   containsAtomic,
@@ -28,7 +28,7 @@ import {
 } from './type-structure.ts'
 
 /** The type that a node names. */
-export function resolveType(scope: ExpressionLowering, node: ExpressionNode): Type {
+export function resolveType(scope: ExpressionScope, node: ExpressionNode): Type {
   if (node.kind !== 'name') throw scope.error(node.at, 'a type is expected here')
   const { name, at, templates } = node
   if (scope.isLocal(name)) throw scope.error(at, `'${name}' is not a type`)
@@ -54,13 +54,13 @@ export function resolveType(scope: ExpressionLowering, node: ExpressionNode): Ty
   throw scope.error(at, `the type '${name}' is not declared`)
 }
 
-function requireF16(scope: ExpressionLowering, type: Type, at: number): void {
+function requireF16(scope: ExpressionScope, type: Type, at: number): void {
   if (scalarOf(type) === 'f16' && !scope.module.isEnabled('f16')) {
     throw scope.error(at, `the type ${typeName(type)} needs 'enable f16;'`)
   }
 }
 
-function generate(scope: ExpressionLowering, generator: TypeGenerator, node: NameNode): Type {
+function generate(scope: ExpressionScope, generator: TypeGenerator, node: NameNode): Type {
   const { name, at, templates = [] } = node
   const count = (low: number, high: number) => {
     if (templates.length < low || templates.length > high) {
@@ -112,7 +112,7 @@ function generate(scope: ExpressionLowering, generator: TypeGenerator, node: Nam
 }
 
 /** A type must not be larger than 4 GiB or nest deeper than the limit. */
-export function checkExtent(scope: ExpressionLowering, type: Type, at: number): void {
+export function checkExtent(scope: ExpressionScope, type: Type, at: number): void {
   if (sizeOf(type) > maximumByteLength)
     throw scope.error(at, `the type ${typeName(type)} is larger than 4 GiB`)
   if (nestingDepth(type) > maximumTypeNesting)
@@ -120,7 +120,7 @@ export function checkExtent(scope: ExpressionLowering, type: Type, at: number): 
 }
 
 /** Memory outside of storage buffers, and values, must not hold arrays above the limit. */
-export function checkArrayLengths(scope: ExpressionLowering, type: Type, at: number): void {
+export function checkArrayLengths(scope: ExpressionScope, type: Type, at: number): void {
   // A length that depends on an override is judged by the memory of the device.
   const length = longestArray(isOverrideSized(type) && type.kind === 'array' ? type.element : type)
   if (length > maximumArrayLength) {
@@ -136,13 +136,13 @@ export const overrideElement =
   'an array whose length depends on an override may only be the whole of a workgroup variable'
 
 /** Arrays hold anything of fixed size but pointers and buffers. */
-export function checkElement(scope: ExpressionLowering, element: Type, at: number): void {
+export function checkElement(scope: ExpressionScope, element: Type, at: number): void {
   if (element.kind === 'pointer' || element.kind === 'buffer' || !hasFixedFootprint(element)) {
     throw scope.error(at, `an array cannot hold elements of type ${typeName(element)}`)
   }
 }
 
-function scalarArgument(scope: ExpressionLowering, node: ExpressionNode, name: string): ScalarType {
+function scalarArgument(scope: ExpressionScope, node: ExpressionNode, name: string): ScalarType {
   const type = resolveType(scope, node)
   if (type.kind !== 'scalar') throw scope.error(node.at, `'${name}' holds scalars, not ${typeName(type)}`)
   return type
@@ -150,7 +150,7 @@ function scalarArgument(scope: ExpressionLowering, node: ExpressionNode, name: s
 
 /** An array or buffer of the length that an expression gives. */
 function sized(
-  scope: ExpressionLowering,
+  scope: ExpressionScope,
   lengthNode: ExpressionNode | undefined,
   what: 'array' | 'buffer',
   make: (length: number | undefined) => ArrayType | BufferType,
@@ -171,7 +171,7 @@ function sized(
 
 /** A constant length, a multiple of `unit`; one that is not known counts as `unit`. */
 function constantLength(
-  scope: ExpressionLowering,
+  scope: ExpressionScope,
   node: ExpressionNode,
   what: string,
   unit: number,
@@ -194,7 +194,7 @@ export const immediateSpace = "the address space 'immediate' is not supported"
 const spaces = new Set(['function', 'private', 'workgroup', 'storage', 'uniform'])
 
 /** An address space or access mode given as a bare name. */
-export function enumerant(scope: ExpressionLowering, node: ExpressionNode): string {
+export function enumerant(scope: ExpressionScope, node: ExpressionNode): string {
   if (node.kind !== 'name' || node.templates !== undefined)
     throw scope.error(node.at, 'an address space is expected here')
   if (scope.isLocal(node.name) || scope.module.declaration(node.name) !== undefined)
@@ -203,14 +203,14 @@ export function enumerant(scope: ExpressionLowering, node: ExpressionNode): stri
 }
 
 /** The access that a name of it means. */
-export function accessMode(scope: ExpressionLowering, node: ExpressionNode): Access {
+export function accessMode(scope: ExpressionScope, node: ExpressionNode): Access {
   const name = enumerant(scope, node)
   if (name !== 'read' && name !== 'write' && name !== 'read_write')
     throw scope.error(node.at, `'${name}' is not an access mode`)
   return name
 }
 
-function pointer(scope: ExpressionLowering, templates: ExpressionNode[], at: number): Type {
+function pointer(scope: ExpressionScope, templates: ExpressionNode[], at: number): Type {
   const [spaceNode, storeNode, accessNode] = templates as [
     ExpressionNode,
     ExpressionNode,
@@ -238,7 +238,7 @@ function pointer(scope: ExpressionLowering, templates: ExpressionNode[], at: num
 
 /** Memory of a type must be able to lie in the address space. */
 function checkPointee(
-  scope: ExpressionLowering,
+  scope: ExpressionScope,
   store: Type,
   space: AddressSpace,
   access: Access,

@@ -1,30 +1,13 @@
-import type { Expression, ModuleVariable, Parameter, Place, PointerArgument, Type } from '../ir.ts'
-import { typeName } from '../types.ts'
+import type { Expression, PointerArgument } from '../ir.ts'
 import { rootOf } from '../walk.ts'
 import type { CallNode, FunctionNode } from './ast.ts'
 import { narrowedBuffer } from './buffer-views.ts'
-import type { ExpressionLowering } from './expression-lowering.ts'
-import type { Operand, PointerOperand } from './operand.ts'
-
-/**
- * What a pointer parameter into module memory is bound to when its function is specialised: a path from a variable, with
- * an index parameter for each dynamic index on it.
- */
-export interface PointerBinding {
-  /** Distinguishes specialisations: the variable and the path's shape. */
-  readonly key: string
-  /** The types of the indices, in order from the variable on. */
-  readonly indexTypes: readonly Type[]
-  /** The place that the pointer points to, given the parameters that hold the indices. */
-  place(indices: readonly Parameter[]): Place
-}
+import type { Operand } from './operand.ts'
+import { type PointerBinding, pathOf } from './pointer-binding.ts'
+import type { ExpressionScope } from './scopes.ts'
 
 /** Lowers the call of a user function, specialising it for pointers into module memory. */
-export function callUserFunction(
-  scope: ExpressionLowering,
-  declaration: FunctionNode,
-  node: CallNode,
-): Operand {
+export function callUserFunction(scope: ExpressionScope, declaration: FunctionNode, node: CallNode): Operand {
   const { at } = node
   const { name } = declaration
   const signature = scope.module.signature(declaration)
@@ -58,68 +41,4 @@ export function callUserFunction(
   if (type === undefined) return { kind: 'nothing', expression, at }
   scope.checkValueSize(type, at)
   return { kind: 'runtime', type, expression, at }
-}
-
-/** Splits the place of a pointer into the path, which specialises, and the indices, which are passed. */
-function pathOf({ place }: PointerOperand): { binding: PointerBinding; indices: Expression[] } {
-  const indices: Expression[] = []
-  const steps: string[] = []
-  const passed = (e: Expression): ((parameters: readonly Parameter[]) => Expression) => {
-    const position = indices.length
-    indices.push(e)
-    return (parameters) => {
-      const value = parameters[position]!
-      return { kind: 'value', value, type: value.type, loc: value.loc }
-    }
-  }
-  const collect = (p: Place): ((parameters: readonly Parameter[]) => Place) => {
-    switch (p.kind) {
-      case 'variable':
-        steps.push(p.type.kind === 'buffer' ? `${p.variable.id}:${typeName(p.type)}` : `${p.variable.id}`)
-        return () => p
-      case 'member-place': {
-        const base = collect(p.base)
-        steps.push(`.${p.member.index}`)
-        return (parameters) => ({ ...p, base: base(parameters) })
-      }
-      case 'index-place': {
-        const base = collect(p.base)
-        const index = passed(p.index)
-        steps.push(`[${typeName(p.index.type!)}]`)
-        return (parameters) => ({ ...p, base: base(parameters), index: index(parameters) })
-      }
-      case 'view-place': {
-        const base = collect(p.base)
-        const offset = passed(p.offset)
-        const size = p.size && passed(p.size)
-        const types = [p.offset, ...(p.size ? [p.size] : [])].map((e) => typeName(e.type!))
-        steps.push(`<${typeName(p.type)}>(${types.join(',')})`)
-        return (parameters) => ({
-          ...p,
-          base: base(parameters),
-          offset: offset(parameters),
-          size: size?.(parameters),
-        })
-      }
-      default:
-        throw new TypeError(`a pointer into module memory cannot have a ${p.kind} on its path`)
-    }
-  }
-  const build = collect(place)
-  return {
-    binding: { key: steps.join(''), indexTypes: indices.map((i) => i.type!), place: build },
-    indices,
-  }
-}
-
-/** A place that a function reaches through its pointer parameter at a position. */
-export function throughParameter(place: Place, parameter: number): Place {
-  if (place.kind === 'variable' || place.kind === 'deref') return { ...place, parameter }
-  return { ...place, base: throughParameter(place.base, parameter) }
-}
-
-/** A binding to a stand-in variable, to check a function that is never called. */
-export function standInBinding(variable: ModuleVariable): PointerBinding {
-  const { type, loc, id } = variable
-  return { key: `${id}`, indexTypes: [], place: () => ({ kind: 'variable', variable, type, loc }) }
 }

@@ -1,8 +1,8 @@
 import type { Access, Expression, ModuleVariable, Type } from '../ir.ts'
 import { typeName } from '../types.ts'
 import type { GlobalNode } from './ast.ts'
-import type { ModuleScope } from './module-scope.ts'
 import { concreteOf, isOverrideSized, withoutOverride } from './numeric-types.ts'
+import type { Declarations } from './scopes.ts'
 import { isTextureType } from './type-names.ts'
 import { accessMode, checkArrayLengths, enumerant, immediateSpace, resolveType } from './type-resolution.ts'
 import {
@@ -15,7 +15,7 @@ import {
 
 /** Resolves the declaration of a module-scope `var`; `type` is the variable's in the front end (see `OverrideArrayType`). */
 export function resolveVariable(
-  module: ModuleScope,
+  module: Declarations,
   node: GlobalNode,
 ): { variable: ModuleVariable; type: Type } {
   const { name, at, templates } = node
@@ -77,7 +77,7 @@ export function resolveVariable(
 }
 
 function typeAndInitial(
-  module: ModuleScope,
+  module: Declarations,
   node: GlobalNode,
   space: ModuleVariable['space'],
 ): { type: Type; initial: Expression | undefined } {
@@ -96,7 +96,7 @@ function typeAndInitial(
 }
 
 function checkStoreType(
-  module: ModuleScope,
+  module: Declarations,
   { name, at }: GlobalNode,
   space: ModuleVariable['space'],
   access: Access,
@@ -117,7 +117,7 @@ function checkStoreType(
 }
 
 function bindingOf(
-  module: ModuleScope,
+  module: Declarations,
   node: GlobalNode,
   space: ModuleVariable['space'],
 ): ModuleVariable['binding'] {

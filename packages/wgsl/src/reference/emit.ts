@@ -3,7 +3,6 @@ import type {
   BuiltinCall,
   CompoundAssign,
   Expression,
-  IndexPlace,
   IrFunction,
   IrModule,
   Place,
@@ -11,11 +10,11 @@ import type {
   Type,
   ViewPlace,
 } from '../ir.ts'
-import { leastViewSize } from '../layout.ts'
-import { type PlaceUse, rootOf, viewOf, walk } from '../walk.ts'
+import { rootOf, viewOf, walk } from '../walk.ts'
 import { type Instrumentation, plain } from './instrumentation.ts'
 import { binaryText, inlineScalar, isComposite, scalarOf, unaryText } from './operator-text.ts'
-import { boundMemory, byteLength, viewLength, viewPlace } from './views.ts'
+import { byteOffset, lengthOf, type PlaceWriter, placeText } from './place-text.ts'
+import { boundMemory } from './views.ts'
 
 /**
  * JavaScript of one entry point: a function body that returns `entry`, a (generator) function of an invocation, and
@@ -80,13 +79,13 @@ interface Shared {
   readonly sites: Map<BuiltinCall, number>
 }
 
-class FunctionEmitter {
+class FunctionEmitter implements PlaceWriter {
   readonly #types: Type[]
   readonly #generators: ReadonlySet<IrFunction>
-  readonly #instrumentation: Instrumentation
+  readonly instrumentation: Instrumentation
   readonly #locals = new Set<string>()
   /** The variables that hold the lengths of views. */
-  readonly #viewLengths = new Map<ViewPlace, string>()
+  readonly viewLengths = new Map<ViewPlace, string>()
   readonly #sites: Map<BuiltinCall, number>
   #nextTemporary = 0
   #nextLabel = 0
@@ -97,7 +96,7 @@ class FunctionEmitter {
     this.#types = module.types
     this.#generators = module.generators
     this.#sites = module.sites
-    this.#instrumentation = instrumentation
+    this.instrumentation = instrumentation
   }
 
   /** The calls of a module that exchange values, numbered in the order of the text. */
@@ -119,22 +118,22 @@ class FunctionEmitter {
   }
 
   initialValue(initial: Expression | undefined, type: Type): string {
-    return initial === undefined ? `R.zero(${this.#type(type)})` : this.value(initial)
+    return initial === undefined ? `R.zero(${this.type(type)})` : this.value(initial)
   }
 
-  #type(type: Type): string {
+  type(type: Type): string {
     let index = this.#types.indexOf(type)
     if (index < 0) index = this.#types.push(type) - 1
     return `T[${index}]`
   }
 
-  #temporary(): string {
+  temporary(): string {
     const name = `t${this.#nextTemporary++}`
     this.#locals.add(name)
     return name
   }
 
-  #local(id: number): string {
+  local(id: number): string {
     const name = `v${id}`
     this.#locals.add(name)
     return name
@@ -143,7 +142,7 @@ class FunctionEmitter {
   // -------------------------------------------------------------------------------------------------- statements
 
   #statement(s: Statement): string {
-    return (s.kind === 'block' ? '' : this.#instrumentation.reached(s)) + this.#statementText(s)
+    return (s.kind === 'block' ? '' : this.instrumentation.reached(s)) + this.#statementText(s)
   }
 
   #statementText(s: Statement): string {
@@ -151,20 +150,20 @@ class FunctionEmitter {
       case 'block':
         return `{\n${s.statements.map((inner) => this.#statement(inner)).join('\n')}\n}`
       case 'let':
-        return `${this.#local(s.variable.id)} = ${this.value(s.value)};`
+        return `${this.local(s.variable.id)} = ${this.value(s.value)};`
       case 'var':
-        return `${this.#local(s.variable.id)} = ${this.initialValue(s.initial, s.variable.type)};`
+        return `${this.local(s.variable.id)} = ${this.initialValue(s.initial, s.variable.type)};`
       case 'assign': {
-        const place = this.#place(s.target, 'store')
+        const place = placeText(this, s.target, 'store')
         if (!mayReplaceMemory(s.value)) return `${place.prepare}${place.store(this.value(s.value))};`
-        const value = this.#temporary()
+        const value = this.temporary()
         return `${place.prepare}${value} = ${this.value(s.value)}; ${place.store(value)};`
       }
       case 'compound-assign': {
-        const place = this.#place(s.target, 'load-store')
-        const [old, value] = [this.#temporary(), this.#temporary()]
+        const place = placeText(this, s.target, 'load-store')
+        const [old, value] = [this.temporary(), this.temporary()]
         const result = binaryText(s.operator, old, value, s.target.type, s.value.type!)
-        const observed = this.#instrumentation.operation(s, old, value)
+        const observed = this.instrumentation.operation(s, old, value)
         return `${place.prepare}${old} = ${place.load}; ${value} = ${this.value(s.value)}; ${observed}${place.store(result)};`
       }
       case 'swizzle-assign':
@@ -196,8 +195,8 @@ class FunctionEmitter {
         )
       case 'for': {
         const initial = s.initial === undefined ? '' : this.#statement(s.initial)
-        const count = this.#instrumentation.observes ? this.#temporary() : ''
-        const counted = this.#instrumentation.repetitions(s, count)
+        const count = this.instrumentation.observes ? this.temporary() : ''
+        const counted = this.instrumentation.repetitions(s, count)
         const test =
           s.condition === undefined ? '' : `if (!(${this.value(s.condition)})) { ${counted.leave}break; }\n`
         const loop = this.#loop(
@@ -239,9 +238,9 @@ class FunctionEmitter {
     operator: CompoundAssign['operator'] | undefined,
     valueExpression: Expression,
   ): string {
-    const place = this.#place(target, operator === undefined ? 'store' : 'load-store')
-    const old = this.#temporary()
-    const value = this.#temporary()
+    const place = placeText(this, target, operator === undefined ? 'store' : 'load-store')
+    const old = this.temporary()
+    const value = this.temporary()
     const picked = `[${components.map((c) => `${old}[${c}]`).join(', ')}]`
     const type = valueExpression.type!
     const right =
@@ -259,134 +258,11 @@ class FunctionEmitter {
     return `${place.prepare}${old} = ${place.load}; ${value} = ${right}; ${old} = ${place.load}; ${stores} ${place.store(old)};`
   }
 
-  // ------------------------------------------------------------------------------------------------------ places
-
-  /** `prepare` evaluates index expressions into temporaries, in order; `load` copies composites. */
-  #place(
-    place: Place,
-    use: PlaceUse = 'load',
-  ): { prepare: string; load: string; raw: string; store: (value: string) => string } {
-    const prepare: string[] = []
-    const root = rootOf(place)
-    const memory = boundMemory(root)
-    if (memory !== undefined) {
-      const offset = this.#byteOffset(place, memory, prepare)
-      const head = prepare.join('')
-      const type = this.#type(place.type)
-      const load = `${memory}.load(${type}, ${offset})`
-      return {
-        prepare: head,
-        load,
-        raw: load,
-        store: (value) => `${memory}.store(${type}, ${offset}, ${value})`,
-      }
-    }
-    const steps: (string | number)[] = []
-    const path = this.#path(place, prepare, steps)
-    if (
-      root.kind === 'variable' &&
-      root.variable.kind === 'module-variable' &&
-      root.variable.space === 'workgroup'
-    )
-      prepare.push(this.#instrumentation.touched(place, steps, use))
-    const head = prepare.join('')
-    const load = isComposite(place.type) ? `R.clone(${path})` : path
-    const store =
-      place.kind === 'deref'
-        ? (value: string) => `v${place.pointer.id}.set(${value})`
-        : (value: string) => `${path} = ${value}`
-    return { prepare: head, load, raw: path, store }
-  }
-
-  #path(place: Place, prepare: string[], steps: (string | number)[]): string {
-    switch (place.kind) {
-      case 'variable': {
-        const variable = place.variable
-        if (variable.kind === 'local-variable') return this.#local(variable.id)
-        return variable.space === 'workgroup'
-          ? `inv.workgroup[${variable.id}]`
-          : `inv.private[${variable.id}]`
-      }
-      case 'deref':
-        return `v${place.pointer.id}.get()`
-      case 'member-place': {
-        const base = this.#path(place.base, prepare, steps)
-        steps.push(place.member.index)
-        return `${base}[${place.member.index}]`
-      }
-      case 'component-place': {
-        const base = this.#path(place.base, prepare, steps)
-        steps.push(place.component)
-        return `${base}[${place.component}]`
-      }
-      case 'view-place':
-        throw new TypeError('a view lies in memory of bytes')
-      case 'index-place': {
-        const base = this.#path(place.base, prepare, steps)
-        const index = this.#clampedIndex(place, String(lengthOf(place.base.type)), prepare)
-        steps.push(index)
-        return `${base}[${index}]`
-      }
-    }
-  }
-
-  #byteOffset(place: Place, memory: string, prepare: string[]): string {
-    switch (place.kind) {
-      case 'variable':
-      case 'deref':
-        return '0'
-      case 'member-place':
-        return `${this.#byteOffset(place.base, memory, prepare)} + ${place.member.offset}`
-      case 'component-place':
-        return `${this.#byteOffset(place.base, memory, prepare)} + ${place.component * (place.type.scalar === 'f16' ? 2 : 4)}`
-      case 'index-place': {
-        const base = this.#byteOffset(place.base, memory, prepare)
-        const type = place.base.type
-        const stride = strideOf(type)
-        const view = viewOf(place)
-        const length =
-          view !== undefined && type.kind === 'array' && type.length === undefined
-            ? this.#viewLengths.get(view)!
-            : type.kind === 'array' && type.length === undefined
-              ? `Math.floor((${memory}.byteLength - (${base})) / ${stride})`
-              : String(lengthOf(type))
-        return `${base} + ${stride} * ${this.#clampedIndex(place, length, prepare)}`
-      }
-      case 'view-place':
-        return this.#view(place, memory, prepare)
-    }
-  }
-
-  /** Where a view begins: one that does not fit is of the buffer's first bytes. Notes the length of the runtime-sized array in it. */
-  #view(view: ViewPlace, memory: string, prepare: string[]): string {
-    const [offset, needed, seen] = [this.#temporary(), this.#temporary(), this.#temporary()]
-    const bytes = byteLength(view, memory)
-    const place = viewPlace(view, this.value(view.offset), view.size && this.value(view.size))
-    prepare.push(`${offset} = ${place.offset}; `, `${needed} = ${place.needed}; `)
-    prepare.push(`${seen} = ${offset} + ${needed} <= ${bytes} ? ${needed} : ${leastViewSize(view.type)}; `)
-    prepare.push(`${offset} = ${offset} + ${needed} <= ${bytes} ? ${offset} : 0; `)
-    const length = viewLength(view, view.size === undefined ? `(${bytes} - ${offset})` : seen)
-    if (length !== undefined) {
-      const count = this.#temporary()
-      prepare.push(`${count} = ${length}; `)
-      this.#viewLengths.set(view, count)
-    }
-    return offset
-  }
-
-  #clampedIndex(access: IndexPlace, length: string, prepare: string[]): string {
-    const { index } = access
-    if (index.kind === 'literal' && /^\d+$/.test(length)) return String(index.value)
-    const temporary = this.#temporary()
-    prepare.push(`${temporary} = ${this.#instrumentation.clamped(access, this.value(index), length)}; `)
-    return temporary
-  }
-
   // -------------------------------------------------------------------------------------------------- expressions
 
   /** JavaScript of an expression's value; composites share nothing with memory. */
   value(e: Expression): string {
-    return this.#instrumentation.value(e, this.#valueText(e))
+    return this.instrumentation.value(e, this.#valueText(e))
   }
 
   #valueText(e: Expression): string {
@@ -395,7 +271,7 @@ class FunctionEmitter {
         return Object.is(e.value, -0) ? '-0' : String(e.value)
       case 'zero':
         return isComposite(e.type)
-          ? `R.zero(${this.#type(e.type)})`
+          ? `R.zero(${this.type(e.type)})`
           : e.type.kind === 'scalar' && e.type.scalar === 'bool'
             ? 'false'
             : '0'
@@ -412,7 +288,7 @@ class FunctionEmitter {
       case 'constant':
         return `R.clone(c${e.constant.id})`
       case 'load': {
-        const place = this.#place(e.place)
+        const place = placeText(this, e.place)
         return place.prepare === '' ? place.load : `(${comma(place.prepare)}${place.load})`
       }
       case 'address-of':
@@ -421,7 +297,7 @@ class FunctionEmitter {
         return this.#copyPart(`${this.#borrow(e.base)}[${e.member.index}]`, e.type)
       case 'index':
         return this.#copyPart(
-          `${mayReplaceMemory(e.index) ? this.value(e.base) : this.#borrow(e.base)}[${this.#instrumentation.clamped(e, this.value(e.index), String(lengthOf(e.base.type!)))}]`,
+          `${mayReplaceMemory(e.index) ? this.value(e.base) : this.#borrow(e.base)}[${this.instrumentation.clamped(e, this.value(e.index), String(lengthOf(e.base.type!)))}]`,
           e.type,
         )
       case 'swizzle':
@@ -431,10 +307,10 @@ class FunctionEmitter {
       case 'unary':
         return unaryText(e.operator, this.value(e.value), e.type)
       case 'binary': {
-        if (!this.#instrumentation.observes)
+        if (!this.instrumentation.observes)
           return binaryText(e.operator, this.value(e.left), this.value(e.right), e.left.type!, e.right.type!)
-        const [left, right] = [this.#temporary(), this.#temporary()]
-        const observed = comma(this.#instrumentation.operation(e, left, right))
+        const [left, right] = [this.temporary(), this.temporary()]
+        const observed = comma(this.instrumentation.operation(e, left, right))
         const result = binaryText(e.operator, left, right, e.left.type!, e.right.type!)
         return `(${left} = ${this.value(e.left)}, ${right} = ${this.value(e.right)}, ${observed}${result})`
       }
@@ -454,7 +330,7 @@ class FunctionEmitter {
     if (e.kind === 'value') return `v${e.value.id}`
     if (e.kind === 'constant') return `c${e.constant.id}`
     if (e.kind === 'load') {
-      const place = this.#place(e.place)
+      const place = placeText(this, e.place)
       return place.prepare === '' ? place.raw : `(${comma(place.prepare)}${place.raw})`
     }
     return this.value(e)
@@ -466,7 +342,7 @@ class FunctionEmitter {
 
   #addressOf(place: Place): string {
     if (place.kind === 'deref') return `v${place.pointer.id}`
-    const { prepare, raw, store } = this.#place(place, 'address')
+    const { prepare, raw, store } = placeText(this, place, 'address')
     const pointer = `{ get: () => ${raw}, set: (x) => { ${store('x')} } }`
     return prepare === '' ? pointer : `(${comma(prepare)}${pointer})`
   }
@@ -482,11 +358,11 @@ class FunctionEmitter {
 
   #builtin(e: BuiltinCall): string {
     const { name, args } = e
-    if (isBarrier(name) && name !== 'workgroupUniformLoad') return `(${this.#instrumentation.called(e)}yield)`
+    if (isBarrier(name) && name !== 'workgroupUniformLoad') return `(${this.instrumentation.called(e)}yield)`
     if (isSubgroupOperation(name)) {
       const operation = `${name} ${args[0] === undefined ? 'bool' : scalarOf(args[0].type!)}`
       const values = args.map((a) => this.value(a)).join(', ')
-      return `(${this.#instrumentation.called(e)}yield { operation: '${operation}', site: ${this.#siteOf(e)}, args: [${values}] })`
+      return `(${this.instrumentation.called(e)}yield { operation: '${operation}', site: ${this.#siteOf(e)}, args: [${values}] })`
     }
     if (name === 'bufferLength') {
       const { place } = args[0] as Extract<Expression, { kind: 'address-of' }>
@@ -495,8 +371,8 @@ class FunctionEmitter {
     if (name === 'arrayLength') return this.#arrayLength(args[0]!)
     if (name === 'workgroupUniformLoad') {
       const place = this.#pointee(args[0]!)
-      const value = this.#temporary()
-      const called = this.#instrumentation.called(e)
+      const value = this.temporary()
+      const called = this.instrumentation.called(e)
       return `(${called}yield, ${comma(place.prepare)}${value} = ${place.load}, ${called}yield, ${value})`
     }
     if (name.startsWith('atomic')) return this.#atomic(e)
@@ -506,7 +382,7 @@ class FunctionEmitter {
 
   #pointee(pointer: Expression) {
     if (pointer.kind !== 'address-of') throw new TypeError(`a pointer is ${pointer.kind}, not address-of`)
-    return this.#place(pointer.place, 'address')
+    return placeText(this, pointer.place, 'address')
   }
 
   #arrayLength(pointer: Expression): string {
@@ -518,10 +394,10 @@ class FunctionEmitter {
     const memory = boundMemory(root)!
     const view = viewOf(place)
     if (view === undefined)
-      return `Math.floor((${memory}.byteLength - (${this.#byteOffset(place, memory, [])})) / ${place.type.stride})`
+      return `Math.floor((${memory}.byteLength - (${byteOffset(this, place, memory, [])})) / ${place.type.stride})`
     const prepare: string[] = []
-    this.#byteOffset(view, memory, prepare)
-    const length = this.#viewLengths.get(view)!
+    byteOffset(this, view, memory, prepare)
+    const length = this.viewLengths.get(view)!
     return `(${comma(prepare.join(''))}${length})`
   }
 
@@ -531,12 +407,12 @@ class FunctionEmitter {
       e.args[0]!.type!.kind === 'pointer' ? scalarOf((e.args[0]!.type as { store: Type }).store) : 'u32'
     const prepare = comma(place.prepare)
     if (e.name === 'atomicLoad') return `(${prepare}${place.load})`
-    const value = this.#temporary()
-    const old = this.#temporary()
+    const value = this.temporary()
+    const old = this.temporary()
     const operand = this.value(e.args[1]!)
     if (e.name === 'atomicStore') return `(${prepare}${value} = ${operand}, ${place.store(value)})`
     if (e.name === 'atomicCompareExchangeWeak') {
-      const wanted = this.#temporary()
+      const wanted = this.temporary()
       return `(${prepare}${wanted} = ${operand}, ${value} = ${this.value(e.args[2]!)}, ${old} = ${place.load}, ${old} === ${wanted} ? (${place.store(value)}, 0) : 0, [${old}, ${old} === ${wanted}])`
     }
     if (e.name === 'atomicStoreMin' || e.name === 'atomicStoreMax') {
@@ -576,19 +452,4 @@ function mayReplaceMemory(e: Expression): boolean {
 
 function comma(prepare: string): string {
   return prepare.replaceAll('; ', ', ')
-}
-
-function lengthOf(type: Type): number {
-  if (type.kind === 'vector') return type.size
-  if (type.kind === 'matrix') return type.columns
-  if (type.kind === 'array' && type.length !== undefined) return type.length
-  throw new TypeError(`${type.kind} has no fixed length`)
-}
-
-function strideOf(type: Type): number {
-  if (type.kind === 'array') return type.stride
-  const size = (scalar: string) => (scalar === 'f16' ? 2 : 4)
-  if (type.kind === 'vector') return size(type.scalar)
-  if (type.kind === 'matrix') return (type.rows === 3 ? 4 : type.rows) * size(type.scalar)
-  throw new TypeError(`${type.kind} cannot be indexed`)
 }

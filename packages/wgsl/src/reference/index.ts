@@ -38,7 +38,7 @@ export interface ReferenceOptions {
 
 /**
  * Compiles an entry point to JavaScript: the executable meaning of the IR, for tests and for machines with no GPU at all.
- * Out-of-bounds indices are clamped, workgroup memory is zeroed, subgroups have 32 invocations.
+ * Out-of-bounds indices are clamped, workgroup memory is zeroed, subgroups have `subgroupSize` invocations.
  */
 export function compileReference(module: IrModule, options: ReferenceOptions = {}): ReferenceKernel {
   const { observer, onOutside } = options

@@ -1,20 +1,5 @@
 import { Random } from './random.ts'
-
-/** A name that statements can read, or change. */
-interface Variable {
-  readonly name: string
-  readonly type: 'u32' | 'vec3u' | 'array<u32, 4>' | 'Pair'
-  /** `let` is a value; `pointer` points to a u32 of a variable; `constant-pointer` may only be read through. */
-  readonly kind: 'var' | 'let' | 'pointer' | 'constant-pointer'
-  /** In storage: has no value as a whole. */
-  readonly isStorage?: true
-}
-
-interface FunctionShape {
-  readonly name: string
-  readonly parameters: readonly string[]
-  readonly returns: boolean
-}
+import { type FunctionShape, parameterTypes, type Variable } from './random-control-flow-names.ts'
 
 /**
  * A random module of control flow, memory and functions with collective operations in it, valid but for the rules of
@@ -23,18 +8,6 @@ interface FunctionShape {
 export function randomControlFlow(seed: number): string {
   return new ControlFlowWriter(seed).module()
 }
-
-const parameterTypes = [
-  ...[
-    'u32',
-    'u32',
-    'ptr<function, u32>',
-    'ptr<function, array<u32, 4>>',
-    'ptr<storage, array<u32>, read_write>',
-  ],
-  ...['ptr<storage, u32, read>', 'ptr<storage, u32, read_write>', 'ptr<workgroup, u32>', 'ptr<private, u32>'],
-  ...['ptr<uniform, vec4u>', 'ptr<function, Pair>'],
-] as const
 
 class ControlFlowWriter {
   readonly #random: Random

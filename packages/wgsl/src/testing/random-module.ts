@@ -1,51 +1,16 @@
 import { Random } from './random.ts'
-
-type Scalar = 'bool' | 'i32' | 'u32' | 'f32' | 'f16'
-type Shape =
-  | { readonly kind: 'scalar'; readonly scalar: Scalar }
-  | { readonly kind: 'vector'; readonly scalar: Scalar; readonly size: 2 | 3 | 4 }
-  | {
-      readonly kind: 'matrix'
-      readonly scalar: 'f32' | 'f16'
-      readonly columns: 2 | 3 | 4
-      readonly rows: 2 | 3 | 4
-    }
-  | { readonly kind: 'array'; readonly element: Shape; readonly length: number }
-  | {
-      readonly kind: 'struct'
-      readonly name: string
-      readonly members: readonly { name: string; type: Shape }[]
-    }
-
-/** When an expression is evaluated; each stage may use what the ones before it may use. */
-type Stage = 'const' | 'override' | 'runtime'
-const stages: readonly Stage[] = ['const', 'override', 'runtime']
-
-interface Name {
-  readonly name: string
-  readonly type: Shape
-  readonly stage: Stage
-  /** Whether it may be assigned to. */
-  readonly mutable: boolean
-}
-
-const scalar = (s: Scalar): Shape => ({ kind: 'scalar', scalar: s })
-const sizes = [2, 3, 4] as const
-
-function typeText(type: Shape): string {
-  switch (type.kind) {
-    case 'scalar':
-      return type.scalar
-    case 'vector':
-      return `vec${type.size}<${type.scalar}>`
-    case 'matrix':
-      return `mat${type.columns}x${type.rows}<${type.scalar}>`
-    case 'array':
-      return `array<${typeText(type.element)}, ${type.length}>`
-    case 'struct':
-      return type.name
-  }
-}
+import {
+  literal,
+  type Name,
+  randomType,
+  type Scalar,
+  type Shape,
+  type Stage,
+  scalar,
+  sizes,
+  stages,
+  typeText,
+} from './random-module-types.ts'
 
 /**
  * A random module with an entry point `main`, drawn from the grammar with its types in mind: about half are valid. The others
@@ -111,7 +76,7 @@ ${body}}
         const name = this.#name('S')
         const members = Array.from({ length: 1 + r.below(4) }, (_, i) => ({
           name: `m${i}`,
-          type: this.#type(1),
+          type: randomType(this.#random, 1, this.#structs),
         }))
         this.#structs.push({ kind: 'struct', name, members })
         return `struct ${name} { ${members.map((m) => `${m.name}: ${typeText(m.type)}`).join(', ')} }`
@@ -128,14 +93,14 @@ ${body}}
         return text
       }
       case 4: {
-        const type = this.#type(2)
+        const type = randomType(this.#random, 2, this.#structs)
         const name = this.#name('p')
         const initial = r.oneIn(2) ? ` = ${this.#expression(type, 'override', 2)}` : ''
         this.#declare(name, type, 'runtime', true)
         return `var<private> ${name}: ${typeText(type)}${initial};`
       }
       case 5: {
-        const type = this.#type(2)
+        const type = randomType(this.#random, 2, this.#structs)
         const name = this.#name('w')
         this.#declare(name, type, 'runtime', true)
         return `var<workgroup> ${name}: ${typeText(type)};`
@@ -149,7 +114,7 @@ ${body}}
 
   #constant(): string {
     const r = this.#random
-    const type = this.#type(2)
+    const type = randomType(this.#random, 2, this.#structs)
     const name = this.#name('c')
     const written = r.oneIn(2) ? `: ${typeText(type)}` : ''
     const text = `const ${name}${written} = ${this.#expression(type, 'const', r.below(3))};`
@@ -160,8 +125,8 @@ ${body}}
   #function(): string {
     const r = this.#random
     const name = this.#name('f')
-    const parameters = Array.from({ length: r.below(4) }, () => this.#type(1))
-    const result = this.#type(1)
+    const parameters = Array.from({ length: r.below(4) }, () => randomType(this.#random, 1, this.#structs))
+    const result = randomType(this.#random, 1, this.#structs)
     this.#budget = 12
     this.#result = result
     const text = this.#scoped(() => {
@@ -176,32 +141,6 @@ ${body}}
     this.#result = undefined
     this.#functions.push({ name, parameters, result })
     return text
-  }
-
-  #type(depth: number): Shape {
-    const r = this.#random
-    const s = r.pick<Scalar>(['i32', 'u32', 'f32', 'i32', 'u32', 'f32', 'bool', 'f16'])
-    switch (r.below(depth > 0 ? 9 : 6)) {
-      case 0:
-      case 1:
-      case 2:
-        return scalar(s)
-      case 3:
-      case 4:
-        return { kind: 'vector', scalar: s, size: r.pick(sizes) }
-      case 5:
-        return {
-          kind: 'matrix',
-          scalar: r.oneIn(4) ? 'f16' : 'f32',
-          columns: r.pick(sizes),
-          rows: r.pick(sizes),
-        }
-      case 6:
-      case 7:
-        return { kind: 'array', element: this.#type(depth - 1), length: 1 + r.below(4) }
-      default:
-        return this.#structs.length > 0 ? r.pick(this.#structs) : scalar(s)
-    }
   }
 
   // ------------------------------------------------------------------------------------------------ statements
@@ -237,7 +176,7 @@ ${body}}
     switch (r.below(leaf ? 9 : 17)) {
       case 0:
       case 1: {
-        const type = this.#type(2)
+        const type = randomType(this.#random, 2, this.#structs)
         const name = this.#name('v')
         const written = r.oneIn(2) ? `: ${typeText(type)}` : ''
         const initial = written !== '' && r.oneIn(4) ? '' : ` = ${this.#expression(type, 'runtime', 3)}`
@@ -245,7 +184,7 @@ ${body}}
         return `var ${name}${written}${initial};`
       }
       case 2: {
-        const type = this.#type(2)
+        const type = randomType(this.#random, 2, this.#structs)
         const name = this.#name('l')
         const text = `let ${name}${r.oneIn(2) ? `: ${typeText(type)}` : ''} = ${this.#expression(type, 'runtime', 3)};`
         this.#declare(name, type, 'runtime', false)
@@ -259,7 +198,7 @@ ${body}}
       case 6:
         return `out[${this.#expression(scalar('u32'), 'runtime', 2)}] = ${this.#expression(scalar('u32'), 'runtime', 3)};`
       case 7:
-        return `_ = ${this.#expression(this.#type(2), 'runtime', 3)};`
+        return `_ = ${this.#expression(randomType(this.#random, 2, this.#structs), 'runtime', 3)};`
       case 8:
         if (this.#loops > 0)
           return r.oneIn(2) ? `if ${condition()} { break; }` : `if ${condition()} { continue; }`
@@ -355,7 +294,7 @@ ${body}}
       const choice = r.below(3)
       if (choice === 0)
         return r.pick(['undeclared', 'out', 'main', 'f32', '""', '(1', 'vec3', '1.5h', '1e999', 'id.w'])
-      if (choice === 1) type = this.#type(2)
+      if (choice === 1) type = randomType(this.#random, 2, this.#structs)
       else return this.#expression(wanted, 'runtime', depth)
     }
     const known = this.#scopes
@@ -427,27 +366,9 @@ ${body}}
     return `${this.#expression({ kind: 'array', element: type, length }, stage, depth - 1)}[${this.#index(length, stage)}]`
   }
 
-  #literal(s: Scalar): string {
-    const r = this.#random
-    const edge = r.oneIn(60)
-    const suffix = r.oneIn(3)
-    switch (s) {
-      case 'bool':
-        return r.pick(['true', 'false'])
-      case 'i32':
-        return `${edge ? r.pick(['2147483647', '-2147483648', '-1', '65536']) : r.below(9)}${suffix ? 'i' : ''}`
-      case 'u32':
-        return `${edge ? r.pick(['4294967295', '2147483648', '31', '32']) : r.below(9)}${suffix ? 'u' : ''}`
-      case 'f32':
-        return `${edge ? r.pick(['1e38', '3.4028234e38', '1e-40', '16777217.0', '-0.0']) : `${r.below(9)}.${r.below(99)}`}${suffix ? 'f' : ''}`
-      case 'f16':
-        return `${edge ? r.pick(['65504.0', '1e-7', '-2049.0']) : `${r.below(9)}.${r.below(9)}`}${suffix ? 'h' : ''}`
-    }
-  }
-
   #truth(stage: Stage, depth: number): string {
     const r = this.#random
-    if (depth <= 0) return this.#literal('bool')
+    if (depth <= 0) return literal(this.#random, 'bool')
     const again = (s: Scalar) => this.#expression(scalar(s), stage, depth - 1)
     switch (r.below(7)) {
       case 0:
@@ -469,12 +390,14 @@ ${body}}
   #number(type: Shape, s: Scalar, stage: Stage, depth: number): string {
     const r = this.#random
     if (depth <= 0)
-      return type.kind === 'scalar' ? this.#literal(s) : `${typeText(type)}(${this.#literal(s)})`
+      return type.kind === 'scalar'
+        ? literal(this.#random, s)
+        : `${typeText(type)}(${literal(this.#random, s)})`
     const again = () => this.#expression(type, stage, depth - 1)
     const float = s === 'f32' || s === 'f16'
     switch (r.below(9)) {
       case 0:
-        return type.kind === 'scalar' ? this.#literal(s) : `${typeText(type)}(${again()})`
+        return type.kind === 'scalar' ? literal(this.#random, s) : `${typeText(type)}(${again()})`
       case 1:
       case 2:
         return `(${again()} ${r.pick(['+', '-', '*', '+', '*', r.oneIn(3) ? '/' : '-', r.oneIn(3) ? '%' : '+'])} ${again()})`

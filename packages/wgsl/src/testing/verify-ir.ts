@@ -6,12 +6,12 @@ import type {
   IrModule,
   Location,
   Place,
-  ScalarKind,
   Statement,
   Type,
 } from '../ir.ts'
 import { sizeOf } from '../layout.ts'
 import * as types from '../types.ts'
+import { hasParts, isIndexType, isMemberOf, isOf, isValueType, shape } from './type-rules.ts'
 
 /** Throws when a module breaks a promise that the head of `ir.ts` makes to emitters, or one of the comments on its nodes. */
 export function verifyIr(module: IrModule): void {
@@ -465,58 +465,4 @@ class Verifier {
     } else
       this.#check(result === left || left.kind === 'matrix', loc, `${operator} has the type of its operands`)
   }
-}
-
-function isIndexType(type: Type | undefined): boolean {
-  return type === types.i32Type || type === types.u32Type
-}
-
-function isMemberOf(
-  base: Type | undefined,
-  { member, type }: { member: { index: number; type: Type }; type: Type },
-): boolean {
-  return base?.kind === 'struct' && base.members[member.index] === member && member.type === type
-}
-
-/** Values are neither atomic, nor runtime-sized, nor buffers. */
-function isValueType(type: Type): boolean {
-  if (type.kind === 'array') return type.length !== undefined && isValueType(type.element)
-  if (type.kind === 'struct') return type.members.every((m) => isValueType(m.type))
-  return type.kind !== 'atomic' && type.kind !== 'buffer' && type.kind !== 'pointer'
-}
-
-/** The type without its scalar kind. */
-function shape(type: Type): string {
-  if (type.kind === 'vector') return `vector ${type.size}`
-  return type.kind === 'matrix' ? `matrix ${type.columns} ${type.rows}` : type.kind
-}
-
-function hasParts(type: Type, given: readonly Type[]): boolean {
-  switch (type.kind) {
-    case 'vector': {
-      const components = given.reduce((n, t) => n + (t.kind === 'vector' ? t.size : 1), 0)
-      return components === type.size && given.every((t) => 'scalar' in t && t.scalar === type.scalar)
-    }
-    case 'matrix': {
-      const column = types.vectorType(type.rows, type.scalar)
-      const byColumns = given.length === type.columns && given.every((t) => t === column)
-      const scalars = type.columns * type.rows
-      return (
-        byColumns || (given.length === scalars && given.every((t) => t === types.scalarType(type.scalar)))
-      )
-    }
-    case 'array':
-      return given.length === type.length && given.every((t) => t === type.element)
-    case 'struct':
-      return given.length === type.members.length && type.members.every((m, i) => m.type === given[i])
-    default:
-      return false
-  }
-}
-
-function isOf(scalar: ScalarKind, value: number | boolean): boolean {
-  if (scalar === 'bool' || typeof value === 'boolean') return scalar === 'bool' && typeof value === 'boolean'
-  if (scalar === 'i32') return (value | 0) === value && !Object.is(value, -0)
-  if (scalar === 'u32') return value >>> 0 === value && !Object.is(value, -0)
-  return Number.isFinite(value) && (scalar === 'f16' || Math.fround(value) === value)
 }

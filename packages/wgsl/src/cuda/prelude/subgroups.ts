@@ -1,3 +1,5 @@
+import { subgroupSize } from '../../collectives.ts'
+import { allLanes } from '../invocation-index.ts'
 import type { Fragment } from './fragment.ts'
 
 const reductions: readonly (readonly [string, string])[] = [
@@ -21,7 +23,7 @@ const byComponent = (name: string, before: string, extra: string, pass: string):
     .join('\n'),
 })
 
-/** Subgroups of 32 lanes. `mask` holds the lanes that execute the operation; all 32 take the fast paths. */
+/** `mask` holds the lanes that execute the operation; all lanes of a subgroup take the fast paths. */
 export const subgroupFragments: readonly Fragment[] = [
   {
     provides: ['lane_index'],
@@ -39,10 +41,10 @@ WGSL_FN unsigned active_lanes(int) { return __activemask(); }`,
     source: ['int', 'unsigned', 'float']
       .map((t) =>
         [
-          `WGSL_FN ${t} shuffle(unsigned mask, ${t} v, unsigned lane) { return __shfl_sync(mask, v, (int)(lane & 31u)); }`,
-          `WGSL_FN ${t} shuffle_up(unsigned mask, ${t} v, unsigned by) { return __shfl_up_sync(mask, v, by & 31u); }`,
-          `WGSL_FN ${t} shuffle_down(unsigned mask, ${t} v, unsigned by) { return __shfl_down_sync(mask, v, by & 31u); }`,
-          `WGSL_FN ${t} shuffle_xor(unsigned mask, ${t} v, unsigned by) { return __shfl_xor_sync(mask, v, (int)(by & 31u)); }`,
+          `WGSL_FN ${t} shuffle(unsigned mask, ${t} v, unsigned lane) { return __shfl_sync(mask, v, (int)(lane & ${subgroupSize - 1}u)); }`,
+          `WGSL_FN ${t} shuffle_up(unsigned mask, ${t} v, unsigned by) { return __shfl_up_sync(mask, v, by & ${subgroupSize - 1}u); }`,
+          `WGSL_FN ${t} shuffle_down(unsigned mask, ${t} v, unsigned by) { return __shfl_down_sync(mask, v, by & ${subgroupSize - 1}u); }`,
+          `WGSL_FN ${t} shuffle_xor(unsigned mask, ${t} v, unsigned by) { return __shfl_xor_sync(mask, v, (int)(by & ${subgroupSize - 1}u)); }`,
         ].join('\n'),
       )
       .join('\n'),
@@ -81,7 +83,7 @@ template <class T> WGSL_FN T subgroupShuffleXor(unsigned mask, T v, unsigned by)
   },
   {
     provides: ['quadBroadcast', 'quadSwapX', 'quadSwapY', 'quadSwapDiagonal'],
-    source: `template <class T> WGSL_FN T quadBroadcast(unsigned mask, T v, unsigned lane) { return shuffle(mask, v, (lane_index() & 28u) | (lane & 3u)); }
+    source: `template <class T> WGSL_FN T quadBroadcast(unsigned mask, T v, unsigned lane) { return shuffle(mask, v, (lane_index() & ${subgroupSize - 4}u) | (lane & 3u)); }
 template <class T> WGSL_FN T quadSwapX(unsigned mask, T v) { return shuffle_xor(mask, v, 1u); }
 template <class T> WGSL_FN T quadSwapY(unsigned mask, T v) { return shuffle_xor(mask, v, 2u); }
 template <class T> WGSL_FN T quadSwapDiagonal(unsigned mask, T v) { return shuffle_xor(mask, v, 3u); }`,
@@ -96,8 +98,8 @@ WGSL_FN vec4u subgroupBallot(unsigned mask, bool p) { return vec4u(__ballot_sync
   {
     provides: ['reduce_lanes'],
     source: `template <class T, class Op> WGSL_FN T reduce_lanes(unsigned mask, T v, Op op) {
-  if (mask == 0xffffffffu) {
-    for (unsigned by = 16u; by != 0u; by >>= 1) v = op(v, shuffle_xor(mask, v, by));
+  if (mask == ${allLanes}) {
+    for (unsigned by = ${subgroupSize / 2}u; by != 0u; by >>= 1) v = op(v, shuffle_xor(mask, v, by));
     return v;
   }
   unsigned rest = mask & (mask - 1u);
@@ -110,8 +112,8 @@ WGSL_FN vec4u subgroupBallot(unsigned mask, bool p) { return vec4u(__ballot_sync
     provides: ['scan_lanes'],
     source: `template <bool inclusive, class T, class Op> WGSL_FN T scan_lanes(unsigned mask, T v, T identity, Op op) {
   const unsigned lane = lane_index();
-  if (mask == 0xffffffffu) {
-    for (unsigned by = 1u; by != 32u; by <<= 1) {
+  if (mask == ${allLanes}) {
+    for (unsigned by = 1u; by != ${subgroupSize}u; by <<= 1) {
       const T other = shuffle_up(mask, v, by);
       if (lane >= by) v = op(other, v);
     }

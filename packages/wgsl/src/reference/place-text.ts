@@ -1,0 +1,164 @@
+import type { Expression, IndexPlace, Place, Type, ViewPlace } from '../ir.ts'
+import { leastViewSize } from '../layout.ts'
+import { type PlaceUse, rootOf, viewOf } from '../walk.ts'
+import type { Instrumentation } from './instrumentation.ts'
+import { isComposite } from './operator-text.ts'
+import { boundMemory, byteLength, viewLength, viewPlace } from './views.ts'
+
+/** The function in which a place is written. */
+export interface PlaceWriter {
+  readonly instrumentation: Instrumentation
+  /** The variables that hold the lengths of views. */
+  readonly viewLengths: Map<ViewPlace, string>
+  /** The name of a type. */
+  type(type: Type): string
+  /** The name of a local variable. */
+  local(id: number): string
+  /** A new local variable. */
+  temporary(): string
+  /** JavaScript of an expression. */
+  value(e: Expression): string
+}
+
+/** JavaScript that reaches a place. */
+export interface PlaceText {
+  /** Evaluates index expressions into temporaries, in order. */
+  readonly prepare: string
+  /** The value; composites are copied. */
+  readonly load: string
+  /** The value, which may share memory. */
+  readonly raw: string
+  readonly store: (value: string) => string
+}
+
+/** How JavaScript reaches a place. */
+export function placeText(writer: PlaceWriter, place: Place, use: PlaceUse = 'load'): PlaceText {
+  const prepare: string[] = []
+  const root = rootOf(place)
+  const memory = boundMemory(root)
+  if (memory !== undefined) {
+    const offset = byteOffset(writer, place, memory, prepare)
+    const head = prepare.join('')
+    const type = writer.type(place.type)
+    const load = `${memory}.load(${type}, ${offset})`
+    return {
+      prepare: head,
+      load,
+      raw: load,
+      store: (value) => `${memory}.store(${type}, ${offset}, ${value})`,
+    }
+  }
+  const steps: (string | number)[] = []
+  const path = pathText(writer, place, prepare, steps)
+  if (
+    root.kind === 'variable' &&
+    root.variable.kind === 'module-variable' &&
+    root.variable.space === 'workgroup'
+  )
+    prepare.push(writer.instrumentation.touched(place, steps, use))
+  const head = prepare.join('')
+  const load = isComposite(place.type) ? `R.clone(${path})` : path
+  const store =
+    place.kind === 'deref'
+      ? (value: string) => `v${place.pointer.id}.set(${value})`
+      : (value: string) => `${path} = ${value}`
+  return { prepare: head, load, raw: path, store }
+}
+
+function pathText(writer: PlaceWriter, place: Place, prepare: string[], steps: (string | number)[]): string {
+  switch (place.kind) {
+    case 'variable': {
+      const variable = place.variable
+      if (variable.kind === 'local-variable') return writer.local(variable.id)
+      return variable.space === 'workgroup' ? `inv.workgroup[${variable.id}]` : `inv.private[${variable.id}]`
+    }
+    case 'deref':
+      return `v${place.pointer.id}.get()`
+    case 'member-place': {
+      const base = pathText(writer, place.base, prepare, steps)
+      steps.push(place.member.index)
+      return `${base}[${place.member.index}]`
+    }
+    case 'component-place': {
+      const base = pathText(writer, place.base, prepare, steps)
+      steps.push(place.component)
+      return `${base}[${place.component}]`
+    }
+    case 'view-place':
+      throw new TypeError('a view lies in memory of bytes')
+    case 'index-place': {
+      const base = pathText(writer, place.base, prepare, steps)
+      const index = clampedIndex(writer, place, String(lengthOf(place.base.type)), prepare)
+      steps.push(index)
+      return `${base}[${index}]`
+    }
+  }
+}
+
+export function byteOffset(writer: PlaceWriter, place: Place, memory: string, prepare: string[]): string {
+  switch (place.kind) {
+    case 'variable':
+    case 'deref':
+      return '0'
+    case 'member-place':
+      return `${byteOffset(writer, place.base, memory, prepare)} + ${place.member.offset}`
+    case 'component-place':
+      return `${byteOffset(writer, place.base, memory, prepare)} + ${place.component * (place.type.scalar === 'f16' ? 2 : 4)}`
+    case 'index-place': {
+      const base = byteOffset(writer, place.base, memory, prepare)
+      const type = place.base.type
+      const stride = strideOf(type)
+      const view = viewOf(place)
+      const length =
+        view !== undefined && type.kind === 'array' && type.length === undefined
+          ? writer.viewLengths.get(view)!
+          : type.kind === 'array' && type.length === undefined
+            ? `Math.floor((${memory}.byteLength - (${base})) / ${stride})`
+            : String(lengthOf(type))
+      return `${base} + ${stride} * ${clampedIndex(writer, place, length, prepare)}`
+    }
+    case 'view-place':
+      return viewOffset(writer, place, memory, prepare)
+  }
+}
+
+/** Where a view begins: one that does not fit is of the buffer's first bytes. Notes the length of the runtime-sized array in it. */
+function viewOffset(writer: PlaceWriter, view: ViewPlace, memory: string, prepare: string[]): string {
+  const [offset, needed, seen] = [writer.temporary(), writer.temporary(), writer.temporary()]
+  const bytes = byteLength(view, memory)
+  const place = viewPlace(view, writer.value(view.offset), view.size && writer.value(view.size))
+  prepare.push(`${offset} = ${place.offset}; `, `${needed} = ${place.needed}; `)
+  prepare.push(`${seen} = ${offset} + ${needed} <= ${bytes} ? ${needed} : ${leastViewSize(view.type)}; `)
+  prepare.push(`${offset} = ${offset} + ${needed} <= ${bytes} ? ${offset} : 0; `)
+  const length = viewLength(view, view.size === undefined ? `(${bytes} - ${offset})` : seen)
+  if (length !== undefined) {
+    const count = writer.temporary()
+    prepare.push(`${count} = ${length}; `)
+    writer.viewLengths.set(view, count)
+  }
+  return offset
+}
+
+function clampedIndex(writer: PlaceWriter, access: IndexPlace, length: string, prepare: string[]): string {
+  const { index } = access
+  if (index.kind === 'literal' && /^\d+$/.test(length)) return String(index.value)
+  const temporary = writer.temporary()
+  prepare.push(`${temporary} = ${writer.instrumentation.clamped(access, writer.value(index), length)}; `)
+  return temporary
+}
+
+/** The number of elements of a type that is indexed. */
+export function lengthOf(type: Type): number {
+  if (type.kind === 'vector') return type.size
+  if (type.kind === 'matrix') return type.columns
+  if (type.kind === 'array' && type.length !== undefined) return type.length
+  throw new TypeError(`${type.kind} has no fixed length`)
+}
+
+function strideOf(type: Type): number {
+  if (type.kind === 'array') return type.stride
+  const size = (scalar: string) => (scalar === 'f16' ? 2 : 4)
+  if (type.kind === 'vector') return size(type.scalar)
+  if (type.kind === 'matrix') return (type.rows === 3 ? 4 : type.rows) * size(type.scalar)
+  throw new TypeError(`${type.kind} cannot be indexed`)
+}
