@@ -35,6 +35,9 @@ export class CudaExecutable implements Executable {
   readonly #arena: Arena
   readonly #graphs: GraphCache
   readonly #stopAddress: number
+  readonly #native: NativeGroup
+  readonly #nextId: () => number
+  #launcher: { readonly id: number; readonly made: Promise<unknown> } | undefined
   /** What the uniform block on the GPUs holds; undefined before the first run, and after a run that failed. */
   #uniformsHeld: Uint8Array<ArrayBuffer> | undefined
 
@@ -72,7 +75,9 @@ export class CudaExecutable implements Executable {
     this.gpus = gpus
     this.#lowering = lowering
     this.#arena = arena
-    this.#graphs = new GraphCache(host.native, () => host.nextId())
+    this.#native = host.native
+    this.#nextId = () => host.nextId()
+    this.#graphs = new GraphCache(host.native, this.#nextId)
     this.#stopAddress = host.native.stopAddress()
     const places = plan.buffers.map((buffer) => host.place(buffer))
     this.#memory = {
@@ -129,6 +134,20 @@ export class CudaExecutable implements Executable {
     return this.#arena.stampRanges()
   }
 
+  /** What starts one repetition from native code; made at the first call. */
+  launcher(): Promise<unknown> {
+    if (this.#launcher === undefined) {
+      const id = this.#nextId()
+      const { ids, ready } = this.graphs(1)
+      const made = ready.then(() => this.#native.createLauncher(id, ids))
+      this.#launcher = { id, made }
+      made.catch(() => {
+        this.#launcher = undefined
+      })
+    }
+    return this.#launcher.made
+  }
+
   /** After a run that failed: it may not have copied the uniforms, nor (`aborted` apart) launched on every GPU as often. */
   recover(aborted: boolean): void {
     this.#uniformsHeld = undefined
@@ -136,6 +155,7 @@ export class CudaExecutable implements Executable {
   }
 
   release(): void {
+    if (this.#launcher !== undefined) this.#native.destroyLauncher(this.#launcher.id)
     this.#graphs.clear()
     this.#arena.free()
   }

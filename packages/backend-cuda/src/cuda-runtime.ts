@@ -261,6 +261,20 @@ export class CudaRuntime implements Runtime<CudaHandles> {
     }
   }
 
+  async launcher(executable: CudaExecutable, uniformBlock = executable.plan.uniformBlock): Promise<unknown> {
+    // Records of traps are read after each run.
+    if (executable.trapRanges().length > 0 || executable.plan.commands.length === 0) return undefined
+    return this.#guard(`Instantiating program '${executable.label}'`, async () => {
+      const uniformTargets = executable.uniformTargets(uniformBlock)
+      if (uniformTargets.length > 0)
+        await this.#native.run({
+          ...{ steps: [], collect: [], abortWord: new Int32Array(1) },
+          ...{ uniformTargets, uniforms: uniformBlock },
+        })
+      return executable.launcher()
+    })
+  }
+
   async write(region: AllocationRegion<CudaAllocation>, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
     const { gpu, address } = region.allocation
     const { rowByteLength, rows, rowByteStride, byteOffset } = region

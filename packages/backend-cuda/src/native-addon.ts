@@ -97,6 +97,9 @@ export interface NativeGroup {
   createGraph(id: number, mainGpu: number, words: Float64Array<ArrayBuffer>): Promise<void>
   destroyGraph(id: number): void
   run(request: NativeRunRequest): Promise<NativeRunOutcome>
+  /** An external value that holds a TandemLauncher (core's native/tandem_launcher.h), which starts these graphs together. Ids as for graphs. */
+  createLauncher(id: number, graphs: readonly number[]): Promise<unknown>
+  destroyLauncher(id: number): void
   write(
     gpu: number,
     address: number,

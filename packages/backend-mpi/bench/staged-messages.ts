@@ -24,7 +24,15 @@ const nodes = addon.prepare([
 const group = session.newGroup(() => {})
 const run = async (key: number, times: number) => {
   await session.gather('ready')
-  return addon.run(group, key, nodes, times, () => {})
+  return addon.run(
+    group,
+    key,
+    nodes,
+    times,
+    () => {},
+    [],
+    () => {},
+  )
 }
 await run(0, 1)
 const { seconds } = await run(1, count!)

@@ -274,17 +274,30 @@ class MpiRuntime implements Runtime {
           })
         addon.segmentCompleted(this.#group, run, node, count)
       } catch (error) {
-        failure ??= error
-        // Others wait for messages that never come, and messages under way cannot be taken back: this ends the group for all.
-        if (executable.alone) addon.endRun(this.#group, run)
-        else this.ranks.leave(error instanceof Error ? error.message : String(error))
+        fail(error)
       }
+    }
+    const fail = (error: unknown) => {
+      failure ??= error
+      // Others wait for messages that never come, and messages under way cannot be taken back: this ends the group for all.
+      if (executable.alone) addon.endRun(this.#group, run)
+      else this.ranks.leave(error instanceof Error ? error.message : String(error))
     }
     const abort = () => addon.abortRun(this.#group, run)
     signal?.addEventListener('abort', abort)
     try {
       if (signal?.aborted) abort()
-      const { seconds, repetitions } = await addon.run(this.#group, run, executable.nodes, times, issue)
+      const native = !profile && !executable.alone
+      const launchers = native
+        ? await this.#launchers(executable, uniformBlock).catch((error) => {
+            fail(error)
+            throw error
+          })
+        : []
+      const { seconds, repetitions } = await addon.run(
+        ...([this.#group, run, executable.nodes, times, issue, launchers] as const),
+        (reason) => fail(new GpuError('driver', `Program "${executable.label}" fails: ${reason}`)),
+      )
       if (failure !== undefined) throw failure
       if (repetitions < times)
         throw new GpuError('aborted', `The run is aborted after ${repetitions} of ${times} repetitions.`, {
@@ -300,6 +313,14 @@ class MpiRuntime implements Runtime {
     } finally {
       signal?.removeEventListener('abort', abort)
     }
+  }
+
+  /** What starts the segments without JavaScript, where the inner backend has it. */
+  async #launchers(
+    { segments }: MpiExecutable,
+    uniformBlock: Uint8Array<ArrayBuffer> | undefined,
+  ): Promise<unknown[]> {
+    return Promise.all(segments.map(({ executable }) => this.#inner.launcher?.(executable, uniformBlock)))
   }
 
   #globalOrdinal(local: number): number {

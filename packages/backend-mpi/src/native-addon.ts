@@ -22,13 +22,18 @@ export interface NativeAddon {
   /** `to` is -1 for all. */
   deliver(group: number, key: number, from: number, to: number, bytes: Uint8Array<ArrayBuffer>): Promise<void>
   prepare(nodes: readonly NativeNode[]): PreparedNodes
-  /** `issue` may be called before the promise settles; its segment is reported with `segmentCompleted`. */
+  /**
+   * `issue` may be called before the promise settles; its segment is reported with `segmentCompleted`. A segment with a launcher
+   * (`Runtime.launcher` of the inner backend, by node) is started by it instead, and `failed` is told where that fails.
+   */
   run(
     group: number,
     key: number,
     nodes: PreparedNodes,
     times: number,
     issue: (node: number, repetition: number, count: number) => void,
+    launchers: readonly unknown[],
+    failed: (reason: string) => void,
   ): Promise<{ seconds: number; repetitions: number }>
   segmentCompleted(group: number, key: number, node: number, count: number): void
   /** Ends a run that has no messages, here alone. */

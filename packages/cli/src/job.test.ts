@@ -1,19 +1,26 @@
 import { spawnSync } from 'node:child_process'
-import { copyFile, mkdir, readFile } from 'node:fs/promises'
+import { copyFile, mkdir, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { startTandem } from './testing/process.ts'
 import { temporaryFolder } from './testing/temporary-folder.ts'
 
 const installed = spawnSync('mpirun.openmpi', ['--version']).status === 0
 const launcher = 'mpirun.openmpi --oversubscribe --mca mpi_yield_when_idle 1'
-const env = { ...process.env, OMPI_ALLOW_RUN_AS_ROOT: '1', OMPI_ALLOW_RUN_AS_ROOT_CONFIRM: '1' }
+const env = {
+  ...process.env,
+  FORCE_COLOR: undefined,
+  TERM: 'xterm',
+  OMPI_ALLOW_RUN_AS_ROOT: '1',
+  OMPI_ALLOW_RUN_AS_ROOT_CONFIRM: '1',
+}
 const transposing = ['transpose', '--rows', '61', '--cols', '83']
 
 describe.skipIf(!installed)(
   `tandem under mpirun${installed ? '' : ' (skipped: mpirun.openmpi is not installed)'}`,
   () => {
-    it('writes the file that one process with as many devices writes, and prints once', async () => {
+    it('writes the file that one process with as many devices writes, and prints once, in plain text', async () => {
       const folder = await temporaryFolder()
       const path = (name: string) => join(folder, name)
       const job = await startTandem([...transposing, '--output', path('job.npy'), '--json'], {
@@ -40,9 +47,52 @@ describe.skipIf(!installed)(
       }).ended
       expect(job.exit).toBe(2)
       expect(job.stdout).not.toContain('transpose')
+      // Not red either: Open MPI's processes have a terminal of their own, whatever the launcher writes to.
       expect(job.stderr.match(/^tandem: .*$/gm)).toEqual([
         'tandem: Rank 1: in.npy cannot be read: no such file or folder.',
       ])
     })
+
+    it.each([
+      ['rank 1 is killed', 'KILL', '1.pid'],
+      ['Ctrl-C comes to the launcher', 'INT', 'launcher.pid'],
+    ] as const)(
+      'ends all processes, and leaves no file under its name, when %s',
+      async (_, signal, target) => {
+        const folder = await temporaryFolder()
+        const endless = [
+          'jacobi',
+          '--rows',
+          '65',
+          '--cols',
+          '65',
+          '--iterations',
+          '100000000',
+          '--residual-every',
+          '100',
+        ]
+        const job = startTandem([...endless, '--output', 'a.npy'], {
+          env,
+          cwd: folder,
+          shell: `echo $$ >launcher.pid; exec ${launcher} -n 3 bash -c 'echo $$ >$OMPI_COMM_WORLD_RANK.pid; exec "$@"' bash "$@"`,
+        })
+        // The four files with process numbers, and the output under its temporary name: from then on, rank 0 computes.
+        while ((await readdir(folder)).length < 5) await setTimeout(50)
+        await setTimeout(1000)
+        const pid = async (name: string) => (await readFile(join(folder, name), 'utf8')).trim()
+        spawnSync('kill', [`-${signal}`, await pid(target)])
+        const { exit, stdout } = await job.ended
+        expect(exit).not.toBe(0)
+        expect(stdout).not.toContain('jacobi')
+        expect(await readdir(folder)).not.toContain('a.npy')
+        const alive = async () => {
+          const pids = await Promise.all(['0.pid', '1.pid', '2.pid'].map(pid))
+          return pids.filter((process) => spawnSync('kill', ['-0', process]).status === 0)
+        }
+        // The launcher may end before those that it has killed are gone.
+        for (let turn = 0; turn < 100 && (await alive()).length > 0; turn++) await setTimeout(100)
+        expect(await alive()).toEqual([])
+      },
+    )
   },
 )

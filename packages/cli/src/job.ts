@@ -13,9 +13,14 @@ export interface Job {
   gather(message: string): Promise<readonly RankMessage[]>
 }
 
+/** How many processes a launcher of MPI has started with this one; undefined where none has. */
+export function launchedProcesses(environment: NodeJS.ProcessEnv): string | undefined {
+  return environment.OMPI_COMM_WORLD_SIZE ?? environment.PMI_SIZE
+}
+
 /** Undefined where no launcher of MPI has started this process. MPI itself is started by the first use of the job. */
 export async function openJob(environment: NodeJS.ProcessEnv): Promise<Job | undefined> {
-  const launched = environment.OMPI_COMM_WORLD_SIZE ?? environment.PMI_SIZE
+  const launched = launchedProcesses(environment)
   if (launched === undefined) return undefined
   const { detectLaunch, mpi, mpiSession } = await import('@tandem-gpu/backend-mpi').catch((error) => {
     throw new UsageError(

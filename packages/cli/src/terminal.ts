@@ -17,16 +17,19 @@ export interface Terminal {
   readonly signal: AbortSignal
 }
 
-/** The terminal of this process. Colours follow NO_COLOR and FORCE_COLOR (https://no-color.org) and go to terminals only. */
-export function processTerminal(signal: AbortSignal): Terminal {
+/**
+ * The terminal of this process. Colours follow NO_COLOR and FORCE_COLOR (https://no-color.org) and go to terminals only. `launched`: a
+ * launcher of MPI passes on what is printed. Open MPI's gives its processes a terminal of its own, whatever its own output goes to.
+ */
+export function processTerminal(signal: AbortSignal, launched = false): Terminal {
   const { NO_COLOR, FORCE_COLOR, TERM } = process.env
-  const interactive = process.stdout.isTTY === true
+  const interactive = process.stdout.isTTY === true && !launched
   return {
     out: (text) => void process.stdout.write(text),
     error: (text) => void process.stderr.write(text),
     interactive,
     colors: createColors(!NO_COLOR && (FORCE_COLOR ? FORCE_COLOR !== '0' : interactive && TERM !== 'dumb')),
-    progress: terminalProgress(),
+    progress: launched ? silentProgress : terminalProgress(),
     signal,
   }
 }

@@ -48,6 +48,12 @@ export interface Runtime<H extends Handles = Handles> {
   instantiate(plan: Plan<H, PlanPart>): Promise<H['executable']>
   release(executable: H['executable']): void
   run(executable: H['executable'], options: ExecutionOptions): Promise<ExecutionResult>
+  /**
+   * For a backend around this one, which repeats `executable` from native code: an external value that holds a `TandemLauncher`
+   * (native/tandem_launcher.h), valid until the executable is released. `uniformBlock` replaces `Plan.uniformBlock` for the launches from now
+   * on. Resolves to undefined where each run of this executable needs JavaScript; absent where all do.
+   */
+  launcher?(executable: H['executable'], uniformBlock?: Uint8Array<ArrayBuffer>): Promise<unknown>
   write(region: AllocationRegion<H['allocation']>, bytes: Uint8Array<ArrayBuffer>): Promise<void>
   read(region: AllocationRegion<H['allocation']>, into: Uint8Array<ArrayBuffer>): Promise<void>
   live(): LiveHandles

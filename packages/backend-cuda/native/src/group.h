@@ -1,10 +1,13 @@
 #pragma once
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cuda_handles.h"
@@ -46,6 +49,25 @@ struct RunRequest {
   std::function<bool()> stopping;
 };
 
+/// Graphs that native code of another package starts together, one a GPU (or one in all), again and again.
+struct LaunchSet {
+  struct Lane {
+    const cuda::Gpu *gpu;
+    /// Follows the lane's graph; absent on the first lane, whose stream waits for the others.
+    cuda::Owned<cuda::EventKind> joined;
+  };
+  struct Launch {
+    cuda::Owned<cuda::EventKind> end;
+    std::function<void(const char *)> done;
+  };
+  std::vector<std::uint32_t> graphs;
+  std::vector<Lane> lanes;
+  /// What the first lane's stream has reached when the others start; absent where there is one lane.
+  std::optional<cuda::Owned<cuda::EventKind>> begin;
+  std::deque<Launch> inFlight;
+  std::vector<cuda::Owned<cuda::EventKind>> spare;
+};
+
 struct RunOutcome {
   double seconds = 0;
   std::uint64_t launches = 0;
@@ -84,6 +106,16 @@ public:
   void destroyGraph(std::uint32_t id);
 
   RunOutcome run(const RunRequest &request);
+  /// Graphs that `launch` starts; `id` is not that of another set.
+  void createLaunchSet(std::uint32_t id, const std::vector<std::uint32_t> &graphs);
+  void destroyLaunchSet(std::uint32_t id) { launchSets_.erase(id); }
+  /// Starts a set behind everything that was started before; `pollLaunches` calls `done`, with null or a sentence.
+  void launch(std::uint32_t id, std::function<void(const char *)> done);
+  /// Calls `done` of the launches that are complete. True while it is to be called again soon.
+  bool pollLaunches();
+  /// True where nobody polls yet: the caller does from now on, until `endPolling`.
+  bool beginPolling() { return !std::exchange(polling_, true); }
+  void endPolling() { polling_ = false; }
   void write(const TransferRegion &region, const std::uint8_t *source);
   void read(const TransferRegion &region, std::uint8_t *target);
 
@@ -121,6 +153,7 @@ private:
   void waitFor(const cuda::Gpu &gpu, cuda::Event event) const;
   RunOutcome launchSteps(const RunRequest &request);
   void abandon(const RunRequest &request);
+  void startGraphs(LaunchSet &set, std::function<void(const char *)> done);
 
   const cuda::Driver &driver_;
   const std::shared_ptr<cuda::ReleaseFailures> failures_;
@@ -135,6 +168,10 @@ private:
   /// Why a kernel is not among those: graphs that use it are refused for the same reason.
   std::map<std::uint32_t, NativeError> refusedKernels_;
   std::map<std::uint32_t, InstantiatedGraph> graphs_;
+  std::map<std::uint32_t, LaunchSet> launchSets_;
+  /// When a launch was last started or completed.
+  std::chrono::steady_clock::time_point lastLaunchProgress_;
+  bool polling_ = false;
 };
 
 } // namespace tandem

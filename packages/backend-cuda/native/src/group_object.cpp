@@ -1,5 +1,6 @@
 #include "group_object.h"
 
+#include "launcher.h"
 #include "native_error.h"
 
 namespace tandem {
@@ -56,6 +57,8 @@ Napi::Function GroupObject::define(Napi::Env env) {
                          InstanceMethod("createGraph", &GroupObject::createGraph),
                          InstanceMethod("destroyGraph", &GroupObject::destroyGraph),
                          InstanceMethod("run", &GroupObject::run),
+                         InstanceMethod("createLauncher", &GroupObject::createLauncher),
+                         InstanceMethod("destroyLauncher", &GroupObject::destroyLauncher),
                          InstanceMethod("write", &GroupObject::write),
                          InstanceMethod("read", &GroupObject::read),
                          InstanceMethod("abandon", &GroupObject::abandon),
@@ -278,6 +281,33 @@ Napi::Value GroupObject::run(const Napi::CallbackInfo &info) {
         };
       },
       keep({abortWord}));
+}
+
+/// id, graphs: number[] → Promise<an external value that holds a TandemLauncher>
+Napi::Value GroupObject::createLauncher(const Napi::CallbackInfo &info) {
+  const auto list = info[1].As<Napi::Array>();
+  std::vector<std::uint32_t> graphs;
+  for (std::uint32_t index = 0; index < list.Length(); ++index) graphs.push_back(idArgument(list.Get(index)));
+  const auto id = idArgument(info[0]);
+  // `group` throws once closed, and there is a worker until then.
+  group(info.Env());
+  const auto launcher = std::make_shared<Launcher>(*worker_, group_, id);
+  return submit(info.Env(), [group = group_, launcher, id, graphs]() -> Settle {
+    group->createLaunchSet(id, graphs);
+    return [launcher](Napi::Env env) -> Napi::Value {
+      auto *interface = new TandemLauncher{tandemLauncherVersion, new std::shared_ptr<Launcher>(launcher), Launcher::launch};
+      return Napi::External<TandemLauncher>::New(env, interface, [](Napi::Env, TandemLauncher *held) {
+        delete static_cast<std::shared_ptr<Launcher> *>(held->self);
+        delete held;
+      });
+    };
+  });
+}
+
+/// id
+Napi::Value GroupObject::destroyLauncher(const Napi::CallbackInfo &info) {
+  if (worker_) worker_->post([group = group_, id = idArgument(info[0])] { group->destroyLaunchSet(id); });
+  return info.Env().Undefined();
 }
 
 /// gpu, address, rowByteLength, rows, rowByteStride, bytes: Uint8Array

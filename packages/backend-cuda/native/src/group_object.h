@@ -38,6 +38,8 @@ private:
   Napi::Value createGraph(const Napi::CallbackInfo &info);
   Napi::Value destroyGraph(const Napi::CallbackInfo &info);
   Napi::Value run(const Napi::CallbackInfo &info);
+  Napi::Value createLauncher(const Napi::CallbackInfo &info);
+  Napi::Value destroyLauncher(const Napi::CallbackInfo &info);
   Napi::Value write(const Napi::CallbackInfo &info);
   Napi::Value read(const Napi::CallbackInfo &info);
   Napi::Value abandon(const Napi::CallbackInfo &info);

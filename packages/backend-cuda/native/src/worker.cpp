@@ -132,6 +132,18 @@ struct Worker::State : std::enable_shared_from_this<Worker::State> {
     }
   }
 
+  bool post(std::function<void()> work) {
+    {
+      std::lock_guard lock(mutex);
+      if (threadEnded) return false;
+      QueueEntry entry;
+      entry.posted = std::move(work);
+      queue.push_back(std::move(entry));
+    }
+    wake.notify_one();
+    return true;
+  }
+
   void requestStop() {
     std::lock_guard lock(mutex);
     stop.store(true);
@@ -191,6 +203,10 @@ std::function<bool()> Worker::stopping() const {
   return [state = state_] { return state->stop.load(); };
 }
 
+std::function<bool(std::function<void()>)> Worker::poster() const {
+  return [state = state_](std::function<void()> work) { return state->post(std::move(work)); };
+}
+
 Napi::Promise Worker::submit(Napi::Env env, Work work, std::vector<Napi::ObjectReference> kept) {
   auto job = std::make_unique<Job>(env);
   job->work = std::move(work);
@@ -207,14 +223,6 @@ Napi::Promise Worker::submit(Napi::Env env, Work work, std::vector<Napi::ObjectR
   return promise;
 }
 
-void Worker::post(std::function<void()> work) {
-  {
-    std::lock_guard lock(state_->mutex);
-    QueueEntry entry;
-    entry.posted = std::move(work);
-    state_->queue.push_back(std::move(entry));
-  }
-  state_->wake.notify_one();
-}
+void Worker::post(std::function<void()> work) { state_->post(std::move(work)); }
 
 } // namespace tandem

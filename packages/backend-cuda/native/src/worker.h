@@ -36,6 +36,8 @@ public:
   /// The job in flight may never end: from now on neither the process nor its exit waits for it. Should it end, what was posted still runs, and
   /// jobs that wait behind it reject. JavaScript thread only.
   void abandon(Napi::Env env);
+  /// Queues like `post`, from any thread, and without keeping the Worker; false once its thread has ended. Outlives the Worker.
+  std::function<bool(std::function<void()>)> poster() const;
   /// Says when the environment goes away: long jobs end early. Outlives the Worker.
   std::function<bool()> stopping() const;
 

@@ -264,7 +264,7 @@ void Engine::deliver(Key key, int from, int to, HostRegion bytes, DeliverSettle 
   });
 }
 
-void Engine::run(Key key, std::vector<NodeSpec> &&nodes, std::int64_t times, Issue issue, RunSettle settle) {
+void Engine::run(Key key, std::vector<NodeSpec> &&nodes, std::int64_t times, Issue issue, SegmentFailed failed, RunSettle settle) {
   if (!putOff(pendingMutex_, failed_, pendingRuns_, key.packed(), settle)) {
     settle(nullptr, &failure_);
     return;
@@ -274,6 +274,7 @@ void Engine::run(Key key, std::vector<NodeSpec> &&nodes, std::int64_t times, Iss
   (*run)->nodes = std::move(nodes);
   (*run)->times = times;
   (*run)->issue = std::move(issue);
+  (*run)->failed = std::move(failed);
   post([this, run] {
     if (failed_.load()) return;
     runs_.push_back(std::move(*run));
@@ -323,6 +324,13 @@ void Engine::segmentCompleted(Key key, std::uint32_t node, std::int64_t count) {
   post([this, key, node, count] {
     if (failed_.load()) return;
     if (auto *run = running(key.packed())) run->schedule->segmentCompleted(node, count);
+  });
+}
+
+void Engine::segmentFailed(Key key, std::string reason) {
+  post([this, key, reason = std::move(reason)] {
+    if (failed_.load()) return;
+    if (auto *run = running(key.packed())) run->failed(reason);
   });
 }
 

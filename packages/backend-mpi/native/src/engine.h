@@ -42,6 +42,7 @@ public:
     std::int64_t repetitions = 0;
   };
   using RunSettle = std::function<void(const RunResult *, const Failure *)>;
+  using SegmentFailed = std::function<void(const std::string &reason)>;
   using Issue = std::function<void(std::uint32_t node, std::int64_t repetition, std::int64_t count)>;
   /// A group is lost here, or all of them where `group` is `everyGroup`.
   using Lost = std::function<void(std::uint32_t group, const Failure &)>;
@@ -61,9 +62,11 @@ public:
 
   void gather(Key key, const std::string &text, GatherSettle settle);
   void deliver(Key key, int from, int to, HostRegion bytes, DeliverSettle settle);
-  /// Runs are carried out one after another, in the order of the calls. `issue` is called from the thread.
-  void run(Key key, std::vector<NodeSpec> &&nodes, std::int64_t times, Issue issue, RunSettle settle);
+  /// Runs are carried out one after another, in the order of the calls. `issue` and `failed` are called from the thread.
+  void run(Key key, std::vector<NodeSpec> &&nodes, std::int64_t times, Issue issue, SegmentFailed failed, RunSettle settle);
   void segmentCompleted(Key key, std::uint32_t node, std::int64_t count);
+  /// A segment that native code started fails; the run's `failed` is called.
+  void segmentFailed(Key key, std::string reason);
   /// Ends a run that has no messages, here alone.
   void endRun(Key key);
   /// All ranks end the run after the same repetition, the last that any of them has begun.
@@ -96,6 +99,7 @@ private:
     std::vector<NodeSpec> nodes;
     std::int64_t times = 0;
     Issue issue;
+    SegmentFailed failed;
     Clock::time_point begin;
     std::unique_ptr<Schedule> schedule;
   };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "../../../core/native/tandem_launcher.h"
 #include "native_error.h"
 
 namespace tandem {
@@ -81,7 +82,7 @@ Napi::Value Session::start(const Napi::CallbackInfo &info) {
   auto &session = of(info);
   if (session.engine_) throw errorOf(env, "validation", "MPI is started already.");
   try {
-    session.engine_ = std::make_unique<Engine>(
+    session.engine_ = std::make_shared<Engine>(
         mpi::openLibrary(stringsOf(info[0])),
         [&session](std::uint32_t group, const Failure &failure) { session.lost(group, failure); });
   } catch (const NativeError &error) {
@@ -254,7 +255,27 @@ Napi::Value Session::prepare(const Napi::CallbackInfo &info) {
   return Napi::External<Prepared>::New(env, new Prepared(prepared), [](Napi::Env, Prepared *held) { delete held; });
 }
 
-/// group, number, handle, times, issue(node, repetition, count) → Promise<{ seconds, repetitions }>
+namespace {
+
+/// A segment under way that native code has started. The engine may be gone when it ends: nobody waits then.
+struct StartedSegment {
+  std::weak_ptr<Engine> engine;
+  Key key;
+  std::uint32_t node;
+};
+
+void segmentDone(void *context, const char *error) {
+  const std::unique_ptr<StartedSegment> segment(static_cast<StartedSegment *>(context));
+  const auto engine = segment->engine.lock();
+  if (!engine) return;
+  if (error == nullptr) engine->segmentCompleted(segment->key, segment->node, 1);
+  else engine->segmentFailed(segment->key, error);
+}
+
+} // namespace
+
+/// group, number, handle, times, issue(node, repetition, count), launchers: (external TandemLauncher | undefined)[], failed(reason) →
+/// Promise<{ seconds, repetitions }>
 Napi::Value Session::run(const Napi::CallbackInfo &info) {
   const auto env = info.Env();
   auto &session = of(info);
@@ -263,18 +284,45 @@ Napi::Value Session::run(const Napi::CallbackInfo &info) {
   const auto number = key.packed();
   const auto prepared = *info[2].As<Napi::External<Prepared>>().Data();
   const auto deferred = Napi::Promise::Deferred::New(env);
-  if (!session.running_.try_emplace(number, Running{deferred, Napi::Persistent(info[4].As<Napi::Function>()), prepared}).second) {
+  const auto list = info[5].As<Napi::Array>();
+  std::vector<const TandemLauncher *> launchers(list.Length());
+  std::vector<Napi::ObjectReference> held;
+  for (std::uint32_t node = 0; node < list.Length(); ++node) {
+    const auto value = list.Get(node);
+    if (value.IsUndefined()) continue;
+    launchers[node] = value.As<Napi::External<TandemLauncher>>().Data();
+    if (launchers[node]->version != tandemLauncherVersion)
+      throw errorOf(env, "unsupported", "The backend around which MPI runs is of another version of Tandem.");
+    held.push_back(Napi::Persistent(value.As<Napi::Object>()));
+  }
+  Running started{deferred, Napi::Persistent(info[4].As<Napi::Function>()), Napi::Persistent(info[6].As<Napi::Function>()),
+                  std::move(held), prepared};
+  if (!session.running_.try_emplace(number, std::move(started)).second) {
     throw errorOf(env, "validation", "Run " + std::to_string(key.number) + " is started twice.");
   }
   session.queue_.expect(env);
   engine.run(
       key, std::vector<NodeSpec>(prepared->nodes), static_cast<std::int64_t>(integerOf(info[3])),
-      [&session, number](std::uint32_t node, std::int64_t repetition, std::int64_t count) {
+      [&session, number, key, launchers = std::move(launchers), engine = std::weak_ptr<Engine>(session.engine_)](
+          std::uint32_t node, std::int64_t repetition, std::int64_t count) {
+        if (node < launchers.size() && launchers[node] != nullptr) {
+          const auto &launcher = *launchers[node];
+          for (std::int64_t turn = 0; turn < count; ++turn) {
+            launcher.launch(launcher.self, segmentDone, new StartedSegment{engine, key, node});
+          }
+          return;
+        }
         session.queue_.post([&session, number, node, repetition, count](Napi::Env env) {
           const auto found = session.running_.find(number);
           if (found == session.running_.end()) return;
           found->second.issue.Call({Napi::Number::New(env, node), Napi::Number::New(env, static_cast<double>(repetition)),
                                     Napi::Number::New(env, static_cast<double>(count))});
+        });
+      },
+      [&session, number](const std::string &reason) {
+        session.queue_.post([&session, number, reason](Napi::Env env) {
+          const auto found = session.running_.find(number);
+          if (found != session.running_.end()) found->second.failed.Call({Napi::String::New(env, reason)});
         });
       },
       [&session, number](const Engine::RunResult *result, const Failure *failure) {

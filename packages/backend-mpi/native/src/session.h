@@ -48,13 +48,16 @@ private:
   struct Running {
     Napi::Promise::Deferred deferred;
     Napi::FunctionReference issue;
+    Napi::FunctionReference failed;
+    /// Of segments that native code starts; other packages own what they hold.
+    std::vector<Napi::ObjectReference> launchers;
     std::shared_ptr<PreparedNodes> prepared;
   };
 
   JsQueue queue_;
   std::map<std::uint64_t, Running> running_;
   std::map<std::uint64_t, Napi::ObjectReference> delivered_;
-  std::unique_ptr<Engine> engine_;
+  std::shared_ptr<Engine> engine_;
   Descriptor listener_;
   // Ended before the engine that it tells of failures.
   std::unique_ptr<Liveness> liveness_;

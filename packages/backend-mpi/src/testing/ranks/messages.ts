@@ -68,12 +68,13 @@ if (size > 1)
     ])
     const times = 2 * size + 1
     const run = key++
-    const { repetitions } = await addon.run(group, run, nodes, times, (node, _, count) => {
+    const issue = (node: number, _: number, count: number) => {
       const [from, to] = [new Uint8Array(strided), new Uint8Array(dense)]
       for (let row = 0; row < rows; row++)
         to.set(from.subarray(row * rowByteStride, row * rowByteStride + rowByteLength), row * rowByteLength)
       addon.segmentCompleted(group, run, node, count)
-    })
+    }
+    const { repetitions } = await addon.run(group, run, nodes, times, issue, [], () => {})
     expect(repetitions).toBe(times)
     const expected = (((rank - times) % size) + size) % size
     expect([...new Set(new Uint8Array(dense))]).toEqual([expected])
@@ -100,11 +101,12 @@ if (size > 1 && rank < 2) {
   const held = new Promise<void>((resolve) => {
     release = resolve
   })
-  const done = addon.run(group, run, nodes, 20, async (node, _, count) => {
+  const issue = async (node: number, _: number, count: number) => {
     issued++
     if (rank === 1 && issued > 3) await held
     addon.segmentCompleted(group, run, node, count)
-  })
+  }
+  const done = addon.run(group, run, nodes, 20, issue, [], () => {})
   await new Promise((resolve) => setTimeout(resolve, 300))
   // Receives 0 to 2 are done: sends 3 and 4 may go before their credit.
   if (rank === 0) expect(issued).toBeLessThanOrEqual(5)

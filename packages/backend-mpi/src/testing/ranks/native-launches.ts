@@ -1,0 +1,55 @@
+// Every rank: a program with messages in every repetition, which native code repeats without JavaScript where the inner backend can.
+//   mpirun -n 2 node native-launches.ts [INNER BACKEND, default fake-cuda] [fail: rank 1's fake driver refuses to launch]
+import { isGpuError, openGroup } from '@tandem-gpu/core'
+import { expect } from 'vitest'
+import { mpi } from '../../mpi.ts'
+import { innerBackend } from '../inner-backend.ts'
+
+const inner = await innerBackend(process.argv[2] ?? 'fake-cuda')
+let runs = 0
+const counted = {
+  ...inner,
+  adapters: () => inner.adapters(),
+  async open(...args: Parameters<typeof inner.open>) {
+    const runtime = await inner.open(...args)
+    const run = runtime.run.bind(runtime)
+    runtime.run = (...given) => {
+      runs++
+      return run(...given)
+    }
+    return runtime
+  },
+}
+const group = await openGroup({ backends: [mpi(counted, { virtual: true })], virtual: true })
+const { devices, queue } = group
+const count = devices.length
+const [values, next] = await Promise.all(
+  [0, 1].map(() => Promise.all(devices.map((device) => device.allocate('u32', 64)))),
+)
+for (const [i, buffer] of values!.entries()) await queue.write(buffer, new Uint32Array(64).fill(i))
+// Each repetition passes every device's values on to the next one.
+const program = group.record((r) => {
+  for (let i = 0; i < count; i++) r.copy(values![i]!, next![(i + 1) % count]!)
+  for (let i = 0; i < count; i++) r.copy(next![i]!, values![i]!)
+})
+const turns = 25 * count + 1
+if (process.argv[3] === 'fail') {
+  await queue.run(program)
+  if (group.rank === 1) process.env.FAKE_CUDA_FAIL_DEVICE = '0'
+  const error = await queue.run(program, turns).catch((caught) => caught)
+  console.log(`rank ${group.rank} ends: ${isGpuError(error) ? `${error.code}: ${error.message}` : error}`)
+  // The others are to say it too, 2 s later, before the launcher notices that one has ended.
+  await new Promise((resolve) => setTimeout(resolve, 4000))
+  process.exit(3)
+}
+const start = performance.now()
+await queue.run(program, turns)
+const microseconds = ((performance.now() - start) / turns) * 1000
+for (const [i, buffer] of values!.entries())
+  expect([...new Set(await queue.read(buffer))]).toEqual([(i - 1 + count) % count])
+expect(runs).toBe(0)
+if (group.rank === 0)
+  console.log(`${turns} repetitions without JavaScript, ${microseconds.toFixed(1)} µs each`)
+program.destroy()
+for (const buffer of [...values!, ...next!]) buffer.destroy()
+expect(await group.destroy()).toEqual({ leaks: [] })
