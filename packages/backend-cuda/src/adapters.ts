@@ -1,4 +1,5 @@
 import type { Adapter, AdapterReport, DeviceFeature, DeviceLimits, Telemetry } from '@tandem-gpu/core'
+import { cudaSubgroupMatrixConfigs } from '@tandem-gpu/wgsl'
 import { addonAbsence } from './addon-failure.ts'
 import { isNativeError, toGpuError } from './driver-error.ts'
 import type { Libraries } from './libraries.ts'
@@ -120,6 +121,7 @@ function describe(
     features: featuresOf(device),
     subgroupMinSize: device.warpSize,
     subgroupMaxSize: device.warpSize,
+    ...(hasTensorCores(device) ? { subgroupMatrixConfigs: cudaSubgroupMatrixConfigs } : {}),
     ...(telemetry === undefined ? {} : { telemetry }),
   }
 }
@@ -149,8 +151,14 @@ function limitsOf(device: NativeDevice): DeviceLimits {
   }
 }
 
+/** Whether the matrix instructions that translated kernels use are there. */
+function hasTensorCores(device: NativeDevice): boolean {
+  return device.computeCapabilityMajor >= 8
+}
+
 function featuresOf(device: NativeDevice): ReadonlySet<DeviceFeature> {
   const features: DeviceFeature[] = ['subgroups', 'timestamps', 'trap']
   if (device.computeCapabilityMajor * 10 + device.computeCapabilityMinor >= 53) features.push('shader-f16')
+  if (hasTensorCores(device)) features.push('chromium-experimental-subgroup-matrix')
   return new Set(features)
 }

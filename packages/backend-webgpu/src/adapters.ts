@@ -5,8 +5,14 @@ import { type GpuSource, isSoftware } from './platform.ts'
 /** Where the device of an adapter comes from. */
 export type AdapterOrigin = { readonly source: GpuSource } | { readonly device: GPUDevice }
 
+const matrixFeature = 'chromium-experimental-subgroup-matrix'
+
 /** WebGPU's names of the features that a device is opened with, where the adapter has them. */
-const requestedFeatures: readonly GPUFeatureName[] = ['timestamp-query', 'subgroups', 'shader-f16']
+const requestedFeatures: readonly GPUFeatureName[] = [
+  ...(['timestamp-query', 'subgroups', 'shader-f16'] as const),
+  // Only with the toggle allow_unsafe_apis; the types of WebGPU do not name it.
+  matrixFeature as GPUFeatureName,
+]
 
 /** Describes what `source` opens, or undefined when its adapter is gone. */
 export async function describeSource(source: GpuSource, id: string): Promise<Adapter | undefined> {
@@ -29,6 +35,9 @@ function describe(
   const has: DeviceFeature[] = []
   if (features.has('shader-f16')) has.push('shader-f16')
   if (features.has('subgroups')) has.push('subgroups')
+  const matrices = (info as { subgroupMatrixConfigs?: Adapter['subgroupMatrixConfigs'] } | undefined)
+    ?.subgroupMatrixConfigs
+  if (features.has(matrixFeature)) has.push(matrixFeature)
   if (features.has('timestamp-query')) has.push('timestamps')
   const { name, driver } = names(info)
   return {
@@ -43,6 +52,9 @@ function describe(
     features: new Set(has),
     ...(has.includes('subgroups') && info?.subgroupMinSize !== undefined
       ? { subgroupMinSize: info.subgroupMinSize, subgroupMaxSize: info.subgroupMaxSize }
+      : {}),
+    ...(has.includes(matrixFeature) && matrices !== undefined
+      ? { subgroupMatrixConfigs: [...matrices] }
       : {}),
   }
 }

@@ -1,3 +1,4 @@
+import type { SubgroupMatrixConfig } from '@tandem-gpu/wgsl'
 import type { GpuErrorCode } from './errors.ts'
 
 /** What one device can do; WebGPU's names and meaning, bytes spelled out. */
@@ -27,7 +28,12 @@ export const portableLimits: DeviceLimits = {
   maxWorkgroupMemoryByteLength: 16_384,
 }
 
-export type DeviceFeature = 'shader-f16' | 'subgroups' | 'timestamps' | 'trap'
+export type DeviceFeature =
+  | 'shader-f16'
+  | 'subgroups'
+  | 'chromium-experimental-subgroup-matrix'
+  | 'timestamps'
+  | 'trap'
 
 /** One reading of a device's sensors. A value the device does not report is absent, never zero. */
 export interface Telemetry {
@@ -68,6 +74,8 @@ export interface Adapter {
   readonly features: ReadonlySet<DeviceFeature>
   readonly subgroupMinSize?: number
   readonly subgroupMaxSize?: number
+  /** The products of subgroup matrices that the device carries out; absent where it has none. */
+  readonly subgroupMatrixConfigs?: readonly SubgroupMatrixConfig[]
   /** Absent where the device has no sensors that the backend can read. */
   readonly telemetry?: () => Promise<Telemetry>
 }

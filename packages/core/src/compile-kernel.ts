@@ -1,4 +1,12 @@
-import { findInvocationAccesses, lower, parseWgsl, reflect, WgslError } from '@tandem-gpu/wgsl'
+import {
+  describeSubgroupMatrixUse,
+  findInvocationAccesses,
+  lower,
+  parseWgsl,
+  reflect,
+  unsupportedSubgroupMatrix,
+  WgslError,
+} from '@tandem-gpu/wgsl'
 import { describedValue } from './described-value.ts'
 import type { Device } from './device.ts'
 import { GpuError } from './errors.ts'
@@ -92,7 +100,8 @@ function frontEnd(
   }
 }
 
-function requireDeviceSupports({ ordinal, limits, features }: Device, source: KernelSource): void {
+function requireDeviceSupports(device: Device, source: KernelSource): void {
+  const { ordinal, limits, features } = device
   const { label, reflection, bounds } = source
   for (const feature of reflection.features)
     if (!features.has(feature))
@@ -102,6 +111,7 @@ function requireDeviceSupports({ ordinal, limits, features }: Device, source: Ke
       'unsupported',
       `Kernel "${label}" asks for bounds "trap", which device ${ordinal} lacks.`,
     )
+  requireSubgroupMatrices(device, source)
   const size = reflection.workgroupSize
   const tooLarge = (what: string, value: number | string, limit: number | string) => {
     throw new GpuError(
@@ -126,4 +136,23 @@ function requireDeviceSupports({ ordinal, limits, features }: Device, source: Ke
   for (const { space, name, minByteLength } of reflection.bindings)
     if (space === 'uniform' && minByteLength > limits.maxUniformBindingByteLength)
       tooLarge(`uniform ${name} of bytes`, minByteLength, limits.maxUniformBindingByteLength)
+}
+
+/** Every matrix and product must be one of the device's, and each row of invocations in x a whole number of subgroups. */
+function requireSubgroupMatrices({ ordinal, info }: Device, { label, reflection }: KernelSource): void {
+  const { subgroupMatrices, workgroupSize } = reflection
+  if (subgroupMatrices.length === 0) return
+  const wrong = unsupportedSubgroupMatrix(subgroupMatrices, info.subgroupMatrixConfigs ?? [])
+  if (wrong !== undefined)
+    throw new GpuError(
+      'unsupported',
+      `Kernel "${label}" does not run on device ${ordinal}: ${describeSubgroupMatrixUse(wrong)}.`,
+      wrong.loc,
+    )
+  const size = info.subgroupMaxSize ?? 32
+  if (workgroupSize[0] % size !== 0)
+    throw new GpuError(
+      'unsupported',
+      `Kernel "${label}" uses subgroup matrices with a workgroup size of ${workgroupSize[0]} in x; device ${ordinal} takes multiples of ${size}.`,
+    )
 }

@@ -343,6 +343,56 @@ inline void async_wait() {
   for (; !copies.empty(); copies.pop_back()) memcpy(copies.back().to, copies.back().from, copies.back().bytes);
 }
 
+// A component of a matrix of halves as a tensor core takes it: exact.
+inline double half_value(unsigned bits) {
+  const int exponent = bits >> 10 & 31, fraction = bits & 1023;
+  const double magnitude = exponent == 31 ? (fraction != 0 ? NAN : INFINITY) : exponent == 0 ? ldexp(fraction, -24) : ldexp(1024 + fraction, exponent - 25);
+  return bits & 0x8000 ? -magnitude : magnitude;
+}
+template <bool transposed> void load_matrix_words(unsigned (&r)[4], const void* from, unsigned stride_bytes) {
+  const unsigned lane = tandem_cpu::lane();
+  for (unsigned i = 0; i < 4; i++) {
+    unsigned short halves[2];
+    for (unsigned e = 0; e < 2; e++) {
+      const unsigned across = lane / 4, along = lane % 4 * 2 + e;
+      const unsigned row = i % 2 * 8 + (transposed ? along : across), column = i / 2 * 8 + (transposed ? across : along);
+      memcpy(&halves[e], static_cast<const char*>(from) + row * stride_bytes + column * 2, 2);
+    }
+    r[i] = halves[0] | (unsigned)halves[1] << 16;
+  }
+}
+// The 16 products of each component are exact and added in double, in the order of k; their sum with c is rounded once.
+inline void multiply_words(double (&d)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
+  uint32_t left[4][32], right[2][32];
+  for (unsigned i = 0; i < 4; i++) memcpy(left[i], tandem_cpu::exchange(0xffffffffu, a[i]).seen, sizeof left[i]);
+  memcpy(right[0], tandem_cpu::exchange(0xffffffffu, b0).seen, sizeof right[0]);
+  memcpy(right[1], tandem_cpu::exchange(0xffffffffu, b1).seen, sizeof right[1]);
+  const unsigned lane = tandem_cpu::lane();
+  for (unsigned i = 0; i < 4; i++) {
+    const unsigned row = lane / 4 + i / 2 * 8, column = lane % 4 * 2 + i % 2;
+    d[i] = 0;
+    for (unsigned k = 0; k < 16; k++) {
+      const unsigned x = left[row / 8 + k / 8 * 2][row % 8 * 4 + k % 8 / 2] >> k % 2 * 16 & 0xffff;
+      const unsigned y = right[k / 8][column * 4 + k % 8 / 2] >> k % 2 * 16 & 0xffff;
+      d[i] += half_value(x) * half_value(y);
+    }
+  }
+}
+inline void multiply_matrices_f32(float (&d)[8], unsigned half, const unsigned (&a)[4], unsigned b0, unsigned b1, const float (&c)[8]) {
+  double sums[4];
+  multiply_words(sums, a, b0, b1);
+  for (unsigned i = 0; i < 4; i++) d[half + i] = (float)(sums[i] + c[half + i]);
+}
+inline unsigned short ptx_f32_to_f16(float a);
+inline void multiply_matrices_f16(unsigned (&d)[4], unsigned half, const unsigned (&a)[4], unsigned b0, unsigned b1, const unsigned (&c)[4]) {
+  double sums[4];
+  multiply_words(sums, a, b0, b1);
+  for (unsigned i = 0; i < 2; i++) {
+    const unsigned low = ptx_f32_to_f16((float)(sums[2 * i] + half_value(c[half + i] & 0xffff)));
+    d[half + i] = low | (unsigned)ptx_f32_to_f16((float)(sums[2 * i + 1] + half_value(c[half + i] >> 16))) << 16;
+  }
+}
+
 template <unsigned chunks, class T> T load_uniform(const T* from) { return *from; }
 inline unsigned lane_index() { return tandem_cpu::lane(); }
 inline unsigned active_lanes(int site) {

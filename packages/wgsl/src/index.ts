@@ -20,6 +20,13 @@ export {
   type Reflection,
   reflect,
 } from './reflect.ts'
+export {
+  cudaSubgroupMatrixConfigs,
+  describeSubgroupMatrixUse,
+  type SubgroupMatrixConfig,
+  type SubgroupMatrixUse,
+  unsupportedSubgroupMatrix,
+} from './subgroup-matrices.ts'
 export * from './types.ts'
 export {
   type PlaceUse,

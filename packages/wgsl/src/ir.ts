@@ -9,8 +9,8 @@
  * - References and values are distinct. A `Place` names memory; a value is read from it by an explicit `load`.
  *   A load evaluates to the value at that moment: WGSL evaluates operands and arguments left to right.
  * - Pointers appear only in three forms: an `address-of` as an argument of a user call whose parameter is a pointer in
- *   the `function` address space; an `address-of` as first argument of an atomic builtin, `arrayLength`, `bufferLength`
- *   or `workgroupUniformLoad`; and a `deref` of a pointer PARAMETER. Pointer lets are replaced by their places (with
+ *   the `function` address space; an `address-of` as first argument of an atomic builtin, `arrayLength`, `bufferLength`,
+ *   `workgroupUniformLoad`, `subgroupMatrixLoad` or `subgroupMatrixStore`; and a `deref` of a pointer PARAMETER. Pointer lets are replaced by their places (with
  *   index expressions evaluated once, at the declaration), and functions with pointer parameters into `storage`,
  *   `uniform`, `workgroup` or `private` memory are specialised for each variable that is passed, with dynamic
  *   indices as extra parameters. So every access to module memory has a statically known variable at its root.
@@ -108,6 +108,24 @@ export interface BufferType {
   readonly length: number | undefined
 }
 
+/** What a subgroup matrix is in a product `result = left · right`. */
+export type SubgroupMatrixRole = 'left' | 'right' | 'result'
+
+/** The components of subgroup matrices; those of 8 bits exist nowhere else. */
+export type SubgroupMatrixComponent = 'f32' | 'f16' | 'i32' | 'u32' | 'i8' | 'u8'
+
+/**
+ * `subgroup_matrix_{role}<component, columns, rows>`: a matrix that the invocations of a subgroup hold together. Which of them holds which
+ * component is not known to a program, so its size means nothing, and it lies only in function variables, lets and parameters.
+ */
+export interface SubgroupMatrixType {
+  readonly kind: 'subgroup-matrix'
+  readonly role: SubgroupMatrixRole
+  readonly component: SubgroupMatrixComponent
+  readonly columns: number
+  readonly rows: number
+}
+
 /** Any type. */
 export type Type =
   | ScalarType
@@ -118,6 +136,7 @@ export type Type =
   | StructType
   | PointerType
   | BufferType
+  | SubgroupMatrixType
 
 // ------------------------------------------------------------------------------------------------------ variables
 
@@ -553,10 +572,27 @@ export const builtinFunctions = [
   ...(['subgroupBallot', 'subgroupBroadcast', 'subgroupBroadcastFirst', 'subgroupShuffle'] as const),
   ...(['subgroupShuffleUp', 'subgroupShuffleDown', 'subgroupShuffleXor'] as const),
   ...(['quadBroadcast', 'quadSwapX', 'quadSwapY', 'quadSwapDiagonal'] as const),
+  // subgroup matrices; see `subgroupMatrixFunctions`
+  ...(['subgroupMatrixLoad', 'subgroupMatrixStore', 'subgroupMatrixFill', 'subgroupMatrixMultiply'] as const),
+  ...(['subgroupMatrixMultiplyAccumulate', 'subgroupMatrixScalarAdd'] as const),
+  ...(['subgroupMatrixScalarSubtract', 'subgroupMatrixScalarMultiply'] as const),
 ] as const
 
 /** The name of a built-in function. */
 export type BuiltinFunction = (typeof builtinFunctions)[number]
+
+/**
+ * The functions of subgroup matrices, and what a call has as arguments:
+ * - `subgroupMatrixLoad`: the address of an array of scalars or vectors, offset and stride (i32 or u32, in elements of the array; the bits of an
+ *   i32 count as u32), and a bool literal, true for `col_major`. The stride goes from row to row, with `col_major` from column to column.
+ * - `subgroupMatrixStore`: the same with the matrix before the stride.
+ * - `subgroupMatrixFill`, which no source can name: the scalar that a constructor fills a matrix with.
+ * - the others: as in the source.
+ * An access of which any part is outside the array gives a matrix of zeros, or stores nothing; a stride smaller than a row counts as a row.
+ */
+export const subgroupMatrixFunctions: ReadonlySet<BuiltinFunction> = new Set(
+  builtinFunctions.filter((name) => name.startsWith('subgroupMatrix')),
+)
 
 // ----------------------------------------------------------------------------------------------------- statements
 
@@ -722,6 +758,9 @@ export interface IrFunction {
   readonly loc: Location
 }
 
+/** What a device must offer for a kernel, by the names that WebGPU and Dawn use. */
+export type KernelFeature = 'shader-f16' | 'subgroups' | 'chromium-experimental-subgroup-matrix'
+
 /** An override as the module declares it, and the value it was specialised to. */
 export interface Override {
   readonly name: string
@@ -751,6 +790,6 @@ export interface IrModule {
   readonly variables: readonly ModuleVariable[]
   /** All functions, callees before callers, the entry point last. */
   readonly functions: readonly IrFunction[]
-  /** Optional features the code uses: from `enable f16;` and `enable subgroups;`. */
-  readonly features: readonly ('shader-f16' | 'subgroups')[]
+  /** Optional features the code uses: from `enable`. */
+  readonly features: readonly KernelFeature[]
 }

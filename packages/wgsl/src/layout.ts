@@ -19,6 +19,8 @@ export function alignOf(type: Type): number {
       return type.align
     case 'buffer':
       return 16
+    case 'subgroup-matrix':
+      return 4
     case 'pointer':
       throw new RangeError('a pointer has no alignment')
   }
@@ -41,6 +43,9 @@ export function sizeOf(type: Type): number {
       return type.size
     case 'buffer':
       return type.length ?? 0
+    // An invocation's share; no memory that a program sees has it.
+    case 'subgroup-matrix':
+      return 4
     case 'pointer':
       throw new RangeError('a pointer has no size')
   }

@@ -1,5 +1,15 @@
-import type { BuiltinValue, IrModule, ModuleVariable, Place, ScalarKind, StructType, Type } from './ir.ts'
+import type {
+  BuiltinValue,
+  IrModule,
+  KernelFeature,
+  ModuleVariable,
+  Place,
+  ScalarKind,
+  StructType,
+  Type,
+} from './ir.ts'
 import { alignOf, leastViewSize, roundUp, sizeOf } from './layout.ts'
+import { findSubgroupMatrixUses, type SubgroupMatrixUse } from './subgroup-matrices.ts'
 import { typeProperty } from './type-property.ts'
 import { arrayType, typeName, u32Type } from './types.ts'
 import { rootOf, walk } from './walk.ts'
@@ -67,7 +77,9 @@ export interface Reflection {
     readonly type: ScalarKind
     readonly default: number | boolean | undefined
   }[]
-  readonly features: readonly ('shader-f16' | 'subgroups')[]
+  readonly features: readonly KernelFeature[]
+  /** The subgroup matrices and products that a device must have. */
+  readonly subgroupMatrices: readonly SubgroupMatrixUse[]
   /** The built-in values that the entry point takes. */
   readonly builtins: readonly BuiltinValue[]
   /** Whether reachable code has a workgroupBarrier or a workgroupUniformLoad, which contains one. */
@@ -90,6 +102,7 @@ export function reflect(ir: IrModule): Reflection {
     bindings,
     overrides: ir.overrides.map((o) => ({ name: o.name, id: o.id, type: o.type.scalar, default: o.default })),
     features: ir.features,
+    subgroupMatrices: findSubgroupMatrixUses(ir),
     builtins: [...new Set(ir.entryPoint.parameters.map((p) => p.builtin!))],
     callsWorkgroupBarrier: barrier,
   }
@@ -117,6 +130,8 @@ function accesses(ir: IrModule): {
       if (e.name === 'workgroupBarrier' || e.name === 'workgroupUniformLoad') barrier = true
       if (first?.kind !== 'address-of') return undefined
       if (e.name === 'atomicLoad' || e.name === 'workgroupUniformLoad') note(first.place, [reads])
+      else if (e.name === 'subgroupMatrixLoad') note(first.place, [reads])
+      else if (e.name === 'subgroupMatrixStore') note(first.place, [writes])
       else if (e.name.startsWith('atomic')) note(first.place, [reads, writes])
       return undefined
     },
@@ -168,7 +183,8 @@ function describeMember({ name, type, offset }: StructType['members'][number]): 
 }
 
 function describe(type: Type): ReflectedType {
-  if (type.kind === 'pointer') throw new TypeError('a buffer holds no pointers')
+  if (type.kind === 'pointer' || type.kind === 'subgroup-matrix')
+    throw new TypeError(`a buffer holds no ${type.kind}`)
   if (type.kind === 'buffer') {
     const words = arrayType(u32Type, type.length === undefined ? undefined : type.length / 4)
     return { ...describe(words), name: typeName(type) }
@@ -198,7 +214,7 @@ function minimumSize(type: Type): number {
 
 const scalarInside = typeProperty((type: Type): ReflectedScalar => {
   if (type.kind === 'array') return scalarInside(type.element)
-  if (type.kind === 'pointer' || type.kind === 'buffer') return 'mixed'
+  if (type.kind === 'pointer' || type.kind === 'buffer' || type.kind === 'subgroup-matrix') return 'mixed'
   if (type.kind !== 'struct') return type.scalar
   const kinds = new Set(type.members.map((m) => scalarInside(m.type)))
   return kinds.size === 1 ? [...kinds][0]! : 'mixed'

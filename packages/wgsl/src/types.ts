@@ -8,6 +8,7 @@ import type {
   PointerType,
   ScalarKind,
   ScalarType,
+  SubgroupMatrixType,
   Type,
   VectorType,
 } from './ir.ts'
@@ -23,6 +24,7 @@ const vectors = new Map<string, VectorType>()
 const matrices = new Map<string, MatrixType>()
 const atomics = new Map<string, AtomicType>()
 const arrays = new WeakMap<Type, Map<number | undefined, ArrayType>>()
+const subgroupMatrices = new Map<string, SubgroupMatrixType>()
 const buffers = new Map<number | undefined, BufferType>()
 const pointers = new WeakMap<Type, Map<string, PointerType>>()
 
@@ -83,6 +85,18 @@ export function pointerType(space: AddressSpace, store: Type, access: Access): P
   return intern(bySpace, `${space},${access}`, () => Object.freeze({ kind: 'pointer', space, store, access }))
 }
 
+/** The type of subgroup matrices with these properties. */
+export function subgroupMatrixType(
+  role: SubgroupMatrixType['role'],
+  component: SubgroupMatrixType['component'],
+  columns: number,
+  rows: number,
+): SubgroupMatrixType {
+  return intern(subgroupMatrices, `${role} ${component} ${columns} ${rows}`, () =>
+    Object.freeze({ kind: 'subgroup-matrix', role, component, columns, rows }),
+  )
+}
+
 export const boolType: ScalarType = scalarType('bool')
 export const i32Type: ScalarType = scalarType('i32')
 export const u32Type: ScalarType = scalarType('u32')
@@ -111,6 +125,8 @@ export function typeName(type: Type): string {
       return type.length === undefined
         ? 'buffer'
         : `buffer<${'lengthName' in type ? type.lengthName : type.length}>`
+    case 'subgroup-matrix':
+      return `subgroup_matrix_${type.role}<${type.component}, ${type.columns}, ${type.rows}>`
     case 'pointer':
       return `ptr<${type.space}, ${typeName(type.store)}${type.space === 'storage' ? `, ${type.access}` : ''}>`
   }

@@ -1,3 +1,4 @@
+import { cudaSubgroupMatrixConfigs } from '@tandem-gpu/wgsl'
 import {
   type Adapter,
   type AdapterReport,
@@ -70,7 +71,11 @@ export function referenceAdapter(
     memoryByteLength,
     index,
     limits: { ...referenceLimits, ...limits },
-    features: new Set(['shader-f16', 'subgroups', 'timestamps', 'trap']),
+    features: new Set([
+      ...(['shader-f16', 'subgroups', 'timestamps', 'trap'] as const),
+      'chromium-experimental-subgroup-matrix' as const,
+    ]),
+    subgroupMatrixConfigs: cudaSubgroupMatrixConfigs,
   }
 }
 

@@ -54,6 +54,8 @@ export function findEffects(module: IrModule): Effects {
         if (e.kind === 'builtin-call') {
           if (e.name.startsWith('atomic') || isCollective(e)) writes = true
           if (e.name.startsWith('atomic') || e.name === 'workgroupUniformLoad') reads = true
+          if (e.name === 'subgroupMatrixLoad') reads = true
+          if (e.name === 'subgroupMatrixStore') noteStored(e.args[0]!, stored)
           if (isBarrier(e.name)) hasBarrier = true
         }
         const callee = e.kind === 'call' ? functions.get(e.function) : undefined
@@ -75,6 +77,12 @@ export function findEffects(module: IrModule): Effects {
     return summary
   }
   return { of, writes: (e) => of(e).writes, reads: (e) => of(e).reads }
+}
+
+/** Adds the module variable that an address points into. */
+function noteStored(address: Expression, stored: Set<ModuleVariable>): void {
+  const root = address.kind === 'address-of' ? rootOf(address.place) : undefined
+  if (root?.kind === 'variable' && root.variable.kind === 'module-variable') stored.add(root.variable)
 }
 
 function isConstantMemory(place: Place): boolean {

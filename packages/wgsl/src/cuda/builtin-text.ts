@@ -1,5 +1,5 @@
 import { isBarrier, isSubgroupOperation, subgroupSize } from '../collectives.ts'
-import type { BuiltinCall, Expression, ModuleVariable } from '../ir.ts'
+import { type BuiltinCall, type Expression, type ModuleVariable, subgroupMatrixFunctions } from '../ir.ts'
 import { rootOf, viewOf } from '../walk.ts'
 import { type CxxExpression, call, primary, simple } from './cxx-expression.ts'
 import { orderedTexts, valueText, valueTexts } from './expression-text.ts'
@@ -7,6 +7,7 @@ import type { FunctionWriter } from './function-writer.ts'
 import { allLanes } from './invocation-index.ts'
 import { guarded, type PlaceText, placeText } from './place-text.ts'
 import { settledBefore } from './settled-place.ts'
+import { subgroupMatrixText } from './subgroup-matrix-text.ts'
 import { runtimeTail } from './type-text.ts'
 import { viewLengthText, viewText } from './view-text.ts'
 
@@ -31,6 +32,10 @@ export function builtinText(writer: FunctionWriter, e: BuiltinCall): CxxExpressi
   }
   if (isAtomic(e)) {
     const { value, guards } = atomicText(writer, e)
+    return guarded(guards, value, e.type!, writer)
+  }
+  if (subgroupMatrixFunctions.has(e.name)) {
+    const { value, guards } = subgroupMatrixText(writer, e)
     return guarded(guards, value, e.type!, writer)
   }
   if (isSubgroupOperation(e.name)) return subgroupText(writer, e)

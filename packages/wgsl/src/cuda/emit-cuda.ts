@@ -1,10 +1,17 @@
 import { analyse } from '../analysis/analyses.ts'
 import { findZeroInit } from '../analysis/zero-init.ts'
 import { subgroupSize } from '../collectives.ts'
-import type { Expression, IrModule, ModuleVariable } from '../ir.ts'
+import type { Expression, IrModule, Location, ModuleVariable } from '../ir.ts'
 import { alignOf, roundUp, sizeOf } from '../layout.ts'
+import {
+  cudaSubgroupMatrixConfigs,
+  describeSubgroupMatrixUse,
+  findSubgroupMatrixUses,
+  unsupportedSubgroupMatrix,
+} from '../subgroup-matrices.ts'
 import { findDivergentCalls } from '../validity/uniformity.ts'
 import { walk } from '../walk.ts'
+import { WgslError } from '../wgsl-error.ts'
 import { findAsyncCopies, noAsyncCopies } from './async-copies.ts'
 import { valueText } from './expression-text.ts'
 import { entryBody, functionLines } from './function-text.ts'
@@ -32,6 +39,7 @@ const inlineLimitStatements = 20_000
  * mode a pointer to 16 words for the first access out of bounds comes last. One thread block is one workgroup.
  */
 export function emitCuda(module: IrModule, options: CudaOptions): CudaKernel {
+  checkSubgroupMatrices(module)
   const names = new Names()
   const analyses = analyse(module)
   const { effects, ranges, counters } = analyses
@@ -51,7 +59,12 @@ export function emitCuda(module: IrModule, options: CudaOptions): CudaKernel {
     uniformCopies: findUniformCopies(module),
     // In trap mode every access has a condition.
     asyncCopies: options.bounds === 'trap' ? noAsyncCopies : findAsyncCopies(module, analyses),
-    features: { subgroups: module.features.includes('subgroups'), packedDot: false, barriers: false },
+    features: {
+      subgroups: module.features.includes('subgroups'),
+      subgroupMatrices: false,
+      packedDot: false,
+      barriers: false,
+    },
     needs: new Map(),
     dynamicOffsets: isDynamic ? layout.offsets : undefined,
     inlines: expandedStatements(module) <= inlineLimitStatements,
@@ -116,6 +129,25 @@ export function emitCuda(module: IrModule, options: CudaOptions): CudaKernel {
   })
 }
 
+/** Refuses matrices that no tensor core has, and workgroups in which a subgroup is not whole. */
+function checkSubgroupMatrices(module: IrModule): void {
+  const uses = findSubgroupMatrixUses(module)
+  if (uses.length === 0) return
+  const refuse = (text: string, { line, column }: Location) =>
+    new WgslError(text, {
+      ...{ line, column, label: module.label },
+      sourceLine: module.source.split('\n')[line - 1] ?? '',
+    })
+  const wrong = unsupportedSubgroupMatrix(uses, cudaSubgroupMatrixConfigs)
+  if (wrong !== undefined) throw refuse(describeSubgroupMatrixUse(wrong), wrong.loc)
+  const [x] = module.workgroupSize
+  if (x % subgroupSize !== 0)
+    throw refuse(
+      `a kernel with subgroup matrices has a workgroup size of ${x} in x, not a multiple of ${subgroupSize}`,
+      module.entryPoint.loc,
+    )
+}
+
 function assemble(
   module: IrModule,
   options: CudaOptions,
@@ -136,12 +168,12 @@ function assemble(
   ]
   const withLines = directed(lines, options.lineDirectives === false ? undefined : label)
   const usesF16 = fragments.some((f) => f.definesF16)
-  const { subgroups, packedDot, barriers } = context.features
+  const { subgroups, subgroupMatrices, packedDot, barriers } = context.features
   return {
     source: `${[...head, ...withLines.map((l) => l.text), '}'].join('\n')}\n`,
     workgroupSize: module.workgroupSize,
     lineMap: [...head.map(() => undefined), ...withLines.map((l) => l.line), undefined],
-    minimumComputeCapability: subgroups ? [7, 0] : packedDot ? [6, 1] : undefined,
+    minimumComputeCapability: subgroupMatrices ? [8, 0] : subgroups ? [7, 0] : packedDot ? [6, 1] : undefined,
     usesF16,
     usesSubgroups: subgroups,
     usesBarriers: barriers,

@@ -50,6 +50,7 @@ export interface ModuleContext {
 /** What the text written so far uses; noted where it is written. */
 export interface KernelFeatures {
   subgroups: boolean
+  subgroupMatrices: boolean
   packedDot: boolean
   /** Threads of a block meet at barriers. */
   barriers: boolean

@@ -1,3 +1,4 @@
+import { isBarrier } from '../collectives.ts'
 import type { Block, CompoundAssign, Expression, Place, Statement, Switch, SwizzleAssign } from '../ir.ts'
 import { scalarType } from '../types.ts'
 import { rootOf, viewOf } from '../walk.ts'
@@ -9,6 +10,7 @@ import { literalText } from './literals.ts'
 import { writeFor, writeLoop, writeWhile } from './loop-text.ts'
 import { componentName, guarded, type PlaceText, placeText } from './place-text.ts'
 import { settled } from './settled-place.ts'
+import { subgroupMatrixText } from './subgroup-matrix-text.ts'
 import { hasPadding, zeroText } from './type-text.ts'
 
 /** Writes the statements of a block, without braces. */
@@ -81,8 +83,8 @@ export function writeStatement(writer: FunctionWriter, s: Statement): void {
 }
 
 function writeEvaluate(writer: FunctionWriter, e: Expression): void {
-  if (e.kind === 'builtin-call' && e.type === undefined && isAtomic(e)) {
-    const { value, guards } = atomicText(writer, e)
+  if (e.kind === 'builtin-call' && e.type === undefined && !isBarrier(e.name)) {
+    const { value, guards } = isAtomic(e) ? atomicText(writer, e) : subgroupMatrixText(writer, e)
     writer.line(`${guards.length === 0 ? '' : `if (${guards.join(' && ')}) `}${value.text};`)
     return
   }

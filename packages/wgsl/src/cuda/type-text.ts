@@ -1,4 +1,4 @@
-import type { ScalarKind, StructType, Type } from '../ir.ts'
+import type { ScalarKind, StructType, SubgroupMatrixType, Type } from '../ir.ts'
 import { alignOf, roundUp, sizeOf } from '../layout.ts'
 import { typeProperty } from '../type-property.ts'
 import type { Names } from './names.ts'
@@ -30,9 +30,17 @@ export function typeText(type: Type, names: Names): string {
     case 'buffer':
       if (type.length === undefined) throw new TypeError('a buffer without length has no C++ type')
       return `${names.prelude('array')}<unsigned, ${type.length / 4}>`
+    case 'subgroup-matrix':
+      return subgroupMatrixText(type, names)
     case 'pointer':
       return `${typeText(type.store, names)}&`
   }
+}
+
+/** The C++ type of a subgroup matrix of 16 × 16; `emitCuda` refuses others. */
+function subgroupMatrixText({ role, component }: SubgroupMatrixType, names: Names): string {
+  if (component === 'f32') return names.prelude('matrix_f32')
+  return `${names.prelude('matrix_f16')}<${['left', 'right', 'result'].indexOf(role)}>`
 }
 
 /** The C++ type of an element in memory: a vec3 takes a slot of four. */
@@ -92,6 +100,7 @@ export const isHostShareable = typeProperty((type: Type): boolean => {
     case 'struct':
       return type.members.every((m) => isHostShareable(m.type))
     case 'pointer':
+    case 'subgroup-matrix':
       return false
     default:
       return true

@@ -1,6 +1,6 @@
 import { isSubgroupOperation } from '../collectives.ts'
 import type { BuiltinFunction, Expression, ScalarType, Type, VectorType } from '../ir.ts'
-import { builtinFunctions } from '../ir.ts'
+import { builtinFunctions, subgroupMatrixFunctions } from '../ir.ts'
 import { alignOf, sizeOf } from '../layout.ts'
 import { typeName } from '../types.ts'
 import type { CallNode } from './ast.ts'
@@ -14,15 +14,20 @@ import { concreteOf, isAbstract, isOverrideSized, withScalar } from './numeric-t
 import { type ConstantOperand, isConstExpression, type Operand, type ValueOperand } from './operand.ts'
 import { describeOverloads, resolveOverload } from './overloads.ts'
 import type { ExpressionScope } from './scopes.ts'
+import { isSubgroupMatrixFunction, lowerSubgroupMatrixCall } from './subgroup-matrix.ts'
 import { isTextureType, plainTypes, typeGenerator } from './type-names.ts'
 import { resolveType } from './type-resolution.ts'
 import { callUserFunction } from './user-calls.ts'
 
-const builtinNames: ReadonlySet<string> = new Set(builtinFunctions)
+const builtinNames: ReadonlySet<string> = new Set(
+  builtinFunctions.filter((name) => !subgroupMatrixFunctions.has(name)),
+)
 
 /** Whether a name is that of a built-in function that this compiler knows. */
 export function isBuiltinFunction(name: string): boolean {
-  return builtinNames.has(name) || isBufferFunction(name) || name === 'bitcast'
+  return (
+    builtinNames.has(name) || isBufferFunction(name) || isSubgroupMatrixFunction(name) || name === 'bitcast'
+  )
 }
 
 /** Lowers a call: of a type (construction, conversion), a user function or a built-in function. */
@@ -50,6 +55,7 @@ export function lowerCall(scope: ExpressionScope, node: CallNode): Operand {
   }
   if (name === 'bitcast') return bitcast(scope, node)
   if (isBufferFunction(name)) return bufferView(scope, node)
+  if (isSubgroupMatrixFunction(name)) return lowerSubgroupMatrixCall(scope, node)
   if (templates !== undefined) throw scope.error(at, `'${name}' takes no template arguments`)
   if (!builtinNames.has(name)) {
     if (/^(texture|dpd|fwidth)/.test(name) || isTextureType(name)) {

@@ -22,7 +22,7 @@ function assertConcrete(type: Type | undefined): void {
   if (type?.kind === 'array') assertConcrete(type.element)
   else if (type?.kind === 'pointer') assertConcrete(type.store)
   else if (type?.kind === 'struct') for (const member of type.members) assertConcrete(member.type)
-  else if (type !== undefined && type.kind !== 'buffer')
+  else if (type !== undefined && type.kind !== 'buffer' && type.kind !== 'subgroup-matrix')
     expect(['bool', 'i32', 'u32', 'f32', 'f16']).toContain(type.scalar)
 }
 

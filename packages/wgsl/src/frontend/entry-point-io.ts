@@ -78,7 +78,7 @@ export function checkIo(scope: ModuleScope, { attributes }: IoNode, type: Type):
     }
     if (builtinName === 'primitive_index' && !scope.isEnabled('primitive_index'))
       throw source.error(builtin.at, `the built-in value primitive_index needs 'enable primitive_index;'`)
-    if (/subgroup/.test(builtinName) && !scope.isEnabled('subgroups'))
+    if (/subgroup/.test(builtinName) && !scope.hasSubgroups)
       throw source.error(builtin.at, `the built-in value ${builtinName} needs 'enable subgroups;'`)
   }
   if (invariant !== undefined && builtinName !== 'position')

@@ -339,7 +339,7 @@ export class FunctionLowering extends ExpressionLowering implements FunctionScop
         at,
         `the built-in value ${value.name} is of type ${typeName(wanted)}, not ${typeName(type)}`,
       )
-    if (/subgroup/.test(value.name) && !this.module.isEnabled('subgroups')) {
+    if (/subgroup/.test(value.name) && !this.module.hasSubgroups) {
       throw this.error(value.at, `the built-in value ${value.name} needs 'enable subgroups;'`)
     }
     return value.name as BuiltinValue

@@ -105,6 +105,9 @@ function lowerEntryPoint(
     features: [
       ...(scope.isEnabled('f16') ? (['shader-f16'] as const) : []),
       ...(scope.isEnabled('subgroups') ? (['subgroups'] as const) : []),
+      ...(scope.isEnabled('chromium_experimental_subgroup_matrix')
+        ? (['chromium-experimental-subgroup-matrix'] as const)
+        : []),
     ],
   }
 }

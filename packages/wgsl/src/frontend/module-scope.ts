@@ -99,6 +99,11 @@ export class ModuleScope implements Declarations {
     return this.#enabled.has(extension)
   }
 
+  /** Whether the built-in values of subgroups are there; the extension of subgroup matrices brings them too. */
+  get hasSubgroups(): boolean {
+    return this.isEnabled('subgroups') || this.isEnabled('chromium_experimental_subgroup_matrix')
+  }
+
   /** The module's declaration of a name. */
   declaration(name: string): ModuleDeclarationNode | undefined {
     return this.#declarations.get(name)

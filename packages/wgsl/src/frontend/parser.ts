@@ -18,6 +18,7 @@ import { parseBlock } from './statement-parser.ts'
 /** Extensions of `enable`; what they add is checked where it is used. */
 const enableNames = new Set([
   ...['f16', 'subgroups', 'subgroup_size_control', 'atomic_vec2u_min_max'],
+  'chromium_experimental_subgroup_matrix',
   ...['clip_distances', 'dual_source_blending', 'primitive_index'],
 ])
 

@@ -46,6 +46,7 @@ export interface Declarations {
   readonly isSymbolic: boolean
   readonly subgroupUniformity: Severity
   newId(): number
+  readonly hasSubgroups: boolean
   isEnabled(extension: string): boolean
   lookup(name: string): Binding | undefined
   isTypeOrFunction(name: string): boolean

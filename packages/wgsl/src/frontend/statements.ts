@@ -279,7 +279,7 @@ function lowerIncrement(f: FunctionScope, { operator, target: targetNode, at }: 
   })
 }
 
-const statementBuiltins = /^(atomic|storageBarrier$|workgroupBarrier$|textureBarrier$)/
+const statementBuiltins = /^(atomic|subgroupMatrixStore$|storageBarrier$|workgroupBarrier$|textureBarrier$)/
 
 function lowerCallStatement(f: FunctionScope, call: Extract<ExpressionNode, { kind: 'call' }>): void {
   const operand = f.expression(call)

@@ -1,4 +1,4 @@
-import type { Type } from '../ir.ts'
+import type { SubgroupMatrixRole, Type } from '../ir.ts'
 import { boolType, f16Type, f32Type, i32Type, matrixType, u32Type, vectorType } from '../types.ts'
 
 /** The predeclared types that need no template arguments: scalars and the aliases of vectors and matrices. */
@@ -31,6 +31,7 @@ export type TypeGenerator =
   | { kind: 'vector'; size: 2 | 3 | 4 }
   | { kind: 'matrix'; columns: 2 | 3 | 4; rows: 2 | 3 | 4 }
   | { kind: 'array' | 'atomic' | 'pointer' | 'buffer' }
+  | { kind: 'subgroup-matrix'; role: SubgroupMatrixRole }
 
 /** The predeclared types that take template arguments. */
 export function typeGenerator(name: string): TypeGenerator | undefined {
@@ -39,6 +40,8 @@ export function typeGenerator(name: string): TypeGenerator | undefined {
   const matrix = /^mat([234])x([234])$/.exec(name)
   if (matrix) return { kind: 'matrix', columns: Number(matrix[1]) as 2, rows: Number(matrix[2]) as 2 }
   if (name === 'array' || name === 'atomic' || name === 'buffer') return { kind: name }
+  const role = /^subgroup_matrix_(left|right|result)$/.exec(name)?.[1]
+  if (role !== undefined) return { kind: 'subgroup-matrix', role: role as SubgroupMatrixRole }
   return name === 'ptr' ? { kind: 'pointer' } : undefined
 }
 

@@ -17,9 +17,11 @@ import type { ExpressionNode, NameNode } from './ast.ts'
 import { maximumArrayLength, maximumByteLength, maximumTypeNesting } from './limits.ts'
 import { isOverrideSized, overrideSized, scalarOf } from './numeric-types.ts'
 import type { ExpressionScope } from './scopes.ts'
+import { resolveSubgroupMatrix } from './subgroup-matrix.ts'
 import { isTextureType, plainTypes, type TypeGenerator, typeGenerator } from './type-names.ts'
 import {
   containsAtomic,
+  containsSubgroupMatrix,
   containsWideAtomic,
   hasFixedFootprint,
   isHostShareable,
@@ -104,6 +106,8 @@ function generate(scope: ExpressionScope, generator: TypeGenerator, node: NameNo
       count(0, 1)
       return sized(scope, templates[0], 'buffer', bufferType)
     }
+    case 'subgroup-matrix':
+      return resolveSubgroupMatrix(scope, generator.role, node)
     case 'pointer': {
       count(2, 3)
       return pointer(scope, templates, at)
@@ -250,6 +254,7 @@ function checkPointee(
     if (store.kind === 'buffer') throw refuse('no buffer can')
     if (!hasFixedFootprint(store)) throw refuse('only buffers are runtime-sized')
   }
+  if (space !== 'function' && containsSubgroupMatrix(store)) throw refuse('no subgroup matrix can')
   if ((space === 'storage' || space === 'uniform') && !isHostShareable(store))
     throw refuse('bool has no layout that the host shares')
   if (containsAtomic(store) && space !== 'workgroup' && (space !== 'storage' || access === 'read'))

@@ -40,6 +40,7 @@ export const isConstructible = typeProperty((type: Type): boolean => {
     case 'scalar':
     case 'vector':
     case 'matrix':
+    case 'subgroup-matrix':
       return true
     case 'array':
       return type.length !== undefined && !isOverrideSized(type) && isConstructible(type.element)
@@ -57,6 +58,8 @@ export const isHostShareable = typeProperty((type: Type): boolean => {
       return isHostShareable(type.element)
     case 'struct':
       return type.members.every((m) => isHostShareable(m.type))
+    case 'subgroup-matrix':
+      return false
     default:
       return scalarOf(type) !== 'bool'
   }
@@ -68,6 +71,13 @@ export const containsAtomic = typeProperty((type: Type): boolean => {
   return (
     type.kind === 'atomic' || (type.kind === 'struct' && type.members.some((m) => containsAtomic(m.type)))
   )
+})
+
+/** Whether there is a subgroup matrix inside: values of the type are made only when the shader runs. */
+export const containsSubgroupMatrix = typeProperty((type: Type): boolean => {
+  if (type.kind === 'array') return containsSubgroupMatrix(type.element)
+  if (type.kind === 'struct') return type.members.some((m) => containsSubgroupMatrix(m.type))
+  return type.kind === 'subgroup-matrix'
 })
 
 /** Whether there is an `atomic<vec2u>` inside. */

@@ -7,6 +7,7 @@ import { isTextureType } from './type-names.ts'
 import { accessMode, checkArrayLengths, enumerant, immediateSpace, resolveType } from './type-resolution.ts'
 import {
   containsAtomic,
+  containsSubgroupMatrix,
   containsWideAtomic,
   hasFixedFootprint,
   isConstructible,
@@ -105,6 +106,7 @@ function checkStoreType(
   const refuse = (why: string) =>
     module.source.error(at, `the ${space} variable '${name}' cannot be of type ${typeName(type)}: ${why}`)
   if (type.kind === 'pointer') throw refuse('pointers cannot be stored')
+  if (containsSubgroupMatrix(type)) throw refuse('subgroup matrices exist only inside functions')
   if (space !== 'storage' && containsWideAtomic(type)) throw refuse('atomic<vec2u> is for storage only')
   if (space !== 'storage' && !hasFixedFootprint(type)) throw refuse('only storage buffers are runtime-sized')
   const isValue = isConstructible(type) || (space === 'uniform' && type.kind === 'buffer')

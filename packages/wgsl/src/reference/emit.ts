@@ -10,10 +10,12 @@ import type {
   Type,
   ViewPlace,
 } from '../ir.ts'
+import { subgroupMatrixFunctions } from '../ir.ts'
 import { rootOf, viewOf, walk } from '../walk.ts'
 import { type Instrumentation, plain } from './instrumentation.ts'
 import { binaryText, inlineScalar, isComposite, scalarOf, unaryText } from './operator-text.ts'
 import { byteOffset, lengthOf, type PlaceWriter, placeText } from './place-text.ts'
+import { subgroupMatrixText } from './subgroup-matrix-text.ts'
 import { boundMemory } from './views.ts'
 
 /**
@@ -359,6 +361,10 @@ class FunctionEmitter implements PlaceWriter {
   #builtin(e: BuiltinCall): string {
     const { name, args } = e
     if (isBarrier(name) && name !== 'workgroupUniformLoad') return `(${this.instrumentation.called(e)}yield)`
+    if (subgroupMatrixFunctions.has(name)) {
+      const { prepare, waiting } = subgroupMatrixText(this, e)
+      return `(${prepare}${this.instrumentation.called(e)}yield { operation: '${name}', site: ${this.#siteOf(e)}, ${waiting} })`
+    }
     if (isSubgroupOperation(name)) {
       const operation = `${name} ${args[0] === undefined ? 'bool' : scalarOf(args[0].type!)}`
       const values = args.map((a) => this.value(a)).join(', ')

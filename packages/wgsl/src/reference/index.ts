@@ -12,6 +12,7 @@ import {
 import { emitModule } from './emit.ts'
 import { type ExecutionObserver, Instrumentation } from './instrumentation.ts'
 import { type AccessObserver, BoundMemory, cloneValue, type Value, zeroValue } from './memory.ts'
+import * as subgroupMatrices from './subgroup-matrix.ts'
 import { type Invoked, runTogether } from './workgroup.ts'
 
 export type { ExecutionObserver } from './instrumentation.ts'
@@ -72,6 +73,7 @@ export function compileReference(module: IrModule, options: ReferenceOptions = {
     trapIndex(index: number, length: number, variable: string) {
       return index >= 0 && index < length ? index : onOutside!(variable, index, length)
     },
+    ...subgroupMatrices,
   }
   const observed = observer && {
     ...observer,

@@ -3,8 +3,8 @@ import type { Type } from '../ir.ts'
 import { halfBits } from './half.ts'
 import { floatValue, nanBits } from './nan.ts'
 
-/** A WGSL value in JavaScript: numbers and booleans; vectors, arrays, structures and matrices (of columns) as arrays. */
-export type Value = number | boolean | Value[]
+/** A WGSL value in JavaScript: numbers and booleans; vectors, arrays, structures and matrices (of columns) as arrays; a subgroup matrix as a `Float64Array`, which nothing changes. */
+export type Value = number | boolean | Value[] | Float64Array
 
 /** Called before every access to a binding, with bytes counted from the start of what is bound. */
 export type AccessObserver = (
@@ -132,6 +132,8 @@ export function zeroValue(type: Type): Value {
       return type.scalar === 'bool' ? false : 0
     case 'atomic':
       return 0
+    case 'subgroup-matrix':
+      return new Float64Array(type.columns * type.rows)
     case 'vector':
       return Array.from({ length: type.size }, () => (type.scalar === 'bool' ? false : 0))
     default:

@@ -65,7 +65,13 @@ export function placeText(writer: PlaceWriter, place: Place, use: PlaceUse = 'lo
   return { prepare: head, load, raw: path, store }
 }
 
-function pathText(writer: PlaceWriter, place: Place, prepare: string[], steps: (string | number)[]): string {
+/** The path to a place in memory of JavaScript; `steps` gets its members, components and elements. */
+export function pathText(
+  writer: PlaceWriter,
+  place: Place,
+  prepare: string[],
+  steps: (string | number)[],
+): string {
   switch (place.kind) {
     case 'variable': {
       const variable = place.variable
@@ -95,6 +101,7 @@ function pathText(writer: PlaceWriter, place: Place, prepare: string[], steps: (
   }
 }
 
+/** The byte at which a place of bound memory begins. */
 export function byteOffset(writer: PlaceWriter, place: Place, memory: string, prepare: string[]): string {
   switch (place.kind) {
     case 'variable':

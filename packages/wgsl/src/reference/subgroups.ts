@@ -8,6 +8,8 @@ export interface Exchange {
   /** Numbers the call in the source: only invocations at the same call exchange values. */
   readonly site: number
   readonly args: readonly Value[]
+  /** What the subgroup does as a whole: its result, from any invocation's arguments, is that of all. */
+  readonly once?: (args: readonly Value[]) => Value
 }
 
 const reductions: Readonly<Record<string, readonly [operator: string, identity: number]>> = {
@@ -22,7 +24,11 @@ const reductions: Readonly<Record<string, readonly [operator: string, identity: 
 
 /** What each lane of a subgroup that is at a call gets from it; `waiting` has an exchange for each lane that is there. */
 export function exchange(waiting: ReadonlyMap<number, Exchange>): Map<number, Value> {
-  const [{ operation }] = waiting.values() as unknown as [Exchange]
+  const [{ operation, once, args }] = waiting.values() as unknown as [Exchange]
+  if (once !== undefined) {
+    const result = once(args)
+    return new Map([...waiting.keys()].map((lane) => [lane, result]))
+  }
   const [name, kind] = operation.split(' ') as [string, string]
   const lanes = [...waiting.keys()].sort((a, b) => a - b)
   const argument = (lane: number, i = 0) => waiting.get(lane)!.args[i]!

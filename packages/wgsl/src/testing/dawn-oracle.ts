@@ -15,7 +15,10 @@ export async function openDawnOracle(): Promise<DawnOracle | undefined> {
   const gpu = webgpu.create(['backend=null', 'enable-dawn-features=allow_unsafe_apis'])
   const adapter = await gpu.requestAdapter()
   if (adapter === null) return undefined
-  const wanted = ['shader-f16', 'subgroups', 'subgroup-size-control', 'atomic-vec2u-min-max'] as const
+  const wanted = [
+    ...(['shader-f16', 'subgroups', 'subgroup-size-control', 'atomic-vec2u-min-max'] as const),
+    'chromium-experimental-subgroup-matrix',
+  ] as const
   // The types of WebGPU do not name all of them yet.
   const requiredFeatures = (wanted as readonly string[] as readonly GPUFeatureName[]).filter((f) =>
     adapter.features.has(f),

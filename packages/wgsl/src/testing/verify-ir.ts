@@ -18,7 +18,8 @@ export function verifyIr(module: IrModule): void {
   new Verifier(module).module()
 }
 
-const pointerBuiltins = /^(atomic|arrayLength$|bufferLength$|workgroupUniformLoad$)/
+const pointerBuiltins =
+  /^(atomic|arrayLength$|bufferLength$|workgroupUniformLoad$|subgroupMatrix(Load|Store)$)/
 
 class Verifier {
   readonly #module: IrModule
@@ -100,6 +101,8 @@ class Verifier {
           return types.pointerType(type.space, type.store, type.access)
         case 'buffer':
           return types.bufferType(type.length)
+        case 'subgroup-matrix':
+          return types.subgroupMatrixType(type.role, type.component, type.columns, type.rows)
         case 'struct':
           this.#check(this.#module.structs.includes(type), loc, `the structure ${type.name} is listed`)
           return type

@@ -59,7 +59,8 @@ function note(accesses: Accesses, root: Root, writes: boolean): void {
 function noteBuiltin(accesses: Accesses, { name, args }: BuiltinCall): void {
   const [first] = args
   if (first?.kind !== 'address-of' || name === 'arrayLength' || name === 'bufferLength') return
-  note(accesses, sourceRoot(first.place), name !== 'atomicLoad' && name !== 'workgroupUniformLoad')
+  const isLoad = name === 'atomicLoad' || name === 'workgroupUniformLoad' || name === 'subgroupMatrixLoad'
+  note(accesses, sourceRoot(first.place), !isLoad)
 }
 
 function noteCall(accesses: Accesses, { pointers }: Call, callee: Accesses): void {

@@ -10,6 +10,7 @@ import type {
   Parameter,
   Place,
 } from '../ir.ts'
+import { subgroupMatrixFunctions } from '../ir.ts'
 import { operandsOf, rootOf } from '../walk.ts'
 import {
   type CallSite,
@@ -154,6 +155,13 @@ export class ExpressionGraph {
       this.#require(e, undefined, flow)
       for (const [i, argument] of args.entries()) this.#require(e, i, argument)
       return flow
+    }
+    if (subgroupMatrixFunctions.has(name)) {
+      if (this.scope === 'subgroup') {
+        this.#require(e, undefined, flow)
+        for (const [i, argument] of args.entries()) this.#require(e, i, argument)
+      }
+      return { uses: [flow, ...args] }
     }
     if (isSubgroupOperation(name)) {
       if (this.scope === 'workgroup') return this.varying(`the result of ${name}`, loc)

@@ -5,6 +5,7 @@ import { integerFragments } from './integers.ts'
 import { mathFragments } from './math.ts'
 import { memoryFragments } from './memory.ts'
 import { scalarFragments } from './scalars.ts'
+import { subgroupMatrixFragments } from './subgroup-matrices.ts'
 import { subgroupFragments } from './subgroups.ts'
 import { vectorFragments } from './vectors.ts'
 
@@ -22,6 +23,7 @@ const ordered: readonly Fragment[] = (() => {
     ...geometryFragments,
     ...memoryFragments,
     ...subgroupFragments,
+    ...subgroupMatrixFragments,
   ]
 })()
 

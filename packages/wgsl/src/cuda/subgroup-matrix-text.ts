@@ -1,0 +1,154 @@
+import type { ArrayType, BuiltinCall, Expression, ModuleVariable, Place, SubgroupMatrixType } from '../ir.ts'
+import { u32Type } from '../types.ts'
+import { rootOf, viewOf } from '../walk.ts'
+import { type CxxExpression, call, operand, operation, simple } from './cxx-expression.ts'
+import { orderedTexts, valueText, valueTexts } from './expression-text.ts'
+import { type FunctionWriter, viewName } from './function-writer.ts'
+import { type PlaceText, placeText, unsignedText } from './place-text.ts'
+import { settledBefore } from './settled-place.ts'
+import { viewLengthText, viewText } from './view-text.ts'
+
+/**
+ * A call of one of `subgroupMatrixFunctions`, and the conditions under which an access may happen. The arguments are uniform in the subgroup;
+ * so are the conditions, and a call under them stays one of all lanes.
+ */
+export function subgroupMatrixText(writer: FunctionWriter, e: BuiltinCall): Omit<PlaceText, 'component'> {
+  const { features, names } = writer.context
+  features.subgroups = true
+  features.subgroupMatrices = true
+  const name = names.prelude(e.name)
+  if (name === 'subgroupMatrixLoad' || name === 'subgroupMatrixStore') return accessText(writer, e)
+  const type = e.type as SubgroupMatrixType
+  if (name.startsWith('subgroupMatrixMultiply') && type.component === 'f16')
+    names.prelude('multiply_into_f16')
+  const hasType = name === 'subgroupMatrixFill' || name === 'subgroupMatrixMultiply'
+  const args = valueTexts(writer, e.args)
+  return { value: call(hasType ? `${name}<${writer.type(type)}>` : name, args), guards: [] }
+}
+
+/** Where a matrix lies in an array; offset and stride stand for values that are evaluated. */
+interface Access {
+  readonly place: Place
+  readonly array: ArrayType
+  readonly variable: ModuleVariable
+  readonly type: SubgroupMatrixType
+  readonly offset: Expression
+  readonly stride: Expression
+  /** The least stride: no row, or column, begins inside another one. */
+  readonly least: number
+}
+
+function accessText(writer: FunctionWriter, e: BuiltinCall): Omit<PlaceText, 'component'> {
+  const [address, offset, ...rest] = e.args as [Expression, Expression, ...Expression[]]
+  const stride = rest.at(-2)!
+  const isColumnMajor = (rest.at(-1) as Extract<Expression, { kind: 'literal' }>).value === true
+  if (address.kind !== 'address-of') throw new TypeError('a subgroup matrix is loaded from an address')
+  const type = (e.type ?? rest[0]!.type) as SubgroupMatrixType
+  const operands = e.args.slice(1, -1)
+  const place = settledBefore(writer, address.place, operands)
+  const root = rootOf(place)
+  if (root.kind === 'deref' || root.variable.kind !== 'module-variable')
+    throw new TypeError('subgroup matrices are loaded from memory of the module')
+  const array = place.type as ArrayType
+  const least = Math.ceil(sliceByteLength(type) / array.stride)
+  const access = { place, array, variable: root.variable, type, offset, stride, least }
+  const { effects } = writer.context
+  let guards: readonly string[] = []
+  const texts = orderedTexts(writer, [
+    {
+      expression: address,
+      text: () => {
+        const written = pointerText(writer, access)
+        guards = written.guards
+        return written.value
+      },
+    },
+    // What operands do happens even where the guards skip the access.
+    ...operands.map((o) => ({
+      expression: o,
+      text: () =>
+        o === offset
+          ? evaluated(writer, unsignedText(writer, o))
+          : o === stride
+            ? evaluated(writer, raised(writer, access))
+            : effects.writes(o)
+              ? simple(writer.temporary(type, valueText(writer, o).text))
+              : valueText(writer, o),
+    })),
+  ])
+  const options = `${isColumnMajor}, ${array.stride}u, ${root.variable.space === 'workgroup'}`
+  const name = e.type === undefined ? `${e.name}<${options}>` : `${e.name}<${writer.type(type)}, ${options}>`
+  const pointer = texts[0]!
+  return {
+    value: call(name, texts),
+    guards: [...guards, ...rangeGuards(writer, access, pointer, [texts[1]!.text, texts.at(-1)!.text])],
+  }
+}
+
+function sliceByteLength({ component }: SubgroupMatrixType): number {
+  return component === 'f16' ? 32 : 64
+}
+
+/** The value in a form that can stand several times. */
+function evaluated(writer: FunctionWriter, value: CxxExpression): CxxExpression {
+  return value.form === 'simple' ? value : simple(writer.temporary(u32Type, value.text))
+}
+
+function raised(writer: FunctionWriter, { stride, least }: Access): CxxExpression {
+  const { names, ranges } = writer.context
+  const range = ranges.interval(stride)
+  const value = unsignedText(writer, stride)
+  return range !== undefined && range.low >= least ? value : call(names.prelude('max'), [value, `${least}u`])
+}
+
+/** The address of the array, and what must hold for it to be one. */
+function pointerText(
+  writer: FunctionWriter,
+  { place, array, variable }: Access,
+): Omit<PlaceText, 'component'> {
+  const { value, guards } = placeText(writer, place, 'address')
+  // The last guard in trap mode is of an access to the whole array; that to the matrix is narrower.
+  const isTrapped = variable.space === 'storage' && writer.context.bounds === 'trap'
+  const pointer = array.length === undefined ? value : operation(`&${operand(value)}`)
+  return { value: pointer, guards: isTrapped ? guards.slice(0, -1) : guards }
+}
+
+function rangeGuards(
+  writer: FunctionWriter,
+  access: Access,
+  pointer: CxxExpression,
+  indices: readonly string[],
+): string[] {
+  const { bounds, names } = writer.context
+  const { place, array, variable, type } = access
+  const options = `<${writer.type(type)}, ${array.stride}u>`
+  if (bounds === 'unchecked') return []
+  if (bounds === 'trap' && variable.space === 'storage') {
+    const from = `(unsigned long long)((const char*)${operand(pointer)} - (const char*)${names.of(variable)})`
+    const args = [viewName(names, variable), from, ...indices]
+    return [call(`${names.prelude('matrix_in_view')}${options}`, args).text]
+  }
+  if (isInside(writer, access)) return []
+  const view = viewOf(place)
+  const elements =
+    array.length !== undefined
+      ? `${array.length}ull`
+      : view === undefined
+        ? writer.lengthOf(variable)
+        : operand(viewLengthText(viewText(writer, view)))
+  return [
+    call(`${names.prelude('matrix_inside')}${options}`, [`${elements} * ${array.stride}ull`, ...indices])
+      .text,
+  ]
+}
+
+/** Is the matrix in the array whatever the values of offset and stride are? */
+function isInside(writer: FunctionWriter, { array, type, offset, stride, least }: Access): boolean {
+  const { ranges } = writer.context
+  const from = ranges.interval(offset)
+  const step = ranges.interval(stride)
+  if (array.length === undefined || from === undefined || step === undefined) return false
+  if (from.low < 0 || step.low < 0) return false
+  const last = from.high + 15 * Math.max(step.high, least)
+  return last * array.stride + sliceByteLength(type) <= array.length * array.stride
+}

@@ -1,0 +1,122 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { emitCuda } from '../cuda/emit-cuda.ts'
+import type { IrModule } from '../ir.ts'
+import { reflect } from '../reflect.ts'
+import { openDawnOracle } from '../testing/dawn-oracle.ts'
+import { parseValidityCases } from '../testing/validity-cases.ts'
+import { WgslError } from '../wgsl-error.ts'
+import { lower, parseWgsl } from './lower.ts'
+
+const table = new URL('../../testdata/subgroup-matrix.txt', import.meta.url)
+const cases = parseValidityCases(readFileSync(table, 'utf8'))
+const dawn = await openDawnOracle()
+
+function sourceOf(text: string): string {
+  const [declarations, statements] = text.includes(' ### ')
+    ? (text.split(' ### ') as [string, string])
+    : ['', text]
+  return `enable f16;
+enable chromium_experimental_subgroup_matrix;
+@group(0) @binding(0) var<storage, read> a: array<f16>;
+@group(0) @binding(1) var<storage, read_write> c: array<f32>;
+var<workgroup> w: array<vec4<u32>, 256>;
+var<workgroup> wf: array<f32, 256>;
+var<workgroup> w16: array<f16, 256>;
+var<workgroup> wv: array<vec4f, 64>;
+alias L = subgroup_matrix_left<f16, 16, 16>;
+alias R = subgroup_matrix_right<f16, 16, 16>;
+alias D = subgroup_matrix_result<f32, 16, 16>;
+${declarations}
+@compute @workgroup_size(128)
+fn main(@builtin(local_invocation_index) i: u32, @builtin(subgroup_id) s: u32, @builtin(workgroup_id) g: vec3u) {
+  _ = &a; _ = &c;
+  ${statements}
+}`
+}
+
+function lowered(source: string, constants: Record<string, number> = {}): IrModule {
+  return lower(parseWgsl(source), { entryPoint: 'main', constants })
+}
+
+function errorOf(work: () => unknown): WgslError | undefined {
+  try {
+    work()
+    return undefined
+  } catch (error) {
+    if (error instanceof WgslError) return error
+    throw error
+  }
+}
+
+describe('modules with subgroup matrices', () => {
+  it('are accepted and rejected as the table says', () => {
+    expect(cases.length).toBeGreaterThan(80)
+    const wrong = cases.filter(
+      ({ text, isValid }) => (errorOf(() => lowered(sourceOf(text))) === undefined) !== isValid,
+    )
+    expect(wrong.map(({ text }) => text)).toEqual([])
+  })
+
+  it.skipIf(dawn === undefined)('are judged as Dawn does (needs npm webgpu)', async () => {
+    const different: string[] = []
+    for (const { text, isValid } of cases) {
+      const [theirs] = await dawn!(sourceOf(text))
+      if ((theirs === undefined) !== isValid) different.push(`${text}\n  Dawn: ${theirs}`)
+    }
+    expect(different).toEqual([])
+  })
+
+  it('need the extension, which brings the built-in values of subgroups', () => {
+    const without = sourceOf('').replace('enable chromium_experimental_subgroup_matrix;\n', '')
+    expect(errorOf(() => lowered(without))?.text).toMatch(/needs 'enable/)
+    expect(reflect(lowered(sourceOf(''))).features).toEqual([
+      'shader-f16',
+      'chromium-experimental-subgroup-matrix',
+    ])
+  })
+
+  it('say so where they use what is not supported', () => {
+    expect(errorOf(() => lowered(sourceOf('var x: subgroup_matrix_left<i8, 32, 16>;')))?.text).toBe(
+      'subgroup matrices of i8 are not supported, only those of f16, f32, i32 and u32',
+    )
+  })
+
+  it('may reach past an array by overrides only where the pipeline does not', () => {
+    const source = sourceOf('override o: u32 = 16; ### let x = subgroupMatrixLoad<L, row_major>(&w16, 0, o);')
+    expect(errorOf(() => lowered(source))).toBeUndefined()
+    expect(errorOf(() => lowered(source, { o: 160 }))?.text).toBe(
+      'subgroupMatrixLoad reaches to byte 4832 of an array of 512 bytes',
+    )
+  })
+})
+
+describe('translation to CUDA', () => {
+  const translate = (source: string) => emitCuda(lowered(source), { bounds: 'clamp' })
+
+  it('needs compute capability 8.0', () => {
+    expect(translate(sourceOf('let d = D();')).minimumComputeCapability).toEqual([8, 0])
+  })
+
+  it('refuses matrices and products that tensor cores do not have', () => {
+    expect(errorOf(() => translate(sourceOf('var x: subgroup_matrix_left<f16, 8, 16>;')))?.text).toBe(
+      'matrices of type subgroup_matrix_left<f16, 8, 16> are not supported',
+    )
+    expect(errorOf(() => translate(sourceOf('var x: subgroup_matrix_left<f32, 16, 16>;')))?.line).toBe(16)
+  })
+
+  it('refuses workgroups in which a subgroup is not whole in x', () => {
+    const source = sourceOf('let d = D();').replace('@workgroup_size(128)', '@workgroup_size(16, 8)')
+    expect(errorOf(() => translate(source))?.text).toBe(
+      'a kernel with subgroup matrices has a workgroup size of 16 in x, not a multiple of 32',
+    )
+  })
+
+  it('leaves out the guard of an access that lies inside its array', () => {
+    const inside =
+      'for (var k = 0u; k < 14u; k += 1u) { let x = subgroupMatrixLoad<L, row_major>(&w, s % 2u * 96u + k * 5u, 5u); }'
+    expect(translate(sourceOf(inside)).parts.body).not.toMatch(/matrix_inside/)
+    const outside = inside.replace('96u', '120u')
+    expect(translate(sourceOf(outside)).parts.body).toMatch(/matrix_inside/)
+  })
+})

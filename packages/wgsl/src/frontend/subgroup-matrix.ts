@@ -1,0 +1,362 @@
+import type {
+  ArrayType,
+  BuiltinFunction,
+  Expression,
+  SubgroupMatrixComponent,
+  SubgroupMatrixType,
+  Type,
+} from '../ir.ts'
+import { subgroupMatrixFunctions } from '../ir.ts'
+import { boolType, i32Type, subgroupMatrixType, typeName, u32Type } from '../types.ts'
+import type { CallNode, ExpressionNode, NameNode } from './ast.ts'
+import { anyScalar, converts, isOverrideSized } from './numeric-types.ts'
+import type { Operand, PointerOperand, ValueOperand } from './operand.ts'
+import type { ExpressionScope } from './scopes.ts'
+import { enumerant, resolveType } from './type-resolution.ts'
+
+/*
+ * Subgroup matrices: the extension `chromium_experimental_subgroup_matrix` as Dawn's compiler judges it. Components of 8 bits are not supported.
+ */
+
+const extension = 'chromium_experimental_subgroup_matrix'
+
+/** Whether a source can call a function of this name, if the module does not declare it. */
+export function isSubgroupMatrixFunction(name: string): boolean {
+  return subgroupMatrixFunctions.has(name as BuiltinFunction) && name !== 'subgroupMatrixFill'
+}
+
+/** `subgroup_matrix_left<f16, 16, 16>`: the component, the columns, the rows. */
+export function resolveSubgroupMatrix(
+  scope: ExpressionScope,
+  role: SubgroupMatrixType['role'],
+  { name, at, templates = [] }: NameNode,
+): SubgroupMatrixType {
+  if (!scope.module.isEnabled(extension))
+    throw scope.error(at, `the type '${name}' needs 'enable ${extension};'`)
+  if (templates.length !== 3)
+    throw scope.error(at, `the type '${name}' takes 3 template arguments, not ${templates.length}`)
+  const [componentNode, columnsNode, rowsNode] = templates as [ExpressionNode, ExpressionNode, ExpressionNode]
+  const component = componentOf(scope, componentNode)
+  return subgroupMatrixType(
+    role,
+    component,
+    count(scope, columnsNode, 'columns'),
+    count(scope, rowsNode, 'rows'),
+  )
+}
+
+function componentOf(scope: ExpressionScope, node: ExpressionNode): SubgroupMatrixComponent {
+  if (node.kind === 'name' && (node.name === 'i8' || node.name === 'u8'))
+    throw scope.module.source.unsupported(
+      node.at,
+      `subgroup matrices of ${node.name} are not supported, only those of f16, f32, i32 and u32`,
+    )
+  const type = resolveType(scope, node)
+  if (type.kind !== 'scalar' || type.scalar === 'bool')
+    throw scope.error(node.at, `a subgroup matrix holds f32, f16, i32 or u32, not ${typeName(type)}`)
+  return type.scalar
+}
+
+function count(scope: ExpressionScope, node: ExpressionNode, what: string): number {
+  const { value } = scope.constant(node, `the number of ${what}`)
+  const number = typeof value === 'boolean' ? Number.NaN : Number(value)
+  if (!Number.isInteger(number) || number < 1)
+    throw scope.error(node.at, `the number of ${what} is ${String(value)}, not a positive integer`)
+  return number
+}
+
+/** The scalar type of a matrix's components outside the matrix. */
+function scalarOf(type: SubgroupMatrixType): Type {
+  const { component } = type
+  return anyScalar(component === 'i8' ? 'i32' : component === 'u8' ? 'u32' : component)
+}
+
+/** `subgroup_matrix_result<f32, 16, 16>(x)`: a matrix of equal components, zero without an argument. */
+export function constructSubgroupMatrix(
+  scope: ExpressionScope,
+  type: SubgroupMatrixType,
+  args: readonly ValueOperand[],
+  at: number,
+): Operand {
+  scope.module.functions.noteStages(['compute'], `the constructor of ${typeName(type)}`, at)
+  if (args.length > 1) throw scope.error(at, `${typeName(type)} takes 1 value, not ${args.length}`)
+  const scalar = scalarOf(type)
+  const [value] = args
+  const fill: Expression =
+    value === undefined
+      ? { kind: 'zero', type: scalar, loc: scope.loc(at) }
+      : scope.expressionAs(value, scalar, `the component of ${typeName(type)}`)
+  return call(scope, 'subgroupMatrixFill', [fill], type, at)
+}
+
+/** Lowers a call of one of the functions of subgroup matrices. */
+export function lowerSubgroupMatrixCall(scope: ExpressionScope, node: CallNode): Operand {
+  const { callee, at } = node
+  const name = callee.name as BuiltinFunction
+  if (!scope.module.isEnabled(extension))
+    throw scope.error(at, `the function '${name}' needs 'enable ${extension};'`)
+  scope.module.functions.noteStages(['compute'], `'${name}'`, at)
+  switch (name) {
+    case 'subgroupMatrixLoad':
+    case 'subgroupMatrixStore':
+      return lowerAccess(scope, name, node)
+    case 'subgroupMatrixMultiply':
+      return lowerMultiply(scope, node)
+    case 'subgroupMatrixMultiplyAccumulate':
+      return lowerMultiplyAccumulate(scope, node)
+    default:
+      return lowerScalarOperation(scope, name, node)
+  }
+}
+
+function call(
+  scope: ExpressionScope,
+  name: BuiltinFunction,
+  args: readonly Expression[],
+  type: Type | undefined,
+  at: number,
+): Operand {
+  const expression: Expression = { kind: 'builtin-call', name, args, type, loc: scope.loc(at) }
+  return type === undefined ? { kind: 'nothing', expression, at } : { kind: 'runtime', type, expression, at }
+}
+
+function values(scope: ExpressionScope, { callee, args, at }: CallNode, wanted: number): ValueOperand[] {
+  if (args.length !== wanted)
+    throw scope.error(at, `${callee.name} takes ${wanted} arguments, not ${args.length}`)
+  return args.map((arg) => scope.value(scope.expression(arg)))
+}
+
+function matrix(
+  scope: ExpressionScope,
+  name: string,
+  { type, at }: ValueOperand,
+  role?: SubgroupMatrixType['role'],
+): SubgroupMatrixType {
+  const wanted = role === undefined ? 'subgroup matrix' : `subgroup_matrix_${role}`
+  if (type.kind !== 'subgroup-matrix' || (role !== undefined && type.role !== role))
+    throw scope.error(at, `${name} takes a ${wanted} here, not ${typeName(type)}`)
+  return type
+}
+
+// ------------------------------------------------------------------------------------------------------- products
+
+/** Whether there is a product of matrices of `from` with sums of `to`. */
+function multiplies(from: SubgroupMatrixComponent, to: string): boolean {
+  if (from === 'f16') return to === 'f16' || to === 'f32'
+  return from === 'f32' ? to === 'f32' : to === 'i32' || to === 'u32'
+}
+
+function factors(
+  scope: ExpressionScope,
+  name: string,
+  [a, b]: readonly ValueOperand[],
+  at: number,
+): { left: SubgroupMatrixType; right: SubgroupMatrixType } {
+  const left = matrix(scope, name, a!, 'left')
+  const right = matrix(scope, name, b!, 'right')
+  if (left.component !== right.component || left.columns !== right.rows)
+    throw scope.error(at, `${name} cannot multiply ${typeName(left)} with ${typeName(right)}`)
+  return { left, right }
+}
+
+function lowerMultiply(scope: ExpressionScope, node: CallNode): Operand {
+  const { callee, at } = node
+  const { name, templates } = callee
+  if (templates?.length !== 1)
+    throw scope.error(at, `${name} takes one template argument, the component of the result`)
+  const result = componentOf(scope, templates[0]!)
+  const operands = values(scope, node, 2)
+  const { left, right } = factors(scope, name, operands, at)
+  if (!multiplies(left.component, result))
+    throw scope.error(at, `${name} has no product of ${left.component} with a result of ${result}`)
+  const type = subgroupMatrixType('result', result, right.columns, left.rows)
+  return call(
+    scope,
+    'subgroupMatrixMultiply',
+    operands.map((o) => scope.expressionOf(o)),
+    type,
+    at,
+  )
+}
+
+function lowerMultiplyAccumulate(scope: ExpressionScope, node: CallNode): Operand {
+  const { callee, at } = node
+  const { name, templates } = callee
+  if (templates !== undefined) throw scope.error(at, `'${name}' takes no template arguments`)
+  const operands = values(scope, node, 3)
+  const { left, right } = factors(scope, name, operands, at)
+  const sum = matrix(scope, name, operands[2]!, 'result')
+  if (!multiplies(left.component, sum.component) || sum.columns !== right.columns || sum.rows !== left.rows)
+    throw scope.error(
+      at,
+      `${name} cannot add the product of ${typeName(left)} and ${typeName(right)} to ${typeName(sum)}`,
+    )
+  return call(
+    scope,
+    'subgroupMatrixMultiplyAccumulate',
+    operands.map((o) => scope.expressionOf(o)),
+    sum,
+    at,
+  )
+}
+
+function lowerScalarOperation(scope: ExpressionScope, name: BuiltinFunction, node: CallNode): Operand {
+  const { callee, at } = node
+  if (callee.templates !== undefined) throw scope.error(at, `'${name}' takes no template arguments`)
+  const [operand, scalar] = values(scope, node, 2) as [ValueOperand, ValueOperand]
+  const type = matrix(scope, name, operand)
+  const value = scope.expressionAs(scalar, scalarOf(type), `argument 2 of ${name}`)
+  return call(scope, name, [scope.expressionOf(operand), value], type, at)
+}
+
+// ------------------------------------------------------------------------------------------------ loads and stores
+
+function lowerAccess(
+  scope: ExpressionScope,
+  name: 'subgroupMatrixLoad' | 'subgroupMatrixStore',
+  node: CallNode,
+): Operand {
+  const { callee, at } = node
+  const templates = [...(callee.templates ?? [])]
+  const isLoad = name === 'subgroupMatrixLoad'
+  const typeNode = isLoad ? templates.shift() : undefined
+  if (isLoad && typeNode === undefined)
+    throw scope.error(at, `${name} takes the type of the matrix as template argument`)
+  // The older form, which Dawn still takes, has the majorness as an argument.
+  const isOld = templates.length === 0
+  if (templates.length > 1)
+    throw scope.error(at, `${name} takes at most ${isLoad ? 2 : 1} template arguments`)
+  const operands = values(scope, node, (isLoad ? 3 : 4) + (isOld ? 1 : 0))
+  const pointer = arrayPointer(scope, name, operands[0]!, isLoad)
+  const offset = integer(scope, operands[1]!, `the offset of ${name}`)
+  const type = isLoad ? loadedType(scope, name, typeNode!) : matrix(scope, name, operands[2]!)
+  const stride = integer(scope, operands.at(-1)!, `the stride of ${name}`)
+  const isColumnMajor = isOld
+    ? majornessArgument(scope, name, operands.at(-2)!)
+    : majorness(scope, templates[0]!)
+  checkArray(scope, name, pointer, type, isOld, at)
+  checkRange(scope, name, { pointer, type, offset, stride, isColumnMajor, at })
+  const loc = scope.loc(at)
+  const flag: Expression = { kind: 'literal', value: isColumnMajor, type: boolType, loc }
+  const [address, from, step] = [pointer, offset, stride].map((o) => scope.expressionOf(o)) as [
+    Expression,
+    Expression,
+    Expression,
+  ]
+  if (isLoad) return call(scope, name, [address, from, step, flag], type, at)
+  return call(scope, name, [address, from, scope.expressionOf(operands[2]!), step, flag], undefined, at)
+}
+
+function loadedType(scope: ExpressionScope, name: string, node: ExpressionNode): SubgroupMatrixType {
+  const type = resolveType(scope, node)
+  if (type.kind !== 'subgroup-matrix')
+    throw scope.error(node.at, `${name} loads subgroup matrices, not ${typeName(type)}`)
+  return type
+}
+
+function majorness(scope: ExpressionScope, node: ExpressionNode): boolean {
+  const name = enumerant(scope, node)
+  if (name !== 'row_major' && name !== 'col_major')
+    throw scope.error(node.at, `'${name}' is neither row_major nor col_major`)
+  return name === 'col_major'
+}
+
+function majornessArgument(scope: ExpressionScope, name: string, operand: ValueOperand): boolean {
+  if (operand.kind !== 'constant' || operand.override || typeof operand.value !== 'boolean')
+    throw scope.error(operand.at, `the argument col_major of ${name} must be a const-expression of type bool`)
+  return operand.value
+}
+
+/** Offsets and strides: i32 or u32. */
+function integer(scope: ExpressionScope, operand: ValueOperand, what: string): ValueOperand {
+  const type = operand.type === u32Type ? u32Type : i32Type
+  if (!converts(operand.type, type))
+    throw scope.error(operand.at, `${what} is of type ${typeName(operand.type)}, not i32 or u32`)
+  return scope.convert(operand, type, what)
+}
+
+function arrayPointer(
+  scope: ExpressionScope,
+  name: string,
+  operand: ValueOperand,
+  isLoad: boolean,
+): PointerOperand {
+  const refuse = (why: string) =>
+    scope.error(operand.at, `${name} takes a pointer to ${why}, not ${typeName(operand.type)}`)
+  if (operand.kind !== 'pointer') throw refuse('an array')
+  const { space, store, access } = operand.type
+  if (space !== 'workgroup' && space !== 'storage') throw refuse('workgroup memory or a storage buffer')
+  const element = store.kind === 'array' ? store.element : undefined
+  if ((element?.kind !== 'scalar' && element?.kind !== 'vector') || element.scalar === 'bool')
+    throw refuse('an array of numbers or of vectors of them')
+  if (!isLoad && access === 'read') throw refuse('memory that may be written')
+  return operand
+}
+
+function checkArray(
+  scope: ExpressionScope,
+  name: string,
+  { type: { store }, at }: PointerOperand,
+  type: SubgroupMatrixType,
+  isOld: boolean,
+  callAt: number,
+): void {
+  const { element, stride } = store as ArrayType
+  if (isOld && (element.kind !== 'scalar' || element.scalar !== type.component))
+    throw scope.error(callAt, `${name} takes an array of ${type.component} here, not ${typeName(store)}`)
+  if (element.kind === 'vector' && element.size === 3)
+    throw scope.module.source.unsupported(
+      at,
+      `${name} on ${typeName(store)} is not supported: vectors of three have gaps between them`,
+    )
+  if (stride < componentByteLength(type))
+    throw scope.error(
+      callAt,
+      `the elements of ${typeName(store)} are smaller than the components of ${typeName(type)}`,
+    )
+}
+
+function componentByteLength({ component }: SubgroupMatrixType): number {
+  return component === 'f16' ? 2 : component === 'i8' || component === 'u8' ? 1 : 4
+}
+
+interface Access {
+  readonly pointer: PointerOperand
+  readonly type: SubgroupMatrixType
+  readonly offset: ValueOperand
+  readonly stride: ValueOperand
+  readonly isColumnMajor: boolean
+  readonly at: number
+}
+
+/** What is constant of an access must lie inside the array. */
+function checkRange(scope: ExpressionScope, name: string, access: Access): void {
+  const { pointer, type, offset, stride, isColumnMajor, at } = access
+  const array = pointer.type.store as ArrayType
+  const [slices, slice] = isColumnMajor ? [type.columns, type.rows] : [type.rows, type.columns]
+  const sliceBytes = slice * componentByteLength(type)
+  const start = knownInteger(offset)
+  const step = knownInteger(stride)
+  const isOverride = (operand: ValueOperand) => operand.kind === 'constant' && operand.override
+  if (start !== undefined && start < 0)
+    scope.rejectValue(offset.at, `the offset ${start} of ${name} is below 0`, isOverride(offset))
+  if (step === undefined) return
+  const stepBytes = step * array.stride
+  if (stepBytes < sliceBytes) {
+    const text = `the stride of ${name} is ${stepBytes} bytes, below the ${sliceBytes} of a ${isColumnMajor ? 'column' : 'row'} of ${typeName(type)}`
+    scope.rejectValue(stride.at, text, isOverride(stride))
+  }
+  if (start === undefined || array.length === undefined) return
+  const end = start * array.stride + (slices - 1) * Math.max(stepBytes, sliceBytes) + sliceBytes
+  const limit = array.length * array.stride
+  if (end > limit)
+    scope.rejectValue(
+      at,
+      `${name} reaches to byte ${end} of an array of ${limit} bytes`,
+      isOverride(offset) || isOverride(stride) || isOverrideSized(array),
+    )
+}
+
+function knownInteger(operand: ValueOperand): number | undefined {
+  return operand.kind === 'constant' && operand.value !== undefined ? Number(operand.value) : undefined
+}

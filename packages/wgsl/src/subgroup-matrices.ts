@@ -1,0 +1,80 @@
+import type { IrModule, Location, SubgroupMatrixType, Type } from './ir.ts'
+import { typeName } from './types.ts'
+import { walk } from './walk.ts'
+
+/** A product of subgroup matrices that a device carries out, in the words of WebGPU: M × K times K × N. */
+export interface SubgroupMatrixConfig {
+  readonly componentType: 'f16' | 'f32' | 'i32' | 'u32' | 'i8' | 'u8'
+  readonly resultComponentType: 'f16' | 'f32' | 'i32' | 'u32' | 'i8' | 'u8'
+  readonly M: number
+  readonly N: number
+  readonly K: number
+}
+
+/** What a kernel needs of a device: matrices, and products of them. */
+export interface SubgroupMatrixUse {
+  /** A matrix, or the result of a product. */
+  readonly type: SubgroupMatrixType
+  /** The left factor of a product; undefined for a matrix that only exists. */
+  readonly left: SubgroupMatrixType | undefined
+  readonly loc: Location
+}
+
+/** The matrices and products in reachable code, each once, where it comes first. */
+export function findSubgroupMatrixUses(module: IrModule): SubgroupMatrixUse[] {
+  const found = new Map<string, SubgroupMatrixUse>()
+  const note = (type: Type | undefined, loc: Location, left?: SubgroupMatrixType): void => {
+    if (type?.kind === 'array') note(type.element, loc)
+    if (type?.kind === 'struct') for (const member of type.members) note(member.type, loc)
+    if (type?.kind === 'pointer') note(type.store, loc)
+    if (type?.kind !== 'subgroup-matrix') return
+    const key = `${typeName(type)} ${left === undefined ? '' : typeName(left)}`
+    if (!found.has(key)) found.set(key, { type, left, loc })
+  }
+  for (const { parameters } of module.functions) for (const { type, loc } of parameters) note(type, loc)
+  walk(module, {
+    statement(s) {
+      if (s.kind === 'let' || s.kind === 'var') note(s.variable.type, s.variable.loc)
+      return undefined
+    },
+    expression(e) {
+      note(e.type, e.loc)
+      if (e.kind === 'builtin-call' && e.name.startsWith('subgroupMatrixMultiply'))
+        note(e.type, e.loc, e.args[0]!.type as SubgroupMatrixType)
+      return undefined
+    },
+  })
+  return [...found.values()]
+}
+
+/** The first use that none of a device's configurations covers; undefined when it carries out all. */
+export function unsupportedSubgroupMatrix(
+  uses: readonly SubgroupMatrixUse[],
+  configs: readonly SubgroupMatrixConfig[],
+): SubgroupMatrixUse | undefined {
+  return uses.find(({ type, left }) => !configs.some((config) => covers(config, type, left)))
+}
+
+function covers(
+  { componentType, resultComponentType, M, N, K }: SubgroupMatrixConfig,
+  { role, component, columns, rows }: SubgroupMatrixType,
+  left: SubgroupMatrixType | undefined,
+): boolean {
+  if (role === 'left') return component === componentType && columns === K && rows === M
+  if (role === 'right') return component === componentType && columns === N && rows === K
+  const isResult = component === resultComponentType && columns === N && rows === M
+  return isResult && (left === undefined || (left.component === componentType && left.columns === K))
+}
+
+/** Says that a use is not supported. */
+export function describeSubgroupMatrixUse({ type, left }: SubgroupMatrixUse): string {
+  return left === undefined
+    ? `matrices of type ${typeName(type)} are not supported`
+    : `the product of a ${typeName(left)} with a result of type ${typeName(type)} is not supported`
+}
+
+/** The products that kernels translated to CUDA can have, on GPUs of compute capability 8.0 and up. */
+export const cudaSubgroupMatrixConfigs: readonly SubgroupMatrixConfig[] = [
+  { componentType: 'f16', resultComponentType: 'f32', M: 16, N: 16, K: 16 },
+  { componentType: 'f16', resultComponentType: 'f16', M: 16, N: 16, K: 16 },
+]
