@@ -5,6 +5,8 @@ import type { MeasureOptions } from './measure.ts'
 export interface AlgorithmOptions extends MeasureOptions {
   /** Default `overlapped`. */
   readonly schedule?: Schedule | undefined
+  /** Times the other schedule too, in the same run, for the report's `comparison`. Default false. */
+  readonly compareSchedules?: boolean | undefined
   /** Checks the result against a reference. Default true. */
   readonly verify?: boolean | undefined
   /** Sees the program that is timed, before it runs; it is destroyed afterwards. */

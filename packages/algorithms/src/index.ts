@@ -1,12 +1,24 @@
-export * from './algorithm-options.ts'
-export * from './element-source.ts'
+export type * from './algorithm-options.ts'
+export {
+  type ElementReader,
+  type ElementSink,
+  type ElementSource,
+  type ElementWriter,
+  generatedElements,
+  readElements,
+} from './element-source.ts'
 export * from './jacobi/index.ts'
 export * from './matmul/index.ts'
-export * from './measure.ts'
+export { type Measurement, type MeasureOptions, measure } from './measure.ts'
 export * from './reduction/index.ts'
 export * from './report.ts'
 export * from './ring/index.ts'
-export * from './schedule-comparison.ts'
+export {
+  type MeasuredRun,
+  type RunMeasuredOptions,
+  runMeasured,
+  type ScheduleComparison,
+} from './run-measured.ts'
 export * from './sharded-matrix.ts'
 export * from './transpose/index.ts'
-export * from './tuning/index.ts'
+export type * from './tuning/tuning-store.ts'

@@ -27,21 +27,31 @@ export async function measure(
   options: MeasureOptions = {},
 ): Promise<Measurement> {
   const { warmup = characterOf(group).warmup, samples = 1, repetitions = 1, signal } = options
-  const runOptions = signal ? { signal } : {}
   await program.prepare()
-  for (let run = 0; run < warmup; run++) await group.queue.run(program, 1, runOptions)
+  for (let run = 0; run < warmup; run++) await timeRun(group, program, 1, signal)
   const seconds: number[] = []
   let clock: 'device' | 'host' = 'host'
   for (let run = 0; run < Math.max(1, samples); run++) {
-    const result = await group.queue.run(program, Math.max(1, repetitions), runOptions)
+    const result = await timeRun(group, program, repetitions, signal)
     clock = result.clock
-    seconds.push(result.seconds / result.repetitions)
+    seconds.push(result.seconds)
   }
   if (options.trace) {
-    const { spans } = await group.queue.run(program, 1, { ...runOptions, profile: true })
+    const { spans } = await group.queue.run(program, 1, { ...(signal && { signal }), profile: true })
     options.trace(spans ?? [])
   }
   return { seconds: median(seconds), clock, samples: seconds }
+}
+
+/** Seconds of one replay, where one run has `repetitions` of them. */
+export async function timeRun(
+  group: DeviceGroup,
+  program: Program,
+  repetitions: number,
+  signal: AbortSignal | undefined,
+): Promise<{ seconds: number; clock: 'device' | 'host' }> {
+  const result = await group.queue.run(program, Math.max(1, repetitions), signal ? { signal } : {})
+  return { seconds: result.seconds / result.repetitions, clock: result.clock }
 }
 
 /** The median of a non-empty list: the mean of the middle two values where their number is even. */

@@ -1,4 +1,5 @@
 import type { Device, DeviceGroup, Schedule } from '@tandem-gpu/core'
+import type { ScheduleComparison } from './run-measured.ts'
 
 /** What every algorithm reports, whatever backend ran it. Each algorithm adds fields of its own. JSON-serialisable. */
 export interface Report {
@@ -29,6 +30,8 @@ export interface Report {
   /** `bytes` or `flops` over `seconds`, in `unit`; 0 when nothing was timed. */
   readonly rate: number
   readonly unit: 'GB/s' | 'GFLOP/s'
+  /** Both schedules, where `compareSchedules` asks for them. */
+  readonly comparison?: ScheduleComparison
   /** Sentences for the user, such as a choice that was made, or one that would be faster. */
   readonly notes: readonly string[]
 }

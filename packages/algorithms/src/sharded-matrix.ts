@@ -6,6 +6,7 @@ import {
   type ElementType,
   elementArray,
   GpuError,
+  OwnedResources,
 } from '@tandem-gpu/core'
 import {
   type ElementSink,
@@ -69,29 +70,22 @@ export async function allocateSharded<T extends ElementType>(
   const { label = 'matrix', zero = true, alignment = 1 } = options
   requireShape(label, rows, columns)
   const ranges = splitRows(rows, group.devices.length, alignment)
-  const allocated = await Promise.allSettled(
-    group.devices.map((device, ordinal) =>
-      device.allocate(type, [ranges[ordinal]!.rows, columns], { label: `${label}[${ordinal}]`, zero }),
-    ),
-  )
-  const buffers = allocated.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
-  const failed = allocated.find((result) => result.status === 'rejected')
-  if (failed) {
-    for (const buffer of buffers) buffer.destroy()
-    throw failed.reason
-  }
-  return {
-    type,
-    rows,
-    columns,
-    slices: group.devices.map((device, ordinal) => ({
+  const owned = new OwnedResources()
+  try {
+    const buffers = await owned.keepAll(
+      group.devices.map((device, ordinal) =>
+        device.allocate(type, [ranges[ordinal]!.rows, columns], { label: `${label}[${ordinal}]`, zero }),
+      ),
+    )
+    const slices = group.devices.map((device, ordinal) => ({
       device,
       ...ranges[ordinal]!,
       view: buffers[ordinal]!,
-    })),
-    destroy() {
-      for (const buffer of buffers) buffer.destroy()
-    },
+    }))
+    return { type, rows, columns, slices, destroy: () => owned.destroy() }
+  } catch (error) {
+    owned.destroy()
+    throw error
   }
 }
 

@@ -1,4 +1,4 @@
-import type { DeviceLimits, Recorder } from '@tandem-gpu/core'
+import type { BufferView, DeviceLimits, Recorder, UntypedArguments } from '@tandem-gpu/core'
 
 /** A recorder whose devices have smaller limits, which tests how work is split without gigabytes of data. Not part of the published package. */
 export function withLimits(recorder: Recorder, limits: Partial<DeviceLimits>): Recorder {
@@ -16,9 +16,9 @@ export function withLimits(recorder: Recorder, limits: Partial<DeviceLimits>): R
       const most = limits.maxWorkgroupsPerDimension
       if (most !== undefined && Math.max(x, y) > most)
         throw new RangeError(`${x} × ${y} workgroups exceed ${most}`)
-      for (const argument of Object.values(options.args)) {
-        if (typeof argument !== 'object' || !('buffer' in argument)) continue
-        const { rows, stride, columns, offset } = argument
+      for (const argument of Object.values(options.args as UntypedArguments)) {
+        if (typeof argument !== 'object' || !('offset' in argument)) continue
+        const { rows, stride, columns, offset } = argument as BufferView
         const bytes = ((rows - 1) * stride + columns + (offset % 64)) * 4
         const limit = limits.maxStorageBindingByteLength
         if (limit !== undefined && bytes > limit)

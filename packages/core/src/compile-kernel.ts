@@ -28,13 +28,14 @@ export async function compileKernel(
   const compile = async (): Promise<CompiledKernel> => {
     const source = frontEnd(options.label ?? 'kernel', wgsl, options.entryPoint, constants, bounds)
     for (const device of devices) requireDeviceSupports(device, source)
-    const handle = await group.runtime.compile(source)
     const { reflection, module } = source
+    const layout = kernelLayout(reflection)
+    const handle = await group.runtime.compile(source)
     let accesses: ReturnType<typeof findInvocationAccesses> | undefined
     return {
       handle,
       reflection,
-      layout: kernelLayout(reflection),
+      layout,
       accesses() {
         accesses ??= findInvocationAccesses(module)
         return accesses

@@ -7,11 +7,12 @@ import { requireInvocationsInside } from './invocation-check.ts'
 import type { OwnedKernel } from './kernel.ts'
 import type { AutomaticValue, StorageSlot, UniformMember } from './kernel-layout.ts'
 import { requireOptions } from './options.ts'
-import { RecordedParameter } from './parameter.ts'
+import type { RecordedParameter } from './parameter.ts'
 import type { ByteRegion, PlanBinding } from './plan.ts'
 import type { PlanBuilder } from './plan-builder.ts'
 import type { DispatchOptions } from './recorder.ts'
-import { requireScalar, storeScalar } from './scalar-bits.ts'
+import { requireScalar, storeScalar, type UniformScalar } from './scalar-bits.ts'
+import { type UniformTarget, writeUniformValue } from './uniform-value.ts'
 import type { View } from './view.ts'
 
 /** What the recorder lends to the recording of one dispatch. */
@@ -276,71 +277,31 @@ function writeMember(
   where: string,
 ): void {
   const given = options.args[member.name]
-  const target = plan.uniforms.view
-  const { scalar } = member
+  const { view } = plan.uniforms
   const byteOffset = blockByteOffset + member.byteOffset
-  if (scalar === 'mixed')
-    throw new GpuError(
-      'validation',
-      `Uniform member ${member.name} of ${where} is a structure; members must be numbers or vectors.`,
-    )
   if (given === undefined) {
     if (member.auto === undefined)
       throw new GpuError(
         'validation',
-        `The ${where} lacks a value for uniform member ${member.name} (${scalar}).`,
+        `The ${where} lacks a value for uniform member ${member.name} (${member.type.name}).`,
       )
     // Blocks are zeroed when they are reserved.
     if (member.auto === 'absent') return
+    const scalar = member.type.scalar as UniformScalar
     const value = automaticValue(member.auto, bound)
     requireScalar(value, scalar, `${member.name} of ${where}`)
-    storeScalar(target, byteOffset, scalar, value)
+    storeScalar(view, byteOffset, scalar, value)
     return
   }
-  const what = `Argument ${member.name} of ${where}`
-  if (typeof given === 'number') {
-    if (member.components !== 1)
-      throw new GpuError(
-        'validation',
-        `${what} is one number; the member has ${member.components} components.`,
-      )
-    requireScalar(given, scalar, what)
-    storeScalar(target, byteOffset, scalar, given)
-  } else if (Array.isArray(given)) {
-    const size = scalar === 'f16' ? 2 : 4
-    if (member.byteLength !== member.components * size)
-      throw new GpuError(
-        'validation',
-        `${what} has padding between its components; pass them as members of their own.`,
-      )
-    if (given.length !== member.components)
-      throw new GpuError(
-        'validation',
-        `${what} has ${given.length} numbers; the member has ${member.components} components.`,
-      )
-    given.forEach((value: number, i) => {
-      requireScalar(value, scalar, what)
-      storeScalar(target, byteOffset + i * size, scalar, value)
-    })
-  } else if (given instanceof RecordedParameter) {
-    if (context.parameters.get(given.name) !== given)
-      throw new GpuError('validation', `${what} is parameter "${given.name}" of another recording.`)
-    if (given.type !== scalar || member.components !== 1)
-      throw new GpuError(
-        'validation',
-        `${what} is parameter "${given.name}" of type ${given.type}; the member is ${member.components} x ${scalar}.`,
-      )
-    plan.uniforms.place(given, byteOffset)
-    storeScalar(target, byteOffset, scalar, given.initial)
-  } else {
-    const isArray = ArrayBuffer.isView(given)
-    const kind = isObject(given) && 'buffer' in given && !isArray ? 'a view' : describedValue(given)
-    const help = isArray ? ', as in [...array]' : ''
-    throw new GpuError(
-      'validation',
-      `${what} is ${kind}; it must be a number, an array of numbers${help}, or a parameter.`,
-    )
+  const target: UniformTarget = {
+    view,
+    place(parameter, at, what) {
+      if (context.parameters.get(parameter.name) !== parameter)
+        throw new GpuError('validation', `${what} is parameter "${parameter.name}" of another recording.`)
+      plan.uniforms.place(parameter, at)
+    },
   }
+  writeUniformValue(target, byteOffset, member.type, given, `Argument ${member.name} of ${where}`)
 }
 
 function automaticValue({ storage, what }: AutomaticValue, bound: readonly BoundView[]): number {

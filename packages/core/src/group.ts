@@ -64,7 +64,7 @@ export interface DeviceGroup {
   /** May a kernel on `reader` read and write memory of `owner`? True for the same device. */
   canAccessPeer(reader: Device | number, owner: Device | number): boolean
   /** Kernels of equal source, entry point, constants and bounds share their code; the last one to be destroyed frees it. Rejects with `compilation`, `too-large` or `unsupported`. */
-  compile(options: CompileOptions): Promise<Kernel>
+  compile<A = unknown>(options: CompileOptions<A>): Promise<Kernel<A>>
   /** Synchronous; throws `validation` and `too-large` for what could not run. */
   record(body: (recorder: Recorder) => void, options?: RecordOptions): Program
   /** Memory of the host: a copy in every process, or with `device` in that device's process alone. */
@@ -163,7 +163,7 @@ class OpenedGroup implements DeviceGroup {
     return a === b || this.#state.runtime.canAccessPeer(a!, b!)
   }
 
-  async compile(given: CompileOptions): Promise<Kernel> {
+  async compile<A>(given: CompileOptions<A>): Promise<Kernel<A>> {
     this.#state.requireAlive()
     requireCompileOptions(given)
     const options = { ...given, bounds: given.bounds ?? this.#debugBounds }

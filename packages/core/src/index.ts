@@ -1,8 +1,17 @@
 export * from './adapter.ts'
 export type * from './ambient-types.ts'
 export type * from './backend.ts'
+export { type CompiledKernels, compileAll } from './compile-all.ts'
 export { describedValue } from './described-value.ts'
 export type * from './device.ts'
+export {
+  type BlockedView,
+  bindableByteLength,
+  type DispatchBlocksOptions,
+  dispatchBlocks,
+  foldWorkgroups,
+  ranges,
+} from './dispatch-blocks.ts'
 export * from './element-type.ts'
 export * from './errors.ts'
 export type { ExecutionOptions, ExecutionResult, Span } from './execution.ts'
@@ -18,6 +27,7 @@ export type { HostBuffer, HostView } from './host-buffer.ts'
 export type { CompileOptions, Kernel } from './kernel.ts'
 export type * from './kernel-source.ts'
 export type { SelectBy } from './load.ts'
+export { type Destroyable, OwnedResources } from './owned-resources.ts'
 export { type OptionType, requireOptions } from './options.ts'
 export type { Parameter, ParameterType } from './parameter.ts'
 export type * from './plan.ts'
@@ -25,7 +35,16 @@ export { printPlan } from './print-plan.ts'
 export type { Program } from './program.ts'
 export type { ProgramSpan, Queue, ReadOptions, RunOptions, RunResult } from './queue.ts'
 export type * from './ranks.ts'
-export type { CommandOptions, DispatchArgument, DispatchOptions, Recorder } from './recorder.ts'
+export type {
+  ArgumentsOf,
+  CommandOptions,
+  DispatchArgument,
+  DispatchOptions,
+  Recorder,
+  UniformArray,
+  UniformValue,
+  UntypedArguments,
+} from './recorder.ts'
 export type { Leak } from './resource.ts'
 export { type RankedAdapter, type Selection, type SelectionOptions, selectAdapters } from './selection.ts'
 export type { Region, View } from './view.ts'

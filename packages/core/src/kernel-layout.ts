@@ -1,5 +1,5 @@
 import type { Binding, ReflectedScalar, ReflectedType, Reflection } from '@tandem-gpu/wgsl'
-import type { UniformScalar } from './scalar-bits.ts'
+import { GpuError } from './errors.ts'
 
 /** A storage binding, with what recording needs of it. */
 export interface StorageSlot {
@@ -28,11 +28,7 @@ export interface UniformSlot {
 export interface UniformMember {
   readonly name: string
   readonly byteOffset: number
-  /** `mixed` for structures inside structures, which cannot be given. */
-  readonly scalar: UniformScalar | 'mixed'
-  readonly components: number
-  /** Bytes of the member; more than its components take where WGSL pads between them. */
-  readonly byteLength: number
+  readonly type: ReflectedType
   /** What core fills in when the caller does not; `absent` is 0, for a binding that this variant of the kernel does not declare. */
   readonly auto: AutomaticValue | 'absent' | undefined
 }
@@ -75,15 +71,14 @@ export function kernelLayout(reflection: Reflection): KernelLayout {
       members: membersOf(binding).map((member) => ({
         name: member.name,
         byteOffset: member.byteOffset,
-        scalar: member.type.scalar as UniformMember['scalar'],
-        components: member.type.components * (member.type.length ?? 1),
-        byteLength: member.type.size,
+        type: member.type,
         auto: isCount(member.type)
           ? (automatic.get(member.name) ?? (absent(member.name) ? 'absent' : undefined))
           : undefined,
       })),
     }),
   )
+  requireDistinctNames(uniforms)
   const members = new Set(uniforms.flatMap((uniform) => uniform.members.map((member) => member.name)))
   const storage = storageBindings.map(
     (binding): StorageSlot => ({
@@ -100,6 +95,21 @@ export function kernelLayout(reflection: Reflection): KernelLayout {
     }),
   )
   return { storage, uniforms, argumentNames: new Set([...storage.map((slot) => slot.name), ...members]) }
+}
+
+/** Arguments are given by name alone. */
+function requireDistinctNames(uniforms: readonly UniformSlot[]): void {
+  const owners = new Map<string, string>()
+  for (const uniform of uniforms)
+    for (const { name } of uniform.members) {
+      const owner = owners.get(name)
+      if (owner !== undefined)
+        throw new GpuError(
+          'validation',
+          `The uniforms ${owner} and ${uniform.name} both have a member ${name}; arguments are given by name, so name one of them differently.`,
+        )
+      owners.set(name, uniform.name)
+    }
 }
 
 /** A structure's member, or a uniform variable that is no structure, which counts as one member of its own name. */

@@ -5,7 +5,12 @@ import type { KernelLayout } from './kernel-layout.ts'
 import type { Bounds } from './kernel-source.ts'
 import { type Leak, Resource } from './resource.ts'
 
-export interface CompileOptions {
+/** The name of the member that carries the type of a kernel's arguments; it never has a value. */
+declare const argumentsOf: unique symbol
+
+/** `A`: the arguments of its dispatches, where TypeScript knows them: in the modules that `tandem-wgsl` writes. */
+export interface CompileOptions<A = unknown> {
+  readonly [argumentsOf]?: A
   readonly label?: string | undefined
   readonly wgsl: string
   /** Default: the module's only compute entry point. */
@@ -16,8 +21,9 @@ export interface CompileOptions {
   readonly bounds?: Bounds | undefined
 }
 
-/** A compiled entry point, ready on every device of its group. */
-export interface Kernel {
+/** A compiled entry point, ready on every device of its group. `A`: the arguments of its dispatches, where TypeScript knows them. */
+export interface Kernel<A = unknown> {
+  readonly [argumentsOf]?: A
   readonly label: string
   readonly reflection: Reflection
   readonly workgroupSize: readonly [x: number, y: number, z: number]

@@ -93,9 +93,9 @@ export class ProgramRecorder implements Recorder {
     if (local) this.plan.fence(ordinal)
   }
 
-  dispatch(kernel: Kernel, options: DispatchOptions): void {
+  dispatch<A>(kernel: Kernel<A>, options: DispatchOptions<A>): void {
     this.#requireOpen()
-    recordDispatch(this, kernel as OwnedKernel, options)
+    recordDispatch(this, kernel as OwnedKernel, options as DispatchOptions)
   }
 
   copy(source: BufferView | HostView, target: BufferView | HostView, options: CommandOptions = {}): void {

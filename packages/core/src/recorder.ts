@@ -4,16 +4,36 @@ import type { HostView } from './host-buffer.ts'
 import type { Kernel } from './kernel.ts'
 import type { Parameter, ParameterType } from './parameter.ts'
 
-/** A view for a storage binding; a number, numbers (vectors) or a parameter for a uniform member. */
-export type DispatchArgument = BufferView | number | readonly number[] | Parameter
+/** Numbers in any array that holds them. */
+export type UniformArray = readonly number[] | Float32Array | Float64Array | Int32Array | Uint32Array
 
-export interface DispatchOptions {
+/**
+ * What a uniform member takes: a number or a parameter for a scalar; the components of a vector; the elements of a matrix column after column,
+ * or its columns; the elements of an array, or the scalars of them all; an object for a structure.
+ */
+export type UniformValue =
+  | number
+  | Parameter
+  | UniformArray
+  | readonly UniformValue[]
+  | { readonly [member: string]: UniformValue }
+
+/** A view for a storage binding, a value for a uniform member. */
+export type DispatchArgument = BufferView | UniformValue
+
+/** By name: what a dispatch gives a kernel of which TypeScript knows nothing. */
+export type UntypedArguments = Readonly<Record<string, DispatchArgument>>
+
+/** The arguments of a `Kernel<A>`; `UntypedArguments` where `A` is not known. */
+export type ArgumentsOf<A> = unknown extends A ? UntypedArguments : A
+
+export interface DispatchOptions<A = unknown> {
   /** Whose queue runs it; default: the device that owns the first written view. */
   readonly device?: Device | number | undefined
   /** Workgroups a dimension; y and z default to 1. Zero in any dimension drops the command. */
   readonly workgroups: number | readonly [x: number, y?: number, z?: number]
   /** By name: one view for each storage binding, one value for each uniform member that core does not fill in. */
-  readonly args: Readonly<Record<string, DispatchArgument>>
+  readonly args: ArgumentsOf<A>
   readonly label?: string | undefined
 }
 
@@ -36,7 +56,7 @@ export interface Recorder {
    * all empty is dropped. Binding another device's memory needs `canAccessPeer`. Within one dispatch a buffer may not be
    * bound both `read` and `read_write`, and may be bound `read_write` twice only where the bound ranges are disjoint.
    */
-  dispatch(kernel: Kernel, options: DispatchOptions): void
+  dispatch<A>(kernel: Kernel<A>, options: DispatchOptions<A>): void
   /**
    * Whether this process takes part in what is done with memory of any of `devices`; always true in a group of one process, and
    * under the serial schedule. A command that touches memory of other processes' devices alone need not be recorded: ask

@@ -36,6 +36,14 @@ export interface ReflectedType {
   readonly length: number | undefined
   /** Whether there are atomics inside. */
   readonly atomic: boolean
+  /** For matrices: how many columns of `components / columns` scalars there are. */
+  readonly columns: number | undefined
+  /** For matrices: bytes from column to column. */
+  readonly columnStride: number | undefined
+  /** For arrays: the element. */
+  readonly element: ReflectedType | undefined
+  /** For structures: the members. */
+  readonly members: readonly ReflectedMember[] | undefined
 }
 
 /** A member of a structure that a binding holds; `type` is the WGSL spelling, `offset` in bytes. */
@@ -200,6 +208,10 @@ function describe(type: Type): ReflectedType {
     size: minimumSize(type),
     length: array?.length,
     atomic: hasAtomic(type),
+    columns: type.kind === 'matrix' ? type.columns : undefined,
+    columnStride: type.kind === 'matrix' ? sizeOf(type) / type.columns : undefined,
+    element: array && describe(array.element),
+    members: type.kind === 'struct' ? type.members.map(describeMember) : undefined,
   }
 }
 

@@ -4,6 +4,7 @@ import {
   type DeviceBuffer,
   type DeviceGroup,
   elementArray,
+  OwnedResources,
 } from '@tandem-gpu/core'
 import { type ElementReader, type ElementSource, readElements, streamChunkLength } from '../element-source.ts'
 import { type Decomposition, decompose, type JacobiBlock, type ProcessGrid } from './decomposition.ts'
@@ -56,26 +57,19 @@ export async function allocateField(
     decomposition,
   )
   const { haloRows = 1 } = options
-  const buffers: DeviceBuffer[] = []
-  const destroy = () => {
-    for (const buffer of buffers) buffer.destroy()
-  }
+  const owned = new OwnedResources()
   try {
     const blocks: FieldBlock[] = []
     for (const block of grid.blocks) {
       const owner = group.devices[block.device]!
-      const keep = <B extends DeviceBuffer>(buffer: B): B => {
-        buffers.push(buffer)
-        return buffer
-      }
       // One vector past the last: sweeps load it even where they do not use it.
       const stride = Math.ceil((leadElements + Math.ceil(block.columns / 4) * 4 + 4) / 32) * 32
       const named = (label: string) => ({ label: `${label}[${block.device}]` })
       const cells = async (label: string) =>
-        keep(await owner.allocate('f32', [block.rows + 2 * haloRows, stride], named(label)))
+        owned.keep(await owner.allocate('f32', [block.rows + 2 * haloRows, stride], named(label)))
       const column = async (label: string, neighbour: number | undefined) =>
         options.columnHalos && neighbour !== undefined
-          ? keep(await owner.allocate('f32', block.rows, named(label)))
+          ? owned.keep(await owner.allocate('f32', block.rows, named(label)))
           : undefined
       const both: FieldBlock['cells'] = [await cells('u'), await cells('v')]
       const width = Math.ceil(block.columns / 4) * 4
@@ -84,22 +78,22 @@ export async function allocateField(
       const receiveLeft = await column('receive left', block.left)
       const receiveRight = await column('receive right', block.right)
       const source = options.source
-        ? keep(await owner.allocate('f32', [block.rows, width], named('source')))
+        ? owned.keep(await owner.allocate('f32', [block.rows, width], named('source')))
         : undefined
       blocks.push({
         ...block,
         owner,
         haloRows,
         cells: both,
-        residual: keep(await owner.allocate('u32', 1, named('residual'))),
+        residual: owned.keep(await owner.allocate('u32', 1, named('residual'))),
         ...(source && { source }),
         send: { ...(sendLeft && { left: sendLeft }), ...(sendRight && { right: sendRight }) },
         receive: { ...(receiveLeft && { left: receiveLeft }), ...(receiveRight && { right: receiveRight }) },
       })
     }
-    return { group, rows, columns, grid, blocks, destroy }
+    return { group, rows, columns, grid, blocks, destroy: () => owned.destroy() }
   } catch (error) {
-    destroy()
+    owned.destroy()
     throw error
   }
 }

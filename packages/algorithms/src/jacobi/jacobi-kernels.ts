@@ -1,5 +1,4 @@
-import type { CompileOptions, DeviceGroup, Kernel } from '@tandem-gpu/core'
-import { compileAll } from '../compile-all.ts'
+import { type CompileOptions, compileAll, type DeviceGroup, type Kernel } from '@tandem-gpu/core'
 import { characterOf } from '../device-character.ts'
 import type { Transport } from '../transpose/record-transpose.ts'
 import columns from './columns.wgsl.ts'

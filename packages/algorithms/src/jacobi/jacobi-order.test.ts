@@ -1,8 +1,7 @@
 import { type HostView, openGroup } from '@tandem-gpu/core'
-import { referenceBackend } from '@tandem-gpu/core/testing'
+import { expectEveryEdgeToMatter, referenceBackend } from '@tandem-gpu/core/testing'
 import { describe, it } from 'vitest'
 import { generatedElements } from '../element-source.ts'
-import { expectEveryEdgeToMatter } from '../testing-order.ts'
 import { allocateField, gatherState, writeState } from './jacobi-field.ts'
 import { compileJacobi } from './jacobi-kernels.ts'
 import { recordSweeps } from './record-jacobi.ts'
@@ -64,7 +63,7 @@ describe('the order of Jacobi sweeps', () => {
             )
           )
         },
-        fuse ? 3 : 12,
+        { seeds: fuse ? 3 : 12 },
       )
       host.destroy()
       await group.destroy()

@@ -1,4 +1,4 @@
-import { type Device, type DeviceGroup, GpuError } from '@tandem-gpu/core'
+import { type Device, type DeviceGroup, GpuError, type Schedule } from '@tandem-gpu/core'
 import type { AlgorithmOptions } from '../algorithm-options.ts'
 import { characterOf } from '../device-character.ts'
 import {
@@ -12,10 +12,11 @@ import {
 import { median } from '../measure.ts'
 import { requireArguments } from '../option-types.ts'
 import { describeGroup, gigaRate, notVerified, type Report } from '../report.ts'
+import { comparePrograms, type ScheduleComparison } from '../run-measured.ts'
 import { type Decomposition, decompose } from './decomposition.ts'
 import { allocateField, type JacobiField, stateReader, writeSource, writeState } from './jacobi-field.ts'
 import { type IterateResult, JacobiIteration } from './jacobi-iteration.ts'
-import { compileJacobi, fusedSweeps, type HaloTransport } from './jacobi-kernels.ts'
+import { compileJacobi, fusedSweeps, type HaloTransport, type JacobiKernels } from './jacobi-kernels.ts'
 import { verifyJacobi } from './verify-jacobi.ts'
 
 export interface JacobiOptions extends Omit<AlgorithmOptions, 'repetitions'> {
@@ -174,6 +175,10 @@ export async function jacobi(group: DeviceGroup, options: JacobiOptions): Promis
         })
       : notVerified
     const seconds = median(times)
+    const comparison =
+      options.compareSchedules && field.blocks.length > 0 && iterations > 0
+        ? await compareSweeps(field, kernels, iteration, schedule, options)
+        : undefined
     const updates = Math.max(0, rows - 2) * Math.max(0, columns - 2) * done
     return {
       algorithm: 'jacobi',
@@ -196,11 +201,30 @@ export async function jacobi(group: DeviceGroup, options: JacobiOptions): Promis
       unit: 'GB/s',
       megaUpdatesPerSecond: gigaRate(updates, seconds) * 1e3,
       notes: [],
+      ...(comparison && { comparison }),
     }
   } finally {
     iteration?.destroy()
     field?.destroy()
     kernels.destroy()
+  }
+}
+
+/** Times the program that the iteration repeats under both schedules, after everything that needs the state. */
+async function compareSweeps(
+  field: JacobiField,
+  kernels: JacobiKernels,
+  iteration: JacobiIteration,
+  schedule: Schedule,
+  options: JacobiOptions,
+): Promise<ScheduleComparison> {
+  const { iterations = 1000, residualEvery = 100 } = options
+  const order = schedule === 'serial' ? 'overlapped' : 'serial'
+  const other = new JacobiIteration(field, kernels, { iterations, residualEvery, schedule: order })
+  try {
+    return await comparePrograms(field.group, iteration.body(), other.body(), options)
+  } finally {
+    other.destroy()
   }
 }
 

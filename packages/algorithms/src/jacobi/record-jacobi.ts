@@ -1,4 +1,11 @@
-import type { BufferView, Device, HostView, Recorder } from '@tandem-gpu/core'
+import {
+  type BufferView,
+  bindableByteLength,
+  type Device,
+  type HostView,
+  type Recorder,
+  ranges,
+} from '@tandem-gpu/core'
 import { characterOf } from '../device-character.ts'
 import { type FieldBlock, innerVectors, type JacobiField, leadElements } from './jacobi-field.ts'
 import { fusedSweeps, type JacobiKernels } from './jacobi-kernels.ts'
@@ -158,14 +165,9 @@ function stripRows(rows: number, { info }: Device): number {
 
 /** Rows of a block, cut where a binding would exceed the device's limit. */
 function rowRanges({ rows, owner, cells }: FieldBlock): { row: number; count: number }[] {
-  const rowByteLength = cells[0].stride * 4
-  const most = Math.max(
-    1,
-    Math.floor(Math.min(owner.limits.maxStorageBindingByteLength, 2 ** 33) / rowByteLength) - 3,
-  )
-  const ranges: { row: number; count: number }[] = []
-  for (let row = 0; row < rows; row += most) ranges.push({ row, count: Math.min(most, rows - row) })
-  return ranges
+  // A sweep also reads the row above and the row below.
+  const most = Math.max(1, Math.floor(bindableByteLength(owner) / (cells[0].stride * 4)) - 2)
+  return [...ranges(rows, most)].map(({ first, count }) => ({ row: first, count }))
 }
 
 /** The row of cells next to a sweep's rows: the block's own, its boundary, or the neighbour's. `row` may be -1 or `rows`. */

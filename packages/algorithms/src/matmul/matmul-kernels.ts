@@ -1,5 +1,11 @@
-import { type CompileOptions, type Device, type DeviceGroup, GpuError, type Kernel } from '@tandem-gpu/core'
-import { compileAll } from '../compile-all.ts'
+import {
+  type CompileOptions,
+  compileAll,
+  type Device,
+  type DeviceGroup,
+  GpuError,
+  type Kernel,
+} from '@tandem-gpu/core'
 import { characterOf } from '../device-character.ts'
 import { compileTranspose, type TransposeKernel } from '../transpose/transpose-kernels.ts'
 import aScalar from './a-scalar.part.wgsl.ts'

@@ -1,9 +1,13 @@
 import { type DeviceGroup, openGroup, printPlan } from '@tandem-gpu/core'
-import { referenceBackend } from '@tandem-gpu/core/testing'
+import {
+  expectEveryEdgeToMatter,
+  recordAccumulate,
+  recordIncrement,
+  referenceBackend,
+} from '@tandem-gpu/core/testing'
 import { describe, expect, it } from 'vitest'
 import { generatedElements } from '../element-source.ts'
 import { allocateSharded, gatherSharded, type ShardedMatrix, writeSharded } from '../sharded-matrix.ts'
-import { expectEveryEdgeToMatter, recordAccumulate, recordIncrement } from '../testing-order.ts'
 import { compileTranspose } from '../transpose/transpose-kernels.ts'
 import { chooseBlocking, compileMatmul, type MatmulKernels } from './matmul-kernels.ts'
 import { planStream } from './plan-stream.ts'

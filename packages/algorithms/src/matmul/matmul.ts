@@ -89,15 +89,14 @@ export async function matmul<T extends MatmulType = 'f32'>(
     b,
     output: options.output,
     devices,
-    schedule,
     kernels,
     verify,
-    measure: options,
-    onProgram: options.onProgram,
+    options,
   }
-  const { measurement, verification } = await (stream ? runStreamed(run, stream) : runResident(run)).finally(
-    () => kernels.destroy(),
-  )
+  const { measurement, comparison, verification } = await (stream
+    ? runStreamed(run, stream)
+    : runResident(run)
+  ).finally(() => kernels.destroy())
 
   const flops = 2 * m * n * k
   const notes = prediction.chosen === prediction.best ? [] : [prediction.reason]
@@ -120,6 +119,7 @@ export async function matmul<T extends MatmulType = 'f32'>(
     rate: gigaRate(flops, measurement.seconds),
     unit: 'GFLOP/s',
     notes,
+    ...(comparison && { comparison }),
   }
 }
 

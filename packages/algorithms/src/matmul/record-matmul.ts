@@ -1,4 +1,4 @@
-import { type BufferView, type Device, GpuError, type Recorder } from '@tandem-gpu/core'
+import { type BufferView, type Device, foldWorkgroups, GpuError, type Recorder } from '@tandem-gpu/core'
 import type { ShardedMatrix } from '../sharded-matrix.ts'
 import { bindingLimit, type LeftPart, leftRows } from './left-rows.ts'
 import type { MatmulKernels, MatmulType } from './matmul-kernels.ts'
@@ -105,14 +105,17 @@ function recordRows<T extends MatmulType>(
       : wide(view) && (blocking.body === 'tiled' || view.columns % 4 === 0))
   recorder.dispatch(vector ? kernels.vector : kernels.scalar, {
     device: device.ordinal,
-    workgroups: foldWorkgroups(Math.ceil(m / blocking.tileRows) * Math.ceil(n / blocking.tileColumns), parts),
+    workgroups: [
+      ...foldWorkgroups(Math.ceil(m / blocking.tileRows) * Math.ceil(n / blocking.tileColumns), device),
+      parts,
+    ],
     args: { a: (vector && transposed) || view, b, c: target, m, n, k, k_chunk: chunk },
     label,
   })
   if (parts === 1) return
   recorder.dispatch(kernels.splitSum!, {
     device: device.ordinal,
-    workgroups: foldWorkgroups(Math.ceil(m / 4) * Math.ceil(n / 64), 1),
+    workgroups: foldWorkgroups(Math.ceil(m / 4) * Math.ceil(n / 64), device),
     args: { partial: target, c, m, n, parts },
     label: `${label} sum of parts`,
   })
@@ -216,10 +219,4 @@ function panelWidth(k: number, n: number): number {
 /** Bytes from a view's first element to its last. */
 function byteSpan(view: BufferView): number {
   return view.length === 0 ? 0 : ((view.rows - 1) * view.stride + view.columns) * 4
-}
-
-/** Folds `count` workgroups into x and y. Kernels compute one index from both and ignore those from `count` on. Below 2^31 neither exceeds 65,535. */
-export function foldWorkgroups(count: number, z: number): readonly [number, number, number] {
-  const x = Math.min(count, 32_768)
-  return [x, Math.ceil(count / Math.max(1, x)), z]
 }

@@ -1,15 +1,13 @@
-import type {
-  Device,
-  DeviceBuffer,
-  DeviceGroup,
-  ElementArray,
-  HostBuffer,
-  Program,
-  Schedule,
+import {
+  type Device,
+  type DeviceGroup,
+  type ElementArray,
+  type HostBuffer,
+  OwnedResources,
 } from '@tandem-gpu/core'
 import { type ElementSink, type ElementSource, streamChunkLength } from '../element-source.ts'
-import { type Measurement, type MeasureOptions, measure } from '../measure.ts'
 import { notVerified, type Verification } from '../report.ts'
+import { type MeasuredRun, type RunMeasuredOptions, runMeasured } from '../run-measured.ts'
 import { type MatrixSlice, type ShardedMatrix, splitRows, writeSharded } from '../sharded-matrix.ts'
 import type { MatmulKernels, MatmulShape, MatmulType } from './matmul-kernels.ts'
 import { padded } from './matmul-memory.ts'
@@ -27,15 +25,12 @@ export interface MatmulRun<T extends MatmulType> {
   readonly b: ElementSource<T> | HostBuffer<T>
   readonly output: ElementSink<T> | HostBuffer<T> | undefined
   readonly devices: readonly Device[]
-  readonly schedule: Schedule
   readonly kernels: MatmulKernels
   readonly verify: boolean
-  readonly measure: MeasureOptions
-  readonly onProgram: ((program: Program) => void) | undefined
+  readonly options: RunMeasuredOptions
 }
 
-export interface MatmulOutcome {
-  readonly measurement: Measurement
+export interface MatmulOutcome extends MeasuredRun {
   readonly verification: Verification
 }
 
@@ -43,18 +38,16 @@ export interface MatmulOutcome {
 export async function runResident<T extends MatmulType>(run: MatmulRun<T>): Promise<MatmulOutcome> {
   const { group, shape, type, devices, kernels } = run
   const { m, n, k } = shape
-  const buffers: DeviceBuffer<T>[] = []
-  let program: Program | undefined
+  const owned = new OwnedResources()
   try {
     const matrix = async (label: string, rows: number, columns: number): Promise<PaddedMatrix<T>> => {
       const ranges = splitRows(rows, devices.length)
       const slices: { whole: MatrixSlice<T>; cropped: MatrixSlice<T> }[] = []
       for (const [index, device] of devices.entries()) {
         const range = ranges[index]!
-        const buffer = await device.allocate(type, [range.rows, padded(columns)], {
-          label: `${label}[${index}]`,
-        })
-        buffers.push(buffer)
+        const buffer = owned.keep(
+          await device.allocate(type, [range.rows, padded(columns)], { label: `${label}[${index}]` }),
+        )
         slices.push({
           whole: { device, ...range, view: buffer },
           cropped: { device, ...range, view: buffer.block(0, 0, range.rows, columns) },
@@ -74,12 +67,11 @@ export async function runResident<T extends MatmulType>(run: MatmulRun<T>): Prom
     const c = await matrix('C', m, n)
     await writeSharded(group, a.cropped, source(run.a))
     await writeSharded(group, b.cropped, source(run.b))
-    program = group.record(
+    const measured = await runMeasured(
+      group,
       (recorder) => recordShardedMatmul(recorder, () => kernels, a.whole, b.whole, c.whole),
-      { schedule: run.schedule, label: 'matmul' },
+      { ...run.options, label: 'matmul' },
     )
-    run.onProgram?.(program)
-    const measurement = await measure(group, program, run.measure)
     const rowsAtOnce = Math.max(1, Math.floor(streamChunkLength / Math.max(1, n)))
     const verification = await deliver(run, async (take) => {
       if (n === 0) return
@@ -89,10 +81,9 @@ export async function runResident<T extends MatmulType>(run: MatmulRun<T>): Prom
           await take(row + top, await group.queue.read(view.block(top, 0, count, n)))
         }
     })
-    return { measurement, verification }
+    return { ...measured, verification }
   } finally {
-    program?.destroy()
-    for (const buffer of buffers) buffer.destroy()
+    owned.destroy()
   }
 }
 
@@ -109,13 +100,11 @@ export async function runStreamed<T extends MatmulType>(
 ): Promise<MatmulOutcome> {
   const { group, shape, type, devices, kernels } = run
   const { m, n, k } = shape
-  const owned: HostBuffer<T>[] = []
-  let program: Program | undefined
+  const owned = new OwnedResources()
   try {
     const onHost = async (data: MatmulRun<T>['a'], length: number, label: string) => {
       if (isHostBuffer(data)) return data
-      const host = group.allocateHost(type, length, { label })
-      owned.push(host)
+      const host = owned.keep(group.allocateHost(type, length, { label }))
       for (let offset = 0; offset < length; offset += streamChunkLength) {
         const into = host.array.subarray(offset, offset + streamChunkLength) as ElementArray<T>
         if (typeof data === 'function') await data(offset, into)
@@ -125,18 +114,14 @@ export async function runStreamed<T extends MatmulType>(
     }
     const a = await onHost(run.a, m * k, 'A')
     const b = await onHost(run.b, k * n, 'B')
-    let c: HostBuffer<T>
-    if (isHostBuffer(run.output)) c = run.output
-    else {
-      c = group.allocateHost(type, m * n, { label: 'C' })
-      owned.push(c)
-    }
-    program = group.record(
+    const c: HostBuffer<T> = isHostBuffer<T>(run.output)
+      ? run.output
+      : owned.keep(group.allocateHost(type, m * n, { label: 'C' }))
+    const measured = await runMeasured(
+      group,
       (recorder) => recordStreamedMatmul(recorder, group, devices, () => kernels, shape, { a, b, c }, plan),
-      { schedule: run.schedule, label: 'matmul streamed' },
+      { ...run.options, label: 'matmul streamed' },
     )
-    run.onProgram?.(program)
-    const measurement = await measure(group, program, run.measure)
     const rowsAtOnce = Math.max(1, Math.floor(streamChunkLength / n))
     const verification = await deliver(run, async (take) => {
       for (let row = 0; row < m; row += rowsAtOnce) {
@@ -144,10 +129,9 @@ export async function runStreamed<T extends MatmulType>(
         await take(row, c.array.subarray(row * n, (row + count) * n) as ElementArray<T>)
       }
     })
-    return { measurement, verification }
+    return { ...measured, verification }
   } finally {
-    program?.destroy()
-    for (const buffer of owned) buffer.destroy()
+    owned.destroy()
   }
 }
 

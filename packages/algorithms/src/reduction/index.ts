@@ -1,13 +1,8 @@
 export { type RecordReductionOptions, recordReduction } from './record-reduction.ts'
-export {
-  type LadderStep,
-  ladderSteps,
-  type ReduceOptions,
-  type ReductionReport,
-  reduce,
-} from './reduce.ts'
+export { type ReduceOptions, type ReductionReport, reduce } from './reduce.ts'
 export {
   type BestVariant,
+  type BlockKernel,
   compileReduction,
   leafLength,
   type ReductionKernelName,

@@ -1,4 +1,4 @@
-import { type BufferView, type DeviceGroup, GpuError, type Recorder } from '@tandem-gpu/core'
+import { type BufferView, type DeviceGroup, dispatchBlocks, GpuError, type Recorder } from '@tandem-gpu/core'
 import { type BlockKernel, leafLength, type ReductionKernels } from './reduction-kernels.ts'
 
 export interface RecordReductionOptions {
@@ -116,7 +116,7 @@ function recordLevel(
   recordBlockKernel(recorder, general, ordinal, source, target, label)
 }
 
-/** Records as many dispatches as the limit of a binding demands, nearly always one. The grid is folded into two dimensions. */
+/** One value in `target` for each block of `source`; with `single`, one value for all. */
 function recordBlockKernel(
   recorder: Recorder,
   { kernel, blockLength, blocksPerWorkgroup }: BlockKernel,
@@ -126,26 +126,15 @@ function recordBlockKernel(
   label: string,
   single = false,
 ): void {
-  const { limits } = recorder.devices[ordinal]!
-  // Indices are 32-bit, and a bound range may start up to 256 bytes before its view.
-  const reach = Math.floor(Math.min(limits.maxStorageBindingByteLength, 8_589_934_592) / 4) - 64
-  const blocksPerDispatch = Math.max(1, Math.floor(reach / blockLength))
-  const blocks = Math.ceil(source.length / blockLength)
-  for (let block = 0; block < blocks; block += blocksPerDispatch) {
-    const count = Math.min(blocksPerDispatch, blocks - block)
-    const offset = block * blockLength
-    const workgroups = Math.ceil(count / blocksPerWorkgroup)
-    const width = Math.min(workgroups, limits.maxWorkgroupsPerDimension)
-    recorder.dispatch(kernel, {
-      device: ordinal,
-      workgroups: [width, Math.ceil(workgroups / width)],
-      args: {
-        input: source.slice(offset, Math.min(count * blockLength, source.length - offset)),
-        output: single ? target : target.slice(block, count),
-      },
-      label,
-    })
-  }
+  const input = { view: source, blockLength }
+  dispatchBlocks(recorder, kernel, {
+    device: ordinal,
+    blocks: Math.ceil(source.length / blockLength),
+    blocksPerWorkgroup,
+    blocked: single ? { input } : { input, output: { view: target, blockLength: 1 } },
+    args: single ? { output: target } : {},
+    label,
+  })
 }
 
 function recordAtomic(

@@ -1,10 +1,9 @@
-import type { DeviceGroup, Schedule } from '@tandem-gpu/core'
+import { type DeviceGroup, OwnedResources, ranges } from '@tandem-gpu/core'
 import type { AlgorithmOptions, GeneratedInputOptions } from '../algorithm-options.ts'
 import { type ElementSource, generatedElements, readElements, streamChunkLength } from '../element-source.ts'
-import { measure } from '../measure.ts'
 import { requireArguments } from '../option-types.ts'
 import { describeGroup, gigaRate, notVerified, type Report } from '../report.ts'
-import { compareSchedules, type ScheduleComparison } from '../schedule-comparison.ts'
+import { runMeasured } from '../run-measured.ts'
 import { allocateSharded, writeSharded } from '../sharded-matrix.ts'
 import { recordReduction } from './record-reduction.ts'
 import {
@@ -27,8 +26,6 @@ export interface ReduceOptions<T extends ReductionType = ReductionType>
   readonly operation?: ReductionOperation | undefined
   /** Default: reproducible pseudo-random elements. */
   readonly input?: ElementSource<T> | undefined
-  /** Times the other schedule too, in the same run, for the report's `comparison`. Default false. */
-  readonly compareSchedules?: boolean | undefined
   /**
    * True: the input starts in page-locked host memory, and every run uploads it in pieces, and reduces pieces that have arrived while others are uploaded.
    * Default false: the input stays on the devices, and only the reduction is timed.
@@ -49,7 +46,6 @@ export interface ReductionReport extends Report {
   readonly value: number
   /** The value's 32-bit pattern, `0x` and eight hexadecimal digits: JSON has neither NaN nor -0. */
   readonly valueBits: string
-  readonly comparison?: ScheduleComparison
 }
 
 const optionTypes = {
@@ -74,54 +70,44 @@ export async function reduce<T extends ReductionType>(
 ): Promise<ReductionReport> {
   requireArguments(group, options, optionTypes, ['elements', 'type'])
   const { elements, type, kernel = 'best', operation = 'sum', schedule = 'overlapped' } = options
-  const kernels = await compileReduction(group, { kernel, operation, type })
-  const owned: { destroy(): void }[] = [kernels]
+  const owned = new OwnedResources()
   try {
+    const kernels = owned.keep(await compileReduction(group, { kernel, operation, type }))
     const source = options.input ?? generatedElements(type, options.seed)
-    const input = await allocateSharded(group, type, elements, 1, {
-      label: 'input',
-      zero: false,
-      alignment: leafLength,
-    })
-    owned.push(input)
-    const output = await group.devices[0]!.allocate(type, 1, { label: 'result' })
-    owned.push(output)
+    const input = owned.keep(
+      await allocateSharded(group, type, elements, 1, {
+        label: 'input',
+        zero: false,
+        alignment: leafLength,
+      }),
+    )
+    const output = owned.keep(await group.devices[0]!.allocate(type, 1, { label: 'result' }))
     const host = options.timeUploads
-      ? group.allocateHost(type, elements, { label: 'input on the host' })
+      ? owned.keep(group.allocateHost(type, elements, { label: 'input on the host' }))
       : undefined
     if (host) {
-      owned.push(host)
       for (let offset = 0; offset < elements; offset += streamChunkLength) {
         const length = Math.min(streamChunkLength, elements - offset)
         host.array.set((await readElements(source, type, offset, length)) as never, offset)
       }
     } else await writeSharded(group, input, source)
     const pieces = input.slices.flatMap(({ row, rows, view }) =>
-      piecesOf(rows, host ? uploadedPieceLength : rows).map(({ offset, length }) => ({
-        from: row + offset,
-        view: view.reshape(1, rows).slice(offset, length),
+      [...ranges(rows, host ? uploadedPieceLength : rows)].map(({ first, count }) => ({
+        from: row + first,
+        view: view.reshape(1, rows).slice(first, count),
       })),
     )
 
-    const record = (order: Schedule) => {
-      const program = group.record(
-        (recorder) => {
-          if (host)
-            for (const { from, view } of pieces)
-              recorder.upload(host.slice(from, view.length), view, { label: 'upload piece' })
-          recordReduction(recorder, group, { kernels, input: pieces.map(({ view }) => view), output })
-        },
-        { schedule: order, label: `reduce ${elements} ${type} by ${kernel}` },
-      )
-      owned.push(program)
-      return program
-    }
-    const program = record(schedule)
-    options.onProgram?.(program)
-    const timing = await measure(group, program, options)
-    const comparison = options.compareSchedules
-      ? await compareSchedules(group, schedule, timing, record, options)
-      : undefined
+    const { measurement: timing, comparison } = await runMeasured(
+      group,
+      (recorder) => {
+        if (host)
+          for (const { from, view } of pieces)
+            recorder.upload(host.slice(from, view.length), view, { label: 'upload piece' })
+        recordReduction(recorder, group, { kernels, input: pieces.map(({ view }) => view), output })
+      },
+      { ...options, label: `reduce ${elements} ${type} by ${kernel}` },
+    )
     const bits = await readBits(group, output)
     const problem = { type, operation, length: elements }
     const check =
@@ -151,19 +137,12 @@ export async function reduce<T extends ReductionType>(
       ...(comparison ? { comparison } : {}),
     }
   } finally {
-    for (const resource of owned.reverse()) resource.destroy()
+    owned.destroy()
   }
 }
 
 /** 16 MiB, which take a third of a millisecond at 55 GB/s. A whole number of leaves, so that the bits do not depend on the pieces. */
 const uploadedPieceLength = 256 * leafLength
-
-function piecesOf(length: number, piece: number): { offset: number; length: number }[] {
-  const pieces = []
-  for (let offset = 0; offset < length; offset += piece)
-    pieces.push({ offset, length: Math.min(piece, length - offset) })
-  return pieces
-}
 
 export interface LadderStep {
   readonly kernel: ReductionKernelName

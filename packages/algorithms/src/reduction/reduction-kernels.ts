@@ -1,4 +1,4 @@
-import { type CompileOptions, type DeviceGroup, GpuError, type Kernel } from '@tandem-gpu/core'
+import { type CompileOptions, compileAll, type DeviceGroup, GpuError, type Kernel } from '@tandem-gpu/core'
 import { characterOf } from '../device-character.ts'
 import atomicWgsl from './atomic.wgsl.ts'
 import bestScalarsWgsl from './best-scalars.wgsl.ts'
@@ -96,31 +96,25 @@ export async function compileReduction(
       'Sums of f32 take no subgroup operations: their bits would depend on how wide subgroups are.',
     )
   const sources = kernelSources({ kernel: name, operation, type, variant })
-  const compiled: Kernel[] = []
-  const block = async (source: BlockSource): Promise<BlockKernel> => {
-    const kernel = await group.compile(source.compile)
-    compiled.push(kernel)
-    return { kernel, blockLength: source.blockLength, blocksPerWorkgroup: source.blocksPerWorkgroup }
-  }
-  const destroy = () => {
-    for (const kernel of compiled) kernel.destroy()
-  }
-  try {
-    const general = await block(sources.general)
-    const aligned = sources.aligned && (await block(sources.aligned))
-    const count = sources.count && (await block(sources.count))
-    return {
-      name,
-      operation,
-      type,
-      general,
-      ...(aligned ? { aligned } : {}),
-      ...(count ? { atomic: { count, merge: general } } : {}),
-      destroy,
-    }
-  } catch (error) {
-    destroy()
-    throw error
+  const { kernels, destroy } = await compileAll(group, {
+    general: sources.general.compile,
+    aligned: sources.aligned?.compile,
+    count: sources.count?.compile,
+  })
+  const block = (kernel: Kernel, { blockLength, blocksPerWorkgroup }: BlockSource): BlockKernel => ({
+    kernel,
+    blockLength,
+    blocksPerWorkgroup,
+  })
+  const general = block(kernels.general, sources.general)
+  return {
+    name,
+    operation,
+    type,
+    general,
+    ...(kernels.aligned && { aligned: block(kernels.aligned, sources.aligned!) }),
+    ...(kernels.count && { atomic: { count: block(kernels.count, sources.count!), merge: general } }),
+    destroy,
   }
 }
 

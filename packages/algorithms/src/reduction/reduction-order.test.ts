@@ -1,9 +1,14 @@
 import { openGroup } from '@tandem-gpu/core'
-import { referenceBackend } from '@tandem-gpu/core/testing'
+import {
+  accumulated,
+  expectEveryEdgeToMatter,
+  recordAccumulate,
+  recordIncrement,
+  referenceBackend,
+} from '@tandem-gpu/core/testing'
 import { describe, expect, it } from 'vitest'
 import { generatedElements } from '../element-source.ts'
 import { allocateSharded, writeSharded } from '../sharded-matrix.ts'
-import { accumulated, expectEveryEdgeToMatter, recordAccumulate, recordIncrement } from '../testing-order.ts'
 import { recordReduction } from './record-reduction.ts'
 import { compileReduction, leafLength } from './reduction-kernels.ts'
 
@@ -42,7 +47,7 @@ describe('the order of a reduction', () => {
         await group.queue.run(program, 3)
         return (await group.queue.read(total))[0] === expected
       },
-      4,
+      { seeds: 4 },
     )
     expect(program.plan.commands.length).toBeGreaterThan(5)
     await group.destroy()

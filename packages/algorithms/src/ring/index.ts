@@ -5,13 +5,6 @@ export {
   type RingComparison,
   type RingFigure,
 } from './compare-ring.ts'
-export {
-  type RecordRingOptions,
-  type RingPhase,
-  type RingScheme,
-  recordRing,
-  ringSchemes,
-} from './record-ring.ts'
-export { ringBound, type StepSeconds } from './ring-bound.ts'
+export { type RingPhase, type RingScheme, ringSchemes } from './record-ring.ts'
+export type { StepSeconds } from './ring-bound.ts'
 export { type RingMatmulOptions, type RingReport, ringMatmul } from './ring-matmul.ts'
-export { allocateRing, fillRing, type Ring, type RingNode } from './ring-memory.ts'

@@ -4,7 +4,7 @@ import {
   type ElementArray,
   elementArray,
   GpuError,
-  type Program,
+  OwnedResources,
 } from '@tandem-gpu/core'
 import type { AlgorithmOptions, GeneratedInputOptions } from '../algorithm-options.ts'
 import {
@@ -23,9 +23,9 @@ import {
   matmulCandidates,
 } from '../matmul/matmul-kernels.ts'
 import { matmulVerifier } from '../matmul/verify-matmul.ts'
-import { measure } from '../measure.ts'
 import { requireArguments } from '../option-types.ts'
 import { describeGroup, gigaRate, notVerified, type Report } from '../report.ts'
+import { runMeasured } from '../run-measured.ts'
 import { type RingScheme, recordRing, ringSchemes } from './record-ring.ts'
 import { allocateRing, fillRing, type Ring } from './ring-memory.ts'
 
@@ -98,18 +98,16 @@ export async function ringMatmul<T extends MatmulType = 'f32'>(
   if (options.output) requireLength('The output', options.output, m * n)
 
   const blocking = ringBlocking(devices, shape)
-  const kernels = await compileMatmul(group, type, blocking)
-  let ring: Ring<T> | undefined
-  let program: Program | undefined
+  const owned = new OwnedResources()
   try {
-    ring = await allocateRing(group, type, shape, devices)
+    const kernels = owned.keep(await compileMatmul(group, type, blocking))
+    const ring = owned.keep(await allocateRing(group, type, shape, devices))
     await fillRing(group, ring, a, b)
-    program = group.record((recorder) => recordRing(recorder, kernels, ring!, { scheme, pieces }), {
-      schedule,
-      label: `ring ${scheme}`,
-    })
-    options.onProgram?.(program)
-    const measurement = await measure(group, program, options)
+    const { measurement, comparison } = await runMeasured(
+      group,
+      (recorder) => recordRing(recorder, kernels, ring, { scheme, pieces }),
+      { ...options, label: `ring ${scheme}` },
+    )
     const verifier = verify ? await matmulVerifier(type, shape, a, b) : undefined
     if (verifier || options.output)
       await readResult(group, ring, async (row, data) => {
@@ -137,11 +135,10 @@ export async function ringMatmul<T extends MatmulType = 'f32'>(
       rate: gigaRate(flops, measurement.seconds),
       unit: 'GFLOP/s',
       notes: [],
+      ...(comparison && { comparison }),
     }
   } finally {
-    program?.destroy()
-    ring?.destroy()
-    kernels.destroy()
+    owned.destroy()
   }
 }
 

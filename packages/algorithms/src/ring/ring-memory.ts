@@ -1,4 +1,10 @@
-import type { Device, DeviceBuffer, DeviceGroup, HostBuffer } from '@tandem-gpu/core'
+import {
+  type Device,
+  type DeviceBuffer,
+  type DeviceGroup,
+  type HostBuffer,
+  OwnedResources,
+} from '@tandem-gpu/core'
 import { type ElementSource, readElements, streamChunkLength } from '../element-source.ts'
 import type { MatmulShape, MatmulType } from '../matmul/matmul-kernels.ts'
 import { padded } from '../matmul/matmul-memory.ts'
@@ -46,22 +52,15 @@ export async function allocateRing<T extends MatmulType>(
   const slices = splitRows(m, devices.length)
   const columns = splitRows(n, devices.length)
   const height = slices[0]!.rows
-  const owned: { destroy(): void }[] = []
-  const keep = <R extends { destroy(): void }>(resource: R): R => {
-    owned.push(resource)
-    return resource
-  }
-  const destroy = () => {
-    for (const resource of owned.reverse()) resource.destroy()
-  }
+  const owned = new OwnedResources()
   try {
     const nodes: RingNode<T>[] = []
     for (const [index, device] of devices.entries()) {
       const width = columns[index]!
       const onDevice = async (name: string, rows: number, length: number) =>
-        keep(await device.allocate(type, [rows, padded(length)], { label: `${name}[${index}]` }))
+        owned.keep(await device.allocate(type, [rows, padded(length)], { label: `${name}[${index}]` }))
       const onHost = (name: string, length: number) =>
-        keep(group.allocateHost(type, length, { label: `${name}[${index}]`, device }))
+        owned.keep(group.allocateHost(type, length, { label: `${name}[${index}]`, device }))
       nodes.push({
         device,
         columns: width,
@@ -73,9 +72,9 @@ export async function allocateRing<T extends MatmulType>(
         a: [await onDevice('A even', height, k), await onDevice('A odd', height, k)],
       })
     }
-    return { shape, type, nodes, slices, stride: padded(k), destroy }
+    return { shape, type, nodes, slices, stride: padded(k), destroy: () => owned.destroy() }
   } catch (error) {
-    destroy()
+    owned.destroy()
     throw error
   }
 }

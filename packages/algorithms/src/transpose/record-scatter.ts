@@ -1,4 +1,10 @@
-import type { BufferView, DispatchArgument, Recorder } from '@tandem-gpu/core'
+import {
+  type BufferView,
+  bindableByteLength,
+  type DispatchArgument,
+  foldWorkgroups,
+  type Recorder,
+} from '@tandem-gpu/core'
 import type { ScatterKernel } from './transpose-kernels.ts'
 
 /** One receiver's block of a scattering dispatch. */
@@ -8,12 +14,6 @@ export interface ScatteredBlock {
   readonly column: number
   /** The transposed block as it lies in the receiver's slice: its columns are the rows of the sender's slice. */
   readonly target: BufferView
-}
-
-/** Elements that one binding may span on `device`: 32-bit indices reach them, and a bound range may start 256 bytes early. */
-export function bindingReach(recorder: Recorder, device: number): number {
-  const { maxStorageBindingByteLength } = recorder.devices[device]!.limits
-  return Math.floor(Math.min(maxStorageBindingByteLength, 8_589_934_592) / 4) - 64
 }
 
 /**
@@ -28,12 +28,12 @@ export function recordScatter(
   input: BufferView,
   blocks: readonly ScatteredBlock[],
 ): boolean {
-  const reach = bindingReach(recorder, sender)
+  const device = recorder.devices[sender]!
+  const reach = bindableByteLength(device) / 4
   const span = (view: BufferView) => (view.rows - 1) * view.stride + view.columns
   if (span(input) > reach || blocks.some(({ target }) => span(target) > reach)) return false
   if (new Set(blocks.map(({ target }) => target.buffer)).size < blocks.length) return false
-  const grid = recorder.devices[sender]!.limits.maxWorkgroupsPerDimension
-  if (tilesOf(blocks) > Math.min(grid, 32_768) * grid) return false
+  if (tilesOf(blocks) > device.limits.maxWorkgroupsPerDimension ** 2) return false
   const dispatches = Math.ceil(blocks.length / outputs)
   const share = Math.ceil(blocks.length / dispatches)
   const parts = Array.from({ length: dispatches }, (_, i) => blocks.slice(i * share, (i + 1) * share))
@@ -64,11 +64,9 @@ export function recordScatter(
         block?.target ?? recorder.scratch(sender, input.buffer.type, 1, { label: `unused ${label}.${k}` })
       args[`first${k}`] = block === undefined ? 0 : block.column - start
     }
-    const tiles = tilesOf(part)
-    const width = Math.min(tiles, 32_768, grid)
     recorder.dispatch(kernel, {
       device: sender,
-      workgroups: [width, Math.ceil(tiles / width)],
+      workgroups: foldWorkgroups(tilesOf(part), device),
       args,
       label,
     })

@@ -1,7 +1,14 @@
-import type { BufferView, DeviceGroup, ElementType, Recorder } from '@tandem-gpu/core'
-import { GpuError } from '@tandem-gpu/core'
+import {
+  type BufferView,
+  bindableByteLength,
+  type DeviceGroup,
+  type ElementType,
+  GpuError,
+  type Recorder,
+  ranges,
+} from '@tandem-gpu/core'
 import type { ShardedMatrix } from '../sharded-matrix.ts'
-import { bindingReach, recordScatter } from './record-scatter.ts'
+import { recordScatter } from './record-scatter.ts'
 import { scattersByDefault, type TransposeKernel } from './transpose-kernels.ts'
 
 /**
@@ -197,18 +204,13 @@ function dispatchTranspose(
   target: BufferView,
   label: string,
 ): void {
-  const { limits } = recorder.devices[ordinal]!
-  const reach = bindingReach(recorder, ordinal)
-  const grid = limits.maxWorkgroupsPerDimension
-  const rows = Math.max(1, Math.min(source.rows, grid * tile[1], Math.floor(reach / source.stride), reach))
-  const columns = Math.max(
-    1,
-    Math.min(source.columns, grid * tile[0], Math.floor(reach / target.stride), reach),
-  )
-  for (let row = 0; row < source.rows; row += rows)
-    for (let column = 0; column < source.columns; column += columns) {
-      const height = Math.min(rows, source.rows - row)
-      const width = Math.min(columns, source.columns - column)
+  const device = recorder.devices[ordinal]!
+  const reach = bindableByteLength(device) / 4
+  const grid = device.limits.maxWorkgroupsPerDimension
+  const most = (stride: number, tileLength: number) =>
+    Math.max(1, Math.min(grid * tileLength, Math.floor(reach / stride), reach))
+  for (const { first: row, count: height } of ranges(source.rows, most(source.stride, tile[1])))
+    for (const { first: column, count: width } of ranges(source.columns, most(target.stride, tile[0])))
       recorder.dispatch(kernel, {
         device: ordinal,
         workgroups: [Math.ceil(width / tile[0]), Math.ceil(height / tile[1])],
@@ -218,7 +220,6 @@ function dispatchTranspose(
         },
         label,
       })
-    }
 }
 
 function requireTransposable(group: DeviceGroup, input: ShardedMatrix, output: ShardedMatrix): void {

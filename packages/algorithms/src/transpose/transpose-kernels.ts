@@ -1,6 +1,11 @@
-import type { CompileOptions, DeviceGroup, ElementType, Kernel } from '@tandem-gpu/core'
-import { GpuError } from '@tandem-gpu/core'
-import { compileAll } from '../compile-all.ts'
+import {
+  type CompileOptions,
+  compileAll,
+  type DeviceGroup,
+  type ElementType,
+  GpuError,
+  type Kernel,
+} from '@tandem-gpu/core'
 import { characterOf } from '../device-character.ts'
 import registersWgsl from './transpose-registers.wgsl.ts'
 import scatterWgsl from './transpose-scatter.wgsl.ts'

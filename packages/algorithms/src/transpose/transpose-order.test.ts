@@ -1,9 +1,14 @@
 import { openGroup, printPlan } from '@tandem-gpu/core'
-import { referenceBackend } from '@tandem-gpu/core/testing'
+import {
+  accumulated,
+  expectEveryEdgeToMatter,
+  recordAccumulate,
+  recordIncrement,
+  referenceBackend,
+} from '@tandem-gpu/core/testing'
 import { describe, expect, it } from 'vitest'
 import { generatedElements } from '../element-source.ts'
 import { allocateSharded, gatherSharded, type ShardedMatrix, writeSharded } from '../sharded-matrix.ts'
-import { accumulated, expectEveryEdgeToMatter, recordAccumulate, recordIncrement } from '../testing-order.ts'
 import { recordTranspose } from './record-transpose.ts'
 import { compileTranspose } from './transpose-kernels.ts'
 

@@ -1,11 +1,10 @@
-import type { DeviceGroup, Schedule } from '@tandem-gpu/core'
+import { type DeviceGroup, OwnedResources } from '@tandem-gpu/core'
 import type { AlgorithmOptions, GeneratedInputOptions } from '../algorithm-options.ts'
 import { characterOf } from '../device-character.ts'
 import { type ElementSink, type ElementSource, generatedElements } from '../element-source.ts'
-import { measure } from '../measure.ts'
 import { requireArguments } from '../option-types.ts'
 import { describeGroup, gigaRate, notVerified, type Report } from '../report.ts'
-import { compareSchedules, type ScheduleComparison } from '../schedule-comparison.ts'
+import { runMeasured } from '../run-measured.ts'
 import { allocateSharded, readSharded, writeSharded } from '../sharded-matrix.ts'
 import type { TuningOptions } from '../tuning/tuning-store.ts'
 import {
@@ -35,8 +34,6 @@ export interface TransposeOptions<T extends TransposeType = TransposeType>
   readonly output?: ElementSink<T> | undefined
   /** Default: the kernel that suits the devices. Where the caller names a kernel or `chooseTransport`, nothing is tuned. */
   readonly kernel?: TransposeVariant | undefined
-  /** Times the other schedule too, in the same run, for the report's `comparison`. Default false. */
-  readonly compareSchedules?: boolean | undefined
 }
 
 export interface TransposeReport extends Report {
@@ -60,7 +57,6 @@ export interface TransposeReport extends Report {
   readonly transports: Readonly<Record<Transport, number>>
   /** `peerAccess[i][j]` says whether kernels of device i may access the memory of device j. */
   readonly peerAccess: readonly (readonly boolean[])[]
-  readonly comparison?: ScheduleComparison
 }
 
 const optionTypes = {
@@ -86,12 +82,12 @@ export async function transpose<T extends TransposeType>(
   requireArguments(group, options, optionTypes, ['rows', 'columns', 'type'])
   const { rows, columns, type, schedule = 'overlapped', verify = true } = options
   const source = options.input ?? generatedElements(type, options.seed)
-  const owned: { destroy(): void }[] = []
+  const owned = new OwnedResources()
   try {
-    const input = await allocateSharded(group, type, rows, columns, { label: 'input', zero: false })
-    owned.push(input)
-    const output = await allocateSharded(group, type, columns, rows, { label: 'output' })
-    owned.push(output)
+    const input = owned.keep(
+      await allocateSharded(group, type, rows, columns, { label: 'input', zero: false }),
+    )
+    const output = owned.keep(await allocateSharded(group, type, columns, rows, { label: 'output' }))
     await writeSharded(group, input, source)
 
     const { kernel: variant, transport = 'auto' } = options
@@ -106,26 +102,16 @@ export async function transpose<T extends TransposeType>(
       tile.sender !== tile.receiver && (transport === 'auto' ? choose(tile, group) : transport) === 'scatter'
     let scatters = false
     for (const tile of eachTile(input, output)) scatters ||= scattersTile(tile)
-    const kernel = await compileTranspose(group, type, tuned?.choice.variant ?? variant, scatters)
-    owned.push(kernel)
+    const kernel = owned.keep(await compileTranspose(group, type, tuned?.choice.variant ?? variant, scatters))
 
     let tiles: RecordedTile[] = []
-    const record = (order: Schedule) => {
-      const program = group.record(
-        (recorder) => {
-          tiles = recordTranspose(recorder, group, { ...options, ...chosen, kernel, input, output })
-        },
-        { schedule: order, label: `transpose ${rows} × ${columns}` },
-      )
-      owned.push(program)
-      return program
-    }
-    const program = record(schedule)
-    options.onProgram?.(program)
-    const timing = await measure(group, program, options)
-    const comparison = options.compareSchedules
-      ? await compareSchedules(group, schedule, timing, record, options)
-      : undefined
+    const { measurement: timing, comparison } = await runMeasured(
+      group,
+      (recorder) => {
+        tiles = recordTranspose(recorder, group, { ...options, ...chosen, kernel, input, output })
+      },
+      { ...options, label: `transpose ${rows} × ${columns}` },
+    )
 
     const check = verify ? await verifyTranspose(group, source, output) : notVerified
     if (options.output) await readSharded(group, output, options.output)
@@ -164,6 +150,6 @@ export async function transpose<T extends TransposeType>(
       ...(comparison ? { comparison } : {}),
     }
   } finally {
-    for (const resource of owned.reverse()) resource.destroy()
+    owned.destroy()
   }
 }

@@ -4,13 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { generatedElements } from '../element-source.ts'
 import { allocateSharded, gatherSharded, writeSharded } from '../sharded-matrix.ts'
 import { describeOnBackends } from '../testing-groups.ts'
-import {
-  choiceOptions,
-  compileChoice,
-  recordTranspose,
-  transpose,
-  transposeCandidates,
-} from '../transpose/index.ts'
+import { recordTranspose, transpose } from '../transpose/index.ts'
+import { choiceOptions, compileChoice, transposeCandidates } from '../transpose/tune-transpose.ts'
 import { type Candidate, timeProgram, tune } from './tune.ts'
 import { tuningKey } from './tuning-key.ts'
 

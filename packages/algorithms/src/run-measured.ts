@@ -1,0 +1,81 @@
+import {
+  type DeviceGroup,
+  OwnedResources,
+  type Program,
+  type Recorder,
+  type Schedule,
+} from '@tandem-gpu/core'
+import type { AlgorithmOptions } from './algorithm-options.ts'
+import { type Measurement, type MeasureOptions, measure, median, timeRun } from './measure.ts'
+
+/** Both schedules of the same commands, timed in one run: the blocking and the asynchronous mode of the published programs. */
+export interface ScheduleComparison {
+  readonly serialSeconds: number
+  readonly overlappedSeconds: number
+  /** Serial over overlapped time; 1 where nothing was timed. */
+  readonly speedUp: number
+}
+
+export interface RunMeasuredOptions extends Omit<AlgorithmOptions, 'verify'> {
+  readonly label?: string | undefined
+}
+
+export interface MeasuredRun {
+  readonly measurement: Measurement
+  /** Present where `compareSchedules` asks for it. */
+  readonly comparison?: ScheduleComparison
+}
+
+/** Samples of each schedule in a comparison, at least: fewer say nothing where times vary. */
+const comparedSamples = 5
+
+/**
+ * Records a program, shows it to `onProgram`, runs and times it, and destroys it: what is between an algorithm's allocations and its check.
+ * With `compareSchedules`, `record` is called once for each schedule; both are warmed up, and their samples alternate, at least five of
+ * each, so that a machine that slows down does not favour one.
+ */
+export async function runMeasured(
+  group: DeviceGroup,
+  record: (recorder: Recorder) => void,
+  options: RunMeasuredOptions = {},
+): Promise<MeasuredRun> {
+  const { schedule = 'overlapped', label } = options
+  const owned = new OwnedResources()
+  const recorded = (order: Schedule) =>
+    owned.keep(group.record(record, { schedule: order, ...(label !== undefined && { label }) }))
+  try {
+    const program = recorded(schedule)
+    options.onProgram?.(program)
+    const measurement = await measure(group, program, options)
+    if (!options.compareSchedules) return { measurement }
+    const other = recorded(schedule === 'serial' ? 'overlapped' : 'serial')
+    return { measurement, comparison: await comparePrograms(group, program, other, options) }
+  } finally {
+    owned.destroy()
+  }
+}
+
+/** Times two programs that differ in their schedules; which of them comes first alternates too. */
+export async function comparePrograms(
+  group: DeviceGroup,
+  one: Program,
+  other: Program,
+  { samples = 1, repetitions = 1, warmup = 1, signal }: MeasureOptions,
+): Promise<ScheduleComparison> {
+  const [serial, overlapped] = one.schedule === 'serial' ? [one, other] : [other, one]
+  const seconds = new Map<Program, number[]>([
+    [serial, []],
+    [overlapped, []],
+  ])
+  for (const program of [serial, overlapped]) {
+    await program.prepare()
+    for (let run = 0; run < Math.max(1, warmup); run++) await timeRun(group, program, 1, signal)
+  }
+  for (let sample = 0; sample < Math.max(comparedSamples, samples); sample++)
+    for (const program of sample % 2 === 0 ? [serial, overlapped] : [overlapped, serial])
+      seconds.get(program)!.push((await timeRun(group, program, repetitions, signal)).seconds)
+  const serialSeconds = median(seconds.get(serial)!)
+  const overlappedSeconds = median(seconds.get(overlapped)!)
+  const speedUp = overlappedSeconds > 0 ? serialSeconds / overlappedSeconds : 1
+  return { serialSeconds, overlappedSeconds, speedUp }
+}

@@ -1,0 +1,77 @@
+import type { Binding, ReflectedMember, ReflectedType, Reflection } from '../reflect.ts'
+
+const arrays = { f32: 'Float32Array', i32: 'Int32Array', u32: 'Uint32Array' } as const
+const automaticSuffixes = ['base', 'stride', 'rows', 'columns', 'length']
+
+/** One member of the type of a kernel's arguments. */
+export interface ArgumentLine {
+  readonly name: string
+  readonly type: string
+  /** Tandem fills the member in where a dispatch leaves it out. */
+  readonly optional: boolean
+  /** What WGSL declares. */
+  readonly comment: string
+}
+
+/** The arguments of a dispatch of this kernel, in TypeScript's terms; names in the types are those of `@tandem-gpu/core`. */
+export function argumentLines({ bindings }: Reflection): ArgumentLine[] {
+  const storage = bindings.filter(({ space }) => space === 'storage')
+  const uniform = bindings.filter(({ space }) => space === 'uniform').flatMap(uniformMembers)
+  const names = new Set(uniform.map(({ name }) => name))
+  const isAutomatic = ({ name, type }: { name: string; type: ReflectedType }) => {
+    const [, family, what] = /^(.+)_([a-z]+)$/.exec(name) ?? []
+    const counts = type.kind === 'scalar' && (type.scalar === 'u32' || type.scalar === 'i32')
+    if (!counts || what === undefined || !automaticSuffixes.includes(what)) return false
+    return storage.some((binding) => binding.name === family) || names.has(`${family}_base`)
+  }
+  return [
+    ...storage.map(({ name, type, access }) => ({
+      name,
+      type: `BufferView<'${type.scalar === 'mixed' ? 'u32' : type.scalar}'>`,
+      optional: false,
+      comment: `${type.name}, ${access}`,
+    })),
+    ...uniform.map((member) => ({
+      name: member.name,
+      type: uniformType(member.type),
+      optional: isAutomatic(member),
+      comment: member.type.name,
+    })),
+  ]
+}
+
+function uniformMembers({ name, type, members }: Binding): { name: string; type: ReflectedType }[] {
+  return members?.map((member) => ({ name: member.name, type: typeOf(member) })) ?? [{ name, type }]
+}
+
+const typeOf = (member: ReflectedMember): ReflectedType => ({ ...member, name: member.type })
+
+/** What a uniform member of this type takes. */
+function uniformType(type: ReflectedType): string {
+  const numbers = `readonly number[]${type.scalar in arrays ? ` | ${arrays[type.scalar as 'f32']}` : ''}`
+  switch (type.kind) {
+    case 'scalar':
+      return type.scalar === 'f16' ? 'number' : 'number | Parameter'
+    case 'vector':
+      return numbers.replace('number[]', `[${Array(type.components).fill('number').join(', ')}]`)
+    case 'matrix':
+      return `${numbers} | readonly (readonly number[])[]`
+    case 'array': {
+      const element = type.element!
+      if (element.kind === 'scalar') return `readonly (${uniformType(element)})[] | ${numbers}`
+      const each = `readonly (${uniformType(element)})[]`
+      return element.kind === 'vector' ? `${numbers} | ${each}` : each
+    }
+    default: {
+      const members = type.members!.map(
+        (member) => `readonly ${propertyName(member.name)}: ${uniformType(typeOf(member))}`,
+      )
+      return `{ ${members.join('; ')} }`
+    }
+  }
+}
+
+/** WGSL's names may be words or letters that a property without quotes cannot have in every TypeScript version. */
+export function propertyName(name: string): string {
+  return /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name)
+}

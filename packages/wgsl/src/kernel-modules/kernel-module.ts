@@ -1,0 +1,89 @@
+import { lower, parseWgsl } from '../frontend/lower.ts'
+import { parseModule } from '../frontend/parser.ts'
+import { SourceText } from '../frontend/source-text.ts'
+import { type Reflection, reflect } from '../reflect.ts'
+import { WgslError } from '../wgsl-error.ts'
+import { argumentLines, propertyName } from './argument-types.ts'
+
+/**
+ * The TypeScript module for a file of WGSL: for each compute entry point, what `group.compile` takes, by the entry point's name, with the type of
+ * its arguments; where there is one entry point, it is the default export too. `fileName` stands in the comment and in labels. Throws
+ * `WgslError` for WGSL that does not compile, and where the file has no compute entry point.
+ */
+export function kernelModule(wgsl: string, fileName: string): string {
+  const module = parseWgsl(wgsl, { label: fileName })
+  const constants = placeholders(wgsl, fileName)
+  const kernels = module.entryPoints
+    .filter(({ stage }) => stage === 'compute')
+    .map(({ name }) => ({ name, reflection: reflect(lower(module, { entryPoint: name, constants })) }))
+  if (kernels.length === 0)
+    throw new WgslError('the file has no compute entry point', {
+      label: fileName,
+      line: 1,
+      column: 1,
+      sourceLine: '',
+    })
+  const body = kernels.map(({ name, reflection }) => kernelText(name, reflection, fileName))
+  const imported = ['BufferView', 'CompileOptions', 'Parameter'].filter((name) =>
+    body.some((text) => new RegExp(`\\b${name}\\b`).test(text)),
+  )
+  return [
+    `// Written by tandem-wgsl from ${fileName}: change that file, not this one.`,
+    `import type { ${imported.join(', ')} } from '@tandem-gpu/core'`,
+    '',
+    `const wgsl = ${JSON.stringify(wgsl)}`,
+    '',
+    ...body,
+    ...(kernels.length === 1 ? [`export default ${identifier(kernels[0]!.name)}`, ''] : []),
+  ].join('\n')
+}
+
+function kernelText(name: string, reflection: Reflection, fileName: string): string {
+  const lines = argumentLines(reflection).flatMap(({ name: argument, type, optional, comment }) => [
+    `  /** ${comment.replaceAll('*/', '* /')}${optional ? '; filled in where it is left out' : ''} */`,
+    `  readonly ${propertyName(argument)}${optional ? '?' : ''}: ${type}`,
+  ])
+  const type = `${name.charAt(0).toUpperCase()}${name.slice(1)}Arguments`
+  const constant = identifier(name)
+  const stem = fileName.replace(/\.wgsl$/, '')
+  const label = stem === name ? name : `${stem} ${name}`
+  const constants = reflection.overrides.map(({ name: override, type: kind }) => `${override}: ${kind}`)
+  return [
+    `/** What a dispatch of \`${name}\` takes. */`,
+    `export type ${type} = {`,
+    ...lines,
+    '}',
+    '',
+    `/** Workgroups of ${reflection.workgroupSize.join(' × ')}${constants.length > 0 ? `; constants: ${constants.join(', ')}` : ''}. */`,
+    `${constant === name ? 'export ' : ''}const ${constant}: CompileOptions<${type}> = {`,
+    `  label: ${JSON.stringify(label)},`,
+    '  wgsl,',
+    `  entryPoint: ${JSON.stringify(name)},`,
+    '}',
+    ...(constant === name ? [] : [`export { ${constant} as ${name} }`]),
+    '',
+  ].join('\n')
+}
+
+/** A value for each override that has none, so that the types of arguments can be known before there are values. */
+function placeholders(wgsl: string, label: string): Record<string, number> {
+  const values: Record<string, number> = {}
+  for (const declaration of parseModule(new SourceText(wgsl, label)).declarations) {
+    if (declaration.kind !== 'override' || declaration.initial !== undefined) continue
+    const id = declaration.attributes.find(({ name }) => name === 'id')
+    const number = id && Number.parseInt(wgsl.slice(wgsl.indexOf('(', id.at) + 1), 10)
+    values[number ?? declaration.name] = 1
+  }
+  return values
+}
+
+/** Words that no variable of a module may have as its name, of those that WGSL leaves free. */
+const reserved = new Set(
+  'arguments await break case catch class const continue debugger default delete do else enum eval export extends false finally for function if implements import in instanceof interface let new null package private protected public return static super switch this throw true try typeof var void while with yield wgsl BufferView CompileOptions Parameter'.split(
+    ' ',
+  ),
+)
+
+function identifier(name: string): string {
+  return reserved.has(name) ? `${name}Kernel` : name
+}
