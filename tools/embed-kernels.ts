@@ -16,14 +16,15 @@ export function kernelModule(wgslPath: string): string {
 
 /** Vite plugin: `./x.wgsl.ts` is made from `x.wgsl` as it is now, whether or not the script ran. */
 export function embedKernels(): Plugin {
-  const isModule = (id: string) => id.endsWith('.wgsl.ts')
+  // Elsewhere, modules are written by `tandem-wgsl`, and committed.
+  const isModule = (id: string) => id.endsWith('.wgsl.ts') && !id.includes('/examples/')
   return {
     name: 'tandem-embed-kernels',
     enforce: 'pre',
     resolveId(source, importer) {
-      return isModule(source) && source.startsWith('.') && importer
-        ? resolve(dirname(importer), source)
-        : undefined
+      if (!source.startsWith('.') || !importer) return undefined
+      const path = resolve(dirname(importer), source)
+      return isModule(path) ? path : undefined
     },
     load(id) {
       if (!isModule(id)) return undefined

@@ -97,7 +97,7 @@ function demo() {
 /** Lint, every test that nx may replay while its inputs stay the same, then what must run each time: browsers. */
 function test() {
   if (build() !== 0) return 1
-  const reports = [...workspaceFolders(), 'tools'].map((folder) => ({
+  const reports = [...workspaceFolders(), 'tools', 'examples'].map((folder) => ({
     folder,
     paths: ['vitest.json', 'vitest-live.json'].map((name) => join(root, folder, '.cache', name)),
   }))

@@ -108,7 +108,7 @@ describe('dispatchBlocks', () => {
     expect(() => record(4, 250)).toThrow(
       expect.objectContaining({
         code: 'too-large',
-        message: expect.stringContaining('768 bytes that device 0 can bind'),
+        message: expect.stringContaining('A block of 1000 bytes of x of "kernel" exceeds the 768 bytes'),
       }),
     )
     await group.destroy()

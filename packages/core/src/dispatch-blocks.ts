@@ -56,8 +56,8 @@ export function* ranges(count: number, most: number): Generator<{ first: number;
 /**
  * Records a kernel over consecutive blocks of work, in as many dispatches as the device's limits on bindings and on workgroups demand, which is
  * nearly always one. Each dispatch is a launch of its own: the kernel gets the parts of the views and computes on them as if they were all, and
- * takes `workgroup_id.x + workgroup_id.y * num_workgroups.x` as its index (see `foldWorkgroups`). Throws `too-large` where one workgroup's
- * blocks exceed what the device can bind.
+ * takes `workgroup_id.x + workgroup_id.y * num_workgroups.x` as its index (see `foldWorkgroups`). Throws `too-large` where one block exceeds
+ * what the device can bind.
  */
 export function dispatchBlocks(recorder: Recorder, kernel: Kernel, options: DispatchBlocksOptions): void {
   const { blocks, blocksPerWorkgroup = 1, blocked, args = {} } = options
@@ -72,13 +72,14 @@ export function dispatchBlocks(recorder: Recorder, kernel: Kernel, options: Disp
     requireCount(blockLength, `The block length of ${name} of "${label}"`, 1)
     const blockByteLength = blockLength * elementByteLength[view.buffer.type]
     const fitting = Math.floor(bindable / blockByteLength)
-    if (fitting < Math.min(blocks, blocksPerWorkgroup))
+    if (fitting < 1)
       throw new GpuError(
         'too-large',
-        `The ${blocksPerWorkgroup} blocks of ${blockByteLength} bytes that a workgroup of "${label}" takes from ${name} exceed the ${bindable} bytes that device ${device.ordinal} can bind.`,
+        `A block of ${blockByteLength} bytes of ${name} of "${label}" exceeds the ${bindable} bytes that device ${device.ordinal} can bind.`,
       )
     most = Math.min(most, fitting)
   }
+  // Whole workgroups, unless not even one has room.
   if (most > blocksPerWorkgroup) most -= most % blocksPerWorkgroup
   for (const { first, count } of ranges(blocks, most)) {
     const parts = Object.entries(blocked).map(([name, { view, blockLength }]) => {
@@ -86,7 +87,7 @@ export function dispatchBlocks(recorder: Recorder, kernel: Kernel, options: Disp
       return [name, view.slice(start, Math.min(count * blockLength, view.length - start))] as const
     })
     recorder.dispatch(kernel, {
-      device,
+      device: device.ordinal,
       workgroups: foldWorkgroups(Math.ceil(count / blocksPerWorkgroup), device),
       args: { ...args, ...Object.fromEntries(parts) },
       label,

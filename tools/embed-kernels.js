@@ -1,0 +1,70 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+/**
+ * Kernels live in `x.wgsl` files; packages import them from `x.wgsl.ts`, which only this file makes (git ignores it), so that
+ * the published packages need neither a bundler nor a file system.
+ *
+ * As a script: `node tools/embed-kernels.ts` writes the modules of every package. Unchanged ones keep their time stamp.
+ */
+export function kernelModule(wgslPath) {
+    const text = JSON.stringify(readFileSync(wgslPath, 'utf8'));
+    return `// Generated from the .wgsl file beside it by tools/embed-kernels.ts.\nexport default ${text}\n`;
+}
+/** Vite plugin: `./x.wgsl.ts` is made from `x.wgsl` as it is now, whether or not the script ran. */
+export function embedKernels() {
+    // Elsewhere, modules are written by `tandem-wgsl`, and committed.
+    const isModule = (id) => id.endsWith('.wgsl.ts') && !id.includes('/examples/');
+    return {
+        name: 'tandem-embed-kernels',
+        enforce: 'pre',
+        resolveId(source, importer) {
+            if (!source.startsWith('.') || !importer)
+                return undefined;
+            const path = resolve(dirname(importer), source);
+            return isModule(path) ? path : undefined;
+        },
+        load(id) {
+            if (!isModule(id))
+                return undefined;
+            const wgslPath = id.slice(0, -'.ts'.length);
+            this.addWatchFile(wgslPath);
+            return { code: kernelModule(wgslPath), map: null };
+        },
+    };
+}
+function writeKernelModules(packagesFolder) {
+    for (const name of readdirSync(packagesFolder)) {
+        const sources = join(packagesFolder, name, 'src');
+        let entries;
+        try {
+            entries = readdirSync(sources, { recursive: true });
+        }
+        catch (error) {
+            if (error.code === 'ENOENT')
+                continue;
+            throw error;
+        }
+        for (const entry of entries) {
+            if (!entry.endsWith('.wgsl'))
+                continue;
+            const path = join(sources, entry);
+            const text = kernelModule(path);
+            if (readIfPresent(`${path}.ts`) !== text)
+                writeFileSync(`${path}.ts`, text);
+        }
+    }
+}
+function readIfPresent(path) {
+    try {
+        return readFileSync(path, 'utf8');
+    }
+    catch (error) {
+        if (error.code === 'ENOENT')
+            return undefined;
+        throw error;
+    }
+}
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+    writeKernelModules(fileURLToPath(new URL('../packages/', import.meta.url)));
+}

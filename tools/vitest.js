@@ -1,0 +1,35 @@
+import { readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vitest/config';
+import { embedKernels } from './embed-kernels.js';
+const packagesUrl = new URL('../packages/', import.meta.url);
+/** Tests run against the packages' sources, not their builds: an edit is tested without a rebuild. */
+const sourceAliases = readdirSync(packagesUrl).flatMap((folder) => [
+    {
+        find: new RegExp(`^@tandem-gpu/${folder}$`),
+        replacement: fileURLToPath(new URL(`${folder}/src/index.ts`, packagesUrl)),
+    },
+    ...['testing', 'reference'].map((subpath) => ({
+        find: new RegExp(`^@tandem-gpu/${folder}/${subpath}$`),
+        replacement: fileURLToPath(new URL(`${folder}/src/${subpath}/index.ts`, packagesUrl)),
+    })),
+]);
+/** The vitest configuration of one package; `configUrl` is the `import.meta.url` of its vitest.config.ts. */
+export function tandemVitest(configUrl, overrides = {}) {
+    return defineConfig({
+        root: fileURLToPath(new URL('.', configUrl)),
+        plugins: [embedKernels()],
+        resolve: { alias: sourceAliases },
+        test: {
+            include: ['src/**/*.test.ts'],
+            pool: 'forks',
+            // Guards against a test that hangs, not limits on a slow machine.
+            testTimeout: process.env.TANDEM_LONG === '1' ? 6 * 3_600_000 : 600_000,
+            hookTimeout: 600_000,
+            passWithNoTests: false,
+            // `npm test` sums these up; nx keeps them with a cached run.
+            reporters: ['default', ['json', { outputFile: '.cache/vitest.json' }]],
+            ...overrides,
+        },
+    });
+}
