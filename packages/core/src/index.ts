@@ -33,7 +33,7 @@ export type { Parameter, ParameterType } from './parameter.ts'
 export type * from './plan.ts'
 export { printPlan } from './print-plan.ts'
 export type { Program } from './program.ts'
-export type { ProgramSpan, Queue, ReadOptions, RunOptions, RunResult } from './queue.ts'
+export type { ProgramSpan, Queue, ReadOptions, RunOptions, RunProgress, RunResult } from './queue.ts'
 export type * from './ranks.ts'
 export type {
   ArgumentsOf,

@@ -27,7 +27,23 @@ export interface RunOptions {
   readonly profile?: boolean | undefined
   /** New values of recorded parameters, for this run. */
   readonly parameters?: Readonly<Record<string, number>> | undefined
+  /**
+   * Called about 20 times, and at the end, with the repetitions that are done; the devices do not wait for it. The run is then made of as many
+   * parts, each of which `timeoutSeconds` limits. What it throws rejects the run once all parts have ended. Over several processes it is called at
+   * the end alone.
+   */
+  readonly onProgress?: ((progress: RunProgress) => void) | undefined
 }
+
+export interface RunProgress {
+  /** Repetitions that are done. */
+  readonly done: number
+  /** Repetitions of the whole run. */
+  readonly times: number
+}
+
+/** Parts of a run that reports its progress. */
+const progressParts = 20
 
 export interface RunResult {
   readonly seconds: number
@@ -150,6 +166,55 @@ export class GroupQueue implements Queue {
   }
 
   async run(program: Program, times = 1, options: RunOptions = {}): Promise<RunResult> {
+    const { onProgress, ...rest } = options
+    if (onProgress === undefined) return this.#run(program, times, rest)
+    if (this.#group.calls === undefined && Number.isSafeInteger(times) && times > 1)
+      return this.#runInParts(program, times, onProgress, rest)
+    const result = await this.#run(program, times, rest)
+    onProgress({ done: times, times })
+    return result
+  }
+
+  /** All parts are issued at once, so that the devices never wait and no other call comes between them. */
+  async #runInParts(
+    program: Program,
+    times: number,
+    onProgress: (progress: RunProgress) => void,
+    { profile, ...options }: RunOptions,
+  ): Promise<RunResult> {
+    const parts = Math.min(times, progressParts)
+    const end = (part: number) => Math.round((part * times) / parts)
+    const runs = Array.from({ length: parts }, (_, part) => {
+      const last = part === parts - 1
+      return handled(
+        this.#run(program, end(part + 1) - end(part), { ...options, ...(last && profile && { profile }) }),
+      )
+    })
+    let seconds = 0
+    let clock: RunResult['clock'] = 'device'
+    let spans: RunResult['spans']
+    try {
+      for (const [part, run] of runs.entries()) {
+        const result = await run.catch((error: unknown) => {
+          if (!isGpuError(error, 'aborted')) throw error
+          throw new GpuError(
+            'aborted',
+            `The run is aborted after ${end(part)} to ${end(part + 1)} of ${times} repetitions.`,
+            { cause: error.cause },
+          )
+        })
+        seconds += result.seconds
+        if (result.clock === 'host') clock = 'host'
+        spans = result.spans
+        onProgress({ done: end(part + 1), times })
+      }
+    } finally {
+      await Promise.allSettled(runs)
+    }
+    return { seconds, clock, repetitions: times, ...(spans && { spans }) }
+  }
+
+  async #run(program: Program, times: number, options: RunOptions): Promise<RunResult> {
     const group = this.#group
     group.requireAlive()
     if (!(program instanceof RecordedProgram))
