@@ -166,6 +166,7 @@ export class GroupQueue implements Queue {
   }
 
   async run(program: Program, times = 1, options: RunOptions = {}): Promise<RunResult> {
+    requireOptions(options, 'run', runOptions)
     const { onProgress, ...rest } = options
     if (onProgress === undefined) return this.#run(program, times, rest)
     if (this.#group.calls === undefined && Number.isSafeInteger(times) && times > 1)
@@ -224,7 +225,6 @@ export class GroupQueue implements Queue {
       )
     if (program.group !== group)
       throw new GpuError('validation', `A program of another group cannot run in group "${group.label}".`)
-    requireOptions(options, 'run', runOptions)
     requireSignal(options.signal)
     requireCount(times, `The repetition count of program "${program.label}"`)
     if (program.destroyed) throw new GpuError('validation', `Program "${program.label}" is destroyed.`)
@@ -436,6 +436,7 @@ function requireHostMemory({ label, plan }: Program): void {
 }
 
 const runOptions = {
+  onProgress: 'function',
   signal: 'object',
   timeoutSeconds: 'number',
   profile: 'boolean',
