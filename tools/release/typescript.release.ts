@@ -20,6 +20,7 @@ export * as core from '@tandem-gpu/core'
 export * as coreTesting from '@tandem-gpu/core/testing'
 export * as cuda from '@tandem-gpu/backend-cuda'
 export * as webgpu from '@tandem-gpu/backend-webgpu'
+export * as mpi from '@tandem-gpu/backend-mpi'
 export * as algorithms from '@tandem-gpu/algorithms'
 export * as wgsl from '@tandem-gpu/wgsl'
 export * as reference from '@tandem-gpu/wgsl/reference'
@@ -28,6 +29,7 @@ export * as cli from '@tandem-gpu/cli'
 export * as swiftshader from '@tandem-gpu/swiftshader-linux-x64'
 
 import type { CudaOptions } from '@tandem-gpu/backend-cuda'
+import type { MpiOptions } from '@tandem-gpu/backend-mpi'
 import type { WebGpuOptions } from '@tandem-gpu/backend-webgpu'
 import type { CompileOptions, OpenGroupOptions, RecordOptions, RunOptions } from '@tandem-gpu/core'
 import type { TransposeOptions } from '@tandem-gpu/algorithms'
@@ -38,6 +40,7 @@ export const record: RecordOptions = { schedule: undefined, label: undefined }
 export const run: RunOptions = { signal: undefined, profile: undefined }
 export const cudaOptions: CudaOptions = { kernelCache: undefined, fmad: undefined, peerAccess: undefined, lowering: undefined, libraries: undefined, shippedKernels: undefined }
 export const webgpuOptions: WebGpuOptions = { device: undefined, gpu: undefined, software: undefined, peerAccess: undefined, toggles: undefined }
+export const mpiOptions: MpiOptions = { virtual: undefined, libraries: undefined }
 export const transposeOptions: Partial<TransposeOptions<'i32'>> = { tuning: undefined, signal: undefined }
 `
 

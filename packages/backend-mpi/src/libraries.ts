@@ -1,8 +1,9 @@
 import type { MpiFamily } from './launcher.ts'
 
+const debianFolder = `/usr/lib/${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-linux-gnu`
 const openMpi = [
   'libmpi.so.40',
-  '/usr/lib/x86_64-linux-gnu/openmpi/lib/libmpi.so.40',
+  `${debianFolder}/openmpi/lib/libmpi.so.40`,
   '/usr/lib64/openmpi/lib/libmpi.so.40',
   '/usr/local/lib/libmpi.so.40',
 ]

@@ -9,9 +9,9 @@ export interface MpiOptions {
    * Where a host has fewer GPUs than ranks: true lets ranks share a GPU, as virtual devices; false leaves ranks without. Default false.
    * Software adapters belong to every rank.
    */
-  readonly virtual?: boolean
+  readonly virtual?: boolean | undefined
   /** Names or paths of MPI libraries, tried before the usual ones. */
-  readonly libraries?: readonly string[]
+  readonly libraries?: readonly string[] | undefined
 }
 
 /**

@@ -4,6 +4,7 @@ import { createRequire } from 'node:module'
 import { endianness, hostname } from 'node:os'
 import { isMainThread } from 'node:worker_threads'
 import { GpuError, type GpuErrorCode, type RankMessage } from '@tandem-gpu/core'
+import { addonFailure } from './addon-failure.ts'
 import { endWithJob } from './end-with-job.ts'
 import { detectLaunch, type Launch } from './launcher.ts'
 import { installationRemedy, libraryCandidates } from './libraries.ts'
@@ -112,8 +113,7 @@ export function findMpi(libraries?: readonly string[]): {
 
 function openLibrary(libraries: readonly string[] | undefined) {
   const addon = nativeAddon()
-  if (addon instanceof Error)
-    throw new GpuError('unsupported', `The addon for MPI does not load: ${addon.message}`, { cause: addon })
+  if (addon instanceof Error) throw addonFailure(addon)
   if (!isMainThread)
     throw new GpuError(
       'unsupported',

@@ -36,9 +36,9 @@ export type RingPhase = 'message' | 'upload' | 'product'
 export interface RecordRingOptions {
   readonly scheme: RingScheme
   /** Pieces of a step in scheme `streamed`. Default 16. */
-  readonly pieces?: number
+  readonly pieces?: number | undefined
   /** Records these phases alone, to time them; the result is wrong. Default: all, and the download of C. */
-  readonly only?: RingPhase
+  readonly only?: RingPhase | undefined
 }
 
 /**

@@ -34,19 +34,19 @@ export interface RingMatmulOptions<T extends MatmulType = MatmulType>
     AlgorithmOptions,
     GeneratedInputOptions {
   /** Default f32. */
-  readonly type?: T
+  readonly type?: T | undefined
   /** m × k, row-major. Default: reproducible random elements from `seed`. */
-  readonly a?: ElementSource<T>
+  readonly a?: ElementSource<T> | undefined
   /** k × n, row-major. */
-  readonly b?: ElementSource<T>
+  readonly b?: ElementSource<T> | undefined
   /** Takes the m × n result, row-major. */
-  readonly output?: ElementSink<T>
+  readonly output?: ElementSink<T> | undefined
   /** How many devices of the group form the ring, the first ones. Default: all. */
-  readonly devices?: number
+  readonly devices?: number | undefined
   /** Default `interleaved`. */
-  readonly scheme?: RingScheme
+  readonly scheme?: RingScheme | undefined
   /** Pieces of a step in scheme `streamed`. Default 16. */
-  readonly pieces?: number
+  readonly pieces?: number | undefined
 }
 
 export interface RingReport extends Report {
