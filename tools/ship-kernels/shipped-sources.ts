@@ -14,8 +14,15 @@ export interface ShippedSource {
   readonly architecture: (typeof architectures)[number]
 }
 
+let translated: readonly ShippedSource[] | undefined
+
 /** Every kernel of the algorithms, once for each architecture for which its text compiles to something else. */
-export function shippedSources(): ShippedSource[] {
+export function shippedSources(): readonly ShippedSource[] {
+  translated ??= translateSources()
+  return translated
+}
+
+function translateSources(): ShippedSource[] {
   const [oldest, asynchronous] = architectures
   const kernels = [...transposeSources(), ...reductionSources(), ...matmulSources(), ...jacobiSources()]
   const all = kernels.flatMap(({ label = 'kernel', wgsl, entryPoint, constants = {}, bounds = 'clamp' }) => {

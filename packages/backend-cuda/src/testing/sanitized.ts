@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { isAbsolute, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -34,7 +34,10 @@ export function missingFor(sanitizer: Sanitizer): string | undefined {
   return undefined
 }
 
-/** Compiles C++ sources into an addon under the sanitizer, where one is newer than the addon. Returns its path. */
+/**
+ * Compiles C++ sources into an addon under the sanitizer, where one is newer than the addon. Returns its path. The sources are one
+ * translation unit, which takes half the time of many: most of it goes into the headers that they share.
+ */
 export function buildSanitized(
   sanitizer: Sanitizer,
   name: string,
@@ -47,6 +50,8 @@ export function buildSanitized(
   if (existsSync(addon) && statSync(addon).mtimeMs > newest) return addon
   mkdirSync(folder, { recursive: true })
   const temporary = `${addon}.${process.pid}`
+  const unit = `${temporary}.cpp`
+  writeFileSync(unit, sources.map((source) => `#include ${JSON.stringify(source)}\n`).join(''))
   const built = spawnSync(
     'c++',
     [
@@ -54,11 +59,11 @@ export function buildSanitized(
       ...[`-fsanitize=${sanitizer}`, '-DNAPI_VERSION=9', '-DNODE_ADDON_API_CPP_EXCEPTIONS_ALL'],
       `-I${require('node-api-headers').include_dir}`,
       `-I${join(require.resolve('node-addon-api/package.json'), '..')}`,
-      ...sources,
-      ...['-o', temporary, '-ldl', '-pthread'],
+      ...[unit, '-o', temporary, '-ldl', '-pthread'],
     ],
     { encoding: 'utf8' },
   )
+  rmSync(unit)
   if (built.status !== 0) throw new Error(`${name} does not build: ${built.stderr}`)
   renameSync(temporary, addon)
   return addon

