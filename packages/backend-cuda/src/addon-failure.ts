@@ -39,8 +39,12 @@ function needsAnotherLibc(error: Error): boolean {
   return /GLIBC_\d|ld-linux|ld-musl|libc\.so|symbol not found/i.test(error.message)
 }
 
+/** In a bundle, webpack puts a function in the place of this name. It also copies the package.json that the code names. */
+declare const __webpack_require__: unknown
+
 /** In its own package, the built code stands one folder below package.json. */
 function isBundled(): boolean {
+  if (typeof __webpack_require__ === 'function') return true
   try {
     const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
     return (JSON.parse(text) as { name?: string }).name !== packageName

@@ -13,13 +13,16 @@ export interface Job {
   gather(message: string): Promise<readonly RankMessage[]>
 }
 
+/** Variables such as those of `process.env`. */
+type Environment = Readonly<Record<string, string | undefined>>
+
 /** How many processes a launcher of MPI has started with this one; undefined where none has. */
-export function launchedProcesses(environment: NodeJS.ProcessEnv): string | undefined {
+export function launchedProcesses(environment: Environment): string | undefined {
   return environment.OMPI_COMM_WORLD_SIZE ?? environment.PMI_SIZE
 }
 
 /** Undefined where no launcher of MPI has started this process. MPI itself is started by the first use of the job. */
-export async function openJob(environment: NodeJS.ProcessEnv): Promise<Job | undefined> {
+export async function openJob(environment: Environment): Promise<Job | undefined> {
   const launched = launchedProcesses(environment)
   if (launched === undefined) return undefined
   const { detectLaunch, mpi, mpiSession } = await import('@tandem-gpu/backend-mpi').catch((error) => {
