@@ -1,5 +1,5 @@
 import type { Adapter, Backend } from '@tandem-gpu/core'
-import { GpuError } from '@tandem-gpu/core'
+import { GpuError, requireOptions } from '@tandem-gpu/core'
 import { emitCuda } from '@tandem-gpu/wgsl'
 import { findAdapters } from './adapters.ts'
 import type { Translate } from './cuda-kernel.ts'
@@ -35,8 +35,34 @@ export function cuda(options: CudaOptions = {}): Backend {
   )
 }
 
+const cudaOptions = {
+  kernelCache: 'any',
+  fmad: 'boolean',
+  peerAccess: 'boolean',
+  lowering: ['auto', 'one-graph', 'graph-per-gpu'],
+  libraries: 'object',
+  shippedKernels: 'function',
+} as const
+
+/** Throws `validation` for options of wrong types. */
+function requireCudaOptions(options: CudaOptions): void {
+  requireOptions(options, 'cuda', cudaOptions)
+  const { kernelCache, libraries } = options
+  if (kernelCache !== undefined && kernelCache !== false)
+    requireOptions(kernelCache, 'kernelCache', { directory: 'string', maxByteLength: 'number' })
+  if (libraries === undefined) return
+  requireOptions(libraries, 'libraries', { cuda: 'object', nvrtc: 'object', nvml: 'object' })
+  for (const [name, list] of Object.entries(libraries))
+    if (!(Array.isArray(list) && list.every((entry) => typeof entry === 'string')))
+      throw new GpuError(
+        'validation',
+        `The option libraries.${name} of cuda must be an array of names or paths.`,
+      )
+}
+
 /** With a translator of the caller's choice, for tests. */
 export function cudaBackend(options: CudaOptions, translate: Translate): Backend {
+  requireCudaOptions(options)
   const libraries: Libraries = { ...defaultLibraries, ...options.libraries }
   return {
     name: 'cuda',

@@ -1,4 +1,11 @@
-import { type AdapterReport, type Backend, GpuError, isGpuError } from '@tandem-gpu/core'
+import {
+  type AdapterReport,
+  type Backend,
+  describedValue,
+  GpuError,
+  isGpuError,
+  requireOptions,
+} from '@tandem-gpu/core'
 import { gatherAdapters, innerAdapter } from './adapters.ts'
 import { HostRuntime } from './host-runtime.ts'
 import { openRuntime } from './mpi-runtime.ts'
@@ -19,6 +26,15 @@ export interface MpiOptions {
  * Nothing is loaded before the first call; then MPI is started once for the process, and ended with it.
  */
 export function mpi(inner: Backend, options: MpiOptions = {}): Backend {
+  if (typeof inner !== 'object' || inner === null || !('adapters' in inner && 'open' in inner))
+    throw new GpuError(
+      'validation',
+      `The backend of mpi is ${describedValue(inner)}; it must be a backend, as in mpi(cuda()).`,
+    )
+  requireOptions(options, 'mpi', { virtual: 'boolean', libraries: 'object' })
+  const { libraries = [] } = options
+  if (!(Array.isArray(libraries) && libraries.every((name) => typeof name === 'string')))
+    throw new GpuError('validation', 'The option libraries of mpi must be an array of names or paths.')
   return {
     name: `mpi(${inner.name})`,
     async adapters(): Promise<AdapterReport> {

@@ -2,9 +2,11 @@ import {
   type Adapter,
   type AdapterReport,
   type Backend,
+  describedValue,
   GpuError,
   type OpenOptions,
   type Runtime,
+  requireOptions,
 } from '@tandem-gpu/core'
 import { type AdapterOrigin, describeDevice, describeSource, openDevice } from './adapters.ts'
 import type { WebGpuOptions } from './options.ts'
@@ -12,8 +14,31 @@ import { PhysicalDevice } from './physical-device.ts'
 import type { Platform } from './platform.ts'
 import { WebGpuRuntime } from './runtime.ts'
 
+const webGpuOptions = {
+  device: 'object',
+  gpu: 'object',
+  software: ['prefer', 'allow', 'never'],
+  peerAccess: 'boolean',
+  toggles: 'object',
+} as const
+
 /** The backend over any platform that finds `GPU` objects. */
 export function createBackend(options: WebGpuOptions, platform: Platform): Backend {
+  requireOptions(options, 'webgpu', webGpuOptions)
+  const { toggles = [] } = options
+  if (!(Array.isArray(toggles) && toggles.every((toggle) => typeof toggle === 'string')))
+    throw new GpuError('validation', 'The option toggles of webgpu must be an array of names.')
+  for (const [name, method] of [
+    ['gpu', 'requestAdapter'],
+    ['device', 'createBuffer'],
+  ] as const) {
+    const given = options[name]
+    if (given !== undefined && !(method in given))
+      throw new GpuError(
+        'validation',
+        `The option ${name} of webgpu is ${describedValue(given)}, which has no ${method}.`,
+      )
+  }
   const origins = new Map<string, AdapterOrigin>()
 
   async function adapters(): Promise<AdapterReport> {

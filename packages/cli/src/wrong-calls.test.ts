@@ -1,0 +1,127 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { cuda } from '@tandem-gpu/backend-cuda'
+import { mpi } from '@tandem-gpu/backend-mpi'
+import { webgpu } from '@tandem-gpu/backend-webgpu'
+import { isGpuError } from '@tandem-gpu/core'
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { main } from './program.ts'
+import { recordedTerminal } from './terminal.ts'
+import { tandem } from './testing/tandem.ts'
+
+const long = process.env.TANDEM_LONG === '1'
+const folder = mkdtempSync(join(tmpdir(), 'tandem-wrong-'))
+const before = process.cwd()
+// Some of the values are fine names of files.
+beforeAll(() => process.chdir(folder))
+afterAll(() => {
+  process.chdir(before)
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** Each command with arguments under which it does little. */
+const commands = {
+  transpose: ['--rows=3', '--cols=4'],
+  reduce: ['--elements=5'],
+  matmul: ['--m=2', '--k=3', '--n=4', '--no-tune'],
+  jacobi: ['--rows=4', '--cols=5', '--iterations=2'],
+  ring: ['--n=4'],
+  select: [],
+  devices: [],
+  topology: [],
+  monitor: ['--count=1', '--interval=1'],
+  bandwidth: ['--bytes=4', '--samples=1'],
+  bench: ['--works=none'],
+} as const
+
+const values = [
+  ...['', ' ', '-1', '0', '1.5', 'NaN', '1e999', '0x10', '99999999999999999999', '9007199254740993'],
+  ...['null', '[]', '{}', '--', '=', 'a,b', ',', '🙂', '\u202e', 'constructor', '__proto__'],
+  ...['/', '.', '/nowhere/x.npy', '/dev/full', '/dev/null', folder],
+]
+
+/** The options that take a value, from the help. */
+async function optionsOf(command: string): Promise<string[]> {
+  const { stdout } = await tandem(`${command} --help`)
+  return [...stdout.matchAll(/^ {2}(--[\w-]+) <\w+>/gm)].map((match) => match[1]!)
+}
+
+it('no argument of the command ends in anything but a sentence', async () => {
+  const names = Object.keys(commands) as (keyof typeof commands)[]
+  const table: { readonly name: keyof typeof commands; readonly options: readonly string[] }[] = []
+  for (const name of names) table.push({ name, options: [...(await optionsOf(name)), '--surprise'] })
+  expect(table.flatMap(({ options }) => options).length).toBeGreaterThan(80)
+  const lines = fc.nat(table.length - 1).chain((at) =>
+    fc.record({
+      at: fc.constant(at),
+      given: fc.array(fc.tuple(fc.constantFrom(...table[at]!.options), fc.constantFrom(...values)), {
+        minLength: 1,
+        maxLength: 2,
+      }),
+      extra: fc.constantFrom([], ['--json'], ['--'], ['surprise'], ['-x']),
+    }),
+  )
+  await fc.assert(
+    fc.asyncProperty(lines, async ({ at, given, extra }) => {
+      const { name } = table[at]!
+      const argv = [
+        name,
+        '--backend=webgpu',
+        ...commands[name],
+        ...given.map(([option, value]) => `${option}=${value}`),
+        ...extra,
+      ]
+      const terminal = recordedTerminal()
+      const exit = await main(argv, terminal)
+      expect([0, 2, 3, 74], `${argv.join(' ')}: ${terminal.stderr}`).toContain(exit)
+      expect(`${terminal.stderr}${terminal.stdout}`, argv.join(' ')).not.toMatch(/\w*Error:|^ +at .*:\d+/m)
+      if (exit !== 0) expect(terminal.stderr, argv.join(' ')).toMatch(/\w+ \w+/)
+    }),
+    { numRuns: long ? 4000 : 120 },
+  )
+})
+
+const wrong = [
+  null,
+  Number.NaN,
+  '',
+  'x',
+  7n,
+  Symbol('x'),
+  {},
+  [],
+  [1],
+  () => 1,
+  Promise.resolve(1),
+  new Date(0),
+]
+
+it('no option of a backend ends in anything but a sentence', async () => {
+  const inner = webgpu()
+  const makers: readonly (readonly [readonly string[], (options: never, value: never) => unknown])[] = [
+    [['device', 'gpu', 'software', 'peerAccess', 'toggles', 'surprise'], (options) => webgpu(options)],
+    [
+      ['kernelCache', 'fmad', 'peerAccess', 'lowering', 'libraries', 'shippedKernels'],
+      (options) => cuda(options),
+    ],
+    [['directory', 'maxByteLength', 'x'], (kernelCache) => cuda({ kernelCache })],
+    [['cuda', 'nvrtc', 'nvml', 'x'], (libraries) => cuda({ libraries })],
+    [['virtual', 'libraries', 'surprise'], (options) => mpi(inner, options)],
+    [['x'], (_, value) => mpi(value)],
+  ]
+  let refused = 0
+  for (const [names, make] of makers)
+    for (const name of names)
+      for (const value of wrong)
+        for (const options of [{ [name]: value }, value])
+          try {
+            make(options as never, value as never)
+          } catch (error) {
+            if (!isGpuError(error, 'validation')) throw error
+            expect(error.message).toMatch(/\w \w.*\.$/)
+            refused++
+          }
+  expect(refused).toBeGreaterThan(400)
+})
