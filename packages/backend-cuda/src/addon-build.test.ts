@@ -27,7 +27,7 @@ function workspace(): string {
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const target = join(folder, 'packages/backend-cuda')
   mkdirSync(join(target, 'native/src'), { recursive: true })
-  for (const name of ['package.json', 'CMakeLists.txt', 'native/build.mjs', 'native/exports.map'])
+  for (const name of ['package.json', 'CMakeLists.txt', 'native/build.mjs'])
     copyFileSync(join(root, 'packages/backend-cuda', name), join(target, name))
   writeFileSync(
     join(target, 'native/src/addon.cpp'),
@@ -36,7 +36,8 @@ function workspace(): string {
   for (const name of ['.gitignore', 'nx.json', 'package.json', 'package-lock.json', 'tsconfig.base.json'])
     copyFileSync(join(root, name), join(folder, name))
   mkdirSync(join(folder, 'tools'))
-  copyFileSync(join(root, 'tools/build-addon.mjs'), join(folder, 'tools/build-addon.mjs'))
+  for (const name of ['build-addon.mjs', 'build-addon.cmake', 'build-addon.map'])
+    copyFileSync(join(root, 'tools', name), join(folder, 'tools', name))
   writeFileSync(
     join(target, 'tsconfig.json'),
     '{ "compilerOptions": { "noEmit": true }, "files": ["index.ts"] }',

@@ -1,6 +1,6 @@
 import type { CudaPlan } from './cuda-plan.ts'
 import { allocateHost, type CudaHostAllocation, freeHost } from './host-memory.ts'
-import type { NativeGroup } from './native-addon.ts'
+import type { CollectedRange, NativeGroup } from './native-addon.ts'
 import { trapRecordByteLength } from './trap-record.ts'
 
 /** Epochs stand this far from the flags: GPUs write flags of their peers, never epochs. */
@@ -14,15 +14,6 @@ interface Layout {
   /** One epoch, then flags. */
   readonly syncByteLength: number
   readonly byteLength: number
-}
-
-/** A range that a run reads back after its last launch. */
-export interface CollectedRange {
-  readonly gpu: number
-  readonly address: number
-  readonly byteLength: number
-  /** Zeroed before the first launch. */
-  readonly clear: boolean
 }
 
 /**

@@ -1,8 +1,9 @@
 import type { Span } from '@tandem-gpu/core'
+import { internalNode } from './command-nodes.ts'
 import type { CudaPlan } from './cuda-plan.ts'
 import { encodeNodes } from './graph-nodes.ts'
 import { internalKernels } from './internal-kernels.ts'
-import type { NativeGroup } from './native-addon.ts'
+import type { PhysicalGpus } from './physical-gpus.ts'
 
 /** Clock of GPU `gpu` minus the clock of the reference GPU, in nanoseconds. */
 export type ClockOffsets = ReadonlyMap<number, number>
@@ -10,27 +11,18 @@ export type ClockOffsets = ReadonlyMap<number, number>
 /** Turns of the ping-pong; the quickest decides. */
 const calibrationRounds = 64
 
-/** What measuring needs of the runtime. */
-export interface ClockHost {
-  readonly native: NativeGroup
-  readonly gpuCount: number
-  reachable(reader: number, owner: number): boolean
-  internalKernel(entry: string, gpu: number): number
-  nextId(): number
-}
-
 /** Offsets of every GPU's clock against GPU 0's. GPUs that GPU 0 cannot reach keep offset 0: their spans are off by up to 0.1 ms. */
-export async function measureClocks(host: ClockHost): Promise<ClockOffsets> {
+export async function measureClocks(physical: PhysicalGpus): Promise<ClockOffsets> {
   const offsets = new Map<number, number>([[0, 0]])
-  for (let gpu = 1; gpu < host.gpuCount; gpu += 1) {
-    const mutual = host.reachable(0, gpu) && host.reachable(gpu, 0)
-    offsets.set(gpu, mutual ? await measureOffset(host, gpu) : 0)
+  for (let gpu = 1; gpu < physical.count; gpu += 1) {
+    const mutual = physical.reachable(0, gpu) && physical.reachable(gpu, 0)
+    offsets.set(gpu, mutual ? await measureOffset(physical, gpu) : 0)
   }
   return offsets
 }
 
-async function measureOffset(host: ClockHost, gpu: number): Promise<number> {
-  const { native } = host
+async function measureOffset(physical: PhysicalGpus, gpu: number): Promise<number> {
+  const { native } = physical
   // One flag, then the stamps, on each side.
   const byteLength = (2 * calibrationRounds + 1) * 8
   const sides: { gpu: number; address: number }[] = []
@@ -39,20 +31,10 @@ async function measureOffset(host: ClockHost, gpu: number): Promise<number> {
     for (const side of [0, gpu])
       sides.push({ gpu: side, address: await native.allocate(side, byteLength, true) })
     const created = sides.map((side, role) => {
-      ids.push(host.nextId())
-      const nodes = encodeNodes([
-        {
-          kind: 'kernel',
-          gpu: side.gpu,
-          after: [],
-          kernelId: host.internalKernel(internalKernels.pingPong, side.gpu),
-          grid: [1, 1, 1],
-          block: [1, 1, 1],
-          dynamicSharedByteLength: 0,
-          parameters: [role, side.address, sides[1 - role]!.address, side.address + 8, calibrationRounds],
-        },
-      ])
-      return native.createGraph(ids[role]!, side.gpu, nodes)
+      ids.push(physical.nextId())
+      const parameters = [role, side.address, sides[1 - role]!.address, side.address + 8, calibrationRounds]
+      const node = internalNode(physical, side.gpu, internalKernels.pingPong, parameters)
+      return native.createGraph(ids[role]!, side.gpu, encodeNodes([{ ...node, after: [] }]))
     })
     await Promise.all(created)
     const { collected } = await native.run({

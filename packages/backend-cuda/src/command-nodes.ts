@@ -3,23 +3,20 @@ import type { CudaKernel } from './cuda-kernel.ts'
 import type { CudaPlan } from './cuda-plan.ts'
 import type { CopyNode, CopySide, FillNode, KernelNode } from './graph-nodes.ts'
 import { copyShape, internalKernels } from './internal-kernels.ts'
+import type { Links } from './link-copies.ts'
 import { trapRecordByteLength } from './trap-record.ts'
 
 /** A node of which only the place in the graph is open. */
 export type NodeBody = Omit<KernelNode, 'after'> | Omit<CopyNode, 'after'> | Omit<FillNode, 'after'>
 
 /** Where the things that a plan names are. */
-export interface PlanMemory {
-  /** Physical GPU of a device ordinal. */
-  gpuOf(device: number): number
+export interface PlanMemory extends Links {
   /** Start of a plan buffer. */
   addressOf(buffer: number): { readonly onHost: boolean; readonly address: number; readonly gpu: number }
   /** Start of the uniform block's copy on a GPU. */
   uniformAddress(gpu: number): number
   /** Start of a GPU's trap records, one a command. */
   trapAddress(gpu: number): number
-  /** May the copy engines of one GPU reach the other's memory? */
-  reachable(reader: number, owner: number): boolean
   /** Id of one of the runtime's own kernels on a GPU. */
   internalKernel(entry: string, gpu: number): number
   /** Page-locked memory for a copy between GPUs that cannot reach each other. */
@@ -159,14 +156,20 @@ function copyKernelNode(
   if (unit === undefined) return undefined
   const units = rowByteLength / unit
   const entry = unit === 16 ? internalKernels.copy16 : internalKernels.copy4
-  return {
-    kind: 'kernel',
-    gpu,
-    kernelId: memory.internalKernel(entry, gpu),
-    ...copyShape(units, rows),
-    dynamicSharedByteLength: 0,
-    parameters: [source.address, source.pitch, target.address, target.pitch, units, rows],
-  }
+  const parameters = [source.address, source.pitch, target.address, target.pitch, units, rows]
+  return { ...internalNode(memory, gpu, entry, parameters), ...copyShape(units, rows) }
+}
+
+/** A node of one thread that runs one of the runtime's own kernels. */
+export function internalNode(
+  kernels: Pick<PlanMemory, 'internalKernel'>,
+  gpu: number,
+  entry: string,
+  parameters: readonly number[],
+): Omit<KernelNode, 'after'> {
+  const kernelId = kernels.internalKernel(entry, gpu)
+  const one = [1, 1, 1] as const
+  return { kind: 'kernel', gpu, kernelId, grid: one, block: one, dynamicSharedByteLength: 0, parameters }
 }
 
 /** One row where the rows touch. */

@@ -1,29 +1,14 @@
-import type { Executable, PlanBuffer } from '@tandem-gpu/core'
-import { Arena, type CollectedRange } from './arena.ts'
+import type { Executable } from '@tandem-gpu/core'
+import { Arena } from './arena.ts'
 import { bounceByteLength, type PlanMemory } from './command-nodes.ts'
-import type { CudaHandles, CudaPlan } from './cuda-plan.ts'
+import type { CudaPlan } from './cuda-plan.ts'
 import { GraphCache, type GraphHandles, keptGraphSets } from './graph-cache.ts'
-import type { Links } from './link-copies.ts'
 import { flagsPerRepetition, lowerPerGpu } from './lower-per-gpu.ts'
 import { type GraphSet, lowerProfiled, lowerToOneGraph, stampNode } from './lower-plan.ts'
 import { choosePlanLowering, type LoweredPlan, type Lowering } from './lowering.ts'
-import type { NativeGroup } from './native-addon.ts'
+import type { CollectedRange } from './native-addon.ts'
+import type { PhysicalGpus } from './physical-gpus.ts'
 import { longestUnroll } from './unrolling.ts'
-
-/** What an executable needs of its runtime. */
-export interface ExecutableHost extends Links {
-  readonly native: NativeGroup
-  readonly lowering: Lowering
-  place(buffer: PlanBuffer<CudaHandles>): {
-    readonly onHost: boolean
-    readonly address: number
-    readonly gpu: number
-  }
-  /** Id of one of the runtime's own kernels on a GPU; loaded by the time that what is queued next runs. */
-  internalKernel(entry: string, gpu: number): number
-  /** An id that no kernel or graph has had. */
-  nextId(): number
-}
 
 /** A plan with its memory and its graphs, which are instantiated when a run first needs them. */
 export class CudaExecutable implements Executable {
@@ -34,27 +19,29 @@ export class CudaExecutable implements Executable {
   readonly #memory: PlanMemory
   readonly #arena: Arena
   readonly #graphs: GraphCache
-  readonly #stopAddress: number
-  readonly #native: NativeGroup
-  readonly #nextId: () => number
+  readonly #physical: PhysicalGpus
   #launcher: { readonly id: number; readonly made: Promise<unknown> } | undefined
   /** What the uniform block on the GPUs holds; undefined before the first run, and after a run that failed. */
   #uniformsHeld: Uint8Array<ArrayBuffer> | undefined
 
-  static async create(host: ExecutableHost, recorded: CudaPlan): Promise<CudaExecutable> {
-    const lowered = choosePlanLowering(recorded, host.lowering, host)
+  static async create(
+    physical: PhysicalGpus,
+    lowering: Lowering,
+    recorded: CudaPlan,
+  ): Promise<CudaExecutable> {
+    const lowered = choosePlanLowering(recorded, lowering, physical)
     const { plan, gpus } = lowered
     const synchronises = lowered.lowering === 'graph-per-gpu'
-    const arena = await Arena.allocate(host.native, plan, gpus, {
+    const arena = await Arena.allocate(physical.native, plan, gpus, {
       hasTraps: plan.commands.some(
         (command) => command.kind === 'dispatch' && plan.kernels[command.kernel]!.bounds === 'trap',
       ),
       syncs: synchronises ? keptGraphSets : 0,
       flags: synchronises
-        ? flagsPerRepetition(plan, (device) => host.gpuOf(device)) * longestUnroll(plan.commands.length)
+        ? flagsPerRepetition(plan, (device) => physical.gpuOf(device)) * longestUnroll(plan.commands.length)
         : 0,
     })
-    const executable = new CudaExecutable(host, lowered, arena)
+    const executable = new CudaExecutable(physical, lowered, arena)
     try {
       for (const command of plan.commands) {
         const byteLength = bounceByteLength(command, executable.#memory)
@@ -69,24 +56,25 @@ export class CudaExecutable implements Executable {
     }
   }
 
-  private constructor(host: ExecutableHost, { plan, lowering, gpus }: LoweredPlan, arena: Arena) {
+  private constructor(physical: PhysicalGpus, { plan, lowering, gpus }: LoweredPlan, arena: Arena) {
     this.label = plan.label
     this.plan = plan
     this.gpus = gpus
     this.#lowering = lowering
     this.#arena = arena
-    this.#native = host.native
-    this.#nextId = () => host.nextId()
-    this.#graphs = new GraphCache(host.native, this.#nextId)
-    this.#stopAddress = host.native.stopAddress()
-    const places = plan.buffers.map((buffer) => host.place(buffer))
+    this.#graphs = new GraphCache(physical)
+    this.#physical = physical
     this.#memory = {
-      gpuOf: (device) => host.gpuOf(device),
-      addressOf: (buffer) => places[buffer]!,
+      gpuOf: (device) => physical.gpuOf(device),
+      addressOf: (index) => {
+        const buffer = plan.buffers[index]!
+        if (buffer.kind === 'host') return { onHost: true, address: buffer.allocation.address, gpu: 0 }
+        return { onHost: false, address: buffer.allocation.address, gpu: buffer.allocation.gpu }
+      },
       uniformAddress: (gpu) => arena.uniformAddress(gpu),
       trapAddress: (gpu) => arena.trapAddress(gpu),
-      reachable: (reader, owner) => host.reachable(reader, owner),
-      internalKernel: (entry, gpu) => host.internalKernel(entry, gpu),
+      reachable: (reader, owner) => physical.reachable(reader, owner),
+      internalKernel: (entry, gpu) => physical.internalKernel(entry, gpu),
       bounceAddress: (command) => arena.bounceAddress(command),
     }
   }
@@ -109,7 +97,9 @@ export class CudaExecutable implements Executable {
     return this.#graphs.get('start', () => [
       {
         mainGpu: gpu,
-        nodes: [stampNode(this.#memory, gpu, this.#arena.stampAddress(gpu, this.startSlot), [])],
+        nodes: [
+          { ...stampNode(this.#memory, gpu, this.#arena.stampAddress(gpu, this.startSlot)), after: [] },
+        ],
       },
     ])
   }
@@ -137,9 +127,9 @@ export class CudaExecutable implements Executable {
   /** What starts one repetition from native code; made at the first call. */
   launcher(): Promise<unknown> {
     if (this.#launcher === undefined) {
-      const id = this.#nextId()
+      const id = this.#physical.nextId()
       const { ids, ready } = this.graphs(1)
-      const made = ready.then(() => this.#native.createLauncher(id, ids))
+      const made = ready.then(() => this.#physical.native.createLauncher(id, ids))
       this.#launcher = { id, made }
       made.catch(() => {
         this.#launcher = undefined
@@ -155,7 +145,7 @@ export class CudaExecutable implements Executable {
   }
 
   release(): void {
-    if (this.#launcher !== undefined) this.#native.destroyLauncher(this.#launcher.id)
+    if (this.#launcher !== undefined) this.#physical.native.destroyLauncher(this.#launcher.id)
     this.#graphs.clear()
     this.#arena.free()
   }
@@ -166,7 +156,7 @@ export class CudaExecutable implements Executable {
     return lowerPerGpu(this.plan, repetitions, this.#memory, {
       epochAddress: (gpu) => this.#arena.epochAddress(slot, gpu),
       flagAddress: (gpu, flag) => this.#arena.flagAddress(slot, gpu, flag),
-      stopAddress: this.#stopAddress,
+      stopAddress: this.#physical.native.stopAddress(),
     })
   }
 }

@@ -6,7 +6,6 @@ import type {
   KernelSource,
   LiveHandles,
   LostInfo,
-  PlanBuffer,
   Runtime,
   Span,
 } from '@tandem-gpu/core'
@@ -18,10 +17,10 @@ import type { CudaAllocation, CudaHandles, CudaPlan } from './cuda-plan.ts'
 import { toGpuError } from './driver-error.ts'
 import type { GraphHandles } from './graph-cache.ts'
 import { allocateHost, type CudaHostAllocation, freeHost } from './host-memory.ts'
-import { kernelPtx } from './internal-kernels.ts'
 import type { KernelCompiler } from './kernel-compiler.ts'
 import type { Lowering } from './lowering.ts'
-import type { NativeGroup } from './native-addon.ts'
+import type { NativeGroup, NativeRegion } from './native-addon.ts'
+import { PhysicalGpus } from './physical-gpus.ts'
 import { trapError } from './trap-record.ts'
 import { launchSteps } from './unrolling.ts'
 
@@ -49,16 +48,12 @@ export class CudaRuntime implements Runtime<CudaHandles> {
   readonly #resolveLost: (info: LostInfo) => void
   readonly #options: CudaRuntimeOptions
   readonly #native: NativeGroup
-  readonly #gpuCount: number
-  readonly #peers: readonly boolean[]
+  readonly #gpus: PhysicalGpus
   readonly #allocations = new Set<CudaAllocation>()
   readonly #hostAllocations = new Set<CudaHostAllocation>()
   readonly #kernels = new Set<CudaKernel>()
   readonly #executables = new Set<CudaExecutable>()
-  /** Ids of the runtime's own kernels, by name and GPU. */
-  readonly #internalIds = new Map<string, number>()
   #clocks: ClockOffsets | undefined
-  #lastId = 0
   #lostError: GpuError | undefined
   #abandoned = false
   #disposed: Promise<readonly string[]> | undefined
@@ -67,8 +62,7 @@ export class CudaRuntime implements Runtime<CudaHandles> {
     this.#options = options
     this.#native = options.native
     this.devices = options.adapters
-    this.#gpuCount = Math.max(...options.gpuOfDevice) + 1
-    this.#peers = options.native.peers()
+    this.#gpus = new PhysicalGpus(options.native, options.gpuOfDevice, options.peerAccess)
     let resolveLost!: (info: LostInfo) => void
     this.lost = new Promise((resolve) => {
       resolveLost = resolve
@@ -78,9 +72,7 @@ export class CudaRuntime implements Runtime<CudaHandles> {
   }
 
   canAccessPeer(reader: number, owner: number): boolean {
-    if (reader === owner) return true
-    if (!this.#options.peerAccess) return false
-    return this.#reachable(this.#gpuOf(reader), this.#gpuOf(owner))
+    return this.#gpus.canAccessPeer(reader, owner)
   }
 
   async allocate(
@@ -88,7 +80,7 @@ export class CudaRuntime implements Runtime<CudaHandles> {
     byteLength: number,
     { label, zero }: { label: string; zero: boolean },
   ): Promise<CudaAllocation> {
-    const gpu = this.#gpuOf(device)
+    const gpu = this.#gpus.gpuOf(device)
     const address = await this.#guard(`Allocating ${byteLength} bytes for '${label}'`, () =>
       this.#native.allocate(gpu, byteLength, zero),
     )
@@ -140,7 +132,7 @@ export class CudaRuntime implements Runtime<CudaHandles> {
         ),
       ),
     )
-    const ids = architectures.map(() => this.#nextId())
+    const ids = architectures.map(() => this.#gpus.nextId())
     try {
       await this.#guard(`Loading kernel '${source.label}'`, () =>
         Promise.all(
@@ -183,18 +175,8 @@ export class CudaRuntime implements Runtime<CudaHandles> {
       for (const buffer of plan.buffers) {
         if (buffer.kind === 'host') await buffer.allocation.locked
       }
-      return CudaExecutable.create(
-        {
-          native: this.#native,
-          gpuOf: (device) => this.#gpuOf(device),
-          reachable: (reader, owner) => this.#copiesDirectly(reader, owner),
-          place: (buffer) => this.#place(buffer),
-          internalKernel: (entry, gpu) => this.#internalKernel(entry, gpu),
-          lowering: this.#architectures().every(hasScopedMemory) ? this.#options.lowering : 'one-graph',
-          nextId: () => this.#nextId(),
-        },
-        plan,
-      )
+      const lowering = this.#architectures().every(hasScopedMemory) ? this.#options.lowering : 'one-graph'
+      return CudaExecutable.create(this.#gpus, lowering, plan)
     })
     this.#executables.add(executable)
     return executable
@@ -275,20 +257,12 @@ export class CudaRuntime implements Runtime<CudaHandles> {
     })
   }
 
-  async write(region: AllocationRegion<CudaAllocation>, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
-    const { gpu, address } = region.allocation
-    const { rowByteLength, rows, rowByteStride, byteOffset } = region
-    await this.#guard(`Writing ${rowByteLength * rows} bytes`, () =>
-      this.#native.write(gpu, address + byteOffset, rowByteLength, rows, rowByteStride, bytes),
-    )
+  write(region: AllocationRegion<CudaAllocation>, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
+    return this.#guard(`Writing ${bytes.length} bytes`, () => this.#native.write(nativeRegion(region), bytes))
   }
 
-  async read(region: AllocationRegion<CudaAllocation>, into: Uint8Array<ArrayBuffer>): Promise<void> {
-    const { gpu, address } = region.allocation
-    const { rowByteLength, rows, rowByteStride, byteOffset } = region
-    await this.#guard(`Reading ${rowByteLength * rows} bytes`, () =>
-      this.#native.read(gpu, address + byteOffset, rowByteLength, rows, rowByteStride, into),
-    )
+  read(region: AllocationRegion<CudaAllocation>, into: Uint8Array<ArrayBuffer>): Promise<void> {
+    return this.#guard(`Reading ${into.length} bytes`, () => this.#native.read(nativeRegion(region), into))
   }
 
   live(): LiveHandles {
@@ -327,23 +301,6 @@ export class CudaRuntime implements Runtime<CudaHandles> {
     return failures
   }
 
-  #gpuOf(device: number): number {
-    return this.#options.gpuOfDevice[device]!
-  }
-
-  #reachable(reader: number, owner: number): boolean {
-    return this.#peers[reader * this.#gpuCount + owner] ?? false
-  }
-
-  #copiesDirectly(reader: number, owner: number): boolean {
-    return reader === owner || (this.#options.peerAccess && this.#reachable(reader, owner))
-  }
-
-  #nextId(): number {
-    this.#lastId += 1
-    return this.#lastId
-  }
-
   /** Architecture of each physical GPU. */
   #architectures(): string[] {
     const architectures: string[] = []
@@ -353,27 +310,6 @@ export class CudaRuntime implements Runtime<CudaHandles> {
     return architectures
   }
 
-  #place(buffer: PlanBuffer<CudaHandles>): { onHost: boolean; address: number; gpu: number } {
-    if (buffer.kind === 'host') {
-      return { onHost: true, address: buffer.allocation.address, gpu: 0 }
-    }
-    const { address, gpu } = buffer.allocation
-    return { onHost: false, address, gpu }
-  }
-
-  /** Id of one of the runtime's own kernels; its loading is queued at the first call. */
-  #internalKernel(entry: string, gpu: number): number {
-    const key = `${entry} ${gpu}`
-    const known = this.#internalIds.get(key)
-    if (known !== undefined) return known
-    const id = this.#nextId()
-    this.#internalIds.set(key, id)
-    const image = new TextEncoder().encode(kernelPtx(entry)) as Uint8Array<ArrayBuffer>
-    // A failure shows again, with its reason, where the kernel is used; the next use tries again.
-    this.#native.loadKernel(id, gpu, image, entry, 0).catch(() => this.#internalIds.delete(key))
-    return id
-  }
-
   async #spans(
     executable: CudaExecutable,
     repetition: number,
@@ -381,21 +317,13 @@ export class CudaRuntime implements Runtime<CudaHandles> {
   ): Promise<Span[]> {
     const stamps = new Map(executable.gpus.map((gpu, index) => [gpu, stampWords(collected[index]!)]))
     const first = executable.gpus[0]!
-    this.#clocks ??= await this.#guard('Calibrating clocks', () =>
-      measureClocks({
-        native: this.#native,
-        gpuCount: this.#gpuCount,
-        reachable: (reader, owner) => this.#reachable(reader, owner),
-        internalKernel: (entry, gpu) => this.#internalKernel(entry, gpu),
-        nextId: () => this.#nextId(),
-      }),
-    )
+    this.#clocks ??= await this.#guard('Calibrating clocks', () => measureClocks(this.#gpus))
     const reference = this.#clocks.get(first) ?? 0
     const offsets = new Map([...this.#clocks].map(([gpu, offset]) => [gpu, offset - reference]))
     return spansFrom(
       executable.plan,
       repetition,
-      (device) => this.#gpuOf(device),
+      (device) => this.#gpus.gpuOf(device),
       (gpu) => stamps.get(gpu)!,
       stamps.get(first)![executable.startSlot]!,
       offsets,
@@ -423,6 +351,10 @@ export class CudaRuntime implements Runtime<CudaHandles> {
     this.#lostError ??= error
     this.#resolveLost({ reason: 'unknown', message: error.message })
   }
+}
+
+function nativeRegion({ allocation, byteOffset, ...rows }: AllocationRegion<CudaAllocation>): NativeRegion {
+  return { gpu: allocation.gpu, address: allocation.address + byteOffset, ...rows }
 }
 
 /** Volta and newer. */

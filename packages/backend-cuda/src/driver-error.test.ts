@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { toGpuError } from './driver-error.ts'
 
 function native(nativeCode: string, message: string, result = 0): Error {
-  return Object.assign(new Error(message), { nativeCode, result, resultName: '', call: '' })
+  return Object.assign(new Error(message), { nativeCode, result })
 }
 
 it.each([

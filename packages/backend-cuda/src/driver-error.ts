@@ -5,8 +5,6 @@ interface NativeErrorFields {
   /** A GpuErrorCode, or `cuda` when `result` tells. */
   readonly nativeCode: string
   readonly result: number
-  readonly resultName: string
-  readonly call: string
 }
 
 const newProcess =

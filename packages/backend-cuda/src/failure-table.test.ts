@@ -112,7 +112,7 @@ function freshMachine(withCompiler: boolean) {
 
 function importTable(file: string): string[] {
   const text = readFileSync(`${packageFolder}native/src/${file}`, 'utf8')
-  return [...text.matchAll(/(?:X\(\w+,\s*|find\()"(\w+)"/g)]
+  return [...text.matchAll(/(?:\{this, |find\()"(\w+)"/g)]
     .map(([, symbol]) => symbol!)
     .filter((symbol, index, all) => all.indexOf(symbol) === index)
 }

@@ -62,7 +62,7 @@ async function failure(promise: Promise<unknown>): Promise<string> {
 }
 
 const noMemoryForGraph =
-  /^out-of-memory: Instantiating program 'test' fails: cuGraphInstantiate returns CUDA_ERROR_OUT_OF_MEMORY: out of memory\. The graph needs memory of the driver's own; \d+ bytes of 1073741824 bytes are free on CUDA device [01]\.$/
+  /^out-of-memory: Instantiating program 'test' fails: cuGraphInstantiateWithFlags returns CUDA_ERROR_OUT_OF_MEMORY: out of memory\. The graph needs memory of the driver's own; \d+ bytes of 1073741824 bytes are free on CUDA device [01]\.$/
 
 it.each(['one-graph', 'graph-per-gpu'] as const)(
   'frees all of a program that the driver has no memory for, and instantiates it later: %s',

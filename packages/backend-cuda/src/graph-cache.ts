@@ -1,6 +1,6 @@
 import { encodeNodes } from './graph-nodes.ts'
 import type { GraphSet } from './lower-plan.ts'
-import type { NativeGroup } from './native-addon.ts'
+import type { PhysicalGpus } from './physical-gpus.ts'
 
 /** How many sets of graphs stay instantiated. A run needs at most four. */
 export const keptGraphSets = 8
@@ -16,16 +16,13 @@ export interface GraphHandles {
 
 /** The instantiated graphs of one program. Beyond `keptGraphSets` sets the least recently used goes. */
 export class GraphCache {
-  readonly #native: NativeGroup
-  readonly #nextId: () => number
+  readonly #physical: PhysicalGpus
   /** The least recently used first. */
   readonly #sets = new Map<string, GraphHandles>()
   readonly #freeSlots = Array.from({ length: keptGraphSets }, (_, slot) => slot)
 
-  /** `nextId` gives an id that no graph has had. */
-  constructor(native: NativeGroup, nextId: () => number) {
-    this.#native = native
-    this.#nextId = nextId
+  constructor(physical: PhysicalGpus) {
+    this.#physical = physical
   }
 
   /** The set of that name; `lower` makes it at first. Instantiation is queued: a run may be queued right behind. */
@@ -59,16 +56,16 @@ export class GraphCache {
   }
 
   #instantiate(set: GraphSet): Omit<GraphHandles, 'slot'> {
-    const ids = set.map(() => this.#nextId())
+    const ids = set.map(() => this.#physical.nextId())
     const created = set.map(({ mainGpu, nodes }, index) =>
-      this.#native.createGraph(ids[index]!, mainGpu, encodeNodes(nodes)),
+      this.#physical.native.createGraph(ids[index]!, mainGpu, encodeNodes(nodes)),
     )
     return { ids, ready: Promise.all(created).then(() => {}) }
   }
 
   #destroy(name: string): void {
     const { ids, slot } = this.#sets.get(name)!
-    for (const id of ids) this.#native.destroyGraph(id)
+    for (const id of ids) this.#physical.native.destroyGraph(id)
     this.#freeSlots.push(slot)
     this.#sets.delete(name)
   }

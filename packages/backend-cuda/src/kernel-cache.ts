@@ -5,7 +5,7 @@ import { join } from 'node:path'
 
 export interface KernelCacheOptions {
   /**
-   * Default: `tandem/kernels` in the user's cache folder. What lies there runs on the GPU, so a folder that is another user's, or that others
+   * Default: `~/.cache/tandem/kernels`; environment variables are the caller's business. What lies there runs on the GPU, so a folder that is another user's, or that others
    * may write to, is not used.
    */
   readonly directory?: string | undefined
@@ -33,7 +33,7 @@ export class KernelCache {
   #byteLength: number | undefined
 
   constructor({ directory, maxByteLength = defaultMaxByteLength }: KernelCacheOptions = {}) {
-    this.directory = directory ?? defaultDirectory()
+    this.directory = directory ?? join(homedir(), '.cache', 'tandem', 'kernels')
     this.#maxByteLength = maxByteLength
   }
 
@@ -113,18 +113,9 @@ export class KernelCache {
 async function makePrivateFolder(directory: string): Promise<boolean> {
   await mkdir(directory, { recursive: true, mode: 0o700 })
   const { uid, mode } = await stat(directory)
-  // Windows has neither.
-  return process.getuid === undefined || (uid === process.getuid() && (mode & 0o022) === 0)
+  return uid === process.getuid?.() && (mode & 0o022) === 0
 }
 
 function digest(contents: Uint8Array): Buffer {
   return createHash('sha256').update(contents).digest()
-}
-
-/** Where each system keeps caches. Environment variables are the caller's business (`directory`). */
-function defaultDirectory(): string {
-  const home = homedir()
-  if (process.platform === 'darwin') return join(home, 'Library', 'Caches', 'tandem', 'kernels')
-  if (process.platform === 'win32') return join(home, 'AppData', 'Local', 'tandem', 'kernels')
-  return join(home, '.cache', 'tandem', 'kernels')
 }

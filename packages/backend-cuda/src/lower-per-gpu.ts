@@ -1,4 +1,4 @@
-import { commandNodes, type PlanMemory } from './command-nodes.ts'
+import { commandNodes, internalNode, type NodeBody, type PlanMemory } from './command-nodes.ts'
 import type { CudaPlan } from './cuda-plan.ts'
 import type { GraphNode } from './graph-nodes.ts'
 import { flagsPerNode, syncKernels } from './internal-kernels.ts'
@@ -124,7 +124,7 @@ class GpuGraph {
     this.#begin = this.#push(this.#kernel(syncKernels.begin, [sync.epochAddress(gpu)], []))
   }
 
-  add(body: ReturnType<typeof commandNodes>[number], after: readonly number[]): number {
+  add(body: NodeBody, after: readonly number[]): number {
     return this.#push({ ...body, after: after.length === 0 ? [this.#begin] : after })
   }
 
@@ -187,16 +187,7 @@ class GpuGraph {
   }
 
   #kernel(entry: string, parameters: readonly number[], after: readonly number[]): GraphNode {
-    return {
-      kind: 'kernel',
-      gpu: this.gpu,
-      after,
-      kernelId: this.#memory.internalKernel(entry, this.gpu),
-      grid: [1, 1, 1],
-      block: [1, 1, 1],
-      dynamicSharedByteLength: 0,
-      parameters,
-    }
+    return { ...internalNode(this.#memory, this.gpu, entry, parameters), after }
   }
 }
 

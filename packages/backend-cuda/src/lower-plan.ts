@@ -1,4 +1,5 @@
-import { commandNodes, type PlanMemory } from './command-nodes.ts'
+import type { PlanCommand } from '@tandem-gpu/core'
+import { commandNodes, internalNode, type NodeBody, type PlanMemory } from './command-nodes.ts'
 import type { CudaPlan } from './cuda-plan.ts'
 import type { GraphNode } from './graph-nodes.ts'
 import { internalKernels } from './internal-kernels.ts'
@@ -9,7 +10,34 @@ export type GraphSet = readonly { readonly mainGpu: number; readonly nodes: read
 
 /** `repetitions` of a plan as ONE graph over all its GPUs: edges between GPUs are the driver's (6 µs each on H200). */
 export function lowerToOneGraph(plan: CudaPlan, repetitions: number, memory: PlanMemory): GraphSet {
-  const bodies = plan.commands.map((command) => commandNodes(plan, command, memory))
+  return chained(plan, repetitions, (command) => commandNodes(plan, command, memory))
+}
+
+/** One repetition as one graph in which a stamp precedes and follows every command: slots 2 i and 2 i + 1 of the command's GPU. */
+export function lowerProfiled(
+  plan: CudaPlan,
+  memory: PlanMemory,
+  stampAddress: (gpu: number, slot: number) => number,
+): GraphSet {
+  return chained(plan, 1, (command) => {
+    const gpu = memory.gpuOf(command.device)
+    const stamp = (slot: number) => stampNode(memory, gpu, stampAddress(gpu, slot))
+    return [stamp(command.index * 2), ...commandNodes(plan, command, memory), stamp(command.index * 2 + 1)]
+  })
+}
+
+/** A node that writes its GPU's clock to eight bytes at `address`. */
+export function stampNode(memory: PlanMemory, gpu: number, address: number): NodeBody {
+  return internalNode(memory, gpu, internalKernels.stamp, [address])
+}
+
+/** One graph in which the nodes of each command follow one another. */
+function chained(
+  plan: CudaPlan,
+  repetitions: number,
+  bodiesOf: (command: PlanCommand) => readonly NodeBody[],
+): GraphSet {
+  const bodies = plan.commands.map(bodiesOf)
   const nodes: GraphNode[] = []
   const last: number[] = []
   for (const { command, after } of unroll(plan.commands, repetitions)) {
@@ -19,50 +47,6 @@ export function lowerToOneGraph(plan: CudaPlan, repetitions: number, memory: Pla
       waits = [nodes.length - 1]
     }
     last.push(nodes.length - 1)
-  }
-  return [{ mainGpu: nodes[0]?.gpu ?? 0, nodes }]
-}
-
-/** A node that writes its GPU's clock to eight bytes at `address`. */
-export function stampNode(
-  memory: PlanMemory,
-  gpu: number,
-  address: number,
-  after: readonly number[],
-): GraphNode {
-  return {
-    kind: 'kernel',
-    gpu,
-    after,
-    kernelId: memory.internalKernel(internalKernels.stamp, gpu),
-    grid: [1, 1, 1],
-    block: [1, 1, 1],
-    dynamicSharedByteLength: 0,
-    parameters: [address],
-  }
-}
-
-/** One repetition as one graph in which a stamp precedes and follows every command: slots 2 i and 2 i + 1 of the command's GPU. */
-export function lowerProfiled(
-  plan: CudaPlan,
-  memory: PlanMemory,
-  stampAddress: (gpu: number, slot: number) => number,
-): GraphSet {
-  const nodes: GraphNode[] = []
-  const last: number[] = []
-  const stamp = (gpu: number, slot: number, after: readonly number[]) => {
-    nodes.push(stampNode(memory, gpu, stampAddress(gpu, slot), after))
-    return nodes.length - 1
-  }
-  for (const command of plan.commands) {
-    const gpu = memory.gpuOf(command.device)
-    const after = command.after.map((index) => last[index]!)
-    let waits = [stamp(gpu, command.index * 2, after)]
-    for (const body of commandNodes(plan, command, memory)) {
-      nodes.push({ ...body, after: waits })
-      waits = [nodes.length - 1]
-    }
-    last.push(stamp(gpu, command.index * 2 + 1, waits))
   }
   return [{ mainGpu: nodes[0]?.gpu ?? 0, nodes }]
 }

@@ -100,41 +100,39 @@ export interface NativeGroup {
   /** An external value that holds a TandemLauncher (core's native/tandem_launcher.h), which starts these graphs together. Ids as for graphs. */
   createLauncher(id: number, graphs: readonly number[]): Promise<unknown>
   destroyLauncher(id: number): void
-  write(
-    gpu: number,
-    address: number,
-    rowByteLength: number,
-    rows: number,
-    rowByteStride: number,
-    bytes: Uint8Array<ArrayBuffer>,
-  ): Promise<void>
-  read(
-    gpu: number,
-    address: number,
-    rowByteLength: number,
-    rows: number,
-    rowByteStride: number,
-    into: Uint8Array<ArrayBuffer>,
-  ): Promise<void>
+  write(region: NativeRegion, bytes: Uint8Array<ArrayBuffer>): Promise<void>
+  read(region: NativeRegion, into: Uint8Array<ArrayBuffer>): Promise<void>
   /** From now on nothing waits for what is queued, not even the end of the process. */
   abandon(): void
   /** Waits for what is queued, frees everything and ends the thread; resolves with a sentence for each thing that the driver refuses to take back. */
   close(): Promise<string[]>
 }
 
+/** Memory of a GPU; the host's side of a transfer is dense, row after row. */
+export interface NativeRegion {
+  readonly gpu: number
+  readonly address: number
+  readonly rowByteLength: number
+  readonly rows: number
+  readonly rowByteStride: number
+}
+
+/** Memory of a GPU that a run reads back after its last launch. */
+export interface CollectedRange {
+  readonly gpu: number
+  readonly address: number
+  readonly byteLength: number
+  /** Zeroed before the first launch. */
+  readonly clear: boolean
+}
+
 export interface NativeRunRequest {
   /** Graphs of one step start together, `count` times in a row; steps follow one another. */
   readonly steps: readonly { readonly graphs: readonly number[]; readonly count: number }[]
-  /** Where `uniforms` is copied before the first launch. */
+  /** Where `uniforms` is copied before the first launch; nobody changes it until then. */
   readonly uniformTargets: readonly { readonly gpu: number; readonly address: number }[]
   readonly uniforms?: Uint8Array<ArrayBuffer>
-  /** Read back after the last launch; zeroed before the first when `clear`. */
-  readonly collect: readonly {
-    readonly gpu: number
-    readonly address: number
-    readonly byteLength: number
-    readonly clear: boolean
-  }[]
+  readonly collect: readonly CollectedRange[]
   /** One word; nonzero ends the run after the launches in flight. */
   readonly abortWord: Int32Array<ArrayBuffer>
 }

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "imports.h"
+
 namespace tandem::cuda {
 
 using Result = int;
@@ -99,22 +101,6 @@ struct MemsetNodeParams {
   std::size_t height;
 };
 
-struct Memcpy2D {
-  std::size_t srcXInBytes, srcY;
-  int srcMemoryType;
-  const void *srcHost;
-  DevicePtr srcDevice;
-  void *srcArray;
-  std::size_t srcPitch;
-  std::size_t dstXInBytes, dstY;
-  int dstMemoryType;
-  void *dstHost;
-  DevicePtr dstDevice;
-  void *dstArray;
-  std::size_t dstPitch;
-  std::size_t widthInBytes, height;
-};
-
 struct Memcpy3D {
   std::size_t srcXInBytes, srcY, srcZ, srcLOD;
   int srcMemoryType;
@@ -133,78 +119,75 @@ struct Memcpy3D {
   std::size_t widthInBytes, height, depth;
 };
 
-// X(member, symbol, version, parameters): `version` is the API version whose ABI of `symbol` is declared here. A bare dlsym
-// would return the oldest ABI (32-bit sizes for cuMemAlloc), so every symbol goes through cuGetProcAddress.
-#define TANDEM_CUDA_FUNCTIONS(X)                                                                                        \
-  X(init, "cuInit", 2000, (unsigned flags))                                                                             \
-  X(getErrorName, "cuGetErrorName", 6000, (Result error, const char **name))                                            \
-  X(getErrorString, "cuGetErrorString", 6000, (Result error, const char **text))                                        \
-  X(deviceGetCount, "cuDeviceGetCount", 2000, (int *count))                                                             \
-  X(deviceGet, "cuDeviceGet", 2000, (Device * device, int ordinal))                                                     \
-  X(deviceGetName, "cuDeviceGetName", 2000, (char *name, int length, Device device))                                    \
-  X(deviceGetUuid, "cuDeviceGetUuid", 11040, (Uuid * uuid, Device device))                                              \
-  X(deviceTotalMem, "cuDeviceTotalMem", 3020, (std::size_t * bytes, Device device))                                     \
-  X(deviceGetAttribute, "cuDeviceGetAttribute", 2000, (int *value, int attribute, Device device))                       \
-  X(deviceGetPciBusId, "cuDeviceGetPCIBusId", 4010, (char *text, int length, Device device))                            \
-  X(deviceCanAccessPeer, "cuDeviceCanAccessPeer", 4000, (int *can, Device reader, Device owner))                        \
-  X(devicePrimaryCtxRetain, "cuDevicePrimaryCtxRetain", 7000, (ContextHandle * context, Device device))                       \
-  X(devicePrimaryCtxRelease, "cuDevicePrimaryCtxRelease", 11000, (Device device))                                       \
-  X(ctxSetCurrent, "cuCtxSetCurrent", 4000, (ContextHandle context))                                                          \
-  X(ctxEnablePeerAccess, "cuCtxEnablePeerAccess", 4000, (ContextHandle peer, unsigned flags))                                 \
-  X(memGetInfo, "cuMemGetInfo", 3020, (std::size_t * freeBytes, std::size_t *totalBytes))                               \
-  X(memPoolCreate, "cuMemPoolCreate", 11020, (MemoryPool * pool, const MemoryPoolProperties *properties))               \
-  X(memPoolDestroy, "cuMemPoolDestroy", 11020, (MemoryPool pool))                                                       \
-  X(memPoolSetAttribute, "cuMemPoolSetAttribute", 11020, (MemoryPool pool, int attribute, void *value))                 \
-  X(memPoolSetAccess, "cuMemPoolSetAccess", 11020, (MemoryPool pool, const MemoryAccess *map, std::size_t count))       \
-  X(memPoolTrimTo, "cuMemPoolTrimTo", 11020, (MemoryPool pool, std::size_t keepBytes))                                  \
-  X(memAllocFromPoolAsync, "cuMemAllocFromPoolAsync", 11020,                                                            \
-    (DevicePtr * address, std::size_t bytes, MemoryPool pool, Stream stream))                                           \
-  X(memFreeAsync, "cuMemFreeAsync", 11020, (DevicePtr address, Stream stream))                                          \
-  X(memHostAlloc, "cuMemHostAlloc", 2020, (void **address, std::size_t bytes, unsigned flags))                          \
-  X(memFreeHost, "cuMemFreeHost", 2000, (void *address))                                                                \
-  X(memHostRegister, "cuMemHostRegister", 6050, (void *address, std::size_t bytes, unsigned flags))                     \
-  X(memHostUnregister, "cuMemHostUnregister", 4000, (void *address))                                                    \
-  X(memcpyHtoDAsync, "cuMemcpyHtoDAsync", 3020,                                                                         \
-    (DevicePtr target, const void *source, std::size_t bytes, Stream stream))                                           \
-  X(memcpyDtoHAsync, "cuMemcpyDtoHAsync", 3020, (void *target, DevicePtr source, std::size_t bytes, Stream stream))     \
-  X(memcpy2DAsync, "cuMemcpy2DAsync", 3020, (const Memcpy2D *copy, Stream stream))                                      \
-  X(memsetD8Async, "cuMemsetD8Async", 3020, (DevicePtr target, unsigned char value, std::size_t count, Stream stream))  \
-  X(streamCreate, "cuStreamCreate", 2000, (Stream * stream, unsigned flags))                                            \
-  X(streamDestroy, "cuStreamDestroy", 4000, (Stream stream))                                                            \
-  X(streamSynchronize, "cuStreamSynchronize", 2000, (Stream stream))                                                    \
-  X(streamWaitEvent, "cuStreamWaitEvent", 3020, (Stream stream, Event event, unsigned flags))                           \
-  X(eventCreate, "cuEventCreate", 2000, (Event * event, unsigned flags))                                                \
-  X(eventDestroy, "cuEventDestroy", 4000, (Event event))                                                                \
-  X(eventRecord, "cuEventRecord", 2000, (Event event, Stream stream))                                                   \
-  X(eventQuery, "cuEventQuery", 2000, (Event event))                                                                    \
-  X(eventSynchronize, "cuEventSynchronize", 2000, (Event event))                                                        \
-  X(eventElapsedTime, "cuEventElapsedTime", 2000, (float *milliseconds, Event start, Event end))                        \
-  X(moduleLoadDataEx, "cuModuleLoadDataEx", 2010,                                                                       \
-    (Module * module, const void *image, unsigned optionCount, int *options, void **optionValues))                      \
-  X(moduleUnload, "cuModuleUnload", 2000, (Module module))                                                              \
-  X(moduleGetFunction, "cuModuleGetFunction", 2000, (Function * function, Module module, const char *name))             \
-  X(funcSetAttribute, "cuFuncSetAttribute", 9000, (Function function, int attribute, int value))                        \
-  X(graphCreate, "cuGraphCreate", 10000, (Graph * graph, unsigned flags))                                               \
-  X(graphDestroy, "cuGraphDestroy", 10000, (Graph graph))                                                               \
-  X(graphAddKernelNode, "cuGraphAddKernelNode", 12000,                                                                  \
-    (GraphNode * node, Graph graph, const GraphNode *after, std::size_t afterCount, const KernelNodeParams *params))    \
-  X(graphAddMemcpyNode, "cuGraphAddMemcpyNode", 10000,                                                                  \
-    (GraphNode * node, Graph graph, const GraphNode *after, std::size_t afterCount, const Memcpy3D *params,             \
-     ContextHandle context))                                                                                                  \
-  X(graphAddMemsetNode, "cuGraphAddMemsetNode", 10000,                                                                  \
-    (GraphNode * node, Graph graph, const GraphNode *after, std::size_t afterCount, const MemsetNodeParams *params,     \
-     ContextHandle context))                                                                                                  \
-  X(graphInstantiate, "cuGraphInstantiateWithFlags", 11040,                                                             \
-    (GraphExec * exec, Graph graph, unsigned long long flags))                                                          \
-  X(graphUpload, "cuGraphUpload", 11010, (GraphExec exec, Stream stream))                                               \
-  X(graphLaunch, "cuGraphLaunch", 10000, (GraphExec exec, Stream stream))                                               \
-  X(graphExecDestroy, "cuGraphExecDestroy", 10000, (GraphExec exec))
-
-/// The resolved driver. Every pointer is set once `loadCuda` has returned.
-struct Driver {
-#define TANDEM_MEMBER(member, symbol, version, parameters) Result(*member) parameters = nullptr;
-  TANDEM_CUDA_FUNCTIONS(TANDEM_MEMBER)
-#undef TANDEM_MEMBER
+/// The resolved driver: every function is there once `loadDriver` has returned. Each has the API version whose ABI is declared here. A bare
+/// dlsym would return the oldest one (32-bit sizes for cuMemAlloc), so every symbol goes through cuGetProcAddress.
+struct Driver : ImportTable {
+  Import<Result(unsigned flags)> init{this, "cuInit", 2000};
+  Import<Result(Result error, const char **name)> getErrorName{this, "cuGetErrorName", 6000};
+  Import<Result(Result error, const char **text)> getErrorString{this, "cuGetErrorString", 6000};
+  Import<Result(int *count)> deviceGetCount{this, "cuDeviceGetCount", 2000};
+  Import<Result(Device *device, int ordinal)> deviceGet{this, "cuDeviceGet", 2000};
+  Import<Result(char *name, int length, Device device)> deviceGetName{this, "cuDeviceGetName", 2000};
+  Import<Result(Uuid *uuid, Device device)> deviceGetUuid{this, "cuDeviceGetUuid", 11040};
+  Import<Result(std::size_t *bytes, Device device)> deviceTotalMem{this, "cuDeviceTotalMem", 3020};
+  Import<Result(int *value, int attribute, Device device)> deviceGetAttribute{this, "cuDeviceGetAttribute", 2000};
+  Import<Result(char *text, int length, Device device)> deviceGetPciBusId{this, "cuDeviceGetPCIBusId", 4010};
+  Import<Result(int *can, Device reader, Device owner)> deviceCanAccessPeer{this, "cuDeviceCanAccessPeer", 4000};
+  Import<Result(ContextHandle *context, Device device)> devicePrimaryCtxRetain{this, "cuDevicePrimaryCtxRetain", 7000};
+  Import<Result(Device device)> devicePrimaryCtxRelease{this, "cuDevicePrimaryCtxRelease", 11000};
+  Import<Result(ContextHandle context)> ctxSetCurrent{this, "cuCtxSetCurrent", 4000};
+  Import<Result(ContextHandle peer, unsigned flags)> ctxEnablePeerAccess{this, "cuCtxEnablePeerAccess", 4000};
+  Import<Result(std::size_t *freeBytes, std::size_t *totalBytes)> memGetInfo{this, "cuMemGetInfo", 3020};
+  Import<Result(MemoryPool *pool, const MemoryPoolProperties *properties)> memPoolCreate{this, "cuMemPoolCreate", 11020};
+  Import<Result(MemoryPool pool)> memPoolDestroy{this, "cuMemPoolDestroy", 11020};
+  Import<Result(MemoryPool pool, int attribute, void *value)> memPoolSetAttribute{this, "cuMemPoolSetAttribute", 11020};
+  Import<Result(MemoryPool pool, const MemoryAccess *map, std::size_t count)>
+      memPoolSetAccess{this, "cuMemPoolSetAccess", 11020};
+  Import<Result(MemoryPool pool, std::size_t keepBytes)> memPoolTrimTo{this, "cuMemPoolTrimTo", 11020};
+  Import<Result(DevicePtr *address, std::size_t bytes, MemoryPool pool, Stream stream)>
+      memAllocFromPoolAsync{this, "cuMemAllocFromPoolAsync", 11020};
+  Import<Result(DevicePtr address, Stream stream)> memFreeAsync{this, "cuMemFreeAsync", 11020};
+  Import<Result(void **address, std::size_t bytes, unsigned flags)> memHostAlloc{this, "cuMemHostAlloc", 2020};
+  Import<Result(void *address)> memFreeHost{this, "cuMemFreeHost", 2000};
+  Import<Result(void *address, std::size_t bytes, unsigned flags)> memHostRegister{this, "cuMemHostRegister", 6050};
+  Import<Result(void *address)> memHostUnregister{this, "cuMemHostUnregister", 4000};
+  Import<Result(DevicePtr target, const void *source, std::size_t bytes, Stream stream)>
+      memcpyHtoDAsync{this, "cuMemcpyHtoDAsync", 3020};
+  Import<Result(void *target, DevicePtr source, std::size_t bytes, Stream stream)>
+      memcpyDtoHAsync{this, "cuMemcpyDtoHAsync", 3020};
+  Import<Result(const Memcpy3D *copy, Stream stream)> memcpy3DAsync{this, "cuMemcpy3DAsync", 3020};
+  Import<Result(DevicePtr target, unsigned char value, std::size_t count, Stream stream)>
+      memsetD8Async{this, "cuMemsetD8Async", 3020};
+  Import<Result(Stream *stream, unsigned flags)> streamCreate{this, "cuStreamCreate", 2000};
+  Import<Result(Stream stream)> streamDestroy{this, "cuStreamDestroy", 4000};
+  Import<Result(Stream stream)> streamSynchronize{this, "cuStreamSynchronize", 2000};
+  Import<Result(Stream stream, Event event, unsigned flags)> streamWaitEvent{this, "cuStreamWaitEvent", 3020};
+  Import<Result(Event *event, unsigned flags)> eventCreate{this, "cuEventCreate", 2000};
+  Import<Result(Event event)> eventDestroy{this, "cuEventDestroy", 4000};
+  Import<Result(Event event, Stream stream)> eventRecord{this, "cuEventRecord", 2000};
+  Import<Result(Event event)> eventQuery{this, "cuEventQuery", 2000};
+  Import<Result(Event event)> eventSynchronize{this, "cuEventSynchronize", 2000};
+  Import<Result(float *milliseconds, Event start, Event end)> eventElapsedTime{this, "cuEventElapsedTime", 2000};
+  Import<Result(Module *module, const void *image, unsigned optionCount, int *options, void **optionValues)>
+      moduleLoadDataEx{this, "cuModuleLoadDataEx", 2010};
+  Import<Result(Module module)> moduleUnload{this, "cuModuleUnload", 2000};
+  Import<Result(Function *function, Module module, const char *name)> moduleGetFunction{this, "cuModuleGetFunction", 2000};
+  Import<Result(Function function, int attribute, int value)> funcSetAttribute{this, "cuFuncSetAttribute", 9000};
+  Import<Result(Graph *graph, unsigned flags)> graphCreate{this, "cuGraphCreate", 10000};
+  Import<Result(Graph graph)> graphDestroy{this, "cuGraphDestroy", 10000};
+  Import<Result(GraphNode *node, Graph graph, const GraphNode *after, std::size_t afterCount, const KernelNodeParams *params)>
+      graphAddKernelNode{this, "cuGraphAddKernelNode", 12000};
+  Import<Result(GraphNode *node, Graph graph, const GraphNode *after, std::size_t afterCount, const Memcpy3D *params,
+                ContextHandle context)>
+      graphAddMemcpyNode{this, "cuGraphAddMemcpyNode", 10000};
+  Import<Result(GraphNode *node, Graph graph, const GraphNode *after, std::size_t afterCount,
+                const MemsetNodeParams *params, ContextHandle context)>
+      graphAddMemsetNode{this, "cuGraphAddMemsetNode", 10000};
+  Import<Result(GraphExec *exec, Graph graph, unsigned long long flags)>
+      graphInstantiate{this, "cuGraphInstantiateWithFlags", 11040};
+  Import<Result(GraphExec exec, Stream stream)> graphUpload{this, "cuGraphUpload", 11010};
+  Import<Result(GraphExec exec, Stream stream)> graphLaunch{this, "cuGraphLaunch", 10000};
+  Import<Result(GraphExec exec)> graphExecDestroy{this, "cuGraphExecDestroy", 10000};
   /// As cuDriverGetVersion reports it: 13000 for CUDA 13.0.
   int version = 0;
 };

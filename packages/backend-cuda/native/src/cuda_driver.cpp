@@ -1,7 +1,6 @@
 #include "cuda_driver.h"
 
 #include <atomic>
-#include <map>
 #include <mutex>
 
 #include "dynamic_library.h"
@@ -14,12 +13,6 @@ using GetProcAddress = Result (*)(const char *symbol, void **function, int versi
 
 std::string versionName(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
-}
-
-std::mutex loadMutex;
-std::map<std::string, std::unique_ptr<Driver>> &drivers() {
-  static auto *loaded = new std::map<std::string, std::unique_ptr<Driver>>();
-  return *loaded;
 }
 
 std::mutex faultMutex;
@@ -40,18 +33,13 @@ std::unique_ptr<Driver> load(const std::vector<std::string> &candidates) {
                                        ", and this package needs CUDA " + versionName(oldestDriverVersion) +
                                        " (driver 525) or newer (" + library.path() + ").");
   }
-#define TANDEM_RESOLVE(member, symbol, version, parameters)                                                            \
-  {                                                                                                                    \
-    void *address = nullptr;                                                                                           \
-    int status = 0;                                                                                                    \
-    if (getProcAddress(symbol, &address, version, 0, &status) != success || address == nullptr) {                      \
-      throw NativeError("no-driver", std::string("The NVIDIA driver library ") + library.path() + " has no " +        \
-                                         symbol + " of CUDA " + versionName(version) + ".");                           \
-    }                                                                                                                  \
-    driver->member = reinterpret_cast<decltype(driver->member)>(address);                                              \
+  for (auto *entry : driver->entries) {
+    int status = 0;
+    if (getProcAddress(entry->name, &entry->address, entry->version, 0, &status) != success || entry->address == nullptr) {
+      throw NativeError("no-driver", "The NVIDIA driver library " + library.path() + " has no " + entry->name + " of CUDA " +
+                                         versionName(entry->version) + ".");
+    }
   }
-  TANDEM_CUDA_FUNCTIONS(TANDEM_RESOLVE)
-#undef TANDEM_RESOLVE
   library.keep();
   return driver;
 }
@@ -59,36 +47,28 @@ std::unique_ptr<Driver> load(const std::vector<std::string> &candidates) {
 } // namespace
 
 const Driver &loadDriver(const std::vector<std::string> &candidates) {
-  std::string key;
-  for (const auto &candidate : candidates) key += candidate + "\n";
-  std::lock_guard lock(loadMutex);
-  auto &known = drivers()[key];
-  if (!known) known = load(candidates);
-  const Result result = known->init(0);
+  const auto &driver = loadOnce(candidates, load);
+  const Result result = driver.init(0);
   if (result == errorNoDevice) throw NativeError("no-device", "The NVIDIA driver finds no CUDA device.");
-  if (result != success) {
-    try {
-      check(*known, result, "cuInit");
-    } catch (NativeError &error) {
-      error.code = "no-driver";
-      throw;
-    }
+  try {
+    check(driver, result, driver.init);
+  } catch (NativeError &error) {
+    error.code = "no-driver";
+    throw;
   }
-  return *known;
+  return driver;
 }
 
-void check(const Driver &driver, Result result, const char *call) {
+void check(const Driver &driver, Result result, const ImportEntry &function) {
   if (result == success) return;
   const char *name = nullptr;
   const char *text = nullptr;
   driver.getErrorName(result, &name);
   driver.getErrorString(result, &text);
-  NativeError error("cuda", std::string(call) + " returns " + (name != nullptr ? name : std::to_string(result)) +
-                                (text != nullptr ? std::string(": ") + text : std::string()) + ".");
-  error.result = result;
-  error.resultName = name != nullptr ? name : "";
-  error.call = call;
-  throw error;
+  throw NativeError("cuda",
+                    std::string(function.name) + " returns " + (name != nullptr ? name : std::to_string(result)) +
+                        (text != nullptr ? std::string(": ") + text : std::string()) + ".",
+                    result);
 }
 
 bool contextsLost() { return faulted.load(); }

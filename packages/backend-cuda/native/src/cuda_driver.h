@@ -1,5 +1,4 @@
 #pragma once
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -12,8 +11,13 @@ namespace tandem::cuda {
 /// Throws NativeError `no-driver` naming what was tried, or both versions when the driver is too old. Blocks up to a second.
 const Driver &loadDriver(const std::vector<std::string> &candidates);
 
-/// Throws NativeError "cuda" for any result but success.
-void check(const Driver &driver, Result result, const char *call);
+/// Throws NativeError "cuda", which names the function, for any result but success.
+void check(const Driver &driver, Result result, const ImportEntry &function);
+/// Calls a function of the driver and checks its result.
+template <typename... Parameters, typename... Arguments>
+void call(const Driver &driver, const Import<Result(Parameters...)> &function, Arguments... arguments) {
+  check(driver, function(arguments...), function);
+}
 
 /// True once a fault has destroyed the process's contexts: nothing can run on any GPU of this process any more.
 bool contextsLost();

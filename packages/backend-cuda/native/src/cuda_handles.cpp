@@ -6,35 +6,35 @@ namespace tandem::cuda {
 
 Context::Context(const Driver &driver, int ordinal, ReleaseFailures &failures)
     : driver_(driver), ordinal_(ordinal), failures_(failures) {
-  check(driver_.deviceGet(&device_, ordinal), "cuDeviceGet");
-  check(driver_.devicePrimaryCtxRetain(&handle_, device_), "cuDevicePrimaryCtxRetain");
+  call(driver_.deviceGet, &device_, ordinal);
+  call(driver_.devicePrimaryCtxRetain, &handle_, device_);
 }
 
 Context::~Context() {
   driver_.ctxSetCurrent(nullptr);
-  released(driver_.devicePrimaryCtxRelease(device_), "cuDevicePrimaryCtxRelease");
+  noteRelease(driver_.devicePrimaryCtxRelease(device_), driver_.devicePrimaryCtxRelease);
 }
 
 void Context::use() const {
   if (contextsLost()) throw NativeError("device-lost", contextsLostReason());
-  check(driver_.ctxSetCurrent(handle_), "cuCtxSetCurrent");
+  call(driver_.ctxSetCurrent, handle_);
 }
 
-void Context::check(Result result, const char *call) const {
+void Context::check(Result result, const ImportEntry &function) const {
   if (result == success) return;
   try {
-    cuda::check(driver_, result, call);
+    cuda::check(driver_, result, function);
   } catch (NativeError &error) {
     if (noteFault(result, error.what())) error.code = "device-lost";
     throw;
   }
 }
 
-void Context::released(Result result, const char *call) const noexcept {
+void Context::noteRelease(Result result, const ImportEntry &function) const noexcept {
   // After a fault every call fails, and the end of the process frees all.
   if (result == success || contextsLost()) return;
   try {
-    check(result, call);
+    check(result, function);
   } catch (const NativeError &error) {
     if (error.code != "device-lost") failures_.push_back("On CUDA device " + std::to_string(ordinal_) + ", " + error.what());
   }
@@ -42,49 +42,62 @@ void Context::released(Result result, const char *call) const noexcept {
 
 namespace {
 
-Result createPool(const Driver &driver, Device device, MemoryPool *pool) {
+OwnedPool createPool(const Context &context) {
   MemoryPoolProperties properties{};
   properties.allocType = allocationTypePinned;
-  properties.location = {locationTypeDevice, device};
-  return driver.memPoolCreate(pool, &properties);
+  properties.location = {locationTypeDevice, context.device()};
+  return {context, context.driver().memPoolCreate, &properties};
 }
+
+OwnedEvent untimedEvent(const Context &context) { return {context, context.driver().eventCreate, eventDisableTiming}; }
 
 } // namespace
 
 Gpu::Gpu(const Driver &driver, int ordinal, ReleaseFailures &failures)
-    : context(driver, ordinal, failures),
-      pool(context, "cuMemPoolCreate",
-           [this](MemoryPool *created) { return createPool(context.driver(), context.device(), created); }),
-      stream(context, "cuStreamCreate",
-             [this](Stream *created) { return context.driver().streamCreate(created, streamNonBlocking); }) {
+    : context(driver, ordinal, failures), pool(createPool(context)),
+      stream(context, driver.streamCreate, streamNonBlocking), turns{untimedEvent(context), untimedEvent(context)},
+      joined(untimedEvent(context)), start(context, driver.eventCreate, 0), end(context, driver.eventCreate, 0) {
   // Keep freed memory for the next allocation; `Allocation` trims before it gives up.
   auto threshold = std::numeric_limits<std::uint64_t>::max();
-  check(driver.memPoolSetAttribute(pool.get(), memoryPoolReleaseThreshold, &threshold), "cuMemPoolSetAttribute");
+  call(driver.memPoolSetAttribute, pool.get(), memoryPoolReleaseThreshold, &threshold);
 }
 
-Gpu::~Gpu() {
-  context.driver().ctxSetCurrent(context.handle());
-  context.released(context.driver().streamSynchronize(stream.get()), "cuStreamSynchronize");
-}
+Gpu::~Gpu() { context.release(context.driver().streamSynchronize, stream.get()); }
 
 Allocation::Allocation(const Gpu &gpu, std::size_t byteLength) : gpu_(&gpu) {
   gpu.use();
   const auto &driver = gpu.context.driver();
-  auto result = driver.memAllocFromPoolAsync(&address_, byteLength, gpu.pool.get(), gpu.stream.get());
+  const auto allocate = [&] {
+    return driver.memAllocFromPoolAsync(&address_, byteLength, gpu.pool.get(), gpu.stream.get());
+  };
+  auto result = allocate();
   if (result == errorOutOfMemory) {
     // The pool may hold freed blocks of other sizes.
     gpu.synchronize();
-    gpu.check(driver.memPoolTrimTo(gpu.pool.get(), 0), "cuMemPoolTrimTo");
-    result = driver.memAllocFromPoolAsync(&address_, byteLength, gpu.pool.get(), gpu.stream.get());
+    gpu.call(driver.memPoolTrimTo, gpu.pool.get(), std::size_t{0});
+    result = allocate();
   }
-  gpu.check(result, "cuMemAllocFromPoolAsync");
+  gpu.context.check(result, driver.memAllocFromPoolAsync);
 }
 
 Allocation::~Allocation() {
-  if (address_ == 0) return;
-  const auto &context = gpu_->context;
-  context.driver().ctxSetCurrent(context.handle());
-  context.released(context.driver().memFreeAsync(address_, gpu_->stream.get()), "cuMemFreeAsync");
+  if (address_ != 0) gpu_->context.release(gpu_->context.driver().memFreeAsync, address_, gpu_->stream.get());
+}
+
+Memcpy3D rowCopy(const CopySide &source, const CopySide &target, std::size_t rowByteLength, std::size_t rows) {
+  Memcpy3D copy{};
+  copy.srcMemoryType = source.onHost ? memoryTypeHost : memoryTypeDevice;
+  if (source.onHost) copy.srcHost = reinterpret_cast<const void *>(source.address);
+  else copy.srcDevice = source.address;
+  copy.srcPitch = source.pitch;
+  copy.dstMemoryType = target.onHost ? memoryTypeHost : memoryTypeDevice;
+  if (target.onHost) copy.dstHost = reinterpret_cast<void *>(target.address);
+  else copy.dstDevice = target.address;
+  copy.dstPitch = target.pitch;
+  copy.widthInBytes = rowByteLength;
+  copy.height = copy.srcHeight = copy.dstHeight = rows;
+  copy.depth = 1;
+  return copy;
 }
 
 } // namespace tandem::cuda

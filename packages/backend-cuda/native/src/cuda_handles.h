@@ -22,15 +22,25 @@ public:
   /// Makes it the calling thread's. Throws NativeError `device-lost` once the contexts of this process are gone.
   void use() const;
   /// Throws NativeError for any result but success: `device-lost` for a fault, else `cuda`.
-  void check(Result result, const char *call) const;
-  /// Notes that a call which gives something back fails. Destructors call it.
-  void released(Result result, const char *call) const noexcept;
+  void check(Result result, const ImportEntry &function) const;
+  template <typename... Parameters, typename... Arguments>
+  void call(const Import<Result(Parameters...)> &function, Arguments... arguments) const {
+    check(function(arguments...), function);
+  }
+  /// Calls a function that gives something back, and notes its failure. Destructors call it.
+  template <typename... Parameters>
+  void release(const Import<Result(Parameters...)> &function, Parameters... arguments) const noexcept {
+    driver_.ctxSetCurrent(handle_);
+    noteRelease(function(arguments...), function);
+  }
   const Driver &driver() const { return driver_; }
   int ordinal() const { return ordinal_; }
   Device device() const { return device_; }
   ContextHandle handle() const { return handle_; }
 
 private:
+  void noteRelease(Result result, const ImportEntry &function) const noexcept;
+
   const Driver &driver_;
   int ordinal_;
   ReleaseFailures &failures_;
@@ -38,73 +48,48 @@ private:
   ContextHandle handle_ = nullptr;
 };
 
-/// A handle and the call that gives it back. `Kind` names both.
-template <typename Kind> class Owned {
+/// A handle, and the function that gives it back.
+template <typename Handle, Import<Result(Handle)> Driver::*destroy> class Owned {
 public:
-  using Handle = typename Kind::Handle;
-
   Owned() = default;
-  /// `create(Handle *)` makes it in `context`. Throws NativeError.
-  template <typename Create> Owned(const Context &context, const char *call, Create create) {
-    context.use();
+  /// Calls `create`, which stores the handle through its first parameter. Throws NativeError.
+  template <typename... Parameters, typename... Arguments>
+  Owned(const Context &context, const Import<Result(Handle *, Parameters...)> &create, Arguments... arguments) {
     Handle handle{};
-    context.check(create(&handle), call);
+    context.use();
+    context.call(create, &handle, arguments...);
     context_ = &context;
     handle_ = handle;
   }
-  ~Owned() { reset(); }
+  /// Takes what was made in `context`.
+  Owned(const Context &context, Handle handle) : context_(&context), handle_(handle) {}
+  ~Owned() {
+    if (handle_ != Handle{}) context_->release(context_->driver().*destroy, handle_);
+  }
   Owned(Owned &&other) noexcept : context_(other.context_), handle_(std::exchange(other.handle_, Handle{})) {}
   Owned &operator=(Owned &&other) noexcept {
     std::swap(context_, other.context_);
     std::swap(handle_, other.handle_);
     return *this;
   }
-
   Handle get() const { return handle_; }
-  const Context &context() const { return *context_; }
 
 private:
-  void reset() noexcept {
-    if (handle_ == Handle{}) return;
-    const auto &driver = context_->driver();
-    driver.ctxSetCurrent(context_->handle());
-    context_->released((driver.*Kind::destroy)(handle_), Kind::call);
-  }
-
   const Context *context_ = nullptr;
   Handle handle_{};
 };
 
-template <typename Type, auto Destroy> struct Kind {
-  using Handle = Type;
-  static constexpr auto destroy = Destroy;
-};
-struct StreamKind : Kind<Stream, &Driver::streamDestroy> {
-  static constexpr auto call = "cuStreamDestroy";
-};
-struct EventKind : Kind<Event, &Driver::eventDestroy> {
-  static constexpr auto call = "cuEventDestroy";
-};
-struct PoolKind : Kind<MemoryPool, &Driver::memPoolDestroy> {
-  static constexpr auto call = "cuMemPoolDestroy";
-};
-struct ModuleKind : Kind<Module, &Driver::moduleUnload> {
-  static constexpr auto call = "cuModuleUnload";
-};
-struct GraphKind : Kind<Graph, &Driver::graphDestroy> {
-  static constexpr auto call = "cuGraphDestroy";
-};
-struct GraphExecKind : Kind<GraphExec, &Driver::graphExecDestroy> {
-  static constexpr auto call = "cuGraphExecDestroy";
-};
-struct HostMemoryKind : Kind<void *, &Driver::memFreeHost> {
-  static constexpr auto call = "cuMemFreeHost";
-};
-struct HostLockKind : Kind<void *, &Driver::memHostUnregister> {
-  static constexpr auto call = "cuMemHostUnregister";
-};
+using OwnedStream = Owned<Stream, &Driver::streamDestroy>;
+using OwnedEvent = Owned<Event, &Driver::eventDestroy>;
+using OwnedPool = Owned<MemoryPool, &Driver::memPoolDestroy>;
+using OwnedModule = Owned<Module, &Driver::moduleUnload>;
+using OwnedGraph = Owned<Graph, &Driver::graphDestroy>;
+using OwnedGraphExec = Owned<GraphExec, &Driver::graphExecDestroy>;
+using HostMemory = Owned<void *, &Driver::memFreeHost>;
+using HostLock = Owned<void *, &Driver::memHostUnregister>;
 
-/// One physical GPU of a group: its context, the pool that its memory comes from, and the stream that all its work goes through.
+/// One physical GPU of a group: its context, the pool that its memory comes from, the stream that all its work goes through, and events, which
+/// take microseconds to create.
 class Gpu {
 public:
   Gpu(const Driver &driver, int ordinal, ReleaseFailures &failures);
@@ -114,12 +99,25 @@ public:
   Gpu &operator=(const Gpu &) = delete;
 
   void use() const { context.use(); }
-  void check(Result result, const char *call) const { context.check(result, call); }
-  void synchronize() const { check(context.driver().streamSynchronize(stream.get()), "cuStreamSynchronize"); }
+  /// Calls a function of the driver. Throws as `Context::check` does.
+  template <typename... Parameters, typename... Arguments>
+  void call(const Import<Result(Parameters...)> &function, Arguments... arguments) const {
+    context.call(function, arguments...);
+  }
+  void synchronize() const { call(context.driver().streamSynchronize, stream.get()); }
+  /// Behind what the stream holds.
+  void record(const OwnedEvent &event) const { call(context.driver().eventRecord, event.get(), stream.get()); }
 
   const Context context;
-  const Owned<PoolKind> pool;
-  const Owned<StreamKind> stream;
+  const OwnedPool pool;
+  const OwnedStream stream;
+  /// Recorded in turn behind launches and parts of transfers: so many are in flight.
+  static constexpr std::size_t turnCount = 2;
+  const OwnedEvent turns[turnCount];
+  /// What the streams of other GPUs wait for.
+  const OwnedEvent joined;
+  /// The clock of a run.
+  const OwnedEvent start, end;
 };
 
 /// Device memory from a GPU's pool.
@@ -137,5 +135,13 @@ private:
   const Gpu *gpu_;
   DevicePtr address_ = 0;
 };
+
+/// One side of a copy of rows, which start `pitch` bytes apart.
+struct CopySide {
+  bool onHost;
+  std::uint64_t address;
+  std::size_t pitch;
+};
+Memcpy3D rowCopy(const CopySide &source, const CopySide &target, std::size_t rowByteLength, std::size_t rows);
 
 } // namespace tandem::cuda

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <dlfcn.h>
 
+#include "native_error.h"
+
 namespace tandem {
 
 namespace {
@@ -63,5 +65,18 @@ DynamicLibrary::~DynamicLibrary() {
 }
 
 void *DynamicLibrary::find(const char *name) const { return handle_ != nullptr ? dlsym(handle_, name) : nullptr; }
+
+void resolve(ImportTable &library, const std::vector<std::string> &candidates, const std::string &what,
+             const std::string &tooOld) {
+  DynamicLibrary opened(candidates);
+  if (!opened.isOpen()) throw NativeError("unsupported", what + " does not load (" + opened.failures() + ").");
+  for (auto *entry : library.entries) {
+    if (auto *address = opened.find(entry->name)) entry->address = address;
+    if (entry->address == nullptr) {
+      throw NativeError("unsupported", what + " at " + opened.path() + " has no " + entry->name + tooOld + ".");
+    }
+  }
+  opened.keep();
+}
 
 } // namespace tandem

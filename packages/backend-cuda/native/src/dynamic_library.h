@@ -2,6 +2,8 @@
 #include <string>
 #include <vector>
 
+#include "imports.h"
+
 namespace tandem {
 
 /// A shared library opened at run time. One that is used stays open for the life of the process, see `keep`: the driver has threads and exit
@@ -26,5 +28,10 @@ private:
   std::string path_;
   std::string failures_;
 };
+
+/// Fills the imports of `library`, which `what` names in messages. Throws NativeError `unsupported` where no candidate loads, or where it lacks
+/// a function that has no address yet; `tooOld` is what that means.
+void resolve(ImportTable &library, const std::vector<std::string> &candidates, const std::string &what,
+             const std::string &tooOld = "");
 
 } // namespace tandem

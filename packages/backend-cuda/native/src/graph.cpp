@@ -23,24 +23,17 @@ private:
   std::size_t position_ = 0;
 };
 
+cuda::CopySide sideOf(WordReader &reader) {
+  const bool onHost = reader.next() != 0;
+  const auto address = reader.next();
+  return {onHost, address, reader.next()};
+}
+
 cuda::Memcpy3D copyOf(WordReader &reader) {
-  cuda::Memcpy3D copy{};
-  const bool sourceOnHost = reader.next() != 0;
-  const auto source = reader.next();
-  copy.srcMemoryType = sourceOnHost ? cuda::memoryTypeHost : cuda::memoryTypeDevice;
-  if (sourceOnHost) copy.srcHost = reinterpret_cast<const void *>(source);
-  else copy.srcDevice = source;
-  copy.srcPitch = reader.next();
-  const bool targetOnHost = reader.next() != 0;
-  const auto target = reader.next();
-  copy.dstMemoryType = targetOnHost ? cuda::memoryTypeHost : cuda::memoryTypeDevice;
-  if (targetOnHost) copy.dstHost = reinterpret_cast<void *>(target);
-  else copy.dstDevice = target;
-  copy.dstPitch = reader.next();
-  copy.widthInBytes = reader.next();
-  copy.height = copy.srcHeight = copy.dstHeight = reader.next();
-  copy.depth = 1;
-  return copy;
+  const auto source = sideOf(reader);
+  const auto target = sideOf(reader);
+  const auto rowByteLength = reader.next();
+  return cuda::rowCopy(source, target, rowByteLength, reader.next());
 }
 
 cuda::MemsetNodeParams fillOf(WordReader &reader) {
@@ -56,10 +49,9 @@ cuda::MemsetNodeParams fillOf(WordReader &reader) {
 
 } // namespace
 
-cuda::Owned<cuda::GraphKind> Group::buildGraph(const cuda::Gpu &main, const std::vector<double> &words) const {
+cuda::OwnedGraph Group::buildGraph(const cuda::Gpu &main, const std::vector<double> &words) const {
   WordReader reader(words);
-  cuda::Owned<cuda::GraphKind> graph(main.context, "cuGraphCreate",
-                                     [&](cuda::Graph *created) { return driver_.graphCreate(created, 0); });
+  cuda::OwnedGraph graph(main.context, driver_.graphCreate, 0);
   std::vector<cuda::GraphNode> nodes;
   std::vector<cuda::GraphNode> after;
   for (auto left = reader.next(); left > 0; --left) {
@@ -83,16 +75,13 @@ cuda::Owned<cuda::GraphKind> Group::buildGraph(const cuda::Gpu &main, const std:
       params.ctx = kernel.gpu->context.handle();
       // The driver reads the parameters' sizes from the function, which must belong to the current context.
       kernel.gpu->use();
-      gpu.check(driver_.graphAddKernelNode(&node, graph.get(), after.data(), after.size(), &params),
-                "cuGraphAddKernelNode");
+      gpu.call(driver_.graphAddKernelNode, &node, graph.get(), after.data(), after.size(), &params);
     } else if (kind == 1) {
       const auto copy = copyOf(reader);
-      gpu.check(driver_.graphAddMemcpyNode(&node, graph.get(), after.data(), after.size(), &copy, gpu.context.handle()),
-                "cuGraphAddMemcpyNode");
+      gpu.call(driver_.graphAddMemcpyNode, &node, graph.get(), after.data(), after.size(), &copy, gpu.context.handle());
     } else if (kind == 2) {
       const auto fill = fillOf(reader);
-      gpu.check(driver_.graphAddMemsetNode(&node, graph.get(), after.data(), after.size(), &fill, gpu.context.handle()),
-                "cuGraphAddMemsetNode");
+      gpu.call(driver_.graphAddMemsetNode, &node, graph.get(), after.data(), after.size(), &fill, gpu.context.handle());
     } else {
       throw NativeError("driver", "The graph's description has a node of kind " + std::to_string(kind) + ".");
     }

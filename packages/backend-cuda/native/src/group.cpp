@@ -13,14 +13,14 @@ namespace {
   throw NativeError("out-of-memory",
                     wanted + std::to_string(freeByteLength) + " bytes of " + std::to_string(totalByteLength) + " bytes " +
                         verb + "free on CUDA device " + std::to_string(gpu.context.ordinal()) + ".",
-                    cause);
+                    cause.result);
 }
 
 } // namespace
 
 Group::Group(const cuda::Driver &driver, const std::vector<int> &ordinals,
-             std::shared_ptr<cuda::ReleaseFailures> failures)
-    : driver_(driver), failures_(std::move(failures)) {
+             std::shared_ptr<cuda::ReleaseFailures> failures, std::function<bool()> stopping)
+    : driver_(driver), failures_(std::move(failures)), stopping_(std::move(stopping)) {
   if (ordinals.empty()) throw NativeError("validation", "A group needs at least one CUDA device.");
   for (const int ordinal : ordinals) gpus_.emplace_back(driver, ordinal, *failures_);
   openPeers();
@@ -30,10 +30,7 @@ Group::Group(const cuda::Driver &driver, const std::vector<int> &ordinals,
 
 Group::~Group() {
   // What is freed below may be in use until then.
-  for (const auto &gpu : gpus_) {
-    driver_.ctxSetCurrent(gpu.context.handle());
-    gpu.context.released(driver_.streamSynchronize(gpu.stream.get()), "cuStreamSynchronize");
-  }
+  for (const auto &gpu : gpus_) gpu.context.release(driver_.streamSynchronize, gpu.stream.get());
 }
 
 void Group::openPeers() {
@@ -50,25 +47,22 @@ void Group::openPeers() {
         continue;
       }
       int can = 0;
-      context.check(driver_.deviceCanAccessPeer(&can, context.device(), gpus_[owner].context.device()),
-                    "cuDeviceCanAccessPeer");
+      context.call(driver_.deviceCanAccessPeer, &can, context.device(), gpus_[owner].context.device());
       if (can == 0) continue;
       context.use();
       const auto enabled = driver_.ctxEnablePeerAccess(gpus_[owner].context.handle(), 0);
-      if (enabled != cuda::errorPeerAccessAlreadyEnabled) context.check(enabled, "cuCtxEnablePeerAccess");
+      if (enabled != cuda::errorPeerAccessAlreadyEnabled) context.check(enabled, driver_.ctxEnablePeerAccess);
       access.push_back({{cuda::locationTypeDevice, context.device()}, cuda::accessReadWrite});
       peers_[reader * count + owner] = true;
     }
     if (access.empty()) continue;
     gpus_[owner].use();
-    gpus_[owner].check(driver_.memPoolSetAccess(gpus_[owner].pool.get(), access.data(), access.size()),
-                       "cuMemPoolSetAccess");
+    gpus_[owner].call(driver_.memPoolSetAccess, gpus_[owner].pool.get(), access.data(), access.size());
   }
 }
 
-Group::HostMemory Group::pinned(std::size_t byteLength, unsigned flags) const {
-  return {gpus_[0].context, "cuMemHostAlloc",
-          [&](void **memory) { return driver_.memHostAlloc(memory, byteLength, flags); }};
+cuda::HostMemory Group::pinned(std::size_t byteLength, unsigned flags) const {
+  return {gpus_[0].context, driver_.memHostAlloc, byteLength, flags};
 }
 
 cuda::DevicePtr Group::allocate(std::size_t gpuIndex, std::size_t byteLength, bool zeroed) {
@@ -76,7 +70,7 @@ cuda::DevicePtr Group::allocate(std::size_t gpuIndex, std::size_t byteLength, bo
   try {
     cuda::Allocation allocation(gpu, byteLength);
     const auto address = allocation.address();
-    if (zeroed) gpu.check(driver_.memsetD8Async(address, 0, byteLength, gpu.stream.get()), "cuMemsetD8Async");
+    if (zeroed) gpu.call(driver_.memsetD8Async, address, 0, byteLength, gpu.stream.get());
     // Peers may use the address from here on, on streams that know nothing of this one.
     gpu.synchronize();
     allocations_.emplace(address, std::move(allocation));
@@ -92,15 +86,15 @@ void Group::free(cuda::DevicePtr address) { allocations_.erase(address); }
 void Group::zero(std::size_t gpuIndex, cuda::DevicePtr address, std::size_t byteLength) {
   const auto &gpu = gpus_.at(gpuIndex);
   gpu.use();
-  gpu.check(driver_.memsetD8Async(address, 0, byteLength, gpu.stream.get()), "cuMemsetD8Async");
+  gpu.call(driver_.memsetD8Async, address, 0, byteLength, gpu.stream.get());
   gpu.synchronize();
 }
 
 void Group::lockHost(void *address, std::size_t byteLength) {
-  locked_[address] = {gpus_[0].context, "cuMemHostRegister", [&](void **locked) {
-                        *locked = address;
-                        return driver_.memHostRegister(address, byteLength, cuda::hostRegisterPortable);
-                      }};
+  const auto &context = gpus_[0].context;
+  context.use();
+  context.call(driver_.memHostRegister, address, byteLength, cuda::hostRegisterPortable);
+  locked_[address] = {context, address};
 }
 
 void Group::unlockHost(void *address) { locked_.erase(address); }
@@ -110,7 +104,7 @@ void Group::loadKernel(std::uint32_t id, std::size_t gpuIndex, const std::vector
   try {
     kernels_.emplace(id, load(gpus_.at(gpuIndex), image, entry, dynamicSharedByteLength));
   } catch (const NativeError &error) {
-    refusedKernels_.emplace(id, error);
+    kernels_.emplace(id, error);
     throw;
   }
 }
@@ -125,43 +119,35 @@ Group::LoadedKernel Group::load(const cuda::Gpu &gpu, const std::vector<std::uin
   void *values[] = {log.data(), reinterpret_cast<void *>(log.size())};
   LoadedKernel kernel{&gpu, {}, nullptr};
   try {
-    kernel.module = {gpu.context, "cuModuleLoadDataEx", [&](cuda::Module *module) {
-                       return driver_.moduleLoadDataEx(module, terminated.data(), 2, options, values);
-                     }};
+    kernel.module = {gpu.context, driver_.moduleLoadDataEx, terminated.data(), 2, options, values};
   } catch (const NativeError &error) {
     if (log[0] == '\0') throw;
-    throw NativeError(error.code, std::string(error.what()) + " " + log.data(), error);
+    throw NativeError(error.code, std::string(error.what()) + " " + log.data(), error.result);
   }
-  gpu.check(driver_.moduleGetFunction(&kernel.function, kernel.module.get(), entry.c_str()), "cuModuleGetFunction");
+  gpu.call(driver_.moduleGetFunction, &kernel.function, kernel.module.get(), entry.c_str());
   // Above 48 KiB workgroup memory is dynamic and needs the opt-in.
   if (dynamicSharedByteLength > 0) {
-    gpu.check(driver_.funcSetAttribute(kernel.function, cuda::functionMaxDynamicSharedSizeBytes, dynamicSharedByteLength),
-              "cuFuncSetAttribute");
+    gpu.call(driver_.funcSetAttribute, kernel.function, cuda::functionMaxDynamicSharedSizeBytes, dynamicSharedByteLength);
   }
   return kernel;
 }
 
 const Group::LoadedKernel &Group::kernelOf(std::uint32_t id) const {
   const auto found = kernels_.find(id);
-  if (found != kernels_.end()) return found->second;
-  const auto refused = refusedKernels_.find(id);
-  if (refused != refusedKernels_.end()) throw refused->second;
-  throw NativeError("driver", "The graph uses a kernel that is not loaded.");
+  if (found == kernels_.end()) throw NativeError("driver", "The graph uses a kernel that is not loaded.");
+  if (const auto *refusal = std::get_if<NativeError>(&found->second)) throw *refusal;
+  return std::get<LoadedKernel>(found->second);
 }
 
-void Group::unloadKernel(std::uint32_t id) {
-  kernels_.erase(id);
-  refusedKernels_.erase(id);
-}
+void Group::unloadKernel(std::uint32_t id) { kernels_.erase(id); }
 
 void Group::createGraph(std::uint32_t id, std::size_t mainGpu, const std::vector<double> &words) {
   const auto &gpu = gpus_.at(mainGpu);
   try {
     const auto graph = buildGraph(gpu, words);
     gpu.use();
-    GraphExec exec(gpu.context, "cuGraphInstantiate",
-                   [&](cuda::GraphExec *made) { return driver_.graphInstantiate(made, graph.get(), 0); });
-    gpu.check(driver_.graphUpload(exec.get(), gpu.stream.get()), "cuGraphUpload");
+    cuda::OwnedGraphExec exec(gpu.context, driver_.graphInstantiate, graph.get(), 0);
+    gpu.call(driver_.graphUpload, exec.get(), gpu.stream.get());
     gpu.synchronize();
     graphs_.insert_or_assign(id, InstantiatedGraph{mainGpu, std::move(exec)});
   } catch (const NativeError &error) {

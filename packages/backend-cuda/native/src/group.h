@@ -7,13 +7,15 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
+#include <variant>
 #include <vector>
 
 #include "cuda_handles.h"
+#include "js_types.h"
 
 namespace tandem {
 
+/// A range of a GPU's memory.
 struct TransferRegion {
   std::size_t gpu = 0;
   cuda::DevicePtr address = 0;
@@ -21,6 +23,9 @@ struct TransferRegion {
   std::size_t rows = 0;
   std::size_t rowByteStride = 0;
   std::size_t byteLength() const { return rowByteLength * rows; }
+  static constexpr auto members = namedMembers(
+      "gpu", &TransferRegion::gpu, "address", &TransferRegion::address, "rowByteLength", &TransferRegion::rowByteLength,
+      "rows", &TransferRegion::rows, "rowByteStride", &TransferRegion::rowByteStride);
 };
 
 /// A range of device memory that a run clears before its first launch and reads back after the last.
@@ -29,49 +34,56 @@ struct CollectedRange {
   cuda::DevicePtr address = 0;
   std::size_t byteLength = 0;
   bool clear = false;
+  static constexpr auto members = namedMembers(
+      "gpu", &CollectedRange::gpu, "address", &CollectedRange::address, "byteLength", &CollectedRange::byteLength,
+      "clear", &CollectedRange::clear);
 };
 
 /// Graphs launched together, one a GPU (or one in all), `count` times in a row.
 struct RunStep {
   std::vector<std::uint32_t> graphs;
   std::uint64_t count = 0;
+  static constexpr auto members = namedMembers("graphs", &RunStep::graphs, "count", &RunStep::count);
+};
+
+struct UniformTarget {
+  std::size_t gpu = 0;
+  cuda::DevicePtr address = 0;
+  static constexpr auto members = namedMembers("gpu", &UniformTarget::gpu, "address", &UniformTarget::address);
 };
 
 struct RunRequest {
   std::vector<RunStep> steps;
-  /// Copied to each address before the first launch.
-  std::vector<std::pair<std::size_t, cuda::DevicePtr>> uniformTargets;
-  std::vector<std::uint8_t> uniforms;
+  /// Copied to each target before the first launch. Nobody changes them until then.
+  std::optional<HostBytes> uniforms;
+  std::vector<UniformTarget> uniformTargets;
   std::vector<CollectedRange> collect;
   /// Nonzero aborts between launches; lives in a JavaScript array that the job keeps referenced.
   const std::int32_t *abortWord = nullptr;
-  /// Set when the environment goes away.
-  std::function<bool()> stopping;
-};
-
-/// Graphs that native code of another package starts together, one a GPU (or one in all), again and again.
-struct LaunchSet {
-  struct Lane {
-    const cuda::Gpu *gpu;
-    /// Follows the lane's graph; absent on the first lane, whose stream waits for the others.
-    cuda::Owned<cuda::EventKind> joined;
-  };
-  struct Launch {
-    cuda::Owned<cuda::EventKind> end;
-    std::function<void(const char *)> done;
-  };
-  std::vector<std::uint32_t> graphs;
-  std::vector<Lane> lanes;
-  /// What the first lane's stream has reached when the others start; absent where there is one lane.
-  std::optional<cuda::Owned<cuda::EventKind>> begin;
-  std::deque<Launch> inFlight;
-  std::vector<cuda::Owned<cuda::EventKind>> spare;
+  static constexpr auto members = namedMembers(
+      "steps", &RunRequest::steps, "uniforms", &RunRequest::uniforms, "uniformTargets", &RunRequest::uniformTargets,
+      "collect", &RunRequest::collect, "abortWord", &RunRequest::abortWord);
 };
 
 struct RunOutcome {
   double seconds = 0;
   std::uint64_t launches = 0;
   std::vector<std::vector<std::uint8_t>> collected;
+  static constexpr auto members = namedMembers(
+      "seconds", &RunOutcome::seconds, "launches", &RunOutcome::launches, "collected", &RunOutcome::collected);
+};
+
+/// Graphs that native code of another package starts together, one a GPU (or one in all), again and again.
+struct LaunchSet {
+  struct Launch {
+    cuda::OwnedEvent end;
+    std::function<void(const char *)> done;
+  };
+  std::vector<std::uint32_t> graphs;
+  /// The GPUs of the graphs, each once. The stream of the first starts before the others, and ends after them.
+  std::vector<const cuda::Gpu *> gpus;
+  std::deque<Launch> inFlight;
+  std::vector<cuda::OwnedEvent> spare;
 };
 
 /// Contexts, memory, modules and graphs over a set of physical GPUs. Every member function runs on the group's worker thread and throws
@@ -79,13 +91,13 @@ struct RunOutcome {
 /// right behind the creation.
 class Group {
 public:
-  /// `failures` outlives the group: the destructor adds to it.
-  Group(const cuda::Driver &driver, const std::vector<int> &ordinals, std::shared_ptr<cuda::ReleaseFailures> failures);
+  /// `failures` outlives the group: the destructor adds to it. `stopping` says when the environment goes away: runs end early.
+  Group(const cuda::Driver &driver, const std::vector<int> &ordinals, std::shared_ptr<cuda::ReleaseFailures> failures,
+        std::function<bool()> stopping);
   ~Group();
 
-  /// `peer(i, j)`: GPU i may read and write the memory of GPU j.
-  bool peer(std::size_t reader, std::size_t owner) const { return peers_[reader * gpus_.size() + owner]; }
-  std::size_t gpuCount() const { return gpus_.size(); }
+  /// Reader × owner, row-major: may the one read and write the memory of the other?
+  const std::vector<bool> &peers() const { return peers_; }
   /// Address of the word that ends every spinning kernel when it is not zero.
   std::uintptr_t stopAddress() const { return reinterpret_cast<std::uintptr_t>(stopWord_.get()); }
 
@@ -116,57 +128,52 @@ public:
   /// True where nobody polls yet: the caller does from now on, until `endPolling`.
   bool beginPolling() { return !std::exchange(polling_, true); }
   void endPolling() { polling_ = false; }
-  void write(const TransferRegion &region, const std::uint8_t *source);
-  void read(const TransferRegion &region, std::uint8_t *target);
+  /// Between device memory and ordinary host memory, which is dense, row after row.
+  void write(const TransferRegion &region, const HostBytes &source) { transfer(region, source, true); }
+  void read(const TransferRegion &region, const HostBytes &target) { transfer(region, target, false); }
 
 private:
-  using Module = cuda::Owned<cuda::ModuleKind>;
-  using GraphExec = cuda::Owned<cuda::GraphExecKind>;
-  using Event = cuda::Owned<cuda::EventKind>;
-  using HostMemory = cuda::Owned<cuda::HostMemoryKind>;
-  using HostLock = cuda::Owned<cuda::HostLockKind>;
-
   struct LoadedKernel {
     const cuda::Gpu *gpu;
-    Module module;
+    cuda::OwnedModule module;
     cuda::Function function;
   };
   struct InstantiatedGraph {
     std::size_t gpu;
-    GraphExec exec;
+    cuda::OwnedGraphExec exec;
   };
-  /// Events of one GPU and one sort, reused by every run: creating one costs microseconds.
-  struct EventPool {
-    std::vector<Event> events;
-    std::size_t used = 0;
-  };
-
   void openPeers();
   LoadedKernel load(const cuda::Gpu &gpu, const std::vector<std::uint8_t> &image, const std::string &entry,
                     int dynamicSharedByteLength) const;
   const LoadedKernel &kernelOf(std::uint32_t id) const;
   const InstantiatedGraph &graphOf(std::uint32_t id) const;
-  cuda::Owned<cuda::GraphKind> buildGraph(const cuda::Gpu &main, const std::vector<double> &words) const;
-  HostMemory pinned(std::size_t byteLength, unsigned flags) const;
+  cuda::OwnedGraph buildGraph(const cuda::Gpu &main, const std::vector<double> &words) const;
+  cuda::HostMemory pinned(std::size_t byteLength, unsigned flags) const;
+  void transfer(const TransferRegion &region, const HostBytes &host, bool toDevice);
   void prepareStaging();
-  cuda::Event pooledEvent(std::size_t gpu, unsigned flags);
   void waitFor(const cuda::Gpu &gpu, cuda::Event event) const;
+  /// The GPUs of graphs, each once.
+  std::vector<const cuda::Gpu *> gpusOf(const std::vector<std::uint32_t> &graphs) const;
+  /// The streams of all but the first go on after what `event` was recorded behind.
+  void fork(const std::vector<const cuda::Gpu *> &gpus, const cuda::OwnedEvent &event) const;
+  /// The first GPU's stream goes on after all others.
+  void join(const std::vector<const cuda::Gpu *> &gpus) const;
+  void launchGraphs(const std::vector<std::uint32_t> &graphs) const;
   RunOutcome launchSteps(const RunRequest &request);
   void abandon(const RunRequest &request);
-  void startGraphs(LaunchSet &set, std::function<void(const char *)> done);
+  void startLaunch(LaunchSet &set, std::function<void(const char *)> done);
 
   const cuda::Driver &driver_;
   const std::shared_ptr<cuda::ReleaseFailures> failures_;
+  const std::function<bool()> stopping_;
   std::deque<cuda::Gpu> gpus_;
   std::vector<bool> peers_;
-  HostMemory stopWord_;
-  HostMemory staging_[2];
-  std::map<std::pair<std::size_t, unsigned>, EventPool> events_;
-  std::map<void *, HostLock> locked_;
+  cuda::HostMemory stopWord_;
+  cuda::HostMemory staging_[2];
+  std::map<void *, cuda::HostLock> locked_;
   std::map<cuda::DevicePtr, cuda::Allocation> allocations_;
-  std::map<std::uint32_t, LoadedKernel> kernels_;
-  /// Why a kernel is not among those: graphs that use it are refused for the same reason.
-  std::map<std::uint32_t, NativeError> refusedKernels_;
+  /// Or why one is not loaded: graphs that use it are refused for the same reason.
+  std::map<std::uint32_t, std::variant<LoadedKernel, NativeError>> kernels_;
   std::map<std::uint32_t, InstantiatedGraph> graphs_;
   std::map<std::uint32_t, LaunchSet> launchSets_;
   /// When a launch was last started or completed.

@@ -5,12 +5,11 @@
 #include <memory>
 
 #include "group.h"
-#include "host_mapping.h"
 #include "worker.h"
 
 namespace tandem {
 
-/// The JavaScript face of a Group. Methods queue jobs on the group's worker and return at once.
+/// The JavaScript face of a Group, whose methods src/native-addon.ts declares: each queues a job on the group's worker and returns at once.
 class GroupObject : public Napi::ObjectWrap<GroupObject> {
 public:
   static Napi::Function define(Napi::Env env);
@@ -25,35 +24,26 @@ public:
   };
 
 private:
+  /// Calls a method of the group for its result.
+  template <auto method> Napi::Value queue(const Napi::CallbackInfo &info);
+  /// Calls a method of the group that gives something back: nobody waits for it.
+  template <auto method> Napi::Value post(const Napi::CallbackInfo &info);
   Napi::Value peers(const Napi::CallbackInfo &info);
-  Napi::Value allocate(const Napi::CallbackInfo &info);
-  Napi::Value free(const Napi::CallbackInfo &info);
-  Napi::Value zero(const Napi::CallbackInfo &info);
   Napi::Value stopAddress(const Napi::CallbackInfo &info);
   Napi::Value mapHost(const Napi::CallbackInfo &info);
   Napi::Value lockHost(const Napi::CallbackInfo &info);
   Napi::Value unlockHost(const Napi::CallbackInfo &info);
-  Napi::Value loadKernel(const Napi::CallbackInfo &info);
-  Napi::Value unloadKernel(const Napi::CallbackInfo &info);
-  Napi::Value createGraph(const Napi::CallbackInfo &info);
-  Napi::Value destroyGraph(const Napi::CallbackInfo &info);
-  Napi::Value run(const Napi::CallbackInfo &info);
   Napi::Value createLauncher(const Napi::CallbackInfo &info);
-  Napi::Value destroyLauncher(const Napi::CallbackInfo &info);
-  Napi::Value write(const Napi::CallbackInfo &info);
-  Napi::Value read(const Napi::CallbackInfo &info);
   Napi::Value abandon(const Napi::CallbackInfo &info);
   Napi::Value close(const Napi::CallbackInfo &info);
 
   /// Throws once closed.
   Group &group(Napi::Env env) const;
-  Napi::Value submit(Napi::Env env, Work work, std::vector<Napi::ObjectReference> kept = {});
+  Napi::Value submit(const Napi::CallbackInfo &info, Work work);
 
-  std::shared_ptr<Worker> worker_;
-  std::shared_ptr<Group> group_;
-  std::shared_ptr<cuda::ReleaseFailures> failures_;
+  Parts parts_;
   /// Mappings of external ArrayBuffers that are not freed yet, by address.
-  std::map<double, std::shared_ptr<HostMapping>> mappings_;
+  std::map<std::uintptr_t, std::shared_ptr<void>> mappings_;
 };
 
 } // namespace tandem

@@ -6,13 +6,12 @@
 
 namespace tandem {
 
-HostMapping::HostMapping(std::size_t byteLength) : byteLength_(byteLength) {
-  address_ = mmap(nullptr, byteLength, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (address_ == MAP_FAILED) throw std::bad_alloc();
+std::shared_ptr<void> mapPages(std::size_t byteLength) {
+  void *address = mmap(nullptr, byteLength, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (address == MAP_FAILED) throw std::bad_alloc();
   // Fewer pages to lock; a hint that may be refused.
-  madvise(address_, byteLength, MADV_HUGEPAGE);
+  madvise(address, byteLength, MADV_HUGEPAGE);
+  return {address, [byteLength](void *pages) { munmap(pages, byteLength); }};
 }
-
-HostMapping::~HostMapping() { munmap(address_, byteLength_); }
 
 } // namespace tandem

@@ -1,5 +1,4 @@
 // Launches of graphs that native code of another package asks for, repetition by repetition.
-#include <algorithm>
 #include <thread>
 
 #include "group.h"
@@ -17,20 +16,8 @@ constexpr auto pauseTime = std::chrono::microseconds(50);
 } // namespace
 
 void Group::createLaunchSet(std::uint32_t id, const std::vector<std::uint32_t> &graphs) {
-  LaunchSet set;
-  set.graphs = graphs;
-  const auto event = [&](const cuda::Gpu &gpu) {
-    return Event(gpu.context, "cuEventCreate",
-                 [&](cuda::Event *created) { return driver_.eventCreate(created, cuda::eventDisableTiming); });
-  };
-  for (const auto graph : graphs) {
-    const auto &gpu = gpus_[graphOf(graph).gpu];
-    const auto known = std::any_of(set.lanes.begin(), set.lanes.end(), [&](const auto &lane) { return lane.gpu == &gpu; });
-    if (!known) set.lanes.push_back({&gpu, event(gpu)});
-  }
-  if (set.lanes.empty()) throw NativeError("driver", "A launch needs a graph.");
-  if (set.lanes.size() > 1) set.begin = event(*set.lanes.front().gpu);
-  launchSets_.insert_or_assign(id, std::move(set));
+  if (graphs.empty()) throw NativeError("driver", "A launch needs a graph.");
+  launchSets_.insert_or_assign(id, LaunchSet{graphs, gpusOf(graphs), {}, {}});
 }
 
 void Group::launch(std::uint32_t id, std::function<void(const char *)> done) {
@@ -41,7 +28,7 @@ void Group::launch(std::uint32_t id, std::function<void(const char *)> done) {
   }
   lastLaunchProgress_ = std::chrono::steady_clock::now();
   try {
-    startGraphs(found->second, done);
+    startLaunch(found->second, done);
   } catch (const NativeError &error) {
     RunRequest failed;
     failed.steps.push_back({found->second.graphs, 1});
@@ -50,35 +37,18 @@ void Group::launch(std::uint32_t id, std::function<void(const char *)> done) {
   }
 }
 
-void Group::startGraphs(LaunchSet &set, std::function<void(const char *)> done) {
-  const auto &main = *set.lanes.front().gpu;
+void Group::startLaunch(LaunchSet &set, std::function<void(const char *)> done) {
+  const auto &main = *set.gpus.front();
   main.use();
-  if (set.begin) {
-    main.check(driver_.eventRecord(set.begin->get(), main.stream.get()), "cuEventRecord");
-    for (const auto &lane : set.lanes) {
-      if (lane.gpu != &main) main.check(driver_.streamWaitEvent(lane.gpu->stream.get(), set.begin->get(), 0), "cuStreamWaitEvent");
-    }
-  }
-  for (const auto id : set.graphs) {
-    const auto &graph = graphOf(id);
-    const auto &gpu = gpus_[graph.gpu];
-    gpu.use();
-    gpu.check(driver_.graphLaunch(graph.exec.get(), gpu.stream.get()), "cuGraphLaunch");
-  }
-  for (const auto &lane : set.lanes) {
-    if (lane.gpu == &main) continue;
-    lane.gpu->use();
-    lane.gpu->check(driver_.eventRecord(lane.joined.get(), lane.gpu->stream.get()), "cuEventRecord");
-    main.check(driver_.streamWaitEvent(main.stream.get(), lane.joined.get(), 0), "cuStreamWaitEvent");
-  }
-  main.use();
-  if (set.spare.empty()) {
-    set.spare.emplace_back(main.context, "cuEventCreate",
-                           [&](cuda::Event *created) { return driver_.eventCreate(created, cuda::eventDisableTiming); });
-  }
+  // The first GPU is joined by none, so its event is free to mark the start.
+  if (set.gpus.size() > 1) main.record(main.joined);
+  fork(set.gpus, main.joined);
+  launchGraphs(set.graphs);
+  join(set.gpus);
+  if (set.spare.empty()) set.spare.emplace_back(main.context, driver_.eventCreate, cuda::eventDisableTiming);
   auto end = std::move(set.spare.back());
   set.spare.pop_back();
-  main.check(driver_.eventRecord(end.get(), main.stream.get()), "cuEventRecord");
+  main.record(end);
   set.inFlight.push_back({std::move(end), std::move(done)});
 }
 
@@ -90,7 +60,7 @@ bool Group::pollLaunches() {
   for (auto &[id, set] : launchSets_) {
     while (!set.inFlight.empty()) {
       auto &launch = set.inFlight.front();
-      const auto &gpu = *set.lanes.front().gpu;
+      const auto &gpu = *set.gpus.front();
       gpu.use();
       const auto state = driver_.eventQuery(launch.end.get());
       if (state == cuda::errorNotReady) {
@@ -99,7 +69,7 @@ bool Group::pollLaunches() {
       }
       std::string error;
       try {
-        gpu.check(state, "cuEventQuery");
+        gpu.context.check(state, driver_.eventQuery);
         if (__atomic_load_n(static_cast<std::uint32_t *>(stopWord_.get()), __ATOMIC_RELAXED) != 0) {
           error = "A GPU waited in vain for another one: the driver does not run them side by side here.";
         }

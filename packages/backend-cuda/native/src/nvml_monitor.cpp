@@ -1,9 +1,5 @@
 #include "nvml_monitor.h"
 
-#include <map>
-#include <memory>
-#include <mutex>
-
 #include "dynamic_library.h"
 #include "native_error.h"
 
@@ -16,6 +12,7 @@ using Handle = struct nvmlDevice_st *;
 constexpr Result success = 0;
 constexpr Result errorNotSupported = 3;
 constexpr Result errorInsufficientSize = 7;
+constexpr Result errorFunctionNotFound = 13;
 constexpr unsigned maximumLinks = 18;
 constexpr unsigned long long unknownByteLength = ~0ull;
 
@@ -36,108 +33,112 @@ struct ProcessInfo {
   unsigned gpuInstanceId, computeInstanceId;
 };
 
-// X(member, symbol, parameters). The first group must be present; the others are readings that older libraries may lack.
-#define TANDEM_NVML_REQUIRED(X)                                                                                        \
-  X(init, "nvmlInit_v2", ())                                                                                           \
-  X(deviceGetCount, "nvmlDeviceGetCount_v2", (unsigned *count))                                                        \
-  X(deviceGetHandleByIndex, "nvmlDeviceGetHandleByIndex_v2", (unsigned index, Handle *device))                         \
-  X(deviceGetHandleByUuid, "nvmlDeviceGetHandleByUUID", (const char *uuid, Handle *device))                            \
-  X(deviceGetName, "nvmlDeviceGetName", (Handle device, char *name, unsigned length))                                  \
-  X(deviceGetUuid, "nvmlDeviceGetUUID", (Handle device, char *uuid, unsigned length))                                  \
-  X(deviceGetPciInfo, "nvmlDeviceGetPciInfo_v3", (Handle device, PciInfo *pci))
-#define TANDEM_NVML_OPTIONAL(X)                                                                                        \
-  X(systemGetDriverVersion, "nvmlSystemGetDriverVersion", (char *version, unsigned length))                            \
-  X(deviceGetUtilizationRates, "nvmlDeviceGetUtilizationRates", (Handle device, Utilization *rates))                   \
-  X(deviceGetMemoryInfo, "nvmlDeviceGetMemoryInfo", (Handle device, Memory *memory))                                   \
-  X(deviceGetPowerUsage, "nvmlDeviceGetPowerUsage", (Handle device, unsigned *milliwatts))                             \
-  X(deviceGetPowerLimit, "nvmlDeviceGetEnforcedPowerLimit", (Handle device, unsigned *milliwatts))                     \
-  X(deviceGetTemperature, "nvmlDeviceGetTemperature", (Handle device, int sensor, unsigned *celsius))                  \
-  X(deviceGetFanSpeed, "nvmlDeviceGetFanSpeed", (Handle device, unsigned *percent))                                    \
-  X(deviceGetComputeProcesses, "nvmlDeviceGetComputeRunningProcesses_v3",                                              \
-    (Handle device, unsigned *count, ProcessInfo *processes))                                                          \
-  X(systemGetProcessName, "nvmlSystemGetProcessName", (unsigned pid, char *name, unsigned length))                     \
-  X(deviceGetNvLinkState, "nvmlDeviceGetNvLinkState", (Handle device, unsigned link, int *active))                     \
-  X(deviceGetNvLinkRemotePci, "nvmlDeviceGetNvLinkRemotePciInfo_v2", (Handle device, unsigned link, PciInfo *pci))     \
-  X(deviceGetNvLinkRemoteType, "nvmlDeviceGetNvLinkRemoteDeviceType", (Handle device, unsigned link, int *type))       \
-  X(deviceGetCommonAncestor, "nvmlDeviceGetTopologyCommonAncestor", (Handle first, Handle second, int *level))
-
-struct Library {
-#define TANDEM_MEMBER(member, symbol, parameters) Result(*member) parameters = nullptr;
-  TANDEM_NVML_REQUIRED(TANDEM_MEMBER)
-  TANDEM_NVML_OPTIONAL(TANDEM_MEMBER)
-#undef TANDEM_MEMBER
-  const char *(*errorString)(Result) = nullptr;
+/// A function that older libraries lack: there it fails.
+template <typename Signature> struct OptionalImport;
+template <typename... Parameters> struct OptionalImport<Result(Parameters...)> : Import<Result(Parameters...)> {
+  OptionalImport(ImportTable *table, const char *name) : Import<Result(Parameters...)>(table, name) {
+    this->address = reinterpret_cast<void *>(+[](Parameters...) -> Result { return errorFunctionNotFound; });
+  }
 };
 
-void check(const Library &library, Result result, const char *call) {
-  if (result == success) return;
-  const auto text = library.errorString != nullptr ? std::string(library.errorString(result)) : std::to_string(result);
-  throw NativeError(result == errorNotSupported ? "unsupported" : "driver", std::string(call) + " returns " + text + ".");
+struct Library : ImportTable {
+  Import<Result()> init{this, "nvmlInit_v2"};
+  Import<Result(unsigned *count)> deviceGetCount{this, "nvmlDeviceGetCount_v2"};
+  Import<Result(unsigned index, Handle *device)> deviceGetHandleByIndex{this, "nvmlDeviceGetHandleByIndex_v2"};
+  Import<Result(const char *uuid, Handle *device)> deviceGetHandleByUuid{this, "nvmlDeviceGetHandleByUUID"};
+  Import<Result(Handle device, char *name, unsigned length)> deviceGetName{this, "nvmlDeviceGetName"};
+  Import<Result(Handle device, char *uuid, unsigned length)> deviceGetUuid{this, "nvmlDeviceGetUUID"};
+  Import<Result(Handle device, PciInfo *pci)> deviceGetPciInfo{this, "nvmlDeviceGetPciInfo_v3"};
+  OptionalImport<Result(char *version, unsigned length)> systemGetDriverVersion{this, "nvmlSystemGetDriverVersion"};
+  OptionalImport<Result(Handle device, Utilization *rates)>
+      deviceGetUtilizationRates{this, "nvmlDeviceGetUtilizationRates"};
+  OptionalImport<Result(Handle device, Memory *memory)> deviceGetMemoryInfo{this, "nvmlDeviceGetMemoryInfo"};
+  OptionalImport<Result(Handle device, unsigned *milliwatts)> deviceGetPowerUsage{this, "nvmlDeviceGetPowerUsage"};
+  OptionalImport<Result(Handle device, unsigned *milliwatts)> deviceGetPowerLimit{this, "nvmlDeviceGetEnforcedPowerLimit"};
+  OptionalImport<Result(Handle device, int sensor, unsigned *celsius)>
+      deviceGetTemperature{this, "nvmlDeviceGetTemperature"};
+  OptionalImport<Result(Handle device, unsigned *percent)> deviceGetFanSpeed{this, "nvmlDeviceGetFanSpeed"};
+  OptionalImport<Result(Handle device, unsigned *count, ProcessInfo *processes)>
+      deviceGetComputeProcesses{this, "nvmlDeviceGetComputeRunningProcesses_v3"};
+  OptionalImport<Result(unsigned pid, char *name, unsigned length)> systemGetProcessName{this, "nvmlSystemGetProcessName"};
+  OptionalImport<Result(Handle device, unsigned link, int *active)> deviceGetNvLinkState{this, "nvmlDeviceGetNvLinkState"};
+  OptionalImport<Result(Handle device, unsigned link, PciInfo *pci)>
+      deviceGetNvLinkRemotePci{this, "nvmlDeviceGetNvLinkRemotePciInfo_v2"};
+  OptionalImport<Result(Handle device, unsigned link, int *type)>
+      deviceGetNvLinkRemoteType{this, "nvmlDeviceGetNvLinkRemoteDeviceType"};
+  OptionalImport<Result(Handle first, Handle second, int *level)>
+      deviceGetCommonAncestor{this, "nvmlDeviceGetTopologyCommonAncestor"};
+  Import<const char *(Result result)> errorString{this, "nvmlErrorString"};
+
+  /// Calls; throws NativeError for any result but success.
+  template <typename... Parameters, typename... Arguments>
+  void call(const Import<Result(Parameters...)> &function, Arguments... arguments) const {
+    const auto result = function(arguments...);
+    if (result == success) return;
+    throw NativeError(result == errorNotSupported ? "unsupported" : "driver",
+                      std::string(function.name) + " returns " + errorString(result) + ".");
+  }
+};
+
+std::unique_ptr<Library> openLibrary(const std::vector<std::string> &candidates) {
+  auto library = std::make_unique<Library>();
+  resolve(*library, candidates, "NVML");
+  library->call(library->init);
+  return library;
 }
 
-const Library &load(const std::vector<std::string> &candidates) {
-  static std::mutex mutex;
-  static auto *libraries = new std::map<std::string, std::unique_ptr<Library>>();
-  std::string key;
-  for (const auto &candidate : candidates) key += candidate + "\n";
-  std::lock_guard lock(mutex);
-  auto &known = (*libraries)[key];
-  if (known) return *known;
-  DynamicLibrary opened(candidates);
-  if (!opened.isOpen()) throw NativeError("unsupported", "NVML does not load (" + opened.failures() + ").");
-  auto library = std::make_unique<Library>();
-#define TANDEM_RESOLVE(member, symbol, parameters)                                                                     \
-  library->member = reinterpret_cast<decltype(library->member)>(opened.find(symbol));
-#define TANDEM_RESOLVE_REQUIRED(member, symbol, parameters)                                                            \
-  TANDEM_RESOLVE(member, symbol, parameters)                                                                           \
-  if (library->member == nullptr) {                                                                                    \
-    throw NativeError("unsupported", "NVML at " + opened.path() + " has no " + symbol + ".");                         \
-  }
-  TANDEM_NVML_REQUIRED(TANDEM_RESOLVE_REQUIRED)
-  TANDEM_NVML_OPTIONAL(TANDEM_RESOLVE)
-#undef TANDEM_RESOLVE_REQUIRED
-#undef TANDEM_RESOLVE
-  library->errorString = reinterpret_cast<decltype(library->errorString)>(opened.find("nvmlErrorString"));
-  check(*library, library->init(), "nvmlInit");
-  opened.keep();
-  known = std::move(library);
-  return *known;
-}
+const Library &load(const std::vector<std::string> &candidates) { return loadOnce(candidates, openLibrary); }
 
 Handle handleOf(const Library &library, const std::string &uuid) {
   Handle handle = nullptr;
-  check(library, library.deviceGetHandleByUuid(uuid.c_str(), &handle), "nvmlDeviceGetHandleByUUID");
+  library.call(library.deviceGetHandleByUuid, uuid.c_str(), &handle);
   return handle;
+}
+
+std::optional<std::vector<Process>> processesOn(const Library &library, Handle device) {
+  std::vector<ProcessInfo> infos(16);
+  unsigned count = 0;
+  auto result = errorInsufficientSize;
+  // Processes may start between two calls.
+  for (int attempt = 0; attempt < 4 && result == errorInsufficientSize; ++attempt) {
+    count = static_cast<unsigned>(infos.size());
+    result = library.deviceGetComputeProcesses(device, &count, infos.data());
+    if (result == errorInsufficientSize) infos.resize(count + 16);
+  }
+  if (result != success) return std::nullopt;
+  infos.resize(count);
+  std::vector<Process> processes;
+  for (const auto &info : infos) {
+    auto &process = processes.emplace_back();
+    process.pid = info.pid;
+    if (info.usedGpuMemory != unknownByteLength) process.memoryByteLength = static_cast<double>(info.usedGpuMemory);
+    char name[256] = {};
+    if (library.systemGetProcessName(info.pid, name, sizeof name) == success) process.name = name;
+  }
+  return processes;
 }
 
 } // namespace
 
-std::vector<DeviceIdentity> devices(const std::vector<std::string> &libraries) {
+DeviceList devices(const std::vector<std::string> &libraries) {
   const auto &library = load(libraries);
   unsigned count = 0;
-  check(library, library.deviceGetCount(&count), "nvmlDeviceGetCount");
-  std::vector<DeviceIdentity> found;
+  library.call(library.deviceGetCount, &count);
+  DeviceList found;
+  char text[96] = {};
   for (unsigned index = 0; index < count; ++index) {
     Handle handle = nullptr;
     // A device that this user may not see is not an error of the others.
     if (library.deviceGetHandleByIndex(index, &handle) != success) continue;
-    DeviceIdentity identity;
+    auto &identity = found.devices.emplace_back();
     identity.index = static_cast<int>(index);
-    char text[96] = {};
     if (library.deviceGetUuid(handle, text, sizeof text) == success) identity.uuid = text;
     if (library.deviceGetName(handle, text, sizeof text) == success) identity.name = text;
     PciInfo pci{};
     if (library.deviceGetPciInfo(handle, &pci) == success) identity.pciBusId = pci.busId;
-    found.push_back(identity);
   }
+  if (library.systemGetDriverVersion(text, sizeof text) == success) found.driverVersion = text;
   return found;
-}
-
-std::string driverVersion(const std::vector<std::string> &libraries) {
-  const auto &library = load(libraries);
-  char text[96] = {};
-  if (library.systemGetDriverVersion == nullptr || library.systemGetDriverVersion(text, sizeof text) != success) return "";
-  return text;
 }
 
 Reading read(const std::vector<std::string> &libraries, const std::string &uuid) {
@@ -145,56 +146,22 @@ Reading read(const std::vector<std::string> &libraries, const std::string &uuid)
   const auto handle = handleOf(library, uuid);
   Reading reading;
   Utilization rates{};
-  if (library.deviceGetUtilizationRates != nullptr && library.deviceGetUtilizationRates(handle, &rates) == success) {
+  if (library.deviceGetUtilizationRates(handle, &rates) == success) {
     reading.computeUtilization = rates.gpu / 100.0;
     reading.memoryUtilization = rates.memory / 100.0;
   }
   Memory memory{};
-  if (library.deviceGetMemoryInfo != nullptr && library.deviceGetMemoryInfo(handle, &memory) == success) {
+  if (library.deviceGetMemoryInfo(handle, &memory) == success) {
     reading.memoryTotalByteLength = static_cast<double>(memory.total);
     reading.memoryFreeByteLength = static_cast<double>(memory.free);
     reading.memoryUsedByteLength = static_cast<double>(memory.used);
   }
   unsigned value = 0;
-  if (library.deviceGetPowerUsage != nullptr && library.deviceGetPowerUsage(handle, &value) == success) {
-    reading.powerWatts = value / 1000.0;
-  }
-  if (library.deviceGetPowerLimit != nullptr && library.deviceGetPowerLimit(handle, &value) == success) {
-    reading.powerLimitWatts = value / 1000.0;
-  }
-  if (library.deviceGetTemperature != nullptr && library.deviceGetTemperature(handle, 0, &value) == success) {
-    reading.temperatureCelsius = value;
-  }
-  if (library.deviceGetFanSpeed != nullptr && library.deviceGetFanSpeed(handle, &value) == success) {
-    reading.fanPercent = value;
-  }
-  if (library.deviceGetComputeProcesses != nullptr) {
-    std::vector<ProcessInfo> infos(16);
-    auto result = errorInsufficientSize;
-    unsigned count = 0;
-    // Processes may start between two calls.
-    for (int attempt = 0; attempt < 4 && result == errorInsufficientSize; ++attempt) {
-      count = static_cast<unsigned>(infos.size());
-      result = library.deviceGetComputeProcesses(handle, &count, infos.data());
-      if (result == errorInsufficientSize) infos.resize(count + 16);
-    }
-    if (result == success) {
-      reading.processes.emplace();
-      for (unsigned index = 0; index < count; ++index) {
-        Process process;
-        process.pid = infos[index].pid;
-        if (infos[index].usedGpuMemory != unknownByteLength) {
-          process.memoryByteLength = static_cast<double>(infos[index].usedGpuMemory);
-        }
-        char name[256] = {};
-        if (library.systemGetProcessName != nullptr &&
-            library.systemGetProcessName(process.pid, name, sizeof name) == success) {
-          process.name = name;
-        }
-        reading.processes->push_back(process);
-      }
-    }
-  }
+  if (library.deviceGetPowerUsage(handle, &value) == success) reading.powerWatts = value / 1000.0;
+  if (library.deviceGetPowerLimit(handle, &value) == success) reading.powerLimitWatts = value / 1000.0;
+  if (library.deviceGetTemperature(handle, 0, &value) == success) reading.temperatureCelsius = value;
+  if (library.deviceGetFanSpeed(handle, &value) == success) reading.fanPercent = value;
+  reading.processes = processesOn(library, handle);
   return reading;
 }
 
@@ -202,21 +169,15 @@ Links links(const std::vector<std::string> &libraries, const std::string &uuid) 
   const auto &library = load(libraries);
   const auto handle = handleOf(library, uuid);
   Links found;
-  if (library.deviceGetNvLinkState == nullptr) return found;
   for (unsigned link = 0; link < maximumLinks; ++link) {
     int active = 0;
     if (library.deviceGetNvLinkState(handle, link, &active) != success || active == 0) continue;
     constexpr int remoteSwitch = 2;
     int type = 255;
-    if (library.deviceGetNvLinkRemoteType != nullptr) library.deviceGetNvLinkRemoteType(handle, link, &type);
-    if (type == remoteSwitch) {
-      found.toSwitch += 1;
-      continue;
-    }
+    library.deviceGetNvLinkRemoteType(handle, link, &type);
     PciInfo pci{};
-    if (library.deviceGetNvLinkRemotePci != nullptr && library.deviceGetNvLinkRemotePci(handle, link, &pci) == success) {
-      found.remotePciBusIds.emplace_back(pci.busId);
-    }
+    if (type == remoteSwitch) found.toSwitch += 1;
+    else if (library.deviceGetNvLinkRemotePci(handle, link, &pci) == success) found.remotePciBusIds.emplace_back(pci.busId);
   }
   return found;
 }
@@ -224,11 +185,8 @@ Links links(const std::vector<std::string> &libraries, const std::string &uuid) 
 int commonAncestor(const std::vector<std::string> &libraries, const std::string &first, const std::string &second) {
   const auto &library = load(libraries);
   int level = -1;
-  if (library.deviceGetCommonAncestor == nullptr ||
-      library.deviceGetCommonAncestor(handleOf(library, first), handleOf(library, second), &level) != success) {
-    return -1;
-  }
-  return level;
+  const auto result = library.deviceGetCommonAncestor(handleOf(library, first), handleOf(library, second), &level);
+  return result == success ? level : -1;
 }
 
 } // namespace tandem::nvml

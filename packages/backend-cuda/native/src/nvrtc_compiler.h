@@ -1,18 +1,19 @@
 #pragma once
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
+
+#include "js_types.h"
 
 namespace tandem::nvrtc {
 
 struct Request {
-  /// Library names or paths to try, newest first.
-  std::vector<std::string> libraries;
   std::string source;
   /// What log lines call the source.
   std::string name;
   std::vector<std::string> options;
+  static constexpr auto members = namedMembers(
+      "source", &Request::source, "name", &Request::name, "options", &Request::options);
 };
 
 struct Outcome {
@@ -20,11 +21,12 @@ struct Outcome {
   std::string log;
   /// A cubin, or PTX for a virtual architecture.
   std::vector<std::uint8_t> image;
+  static constexpr auto members = namedMembers("compiled", &Outcome::compiled, "log", &Outcome::log, "image", &Outcome::image);
 };
 
-/// Major and minor. Throws NativeError `unsupported` when no library loads.
-std::pair<int, int> version(const std::vector<std::string> &libraries);
+/// Major and minor of the first of `libraries` that loads; list the newest first. Throws NativeError `unsupported` when none does.
+std::vector<int> version(const std::vector<std::string> &libraries);
 /// Blocks for the whole compilation; any thread. A program that does not compile is an outcome, not an exception.
-Outcome compile(const Request &request);
+Outcome compile(const std::vector<std::string> &libraries, const Request &request);
 
 } // namespace tandem::nvrtc

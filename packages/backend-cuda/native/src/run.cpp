@@ -9,9 +9,6 @@ namespace tandem {
 
 namespace {
 
-/// An abort acts between launches, so few are in flight.
-constexpr std::size_t launchesInFlight = 2;
-
 std::uint32_t takeStop(void *stopWord) {
   return __atomic_exchange_n(static_cast<std::uint32_t *>(stopWord), 0u, __ATOMIC_SEQ_CST);
 }
@@ -30,28 +27,19 @@ void Group::waitFor(const cuda::Gpu &gpu, cuda::Event event) const {
   for (;;) {
     const auto state = driver_.eventQuery(event);
     if (state == cuda::success) return;
-    if (state != cuda::errorNotReady) gpu.check(state, "cuEventQuery");
+    if (state != cuda::errorNotReady) gpu.context.check(state, driver_.eventQuery);
     if (std::chrono::steady_clock::now() > spinUntil) std::this_thread::sleep_for(std::chrono::microseconds(50));
     else std::this_thread::yield();
   }
 }
 
-cuda::Event Group::pooledEvent(std::size_t gpu, unsigned flags) {
-  auto &pool = events_[{gpu, flags}];
-  if (pool.used == pool.events.size()) {
-    pool.events.emplace_back(gpus_[gpu].context, "cuEventCreate",
-                             [&](cuda::Event *event) { return driver_.eventCreate(event, flags); });
-  }
-  return pool.events[pool.used++].get();
-}
-
 RunOutcome Group::run(const RunRequest &request) {
   // First of all: runs queued behind this one count on it, whatever becomes of this one.
-  for (const auto &[index, address] : request.uniformTargets) {
-    const auto &gpu = gpus_.at(index);
+  for (const auto &target : request.uniformTargets) {
+    const auto &gpu = gpus_.at(target.gpu);
+    const auto &[data, byteLength] = request.uniforms.value();
     gpu.use();
-    gpu.check(driver_.memcpyHtoDAsync(address, request.uniforms.data(), request.uniforms.size(), gpu.stream.get()),
-              "cuMemcpyHtoDAsync");
+    gpu.call(driver_.memcpyHtoDAsync, target.address, data, byteLength, gpu.stream.get());
     gpu.synchronize();
   }
   try {
@@ -81,104 +69,98 @@ void Group::abandon(const RunRequest &request) {
   }
 }
 
-RunOutcome Group::launchSteps(const RunRequest &request) {
-  // The GPUs that take part; the first one's stream carries the clock.
-  struct Lane {
-    const cuda::Gpu *gpu;
-    cuda::Event joined;
-    cuda::Event ring[launchesInFlight];
-  };
-  for (auto &[key, pool] : events_) pool.used = 0;
-  std::vector<std::size_t> used;
-  std::vector<Lane> lanes;
-  for (const auto &step : request.steps) {
-    for (const auto id : step.graphs) {
-      const auto index = graphOf(id).gpu;
-      if (std::find(used.begin(), used.end(), index) != used.end()) continue;
-      used.push_back(index);
-      Lane lane{&gpus_[index], pooledEvent(index, cuda::eventDisableTiming), {}};
-      for (auto &event : lane.ring) event = pooledEvent(index, cuda::eventDisableTiming);
-      lanes.push_back(lane);
-    }
+std::vector<const cuda::Gpu *> Group::gpusOf(const std::vector<std::uint32_t> &graphs) const {
+  std::vector<const cuda::Gpu *> found;
+  for (const auto id : graphs) {
+    const auto *gpu = &gpus_[graphOf(id).gpu];
+    if (std::find(found.begin(), found.end(), gpu) == found.end()) found.push_back(gpu);
   }
+  return found;
+}
+
+void Group::fork(const std::vector<const cuda::Gpu *> &gpus, const cuda::OwnedEvent &event) const {
+  for (const auto *gpu : gpus) {
+    if (gpu != gpus.front()) gpu->call(driver_.streamWaitEvent, gpu->stream.get(), event.get(), 0);
+  }
+}
+
+void Group::join(const std::vector<const cuda::Gpu *> &gpus) const {
+  const auto &main = *gpus.front();
+  for (const auto *gpu : gpus) {
+    if (gpu == &main) continue;
+    gpu->use();
+    gpu->record(gpu->joined);
+    main.call(driver_.streamWaitEvent, main.stream.get(), gpu->joined.get(), 0);
+  }
+  main.use();
+}
+
+void Group::launchGraphs(const std::vector<std::uint32_t> &graphs) const {
+  for (const auto id : graphs) {
+    const auto &graph = graphOf(id);
+    const auto &gpu = gpus_[graph.gpu];
+    gpu.use();
+    gpu.call(driver_.graphLaunch, graph.exec.get(), gpu.stream.get());
+  }
+}
+
+RunOutcome Group::launchSteps(const RunRequest &request) {
+  std::vector<std::uint32_t> graphs;
+  for (const auto &step : request.steps) graphs.insert(graphs.end(), step.graphs.begin(), step.graphs.end());
+  // The first GPU's stream carries the clock.
+  const auto used = gpusOf(graphs);
   RunOutcome outcome;
-  if (lanes.empty()) return outcome;
+  if (used.empty()) return outcome;
   for (const auto &range : request.collect) {
     if (range.clear) zero(range.gpu, range.address, range.byteLength);
   }
 
-  const auto &main = *lanes.front().gpu;
-  const auto mainEvent = [&] {
-    const auto event = pooledEvent(used.front(), 0);
-    main.use();
-    main.check(driver_.eventRecord(event, main.stream.get()), "cuEventRecord");
-    return event;
-  };
-  // Every other stream continues after what the main stream has reached, and the main stream after all others.
-  const auto fork = [&](cuda::Event event) {
-    for (const auto &lane : lanes) {
-      if (lane.gpu != &main) main.check(driver_.streamWaitEvent(lane.gpu->stream.get(), event, 0), "cuStreamWaitEvent");
-    }
-  };
-  const auto join = [&] {
-    for (const auto &lane : lanes) {
-      if (lane.gpu == &main) continue;
-      lane.gpu->use();
-      lane.gpu->check(driver_.eventRecord(lane.joined, lane.gpu->stream.get()), "cuEventRecord");
-      main.check(driver_.streamWaitEvent(main.stream.get(), lane.joined, 0), "cuStreamWaitEvent");
-    }
-    return mainEvent();
-  };
+  const auto &main = *used.front();
   // A wait that gave up has spoilt the run: more launches would only take time.
   const auto shouldStop = [&] {
-    return (request.abortWord != nullptr && __atomic_load_n(request.abortWord, __ATOMIC_RELAXED) != 0) ||
-           (request.stopping && request.stopping()) ||
+    return (request.abortWord != nullptr && __atomic_load_n(request.abortWord, __ATOMIC_RELAXED) != 0) || stopping_() ||
            __atomic_load_n(static_cast<std::uint32_t *>(stopWord_.get()), __ATOMIC_RELAXED) != 0;
   };
 
-  const auto start = mainEvent();
-  auto end = start;
+  main.use();
+  main.record(main.start);
   bool aborted = false;
   for (const auto &step : request.steps) {
     if (aborted) break;
-    fork(end);
+    fork(used, outcome.launches == 0 ? main.start : main.end);
+    // An abort acts between launches, so few are in flight.
     for (std::uint64_t launch = 0; launch < step.count; ++launch) {
-      const auto slot = outcome.launches % launchesInFlight;
-      for (const auto &lane : lanes) {
-        if (outcome.launches < launchesInFlight) break;
-        lane.gpu->use();
-        waitFor(*lane.gpu, lane.ring[slot]);
+      const auto turn = outcome.launches % cuda::Gpu::turnCount;
+      for (const auto *gpu : used) {
+        if (outcome.launches < cuda::Gpu::turnCount) break;
+        gpu->use();
+        waitFor(*gpu, gpu->turns[turn].get());
       }
       aborted = shouldStop();
       if (aborted) break;
-      for (const auto id : step.graphs) {
-        const auto &graph = graphOf(id);
-        const auto &gpu = gpus_[graph.gpu];
-        gpu.use();
-        gpu.check(driver_.graphLaunch(graph.exec.get(), gpu.stream.get()), "cuGraphLaunch");
-      }
-      for (const auto &lane : lanes) {
-        lane.gpu->use();
-        lane.gpu->check(driver_.eventRecord(lane.ring[slot], lane.gpu->stream.get()), "cuEventRecord");
+      launchGraphs(step.graphs);
+      for (const auto *gpu : used) {
+        gpu->use();
+        gpu->record(gpu->turns[turn]);
       }
       outcome.launches += 1;
     }
-    end = join();
+    join(used);
+    main.record(main.end);
   }
-  waitFor(main, end);
+  waitFor(main, main.end.get());
   if (takeStop(stopWord_.get()) != 0) {
     throw NativeError("driver", "A GPU waited in vain for another one: the driver does not run them side by side here. "
                                 "The lowering 'one-graph' does without.");
   }
   float milliseconds = 0;
-  main.check(driver_.eventElapsedTime(&milliseconds, start, end), "cuEventElapsedTime");
+  main.call(driver_.eventElapsedTime, &milliseconds, main.start.get(), main.end.get());
   outcome.seconds = static_cast<double>(milliseconds) / 1000;
   for (const auto &range : request.collect) {
     const auto &gpu = gpus_.at(range.gpu);
     gpu.use();
     auto &bytes = outcome.collected.emplace_back(range.byteLength);
-    gpu.check(driver_.memcpyDtoHAsync(bytes.data(), range.address, range.byteLength, gpu.stream.get()),
-              "cuMemcpyDtoHAsync");
+    gpu.call(driver_.memcpyDtoHAsync, bytes.data(), range.address, range.byteLength, gpu.stream.get());
     gpu.synchronize();
   }
   if (aborted) {

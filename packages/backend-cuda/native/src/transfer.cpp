@@ -47,10 +47,6 @@ struct Chunk {
   std::size_t byteLength() const { return rowByteLength * rows; }
 };
 
-} // namespace
-
-namespace {
-
 template <typename Visit> void forEachChunk(const TransferRegion &region, Visit visit) {
   const bool contiguous = region.rows == 1 || region.rowByteStride == region.rowByteLength;
   if (contiguous || region.rowByteLength > stagingByteLength) {
@@ -71,117 +67,60 @@ template <typename Visit> void forEachChunk(const TransferRegion &region, Visit 
   }
 }
 
-cuda::Result copyChunk(const cuda::Driver &driver, const Chunk &chunk, std::size_t deviceStride, void *host, bool toDevice,
-                       cuda::Stream stream) {
-  if (chunk.rows == 1) {
-    return toDevice ? driver.memcpyHtoDAsync(chunk.address, host, chunk.byteLength(), stream)
-                    : driver.memcpyDtoHAsync(host, chunk.address, chunk.byteLength(), stream);
-  }
-  cuda::Memcpy2D copy{};
-  copy.widthInBytes = chunk.rowByteLength;
-  copy.height = chunk.rows;
-  if (toDevice) {
-    copy.srcMemoryType = cuda::memoryTypeHost;
-    copy.srcHost = host;
-    copy.srcPitch = chunk.rowByteLength;
-    copy.dstMemoryType = cuda::memoryTypeDevice;
-    copy.dstDevice = chunk.address;
-    copy.dstPitch = deviceStride;
-  } else {
-    copy.srcMemoryType = cuda::memoryTypeDevice;
-    copy.srcDevice = chunk.address;
-    copy.srcPitch = deviceStride;
-    copy.dstMemoryType = cuda::memoryTypeHost;
-    copy.dstHost = host;
-    copy.dstPitch = chunk.rowByteLength;
-  }
-  return driver.memcpy2DAsync(&copy, stream);
-}
-
-/// Two events in turn, in one GPU's context: they live as long as one transfer.
-struct SlotEvents {
-  explicit SlotEvents(const cuda::Gpu &gpu) : gpu(gpu), events{make(gpu), make(gpu)} {}
-  void record(std::size_t slot) const {
-    gpu.check(gpu.context.driver().eventRecord(events[slot].get(), gpu.stream.get()), "cuEventRecord");
-  }
-  void wait(std::size_t slot) const {
-    gpu.check(gpu.context.driver().eventSynchronize(events[slot].get()), "cuEventSynchronize");
-  }
-
-private:
-  using Event = cuda::Owned<cuda::EventKind>;
-  static Event make(const cuda::Gpu &gpu) {
-    return {gpu.context, "cuEventCreate", [&](cuda::Event *event) {
-              return gpu.context.driver().eventCreate(event, cuda::eventDisableTiming);
-            }};
-  }
-  const cuda::Gpu &gpu;
-  const Event events[2];
-};
-
 } // namespace
+
+void Group::transfer(const TransferRegion &region, const HostBytes &host, bool toDevice) {
+  const auto byteLength = region.byteLength();
+  if (host.byteLength != byteLength) {
+    throw NativeError("validation", "A transfer of " + std::to_string(byteLength) + " bytes gets " +
+                                        std::to_string(host.byteLength) + " bytes of host memory.");
+  }
+  if (byteLength == 0) return;
+  const auto &gpu = gpus_.at(region.gpu);
+  const auto copy = [&](const Chunk &chunk, void *memory) {
+    const auto stream = gpu.stream.get();
+    const cuda::CopySide side{true, reinterpret_cast<std::uintptr_t>(memory), chunk.rowByteLength};
+    const cuda::CopySide device{false, chunk.address, region.rowByteStride};
+    if (chunk.rows > 1) {
+      const auto rows = cuda::rowCopy(toDevice ? side : device, toDevice ? device : side, chunk.rowByteLength, chunk.rows);
+      gpu.call(driver_.memcpy3DAsync, &rows, stream);
+    } else if (toDevice) {
+      gpu.call(driver_.memcpyHtoDAsync, chunk.address, memory, chunk.byteLength(), stream);
+    } else {
+      gpu.call(driver_.memcpyDtoHAsync, memory, chunk.address, chunk.byteLength(), stream);
+    }
+  };
+  if (region.rows == 1 && byteLength <= directByteLength) {
+    gpu.use();
+    copy({0, region.address, byteLength, 1}, host.data);
+    gpu.synchronize();
+    return;
+  }
+  prepareStaging();
+  gpu.use();
+  Chunk chunks[2];
+  std::size_t count = 0;
+  const auto land = [&](std::size_t slot) {
+    gpu.call(driver_.eventSynchronize, gpu.turns[slot].get());
+    if (!toDevice) copyInParallel(host.data + chunks[slot].hostOffset, staging_[slot].get(), chunks[slot].byteLength());
+  };
+  forEachChunk(region, [&](const Chunk &chunk) {
+    const auto slot = count % 2;
+    if (count >= 2) land(slot);
+    if (toDevice) copyInParallel(staging_[slot].get(), host.data + chunk.hostOffset, chunk.byteLength());
+    copy(chunk, staging_[slot].get());
+    gpu.record(gpu.turns[slot]);
+    chunks[slot] = chunk;
+    count += 1;
+  });
+  if (toDevice) gpu.synchronize();
+  else for (std::size_t left = count >= 2 ? count - 2 : 0; left < count; ++left) land(left % 2);
+}
 
 void Group::prepareStaging() {
   for (auto &slot : staging_) {
     if (slot.get() == nullptr) slot = pinned(stagingByteLength, cuda::hostAllocPortable);
   }
-}
-
-void Group::write(const TransferRegion &region, const std::uint8_t *source) {
-  const auto byteLength = region.byteLength();
-  if (byteLength == 0) return;
-  const auto &gpu = gpus_.at(region.gpu);
-  const auto stream = gpu.stream.get();
-  if (region.rows == 1 && byteLength <= directByteLength) {
-    gpu.use();
-    gpu.check(driver_.memcpyHtoDAsync(region.address, source, byteLength, stream), "cuMemcpyHtoDAsync");
-    gpu.synchronize();
-    return;
-  }
-  prepareStaging();
-  gpu.use();
-  const SlotEvents events(gpu);
-  std::size_t count = 0;
-  forEachChunk(region, [&](const Chunk &chunk) {
-    const auto slot = count % 2;
-    if (count >= 2) events.wait(slot);
-    copyInParallel(staging_[slot].get(), source + chunk.hostOffset, chunk.byteLength());
-    gpu.check(copyChunk(driver_, chunk, region.rowByteStride, staging_[slot].get(), true, stream), "cuMemcpyHtoDAsync");
-    events.record(slot);
-    count += 1;
-  });
-  gpu.synchronize();
-}
-
-void Group::read(const TransferRegion &region, std::uint8_t *target) {
-  const auto byteLength = region.byteLength();
-  if (byteLength == 0) return;
-  const auto &gpu = gpus_.at(region.gpu);
-  const auto stream = gpu.stream.get();
-  if (region.rows == 1 && byteLength <= directByteLength) {
-    gpu.use();
-    gpu.check(driver_.memcpyDtoHAsync(target, region.address, byteLength, stream), "cuMemcpyDtoHAsync");
-    gpu.synchronize();
-    return;
-  }
-  prepareStaging();
-  gpu.use();
-  const SlotEvents events(gpu);
-  Chunk landing[2];
-  std::size_t count = 0;
-  const auto land = [&](std::size_t slot) {
-    events.wait(slot);
-    copyInParallel(target + landing[slot].hostOffset, staging_[slot].get(), landing[slot].byteLength());
-  };
-  forEachChunk(region, [&](const Chunk &chunk) {
-    const auto slot = count % 2;
-    if (count >= 2) land(slot);
-    gpu.check(copyChunk(driver_, chunk, region.rowByteStride, staging_[slot].get(), false, stream), "cuMemcpyDtoHAsync");
-    events.record(slot);
-    landing[slot] = chunk;
-    count += 1;
-  });
-  for (std::size_t left = count >= 2 ? count - 2 : 0; left < count; ++left) land(left % 2);
 }
 
 } // namespace tandem

@@ -2,6 +2,11 @@
 
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+#include <vector>
 
 #include "native_error.h"
 
@@ -18,17 +23,25 @@ struct Job {
   std::unique_ptr<NativeError> error;
 };
 
-struct QueueEntry {
-  std::unique_ptr<Job> job;
-  std::function<void()> posted;
-};
+/// What a job rejects with for the exception that is being handled.
+NativeError currentError() {
+  try {
+    throw;
+  } catch (const NativeError &error) {
+    return error;
+  } catch (const std::bad_alloc &) {
+    return {"out-of-memory", "The host has no memory left."};
+  } catch (const std::exception &error) {
+    return {"driver", error.what()};
+  } catch (...) {
+    return {"driver", "An unknown native error occurs."};
+  }
+}
 
 Napi::Value errorValue(Napi::Env env, const NativeError &error) {
   auto value = Napi::Error::New(env, error.what()).Value();
   value.Set("nativeCode", error.code);
   value.Set("result", error.result);
-  value.Set("resultName", error.resultName);
-  value.Set("call", error.call);
   return value;
 }
 
@@ -42,7 +55,7 @@ struct Worker::State : std::enable_shared_from_this<Worker::State> {
   std::mutex mutex;
   std::condition_variable wake;
   std::condition_variable ended;
-  std::deque<QueueEntry> queue;
+  std::deque<std::function<void()>> queue;
   /// The environment closes: nobody can receive a promise.
   std::atomic<bool> stop{false};
   /// The Worker is gone: the thread ends when the queue is empty.
@@ -60,44 +73,53 @@ struct Worker::State : std::enable_shared_from_this<Worker::State> {
 
   void loop() {
     for (;;) {
-      QueueEntry entry;
+      std::function<void()> work;
       {
         std::unique_lock lock(mutex);
         wake.wait(lock, [this] { return stop.load() || last || !queue.empty(); });
         // Posted work (releases) still runs after a stop; promises nobody can receive do not.
-        if (queue.empty()) break;
-        entry = std::move(queue.front());
+        if (queue.empty()) {
+          threadEnded = true;
+          ended.notify_all();
+          return;
+        }
+        work = std::move(queue.front());
         queue.pop_front();
       }
-      if (entry.posted) {
-        try {
-          entry.posted();
-        } catch (...) {
-        }
-        continue;
-      }
-      auto &job = *entry.job;
-      try {
-        if (stop.load()) throw NativeError("device-lost", "The work before it did not end.");
-        job.settle = job.work();
-      } catch (const NativeError &error) {
-        job.error = std::make_unique<NativeError>(error);
-      } catch (const std::bad_alloc &) {
-        job.error = std::make_unique<NativeError>("out-of-memory", "The host has no memory left.");
-      } catch (const std::exception &error) {
-        job.error = std::make_unique<NativeError>("driver", error.what());
-      } catch (...) {
-        job.error = std::make_unique<NativeError>("driver", "An unknown native error occurs.");
-      }
-      job.work = nullptr;
-      // Dropped only while the environment closes; the job then leaks on purpose: its references belong to that environment.
-      auto *handed = entry.job.release();
-      std::lock_guard lock(mutex);
-      if (settled != nullptr) napi_call_threadsafe_function(settled, handed, napi_tsfn_nonblocking);
+      work();
     }
+  }
+
+  /// False once the thread has ended.
+  bool enqueue(std::function<void()> work) {
     std::lock_guard lock(mutex);
-    threadEnded = true;
-    ended.notify_all();
+    if (threadEnded) return false;
+    queue.push_back(std::move(work));
+    wake.notify_one();
+    return true;
+  }
+
+  bool post(std::function<void()> work) {
+    return enqueue([work = std::move(work)] {
+      try {
+        work();
+      } catch (...) {
+      }
+    });
+  }
+
+  /// On the worker thread.
+  void carryOut(Job *job) {
+    try {
+      if (stop.load()) throw NativeError("device-lost", "The work before it did not end.");
+      job->settle = job->work();
+    } catch (...) {
+      job->error = std::make_unique<NativeError>(currentError());
+    }
+    job->work = nullptr;
+    // Dropped only while the environment closes; the job then leaks on purpose: its references belong to that environment.
+    std::lock_guard lock(mutex);
+    if (settled != nullptr) napi_call_threadsafe_function(settled, job, napi_tsfn_nonblocking);
   }
 
   void settle(Napi::Env env, std::unique_ptr<Job> job) {
@@ -114,8 +136,8 @@ struct Worker::State : std::enable_shared_from_this<Worker::State> {
       job->deferred.Resolve(job->settle(env));
     } catch (const Napi::Error &error) {
       job->deferred.Reject(error.Value());
-    } catch (const std::exception &error) {
-      job->deferred.Reject(errorValue(env, NativeError("driver", error.what())));
+    } catch (...) {
+      job->deferred.Reject(errorValue(env, currentError()));
     }
   }
 
@@ -130,18 +152,6 @@ struct Worker::State : std::enable_shared_from_this<Worker::State> {
     } catch (...) {
       // An environment that terminates runs no JavaScript any more; nothing may unwind into Node.
     }
-  }
-
-  bool post(std::function<void()> work) {
-    {
-      std::lock_guard lock(mutex);
-      if (threadEnded) return false;
-      QueueEntry entry;
-      entry.posted = std::move(work);
-      queue.push_back(std::move(entry));
-    }
-    wake.notify_one();
-    return true;
   }
 
   void requestStop() {
@@ -207,19 +217,18 @@ std::function<bool(std::function<void()>)> Worker::poster() const {
   return [state = state_](std::function<void()> work) { return state->post(std::move(work)); };
 }
 
-Napi::Promise Worker::submit(Napi::Env env, Work work, std::vector<Napi::ObjectReference> kept) {
-  auto job = std::make_unique<Job>(env);
+Napi::Promise Worker::submit(const Napi::CallbackInfo &info, Work work) {
+  auto job = std::make_unique<Job>(info.Env());
   job->work = std::move(work);
-  job->kept = std::move(kept);
+  const auto keep = [&](const Napi::Value &value) {
+    if (value.IsObject()) job->kept.push_back(Napi::Persistent(value.As<Napi::Object>()));
+  };
+  keep(info.This());
+  for (std::size_t index = 0; index < info.Length(); ++index) keep(info[index]);
   const auto promise = job->deferred.Promise();
-  if (state_->pending++ == 0 && !state_->abandoned.load()) napi_ref_threadsafe_function(env, state_->settled);
-  {
-    std::lock_guard lock(state_->mutex);
-    QueueEntry entry;
-    entry.job = std::move(job);
-    state_->queue.push_back(std::move(entry));
-  }
-  state_->wake.notify_one();
+  auto &state = *state_;
+  if (state.pending++ == 0 && !state.abandoned.load()) napi_ref_threadsafe_function(info.Env(), state.settled);
+  state.enqueue([&state, job = job.release()] { state.carryOut(job); });
   return promise;
 }
 

@@ -1,13 +1,8 @@
 #pragma once
 #include <napi.h>
 
-#include <condition_variable>
-#include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
-#include <thread>
-#include <vector>
 
 namespace tandem {
 
@@ -29,8 +24,8 @@ public:
   Worker(const Worker &) = delete;
   Worker &operator=(const Worker &) = delete;
 
-  /// Queues `work`. `kept` stay referenced until the promise settles: pass the arrays whose memory the job touches.
-  Napi::Promise submit(Napi::Env env, Work work, std::vector<Napi::ObjectReference> kept = {});
+  /// Queues `work` for a call from JavaScript. What the call is given stays referenced until the promise settles: the job may touch its memory.
+  Napi::Promise submit(const Napi::CallbackInfo &info, Work work);
   /// Queues work that nobody waits for; its errors are dropped. JavaScript thread only.
   void post(std::function<void()> work);
   /// The job in flight may never end: from now on neither the process nor its exit waits for it. Should it end, what was posted still runs, and

@@ -27,10 +27,6 @@ SAME_PLACE(ours::KernelNodeParams, ctx, CUDA_KERNEL_NODE_PARAMS_v2, ctx);
 SAME_SIZE(ours::MemsetNodeParams, CUDA_MEMSET_NODE_PARAMS);
 SAME_PLACE(ours::MemsetNodeParams, elementSize, CUDA_MEMSET_NODE_PARAMS, elementSize);
 SAME_PLACE(ours::MemsetNodeParams, height, CUDA_MEMSET_NODE_PARAMS, height);
-SAME_SIZE(ours::Memcpy2D, CUDA_MEMCPY2D);
-SAME_PLACE(ours::Memcpy2D, srcPitch, CUDA_MEMCPY2D, srcPitch);
-SAME_PLACE(ours::Memcpy2D, dstDevice, CUDA_MEMCPY2D, dstDevice);
-SAME_PLACE(ours::Memcpy2D, height, CUDA_MEMCPY2D, Height);
 SAME_SIZE(ours::Memcpy3D, CUDA_MEMCPY3D);
 SAME_PLACE(ours::Memcpy3D, srcDevice, CUDA_MEMCPY3D, srcDevice);
 SAME_PLACE(ours::Memcpy3D, srcHeight, CUDA_MEMCPY3D, srcHeight);
@@ -69,7 +65,7 @@ template <typename... Arguments> struct Signature<CUresult(Arguments...)> {
   static constexpr std::size_t count = sizeof...(Arguments);
   static constexpr std::size_t bytes = (sizeof(Arguments) + ... + 0);
 };
-template <typename... Arguments> struct Signature<ours::Result (*)(Arguments...)> {
+template <typename... Arguments> struct Signature<tandem::Import<ours::Result(Arguments...)>> {
   static constexpr std::size_t count = sizeof...(Arguments);
   static constexpr std::size_t bytes = (sizeof(Arguments) + ... + 0);
 };
@@ -87,7 +83,7 @@ SAME_CALL(memHostAlloc, cuMemHostAlloc);
 SAME_CALL(memHostRegister, cuMemHostRegister);
 SAME_CALL(memcpyHtoDAsync, cuMemcpyHtoDAsync);
 SAME_CALL(memcpyDtoHAsync, cuMemcpyDtoHAsync);
-SAME_CALL(memcpy2DAsync, cuMemcpy2DAsync);
+SAME_CALL(memcpy3DAsync, cuMemcpy3DAsync);
 SAME_CALL(memsetD8Async, cuMemsetD8Async);
 SAME_CALL(streamWaitEvent, cuStreamWaitEvent);
 SAME_CALL(moduleLoadDataEx, cuModuleLoadDataEx);

@@ -160,7 +160,7 @@ Result fMemcpyDtoHAsync(void *target, DevicePtr source, std::size_t bytes, Strea
   fake(stream)->push([=] { fail(copyRows(device, reinterpret_cast<const char *>(source), 0, static_cast<char *>(target), 0, bytes, 1, true, false)); });
   return 0;
 }
-Result fMemcpy2DAsync(const Memcpy2D *copy, Stream stream) {
+Result fMemcpy3DAsync(const Memcpy3D *copy, Stream stream) {
   STICKY;
   const int device = currentContext->device;
   fake(stream)->push([device, copy = *copy] {
@@ -431,7 +431,7 @@ const std::map<std::string, void *> &symbols() {
       {"cuMemHostUnregister", injectable<__COUNTER__>("cuMemHostUnregister", fMemHostUnregister)},
       {"cuMemcpyHtoDAsync", injectable<__COUNTER__>("cuMemcpyHtoDAsync", fMemcpyHtoDAsync)},
       {"cuMemcpyDtoHAsync", injectable<__COUNTER__>("cuMemcpyDtoHAsync", fMemcpyDtoHAsync)},
-      {"cuMemcpy2DAsync", injectable<__COUNTER__>("cuMemcpy2DAsync", fMemcpy2DAsync)},
+      {"cuMemcpy3DAsync", injectable<__COUNTER__>("cuMemcpy3DAsync", fMemcpy3DAsync)},
       {"cuMemsetD8Async", injectable<__COUNTER__>("cuMemsetD8Async", fMemsetD8Async)},
       {"cuStreamCreate", injectable<__COUNTER__>("cuStreamCreate", fStreamCreate)},
       {"cuStreamDestroy", injectable<__COUNTER__>("cuStreamDestroy", fStreamDestroy)},

@@ -55,7 +55,7 @@ export function buildSanitized(
   const built = spawnSync(
     'c++',
     [
-      ...['-shared', '-fPIC', '-O0', '-g1', '-std=c++17', '-fvisibility=hidden', '-fno-omit-frame-pointer'],
+      ...['-shared', '-fPIC', '-O0', '-g1', '-std=c++20', '-fvisibility=hidden', '-fno-omit-frame-pointer'],
       ...[`-fsanitize=${sanitizer}`, '-DNAPI_VERSION=9', '-DNODE_ADDON_API_CPP_EXCEPTIONS_ALL'],
       `-I${require('node-api-headers').include_dir}`,
       `-I${join(require.resolve('node-addon-api/package.json'), '..')}`,

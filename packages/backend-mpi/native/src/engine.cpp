@@ -2,7 +2,6 @@
 
 #include <sched.h>
 #include <sys/prctl.h>
-#include <unistd.h>
 
 #include <algorithm>
 
@@ -19,8 +18,6 @@ constexpr int controlTag = 32'000;
 constexpr auto spinTime = std::chrono::microseconds(200);
 constexpr auto pauseTime = std::chrono::microseconds(50);
 constexpr int pollsInARow = 16;
-/// A result may still be on its way from a rank that has it already and leaves.
-constexpr auto leaveTime = std::chrono::seconds(2);
 /// No wait longer than this is silent.
 constexpr auto silentTime = std::chrono::seconds(5);
 
@@ -219,15 +216,6 @@ bool putOff(std::mutex &mutex, const std::atomic<bool> &failed, std::map<std::ui
 
 } // namespace
 
-void Engine::setNames(std::vector<std::string> names) {
-  post([this, names = std::move(names)] { names_ = names; });
-}
-
-std::string Engine::nameOf(int rank) const {
-  const auto index = static_cast<std::size_t>(rank);
-  return index < names_.size() ? names_[index] : "rank " + std::to_string(rank);
-}
-
 void Engine::gather(Key key, const std::string &text, GatherSettle settle) {
   const auto packed = key.packed();
   if (!putOff(pendingMutex_, failed_, pendingGathers_, packed, settle)) {
@@ -382,96 +370,6 @@ void Engine::stopAt(std::uint64_t key, std::int64_t times) {
   } else if (key != lastRun_) {
     limits_[key] = times;
   }
-}
-
-void Engine::rankLeft(int rank, std::uint32_t group, const std::string &reason) {
-  post([this, rank, group, reason] {
-    if (failed_.load() || !departures_.try_emplace(group, Departure{nameOf(rank), reason, Clock::now()}).second) return;
-    if (!reason.empty()) untold_.insert(group);
-  });
-}
-
-void Engine::left(std::uint32_t group, const std::string &reason) {
-  post([this, group, reason] {
-    if (!failed_.load() && !runs_.empty() && runs_.front()->key.group == group) fail({"device-lost", reason});
-  });
-}
-
-/// What waits for a rank that has left never comes. Two things may come first: a result that the others have already, and the last word of
-/// a call that differs, which all are to see.
-void Engine::checkDepartures(Clock::time_point now) {
-  std::set<std::uint32_t> waiting;
-  {
-    std::lock_guard lock(pendingMutex_);
-    const auto collect = [&](const auto &pending) {
-      for (const auto &[key, settle] : pending) waiting.insert(static_cast<std::uint32_t>(key >> 44));
-    };
-    collect(pendingGathers_);
-    collect(pendingDeliveries_);
-    collect(pendingRuns_);
-  }
-  auto concerned = waiting;
-  concerned.insert(untold_.begin(), untold_.end());
-  for (const auto group : concerned) {
-    auto found = departures_.find(group);
-    if (found == departures_.end()) found = departures_.find(everyGroup);
-    if (found == departures_.end()) continue;
-    const auto &departure = found->second;
-    const bool waits = waiting.count(group) > 0;
-    if (waits && now - departure.time < leaveTime) continue;
-    const Failure failure{"device-lost", departure.reason.empty()
-                                             ? departure.who + " makes no more calls, and this rank waits for one: every rank has "
-                                                               "to make the same calls in the same order."
-                                             : departure.who + " fails: " + departure.reason};
-    if (!runs_.empty() && runs_.front()->key.group == group) {
-      // Messages under way can be neither finished nor taken back.
-      fail(failure);
-      lost_(everyGroup, failure);
-      return;
-    }
-    if (waits) settleGroup(group, failure);
-    if (untold_.erase(group) > 0) lost_(group, failure);
-  }
-}
-
-void Engine::settleGroup(std::uint32_t group, const Failure &failure) {
-  std::vector<GatherSettle> gathers;
-  std::vector<DeliverSettle> deliveries;
-  {
-    std::lock_guard lock(pendingMutex_);
-    const auto collect = [&](auto &pending, auto &settles, const auto &forget) {
-      for (auto place = pending.begin(); place != pending.end();) {
-        if (place->first >> 44 != group) {
-          ++place;
-          continue;
-        }
-        forget(place->first);
-        settles.push_back(std::move(place->second));
-        place = pending.erase(place);
-      }
-    };
-    collect(pendingGathers_, gathers, [this](std::uint64_t key) { gathers_->forget(key); });
-    collect(pendingDeliveries_, deliveries, [](std::uint64_t) {});
-  }
-  for (auto &settle : gathers) settle(nullptr, &failure);
-  for (auto &settle : deliveries) settle(&failure);
-}
-
-void Engine::sayWhatIsMissing() {
-  std::vector<int> ranks = gathers_->missing();
-  const auto add = [&](const std::vector<int> &more) { ranks.insert(ranks.end(), more.begin(), more.end()); };
-  for (const auto &[key, delivery] : deliveries_) add(delivery->waitsFor());
-  if (!runs_.empty() && runs_.front()->schedule) add(runs_.front()->schedule->waitsFor());
-  std::sort(ranks.begin(), ranks.end());
-  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
-  if (ranks.empty()) return;
-  std::string text = "tandem: rank " + std::to_string(rank_) + " has waited 5 s for ";
-  for (std::size_t index = 0; index < ranks.size(); ++index) {
-    if (index > 0) text += index + 1 == ranks.size() ? " and " : ", ";
-    text += nameOf(ranks[index]);
-  }
-  text += " (or one that they wait for).\n";
-  [[maybe_unused]] const auto written = write(STDERR_FILENO, text.data(), text.size());
 }
 
 void Engine::fail(const Failure &failure) {

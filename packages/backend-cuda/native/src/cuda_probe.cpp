@@ -1,0 +1,74 @@
+#include "cuda_probe.h"
+
+#include "cuda_driver.h"
+
+namespace tandem::cuda {
+
+namespace {
+
+std::string uuidText(const Uuid &uuid) {
+  static const char digits[] = "0123456789abcdef";
+  std::string text;
+  for (int index = 0; index < 16; ++index) {
+    if (index == 4 || index == 6 || index == 8 || index == 10) text += '-';
+    text += digits[uuid.bytes[index] >> 4];
+    text += digits[uuid.bytes[index] & 15];
+  }
+  return text;
+}
+
+DeviceProperties describe(const Driver &driver, int ordinal) {
+  DeviceProperties found;
+  found.ordinal = ordinal;
+  Device device = 0;
+  call(driver, driver.deviceGet, &device, ordinal);
+  char text[256] = {};
+  call(driver, driver.deviceGetName, text, int{sizeof text}, device);
+  found.name = text;
+  call(driver, driver.deviceGetPciBusId, text, int{sizeof text}, device);
+  found.pciBusId = text;
+  Uuid uuid{};
+  call(driver, driver.deviceGetUuid, &uuid, device);
+  found.uuid = uuidText(uuid);
+  call(driver, driver.deviceTotalMem, &found.totalByteLength, device);
+  const std::pair<int *, DeviceAttribute> attributes[] = {
+      {&found.maxThreadsPerBlock, maxThreadsPerBlock},
+      {&found.maxBlockDimX, maxBlockDimX},
+      {&found.maxBlockDimY, maxBlockDimY},
+      {&found.maxBlockDimZ, maxBlockDimZ},
+      {&found.maxSharedMemoryPerBlockOptin, maxSharedMemoryPerBlockOptin},
+      {&found.warpSize, warpSize},
+      {&found.computeCapabilityMajor, computeCapabilityMajor},
+      {&found.computeCapabilityMinor, computeCapabilityMinor},
+  };
+  for (const auto &[value, attribute] : attributes) call(driver, driver.deviceGetAttribute, value, attribute, device);
+  return found;
+}
+
+bool canAccessPeer(const Driver &driver, int reader, int owner) {
+  Device devices[2] = {};
+  int can = 0;
+  call(driver, driver.deviceGet, &devices[0], reader);
+  call(driver, driver.deviceGet, &devices[1], owner);
+  call(driver, driver.deviceCanAccessPeer, &can, devices[0], devices[1]);
+  return can != 0;
+}
+
+} // namespace
+
+Probe probe(const std::vector<std::string> &libraries) {
+  const auto &driver = loadDriver(libraries);
+  Probe found;
+  found.driverVersion = driver.version;
+  int count = 0;
+  call(driver, driver.deviceGetCount, &count);
+  for (int ordinal = 0; ordinal < count; ++ordinal) found.devices.push_back(describe(driver, ordinal));
+  for (int reader = 0; reader < count; ++reader) {
+    for (int owner = 0; owner < count; ++owner) {
+      found.peers.push_back(reader == owner || canAccessPeer(driver, reader, owner));
+    }
+  }
+  return found;
+}
+
+} // namespace tandem::cuda

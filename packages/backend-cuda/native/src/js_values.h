@@ -1,0 +1,115 @@
+// Arguments from JavaScript, and results to it.
+#pragma once
+#include <napi.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <vector>
+
+#include "js_types.h"
+#include "worker.h"
+
+namespace tandem {
+
+template <typename> constexpr bool isVector = false;
+template <typename Element> constexpr bool isVector<std::vector<Element>> = true;
+template <typename> constexpr bool isOptional = false;
+template <typename Value> constexpr bool isOptional<std::optional<Value>> = true;
+
+/// Throws what JavaScript sees as an exception where the value is of another type. Addresses and sizes are exact as numbers.
+template <typename Type> Type fromJs(const Napi::Value &value) {
+  if constexpr (std::is_same_v<Type, bool>) {
+    return value.As<Napi::Boolean>();
+  } else if constexpr (std::is_arithmetic_v<Type>) {
+    return static_cast<Type>(value.As<Napi::Number>().DoubleValue());
+  } else if constexpr (std::is_same_v<Type, std::string>) {
+    return value.As<Napi::String>();
+  } else if constexpr (std::is_same_v<Type, HostBytes>) {
+    const auto array = value.As<Napi::Uint8Array>();
+    return {const_cast<std::uint8_t *>(array.Data()), array.ByteLength()};
+  } else if constexpr (std::is_same_v<Type, const std::int32_t *>) {
+    return value.As<Napi::Int32Array>().Data();
+  } else if constexpr (std::is_same_v<Type, std::vector<std::uint8_t>> || std::is_same_v<Type, std::vector<double>>) {
+    const auto array = value.As<Napi::TypedArrayOf<typename Type::value_type>>();
+    return Type(array.Data(), array.Data() + array.ElementLength());
+  } else if constexpr (isVector<Type>) {
+    const auto array = value.As<Napi::Array>();
+    Type elements;
+    for (std::uint32_t index = 0; index < array.Length(); ++index) {
+      elements.push_back(fromJs<typename Type::value_type>(array.Get(index)));
+    }
+    return elements;
+  } else if constexpr (isOptional<Type>) {
+    if (value.IsUndefined()) return std::nullopt;
+    return fromJs<typename Type::value_type>(value);
+  } else {
+    const auto object = value.As<Napi::Object>();
+    Type result{};
+    const auto read = [&](const auto &member) {
+      auto &place = result.*member.second;
+      place = fromJs<std::decay_t<decltype(place)>>(object.Get(member.first));
+    };
+    std::apply([&](const auto &...member) { (read(member), ...); }, Type::members);
+    return result;
+  }
+}
+
+/// Members without a value are left out of an object.
+template <typename Type> Napi::Value toJs(Napi::Env env, const Type &value) {
+  if constexpr (std::is_same_v<Type, bool>) {
+    return Napi::Boolean::New(env, value);
+  } else if constexpr (std::is_arithmetic_v<Type>) {
+    return Napi::Number::New(env, static_cast<double>(value));
+  } else if constexpr (std::is_same_v<Type, std::string>) {
+    return Napi::String::New(env, value);
+  } else if constexpr (std::is_same_v<Type, std::vector<std::uint8_t>>) {
+    auto array = Napi::Uint8Array::New(env, value.size());
+    std::copy(value.begin(), value.end(), array.Data());
+    return array;
+  } else if constexpr (isVector<Type>) {
+    auto array = Napi::Array::New(env, value.size());
+    std::uint32_t index = 0;
+    for (const auto &element : value) array.Set(index++, toJs<typename Type::value_type>(env, element));
+    return array;
+  } else if constexpr (isOptional<Type>) {
+    return value ? toJs(env, *value) : env.Undefined();
+  } else {
+    auto object = Napi::Object::New(env);
+    const auto write = [&](const auto &member) {
+      const auto converted = toJs(env, value.*member.second);
+      if (!converted.IsUndefined()) object.Set(member.first, converted);
+    };
+    std::apply([&](const auto &...member) { (write(member), ...); }, Type::members);
+    return object;
+  }
+}
+
+template <typename... Types, std::size_t... index>
+std::tuple<Types...> argumentsOf(const Napi::CallbackInfo &info, std::index_sequence<index...>) {
+  return {fromJs<Types>(info[index])...};
+}
+
+/// A job that calls `function` with arguments of these types, read from the call now; its result goes back to JavaScript.
+template <typename... Parameters, typename Function> Work workOf(const Napi::CallbackInfo &info, Function function) {
+  auto arguments = argumentsOf<std::decay_t<Parameters>...>(info, std::index_sequence_for<Parameters...>());
+  return [function = std::move(function), arguments = std::move(arguments)]() -> Settle {
+    if constexpr (std::is_void_v<decltype(std::apply(function, arguments))>) {
+      std::apply(function, arguments);
+      return settleUndefined();
+    } else {
+      return [result = std::apply(function, arguments)](Napi::Env env) { return toJs(env, result); };
+    }
+  };
+}
+
+/// The same for a function whose parameters tell their types.
+template <typename Result, typename... Parameters>
+Work workOf(const Napi::CallbackInfo &info, Result (*function)(Parameters...)) {
+  return workOf<Parameters...>(info, [function](const auto &...arguments) { return function(arguments...); });
+}
+
+} // namespace tandem
