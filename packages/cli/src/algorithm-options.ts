@@ -1,6 +1,7 @@
 import type { Schedule } from '@tandem-gpu/core'
 import { type Command, Option } from 'commander'
 import { addGroupOptions, addJsonOption, type GroupOptions, wholeNumber } from './group-options.ts'
+import { refuseIdleOptions } from './idle-options.ts'
 
 /** The options that the command of every algorithm takes besides its sizes and files. */
 export interface AlgorithmOptions extends GroupOptions {
@@ -8,13 +9,18 @@ export interface AlgorithmOptions extends GroupOptions {
   readonly verify: boolean
   readonly warmup?: number | undefined
   readonly samples: number
-  readonly seed: number
+  readonly seed?: number | undefined
+  readonly compareSchedules?: boolean | undefined
   readonly cast?: boolean | undefined
   readonly trace?: string | undefined
   readonly json?: boolean | undefined
 }
 
-export function addAlgorithmOptions(command: Command): Command {
+/** Names of the options that give an algorithm files to read. */
+const inputs = ['input', 'a', 'b', 'source', 'boundary']
+
+/** `seed` false: the algorithm generates nothing at random. */
+export function addAlgorithmOptions(command: Command, { seed = true }: { seed?: boolean } = {}): Command {
   addGroupOptions(command)
     .addOption(
       new Option(
@@ -31,11 +37,25 @@ export function addAlgorithmOptions(command: Command): Command {
       wholeNumber(0),
     )
     .option('--samples <n>', 'timed runs, whose median is reported', wholeNumber(1), 1)
-    .option('--seed <n>', 'seed of the generated input', wholeNumber(0), 1)
+    .option('--compare-schedules', 'also time the other schedule, in alternating samples')
     .option('--cast', 'convert float64, int64 and uint64 files to 32 bits, with a range check')
     .option(
       '--trace <file>',
       'write the times of all commands in Chrome’s trace format (for ui.perfetto.dev)',
     )
+  if (seed) command.option('--seed <n>', 'seed of the generated input', wholeNumber(0), 1)
+  command.option('-v, --verbose', 'say on standard error which devices are used, and why')
+  refuseIdleOptions(command, [
+    {
+      option: 'cast',
+      when: (options) => inputs.every((name) => options[name] === undefined),
+      because: '--cast converts input files, and none is given.',
+    },
+    {
+      option: 'seed',
+      when: ({ input, a, b }) => input !== undefined || (a !== undefined && b !== undefined),
+      because: '--seed is for generated input, and all of it comes from files.',
+    },
+  ])
   return addJsonOption(command)
 }

@@ -2,6 +2,7 @@ import type { Report } from '@tandem-gpu/algorithms'
 import type { DeviceGroup, ProgramSpan, Schedule } from '@tandem-gpu/core'
 import type { AlgorithmOptions } from './algorithm-options.ts'
 import type { CommandContext } from './command-context.ts'
+import { comparisonLine } from './comparison-line.ts'
 import { exitCode } from './exit-code.ts'
 import { withGroup } from './group-options.ts'
 import { type Job, prepareOnAllRanks } from './job.ts'
@@ -17,7 +18,8 @@ export interface RunSettings {
   readonly verify: boolean
   readonly warmup?: number
   readonly samples: number
-  readonly seed: number
+  readonly seed?: number
+  readonly compareSchedules: boolean
   readonly signal: AbortSignal
   readonly trace?: (spans: readonly ProgramSpan[]) => void
 }
@@ -46,9 +48,10 @@ export async function runAlgorithm<R extends Report>(
       await run.prepare?.(files)
     })
     const spans: ProgramSpan[] = []
-    const report = await withGroup(options, (group) =>
-      run.compute(group, settingsOf(options, terminal.signal, spans)),
-    )
+    const report = await withGroup(options, (group) => {
+      if (options.verbose) terminal.error(`${group.selection.reason}\n`)
+      return run.compute(group, settingsOf(options, terminal.signal, spans))
+    })
     terminal.progress.stop()
     await traceFile?.write(
       chromeTrace([
@@ -59,7 +62,13 @@ export async function runAlgorithm<R extends Report>(
     const wrong = report.checked && !report.verified
     if (!wrong) await files.commit()
     terminal.out(
-      options.json ? formatJson(report) : formatReport(report, run.describe(report), terminal.colors),
+      options.json
+        ? formatJson(report)
+        : formatReport(
+            report,
+            [...run.describe(report), ...comparisonLine(report.comparison)],
+            terminal.colors,
+          ),
     )
     if (wrong) {
       context.exit = exitCode.wrongAnswer
@@ -81,7 +90,7 @@ async function allSpans(
 }
 
 function settingsOf(options: AlgorithmOptions, signal: AbortSignal, spans: ProgramSpan[]): RunSettings {
-  const { schedule, verify, warmup, samples, seed } = options
+  const { schedule, verify, warmup, samples, seed, compareSchedules = false } = options
   const collect = (found: readonly ProgramSpan[]) => {
     for (const span of found) spans.push(span)
   }
@@ -90,7 +99,8 @@ function settingsOf(options: AlgorithmOptions, signal: AbortSignal, spans: Progr
     verify,
     ...(warmup === undefined ? {} : { warmup }),
     samples,
-    seed,
+    compareSchedules,
+    ...(seed === undefined ? {} : { seed }),
     signal,
     ...(options.trace === undefined ? {} : { trace: collect }),
   }

@@ -9,6 +9,8 @@ import type { RunFiles } from './run-files.ts'
 /** A `.npy` file as the input of an algorithm, which reads it in pieces, any number of times. */
 export interface InputFile<T extends NpyElementType = NpyElementType> {
   readonly type: T
+  /** As the file has it. */
+  readonly shape: readonly number[]
   /** Elements in all. */
   readonly length: number
   /** Throws `UsageError` where the array does not have two dimensions. */
@@ -43,6 +45,7 @@ export async function openInput<T extends NpyElementType>(
   return {
     // The reader opens no file whose type is not accepted.
     type: reader.type as T,
+    shape: reader.shape,
     length: reader.length,
     matrixShape: () => reader.matrixShape(),
     rowMajor: () => shown((offset, into) => reader.readRowMajor(offset, into)),

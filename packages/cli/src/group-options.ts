@@ -1,13 +1,24 @@
-import { type DeviceGroup, type OpenGroupOptions, openGroup, type SelectBy } from '@tandem-gpu/core'
+import {
+  type Adapter,
+  type DeviceGroup,
+  type OpenGroupOptions,
+  openGroup,
+  type SelectBy,
+} from '@tandem-gpu/core'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { type BackendName, backendNames, backendsNamed } from './backends.ts'
+import { UsageError } from './exit-code.ts'
 import type { Job } from './job.ts'
-import { parseBytes } from './quantity.ts'
+import { printable } from './printable.ts'
+import { parseBytes, parseCount } from './quantity.ts'
 
 /** The options that choose devices. */
 export interface GroupOptions {
   readonly backend: BackendName
   readonly devices?: number | undefined
+  /** Ids of the devices to use, as `select` prints them. */
+  readonly device?: readonly string[] | undefined
+  readonly verbose?: boolean | undefined
   readonly by: SelectBy
   readonly virtual?: boolean | undefined
   /** Set for every command where mpirun has started this process. */
@@ -19,15 +30,17 @@ export const selectByNames = ['index', 'utilization', 'memory', 'power', 'temper
 /** The most devices that a command opens. Each virtual device takes memory and time, and nobody has more. */
 export const mostDevices = 1024
 
-/** Parses a whole number from `minimum` to `maximum`. */
+/** Parses a whole number from `minimum` to `maximum`; `1e6` and `64Ki` are whole numbers too. */
 export function wholeNumber(minimum: number, maximum = Number.MAX_SAFE_INTEGER) {
   return (text: string): number => {
-    const value = Number(text)
-    if (/^\d+$/.test(text) && value > maximum) {
+    const value = /^\d+$/.test(text) ? Number(text) : parseCount(text)
+    if (value !== undefined && value > maximum) {
       throw new InvalidArgumentError(`It must be at most ${maximum}.`)
     }
-    if (!/^\d+$/.test(text) || value < minimum) {
-      throw new InvalidArgumentError(`It must be a whole number of at least ${minimum}.`)
+    if (value === undefined || value < minimum) {
+      throw new InvalidArgumentError(
+        `It must be a whole number of at least ${minimum}, such as 150000, 1e6 or 64Ki.`,
+      )
     }
     return value
   }
@@ -60,8 +73,11 @@ export function addBackendOption(command: Command): Command {
   )
 }
 
-export function addGroupOptions(command: Command): Command {
-  return addSelectionOptions(command).option(
+/** `count` false: the command uses one device. */
+export function addGroupOptions(command: Command, { count = true }: { count?: boolean } = {}): Command {
+  addSelectionOptions(command)
+  if (!count) return command
+  return command.option(
     '--devices <n>',
     `number of devices, at most ${mostDevices} (default: every GPU found, or one software device)`,
     wholeNumber(1, mostDevices),
@@ -77,12 +93,18 @@ export function addSelectionOptions(command: Command): Command {
         .default('index'),
     )
     .option('--virtual', 'open a GPU several times where there are fewer than --devices')
+    .option(
+      '--device <id>',
+      'use the device with this id, as tandem select prints it; may be given again',
+      (id: string, ids: readonly string[] = []) => [...ids, id],
+    )
 }
 
 export function openGroupOptions(options: GroupOptions): OpenGroupOptions {
   return {
     backends: backendsNamed(options.backend, options.job, options.virtual),
     by: options.by,
+    ...(options.device === undefined ? {} : { adapters: ({ id }: Adapter) => options.device!.includes(id) }),
     ...(options.devices === undefined ? {} : { devices: options.devices }),
     ...(options.virtual === undefined ? {} : { virtual: options.virtual }),
   }
@@ -95,8 +117,18 @@ export async function withGroup<T>(
 ): Promise<T> {
   const group = await openGroup(openGroupOptions(options))
   try {
+    requireDevices(options, group)
     return await body(group)
   } finally {
     await group.destroy()
   }
+}
+
+/** Throws where an id that the user gives is none of the devices that are used. */
+function requireDevices({ device = [] }: GroupOptions, { selection }: DeviceGroup): void {
+  const missing = device.find((id) => !selection.ranked.some(({ adapter }) => adapter.id === id))
+  if (missing !== undefined)
+    throw new UsageError(
+      `No device of the backend has the id ${printable(missing)}; tandem select --count 1 --explain lists the ids.`,
+    )
 }

@@ -18,14 +18,25 @@ interface ScalingOptions extends AlgorithmOptions {
 const sides = { hardware: 10_000, software: 512 }
 
 /** Options of a single run, which the study chooses itself. */
-const single = ['input', 'source', 'output', 'image', 'trace', 'tolerance', 'decomposition'] as const
+const single = [
+  'input',
+  'source',
+  'output',
+  'image',
+  'trace',
+  'tolerance',
+  'decomposition',
+  'compareSchedules',
+] as const
 
 /** `jacobi --scaling`: strong scaling of bands against blocks. */
 export async function runScaling(context: CommandContext, options: ScalingOptions): Promise<void> {
   const { terminal } = context
   for (const name of single)
     if ((options as object as Readonly<Record<string, unknown>>)[name] !== undefined)
-      throw new UsageError(`--${name} is for a single run, and not for --scaling.`)
+      throw new UsageError(
+        `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)} is for a single run, and not for --scaling.`,
+      )
   const { schedule, verify, warmup, samples, iterations, residualEvery } = options
   const document = await withGroup(options, async (group) => {
     const side = group.software ? sides.software : sides.hardware

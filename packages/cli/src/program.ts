@@ -1,9 +1,10 @@
 import { createRequire } from 'node:module'
 import completion from '@bomb.sh/tab/commander'
-import { Command, CommanderError } from 'commander'
+import { Command, CommanderError, Option } from 'commander'
 import type { CommandContext } from './command-context.ts'
 import { bandwidthCommand } from './commands/bandwidth.ts'
 import { benchCommand } from './commands/bench.ts'
+import { cacheCommand } from './commands/cache.ts'
 import { demoCommand } from './commands/demo.ts'
 import { devicesCommand } from './commands/devices.ts'
 import { doctorCommand } from './commands/doctor.ts'
@@ -12,19 +13,25 @@ import { matmulCommand } from './commands/matmul.ts'
 import { monitorCommand } from './commands/monitor.ts'
 import { reduceCommand } from './commands/reduce.ts'
 import { ringCommand } from './commands/ring.ts'
+import { runCommand } from './commands/run.ts'
 import { selectCommand } from './commands/select.ts'
 import { topologyCommand } from './commands/topology.ts'
+import { translateCommand } from './commands/translate.ts'
 import { transposeCommand } from './commands/transpose.ts'
 import { type ExitCode, exitCode, failureOf } from './exit-code.ts'
+import { helpEpilogue } from './help-examples.ts'
 import { type Job, terminalOf } from './job.ts'
 import { formatJson } from './json.ts'
 import { printableLines } from './printable.ts'
+import { silentProgress } from './progress.ts'
 import type { Terminal } from './terminal.ts'
 
-const commands = [
+const commands: readonly ((context: CommandContext) => Command)[] = [
   demoCommand,
   devicesCommand,
   selectCommand,
+  runCommand,
+  translateCommand,
   transposeCommand,
   reduceCommand,
   matmulCommand,
@@ -35,6 +42,7 @@ const commands = [
   topologyCommand,
   bandwidthCommand,
   monitorCommand,
+  (context) => cacheCommand(context),
 ]
 
 /**
@@ -43,7 +51,7 @@ const commands = [
  */
 export async function main(argv: readonly string[], processTerminal: Terminal, job?: Job): Promise<ExitCode> {
   const terminal = terminalOf(job, processTerminal)
-  const context: CommandContext = { terminal, exit: exitCode.ok }
+  const context: MutableContext = { terminal, exit: exitCode.ok }
   try {
     await createProgram(context, job).parseAsync(argv, { from: 'user' })
     return context.exit
@@ -53,7 +61,12 @@ export async function main(argv: readonly string[], processTerminal: Terminal, j
   }
 }
 
-function createProgram(context: CommandContext, job: Job | undefined): Command {
+/** `--quiet` takes the terminal away before the command begins. */
+interface MutableContext extends CommandContext {
+  terminal: Terminal
+}
+
+function createProgram(context: MutableContext, job: Job | undefined): Command {
   const { terminal } = context
   const { version } = createRequire(import.meta.url)('../package.json') as { version: string }
   const program = new Command('tandem')
@@ -77,6 +90,14 @@ function createProgram(context: CommandContext, job: Job | undefined): Command {
   for (const create of commands) {
     const command = create(context)
     command.copyInheritedSettings(program)
+    command.addHelpText('after', helpEpilogue(command.name()))
+    command.addOption(
+      new Option('-q, --quiet', 'print nothing but errors: the exit code says the rest').conflicts('json'),
+    )
+    command.hook('preAction', (_, action) => {
+      if (action.getOptionValue('quiet'))
+        context.terminal = { ...terminal, out() {}, progress: silentProgress }
+    })
     program.addCommand(command)
   }
   completion(program, { completionCommandName: 'completion' })

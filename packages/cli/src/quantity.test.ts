@@ -8,7 +8,9 @@ it.each([
   ['2kib', 2048],
   ['12B', 12],
   ['-1', undefined],
-  ['1e6', undefined],
+  ['1e6', 1_000_000],
+  ['1.5e3', 1500],
+  ['1e', undefined],
   ['12 parsecs', undefined],
   ['', undefined],
 ])('%j is %j bytes', (text, byteLength) => {

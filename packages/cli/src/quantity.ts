@@ -38,10 +38,22 @@ const multipliers: Readonly<Record<string, number>> = {
   ti: 1024 ** 4,
 }
 
-/** Parses a size such as `150000`, `1.5GiB` or `64M` into bytes; undefined where the text is not a size. */
+/** Parses a whole number such as `150000`, `1e6`, `64K` or `2Mi`; undefined where the text is none. */
+export function parseCount(text: string): number | undefined {
+  return /b$/i.test(text) ? undefined : parseQuantity(text, Math.round)
+}
+
+/** Parses a size such as `150000`, `1e9`, `1.5GiB` or `64M` into bytes; undefined where the text is not a size. */
 export function parseBytes(text: string): number | undefined {
-  const match = /^(\d+(?:\.\d+)?)\s*([kmgt]i?)?b?$/i.exec(text.trim())
+  return parseQuantity(text, Math.floor)
+}
+
+function parseQuantity(text: string, whole: (value: number) => number): number | undefined {
+  const match = /^(\d+(?:\.\d+)?(?:e\d+)?)\s*([kmgt]i?)?b?$/i.exec(text.trim())
   if (match === null) return undefined
-  const byteLength = Math.floor(Number(match[1]) * multipliers[(match[2] ?? '').toLowerCase()]!)
-  return Number.isSafeInteger(byteLength) ? byteLength : undefined
+  const exact = Number(match[1]) * multipliers[(match[2] ?? '').toLowerCase()]!
+  const value = whole(exact)
+  // Half an element is none; half a byte is rounded down.
+  if (whole === Math.round && value !== exact) return undefined
+  return Number.isSafeInteger(value) ? value : undefined
 }

@@ -12,6 +12,7 @@ import { type InputFile, npySink, openInput } from '../array-files.ts'
 import type { CommandContext } from '../command-context.ts'
 import { UsageError } from '../exit-code.ts'
 import { finiteNumber, wholeNumber } from '../group-options.ts'
+import { refuseIdleOptions } from '../idle-options.ts'
 import { runScaling } from '../jacobi-scaling.ts'
 import type { OutputFile } from '../output-file.ts'
 import { FieldPicture } from '../picture.ts'
@@ -81,7 +82,14 @@ export function jacobiCommand(context: CommandContext): Command {
     )
     .option('--output <file>', 'write the solution as .npy')
     .option('--image <file>', 'draw the solution as .png')
-  addAlgorithmOptions(command)
+  addAlgorithmOptions(command, { seed: false })
+  refuseIdleOptions(command, [
+    {
+      option: 'startIteration',
+      when: ({ input, boundary }) => input === undefined && boundary === undefined,
+      because: '--start-iteration counts the sweeps of an --input grid, and none is given.',
+    },
+  ])
   return command.action(async ({ boundary, ...given }: JacobiCommandOptions & { boundary?: string }) => {
     const options = boundary === undefined ? given : { ...given, input: boundary }
     if (options.input !== undefined && (options.rows !== undefined || options.cols !== undefined)) {

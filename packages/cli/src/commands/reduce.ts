@@ -9,7 +9,6 @@ import { type AlgorithmOptions, addAlgorithmOptions } from '../algorithm-options
 import { runAlgorithm } from '../algorithm-run.ts'
 import { type InputFile, openInput } from '../array-files.ts'
 import type { CommandContext } from '../command-context.ts'
-import { comparisonLine } from '../comparison-line.ts'
 import { UsageError } from '../exit-code.ts'
 import { wholeNumber } from '../group-options.ts'
 import { elementTypes, type NpyElementType } from '../npy/element-conversion.ts'
@@ -22,7 +21,6 @@ interface ReduceCommandOptions extends AlgorithmOptions {
   readonly operation: 'sum' | 'min' | 'max'
   readonly input?: string
   readonly timeUploads?: boolean
-  readonly compareSchedules?: boolean
 }
 
 export function reduceCommand(context: CommandContext): Command {
@@ -40,7 +38,6 @@ export function reduceCommand(context: CommandContext): Command {
     )
     .option('--input <file>', 'reduce all elements of this .npy array instead')
     .option('--time-uploads', 'start in host memory and include the transfer to the devices in the time')
-    .option('--compare-schedules', 'also time the other schedule')
   addAlgorithmOptions(command)
   return command.action(async (options: ReduceCommandOptions) => {
     if (options.input !== undefined && options.elements !== undefined) {
@@ -66,7 +63,6 @@ export function reduceCommand(context: CommandContext): Command {
           kernel: options.kernel,
           operation: options.operation,
           timeUploads: options.timeUploads ?? false,
-          compareSchedules: options.compareSchedules ?? false,
           // An array of several dimensions is reduced in the order of the file.
           ...(input === undefined ? {} : { input: input.fileOrder() }),
         })
@@ -82,6 +78,5 @@ function describeReduction(report: ReductionReport): readonly ReportLine[] {
     ['kernel', report.kernel],
     [report.operation, `${report.value} (bits ${report.valueBits})`],
     ['slices', `${report.slices.join(' + ')} elements${report.uploads ? ', uploaded in every run' : ''}`],
-    ...comparisonLine(report.comparison),
   ]
 }

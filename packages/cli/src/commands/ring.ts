@@ -15,6 +15,7 @@ import { type InputFile, npySink, openInput } from '../array-files.ts'
 import type { CommandContext } from '../command-context.ts'
 import { exitCode, UsageError } from '../exit-code.ts'
 import { openGroupOptions, wholeNumber, withGroup } from '../group-options.ts'
+import { refuseIdleOptions } from '../idle-options.ts'
 import { formatJson } from '../json.ts'
 import type { OutputFile } from '../output-file.ts'
 import { printable } from '../printable.ts'
@@ -65,6 +66,13 @@ export function ringCommand(context: CommandContext): Command {
     .option('--pieces <n>', 'pieces of a step in scheme streamed', wholeNumber(1), 16)
     .option('--compare', 'time every scheme on 1, 2, 4, 8 and 16 devices, as far as there are so many')
   addAlgorithmOptions(command)
+  refuseIdleOptions(command, [
+    {
+      option: 'pieces',
+      when: ({ scheme, compare }) => scheme !== 'streamed' && compare !== true,
+      because: '--pieces cuts the steps of --scheme streamed; other schemes have none.',
+    },
+  ])
   return command.action(async (options: RingCommandOptions) => {
     const devices = options.devices ?? (options.job ? undefined : await defaultDevices(options))
     const withDevices = devices === undefined ? options : { ...options, devices }

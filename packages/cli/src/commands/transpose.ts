@@ -4,7 +4,6 @@ import { type AlgorithmOptions, addAlgorithmOptions } from '../algorithm-options
 import { runAlgorithm } from '../algorithm-run.ts'
 import { type InputFile, npySink, openInput } from '../array-files.ts'
 import type { CommandContext } from '../command-context.ts'
-import { comparisonLine } from '../comparison-line.ts'
 import { UsageError } from '../exit-code.ts'
 import { wholeNumber } from '../group-options.ts'
 import { elementTypes, type NpyElementType } from '../npy/element-conversion.ts'
@@ -19,7 +18,6 @@ interface TransposeCommandOptions extends AlgorithmOptions, TuneOption {
   readonly input?: string
   readonly output?: string
   readonly transport: 'auto' | Transport
-  readonly compareSchedules?: boolean
 }
 
 export function transposeCommand(context: CommandContext): Command {
@@ -38,7 +36,6 @@ export function transposeCommand(context: CommandContext): Command {
         .choices(['auto', 'copy', 'direct', 'scatter'])
         .default('auto'),
     )
-    .option('--compare-schedules', 'also time the other schedule')
   addTuneOption(addAlgorithmOptions(command))
   return command.action(async (options: TransposeCommandOptions) => {
     if (options.input !== undefined && (options.rows !== undefined || options.cols !== undefined)) {
@@ -66,7 +63,6 @@ export function transposeCommand(context: CommandContext): Command {
           columns,
           type,
           transport: options.transport,
-          compareSchedules: options.compareSchedules ?? false,
           ...(input === undefined ? {} : { input: input.rowMajor() }),
           ...(output === undefined ? {} : { output: await npySink(output, type, [columns, rows], progress) }),
         })
@@ -90,7 +86,6 @@ function describeTranspose(report: TransposeReport): readonly ReportLine[] {
       'kernel',
       `tiles of ${times(report.kernelTile)}, workgroups of ${times(report.workgroup)}, grid ${times(report.grid)}`,
     ],
-    ...comparisonLine(report.comparison),
   ]
 }
 

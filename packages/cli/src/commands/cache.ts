@@ -1,0 +1,62 @@
+import { readdir, rm, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { Command, Option } from 'commander'
+import type { CommandContext } from '../command-context.ts'
+import { addJsonOption } from '../group-options.ts'
+import { formatJson } from '../json.ts'
+import { formatBytes } from '../quantity.ts'
+import { TuningFolder } from '../tuning-folder.ts'
+
+const parts = ['kernels', 'tuning'] as const
+type Part = (typeof parts)[number]
+
+interface CacheOptions {
+  readonly clear?: Part | 'all'
+  readonly json?: boolean
+}
+
+interface CacheFolder {
+  readonly part: Part
+  readonly path: string
+  readonly files: number
+  readonly byteLength: number
+}
+
+/** `folder`: the folder `tandem` in the user's cache folder; undefined where there is no home folder. */
+export function cacheCommand(context: CommandContext, folder = cacheFolder()): Command {
+  const command = new Command('cache')
+    .description('show what is kept between runs: compiled kernels and measured choices')
+    .addOption(new Option('--clear <what>', 'remove it first').choices([...parts, 'all']))
+  addJsonOption(command)
+  return command.action(async (options: CacheOptions) => {
+    const folders: CacheFolder[] = []
+    for (const part of folder === undefined ? [] : parts) {
+      const path = join(folder!, part)
+      if (options.clear === part || options.clear === 'all') await rm(path, { recursive: true, force: true })
+      folders.push({ part, path, ...(await contents(path)) })
+    }
+    context.terminal.out(options.json ? formatJson({ folders }) : asText(folders))
+  })
+}
+
+function cacheFolder(): string | undefined {
+  const { path } = new TuningFolder()
+  return path === undefined ? undefined : dirname(path)
+}
+
+async function contents(path: string): Promise<{ files: number; byteLength: number }> {
+  const names = await readdir(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return []
+    throw error
+  })
+  // Another process may remove a file meanwhile.
+  const sizes = await Promise.all(names.map((name) => stat(join(path, name)).catch(() => undefined)))
+  return { files: names.length, byteLength: sizes.reduce((sum, file) => sum + (file?.size ?? 0), 0) }
+}
+
+function asText(folders: readonly CacheFolder[]): string {
+  if (folders.length === 0) return 'There is no home folder, so nothing is kept.\n'
+  const line = ({ part, path, files, byteLength }: CacheFolder) =>
+    `${part.padEnd(8)} ${files} ${files === 1 ? 'file' : 'files'}, ${formatBytes(byteLength)}  ${path}`
+  return `${folders.map(line).join('\n')}\n`
+}

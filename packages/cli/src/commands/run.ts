@@ -1,0 +1,226 @@
+import {
+  type BufferView,
+  type DeviceGroup,
+  GpuError,
+  OwnedResources,
+  type UniformValue,
+} from '@tandem-gpu/core'
+import { Command, InvalidArgumentError } from 'commander'
+import { type InputFile, npySink, openInput } from '../array-files.ts'
+import type { CommandContext } from '../command-context.ts'
+import { UsageError } from '../exit-code.ts'
+import {
+  addGroupOptions,
+  addJsonOption,
+  type GroupOptions,
+  wholeNumber,
+  withGroup,
+} from '../group-options.ts'
+import { formatJson } from '../json.ts'
+import { addKernelOptions, type KernelOptions, kernelText, nameAndRest } from '../kernel-options.ts'
+import { elementTypes, type NpyElementType } from '../npy/element-conversion.ts'
+import type { OutputFile } from '../output-file.ts'
+import { formatSeconds, parseCount } from '../quantity.ts'
+import { RunFiles } from '../run-files.ts'
+
+/** Where a buffer's elements come from: a file, or zeros of a type and a shape. */
+type BufferSource =
+  | { readonly file: string }
+  | { readonly type: NpyElementType; readonly shape: readonly number[] }
+
+interface RunCommandOptions extends Omit<GroupOptions, 'devices'>, KernelOptions {
+  readonly buffer: Readonly<Record<string, BufferSource>>
+  readonly output: Readonly<Record<string, string>>
+  readonly set: Readonly<Record<string, UniformValue>>
+  readonly workgroups?: readonly number[]
+  readonly times: number
+  readonly cast?: boolean
+  readonly json?: boolean
+}
+
+export function runCommand(context: CommandContext): Command {
+  const command = new Command('run')
+    .description('run a WGSL kernel of your own on arrays')
+    .argument('<kernel.wgsl>', 'file of WGSL')
+    .option(
+      '--buffer <name=source>',
+      'what a binding holds: a .npy file, or zeros, as in f32:1000 or f32:20x30; may be given again',
+      collectBuffer,
+      {},
+    )
+    .option('--output <name=file>', 'write a buffer as .npy at the end; may be given again', collectText, {})
+    .option(
+      '--set <name=value>',
+      'a uniform member, as JSON: a number, an array, an object; may be given again',
+      collectValue,
+      {},
+    )
+    .option(
+      '--workgroups <n>',
+      'workgroups, as in 16 or 16,4,1 (default: an invocation for each element of the largest buffer)',
+      workgroupCounts,
+    )
+    .option('--times <n>', 'repetitions', wholeNumber(1), 1)
+    .option('--cast', 'convert float64, int64 and uint64 files to 32 bits, with a range check')
+  addJsonOption(addGroupOptions(addKernelOptions(command), { count: false }))
+  return command.action(async (path: string, options: RunCommandOptions) => {
+    const { terminal } = context
+    for (const name of Object.keys(options.output))
+      if (options.buffer[name] === undefined) throw new UsageError(`--output ${name} names no --buffer.`)
+    const files = new RunFiles(options.job === undefined || options.job.rank === 0)
+    try {
+      const wgsl = await kernelText(path)
+      const inputs = new Map<string, InputFile>()
+      const outputs = new Map<string, OutputFile>()
+      for (const [name, source] of Object.entries(options.buffer)) {
+        if (!('file' in source)) continue
+        const read = { accepted: elementTypes, cast: options.cast ?? false }
+        inputs.set(name, await openInput(files, source.file, read, terminal.progress))
+      }
+      for (const [name, file] of Object.entries(options.output)) outputs.set(name, await files.output(file))
+      const report = await withGroup({ ...options, devices: 1 }, (group) =>
+        runKernel(group, { path, wgsl, inputs, outputs, options, context }),
+      )
+      await files.commit()
+      terminal.out(options.json ? formatJson(report) : asText(report))
+    } finally {
+      await files.close()
+    }
+  })
+}
+
+interface Work {
+  readonly path: string
+  readonly wgsl: string
+  readonly inputs: ReadonlyMap<string, InputFile>
+  readonly outputs: ReadonlyMap<string, OutputFile>
+  readonly options: RunCommandOptions
+  readonly context: CommandContext
+}
+
+interface KernelReport {
+  readonly kernel: string
+  readonly backend: string
+  readonly adapter: string
+  readonly software: boolean
+  readonly workgroups: readonly number[]
+  readonly seconds: number
+  readonly clock: 'device' | 'host'
+  readonly buffers: Readonly<
+    Record<string, { type: NpyElementType; shape: readonly number[]; first: readonly number[] }>
+  >
+}
+
+async function runKernel(group: DeviceGroup, work: Work): Promise<KernelReport> {
+  const { path, wgsl, inputs, outputs, options, context } = work
+  const device = group.devices[0]!
+  const owned = new OwnedResources()
+  try {
+    const kernel = owned.keep(
+      await group
+        .compile({ label: path, wgsl, entryPoint: options.entryPoint, constants: options.constant })
+        .catch((error: unknown) => {
+          if (!(error instanceof GpuError) || error.code !== 'compilation') throw error
+          throw new UsageError(error.message, 'bad-input')
+        }),
+    )
+    const buffers = new Map<string, { view: BufferView<NpyElementType>; shape: readonly number[] }>()
+    for (const [name, source] of Object.entries(options.buffer)) {
+      const input = inputs.get(name)
+      const shape = input?.shape ?? (source as { shape: readonly number[] }).shape
+      const type = input?.type ?? (source as { type: NpyElementType }).type
+      const length = shape.reduce((product, side) => product * side, 1)
+      const [rows, columns] = shape.length === 2 ? shape : [1, length]
+      const view = owned.keep(await device.allocate(type, [rows!, columns!], { label: name }))
+      if (input !== undefined && length > 0) {
+        const data = new Arrays[type](length)
+        await input.fileOrder()(0, data as never)
+        await group.queue.write(view as BufferView, data)
+      }
+      buffers.set(name, { view: view as never, shape })
+    }
+    const views = Object.fromEntries([...buffers].map(([name, { view }]) => [name, view]))
+    const largest = Math.max(0, ...[...buffers.values()].map(({ view }) => view.length))
+    const [x] = kernel.workgroupSize
+    const workgroups = options.workgroups ?? [Math.ceil(largest / x)]
+    const program = owned.keep(
+      group.record((r) =>
+        r.dispatch(kernel, {
+          device,
+          workgroups: workgroups as [number, number?, number?],
+          args: { ...options.set, ...views },
+        }),
+      ),
+    )
+    const { signal } = context.terminal
+    const { seconds, clock } = await group.queue.run(program, options.times, { signal })
+    const found: Record<string, KernelReport['buffers'][string]> = {}
+    for (const [name, { view, shape }] of buffers) {
+      const data = await group.queue.read(view)
+      const type = view.buffer.type
+      found[name] = { type, shape, first: [...data.subarray(0, 8)] }
+      const file = outputs.get(name)
+      if (file === undefined) continue
+      const write = await npySink(file, type, shape, context.terminal.progress)
+      await write(0, data as never)
+    }
+    const { backend, software } = group
+    return {
+      kernel: path,
+      backend,
+      adapter: device.info.name,
+      software,
+      workgroups,
+      seconds,
+      clock,
+      buffers: found,
+    }
+  } finally {
+    owned.destroy()
+  }
+}
+
+const Arrays = { f32: Float32Array, i32: Int32Array, u32: Uint32Array } as const
+
+function asText(report: KernelReport): string {
+  const lines = [
+    `${report.kernel} on ${report.adapter} (${report.backend}): ${report.workgroups.join(' × ')} workgroups, ${formatSeconds(report.seconds)}`,
+    ...Object.entries(report.buffers).map(([name, { type, shape, first }]) => {
+      const length = shape.reduce((product, side) => product * side, 1)
+      const more = length > first.length ? ' …' : ''
+      return `  ${name}  ${type} ${shape.join(' × ')}  ${first.map((value) => Number(value.toPrecision(6))).join(' ')}${more}`
+    }),
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+function collectBuffer(text: string, previous: Record<string, BufferSource>): Record<string, BufferSource> {
+  const [name, source] = nameAndRest(text)
+  const zeros = /^(f32|i32|u32):(.+)$/.exec(source)
+  if (zeros === null) return { ...previous, [name]: { file: source } }
+  const shape = zeros[2]!.split('x').map(parseCount)
+  if (shape.some((side) => side === undefined))
+    throw new InvalidArgumentError('Zeros have a type and a shape, such as f32:1000 or u32:20x30.')
+  return { ...previous, [name]: { type: zeros[1] as NpyElementType, shape: shape as number[] } }
+}
+
+function collectText(text: string, previous: Record<string, string>): Record<string, string> {
+  const [name, rest] = nameAndRest(text)
+  return { ...previous, [name]: rest }
+}
+
+function collectValue(text: string, previous: Record<string, UniformValue>): Record<string, UniformValue> {
+  const [name, rest] = nameAndRest(text)
+  try {
+    return { ...previous, [name]: JSON.parse(rest) as UniformValue }
+  } catch {
+    throw new InvalidArgumentError('The value must be JSON: a number, an array or an object.')
+  }
+}
+
+function workgroupCounts(text: string): readonly number[] {
+  const counts = text.split(',').map(parseCount)
+  if (counts.length > 3 || counts.some((count) => count === undefined))
+    throw new InvalidArgumentError('It must be one to three counts, such as 16 or 16,4,1.')
+  return counts as number[]
+}

@@ -1,0 +1,20 @@
+import type { Command } from 'commander'
+import { UsageError } from './exit-code.ts'
+
+/** An option that changes nothing beside the others that are given, and why. */
+export interface IdleRule {
+  /** The option's name in the action's options. */
+  readonly option: string
+  /** Whether it is idle, where it is given. */
+  readonly when: (options: Readonly<Record<string, unknown>>) => boolean
+  /** A sentence for the user. */
+  readonly because: string
+}
+
+/** Refuses options of this command that the user gives and that do nothing, so that nobody relies on them. */
+export function refuseIdleOptions(command: Command, rules: readonly IdleRule[]): Command {
+  return command.hook('preAction', (_, action) => {
+    for (const { option, when, because } of rules)
+      if (action.getOptionValueSource(option) === 'cli' && when(action.opts())) throw new UsageError(because)
+  })
+}

@@ -1,0 +1,41 @@
+import { readFile } from 'node:fs/promises'
+import { type Command, InvalidArgumentError } from 'commander'
+import { UsageError } from './exit-code.ts'
+import { fileReason, isFileSystemError } from './file-error.ts'
+import { printable } from './printable.ts'
+
+/** Options of commands that take a file of WGSL. */
+export interface KernelOptions {
+  readonly entryPoint?: string
+  readonly constant: Readonly<Record<string, number | boolean>>
+}
+
+export function addKernelOptions(command: Command): Command {
+  return command
+    .option('--entry-point <name>', 'the compute entry point (default: the only one)')
+    .option('--constant <name=value>', 'value of an override; may be given again', collectConstant, {})
+}
+
+function collectConstant(text: string, previous: Record<string, number | boolean>) {
+  const [name, value] = nameAndRest(text)
+  const parsed = value === 'true' ? true : value === 'false' ? false : Number(value)
+  if (value.trim() === '' || Number.isNaN(parsed))
+    throw new InvalidArgumentError('It must be name=value, such as TILE=16 or fast=true.')
+  return { ...previous, [name]: parsed }
+}
+
+/** `x=rest`, where the rest may hold further equals signs. */
+export function nameAndRest(text: string): [name: string, rest: string] {
+  const at = text.indexOf('=')
+  if (at < 1) throw new InvalidArgumentError('It must be name=value.')
+  return [text.slice(0, at), text.slice(at + 1)]
+}
+
+export async function kernelText(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    if (!isFileSystemError(error)) throw error
+    throw new UsageError(`${printable(path)} cannot be read: ${fileReason(error)}.`, 'bad-input')
+  }
+}

@@ -1,0 +1,196 @@
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Command } from 'commander'
+import { describe, expect, it } from 'vitest'
+import { cacheCommand } from './commands/cache.ts'
+import { exitCode } from './exit-code.ts'
+import { helpExamples } from './help-examples.ts'
+import { formatNpyHeader } from './npy/header.ts'
+import { NpyReader } from './npy/reader.ts'
+import { recordedTerminal } from './terminal.ts'
+import { tandem, tandemJson } from './testing/tandem.ts'
+import { temporaryFolder } from './testing/temporary-folder.ts'
+
+const scale = `
+struct Params { x_base: u32, x_length: u32, factor: f32, shift: vec2f }
+@group(0) @binding(0) var<storage, read_write> x: array<f32>;
+@group(0) @binding(1) var<uniform> params: Params;
+@compute @workgroup_size(64) fn scale(@builtin(global_invocation_id) id: vec3u) {
+  if (id.x < params.x_length) { x[params.x_base + id.x] = params.factor * x[params.x_base + id.x] + params.shift.y; }
+}
+`
+
+async function folderWithKernel(): Promise<string> {
+  const folder = await temporaryFolder()
+  await writeFile(join(folder, 'scale.wgsl'), scale)
+  const data = new Float32Array([1, 2, 3, 4, 5, 6])
+  await writeFile(
+    join(folder, 'in.npy'),
+    Buffer.concat([formatNpyHeader('<f4', [2, 3]), Buffer.from(data.buffer)]),
+  )
+  return folder
+}
+
+describe('tandem run', () => {
+  it('runs a kernel on a file, as often as asked, and writes the result', async () => {
+    const folder = await folderWithKernel()
+    const line = `run ${folder}/scale.wgsl --buffer x=${folder}/in.npy --set factor=2 --set shift=[0,1] --times 2 --output x=${folder}/out.npy`
+    const report = await tandemJson(line)
+    expect(report).toMatchObject({ workgroups: [1], buffers: { x: { type: 'f32', shape: [2, 3] } } })
+    expect(report.buffers.x.first).toEqual([7, 11, 15, 19, 23, 27])
+    const reader = await NpyReader.open(join(folder, 'out.npy'), { accepted: ['f32'] })
+    const read = new Float32Array(6)
+    await reader.readRowMajor(0, read)
+    await reader.close()
+    expect([...read]).toEqual([7, 11, 15, 19, 23, 27])
+  })
+
+  it('makes zeros of a type and a shape', async () => {
+    const folder = await folderWithKernel()
+    const { exit, stdout } = await tandem(
+      `run ${folder}/scale.wgsl --backend webgpu --buffer x=f32:1e3 --set factor=1 --set shift=[0,2.5]`,
+    )
+    expect([exit, stdout]).toEqual([0, expect.stringContaining('x  f32 1000  2.5 2.5')])
+    expect(stdout).toContain('16 workgroups')
+  })
+
+  it.each([
+    ['a kernel that is not there', 'run no.wgsl', /no\.wgsl cannot be read/],
+    ['a buffer without a source', 'run KERNEL --buffer x', /It must be name=value/],
+    ['zeros without a shape', 'run KERNEL --buffer x=f32:many', /f32:1000 or u32:20x30/],
+    ['an output of no buffer', 'run KERNEL --output y=y.npy', /--output y names no --buffer/],
+    ['a name that the kernel lacks', 'run KERNEL --buffer x=f32:4 --set tpyo=1', /gives "tpyo"/],
+    ['a value that is no JSON', 'run KERNEL --buffer x=f32:4 --set factor=two', /must be JSON/],
+  ])('%s exits with 2', async (_, line, sentence) => {
+    const folder = await folderWithKernel()
+    const { exit, stderr } = await tandem(line.replace('KERNEL', `${folder}/scale.wgsl --backend webgpu`))
+    expect(exit).toBe(2)
+    expect(stderr).toMatch(sentence)
+    expect((await readdir(folder)).sort()).toEqual(['in.npy', 'scale.wgsl'])
+  })
+})
+
+describe('tandem translate', () => {
+  it('prints CUDA C++, and with --json what the kernel binds', async () => {
+    const folder = await folderWithKernel()
+    const { exit, stdout } = await tandem(`translate ${folder}/scale.wgsl`)
+    expect([exit, stdout]).toEqual([0, expect.stringContaining('__global__')])
+    const json = JSON.parse((await tandem(`translate ${folder}/scale.wgsl --json`)).stdout)
+    expect(json.source).toBe(stdout)
+    expect(json.reflection.bindings[0]).toMatchObject({ name: 'x', access: 'read_write' })
+  })
+
+  it('gives overrides their values, and shows where WGSL is wrong', async () => {
+    const folder = await temporaryFolder()
+    const kernel = join(folder, 'k.wgsl')
+    await writeFile(kernel, 'override n: u32; @compute @workgroup_size(n) fn main() {}')
+    expect((await tandem(`translate ${kernel}`)).exit).toBe(2)
+    const { stdout } = await tandem(`translate ${kernel} --constant n=16 --json`)
+    expect(JSON.parse(stdout).reflection.workgroupSize).toEqual([16, 1, 1])
+    await writeFile(kernel, 'fn main( {}')
+    const { exit, stderr } = await tandem(`translate ${kernel}`)
+    expect([exit, stderr]).toEqual([2, expect.stringMatching(/k\.wgsl:1:\d+:/)])
+  })
+})
+
+describe('tandem cache', () => {
+  it('shows and clears what is kept', async () => {
+    const folder = await temporaryFolder()
+    const run = async (...argv: string[]) => {
+      const terminal = recordedTerminal()
+      const command = cacheCommand({ terminal, exit: exitCode.ok }, folder)
+      await new Command().addCommand(command).parseAsync(['cache', '--json', ...argv], { from: 'user' })
+      return JSON.parse(terminal.stdout).folders.map(({ files, byteLength }: never) => [files, byteLength])
+    }
+    expect(await run()).toEqual([
+      [0, 0],
+      [0, 0],
+    ])
+    await mkdir(join(folder, 'kernels'))
+    await writeFile(join(folder, 'kernels/k.cubin'), 'abc')
+    expect(await run()).toEqual([
+      [1, 3],
+      [0, 0],
+    ])
+    expect(await run('--clear', 'tuning')).toEqual([
+      [1, 3],
+      [0, 0],
+    ])
+    expect(await run('--clear', 'all')).toEqual([
+      [0, 0],
+      [0, 0],
+    ])
+  })
+})
+
+describe('options of every command', () => {
+  it.each(Object.entries(helpExamples))(
+    'the help of %s has examples, of options that it has, and a link',
+    async (name, examples) => {
+      const { stdout } = await tandem(`${name} --help`)
+      expect(stdout).toContain('https://github.com/tandem-gpu/tandem/blob/main/docs/cli.md')
+      for (const example of examples) {
+        expect(stdout).toContain(example)
+        expect(example.startsWith(`tandem ${name}`)).toBe(true)
+        for (const [option] of example.matchAll(/--[a-z-]+/g))
+          expect(stdout).toMatch(new RegExp(`${option}\\b`))
+      }
+    },
+  )
+
+  it('--device takes an id that select prints, and refuses another', async () => {
+    const { chosen } = JSON.parse((await tandem('select --backend webgpu --json')).stdout)
+    const { exit } = await tandem(`reduce --elements 1e3 --device ${chosen[0].id} --backend webgpu -q`)
+    expect(exit).toBe(0)
+    const wrong = await tandem('reduce --elements 1e3 --device nowhere --backend webgpu')
+    expect([wrong.exit > 0, wrong.stderr]).toEqual([true, expect.stringMatching(/nowhere|excludes/)])
+  })
+
+  it('sizes may be written as 1e3, 2K and 1Ki', async () => {
+    for (const [text, elements] of [
+      ['1e3', 1000],
+      ['2K', 2000],
+      ['1Ki', 1024],
+      ['1.5K', 1500],
+    ] as const)
+      expect((await tandemJson(`reduce --elements ${text}`)).shape).toEqual({ elements })
+    expect((await tandem('reduce --elements 1.5')).exit).toBe(2)
+    expect((await tandem('reduce --elements 1KB')).exit).toBe(2)
+  })
+
+  it('--quiet prints nothing, and --verbose says which devices are used', async () => {
+    expect(await tandem('reduce --elements 10 --backend webgpu --quiet')).toEqual({
+      exit: 0,
+      stdout: '',
+      stderr: '',
+    })
+    expect((await tandem('reduce --elements 10 --quiet --json')).exit).toBe(2)
+    const { stderr } = await tandem('reduce --elements 10 --backend webgpu -v')
+    expect(stderr).toContain('webgpu has 1')
+  })
+
+  it('every algorithm compares schedules', async () => {
+    for (const line of [
+      'transpose --rows 6 --cols 5',
+      'reduce --elements 9',
+      'matmul --n 4',
+      'jacobi --rows 6 --cols 6 --iterations 4',
+    ])
+      expect(
+        (await tandemJson(`${line} --devices 2 --compare-schedules`)).comparison.speedUp,
+      ).toBeGreaterThan(0)
+  })
+
+  it.each([
+    ['jacobi --seed 2', /unknown option '--seed'/],
+    ['jacobi --start-iteration 4', /--start-iteration counts the sweeps of an --input grid/],
+    ['reduce --cast', /--cast converts input files/],
+    ['reduce --input a.npy --seed 3', /--seed is for generated input/],
+    ['ring --pieces 4 --scheme none', /--pieces cuts the steps of --scheme streamed/],
+    ['jacobi --scaling --compare-schedules', /--compare-schedules is for a single run/],
+  ])('tandem %s is refused: it would do nothing', async (line, sentence) => {
+    const { exit, stderr } = await tandem(line)
+    expect(exit).toBe(2)
+    expect(stderr).toMatch(sentence)
+  })
+})
