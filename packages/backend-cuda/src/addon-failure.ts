@@ -5,7 +5,7 @@ const packageName = '@tandem-gpu/backend-cuda'
 const platforms = ['linux-x64', 'linux-arm64']
 
 /**
- * What it means that the addon does not load. An absence where the package has none for the platform or its C library. Elsewhere
+ * Interprets the error of an addon that does not load. An absence where the package has none for the platform or its C library. Elsewhere
  * the installation is broken, which throws `unsupported`: a group that asked for CUDA must not go on without it unnoticed.
  */
 export function addonAbsence(error: Error, platform = `${process.platform}-${process.arch}`): Absence {

@@ -3,10 +3,10 @@ import { allocateHost, type CudaHostAllocation, freeHost } from './host-memory.t
 import type { CollectedRange, NativeGroup } from './native-addon.ts'
 import { trapRecordByteLength } from './trap-record.ts'
 
-/** Epochs stand this far from the flags: GPUs write flags of their peers, never epochs. */
+/** The distance between an epoch and its flags: GPUs write flags of their peers, never epochs. */
 const epochByteLength = 256
 
-/** What an arena holds on each GPU, at multiples of 256 bytes. */
+/** Offsets of the parts of an arena on each GPU, at multiples of 256 bytes. */
 interface Layout {
   readonly traps: number
   readonly stamps: number
@@ -17,7 +17,7 @@ interface Layout {
 }
 
 /**
- * The memory of an executable's own on each of its GPUs: the uniform block, trap records, time stamps and synchronisation flags; and
+ * Memory that an executable allocates on each of its GPUs for the uniform block, trap records, time stamps and synchronisation flags; and
  * page-locked host memory for copies between GPUs that cannot reach each other.
  */
 export class Arena {
@@ -88,7 +88,7 @@ export class Arena {
     return this.epochAddress(slot, gpu) + epochByteLength + flag * 4
   }
 
-  /** Clears what graphs that had `slot` before have left. Takes effect before whatever is queued next. */
+  /** Clears the flags that earlier graphs with this `slot` have left. Takes effect before whatever is queued next. */
   clearSync(slot: number): void {
     for (const gpu of this.#addresses.keys())
       this.#native.zero(gpu, this.epochAddress(slot, gpu), this.#layout.syncByteLength).catch(() => {})

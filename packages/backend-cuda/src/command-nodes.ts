@@ -6,10 +6,10 @@ import { copyShape, internalKernels } from './internal-kernels.ts'
 import type { Links } from './link-copies.ts'
 import { trapRecordByteLength } from './trap-record.ts'
 
-/** A node of which only the place in the graph is open. */
+/** A node without its edges. */
 export type NodeBody = Omit<KernelNode, 'after'> | Omit<CopyNode, 'after'> | Omit<FillNode, 'after'>
 
-/** Where the things that a plan names are. */
+/** Addresses of the buffers of a plan and of the arena, and ids of kernels. */
 export interface PlanMemory extends Links {
   /** Start of a plan buffer. */
   addressOf(buffer: number): { readonly onHost: boolean; readonly address: number; readonly gpu: number }
@@ -34,7 +34,7 @@ export const peerKernelByteLength = 512 * 1024
 /** Largest distance between rows that the driver takes in a 2-D copy. */
 const maxPitch = 2 ** 31 - 1
 
-/** What one command becomes: nodes that follow one another. */
+/** The nodes of one command; each follows the one before it. */
 export function commandNodes(plan: CudaPlan, command: PlanCommand, memory: PlanMemory): readonly NodeBody[] {
   const gpu = memory.gpuOf(command.device)
   switch (command.kind) {
@@ -97,7 +97,7 @@ export function commandNodes(plan: CudaPlan, command: PlanCommand, memory: PlanM
   }
 }
 
-/** Does this command copy between GPUs that cannot reach each other? Then `bounceAddress` is asked for its memory. */
+/** Size of the page-locked memory that a command needs as a copy between GPUs that cannot reach each other; 0 for all other commands. */
 export function bounceByteLength(command: PlanCommand, memory: PlanMemory): number {
   if (command.kind !== 'copy') return 0
   const source = memory.addressOf(command.source.buffer)
@@ -172,7 +172,7 @@ export function internalNode(
   return { kind: 'kernel', gpu, kernelId, grid: one, block: one, dynamicSharedByteLength: 0, parameters }
 }
 
-/** One row where the rows touch. */
+/** The region as one row where its rows are contiguous. */
 function dense(region: ByteRegion): Pick<ByteRegion, 'rowByteLength' | 'rows' | 'rowByteStride'> {
   const { rowByteLength, rows, rowByteStride } = region
   if (rows > 1 && rowByteStride !== rowByteLength) return { rowByteLength, rows, rowByteStride }
@@ -194,7 +194,7 @@ function kernelParameters(
   memory: PlanMemory,
 ): number[] {
   const byPosition = new Map(bindings.map((binding) => [`${binding.group}:${binding.binding}`, binding]))
-  // A view takes four parameters in a row, all of one kind.
+  // A view has four consecutive parameters, all of one kind.
   const viewWordsGiven = new Map<number, number>()
   return kernel.parameters.map((parameter) => {
     if (parameter.kind === 'trap-record') return memory.trapAddress(gpu) + commandIndex * trapRecordByteLength
@@ -211,7 +211,7 @@ function kernelParameters(
         const given = viewWordsGiven.get(parameter.bindingIndex!) ?? 0
         viewWordsGiven.set(parameter.bindingIndex!, given + 1)
         const { view } = binding
-        // From the start of what is bound.
+        // The offset counts from the start of the binding.
         return [view.byteOffset - binding.byteOffset, view.rowByteLength, view.rows, view.rowByteStride][
           given
         ]!

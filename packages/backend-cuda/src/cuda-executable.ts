@@ -21,7 +21,7 @@ export class CudaExecutable implements Executable {
   readonly #graphs: GraphCache
   readonly #physical: PhysicalGpus
   #launcher: { readonly id: number; readonly made: Promise<unknown> } | undefined
-  /** What the uniform block on the GPUs holds; undefined before the first run, and after a run that failed. */
+  /** The contents of the uniform block on the GPUs; undefined before the first run, and after a run that failed. */
   #uniformsHeld: Uint8Array<ArrayBuffer> | undefined
 
   static async create(
@@ -47,7 +47,7 @@ export class CudaExecutable implements Executable {
         const byteLength = bounceByteLength(command, executable.#memory)
         if (byteLength > 0) await arena.addBounce(command.index, byteLength)
       }
-      // Instantiated now, so that what the driver refuses is known before the first run.
+      // Instantiated now, so that an error of the driver is known before the first run.
       await executable.graphs(1).ready
       return executable
     } catch (error) {
@@ -79,7 +79,7 @@ export class CudaExecutable implements Executable {
     }
   }
 
-  /** Graphs of so many repetitions. */
+  /** Graphs of `repetitions` repetitions. */
   graphs(repetitions: number): GraphHandles {
     return this.#graphs.get(`${repetitions} repetitions`, (slot) => this.#lower(repetitions, slot))
   }

@@ -20,7 +20,7 @@ export interface CudaKernel extends KernelHandle {
   readonly bounds: Bounds
 }
 
-/** What the runtime uses of a translation to CUDA C++. */
+/** The parts of a translation to CUDA C++ that the runtime uses. */
 export type Translated = Pick<
   TranslatedKernel,
   | 'source'

@@ -38,7 +38,7 @@ export interface CudaRuntimeOptions {
   readonly label: string
 }
 
-/** Runtimes that a fault in one of them takes down together. */
+/** All open runtimes: a fault in one of them loses the devices of all. */
 const openRuntimes = new Set<CudaRuntime>()
 
 /** Open CUDA devices: contract in core's `Runtime`. Everything the driver does happens on the group's native thread, in call order. */
@@ -148,7 +148,7 @@ export class CudaRuntime implements Runtime<CudaHandles> {
         ),
       )
     } catch (error) {
-      // One GPU may have taken it.
+      // One GPU may have loaded it.
       for (const id of ids) this.#native.unloadKernel(id)
       throw error
     }
@@ -223,7 +223,7 @@ export class CudaRuntime implements Runtime<CudaHandles> {
           abortWord,
         })
       })
-      // What instantiation says about a graph is clearer than that the run misses it.
+      // The error of an instantiation is clearer than the error of a run that lacks the graph.
       outcome.catch(() => {})
       await this.#guard(`Instantiating program '${plan.label}'`, () => Promise.all(ready))
       const { seconds, collected } = await outcome
@@ -288,7 +288,7 @@ export class CudaRuntime implements Runtime<CudaHandles> {
   async #close(): Promise<readonly string[]> {
     openRuntimes.delete(this)
     for (const allocation of this.#hostAllocations) freeHost(this.#native, allocation)
-    // Errors while closing lost devices say nothing new.
+    // Errors while closing lost devices add nothing to what is known.
     const closing = this.#native.close().catch(() => [])
     const failures = this.#abandoned ? [] : await closing
     this.#allocations.clear()

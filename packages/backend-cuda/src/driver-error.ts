@@ -1,8 +1,8 @@
 import { GpuError, type GpuErrorCode } from '@tandem-gpu/core'
 
-/** What the addon attaches to its errors. */
+/** Properties that the addon sets on its errors. */
 interface NativeErrorFields {
-  /** A GpuErrorCode, or `cuda` when `result` tells. */
+  /** A GpuErrorCode, or `cuda` where the code follows from `result`. */
   readonly nativeCode: string
   readonly result: number
 }
@@ -32,7 +32,7 @@ export function isNativeError(error: unknown): error is Error & NativeErrorField
   return error instanceof Error && 'nativeCode' in error
 }
 
-/** Turns what the addon rejects with into a GpuError; other errors pass through. `doing` says what failed: "Allocating 'a'". */
+/** Turns an error of the addon into a GpuError; other errors pass through. `doing` names the failed operation: "Allocating 'a'". */
 export function toGpuError(error: unknown, doing: string): unknown {
   if (!isNativeError(error)) return error
   if (error.nativeCode === 'device-lost') {

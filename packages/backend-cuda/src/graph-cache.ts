@@ -14,7 +14,7 @@ export interface GraphHandles {
   readonly slot: number
 }
 
-/** The instantiated graphs of one program. Beyond `keptGraphSets` sets the least recently used goes. */
+/** The instantiated graphs of one program. Beyond `keptGraphSets` sets, the least recently used one is destroyed. */
 export class GraphCache {
   readonly #physical: PhysicalGpus
   /** The least recently used first. */
@@ -25,7 +25,7 @@ export class GraphCache {
     this.#physical = physical
   }
 
-  /** The set of that name; `lower` makes it at first. Instantiation is queued: a run may be queued right behind. */
+  /** The set of that name; `lower` makes it at the first call. Instantiation is queued: a run may be queued right behind. */
   get(name: string, lower: (slot: number) => GraphSet): GraphHandles {
     const known = this.#sets.get(name)
     if (known !== undefined) {
@@ -39,7 +39,7 @@ export class GraphCache {
     const handles = { ...this.#instantiate(lower(slot)), slot }
     this.#freeSlots.pop()
     this.#sets.set(name, handles)
-    // Half a set is of no use. The next call tries again: there may be memory then.
+    // A part of a set is of no use. The next call tries again, when there may be memory.
     handles.ready.catch(() => {
       if (this.#sets.get(name) === handles) this.#destroy(name)
     })

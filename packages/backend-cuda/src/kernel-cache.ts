@@ -16,20 +16,20 @@ export interface KernelCacheOptions {
 const defaultMaxByteLength = 256 * 1024 * 1024
 const suffix = '.cubin'
 const digestByteLength = 32
-/** What an interrupted process leaves behind goes after an hour. */
+/** Temporary files of interrupted processes are removed after an hour. */
 const staleMilliseconds = 3_600_000
 /** Eviction leaves this part of the limit, so that it is rare. */
 const keptShare = 0.9
 
 /**
  * Compiled kernels on disk, shared by concurrent processes. Entries appear by rename, carry a digest of their contents, and a damaged
- * one is a miss. Trouble with the disk is never an error: the kernel is compiled again.
+ * one is a miss. A failure of the disk is never an error: the kernel is compiled again.
  */
 export class KernelCache {
   readonly directory: string
   readonly #maxByteLength: number
   #usable: Promise<boolean> | undefined
-  /** What the folder holds, but for what other processes have added since this one looked; undefined before it has. */
+  /** Size of the folder when this process last read it, and of what it has added since; undefined before it has read the folder. */
   #byteLength: number | undefined
 
   constructor({ directory, maxByteLength = defaultMaxByteLength }: KernelCacheOptions = {}) {
@@ -85,7 +85,7 @@ export class KernelCache {
     return join(this.directory, key + suffix)
   }
 
-  /** Reads the whole folder: removes what is too much, and what interrupted processes left. Returns the size of what stays. */
+  /** Reads the whole folder, removes the entries beyond the limit and the files of interrupted processes, and returns the size of the rest. */
   async #evict(): Promise<number> {
     const entries = []
     for (const name of await readdir(this.directory)) {

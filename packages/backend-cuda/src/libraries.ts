@@ -1,4 +1,4 @@
-/** Where the NVIDIA libraries are looked for: names for the loader, then the places where installers put what the loader misses. */
+/** Names and paths of the NVIDIA libraries: names for the loader, then the folders where installers put libraries that the loader does not find. */
 export interface Libraries {
   readonly cuda: readonly string[]
   readonly nvrtc: readonly string[]

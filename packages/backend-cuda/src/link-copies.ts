@@ -10,7 +10,7 @@ export interface Links {
 
 /**
  * The plan with large copies from GPU to GPU driven by the sender, those of one sender to one receiver one after another in recorded
- * order, and different pairs side by side. On 4 H200s, all to all, GB/s into each GPU: 387 so; 353 where a sender serves one receiver
+ * order, and different pairs side by side. On 4 H200s, all to all, GB/s into each GPU: 387 in this order; 353 where a sender serves one receiver
  * after another; 217 where the receivers drive their copies, which then read over the links. The added edges point forward, so
  * the order stays valid. Copies of at most `byteLength` bytes stay as they are: they run as kernels, or too shortly to matter.
  */

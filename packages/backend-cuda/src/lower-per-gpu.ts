@@ -58,7 +58,7 @@ export function lowerPerGpu(
     for (const earlier of item.after) {
       if (gpuOfItem[earlier] !== gpu) awaited.push({ slot: slots.get(flagKey(earlier, gpu))!, lag: 0 })
     }
-    // The previous launch of the same GPU is over before this one begins.
+    // The previous launch on the same GPU has completed before this one begins.
     for (const earlier of item.afterPreviousLaunch) {
       if (gpuOfItem[earlier] !== gpu) awaited.push({ slot: slots.get(flagKey(earlier, gpu))!, lag: 1 })
     }
@@ -96,7 +96,7 @@ function assignFlags(items: readonly UnrolledCommand[], gpuOfItem: readonly numb
   return slots
 }
 
-/** The graph of one GPU while it grows. */
+/** The graph of one GPU while it is built. */
 class GpuGraph {
   readonly gpu: number
   readonly nodes: GraphNode[] = []

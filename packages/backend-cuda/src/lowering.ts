@@ -4,7 +4,7 @@ import { hasLinkCopies, type Links, sendLinkCopies } from './link-copies.ts'
 
 /**
  * How a program over several GPUs becomes CUDA graphs. `one-graph`: the driver orders commands on different GPUs. `graph-per-gpu`: kernels
- * that signal and wait do, where all GPUs of a program reach one another and no copy stays on the host. `auto`: the driver where GPUs copy
+ * that signal and wait order them, where all GPUs of a program reach one another and no copy stays on the host. `auto`: the driver where GPUs copy
  * megabytes to each other, else the kernels.
  */
 export type Lowering = 'auto' | 'one-graph' | 'graph-per-gpu'
@@ -17,12 +17,12 @@ export interface LoweredPlan {
   readonly gpus: readonly number[]
 }
 
-/** Copies between GPUs from which on an edge by the driver (6 µs) costs less than what waiting kernels hold up. */
+/** Size of a copy between GPUs from which on an edge by the driver (6 µs) costs less than the work that waiting kernels delay. */
 const drivenByteLength = 2 ** 20
 
 /**
  * Chooses what `auto` leaves open. Waiting kernels suit short commands. Behind a large copy they do harm: a wait starts only after all
- * earlier signals of its GPU, those of copies under way included, and a signal finds no place on a GPU that a long kernel fills. On
+ * earlier signals of its GPU, those of copies under way included, and a signal cannot start on a GPU that a long kernel fills. On
  * 4 H200s the transpose of 32768² by copies took 6 ms with them, 2.3 ms in one graph.
  */
 export function choosePlanLowering(recorded: CudaPlan, wanted: Lowering, links: Links): LoweredPlan {
@@ -46,7 +46,7 @@ export function choosePlanLowering(recorded: CudaPlan, wanted: Lowering, links: 
 
 /**
  * Does a copy go from host memory to host memory? The driver carries those out itself, one after another over all contexts, and a kernel
- * that waits holds them up: on 2 H200s such a program never ended as one graph for each GPU.
+ * that waits holds them up: on 2 H200s such a program, lowered to one graph for each GPU, never ended.
  */
 function copiesOnHost({ commands, buffers }: CudaPlan): boolean {
   return commands.some(

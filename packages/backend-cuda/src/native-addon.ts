@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 
-/** What native/src exports. Libraries are lists of names or paths to try in order; errors carry `nativeCode` (see driver-error.ts). */
+/** The exports of native/src. Libraries are lists of names or paths to try in order; errors carry `nativeCode` (see driver-error.ts). */
 export interface NativeAddon {
   probe(cuda: readonly string[]): Promise<NativeProbe>
   /** `ordinals` are distinct CUDA devices; index i of the group's `gpu` arguments is `ordinals[i]`. */
@@ -104,7 +104,7 @@ export interface NativeGroup {
   read(region: NativeRegion, into: Uint8Array<ArrayBuffer>): Promise<void>
   /** From now on nothing waits for what is queued, not even the end of the process. */
   abandon(): void
-  /** Waits for what is queued, frees everything and ends the thread; resolves with a sentence for each thing that the driver refuses to take back. */
+  /** Waits for what is queued, frees everything and ends the thread; resolves with a sentence for each call that fails to give something back. */
   close(): Promise<string[]>
 }
 

@@ -7,7 +7,7 @@ import { gunzipSync } from 'node:zlib'
 /** PTX of kernels compiled ahead of time, by `shippedKernelKey` of their CUDA source. Used where NVRTC is missing. */
 export type ShippedKernels = (key: string) => string | undefined
 
-/** Kernels whose text compiles to something else from here on: sm_80 has asynchronous copies. */
+/** The architecture from which on the same text compiles to other code: sm_80 has asynchronous copies. */
 const laterArchitecture = 80
 
 /** Names a translated kernel: the SHA-256 of its CUDA C++, and `@80` where the PTX is for sm_80 and later. */

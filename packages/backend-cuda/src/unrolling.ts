@@ -1,6 +1,6 @@
 import type { PlanCommand } from '@tandem-gpu/core'
 
-/** A launch costs the CPU and the GPUs' front ends microseconds: a graph holds about this many commands. */
+/** A launch costs the CPU and the front ends of the GPUs microseconds, so a graph holds about this many commands. */
 const commandsPerGraph = 256
 
 /** Launches of graphs that hold equally many repetitions. */
@@ -14,7 +14,7 @@ export function longestUnroll(commandCount: number): number {
   return Math.max(1, Math.floor(commandsPerGraph / Math.max(1, commandCount)))
 }
 
-/** The launches that `times` repetitions split into. Prefers a length that divides `times`: then one graph does. */
+/** The launches of `times` repetitions. A length that divides `times` is preferred, because one graph suffices then. */
 export function launchSteps(commandCount: number, times: number): LaunchStep[] {
   const most = Math.min(times, longestUnroll(commandCount))
   let repetitions = most

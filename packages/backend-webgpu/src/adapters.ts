@@ -91,7 +91,7 @@ function deviceLimits(limits: GPUSupportedLimits): DeviceLimits {
   }
 }
 
-/** Calls on a device of Dawn's may hang once its adapter is collected: a device keeps it. */
+/** Calls on a device of Dawn's may hang once its adapter is garbage-collected, so each device keeps a reference to its adapter. */
 const adapterOf = new WeakMap<GPUDevice, GPUAdapter>()
 
 /** Opens a `GPUDevice` with everything that its adapter can do. Rejects with `no-device` or `driver`. */

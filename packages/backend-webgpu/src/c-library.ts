@@ -1,8 +1,8 @@
 import { constants } from 'node:os'
 
-/** What finding a Vulkan driver needs of the C library. */
+/** The functions of the C library that finding a Vulkan driver needs. */
 export interface CLibrary {
-  /** Loads a shared library for whoever dlopens it next, and says whether it is there. */
+  /** Loads a shared library, so that a later dlopen finds it. Returns whether it exists. */
   load(nameOrPath: string): boolean
   /** Sets a variable of the environment that native code sees, or removes it (undefined). */
   setVariable(name: string, value: string | undefined): void
@@ -37,7 +37,7 @@ const nodeCLibrary: CLibrary = {
       process.dlopen({ exports: {} }, nameOrPath, flags)
       return true
     } catch (error) {
-      // Node takes it for an addon and throws in any case; only these mean that it is missing.
+      // Node takes the library for an addon and always throws; only these messages mean that it is missing.
       return !/cannot open shared object|invalid ELF|wrong ELF|image not found/i.test(String(error))
     }
   },

@@ -60,7 +60,7 @@ export class Execution {
         stream.submit()
       }
     } catch (error) {
-      // What is in flight completes before anybody hears of the failure; its own errors come second.
+      // The work in flight completes before the failure is reported, and errors of that work are dropped.
       await Promise.allSettled([...this.#streams.values()].map((stream) => stream.finished()))
       this.#destroyClocks()
       throw error

@@ -1,6 +1,6 @@
-/** Command buffers that take longer than this are halved, so that an abort acts soon and no driver's watchdog bites. */
+/** Command buffers that take longer than this are halved, so that an abort acts soon and no watchdog of a driver ends them. */
 const longSeconds = 0.05
-/** Those that take less may double: each submission costs the host some 50 µs. */
+/** Command buffers that take less may double: each submission costs the host about 50 µs. */
 const shortSeconds = 0.01
 const maxCommands = 1024
 

@@ -31,7 +31,7 @@ export class PhysicalDevice {
       return { reason: info.reason === 'destroyed' ? 'destroyed' : 'unknown', message: info.message }
     })
     this.#onUncaptured = (event) => {
-      // The owner of the device may have caused it: its errors are not ours to report.
+      // The owner of the device may have caused the error, so it is not reported here.
       if (!this.#owned) return
       event.preventDefault?.()
       this.#fault ??= toGpuError(event.error, this.name, 'run what was submitted')
@@ -66,7 +66,7 @@ export class PhysicalDevice {
       const error = errors.find((caught) => caught !== null)
       if (error) throw toGpuError(error, this.name, action)
     })
-    // Whoever awaits `checked` sees the rejection; when nobody does, because something failed first, that is not news.
+    // Callers that await `checked` see the rejection. Where nobody awaits it, another error came first.
     checked.catch(() => undefined)
     return { value, checked }
   }
@@ -86,7 +86,7 @@ export class PhysicalDevice {
         },
         (error: unknown) => {
           this.#waiting.delete(reject)
-          // A lost device rejects pending calls just before it resolves `lost`: let the loss speak.
+          // A lost device rejects pending calls just before it resolves `lost`; the loss is the error to report.
           setTimeout(() => reject(this.#lostError ?? error), 0)
         },
       )

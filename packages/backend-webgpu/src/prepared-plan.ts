@@ -55,7 +55,7 @@ export interface PreparedPlan extends Executable {
   readonly owned: readonly GPUBuffer[]
 }
 
-/** What the runtime lends to core. */
+/** The handles that the runtime gives to core. */
 export interface WebGpuHandles extends Handles {
   readonly allocation: DeviceAllocation
   readonly hostAllocation: HostAllocation

@@ -7,7 +7,7 @@ export interface SwiftShaderFiles {
   readonly icdPath: string
 }
 
-/** The files of the package with SwiftShader. `bundled`: a bundler took its code in and left its libraries behind. */
+/** The files of the package with SwiftShader. `bundled`: a bundler has inlined its code without its libraries. */
 export async function swiftShaderPackage(): Promise<SwiftShaderFiles | 'not-installed' | 'bundled'> {
   let files: SwiftShaderFiles
   try {

@@ -1,7 +1,7 @@
 import type { SubgroupMatrixConfig } from '@tandem-gpu/wgsl'
 import type { GpuErrorCode } from './errors.ts'
 
-/** What one device can do; WebGPU's names and meaning, bytes spelled out. */
+/** The limits of one device, with the names and the meaning that WebGPU gives them. Sizes are in bytes. */
 export interface DeviceLimits {
   maxBufferByteLength: number
   maxStorageBindingByteLength: number
@@ -62,7 +62,7 @@ export interface Adapter {
   /** True where the "GPU" is the CPU. */
   readonly software: boolean
   readonly memoryByteLength?: number
-  /** Process that has the adapter, in a backend over several; absent in others. */
+  /** The process that has the adapter, in a backend over several processes; absent in others. */
   readonly rank?: number
   /** `0000:1b:00.0`, lower case. */
   readonly pciBusId?: string
@@ -93,7 +93,7 @@ export interface AdapterReport {
   readonly adapters: readonly Adapter[]
   /** Set exactly when `adapters` is empty. */
   readonly absence?: Absence
-  /** Things that work less well than they could: NVML missing, say. */
+  /** A sentence for each thing that works less well than it could, for instance where NVML is missing. */
   readonly notes?: readonly string[]
 }
 

@@ -12,7 +12,10 @@ import type { Ranks } from './ranks.ts'
  */
 export interface Backend {
   readonly name: string
-  /** What could be opened here. Never throws for a missing driver or library: `absence` says why. Rejects where the backend's own files are missing. */
+  /**
+   * Lists the adapters that can be opened here. A missing driver or library is no error: `absence` describes it. Rejects where the
+   * backend's own files are missing.
+   */
   adapters(): Promise<AdapterReport>
   /** One runtime over all `adapters`, in order: device ordinal i is `adapters[i]`. An adapter listed twice gives two virtual devices. */
   open(adapters: readonly Adapter[], options?: OpenOptions): Promise<Runtime>
@@ -32,7 +35,7 @@ export interface Runtime<H extends Handles = Handles> {
   readonly devices: readonly Adapter[]
   /** Resolves when the devices are lost; never rejects. With reason `destroyed` after `dispose`. */
   readonly lost: Promise<LostInfo>
-  /** Set by a runtime over several processes; says what more holds there. */
+  /** Set by a runtime over several processes; `Ranks` states what else it guarantees. */
   readonly ranks?: Ranks
   canAccessPeer(reader: number, owner: number): boolean
   /** `zero` false leaves the contents undefined. `byteLength` is any positive number; backends pad as they must. */
@@ -58,7 +61,7 @@ export interface Runtime<H extends Handles = Handles> {
   read(region: AllocationRegion<H['allocation']>, into: Uint8Array<ArrayBuffer>): Promise<void>
   live(): LiveHandles
   /**
-   * The work in flight may never end: from now on nothing is waited for. `lost` resolves, and `dispose` settles without the devices, which are
+   * The work in flight may never end: from now on nobody waits for it. `lost` resolves, and `dispose` settles without the devices, which are
    * freed should they ever come back. Absent where a runtime cannot do that.
    */
   readonly abandon?: () => void

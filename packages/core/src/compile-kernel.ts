@@ -17,7 +17,7 @@ import type { Bounds, KernelSource } from './kernel-source.ts'
 import { requireOptions } from './options.ts'
 import type { NumberedCall } from './rank-calls.ts'
 
-/** Front end, checks against every device, and the backend's compilation. */
+/** Runs the front end, checks the kernel against the limits of every device, and lets the backend compile it. */
 export async function compileKernel(
   group: GroupState,
   devices: readonly Device[],
@@ -65,7 +65,7 @@ export function requireCompileOptions(options: CompileOptions): void {
       )
 }
 
-/** Equal keys compile to the same thing. */
+/** Kernels with equal keys compile to the same code. */
 export function kernelKey({
   wgsl,
   entryPoint = '',

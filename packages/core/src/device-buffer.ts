@@ -6,7 +6,7 @@ import { OwnedBuffer } from './owned-buffer.ts'
 import type { Leak } from './resource.ts'
 import type { Region } from './view.ts'
 
-/** How core makes device buffers: by `Device.allocate` (registered with the group) and `Recorder.scratch` (a program's). */
+/** A device buffer as core implements it: made by `Device.allocate`, which registers it with the group, or by `Recorder.scratch` for one program. */
 export class OwnedDeviceBuffer<T extends ElementType = ElementType>
   extends OwnedBuffer<T>
   implements DeviceBuffer<T>

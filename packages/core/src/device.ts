@@ -11,7 +11,7 @@ export interface Device {
   /** Whether this process has the device. */
   readonly local: boolean
   readonly info: Adapter
-  /** What recording holds this device to: the adapter's limits, or WebGPU's defaults under `portableLimits`. */
+  /** The limits that recording enforces: those of the adapter, or WebGPU's defaults under `portableLimits`. */
   readonly limits: DeviceLimits
   readonly features: ReadonlySet<DeviceFeature>
   /** Absent where the device has no sensors. */

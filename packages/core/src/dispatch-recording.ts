@@ -15,7 +15,7 @@ import { requireScalar, storeScalar, type UniformScalar } from './scalar-bits.ts
 import { type UniformTarget, writeUniformValue } from './uniform-value.ts'
 import type { View } from './view.ts'
 
-/** What the recorder lends to the recording of one dispatch. */
+/** What the recording of one dispatch needs of the recorder. */
 export interface DispatchContext {
   /** Where the commands of a device go. */
   planOf(device: GroupDevice): PlanBuilder
@@ -78,7 +78,7 @@ export function recordDispatch(
   const bound = layout.storage.map((slot, i) => bind(context, plan, device, slot, views[i]!, where))
   checkAliasing(bound, where)
   if (context.debug) requireInvocationsInside(kernel, bound, workgroups, options.args, where)
-  // A view whose place the kernel is not told must begin where the binding begins.
+  // Without a member `x_base` the kernel cannot know the offset of the view in the binding, so the offset must be zero.
   for (const { slot, region, byteOffset } of bound)
     if (!slot.hasBase && region.byteOffset !== byteOffset)
       throw new GpuError(
@@ -167,7 +167,7 @@ function checkType(slot: StorageSlot, view: OwnedView, where: string): void {
   )
 }
 
-/** Nothing to do: all views are empty, or all those that the kernel writes. */
+/** Whether the dispatch has no effect: all its views are empty, or all that the kernel writes. */
 function touchesNothing(slots: readonly StorageSlot[], views: readonly OwnedView[]): boolean {
   let written = 0
   let writtenElements = 0

@@ -16,7 +16,7 @@ import { shapeRegion } from './view.ts'
 
 export const allocateOptions = { label: 'string', zero: 'boolean' } as const
 
-/** How core makes devices. */
+/** A device as core implements it. */
 export class GroupDevice implements Device {
   readonly ordinal: number
   readonly rank: number

@@ -105,7 +105,7 @@ export class GroupState {
     )
   }
 
-  /** Throws for a limit that makes no sense, or that the runtime cannot keep. */
+  /** Throws `validation` for a limit that is no positive number, and `unsupported` where the runtime cannot enforce it. */
   requireTimeLimit(seconds: number, label: string): void {
     if (typeof seconds !== 'number' || !(seconds > 0) || seconds > longestTimeoutSeconds)
       throw new GpuError(

@@ -127,7 +127,7 @@ class OpenedGroup implements DeviceGroup {
   readonly queue: GroupQueue
   readonly lost: Promise<LostInfo>
   readonly #state: GroupState
-  /** By what `compile` is asked for. */
+  /** By `kernelKey` of the options of `compile`. */
   readonly #compiled = new Map<string, SharedKernel>()
   /** Set where the group was opened with `debug`. */
   readonly #debugBounds: 'trap' | 'clamp' | undefined
@@ -171,7 +171,7 @@ class OpenedGroup implements DeviceGroup {
     let shared = this.#compiled.get(key)
     if (shared === undefined) {
       const call = this.#state.calls?.number(compilationText(options, key), 1)
-      // Ranks finish what uses a kernel at different times, and must agree on what they compile: there the code stays until the end.
+      // Ranks release kernels at different times and must agree on what they compile: over several ranks the code stays until the end.
       const holders = this.rankCount > 1 ? 1 : 0
       shared = { compiling: compileKernel(this.#state, this.devices, options, call), holders }
       this.#compiled.set(key, shared)

@@ -14,12 +14,12 @@ export interface KernelHandle {
   readonly label: string
 }
 
-/** A plan made ready to run. */
+/** A plan that is ready to run. */
 export interface Executable {
   readonly label: string
 }
 
-/** What a runtime owns and lends to core. A backend extends each with what it keeps there, and gets back what it gave. */
+/** The objects that a runtime gives to core. A backend adds its own members to each, and core passes back the same objects. */
 export interface Handles {
   readonly allocation: Allocation
   readonly hostAllocation: HostAllocation

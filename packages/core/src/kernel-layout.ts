@@ -29,7 +29,7 @@ export interface UniformMember {
   readonly name: string
   readonly byteOffset: number
   readonly type: ReflectedType
-  /** What core fills in when the caller does not; `absent` is 0, for a binding that this variant of the kernel does not declare. */
+  /** The value that core fills in where the caller gives none; `absent` is 0, for a binding that this variant of the kernel does not declare. */
   readonly auto: AutomaticValue | 'absent' | undefined
 }
 
@@ -41,7 +41,7 @@ export interface AutomaticValue {
 
 const automaticSuffixes = ['base', 'stride', 'rows', 'columns', 'length'] as const
 
-/** The arguments of a kernel, worked out once from its reflection. */
+/** The arguments of a kernel, derived once from its reflection. */
 export interface KernelLayout {
   readonly storage: readonly StorageSlot[]
   readonly uniforms: readonly UniformSlot[]

@@ -1,9 +1,9 @@
 import type { IrModule, Reflection } from '@tandem-gpu/wgsl'
 
-/** What an access outside a binding does: goes to some element of the binding, ends the run with an error, or is undefined. */
+/** The effect of an access outside a binding: it reaches some element of the binding, it ends the run with an error, or it is undefined. */
 export type Bounds = 'clamp' | 'trap' | 'unchecked'
 
-/** A kernel for a backend to compile: its text, and what core's front end made of it. */
+/** A kernel for a backend to compile: its source text, and the module and reflection that core's front end derives from it. */
 export interface KernelSource {
   readonly label: string
   readonly wgsl: string

@@ -17,7 +17,7 @@ export interface CompileOptions<A = unknown> {
   readonly entryPoint?: string | undefined
   /** Values of overrides, by name. */
   readonly constants?: Readonly<Record<string, number | boolean>> | undefined
-  /** What an access outside a binding does; default `clamp`, or `trap` in a group with `debug` whose devices have it. */
+  /** The effect of an access outside a binding; default `clamp`, or `trap` in a group with `debug` whose devices have it. */
   readonly bounds?: Bounds | undefined
 }
 
@@ -40,7 +40,7 @@ export interface CompiledKernel {
   accesses(): readonly InvocationAccess[]
 }
 
-/** The caller's hold on a compiled kernel. */
+/** A compiled kernel as the caller owns it. */
 export class OwnedKernel extends Resource implements Kernel {
   readonly group: GroupState
   readonly label: string

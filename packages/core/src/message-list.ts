@@ -4,7 +4,7 @@ import { emptyHash, type Hash, hashDigits, hashText } from './rolling-hash.ts'
 /** What both ranks of a message must record alike. */
 export interface ListedMessage {
   readonly byteLength: number
-  /** As this rank calls it; not compared, since default labels are local. */
+  /** The label on this rank; not compared, since default labels are local. */
   readonly label: string
 }
 
@@ -20,7 +20,7 @@ export class MessageList {
     this.#program = program
   }
 
-  /** What a send, where this rank is the sender, or a receive tells the runtime. */
+  /** Adds a message, and returns what its command tells the runtime. */
   add(
     kind: PlanMessage['kind'],
     peer: number,
@@ -62,7 +62,7 @@ export class MessageList {
   }
 }
 
-/** What is wrong between two ranks' lists of the messages from one to the other. */
+/** A sentence about the first difference between two ranks' lists of the messages from one to the other. */
 export function firstDifference(
   pair: string,
   sent: readonly ListedMessage[],

@@ -4,7 +4,7 @@ import type { GroupState } from './group-state.ts'
 import { Resource } from './resource.ts'
 import { blockRegion, type Region, RegionView, reshapeRegion, sliceRegion, type View } from './view.ts'
 
-/** What device and host buffers have in common: an element type, and being the view of all they hold. */
+/** The base of device and host buffers: each has an element type, and is itself the view of all its elements. */
 export abstract class OwnedBuffer<T extends ElementType = ElementType> extends Resource implements Region {
   readonly group: GroupState
   readonly type: T

@@ -7,7 +7,7 @@ export interface Parameter {
 
 export type ParameterType = 'f32' | 'i32' | 'u32'
 
-/** A parameter with the places of the uniform block that hold it. */
+/** A parameter with its offsets in the uniform block. */
 export class RecordedParameter implements Parameter {
   readonly name: string
   readonly type: ParameterType

@@ -30,19 +30,19 @@ export class PlanBuilder {
   readonly #stages: number[] = []
   readonly #fences: Fence[] = []
 
-  /** Without `kept` commands are checked and forgotten: those of other ranks. */
+  /** Without `kept`, commands are checked but not collected, as those of other ranks are. */
   constructor(group: GroupState, kept = true) {
     this.#group = group
     this.#kept = kept
     this.uniforms = new UniformBlockBuilder(kept)
   }
 
-  /** What the program must keep alive. */
+  /** The buffers and kernels that the program must keep alive. */
   get resources(): Iterable<OwnedDeviceBuffer | OwnedHostBuffer | OwnedKernel> {
     return [...this.#buffers.keys(), ...this.#kernels.keys()]
   }
 
-  /** `accesses` are flattened regions. A serial schedule runs the command beside the one before it where `beside` is true. */
+  /** `accesses` are flattened regions. Where `beside` is true, a serial schedule does not order the command after the one before it. */
   add(command: CommandDraft, accesses: CommandAccesses, beside = false): void {
     if (!this.#kept) return
     const ordered = command as UnorderedPart

@@ -7,7 +7,7 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 /** A command whose place in the order is still open. */
 export type UnorderedPart = Mutable<PlanPart>
 
-/** What `device` recorded before command `position` completes before what it records from there on. */
+/** The commands of `device` before `position` complete before those from `position` on begin. */
 export interface Fence {
   readonly device: number
   readonly position: number
@@ -33,7 +33,7 @@ export function orderByStages(commands: readonly UnorderedPart[], stages: readon
   }
 }
 
-/** Hazards of two repetitions, reduced; what the second takes from the first is `afterPrevious`. */
+/** Derives the hazards of two repetitions and reduces them; the edges from the first repetition to the second become `afterPrevious`. */
 export function orderByHazards(
   commands: readonly UnorderedPart[],
   accesses: readonly CommandAccesses[],

@@ -74,13 +74,13 @@ export type PlanBinding =
       readonly binding: number
       readonly name: string
       readonly access: 'read' | 'read_write'
-      /** What is bound: starts at a multiple of `bindingOffsetAlignment`, encloses the view. */
+      /** The bound range: it starts at a multiple of `bindingOffsetAlignment` and encloses the view. */
       readonly buffer: number
       readonly byteOffset: number
       readonly byteLength: number
-      /** What the caller declared that the kernel touches; `trap` and the reference executor check against it. */
+      /** The range that the caller declares that the kernel accesses; `trap` and the reference executor check against it. */
       readonly view: ByteRegion
-      /** What the kernel does with it: hazards come from this. */
+      /** Whether the kernel reads and writes it: hazards follow from this. */
       readonly reads: boolean
       readonly writes: boolean
     }
@@ -109,7 +109,7 @@ export interface PlanFill extends PlanCommandBase {
   readonly patternByteLength: 2 | 4
 }
 
-/** What every backend gets. */
+/** The commands that every backend gets. */
 export type PlanCommand = PlanDispatch | PlanCopy | PlanFill
 
 /**
@@ -133,5 +133,5 @@ export interface PlanMessage extends PlanCommandBase {
   readonly region?: ByteRegion
 }
 
-/** What a runtime over several ranks gets. */
+/** The commands that a runtime over several ranks gets. */
 export type PlanPart = PlanCommand | PlanMessage

@@ -35,10 +35,10 @@ export class ProgramRecorder implements Recorder {
   readonly parameters = new Map<string, RecordedParameter>()
   readonly scratchRequests: ScratchRequest[] = []
   readonly #group: GroupState
-  /** What other ranks must record alike; absent in a group of one process. */
+  /** The messages that the other ranks must record too; absent in a group of one process. */
   readonly messages: MessageList | undefined
   readonly #ownScratch = new Set<OwnedDeviceBuffer>()
-  /** Over several ranks: what commands become here, and where those of other ranks go to be checked. */
+  /** Over several ranks, `#parts` makes this rank's parts of the commands, and `#elsewhere` checks the commands of other ranks. */
   readonly #parts: RankParts | undefined
   readonly #elsewhere: PlanBuilder
   readonly #serial: boolean
@@ -66,7 +66,7 @@ export class ProgramRecorder implements Recorder {
     this.#parts = new RankParts(this.plan, place, this.messages, this.#serial)
   }
 
-  /** After the callback: a recorder that escaped takes no more commands. */
+  /** Called after the callback: a recorder that escapes from it takes no more commands. */
   close(): void {
     if (!this.#closed) this.#parts?.finish()
     this.#closed = true
@@ -259,7 +259,7 @@ export class ProgramRecorder implements Recorder {
     const flat = from.rows === 1 && to.rows === 1
     const sourceDevice = sourceBuffer.device?.ordinal
     const targetDevice = targetBuffer.device?.ordinal
-    // A download runs on the device that it reads; all else by what it writes, where that is on a device.
+    // A download runs on the device that it reads; every other copy on the device that it writes, if it writes to one.
     const own = kind === 'download' ? sourceDevice : (targetDevice ?? sourceDevice)
     const command = {
       kind,

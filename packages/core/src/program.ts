@@ -58,14 +58,14 @@ export class RecordedProgram extends Resource implements Program {
     return this.#recorder.messages?.isEmpty === false
   }
 
-  /** To be compared between the ranks with the first call that prepares the program. */
+  /** The messages, once: the first call that prepares the program compares them between the ranks. */
   takeMessages(): MessageList | undefined {
     const messages = this.#messages
     this.#messages = undefined
     return messages
   }
 
-  /** What the runtime runs; on this rank alone. */
+  /** The executable of this rank, made at the first call. */
   prepared(): Promise<Executable> {
     if (this.destroyed)
       return Promise.reject(new GpuError('validation', `Program "${this.label}" is destroyed.`))
@@ -73,7 +73,7 @@ export class RecordedProgram extends Resource implements Program {
       this.retain()
       const preparing = this.#prepareOnce().finally(() => this.release())
       this.#preparing = preparing
-      // What failed for want of memory may be tried again.
+      // An attempt that fails, for instance because memory runs out, may be repeated.
       preparing.catch(() => {
         this.#preparing = undefined
       })

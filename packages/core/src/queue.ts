@@ -55,7 +55,7 @@ export interface RunResult {
 export type ProgramSpan = Span & { readonly label: string; readonly kind: PlanPart['kind'] }
 
 export interface ReadOptions<T extends ElementType> {
-  /** Receives the elements; exactly as long as the view, still so when they arrive, and written only then. */
+  /** The array that receives the elements. It must be as long as the view, at the call and when the elements arrive, and is written only then. */
   readonly into?: HostArray<T> | undefined
   /**
    * Which processes get the elements: all (the default), the one of the buffer's device, which no other process needs to know of,
@@ -67,7 +67,7 @@ export interface ReadOptions<T extends ElementType> {
 /** Everything takes effect in the order of the calls. Promises reject with `GpuError`. */
 export interface Queue {
   /**
-   * Copies `data` (dense, row after row) into `target`. What is written is what `data` holds at the call. In a group over several
+   * Copies `data` (dense, row after row) into `target`. Later changes of `data` have no effect. In a group over several
    * processes it concerns the process of the buffer's device alone; others may leave `data` out.
    */
   write<T extends ElementType>(target: BufferView<T>, data: HostArray<T> | undefined): Promise<void>
@@ -135,7 +135,7 @@ export class GroupQueue implements Queue {
     const takes = taker === 'all' || taker === rank
     const { into } = options
     if (takes && into !== undefined) requireArray(into, buffer, source.length, '`into` of a read')
-    // Memory that nobody else has, for the reason that `write` copies.
+    // The elements arrive in memory that nobody else has, for the same reason that `write` copies.
     const elements = elementArray(buffer.type as T, takes || buffer.local ? source.length : 0)
     const taken = () => {
       if (!takes) return undefined
@@ -237,7 +237,7 @@ export class GroupQueue implements Queue {
         ? undefined
         : patchedUniformBlock(uniformBlock, program.parameters, parameters, program.label)
     const call = group.calls?.number(runText(program.label, times, options), times === 0 ? 0 : 2)
-    // Over several ranks all learn of an abort before they run, and a rank whose part is empty takes part.
+    // Over several ranks, all ranks learn of an abort before they run, and a rank without commands takes part too.
     if (signal?.aborted && call === undefined) throw abortedError(signal, 0, times)
     if (times === 0 || (commands.length === 0 && call === undefined))
       return { seconds: 0, clock: 'host', repetitions: times }
@@ -317,7 +317,7 @@ export class GroupQueue implements Queue {
     } catch (caught) {
       if (!started) throw caught
       error = caught
-      // Others may wait for messages that never come.
+      // Other ranks may wait for messages that never come.
       if (!isGpuError(error, 'aborted') && program.exchangesMessages) {
         group.abandon(error)
         throw error
@@ -369,7 +369,7 @@ export class GroupQueue implements Queue {
     return active
   }
 
-  /** Checks a view of a transfer. The region is taken late: scratch gets its memory when its program is prepared. */
+  /** Checks a view of a transfer. The region is computed late, because scratch gets its memory when its program is prepared. */
   #transfer(view: BufferView, what: string) {
     this.#group.requireAlive()
     const buffer = bufferOf(view)

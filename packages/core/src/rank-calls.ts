@@ -3,7 +3,7 @@ import { firstDifference, type ListedMessage, type MessageList } from './message
 import type { Ranks } from './ranks.ts'
 import { emptyHash, hashDigits, hashText } from './rolling-hash.ts'
 
-/** What one rank says about the outcome of a call. */
+/** The outcome of a call on one rank. */
 interface Outcome {
   readonly failure?: { readonly code: GpuErrorCode; readonly message: string }
   /** For a run: how long it took here, and by which clock. */
@@ -13,7 +13,7 @@ interface Outcome {
   readonly balance?: readonly [rank: number, high: number, low: number]
 }
 
-/** A call as it was taken down when it was made. */
+/** A call, numbered when it is made. */
 export interface NumberedCall {
   readonly number: number
   readonly hash: string
@@ -22,7 +22,7 @@ export interface NumberedCall {
 }
 
 export interface OwnOutcome {
-  /** Why the call fails here. */
+  /** The error of the call on this rank. */
   readonly error?: unknown
   readonly seconds?: number
   readonly clock?: 'device' | 'host'
@@ -40,7 +40,7 @@ const historyLength = 1000
 
 /**
  * The calls of a group over several ranks: numbered when they are made, and compared between the ranks whenever one has an
- * outcome. `diverged` is told when the ranks turn out to make different calls; from then on the group is of no use.
+ * outcome. `diverged` is called when the ranks turn out to make different calls; from then on the group is of no use.
  */
 export class RankCalls {
   readonly ranks: Ranks
@@ -56,7 +56,7 @@ export class RankCalls {
     this.#diverged = diverged
   }
 
-  /** Takes down a call. `agreements`: how many keys it may need for agreements and for `Ranks.deliver`. */
+  /** Numbers a call. `agreements` is how many keys it may need for agreements and for `Ranks.deliver`. */
   number(text: string, agreements = 0): NumberedCall {
     const number = this.#count++
     this.#hash = hashText(this.#hash, text)
@@ -171,7 +171,7 @@ function failureOf(error: unknown): { code: GpuErrorCode; message: string } {
   return { code: 'driver', message: error instanceof Error ? error.message : String(error) }
 }
 
-/** This rank's own error where it is the one that counts. */
+/** The error of the failed rank, which is this rank's own error where the two are equal. */
 function errorOf(rank: number, failure: { code: GpuErrorCode; message: string }, own: unknown): unknown {
   if (own !== undefined) {
     const mine = failureOf(own)

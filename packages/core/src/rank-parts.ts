@@ -17,7 +17,7 @@ export interface PlacedCopy {
 }
 
 /**
- * What recorded commands become on one rank of several. A copy between two ranks is a message; memory that every rank has is
+ * Makes the parts of recorded commands that one rank of several carries out. A copy between two ranks is a message; memory that every rank has is
  * written on one rank and passed on down a binomial tree. Under the serial schedule, messages without bytes carry the order
  * wherever consecutive commands are on different ranks.
  */
@@ -47,7 +47,7 @@ export class RankParts {
     this.#serial = serial
   }
 
-  /** The next command is on these ranks; every rank says so for every command of a serial schedule. */
+  /** Notes that the next command runs on these ranks. Every rank notes this for every command of a serial schedule. */
   enter(ranks: readonly number[]): void {
     if (!this.#serial) return
     if (this.#last !== undefined) this.#passOrder(this.#last, ranks)
@@ -55,7 +55,7 @@ export class RankParts {
     this.#last = ranks
   }
 
-  /** After the last command: the next repetition's first follows it. */
+  /** Called after the last command, which the first command of the next repetition follows. */
   finish(): void {
     if (this.#first !== undefined && this.#last !== undefined) this.#passOrder(this.#last, this.#first)
   }

@@ -1,5 +1,5 @@
 /**
- * What a runtime over several processes offers besides. Each process is a rank; every rank runs the same program, opens the
+ * What a runtime over several processes offers in addition. Each process is a rank; every rank runs the same program, opens the
  * same group, and calls it in the same order. `Runtime.devices` lists the devices of ALL ranks in rank order
  * (`Adapter.rank`), the same on each rank; a rank may have no device.
  *
@@ -20,7 +20,7 @@ export interface Ranks {
   readonly rank: number
   readonly count: number
   /**
-   * Gives to every rank what all ranks say under `key`: equal messages once, with the lowest rank that says them, by ascending
+   * Gives every rank the messages of all ranks under `key`: equal messages once, with the lowest rank that sends them, by ascending
    * rank. Each rank uses a key once; keys ascend in the order of the program, but calls overlap and may come in any order.
    * Messages have some hundred characters, and more only where something went wrong. Many of them may travel at once. Rejects
    * with `device-lost` when a rank is gone, or has called `leave`, and has said nothing under `key`.

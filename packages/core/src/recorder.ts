@@ -42,7 +42,7 @@ export interface CommandOptions {
 }
 
 /**
- * Takes down commands. Nothing runs while recording; every method throws `GpuError` (`validation`, `too-large`) at once for
+ * Records commands. Nothing runs while recording; every method throws `GpuError` (`validation`, `too-large`) at once for
  * what could not run. The order of execution follows from what each command reads and writes.
  */
 export interface Recorder {
@@ -75,8 +75,8 @@ export interface Recorder {
   /** A copy from a device to host memory. */
   download(source: BufferView, target: HostView, options?: CommandOptions): void
   /**
-   * What runs on `device`, or touches its memory or host memory that is placed by it, completes before what is recorded after
-   * and does so begins. Other devices are not held up.
+   * Commands that run on `device`, or access its memory or host memory that is placed by it, complete before later commands that
+   * do so begin. Other devices do not wait.
    */
   fence(device: Device | number): void
   /** Memory that the program owns, allocated when it is prepared. Contents are undefined unless `zero` is true. */

@@ -1,6 +1,6 @@
 import { disposeSymbol } from './dispose.ts'
 
-/** Something that was never destroyed when its group ended. */
+/** An object that was not destroyed when its group ended. */
 export interface Leak {
   readonly kind: 'buffer' | 'host-buffer' | 'kernel' | 'program'
   readonly label: string
@@ -8,8 +8,8 @@ export interface Leak {
 }
 
 /**
- * Something the caller made and must destroy. What still uses it (programs, transfers in flight) retains it: `destroy` ends
- * the caller's use at once, the memory goes when the last user lets go.
+ * An object that the caller makes and must destroy. Programs and transfers in flight that use it retain it: `destroy` ends the
+ * caller's use at once, and the memory is freed when the last user releases the object.
  */
 export abstract class Resource {
   readonly #registry: Set<Resource> | undefined
@@ -48,6 +48,6 @@ export abstract class Resource {
 
   abstract leak(): Leak
 
-  /** Called once: destroyed and no longer used. */
+  /** Called once, when the object is destroyed and no longer used. */
   protected abstract free(): void
 }

@@ -28,7 +28,7 @@ export interface RankedAdapter {
   readonly adapter: Adapter
   /** 0 is best. */
   readonly rank: number
-  /** What the ranking compares, lower is better; absent where the adapter lacks the reading, and for `index`. */
+  /** The value that the ranking compares, where lower is better; absent where the adapter lacks the reading, and for `index`. */
   readonly score?: number
   /** One sentence with the values. */
   readonly reason: string
@@ -53,7 +53,7 @@ export interface Selection {
 interface Offer {
   readonly backend: Backend
   readonly report: AdapterReport
-  /** What the caller's filter keeps. */
+  /** The adapters that the caller's filter keeps. */
   readonly kept: readonly Adapter[]
 }
 
@@ -93,7 +93,7 @@ export async function chooseAdapters(
   const hardware = offer.kept.filter((adapter) => !adapter.software)
   const software = hardware.length === 0
   const considered = software ? offer.kept : hardware
-  // Every process has the same list, in rank order, and must choose alike: by no reading of a moment.
+  // Every process has the same list, in rank order, and must make the same choice, so sensor readings do not count.
   const overRanks = considered.some((adapter) => adapter.rank !== undefined)
   const devices = options.devices ?? (software && !overRanks ? 1 : considered.length)
   const found = `${offer.backend.name} has ${count(considered.length, software ? 'software adapter' : 'device')} (${considered.map(({ name }) => name).join(', ')})`

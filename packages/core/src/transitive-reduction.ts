@@ -68,7 +68,7 @@ export function transitiveReduction(predecessors: readonly (readonly number[])[]
     } else {
       chainOf[node] = chainOf[extended]!
       positionOf[node] = lengths[chainOf[extended]!]!++
-      // What the chain's earlier nodes reach is reached too; sharing it keeps chains short to walk.
+      // The node also reaches what the earlier nodes of its chain reach; sharing that list keeps chains short to walk.
       if (reach === extended) reaches[node] = reaches[extended]!
     }
   }

@@ -14,7 +14,7 @@ export interface Region {
   readonly length: number
 }
 
-/** A part of a buffer `B`: what a command declares that it touches. A buffer is itself the view of all of it. */
+/** A part of a buffer `B`: the elements that a command declares that it accesses. A buffer is itself the view of all of it. */
 export interface View<B> extends Region {
   readonly buffer: B
   /** A one-dimensional part, relative to this view, which must be contiguous. `validation` where it does not fit. */
@@ -25,7 +25,7 @@ export interface View<B> extends Region {
   reshape(rows: number, columns: number, stride?: number): View<B>
 }
 
-/** A part of `buffer`. `name` is what messages call that which the part's own parts are taken from. */
+/** A part of `buffer`, as core implements it. */
 export class RegionView<B extends { readonly name: string }> implements View<B> {
   readonly buffer: B
   readonly offset: number
