@@ -1,7 +1,7 @@
 import type { Program, Schedule } from '@tandem-gpu/core'
 import type { MeasureOptions } from './measure.ts'
 
-/** What every algorithm takes. */
+/** The options of every algorithm. */
 export interface AlgorithmOptions extends MeasureOptions {
   /** Default `overlapped`. */
   readonly schedule?: Schedule | undefined
@@ -9,11 +9,11 @@ export interface AlgorithmOptions extends MeasureOptions {
   readonly compareSchedules?: boolean | undefined
   /** Checks the result against a reference. Default true. */
   readonly verify?: boolean | undefined
-  /** Sees the program that is timed, before it runs; it is destroyed afterwards. */
+  /** Called with the program that is timed, before it runs; the program is destroyed afterwards. */
   readonly onProgram?: ((program: Program) => void) | undefined
 }
 
-/** Of algorithms that generate the input where the caller gives none. */
+/** The options of algorithms that generate the input where the caller gives none. */
 export interface GeneratedInputOptions {
   /** The same seed gives the same input. Default 1. */
   readonly seed?: number | undefined

@@ -1,5 +1,5 @@
 /**
- * What suits a device where the caller does not choose. The only place where algorithms tell a GPU from an adapter that the CPU runs, on which
+ * The choices that suit a device where the caller makes none. The only place where algorithms tell a GPU from an adapter that the CPU runs, on which
  * barriers are slow, all devices share one memory, and times say nothing about hardware.
  */
 export interface DeviceCharacter {
@@ -7,7 +7,7 @@ export interface DeviceCharacter {
   readonly fastBarriers: boolean
   /** Each adapter has memory of its own, which links connect with the others. */
   readonly ownMemory: boolean
-  /** Measured choices are worth what measuring them costs. */
+  /** Measuring choices costs less than it gains. */
   readonly tunes: boolean
   /** Runs before the clock counts. */
   readonly warmup: number
@@ -23,7 +23,7 @@ export interface DeviceCharacter {
     /** Rows that one invocation sweeps, of a block of so many. */
     stripRows(rows: number): number
   }
-  /** What predictions assume: round figures that order device counts, and are no basis for plans. */
+  /** The rates that predictions assume: round figures that order device counts, and are no basis for plans. */
   readonly assumed: AssumedRates
   /** Sizes of the probe that measures these instead. */
   readonly probe: { readonly side: number; readonly copyLength: number }
@@ -88,7 +88,7 @@ const software: DeviceCharacter = {
   probe: { side: 192, copyLength: 262_144 },
 }
 
-/** Of a group, or of one device's `info`. */
+/** The character of a group, or of one device's `info`. */
 export function characterOf(of: { readonly software: boolean }): DeviceCharacter {
   return of.software ? software : hardware
 }

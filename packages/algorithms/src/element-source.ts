@@ -1,7 +1,7 @@
 import { type ElementArray, type ElementType, elementArray, GpuError } from '@tandem-gpu/core'
 
 /**
- * Where the caller's elements come from: an array, or a function that fills `into` with the elements from flat, row-major index
+ * The source of the caller's elements: an array, or a function that fills `into` with the elements from flat, row-major index
  * `offset` on. The function may be asked for any range, more than once (verification reads again), so that data larger than
  * host memory streams.
  */
@@ -12,7 +12,7 @@ export type ElementReader<T extends ElementType = ElementType> = (
 ) => void | Promise<void>
 
 /**
- * Where results go: an array, or a function that takes consecutive pieces in ascending order of the flat, row-major index.
+ * The destination of results: an array, or a function that takes consecutive pieces in ascending order of the flat, row-major index.
  * `data` is valid only until the function returns (or its promise settles).
  */
 export type ElementSink<T extends ElementType = ElementType> = ElementArray<T> | ElementWriter<T>

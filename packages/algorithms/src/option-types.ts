@@ -1,6 +1,6 @@
 import { type DeviceGroup, GpuError } from '@tandem-gpu/core'
 
-/** What a caller from JavaScript must give for an option; ranges are checked where the values are used. */
+/** The type that an option must have, checked for callers from JavaScript; ranges are checked where the values are used. */
 export type OptionType =
   | 'number'
   | 'string'

@@ -1,7 +1,7 @@
 import type { Device, DeviceGroup, Schedule } from '@tandem-gpu/core'
 import type { ScheduleComparison } from './run-measured.ts'
 
-/** What every algorithm reports, whatever backend ran it. Each algorithm adds fields of its own. JSON-serialisable. */
+/** The report of every algorithm, on every backend. Each algorithm adds fields of its own. JSON-serialisable. */
 export interface Report {
   readonly algorithm: string
   readonly backend: string

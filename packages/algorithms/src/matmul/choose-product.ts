@@ -15,7 +15,7 @@ import {
 } from './predict-matmul.ts'
 import { tuneMatmul } from './tune-matmul.ts'
 
-/** What a caller may decide about how a product is computed. */
+/** The caller's choices of how a product is computed. */
 export interface ChooseProductOptions extends TuningOptions {
   /** How many devices of the group compute. Default: all. `auto`: as many as the prediction recommends. */
   readonly devices?: number | 'auto' | undefined
@@ -25,7 +25,7 @@ export interface ChooseProductOptions extends TuningOptions {
   readonly memoryLimitBytes?: number | undefined
   /** Default: where the matrices fit the devices, they stay there for the timed runs (`resident`); else they stream through. */
   readonly mode?: 'resident' | 'streamed' | undefined
-  /** What predictions rest on; `measure` runs a short probe first. Default: assumed figures. */
+  /** The rates that predictions use; `measure` runs a short probe first. Default: assumed figures. */
   readonly model?: MatmulModel | 'measure' | undefined
   readonly signal?: AbortSignal | undefined
 }

@@ -30,7 +30,7 @@ export const ringSchemes: readonly RingScheme[] = [
   'direct',
 ]
 
-/** What a step of a node consists of. */
+/** The parts of a step of one node. */
 export type RingPhase = 'message' | 'upload' | 'product'
 
 export interface RecordRingOptions {

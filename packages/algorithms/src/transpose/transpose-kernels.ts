@@ -27,7 +27,7 @@ const variants = {
   registers: { wgsl: registersWgsl, tile: [32, 32] },
 } as const
 
-/** What one workgroup of the scattering kernel transposes: columns × rows of the sender's slice. */
+/** The block that one workgroup of the scattering kernel transposes: columns × rows of the sender's slice. */
 const scatterTile = [32, 64] as const
 
 /** The number of slices that one dispatch of the scattering kernel writes. With the input, that is the number of storage buffers that every device can bind. */

@@ -1,6 +1,6 @@
 import type { Device } from '@tandem-gpu/core'
 
-/** What a measured choice is valid for. */
+/** The conditions under which a measured choice is valid. */
 export interface TuningSubject {
   readonly algorithm: string
   /** Increases when the candidates or their meaning change. */

@@ -1,4 +1,4 @@
-// What a group holds of the driver. Each handle gives itself back, so the order of closing is the order of members.
+// The handles of the driver that a group owns. Each destructor releases its handle, so the order of closing is the order of members.
 #pragma once
 #include <string>
 #include <utility>
@@ -8,10 +8,10 @@
 
 namespace tandem::cuda {
 
-/// Sentences about calls that gave something back and failed; the group reports them when it closes.
+/// Sentences about calls that release something and fail; the group reports them when it closes.
 using ReleaseFailures = std::vector<std::string>;
 
-/// The retained primary context of one GPU. What is made in it refers to it, and goes before it.
+/// The retained primary context of one GPU. Handles that are made in it refer to it, and are destroyed before it.
 class Context {
 public:
   Context(const Driver &driver, int ordinal, ReleaseFailures &failures);
@@ -19,7 +19,7 @@ public:
   Context(const Context &) = delete;
   Context &operator=(const Context &) = delete;
 
-  /// Makes it the calling thread's. Throws NativeError `device-lost` once the contexts of this process are gone.
+  /// Makes it the current context of the calling thread. Throws NativeError `device-lost` once the contexts of this process are gone.
   void use() const;
   /// Throws NativeError for any result but success: `device-lost` for a fault, else `cuda`.
   void check(Result result, const ImportEntry &function) const;
@@ -27,7 +27,7 @@ public:
   void call(const Import<Result(Parameters...)> &function, Arguments... arguments) const {
     check(function(arguments...), function);
   }
-  /// Calls a function that gives something back, and notes its failure. Destructors call it.
+  /// Calls a function that releases something, and records its failure. Destructors call it.
   template <typename... Parameters>
   void release(const Import<Result(Parameters...)> &function, Parameters... arguments) const noexcept {
     driver_.ctxSetCurrent(handle_);
@@ -48,7 +48,7 @@ private:
   ContextHandle handle_ = nullptr;
 };
 
-/// A handle, and the function that gives it back.
+/// A handle, and the function that releases it.
 template <typename Handle, Import<Result(Handle)> Driver::*destroy> class Owned {
 public:
   Owned() = default;
@@ -61,7 +61,7 @@ public:
     context_ = &context;
     handle_ = handle;
   }
-  /// Takes what was made in `context`.
+  /// Owns a handle that was made in `context`.
   Owned(const Context &context, Handle handle) : context_(&context), handle_(handle) {}
   ~Owned() {
     if (handle_ != Handle{}) context_->release(context_->driver().*destroy, handle_);
@@ -105,16 +105,16 @@ public:
     context.call(function, arguments...);
   }
   void synchronize() const { call(context.driver().streamSynchronize, stream.get()); }
-  /// Behind what the stream holds.
+  /// Records the event behind the work in the stream.
   void record(const OwnedEvent &event) const { call(context.driver().eventRecord, event.get(), stream.get()); }
 
   const Context context;
   const OwnedPool pool;
   const OwnedStream stream;
-  /// Recorded in turn behind launches and parts of transfers: so many are in flight.
+  /// Recorded in turn behind launches and parts of transfers; at most this many are in flight.
   static constexpr std::size_t turnCount = 2;
   const OwnedEvent turns[turnCount];
-  /// What the streams of other GPUs wait for.
+  /// The event that streams of other GPUs wait for.
   const OwnedEvent joined;
   /// The clock of a run.
   const OwnedEvent start, end;
@@ -125,7 +125,7 @@ class Allocation {
 public:
   /// Throws NativeError.
   Allocation(const Gpu &gpu, std::size_t byteLength);
-  /// Takes effect behind what the GPU's stream holds.
+  /// The memory is freed behind the work in the GPU's stream.
   ~Allocation();
   Allocation(Allocation &&other) noexcept : gpu_(other.gpu_), address_(std::exchange(other.address_, 0)) {}
   Allocation &operator=(Allocation &&) = delete;

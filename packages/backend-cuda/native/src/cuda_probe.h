@@ -39,7 +39,7 @@ struct Probe {
       namedMembers("driverVersion", &Probe::driverVersion, "devices", &Probe::devices, "peers", &Probe::peers);
 };
 
-/// What the driver says of every device, without a context. Throws as `loadDriver` does.
+/// Asks the driver about every device, without making a context. Throws as `loadDriver` does.
 Probe probe(const std::vector<std::string> &libraries);
 
 } // namespace tandem::cuda

@@ -47,7 +47,7 @@ DynamicLibrary::DynamicLibrary(const std::vector<std::string> &candidates) {
     }
     const char *error = dlerror();
     const std::string reason = error != nullptr ? error : candidate;
-    // A library that is there and misses another one names that one.
+    // Where a library exists and lacks another one, the error names the other one.
     if (reason.rfind(candidate + ": cannot open shared object file: No such file", 0) == 0) {
       missing.push_back(candidate);
       continue;

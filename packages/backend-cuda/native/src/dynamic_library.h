@@ -10,12 +10,12 @@ namespace tandem {
 /// handlers of its own. One that turns out to be of no use is closed.
 class DynamicLibrary {
 public:
-  /// Opens the first of `candidates` that the loader accepts. Check `isOpen`; `failures` says what was tried and why not.
+  /// Opens the first of `candidates` that the loader accepts. Check `isOpen`; `failures` lists the candidates and their errors.
   explicit DynamicLibrary(const std::vector<std::string> &candidates);
   ~DynamicLibrary();
   DynamicLibrary(const DynamicLibrary &) = delete;
   DynamicLibrary &operator=(const DynamicLibrary &) = delete;
-  /// Nobody closes it from now on.
+  /// From now on the library stays open.
   void keep() { kept_ = true; }
   bool isOpen() const { return handle_ != nullptr; }
   const std::string &path() const { return path_; }
@@ -29,7 +29,7 @@ private:
   std::string failures_;
 };
 
-/// Fills the imports of `library`, which `what` names in messages. Throws NativeError `unsupported` where no candidate loads, or where it lacks
+/// Fills the imports of `library`, which `what` names in messages. Throws NativeError `unsupported` where no candidate loads, or where one lacks
 /// a function that has no address yet; `tooOld` is what that means.
 void resolve(ImportTable &library, const std::vector<std::string> &candidates, const std::string &what,
              const std::string &tooOld = "");

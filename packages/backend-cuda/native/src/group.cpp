@@ -4,7 +4,7 @@ namespace tandem {
 
 namespace {
 
-/// The error with the free memory of a GPU, in front of which stands what was wanted of it.
+/// Throws `out-of-memory` with the free memory of a GPU; `wanted` and `verb` begin the sentence.
 [[noreturn]] void throwOutOfMemory(const cuda::Gpu &gpu, const NativeError &cause, const std::string &wanted,
                                    const std::string &verb) {
   std::size_t freeByteLength = 0;
@@ -29,7 +29,7 @@ Group::Group(const cuda::Driver &driver, const std::vector<int> &ordinals,
 }
 
 Group::~Group() {
-  // What is freed below may be in use until then.
+  // Memory that the members free may be in use until then.
   for (const auto &gpu : gpus_) gpu.context.release(driver_.streamSynchronize, gpu.stream.get());
 }
 
@@ -71,7 +71,7 @@ cuda::DevicePtr Group::allocate(std::size_t gpuIndex, std::size_t byteLength, bo
     cuda::Allocation allocation(gpu, byteLength);
     const auto address = allocation.address();
     if (zeroed) gpu.call(driver_.memsetD8Async, address, 0, byteLength, gpu.stream.get());
-    // Peers may use the address from here on, on streams that know nothing of this one.
+    // Peers may use the address from here on, on streams that do not wait for this one.
     gpu.synchronize();
     allocations_.emplace(address, std::move(allocation));
     return address;

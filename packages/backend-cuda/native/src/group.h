@@ -91,12 +91,12 @@ struct LaunchSet {
 /// right behind the creation.
 class Group {
 public:
-  /// `failures` outlives the group: the destructor adds to it. `stopping` says when the environment goes away: runs end early.
+  /// `failures` outlives the group: the destructor adds to it. `stopping` returns true once the environment closes: runs end early then.
   Group(const cuda::Driver &driver, const std::vector<int> &ordinals, std::shared_ptr<cuda::ReleaseFailures> failures,
         std::function<bool()> stopping);
   ~Group();
 
-  /// Reader × owner, row-major: may the one read and write the memory of the other?
+  /// Whether a GPU may read and write the memory of another: reader × owner, row-major.
   const std::vector<bool> &peers() const { return peers_; }
   /// Address of the word that ends every spinning kernel when it is not zero.
   std::uintptr_t stopAddress() const { return reinterpret_cast<std::uintptr_t>(stopWord_.get()); }
@@ -172,7 +172,7 @@ private:
   cuda::HostMemory staging_[2];
   std::map<void *, cuda::HostLock> locked_;
   std::map<cuda::DevicePtr, cuda::Allocation> allocations_;
-  /// Or why one is not loaded: graphs that use it are refused for the same reason.
+  /// Loaded kernels, or the errors of those that do not load: a graph that uses one fails with the same error.
   std::map<std::uint32_t, std::variant<LoadedKernel, NativeError>> kernels_;
   std::map<std::uint32_t, InstantiatedGraph> graphs_;
   std::map<std::uint32_t, LaunchSet> launchSets_;

@@ -49,7 +49,7 @@ GroupObject::GroupObject(const Napi::CallbackInfo &info) : Napi::ObjectWrap<Grou
 }
 
 GroupObject::~GroupObject() {
-  // Collected without close: the last reference goes where the group worked, before its thread ends.
+  // Garbage-collected without close: the group's thread releases the last reference before it ends.
   if (parts_.worker) parts_.worker->post([group = std::move(parts_.group), mappings = std::move(mappings_)] {});
 }
 
@@ -151,7 +151,7 @@ Napi::Value GroupObject::abandon(const Napi::CallbackInfo &info) {
   return info.Env().Undefined();
 }
 
-/// Waits for the queue, frees everything, ends the thread → what the driver refused to take back, a sentence each
+/// Waits for the queue, frees everything and ends the thread → a sentence for each call that fails to release something
 Napi::Value GroupObject::close(const Napi::CallbackInfo &info) {
   auto promise = submit(info, [group = std::move(parts_.group), failures = parts_.failures]() mutable -> Settle {
     group.reset();

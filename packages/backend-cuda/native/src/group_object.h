@@ -16,7 +16,7 @@ public:
   explicit GroupObject(const Napi::CallbackInfo &info);
   ~GroupObject() override;
 
-  /// What openGroup hands over on the JavaScript thread.
+  /// The parts of a group, which openGroup passes to the constructor on the JavaScript thread.
   struct Parts {
     std::shared_ptr<Worker> worker;
     std::shared_ptr<Group> group;
@@ -24,9 +24,9 @@ public:
   };
 
 private:
-  /// Calls a method of the group for its result.
+  /// Queues a call of a method of the group, and returns a promise of its result.
   template <auto method> Napi::Value queue(const Napi::CallbackInfo &info);
-  /// Calls a method of the group that gives something back: nobody waits for it.
+  /// Queues a call of a method of the group that releases something; nobody waits for it.
   template <auto method> Napi::Value post(const Napi::CallbackInfo &info);
   Napi::Value peers(const Napi::CallbackInfo &info);
   Napi::Value stopAddress(const Napi::CallbackInfo &info);

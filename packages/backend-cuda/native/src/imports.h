@@ -37,7 +37,7 @@ template <typename Result, typename... Parameters> struct Import<Result(Paramete
   }
 };
 
-/// What `load` makes of `candidates`: once a process for each list of them, and kept until its end.
+/// The result of `load` for `candidates`, which is called once a process for each list and kept until the process ends.
 template <typename Library>
 const Library &loadOnce(const std::vector<std::string> &candidates,
                         std::unique_ptr<Library> (*load)(const std::vector<std::string> &)) {

@@ -1,4 +1,4 @@
-// What js_values.h converts, for code that knows no JavaScript.
+// Types that js_values.h converts, for code without JavaScript.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace tandem {
 
-/// Memory of an ArrayBuffer, which whoever uses it keeps.
+/// Memory of an ArrayBuffer, to which the user of this struct keeps a reference.
 struct HostBytes {
   std::uint8_t *data;
   std::size_t byteLength;

@@ -20,7 +20,7 @@ template <typename Element> constexpr bool isVector<std::vector<Element>> = true
 template <typename> constexpr bool isOptional = false;
 template <typename Value> constexpr bool isOptional<std::optional<Value>> = true;
 
-/// Throws what JavaScript sees as an exception where the value is of another type. Addresses and sizes are exact as numbers.
+/// Throws a JavaScript exception where the value has another type. Addresses and sizes are exact as numbers.
 template <typename Type> Type fromJs(const Napi::Value &value) {
   if constexpr (std::is_same_v<Type, bool>) {
     return value.As<Napi::Boolean>();
@@ -106,7 +106,7 @@ template <typename... Parameters, typename Function> Work workOf(const Napi::Cal
   };
 }
 
-/// The same for a function whose parameters tell their types.
+/// The same with the types of the function's parameters.
 template <typename Result, typename... Parameters>
 Work workOf(const Napi::CallbackInfo &info, Result (*function)(Parameters...)) {
   return workOf<Parameters...>(info, [function](const auto &...arguments) { return function(arguments...); });

@@ -15,7 +15,7 @@ struct Process {
       "pid", &Process::pid, "memoryByteLength", &Process::memoryByteLength, "name", &Process::name);
 };
 
-/// What the device does not report has no value.
+/// A reading that the device does not report has no value.
 struct Reading {
   std::optional<double> computeUtilization, memoryUtilization;
   std::optional<double> memoryTotalByteLength, memoryFreeByteLength, memoryUsedByteLength;

@@ -34,7 +34,7 @@ void Group::waitFor(const cuda::Gpu &gpu, cuda::Event event) const {
 }
 
 RunOutcome Group::run(const RunRequest &request) {
-  // First of all: runs queued behind this one count on it, whatever becomes of this one.
+  // The uniforms come first: runs queued behind this one rely on them, even if this one fails.
   for (const auto &target : request.uniformTargets) {
     const auto &gpu = gpus_.at(target.gpu);
     const auto &[data, byteLength] = request.uniforms.value();
@@ -54,7 +54,7 @@ RunOutcome Group::run(const RunRequest &request) {
   }
 }
 
-/// After a failure nothing stays in flight: graphs that wait for one that did not start would spin for ever. Their GPUs' counts of
+/// After a failure nothing stays in flight: graphs that wait for one that has not started would spin for ever. Their GPUs' counts of
 /// launches may differ, so a run queued behind must not find them.
 void Group::abandon(const RunRequest &request) {
   __atomic_store_n(static_cast<std::uint32_t *>(stopWord_.get()), 1u, __ATOMIC_SEQ_CST);
@@ -116,7 +116,7 @@ RunOutcome Group::launchSteps(const RunRequest &request) {
   }
 
   const auto &main = *used.front();
-  // A wait that gave up has spoilt the run: more launches would only take time.
+  // After a wait that has given up the results are wrong, so more launches would only take time.
   const auto shouldStop = [&] {
     return (request.abortWord != nullptr && __atomic_load_n(request.abortWord, __ATOMIC_RELAXED) != 0) || stopping_() ||
            __atomic_load_n(static_cast<std::uint32_t *>(stopWord_.get()), __ATOMIC_RELAXED) != 0;

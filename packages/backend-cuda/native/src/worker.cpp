@@ -23,7 +23,7 @@ struct Job {
   std::unique_ptr<NativeError> error;
 };
 
-/// What a job rejects with for the exception that is being handled.
+/// The error that a job rejects with for the exception that is being handled.
 NativeError currentError() {
   try {
     throw;
@@ -77,7 +77,7 @@ struct Worker::State : std::enable_shared_from_this<Worker::State> {
       {
         std::unique_lock lock(mutex);
         wake.wait(lock, [this] { return stop.load() || last || !queue.empty(); });
-        // Posted work (releases) still runs after a stop; promises nobody can receive do not.
+        // Posted work (releases) still runs after a stop; jobs whose promises nobody can receive do not.
         if (queue.empty()) {
           threadEnded = true;
           ended.notify_all();
@@ -117,7 +117,7 @@ struct Worker::State : std::enable_shared_from_this<Worker::State> {
       job->error = std::make_unique<NativeError>(currentError());
     }
     job->work = nullptr;
-    // Dropped only while the environment closes; the job then leaks on purpose: its references belong to that environment.
+    // The call fails only while the environment closes. The job then leaks on purpose: its references belong to that environment.
     std::lock_guard lock(mutex);
     if (settled != nullptr) napi_call_threadsafe_function(settled, job, napi_tsfn_nonblocking);
   }

@@ -15,8 +15,9 @@ using Work = std::function<Settle()>;
 Settle settleUndefined();
 
 /// One native thread with a FIFO of jobs. Jobs never run on the JavaScript thread nor on libuv's pool. Promises settle through
-/// a thread-safe function that keeps the process alive only while a job is pending, so that an idle process exits. What is queued
-/// when the Worker goes away is still carried out; when the environment closes, or the Worker is abandoned, queued jobs are not.
+/// a thread-safe function that keeps the process alive only while a job is pending, so that an idle process exits. Work that is
+/// queued when the Worker is destroyed is still carried out; when the environment closes, or the Worker is abandoned, queued
+/// jobs are not.
 class Worker {
 public:
   Worker(Napi::Env env, const char *name);
@@ -24,7 +25,7 @@ public:
   Worker(const Worker &) = delete;
   Worker &operator=(const Worker &) = delete;
 
-  /// Queues `work` for a call from JavaScript. What the call is given stays referenced until the promise settles: the job may touch its memory.
+  /// Queues `work` for a call from JavaScript. The arguments stay referenced until the promise settles: the job may access their memory.
   Napi::Promise submit(const Napi::CallbackInfo &info, Work work);
   /// Queues work that nobody waits for; its errors are dropped. JavaScript thread only.
   void post(std::function<void()> work);
@@ -33,7 +34,7 @@ public:
   void abandon(Napi::Env env);
   /// Queues like `post`, from any thread, and without keeping the Worker; false once its thread has ended. Outlives the Worker.
   std::function<bool(std::function<void()>)> poster() const;
-  /// Says when the environment goes away: long jobs end early. Outlives the Worker.
+  /// Returns a function that is true once the environment closes: long jobs end early then. It outlives the Worker.
   std::function<bool()> stopping() const;
 
 private:
