@@ -1,4 +1,4 @@
-import { type DeviceGroup, GpuError } from '@tandem-gpu/core'
+import { type DeviceGroup, describedValue, GpuError } from '@tandem-gpu/core'
 
 /** The type that an option must have, checked for callers from JavaScript; ranges are checked where the values are used. */
 export type OptionType =
@@ -43,10 +43,10 @@ export function requireArguments(
   if (!isObject(group) || !('queue' in group) || !('devices' in group))
     throw new GpuError(
       'validation',
-      `The group is ${described(group)}; it must be what openGroup resolves to.`,
+      `The group is ${describedValue(group)}; it must be what openGroup resolves to.`,
     )
   if (!isObject(options))
-    throw new GpuError('validation', `The options are ${described(options)}; they must be an object.`)
+    throw new GpuError('validation', `The options are ${describedValue(options)}; they must be an object.`)
   const given = options as Readonly<Record<string, unknown>>
   for (const name of required)
     if (given[name] === undefined) throw new GpuError('validation', `The option ${name} is missing.`)
@@ -55,15 +55,18 @@ export function requireArguments(
     if (value === undefined || fits(value, type)) continue
     const wanted =
       typeof type === 'string' ? kinds[type as OptionType] : `one of ${type.map(quoted).join(', ')}`
-    throw new GpuError('validation', `The option ${name} is ${described(value)}; it must be ${wanted}.`)
+    throw new GpuError('validation', `The option ${name} is ${describedValue(value)}; it must be ${wanted}.`)
   }
   const { signal, tuning } = given
   if (signal !== undefined && !(signal instanceof AbortSignal))
-    throw new GpuError('validation', `The option signal is ${described(signal)}; it must be an AbortSignal.`)
+    throw new GpuError(
+      'validation',
+      `The option signal is ${describedValue(signal)}; it must be an AbortSignal.`,
+    )
   if (tuning !== undefined && tuning !== false && !(isObject(tuning) && 'get' in tuning && 'set' in tuning))
     throw new GpuError(
       'validation',
-      `The option tuning is ${described(tuning)}; it must be a store with get and set, or false.`,
+      `The option tuning is ${describedValue(tuning)}; it must be a store with get and set, or false.`,
     )
   for (const name of ['warmup', 'samples', 'repetitions']) {
     const value = given[name] as number | undefined
@@ -93,15 +96,3 @@ function isObject(value: unknown): value is object {
 }
 
 const quoted = (value: unknown) => (typeof value === 'string' ? `'${value}'` : String(value))
-
-/** The value as a sentence may show it. */
-function described(value: unknown): string {
-  if (value instanceof Promise) return 'a Promise: await it'
-  if (typeof value === 'string') return `'${value}', a string`
-  if (typeof value === 'bigint') return `${value}n, a bigint`
-  if (typeof value === 'symbol') return 'a symbol'
-  if (typeof value === 'function') return 'a function'
-  if (Array.isArray(value)) return 'an array'
-  if (isObject(value)) return `an object (${value.constructor?.name ?? 'without a class'})`
-  return String(value)
-}
