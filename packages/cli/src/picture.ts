@@ -1,5 +1,6 @@
 import { encode } from 'fast-png'
 import { colorTable } from './color-map.ts'
+import { type Borders, encodeFigure, type FieldPixels } from './figure.ts'
 
 /** The longer side of a picture; larger fields are averaged over square blocks of cells. */
 const sideLimit = 2048
@@ -40,8 +41,13 @@ export class FieldPicture {
     }
   }
 
-  /** The bytes of a PNG file. */
-  encode(): Uint8Array {
+  /** The bytes of a PNG file for people, large and with a colour bar. `borders`: columns and rows of cells at which the parts of devices begin. */
+  encodeFigure(borders: Borders = { xs: [], ys: [] }): Uint8Array {
+    const [xs, ys] = [borders.xs, borders.ys].map((cells) => cells.map((cell) => cell / this.#step))
+    return encodeFigure(this.#pixels(), { xs: xs!, ys: ys! })
+  }
+
+  #pixels(): FieldPixels {
     const values = this.#sums.map((sum, pixel) => sum / this.#cellsOf(pixel))
     let low = Number.POSITIVE_INFINITY
     let high = Number.NEGATIVE_INFINITY
@@ -50,6 +56,12 @@ export class FieldPicture {
       low = Math.min(low, value)
       high = Math.max(high, value)
     }
+    return { width: this.#width, height: this.#height, values, low, high }
+  }
+
+  /** The bytes of a PNG file with a pixel for each cell, or for each block of cells. */
+  encode(): Uint8Array {
+    const { values, low, high } = this.#pixels()
     const scale = high > low ? 255 / (high - low) : 0
     const data = new Uint8Array(values.length * 3).fill(255)
     values.forEach((value, i) => {

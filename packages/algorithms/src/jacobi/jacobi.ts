@@ -13,7 +13,7 @@ import { median } from '../measure.ts'
 import { requireArguments } from '../option-types.ts'
 import { describeGroup, gigaRate, notVerified, type Report } from '../report.ts'
 import { comparePrograms, type ScheduleComparison } from '../run-measured.ts'
-import { type Decomposition, decompose } from './decomposition.ts'
+import { type Decomposition, decompose, type JacobiBlock } from './decomposition.ts'
 import { allocateField, type JacobiField, stateReader, writeSource, writeState } from './jacobi-field.ts'
 import { type IterateResult, JacobiIteration } from './jacobi-iteration.ts'
 import { compileJacobi, fusedSweeps, type HaloTransport, type JacobiKernels } from './jacobi-kernels.ts'
@@ -62,6 +62,8 @@ export interface JacobiReport extends Report {
   readonly decomposition: Decomposition
   /** The number of blocks in a column and in a row of the process grid. */
   readonly grid: readonly [down: number, across: number]
+  /** What each used device sweeps; `row` and `column` count inner cells from 0. */
+  readonly blocks: readonly Pick<JacobiBlock, 'device' | 'row' | 'column' | 'rows' | 'columns'>[]
   readonly transport: HaloTransport
   /** Sweeps in one pass over memory: 1 or 4. */
   readonly sweepsPerPass: number
@@ -190,6 +192,13 @@ export async function jacobi(group: DeviceGroup, options: JacobiOptions): Promis
       ...(converged && { converged: { ...converged, iteration: startIteration + converged.iteration } }),
       decomposition,
       grid: [field.grid.down, field.grid.across],
+      blocks: field.grid.blocks.map(({ device, row, column, rows, columns }) => ({
+        device,
+        row,
+        column,
+        rows,
+        columns,
+      })),
       transport,
       sweepsPerPass: fuse ? fusedSweeps : 1,
       ...verification,

@@ -1,10 +1,11 @@
 import { mkdir, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { jacobi, matmul, type Report, reduce, transpose } from '@tandem-gpu/algorithms'
+import { type JacobiReport, jacobi, matmul, type Report, reduce, transpose } from '@tandem-gpu/algorithms'
 import { type DeviceGroup, type ProgramSpan, type Schedule, selectAdapters } from '@tandem-gpu/core'
 import { Command } from 'commander'
 import type { CommandContext } from '../command-context.ts'
 import { exitCode, UsageError } from '../exit-code.ts'
+import type { Borders } from '../figure.ts'
 import { fileReason } from '../file-error.ts'
 import {
   addGroupOptions,
@@ -95,12 +96,23 @@ async function runAll(group: DeviceGroup, { signal, progress }: Terminal) {
     },
   })
   const picture = new FieldPicture(sizes.grid.rows, sizes.grid.columns)
+  let borders: Borders | undefined
   const output = (offset: number, cells: Float32Array) => picture.add(offset, cells)
   const steps: (() => Promise<Report>)[] = [
     () => transpose(group, { ...settings('transpose'), ...sizes.transpose, type: 'f32' }),
     () => reduce(group, { ...settings('reduce'), elements: sizes.elements, type: 'i32' }),
     () => matmul(group, { ...settings('matmul'), m: sizes.side, n: sizes.side, k: sizes.side }),
-    () => jacobi(group, { ...settings('jacobi'), samples: 1, ...sizes.grid, decomposition: '2d', output }),
+    async () => {
+      const report = await jacobi(group, {
+        ...settings('jacobi'),
+        samples: 1,
+        ...sizes.grid,
+        decomposition: '2d',
+        output,
+      })
+      borders = bordersOf(report)
+      return report
+    },
   ]
   const reports: Report[] = []
   progress.start('Running', steps.length)
@@ -109,7 +121,14 @@ async function runAll(group: DeviceGroup, { signal, progress }: Terminal) {
     progress.step(1)
   }
   progress.stop()
-  return { reports, tracks, picture: picture.encode() }
+  return { reports, tracks, picture: picture.encodeFigure(borders) }
+}
+
+/** Where the devices' blocks meet; they begin inside the ring of the boundary. */
+function bordersOf({ blocks }: JacobiReport): Borders {
+  const starts = (cells: readonly number[]) =>
+    [...new Set(cells)].filter((cell) => cell > 0).map((cell) => cell + 1)
+  return { xs: starts(blocks.map(({ column }) => column)), ys: starts(blocks.map(({ row }) => row)) }
 }
 
 function asText(

@@ -1,0 +1,54 @@
+import { decode } from 'fast-png'
+import { expect, it } from 'vitest'
+import { FieldPicture } from './picture.ts'
+
+const dark = [68, 1, 84]
+const bright = [253, 231, 37]
+
+function figure(
+  cells: readonly number[],
+  rows: number,
+  columns: number,
+  borders = { xs: [] as number[], ys: [] as number[] },
+) {
+  const picture = new FieldPicture(rows, columns)
+  picture.add(0, cells)
+  const { width, height, data } = decode(picture.encodeFigure(borders))
+  const at = (x: number, y: number) => [...data.subarray((y * width + x) * 3, (y * width + x) * 3 + 3)]
+  return { width, height, at }
+}
+
+it('enlarges a small field to about a thousand pixels, with a colour bar beside it', () => {
+  const { width, height, at } = figure([0, 1, 0, 1], 2, 2)
+  expect([width, height]).toEqual([24 + 1024 + 28 + 32 + 10 + 130, 1024 + 48])
+  expect(at(24, 24)).toEqual(dark)
+  expect(at(24 + 1023, 24)).toEqual(bright)
+  expect(at(5, 5)).toEqual([255, 255, 255])
+  // The bar: bright above, dark below.
+  expect(at(24 + 1024 + 28 + 16, 24)).toEqual(bright)
+  expect(at(24 + 1024 + 28 + 16, 24 + 1023)).toEqual(dark)
+})
+
+it('writes numbers beside the bar', () => {
+  const { at, width } = figure([-1, 1], 1, 2)
+  const ink = (top: number) => {
+    let dots = 0
+    for (let y = top; y < top + 14; y++)
+      for (let x = width - 130; x < width; x++) if (at(x, y)[0] === 40) dots++
+    return dots
+  }
+  // '1', '0' and '-1': 11, 17 and 16 pixels of 2 × 2.
+  expect([ink(24), ink(24 + 512 - 14)].every((dots) => dots > 0 && dots % 4 === 0)).toBe(true)
+})
+
+it('draws a light line where the parts of devices meet', () => {
+  const { at } = figure([0, 0, 0, 0], 2, 2, { xs: [1], ys: [] })
+  expect(at(24 + 512, 300)).not.toEqual(at(24 + 500, 300))
+  expect(at(24 + 512, 300)[0]!).toBeGreaterThan(150)
+})
+
+it('leaves what is not finite white, and accepts a field of one value and an empty one', () => {
+  const { at } = figure([Number.NaN, 1, 1, 1], 1, 4)
+  expect(at(24, 30)).toEqual([255, 255, 255])
+  expect(() => figure([], 0, 0)).not.toThrow()
+})

@@ -1,0 +1,149 @@
+import { encode } from 'fast-png'
+import { colorTable } from './color-map.ts'
+import { formatNumber } from './quantity.ts'
+
+/** A field as it is drawn: one value for each pixel of the picture before it is enlarged. */
+export interface FieldPixels {
+  readonly width: number
+  readonly height: number
+  readonly values: Float64Array
+  /** The smallest and the largest finite value; low is above high where there is none. */
+  readonly low: number
+  readonly high: number
+}
+
+/** Lines between the parts of devices, in pixels of the field from its left and upper edges. */
+export interface Borders {
+  readonly xs: readonly number[]
+  readonly ys: readonly number[]
+}
+
+/** The longer side of the field in a figure, at least about this many pixels. */
+const fieldSide = 1024
+const margin = 24
+const bar = { gap: 28, width: 32, labelGap: 10, labelWidth: 130 }
+const glyphScale = 2
+
+/**
+ * A PNG of the field for people: enlarged and smoothed where it is small, with thin white lines between the parts of devices, and a
+ * colour bar with its numbers. Values that are not finite are white.
+ */
+export function encodeFigure(field: FieldPixels, { xs, ys }: Borders = { xs: [], ys: [] }): Uint8Array {
+  const scale = Math.max(1, Math.round(fieldSide / Math.max(field.width, field.height)))
+  const [inner, tall] = [field.width * scale, field.height * scale]
+  const width = margin + inner + bar.gap + bar.width + bar.labelGap + bar.labelWidth
+  const canvas = new Canvas(width, tall + 2 * margin)
+  const factor = field.high > field.low ? 255 / (field.high - field.low) : 0
+  for (let y = 0; y < tall; y++)
+    for (let x = 0; x < inner; x++) {
+      const value = smoothed(field, (x + 0.5) / scale - 0.5, (y + 0.5) / scale - 0.5)
+      if (Number.isFinite(value)) canvas.color(margin + x, margin + y, (value - field.low) * factor)
+    }
+  for (const x of xs) canvas.line(margin + Math.round(x * scale), margin, 1, tall)
+  for (const y of ys) canvas.line(margin, margin + Math.round(y * scale), inner, 1)
+  const left = margin + inner + bar.gap
+  for (let y = 0; y < tall; y++)
+    for (let x = 0; x < bar.width; x++)
+      canvas.color(left + x, margin + y, 255 - (255 * y) / Math.max(1, tall - 1))
+  if (field.low <= field.high) {
+    const labels = factor === 0 ? [field.high] : [field.high, (field.low + field.high) / 2, field.low]
+    for (const [index, value] of labels.entries()) {
+      const at = labels.length === 1 ? 0.5 : index / (labels.length - 1)
+      // Rounding makes the middle of a symmetric field a tiny number.
+      const shown = Math.abs(value) < 1e-9 * Math.max(Math.abs(field.low), Math.abs(field.high)) ? 0 : value
+      canvas.text(
+        left + bar.width + bar.labelGap,
+        margin + Math.round(at * (tall - 7 * glyphScale)),
+        formatNumber(shown),
+      )
+    }
+  }
+  return canvas.encode()
+}
+
+/** The value between four pixels. */
+function smoothed({ width, height, values }: FieldPixels, x: number, y: number): number {
+  const place = (at: number, size: number) => {
+    const inside = Math.min(size - 1, Math.max(0, at))
+    const first = Math.min(Math.floor(inside), size - 1)
+    return { first, next: Math.min(first + 1, size - 1), share: inside - first }
+  }
+  const [column, row] = [place(x, width), place(y, height)]
+  const across = (line: number) => {
+    const [a, b] = [values[line * width + column.first]!, values[line * width + column.next]!]
+    return column.share === 0 ? a : a + (b - a) * column.share
+  }
+  const above = across(row.first)
+  return row.share === 0 ? above : above + (across(row.next) - above) * row.share
+}
+
+/** White paper. */
+class Canvas {
+  readonly #width: number
+  readonly #height: number
+  readonly #data: Uint8Array
+
+  constructor(width: number, height: number) {
+    this.#width = width
+    this.#height = height
+    this.#data = new Uint8Array(width * height * 3).fill(255)
+  }
+
+  /** `index`: from 0, dark, to 255, bright. */
+  color(x: number, y: number, index: number): void {
+    const color = Math.round(index) * 3
+    this.#data.set(colorTable.subarray(color, color + 3), (y * this.#width + x) * 3)
+  }
+
+  /** A line of white over what is there. */
+  line(x: number, y: number, width: number, height: number): void {
+    for (let row = y; row < y + height; row++)
+      for (let column = x; column < x + width; column++) {
+        const at = (row * this.#width + column) * 3
+        for (let channel = at; channel < at + 3; channel++)
+          this.#data[channel] = Math.round((this.#data[channel]! + 2 * 255) / 3)
+      }
+  }
+
+  /** Digits, signs, points and the letter e. */
+  text(x: number, y: number, text: string): void {
+    let left = x
+    for (const character of text) {
+      for (const [row, bits] of (glyphs[character] ?? []).entries())
+        for (let column = 0; column < 5; column++) {
+          if (((bits >> (4 - column)) & 1) === 0) continue
+          for (let dy = 0; dy < glyphScale; dy++)
+            for (let dx = 0; dx < glyphScale; dx++)
+              this.#ink(left + column * glyphScale + dx, y + row * glyphScale + dy)
+        }
+      left += 6 * glyphScale
+    }
+  }
+
+  encode(): Uint8Array {
+    return encode({ width: this.#width, height: this.#height, data: this.#data, channels: 3, depth: 8 })
+  }
+
+  #ink(x: number, y: number): void {
+    if (x < this.#width && y < this.#height)
+      this.#data.fill(40, (y * this.#width + x) * 3, (y * this.#width + x) * 3 + 3)
+  }
+}
+
+/** Seven rows of five pixels each, the leftmost in the highest bit. */
+const glyphs: Readonly<Record<string, readonly number[]>> = {
+  '0': [14, 17, 19, 21, 25, 17, 14],
+  '1': [4, 12, 4, 4, 4, 4, 14],
+  '2': [14, 17, 1, 2, 4, 8, 31],
+  '3': [31, 2, 4, 2, 1, 17, 14],
+  '4': [2, 6, 10, 18, 31, 2, 2],
+  '5': [31, 16, 30, 1, 1, 17, 14],
+  '6': [6, 8, 16, 30, 17, 17, 14],
+  '7': [31, 1, 2, 4, 8, 8, 8],
+  '8': [14, 17, 17, 14, 17, 17, 14],
+  '9': [14, 17, 17, 15, 1, 2, 12],
+  '.': [0, 0, 0, 0, 0, 12, 12],
+  '-': [0, 0, 0, 31, 0, 0, 0],
+  '+': [0, 4, 4, 31, 4, 4, 0],
+  e: [0, 0, 14, 17, 31, 16, 14],
+}
