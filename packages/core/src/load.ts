@@ -14,37 +14,31 @@ interface Load {
 const percent = (fraction: number) => `${Math.round(fraction * 100)} %`
 const gibibytes = (byteLength: number) => `${(byteLength / 2 ** 30).toFixed(1)} GiB`
 
+/** A member of `Telemetry`, and what a sentence says of its value. */
+type Reading = readonly [
+  name: 'computeUtilization' | 'memoryFreeByteLength' | 'powerWatts' | 'temperatureCelsius',
+  text: (value: number) => string,
+]
+const readings: Readonly<Record<Exclude<SelectBy, 'index' | 'score'>, Reading>> = {
+  utilization: ['computeUtilization', (busy) => `is ${percent(busy)} busy`],
+  memory: ['memoryFreeByteLength', (free) => `has ${gibibytes(free)} free`],
+  power: ['powerWatts', (watts) => `draws ${watts.toFixed(0)} W`],
+  temperature: ['temperatureCelsius', (celsius) => `is at ${celsius.toFixed(0)} °C`],
+}
+
 /** How loaded an adapter is by one reading. `memory` compares free bytes, so a larger idle device comes first. */
 export function loadOf(
-  adapter: Adapter,
+  { name }: Adapter,
   telemetry: Telemetry | undefined,
   by: Exclude<SelectBy, 'index'>,
 ): Load {
-  const { name } = adapter
   const missing = { reason: `${name} reports no ${by}, so it comes last.` }
   if (telemetry === undefined) return missing
-  switch (by) {
-    case 'utilization': {
-      const { computeUtilization: busy } = telemetry
-      return busy === undefined ? missing : { score: busy, reason: `${name} is ${percent(busy)} busy.` }
-    }
-    case 'memory': {
-      const free = telemetry.memoryFreeByteLength
-      return free === undefined ? missing : { score: -free, reason: `${name} has ${gibibytes(free)} free.` }
-    }
-    case 'power': {
-      const watts = telemetry.powerWatts
-      return watts === undefined ? missing : { score: watts, reason: `${name} draws ${watts.toFixed(0)} W.` }
-    }
-    case 'temperature': {
-      const celsius = telemetry.temperatureCelsius
-      return celsius === undefined
-        ? missing
-        : { score: celsius, reason: `${name} is at ${celsius.toFixed(0)} °C.` }
-    }
-    case 'score':
-      return weighedLoad(name, telemetry) ?? missing
-  }
+  if (by === 'score') return weighedLoad(name, telemetry) ?? missing
+  const [reading, text] = readings[by]
+  const value = telemetry[reading]
+  if (value === undefined) return missing
+  return { score: by === 'memory' ? -value : value, reason: `${name} ${text(value)}.` }
 }
 
 /**

@@ -22,22 +22,11 @@ export function requireScalar(value: number, type: UniformScalar, what: string):
     )
 }
 
+const setters = { f32: 'setFloat32', i32: 'setInt32', u32: 'setUint32', f16: 'setUint16' } as const
+
 /** Writes a checked scalar, little endian. */
 export function storeScalar(view: DataView, byteOffset: number, type: UniformScalar, value: number): void {
-  switch (type) {
-    case 'f32':
-      view.setFloat32(byteOffset, value, true)
-      break
-    case 'i32':
-      view.setInt32(byteOffset, value, true)
-      break
-    case 'u32':
-      view.setUint32(byteOffset, value, true)
-      break
-    case 'f16':
-      view.setUint16(byteOffset, halfBits(value), true)
-      break
-  }
+  view[setters[type]](byteOffset, type === 'f16' ? halfBits(value) : value, true)
 }
 
 const scratch = new DataView(new ArrayBuffer(4))
