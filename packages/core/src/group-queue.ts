@@ -1,0 +1,164 @@
+import { flattened } from './byte-region.ts'
+import { describedValue } from './described-value.ts'
+import type { BufferView } from './device.ts'
+import { OwnedDeviceBuffer } from './device-buffer.ts'
+import { type ElementArray, type ElementType, elementArray, type HostArray } from './element-type.ts'
+import { GpuError } from './errors.ts'
+import { belongsElsewhere, type GroupState } from './group-state.ts'
+import { requireOptions } from './options.ts'
+import { bufferOf, notAView } from './owned-buffer.ts'
+import type { Program } from './program.ts'
+import { ProgramRuns } from './program-runs.ts'
+import type { Queue, ReadOptions, RunOptions, RunResult } from './queue.ts'
+import { Turns } from './turns.ts'
+
+/** The group's one queue. */
+export class GroupQueue implements Queue {
+  readonly #group: GroupState
+  readonly #turns: Turns
+  readonly #runs: ProgramRuns
+
+  constructor(group: GroupState) {
+    this.#group = group
+    this.#turns = new Turns(group)
+    this.#runs = new ProgramRuns(group, this.#turns)
+  }
+
+  /** Resolves when nothing is pending. */
+  idle(): Promise<void> {
+    return this.#turns.idle()
+  }
+
+  run(program: Program, times?: number, options?: RunOptions): Promise<RunResult> {
+    return this.#runs.run(program, times, options)
+  }
+
+  async write<T extends ElementType>(target: BufferView<T>, data: HostArray<T> | undefined): Promise<void> {
+    const { buffer, region } = this.#transfer(target, 'The target of a write')
+    if (data === undefined && !buffer.local) return
+    requireArray(data, buffer, target.length, 'The data of a write')
+    if (target.length === 0 || !buffer.local) return
+    // A copy that nobody else has: the caller may change, resize or transfer its array, and other threads may write to it.
+    const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength).slice()
+    await this.#turns.enqueue([buffer], () =>
+      this.#group.runtime.write({ allocation: allocationOf(buffer), ...region() }, bytes),
+    )
+  }
+
+  read<T extends ElementType>(source: BufferView<T>, options?: ReadOptions<T>): Promise<ElementArray<T>>
+  async read<T extends ElementType>(
+    source: BufferView<T>,
+    options: ReadOptions<T> = {},
+  ): Promise<ElementArray<T> | undefined> {
+    const { buffer, region } = this.#transfer(source, 'The source of a read')
+    requireOptions(options, 'read', { into: 'any', to: 'any' })
+    const { calls, rank, rankCount, runtime } = this.#group
+    const { to = 'all' } = options
+    if (to !== 'all' && to !== 'owner' && !(Number.isInteger(to) && to >= 0 && to < rankCount))
+      throw new GpuError(
+        'validation',
+        `A read goes to rank ${describedValue(to)}; the group has ${rankCount} ranks, and 'all' and 'owner' go too.`,
+      )
+    const taker = to === 'owner' ? buffer.rank : to
+    const call =
+      calls === undefined || to === 'owner' || source.length === 0
+        ? undefined
+        : calls.number(`reads ${viewText(source)} of "${buffer.label}" to ${to}`, 2)
+    const takes = taker === 'all' || taker === rank
+    const { into } = options
+    if (takes && into !== undefined) requireArray(into, buffer, source.length, '`into` of a read')
+    // The elements arrive in memory that nobody else has, for the same reason that `write` copies.
+    const elements = elementArray(buffer.type as T, takes || buffer.local ? source.length : 0)
+    const taken = () => {
+      if (!takes) return undefined
+      if (into === undefined) return elements
+      requireArray(into, buffer, source.length, '`into` of a read')
+      into.set(elements)
+      return into as ElementArray<T>
+    }
+    if (source.length === 0 || (call === undefined && !takes)) return taken()
+    const bytes = new Uint8Array(elements.buffer)
+    const take = async () => {
+      if (buffer.local) await runtime.read({ allocation: allocationOf(buffer), ...region() }, bytes)
+    }
+    if (call === undefined) await this.#turns.enqueue([buffer], take)
+    else {
+      let error: unknown
+      await this.#turns.enqueue([buffer], take).catch((caught: unknown) => {
+        error = caught
+      })
+      await this.#group.guard(() => calls!.agree(call, { error }))
+      const from = buffer.rank!
+      if (taker === 'all' || (taker !== from && (takes || buffer.local)))
+        await this.#group.guard(() =>
+          runtime.ranks!.deliver(calls!.key(call, 1), from, taker as number | 'all', bytes),
+        )
+    }
+    return taken()
+  }
+
+  /** Checks a view of a transfer. The region is computed late, because scratch gets its memory when its program is prepared. */
+  #transfer(view: BufferView, what: string) {
+    this.#group.requireAlive()
+    const buffer = bufferOf(view)
+    if (!(buffer instanceof OwnedDeviceBuffer))
+      throw new GpuError('validation', notAView(what, 'device', view))
+    if (buffer.group !== this.#group)
+      throw new GpuError(
+        'validation',
+        `${what}, buffer "${buffer.label}", ${belongsElsewhere(buffer.group, this.#group)}`,
+      )
+    if (buffer.destroyed) throw new GpuError('validation', `${what}, buffer "${buffer.label}", is destroyed.`)
+    const size = buffer.elementByteLength
+    const region = () => {
+      const { byteOffset, rowByteLength, rows, rowByteStride } = flattened({
+        buffer: 0,
+        byteOffset: view.offset * size,
+        rowByteLength: view.columns * size,
+        rows: view.rows,
+        rowByteStride: (view.rows === 1 ? view.columns : view.stride) * size,
+      })
+      return { byteOffset, rowByteLength, rows, rowByteStride }
+    }
+    return { buffer, region }
+  }
+}
+
+function allocationOf(buffer: OwnedDeviceBuffer) {
+  if (buffer.allocation === undefined)
+    throw new GpuError(
+      'validation',
+      `Scratch "${buffer.label}" has no memory before its program is prepared.`,
+    )
+  return buffer.allocation
+}
+
+function viewText({ offset, rows, columns, stride }: BufferView): string {
+  return `${rows} x ${columns} elements at ${offset} with leading dimension ${stride}`
+}
+
+/** The name of a typed array's class, whoever made it; undefined for anything else. */
+const arrayName: () => string | undefined = Object.getOwnPropertyDescriptor(
+  Object.getPrototypeOf(Uint8Array.prototype),
+  Symbol.toStringTag,
+)!.get!
+
+function requireArray<A extends HostArray>(
+  array: A | undefined,
+  buffer: OwnedDeviceBuffer,
+  length: number,
+  what: string,
+): asserts array is A {
+  const expected = elementArray(buffer.type, 0).constructor.name
+  const name = arrayName.call(array)
+  if (array === undefined || name !== expected)
+    throw new GpuError(
+      'validation',
+      `${what} is ${name ?? describedValue(array)}; buffer "${buffer.label}" of ${buffer.type} takes ${expected}.`,
+    )
+  if (array.length !== length)
+    throw new GpuError(
+      'validation',
+      `${what} has ${array.length} elements; the view of buffer "${buffer.label}" has ${length}.`,
+    )
+}

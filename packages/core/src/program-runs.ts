@@ -1,0 +1,228 @@
+import { describedValue, isObject } from './described-value.ts'
+import { GpuError, isGpuError } from './errors.ts'
+import { abortedError, type ExecutionOptions, type ExecutionResult } from './execution.ts'
+import type { GroupState } from './group-state.ts'
+import type { Executable } from './handles.ts'
+import { requireOptions } from './options.ts'
+import { type Program, RecordedProgram } from './program.ts'
+import type { ProgramSpan, RunOptions, RunProgress, RunResult } from './queue.ts'
+import type { NumberedCall } from './rank-calls.ts'
+import type { Turns } from './turns.ts'
+import { patchedUniformBlock } from './uniform-block.ts'
+import { requireCount } from './view.ts'
+
+/** Parts of a run that reports its progress. */
+const progressParts = 20
+
+/** How `Queue.run` runs programs: whole or in parts, in one process or on all ranks. */
+export class ProgramRuns {
+  readonly #group: GroupState
+  readonly #turns: Turns
+
+  constructor(group: GroupState, turns: Turns) {
+    this.#group = group
+    this.#turns = turns
+  }
+
+  async run(program: Program, times = 1, options: RunOptions = {}): Promise<RunResult> {
+    requireOptions(options, 'run', runOptions)
+    const { onProgress, ...rest } = options
+    if (onProgress === undefined) return this.#run(program, times, rest)
+    if (this.#group.calls === undefined && Number.isSafeInteger(times) && times > 1)
+      return this.#runInParts(program, times, onProgress, rest)
+    const result = await this.#run(program, times, rest)
+    onProgress({ done: times, times })
+    return result
+  }
+
+  /** All parts are issued at once, so that the devices never wait and no other call comes between them. */
+  async #runInParts(
+    program: Program,
+    times: number,
+    onProgress: (progress: RunProgress) => void,
+    { profile, ...options }: RunOptions,
+  ): Promise<RunResult> {
+    const parts = Math.min(times, progressParts)
+    const end = (part: number) => Math.round((part * times) / parts)
+    const runs = Array.from({ length: parts }, (_, part) => {
+      const last = part === parts - 1
+      return handled(
+        this.#run(program, end(part + 1) - end(part), { ...options, ...(last && profile && { profile }) }),
+      )
+    })
+    let seconds = 0
+    let clock: RunResult['clock'] = 'device'
+    let spans: RunResult['spans']
+    try {
+      for (const [part, run] of runs.entries()) {
+        const result = await run.catch((error: unknown) => {
+          if (!isGpuError(error, 'aborted')) throw error
+          throw new GpuError(
+            'aborted',
+            `The run is aborted after ${end(part)} to ${end(part + 1)} of ${times} repetitions.`,
+            { cause: error.cause },
+          )
+        })
+        seconds += result.seconds
+        if (result.clock === 'host') clock = 'host'
+        spans = result.spans
+        onProgress({ done: end(part + 1), times })
+      }
+    } finally {
+      await Promise.allSettled(runs)
+    }
+    return { seconds, clock, repetitions: times, ...(spans && { spans }) }
+  }
+
+  async #run(program: Program, times: number, options: RunOptions): Promise<RunResult> {
+    const group = this.#group
+    group.requireAlive()
+    if (!(program instanceof RecordedProgram))
+      throw new GpuError(
+        'validation',
+        `What run takes is ${describedValue(program)}; it must be a program, which record returns.`,
+      )
+    if (program.group !== group)
+      throw new GpuError('validation', `A program of another group cannot run in group "${group.label}".`)
+    requireSignal(options.signal)
+    requireCount(times, `The repetition count of program "${program.label}"`)
+    if (program.destroyed) throw new GpuError('validation', `Program "${program.label}" is destroyed.`)
+    const { signal, profile, parameters, timeoutSeconds } = options
+    if (timeoutSeconds !== undefined) group.requireTimeLimit(timeoutSeconds, program.label)
+    const { commands, uniformBlock } = program.plan
+    requireHostMemory(program)
+    const patched =
+      parameters === undefined
+        ? undefined
+        : patchedUniformBlock(uniformBlock, program.parameters, parameters, program.label)
+    const call = group.calls?.number(runText(program.label, times, options), times === 0 ? 0 : 2)
+    // Over several ranks, all ranks learn of an abort before they run, and a rank without commands takes part too.
+    if (signal?.aborted && call === undefined) throw abortedError(signal, 0, times)
+    if (times === 0 || (commands.length === 0 && call === undefined))
+      return { seconds: 0, clock: 'host', repetitions: times }
+    const execution: ExecutionOptions = {
+      times,
+      ...(signal && { signal }),
+      ...(profile && { profile }),
+      ...(patched && { uniformBlock: patched }),
+    }
+    const result =
+      call === undefined
+        ? await this.#runHere(program, execution, timeoutSeconds)
+        : await this.#runOnAllRanks(program, execution, call)
+    const { seconds, clock, spans } = result
+    if (spans === undefined) return { seconds, clock, repetitions: times }
+    const named = spans.map((span): ProgramSpan => {
+      const { label, kind } = commands[span.command]!
+      return { ...span, label, kind }
+    })
+    return { seconds, clock, repetitions: times, spans: named }
+  }
+
+  #runHere(
+    program: RecordedProgram,
+    execution: ExecutionOptions,
+    timeoutSeconds: number | undefined,
+  ): Promise<ExecutionResult> {
+    const earlier = this.#turns.pending
+    // Preparation may run ahead of the turn: it allocates, and changes nothing that earlier work sees.
+    const preparation = handled(program.prepared())
+    return this.#turns.enqueue(
+      [program],
+      (executable: Executable) => {
+        if (execution.signal?.aborted) throw abortedError(execution.signal, 0, execution.times)
+        const running = this.#group.runtime.run(executable, execution)
+        if (timeoutSeconds === undefined) return running
+        return this.#group.withinSeconds(running, timeoutSeconds, earlier, program.label)
+      },
+      async (turn) => {
+        await turn
+        return preparation
+      },
+    )
+  }
+
+  /** No rank starts before all are ready, and the result is the same on all. */
+  async #runOnAllRanks(
+    program: RecordedProgram,
+    execution: ExecutionOptions,
+    call: NumberedCall,
+  ): Promise<ExecutionResult> {
+    const group = this.#group
+    const calls = group.calls!
+    const messages = program.takeMessages()
+    const preparation = handled(program.prepared())
+    let started = false
+    let result: ExecutionResult | undefined
+    let error: unknown
+    try {
+      result = await this.#turns.enqueue(
+        [program],
+        (executable: Executable) => {
+          started = true
+          return group.runtime.run(executable, execution)
+        },
+        async (turn) => {
+          await turn
+          const { signal, times } = execution
+          const own: { error?: unknown; executable?: Executable } = await preparation.then(
+            (executable) => (signal?.aborted ? { error: abortedError(signal, 0, times) } : { executable }),
+            (caught: unknown) => ({ error: caught }),
+          )
+          await group.guard(() => calls.agree(call, { error: own.error, ...(messages && { messages }) }))
+          return own.executable!
+        },
+      )
+    } catch (caught) {
+      if (!started) throw caught
+      error = caught
+      // Other ranks may wait for messages that never come.
+      if (!isGpuError(error, 'aborted') && program.exchangesMessages) {
+        group.abandon(error)
+        throw error
+      }
+    }
+    const all = await group.guard(() =>
+      calls.agree(call, { error, ...(result && { seconds: result.seconds, clock: result.clock }) }, 1),
+    )
+    return { ...result!, ...all }
+  }
+}
+
+/** Awaited later: a rejection meanwhile is not "unhandled". */
+function handled<R>(promise: Promise<R>): Promise<R> {
+  promise.catch(() => {})
+  return promise
+}
+
+function runText(label: string, times: number, { parameters = {}, profile = false }: RunOptions): string {
+  const values = Object.entries(parameters).sort(([a], [b]) => (a < b ? -1 : 1))
+  const given = values.map(([name, value]) => ` ${name} = ${value}`).join()
+  return `runs "${label}" ${times} times${given === '' ? '' : ` with${given}`}${profile ? ', profiled' : ''}`
+}
+
+function requireHostMemory({ label, plan }: Program): void {
+  for (const buffer of plan.buffers)
+    if (buffer.kind === 'host' && buffer.allocation.arrayBuffer.byteLength !== buffer.byteLength)
+      throw new GpuError(
+        'validation',
+        `The memory of host buffer "${buffer.label}", which program "${label}" uses, is detached: it was transferred elsewhere.`,
+      )
+}
+
+const runOptions = {
+  onProgress: 'function',
+  signal: 'object',
+  timeoutSeconds: 'number',
+  profile: 'boolean',
+  parameters: 'object',
+} as const
+
+function requireSignal(signal: unknown): void {
+  if (signal === undefined || (isObject(signal) && 'aborted' in signal && 'addEventListener' in signal))
+    return
+  throw new GpuError(
+    'validation',
+    `The option signal of run is ${describedValue(signal)}; it must be an AbortSignal.`,
+  )
+}

@@ -1,0 +1,69 @@
+import type { GroupState } from './group-state.ts'
+
+/** Something that a call uses until it completes. */
+export interface Retained {
+  retain(): void
+  release(): void
+}
+
+/** The order of a group's calls: each reaches the runtime after those before it, and completes on its own. */
+export class Turns {
+  readonly #group: GroupState
+  /** Settles when every call so far has reached the runtime. */
+  #issued: Promise<void> = Promise.resolve()
+  readonly #active = new Set<Promise<unknown>>()
+
+  constructor(group: GroupState) {
+    this.#group = group
+  }
+
+  /** The calls that are not complete. */
+  get pending(): readonly Promise<unknown>[] {
+    return [...this.#active]
+  }
+
+  /** Resolves when nothing is pending. */
+  async idle(): Promise<void> {
+    while (this.#active.size > 0) await Promise.allSettled(this.#active)
+  }
+
+  /**
+   * Retains, waits for its turn, calls the runtime; the next call's turn comes right after that call is made. `ready` resolves
+   * when the call may be made, which is not before the turn.
+   */
+  enqueue<R>(resources: readonly Retained[], call: () => Promise<R>): Promise<R>
+  enqueue<P, R>(
+    resources: readonly Retained[],
+    call: (prepared: P) => Promise<R>,
+    ready: (turn: Promise<void>) => Promise<P>,
+  ): Promise<R>
+  enqueue<P, R>(
+    resources: readonly Retained[],
+    call: (prepared: P) => Promise<R>,
+    ready?: (turn: Promise<void>) => Promise<P>,
+  ): Promise<R> {
+    this.#group.requireAlive()
+    for (const resource of resources) resource.retain()
+    const turn = this.#issued
+    let passTurn = () => {}
+    this.#issued = new Promise((resolve) => {
+      passTurn = resolve
+    })
+    const work = async (): Promise<R> => {
+      try {
+        const prepared = (await (ready === undefined ? turn : ready(turn))) as P
+        const completion = this.#group.guard(() => call(prepared))
+        passTurn()
+        return await completion
+      } finally {
+        passTurn()
+        for (const resource of resources) resource.release()
+      }
+    }
+    const active = work()
+    this.#active.add(active)
+    const forget = () => this.#active.delete(active)
+    active.then(forget, forget)
+    return active
+  }
+}
