@@ -1,0 +1,150 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import { startTandem } from './testing/process.ts'
+
+const long = process.env.TANDEM_LONG === '1'
+
+/** Each command with work of a second or two; `OUT` stands for a folder. */
+const commands: Readonly<Record<string, readonly string[]>> = {
+  demo: ['--folder', 'OUT/demo'],
+  devices: [],
+  select: ['--explain'],
+  transpose: ['--rows', '300', '--cols', '200', '--output', 'OUT/t.npy', '--trace', 'OUT/t.json'],
+  reduce: ['--elements', '50000'],
+  matmul: ['--m', '80', '--k', '70', '--n', '90', '--output', 'OUT/m.npy'],
+  jacobi: [
+    '--rows',
+    '90',
+    '--cols',
+    '80',
+    '--iterations',
+    '50',
+    '--output',
+    'OUT/j.npy',
+    '--image',
+    'OUT/j.png',
+  ],
+  ring: ['--n', '64', '--output', 'OUT/r.npy'],
+  bench: [
+    '--works',
+    'reduce',
+    '--sizes',
+    'small',
+    '--devices',
+    '1',
+    '--samples',
+    '1',
+    '--report',
+    'OUT/b.html',
+  ],
+  doctor: [],
+  topology: [],
+  bandwidth: ['--bytes', '4096', '--samples', '2'],
+  monitor: ['--count', '3', '--interval', '50'],
+}
+
+interface Condition {
+  /** A line of bash that ends in the command, `"$@"`. */
+  readonly shell?: string
+  readonly env?: Readonly<Record<string, string>>
+  readonly signals?: true
+  /** Signals by which libraries that are not ours end the process there. */
+  readonly libraries?: readonly NodeJS.Signals[]
+  /** Needs a mount namespace of its own. */
+  readonly mounts?: true
+}
+
+const inNamespace = (mounts: string) => `exec unshare -rm bash -c '${mounts} && exec "$@"' bash "$@"`
+const canMount = spawnSync('unshare', ['-rm', 'mount', '-t', 'tmpfs', 'none', '/mnt']).status === 0
+
+/** The wall clock goes to and fro by days. */
+const jumping = `let n = 0; const now = Date.now; Date.now = () => now() + (n++ % 3 - 1) * 864e5; const D = Date; globalThis.Date = class extends D { constructor(...a) { super(...(a.length ? a : [D.now()])) } }`
+
+const conditions: Readonly<Record<string, Condition>> = {
+  'signals at random times': { signals: true },
+  'a disk of 64 KiB': { shell: inNamespace('mount -t tmpfs -o size=64k none "$OUT"'), mounts: true },
+  'a read-only file system': {
+    shell: inNamespace('mount --bind "$OUT" "$OUT" && mount -o remount,bind,ro "$OUT" && cd "$OUT"'),
+    env: { HOME: 'OUT', TMPDIR: 'OUT', XDG_CACHE_HOME: 'OUT/cache' },
+    mounts: true,
+  },
+  'a pipe without a reader': { shell: 'set -o pipefail; "$@" | true' },
+  'a standard output that is closed': { shell: 'exec "$@" >&-' },
+  'a standard error that is closed': { shell: 'exec "$@" 2>&-' },
+  'a standard input that is closed': { shell: 'exec "$@" <&-' },
+  'neither HOME nor TMPDIR': { shell: 'unset HOME TMPDIR XDG_CACHE_HOME; exec "$@"' },
+  'folders that do not exist': { env: { HOME: '/nowhere', TMPDIR: '/nowhere', XDG_CACHE_HOME: '/nowhere' } },
+  'caches that cannot be written': { env: { HOME: '/proc', XDG_CACHE_HOME: '/proc' } },
+  'clocks that jump': {
+    env: { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(jumping)}` },
+  },
+  'at most 48 open files': { shell: 'ulimit -n 48; exec "$@"' },
+  // V8, Dawn and SwiftShader end the process where they get no memory.
+  'little address space': {
+    shell: 'ulimit -v 4000000; exec "$@"',
+    libraries: ['SIGSEGV', 'SIGABRT', 'SIGTRAP', 'SIGILL'],
+  },
+}
+
+/** Right, wrong arguments or files, no usable device, a file that cannot be written, interrupted. */
+const told = [0, 2, 3, 74, 130]
+
+/** Half a file under its final name. */
+async function damaged(folder: string): Promise<string[]> {
+  const names = await readdir(folder)
+  const wrong = names.filter((name) => name.endsWith('tandem-tmp'))
+  for (const name of names.filter((one) => one.endsWith('.npy'))) {
+    const bytes = await readFile(join(folder, name))
+    const [, rows, columns] = /\((\d+), (\d+)\)/.exec(bytes.toString('latin1', 0, 128)) ?? []
+    if (bytes.length !== 128 + 4 * Number(rows) * Number(columns))
+      wrong.push(`${name} of ${bytes.length} bytes`)
+  }
+  return wrong
+}
+
+async function attempt(command: string, condition: Condition): Promise<string[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'tandem-adverse-'))
+  const filled = (text: string) => text.replaceAll('OUT', folder)
+  const env = Object.fromEntries(Object.entries(condition.env ?? {}).map(([k, v]) => [k, filled(v)]))
+  const run = startTandem([command, ...commands[command]!.map(filled)], {
+    ...(condition.shell && { shell: condition.shell }),
+    env: { ...env, OUT: folder },
+  })
+  let sent: NodeJS.Signals | undefined
+  if (condition.signals) {
+    const ended = Promise.race([run.ended.then(() => true), setTimeout(Math.random() * 4000, false)])
+    if (!(await ended)) {
+      sent = Math.random() < 0.5 ? 'SIGINT' : 'SIGTERM'
+      run.kill(sent)
+    }
+  }
+  const { exit, signal, stderr, stdout } = await run.ended
+  const wrong: string[] = []
+  const byLibrary = signal !== null && condition.libraries?.includes(signal) === true
+  if (exit === null ? signal !== sent && !byLibrary : !told.includes(exit))
+    wrong.push(`ends with ${exit ?? signal}`)
+  if (/^ +at .*:\d+|\w+Error:/m.test(stderr + stdout)) wrong.push('shows a trace')
+  if (exit !== 0 && exit !== null && exit !== 130 && !/closed/.test(condition.shell ?? '') && stderr === '')
+    wrong.push('says nothing')
+  if ((sent === undefined && !byLibrary) || exit !== null) wrong.push(...(await damaged(folder)))
+  await rm(folder, { recursive: true, force: true })
+  return wrong.map((what) => `tandem ${command}: ${what}\n${stderr}`)
+}
+
+describe.each(Object.keys(conditions))('under %s', (name) => {
+  const condition = conditions[name]!
+  const missing = condition.mounts && !canMount ? ' (needs unshare and mount)' : ''
+  it.skipIf(missing !== '')(`commands end with an answer or a sentence${missing}`, async () => {
+    const names = Object.keys(commands)
+    // Every second one writes a file; all of them in the long form.
+    const list = Math.random() < 0.5 ? names : ['transpose', 'matmul', 'jacobi', 'ring']
+    const drawn = [list[Math.floor(Math.random() * list.length)]!]
+    const wrong: string[] = []
+    for (const command of long ? names : drawn) wrong.push(...(await attempt(command, condition)))
+    expect(wrong).toEqual([])
+  })
+})
