@@ -177,7 +177,7 @@ export class WebGpuRuntime implements Runtime<WebGpuHandles> {
     }
   }
 
-  /** WebGPU may destroy a device whose work never ends; its own memory goes when the work does. */
+  /** The device stays as it is, and goes with the process: Dawn waits for its work when it is destroyed. */
   abandon(): void {
     this.#abandoned = true
     this.#resolveLost({ reason: 'unknown', message: 'What runs on the devices does not end.' })
@@ -191,6 +191,8 @@ export class WebGpuRuntime implements Runtime<WebGpuHandles> {
   async #dispose(): Promise<readonly string[]> {
     while (this.#unfinished.size > 0 && !this.#abandoned)
       await Promise.race([Promise.allSettled(this.#unfinished), this.lost])
+    // Destroying a device or its buffers may wait for the work that never ends.
+    if (this.#abandoned) return []
     for (const plan of this.#plans) this.release(plan)
     for (const allocation of this.#allocations) this.free(allocation)
     for (const allocation of this.#hostAllocations) this.freeHost(allocation)

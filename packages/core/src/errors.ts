@@ -42,5 +42,8 @@ export class GpuError extends Error {
 }
 
 export function isGpuError(error: unknown, code?: GpuErrorCode): error is GpuError {
-  return error instanceof GpuError && (code === undefined || error.code === code)
+  // Errors of another copy of this module, in a bundle for instance, are as good.
+  const isOne =
+    error instanceof GpuError || (error instanceof Error && error.name === 'GpuError' && 'code' in error)
+  return isOne && (code === undefined || (error as GpuError).code === code)
 }

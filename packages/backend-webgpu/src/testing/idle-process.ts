@@ -17,4 +17,4 @@ for (let part = 0; part < 3; part++) {
   cpuFraction = Math.min(cpuFraction, (user + system) / 1000 / (idleMilliseconds / 3))
 }
 if (dispose) await runtime.dispose()
-console.log(JSON.stringify({ cpuFraction, left: Date.now() }))
+console.log(JSON.stringify({ cpuFraction }))

@@ -1,0 +1,25 @@
+import { expect, test, vi } from 'vitest'
+import { GpuError, isGpuError } from './errors.ts'
+import { openGroup } from './group.ts'
+import { referenceBackend } from './testing/reference-backend.ts'
+
+test('a module that is loaded twice knows the errors of its other copy, and refuses its objects with a sentence', async () => {
+  vi.resetModules()
+  const copy = await import('./index.ts')
+  expect(copy.GpuError).not.toBe(GpuError)
+  const error = new copy.GpuError('aborted', 'The run is aborted.')
+  expect([isGpuError(error), isGpuError(error, 'aborted'), isGpuError(error, 'driver')]).toEqual([
+    true,
+    true,
+    false,
+  ])
+  expect(isGpuError(new TypeError('no'))).toBe(false)
+
+  const [one, other] = await Promise.all(
+    [openGroup, copy.openGroup].map((open) => open({ backends: [referenceBackend()] })),
+  )
+  const foreign = await other!.devices[0]!.allocate('u32', 4)
+  await expect(one!.queue.read(foreign)).rejects.toMatchObject({ code: 'validation' })
+  foreign.destroy()
+  for (const group of [one!, other!]) expect(await group.destroy()).toEqual({ leaks: [] })
+})
