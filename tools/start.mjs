@@ -120,10 +120,9 @@ function test() {
   return failed.length > 0 ? 1 : 0
 }
 
-/** The same tests, those that draw random cases with many more of them; the tests read the variable. */
+/** The tests that draw random cases, with many more of them. */
 function testLong() {
-  process.env.TANDEM_LONG = '1'
-  return test()
+  return build() || runNode([join(root, 'tools/long-tests.ts'), ...rest])
 }
 
 function addReport(totals, path) {

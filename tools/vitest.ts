@@ -33,7 +33,8 @@ export function tandemVitest(configUrl: string, overrides: ViteUserConfig['test'
       hookTimeout: 600_000,
       passWithNoTests: false,
       // `npm test` sums these up; nx keeps them with a cached run.
-      reporters: ['default', ['json', { outputFile: '.cache/vitest.json' }]],
+      reporters: ['default', 'json'],
+      outputFile: { json: '.cache/vitest.json' },
       ...overrides,
     },
   })

@@ -2,7 +2,7 @@ import { tandemVitest } from '../../tools/vitest.ts'
 
 export default tandemVitest(import.meta.url, {
   include: ['browser/**/*.test.ts'],
-  reporters: ['default', ['json', { outputFile: '.cache/vitest-live.json' }]],
+  outputFile: { json: '.cache/vitest-live.json' },
   testTimeout: 120_000,
   hookTimeout: 120_000,
 })

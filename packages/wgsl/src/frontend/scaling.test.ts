@@ -2,6 +2,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { runPublicFunctions } from '../testing/public-functions.ts'
 import { sourceFamilies } from '../testing/source-families.ts'
 import { StepCounter } from '../testing/step-counter.ts'
+import { isLong, testCases } from '../testing/test-cases.ts'
 
 const counter = new StepCounter()
 afterAll(() => counter.close())
@@ -17,8 +18,9 @@ describe('the front end takes steps in proportion to the source', () => {
 })
 
 describe('a huge source ends in a result or a WgslError', () => {
-  const n = process.env.TANDEM_LONG === '1' ? 65_536 : 1024
-  it.each(Object.entries(sourceFamilies))('%s', (_, source) => {
+  const n = isLong ? 65_536 : 1024
+  const families = Object.entries(sourceFamilies)
+  it.each(testCases(families.length, families.length).map((i) => families[i]!))('%s', (_, source) => {
     runPublicFunctions(source(n), 'walk')
   })
 })

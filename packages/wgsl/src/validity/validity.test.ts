@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { lower, parseWgsl } from '../frontend/lower.ts'
 import { openDawnOracle } from '../testing/dawn-oracle.ts'
 import { randomControlFlow } from '../testing/random-control-flow.ts'
+import { testCases } from '../testing/test-cases.ts'
 import { parseValidityCases, validitySource } from '../testing/validity-cases.ts'
 import { WgslError } from '../wgsl-error.ts'
 
@@ -110,18 +111,17 @@ describe('every kind of value, in every kind of control flow', () => {
 })
 
 describe('random control flow', () => {
-  const count = process.env.TANDEM_LONG === '1' ? 20_000 : 300
-
-  it.skipIf(dawn === undefined)('is judged as by Dawn (needs npm webgpu)', async () => {
-    const sources = Array.from({ length: count }, (_, seed): [string, string] => [
+  it.skipIf(dawn === undefined)('is judged as by Dawn (needs npm webgpu)', async ({ task }) => {
+    const sources = testCases(300, 20_000).map((seed): [string, string] => [
       `seed ${seed}`,
       randomControlFlow(seed),
     ])
     expect(await disagreements(sources)).toEqual([])
     // Both verdicts must be common, or the comparison says little.
     const accepted = sources.filter(([, source]) => errorOf(source) === undefined).length
-    expect(accepted).toBeGreaterThan(count / 10)
-    expect(accepted).toBeLessThan(count / 2)
+    expect(accepted).toBeGreaterThan(sources.length / 10)
+    expect(accepted).toBeLessThan(sources.length / 2)
+    task.meta.cases = sources.length
   })
 })
 

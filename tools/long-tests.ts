@@ -1,0 +1,149 @@
+// Runs the long forms of the tests that draw random cases, in parts side by side:
+//
+//   node tools/long-tests.ts [--processes N] [--suite NAME]... [--list]
+//
+// Prints a part that fails when it fails, and one line for each suite at the end; exit 1 when something failed.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { availableParallelism, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+
+interface Suite {
+  readonly name: string
+  /** The package, and the file in its `src`. */
+  readonly file: readonly [packageFolder: string, path: string]
+  /** A regular expression: the tests to run, by their full names. */
+  readonly tests: string
+  /** Into how many parts the tests split their cases (`testCases`); a suite of one part runs alone, after the others. */
+  readonly parts: number
+}
+
+const suites: readonly Suite[] = [
+  suite('a huge source', 'wgsl', 'frontend/scaling.test.ts', 'a huge source ends in a result', 11),
+  suite('weakened rules', 'wgsl', 'testing/mutants.test.ts', 'a rule of an analysis is weakened', 27),
+  suite('modules of the grammar', 'wgsl', 'frontend/fuzz.test.ts', 'modules drawn from the grammar$', 32),
+  suite('mutations of the corpus', 'wgsl', 'frontend/fuzz.test.ts', 'mutations of the corpus', 4),
+  suite('two runs of a source', 'wgsl', 'frontend/fuzz.test.ts', 'in two runs', 4),
+  suite('validity of modules', 'wgsl', 'frontend/fuzz.test.ts', 'validity.*of modules', 8),
+  suite('random control flow', 'wgsl', 'validity/validity.test.ts', 'random control flow', 16),
+  suite('random kernels', 'wgsl', 'cuda/random-kernels.test.ts', 'random kernels give the same', 128),
+  suite('edges of plans of ranks', 'core', 'rank-parts.test.ts', '.', 1),
+  suite('wrong calls', 'algorithms', 'wrong-calls.test.ts', '.', 1),
+  suite('failures of the driver', 'backend-cuda', 'failure-table.test.ts', '.', 1),
+  suite('failures of ranks', 'backend-mpi', 'failures.test.ts', '.', 1),
+]
+
+function suite(name: string, packageFolder: string, path: string, tests: string, parts: number): Suite {
+  return { name, file: [packageFolder, path], tests, parts }
+}
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const vitest = join(root, 'node_modules/vitest/vitest.mjs')
+
+/** What vitest's JSON report says that matters here. */
+interface Report {
+  readonly testResults: readonly {
+    readonly assertionResults: readonly {
+      readonly status: string
+      readonly meta: { readonly cases?: number }
+    }[]
+  }[]
+}
+
+/** What came of the parts of a suite that have ended. */
+class Outcome {
+  cases = 0
+  readonly passed: number[] = []
+  readonly failed: number[] = []
+  readonly skipped: number[] = []
+  seconds = 0
+
+  line({ name, parts }: Suite): string {
+    const ended = this.passed.length + this.failed.length + this.skipped.length
+    const words = [`${this.cases} cases`, `${this.passed.length} of ${parts} parts passed`]
+    if (this.failed.length > 0) words.push(`failed: ${this.failed.map((k) => `${k}/${parts}`).join(', ')}`)
+    if (this.skipped.length > 0) words.push(`${this.skipped.length} skipped for what this machine lacks`)
+    if (ended < parts) words.push(`${parts - ended} did not end`)
+    return `${name}: ${words.join(', ')} (${Math.round(this.seconds)} s of processes)`
+  }
+}
+
+async function runSuites(suites: readonly Suite[], processes: number): Promise<number> {
+  const folder = mkdtempSync(join(tmpdir(), 'tandem-long-tests-'))
+  const outcomes = new Map(suites.map((suite) => [suite, new Outcome()]))
+  const queue = suites.flatMap((suite) =>
+    suite.parts === 1 ? [] : Array.from({ length: suite.parts }, (_, i) => ({ suite, part: i + 1 })),
+  )
+  const print = () => {
+    for (const [suite, outcome] of outcomes) console.log(outcome.line(suite))
+  }
+  process.once('SIGTERM', () => {
+    print()
+    for (const child of running) child.kill()
+    process.exit(143)
+  })
+  await Promise.all(
+    Array.from({ length: Math.max(1, processes) }, async (_, worker) => {
+      for (let next = queue.shift(); next !== undefined; next = queue.shift())
+        await runPart(next.suite, next.part, join(folder, `${worker}.json`), outcomes.get(next.suite)!)
+    }),
+  )
+  for (const suite of suites)
+    if (suite.parts === 1) await runPart(suite, 1, join(folder, 'alone.json'), outcomes.get(suite)!)
+  rmSync(folder, { recursive: true })
+  print()
+  return [...outcomes.values()].every(({ failed }) => failed.length === 0) ? 0 : 1
+}
+
+const running = new Set<ChildProcess>()
+
+async function runPart(suite: Suite, part: number, reportPath: string, outcome: Outcome): Promise<void> {
+  const [packageFolder, path] = suite.file
+  const shard = `${part}/${suite.parts}`
+  const start = performance.now()
+  rmSync(reportPath, { force: true })
+  const args = ['run', '--root', join(root, 'packages', packageFolder), '--testNamePattern', suite.tests]
+  args.push('--reporter=default', '--reporter=json', `--outputFile.json=${reportPath}`, `src/${path}`)
+  const output = await new Promise<string>((resolve, reject) => {
+    const child = spawn(process.execPath, [vitest, ...args], {
+      cwd: root,
+      env: { ...process.env, TANDEM_LONG: '1', TANDEM_SHARD: shard, NO_COLOR: '1' },
+    })
+    running.add(child)
+    const chunks: string[] = []
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (text: string) => chunks.push(text))
+    child.on('error', reject)
+    child.on('close', () => {
+      running.delete(child)
+      resolve(chunks.join(''))
+    })
+  })
+  outcome.seconds += (performance.now() - start) / 1000
+  const report: Report = existsSync(reportPath)
+    ? JSON.parse(readFileSync(reportPath, 'utf8'))
+    : { testResults: [] }
+  const results = report.testResults.flatMap(({ assertionResults }) => assertionResults)
+  const ran = results.filter(({ status }) => status === 'passed' || status === 'failed')
+  for (const { meta } of ran) outcome.cases += meta.cases ?? 1
+  if (ran.length > 0 && ran.every(({ status }) => status === 'passed')) outcome.passed.push(part)
+  // Tests that the pattern leaves out are skipped too: a part without any test that ran lacks something.
+  else if (ran.length === 0 && results.length > 0) outcome.skipped.push(part)
+  else {
+    outcome.failed.push(part)
+    console.log(`${suite.name}, part ${shard}:\n${output}\n`)
+  }
+}
+
+const { values } = parseArgs({
+  options: {
+    processes: { type: 'string', default: String(availableParallelism()) },
+    suite: { type: 'string', multiple: true },
+    list: { type: 'boolean', default: false },
+  },
+})
+const wanted = suites.filter(({ name }) => values.suite?.includes(name) ?? true)
+if (values.list) for (const { name, parts } of suites) console.log(`${name}: ${parts} parts`)
+else process.exitCode = await runSuites(wanted, Number(values.processes))
