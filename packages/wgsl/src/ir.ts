@@ -150,7 +150,7 @@ export interface ModuleVariable {
   readonly type: Type
   /** Present for `storage` and `uniform`. */
   readonly binding: { readonly group: number; readonly binding: number } | undefined
-  /** The initial value of a `private` variable; undefined means the zero value. A constant. */
+  /** The initial value of a `private` variable; undefined means the zero value. A constant, or the name of one. */
   readonly initial: Expression | undefined
   readonly loc: Location
 }

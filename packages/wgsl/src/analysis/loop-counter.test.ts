@@ -72,8 +72,8 @@ describe('the trips of a loop and the values of its counter', () => {
 })
 
 describe('a loop ends by itself', () => {
-  const ends = (statements: string) => {
-    const { loop, counters } = firstLoop(statements)
+  const ends = (statements: string, declarations = '') => {
+    const { loop, counters } = firstLoop(statements, declarations)
     return counters.endsByItself(loop)
   }
   it('when it counts towards a bound that stays', () => {
@@ -82,6 +82,25 @@ describe('a loop ends by itself', () => {
     expect(ends('var k = 0; loop { if (k >= signed) { break; } out[k] = 1u; continuing { k += 1; } }')).toBe(
       true,
     )
+  })
+  it('not when the bound is made of the counter, or no value of the counter is beyond it', () => {
+    expect(ends('for (var k = 0u; k <= k; k++) { }')).toBe(false)
+    expect(ends('for (var k = 0u; k <= max(k, 5u); k++) { }')).toBe(false)
+    expect(ends('for (var k = 7u; k >= 0u; k--) { }')).toBe(false)
+    expect(ends('for (var k = 0; k <= 2147483647; k++) { }')).toBe(false)
+    expect(ends('var k = 7u; while (k >= 0u) { k -= 1u; }')).toBe(false)
+    expect(ends('var k = 7u; loop { if (k < 0u) { break; } continuing { k -= 1u; } }')).toBe(false)
+    expect(ends('var k = 7u; while (k > 0u) { k -= 1u; }')).toBe(true)
+  })
+  it('not when the counter is a float, which steps may leave as it is', () => {
+    expect(ends('for (var k = 0.0; k < 1e9; k += 1.0) { }')).toBe(false)
+    expect(ends('var k = 0.0; while (k < 1e9) { k += 1.0; }')).toBe(false)
+  })
+  it('not when the step is computed anew, or only stands beside what changes the counter', () => {
+    expect(ends('var k = 0u; while (k < n) { let s = out[k]; k += s; }')).toBe(false)
+    expect(ends('let s = n; var k = 0u; while (k < n) { k += s; }')).toBe(true)
+    const clear = 'fn clear(p: ptr<function, u32>) -> u32 { *p = 0u; return 0u; }'
+    expect(ends('var k = 0u; while (k < n) { out[clear(&k)] += 1u; }', clear)).toBe(false)
   })
   it('not when the bound moves, the step is passed by, or the counter turns away', () => {
     expect(ends('for (var k = 0u; k < out[0]; k += 16u) { out[k] = 1u; }')).toBe(false)

@@ -1,4 +1,5 @@
 import type { Block, CompoundAssign, Expression, For, LocalVariable, Loop, Place, While } from '../ir.ts'
+import { walkExpression } from '../walk.ts'
 import type { Assignments } from './assignments.ts'
 import { type Interval, type IntervalOf, whole } from './interval.ts'
 
@@ -147,16 +148,21 @@ function halvings(
 }
 
 /**
- * Does the loop count towards a bound that stays? Then it ends by itself and needs no guard, unless its counter wraps around or
- * an invariant step is zero, which no shipped loop can rule out: bounds come from uniforms.
+ * Does the loop count in integers towards a bound that stays? Then it ends by itself and needs no guard, unless its counter wraps
+ * around or an invariant step is zero, which no shipped loop can rule out: bounds come from uniforms.
  */
 function endsByItself(loop: For | While | Loop, assignments: Assignments): boolean {
   switch (loop.kind) {
     case 'for': {
       const counter = loopCounter(loop, assignments, () => undefined)
-      if (counter === undefined || !assignments.isInvariant(counter.bound, loop.body)) return false
+      if (counter === undefined || !isInteger(counter.variable)) return false
+      if (!assignments.isInvariant(counter.bound, loop.body) || reads(counter.bound, counter.variable))
+        return false
       const step = counter.step ?? ((loop.update as CompoundAssign).operator === '-' ? -1 : 1)
-      return rises(counter.relation, true) === Math.sign(step)
+      return (
+        rises(counter.relation, true) === Math.sign(step) &&
+        canStop(counter.relation, counter.bound, counter.variable)
+      )
     }
     case 'while':
       return approaches(loop.condition, true, loop.body, loop.body, assignments)
@@ -171,6 +177,29 @@ function endsByItself(loop: For | While | Loop, assignments: Assignments): boole
       )
     }
   }
+}
+
+function isInteger({ type }: LocalVariable): boolean {
+  return type.kind === 'scalar' && (type.scalar === 'i32' || type.scalar === 'u32')
+}
+
+/** Is there a value of the counter for which the relation does not hold? There is none below `k >= 0u`. */
+function canStop(relation: string, bound: Expression, { type }: LocalVariable): boolean {
+  const range = type.kind === 'scalar' ? whole(type.scalar) : undefined
+  if (bound.kind !== 'literal' || range === undefined) return true
+  const value = Number(bound.value)
+  return !(relation === '<=' && value >= range.high) && !(relation === '>=' && value <= range.low)
+}
+
+function reads(e: Expression, variable: LocalVariable): boolean {
+  let found = false
+  walkExpression(e, {
+    place(place) {
+      if (isVariable(place, variable)) found = true
+      return !found
+    },
+  })
+  return found
 }
 
 /** The direction of a counter that a relation will stop: 1 when it must rise, -1 when it must fall; 0 when the relation does not tell. */
@@ -192,21 +221,38 @@ function approaches(
   const { place } = condition.left
   if (place.kind !== 'variable' || place.variable.kind !== 'local-variable') return false
   const { variable } = place
+  if (!isInteger(variable)) return false
   const parts = steps === body ? [body] : [body, steps]
   if (parts.some((part) => !assignments.isInvariant(condition.right, part))) return false
   if (parts.reduce((n, part) => n + assignments.count(part, variable), 0) !== 1) return false
   const change = steps.statements.find((s) => assignments.isAssigned(s, variable))
-  if (change?.kind !== 'compound-assign' || assignments.isAssigned(change.value, variable)) return false
+  if (change?.kind !== 'compound-assign' || !isVariable(change.target, variable)) return false
   // A `continue` leads to the continuing part; without one it could pass the step by.
   if (steps === body && hasContinue(body)) return false
-  const step =
-    change.value.kind === 'literal'
-      ? Number(change.value.value)
-      : parts.every((part) => assignments.isInvariant(change.value, part))
-        ? 1
-        : 0
+  const isSame = (e: Expression) =>
+    parts.every((part) => assignments.isInvariant(e, part)) && !usesLetOf(e, body) && !usesLetOf(e, steps)
+  const step = change.value.kind === 'literal' ? Number(change.value.value) : isSame(change.value) ? 1 : 0
   const direction = change.operator === '+' ? step : change.operator === '-' ? -step : 0
-  return direction !== 0 && rises(condition.operator, goesOnWhile) === Math.sign(direction)
+  const relation = goesOnWhile ? condition.operator : (negated[condition.operator] ?? '')
+  return (
+    direction !== 0 &&
+    rises(condition.operator, goesOnWhile) === Math.sign(direction) &&
+    canStop(relation, condition.right, variable)
+  )
+}
+
+const negated: Partial<Record<string, string>> = { '<': '>=', '<=': '>', '>': '<=', '>=': '<' }
+
+/** Does the expression use a let that the block declares, which each repetition computes anew? */
+function usesLetOf(e: Expression, block: Block): boolean {
+  const used = new Set<number>()
+  walkExpression(e, {
+    expression(x) {
+      if (x.kind === 'value') used.add(x.value.id)
+      return undefined
+    },
+  })
+  return block.statements.some((s) => s.kind === 'let' && used.has(s.variable.id))
 }
 
 /** Does a `continue` of the loop with this body stand in it? */

@@ -9,13 +9,14 @@ import type {
   Type,
 } from '../ir.ts'
 import { typeName, u32Type, vectorType } from '../types.ts'
+import { checkBehaviours } from '../validity/behaviour.ts'
 import type { AttributeNode, BlockNode, FunctionNode, Severity } from './ast.ts'
 import { ExpressionLowering } from './expression-lowering.ts'
 import type { Binding, ReferenceOperand } from './operand.ts'
 import { type PointerBinding, throughParameter } from './pointer-binding.ts'
-import type { Declarations, Flow, FunctionScope, Surroundings } from './scopes.ts'
+import type { Declarations, FunctionScope, Surroundings } from './scopes.ts'
 import { stageOf } from './stages.ts'
-import { lowerStatement, lowerStatements } from './statements.ts'
+import { lowerStatements } from './statements.ts'
 
 const vec3u = vectorType(3, 'u32')
 
@@ -144,20 +145,12 @@ export class FunctionLowering extends ExpressionLowering implements FunctionScop
     return visible === undefined ? undefined : { names, hidden: new Set([...names.keys()].slice(visible)) }
   }
 
-  /** Lowers a block with its own scope; says how it can end. */
-  block(node: BlockNode): { block: Block; flow: Flow } {
-    let flow!: Flow
-    const statements = this.collect(() => {
-      this.scoped(() => {
-        flow = this.filtered(node.subgroupUniformity, () => lowerStatements(this, node.statements))
-      })
-    })
-    return { block: { kind: 'block', statements, loc: this.loc(node.at) }, flow }
-  }
-
-  /** Lowers one statement. */
-  statement(node: BlockNode['statements'][number]): Flow {
-    return lowerStatement(this, node)
+  /** Lowers a block with its own scope. */
+  block(node: BlockNode): Block {
+    const statements = this.collect(() =>
+      this.scoped(() => this.filtered(node.subgroupUniformity, () => lowerStatements(this, node.statements))),
+    )
+    return { kind: 'block', statements, loc: this.loc(node.at) }
   }
 
   /** The declared return type. */
@@ -193,6 +186,8 @@ export class FunctionLowering extends ExpressionLowering implements FunctionScop
     made.id = this.module.newId()
     made.body = { ...body, statements: [...prologue, ...body.statements] }
     this.#scopes.pop()
+    const { source } = this.module
+    checkBehaviours(made, this.loc(this.declaration.body.end), (loc, text) => source.errorAt(loc, text))
   }
 
   #parameters(parameters: Parameter[]): void {
@@ -252,16 +247,9 @@ export class FunctionLowering extends ExpressionLowering implements FunctionScop
 
   /** The body shares its scope with the parameters. */
   #body(node: BlockNode): Block {
-    let flow: Flow | undefined
-    const statements = this.collect(() => {
-      flow = this.filtered(node.subgroupUniformity, () => lowerStatements(this, node.statements))
-    })
-    if (this.returnType !== undefined && flow!.next) {
-      throw this.error(
-        node.end,
-        `the function '${this.declaration.name}' can end without returning ${typeName(this.returnType)}`,
-      )
-    }
+    const statements = this.collect(() =>
+      this.filtered(node.subgroupUniformity, () => lowerStatements(this, node.statements)),
+    )
     return { kind: 'block', statements, loc: this.loc(node.at) }
   }
 

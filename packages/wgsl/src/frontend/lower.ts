@@ -82,8 +82,8 @@ function lowerEntryPoint(
   values: ReadonlyMap<string, number | boolean>,
 ): IrModule {
   const scope = new ModuleScope(text, node, values)
-  const overrides = scope.overrides()
   resolveChains(scope, node)
+  const overrides = scope.overrides()
   const record = scope.functions.entryPoint(declaration)
   scope.functions.lowerPending()
   const workgroupSize = workgroupSizeOf(scope, declaration)
@@ -112,15 +112,20 @@ function lowerEntryPoint(
   }
 }
 
-/** Resolves declarations that may form long chains, so that none needs a deep stack. What is wrong shows where it is used. */
+/**
+ * Resolves declarations that may form long chains, so that none needs a deep stack. What is wrong shows where it is used, but for a
+ * value that an override cannot take.
+ */
 function resolveChains(scope: ModuleScope, node: ModuleNode): void {
   for (const { kind, name, at } of inDependencyOrder(node.declarations)) {
-    try {
-      if (kind === 'global-const' || kind === 'override') scope.lookup(name)
-      else if (kind === 'alias' || kind === 'struct') scope.declaredType(name, at)
-    } catch (error) {
-      if (!(error instanceof WgslError)) throw error
-    }
+    if (kind === 'override') scope.lookup(name)
+    else
+      try {
+        if (kind === 'global-const') scope.lookup(name)
+        else if (kind === 'alias' || kind === 'struct') scope.declaredType(name, at)
+      } catch (error) {
+        if (!(error instanceof WgslError)) throw error
+      }
   }
 }
 

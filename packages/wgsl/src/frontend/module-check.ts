@@ -19,8 +19,6 @@ export function checkModule(source: SourceText, node: ModuleNode): void {
   const scope = new ModuleScope(source, node, undefined)
   const standIns = new StandIns(scope)
   const entryPoints: FunctionRecord[] = []
-  scope.overrides()
-  scope.checkAsserts()
   for (const declaration of inDependencyOrder(node.declarations)) {
     attempt(() => {
       if (declaration.kind !== 'function') resolve(scope, declaration)
@@ -28,6 +26,8 @@ export function checkModule(source: SourceText, node: ModuleNode): void {
       else entryPoints.push(scope.functions.entryPoint(declaration))
     })
   }
+  scope.overrides()
+  scope.checkAsserts()
   scope.functions.lowerPending(attempt)
   const functions = scope.functions.inCallOrder().map((record) => record.lowered)
   for (const entryPoint of entryPoints) checkEntryPoint(scope, entryPoint)

@@ -11,6 +11,7 @@ import type {
   Type,
 } from '../ir.ts'
 import { typeName } from '../types.ts'
+import { WgslError } from '../wgsl-error.ts'
 import type {
   FunctionNode,
   GlobalNode,
@@ -57,6 +58,8 @@ export class ModuleScope implements Declarations {
   readonly #resolving = new Set<string>()
   /** Above zero while the default of an override is evaluated, which need have no value unless it is used. */
   #defaults = 0
+  /** Whether the default being evaluated mentions an override that lacks a value, evaluated or not. */
+  #mentionsLacking = false
   #nextId = 0
 
   /** `values` are the pipeline's constants by the key that WebGPU uses: the `@id`, or else the name; undefined: symbolic. */
@@ -151,9 +154,19 @@ export class ModuleScope implements Declarations {
         return (at) => ({ ...constant, at })
       }
       case 'override': {
-        const { type, value } = this.override(node)
+        const { name } = node
+        const { type, value, isLacking } = this.override(node)
+        const isUsable = value !== undefined && !isLacking
+        const problem = isUsable || this.#values === undefined ? undefined : this.#problemOf(node)
         return (at): Operand => {
-          if (value === undefined && !this.isSymbolic) throw this.#noValue(node, at)
+          if (!isUsable) {
+            this.#mentionsLacking = true
+            if (!this.isSymbolic)
+              throw (
+                problem ??
+                this.source.error(at, `the override '${name}' has no default and is given no value`)
+              )
+          }
           return { kind: 'constant', type, value, override: true, declaration: undefined, at }
         }
       }
@@ -214,19 +227,23 @@ export class ModuleScope implements Declarations {
     return constant
   }
 
-  /** An override with the value that it takes. */
+  /**
+   * An override with the value that it takes. It may be used unless it lacks something: a value, or one for an override that its
+   * default mentions, even where another value replaces the default.
+   */
   override(node: GlobalNode): {
     id: number | undefined
     type: ScalarType
     default: Value | undefined
     value: Value | undefined
+    isLacking: boolean
   } {
     const { name, attributes } = node
     const idNode = attributes.find((a) => a.name === 'id')
     const id = idNode && this.expressions.constantInteger(idNode.args[0]!, 'the @id')
     if (id !== undefined && (id < 0 || id > 65535))
       throw this.source.error(idNode!.at, `the @id ${id} is not in 0 to 65535`)
-    const { value: fallback, type } = this.#default(node)
+    const { value: fallback, type, isLacking } = this.#default(node)
     const given = this.#values?.get(id === undefined ? name : String(id))
     return {
       id,
@@ -238,14 +255,18 @@ export class ModuleScope implements Declarations {
           : given === undefined
             ? fallback
             : this.#givenValue(node, type, given),
+      isLacking,
     }
   }
 
-  /** The type of an override and the value of its default. */
+  /** The type of an override, the value of its default, and whether that mentions an override that lacks a value. */
   #default({ name, at, type: typeNode, initial }: GlobalNode): {
     type: ScalarType
     value: Value | undefined
+    isLacking: boolean
   } {
+    const outer = this.#mentionsLacking
+    this.#mentionsLacking = false
     this.#defaults++
     try {
       const operand = initial && this.expressions.constant(initial, `the default of '${name}'`, true)
@@ -255,21 +276,31 @@ export class ModuleScope implements Declarations {
         throw this.source.error(at, `an override is a scalar, not ${typeName(type)}`)
       const value =
         operand && (this.expressions.convert(operand, type, `the default of '${name}'`) as ConstantOperand)
-      return { type, value: value?.value }
+      return { type, value: value?.value, isLacking: this.#mentionsLacking }
     } finally {
+      this.#mentionsLacking = outer
       this.#defaults--
     }
   }
 
-  /** Why an override that is used has no value. */
-  #noValue({ name, initial, type }: GlobalNode, at: number): Error {
-    if (initial !== undefined) {
-      // What is wrong with the default, or with one that it uses, now is an error.
-      const operand = this.expressions.constant(initial, `the default of '${name}'`, true)
-      if (type !== undefined)
+  /**
+   * What is wrong with the default of an override, or with one that it mentions, which is an error where the override is used. It is
+   * found once for each, so that a long chain of them needs no deep stack.
+   */
+  #problemOf({ name, initial, type }: GlobalNode): WgslError | undefined {
+    const outer = this.#defaults
+    this.#defaults = 0
+    try {
+      const operand = initial && this.expressions.constant(initial, `the default of '${name}'`, true)
+      if (operand !== undefined && type !== undefined)
         this.expressions.convert(operand, resolveType(this.expressions, type), `the default of '${name}'`)
+      return undefined
+    } catch (error) {
+      if (error instanceof WgslError) return error
+      throw error
+    } finally {
+      this.#defaults = outer
     }
-    return this.source.error(at, `the override '${name}' has no default and is given no value`)
   }
 
   #givenValue({ name, at }: GlobalNode, type: ScalarType, given: number | boolean): Value {

@@ -103,14 +103,6 @@ export interface ExpressionScope {
   ): ConstantOperand | RuntimeOperand
 }
 
-/** How a statement can end (WGSL, "Behavior Analysis"). */
-export interface Flow {
-  readonly next: boolean
-  readonly break: boolean
-  readonly continue: boolean
-  readonly return: boolean
-}
-
 /** What may stand around a statement. */
 export interface Surroundings {
   /** How many loops are around, inside the innermost continuing block. */
@@ -141,7 +133,7 @@ export interface FunctionScope extends ExpressionScope {
   collect(run: () => void): Statement[]
   within<T>(surroundings: Partial<Surroundings>, run: () => T): T
   filtered<T>(subgroupUniformity: Severity | undefined, run: () => T): T
-  block(node: BlockNode): { block: Block; flow: Flow }
+  block(node: BlockNode): Block
   noteContinue(): void
   bypassedBy(scope: NonNullable<Surroundings['loopScope']>): Surroundings['bypassed']
 }

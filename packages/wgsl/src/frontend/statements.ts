@@ -10,6 +10,7 @@ import type {
   Type,
 } from '../ir.ts'
 import { i32Type, typeName, u32Type } from '../types.ts'
+import { operandsOf } from '../walk.ts'
 import { swizzleTarget, writable } from './assignment-target.ts'
 import type {
   AssignNode,
@@ -26,88 +27,74 @@ import type {
 } from './ast.ts'
 import { concreteOf, converts, isOverrideSized, scalarOf } from './numeric-types.ts'
 import type { Operand, PointerOperand } from './operand.ts'
-import type { Flow, FunctionScope } from './scopes.ts'
+import type { FunctionScope } from './scopes.ts'
 import { checkArrayLengths, enumerant, resolveType } from './type-resolution.ts'
 import { isConstructible } from './type-structure.ts'
 
-const goesOn: Flow = { next: true, break: false, continue: false, return: false }
-const nowhere: Flow = { next: false, break: false, continue: false, return: false }
-
-function either(a: Flow, b: Flow): Flow {
-  return {
-    next: a.next || b.next,
-    break: a.break || b.break,
-    continue: a.continue || b.continue,
-    return: a.return || b.return,
-  }
-}
-
 /** Lowers statements in the current scope, emitting them. */
-export function lowerStatements(f: FunctionScope, nodes: readonly StatementNode[]): Flow {
-  let flow = goesOn
-  for (const node of nodes) {
-    const step = lowerStatement(f, node)
-    if (flow.next) flow = either({ ...flow, next: false }, step)
-  }
-  return flow
+export function lowerStatements(f: FunctionScope, nodes: readonly StatementNode[]): void {
+  for (const node of nodes) lowerStatement(f, node)
 }
 
 /** Lowers one statement, emitting it. */
-export function lowerStatement(f: FunctionScope, node: StatementNode): Flow {
+function lowerStatement(f: FunctionScope, node: StatementNode): void {
   const severity = 'subgroupUniformity' in node && node.kind !== 'block' ? node.subgroupUniformity : undefined
-  return f.filtered(severity, () => lowerUnfiltered(f, node))
+  f.filtered(severity, () => lowerUnfiltered(f, node))
 }
 
-function lowerUnfiltered(f: FunctionScope, node: StatementNode): Flow {
+function lowerUnfiltered(f: FunctionScope, node: StatementNode): void {
   const loc = f.loc(node.at)
   switch (node.kind) {
-    case 'block': {
-      const { block, flow } = f.block(node)
-      f.emit(block)
-      return flow
-    }
+    case 'block':
+      f.emit(f.block(node))
+      return
     case 'let':
     case 'var':
     case 'const':
       lowerDeclaration(f, node)
-      return goesOn
+      return
     case 'assign':
       lowerAssign(f, node)
-      return goesOn
+      return
     case 'increment':
       lowerIncrement(f, node)
-      return goesOn
+      return
     case 'call-statement':
       lowerCallStatement(f, node.call)
-      return goesOn
+      return
     case 'if':
-      return lowerIf(f, node)
+      lowerIf(f, node)
+      return
     case 'switch':
-      return lowerSwitch(f, node)
+      lowerSwitch(f, node)
+      return
     case 'loop':
-      return lowerLoop(f, node)
+      lowerLoop(f, node)
+      return
     case 'for':
-      return lowerFor(f, node)
+      lowerFor(f, node)
+      return
     case 'while':
-      return lowerWhile(f, node)
+      lowerWhile(f, node)
+      return
     case 'break':
       if (!f.surroundings.breakable) throw f.error(node.at, "'break' stands in no loop and no switch")
       f.emit({ kind: 'break', loc })
-      return { ...nowhere, break: true }
+      return
     case 'continue':
       if (f.surroundings.loops === 0) throw f.error(node.at, "'continue' stands in no loop")
       f.noteContinue()
       f.emit({ kind: 'continue', loc })
-      return { ...nowhere, continue: true }
+      return
     case 'discard':
       f.module.functions.noteStages(['fragment'], "'discard'", node.at)
-      return goesOn
+      return
     case 'return':
       lowerReturn(f, node.value, node.at)
-      return { ...nowhere, return: true }
+      return
     case 'const-assert':
       f.checkAssert(node.condition)
-      return goesOn
+      return
   }
 }
 
@@ -226,9 +213,10 @@ function lowerAssign(f: FunctionScope, node: AssignNode): void {
   if (targetNode === undefined) {
     const value = f.value(f.expression(valueNode))
     if (value.kind !== 'pointer') checkArrayLengths(f, value.type, at)
-    if (value.kind === 'runtime') f.emit({ kind: 'evaluate', value: value.expression, loc })
     // Of a pointer, the indices on its path are evaluated.
-    if (value.kind === 'pointer') freeze(f, value.place, 'unused', at)
+    const evaluated =
+      value.kind === 'pointer' ? operandsOf(value.place) : value.kind === 'runtime' ? [value.expression] : []
+    for (const expression of evaluated) f.emit({ kind: 'evaluate', value: expression, loc })
     return
   }
   const swizzle = swizzleTarget(f, targetNode)
@@ -296,34 +284,23 @@ function lowerCallStatement(f: FunctionScope, call: Extract<ExpressionNode, { ki
 
 // ------------------------------------------------------------------------------------------------ control flow
 
-function lowerIf(f: FunctionScope, node: IfNode): Flow {
+function lowerIf(f: FunctionScope, node: IfNode): void {
   const condition = f.condition(node.condition, 'the condition of if')
   const then = f.block(node.then)
   let otherwise: Block | undefined
-  let flow = either(then.flow, goesOn)
-  if (node.otherwise?.kind === 'block') {
-    const { block, flow: other } = f.block(node.otherwise)
-    otherwise = block
-    flow = either(then.flow, other)
-  } else if (node.otherwise !== undefined) {
+  if (node.otherwise?.kind === 'block') otherwise = f.block(node.otherwise)
+  else if (node.otherwise !== undefined) {
     const inner = node.otherwise
-    let other = goesOn
-    const statements = f.collect(() => {
-      other = lowerIf(f, inner)
-    })
+    const statements = f.collect(() => lowerIf(f, inner))
     otherwise = { kind: 'block', statements, loc: f.loc(inner.at) }
-    flow = either(then.flow, other)
   }
-  // biome-ignore lint/suspicious/noThenProperty: the name of the IR's field; it holds no function
-  f.emit({ kind: 'if', condition, then: then.block, otherwise, loc: f.loc(node.at) })
-  return flow
+  f.emit({ kind: 'if', condition, then, otherwise, loc: f.loc(node.at) })
 }
 
-function lowerSwitch(f: FunctionScope, node: SwitchNode): Flow {
+function lowerSwitch(f: FunctionScope, node: SwitchNode): void {
   const { selector, type } = switchSelector(f, node)
   const seen = new Set<number>()
   let hasDefault = false
-  let flow: Flow = nowhere
   const clauses = node.clauses.map((clause): SwitchClause => {
     const selectors: number[] = []
     let isDefault = false
@@ -340,16 +317,14 @@ function lowerSwitch(f: FunctionScope, node: SwitchNode): Flow {
       seen.add(value)
       selectors.push(value)
     }
-    const { block, flow: inner } = f.within({ breakable: true }, () =>
+    const body = f.within({ breakable: true }, () =>
       f.filtered(node.clausesSubgroupUniformity, () => f.block(clause.body)),
     )
-    flow = either(flow, inner)
-    return { selectors, isDefault, body: block, loc: f.loc(clause.at) }
+    return { selectors, isDefault, body, loc: f.loc(clause.at) }
   })
   if (!hasDefault) throw f.error(node.at, 'the switch has no default clause')
   const statement: Switch = { kind: 'switch', selector, clauses, loc: f.loc(node.at) }
   f.emit(statement)
-  return { ...flow, next: flow.next || flow.break, break: false }
 }
 
 function switchSelector(f: FunctionScope, node: SwitchNode): { selector: Expression; type: Type } {
@@ -366,26 +341,19 @@ function switchSelector(f: FunctionScope, node: SwitchNode): { selector: Express
   return { selector: f.expressionAs(operand, type, 'the selector'), type }
 }
 
-/** What a loop's parts make of the loop. */
-function loopFlow(f: FunctionScope, parts: Flow, at: number): Flow {
-  if (!parts.break && !parts.return) throw f.error(at, 'the loop never ends: nothing in it breaks or returns')
-  return { next: parts.break, break: false, continue: false, return: parts.return }
-}
-
-function lowerLoop(f: FunctionScope, node: LoopNode): Flow {
+function lowerLoop(f: FunctionScope, node: LoopNode): void {
   const loc = f.loc(node.at)
   const inside = { loops: f.surroundings.loops + 1, breakable: true, continuing: false }
-  let flow = nowhere
   let continuing: Block | undefined
   let breakIf: Expression | undefined
   let body: Statement[] = []
   f.scoped((names) => {
     const loopScope = { names, visible: undefined }
-    body = f.collect(() => {
-      flow = f.within({ ...inside, loopScope }, () =>
+    body = f.collect(() =>
+      f.within({ ...inside, loopScope }, () =>
         f.filtered(node.body.subgroupUniformity, () => lowerStatements(f, node.body.statements)),
-      )
-    })
+      ),
+    )
     if (node.continuing === undefined) return
     const part = node.continuing
     const severity = part.body.subgroupUniformity ?? node.body.subgroupUniformity
@@ -394,50 +362,42 @@ function lowerLoop(f: FunctionScope, node: LoopNode): Flow {
         const statements = f.collect(() => {
           f.filtered(severity, () => {
             lowerStatements(f, part.body.statements)
-            if (part.breakIf === undefined) return
-            breakIf = f.condition(part.breakIf, 'the condition of break if')
-            // A condition that control flow does not reach ends no loop.
-            if (flow.next || flow.continue) flow = either(flow, { ...nowhere, break: true })
+            if (part.breakIf !== undefined) breakIf = f.condition(part.breakIf, 'the condition of break if')
           })
         })
         continuing = { kind: 'block', statements, loc: f.loc(part.at) }
       }),
     )
   })
-  const result = loopFlow(f, flow, node.at)
   const block: Block = { kind: 'block', statements: body, loc: f.loc(node.body.at) }
   f.emit({ kind: 'loop', body: block, continuing, breakIf, loc })
-  return result
 }
 
-function loopBody(f: FunctionScope, body: BlockNode): { block: Block; flow: Flow } {
+function loopBody(f: FunctionScope, body: BlockNode): Block {
   const inside = { loops: f.surroundings.loops + 1, breakable: true, continuing: false, loopScope: undefined }
   return f.within(inside, () => f.block(body))
 }
 
-function lowerFor(f: FunctionScope, node: ForNode): Flow {
+function lowerFor(f: FunctionScope, node: ForNode): void {
   const loc = f.loc(node.at)
-  return f.scoped(() => {
-    const before = f.collect(() => {
-      if (node.initial !== undefined) lowerStatement(f, node.initial)
-    })
+  f.scoped(() => {
+    const collected = (part: StatementNode | undefined) =>
+      f.collect(() => {
+        if (part !== undefined) lowerStatement(f, part)
+      })
+    const before = collected(node.initial)
     const condition = node.condition && f.condition(node.condition, 'the condition of for')
-    const updates = f.collect(() => {
-      if (node.update !== undefined) lowerStatement(f, node.update)
-    })
-    const { block, flow } = loopBody(f, node.body)
-    const parts = condition === undefined ? flow : either(flow, { ...nowhere, break: true })
-    const result = loopFlow(f, parts, node.at)
+    const updates = collected(node.update)
+    const body = loopBody(f, node.body)
     const initial = before.pop()
-    const loop: Statement = { kind: 'for', initial, condition, update: updates[0], body: block, loc }
+    const update: Statement | undefined =
+      updates.length > 1 ? { kind: 'block', statements: updates, loc: f.loc(node.update!.at) } : updates[0]
+    const loop: Statement = { kind: 'for', initial, condition, update, body, loc }
     f.emit(before.length === 0 ? loop : { kind: 'block', statements: [...before, loop], loc })
-    return result
   })
 }
 
-function lowerWhile(f: FunctionScope, node: WhileNode): Flow {
+function lowerWhile(f: FunctionScope, node: WhileNode): void {
   const condition = f.condition(node.condition, 'the condition of while')
-  const { block, flow } = loopBody(f, node.body)
-  f.emit({ kind: 'while', condition, body: block, loc: f.loc(node.at) })
-  return loopFlow(f, either(flow, { ...nowhere, break: true }), node.at)
+  f.emit({ kind: 'while', condition, body: loopBody(f, node.body), loc: f.loc(node.at) })
 }

@@ -53,6 +53,12 @@ export const sourceFamilies: Readonly<Record<string, (n: number) => string>> = {
     `override o0 = 1u; ${repeat(n, (i) => `override o${i + 1} = o${i} ^ 5u;`)} ${main(`out[0] = o${n};`)}`,
   'overrides without a value': (n) =>
     `override o0: u32; ${repeat(n, (i) => `override o${i + 1} = o${i} ^ 5u;`)} ${main('out[0] = id.x;')}`,
+  'overrides that use the one after': (n) =>
+    `${repeat(n, (i) => `override o${n - i} = o${n - i - 1} ^ 5u;`)} override o0 = 1u; ${main(`out[0] = o${n};`)}`,
+  'overrides that lack the value of the one before': (n) =>
+    `override o0: u32; ${repeat(n, (i) => `override o${i + 1} = o${i} ^ 5u;`)} ${main(`out[0] = o${n};`)}`,
+  'overrides that use one whose default has no value': (n) =>
+    `override z = 0u; override o0 = 1u / z; ${repeat(n, (i) => `override o${i + 1} = o${i} ^ 5u;`)} ${main(`out[0] = o${n};`)}`,
   bindings: (n) =>
     `${repeat(n, (i) => `@group(1) @binding(${i}) var<storage, read_write> b${i}: array<u32>;`)} ${main(
       repeat(n, (i) => `b${i}[id.x] = ${i}u;`),

@@ -49,7 +49,8 @@ class Verifier {
       this.#type(v.type, v.loc)
       const isBound = v.space === 'storage' || v.space === 'uniform'
       this.#check((v.binding !== undefined) === isBound, v.loc, 'storage and uniform variables have bindings')
-      if (v.initial !== undefined) this.#constant(v.initial)
+      if (v.initial?.kind === 'constant') this.#value(v.initial, v.type)
+      else if (v.initial !== undefined) this.#constant(v.initial)
     }
     for (const c of constants) {
       this.#id(c.id, c.loc)

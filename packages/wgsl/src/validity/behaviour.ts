@@ -1,4 +1,5 @@
-import type { IrFunction, Statement } from '../ir.ts'
+import type { IrFunction, Location, Statement } from '../ir.ts'
+import { typeName } from '../types.ts'
 
 /** How a statement can end (WGSL, section "Behaviors"). */
 export interface Behaviour {
@@ -22,6 +23,30 @@ function either(a: Behaviour, b: Behaviour): Behaviour {
 
 /** Finds how each statement of a function can end, whatever the values of its conditions. */
 export function findBehaviours(fn: IrFunction): (statement: Statement) => Behaviour {
+  const known = behavioursOf(fn)
+  return (statement) => known.get(statement)!
+}
+
+/**
+ * Checks that each loop of a function can end, and that the function returns a value if it has one to return; `end` is where its body
+ * ends, and `error` makes what is thrown.
+ */
+export function checkBehaviours(
+  fn: IrFunction,
+  end: Location,
+  error: (loc: Location, text: string) => Error,
+): void {
+  const known = behavioursOf(fn)
+  for (const [statement, behaviour] of known) {
+    const isLoop = statement.kind === 'loop' || statement.kind === 'for' || statement.kind === 'while'
+    if (isLoop && !behaviour.next && !behaviour.return)
+      throw error(statement.loc, 'the loop never ends: nothing in it breaks or returns')
+  }
+  if (fn.returnType !== undefined && known.get(fn.body)!.next)
+    throw error(end, `the function '${fn.name}' can end without returning ${typeName(fn.returnType)}`)
+}
+
+function behavioursOf(fn: IrFunction): ReadonlyMap<Statement, Behaviour> {
   const known = new Map<Statement, Behaviour>()
   const find = (statement: Statement): Behaviour => {
     const behaviour = behaviourOf(statement, find)
@@ -29,7 +54,7 @@ export function findBehaviours(fn: IrFunction): (statement: Statement) => Behavi
     return behaviour
   }
   find(fn.body)
-  return (statement) => known.get(statement)!
+  return known
 }
 
 function behaviourOf(statement: Statement, find: (statement: Statement) => Behaviour): Behaviour {
