@@ -73,6 +73,8 @@ describe('the range of an integer', () => {
     expect(rangeOf('if (all(global.xy < vec2u(20u, n))) { PROBE }', 'global.x')).toEqual([0, 19])
     expect(rangeOf('var v = n; if (v < 10u) { v = n; PROBE }', 'v')).toEqual(all)
     expect(rangeOf('if (n < 10u || i < 3u) { PROBE }', 'n')).toEqual(all)
+    expect(rangeOf('var v = n; let old = v; v += 10u; if (v < 8u) { PROBE }', 'old')).toEqual(all)
+    expect(rangeOf('var v = n; if (v >= 8u) { return; } v += n; PROBE', 'v')).toEqual(all)
   })
   it('passes through functions', () => {
     expect(rangeOf('PROBE', 'twice(i)', 'fn twice(x: u32) -> u32 { let y = x + x; return y; }')).toEqual([

@@ -31,6 +31,12 @@ const mutants: readonly Mutant[] = [
     to: '',
     tests: ['analysis/loop-counter.test.ts'],
   },
+  {
+    file: 'analysis/loop-counter.ts',
+    from: ' || reads(counter.bound, counter.variable)',
+    to: '',
+    tests: ['analysis/loop-counter.test.ts'],
+  },
   // Where does a variable change?
   {
     file: 'analysis/assignments.ts',
@@ -55,8 +61,8 @@ const mutants: readonly Mutant[] = [
   { file: 'analysis/condition-facts.ts', from: "'<': '>=',", to: "'<': '>',", tests: [facts] },
   {
     file: 'analysis/variable-ranges.ts',
-    from: 'if (!this.isWidening) return join(k, v)',
-    to: 'if (!this.isWidening) return k',
+    from: 'if (contains(k, v)) return k',
+    to: 'if (v.low >= k.low) return k',
     tests: [facts],
   },
   // Are two values the same?
@@ -106,6 +112,65 @@ const mutants: readonly Mutant[] = [
     from: "e.name.startsWith('atomic') || isCollective(e)",
     to: "e.name.startsWith('atomic')",
     tests: [emitted],
+  },
+  // What do the facts of a condition outlast?
+  {
+    file: 'analysis/ranges.ts',
+    from: ' || this.#assignments.isAssignedAfter(s, block, v)',
+    to: '',
+    tests: ['analysis/ranges.test.ts'],
+  },
+  // Which bytes of a uniform variable are copied?
+  {
+    file: 'cuda/uniform-copies.ts',
+    from: 'for (let c = Math.floor(offset / chunkByteLength); c <= last; c++)',
+    to: 'for (let c = last; c <= last; c++)',
+    tests: ['cuda/uniform-copies.test.ts'],
+  },
+  // How can a statement end?
+  {
+    file: 'validity/behaviour.ts',
+    from: 'next: behaviour.next || behaviour.break, break: false',
+    to: 'next: behaviour.next',
+    tests: ['validity/behaviour.test.ts'],
+  },
+  {
+    file: 'validity/behaviour.ts',
+    from: 'ofLoop(find(statement.body), true)',
+    to: 'ofLoop(find(statement.body), false)',
+    tests: ['validity/behaviour.test.ts'],
+  },
+  // Is control flow uniform, and are arguments?
+  {
+    file: 'validity/expression-uniformity.ts',
+    from: 'return this.expression(e.right, branch)',
+    to: 'return this.expression(e.right, flow)',
+    tests: ['validity/validity.test.ts'],
+  },
+  {
+    file: 'validity/expression-uniformity.ts',
+    from: 'if (uniformDistance.has(name)) this.#require(e, 1, args[1]!)',
+    to: '',
+    tests: ['validity/validity.test.ts'],
+  },
+  {
+    file: 'validity/uniformity.ts',
+    from: 'pass(call.flow, callee.start)',
+    to: '',
+    tests: ['validity/validity.test.ts'],
+  },
+  // Do pointers alias?
+  {
+    file: 'validity/alias.ts',
+    from: 'if (named !== undefined && (writes || named))',
+    to: 'if (named !== undefined && writes && named)',
+    tests: ['validity/validity.test.ts'],
+  },
+  {
+    file: 'validity/alias.ts',
+    from: 'for (const [root, writes] of callee.named) note(accesses, root, writes)',
+    to: '',
+    tests: ['validity/validity.test.ts'],
   },
 ]
 
