@@ -21,6 +21,26 @@ const dawnPeriod = isLong ? 1 : 4
 /** Kernels that are compiled into one program. */
 const batch = 300
 
+/**
+ * SwiftShader's optimiser takes `|` and `^` of a constant vector and a splat for zero where the splat is of an element of a private
+ * array that nothing stores to, and a condition stands around. The random kernels of these seeds do that; Dawn is not asked about them.
+ */
+const wrongOnSwiftShader = new Set([2763])
+const swiftShaderDefect = `// run: workgroups=1,1,1
+// buffer limits: u32[4] values(3)
+// buffer out: u32[1]
+@group(0) @binding(0) var<uniform> limits: vec4u;
+@group(0) @binding(1) var<storage, read_write> out: array<u32>;
+var<private> table: array<i32, 5>;
+@compute @workgroup_size(1) fn main() {
+  var sum = 9u;
+  if (limits.z == 3u) {
+    let v = vec2i(31i) | vec2i(table[4u]);
+    sum = u32(v.x + v.y);
+  }
+  out[0] = sum;
+}`
+
 /** What differs from the buffers that the reference executor leaves. */
 function differences(
   c: KernelCase,
@@ -58,11 +78,24 @@ it.skipIf(!hasCompiler || typeof dawn === 'string')(
         bad.push(...[...failures].map((f) => `${c.name}: ${f}`))
         bad.push(...differences(c, 'the CPU build', result.buffers, expected))
         // SwiftShader's subgroups have four invocations.
-        if (i % dawnPeriod === 0 && randomSubgroups(seeds[i]!) !== 'of-32')
+        const isAsked = i % dawnPeriod === 0 && !wrongOnSwiftShader.has(seeds[i]!)
+        if (isAsked && randomSubgroups(seeds[i]!) !== 'of-32')
           bad.push(...differences(c, 'Dawn', await dawn.run(dawnJob(c)), result.buffers))
       }
     }
     task.meta.cases = all.length
     expect(bad).toEqual([])
+  },
+)
+
+it.skipIf(typeof dawn === 'string')(
+  `SwiftShader still has the defect for which seeds are left out${typeof dawn === 'string' ? ` (needs ${dawn})` : ''}`,
+  async () => {
+    if (typeof dawn === 'string') return
+    const c = kernelCase('SwiftShader', swiftShaderDefect)
+    const actual = await dawn.run(dawnJob(c))
+    expect(differences(c, 'Dawn', actual, referenceRun(c))).toEqual([
+      'SwiftShader: Dawn gives out[0] is 0, not 62; 1 of 1 differ',
+    ])
   },
 )
