@@ -29,60 +29,107 @@ export function findEffects(module: IrModule): Effects {
   const functions = new Map<IrFunction, Summary>()
   const known = new WeakMap<object, Summary>()
   const summarise = (code: IrFunction | Statement | Expression): Summary => {
-    let writes = false
-    let reads = false
-    let hasBarrier = false
-    const stored = new Set<ModuleVariable>()
-    const used = new Set<ModuleVariable>()
+    const found = new MutableSummary()
+    /** Parts of code are summarised by themselves, once; a function as a whole, since its own variables matter to its parts. */
+    const addPart = (part: Statement | Expression): boolean => {
+      if (part === code || code.kind === 'function') return false
+      found.add(of(part))
+      return true
+    }
     walk(code, {
+      statement: (s) => (addPart(s) ? false : undefined),
       place(place, use) {
         const root = rootOf(place)
         const variable = root.kind === 'variable' ? root.variable : undefined
         if (variable?.kind === 'module-variable') {
-          if (use === 'store' || use === 'load-store') stored.add(variable)
-          if (use !== 'store') used.add(variable)
+          if (use === 'store' || use === 'load-store') found.addStored(variable)
+          if (use !== 'store') found.addUsed(variable)
         }
         // What a function stores in its own variables nobody sees; an expression stores only through its calls.
         const isOwn = variable?.kind === 'local-variable' && code.kind === 'function'
         if (isOwn) return undefined
-        if (use === 'store' || use === 'load-store') writes = true
-        if ((use === 'load' || use === 'load-store') && !isConstantMemory(place)) reads = true
-        if (use === 'address' && code.kind === 'function' && !isConstantMemory(place)) reads = true
+        if (use === 'store' || use === 'load-store') found.writes = true
+        if ((use === 'load' || use === 'load-store') && !isConstantMemory(place)) found.reads = true
+        if (use === 'address' && code.kind === 'function' && !isConstantMemory(place)) found.reads = true
         return undefined
       },
       expression(e) {
+        if (addPart(e)) return false
         if (e.kind === 'builtin-call') {
-          if (e.name.startsWith('atomic') || isCollective(e)) writes = true
-          if (e.name.startsWith('atomic') || e.name === 'workgroupUniformLoad') reads = true
-          if (e.name === 'subgroupMatrixLoad') reads = true
-          if (e.name === 'subgroupMatrixStore') noteStored(e.args[0]!, stored)
-          if (isBarrier(e.name)) hasBarrier = true
+          if (e.name.startsWith('atomic') || isCollective(e)) found.writes = true
+          if (e.name.startsWith('atomic') || e.name === 'workgroupUniformLoad') found.reads = true
+          if (e.name === 'subgroupMatrixLoad') found.reads = true
+          if (e.name === 'subgroupMatrixStore') {
+            const variable = storedThrough(e.args[0]!)
+            if (variable !== undefined) found.addStored(variable)
+          }
+          if (isBarrier(e.name)) found.hasBarrier = true
         }
         const callee = e.kind === 'call' ? functions.get(e.function) : undefined
-        if (callee === undefined) return undefined
-        writes ||= callee.writes
-        reads ||= callee.reads
-        hasBarrier ||= callee.hasBarrier
-        for (const v of callee.stored) stored.add(v)
-        for (const v of callee.used) used.add(v)
+        if (callee !== undefined) found.add(callee)
         return undefined
       },
     })
-    return { writes, reads, hasBarrier, stored, used }
+    return found
   }
-  for (const fn of module.functions) functions.set(fn, summarise(fn))
   const of = (code: Statement | Expression) => {
     const summary = known.get(code) ?? summarise(code)
     known.set(code, summary)
     return summary
   }
+  for (const fn of module.functions) functions.set(fn, summarise(fn))
   return { of, writes: (e) => of(e).writes, reads: (e) => of(e).reads }
 }
 
-/** Adds the module variable that an address points into. */
-function noteStored(address: Expression, stored: Set<ModuleVariable>): void {
+const nothing: ReadonlySet<ModuleVariable> = new Set()
+
+class MutableSummary implements Summary {
+  writes = false
+  reads = false
+  hasBarrier = false
+  stored = nothing
+  used = nothing
+  /** The sets that are not shared with the summary of a part. */
+  readonly #own = new Set<ReadonlySet<ModuleVariable>>()
+
+  add(part: Summary): void {
+    this.writes ||= part.writes
+    this.reads ||= part.reads
+    this.hasBarrier ||= part.hasBarrier
+    this.stored = this.#union(this.stored, part.stored)
+    this.used = this.#union(this.used, part.used)
+  }
+
+  addStored(variable: ModuleVariable): void {
+    this.stored = this.#union(this.stored, [variable])
+  }
+
+  addUsed(variable: ModuleVariable): void {
+    this.used = this.#union(this.used, [variable])
+  }
+
+  #union(
+    set: ReadonlySet<ModuleVariable>,
+    more: ReadonlySet<ModuleVariable> | readonly [ModuleVariable],
+  ): ReadonlySet<ModuleVariable> {
+    if (set.size === 0 && more instanceof Set) return more
+    let result = set as Set<ModuleVariable>
+    for (const variable of more) {
+      if (result.has(variable)) continue
+      if (!this.#own.has(result)) {
+        result = new Set(result)
+        this.#own.add(result)
+      }
+      result.add(variable)
+    }
+    return result
+  }
+}
+
+/** The module variable that an address points into. */
+function storedThrough(address: Expression): ModuleVariable | undefined {
   const root = address.kind === 'address-of' ? rootOf(address.place) : undefined
-  if (root?.kind === 'variable' && root.variable.kind === 'module-variable') stored.add(root.variable)
+  return root?.kind === 'variable' && root.variable.kind === 'module-variable' ? root.variable : undefined
 }
 
 function isConstantMemory(place: Place): boolean {

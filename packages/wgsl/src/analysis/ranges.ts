@@ -39,6 +39,13 @@ import { VariableRanges } from './variable-ranges.ts'
 const passesBeforeWidening = 3
 const mostPasses = 12
 
+/**
+ * How deep calls are followed, and how many expressions of the functions called are looked at for one call: a call of a function
+ * whose calls branch would take time that grows with the power of the depth.
+ */
+const mostCallDepth = 8
+const mostExpressionsOfCall = 64
+
 /** Finds the ranges of a module's integers: from built-in values, masks, loops and conditions. */
 export function findRanges(module: IrModule, assignments: Assignments, forms: LinearForms): Ranges {
   const analysis = new RangeAnalysis(module, assignments, forms)
@@ -59,6 +66,9 @@ class RangeAnalysis {
   readonly #conditions: ConditionFacts
   #recording = false
   #callDepth = 0
+  /** Expressions that may still be looked at for the outermost call. */
+  #callBudget = 0
+  readonly #straight = new Map<IrFunction, boolean>()
   #facts: Facts
 
   constructor(module: IrModule, assignments: Assignments, forms: LinearForms) {
@@ -218,6 +228,7 @@ class RangeAnalysis {
   // -------------------------------------------------------------------------------------------------- expressions
 
   #value(e: Expression): Components | undefined {
+    if (this.#callDepth > 0 && this.#callBudget-- <= 0) return e.type && wholeComponents(e.type)
     const computed = this.#compute(e)
     if (computed === undefined) return undefined
     const refined = this.#refine(e, computed)
@@ -445,7 +456,8 @@ class RangeAnalysis {
 
   /** What a function of lets, ifs and returns gives for these arguments. */
   #returned(fn: IrFunction, args: readonly (Components | undefined)[]): Components | undefined {
-    if (this.#callDepth >= 8 || !isStraight(fn.body)) return undefined
+    if (this.#callDepth >= mostCallDepth || !this.#isStraight(fn)) return undefined
+    if (this.#callDepth === 0) this.#callBudget = mostExpressionsOfCall
     const recording = this.#recording
     const facts = this.#facts
     const saved = fn.parameters.map((p) => this.#parameters.get(p))
@@ -460,6 +472,7 @@ class RangeAnalysis {
     let isKnown = true
     const visit = (block: Block): void => {
       for (const s of block.statements) {
+        if (this.#callBudget <= 0) return
         if (s.kind === 'let') {
           const value = this.#value(s.value)
           if (value === undefined) this.#lets.delete(s.variable.id)
@@ -484,6 +497,12 @@ class RangeAnalysis {
     }
     this.#recording = recording
     this.#facts = facts
-    return isKnown ? result : undefined
+    return isKnown && this.#callBudget > 0 ? result : undefined
+  }
+
+  #isStraight(fn: IrFunction): boolean {
+    const known = this.#straight.get(fn) ?? isStraight(fn.body)
+    this.#straight.set(fn, known)
+    return known
   }
 }

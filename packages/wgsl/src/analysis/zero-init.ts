@@ -11,6 +11,7 @@ import type {
   Type,
 } from '../ir.ts'
 import { operandsOf, rootOf, type Visitor, walkExpression, walkStatement } from '../walk.ts'
+import { AccessLists } from './access-lists.ts'
 import type { Analyses } from './analyses.ts'
 import type { Effects } from './effects.ts'
 import { type Atom, type LinearForm, type LinearForms, scaled, sum } from './linear-form.ts'
@@ -37,10 +38,12 @@ export interface ZeroInit {
 export function findZeroInit(module: IrModule, analyses: Analyses): ZeroInit {
   const zeroed = new Set<ModuleVariable>()
   const otherwise = new Map<If, Place[]>()
+  const reads = findReads(module)
+  const lists = new AccessLists(analyses)
   for (const v of module.variables) {
     if (v.space !== 'workgroup') continue
-    const cover = findCover(module, v, analyses)
-    if (cover === undefined || !readsAreCovered(module, v, cover.box, analyses.ranges)) {
+    const cover = findCover(module, v, analyses, lists)
+    if (cover === undefined || !areCovered(reads.get(v) ?? [], v, cover.box, analyses.ranges)) {
       zeroed.add(v)
       continue
     }
@@ -61,15 +64,17 @@ interface Cover {
 /** Values that conditions leave to positions: the first so many. */
 type Limits = ReadonlyMap<Atom, number>
 
-function findCover(module: IrModule, v: ModuleVariable, analyses: Analyses): Cover | undefined {
+function findCover(
+  module: IrModule,
+  v: ModuleVariable,
+  analyses: Analyses,
+  lists: AccessLists,
+): Cover | undefined {
   if (extents(v.type) === undefined) return undefined
-  const { counters, effects, forms } = analyses
-  const { list, repeats } = innermostList(module, v, effects)
-  const from = list.findIndex((s) => accesses(effects, s, v))
-  const to = list.findIndex((s, i) => i > from && (isBarrier(s) || beginsWithBarrier(s, counters)))
-  if (from < 0 || to < 0) return undefined
-  const first = list.slice(from, to)
-  if (first.some((s) => effects.of(s).used.has(v) || effects.of(s).hasBarrier)) return undefined
+  const { effects, forms } = analyses
+  const { list, repeats } = innermostList(module, v, effects, lists)
+  const first = lists.beforeBarrier(list, v)
+  if (first === undefined || first.some((s) => effects.of(s).used.has(v))) return undefined
   const covers: Cover[] = []
   let stores = 0
   const visit = (s: Statement, loops: readonly For[], opaque: If | undefined, limits: Limits): void => {
@@ -77,7 +82,7 @@ function findCover(module: IrModule, v: ModuleVariable, analyses: Analyses): Cov
     if (heads(s).some((e) => accesses(effects, e, v))) stores += 2
     switch (s.kind) {
       case 'block':
-        for (const inner of s.statements) visit(inner, loops, opaque, limits)
+        for (const inner of lists.accessing(s.statements, v)) visit(inner, loops, opaque, limits)
         return
       case 'assign': {
         if (!isRootedAt(s.target, v)) return
@@ -114,11 +119,12 @@ function innermostList(
   module: IrModule,
   v: ModuleVariable,
   effects: Effects,
+  lists: AccessLists,
 ): { list: readonly Statement[]; repeats: boolean } {
   let list = module.entryPoint.body.statements
   let repeats = false
   for (;;) {
-    const inside = list.filter((s) => accesses(effects, s, v))
+    const inside = lists.accessing(list, v)
     const only = inside.length === 1 ? inside[0]! : undefined
     if (only === undefined || heads(only).some((e) => accesses(effects, e, v))) return { list, repeats }
     if (only.kind === 'block') list = only.statements
@@ -293,34 +299,45 @@ function extents(type: Type): number[] | undefined {
   return t.kind === 'scalar' || t.kind === 'vector' ? lengths : undefined
 }
 
-function readsAreCovered(module: IrModule, v: ModuleVariable, box: Box, ranges: Ranges): boolean {
-  const lengths = extents(v.type)!
-  let covered = true
-  const check = (place: Place) => {
-    const indices: Expression[] = []
-    let p = place
-    while (p.kind !== 'variable' && p.kind !== 'deref') {
-      if (p.kind === 'index-place' && p.base.type.kind === 'array') indices.unshift(p.index)
-      p = p.base
-    }
-    for (const [d, length] of lengths.entries()) {
-      const range = indices[d] === undefined ? undefined : ranges.interval(indices[d]!)
-      const low = range === undefined || range.low < 0 || range.high >= length ? 0 : range.low
-      const high = range === undefined || range.low < 0 || range.high >= length ? length - 1 : range.high
-      if (low < box[d]!.low || high > box[d]!.high) covered = false
-    }
-  }
+/** The places that are read of each workgroup variable, or whose address is passed. */
+function findReads(module: IrModule): Map<ModuleVariable, Place[]> {
+  const reads = new Map<ModuleVariable, Place[]>()
   const visitor: Visitor = {
     place(place, use) {
-      if (!isRootedAt(place, v)) return undefined
-      if (use !== 'store') check(place)
+      const root = rootOf(place)
+      if (root.kind !== 'variable' || root.variable.kind !== 'module-variable') return undefined
+      if (root.variable.space !== 'workgroup') return undefined
+      if (use !== 'store') {
+        const places = reads.get(root.variable) ?? []
+        places.push(place)
+        reads.set(root.variable, places)
+      }
       // Its bases are no accesses of their own.
       for (const e of operandsOf(place)) walkExpression(e, visitor)
       return false
     },
   }
   for (const fn of module.functions) walkStatement(fn.body, visitor)
-  return covered
+  return reads
+}
+
+/** Do the places lie in the box, whatever their indices? */
+function areCovered(places: readonly Place[], v: ModuleVariable, box: Box, ranges: Ranges): boolean {
+  const lengths = extents(v.type)!
+  return places.every((place) => {
+    const indices: Expression[] = []
+    let p = place
+    while (p.kind !== 'variable' && p.kind !== 'deref') {
+      if (p.kind === 'index-place' && p.base.type.kind === 'array') indices.unshift(p.index)
+      p = p.base
+    }
+    return lengths.every((length, d) => {
+      const range = indices[d] === undefined ? undefined : ranges.interval(indices[d]!)
+      const low = range === undefined || range.low < 0 || range.high >= length ? 0 : range.low
+      const high = range === undefined || range.low < 0 || range.high >= length ? length - 1 : range.high
+      return low >= box[d]!.low && high <= box[d]!.high
+    })
+  })
 }
 
 function isRootedAt(place: Place, v: ModuleVariable): boolean {
@@ -332,17 +349,6 @@ function isRootedAt(place: Place, v: ModuleVariable): boolean {
 function accesses(effects: Effects, code: Statement | Expression, v: ModuleVariable): boolean {
   const { stored, used } = effects.of(code)
   return stored.has(v) || used.has(v)
-}
-
-function isBarrier(s: Statement): boolean {
-  return s.kind === 'evaluate' && s.value.kind === 'builtin-call' && s.value.name === 'workgroupBarrier'
-}
-
-/** A loop that runs at least once and starts with a barrier. */
-function beginsWithBarrier(s: Statement, counters: LoopCounters): boolean {
-  if (s.kind === 'loop') return s.body.statements[0] !== undefined && isBarrier(s.body.statements[0])
-  if (s.kind !== 'for' || s.body.statements[0] === undefined || !isBarrier(s.body.statements[0])) return false
-  return (counters.exactTrips(s) ?? 0) > 0
 }
 
 function leaves(body: Statement): boolean {

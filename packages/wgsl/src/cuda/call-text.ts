@@ -23,7 +23,7 @@ export function callText(writer: FunctionWriter, e: Call): CxxExpression {
   for (const variable of needs.variables) writer.uses(variable)
   for (const variable of needs.lengths) writer.lengthOf(variable)
   if (needs.usesLanes) writer.needs.usesLanes = true
-  const passed = passedVariables(context, needs).flatMap((v) => {
+  const passed = passedVariables(needs).flatMap((v) => {
     const name = context.names.of(v)
     const parts = [name]
     if (needs.lengths.has(v)) parts.push(lengthName(context.names, v))

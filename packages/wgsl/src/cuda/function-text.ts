@@ -39,7 +39,7 @@ export function functionLines(context: ModuleContext, fn: IrFunction): Line[] {
       ? `${typeText(p.type, context.names)} ${context.names.of(p)}`
       : `const ${typeText(p.type, context.names)} ${context.names.of(p)}`,
   )
-  for (const v of passedVariables(context, writer.needs)) {
+  for (const v of passedVariables(writer.needs)) {
     const name = context.names.of(v)
     if (v.space === 'private') {
       parameters.push(`${typeText(v.type, context.names)}& ${name}`)

@@ -15,9 +15,11 @@ export function constness(v: ModuleVariable): string {
   return v.space === 'uniform' || v.access === 'read' ? 'const ' : ''
 }
 
-/** The module variables that are passed to a function: workgroup memory is global. */
-export function passedVariables(context: ModuleContext, needs: FunctionNeeds): ModuleVariable[] {
-  return context.module.variables.filter((v) => needs.variables.has(v) && v.space !== 'workgroup')
+/** The module variables that are passed to a function, in the order of the source: workgroup memory is global. */
+export function passedVariables(needs: FunctionNeeds): ModuleVariable[] {
+  return [...needs.variables]
+    .filter((v) => v.space !== 'workgroup')
+    .sort((a, b) => a.loc.line - b.loc.line || a.loc.column - b.loc.column)
 }
 
 /** Where a runtime-sized array begins in its binding, and its stride; a buffer without length is one of bytes. */

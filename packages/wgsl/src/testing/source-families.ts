@@ -16,6 +16,14 @@ export const sourceFamilies: Readonly<Record<string, (n: number) => string>> = {
     `${repeat(n, (i) => `fn f${i + 1}(x: u32) -> u32 { return f${i}(x) + f${i}(x + 1u); }`)} fn f0(x: u32) -> u32 { return x; } ${main(
       `out[0] = f${n}(id.x);`,
     )}`,
+  'calls of a chain of functions that call often': (n) =>
+    `${repeat(n, (i) => `fn f${i + 1}(x: u32) -> u32 { return ${list(8, (k) => `f${i}(x + ${k}u)`, ' + ')}; }`)} fn f0(x: u32) -> u32 { return x; } ${main(
+      `out[0] = f${n}(id.x);`,
+    )}`,
+  'calls of a long function': (n) =>
+    `fn f(x0: u32) -> u32 { ${repeat(n, (i) => `let x${i + 1} = x${i} + 1u;`)} return x${n}; } ${main(repeat(n, (i) => `out[${i}] = f(id.x);`))}`,
+  'sums of different variables': (n) =>
+    `${repeat(n, (i) => `var<workgroup> w${i}: u32;`)} ${main(`out[0] = id.x${repeat(n, (i) => ` + w${i}`)};`)}`,
   functions: (n) =>
     `${repeat(n, (i) => `fn f${i}(x: u32) -> u32 { return x + ${i}u; }`)} ${main(repeat(n, (i) => `out[${i}] = f${i}(id.x);`))}`,
   'pointers that are passed on': (n) =>

@@ -23,6 +23,8 @@ const pointerBuiltins =
 
 class Verifier {
   readonly #module: IrModule
+  /** The structures, variables and constants that the module lists. */
+  readonly #listed: ReadonlySet<object>
   readonly #ids = new Set<number>()
   readonly #statements = new Set<Statement>()
   /** Lets, parameters and local variables that are in scope. */
@@ -34,6 +36,7 @@ class Verifier {
 
   constructor(module: IrModule) {
     this.#module = module
+    this.#listed = new Set<object>([...module.structs, ...module.variables, ...module.constants])
     this.#function = module.entryPoint
   }
 
@@ -105,7 +108,7 @@ class Verifier {
         case 'subgroup-matrix':
           return types.subgroupMatrixType(type.role, type.component, type.columns, type.rows)
         case 'struct':
-          this.#check(this.#module.structs.includes(type), loc, `the structure ${type.name} is listed`)
+          this.#check(this.#listed.has(type), loc, `the structure ${type.name} is listed`)
           return type
       }
     })()
@@ -253,7 +256,7 @@ class Verifier {
       case 'variable': {
         const v = place.variable
         if (v.kind === 'local-variable') this.#check(this.#scope.has(v), loc, `${v.name} is in scope`)
-        else this.#check(this.#module.variables.includes(v), loc, `${v.name} is listed`)
+        else this.#check(this.#listed.has(v), loc, `${v.name} is listed`)
         const isWhole = place.type === v.type || (place.type.kind === 'buffer' && v.type.kind === 'buffer')
         this.#check(isWhole, loc, 'a variable has its type')
         return
@@ -373,7 +376,7 @@ class Verifier {
         this.#check(e.type === e.value.type, e.loc, 'a value has its type')
         return
       case 'constant':
-        this.#check(this.#module.constants.includes(e.constant), e.loc, `${e.constant.name} is listed`)
+        this.#check(this.#listed.has(e.constant), e.loc, `${e.constant.name} is listed`)
         return
       case 'load':
         this.#place(e.place)
