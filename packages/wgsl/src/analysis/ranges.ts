@@ -39,11 +39,7 @@ import { VariableRanges } from './variable-ranges.ts'
 const passesBeforeWidening = 3
 const mostPasses = 12
 
-/**
- * How deep calls are followed, and how many expressions of the functions called are looked at for one call: a call of a function
- * whose calls branch would take time that grows with the power of the depth.
- */
-const mostCallDepth = 8
+/** How many expressions of the functions called are looked at for one call: calls that branch would take a power of their depth. */
 const mostExpressionsOfCall = 64
 
 /** Finds the ranges of a module's integers: from built-in values, masks, loops and conditions. */
@@ -68,11 +64,12 @@ class RangeAnalysis {
   #callDepth = 0
   /** Expressions that may still be looked at for the outermost call. */
   #callBudget = 0
-  readonly #straight = new Map<IrFunction, boolean>()
+  readonly #straight: ReadonlySet<IrFunction>
   #facts: Facts
 
   constructor(module: IrModule, assignments: Assignments, forms: LinearForms) {
     this.#module = module
+    this.#straight = new Set(module.functions.filter((fn) => isStraight(fn.body)))
     this.#assignments = assignments
     this.#forms = forms
     this.#conditions = new ConditionFacts(forms, assignments, (e) => this.#quiet(e))
@@ -456,7 +453,7 @@ class RangeAnalysis {
 
   /** What a function of lets, ifs and returns gives for these arguments. */
   #returned(fn: IrFunction, args: readonly (Components | undefined)[]): Components | undefined {
-    if (this.#callDepth >= mostCallDepth || !this.#isStraight(fn)) return undefined
+    if (this.#callDepth >= 8 || !this.#straight.has(fn)) return undefined
     if (this.#callDepth === 0) this.#callBudget = mostExpressionsOfCall
     const recording = this.#recording
     const facts = this.#facts
@@ -498,11 +495,5 @@ class RangeAnalysis {
     this.#recording = recording
     this.#facts = facts
     return isKnown && this.#callBudget > 0 ? result : undefined
-  }
-
-  #isStraight(fn: IrFunction): boolean {
-    const known = this.#straight.get(fn) ?? isStraight(fn.body)
-    this.#straight.set(fn, known)
-    return known
   }
 }
