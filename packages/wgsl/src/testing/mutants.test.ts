@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
-import { RandomSource } from './random-source.ts'
+import { Random } from './random.ts'
 import { isLong, testCases } from './test-cases.ts'
 
 /** One rule of an analysis, weakened: `from` stands once in the file. Tests that watch the analysis must fail. */
@@ -224,7 +224,7 @@ it('each mutant weakens a rule that stands in its file', () => {
 })
 
 it('the tests fail when a rule of an analysis is weakened', async ({ task }) => {
-  const random = new RandomSource(mutants.length)
+  const random = new Random(mutants.length)
   const drawn = testCases(3, mutants.length).map((i) => (isLong ? i : random.below(mutants.length)))
   const missed: string[] = []
   for (const number of new Set(drawn)) {

@@ -1,4 +1,4 @@
-import { RandomSource } from './random-source.ts'
+import { Random } from './random.ts'
 import { bool, i32, type Kind, type RandomSubgroups, type RandomType, u32, vectorOf } from './random-types.ts'
 
 /** A variable in scope. */
@@ -24,7 +24,7 @@ export interface RandomPlace {
 }
 
 /** Writes random expressions over the variables in scope. */
-export class RandomExpressions extends RandomSource {
+export class RandomExpressions extends Random {
   readonly subgroups: RandomSubgroups
   variables: Variable[] = []
   readonly functions: { readonly name: string; readonly kind: Kind }[] = []
