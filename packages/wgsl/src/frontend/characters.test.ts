@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest'
+import { openDawnOracle } from '../testing/dawn-oracle.ts'
+import { lower, parseWgsl } from './lower.ts'
+
+const dawn = await openDawnOracle()
+const kernel = '@compute @workgroup_size(1) fn main() { }'
+
+const accepted = {
+  'a byte order mark in a comment': `// \ufeff\n${kernel}`,
+  'half of a surrogate pair in a comment': `// \ud800\n${kernel}`,
+  'every blank of Unicode': '@compute\v@workgroup_size(1)\u0085fn\u2028main()\u200e{\u2029}\f',
+  'letters of other scripts': '@compute @workgroup_size(1) fn main() { let Δx = 1; }',
+}
+const rejected = {
+  'a byte order mark at the start': `\ufeff${kernel}`,
+  'a byte order mark at the end': `${kernel}\ufeff`,
+  'the character NUL': `${kernel}\0`,
+  'NUL in a comment': `// a\0b\n${kernel}`,
+  'NUL in a block comment': `/* \0 */${kernel}`,
+  'half of a surrogate pair': `\ud800${kernel}`,
+  'a character of no token': '@compute @workgroup_size(1) fn main() { let x = 1`; }',
+  'a name of two underscores': '@compute @workgroup_size(1) fn main() { let __x = 1; }',
+}
+
+describe('characters', () => {
+  it.each(Object.entries(accepted))('are accepted: %s', (_, source) => {
+    lower(parseWgsl(source), { entryPoint: 'main' })
+  })
+  it.each(Object.entries(rejected))('are rejected: %s', (_, source) => {
+    expect(() => parseWgsl(source)).toThrow(/the character|is not a valid name/)
+  })
+  it.skipIf(dawn === undefined)('are judged as by Dawn (needs npm webgpu)', async () => {
+    for (const [name, source] of Object.entries(accepted)) expect(await dawn!(source), name).toEqual([])
+    for (const [name, source] of Object.entries(rejected)) expect(await dawn!(source), name).not.toEqual([])
+  })
+})
