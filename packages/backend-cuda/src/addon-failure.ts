@@ -29,7 +29,7 @@ export function addonAbsence(error: Error, platform = `${process.platform}-${pro
     )
   throw new GpuError(
     'unsupported',
-    `${reason} In a clone, \`npm run build\` builds it (C++17, CMake); without it, leave cuda() out of the backends.`,
+    `${reason} In a clone, \`npm run build\` builds it (C++20, CMake); without it, leave cuda() out of the backends.`,
     { cause: error },
   )
 }

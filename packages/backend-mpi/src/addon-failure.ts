@@ -15,7 +15,7 @@ export function addonFailure(error: Error, platform = `${process.platform}-${pro
       ? `${reason} Run Deno with --allow-ffi --allow-read --allow-env --allow-sys.`
       : isBundled()
         ? bundled
-        : `${reason} In a clone, \`npm run build\` builds it (C++17, CMake).`
+        : `${reason} In a clone, \`npm run build\` builds it (C++20, CMake).`
   return new GpuError('unsupported', message, { cause: error })
 }
 
