@@ -37,7 +37,14 @@ describe('adapters', () => {
         maxWorkgroupSize: [1024, 1024, 64],
       },
     })
-    expect([...adapters[0]!.features].sort()).toEqual(['shader-f16', 'subgroups', 'timestamps', 'trap'])
+    const features = [
+      'chromium-experimental-subgroup-matrix',
+      'shader-f16',
+      'subgroups',
+      'timestamps',
+      'trap',
+    ]
+    expect([...adapters[0]!.features].sort()).toEqual(features)
   })
 
   it('maps NVML indices, whose order and number differ from those of CUDA', async () => {
