@@ -1,11 +1,24 @@
 import { expect, it } from 'vitest'
-import { jacobiSources, matmulSources, reductionSources, transposeSources } from './index.ts'
+import {
+  hasSplitProducts,
+  jacobiSources,
+  matmulSources,
+  reductionSources,
+  splitSources,
+  transposeSources,
+} from './index.ts'
 import { describeOnBackends } from './testing-groups.ts'
 
 describeOnBackends('every kernel', (backend) => {
   it('compiles and has a unique label', async () => {
     const group = await backend.group(1)
-    const all = [...transposeSources(), ...reductionSources(), ...matmulSources(), ...jacobiSources()]
+    const all = [
+      ...transposeSources(),
+      ...reductionSources(),
+      ...matmulSources(),
+      ...jacobiSources(),
+      ...(hasSplitProducts(group.devices[0]!) ? splitSources() : []),
+    ]
     expect(new Set(all.map((source) => source.label)).size).toBe(all.length)
     // A CPU adapter takes up to a second to compile a kernel. Other tests run the other types and operations.
     const sources = backend.name === 'webgpu' ? all.filter(({ label }) => label!.includes('sum f32')) : all

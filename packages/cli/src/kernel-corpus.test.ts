@@ -17,7 +17,11 @@ const kernels = [
   ...generatedKernels(),
 ]
 
-const features = { f16: 'shader-f16', subgroups: 'subgroups' } as const
+const features = {
+  f16: 'shader-f16',
+  subgroups: 'subgroups',
+  chromium_experimental_subgroup_matrix: 'chromium-experimental-subgroup-matrix',
+} as const
 
 /** A backend's first device; undefined where there is none. */
 async function openFirst(backend: Backend): Promise<{ name: string; runtime: Runtime } | undefined> {
@@ -26,7 +30,7 @@ async function openFirst(backend: Backend): Promise<{ name: string; runtime: Run
 }
 
 function canRun(runtime: Runtime, source: string): boolean {
-  return (['f16', 'subgroups'] as const).every(
+  return (Object.keys(features) as (keyof typeof features)[]).every(
     (feature) =>
       !new RegExp(`^enable [^;]*\\b${feature}\\b`, 'm').test(source) ||
       runtime.devices[0]!.features.has(features[feature]),

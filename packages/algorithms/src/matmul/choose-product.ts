@@ -13,6 +13,7 @@ import {
   type MatmulPrediction,
   predictMatmul,
 } from './predict-matmul.ts'
+import { gainsFromSplitting, hasSplitProducts, type MatmulPrecision } from './split-kernels.ts'
 import { tuneMatmul } from './tune-matmul.ts'
 
 /** The caller's choices of how a product is computed. */
@@ -27,6 +28,8 @@ export interface ChooseProductOptions extends TuningOptions {
   readonly mode?: 'resident' | 'streamed' | undefined
   /** The rates that predictions use; `measure` runs a short probe first. Default: assumed figures. */
   readonly model?: MatmulModel | 'measure' | undefined
+  /** How products of f32 are formed. Default: `ieee`. `split` needs tensor cores and matrices that stay on the devices. */
+  readonly precision?: MatmulPrecision | undefined
   readonly signal?: AbortSignal | undefined
 }
 
@@ -38,6 +41,8 @@ export interface ProductChoice {
   /** Rows of A and C that each device computes. */
   readonly ranges: readonly RowRange[]
   readonly blocking: MatmulBlocking
+  /** True where products are formed from f16 parts. */
+  readonly split: boolean
   /** Present where the matrices stream through the devices; absent where they stay on them. */
   readonly stream?: StreamPlan
 }
@@ -95,14 +100,49 @@ export async function chooseProduct(
 
   const plain = streams(devices) ? planFor(devices) : undefined
   const transposed = plain && withTransposedRows(plain, shape.k, memoryLimit(devices))
+  const split = choosesSplit(shape, type, devices, plain !== undefined, options.precision)
   const part = plain ? { m: plain.rowBlock, n: plain.width, k: shape.k } : { ...shape, m: ranges[0]!.rows }
   const candidates = matmulCandidates(devices[0]!, shape, part.m, {
     split: !plain,
     transposed: plain
       ? transposed !== undefined && plain.width >= leastTransposedWidth
-      : fitsResident(shape, devices, { transposed: true }),
+      : !split && fitsResident(shape, devices, { transposed: true }),
   })
-  const blocking = await tuneMatmul(group, devices[0]!, type, part, candidates, options)
+  const blocking = split
+    ? candidates[0]
+    : await tuneMatmul(group, devices[0]!, type, part, candidates, options)
   const stream = blocking.body === 'transposed' ? transposed : plain
-  return { prediction, devices, ranges, blocking, ...(stream && { stream }) }
+  return { prediction, devices, ranges, blocking, split, ...(stream && { stream }) }
+}
+
+/** Whether products are formed from f16 parts. Throws where that is asked for and cannot be done. */
+function choosesSplit(
+  shape: MatmulShape,
+  type: MatmulType,
+  devices: readonly Device[],
+  streamed: boolean,
+  precision: MatmulPrecision = 'ieee',
+): boolean {
+  if (precision === 'ieee' || shape.m * shape.n * shape.k === 0) return false
+  const fits = !streamed && fitsResident(shape, devices, { split: true })
+  if (precision === 'auto') return type === 'f32' && fits && gainsFromSplitting(shape, devices)
+  if (type !== 'f32')
+    throw new GpuError('validation', `The precision is 'split', which is for f32; the type is ${type}.`)
+  const without = devices.find((device) => !hasSplitProducts(device))
+  if (without !== undefined)
+    throw new GpuError(
+      'unsupported',
+      `The precision is 'split', which needs f16 products of subgroup matrices; device ${without.ordinal} (${without.info.name}) has none.`,
+    )
+  if (streamed)
+    throw new GpuError(
+      'unsupported',
+      "The precision is 'split', which is for matrices that stay on the devices; these stream through them.",
+    )
+  if (!fits)
+    throw new GpuError(
+      'too-large',
+      `The f16 parts of ${shape.m} × ${shape.k} by ${shape.k} × ${shape.n} do not fit the devices beside the matrices.`,
+    )
+  return true
 }

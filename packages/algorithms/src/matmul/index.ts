@@ -1,4 +1,5 @@
 export type { ChooseProductOptions } from './choose-product.ts'
+export { type HalfMatmulOptions, type HalfMatmulReport, halfSources } from './half-matmul.ts'
 export { type MatmulOptions, type MatmulReport, matmul } from './matmul.ts'
 export {
   chooseBlocking,
@@ -17,3 +18,10 @@ export {
   recordMatmul,
   recordShardedMatmul,
 } from './record-matmul.ts'
+export {
+  compileSplit,
+  hasSplitProducts,
+  type MatmulPrecision,
+  type SplitKernels,
+  splitSources,
+} from './split-kernels.ts'

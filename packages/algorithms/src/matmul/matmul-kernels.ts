@@ -18,6 +18,7 @@ import elementI32 from './element-i32.part.wgsl.ts'
 import elementU32 from './element-u32.part.wgsl.ts'
 import params from './params.part.wgsl.ts'
 import registers from './registers.part.wgsl.ts'
+import type { SplitKernels } from './split-kernels.ts'
 import splitSum from './split-sum.part.wgsl.ts'
 import tilePlace from './tile-place.part.wgsl.ts'
 import tiled from './tiled.part.wgsl.ts'
@@ -57,6 +58,8 @@ export interface MatmulKernels {
   readonly transpose?: TransposeKernel
   /** Present where `blocking.parts` is above 1. */
   readonly splitSum?: Kernel
+  /** Present where products of f32 are formed from f16 parts; `blocking` is then that of the elements that are not. */
+  readonly split?: SplitKernels
   destroy(): void
 }
 

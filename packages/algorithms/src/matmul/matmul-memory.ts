@@ -2,6 +2,7 @@ import type { Device } from '@tandem-gpu/core'
 import { splitRows } from '../sharded-matrix.ts'
 import { bindingLimit } from './left-rows.ts'
 import type { MatmulShape } from './matmul-kernels.ts'
+import { splitByteLength } from './split-kernels.ts'
 
 /** The memory that a product may use on a device by default: 80 % of it, or the size of the largest buffer where the size of the memory is unknown. */
 export function defaultMemoryByteLength(device: Device): number {
@@ -16,19 +17,20 @@ export function padded(columns: number): number {
 }
 
 /**
- * Whether each device has memory and buffers for its slices of A, B and C, the whole of B, and its slice of A once more if `transposed`. Virtual
+ * Whether each device has memory and buffers for its slices of A, B and C, the whole of B, its slice of A once more if `transposed`, and the f16 parts of A and B if `split`. Virtual
  * devices share the memory of their physical device.
  */
 export function fitsResident(
   { m, n, k }: MatmulShape,
   devices: readonly Device[],
-  { transposed = false }: { transposed?: boolean } = {},
+  { transposed = false, split = false }: { transposed?: boolean; split?: boolean } = {},
 ): boolean {
   const rows = splitRows(m, devices.length)[0]!.rows
   const bRows = splitRows(k, devices.length)[0]!.rows
   const [a, bPart, b, c] = [rows * padded(k), bRows * padded(n), k * padded(n), rows * padded(n)].map(
     (length) => length * 4,
   ) as [number, number, number, number]
+  const more = (transposed ? 4 * k * padded(rows) : 0) + (split ? splitByteLength(rows, padded(n), k) : 0)
   return devices.every((device) => {
     const shared = devices.filter((other) => other.info.id === device.info.id).length
     const limit = device.limits.maxBufferByteLength
@@ -36,7 +38,7 @@ export function fitsResident(
       Math.max(a, bPart, c) <= limit &&
       k * 16 + 256 <= Math.min(bindingLimit(device), limit) &&
       Math.max(padded(k), padded(n)) * 4 + 256 <= bindingLimit(device) &&
-      (a + c + bPart + (devices.length > 1 ? b : 0) + (transposed ? 4 * k * padded(rows) : 0)) * shared <=
+      (a + c + bPart + (devices.length > 1 ? b : 0) + more) * shared <=
         (device.info.memoryByteLength === undefined
           ? Number.POSITIVE_INFINITY
           : defaultMemoryByteLength(device))

@@ -8,11 +8,19 @@ import {
 } from '../element-source.ts'
 import { requireArguments } from '../option-types.ts'
 import { describeGroup, gigaRate, type Report } from '../report.ts'
-import { type ChooseProductOptions, chooseProduct } from './choose-product.ts'
-import { compileMatmul, type MatmulBlocking, type MatmulShape, type MatmulType } from './matmul-kernels.ts'
+import { type ChooseProductOptions, chooseProduct, type ProductChoice } from './choose-product.ts'
+import { type HalfMatmulOptions, type HalfMatmulReport, matmulHalf } from './half-matmul.ts'
+import {
+  compileMatmul,
+  type MatmulBlocking,
+  type MatmulKernels,
+  type MatmulShape,
+  type MatmulType,
+} from './matmul-kernels.ts'
 import type { StreamPlan } from './plan-stream.ts'
 import type { MatmulPrediction } from './predict-matmul.ts'
 import { runResident, runStreamed } from './run-matmul.ts'
+import { compileSplit } from './split-kernels.ts'
 
 export interface MatmulOptions<T extends MatmulType = MatmulType>
   extends MatmulShape,
@@ -33,6 +41,8 @@ export interface MatmulOptions<T extends MatmulType = MatmulType>
 export interface MatmulReport extends Report {
   readonly algorithm: 'matmul'
   readonly type: MatmulType
+  /** How products are formed: `ieee`, or `split` where f16 parts on tensor cores give them. */
+  readonly precision: 'ieee' | 'split'
   readonly mode: 'resident' | 'streamed'
   readonly blocking: MatmulBlocking
   /** Rows of A and C that each used device computes. */
@@ -55,6 +65,7 @@ const optionTypes = {
   mode: ['resident', 'streamed'],
   devices: 'number or auto',
   model: 'model',
+  precision: ['ieee', 'split', 'auto'],
 } as const
 
 /**
@@ -62,6 +73,23 @@ const optionTypes = {
  * of the time) or streamed in panels (streamed, all transfers are part of the time).
  */
 export async function matmul<T extends MatmulType = 'f32'>(
+  group: DeviceGroup,
+  options: MatmulOptions<T>,
+): Promise<MatmulReport>
+/** The same for matrices of f16, with sums in f32: on tensor cores where every device has them. */
+export async function matmul(group: DeviceGroup, options: HalfMatmulOptions): Promise<HalfMatmulReport>
+export async function matmul<T extends MatmulType = 'f32'>(
+  group: DeviceGroup,
+  options: MatmulOptions<T> | HalfMatmulOptions,
+): Promise<MatmulReport | HalfMatmulReport> {
+  return isHalf(options) ? matmulHalf(group, options) : matmulWhole(group, options)
+}
+
+function isHalf(options: { readonly type?: string | undefined }): options is HalfMatmulOptions {
+  return options?.type === 'f16'
+}
+
+async function matmulWhole<T extends MatmulType>(
   group: DeviceGroup,
   options: MatmulOptions<T>,
 ): Promise<MatmulReport> {
@@ -79,8 +107,8 @@ export async function matmul<T extends MatmulType = 'f32'>(
   if (options.output) requireSize('C', options.output, m * n)
 
   const choice = await chooseProduct(group, shape, type, options)
-  const { prediction, devices, ranges, blocking, stream } = choice
-  const kernels = await compileMatmul(group, type, blocking)
+  const { prediction, devices, ranges, blocking, split, stream } = choice
+  const kernels = await compileProduct(group, type, choice)
   const run = {
     group,
     shape,
@@ -91,6 +119,7 @@ export async function matmul<T extends MatmulType = 'f32'>(
     devices,
     kernels,
     verify,
+    split,
     options,
   }
   const { measurement, comparison, verification } = await (stream
@@ -106,6 +135,7 @@ export async function matmul<T extends MatmulType = 'f32'>(
     schedule,
     shape: { m, n, k },
     type,
+    precision: split ? 'split' : 'ieee',
     mode: stream ? 'streamed' : 'resident',
     blocking,
     slices: ranges.map((range) => range.rows),
@@ -121,6 +151,25 @@ export async function matmul<T extends MatmulType = 'f32'>(
     notes,
     ...(comparison && { comparison }),
   }
+}
+
+/** The kernels of a choice. */
+async function compileProduct(
+  group: DeviceGroup,
+  type: MatmulType,
+  { blocking, split }: ProductChoice,
+): Promise<MatmulKernels> {
+  const kernels = await compileMatmul(group, type, blocking)
+  if (!split) return kernels
+  const parts = await compileSplit(group).catch((error: unknown) => {
+    kernels.destroy()
+    throw error
+  })
+  const destroy = () => {
+    kernels.destroy()
+    parts.destroy()
+  }
+  return { ...kernels, split: parts, destroy }
 }
 
 function requireSize(what: string, data: object, length: number): void {

@@ -2,6 +2,7 @@ import { type BufferView, type Device, foldWorkgroups, GpuError, type Recorder }
 import type { ShardedMatrix } from '../sharded-matrix.ts'
 import { bindingLimit, type LeftPart, leftRows } from './left-rows.ts'
 import type { MatmulKernels, MatmulType } from './matmul-kernels.ts'
+import { recordSplitColumns, recordSplitProduct, recordSplitRows } from './record-split.ts'
 
 export interface RecordMatmulOptions {
   /** The device that computes. Default: the device that owns C. */
@@ -49,6 +50,15 @@ export function recordPaddedMatmul<T extends MatmulType>(
         ? recorder.devices[options.device]!
         : options.device
   const label = options.label ?? 'matmul'
+  if (kernels.split !== undefined && k > 0) {
+    const place = { device, label }
+    const [left, right] = [a, b] as unknown as [BufferView<'f32'>, BufferView<'f32'>]
+    const rows = recordSplitRows(recorder, kernels.split, left, k, place)
+    const columns = recordSplitColumns(recorder, kernels.split, right, place)
+    const target = c as unknown as BufferView<'f32'>
+    recordSplitProduct(recorder, kernels.split, kernels.blocking, rows, columns, target, place)
+    return
+  }
   const needed = wide(b) && wideRows(c)
   const left = leftRows(recorder, kernels, a, { device, label, k, cStride: c.stride, needed })
   left.arrive(0, m)
@@ -180,6 +190,10 @@ export function recordShardedMatmul<T extends MatmulType>(
         'too-large',
         `Four columns of B, ${b.rows} × 4 elements, exceed the ${limit} bytes that a kernel can bind on ${device.info.name}.`,
       )
+    const { split, blocking } = kernels(device)
+    const place = { device, label }
+    const splitRows =
+      split && recordSplitRows(recorder, split, slice.view as unknown as BufferView<'f32'>, b.rows, place)
     const left = leftRows(recorder, kernels(device), slice.view, {
       device,
       label,
@@ -187,7 +201,7 @@ export function recordShardedMatmul<T extends MatmulType>(
       cStride: target.view.stride,
       needed: wideRows(target.view) && width % 4 === 0,
     })
-    left.arrive(0, slice.rows)
+    if (splitRows === undefined) left.arrive(0, slice.rows)
     for (let column = 0; column < n; column += width) {
       const columns = Math.min(width, n - column)
       const panel = recorder.scratch(device, b.type, [b.rows, columns], { label: `${label} B panel` })
@@ -199,14 +213,14 @@ export function recordShardedMatmul<T extends MatmulType>(
             label: `${label} gather B`,
           },
         )
-      recordLeftMatmul(
-        recorder,
-        kernels(device),
-        left.parts(0, slice.rows),
-        panel,
-        target.view.block(0, column, target.rows, columns),
-        { device, label },
-      )
+      const part = target.view.block(0, column, target.rows, columns)
+      if (split === undefined || splitRows === undefined)
+        recordLeftMatmul(recorder, kernels(device), left.parts(0, slice.rows), panel, part, place)
+      else {
+        const splitPanel = recordSplitColumns(recorder, split, panel as unknown as BufferView<'f32'>, place)
+        const result = part as unknown as BufferView<'f32'>
+        recordSplitProduct(recorder, split, blocking, splitRows, splitPanel, result, place)
+      }
     }
   }
 }

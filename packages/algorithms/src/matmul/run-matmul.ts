@@ -27,6 +27,8 @@ export interface MatmulRun<T extends MatmulType> {
   readonly devices: readonly Device[]
   readonly kernels: MatmulKernels
   readonly verify: boolean
+  /** Products are formed from f16 parts. */
+  readonly split: boolean
   readonly options: RunMeasuredOptions
 }
 
@@ -142,7 +144,7 @@ async function deliver<T extends MatmulType>(
 ): Promise<Verification> {
   const { n } = run.shape
   const verifier: MatmulVerifier | undefined = run.verify
-    ? await matmulVerifier(run.type, run.shape, source(run.a), source(run.b))
+    ? await matmulVerifier(run.type, run.shape, source(run.a), source(run.b), run.split)
     : undefined
   const sink = run.output
   await read(async (row, data) => {

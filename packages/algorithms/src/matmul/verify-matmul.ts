@@ -2,6 +2,7 @@ import { type ElementArray, elementArray } from '@tandem-gpu/core'
 import { type ElementSource, readElements } from '../element-source.ts'
 import type { Verification } from '../report.ts'
 import type { MatmulShape, MatmulType } from './matmul-kernels.ts'
+import { splitTile } from './split-kernels.ts'
 
 /** Unit roundoff of f32. */
 const u = 2 ** -24
@@ -26,10 +27,11 @@ export async function matmulVerifier<T extends MatmulType>(
   shape: MatmulShape,
   a: ElementSource<T>,
   b: ElementSource<T>,
+  split = false,
 ): Promise<MatmulVerifier> {
   const { m, n, k } = shape
   return m * n * k <= fullCheckOperations && k * n <= 2 ** 24
-    ? full(type, shape, a, b)
+    ? full(type, shape, a, b, split)
     : freivalds(type, shape, a, b)
 }
 
@@ -67,8 +69,11 @@ async function full<T extends MatmulType>(
   { n, k }: MatmulShape,
   a: ElementSource<T>,
   b: ElementSource<T>,
+  split: boolean,
 ): Promise<MatmulVerifier> {
   const whole = await readElements(b, type, 0, k * n)
+  const columnMaxima = split ? maxima(whole, n, true) : undefined
+  const factor = split ? Math.max(k + 2, k / splitTile.window + splitTile.window / 4 + 12) : k + 2
   let maxError = 0
   let worst = 0
   return {
@@ -76,6 +81,7 @@ async function full<T extends MatmulType>(
       const rows = n === 0 ? 0 : data.length / n
       const part = await readElements(a, type, first * k, rows * k)
       const { value, magnitude } = referenceRows(type, rows, n, k, part, whole)
+      const rowMaxima = split ? maxima(part, k, false) : undefined
       for (let index = 0; index < data.length; index++) {
         if (type !== 'f32') {
           if ((data[index]! | 0) !== value[index]!) worst = Number.POSITIVE_INFINITY
@@ -84,7 +90,9 @@ async function full<T extends MatmulType>(
         }
         if (Object.is(data[index]!, value[index]!) || data[index] === Math.fround(value[index]!)) continue
         const error = Math.abs(data[index]! - value[index]!)
-        const bound = (k + 2) * u * magnitude[index]! + k * 2 ** -149
+        const largest =
+          rowMaxima && columnMaxima ? rowMaxima[Math.floor(index / n)]! * columnMaxima[index % n]! : 0
+        const bound = factor * u * magnitude[index]! + k * 2 ** -49 * largest + k * 2 ** -149
         const ratio = error / bound
         maxError = Math.max(maxError, error)
         worst = Number.isNaN(ratio) ? Number.POSITIVE_INFINITY : Math.max(worst, ratio)
@@ -95,11 +103,21 @@ async function full<T extends MatmulType>(
       verified: worst <= 1,
       verification:
         type === 'f32'
-          ? `every element against f64, within (k + 2)·2^-24·Σ|a||b|; the largest error is ${(100 * worst).toPrecision(3)} % of that`
+          ? `every element against f64, within ${split ? `${factor}·2^-24·Σ|a||b| + k·2^-49·α·β` : '(k + 2)·2^-24·Σ|a||b|'}; the largest error is ${(100 * worst).toPrecision(3)} % of that`
           : 'every element, exact modulo 2^32',
       maxError,
     }),
   }
+}
+
+/** The largest |x| of each row of `width` elements, or of each column. */
+function maxima(data: ElementArray<MatmulType>, width: number, columns: boolean): Float64Array {
+  const result = new Float64Array(columns ? width : data.length / Math.max(1, width))
+  for (let index = 0; index < data.length; index++) {
+    const at = columns ? index % width : Math.floor(index / width)
+    result[at] = Math.max(result[at]!, Math.abs(data[index]!))
+  }
+  return result
 }
 
 async function freivalds<T extends MatmulType>(

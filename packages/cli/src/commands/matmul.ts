@@ -1,4 +1,4 @@
-import { type MatmulReport, matmul } from '@tandem-gpu/algorithms'
+import { type MatmulPrecision, type MatmulReport, matmul } from '@tandem-gpu/algorithms'
 import { Command, Option } from 'commander'
 import { type AlgorithmOptions, addAlgorithmOptions } from '../algorithm-options.ts'
 import { runAlgorithm } from '../algorithm-run.ts'
@@ -24,6 +24,7 @@ interface MatmulCommandOptions extends AlgorithmOptions, TuneOption {
   readonly streamWidth?: number
   readonly memoryLimit?: number
   readonly mode?: 'resident' | 'streamed'
+  readonly precision?: MatmulPrecision
   readonly measureModel?: boolean
 }
 
@@ -44,6 +45,12 @@ export function matmulCommand(context: CommandContext): Command {
         '--mode <mode>',
         'resident: the matrices stay on the devices; streamed: they pass through',
       ).choices(['resident', 'streamed']),
+    )
+    .addOption(
+      new Option(
+        '--precision <precision>',
+        'ieee: sums of f32; split: products of f16 parts on tensor cores; auto: by size and device (default ieee)',
+      ).choices(['ieee', 'split', 'auto']),
     )
     .option('--stream-width <columns>', 'columns of B in one panel of the stream', wholeNumber(1))
     .option(
@@ -81,6 +88,7 @@ export function matmulCommand(context: CommandContext): Command {
           ...(b === undefined ? {} : { b: b.rowMajor() }),
           ...(output === undefined ? {} : { output: await npySink(output, type, [m, n], progress) }),
           ...(options.mode === undefined ? {} : { mode: options.mode }),
+          ...(options.precision === undefined ? {} : { precision: options.precision }),
           ...(options.streamWidth === undefined ? {} : { streamWidth: options.streamWidth }),
           ...(options.memoryLimit === undefined ? {} : { memoryLimitBytes: options.memoryLimit }),
           ...(options.measureModel ? { model: 'measure' as const } : {}),
@@ -115,6 +123,7 @@ function describeMatmul(report: MatmulReport): readonly ReportLine[] {
   const { stream, prediction } = report
   return [
     ['type', report.type],
+    ...(report.precision === 'split' ? [['precision', 'split: products of f16 parts'] as const] : []),
     ['mode', stream === undefined ? report.mode : describeStream(stream)],
     ['slices', `${report.slices.join(' + ')} rows of A`],
     // A prediction that contradicts the choice is already a note.

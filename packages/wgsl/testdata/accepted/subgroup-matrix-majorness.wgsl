@@ -17,13 +17,12 @@ var<workgroup> sums: array<vec2f, 320>;
 
 @compute @workgroup_size(128)
 fn main(@builtin(local_invocation_index) i: u32, @builtin(subgroup_id) subgroup: u32) {
-  if (i < 64u) {
-    let row = i / 2u;
-    wide[row % 16u * 3u + i % 2u] = a[i];
+  if (i < 32u) {
+    wide[i / 2u * 3u + i % 2u] = a[i];
     for (var e = 0u; e < 4u; e++) {
-      let word = a[i % 32u][e];
-      words[i % 32u / 2u * 9u + i % 2u * 4u + e] = word;
-      halves[i % 32u / 2u * 9u + i % 2u * 4u + e] = bitcast<vec2<f16>>(word);
+      let word = a[i][e];
+      words[i / 2u * 9u + i % 2u * 4u + e] = word;
+      halves[i / 2u * 9u + i % 2u * 4u + e] = bitcast<vec2<f16>>(word);
     }
   }
   workgroupBarrier();

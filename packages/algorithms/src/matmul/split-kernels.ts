@@ -1,0 +1,133 @@
+import { type CompileOptions, compileAll, type Device, type DeviceGroup, type Kernel } from '@tandem-gpu/core'
+import columnExtremes from './column-extremes.part.wgsl.ts'
+import type { MatmulShape } from './matmul-kernels.ts'
+import splitColumns from './split-columns.part.wgsl.ts'
+import splitParams from './split-params.part.wgsl.ts'
+import splitParts from './split-parts.part.wgsl.ts'
+import splitProduct from './split-product.part.wgsl.ts'
+import splitProductParams from './split-product-params.part.wgsl.ts'
+import splitRemainder from './split-remainder.part.wgsl.ts'
+import splitRows from './split-rows.part.wgsl.ts'
+import splitRule from './split-rule.part.wgsl.ts'
+import splitScalar from './split-scalar.part.wgsl.ts'
+import splitVector from './split-vector.part.wgsl.ts'
+import storeScalar from './store-scalar.part.wgsl.ts'
+import storeVector from './store-vector.part.wgsl.ts'
+import tensorPlace from './tensor-place.part.wgsl.ts'
+
+/**
+ * How a product of f32 is formed. `ieee`: every product and sum in f32. `split`: three products of f16 parts on tensor cores. `auto`: `split` where
+ * every device has tensor cores and the product is large, by shape and device alone.
+ */
+export type MatmulPrecision = 'ieee' | 'split' | 'auto'
+
+/** A tile of C, and the window of k within which tensor cores sum products of the high parts. */
+export const splitTile = { rows: 64, columns: 128, window: 128 } as const
+
+/** A kernel for views whose rows start at multiples of four elements, and one for any view. */
+export interface AccessKernels {
+  readonly vector: Kernel
+  readonly scalar: Kernel
+}
+
+/** What a split product dispatches, in this order; `rows` for A, the next two for B. */
+export interface SplitKernels {
+  readonly rows: AccessKernels
+  readonly extremes: AccessKernels
+  readonly columns: AccessKernels
+  readonly product: AccessKernels
+  readonly remainder: Kernel
+  destroy(): void
+}
+
+type Access = 'vector' | 'scalar'
+const loads: Record<Access, string> = { vector: splitVector, scalar: splitScalar }
+const stores: Record<Access, string> = { vector: storeVector, scalar: storeScalar }
+
+const sourceOf = (label: string, ...parts: readonly string[]): CompileOptions => ({
+  label: `matmul split ${label}`,
+  wgsl: parts.join('\n'),
+})
+const partsSource = (label: string, body: string, access: Access) =>
+  sourceOf(`${label} ${access}`, splitParams, loads[access], splitParts, body)
+const productSource = (access: Access) =>
+  sourceOf(
+    `product ${access}`,
+    ...[splitProductParams, stores[access], splitParts, splitRule, tensorPlace, splitProduct],
+  )
+
+function sources() {
+  return {
+    rowsVector: partsSource('rows', splitRows, 'vector'),
+    rowsScalar: partsSource('rows', splitRows, 'scalar'),
+    extremesVector: partsSource('extremes', columnExtremes, 'vector'),
+    extremesScalar: partsSource('extremes', columnExtremes, 'scalar'),
+    columnsVector: partsSource('columns', splitColumns, 'vector'),
+    columnsScalar: partsSource('columns', splitColumns, 'scalar'),
+    productVector: productSource('vector'),
+    productScalar: productSource('scalar'),
+    remainder: sourceOf('remainder', splitParts, splitRule, tensorPlace, splitRemainder),
+  }
+}
+
+/** Every kernel of split products: for tests and for compilation ahead of time. */
+export function splitSources(): CompileOptions[] {
+  return Object.values(sources())
+}
+
+/** Compiles the kernels for every device of the group. */
+export async function compileSplit(group: DeviceGroup): Promise<SplitKernels> {
+  const { kernels, destroy } = await compileAll(group, sources())
+  const pair = (vector: Kernel, scalar: Kernel): AccessKernels => ({ vector, scalar })
+  return {
+    rows: pair(kernels.rowsVector, kernels.rowsScalar),
+    extremes: pair(kernels.extremesVector, kernels.extremesScalar),
+    columns: pair(kernels.columnsVector, kernels.columnsScalar),
+    product: pair(kernels.productVector, kernels.productScalar),
+    remainder: kernels.remainder,
+    destroy,
+  }
+}
+
+/** Bytes of workgroup memory of the product kernel. */
+const workgroupByteLength = 90_112
+
+/** Whether a device can run split products. */
+export function hasSplitProducts(device: Device): boolean {
+  return device.limits.maxWorkgroupMemoryByteLength >= workgroupByteLength && hasMatrices(device)
+}
+
+/** Whether a device can run products of f16 on tensor cores. */
+export function hasHalfProducts(device: Device): boolean {
+  return device.limits.maxWorkgroupMemoryByteLength >= 71_680 && hasMatrices(device)
+}
+
+/** Whether a device multiplies 16 × 16 × 16 matrices of f16 with sums in f32. */
+function hasMatrices({ features, info }: Device): boolean {
+  return (
+    features.has('shader-f16') &&
+    features.has('chromium-experimental-subgroup-matrix') &&
+    (info.subgroupMatrixConfigs ?? []).some(
+      ({ componentType, resultComponentType, M, N, K }) =>
+        componentType === 'f16' && resultComponentType === 'f32' && M === 16 && N === 16 && K === 16,
+    )
+  )
+}
+
+/** Whether `auto` splits: smaller products do not fill a GPU, or gain less than splitting costs. */
+export function gainsFromSplitting({ m, n, k }: MatmulShape, devices: readonly Device[]): boolean {
+  return (
+    Math.min(m / devices.length, n) >= 1024 &&
+    k >= 512 &&
+    devices.every((device) => !device.info.software && hasSplitProducts(device))
+  )
+}
+
+const up = (value: number, multiple: number) => Math.ceil(value / multiple) * multiple
+
+/** Bytes that a device needs beside the matrices, for `rows` rows of A and a panel of B of `columns` columns. */
+export function splitByteLength(rows: number, columns: number, k: number): number {
+  const depth = up(k, splitTile.window)
+  const [down, across] = [up(rows, splitTile.rows), up(columns, splitTile.columns)]
+  return 4 * depth * (down + across) + 8 * (down + across) + 4 * Math.ceil((down * across) / 64 / 128)
+}
