@@ -13,7 +13,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { packAll } from './release/pack.ts'
 import { runAsync } from './release/run-async.ts'
 import { serveTarballs, type TarballRegistry } from './release/tarball-registry.ts'
-import { problemsOf } from './release/verify.ts'
+import { addonProblems, problemsOf } from './release/verify.ts'
 import { shippedSources } from './ship-kernels/shipped-sources.ts'
 
 // What npm would publish, tested as a user gets it. Needs a build, which `npm test` makes first.
@@ -89,6 +89,21 @@ describe.each(packages)('the tarball of %s', (name) => {
     const args = [attw, tarballOf.get(name)!, '--profile', 'esm-only', '--no-color', '--no-emoji']
     const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8' })
     expect(status, stdout + stderr).toBe(0)
+  })
+})
+
+describe.each(['backend-cuda', 'backend-mpi'])('the addon of %s', (name) => {
+  it('needs no glibc above 2.34 and no libstdc++ of the machine, or its tarball is refused', () => {
+    const path = `prebuilds/linux-x64/@tandem-gpu+${name}.node`
+    const args = ['-xzOf', tarballOf.get(name)!, `package/${path}`]
+    const addon = spawnSync('tar', args, { maxBuffer: 2 ** 28 }).stdout
+    expect(addonProblems(path, addon)).toEqual([])
+    expect(addonProblems(path, Buffer.from(`${addon.toString('latin1')}\0GLIBC_2.38\0`, 'latin1'))).toEqual([
+      `${path} needs glibc 2.38, and 2.34 is what docs/support.md promises.`,
+    ])
+    expect(addonProblems(path, Buffer.concat([addon, Buffer.from('\0libstdc++.so.6\0')]))).toEqual([
+      `${path} needs the libstdc++ of the machine.`,
+    ])
   })
 })
 

@@ -20,15 +20,26 @@ export function problemsOf(tarball: string, folder: string): string[] {
   requireFile('README.md', 'npm shows it')
   requireFile('CHANGELOG.md', 'npm run release:version writes it')
   if (existsSync(join(folder, 'native/build.mjs'))) {
-    for (const platform of platforms)
-      requireFile(
-        `prebuilds/${platform}/@tandem-gpu+${basename(folder)}.node`,
-        `build it with npm run build${platform === 'linux-x64' ? '' : ':arm64'}`,
-      )
+    for (const platform of platforms) {
+      const path = `prebuilds/${platform}/@tandem-gpu+${basename(folder)}.node`
+      requireFile(path, `build it with npm run build${platform === 'linux-x64' ? '' : ':arm64'}`)
+      if (files.includes(`package/${path}`))
+        problems.push(...addonProblems(path, tarEntry(tarball, `package/${path}`)))
+    }
     requireFile('THIRD-PARTY.md', 'the addons contain other projects’ code')
   }
   if (manifest.name === '@tandem-gpu/backend-cuda') problems.push(...kernelProblems(tarball, files, manifest))
   return problems
+}
+
+/** What an addon must not ask of a machine: a glibc above 2.34, or its libstdc++. */
+export function addonProblems(path: string, addon: Buffer): string[] {
+  const text = addon.toString('latin1')
+  const newest = Math.max(...[...text.matchAll(/\bGLIBC_2\.(\d+)/g)].map(([, minor]) => Number(minor)))
+  return [
+    ...(newest > 34 ? [`${path} needs glibc 2.${newest}, and 2.34 is what docs/support.md promises.`] : []),
+    ...(/libstdc\+\+\.so|\bGLIBCXX_/.test(text) ? [`${path} needs the libstdc++ of the machine.`] : []),
+  ]
 }
 
 /** The kernels must be exactly those that the algorithms ask for now. */
