@@ -32,9 +32,9 @@ export interface ReferenceKernel {
 }
 
 export interface ReferenceOptions {
-  readonly observer?: ExecutionObserver
+  readonly observer?: ExecutionObserver | undefined
   /** Called for an index outside the `length` elements of an array in the storage variable, which is then not clamped. Must throw. */
-  readonly onOutside?: (variable: string, index: number, length: number) => never
+  readonly onOutside?: ((variable: string, index: number, length: number) => never) | undefined
 }
 
 /**
