@@ -27,5 +27,5 @@ describeOnBackends('every kernel', (backend) => {
     const possible = sources.filter(({ wgsl }) => subgroups || !wgsl.startsWith('enable subgroups'))
     const kernels = await Promise.all(possible.map((source) => group.compile(source)))
     for (const kernel of kernels) kernel.destroy()
-  }, 300_000)
+  })
 })

@@ -17,20 +17,18 @@ const addons = readdirSync(`${packageFolder}prebuilds`, { withFileTypes: true })
     bytes: readFileSync(`${packageFolder}prebuilds/${name}/@tandem-gpu+backend-cuda.node`, 'latin1'),
   }))
 
-/** Runs a script that gets the addon as `addon` and the fake libraries as `libraries`; returns what it prints and how long it took. */
+/** Runs a script that gets the addon as `addon` and the fake libraries as `libraries`; returns what it prints. What does not end within ten minutes hangs. */
 function runScript(body: string): {
   stdout: string
   stderr: string
-  milliseconds: number
   status: number | null
 } {
   const script = `const addon = require(${JSON.stringify(prebuilt)}); const libraries = ${JSON.stringify(fakeLibraries().cuda)};${body}`
-  const begin = performance.now()
   const { stdout, stderr, status } = spawnSync(process.execPath, ['-e', script], {
     encoding: 'utf8',
-    timeout: 20_000,
+    timeout: 600_000,
   })
-  return { stdout, stderr, status, milliseconds: performance.now() - begin }
+  return { stdout, stderr, status }
 }
 
 describe('the addon', () => {
@@ -82,13 +80,12 @@ describe('the addon', () => {
   )
 
   it('lets a process exit with an open group that nobody closed', () => {
-    const { stdout, status, milliseconds } = runScript(`
+    const { stdout, status } = runScript(`
       addon.openGroup(libraries, [0, 1]).then(async (group) => {
         await group.allocate(0, 1024, true)
         process.on('exit', () => console.log('exits'))
       })`)
     expect({ stdout, status }).toEqual({ stdout: 'exits\n', status: 0 })
-    expect(milliseconds).toBeLessThan(5000)
   })
 
   it('burns no CPU while a group is open and idle', () => {
@@ -109,15 +106,15 @@ describe('the addon', () => {
   })
 
   it('ends at process.exit with a run in flight', () => {
-    const { status, milliseconds } = runScript(`
+    const { status } = runScript(`
       process.env.FAKE_CUDA_BUSY_MS = '100'
       addon.openGroup(libraries, [0]).then(async (group) => {
         await group.createGraph(1, 0, Float64Array.of(0))
-        group.run({ steps: [{ graphs: [1], count: 1000 }], uniformTargets: [], collect: [], abortWord: new Int32Array(1) })
+        group.run({ steps: [{ graphs: [1], count: 100_000 }], uniformTargets: [], collect: [], abortWord: new Int32Array(1) })
         setTimeout(() => process.exit(7), 200)
       })`)
+    // The run takes hours.
     expect(status).toBe(7)
-    expect(milliseconds).toBeLessThan(5000)
   })
 
   it('turns wrong arguments into exceptions instead of crashing', () => {

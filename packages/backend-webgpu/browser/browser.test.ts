@@ -35,7 +35,7 @@ describe.skipIf(missing !== undefined)(`in headless Chromium${missing ? ` (needs
     page.on('pageerror', (error) => problems.push(String(error)))
     await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
     await page
-      .waitForFunction('globalThis.jobs !== undefined', null, { timeout: 10_000 })
+      .waitForFunction('globalThis.jobs !== undefined', null, { timeout: 600_000 })
       .catch((cause: unknown) => {
         throw new Error(`The page does not load: ${problems.join('; ')}`, { cause })
       })

@@ -101,7 +101,7 @@ out[${elements * 4}] = sum;
 
 describe.skipIf(!hasProgram('g++'))('random kernels with copies on the CPU (needs g++)', () => {
   it('give what the reference executor gives, however late the copies are', {
-    timeout: 300_000,
+    timeout: 600_000,
   }, async () => {
     const seeds = Array.from({ length: 240 }, (_, i) => i + 1)
     const modules = seeds.map((seed) => lower(parseWgsl(randomCopies(seed))))

@@ -72,7 +72,7 @@ function compile(text: string): string {
 }
 
 describe.skipIf(nvcc === undefined)('nvcc (needs the CUDA toolkit)', () => {
-  it('compiles the golden translations, and the first of them by itself', { timeout: 300_000 }, () => {
+  it('compiles the golden translations, and the first of them by itself', { timeout: 600_000 }, () => {
     const kernels = goldens.map((golden) => translate(golden, 'clamp'))
     expect(compile(apart(kernels))).toBe('')
     expect(compile(kernels[0]!.source), goldens[0]!.name).toBe('')
