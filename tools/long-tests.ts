@@ -64,7 +64,10 @@ class Outcome {
     const ended = this.passed.length + this.failed.length + this.skipped.length
     const words = [`${this.cases} cases`, `${this.passed.length} of ${parts} parts passed`]
     if (this.failed.length > 0) words.push(`failed: ${this.failed.map((k) => `${k}/${parts}`).join(', ')}`)
-    if (this.skipped.length > 0) words.push(`${this.skipped.length} skipped for what this machine lacks`)
+    if (this.skipped.length > 0)
+      words.push(
+        `skipped for what this machine lacks: ${this.skipped.map((k) => `${k}/${parts}`).join(', ')}`,
+      )
     if (ended < parts) words.push(`${parts - ended} did not end`)
     return `${name}: ${words.join(', ')} (${Math.round(this.seconds)} s of processes)`
   }
@@ -94,7 +97,10 @@ async function runSuites(suites: readonly Suite[], processes: number): Promise<n
     if (suite.parts === 1) await runPart(suite, 1, join(folder, 'alone.json'), outcomes.get(suite)!)
   rmSync(folder, { recursive: true })
   print()
-  return [...outcomes.values()].every(({ failed }) => failed.length === 0) ? 0 : 1
+  // Parts of a suite lack the same, or something went wrong.
+  const isRight = ({ passed, failed, skipped }: Outcome) =>
+    failed.length === 0 && (skipped.length === 0 || passed.length === 0)
+  return [...outcomes.values()].every(isRight) ? 0 : 1
 }
 
 const running = new Set<ChildProcess>()

@@ -9,12 +9,13 @@ export async function openDawnOracle(): Promise<DawnOracle | undefined> {
   let webgpu: typeof import('webgpu')
   try {
     webgpu = await import('webgpu')
-  } catch {
-    return undefined
+  } catch (error) {
+    if ((error as { code?: string }).code === 'ERR_MODULE_NOT_FOUND') return undefined
+    throw error
   }
   const gpu = webgpu.create(['backend=null', 'enable-dawn-features=allow_unsafe_apis'])
   const adapter = await gpu.requestAdapter()
-  if (adapter === null) return undefined
+  if (adapter === null) throw new Error("Dawn's null backend has no adapter")
   const wanted = [
     ...(['shader-f16', 'subgroups', 'subgroup-size-control', 'atomic-vec2u-min-max'] as const),
     'chromium-experimental-subgroup-matrix',
