@@ -13,6 +13,7 @@ export interface AlgorithmOptions extends GroupOptions {
   readonly compareSchedules?: boolean | undefined
   readonly cast?: boolean | undefined
   readonly trace?: string | undefined
+  readonly plan?: string | undefined
   readonly json?: boolean | undefined
 }
 
@@ -39,6 +40,7 @@ export function addAlgorithmOptions(command: Command, { seed = true }: { seed?: 
     .option('--samples <n>', 'timed runs, whose median is reported', wholeNumber(1), 1)
     .option('--compare-schedules', 'also time the other schedule, in alternating samples')
     .option('--cast', 'convert float64, int64 and uint64 files to 32 bits, with a range check')
+    .option('--plan <file>', 'write the recorded program: a picture where the name ends in .svg, else text')
     .option(
       '--trace <file>',
       'write the times of all commands in Chrome’s trace format (for ui.perfetto.dev)',

@@ -1,13 +1,14 @@
 import type { Report } from '@tandem-gpu/algorithms'
-import type { DeviceGroup, ProgramSpan, Schedule } from '@tandem-gpu/core'
+import { type DeviceGroup, type Program, type ProgramSpan, printPlan, type Schedule } from '@tandem-gpu/core'
 import type { AlgorithmOptions } from './algorithm-options.ts'
 import type { CommandContext } from './command-context.ts'
 import { comparisonLine } from './comparison-line.ts'
-import { exitCode } from './exit-code.ts'
+import { exitCode, UsageError } from './exit-code.ts'
 import { withGroup } from './group-options.ts'
 import { type Job, prepareOnAllRanks } from './job.ts'
 import { formatJson } from './json.ts'
 import type { OutputFile } from './output-file.ts'
+import { mostDrawnCommands, planPicture } from './plan-picture.ts'
 import { formatReport, type ReportLine } from './report-text.ts'
 import { RunFiles } from './run-files.ts'
 import { chromeTrace } from './trace.ts'
@@ -22,6 +23,7 @@ export interface RunSettings {
   readonly compareSchedules: boolean
   readonly signal: AbortSignal
   readonly trace?: (spans: readonly ProgramSpan[]) => void
+  readonly onProgram?: (program: Program) => void
 }
 
 export interface AlgorithmRun<R extends Report> {
@@ -43,16 +45,27 @@ export async function runAlgorithm<R extends Report>(
   const files = new RunFiles(job === undefined || job.rank === 0)
   try {
     let traceFile: OutputFile | undefined
+    let planFile: OutputFile | undefined
+    let plan: string | undefined
     await prepareOnAllRanks(job, async () => {
       if (options.trace !== undefined) traceFile = await files.output(options.trace)
+      if (options.plan !== undefined) planFile = await files.output(options.plan)
       await run.prepare?.(files)
     })
     const spans: ProgramSpan[] = []
     const report = await withGroup(options, (group) => {
       if (options.verbose) terminal.error(`${group.selection.reason}\n`)
-      return run.compute(group, settingsOf(options, terminal.signal, spans))
+      const settings = settingsOf(options, terminal.signal, spans)
+      if (options.plan === undefined) return run.compute(group, settings)
+      return run.compute(group, {
+        ...settings,
+        onProgram: (program) => {
+          plan ??= planText(options.plan!, program)
+        },
+      })
     })
     terminal.progress.stop()
+    if (plan !== undefined) await planFile?.write(Buffer.from(plan))
     await traceFile?.write(
       chromeTrace([
         { name: report.algorithm, devices: report.deviceNames, spans: await allSpans(job, spans) },
@@ -77,6 +90,16 @@ export async function runAlgorithm<R extends Report>(
   } finally {
     await files.close()
   }
+}
+
+/** As the name of the file asks for it. */
+function planText(path: string, { plan }: Program): string {
+  if (!path.toLowerCase().endsWith('.svg')) return `${printPlan(plan)}\n`
+  if (plan.commands.length > mostDrawnCommands)
+    throw new UsageError(
+      `The program has ${plan.commands.length} commands, and a picture holds at most ${mostDrawnCommands}; write text with --plan plan.txt.`,
+    )
+  return planPicture(plan)
 }
 
 /** The commands of all processes of a job, each from the start of its own run. */

@@ -11,6 +11,7 @@ export const helpExamples: Readonly<Record<string, readonly string[]>> = {
   transpose: [
     'tandem transpose --input a.npy --output at.npy',
     'tandem transpose --rows 1e4 --cols 2e4 --devices 4 --compare-schedules',
+    'tandem transpose --rows 768 --cols 1024 --devices 4 --plan plan.svg',
   ],
   reduce: ['tandem reduce --input a.npy --operation max', 'tandem reduce --elements 64Mi --type f32'],
   matmul: ['tandem matmul --a a.npy --b b.npy --output c.npy', 'tandem matmul --n 8192 --memory-limit 2GiB'],

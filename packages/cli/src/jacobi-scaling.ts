@@ -27,6 +27,7 @@ const single = [
   'tolerance',
   'decomposition',
   'compareSchedules',
+  'plan',
 ] as const
 
 /** `jacobi --scaling`: strong scaling of bands against blocks. */

@@ -1,0 +1,29 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { tandem } from './testing/tandem.ts'
+import { temporaryFolder } from './testing/temporary-folder.ts'
+
+it('--plan draws the recorded program: a box for each command, a line for each wait', async () => {
+  const folder = await temporaryFolder()
+  const line = `transpose --rows 8 --cols 6 --devices 2 --virtual --transport copy --backend webgpu --plan ${folder}`
+  expect(await tandem(`${line}/plan.svg`)).toMatchObject({ exit: 0, stderr: '' })
+  expect(await tandem(`${line}/plan.txt`)).toMatchObject({ exit: 0 })
+  const svg = await readFile(join(folder, 'plan.svg'), 'utf8')
+  const text = await readFile(join(folder, 'plan.txt'), 'utf8')
+  // Two local tiles, two copies and their transposes.
+  expect(svg.match(/<rect /g)).toHaveLength(6)
+  expect(svg).toContain('>device 1</text>')
+  expect(svg).not.toMatch(/NaN|undefined|Infinity/)
+  expect(text).toContain('copy tile')
+  const waits = [...text.matchAll(/after ([\d, ]+)/g)].length
+  expect(svg.match(/<path /g)!.length).toBeGreaterThanOrEqual(Math.max(2, waits))
+})
+
+it('refuses a program that is too long for a picture', async () => {
+  const folder = await temporaryFolder()
+  const { exit, stderr } = await tandem(
+    `transpose --rows 99 --cols 99 --devices 24 --transport copy --backend webgpu --plan ${folder}/plan.svg`,
+  )
+  expect([exit, stderr]).toEqual([2, expect.stringMatching(/commands.*--plan plan\.txt/)])
+})

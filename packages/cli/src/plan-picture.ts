@@ -1,0 +1,112 @@
+import type { Program } from '@tandem-gpu/core'
+
+type Plan = Program['plan']
+type Command = Plan['commands'][number]
+
+const box = { width: 190, height: 34, gapX: 14, gapY: 30 }
+const laneGap = 36
+const header = 44
+
+interface Place {
+  readonly x: number
+  readonly y: number
+}
+
+/** More commands than this are no picture. */
+export const mostDrawnCommands = 400
+
+/**
+ * A recorded program as SVG: a lane for each device, a box for each command below all that it waits for, and lines for the waits; those for the
+ * previous repetition are dashed. Colours follow the viewer's light or dark scheme.
+ */
+export function planPicture({ label, schedule, commands }: Plan): string {
+  const levels = levelsOf(commands)
+  const devices = [...new Set(commands.map(({ device }) => device))].sort((a, b) => a - b)
+  const { places, lanes, width } = layOut(commands, levels, devices)
+  const height = header + Math.max(1, ...levels.map((level) => level + 1)) * (box.height + box.gapY)
+  const edges = commands.flatMap((command) => [
+    ...command.after.map((from) => line(places[from]!, places[command.index]!)),
+    ...command.afterPrevious.map((from) => previousLine(places[from]!, places[command.index]!)),
+  ])
+  const boxes = commands.map((command) => boxOf(command, places[command.index]!))
+  const heads = devices.map(
+    (device, i) =>
+      `<text x="${lanes[i]}" y="36" font-weight="bold">${device < 0 ? 'host' : `device ${device}`}</text>`,
+  )
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img">
+<title>${escapeXml(label)}, ${schedule}: ${commands.length} commands</title>
+<style>
+svg { color-scheme: light dark; color: CanvasText; background: Canvas; font: 12px system-ui, sans-serif; }
+text { fill: currentColor; }
+rect { stroke: currentColor; stroke-opacity: 0.5; fill-opacity: 0.25; }
+path { fill: none; stroke: currentColor; stroke-opacity: 0.6; }
+.previous { stroke-dasharray: 4 4; stroke-opacity: 0.3; }
+.dispatch { fill: #2ca02c; } .copy { fill: #1f77b4; } .upload { fill: #17becf; } .download { fill: #9467bd; }
+.fill { fill: #ff7f0e; } .send { fill: #d62728; } .receive { fill: #e377c2; }
+</style>
+<text x="8" y="16">${escapeXml(label)} · ${schedule} · ${commands.length} commands · dashed: of the previous repetition</text>
+${[...heads, ...edges, ...boxes].join('\n')}
+</svg>
+`
+}
+
+/** How many commands of the same repetition each follows at least. */
+function levelsOf(commands: readonly Command[]): number[] {
+  const levels: number[] = []
+  for (const { index, after } of commands)
+    levels[index] = 1 + Math.max(-1, ...after.map((from) => levels[from]!))
+  return levels
+}
+
+/** Commands of one lane and level stand side by side. */
+function layOut(commands: readonly Command[], levels: readonly number[], devices: readonly number[]) {
+  const used = new Map<string, number>()
+  const columns = commands.map(({ index, device }) => {
+    const key = `${device} ${levels[index]}`
+    const column = used.get(key) ?? 0
+    used.set(key, column + 1)
+    return column
+  })
+  const lanes: number[] = []
+  let width = 8
+  for (const device of devices) {
+    lanes.push(width)
+    const wide = Math.max(
+      ...commands.filter((command) => command.device === device).map(({ index }) => columns[index]! + 1),
+    )
+    width += wide * (box.width + box.gapX) + laneGap
+  }
+  const places = commands.map(
+    ({ index, device }): Place => ({
+      x: lanes[devices.indexOf(device)]! + columns[index]! * (box.width + box.gapX),
+      y: header + levels[index]! * (box.height + box.gapY),
+    }),
+  )
+  return { places, lanes, width: Math.max(width, 480) }
+}
+
+function line(from: Place, to: Place): string {
+  const [x1, y1, x2, y2] = [from.x + box.width / 2, from.y + box.height, to.x + box.width / 2, to.y]
+  return `<path d="M${x1} ${y1} C${x1} ${y1 + box.gapY / 2} ${x2} ${y2 - box.gapY / 2} ${x2} ${y2}"/>`
+}
+
+/** From the side of a command to the side of one that waits for its previous run. */
+function previousLine(from: Place, to: Place): string {
+  const [x1, y1, x2, y2] = [
+    from.x + box.width,
+    from.y + box.height / 2,
+    to.x + box.width,
+    to.y + box.height / 2,
+  ]
+  return `<path class="previous" d="M${x1} ${y1} C${x1 + laneGap} ${y1} ${x2 + laneGap} ${y2} ${x2} ${y2}"/>`
+}
+
+function boxOf({ kind, label, index }: Command, { x, y }: Place): string {
+  const text = `${index} ${label}`
+  const short = text.length > 28 ? `${text.slice(0, 27)}…` : text
+  return `<g><title>${escapeXml(`${text} (${kind})`)}</title><rect class="${kind}" x="${x}" y="${y}" width="${box.width}" height="${box.height}" rx="5"/><text x="${x + 9}" y="${y + 21}">${escapeXml(short)}</text></g>`
+}
+
+function escapeXml(text: string): string {
+  return text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`)
+}

@@ -1,0 +1,29 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, it } from 'vitest'
+import { guideTitles, sitePages, withSiteLinks } from '../site/pages.ts'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const pages = sitePages()
+
+it('every guide is a page, in the table of the guides and in the menu', () => {
+  const guides = readdirSync(join(root, 'docs/guides')).filter((name) => name !== 'README.md')
+  expect(guides.length).toBeGreaterThan(10)
+  expect(
+    guideTitles()
+      .map(([page]) => `${page}.md`)
+      .sort(),
+  ).toEqual(guides.map((name) => `guides/${name}`).sort())
+})
+
+it.each([...pages.keys()])('the links of %s lead to pages of the site, or to files on GitHub', (source) => {
+  const text = withSiteLinks(readFileSync(join(root, source), 'utf8'), source, pages)
+  const targets = new Set(pages.values())
+  const here = pages.get(source)!
+  for (const [, link] of text.matchAll(/\]\((?!#)([^)#]+)(?:#[^)]*)?\)/g)) {
+    const onGitHub = /^https:\/\/github\.com\/tandem-gpu\/tandem\/blob\/main\/(.*)$/.exec(link!)
+    if (onGitHub !== null) expect(existsSync(join(root, onGitHub[1]!)), link).toBe(true)
+    else if (!/^https?:/.test(link!)) expect([...targets], link).toContain(join(here, '..', link!))
+  }
+})
