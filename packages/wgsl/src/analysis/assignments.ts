@@ -69,16 +69,10 @@ export class Assignments {
         return isInvariant(e.base)
       case 'binary':
         return isInvariant(e.left) && isInvariant(e.right)
-      case 'convert':
-      case 'unary':
-        return isInvariant(e.value)
-      case 'builtin-call':
-        return (
-          (e.name === 'arrayLength' &&
-            e.args[0]?.kind === 'address-of' &&
-            viewOf(e.args[0].place) === undefined) ||
-          ((e.name === 'min' || e.name === 'max') && e.args.every(isInvariant))
-        )
+      case 'builtin-call': {
+        const [array] = e.args
+        return e.name === 'arrayLength' && array?.kind === 'address-of' && viewOf(array.place) === undefined
+      }
       default:
         return false
     }

@@ -1,5 +1,5 @@
 import { subgroupSize } from '../collectives.ts'
-import type { BuiltinFunction, Expression, IrModule, Parameter, ScalarKind, Type } from '../ir.ts'
+import type { BuiltinFunction, IrModule, Parameter, ScalarKind, Type } from '../ir.ts'
 import { type Interval, interval, join, whole } from './interval.ts'
 
 /** One interval for each component of an integer scalar or vector. */
@@ -23,19 +23,6 @@ export function wholeComponents(type: Type): Components | undefined {
 /** Zero in each component. */
 export function zeroComponents(type: Type): Components | undefined {
   return wholeComponents(type)?.map(() => interval(0, 0))
-}
-
-/** The values in a constant array of integers. */
-export function constantElements(base: Expression): Components | undefined {
-  const value = base.kind === 'constant' ? base.constant.value : undefined
-  if (value?.kind !== 'construct') return undefined
-  let range: Interval | undefined
-  for (const a of value.args) {
-    if (a.kind !== 'literal' || whole(a.type.scalar) === undefined) return undefined
-    const v = interval(Number(a.value), Number(a.value))
-    range = range === undefined ? v : join(range, v)
-  }
-  return range && [range]
 }
 
 /** The values of a built-in value. */
@@ -89,24 +76,6 @@ export function builtinCallComponents(
       })
     case 'select':
       return all.map((_, c) => join(at(0, c), at(1, c)))
-    case 'abs':
-      return all.map((a, c) => {
-        const v = at(0, c)
-        if (v.low >= 0) return v
-        return v.low > -2147483648 ? interval(v.high < 0 ? -v.high : 0, Math.max(-v.low, v.high)) : a
-      })
-    case 'countOneBits':
-    case 'countLeadingZeros':
-    case 'countTrailingZeros':
-      return all.map(() => interval(0, 32))
-    case 'extractBits': {
-      const count = args[2]?.[0]
-      return all.map((a) =>
-        a.low === 0 && count !== undefined && count.high < 32 ? interval(0, 2 ** count.high - 1) : a,
-      )
-    }
-    case 'sign':
-      return all.map(() => interval(-1, 1))
     default:
       return all
   }

@@ -2,7 +2,7 @@ import type { BinaryOperator, Expression, For, Place } from '../ir.ts'
 import type { Assignments } from './assignments.ts'
 import type { Components } from './component-ranges.ts'
 import type { Fact } from './facts.ts'
-import { type Interval, interval } from './interval.ts'
+import { interval } from './interval.ts'
 import type { LinearForms } from './linear-form.ts'
 import { loopCounter } from './loop-counter.ts'
 
@@ -11,8 +11,6 @@ const opposite: Partial<Record<BinaryOperator, BinaryOperator>> = {
   '<=': '>',
   '>': '<=',
   '>=': '<',
-  '==': '!=',
-  '!=': '==',
 }
 
 /** Finds what conditions say of integers, given the values that their operands can have. */
@@ -35,33 +33,9 @@ export class ConditionFacts {
   of(e: Expression, truth: boolean): Fact[] {
     if (e.kind === 'logical' && (e.operator === '&&') === truth)
       return [...this.of(e.left, truth), ...this.of(e.right, truth)]
-    if (
-      e.kind === 'binary' &&
-      e.type.kind === 'scalar' &&
-      e.type.scalar === 'bool' &&
-      (e.operator === '&' || e.operator === '|') &&
-      (e.operator === '&') === truth
-    )
-      return [...this.of(e.left, truth), ...this.of(e.right, truth)]
     if (e.kind === 'unary' && e.operator === '!') return this.of(e.value, !truth)
-    if (e.kind === 'value' && e.value.kind === 'let-value') {
-      const definition = this.#forms.definition(e.value.id)
-      return definition === undefined
-        ? []
-        : this.of(definition, truth).filter(
-            (f) => f.key.variables.length === 0 && (f.kind !== 'less' || f.than.variables.length === 0),
-          )
-    }
-    if (e.kind === 'builtin-call' && (e.name === 'all' || e.name === 'any') && (e.name === 'all') === truth) {
-      const inner = e.args[0]!
-      if (inner.kind !== 'binary' || inner.left.type?.kind !== 'vector') return []
-      const { left, right } = inner
-      return Array.from({ length: inner.left.type.size }, (_, c) =>
-        this.#comparison(inner.operator, left, right, c, truth),
-      ).flat()
-    }
     if (e.kind === 'binary' && e.left.type?.kind === 'scalar')
-      return this.#comparison(e.operator, e.left, e.right, 0, truth)
+      return this.#comparison(e.operator, e.left, e.right, truth)
     return []
   }
 
@@ -77,50 +51,29 @@ export class ConditionFacts {
     return facts
   }
 
-  /** What follows when component `c` of `left operator right` is `truth`. */
-  #comparison(
-    operator: BinaryOperator,
-    left: Expression,
-    right: Expression,
-    c: number,
-    truth: boolean,
-  ): Fact[] {
+  /** What follows when `left operator right` is `truth`. */
+  #comparison(operator: BinaryOperator, left: Expression, right: Expression, truth: boolean): Fact[] {
     const relation = truth ? operator : opposite[operator]
-    const a = this.#rangeOf(left)?.[c] ?? this.#rangeOf(left)?.[0]
-    const b = this.#rangeOf(right)?.[c] ?? this.#rangeOf(right)?.[0]
-    if (relation === undefined || a === undefined || b === undefined) return []
-    const key = (e: Expression) =>
-      e.type?.kind === 'vector' ? this.#forms.componentKey(e, c) : this.#forms.key(e)
+    const [low, high] = relation === '<' || relation === '<=' ? [left, right] : [right, left]
+    const lowRange = this.#rangeOf(low)?.[0]
+    const highRange = this.#rangeOf(high)?.[0]
+    if (
+      relation === undefined ||
+      !(relation in opposite) ||
+      lowRange === undefined ||
+      highRange === undefined
+    )
+      return []
     const facts: Fact[] = []
-    const bound = (e: Expression, low: number, high: number) => {
-      const k = e.kind === 'literal' ? undefined : key(e)
-      if (k !== undefined && low <= high) facts.push({ kind: 'interval', key: k, range: interval(low, high) })
+    const bound = (e: Expression, from: number, to: number) => {
+      const key = e.kind === 'literal' ? undefined : this.#forms.key(e)
+      if (key !== undefined && from <= to) facts.push({ kind: 'interval', key, range: interval(from, to) })
     }
-    const less = (x: Expression, y: Expression, xRange: Interval, yRange: Interval) => {
-      bound(x, -Infinity, yRange.high - 1)
-      bound(y, xRange.low + 1, Infinity)
-      const k = key(x)
-      const parts = y.kind === 'builtin-call' && y.name === 'min' ? y.args : [y]
-      for (const part of parts) {
-        const than = key(part)
-        if (k !== undefined && than !== undefined) facts.push({ kind: 'less', key: k, than })
-      }
-    }
-    const notMore = (x: Expression, y: Expression, xRange: Interval, yRange: Interval) => {
-      bound(x, -Infinity, yRange.high)
-      bound(y, xRange.low, Infinity)
-    }
-    if (relation === '<') less(left, right, a, b)
-    else if (relation === '>') less(right, left, b, a)
-    else if (relation === '<=') notMore(left, right, a, b)
-    else if (relation === '>=') notMore(right, left, b, a)
-    else if (relation === '==') {
-      bound(left, b.low, b.high)
-      bound(right, a.low, a.high)
-    } else if (relation === '!=' && b.low === b.high) {
-      if (a.low === b.low) bound(left, a.low + 1, Infinity)
-      if (a.high === b.low) bound(left, -Infinity, a.high - 1)
-    }
+    const isStrict = relation === '<' || relation === '>'
+    bound(low, -Infinity, highRange.high - (isStrict ? 1 : 0))
+    bound(high, lowRange.low + (isStrict ? 1 : 0), Infinity)
+    const [key, than] = [this.#forms.key(low), this.#forms.key(high)]
+    if (isStrict && key !== undefined && than !== undefined) facts.push({ kind: 'less', key, than })
     return facts
   }
 }

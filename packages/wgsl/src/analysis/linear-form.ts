@@ -7,17 +7,12 @@ import { rootOf, viewOf, walk } from '../walk.ts'
  */
 export interface Atom {
   readonly key: string
-  /** A position of the invocation in its workgroup, or a digit of one: it takes all values of 0 … extent - 1. */
+  /** Set for a position of the invocation in its workgroup: it takes all values of 0 … extent - 1. */
   readonly extent: number | undefined
-  /** Set for a position: the dimension of `local_invocation_id`, or the index over all of them. */
-  readonly position: 0 | 1 | 2 | 'index' | undefined
-  /** Set for a digit: quotient or remainder of another atom. */
-  readonly digit: { readonly of: Atom; readonly by: number; readonly part: 'div' | 'mod' } | undefined
   readonly variables: readonly LocalVariable[]
   readonly lets: readonly number[]
-  /** Set when the atom is the whole of a local variable, or a let whose definition depends on variables. */
+  /** Set when the atom is the whole of a local variable. */
   readonly variable: LocalVariable | undefined
-  readonly let: number | undefined
 }
 
 /** An integer modulo 2³²: `constant` + Σ coefficient · atom. A value of another type is a single atom. */
@@ -50,11 +45,6 @@ export class LinearForms {
     })
   }
 
-  /** What a let is declared to be. */
-  definition(letId: number): Expression | undefined {
-    return this.#lets.get(letId)
-  }
-
   /** The key of a scalar; undefined when its value may change unseen. */
   key(e: Expression): Key | undefined {
     return keyOf(this.of(e), e.type)
@@ -63,11 +53,6 @@ export class LinearForms {
   /** The key of a place's value. */
   placeKey(place: Place): Key | undefined {
     return keyOf(this.#place(place), place.type)
-  }
-
-  /** The key of component `c` of a vector. */
-  componentKey(e: Expression, c: number): Key | undefined {
-    return keyOf(this.component(e, c), e.type)
   }
 
   /** The key of the number of elements of a runtime-sized binding. */
@@ -88,21 +73,13 @@ export class LinearForms {
   component(e: Expression, c: number): LinearForm | undefined {
     if (e.kind === 'swizzle') return this.component(e.base, e.components[c]!)
     if (e.kind === 'splat') return this.of(e.value)
-    if (e.kind === 'construct' && e.type.kind === 'vector') {
-      let at = c
-      for (const a of e.args) {
-        const size = a.type?.kind === 'vector' ? a.type.size : 1
-        if (at < size) return size === 1 ? this.of(a) : this.component(a, at)
-        at -= size
-      }
-    }
     if (e.kind === 'value' && e.value.kind === 'let-value') {
       const definition = this.#lets.get(e.value.id)
       const form = definition && this.component(definition, c)
       if (form !== undefined && isFixed(form)) return form
     }
     if (e.kind === 'value' && e.value.kind === 'parameter' && e.value.builtin === 'local_invocation_id')
-      return this.#atom(`${e.value.id}.${c}`, { extent: this.#workgroupSize[c]!, position: c as 0 })
+      return this.#atom(`${e.value.id}.${c}`, { extent: this.#workgroupSize[c]! })
     const base = this.of(e)
     return base && this.#opaque(`.${c}`, [base])
   }
@@ -117,11 +94,11 @@ export class LinearForms {
           const definition = this.#lets.get(value.id)
           const form = definition && this.of(definition)
           if (form !== undefined && isFixed(form)) return form
-          return this.#atom(`${value.id}`, { lets: [value.id], let: value.id })
+          return this.#atom(`${value.id}`, { lets: [value.id] })
         }
         const [x, y, z] = this.#workgroupSize
         const isIndex = value.builtin === 'local_invocation_index'
-        return this.#atom(`${value.id}`, isIndex ? { extent: x * y * z, position: 'index' } : {})
+        return this.#atom(`${value.id}`, isIndex ? { extent: x * y * z } : {})
       }
       case 'swizzle':
         return e.components.length === 1 ? this.component(e.base, e.components[0]!) : undefined
@@ -131,13 +108,6 @@ export class LinearForms {
         // Between i32 and u32 nothing changes modulo 2³².
         if (value === undefined || (isInteger(e.type) && isInteger(e.value.type))) return value
         return this.#opaque(`${e.kind} ${typeText(e.value.type)} ${typeText(e.type)}`, [value])
-      }
-      case 'unary': {
-        const value = this.of(e.value)
-        if (value === undefined) return undefined
-        return e.operator === '-' && isInteger(e.type)
-          ? scaled(value, -1)
-          : this.#opaque(`${e.operator} ${typeText(e.type)}`, [value])
       }
       case 'binary':
         return this.#binary(e)
@@ -169,26 +139,8 @@ export class LinearForms {
       if (e.operator === '*' && factor !== undefined) return scaled(left, factor)
       if (e.operator === '*' && isConstant(left)) return scaled(right, left.constant)
       if (e.operator === '<<' && factor !== undefined) return scaled(left, 2 ** (factor & 31))
-      const digit = factor === undefined ? undefined : this.#digit(e.operator, left, factor)
-      if (digit !== undefined) return digit
     }
     return this.#opaque(`${e.operator} ${typeText(e.left.type)} ${typeText(e.right.type)}`, [left, right])
-  }
-
-  /** Quotient or remainder of a single atom by a divisor of its extent: two digits that make up the one. */
-  #digit(operator: string, form: LinearForm, right: number): LinearForm | undefined {
-    const by = { '/': right, '%': right, '>>': 2 ** (right & 31), '&': right + 1 }[operator]
-    const [only] = form.terms
-    if (by === undefined || by < 1 || form.constant !== 0 || form.terms.size !== 1 || only![1] !== 1)
-      return undefined
-    const [of] = only!
-    if (of.extent === undefined || of.digit !== undefined || of.extent % by !== 0) return undefined
-    if (operator === '&' && !Number.isInteger(Math.log2(by))) return undefined
-    const part = operator === '/' || operator === '>>' ? 'div' : 'mod'
-    return this.#atom(`${part} ${by} ${of.key}`, {
-      extent: part === 'div' ? of.extent / by : by,
-      digit: { of, by, part },
-    })
   }
 
   #place(place: Place): LinearForm | undefined {
@@ -237,14 +189,8 @@ export class LinearForms {
   #atom(key: string, facts: Partial<Atom>): LinearForm {
     let atom = this.#atoms.get(key)
     if (atom === undefined) {
-      const none = {
-        extent: undefined,
-        position: undefined,
-        digit: undefined,
-        variable: undefined,
-        let: undefined,
-      }
-      atom = { ...none, variables: [], lets: [], ...facts, key: `a${this.#atoms.size}` }
+      const none = { extent: undefined, variable: undefined, variables: [], lets: [] }
+      atom = { ...none, ...facts, key: `a${this.#atoms.size}` }
       this.#atoms.set(key, atom)
     }
     return { constant: 0, terms: new Map([[atom, 1]]) }

@@ -39,26 +39,23 @@ describe('the trips of a loop and the values of its counter', () => {
     expect(counted('var k = 7; k >= 0; k--')).toBe('8, 0 to 7')
     expect(counted('var k = 10u; k > 1u; k -= 3u')).toBe('3, 4 to 10')
     expect(counted('var k = 0u; 10u > k; k += 5u')).toBe('2, 0 to 5')
-    expect(counted('var k = 4; k != 10; k += 3')).toBe('2, 4 to 7')
     expect(counted('var k = 5u; k < 5u; k++')).toBe('0')
   })
   it('are known in part where an end is one of several values', () => {
     expect(counted('var k = i; k < 256u; k += 64u')).toBe('4, 0 to 255')
     expect(counted('var k = i; k < 250u; k += 64u')).toBe('≤ 4, 0 to 249')
     expect(counted('var k = 0u; k < min(n, 9u); k++')).toBe('≤ 9, 0 to 8')
-    expect(counted('var k = i; k != 64u; k++')).toBe('≤ 64, 0 to 63')
     expect(counted('var k = 0u; k < n; k++')).toBe('≤ 4294967295, 0 to 4294967294')
   })
   it('come from halving', () => {
     expect(counted('var k = 64u; k > 0u; k >>= 1u')).toBe('7')
-    expect(counted('var k = 100u; k != 0u; k /= 10u')).toBe('3')
+    expect(counted('var k = 100u; k > 2u; k /= 10u')).toBe('2')
   })
   it('are unknown where the counter may wrap around', () => {
     expect(counted('var k = 5; k < signed; k += 1073741824')).toBe('?')
     expect(counted('var k = 0u; k < n; k += 2u')).toBe('?')
     expect(counted('var k = 0u; k <= n; k++')).toBe('?')
-    expect(counted('var k = 4u; k != 0u; k++')).toBe('?')
-    expect(counted('var k = 4; k != 9; k += 3')).toBe('?')
+    expect(counted('var k = 4u; k != 9u; k++')).toBe('?')
     expect(counted('var k = 3u; k >= 0u; k--')).toBe('?')
     expect(counted('var k = 0u; k < 4294967295u; k += 2u')).toBe('?')
     expect(counted('var k = 0u; k < 4294967294u; k += 2u')).toBe('2147483647, 0 to 4294967292')
@@ -78,34 +75,22 @@ describe('a loop ends by itself', () => {
   }
   it('when it counts towards a bound that stays', () => {
     expect(ends('for (var k = 0u; k < n; k += 16u) { out[k] = 1u; }')).toBe(true)
-    expect(ends('var k = 0u; while (k < n) { k += 2u; }')).toBe(true)
-    expect(ends('var k = 0; loop { if (k >= signed) { break; } out[k] = 1u; continuing { k += 1; } }')).toBe(
-      true,
-    )
+    expect(ends('for (var k = i; k < arrayLength(&out); k += 64u) { out[k] = 1u; }')).toBe(true)
+    expect(ends('for (var k = signed; k >= 0; k -= 2) { out[k] = 1u; }')).toBe(true)
   })
   it('not when the bound is made of the counter, or no value of the counter is beyond it', () => {
     expect(ends('for (var k = 0u; k <= k; k++) { }')).toBe(false)
     expect(ends('for (var k = 0u; k <= max(k, 5u); k++) { }')).toBe(false)
     expect(ends('for (var k = 7u; k >= 0u; k--) { }')).toBe(false)
     expect(ends('for (var k = 0; k <= 2147483647; k++) { }')).toBe(false)
-    expect(ends('var k = 7u; while (k >= 0u) { k -= 1u; }')).toBe(false)
-    expect(ends('var k = 7u; loop { if (k < 0u) { break; } continuing { k -= 1u; } }')).toBe(false)
-    expect(ends('var k = 7u; while (k > 0u) { k -= 1u; }')).toBe(true)
   })
   it('not when the counter is a float, which steps may leave as it is', () => {
     expect(ends('for (var k = 0.0; k < 1e9; k += 1.0) { }')).toBe(false)
-    expect(ends('var k = 0.0; while (k < 1e9) { k += 1.0; }')).toBe(false)
   })
-  it('not when the step is computed anew, or only stands beside what changes the counter', () => {
-    expect(ends('var k = 0u; while (k < n) { let s = out[k]; k += s; }')).toBe(false)
-    expect(ends('let s = n; var k = 0u; while (k < n) { k += s; }')).toBe(true)
-    const clear = 'fn clear(p: ptr<function, u32>) -> u32 { *p = 0u; return 0u; }'
-    expect(ends('var k = 0u; while (k < n) { out[clear(&k)] += 1u; }', clear)).toBe(false)
-  })
-  it('not when the bound moves, the step is passed by, or the counter turns away', () => {
+  it('not when the bound moves, the counter turns away, or it is no `for` loop', () => {
     expect(ends('for (var k = 0u; k < out[0]; k += 16u) { out[k] = 1u; }')).toBe(false)
-    expect(ends('var k = 0u; while (k < n) { if (k == 7u) { continue; } k += 2u; }')).toBe(false)
-    expect(ends('var k = 0u; while (k < n) { k -= 2u; }')).toBe(false)
+    expect(ends('for (var k = 0u; k < n; k -= 16u) { out[k] = 1u; }')).toBe(false)
+    expect(ends('var k = 0u; while (k < n) { k += 2u; }')).toBe(false)
     expect(
       ends('var b = array(1u, 9u); var j = 0u; for (var k = 0u; k < b[j]; k += 2u) { j = 1u - j; }'),
     ).toBe(false)

@@ -1,4 +1,4 @@
-import type { Block, CompoundAssign, Expression, For, LocalVariable, Loop, Place, While } from '../ir.ts'
+import type { CompoundAssign, Expression, For, LocalVariable, Loop, Place, While } from '../ir.ts'
 import { walkExpression } from '../walk.ts'
 import type { Assignments } from './assignments.ts'
 import { type Interval, type IntervalOf, whole } from './interval.ts'
@@ -12,7 +12,7 @@ export interface LoopCounter {
   readonly first: Expression
   readonly bound: Expression
   readonly relation: Relation
-  /** Undefined when it is no constant. */
+  /** Undefined where it is not constant. */
   readonly step: number | undefined
   /** The values that the counter has in the body; undefined when it may wrap around, or too little is known. */
   readonly values: Interval | undefined
@@ -20,9 +20,9 @@ export interface LoopCounter {
   readonly trips: { readonly most: number; readonly isExact: boolean } | undefined
 }
 
-type Relation = '<' | '<=' | '>' | '>=' | '!='
+type Relation = '<' | '<=' | '>' | '>='
 
-const flipped = { '<': '>', '<=': '>=', '>': '<', '>=': '<=', '!=': '!=' } as const
+const flipped = { '<': '>', '<=': '>=', '>': '<', '>=': '<=' } as const
 
 /** The counter of a `for` loop; undefined for a loop of another form. */
 export function loopCounter(
@@ -60,7 +60,7 @@ export function loopCounter(
   const step = update.value.kind === 'literal' ? Number(update.value.value) * sign : undefined
   if (step === undefined || step === 0 || first === undefined || bound === undefined || scalar === undefined)
     return { ...counter, step, values: undefined, trips: undefined }
-  // A falling counter is a rising one below zero.
+  // A falling counter is a rising one with the signs reversed.
   const counted =
     step > 0
       ? count(counter.relation, first, bound, step, scalar.high)
@@ -85,44 +85,47 @@ export class LoopCounters {
     return this.#known.get(loop)
   }
 
-  /** Repetitions, when they are the same for every invocation and each time. */
+  /** The trip count, where it is the same for every invocation and every execution of the loop. */
   exactTrips(loop: For): number | undefined {
     const trips = this.of(loop)?.trips
     return trips?.isExact ? trips.most : undefined
   }
 
-  /** Does the loop need no guard against C++'s assumption that it ends? */
+  /**
+   * Does the loop need no guard against C++'s assumption that it ends? It ends where its trip count is known, or where it counts in integers
+   * towards a bound that stays; then only a counter that wraps around, or an invariant step of zero, would keep it going, which no shipped loop
+   * can rule out: bounds come from uniforms.
+   */
   endsByItself(loop: For | While | Loop): boolean {
-    const counts = loop.kind === 'for' && this.of(loop)?.trips !== undefined
-    return counts || endsByItself(loop, this.#assignments)
+    const counter = loop.kind === 'for' ? this.of(loop) : undefined
+    if (counter === undefined) return false
+    if (counter.trips !== undefined) return true
+    const { update, body } = loop as For
+    const falls = counter.step === undefined ? (update as CompoundAssign).operator === '-' : counter.step < 0
+    const { bound, relation, step, variable } = counter
+    const comesNearer = (relation === '<' || relation === '<=') !== falls && step !== 0
+    if (!comesNearer || !isInteger(variable) || !canStop(relation, bound, variable)) return false
+    return this.#assignments.isInvariant(bound, body) && !reads(bound, variable)
   }
 }
 
-/** A rising counter, that no type can hold above `limit`. */
+/** The values and trips of a rising counter whose type holds nothing above `limit`. */
 function count(relation: Relation, first: Interval, bound: Interval, step: number, limit: number) {
   const unknown = { values: undefined, trips: undefined }
-  if (relation === '!=') {
-    const isOne = first.low === first.high && bound.low === bound.high
-    // It has to meet its bound: it does in steps of one, from below.
-    if (isOne ? bound.low < first.low || (bound.low - first.low) % step !== 0 : step !== 1) return unknown
-    if (first.high > bound.low) return unknown
-  } else if (relation === '>' || relation === '>=') {
-    // It rises away from its bound, so it can only stop at once.
-    const neverStarts = relation === '>' ? first.high <= bound.low : first.high < bound.low
-    return neverStarts ? { values: undefined, trips: { most: 0, isExact: true } } : unknown
-  }
+  // The counter rises away from its bound.
+  if (relation === '>' || relation === '>=') return unknown
   const beyond = relation === '<=' ? 0 : 1
   const highest = bound.high - beyond
   const most = Math.max(Math.floor((highest - first.low) / step) + 1, 0)
   const least = Math.max(Math.floor((bound.low - beyond - first.high) / step) + 1, 0)
   const last = first.low === first.high ? first.low + step * (most - 1) : highest
-  // The value after the last is compared too.
+  // The condition also compares the value after the last one.
   if (most > 0 && last + step > limit) return unknown
   const values = most > 0 && last >= first.low ? { low: first.low, high: last } : undefined
   return { values, trips: { most, isExact: most === least } }
 }
 
-/** Repetitions of `for (var s = 64u; s > 0u; s >>= 1u)` and its like with `/= 2`. */
+/** The trip count of `for (var s = 64u; s > 0u; s >>= 1u)`, and of the same with `/= 2u`. */
 function halvings(
   update: CompoundAssign,
   relation: Relation,
@@ -132,51 +135,11 @@ function halvings(
   const value = update.value.kind === 'literal' ? Number(update.value.value) : 0
   const divisor = update.operator === '>>' ? 2 ** value : update.operator === '/' ? value : 1
   if (divisor < 2 || first === undefined || bound === undefined) return undefined
-  if (first.low !== first.high || bound.low !== bound.high || first.low < 0) return undefined
-  const holds = (v: number) =>
-    relation === '>'
-      ? v > bound.low
-      : relation === '>='
-        ? v >= bound.low
-        : relation === '!=' && v !== bound.low
-  let v = first.low
-  for (let trips = 0; trips <= 32; trips++) {
-    if (!holds(v)) return trips
-    v = Math.floor(v / divisor)
-  }
-  return undefined
-}
-
-/**
- * Does the loop count in integers towards a bound that stays? Then it ends by itself and needs no guard, unless its counter wraps
- * around or an invariant step is zero, which no shipped loop can rule out: bounds come from uniforms.
- */
-function endsByItself(loop: For | While | Loop, assignments: Assignments): boolean {
-  switch (loop.kind) {
-    case 'for': {
-      const counter = loopCounter(loop, assignments, () => undefined)
-      if (counter === undefined || !isInteger(counter.variable)) return false
-      if (!assignments.isInvariant(counter.bound, loop.body) || reads(counter.bound, counter.variable))
-        return false
-      const step = counter.step ?? ((loop.update as CompoundAssign).operator === '-' ? -1 : 1)
-      return (
-        rises(counter.relation, true) === Math.sign(step) &&
-        canStop(counter.relation, counter.bound, counter.variable)
-      )
-    }
-    case 'while':
-      return approaches(loop.condition, true, loop.body, loop.body, assignments)
-    case 'loop': {
-      const [first] = loop.body.statements
-      const leaves =
-        first?.kind === 'if' &&
-        first.then.statements.length === 1 &&
-        first.then.statements[0]!.kind === 'break'
-      return (
-        leaves && approaches(first.condition, false, loop.body, loop.continuing ?? loop.body, assignments)
-      )
-    }
-  }
+  if (first.low !== first.high || bound.low !== bound.high || bound.low < 0) return undefined
+  if (relation !== '>') return undefined
+  let trips = 0
+  for (let v = first.low; v > bound.low; v = Math.floor(v / divisor)) trips++
+  return trips
 }
 
 function isInteger({ type }: LocalVariable): boolean {
@@ -200,70 +163,6 @@ function reads(e: Expression, variable: LocalVariable): boolean {
     },
   })
   return found
-}
-
-/** The direction of a counter that a relation will stop: 1 when it must rise, -1 when it must fall; 0 when the relation does not tell. */
-function rises(operator: string, goesOnWhile: boolean): number {
-  const upwards = operator === '<' || operator === '<='
-  const downwards = operator === '>' || operator === '>='
-  return (upwards ? 1 : downwards ? -1 : 0) * (goesOnWhile ? 1 : -1)
-}
-
-/** Does the loop go on while a variable is on one side of an invariant bound, and is it moved to the other once in each repetition? */
-function approaches(
-  condition: Expression,
-  goesOnWhile: boolean,
-  body: Block,
-  steps: Block,
-  assignments: Assignments,
-): boolean {
-  if (condition.kind !== 'binary' || condition.left.kind !== 'load') return false
-  const { place } = condition.left
-  if (place.kind !== 'variable' || place.variable.kind !== 'local-variable') return false
-  const { variable } = place
-  if (!isInteger(variable)) return false
-  const parts = steps === body ? [body] : [body, steps]
-  if (parts.some((part) => !assignments.isInvariant(condition.right, part))) return false
-  if (parts.reduce((n, part) => n + assignments.count(part, variable), 0) !== 1) return false
-  const change = steps.statements.find((s) => assignments.isAssigned(s, variable))
-  if (change?.kind !== 'compound-assign' || !isVariable(change.target, variable)) return false
-  // A `continue` leads to the continuing part; without one it could pass the step by.
-  if (steps === body && hasContinue(body)) return false
-  const isSame = (e: Expression) =>
-    parts.every((part) => assignments.isInvariant(e, part)) && !usesLetOf(e, body) && !usesLetOf(e, steps)
-  const step = change.value.kind === 'literal' ? Number(change.value.value) : isSame(change.value) ? 1 : 0
-  const direction = change.operator === '+' ? step : change.operator === '-' ? -step : 0
-  const relation = goesOnWhile ? condition.operator : (negated[condition.operator] ?? '')
-  return (
-    direction !== 0 &&
-    rises(condition.operator, goesOnWhile) === Math.sign(direction) &&
-    canStop(relation, condition.right, variable)
-  )
-}
-
-const negated: Partial<Record<string, string>> = { '<': '>=', '<=': '>', '>': '<=', '>=': '<' }
-
-/** Does the expression use a let that the block declares, which each repetition computes anew? */
-function usesLetOf(e: Expression, block: Block): boolean {
-  const used = new Set<number>()
-  walkExpression(e, {
-    expression(x) {
-      if (x.kind === 'value') used.add(x.value.id)
-      return undefined
-    },
-  })
-  return block.statements.some((s) => s.kind === 'let' && used.has(s.variable.id))
-}
-
-/** Does a `continue` of the loop with this body stand in it? */
-export function hasContinue(body: Block): boolean {
-  const has = (block: Block): boolean =>
-    block.statements.some((s) => {
-      if (s.kind === 'block') return has(s)
-      if (s.kind === 'if') return has(s.then) || (s.otherwise !== undefined && has(s.otherwise))
-      return s.kind === 'switch' ? s.clauses.some((c) => has(c.body)) : s.kind === 'continue'
-    })
-  return has(body)
 }
 
 function isVariable(place: Place, variable: LocalVariable): boolean {

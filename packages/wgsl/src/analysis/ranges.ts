@@ -22,7 +22,6 @@ import {
   builtinCallComponents,
   builtinComponents,
   type Components,
-  constantElements,
   scalarOf,
   wholeComponents,
   zeroComponents,
@@ -121,7 +120,8 @@ class RangeAnalysis {
         return
       case 'swizzle-assign':
         this.#place(s.target)
-        this.#variables.storeSwizzle(s, this.#value(s.value))
+        this.#value(s.value)
+        this.#variables.store(rootOf(s.target), undefined)
         return
       case 'evaluate':
         this.#value(s.value)
@@ -235,12 +235,7 @@ class RangeAnalysis {
   }
 
   #refine(e: Expression, value: Components): Components {
-    if (value.length > 1)
-      return value.map((v, c) => {
-        const key = this.#forms.componentKey(e, c)
-        const fact = key === undefined ? undefined : this.#facts.range(key)
-        return fact === undefined ? v : meet(v, fact)
-      })
+    if (value.length > 1) return value
     const key = e.kind === 'literal' ? undefined : this.#forms.key(e)
     const fact = key === undefined ? undefined : this.#facts.range(key)
     return fact === undefined ? value : [meet(value[0]!, fact)]
@@ -302,7 +297,7 @@ class RangeAnalysis {
           length !== undefined && index !== undefined && index.low >= 0 && index.high < length,
         )
         if (base !== undefined && type.kind === 'vector') return [base.reduce(join)]
-        return constantElements(e.base) ?? wholeComponents(e.type)
+        return wholeComponents(e.type)
       }
       case 'swizzle': {
         const base = this.#value(e.base)

@@ -1,4 +1,4 @@
-import type { LocalVariable, Place, SwizzleAssign } from '../ir.ts'
+import type { LocalVariable, Place } from '../ir.ts'
 import { rootOf } from '../walk.ts'
 import { type Components, wholeComponents } from './component-ranges.ts'
 import { contains, interval, join } from './interval.ts'
@@ -17,14 +17,6 @@ export class VariableRanges {
     if (all === undefined) return undefined
     if (place.kind === 'variable' && place.variable.kind === 'local-variable')
       return this.#known.get(place.variable) ?? all
-    if (
-      place.kind === 'component-place' &&
-      place.base.kind === 'variable' &&
-      place.base.variable.kind === 'local-variable'
-    ) {
-      const known = this.#known.get(place.base.variable)?.[place.component]
-      if (known !== undefined) return [known]
-    }
     return all
   }
 
@@ -43,43 +35,19 @@ export class VariableRanges {
       if (contains(k, v)) return k
       grew = true
       if (!this.isWidening) return join(k, v)
-      // Zero is a likely bound for what shrinks: one more guess before none.
-      const low = v.low >= k.low ? k.low : v.low >= 0 && k.low > 0 ? 0 : all[c]!.low
-      return interval(low, v.high > k.high ? all[c]!.high : k.high)
+      return interval(v.low < k.low ? all[c]!.low : k.low, v.high > k.high ? all[c]!.high : k.high)
     })
     if (!grew) return
     this.#known.set(variable, next)
     this.hasGrown = true
   }
 
-  /** Adds a value stored to a variable or a part of it; undefined: any value. */
+  /** Adds a value stored to a variable; one stored to a part of it may be any. */
   store(target: Place, value: Components | undefined): void {
     const root = rootOf(target)
     if (root.kind !== 'variable' || root.variable.kind !== 'local-variable') return
     const all = wholeComponents(root.variable.type)
-    if (all === undefined) return
-    if (target.kind === 'variable') {
-      this.assign(root.variable, value ?? all)
-      return
-    }
-    const known = this.#known.get(root.variable) ?? all
-    const stored = value?.[0]
-    const next = known.map((k, c) => {
-      if (target.kind === 'component-place' && target.component !== c) return k
-      return stored === undefined ? all[c]! : join(k, stored)
-    })
-    this.assign(root.variable, next)
-  }
-
-  /** Adds a value stored to some components of a variable; undefined: any value. */
-  storeSwizzle({ target, operator, components }: SwizzleAssign, value: Components | undefined): void {
-    if (target.kind !== 'variable' || target.variable.kind !== 'local-variable') return
-    const all = wholeComponents(target.type)
-    if (all === undefined) return
-    const next = [...(this.#known.get(target.variable) ?? all)]
-    for (const [i, c] of components.entries())
-      next[c] = operator === undefined && value !== undefined ? join(next[c]!, value[i] ?? all[c]!) : all[c]!
-    this.assign(target.variable, next)
+    if (all !== undefined) this.assign(root.variable, (target.kind === 'variable' ? value : undefined) ?? all)
   }
 
   /** From now on each variable can have any value of its type. */

@@ -55,7 +55,7 @@ export function emitCuda(module: IrModule, options: CudaOptions): CudaKernel {
     counters,
     unrolledLoops: findUnrolledLoops(module, (loop) => counters.exactTrips(loop)),
     divergentCalls: findDivergentCalls(module),
-    zeroInit: findZeroInit(module, analyses),
+    zeroed: findZeroInit(module, analyses),
     uniformCopies: findUniformCopies(module),
     // In trap mode every access has a condition.
     asyncCopies: options.bounds === 'trap' ? noAsyncCopies : findAsyncCopies(module, analyses),
@@ -110,7 +110,7 @@ export function emitCuda(module: IrModule, options: CudaOptions): CudaKernel {
         )
   const dynamicLines = entry.lines.filter((l) => l.line === undefined)
   lines.push(...dynamicLines)
-  const zeroed = workgroup.filter((v) => context.zeroInit.zeroed.has(v))
+  const zeroed = workgroup.filter((v) => context.zeroed.has(v))
   if (zeroed.length > 0) {
     for (const v of zeroed)
       plain(

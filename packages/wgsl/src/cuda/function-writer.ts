@@ -1,7 +1,6 @@
 import type { Effects } from '../analysis/effects.ts'
 import type { LoopCounters } from '../analysis/loop-counter.ts'
 import type { Ranges } from '../analysis/recorded-ranges.ts'
-import type { ZeroInit } from '../analysis/zero-init.ts'
 import type {
   BuiltinCall,
   Expression,
@@ -28,7 +27,8 @@ export interface ModuleContext {
   readonly unrolledLoops: ReadonlySet<For>
   /** Subgroup operations that part of a subgroup may miss; every other one is made by all its invocations together. */
   readonly divergentCalls: ReadonlySet<BuiltinCall>
-  readonly zeroInit: ZeroInit
+  /** Workgroup variables that are zeroed at the start. */
+  readonly zeroed: ReadonlySet<ModuleVariable>
   /** Uniform variables that the kernel copies into registers, with the chunks used. */
   readonly uniformCopies: ReadonlyMap<ModuleVariable, number>
   readonly asyncCopies: AsyncCopies

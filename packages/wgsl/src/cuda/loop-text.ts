@@ -1,5 +1,4 @@
-import { hasContinue } from '../analysis/loop-counter.ts'
-import type { Expression, For, Loop, Place, While } from '../ir.ts'
+import type { Block, Expression, For, Loop, Place, While } from '../ir.ts'
 import { walkExpression, walkStatement } from '../walk.ts'
 import { valueText } from './expression-text.ts'
 import type { FunctionWriter } from './function-writer.ts'
@@ -127,4 +126,15 @@ export function writeWhile(writer: FunctionWriter, s: While): void {
     writer.close()
   }
   writer.loopScopes.pop()
+}
+
+/** Does a `continue` of the loop with this body stand in it? */
+function hasContinue(body: Block): boolean {
+  const has = (block: Block): boolean =>
+    block.statements.some((s) => {
+      if (s.kind === 'block') return has(s)
+      if (s.kind === 'if') return has(s.then) || (s.otherwise !== undefined && has(s.otherwise))
+      return s.kind === 'switch' ? s.clauses.some((c) => has(c.body)) : s.kind === 'continue'
+    })
+  return has(body)
 }

@@ -250,17 +250,6 @@ function writeIf(writer: FunctionWriter, s: Extract<Statement, { kind: 'if' }>):
     writer.indented(() => writeStatements(writer, block))
     otherwise = undefined
   }
-  const zeroed = writer.context.zeroInit.otherwise.get(s)
-  if (zeroed !== undefined) {
-    // Workgroup memory reads as zero where no thread writes it.
-    writer.close('} else {')
-    writer.indented(() => {
-      for (const place of zeroed)
-        writer.line(
-          `${operand(placeText(writer, place, 'store').value)} = ${zeroText(place.type, writer.context.names)};`,
-        )
-    })
-  }
   writer.close()
 }
 

@@ -1,5 +1,5 @@
 import { analyse } from '../analysis/analyses.ts'
-import { findZeroInit, type ZeroInit } from '../analysis/zero-init.ts'
+import { findZeroInit } from '../analysis/zero-init.ts'
 import { isBarrier } from '../collectives.ts'
 import { type AsyncCopies, findAsyncCopies } from '../cuda/async-copies.ts'
 import type {
@@ -152,13 +152,9 @@ class ZeroChecker {
   /** For each workgroup what was written, as paths. */
   readonly #written = new WeakMap<object, Map<ModuleVariable, Set<string>>>()
 
-  constructor(module: IrModule, claims: ZeroInit, fail: Fail) {
+  constructor(module: IrModule, zeroed: ReadonlySet<ModuleVariable>, fail: Fail) {
     this.#fail = fail
-    // The zeros that are stored in place of a skipped store are not part of the module.
-    const substituted = new Set([...claims.otherwise.values()].flat().map(variableOf))
-    this.#unzeroed = new Set(
-      module.variables.filter((v) => v.space === 'workgroup' && !claims.zeroed.has(v) && !substituted.has(v)),
-    )
+    this.#unzeroed = new Set(module.variables.filter((v) => v.space === 'workgroup' && !zeroed.has(v)))
   }
 
   touched(place: Place, path: readonly number[], use: PlaceUse, invocation: object): void {

@@ -134,6 +134,7 @@ extern "C" __global__ void __launch_bounds__(64) main_(
   const unsigned source_length = array_length(source_bytes, 0u, 16u);
   const unsigned result_length = array_length(result_bytes, 0u, 16u);
   zero_workgroup(&even_, sizeof(even_), threadIdx.x, 64u);
+  zero_workgroup(&odd_, sizeof(odd_), threadIdx.x, 64u);
   __syncthreads();
   const unsigned thread_ = threadIdx.x;
   const vec3u group_(blockIdx.x, blockIdx.y, blockIdx.z);

@@ -52,6 +52,20 @@ template <class T, unsigned N> struct array {
   WGSL_CTOR T& operator[](unsigned i) { return element<T>::of(data[i]); }
   WGSL_CTOR const T& operator[](unsigned i) const { return element<T>::of(data[i]); }
 };
+// Zeroes workgroup memory, spread over the threads of the block.
+WGSL_FN void zero_workgroup(void* memory, unsigned bytes, unsigned thread, unsigned threads) {
+  struct alignas(16) quad { unsigned w[4]; };
+  quad* const quads = static_cast<quad*>(memory);
+  const unsigned whole = bytes / 16u / threads * threads;
+  if (whole / threads <= 16u) {
+    // Written out: a loop here costs the code after it registers and order.
+    _Pragma("unroll") for (unsigned i = 0; i < 16u; i++) if (i < whole / threads) quads[i * threads + thread] = quad{};
+  } else {
+    for (unsigned i = 0; i < whole; i += threads) quads[i + thread] = quad{};
+  }
+  if (thread < bytes / 16u - whole) quads[whole + thread] = quad{};
+  if (thread < bytes % 16u) static_cast<unsigned char*>(memory)[bytes / 16u * 16u + thread] = 0;
+}
 
 alignas(16) __shared__ array<array<unsigned, 9>, 8> covered_;
 alignas(16) __shared__ array<unsigned, 64> guarded_;
@@ -62,19 +76,18 @@ extern "C" __global__ void __launch_bounds__(64) main_(
     array<unsigned, 128>* __restrict__ out_,
     unsigned long long out_bytes
 ) {
+  zero_workgroup(&guarded_, sizeof(guarded_), threadIdx.x + threadIdx.y * 8u, 64u);
+  zero_workgroup(&sparse_, sizeof(sparse_), threadIdx.x + threadIdx.y * 8u, 64u);
+  __syncthreads();
   const vec3u local_(threadIdx.x, threadIdx.y, 0u);
   const unsigned i_ = threadIdx.x + threadIdx.y * 8u;
   const vec3u group_(blockIdx.x, blockIdx.y, blockIdx.z);
   covered_[local_.y][local_.x] = i_;
   if (i_ < (*size_)) {
     guarded_[i_] = i_ * 2u;
-  } else {
-    guarded_[i_] = 0u;
   }
   if ((i_ % 5u) == 0u) {
     sparse_[i_] = 7u;
-  } else {
-    sparse_[i_] = 0u;
   }
   __syncthreads();
   (*out_)[min((group_.x * 64u) + i_, 127u)] = (covered_[local_.x][local_.y] + (guarded_[63u - i_] * 100u)) + (sparse_[i_ ^ 1u] * 10000u);
