@@ -6,11 +6,11 @@ import { LoopCounters } from './loop-counter.ts'
 import { findRanges } from './ranges.ts'
 import type { Ranges } from './recorded-ranges.ts'
 
-/** What is known of a module, whatever the target. */
+/** The facts about a module that any target can use. */
 export interface Analyses {
   /** Where do local variables change? */
   readonly assignments: Assignments
-  /** Are two values the same, or how far apart? */
+  /** Are two values equal, and if not, by which constant do they differ? */
   readonly forms: LinearForms
   /** What can evaluating an expression do to memory, and what does its value depend on? */
   readonly effects: Effects

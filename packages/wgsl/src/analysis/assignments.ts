@@ -49,7 +49,7 @@ export class Assignments {
     return this.count(part, variable) > 0
   }
 
-  /** Has the expression the same value each time that it is evaluated between executions of `body`? */
+  /** Is the expression invariant: does it have the same value before and after each execution of `body`? */
   isInvariant(e: Expression, body: Block): boolean {
     const isInvariant = (x: Expression) => this.isInvariant(x, body)
     switch (e.kind) {
@@ -90,7 +90,7 @@ export class Assignments {
   }
 }
 
-/** The number of entries, of a rising list, that are below `bound`. */
+/** The number of entries of an ascending list that are below `bound`. */
 function firstAtLeast(positions: readonly number[], bound: number): number {
   let low = 0
   let high = positions.length

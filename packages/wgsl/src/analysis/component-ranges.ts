@@ -8,7 +8,7 @@ export type Components = readonly Interval[]
 /** The most workgroups in a dimension, which every backend enforces. */
 const mostWorkgroups = 65535
 
-/** What a scalar's or vector's components are; f32 for other types. */
+/** The kind of a scalar or of a vector's components. Other types give f32, which has no intervals. */
 export function scalarOf(type: Type): ScalarKind {
   return type.kind === 'scalar' || type.kind === 'vector' ? type.scalar : 'f32'
 }

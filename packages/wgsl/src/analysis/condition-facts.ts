@@ -13,7 +13,7 @@ const opposite: Partial<Record<BinaryOperator, BinaryOperator>> = {
   '>=': '<',
 }
 
-/** Finds what conditions say of integers, given the values that their operands can have. */
+/** Finds the facts about integers that follow from conditions, given the intervals of their operands. */
 export class ConditionFacts {
   readonly #forms: LinearForms
   readonly #assignments: Assignments
@@ -29,7 +29,7 @@ export class ConditionFacts {
     this.#rangeOf = rangeOf
   }
 
-  /** What follows when a condition is `truth`. */
+  /** The facts that hold where the condition has the value `truth`. */
   of(e: Expression, truth: boolean): Fact[] {
     if (e.kind === 'logical' && (e.operator === '&&') === truth)
       return [...this.of(e.left, truth), ...this.of(e.right, truth)]
@@ -39,7 +39,7 @@ export class ConditionFacts {
     return []
   }
 
-  /** What holds in a loop's body: its condition, and the values of its counter. */
+  /** The facts that hold in a loop's body: those of its condition, and the interval of its counter. */
   inside(loop: For): Fact[] {
     const facts = loop.condition === undefined ? [] : this.of(loop.condition, true)
     const counter = loopCounter(loop, this.#assignments, (e) => this.#rangeOf(e)?.[0])
@@ -51,7 +51,7 @@ export class ConditionFacts {
     return facts
   }
 
-  /** What follows when `left operator right` is `truth`. */
+  /** The facts that hold where `left operator right` has the value `truth`. */
   #comparison(operator: BinaryOperator, left: Expression, right: Expression, truth: boolean): Fact[] {
     const relation = truth ? operator : opposite[operator]
     const [low, high] = relation === '<' || relation === '<=' ? [left, right] : [right, left]

@@ -1,7 +1,7 @@
 import type { Block, Expression, Statement } from '../ir.ts'
 import { walk } from '../walk.ts'
 
-/** Only lets, conditions and returns. */
+/** Does the block hold only lets, `if` statements and returns? */
 export function isStraight(block: Block): boolean {
   return block.statements.every(
     (s) =>
@@ -12,7 +12,7 @@ export function isStraight(block: Block): boolean {
   )
 }
 
-/** Control never reaches the end of the statement. */
+/** Is the end of the statement unreachable? */
 export function alwaysLeaves(s: Statement): boolean {
   switch (s.kind) {
     case 'block':

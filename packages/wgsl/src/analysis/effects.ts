@@ -45,7 +45,7 @@ export function findEffects(module: IrModule): Effects {
           if (use === 'store' || use === 'load-store') found.addStored(variable)
           if (use !== 'store') found.addUsed(variable)
         }
-        // What a function stores in its own variables nobody sees; an expression stores only through its calls.
+        // Code outside cannot see what a function stores in its own variables; an expression stores only through its calls.
         const isOwn = variable?.kind === 'local-variable' && code.kind === 'function'
         if (isOwn) return undefined
         if (use === 'store' || use === 'load-store') found.writes = true

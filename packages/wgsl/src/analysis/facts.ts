@@ -2,7 +2,7 @@ import type { LocalVariable } from '../ir.ts'
 import type { Interval } from './interval.ts'
 import type { Key } from './linear-form.ts'
 
-/** Something that a condition says of a value. */
+/** A fact about a value that follows from a condition. */
 export type Fact =
   | { readonly kind: 'interval'; readonly key: Key; readonly range: Interval }
   /** `key` is less than `than`. */
@@ -18,7 +18,7 @@ export class Facts {
     this.#less = less
   }
 
-  /** These facts and those of `added` about variables that do not change where the facts are to hold. */
+  /** These facts, and those of `added` that no assignment in the region invalidates. */
   with(added: readonly Fact[], changes: (variable: LocalVariable) => boolean): Facts {
     const lasting = added.filter((f) => {
       const variables = f.kind === 'less' ? [...f.key.variables, ...f.than.variables] : f.key.variables

@@ -25,14 +25,14 @@ export function join(a: Interval, b: Interval): Interval {
   return { low: Math.min(a.low, b.low), high: Math.max(a.high, b.high) }
 }
 
-/** What is in both; `a` when nothing is (the code is then unreachable). */
+/** The intersection; `a` where it is empty, since the code is then unreachable. */
 export function meet(a: Interval, b: Interval): Interval {
   const low = Math.max(a.low, b.low)
   const high = Math.min(a.high, b.high)
   return low > high ? a : low === a.low && high === a.high ? a : { low, high }
 }
 
-/** Is all of `inner` in `outer`? */
+/** Does `outer` contain `inner`? */
 export function contains(outer: Interval, inner: Interval): boolean {
   return inner.low >= outer.low && inner.high <= outer.high
 }

@@ -45,7 +45,7 @@ export class LinearForms {
     })
   }
 
-  /** The key of a scalar; undefined when its value may change unseen. */
+  /** The key of a scalar; undefined where its value may change without an assignment that is known here. */
   key(e: Expression): Key | undefined {
     return keyOf(this.of(e), e.type)
   }
@@ -61,7 +61,7 @@ export class LinearForms {
   }
 
   of(e: Expression): LinearForm | undefined {
-    // A load costs nothing to make again, and the range analysis makes loads of its own.
+    // The form of a load is cheap to make again, and the range analysis makes loads of its own.
     if (e.kind === 'load') return this.#place(e.place)
     if (this.#known.has(e)) return this.#known.get(e)
     const form = this.#make(e)
@@ -105,7 +105,7 @@ export class LinearForms {
       case 'convert':
       case 'bitcast': {
         const value = this.of(e.value)
-        // Between i32 and u32 nothing changes modulo 2³².
+        // A conversion between i32 and u32 changes nothing modulo 2³².
         if (value === undefined || (isInteger(e.type) && isInteger(e.value.type))) return value
         return this.#opaque(`${e.kind} ${typeText(e.value.type)} ${typeText(e.type)}`, [value])
       }
@@ -171,7 +171,7 @@ export class LinearForms {
     return this.#atom(`length ${id}`, {})
   }
 
-  /** What an operation makes of its operands, of which only equality is known. Operands are named by number, so keys stay short. */
+  /** The result of an operation, of which only equality is known. Operands are named by number, so that keys stay short. */
   #opaque(operation: string, operands: readonly LinearForm[]): LinearForm {
     const numbers = operands.map((form) => {
       const text = formText(form)

@@ -34,7 +34,7 @@ import type { LinearForms } from './linear-form.ts'
 import { type Ranges, RecordedRanges } from './recorded-ranges.ts'
 import { VariableRanges } from './variable-ranges.ts'
 
-/** Passes over a function after which bounds that still grow are given up. */
+/** After this many passes over a function, a bound that still grows becomes that of its type. */
 const passesBeforeWidening = 3
 const mostPasses = 12
 
@@ -49,7 +49,7 @@ export function findRanges(module: IrModule, assignments: Assignments, forms: Li
   return analysis.found
 }
 
-/** Walks functions, statement by statement, with what is known there. */
+/** Walks functions, statement by statement, with the facts that hold there. */
 class RangeAnalysis {
   readonly found = new RecordedRanges()
   readonly #module: IrModule
@@ -190,7 +190,7 @@ class RangeAnalysis {
     this.#facts = outer
   }
 
-  /** Runs `inside` with facts that last as long as none of the parts changes what they are about. */
+  /** Runs `inside` with those of the facts that no assignment in the parts invalidates. */
   #under(
     facts: readonly Fact[],
     parts: readonly (Statement | Expression | undefined)[],
@@ -213,7 +213,7 @@ class RangeAnalysis {
     this.#variables.store(s.target, this.#operate(s, s.operator, left, right, s.target.type))
   }
 
-  /** A value again, without recording. */
+  /** The value of an expression, without recording it. */
   #quiet(e: Expression): Components | undefined {
     const recording = this.#recording
     this.#recording = false
@@ -273,7 +273,7 @@ class RangeAnalysis {
         return this.#loaded(e.place)
       case 'address-of': {
         this.#place(e.place)
-        // Who has the pointer can store anything.
+        // Code that has the pointer can store any value.
         this.#variables.store(rootOf(e.place), undefined)
         return undefined
       }
@@ -394,7 +394,7 @@ class RangeAnalysis {
         const type = place.base.type
         if (type.kind === 'array' && type.length === undefined) {
           const root = rootOf(place)
-          // Views of one buffer have lengths of their own.
+          // Each view of a buffer has a length of its own.
           const key = viewOf(place) === undefined ? this.#forms.key(place.index) : undefined
           this.#recordInside(
             place,
@@ -446,7 +446,7 @@ class RangeAnalysis {
     return all && (this.#returned(e.function, args) ?? all)
   }
 
-  /** What a function of lets, ifs and returns gives for these arguments. */
+  /** The interval of a function's result for these arguments, if the function holds only lets, `if` statements and returns. */
   #returned(fn: IrFunction, args: readonly (Components | undefined)[]): Components | undefined {
     if (this.#callDepth >= 8 || !this.#straight.has(fn)) return undefined
     if (this.#callDepth === 0) this.#callBudget = mostExpressionsOfCall

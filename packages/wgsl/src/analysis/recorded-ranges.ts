@@ -1,19 +1,19 @@
 import type { Binary, CompoundAssign, Expression, Index, IndexPlace } from '../ir.ts'
 import { type Interval, type IntervalOf, interval, join, whole } from './interval.ts'
 
-/** What integers can be where. */
+/** The intervals of integers, and the guards that they make needless. */
 export interface Ranges {
   /** The values an integer scalar expression can have; undefined for other types. */
   readonly interval: IntervalOf
-  /** The index is one of the array, matrix or vector, whatever the input. */
+  /** Is the index inside the array, matrix or vector, whatever the input? */
   isInside(access: IndexPlace | Index): boolean
-  /** Says of a copy of an access what is known of the original. */
+  /** Gives a copy of an access the facts about the original. */
   adopt(copy: IndexPlace, original: IndexPlace): void
-  /** i32 arithmetic that never wraps around. */
+  /** Is the result always exact: does the arithmetic never wrap around? */
   isExact(operation: Binary | CompoundAssign): boolean
 }
 
-/** What was found, for all the times that the analysis comes by a node of the program. */
+/** Joins the results of all visits to a node of the program. */
 export class RecordedRanges implements Ranges {
   readonly #intervals = new Map<Expression, Interval>()
   readonly #inside = new Map<IndexPlace | Index, boolean>()

@@ -3,15 +3,15 @@ import { rootOf } from '../walk.ts'
 import { type Components, wholeComponents } from './component-ranges.ts'
 import { contains, interval, join } from './interval.ts'
 
-/** What the integers in local variables can be, anywhere in their function: each store adds to it. */
+/** The intervals of integers in local variables, over their whole function: each store widens them. */
 export class VariableRanges {
-  /** Bounds that still grow are given up at once. */
+  /** Whether a bound that still grows becomes that of its type at once. */
   isWidening = false
-  /** Something has grown since this was last set to false. */
+  /** Whether an interval has grown since this was last set to false. */
   hasGrown = false
   readonly #known = new Map<LocalVariable, Components>()
 
-  /** What a place of integers can hold; undefined for other types. */
+  /** The values that a place of integers can hold; undefined for other types. */
   at(place: Place): Components | undefined {
     const all = wholeComponents(place.type)
     if (all === undefined) return undefined
@@ -42,7 +42,7 @@ export class VariableRanges {
     this.hasGrown = true
   }
 
-  /** Adds a value stored to a variable; one stored to a part of it may be any. */
+  /** Adds a value stored to a variable. A store to a part of the variable may leave any value in it. */
   store(target: Place, value: Components | undefined): void {
     const root = rootOf(target)
     if (root.kind !== 'variable' || root.variable.kind !== 'local-variable') return

@@ -17,8 +17,8 @@ import type {
 import { operandsOf, rootOf, walkExpression, walkStatement } from '../walk.ts'
 
 /**
- * Copies from storage to workgroup memory that may still be under way after their statement, and where they are waited for. Where two copies
- * have indices past the array's end, WGSL lets each go to any element: here to the last one, in either order.
+ * Copies from storage to workgroup memory that may still be pending after their statement, and where the invocation waits for them. WGSL lets
+ * a copy with an index past the end of the array write any element: here two such copies write the last one, in either order.
  */
 export interface AsyncCopies {
   /** `tile[i] = buffer[j]`, to be written as an asynchronous copy. */
@@ -37,20 +37,20 @@ export const noAsyncCopies: AsyncCopies = {
   waitsAtEnd: false,
 }
 
-/** Elements that a copy may go to in the turns of a loop; a loop of more turns is none whose turns can be told apart. */
+/** The most iterations of a loop in which the elements that a copy writes are compared. */
 const mostElements = 4096
 
-/** Statements that are followed, those of loops several times, before nothing is copied asynchronously. */
+/** The most statements that are followed, those of loops several times. In a larger entry point no copy becomes asynchronous. */
 const mostSteps = 50_000
 
 /**
- * Finds the copies whose delay nobody sees. On an H200 a copy that bypasses the registers makes an f32 matrix product 1.06 to
+ * Finds the copies whose delay cannot be observed. On an H200 a copy that bypasses the registers makes an f32 matrix product 1.06 to
  * 1.15 times as fast, for elements of 16 bytes; smaller ones take more instructions than the load and the store, and stay.
  *
  * The rule: a copy of the entry point to `V[e + c]`, c a constant, is asynchronous if on every path from the previous barrier to it,
  * and from it to the next barrier, the invocation touches V only by copies to `V[e + c']` with c' ≠ c modulo 2³², and
  * no part of e is declared anew. No part of e is a variable, but c may also be `step · k` with the counter k of a loop of known trip count,
- * if no two turns give the same. The invocation waits before each barrier and each return that a copy under way reaches. A call
+ * if no two turns give the same. The invocation waits before each barrier and each return that a pending copy reaches. A call
  * touches what its function touches; one with a barrier in it disqualifies the copies before and after it.
  *
  * Why it is sound: the path from a copy back to itself has c' = c, so a cycle without a barrier disqualifies. In one stretch between
@@ -143,15 +143,15 @@ function variableOf(place: Place): ModuleVariable | undefined {
 }
 
 /**
- * A copy under way. Its index is `fresh` until its counter turns; then it means another element than the next copy of the same
- * statement. When the counter starts anew, or a let of the index is declared anew, nothing is known of it any more.
+ * A pending copy. Its index is `fresh` until the loop's counter is stepped; then it names another element than the next copy of the same
+ * statement does. After the counter, or a let of the index, is declared anew, the index is `unknown`.
  */
 interface Pending {
   readonly copy: Assign
   readonly index: 'fresh' | 'turned' | 'unknown'
 }
 
-/** What can be on some path since the last barrier. */
+/** The copies that may be pending, and the variables that may have been touched, on some path since the last barrier. */
 class State {
   readonly touched: Set<ModuleVariable>
   readonly #pending: Map<string, Pending>
@@ -188,7 +188,7 @@ class State {
   }
 }
 
-/** What can be where two paths meet; undefined in unreachable code. */
+/** The state where two paths join; undefined in unreachable code. */
 function joined(a: State | undefined, b: State | undefined): State | undefined {
   const states = [a, b].filter((s) => s !== undefined)
   return states.length === 0 ? undefined : new State(states)
@@ -196,7 +196,7 @@ function joined(a: State | undefined, b: State | undefined): State | undefined {
 
 class GivesUp extends Error {}
 
-/** Follows the control flow of the entry point with the copies that may be under way. */
+/** Follows the control flow of the entry point with the copies that may be pending. */
 class Search {
   readonly unfit = new Set<Assign>()
   readonly waits = new Set<BuiltinCall>()
@@ -348,7 +348,7 @@ class Search {
     this.#continues = outer.continues
   }
 
-  /** What evaluating an expression touches, and the barriers in it. */
+  /** Visits the accesses and the barriers in an expression. */
   #value(e: Expression): void {
     walkExpression(e, {
       expression: (x) => {
@@ -359,7 +359,7 @@ class Search {
           this.#state = joined(before, this.#state)
           return false
         }
-        // It is read between two barriers.
+        // Its operand is read between two barriers.
         const isMeeting = x.kind === 'builtin-call' && isBarrier(x.name)
         if (!isMeeting && (x.kind !== 'builtin-call' || x.name !== 'arrayLength')) return undefined
         for (const a of x.args)
@@ -401,7 +401,7 @@ class Search {
     this.#state.add({ copy, index: 'fresh' }, this.#numbers.get(copy)!)
   }
 
-  /** Do a copy under way and one that follows go to different elements? */
+  /** Do a pending copy and one that follows write different elements? */
   #areApart(before: Pending, copy: Assign): boolean {
     const [a, b] = [this.#copies.get(before.copy)!, this.#copies.get(copy)!]
     if (before.index === 'unknown' || a.base !== b.base) return false

@@ -57,7 +57,7 @@ export function emitCuda(module: IrModule, options: CudaOptions): CudaKernel {
     divergentCalls: findDivergentCalls(module),
     zeroed: findZeroInit(module, analyses),
     uniformCopies: findUniformCopies(module),
-    // In trap mode every access has a condition.
+    // In trap mode every access stands under a condition.
     asyncCopies: options.bounds === 'trap' ? noAsyncCopies : findAsyncCopies(module, analyses),
     features: {
       subgroups: module.features.includes('subgroups'),
@@ -252,7 +252,7 @@ function usesStorageBarrier(module: IrModule): boolean {
 function prologue(context: ModuleContext, bindings: readonly ModuleVariable[], usesLanes: boolean): string[] {
   const { names, bounds, module } = context
   const lines: string[] = []
-  // First, so that the loads are on their way while the rest is computed.
+  // These come first, so that the loads overlap the rest of the prologue.
   for (const v of bindings) {
     const chunks = context.uniformCopies.get(v)
     const name = names.of(v)
@@ -297,7 +297,7 @@ function workgroupLayout(variables: readonly ModuleVariable[]) {
   return { offsets, byteLength: roundUp(byteLength, 16) }
 }
 
-/** Statements after every call is expanded. */
+/** The number of statements after every call is expanded. */
 function expandedStatements(module: IrModule): number {
   const counts = new Map<object, number>()
   for (const fn of module.functions) {

@@ -95,7 +95,7 @@ describe.skipIf(!hasCompiler)('translated kernels on the CPU (needs g++)', () =>
       if (!('failure' in expected)) bad.push(...differences(kernelCase, result, expected.buffers))
     }
     expect(bad).toEqual([])
-    expect(trapped).toContain('cuda/out-of-bounds.wgsl')
+    expect(trapped).toContain('out-of-bounds.wgsl')
     expect(trapped.filter((name) => !reachesOutside.test(name))).toEqual([])
   })
 })

@@ -67,7 +67,7 @@ export function valueText(writer: FunctionWriter, e: Expression): CxxExpression 
   }
 }
 
-/** Operands in WGSL's order: those that C++ might evaluate at a moment when they have another value go into temporaries. */
+/** Operands in WGSL's order: one whose value C++ might evaluate after it has changed goes into a temporary. */
 export function valueTexts(writer: FunctionWriter, expressions: readonly Expression[]): CxxExpression[] {
   return orderedTexts(
     writer,
@@ -75,7 +75,7 @@ export function valueTexts(writer: FunctionWriter, expressions: readonly Express
   )
 }
 
-/** As `valueTexts`, for operands with their own way of being written. */
+/** Like `valueTexts`, for operands that are written in a way of their own. */
 export function orderedTexts(
   writer: FunctionWriter,
   operands: readonly { expression: Expression; text: () => CxxExpression }[],
@@ -232,9 +232,9 @@ export interface Operation {
   readonly left: Type
   readonly right: Type
   readonly rightValue: Expression
-  /** The exact result fits: i32 arithmetic cannot wrap around. */
+  /** Whether the exact result always fits, so that i32 arithmetic cannot wrap around. */
   readonly isExact: boolean
-  /** The right operand is never zero (nor -1). */
+  /** Whether the right operand is never 0 or -1. */
   readonly isSafeDivisor: boolean
 }
 
@@ -259,7 +259,7 @@ function binaryText(
   )
 }
 
-/** The divisor is neither 0 nor -1. */
+/** Whether the divisor is never 0 or -1. */
 export function isSafeDivisor(writer: FunctionWriter, divisor: Expression): boolean {
   const range = writer.context.ranges.interval(divisor)
   return range !== undefined && (range.low > 0 || range.high < -1)

@@ -29,7 +29,7 @@ function dynamicNames(writer: FunctionWriter): Line[] {
     })
 }
 
-/** A device function; calls of it come after. */
+/** A device function, which stands before its callers. */
 export function functionLines(context: ModuleContext, fn: IrFunction): Line[] {
   const writer = new FunctionWriter(context)
   writeStatements(writer, fn.body)
@@ -69,7 +69,7 @@ export function functionLines(context: ModuleContext, fn: IrFunction): Line[] {
   ]
 }
 
-/** The inside of the kernel, and what it needs. */
+/** The body of the kernel, and what it needs. */
 export function entryBody(context: ModuleContext, fn: IrFunction): { lines: Line[]; needs: FunctionNeeds } {
   const writer = new FunctionWriter(context)
   for (const p of fn.parameters) {
@@ -105,7 +105,7 @@ function builtinValueText(context: ModuleContext, p: Parameter): { type: string;
         ),
       )
     case 'global_invocation_index':
-      // Linear in the grid of all invocations, not workgroup by workgroup.
+      // The index is linear in the grid of all invocations, not workgroup by workgroup.
       return scalar(
         axes
           .map(

@@ -16,7 +16,7 @@ import type { CudaBounds } from './kernel.ts'
 import type { Names } from './names.ts'
 import { typeText } from './type-text.ts'
 
-/** What is known of the whole module while its functions are written. */
+/** The module and the facts about it that its functions are written with. */
 export interface ModuleContext {
   readonly module: IrModule
   readonly bounds: CudaBounds
@@ -25,7 +25,7 @@ export interface ModuleContext {
   readonly ranges: Ranges
   readonly counters: LoopCounters
   readonly unrolledLoops: ReadonlySet<For>
-  /** Subgroup operations that part of a subgroup may miss; every other one is made by all its invocations together. */
+  /** Subgroup operations in divergent control flow; all invocations of a subgroup reach every other one together. */
   readonly divergentCalls: ReadonlySet<BuiltinCall>
   /** Workgroup variables that are zeroed at the start. */
   readonly zeroed: ReadonlySet<ModuleVariable>
@@ -47,7 +47,7 @@ export interface ModuleContext {
   nextSite: number
 }
 
-/** What the text written so far uses; noted where it is written. */
+/** The features that the text written so far uses, recorded where they are written. */
 export interface KernelFeatures {
   subgroups: boolean
   subgroupMatrices: boolean
@@ -61,7 +61,7 @@ export interface FunctionNeeds {
   readonly variables: Set<ModuleVariable>
   /** Runtime-sized storage whose number of elements is used. */
   readonly lengths: Set<ModuleVariable>
-  /** Does it use the mask of the lanes that exist, where the block is no multiple of a subgroup? */
+  /** Whether it uses the mask of the lanes that exist, where the size of the block is not a multiple of the subgroup size. */
   usesLanes: boolean
 }
 
@@ -81,7 +81,7 @@ export interface LoopScope {
   readonly label: string | undefined
 }
 
-/** Collects the statements of one function. Expressions return text, and put first what must be evaluated before. */
+/** Collects the statements of one function. To write an expression may add statements that must run before it. */
 export class FunctionWriter {
   readonly context: ModuleContext
   readonly needs: FunctionNeeds = { variables: new Set(), lengths: new Set(), usesLanes: false }
@@ -143,7 +143,7 @@ export class FunctionWriter {
     return `next${this.#labels++}`
   }
 
-  /** What `write` puts first, apart. */
+  /** The result of `write`, and apart from it the statements that it adds. */
   capture<T>(write: () => T): { result: T; lines: Line[] } {
     const outer = this.lines
     this.lines = []
@@ -180,7 +180,7 @@ export function viewName(names: Names, variable: ModuleVariable): string {
   return `${names.of(variable)}view`
 }
 
-/** An expression whose value no statement can change. */
+/** Whether no statement can change the value of the expression. */
 export function isFixed(e: Expression): boolean {
   switch (e.kind) {
     case 'literal':

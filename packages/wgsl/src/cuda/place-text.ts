@@ -144,7 +144,7 @@ function indexText(state: Walk, place: IndexPlace): CxxExpression {
   return type.element.kind === 'vector' && type.element.size === 3 ? member(found, 'value') : found
 }
 
-/** Memory that the compiler can keep in registers: a dynamic component access there is a choice, not an address. */
+/** Memory that the compiler can keep in registers: there a component is selected, not addressed. */
 function inRegisters(place: Place): boolean {
   const root = rootOf(place)
   return root.kind === 'deref' || root.variable.kind === 'local-variable' || root.variable.space === 'private'
@@ -165,7 +165,7 @@ function indexTexts(writer: FunctionWriter, index: Expression) {
   return { unsigned: index.type === i32Type ? cast('unsigned', plain) : plain, plain }
 }
 
-/** An index under a condition, which stands in both: in a temporary if it does work. */
+/** An index that stands in a condition and in the access: it goes into a temporary unless it is simple. */
 function checkedIndex(state: Walk, index: CxxExpression): string {
   return index.form === 'simple' ? index.text : state.writer.temporary(u32Type, index.text)
 }

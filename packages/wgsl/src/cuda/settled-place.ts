@@ -31,12 +31,12 @@ export function settledBefore(writer: FunctionWriter, place: Place, after: reado
   return mayChange && after.some((e) => effects.writes(e)) ? settled(writer, place) : place
 }
 
-/** Does evaluating an operand of the place write memory? When C++ evaluates it is then not left to C++. */
+/** Does evaluating an operand of the place write memory? Then the order of evaluation is not left to C++. */
 export function hasWritingOperand(writer: FunctionWriter, place: Place): boolean {
   return operandsOf(place).some((e) => writer.context.effects.writes(e))
 }
 
-/** A value that no statement can change any more. */
+/** The expression as a constant that no later statement can change. */
 function settledValue(writer: FunctionWriter, e: Expression, name: string): Expression {
   if (isFixed(e)) return e
   const type = e.type!

@@ -124,7 +124,7 @@ function writeStore(writer: FunctionWriter, target: Place, place: PlaceText, val
 
 function writeAssign(writer: FunctionWriter, target: Place, value: Expression): void {
   if (writer.context.effects.writes(value)) {
-    // Its indices are evaluated before the value, which could change them.
+    // The indices of the target are evaluated before the value, which could change them.
     const place = placeText(writer, settled(writer, target), 'store')
     const written = valueText(writer, value)
     const kept = isFixed(value) ? written : simple(writer.temporary(value.type!, written.text))
@@ -135,7 +135,7 @@ function writeAssign(writer: FunctionWriter, target: Place, value: Expression): 
   writeStore(writer, target, place, valueText(writer, value))
 }
 
-/** Neither place has conditions: there are none in workgroup memory, and loads are brought inside by `min`. */
+/** Neither place stands under conditions: workgroup memory has none, and `min` brings indices of loads inside. */
 function writeAsyncCopy(writer: FunctionWriter, target: Place, source: Place): void {
   const to = placeText(writer, target, 'store').value
   const copy = call(writer.context.names.prelude('async_copy'), [to, placeText(writer, source, 'load').value])
@@ -170,12 +170,12 @@ function writeCompound(writer: FunctionWriter, s: CompoundAssign): void {
   else writeStore(writer, s.target, place, operationText(writer, o, left, right))
 }
 
-/** C++'s compound assignment does the same. */
+/** Whether C++'s compound assignment means the same. */
 function isPlain(s: CompoundAssign): boolean {
   return s.target.type.kind === 'scalar' && s.target.type.scalar !== 'f16' && s.target.type.scalar !== 'bool'
 }
 
-/** A place whose text may stand twice: no index in it does work. */
+/** Whether the text of the place may stand twice, since no index in it repeats work. */
 function repeatable(place: Place): boolean {
   switch (place.kind) {
     case 'variable':

@@ -63,7 +63,7 @@ export function runtimeTail(type: Type): StructType['members'][number] | undefin
   return last !== undefined && last.type.kind === 'array' && last.type.length === undefined ? last : undefined
 }
 
-/** Does memory of the type hold bytes that belong to no value, which a store must leave alone? */
+/** Does memory of the type hold padding, which a store must leave alone? */
 export const hasPadding = typeProperty((type: Type): boolean => {
   switch (type.kind) {
     case 'matrix':
@@ -89,7 +89,7 @@ function cxxAlign(type: Type): number {
   return alignOf(type)
 }
 
-/** Can the type lie in a buffer? bool cannot, and its layout is nobody's concern. */
+/** Can the type lie in a buffer? bool cannot, and its layout does not matter. */
 export const isHostShareable = typeProperty((type: Type): boolean => {
   switch (type.kind) {
     case 'scalar':

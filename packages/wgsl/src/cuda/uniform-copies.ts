@@ -33,7 +33,7 @@ export function findUniformCopies(module: IrModule): ReadonlyMap<ModuleVariable,
       let chunks = used
       for (let c = Math.floor(offset / chunkByteLength); c <= last; c++) chunks |= 1 << c
       copies.set(variable, chunks)
-      // The bases of a place are no accesses of their own; a constant index has nothing inside.
+      // The bases of a place are not accesses of their own, and a constant index has no operands.
       return false
     },
   })

@@ -1,7 +1,7 @@
 import type { For, IrModule, Statement } from '../ir.ts'
 import { rootOf, walkStatement } from '../walk.ts'
 
-/** Statements that an unrolled loop (with the loops in it) may come to. */
+/** The most statements of an unrolled loop, with the loops in it. */
 const mostStatements = 2048
 const mostStatementsForArrays = 8192
 
@@ -45,7 +45,7 @@ export function findUnrolledLoops(
   }
 }
 
-/** Does the loop index a function's array or vector by something that unrolling may make constant? */
+/** Does the loop index a function's array or vector by a value that unrolling may make constant? */
 function indexesRegisters(loop: For): boolean {
   let found = false
   walkStatement(loop.body, {

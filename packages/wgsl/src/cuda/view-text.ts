@@ -19,8 +19,8 @@ export interface ViewText {
 }
 
 /**
- * Evaluates where a view lies: from its offset, rounded down to the alignment. One that does not fit into its buffer is of the buffer's first
- * bytes, as few as its type takes; with bounds: 'trap' every access to storage is checked instead.
+ * Evaluates where a view lies: at its offset, rounded down to the alignment. A view that does not fit into its buffer is moved to the buffer's
+ * first bytes, and is as short as its type allows; with bounds: 'trap' every access to storage is checked instead.
  */
 export function viewText(writer: FunctionWriter, view: ViewPlace): ViewText {
   const length = byteLengthText(writer, view)

@@ -26,7 +26,7 @@ export interface EmittedModule {
   readonly body: string
   /** Types that the code refers to as `T[i]`. */
   readonly types: readonly Type[]
-  /** Invocations wait for each other: `entry` gives a generator. */
+  /** Whether invocations wait for each other, so that `entry` gives a generator. */
   readonly meets: boolean
 }
 
@@ -327,7 +327,7 @@ class FunctionEmitter implements PlaceWriter {
     }
   }
 
-  /** As `value`, but may share memory: for reading a part at once. */
+  /** Like `value`, but the result may share memory: for code that reads a part of it at once. */
   #borrow(e: Expression): string {
     if (e.kind === 'value') return `v${e.value.id}`
     if (e.kind === 'constant') return `c${e.constant.id}`

@@ -12,7 +12,7 @@ import type {
 import { type PlaceUse, rootOf } from '../walk.ts'
 import type { Value } from './memory.ts'
 
-/** Hears what an instrumented run does. Facts that analyses claim are checked with it. */
+/** Observes an instrumented run, to check the facts that analyses claim. */
 export interface ExecutionObserver {
   /** Control reaches a statement; `invocation` is the same object for all that one invocation does. */
   reached(statement: Statement, invocation: object): void
@@ -26,7 +26,7 @@ export interface ExecutionObserver {
   indexed(access: IndexPlace | Index, index: number, length: number): void
   /** An operation on integers, or on vectors of them, is carried out. */
   operated(operation: Binary | CompoundAssign, left: Value, right: Value): void
-  /** A loop is left by its condition after so many repetitions. */
+  /** A loop is left by its condition after `repetitions` iterations. */
   left(loop: For, repetitions: number): void
 }
 

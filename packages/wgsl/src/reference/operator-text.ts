@@ -1,6 +1,6 @@
 import type { ScalarKind, Type } from '../ir.ts'
 
-/** Held in a JavaScript array. */
+/** Whether values of the type are JavaScript arrays. */
 export const isComposite = (type: Type) => type.kind !== 'scalar' && type.kind !== 'atomic'
 
 /** The kind of a type's scalars. */

@@ -22,7 +22,7 @@ const reductions: Readonly<Record<string, readonly [operator: string, identity: 
   Max: ['max', 0],
 }
 
-/** What each lane of a subgroup that is at a call gets from it; `waiting` has an exchange for each lane that is there. */
+/** The result of a call for each lane; `waiting` has an exchange for each lane that makes the call. */
 export function exchange(waiting: ReadonlyMap<number, Exchange>): Map<number, Value> {
   const [{ operation, once, args }] = waiting.values() as unknown as [Exchange]
   if (once !== undefined) {
@@ -33,7 +33,7 @@ export function exchange(waiting: ReadonlyMap<number, Exchange>): Map<number, Va
   const lanes = [...waiting.keys()].sort((a, b) => a - b)
   const argument = (lane: number, i = 0) => waiting.get(lane)!.args[i]!
   const give = (value: (lane: number) => Value) => new Map(lanes.map((lane) => [lane, value(lane)]))
-  // A lane that is not there has no value to give; what is read of it is undefined in WGSL.
+  // A lane that does not make the call has no value to give; in WGSL, reading from it gives an indeterminate value.
   const from = (source: (lane: number) => number) =>
     give((lane) => argument(waiting.has(source(lane)) ? source(lane) : lane))
   const [, order = '', reduction] =

@@ -11,8 +11,8 @@ export function boundMemory(root: ReturnType<typeof rootOf>): string | undefined
 }
 
 /**
- * Where a view lies, as expressions that follow one another: its offset rounded down to the alignment of its type, and the bytes that
- * it needs there.
+ * Where a view lies, as expressions to evaluate in this order: its offset rounded down to the alignment of its type, and the bytes that it
+ * needs there.
  */
 export function viewPlace(view: ViewPlace, offset: string, size: string | undefined) {
   const align = alignOf(view.type)

@@ -77,7 +77,7 @@ function behaviourOf(statement: Statement, find: (statement: Statement) => Behav
     case 'loop': {
       const body = find(statement.body)
       const part = statement.continuing ? find(statement.continuing) : next
-      // What control flow does not reach ends nothing.
+      // Unreachable statements do not count.
       const continues = body.next || body.continue
       return ofLoop(continues ? either(body, part) : body, continues && statement.breakIf !== undefined)
     }
@@ -98,7 +98,7 @@ function behaviourOf(statement: Statement, find: (statement: Statement) => Behav
   }
 }
 
-/** What the parts of a loop make of it; `conditional` says whether a condition can end it. */
+/** The behaviour of a loop from that of its parts; `conditional` says whether a condition can end it. */
 function ofLoop(parts: Behaviour, conditional: boolean): Behaviour {
   return { ...nowhere, next: parts.break || conditional, return: parts.return }
 }

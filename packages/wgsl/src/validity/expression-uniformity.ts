@@ -49,7 +49,7 @@ export class ExpressionGraph {
   readonly callSites: CallSite[] = []
   /** The nodes of parameters and lets. */
   readonly named = new Map<Parameter | LetValue, Node>()
-  /** What memory holds at the point that the graph has reached. */
+  /** The values of memory at the point that the graph has reached. */
   memory = new Values()
   readonly #graphOf: (fn: Call['function']) => FunctionGraph
 
@@ -197,7 +197,7 @@ export class ExpressionGraph {
       if (argument.kind !== 'address-of' || output === undefined) continue
       const memory = memoryOf(argument.place)!
       const node = dependent(output)
-      // Of a part, the rest keeps its value.
+      // A store to a part leaves the rest as it was.
       if (memory !== wholeOf(argument.place)) node.uses.push(this.memory.get(memory)!)
       this.memory.set(memory, node)
     }

@@ -16,14 +16,14 @@ import {
 /** A loop or switch around a statement: the values with which its parts are entered and left. */
 interface Construct {
   readonly kind: 'loop' | 'switch'
-  /** Memory that lives outside and is changed inside. */
+  /** Memory that outlives the construct and is changed in it. */
   readonly carried: readonly Memory[]
   readonly exits: ReadonlyMap<Memory, Node>
   /** Values at the start of an iteration. */
   readonly entries: ReadonlyMap<Memory, Node>
   /** Values that `continue` brings to the continuing part; undefined when there is none. */
   readonly continued: Map<Memory, Node> | undefined
-  /** What changes inside, whether it lives outside or not. */
+  /** Memory that is changed in the construct, whether or not it outlives it. */
   readonly changing: ReadonlySet<Memory>
 }
 
@@ -155,13 +155,13 @@ class StatementGraph extends ExpressionGraph {
       memory === wholeOf(target) &&
       (statement.kind !== 'swizzle-assign' ||
         (target.type.kind === 'vector' && statement.components.length === target.type.size))
-    // Of a part, the rest keeps its value.
+    // A store to a part leaves the rest as it was.
     if (!isWhole) uses.push(this.memory.get(memory)!)
     if (memory.kind === 'parameter') uses.push(this.named.get(memory)!)
     this.memory.set(memory, { uses })
   }
 
-  /** Runs a part with values of its own, over those here; gives the flow after it and its values. */
+  /** Runs a part with its own values of memory on top of those here; gives the flow after it, and its values. */
   #part(run: () => Node): { flow: Node; values: Values } {
     const outer = this.memory
     const values = new Values(outer)
@@ -260,7 +260,7 @@ class StatementGraph extends ExpressionGraph {
     }
   }
 
-  /** What holds after a loop: the values at its exits. */
+  /** The values after a loop: those at its exits. */
   #endConstruct(construct: Construct): void {
     this.#constructs.pop()
     for (const [memory, node] of construct.exits) this.memory.set(memory, node)

@@ -10,7 +10,7 @@ export type UniformityScope = 'workgroup' | 'subgroup'
  */
 export interface Node {
   readonly uses: Node[]
-  /** What differs between invocations, in words, where this node is where it begins. */
+  /** A description of the value that differs between invocations, if this node is the origin of the difference. */
   readonly varies?: string
   /** The construct whose condition this node is. */
   readonly branch?: string
@@ -35,7 +35,7 @@ export interface CallSite {
 
 /** How a value that leaves a function depends on what enters it. */
 export interface Dependence {
-  /** A node by which it varies whatever enters. */
+  /** A node that makes it vary whatever enters. */
   readonly varying: Node | undefined
   readonly values: readonly number[]
   readonly contents: readonly number[]
@@ -81,7 +81,7 @@ export class Values {
     this.#own.set(memory, node)
   }
 
-  /** The memory set here, not in the construct around. */
+  /** The memory that is set here, not in the surrounding construct. */
   get changed(): Iterable<Memory> {
     return this.#own.keys()
   }

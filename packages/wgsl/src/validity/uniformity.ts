@@ -35,7 +35,7 @@ export function findDivergence(functions: readonly IrFunction[], scope: Uniformi
       buildGraph(fn, scope, (callee) => graphs.get(callee)!),
     )
   const causes = new Map<Node, Cause>()
-  // Callers come first here, so that what a function receives is known when its turn comes.
+  // Callers come first, so that the arguments of a function are known before it is visited.
   for (const graph of [...graphs.values()].reverse()) {
     spread(graph, causes)
     for (const site of graph.callSites) passOn(site, graphs.get(site.call.function)!, causes)
@@ -70,8 +70,8 @@ export function checkUniformity(
 }
 
 /**
- * The subgroup operations that part of a subgroup may miss. Only a filtered one can be: the others were checked when the module
- * was lowered.
+ * The subgroup operations that stand in divergent control flow. Only filtered ones can: the others were checked when the module was
+ * lowered.
  */
 export function findDivergentCalls(module: IrModule): ReadonlySet<BuiltinCall> {
   let filtered = false
@@ -134,7 +134,7 @@ function usersIn({ requirements, callSites }: FunctionGraph): Map<Node, Node[]> 
   return users
 }
 
-/** What is not uniform at a call is not uniform in the function called. */
+/** An argument that is not uniform at a call is not uniform in the callee. */
 function passOn(call: CallSite, callee: FunctionGraph, causes: Map<Node, Cause>): void {
   const pass = (from: Node | undefined, to: Node | undefined) => {
     if (from !== undefined && to !== undefined && causes.has(from) && !causes.has(to))
