@@ -303,21 +303,9 @@ class RangeAnalysis {
         const base = this.#value(e.base)
         return base && e.components.map((c) => base[c]!)
       }
-      case 'unary': {
-        const value = this.#value(e.value)
-        if (value === undefined || e.operator === '!') return undefined
-        const scalar = scalarOf(e.type)
-        return value.map((v) => {
-          const all = whole(scalar)!
-          const result =
-            e.operator === '-'
-              ? interval(-v.high, -v.low)
-              : scalar === 'u32'
-                ? interval(all.high - v.high, all.high - v.low)
-                : interval(-1 - v.high, -1 - v.low)
-          return contains(all, result) ? result : all
-        })
-      }
+      case 'unary':
+        this.#value(e.value)
+        return wholeComponents(e.type)
       case 'binary': {
         const left = this.#value(e.left)
         const right = this.#value(e.right)

@@ -240,7 +240,7 @@ describe('generated code', () => {
     expect(text).toContain('f60_(i_')
   })
 
-  it('unrolls loops that index local arrays', () => {
+  it('unrolls loops with few iterations, so that local arrays stay in registers', () => {
     const text = body(`${io} @compute @workgroup_size(1) fn main() {
       var sums: array<u32, 8>;
       for (var i = 0u; i < 8u; i++) { for (var j = 0u; j < 8u; j++) { sums[i] += a[i * 8u + j]; } }

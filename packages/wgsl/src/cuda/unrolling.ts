@@ -1,11 +1,12 @@
 import type { For, IrModule, Statement } from '../ir.ts'
-import { rootOf, walkStatement } from '../walk.ts'
 
 /** The most statements of an unrolled loop, with the loops in it. */
 const mostStatements = 2048
-const mostStatementsForArrays = 8192
 
-/** Finds loops that are worth unrolling: it keeps local arrays in registers, or costs little. `trips` gives exact trip counts. */
+/** The most iterations of an unrolled loop. */
+const mostTrips = 16
+
+/** Finds loops that are worth unrolling, since it costs little and keeps local arrays in registers. `trips` gives exact trip counts. */
 export function findUnrolledLoops(
   module: IrModule,
   trips: (loop: For) => number | undefined,
@@ -30,12 +31,9 @@ export function findUnrolledLoops(
         return 1 + expandedSize(s.body)
       case 'for': {
         const body = expandedSize(s.body) + 1
-        const count = trips(s)
-        if (count === undefined || count > 128) return 1 + body
+        const count = trips(s) ?? Infinity
         const expanded = body * Math.max(count, 1)
-        const isForArrays = indexesRegisters(s)
-        if (expanded > (isForArrays ? mostStatementsForArrays : mostStatements)) return 1 + body
-        if (count > 16 && !isForArrays) return 1 + body
+        if (count > mostTrips || expanded > mostStatements) return 1 + body
         unrolled.add(s)
         return expanded
       }
@@ -43,27 +41,4 @@ export function findUnrolledLoops(
         return 1
     }
   }
-}
-
-/** Does the loop index a function's array or vector by a value that unrolling may make constant? */
-function indexesRegisters(loop: For): boolean {
-  let found = false
-  walkStatement(loop.body, {
-    place(place) {
-      if (place.kind !== 'index-place' || place.index.kind === 'literal') return undefined
-      const root = rootOf(place)
-      if (
-        root.kind === 'deref' ||
-        root.variable.kind === 'local-variable' ||
-        root.variable.space === 'private'
-      )
-        found = true
-      return undefined
-    },
-    expression(e) {
-      if (e.kind === 'index' && e.index.kind !== 'literal') found = true
-      return undefined
-    },
-  })
-  return found
 }
