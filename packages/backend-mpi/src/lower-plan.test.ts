@@ -16,7 +16,12 @@ interface Edges {
 }
 
 function lower(
-  parts: readonly ({ kind: 'fill' | 'send' | 'receive'; buffer: number; ordinal?: number } & Edges)[],
+  parts: readonly ({
+    kind: 'fill' | 'send' | 'receive'
+    buffer: number
+    ordinal?: number
+    region?: ByteRegion
+  } & Edges)[],
   schedule: Plan['schedule'] = 'overlapped',
 ) {
   const commands = parts.map((part, index): PlanPart => {
@@ -35,7 +40,7 @@ function lower(
           peer: 1,
           program: 0,
           ordinal: part.ordinal ?? index,
-          region: region(part.buffer),
+          region: part.region ?? region(part.buffer),
         }
   })
   const staging: number[] = []
@@ -132,4 +137,14 @@ it('orders messages that share a tag', () => {
   expect(messages.map(({ tag }) => tag)).toEqual([3, 3, 4])
   expect(after).toEqual([[], [0], []])
   expect(afterPrevious).toEqual([[1], [], []])
+})
+
+it('sends a long message in pieces, of which one is downloaded while another travels', () => {
+  const long = { buffer: 1, byteOffset: 0, rowByteLength: 18 * 2 ** 20, rows: 1, rowByteStride: 18 * 2 ** 20 }
+  const { nodes, after, afterPrevious, staging } = lower([{ kind: 'send', buffer: 1, region: long }])
+  expect(nodes).toEqual([...Array(5).fill('download'), ...Array(5).fill('send')])
+  expect(staging).toEqual([12 * 2 ** 20])
+  // Each download waits for the message that had its memory before it; messages follow their downloads and one another.
+  expect(after).toEqual([[], [], [], [5], [6], [0], [1, 5], [2, 6], [3, 7], [4, 8]])
+  expect(afterPrevious).toEqual([[8], [9], [7], [], [], [9], [], [], [], []])
 })

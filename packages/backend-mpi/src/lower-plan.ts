@@ -10,13 +10,14 @@ import type {
 } from '@tandem-gpu/core'
 import type { NativeMessage } from './native-addon.ts'
 import { type LoweredPlan, placeInSegments, type Step } from './segments.ts'
+import { type StagedPiece, stagedPieces } from './staged-pieces.ts'
 
 /** Messages of a pair of ranks with the same tag are matched in order, which an edge keeps; MPI grants 32,767 tags. */
 const tagCount = 16_384
 
 /**
- * Turns messages of device memory into a download and a message, or a message and an upload, through host memory that `allocateStaging`
- * gives; then unites what the inner backend runs into as few plans as overlap allows.
+ * Turns messages of device memory into downloads and messages, or messages and uploads, piece by piece through host memory that
+ * `allocateStaging` gives; then unites what the inner backend runs into as few plans as overlap allows.
  *
  * What waits for a `send` waits for its download alone, and a `receive` is posted as soon as its host memory is free: both are sooner than
  * the plan asks, save under the serial schedule, which keeps its chain.
@@ -31,9 +32,9 @@ export function lowerPlan(
     buffer.kind === 'host' ? buffer : { ...buffer, device: localDevice(buffer.device) },
   )
   const steps: Step[] = []
-  /** The step that stands for a part where others wait for it, and where it waits itself. */
-  const doneAt: number[] = []
-  const startsAt: number[] = []
+  /** The steps of a part that others wait for, and those that wait themselves. */
+  const doneAt: number[][] = []
+  const startsAt: number[][] = []
   const serial = plan.schedule === 'serial'
   const add = (step: Step): number => steps.push(step) - 1
   const command = (original: number, made: PlanCommand): Step => ({
@@ -56,8 +57,8 @@ export function lowerPlan(
     const device = localDevice(part.device)
     if (!isMessage(part)) {
       const step = add(command(index, { ...part, device }))
-      startsAt.push(step)
-      doneAt.push(step)
+      startsAt.push([step])
+      doneAt.push([step])
       continue
     }
     const { region } = part
@@ -68,45 +69,79 @@ export function lowerPlan(
           ? message(index, part, buffer.allocation.arrayBuffer, region)
           : message(index, part, new ArrayBuffer(0), noBytes),
       )
-      startsAt.push(step)
-      doneAt.push(step)
+      startsAt.push([step])
+      doneAt.push([step])
       continue
     }
-    const byteLength = region.rows * region.rowByteLength
+    const { byteLength, pieces } = stagedPieces(region)
     const allocation = allocateStaging(byteLength)
     const label = `${part.label} (staged)`
-    const staging: ByteRegion = {
-      buffer: buffers.push({ kind: 'host', label, byteLength, allocation }) - 1,
-      byteOffset: 0,
-      rowByteLength: region.rowByteLength,
-      rows: region.rows,
-      rowByteStride: region.rowByteLength,
-    }
-    const wire = { byteOffset: 0, rows: 1, rowByteLength: byteLength, rowByteStride: byteLength }
+    const stagingBuffer = buffers.push({ kind: 'host', label, byteLength, allocation }) - 1
     const base = { index, label: part.label, device, after: [], afterPrevious: [] }
-    if (part.kind === 'send') {
-      const download = add(command(index, { ...base, kind: 'download', source: region, target: staging }))
-      const sent = add(message(index, part, allocation.arrayBuffer, wire))
-      steps[sent]!.after.push(download)
-      steps[download]!.afterPrevious.push(sent)
-      startsAt.push(download)
-      doneAt.push(serial ? sent : download)
-    } else {
-      const received = add(message(index, part, allocation.arrayBuffer, wire))
-      const upload = add(command(index, { ...base, kind: 'upload', source: staging, target: region }))
-      steps[upload]!.after.push(received)
-      steps[received]!.afterPrevious.push(upload)
-      startsAt.push(serial ? received : upload)
-      doneAt.push(upload)
+    const copies: number[][] = []
+    const messages: number[] = []
+    for (const piece of pieces) {
+      const wire = { rows: 1, rowByteLength: piece.byteLength, rowByteStride: piece.byteLength }
+      const addMessage = () =>
+        add(message(index, part, allocation.arrayBuffer, { ...wire, byteOffset: piece.byteOffset }))
+      const addCopies = () =>
+        piece.regions.map(({ region: own, at }) => {
+          const { rows, rowByteLength } = own
+          const staging: ByteRegion = {
+            ...{ buffer: stagingBuffer, byteOffset: piece.byteOffset + at },
+            ...{ rows, rowByteLength, rowByteStride: rowByteLength },
+          }
+          return add(
+            command(
+              index,
+              part.kind === 'send'
+                ? { ...base, kind: 'download', source: own, target: staging }
+                : { ...base, kind: 'upload', source: staging, target: own },
+            ),
+          )
+        })
+      if (part.kind === 'send') {
+        copies.push(addCopies())
+        messages.push(addMessage())
+        steps[messages.at(-1)!]!.after.push(...copies.at(-1)!)
+      } else {
+        messages.push(addMessage())
+        copies.push(addCopies())
+        for (const copy of copies.at(-1)!) steps[copy]!.after.push(messages.at(-1)!)
+      }
     }
+    reuseStaging(part.kind, pieces, copies, messages)
+    const all = copies.flat()
+    startsAt.push(part.kind === 'receive' && serial ? [messages[0]!] : all)
+    doneAt.push(part.kind === 'send' && serial ? [messages.at(-1)!] : all)
   }
-  for (const part of parts) {
-    const step = steps[startsAt[part.index]!]!
-    step.after.push(...part.after.map((from) => doneAt[from]!))
-    step.afterPrevious.push(...part.afterPrevious.map((from) => doneAt[from]!))
-  }
+  for (const part of parts)
+    for (const start of startsAt[part.index]!) {
+      steps[start]!.after.push(...part.after.flatMap((from) => doneAt[from]!))
+      steps[start]!.afterPrevious.push(...part.afterPrevious.flatMap((from) => doneAt[from]!))
+    }
   keepTagOrder(steps)
   return placeInSegments(steps, { ...plan, buffers, commands: [] })
+
+  /** The first to use a slot of the staging memory waits for the last that did, in this repetition or in the one before. */
+  function reuseStaging(
+    kind: PlanMessage['kind'],
+    pieces: readonly StagedPiece[],
+    copies: readonly (readonly number[])[],
+    messages: readonly number[],
+  ): void {
+    const [first, last] =
+      kind === 'send'
+        ? [(piece: number) => copies[piece]!, (piece: number) => [messages[piece]!]]
+        : [(piece: number) => [messages[piece]!], (piece: number) => copies[piece]!]
+    for (const [piece, { slot }] of pieces.entries()) {
+      const sameSlot = pieces.flatMap((other, at) => (other.slot === slot ? [at] : []))
+      const before = sameSlot[sameSlot.indexOf(piece) - 1]
+      for (const step of first(piece))
+        if (before !== undefined) steps[step]!.after.push(...last(before))
+        else steps[step]!.afterPrevious.push(...last(sameSlot.at(-1)!))
+    }
+  }
 }
 
 function isMessage(part: PlanPart): part is PlanMessage {

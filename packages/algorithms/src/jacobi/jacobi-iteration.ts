@@ -10,6 +10,7 @@ import { characterOf } from '../device-character.ts'
 import type { JacobiField } from './jacobi-field.ts'
 import { fusedSweeps, type JacobiKernels } from './jacobi-kernels.ts'
 import { passCount, recordSweeps } from './record-jacobi.ts'
+import { ResidualTree } from './residual-tree.ts'
 
 /** One recorded program holds at most this many sweeps, or twice as many where the check interval is odd. */
 const longestBody = 128
@@ -45,6 +46,7 @@ export class JacobiIteration {
   readonly #kernels: JacobiKernels
   readonly #options: IterateOptions
   readonly #residuals: HostBuffer<'u32'>
+  readonly #residualTree: ResidualTree | undefined
   readonly #programs = new Map<string, Program>()
   readonly #sweeps = new Map<Program, number>()
 
@@ -53,6 +55,10 @@ export class JacobiIteration {
     this.#kernels = kernels
     this.#options = options
     this.#residuals = field.group.allocateHost('u32', 2 * field.blocks.length, { label: 'residuals' })
+    this.#residualTree =
+      field.group.rankCount > 1 && field.blocks.length > 1
+        ? new ResidualTree(field, 2 * field.blocks.length)
+        : undefined
   }
 
   get #group(): DeviceGroup {
@@ -95,6 +101,7 @@ export class JacobiIteration {
   destroy(): void {
     for (const program of this.#programs.values()) program.destroy()
     this.#residuals.destroy()
+    this.#residualTree?.destroy()
   }
 
   async #fixed(): Promise<IterateResult> {
@@ -211,7 +218,10 @@ export class JacobiIteration {
         residuals.set(sweeps, target)
       }
       program = this.#group.record(
-        (recorder) => recordSweeps(recorder, this.#field, this.#kernels, { sweeps, parity, residuals }),
+        (recorder) =>
+          recordSweeps(recorder, this.#field, this.#kernels, {
+            ...{ sweeps, parity, residuals, residualTree: this.#residualTree },
+          }),
         { schedule: this.#options.schedule, label: `jacobi ${sweeps} sweeps` },
       )
       this.#programs.set(key, program)

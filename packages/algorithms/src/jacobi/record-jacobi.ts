@@ -9,6 +9,7 @@ import {
 import { characterOf } from '../device-character.ts'
 import { type FieldBlock, innerVectors, type JacobiField, leadElements } from './jacobi-field.ts'
 import { fusedSweeps, type JacobiKernels } from './jacobi-kernels.ts'
+import type { ResidualTree } from './residual-tree.ts'
 
 export interface RecordSweepsOptions {
   /** The number of sweeps. After an even number the state is in the same copy as before, so that the program can be repeated. */
@@ -17,6 +18,8 @@ export interface RecordSweepsOptions {
   readonly parity: 0 | 1
   /** By sweep (1 is the first): host memory that receives the largest change of a cell in that sweep, one u32 for each block, in order. */
   readonly residuals?: ReadonlyMap<number, HostView<'u32'>> | undefined
+  /** Brings residuals to every process where there are several; without it each block sends its own to each. */
+  readonly residualTree?: ResidualTree | undefined
 }
 
 /**
@@ -40,7 +43,8 @@ export function recordSweeps(
     for (const block of own)
       if (count > 1) recordFusedSweeps(recorder, kernels, block, from, observe)
       else recordBlockSweep(recorder, field, kernels, block, from, observe)
-    if (residual)
+    if (residual && options.residualTree) options.residualTree.record(recorder, residual)
+    else if (residual)
       for (const [index, block] of field.blocks.entries())
         recorder.download(block.residual, residual.slice(index, 1), { label: 'residual' })
     from = from === 0 ? 1 : 0

@@ -1,11 +1,6 @@
-import { type DeviceGroup, GpuError, type HostBuffer } from '@tandem-gpu/core'
+import type { DeviceGroup, HostBuffer } from '@tandem-gpu/core'
 import type { AlgorithmOptions, GeneratedInputOptions } from '../algorithm-options.ts'
-import {
-  type ElementReader,
-  type ElementSink,
-  type ElementSource,
-  generatedElements,
-} from '../element-source.ts'
+import type { ElementSink, ElementSource } from '../element-source.ts'
 import { requireArguments } from '../option-types.ts'
 import { describeGroup, gigaRate, type Report } from '../report.ts'
 import { type ChooseProductOptions, chooseProduct, type ProductChoice } from './choose-product.ts'
@@ -19,6 +14,7 @@ import {
 } from './matmul-kernels.ts'
 import type { StreamPlan } from './plan-stream.ts'
 import type { MatmulPrediction } from './predict-matmul.ts'
+import { productOperands } from './product-operands.ts'
 import { runResident, runStreamed } from './run-matmul.ts'
 import { compileSplit } from './split-kernels.ts'
 
@@ -94,17 +90,8 @@ async function matmulWhole<T extends MatmulType>(
   options: MatmulOptions<T>,
 ): Promise<MatmulReport> {
   requireArguments(group, options, optionTypes, ['m', 'n', 'k'])
-  const { m, n, k, schedule = 'overlapped', verify = true, seed = 1 } = options
-  const type = options.type ?? ('f32' as T)
-  const shape: MatmulShape = { m, n, k }
-  for (const [name, value] of Object.entries(shape))
-    if (!Number.isSafeInteger(value) || value < 0)
-      throw new GpuError('validation', `${name} is ${value}, which is not a size.`)
-  const a = options.a ?? (generatedElements(type, seed) as ElementReader<T>)
-  const b = options.b ?? (generatedElements(type, seed + 1) as ElementReader<T>)
-  requireSize('A', a, m * k)
-  requireSize('B', b, k * n)
-  if (options.output) requireSize('C', options.output, m * n)
+  const { m, n, k, schedule = 'overlapped', verify = true } = options
+  const { type, shape, a, b } = productOperands<T, ElementSource<T> | HostBuffer<T>>(options)
 
   const choice = await chooseProduct(group, shape, type, options)
   const { prediction, devices, ranges, blocking, split, stream } = choice
@@ -170,9 +157,4 @@ async function compileProduct(
     parts.destroy()
   }
   return { ...kernels, split: parts, destroy }
-}
-
-function requireSize(what: string, data: object, length: number): void {
-  if ('length' in data && typeof data !== 'function' && data.length !== length)
-    throw new GpuError('validation', `${what} holds ${data.length} elements, the shape needs ${length}.`)
 }

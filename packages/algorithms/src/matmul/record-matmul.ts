@@ -173,9 +173,14 @@ export function recordShardedMatmul<T extends MatmulType>(
     slice.rows > 0 ? [{ slice, target: c.slices[index]! }] : [],
   )
   const holders = b.slices.filter((slice) => slice.rows > 0)
+  const ownHolders = holders.filter((holder) => recorder.touches(holder.device.ordinal))
   const only = holders.length === 1 ? holders[0]! : undefined
   for (const { slice, target } of working) {
     const { device } = slice
+    // A process that does not compute this slice sends what it holds of B.
+    const computes = recorder.touches(device.ordinal)
+    const sent = computes ? holders : ownHolders
+    if (!computes && sent.length === 0) continue
     const limit = bindingLimit(device)
     const local = only?.device === device && byteSpan(only.view) <= limit ? only.view : undefined
     if (local || holders.length === 0) {
@@ -193,19 +198,23 @@ export function recordShardedMatmul<T extends MatmulType>(
     const { split, blocking } = kernels(device)
     const place = { device, label }
     const splitRows =
-      split && recordSplitRows(recorder, split, slice.view as unknown as BufferView<'f32'>, b.rows, place)
-    const left = leftRows(recorder, kernels(device), slice.view, {
-      device,
-      label,
-      k: b.rows,
-      cStride: target.view.stride,
-      needed: wideRows(target.view) && width % 4 === 0,
-    })
-    if (splitRows === undefined) left.arrive(0, slice.rows)
+      computes && split
+        ? recordSplitRows(recorder, split, slice.view as unknown as BufferView<'f32'>, b.rows, place)
+        : undefined
+    const left = computes
+      ? leftRows(recorder, kernels(device), slice.view, {
+          device,
+          label,
+          k: b.rows,
+          cStride: target.view.stride,
+          needed: wideRows(target.view) && width % 4 === 0,
+        })
+      : undefined
+    if (splitRows === undefined) left?.arrive(0, slice.rows)
     for (let column = 0; column < n; column += width) {
       const columns = Math.min(width, n - column)
       const panel = recorder.scratch(device, b.type, [b.rows, columns], { label: `${label} B panel` })
-      for (const part of holders)
+      for (const part of sent)
         recorder.copy(
           part.view.block(0, column, part.rows, columns),
           panel.block(part.row, 0, part.rows, columns),
@@ -213,6 +222,7 @@ export function recordShardedMatmul<T extends MatmulType>(
             label: `${label} gather B`,
           },
         )
+      if (left === undefined) continue
       const part = target.view.block(0, column, target.rows, columns)
       if (split === undefined || splitRows === undefined)
         recordLeftMatmul(recorder, kernels(device), left.parts(0, slice.rows), panel, part, place)

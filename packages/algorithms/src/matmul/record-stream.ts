@@ -1,21 +1,34 @@
-import type { BufferView, Device, DeviceBuffer, DeviceGroup, HostBuffer, Recorder } from '@tandem-gpu/core'
+import type {
+  BufferView,
+  Device,
+  DeviceBuffer,
+  DeviceGroup,
+  HostBuffer,
+  HostView,
+  Recorder,
+} from '@tandem-gpu/core'
 import { type RowRange, splitRows } from '../sharded-matrix.ts'
 import { type LeftRows, leftRows } from './left-rows.ts'
 import type { MatmulKernels, MatmulShape, MatmulType } from './matmul-kernels.ts'
 import type { StreamPlan } from './plan-stream.ts'
 import { recordLeftMatmul } from './record-matmul.ts'
 
+/**
+ * m × k, k × n and m × n, dense. A and C are whole, or come in the rows of each device (`splitRows`), undefined where it has none: so that
+ * over several processes each has those of its devices alone.
+ */
 export interface HostMatrices<T extends MatmulType> {
-  /** m × k, k × n and m × n, dense. */
-  readonly a: HostBuffer<T>
+  readonly a: HostBuffer<T> | readonly (HostBuffer<T> | undefined)[]
   readonly b: HostBuffer<T>
-  readonly c: HostBuffer<T>
+  readonly c: HostBuffer<T> | readonly (HostBuffer<T> | undefined)[]
 }
 
 interface Lane<T extends MatmulType> {
   readonly device: Device
   readonly row: number
   readonly rows: number
+  /** Its rows of A and C in host memory. */
+  readonly host: { readonly a: HostView<T>; readonly c: HostView<T> }
   readonly kernels: MatmulKernels
   readonly a: { readonly view: DeviceBuffer<T>; readonly left: LeftRows<T> }[]
   readonly b: DeviceBuffer<T>[]
@@ -41,20 +54,24 @@ export function recordStreamedMatmul<T extends MatmulType>(
 ): void {
   const { m, n, k } = shape
   if (m === 0 || n === 0) return
-  const type = host.a.type
-  const a = host.a.reshape(m, k)
+  const { type } = host.b
   const b = host.b.reshape(k, n)
-  const c = host.c.reshape(m, n)
+  /** The rows of the device with this index. */
+  const share = (matrix: HostMatrices<T>['a'], index: number, { row, rows }: RowRange, columns: number) =>
+    'reshape' in matrix
+      ? matrix.reshape(m, columns).block(row, 0, rows, columns)
+      : matrix[index]!.reshape(rows, columns)
   const times = <V>(count: number, make: (index: number) => V) =>
     Array.from({ length: count }, (_, i) => make(i))
   const lanes: Lane<T>[] = splitRows(m, devices.length).flatMap((range, index) => {
-    if (range.rows === 0) return []
     const device = devices[index]!
+    if (range.rows === 0 || !recorder.touches(device.ordinal)) return []
     const rows = Math.min(plan.rowBlock, range.rows)
     return [
       {
         device,
         ...range,
+        host: { a: share(host.a, index, range, k), c: share(host.c, index, range, n) },
         kernels: kernels(device),
         a: times(plan.aBuffers, (i) => {
           const view = recorder.scratch(device.ordinal, type, [rows, plan.aStride], { label: `A ${i}` })
@@ -82,7 +99,7 @@ export function recordStreamedMatmul<T extends MatmulType>(
     const active = lanes.flatMap((lane) => {
       const row = round * plan.rowBlock
       const rows = Math.min(plan.rowBlock, lane.rows - row)
-      return rows > 0 ? [{ lane, row: lane.row + row, rows, a: lane.a[round % plan.aBuffers]! }] : []
+      return rows > 0 ? [{ lane, row, rows, a: lane.a[round % plan.aBuffers]! }] : []
     })
     for (let panel = 0; panel < plan.panels; panel++, turn++) {
       const column = panel * plan.width
@@ -120,7 +137,7 @@ export function recordStreamedMatmul<T extends MatmulType>(
             { device: lane.device, label: 'product' },
           )
         }
-        recorder.download(target.block(0, 0, rows, columns), c.block(row, column, rows, columns), {
+        recorder.download(target.block(0, 0, rows, columns), lane.host.c.block(row, column, rows, columns), {
           label: 'download C',
         })
       }
@@ -128,13 +145,13 @@ export function recordStreamedMatmul<T extends MatmulType>(
   }
 
   function uploadRows(
-    entry: { row: number; rows: number; a: { readonly view: BufferView<T> } },
+    entry: { lane: Lane<T>; row: number; rows: number; a: { readonly view: BufferView<T> } },
     piece: RowRange,
   ): void {
     const count = Math.min(piece.rows, entry.rows - piece.row)
     if (count > 0 && k > 0)
       recorder.upload(
-        a.block(entry.row + piece.row, 0, count, k),
+        entry.lane.host.a.block(entry.row + piece.row, 0, count, k),
         entry.a.view.block(piece.row, 0, count, k),
         {
           label: 'upload A',

@@ -8,12 +8,18 @@ import {
 import { type ElementSink, type ElementSource, streamChunkLength } from '../element-source.ts'
 import { notVerified, type Verification } from '../report.ts'
 import { type MeasuredRun, type RunMeasuredOptions, runMeasured } from '../run-measured.ts'
-import { type MatrixSlice, type ShardedMatrix, splitRows, writeSharded } from '../sharded-matrix.ts'
+import {
+  type MatrixSlice,
+  type RowRange,
+  type ShardedMatrix,
+  splitRows,
+  writeSharded,
+} from '../sharded-matrix.ts'
 import type { MatmulKernels, MatmulShape, MatmulType } from './matmul-kernels.ts'
 import { padded } from './matmul-memory.ts'
 import type { StreamPlan } from './plan-stream.ts'
 import { recordShardedMatmul } from './record-matmul.ts'
-import { recordStreamedMatmul } from './record-stream.ts'
+import { type HostMatrices, recordStreamedMatmul } from './record-stream.ts'
 import { type MatmulVerifier, matmulVerifier } from './verify-matmul.ts'
 
 /** One product, for which everything is chosen. */
@@ -104,21 +110,32 @@ export async function runStreamed<T extends MatmulType>(
   const { m, n, k } = shape
   const owned = new OwnedResources()
   try {
-    const onHost = async (data: MatmulRun<T>['a'], length: number, label: string) => {
-      if (isHostBuffer(data)) return data
-      const host = owned.keep(group.allocateHost(type, length, { label }))
-      for (let offset = 0; offset < length; offset += streamChunkLength) {
+    const allocate = (label: string, length: number, device?: Device) =>
+      owned.keep(group.allocateHost(type, length, { label, ...(device && { device }) }))
+    /** Fills host memory with the elements from `first` on; memory of another process is empty here. */
+    const filled = async (host: HostBuffer<T>, data: ElementSource<T>, first = 0) => {
+      for (let offset = 0; offset < host.array.length; offset += streamChunkLength) {
         const into = host.array.subarray(offset, offset + streamChunkLength) as ElementArray<T>
-        if (typeof data === 'function') await data(offset, into)
-        else into.set(data.subarray(offset, offset + into.length) as never)
+        if (typeof data === 'function') await data(first + offset, into)
+        else into.set(data.subarray(first + offset, first + offset + into.length) as never)
       }
       return host
     }
-    const a = await onHost(run.a, m * k, 'A')
-    const b = await onHost(run.b, k * n, 'B')
-    const c: HostBuffer<T> = isHostBuffer<T>(run.output)
-      ? run.output
-      : owned.keep(group.allocateHost(type, m * n, { label: 'C' }))
+    // Over several processes, each has the rows of A and C that its devices compute, and all of B.
+    const ranges = splitRows(m, devices.length)
+    const placed = group.rankCount > 1
+    const ofDevices = (label: string, columns: number) =>
+      ranges.map(({ rows }, i) =>
+        rows > 0 ? allocate(`${label} ${i}`, rows * columns, devices[i]) : undefined,
+      )
+    let a: HostMatrices<T>['a']
+    if (isHostBuffer(run.a)) a = run.a
+    else if (placed) {
+      a = ofDevices('A', k)
+      for (const [i, host] of a.entries()) if (host) await filled(host, run.a, ranges[i]!.row * k)
+    } else a = await filled(allocate('A', m * k), run.a)
+    const b = isHostBuffer(run.b) ? run.b : await filled(allocate('B', k * n), run.b)
+    const c = isHostBuffer(run.output) ? run.output : placed ? ofDevices('C', n) : allocate('C', m * n)
     const measured = await runMeasured(
       group,
       (recorder) => recordStreamedMatmul(recorder, group, devices, () => kernels, shape, { a, b, c }, plan),
@@ -126,6 +143,7 @@ export async function runStreamed<T extends MatmulType>(
     )
     const rowsAtOnce = Math.max(1, Math.floor(streamChunkLength / n))
     const verification = await deliver(run, async (take) => {
+      if (!('array' in c)) return readPlaced(group, type, c, ranges, n, rowsAtOnce, take)
       for (let row = 0; row < m; row += rowsAtOnce) {
         const count = Math.min(rowsAtOnce, m - row)
         await take(row, c.array.subarray(row * n, (row + count) * n) as ElementArray<T>)
@@ -134,6 +152,34 @@ export async function runStreamed<T extends MatmulType>(
     return { ...measured, verification }
   } finally {
     owned.destroy()
+  }
+}
+
+/** Brings rows that lie in the host memory of their devices' processes to every process, in bounded pieces and in ascending order. */
+async function readPlaced<T extends MatmulType>(
+  group: DeviceGroup,
+  type: T,
+  parts: readonly (HostBuffer<T> | undefined)[],
+  ranges: readonly RowRange[],
+  columns: number,
+  rowsAtOnce: number,
+  take: (row: number, data: ElementArray<T>) => Promise<void>,
+): Promise<void> {
+  const most = Math.min(rowsAtOnce, Math.max(...ranges.map(({ rows }) => rows)))
+  const piece = group.allocateHost(type, most * columns, { label: 'C in every process' })
+  try {
+    for (const [i, { row, rows }] of ranges.entries())
+      for (let top = 0; top < rows; top += most) {
+        const length = Math.min(most, rows - top) * columns
+        const program = group.record((recorder) =>
+          recorder.copy(parts[i]!.slice(top * columns, length), piece.slice(0, length), { label: 'read C' }),
+        )
+        await group.queue.run(program)
+        program.destroy()
+        await take(row + top, piece.array.slice(0, length) as ElementArray<T>)
+      }
+  } finally {
+    piece.destroy()
   }
 }
 

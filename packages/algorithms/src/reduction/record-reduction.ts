@@ -63,6 +63,7 @@ function recordBlocks(
     const count = blockCounts[index]!
     const place = current.slice(first, count)
     first += count
+    if (!recorder.touches(ordinal, home)) continue
     if (group.canAccessPeer(ordinal, home)) {
       recordLevel(recorder, kernels, ordinal, part, place, 'reduce slice')
       continue
@@ -71,6 +72,8 @@ function recordBlocks(
     recordLevel(recorder, kernels, ordinal, part, local, 'reduce slice')
     recorder.copy(local, place, { label: 'gather partials' })
   }
+
+  if (!recorder.touches(home)) return
 
   // Two buffers alternate: each level is at most as large as the level two before it.
   const buffers: BufferView[] = []
@@ -150,6 +153,7 @@ function recordAtomic(
   const start = kernels.operation === 'min' ? 0xffffffff : 0
   for (const [index, part] of parts.entries()) {
     const ordinal = part.buffer.device.ordinal
+    if (!recorder.touches(ordinal, home)) continue
     const place = gathered.slice(index, 1)
     const counter = ordinal === home ? place : recorder.scratch(ordinal, 'u32', 1, { label: 'counter' })
     recorder.fill(counter, start, { label: 'clear counter' })

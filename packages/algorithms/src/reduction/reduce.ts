@@ -1,6 +1,6 @@
-import { type DeviceGroup, OwnedResources, ranges } from '@tandem-gpu/core'
+import { type BufferView, type DeviceGroup, type HostBuffer, OwnedResources, ranges } from '@tandem-gpu/core'
 import type { AlgorithmOptions, GeneratedInputOptions } from '../algorithm-options.ts'
-import { type ElementSource, generatedElements, readElements, streamChunkLength } from '../element-source.ts'
+import { type ElementSource, generatedElements, readElements } from '../element-source.ts'
 import { requireArguments } from '../option-types.ts'
 import { describeGroup, gigaRate, notVerified, type Report } from '../report.ts'
 import { runMeasured } from '../run-measured.ts'
@@ -82,28 +82,30 @@ export async function reduce<T extends ReductionType>(
       }),
     )
     const output = owned.keep(await group.devices[0]!.allocate(type, 1, { label: 'result' }))
-    const host = options.timeUploads
-      ? owned.keep(group.allocateHost(type, elements, { label: 'input on the host' }))
-      : undefined
-    if (host) {
-      for (let offset = 0; offset < elements; offset += streamChunkLength) {
-        const length = Math.min(streamChunkLength, elements - offset)
-        host.array.set((await readElements(source, type, offset, length)) as never, offset)
+    const uploads = options.timeUploads === true
+    if (!uploads) await writeSharded(group, input, source)
+    const pieces: { readonly host?: HostBuffer<T>; readonly offset: number; readonly view: BufferView<T> }[] =
+      []
+    for (const { device, row, rows, view } of input.slices) {
+      const host =
+        uploads && rows > 0
+          ? owned.keep(
+              group.allocateHost(type, rows, { label: `input on the host ${device.ordinal}`, device }),
+            )
+          : undefined
+      for (const { first: offset, count: length } of ranges(rows, uploads ? uploadedPieceLength : rows)) {
+        pieces.push({ ...(host && { host }), offset, view: view.reshape(1, rows).slice(offset, length) })
+        if (host === undefined || !device.local) continue
+        host.array.set((await readElements(source, type, row + offset, length)) as never, offset)
       }
-    } else await writeSharded(group, input, source)
-    const pieces = input.slices.flatMap(({ row, rows, view }) =>
-      [...ranges(rows, host ? uploadedPieceLength : rows)].map(({ first, count }) => ({
-        from: row + first,
-        view: view.reshape(1, rows).slice(first, count),
-      })),
-    )
+    }
 
     const { measurement: timing, comparison } = await runMeasured(
       group,
       (recorder) => {
-        if (host)
-          for (const { from, view } of pieces)
-            recorder.upload(host.slice(from, view.length), view, { label: 'upload piece' })
+        for (const { host, offset, view } of pieces)
+          if (host !== undefined && recorder.touches(view.buffer.device.ordinal))
+            recorder.upload(host.slice(offset, view.length), view, { label: 'upload piece' })
         recordReduction(recorder, group, { kernels, input: pieces.map(({ view }) => view), output })
       },
       { ...options, label: `reduce ${elements} ${type} by ${kernel}` },
@@ -123,7 +125,7 @@ export async function reduce<T extends ReductionType>(
       kernel,
       operation,
       shape: { elements },
-      uploads: host !== undefined,
+      uploads,
       slices: input.slices.map((slice) => slice.rows),
       value: valueOfBits(type, bits),
       valueBits: `0x${bits.toString(16).padStart(8, '0')}`,

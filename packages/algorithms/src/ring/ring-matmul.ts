@@ -7,14 +7,7 @@ import {
   OwnedResources,
 } from '@tandem-gpu/core'
 import type { AlgorithmOptions, GeneratedInputOptions } from '../algorithm-options.ts'
-import {
-  type ElementReader,
-  type ElementSink,
-  type ElementSource,
-  generatedElements,
-  requireLength,
-  streamChunkLength,
-} from '../element-source.ts'
+import { type ElementSink, type ElementSource, streamChunkLength } from '../element-source.ts'
 import {
   compileMatmul,
   type MatmulBlocking,
@@ -22,6 +15,7 @@ import {
   type MatmulType,
   matmulCandidates,
 } from '../matmul/matmul-kernels.ts'
+import { productOperands } from '../matmul/product-operands.ts'
 import { matmulVerifier } from '../matmul/verify-matmul.ts'
 import { requireArguments } from '../option-types.ts'
 import { describeGroup, gigaRate, notVerified, type Report } from '../report.ts'
@@ -85,17 +79,11 @@ export async function ringMatmul<T extends MatmulType = 'f32'>(
   options: RingMatmulOptions<T>,
 ): Promise<RingReport> {
   requireArguments(group, options, optionTypes, ['m', 'n', 'k'])
-  const { m, n, k, schedule = 'overlapped', verify = true, seed = 1 } = options
+  const { m, n, k, schedule = 'overlapped', verify = true } = options
   const { scheme = 'interleaved', pieces = 16 } = options
-  const type = options.type ?? ('f32' as T)
-  const shape: MatmulShape = { m, n, k }
+  const { type, shape, a, b } = productOperands<T, ElementSource<T>>(options)
   requireRingOptions(group, options)
   const devices = group.devices.slice(0, options.devices)
-  const a = options.a ?? (generatedElements(type, seed) as ElementReader<T>)
-  const b = options.b ?? (generatedElements(type, seed + 1) as ElementReader<T>)
-  requireLength('A', a, m * k)
-  requireLength('B', b, k * n)
-  if (options.output) requireLength('The output', options.output, m * n)
 
   const blocking = ringBlocking(devices, shape)
   const owned = new OwnedResources()
@@ -149,18 +137,8 @@ export function ringBlocking(devices: readonly Device[], shape: MatmulShape): Ma
 
 function requireRingOptions(
   group: DeviceGroup,
-  {
-    m,
-    n,
-    k,
-    scheme = 'none',
-    pieces = 1,
-    devices = 1,
-  }: Pick<RingMatmulOptions, 'm' | 'n' | 'k' | 'scheme' | 'pieces' | 'devices'>,
+  { scheme = 'none', pieces = 1, devices = 1 }: Pick<RingMatmulOptions, 'scheme' | 'pieces' | 'devices'>,
 ): void {
-  for (const [name, value] of Object.entries({ m, n, k }))
-    if (!Number.isSafeInteger(value) || value < 0)
-      throw new GpuError('validation', `${name} is ${value}, which is not a size.`)
   if (!ringSchemes.includes(scheme))
     throw new GpuError('validation', `There is no ring scheme ${scheme}: choose ${ringSchemes.join(', ')}.`)
   if (!(Number.isSafeInteger(pieces) && pieces >= 1))

@@ -36,6 +36,9 @@ export interface TransposeOptions<T extends TransposeType = TransposeType>
   readonly kernel?: TransposeVariant | undefined
 }
 
+/** A report lists each pair of as many devices. */
+const mostDevicesWithPeers = 64
+
 export interface TransposeReport extends Report {
   readonly algorithm: 'transpose'
   readonly type: TransposeType
@@ -55,8 +58,8 @@ export interface TransposeReport extends Report {
   readonly stages: number
   /** The number of tiles that travelled between different devices, by transport; of those that this process took part in. */
   readonly transports: Readonly<Record<Transport, number>>
-  /** `peerAccess[i][j]` says whether kernels of device i may access the memory of device j. */
-  readonly peerAccess: readonly (readonly boolean[])[]
+  /** `peerAccess[i][j]` says whether kernels of device i may access the memory of device j. Absent for more than 64 devices. */
+  readonly peerAccess?: readonly (readonly boolean[])[]
 }
 
 const optionTypes = {
@@ -139,7 +142,9 @@ export async function transpose<T extends TransposeType>(
       grid: [Math.ceil(tileColumns / used.tile[0]), Math.ceil(sliceRows / used.tile[1])],
       stages: group.devices.length,
       transports,
-      peerAccess: ordinals.map((reader) => ordinals.map((owner) => group.canAccessPeer(reader, owner))),
+      ...(ordinals.length <= mostDevicesWithPeers && {
+        peerAccess: ordinals.map((reader) => ordinals.map((owner) => group.canAccessPeer(reader, owner))),
+      }),
       ...check,
       seconds: timing.seconds,
       clock: timing.clock,

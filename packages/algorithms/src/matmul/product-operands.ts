@@ -1,0 +1,38 @@
+import { GpuError, type HostBuffer } from '@tandem-gpu/core'
+import {
+  type ElementReader,
+  type ElementSink,
+  type ElementSource,
+  generatedElements,
+  requireLength,
+} from '../element-source.ts'
+import type { MatmulShape, MatmulType } from './matmul-kernels.ts'
+
+/** `S`: in which forms operands come. */
+export interface ProductOptions<T extends MatmulType, S> extends MatmulShape {
+  readonly type?: T | undefined
+  readonly a?: S | undefined
+  readonly b?: S | undefined
+  readonly output?: ElementSink<T> | HostBuffer<T> | undefined
+  readonly seed?: number | undefined
+}
+
+/**
+ * Shape, type (default f32) and operands of a product; operands that are not given are random elements from `seed` (default 1). Throws
+ * `validation` for sizes that are none, and for arrays whose lengths are not those of the shape.
+ */
+export function productOperands<T extends MatmulType, S extends ElementSource<T> | HostBuffer<T>>(
+  options: ProductOptions<T, S>,
+) {
+  const { m, n, k, type = 'f32' as T, seed = 1, output } = options
+  const shape: MatmulShape = { m, n, k }
+  for (const [name, value] of Object.entries(shape))
+    if (!Number.isSafeInteger(value) || value < 0)
+      throw new GpuError('validation', `${name} is ${value}, which is not a size.`)
+  const a = options.a ?? (generatedElements(type, seed) as ElementReader<T>)
+  const b = options.b ?? (generatedElements(type, seed + 1) as ElementReader<T>)
+  requireLength('A', a, m * k)
+  requireLength('B', b, k * n)
+  if (output) requireLength('C', output, m * n)
+  return { type, shape, a, b }
+}
