@@ -99,17 +99,6 @@ describe('lowering', () => {
     expect(() => lower(module)).toThrow("choose an entry point of 'a', 'b'")
   })
 
-  it('needs a value for each override that one in use mentions, be it in what is not evaluated', () => {
-    const of = (declarations: string, constants = {}) =>
-      lower(parseWgsl(`${declarations} @compute @workgroup_size(1) fn main() { _ = k; }`), { constants })
-    const lacking = "the override 'n' has no default"
-    expect(() => of('override n: bool; override k = false && n;')).toThrow(lacking)
-    expect(() => of('override n: bool; override m = true || n; override k = m;')).toThrow(lacking)
-    expect(() => of('override n: u32; override k = n;', { k: 3 })).toThrow(lacking)
-    expect(() => of('override n: u32; override m = n; override k = m;', { m: 3 })).toThrow(lacking)
-    expect(of('override n: u32; override k = n;', { k: 3, n: 4 }).overrides[1]!.value).toBe(3)
-  })
-
   it('infers the type of an override from one that has no value', () => {
     const source = 'override n: u32; override m = n * 2; @compute @workgroup_size(1) fn main() { }'
     const { overrides } = lower(parseWgsl(source))

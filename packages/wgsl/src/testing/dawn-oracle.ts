@@ -1,8 +1,12 @@
 /**
  * What Dawn's compiler, Tint, says of a source: its errors as `line:column message`; none when it accepts. With `entryPoint`, a
- * valid module must make a pipeline too, whose error begins with `pipeline`.
+ * valid module must make a pipeline too, with `constants` for its overrides; its error begins with `pipeline`.
  */
-export type DawnOracle = (source: string, entryPoint?: string) => Promise<string[]>
+export type DawnOracle = (
+  source: string,
+  entryPoint?: string,
+  constants?: Readonly<Record<string, number>>,
+) => Promise<string[]>
 
 /** Opens Dawn's null backend, which compiles with no GPU; undefined when npm `webgpu` is not installed. */
 export async function openDawnOracle(): Promise<DawnOracle | undefined> {
@@ -32,7 +36,7 @@ export async function openDawnOracle(): Promise<DawnOracle | undefined> {
     ...{ maxComputeWorkgroupSizeX, maxComputeWorkgroupSizeY, maxComputeWorkgroupSizeZ },
   }
   const device = await adapter.requestDevice({ requiredFeatures, requiredLimits })
-  const oracle: DawnOracle = async (source, entryPoint) => {
+  const oracle: DawnOracle = async (source, entryPoint, constants = {}) => {
     device.pushErrorScope('validation')
     const module = device.createShaderModule({ code: source })
     const info = await module.getCompilationInfo()
@@ -42,7 +46,7 @@ export async function openDawnOracle(): Promise<DawnOracle | undefined> {
       .map((m) => `${m.lineNum}:${m.linePos} ${m.message}`)
     if (errors.length > 0 || entryPoint === undefined) return errors
     try {
-      await device.createComputePipelineAsync({ layout: 'auto', compute: { module, entryPoint } })
+      await device.createComputePipelineAsync({ layout: 'auto', compute: { module, entryPoint, constants } })
       return []
     } catch (error) {
       return [`pipeline ${(error as Error).message}`]
