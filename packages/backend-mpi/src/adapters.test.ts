@@ -1,6 +1,6 @@
 import { portableLimits } from '@tandem-gpu/core'
 import { expect, it } from 'vitest'
-import { dealt } from './adapters.ts'
+import { bindingNote, dealt } from './adapters.ts'
 
 function gpu(uuid: string, software = false) {
   return {
@@ -50,4 +50,10 @@ it('keeps what a launcher binds to each rank, and gives a GPU that several see t
 
 it('gives every rank its software adapter', () => {
   expect(deal([['software'], ['software']])).toEqual([['software'], ['software']])
+})
+
+it('says so where a process is bound to fewer cores than it has threads, on machines that have more', () => {
+  expect(bindingNote(1, 32)).toMatch(/^The process is bound to 1 of 32 CPU cores, /)
+  expect(bindingNote(3, 32)).toBeUndefined()
+  expect(bindingNote(2, 2)).toBeUndefined()
 })

@@ -1,3 +1,4 @@
+import { availableParallelism, cpus } from 'node:os'
 import {
   type Absence,
   type Adapter,
@@ -33,6 +34,12 @@ export function innerAdapter(adapter: Adapter): Adapter {
   return inner
 }
 
+/** A sentence where the launcher leaves a process too few of the machine's cores for its threads. */
+export function bindingNote(available: number, cores: number): string | undefined {
+  if (available >= 3 || cores < 4) return undefined
+  return `The process is bound to ${available} of ${cores} CPU cores, and needs three to be fast: for JavaScript, for messages and for its devices. Open MPI's mpirun leaves all cores to each process with --bind-to none.`
+}
+
 /** The adapters of all ranks, in rank order. The GPUs of a host are dealt to its ranks. */
 export async function gatherAdapters(
   session: MpiSession,
@@ -41,11 +48,13 @@ export async function gatherAdapters(
 ): Promise<AdapterReport> {
   const key = session.takeKey()
   const report = await inner.adapters()
+  const binding = bindingNote(availableParallelism(), cpus().length)
+  const ownNotes = [...(report.notes ?? []), ...(binding === undefined ? [] : [binding])]
   const own: RankAdapters = {
     rank: session.rank,
     adapters: await Promise.all(report.adapters.map(snapshot)),
     ...(report.absence && { absence: report.absence }),
-    ...(report.notes && { notes: report.notes }),
+    ...(ownNotes.length > 0 && { notes: ownNotes }),
   }
   const said = (await session.gather(JSON.stringify(own), key)).map(
     ({ message }) => JSON.parse(message) as RankAdapters,
