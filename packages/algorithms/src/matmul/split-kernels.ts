@@ -114,10 +114,13 @@ function hasMatrices({ features, info }: Device): boolean {
   )
 }
 
-/** Whether `auto` splits: smaller products do not fill a GPU, or gain less than splitting costs. */
+/**
+ * Whether `auto` splits: smaller products do not fill a GPU, or gain less than splitting costs. The number of devices does not matter, so that it
+ * does not change the bits of a result.
+ */
 export function gainsFromSplitting({ m, n, k }: MatmulShape, devices: readonly Device[]): boolean {
   return (
-    Math.min(m / devices.length, n) >= 1024 &&
+    Math.min(m, n) >= 1024 &&
     k >= 512 &&
     devices.every((device) => !device.info.software && hasSplitProducts(device))
   )

@@ -1,4 +1,4 @@
-import { type DeviceGroup, openGroup } from '@tandem-gpu/core'
+import { type Device, type DeviceGroup, openGroup } from '@tandem-gpu/core'
 import { referenceBackend } from '@tandem-gpu/core/testing'
 import { expect, it } from 'vitest'
 import { generatedElements } from '../element-source.ts'
@@ -6,7 +6,7 @@ import { describeOnBackends } from '../testing-groups.ts'
 import { matmul } from './matmul.ts'
 import { compileMatmul } from './matmul-kernels.ts'
 import { recordMatmul } from './record-matmul.ts'
-import { compileSplit, hasSplitProducts } from './split-kernels.ts'
+import { compileSplit, gainsFromSplitting, hasSplitProducts } from './split-kernels.ts'
 import { referenceRows } from './verify-matmul.ts'
 
 function random(length: number, seed: number): Float32Array<ArrayBuffer> {
@@ -61,6 +61,21 @@ describeOnBackends('matmul from f16 parts', (backend) => {
     expect(report).toMatchObject({ precision, verified: true, mode: 'resident' })
     return output
   }
+
+  it('is chosen by shape and device, not by the number of devices', async () => {
+    const config = { componentType: 'f16', resultComponentType: 'f32', M: 16, N: 16, K: 16 } as const
+    const device = (software: boolean) =>
+      ({
+        features: new Set(['shader-f16', 'chromium-experimental-subgroup-matrix']),
+        info: { software, subgroupMatrixConfigs: [config] },
+        limits: { maxWorkgroupMemoryByteLength: 232_448 },
+      }) as unknown as Device
+    const gpu = device(false)
+    const shape = { m: 1024, n: 1024, k: 512 }
+    for (const devices of [[gpu], [gpu, gpu, gpu, gpu]]) expect(gainsFromSplitting(shape, devices)).toBe(true)
+    expect(gainsFromSplitting({ ...shape, k: 511 }, [gpu])).toBe(false)
+    expect(gainsFromSplitting(shape, [gpu, device(true)])).toBe(false)
+  })
 
   it('says so where a device has no tensor cores, and where the matrices stream', async () => {
     const options = { m: 64, n: 64, k: 64, precision: 'split', warmup: 0, samples: 1 } as const
