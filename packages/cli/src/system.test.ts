@@ -89,7 +89,7 @@ it('bench times what it is asked for, and writes a page that needs no other file
     expect(result.rate).toBeGreaterThan(0)
   }
   const page = await readFile(join(folder, 'bench.html'), 'utf8')
-  expect(page.match(/<svg /g)).toHaveLength(4)
+  expect(page.match(/<figure>/g)).toHaveLength(4)
   expect(page).not.toMatch(/https?:|src=|href=/)
 })
 
