@@ -190,7 +190,8 @@ function describeMember({ name, type, offset }: StructType['members'][number]): 
   return { ...describe(type), name, type: typeName(type), offset }
 }
 
-function describe(type: Type): ReflectedType {
+/** Equal types share their description: structures can hold one another many times over. */
+const describe = typeProperty((type: Type): ReflectedType => {
   if (type.kind === 'pointer' || type.kind === 'subgroup-matrix')
     throw new TypeError(`a buffer holds no ${type.kind}`)
   if (type.kind === 'buffer') {
@@ -213,16 +214,16 @@ function describe(type: Type): ReflectedType {
     element: array && describe(array.element),
     members: type.kind === 'struct' ? type.members.map(describeMember) : undefined,
   }
-}
+})
 
 /** Bytes with one element for a runtime-sized array at the end. */
-function minimumSize(type: Type): number {
+const minimumSize = typeProperty((type: Type): number => {
   if (type.kind === 'array' && type.length === undefined) return type.stride
   if (type.kind === 'buffer') return type.length ?? 4
   if (type.kind !== 'struct') return sizeOf(type)
   const last = type.members.at(-1)!
   return roundUp(Math.max(type.size, last.offset + minimumSize(last.type)), alignOf(type))
-}
+})
 
 const scalarInside = typeProperty((type: Type): ReflectedScalar => {
   if (type.kind === 'array') return scalarInside(type.element)

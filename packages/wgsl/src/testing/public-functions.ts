@@ -41,7 +41,10 @@ export function runPublicFunctions(source: string, last: Stage = 'cuda'): Outcom
     }
     return {
       accepted: true,
-      text: output.map((part) => (typeof part === 'string' ? part : JSON.stringify(part))).join('\n'),
+      // Written out on demand: in a reflection, equal types are one object.
+      get text() {
+        return output.map((part) => (typeof part === 'string' ? part : JSON.stringify(part))).join('\n')
+      },
     }
   } catch (error) {
     if (error instanceof WgslError) return { accepted: false, error }
