@@ -1,9 +1,9 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { expect, onTestFinished } from 'vitest'
+import { expect, inject, onTestFinished } from 'vitest'
 import { type Outcome, runAsync } from './run-async.ts'
 
 export const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -104,18 +104,10 @@ export function tryRun(
       ...Object.fromEntries(inherited),
       PATH: path.join(delimiter),
       NO_COLOR: '1',
-      HOME: homeOf(cwd),
+      HOME: inject('release').home,
       ...env,
     },
   })
-}
-
-/** Caches and configuration of the managers stay out of the user's home. */
-function homeOf(cwd: string): string {
-  const home = join(tmpdir(), 'tandem-release-home')
-  mkdirSync(home, { recursive: true })
-  void cwd
-  return home
 }
 
 /** `tandem doctor` finds the software GPU. */

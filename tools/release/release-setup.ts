@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -19,6 +19,11 @@ export interface DryRun {
   readonly registry: string
   /** The lines of an .npmrc with which a package manager installs from it. */
   readonly npmrc: string
+  /**
+   * A home for the package managers, empty when the release is made: Yarn's metadata names the registry that a package came from, which
+   * another run's is not.
+   */
+  readonly home: string
   readonly clone: string
   readonly tarballs: string
   readonly version: string
@@ -35,6 +40,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const folder = mkdtempSync(join(tmpdir(), 'tandem-release-'))
   const clone = join(folder, 'clone')
   const tarballs = join(folder, 'tarballs')
+  const home = join(folder, 'home')
+  mkdirSync(home)
   const steps: { name: string; seconds: number }[] = []
   const step = (name: string, program: string, args: readonly string[], env: NodeJS.ProcessEnv = {}) => {
     const begin = performance.now()
@@ -81,7 +88,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
 
   const npmrc = `registry=${registry.url}\n${registry.authLine}\n`
   project.provide('release', {
-    ...{ registry: registry.url, npmrc, clone, tarballs, version, steps },
+    ...{ registry: registry.url, npmrc, home, clone, tarballs, version, steps },
     strayRequests: stray.requests,
   })
   return async () => {
