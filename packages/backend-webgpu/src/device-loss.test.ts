@@ -72,6 +72,10 @@ test('errors of the device become GpuErrors by their kind', () => {
     code: 'out-of-memory',
     message: 'The device "gpu" has no memory left to allocate 4 bytes: no heap',
   })
-  const invalid = toGpuError(new GPUValidationError('bad') as GPUError, 'gpu', 'run "plan"')
+  const invalid = toGpuError(
+    new GPUValidationError('bad\n    at Check (/dawn/a.cpp:3)\n\n') as GPUError,
+    'gpu',
+    'run "plan"',
+  )
   expect(invalid).toMatchObject({ code: 'driver', message: 'The device "gpu" fails to run "plan": bad' })
 })

@@ -2,7 +2,8 @@ import { GpuError } from '@tandem-gpu/core'
 
 /** What a WebGPU error scope caught, as a `GpuError`. `action` completes the sentence "The device fails to ...". */
 export function toGpuError(error: GPUError, device: string, action: string): GpuError {
-  const message = error.message.trim()
+  // Dawn adds the places in its own source, which say nothing to users.
+  const message = error.message.replace(/\n +at .*/g, '').trim()
   if (isKind(error, 'GPUOutOfMemoryError')) {
     return new GpuError(
       'out-of-memory',
