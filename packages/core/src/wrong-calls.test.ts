@@ -253,7 +253,7 @@ it.each([
     'The number of devices is an array; it must be a whole number of at least 1.',
   ],
   [
-    'a typed array for a uniform',
+    'a typed array for a uniform scalar',
     () => {
       const f = group.record((r) => {
         const v = r.scratch(0, 'f32', 4)
@@ -265,7 +265,7 @@ it.each([
       })
       f.destroy()
     },
-    'Argument factor of dispatch "scale" is an object (Float32Array); it must be a number, an array of numbers, as in [...array], or a parameter.',
+    'Argument factor of dispatch "scale" is an array of 1; it must be a number of type f32, or a parameter.',
   ],
   [
     'numbers for a parameter of a recording',
