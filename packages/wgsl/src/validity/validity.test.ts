@@ -110,12 +110,14 @@ describe('every kind of value, in every kind of control flow', () => {
   })
 })
 
+/** Seeds of modules on which Dawn's compiler ends the process ("Switch() passed nullptr" in its uniformity analysis). */
+const endsDawn = new Set([12221])
+
 describe('random control flow', () => {
   it.skipIf(dawn === undefined)('is judged as by Dawn (needs npm webgpu)', async ({ task }) => {
-    const sources = testCases(300, 20_000).map((seed): [string, string] => [
-      `seed ${seed}`,
-      randomControlFlow(seed),
-    ])
+    const sources = testCases(300, 20_000)
+      .filter((seed) => !endsDawn.has(seed))
+      .map((seed): [string, string] => [`seed ${seed}`, randomControlFlow(seed)])
     expect(await disagreements(sources)).toEqual([])
     // Both verdicts must be common, or the comparison says little.
     const accepted = sources.filter(([, source]) => errorOf(source) === undefined).length
