@@ -47,7 +47,7 @@ const underWay = () => performance.now() - start < seconds * 1000
 
 if (role === 'pressure') await press()
 else {
-  // Node and the driver start some threads late, once for the process; a leak grows with the groups.
+  // A thread that starts late, once for the process, is no leak: a leak grows with the groups.
   for (let group = 0; group < 10; group++) await oneGroup()
   await sleep(500)
   const atStart = handles()
