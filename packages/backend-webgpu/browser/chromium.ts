@@ -1,10 +1,14 @@
-import { spawn } from 'node:child_process'
+import { execFile } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { createReadStream, createWriteStream, existsSync } from 'node:fs'
 import { access, chmod, constants, mkdir, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { createBrotliDecompress } from 'node:zlib'
+
+const execute = promisify(execFile)
 
 /** A Chromium to start, or why there is none. */
 export type ChromiumReport =
@@ -50,12 +54,11 @@ export async function findChromium(): Promise<ChromiumReport> {
 
 async function untar(archive: NodeJS.ReadableStream, folder: string): Promise<void> {
   await mkdir(folder, { recursive: true })
-  const tar = spawn('tar', ['-x', '-C', folder], { stdio: ['pipe', 'ignore', 'inherit'] })
-  const exited = new Promise<void>((resolve, reject) => {
-    tar.on('error', reject)
-    tar.on('close', (code) => (code === 0 ? resolve() : reject(new Error(`tar ends with ${code}`))))
-  })
-  await Promise.all([pipeline(archive, createBrotliDecompress(), tar.stdin), exited])
+  // By way of a file: tar stops reading where the archive ends, before the padding that follows, and a pipe then breaks.
+  const file = `${folder}.${randomUUID()}.tar`
+  await pipeline(archive, createBrotliDecompress(), createWriteStream(file))
+  await execute('tar', ['-x', '-C', folder, '-f', file])
+  await rm(file)
 }
 
 async function executable(path: string): Promise<boolean> {

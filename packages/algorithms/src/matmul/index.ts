@@ -6,10 +6,9 @@ export {
   compileMatmul,
   type MatmulBlocking,
   type MatmulKernels,
-  type MatmulShape,
-  type MatmulType,
   matmulSources,
 } from './matmul-kernels.ts'
+export type { MatmulShape, MatmulType } from './matmul-shape.ts'
 export type { StreamPlan } from './plan-stream.ts'
 export type { MatmulModel, MatmulPrediction } from './predict-matmul.ts'
 export {

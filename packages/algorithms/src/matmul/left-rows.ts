@@ -1,6 +1,7 @@
 import type { BufferView, Device, Recorder } from '@tandem-gpu/core'
 import type { RowRange } from '../sharded-matrix.ts'
-import type { MatmulKernels, MatmulType } from './matmul-kernels.ts'
+import type { MatmulKernels } from './matmul-kernels.ts'
+import type { MatmulType } from './matmul-shape.ts'
 
 /** The rows of A that a device multiplies, in the layout that its kernels read. */
 export interface LeftRows<T extends MatmulType> {

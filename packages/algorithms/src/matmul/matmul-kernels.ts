@@ -16,6 +16,7 @@ import bcVector from './bc-vector.part.wgsl.ts'
 import elementF32 from './element-f32.part.wgsl.ts'
 import elementI32 from './element-i32.part.wgsl.ts'
 import elementU32 from './element-u32.part.wgsl.ts'
+import type { MatmulShape, MatmulType } from './matmul-shape.ts'
 import params from './params.part.wgsl.ts'
 import registers from './registers.part.wgsl.ts'
 import type { SplitKernels } from './split-kernels.ts'
@@ -23,16 +24,6 @@ import splitSum from './split-sum.part.wgsl.ts'
 import tilePlace from './tile-place.part.wgsl.ts'
 import tiled from './tiled.part.wgsl.ts'
 import transposed from './transposed.part.wgsl.ts'
-
-/** Integer products and sums wrap modulo 2^32. */
-export type MatmulType = 'f32' | 'i32' | 'u32'
-
-/** m × n = (m × k) · (k × n). */
-export interface MatmulShape {
-  readonly m: number
-  readonly n: number
-  readonly k: number
-}
 
 /**
  * How a product is blocked. `registers` uses no workgroup memory (software adapters); `tiled` makes tiles of `tileRows` × `tileColumns`;

@@ -5,13 +5,8 @@ import { requireArguments } from '../option-types.ts'
 import { describeGroup, gigaRate, type Report } from '../report.ts'
 import { type ChooseProductOptions, chooseProduct, type ProductChoice } from './choose-product.ts'
 import { type HalfMatmulOptions, type HalfMatmulReport, matmulHalf } from './half-matmul.ts'
-import {
-  compileMatmul,
-  type MatmulBlocking,
-  type MatmulKernels,
-  type MatmulShape,
-  type MatmulType,
-} from './matmul-kernels.ts'
+import { compileMatmul, type MatmulBlocking, type MatmulKernels } from './matmul-kernels.ts'
+import type { MatmulShape, MatmulType } from './matmul-shape.ts'
 import type { StreamPlan } from './plan-stream.ts'
 import type { MatmulPrediction } from './predict-matmul.ts'
 import { productOperands } from './product-operands.ts'

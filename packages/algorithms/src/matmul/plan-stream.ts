@@ -1,7 +1,7 @@
 import { type Device, GpuError } from '@tandem-gpu/core'
 import { splitRows } from '../sharded-matrix.ts'
 import { bindingLimit } from './left-rows.ts'
-import type { MatmulShape } from './matmul-kernels.ts'
+import type { MatmulShape } from './matmul-shape.ts'
 
 /** How a product larger than device memory is cut. All sizes in elements. */
 export interface StreamPlan {

@@ -1,7 +1,7 @@
 import type { Device, DeviceGroup } from '@tandem-gpu/core'
 import { characterOf } from '../device-character.ts'
 import { splitRows } from '../sharded-matrix.ts'
-import type { MatmulShape } from './matmul-kernels.ts'
+import type { MatmulShape } from './matmul-shape.ts'
 
 /**
  * What a product's time depends on. A model is measured (`measureMatmulModel`) or assumed (`assumedMatmulModel`, whose values are round

@@ -6,7 +6,7 @@ import {
   generatedElements,
   requireLength,
 } from '../element-source.ts'
-import type { MatmulShape, MatmulType } from './matmul-kernels.ts'
+import type { MatmulShape, MatmulType } from './matmul-shape.ts'
 
 /** `S`: in which forms operands come. */
 export interface ProductOptions<T extends MatmulType, S> extends MatmulShape {

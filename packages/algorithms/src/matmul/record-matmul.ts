@@ -1,7 +1,8 @@
 import { type BufferView, type Device, foldWorkgroups, GpuError, type Recorder } from '@tandem-gpu/core'
 import type { ShardedMatrix } from '../sharded-matrix.ts'
 import { bindingLimit, type LeftPart, leftRows } from './left-rows.ts'
-import type { MatmulKernels, MatmulType } from './matmul-kernels.ts'
+import type { MatmulKernels } from './matmul-kernels.ts'
+import type { MatmulType } from './matmul-shape.ts'
 import { recordSplitColumns, recordSplitProduct, recordSplitRows } from './record-split.ts'
 
 export interface RecordMatmulOptions {

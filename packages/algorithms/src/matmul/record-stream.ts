@@ -9,7 +9,8 @@ import type {
 } from '@tandem-gpu/core'
 import { type RowRange, splitRows } from '../sharded-matrix.ts'
 import { type LeftRows, leftRows } from './left-rows.ts'
-import type { MatmulKernels, MatmulShape, MatmulType } from './matmul-kernels.ts'
+import type { MatmulKernels } from './matmul-kernels.ts'
+import type { MatmulShape, MatmulType } from './matmul-shape.ts'
 import type { StreamPlan } from './plan-stream.ts'
 import { recordLeftMatmul } from './record-matmul.ts'
 

@@ -15,8 +15,9 @@ import {
   splitRows,
   writeSharded,
 } from '../sharded-matrix.ts'
-import type { MatmulKernels, MatmulShape, MatmulType } from './matmul-kernels.ts'
+import type { MatmulKernels } from './matmul-kernels.ts'
 import { padded } from './matmul-memory.ts'
+import type { MatmulShape, MatmulType } from './matmul-shape.ts'
 import type { StreamPlan } from './plan-stream.ts'
 import { recordShardedMatmul } from './record-matmul.ts'
 import { type HostMatrices, recordStreamedMatmul } from './record-stream.ts'

@@ -4,7 +4,8 @@ import { generatedElements } from '../element-source.ts'
 import { type Candidate, timeProgram, tune } from '../tuning/tune.ts'
 import { tuningKey } from '../tuning/tuning-key.ts'
 import type { TuningStore } from '../tuning/tuning-store.ts'
-import { compileMatmul, type MatmulBlocking, type MatmulShape, type MatmulType } from './matmul-kernels.ts'
+import { compileMatmul, type MatmulBlocking } from './matmul-kernels.ts'
+import type { MatmulShape, MatmulType } from './matmul-shape.ts'
 import { recordPaddedMatmul } from './record-matmul.ts'
 
 /** A larger product is timed with these sizes: the same kernel is fastest, and timing takes less time. */

@@ -1,7 +1,7 @@
 import { type ElementArray, elementArray } from '@tandem-gpu/core'
 import { type ElementSource, readElements } from '../element-source.ts'
 import type { Verification } from '../report.ts'
-import type { MatmulShape, MatmulType } from './matmul-kernels.ts'
+import type { MatmulShape, MatmulType } from './matmul-shape.ts'
 import { splitTile } from './split-kernels.ts'
 
 /** Unit roundoff of f32. */

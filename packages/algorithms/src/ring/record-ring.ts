@@ -1,5 +1,6 @@
 import type { HostBuffer, HostView, Recorder } from '@tandem-gpu/core'
-import type { MatmulKernels, MatmulType } from '../matmul/matmul-kernels.ts'
+import type { MatmulKernels } from '../matmul/matmul-kernels.ts'
+import type { MatmulType } from '../matmul/matmul-shape.ts'
 import { recordPaddedMatmul } from '../matmul/record-matmul.ts'
 import { splitRows } from '../sharded-matrix.ts'
 import type { Ring, RingNode } from './ring-memory.ts'

@@ -8,13 +8,8 @@ import {
 } from '@tandem-gpu/core'
 import type { AlgorithmOptions, GeneratedInputOptions } from '../algorithm-options.ts'
 import { type ElementSink, type ElementSource, streamChunkLength } from '../element-source.ts'
-import {
-  compileMatmul,
-  type MatmulBlocking,
-  type MatmulShape,
-  type MatmulType,
-  matmulCandidates,
-} from '../matmul/matmul-kernels.ts'
+import { compileMatmul, type MatmulBlocking, matmulCandidates } from '../matmul/matmul-kernels.ts'
+import type { MatmulShape, MatmulType } from '../matmul/matmul-shape.ts'
 import { productOperands } from '../matmul/product-operands.ts'
 import { matmulVerifier } from '../matmul/verify-matmul.ts'
 import { requireArguments } from '../option-types.ts'

@@ -6,8 +6,8 @@ import {
   OwnedResources,
 } from '@tandem-gpu/core'
 import { type ElementSource, readElements, streamChunkLength } from '../element-source.ts'
-import type { MatmulShape, MatmulType } from '../matmul/matmul-kernels.ts'
 import { padded } from '../matmul/matmul-memory.ts'
+import type { MatmulShape, MatmulType } from '../matmul/matmul-shape.ts'
 import { type RowRange, splitRows } from '../sharded-matrix.ts'
 
 /** One node of the ring: a device, and the host memory of its process. */
