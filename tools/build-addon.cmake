@@ -15,14 +15,17 @@ execute_process(COMMAND node -p "require('node-addon-api').include_dir" WORKING_
                 OUTPUT_VARIABLE NODE_ADDON_API_DIR OUTPUT_STRIP_TRAILING_WHITESPACE)
 get_filename_component(NODE_ADDON_API_DIR "${NODE_ADDON_API_DIR}" ABSOLUTE BASE_DIR ${CMAKE_CURRENT_SOURCE_DIR})
 target_include_directories(${PROJECT_NAME} SYSTEM PRIVATE ${CMAKE_JS_INC} ${NODE_ADDON_API_DIR})
-# Every exception that a callback throws becomes a JavaScript exception: none crosses the C boundary.
-target_compile_definitions(${PROJECT_NAME} PRIVATE NAPI_VERSION=9 NODE_ADDON_API_CPP_EXCEPTIONS_ALL)
+# Every exception that a callback throws becomes a JavaScript exception: none crosses the C boundary. A worker thread that is being terminated
+# takes no JavaScript exception any more: there the exception is dropped, where node-addon-api would end the process.
+target_compile_definitions(${PROJECT_NAME} PRIVATE NAPI_VERSION=9 NODE_ADDON_API_CPP_EXCEPTIONS_ALL
+                           NODE_API_SWALLOW_UNTHROWABLE_EXCEPTIONS)
 target_compile_options(${PROJECT_NAME} PRIVATE -Wall -Wextra)
 if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
   # The machine's libstdc++ may be older than the compiler's, so ours is inside, and only Node's entry points are visible. What is not used
   # of it is left out: std::random_device alone needs glibc 2.36. libgcc_s stays outside: its static unwinder needs glibc 2.35.
   target_compile_options(${PROJECT_NAME} PRIVATE -ffunction-sections -fdata-sections)
-  target_link_options(${PROJECT_NAME} PRIVATE -static-libstdc++ -Wl,--gc-sections
+  # Node unloads an addon when its last environment ends, while native threads of the addon may still run: the code stays in memory.
+  target_link_options(${PROJECT_NAME} PRIVATE -static-libstdc++ -Wl,--gc-sections -Wl,-z,nodelete
                       -Wl,--version-script=${CMAKE_CURRENT_LIST_DIR}/build-addon.map)
 endif()
 target_link_libraries(${PROJECT_NAME} PRIVATE ${CMAKE_JS_LIB} ${CMAKE_DL_LIBS} Threads::Threads)
