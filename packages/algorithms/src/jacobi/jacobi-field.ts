@@ -119,7 +119,10 @@ export async function writeSource(field: JacobiField, source: ElementSource<'f32
   )
 }
 
-/** Reads a flat array in pieces of whole rows of the grid and calls `write` with each block's part, `ring` columns wider at each side. */
+/**
+ * Reads a flat array in pieces of whole rows of the grid and calls `write` with the part of each block of this process, `ring` columns wider at
+ * each side.
+ */
 async function eachBand(
   field: JacobiField,
   source: ElementSource<'f32'>,
@@ -130,7 +133,8 @@ async function eachBand(
   const { columns, blocks } = field
   const step = Math.max(1, Math.floor(streamChunkLength / columns))
   for (const leftmost of blocks.filter((block) => block.left === undefined)) {
-    const band = blocks.filter((block) => block.row === leftmost.row)
+    const band = blocks.filter((block) => block.row === leftmost.row && block.owner.local)
+    if (band.length === 0) continue
     const { first, end } = rowsOf(leftmost)
     for (let top = first; top < end; top += step) {
       const count = Math.min(step, end - top)

@@ -4,6 +4,7 @@ import { generatedElements } from '../element-source.ts'
 import { describeOnBackends } from '../testing-groups.ts'
 import { decompose } from './decomposition.ts'
 import { jacobi, waveBoundary } from './jacobi.ts'
+import { rowReader } from './jacobi-cells.ts'
 import { referenceJacobi, referenceJacobiF32 } from './reference-jacobi.ts'
 import { scaleJacobi } from './scale-jacobi.ts'
 import { verifyJacobi } from './verify-jacobi.ts'
@@ -357,8 +358,8 @@ describeOnBackends('jacobi', (backend) => {
 describe('verification', () => {
   const [rows, columns] = [19, 23]
   const state = random(rows * columns, 2)
-  const reader = (data: Float32Array) => (offset: number, into: Float32Array) =>
-    into.set(data.subarray(offset, offset + into.length))
+  const reader = (data: Float32Array) => rowReader(data as Float32Array<ArrayBuffer>, columns)
+  const places = [{ row: 1, column: 0, rows: rows - 2, columns }]
 
   it.each([1, 4])(
     'repeats a last pass of %i sweeps on large grids and notices one wrong bit',
@@ -367,7 +368,9 @@ describe('verification', () => {
       const final = referenceJacobiF32({ rows, columns }, state, 8)
       const before = referenceJacobiF32({ rows, columns }, state, 7)
       const residual = Math.fround(Math.max(...final.map((value, index) => Math.abs(value - before[index]!))))
-      const result = { rows, columns, iterations: 8, initial: state, source: undefined, behind, residual }
+      const result = {
+        ...{ rows, columns, places, iterations: 8, initial: state, source: undefined, behind, residual },
+      }
       const readers = () => ({ previous: reader(previous), final: reader(final) })
       expect(await verifyJacobi({ ...result, ...readers() }, 0)).toMatchObject({
         verified: true,
@@ -390,7 +393,7 @@ describe('verification', () => {
     const final = referenceJacobiF32({ rows, columns }, previous, 1)
     const flush = final.map((value, at) => (at % columns > 0 && Math.abs(value) < 2 ** -126 ? 0 : value))
     expect(flush).not.toEqual(final)
-    const result = { rows, columns, iterations: 1, initial: previous, source: undefined, behind: 1 }
+    const result = { rows, columns, places, iterations: 1, initial: previous, source: undefined, behind: 1 }
     const check = () =>
       verifyJacobi({ ...result, residual: undefined, previous: reader(previous), final: reader(flush) }, 0)
     expect(await check()).toMatchObject({
@@ -411,6 +414,7 @@ describe('verification', () => {
       const result = {
         rows,
         columns,
+        places,
         iterations: 3,
         initial,
         source: undefined,

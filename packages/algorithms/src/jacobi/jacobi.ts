@@ -17,7 +17,7 @@ import { type Decomposition, decompose, type JacobiBlock } from './decomposition
 import { allocateField, type JacobiField, stateReader, writeSource, writeState } from './jacobi-field.ts'
 import { type IterateResult, JacobiIteration } from './jacobi-iteration.ts'
 import { compileJacobi, fusedSweeps, type HaloTransport, type JacobiKernels } from './jacobi-kernels.ts'
-import { verifyJacobi } from './verify-jacobi.ts'
+import { verifyField } from './verify-field.ts'
 
 export interface JacobiOptions extends Omit<AlgorithmOptions, 'repetitions'> {
   /** Cells of the grid, with its outer ring, which is the fixed (Dirichlet) boundary. */
@@ -160,22 +160,9 @@ export async function jacobi(group: DeviceGroup, options: JacobiOptions): Promis
       result = await iteration.run()
       if (run >= 0) times.push(result.seconds)
     }
-    const { parity, behind, residual, converged, clock, iterations: done } = result!
-    const final = stateReader(field, parity, input)
-    if (options.output) await deliver(final, rows * columns, options.output)
-    const verification = verify
-      ? await verifyJacobi({
-          rows,
-          columns,
-          iterations: done,
-          initial: input,
-          source: options.source,
-          final,
-          previous: stateReader(field, parity === 0 ? 1 : 0, input),
-          behind,
-          residual,
-        })
-      : notVerified
+    const { parity, residual, converged, clock, iterations: done } = result!
+    if (options.output) await deliver(stateReader(field, parity, input), rows * columns, options.output)
+    const verification = verify ? await verifyField(field, input, options.source, result!) : notVerified
     const seconds = median(times)
     const comparison =
       options.compareSchedules && field.blocks.length > 0 && iterations > 0

@@ -1,5 +1,6 @@
-import { type ElementReader, type ElementSource, readElements } from '../element-source.ts'
+import type { ElementSource } from '../element-source.ts'
 import type { Verification } from '../report.ts'
+import { around, type CellReader, type Rectangle, rowReader } from './jacobi-cells.ts'
 import { referenceJacobi, sweepRowsF32 } from './reference-jacobi.ts'
 
 const u = 2 ** -24
@@ -12,92 +13,57 @@ export interface JacobiResult {
   readonly iterations: number
   readonly initial: ElementSource<'f32'>
   readonly source: ElementSource<'f32'> | undefined
-  readonly final: ElementReader<'f32'>
-  /** The state of `behind` sweeps earlier. It has no meaning where no sweep ran. */
-  readonly previous: ElementReader<'f32'>
+  /** The cells that this process checks: with those of the others, all but the rows at the top and the bottom, which nothing changes. */
+  readonly places: readonly Rectangle[]
+  /** Is asked for cells of `places`. */
+  readonly final: CellReader
+  /** The state of `behind` sweeps earlier, of `places` and as far around them. It has no meaning where no sweep ran. */
+  readonly previous: CellReader
   readonly behind: number
   /** Largest change in the last sweep. */
   readonly residual: number | undefined
+  /** Gives what every process found; default: this one alone. */
+  readonly gather?: (found: JacobiFindings) => Promise<readonly JacobiFindings[]>
+}
+
+/** What one process found. The meaning of each number is its largest value, or the number of cells. */
+export interface JacobiFindings {
+  readonly maxError: number
+  /** Cells that are wrong. */
+  readonly different: number
+  /** Cells in which subnormal numbers were taken for zero. */
+  readonly flushedCells: number
+  /** Of the check against all iterations: the largest error that it allows. */
+  readonly bound: number
+  /** Of the check of the last pass: the largest change of a cell in the last sweep. */
+  readonly change: number
 }
 
 /**
  * Repeats all iterations in f64 where they are at most `fullCheckUpdates` cell updates: a sweep averages, so it does not enlarge earlier errors, and
  * adds at most 3·2^-24 of the largest value. Otherwise it repeats the last pass (one sweep, or a few fused ones) for every cell from the state
- * before it, and compares the residual too.
+ * before it, and compares the residual too. Each process checks its cells.
  */
 export async function verifyJacobi(result: JacobiResult, fullCheckUpdates = 2 ** 28): Promise<Verification> {
-  const { rows, columns, iterations } = result
-  return rows * columns * iterations <= fullCheckUpdates ? fullCheck(result) : lastPassCheck(result)
-}
-
-async function fullCheck(result: JacobiResult): Promise<Verification> {
-  const { rows, columns, iterations } = result
-  const length = rows * columns
-  const initial = await readElements(result.initial, 'f32', 0, length)
-  const source = result.source && (await readElements(result.source, 'f32', 0, length))
-  const state = await readElements(result.final, 'f32', 0, length)
-  const expected = referenceJacobi({ rows, columns, ...(source && { source }) }, initial, iterations)
-  const largest = Math.max(largestFinite(initial), largestFinite(expected))
-  const largestSource = largestFinite(source ?? [])
-  // No value in between exceeds the largest at the start plus what f adds in each sweep, and the part of f only grows.
-  // A finite cell comes from finite cells alone. A cell that is not finite must be the same NaN or infinity.
-  const bound = iterations * 3 * u * (largest + largestSource / 4) + iterations * flushed
-  let maxError = 0
-  let right = true
-  for (let index = 0; index < length; index++) {
-    if (Object.is(state[index]!, expected[index]!)) continue
-    const error = Math.abs(state[index]! - expected[index]!)
-    if (error === 0) continue
-    if (!(error <= bound)) right = false
-    maxError = Math.max(maxError, Number.isNaN(error) ? Number.POSITIVE_INFINITY : error)
-  }
-  return {
-    checked: true,
-    verified: right,
-    verification: `every cell against ${iterations} iterations in f64, within ${bound.toExponential(2)} (3·2^-24 of the largest value an iteration)`,
-    maxError,
-  }
-}
-
-function largestFinite(values: Iterable<number>): number {
-  let largest = 0
-  for (const value of values) if (Number.isFinite(value)) largest = Math.max(largest, Math.abs(value))
-  return largest
-}
-
-async function lastPassCheck(result: JacobiResult): Promise<Verification> {
-  const { rows, columns, residual, behind } = result
-  const band = Math.max(behind, Math.floor(4_194_304 / columns))
-  let maxError = 0
-  let different = 0
-  let flushedCells = 0
-  let change = 0
-  for (let row = 1; row < rows - 1; row += band) {
-    const count = Math.min(band, rows - 1 - row)
-    // Each further sweep invalidates one more row at both ends, except at the boundary.
-    const first = Math.max(0, row - behind)
-    const length = Math.min(rows, row + count + behind) - first
-    const source =
-      result.source && (await readElements(result.source, 'f32', first * columns, length * columns))
-    let expected = (await readElements(result.previous, 'f32', first * columns, length * columns)).slice()
-    let before = expected.slice()
-    for (let sweep = 0; sweep < behind; sweep++) {
-      ;[before, expected] = [expected, before]
-      sweepRowsF32(columns, before, expected, source, 1, length - 2)
+  const { rows, columns, iterations, gather = async (found) => [found] } = result
+  const full = rows * columns * iterations <= fullCheckUpdates
+  const found = await gather(await (full ? fullCheck(result) : lastPassCheck(result)))
+  const most = (of: (findings: JacobiFindings) => number) =>
+    found.reduce((value, findings) => Math.max(value, of(findings)), 0)
+  const sum = (of: (findings: JacobiFindings) => number) =>
+    found.reduce((value, findings) => value + of(findings), 0)
+  const different = sum((findings) => findings.different)
+  const maxError = most((findings) => findings.maxError)
+  if (full)
+    return {
+      checked: true,
+      verified: different === 0,
+      verification: `every cell against ${iterations} iterations in f64, within ${most(({ bound }) => bound).toExponential(2)} (3·2^-24 of the largest value an iteration)`,
+      maxError,
     }
-    const after = await readElements(result.final, 'f32', row * columns, count * columns)
-    for (let line = 0; line < count; line++)
-      for (let column = 1; column < columns - 1; column++) {
-        const value = after[line * columns + column]!
-        const at = (row - first + line) * columns + column
-        change = Math.max(change, Math.abs(Math.fround(value - before[at]!)))
-        if (value === expected[at]! || Object.is(value, expected[at]!)) continue
-        const error = Math.abs(value - expected[at]!)
-        if (error <= flushed) flushedCells++
-        else different++
-        maxError = Math.max(maxError, Number.isNaN(error) ? Number.POSITIVE_INFINITY : error)
-      }
-  }
+  const { residual, behind } = result
+  const change = most((findings) => findings.change)
+  const flushedCells = sum((findings) => findings.flushedCells)
   const right =
     different === 0 &&
     (residual === undefined || Object.is(residual, change) || Math.abs(residual - change) <= 2 * flushed)
@@ -111,4 +77,90 @@ async function lastPassCheck(result: JacobiResult): Promise<Verification> {
     }`,
     maxError,
   }
+}
+
+/** The value of a cell depends on no more than the cells `iterations` around it. */
+async function fullCheck(result: JacobiResult): Promise<JacobiFindings> {
+  const { columns, iterations, places } = result
+  let different = 0
+  let maxError = 0
+  let bound = 0
+  const box = boxOf(places)
+  if (box !== undefined) {
+    const cone = around(box, iterations, result)
+    const initial = await rowReader(result.initial, columns)(cone)
+    const source = result.source && (await rowReader(result.source, columns)(cone))
+    const problem = { rows: cone.rows, columns: cone.columns, ...(source && { source }) }
+    const expected = referenceJacobi(problem, initial, iterations)
+    const largest = Math.max(largestFinite(initial), largestFinite(expected))
+    const largestSource = largestFinite(source ?? [])
+    // No value in between exceeds the largest at the start plus what f adds in each sweep, and the part of f only grows.
+    // A finite cell comes from finite cells alone. A cell that is not finite must be the same NaN or infinity.
+    bound = iterations * 3 * u * (largest + largestSource / 4) + iterations * flushed
+    for (const place of places) {
+      const state = await result.final(place)
+      for (let index = 0; index < state.length; index++) {
+        const row = place.row - cone.row + Math.floor(index / place.columns)
+        const right = expected[row * cone.columns + place.column - cone.column + (index % place.columns)]!
+        if (Object.is(state[index]!, right)) continue
+        const error = Math.abs(state[index]! - right)
+        if (error === 0) continue
+        if (!(error <= bound)) different++
+        maxError = Math.max(maxError, Number.isNaN(error) ? Number.POSITIVE_INFINITY : error)
+      }
+    }
+  }
+  return { maxError, different, flushedCells: 0, bound, change: 0 }
+}
+
+/** The smallest rectangle with all of them. */
+function boxOf(places: readonly Rectangle[]): Rectangle | undefined {
+  if (places.length === 0) return undefined
+  const row = Math.min(...places.map((place) => place.row))
+  const column = Math.min(...places.map((place) => place.column))
+  const rows = Math.max(...places.map((place) => place.row + place.rows)) - row
+  const columns = Math.max(...places.map((place) => place.column + place.columns)) - column
+  return { row, column, rows, columns }
+}
+
+function largestFinite(values: Iterable<number>): number {
+  let largest = 0
+  for (const value of values) if (Number.isFinite(value)) largest = Math.max(largest, Math.abs(value))
+  return largest
+}
+
+async function lastPassCheck(result: JacobiResult): Promise<JacobiFindings> {
+  const { columns, behind } = result
+  const band = Math.max(behind, Math.floor(4_194_304 / columns))
+  let maxError = 0
+  let different = 0
+  let flushedCells = 0
+  let change = 0
+  for (const place of result.places)
+    for (let row = place.row; row < place.row + place.rows; row += band) {
+      const cells = { ...place, row, rows: Math.min(band, place.row + place.rows - row) }
+      // Each further sweep invalidates one more row and column at the ends, except at the boundary.
+      const wide = around(cells, behind, result)
+      const source = result.source && (await rowReader(result.source, columns)(wide))
+      let expected = await result.previous(wide)
+      let before = expected.slice()
+      for (let sweep = 0; sweep < behind; sweep++) {
+        ;[before, expected] = [expected, before]
+        sweepRowsF32(wide.columns, before, expected, source, 1, wide.rows - 2)
+      }
+      const after = await result.final(cells)
+      for (let line = 0; line < cells.rows; line++)
+        for (let column = 0; column < cells.columns; column++) {
+          const value = after[line * cells.columns + column]!
+          const at = (row - wide.row + line) * wide.columns + cells.column - wide.column + column
+          const isInner = cells.column + column > 0 && cells.column + column < columns - 1
+          if (isInner) change = Math.max(change, Math.abs(Math.fround(value - before[at]!)))
+          if (value === expected[at]! || Object.is(value, expected[at]!)) continue
+          const error = Math.abs(value - expected[at]!)
+          if (error <= flushed) flushedCells++
+          else different++
+          maxError = Math.max(maxError, Number.isNaN(error) ? Number.POSITIVE_INFINITY : error)
+        }
+    }
+  return { maxError, different, flushedCells, bound: 0, change }
 }

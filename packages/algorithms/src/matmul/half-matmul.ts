@@ -31,6 +31,7 @@ import registers from './registers.part.wgsl.ts'
 import { hasHalfProducts } from './split-kernels.ts'
 import tensorPlace from './tensor-place.part.wgsl.ts'
 import { halfVerifier } from './verify-half.ts'
+import { resultOfAll } from './verify-matmul.ts'
 
 /** Products of f16 with sums in f32. Matrices are the bits of f16 in a `Uint16Array`; they stay on the devices for the timed runs. */
 export interface HalfMatmulOptions extends MatmulShape, AlgorithmOptions, GeneratedInputOptions {
@@ -125,6 +126,7 @@ export async function matmulHalf(group: DeviceGroup, options: HalfMatmulOptions)
       })
     }
     for (const part of parts) {
+      if (!part.device.local) continue
       await writeHalves(group, part.a, a, part.row, part.rows, k)
       await writeHalves(group, part.b, b, 0, k, n)
     }
@@ -144,7 +146,7 @@ export async function matmulHalf(group: DeviceGroup, options: HalfMatmulOptions)
       schedule,
       shape: { m, n, k },
       ...{ type: 'f16', resultType, body, slices: ranges.map((range) => range.rows) },
-      ...(verifier?.result() ?? notVerified),
+      ...(verifier ? await resultOfAll(verifier, { group, devices }) : notVerified),
       seconds: measurement.seconds,
       clock: measurement.clock,
       samples: measurement.samples,
@@ -224,25 +226,28 @@ async function writeHalves(
   }
 }
 
-/** Passes a device's rows of C to the caller's sink and to the verifier. */
+/** Passes a device's rows of C to the caller's sink, in every process, and to the verifier of its own. */
 async function deliver(
   group: DeviceGroup,
-  { row: first, rows, sums, rounded }: Part,
+  { device, row: first, rows, sums, rounded }: Part,
   n: number,
   sink: HalfMatmulOptions['output'],
   verifier: Awaited<ReturnType<typeof halfVerifier>> | undefined,
 ): Promise<void> {
-  if (n === 0) return
+  const { local } = device
+  if (n === 0 || (sink === undefined && (verifier === undefined || !local))) return
+  const to = sink === undefined ? 'owner' : 'all'
   for (let row = 0; row < rows; row += rowsAtOnce(n)) {
     const count = Math.min(rowsAtOnce(n), rows - row)
     const data =
       rounded === undefined
-        ? await group.queue.read(sums.block(row, 0, count, n))
-        : await readHalves(group, rounded, row, count, n)
+        ? await group.queue.read<'f32'>(sums.block(row, 0, count, n), { to })
+        : await readHalves(group, rounded, row, count, n, to)
+    if (data === undefined) continue
     const at = (first + row) * n
     if (typeof sink === 'function') await sink(at, data as never)
     else sink?.set(data as never, at)
-    await verifier?.rows(first + row, data)
+    if (local) await verifier?.rows(first + row, data)
   }
 }
 
@@ -252,9 +257,13 @@ async function readHalves(
   row: number,
   rows: number,
   columns: number,
-): Promise<ElementArray<'f16'>> {
+  to: 'all' | 'owner',
+): Promise<ElementArray<'f16'> | undefined> {
   const words = Math.ceil(columns / 2)
-  const read = await group.queue.read(view.block(row, 0, rows, words))
+  const read: ElementArray<'u32'> | undefined = await group.queue.read(view.block(row, 0, rows, words), {
+    to,
+  })
+  if (read === undefined) return undefined
   const halves = new Uint16Array(read.buffer, read.byteOffset, read.length * 2)
   const result = elementArray('f16', rows * columns)
   for (let i = 0; i < rows; i++)

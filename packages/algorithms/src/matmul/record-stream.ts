@@ -15,24 +15,31 @@ import type { StreamPlan } from './plan-stream.ts'
 import { recordLeftMatmul } from './record-matmul.ts'
 
 /**
- * m × k, k × n and m × n, dense. A and C are whole, or come in the rows of each device (`splitRows`), undefined where it has none: so that
- * over several processes each has those of its devices alone.
+ * A dense matrix in host memory: whole, or in the rows of each device (`splitRows`), undefined where it has none: so that over several processes
+ * each has those of its devices alone.
  */
+export type HostMatrix<T extends MatmulType> = HostBuffer<T> | readonly (HostBuffer<T> | undefined)[]
+
+/** m × k, k × n and m × n. */
 export interface HostMatrices<T extends MatmulType> {
-  readonly a: HostBuffer<T> | readonly (HostBuffer<T> | undefined)[]
-  readonly b: HostBuffer<T>
-  readonly c: HostBuffer<T> | readonly (HostBuffer<T> | undefined)[]
+  readonly a: HostMatrix<T>
+  readonly b: HostMatrix<T>
+  readonly c: HostMatrix<T>
 }
 
-interface Lane<T extends MatmulType> {
+/** What a device holds of B while it is used. */
+interface Panels<T extends MatmulType> {
   readonly device: Device
-  readonly row: number
-  readonly rows: number
+  /** Its place among the devices of the product. */
+  readonly index: number
+  readonly b: DeviceBuffer<T>[]
+}
+
+interface Lane<T extends MatmulType> extends Panels<T>, RowRange {
   /** Its rows of A and C in host memory. */
   readonly host: { readonly a: HostView<T>; readonly c: HostView<T> }
   readonly kernels: MatmulKernels
   readonly a: { readonly view: DeviceBuffer<T>; readonly left: LeftRows<T> }[]
-  readonly b: DeviceBuffer<T>[]
   readonly c: DeviceBuffer<T>[]
 }
 
@@ -55,22 +62,26 @@ export function recordStreamedMatmul<T extends MatmulType>(
 ): void {
   const { m, n, k } = shape
   if (m === 0 || n === 0) return
-  const { type } = host.b
-  const b = host.b.reshape(k, n)
+  const type = typeOf(host.c)
   /** The rows of the device with this index. */
-  const share = (matrix: HostMatrices<T>['a'], index: number, { row, rows }: RowRange, columns: number) =>
+  const share = (matrix: HostMatrix<T>, index: number, { row, rows }: RowRange, columns: number) =>
     'reshape' in matrix
       ? matrix.reshape(m, columns).block(row, 0, rows, columns)
       : matrix[index]!.reshape(rows, columns)
   const times = <V>(count: number, make: (index: number) => V) =>
     Array.from({ length: count }, (_, i) => make(i))
-  const lanes: Lane<T>[] = splitRows(m, devices.length).flatMap((range, index) => {
+  const ranges = splitRows(m, devices.length)
+  const panelsOf = (device: Device) =>
+    times(plan.panelBuffers, (i) =>
+      recorder.scratch(device.ordinal, type, [k, plan.bStride], { label: `B ${i}` }),
+    )
+  const lanes: Lane<T>[] = ranges.flatMap((range, index) => {
     const device = devices[index]!
     if (range.rows === 0 || !recorder.touches(device.ordinal)) return []
     const rows = Math.min(plan.rowBlock, range.rows)
     return [
       {
-        device,
+        ...{ device, index },
         ...range,
         host: { a: share(host.a, index, range, k), c: share(host.c, index, range, n) },
         kernels: kernels(device),
@@ -86,15 +97,14 @@ export function recordStreamedMatmul<T extends MatmulType>(
           })
           return { view, left }
         }),
-        b: times(plan.panelBuffers, (i) =>
-          recorder.scratch(device.ordinal, type, [k, plan.bStride], { label: `B ${i}` }),
-        ),
+        b: panelsOf(device),
         c: times(plan.panelBuffers, (i) =>
           recorder.scratch(device.ordinal, type, [rows, plan.bStride], { label: `C ${i}` }),
         ),
       },
     ]
   })
+  const bring = 'reshape' in host.b ? bringWhole(host.b.reshape(k, n)) : bringShares(host.b)
   let turn = 0
   for (let round = 0; round < plan.rounds; round++) {
     const active = lanes.flatMap((lane) => {
@@ -109,14 +119,7 @@ export function recordStreamedMatmul<T extends MatmulType>(
       // The first piece of A is uploaded before the panel and the others after it, since computing needs one piece and the panel.
       const pieces = panel === 0 ? arrivals(plan.rowBlock) : [{ row: 0, rows: plan.rowBlock }]
       if (panel === 0) for (const entry of active) uploadRows(entry, pieces[0]!)
-      bringPanel(
-        recorder,
-        group,
-        active.map(({ lane }) => ({ device: lane.device, panel: lane.b[slot]! })),
-        (row, rows) => b.block(row, column, rows, columns),
-        k,
-        columns,
-      )
+      bring(round, slot, column, columns)
       if (panel === 0)
         for (const piece of pieces.slice(1)) for (const entry of active) uploadRows(entry, piece)
       for (const entry of active) {
@@ -142,6 +145,50 @@ export function recordStreamedMatmul<T extends MatmulType>(
           label: 'download C',
         })
       }
+    }
+  }
+
+  /** Whether the device with this index has rows of A in a round. */
+  function isActive(index: number, round: number): boolean {
+    return ranges[index]!.rows > round * plan.rowBlock
+  }
+
+  function bringWhole(b: HostView<T>): BringPanel {
+    return (round, slot, column, columns) =>
+      bringPanel(
+        recorder,
+        group,
+        lanes
+          .filter(({ index }) => isActive(index, round))
+          .map(({ device, b }) => ({ device, panel: b[slot]! })),
+        (row, rows) => b.block(row, column, rows, columns),
+        k,
+        columns,
+      )
+  }
+
+  /** B lies in the rows of each device; a process without one of them takes no part. */
+  function bringShares(hosts: readonly (HostBuffer<T> | undefined)[]): BringPanel {
+    if (!recorder.touches(...devices.map(({ ordinal }) => ordinal))) return () => {}
+    const shares = splitRows(k, devices.length).flatMap((range, index) =>
+      range.rows > 0
+        ? [{ device: devices[index]!, index, ...range, view: hosts[index]!.reshape(range.rows, n) }]
+        : [],
+    )
+    const all = devices.flatMap((device, index): Panels<T>[] => {
+      if (ranges[index]!.rows === 0) return []
+      const own = lanes.find((lane) => lane.index === index)
+      return [own ?? { device, index, b: panelsOf(device) }]
+    })
+    return (round, slot, column, columns) => {
+      const panels = all
+        .filter(({ index }) => isActive(index, round))
+        .map(({ device, index, b }) => ({ device, index, panel: b[slot]! }))
+      const cut = shares.map((share) => ({
+        ...share,
+        view: share.view.block(0, column, share.rows, columns),
+      }))
+      spreadShares(recorder, group, panels, cut, columns)
     }
   }
 
@@ -200,4 +247,47 @@ function bringPanel<T extends MatmulType>(
           label: 'spread B',
         })
     }
+}
+
+type BringPanel = (round: number, slot: number, column: number, columns: number) => void
+
+/** Of a matrix that has elements. */
+function typeOf<T extends MatmulType>(matrix: HostMatrix<T>): T {
+  return 'reshape' in matrix ? matrix.type : matrix.find((part) => part !== undefined)!.type
+}
+
+/**
+ * Moves one panel of B, whose rows lie with the devices, to all devices that need it. A share goes once to each process: to its own device where
+ * that takes part, elsewhere to the first device of the process. The other devices of the process copy it from there.
+ */
+function spreadShares<T extends MatmulType>(
+  recorder: Recorder,
+  group: DeviceGroup,
+  panels: readonly { readonly device: Device; readonly index: number; readonly panel: DeviceBuffer<T> }[],
+  shares: readonly (RowRange & {
+    readonly device: Device
+    readonly index: number
+    readonly view: HostView<T>
+  })[],
+  columns: number,
+): void {
+  const copies: (() => void)[] = []
+  // Each device begins with its own share and goes on with its right neighbour's, so that no process sends to all at once.
+  for (let step = 0; step < shares.length; step++)
+    for (const to of panels) {
+      const share = shares[(to.index + step) % shares.length]!
+      if (!recorder.touches(to.device.ordinal, share.device.ordinal)) continue
+      const beside = panels.filter(({ device }) => device.rank === to.device.rank)
+      const entry = beside.find(({ index }) => index === share.index) ?? beside[0]!
+      const { row, rows } = share
+      const target = to.panel.block(row, 0, rows, columns)
+      const sameProcess = share.device.rank === to.device.rank
+      if (entry === to || (sameProcess && !group.canAccessPeer(to.device, entry.device)))
+        recorder.upload(share.view, target, { label: 'upload B' })
+      else
+        copies.push(() =>
+          recorder.copy(entry.panel.block(row, 0, rows, columns), target, { label: 'spread B' }),
+        )
+    }
+  for (const copy of copies) copy()
 }

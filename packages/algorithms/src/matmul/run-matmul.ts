@@ -20,8 +20,8 @@ import { padded } from './matmul-memory.ts'
 import type { MatmulShape, MatmulType } from './matmul-shape.ts'
 import type { StreamPlan } from './plan-stream.ts'
 import { recordShardedMatmul } from './record-matmul.ts'
-import { type HostMatrices, recordStreamedMatmul } from './record-stream.ts'
-import { type MatmulVerifier, matmulVerifier } from './verify-matmul.ts'
+import { type HostMatrix, recordStreamedMatmul } from './record-stream.ts'
+import { type MatmulVerifier, matmulVerifier, resultOfAll } from './verify-matmul.ts'
 
 /** One product, for which everything is chosen. */
 export interface MatmulRun<T extends MatmulType> {
@@ -82,13 +82,16 @@ export async function runResident<T extends MatmulType>(run: MatmulRun<T>): Prom
       { ...run.options, label: 'matmul' },
     )
     const rowsAtOnce = Math.max(1, Math.floor(streamChunkLength / Math.max(1, n)))
-    const verification = await deliver(run, async (take) => {
+    const verification = await deliver(run, async (take, to) => {
       if (n === 0) return
-      for (const { row, rows, view } of c.cropped.slices)
+      for (const { device, row, rows, view } of c.cropped.slices) {
+        if (to === 'owner' && !device.local) continue
         for (let top = 0; top < rows; top += rowsAtOnce) {
           const count = Math.min(rowsAtOnce, rows - top)
-          await take(row + top, await group.queue.read(view.block(top, 0, count, n)))
+          const data = await group.queue.read<T>(view.block(top, 0, count, n), { to })
+          await take(row + top, data!, device)
         }
+      }
     })
     return { ...measured, verification }
   } finally {
@@ -122,32 +125,50 @@ export async function runStreamed<T extends MatmulType>(
       }
       return host
     }
-    // Over several processes, each has the rows of A and C that its devices compute, and all of B.
+    // Over several processes, each has the rows of A and C that its devices compute, and a share of the rows of B.
     const ranges = splitRows(m, devices.length)
     const placed = group.rankCount > 1
-    const ofDevices = (label: string, columns: number) =>
-      ranges.map(({ rows }, i) =>
+    const ofDevices = (label: string, parts: readonly RowRange[], columns: number) =>
+      parts.map(({ rows }, i) =>
         rows > 0 ? allocate(`${label} ${i}`, rows * columns, devices[i]) : undefined,
       )
-    let a: HostMatrices<T>['a']
-    if (isHostBuffer(run.a)) a = run.a
-    else if (placed) {
-      a = ofDevices('A', k)
-      for (const [i, host] of a.entries()) if (host) await filled(host, run.a, ranges[i]!.row * k)
-    } else a = await filled(allocate('A', m * k), run.a)
-    const b = isHostBuffer(run.b) ? run.b : await filled(allocate('B', k * n), run.b)
-    const c = isHostBuffer(run.output) ? run.output : placed ? ofDevices('C', n) : allocate('C', m * n)
+    const operand = async (
+      label: string,
+      data: ElementSource<T> | HostBuffer<T>,
+      rows: number,
+      columns: number,
+    ): Promise<HostMatrix<T>> => {
+      if (isHostBuffer<T>(data)) return data
+      if (!placed) return filled(allocate(label, rows * columns), data)
+      const parts = splitRows(rows, devices.length)
+      const hosts = ofDevices(label, parts, columns)
+      for (const [i, host] of hosts.entries()) if (host) await filled(host, data, parts[i]!.row * columns)
+      return hosts
+    }
+    const a = await operand('A', run.a, m, k)
+    const b = await operand('B', run.b, k, n)
+    const c = isHostBuffer(run.output)
+      ? run.output
+      : placed
+        ? ofDevices('C', ranges, n)
+        : allocate('C', m * n)
     const measured = await runMeasured(
       group,
       (recorder) => recordStreamedMatmul(recorder, group, devices, () => kernels, shape, { a, b, c }, plan),
       { ...run.options, label: 'matmul streamed' },
     )
     const rowsAtOnce = Math.max(1, Math.floor(streamChunkLength / n))
-    const verification = await deliver(run, async (take) => {
-      if (!('array' in c)) return readPlaced(group, type, c, ranges, n, rowsAtOnce, take)
-      for (let row = 0; row < m; row += rowsAtOnce) {
-        const count = Math.min(rowsAtOnce, m - row)
-        await take(row, c.array.subarray(row * n, (row + count) * n) as ElementArray<T>)
+    const verification = await deliver(run, async (take, to) => {
+      const whole = 'array' in c ? c.array : undefined
+      if (whole === undefined && to === 'all')
+        return readPlaced(run, c as readonly (HostBuffer<T> | undefined)[], ranges, rowsAtOnce, take)
+      for (const [i, { row, rows }] of ranges.entries()) {
+        if (to === 'owner' && !devices[i]!.local) continue
+        const array = whole?.subarray(row * n) ?? (c as readonly (HostBuffer<T> | undefined)[])[i]?.array
+        for (let top = 0; top < rows; top += rowsAtOnce) {
+          const count = Math.min(rowsAtOnce, rows - top)
+          await take(row + top, array!.subarray(top * n, (top + count) * n) as ElementArray<T>, devices[i]!)
+        }
       }
     })
     return { ...measured, verification }
@@ -156,53 +177,62 @@ export async function runStreamed<T extends MatmulType>(
   }
 }
 
+/** Takes rows of C from the first `row` on, which a device computed. */
+type TakeRows<T extends MatmulType> = (row: number, data: ElementArray<T>, device: Device) => Promise<void>
+
 /** Brings rows that lie in the host memory of their devices' processes to every process, in bounded pieces and in ascending order. */
 async function readPlaced<T extends MatmulType>(
-  group: DeviceGroup,
-  type: T,
+  { group, type, devices, shape: { n } }: MatmulRun<T>,
   parts: readonly (HostBuffer<T> | undefined)[],
   ranges: readonly RowRange[],
-  columns: number,
   rowsAtOnce: number,
-  take: (row: number, data: ElementArray<T>) => Promise<void>,
+  take: TakeRows<T>,
 ): Promise<void> {
   const most = Math.min(rowsAtOnce, Math.max(...ranges.map(({ rows }) => rows)))
-  const piece = group.allocateHost(type, most * columns, { label: 'C in every process' })
+  const piece = group.allocateHost(type, most * n, { label: 'C in every process' })
   try {
     for (const [i, { row, rows }] of ranges.entries())
       for (let top = 0; top < rows; top += most) {
-        const length = Math.min(most, rows - top) * columns
+        const length = Math.min(most, rows - top) * n
         const program = group.record((recorder) =>
-          recorder.copy(parts[i]!.slice(top * columns, length), piece.slice(0, length), { label: 'read C' }),
+          recorder.copy(parts[i]!.slice(top * n, length), piece.slice(0, length), { label: 'read C' }),
         )
         await group.queue.run(program)
         program.destroy()
-        await take(row + top, piece.array.slice(0, length) as ElementArray<T>)
+        await take(row + top, piece.array.slice(0, length) as ElementArray<T>, devices[i]!)
       }
   } finally {
     piece.destroy()
   }
 }
 
-/** Passes C, in pieces and in ascending order, to the caller's sink and to the verifier. */
+/**
+ * Passes C, in pieces and in ascending order, to the caller's sink, and what the devices of this process computed of it to the verifier. `read` is
+ * asked for all of C, in every process, or for those rows alone.
+ */
 async function deliver<T extends MatmulType>(
   run: MatmulRun<T>,
-  read: (take: (row: number, data: ElementArray<T>) => Promise<void>) => Promise<void>,
+  read: (take: TakeRows<T>, to: 'all' | 'owner') => Promise<void>,
 ): Promise<Verification> {
   const { n } = run.shape
+  const { split } = run
   const verifier: MatmulVerifier | undefined = run.verify
-    ? await matmulVerifier(run.type, run.shape, source(run.a), source(run.b), run.split)
+    ? await matmulVerifier(run.type, run.shape, source(run.a), source(run.b), { split, checkers: run })
     : undefined
   const sink = run.output
-  await read(async (row, data) => {
-    if (typeof sink === 'function') await sink(row * n, data)
-    else if (sink) {
-      const array = isHostBuffer(sink) ? sink.array : sink
-      if (array.buffer !== data.buffer) array.set(data as never, row * n)
-    }
-    await verifier?.rows(row, data)
-  })
-  return verifier?.result() ?? notVerified
+  if (sink !== undefined || verifier !== undefined)
+    await read(
+      async (row, data, device) => {
+        if (typeof sink === 'function') await sink(row * n, data)
+        else if (sink) {
+          const array = isHostBuffer(sink) ? sink.array : sink
+          if (array.buffer !== data.buffer) array.set(data as never, row * n)
+        }
+        if (device.local) await verifier?.rows(row, data)
+      },
+      sink === undefined ? 'owner' : 'all',
+    )
+  return verifier ? resultOfAll(verifier, run) : notVerified
 }
 
 function source<T extends MatmulType>(data: ElementSource<T> | HostBuffer<T>): ElementSource<T> {

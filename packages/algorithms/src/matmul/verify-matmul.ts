@@ -1,6 +1,8 @@
-import { type ElementArray, elementArray } from '@tandem-gpu/core'
+import { type Device, type DeviceGroup, type ElementArray, elementArray } from '@tandem-gpu/core'
 import { type ElementSource, readElements } from '../element-source.ts'
+import { gatherNumbers } from '../gather-numbers.ts'
 import type { Verification } from '../report.ts'
+import { splitRows } from '../sharded-matrix.ts'
 import type { MatmulShape, MatmulType } from './matmul-shape.ts'
 import { splitTile } from './split-kernels.ts'
 
@@ -11,10 +13,54 @@ const u = 2 ** -24
 const fullCheckOperations = 2 ** 28
 const rounds = 8
 
-/** Receives the rows of C in any order, and then says whether they are right. */
+/** The largest error that was found, and the largest share of what is allowed. */
+interface Worst {
+  maxError: number
+  worst: number
+}
+
+/** Receives rows of C in any order, and then says whether they are right. */
 export interface MatmulVerifier {
   rows(first: number, data: ElementArray<MatmulType>): Promise<void>
-  result(): Verification
+  /** Of the rows so far. */
+  readonly found: Worst
+  /** What to report, of the rows so far or of all processes. */
+  result(found?: Worst): Verification
+}
+
+/** The devices between which the work is divided. */
+export interface Checkers {
+  readonly group: DeviceGroup
+  readonly devices: readonly Device[]
+}
+
+export interface MatmulVerifierOptions {
+  /** Products are formed from f16 parts. Default false. */
+  readonly split?: boolean
+  /** Over several processes: each reads what Freivalds' algorithm needs of the rows of B that its devices have. Default: this one reads all. */
+  readonly checkers?: Checkers
+  /** Whether every element is checked. Default: where the product is small. */
+  readonly everyElement?: boolean
+}
+
+/** Whether a product is small enough for a check of every element. */
+export function isSmallProduct({ m, n, k }: MatmulShape): boolean {
+  return m * n * k <= fullCheckOperations && k * n <= 2 ** 24
+}
+
+/** What the verifiers of all processes found together; every process makes this call. */
+export async function resultOfAll(
+  verifier: Pick<MatmulVerifier, 'found' | 'result'>,
+  { group, devices }: Checkers,
+): Promise<Verification> {
+  const { maxError, worst } = verifier.found
+  const found = await gatherNumbers(group, devices, 2, () => [maxError, worst])
+  const all = { maxError: 0, worst: 0 }
+  for (let at = 0; at < found.length; at += 2) {
+    all.maxError = Math.max(all.maxError, found[at]!)
+    all.worst = Math.max(all.worst, found[at + 1]!)
+  }
+  return verifier.result(all)
 }
 
 /**
@@ -27,12 +73,9 @@ export async function matmulVerifier<T extends MatmulType>(
   shape: MatmulShape,
   a: ElementSource<T>,
   b: ElementSource<T>,
-  split = false,
+  { split = false, checkers, everyElement = isSmallProduct(shape) }: MatmulVerifierOptions = {},
 ): Promise<MatmulVerifier> {
-  const { m, n, k } = shape
-  return m * n * k <= fullCheckOperations && k * n <= 2 ** 24
-    ? full(type, shape, a, b, split)
-    : freivalds(type, shape, a, b)
+  return everyElement ? full(type, shape, a, b, split) : freivalds(type, shape, a, b, checkers)
 }
 
 /** Rows `[first, first + rows)` of A · B in f64 (f32), or modulo 2^32 as i32 bits (integers), with Σ|a||b| for the bound. */
@@ -74,9 +117,9 @@ async function full<T extends MatmulType>(
   const whole = await readElements(b, type, 0, k * n)
   const columnMaxima = split ? maxima(whole, n, true) : undefined
   const factor = split ? Math.max(k + 2, k / splitTile.window + splitTile.window / 4 + 12) : k + 2
-  let maxError = 0
-  let worst = 0
+  const found: Worst = { maxError: 0, worst: 0 }
   return {
+    found,
     async rows(first, data) {
       const rows = n === 0 ? 0 : data.length / n
       const part = await readElements(a, type, first * k, rows * k)
@@ -84,8 +127,8 @@ async function full<T extends MatmulType>(
       const rowMaxima = split ? maxima(part, k, false) : undefined
       for (let index = 0; index < data.length; index++) {
         if (type !== 'f32') {
-          if ((data[index]! | 0) !== value[index]!) worst = Number.POSITIVE_INFINITY
-          maxError = Math.max(maxError, Math.abs((data[index]! | 0) - value[index]!))
+          if ((data[index]! | 0) !== value[index]!) found.worst = Number.POSITIVE_INFINITY
+          found.maxError = Math.max(found.maxError, Math.abs((data[index]! | 0) - value[index]!))
           continue
         }
         if (Object.is(data[index]!, value[index]!) || data[index] === Math.fround(value[index]!)) continue
@@ -94,11 +137,11 @@ async function full<T extends MatmulType>(
           rowMaxima && columnMaxima ? rowMaxima[Math.floor(index / n)]! * columnMaxima[index % n]! : 0
         const bound = factor * u * magnitude[index]! + k * 2 ** -49 * largest + k * 2 ** -149
         const ratio = error / bound
-        maxError = Math.max(maxError, error)
-        worst = Number.isNaN(ratio) ? Number.POSITIVE_INFINITY : Math.max(worst, ratio)
+        found.maxError = Math.max(found.maxError, error)
+        found.worst = Number.isNaN(ratio) ? Number.POSITIVE_INFINITY : Math.max(found.worst, ratio)
       }
     },
-    result: () => ({
+    result: ({ maxError, worst } = found) => ({
       checked: true,
       verified: worst <= 1,
       verification:
@@ -125,25 +168,18 @@ async function freivalds<T extends MatmulType>(
   { n, k }: MatmulShape,
   a: ElementSource<T>,
   b: ElementSource<T>,
+  checkers: Checkers | undefined,
 ): Promise<MatmulVerifier> {
   const float = type === 'f32'
   const random = randomBits(0x5eed)
   // x: n × rounds; y = B · x: k × rounds.
   const x = float ? new Float64Array(n * rounds) : new Int32Array(n * rounds)
   for (let index = 0; index < x.length; index++) x[index] = float ? (random() & 1 ? 1 : -1) : random()
-  const y = float ? new Float64Array(k * rounds) : new Int32Array(k * rounds)
-  let squares = 0
-  const step = Math.max(1, Math.floor(4_194_304 / Math.max(1, n)))
-  for (let row = 0; row < k; row += step) {
-    const count = Math.min(step, k - row)
-    const data = await readElements(b, type, row * n, count * n)
-    multiplyVectors(data, count, n, x, y, row)
-    if (float) for (let index = 0; index < data.length; index++) squares += data[index]! * data[index]!
-  }
+  const { y, squares } = await productWithVectors(type, n, k, b, x, checkers)
   const norm = Math.sqrt(squares)
-  let maxError = 0
-  let worst = 0
+  const found: Worst = { maxError: 0, worst: 0 }
   return {
+    found,
     async rows(first, data) {
       const rows = data.length / n
       const part = await readElements(a, type, first * k, rows * k)
@@ -157,13 +193,13 @@ async function freivalds<T extends MatmulType>(
         const bound = 8 * Math.sqrt(k) * u * Math.sqrt(rowSquares) * norm
         for (let round = 0; round < rounds; round++) {
           const error = Math.abs(left[i * rounds + round]! - right[i * rounds + round]!)
-          maxError = Math.max(maxError, error)
+          found.maxError = Math.max(found.maxError, error)
           const ratio = error === 0 ? 0 : float ? error / bound : Number.POSITIVE_INFINITY
-          worst = Number.isNaN(ratio) ? Number.POSITIVE_INFINITY : Math.max(worst, ratio)
+          found.worst = Number.isNaN(ratio) ? Number.POSITIVE_INFINITY : Math.max(found.worst, ratio)
         }
       }
     },
-    result: () => ({
+    result: ({ maxError, worst } = found) => ({
       checked: true,
       verified: worst <= 1,
       verification: float
@@ -172,6 +208,55 @@ async function freivalds<T extends MatmulType>(
       maxError,
     }),
   }
+}
+
+/**
+ * y = B · x, k × rounds, and the sum of the squares of B (f32). Over several processes each reads the rows of B that its devices have, and gets
+ * the others' part of y.
+ */
+async function productWithVectors<T extends MatmulType>(
+  type: T,
+  n: number,
+  k: number,
+  b: ElementSource<T>,
+  x: Float64Array | Int32Array,
+  checkers: Checkers | undefined,
+): Promise<{ y: Float64Array | Int32Array; squares: number }> {
+  const float = type === 'f32'
+  const y = float ? new Float64Array(k * rounds) : new Int32Array(k * rounds)
+  const shared = checkers !== undefined && checkers.group.rankCount > 1 ? checkers : undefined
+  const ranges = shared ? splitRows(k, shared.devices.length) : [{ row: 0, rows: k }]
+  const squares = ranges.map(() => 0)
+  const step = Math.max(1, Math.floor(4_194_304 / Math.max(1, n)))
+  for (const [index, range] of ranges.entries()) {
+    if (shared && !shared.devices[index]!.local) continue
+    for (let row = range.row; row < range.row + range.rows; row += step) {
+      const count = Math.min(step, range.row + range.rows - row)
+      const data = await readElements(b, type, row * n, count * n)
+      multiplyVectors(data, count, n, x, y, row)
+      if (float)
+        for (let at = 0; at < data.length; at++) squares[index] = squares[index]! + data[at]! * data[at]!
+    }
+  }
+  const total = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0)
+  if (shared === undefined) return { y, squares: total(squares) }
+  // One row more than each has: its sum of squares.
+  const width = (ranges[0]!.rows + 1) * rounds
+  const partOf = (index: number) =>
+    y.subarray(ranges[index]!.row * rounds, (ranges[index]!.row + ranges[index]!.rows) * rounds)
+  const found = await gatherNumbers(shared.group, shared.devices, width, (index) => {
+    const numbers = new Float64Array(width)
+    numbers.set(partOf(index))
+    numbers[width - rounds] = squares[index]!
+    return numbers
+  })
+  for (const index of ranges.keys()) {
+    const numbers = found.subarray(index * width, (index + 1) * width)
+    const part = partOf(index)
+    part.set(numbers.subarray(0, part.length))
+    squares[index] = numbers[width - rounds]!
+  }
+  return { y, squares: total(squares) }
 }
 
 /** result[(offset + i)·rounds + r] = Σ_j data[i·width + j] · vectors[j·rounds + r]. */

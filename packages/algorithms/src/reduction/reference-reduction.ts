@@ -25,23 +25,27 @@ export interface ReductionReference {
   readonly absoluteSum: number
 }
 
+/** What part of the elements gives: a sum and its compensation, or the minimum or maximum; and the sum of |x| of f32. */
+export type PartialReduction = readonly [value: number, compensation: number, absoluteSum: number]
+
 /**
- * Streams the source once. Integer sums wrap modulo 2^32; minimum and maximum of f32 propagate NaN (the result is the quiet NaN
- * 0x7fc00000) and order -0 before +0; f32 sums accumulate in f64 with Neumaier's compensation.
+ * Streams elements `[first, first + length)` of the source once. Integer sums wrap modulo 2^32; minimum and maximum of f32 propagate NaN (the
+ * result is the quiet NaN 0x7fc00000) and order -0 before +0; f32 sums accumulate in f64 with Neumaier's compensation.
  */
-export async function referenceReduction<T extends ReductionType>(
+export async function reducePart<T extends ReductionType>(
   source: ElementSource<T>,
-  problem: ReductionProblem & { readonly type: T },
-): Promise<ReductionReference> {
-  const { type, operation, length } = problem
+  { type, operation }: ReductionProblem & { readonly type: T },
+  first: number,
+  length: number,
+): Promise<PartialReduction> {
   let wrapped = 0
-  let extreme = identityValue(problem)
+  let extreme = identityValue({ type, operation })
   let sum = 0
   let compensation = 0
   let absoluteSum = 0
   for (let offset = 0; offset < length; offset += streamChunkLength) {
     const count = Math.min(streamChunkLength, length - offset)
-    const data = await readElements(source, type, offset, count)
+    const data = await readElements(source, type, first + offset, count)
     if (operation !== 'sum') {
       for (let index = 0; index < count; index++) extreme = more(operation, extreme, data[index]!)
     } else if (type === 'f32') {
@@ -49,20 +53,54 @@ export async function referenceReduction<T extends ReductionType>(
         const value = data[index]!
         absoluteSum += Math.abs(value)
         const next = sum + value
-        compensation += Math.abs(sum) >= Math.abs(value) ? sum - next + value : value - next + sum
+        compensation += lost(sum, value, next)
         sum = next
       }
     } else {
       for (let index = 0; index < count; index++) wrapped = (wrapped + data[index]!) | 0
     }
   }
-  if (operation === 'sum' && type === 'f32') {
-    // Infinities make the compensation NaN. The plain sum is right for them.
-    const value = Number.isFinite(sum) ? sum + compensation : sum
-    return { value, absoluteSum }
+  if (operation !== 'sum') return [extreme, 0, 0]
+  return type === 'f32' ? [sum, compensation, absoluteSum] : [wrapped, 0, 0]
+}
+
+/** The answer from those of all parts, in their order. */
+export function combineParts(
+  { type, operation }: ReductionProblem,
+  parts: readonly PartialReduction[],
+): ReductionReference {
+  if (operation !== 'sum') {
+    const start = identityValue({ type, operation })
+    const value = parts.reduce((best, [extreme]) => more(operation, best, extreme), start)
+    return { value, bits: bitsOfValue(type, value), absoluteSum: 0 }
   }
-  const value = operation !== 'sum' ? extreme : type === 'u32' ? wrapped >>> 0 : wrapped
-  return { value, bits: bitsOfValue(type, value), absoluteSum }
+  if (type !== 'f32') {
+    const wrapped = parts.reduce((sum, [part]) => (sum + part) | 0, 0)
+    const value = type === 'u32' ? wrapped >>> 0 : wrapped
+    return { value, bits: bitsOfValue(type, value), absoluteSum: 0 }
+  }
+  let [sum, compensation, absoluteSum] = [0, 0, 0]
+  for (const [part, own, absolute] of parts) {
+    const next = sum + part
+    compensation += own + lost(sum, part, next)
+    sum = next
+    absoluteSum += absolute
+  }
+  // Infinities make the compensation NaN. The plain sum is right for them.
+  return { value: Number.isFinite(sum) ? sum + compensation : sum, absoluteSum }
+}
+
+/** What `next`, the rounded sum, lacks of `sum` + `value` (Neumaier 1974). */
+function lost(sum: number, value: number, next: number): number {
+  return Math.abs(sum) >= Math.abs(value) ? sum - next + value : value - next + sum
+}
+
+/** The answer for the whole source. */
+export async function referenceReduction<T extends ReductionType>(
+  source: ElementSource<T>,
+  problem: ReductionProblem & { readonly type: T },
+): Promise<ReductionReference> {
+  return combineParts(problem, [await reducePart(source, problem, 0, problem.length)])
 }
 
 /** Checks a result (as bits of its type) against the reference; for f32 sums within |error| <= γ_k Σ|x|, Higham 2002, §4.2. */

@@ -7,13 +7,19 @@ import {
   OwnedResources,
 } from '@tandem-gpu/core'
 import type { AlgorithmOptions, GeneratedInputOptions } from '../algorithm-options.ts'
-import { type ElementSink, type ElementSource, streamChunkLength } from '../element-source.ts'
+import {
+  type ElementReader,
+  type ElementSink,
+  type ElementSource,
+  readElements,
+  streamChunkLength,
+} from '../element-source.ts'
 import { compileMatmul, type MatmulBlocking, matmulCandidates } from '../matmul/matmul-kernels.ts'
 import type { MatmulShape, MatmulType } from '../matmul/matmul-shape.ts'
 import { productOperands } from '../matmul/product-operands.ts'
-import { matmulVerifier } from '../matmul/verify-matmul.ts'
+import { isSmallProduct, matmulVerifier, resultOfAll } from '../matmul/verify-matmul.ts'
 import { requireArguments } from '../option-types.ts'
-import { describeGroup, gigaRate, notVerified, type Report } from '../report.ts'
+import { describeGroup, gigaRate, notVerified, type Report, type Verification } from '../report.ts'
 import { runMeasured } from '../run-measured.ts'
 import { type RingScheme, recordRing, ringSchemes } from './record-ring.ts'
 import { allocateRing, fillRing, type Ring } from './ring-memory.ts'
@@ -91,13 +97,13 @@ export async function ringMatmul<T extends MatmulType = 'f32'>(
       (recorder) => recordRing(recorder, kernels, ring, { scheme, pieces }),
       { ...options, label: `ring ${scheme}` },
     )
-    const verifier = verify ? await matmulVerifier(type, shape, a, b) : undefined
-    if (verifier || options.output)
-      await readResult(group, ring, async (row, data) => {
-        if (typeof options.output === 'function') await options.output(row * n, data)
-        else options.output?.set(data as never, row * n)
-        await verifier?.rows(row, data)
+    const { output } = options
+    if (output)
+      await readResult(group, ring, ring.nodes, 'all', async (row, data) => {
+        if (typeof output === 'function') await output(row * n, data)
+        else output.set(data as never, row * n)
       })
+    const verification = verify ? await verifyRing(group, ring, devices, a, b) : notVerified
     const flops = 2 * m * n * k
     return {
       algorithm: 'ring',
@@ -110,7 +116,7 @@ export async function ringMatmul<T extends MatmulType = 'f32'>(
       blocking,
       slices: ring.slices.map(({ rows }) => rows),
       columns: ring.nodes.map(({ columns }) => columns.rows),
-      ...(verifier?.result() ?? notVerified),
+      ...verification,
       seconds: measurement.seconds,
       clock: measurement.clock,
       samples: measurement.samples,
@@ -145,12 +151,44 @@ function requireRingOptions(
     )
 }
 
-/** Reads C in pieces of whole rows, in ascending order, in every process. */
+/** Checks C: each process the columns of its nodes, which are consecutive, as a product of its own. */
+async function verifyRing<T extends MatmulType>(
+  group: DeviceGroup,
+  ring: Ring<T>,
+  devices: readonly Device[],
+  a: ElementSource<T>,
+  b: ElementSource<T>,
+): Promise<Verification> {
+  const { type, shape } = ring
+  const { m, n, k } = shape
+  const nodes = ring.nodes.filter(({ device }) => device.local)
+  const first = nodes[0]?.columns.row ?? 0
+  const width = nodes.reduce((sum, { columns }) => sum + columns.rows, 0)
+  const ownColumns: ElementReader<T> = async (offset, into) => {
+    for (let at = 0; at < into.length; ) {
+      const [row, column] = [Math.floor((offset + at) / width), (offset + at) % width]
+      const length = Math.min(width - column, into.length - at)
+      into.set((await readElements(b, type, row * n + first + column, length)) as never, at)
+      at += length
+    }
+  }
+  const everyElement = isSmallProduct(shape)
+  const columns = width === n ? b : ownColumns
+  const verifier = await matmulVerifier(type, { m, n: width, k }, a, columns, { everyElement })
+  await readResult(group, ring, nodes, 'owner', (row, data) => verifier.rows(row, data))
+  return resultOfAll(verifier, { group, devices })
+}
+
+/** Reads the columns of C that `nodes` have, which are consecutive, in pieces of whole rows, in ascending order; `all`: in every process. */
 async function readResult<T extends MatmulType>(
   group: DeviceGroup,
-  { nodes, shape: { m, n }, type }: Ring<T>,
+  { shape: { m }, type }: Ring<T>,
+  nodes: Ring<T>['nodes'],
+  to: 'all' | 'owner',
   take: (row: number, data: ElementArray<T>) => Promise<void>,
 ): Promise<void> {
+  const first = nodes[0]?.columns.row ?? 0
+  const n = nodes.reduce((sum, { columns }) => sum + columns.rows, 0)
   if (n === 0) return
   const rowsAtOnce = Math.max(1, Math.floor(streamChunkLength / n))
   for (let top = 0; top < m; top += rowsAtOnce) {
@@ -160,11 +198,11 @@ async function readResult<T extends MatmulType>(
       const width = columns.rows
       if (width === 0) continue
       const part =
-        group.rankCount === 1
+        group.rankCount === 1 || to === 'owner'
           ? result.array.subarray(top * width, (top + count) * width)
           : await group.queue.read(c.block(top, 0, count, width))
       for (let row = 0; row < count; row++)
-        rows.set(part.subarray(row * width, (row + 1) * width) as never, row * n + columns.row)
+        rows.set(part.subarray(row * width, (row + 1) * width) as never, row * n + columns.row - first)
     }
     await take(top, rows)
   }

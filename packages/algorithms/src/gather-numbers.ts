@@ -1,0 +1,37 @@
+import { type Device, type DeviceGroup, OwnedResources } from '@tandem-gpu/core'
+import { GatherTree } from './gather-tree.ts'
+
+/**
+ * `width` numbers for each of the `devices` (by ascending ordinal), in their order, in every process. `own(index)` gives those of a device of
+ * this process: each process computes its share, and all get the same whole. Every process of the group makes this call.
+ */
+export async function gatherNumbers(
+  group: DeviceGroup,
+  devices: readonly Device[],
+  width: number,
+  own: (index: number) => ArrayLike<number>,
+): Promise<Float64Array> {
+  const all = new Float64Array(devices.length * width)
+  for (const [index, { local }] of devices.entries()) if (local) all.set(own(index), index * width)
+  if (group.rankCount === 1 || all.length === 0) return all
+  const owned = new OwnedResources()
+  try {
+    // The bits of a number are two words.
+    const words = new Uint32Array(all.buffer)
+    const tree = owned.keep(new GatherTree(group, devices, 2 * width, words.length, 'numbers'))
+    const target = owned.keep(group.allocateHost('u32', words.length, { label: 'numbers of all' }))
+    for (const [index, { local }] of devices.entries()) {
+      if (!local) continue
+      const { buffer, offset, length } = tree.place(index)
+      buffer.array.set(words.subarray(offset, offset + length), offset)
+    }
+    const program = owned.keep(
+      group.record((recorder) => tree.record(recorder, target), { label: 'gather numbers' }),
+    )
+    await group.queue.run(program)
+    words.set(target.array)
+    return all
+  } finally {
+    owned.destroy()
+  }
+}
