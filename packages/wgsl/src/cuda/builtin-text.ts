@@ -2,7 +2,6 @@ import { isBarrier, isSubgroupOperation, subgroupSize } from '../collectives.ts'
 import { type BuiltinCall, type Expression, type ModuleVariable, subgroupMatrixFunctions } from '../ir.ts'
 import { rootOf, viewOf } from '../walk.ts'
 import { type CxxExpression, call, primary, simple } from './cxx-expression.ts'
-import { orderedTexts, valueText, valueTexts } from './expression-text.ts'
 import type { FunctionWriter } from './function-writer.ts'
 import { allLanes } from './invocation-index.ts'
 import { guarded, type PlaceText, placeText } from './place-text.ts'
@@ -40,7 +39,7 @@ export function builtinText(writer: FunctionWriter, e: BuiltinCall): CxxExpressi
   }
   if (isSubgroupOperation(e.name)) return subgroupText(writer, e)
   if (e.name === 'dot4U8Packed' || e.name === 'dot4I8Packed') features.packedDot = true
-  return call(functionName(writer, e), valueTexts(writer, e.args))
+  return call(functionName(writer, e), writer.values(e.args))
 }
 
 /** The function of the prelude, with the form for vectors where it takes one. */
@@ -82,7 +81,7 @@ export function atomicText(writer: FunctionWriter, e: BuiltinCall): Omit<PlaceTe
   const place = addressed(e.args[0]!)
   let guards: readonly string[] = []
   const operands = e.args.slice(1)
-  const args = orderedTexts(writer, [
+  const args = writer.ordered([
     {
       expression: e.args[0]!,
       text: () => {
@@ -95,7 +94,7 @@ export function atomicText(writer: FunctionWriter, e: BuiltinCall): Omit<PlaceTe
       expression: a,
       // Effects of an operand take place even where the guards skip the access.
       text: () => {
-        const written = valueText(writer, a)
+        const written = writer.value(a)
         return guards.length > 0 && writer.context.effects.writes(a)
           ? simple(writer.temporary(a.type!, written.text))
           : written
@@ -116,5 +115,5 @@ function subgroupText(writer: FunctionWriter, e: BuiltinCall): CxxExpression {
     writer.needs.usesLanes = true
     mask = 'lanes'
   }
-  return call(context.names.prelude(e.name), [mask, ...valueTexts(writer, e.args)])
+  return call(context.names.prelude(e.name), [mask, ...writer.values(e.args)])
 }

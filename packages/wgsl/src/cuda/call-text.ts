@@ -1,6 +1,5 @@
 import type { Call } from '../ir.ts'
 import { type CxxExpression, call } from './cxx-expression.ts'
-import { orderedTexts, valueText } from './expression-text.ts'
 import { type FunctionWriter, lengthName, viewName } from './function-writer.ts'
 import { passedVariables } from './module-memory.ts'
 import { placeText } from './place-text.ts'
@@ -9,14 +8,13 @@ import { settledBefore } from './settled-place.ts'
 /** A call of a user function: its own arguments, then the module variables that it and its callees use. */
 export function callText(writer: FunctionWriter, e: Call): CxxExpression {
   const { context } = writer
-  const args = orderedTexts(
-    writer,
+  const args = writer.ordered(
     e.args.map((a, i) => ({
       expression: a,
       text: () =>
         a.kind === 'address-of'
           ? placeText(writer, settledBefore(writer, a.place, e.args.slice(i + 1)), 'address').value
-          : valueText(writer, a),
+          : writer.value(a),
     })),
   )
   const needs = context.needs.get(e.function)!

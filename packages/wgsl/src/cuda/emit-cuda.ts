@@ -75,7 +75,7 @@ export function emitCuda(module: IrModule, options: CudaOptions): CudaKernel {
   const plain = (text: string) => lines.push({ text, line: undefined })
   for (const s of module.structs) for (const text of structText(s, names)) plain(text)
   for (const constant of module.constants) {
-    const { text } = valueText(new FunctionWriter(context), constant.value)
+    const { text } = new FunctionWriter(context, valueText).value(constant.value)
     plain(`__device__ constexpr ${typeText(constant.type, names)} ${names.of(constant)} = ${text};`)
   }
   if (isDynamic) plain(names.prelude('WGSL_DYNAMIC_WORKGROUP'))
@@ -98,8 +98,8 @@ export function emitCuda(module: IrModule, options: CudaOptions): CudaKernel {
   plain(') {')
   for (const text of prologue(context, bindings, entry.needs.usesLanes)) plain(`  ${text}`)
   for (const v of module.variables.filter((v) => v.space === 'private' && entry.needs.variables.has(v))) {
-    const writer = new FunctionWriter(context)
-    const initial = v.initial === undefined ? zeroText(v.type, names) : valueText(writer, v.initial).text
+    const writer = new FunctionWriter(context, valueText)
+    const initial = v.initial === undefined ? zeroText(v.type, names) : writer.value(v.initial).text
     plain(`  ${typeText(v.type, names)} ${names.of(v)} = ${initial};`)
   }
   if (isDynamic)

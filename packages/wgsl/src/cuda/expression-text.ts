@@ -12,15 +12,11 @@ import {
   primary,
   simple,
 } from './cxx-expression.ts'
-import { type FunctionWriter, isFixed } from './function-writer.ts'
+import type { FunctionWriter } from './function-writer.ts'
+import { literalInteger, unsignedText } from './index-text.ts'
 import { literalText } from './literals.ts'
-import { componentName, loadText, unsignedText } from './place-text.ts'
+import { componentName, loadText } from './place-text.ts'
 import { zeroText } from './type-text.ts'
-
-/** The value of an integer literal that can be an index. */
-export function literalInteger(e: Expression): number | undefined {
-  return e.kind === 'literal' && typeof e.value === 'number' && e.value >= 0 ? e.value : undefined
-}
 
 /** An expression as C++. */
 export function valueText(writer: FunctionWriter, e: Expression): CxxExpression {
@@ -31,13 +27,13 @@ export function valueText(writer: FunctionWriter, e: Expression): CxxExpression 
     case 'zero':
       return (e.type.kind === 'scalar' ? simple : primary)(zeroText(e.type, names))
     case 'splat':
-      return call(writer.type(e.type), [valueText(writer, e.value)])
+      return call(writer.type(e.type), [writer.value(e.value)])
     case 'construct':
-      return constructText(writer, e.type, valueTexts(writer, e.args))
+      return constructText(writer, e.type, writer.values(e.args))
     case 'convert':
       return convertText(writer, e.value, e.type)
     case 'bitcast':
-      return call(`${names.prelude('bitcast')}<${writer.type(e.type)}>`, [valueText(writer, e.value)])
+      return call(`${names.prelude('bitcast')}<${writer.type(e.type)}>`, [writer.value(e.value)])
     case 'value':
       return simple(names.of(e.value))
     case 'constant':
@@ -47,7 +43,7 @@ export function valueText(writer: FunctionWriter, e: Expression): CxxExpression 
     case 'address-of':
       throw new TypeError('an address stands only as an argument')
     case 'member':
-      return member(valueText(writer, e.base), names.member(e.member.name))
+      return member(writer.value(e.base), names.member(e.member.name))
     case 'index':
       return indexValueText(writer, e.base, e.index, e)
     case 'swizzle':
@@ -55,7 +51,7 @@ export function valueText(writer: FunctionWriter, e: Expression): CxxExpression 
     case 'unary':
       return unaryText(writer, e.operator, e.value, e.type)
     case 'binary': {
-      const [left, right] = valueTexts(writer, [e.left, e.right]) as [CxxExpression, CxxExpression]
+      const [left, right] = writer.values([e.left, e.right]) as [CxxExpression, CxxExpression]
       return binaryText(writer, e, left, right)
     }
     case 'logical':
@@ -65,31 +61,6 @@ export function valueText(writer: FunctionWriter, e: Expression): CxxExpression 
     case 'call':
       return callText(writer, e)
   }
-}
-
-/** Operands in WGSL's order: one whose value C++ might evaluate after it has changed goes into a temporary. */
-export function valueTexts(writer: FunctionWriter, expressions: readonly Expression[]): CxxExpression[] {
-  return orderedTexts(
-    writer,
-    expressions.map((e) => ({ expression: e, text: () => valueText(writer, e) })),
-  )
-}
-
-/** Like `valueTexts`, for operands that are written in a way of their own. */
-export function orderedTexts(
-  writer: FunctionWriter,
-  operands: readonly { expression: Expression; text: () => CxxExpression }[],
-): CxxExpression[] {
-  const { effects } = writer.context
-  const last = operands.findLastIndex((o) => effects.writes(o.expression))
-  const restIsFixed = operands.slice(last + 1).every((o) => !effects.reads(o.expression))
-  return operands.map(({ expression, text }, i) => {
-    const written = text()
-    if (i > last || isFixed(expression) || expression.kind === 'address-of') return written
-    const quiet = !effects.reads(expression) && !effects.writes(expression)
-    if (quiet || (i === last && restIsFixed) || expression.type === undefined) return written
-    return simple(writer.temporary(expression.type, written.text))
-  })
 }
 
 /** A composite from the texts of its parts. */
@@ -110,7 +81,7 @@ function constructText(writer: FunctionWriter, type: Type, parts: readonly CxxEx
 
 function convertText(writer: FunctionWriter, value: Expression, type: Type): CxxExpression {
   const { names } = writer.context
-  const written = valueText(writer, value)
+  const written = writer.value(value)
   const from = value.type!
   const { scalar } = type as Extract<Type, { kind: 'scalar' | 'vector' | 'matrix' }>
   const target = writer.type({ kind: 'scalar', scalar })
@@ -132,8 +103,8 @@ function indexValueText(
   e: Extract<Expression, { kind: 'index' }>,
 ): CxxExpression {
   const { names } = writer.context
-  const [of, at] = orderedTexts(writer, [
-    { expression: base, text: () => valueText(writer, base) },
+  const [of, at] = writer.ordered([
+    { expression: base, text: () => writer.value(base) },
     { expression: index, text: () => unsignedText(writer, index) },
   ]) as [CxxExpression, CxxExpression]
   const type = base.type!
@@ -156,7 +127,7 @@ function swizzleText(
   components: readonly number[],
   type: Type,
 ): CxxExpression {
-  let of = valueText(writer, base)
+  let of = writer.value(base)
   if (components.length === 1) return member(of, componentName(components[0]!))
   if (of.form !== 'simple') of = simple(writer.temporary(base.type!, of.text))
   return call(
@@ -172,7 +143,7 @@ function unaryText(
   type: Type,
 ): CxxExpression {
   const { names, ranges } = writer.context
-  const written = valueText(writer, value)
+  const written = writer.value(value)
   if (type.kind === 'vector')
     names.prelude(
       `vector_operator_${operator === '-' ? 'neg' : operator === '~' ? 'bit_not' : 'logical_not'}`,
@@ -190,10 +161,10 @@ function logicalText(
   left: Expression,
   right: Expression,
 ): CxxExpression {
-  const first = valueText(writer, left)
+  const first = writer.value(left)
   const { result: second, lines } = writer.capture(() => {
     writer.depth++
-    const written = valueText(writer, right)
+    const written = writer.value(right)
     writer.depth--
     return written
   })

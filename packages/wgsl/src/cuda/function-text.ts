@@ -1,5 +1,6 @@
 import { subgroupSize } from '../collectives.ts'
 import type { BuiltinValue, IrFunction, Parameter } from '../ir.ts'
+import { valueText } from './expression-text.ts'
 import {
   type FunctionNeeds,
   FunctionWriter,
@@ -31,7 +32,7 @@ function dynamicNames(writer: FunctionWriter): Line[] {
 
 /** A device function, which stands before its callers. */
 export function functionLines(context: ModuleContext, fn: IrFunction): Line[] {
-  const writer = new FunctionWriter(context)
+  const writer = new FunctionWriter(context, valueText)
   writeStatements(writer, fn.body)
   context.needs.set(fn, writer.needs)
   const parameters = fn.parameters.map((p) =>
@@ -71,7 +72,7 @@ export function functionLines(context: ModuleContext, fn: IrFunction): Line[] {
 
 /** The body of the kernel, and what it needs. */
 export function entryBody(context: ModuleContext, fn: IrFunction): { lines: Line[]; needs: FunctionNeeds } {
-  const writer = new FunctionWriter(context)
+  const writer = new FunctionWriter(context, valueText)
   for (const p of fn.parameters) {
     writer.at(p.loc)
     const { type, text } = builtinValueText(context, p)

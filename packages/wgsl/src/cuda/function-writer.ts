@@ -12,6 +12,7 @@ import type {
   Type,
 } from '../ir.ts'
 import type { AsyncCopies } from './async-copies.ts'
+import { type CxxExpression, simple } from './cxx-expression.ts'
 import type { CudaBounds } from './kernel.ts'
 import type { Names } from './names.ts'
 import { typeText } from './type-text.ts'
@@ -81,6 +82,12 @@ export interface LoopScope {
   readonly label: string | undefined
 }
 
+/** An operand that is written in a way of its own. */
+export interface Operand {
+  readonly expression: Expression
+  readonly text: () => CxxExpression
+}
+
 /** Collects the statements of one function. To write an expression may add statements that must run before it. */
 export class FunctionWriter {
   readonly context: ModuleContext
@@ -90,12 +97,39 @@ export class FunctionWriter {
   readonly hoisted = new Set<number>()
   lines: Line[] = []
   depth = 1
+  readonly #valueText: (writer: FunctionWriter, e: Expression) => CxxExpression
   #line: number | undefined
   #temporaries = 0
   #labels = 0
 
-  constructor(context: ModuleContext) {
+  /** Expressions hold places and calls, which hold expressions: those write their operands by `value`, which is this `valueText`. */
+  constructor(context: ModuleContext, valueText: (writer: FunctionWriter, e: Expression) => CxxExpression) {
     this.context = context
+    this.#valueText = valueText
+  }
+
+  /** An expression as C++. */
+  value(e: Expression): CxxExpression {
+    return this.#valueText(this, e)
+  }
+
+  /** Operands in WGSL's order: one whose value C++ might evaluate after it has changed goes into a temporary. */
+  values(expressions: readonly Expression[]): CxxExpression[] {
+    return this.ordered(expressions.map((e) => ({ expression: e, text: () => this.value(e) })))
+  }
+
+  /** Like `values`, for operands that are written in a way of their own. */
+  ordered(operands: readonly Operand[]): CxxExpression[] {
+    const { effects } = this.context
+    const last = operands.findLastIndex((o) => effects.writes(o.expression))
+    const restIsFixed = operands.slice(last + 1).every((o) => !effects.reads(o.expression))
+    return operands.map(({ expression, text }, i) => {
+      const written = text()
+      if (i > last || isFixed(expression) || expression.kind === 'address-of') return written
+      const quiet = !effects.reads(expression) && !effects.writes(expression)
+      if (quiet || (i === last && restIsFixed) || expression.type === undefined) return written
+      return simple(this.temporary(expression.type, written.text))
+    })
   }
 
   /** The WGSL position of the lines that follow. */

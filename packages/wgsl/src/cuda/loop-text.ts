@@ -1,6 +1,5 @@
 import type { Block, Expression, For, Loop, Place, While } from '../ir.ts'
 import { walkExpression, walkStatement } from '../walk.ts'
-import { valueText } from './expression-text.ts'
 import type { FunctionWriter } from './function-writer.ts'
 import { writeBraced, writeStatement, writeStatements } from './statement-text.ts'
 
@@ -26,7 +25,7 @@ export function writeLoop(writer: FunctionWriter, s: Loop): void {
     }
     writer.loopScopes.pop()
     if (s.continuing !== undefined) writeStatements(writer, s.continuing)
-    if (s.breakIf !== undefined) writer.line(`if (${valueText(writer, s.breakIf).text}) break;`)
+    if (s.breakIf !== undefined) writer.line(`if (${writer.value(s.breakIf).text}) break;`)
   })
   writer.close()
 }
@@ -75,7 +74,7 @@ export function writeFor(writer: FunctionWriter, s: For): void {
     writer.indented(() => {
       writeGuard(writer, s)
       writer.at(s.loc)
-      if (s.condition !== undefined) writer.line(`if (!(${valueText(writer, s.condition).text})) break;`)
+      if (s.condition !== undefined) writer.line(`if (!(${writer.value(s.condition).text})) break;`)
       writer.loopScopes.push({ label })
       writeBraced(writer, '', s.body)
       writer.loopScopes.pop()
@@ -96,7 +95,7 @@ function nativeHead(writer: FunctionWriter, s: For): string | undefined {
   const initial = s.initial === undefined ? '' : part(() => writeStatement(writer, s.initial!))
   let condition: string | undefined = ''
   if (s.condition !== undefined) {
-    const { result, lines } = writer.capture(() => valueText(writer, s.condition!).text)
+    const { result, lines } = writer.capture(() => writer.value(s.condition!).text)
     condition = lines.length === 0 ? result : undefined
   }
   const update = s.update === undefined ? '' : part(() => writeStatement(writer, s.update!))
@@ -107,7 +106,7 @@ function nativeHead(writer: FunctionWriter, s: For): string | undefined {
 
 /** Writes a `while`. */
 export function writeWhile(writer: FunctionWriter, s: While): void {
-  const { result, lines } = writer.capture(() => valueText(writer, s.condition).text)
+  const { result, lines } = writer.capture(() => writer.value(s.condition).text)
   writer.loopScopes.push({ label: undefined })
   if (lines.length === 0) {
     writer.line(`while (${result}) {`)
@@ -120,7 +119,7 @@ export function writeWhile(writer: FunctionWriter, s: While): void {
     writer.line('while (true) {')
     writer.indented(() => {
       writeGuard(writer, s)
-      writer.line(`if (!(${valueText(writer, s.condition).text})) break;`)
+      writer.line(`if (!(${writer.value(s.condition).text})) break;`)
       writeStatements(writer, s.body)
     })
     writer.close()

@@ -12,8 +12,8 @@ import {
   primary,
   simple,
 } from './cxx-expression.ts'
-import { literalInteger, valueText } from './expression-text.ts'
 import { type FunctionWriter, viewName } from './function-writer.ts'
+import { indexTexts, literalInteger, unsignedText } from './index-text.ts'
 import { hasWritingOperand, settled } from './settled-place.ts'
 import { elementText, runtimeTail, zeroText } from './type-text.ts'
 import { type ViewText, viewedText, viewLengthText, viewText } from './view-text.ts'
@@ -148,21 +148,6 @@ function indexText(state: Walk, place: IndexPlace): CxxExpression {
 function inRegisters(place: Place): boolean {
   const root = rootOf(place)
   return root.kind === 'deref' || root.variable.kind === 'local-variable' || root.variable.space === 'private'
-}
-
-/** The index as `unsigned`, evaluated. */
-export function unsignedText(writer: FunctionWriter, index: Expression): CxxExpression {
-  return indexTexts(writer, index).unsigned
-}
-
-/** An index, evaluated: as `unsigned`, and without the cast that an index known to be inside does not need. */
-function indexTexts(writer: FunctionWriter, index: Expression) {
-  if (index.kind === 'literal') {
-    const text = simple(`${Number(index.value) >>> 0}u`)
-    return { unsigned: text, plain: text }
-  }
-  const plain = valueText(writer, index)
-  return { unsigned: index.type === i32Type ? cast('unsigned', plain) : plain, plain }
 }
 
 /** An index that stands in a condition and in the access: it goes into a temporary unless it is simple. */

@@ -1,6 +1,5 @@
 import type { Expression, IndexPlace, Place } from '../ir.ts'
 import { operandsOf } from '../walk.ts'
-import { valueText } from './expression-text.ts'
 import { type FunctionWriter, isFixed } from './function-writer.ts'
 
 /** A place whose indices are evaluated now, in order, so that nothing that follows can change them. */
@@ -46,8 +45,8 @@ function settledValue(writer: FunctionWriter, e: Expression, name: string): Expr
     type,
     loc: e.loc,
   }
-  const { text } = valueText(writer, e)
-  writer.line(`const ${writer.type(type)} ${valueText(writer, value).text} = ${text};`)
+  const { text } = writer.value(e)
+  writer.line(`const ${writer.type(type)} ${writer.value(value).text} = ${text};`)
   return value
 }
 

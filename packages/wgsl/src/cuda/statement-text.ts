@@ -4,7 +4,7 @@ import { scalarType } from '../types.ts'
 import { rootOf, viewOf } from '../walk.ts'
 import { atomicText, isAtomic } from './builtin-text.ts'
 import { type CxxExpression, call, member, operand, simple } from './cxx-expression.ts'
-import { infixOperand, isSafeDivisor, type Operation, operationText, valueText } from './expression-text.ts'
+import { infixOperand, isSafeDivisor, type Operation, operationText } from './expression-text.ts'
 import { type FunctionWriter, isFixed } from './function-writer.ts'
 import { literalText } from './literals.ts'
 import { writeFor, writeLoop, writeWhile } from './loop-text.ts'
@@ -77,7 +77,7 @@ export function writeStatement(writer: FunctionWriter, s: Statement): void {
     }
     case 'return':
       if (writer.context.asyncCopies.returns.has(s)) writer.line(writer.asyncWait())
-      writer.line(s.value === undefined ? 'return;' : `return ${valueText(writer, s.value).text};`)
+      writer.line(s.value === undefined ? 'return;' : `return ${writer.value(s.value).text};`)
       return
   }
 }
@@ -88,14 +88,14 @@ function writeEvaluate(writer: FunctionWriter, e: Expression): void {
     writer.line(`${guards.length === 0 ? '' : `if (${guards.join(' && ')}) `}${value.text};`)
     return
   }
-  const value = valueText(writer, e)
+  const value = writer.value(e)
   writer.simple(e.kind === 'call' || e.kind === 'builtin-call' ? value.text : `(void)${operand(value)}`)
 }
 
 function declarationText(writer: FunctionWriter, s: Extract<Statement, { kind: 'let' | 'var' }>): string {
   const { names } = writer.context
   const initial = s.kind === 'let' ? s.value : s.initial
-  const text = initial === undefined ? zeroText(s.variable.type, names) : valueText(writer, initial).text
+  const text = initial === undefined ? zeroText(s.variable.type, names) : writer.value(initial).text
   const name = names.of(s.variable)
   if (writer.hoisted.has(s.variable.id)) return `${name} = ${text}`
   return `${s.kind === 'let' ? 'const ' : ''}${writer.type(s.variable.type)} ${name} = ${text}`
@@ -126,13 +126,13 @@ function writeAssign(writer: FunctionWriter, target: Place, value: Expression): 
   if (writer.context.effects.writes(value)) {
     // The indices of the target are evaluated before the value, which could change them.
     const place = placeText(writer, settled(writer, target), 'store')
-    const written = valueText(writer, value)
+    const written = writer.value(value)
     const kept = isFixed(value) ? written : simple(writer.temporary(value.type!, written.text))
     writeStore(writer, target, place, kept)
     return
   }
   const place = placeText(writer, target, 'store')
-  writeStore(writer, target, place, valueText(writer, value))
+  writeStore(writer, target, place, writer.value(value))
 }
 
 /** Neither place stands under conditions: workgroup memory has none, and `min` brings indices of loads inside. */
@@ -155,7 +155,7 @@ function writeCompound(writer: FunctionWriter, s: CompoundAssign): void {
   let left = component === undefined ? lvalue : call(names.prelude('component'), [lvalue, component])
   // Effects of the value take place whether or not the store does.
   if (writes) left = simple(writer.temporary(type, guarded(place.guards, left, type, writer).text))
-  let right = valueText(writer, s.value)
+  let right = writer.value(s.value)
   if (writes && place.guards.length > 0) right = simple(writer.temporary(s.value.type!, right.text))
   const o: Operation = {
     operator: s.operator,
@@ -200,7 +200,7 @@ function writeSwizzle(writer: FunctionWriter, s: SwizzleAssign): void {
   }
   const place = placeText(writer, target, 'store')
   let value: CxxExpression
-  if (s.operator === undefined) value = valueText(writer, s.value)
+  if (s.operator === undefined) value = writer.value(s.value)
   else {
     const swizzled = call(
       writer.type(part),
@@ -215,7 +215,7 @@ function writeSwizzle(writer: FunctionWriter, s: SwizzleAssign): void {
       isExact: false,
       isSafeDivisor: false,
     }
-    value = operationText(writer, o, left, valueText(writer, s.value))
+    value = operationText(writer, o, left, writer.value(s.value))
   }
   if (value.form !== 'simple' || !isFixed(s.value)) value = simple(writer.temporary(part, value.text))
   for (const [i, c] of s.components.entries()) {
@@ -230,13 +230,13 @@ function writeIf(writer: FunctionWriter, s: Extract<Statement, { kind: 'if' }>):
     if (live !== undefined) writeStatement(writer, live)
     return
   }
-  writer.line(`if (${valueText(writer, s.condition).text}) {`)
+  writer.line(`if (${writer.value(s.condition).text}) {`)
   writer.indented(() => writeStatements(writer, s.then))
   let otherwise = s.otherwise
   while (otherwise !== undefined) {
     const only = otherwise.statements.length === 1 ? otherwise.statements[0]! : undefined
     if (only?.kind === 'if') {
-      const { result, lines } = writer.capture(() => valueText(writer, only.condition))
+      const { result, lines } = writer.capture(() => writer.value(only.condition))
       if (lines.length === 0) {
         writer.at(only.loc)
         writer.close(`} else if (${result.text}) {`)
@@ -256,7 +256,7 @@ function writeIf(writer: FunctionWriter, s: Extract<Statement, { kind: 'if' }>):
 function writeSwitch(writer: FunctionWriter, s: Switch): void {
   const type = s.selector.type!
   const scalar = type.kind === 'scalar' ? type : scalarType('i32')
-  writer.line(`switch (${valueText(writer, s.selector).text}) {`)
+  writer.line(`switch (${writer.value(s.selector).text}) {`)
   writer.indented(() => {
     for (const clause of s.clauses) {
       const heads = clause.selectors.map((v) => `case ${literalText(v, scalar, writer.context.names).text}:`)

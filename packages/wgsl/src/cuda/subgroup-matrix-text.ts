@@ -2,9 +2,9 @@ import type { ArrayType, BuiltinCall, Expression, ModuleVariable, Place, Subgrou
 import { u32Type } from '../types.ts'
 import { rootOf, viewOf } from '../walk.ts'
 import { type CxxExpression, call, operand, operation, simple } from './cxx-expression.ts'
-import { orderedTexts, valueText, valueTexts } from './expression-text.ts'
 import { type FunctionWriter, viewName } from './function-writer.ts'
-import { type PlaceText, placeText, unsignedText } from './place-text.ts'
+import { unsignedText } from './index-text.ts'
+import { type PlaceText, placeText } from './place-text.ts'
 import { settledBefore } from './settled-place.ts'
 import { viewLengthText, viewText } from './view-text.ts'
 
@@ -22,7 +22,7 @@ export function subgroupMatrixText(writer: FunctionWriter, e: BuiltinCall): Omit
   if (name.startsWith('subgroupMatrixMultiply') && type.component === 'f16')
     names.prelude('multiply_into_f16')
   const hasType = name === 'subgroupMatrixFill' || name === 'subgroupMatrixMultiply'
-  const args = valueTexts(writer, e.args)
+  const args = writer.values(e.args)
   return { value: call(hasType ? `${name}<${writer.type(type)}>` : name, args), guards: [] }
 }
 
@@ -54,7 +54,7 @@ function accessText(writer: FunctionWriter, e: BuiltinCall): Omit<PlaceText, 'co
   const access = { place, array, variable: root.variable, type, offset, stride, least }
   const { effects } = writer.context
   let guards: readonly string[] = []
-  const texts = orderedTexts(writer, [
+  const texts = writer.ordered([
     {
       expression: address,
       text: () => {
@@ -72,8 +72,8 @@ function accessText(writer: FunctionWriter, e: BuiltinCall): Omit<PlaceText, 'co
           : o === stride
             ? evaluated(writer, raised(writer, access))
             : effects.writes(o)
-              ? simple(writer.temporary(type, valueText(writer, o).text))
-              : valueText(writer, o),
+              ? simple(writer.temporary(type, writer.value(o).text))
+              : writer.value(o),
     })),
   ])
   const options = `${isColumnMajor}, ${array.stride}u, ${root.variable.space === 'workgroup'}`

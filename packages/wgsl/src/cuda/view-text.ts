@@ -3,9 +3,8 @@ import { alignOf, leastViewSize, runtimeArrayOf } from '../layout.ts'
 import { boolType, u32Type } from '../types.ts'
 import { rootOf } from '../walk.ts'
 import { type CxxExpression, call, operation } from './cxx-expression.ts'
-import { literalInteger } from './expression-text.ts'
 import type { FunctionWriter } from './function-writer.ts'
-import { unsignedText } from './place-text.ts'
+import { literalInteger, unsignedText } from './index-text.ts'
 import { elementText, typeText } from './type-text.ts'
 
 /** A view of a buffer whose place is evaluated, so that it can be named again. */
