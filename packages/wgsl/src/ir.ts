@@ -636,16 +636,6 @@ export interface CompoundAssign {
   readonly loc: Location
 }
 
-/** Stores into distinct components of a vector: `v.xz = e`; with `operator`, as `compound-assign`. */
-export interface SwizzleAssign {
-  readonly kind: 'swizzle-assign'
-  readonly target: Place
-  readonly components: readonly number[]
-  readonly operator: CompoundAssign['operator'] | undefined
-  readonly value: Expression
-  readonly loc: Location
-}
-
 /** Evaluates for its effects: call statements and `_ = e`. The only statement whose expression may have no type. */
 export interface Evaluate {
   readonly kind: 'evaluate'
@@ -734,7 +724,6 @@ export type Statement =
   | VarStatement
   | Assign
   | CompoundAssign
-  | SwizzleAssign
   | Evaluate
   | If
   | Switch

@@ -64,8 +64,6 @@ export function printStatement(s: Statement, indent = '', facts?: Facts): string
       return `${printPlace(s.target, facts)} = ${printExpression(s.value, facts)}`
     case 'compound-assign':
       return `${printPlace(s.target, facts)} ${s.operator}= ${printExpression(s.value, facts)}`
-    case 'swizzle-assign':
-      return `${printPlace(s.target, facts)}.${swizzle(s.components)} ${s.operator ?? ''}= ${printExpression(s.value, facts)}`
     case 'evaluate':
       return printExpression(s.value, facts)
     case 'if': {

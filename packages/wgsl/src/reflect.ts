@@ -145,8 +145,7 @@ function accesses(ir: IrModule): {
     },
     statement(s) {
       if (s.kind === 'assign') note(s.target, [writes])
-      else if (s.kind === 'swizzle-assign' && s.operator === undefined) note(s.target, [writes])
-      else if (s.kind === 'compound-assign' || s.kind === 'swizzle-assign') note(s.target, [reads, writes])
+      else if (s.kind === 'compound-assign') note(s.target, [reads, writes])
       return undefined
     },
   })

@@ -29,17 +29,7 @@ export function walk(node: IrModule | IrFunction | Statement | Expression, visit
 }
 
 const statementKinds: ReadonlySet<string> = new Set<Statement['kind']>([
-  ...([
-    'block',
-    'let',
-    'var',
-    'assign',
-    'compound-assign',
-    'swizzle-assign',
-    'evaluate',
-    'if',
-    'switch',
-  ] as const),
+  ...(['block', 'let', 'var', 'assign', 'compound-assign', 'evaluate', 'if', 'switch'] as const),
   ...(['loop', 'for', 'while', 'break', 'continue', 'return'] as const),
 ])
 
@@ -73,10 +63,6 @@ function walkInsideStatement(statement: Statement, visitor: Visitor): void {
       return
     case 'compound-assign':
       walkPlace(statement.target, 'load-store', visitor)
-      value(statement.value)
-      return
-    case 'swizzle-assign':
-      walkPlace(statement.target, statement.operator === undefined ? 'store' : 'load-store', visitor)
       value(statement.value)
       return
     case 'evaluate':

@@ -118,11 +118,6 @@ class RangeAnalysis {
       case 'compound-assign':
         this.#compound(s)
         return
-      case 'swizzle-assign':
-        this.#place(s.target)
-        this.#value(s.value)
-        this.#variables.store(rootOf(s.target), undefined)
-        return
       case 'evaluate':
         this.#value(s.value)
         return

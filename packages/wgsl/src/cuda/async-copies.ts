@@ -252,8 +252,7 @@ class Search {
         if (this.#copies.has(s)) this.#copy(s)
         else this.#touch(variableOf(s.target))
         return
-      case 'compound-assign':
-      case 'swizzle-assign': {
+      case 'compound-assign': {
         for (const e of operandsOf(s.target)) this.#value(e)
         this.#touch(variableOf(s.target))
         this.#value(s.value)

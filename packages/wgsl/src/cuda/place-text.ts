@@ -1,17 +1,8 @@
-import type { Expression, IndexPlace, LocalVariable, ModuleVariable, Place, Type } from '../ir.ts'
+import type { IndexPlace, LocalVariable, ModuleVariable, Place, Type } from '../ir.ts'
 import { sizeOf } from '../layout.ts'
-import { i32Type, u32Type } from '../types.ts'
+import { u32Type } from '../types.ts'
 import { rootOf } from '../walk.ts'
-import {
-  type CxxExpression,
-  call,
-  cast,
-  member,
-  operand,
-  operation,
-  primary,
-  simple,
-} from './cxx-expression.ts'
+import { type CxxExpression, call, member, operand, operation, primary, simple } from './cxx-expression.ts'
 import { type FunctionWriter, viewName } from './function-writer.ts'
 import { indexTexts, literalInteger, unsignedText } from './index-text.ts'
 import { hasWritingOperand, settled } from './settled-place.ts'

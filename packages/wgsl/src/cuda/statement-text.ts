@@ -1,14 +1,14 @@
 import { isBarrier } from '../collectives.ts'
-import type { Block, CompoundAssign, Expression, Place, Statement, Switch, SwizzleAssign } from '../ir.ts'
+import type { Block, CompoundAssign, Expression, Place, Statement, Switch } from '../ir.ts'
 import { scalarType } from '../types.ts'
 import { rootOf, viewOf } from '../walk.ts'
 import { atomicText, isAtomic } from './builtin-text.ts'
-import { type CxxExpression, call, member, operand, simple } from './cxx-expression.ts'
+import { type CxxExpression, call, operand, simple } from './cxx-expression.ts'
 import { infixOperand, isSafeDivisor, type Operation, operationText } from './expression-text.ts'
 import { type FunctionWriter, isFixed } from './function-writer.ts'
 import { literalText } from './literals.ts'
 import { writeFor, writeLoop, writeWhile } from './loop-text.ts'
-import { componentName, guarded, type PlaceText, placeText } from './place-text.ts'
+import { guarded, type PlaceText, placeText } from './place-text.ts'
 import { settled } from './settled-place.ts'
 import { subgroupMatrixText } from './subgroup-matrix-text.ts'
 import { hasPadding, zeroText } from './type-text.ts'
@@ -45,9 +45,6 @@ export function writeStatement(writer: FunctionWriter, s: Statement): void {
       return
     case 'compound-assign':
       writeCompound(writer, s)
-      return
-    case 'swizzle-assign':
-      writeSwizzle(writer, s)
       return
     case 'evaluate':
       writeEvaluate(writer, s.value)
@@ -187,40 +184,6 @@ function repeatable(place: Place): boolean {
       return isFixed(place.offset) && (place.size === undefined || isFixed(place.size))
     default:
       return repeatable(place.base)
-  }
-}
-
-function writeSwizzle(writer: FunctionWriter, s: SwizzleAssign): void {
-  const target = settled(writer, s.target)
-  if (target.type.kind !== 'vector') throw new TypeError('a swizzle names components of a vector')
-  const part = {
-    kind: 'vector' as const,
-    size: s.components.length as 2 | 3 | 4,
-    scalar: target.type.scalar,
-  }
-  const place = placeText(writer, target, 'store')
-  let value: CxxExpression
-  if (s.operator === undefined) value = writer.value(s.value)
-  else {
-    const swizzled = call(
-      writer.type(part),
-      s.components.map((c) => member(place.value, componentName(c))),
-    )
-    const left = simple(writer.temporary(part, guarded(place.guards, swizzled, part, writer).text))
-    const o: Operation = {
-      operator: s.operator,
-      left: part,
-      right: s.value.type!,
-      rightValue: s.value,
-      isExact: false,
-      isSafeDivisor: false,
-    }
-    value = operationText(writer, o, left, writer.value(s.value))
-  }
-  if (value.form !== 'simple' || !isFixed(s.value)) value = simple(writer.temporary(part, value.text))
-  for (const [i, c] of s.components.entries()) {
-    const store = `${member(place.value, componentName(c)).text} = ${member(value, componentName(i)).text};`
-    writer.line(place.guards.length === 0 ? store : `if (${place.guards.join(' && ')}) ${store}`)
   }
 }
 

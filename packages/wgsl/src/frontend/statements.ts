@@ -8,8 +8,9 @@ import type {
   Switch,
   SwitchClause,
   Type,
+  VectorType,
 } from '../ir.ts'
-import { i32Type, typeName, u32Type } from '../types.ts'
+import { i32Type, scalarType, typeName, u32Type } from '../types.ts'
 import { operandsOf } from '../walk.ts'
 import { swizzleTarget, writable } from './assignment-target.ts'
 import type {
@@ -226,29 +227,64 @@ function lowerAssign(f: FunctionScope, node: AssignNode): void {
   const target = swizzle?.target ?? writable(f, f.expression(targetNode), at)
   const type = swizzle?.type ?? target.type
   const place: Place =
-    component !== undefined && others.length === 0
-      ? { kind: 'component-place', base: target.place, component, type: type as ScalarType, loc }
-      : target.place
+    component === undefined
+      ? target.place
+      : others.length === 0
+        ? { kind: 'component-place', base: target.place, component, type: type as ScalarType, loc }
+        : freeze(f, target.place, 'target', at)
   const value = f.value(f.expression(valueNode))
   const op = operator === '=' ? undefined : (operator as CompoundAssign['operator'])
   let stored: Expression
   if (op === undefined) stored = f.expressionAs(value, type, 'the value assigned')
   else {
-    // Typed as the operator on the loaded value; only its right side is emitted.
-    const loaded = f.runtime({ kind: 'load', place, type, loc }, at)
-    const result = f.binary(op, loaded, value, at)
+    const load: Expression = { kind: 'load', place, type: place.type, loc }
+    const loaded: Expression =
+      others.length === 0
+        ? load
+        : { kind: 'swizzle', base: load, components: swizzle!.components, type: type as VectorType, loc }
+    const result = f.binary(op, f.runtime(loaded, at), value, at)
     if (result.type !== type) {
       throw f.error(at, `'${op}=' gives ${typeName(result.type)}, which ${typeName(type)} cannot hold`)
     }
-    const { expression } = result as Extract<typeof result, { kind: 'runtime' }>
-    stored = (expression as Extract<Expression, { kind: 'binary' }>).right
+    stored = (result as Extract<typeof result, { kind: 'runtime' }>).expression
   }
-  if (others.length > 0) {
-    const { components } = swizzle!
-    f.emit({ kind: 'swizzle-assign', target: place, components, operator: op, value: stored, loc })
-  } else if (op !== undefined)
-    f.emit({ kind: 'compound-assign', target: place, operator: op, value: stored, loc })
-  else f.emit({ kind: 'assign', target: place, value: stored, loc })
+  if (others.length > 0) emitComponentStores(f, place, swizzle!.components, stored, at)
+  else if (op !== undefined) {
+    // The operator is applied where the statement runs; only its right side stands in the IR.
+    const { right } = stored as Extract<Expression, { kind: 'binary' }>
+    f.emit({ kind: 'compound-assign', target: place, operator: op, value: right, loc })
+  } else f.emit({ kind: 'assign', target: place, value: stored, loc })
+}
+
+/** Stores into distinct components of a vector, whose place is frozen: as a whole where they are all of its components. */
+function emitComponentStores(
+  f: FunctionScope,
+  target: Place,
+  components: readonly number[],
+  value: Expression,
+  at: number,
+): void {
+  const loc = f.loc(at)
+  const vector = target.type as VectorType
+  if (components.length === vector.size) {
+    const order = components.map((_, component) => components.indexOf(component))
+    f.emit({
+      kind: 'assign',
+      target,
+      value: { kind: 'swizzle', base: value, components: order, type: vector, loc },
+      loc,
+    })
+    return
+  }
+  const base = frozen(f, value, 'components', at)
+  const type = scalarType(vector.scalar)
+  for (const [i, component] of components.entries())
+    f.emit({
+      kind: 'assign',
+      target: { kind: 'component-place', base: target, component, type, loc },
+      value: { kind: 'swizzle', base, components: [i], type, loc },
+      loc,
+    })
 }
 
 function lowerIncrement(f: FunctionScope, { operator, target: targetNode, at }: IncrementNode): void {

@@ -1,7 +1,6 @@
 import { isBarrier, isCollective, isSubgroupOperation } from '../collectives.ts'
 import type {
   BuiltinCall,
-  CompoundAssign,
   Expression,
   IrFunction,
   IrModule,
@@ -168,8 +167,6 @@ class FunctionEmitter implements PlaceWriter {
         const observed = this.instrumentation.operation(s, old, value)
         return `${place.prepare}${old} = ${place.load}; ${value} = ${this.value(s.value)}; ${observed}${place.store(result)};`
       }
-      case 'swizzle-assign':
-        return this.#swizzleAssign(s.target, s.components, s.operator, s.value)
       case 'evaluate':
         return `${this.value(s.value)};`
       case 'if': {
@@ -232,32 +229,6 @@ class FunctionEmitter implements PlaceWriter {
     const rest = after()
     this.#breakLabels.pop()
     return `l${n}: for (;;) {\n${test}b${n}: ${emitted}\n${rest}\n}`
-  }
-
-  #swizzleAssign(
-    target: Place,
-    components: readonly number[],
-    operator: CompoundAssign['operator'] | undefined,
-    valueExpression: Expression,
-  ): string {
-    const place = placeText(this, target, operator === undefined ? 'store' : 'load-store')
-    const old = this.temporary()
-    const value = this.temporary()
-    const picked = `[${components.map((c) => `${old}[${c}]`).join(', ')}]`
-    const type = valueExpression.type!
-    const right =
-      operator === undefined
-        ? this.value(valueExpression)
-        : binaryText(
-            operator,
-            picked,
-            this.value(valueExpression),
-            { kind: 'vector', size: components.length as 2, scalar: scalarOf(target.type) },
-            type,
-          )
-    const scalar = operator === undefined ? !isComposite(type) : false
-    const stores = components.map((c, i) => `${old}[${c}] = ${scalar ? value : `${value}[${i}]`};`).join(' ')
-    return `${place.prepare}${old} = ${place.load}; ${value} = ${right}; ${old} = ${place.load}; ${stores} ${place.store(old)};`
   }
 
   // -------------------------------------------------------------------------------------------------- expressions

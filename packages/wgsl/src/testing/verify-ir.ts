@@ -157,19 +157,6 @@ class Verifier {
         this.#value(s.value)
         this.#operands(s.operator, s.target.type, s.value.type!, s.target.type, s.loc)
         return
-      case 'swizzle-assign': {
-        this.#target(s.target)
-        const { type } = s.target
-        this.#check(type.kind === 'vector', s.loc, 'a swizzle stores into a vector')
-        const distinct = new Set(s.components).size === s.components.length
-        this.#check(distinct && s.components.every((c) => c < type.size), s.loc, 'components are distinct')
-        this.#value(s.value)
-        const part = types.vectorType(s.components.length as 2, type.scalar)
-        if (s.operator === undefined)
-          this.#check(s.value.type === part, s.loc, 'a swizzle takes its own size')
-        else this.#operands(s.operator, part, s.value.type!, part, s.loc)
-        return
-      }
       case 'evaluate':
         if (s.value.kind === 'call' || s.value.kind === 'builtin-call') this.#expression(s.value)
         else this.#value(s.value)

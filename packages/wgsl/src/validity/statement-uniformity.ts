@@ -106,7 +106,6 @@ class StatementGraph extends ExpressionGraph {
       }
       case 'assign':
       case 'compound-assign':
-      case 'swizzle-assign':
         this.#assign(statement, flow)
         return flow
       case 'evaluate':
@@ -140,23 +139,15 @@ class StatementGraph extends ExpressionGraph {
     for (const [parameter, output] of this.#outputs) output.uses.push(this.memory.get(parameter)!)
   }
 
-  #assign(
-    statement: Extract<Statement, { kind: 'assign' | 'compound-assign' | 'swizzle-assign' }>,
-    flow: Node,
-  ): void {
+  #assign(statement: Extract<Statement, { kind: 'assign' | 'compound-assign' }>, flow: Node): void {
     const { target, value } = statement
     const memory = memoryOf(target)
     const uses = operandsOf(target).map((e) => this.expression(e, flow))
-    const reads = statement.kind !== 'assign' && statement.operator !== undefined
-    if (memory !== undefined && reads) uses.push(this.memory.get(memory)!)
+    if (memory !== undefined && statement.kind === 'compound-assign') uses.push(this.memory.get(memory)!)
     uses.push(this.expression(value, flow))
     if (memory === undefined) return
-    const isWhole =
-      memory === wholeOf(target) &&
-      (statement.kind !== 'swizzle-assign' ||
-        (target.type.kind === 'vector' && statement.components.length === target.type.size))
     // A store to a part leaves the rest as it was.
-    if (!isWhole) uses.push(this.memory.get(memory)!)
+    if (memory !== wholeOf(target)) uses.push(this.memory.get(memory)!)
     if (memory.kind === 'parameter') uses.push(this.named.get(memory)!)
     this.memory.set(memory, { uses })
   }
@@ -349,7 +340,7 @@ function changedIn(statement: Statement): ReadonlySet<Memory> {
   walkStatement(statement, {
     statement(s) {
       if (s.kind === 'var') changed.add(s.variable)
-      if (s.kind === 'assign' || s.kind === 'compound-assign' || s.kind === 'swizzle-assign') note(s.target)
+      if (s.kind === 'assign' || s.kind === 'compound-assign') note(s.target)
       return undefined
     },
     expression(e) {
