@@ -1,6 +1,6 @@
+import { halfBits } from '@tandem-gpu/wgsl'
 import { describedValue } from './described-value.ts'
 import { GpuError } from './errors.ts'
-import { halfBits } from './half-float.ts'
 
 export type UniformScalar = 'f32' | 'i32' | 'u32' | 'f16'
 

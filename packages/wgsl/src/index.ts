@@ -8,6 +8,7 @@ export {
   parseWgsl,
   type WgslModule,
 } from './frontend/lower.ts'
+export { halfBits } from './half-float.ts'
 export type * from './ir.ts'
 export { builtinFunctions } from './ir.ts'
 export { alignOf, roundUp, sizeOf } from './layout.ts'

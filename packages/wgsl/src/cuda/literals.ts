@@ -1,3 +1,4 @@
+import { halfBits } from '../half-float.ts'
 import type { ScalarType } from '../ir.ts'
 import { type CxxExpression, call, operation, primary, simple } from './cxx-expression.ts'
 import type { Names } from './names.ts'
@@ -32,17 +33,4 @@ function floatText(value: number): CxxExpression {
   }
   if (!/[.e]/.test(text)) text += '.0'
   return (value < 0 ? operation : primary)(`${text}f`)
-}
-
-/** The bits of a value that f16 holds exactly. */
-function halfBits(value: number): number {
-  const sign = value < 0 || Object.is(value, -0) ? 0x8000 : 0
-  const magnitude = Math.abs(value)
-  if (magnitude === 0) return sign
-  if (!Number.isFinite(magnitude)) return sign | 0x7c00
-  const exponent = Math.max(Math.floor(Math.log2(magnitude)), -14)
-  const scaled = magnitude / 2 ** exponent
-  if (scaled >= 2) return sign | (((exponent + 16) << 10) + Math.round((scaled / 2 - 1) * 1024))
-  if (scaled < 1) return sign | Math.round(scaled * 1024)
-  return sign | (((exponent + 15) << 10) + Math.round((scaled - 1) * 1024))
 }

@@ -1,5 +1,5 @@
+import { halfBits, halfValue } from '../half-float.ts'
 import type { BuiltinFunction, MatrixType, StructType, Type } from '../ir.ts'
-import { bitsOfF16, f16OfBits } from './bits.ts'
 import { scalarOperator } from './constant-operators.ts'
 import { ConstantError, roundFloat, type Value } from './constant-value.ts'
 import { type AnyScalar, scalarOf } from './numeric-types.ts'
@@ -359,7 +359,7 @@ const evaluators: Partial<Record<BuiltinFunction, Evaluate>> = {
     ),
   pack2x16float: ([v]) =>
     packLanes(
-      (v as number[]).map((x) => bitsOfF16(quantize(x))),
+      (v as number[]).map((x) => halfBits(quantize(x))),
       16,
     ),
   unpack4x8snorm: unpackNorm(8, true),
@@ -368,7 +368,7 @@ const evaluators: Partial<Record<BuiltinFunction, Evaluate>> = {
   unpack2x16unorm: unpackNorm(16, false),
   unpack4xI8: ([word]) => lanes(word as number, 8).map((v) => signedLane(v, 8)),
   unpack4xU8: ([word]) => lanes(word as number, 8),
-  unpack2x16float: ([word]) => lanes(word as number, 16).map((v) => roundFloat(f16OfBits(v), 'f32')),
+  unpack2x16float: ([word]) => lanes(word as number, 16).map((v) => roundFloat(halfValue(v), 'f32')),
 }
 
 /** Checks that apply as soon as some arguments are constant; `undefined` stands for those that are not. */

@@ -1,3 +1,4 @@
+import { roundToHalf } from '../half-float.ts'
 import type { Expression, Location, ScalarType, StructType, Type } from '../ir.ts'
 import { typeProperty } from '../type-property.ts'
 import { typeName, vectorType } from '../types.ts'
@@ -10,30 +11,9 @@ export type Value = bigint | number | boolean | readonly Value[]
 /** Why a constant expression has no value; the caller adds the place. */
 export class ConstantError extends Error {}
 
-/** Rounds to the nearest f16, ties to even; infinite beyond its range. */
-export function roundToF16(x: number): number {
-  if (!Number.isFinite(x) || x === 0) return x
-  const magnitude = Math.abs(x)
-  const exponent = Math.max(Math.floor(Math.log2(magnitude)), -14)
-  // One correction step, since log2 may be off by one next to a power of two.
-  const e =
-    magnitude >= 2 ** (exponent + 1)
-      ? exponent + 1
-      : exponent > -14 && magnitude < 2 ** exponent
-        ? exponent - 1
-        : exponent
-  const unit = 2 ** (e - 10)
-  const scaled = magnitude / unit
-  const floor = Math.floor(scaled)
-  const rest = scaled - floor
-  const rounded = rest > 0.5 || (rest === 0.5 && floor % 2 === 1) ? floor + 1 : floor
-  const result = rounded * unit
-  return Math.sign(x) * (result > 65504 ? Number.POSITIVE_INFINITY : result)
-}
-
 /** Rounds a float to its kind; throws when it is not finite. */
 export function roundFloat(x: number, kind: AnyScalar): number {
-  const rounded = kind === 'f32' ? Math.fround(x) : kind === 'f16' ? roundToF16(x) : x
+  const rounded = kind === 'f32' ? Math.fround(x) : kind === 'f16' ? roundToHalf(x) : x
   // Dawn computes f16 in f32 and lets nothing round to the largest f16 that is above it.
   if (!Number.isFinite(rounded) || (kind === 'f16' && Math.abs(x) > 65504)) {
     throw new ConstantError(`the value ${x} cannot be represented as ${kind}`)

@@ -1,5 +1,4 @@
-import { f16OfBits } from '../frontend/bits.ts'
-import { halfBits, roundToHalf } from './half.ts'
+import { halfBits, halfValue, roundToHalf } from '../half-float.ts'
 import type { Value } from './memory.ts'
 import { floatValue, nanBits } from './nan.ts'
 
@@ -131,7 +130,7 @@ export function bitcastValue(value: Value, from: string, to: string, toSize: num
     if (to === 'f32') return floatValue(bits.getFloat32(i * 4, true), () => bits.getUint32(i * 4, true))
     if (to === 'i32') return bits.getInt32(i * 4, true)
     if (to === 'f16')
-      return floatValue(f16OfBits(bits.getUint16(i * 2, true)), () => bits.getUint16(i * 2, true))
+      return floatValue(halfValue(bits.getUint16(i * 2, true)), () => bits.getUint16(i * 2, true))
     return bits.getUint32(i * 4, true)
   }
   return toSize === 1 ? read(0) : Array.from({ length: toSize }, (_, i) => read(i))
@@ -383,7 +382,7 @@ export function wholeFunction(name: string, kind: string): ((...args: never[]) =
     case 'unpack2x16unorm':
       return ((w: number) => [w & 0xffff, w >>> 16].map((x) => fround(x / 65535))) as never
     case 'unpack2x16float':
-      return ((w: number) => [f16OfBits(w & 0xffff), f16OfBits(w >>> 16)]) as never
+      return ((w: number) => [halfValue(w & 0xffff), halfValue(w >>> 16)]) as never
     default:
       return undefined
   }

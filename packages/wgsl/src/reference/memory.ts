@@ -1,6 +1,5 @@
-import { f16OfBits } from '../frontend/bits.ts'
+import { halfBits, halfValue } from '../half-float.ts'
 import type { Type } from '../ir.ts'
-import { halfBits } from './half.ts'
 import { floatValue, nanBits } from './nan.ts'
 
 /** A WGSL value in JavaScript: numbers and booleans; vectors, arrays, structures and matrices (of columns) as arrays; a subgroup matrix as a `Float64Array`, which nothing changes. */
@@ -77,7 +76,7 @@ export class BoundMemory {
       case 'i32':
         return view.getInt32(byteOffset, true)
       case 'f16':
-        return floatValue(f16OfBits(view.getUint16(byteOffset, true)), () => view.getUint16(byteOffset, true))
+        return floatValue(halfValue(view.getUint16(byteOffset, true)), () => view.getUint16(byteOffset, true))
       default:
         return view.getUint32(byteOffset, true)
     }

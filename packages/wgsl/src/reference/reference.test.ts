@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { f16OfBits } from '../frontend/bits.ts'
 import { lower, parseWgsl, reflect } from '../index.ts'
 import { corpus } from '../testing/corpus.ts'
 import { fillBuffer, type KernelBuffer, parseKernelTest, readBuffer } from '../testing/index.ts'
-import { halfBits } from './half.ts'
 import { compileReference } from './index.ts'
 
 /** Runs a kernel with its own header's buffers; what its `read_write` buffers hold afterwards, by name. */
@@ -128,15 +126,6 @@ describe('the reference executor', () => {
       onAccess: (binding, offset, length, use) => seen.push(`${use} ${binding} ${offset}+${length}`),
     })
     expect(seen).toEqual(['read 0.0 12+4', 'write 0.1 12+4'])
-  })
-})
-
-describe('halves', () => {
-  it('round-trip, all of them', () => {
-    for (let bits = 0; bits < 0x10000; bits++) {
-      const value = f16OfBits(bits)
-      if (!Number.isNaN(value)) expect(halfBits(value)).toBe(bits)
-    }
   })
 })
 

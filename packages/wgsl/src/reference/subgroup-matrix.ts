@@ -1,6 +1,6 @@
+import { roundToHalf } from '../half-float.ts'
 import type { ArrayType, SubgroupMatrixType, Type } from '../ir.ts'
 import { scalarType } from '../types.ts'
-import { roundToHalf } from './half.ts'
 import { BoundMemory, type Value } from './memory.ts'
 
 /** A subgroup matrix: its components row by row. Nothing changes one, so invocations share it. */

@@ -1,4 +1,4 @@
-import { bitsOfF16 } from '../frontend/bits.ts'
+import { halfBits } from '../half-float.ts'
 import { readBuffer } from './kernel-buffers.ts'
 import type { KernelBuffer, Tolerance } from './kernel-test.ts'
 
@@ -35,7 +35,7 @@ function isClose(
 /** The place of a float among all floats of its kind: neighbours differ by one. */
 function ordinal(x: number, scalar: KernelBuffer['scalar']): number {
   if (scalar === 'f16') {
-    const magnitude = bitsOfF16(Math.abs(x))
+    const magnitude = halfBits(Math.abs(x))
     return x < 0 ? -magnitude : magnitude
   }
   const view = new DataView(new ArrayBuffer(4))

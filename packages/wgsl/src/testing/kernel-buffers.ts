@@ -1,5 +1,4 @@
-import { bitsOfF16, f16OfBits } from '../frontend/bits.ts'
-import { roundToF16 } from '../frontend/constant-value.ts'
+import { halfBits, halfValue } from '../half-float.ts'
 import type { KernelBuffer } from './kernel-test.ts'
 
 const specialFloats = [
@@ -94,7 +93,7 @@ export function fillBuffer(buffer: KernelBuffer): Uint8Array<ArrayBuffer> {
   for (let i = 0; i < buffer.count; i++) {
     const value = make(i)
     if (buffer.scalar === 'f32') view.setFloat32(i * 4, value, true)
-    else if (buffer.scalar === 'f16') view.setUint16(i * 2, bitsOfF16(roundToF16(value)), true)
+    else if (buffer.scalar === 'f16') view.setUint16(i * 2, halfBits(value), true)
     else view.setUint32(i * 4, value >>> 0, true)
   }
   return bytes
@@ -108,7 +107,7 @@ export function readBuffer(buffer: KernelBuffer, bytes: Uint8Array): number[] {
       case 'f32':
         return view.getFloat32(i * 4, true)
       case 'f16':
-        return f16OfBits(view.getUint16(i * 2, true))
+        return halfValue(view.getUint16(i * 2, true))
       case 'i32':
         return view.getInt32(i * 4, true)
       default:

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { halfBits } from './half-float.ts'
+import { halfBits, halfValue, roundToHalf } from './half-float.ts'
 
 /** The value of 16 half bits, from the definition of the format. */
 function value(bits: number): number {
@@ -12,6 +12,7 @@ function value(bits: number): number {
 
 test('every half is its own nearest, and numbers between two round to the nearer, ties to even', () => {
   for (let bits = 0; bits < 0x7c00; bits++) {
+    expect(halfValue(bits)).toBe(value(bits))
     expect(halfBits(value(bits))).toBe(bits)
     expect(halfBits(-value(bits))).toBe(bits | 0x8000)
     const next = bits + 1 === 0x7c00 ? 65_536 : value(bits + 1)
@@ -19,6 +20,7 @@ test('every half is its own nearest, and numbers between two round to the nearer
     expect(halfBits(middle)).toBe(bits % 2 === 0 ? bits : bits + 1)
     expect(halfBits(middle * (1 - 2 ** -50))).toBe(bits)
     expect(halfBits(middle * (1 + 2 ** -50))).toBe(bits + 1)
+    expect(roundToHalf(middle * (1 + 2 ** -50))).toBe(bits + 1 === 0x7c00 ? Number.POSITIVE_INFINITY : next)
   }
   expect(halfBits(Number.NaN)).toBe(0x7e00)
   expect(halfBits(-1e9)).toBe(0xfc00)

@@ -18,3 +18,17 @@ function roundHalfEven(x: number): number {
   const rest = x - floor
   return rest > 0.5 || (rest === 0.5 && floor % 2 === 1) ? floor + 1 : floor
 }
+
+/** The number that 16 bits of an f16 stand for; NaN and infinities included. */
+export function halfValue(half: number): number {
+  const sign = half & 0x8000 ? -1 : 1
+  const exponent = (half >> 10) & 31
+  const fraction = half & 1023
+  if (exponent === 31) return fraction === 0 ? sign * Number.POSITIVE_INFINITY : Number.NaN
+  return sign * (exponent === 0 ? fraction * 2 ** -24 : (1 + fraction / 1024) * 2 ** (exponent - 15))
+}
+
+/** `value` rounded to the nearest half: ties to even, infinite beyond its range. */
+export function roundToHalf(value: number): number {
+  return halfValue(halfBits(value))
+}
