@@ -16,6 +16,16 @@ export interface Fragment {
   readonly source: string
 }
 
+/** A definition for vectors of each size, one on a line. `parts` lists what `part` gives for each component: `parts((c) => `f(a.${c})`)`. */
+export function forEachSize(
+  definition: (size: number, parts: (part: (component: string) => string) => string) => string,
+): string {
+  const components = ['x', 'y', 'z', 'w']
+  return [2, 3, 4]
+    .map((size) => definition(size, (part) => components.slice(0, size).map(part).join(', ')))
+    .join('\n')
+}
+
 /** Vector forms of functions that work by component, `vector_f` for `f`; in the text they have the scalar form's name. */
 export function lift(parameters: 1 | 2 | 3, ...names: string[]): Fragment[] {
   return names.map((name) => ({

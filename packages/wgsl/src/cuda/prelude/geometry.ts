@@ -1,4 +1,4 @@
-import type { Fragment } from './fragment.ts'
+import { type Fragment, forEachSize } from './fragment.ts'
 
 const dot = (n: number): string => {
   const parts = ['x', 'y', 'z', 'w'].slice(0, n)
@@ -112,20 +112,10 @@ template <class T> WGSL_FN T determinant(mat<T, 4, 4> a) {
   {
     provides: ['convert'],
     when: ['vec'],
-    source: [2, 3, 4]
-      .map(
-        (n) =>
-          `template <class To, class From> WGSL_FN vec<To, ${n}> convert(vec<From, ${n}> a) { return vec<To, ${n}>(${[
-            'x',
-            'y',
-            'z',
-            'w',
-          ]
-            .slice(0, n)
-            .map((c) => `convert<To>(a.${c})`)
-            .join(', ')}); }`,
-      )
-      .join('\n'),
+    source: forEachSize(
+      (n, parts) =>
+        `template <class To, class From> WGSL_FN vec<To, ${n}> convert(vec<From, ${n}> a) { return vec<To, ${n}>(${parts((c) => `convert<To>(a.${c})`)}); }`,
+    ),
   },
   {
     provides: ['convert'],

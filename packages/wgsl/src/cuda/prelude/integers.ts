@@ -1,4 +1,4 @@
-import { type Fragment, lift } from './fragment.ts'
+import { type Fragment, forEachSize, lift } from './fragment.ts'
 
 /** Integer, logical and packing functions. */
 export const integerFragments: readonly Fragment[] = [
@@ -46,15 +46,11 @@ WGSL_FN int insertBits(int a, int bits, unsigned offset, unsigned count) { retur
   },
   ...(['extractBits', 'insertBits'] as const).map((name) => ({
     provides: [`vector_${name}`],
-    source: [2, 3, 4]
-      .map((n) => {
-        const second = name === 'insertBits' ? `vec<T, ${n}> b, ` : ''
-        const calls = ['x', 'y', 'z', 'w']
-          .slice(0, n)
-          .map((c) => `${name}(a.${c}, ${second && `b.${c}, `}offset, count)`)
-        return `template <class T> WGSL_FN vec<T, ${n}> ${name}(vec<T, ${n}> a, ${second}unsigned offset, unsigned count) { return make_vec(${calls.join(', ')}); }`
-      })
-      .join('\n'),
+    source: forEachSize((n, parts) => {
+      const second = name === 'insertBits' ? `vec<T, ${n}> b, ` : ''
+      const calls = parts((c) => `${name}(a.${c}, ${second && `b.${c}, `}offset, count)`)
+      return `template <class T> WGSL_FN vec<T, ${n}> ${name}(vec<T, ${n}> a, ${second}unsigned offset, unsigned count) { return make_vec(${calls}); }`
+    }),
   })),
   {
     provides: ['select'],
@@ -63,12 +59,10 @@ WGSL_FN int insertBits(int a, int bits, unsigned offset, unsigned count) { retur
   },
   {
     provides: ['vector_select'],
-    source: [2, 3, 4]
-      .map((n) => {
-        const calls = ['x', 'y', 'z', 'w'].slice(0, n).map((c) => `condition.${c} ? yes.${c} : no.${c}`)
-        return `template <class T> WGSL_FN vec<T, ${n}> select(vec<T, ${n}> no, vec<T, ${n}> yes, vec<bool, ${n}> condition) { return vec<T, ${n}>(${calls.join(', ')}); }`
-      })
-      .join('\n'),
+    source: forEachSize(
+      (n, parts) =>
+        `template <class T> WGSL_FN vec<T, ${n}> select(vec<T, ${n}> no, vec<T, ${n}> yes, vec<bool, ${n}> condition) { return vec<T, ${n}>(${parts((c) => `condition.${c} ? yes.${c} : no.${c}`)}); }`,
+    ),
   },
   {
     provides: ['all', 'any'],

@@ -1,4 +1,4 @@
-import { type Fragment, lift } from './fragment.ts'
+import { type Fragment, forEachSize, lift } from './fragment.ts'
 
 /** f32 functions of one argument: WGSL name and body. f16 goes through f32, whose error is far below f16's. */
 const unary: readonly (readonly [string, string])[] = [
@@ -87,12 +87,10 @@ export const mathFragments: readonly Fragment[] = [
   ...family(3, ternary),
   {
     provides: ['vector_mix'],
-    source: [2, 3, 4]
-      .map(
-        (n) =>
-          `template <class T> WGSL_FN vec<T, ${n}> mix(vec<T, ${n}> a, vec<T, ${n}> b, T c) { return mix(a, b, vec<T, ${n}>(c)); }`,
-      )
-      .join('\n'),
+    source: forEachSize(
+      (n) =>
+        `template <class T> WGSL_FN vec<T, ${n}> mix(vec<T, ${n}> a, vec<T, ${n}> b, T c) { return mix(a, b, vec<T, ${n}>(c)); }`,
+    ),
   },
   {
     provides: ['fma'],

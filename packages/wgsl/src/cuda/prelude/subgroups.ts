@@ -1,6 +1,6 @@
 import { subgroupSize } from '../../collectives.ts'
 import { allLanes } from '../invocation-index.ts'
-import type { Fragment } from './fragment.ts'
+import { type Fragment, forEachSize } from './fragment.ts'
 
 const reductions: readonly (readonly [string, string])[] = [
   ['subgroupAdd', 'add(a, b)'],
@@ -12,15 +12,16 @@ const reductions: readonly (readonly [string, string])[] = [
   ['subgroupXor', 'bit_xor(a, b)'],
 ]
 
-const byComponent = (name: string, before: string, extra: string, pass: string): Fragment => ({
+const shuffles = ['shuffle', 'shuffle_up', 'shuffle_down', 'shuffle_xor']
+
+/** The form for vectors of a function of the mask, a value and perhaps one parameter. */
+const byComponent = (name: string, parameter = ''): Fragment => ({
   provides: [name],
   when: ['vec'],
-  source: [2, 3, 4]
-    .map((n) => {
-      const calls = ['x', 'y', 'z', 'w'].slice(0, n).map((c) => `${name}(${pass.replace('$', `v.${c}`)})`)
-      return `template <class T> WGSL_FN vec<T, ${n}> ${name}(${before}vec<T, ${n}> v${extra}) { return make_vec(${calls.join(', ')}); }`
-    })
-    .join('\n'),
+  source: forEachSize(
+    (n, parts) =>
+      `template <class T> WGSL_FN vec<T, ${n}> ${name}(unsigned mask, vec<T, ${n}> v${parameter && `, unsigned ${parameter}`}) { return make_vec(${parts((c) => `${name}(mask, v.${c}${parameter && `, ${parameter}`})`)}); }`,
+  ),
 })
 
 /** `mask` holds the lanes that execute the operation; all lanes of a subgroup take the fast paths. */
@@ -37,7 +38,7 @@ export const subgroupFragments: readonly Fragment[] = [
 WGSL_FN unsigned active_lanes(int) { return __activemask(); }`,
   },
   {
-    provides: ['shuffle', 'shuffle_up', 'shuffle_down', 'shuffle_xor'],
+    provides: shuffles,
     source: ['int', 'unsigned', 'float']
       .map((t) =>
         [
@@ -50,18 +51,16 @@ WGSL_FN unsigned active_lanes(int) { return __activemask(); }`,
       .join('\n'),
   },
   {
-    provides: ['shuffle', 'shuffle_up', 'shuffle_down', 'shuffle_xor'],
+    provides: shuffles,
     when: ['f16'],
-    source: ['shuffle', 'shuffle_up', 'shuffle_down', 'shuffle_xor']
+    source: shuffles
       .map(
         (name) =>
           `WGSL_FN f16 ${name}(unsigned mask, f16 v, unsigned lane) { return f16_bits((unsigned short)${name}(mask, (unsigned)v.bits, lane)); }`,
       )
       .join('\n'),
   },
-  ...['shuffle', 'shuffle_up', 'shuffle_down', 'shuffle_xor'].map((name) =>
-    byComponent(name, 'unsigned mask, ', ', unsigned lane', 'mask, $, lane'),
-  ),
+  ...shuffles.map((name) => byComponent(name, 'lane')),
   {
     provides: [
       'subgroupBroadcast',
@@ -136,7 +135,7 @@ WGSL_FN vec4u subgroupBallot(unsigned mask, bool p) { return vec4u(__ballot_sync
       source: `struct ${name}_op { template <class T> __device__ __forceinline__ T operator()(T a, T b) const { return ${body}; } };
 template <class T> WGSL_FN T ${name}(unsigned mask, T v) { return reduce_lanes(mask, v, ${name}_op()); }`,
     },
-    byComponent(name, 'unsigned mask, ', '', 'mask, $'),
+    byComponent(name),
   ]),
   ...(
     [
@@ -150,7 +149,7 @@ template <class T> WGSL_FN T ${name}(unsigned mask, T v) { return reduce_lanes(m
       source: `template <class T> WGSL_FN T subgroupInclusive${name}(unsigned mask, T v) { return scan_lanes<true>(mask, v, T(${identity}), subgroup${name}_op()); }
 template <class T> WGSL_FN T subgroupExclusive${name}(unsigned mask, T v) { return scan_lanes<false>(mask, v, T(${identity}), subgroup${name}_op()); }`,
     },
-    byComponent(`subgroupInclusive${name}`, 'unsigned mask, ', '', 'mask, $'),
-    byComponent(`subgroupExclusive${name}`, 'unsigned mask, ', '', 'mask, $'),
+    byComponent(`subgroupInclusive${name}`),
+    byComponent(`subgroupExclusive${name}`),
   ]),
 ]

@@ -1,54 +1,34 @@
-import type { Fragment } from './fragment.ts'
+import { type Fragment, forEachSize } from './fragment.ts'
 
 const lifted = (count: 1 | 2 | 3): string => {
   const types = ['A', 'B', 'C'].slice(0, count)
   const names = ['a', 'b', 'c'].slice(0, count)
   const header = `template <${types.map((t) => `class ${t}`).join(', ')}> WGSL_FN auto f`
-  const lines = [2, 3, 4].map((size) => {
-    const parameters = names.map((n, i) => `vec<${types[i]}, ${size}> ${n}`).join(', ')
-    const calls = ['x', 'y', 'z', 'w']
-      .slice(0, size)
-      .map((c) => `f(${names.map((n) => `${n}.${c}`).join(', ')})`)
-    return `  ${header}(${parameters}) { return make_vec(${calls.join(', ')}); }`
+  const definitions = forEachSize((n, parts) => {
+    const parameters = names.map((name, i) => `vec<${types[i]}, ${n}> ${name}`).join(', ')
+    return `  ${header}(${parameters}) { return make_vec(${parts((c) => `f(${names.map((name) => `${name}.${c}`).join(', ')})`)}); }`
   })
-  return `#define WGSL_LIFT${count}(f) \\\n${lines.join(' \\\n')}`
+  return `#define WGSL_LIFT${count}(f) \\\n${definitions.replaceAll('\n', ' \\\n')}`
 }
 
 const operator = (symbol: string, call: string): string =>
-  [2, 3, 4]
-    .flatMap((n) => {
-      const parts = ['x', 'y', 'z', 'w'].slice(0, n)
-      const make = (left: (c: string) => string, right: (c: string) => string) =>
-        `return make_vec(${parts.map((c) => `${call}(${left(c)}, ${right(c)})`).join(', ')});`
-      const v = (name: string) => (c: string) => `${name}.${c}`
-      const s = (name: string) => () => name
-      return [
-        `template <class A, class B> WGSL_FN auto operator${symbol}(vec<A, ${n}> a, vec<B, ${n}> b) { ${make(v('a'), v('b'))} }`,
-        ...('+-*/%'.includes(symbol)
-          ? [
-              `template <class T> WGSL_FN auto operator${symbol}(vec<T, ${n}> a, T b) { ${make(v('a'), s('b'))} }`,
-              `template <class T> WGSL_FN auto operator${symbol}(T a, vec<T, ${n}> b) { ${make(s('a'), v('b'))} }`,
-            ]
-          : []),
-      ]
-    })
-    .join('\n')
+  forEachSize((n, parts) => {
+    const define = (template: string, a: string, left: string, b: string, right: string) =>
+      `template <${template}> WGSL_FN auto operator${symbol}(${a} a, ${b} b) { return make_vec(${parts((c) => `${call}(${left.replace('$', c)}, ${right.replace('$', c)})`)}); }`
+    const vector = `vec<T, ${n}>`
+    return [
+      define('class A, class B', `vec<A, ${n}>`, 'a.$', `vec<B, ${n}>`, 'b.$'),
+      ...('+-*/%'.includes(symbol)
+        ? [define('class T', vector, 'a.$', 'T', 'b'), define('class T', 'T', 'a', vector, 'b.$')]
+        : []),
+    ].join('\n')
+  })
 
 const unaryOperator = (symbol: string, call: string): string =>
-  [2, 3, 4]
-    .map(
-      (n) =>
-        `template <class T> WGSL_FN auto operator${symbol}(vec<T, ${n}> a) { return make_vec(${[
-          'x',
-          'y',
-          'z',
-          'w',
-        ]
-          .slice(0, n)
-          .map((c) => `${call}(a.${c})`)
-          .join(', ')}); }`,
-    )
-    .join('\n')
+  forEachSize(
+    (n, parts) =>
+      `template <class T> WGSL_FN auto operator${symbol}(vec<T, ${n}> a) { return make_vec(${parts((c) => `${call}(a.${c})`)}); }`,
+  )
 
 /** Vectors: values and memory share one layout, which is WGSL's (a vec3 has 12 bytes; `slot` adds the padding in arrays). */
 export const vectorFragments: readonly Fragment[] = [
