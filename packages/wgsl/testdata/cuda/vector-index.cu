@@ -96,23 +96,12 @@ template <class T> WGSL_FN T dot(vec<T, 2> a, vec<T, 2> b) { return add(mul(a.x,
 template <class T> WGSL_FN T dot(vec<T, 3> a, vec<T, 3> b) { return add(add(mul(a.x, b.x), mul(a.y, b.y)), mul(a.z, b.z)); }
 template <class T> WGSL_FN T dot(vec<T, 4> a, vec<T, 4> b) { return add(add(add(mul(a.x, b.x), mul(a.y, b.y)), mul(a.z, b.z)), mul(a.w, b.w)); }
 // C columns of R rows; columns of three rows have a stride of four.
-template <class T, int C, int R> struct mat;
-#define WGSL_MAT_MEMBERS(C) \
-  typename element<vec<T, R>>::type column[C]; \
-  mat() = default; \
-  WGSL_CTOR vec<T, R>& operator[](unsigned i) { return element<vec<T, R>>::of(column[i]); } \
+template <class T, int C, int R> struct mat {
+  typename element<vec<T, R>>::type column[C];
+  mat() = default;
+  template <class... Rest> WGSL_CTOR mat(vec<T, R> first, Rest... rest) : column{{first}, {rest}...} {}
+  WGSL_CTOR vec<T, R>& operator[](unsigned i) { return element<vec<T, R>>::of(column[i]); }
   WGSL_CTOR const vec<T, R>& operator[](unsigned i) const { return element<vec<T, R>>::of(column[i]); }
-template <class T, int R> struct mat<T, 2, R> {
-  WGSL_MAT_MEMBERS(2)
-  WGSL_CTOR mat(vec<T, R> a, vec<T, R> b) : column{{a}, {b}} {}
-};
-template <class T, int R> struct mat<T, 3, R> {
-  WGSL_MAT_MEMBERS(3)
-  WGSL_CTOR mat(vec<T, R> a, vec<T, R> b, vec<T, R> c) : column{{a}, {b}, {c}} {}
-};
-template <class T, int R> struct mat<T, 4, R> {
-  WGSL_MAT_MEMBERS(4)
-  WGSL_CTOR mat(vec<T, R> a, vec<T, R> b, vec<T, R> c, vec<T, R> d) : column{{a}, {b}, {c}, {d}} {}
 };
 template <class T, int C, int R> WGSL_FN mat<T, C, R> operator+(mat<T, C, R> a, mat<T, C, R> b) { for (int i = 0; i < C; i++) a[i] = a[i] + b[i]; return a; }
 template <class T, int C, int R> WGSL_FN mat<T, C, R> operator-(mat<T, C, R> a, mat<T, C, R> b) { for (int i = 0; i < C; i++) a[i] = a[i] - b[i]; return a; }

@@ -45,24 +45,13 @@ template <class T, int N> WGSL_FN vec<T, N> refract(vec<T, N> a, vec<T, N> b, T 
   {
     provides: ['mat'],
     needs: ['vector_operator_add', 'vector_operator_sub', 'vector_operator_mul'],
-    source: String.raw`// C columns of R rows; columns of three rows have a stride of four.
-template <class T, int C, int R> struct mat;
-#define WGSL_MAT_MEMBERS(C) \
-  typename element<vec<T, R>>::type column[C]; \
-  mat() = default; \
-  WGSL_CTOR vec<T, R>& operator[](unsigned i) { return element<vec<T, R>>::of(column[i]); } \
+    source: `// C columns of R rows; columns of three rows have a stride of four.
+template <class T, int C, int R> struct mat {
+  typename element<vec<T, R>>::type column[C];
+  mat() = default;
+  template <class... Rest> WGSL_CTOR mat(vec<T, R> first, Rest... rest) : column{{first}, {rest}...} {}
+  WGSL_CTOR vec<T, R>& operator[](unsigned i) { return element<vec<T, R>>::of(column[i]); }
   WGSL_CTOR const vec<T, R>& operator[](unsigned i) const { return element<vec<T, R>>::of(column[i]); }
-template <class T, int R> struct mat<T, 2, R> {
-  WGSL_MAT_MEMBERS(2)
-  WGSL_CTOR mat(vec<T, R> a, vec<T, R> b) : column{{a}, {b}} {}
-};
-template <class T, int R> struct mat<T, 3, R> {
-  WGSL_MAT_MEMBERS(3)
-  WGSL_CTOR mat(vec<T, R> a, vec<T, R> b, vec<T, R> c) : column{{a}, {b}, {c}} {}
-};
-template <class T, int R> struct mat<T, 4, R> {
-  WGSL_MAT_MEMBERS(4)
-  WGSL_CTOR mat(vec<T, R> a, vec<T, R> b, vec<T, R> c, vec<T, R> d) : column{{a}, {b}, {c}, {d}} {}
 };
 template <class T, int C, int R> WGSL_FN mat<T, C, R> operator+(mat<T, C, R> a, mat<T, C, R> b) { for (int i = 0; i < C; i++) a[i] = a[i] + b[i]; return a; }
 template <class T, int C, int R> WGSL_FN mat<T, C, R> operator-(mat<T, C, R> a, mat<T, C, R> b) { for (int i = 0; i < C; i++) a[i] = a[i] - b[i]; return a; }
@@ -83,20 +72,10 @@ template <class T, int K, int C, int R> WGSL_FN mat<T, C, R> operator*(mat<T, K,
   },
   {
     provides: ['transpose'],
-    source: `template <class T, int R> WGSL_FN mat<T, R, 2> transpose(mat<T, 2, R> a) {
-  if constexpr (R == 2) return mat<T, R, 2>(vec<T, 2>(a[0].x, a[1].x), vec<T, 2>(a[0].y, a[1].y));
-  else if constexpr (R == 3) return mat<T, R, 2>(vec<T, 2>(a[0].x, a[1].x), vec<T, 2>(a[0].y, a[1].y), vec<T, 2>(a[0].z, a[1].z));
-  else return mat<T, R, 2>(vec<T, 2>(a[0].x, a[1].x), vec<T, 2>(a[0].y, a[1].y), vec<T, 2>(a[0].z, a[1].z), vec<T, 2>(a[0].w, a[1].w));
-}
-template <class T, int R> WGSL_FN mat<T, R, 3> transpose(mat<T, 3, R> a) {
-  if constexpr (R == 2) return mat<T, R, 3>(vec<T, 3>(a[0].x, a[1].x, a[2].x), vec<T, 3>(a[0].y, a[1].y, a[2].y));
-  else if constexpr (R == 3) return mat<T, R, 3>(vec<T, 3>(a[0].x, a[1].x, a[2].x), vec<T, 3>(a[0].y, a[1].y, a[2].y), vec<T, 3>(a[0].z, a[1].z, a[2].z));
-  else return mat<T, R, 3>(vec<T, 3>(a[0].x, a[1].x, a[2].x), vec<T, 3>(a[0].y, a[1].y, a[2].y), vec<T, 3>(a[0].z, a[1].z, a[2].z), vec<T, 3>(a[0].w, a[1].w, a[2].w));
-}
-template <class T, int R> WGSL_FN mat<T, R, 4> transpose(mat<T, 4, R> a) {
-  if constexpr (R == 2) return mat<T, R, 4>(vec<T, 4>(a[0].x, a[1].x, a[2].x, a[3].x), vec<T, 4>(a[0].y, a[1].y, a[2].y, a[3].y));
-  else if constexpr (R == 3) return mat<T, R, 4>(vec<T, 4>(a[0].x, a[1].x, a[2].x, a[3].x), vec<T, 4>(a[0].y, a[1].y, a[2].y, a[3].y), vec<T, 4>(a[0].z, a[1].z, a[2].z, a[3].z));
-  else return mat<T, R, 4>(vec<T, 4>(a[0].x, a[1].x, a[2].x, a[3].x), vec<T, 4>(a[0].y, a[1].y, a[2].y, a[3].y), vec<T, 4>(a[0].z, a[1].z, a[2].z, a[3].z), vec<T, 4>(a[0].w, a[1].w, a[2].w, a[3].w));
+    source: `template <class T, int C, int R> WGSL_FN mat<T, R, C> transpose(mat<T, C, R> a) {
+  mat<T, R, C> r{};
+  for (int i = 0; i < R; i++) for (int j = 0; j < C; j++) set_component(r[i], j, component(a[j], i));
+  return r;
 }`,
   },
   {
