@@ -98,6 +98,21 @@ describe('matmul', () => {
     expect(streamed.stream.width).toBeLessThanOrEqual(64)
   })
 
+  it('multiplies f16, and predicts as for f32', async () => {
+    const shape = 'matmul --type f16 --m 65 --k 70 --n 33'
+    for (const resultType of ['f16', 'f32']) {
+      const report = await tandemJson(`${shape} --result-type ${resultType} --devices 2`)
+      expect(report).toMatchObject({
+        ...common,
+        ...{ algorithm: 'matmul', type: 'f16', resultType, mode: 'resident', devices: 2, slices: [33, 32] },
+        prediction: { seconds: [expect.any(Number), expect.any(Number)], chosen: 2 },
+      })
+    }
+    const { exit, stdout } = await tandem(`${shape} --backend ${testBackend}`)
+    expect(exit).toBe(0)
+    expect(stdout).toMatch(/f16, result f16[\s\S]*redicted/)
+  })
+
   it('says how many bytes are needed where the limit is too small', async () => {
     const line = `matmul --m 300 --k 257 --n 129 --memory-limit 1000 --backend ${testBackend}`
     const { exit, stderr } = await tandem(line)
@@ -323,6 +338,26 @@ np.save('a.npy', r.standard_normal((70, 45)).astype('f4')); np.save('b.npy', np.
 print(np.load('c.npy').shape, *[bool(np.abs(np.load(f) - c).max() < 1e-4) for f in ['c.npy', 's.npy']])`,
         ),
       ).toBe('(70, 33) True True')
+    })
+
+    it('on products of f16, whose bits are those of the rounded sums on any number of devices', async () => {
+      const folder = await temporaryFolder()
+      numpy(
+        folder,
+        `r = np.random.default_rng(4)
+np.save('a.npy', r.integers(-8, 9, (70, 45)).astype('f2')); np.save('b.npy', np.asfortranarray(r.integers(-8, 9, (45, 33)).astype('f2')))`,
+      )
+      const files = `--a ${folder}/a.npy --b ${folder}/b.npy`
+      await tandemJson(`matmul ${files} --output ${folder}/c.npy --devices 1`)
+      await tandemJson(`matmul ${files} --output ${folder}/d.npy --devices 2`)
+      await tandemJson(`matmul ${files} --output ${folder}/s.npy --devices 2 --result-type f32`)
+      expect(
+        numpy(
+          folder,
+          `c = np.load('a.npy').astype('f8') @ np.load('b.npy').astype('f8')
+print(*[np.load(f).dtype for f in ['c.npy', 's.npy']], *[bool((np.load(f) == c.astype(t)).all()) for f, t in [('c.npy', 'f2'), ('d.npy', 'f2'), ('s.npy', 'f4')]])`,
+        ),
+      ).toBe('float16 float32 True True True')
     })
 
     it('on Jacobi sweeps from a boundary of its own', async () => {

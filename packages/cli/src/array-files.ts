@@ -1,4 +1,5 @@
 import type { ElementReader, ElementWriter } from '@tandem-gpu/algorithms'
+import type { ElementType } from '@tandem-gpu/core'
 import type { NpyElementType } from './npy/element-conversion.ts'
 import { NpyReader, type NpyReadOptions } from './npy/reader.ts'
 import { NpyWriter } from './npy/writer.ts'
@@ -7,7 +8,7 @@ import type { Progress } from './progress.ts'
 import type { RunFiles } from './run-files.ts'
 
 /** A `.npy` file as the input of an algorithm, which reads it in pieces, any number of times. */
-export interface InputFile<T extends NpyElementType = NpyElementType> {
+export interface InputFile<T extends ElementType = NpyElementType> {
   readonly type: T
   /** As the file has it. */
   readonly shape: readonly number[]
@@ -22,7 +23,7 @@ export interface InputFile<T extends NpyElementType = NpyElementType> {
 }
 
 /** Opens a file, before any device is opened, so that a wrong file is reported early. `files` closes it. */
-export async function openInput<T extends NpyElementType>(
+export async function openInput<T extends ElementType>(
   files: RunFiles,
   path: string,
   options: NpyReadOptions & { readonly accepted: readonly T[] },
@@ -54,7 +55,7 @@ export async function openInput<T extends NpyElementType>(
 }
 
 /** The sink that writes an array of `shape` into `file`, in ascending order. */
-export async function npySink<T extends NpyElementType>(
+export async function npySink<T extends ElementType>(
   file: OutputFile,
   type: T,
   shape: readonly number[],

@@ -17,6 +17,23 @@ describe('wrong usage', () => {
     ['no device', 'transpose --devices 0', /whole number of at least 1/],
     ['a kernel that does not exist', 'reduce --kernel fastest', /Allowed choices are atomic/],
     ['a memory limit without digits', 'matmul --memory-limit lots', /150000, 64M or 1\.5GiB/],
+    ['a type of result that f32 has not', 'matmul --result-type f32', /--result-type is for products of f16/],
+    [
+      'a precision of f16',
+      'matmul --type f16 --precision split',
+      /--precision is for products of f32, and the type is f16/,
+    ],
+    [
+      'panels of f16',
+      'matmul --type f16 --stream-width 8',
+      /--stream-width is not for matrices of f16, which stay/,
+    ],
+    [
+      'a memory limit of f16',
+      'matmul --type f16 --memory-limit 1M',
+      /--memory-limit is not for matrices of f16, which stay/,
+    ],
+    ['streams of f16', 'matmul --type f16 --mode streamed', /--mode streamed is not for matrices of f16/],
     ['a shape besides a file', 'transpose --input a.npy --rows 4', /--rows and --cols cannot be given/],
     [
       'a file that is not there',

@@ -6,7 +6,7 @@ import { type MatmulBlocking, matmulCandidates } from './matmul-kernels.ts'
 import { defaultMemoryByteLength, fitsResident } from './matmul-memory.ts'
 import type { MatmulShape, MatmulType } from './matmul-shape.ts'
 import { measureMatmulModel } from './measure-model.ts'
-import { planStream, type StreamPlan, withTransposedRows } from './plan-stream.ts'
+import { planStream, type StreamPlan, withSplitParts, withTransposedRows } from './plan-stream.ts'
 import {
   assumedMatmulModel,
   devicesByUse,
@@ -29,7 +29,7 @@ export interface ChooseProductOptions extends TuningOptions {
   readonly mode?: 'resident' | 'streamed' | undefined
   /** The rates that predictions use; `measure` runs a short probe first. Default: assumed figures. */
   readonly model?: MatmulModel | 'measure' | undefined
-  /** How products of f32 are formed. Default: `ieee`. `split` needs tensor cores and matrices that stay on the devices. */
+  /** How products of f32 are formed. Default: `ieee`. `split` needs tensor cores, and memory for the parts. */
   readonly precision?: MatmulPrecision | undefined
   readonly signal?: AbortSignal | undefined
 }
@@ -83,11 +83,23 @@ export async function chooseProduct(
     (options.mode === undefined ? limited || !fitsResident(shape, devices) : options.mode === 'streamed')
   const memoryLimit = (devices: readonly Device[]) =>
     memoryLimitBytes ?? Math.min(...devices.map(defaultMemoryByteLength))
-  const planFor = (devices: readonly Device[]) =>
+  const planFor = (devices: readonly Device[], limit = memoryLimit(devices)) =>
     planStream(shape, devices, {
       streamWidth: streamWidth ?? characterOf(group).streamWidth,
-      memoryLimitBytes: memoryLimit(devices),
+      memoryLimitBytes: limit,
     })
+  /** The plan with memory for f16 parts, which take as much as the matrices. */
+  const splitPlanFor = (plain: StreamPlan, devices: readonly Device[]) => {
+    const limit = memoryLimit(devices)
+    const whole = withSplitParts(plain, shape.k, limit)
+    if (whole !== undefined) return whole
+    try {
+      return withSplitParts(planFor(devices, 0.45 * limit), shape.k, limit)
+    } catch (error) {
+      if (error instanceof GpuError && error.code === 'too-large') return undefined
+      throw error
+    }
+  }
 
   const all = ordered.slice(0, wanted === 'auto' ? ordered.length : wanted)
   const outline = streams(all) ? planFor(all) : undefined
@@ -101,18 +113,21 @@ export async function chooseProduct(
 
   const plain = streams(devices) ? planFor(devices) : undefined
   const transposed = plain && withTransposedRows(plain, shape.k, memoryLimit(devices))
-  const split = choosesSplit(shape, type, devices, plain !== undefined, options.precision)
+  const asksForParts = (options.precision ?? 'ieee') !== 'ieee'
+  const splitStream = plain && asksForParts ? splitPlanFor(plain, devices) : undefined
+  const fits = plain ? splitStream !== undefined : fitsResident(shape, devices, { split: true })
+  const split = choosesSplit(shape, type, devices, fits, options.precision)
   const part = plain ? { m: plain.rowBlock, n: plain.width, k: shape.k } : { ...shape, m: ranges[0]!.rows }
   const candidates = matmulCandidates(devices[0]!, shape, part.m, {
     split: !plain,
     transposed: plain
-      ? transposed !== undefined && plain.width >= leastTransposedWidth
+      ? !split && transposed !== undefined && plain.width >= leastTransposedWidth
       : !split && fitsResident(shape, devices, { transposed: true }),
   })
   const blocking = split
     ? candidates[0]
     : await tuneMatmul(group, devices[0]!, type, part, candidates, options)
-  const stream = blocking.body === 'transposed' ? transposed : plain
+  const stream = split ? splitStream : blocking.body === 'transposed' ? transposed : plain
   return { prediction, devices, ranges, blocking, split, ...(stream && { stream }) }
 }
 
@@ -121,11 +136,10 @@ function choosesSplit(
   shape: MatmulShape,
   type: MatmulType,
   devices: readonly Device[],
-  streamed: boolean,
+  fits: boolean,
   precision: MatmulPrecision = 'ieee',
 ): boolean {
   if (precision === 'ieee' || shape.m * shape.n * shape.k === 0) return false
-  const fits = !streamed && fitsResident(shape, devices, { split: true })
   if (precision === 'auto') return type === 'f32' && fits && gainsFromSplitting(shape, devices)
   if (type !== 'f32')
     throw new GpuError('validation', `The precision is 'split', which is for f32; the type is ${type}.`)
@@ -135,15 +149,10 @@ function choosesSplit(
       'unsupported',
       `The precision is 'split', which needs f16 products of subgroup matrices; device ${without.ordinal} (${without.info.name}) has none.`,
     )
-  if (streamed)
-    throw new GpuError(
-      'unsupported',
-      "The precision is 'split', which is for matrices that stay on the devices; these stream through them.",
-    )
   if (!fits)
     throw new GpuError(
       'too-large',
-      `The f16 parts of ${shape.m} × ${shape.k} by ${shape.k} × ${shape.n} do not fit the devices beside the matrices.`,
+      `The f16 parts of ${shape.m} × ${shape.k} by ${shape.k} × ${shape.n} do not fit the devices' memory beside the matrices.`,
     )
   return true
 }

@@ -1,35 +1,29 @@
 import {
   type BufferView,
-  type CompileOptions,
-  compileAll,
-  type Device,
-  type DeviceBuffer,
   type DeviceGroup,
   type ElementArray,
   elementArray,
-  foldWorkgroups,
   GpuError,
-  type Kernel,
   OwnedResources,
-  type Recorder,
 } from '@tandem-gpu/core'
 import type { AlgorithmOptions, GeneratedInputOptions } from '../algorithm-options.ts'
 import { type ElementSink, type ElementSource, readElements, requireLength } from '../element-source.ts'
 import { requireArguments } from '../option-types.ts'
 import { describeGroup, gigaRate, notVerified, type Report } from '../report.ts'
 import { runMeasured } from '../run-measured.ts'
-import { type RowRange, splitRows } from '../sharded-matrix.ts'
-import elementF32 from './element-f32.part.wgsl.ts'
-import halfAccess from './half-access.part.wgsl.ts'
+import { splitRows } from '../sharded-matrix.ts'
 import { generatedHalves } from './half-elements.ts'
-import halfProduct from './half-product.part.wgsl.ts'
-import halfRound from './half-round.part.wgsl.ts'
+import { compileHalf, type HalfBody } from './half-kernels.ts'
 import type { MatmulShape } from './matmul-shape.ts'
-import params from './params.part.wgsl.ts'
-import { devicesByUse } from './predict-matmul.ts'
-import registers from './registers.part.wgsl.ts'
-import { hasHalfProducts } from './split-kernels.ts'
-import tensorPlace from './tensor-place.part.wgsl.ts'
+import { measureMatmulModel } from './measure-model.ts'
+import {
+  assumedMatmulModel,
+  devicesByUse,
+  type MatmulModel,
+  type MatmulPrediction,
+  predictMatmul,
+} from './predict-matmul.ts'
+import { allocateHalfPart, type HalfPart, halfObstacle, recordHalf } from './record-half.ts'
 import { halfVerifier } from './verify-half.ts'
 import { resultOfAll } from './verify-matmul.ts'
 
@@ -44,40 +38,25 @@ export interface HalfMatmulOptions extends MatmulShape, AlgorithmOptions, Genera
   readonly b?: ElementSource<'f16'> | undefined
   /** Takes the m × n result, row-major: f16, or f32 if that is the type of the result. */
   readonly output?: ElementSink<'f16'> | ElementSink<'f32'> | undefined
-  /** How many devices of the group compute, each some rows of A by all of B. Default: all. */
-  readonly devices?: number | undefined
+  /** How many devices of the group compute, each some rows of A by all of B. Default: all. `auto`: as many as the prediction recommends. */
+  readonly devices?: number | 'auto' | undefined
+  /** The rates that predictions use; `measure` runs a short probe first. Default: assumed figures. */
+  readonly model?: MatmulModel | 'measure' | undefined
+  /** The matrices stay on the devices; nothing is streamed. */
+  readonly mode?: 'resident' | undefined
+  readonly signal?: AbortSignal | undefined
 }
 
 export interface HalfMatmulReport extends Report {
   readonly algorithm: 'matmul'
   readonly type: 'f16'
   readonly resultType: 'f16' | 'f32'
-  /** `tensor`: subgroup matrices. `registers`: products of f32, for devices without them. */
-  readonly body: 'tensor' | 'registers'
+  readonly mode: 'resident'
+  readonly body: HalfBody
+  /** Rows of A and C that each used device computes. */
   readonly slices: readonly number[]
+  readonly prediction: MatmulPrediction
   readonly samples: readonly number[]
-}
-
-const tile = 128
-const up = (value: number, multiple: number) => Math.ceil(value / multiple) * multiple
-
-/** The kernels of products of f16. */
-export function halfSources(): { tensor: CompileOptions; registers: CompileOptions; round: CompileOptions } {
-  const join = (...parts: readonly string[]) => parts.join('\n')
-  return {
-    tensor: { label: 'matmul f16 tensor', wgsl: join(halfProduct, tensorPlace) },
-    registers: { label: 'matmul f16 registers', wgsl: join(elementF32, params, halfAccess, registers) },
-    round: { label: 'matmul f16 round', wgsl: halfRound },
-  }
-}
-
-/** One device's part: its rows of A and C, and all of B, padded with zeros to whole tiles. */
-interface Part extends RowRange {
-  readonly device: Device
-  readonly a: DeviceBuffer<'u32'>
-  readonly b: DeviceBuffer<'u32'>
-  readonly sums: DeviceBuffer<'f32'>
-  readonly rounded: DeviceBuffer<'u32'> | undefined
 }
 
 /** C = A · B of f16; see `matmul`. */
@@ -87,44 +66,40 @@ export async function matmulHalf(group: DeviceGroup, options: HalfMatmulOptions)
   for (const [name, value] of Object.entries({ m, n, k }))
     if (!Number.isSafeInteger(value) || value < 0)
       throw new GpuError('validation', `${name} is ${value}, which is not a size.`)
-  for (const name of ['streamWidth', 'memoryLimitBytes', 'precision'] as const)
-    if (name in options && (options as unknown as Record<string, unknown>)[name] !== undefined)
+  const given = options as unknown as Readonly<Record<string, unknown>>
+  for (const name of ['streamWidth', 'memoryLimitBytes', 'precision'])
+    if (given[name] !== undefined)
       throw new GpuError('unsupported', `The option ${name} is not for matrices of f16.`)
+  if (given.mode === 'streamed')
+    throw new GpuError('unsupported', 'The mode is streamed, and matrices of f16 stay on the devices.')
   const ordered = devicesByUse(group)
-  const count = options.devices ?? ordered.length
-  if (!(Number.isInteger(count) && count >= 1 && count <= ordered.length))
-    throw new GpuError('validation', `${count} devices are asked for; the group has ${ordered.length}.`)
-  const devices = ordered.slice(0, count).sort((x, y) => x.ordinal - y.ordinal)
+  const wanted = options.devices ?? ordered.length
+  if (wanted !== 'auto' && !(Number.isInteger(wanted) && wanted >= 1 && wanted <= ordered.length))
+    throw new GpuError('validation', `${wanted} devices are asked for; the group has ${ordered.length}.`)
+  const shape: MatmulShape = { m, n, k }
   const a = options.a ?? generatedHalves(seed)
   const b = options.b ?? generatedHalves(seed + 1)
   requireLength('A', a, m * k)
   requireLength('B', b, k * n)
   if (options.output) requireLength('C', options.output, m * n)
-  const body = devices.every(hasHalfProducts) ? 'tensor' : 'registers'
-  const { tensor, registers: ordinary, round } = halfSources()
+  const model =
+    options.model === 'measure'
+      ? await measureMatmulModel(group, 'f16')
+      : (options.model ?? assumedMatmulModel(group))
+  const prediction = predictMatmul(group, shape, model, {
+    ...{ streamed: false, gathers: false },
+    ...(wanted !== 'auto' && { chosen: wanted }),
+  })
+  const devices = ordered.slice(0, prediction.chosen).sort((x, y) => x.ordinal - y.ordinal)
+  const ranges = splitRows(m, devices.length)
+  const obstacle = halfObstacle(shape, resultType, ranges[0]!.rows, devices)
+  if (obstacle !== undefined) throw new GpuError('too-large', obstacle)
   const owned = new OwnedResources()
   try {
-    const { kernels, destroy } = await compileAll(group, {
-      product: body === 'tensor' ? tensor : ordinary,
-      round: resultType === 'f16' ? round : undefined,
-    })
-    const ranges = splitRows(m, devices.length)
-    owned.keep({ destroy })
-    const parts: Part[] = []
-    for (const [i, device] of devices.entries()) {
-      const range = ranges[i]!
-      const [rows, columns, depth] = [up(range.rows, tile), up(n, tile), up(k, tile)]
-      const make = async <T extends 'u32' | 'f32'>(type: T, shape: [number, number], label: string) => {
-        return owned.keep(await device.allocate(type, shape, { label: `${label}[${i}]` }))
-      }
-      parts.push({
-        ...{ device, ...range },
-        a: await make('u32', [rows, depth / 2], 'A'),
-        b: await make('u32', [depth, columns / 2], 'B'),
-        sums: await make('f32', [rows, columns], 'C'),
-        rounded: resultType === 'f16' ? await make('u32', [rows, columns / 2], 'C rounded') : undefined,
-      })
-    }
+    const kernels = owned.keep(await compileHalf(group, devices, resultType))
+    const parts: HalfPart[] = []
+    for (const [i, device] of devices.entries())
+      parts.push(await allocateHalfPart(owned, device, ranges[i]!, shape, resultType))
     for (const part of parts) {
       if (!part.device.local) continue
       await writeHalves(group, part.a, a, part.row, part.rows, k)
@@ -133,11 +108,11 @@ export async function matmulHalf(group: DeviceGroup, options: HalfMatmulOptions)
     const { measurement, comparison } = await runMeasured(
       group,
       (recorder) => {
-        for (const part of parts) if (part.rows * n > 0) record(recorder, kernels, body, part, { m, n, k })
+        for (const part of parts) if (part.rows * n > 0) recordHalf(recorder, kernels, part, shape)
       },
       { ...options, label: 'matmul f16' },
     )
-    const verifier = verify ? await halfVerifier({ m, n, k }, a, b) : undefined
+    const verifier = verify ? await halfVerifier(shape, a, b) : undefined
     for (const part of parts) await deliver(group, part, n, options.output, verifier)
     const flops = 2 * m * n * k
     return {
@@ -145,7 +120,9 @@ export async function matmulHalf(group: DeviceGroup, options: HalfMatmulOptions)
       ...describeGroup(group, devices),
       schedule,
       shape: { m, n, k },
-      ...{ type: 'f16', resultType, body, slices: ranges.map((range) => range.rows) },
+      ...{ type: 'f16', resultType, mode: 'resident', body: kernels.body },
+      slices: ranges.map((range) => range.rows),
+      prediction,
       ...(verifier ? await resultOfAll(verifier, { group, devices }) : notVerified),
       seconds: measurement.seconds,
       clock: measurement.clock,
@@ -153,7 +130,7 @@ export async function matmulHalf(group: DeviceGroup, options: HalfMatmulOptions)
       flops,
       rate: gigaRate(flops, measurement.seconds),
       unit: 'GFLOP/s',
-      notes: [],
+      notes: prediction.chosen === prediction.best ? [] : [prediction.reason],
       ...(comparison && { comparison }),
     }
   } finally {
@@ -170,38 +147,10 @@ const optionTypes = {
   a: 'elements',
   b: 'elements',
   output: 'elements',
-  devices: 'number',
+  devices: 'number or auto',
+  model: 'model',
+  mode: ['resident', 'streamed'],
 } as const
-
-function record(
-  recorder: Recorder,
-  kernels: { readonly product: Kernel; readonly round: Kernel | undefined },
-  body: HalfMatmulReport['body'],
-  { device, a, b, sums, rounded, rows }: Part,
-  { n, k }: MatmulShape,
-): void {
-  if (k === 0) recorder.fill(sums, 0, { label: 'product' })
-  else {
-    const edge = body === 'tensor' ? tile : 32
-    recorder.dispatch(kernels.product, {
-      device: device.ordinal,
-      workgroups: foldWorkgroups(Math.ceil(rows / edge) * Math.ceil(n / edge), device),
-      args:
-        body === 'tensor'
-          ? { a, b, c: sums, m: rows, n, k: up(k, tile) }
-          : { a, b, c: sums, m: rows, n, k, k_chunk: k },
-      label: 'product',
-    })
-  }
-  if (rounded === undefined || kernels.round === undefined) return
-  const words = Math.ceil(n / 2)
-  recorder.dispatch(kernels.round, {
-    device: device.ordinal,
-    workgroups: foldWorkgroups(Math.ceil(rows / 4) * Math.ceil(words / 64), device),
-    args: { x: sums, rounded, rows, words },
-    label: 'round',
-  })
-}
 
 /** Rows that are moved at a time: 32 MiB of f16. */
 const rowsAtOnce = (columns: number) => Math.max(1, Math.floor(2 ** 24 / Math.max(1, columns)))
@@ -229,7 +178,7 @@ async function writeHalves(
 /** Passes a device's rows of C to the caller's sink, in every process, and to the verifier of its own. */
 async function deliver(
   group: DeviceGroup,
-  { device, row: first, rows, sums, rounded }: Part,
+  { device, row: first, rows, sums, rounded }: HalfPart,
   n: number,
   sink: HalfMatmulOptions['output'],
   verifier: Awaited<ReturnType<typeof halfVerifier>> | undefined,

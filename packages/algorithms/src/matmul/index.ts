@@ -1,5 +1,6 @@
 export type { ChooseProductOptions } from './choose-product.ts'
-export { type HalfMatmulOptions, type HalfMatmulReport, halfSources } from './half-matmul.ts'
+export { type HalfBody, halfSources } from './half-kernels.ts'
+export type { HalfMatmulOptions, HalfMatmulReport } from './half-matmul.ts'
 export { type MatmulOptions, type MatmulReport, matmul } from './matmul.ts'
 export {
   chooseBlocking,

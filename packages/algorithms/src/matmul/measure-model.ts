@@ -1,15 +1,20 @@
-import type { Device, DeviceGroup, Program } from '@tandem-gpu/core'
+import { type Device, type DeviceGroup, OwnedResources, type Program } from '@tandem-gpu/core'
 import { characterOf } from '../device-character.ts'
 import { measure } from '../measure.ts'
+import { compileHalf } from './half-kernels.ts'
 import { chooseBlocking, compileMatmul } from './matmul-kernels.ts'
 import { assumedMatmulModel, devicesByUse, type MatmulModel } from './predict-matmul.ts'
+import { allocateHalfPart, recordHalf } from './record-half.ts'
 import { recordMatmul } from './record-matmul.ts'
 
 /**
- * Measures the model, on hardware in well under a second: one square product, one upload to one device and to all at once, one copy between two
+ * Measures the model, on hardware in well under a second: one square product of `type`, one upload to one device and to all at once, one copy between two
  * devices, and a chain of small commands.
  */
-export async function measureMatmulModel(group: DeviceGroup): Promise<MatmulModel> {
+export async function measureMatmulModel(
+  group: DeviceGroup,
+  type: 'f32' | 'f16' = 'f32',
+): Promise<MatmulModel> {
   const { side: size, copyLength } = characterOf(group).probe
   const devices = devicesByUse(group)
   const first = devices[0]!
@@ -29,13 +34,10 @@ export async function measureMatmulModel(group: DeviceGroup): Promise<MatmulMode
     return (await measure(group, program, { warmup: 1, samples: 3, repetitions })).seconds
   }
   try {
-    const kernels = keep(
-      await compileMatmul(group, 'f32', chooseBlocking(first, { m: size, n: size, k: size })),
-    )
-    const matrix = async () => (await allocate(first, size * size)).reshape(size, size)
-    const [a, b, c] = [await matrix(), await matrix(), await matrix()]
     const product = await time(
-      group.record((r) => recordMatmul(r, kernels, a, b, c), { label: 'probe product' }),
+      type === 'f16'
+        ? await halfProbe(group, first, size, keep)
+        : await singleProbe(group, first, size, keep),
     )
     const host = keep(group.allocateHost('f32', copyLength, { label: 'probe' }))
     const targets = await Promise.all(distinct.map((device) => allocate(device, copyLength)))
@@ -74,4 +76,24 @@ export async function measureMatmulModel(group: DeviceGroup): Promise<MatmulMode
   } finally {
     for (const resource of owned.reverse()) resource.destroy()
   }
+}
+
+type Keep = <T extends { destroy(): void }>(value: T) => T
+
+/** A square product of f32. */
+async function singleProbe(group: DeviceGroup, device: Device, size: number, keep: Keep): Promise<Program> {
+  const shape = { m: size, n: size, k: size }
+  const kernels = keep(await compileMatmul(group, 'f32', chooseBlocking(device, shape)))
+  const matrix = async () => keep(await device.allocate('f32', [size, size], { label: 'probe' }))
+  const [a, b, c] = [await matrix(), await matrix(), await matrix()]
+  return group.record((r) => recordMatmul(r, kernels, a, b, c), { label: 'probe product' })
+}
+
+/** A square product of f16 with sums in f32. */
+async function halfProbe(group: DeviceGroup, device: Device, size: number, keep: Keep): Promise<Program> {
+  const shape = { m: size, n: size, k: size }
+  const kernels = keep(await compileHalf(group, [device], 'f32'))
+  const owned = keep(new OwnedResources())
+  const part = await allocateHalfPart(owned, device, { row: 0, rows: size }, shape, 'f32')
+  return group.record((r) => recordHalf(r, kernels, part, shape), { label: 'probe product' })
 }

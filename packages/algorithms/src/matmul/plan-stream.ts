@@ -2,6 +2,7 @@ import { type Device, GpuError } from '@tandem-gpu/core'
 import { splitRows } from '../sharded-matrix.ts'
 import { bindingLimit } from './left-rows.ts'
 import type { MatmulShape } from './matmul-shape.ts'
+import { splitPartsByteLength } from './split-kernels.ts'
 
 /** How a product larger than device memory is cut. All sizes in elements. */
 export interface StreamPlan {
@@ -100,5 +101,16 @@ export function withTransposedRows(
   memoryLimitBytes: number,
 ): StreamPlan | undefined {
   const byteLength = plan.byteLength + 4 * plan.aBuffers * k * Math.ceil(plan.rowBlock / 4) * 4
+  return byteLength <= memoryLimitBytes ? { ...plan, byteLength } : undefined
+}
+
+/** The plan with memory for the f16 parts of every block of rows of A and every panel of B; undefined where that exceeds `memoryLimitBytes`. */
+export function withSplitParts(
+  plan: StreamPlan,
+  k: number,
+  memoryLimitBytes: number,
+): StreamPlan | undefined {
+  const { rows, columns } = splitPartsByteLength(plan.rowBlock, plan.bStride, k)
+  const byteLength = plan.byteLength + plan.aBuffers * rows + plan.panelBuffers * columns
   return byteLength <= memoryLimitBytes ? { ...plan, byteLength } : undefined
 }

@@ -52,6 +52,14 @@ export function devicesByUse(group: DeviceGroup): Device[] {
     .map(({ device }) => device)
 }
 
+interface PredictOptions {
+  readonly streamed: boolean
+  /** False where every device has all of B from the beginning. */
+  readonly gathers?: boolean | undefined
+  readonly panels?: number | undefined
+  readonly rounds?: number | undefined
+}
+
 /**
  * Seconds that a product takes on `devices`. The physical device with the most rows determines the time to compute. Resident: B comes from the
  * peers, the first eighth of it before computing starts. Streamed: A and C cross the host links once; B crosses them once in all where devices
@@ -62,7 +70,7 @@ export function predictSeconds(
   model: MatmulModel,
   shape: MatmulShape,
   devices: readonly Device[],
-  options: { streamed: boolean; spread: boolean; panels?: number; rounds?: number },
+  options: PredictOptions & { spread: boolean },
 ): number {
   const { m, n, k } = shape
   const count = devices.length
@@ -75,8 +83,9 @@ export function predictSeconds(
   const sharing = count / physical
   const bBytes = 4 * k * n
   if (!options.streamed) {
-    const gather = ((bBytes * (count - 1)) / count / model.peerBytesPerSecond) * sharing
-    const commands = count === 1 ? 1 : 2 * count
+    const gathers = options.gathers !== false && count > 1
+    const gather = gathers ? ((bBytes * (count - 1)) / count / model.peerBytesPerSecond) * sharing : 0
+    const commands = gathers ? 2 * count : 1
     return Math.max(compute, gather) + Math.min(compute, gather) / 8 + commands * model.commandSeconds
   }
   const panels = options.panels ?? 8
@@ -98,7 +107,7 @@ export function predictMatmul(
   group: DeviceGroup,
   shape: MatmulShape,
   model: MatmulModel,
-  options: { streamed: boolean; panels?: number; rounds?: number; chosen?: number },
+  options: PredictOptions & { chosen?: number },
 ): MatmulPrediction {
   const devices = devicesByUse(group)
   const seconds = devices.map((_, index) => {

@@ -8,11 +8,10 @@ import type {
   Recorder,
 } from '@tandem-gpu/core'
 import { type RowRange, splitRows } from '../sharded-matrix.ts'
-import { type LeftRows, leftRows } from './left-rows.ts'
 import type { MatmulKernels } from './matmul-kernels.ts'
 import type { MatmulShape, MatmulType } from './matmul-shape.ts'
 import type { StreamPlan } from './plan-stream.ts'
-import { recordLeftMatmul } from './record-matmul.ts'
+import { type StreamedPanel, type StreamedProduct, streamedPanel, streamedProduct } from './streamed-product.ts'
 
 /**
  * A dense matrix in host memory: whole, or in the rows of each device (`splitRows`), undefined where it has none: so that over several processes
@@ -38,8 +37,8 @@ interface Panels<T extends MatmulType> {
 interface Lane<T extends MatmulType> extends Panels<T>, RowRange {
   /** Its rows of A and C in host memory. */
   readonly host: { readonly a: HostView<T>; readonly c: HostView<T> }
-  readonly kernels: MatmulKernels
-  readonly a: { readonly view: DeviceBuffer<T>; readonly left: LeftRows<T> }[]
+  readonly a: { readonly view: DeviceBuffer<T>; readonly product: StreamedProduct<T> }[]
+  readonly panels: StreamedPanel<T>[]
   readonly c: DeviceBuffer<T>[]
 }
 
@@ -79,25 +78,20 @@ export function recordStreamedMatmul<T extends MatmulType>(
     const device = devices[index]!
     if (range.rows === 0 || !recorder.touches(device.ordinal)) return []
     const rows = Math.min(plan.rowBlock, range.rows)
+    const place = { device, label: 'product' }
+    const b = panelsOf(device)
     return [
       {
         ...{ device, index },
         ...range,
         host: { a: share(host.a, index, range, k), c: share(host.c, index, range, n) },
-        kernels: kernels(device),
         a: times(plan.aBuffers, (i) => {
           const view = recorder.scratch(device.ordinal, type, [rows, plan.aStride], { label: `A ${i}` })
-          const needed = plan.bStride % 4 === 0
-          const left = leftRows(recorder, kernels(device), view, {
-            device,
-            label: 'product',
-            k,
-            cStride: plan.bStride,
-            needed,
-          })
-          return { view, left }
+          const sizes = { k, cStride: plan.bStride }
+          return { view, product: streamedProduct(recorder, kernels(device), view, { ...place, ...sizes }) }
         }),
-        b: panelsOf(device),
+        b,
+        panels: b.map((view) => streamedPanel(recorder, kernels(device), view, place)),
         c: times(plan.panelBuffers, (i) =>
           recorder.scratch(device.ordinal, type, [rows, plan.bStride], { label: `C ${i}` }),
         ),
@@ -127,19 +121,14 @@ export function recordStreamedMatmul<T extends MatmulType>(
         const target = lane.c[slot]!
         // Padding columns are multiplied too: the vector kernels need whole groups of four.
         const padded = Math.min(plan.bStride, Math.ceil(columns / 4) * 4)
+        lane.panels[slot]!.arrive(padded)
         for (const piece of pieces) {
           const count = Math.min(piece.rows, rows - piece.row)
           if (count <= 0) continue
-          // A piece that arrives later is transposed after the product of the first, which need not wait for it.
-          if (panel === 0) entry.a.left.arrive(piece.row, count)
-          recordLeftMatmul(
-            recorder,
-            lane.kernels,
-            entry.a.left.parts(piece.row, count),
-            lane.b[slot]!.block(0, 0, k, padded),
-            target.block(piece.row, 0, count, padded),
-            { device: lane.device, label: 'product' },
-          )
+          // A piece that arrives later is transposed or split after the product of the first, which need not wait for it.
+          if (panel === 0) entry.a.product.arriveRows(piece.row, count)
+          const result = target.block(piece.row, 0, count, padded)
+          entry.a.product.multiply(piece.row, count, lane.panels[slot]!, result)
         }
         recorder.download(target.block(0, 0, rows, columns), lane.host.c.block(row, column, rows, columns), {
           label: 'download C',

@@ -21,8 +21,23 @@ import tensorPlace from './tensor-place.part.wgsl.ts'
  */
 export type MatmulPrecision = 'ieee' | 'split' | 'auto'
 
-/** A tile of C, and the window of k within which tensor cores sum products of the high parts. */
-export const splitTile = { rows: 64, columns: 128, window: 128 } as const
+/** A tile of C, and the k that the product kernel takes at a time. */
+export const splitTile = { rows: 64, columns: 128, depth: 64 } as const
+
+/**
+ * The window of k within which tensor cores sum products of the high parts, about 3·√k. Cutting off costs W/4 units of 2^-24 a window, and adding
+ * the windows k/W, of which the random part grows with √k only, as does the error of sums in f32. A window above 256 gains little time.
+ */
+export function splitWindow(k: number): number {
+  const { depth } = splitTile
+  return depth * Math.min(4, Math.max(1, Math.floor((3 * Math.sqrt(k)) / depth)))
+}
+
+/** What multiplies 2^-24·Σ|a||b| in the bound of an element's error: k/W for the windows' sum, W/4 for a window, 12 for the parts. */
+export function splitErrorFactor(k: number): number {
+  const window = splitWindow(k)
+  return k / window + window / 4 + 12
+}
 
 /** A kernel for views whose rows start at multiples of four elements, and one for any view. */
 export interface AccessKernels {
@@ -50,11 +65,14 @@ const sourceOf = (label: string, ...parts: readonly string[]): CompileOptions =>
 })
 const partsSource = (label: string, body: string, access: Access) =>
   sourceOf(`${label} ${access}`, splitParams, loads[access], splitParts, body)
-const productSource = (access: Access) =>
-  sourceOf(
+/** Its parts are padded to whole tiles, and it asks for the size of C itself: no check of bounds is left to do, and none could be proved needless. */
+const productSource = (access: Access): CompileOptions => ({
+  ...sourceOf(
     `product ${access}`,
     ...[splitProductParams, stores[access], splitParts, splitRule, tensorPlace, splitProduct],
-  )
+  ),
+  bounds: 'unchecked',
+})
 
 function sources() {
   return {
@@ -128,9 +146,20 @@ export function gainsFromSplitting({ m, n, k }: MatmulShape, devices: readonly D
 
 const up = (value: number, multiple: number) => Math.ceil(value / multiple) * multiple
 
+/** Bytes of the parts and extremes of `rows` rows of A, and of `columns` columns of B with the flags of their tiles. */
+export function splitPartsByteLength(
+  rows: number,
+  columns: number,
+  k: number,
+): { rows: number; columns: number } {
+  const line = 4 * up(k, splitTile.depth) + 8
+  const [down, across] = [up(rows, splitTile.rows), up(columns, splitTile.columns)]
+  const flags = 4 * (down / splitTile.rows) * (across / splitTile.columns)
+  return { rows: line * down, columns: line * across + flags }
+}
+
 /** Bytes that a device needs beside the matrices, for `rows` rows of A and a panel of B of `columns` columns. */
 export function splitByteLength(rows: number, columns: number, k: number): number {
-  const depth = up(k, splitTile.window)
-  const [down, across] = [up(rows, splitTile.rows), up(columns, splitTile.columns)]
-  return 4 * depth * (down + across) + 8 * (down + across) + 4 * Math.ceil((down * across) / 64 / 128)
+  const parts = splitPartsByteLength(rows, columns, k)
+  return parts.rows + parts.columns
 }

@@ -1,7 +1,8 @@
 enable f16;
 enable chromium_experimental_subgroup_matrix;
 
-// The parts of A and B, the low ones `a_low` and `b_low` elements after the high ones; `windows` of 128 of k; `depth` is the least d with 2^d ≥ k.
+// The parts of A and B, the low ones `a_low` and `b_low` elements after the high ones; `k` is a multiple of 64, as is `window`, and `depth` is the
+// least d with 2^d ≥ the k of the product.
 struct Params {
   // Filled in by core, in array elements of the binding.
   a_base: u32,
@@ -12,7 +13,8 @@ struct Params {
   c_stride: u32,
   m: u32,
   n: u32,
-  windows: u32,
+  k: u32,
+  window: u32,
   a_low: u32,
   b_low: u32,
   depth: i32,

@@ -1,5 +1,5 @@
 // C = A · B in f32 from f16 parts, on tensor cores: high · high + (high · low + low · high) · 2^-11. Products of high parts are summed over a window of
-// 128 of k only, since tensor cores cut sums off instead of rounding them; the sums of a window go through workgroup memory to the invocations, which
+// k only, since tensor cores cut sums off instead of rounding them; the sums of a window go through workgroup memory to the invocations, which
 // add them in f32. The order of all sums of an element follows from k alone, so its bits do not depend on where in C, or on which device, it is.
 //
 // Four subgroups make 64 × 128 of C, each 64 × 32. Two stages of 32 of k take turns: while one is multiplied, the other is on its way.
@@ -103,9 +103,9 @@ fn main(
     b0_high[b_slot + i * 136u] = b[b_from + i * 8u * params.b_stride];
     b0_low[b_slot + i * 136u] = b[b_from + params.b_low + i * 8u * params.b_stride];
   }
-  for (var window = 0u; window < params.windows; window++) {
-    for (var turn = 0u; turn < 2u; turn++) {
-      let k = window * 128u + turn * 64u;
+  for (var first = 0u; first < params.k; first += params.window) {
+    let end = min(first + params.window, params.k);
+    for (var k = first; k < end; k += 64u) {
       workgroupBarrier();
       for (var i = 0u; i < 2u; i++) {
         a1_high[a_slot + i * 160u] = a[a_from + k / 8u + 4u + i * 32u * params.a_stride];
@@ -115,7 +115,7 @@ fn main(
         b1_high[b_slot + i * 136u] = b[b_from + (k + 32u + i * 8u) * params.b_stride];
         b1_low[b_slot + i * 136u] = b[b_from + params.b_low + (k + 32u + i * 8u) * params.b_stride];
       }
-      if (turn == 0u && window > 0u) {
+      if (k == first && first > 0u) {
         for (var e = 0u; e < 16u; e++) {
           own[e] += window_sums[own_slot + e * 136u];
         }
@@ -123,7 +123,7 @@ fn main(
       multiply(&a0_high, &a0_low, &b0_high, &b0_low, subgroup, &sums, &corrections);
       workgroupBarrier();
       // The last turn brings its own tiles once more, which nothing reads.
-      let next = min(k + 64u, params.windows * 128u - 64u);
+      let next = min(k + 64u, params.k - 64u);
       for (var i = 0u; i < 2u; i++) {
         a0_high[a_slot + i * 160u] = a[a_from + next / 8u + i * 32u * params.a_stride];
         a0_low[a_slot + i * 160u] = a[a_from + params.a_low + next / 8u + i * 32u * params.a_stride];

@@ -6,7 +6,7 @@ import { describeOnBackends } from '../testing-groups.ts'
 import { matmul } from './matmul.ts'
 import { compileMatmul } from './matmul-kernels.ts'
 import { recordMatmul } from './record-matmul.ts'
-import { compileSplit, gainsFromSplitting, hasSplitProducts } from './split-kernels.ts'
+import { compileSplit, gainsFromSplitting, hasSplitProducts, splitErrorFactor } from './split-kernels.ts'
 import { referenceRows } from './verify-matmul.ts'
 
 function random(length: number, seed: number): Float32Array<ArrayBuffer> {
@@ -77,12 +77,12 @@ describeOnBackends('matmul from f16 parts', (backend) => {
     expect(gainsFromSplitting(shape, [gpu, device(true)])).toBe(false)
   })
 
-  it('says so where a device has no tensor cores, and where the matrices stream', async () => {
+  it('says so where a device has no tensor cores, and where memory is short', async () => {
     const options = { m: 64, n: 64, k: 64, precision: 'split', warmup: 0, samples: 1 } as const
     if (
       await on(1, async (group) => {
-        await expect(matmul(group, { ...options, streamWidth: 16 })).rejects.toMatchObject({
-          code: 'unsupported',
+        await expect(matmul(group, { ...options, memoryLimitBytes: 70_000 })).rejects.toMatchObject({
+          code: 'too-large',
         })
         await expect(matmul(group, { ...options, type: 'i32' })).rejects.toMatchObject({ code: 'validation' })
       })
@@ -158,7 +158,7 @@ describeOnBackends('matmul from f16 parts', (backend) => {
               Math.max(x, y),
             )
           const bound =
-            (k / 128 + 44) * 2 ** -24 * magnitude[at]! +
+            splitErrorFactor(k) * 2 ** -24 * magnitude[at]! +
             k * 2 ** -49 * largest(a, i * k, 1) * largest(b, j, n)
           expect(Math.abs(split[at]! - value[at]!), `${i} ${j}`).toBeLessThanOrEqual(bound)
         }
@@ -166,14 +166,29 @@ describeOnBackends('matmul from f16 parts', (backend) => {
   }, 300_000)
 
   it('gives the same bits on any number of devices', async () => {
-    const shape = [66, 4, 129] as const
-    const [a, b] = [random(66 * 129, 9), random(129 * 4, 10)]
+    const shape = [66, 8, 129] as const
+    const [a, b] = [random(66 * 129, 9), random(129 * 8, 10)]
     a[1] = 1e-12
     const results: Float32Array[] = []
     for (const devices of [1, 2])
       await on(devices, async (group) => {
         results.push(await product(group, shape, a, b, 'split', devices))
       })
+    // From host memory, in two panels.
+    await on(2, async (group) => {
+      const output = new Float32Array(66 * 8)
+      const options = { m: 66, n: 8, k: 129, a, b, output, precision: 'split', devices: 2 } as const
+      const stream = { streamWidth: 4, memoryLimitBytes: 330_000, warmup: 0, samples: 1 } as const
+      const report = await matmul(group, { ...options, ...stream })
+      expect(report).toMatchObject({
+        precision: 'split',
+        verified: true,
+        mode: 'streamed',
+        stream: { panels: 2 },
+      })
+      expect(report.stream!.byteLength).toBeLessThanOrEqual(330_000)
+      results.push(output)
+    })
     for (const result of results) expect([...result]).toEqual([...results[0]!])
   }, 300_000)
 

@@ -4,7 +4,7 @@ import { gatherNumbers } from '../gather-numbers.ts'
 import type { Verification } from '../report.ts'
 import { splitRows } from '../sharded-matrix.ts'
 import type { MatmulShape, MatmulType } from './matmul-shape.ts'
-import { splitTile } from './split-kernels.ts'
+import { splitErrorFactor } from './split-kernels.ts'
 
 /** Unit roundoff of f32. */
 const u = 2 ** -24
@@ -116,7 +116,7 @@ async function full<T extends MatmulType>(
 ): Promise<MatmulVerifier> {
   const whole = await readElements(b, type, 0, k * n)
   const columnMaxima = split ? maxima(whole, n, true) : undefined
-  const factor = split ? Math.max(k + 2, k / splitTile.window + splitTile.window / 4 + 12) : k + 2
+  const factor = split ? Math.max(k + 2, splitErrorFactor(k)) : k + 2
   const found: Worst = { maxError: 0, worst: 0 }
   return {
     found,

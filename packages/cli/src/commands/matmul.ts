@@ -1,4 +1,10 @@
-import { type MatmulPrecision, type MatmulReport, matmul } from '@tandem-gpu/algorithms'
+import {
+  type HalfMatmulReport,
+  type MatmulPrecision,
+  type MatmulReport,
+  matmul,
+} from '@tandem-gpu/algorithms'
+import type { ElementType } from '@tandem-gpu/core'
 import { Command, Option } from 'commander'
 import { type AlgorithmOptions, addAlgorithmOptions } from '../algorithm-options.ts'
 import { runAlgorithm } from '../algorithm-run.ts'
@@ -6,7 +12,7 @@ import { type InputFile, npySink, openInput } from '../array-files.ts'
 import type { CommandContext } from '../command-context.ts'
 import { UsageError } from '../exit-code.ts'
 import { byteCount, wholeNumber } from '../group-options.ts'
-import { elementTypes, type NpyElementType } from '../npy/element-conversion.ts'
+import { elementTypes } from '../npy/element-conversion.ts'
 import type { OutputFile } from '../output-file.ts'
 import { printable } from '../printable.ts'
 import { formatBytes } from '../quantity.ts'
@@ -17,7 +23,8 @@ interface MatmulCommandOptions extends AlgorithmOptions, TuneOption {
   readonly m?: number
   readonly k?: number
   readonly n?: number
-  readonly type?: NpyElementType
+  readonly type?: ElementType
+  readonly resultType?: 'f16' | 'f32'
   readonly a?: string
   readonly b?: string
   readonly output?: string
@@ -29,6 +36,7 @@ interface MatmulCommandOptions extends AlgorithmOptions, TuneOption {
 }
 
 const defaultSide = 512
+const types: readonly ElementType[] = [...elementTypes, 'f16']
 
 export function matmulCommand(context: CommandContext): Command {
   const command = new Command('matmul')
@@ -36,7 +44,13 @@ export function matmulCommand(context: CommandContext): Command {
     .option('--m <n>', `rows of A (default ${defaultSide}, or the file’s)`, wholeNumber(0))
     .option('--k <n>', `columns of A and rows of B (default ${defaultSide}, or the files’)`, wholeNumber(0))
     .option('--n <n>', `columns of B (default ${defaultSide}, or the file’s)`, wholeNumber(0))
-    .addOption(new Option('--type <type>', 'element type (default f32, or the files’)').choices(elementTypes))
+    .addOption(new Option('--type <type>', 'element type (default f32, or the files’)').choices(types))
+    .addOption(
+      new Option(
+        '--result-type <type>',
+        'of a product of f16, whose sums are f32: f16, rounded, or f32 (default f16)',
+      ).choices(['f16', 'f32']),
+    )
     .option('--a <file>', 'read A from this .npy file instead of generating it')
     .option('--b <file>', 'read B from this .npy file instead of generating it')
     .option('--output <file>', 'write the product as .npy')
@@ -62,36 +76,47 @@ export function matmulCommand(context: CommandContext): Command {
   addTuneOption(addAlgorithmOptions(command))
   return command.action(async (options: MatmulCommandOptions) => {
     const { progress } = context.terminal
-    let a: InputFile | undefined
-    let b: InputFile | undefined
+    let a: InputFile<ElementType> | undefined
+    let b: InputFile<ElementType> | undefined
     let output: OutputFile | undefined
-    let problem = { m: 0, n: 0, k: 0, type: 'f32' as NpyElementType }
-    await runAlgorithm<MatmulReport>(context, options, {
+    let shape = { m: 0, n: 0, k: 0 }
+    let type: ElementType = 'f32'
+    await runAlgorithm<MatmulReport | HalfMatmulReport>(context, options, {
       async prepare(files) {
         const cast = options.cast ?? false
-        const accepted = options.type === undefined ? elementTypes : [options.type]
+        const accepted = options.type === undefined ? types : [options.type]
         if (options.a !== undefined) a = await openInput(files, options.a, { accepted, cast }, progress)
         if (options.b !== undefined)
           b = await openInput(files, options.b, { accepted: a ? [a.type] : accepted, cast }, progress)
-        problem = { ...productShape(options, a, b), type: a?.type ?? b?.type ?? options.type ?? 'f32' }
+        type = a?.type ?? b?.type ?? options.type ?? 'f32'
+        refuseOptionsOf(type, options)
+        shape = productShape(options, a, b)
         if (options.output !== undefined) output = await files.output(options.output)
       },
       async compute(group, settings) {
-        const { m, n, type } = problem
-        return matmul(group, {
+        const of = type
+        const { m, n } = shape
+        const { resultType = 'f16' } = options
+        const written = of === 'f16' ? resultType : of
+        const common = {
           ...settings,
-          ...tuningOptions(options),
-          ...problem,
+          ...shape,
           // Without --devices, the prediction may choose fewer devices than there are.
-          devices: options.devices ?? 'auto',
+          devices: options.devices ?? ('auto' as const),
+          ...(options.measureModel ? { model: 'measure' as const } : {}),
           ...(a === undefined ? {} : { a: a.rowMajor() }),
           ...(b === undefined ? {} : { b: b.rowMajor() }),
-          ...(output === undefined ? {} : { output: await npySink(output, type, [m, n], progress) }),
+          ...(output === undefined ? {} : { output: await npySink(output, written, [m, n], progress) }),
+        }
+        if (of === 'f16') return matmul(group, { ...common, type: of, resultType })
+        return matmul(group, {
+          ...common,
+          ...tuningOptions(options),
+          type: of,
           ...(options.mode === undefined ? {} : { mode: options.mode }),
           ...(options.precision === undefined ? {} : { precision: options.precision }),
           ...(options.streamWidth === undefined ? {} : { streamWidth: options.streamWidth }),
           ...(options.memoryLimit === undefined ? {} : { memoryLimitBytes: options.memoryLimit }),
-          ...(options.measureModel ? { model: 'measure' as const } : {}),
         })
       },
       describe: describeMatmul,
@@ -100,7 +125,11 @@ export function matmulCommand(context: CommandContext): Command {
 }
 
 /** The sizes from the files and from the options. A size that both give must be the same. */
-function productShape(options: MatmulCommandOptions, a: InputFile | undefined, b: InputFile | undefined) {
+function productShape(
+  options: MatmulCommandOptions,
+  a: InputFile<ElementType> | undefined,
+  b: InputFile<ElementType> | undefined,
+) {
   const [m, k] = a?.matrixShape() ?? [undefined, undefined]
   const [rowsOfB, n] = b?.matrixShape() ?? [undefined, undefined]
   if (k !== undefined && rowsOfB !== undefined && k !== rowsOfB) {
@@ -119,15 +148,43 @@ function productShape(options: MatmulCommandOptions, a: InputFile | undefined, b
   return { m: agreed('m', m), k: agreed('k', k ?? rowsOfB), n: agreed('n', n) }
 }
 
-function describeMatmul(report: MatmulReport): readonly ReportLine[] {
-  const { stream, prediction } = report
+/** Options that do nothing for a type. Which type it is may be known only when the files are open. */
+function refuseOptionsOf(type: ElementType, options: MatmulCommandOptions): void {
+  if (type !== 'f16') {
+    if (options.resultType !== undefined)
+      throw new UsageError(`--result-type is for products of f16, and the type is ${type}.`)
+    return
+  }
+  const { precision, streamWidth, memoryLimit, mode } = options
+  const stay = 'which stay on the devices'
+  if (precision !== undefined)
+    throw new UsageError('--precision is for products of f32, and the type is f16.')
+  if (streamWidth !== undefined) throw new UsageError(`--stream-width is not for matrices of f16, ${stay}.`)
+  if (memoryLimit !== undefined) throw new UsageError(`--memory-limit is not for matrices of f16, ${stay}.`)
+  if (mode === 'streamed') throw new UsageError(`--mode streamed is not for matrices of f16, ${stay}.`)
+}
+
+function describeMatmul(report: MatmulReport | HalfMatmulReport): readonly ReportLine[] {
+  const slices = ['slices', `${report.slices.join(' + ')} rows of A`] as const
+  // A prediction that contradicts the choice is already a note.
+  const predicted = report.notes.includes(report.prediction.reason)
+    ? []
+    : [['prediction', report.prediction.reason] as const]
+  if (report.type === 'f16')
+    return [
+      ['type', `f16, result ${report.resultType}`],
+      ['kernels', report.body === 'tensor' ? 'tensor cores' : 'products of f32'],
+      ['mode', report.mode],
+      slices,
+      ...predicted,
+    ]
+  const { stream } = report
   return [
     ['type', report.type],
     ...(report.precision === 'split' ? [['precision', 'split: products of f16 parts'] as const] : []),
     ['mode', stream === undefined ? report.mode : describeStream(stream)],
-    ['slices', `${report.slices.join(' + ')} rows of A`],
-    // A prediction that contradicts the choice is already a note.
-    ...(report.notes.includes(prediction.reason) ? [] : [['prediction', prediction.reason] as const]),
+    slices,
+    ...predicted,
   ]
 }
 

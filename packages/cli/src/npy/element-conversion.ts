@@ -1,30 +1,44 @@
-import type { ElementArray, ElementType } from '@tandem-gpu/core'
+import { type ElementArray, type ElementType, elementByteLength } from '@tandem-gpu/core'
 import { UsageError } from '../exit-code.ts'
 import { printable } from '../printable.ts'
 
-/** Element types of `.npy` files that the algorithms take. */
+/** Element types of `.npy` files that every algorithm takes. Products take f16 too. */
 export type NpyElementType = Exclude<ElementType, 'f16'>
 export const elementTypes: readonly NpyElementType[] = ['f32', 'i32', 'u32']
 
 /** Converts the elements of a file into the elements of an algorithm. */
 export interface ElementConversion {
-  readonly type: NpyElementType
+  readonly type: ElementType
   /** Bytes of one element in the file. */
   readonly fileByteLength: number
   /** `position` is the index of the first element, for error messages. `bytes` may start anywhere. */
-  convert(bytes: Uint8Array<ArrayBuffer>, into: ElementArray<NpyElementType>, position: number): void
+  convert(bytes: Uint8Array<ArrayBuffer>, into: ElementArray<ElementType>, position: number): void
 }
 
-export const descrOf: Readonly<Record<NpyElementType, string>> = { f32: '<f4', i32: '<i4', u32: '<u4' }
-const numpyName: Readonly<Record<NpyElementType, string>> = { f32: 'float32', i32: 'int32', u32: 'uint32' }
-const typeOf: Readonly<Record<string, NpyElementType>> = { '<f4': 'f32', '<i4': 'i32', '<u4': 'u32' }
+export const descrOf: Readonly<Record<ElementType, string>> = {
+  f32: '<f4',
+  i32: '<i4',
+  u32: '<u4',
+  f16: '<f2',
+}
+const numpyName: Readonly<Record<ElementType, string>> = {
+  f32: 'float32',
+  i32: 'int32',
+  u32: 'uint32',
+  f16: 'float16',
+}
+const typeOf: Readonly<Record<string, ElementType>> = {
+  '<f4': 'f32',
+  '<i4': 'i32',
+  '<u4': 'u32',
+  '<f2': 'f16',
+}
 /** The 64-bit types that `--cast` converts; NumPy uses them by default. */
 const castTarget: Readonly<Record<string, NpyElementType>> = { '<f8': 'f32', '<i8': 'i32', '<u8': 'u32' }
 const names: Readonly<Record<string, string>> = {
   '<f8': 'float64',
   '<i8': 'int64',
   '<u8': 'uint64',
-  '<f2': 'float16',
   '<i2': 'int16',
   '<u2': 'uint16',
   '|i1': 'int8',
@@ -40,7 +54,7 @@ const names: Readonly<Record<string, string>> = {
  */
 export function elementConversion(
   descr: string,
-  options: { name: string; accepted: readonly NpyElementType[]; cast: boolean },
+  options: { name: string; accepted: readonly ElementType[]; cast: boolean },
 ): ElementConversion {
   const { name, accepted, cast } = options
   const type = typeOf[descr]
@@ -60,10 +74,10 @@ export function elementConversion(
   )
 }
 
-function asItIs(type: NpyElementType): ElementConversion {
+function asItIs(type: ElementType): ElementConversion {
   return {
     type,
-    fileByteLength: 4,
+    fileByteLength: elementByteLength[type],
     convert(bytes, into) {
       new Uint8Array(into.buffer, into.byteOffset, bytes.byteLength).set(bytes)
     },

@@ -1,12 +1,11 @@
 import { readdir, readFile, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type ElementArray, elementArray } from '@tandem-gpu/core'
+import { type ElementArray, type ElementType, elementArray } from '@tandem-gpu/core'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { OutputFile } from '../output-file.ts'
 import { numpy, pythonWithNumpy } from '../testing/numpy.ts'
 import { temporaryFolder } from '../testing/temporary-folder.ts'
-import type { NpyElementType } from './element-conversion.ts'
 import { formatNpyHeader, parseNpyHeader } from './header.ts'
 import { NpyReader, type NpyReadOptions } from './reader.ts'
 import { NpyWriter } from './writer.ts'
@@ -15,9 +14,9 @@ const anyType: NpyReadOptions = { accepted: ['f32', 'i32', 'u32'] }
 
 async function writeNpy(
   path: string,
-  type: NpyElementType,
+  type: ElementType,
   shape: number[],
-  elements: ElementArray<NpyElementType>,
+  elements: ElementArray<ElementType>,
 ) {
   const file = await OutputFile.create(path)
   const writer = await NpyWriter.start(file, type, shape)
@@ -126,19 +125,14 @@ describe('files', () => {
     const folder = await temporaryFolder()
     await fc.assert(
       fc.asyncProperty(
-        fc.constantFrom<NpyElementType>('f32', 'i32', 'u32'),
+        fc.constantFrom<ElementType>('f32', 'i32', 'u32', 'f16'),
         fc.integer({ min: 0, max: 9 }),
         fc.integer({ min: 0, max: 9 }),
         fc.integer({ min: 1, max: 4 }),
         async (type, rows, columns, atOnce) => {
           const elements = elementArray(type, rows * columns).map((_, i) => i * 3 - (type === 'u32' ? 0 : 7))
-          await writeNpy(
-            join(folder, 'a.npy'),
-            type,
-            [rows, columns],
-            elements as ElementArray<NpyElementType>,
-          )
-          expect(await readMatrix(join(folder, 'a.npy'), anyType, atOnce)).toEqual({
+          await writeNpy(join(folder, 'a.npy'), type, [rows, columns], elements as ElementArray<ElementType>)
+          expect(await readMatrix(join(folder, 'a.npy'), { accepted: [type] }, atOnce)).toEqual({
             type,
             rows,
             columns,
@@ -193,6 +187,8 @@ describe('files', () => {
     expect(await refuse("'<i4'", { accepted: ['f32'] })).toBe(
       "a.npy holds int32, and this takes float32: save it with a.astype('float32').",
     )
+    expect(await refuse("'<f2'")).toMatch(/holds float16, and this takes float32.*astype\('float32'\)\.$/)
+    expect(await refuse("'<f8'", { accepted: ['f16'], cast: true })).toMatch(/astype\('float16'\)\.$/)
     expect(await refuse("'>f4'")).toMatch(/type '>f4' \(big-endian\).*astype\('float32'\)/)
     expect(await refuse("[('x', '<f4'), ('y', '<i4')]")).toMatch(/structured type .*save one field/)
     expect(await refuse("'<f8'", { accepted: ['f32'], cast: true })).toBe('accepted')
