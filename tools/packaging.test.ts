@@ -139,6 +139,15 @@ describe('the tarball of backend-cuda', () => {
     expect(problemsOf(current, join(root, 'packages/backend-cuda')).join()).not.toContain('kernels')
   })
 
+  it('holds products on tensor cores, for GPUs from sm_80 on alone', () => {
+    const architectures = (label: string) =>
+      shippedSources().flatMap((source) => (source.label === label ? [source.architecture] : []))
+    for (const label of ['matmul split product vector', 'matmul split product scalar', 'matmul f16 tensor'])
+      expect(architectures(label), label).toEqual([80])
+    for (const label of ['matmul split rows vector', 'matmul f16 registers', 'matmul f16 round'])
+      expect(architectures(label), label).toEqual([75])
+  })
+
   it('is not made by npm where nvcc is missing: npm pack and npm publish fail', async () => {
     const script = join(root, 'tools/ship-kernels/ship-kernels.ts')
     const { status, stdout, stderr } = spawnSync(process.execPath, [script, '--nvcc', '/nowhere/nvcc'], {

@@ -1,4 +1,11 @@
-import { jacobiSources, matmulSources, reductionSources, transposeSources } from '@tandem-gpu/algorithms'
+import {
+  halfSources,
+  jacobiSources,
+  matmulSources,
+  reductionSources,
+  splitSources,
+  transposeSources,
+} from '@tandem-gpu/algorithms'
 import { shippedKernelKey } from '@tandem-gpu/backend-cuda'
 import { emitCuda, lower, parseWgsl } from '@tandem-gpu/wgsl'
 
@@ -24,11 +31,21 @@ export function shippedSources(): readonly ShippedSource[] {
 
 function translateSources(): ShippedSource[] {
   const [oldest, asynchronous] = architectures
-  const kernels = [...transposeSources(), ...reductionSources(), ...matmulSources(), ...jacobiSources()]
+  const kernels = [
+    ...transposeSources(),
+    ...reductionSources(),
+    ...matmulSources(),
+    ...jacobiSources(),
+    ...splitSources(),
+    ...Object.values(halfSources()),
+  ]
   const all = kernels.flatMap(({ label = 'kernel', wgsl, entryPoint, constants = {}, bounds = 'clamp' }) => {
     const module = lower(parseWgsl(wgsl, { label }), { entryPoint, constants })
     const { source } = emitCuda(module, { bounds, label })
-    const needed = source.includes('async_copy(') ? [oldest, asynchronous] : [oldest]
+    // Older tensor cores multiply no matrices of these sizes.
+    const multiplies = wgsl.includes('enable chromium_experimental_subgroup_matrix')
+    const copies = source.includes('async_copy(')
+    const needed = multiplies ? [asynchronous] : copies ? [oldest, asynchronous] : [oldest]
     return needed.map((architecture) => ({
       key: shippedKernelKey(source, architecture === asynchronous),
       label,

@@ -11,7 +11,12 @@ import { type RowRange, splitRows } from '../sharded-matrix.ts'
 import type { MatmulKernels } from './matmul-kernels.ts'
 import type { MatmulShape, MatmulType } from './matmul-shape.ts'
 import type { StreamPlan } from './plan-stream.ts'
-import { type StreamedPanel, type StreamedProduct, streamedPanel, streamedProduct } from './streamed-product.ts'
+import {
+  type StreamedPanel,
+  type StreamedProduct,
+  streamedPanel,
+  streamedProduct,
+} from './streamed-product.ts'
 
 /**
  * A dense matrix in host memory: whole, or in the rows of each device (`splitRows`), undefined where it has none: so that over several processes
