@@ -1,4 +1,10 @@
-import { type ElementArray, type ElementType, elementArray, GpuError } from '@tandem-gpu/core'
+import {
+  type ElementArray,
+  type ElementType,
+  elementArray,
+  GpuError,
+  type HostBuffer,
+} from '@tandem-gpu/core'
 
 /**
  * The source of the caller's elements: an array, or a function that fills `into` with the elements from flat, row-major index
@@ -45,6 +51,19 @@ export async function readElements<T extends ElementType>(
   const into = elementArray(type, length)
   await source(offset, into)
   return into
+}
+
+/** Fills `length` elements of host memory, from `target` on, with those from flat index `offset` on. */
+export async function readIntoHost<T extends ElementType>(
+  host: HostBuffer<T>,
+  target: number,
+  source: ElementSource<T>,
+  offset: number,
+  length: number,
+): Promise<void> {
+  const elements = await readElements(source, host.type, offset, length)
+  // Where the source has destroyed the group, the next call says so.
+  if (!host.destroyed) host.array.set(elements as never, target)
 }
 
 /**

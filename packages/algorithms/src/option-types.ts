@@ -33,13 +33,16 @@ const common: Readonly<Record<string, OptionType | readonly unknown[]>> = {
   onProgram: 'function',
 }
 
-/** Throws `validation` where `group` is not a group, or an option has a wrong type. A list names the values that an option may have. */
-export function requireArguments(
+/**
+ * Throws `validation` where `group` is not a group, or an option has a wrong type. A list names the values that an option may have. Returns the
+ * options, in which the caller's functions for elements heed the caller's signal.
+ */
+export function requireArguments<O extends object>(
   group: DeviceGroup,
-  options: object,
+  options: O,
   types: Readonly<Record<string, OptionType | readonly unknown[]>>,
   required: readonly string[],
-): void {
+): O {
   if (!isObject(group) || !('queue' in group) || !('devices' in group))
     throw new GpuError(
       'validation',
@@ -75,6 +78,37 @@ export function requireArguments(
         'validation',
         `The option ${name} is ${value}; it must be a whole number, 0 or more.`,
       )
+  }
+  if (signal === undefined) return options
+  const heeding: Record<string, unknown> = { ...given }
+  for (const [name, type] of Object.entries(types)) {
+    const value = given[name]
+    if (type === 'elements' && typeof value === 'function')
+      heeding[name] = interruptible(value as (...args: unknown[]) => unknown, signal, `The option ${name}`)
+  }
+  return heeding as O
+}
+
+/** The caller's function, which may never settle: once the signal fires, a call rejects with `aborted`. `what` names it. */
+function interruptible<A extends unknown[]>(
+  callback: (...args: A) => unknown,
+  signal: AbortSignal,
+  what: string,
+): (...args: A) => Promise<unknown> {
+  const error = () =>
+    new GpuError('aborted', `${what} moves no more elements: the run is aborted.`, { cause: signal.reason })
+  return async (...args) => {
+    if (signal.aborted) throw error()
+    let abort!: () => void
+    const aborted = new Promise<never>((_, reject) => {
+      abort = () => reject(error())
+    })
+    signal.addEventListener('abort', abort)
+    try {
+      return await Promise.race([callback(...args), aborted])
+    } finally {
+      signal.removeEventListener('abort', abort)
+    }
   }
 }
 

@@ -69,3 +69,29 @@ it('rejects with what onProgress throws', async () => {
   })
   await expect(running).rejects.toThrow('no')
 })
+
+it('holds nothing up where onProgress waits for the queue, or destroys the group', async () => {
+  const own = await openGroup({ backends: [referenceBackend()] })
+  const buffer = await own.devices[0]!.allocate('u32', 1)
+  const filling = own.record((r) => r.fill(buffer, 5))
+  const read: Promise<unknown>[] = []
+  const result = await own.queue.run(filling, 40, {
+    async onProgress() {
+      read.push(own.queue.read(buffer))
+      await read.at(-1)
+    },
+  })
+  expect(result.repetitions).toBe(40)
+  expect((await Promise.all(read)).length).toBe(20)
+
+  let destroyed: ReturnType<DeviceGroup['destroy']> | undefined
+  const running = own.queue.run(filling, 40, {
+    async onProgress() {
+      destroyed ??= own.destroy()
+      await destroyed
+    },
+  })
+  // What is queued is carried out first.
+  expect((await running).repetitions).toBe(40)
+  expect((await destroyed)!.leaks).toHaveLength(2)
+})

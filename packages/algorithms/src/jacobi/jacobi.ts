@@ -93,8 +93,8 @@ const optionTypes = {
  * Solves Poisson's equation by Jacobi sweeps on the devices of the group (NVIDIA's CUDA-aware MPI series, part 4). The bits of the result
  * depend on neither the number of devices nor the decomposition.
  */
-export async function jacobi(group: DeviceGroup, options: JacobiOptions): Promise<JacobiReport> {
-  requireArguments(group, options, optionTypes, ['rows', 'columns'])
+export async function jacobi(group: DeviceGroup, given: JacobiOptions): Promise<JacobiReport> {
+  const options = requireArguments(group, given, optionTypes, ['rows', 'columns'])
   const { rows, columns, iterations = 1000, startIteration = 0, residualEvery = 100, tolerance } = options
   const { schedule = 'overlapped', verify = true, warmup = characterOf(group).warmup, samples = 1 } = options
   requireCounts({ rows, columns, iterations, startIteration })

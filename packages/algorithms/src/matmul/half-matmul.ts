@@ -60,17 +60,17 @@ export interface HalfMatmulReport extends Report {
 }
 
 /** C = A · B of f16; see `matmul`. */
-export async function matmulHalf(group: DeviceGroup, options: HalfMatmulOptions): Promise<HalfMatmulReport> {
-  requireArguments(group, options, optionTypes, ['m', 'n', 'k'])
+export async function matmulHalf(group: DeviceGroup, given: HalfMatmulOptions): Promise<HalfMatmulReport> {
+  const options = requireArguments(group, given, optionTypes, ['m', 'n', 'k'])
   const { m, n, k, resultType = 'f16', schedule = 'overlapped', verify = true, seed = 1 } = options
   for (const [name, value] of Object.entries({ m, n, k }))
     if (!Number.isSafeInteger(value) || value < 0)
       throw new GpuError('validation', `${name} is ${value}, which is not a size.`)
-  const given = options as unknown as Readonly<Record<string, unknown>>
+  const named = options as unknown as Readonly<Record<string, unknown>>
   for (const name of ['streamWidth', 'memoryLimitBytes', 'precision'])
-    if (given[name] !== undefined)
+    if (named[name] !== undefined)
       throw new GpuError('unsupported', `The option ${name} is not for matrices of f16.`)
-  if (given.mode === 'streamed')
+  if (named.mode === 'streamed')
     throw new GpuError('unsupported', 'The mode is streamed, and matrices of f16 stay on the devices.')
   const ordered = devicesByUse(group)
   const wanted = options.devices ?? ordered.length

@@ -82,9 +82,9 @@ function isHalf(options: { readonly type?: string | undefined }): options is Hal
 
 async function matmulWhole<T extends MatmulType>(
   group: DeviceGroup,
-  options: MatmulOptions<T>,
+  given: MatmulOptions<T>,
 ): Promise<MatmulReport> {
-  requireArguments(group, options, optionTypes, ['m', 'n', 'k'])
+  const options = requireArguments(group, given, optionTypes, ['m', 'n', 'k'])
   const { m, n, k, schedule = 'overlapped', verify = true } = options
   const { type, shape, a, b } = productOperands<T, ElementSource<T> | HostBuffer<T>>(options)
 

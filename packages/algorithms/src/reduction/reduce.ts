@@ -1,6 +1,6 @@
 import { type BufferView, type DeviceGroup, type HostBuffer, OwnedResources, ranges } from '@tandem-gpu/core'
 import type { AlgorithmOptions, GeneratedInputOptions } from '../algorithm-options.ts'
-import { type ElementSource, generatedElements, readElements } from '../element-source.ts'
+import { type ElementSource, generatedElements, readIntoHost } from '../element-source.ts'
 import { gatherNumbers } from '../gather-numbers.ts'
 import { requireArguments } from '../option-types.ts'
 import { describeGroup, gigaRate, notVerified, type Report } from '../report.ts'
@@ -76,9 +76,9 @@ const optionTypes = {
  */
 export async function reduce<T extends ReductionType>(
   group: DeviceGroup,
-  options: ReduceOptions<T>,
+  given: ReduceOptions<T>,
 ): Promise<ReductionReport> {
-  requireArguments(group, options, optionTypes, ['elements', 'type'])
+  const options = requireArguments(group, given, optionTypes, ['elements', 'type'])
   const { elements, type, kernel = 'best', operation = 'sum', schedule = 'overlapped' } = options
   const owned = new OwnedResources()
   try {
@@ -106,7 +106,7 @@ export async function reduce<T extends ReductionType>(
       for (const { first: offset, count: length } of ranges(rows, uploads ? uploadedPieceLength : rows)) {
         pieces.push({ ...(host && { host }), offset, view: view.reshape(1, rows).slice(offset, length) })
         if (host === undefined || !device.local) continue
-        host.array.set((await readElements(source, type, row + offset, length)) as never, offset)
+        await readIntoHost(host, offset, source, row + offset, length)
       }
     }
 

@@ -77,9 +77,9 @@ const optionTypes = {
  */
 export async function ringMatmul<T extends MatmulType = 'f32'>(
   group: DeviceGroup,
-  options: RingMatmulOptions<T>,
+  given: RingMatmulOptions<T>,
 ): Promise<RingReport> {
-  requireArguments(group, options, optionTypes, ['m', 'n', 'k'])
+  const options = requireArguments(group, given, optionTypes, ['m', 'n', 'k'])
   const { m, n, k, schedule = 'overlapped', verify = true } = options
   const { scheme = 'interleaved', pieces = 16 } = options
   const { type, shape, a, b } = productOperands<T, ElementSource<T>>(options)

@@ -5,7 +5,7 @@ import {
   type HostBuffer,
   OwnedResources,
 } from '@tandem-gpu/core'
-import { type ElementSource, readElements, streamChunkLength } from '../element-source.ts'
+import { type ElementSource, readElements, readIntoHost, streamChunkLength } from '../element-source.ts'
 import { padded } from '../matmul/matmul-memory.ts'
 import type { MatmulShape, MatmulType } from '../matmul/matmul-shape.ts'
 import { type RowRange, splitRows } from '../sharded-matrix.ts'
@@ -93,7 +93,7 @@ export async function fillRing<T extends MatmulType>(
     const { row, rows } = slices[index]!
     for (let offset = 0; offset < rows * k; offset += streamChunkLength) {
       const length = Math.min(streamChunkLength, rows * k - offset)
-      own.array.set((await readElements(a, type, row * k + offset, length)) as never, offset)
+      await readIntoHost(own, offset, a, row * k + offset, length)
     }
   }
   const rowsAtOnce = Math.max(1, Math.floor(streamChunkLength / Math.max(1, n)))

@@ -80,9 +80,9 @@ const optionTypes = {
  */
 export async function transpose<T extends TransposeType>(
   group: DeviceGroup,
-  options: TransposeOptions<T>,
+  given: TransposeOptions<T>,
 ): Promise<TransposeReport> {
-  requireArguments(group, options, optionTypes, ['rows', 'columns', 'type'])
+  const options = requireArguments(group, given, optionTypes, ['rows', 'columns', 'type'])
   const { rows, columns, type, schedule = 'overlapped', verify = true } = options
   const source = options.input ?? generatedElements(type, options.seed)
   const owned = new OwnedResources()
