@@ -11,7 +11,7 @@ const sourceAliases = readdirSync(packagesUrl).flatMap((folder) => [
     find: new RegExp(`^@tandem-gpu/${folder}$`),
     replacement: fileURLToPath(new URL(`${folder}/src/index.ts`, packagesUrl)),
   },
-  ...['testing', 'reference'].map((subpath) => ({
+  ...['testing', 'native', 'reference'].map((subpath) => ({
     find: new RegExp(`^@tandem-gpu/${folder}/${subpath}$`),
     replacement: fileURLToPath(new URL(`${folder}/src/${subpath}/index.ts`, packagesUrl)),
   })),

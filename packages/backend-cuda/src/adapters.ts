@@ -1,9 +1,14 @@
 import type { Adapter, AdapterReport, DeviceFeature, DeviceLimits, Telemetry } from '@tandem-gpu/core'
 import { cudaSubgroupMatrixConfigs } from '@tandem-gpu/wgsl'
-import { addonAbsence } from './addon-failure.ts'
 import { isNativeError, toGpuError } from './driver-error.ts'
 import type { Libraries } from './libraries.ts'
-import type { NativeAddon, NativeDevice, NativeProbe, NvmlDevice } from './native-addon.ts'
+import {
+  addonAbsence,
+  type NativeAddon,
+  type NativeDevice,
+  type NativeProbe,
+  type NvmlDevice,
+} from './native-addon.ts'
 
 /** `0000:1b:00.0`: CUDA writes upper case, NVML an eight-digit domain. */
 export function normalPciBusId(text: string): string {

@@ -1,5 +1,5 @@
-import { createRequire } from 'node:module'
-import { fileURLToPath } from 'node:url'
+import { type Absence, GpuError } from '@tandem-gpu/core'
+import { type AddonPackage, addonFailure, addonLoader } from '@tandem-gpu/core/native'
 
 /** The exports of native/src. Libraries are lists of names or paths to try in order; errors carry `nativeCode` (see driver-error.ts). */
 export interface NativeAddon {
@@ -143,20 +143,18 @@ export interface NativeRunOutcome {
   readonly collected: readonly Uint8Array<ArrayBuffer>[]
 }
 
-let loaded: NativeAddon | Error | undefined
-
-/** The addon, or why it does not load here. Loads at the first call; never throws. */
-export function nativeAddon(): NativeAddon | Error {
-  loaded ??= load()
-  return loaded
+const cudaPackage: AddonPackage = {
+  name: '@tandem-gpu/backend-cuda',
+  moduleUrl: import.meta.url,
+  backend: 'cuda()',
 }
 
-function load(): NativeAddon | Error {
-  try {
-    // Inside the try: code that is bundled into CommonJS has no import.meta.url.
-    const require = createRequire(import.meta.url)
-    return require('node-gyp-build')(fileURLToPath(new URL('..', import.meta.url))) as NativeAddon
-  } catch (error) {
-    return error instanceof Error ? error : new Error(String(error))
-  }
+/** The addon, or why it does not load here. Loads at the first call; never throws. */
+export const nativeAddon = addonLoader<NativeAddon>(cudaPackage)
+
+/** What it means that the addon does not load. Throws `unsupported` for a broken installation: a group that asked for CUDA must not go on without it unnoticed. */
+export function addonAbsence(error: Error, platform?: string): Absence {
+  const { foreign, reason, remedy } = addonFailure(cudaPackage, error, platform)
+  if (foreign) return { code: 'unsupported', reason, remedy }
+  throw new GpuError('unsupported', `${reason} ${remedy}`, { cause: error })
 }

@@ -1,6 +1,5 @@
-import { createRequire } from 'node:module'
-import { fileURLToPath } from 'node:url'
 import { GpuError, type GpuErrorCode } from '@tandem-gpu/core'
+import { type AddonPackage, addonFailure, addonLoader } from '@tandem-gpu/core/native'
 import type { MpiFamily } from './launcher.ts'
 
 /**
@@ -97,21 +96,19 @@ export interface NativeMessage extends NativeNodeBase {
 
 export type NativeNode = NativeSegment | NativeMessage
 
-let loaded: NativeAddon | Error | undefined
-
-/** The addon, or why it does not load. */
-export function nativeAddon(): NativeAddon | Error {
-  loaded ??= load()
-  return loaded
+const mpiPackage: AddonPackage = {
+  name: '@tandem-gpu/backend-mpi',
+  moduleUrl: import.meta.url,
+  backend: 'mpi()',
 }
 
-function load(): NativeAddon | Error {
-  try {
-    const require = createRequire(import.meta.url)
-    return require('node-gyp-build')(fileURLToPath(new URL('..', import.meta.url))) as NativeAddon
-  } catch (error) {
-    return error instanceof Error ? error : new Error(String(error))
-  }
+/** The addon, or why it does not load. */
+export const nativeAddon = addonLoader<NativeAddon>(mpiPackage)
+
+/** What it means that the addon does not load: an error, never an absence, since a job of many ranks was asked for. */
+export function addonError(error: Error): GpuError {
+  const { reason, remedy } = addonFailure(mpiPackage, error)
+  return new GpuError('unsupported', `${reason} ${remedy}`, { cause: error })
 }
 
 /** Turns what the addon throws or rejects with into a GpuError; other errors pass through. */

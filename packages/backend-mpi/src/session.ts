@@ -4,11 +4,10 @@ import { createRequire } from 'node:module'
 import { endianness, hostname } from 'node:os'
 import { isMainThread } from 'node:worker_threads'
 import { GpuError, type GpuErrorCode, type RankMessage } from '@tandem-gpu/core'
-import { addonFailure } from './addon-failure.ts'
 import { endWithJob } from './end-with-job.ts'
 import { detectLaunch, type Launch } from './launcher.ts'
 import { installationRemedy, libraryCandidates } from './libraries.ts'
-import { type MpiLibrary, type NativeAddon, nativeAddon, toGpuError } from './native-addon.ts'
+import { addonError, type MpiLibrary, type NativeAddon, nativeAddon, toGpuError } from './native-addon.ts'
 
 /** What a rank says of itself when the job starts. */
 export interface RankInfo {
@@ -113,7 +112,7 @@ export function findMpi(libraries?: readonly string[]): {
 
 function openLibrary(libraries: readonly string[] | undefined) {
   const addon = nativeAddon()
-  if (addon instanceof Error) throw addonFailure(addon)
+  if (addon instanceof Error) throw addonError(addon)
   if (!isMainThread)
     throw new GpuError(
       'unsupported',

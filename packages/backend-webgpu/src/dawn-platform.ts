@@ -1,5 +1,6 @@
 import { isMainThread } from 'node:worker_threads'
 import type { Absence } from '@tandem-gpu/core'
+import { bundledRemedy, denoRemedy } from '@tandem-gpu/core/native'
 import { cLibrary } from './c-library.ts'
 import type { WebGpuOptions } from './options.ts'
 import { chooseSources, findSources, type GpuSource, type Platform, type PlatformReport } from './platform.ts'
@@ -103,7 +104,7 @@ function dawnAbsence(error: unknown): Absence {
     reason: `Dawn (npm package webgpu) does not load on ${platform}: ${firstLine(error)}.`,
     remedy:
       (error as { name?: string }).name === 'NotCapable'
-        ? 'Run Deno with --allow-ffi --allow-read --allow-env --allow-sys.'
+        ? denoRemedy
         : 'Use Linux with glibc (x64, arm64), macOS or Windows.',
   }
 }
@@ -112,8 +113,7 @@ function bundled(packageName: string): Absence {
   return {
     code: 'unsupported',
     reason: `${packageName} is bundled into another file, and its native library stays in the package.`,
-    remedy:
-      'Tell the bundler that @tandem-gpu/* and webgpu are external, and keep them in node_modules (see https://github.com/tandem-gpu/tandem/blob/main/docs/support.md#bundlers).',
+    remedy: `${bundledRemedy}.`,
   }
 }
 

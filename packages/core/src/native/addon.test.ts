@@ -1,0 +1,79 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { build } from 'esbuild'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { type AddonFailure, addonFailure, addonLoader } from './addon.ts'
+
+// This package's own name: an addon stands in for one of its own, where it is not bundled.
+const holder = { name: '@tandem-gpu/core', moduleUrl: new URL('..', import.meta.url).href, backend: 'own()' }
+const notFound = new Error('No native build was found for platform=x arch=y\n    loaded from: /app')
+
+describe('an addon that does not load', () => {
+  it('is none of platforms that have none', () => {
+    expect(addonFailure(holder, notFound, 'darwin-arm64')).toEqual({
+      reason:
+        'The addon of @tandem-gpu/core does not load on darwin-arm64: No native build was found for platform=x arch=y.',
+      remedy: 'It is built for Linux on x64 and arm64 with glibc 2.34 or newer.',
+      foreign: true,
+    })
+  })
+
+  it.each([
+    "/lib/x86_64-linux-gnu/libc.so.6: version `GLIBC_2.34' not found (required by /app/addon.node)",
+    'Error loading shared library ld-linux-x86-64.so.2: No such file or directory (needed by /app/addon.node)',
+    'Error relocating /app/addon.node: __memcpy_chk: symbol not found',
+  ])('is none where the C library is older or another one: %s', (message) => {
+    expect(addonFailure(holder, new Error(message), 'linux-x64')).toMatchObject({
+      remedy: expect.stringMatching(/glibc 2\.34/),
+      foreign: true,
+    })
+  })
+
+  it.each(['linux-x64', 'linux-arm64'])('is to be built in a clone on %s', (platform) => {
+    expect(addonFailure(holder, notFound, platform)).toMatchObject({
+      remedy:
+        'In a clone, `npm run build` builds it (C++20, CMake); without it, leave own() out of the backends.',
+      foreign: false,
+    })
+  })
+
+  it('names the permissions that Deno asks for', () => {
+    const refused = Object.assign(new Error('Requires ffi access to "/app/addon.node"'), {
+      name: 'NotCapable',
+    })
+    const { remedy, foreign } = addonFailure(holder, refused, 'linux-x64')
+    expect([remedy.slice(0, 24), foreign]).toEqual(['Run Deno with --allow-ff', false])
+  })
+
+  it('is returned, the same one each time, and not thrown', () => {
+    const load = addonLoader(holder)
+    expect(load()).toBeInstanceOf(Error)
+    expect(load()).toBe(load())
+  })
+
+  it.each(['esm', 'cjs'] as const)(
+    'is to be kept external where a bundler (%s) takes the package in',
+    async (format) => {
+      const folder = mkdtempSync(join(tmpdir(), 'tandem-bundled-'))
+      onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+      const outfile = join(folder, format === 'esm' ? 'app.mjs' : 'app.cjs')
+      const contents = `import { addonFailure, addonLoader } from './addon.ts'
+const holder = { name: '@tandem-gpu/core', moduleUrl: import.meta.url, backend: 'own()' }
+export const failure = addonFailure(holder, addonLoader(holder)(), 'linux-x64')`
+      await build({
+        ...{ outfile, format, bundle: true, platform: 'node', logLevel: 'silent', tsconfigRaw: {} },
+        stdin: { contents, resolveDir: fileURLToPath(new URL('.', import.meta.url)) },
+      })
+      const { failure } = (await import(pathToFileURL(outfile).href)) as { failure: AddonFailure }
+      expect(failure).toEqual({
+        reason: '@tandem-gpu/core is bundled into another file, and its addon stays in the package.',
+        remedy: expect.stringMatching(
+          /^Tell the bundler that .* are external, .* or leave own\(\) out of the backends\.$/,
+        ),
+        foreign: false,
+      })
+    },
+  )
+})

@@ -1,0 +1,91 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { fileURLToPath } from 'node:url'
+
+/** A package of Tandem that holds an addon in `prebuilds`, as node-gyp-build finds it. */
+export interface AddonPackage {
+  readonly name: string
+  /** `import.meta.url` of a module one folder below package.json. Undefined in code that is bundled into CommonJS. */
+  readonly moduleUrl: string | undefined
+  /** The call that makes its backend, as in `cuda()`. */
+  readonly backend: string
+}
+
+/** Why an addon does not load, in two sentences. */
+export interface AddonFailure {
+  readonly reason: string
+  readonly remedy: string
+  /** The package has no addon for this platform or its C library; elsewhere the installation is broken. */
+  readonly foreign: boolean
+}
+
+/** What tools/build-addon builds for. */
+const platforms = ['linux-x64', 'linux-arm64']
+const builtFor = 'It is built for Linux on x64 and arm64 with glibc 2.34 or newer.'
+
+/** What to do where a bundler takes in code whose native library stays in its package. */
+export const bundledRemedy =
+  'Tell the bundler that @tandem-gpu/* and webgpu are external, and keep them in node_modules (see https://github.com/tandem-gpu/tandem/blob/main/docs/support.md#bundlers)'
+
+/** What to do where an error of Deno is named `NotCapable`. */
+export const denoRemedy = 'Run Deno with --allow-ffi --allow-read --allow-env --allow-sys.'
+
+/** Returns a function that gives the addon, or why it does not load: loads at the first call, and never throws. */
+export function addonLoader<Addon>({ moduleUrl }: AddonPackage): () => Addon | Error {
+  let loaded: Addon | Error | undefined
+  return () => {
+    if (loaded !== undefined) return loaded
+    try {
+      const require = createRequire(moduleUrl!)
+      loaded = require('node-gyp-build')(fileURLToPath(new URL('..', moduleUrl))) as Addon
+    } catch (error) {
+      loaded = error instanceof Error ? error : new Error(String(error))
+    }
+    return loaded
+  }
+}
+
+/** Interprets the error of an addon that does not load. */
+export function addonFailure(
+  { name, moduleUrl, backend }: AddonPackage,
+  error: Error,
+  platform = `${process.platform}-${process.arch}`,
+): AddonFailure {
+  const [firstLine = ''] = error.message.split('\n', 1)
+  const reason = `The addon of ${name} does not load on ${platform}: ${firstLine.replace(/\.$/, '')}.`
+  if (!platforms.includes(platform) || needsAnotherLibc(error))
+    return { reason, remedy: builtFor, foreign: true }
+  if (error.name === 'NotCapable') return { reason, remedy: denoRemedy, foreign: false }
+  const without = `leave ${backend} out of the backends.`
+  if (isBundled(name, moduleUrl))
+    return {
+      reason: `${name} is bundled into another file, and its addon stays in the package.`,
+      remedy: `${bundledRemedy}, or ${without}`,
+      foreign: false,
+    }
+  return {
+    reason,
+    remedy: `In a clone, \`npm run build\` builds it (C++20, CMake); without it, ${without}`,
+    foreign: false,
+  }
+}
+
+/** The dynamic linker's words for a glibc that is too old, and musl's for a glibc that is not there. */
+function needsAnotherLibc(error: Error): boolean {
+  return /GLIBC_\d|ld-linux|ld-musl|libc\.so|symbol not found/i.test(error.message)
+}
+
+/** In a bundle, webpack puts a function in the place of this name. It also copies the package.json that the code names. */
+declare const __webpack_require__: unknown
+
+/** In its own package, the built code stands one folder below package.json. */
+function isBundled(name: string, moduleUrl: string | undefined): boolean {
+  if (typeof __webpack_require__ === 'function') return true
+  try {
+    const text = readFileSync(new URL('../package.json', moduleUrl), 'utf8')
+    return (JSON.parse(text) as { name?: string }).name !== name
+  } catch {
+    // There is no such file, or no URL.
+    return true
+  }
+}
