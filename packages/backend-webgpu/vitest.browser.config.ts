@@ -3,6 +3,4 @@ import { tandemVitest } from '../../tools/vitest.ts'
 export default tandemVitest(import.meta.url, {
   include: ['browser/**/*.test.ts'],
   outputFile: { json: '.cache/vitest-live.json' },
-  testTimeout: 120_000,
-  hookTimeout: 120_000,
 })

@@ -15,6 +15,8 @@ import { sitePages } from '../../site/pages.ts'
 const site = fileURLToPath(new URL('../../site', import.meta.url))
 const report = await findChromium()
 const missing = 'missing' in report ? report.missing : undefined
+/** Milliseconds: what takes longer hangs, on however slow a machine. */
+const hangGuard = 600_000
 
 beforeAll(() => {
   for (const args of [
@@ -50,6 +52,7 @@ describe.skipIf(missing !== undefined)(`in headless Chromium${missing ? ` (needs
       executablePath: report.executablePath,
       args: ['--no-sandbox'],
       env: { ...process.env, ...report.env },
+      timeout: hangGuard,
     })
   })
   afterAll(async () => {
@@ -62,6 +65,7 @@ describe.skipIf(missing !== undefined)(`in headless Chromium${missing ? ` (needs
     async (width) => {
       const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
       const page = await browser.newPage({ viewport: { width, height: 900 } })
+      page.setDefaultTimeout(hangGuard)
       const problems: string[] = []
       page.on('pageerror', (error) => problems.push(String(error)))
       page.on('request', (request) => {

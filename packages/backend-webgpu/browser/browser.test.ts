@@ -9,6 +9,8 @@ import type { Jobs } from './page.ts'
 
 const report = await findChromium()
 const missing = 'missing' in report ? report.missing : undefined
+/** Milliseconds: what takes longer hangs, on however slow a machine. */
+const hangGuard = 600_000
 
 describe.skipIf(missing !== undefined)(`in headless Chromium${missing ? ` (needs ${missing})` : ''}`, () => {
   let server: Server
@@ -30,15 +32,15 @@ describe.skipIf(missing !== undefined)(`in headless Chromium${missing ? ` (needs
       executablePath: report.executablePath,
       args: [...chromiumArguments],
       env: { ...process.env, ...report.env },
+      timeout: hangGuard,
     })
     page = await browser.newPage()
+    page.setDefaultTimeout(hangGuard)
     page.on('pageerror', (error) => problems.push(String(error)))
     await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
-    await page
-      .waitForFunction('globalThis.jobs !== undefined', null, { timeout: 600_000 })
-      .catch((cause: unknown) => {
-        throw new Error(`The page does not load: ${problems.join('; ')}`, { cause })
-      })
+    await page.waitForFunction('globalThis.jobs !== undefined').catch((cause: unknown) => {
+      throw new Error(`The page does not load: ${problems.join('; ')}`, { cause })
+    })
   })
   afterAll(async () => {
     await browser?.close()
