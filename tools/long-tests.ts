@@ -9,35 +9,7 @@ import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-
-interface Suite {
-  readonly name: string
-  /** The package, and the file in its `src`. */
-  readonly file: readonly [packageFolder: string, path: string]
-  /** A regular expression: the tests to run, by their full names. */
-  readonly tests: string
-  /** Into how many parts the tests split their cases (`testCases`); a suite of one part runs alone, after the others. */
-  readonly parts: number
-}
-
-const suites: readonly Suite[] = [
-  suite('a huge source', 'wgsl', 'frontend/scaling.test.ts', 'a huge source ends in a result', 11),
-  suite('weakened rules', 'wgsl', 'testing/mutants.test.ts', 'a rule of an analysis is weakened', 27),
-  suite('modules of the grammar', 'wgsl', 'frontend/fuzz.test.ts', 'modules drawn from the grammar$', 32),
-  suite('mutations of the corpus', 'wgsl', 'frontend/fuzz.test.ts', 'mutations of the corpus', 4),
-  suite('two runs of a source', 'wgsl', 'frontend/fuzz.test.ts', 'in two runs', 4),
-  suite('validity of modules', 'wgsl', 'frontend/fuzz.test.ts', 'validity.*of modules', 8),
-  suite('random control flow', 'wgsl', 'validity/validity.test.ts', 'random control flow', 16),
-  suite('random kernels', 'wgsl', 'cuda/random-kernels.test.ts', 'random kernels give the same', 128),
-  suite('edges of plans of ranks', 'core', 'rank-parts.test.ts', '.', 1),
-  suite('wrong calls', 'algorithms', 'wrong-calls.test.ts', '.', 1),
-  suite('failures of the driver', 'backend-cuda', 'failure-table.test.ts', '.', 1),
-  suite('failures of ranks', 'backend-mpi', 'failures.test.ts', '.', 1),
-]
-
-function suite(name: string, packageFolder: string, path: string, tests: string, parts: number): Suite {
-  return { name, file: [packageFolder, path], tests, parts }
-}
+import { longSuites, type Suite } from './long-suites.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const vitest = join(root, 'node_modules/vitest/vitest.mjs')
@@ -152,6 +124,6 @@ const { values } = parseArgs({
     list: { type: 'boolean', default: false },
   },
 })
-const wanted = suites.filter(({ name }) => values.suite?.includes(name) ?? true)
-if (values.list) for (const { name, parts } of suites) console.log(`${name}: ${parts} parts`)
+const wanted = longSuites.filter(({ name }) => values.suite?.includes(name) ?? true)
+if (values.list) for (const { name, parts } of longSuites) console.log(`${name}: ${parts} parts`)
 else process.exitCode = await runSuites(wanted, Number(values.processes))

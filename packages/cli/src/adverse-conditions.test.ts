@@ -1,12 +1,25 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
+import { helpExamples } from './help-examples.ts'
 import { startTandem } from './testing/process.ts'
 
 const long = process.env.TANDEM_LONG === '1'
+
+/** A kernel of the user's, where no condition reaches it. */
+const kernelFolder = await mkdtemp(join(tmpdir(), 'tandem-kernel-'))
+const kernel = join(kernelFolder, 'increment.wgsl')
+await writeFile(
+  kernel,
+  `@group(0) @binding(0) var<storage, read_write> x: array<f32>;
+@compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3u) {
+  if (id.x < arrayLength(&x)) { x[id.x] += 1; }
+}`,
+)
+afterAll(() => rm(kernelFolder, { recursive: true }))
 
 /** Each command with work of a second or two; `OUT` stands for a folder. */
 const commands: Readonly<Record<string, readonly string[]>> = {
@@ -45,6 +58,9 @@ const commands: Readonly<Record<string, readonly string[]>> = {
   topology: [],
   bandwidth: ['--bytes', '4096', '--samples', '2'],
   monitor: ['--count', '3', '--interval', '50'],
+  run: [kernel, '--buffer', 'x=f32:300x200', '--times', '50', '--output', 'x=OUT/x.npy'],
+  translate: [kernel],
+  cache: [],
 }
 
 interface Condition {
@@ -137,13 +153,17 @@ async function attempt(command: string, condition: Condition): Promise<string[]>
   return wrong.map((what) => `tandem ${command}: ${what}\n${stderr}`)
 }
 
+it('no command is left out', () => {
+  expect(Object.keys(commands).sort()).toEqual(Object.keys(helpExamples).sort())
+})
+
 describe.each(Object.keys(conditions))('under %s', (name) => {
   const condition = conditions[name]!
   const missing = condition.mounts && !canMount ? ' (needs unshare and mount)' : ''
   it.skipIf(missing !== '')(`commands end with an answer or a sentence${missing}`, async () => {
     const names = Object.keys(commands)
     // Every second one writes a file; all of them in the long form.
-    const list = Math.random() < 0.5 ? names : ['transpose', 'matmul', 'jacobi', 'ring']
+    const list = Math.random() < 0.5 ? names : ['transpose', 'matmul', 'jacobi', 'ring', 'run']
     const drawn = [list[Math.floor(Math.random() * list.length)]!]
     const wrong: string[] = []
     for (const command of long ? names : drawn) wrong.push(...(await attempt(command, condition)))

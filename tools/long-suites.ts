@@ -1,0 +1,36 @@
+/** What `npm run test:long` runs. */
+export interface Suite {
+  readonly name: string
+  /** The package, and the file in its `src`. */
+  readonly file: readonly [packageFolder: string, path: string]
+  /** A regular expression: the tests to run, by their full names. */
+  readonly tests: string
+  /** Into how many parts the tests split their cases (`testCases`); a suite of one part runs alone, after the others. */
+  readonly parts: number
+}
+
+/** Every test file with a long form, in one suite or several. */
+export const longSuites: readonly Suite[] = [
+  suite('a huge source', 'wgsl', 'frontend/scaling.test.ts', 'a huge source ends in a result', 11),
+  suite('weakened rules', 'wgsl', 'testing/mutants.test.ts', 'a rule of an analysis is weakened', 27),
+  suite('modules of the grammar', 'wgsl', 'frontend/fuzz.test.ts', 'modules drawn from the grammar$', 32),
+  suite('mutations of the corpus', 'wgsl', 'frontend/fuzz.test.ts', 'mutations of the corpus', 4),
+  suite('two runs of a source', 'wgsl', 'frontend/fuzz.test.ts', 'in two runs', 4),
+  suite('validity of modules', 'wgsl', 'frontend/fuzz.test.ts', 'validity.*of modules', 8),
+  suite('random control flow', 'wgsl', 'validity/validity.test.ts', 'random control flow', 16),
+  suite('random kernels', 'wgsl', 'cuda/random-kernels.test.ts', 'random kernels give the same', 128),
+  suite('kernels of the corpus on the CPU', 'wgsl', 'cuda/execution.test.ts', '.', 1),
+  suite('edges of plans of ranks', 'core', 'rank-parts.test.ts', '.', 1),
+  suite('wrong calls', 'core', 'wrong-calls.test.ts', '.', 1),
+  suite('wrong calls of algorithms', 'algorithms', 'wrong-calls.test.ts', '.', 1),
+  suite('failures of the driver', 'backend-cuda', 'failure-table.test.ts', '.', 1),
+  suite('canaries around memory', 'backend-cuda', 'clamp-canaries.test.ts', '.', 1),
+  suite('failures of ranks', 'backend-mpi', 'failures.test.ts', '.', 1),
+  suite('groups and their model', 'cli', 'group-model.test.ts', '.', 1),
+  suite('wrong lines of the command', 'cli', 'wrong-calls.test.ts', '.', 1),
+  suite('commands in adverse conditions', 'cli', 'adverse-conditions.test.ts', '.', 1),
+]
+
+function suite(name: string, packageFolder: string, path: string, tests: string, parts: number): Suite {
+  return { name, file: [packageFolder, path], tests, parts }
+}
