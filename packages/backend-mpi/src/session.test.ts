@@ -22,6 +22,12 @@ it('refuses ranks that run different versions of Tandem, and names both', () => 
   )
 })
 
+it('is refused in a worker thread, whatever is asked of it', async () => {
+  const { exitCode, stdout } = await runJob(undefined, { ranks: 1, program: 'worker.ts' })
+  const refusal = 'unsupported MPI runs in the main thread of a process alone; this is a worker thread.\n'
+  expect([exitCode, stdout]).toEqual([0, refusal.repeat(4)])
+})
+
 describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
   it('runs as one rank without a launcher', async () => {
     const { exitCode, stdout } = await runJob(undefined, { ranks: 1, program: 'start.ts' })
