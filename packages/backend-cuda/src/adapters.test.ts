@@ -140,13 +140,14 @@ describe('absence', () => {
 
 describe('topology', () => {
   it('counts direct links and those into a switch, and falls back to the PCI tree', async () => {
-    configureFake({ FAKE_CUDA_DEVICES: 3 })
+    configureFake({ FAKE_CUDA_DEVICES: 4 })
     const { adapters, links } = await findTopology(addon, libraries)
-    expect(adapters.map((adapter) => adapter.index)).toEqual([0, 1, 2])
+    expect(adapters.map((adapter) => adapter.index)).toEqual([0, 1, 2, 3])
     expect(links[0]).toEqual([
       { kind: 'self', peerAccess: true },
       { kind: 'nvlink', linkCount: 2, peerAccess: true },
       { kind: 'nvlink', linkCount: 1, peerAccess: true },
+      { kind: 'system', peerAccess: true },
     ])
     const without = await findTopology(addon, { ...libraries, nvml: ['/nowhere/nvml.so'] })
     expect(without.links[0]![1]).toEqual({ kind: 'unknown', peerAccess: true })

@@ -51,6 +51,7 @@ const unnoticed: Readonly<Record<string, string>> = {
   cuStreamSynchronize: 'the wait before something is freed; a fault shows at the next call',
   cuEventQuery: 'how often it is polled differs from run to run',
   cuMemAllocFromPoolAsync: 'tried again once freed memory is given back',
+  nvmlDeviceGetCount_v2: 'links that are unknown, where those of GPUs are asked for',
   nvmlDeviceGetHandleByUUID: 'links that are unknown',
   nvrtcDestroyProgram: 'the kernel is compiled',
   nvrtcGetProgramLogSize: 'the log of a kernel that compiles is of no use',
@@ -70,20 +71,21 @@ const unnoticed: Readonly<Record<string, string>> = {
   nvmlDeviceGetNvLinkState: 'a link that does not count',
   nvmlDeviceGetNvLinkRemotePciInfo_v2: 'a link that does not count',
   nvmlDeviceGetNvLinkRemoteDeviceType: 'a link that counts as direct',
+  nvmlDeviceGetTopologyCommonAncestor: 'links that are unknown',
 }
-/** Calls that work without a failure does not make. */
-const uncalled: Readonly<Record<string, string>> = {
-  cuGetErrorName: 'names an error',
-  cuGetErrorString: 'describes an error',
-  cuMemGetInfo: 'tells what is free once memory has run out',
-  cuMemPoolTrimTo: 'gives memory back once it has run out',
-  nvrtcGetErrorString: 'describes an error',
-  nvrtcGetProgramLog: 'says why a kernel does not compile',
-  nvrtcGetPTXSize: 'for GPUs newer than NVRTC',
-  nvrtcGetPTX: 'for GPUs newer than NVRTC',
-  nvmlErrorString: 'describes an error',
-  nvmlDeviceGetTopologyCommonAncestor: 'for GPUs without NVLink between them',
+/** Calls that nothing but a failure leads to: the failure, and the code that it has by itself. */
+const behind: Readonly<Record<string, readonly [symbol: string, result: number, code: string]>> = {
+  cuGetErrorName: ['cuStreamCreate', 999, 'driver'],
+  cuGetErrorString: ['cuStreamCreate', 999, 'driver'],
+  cuMemGetInfo: ['cuGraphInstantiateWithFlags', 2, 'out-of-memory'],
+  cuMemPoolTrimTo: ['cuMemAllocFromPoolAsync', 2, 'out-of-memory'],
+  nvrtcGetProgramLog: ['nvrtcCompileProgram', 6, 'compilation'],
+  // An NVRTC that is older than the GPU compiles to PTX.
+  nvrtcGetPTXSize: ['nvrtcCompileProgram', 5, 'driver'],
+  nvrtcGetPTX: ['nvrtcCompileProgram', 5, 'driver'],
 }
+/** Functions that return a text, and so cannot fail. */
+const texts = ['nvrtcGetErrorString', 'nvmlErrorString']
 
 /** Called until the work is done: how often depends on the machine's load, so that only the first call is the same in every run. */
 const polled = new Set(['cuEventQuery'])
@@ -91,8 +93,8 @@ const polled = new Set(['cuEventQuery'])
 const table = `${packageFolder}testdata/failures.txt`
 const long = process.env.TANDEM_LONG === '1'
 
-/** GPUs 0 and 1 have links, GPU 2 has none. */
-const machineSettings = { FAKE_CUDA_DEVICES: 3 }
+/** GPUs 0 to 2 have links, GPU 3 has none. */
+const machineSettings = { FAKE_CUDA_DEVICES: 4 }
 
 let copies = 0
 /** An addon and a library that no test has used: faults and what is loaded stay with them. */
@@ -164,23 +166,26 @@ it('reports every failure of every call as an error with a code, and frees what 
     [nvml, nvmlClasses],
   ] as const) {
     for (const [index, symbol] of symbols.entries()) {
+      if (texts.includes(symbol)) continue
       const count = counts.get(symbol)!
-      if ((count === 0) !== symbol in uncalled)
+      const cause = behind[symbol]
+      if ((count === 0) !== (cause !== undefined))
         problems.push(`${symbol} is called ${count} times where nothing fails`)
-      const positions = [
-        ['first', 1],
-        ['middle', Math.ceil(count / 2)],
-        ['last', count],
-      ] as const
+      const positions: (readonly [place: string, call: number])[] =
+        cause === undefined ? [['first call', 1]] : [[`first call, behind a failing ${cause[0]}`, 1]]
+      if (!polled.has(symbol)) {
+        if (count > 2) positions.push(['middle call', Math.ceil(count / 2)])
+        if (count > 1) positions.push(['last call', count])
+      }
       for (const [turn, [place, position]] of positions.entries()) {
-        if (count < 3 && (position === 0 || turn >= count)) continue
-        if (polled.has(symbol) && place !== 'first') continue
         for (const [sort, { name, result, codes }] of classes.entries()) {
           // All of them take minutes: the short form takes one sort of failure for each call, which over all calls are all sorts.
           if (!long && sort !== (index + turn) % classes.length) continue
-          const row = `${symbol}, ${name}, ${place} call`
+          const row = `${symbol}, ${name}, ${place}`
           const machine = freshMachine(symbols === nvrtc)
-          configureFake({ ...machineSettings, FAKE_FAIL: `${symbol}:${result}:${position}:${copies}` })
+          const failures = [`${symbol}:${result}:${position}:${copies}`]
+          if (cause !== undefined) failures.push(`${cause[0]}:${cause[1]}:1`)
+          configureFake({ ...machineSettings, FAKE_FAIL: failures.join(' ') })
           const noticed = await runScenario(machine).catch((error: unknown) => {
             problems.push(`${row}: ${error}`)
             return []
@@ -188,7 +193,7 @@ it('reports every failure of every call as an error with a code, and frees what 
           for (const { code, message } of noticed)
             if (
               !/^(absence|note|unfreed)/.test(code) &&
-              ![...codes, ...(alsoCodes[symbol] ?? [])].includes(code)
+              ![...codes, ...(alsoCodes[symbol] ?? []), cause?.[2]].includes(code)
             )
               problems.push(`${row}: ${code}: ${message}`)
           if (noticed.length === 0 && name !== 'fault' && !(symbol in unnoticed))
@@ -201,7 +206,7 @@ it('reports every failure of every call as an error with a code, and frees what 
             if (!later.some(({ code }) => code === 'device-lost'))
               problems.push(`${row}: nobody notices it later`)
           }
-          if (name === 'unknown' && place === 'first')
+          if (name === 'unknown' && turn === 0)
             for (const { message } of await runScenario(machine))
               problems.push(`${row}: and later ${message}`)
           machine.forget()

@@ -117,6 +117,38 @@ describe('the addon', () => {
     expect(status).toBe(7)
   })
 
+  it('closes a library that is of no use, and keeps one that is', () => {
+    const { stdout, stderr } = runScript(`
+      const { copyFileSync, mkdtempSync, readFileSync, rmSync } = require('node:fs')
+      const folder = mkdtempSync(require('node:os').tmpdir() + '/tandem-libraries-')
+      const copies = ['driver', 'nvrtc', 'nvml'].map((name) => folder + '/' + name + '.so')
+      for (const copy of copies) copyFileSync(libraries[0], copy)
+      const open = () => copies.map((copy) => readFileSync('/proc/self/maps', 'utf8').includes(copy))
+      const code = (promise) => promise.then(() => 'none', ({ nativeCode }) => nativeCode)
+      const attempt = async () => {
+        const codes = []
+        codes.push(await code(addon.probe([copies[0]])))
+        codes.push(await code(addon.nvrtcVersion([copies[1]])))
+        codes.push(await code(addon.nvmlDevices([copies[2]])))
+        return { codes, open: open() }
+      }
+      ;(async () => {
+        // A driver that is too old, and an NVML that does not start.
+        Object.assign(process.env, { FAKE_CUDA_VERSION: '11080', FAKE_NVML_ERROR: '1' })
+        const outcomes = []
+        for (let turn = 0; turn < 3; turn++) outcomes.push(await attempt())
+        for (const name of ['FAKE_CUDA_VERSION', 'FAKE_NVML_ERROR']) delete process.env[name]
+        outcomes.push(await attempt())
+        rmSync(folder, { recursive: true })
+        console.log(JSON.stringify(outcomes))
+      })()`)
+    const useless = { codes: ['no-driver', 'none', 'driver'], open: [false, true, false] }
+    expect(JSON.parse(stdout || stderr)).toEqual([
+      ...[useless, useless, useless],
+      { codes: ['none', 'none', 'none'], open: [true, true, true] },
+    ])
+  })
+
   it('turns wrong arguments into exceptions instead of crashing', () => {
     const { stdout, status } = runScript(`
       for (const call of [() => addon.probe(), () => addon.openGroup(1, 2), () => addon.nvrtcCompile([], {}), () => addon.nvmlRead([], 3)]) {

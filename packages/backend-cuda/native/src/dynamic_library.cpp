@@ -66,9 +66,7 @@ DynamicLibrary::~DynamicLibrary() {
 
 void *DynamicLibrary::find(const char *name) const { return handle_ != nullptr ? dlsym(handle_, name) : nullptr; }
 
-void resolve(ImportTable &library, const std::vector<std::string> &candidates, const std::string &what,
-             const std::string &tooOld) {
-  DynamicLibrary opened(candidates);
+void resolve(ImportTable &library, const DynamicLibrary &opened, const std::string &what, const std::string &tooOld) {
   if (!opened.isOpen()) throw NativeError("unsupported", what + " does not load (" + opened.failures() + ").");
   for (auto *entry : library.entries) {
     if (auto *address = opened.find(entry->name)) entry->address = address;
@@ -76,7 +74,6 @@ void resolve(ImportTable &library, const std::vector<std::string> &candidates, c
       throw NativeError("unsupported", what + " at " + opened.path() + " has no " + entry->name + tooOld + ".");
     }
   }
-  opened.keep();
 }
 
 } // namespace tandem

@@ -29,9 +29,8 @@ private:
   std::string failures_;
 };
 
-/// Fills the imports of `library`, which `what` names in messages. Throws NativeError `unsupported` where no candidate loads, or where one lacks
-/// a function that has no address yet; `tooOld` is what that means.
-void resolve(ImportTable &library, const std::vector<std::string> &candidates, const std::string &what,
-             const std::string &tooOld = "");
+/// Fills the imports of `library`, which `what` names in messages. Throws NativeError `unsupported` where no candidate was opened, or where the
+/// one that was lacks a function that has no address yet; `tooOld` is what that means.
+void resolve(ImportTable &library, const DynamicLibrary &opened, const std::string &what, const std::string &tooOld = "");
 
 } // namespace tandem

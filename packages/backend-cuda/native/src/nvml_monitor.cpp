@@ -82,8 +82,10 @@ struct Library : ImportTable {
 
 std::unique_ptr<Library> openLibrary(const std::vector<std::string> &candidates) {
   auto library = std::make_unique<Library>();
-  resolve(*library, candidates, "NVML");
+  DynamicLibrary opened(candidates);
+  resolve(*library, opened, "NVML");
   library->call(library->init);
+  opened.keep();
   return library;
 }
 

@@ -40,7 +40,9 @@ struct Library : ImportTable {
 
 std::unique_ptr<Library> load(const std::vector<std::string> &candidates) {
   auto library = std::make_unique<Library>();
-  resolve(*library, candidates, "NVRTC, CUDA's run-time compiler,", ": it is older than 11.2");
+  DynamicLibrary opened(candidates);
+  resolve(*library, opened, "NVRTC, CUDA's run-time compiler,", ": it is older than 11.2");
+  opened.keep();
   return library;
 }
 
@@ -79,9 +81,8 @@ Outcome compile(const std::vector<std::string> &libraries, const Request &reques
   Outcome outcome;
   std::size_t logSize = 0;
   if (library.getLogSize(program, &logSize) == success && logSize > 1) {
-    outcome.log.resize(logSize);
-    library.getLog(program, outcome.log.data());
-    outcome.log.resize(logSize - 1);
+    std::string log(logSize, '\0');
+    if (library.getLog(program, log.data()) == success) outcome.log = log.c_str();
   }
   if (result == errorCompilation) return outcome;
   library.check(result, library.compileProgram, outcome.log);

@@ -1,17 +1,18 @@
 // Failures on demand. FAKE_FAIL=SYMBOL:RESULT:N[:ANYTHING] makes the Nth call of a function, counted since the variable changed, return RESULT
-// and do nothing else; FAKE_TRACE=FILE collects the names of all calls, one a line.
+// and do nothing else; several stand in a row, with spaces between them. FAKE_TRACE=FILE collects the names of all calls, one a line.
 #pragma once
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
+#include <map>
 #include <mutex>
+#include <sstream>
 #include <string>
 
 /// What the call must return, or 0 where it is to do its work.
 inline int injectedFailure(const char *symbol) {
   static std::mutex mutex;
   static std::string plan;
-  static long calls = 0;
+  static std::map<std::string, long> calls;
   std::lock_guard lock(mutex);
   if (const char *path = getenv("FAKE_TRACE"); path != nullptr && *path != '\0') {
     if (FILE *file = fopen(path, "a")) {
@@ -23,14 +24,18 @@ inline int injectedFailure(const char *symbol) {
   if (wanted == nullptr) wanted = "";
   if (plan != wanted) {
     plan = wanted;
-    calls = 0;
+    calls.clear();
   }
-  const auto length = std::strlen(symbol);
-  if (plan.compare(0, length, symbol) != 0 || plan.size() <= length || plan[length] != ':') return 0;
-  char *rest = nullptr;
-  const long result = std::strtol(plan.c_str() + length + 1, &rest, 10);
-  const long position = std::strtol(rest + 1, nullptr, 10);
-  return ++calls == position ? static_cast<int>(result) : 0;
+  const std::string name = std::string(symbol) + ":";
+  std::istringstream failures(plan);
+  for (std::string failure; failures >> failure;) {
+    if (failure.compare(0, name.size(), name) != 0) continue;
+    char *rest = nullptr;
+    const long result = std::strtol(failure.c_str() + name.size(), &rest, 10);
+    const long position = std::strtol(rest + 1, nullptr, 10);
+    return ++calls[name] == position ? static_cast<int>(result) : 0;
+  }
+  return 0;
 }
 
 #define INJECTED(symbol)                                                                                               \

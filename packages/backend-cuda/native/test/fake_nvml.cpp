@@ -128,9 +128,10 @@ EXPORT int nvmlDeviceGetComputeRunningProcesses_v3(void *, unsigned *count, Nvml
   for (unsigned index = 0; index < 20; ++index) processes[index] = {1000 + index, index == 0 ? ~0ull : 4096ull * index, 0, 0};
   return 0;
 }
-EXPORT int nvmlDeviceGetNvLinkState(void *, unsigned link, int *active) {
+EXPORT int nvmlDeviceGetNvLinkState(void *device, unsigned link, int *active) {
   INJECTED("nvmlDeviceGetNvLinkState");
-  *active = link < 3 ? 1 : 0;
+  // CUDA devices 0 to 2 have links, others have none.
+  *active = link < 3 && static_cast<unsigned>(ordinalOf(indexOf(device))) < 3 ? 1 : 0;
   return 0;
 }
 EXPORT int nvmlDeviceGetNvLinkRemoteDeviceType(void *, unsigned link, int *type) {

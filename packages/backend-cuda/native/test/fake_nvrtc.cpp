@@ -56,7 +56,11 @@ EXPORT int nvrtcDestroyProgram(FakeProgram **program) {
   return 0;
 }
 EXPORT int nvrtcCompileProgram(FakeProgram *program, int, const char *const *) {
-  INJECTED("nvrtcCompileProgram");
+  if (const int failure = injectedFailure("nvrtcCompileProgram")) {
+    // NVRTC_ERROR_INVALID_OPTION is what an NVRTC says that is older than the GPU.
+    program->log = failure == 5 ? "nvrtc: error: invalid value for --gpu-architecture (-arch)\n" : "error of the fake NVRTC\n";
+    return failure;
+  }
   if (program->name.front() == '-') {  // as NVRTC does
     program->log = "Command-line error: invalid option: " + program->name + "\n";
     return 6;

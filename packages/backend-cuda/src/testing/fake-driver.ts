@@ -24,6 +24,8 @@ export function fakeLibraries(): Libraries {
         '-O1',
         '-std=c++17',
         '-fvisibility=hidden',
+        // A library with unique symbols is never unloaded.
+        '-fno-gnu-unique',
         ...sources.filter((source) => source.endsWith('.cpp')),
         '-o',
         temporary,
