@@ -47,8 +47,8 @@ export interface JobOptions {
   /** A command that starts the program that it is given: what the launcher starts, and watches, in place of the program. */
   readonly starter?: readonly string[]
   readonly environment?: Readonly<Record<string, string>>
-  /** Called with each line of standard output, while the job runs. */
-  readonly onLine?: (line: string) => void
+  /** Called with each line of standard output, while the job runs. `killLauncher` ends the launcher alone. */
+  readonly onLine?: (line: string, killLauncher: () => void) => void
 }
 
 const hooks = fileURLToPath(new URL('./source-hooks.ts', import.meta.url))
@@ -86,21 +86,30 @@ export function runJob(mpi: MpiInstallation | undefined, options: JobOptions): P
     },
   )
   const start = performance.now()
+  let killed = false
+  const killLauncher = () => {
+    killed = true
+    child.kill('SIGKILL')
+  }
   const texts = { stdout: '', stderr: '' }
   let partial = ''
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     texts.stdout += text
     const lines = (partial + text).split('\n')
     partial = lines.pop()!
-    for (const line of lines) options.onLine?.(line)
+    for (const line of lines) options.onLine?.(line, killLauncher)
   })
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     texts.stderr += text
   })
   return new Promise((resolve, reject) => {
     child.on('error', reject)
-    child.on('close', (exitCode) => {
+    const end = (exitCode: number | null) =>
       resolve({ exitCode, ...texts, seconds: (performance.now() - start) / 1000 })
+    child.on('close', end)
+    // What a killed launcher leaves behind may hold its standard output and error open.
+    child.on('exit', (exitCode) => {
+      if (killed) end(exitCode)
     })
   })
 }
