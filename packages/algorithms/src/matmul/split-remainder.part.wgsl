@@ -32,7 +32,21 @@ fn product(row: u32, column: u32) -> f32 {
   var total = 0.0;
   for (var first = 0u; first < params.k; first += params.k_chunk) {
     var sum = 0.0;
-    for (var k = first; k < min(first + params.k_chunk, params.k); k++) {
+    let end = min(first + params.k_chunk, params.k);
+    var k = first;
+    // Few invocations come here, and each waits for its loads: eight at a time.
+    for (; k + 8u <= end; k += 8u) {
+      var x: array<f32, 8>;
+      var y: array<f32, 8>;
+      for (var i = 0u; i < 8u; i++) {
+        x[i] = a[a_row + k + i];
+        y[i] = b[b_column + (k + i) * params.b_stride];
+      }
+      for (var i = 0u; i < 8u; i++) {
+        sum = fma(x[i], y[i], sum);
+      }
+    }
+    for (; k < end; k++) {
       sum = fma(a[a_row + k], b[b_column + k * params.b_stride], sum);
     }
     if (params.k_chunk >= params.k) {

@@ -36,11 +36,11 @@ export interface Checkers {
 
 export interface MatmulVerifierOptions {
   /** Products are formed from f16 parts. Default false. */
-  readonly split?: boolean
+  readonly split?: boolean | undefined
   /** Over several processes: each reads what Freivalds' algorithm needs of the rows of B that its devices have. Default: this one reads all. */
-  readonly checkers?: Checkers
+  readonly checkers?: Checkers | undefined
   /** Whether every element is checked. Default: where the product is small. */
-  readonly everyElement?: boolean
+  readonly everyElement?: boolean | undefined
 }
 
 /** Whether a product is small enough for a check of every element. */
