@@ -361,21 +361,41 @@ template <bool transposed> void load_matrix_words(unsigned (&r)[4], const void* 
     r[i] = halves[0] | (unsigned)halves[1] << 16;
   }
 }
+// What the lanes hold of a product's factors, by word and lane.
+struct factor_words {
+  uint32_t left[4][32], right[2][32];
+  factor_words(const unsigned (&a)[4], unsigned b0, unsigned b1) {
+    for (unsigned i = 0; i < 4; i++) memcpy(left[i], tandem_cpu::exchange(0xffffffffu, a[i]).seen, sizeof left[i]);
+    memcpy(right[0], tandem_cpu::exchange(0xffffffffu, b0).seen, sizeof right[0]);
+    memcpy(right[1], tandem_cpu::exchange(0xffffffffu, b1).seen, sizeof right[1]);
+  }
+};
 // The 16 products of each component are exact and added in double, in the order of k; their sum with c is rounded once.
 inline void multiply_words(double (&d)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
-  uint32_t left[4][32], right[2][32];
-  for (unsigned i = 0; i < 4; i++) memcpy(left[i], tandem_cpu::exchange(0xffffffffu, a[i]).seen, sizeof left[i]);
-  memcpy(right[0], tandem_cpu::exchange(0xffffffffu, b0).seen, sizeof right[0]);
-  memcpy(right[1], tandem_cpu::exchange(0xffffffffu, b1).seen, sizeof right[1]);
+  const factor_words words(a, b0, b1);
   const unsigned lane = tandem_cpu::lane();
   for (unsigned i = 0; i < 4; i++) {
     const unsigned row = lane / 4 + i / 2 * 8, column = lane % 4 * 2 + i % 2;
     d[i] = 0;
     for (unsigned k = 0; k < 16; k++) {
-      const unsigned x = left[row / 8 + k / 8 * 2][row % 8 * 4 + k % 8 / 2] >> k % 2 * 16 & 0xffff;
-      const unsigned y = right[k / 8][column * 4 + k % 8 / 2] >> k % 2 * 16 & 0xffff;
+      const unsigned x = words.left[row / 8 + k / 8 * 2][row % 8 * 4 + k % 8 / 2] >> k % 2 * 16 & 0xffff;
+      const unsigned y = words.right[k / 8][column * 4 + k % 8 / 2] >> k % 2 * 16 & 0xffff;
       d[i] += half_value(x) * half_value(y);
     }
+  }
+}
+inline void multiply_matrices_i32(int (&d)[8], unsigned half, const unsigned (&a)[4], unsigned b0, unsigned b1, const int (&c)[8]) {
+  const factor_words words(a, b0, b1);
+  const unsigned lane = tandem_cpu::lane();
+  for (unsigned i = 0; i < 4; i++) {
+    const unsigned row = lane / 4 + i / 2 * 8, column = lane % 4 * 2 + i % 2;
+    unsigned sum = (unsigned)c[half + i];
+    for (unsigned k = 0; k < 32; k++) {
+      const signed char x = (signed char)(words.left[row / 8 + k / 16 * 2][row % 8 * 4 + k % 16 / 4] >> k % 4 * 8);
+      const signed char y = (signed char)(words.right[k / 16][column * 4 + k % 16 / 4] >> k % 4 * 8);
+      sum += (unsigned)(x * y);
+    }
+    d[half + i] = (int)sum;
   }
 }
 inline void multiply_matrices_f32(float (&d)[8], unsigned half, const unsigned (&a)[4], unsigned b0, unsigned b1, const float (&c)[8]) {

@@ -77,4 +77,5 @@ export function describeSubgroupMatrixUse({ type, left }: SubgroupMatrixUse): st
 export const cudaSubgroupMatrixConfigs: readonly SubgroupMatrixConfig[] = [
   { componentType: 'f16', resultComponentType: 'f32', M: 16, N: 16, K: 16 },
   { componentType: 'f16', resultComponentType: 'f16', M: 16, N: 16, K: 16 },
+  { componentType: 'i8', resultComponentType: 'i32', M: 16, N: 16, K: 32 },
 ]

@@ -31,7 +31,9 @@ interface Access {
   readonly place: Place
   readonly array: ArrayType
   readonly variable: ModuleVariable
-  readonly type: SubgroupMatrixType
+  /** Bytes of a row or column, and how many of them there are. */
+  readonly slice: number
+  readonly slices: number
   readonly offset: Expression
   readonly stride: Expression
   /** The least stride: no row, or column, begins inside another one. */
@@ -50,8 +52,10 @@ function accessText(writer: FunctionWriter, e: BuiltinCall): Omit<PlaceText, 'co
   if (root.kind === 'deref' || root.variable.kind !== 'module-variable')
     throw new TypeError('subgroup matrices are loaded from memory of the module')
   const array = place.type as ArrayType
-  const least = Math.ceil(sliceByteLength(type) / array.stride)
-  const access = { place, array, variable: root.variable, type, offset, stride, least }
+  const slice = sliceByteLength(type, isColumnMajor)
+  const slices = isColumnMajor ? type.columns : type.rows
+  const least = Math.ceil(slice / array.stride)
+  const access = { place, array, variable: root.variable, slice, slices, offset, stride, least }
   const { effects } = writer.context
   let guards: readonly string[] = []
   const texts = writer.ordered([
@@ -85,8 +89,10 @@ function accessText(writer: FunctionWriter, e: BuiltinCall): Omit<PlaceText, 'co
   }
 }
 
-function sliceByteLength({ component }: SubgroupMatrixType): number {
-  return component === 'f16' ? 32 : 64
+/** Bytes of a row, or of a column where those are what lies together. */
+function sliceByteLength({ component, rows, columns }: SubgroupMatrixType, isColumnMajor: boolean): number {
+  const byteLength = component === 'f16' ? 2 : component === 'i8' ? 1 : 4
+  return byteLength * (isColumnMajor ? rows : columns)
 }
 
 /** The value in a form that can stand several times. */
@@ -120,8 +126,8 @@ function rangeGuards(
   indices: readonly string[],
 ): string[] {
   const { bounds, names } = writer.context
-  const { place, array, variable, type } = access
-  const options = `<${writer.type(type)}, ${array.stride}u>`
+  const { place, array, variable, slice, slices } = access
+  const options = `<${slices}u, ${slice}u, ${array.stride}u>`
   if (bounds === 'unchecked') return []
   if (bounds === 'trap' && variable.space === 'storage') {
     const from = `(unsigned long long)((const char*)${operand(pointer)} - (const char*)${names.of(variable)})`
@@ -143,12 +149,12 @@ function rangeGuards(
 }
 
 /** Is the matrix in the array whatever the values of offset and stride are? */
-function isInside(writer: FunctionWriter, { array, type, offset, stride, least }: Access): boolean {
+function isInside(writer: FunctionWriter, { array, slice, slices, offset, stride, least }: Access): boolean {
   const { ranges } = writer.context
   const from = ranges.interval(offset)
   const step = ranges.interval(stride)
   if (array.length === undefined || from === undefined || step === undefined) return false
   if (from.low < 0 || step.low < 0) return false
-  const last = from.high + 15 * Math.max(step.high, least)
-  return last * array.stride + sliceByteLength(type) <= array.length * array.stride
+  const last = from.high + (slices - 1) * Math.max(step.high, least)
+  return last * array.stride + slice <= array.length * array.stride
 }

@@ -37,9 +37,10 @@ export function typeText(type: Type, names: Names): string {
   }
 }
 
-/** The C++ type of a subgroup matrix of 16 × 16; `emitCuda` refuses others. */
+/** The C++ type of a subgroup matrix that `cudaSubgroupMatrixConfigs` has; `emitCuda` refuses others. */
 function subgroupMatrixText({ role, component }: SubgroupMatrixType, names: Names): string {
-  if (component === 'f32') return names.prelude('matrix_f32')
+  if (component === 'f32' || component === 'i32') return names.prelude(`matrix_${component}`)
+  if (component === 'i8') return `${names.prelude('matrix_i8')}<${role === 'left' ? 0 : 1}>`
   return `${names.prelude('matrix_f16')}<${['left', 'right', 'result'].indexOf(role)}>`
 }
 

@@ -15,7 +15,7 @@ import type { ExpressionScope } from './scopes.ts'
 import { enumerant, resolveType } from './type-resolution.ts'
 
 /*
- * Subgroup matrices: the extension `chromium_experimental_subgroup_matrix` as Dawn's compiler judges it. Components of 8 bits are not supported.
+ * Subgroup matrices: the extension `chromium_experimental_subgroup_matrix` as Dawn's compiler judges it.
  */
 
 const extension = 'chromium_experimental_subgroup_matrix'
@@ -46,15 +46,17 @@ export function resolveSubgroupMatrix(
 }
 
 function componentOf(scope: ExpressionScope, node: ExpressionNode): SubgroupMatrixComponent {
-  if (node.kind === 'name' && (node.name === 'i8' || node.name === 'u8'))
-    throw scope.module.source.unsupported(
-      node.at,
-      `subgroup matrices of ${node.name} are not supported, only those of f16, f32, i32 and u32`,
-    )
+  // Types that exist nowhere else.
+  if (node.kind === 'name' && (node.name === 'i8' || node.name === 'u8') && !isDeclared(scope, node))
+    return node.name
   const type = resolveType(scope, node)
   if (type.kind !== 'scalar' || type.scalar === 'bool')
-    throw scope.error(node.at, `a subgroup matrix holds f32, f16, i32 or u32, not ${typeName(type)}`)
+    throw scope.error(node.at, `a subgroup matrix holds f32, f16, i32, u32, i8 or u8, not ${typeName(type)}`)
   return type.scalar
+}
+
+function isDeclared(scope: ExpressionScope, { name, at }: NameNode): boolean {
+  return scope.module.declaredType(name, at) !== undefined || scope.lookup(name) !== undefined
 }
 
 function count(scope: ExpressionScope, node: ExpressionNode, what: string): number {
@@ -143,7 +145,8 @@ function matrix(
 /** Whether there is a product of matrices of `from` with sums of `to`. */
 function multiplies(from: SubgroupMatrixComponent, to: string): boolean {
   if (from === 'f16') return to === 'f16' || to === 'f32'
-  return from === 'f32' ? to === 'f32' : to === 'i32' || to === 'u32'
+  if (from === 'f32') return to === 'f32'
+  return to === 'i32' || to === 'u32' || ((from === 'i8' || from === 'u8') && (to === 'i8' || to === 'u8'))
 }
 
 function factors(
@@ -302,8 +305,9 @@ function checkArray(
   callAt: number,
 ): void {
   const { element, stride } = store as ArrayType
-  if (isOld && (element.kind !== 'scalar' || element.scalar !== type.component))
-    throw scope.error(callAt, `${name} takes an array of ${type.component} here, not ${typeName(store)}`)
+  const scalar = scalarOf(type)
+  if (isOld && element !== scalar)
+    throw scope.error(callAt, `${name} takes an array of ${typeName(scalar)} here, not ${typeName(store)}`)
   if (element.kind === 'vector' && element.size === 3)
     throw scope.module.source.unsupported(
       at,

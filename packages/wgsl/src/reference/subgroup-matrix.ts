@@ -1,6 +1,6 @@
 import { roundToHalf } from '../half-float.ts'
 import type { ArrayType, SubgroupMatrixType, Type } from '../ir.ts'
-import { scalarType } from '../types.ts'
+import { scalarType, u32Type } from '../types.ts'
 import { BoundMemory, type Value } from './memory.ts'
 
 /** A subgroup matrix: its components row by row. Nothing changes one, so invocations share it. */
@@ -17,7 +17,11 @@ export interface MatrixMemory {
 }
 
 function componentByteLength({ component }: SubgroupMatrixType): number {
-  return component === 'f16' ? 2 : 4
+  return component === 'f16' ? 2 : component === 'i8' || component === 'u8' ? 1 : 4
+}
+
+function isInteger({ component }: SubgroupMatrixType): boolean {
+  return component !== 'f16' && component !== 'f32'
 }
 
 /** Where the components lie, row by row; undefined when some are outside of the array. */
@@ -82,6 +86,8 @@ export function storeMatrix(
 function component(type: SubgroupMatrixType, x: number): number {
   if (type.component === 'f16') return roundToHalf(Math.fround(x))
   if (type.component === 'f32') return Math.fround(x)
+  if (type.component === 'i8') return (x << 24) >> 24
+  if (type.component === 'u8') return x & 0xff
   return type.component === 'u32' ? x >>> 0 : x | 0
 }
 
@@ -102,7 +108,7 @@ export function multiplyMatrices(
 ): MatrixValue {
   const { columns, rows } = type
   const depth = left.length / rows
-  const isInteger = type.component === 'i32' || type.component === 'u32'
+  const wraps = isInteger(type)
   return Float64Array.from({ length: rows * columns }, (_, i) => {
     const [row, column] = [Math.floor(i / columns), i % columns]
     let total = sum?.[i] ?? 0
@@ -110,7 +116,7 @@ export function multiplyMatrices(
       let part = 0
       for (let k = from; k < Math.min(from + 16, depth); k++) {
         const [a, b] = [left[row * depth + k]!, right[k * columns + column]!]
-        part = isInteger ? (part + Math.imul(a, b)) | 0 : part + a * b
+        part = wraps ? (part + Math.imul(a, b)) | 0 : part + a * b
       }
       total = component(type, part + total)
     }
@@ -125,18 +131,41 @@ export function combineWithScalar(
   matrix: MatrixValue,
   scalar: number,
 ): MatrixValue {
-  const isInteger = type.component === 'i32' || type.component === 'u32'
+  const wraps = isInteger(type)
   return matrix.map((x) => {
     const result =
       operation === 'Add'
         ? x + scalar
         : operation === 'Subtract'
           ? x - scalar
-          : isInteger
+          : wraps
             ? Math.imul(x, scalar)
             : x * scalar
     return component(type, result)
   })
+}
+
+/** A component in memory. One of 8 bits is part of a word, which is read and written as a whole. */
+function loadComponent(memory: BoundMemory, { component: kind }: SubgroupMatrixType, byte: number): number {
+  if (kind !== 'i8' && kind !== 'u8') return memory.load(scalarType(kind), byte) as number
+  const shift = (byte % 4) * 8
+  const bits = ((memory.load(u32Type, byte - (byte % 4)) as number) >>> shift) & 0xff
+  return kind === 'i8' ? (bits << 24) >> 24 : bits
+}
+
+function storeComponent(
+  memory: BoundMemory,
+  { component: kind }: SubgroupMatrixType,
+  byte: number,
+  value: number,
+): void {
+  if (kind !== 'i8' && kind !== 'u8') {
+    memory.store(scalarType(kind), byte, value)
+    return
+  }
+  const [from, shift] = [byte - (byte % 4), (byte % 4) * 8]
+  const word = memory.load(u32Type, from) as number
+  memory.store(u32Type, from, ((word & ~(0xff << shift)) | ((value & 0xff) << shift)) >>> 0)
 }
 
 /** An array in a binding, from `base` on; one without length has as many elements as are bound. */
@@ -145,14 +174,13 @@ export function boundArray(
   base: number,
   elements: number,
   { stride }: ArrayType,
-  { component: kind }: SubgroupMatrixType,
+  matrix: SubgroupMatrixType,
 ): MatrixMemory {
-  const type = scalarType(kind as 'f32')
   return {
     byteLength: elements * stride,
     stride,
-    load: (byte) => memory.load(type, base + byte) as number,
-    store: (byte, value) => memory.store(type, base + byte, value),
+    load: (byte) => loadComponent(memory, matrix, base + byte),
+    store: (byte, value) => storeComponent(memory, matrix, base + byte, value),
   }
 }
 
@@ -160,12 +188,12 @@ export function boundArray(
 export function plainArray(
   array: Value[],
   { stride, element }: ArrayType,
-  { component: kind }: SubgroupMatrixType,
+  matrix: SubgroupMatrixType,
 ): MatrixMemory {
-  const type = scalarType(kind as 'f32')
   const bytes = new BoundMemory('', new Uint8Array(16), undefined)
-  const isSame = (element.kind === 'scalar' || element.kind === 'vector') && element.scalar === kind
-  const size = kind === 'f16' ? 2 : 4
+  const isSame =
+    (element.kind === 'scalar' || element.kind === 'vector') && element.scalar === matrix.component
+  const size = componentByteLength(matrix)
   const at = (byte: number) => Math.floor(byte / stride)
   return {
     byteLength: array.length * stride,
@@ -174,7 +202,7 @@ export function plainArray(
       const value = array[at(byte)]!
       if (isSame) return Array.isArray(value) ? (value[(byte % stride) / size] as number) : (value as number)
       bytes.store(element as Type, 0, value)
-      return bytes.load(type, byte % stride) as number
+      return loadComponent(bytes, matrix, byte % stride)
     },
     store(byte, component) {
       const value = array[at(byte)]!
@@ -182,7 +210,7 @@ export function plainArray(
       else if (isSame) array[at(byte)] = component
       else {
         bytes.store(element as Type, 0, value)
-        bytes.store(type, byte % stride, component)
+        storeComponent(bytes, matrix, byte % stride, component)
         array[at(byte)] = bytes.load(element as Type, 0)
       }
     },

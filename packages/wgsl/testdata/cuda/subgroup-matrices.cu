@@ -136,22 +136,20 @@ WGSL_FN void zero_workgroup(void* memory, unsigned bytes, unsigned thread, unsig
 WGSL_FN unsigned lane_index() { unsigned r; asm("mov.u32 %0, %%laneid;" : "=r"(r)); return r; }
 // Two components in each word. Role 0 is a left factor, 1 a right one, 2 a result.
 template <int role> struct matrix_f16 {
-  static constexpr unsigned slice = 32u;
   unsigned r[4];
   // The first component of word i: the second is in the next column, of a right factor in the next row.
   static __device__ __forceinline__ unsigned row(unsigned i) { return role == 1 ? lane_index() % 4u * 2u + i % 2u * 8u : lane_index() / 4u + i % 2u * 8u; }
   static __device__ __forceinline__ unsigned column(unsigned i) { return role == 1 ? lane_index() / 4u + i / 2u * 8u : lane_index() % 4u * 2u + i / 2u * 8u; }
 };
 struct matrix_f32 {
-  static constexpr unsigned slice = 64u;
   float c[8];
   // Component 2 * i; the next one is in the next column.
   static __device__ __forceinline__ unsigned row(unsigned i) { return lane_index() / 4u + i % 2u * 8u; }
   static __device__ __forceinline__ unsigned column(unsigned i) { return lane_index() % 4u * 2u + i / 2u * 8u; }
 };
-// Does a matrix lie in an array of so many bytes?
-template <class M, unsigned element> WGSL_FN bool matrix_inside(unsigned long long bytes, unsigned offset, unsigned stride) {
-  return ((unsigned long long)offset + 15ull * stride) * element + M::slice <= bytes;
+// Does a matrix of rows or columns of 'slice' bytes lie in an array of so many bytes?
+template <unsigned slices, unsigned slice, unsigned element> WGSL_FN bool matrix_inside(unsigned long long bytes, unsigned offset, unsigned stride) {
+  return ((unsigned long long)offset + (slices - 1ull) * stride) * element + slice <= bytes;
 }
 // Four blocks of 8 x 8 halves from workgroup memory whose rows begin at multiples of 16 bytes: those below each other first.
 template <bool transposed> WGSL_FN void load_matrix_words(unsigned (&r)[4], const void* from, unsigned stride_bytes) {
@@ -276,7 +274,7 @@ extern "C" __global__ void __launch_bounds__(128) main_(
     const unsigned t2 = ((subgroup_ * 2u) + j_) * 256u;
     const unsigned t3 = t2;
     const matrix_f32 t4 = subgroupMatrixScalarMultiply(sums_[j_], 0.5f);
-    if (matrix_inside<matrix_f32, 4u>(c_length * 4ull, t3, 16u)) subgroupMatrixStore<false, 4u, false>(c_, t3, t4, 16u);
+    if (matrix_inside<16u, 64u, 4u>(c_length * 4ull, t3, 16u)) subgroupMatrixStore<false, 4u, false>(c_, t3, t4, 16u);
   }
 }
 }

@@ -1,8 +1,15 @@
 import type { Fragment } from './fragment.ts'
 
+/** Components of 32 bits, and their C++ types. */
+const wide = [
+  ['f32', 'float'],
+  ['i32', 'int'],
+] as const
+
 /**
  * Matrices of 16 x 16 that the 32 lanes of a subgroup hold together, in the order of the operands of `mma.sync.m16n8k16` (PTX ISA, section
- * "Matrix Fragments for mma.m16n8k16"): two products beside each other make one of 16 columns. `element` is the stride of the array in bytes, to
+ * "Matrix Fragments for mma.m16n8k16"): two products beside each other make one of 16 columns. Factors of i8 are 16 x 32 and 32 x 16
+ * ("Matrix Fragments for mma.m16n8k32"). `element` is the stride of the array in bytes, to
  * which offset and stride count; `columns` says that memory goes down the columns; `shared` that it is workgroup memory.
  */
 export const subgroupMatrixFragments: readonly Fragment[] = [
@@ -10,7 +17,6 @@ export const subgroupMatrixFragments: readonly Fragment[] = [
     provides: ['matrix_f16'],
     source: `// Two components in each word. Role 0 is a left factor, 1 a right one, 2 a result.
 template <int role> struct matrix_f16 {
-  static constexpr unsigned slice = 32u;
   unsigned r[4];
   // The first component of word i: the second is in the next column, of a right factor in the next row.
   static __device__ __forceinline__ unsigned row(unsigned i) { return role == 1 ? lane_index() % 4u * 2u + i % 2u * 8u : lane_index() / 4u + i % 2u * 8u; }
@@ -18,29 +24,40 @@ template <int role> struct matrix_f16 {
 };`,
   },
   {
-    provides: ['matrix_f32'],
-    source: `struct matrix_f32 {
-  static constexpr unsigned slice = 64u;
-  float c[8];
+    provides: ['matrix_i8'],
+    source: `// Four components in each word. Role 0 is a left factor, 1 a right one.
+template <int role> struct matrix_i8 {
+  unsigned r[4];
+  // The first component of word i: the others are in the next columns, of a right factor in the next rows.
+  static __device__ __forceinline__ unsigned row(unsigned i) { return role == 1 ? lane_index() % 4u * 4u + i % 2u * 16u : lane_index() / 4u + i % 2u * 8u; }
+  static __device__ __forceinline__ unsigned column(unsigned i) { return role == 1 ? lane_index() / 4u + i / 2u * 8u : lane_index() % 4u * 4u + i / 2u * 16u; }
+};`,
+  },
+  ...wide.map(
+    ([component, type]): Fragment => ({
+      provides: [`matrix_${component}`],
+      source: `struct matrix_${component} {
+  ${type} c[8];
   // Component 2 * i; the next one is in the next column.
   static __device__ __forceinline__ unsigned row(unsigned i) { return lane_index() / 4u + i % 2u * 8u; }
   static __device__ __forceinline__ unsigned column(unsigned i) { return lane_index() % 4u * 2u + i / 2u * 8u; }
 };`,
-  },
+    }),
+  ),
   {
     provides: ['matrix_inside'],
-    source: `// Does a matrix lie in an array of so many bytes?
-template <class M, unsigned element> WGSL_FN bool matrix_inside(unsigned long long bytes, unsigned offset, unsigned stride) {
-  return ((unsigned long long)offset + 15ull * stride) * element + M::slice <= bytes;
+    source: `// Does a matrix of rows or columns of 'slice' bytes lie in an array of so many bytes?
+template <unsigned slices, unsigned slice, unsigned element> WGSL_FN bool matrix_inside(unsigned long long bytes, unsigned offset, unsigned stride) {
+  return ((unsigned long long)offset + (slices - 1ull) * stride) * element + slice <= bytes;
 }`,
   },
   {
     provides: ['matrix_in_view'],
     needs: ['trap_view'],
     source: `// Does every slice of a matrix lie in the view? 'from' is where the array begins in the binding.
-template <class M, unsigned element> WGSL_FN bool matrix_in_view(const trap_view& view, unsigned long long from, unsigned offset, unsigned stride) {
-  for (unsigned i = 0; i < 16u; i++)
-    if (!view.access(from + ((unsigned long long)offset + (unsigned long long)i * stride) * element, M::slice, offset + i * stride)) return false;
+template <unsigned slices, unsigned slice, unsigned element> WGSL_FN bool matrix_in_view(const trap_view& view, unsigned long long from, unsigned offset, unsigned stride) {
+  for (unsigned i = 0; i < slices; i++)
+    if (!view.access(from + ((unsigned long long)offset + (unsigned long long)i * stride) * element, slice, offset + i * stride)) return false;
   return true;
 }`,
   },
@@ -83,20 +100,47 @@ template <bool transposed> WGSL_FN void load_matrix_words(unsigned (&r)[4], cons
   },
   {
     provides: ['subgroupMatrixLoad'],
-    when: ['matrix_f32'],
-    source: `template <> struct matrix_access<matrix_f32> {
-  template <bool columns, unsigned element, bool shared> static __device__ __forceinline__ matrix_f32 load(const char* from, unsigned long long stride) {
-    matrix_f32 m;
-    _Pragma("unroll") for (unsigned i = 0; i < 4u; i++) {
-      const unsigned row = matrix_f32::row(i), column = matrix_f32::column(i);
-      const char* const at = from + (columns ? column * stride + row * 4u : row * stride + column * 4u);
-      m.c[2u * i] = *reinterpret_cast<const float*>(at);
-      m.c[2u * i + 1u] = *reinterpret_cast<const float*>(at + (columns ? stride : 4ull));
+    when: ['matrix_i8'],
+    source: `template <int role> struct matrix_access<matrix_i8<role>> {
+  template <bool columns, unsigned element, bool shared> static __device__ __forceinline__ matrix_i8<role> load(const char* from, unsigned long long stride) {
+    typedef matrix_i8<role> M;
+    M m;
+    if constexpr (shared && element % 16u == 0u && columns == (role == 1)) {
+      load_matrix_words<false>(m.r, from, (unsigned)stride);
+      if (columns) { const unsigned middle = m.r[1]; m.r[1] = m.r[2]; m.r[2] = middle; }
+    } else {
+      _Pragma("unroll") for (unsigned i = 0; i < 4u; i++) {
+        const unsigned row = M::row(i), column = M::column(i);
+        const char* const at = from + (columns ? column * stride + row : row * stride + column);
+        if (columns == (role == 1) && element % 4u == 0u) m.r[i] = *reinterpret_cast<const unsigned*>(at);
+        else {
+          m.r[i] = 0u;
+          _Pragma("unroll") for (unsigned b = 0; b < 4u; b++) m.r[i] |= (unsigned)(unsigned char)at[b * (columns == (role == 1) ? 1ull : stride)] << b * 8u;
+        }
+      }
     }
     return m;
   }
 };`,
   },
+  ...wide.map(
+    ([component, type]): Fragment => ({
+      provides: ['subgroupMatrixLoad'],
+      when: [`matrix_${component}`],
+      source: `template <> struct matrix_access<matrix_${component}> {
+  template <bool columns, unsigned element, bool shared> static __device__ __forceinline__ matrix_${component} load(const char* from, unsigned long long stride) {
+    matrix_${component} m;
+    _Pragma("unroll") for (unsigned i = 0; i < 4u; i++) {
+      const unsigned row = matrix_${component}::row(i), column = matrix_${component}::column(i);
+      const char* const at = from + (columns ? column * stride + row * 4u : row * stride + column * 4u);
+      m.c[2u * i] = *reinterpret_cast<const ${type}*>(at);
+      m.c[2u * i + 1u] = *reinterpret_cast<const ${type}*>(at + (columns ? stride : 4ull));
+    }
+    return m;
+  }
+};`,
+    }),
+  ),
   {
     provides: ['subgroupMatrixLoad'],
     source: `template <class M, bool columns, unsigned element, bool shared> WGSL_FN M subgroupMatrixLoad(const void* array, unsigned offset, unsigned stride) {
@@ -122,20 +166,35 @@ template <bool transposed> WGSL_FN void load_matrix_words(unsigned (&r)[4], cons
   },
   {
     provides: ['subgroupMatrixStore'],
-    when: ['matrix_f32'],
-    source: `template <bool columns, unsigned element> WGSL_FN void store_matrix(char* to, const matrix_f32& m, unsigned long long stride) {
-  struct alignas(8) pair { float first, second; };
+    when: ['matrix_i8'],
+    source: `template <bool columns, unsigned element, int role> WGSL_FN void store_matrix(char* to, const matrix_i8<role>& m, unsigned long long stride) {
+  typedef matrix_i8<role> M;
   _Pragma("unroll") for (unsigned i = 0; i < 4u; i++) {
-    const unsigned row = matrix_f32::row(i), column = matrix_f32::column(i);
-    char* const at = to + (columns ? column * stride + row * 4u : row * stride + column * 4u);
-    if (!columns && element % 8u == 0u) *reinterpret_cast<pair*>(at) = pair{m.c[2u * i], m.c[2u * i + 1u]};
-    else {
-      *reinterpret_cast<float*>(at) = m.c[2u * i];
-      *reinterpret_cast<float*>(at + (columns ? stride : 4ull)) = m.c[2u * i + 1u];
-    }
+    const unsigned row = M::row(i), column = M::column(i);
+    char* const at = to + (columns ? column * stride + row : row * stride + column);
+    if (columns == (role == 1) && element % 4u == 0u) *reinterpret_cast<unsigned*>(at) = m.r[i];
+    else _Pragma("unroll") for (unsigned b = 0; b < 4u; b++) at[b * (columns == (role == 1) ? 1ull : stride)] = (char)(m.r[i] >> b * 8u);
   }
 }`,
   },
+  ...wide.map(
+    ([component, type]): Fragment => ({
+      provides: ['subgroupMatrixStore'],
+      when: [`matrix_${component}`],
+      source: `template <bool columns, unsigned element> WGSL_FN void store_matrix(char* to, const matrix_${component}& m, unsigned long long stride) {
+  struct alignas(8) pair { ${type} first, second; };
+  _Pragma("unroll") for (unsigned i = 0; i < 4u; i++) {
+    const unsigned row = matrix_${component}::row(i), column = matrix_${component}::column(i);
+    char* const at = to + (columns ? column * stride + row * 4u : row * stride + column * 4u);
+    if (!columns && element % 8u == 0u) *reinterpret_cast<pair*>(at) = pair{m.c[2u * i], m.c[2u * i + 1u]};
+    else {
+      *reinterpret_cast<${type}*>(at) = m.c[2u * i];
+      *reinterpret_cast<${type}*>(at + (columns ? stride : 4ull)) = m.c[2u * i + 1u];
+    }
+  }
+}`,
+    }),
+  ),
   {
     provides: ['subgroupMatrixStore'],
     source: `template <bool columns, unsigned element, bool shared, class M> WGSL_FN void subgroupMatrixStore(void* array, unsigned offset, const M& m, unsigned stride) {
@@ -156,6 +215,24 @@ WGSL_FN void multiply_matrices_f32(float (&d)[8], unsigned half, const unsigned 
     ptx: true,
     source: `WGSL_FN void multiply_matrices_f16(unsigned (&d)[4], unsigned half, const unsigned (&a)[4], unsigned b0, unsigned b1, const unsigned (&c)[4]) {
   asm volatile("mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%0, %1}, {%2, %3, %4, %5}, {%6, %7}, {%8, %9};" : "=r"(d[half]), "=r"(d[half + 1u]) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1), "r"(c[half]), "r"(c[half + 1u]));
+}`,
+  },
+  {
+    provides: ['multiply_matrices_i32'],
+    ptx: true,
+    source: `// Adds the product of 16 x 32 and 32 x 8 bytes with signs to c, modulo 2^32.
+WGSL_FN void multiply_matrices_i32(int (&d)[8], unsigned half, const unsigned (&a)[4], unsigned b0, unsigned b1, const int (&c)[8]) {
+  asm volatile("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %11, %12, %13};" : "=r"(d[half]), "=r"(d[half + 1u]), "=r"(d[half + 2u]), "=r"(d[half + 3u]) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1), "r"(c[half]), "r"(c[half + 1u]), "r"(c[half + 2u]), "r"(c[half + 3u]));
+}`,
+  },
+  {
+    provides: ['subgroupMatrixMultiplyAccumulate', 'subgroupMatrixMultiply'],
+    when: ['matrix_i32', 'matrix_i8'],
+    source: `WGSL_FN matrix_i32 subgroupMatrixMultiplyAccumulate(const matrix_i8<0>& a, const matrix_i8<1>& b, const matrix_i32& c) {
+  matrix_i32 d;
+  multiply_matrices_i32(d.c, 0u, a.r, b.r[0], b.r[1], c.c);
+  multiply_matrices_i32(d.c, 4u, a.r, b.r[2], b.r[3], c.c);
+  return d;
 }`,
   },
   {
@@ -190,9 +267,16 @@ WGSL_FN void multiply_matrices_f32(float (&d)[8], unsigned half, const unsigned 
   },
   {
     provides: ['subgroupMatrixFill'],
-    when: ['matrix_f32'],
-    source: `WGSL_FN void fill_matrix(matrix_f32& m, float value) { _Pragma("unroll") for (unsigned i = 0; i < 8u; i++) m.c[i] = value; }`,
+    when: ['matrix_i8'],
+    source: `template <int role> WGSL_FN void fill_matrix(matrix_i8<role>& m, int value) { _Pragma("unroll") for (unsigned i = 0; i < 4u; i++) m.r[i] = (value & 255) * 0x1010101u; }`,
   },
+  ...wide.map(
+    ([component, type]): Fragment => ({
+      provides: ['subgroupMatrixFill'],
+      when: [`matrix_${component}`],
+      source: `WGSL_FN void fill_matrix(matrix_${component}& m, ${type} value) { _Pragma("unroll") for (unsigned i = 0; i < 8u; i++) m.c[i] = value; }`,
+    }),
+  ),
   {
     provides: ['subgroupMatrixFill'],
     source: `template <class M, class T> WGSL_FN M subgroupMatrixFill(T value) {
@@ -221,12 +305,26 @@ WGSL_FN void multiply_matrices_f32(float (&d)[8], unsigned half, const unsigned 
     },
     {
       provides: [`subgroupMatrixScalar${name}`],
-      when: ['matrix_f32'],
-      source: `WGSL_FN matrix_f32 subgroupMatrixScalar${name}(const matrix_f32& a, float b) {
-  matrix_f32 m;
-  _Pragma("unroll") for (unsigned i = 0; i < 8u; i++) m.c[i] = ${operation}(a.c[i], b);
+      when: ['matrix_i8'],
+      source: `template <int role> WGSL_FN matrix_i8<role> subgroupMatrixScalar${name}(const matrix_i8<role>& a, int b) {
+  matrix_i8<role> m;
+  _Pragma("unroll") for (unsigned i = 0; i < 4u; i++) {
+    m.r[i] = 0u;
+    _Pragma("unroll") for (unsigned j = 0; j < 4u; j++) m.r[i] |= (unsigned)(${operation}((int)(a.r[i] >> j * 8u), b) & 255) << j * 8u;
+  }
   return m;
 }`,
     },
+    ...wide.map(
+      ([component, type]): Fragment => ({
+        provides: [`subgroupMatrixScalar${name}`],
+        when: [`matrix_${component}`],
+        source: `WGSL_FN matrix_${component} subgroupMatrixScalar${name}(const matrix_${component}& a, ${type} b) {
+  matrix_${component} m;
+  _Pragma("unroll") for (unsigned i = 0; i < 8u; i++) m.c[i] = ${operation}(a.c[i], b);
+  return m;
+}`,
+      }),
+    ),
   ]),
 ]
