@@ -224,6 +224,27 @@ test('what WebGPU can copy or clear by itself uses no kernel', () => {
   ])
 })
 
+test('a GPU copies long rows by a kernel, with what is left of a word beside them', () => {
+  const extent = (byteOffset: number, rowByteLength: number): Extent => ({
+    ...{ byteOffset, rowByteLength, rows: 1, rowByteStride: rowByteLength },
+    bufferByteLength: 2 ** 22,
+  })
+  const long = (byteLength: number, options: LoweringOptions, shift = 0) =>
+    lowerCopy(extent(256 + shift, byteLength), extent(shift, byteLength), options).map(({ kind }) => kind)
+  expect(long(2 ** 20, gpu)).toEqual(['copy-kernel'])
+  expect(long(2 ** 20 - 4, gpu)).toEqual(['copy'])
+  expect(long(2 ** 21, cpu)).toEqual(['copy'])
+  expect(lowerCopy(whole(2 ** 17, 8), whole(2 ** 17, 8), gpu).map(({ kind }) => kind)).toEqual([
+    'copy-kernel',
+  ])
+  const [head, middle, tail] = lowerCopy(extent(258, 2 ** 20 + 4), extent(2, 2 ** 20 + 4), gpu)
+  expect([head, middle, tail]).toMatchObject([
+    { kind: 'copy-kernel', unitByteLength: 2, targetColumns: 1 },
+    { kind: 'copy-kernel', unitByteLength: 4, targetBase: 1, targetColumns: 2 ** 18, sourceBase: 1 },
+    { kind: 'copy-kernel', unitByteLength: 2, targetColumns: 1 },
+  ])
+})
+
 test('software adapters copy long rows by commands and short ones by a kernel', () => {
   expect(lowerCopy(whole(256, 1000), whole(256, 1000), cpu)).toHaveLength(1000)
   expect(lowerFill(whole(256, 1000), 0, 4, cpu)).toHaveLength(1000)

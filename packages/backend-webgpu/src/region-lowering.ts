@@ -56,6 +56,13 @@ export function prefersRowCommands(rows: number, rowByteLength: number, software
   return rows <= 16 || (software && rows <= 16_384 && rowByteLength >= 256)
 }
 
+/** From here on a copy goes by kernel: on an H200 with Vulkan `copyBufferToBuffer` moves 850 GB/s, and a kernel of 4-byte copies 2332. */
+const kernelCopyByteLength = 2 ** 20
+
+function prefersKernel(byteLength: number, software: boolean): boolean {
+  return !software && byteLength >= kernelCopyByteLength
+}
+
 /** Steps that copy `source` to `target`, which has the same rows and lies in another buffer. */
 export function lowerCopy(source: Extent, target: Extent, options: LoweringOptions): RegionStep[] {
   const { maxBindingByteLength, software } = options
@@ -71,17 +78,23 @@ export function lowerCopy(source: Extent, target: Extent, options: LoweringOptio
     if (head > 0) steps.push(...copyKernels(...part(0, head), maxBindingByteLength))
     if (middle > 0) {
       const [sourcePart, targetPart] = part(head, middle)
-      steps.push({
-        kind: 'copy',
-        sourceOffset: sourcePart.byteOffset,
-        targetOffset: targetPart.byteOffset,
-        byteLength: middle,
-      })
+      if (prefersKernel(middle, software))
+        steps.push(...copyKernels(sourcePart, targetPart, maxBindingByteLength))
+      else
+        steps.push({
+          kind: 'copy',
+          sourceOffset: sourcePart.byteOffset,
+          targetOffset: targetPart.byteOffset,
+          byteLength: middle,
+        })
     }
     if (tail > 0) steps.push(...copyKernels(...part(head + middle, tail), maxBindingByteLength))
     return steps
   }
-  if (prefersRowCommands(rows, from.rowByteLength, software) && wordAligned(from) && wordAligned(to)) {
+  const byRows =
+    prefersRowCommands(rows, from.rowByteLength, software) &&
+    !prefersKernel(rows * from.rowByteLength, software)
+  if (byRows && wordAligned(from) && wordAligned(to)) {
     return Array.from({ length: rows }, (_, row) => ({
       kind: 'copy' as const,
       sourceOffset: from.byteOffset + row * from.rowByteStride,
