@@ -29,18 +29,24 @@ export function shippedSources(): readonly ShippedSource[] {
   return translated
 }
 
-function translateSources(): ShippedSource[] {
-  const [oldest, asynchronous] = architectures
-  const kernels = [
+/** Every kernel of the algorithms. */
+export function shippedModules() {
+  return [
     ...transposeSources(),
     ...reductionSources(),
     ...matmulSources(),
     ...jacobiSources(),
     ...splitSources(),
     ...Object.values(halfSources()),
-  ]
-  const all = kernels.flatMap(({ label = 'kernel', wgsl, entryPoint, constants = {}, bounds = 'clamp' }) => {
-    const module = lower(parseWgsl(wgsl, { label }), { entryPoint, constants })
+  ].map(({ label = 'kernel', wgsl, entryPoint, constants = {}, bounds = 'clamp' }) => ({
+    ...{ label, wgsl, bounds },
+    module: lower(parseWgsl(wgsl, { label }), { entryPoint, constants }),
+  }))
+}
+
+function translateSources(): ShippedSource[] {
+  const [oldest, asynchronous] = architectures
+  const all = shippedModules().flatMap(({ label, wgsl, bounds, module }) => {
     const { source } = emitCuda(module, { bounds, label })
     // Older tensor cores multiply no matrices of these sizes.
     const multiplies = wgsl.includes('enable chromium_experimental_subgroup_matrix')

@@ -91,7 +91,7 @@ describe('adapters', () => {
   })
 
   it('finds the GPU of a MIG slice by its bus id', () => {
-    const nvml = [{ index: 4, uuid: 'GPU-1', pciBusId: '00000000:3D:00.0', name: 'H200' }]
+    const nvml = [{ index: 4, uuid: 'GPU-1', pciBusId: '00000000:3D:00.0' }]
     expect(identify({ uuid: 'abc', pciBusId: '0000:3D:00.0' }, nvml)).toEqual({
       pciBusId: '0000:3d:00.0',
       uuid: 'MIG-abc',

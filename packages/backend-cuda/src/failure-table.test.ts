@@ -57,7 +57,6 @@ const unnoticed: Readonly<Record<string, string>> = {
   nvrtcGetProgramLogSize: 'the log of a kernel that compiles is of no use',
   nvmlSystemGetDriverVersion: 'the driver is called by its CUDA version',
   nvmlDeviceGetHandleByIndex_v2: 'a device that this user may not see is none of NVML',
-  nvmlDeviceGetName: 'CUDA gives the name',
   nvmlDeviceGetUUID: 'the bus id identifies the device',
   nvmlDeviceGetPciInfo_v3: 'the UUID identifies the device',
   nvmlDeviceGetUtilizationRates: 'a reading that is missing',

@@ -46,32 +46,18 @@ export function copyShape(
   }
 }
 
-const internalPtx = `.version 6.0
-.target sm_60
-.address_size 64
-
-.visible .entry ${internalKernels.stamp}(.param .u64 slot)
-{
-  .reg .u64 %a, %t;
-  ld.param.u64 %a, [slot];
-  cvta.to.global.u64 %a, %a;
+/** Kernels that stamp and copy: PTX 6.0 for sm_60. */
+const internalEntries = {
+  [internalKernels.stamp]: entry(
+    ['&slot'],
+    `.reg .u64 %t;
   mov.u64 %t, %globaltimer;
-  st.global.u64 [%a], %t;
-  ret;
-}
-
-.visible .entry ${internalKernels.pingPong}(.param .u64 role, .param .u64 own, .param .u64 peer, .param .u64 stamps, .param .u64 rounds)
-{
-  .reg .u64 %role, %own, %peer, %stamps, %rounds, %round, %seen, %t, %begin, %waited;
+  st.global.u64 [%slot], %t;`,
+  ),
+  [internalKernels.pingPong]: entry(
+    ['role', '&own', '&peer', '&stamps', 'rounds'],
+    `.reg .u64 %round, %seen, %t, %begin, %waited;
   .reg .pred %p, %late;
-  ld.param.u64 %role, [role];
-  ld.param.u64 %own, [own];
-  ld.param.u64 %peer, [peer];
-  ld.param.u64 %stamps, [stamps];
-  ld.param.u64 %rounds, [rounds];
-  cvta.to.global.u64 %own, %own;
-  cvta.to.global.u64 %peer, %peer;
-  cvta.to.global.u64 %stamps, %stamps;
   mov.u64 %begin, %globaltimer;
   mov.u64 %round, 0;
 next:
@@ -103,27 +89,18 @@ arrived:
   membar.sys;
   st.volatile.global.u64 [%peer], %round;
   bra next;
-done:
-  ret;
+done:`,
+  ),
+  [internalKernels.copy16]: copyEntry(16, '.v4.u32', '{%a, %b, %c, %d}'),
+  [internalKernels.copy4]: copyEntry(4, '.u32', '%a'),
 }
-${copyKernel(internalKernels.copy16, 16, '.v4.u32', '{%a, %b, %c, %d}')}
-${copyKernel(internalKernels.copy4, 4, '.u32', '%a')}`
 
-function copyKernel(name: string, unitByteLength: number, type: string, registers: string): string {
-  return `
-.visible .entry ${name}(.param .u64 source, .param .u64 sourcePitch, .param .u64 target, .param .u64 targetPitch, .param .u64 units, .param .u64 rows)
-{
-  .reg .u32 %a, %b, %c, %d, %n, %x, %y;
-  .reg .u64 %source, %sourcePitch, %target, %targetPitch, %units, %rows, %first, %step, %row, %rowStep, %i, %from, %to, %offset;
+function copyEntry(unitByteLength: number, type: string, registers: string): string {
+  return entry(
+    ['&source', 'sourcePitch', '&target', 'targetPitch', 'units', 'rows'],
+    `.reg .u32 %a, %b, %c, %d, %n, %x, %y;
+  .reg .u64 %first, %step, %row, %rowStep, %i, %from, %to, %offset;
   .reg .pred %p;
-  ld.param.u64 %source, [source];
-  ld.param.u64 %sourcePitch, [sourcePitch];
-  ld.param.u64 %target, [target];
-  ld.param.u64 %targetPitch, [targetPitch];
-  ld.param.u64 %units, [units];
-  ld.param.u64 %rows, [rows];
-  cvta.to.global.u64 %source, %source;
-  cvta.to.global.u64 %target, %target;
   mov.u32 %n, %ntid.x;
   mov.u32 %x, %ctaid.x;
   mov.u32 %y, %tid.x;
@@ -156,72 +133,51 @@ nextUnit:
 rowDone:
   add.u64 %row, %row, %rowStep;
   bra nextRow;
-done:
-  ret;
-}
-`
+done:`,
+  )
 }
 
 const flagIndices = Array.from({ length: flagsPerNode }, (_, index) => index)
-const flagParameters = ['signal', 'wait']
-  .flatMap((sort) => flagIndices.map((index) => `.param .u64 ${sort}${index}`))
-  .join(', ')
+const flagParameters = ['&signal', '&wait'].flatMap((sort) => flagIndices.map((index) => `${sort}${index}`))
 
-const syncPtx = `.version 6.0
-.target sm_70
-.address_size 64
-
-.visible .entry ${syncKernels.begin}(.param .u64 epoch)
-{
-  .reg .u64 %p;
-  .reg .u32 %e;
-  ld.param.u64 %p, [epoch];
-  cvta.to.global.u64 %p, %p;
-  ld.global.u32 %e, [%p];
+/** Kernels that synchronise GPUs: PTX 6.0 for sm_70, which has scoped memory operations. */
+const syncEntries = {
+  [syncKernels.begin]: entry(
+    ['&epoch'],
+    `.reg .u32 %e;
+  ld.global.u32 %e, [%epoch];
   add.u32 %e, %e, 1;
-  st.global.u32 [%p], %e;
-  ret;
-}
-
-.visible .entry ${syncKernels.sync}(.param .u64 epoch, .param .u64 stop, .param .u64 signalCount, .param .u64 waitCount, .param .u64 lags, ${flagParameters})
-{
-  .reg .u64 %p, %n, %stop, %lags, %begun, %now;
+  st.global.u32 [%epoch], %e;`,
+  ),
+  [syncKernels.sync]: entry(
+    ['&epoch', 'stop', 'signalCount', 'waitCount', 'lags', ...flagParameters],
+    `.reg .u64 %begun, %now;
   .reg .u32 %e, %target, %seen, %polls, %lag, %bits;
   .reg .s32 %ahead;
   .reg .pred %end;
-  ld.param.u64 %p, [epoch];
-  cvta.to.global.u64 %p, %p;
-  ld.global.u32 %e, [%p];
-  ld.param.u64 %n, [signalCount];
-  setp.eq.u64 %end, %n, 0;
+  ld.global.u32 %e, [%epoch];
+  setp.eq.u64 %end, %signalCount, 0;
   @%end bra signalled;
   fence.acq_rel.sys;
 ${flagIndices
   .map(
-    (index) => `  setp.le.u64 %end, %n, ${index};
+    (index) => `  setp.le.u64 %end, %signalCount, ${index};
   @%end bra signalled;
-  ld.param.u64 %p, [signal${index}];
-  cvta.to.global.u64 %p, %p;
-  st.relaxed.sys.global.u32 [%p], %e;
+  st.relaxed.sys.global.u32 [%signal${index}], %e;
 `,
   )
   .join('')}signalled:
-  ld.param.u64 %n, [waitCount];
-  ld.param.u64 %stop, [stop];
-  ld.param.u64 %lags, [lags];
   cvt.u32.u64 %bits, %lags;
   mov.u64 %begun, %globaltimer;
   mov.u32 %polls, 0;
 ${flagIndices
   .map(
-    (index) => `  setp.le.u64 %end, %n, ${index};
+    (index) => `  setp.le.u64 %end, %waitCount, ${index};
   @%end bra done;
-  ld.param.u64 %p, [wait${index}];
-  cvta.to.global.u64 %p, %p;
   bfe.u32 %lag, %bits, ${index}, 1;
   sub.u32 %target, %e, %lag;
 poll${index}:
-  ld.acquire.sys.global.u32 %seen, [%p];
+  ld.acquire.sys.global.u32 %seen, [%wait${index}];
   sub.s32 %ahead, %seen, %target;
   setp.ge.s32 %end, %ahead, 0;
   @%end bra passed${index};
@@ -242,14 +198,34 @@ poll${index}:
 passed${index}:
 `,
   )
-  .join('')}done:
+  .join('')}done:`,
+  ),
+}
+
+/** A kernel's parameters and body. Each parameter is in a register of its name; `&` marks an address of global memory. */
+function entry(parameters: readonly string[], body: string): string {
+  const names = parameters.map((parameter) => parameter.replace('&', ''))
+  const loads = parameters.flatMap((parameter, index) => [
+    `  ld.param.u64 %${names[index]}, [${names[index]}];`,
+    ...(parameter.startsWith('&') ? [`  cvta.to.global.u64 %${names[index]}, %${names[index]};`] : []),
+  ])
+  return `(${names.map((name) => `.param .u64 ${name}`).join(', ')})
+{
+  .reg .u64 ${names.map((name) => `%${name}`).join(', ')};
+${loads.join('\n')}
+  ${body}
   ret;
 }
 `
+}
 
 /** PTX that holds one of the runtime's kernels alone: the driver compiles nothing else. */
-export function kernelPtx(entry: string): string {
-  const source = internalPtx.includes(`.entry ${entry}(`) ? internalPtx : syncPtx
-  const [head, ...entries] = source.split('.visible .entry ')
-  return `${head}.visible .entry ${entries.find((text) => text.startsWith(`${entry}(`))}`
+export function kernelPtx(name: string): string {
+  const internal = (internalEntries as Record<string, string>)[name]
+  const text = internal ?? (syncEntries as Record<string, string>)[name]
+  return `.version 6.0
+.target ${internal === undefined ? 'sm_70' : 'sm_60'}
+.address_size 64
+
+.visible .entry ${name}${text}`
 }

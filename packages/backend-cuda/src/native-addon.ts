@@ -55,7 +55,6 @@ export interface NvmlDevice {
   readonly index: number
   readonly uuid: string
   readonly pciBusId: string
-  readonly name: string
 }
 
 export interface NvmlReading {

@@ -31,7 +31,6 @@ export function launchSteps(commandCount: number, times: number): LaunchStep[] {
 /** One command of one repetition inside a graph. */
 export interface UnrolledCommand {
   readonly command: PlanCommand
-  readonly repetition: number
   /** Positions in the unrolled list. */
   readonly after: readonly number[]
   /** Positions, in the list's LAST repetition, of what must precede this across launches; only in repetition 0. */
@@ -49,7 +48,6 @@ export function unroll(commands: readonly PlanCommand[], repetitions: number): U
       const previous = command.afterPrevious
       unrolled.push({
         command,
-        repetition,
         after: repetition === 0 ? after : [...previous.map((index) => base - count + index), ...after],
         afterPreviousLaunch:
           repetition === 0 ? previous.map((index) => (repetitions - 1) * count + index) : [],

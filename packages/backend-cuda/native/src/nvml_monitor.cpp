@@ -46,7 +46,6 @@ struct Library : ImportTable {
   Import<Result(unsigned *count)> deviceGetCount{this, "nvmlDeviceGetCount_v2"};
   Import<Result(unsigned index, Handle *device)> deviceGetHandleByIndex{this, "nvmlDeviceGetHandleByIndex_v2"};
   Import<Result(const char *uuid, Handle *device)> deviceGetHandleByUuid{this, "nvmlDeviceGetHandleByUUID"};
-  Import<Result(Handle device, char *name, unsigned length)> deviceGetName{this, "nvmlDeviceGetName"};
   Import<Result(Handle device, char *uuid, unsigned length)> deviceGetUuid{this, "nvmlDeviceGetUUID"};
   Import<Result(Handle device, PciInfo *pci)> deviceGetPciInfo{this, "nvmlDeviceGetPciInfo_v3"};
   OptionalImport<Result(char *version, unsigned length)> systemGetDriverVersion{this, "nvmlSystemGetDriverVersion"};
@@ -135,7 +134,6 @@ DeviceList devices(const std::vector<std::string> &libraries) {
     auto &identity = found.devices.emplace_back();
     identity.index = static_cast<int>(index);
     if (library.deviceGetUuid(handle, text, sizeof text) == success) identity.uuid = text;
-    if (library.deviceGetName(handle, text, sizeof text) == success) identity.name = text;
     PciInfo pci{};
     if (library.deviceGetPciInfo(handle, &pci) == success) identity.pciBusId = pci.busId;
   }

@@ -33,10 +33,8 @@ struct DeviceIdentity {
   int index = 0;
   std::string uuid;
   std::string pciBusId;
-  std::string name;
   static constexpr auto members = namedMembers(
-      "index", &DeviceIdentity::index, "uuid", &DeviceIdentity::uuid, "pciBusId", &DeviceIdentity::pciBusId,
-      "name", &DeviceIdentity::name);
+      "index", &DeviceIdentity::index, "uuid", &DeviceIdentity::uuid, "pciBusId", &DeviceIdentity::pciBusId);
 };
 
 struct DeviceList {

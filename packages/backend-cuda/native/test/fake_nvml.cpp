@@ -58,11 +58,6 @@ EXPORT int nvmlDeviceGetHandleByUUID(const char *uuid, void **device) {
   }
   return 6;
 }
-EXPORT int nvmlDeviceGetName(void *, char *name, unsigned length) {
-  INJECTED("nvmlDeviceGetName");
-  std::snprintf(name, length, "Fake GPU");
-  return 0;
-}
 EXPORT int nvmlDeviceGetUUID(void *device, char *uuid, unsigned length) {
   INJECTED("nvmlDeviceGetUUID");
   std::snprintf(uuid, length, "%s", uuidOf(ordinalOf(indexOf(device))).c_str());
