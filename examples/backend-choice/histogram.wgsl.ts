@@ -6,9 +6,9 @@ const wgsl = "struct Params { values_length: u32 }\n\n/** Values from 0 to 255. 
 /** What a dispatch of `histogram` takes. */
 export type HistogramArguments = {
   /** array<u32>, read */
-  readonly values: BufferView<'u32'>
+  readonly values: BufferView<'u32' | 'u8' | 'i8'>
   /** array<atomic<u32>, 256>, read_write */
-  readonly counts: BufferView<'u32'>
+  readonly counts: BufferView<'u32' | 'u8' | 'i8'>
   /** u32; filled in where it is left out */
   readonly values_length?: number | Parameter
 }

@@ -1,4 +1,5 @@
-// Pixels are words of four bytes: red, green, blue, alpha.
+// Elements are bytes: red, green, blue and alpha of each pixel. A kernel binds them as words, so a word is a pixel. `stride` and `base` count
+// words, `columns` counts elements.
 struct Params {
   source_base: u32, source_stride: u32, source_rows: u32, source_columns: u32,
   result_base: u32, result_stride: u32, result_rows: u32,
@@ -10,9 +11,11 @@ struct Params {
 @group(0) @binding(1) var<storage, read_write> result: array<u32>;
 @group(0) @binding(2) var<uniform> params: Params;
 
+fn width() -> u32 { return params.source_columns / 4u; }
+
 fn pixel(row: i32, column: i32) -> vec4f {
   let r = u32(clamp(row, 0, i32(params.source_rows) - 1));
-  let c = u32(clamp(column, 0, i32(params.source_columns) - 1));
+  let c = u32(clamp(column, 0, i32(width()) - 1));
   return unpack4x8unorm(source[params.source_base + r * params.source_stride + c]);
 }
 
@@ -23,7 +26,7 @@ fn store(id: vec3u, color: vec3f) {
 /** The mean of nine pixels. */
 @compute @workgroup_size(8, 8)
 fn blur(@builtin(global_invocation_id) id: vec3u) {
-  if (id.x >= params.source_columns || id.y >= params.result_rows) { return; }
+  if (id.x >= width() || id.y >= params.result_rows) { return; }
   var sum = vec3f();
   for (var dy = -1; dy <= 1; dy++) {
     for (var dx = -1; dx <= 1; dx++) { sum += pixel(i32(id.y + params.halo) + dy, i32(id.x) + dx).rgb; }
@@ -34,7 +37,7 @@ fn blur(@builtin(global_invocation_id) id: vec3u) {
 /** The length of the gradient of the brightness (Sobel). */
 @compute @workgroup_size(8, 8)
 fn edges(@builtin(global_invocation_id) id: vec3u) {
-  if (id.x >= params.source_columns || id.y >= params.result_rows) { return; }
+  if (id.x >= width() || id.y >= params.result_rows) { return; }
   var gradient = vec2f();
   for (var dy = -1; dy <= 1; dy++) {
     for (var dx = -1; dx <= 1; dx++) {

@@ -6,9 +6,9 @@ const wgsl = "// One invocation does a whole block, without barriers: for adapte
 /** What a dispatch of `sum_blocks` takes. */
 export type Sum_blocksArguments = {
   /** array<u32>, read */
-  readonly source: BufferView<'u32'>
+  readonly source: BufferView<'u32' | 'u8' | 'i8'>
   /** array<u32>, read_write */
-  readonly sums: BufferView<'u32'>
+  readonly sums: BufferView<'u32' | 'u8' | 'i8'>
   /** u32; filled in where it is left out */
   readonly source_base?: number | Parameter
   /** u32; filled in where it is left out */
@@ -29,11 +29,11 @@ export const sum_blocks: CompileOptions<Sum_blocksArguments> = {
 /** What a dispatch of `scan_blocks` takes. */
 export type Scan_blocksArguments = {
   /** array<u32>, read */
-  readonly source: BufferView<'u32'>
+  readonly source: BufferView<'u32' | 'u8' | 'i8'>
   /** array<u32>, read */
-  readonly offsets: BufferView<'u32'>
+  readonly offsets: BufferView<'u32' | 'u8' | 'i8'>
   /** array<u32>, read_write */
-  readonly result: BufferView<'u32'>
+  readonly result: BufferView<'u32' | 'u8' | 'i8'>
   /** u32; filled in where it is left out */
   readonly source_base?: number | Parameter
   /** u32; filled in where it is left out */

@@ -6,7 +6,7 @@ const wgsl = "struct Params { counts_columns: u32, counts_rows: u32, center: vec
 /** What a dispatch of `mandelbrot` takes. */
 export type MandelbrotArguments = {
   /** array<u32>, read_write */
-  readonly counts: BufferView<'u32'>
+  readonly counts: BufferView<'u32' | 'u8' | 'i8'>
   /** u32; filled in where it is left out */
   readonly counts_columns?: number | Parameter
   /** u32; filled in where it is left out */

@@ -83,7 +83,7 @@ export class GpuStepBuilder {
     return this.#materialize(lowered, source.buffer, target.buffer, steps)
   }
 
-  fill(target: DeviceRegion, pattern: number, patternByteLength: 2 | 4): readonly GpuStep[] {
+  fill(target: DeviceRegion, pattern: number, patternByteLength: 1 | 2 | 4): readonly GpuStep[] {
     const lowered = lowerFill(extent(target), pattern, patternByteLength, this.#lowering)
     return this.#materialize(lowered, undefined, target.buffer, [])
   }

@@ -13,10 +13,10 @@ beforeAll(async () => {
 })
 afterAll(() => runtime.dispose())
 
-/** Rows of 16-bit values with gaps, all even numbers of bytes; `units` of 4 make the word path. */
+/** Rows of units of 1, 2 or 4 bytes with gaps; those of 4 make the word path. */
 const layout = fc
   .record({
-    unit: fc.constantFrom(2, 4),
+    unit: fc.constantFrom(1, 2, 4),
     rows: fc.integer({ min: 1, max: 40 }),
     columns: fc.integer({ min: 1, max: 40 }),
     sourceGap: fc.integer({ min: 0, max: 5 }),
@@ -33,6 +33,7 @@ const layout = fc
       rowByteStride: (columns + gap) * unit,
     })
     return {
+      unit: unit as 1 | 2 | 4,
       source: shape(sourceOffset, sourceGap),
       target: shape(targetOffset, targetGap),
       slack: slack * unit,
@@ -103,9 +104,10 @@ test('copies within one buffer act as if through a second one', async () => {
 })
 
 test('fills repeat their pattern over exactly their region', async () => {
-  const pattern = fc.constantFrom(0, 0x3c00, 0x0001, 0xffff)
+  const pattern = fc.constantFrom(0, 0x3c017f80, 0x00000001, 0xffffffff)
   await fc.assert(
-    fc.asyncProperty(layout, pattern, async ({ target, slack }, value) => {
+    fc.asyncProperty(layout, pattern, async ({ unit, target, slack }, word) => {
+      const value = unit === 4 ? word : word % 2 ** (8 * unit)
       const bytes = patternBytes(byteLengthFor(target, slack))
       const memory = await allocateWith(runtime, 0, bytes)
       const plan = new PlanBuilder()
@@ -115,13 +117,14 @@ test('fills repeat their pattern over exactly their region', async () => {
         device: 0,
         target: { ...target, buffer },
         pattern: value,
-        patternByteLength: 2,
+        patternByteLength: unit,
       })
       const executable = await runtime.instantiate(plan.build())
       await runtime.run(executable, { times: 1 })
-      const halves = new Uint8Array(new Uint16Array(target.rowByteLength / 2).fill(value).buffer)
+      const Units = { 1: Uint8Array, 2: Uint16Array, 4: Uint32Array }[unit]
+      const units = new Uint8Array(new Units(target.rowByteLength / unit).fill(value).buffer)
       const dense = { ...target, byteOffset: 0, rowByteStride: 0 }
-      expect(await contents(runtime, memory)).toEqual(copied(halves, dense, bytes, target))
+      expect(await contents(runtime, memory)).toEqual(copied(units, dense, bytes, target))
       runtime.release(executable)
       runtime.free(memory)
     }),

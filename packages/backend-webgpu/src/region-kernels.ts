@@ -1,13 +1,13 @@
 import { bindingOffsetAlignment, bufferUsage, computeStage } from './constants.ts'
 import type { PhysicalDevice } from './physical-device.ts'
 import wgsl from './region-kernels.wgsl.ts'
-import type { KernelStep } from './region-lowering.ts'
+import type { KernelStep, UnitByteLength } from './region-lowering.ts'
 
 /** Workgroup widths: the narrowest that covers a row, else the widest. Each is a pipeline of its own, 64 invocations together. */
 const widths = [1, 8, 64] as const
 const workgroupSize = 64
 
-type EntryPoint = 'copy_words' | 'copy_halves' | 'fill_words' | 'fill_halves'
+type EntryPoint = 'copy_words' | 'copy_units' | 'fill_words' | 'fill_units'
 
 interface RegionPipeline {
   readonly pipeline: GPUComputePipeline
@@ -40,7 +40,7 @@ export class RegionKernels {
   ): Promise<{ dispatches: RegionDispatch[]; parameters: GPUBuffer | undefined }> {
     if (steps.length === 0) return { dispatches: [], parameters: undefined }
     const pipelines = await Promise.all(
-      steps.map(({ step }) => this.#pipeline(entryPointOf(step), widthOf(step))),
+      steps.map(({ step }) => this.#pipeline(entryPointOf(step), widthOf(step), step.unitByteLength)),
     )
     const slots = new Uint32Array((steps.length * bindingOffsetAlignment) / 4)
     steps.forEach(({ step }, i) => {
@@ -88,17 +88,17 @@ export class RegionKernels {
     return value
   }
 
-  #pipeline(entryPoint: EntryPoint, width: number): Promise<RegionPipeline> {
-    const key = `${entryPoint} ${width}`
+  #pipeline(entryPoint: EntryPoint, width: number, unit: UnitByteLength): Promise<RegionPipeline> {
+    const key = `${entryPoint} ${width} ${unit}`
     let pipeline = this.#pipelines.get(key)
     if (pipeline === undefined) {
-      pipeline = this.#compile(entryPoint, width)
+      pipeline = this.#compile(entryPoint, width, unit)
       this.#pipelines.set(key, pipeline)
     }
     return pipeline
   }
 
-  async #compile(entryPoint: EntryPoint, width: number): Promise<RegionPipeline> {
+  async #compile(entryPoint: EntryPoint, width: number, unit: UnitByteLength): Promise<RegionPipeline> {
     const { gpu } = this.#physical
     this.#module ??= gpu.createShaderModule({ label: 'region kernels', code: wgsl })
     const entry = (index: number, type: GPUBufferBindingType): GPUBindGroupLayoutEntry => ({
@@ -121,7 +121,7 @@ export class RegionKernels {
         compute: {
           module: this.#module,
           entryPoint,
-          constants: { width, height: workgroupSize / width },
+          constants: { width, height: workgroupSize / width, ...(unit < 4 && { unit_bits: 8 * unit }) },
         },
       }),
     )
@@ -134,7 +134,7 @@ function binding(buffer: GPUBuffer, range: { byteOffset: number; byteLength: num
 }
 
 function entryPointOf(step: KernelStep): EntryPoint {
-  const unit = step.unitByteLength === 4 ? 'words' : 'halves'
+  const unit = step.unitByteLength === 4 ? 'words' : 'units'
   return step.kind === 'copy-kernel' ? `copy_${unit}` : `fill_${unit}`
 }
 

@@ -12,12 +12,15 @@ export interface Extent {
   readonly bufferByteLength: number
 }
 
+/** Bytes of what a kernel moves at a time: words, or parts of words that it gathers. */
+export type UnitByteLength = 1 | 2 | 4
+
 /** Numbers in units of `unitByteLength`. Row `r` of the target starts at `targetBase + r * targetStride`. */
 export interface KernelStep {
   readonly kind: 'copy-kernel' | 'fill-kernel'
-  readonly unitByteLength: 2 | 4
+  readonly unitByteLength: UnitByteLength
   readonly rows: number
-  /** Units for words; for halves, the target's words that a row may touch. */
+  /** Units for words; for smaller ones, the target's words that a row may touch. */
   readonly itemsPerRow: number
   /** What is bound, in bytes: starts at a multiple of 256. Absent for fills. */
   readonly source?: { readonly byteOffset: number; readonly byteLength: number }
@@ -109,12 +112,12 @@ export function lowerCopy(source: Extent, target: Extent, options: LoweringOptio
 export function lowerFill(
   target: Extent,
   pattern: number,
-  patternByteLength: 2 | 4,
+  patternByteLength: UnitByteLength,
   options: LoweringOptions,
 ): RegionStep[] {
   const { maxBindingByteLength, software } = options
   const [to] = collapse(target, target)
-  const wide = patternByteLength === 2 ? ((pattern & 0xffff) | (pattern << 16)) >>> 0 : pattern >>> 0
+  const wide = repeated(pattern, patternByteLength)
   if (to.rows === 1) {
     const { head, middle, tail } = wordParts(to)
     const part = (start: number, byteLength: number): Extent => ({
@@ -154,17 +157,25 @@ function collapse(source: Extent, target: Extent): [Extent, Extent] {
   ]
 }
 
-function wordAligned(extent: Extent): boolean {
+/** The word that repeats the lowest `byteLength` bytes of `pattern`. */
+function repeated(pattern: number, byteLength: UnitByteLength): number {
+  if (byteLength === 1) return Math.imul(pattern & 0xff, 0x01010101) >>> 0
+  return byteLength === 2 ? Math.imul(pattern & 0xffff, 0x00010001) >>> 0 : pattern >>> 0
+}
+
+function aligned(extent: Extent, unit: UnitByteLength): boolean {
   return (
-    extent.byteOffset % 4 === 0 &&
-    extent.rowByteLength % 4 === 0 &&
-    (extent.rows === 1 || extent.rowByteStride % 4 === 0)
+    extent.byteOffset % unit === 0 &&
+    extent.rowByteLength % unit === 0 &&
+    (extent.rows === 1 || extent.rowByteStride % unit === 0)
   )
 }
 
-/** Splits one row into at most 2 bytes before the first word, whole words, and at most 2 bytes after; padding counts as part of the row. */
+const wordAligned = (extent: Extent) => aligned(extent, 4)
+
+/** Splits one row into at most 3 bytes before the first word, whole words, and at most 3 bytes after; padding counts as part of the row. */
 function wordParts(row: Extent): { head: number; middle: number; tail: number } {
-  const head = Math.min(row.byteOffset % 4, row.rowByteLength)
+  const head = Math.min(-row.byteOffset & 3, row.rowByteLength)
   const tail = (row.rowByteLength - head) % 4
   const middle = row.rowByteLength - head - tail
   const endsBuffer = row.byteOffset + row.rowByteLength === row.bufferByteLength
@@ -211,28 +222,50 @@ function split(extents: readonly Extent[], maxBindingByteLength: number): (reado
   ]
 }
 
+/** Every second row by itself where neighbours may share a word of the target: with a gap of one or two bytes between them. */
+function withoutSharedWords(source: Extent, target: Extent): [Extent, Extent][] {
+  const gap = target.rowByteStride - target.rowByteLength
+  if (target.rows === 1 || gap === 0 || gap > 2 || aligned(target, 2)) return [[source, target]]
+  const half = (extent: Extent, first: 0 | 1): Extent => ({
+    ...extent,
+    byteOffset: extent.byteOffset + first * extent.rowByteStride,
+    rows: Math.ceil((extent.rows - first) / 2),
+    rowByteStride: extent.rowByteStride * 2,
+  })
+  return [
+    [half(source, 0), half(target, 0)],
+    [half(source, 1), half(target, 1)],
+  ]
+}
+
 function copyKernels(source: Extent, target: Extent, maxBindingByteLength: number): KernelStep[] {
-  return split([source, target], maxBindingByteLength).map(([from, to]) => kernelStep(from, to!, 0))
+  return withoutSharedWords(source, target).flatMap((pair) =>
+    split(pair, maxBindingByteLength).map(([from, to]) => kernelStep(from, to!, 0)),
+  )
 }
 
 function fillKernels(target: Extent, pattern: number, maxBindingByteLength: number): KernelStep[] {
-  return split([target], maxBindingByteLength).map(([to]) => kernelStep(undefined, to!, pattern))
+  return withoutSharedWords(target, target).flatMap(([, part]) =>
+    split([part], maxBindingByteLength).map(([to]) => kernelStep(undefined, to!, pattern)),
+  )
 }
 
 function kernelStep(source: Extent | undefined, target: Extent, pattern: number): KernelStep {
-  const unit = wordAligned(target) && (source === undefined || wordAligned(source)) ? 4 : 2
+  const unit = ([4, 2] as const).find((size) => aligned(target, size) && aligned(source ?? target, size)) ?? 1
+  const unitsPerWord = 4 / unit
   const boundTarget = boundRange(target)
   const boundSource = source === undefined ? undefined : boundRange(source)
   const columns = target.rowByteLength / unit
   // Rows share words only where there is no gap between them; then they are one row to the target.
   const dense = target.rows > 1 && target.rowByteStride === target.rowByteLength
-  const oneRow = target.rows === 1 || (unit === 2 && dense && !wordAligned(target))
+  const oneRow = target.rows === 1 || (unit < 4 && dense && !wordAligned(target))
   const targetColumns = oneRow ? columns * target.rows : columns
   return {
     kind: source === undefined ? 'fill-kernel' : 'copy-kernel',
     unitByteLength: unit,
     rows: oneRow ? 1 : target.rows,
-    itemsPerRow: unit === 4 ? targetColumns : Math.floor(targetColumns / 2) + 1,
+    // A row that begins with the last unit of a word touches the most words.
+    itemsPerRow: Math.ceil((unitsPerWord - 1 + targetColumns) / unitsPerWord),
     ...(boundSource === undefined ? {} : { source: boundSource }),
     target: boundTarget,
     sourceBase:

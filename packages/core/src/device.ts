@@ -36,6 +36,7 @@ export interface AllocateOptions {
 export interface DeviceBuffer<T extends ElementType = ElementType> extends View<DeviceBuffer<T>> {
   readonly device: Device
   readonly type: T
+  /** Bytes of its memory: those of the elements, for `u8` and `i8` rounded up to a multiple of 4. */
   readonly byteLength: number
   readonly label: string
   readonly destroyed: boolean

@@ -1,4 +1,4 @@
-import { flattened, regionEnd } from './byte-region.ts'
+import { flattened, regionEnd, wholeWords } from './byte-region.ts'
 import { describedValue, isObject } from './described-value.ts'
 import type { OwnedDeviceBuffer } from './device-buffer.ts'
 import { GpuError } from './errors.ts'
@@ -158,13 +158,22 @@ function workgroupCounts(options: DispatchOptions, where: string): [x: number, y
 function checkType(slot: StorageSlot, view: OwnedView, where: string): void {
   const { type, label } = view.buffer
   const expected = slot.scalar === 'mixed' ? 'u32' : slot.scalar
-  if (type === expected) return
+  if (type === expected || (isBytes(view) && slot.scalar === 'u32')) return
   const declared =
     slot.scalar === 'mixed' ? 'a structure of several types (which takes u32 buffers)' : slot.scalar
   throw new GpuError(
     'validation',
     `Binding ${slot.name} in ${where} holds ${declared}; buffer "${label}" holds ${type}.`,
   )
+}
+
+const isBytes = ({ buffer: { type } }: OwnedView) => type === 'u8' || type === 'i8'
+
+/** What a kernel reaches through a view of u8 or i8: the words that its rows touch, all rows together where no gap is between them. */
+function words(region: ByteRegion): ByteRegion {
+  const { rows, rowByteStride, ...rest } = flattened(region)
+  const rowByteLength = wholeWords(rest.rowByteLength)
+  return { ...rest, rowByteLength, rows, rowByteStride: rows === 1 ? rowByteLength : rowByteStride }
 }
 
 /** Whether the dispatch has no effect: all its views are empty, or all that the kernel writes. */
@@ -216,7 +225,8 @@ function bind(
       'validation',
       `The ${where} runs on device ${device.ordinal} and binds ${slot.name}, "${buffer.label}" of device ${owner}, whose memory it cannot access; copy it first.`,
     )
-  const region = plan.region(buffer, view)
+  const elements = plan.region(buffer, view)
+  const region = isBytes(view) ? words(elements) : elements
   const alignment = device.limits.bindingOffsetAlignment
   const byteOffset = region.byteOffset - (region.byteOffset % alignment)
   const byteLength = regionEnd(region) - byteOffset
@@ -288,7 +298,7 @@ function writeMember(
     // Blocks are zeroed when they are reserved.
     if (member.auto === 'absent') return
     const scalar = member.type.scalar as UniformScalar
-    const value = automaticValue(member.auto, bound)
+    const value = automaticValue(member.auto, bound, where)
     requireScalar(value, scalar, `${member.name} of ${where}`)
     storeScalar(view, byteOffset, scalar, value)
     return
@@ -304,13 +314,25 @@ function writeMember(
   writeUniformValue(target, byteOffset, member.type, given, `Argument ${member.name} of ${where}`)
 }
 
-function automaticValue({ storage, what }: AutomaticValue, bound: readonly BoundView[]): number {
+function automaticValue(
+  { storage, what }: AutomaticValue,
+  bound: readonly BoundView[],
+  where: string,
+): number {
   const { slot, view, region, byteOffset } = bound[storage]!
   switch (what) {
     case 'base':
       return (region.byteOffset - byteOffset) / slot.strideByteLength
-    case 'stride':
-      return Math.floor((view.stride * view.buffer.elementByteLength) / slot.strideByteLength)
+    case 'stride': {
+      const rowByteStride = view.stride * view.buffer.elementByteLength
+      // Bytes whose rows have no gaps may have rows of any length, which no number of words tells the kernel.
+      if (view.rows > 1 && rowByteStride % slot.strideByteLength !== 0)
+        throw new GpuError(
+          'validation',
+          `The rows of ${slot.name} in ${where} are ${rowByteStride} bytes apart, which the uniform member ${slot.name}_stride cannot say in elements of ${slot.strideByteLength} bytes; let the kernel use ${slot.name}_columns.`,
+        )
+      return Math.floor(rowByteStride / slot.strideByteLength)
+    }
     default:
       return view[what]
   }

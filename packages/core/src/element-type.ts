@@ -1,14 +1,20 @@
+import { wholeWords } from './byte-region.ts'
 import { describedValue } from './described-value.ts'
 import { GpuError } from './errors.ts'
 
-/** Scalar types a buffer can hold. `f16` is stored as raw 16-bit patterns on the host (Node 20 has no Float16Array). */
-export type ElementType = 'f32' | 'i32' | 'u32' | 'f16'
+/**
+ * Scalar types a buffer can hold. `f16` is stored as raw 16-bit patterns on the host (Node 20 has no Float16Array). WGSL has no types of 8 bits:
+ * kernels bind `u8` and `i8` as `array<u32>`, four elements a word, the first in the lowest byte.
+ */
+export type ElementType = 'f32' | 'i32' | 'u32' | 'f16' | 'u8' | 'i8'
 
 export interface ElementArrays {
   f32: Float32Array<ArrayBuffer>
   i32: Int32Array<ArrayBuffer>
   u32: Uint32Array<ArrayBuffer>
   f16: Uint16Array<ArrayBuffer>
+  u8: Uint8Array<ArrayBuffer>
+  i8: Int8Array<ArrayBuffer>
 }
 
 /** The typed array that holds elements of type `T` on the host. */
@@ -19,21 +25,43 @@ interface HostArrays {
   i32: Int32Array
   u32: Uint32Array
   f16: Uint16Array
+  u8: Uint8Array
+  i8: Int8Array
 }
 
 /** The same over any memory of the caller's: shared with other threads, or resizable. */
 export type HostArray<T extends ElementType = ElementType> = HostArrays[T]
 
-export const elementByteLength: Readonly<Record<ElementType, number>> = { f32: 4, i32: 4, u32: 4, f16: 2 }
+export const elementByteLength: Readonly<Record<ElementType, 1 | 2 | 4>> = {
+  f32: 4,
+  i32: 4,
+  u32: 4,
+  f16: 2,
+  u8: 1,
+  i8: 1,
+}
 
-const constructors = { f32: Float32Array, i32: Int32Array, u32: Uint32Array, f16: Uint16Array } as const
+/** Bytes of memory that a buffer of `length` elements takes: whole words for u8 and i8, because kernels bind them as words. */
+export function bufferByteLength(type: ElementType, length: number): number {
+  const size = elementByteLength[type]
+  return size === 1 ? wholeWords(length) : length * size
+}
+
+const constructors = {
+  f32: Float32Array,
+  i32: Int32Array,
+  u32: Uint32Array,
+  f16: Uint16Array,
+  u8: Uint8Array,
+  i8: Int8Array,
+} as const
 
 /** Throws `validation` unless `type` is one that buffers hold; `what` asks for it. */
 export function requireElementType(type: ElementType, what: string): void {
   if (typeof type === 'string' && Object.hasOwn(elementByteLength, type)) return
   throw new GpuError(
     'validation',
-    `${what} asks for type ${typeof type === 'string' ? type : describedValue(type)}; types are f32, i32, u32 and f16.`,
+    `${what} asks for type ${typeof type === 'string' ? type : describedValue(type)}; types are f32, i32, u32, f16, u8 and i8.`,
   )
 }
 

@@ -8,7 +8,7 @@ import {
 import { describedValue } from './described-value.ts'
 import type { AllocateOptions, Device } from './device.ts'
 import { OwnedDeviceBuffer } from './device-buffer.ts'
-import { type ElementType, elementByteLength, requireElementType } from './element-type.ts'
+import { bufferByteLength, type ElementType, requireElementType } from './element-type.ts'
 import { GpuError } from './errors.ts'
 import type { GroupState } from './group-state.ts'
 import { requireOptions } from './options.ts'
@@ -50,7 +50,7 @@ export class GroupDevice implements Device {
     const region = shapeRegion(shape, `buffer "${label}"`)
     this.requireBufferSize(type, region.length, label)
     this.#allocated++
-    const byteLength = region.length * elementByteLength[type]
+    const byteLength = bufferByteLength(type, region.length)
     const { runtime, calls } = this.#group
     const call = calls?.number(
       `allocates ${region.rows} x ${region.columns} ${type} on device ${this.ordinal} for "${label}"${zero ? '' : ', not zeroed'}`,
@@ -68,7 +68,7 @@ export class GroupDevice implements Device {
   /** Throws `validation` for an unknown type and `too-large` beyond the device's limit. */
   requireBufferSize(type: ElementType, length: number, label: string): void {
     requireElementType(type, `Buffer "${label}"`)
-    const byteLength = length * elementByteLength[type]
+    const byteLength = bufferByteLength(type, length)
     if (byteLength > this.limits.maxBufferByteLength)
       throw new GpuError(
         'too-large',

@@ -3,7 +3,7 @@ import { compileKernel, kernelKey, requireCompileOptions } from './compile-kerne
 import { describedValue, isObject } from './described-value.ts'
 import type { Device } from './device.ts'
 import { asyncDisposeSymbol } from './dispose.ts'
-import { type ElementType, elementByteLength, requireElementType } from './element-type.ts'
+import { bufferByteLength, type ElementType, requireElementType } from './element-type.ts'
 import { GpuError } from './errors.ts'
 import { deviceOf, GroupDevice } from './group-device.ts'
 import { GroupQueue } from './group-queue.ts'
@@ -237,11 +237,11 @@ class OpenedGroup implements DeviceGroup {
     const device = options.device === undefined ? undefined : deviceOf(this.devices, options.device)
     requireCount(length, `The length of host buffer "${label}"`)
     requireElementType(type, `Host buffer "${label}"`)
-    const size = elementByteLength[type]
+    const byteLength = bufferByteLength(type, length)
     const place = device === undefined ? '' : ` by device ${device.ordinal}`
     this.#state.calls?.number(`allocates ${length} ${type} of host memory${place} for "${label}"`)
     const local = device?.local ?? true
-    const allocation = length === 0 || !local ? undefined : this.#state.runtime.allocateHost(length * size)
+    const allocation = length === 0 || !local ? undefined : this.#state.runtime.allocateHost(byteLength)
     return new OwnedHostBuffer(this.#state, device, type, length, label, allocation)
   }
 

@@ -14,6 +14,7 @@ import { shapeRegion, type View } from './view.ts'
  */
 export interface HostBuffer<T extends ElementType = ElementType> extends View<HostBuffer<T>> {
   readonly type: T
+  /** Bytes of its memory: those of the elements, for `u8` and `i8` rounded up to a multiple of 4. */
   readonly byteLength: number
   /** The device whose process has the memory; undefined where every process has a copy. */
   readonly device: Device | undefined

@@ -1,5 +1,5 @@
 import { describedValue } from './described-value.ts'
-import { type ElementType, elementByteLength } from './element-type.ts'
+import { bufferByteLength, type ElementType, elementByteLength } from './element-type.ts'
 import type { GroupState } from './group-state.ts'
 import { Resource } from './resource.ts'
 import { blockRegion, type Region, RegionView, reshapeRegion, sliceRegion, type View } from './view.ts'
@@ -40,7 +40,7 @@ export abstract class OwnedBuffer<T extends ElementType = ElementType> extends R
     this.rank = rank
     this.local = rank === undefined || rank === group.rank
     this.elementByteLength = elementByteLength[type]
-    this.byteLength = region.length * this.elementByteLength
+    this.byteLength = bufferByteLength(type, region.length)
     this.rows = region.rows
     this.columns = region.columns
     this.stride = region.stride

@@ -74,7 +74,7 @@ export class PlanBuilder {
         'validation',
         `The view of ${rows} x ${columns} elements at ${offset} with leading dimension ${stride} exceeds buffer "${buffer.label}" of ${buffer.length} elements.`,
       )
-    const size = buffer.byteLength / buffer.length
+    const size = buffer.elementByteLength
     return {
       buffer: index,
       byteOffset: offset * size,

@@ -106,7 +106,7 @@ export interface PlanFill extends PlanCommandBase {
   readonly target: ByteRegion
   /** Bit pattern repeated over the region, of `patternByteLength` bytes. */
   readonly pattern: number
-  readonly patternByteLength: 2 | 4
+  readonly patternByteLength: 1 | 2 | 4
 }
 
 /** The commands that every backend gets. */

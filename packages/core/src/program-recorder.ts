@@ -134,7 +134,7 @@ export class ProgramRecorder implements Recorder {
         device: to.buffer.device.ordinal,
         target: region,
         pattern: scalarBits(type, value),
-        patternByteLength: elementByteLength[type] as 2 | 4,
+        patternByteLength: elementByteLength[type],
       },
       { reads: [], writes: [region] },
     )

@@ -1,13 +1,19 @@
 import { halfBits } from '@tandem-gpu/wgsl'
 import { describedValue } from './described-value.ts'
+import type { ElementType } from './element-type.ts'
 import { GpuError } from './errors.ts'
 
 export type UniformScalar = 'f32' | 'i32' | 'u32' | 'f16'
 
-const ranges = { i32: [-(2 ** 31), 2 ** 31 - 1], u32: [0, 2 ** 32 - 1] } as const
+const ranges = {
+  i32: [-(2 ** 31), 2 ** 31 - 1],
+  u32: [0, 2 ** 32 - 1],
+  i8: [-128, 127],
+  u8: [0, 255],
+} as const
 
 /** Throws `validation` unless `value` is a number that the type can hold. Floats take any number and round it. */
-export function requireScalar(value: number, type: UniformScalar, what: string): void {
+export function requireScalar(value: number, type: ElementType, what: string): void {
   if (typeof value !== 'number')
     throw new GpuError(
       'validation',
@@ -32,7 +38,8 @@ export function storeScalar(view: DataView, byteOffset: number, type: UniformSca
 const scratch = new DataView(new ArrayBuffer(4))
 
 /** The bit pattern of a checked scalar as an unsigned number. */
-export function scalarBits(type: UniformScalar, value: number): number {
+export function scalarBits(type: ElementType, value: number): number {
+  if (type === 'u8' || type === 'i8') return value & 0xff
   scratch.setUint32(0, 0, true)
   storeScalar(scratch, 0, type, value)
   return scratch.getUint32(0, true)

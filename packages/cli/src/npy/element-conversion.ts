@@ -3,7 +3,7 @@ import { UsageError } from '../exit-code.ts'
 import { printable } from '../printable.ts'
 
 /** Element types of `.npy` files that every algorithm takes. Products take f16 too. */
-export type NpyElementType = Exclude<ElementType, 'f16'>
+export type NpyElementType = Exclude<ElementType, 'f16' | 'u8' | 'i8'>
 export const elementTypes: readonly NpyElementType[] = ['f32', 'i32', 'u32']
 
 /** Converts the elements of a file into the elements of an algorithm. */

@@ -47,9 +47,9 @@ function fillRows(
   bytes: Uint8Array<ArrayBuffer>,
   region: Extent,
   pattern: number,
-  patternByteLength: 2 | 4,
+  patternByteLength: 1 | 2 | 4,
 ): void {
-  const Typed = patternByteLength === 2 ? Uint16Array : Uint32Array
+  const Typed = { 1: Uint8Array, 2: Uint16Array, 4: Uint32Array }[patternByteLength]
   const elements = new Typed(bytes.buffer, 0, Math.floor(bytes.byteLength / patternByteLength))
   for (let row = 0; row < region.rows; row++) {
     const start = (region.byteOffset + row * region.rowByteStride) / patternByteLength

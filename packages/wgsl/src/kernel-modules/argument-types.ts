@@ -27,7 +27,7 @@ export function argumentLines({ bindings }: Reflection): ArgumentLine[] {
   return [
     ...storage.map(({ name, type, access }) => ({
       name,
-      type: `BufferView<'${type.scalar === 'mixed' ? 'u32' : type.scalar}'>`,
+      type: `BufferView<${elementTypes(type)}>`,
       optional: false,
       comment: `${type.name}, ${access}`,
     })),
@@ -38,6 +38,12 @@ export function argumentLines({ bindings }: Reflection): ArgumentLine[] {
       comment: member.type.name,
     })),
   ]
+}
+
+/** The elements of buffers that a storage binding takes; bytes are bound as words. */
+function elementTypes({ scalar }: ReflectedType): string {
+  if (scalar === 'mixed') return "'u32'"
+  return scalar === 'u32' ? "'u32' | 'u8' | 'i8'" : `'${scalar}'`
 }
 
 function uniformMembers({ name, type, members }: Binding): { name: string; type: ReflectedType }[] {

@@ -101,6 +101,29 @@ export function describeCommands(suite: Suite): void {
       }
     })
 
+    suite.test('of bytes at any offset, length and gap', async (suite) => {
+      const { devices, queue } = suite.group
+      for (const receiver of devices) {
+        const source = suite.use(await devices[0]!.allocate('u8', [9, 7]))
+        const target = suite.use(await receiver.allocate('u8', [8, 9]))
+        const input = Uint8Array.from({ length: 63 }, (_, i) => i + 1)
+        await queue.write(source, input)
+        const program = suite.group.record((r) => {
+          r.fill(target, 200)
+          r.copy(source.block(1, 1, 5, 6), target.block(0, 2, 5, 6))
+          r.copy(source.slice(50, 13), target.slice(54, 13))
+          r.fill(target.slice(71, 1), 0)
+        })
+        await queue.run(suite.use(program))
+        const expected = new Uint8Array(72).fill(200)
+        for (let row = 0; row < 5; row++)
+          expected.set(input.subarray((row + 1) * 7 + 1, (row + 2) * 7), row * 9 + 2)
+        expected.set(input.subarray(50), 54)
+        expected[71] = 0
+        expect([...(await queue.read(target))]).toEqual([...expected])
+      }
+    })
+
     suite.test('inside one buffer, where source and target are disjoint', async (suite) => {
       const { devices, queue } = suite.group
       const buffer = suite.use(await devices[0]!.allocate('u32', [4, 6]))
@@ -128,16 +151,20 @@ export function describeCommands(suite: Suite): void {
       const i32 = suite.use(await device!.allocate('i32', 5))
       const u32 = suite.use(await device!.allocate('u32', 5))
       const f16 = suite.use(await device!.allocate('f16', 7))
+      const i8 = suite.use(await device!.allocate('i8', [3, 5]))
       const program = suite.group.record((r) => {
         r.fill(f32.block(0, 1, 3, 1), -1.5)
         r.fill(i32.slice(1, 3), -2)
         r.fill(u32, 0xfffffffe)
         r.fill(f16.slice(1, 3), 0.5)
         r.fill(f16.slice(6, 1), -2)
+        r.fill(i8.block(0, 1, 3, 3), -3)
+        r.fill(i8.slice(13, 2), 127)
       })
       await queue.run(suite.use(program))
       expect([...(await queue.read(f32))]).toEqual([0, -1.5, 0, 0, -1.5, 0, 0, -1.5, 0])
       expect([...(await queue.read(i32))]).toEqual([0, -2, -2, -2, 0])
+      expect([...(await queue.read(i8))]).toEqual([0, -3, -3, -3, 0, 0, -3, -3, -3, 0, 0, -3, -3, 127, 127])
       expect([...(await queue.read(u32))]).toEqual(new Array(5).fill(0xfffffffe))
       expect([...(await queue.read(f16))]).toEqual([0, 0x3800, 0x3800, 0x3800, 0, 0, 0xc000])
     })

@@ -1,5 +1,15 @@
 import { describe, expect } from 'vitest'
-import { accumulate, addVectors, halves, histogram, scale, state, workgroupSum } from './kernels.ts'
+import type { BufferView } from '../../device.ts'
+import {
+  accumulate,
+  addVectors,
+  halves,
+  histogram,
+  invertBytes,
+  scale,
+  state,
+  workgroupSum,
+} from './kernels.ts'
 import { expectGpuError, type Suite } from './suite.ts'
 
 export function describeDispatches(suite: Suite): void {
@@ -138,6 +148,32 @@ export function describeDispatches(suite: Suite): void {
         expect([...new Int32Array(result.buffer, 8)]).toEqual([6, -2, 6, -2, 6, -2, 6, -2, 6, -2])
       },
     )
+
+    suite.test('bind bytes as words, and order by the words that they touch', async (suite) => {
+      const { devices, queue } = suite.group
+      const [device] = devices
+      const kernel = suite.use(await suite.group.compile({ wgsl: invertBytes }))
+      const x = suite.use(await device!.allocate('u8', 7))
+      const y = suite.use(await device!.allocate('i8', [3, 5]))
+      expect([x.byteLength, y.byteLength, y.length]).toEqual([8, 16, 15])
+      await queue.write(x, Uint8Array.of(0, 1, 2, 127, 128, 254, 255))
+      const program = suite.group.record((r) => {
+        r.dispatch(kernel, { workgroups: 1, args: { x, y: y.reshape(1, 15).slice(4, 7) } })
+        r.fill(y.slice(11, 1), 5)
+        r.fill(y.slice(12, 1), 6)
+      })
+      await queue.run(suite.use(program))
+      expect([...(await queue.read(y))]).toEqual([0, 0, 0, 0, -1, -2, -3, -128, 127, 1, 0, 5, 6, 0, 0])
+      if (device!.local) expect(program.plan.commands.map(({ after }) => after)).toEqual([[], [0], []])
+      const refused = (view: BufferView) =>
+        expectGpuError(
+          () => suite.group.record((r) => r.dispatch(kernel, { workgroups: 1, args: { x, y: view } })),
+          'validation',
+          'multiples of the 4 bytes',
+        )
+      await refused(y.slice(5, 4))
+      await refused(y.block(0, 0, 3, 4))
+    })
 
     suite.test('compute in f16', async (suite, context) => {
       const { devices, queue } = suite.group

@@ -31,6 +31,19 @@ fn accumulate(@builtin(global_invocation_id) id: vec3u) {
   y[i] = 3u * y[i] + x[params.x_base + id.x] + params.addend;
 }`
 
+/** y = 255 - x on bytes, four in a word; bytes beyond the last element take part. */
+export const invertBytes = `
+struct Params { x_base: u32, x_length: u32, y_base: u32 }
+@group(0) @binding(0) var<storage, read> x: array<u32>;
+@group(0) @binding(1) var<storage, read_write> y: array<u32>;
+@group(0) @binding(2) var<uniform> params: Params;
+
+@compute @workgroup_size(64)
+fn invert(@builtin(global_invocation_id) id: vec3u) {
+  if (id.x >= (params.x_length + 3u) / 4u) { return; }
+  y[params.y_base + id.x] = ~x[params.x_base + id.x];
+}`
+
 /** Sums of two vec4 views. */
 export const addVectors = `
 struct Params { a_base: u32, b_base: u32, sum_base: u32, sum_length: u32 }

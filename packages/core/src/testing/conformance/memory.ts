@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest'
 import { type ElementType, elementArray } from '../../element-type.ts'
 import { expectGpuError, type Suite } from './suite.ts'
 
-const types = ['f32', 'i32', 'u32', 'f16'] as const
+const types = ['f32', 'i32', 'u32', 'f16', 'u8', 'i8'] as const
 
 /** Node 20 has resizable buffers; the language version that we compile for does not name them. */
 type ResizableConstructor = new (byteLength: number, options: { maxByteLength: number }) => ArrayBuffer
