@@ -1,4 +1,4 @@
-import { type BufferView, dispatchBlocks, type Kernel, type Recorder } from '@tandem-gpu/core'
+import { type BufferView, blocked, dispatchBlocks, type Kernel, type Recorder } from '@tandem-gpu/core'
 
 /** Records that every element of the views, which may lie on any devices, is moved into [low, high]. */
 export function recordClip(
@@ -12,7 +12,6 @@ export function recordClip(
     dispatchBlocks(recorder, kernel, {
       blocks: view.length,
       blocksPerWorkgroup: 64,
-      blocked: { x: { view, blockLength: 1 } },
-      args: { low, high },
+      args: { x: blocked(view, 1), low, high },
     })
 }

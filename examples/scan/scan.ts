@@ -1,11 +1,10 @@
 import {
   type AlgorithmOptions,
   allocateSharded,
-  describeGroup,
+  describeRun,
   type ElementSink,
   type ElementSource,
   generatedElements,
-  gigaRate,
   notVerified,
   type Report,
   readElements,
@@ -27,12 +26,7 @@ export interface ScanOptions extends AlgorithmOptions {
 
 /** Inclusive prefix sums of a vector over all devices of the group. `bytes` counts two reads and a write of every element. */
 export async function scan(group: DeviceGroup, options: ScanOptions): Promise<Report> {
-  const {
-    elements,
-    schedule = 'overlapped',
-    input: source = generatedElements('u32'),
-    verify = true,
-  } = options
+  const { elements, input: source = generatedElements('u32'), verify = true } = options
   const owned = new OwnedResources()
   try {
     const kernels = owned.keep(await compileScan(group))
@@ -41,16 +35,11 @@ export async function scan(group: DeviceGroup, options: ScanOptions): Promise<Re
     const output = owned.keep(await allocateSharded(group, 'u32', elements, 1, { label: 'output', ...shape }))
     await writeSharded(group, input, source)
     const record = (recorder: Recorder) => recordScan(recorder, kernels, input, output)
-    const { measurement, comparison } = await runMeasured(group, record, { ...options, label: 'scan' })
-    const { seconds, clock } = measurement
+    const run = await runMeasured(group, record, { ...options, label: 'scan' })
     const verification = verify ? await verifyScan(group, source, output) : notVerified
     if (options.output) await readSharded(group, output, options.output)
-    const bytes = 12 * elements
-    return {
-      ...{ algorithm: 'scan', ...describeGroup(group), schedule, shape: { elements }, ...verification },
-      ...{ seconds, clock, bytes, rate: gigaRate(bytes, seconds), unit: 'GB/s', notes: [] },
-      ...(comparison && { comparison }),
-    }
+    const described = describeRun(group, run, { bytes: 12 * elements })
+    return { algorithm: 'scan', shape: { elements }, ...described, ...verification, notes: [] }
   } finally {
     owned.destroy()
   }

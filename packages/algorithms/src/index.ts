@@ -14,6 +14,7 @@ export * from './reduction/index.ts'
 export * from './report.ts'
 export * from './ring/index.ts'
 export {
+  describeRun,
   type MeasuredRun,
   type RunMeasuredOptions,
   runMeasured,

@@ -1,4 +1,5 @@
 import {
+  type Device,
   type DeviceGroup,
   OwnedResources,
   type Program,
@@ -7,6 +8,7 @@ import {
 } from '@tandem-gpu/core'
 import type { AlgorithmOptions } from './algorithm-options.ts'
 import { type Measurement, type MeasureOptions, measure, median, timeRun } from './measure.ts'
+import { describeGroup, gigaRate, type Report, type Verification } from './report.ts'
 
 /** Both schedules of the same commands, timed in one run: the blocking and the asynchronous mode of the published programs. */
 export interface ScheduleComparison {
@@ -21,6 +23,7 @@ export interface RunMeasuredOptions extends Omit<AlgorithmOptions, 'verify'> {
 }
 
 export interface MeasuredRun {
+  readonly schedule: Schedule
   readonly measurement: Measurement
   /** Present where `compareSchedules` asks for it. */
   readonly comparison?: ScheduleComparison
@@ -47,11 +50,30 @@ export async function runMeasured(
     const program = recorded(schedule)
     options.onProgram?.(program)
     const measurement = await measure(group, program, options)
-    if (!options.compareSchedules) return { measurement }
+    if (!options.compareSchedules) return { schedule, measurement }
     const other = recorded(schedule === 'serial' ? 'overlapped' : 'serial')
-    return { measurement, comparison: await comparePrograms(group, program, other, options) }
+    return { schedule, measurement, comparison: await comparePrograms(group, program, other, options) }
   } finally {
     owned.destroy()
+  }
+}
+
+/** The fields of a report that say where the program ran and how fast: `bytes` or `flops` of one run, and what they make in a second. */
+export function describeRun(
+  group: DeviceGroup,
+  { schedule, measurement: { seconds, clock }, comparison }: MeasuredRun,
+  work: { readonly bytes: number } | { readonly flops: number },
+  devices: readonly Device[] = group.devices,
+): Omit<Report, 'algorithm' | 'shape' | 'notes' | keyof Verification> {
+  return {
+    ...describeGroup(group, devices),
+    schedule,
+    seconds,
+    clock,
+    ...work,
+    rate: gigaRate('bytes' in work ? work.bytes : work.flops, seconds),
+    unit: 'bytes' in work ? 'GB/s' : 'GFLOP/s',
+    ...(comparison && { comparison }),
   }
 }
 

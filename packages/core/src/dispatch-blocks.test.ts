@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { portableLimits } from './adapter.ts'
-import { bindableByteLength, dispatchBlocks, foldWorkgroups, ranges } from './dispatch-blocks.ts'
+import {
+  bindableByteLength,
+  bindableRows,
+  blocked,
+  dispatchBlocks,
+  foldWorkgroups,
+  ranges,
+} from './dispatch-blocks.ts'
 import { openGroup } from './group.ts'
 import { referenceBackend } from './testing/reference-backend.ts'
 
@@ -37,6 +44,18 @@ it('a view of the bindable length fits a binding wherever it begins', () => {
   expect(bindableByteLength(limited({ maxStorageBindingByteLength: 2 ** 40 }))).toBe(2 ** 33 - 256)
 })
 
+it('rows that a binding holds are counted by their leading dimension and element type, and are at least one', async () => {
+  const group = await openGroup({ backends: [referenceBackend()] })
+  const device = limited({ maxStorageBindingByteLength: 4096 })
+  const matrix = await group.devices[0]!.allocate('f32', [10, 100])
+  const image = await group.devices[0]!.allocate('u8', [10, 100])
+  expect(bindableRows(device, matrix)).toBe(9)
+  expect(bindableRows(device, matrix.block(0, 0, 10, 50))).toBe(9)
+  expect(bindableRows(device, image)).toBe(38)
+  expect(bindableRows(limited({ maxStorageBindingByteLength: 300 }), matrix)).toBe(1)
+  await group.destroy()
+})
+
 /** Writes each block's sum of 4 elements. */
 const wgsl = `
 struct Params { x_base: u32, x_length: u32, sums_base: u32, sums_length: u32, factor: u32 }
@@ -68,11 +87,7 @@ describe('dispatchBlocks', () => {
       dispatchBlocks(r, kernel, {
         blocks: 200,
         blocksPerWorkgroup: 2,
-        blocked: {
-          x: { view: x.slice(3, length), blockLength: 4 },
-          sums: { view: sums, blockLength: 1 },
-        },
-        args: { factor: 2 },
+        args: { x: blocked(x.slice(3, length), 4), sums: blocked(sums, 1), factor: 2 },
       }),
     )
     expect(program.plan.commands.length).toBe(dispatches)
@@ -100,8 +115,7 @@ describe('dispatchBlocks', () => {
       group.record((r) =>
         dispatchBlocks(r, kernel, {
           blocks,
-          blocked: { x: { view: x, blockLength }, sums: { view: x, blockLength: 1 } },
-          args: { factor: 1 },
+          args: { x: blocked(x, blockLength), sums: blocked(x, 1), factor: 1 },
         }),
       )
     expect(record(0, 4).plan.commands).toEqual([])

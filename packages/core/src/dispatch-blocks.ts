@@ -1,29 +1,48 @@
 import type { DeviceLimits } from './adapter.ts'
 import type { BufferView, Device } from './device.ts'
-import { elementByteLength } from './element-type.ts'
+import { type ElementType, elementByteLength } from './element-type.ts'
 import { GpuError } from './errors.ts'
 import type { Kernel } from './kernel.ts'
-import type { DispatchArgument, Recorder } from './recorder.ts'
+import type { ArgumentsOf, Recorder } from './recorder.ts'
 import { requireCount } from './view.ts'
 
 /** A view that is cut with the work: block b has the elements from `b · blockLength` on, the last block perhaps fewer. */
-export interface BlockedView {
-  readonly view: BufferView
+export class BlockedView<T extends ElementType = ElementType> {
+  readonly view: BufferView<T>
   /** Elements of one block. */
   readonly blockLength: number
+
+  constructor(view: BufferView<T>, blockLength: number) {
+    this.view = view
+    this.blockLength = blockLength
+  }
 }
 
-export interface DispatchBlocksOptions {
-  /** Default: the device of the first view in `blocked` that the kernel writes. */
+/** Says to `dispatchBlocks` that each block of work has `blockLength` elements of `view`, which is contiguous. */
+export function blocked<T extends ElementType>(view: BufferView<T>, blockLength: number): BlockedView<T> {
+  return new BlockedView(view, blockLength)
+}
+
+/** What each part of the work gets as it is, and what is cut with it. */
+export type BlockedArguments<A = unknown> = {
+  readonly [K in keyof ArgumentsOf<A>]:
+    | ArgumentsOf<A>[K]
+    | (BufferView extends ArgumentsOf<A>[K]
+        ? BlockedView
+        : ArgumentsOf<A>[K] extends BufferView<infer T>
+          ? BlockedView<T>
+          : never)
+}
+
+export interface DispatchBlocksOptions<A = unknown> {
+  /** Default: the device of the first blocked view that the kernel writes. */
   readonly device?: Device | number | undefined
   /** How many blocks of work there are. */
   readonly blocks: number
   /** How many of them a workgroup does. Default 1. */
   readonly blocksPerWorkgroup?: number | undefined
-  /** Contiguous views that are cut with the work, by the names of their bindings. */
-  readonly blocked: Readonly<Record<string, BlockedView>>
-  /** What every dispatch gets as it is. */
-  readonly args?: Readonly<Record<string, DispatchArgument>> | undefined
+  /** By name, as `Recorder.dispatch` takes them; views that are cut with the work are `blocked(view, blockLength)`. */
+  readonly args: BlockedArguments<A>
   readonly label?: string | undefined
 }
 
@@ -33,6 +52,14 @@ export interface DispatchBlocksOptions {
  */
 export function bindableByteLength({ limits }: { readonly limits: DeviceLimits }): number {
   return Math.min(limits.maxStorageBindingByteLength, 2 ** 33) - 256
+}
+
+/** How many rows of `view` one binding of `device` holds, wherever they begin; at least 1, which recording refuses where it does not fit. */
+export function bindableRows(
+  device: { readonly limits: DeviceLimits },
+  { stride, buffer }: Pick<BufferView, 'stride' | 'buffer'>,
+): number {
+  return Math.max(1, Math.floor(bindableByteLength(device) / (stride * elementByteLength[buffer.type])))
 }
 
 /**
@@ -59,16 +86,21 @@ export function* ranges(count: number, most: number): Generator<{ first: number;
  * takes `workgroup_id.x + workgroup_id.y * num_workgroups.x` as its index (see `foldWorkgroups`). Throws `too-large` where one block exceeds
  * what the device can bind.
  */
-export function dispatchBlocks(recorder: Recorder, kernel: Kernel, options: DispatchBlocksOptions): void {
-  const { blocks, blocksPerWorkgroup = 1, blocked, args = {} } = options
-  const label = options.label ?? kernel.label
+export function dispatchBlocks<A>(
+  recorder: Recorder,
+  kernel: Kernel<A>,
+  options: DispatchBlocksOptions<A>,
+): void {
+  const { blocks, blocksPerWorkgroup = 1, label = kernel.label } = options
   requireCount(blocks, `The number of blocks of "${label}"`)
   requireCount(blocksPerWorkgroup, `The number of blocks of a workgroup of "${label}"`, 1)
-  const device = deviceOf(recorder, kernel, options)
+  const args = Object.entries(options.args as BlockedArguments)
+  const cut = args.filter((entry): entry is [string, BlockedView] => entry[1] instanceof BlockedView)
+  const device = deviceOf(recorder, kernel, options.device, new Map(cut))
   const bindable = bindableByteLength(device)
   const grid = device.limits.maxWorkgroupsPerDimension
   let most = Math.min(grid ** 2, Number.MAX_SAFE_INTEGER / blocksPerWorkgroup) * blocksPerWorkgroup
-  for (const [name, { view, blockLength }] of Object.entries(blocked)) {
+  for (const [name, { view, blockLength }] of cut) {
     requireCount(blockLength, `The block length of ${name} of "${label}"`, 1)
     const blockByteLength = blockLength * elementByteLength[view.buffer.type]
     const fitting = Math.floor(bindable / blockByteLength)
@@ -82,28 +114,35 @@ export function dispatchBlocks(recorder: Recorder, kernel: Kernel, options: Disp
   // Whole workgroups, unless not even one has room.
   if (most > blocksPerWorkgroup) most -= most % blocksPerWorkgroup
   for (const { first, count } of ranges(blocks, most)) {
-    const parts = Object.entries(blocked).map(([name, { view, blockLength }]) => {
+    const part = ({ view, blockLength }: BlockedView) => {
       const start = Math.min(view.length, first * blockLength)
-      return [name, view.slice(start, Math.min(count * blockLength, view.length - start))] as const
-    })
-    recorder.dispatch(kernel, {
+      return view.slice(start, Math.min(count * blockLength, view.length - start))
+    }
+    recorder.dispatch(kernel as Kernel, {
       device: device.ordinal,
       workgroups: foldWorkgroups(Math.ceil(count / blocksPerWorkgroup), device),
-      args: { ...args, ...Object.fromEntries(parts) },
+      args: Object.fromEntries(
+        args.map(([name, value]) => [name, value instanceof BlockedView ? part(value) : value]),
+      ),
       label,
     })
   }
 }
 
 /** With the limits that the recorder's devices have. */
-function deviceOf(recorder: Recorder, kernel: Kernel, { device, blocked }: DispatchBlocksOptions): Device {
+function deviceOf(
+  recorder: Recorder,
+  { label, reflection }: Pick<Kernel, 'label' | 'reflection'>,
+  device: Device | number | undefined,
+  cut: ReadonlyMap<string, BlockedView>,
+): Device {
   if (device !== undefined) return recorder.devices[typeof device === 'number' ? device : device.ordinal]!
-  const written = kernel.reflection.bindings.find(({ name, writes }) => writes && blocked[name] !== undefined)
-  const view = (written && blocked[written.name]) ?? Object.values(blocked)[0]
+  const written = reflection.bindings.find(({ name, writes }) => writes && cut.has(name))
+  const { view } = (written && cut.get(written.name)) ?? [...cut.values()][0] ?? {}
   if (view === undefined)
     throw new GpuError(
       'validation',
-      `The dispatch of "${kernel.label}" cuts no view; say on which \`device\` it runs.`,
+      `The dispatch of "${label}" cuts no view; say on which \`device\` it runs.`,
     )
-  return recorder.devices[view.view.buffer.device.ordinal]!
+  return recorder.devices[view.buffer.device.ordinal]!
 }

@@ -5,8 +5,11 @@ export { type CompiledKernels, compileAll } from './compile-all.ts'
 export { describedValue } from './described-value.ts'
 export type * from './device.ts'
 export {
-  type BlockedView,
+  type BlockedArguments,
+  BlockedView,
   bindableByteLength,
+  bindableRows,
+  blocked,
   type DispatchBlocksOptions,
   dispatchBlocks,
   foldWorkgroups,

@@ -1,6 +1,6 @@
 import {
   type BufferView,
-  bindableByteLength,
+  bindableRows,
   type Device,
   type HostView,
   type Recorder,
@@ -170,7 +170,7 @@ function stripRows(rows: number, { info }: Device): number {
 /** Rows of a block, cut where a binding would exceed the device's limit. */
 function rowRanges({ rows, owner, cells }: FieldBlock): { row: number; count: number }[] {
   // A sweep also reads the row above and the row below.
-  const most = Math.max(1, Math.floor(bindableByteLength(owner) / (cells[0].stride * 4)) - 2)
+  const most = Math.max(1, bindableRows(owner, cells[0]) - 2)
   return [...ranges(rows, most)].map(({ first, count }) => ({ row: first, count }))
 }
 

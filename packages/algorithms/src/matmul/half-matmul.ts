@@ -9,8 +9,8 @@ import {
 import type { AlgorithmOptions, GeneratedInputOptions } from '../algorithm-options.ts'
 import { type ElementSink, type ElementSource, readElements, requireLength } from '../element-source.ts'
 import { requireArguments } from '../option-types.ts'
-import { describeGroup, gigaRate, notVerified, type Report } from '../report.ts'
-import { runMeasured } from '../run-measured.ts'
+import { notVerified, type Report } from '../report.ts'
+import { describeRun, runMeasured } from '../run-measured.ts'
 import { splitRows } from '../sharded-matrix.ts'
 import { generatedHalves } from './half-elements.ts'
 import { compileHalf, type HalfBody } from './half-kernels.ts'
@@ -62,7 +62,7 @@ export interface HalfMatmulReport extends Report {
 /** C = A · B of f16; see `matmul`. */
 export async function matmulHalf(group: DeviceGroup, given: HalfMatmulOptions): Promise<HalfMatmulReport> {
   const options = requireArguments(group, given, optionTypes, ['m', 'n', 'k'])
-  const { m, n, k, resultType = 'f16', schedule = 'overlapped', verify = true, seed = 1 } = options
+  const { m, n, k, resultType = 'f16', verify = true, seed = 1 } = options
   for (const [name, value] of Object.entries({ m, n, k }))
     if (!Number.isSafeInteger(value) || value < 0)
       throw new GpuError('validation', `${name} is ${value}, which is not a size.`)
@@ -105,7 +105,7 @@ export async function matmulHalf(group: DeviceGroup, given: HalfMatmulOptions): 
       await writeHalves(group, part.a, a, part.row, part.rows, k)
       await writeHalves(group, part.b, b, 0, k, n)
     }
-    const { measurement, comparison } = await runMeasured(
+    const run = await runMeasured(
       group,
       (recorder) => {
         for (const part of parts) if (part.rows * n > 0) recordHalf(recorder, kernels, part, shape)
@@ -114,24 +114,16 @@ export async function matmulHalf(group: DeviceGroup, given: HalfMatmulOptions): 
     )
     const verifier = verify ? await halfVerifier(shape, a, b) : undefined
     for (const part of parts) await deliver(group, part, n, options.output, verifier)
-    const flops = 2 * m * n * k
     return {
       algorithm: 'matmul',
-      ...describeGroup(group, devices),
-      schedule,
+      ...describeRun(group, run, { flops: 2 * m * n * k }, devices),
       shape: { m, n, k },
       ...{ type: 'f16', resultType, mode: 'resident', body: kernels.body },
       slices: ranges.map((range) => range.rows),
       prediction,
       ...(verifier ? await resultOfAll(verifier, { group, devices }) : notVerified),
-      seconds: measurement.seconds,
-      clock: measurement.clock,
-      samples: measurement.samples,
-      flops,
-      rate: gigaRate(flops, measurement.seconds),
-      unit: 'GFLOP/s',
+      samples: run.measurement.samples,
       notes: prediction.chosen === prediction.best ? [] : [prediction.reason],
-      ...(comparison && { comparison }),
     }
   } finally {
     owned.destroy()

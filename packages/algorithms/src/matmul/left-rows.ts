@@ -1,4 +1,4 @@
-import type { BufferView, Device, Recorder } from '@tandem-gpu/core'
+import { type BufferView, bindableByteLength, type Device, type Recorder } from '@tandem-gpu/core'
 import type { RowRange } from '../sharded-matrix.ts'
 import type { MatmulKernels } from './matmul-kernels.ts'
 import type { MatmulType } from './matmul-shape.ts'
@@ -38,7 +38,7 @@ export function leftRows<T extends MatmulType>(
   a: BufferView<T>,
   { device, label, k, cStride, needed }: LeftRowsOptions,
 ): LeftRows<T> {
-  const limit = bindingLimit(device)
+  const limit = bindableByteLength(device)
   const height = rowsWithin(limit, Math.max(a.stride, cStride), a.rows)
   const { transpose } = kernels
   const { maxBufferByteLength, maxWorkgroupsPerDimension: grid } = device.limits
@@ -92,17 +92,12 @@ function cut(row: number, rows: number, height: number): RowRange[] {
   return ranges
 }
 
-/** Bytes that one binding may span: the device's limit, and what 32-bit element indices reach. */
-export function bindingLimit(device: Device): number {
-  return Math.min(device.limits.maxStorageBindingByteLength, 2 ** 33)
-}
-
 /**
- * The number of rows of `stride` 4-byte elements that span at most `limit` bytes with 256 to spare for alignment. It cuts `rows` into parts of
+ * The number of rows of `stride` 4-byte elements that span at most `limit` bytes. It cuts `rows` into parts of
  * similar size and is a multiple of 128 where possible.
  */
 function rowsWithin(limit: number, stride: number, rows: number): number {
-  const fit = Math.max(1, Math.floor((limit - 256) / 4 / Math.max(1, stride)))
+  const fit = Math.max(1, Math.floor(limit / 4 / Math.max(1, stride)))
   if (fit >= rows) return rows
   if (fit < 128) return fit
   const parts = Math.ceil(rows / (fit - (fit % 128)))

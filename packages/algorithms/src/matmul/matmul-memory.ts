@@ -1,6 +1,5 @@
-import type { Device } from '@tandem-gpu/core'
+import { bindableByteLength, type Device } from '@tandem-gpu/core'
 import { splitRows } from '../sharded-matrix.ts'
-import { bindingLimit } from './left-rows.ts'
 import type { MatmulShape } from './matmul-shape.ts'
 import { splitByteLength } from './split-kernels.ts'
 
@@ -36,8 +35,8 @@ export function fitsResident(
     const limit = device.limits.maxBufferByteLength
     return (
       Math.max(a, bPart, c) <= limit &&
-      k * 16 + 256 <= Math.min(bindingLimit(device), limit) &&
-      Math.max(padded(k), padded(n)) * 4 + 256 <= bindingLimit(device) &&
+      k * 16 <= Math.min(bindableByteLength(device), limit) &&
+      Math.max(padded(k), padded(n)) * 4 <= bindableByteLength(device) &&
       (a + c + bPart + (devices.length > 1 ? b : 0) + more) * shared <=
         (device.info.memoryByteLength === undefined
           ? Number.POSITIVE_INFINITY

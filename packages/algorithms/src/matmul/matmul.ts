@@ -2,7 +2,8 @@ import type { DeviceGroup, HostBuffer } from '@tandem-gpu/core'
 import type { AlgorithmOptions, GeneratedInputOptions } from '../algorithm-options.ts'
 import type { ElementSink, ElementSource } from '../element-source.ts'
 import { requireArguments } from '../option-types.ts'
-import { describeGroup, gigaRate, type Report } from '../report.ts'
+import type { Report } from '../report.ts'
+import { describeRun } from '../run-measured.ts'
 import { type ChooseProductOptions, chooseProduct, type ProductChoice } from './choose-product.ts'
 import { type HalfMatmulOptions, type HalfMatmulReport, matmulHalf } from './half-matmul.ts'
 import { compileMatmul, type MatmulBlocking, type MatmulKernels } from './matmul-kernels.ts'
@@ -85,7 +86,7 @@ async function matmulWhole<T extends MatmulType>(
   given: MatmulOptions<T>,
 ): Promise<MatmulReport> {
   const options = requireArguments(group, given, optionTypes, ['m', 'n', 'k'])
-  const { m, n, k, schedule = 'overlapped', verify = true } = options
+  const { m, n, k, verify = true } = options
   const { type, shape, a, b } = productOperands<T, ElementSource<T> | HostBuffer<T>>(options)
 
   const choice = await chooseProduct(group, shape, type, options)
@@ -104,17 +105,15 @@ async function matmulWhole<T extends MatmulType>(
     split,
     options,
   }
-  const { measurement, comparison, verification } = await (stream
+  const { verification, ...measured } = await (stream
     ? runStreamed(run, stream)
     : runResident(run)
   ).finally(() => kernels.destroy())
 
-  const flops = 2 * m * n * k
   const notes = prediction.chosen === prediction.best ? [] : [prediction.reason]
   return {
     algorithm: 'matmul',
-    ...describeGroup(group, devices),
-    schedule,
+    ...describeRun(group, measured, { flops: 2 * m * n * k }, devices),
     shape: { m, n, k },
     type,
     precision: split ? 'split' : 'ieee',
@@ -124,14 +123,8 @@ async function matmulWhole<T extends MatmulType>(
     ...(stream && { stream }),
     prediction,
     ...verification,
-    seconds: measurement.seconds,
-    clock: measurement.clock,
-    samples: measurement.samples,
-    flops,
-    rate: gigaRate(flops, measurement.seconds),
-    unit: 'GFLOP/s',
+    samples: measured.measurement.samples,
     notes,
-    ...(comparison && { comparison }),
   }
 }
 

@@ -1,6 +1,5 @@
-import { type Device, GpuError } from '@tandem-gpu/core'
+import { bindableByteLength, type Device, GpuError } from '@tandem-gpu/core'
 import { splitRows } from '../sharded-matrix.ts'
-import { bindingLimit } from './left-rows.ts'
 import type { MatmulShape } from './matmul-shape.ts'
 import { splitPartsByteLength } from './split-kernels.ts'
 
@@ -41,7 +40,7 @@ export function planStream(
   if (!(memoryLimitBytes > 0))
     throw new GpuError('validation', `The memory limit is ${memoryLimitBytes} bytes a device.`)
   const largest = Math.min(
-    ...devices.map((device) => Math.min(bindingLimit(device), device.limits.maxBufferByteLength)),
+    ...devices.map((device) => Math.min(bindableByteLength(device), device.limits.maxBufferByteLength)),
   )
   const chunk = Math.max(1, splitRows(m, devices.length)[0]!.rows)
   const inner = Math.max(1, k)

@@ -1,6 +1,13 @@
-import { type BufferView, type Device, foldWorkgroups, GpuError, type Recorder } from '@tandem-gpu/core'
+import {
+  type BufferView,
+  bindableByteLength,
+  type Device,
+  foldWorkgroups,
+  GpuError,
+  type Recorder,
+} from '@tandem-gpu/core'
 import type { ShardedMatrix } from '../sharded-matrix.ts'
-import { bindingLimit, type LeftPart, leftRows } from './left-rows.ts'
+import { type LeftPart, leftRows } from './left-rows.ts'
 import type { MatmulKernels } from './matmul-kernels.ts'
 import type { MatmulType } from './matmul-shape.ts'
 import { recordSplitColumns, recordSplitProduct, recordSplitRows } from './record-split.ts'
@@ -182,7 +189,7 @@ export function recordShardedMatmul<T extends MatmulType>(
     const computes = recorder.touches(device.ordinal)
     const sent = computes ? holders : ownHolders
     if (!computes && sent.length === 0) continue
-    const limit = bindingLimit(device)
+    const limit = bindableByteLength(device)
     const local = only?.device === device && byteSpan(only.view) <= limit ? only.view : undefined
     if (local || holders.length === 0) {
       if (local)

@@ -1,5 +1,11 @@
-import { type BufferView, type Device, foldWorkgroups, GpuError, type Recorder } from '@tandem-gpu/core'
-import { bindingLimit } from './left-rows.ts'
+import {
+  type BufferView,
+  bindableByteLength,
+  type Device,
+  foldWorkgroups,
+  GpuError,
+  type Recorder,
+} from '@tandem-gpu/core'
 import type { MatmulBlocking } from './matmul-kernels.ts'
 import { type AccessKernels, type SplitKernels, splitTile, splitWindow } from './split-kernels.ts'
 
@@ -37,7 +43,7 @@ function allocate(
   { device, label }: Place,
 ): SplitMemory {
   const byteLength = rows * 2 * columns * 2
-  if (byteLength + 256 > Math.min(bindingLimit(device), device.limits.maxBufferByteLength))
+  if (byteLength > Math.min(bindableByteLength(device), device.limits.maxBufferByteLength))
     throw new GpuError(
       'too-large',
       `The f16 parts of ${rows} × ${columns} elements take ${byteLength} bytes, more than one binding holds on ${device.info.name}.`,

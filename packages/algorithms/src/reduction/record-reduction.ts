@@ -1,4 +1,11 @@
-import { type BufferView, type DeviceGroup, dispatchBlocks, GpuError, type Recorder } from '@tandem-gpu/core'
+import {
+  type BufferView,
+  blocked,
+  type DeviceGroup,
+  dispatchBlocks,
+  GpuError,
+  type Recorder,
+} from '@tandem-gpu/core'
 import { type BlockKernel, leafLength, type ReductionKernels } from './reduction-kernels.ts'
 
 export interface RecordReductionOptions {
@@ -129,13 +136,11 @@ function recordBlockKernel(
   label: string,
   single = false,
 ): void {
-  const input = { view: source, blockLength }
   dispatchBlocks(recorder, kernel, {
     device: ordinal,
     blocks: Math.ceil(source.length / blockLength),
     blocksPerWorkgroup,
-    blocked: single ? { input } : { input, output: { view: target, blockLength: 1 } },
-    args: single ? { output: target } : {},
+    args: { input: blocked(source, blockLength), output: single ? target : blocked(target, 1) },
     label,
   })
 }

@@ -3,8 +3,8 @@ import type { AlgorithmOptions, GeneratedInputOptions } from '../algorithm-optio
 import { type ElementSource, generatedElements, readIntoHost } from '../element-source.ts'
 import { gatherNumbers } from '../gather-numbers.ts'
 import { requireArguments } from '../option-types.ts'
-import { describeGroup, gigaRate, notVerified, type Report } from '../report.ts'
-import { runMeasured } from '../run-measured.ts'
+import { notVerified, type Report } from '../report.ts'
+import { describeRun, runMeasured } from '../run-measured.ts'
 import { allocateSharded, type ShardedMatrix, writeSharded } from '../sharded-matrix.ts'
 import { recordReduction } from './record-reduction.ts'
 import {
@@ -79,7 +79,7 @@ export async function reduce<T extends ReductionType>(
   given: ReduceOptions<T>,
 ): Promise<ReductionReport> {
   const options = requireArguments(group, given, optionTypes, ['elements', 'type'])
-  const { elements, type, kernel = 'best', operation = 'sum', schedule = 'overlapped' } = options
+  const { elements, type, kernel = 'best', operation = 'sum' } = options
   const owned = new OwnedResources()
   try {
     const kernels = owned.keep(await compileReduction(group, { kernel, operation, type }))
@@ -110,7 +110,7 @@ export async function reduce<T extends ReductionType>(
       }
     }
 
-    const { measurement: timing, comparison } = await runMeasured(
+    const run = await runMeasured(
       group,
       (recorder) => {
         for (const { host, offset, view } of pieces)
@@ -126,11 +126,9 @@ export async function reduce<T extends ReductionType>(
       options.verify === false
         ? notVerified
         : verifyReduction(kernel, problem, await reduceOnHosts(group, source, problem, input), bits)
-    const bytes = elements * 4
     return {
       algorithm: 'reduce',
-      ...describeGroup(group),
-      schedule,
+      ...describeRun(group, run, { bytes: elements * 4 }),
       type,
       kernel,
       operation,
@@ -140,13 +138,7 @@ export async function reduce<T extends ReductionType>(
       value: valueOfBits(type, bits),
       valueBits: `0x${bits.toString(16).padStart(8, '0')}`,
       ...check,
-      seconds: timing.seconds,
-      clock: timing.clock,
-      bytes,
-      rate: gigaRate(bytes, timing.seconds),
-      unit: 'GB/s',
       notes: [],
-      ...(comparison ? { comparison } : {}),
     }
   } finally {
     owned.destroy()

@@ -19,8 +19,8 @@ import type { MatmulShape, MatmulType } from '../matmul/matmul-shape.ts'
 import { productOperands } from '../matmul/product-operands.ts'
 import { isSmallProduct, matmulVerifier, resultOfAll } from '../matmul/verify-matmul.ts'
 import { requireArguments } from '../option-types.ts'
-import { describeGroup, gigaRate, notVerified, type Report, type Verification } from '../report.ts'
-import { runMeasured } from '../run-measured.ts'
+import { notVerified, type Report, type Verification } from '../report.ts'
+import { describeRun, runMeasured } from '../run-measured.ts'
 import { type RingScheme, recordRing, ringSchemes } from './record-ring.ts'
 import { allocateRing, fillRing, type Ring } from './ring-memory.ts'
 
@@ -80,7 +80,7 @@ export async function ringMatmul<T extends MatmulType = 'f32'>(
   given: RingMatmulOptions<T>,
 ): Promise<RingReport> {
   const options = requireArguments(group, given, optionTypes, ['m', 'n', 'k'])
-  const { m, n, k, schedule = 'overlapped', verify = true } = options
+  const { m, n, k, verify = true } = options
   const { scheme = 'interleaved', pieces = 16 } = options
   const { type, shape, a, b } = productOperands<T, ElementSource<T>>(options)
   requireRingOptions(group, options)
@@ -92,7 +92,7 @@ export async function ringMatmul<T extends MatmulType = 'f32'>(
     const kernels = owned.keep(await compileMatmul(group, type, blocking))
     const ring = owned.keep(await allocateRing(group, type, shape, devices))
     await fillRing(group, ring, a, b)
-    const { measurement, comparison } = await runMeasured(
+    const run = await runMeasured(
       group,
       (recorder) => recordRing(recorder, kernels, ring, { scheme, pieces }),
       { ...options, label: `ring ${scheme}` },
@@ -104,11 +104,9 @@ export async function ringMatmul<T extends MatmulType = 'f32'>(
         else output.set(data as never, row * n)
       })
     const verification = verify ? await verifyRing(group, ring, devices, a, b) : notVerified
-    const flops = 2 * m * n * k
     return {
       algorithm: 'ring',
-      ...describeGroup(group, devices),
-      schedule,
+      ...describeRun(group, run, { flops: 2 * m * n * k }, devices),
       shape: { m, n, k },
       type,
       scheme,
@@ -117,14 +115,8 @@ export async function ringMatmul<T extends MatmulType = 'f32'>(
       slices: ring.slices.map(({ rows }) => rows),
       columns: ring.nodes.map(({ columns }) => columns.rows),
       ...verification,
-      seconds: measurement.seconds,
-      clock: measurement.clock,
-      samples: measurement.samples,
-      flops,
-      rate: gigaRate(flops, measurement.seconds),
-      unit: 'GFLOP/s',
+      samples: run.measurement.samples,
       notes: [],
-      ...(comparison && { comparison }),
     }
   } finally {
     owned.destroy()

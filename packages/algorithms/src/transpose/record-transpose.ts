@@ -1,6 +1,6 @@
 import {
   type BufferView,
-  bindableByteLength,
+  bindableRows,
   type DeviceGroup,
   type ElementType,
   GpuError,
@@ -205,12 +205,11 @@ function dispatchTranspose(
   label: string,
 ): void {
   const device = recorder.devices[ordinal]!
-  const reach = bindableByteLength(device) / 4
   const grid = device.limits.maxWorkgroupsPerDimension
-  const most = (stride: number, tileLength: number) =>
-    Math.max(1, Math.min(grid * tileLength, Math.floor(reach / stride), reach))
-  for (const { first: row, count: height } of ranges(source.rows, most(source.stride, tile[1])))
-    for (const { first: column, count: width } of ranges(source.columns, most(target.stride, tile[0])))
+  const most = (view: BufferView, tileLength: number) =>
+    Math.min(grid * tileLength, bindableRows(device, view))
+  for (const { first: row, count: height } of ranges(source.rows, most(source, tile[1])))
+    for (const { first: column, count: width } of ranges(source.columns, most(target, tile[0])))
       recorder.dispatch(kernel, {
         device: ordinal,
         workgroups: [Math.ceil(width / tile[0]), Math.ceil(height / tile[1])],

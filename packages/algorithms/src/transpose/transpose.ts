@@ -3,8 +3,8 @@ import type { AlgorithmOptions, GeneratedInputOptions } from '../algorithm-optio
 import { characterOf } from '../device-character.ts'
 import { type ElementSink, type ElementSource, generatedElements } from '../element-source.ts'
 import { requireArguments } from '../option-types.ts'
-import { describeGroup, gigaRate, notVerified, type Report } from '../report.ts'
-import { runMeasured } from '../run-measured.ts'
+import { notVerified, type Report } from '../report.ts'
+import { describeRun, runMeasured } from '../run-measured.ts'
 import { allocateSharded, readSharded, writeSharded } from '../sharded-matrix.ts'
 import type { TuningOptions } from '../tuning/tuning-store.ts'
 import {
@@ -83,7 +83,7 @@ export async function transpose<T extends TransposeType>(
   given: TransposeOptions<T>,
 ): Promise<TransposeReport> {
   const options = requireArguments(group, given, optionTypes, ['rows', 'columns', 'type'])
-  const { rows, columns, type, schedule = 'overlapped', verify = true } = options
+  const { rows, columns, type, verify = true } = options
   const source = options.input ?? generatedElements(type, options.seed)
   const owned = new OwnedResources()
   try {
@@ -108,7 +108,7 @@ export async function transpose<T extends TransposeType>(
     const kernel = owned.keep(await compileTranspose(group, type, tuned?.choice.variant ?? variant, scatters))
 
     let tiles: RecordedTile[] = []
-    const { measurement: timing, comparison } = await runMeasured(
+    const run = await runMeasured(
       group,
       (recorder) => {
         tiles = recordTranspose(recorder, group, { ...options, ...chosen, kernel, input, output })
@@ -121,7 +121,6 @@ export async function transpose<T extends TransposeType>(
 
     const sliceRows = input.slices[0]!.rows
     const tileColumns = output.slices[0]!.rows
-    const bytes = 2 * rows * columns * 4
     const count = (transport: Transport) => tiles.filter((tile) => tile.transport === transport).length
     const transports = { copy: count('copy'), direct: count('direct'), scatter: count('scatter') }
     const used = (transports.scatter > 0 && kernel.scatter) || kernel
@@ -129,8 +128,7 @@ export async function transpose<T extends TransposeType>(
     const ordinals = group.devices.map((device) => device.ordinal)
     return {
       algorithm: 'transpose',
-      ...describeGroup(group),
-      schedule,
+      ...describeRun(group, run, { bytes: 2 * rows * columns * 4 }),
       type,
       shape: { rows, columns },
       slice: [columns, sliceRows],
@@ -146,13 +144,7 @@ export async function transpose<T extends TransposeType>(
         peerAccess: ordinals.map((reader) => ordinals.map((owner) => group.canAccessPeer(reader, owner))),
       }),
       ...check,
-      seconds: timing.seconds,
-      clock: timing.clock,
-      bytes,
-      rate: gigaRate(bytes, timing.seconds),
-      unit: 'GB/s',
       notes: [],
-      ...(comparison ? { comparison } : {}),
     }
   } finally {
     owned.destroy()
