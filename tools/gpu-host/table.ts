@@ -274,7 +274,7 @@ if (rows.has('gemm-streamed'))
   })
 
 const { targets } = save()
-if (values.html) writeFileSync(values.html, benchPage(save()))
+if (values.html) writeFileSync(values.html, await benchPage(save()))
 for (const { row, target, measured, met } of targets)
   console.log(`${met ? 'met   ' : 'MISSED'} ${row}: ${measured}, target ${target}`)
 if (host) console.log(JSON.stringify(host))

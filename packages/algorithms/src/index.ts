@@ -18,7 +18,6 @@ export {
   type MeasuredRun,
   type RunMeasuredOptions,
   runMeasured,
-  type ScheduleComparison,
 } from './run-measured.ts'
 export * from './sharded-matrix.ts'
 export * from './transpose/index.ts'

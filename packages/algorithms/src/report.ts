@@ -1,5 +1,12 @@
 import type { Device, DeviceGroup, Schedule } from '@tandem-gpu/core'
-import type { ScheduleComparison } from './run-measured.ts'
+
+/** Both schedules of the same commands, timed in one run: the blocking and the asynchronous mode of the published programs. */
+export interface ScheduleComparison {
+  readonly serialSeconds: number
+  readonly overlappedSeconds: number
+  /** Serial over overlapped time; 1 where nothing was timed. */
+  readonly speedUp: number
+}
 
 /** The report of every algorithm, on every backend. Each algorithm adds fields of its own. JSON-serialisable. */
 export interface Report {

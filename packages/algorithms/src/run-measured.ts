@@ -8,15 +8,7 @@ import {
 } from '@tandem-gpu/core'
 import type { AlgorithmOptions } from './algorithm-options.ts'
 import { type Measurement, type MeasureOptions, measure, median, timeRun } from './measure.ts'
-import { describeGroup, gigaRate, type Report, type Verification } from './report.ts'
-
-/** Both schedules of the same commands, timed in one run: the blocking and the asynchronous mode of the published programs. */
-export interface ScheduleComparison {
-  readonly serialSeconds: number
-  readonly overlappedSeconds: number
-  /** Serial over overlapped time; 1 where nothing was timed. */
-  readonly speedUp: number
-}
+import { describeGroup, gigaRate, type Report, type ScheduleComparison, type Verification } from './report.ts'
 
 export interface RunMeasuredOptions extends Omit<AlgorithmOptions, 'verify'> {
   readonly label?: string | undefined

@@ -6,7 +6,7 @@ import { comparisonLine } from './comparison-line.ts'
 import { exitCode, UsageError } from './exit-code.ts'
 import { withGroup } from './group-options.ts'
 import { type Job, prepareOnAllRanks } from './job.ts'
-import { formatJson } from './json.ts'
+import { type DocumentKind, formatJson } from './json.ts'
 import type { OutputFile } from './output-file.ts'
 import { mostDrawnCommands, planPicture } from './plan-picture.ts'
 import { formatReport, type ReportLine } from './report-text.ts'
@@ -76,7 +76,7 @@ export async function runAlgorithm<R extends Report>(
     if (!wrong) await files.commit()
     terminal.out(
       options.json
-        ? formatJson(report)
+        ? formatJson(report.algorithm as DocumentKind, report)
         : formatReport(
             report,
             [...run.describe(report), ...comparisonLine(report.comparison)],

@@ -68,7 +68,7 @@ export async function runScaling(context: CommandContext, options: ScalingOption
   })
   terminal.progress.stop()
   if (verify && !document.figures.every(({ verified }) => verified)) context.exit = exitCode.wrongAnswer
-  terminal.out(options.json ? formatJson(document) : asText(document, verify))
+  terminal.out(options.json ? formatJson('jacobiScaling', document) : asText(document, verify))
 }
 
 function asText(

@@ -1,12 +1,35 @@
 /** Version of every document that `--json` prints. It increases when a field changes its meaning or is removed. */
 export const jsonSchema = 1
 
+/** The definitions in schemas/1.json. */
+export type DocumentKind =
+  | 'bandwidth'
+  | 'bench'
+  | 'cache'
+  | 'demo'
+  | 'devices'
+  | 'doctor'
+  | 'error'
+  | 'jacobi'
+  | 'jacobiScaling'
+  | 'matmul'
+  | 'monitor'
+  | 'reduce'
+  | 'ring'
+  | 'ringComparison'
+  | 'run'
+  | 'select'
+  | 'topology'
+  | 'translate'
+  | 'transpose'
+
 /**
- * Formats a document as one line. Numbers that JSON lacks become strings (`"NaN"`, `"Infinity"`), never null; typed arrays and sets become
- * arrays; functions are left out.
+ * Formats a document as one line, which names its JSON Schema. Numbers that JSON lacks become strings (`"NaN"`, `"Infinity"`), never null; typed
+ * arrays and sets become arrays; functions are left out.
  */
-export function formatJson(document: object): string {
-  return `${JSON.stringify({ schema: jsonSchema, ...document }, (_, value) => {
+export function formatJson(kind: DocumentKind, document: object): string {
+  const $schema = `https://unpkg.com/@tandem-gpu/cli/schemas/${jsonSchema}.json#/$defs/${kind}`
+  return `${JSON.stringify({ $schema, schema: jsonSchema, ...document }, (_, value) => {
     if (typeof value === 'number' && !Number.isFinite(value)) return String(value)
     if (typeof value === 'bigint') return value.toString()
     if (value instanceof Set) return [...value]

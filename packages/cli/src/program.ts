@@ -109,12 +109,12 @@ export function reportFailure(error: unknown, json: boolean, terminal: Terminal)
     // Commander has already printed the message, the help or the version.
     if (error.exitCode === 0) return exitCode.ok
     const message = printableLines(error.message.replace(/^error: /, ''))
-    if (json) terminal.out(formatJson({ error: { code: 'bad-usage', message } }))
+    if (json) terminal.out(formatJson('error', { error: { code: 'bad-usage', message } }))
     return exitCode.badUsage
   }
   const failure = failureOf(error)
   const message = printableLines(failure.message)
-  if (json) terminal.out(formatJson({ error: { code: failure.code, message } }))
+  if (json) terminal.out(formatJson('error', { error: { code: failure.code, message } }))
   terminal.error(`${terminal.colors.red('tandem:')} ${message}\n`)
   return failure.exit
 }

@@ -57,6 +57,7 @@ describe('wrong usage', () => {
     const json = await tandem(`${line} --json`)
     expect(json.exit).toBe(2)
     expect(JSON.parse(json.stdout)).toEqual({
+      $schema: expect.stringMatching(/schemas\/1\.json#\/\$defs\/error$/),
       schema: 1,
       error: { code: expect.stringMatching(/^bad-/), message: expect.stringMatching(sentence) },
     })

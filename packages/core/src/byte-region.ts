@@ -1,10 +1,5 @@
 import type { ByteRegion, Extent } from './plan.ts'
 
-/** `byteLength` rounded up to a multiple of 4. */
-export function wholeWords(byteLength: number): number {
-  return Math.ceil(byteLength / 4) * 4
-}
-
 /** First byte after the region. */
 export function regionEnd(region: Extent): number {
   return region.byteOffset + (region.rows - 1) * region.rowByteStride + region.rowByteLength

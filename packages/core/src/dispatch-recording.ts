@@ -1,4 +1,4 @@
-import { flattened, regionEnd, wholeWords } from './byte-region.ts'
+import { flattened, regionEnd } from './byte-region.ts'
 import { describedValue, isObject } from './described-value.ts'
 import type { OwnedDeviceBuffer } from './device-buffer.ts'
 import { GpuError } from './errors.ts'
@@ -14,6 +14,7 @@ import type { DispatchOptions } from './recorder.ts'
 import { requireScalar, storeScalar, type UniformScalar } from './scalar-bits.ts'
 import { type UniformTarget, writeUniformValue } from './uniform-value.ts'
 import type { View } from './view.ts'
+import { wholeWords } from './whole-words.ts'
 
 /** What the recording of one dispatch needs of the recorder. */
 export interface DispatchContext {

@@ -1,6 +1,6 @@
-import { wholeWords } from './byte-region.ts'
 import { describedValue } from './described-value.ts'
 import { GpuError } from './errors.ts'
+import { wholeWords } from './whole-words.ts'
 
 /**
  * Scalar types a buffer can hold. `f16` is stored as raw 16-bit patterns on the host (Node 20 has no Float16Array). WGSL has no types of 8 bits:

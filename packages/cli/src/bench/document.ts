@@ -22,6 +22,8 @@ export interface BenchDocument {
   readonly machine: Readonly<Record<string, unknown>>
   readonly ours: readonly BenchResult[]
   readonly peers: readonly BenchResult[]
+  /** What the devices reach when they only copy within their own memory, all at once; absent in documents of other tools. */
+  readonly limits?: readonly BenchResult[]
 }
 
 /** `work` has the name that tools/peers gives it; `kernel` names the variant where several compute the same. */

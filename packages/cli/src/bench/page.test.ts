@@ -13,63 +13,76 @@ const result = (devices: number, side: number, rate: number, variant = 'tandem c
   verified: true,
 })
 
+const copy: BenchResult = { ...result(1, 1, 1e10), work: 'copy', shape: { elements: 2 ** 27 } }
 const document: BenchDocument = {
   schema: 1,
   kind: 'bench',
-  date: '2026-01-01',
+  date: '2026-01-01T00:00:00Z',
   commit: '<abc>',
   machine: {},
   ours: [result(1, 1024, 1e9), result(1, 2048, 4e9), result(2, 2048, 8e9)],
-  peers: [result(1, 2048, 2e9, 'A & B')],
+  peers: [result(1, 2048, 2e9, 'A & B'), result(2, 2048, 4e9, 'A & B')],
+  limits: [copy],
 }
 
-it('plots our results and those of the peers over sizes, and over numbers of devices where there are several', () => {
-  const page = benchPage(document)
-  expect(page.match(/<figure>/g)).toHaveLength(2)
-  const [bySize, byDevices] = page
+const figuresOf = (page: string) =>
+  page
     .split('<figure>')
     .slice(1)
     .map((part) => part.split('</figure>')[0]!)
-  expect(bySize!.match(/<polyline /g)).toHaveLength(3)
-  expect(byDevices!.match(/<polyline /g)).toHaveLength(1)
-  expect(bySize).toContain('A &#38; B, 1 ×')
-  expect(bySize).toContain('2^20')
-  expect(page).toContain('<dd>&#60;abc&#62;</dd>')
-  expect(page.match(/<tr><td>/g)).toHaveLength(4)
+
+it('draws ours, the peers and the limit together, a plot for each number of devices', async () => {
+  const page = await benchPage(document)
+  const [one, two] = figuresOf(page)
+  expect(figuresOf(page)).toHaveLength(2)
+  // A line for each series over two sizes; one size gives bars.
+  expect(one).toContain('<h3>1 device</h3>')
+  expect(one!.match(/aria-label="line"/g)).toHaveLength(2)
+  expect(one).toContain('1024²')
+  expect(one).toContain('>limit<')
+  expect(two).toContain('<h3>2 devices, 2048²</h3>')
+  expect(two!.match(/<rect /g)!.length).toBeGreaterThanOrEqual(2)
+  expect(page).toContain('limit: copies within the devices, and between them')
+  expect(page).toContain('A &#38; B')
+  expect(page).toContain('Tandem reaches 8 GB/s for 2048² on 2 devices: 0.4 of the limit, 2 times A &#38; B.')
 })
 
-it('plots no value that is not a number', () => {
-  expect(benchPage(document)).not.toMatch(/NaN|Infinity|undefined/)
-  expect(benchPage({ ...document, ours: [result(1, 1024, 0)], peers: [] })).not.toMatch(
-    /NaN|Infinity|undefined/,
-  )
+it('takes copies between devices for the limit of a transpose where they are slower', async () => {
+  const link: BenchResult = { ...copy, work: 'peer-copy', devices: 2, rate: 1e9 }
+  const page = await benchPage({ ...document, limits: [copy, link] })
+  // 2 · 2² / (2 − 1) times the rate of the link.
+  expect(page).toContain('Tandem reaches 8 GB/s for 2048² on 2 devices: 1 of the limit')
 })
 
-it('draws every series in a style of its own, peers dashed, and names each below the plot', () => {
-  const ours = Array.from({ length: 25 }, (_, i) => result(1, 1024, (i + 1) * 1e9, `tandem ${i}`))
-  const page = benchPage({
-    ...document,
-    ours,
-    peers: [result(1, 1024, 1.062e13, 'A peer with quite a long name')],
-  })
-  const styles = [...page.matchAll(/<polyline [^>]*(stroke="[^>]*)\/>/g)].map(([, style]) => style)
-  expect(new Set(styles).size).toBe(26)
-  expect(styles.at(-1)).toContain('stroke-dasharray')
-  expect(page.match(/<figcaption>.*?<\/figcaption>/s)![0].match(/<span>/g)).toHaveLength(26)
-})
-
-it('writes numbers without exponents, and the machine as words', () => {
+it('says what was measured in a sentence, without markup of the document in it', async () => {
   const adapters = [
     { name: 'H200', driver: '580' },
     { name: 'H200', driver: '580' },
   ]
-  const page = benchPage({
-    ...document,
-    machine: { adapters, node: 'v24' },
-    ours: [result(1, 1024, 1.062e13)],
-  })
-  expect(page).toContain('<td>10,620</td>')
-  expect(page).not.toMatch(/\de[+-]\d/)
-  expect(page).toContain('<dt>devices</dt><dd>2 × H200 (driver 580)</dd>')
-  expect(page).not.toContain('{&#34;')
+  const machine = { adapters, backend: 'cuda', node: 'v24.1.0', platform: 'linux-x64' }
+  const page = await benchPage({ ...document, machine })
+  expect(page).toContain(
+    'Measured on 2026-01-01 on 2 × H200 (driver 580), backend cuda, linux-x64, Node 24.1.0, commit &#60;abc&#62;.',
+  )
+  expect(page).not.toMatch(/\{&#34;/)
+  expect(page).not.toMatch(/https?:\/\/(?!www\.w3\.org)|src=|href=/)
+})
+
+it('gives every series a colour of its own, and draws peers dashed', async () => {
+  const ours = Array.from({ length: 12 }, (_, i) => result(1, 1024, (i + 1) * 1e9, `tandem ${i}`))
+  const peers = [result(1, 1024, 1.062e13, 'A peer with quite a long name')]
+  const page = await benchPage({ ...document, ours, peers })
+  const keys = [...page.match(/<ul class="legend">.*?<\/ul>/s)![0].matchAll(/stroke="([^"]+)"([^/]*)\/>/g)]
+  expect(keys).toHaveLength(14)
+  expect(new Set(keys.map(([, color]) => color)).size).toBe(14)
+  expect(keys[12]![2]).toContain('stroke-dasharray')
+})
+
+it('writes figures without exponents, and plots nothing that is not a number', async () => {
+  const page = await benchPage({ ...document, ours: [result(1, 1024, 1.062e13)], peers: [] })
+  expect(page).toContain('<td>10.6</td>')
+  expect(page).toContain('TB/s')
+  expect(page).not.toMatch(/\de[+-]\d|NaN|Infinity|undefined/)
+  const nothing = await benchPage({ ...document, ours: [result(1, 1024, 0)], peers: [], limits: [] })
+  expect(nothing).not.toMatch(/NaN|Infinity|undefined|<figure>/)
 })

@@ -1,106 +1,180 @@
 import type { BenchDocument, BenchResult } from './document.ts'
+import { type DrawPlot, openPlots, plainNumber, type RatePlot, type SeriesStyle } from './plot.ts'
 
-/** A page of HTML that loads nothing else: for each kind of work, a plot of rate against size and one of rate against the number of devices. */
-export function benchPage(document: BenchDocument): string {
-  const results = [...document.ours, ...document.peers]
+/**
+ * A page of HTML that loads nothing else: for each kind of work what Tandem reaches, a plot of the rate against the size for each number of devices
+ * with the peers and the rate of plain copies beside it, and a table. Rejects with `UsageError` where the packages that draw are not installed.
+ */
+export async function benchPage(document: BenchDocument): Promise<string> {
+  const draw = await openPlots()
   const works = [...new Set(document.ours.map(({ work }) => work))]
-  const sections = works.map((work) => {
-    const own = results.filter((result) => result.work === work)
-    const ours = new Set(document.ours.map(({ variant }) => variant))
-    return `<section><h2>${escapeHtml(work)}</h2>\n${sizePlot(own, ours)}\n${devicePlot(own, ours)}\n${resultTable(own)}</section>`
-  })
+  const sections = works.map((work) => workSection(work, document, draw))
   return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Tandem bench ${escapeHtml(document.date)}</title>
+<title>Tandem bench, ${escapeHtml(dayOf(document))}</title>
 <style>
-:root { color-scheme: light dark; }
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; }
-svg { display: block; width: 100%; height: auto; font: 13px system-ui, sans-serif; }
-svg text { fill: currentColor; }
-figure { margin: 1.5rem 0; }
-figcaption { display: flex; flex-wrap: wrap; gap: 0.2rem 1.4rem; font-size: 13px; }
-figcaption svg { display: inline-block; width: 34px; height: 12px; vertical-align: middle; }
-dl { display: grid; grid-template-columns: max-content 1fr; gap: 0 1rem; }
-dd { margin: 0; }
-.table { overflow-x: auto; }
+:root { color-scheme: light dark; --plot-background: Canvas; }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; }
+h2 { margin: 3rem 0 0.5rem; }
+h3 { font-size: 1rem; font-weight: 600; margin: 0 0 0.3rem; }
+.plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 24rem), 1fr)); gap: 1.5rem; margin: 1.5rem 0; }
+figure { margin: 0; max-width: 34rem; min-width: 0; }
+figure svg { display: block; width: 100%; height: auto; }
+.legend { display: flex; flex-wrap: wrap; gap: 0.3rem 1.5rem; list-style: none; margin: 1rem 0 0; padding: 0; font-size: 0.9rem; }
+.legend svg { width: 34px; height: 12px; vertical-align: middle; margin-right: 0.4rem; }
+details { margin: 1rem 0; }
+.table { overflow-x: auto; font-size: 0.9rem; }
 table { border-collapse: collapse; }
-th, td { padding: 0.1rem 0.8rem 0.1rem 0; text-align: right; white-space: nowrap; }
+th, td { padding: 0.15rem 1rem 0.15rem 0; text-align: right; white-space: nowrap; }
 th:nth-child(-n + 2), td:nth-child(-n + 2) { text-align: left; }
 </style>
 <h1>Tandem bench</h1>
-${machineList(document)}
+<p>${escapeHtml(measuredOn(document))}</p>
 ${sections.join('\n')}
 </html>
 `
 }
 
-/** What was measured, and on what. */
-function machineList({ date, commit, machine }: BenchDocument): string {
-  const { adapters, ...rest } = machine
+const titles: Readonly<Record<string, string>> = {
+  transpose: 'Transpose',
+  sum: 'Sum of f32',
+  'sum-i32': 'Sum of i32 by the kernels of the ladder',
+  gemm: 'Matrix product',
+  'gemm-streamed': 'Matrix product from host memory',
+  jacobi: 'Jacobi',
+}
+
+/** What moves every byte once, so that copies say how fast it can be. */
+const copying: ReadonlySet<string> = new Set(['transpose', 'sum', 'sum-i32', 'jacobi'])
+
+/** Why some work may be faster than a copy. */
+const beyond: Readonly<Record<string, string>> = {
+  sum: 'A sum only reads, which may be faster than copying.',
+  jacobi: 'Several sweeps may share one pass over memory, so the rate may exceed that of a copy.',
+}
+
+function dayOf({ date }: BenchDocument): string {
+  return date.slice(0, 10)
+}
+
+/** What was measured, and on what, in a sentence or two. */
+function measuredOn(document: BenchDocument): string {
+  const { adapters, backend, software, node, platform } = document.machine as Readonly<
+    Record<string, unknown>
+  >
   const names = Array.isArray(adapters) ? adapters.map(adapterName) : []
   const counted = [...new Set(names)].map(
     (name) => `${names.filter((other) => other === name).length} × ${name}`,
   )
-  const entries: [string, string][] = [
-    ['date', date],
-    ['commit', commit],
-    ...(counted.length > 0 ? [['devices', counted.join(', ')] as [string, string]] : []),
-    ...Object.entries(rest).map(([name, value]): [string, string] => [
-      name,
-      typeof value === 'object' ? JSON.stringify(value) : String(value),
-    ]),
+  const runtime = [platform, node && `Node ${String(node).replace(/^v/, '')}`].filter(Boolean).join(', ')
+  const parts = [
+    `Measured on ${dayOf(document)}${counted.length > 0 ? ` on ${counted.join(' and ')}` : ''}`,
+    backend === undefined ? '' : `, backend ${String(backend)}`,
+    runtime === '' ? '' : `, ${runtime}`,
+    document.commit === 'unknown' ? '.' : `, commit ${document.commit}.`,
+    software === true ? ' This GPU is software: the figures say nothing about hardware.' : '',
   ]
-  return `<dl>${entries.map(([name, value]) => `<dt>${escapeHtml(name)}</dt><dd>${escapeHtml(value)}</dd>`).join('')}</dl>`
+  return parts.join('')
 }
 
 function adapterName(adapter: unknown): string {
   const { name, driver } = adapter as { name?: string; driver?: string }
-  return driver === undefined ? String(name) : `${name} (driver ${driver})`
+  return driver === undefined ? String(name) : `${name} (driver ${driver.replace(/^.* driver /, '')})`
 }
 
-interface Series {
-  readonly name: string
-  /** A result of Tandem, and not of a peer. */
-  readonly ours: boolean
-  readonly points: readonly (readonly [x: number, rate: number])[]
+function workSection(work: string, document: BenchDocument, draw: DrawPlot): string {
+  const ours = document.ours.filter((result) => result.work === work && result.rate > 0)
+  const peers = document.peers.filter((result) => result.work === work && result.rate > 0)
+  const all = [...ours, ...peers].toSorted((a, b) => sizeOf(a) - sizeOf(b))
+  const title = `<h2>${escapeHtml(titles[work] ?? work)}</h2>`
+  if (ours.length === 0) return `<section>${title}<p>Nothing was measured.</p></section>`
+  const unit = unitOf(all)
+  const styles = stylesOf(ours, peers)
+  const counts = [...new Set(ours.map(({ devices }) => devices))].toSorted((a, b) => a - b)
+  const plots = counts.map((devices): RatePlot => {
+    const points = all
+      .filter((result) => result.devices === devices)
+      .map((result) => {
+        const [series, size] = [result.variant, shapeText(result)]
+        const value = result.rate / unit.factor
+        return { series, size, value, text: `${series}, ${size}: ${plainNumber(value)} ${unit.name}` }
+      })
+    const limit = limitOf(work, document, devices)
+    const sizes = new Set(points.map(({ size }) => size))
+    const only = sizes.size === 1 ? `, ${[...sizes][0]}` : ''
+    return {
+      title: `${devices === 1 ? '1 device' : `${devices} devices`}${only}`,
+      unit: unit.name,
+      points,
+      styles,
+      limit: limit && limit / unit.factor,
+    }
+  })
+  const figures = plots.map((plot) => `<figure><h3>${escapeHtml(plot.title)}</h3>${draw(plot)}</figure>`)
+  const limited = plots.some(({ limit }) => limit !== undefined)
+  return `<section>${title}
+<p>${escapeHtml(summary(ours, peers, document, unit))}</p>
+${legend(styles, limited)}
+<div class="plots">${figures.join('\n')}</div>
+<details><summary>All ${all.length} measurements</summary>${resultTable(all, unit)}</details></section>`
 }
 
-function sizePlot(results: readonly BenchResult[], ours: ReadonlySet<string>): string {
-  const series = seriesOf(results, ours, ({ variant, devices }) => `${variant}, ${devices} ×`, sizeOf)
-  return plot('Rate against size', series, results[0]!.unit, (x) => formatPower(x))
-}
-
-/** Shows only sizes that ran on several numbers of devices. */
-function devicePlot(results: readonly BenchResult[], ours: ReadonlySet<string>): string {
-  const series = seriesOf(
-    results,
-    ours,
-    ({ variant, shape }) => `${variant}, ${Object.values(shape).join(' × ')}`,
-    (r) => r.devices,
+/** The best of ours at the largest size on the most devices, beside the limit and the best peer there. */
+function summary(
+  ours: readonly BenchResult[],
+  peers: readonly BenchResult[],
+  document: BenchDocument,
+  unit: Unit,
+): string {
+  const devices = Math.max(...ours.map((result) => result.devices))
+  const there = ours.filter((result) => result.devices === devices)
+  const size = Math.max(...there.map(sizeOf))
+  const best = fastest(there.filter((result) => sizeOf(result) === size))!
+  const peer = fastest(
+    peers.filter((result) => result.devices === devices && shapeText(result) === shapeText(best)),
   )
-  const scaling = series.filter(({ points }) => points.length > 1)
-  return scaling.length === 0 ? '' : plot('Rate against devices', scaling, results[0]!.unit, String)
+  const limit = limitOf(best.work, document, devices)
+  const facts = [
+    limit && `${plainNumber(best.rate / limit)} of the limit`,
+    peer && `${plainNumber(best.rate / peer.rate)} times ${peer.variant}`,
+  ].filter(Boolean)
+  const where = `${shapeText(best)} on ${devices === 1 ? '1 device' : `${devices} devices`}`
+  const reached = `Tandem reaches ${plainNumber(best.rate / unit.factor)} ${unit.name} for ${where}`
+  return [`${reached}${facts.length > 0 ? `: ${facts.join(', ')}` : ''}.`, limit && beyond[best.work]]
+    .filter(Boolean)
+    .join(' ')
 }
 
-function seriesOf(
-  results: readonly BenchResult[],
-  ours: ReadonlySet<string>,
-  nameOf: (result: BenchResult) => string,
-  xOf: (result: BenchResult) => number,
-): Series[] {
-  const series = new Map<string, { name: string; ours: boolean; points: (readonly [number, number])[] }>()
-  for (const result of results) {
-    if (!(result.rate > 0)) continue
-    const name = nameOf(result)
-    const found = series.get(name) ?? { name, ours: ours.has(result.variant), points: [] }
-    found.points.push([xOf(result), result.rate])
-    series.set(name, found)
-  }
-  for (const { points } of series.values()) points.sort(([a], [b]) => a - b)
-  // Ours first, so that they have the first colours.
-  return [...series.values()].sort((a, b) => Number(b.ours) - Number(a.ours))
+const fastest = (results: readonly BenchResult[]) => results.toSorted((a, b) => b.rate - a.rate)[0]
+
+/**
+ * The rate that copies allow: within the devices' memory, measured, or one device's rate as often; and for a transpose between the devices, of n
+ * which each sends (n − 1)/n of its part, all at once, while `rate` counts every byte twice.
+ */
+function limitOf(work: string, { limits = [], peers }: BenchDocument, devices: number): number | undefined {
+  if (!copying.has(work)) return undefined
+  const rate = (name: string, count: number) =>
+    fastest([...limits, ...peers].filter((result) => result.work === name && result.devices === count))?.rate
+  const one = rate('copy', 1)
+  const own = rate('copy', devices) ?? (one && one * devices)
+  const link =
+    work === 'transpose' && devices > 1 ? (rate('peer-copy', devices) ?? rate('peer-copy', 2)) : undefined
+  return link === undefined ? own : Math.min(own ?? link, ((2 * devices ** 2) / (devices - 1)) * link)
+}
+
+interface Unit {
+  readonly name: string
+  readonly factor: number
+}
+
+/** The prefix that keeps the figures short. */
+function unitOf(results: readonly BenchResult[]): Unit {
+  const { unit } = results[0]!
+  return Math.max(...results.map(({ rate }) => rate)) >= 1e13
+    ? { name: `T${unit}`, factor: 1e12 }
+    : { name: `G${unit}`, factor: 1e9 }
 }
 
 /** About the number of elements of the largest matrix or vector, which orders the sizes of one kind of work. */
@@ -112,117 +186,67 @@ function sizeOf({ shape }: BenchResult): number {
 }
 const ignored = new Set(['block', 'tile', 'streamWidth', 'iterations', 'k'])
 
-const colors = [
-  '#1f77b4',
-  '#d62728',
-  '#2ca02c',
-  '#9467bd',
-  '#ff7f0e',
-  '#17becf',
-  '#8c564b',
-  '#e377c2',
-  '#7f7f7f',
-  '#bcbd22',
-]
-
-/** A colour with a dash pattern, so that no two of a hundred series look alike; peers are dashed. */
-function styleOf(index: number, ours: boolean): string {
-  const color = colors[index % colors.length]!
-  const rank = Math.floor(index / colors.length) + (ours ? 0 : 1)
-  const dash = rank === 0 ? '' : ` stroke-dasharray="${2 + 4 * rank} ${2 + 2 * rank}"`
-  return `stroke="${color}" stroke-width="${ours ? 2.5 : 1.5}"${dash}`
+/** `8192²` for a square, `64 × 8192 × 8192` else; powers of two beyond 2¹⁶ as such. How the work is cut is no part of it. */
+function shapeText({ shape }: BenchResult): string {
+  const sides = Object.entries(shape).flatMap(([name, value]) =>
+    name === 'k' || !ignored.has(name) ? [value] : [],
+  )
+  const equal = sides.every((side) => side === sides[0])
+  if (equal && sides.length > 1) return `${sides[0]}${superscript(sides.length)}`
+  return sides.map((side) => (typeof side === 'number' ? sideText(side) : side)).join(' × ')
 }
 
-/** Both axes are logarithmic. The legend stands below, where it has room for long names. */
-function plot(
-  title: string,
-  series: readonly Series[],
-  unit: string,
-  formatX: (x: number) => string,
-): string {
-  if (series.length === 0) return ''
-  const [width, height, left, right, bottom, top] = [900, 360, 80, 30, 40, 34]
-  const xs = series.flatMap(({ points }) => points.map(([x]) => x))
-  const ys = series.flatMap(({ points }) => points.map(([, y]) => y))
-  const x = logScale(Math.min(...xs), Math.max(...xs), left, width - right)
-  const y = logScale(Math.min(...ys), Math.max(...ys), height - bottom, top)
-  const yTicks = decades(Math.min(...ys), Math.max(...ys))
-  const parts = [
-    `<text x="0" y="16" font-weight="bold">${escapeHtml(title)}, in G${unit}</text>`,
-    ...spaced(
-      [...new Set(xs)].sort((a, b) => a - b),
-      x,
-    ).map(
-      (tick) =>
-        `<text x="${x(tick).toFixed(1)}" y="${height - bottom + 22}" text-anchor="middle">${formatX(tick)}</text>`,
-    ),
-    ...yTicks.map(
-      (tick) =>
-        `<line x1="${left}" x2="${width - right}" y1="${y(tick).toFixed(1)}" y2="${y(tick).toFixed(1)}" stroke="currentColor" stroke-opacity="0.15"/>` +
-        `<text x="${left - 10}" y="${(y(tick) + 4).toFixed(1)}" text-anchor="end">${plainNumber(tick / 1e9)}</text>`,
-    ),
-    ...series.flatMap(({ name, points, ours }, i) => {
-      const path = points.map(([px, py]) => `${x(px).toFixed(1)},${y(py).toFixed(1)}`).join(' ')
-      const color = colors[i % colors.length]!
-      const dots = points.map(
-        ([px, py]) =>
-          `<circle cx="${x(px).toFixed(1)}" cy="${y(py).toFixed(1)}" r="${ours ? 4 : 3}" fill="${color}"><title>${escapeHtml(name)}: ${plainNumber(py / 1e9)} G${unit}</title></circle>`,
-      )
-      return [`<polyline points="${path}" fill="none" ${styleOf(i, ours)}/>`, ...dots]
-    }),
+function sideText(side: number): string {
+  const power = Math.log2(side)
+  return power > 16 && Number.isInteger(power) ? `2${superscript(power)}` : String(side)
+}
+
+const superscript = (value: number) => String(value).replace(/\d/g, (digit) => '⁰¹²³⁴⁵⁶⁷⁸⁹'[Number(digit)]!)
+
+/** Ours in blues and greens, peers in warm colours; no two alike. */
+const ourColors = ['#2563eb', '#0d9488', '#a855f7', '#65a30d', '#38bdf8', '#64748b', '#14532d', '#4c1d95']
+const peerColors = ['#ea580c', '#dc2626', '#eab308', '#ec4899', '#7c2d12', '#fda4af']
+
+function stylesOf(ours: readonly BenchResult[], peers: readonly BenchResult[]): Map<string, SeriesStyle> {
+  const styles = new Map<string, SeriesStyle>()
+  for (const [results, colors, peer] of [
+    [ours, ourColors, false],
+    [peers, peerColors, true],
+  ] as const)
+    for (const [index, name] of [...new Set(results.map(({ variant }) => variant))].entries())
+      styles.set(name, { color: colors[index] ?? `hsl(${(137 * index) % 360} 60% 45%)`, peer })
+  return styles
+}
+
+function legend(styles: ReadonlyMap<string, SeriesStyle>, limited: boolean): string {
+  const key = (name: string, stroke: string) =>
+    `<li><svg viewBox="0 0 34 12" aria-hidden="true"><line x1="1" x2="33" y1="6" y2="6" ${stroke}/></svg>${escapeHtml(name)}</li>`
+  const keys = [...styles].map(([name, { color, peer }]) =>
+    key(name, `stroke="${color}" stroke-width="${peer ? 2 : 3}"${peer ? ' stroke-dasharray="5 3"' : ''}`),
+  )
+  if (limited)
+    keys.push(
+      key(
+        'limit: copies within the devices, and between them',
+        'stroke="currentColor" stroke-width="1.5" stroke-dasharray="1 3"',
+      ),
+    )
+  return `<ul class="legend">${keys.join('')}</ul>`
+}
+
+function resultTable(results: readonly BenchResult[], unit: Unit): string {
+  const cells = (result: BenchResult) => [
+    result.variant,
+    shapeText(result),
+    String(result.devices),
+    plainNumber(result.seconds * 1e6),
+    plainNumber(result.rate / unit.factor),
+    result.verified ? 'yes' : 'no',
   ]
-  const keys = series.map(
-    ({ name, ours }, i) =>
-      `<span><svg viewBox="0 0 34 12" aria-hidden="true"><line x1="1" x2="33" y1="6" y2="6" ${styleOf(i, ours)}/></svg> ${escapeHtml(name)}</span>`,
-  )
-  return `<figure><svg viewBox="0 0 ${width} ${height}" role="img" aria-label="${escapeHtml(title)}">${parts.join('')}</svg><figcaption>${keys.join('')}</figcaption></figure>`
-}
-
-/** The ticks that leave their neighbours room for a label. */
-function spaced(ticks: readonly number[], x: (value: number) => number): number[] {
-  let last = Number.NEGATIVE_INFINITY
-  return ticks.filter((tick) => {
-    if (x(tick) - last < 60) return false
-    last = x(tick)
-    return true
-  })
-}
-
-/** Four digits and no exponent. */
-function plainNumber(value: number): string {
-  return value.toLocaleString('en', { maximumSignificantDigits: 4, useGrouping: value >= 1e4 })
-}
-
-function logScale(low: number, high: number, from: number, to: number): (value: number) => number {
-  const span = Math.log(high) - Math.log(low)
-  if (span === 0) return () => (from + to) / 2
-  return (value) => from + ((Math.log(value) - Math.log(low)) / span) * (to - from)
-}
-
-/** Powers of ten, with 2 and 5 between them where there are few. */
-function decades(low: number, high: number): number[] {
-  const ticks: number[] = []
-  const few = high / low < 1000
-  for (let power = Math.floor(Math.log10(low)); power <= Math.ceil(Math.log10(high)); power++) {
-    for (const step of few ? [1, 2, 5] : [1]) ticks.push(step * 10 ** power)
-  }
-  return ticks.filter((tick) => tick >= low && tick <= high)
-}
-
-function formatPower(value: number): string {
-  const exponent = Math.log2(value)
-  return Number.isInteger(exponent) ? `2^${exponent}` : String(value)
-}
-
-function resultTable(results: readonly BenchResult[]): string {
-  const rows = results.map(
-    ({ variant, shape, devices, seconds, rate, unit, verified }) =>
-      `<tr><td>${escapeHtml(variant)}</td><td>${escapeHtml(Object.values(shape).join(' × '))}</td><td>${devices}</td><td>${plainNumber(seconds * 1e6)}</td><td>${plainNumber(rate / 1e9)}</td><td>G${unit}</td><td>${verified ? 'yes' : 'no'}</td></tr>`,
-  )
-  const titles = ['variant', 'shape', 'devices', 'µs', 'rate', 'unit', 'verified'].map(
-    (title) => `<th>${title}</th>`,
-  )
-  return `<div class="table"><table><tr>${titles.join('')}</tr>\n${rows.join('\n')}</table></div>`
+  const row = (values: readonly string[], tag: string) =>
+    `<tr>${values.map((value) => `<${tag}>${escapeHtml(value)}</${tag}>`).join('')}</tr>`
+  const head = row(['variant', 'size', 'devices', 'µs', unit.name, 'verified'], 'th')
+  return `<div class="table"><table>${head}\n${results.map((result) => row(cells(result), 'td')).join('\n')}</table></div>`
 }
 
 function escapeHtml(text: string): string {

@@ -56,7 +56,7 @@ export function bandwidthCommand(context: CommandContext): Command {
       const names = group.devices.map(({ info }) => info.name)
       context.terminal.out(
         options.json
-          ? formatJson({
+          ? formatJson('bandwidth', {
               backend: group.backend,
               software: group.software,
               devices: names,

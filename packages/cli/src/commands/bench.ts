@@ -3,6 +3,7 @@ import { openGroup, type Schedule } from '@tandem-gpu/core'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { backendsNamed } from '../backends.ts'
 import { benchCases, type SizeSetName, sizeSetNames, type WorkName, workNames } from '../bench/cases.ts'
+import { copyLimits } from '../bench/copy-limits.ts'
 import type { BenchDocument, BenchResult } from '../bench/document.ts'
 import { benchPage } from '../bench/page.ts'
 import type { CommandContext } from '../command-context.ts'
@@ -69,10 +70,10 @@ export function benchCommand(context: CommandContext): Command {
       const document = await runBench(options, peers, terminal)
       if (options.verify && !document.ours.every(({ verified }) => verified))
         context.exit = exitCode.wrongAnswer
-      await page?.write(benchPage(document))
+      await page?.write(await benchPage(document))
       await page?.commit()
       const { schema: _, ...fields } = document
-      terminal.out(options.json ? formatJson(fields) : asText(document.ours))
+      terminal.out(options.json ? formatJson('bench', fields) : asText(document.ours))
     } finally {
       terminal.progress.stop()
       await page?.discard()
@@ -106,12 +107,14 @@ async function runBench(
     ...tuningOptions(options),
   }
   const ours: BenchResult[] = []
+  const limits: BenchResult[] = []
   for (const devices of counts) {
     const group = await openGroup({
       ...openGroupOptions({ ...groupOptions, devices }),
       backends: backendsNamed(options.backend, options.job, options.virtual),
     })
     try {
+      limits.push(...(await copyLimits(group, { samples, signal: terminal.signal })))
       for (const run of cases) {
         for (const schedule of options.schedules) {
           terminal.signal.throwIfAborted()
@@ -139,6 +142,7 @@ async function runBench(
     machine,
     ours,
     peers,
+    limits,
   }
 }
 

@@ -35,7 +35,7 @@ export function cacheCommand(context: CommandContext, folder = cacheFolder()): C
       if (options.clear === part || options.clear === 'all') await rm(path, { recursive: true, force: true })
       folders.push({ part, path, ...(await contents(path)) })
     }
-    context.terminal.out(options.json ? formatJson({ folders }) : asText(folders))
+    context.terminal.out(options.json ? formatJson('cache', { folders }) : asText(folders))
   })
 }
 

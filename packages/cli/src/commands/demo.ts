@@ -79,7 +79,9 @@ export function demoCommand(context: CommandContext): Command {
     }
     if (!reports.every(({ verified }) => verified)) context.exit = exitCode.wrongAnswer
     terminal.out(
-      options.json ? formatJson({ folder, ...paths, reports }) : asText(reports, paths, terminal.colors),
+      options.json
+        ? formatJson('demo', { folder, ...paths, reports })
+        : asText(reports, paths, terminal.colors),
     )
   })
 }

@@ -28,7 +28,9 @@ export function devicesCommand(context: CommandContext): Command {
   return command.action(async (options: DevicesOptions) => {
     const listings = await Promise.all(backendsNamed(options.backend, options.job).map(list))
     if (!listings.some(({ adapters }) => adapters.length > 0)) context.exit = exitCode.noDevice
-    context.terminal.out(options.json ? formatJson({ backends: listings.map(asJson) }) : asText(listings))
+    context.terminal.out(
+      options.json ? formatJson('devices', { backends: listings.map(asJson) }) : asText(listings),
+    )
   })
 }
 

@@ -32,7 +32,7 @@ export function doctorCommand(context: CommandContext): Command {
     const mpi = await examineMpi()
     if (options.json) {
       out(
-        formatJson({
+        formatJson('doctor', {
           node: process.version,
           platform: `${process.platform}-${process.arch}`,
           backends: diagnoses,

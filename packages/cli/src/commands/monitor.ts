@@ -27,7 +27,7 @@ export function monitorCommand(context: CommandContext): Command {
       const readings = await Promise.all(adapters.map((adapter) => adapter.telemetry?.()))
       if (options.json) {
         const devices = adapters.map((adapter, i) => adapterJson(adapter, readings[i]))
-        out(formatJson({ time: new Date().toISOString(), devices }))
+        out(formatJson('monitor', { time: new Date().toISOString(), devices }))
       } else {
         const home = interactive ? '\u001b[H\u001b[2J' : ''
         out(`${home}${new Date().toISOString()}\n${sensorTable(adapters, readings)}\n`)

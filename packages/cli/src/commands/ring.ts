@@ -156,7 +156,7 @@ async function compare(context: CommandContext, options: RingCommandOptions): Pr
   terminal.progress.stop()
   if (verify && document.rings.some(({ schemes }) => schemes.some(({ verified }) => !verified)))
     context.exit = exitCode.wrongAnswer
-  terminal.out(options.json ? formatJson(document) : asText(document, verify))
+  terminal.out(options.json ? formatJson('ringComparison', document) : asText(document, verify))
 }
 
 function asText(

@@ -82,7 +82,7 @@ export function runCommand(context: CommandContext): Command {
         runKernel(group, { path, wgsl, inputs, outputs, options, context }),
       )
       await files.commit()
-      terminal.out(options.json ? formatJson(report) : asText(report))
+      terminal.out(options.json ? formatJson('run', report) : asText(report))
     } finally {
       await files.close()
     }

@@ -41,7 +41,7 @@ export function selectCommand(context: CommandContext): Command {
 }
 
 function asJson({ by, count }: SelectOptions, { chosen, ranked, backends, reason }: Selection): string {
-  return formatJson({
+  return formatJson('select', {
     by,
     count,
     reason,

@@ -17,7 +17,7 @@ export function topologyCommand(context: CommandContext): Command {
     const { adapters, links } = topology
     if (options.json) {
       context.terminal.out(
-        formatJson({ backend, adapters: adapters.map((adapter) => adapterJson(adapter)), links }),
+        formatJson('topology', { backend, adapters: adapters.map((adapter) => adapterJson(adapter)), links }),
       )
       return
     }

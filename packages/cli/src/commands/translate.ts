@@ -31,7 +31,9 @@ export function translateCommand(context: CommandContext): Command {
           : { entryPoint: options.entryPoint, constants: options.constant },
       )
       const { source } = emitCuda(ir, { bounds: options.bounds, label: path })
-      context.terminal.out(options.json ? formatJson({ source, reflection: reflect(ir) }) : source)
+      context.terminal.out(
+        options.json ? formatJson('translate', { source, reflection: reflect(ir) }) : source,
+      )
     } catch (error) {
       if (!(error instanceof WgslError)) throw error
       throw new UsageError(error.message, 'bad-input')

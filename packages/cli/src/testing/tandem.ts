@@ -1,5 +1,6 @@
 import { main } from '../program.ts'
 import { recordedTerminal } from '../terminal.ts'
+import { schemaErrors } from './documents.ts'
 
 /** The backend of the acceptance tests: the software adapter, or the one that TANDEM_TEST_BACKEND names on a GPU host. */
 export const testBackend = process.env.TANDEM_TEST_BACKEND ?? 'webgpu'
@@ -10,10 +11,17 @@ export interface TandemResult {
   readonly stderr: string
 }
 
-/** Runs `tandem` in this process, as a shell would with this line. Arguments hold no spaces. */
+/** Runs `tandem` in this process, as a shell would with this line. Arguments hold no spaces. Throws where `--json` prints what its schema denies. */
 export async function tandem(line: string): Promise<TandemResult> {
   const terminal = recordedTerminal()
-  const exit = await main(line.split(' '), terminal)
+  const args = line.split(' ')
+  const exit = await main(args, terminal)
+  if (args.includes('--json'))
+    for (const document of terminal.stdout.split('\n').filter((text) => text !== '')) {
+      const errors = schemaErrors(JSON.parse(document))
+      if (errors.length > 0)
+        throw new Error(`tandem ${line} prints, against its schema: ${errors.join('; ')}`)
+    }
   return { exit, stdout: terminal.stdout, stderr: terminal.stderr }
 }
 

@@ -1,0 +1,99 @@
+import { type Adapter, portableLimits, type Telemetry, type Topology } from '@tandem-gpu/core'
+import { expect, it } from 'vitest'
+import { adapterJson } from './commands/devices.ts'
+import { type DocumentKind, formatJson } from './json.ts'
+import { documentKinds, schemaErrors } from './testing/documents.ts'
+import { tandemJson } from './testing/tandem.ts'
+
+const kinds: Readonly<Record<DocumentKind, true>> = {
+  bandwidth: true,
+  bench: true,
+  cache: true,
+  demo: true,
+  devices: true,
+  doctor: true,
+  error: true,
+  jacobi: true,
+  jacobiScaling: true,
+  matmul: true,
+  monitor: true,
+  reduce: true,
+  ring: true,
+  ringComparison: true,
+  run: true,
+  select: true,
+  topology: true,
+  translate: true,
+  transpose: true,
+}
+
+// `tandem` of testing/tandem.ts checks every document that the tests of this folder let the commands print.
+it('every document has a definition, and every definition a document', () => {
+  expect(documentKinds.toSorted()).toEqual(Object.keys(kinds).toSorted())
+})
+
+it.each([
+  ['transpose --rows 5 --cols 3 --devices 2 --compare-schedules', 'transpose'],
+  ['jacobi --rows 5 --cols 6 --iterations 4 --tolerance 1 --residual-every 2 --devices 2', 'jacobi'],
+  ['jacobi --scaling --rows 9 --cols 10 --iterations 2 --devices 2', 'jacobiScaling'],
+  ['matmul --m 8 --n 8 --k 8 --mode streamed --devices 2', 'matmul'],
+])('%s prints %s', async (line, kind) => {
+  const { $schema } = await tandemJson(line)
+  expect($schema).toBe(`https://unpkg.com/@tandem-gpu/cli/schemas/1.json#/$defs/${kind}`)
+})
+
+it('a document that lacks a field, has another, or a value of another type is against its schema', async () => {
+  const document = await tandemJson('reduce --elements 10 --type i32')
+  expect(schemaErrors(document)).toEqual([])
+  const { valueBits: _, ...short } = document
+  expect(schemaErrors(short)).toEqual([expect.stringContaining('valueBits')])
+  expect(schemaErrors({ ...document, tpyo: 1 })).toEqual([expect.stringContaining('tpyo')])
+  expect(schemaErrors({ ...document, shape: { elements: '10' } }).join()).toContain('/shape/elements')
+  expect(schemaErrors({ ...document, value: 'NaN' })).toEqual([])
+  expect(schemaErrors({ ...document, $schema: 'transpose' })).toEqual(['$schema is transpose'])
+})
+
+it('topology and monitor, which need a GPU with sensors and links, print what the types say', () => {
+  const telemetry: Required<Telemetry> = {
+    computeUtilization: 0.5,
+    memoryUtilization: 0.25,
+    memoryTotalByteLength: 2 ** 37,
+    memoryFreeByteLength: 2 ** 36,
+    memoryUsedByteLength: 2 ** 36,
+    powerWatts: 300.5,
+    powerLimitWatts: 700,
+    temperatureCelsius: 41,
+    fanPercent: 30,
+    processes: [{ pid: 1, memoryByteLength: 4096, name: 'python' }, { pid: 2 }],
+  }
+  const adapter: Required<Adapter> = {
+    backend: 'cuda',
+    id: 'GPU-1',
+    name: 'NVIDIA H200',
+    vendor: 'nvidia',
+    architecture: 'sm_90',
+    driver: '580.159.04',
+    software: false,
+    memoryByteLength: 2 ** 37,
+    rank: 0,
+    pciBusId: '0000:1b:00.0',
+    uuid: 'GPU-1',
+    index: 0,
+    nvmlIndex: 0,
+    limits: portableLimits,
+    features: new Set(['subgroups', 'trap']),
+    subgroupMinSize: 32,
+    subgroupMaxSize: 32,
+    subgroupMatrixConfigs: [{ componentType: 'f16', resultComponentType: 'f32', M: 16, N: 16, K: 16 }],
+    telemetry: async () => telemetry,
+  }
+  const { links }: Pick<Topology, 'links'> = {
+    links: [[{ kind: 'self', peerAccess: true }], [{ kind: 'nvlink', linkCount: 18, peerAccess: true }]],
+  }
+  const printed = (kind: DocumentKind, document: object) => JSON.parse(formatJson(kind, document))
+  const devices = [adapterJson(adapter, telemetry)]
+  expect(
+    schemaErrors(printed('topology', { backend: 'cuda', adapters: [adapterJson(adapter)], links })),
+  ).toEqual([])
+  expect(schemaErrors(printed('monitor', { time: new Date(0).toISOString(), devices }))).toEqual([])
+})
