@@ -1,6 +1,5 @@
 import type { ElementReader, ElementWriter } from '@tandem-gpu/algorithms'
-import type { ElementType } from '@tandem-gpu/core'
-import type { NpyElementType } from './npy/element-conversion.ts'
+import type { FileElementType, NpyElementType } from './npy/element-conversion.ts'
 import { NpyReader, type NpyReadOptions } from './npy/reader.ts'
 import { NpyWriter } from './npy/writer.ts'
 import type { OutputFile } from './output-file.ts'
@@ -8,7 +7,7 @@ import type { Progress } from './progress.ts'
 import type { RunFiles } from './run-files.ts'
 
 /** A `.npy` file as the input of an algorithm, which reads it in pieces, any number of times. */
-export interface InputFile<T extends ElementType = NpyElementType> {
+export interface InputFile<T extends FileElementType = NpyElementType> {
   readonly type: T
   /** As the file has it. */
   readonly shape: readonly number[]
@@ -23,7 +22,7 @@ export interface InputFile<T extends ElementType = NpyElementType> {
 }
 
 /** Opens a file, before any device is opened, so that a wrong file is reported early. `files` closes it. */
-export async function openInput<T extends ElementType>(
+export async function openInput<T extends FileElementType>(
   files: RunFiles,
   path: string,
   options: NpyReadOptions & { readonly accepted: readonly T[] },
@@ -55,7 +54,7 @@ export async function openInput<T extends ElementType>(
 }
 
 /** The sink that writes an array of `shape` into `file`, in ascending order. */
-export async function npySink<T extends ElementType>(
+export async function npySink<T extends FileElementType>(
   file: OutputFile,
   type: T,
   shape: readonly number[],

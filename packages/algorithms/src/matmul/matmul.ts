@@ -105,10 +105,9 @@ async function matmulWhole<T extends MatmulType>(
     split,
     options,
   }
-  const { verification, ...measured } = await (stream
-    ? runStreamed(run, stream)
-    : runResident(run)
-  ).finally(() => kernels.destroy())
+  const { verification, ...measured } = await (stream ? runStreamed(run, stream) : runResident(run)).finally(
+    () => kernels.destroy(),
+  )
 
   const notes = prediction.chosen === prediction.best ? [] : [prediction.reason]
   return {

@@ -1,4 +1,5 @@
 import {
+  bindableByteLength,
   type Device,
   type DeviceBuffer,
   foldWorkgroups,
@@ -7,7 +8,6 @@ import {
 } from '@tandem-gpu/core'
 import type { RowRange } from '../sharded-matrix.ts'
 import { type HalfKernels, halfTile } from './half-kernels.ts'
-import { bindingLimit } from './left-rows.ts'
 import { defaultMemoryByteLength } from './matmul-memory.ts'
 import type { MatmulShape } from './matmul-shape.ts'
 
@@ -38,7 +38,7 @@ export function halfObstacle(
   const lengths = byteLengths(rows, shape, resultType)
   const [largest, total] = [Math.max(...lengths), lengths.reduce((sum, length) => sum + length)]
   for (const device of devices) {
-    const single = Math.min(bindingLimit(device), device.limits.maxBufferByteLength)
+    const single = Math.min(bindableByteLength(device), device.limits.maxBufferByteLength)
     if (largest > single)
       return `A matrix takes ${largest} bytes on ${device.info.name}, and a kernel binds at most ${single}.`
     const shared = devices.filter((other) => other.info.id === device.info.id).length

@@ -2,32 +2,34 @@ import { type ElementArray, type ElementType, elementByteLength } from '@tandem-
 import { UsageError } from '../exit-code.ts'
 import { printable } from '../printable.ts'
 
-/** Element types of `.npy` files that every algorithm takes. Products take f16 too. */
-export type NpyElementType = Exclude<ElementType, 'f16' | 'u8' | 'i8'>
+/** Element types of `.npy` files that commands take. */
+export type FileElementType = Exclude<ElementType, 'u8' | 'i8'>
+/** Those that every algorithm takes. Products take f16 too. */
+export type NpyElementType = Exclude<FileElementType, 'f16'>
 export const elementTypes: readonly NpyElementType[] = ['f32', 'i32', 'u32']
 
 /** Converts the elements of a file into the elements of an algorithm. */
 export interface ElementConversion {
-  readonly type: ElementType
+  readonly type: FileElementType
   /** Bytes of one element in the file. */
   readonly fileByteLength: number
   /** `position` is the index of the first element, for error messages. `bytes` may start anywhere. */
-  convert(bytes: Uint8Array<ArrayBuffer>, into: ElementArray<ElementType>, position: number): void
+  convert(bytes: Uint8Array<ArrayBuffer>, into: ElementArray<FileElementType>, position: number): void
 }
 
-export const descrOf: Readonly<Record<ElementType, string>> = {
+export const descrOf: Readonly<Record<FileElementType, string>> = {
   f32: '<f4',
   i32: '<i4',
   u32: '<u4',
   f16: '<f2',
 }
-const numpyName: Readonly<Record<ElementType, string>> = {
+const numpyName: Readonly<Record<FileElementType, string>> = {
   f32: 'float32',
   i32: 'int32',
   u32: 'uint32',
   f16: 'float16',
 }
-const typeOf: Readonly<Record<string, ElementType>> = {
+const typeOf: Readonly<Record<string, FileElementType>> = {
   '<f4': 'f32',
   '<i4': 'i32',
   '<u4': 'u32',
@@ -54,7 +56,7 @@ const names: Readonly<Record<string, string>> = {
  */
 export function elementConversion(
   descr: string,
-  options: { name: string; accepted: readonly ElementType[]; cast: boolean },
+  options: { name: string; accepted: readonly FileElementType[]; cast: boolean },
 ): ElementConversion {
   const { name, accepted, cast } = options
   const type = typeOf[descr]
@@ -74,7 +76,7 @@ export function elementConversion(
   )
 }
 
-function asItIs(type: ElementType): ElementConversion {
+function asItIs(type: FileElementType): ElementConversion {
   return {
     type,
     fileByteLength: elementByteLength[type],

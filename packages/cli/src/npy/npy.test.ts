@@ -1,11 +1,12 @@
 import { readdir, readFile, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type ElementArray, type ElementType, elementArray } from '@tandem-gpu/core'
+import { type ElementArray, elementArray } from '@tandem-gpu/core'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { OutputFile } from '../output-file.ts'
 import { numpy, pythonWithNumpy } from '../testing/numpy.ts'
 import { temporaryFolder } from '../testing/temporary-folder.ts'
+import type { FileElementType } from './element-conversion.ts'
 import { formatNpyHeader, parseNpyHeader } from './header.ts'
 import { NpyReader, type NpyReadOptions } from './reader.ts'
 import { NpyWriter } from './writer.ts'
@@ -14,9 +15,9 @@ const anyType: NpyReadOptions = { accepted: ['f32', 'i32', 'u32'] }
 
 async function writeNpy(
   path: string,
-  type: ElementType,
+  type: FileElementType,
   shape: number[],
-  elements: ElementArray<ElementType>,
+  elements: ElementArray<FileElementType>,
 ) {
   const file = await OutputFile.create(path)
   const writer = await NpyWriter.start(file, type, shape)
@@ -125,13 +126,18 @@ describe('files', () => {
     const folder = await temporaryFolder()
     await fc.assert(
       fc.asyncProperty(
-        fc.constantFrom<ElementType>('f32', 'i32', 'u32', 'f16'),
+        fc.constantFrom<FileElementType>('f32', 'i32', 'u32', 'f16'),
         fc.integer({ min: 0, max: 9 }),
         fc.integer({ min: 0, max: 9 }),
         fc.integer({ min: 1, max: 4 }),
         async (type, rows, columns, atOnce) => {
           const elements = elementArray(type, rows * columns).map((_, i) => i * 3 - (type === 'u32' ? 0 : 7))
-          await writeNpy(join(folder, 'a.npy'), type, [rows, columns], elements as ElementArray<ElementType>)
+          await writeNpy(
+            join(folder, 'a.npy'),
+            type,
+            [rows, columns],
+            elements as ElementArray<FileElementType>,
+          )
           expect(await readMatrix(join(folder, 'a.npy'), { accepted: [type] }, atOnce)).toEqual({
             type,
             rows,

@@ -1,10 +1,10 @@
 import { constants } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
-import { type ElementArray, type ElementType, elementArray } from '@tandem-gpu/core'
+import { type ElementArray, elementArray } from '@tandem-gpu/core'
 import { UsageError } from '../exit-code.ts'
 import { FileError, fileReason, isFileSystemError } from '../file-error.ts'
 import { printable } from '../printable.ts'
-import { type ElementConversion, elementConversion } from './element-conversion.ts'
+import { type ElementConversion, elementConversion, type FileElementType } from './element-conversion.ts'
 import { type NpyHeader, npyPreambleByteLength, parseNpyHeader } from './header.ts'
 
 /** The size of one read. A file in Fortran order up to this size is read as a whole. */
@@ -12,7 +12,7 @@ const chunkByteLength = 16 * 1024 * 1024
 
 export interface NpyReadOptions {
   /** The types that the algorithm takes, preferred first. */
-  readonly accepted: readonly ElementType[]
+  readonly accepted: readonly FileElementType[]
   /** Converts float64, int64 and uint64 with a range check. */
   readonly cast?: boolean | undefined
 }
@@ -37,7 +37,7 @@ export class NpyReader {
     this.#dataByteOffset = header.dataByteOffset
   }
 
-  get type(): ElementType {
+  get type(): FileElementType {
     return this.#conversion.type
   }
 
@@ -90,7 +90,7 @@ export class NpyReader {
    * Fills `into` with the elements of a matrix from flat, row-major index `offset` on, whatever the order in the file. Any range may be read
    * any number of times.
    */
-  async readRowMajor(offset: number, into: ElementArray<ElementType>): Promise<void> {
+  async readRowMajor(offset: number, into: ElementArray<FileElementType>): Promise<void> {
     if (!this.fortranOrder) return this.readFileOrder(offset, into)
     const [rows, columns] = this.matrixShape()
     if (into.length === 0) return
@@ -116,14 +116,14 @@ export class NpyReader {
   }
 
   /** Like `readRowMajor`, for any shape, in the order of the file. */
-  async readFileOrder(offset: number, into: ElementArray<ElementType>): Promise<void> {
+  async readFileOrder(offset: number, into: ElementArray<FileElementType>): Promise<void> {
     const width = this.#conversion.fileByteLength
     const chunk = new Uint8Array(Math.min(into.length * width, chunkByteLength))
     for (let done = 0; done < into.length; ) {
       const count = Math.min(into.length - done, chunk.byteLength / width)
       const bytes = chunk.subarray(0, count * width)
       await this.#readBytes((offset + done) * width, bytes)
-      const target = into.subarray(done, done + count) as ElementArray<ElementType>
+      const target = into.subarray(done, done + count) as ElementArray<FileElementType>
       this.#conversion.convert(bytes, target, offset + done)
       done += count
     }

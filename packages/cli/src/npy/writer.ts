@@ -1,6 +1,6 @@
-import type { ElementArray, ElementType } from '@tandem-gpu/core'
+import type { ElementArray } from '@tandem-gpu/core'
 import type { OutputFile } from '../output-file.ts'
-import { descrOf } from './element-conversion.ts'
+import { descrOf, type FileElementType } from './element-conversion.ts'
 import { formatNpyHeader } from './header.ts'
 
 /** A `.npy` file in C order, written in pieces: in any order to a regular file, in ascending order to anything else. The caller commits `file`. */
@@ -14,14 +14,14 @@ export class NpyWriter {
   }
 
   /** Writes the header into `file`, which was created before the work started. */
-  static async start(file: OutputFile, type: ElementType, shape: readonly number[]): Promise<NpyWriter> {
+  static async start(file: OutputFile, type: FileElementType, shape: readonly number[]): Promise<NpyWriter> {
     const header = formatNpyHeader(descrOf[type], shape)
     await file.write(header, 0)
     return new NpyWriter(file, header.byteLength)
   }
 
   /** `first` counts elements from the start of the array. */
-  async writeElements(first: number, elements: ElementArray<ElementType>): Promise<void> {
+  async writeElements(first: number, elements: ElementArray<FileElementType>): Promise<void> {
     const bytes = new Uint8Array(elements.buffer, elements.byteOffset, elements.byteLength)
     await this.#file.write(bytes, this.#dataByteOffset + first * elements.BYTES_PER_ELEMENT)
   }
