@@ -92,6 +92,9 @@ describe('over ranks', () => {
       { ranks: 2, adapters: 1 },
       { ranks: 3, adapters: [2, 0, 1] },
       { ranks: 4, adapters: 1 },
+      { ranks: 5, adapters: [1, 1, 0, 0, 2] },
+      { ranks: 6, adapters: 1 },
+      { ranks: 7, adapters: [0, 1, 1, 1, 0, 2, 1] },
       { ranks: 8, adapters: 1 },
     ]) {
       const devices = typeof adapters === 'number' ? ranks * adapters : adapters.reduce((a, b) => a + b, 0)

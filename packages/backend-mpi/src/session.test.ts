@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { nativeAddon } from './native-addon.ts'
 import { type RankInfo, requireSameBuild } from './session.ts'
 import { mpich, openMpi, runJob, whereInstalled } from './testing/launchers.ts'
 
@@ -20,6 +21,13 @@ it('refuses ranks that run different versions of Tandem, and names both', () => 
   expect(() => requireSameBuild([rank(0), rank(1, { endianness: 'BE' })])).toThrow(
     'rank 1 (process 101 on host1) is BE',
   )
+})
+
+it('lists what it tried where no library loads', () => {
+  const addon = nativeAddon()
+  if (addon instanceof Error) throw addon
+  const candidates = ['libabsent.so.9', '/nowhere/libmpi.so.40']
+  expect(() => addon.describeLibrary(candidates)).toThrow(/libabsent\.so\.9.*\/nowhere\/libmpi\.so\.40/)
 })
 
 it('is refused in a worker thread, whatever is asked of it', async () => {

@@ -34,6 +34,25 @@ describe.skipIf(!installed)(
       expect(await readFile(path('job.npy'))).toEqual(await readFile(path('alone.npy')))
     })
 
+    it('doctor says once which MPI starts it: version, interface, processes, and whether it takes GPU memory', async () => {
+      const shell = `exec ${launcher} -n 2 "$@"`
+      const json = await startTandem(['doctor', '--json'], { env, shell }).ended
+      const { mpi } = JSON.parse(json.stdout)
+      expect(mpi).toMatchObject({
+        works: true,
+        family: 'Open MPI',
+        version: expect.stringContaining('Open MPI'),
+      })
+      expect(mpi.job).toMatch(/^mpirun of Open MPI starts this process as rank 0 of 2\.$/)
+      const text = await startTandem(['doctor'], { env, shell }).ended
+      expect(text.stdout.match(/^mpi .*$/gm)).toEqual([
+        expect.stringMatching(/^mpi loads: Open MPI v\S+.* \(.*libmpi.*, interface of Open MPI\)$/),
+      ])
+      expect(text.stdout).toMatch(
+        /^ {2}It .*take.* messages from GPU memory; they go through host memory\.$/m,
+      )
+    })
+
     it('says what is missing and where, when a file is on one host alone', async () => {
       const folder = await temporaryFolder()
       for (const rank of [0, 1]) await mkdir(join(folder, `${rank}`))

@@ -1,0 +1,30 @@
+// Every rank: passes values round the ranks for a long time; rank 1 aborts. All stop after the same repetition, and go on from there.
+import { isGpuError, openGroup } from '@tandem-gpu/core'
+import { referenceBackend } from '@tandem-gpu/core/testing'
+import { expect } from 'vitest'
+import { mpi } from '../../mpi.ts'
+
+const group = await openGroup({ backends: [mpi(referenceBackend())] })
+const { devices, queue, rank } = group
+const count = devices.length
+const [values, next] = await Promise.all(
+  [0, 1].map(() => Promise.all(devices.map((device) => device.allocate('u32', 8)))),
+)
+for (const [i, buffer] of values!.entries()) await queue.write(buffer, new Uint32Array(8).fill(i))
+const program = group.record((r) => {
+  for (let i = 0; i < count; i++) r.copy(values![i]!, next![(i + 1) % count]!)
+  for (let i = 0; i < count; i++) r.copy(next![i]!, values![i]!)
+})
+const controller = new AbortController()
+if (rank === 1) setTimeout(() => controller.abort(new Error('enough')), 300)
+const error = await queue
+  .run(program, 1_000_000_000, rank === 1 ? { signal: controller.signal } : {})
+  .catch((caught: unknown) => caught)
+if (!isGpuError(error, 'aborted')) throw error
+const done = Number(/after (\d+) of 1000000000 repetitions/.exec(error.message)![1])
+await queue.run(program, 2)
+for (const [i, buffer] of values!.entries())
+  expect([...new Set(await queue.read(buffer))]).toEqual([(((i - done - 2) % count) + count) % count])
+console.log(`rank ${rank} stops after ${done} repetitions`)
+for (const resource of [...values!, ...next!, program]) resource.destroy()
+expect(await group.destroy()).toEqual({ leaks: [] })
