@@ -103,39 +103,9 @@ fn main(
     b0_high[b_slot + i * 136u] = b[b_from + i * 8u * params.b_stride];
     b0_low[b_slot + i * 136u] = b[b_from + params.b_low + i * 8u * params.b_stride];
   }
-  // A turn takes 64 of k. Its first half brings the tiles of the second, and the second those of the next turn; the last turn brings its own tiles
-  // once more, which nothing reads. The first turn of a window stands by itself, since adding sums must not be a branch.
   for (var first = 0u; first < params.k; first += params.window) {
-    {
-      let k = first;
-      workgroupBarrier();
-      for (var i = 0u; i < 2u; i++) {
-        a1_high[a_slot + i * 160u] = a[a_from + k / 8u + 4u + i * 32u * params.a_stride];
-        a1_low[a_slot + i * 160u] = a[a_from + params.a_low + k / 8u + 4u + i * 32u * params.a_stride];
-      }
-      for (var i = 0u; i < 4u; i++) {
-        b1_high[b_slot + i * 136u] = b[b_from + (k + 32u + i * 8u) * params.b_stride];
-        b1_low[b_slot + i * 136u] = b[b_from + params.b_low + (k + 32u + i * 8u) * params.b_stride];
-      }
-      // The sums of the window before; of the first one, zeros.
-      for (var e = 0u; e < 16u; e++) {
-        own[e] += window_sums[own_slot + e * 136u];
-      }
-      multiply(&a0_high, &a0_low, &b0_high, &b0_low, subgroup, &sums, &corrections);
-      workgroupBarrier();
-      let next = min(k + 64u, params.k - 64u);
-      for (var i = 0u; i < 2u; i++) {
-        a0_high[a_slot + i * 160u] = a[a_from + next / 8u + i * 32u * params.a_stride];
-        a0_low[a_slot + i * 160u] = a[a_from + params.a_low + next / 8u + i * 32u * params.a_stride];
-      }
-      for (var i = 0u; i < 4u; i++) {
-        b0_high[b_slot + i * 136u] = b[b_from + (next + i * 8u) * params.b_stride];
-        b0_low[b_slot + i * 136u] = b[b_from + params.b_low + (next + i * 8u) * params.b_stride];
-      }
-      multiply(&a1_high, &a1_low, &b1_high, &b1_low, subgroup, &sums, &corrections);
-    }
     let end = min(first + params.window, params.k);
-    for (var k = first + 64u; k < end; k += 64u) {
+    for (var k = first; k < end; k += 64u) {
       workgroupBarrier();
       for (var i = 0u; i < 2u; i++) {
         a1_high[a_slot + i * 160u] = a[a_from + k / 8u + 4u + i * 32u * params.a_stride];
@@ -145,8 +115,14 @@ fn main(
         b1_high[b_slot + i * 136u] = b[b_from + (k + 32u + i * 8u) * params.b_stride];
         b1_low[b_slot + i * 136u] = b[b_from + params.b_low + (k + 32u + i * 8u) * params.b_stride];
       }
+      if (k == first && first > 0u) {
+        for (var e = 0u; e < 16u; e++) {
+          own[e] += window_sums[own_slot + e * 136u];
+        }
+      }
       multiply(&a0_high, &a0_low, &b0_high, &b0_low, subgroup, &sums, &corrections);
       workgroupBarrier();
+      // The last turn brings its own tiles once more, which nothing reads.
       let next = min(k + 64u, params.k - 64u);
       for (var i = 0u; i < 2u; i++) {
         a0_high[a_slot + i * 160u] = a[a_from + next / 8u + i * 32u * params.a_stride];
