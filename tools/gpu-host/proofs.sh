@@ -43,6 +43,7 @@ proof "$all" 150 "algorithms-$count-gpus" bash $bundle vitest run --root package
 proof 0 120 canaries bash $bundle vitest run --root packages/backend-cuda src/clamp-canaries.test.ts
 proof "$all" 120 group-model bash $bundle vitest run --root packages/cli src/group-model.test.ts
 proof 0 120 canaries-memcheck compute-sanitizer --tool memcheck --error-exitcode 9 --target-processes all bash $bundle vitest run --root packages/backend-cuda src/clamp-canaries.test.ts -t 'no kernel bounded'
+proof "$all" 60 threads bash $bundle packages/backend-cuda/src/testing/threads.ts '{}'
 proof "$all" 120 time-limit bash $bundle tools/gpu-host/time-limit.ts "$count"
 
 tandem() { # tandem NAME ARGUMENTS...

@@ -6,7 +6,10 @@ import { buildSanitized, missingFor, runSanitized, sanitizedAddon } from './test
 
 const canary = fileURLToPath(new URL('../native/test/sanitizer_canary.cpp', import.meta.url))
 const vitest = fileURLToPath(new URL('../../../node_modules/vitest/vitest.mjs', import.meta.url))
-const files = ['cuda-runtime', 'failures', 'faults'].map((name) => `src/${name}.test.ts`)
+const threads = fileURLToPath(new URL('./testing/threads.ts', import.meta.url))
+const files = ['cuda-runtime', 'failures', 'faults', 'fake-conformance'].map((name) => `src/${name}.test.ts`)
+/** Of the conformance suite what moves memory, on one of its groups. */
+const names = '^(?!backend cuda)|backend cuda on the fake driver × 3\\W+memory'
 
 describe.each([
   ['address', 'overflow', /AddressSanitizer: heap-buffer-overflow/],
@@ -29,10 +32,22 @@ describe.each([
       vitest,
       'run',
       '--reporter=default',
+      `--testNamePattern=${names}`,
       ...files,
     ])
     expect(output).not.toMatch(/Sanitizer/)
-    expect(output).toMatch(/Test Files\D*3 passed/)
+    expect(output).toMatch(/Test Files\D*4 passed/)
     expect(status).toBe(0)
+  })
+
+  it.skipIf(missing !== undefined)(`finds nothing while threads that compute are terminated${reason}`, () => {
+    process.env.FAKE_CUDA_DEVICES = '2'
+    const libraries = JSON.stringify(fakeLibraries())
+    const { status, output } = runSanitized(sanitizer, sanitizedAddon(sanitizer), [
+      '--no-warnings',
+      threads,
+      libraries,
+    ])
+    expect([status, output]).toEqual([0, '{"read":[21,21],"leaks":[]}\n'])
   })
 })

@@ -57,6 +57,7 @@ export function buildSanitized(
     [
       ...['-shared', '-fPIC', '-O0', '-g1', '-std=c++20', '-fvisibility=hidden', '-fno-omit-frame-pointer'],
       ...[`-fsanitize=${sanitizer}`, '-DNAPI_VERSION=9', '-DNODE_ADDON_API_CPP_EXCEPTIONS_ALL'],
+      ...['-DNODE_API_SWALLOW_UNTHROWABLE_EXCEPTIONS', '-Wl,-z,nodelete'],
       `-I${require('node-api-headers').include_dir}`,
       `-I${join(require.resolve('node-addon-api/package.json'), '..')}`,
       ...[unit, '-o', temporary, '-ldl', '-pthread'],

@@ -1,6 +1,6 @@
 /**
  * A program of its own: worker threads that compute are terminated at any time, then this thread computes beside another and after its end.
- * Prints what it reads.
+ * Prints what it reads. Argument: the libraries as JSON, `{}` for those of a machine with GPUs.
  */
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -42,14 +42,14 @@ if (isMainThread) {
   }
   // Another thread has modules, and an instance of the addon, of its own.
   const beside = await startWorker()
-  const group = await openGroup({ backends: [cuda(options)], devices: 2 })
+  const group = await openGroup({ backends: [cuda(options)], devices: 2, virtual: true })
   const read = [await doubled(group, 100)]
   await beside.terminate()
   read.push(await doubled(group, 100))
   const { leaks } = await group.destroy()
   console.log(JSON.stringify({ read, leaks }))
 } else {
-  const group = await openGroup({ backends: [cuda(options)], devices: 2 })
+  const group = await openGroup({ backends: [cuda(options)], devices: 2, virtual: true })
   for (;;) {
     parentPort!.postMessage('computes')
     await doubled(group, 2000)
