@@ -50,16 +50,15 @@ describe.each([openMpi, mpich])('$name', (mpi) => {
       const { exitCode, stderr, secondsAfter, processes } = await disturbed(
         mpi,
         (process) => void spawnSync('kill', ['-KILL', String(process)]),
-        { arguments: ['60'] },
+        // Longer than the guard of the test: a job that does not notice fails it.
+        { arguments: ['3600'] },
       )
       expect(exitCode).not.toBe(0)
       expect(stderr.match(/^.*\brank 1 .*$/gm), stderr).toHaveLength(1)
       await annotate(`${mpi.name}: the job ends ${secondsAfter.toFixed(1)} s after the rank`)
       expect(secondsAfter).toBeLessThan(underLoad(5))
       // The launcher may end before those that it has killed are gone.
-      for (const deadline = performance.now() + 5000; processes.some(isAlive); await setTimeout(100))
-        if (performance.now() > deadline) break
-      expect(processes.filter(isAlive)).toEqual([])
+      while (processes.some(isAlive)) await setTimeout(100)
     })
 
     it('stops all ranks after the same repetition when one aborts', async () => {
