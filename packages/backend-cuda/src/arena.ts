@@ -3,6 +3,9 @@ import { allocateHost, type CudaHostAllocation, freeHost } from './host-memory.t
 import type { CollectedRange, NativeGroup } from './native-addon.ts'
 import { trapRecordByteLength } from './trap-record.ts'
 
+/** Where device memory comes from, and goes. */
+export type DeviceMemory = Pick<NativeGroup, 'allocate' | 'free'>
+
 /** The distance between an epoch and its flags: GPUs write flags of their peers, never epochs. */
 const epochByteLength = 256
 
@@ -22,17 +25,21 @@ interface Layout {
  */
 export class Arena {
   readonly #native: NativeGroup
+  readonly #memory: DeviceMemory
   readonly #commandCount: number
   readonly #hasTraps: boolean
   readonly #layout: Layout
   /** By GPU. */
   readonly #addresses = new Map<number, number>()
+  /** The same of GPUs of other processes. */
+  readonly #peers = new Map<number, number>()
   /** By command. */
   readonly #bounces = new Map<number, CudaHostAllocation>()
 
   /** `syncs`: sets of graphs that synchronise at the same time, each with `flags` flags on a GPU. */
   static async allocate(
     native: NativeGroup,
+    memory: DeviceMemory,
     plan: CudaPlan,
     gpus: readonly number[],
     {
@@ -48,9 +55,9 @@ export class Arena {
     const syncByteLength = epochByteLength + aligned(flags * 4)
     const byteLength = firstSync + syncs * syncByteLength
     const layout = { traps, stamps, syncs: firstSync, syncByteLength, byteLength }
-    const arena = new Arena(native, plan.commands.length, hasTraps, layout)
+    const arena = new Arena(native, memory, plan.commands.length, hasTraps, layout)
     try {
-      for (const gpu of gpus) arena.#addresses.set(gpu, await native.allocate(gpu, byteLength, true))
+      for (const gpu of gpus) arena.#addresses.set(gpu, await memory.allocate(gpu, byteLength, true))
       return arena
     } catch (error) {
       arena.free()
@@ -58,8 +65,15 @@ export class Arena {
     }
   }
 
-  private constructor(native: NativeGroup, commandCount: number, hasTraps: boolean, layout: Layout) {
+  private constructor(
+    native: NativeGroup,
+    memory: DeviceMemory,
+    commandCount: number,
+    hasTraps: boolean,
+    layout: Layout,
+  ) {
     this.#native = native
+    this.#memory = memory
     this.#commandCount = commandCount
     this.#hasTraps = hasTraps
     this.#layout = layout
@@ -81,11 +95,20 @@ export class Arena {
 
   /** Four bytes: how often the GPU has begun a launch of the graphs of `slot`. */
   epochAddress(slot: number, gpu: number): number {
-    return this.#addresses.get(gpu)! + this.#layout.syncs + slot * this.#layout.syncByteLength
+    return (
+      (this.#addresses.get(gpu) ?? this.#peers.get(gpu)!) +
+      this.#layout.syncs +
+      slot * this.#layout.syncByteLength
+    )
   }
 
   flagAddress(slot: number, gpu: number, flag: number): number {
     return this.epochAddress(slot, gpu) + epochByteLength + flag * 4
+  }
+
+  /** The arena of another process's GPU, mapped here: its flags are in the same places. */
+  addPeer(gpu: number, address: number): void {
+    this.#peers.set(gpu, address)
   }
 
   /** Clears the flags that earlier graphs with this `slot` have left. Takes effect before whatever is queued next. */
@@ -116,7 +139,7 @@ export class Arena {
 
   /** Takes effect behind what is queued. */
   free(): void {
-    for (const address of this.#addresses.values()) this.#native.free(address)
+    for (const address of this.#addresses.values()) this.#memory.free(address)
     for (const bounce of this.#bounces.values()) freeHost(this.#native, bounce)
   }
 

@@ -74,18 +74,19 @@ export function clockOffset(reference: BigUint64Array, other: BigUint64Array): n
   return best.offset
 }
 
-/** One span for each command of the last repetition, on the clock of the GPU that stamped the start. */
+/** One span for each command of the last repetition on a GPU with stamps, on the clock of the GPU that stamped the start. */
 export function spansFrom(
   plan: CudaPlan,
   repetition: number,
   gpuOf: (device: number) => number,
-  stampsOf: (gpu: number) => BigUint64Array,
+  stampsOf: (gpu: number) => BigUint64Array | undefined,
   startNanoseconds: bigint,
   offsets: ClockOffsets,
 ): Span[] {
-  return plan.commands.map((command) => {
+  return plan.commands.flatMap((command) => {
     const gpu = gpuOf(command.device)
     const stamps = stampsOf(gpu)
+    if (stamps === undefined) return []
     const seconds = (slot: number) =>
       (Number((stamps[slot] ?? 0n) - startNanoseconds) - (offsets.get(gpu) ?? 0)) / 1e9
     return {

@@ -11,6 +11,8 @@ export type NodeBody = Omit<KernelNode, 'after'> | Omit<CopyNode, 'after'> | Omi
 
 /** Addresses of the buffers of a plan and of the arena, and ids of kernels. */
 export interface PlanMemory extends Links {
+  /** Whether this process has the GPU: only such GPUs get nodes. */
+  isHere(gpu: number): boolean
   /** Start of a plan buffer. */
   addressOf(buffer: number): { readonly onHost: boolean; readonly address: number; readonly gpu: number }
   /** Start of the uniform block's copy on a GPU. */

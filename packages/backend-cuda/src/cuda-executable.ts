@@ -3,23 +3,29 @@ import { Arena } from './arena.ts'
 import { bounceByteLength, type PlanMemory } from './command-nodes.ts'
 import type { CudaPlan } from './cuda-plan.ts'
 import { GraphCache, type GraphHandles, keptGraphSets } from './graph-cache.ts'
-import { flagsPerRepetition, lowerPerGpu } from './lower-per-gpu.ts'
-import { type GraphSet, lowerProfiled, lowerToOneGraph, stampNode } from './lower-plan.ts'
+import { barrierPlan, flagsPerRepetition, lowerPerGpu, type SyncMemory } from './lower-per-gpu.ts'
+import { type GraphSet, lowerProfiled, lowerToOneGraph, stampedNodes, stampNode } from './lower-plan.ts'
 import { choosePlanLowering, type LoweredPlan, type Lowering } from './lowering.ts'
 import type { CollectedRange } from './native-addon.ts'
 import type { PhysicalGpus } from './physical-gpus.ts'
+import { PlanConnection } from './plan-connection.ts'
 import { longestUnroll } from './unrolling.ts'
 
 /** A plan with its memory and its graphs, which are instantiated when a run first needs them. */
 export class CudaExecutable implements Executable {
   readonly label: string
   readonly plan: CudaPlan
+  /** Those of this process on which commands run. */
   readonly gpus: readonly number[]
   readonly #lowering: LoweredPlan['lowering']
   readonly #memory: PlanMemory
   readonly #arena: Arena
   readonly #graphs: GraphCache
   readonly #physical: PhysicalGpus
+  /** Of a plan over several processes, once `connect` has been called. */
+  #mapped: PlanConnection | undefined
+  #lastSet: string | undefined
+  #connected = false
   #launcher: { readonly id: number; readonly made: Promise<unknown> } | undefined
   /** The contents of the uniform block on the GPUs; undefined before the first run, and after a run that failed. */
   #uniformsHeld: Uint8Array<ArrayBuffer> | undefined
@@ -30,25 +36,30 @@ export class CudaExecutable implements Executable {
     recorded: CudaPlan,
   ): Promise<CudaExecutable> {
     const lowered = choosePlanLowering(recorded, lowering, physical)
-    const { plan, gpus } = lowered
+    const { plan } = lowered
+    const gpus = lowered.gpus.filter((gpu) => physical.isHere(gpu))
     const synchronises = lowered.lowering === 'graph-per-gpu'
-    const arena = await Arena.allocate(physical.native, plan, gpus, {
+    // Across processes flags are never cleared, which all would have to wait for: each length has flags of its own, and so has profiling.
+    const sets = physical.shared === undefined ? keptGraphSets : longestUnroll(plan.commands.length) + 2
+    const flags =
+      flagsPerRepetition(plan, (device) => physical.gpuOf(device)) * longestUnroll(plan.commands.length)
+    const arena = await Arena.allocate(physical.native, physical.shared ?? physical.native, plan, gpus, {
       hasTraps: plan.commands.some(
         (command) => command.kind === 'dispatch' && plan.kernels[command.kernel]!.bounds === 'trap',
       ),
-      syncs: synchronises ? keptGraphSets : 0,
-      flags: synchronises
-        ? flagsPerRepetition(plan, (device) => physical.gpuOf(device)) * longestUnroll(plan.commands.length)
-        : 0,
+      syncs: synchronises ? sets : 0,
+      // A barrier has one for each two GPUs.
+      flags: synchronises ? Math.max(flags, lowered.gpus.length ** 2) : 0,
     })
-    const executable = new CudaExecutable(physical, lowered, arena)
+    const executable = new CudaExecutable(physical, { ...lowered, gpus }, arena)
     try {
-      for (const command of plan.commands) {
+      // Between processes every GPU reaches every other.
+      for (const command of physical.shared === undefined ? plan.commands : []) {
         const byteLength = bounceByteLength(command, executable.#memory)
         if (byteLength > 0) await arena.addBounce(command.index, byteLength)
       }
       // Instantiated now, so that an error of the driver is known before the first run.
-      await executable.graphs(1).ready
+      if (physical.shared === undefined) await executable.graphs(1).ready
       return executable
     } catch (error) {
       executable.release()
@@ -69,14 +80,26 @@ export class CudaExecutable implements Executable {
       addressOf: (index) => {
         const buffer = plan.buffers[index]!
         if (buffer.kind === 'host') return { onHost: true, address: buffer.allocation.address, gpu: 0 }
-        return { onHost: false, address: buffer.allocation.address, gpu: buffer.allocation.gpu }
+        const gpu = physical.gpuOf(buffer.device)
+        const address = physical.isHere(gpu) ? buffer.allocation.address : this.#mapped!.addressOf(index)
+        return { onHost: false, address, gpu }
       },
+      isHere: (gpu) => physical.isHere(gpu),
       uniformAddress: (gpu) => arena.uniformAddress(gpu),
       trapAddress: (gpu) => arena.trapAddress(gpu),
       reachable: (reader, owner) => physical.reachable(reader, owner),
       internalKernel: (entry, gpu) => physical.internalKernel(entry, gpu),
       bounceAddress: (command) => arena.bounceAddress(command),
     }
+  }
+
+  /** Maps the memory of other processes, and instantiates. All processes call it before each run; it rejects alike on all. */
+  async connect(): Promise<void> {
+    const { shared } = this.#physical
+    if (shared === undefined || this.#connected || this.plan.commands.length === 0) return
+    this.#mapped ??= await PlanConnection.open(this.plan, this.#physical, shared, this.#arena)
+    await shared.agree(`Instantiating program '${this.label}'`, async () => this.graphs(1).ready)
+    this.#connected = true
   }
 
   /** Graphs of `repetitions` repetitions. */
@@ -86,22 +109,46 @@ export class CudaExecutable implements Executable {
 
   /** One repetition with time stamps around every command. */
   profileGraphs(): GraphHandles {
+    const { plan } = this
+    const stampAddress = (gpu: number, slot: number) => this.#arena.stampAddress(gpu, slot)
     return this.#graphs.get('profile', () =>
-      lowerProfiled(this.plan, this.#memory, (gpu, slot) => this.#arena.stampAddress(gpu, slot)),
+      this.#physical.shared === undefined
+        ? lowerProfiled(plan, this.#memory, stampAddress)
+        : lowerPerGpu(plan, 1, this.#memory, this.#sync(longestUnroll(plan.commands.length)), (command) =>
+            stampedNodes(plan, command, this.#memory, stampAddress),
+          ),
+    )
+  }
+
+  /**
+   * What must be launched before graphs of that name, across processes: nothing behind the same graphs, whose waits know the launch before, else
+   * a barrier. All processes launch the same graphs in the same order.
+   */
+  barrierBefore(name: string): GraphHandles | undefined {
+    const last = this.#lastSet
+    this.#lastSet = name
+    if (this.#physical.shared === undefined || last === undefined || last === name) return undefined
+    const plan = barrierPlan(this.plan, (device) => this.#physical.gpuOf(device))
+    if (plan.commands.length === 2) return undefined
+    const sync = this.#sync(longestUnroll(this.plan.commands.length) + 1)
+    return this.#graphs.get('barrier', () =>
+      lowerPerGpu(plan, 1, this.#memory, sync, ({ device }) => {
+        const gpu = this.#physical.gpuOf(device)
+        return [stampNode(this.#memory, gpu, this.#arena.stampAddress(gpu, 0))]
+      }),
     )
   }
 
   /** One time stamp on the first GPU, in the slot behind those of the commands. */
   startGraphs(): GraphHandles {
-    const gpu = this.gpus[0]!
-    return this.#graphs.get('start', () => [
-      {
+    return this.#graphs.get('start', () =>
+      this.gpus.slice(0, 1).map((gpu) => ({
         mainGpu: gpu,
         nodes: [
           { ...stampNode(this.#memory, gpu, this.#arena.stampAddress(gpu, this.startSlot)), after: [] },
         ],
-      },
-    ])
+      })),
+    )
   }
 
   get startSlot(): number {
@@ -147,16 +194,23 @@ export class CudaExecutable implements Executable {
   release(): void {
     if (this.#launcher !== undefined) this.#physical.native.destroyLauncher(this.#launcher.id)
     this.#graphs.clear()
+    this.#mapped?.close()
     this.#arena.free()
   }
 
   #lower(repetitions: number, slot: number): GraphSet {
     if (this.#lowering === 'one-graph') return lowerToOneGraph(this.plan, repetitions, this.#memory)
+    if (this.#physical.shared !== undefined)
+      return lowerPerGpu(this.plan, repetitions, this.#memory, this.#sync(repetitions - 1))
     this.#arena.clearSync(slot)
-    return lowerPerGpu(this.plan, repetitions, this.#memory, {
+    return lowerPerGpu(this.plan, repetitions, this.#memory, this.#sync(slot))
+  }
+
+  #sync(slot: number): SyncMemory {
+    return {
       epochAddress: (gpu) => this.#arena.epochAddress(slot, gpu),
       flagAddress: (gpu, flag) => this.#arena.flagAddress(slot, gpu, flag),
       stopAddress: this.#physical.native.stopAddress(),
-    })
+    }
   }
 }

@@ -21,6 +21,7 @@ import type { KernelCompiler } from './kernel-compiler.ts'
 import type { Lowering } from './lowering.ts'
 import type { NativeGroup, NativeRegion } from './native-addon.ts'
 import { PhysicalGpus } from './physical-gpus.ts'
+import type { SharedMemory } from './shared-memory.ts'
 import { trapError } from './trap-record.ts'
 import { launchSteps } from './unrolling.ts'
 
@@ -36,6 +37,8 @@ export interface CudaRuntimeOptions {
   /** How programs over several GPUs become graphs. */
   readonly lowering: Lowering
   readonly label: string
+  /** Where other processes have the GPUs from number 1 on (`Backend.openShared`). */
+  readonly shared?: SharedMemory | undefined
 }
 
 /** All open runtimes: a fault in one of them loses the devices of all. */
@@ -62,7 +65,7 @@ export class CudaRuntime implements Runtime<CudaHandles> {
     this.#options = options
     this.#native = options.native
     this.devices = options.adapters
-    this.#gpus = new PhysicalGpus(options.native, options.gpuOfDevice, options.peerAccess)
+    this.#gpus = new PhysicalGpus(options.native, options.gpuOfDevice, options.peerAccess, options.shared)
     let resolveLost!: (info: LostInfo) => void
     this.lost = new Promise((resolve) => {
       resolveLost = resolve
@@ -81,8 +84,11 @@ export class CudaRuntime implements Runtime<CudaHandles> {
     { label, zero }: { label: string; zero: boolean },
   ): Promise<CudaAllocation> {
     const gpu = this.#gpus.gpuOf(device)
+    const { shared } = this.#options
     const address = await this.#guard(`Allocating ${byteLength} bytes for '${label}'`, () =>
-      this.#native.allocate(gpu, byteLength, zero),
+      shared === undefined
+        ? this.#native.allocate(gpu, byteLength, zero)
+        : shared.allocate(gpu, byteLength, zero),
     )
     const allocation: CudaAllocation = { device, byteLength, gpu, address }
     this.#allocations.add(allocation)
@@ -90,8 +96,10 @@ export class CudaRuntime implements Runtime<CudaHandles> {
   }
 
   free(allocation: CudaAllocation): void {
-    if (this.#allocations.delete(allocation) && this.#disposed === undefined)
-      this.#native.free(allocation.address)
+    if (!this.#allocations.delete(allocation) || this.#disposed !== undefined) return
+    const { shared } = this.#options
+    if (shared === undefined) this.#native.free(allocation.address)
+    else shared.free(allocation.address)
   }
 
   allocateHost(byteLength: number): CudaHostAllocation {
@@ -182,6 +190,10 @@ export class CudaRuntime implements Runtime<CudaHandles> {
     return executable
   }
 
+  connect(executable: CudaExecutable): Promise<void> {
+    return this.#guard(`Connecting program '${executable.label}'`, () => executable.connect())
+  }
+
   release(executable: CudaExecutable): void {
     if (!this.#executables.delete(executable) || this.#disposed !== undefined) return
     executable.release()
@@ -199,10 +211,15 @@ export class CudaRuntime implements Runtime<CudaHandles> {
       abortWord[0] = 1
     }
     signal?.addEventListener('abort', onAbort, { once: true })
+    this.#options.shared?.beginRun()
     const ready: Promise<void>[] = []
     const step = (graphs: GraphHandles, count: number) => {
       ready.push(graphs.ready)
       return { graphs: graphs.ids, count }
+    }
+    const behindOthers = (name: string) => {
+      const barrier = executable.barrierBefore(name)
+      return barrier === undefined ? [] : [step(barrier, 1)]
     }
     const plain = profile ? times - 1 : times
     try {
@@ -212,9 +229,9 @@ export class CudaRuntime implements Runtime<CudaHandles> {
         if (profile) steps.push(step(executable.startGraphs(), 1))
         if (plain > 0) {
           for (const { repetitions, launches } of launchSteps(plan.commands.length, plain))
-            steps.push(step(executable.graphs(repetitions), launches))
+            steps.push(...behindOthers(`${repetitions}`), step(executable.graphs(repetitions), launches))
         }
-        if (profile) steps.push(step(executable.profileGraphs(), 1))
+        if (profile) steps.push(...behindOthers('profile'), step(executable.profileGraphs(), 1))
         return this.#native.run({
           steps,
           uniformTargets: executable.uniformTargets(uniformBlock),
@@ -237,7 +254,11 @@ export class CudaRuntime implements Runtime<CudaHandles> {
       return { seconds, clock: 'device', spans }
     } catch (error) {
       executable.recover(isGpuError(error, 'aborted'))
-      throw error
+      // A trap is found when all is done. After another failure the processes may have launched unequally often.
+      if (this.#options.shared === undefined || isGpuError(error, 'validation')) throw error
+      throw new GpuError('device-lost', error instanceof Error ? error.message : String(error), {
+        cause: error,
+      })
     } finally {
       signal?.removeEventListener('abort', onAbort)
     }
@@ -301,11 +322,11 @@ export class CudaRuntime implements Runtime<CudaHandles> {
     return failures
   }
 
-  /** Architecture of each physical GPU. */
+  /** Architecture of each physical GPU of this process. */
   #architectures(): string[] {
     const architectures: string[] = []
     for (const [device, gpu] of this.#options.gpuOfDevice.entries()) {
-      architectures[gpu] = this.devices[device]!.architecture!
+      if (this.#gpus.isHere(gpu)) architectures[gpu] = this.devices[device]!.architecture!
     }
     return architectures
   }
@@ -316,7 +337,8 @@ export class CudaRuntime implements Runtime<CudaHandles> {
     collected: readonly Uint8Array<ArrayBuffer>[],
   ): Promise<Span[]> {
     const stamps = new Map(executable.gpus.map((gpu, index) => [gpu, stampWords(collected[index]!)]))
-    const first = executable.gpus[0]!
+    const first = executable.gpus[0]
+    if (first === undefined) return []
     this.#clocks ??= await this.#guard('Calibrating clocks', () => measureClocks(this.#gpus))
     const reference = this.#clocks.get(first) ?? 0
     const offsets = new Map([...this.#clocks].map(([gpu, offset]) => [gpu, offset - reference]))
@@ -324,7 +346,7 @@ export class CudaRuntime implements Runtime<CudaHandles> {
       executable.plan,
       repetition,
       (device) => this.#gpus.gpuOf(device),
-      (gpu) => stamps.get(gpu)!,
+      (gpu) => stamps.get(gpu),
       stamps.get(first)![executable.startSlot]!,
       offsets,
     )
@@ -358,6 +380,6 @@ function nativeRegion({ allocation, byteOffset, ...rows }: AllocationRegion<Cuda
 }
 
 /** Volta and newer. */
-function hasScopedMemory(architecture: string): boolean {
+export function hasScopedMemory(architecture: string): boolean {
   return Number(architecture.slice(3)) >= 70
 }

@@ -3,13 +3,14 @@ import { GpuError, requireOptions } from '@tandem-gpu/core'
 import { emitCuda } from '@tandem-gpu/wgsl'
 import { findAdapters } from './adapters.ts'
 import type { Translate } from './cuda-kernel.ts'
-import { CudaRuntime } from './cuda-runtime.ts'
+import { CudaRuntime, hasScopedMemory } from './cuda-runtime.ts'
 import { toGpuError } from './driver-error.ts'
 import { KernelCache, type KernelCacheOptions } from './kernel-cache.ts'
 import { KernelCompiler } from './kernel-compiler.ts'
 import { defaultLibraries, type Libraries } from './libraries.ts'
 import type { Lowering } from './lowering.ts'
-import { nativeAddon } from './native-addon.ts'
+import { type NativeAddon, nativeAddon } from './native-addon.ts'
+import { agree, openSharingGroup, SharedMemory, tryShared } from './shared-memory.ts'
 import { packagedKernels, type ShippedKernels } from './shipped-kernels.ts'
 import { findTopology } from './topology.ts'
 
@@ -64,6 +65,15 @@ function requireCudaOptions(options: CudaOptions): void {
 export function cudaBackend(options: CudaOptions, translate: Translate): Backend {
   requireCudaOptions(options)
   const libraries: Libraries = { ...defaultLibraries, ...options.libraries }
+  const compilerFor = (addon: NativeAddon, driverVersion: number) =>
+    new KernelCompiler({
+      addon,
+      nvrtc: libraries.nvrtc,
+      driverVersion,
+      fmad: options.fmad ?? true,
+      cache: options.kernelCache === false ? undefined : new KernelCache(options.kernelCache),
+      shippedKernels: options.shippedKernels ?? packagedKernels,
+    })
   return {
     name: 'cuda',
     async adapters() {
@@ -82,14 +92,7 @@ export function cudaBackend(options: CudaOptions, translate: Translate): Backend
           native: await addon.openGroup(libraries.cuda, ordinals),
           adapters,
           gpuOfDevice: adapters.map((adapter) => ordinals.indexOf(ordinalOf(adapter))),
-          compiler: new KernelCompiler({
-            addon,
-            nvrtc: libraries.nvrtc,
-            driverVersion: probe.driverVersion,
-            fmad: options.fmad ?? true,
-            cache: options.kernelCache === false ? undefined : new KernelCache(options.kernelCache),
-            shippedKernels: options.shippedKernels ?? packagedKernels,
-          }),
+          compiler: compilerFor(addon, probe.driverVersion),
           translate,
           peerAccess: options.peerAccess ?? true,
           lowering: options.lowering ?? 'auto',
@@ -99,7 +102,75 @@ export function cudaBackend(options: CudaOptions, translate: Translate): Backend
         throw toGpuError(error, `Opening ${ordinals.length} CUDA devices`)
       }
     },
+    async openShared(adapters, processes, { label = 'cuda' } = {}) {
+      requireShareable(adapters, options)
+      const own = adapters.find(({ rank }) => rank === processes.rank)!
+      let shared: SharedMemory | undefined
+      let compiler!: KernelCompiler
+      try {
+        await agree(processes, `Opening ${own.id}`, async () => {
+          const addon = nativeAddon()
+          const { probe, absence } = await findAdapters(addon, libraries)
+          if (addon instanceof Error || probe === undefined)
+            throw new GpuError(absence!.code, [absence!.reason, absence!.remedy].filter(Boolean).join(' '))
+          const native = await openSharingGroup(addon, libraries.cuda, ordinalOf(own))
+          shared = new SharedMemory(native, processes)
+          compiler = compilerFor(addon, probe.driverVersion)
+        })
+        await tryShared(shared!)
+      } catch (error) {
+        await shared?.native.close()
+        throw error
+      }
+      const ranks = [
+        own.rank!,
+        ...new Set(adapters.map(({ rank }) => rank!).filter((rank) => rank !== own.rank)),
+      ]
+      return new CudaRuntime({
+        native: shared!.native,
+        adapters,
+        gpuOfDevice: adapters.map(({ rank }) => ranks.indexOf(rank!)),
+        compiler,
+        translate,
+        peerAccess: true,
+        lowering: 'graph-per-gpu',
+        label,
+        shared,
+      })
+    },
     topology: () => findTopology(nativeAddon(), libraries),
+  }
+}
+
+/** Throws `unsupported`, on all processes alike, where they cannot share these GPUs' memory. */
+function requireShareable(adapters: readonly Adapter[], { peerAccess, lowering }: CudaOptions): void {
+  if (peerAccess === false) throw new GpuError('unsupported', 'The option peerAccess of cuda is false.')
+  if (lowering === 'one-graph')
+    throw new GpuError(
+      'unsupported',
+      "The option lowering of cuda is 'one-graph', and no graph spans processes.",
+    )
+  const rankOf = new Map<string, number>()
+  const gpuOf = new Map<number, string>()
+  for (const { rank, uuid, id, architecture } of adapters) {
+    const gpu = uuid ?? id
+    if ((rankOf.get(gpu) ?? rank) !== rank)
+      throw new GpuError(
+        'unsupported',
+        `Ranks ${rankOf.get(gpu)} and ${rank} have the same GPU (${gpu}), which runs one process at a time.`,
+      )
+    if ((gpuOf.get(rank!) ?? gpu) !== gpu)
+      throw new GpuError(
+        'unsupported',
+        `Rank ${rank} has several GPUs; memory is shared by processes of one.`,
+      )
+    if (!hasScopedMemory(architecture!))
+      throw new GpuError(
+        'unsupported',
+        `A GPU of architecture ${architecture} lacks scoped memory operations.`,
+      )
+    rankOf.set(gpu, rank!)
+    gpuOf.set(rank!, gpu)
   }
 }
 

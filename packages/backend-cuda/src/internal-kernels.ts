@@ -141,7 +141,7 @@ const flagIndices = Array.from({ length: flagsPerNode }, (_, index) => index)
 const flagParameters = ['&signal', '&wait'].flatMap((sort) => flagIndices.map((index) => `${sort}${index}`))
 
 /** Kernels that synchronise GPUs: PTX 6.0 for sm_70, which has scoped memory operations. */
-const syncEntries = {
+const syncEntries = (waitSeconds: number): Record<string, string> => ({
   [syncKernels.begin]: entry(
     ['&epoch'],
     `.reg .u32 %e;
@@ -190,7 +190,7 @@ poll${index}:
   @%end bra done;
   mov.u64 %now, %globaltimer;
   sub.u64 %now, %now, %begun;
-  setp.lt.u64 %end, %now, ${longestWaitSeconds * 1e9};
+  setp.lt.u64 %end, %now, ${waitSeconds * 1e9};
   @%end bra poll${index};
   mov.u32 %seen, 1;
   st.relaxed.sys.u32 [%stop], %seen;
@@ -200,7 +200,7 @@ passed${index}:
   )
   .join('')}done:`,
   ),
-}
+})
 
 /** A kernel's parameters and body. Each parameter is in a register of its name; `&` marks an address of global memory. */
 function entry(parameters: readonly string[], body: string): string {
@@ -219,10 +219,10 @@ ${loads.join('\n')}
 `
 }
 
-/** PTX that holds one of the runtime's kernels alone: the driver compiles nothing else. */
-export function kernelPtx(name: string): string {
+/** PTX that holds one of the runtime's kernels alone: the driver compiles nothing else. `waitSeconds`: see `longestWaitSeconds`. */
+export function kernelPtx(name: string, waitSeconds = longestWaitSeconds): string {
   const internal = (internalEntries as Record<string, string>)[name]
-  const text = internal ?? (syncEntries as Record<string, string>)[name]
+  const text = internal ?? syncEntries(waitSeconds)[name]
   return `.version 6.0
 .target ${internal === undefined ? 'sm_70' : 'sm_60'}
 .address_size 64

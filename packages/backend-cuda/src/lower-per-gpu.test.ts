@@ -18,6 +18,7 @@ const syncId = kernelId(syncKernels.sync)
 function memoryOf(program: CudaPlan, reachable = true): PlanMemory {
   return {
     gpuOf: (device) => device,
+    isHere: () => true,
     addressOf: (buffer) => {
       const found = program.buffers[buffer]!
       return {

@@ -1,3 +1,4 @@
+import type { PlanCommand } from '@tandem-gpu/core'
 import { commandNodes, internalNode, type NodeBody, type PlanMemory } from './command-nodes.ts'
 import type { CudaPlan } from './cuda-plan.ts'
 import type { GraphNode } from './graph-nodes.ts'
@@ -33,26 +34,34 @@ export function flagsPerRepetition(plan: CudaPlan, gpuOf: (device: number) => nu
  *
  * No deadlock: a wait starts only after every signal of commands recorded earlier on its GPU. Take the unfinished wait whose command was
  * recorded first. What it waits for was recorded earlier still, so nothing that this needs is a wait, and no later wait can stand
- * before it in a hardware queue, since each of those comes after the signal. Stream order holds the launches of one GPU apart.
+ * before it in a hardware queue, since each of those comes after the signal. Stream order holds the launches of one GPU apart. The same
+ * holds for GPUs of several processes, each with a GPU of its own, that launch the same plan equally often.
  */
 export function lowerPerGpu(
   plan: CudaPlan,
   repetitions: number,
   memory: PlanMemory,
   sync: SyncMemory,
+  nodesOf: (command: PlanCommand) => readonly NodeBody[] = (command) => commandNodes(plan, command, memory),
 ): GraphSet {
-  const bodies = plan.commands.map((command) => commandNodes(plan, command, memory))
+  const bodies = plan.commands.map((command) =>
+    memory.isHere(memory.gpuOf(command.device)) ? nodesOf(command) : [],
+  )
   const items = unroll(plan.commands, repetitions)
   const gpuOfItem = items.map(({ command }) => memory.gpuOf(command.device))
   const slots = assignFlags(items, gpuOfItem)
+  const gpus = [...new Set(gpuOfItem)]
   const graphs = new Map<number, GpuGraph>()
-  for (const gpu of gpuOfItem) {
-    if (!graphs.has(gpu)) graphs.set(gpu, new GpuGraph(gpu, memory, sync))
-  }
+  for (const gpu of gpus) if (memory.isHere(gpu)) graphs.set(gpu, new GpuGraph(gpu, memory, sync))
   const last: number[] = []
   for (const [position, item] of items.entries()) {
     const gpu = gpuOfItem[position]!
-    const graph = graphs.get(gpu)!
+    const graph = graphs.get(gpu)
+    if (graph === undefined) {
+      // Another process makes the graph of that GPU, with the same flags.
+      last.push(-1)
+      continue
+    }
     const after = item.after.filter((earlier) => gpuOfItem[earlier] === gpu).map((earlier) => last[earlier]!)
     const awaited: AwaitedFlag[] = []
     for (const earlier of item.after) {
@@ -65,12 +74,31 @@ export function lowerPerGpu(
     let waits = awaited.length === 0 ? after : [...after, ...graph.wait(awaited)]
     for (const body of bodies[item.command.index]!) waits = [graph.add(body, waits)]
     last.push(waits[0]!)
-    const targets = [...graphs.keys()]
+    const targets = gpus
       .map((to) => ({ to, slot: slots.get(flagKey(position, to)) }))
       .filter((target): target is { to: number; slot: number } => target.slot !== undefined)
     if (targets.length > 0) graph.signal(targets, last.at(-1)!)
   }
   return [...graphs.values()].map(({ gpu, nodes }) => ({ mainGpu: gpu, nodes }))
+}
+
+/**
+ * A plan after which no GPU of `plan` goes on before all have come there: two commands on each, of which every second one waits for
+ * every first. What one set of graphs has done, another set's waits do not know.
+ */
+export function barrierPlan(plan: CudaPlan, gpuOf: (device: number) => number): CudaPlan {
+  const devices = [...new Map(plan.commands.map(({ device }) => [gpuOf(device), device])).values()]
+  const all = devices.map((_, index) => index)
+  const command = (device: number, index: number, after: readonly number[]): PlanCommand => ({
+    ...{ kind: 'fill', label: 'barrier', pattern: 0, patternByteLength: 4 },
+    ...{ target: { buffer: 0, byteOffset: 0, rows: 1, rowByteLength: 4, rowByteStride: 4 } },
+    ...{ device, index, after, afterPrevious: [] },
+  })
+  const commands = [
+    ...devices.map((device, index) => command(device, index, [])),
+    ...devices.map((device, index) => command(device, devices.length + index, all)),
+  ]
+  return { ...plan, commands }
 }
 
 interface AwaitedFlag {

@@ -19,11 +19,19 @@ export function lowerProfiled(
   memory: PlanMemory,
   stampAddress: (gpu: number, slot: number) => number,
 ): GraphSet {
-  return chained(plan, 1, (command) => {
-    const gpu = memory.gpuOf(command.device)
-    const stamp = (slot: number) => stampNode(memory, gpu, stampAddress(gpu, slot))
-    return [stamp(command.index * 2), ...commandNodes(plan, command, memory), stamp(command.index * 2 + 1)]
-  })
+  return chained(plan, 1, (command) => stampedNodes(plan, command, memory, stampAddress))
+}
+
+/** The nodes of a command with a stamp before and after. */
+export function stampedNodes(
+  plan: CudaPlan,
+  command: PlanCommand,
+  memory: PlanMemory,
+  stampAddress: (gpu: number, slot: number) => number,
+): NodeBody[] {
+  const gpu = memory.gpuOf(command.device)
+  const stamp = (slot: number) => stampNode(memory, gpu, stampAddress(gpu, slot))
+  return [stamp(command.index * 2), ...commandNodes(plan, command, memory), stamp(command.index * 2 + 1)]
 }
 
 /** A node that writes its GPU's clock to eight bytes at `address`. */

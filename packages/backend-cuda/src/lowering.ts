@@ -25,8 +25,18 @@ const drivenByteLength = 2 ** 20
  * earlier signals of its GPU, those of copies under way included, and a signal cannot start on a GPU that a long kernel fills. On
  * 4 H200s the transpose of 32768² by copies took 6 ms with them, 2.3 ms in one graph.
  */
-export function choosePlanLowering(recorded: CudaPlan, wanted: Lowering, links: Links): LoweredPlan {
-  const gpus = [...new Set(recorded.commands.map((command) => links.gpuOf(command.device)))]
+export function choosePlanLowering(
+  recorded: CudaPlan,
+  wanted: Lowering,
+  links: Links & { readonly shared?: unknown },
+): LoweredPlan {
+  const gpus = gpusOf(recorded, links)
+  // No graph spans processes.
+  if (links.shared !== undefined) {
+    const large = hasLinkCopies(recorded, links, drivenByteLength)
+    const plan = large ? sendLinkCopies(recorded, links, peerKernelByteLength) : recorded
+    return { plan, lowering: 'graph-per-gpu', gpus: gpusOf(plan, links) }
+  }
   const allReach = gpus.every((reader) => gpus.every((owner) => links.reachable(reader, owner)))
   const driven =
     wanted === 'one-graph' ||
@@ -37,11 +47,11 @@ export function choosePlanLowering(recorded: CudaPlan, wanted: Lowering, links: 
   if (!driven) return { plan: recorded, lowering: 'graph-per-gpu', gpus }
   // A copy that its sender drives waits for its receiver, and only the driver orders that without holding up either GPU.
   const plan = sendLinkCopies(recorded, links, peerKernelByteLength)
-  return {
-    plan,
-    lowering: 'one-graph',
-    gpus: [...new Set(plan.commands.map((command) => links.gpuOf(command.device)))],
-  }
+  return { plan, lowering: 'one-graph', gpus: gpusOf(plan, links) }
+}
+
+function gpusOf(plan: CudaPlan, links: Links): number[] {
+  return [...new Set(plan.commands.map((command) => links.gpuOf(command.device)))]
 }
 
 /**

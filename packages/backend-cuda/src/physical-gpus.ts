@@ -1,10 +1,19 @@
 import { kernelPtx } from './internal-kernels.ts'
 import type { NativeGroup } from './native-addon.ts'
+import type { SharedMemory } from './shared-memory.ts'
 
-/** The physical GPUs of a runtime: which device is on which, what they reach, and the runtime's own kernels on them. */
+/** Other processes may be stopped or start late: their end raises the stop word. */
+const longestWaitForProcesses = 24 * 3600
+
+/**
+ * The physical GPUs of a runtime: which device is on which, what they reach, and the runtime's own kernels on them. Where memory is shared with
+ * other processes, numbers from `count` on are those processes' GPUs.
+ */
 export class PhysicalGpus {
   readonly native: NativeGroup
+  /** GPUs of this process, which have the lowest numbers. */
   readonly count: number
+  readonly shared: SharedMemory | undefined
   readonly #gpuOfDevice: readonly number[]
   readonly #peers: readonly boolean[]
   readonly #peerAccess: boolean
@@ -13,9 +22,15 @@ export class PhysicalGpus {
   #lastId = 0
 
   /** Virtual devices of one adapter share their GPU. False for `peerAccess` keeps GPUs from each other's memory. */
-  constructor(native: NativeGroup, gpuOfDevice: readonly number[], peerAccess: boolean) {
+  constructor(
+    native: NativeGroup,
+    gpuOfDevice: readonly number[],
+    peerAccess: boolean,
+    shared?: SharedMemory,
+  ) {
     this.native = native
-    this.count = Math.max(...gpuOfDevice) + 1
+    this.shared = shared
+    this.count = shared === undefined ? Math.max(...gpuOfDevice) + 1 : 1
     this.#gpuOfDevice = gpuOfDevice
     this.#peers = native.peers()
     this.#peerAccess = peerAccess
@@ -25,8 +40,14 @@ export class PhysicalGpus {
     return this.#gpuOfDevice[device]!
   }
 
+  /** Whether this process has the GPU. */
+  isHere(gpu: number): boolean {
+    return gpu < this.count
+  }
+
   /** May one GPU read and write the other's memory? */
   reachable(reader: number, owner: number): boolean {
+    if (this.shared !== undefined) return true
     return reader === owner || (this.#peerAccess && this.#peers[reader * this.count + owner]!)
   }
 
@@ -48,7 +69,9 @@ export class PhysicalGpus {
     if (known !== undefined) return known
     const id = this.nextId()
     this.#kernelIds.set(key, id)
-    const image = new TextEncoder().encode(kernelPtx(entry)) as Uint8Array<ArrayBuffer>
+    const image = new TextEncoder().encode(
+      kernelPtx(entry, this.shared && longestWaitForProcesses),
+    ) as Uint8Array<ArrayBuffer>
     // A failure shows again, with its reason, where the kernel is used; the next use tries again.
     this.native.loadKernel(id, gpu, image, entry, 0).catch(() => this.#kernelIds.delete(key))
     return id

@@ -10,11 +10,13 @@ import {
   type GpuErrorCode,
   type Handles,
   type HostAllocation,
+  isGpuError,
   type KernelHandle,
   type KernelSource,
   type LiveHandles,
   type LostInfo,
   type Plan,
+  type PlanCommand,
   type PlanPart,
   type Ranks,
   type Runtime,
@@ -22,11 +24,14 @@ import {
 } from '@tandem-gpu/core'
 import { lowerPlan } from './lower-plan.ts'
 import { type PreparedNodes, toGpuError } from './native-addon.ts'
-import type { Segment } from './segments.ts'
+import type { LoweredPlan, Segment } from './segments.ts'
 import type { MpiSession } from './session.ts'
+import type { OpenedDevices } from './transport.ts'
 
 interface MpiExecutable extends Executable {
   readonly segments: readonly (Segment & { readonly executable: Executable })[]
+  /** What the inner backend has made of the plan. */
+  readonly made: readonly Executable[]
   readonly nodes: PreparedNodes
   /** One segment and no message: the inner backend repeats it. */
   readonly alone: boolean
@@ -38,23 +43,27 @@ export async function openRuntime(
   session: MpiSession,
   devices: readonly Adapter[],
   label: string,
-  openInner: () => Promise<Runtime>,
+  open: () => Promise<OpenedDevices>,
 ): Promise<Runtime> {
   const { rank } = session
   const key = session.takeKey()
-  let inner: Runtime | undefined
+  let opened: OpenedDevices | undefined
   let failure: unknown
   try {
-    inner = await openInner()
+    opened = await open()
   } catch (error) {
     failure = error
   }
+  const inner = opened?.inner
   const own = devices.filter((device) => device.rank === rank)
   const said = await session.gather(
     JSON.stringify({
       rank,
       devices: devices.map(({ id }) => id),
-      peers: inner && own.flatMap((_, reader) => own.map((_, owner) => inner.canAccessPeer(reader, owner))),
+      peers:
+        inner &&
+        !opened?.shared &&
+        own.flatMap((_, reader) => own.map((_, owner) => inner.canAccessPeer(reader, owner))),
       ...(failure !== undefined && {
         code: failure instanceof GpuError ? failure.code : 'driver',
         reason: failure instanceof Error ? failure.message : String(failure),
@@ -68,7 +77,7 @@ export async function openRuntime(
       const other = JSON.parse(message) as {
         rank: number
         devices: string[]
-        peers?: boolean[]
+        peers?: boolean[] | false
         code?: GpuErrorCode
         reason?: string
       }
@@ -81,11 +90,12 @@ export async function openRuntime(
           'validation',
           `The ranks open different devices: ${session.nameOf(other.rank)} opens ${other.devices.join(', ')}; ${session.nameOf(rank)} opens ${devices.map(({ id }) => id).join(', ')}.`,
         )
-      peers.set(other.rank, other.peers!)
+      if (other.peers) peers.set(other.rank, other.peers)
     }
-    return new MpiRuntime(session, devices, inner!, peers, label)
+    return new MpiRuntime(session, devices, opened!, peers, label)
   } catch (error) {
     await inner?.dispose()
+    opened?.shared?.close()
     throw error
   }
 }
@@ -100,6 +110,7 @@ class MpiRuntime implements Runtime {
   readonly ranks: Ranks
   readonly #session: MpiSession
   readonly #inner: Runtime
+  readonly #shared: OpenedDevices['shared']
   readonly #peers: ReadonlyMap<number, readonly boolean[]>
   readonly #label: string
   readonly #group: number
@@ -116,17 +127,20 @@ class MpiRuntime implements Runtime {
   constructor(
     session: MpiSession,
     devices: readonly Adapter[],
-    inner: Runtime,
+    { inner, shared, transport }: OpenedDevices,
     peers: ReadonlyMap<number, readonly boolean[]>,
     label: string,
   ) {
     this.devices = devices
     this.#session = session
     this.#inner = inner
+    this.#shared = shared
     this.#peers = peers
     this.#label = label
     const counts = new Map<number, number>()
-    this.#localOrdinal = devices.map(({ rank }) => {
+    this.#localOrdinal = devices.map(({ rank }, all) => {
+      // A runtime that shares memory has the devices of all ranks.
+      if (shared !== undefined) return all
       const ordinal = counts.get(rank!) ?? 0
       counts.set(rank!, ordinal + 1)
       return ordinal
@@ -134,7 +148,10 @@ class MpiRuntime implements Runtime {
     this.lost = new Promise((resolve) => {
       this.#resolveLost = resolve
     })
-    const group = session.newGroup((_, message) => this.#resolveLost({ reason: 'unknown', message }))
+    const group = session.newGroup((_, message) => {
+      shared?.break()
+      this.#resolveLost({ reason: 'unknown', message })
+    })
     this.#group = group
     void inner.lost.then(({ reason, message }) => {
       if (reason === 'destroyed') return
@@ -145,6 +162,8 @@ class MpiRuntime implements Runtime {
     this.ranks = {
       rank,
       count: session.ranks.length,
+      sharesMemory: shared !== undefined,
+      transport,
       gather: (key, message) => settled(addon.gather(group, key, message)),
       deliver: async (key, from, to, bytes) => {
         if (from === to || bytes.byteLength === 0) return
@@ -157,6 +176,7 @@ class MpiRuntime implements Runtime {
   }
 
   canAccessPeer(reader: number, owner: number): boolean {
+    if (this.#shared !== undefined) return true
     const rank = this.devices[reader]!.rank!
     if (rank !== this.devices[owner]!.rank) return false
     const peers = this.#peers.get(rank)!
@@ -191,20 +211,25 @@ class MpiRuntime implements Runtime {
     const staging: HostAllocation[] = []
     const made: Executable[] = []
     try {
-      const lowered = lowerPlan(
-        plan,
-        (ordinal) => this.#localOrdinal[ordinal] ?? 0,
-        (byteLength) => {
-          const allocation = this.#inner.allocateHost(byteLength)
-          staging.push(allocation)
-          return allocation
-        },
-      )
+      const lowered =
+        this.#shared === undefined
+          ? lowerPlan(
+              plan,
+              (ordinal) => this.#localOrdinal[ordinal] ?? 0,
+              (byteLength) => {
+                const allocation = this.#inner.allocateHost(byteLength)
+                staging.push(allocation)
+                return allocation
+              },
+            )
+          : wholePlan(plan as Plan, ({ device }) => this.devices[device]!.rank === this.ranks.rank)
       const { segments, messages, after, afterPrevious } = lowered
-      for (const segment of segments) made.push(await this.#inner.instantiate(segment.plan))
+      const plans = this.#shared === undefined ? segments.map((segment) => segment.plan) : [plan as Plan]
+      for (const part of plans) made.push(await this.#inner.instantiate(part))
       const edges = (node: number) => ({ after: after[node]!, afterPrevious: afterPrevious[node]! })
       const executable: MpiExecutable = {
         label: plan.label,
+        made,
         segments: segments.map((segment, i) => ({ ...segment, executable: made[i]! })),
         nodes: this.#session.addon.prepare([
           ...segments.map((_, node) => ({ kind: 'segment' as const, ...edges(node) })),
@@ -227,10 +252,10 @@ class MpiRuntime implements Runtime {
   release(executable: Executable): void {
     const known = executable as MpiExecutable
     if (!this.#executables.delete(known)) return
-    for (const segment of known.segments) this.#inner.release(segment.executable)
+    for (const part of known.made) this.#inner.release(part)
     for (const allocation of known.staging) this.#inner.freeHost(allocation)
     this.#stagingAllocations -= known.staging.length
-    this.#innerExecutables -= known.segments.length
+    this.#innerExecutables -= known.made.length
   }
 
   run(executable: Executable, options: ExecutionOptions): Promise<ExecutionResult> {
@@ -274,19 +299,26 @@ class MpiRuntime implements Runtime {
           })
         addon.segmentCompleted(this.#group, run, node, count)
       } catch (error) {
-        fail(error)
+        // Devices that share memory have done their part all the same: the others go on, and so does this rank.
+        if (this.#shared === undefined || isGpuError(error, 'device-lost')) fail(error)
+        else {
+          failure ??= error
+          addon.segmentCompleted(this.#group, run, node, count)
+        }
       }
     }
     const fail = (error: unknown) => {
       failure ??= error
       // Others wait for messages that never come, and messages under way cannot be taken back: this ends the group for all.
-      if (executable.alone) addon.endRun(this.#group, run)
+      this.#shared?.break()
+      if (executable.alone && this.#shared === undefined) addon.endRun(this.#group, run)
       else this.ranks.leave(error instanceof Error ? error.message : String(error))
     }
     const abort = () => addon.abortRun(this.#group, run)
     signal?.addEventListener('abort', abort)
     try {
       if (signal?.aborted) abort()
+      for (const part of executable.made) await this.#inner.connect?.(part)
       const native = !profile && !executable.alone
       const launchers = native
         ? await this.#launchers(executable, uniformBlock).catch((error) => {
@@ -351,9 +383,21 @@ class MpiRuntime implements Runtime {
     await this.#lastRun
     for (const executable of this.#executables) this.release(executable)
     const failures = await this.#inner.dispose()
+    this.#shared?.close()
     this.#session.endGroup(this.#group)
     this.#resolveLost({ reason: 'destroyed', message: `The group "${this.#label}" is disposed.` })
     return failures
+  }
+}
+
+/** A plan that every rank has whole is one segment on the ranks that have a part in it. */
+function wholePlan(plan: Plan, isHere: (command: PlanCommand) => boolean): LoweredPlan {
+  const none: number[][] = plan.commands.some(isHere) ? [[]] : []
+  return {
+    segments: none.map(() => ({ plan, originalIndex: plan.commands.map(({ index }) => index) })),
+    messages: [],
+    after: none,
+    afterPrevious: none,
   }
 }
 

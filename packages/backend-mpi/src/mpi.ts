@@ -10,6 +10,7 @@ import { gatherAdapters, innerAdapter } from './adapters.ts'
 import { HostRuntime } from './host-runtime.ts'
 import { openRuntime } from './mpi-runtime.ts'
 import { mpiSession } from './session.ts'
+import { openForTransport, type TransportName, transportNames } from './transport.ts'
 
 export interface MpiOptions {
   /**
@@ -17,6 +18,11 @@ export interface MpiOptions {
    * Software adapters belong to every rank.
    */
   readonly virtual?: boolean | undefined
+  /**
+   * How data moves between ranks; default: the first that works. `ipc`: the ranks of one machine map each other's GPU memory, so that kernels
+   * and copies reach it as within one process. `staged`: messages through host memory.
+   */
+  readonly transport?: TransportName | undefined
   /** Names or paths of MPI libraries, tried before the usual ones. */
   readonly libraries?: readonly string[] | undefined
 }
@@ -31,7 +37,7 @@ export function mpi(inner: Backend, options: MpiOptions = {}): Backend {
       'validation',
       `The backend of mpi is ${describedValue(inner)}; it must be a backend, as in mpi(cuda()).`,
     )
-  requireOptions(options, 'mpi', { virtual: 'boolean', libraries: 'object' })
+  requireOptions(options, 'mpi', { virtual: 'boolean', transport: transportNames, libraries: 'object' })
   const { libraries = [] } = options
   if (!(Array.isArray(libraries) && libraries.every((name) => typeof name === 'string')))
     throw new GpuError('validation', 'The option libraries of mpi must be an array of names or paths.')
@@ -53,8 +59,10 @@ export function mpi(inner: Backend, options: MpiOptions = {}): Backend {
       if (foreign !== undefined)
         throw new GpuError('validation', `Adapter "${foreign.id}" is not one of ${this.name}'s.`)
       const own = adapters.filter(({ rank }) => rank === session.rank).map(innerAdapter)
-      return openRuntime(session, adapters, label, async () =>
-        own.length > 0 ? inner.open(own, { label }) : new HostRuntime(),
+      return openRuntime(session, adapters, label, () =>
+        openForTransport(session, inner, adapters, options.transport, label, async () =>
+          own.length > 0 ? inner.open(own, { label }) : new HostRuntime(),
+        ),
       )
     },
   }

@@ -1,5 +1,5 @@
 import type { Backend } from '@tandem-gpu/core'
-import type { Job } from './job.ts'
+import type { Job, RankTransport } from './job.ts'
 
 export const backendNames = ['auto', 'cuda', 'webgpu'] as const
 export type BackendName = (typeof backendNames)[number]
@@ -8,7 +8,12 @@ export type BackendName = (typeof backendNames)[number]
  * In order of preference; `auto` means all of them. In a job, each has the devices of all processes; with `virtual`, processes share a GPU
  * where a host has fewer GPUs than processes.
  */
-export function backendsNamed(name: BackendName, job?: Job, virtual = false): Backend[] {
+export function backendsNamed(
+  name: BackendName,
+  job?: Job,
+  virtual = false,
+  transport?: RankTransport,
+): Backend[] {
   const makers = {
     cuda: () =>
       optionalBackend('cuda', '@tandem-gpu/backend-cuda', async () =>
@@ -20,12 +25,12 @@ export function backendsNamed(name: BackendName, job?: Job, virtual = false): Ba
       ),
   }
   const backends = name === 'auto' ? [makers.cuda(), makers.webgpu()] : [makers[name]()]
-  return job === undefined ? backends : backends.map((backend) => job.around(backend, virtual))
+  return job === undefined ? backends : backends.map((backend) => job.around(backend, virtual, transport))
 }
 
 /**
  * A backend whose package is an optional peer. A package that is not installed is reported as an absence that names it, like a missing driver.
- * `topology` is known once `adapters()` has resolved, which is when anybody has adapters to ask about.
+ * `topology` and `openShared` are known once `adapters()` has resolved, which is when anybody has adapters to ask about or to open.
  */
 export function optionalBackend(name: string, packageName: string, load: () => Promise<Backend>): Backend {
   let backend: Backend | undefined
@@ -50,6 +55,9 @@ export function optionalBackend(name: string, packageName: string, load: () => P
     async open(adapters, options) {
       backend ??= await load()
       return backend.open(adapters, options)
+    },
+    get openShared() {
+      return backend?.openShared?.bind(backend)
     },
     get topology() {
       return backend?.topology

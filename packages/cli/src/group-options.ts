@@ -8,7 +8,7 @@ import {
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { type BackendName, backendNames, backendsNamed } from './backends.ts'
 import { UsageError } from './exit-code.ts'
-import type { Job } from './job.ts'
+import { type Job, type RankTransport, rankTransports } from './job.ts'
 import { printable } from './printable.ts'
 import { parseBytes, parseCount } from './quantity.ts'
 
@@ -21,6 +21,7 @@ export interface GroupOptions {
   readonly verbose?: boolean | undefined
   readonly by: SelectBy
   readonly virtual?: boolean | undefined
+  readonly rankTransport?: RankTransport | undefined
   /** Set for every command where mpirun has started this process. */
   readonly job?: Job | undefined
 }
@@ -93,6 +94,14 @@ export function addSelectionOptions(command: Command): Command {
         .default('index'),
     )
     .option('--virtual', 'open a GPU several times where there are fewer than --devices')
+    .addOption(
+      new Option(
+        '--rank-transport <name>',
+        'how processes that mpirun starts exchange data (default: the quickest that works)',
+      )
+        .choices(rankTransports)
+        .env('TANDEM_RANK_TRANSPORT'),
+    )
     .option(
       '--device <id>',
       'use the device with this id, as tandem select prints it; may be given again',
@@ -102,7 +111,7 @@ export function addSelectionOptions(command: Command): Command {
 
 export function openGroupOptions(options: GroupOptions): OpenGroupOptions {
   return {
-    backends: backendsNamed(options.backend, options.job, options.virtual),
+    backends: backendsNamed(options.backend, options.job, options.virtual, options.rankTransport),
     by: options.by,
     ...(options.device === undefined ? {} : { adapters: ({ id }: Adapter) => options.device!.includes(id) }),
     ...(options.devices === undefined ? {} : { devices: options.devices }),

@@ -7,11 +7,18 @@ import type { Terminal } from './terminal.ts'
 export interface Job {
   readonly rank: number
   readonly size: number
-  /** The devices of all processes, through this backend in each. `virtual`: processes share a GPU where there are too few. */
-  around(inner: Backend, virtual: boolean): Backend
+  /**
+   * The devices of all processes, through this backend in each. `virtual`: processes share a GPU where there are too few. `transport`: how data
+   * moves between processes; default: the quickest that works.
+   */
+  around(inner: Backend, virtual: boolean, transport?: RankTransport): Backend
   /** What each process says, each text once. */
   gather(message: string): Promise<readonly RankMessage[]>
 }
+
+/** Those of @tandem-gpu/backend-mpi, which is not loaded outside of a job. */
+export const rankTransports = ['ipc', 'staged'] as const
+export type RankTransport = (typeof rankTransports)[number]
 
 /** Variables such as those of `process.env`. */
 type Environment = Readonly<Record<string, string | undefined>>
@@ -34,7 +41,7 @@ export async function openJob(environment: Environment): Promise<Job | undefined
   return {
     rank,
     size,
-    around: (inner, virtual) => mpi(inner, { virtual }),
+    around: (inner, virtual, transport) => mpi(inner, { virtual, transport }),
     gather: async (message) => (await mpiSession()).gather(message),
   }
 }

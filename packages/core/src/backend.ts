@@ -19,8 +19,26 @@ export interface Backend {
   adapters(): Promise<AdapterReport>
   /** One runtime over all `adapters`, in order: device ordinal i is `adapters[i]`. An adapter listed twice gives two virtual devices. */
   open(adapters: readonly Adapter[], options?: OpenOptions): Promise<Runtime>
+  /**
+   * As `open`, for a backend around this one: over `adapters` of several processes of one machine (`Adapter.rank` says whose; this process's own
+   * are those that `adapters` found), whose memory each maps. The runtime gets whole plans (`Ranks.sharesMemory`), runs the commands of
+   * this process's devices, and has no `ranks` of its own. Every process calls it; rejects on all of them, with `unsupported` and the
+   * reason, where one pair of devices cannot. Absent where none ever can.
+   */
+  readonly openShared?:
+    | ((adapters: readonly Adapter[], processes: SharingProcesses, options?: OpenOptions) => Promise<Runtime>)
+    | undefined
   /** Links between the adapters, where the backend knows them. */
   readonly topology?: (() => Promise<Topology>) | undefined
+}
+
+/** The processes of `Backend.openShared`, which make the same calls of their runtimes in the same order. */
+export interface SharingProcesses {
+  readonly rank: number
+  /** Gives every process what each says, by rank. All call it in the same order. Rejects with `device-lost` when one cannot. */
+  exchange(message: string): Promise<readonly string[]>
+  /** Resolves when another process has ended or cannot go on: what waits for its devices waits in vain. */
+  readonly broken: Promise<unknown>
 }
 
 export interface OpenOptions {
@@ -49,6 +67,11 @@ export interface Runtime<H extends Handles = Handles> {
   releaseKernel(kernel: H['kernel']): void
   /** A runtime of one process gets plans of `PlanCommand`s alone, and may say so: `instantiate(plan: Plan<H>)`. */
   instantiate(plan: Plan<H, PlanPart>): Promise<H['executable']>
+  /**
+   * Of a runtime that `openShared` opens: maps the memory of other processes for a whole plan. All processes call it before each run, in the
+   * same order; it rejects alike on all. When `run` rejects with `device-lost`, the processes may have done unequally much.
+   */
+  connect?(executable: H['executable']): Promise<void>
   release(executable: H['executable']): void
   run(executable: H['executable'], options: ExecutionOptions): Promise<ExecutionResult>
   /**

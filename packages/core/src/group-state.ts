@@ -16,6 +16,8 @@ export class GroupState {
   readonly rankCount: number
   /** The calls that are compared between ranks; absent in a group of one process. */
   readonly calls: RankCalls | undefined
+  /** Whether the devices of all ranks reach each other's memory: see `Ranks.sharesMemory`. */
+  readonly sharesMemory: boolean
   readonly resources = new Set<Resource>()
   readonly #pending = new Map<Promise<unknown>, (error: GpuError) => void>()
   /** The group is destroyed: it takes no new work, and what is pending goes on. */
@@ -30,6 +32,7 @@ export class GroupState {
     const { ranks } = runtime
     this.rank = ranks?.rank ?? 0
     this.rankCount = ranks?.count ?? 1
+    this.sharesMemory = ranks?.sharesMemory ?? false
     this.calls = ranks && new RankCalls(ranks, (error) => this.#end(error))
     void runtime.lost.then((info) => {
       this.#runtimeEnded = true

@@ -15,6 +15,7 @@ import type { Schedule } from './plan.ts'
 import { type Program, RecordedProgram } from './program.ts'
 import { ProgramRecorder } from './program-recorder.ts'
 import type { Queue } from './queue.ts'
+import type { Transport } from './ranks.ts'
 import type { Recorder } from './recorder.ts'
 import type { Leak } from './resource.ts'
 import { emptyHash, hashDigits, hashText } from './rolling-hash.ts'
@@ -58,6 +59,8 @@ export interface DeviceGroup {
   /** This process, from 0, and how many share the group; 0 and 1 unless the backend runs over several processes. */
   readonly rank: number
   readonly rankCount: number
+  /** How data moves between the processes, where there are several, and why in no quicker way. */
+  readonly transport: Transport | undefined
   readonly selection: Selection
   readonly queue: Queue
   /** Resolves when the devices are lost; everything pending and after rejects with `device-lost`. */
@@ -124,6 +127,7 @@ class OpenedGroup implements DeviceGroup {
   readonly devices: readonly GroupDevice[]
   readonly rank: number
   readonly rankCount: number
+  readonly transport: Transport | undefined
   readonly selection: Selection
   readonly queue: GroupQueue
   readonly lost: Promise<LostInfo>
@@ -153,6 +157,7 @@ class OpenedGroup implements DeviceGroup {
     this.#state = new GroupState(label, runtime)
     this.rank = this.#state.rank
     this.rankCount = this.#state.rankCount
+    this.transport = runtime.ranks?.transport
     this.devices = runtime.devices.map(
       (info, ordinal) => new GroupDevice(this.#state, ordinal, info, portable),
     )

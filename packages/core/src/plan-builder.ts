@@ -22,6 +22,10 @@ export class PlanBuilder {
   readonly uniforms: UniformBlockBuilder
   readonly #group: GroupState
   readonly #buffers = new Map<OwnedDeviceBuffer | OwnedHostBuffer, number>()
+  /** In a whole plan: the numbers of host memory, by rank. */
+  readonly #copies = new Map<OwnedHostBuffer, number[]>()
+  /** By number. */
+  readonly #numbered: { readonly buffer: OwnedDeviceBuffer | OwnedHostBuffer; readonly rank?: number }[] = []
   readonly #kernels = new Map<OwnedKernel, number>()
   readonly #kept: boolean
   readonly #commands: UnorderedPart[] = []
@@ -39,7 +43,7 @@ export class PlanBuilder {
 
   /** The buffers and kernels that the program must keep alive. */
   get resources(): Iterable<OwnedDeviceBuffer | OwnedHostBuffer | OwnedKernel> {
-    return [...this.#buffers.keys(), ...this.#kernels.keys()]
+    return [...this.#buffers.keys(), ...this.#copies.keys(), ...this.#kernels.keys()]
   }
 
   /** `accesses` are flattened regions. Where `beside` is true, a serial schedule does not order the command after the one before it. */
@@ -65,9 +69,9 @@ export class PlanBuilder {
     return this.#kernels.size - 1
   }
 
-  /** The bytes of a non-empty region of `buffer`, keeping its rows. */
-  region(buffer: OwnedDeviceBuffer | OwnedHostBuffer, region: Region): ByteRegion {
-    const index = this.#buffer(buffer)
+  /** The bytes of a non-empty region of `buffer`, keeping its rows; in a whole plan, of the host memory of `rank`. */
+  region(buffer: OwnedDeviceBuffer | OwnedHostBuffer, region: Region, rank?: number): ByteRegion {
+    const index = this.#buffer(buffer, rank)
     const { offset, rows, columns, stride } = region
     if (!(offset >= 0 && stride >= columns && offset + (rows - 1) * stride + columns <= buffer.length))
       throw new GpuError(
@@ -84,8 +88,8 @@ export class PlanBuilder {
     }
   }
 
-  #buffer(buffer: OwnedDeviceBuffer | OwnedHostBuffer): number {
-    const known = this.#buffers.get(buffer)
+  #buffer(buffer: OwnedDeviceBuffer | OwnedHostBuffer, rank: number | undefined): number {
+    const known = rank === undefined ? this.#buffers.get(buffer) : this.#copyOf(buffer, rank)
     if (known !== undefined) return known
     if (!(buffer instanceof OwnedDeviceBuffer || buffer instanceof OwnedHostBuffer))
       throw new GpuError('validation', 'A view must be of a buffer that a group made.')
@@ -95,8 +99,22 @@ export class PlanBuilder {
         `Buffer "${buffer.label}" ${belongsElsewhere(buffer.group, this.#group)}`,
       )
     if (buffer.destroyed) throw new GpuError('validation', `Buffer "${buffer.label}" is destroyed.`)
-    this.#buffers.set(buffer, this.#buffers.size)
-    return this.#buffers.size - 1
+    const number = this.#numbered.length
+    if (rank === undefined) {
+      this.#buffers.set(buffer, number)
+      this.#numbered.push({ buffer })
+    } else {
+      const host = buffer as OwnedHostBuffer
+      const numbers = this.#copies.get(host) ?? []
+      numbers[rank] = number
+      this.#copies.set(host, numbers)
+      this.#numbered.push({ buffer, rank })
+    }
+    return number
+  }
+
+  #copyOf(buffer: OwnedDeviceBuffer | OwnedHostBuffer, rank: number): number | undefined {
+    return this.#copies.get(buffer as OwnedHostBuffer)?.[rank]
   }
 
   /** Derives the order. */
@@ -115,10 +133,14 @@ export class PlanBuilder {
 
   /** Scratch that is not allocated yet gets an allocation that names its device and size but has no memory. */
   planBuffers(): PlanBuffer[] {
-    return [...this.#buffers.keys()].map((buffer): PlanBuffer => {
+    return this.#numbered.map(({ buffer, rank }): PlanBuffer => {
       const { label, byteLength } = buffer
-      if (buffer instanceof OwnedHostBuffer)
-        return { kind: 'host', label, byteLength, allocation: buffer.allocation! }
+      if (buffer instanceof OwnedHostBuffer) {
+        if (rank === undefined) return { kind: 'host', label, byteLength, allocation: buffer.allocation! }
+        const allocation =
+          rank === this.#group.rank ? buffer.allocation! : { arrayBuffer: new ArrayBuffer(0) }
+        return { kind: 'host', label, byteLength, rank, allocation }
+      }
       const device = buffer.device.ordinal
       return {
         kind: 'device',
@@ -132,7 +154,7 @@ export class PlanBuilder {
 
   /** The devices that a command runs on or whose memory it touches. */
   #deviceFinder(): (command: number) => Set<number> {
-    const devices = [...this.#buffers.keys()].map(({ device }) => device?.ordinal)
+    const devices = this.#numbered.map(({ buffer }) => buffer.device?.ordinal)
     return (command) => {
       const { reads, writes } = this.#accesses[command]!
       const found = new Set([this.#commands[command]!.device])

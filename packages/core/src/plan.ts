@@ -29,6 +29,8 @@ export type PlanBuffer<H extends Handles = Handles> =
       readonly kind: 'host'
       readonly label: string
       readonly byteLength: number
+      /** In a whole plan (`Ranks.sharesMemory`): the rank whose memory it is. Other ranks have an empty `arrayBuffer`. */
+      readonly rank?: number
       readonly allocation: H['hostAllocation']
     }
 

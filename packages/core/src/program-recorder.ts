@@ -13,12 +13,13 @@ import { MessageList } from './message-list.ts'
 import { requireOptions } from './options.ts'
 import { bufferOf, notAView } from './owned-buffer.ts'
 import { type Parameter, type ParameterType, RecordedParameter } from './parameter.ts'
-import type { PlanCopy, Schedule } from './plan.ts'
+import type { ByteRegion, PlanCopy, Schedule } from './plan.ts'
 import { PlanBuilder } from './plan-builder.ts'
 import { RankParts } from './rank-parts.ts'
 import type { CommandOptions, DispatchOptions, Recorder } from './recorder.ts'
 import { requireScalar, scalarBits } from './scalar-bits.ts'
-import { shapeRegion, type View } from './view.ts'
+import { type Region, shapeRegion, type View } from './view.ts'
+import { type CopySide, copySteps } from './whole-copies.ts'
 
 /** Scratch that the program allocates when it is prepared. */
 export interface ScratchRequest {
@@ -42,6 +43,9 @@ export class ProgramRecorder implements Recorder {
   readonly #parts: RankParts | undefined
   readonly #elsewhere: PlanBuilder
   readonly #serial: boolean
+  /** Whether every rank gets the commands of all devices. */
+  readonly #whole: boolean
+  #scratches = 0
   #closed = false
 
   readonly debug: boolean
@@ -59,8 +63,10 @@ export class ProgramRecorder implements Recorder {
     this.devices = devices
     this.#serial = schedule === 'serial'
     this.plan = new PlanBuilder(group)
-    this.#elsewhere = group.calls === undefined ? this.plan : new PlanBuilder(group, false)
-    if (group.calls === undefined) return
+    this.#whole = group.sharesMemory
+    const inParts = group.calls !== undefined && !this.#whole
+    this.#elsewhere = inParts ? new PlanBuilder(group, false) : this.plan
+    if (!inParts) return
     const place = { rank: group.rank, count: group.rankCount, device: this.#firstDevice() }
     this.messages = new MessageList(group.rank, number)
     this.#parts = new RankParts(this.plan, place, this.messages, this.#serial)
@@ -84,13 +90,13 @@ export class ProgramRecorder implements Recorder {
 
   touches(...devices: readonly (Device | number)[]): boolean {
     const owners = devices.map((device) => this.device(device))
-    return this.#group.calls === undefined || this.#serial || owners.some(({ local }) => local)
+    return this.#parts === undefined || this.#serial || owners.some(({ local }) => local)
   }
 
   fence(device: Device | number): void {
     this.#requireOpen()
     const { ordinal, local } = this.device(device)
-    if (local) this.plan.fence(ordinal)
+    if (local || this.#whole) this.plan.fence(ordinal)
   }
 
   dispatch<A>(kernel: Kernel<A>, options: DispatchOptions<A>): void {
@@ -149,7 +155,8 @@ export class ProgramRecorder implements Recorder {
     this.#requireOpen()
     requireOptions(options, 'scratch', allocateOptions)
     const owner = this.device(device)
-    const label = options.label ?? `scratch ${this.scratchRequests.length}`
+    const label = options.label ?? `scratch ${this.#scratches}`
+    this.#scratches++
     const region = shapeRegion(shape, `scratch "${label}"`)
     owner.requireBufferSize(type, region.length, label)
     const buffer = new OwnedDeviceBuffer(this.#group, owner, type, region, label, undefined, true)
@@ -246,8 +253,8 @@ export class ProgramRecorder implements Recorder {
         `The ${kind} "${label}" goes from ${sourceBuffer.type} to ${targetBuffer.type}; the types must be equal.`,
       )
     if (source.length === 0) return
-    const sourceRows = this.#planWith(sourceBuffer).region(sourceBuffer, source)
-    const targetRows = this.#planWith(targetBuffer).region(targetBuffer, target)
+    const sourceRows = this.#regionOf(source)
+    const targetRows = this.#regionOf(target)
     const from = flattened(sourceRows)
     const to = flattened(targetRows)
     if (sourceBuffer === targetBuffer && regionsOverlap(from, to))
@@ -255,6 +262,10 @@ export class ProgramRecorder implements Recorder {
         'validation',
         `The source and the target of the ${kind} "${label}" overlap in buffer "${sourceBuffer.label}".`,
       )
+    if (this.#whole) {
+      this.#addWholeCopy(source, target, label)
+      return
+    }
     // One row only where both sides are contiguous: source and target keep the same shape.
     const flat = from.rows === 1 && to.rows === 1
     const sourceDevice = sourceBuffer.device?.ordinal
@@ -281,13 +292,58 @@ export class ProgramRecorder implements Recorder {
       })
   }
 
+  #addWholeCopy(
+    source: View<OwnedDeviceBuffer | OwnedHostBuffer>,
+    target: View<OwnedDeviceBuffer | OwnedHostBuffer>,
+    label: string,
+  ): void {
+    const passages = new Map<number, OwnedDeviceBuffer>()
+    const passage = (device: number) => {
+      const made =
+        passages.get(device) ??
+        this.scratch(device, source.buffer.type, [source.rows, source.columns], {
+          label: `passage of ${label}`,
+        })
+      passages.set(device, made)
+      return made
+    }
+    const regionOf = (
+      view: Region & { readonly buffer: OwnedDeviceBuffer | OwnedHostBuffer },
+      side: CopySide,
+      through?: number,
+    ) => {
+      if (side.memory === 'host') return this.plan.region(view.buffer, view, side.rank)
+      const placed = side.memory === 'passage' ? passage(through!) : view
+      return this.plan.region(placed.buffer, placed)
+    }
+    for (const step of copySteps(source.buffer, target.buffer, this.devices)) {
+      const rows = [regionOf(source, step.source, step.passage), regionOf(target, step.target, step.passage)]
+      const [from, to] = rows.map(flattened) as [ByteRegion, ByteRegion]
+      const flat = from.rows === 1 && to.rows === 1
+      this.plan.add(
+        {
+          kind: step.kind,
+          label,
+          device: step.device,
+          source: flat ? from : rows[0]!,
+          target: flat ? to : rows[1]!,
+        },
+        { reads: [from], writes: [to] },
+      )
+    }
+  }
+
   /** The rank's first device; -1 where it has none. */
   #firstDevice(): number {
     return this.devices.find(({ local }) => local)?.ordinal ?? -1
   }
 
-  #planWith(buffer: OwnedDeviceBuffer | OwnedHostBuffer): PlanBuilder {
-    return buffer.local ? this.plan : this.#elsewhere
+  #regionOf(view: View<OwnedDeviceBuffer | OwnedHostBuffer>): ByteRegion {
+    const { buffer } = view
+    const plan = buffer.local ? this.plan : this.#elsewhere
+    // In a whole plan host memory is somebody's: of many copies, one tells the rows, the same on all ranks.
+    const rank = this.#whole && buffer instanceof OwnedHostBuffer ? (buffer.rank ?? 0) : undefined
+    return plan.region(buffer, view, rank)
   }
 
   #requireOpen(): void {

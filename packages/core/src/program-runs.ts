@@ -90,7 +90,7 @@ export class ProgramRuns {
     const { signal, profile, parameters, timeoutSeconds } = options
     if (timeoutSeconds !== undefined) group.requireTimeLimit(timeoutSeconds, program.label)
     const { commands, uniformBlock } = program.plan
-    requireHostMemory(program)
+    requireHostMemory(program, group.rank)
     const patched =
       parameters === undefined
         ? undefined
@@ -155,37 +155,46 @@ export class ProgramRuns {
     let started = false
     let result: ExecutionResult | undefined
     let error: unknown
-    try {
-      result = await this.#turns.enqueue(
-        [program],
-        (executable: Executable) => {
-          started = true
-          return group.runtime.run(executable, execution)
-        },
-        async (turn) => {
-          await turn
-          const { signal, times } = execution
-          const own: { error?: unknown; executable?: Executable } = await preparation.then(
-            (executable) => (signal?.aborted ? { error: abortedError(signal, 0, times) } : { executable }),
-            (caught: unknown) => ({ error: caught }),
-          )
-          await group.guard(() => calls.agree(call, { error: own.error, ...(messages && { messages }) }))
-          return own.executable!
-        },
+    const agreed = async (turn?: Promise<void>): Promise<Executable> => {
+      await turn
+      const { signal, times } = execution
+      const own: { error?: unknown; executable?: Executable } = await preparation.then(
+        (executable) => (signal?.aborted ? { error: abortedError(signal, 0, times) } : { executable }),
+        (caught: unknown) => ({ error: caught }),
       )
-    } catch (caught) {
-      if (!started) throw caught
-      error = caught
-      // Other ranks may wait for messages that never come.
-      if (!isGpuError(error, 'aborted') && program.exchangesMessages) {
-        group.abandon(error)
-        throw error
-      }
+      await group.guard(() => calls.agree(call, { error: own.error, ...(messages && { messages }) }))
+      return own.executable!
     }
-    const all = await group.guard(() =>
-      calls.agree(call, { error, ...(result && { seconds: result.seconds, clock: result.clock }) }, 1),
+    const start = (executable: Executable) => {
+      started = true
+      return group.runtime.run(executable, execution)
+    }
+    const ended = async (run: () => Promise<ExecutionResult>): Promise<ExecutionResult> => {
+      try {
+        result = await run()
+      } catch (caught) {
+        if (!started) throw caught
+        error = caught
+        // Other ranks may wait for messages that never come. Where memory is shared, the runtime knows, and says `device-lost`.
+        const goesOn =
+          isGpuError(error, 'aborted') || (group.sharesMemory && !isGpuError(error, 'device-lost'))
+        if (!goesOn && program.concernsOtherRanks) {
+          group.abandon(error)
+          throw error
+        }
+      }
+      const all = await group.guard(() =>
+        calls.agree(call, { error, ...(result && { seconds: result.seconds, clock: result.clock }) }, 1),
+      )
+      return { ...result!, ...all }
+    }
+    if (!group.sharesMemory) return ended(() => this.#turns.enqueue([program], start, agreed))
+    return this.#turns.enqueueAlone([program], () =>
+      ended(async () => {
+        const executable = await agreed()
+        return group.guard(() => start(executable))
+      }),
     )
-    return { ...result!, ...all }
   }
 }
 
@@ -201,9 +210,13 @@ function runText(label: string, times: number, { parameters = {}, profile = fals
   return `runs "${label}" ${times} times${given === '' ? '' : ` with${given}`}${profile ? ', profiled' : ''}`
 }
 
-function requireHostMemory({ label, plan }: Program): void {
+function requireHostMemory({ label, plan }: Program, rank: number): void {
   for (const buffer of plan.buffers)
-    if (buffer.kind === 'host' && buffer.allocation.arrayBuffer.byteLength !== buffer.byteLength)
+    if (
+      buffer.kind === 'host' &&
+      (buffer.rank ?? rank) === rank &&
+      buffer.allocation.arrayBuffer.byteLength !== buffer.byteLength
+    )
       throw new GpuError(
         'validation',
         `The memory of host buffer "${buffer.label}", which program "${label}" uses, is detached: it was transferred elsewhere.`,

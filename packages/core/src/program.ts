@@ -54,8 +54,8 @@ export class RecordedProgram extends Resource implements Program {
   }
 
   /** Whether other ranks may wait for what this rank does in a run. */
-  get exchangesMessages(): boolean {
-    return this.#recorder.messages?.isEmpty === false
+  get concernsOtherRanks(): boolean {
+    return this.group.sharesMemory || this.#recorder.messages?.isEmpty === false
   }
 
   /** The messages, once: the first call that prepares the program compares them between the ranks. */

@@ -20,6 +20,15 @@ export interface Ranks {
   readonly rank: number
   readonly count: number
   /**
+   * True where each device reaches the memory of all others, whatever their ranks. Plans are whole then: every rank gets the commands of
+   * all devices, in which memory of other ranks has no allocation but a stub, and no messages. Commands that use host memory run
+   * on a device of the rank that has it. Core starts a run when all earlier calls are complete on all ranks, and no other call before it ends; when `run` rejects on a
+   * rank with anything but `device-lost`, all devices are ready for the next.
+   */
+  readonly sharesMemory?: boolean
+  /** How messages travel, for reports. */
+  readonly transport?: Transport
+  /**
    * Gives every rank the messages of all ranks under `key`: equal messages once, with the lowest rank that sends them, by ascending
    * rank. Each rank uses a key once; keys ascend in the order of the program, but calls overlap and may come in any order.
    * Messages have some hundred characters, and more only where something went wrong. Many of them may travel at once. Rejects
@@ -37,6 +46,12 @@ export interface Ranks {
    * reason in its message, and a `run` in progress rejects.
    */
   leave(reason?: string): void
+}
+
+/** How a group over several ranks moves data between them, and why not in a quicker way. */
+export interface Transport {
+  readonly name: string
+  readonly refused: readonly { readonly name: string; readonly reason: string }[]
 }
 
 export interface RankMessage {

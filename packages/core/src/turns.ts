@@ -49,18 +49,41 @@ export class Turns {
     this.#issued = new Promise((resolve) => {
       passTurn = resolve
     })
-    const work = async (): Promise<R> => {
+    return this.#follow(resources, passTurn, async () => {
+      const prepared = (await (ready === undefined ? turn : ready(turn))) as P
+      const completion = this.#group.guard(() => call(prepared))
+      passTurn()
+      return completion
+    })
+  }
+
+  /** As `enqueue`, for what begins when all calls before it are complete; the next call's turn comes when it is complete itself. */
+  enqueueAlone<R>(resources: readonly Retained[], call: () => Promise<R>): Promise<R> {
+    this.#group.requireAlive()
+    for (const resource of resources) resource.retain()
+    const turn = this.#issued
+    const earlier = this.pending
+    let passTurn = () => {}
+    this.#issued = new Promise((resolve) => {
+      passTurn = resolve
+    })
+    return this.#follow(resources, passTurn, async () => {
+      await turn
+      await Promise.allSettled(earlier)
+      return call()
+    })
+  }
+
+  #follow<R>(resources: readonly Retained[], passTurn: () => void, work: () => Promise<R>): Promise<R> {
+    const finished = async () => {
       try {
-        const prepared = (await (ready === undefined ? turn : ready(turn))) as P
-        const completion = this.#group.guard(() => call(prepared))
-        passTurn()
-        return await completion
+        return await work()
       } finally {
         passTurn()
         for (const resource of resources) resource.release()
       }
     }
-    const active = work()
+    const active = finished()
     this.#active.add(active)
     const forget = () => this.#active.delete(active)
     active.then(forget, forget)

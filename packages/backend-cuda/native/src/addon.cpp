@@ -38,14 +38,15 @@ template <auto function> Napi::Value onCompiler(const Napi::CallbackInfo &info) 
   return worker->submit(info, workOf(info, function));
 }
 
-/// libraries, ordinals → NativeGroup. The ordinals are of distinct physical GPUs.
+/// libraries, ordinals, shareable → NativeGroup. The ordinals are of distinct physical GPUs.
 Napi::Value openGroup(const Napi::CallbackInfo &info) {
   auto worker = std::make_shared<Worker>(info.Env(), "tandem group");
   // The settle function holds the worker until the group's object does.
   return worker->submit(info, [libraries = fromJs<std::vector<std::string>>(info[0]),
-                               ordinals = fromJs<std::vector<int>>(info[1]), worker]() -> Settle {
+                               ordinals = fromJs<std::vector<int>>(info[1]), shareable = fromJs<std::optional<bool>>(info[2]).value_or(false),
+                               worker]() -> Settle {
     auto failures = std::make_shared<cuda::ReleaseFailures>();
-    auto group = std::make_shared<Group>(cuda::loadDriver(libraries), ordinals, failures, worker->stopping());
+    auto group = std::make_shared<Group>(cuda::loadDriver(libraries), ordinals, shareable, failures, worker->stopping());
     return [group, worker, failures](Napi::Env env) -> Napi::Value {
       GroupObject::Parts parts{worker, group, failures};
       return env.GetInstanceData<AddonState>()->groupConstructor.New({Napi::External<GroupObject::Parts>::New(env, &parts)});

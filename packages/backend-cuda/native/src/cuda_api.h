@@ -25,6 +25,7 @@ constexpr Result success = 0;
 constexpr Result errorInvalidValue = 1;
 constexpr Result errorOutOfMemory = 2;
 constexpr Result errorNoDevice = 100;
+constexpr Result errorInvalidContext = 201;
 constexpr Result errorNotReady = 600;
 constexpr Result errorPeerAccessAlreadyEnabled = 704;
 
@@ -48,6 +49,7 @@ constexpr unsigned eventDisableTiming = 2;
 constexpr unsigned hostAllocPortable = 1;
 constexpr unsigned hostAllocMapped = 2;
 constexpr unsigned hostRegisterPortable = 1;
+constexpr unsigned ipcLazyEnablePeerAccess = 1;
 constexpr int memoryTypeHost = 1;
 constexpr int memoryTypeDevice = 2;
 constexpr int memoryPoolReleaseThreshold = 4;
@@ -59,6 +61,11 @@ constexpr int jitErrorLogBufferSizeBytes = 6;
 
 struct Uuid {
   unsigned char bytes[16];
+};
+
+/// Names device memory to other processes.
+struct IpcMemHandle {
+  unsigned char reserved[64];
 };
 
 struct MemoryLocation {
@@ -147,6 +154,13 @@ struct Driver : ImportTable {
   Import<Result(DevicePtr *address, std::size_t bytes, MemoryPool pool, Stream stream)>
       memAllocFromPoolAsync{this, "cuMemAllocFromPoolAsync", 11020};
   Import<Result(DevicePtr address, Stream stream)> memFreeAsync{this, "cuMemFreeAsync", 11020};
+  Import<Result(DevicePtr *address, std::size_t bytes)> memAlloc{this, "cuMemAlloc", 3020};
+  Import<Result(DevicePtr address)> memFree{this, "cuMemFree", 3020};
+  Import<Result(DevicePtr *base, std::size_t *bytes, DevicePtr address)> memGetAddressRange{this, "cuMemGetAddressRange", 3020};
+  Import<Result(IpcMemHandle *handle, DevicePtr address)> ipcGetMemHandle{this, "cuIpcGetMemHandle", 4010};
+  Import<Result(DevicePtr *address, IpcMemHandle handle, unsigned flags)>
+      ipcOpenMemHandle{this, "cuIpcOpenMemHandle", 11000};
+  Import<Result(DevicePtr address)> ipcCloseMemHandle{this, "cuIpcCloseMemHandle", 4010};
   Import<Result(void **address, std::size_t bytes, unsigned flags)> memHostAlloc{this, "cuMemHostAlloc", 2020};
   Import<Result(void *address)> memFreeHost{this, "cuMemFreeHost", 2000};
   Import<Result(void *address, std::size_t bytes, unsigned flags)> memHostRegister{this, "cuMemHostRegister", 6050};

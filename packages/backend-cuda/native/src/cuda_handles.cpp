@@ -53,8 +53,8 @@ OwnedEvent untimedEvent(const Context &context) { return {context, context.drive
 
 } // namespace
 
-Gpu::Gpu(const Driver &driver, int ordinal, ReleaseFailures &failures)
-    : context(driver, ordinal, failures), pool(createPool(context)),
+Gpu::Gpu(const Driver &driver, int ordinal, bool shareable, ReleaseFailures &failures)
+    : shareable(shareable), context(driver, ordinal, failures), pool(createPool(context)),
       stream(context, driver.streamCreate, streamNonBlocking), turns{untimedEvent(context), untimedEvent(context)},
       joined(untimedEvent(context)), start(context, driver.eventCreate, 0), end(context, driver.eventCreate, 0) {
   // Keep freed memory for the next allocation; `Allocation` trims before it gives up.
@@ -67,6 +67,10 @@ Gpu::~Gpu() { context.release(context.driver().streamSynchronize, stream.get());
 Allocation::Allocation(const Gpu &gpu, std::size_t byteLength) : gpu_(&gpu) {
   gpu.use();
   const auto &driver = gpu.context.driver();
+  if (gpu.shareable) {
+    gpu.call(driver.memAlloc, &address_, byteLength);
+    return;
+  }
   const auto allocate = [&] {
     return driver.memAllocFromPoolAsync(&address_, byteLength, gpu.pool.get(), gpu.stream.get());
   };
@@ -81,7 +85,14 @@ Allocation::Allocation(const Gpu &gpu, std::size_t byteLength) : gpu_(&gpu) {
 }
 
 Allocation::~Allocation() {
-  if (address_ != 0) gpu_->context.release(gpu_->context.driver().memFreeAsync, address_, gpu_->stream.get());
+  if (address_ == 0) return;
+  const auto &context = gpu_->context;
+  if (gpu_->shareable) {
+    context.release(context.driver().streamSynchronize, gpu_->stream.get());
+    context.release(context.driver().memFree, address_);
+    return;
+  }
+  context.release(context.driver().memFreeAsync, address_, gpu_->stream.get());
 }
 
 Memcpy3D rowCopy(const CopySide &source, const CopySide &target, std::size_t rowByteLength, std::size_t rows) {

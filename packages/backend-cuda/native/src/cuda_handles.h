@@ -86,13 +86,15 @@ using OwnedModule = Owned<Module, &Driver::moduleUnload>;
 using OwnedGraph = Owned<Graph, &Driver::graphDestroy>;
 using OwnedGraphExec = Owned<GraphExec, &Driver::graphExecDestroy>;
 using HostMemory = Owned<void *, &Driver::memFreeHost>;
+using ImportedMemory = Owned<DevicePtr, &Driver::ipcCloseMemHandle>;
 using HostLock = Owned<void *, &Driver::memHostUnregister>;
 
 /// One physical GPU of a group: its context, the pool that its memory comes from, the stream that all its work goes through, and events, which
 /// take microseconds to create.
 class Gpu {
 public:
-  Gpu(const Driver &driver, int ordinal, ReleaseFailures &failures);
+  /// `shareable`: other processes may map its memory, which then comes from no pool.
+  Gpu(const Driver &driver, int ordinal, bool shareable, ReleaseFailures &failures);
   /// Waits for the stream.
   ~Gpu();
   Gpu(const Gpu &) = delete;
@@ -108,6 +110,7 @@ public:
   /// Records the event behind the work in the stream.
   void record(const OwnedEvent &event) const { call(context.driver().eventRecord, event.get(), stream.get()); }
 
+  const bool shareable;
   const Context context;
   const OwnedPool pool;
   const OwnedStream stream;
@@ -120,7 +123,7 @@ public:
   const OwnedEvent start, end;
 };
 
-/// Device memory from a GPU's pool.
+/// Device memory: from the GPU's pool, or of its own where it is shareable.
 class Allocation {
 public:
   /// Throws NativeError.

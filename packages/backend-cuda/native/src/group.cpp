@@ -1,5 +1,7 @@
 #include "group.h"
 
+#include <algorithm>
+
 namespace tandem {
 
 namespace {
@@ -18,11 +20,11 @@ namespace {
 
 } // namespace
 
-Group::Group(const cuda::Driver &driver, const std::vector<int> &ordinals,
+Group::Group(const cuda::Driver &driver, const std::vector<int> &ordinals, bool shareable,
              std::shared_ptr<cuda::ReleaseFailures> failures, std::function<bool()> stopping)
     : driver_(driver), failures_(std::move(failures)), stopping_(std::move(stopping)) {
   if (ordinals.empty()) throw NativeError("validation", "A group needs at least one CUDA device.");
-  for (const int ordinal : ordinals) gpus_.emplace_back(driver, ordinal, *failures_);
+  for (const int ordinal : ordinals) gpus_.emplace_back(driver, ordinal, shareable, *failures_);
   openPeers();
   stopWord_ = pinned(sizeof(std::uint32_t), cuda::hostAllocPortable | cuda::hostAllocMapped);
   *static_cast<std::uint32_t *>(stopWord_.get()) = 0;
@@ -88,6 +90,37 @@ void Group::zero(std::size_t gpuIndex, cuda::DevicePtr address, std::size_t byte
   gpu.use();
   gpu.call(driver_.memsetD8Async, address, 0, byteLength, gpu.stream.get());
   gpu.synchronize();
+}
+
+SharedMemory Group::exportMemory(cuda::DevicePtr address) const {
+  const auto &gpu = gpus_.front();
+  gpu.use();
+  cuda::IpcMemHandle handle{};
+  gpu.call(driver_.ipcGetMemHandle, &handle, address);
+  // Small allocations share a block, which the handle maps from its start.
+  cuda::DevicePtr base = 0;
+  std::size_t byteLength = 0;
+  gpu.call(driver_.memGetAddressRange, &base, &byteLength, address);
+  return {{std::begin(handle.reserved), std::end(handle.reserved)}, address - base};
+}
+
+cuda::DevicePtr Group::importMemory(std::size_t gpuIndex, const std::vector<std::uint8_t> &bytes) {
+  cuda::IpcMemHandle handle{};
+  if (bytes.size() != sizeof handle) throw NativeError("driver", "The handle of shared memory has another length.");
+  std::copy(bytes.begin(), bytes.end(), handle.reserved);
+  cuda::ImportedMemory memory(gpus_.at(gpuIndex).context, driver_.ipcOpenMemHandle, handle, cuda::ipcLazyEnablePeerAccess);
+  const auto address = memory.get();
+  imported_.insert_or_assign(address, std::move(memory));
+  return address;
+}
+
+void Group::closeMemory(cuda::DevicePtr address) {
+  if (const auto found = imported_.find(address); found != imported_.end()) imported_.erase(found);
+}
+
+void Group::breakOff() {
+  broken_.store(true);
+  __atomic_store_n(static_cast<std::uint32_t *>(stopWord_.get()), 1u, __ATOMIC_SEQ_CST);
 }
 
 void Group::lockHost(void *address, std::size_t byteLength) {

@@ -1,4 +1,5 @@
 #pragma once
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <deque>
@@ -46,6 +47,14 @@ struct RunStep {
   static constexpr auto members = namedMembers("graphs", &RunStep::graphs, "count", &RunStep::count);
 };
 
+/// What another process needs to map device memory.
+struct SharedMemory {
+  std::vector<std::uint8_t> handle;
+  /// Of the memory in what the handle maps.
+  std::size_t byteOffset = 0;
+  static constexpr auto members = namedMembers("handle", &SharedMemory::handle, "byteOffset", &SharedMemory::byteOffset);
+};
+
 struct UniformTarget {
   std::size_t gpu = 0;
   cuda::DevicePtr address = 0;
@@ -91,8 +100,8 @@ struct LaunchSet {
 /// right behind the creation.
 class Group {
 public:
-  /// `failures` outlives the group: the destructor adds to it. `stopping` returns true once the environment closes: runs end early then.
-  Group(const cuda::Driver &driver, const std::vector<int> &ordinals, std::shared_ptr<cuda::ReleaseFailures> failures,
+  /// `shareable`: other processes may map its memory. `failures` outlives the group: the destructor adds to it. `stopping` returns true once the environment closes: runs end early then.
+  Group(const cuda::Driver &driver, const std::vector<int> &ordinals, bool shareable, std::shared_ptr<cuda::ReleaseFailures> failures,
         std::function<bool()> stopping);
   ~Group();
 
@@ -105,6 +114,14 @@ public:
   cuda::DevicePtr allocate(std::size_t gpu, std::size_t byteLength, bool zero);
   void free(cuda::DevicePtr address);
   void zero(std::size_t gpu, cuda::DevicePtr address, std::size_t byteLength);
+
+  /// Memory of a shareable group, for other processes; the group keeps it until `free`.
+  SharedMemory exportMemory(cuda::DevicePtr address) const;
+  /// Maps another process's memory until `closeMemory`. A process that ends takes its memory along: then an access is a fault.
+  cuda::DevicePtr importMemory(std::size_t gpu, const std::vector<std::uint8_t> &handle);
+  void closeMemory(cuda::DevicePtr address);
+  /// From any thread: kernels that wait for another process end, and nothing runs any more.
+  void breakOff();
 
   void lockHost(void *address, std::size_t byteLength);
   void unlockHost(void *address);
@@ -159,6 +176,10 @@ private:
   /// The first GPU's stream goes on after all others.
   void join(const std::vector<const cuda::Gpu *> &gpus) const;
   void launchGraphs(const std::vector<std::uint32_t> &graphs) const;
+  /// Throws `device-lost` after `breakOff`.
+  void requireWhole() const;
+  /// Whether a wait has been given up since the last call.
+  bool takeStop();
   RunOutcome launchSteps(const RunRequest &request);
   void abandon(const RunRequest &request);
   void startLaunch(LaunchSet &set, std::function<void(const char *)> done);
@@ -172,6 +193,8 @@ private:
   cuda::HostMemory staging_[2];
   std::map<void *, cuda::HostLock> locked_;
   std::map<cuda::DevicePtr, cuda::Allocation> allocations_;
+  std::map<cuda::DevicePtr, cuda::ImportedMemory> imported_;
+  std::atomic<bool> broken_{false};
   /// Loaded kernels, or the errors of those that do not load: a graph that uses one fails with the same error.
   std::map<std::uint32_t, std::variant<LoadedKernel, NativeError>> kernels_;
   std::map<std::uint32_t, InstantiatedGraph> graphs_;

@@ -13,6 +13,11 @@ Work workOn(const Napi::CallbackInfo &info, std::shared_ptr<Group> group, Result
   return workOf<Parameters...>(
       info, [group = std::move(group), method](const auto &...arguments) { return (*group.*method)(arguments...); });
 }
+template <typename Result, typename... Parameters>
+Work workOn(const Napi::CallbackInfo &info, std::shared_ptr<Group> group, Result (Group::*method)(Parameters...) const) {
+  return workOf<Parameters...>(
+      info, [group = std::move(group), method](const auto &...arguments) { return (*group.*method)(arguments...); });
+}
 
 } // namespace
 
@@ -24,6 +29,10 @@ Napi::Function GroupObject::define(Napi::Env env) {
                          InstanceMethod("free", &GroupObject::post<&Group::free>),
                          InstanceMethod("zero", &GroupObject::queue<&Group::zero>),
                          InstanceMethod("stopAddress", &GroupObject::stopAddress),
+                         InstanceMethod("exportMemory", &GroupObject::queue<&Group::exportMemory>),
+                         InstanceMethod("importMemory", &GroupObject::queue<&Group::importMemory>),
+                         InstanceMethod("closeMemory", &GroupObject::post<&Group::closeMemory>),
+                         InstanceMethod("breakOff", &GroupObject::breakOff),
                          InstanceMethod("mapHost", &GroupObject::mapHost),
                          InstanceMethod("lockHost", &GroupObject::lockHost),
                          InstanceMethod("unlockHost", &GroupObject::unlockHost),
@@ -76,6 +85,12 @@ Napi::Value GroupObject::peers(const Napi::CallbackInfo &info) { return toJs(inf
 
 Napi::Value GroupObject::stopAddress(const Napi::CallbackInfo &info) {
   return toJs(info.Env(), group(info.Env()).stopAddress());
+}
+
+/// Takes effect at once, while a run waits.
+Napi::Value GroupObject::breakOff(const Napi::CallbackInfo &info) {
+  if (parts_.group) parts_.group->breakOff();
+  return info.Env().Undefined();
 }
 
 /// byteLength → { arrayBuffer, address }: pages of their own. Node 20 cannot make external buffers above 4 GiB. Undefined in runtimes that

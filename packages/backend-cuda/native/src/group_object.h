@@ -30,6 +30,7 @@ private:
   template <auto method> Napi::Value post(const Napi::CallbackInfo &info);
   Napi::Value peers(const Napi::CallbackInfo &info);
   Napi::Value stopAddress(const Napi::CallbackInfo &info);
+  Napi::Value breakOff(const Napi::CallbackInfo &info);
   Napi::Value mapHost(const Napi::CallbackInfo &info);
   Napi::Value lockHost(const Napi::CallbackInfo &info);
   Napi::Value unlockHost(const Napi::CallbackInfo &info);

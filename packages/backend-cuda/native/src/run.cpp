@@ -7,13 +7,17 @@
 
 namespace tandem {
 
-namespace {
-
-std::uint32_t takeStop(void *stopWord) {
-  return __atomic_exchange_n(static_cast<std::uint32_t *>(stopWord), 0u, __ATOMIC_SEQ_CST);
+bool Group::takeStop() {
+  auto *word = static_cast<std::uint32_t *>(stopWord_.get());
+  const bool stopped = __atomic_exchange_n(word, 0u, __ATOMIC_SEQ_CST) != 0;
+  // Once broken off, what still starts ends at once.
+  if (broken_.load()) __atomic_store_n(word, 1u, __ATOMIC_SEQ_CST);
+  return stopped;
 }
 
-} // namespace
+void Group::requireWhole() const {
+  if (broken_.load()) throw NativeError("device-lost", "Another process, whose GPUs this one shares memory with, cannot go on.");
+}
 
 const Group::InstantiatedGraph &Group::graphOf(std::uint32_t id) const {
   const auto found = graphs_.find(id);
@@ -62,7 +66,7 @@ void Group::abandon(const RunRequest &request) {
     driver_.ctxSetCurrent(gpu.context.handle());
     driver_.streamSynchronize(gpu.stream.get());
   }
-  takeStop(stopWord_.get());
+  takeStop();
   for (const auto &step : request.steps) {
     if (step.graphs.size() < 2) continue;
     for (const auto id : step.graphs) graphs_.erase(id);
@@ -105,6 +109,7 @@ void Group::launchGraphs(const std::vector<std::uint32_t> &graphs) const {
 }
 
 RunOutcome Group::launchSteps(const RunRequest &request) {
+  requireWhole();
   std::vector<std::uint32_t> graphs;
   for (const auto &step : request.steps) graphs.insert(graphs.end(), step.graphs.begin(), step.graphs.end());
   // The first GPU's stream carries the clock.
@@ -149,7 +154,8 @@ RunOutcome Group::launchSteps(const RunRequest &request) {
     main.record(main.end);
   }
   waitFor(main, main.end.get());
-  if (takeStop(stopWord_.get()) != 0) {
+  if (takeStop()) {
+    requireWhole();
     throw NativeError("driver", "A GPU waited in vain for another one: the driver does not run them side by side here. "
                                 "The lowering 'one-graph' does without.");
   }

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "fake_injection.h"
+#include "fake_ipc.h"
 #include "fake_machine.h"
 
 namespace {
@@ -425,6 +426,12 @@ const std::map<std::string, void *> &symbols() {
       {"cuMemPoolTrimTo", injectable<__COUNTER__>("cuMemPoolTrimTo", fMemPoolTrimTo)},
       {"cuMemAllocFromPoolAsync", injectable<__COUNTER__>("cuMemAllocFromPoolAsync", fMemAllocFromPoolAsync)},
       {"cuMemFreeAsync", injectable<__COUNTER__>("cuMemFreeAsync", fMemFreeAsync)},
+      {"cuMemAlloc", injectable<__COUNTER__>("cuMemAlloc", fMemAlloc)},
+      {"cuMemFree", injectable<__COUNTER__>("cuMemFree", fMemFree)},
+      {"cuMemGetAddressRange", injectable<__COUNTER__>("cuMemGetAddressRange", fMemGetAddressRange)},
+      {"cuIpcGetMemHandle", injectable<__COUNTER__>("cuIpcGetMemHandle", fIpcGetMemHandle)},
+      {"cuIpcOpenMemHandle", injectable<__COUNTER__>("cuIpcOpenMemHandle", fIpcOpenMemHandle)},
+      {"cuIpcCloseMemHandle", injectable<__COUNTER__>("cuIpcCloseMemHandle", fIpcCloseMemHandle)},
       {"cuMemHostAlloc", injectable<__COUNTER__>("cuMemHostAlloc", fMemHostAlloc)},
       {"cuMemFreeHost", injectable<__COUNTER__>("cuMemFreeHost", fMemFreeHost)},
       {"cuMemHostRegister", injectable<__COUNTER__>("cuMemHostRegister", fMemHostRegister)},

@@ -48,6 +48,8 @@ struct Block {
   std::size_t byteLength;
   int device; // -1: host
   FakePool *pool;
+  /// Whether every device reaches it.
+  bool open = false;
 };
 std::map<std::uintptr_t, Block> blocks;
 
@@ -59,7 +61,7 @@ Result checkRange(int device, const void *pointer, std::size_t byteLength) {
   if (found == blocks.begin()) return 700;
   --found;
   if (address + byteLength > found->first + found->second.byteLength) return 700;
-  if (found->second.device < 0 || found->second.device == device) return 0;
+  if (found->second.device < 0 || found->second.device == device || found->second.open) return 0;
   return found->second.pool != nullptr && found->second.pool->readers.count(device) > 0 ? 0 : errorInvalidValue;
 }
 

@@ -111,7 +111,7 @@ async function runBench(
   for (const devices of counts) {
     const group = await openGroup({
       ...openGroupOptions({ ...groupOptions, devices }),
-      backends: backendsNamed(options.backend, options.job, options.virtual),
+      backends: backendsNamed(options.backend, options.job, options.virtual, options.rankTransport),
     })
     try {
       limits.push(...(await copyLimits(group, { samples, signal: terminal.signal })))

@@ -1,0 +1,116 @@
+import { createHash } from 'node:crypto'
+import { GpuError } from '@tandem-gpu/core'
+import type { Arena } from './arena.ts'
+import type { CudaPlan } from './cuda-plan.ts'
+import type { PhysicalGpus } from './physical-gpus.ts'
+import type { MemoryName, SharedMemory } from './shared-memory.ts'
+
+/** What a process tells the others of its part of a whole plan. */
+interface Offer {
+  /** Of what all must have recorded alike. */
+  readonly digest: string
+  /** By number of the plan's buffer. */
+  readonly buffers: readonly (readonly [buffer: number, name: MemoryName])[]
+  /** By a device of the GPU. */
+  readonly arenas: readonly (readonly [device: number, name: MemoryName])[]
+}
+
+/** Addresses of other processes' memory here, for one whole plan. */
+export class PlanConnection {
+  readonly #shared: SharedMemory
+  readonly #names: MemoryName[] = []
+  readonly #addresses = new Map<number, number>()
+
+  /** Called by all processes, in the same order; rejects alike on all. */
+  static async open(
+    plan: CudaPlan,
+    physical: PhysicalGpus,
+    shared: SharedMemory,
+    arena: Arena,
+  ): Promise<PlanConnection> {
+    const offers = await shared.agree(`Sharing the memory of program '${plan.label}'`, () =>
+      offerOf(plan, physical, shared, arena),
+    )
+    const connection = new PlanConnection(shared)
+    try {
+      const own = offers[shared.rank]!
+      const other = offers.findIndex(({ digest }) => digest !== own.digest)
+      if (other >= 0)
+        throw new GpuError('validation', `The ranks record different commands in program '${plan.label}'.`)
+      await shared.agree(`Mapping the memory of program '${plan.label}'`, () =>
+        connection.#map(plan, physical, arena, offers),
+      )
+      return connection
+    } catch (error) {
+      connection.close()
+      throw error
+    }
+  }
+
+  private constructor(shared: SharedMemory) {
+    this.#shared = shared
+  }
+
+  addressOf(buffer: number): number {
+    return this.#addresses.get(buffer)!
+  }
+
+  close(): void {
+    for (const name of this.#names) this.#shared.close(name)
+    this.#names.length = 0
+  }
+
+  /** Maps what commands of this process's GPUs touch, and where they signal. */
+  async #map(plan: CudaPlan, physical: PhysicalGpus, arena: Arena, offers: readonly Offer[]): Promise<void> {
+    const open = async (name: MemoryName) => {
+      const address = await this.#shared.open(name)
+      this.#names.push(name)
+      return address
+    }
+    const touched = new Set<number>()
+    for (const command of plan.commands) {
+      if (!physical.isHere(physical.gpuOf(command.device))) continue
+      if (command.kind === 'dispatch') {
+        for (const binding of command.bindings) if (binding.kind === 'storage') touched.add(binding.buffer)
+      } else if (command.kind === 'fill') touched.add(command.target.buffer)
+      else for (const { buffer } of [command.source, command.target]) touched.add(buffer)
+    }
+    for (const [rank, { buffers, arenas }] of offers.entries()) {
+      if (rank === this.#shared.rank) continue
+      for (const [buffer, name] of buffers)
+        if (touched.has(buffer)) this.#addresses.set(buffer, await open(name))
+      if (touched.size > 0)
+        for (const [device, name] of arenas) arena.addPeer(physical.gpuOf(device), await open(name))
+    }
+  }
+}
+
+async function offerOf(
+  plan: CudaPlan,
+  physical: PhysicalGpus,
+  shared: SharedMemory,
+  arena: Arena,
+): Promise<Offer> {
+  const buffers: [number, MemoryName][] = []
+  for (const [index, buffer] of plan.buffers.entries())
+    if (buffer.kind === 'device' && physical.isHere(physical.gpuOf(buffer.device)))
+      buffers.push([index, await shared.nameOf(buffer.allocation.address)])
+  const arenas: [number, MemoryName][] = []
+  for (const { device } of plan.commands) {
+    const gpu = physical.gpuOf(device)
+    if (arenas.length > 0 || !physical.isHere(gpu)) continue
+    arenas.push([device, await shared.nameOf(arena.uniformAddress(gpu))])
+  }
+  return { digest: digestOf(plan), buffers, arenas }
+}
+
+/** Labels may differ, handles do. */
+function digestOf({ schedule, buffers, commands, uniformBlock }: CudaPlan): string {
+  const hash = createHash('sha256').update(schedule).update(uniformBlock)
+  for (const buffer of buffers) {
+    const place = buffer.kind === 'device' ? buffer.device : `host ${buffer.rank}`
+    hash.update(`${place} ${buffer.byteLength};`)
+  }
+  for (const { label: _, ...command } of commands) hash.update(JSON.stringify(command))
+  return hash.digest('hex')
+}

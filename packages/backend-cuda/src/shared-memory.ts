@@ -1,0 +1,194 @@
+import { GpuError, type GpuErrorCode, isGpuError, type SharingProcesses } from '@tandem-gpu/core'
+import { isNativeError, toGpuError } from './driver-error.ts'
+import type { NativeAddon, NativeGroup } from './native-addon.ts'
+
+/** What a group offers whose memory other processes may map (`openGroup` with a third argument that is true). */
+export interface SharingGroup extends NativeGroup {
+  exportMemory(address: number): Promise<{ handle: Uint8Array; byteOffset: number }>
+  importMemory(gpu: number, handle: Uint8Array): Promise<number>
+  closeMemory(address: number): void
+  /** Takes effect at once: kernels that wait for another process end, and runs reject. */
+  breakOff(): void
+}
+
+export function openSharingGroup(
+  addon: NativeAddon,
+  cuda: readonly string[],
+  ordinal: number,
+): Promise<SharingGroup> {
+  const open = addon.openGroup as (...given: readonly unknown[]) => Promise<NativeGroup>
+  return open(cuda, [ordinal], true) as Promise<SharingGroup>
+}
+
+/** Names device memory to other processes of the machine. */
+export interface MemoryName {
+  readonly handle: string
+  readonly byteOffset: number
+}
+
+/** The GPU whose contexts map what other processes share: a process that shares has one. */
+const ownGpu = 0
+
+interface Mapped {
+  readonly address: Promise<number>
+  users: number
+}
+
+/** Device memory that the processes of a group share, each with one GPU. */
+export class SharedMemory {
+  readonly native: SharingGroup
+  readonly #processes: SharingProcesses
+  /** By handle, which the driver opens once a process. */
+  readonly #mapped = new Map<string, Mapped>()
+  /** Freed memory that others may still map, with the run before which it was freed. */
+  #resting: { readonly address: number; readonly run: number }[] = []
+  #runs = 0
+
+  constructor(native: SharingGroup, processes: SharingProcesses) {
+    this.native = native
+    this.#processes = processes
+    void processes.broken.then(() => native.breakOff())
+  }
+
+  /** As the group's. Memory that others have yet to unmap is waited for, which takes moments. */
+  async allocate(gpu: number, byteLength: number, zero: boolean): Promise<number> {
+    try {
+      return await this.native.allocate(gpu, byteLength, zero)
+    } catch (error) {
+      if (!isNativeError(error) || error.nativeCode !== 'out-of-memory' || this.#resting.length === 0)
+        throw error
+    }
+    this.#release(Number.POSITIVE_INFINITY)
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.native.allocate(gpu, byteLength, zero)
+      } catch (error) {
+        if (attempt === 20) throw error
+        await new Promise((resolve) => setTimeout(resolve, 50))
+      }
+    }
+  }
+
+  /**
+   * Frees memory once the others have unmapped it: each process does so at the same place of the program, so all have when the run after
+   * the next one begins, which all agree on.
+   */
+  free(address: number): void {
+    this.#resting.push({ address, run: this.#runs })
+  }
+
+  beginRun(): void {
+    this.#runs += 1
+    this.#release(this.#runs - 2)
+  }
+
+  #release(lastRun: number): void {
+    for (const { address, run } of this.#resting) if (run <= lastRun) this.native.free(address)
+    this.#resting = this.#resting.filter(({ run }) => run > lastRun)
+  }
+
+  async nameOf(address: number): Promise<MemoryName> {
+    const { handle, byteOffset } = await this.native.exportMemory(address)
+    return { handle: Buffer.from(handle).toString('hex'), byteOffset }
+  }
+
+  /** The address of another process's memory here, until it is closed as often as opened. */
+  async open({ handle, byteOffset }: MemoryName): Promise<number> {
+    let mapped = this.#mapped.get(handle)
+    if (mapped === undefined) {
+      mapped = { address: this.native.importMemory(ownGpu, Buffer.from(handle, 'hex')), users: 0 }
+      this.#mapped.set(handle, mapped)
+    }
+    mapped.users += 1
+    try {
+      return (await mapped.address) + byteOffset
+    } catch (error) {
+      if (this.#mapped.get(handle) === mapped) this.#mapped.delete(handle)
+      throw error
+    }
+  }
+
+  close({ handle }: MemoryName): void {
+    const mapped = this.#mapped.get(handle)
+    if (mapped === undefined) return
+    mapped.users -= 1
+    if (mapped.users > 0) return
+    this.#mapped.delete(handle)
+    mapped.address.then((address) => this.native.closeMemory(address)).catch(() => {})
+  }
+
+  /** `agree` of the processes that share. */
+  agree<T>(doing: string, work: () => Promise<T>): Promise<readonly T[]> {
+    return agree(this.#processes, doing, work)
+  }
+
+  get rank(): number {
+    return this.#processes.rank
+  }
+}
+
+interface Failure {
+  readonly code: GpuErrorCode
+  readonly message: string
+}
+
+type Said<T> = Failure | { readonly result: T }
+
+/**
+ * What `work` gives on each process, by rank. Where it fails on one, rejects on all: with the error of the lowest rank that has one.
+ * `doing` names the work.
+ */
+export async function agree<T>(
+  processes: SharingProcesses,
+  doing: string,
+  work: () => Promise<T>,
+): Promise<readonly T[]> {
+  let own: Said<T>
+  let error: unknown
+  try {
+    own = { result: await work() }
+  } catch (caught) {
+    error = toGpuError(caught, doing)
+    own = { code: isGpuError(error) ? error.code : 'driver', message: messageOf(error) }
+  }
+  const said = (await processes.exchange(JSON.stringify(own))).map((text) => JSON.parse(text) as Said<T>)
+  const failed = said.findIndex((one) => 'code' in one)
+  if (failed >= 0) {
+    const { code, message } = said[failed] as Failure
+    throw error !== undefined && failed === processes.rank
+      ? error
+      : new GpuError(code, `Rank ${failed}: ${message}`)
+  }
+  return said.map((one) => (one as { result: T }).result)
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+/** Maps a word of each other process and reads it: the driver may refuse, and a container may hide the processes from each other. */
+export async function tryShared(shared: SharedMemory): Promise<void> {
+  const { native, rank } = shared
+  const probe = (from: number) => Uint8Array.of(from & 255, from >> 8, 0x74, 0x61) as Uint8Array<ArrayBuffer>
+  const region = (address: number) => ({ gpu: ownGpu, address, rowByteLength: 4, rows: 1, rowByteStride: 4 })
+  const address = await native.allocate(ownGpu, 4, true)
+  try {
+    const names = await shared.agree('Sharing device memory with other processes', async () => {
+      await native.write(region(address), probe(rank))
+      return shared.nameOf(address)
+    })
+    await shared.agree('Mapping the device memory of other processes', async () => {
+      for (const [other, name] of names.entries()) {
+        if (other === rank) continue
+        const mapped = await shared.open(name)
+        const found = new Uint8Array(4)
+        await native.read(region(mapped), found)
+        shared.close(name)
+        if (Buffer.compare(found, probe(other)) !== 0)
+          throw new GpuError('unsupported', `The memory of rank ${other} reads as something else here.`)
+      }
+    })
+  } finally {
+    native.free(address)
+  }
+}

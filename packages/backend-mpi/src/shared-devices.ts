@@ -1,0 +1,80 @@
+import {
+  type Adapter,
+  type Backend,
+  GpuError,
+  isGpuError,
+  type Runtime,
+  type SharingProcesses,
+} from '@tandem-gpu/core'
+import { innerAdapter } from './adapters.ts'
+import { toGpuError } from './native-addon.ts'
+import type { MpiSession } from './session.ts'
+
+/** Devices whose memory all ranks map. */
+export interface SharedDevices {
+  readonly runtime: Runtime
+  /** What is waiting for another rank waits in vain. */
+  readonly break: () => void
+  readonly close: () => void
+}
+
+/**
+ * Opens the devices of all ranks so that each rank maps their memory, through the inner backend. Throws `unsupported` on all ranks alike, with
+ * the reason, where that cannot be.
+ */
+export async function openSharedDevices(
+  session: MpiSession,
+  inner: Backend,
+  devices: readonly Adapter[],
+  label: string,
+): Promise<SharedDevices> {
+  const { rank, addon } = session
+  requireOneMachine(session, devices)
+  // Every rank has the same backend, or the ranks make different calls.
+  if (inner.openShared === undefined)
+    throw new GpuError('unsupported', `The backend ${inner.name} does not share memory between processes.`)
+  let breakOff!: () => void
+  const broken = new Promise<void>((resolve) => {
+    breakOff = resolve
+  })
+  const group = session.newGroup(breakOff)
+  let key = 0
+  const processes: SharingProcesses = {
+    rank,
+    broken,
+    async exchange(message) {
+      try {
+        const said = await addon.gather(group, key++, JSON.stringify([rank, message]))
+        const messages = said.map(({ message }) => JSON.parse(message) as [number, string])
+        return messages.toSorted(([a], [b]) => a - b).map(([, text]) => text)
+      } catch (error) {
+        throw toGpuError(error)
+      }
+    },
+  }
+  const close = () => session.endGroup(group)
+  try {
+    const own = devices.map((device) => (device.rank === rank ? { ...innerAdapter(device), rank } : device))
+    return { runtime: await inner.openShared(own, processes, { label }), break: breakOff, close }
+  } catch (error) {
+    close()
+    throw error
+  }
+}
+
+function requireOneMachine(session: MpiSession, devices: readonly Adapter[]): void {
+  const { ranks } = session
+  if (ranks.length < 2) throw new GpuError('unsupported', 'The job has one rank.')
+  const other = ranks.find(({ machine }) => machine !== ranks[0]!.machine)
+  if (other !== undefined)
+    throw new GpuError('unsupported', `${session.nameOf(other.rank)} is on another machine than rank 0.`)
+  const without = ranks.find(({ rank }) => devices.every((device) => device.rank !== rank))
+  if (without !== undefined)
+    throw new GpuError('unsupported', `${session.nameOf(without.rank)} has no device in the group.`)
+}
+
+/** The reason of a refusal; throws what is none. */
+export function refusalOf(error: unknown): string {
+  if (isGpuError(error) && error.code !== 'device-lost') return error.message
+  throw error
+}

@@ -1,0 +1,84 @@
+// Every rank: which transport a group gets, and why no quicker one; then a program whose devices wait for each other in every repetition.
+//   mpirun -n 2 node transport.ts INNER_BACKEND [transport] [kill: rank 1 kills itself in the middle of a run]
+import { isGpuError, openGroup } from '@tandem-gpu/core'
+import { expect } from 'vitest'
+import { type MpiOptions, mpi } from '../../mpi.ts'
+import { innerBackend } from '../inner-backend.ts'
+
+const [inner = 'fake-gpus', transport, act] = process.argv.slice(2)
+const options: MpiOptions = {
+  ...(transport && { transport: transport as MpiOptions['transport'] }),
+  virtual: inner === 'fake-cuda',
+}
+try {
+  const group = await openGroup({ backends: [mpi(await innerBackend(inner), options)], virtual: true })
+  const { devices, queue, rank, rankCount } = group
+  const shares = group.transport!.name === 'ipc'
+  if (rank === 0) console.log(JSON.stringify(group.transport))
+  expect(group.canAccessPeer(0, rankCount - 1)).toBe(shares)
+
+  // Each device's values go round, by way of every other device.
+  const length = 300
+  const count = devices.length
+  const values = await Promise.all(devices.map((device) => device.allocate('u32', length)))
+  const next = await Promise.all(devices.map((device) => device.allocate('u32', length)))
+  const everywhere = group.allocateHost('u32', length)
+  const placed = devices.map((device) => group.allocateHost('u32', length, { device }))
+  // Not awaited: the run comes after them all the same.
+  for (const [i, buffer] of values.entries())
+    void queue.write(
+      buffer,
+      Uint32Array.from({ length }, (_, k) => i * 1000 + k),
+    )
+  const program = group.record((r) => {
+    for (let i = 0; i < count; i++) r.copy(values[i]!, next[(i + 1) % count]!)
+    for (let i = 0; i < count; i++) r.copy(next[i]!, values[i]!)
+  })
+  const turns = 100 * count + 1
+  if (act === 'kill') {
+    if (rank === 1) setTimeout(() => process.kill(process.pid, 'SIGKILL'), 1500)
+    await queue.run(program, 10_000_000)
+  }
+  const running = queue.run(program, turns)
+  const found = await queue.read(values[0]!)
+  await running
+  expect([...found]).toEqual(Array.from({ length }, (_, k) => ((count - 1) % count) * 1000 + k))
+
+  // Host memory: of one rank to another's, of one to all, and of all to a device.
+  const moves = group.record((r) => {
+    for (let i = 0; i < count; i++) r.copy(values[i]!, placed[i]!)
+    for (let i = 0; i < count; i++) r.copy(placed[i]!, placed[(i + 1) % count]!)
+    r.copy(placed[0]!, everywhere)
+    r.copy(everywhere, next[count - 1]!)
+    r.copy(values[0]!.slice(0, 7), everywhere.slice(0, 7))
+  })
+  await queue.run(moves)
+  const own = new Map(values.map((_, i) => [i, (i - 1 + count) % count]))
+  // The chain of copies in recorded order: the last of them gives placed[0] what placed[count - 1] has by then.
+  const first = own.get(0)! * 1000
+  expect([...everywhere.array.subarray(0, 7)]).toEqual(Array.from({ length: 7 }, (_, k) => first + k))
+  expect([...everywhere.array.subarray(7)]).toEqual(
+    Array.from({ length: length - 7 }, (_, k) => first + 7 + k),
+  )
+  const last = await queue.read(next[count - 1]!)
+  expect([...last]).toEqual(Array.from({ length }, (_, k) => first + k))
+
+  // An abort on one rank ends the run of all after the same repetition: the values of all devices are as far.
+  const controller = new AbortController()
+  if (rank === rankCount - 1) setTimeout(() => controller.abort(), 50)
+  const aborted = await queue.run(program, 100_000_000, { signal: controller.signal }).catch((error) => error)
+  expect(isGpuError(aborted, 'aborted')).toBe(true)
+  const heads = await Promise.all(values.map(async (buffer) => (await queue.read(buffer))[0]! / 1000))
+  expect(heads.map((head, i) => (head - heads[0]! - i + 2 * count) % count)).toEqual(heads.map(() => 0))
+  const { seconds, repetitions } = await queue.run(program, 3)
+  expect({ positive: seconds > 0, repetitions }).toEqual({ positive: true, repetitions: 3 })
+  for (const program_ of [program, moves]) program_.destroy()
+  for (const buffer of [...values, ...next, everywhere, ...placed]) buffer.destroy()
+  expect(group.live()).toEqual({ allocations: 0, hostAllocations: 0, kernels: 0, executables: 0 })
+  expect(await group.destroy()).toEqual({ leaks: [] })
+  if (rank === 0) console.log('all values are right')
+} catch (error) {
+  if (!isGpuError(error)) throw error
+  console.log(`rank ends: ${error.code}: ${error.message}`)
+  process.exit(3)
+}
