@@ -190,8 +190,9 @@ export class CudaRuntime implements Runtime<CudaHandles> {
     return executable
   }
 
-  connect(executable: CudaExecutable): Promise<void> {
-    return this.#guard(`Connecting program '${executable.label}'`, () => executable.connect())
+  async connect(executable: CudaExecutable): Promise<boolean> {
+    await this.#guard(`Connecting program '${executable.label}'`, () => executable.connect())
+    return executable.gpus.length > 0
   }
 
   release(executable: CudaExecutable): void {

@@ -16,7 +16,6 @@ import {
   type LiveHandles,
   type LostInfo,
   type Plan,
-  type PlanCommand,
   type PlanPart,
   type Ranks,
   type Runtime,
@@ -222,7 +221,7 @@ class MpiRuntime implements Runtime {
                 return allocation
               },
             )
-          : wholePlan(plan as Plan, ({ device }) => this.devices[device]!.rank === this.ranks.rank)
+          : wholePlan(plan as Plan)
       const { segments, messages, after, afterPrevious } = lowered
       const plans = this.#shared === undefined ? segments.map((segment) => segment.plan) : [plan as Plan]
       for (const part of plans) made.push(await this.#inner.instantiate(part))
@@ -274,7 +273,7 @@ class MpiRuntime implements Runtime {
     const start = performance.now()
     let failure: unknown
     let innerSeconds = 0
-    let clock: ExecutionResult['clock'] = 'host'
+    let clock: ExecutionResult['clock'] = this.#shared === undefined ? 'host' : 'device'
     const spans: Span[] = []
     const issue = async (node: number, repetition: number, count: number) => {
       const { executable: part, originalIndex } = executable.segments[node]!
@@ -318,7 +317,10 @@ class MpiRuntime implements Runtime {
     signal?.addEventListener('abort', abort)
     try {
       if (signal?.aborted) abort()
-      for (const part of executable.made) await this.#inner.connect?.(part)
+      // A rank without a part is done at once: it would run ahead of the others, out of an abort's reach.
+      let { nodes } = executable
+      if (this.#shared !== undefined && executable.made[0] !== undefined)
+        if (!(await this.#inner.connect!(executable.made[0]))) nodes = addon.prepare([])
       const native = !profile && !executable.alone
       const launchers = native
         ? await this.#launchers(executable, uniformBlock).catch((error) => {
@@ -327,7 +329,7 @@ class MpiRuntime implements Runtime {
           })
         : []
       const { seconds, repetitions } = await addon.run(
-        ...([this.#group, run, executable.nodes, times, issue, launchers] as const),
+        ...([this.#group, run, nodes, times, issue, launchers] as const),
         (reason) => fail(new GpuError('driver', `Program "${executable.label}" fails: ${reason}`)),
       )
       if (failure !== undefined) throw failure
@@ -390,9 +392,9 @@ class MpiRuntime implements Runtime {
   }
 }
 
-/** A plan that every rank has whole is one segment on the ranks that have a part in it. */
-function wholePlan(plan: Plan, isHere: (command: PlanCommand) => boolean): LoweredPlan {
-  const none: number[][] = plan.commands.some(isHere) ? [[]] : []
+/** A plan that every rank has whole is one segment. */
+function wholePlan(plan: Plan): LoweredPlan {
+  const none: number[][] = plan.commands.length === 0 ? [] : [[]]
   return {
     segments: none.map(() => ({ plan, originalIndex: plan.commands.map(({ index }) => index) })),
     messages: [],

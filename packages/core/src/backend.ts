@@ -69,9 +69,10 @@ export interface Runtime<H extends Handles = Handles> {
   instantiate(plan: Plan<H, PlanPart>): Promise<H['executable']>
   /**
    * Of a runtime that `openShared` opens: maps the memory of other processes for a whole plan. All processes call it before each run, in the
-   * same order; it rejects alike on all. When `run` rejects with `device-lost`, the processes may have done unequally much.
+   * same order; it rejects alike on all. Resolves to whether this process has a part in the plan: else it need not run it. When `run` rejects
+   * with `device-lost`, the processes may have done unequally much.
    */
-  connect?(executable: H['executable']): Promise<void>
+  connect?(executable: H['executable']): Promise<boolean>
   release(executable: H['executable']): void
   run(executable: H['executable'], options: ExecutionOptions): Promise<ExecutionResult>
   /**
