@@ -6,9 +6,9 @@ import { ReferenceRuntime } from './reference-runtime.ts'
 
 /**
  * A backend for one rank of many with one device each, of which the others are imagined: whatever this rank says, all say. For
- * what recording costs on a large group; programs with messages cannot run.
+ * what recording costs on a large group; programs with messages cannot run. `sharesMemory`: as `Ranks` has it.
  */
-export function imaginedRanks(rank: number, count: number): Backend {
+export function imaginedRanks(rank: number, count: number, sharesMemory = false): Backend {
   const adapters = Array.from({ length: count }, (_, other) => ({
     ...referenceAdapter('imagined', 0, 2 ** 30),
     id: `imagined-${other}`,
@@ -19,12 +19,13 @@ export function imaginedRanks(rank: number, count: number): Backend {
     adapters: async () => ({ adapters }),
     open: async (chosen) =>
       new ReferenceRuntime(chosen, {
-        canAccessPeer: () => false,
+        canAccessPeer: () => sharesMemory,
         memoryByteLength: 2 ** 30,
         execute: (memory, options) => executeInRandomOrder(memory, options, 1),
         ranks: {
           rank,
           count,
+          sharesMemory,
           gather: async (_key, message) => [{ rank: 0, message }],
           deliver: async () => {
             throw new GpuError('unsupported', 'Imagined ranks deliver nothing.')
