@@ -18,6 +18,12 @@ export interface Report {
   readonly software: boolean
   readonly devices: number
   readonly deviceNames: readonly string[]
+  /** Where the devices are those of several processes: how many, how data moves between them, and why in no quicker way. */
+  readonly processes?: {
+    readonly count: number
+    readonly transport: string
+    readonly refused: readonly { readonly name: string; readonly reason: string }[]
+  }
   readonly schedule: Schedule
   readonly shape: Readonly<Record<string, number>>
   /** False when the caller asked for no check. Then `verified` is false and has no meaning. */
@@ -62,7 +68,8 @@ export const notVerified: Verification = {
 export function describeGroup(
   group: DeviceGroup,
   devices: readonly Device[] = group.devices,
-): Pick<Report, 'backend' | 'adapter' | 'software' | 'devices' | 'deviceNames'> {
+): Pick<Report, 'backend' | 'adapter' | 'software' | 'devices' | 'deviceNames' | 'processes'> {
+  const { rankCount: count, transport } = group
   const deviceNames = devices.map((device) => device.info.name)
   return {
     backend: group.backend,
@@ -70,6 +77,7 @@ export function describeGroup(
     software: group.software,
     devices: devices.length,
     deviceNames,
+    ...(transport && { processes: { count, transport: transport.name, refused: transport.refused } }),
   }
 }
 

@@ -191,6 +191,7 @@ export class CudaRuntime implements Runtime<CudaHandles> {
   }
 
   async connect(executable: CudaExecutable): Promise<boolean> {
+    this.#options.shared?.beginRun()
     await this.#guard(`Connecting program '${executable.label}'`, () => executable.connect())
     return executable.gpus.length > 0
   }
@@ -212,7 +213,6 @@ export class CudaRuntime implements Runtime<CudaHandles> {
       abortWord[0] = 1
     }
     signal?.addEventListener('abort', onAbort, { once: true })
-    this.#options.shared?.beginRun()
     const ready: Promise<void>[] = []
     const step = (graphs: GraphHandles, count: number) => {
       ready.push(graphs.ready)

@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { mpich, openMpi, runJob, whereInstalled } from './testing/launchers.ts'
 
+/** The transport `staged`, with a reason against `ipc`. */
+function refusing(reason: RegExp) {
+  return { name: 'staged', refused: [{ name: 'ipc', reason: expect.stringMatching(reason) }] }
+}
+
 describe.each([openMpi, mpich])('$name', (mpi) => {
   describe.skipIf(!mpi.installed)(whereInstalled(mpi), () => {
     it.each([1, 3])('carries gathers, deliveries and messages, ranks: %i', async (ranks) => {
@@ -31,6 +36,73 @@ describe.each([openMpi, mpich])('$name', (mpi) => {
 })
 
 describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
+  it.each([
+    [
+      'as if they were peers, where each has a GPU of its own',
+      2,
+      ['fake-gpus', ''],
+      {},
+      { name: 'ipc', refused: [] },
+    ],
+    ['with three ranks too', 3, ['fake-gpus', 'ipc'], {}, { name: 'ipc', refused: [] }],
+    [
+      'by messages, where the driver refuses to map memory',
+      2,
+      ['fake-gpus', ''],
+      { FAKE_CUDA_IPC: 'none' },
+      refusing(/cuIpcOpenMemHandle/),
+    ],
+    [
+      'by messages, where two ranks have one GPU',
+      2,
+      ['fake-cuda', ''],
+      {},
+      refusing(/Ranks 0 and 1 have the same GPU/),
+    ],
+    [
+      'by messages, where these are asked for',
+      2,
+      ['fake-gpus', 'staged'],
+      {},
+      { name: 'staged', refused: [] },
+    ],
+  ] as const)('reaches the memory of other ranks %s', async (_, ranks, given, environment, transport) => {
+    const job = { ranks, program: 'transport.ts', arguments: given.filter(Boolean), environment }
+    const { exitCode, stdout, stderr } = await runJob(openMpi, job)
+    expect(exitCode, stdout + stderr).toBe(0)
+    const [said, ...rest] = stdout.trim().split('\n')
+    expect(JSON.parse(said!)).toEqual(transport)
+    expect(rest).toEqual(['all values are right'])
+  })
+
+  it('refuses a transport that is asked for and does not work, on every rank', async () => {
+    const { exitCode, stdout } = await runJob(openMpi, {
+      ranks: 2,
+      program: 'transport.ts',
+      arguments: ['fake-gpus', 'ipc'],
+      environment: { FAKE_CUDA_IPC: 'none' },
+    })
+    expect(exitCode).toBe(3)
+    const refusals = /^rank \d ends: unsupported: .*Transport ipc does not work here: .*cuIpcOpenMemHandle/gm
+    expect(stdout.match(refusals), stdout).toHaveLength(2)
+  })
+
+  const long = process.env.TANDEM_LONG === '1'
+  it.skipIf(!long).each(['conformance.ts', 'algorithms.ts'])(
+    'passes %s over ranks that share memory (in the long form: each kernel is built for the CPU)',
+    async (program) => {
+      const { exitCode, stdout, stderr } = await runJob(openMpi, {
+        ranks: 2,
+        program,
+        arguments: ['fake-gpus'],
+      })
+      expect(exitCode, stdout + stderr).toBe(0)
+      expect(stdout).toMatch(
+        program === 'conformance.ts' ? /"skipped":0,"failed":0/ : /jacobi has the same bits/,
+      )
+    },
+  )
+
   it('repeats device work and messages without JavaScript', async () => {
     const job = { ranks: 2, program: 'native-launches.ts', arguments: ['fake-cuda'] }
     const { exitCode, stdout, stderr } = await runJob(openMpi, job)

@@ -18,6 +18,7 @@ export function formatReport(
         .join(', '),
     ],
     ['devices', describeDevices(report)],
+    ...describeProcesses(report),
     ['schedule', report.schedule],
     ...extra,
     [
@@ -35,6 +36,13 @@ export function formatReport(
 
 export function describeDevices({ devices, adapter, software, backend }: Report): string {
   return `${devices} × ${adapter} (${backend}${software ? ', software' : ''})`
+}
+
+function describeProcesses({ processes }: Report): ReportLine[] {
+  if (processes === undefined) return []
+  const { count, transport, refused } = processes
+  const reasons = refused.map(({ name, reason }) => `; not ${name}: ${reason}`)
+  return [['processes', `${count}, which exchange data by ${transport}${reasons.join('')}`]]
 }
 
 export function formatVerdict(report: Report, colors: Terminal['colors']): string {

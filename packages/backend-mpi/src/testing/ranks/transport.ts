@@ -3,6 +3,7 @@
 import { isGpuError, openGroup } from '@tandem-gpu/core'
 import { expect } from 'vitest'
 import { type MpiOptions, mpi } from '../../mpi.ts'
+import { mpiSession } from '../../session.ts'
 import { innerBackend } from '../inner-backend.ts'
 
 const [inner = 'fake-gpus', transport, act] = process.argv.slice(2)
@@ -79,6 +80,8 @@ try {
   if (rank === 0) console.log('all values are right')
 } catch (error) {
   if (!isGpuError(error)) throw error
-  console.log(`rank ends: ${error.code}: ${error.message}`)
+  console.log(`rank ${(await mpiSession(undefined)).rank} ends: ${error.code}: ${error.message}`)
+  // The others are to say it too, before the launcher notices that one has ended.
+  await new Promise((resolve) => setTimeout(resolve, 1500))
   process.exit(3)
 }
