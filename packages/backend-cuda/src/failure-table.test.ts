@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, expect, it } from 'vitest'
 import type { Libraries } from './libraries.ts'
 import type { NativeAddon } from './native-addon.ts'
-import { type Noticed, runScenario } from './testing/failure-scenario.ts'
+import { type Noticed, runScenario, runSharedScenario } from './testing/failure-scenario.ts'
 import { configureFake, fakeLibraries } from './testing/fake-driver.ts'
 
 const packageFolder = fileURLToPath(new URL('..', import.meta.url))
@@ -86,6 +86,12 @@ const behind: Readonly<Record<string, readonly [symbol: string, result: number, 
 /** Functions that return a text, and so cannot fail. */
 const texts = ['nvrtcGetErrorString', 'nvmlErrorString']
 
+/** Calls that only sharing memory with other processes leads to. */
+const sharing = [
+  ...['cuMemAlloc', 'cuMemFree', 'cuMemGetAddressRange'],
+  ...['cuIpcGetMemHandle', 'cuIpcOpenMemHandle', 'cuIpcCloseMemHandle'],
+]
+
 /** Called until the work is done: how often depends on the machine's load, so that only the first call is the same in every run. */
 const polled = new Set(['cuEventQuery'])
 
@@ -93,7 +99,7 @@ const table = `${packageFolder}testdata/failures.txt`
 const long = process.env.TANDEM_LONG === '1'
 
 /** GPUs 0 to 2 have links, GPU 3 has none. */
-const machineSettings = { FAKE_CUDA_DEVICES: 4 }
+const machineSettings = { FAKE_CUDA_DEVICES: 4, FAKE_CUDA_IPC: 'own' }
 
 let copies = 0
 /** An addon and a library that no test has used: faults and what is loaded stay with them. */
@@ -133,7 +139,9 @@ function summary(noticed: readonly Noticed[]): string {
 }
 
 it('reports every failure of every call as an error with a code, and frees what it can', async () => {
-  const driver = [...new Set([...importTable('cuda_driver.cpp'), ...importTable('cuda_api.h')])]
+  const driver = [...new Set([...importTable('cuda_driver.cpp'), ...importTable('cuda_api.h')])].filter(
+    (symbol) => !sharing.includes(symbol),
+  )
   const nvrtc = importTable('nvrtc_compiler.cpp')
   const nvml = importTable('nvml_monitor.cpp')
   const trace = join(folder, 'trace')
@@ -157,12 +165,23 @@ it('reports every failure of every call as an error with a code, and frees what 
       counts.set(symbol, traced.filter((name) => name === symbol).length)
   }
 
+  configureFake(machineSettings)
+  writeFileSync(trace, '')
+  process.env.FAKE_TRACE = trace
+  const sharingMachine = freshMachine(false)
+  expect(await runSharedScenario(sharingMachine)).toEqual([])
+  sharingMachine.forget()
+  delete process.env.FAKE_TRACE
+  const traced = readFileSync(trace, 'utf8').split('\n')
+  for (const symbol of sharing) counts.set(symbol, traced.filter((name) => name === symbol).length)
+
   const found: Row[] = []
   const problems: string[] = []
-  for (const [symbols, classes] of [
-    [driver, driverClasses],
-    [nvrtc, nvrtcClasses],
-    [nvml, nvmlClasses],
+  for (const [symbols, classes, scenario] of [
+    [driver, driverClasses, runScenario],
+    [nvrtc, nvrtcClasses, runScenario],
+    [nvml, nvmlClasses, runScenario],
+    [sharing, driverClasses, runSharedScenario],
   ] as const) {
     for (const [index, symbol] of symbols.entries()) {
       if (texts.includes(symbol)) continue
@@ -185,7 +204,7 @@ it('reports every failure of every call as an error with a code, and frees what 
           const failures = [`${symbol}:${result}:${position}:${copies}`]
           if (cause !== undefined) failures.push(`${cause[0]}:${cause[1]}:1`)
           configureFake({ ...machineSettings, FAKE_FAIL: failures.join(' ') })
-          const noticed = await runScenario(machine).catch((error: unknown) => {
+          const noticed = await scenario(machine).catch((error: unknown) => {
             problems.push(`${row}: ${error}`)
             return []
           })
@@ -201,13 +220,12 @@ it('reports every failure of every call as an error with a code, and frees what 
           configureFake(machineSettings)
           // A fault in what closes a group shows where the next one opens. Only a fault stays.
           if (name === 'fault' && noticed.length === 0) {
-            const later = await runScenario(machine)
+            const later = await scenario(machine)
             if (!later.some(({ code }) => code === 'device-lost'))
               problems.push(`${row}: nobody notices it later`)
           }
           if (name === 'unknown' && turn === 0)
-            for (const { message } of await runScenario(machine))
-              problems.push(`${row}: and later ${message}`)
+            for (const { message } of await scenario(machine)) problems.push(`${row}: and later ${message}`)
           machine.forget()
         }
       }

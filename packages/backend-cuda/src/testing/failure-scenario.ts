@@ -7,6 +7,7 @@ import { KernelCompiler } from '../kernel-compiler.ts'
 import type { Libraries } from '../libraries.ts'
 import type { Lowering } from '../lowering.ts'
 import type { NativeAddon } from '../native-addon.ts'
+import { openSharingGroup, SharedMemory } from '../shared-memory.ts'
 import { findTopology } from '../topology.ts'
 import { dispatch, plan, region } from './plan-text.ts'
 import { testKernelSource, translateTestKernel } from './test-kernels.ts'
@@ -88,6 +89,39 @@ export async function runScenario(machine: ScenarioMachine): Promise<Noticed[]> 
     const live = Object.entries(runtime.live()).filter(([, count]) => count !== 0)
     if (live.length > 0) throw new Error(`Live after dispose: ${JSON.stringify(live)}`)
   }
+  return noticed
+}
+
+/** Does what calls the driver where processes share memory: a GPU's memory is named, mapped, read and unmapped, here by the same process. */
+export async function runSharedScenario({ addon, libraries }: ScenarioMachine): Promise<Noticed[]> {
+  const noticed: Noticed[] = []
+  const attempt = async <T>(step: string, body: () => Promise<T>): Promise<T | undefined> => {
+    try {
+      return await body()
+    } catch (error) {
+      const known = toGpuError(error, step)
+      if (!(known instanceof GpuError)) throw known
+      noticed.push({ step, code: known.code, message: known.message })
+      return undefined
+    }
+  }
+  const native = await attempt('open', () => openSharingGroup(addon, libraries.cuda, 0))
+  if (native === undefined) return noticed
+  const processes = { rank: 0, exchange: async () => [], broken: new Promise(() => {}) }
+  const shared = new SharedMemory(native, processes)
+  await attempt('share', async () => {
+    const address = await shared.allocate(0, 64, true)
+    const name = await shared.nameOf(address)
+    const mapped = await shared.open(name)
+    const region = { gpu: 0, address: mapped, rowByteLength: 64, rows: 1, rowByteStride: 64 }
+    const found = new Uint8Array(64).fill(1)
+    await native.read(region, found)
+    if (found.some((byte) => byte !== 0)) throw new Error('The mapped memory reads as something else.')
+    shared.close(name)
+    native.free(address)
+  })
+  const failures = await attempt('close', () => native.close())
+  for (const message of failures ?? []) noticed.push({ step: 'close', code: 'unfreed', message })
   return noticed
 }
 
