@@ -10,9 +10,9 @@ import type {
 } from './ir.ts'
 import { alignOf, leastViewSize, roundUp, sizeOf } from './layout.ts'
 import { findSubgroupMatrixUses, type SubgroupMatrixUse } from './subgroup-matrices.ts'
-import { typeProperty } from './type-property.ts'
+import { containsAtomic, typeProperty } from './type-property.ts'
 import { arrayType, typeName, u32Type } from './types.ts'
-import { rootOf, walk } from './walk.ts'
+import { moduleVariableOf, walk } from './walk.ts'
 
 /** What the components of a type are; `mixed` for structures of several kinds. */
 export type ReflectedScalar = ScalarKind | 'mixed'
@@ -126,9 +126,8 @@ function accesses(ir: IrModule): {
   const writes = new Set<ModuleVariable>()
   let barrier = false
   const note = (place: Place, sets: readonly Set<ModuleVariable>[]) => {
-    const root = rootOf(place)
-    if (root.kind !== 'variable' || root.variable.kind !== 'module-variable') return
-    for (const set of sets) set.add(root.variable)
+    const variable = moduleVariableOf(place)
+    if (variable !== undefined) for (const set of sets) set.add(variable)
   }
   walk(ir, {
     expression(e) {
@@ -158,11 +157,10 @@ function viewedBytes(ir: IrModule): Map<ModuleVariable, number> {
   walk(ir, {
     place(place) {
       if (place.kind !== 'view-place') return undefined
-      const root = rootOf(place)
-      if (root.kind !== 'variable' || root.variable.kind !== 'module-variable') return undefined
+      const variable = moduleVariableOf(place)!
       const start = place.offset.kind === 'literal' ? Number(place.offset.value) : 0
       const end = start + leastViewSize(place.type)
-      bytes.set(root.variable, Math.max(bytes.get(root.variable) ?? 0, end))
+      bytes.set(variable, Math.max(bytes.get(variable) ?? 0, end))
       return undefined
     },
   })
@@ -207,7 +205,7 @@ const describe = typeProperty((type: Type): ReflectedType => {
     stride: array?.stride,
     size: minimumSize(type),
     length: array?.length,
-    atomic: hasAtomic(type),
+    atomic: containsAtomic(type),
     columns: type.kind === 'matrix' ? type.columns : undefined,
     columnStride: type.kind === 'matrix' ? sizeOf(type) / type.columns : undefined,
     element: array && describe(array.element),
@@ -247,9 +245,4 @@ const componentsIn = typeProperty((type: Type): number => {
     default:
       return 1
   }
-})
-
-const hasAtomic = typeProperty((type: Type): boolean => {
-  if (type.kind === 'array') return hasAtomic(type.element)
-  return type.kind === 'atomic' || (type.kind === 'struct' && type.members.some((m) => hasAtomic(m.type)))
 })

@@ -15,3 +15,23 @@ export function typeProperty<T>(compute: (type: Type) => T): (type: Type) => T {
     return found.value
   }
 }
+
+/** A property that a type has by itself, or by an element or a member. */
+export function partProperty(holds: (type: Type) => boolean): (type: Type) => boolean {
+  const property = typeProperty(
+    (type: Type): boolean =>
+      holds(type) ||
+      (type.kind === 'array' && property(type.element)) ||
+      (type.kind === 'struct' && type.members.some((m) => property(m.type))),
+  )
+  return property
+}
+
+export const containsAtomic = partProperty(({ kind }) => kind === 'atomic')
+
+const hasNoLayout = partProperty(
+  (type) => type.kind === 'subgroup-matrix' || ('scalar' in type && type.scalar === 'bool'),
+)
+
+/** Can the host share memory of the type? A bool and a subgroup matrix have no layout. */
+export const isHostShareable = (type: Type): boolean => !hasNoLayout(type)

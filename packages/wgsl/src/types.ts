@@ -104,6 +104,22 @@ export const f32Type: ScalarType = scalarType('f32')
 export const f16Type: ScalarType = scalarType('f16')
 export const vec2uType: VectorType = vectorType(2, 'u32')
 
+/** How many elements, columns or components there are; undefined for runtime-sized arrays. */
+export function elementCount(type: Type): number | undefined {
+  return type.kind === 'array'
+    ? type.length
+    : type.kind === 'vector'
+      ? type.size
+      : type.kind === 'matrix'
+        ? type.columns
+        : undefined
+}
+
+/** Is it i32 or u32? */
+export function isInteger(type: Type | undefined): boolean {
+  return type?.kind === 'scalar' && (type.scalar === 'i32' || type.scalar === 'u32')
+}
+
 /** How WGSL writes a type, with predeclared aliases for vectors and matrices: `vec3f`, `array<mat2x2h, 4>`. */
 export function typeName(type: Type): string {
   switch (type.kind) {

@@ -1,4 +1,4 @@
-import type { Expression, IrFunction, IrModule, Place, Statement, ViewPlace } from './ir.ts'
+import type { Expression, IrFunction, IrModule, ModuleVariable, Place, Statement, ViewPlace } from './ir.ts'
 
 /** Callbacks of `walk`, each called before what is inside; returning false skips the inside. */
 export interface Visitor {
@@ -26,6 +26,20 @@ export function walk(node: IrModule | IrFunction | Statement | Expression, visit
       if (isStatement(node)) walkStatement(node, visitor)
       else walkExpression(node, visitor)
   }
+}
+
+/** Does the test hold for any statement, expression or place under the node, itself included? */
+export function some(
+  node: IrModule | IrFunction | Statement | Expression,
+  test: (part: Statement | Expression | Place) => boolean,
+): boolean {
+  let found = false
+  const visit = (part: Statement | Expression | Place) => {
+    found ||= test(part)
+    return !found
+  }
+  walk(node, { statement: visit, expression: visit, place: visit })
+  return found
 }
 
 const statementKinds: ReadonlySet<string> = new Set<Statement['kind']>([
@@ -174,6 +188,17 @@ export function rootOf(place: Place): Extract<Place, { kind: 'variable' | 'deref
   let p = place
   while (p.kind !== 'variable' && p.kind !== 'deref') p = p.base
   return p
+}
+
+/** The variable of the module in which a place lies; undefined for one in a local variable or behind a pointer. */
+export function moduleVariableOf(place: Place): ModuleVariable | undefined {
+  const root = rootOf(place)
+  return root.kind === 'variable' && root.variable.kind === 'module-variable' ? root.variable : undefined
+}
+
+/** Is it memory that no invocation changes while the kernel runs? */
+export function isConstantMemory({ space, access }: ModuleVariable): boolean {
+  return space === 'uniform' || (space === 'storage' && access === 'read')
 }
 
 /** The view of a buffer in which a place lies. */

@@ -1,5 +1,5 @@
 import type { Block, Expression, IrModule, LocalVariable, Statement } from '../ir.ts'
-import { operandsOf, rootOf, viewOf, walk } from '../walk.ts'
+import { isConstantMemory, operandsOf, rootOf, viewOf, walk } from '../walk.ts'
 
 /** Tells where local variables change: by a statement, or through a pointer that a call is given. */
 export class Assignments {
@@ -62,7 +62,7 @@ export class Assignments {
         if (root.kind === 'deref' || !operandsOf(e.place).every(isInvariant)) return false
         const v = root.variable
         if (v.kind === 'local-variable') return !this.isAssigned(body, v)
-        return v.space === 'uniform' || (v.space === 'storage' && v.access === 'read')
+        return isConstantMemory(v)
       }
       case 'swizzle':
       case 'member':

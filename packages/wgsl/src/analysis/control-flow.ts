@@ -1,5 +1,4 @@
-import type { Block, Expression, Statement } from '../ir.ts'
-import { walk } from '../walk.ts'
+import type { Block, Statement } from '../ir.ts'
 
 /** Does the block hold only lets, `if` statements and returns? */
 export function isStraight(block: Block): boolean {
@@ -22,16 +21,4 @@ export function alwaysLeaves(s: Statement): boolean {
     default:
       return s.kind === 'return' || s.kind === 'break' || s.kind === 'continue'
   }
-}
-
-/** Does a statement or expression call a function of the module? */
-export function hasCall(part: Statement | Expression): boolean {
-  let found = false
-  walk(part, {
-    expression(e) {
-      if (e.kind === 'call') found = true
-      return !found
-    },
-  })
-  return found
 }

@@ -1,6 +1,6 @@
 import { isBarrier, isCollective } from '../collectives.ts'
 import type { Expression, IrFunction, IrModule, ModuleVariable, Place, Statement } from '../ir.ts'
-import { rootOf, walk } from '../walk.ts'
+import { isConstantMemory, moduleVariableOf, rootOf, walk } from '../walk.ts'
 
 /** What executing code can do, with the functions that it calls. */
 export interface Summary {
@@ -49,8 +49,8 @@ export function findEffects(module: IrModule): Effects {
         const isOwn = variable?.kind === 'local-variable' && code.kind === 'function'
         if (isOwn) return undefined
         if (use === 'store' || use === 'load-store') found.writes = true
-        if ((use === 'load' || use === 'load-store') && !isConstantMemory(place)) found.reads = true
-        if (use === 'address' && code.kind === 'function' && !isConstantMemory(place)) found.reads = true
+        if ((use === 'load' || use === 'load-store') && !isConstant(place)) found.reads = true
+        if (use === 'address' && code.kind === 'function' && !isConstant(place)) found.reads = true
         return undefined
       },
       expression(e) {
@@ -59,8 +59,9 @@ export function findEffects(module: IrModule): Effects {
           if (e.name.startsWith('atomic') || isCollective(e)) found.writes = true
           if (e.name.startsWith('atomic') || e.name === 'workgroupUniformLoad') found.reads = true
           if (e.name === 'subgroupMatrixLoad') found.reads = true
-          if (e.name === 'subgroupMatrixStore') {
-            const variable = storedThrough(e.args[0]!)
+          const [address] = e.args
+          if (e.name === 'subgroupMatrixStore' && address?.kind === 'address-of') {
+            const variable = moduleVariableOf(address.place)
             if (variable !== undefined) found.addStored(variable)
           }
           if (isBarrier(e.name)) found.hasBarrier = true
@@ -126,18 +127,7 @@ class MutableSummary implements Summary {
   }
 }
 
-/** The module variable that an address points into. */
-function storedThrough(address: Expression): ModuleVariable | undefined {
-  const root = address.kind === 'address-of' ? rootOf(address.place) : undefined
-  return root?.kind === 'variable' && root.variable.kind === 'module-variable' ? root.variable : undefined
-}
-
-function isConstantMemory(place: Place): boolean {
-  const root = rootOf(place)
-  return (
-    root.kind === 'variable' &&
-    root.variable.kind === 'module-variable' &&
-    (root.variable.space === 'uniform' ||
-      (root.variable.space === 'storage' && root.variable.access === 'read'))
-  )
+function isConstant(place: Place): boolean {
+  const variable = moduleVariableOf(place)
+  return variable !== undefined && isConstantMemory(variable)
 }

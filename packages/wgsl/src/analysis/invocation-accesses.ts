@@ -1,5 +1,5 @@
 import type { Expression, IrModule, ModuleVariable, Place, Statement } from '../ir.ts'
-import { rootOf, walkExpression, walkStatement } from '../walk.ts'
+import { moduleVariableOf, some, walkExpression, walkStatement } from '../walk.ts'
 import { type LinearForm, LinearForms } from './linear-form.ts'
 
 /** An element that each invocation reaches for certain: the one at its `global_invocation_id[axis] + offset`, plus `base` where that is set. */
@@ -70,21 +70,9 @@ export function findInvocationAccesses(module: IrModule): readonly InvocationAcc
         default:
           walkStatement(s, visitor)
       }
-      return !mayReturn(s)
+      return !some(s, ({ kind }) => kind === 'return')
     })
   visit(module.entryPoint.body.statements)
-  return found
-}
-
-function mayReturn(statement: Statement): boolean {
-  let found = false
-  walkStatement(statement, {
-    statement(s) {
-      if (s.kind === 'return') found = true
-      return !found
-    },
-    expression: () => false,
-  })
   return found
 }
 
@@ -92,14 +80,13 @@ function mayReturn(statement: Statement): boolean {
 function runtimeArray(
   place: Place,
 ): Pick<InvocationAccess, 'variable' | 'byteOffset' | 'strideByteLength'> | undefined {
-  const root = rootOf(place)
+  const variable = moduleVariableOf(place)
+  if (variable?.space !== 'storage') return undefined
   if (place.type.kind !== 'array' || place.type.length !== undefined) return undefined
-  if (root.kind !== 'variable' || root.variable.kind !== 'module-variable') return undefined
-  if (root.variable.space !== 'storage') return undefined
   const { stride: strideByteLength } = place.type
-  if (place.kind === 'variable') return { variable: root.variable, byteOffset: 0, strideByteLength }
+  if (place.kind === 'variable') return { variable, byteOffset: 0, strideByteLength }
   if (place.kind !== 'member-place' || place.base.kind !== 'variable') return undefined
-  return { variable: root.variable, byteOffset: place.member.offset, strideByteLength }
+  return { variable, byteOffset: place.member.offset, strideByteLength }
 }
 
 /** The integer members of uniform structures, by the atom that stands for their value. */

@@ -1,5 +1,6 @@
 import type { Expression, IrModule, LocalVariable, ModuleVariable, Place, ScalarKind, Type } from '../ir.ts'
-import { rootOf, viewOf, walk } from '../walk.ts'
+import { isInteger } from '../types.ts'
+import { isConstantMemory, rootOf, viewOf, walk } from '../walk.ts'
 
 /**
  * A value that is not taken apart further. Two atoms are the same object when they are the same function of the same values;
@@ -148,8 +149,7 @@ export class LinearForms {
       case 'variable': {
         const v = place.variable
         if (v.kind === 'local-variable') return this.#atom(`${v.id}`, { variables: [v], variable: v })
-        const isConstantMemory = v.space === 'uniform' || (v.space === 'storage' && v.access === 'read')
-        return isConstantMemory ? this.#atom(`${v.id}`, {}) : undefined
+        return isConstantMemory(v) ? this.#atom(`${v.id}`, {}) : undefined
       }
       case 'member-place':
       case 'component-place': {
@@ -249,10 +249,6 @@ function keyOf(form: LinearForm | undefined, type: Type | undefined): Key | unde
     text: `${scalar} ${formText(form)}`,
     variables: [...form.terms.keys()].flatMap((a) => a.variables),
   }
-}
-
-function isInteger(type: Type | undefined): boolean {
-  return type?.kind === 'scalar' && (type.scalar === 'i32' || type.scalar === 'u32')
 }
 
 function typeText(type: Type | undefined): string {

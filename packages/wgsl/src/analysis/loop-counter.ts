@@ -1,5 +1,6 @@
 import type { CompoundAssign, Expression, For, LocalVariable, Loop, Place, While } from '../ir.ts'
-import { walkExpression } from '../walk.ts'
+import { isInteger } from '../types.ts'
+import { some } from '../walk.ts'
 import type { Assignments } from './assignments.ts'
 import { type Interval, type IntervalOf, whole } from './interval.ts'
 
@@ -104,8 +105,11 @@ export class LoopCounters {
     const falls = counter.step === undefined ? (update as CompoundAssign).operator === '-' : counter.step < 0
     const { bound, relation, step, variable } = counter
     const comesNearer = (relation === '<' || relation === '<=') !== falls && step !== 0
-    if (!comesNearer || !isInteger(variable) || !canStop(relation, bound, variable)) return false
-    return this.#assignments.isInvariant(bound, body) && !reads(bound, variable)
+    if (!comesNearer || !isInteger(variable.type) || !canStop(relation, bound, variable)) return false
+    return (
+      this.#assignments.isInvariant(bound, body) &&
+      !some(bound, (part) => part.kind === 'variable' && part.variable === variable)
+    )
   }
 }
 
@@ -142,27 +146,12 @@ function halvings(
   return trips
 }
 
-function isInteger({ type }: LocalVariable): boolean {
-  return type.kind === 'scalar' && (type.scalar === 'i32' || type.scalar === 'u32')
-}
-
 /** Is there a value of the counter for which the relation does not hold? There is none below `k >= 0u`. */
 function canStop(relation: string, bound: Expression, { type }: LocalVariable): boolean {
   const range = type.kind === 'scalar' ? whole(type.scalar) : undefined
   if (bound.kind !== 'literal' || range === undefined) return true
   const value = Number(bound.value)
   return !(relation === '<=' && value >= range.high) && !(relation === '>=' && value <= range.low)
-}
-
-function reads(e: Expression, variable: LocalVariable): boolean {
-  let found = false
-  walkExpression(e, {
-    place(place) {
-      if (isVariable(place, variable)) found = true
-      return !found
-    },
-  })
-  return found
 }
 
 function isVariable(place: Place, variable: LocalVariable): boolean {

@@ -16,7 +16,8 @@ import type {
   Statement,
   Type,
 } from '../ir.ts'
-import { rootOf, viewOf } from '../walk.ts'
+import { elementCount } from '../types.ts'
+import { rootOf, some, viewOf } from '../walk.ts'
 import type { Assignments } from './assignments.ts'
 import {
   builtinCallComponents,
@@ -27,9 +28,9 @@ import {
   zeroComponents,
 } from './component-ranges.ts'
 import { ConditionFacts } from './condition-facts.ts'
-import { alwaysLeaves, hasCall, isStraight } from './control-flow.ts'
+import { alwaysLeaves, isStraight } from './control-flow.ts'
 import { type Fact, Facts } from './facts.ts'
-import { applyOperator, contains, interval, join, meet, whole } from './interval.ts'
+import { applyOperator, contains, type Interval, interval, join, meet, whole } from './interval.ts'
 import type { LinearForms } from './linear-form.ts'
 import { type Ranges, RecordedRanges } from './recorded-ranges.ts'
 import { VariableRanges } from './variable-ranges.ts'
@@ -146,8 +147,10 @@ class RangeAnalysis {
         const region = [s.condition, s.body]
         this.#under(facts, region, () => this.#statement(s.body))
         // A call in the update may change the counter before the rest of the update reads it.
-        this.#under(s.update !== undefined && hasCall(s.update) ? [] : facts, region, () =>
-          this.#statement(s.update),
+        this.#under(
+          s.update !== undefined && some(s.update, ({ kind }) => kind === 'call') ? [] : facts,
+          region,
+          () => this.#statement(s.update),
         )
         return
       }
@@ -279,18 +282,7 @@ class RangeAnalysis {
         const base = this.#value(e.base)
         const index = this.#value(e.index)?.[0]
         const type = e.base.type!
-        const length =
-          type.kind === 'vector'
-            ? type.size
-            : type.kind === 'matrix'
-              ? type.columns
-              : type.kind === 'array'
-                ? type.length
-                : undefined
-        this.#recordInside(
-          e,
-          length !== undefined && index !== undefined && index.low >= 0 && index.high < length,
-        )
+        this.#recordInside(e, isBelow(index, elementCount(type)!))
         if (base !== undefined && type.kind === 'vector') return [base.reduce(join)]
         return wholeComponents(e.type)
       }
@@ -389,15 +381,7 @@ class RangeAnalysis {
           )
           return
         }
-        const length =
-          type.kind === 'vector'
-            ? type.size
-            : type.kind === 'matrix'
-              ? type.columns
-              : type.kind === 'array'
-                ? type.length!
-                : 0
-        this.#recordInside(place, index !== undefined && index.low >= 0 && index.high < length)
+        this.#recordInside(place, isBelow(index, elementCount(type)!))
         return
       }
     }
@@ -474,4 +458,8 @@ class RangeAnalysis {
     this.#facts = facts
     return isKnown && this.#callBudget > 0 ? result : undefined
   }
+}
+
+function isBelow(index: Interval | undefined, length: number): boolean {
+  return index !== undefined && index.low >= 0 && index.high < length
 }

@@ -9,7 +9,7 @@ import type {
   Statement,
   Type,
 } from '../ir.ts'
-import { operandsOf, rootOf, type Visitor, walkExpression, walkStatement } from '../walk.ts'
+import { moduleVariableOf, operandsOf, some, type Visitor, walkExpression, walkStatement } from '../walk.ts'
 import { AccessLists } from './access-lists.ts'
 import type { Analyses } from './analyses.ts'
 import { type Atom, type LinearForm, type LinearForms, scaled, sum } from './linear-form.ts'
@@ -52,7 +52,7 @@ function findCover(
   const visit = (s: Statement, loops: readonly For[]): void => {
     if (s.kind === 'block') for (const inner of lists.accessing(s.statements, v)) visit(inner, loops)
     else if (s.kind === 'for') visit(s.body, [...loops, s])
-    else if (s.kind === 'assign' && isRootedAt(s.target, v)) found ??= coverOf(s, loops, v, analyses)
+    else if (s.kind === 'assign' && moduleVariableOf(s.target) === v) found ??= coverOf(s, loops, v, analyses)
   }
   for (const s of first) visit(s, [])
   return found
@@ -64,7 +64,7 @@ function coverOf(
   v: ModuleVariable,
   { counters, forms }: Analyses,
 ): Box | undefined {
-  if (loops.some((l) => leaves(l.body))) return undefined
+  if (loops.some((l) => some(l.body, leaves))) return undefined
   const indices: Expression[] = []
   let place: Place = s.target
   while (place.kind === 'index-place') {
@@ -154,13 +154,12 @@ function findReads(module: IrModule): Map<ModuleVariable, Place[]> {
   const reads = new Map<ModuleVariable, Place[]>()
   const visitor: Visitor = {
     place(place, use) {
-      const root = rootOf(place)
-      if (root.kind !== 'variable' || root.variable.kind !== 'module-variable') return undefined
-      if (root.variable.space !== 'workgroup') return undefined
+      const variable = moduleVariableOf(place)
+      if (variable?.space !== 'workgroup') return undefined
       if (use !== 'store') {
-        const places = reads.get(root.variable) ?? []
+        const places = reads.get(variable) ?? []
         places.push(place)
-        reads.set(root.variable, places)
+        reads.set(variable, places)
       }
       // The bases of the place are not accesses of their own.
       for (const e of operandsOf(place)) walkExpression(e, visitor)
@@ -190,18 +189,6 @@ function areCovered(places: readonly Place[], v: ModuleVariable, box: Box, range
   })
 }
 
-function isRootedAt(place: Place, v: ModuleVariable): boolean {
-  const root = rootOf(place)
-  return root.kind === 'variable' && root.variable === v
-}
-
-function leaves(body: Statement): boolean {
-  let found = false
-  walkStatement(body, {
-    statement(s) {
-      if (s.kind === 'break' || s.kind === 'continue' || s.kind === 'return') found = true
-      return undefined
-    },
-  })
-  return found
+function leaves({ kind }: Statement | Expression | Place): boolean {
+  return kind === 'break' || kind === 'continue' || kind === 'return'
 }

@@ -14,7 +14,7 @@ import type {
   Return,
   Statement,
 } from '../ir.ts'
-import { operandsOf, rootOf, walkExpression, walkStatement } from '../walk.ts'
+import { moduleVariableOf, operandsOf, rootOf, walkExpression, walkStatement } from '../walk.ts'
 
 /**
  * Copies from storage to workgroup memory that may still be pending after their statement, and where the invocation waits for them. WGSL lets
@@ -105,10 +105,10 @@ function copyOf(
   if (type.kind !== 'vector' || type.size !== 4 || type.scalar === 'bool' || type.scalar === 'f16')
     return undefined
   if (value.kind !== 'load' || effects.writes(value) || !isElement(value.place)) return undefined
-  const from = variableOf(value.place)
+  const from = moduleVariableOf(value.place)
   if (from?.space !== 'storage' || from.access !== 'read' || from.type.kind === 'buffer') return undefined
   if (target.kind !== 'index-place' || target.base.kind !== 'variable') return undefined
-  const variable = variableOf(target)
+  const variable = moduleVariableOf(target)
   let form = forms.of(target.index)
   if (variable?.space !== 'workgroup' || form === undefined) return undefined
   const [turning, ...others] = [...form.terms.keys()].filter((a) => a.variables.length > 0)
@@ -135,11 +135,6 @@ function copyOf(
 
 function isElement(place: Place): boolean {
   return place.kind === 'index-place' && place.base.type.kind === 'array'
-}
-
-function variableOf(place: Place): ModuleVariable | undefined {
-  const root = rootOf(place)
-  return root.kind === 'variable' && root.variable.kind === 'module-variable' ? root.variable : undefined
 }
 
 /**
@@ -250,13 +245,13 @@ class Search {
         for (const e of operandsOf(s.target)) this.#value(e)
         this.#value(s.value)
         if (this.#copies.has(s)) this.#copy(s)
-        else this.#touch(variableOf(s.target))
+        else this.#touch(moduleVariableOf(s.target))
         return
       case 'compound-assign': {
         for (const e of operandsOf(s.target)) this.#value(e)
-        this.#touch(variableOf(s.target))
+        this.#touch(moduleVariableOf(s.target))
         this.#value(s.value)
-        this.#touch(variableOf(s.target))
+        this.#touch(moduleVariableOf(s.target))
         const root = rootOf(s.target)
         if (root.kind === 'variable')
           this.#state.change((p) =>
@@ -367,7 +362,7 @@ class Search {
         return false
       },
       leave: (x) => {
-        if (x.kind === 'load' || x.kind === 'address-of') this.#touch(variableOf(x.place))
+        if (x.kind === 'load' || x.kind === 'address-of') this.#touch(moduleVariableOf(x.place))
         if (x.kind !== 'call') return
         const { stored, used, hasBarrier } = this.#analyses.effects.of(x.function.body)
         if (hasBarrier) for (const p of this.#state?.pending ?? []) this.unfit.add(p.copy)

@@ -1,6 +1,6 @@
 import { isBarrier, isSubgroupOperation, subgroupSize } from '../collectives.ts'
-import { type BuiltinCall, type Expression, type ModuleVariable, subgroupMatrixFunctions } from '../ir.ts'
-import { rootOf, viewOf } from '../walk.ts'
+import { type BuiltinCall, type Expression, subgroupMatrixFunctions } from '../ir.ts'
+import { moduleVariableOf, viewOf } from '../walk.ts'
 import { type CxxExpression, call, primary, simple } from './cxx-expression.ts'
 import type { FunctionWriter } from './function-writer.ts'
 import { allLanes } from './invocation-index.ts'
@@ -25,7 +25,7 @@ export function builtinText(writer: FunctionWriter, e: BuiltinCall): CxxExpressi
     case 'arrayLength':
       return arrayLengthText(writer, e.args[0]!)
     case 'bufferLength':
-      return simple(writer.lengthOf(rootVariable(e.args[0]!)))
+      return simple(writer.lengthOf(moduleVariableOf(addressed(e.args[0]!))!))
     case 'workgroupUniformLoad':
       return call(functionName(writer, e), [placeText(writer, addressed(e.args[0]!), 'address').value])
   }
@@ -54,18 +54,11 @@ function addressed(e: Expression) {
   return e.place
 }
 
-function rootVariable(argument: Expression): ModuleVariable {
-  const root = rootOf(addressed(argument))
-  if (root.kind !== 'variable' || root.variable.kind !== 'module-variable')
-    throw new TypeError('only memory of the module has a length')
-  return root.variable
-}
-
 function arrayLengthText(writer: FunctionWriter, argument: Expression): CxxExpression {
   const place = addressed(argument)
   const view = viewOf(place)
   if (view !== undefined) return viewLengthText(viewText(writer, view))
-  const variable = rootVariable(argument)
+  const variable = moduleVariableOf(place)!
   if (place.type.kind === 'array' && place.type.length !== undefined) return simple(`${place.type.length}u`)
   if (place.kind === 'variable' || runtimeTail(variable.type) !== undefined)
     return simple(writer.lengthOf(variable))

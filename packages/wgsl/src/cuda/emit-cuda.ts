@@ -1,7 +1,7 @@
 import { analyse } from '../analysis/analyses.ts'
 import { findZeroInit } from '../analysis/zero-init.ts'
 import { subgroupSize } from '../collectives.ts'
-import type { Expression, IrModule, Location, ModuleVariable } from '../ir.ts'
+import type { IrModule, Location, ModuleVariable } from '../ir.ts'
 import { alignOf, roundUp, sizeOf } from '../layout.ts'
 import {
   cudaSubgroupMatrixConfigs,
@@ -10,7 +10,7 @@ import {
   unsupportedSubgroupMatrix,
 } from '../subgroup-matrices.ts'
 import { findDivergentCalls } from '../validity/uniformity.ts'
-import { walk } from '../walk.ts'
+import { some, walk } from '../walk.ts'
 import { WgslError } from '../wgsl-error.ts'
 import { findAsyncCopies, noAsyncCopies } from './async-copies.ts'
 import { valueText } from './expression-text.ts'
@@ -214,7 +214,7 @@ export function orderedBindings(module: IrModule): ModuleVariable[] {
 function kernelParameters(context: ModuleContext, bindings: readonly ModuleVariable[]): CudaParameter[] {
   const { names, bounds, module } = context
   // A barrier orders writes of other threads to storage, which `restrict` would let the compiler overlook.
-  const shares = usesStorageBarrier(module)
+  const shares = some(module, (e) => e.kind === 'builtin-call' && e.name === 'storageBarrier')
   const parameters: CudaParameter[] = []
   for (const [bindingIndex, v] of bindings.entries()) {
     const name = names.of(v)
@@ -235,17 +235,6 @@ function kernelParameters(context: ModuleContext, bindings: readonly ModuleVaria
   if (bounds === 'trap')
     parameters.push({ kind: 'trap-record', name: 'trap_record', type: 'unsigned*', bindingIndex: undefined })
   return parameters
-}
-
-function usesStorageBarrier(module: IrModule): boolean {
-  let found = false
-  walk(module, {
-    expression(e: Expression) {
-      if (e.kind === 'builtin-call' && e.name === 'storageBarrier') found = true
-      return !found
-    },
-  })
-  return found
 }
 
 /** What the kernel computes once from its parameters. */

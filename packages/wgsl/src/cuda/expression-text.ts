@@ -1,5 +1,5 @@
 import type { Binary, BinaryOperator, Expression, Type } from '../ir.ts'
-import { u32Type } from '../types.ts'
+import { elementCount, u32Type } from '../types.ts'
 import { builtinText } from './builtin-text.ts'
 import { callText } from './call-text.ts'
 import {
@@ -113,7 +113,7 @@ function indexValueText(
     return known !== undefined
       ? member(of, componentName(Math.min(known, type.size - 1)))
       : call(names.prelude('component'), [of, at])
-  const length = type.kind === 'matrix' ? type.columns : (type as Extract<Type, { kind: 'array' }>).length!
+  const length = elementCount(type)!
   if (known !== undefined) return primary(`${operand(of)}[${Math.min(known, length - 1)}u]`)
   const isFree = writer.context.bounds === 'unchecked' || writer.context.ranges.isInside(e)
   return primary(

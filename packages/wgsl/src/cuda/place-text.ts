@@ -1,7 +1,7 @@
 import type { IndexPlace, LocalVariable, ModuleVariable, Place, Type } from '../ir.ts'
 import { sizeOf } from '../layout.ts'
-import { u32Type } from '../types.ts'
-import { rootOf } from '../walk.ts'
+import { elementCount, u32Type } from '../types.ts'
+import { moduleVariableOf, rootOf } from '../walk.ts'
 import { type CxxExpression, call, member, operand, operation, primary, simple } from './cxx-expression.ts'
 import { type FunctionWriter, viewName } from './function-writer.ts'
 import { indexTexts, literalInteger, unsignedText } from './index-text.ts'
@@ -31,11 +31,8 @@ export function componentName(i: number): string {
 /** The lvalue of a place, with its indices brought inside bounds as the options ask. */
 export function placeText(writer: FunctionWriter, place: Place, use: PlaceUse): PlaceText {
   const guards: string[] = []
-  const root = rootOf(place)
-  const storage =
-    root.kind === 'variable' && root.variable.kind === 'module-variable' && root.variable.space === 'storage'
-      ? root.variable
-      : undefined
+  const variable = moduleVariableOf(place)
+  const storage = variable?.space === 'storage' ? variable : undefined
   const state: Walk = {
     writer,
     use,
@@ -128,11 +125,10 @@ function indexText(state: Walk, place: IndexPlace): CxxExpression {
     }
     return call(writer.context.names.prelude('component_of'), [base, fixedIndex(state, place, type.size)])
   }
-  if (type.kind === 'matrix') return element(fixedIndex(state, place, type.columns))
-  if (type.kind !== 'array') throw new TypeError(`${type.kind} takes no index`)
-  if (type.length !== undefined) return element(fixedIndex(state, place, type.length))
+  const length = elementCount(type)
+  if (length !== undefined) return element(fixedIndex(state, place, length))
   const found = element(runtimeIndex(state, place))
-  return type.element.kind === 'vector' && type.element.size === 3 ? member(found, 'value') : found
+  return place.type.kind === 'vector' && place.type.size === 3 ? member(found, 'value') : found
 }
 
 /** Memory that the compiler can keep in registers: there a component is selected, not addressed. */

@@ -1,7 +1,7 @@
 import { isBarrier } from '../collectives.ts'
 import type { Block, CompoundAssign, Expression, Place, Statement, Switch } from '../ir.ts'
 import { scalarType } from '../types.ts'
-import { rootOf, viewOf } from '../walk.ts'
+import { moduleVariableOf, viewOf } from '../walk.ts'
 import { atomicText, isAtomic } from './builtin-text.ts'
 import { type CxxExpression, call, operand, simple } from './cxx-expression.ts'
 import { infixOperand, isSafeDivisor, type Operation, operationText } from './expression-text.ts'
@@ -108,9 +108,7 @@ function writeStore(writer: FunctionWriter, target: Place, place: PlaceText, val
     writer.simple(call(names.prelude('set_component'), args).text)
     return
   }
-  const root = rootOf(target)
-  const inBuffer =
-    root.kind === 'variable' && root.variable.kind === 'module-variable' && root.variable.space === 'storage'
+  const inBuffer = moduleVariableOf(target)?.space === 'storage'
   const store =
     (inBuffer || viewOf(target) !== undefined) && hasPadding(target.type)
       ? call(names.prelude('store_padded'), [place.value, value]).text

@@ -1,6 +1,6 @@
 import type { ArrayType, BuiltinCall, Expression, ModuleVariable, Place, SubgroupMatrixType } from '../ir.ts'
 import { u32Type } from '../types.ts'
-import { rootOf, viewOf } from '../walk.ts'
+import { moduleVariableOf, viewOf } from '../walk.ts'
 import { type CxxExpression, call, operand, operation, simple } from './cxx-expression.ts'
 import { type FunctionWriter, viewName } from './function-writer.ts'
 import { unsignedText } from './index-text.ts'
@@ -48,14 +48,12 @@ function accessText(writer: FunctionWriter, e: BuiltinCall): Omit<PlaceText, 'co
   const type = (e.type ?? rest[0]!.type) as SubgroupMatrixType
   const operands = e.args.slice(1, -1)
   const place = settledBefore(writer, address.place, operands)
-  const root = rootOf(place)
-  if (root.kind === 'deref' || root.variable.kind !== 'module-variable')
-    throw new TypeError('subgroup matrices are loaded from memory of the module')
+  const variable = moduleVariableOf(place)!
   const array = place.type as ArrayType
   const slice = sliceByteLength(type, isColumnMajor)
   const slices = isColumnMajor ? type.columns : type.rows
   const least = Math.ceil(slice / array.stride)
-  const access = { place, array, variable: root.variable, slice, slices, offset, stride, least }
+  const access = { place, array, variable, slice, slices, offset, stride, least }
   const { effects } = writer.context
   let guards: readonly string[] = []
   const texts = writer.ordered([
@@ -80,7 +78,7 @@ function accessText(writer: FunctionWriter, e: BuiltinCall): Omit<PlaceText, 'co
               : writer.value(o),
     })),
   ])
-  const options = `${isColumnMajor}, ${array.stride}u, ${root.variable.space === 'workgroup'}`
+  const options = `${isColumnMajor}, ${array.stride}u, ${variable.space === 'workgroup'}`
   const name = e.type === undefined ? `${e.name}<${options}>` : `${e.name}<${writer.type(type)}, ${options}>`
   const pointer = texts[0]!
   return {

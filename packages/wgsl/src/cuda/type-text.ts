@@ -1,6 +1,6 @@
 import type { ScalarKind, StructType, SubgroupMatrixType, Type } from '../ir.ts'
 import { alignOf, roundUp, sizeOf } from '../layout.ts'
-import { typeProperty } from '../type-property.ts'
+import { containsAtomic, isHostShareable, partProperty } from '../type-property.ts'
 import type { Names } from './names.ts'
 
 const scalarNames = { bool: 'bool', i32: 'int', u32: 'unsigned', f32: 'float' } as const
@@ -65,23 +65,12 @@ export function runtimeTail(type: Type): StructType['members'][number] | undefin
 }
 
 /** Does memory of the type hold padding, which a store must leave alone? */
-export const hasPadding = typeProperty((type: Type): boolean => {
-  switch (type.kind) {
-    case 'matrix':
-      return type.rows === 3
-    case 'array':
-      return sizeOf(type.element) < type.stride || hasPadding(type.element)
-    case 'struct': {
-      let end = 0
-      for (const m of type.members) {
-        if (m.offset !== end || hasPadding(m.type)) return true
-        end = m.offset + sizeOf(m.type)
-      }
-      return end !== type.size
-    }
-    default:
-      return false
-  }
+export const hasPadding = partProperty((type) => {
+  if (type.kind === 'matrix') return type.rows === 3
+  if (type.kind === 'array') return sizeOf(type.element) < type.stride
+  if (type.kind !== 'struct') return false
+  const ends = type.members.map((m) => m.offset + sizeOf(m.type))
+  return type.members.some((m, i) => m.offset !== (ends[i - 1] ?? 0)) || ends.at(-1) !== type.size
 })
 
 /** Alignment and size of the C++ type, which differ from WGSL's only for a vec3 outside arrays (it needs no 16-byte alignment). */
@@ -89,24 +78,6 @@ function cxxAlign(type: Type): number {
   if (type.kind === 'vector' && type.size === 3) return alignOf({ ...type, size: 2 }) / 2
   return alignOf(type)
 }
-
-/** Can the type lie in a buffer? bool cannot, and its layout does not matter. */
-export const isHostShareable = typeProperty((type: Type): boolean => {
-  switch (type.kind) {
-    case 'scalar':
-    case 'vector':
-      return type.scalar !== 'bool'
-    case 'array':
-      return isHostShareable(type.element)
-    case 'struct':
-      return type.members.every((m) => isHostShareable(m.type))
-    case 'pointer':
-    case 'subgroup-matrix':
-      return false
-    default:
-      return true
-  }
-})
 
 /** The definition of a structure, with WGSL's offsets. */
 export function structText(type: StructType, names: Names): string[] {
@@ -155,16 +126,3 @@ export function structText(type: StructType, names: Names): string[] {
     lines.push(`static_assert(sizeof(${name}) == ${type.size}, "layout");`)
   return lines
 }
-
-const containsAtomic = typeProperty((type: Type): boolean => {
-  switch (type.kind) {
-    case 'atomic':
-      return true
-    case 'array':
-      return containsAtomic(type.element)
-    case 'struct':
-      return type.members.some((m) => containsAtomic(m.type))
-    default:
-      return false
-  }
-})

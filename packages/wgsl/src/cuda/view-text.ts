@@ -1,7 +1,7 @@
-import type { BufferType, ModuleVariable, Type, ViewPlace } from '../ir.ts'
+import type { BufferType, Type, ViewPlace } from '../ir.ts'
 import { alignOf, leastViewSize, runtimeArrayOf } from '../layout.ts'
 import { boolType, u32Type } from '../types.ts'
-import { rootOf } from '../walk.ts'
+import { moduleVariableOf } from '../walk.ts'
 import { type CxxExpression, call, operation } from './cxx-expression.ts'
 import type { FunctionWriter } from './function-writer.ts'
 import { literalInteger, unsignedText } from './index-text.ts'
@@ -35,7 +35,7 @@ export function viewText(writer: FunctionWriter, view: ViewPlace): ViewText {
   const max = (text: string) => `${writer.context.names.prelude('max')}(${text}, ${least}u)`
   const size = view.size && writer.temporary(u32Type, max(unsignedText(writer, view.size).text))
   const { bounds } = writer.context
-  if (bounds === 'unchecked' || (bounds === 'trap' && bufferOf(view).space === 'storage'))
+  if (bounds === 'unchecked' || (bounds === 'trap' && moduleVariableOf(view)!.space === 'storage'))
     return {
       view,
       offset,
@@ -58,7 +58,7 @@ export function viewedText(
   before = 0,
 ): CxxExpression {
   const { names } = writer.context
-  const variable = bufferOf(view)
+  const variable = moduleVariableOf(view)!
   const name = writer.uses(variable)
   const base = variable.space === 'workgroup' ? `&${name}` : name
   const at =
@@ -83,16 +83,9 @@ export function viewLengthText({ view, seen }: ViewText): CxxExpression {
 /** The bytes of the buffer in which a view lies. */
 function byteLengthText(writer: FunctionWriter, view: ViewPlace): string {
   const length = lengthOf(view)
-  return length === undefined ? writer.lengthOf(bufferOf(view)) : `${length}u`
+  return length === undefined ? writer.lengthOf(moduleVariableOf(view)!) : `${length}u`
 }
 
 function lengthOf(view: ViewPlace): number | undefined {
   return (view.base.type as BufferType).length
-}
-
-function bufferOf(view: ViewPlace): ModuleVariable {
-  const root = rootOf(view)
-  if (root.kind === 'deref' || root.variable.kind !== 'module-variable')
-    throw new TypeError('a view is one of a variable of the module')
-  return root.variable
 }

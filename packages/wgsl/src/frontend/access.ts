@@ -1,5 +1,5 @@
 import type { ComponentPlace, Place, ScalarType, Type, VectorType } from '../ir.ts'
-import { i32Type, typeName, u32Type, vectorType } from '../types.ts'
+import { elementCount, i32Type, typeName, u32Type, vectorType } from '../types.ts'
 import type { ExpressionNode, IndexNode, MemberNode } from './ast.ts'
 import { type Value, zeroValue } from './constant-value.ts'
 import { anyScalar, concreteOf, converts, isOverrideSized } from './numeric-types.ts'
@@ -11,7 +11,7 @@ import {
   type ValueOperand,
 } from './operand.ts'
 import type { ExpressionScope } from './scopes.ts'
-import { elementCount, elementType, membersByName } from './type-structure.ts'
+import { elementType, membersByName } from './type-structure.ts'
 
 /** A pointer used as the base of an access is dereferenced. */
 function baseOperand(scope: ExpressionScope, node: ExpressionNode): Operand {

@@ -1,5 +1,6 @@
 import type { BufferType, Expression, Place, Type } from '../ir.ts'
 import { alignOf, leastViewSize, runtimeArrayOf } from '../layout.ts'
+import { containsAtomic, isHostShareable } from '../type-property.ts'
 import { i32Type, pointerType, typeName, u32Type } from '../types.ts'
 import { rootOf } from '../walk.ts'
 import type { CallNode, ExpressionNode } from './ast.ts'
@@ -7,7 +8,7 @@ import { converts } from './numeric-types.ts'
 import type { Operand, PointerOperand, ValueOperand } from './operand.ts'
 import type { ExpressionScope } from './scopes.ts'
 import { resolveType } from './type-resolution.ts'
-import { containsAtomic, hasFixedFootprint, isHostShareable } from './type-structure.ts'
+import { hasFixedFootprint } from './type-structure.ts'
 
 /** Whether a name is that of a function that makes a view of a buffer. */
 export function isBufferFunction(name: string): boolean {

@@ -1,5 +1,6 @@
 import type { Access, AddressSpace, ArrayType, BufferType, ScalarType, Type } from '../ir.ts'
 import { sizeOf } from '../layout.ts'
+import { containsAtomic, isHostShareable } from '../type-property.ts'
 import {
   arrayType,
   atomicType,
@@ -20,11 +21,9 @@ import type { ExpressionScope } from './scopes.ts'
 import { resolveSubgroupMatrix } from './subgroup-matrix.ts'
 import { isTextureType, plainTypes, type TypeGenerator, typeGenerator } from './type-names.ts'
 import {
-  containsAtomic,
   containsSubgroupMatrix,
   containsWideAtomic,
   hasFixedFootprint,
-  isHostShareable,
   longestArray,
   nestingDepth,
 } from './type-structure.ts'

@@ -1,7 +1,7 @@
 import type { StructMember, Type } from '../ir.ts'
-import { typeProperty } from '../type-property.ts'
+import { partProperty, typeProperty } from '../type-property.ts'
 import { vectorType } from '../types.ts'
-import { anyScalar, isOverrideSized, scalarOf } from './numeric-types.ts'
+import { anyScalar, isOverrideSized } from './numeric-types.ts'
 
 /** The type of an element, column or component; undefined for types without. */
 export function elementType(type: Type): Type | undefined {
@@ -15,17 +15,6 @@ export function elementType(type: Type): Type | undefined {
     default:
       return undefined
   }
-}
-
-/** How many elements, columns or components there are; undefined for runtime-sized arrays. */
-export function elementCount(type: Type): number | undefined {
-  return type.kind === 'array'
-    ? type.length
-    : type.kind === 'vector'
-      ? type.size
-      : type.kind === 'matrix'
-        ? type.columns
-        : undefined
 }
 
 /** The members of a structure by their names. */
@@ -51,41 +40,11 @@ export const isConstructible = typeProperty((type: Type): boolean => {
   }
 })
 
-/** Whether the host can share memory of the type: no bool inside. */
-export const isHostShareable = typeProperty((type: Type): boolean => {
-  switch (type.kind) {
-    case 'array':
-      return isHostShareable(type.element)
-    case 'struct':
-      return type.members.every((m) => isHostShareable(m.type))
-    case 'subgroup-matrix':
-      return false
-    default:
-      return scalarOf(type) !== 'bool'
-  }
-})
-
-/** Whether there is an atomic inside. */
-export const containsAtomic = typeProperty((type: Type): boolean => {
-  if (type.kind === 'array') return containsAtomic(type.element)
-  return (
-    type.kind === 'atomic' || (type.kind === 'struct' && type.members.some((m) => containsAtomic(m.type)))
-  )
-})
-
 /** Whether there is a subgroup matrix inside: values of the type are made only when the shader runs. */
-export const containsSubgroupMatrix = typeProperty((type: Type): boolean => {
-  if (type.kind === 'array') return containsSubgroupMatrix(type.element)
-  if (type.kind === 'struct') return type.members.some((m) => containsSubgroupMatrix(m.type))
-  return type.kind === 'subgroup-matrix'
-})
+export const containsSubgroupMatrix = partProperty(({ kind }) => kind === 'subgroup-matrix')
 
 /** Whether there is an `atomic<vec2u>` inside. */
-export const containsWideAtomic = typeProperty((type: Type): boolean => {
-  if (type.kind === 'array') return containsWideAtomic(type.element)
-  if (type.kind === 'atomic') return type.wide === true
-  return type.kind === 'struct' && type.members.some((m) => containsWideAtomic(m.type))
-})
+export const containsWideAtomic = partProperty((type) => type.kind === 'atomic' && type.wide === true)
 
 /** Whether a type's size is known: no runtime-sized array inside, and no buffer without length. */
 export const hasFixedFootprint = typeProperty((type: Type): boolean => {

@@ -1,4 +1,5 @@
 import type { Access, Expression, ModuleVariable, Type } from '../ir.ts'
+import { containsAtomic, isHostShareable } from '../type-property.ts'
 import { typeName } from '../types.ts'
 import type { GlobalNode } from './ast.ts'
 import { concreteOf, isOverrideSized, withoutOverride } from './numeric-types.ts'
@@ -6,12 +7,10 @@ import type { Declarations } from './scopes.ts'
 import { isTextureType } from './type-names.ts'
 import { accessMode, checkArrayLengths, enumerant, immediateSpace, resolveType } from './type-resolution.ts'
 import {
-  containsAtomic,
   containsSubgroupMatrix,
   containsWideAtomic,
   hasFixedFootprint,
   isConstructible,
-  isHostShareable,
 } from './type-structure.ts'
 
 /** Resolves the declaration of a module-scope `var`; `type` is the variable's in the front end (see `OverrideArrayType`). */

@@ -10,7 +10,7 @@ import type {
   ViewPlace,
 } from '../ir.ts'
 import { subgroupMatrixFunctions } from '../ir.ts'
-import { rootOf, viewOf, walk } from '../walk.ts'
+import { rootOf, some, viewOf, walk } from '../walk.ts'
 import { type Instrumentation, plain } from './instrumentation.ts'
 import { binaryText, inlineScalar, isComposite, scalarOf, unaryText } from './operator-text.ts'
 import { byteOffset, lengthOf, type PlaceWriter, placeText } from './place-text.ts'
@@ -417,14 +417,7 @@ class FunctionEmitter implements PlaceWriter {
 
 /** May evaluating the expression give a variable another JavaScript array than it has? */
 function mayReplaceMemory(e: Expression): boolean {
-  let found = false
-  walk(e, {
-    expression(x) {
-      if (x.kind === 'call' || (x.kind === 'builtin-call' && x.name === 'workgroupUniformLoad')) found = true
-      return !found
-    },
-  })
-  return found
+  return some(e, (x) => x.kind === 'call' || (x.kind === 'builtin-call' && x.name === 'workgroupUniformLoad'))
 }
 
 function comma(prepare: string): string {

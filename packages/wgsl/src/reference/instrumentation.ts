@@ -9,7 +9,7 @@ import type {
   Place,
   Statement,
 } from '../ir.ts'
-import { type PlaceUse, rootOf } from '../walk.ts'
+import { moduleVariableOf, type PlaceUse } from '../walk.ts'
 import type { Value } from './memory.ts'
 
 /** Observes an instrumented run, to check the facts that analyses claim. */
@@ -32,9 +32,8 @@ export interface ExecutionObserver {
 
 /** The storage variable in which an element lies. */
 function storageOf(access: IndexPlace): string | undefined {
-  const root = rootOf(access)
-  if (root.kind !== 'variable' || root.variable.kind !== 'module-variable') return undefined
-  return root.variable.space === 'storage' ? root.variable.name : undefined
+  const variable = moduleVariableOf(access)
+  return variable?.space === 'storage' ? variable.name : undefined
 }
 
 /** Writes the calls of an observer, named `O`, into emitted JavaScript; `N` holds the nodes that they name. */

@@ -1,6 +1,6 @@
 import { isBarrier, isSubgroupOperation } from '../collectives.ts'
 import type { BuiltinCall, IrFunction, IrModule, Location } from '../ir.ts'
-import { walk } from '../walk.ts'
+import { some, walk } from '../walk.ts'
 import { buildGraph } from './statement-uniformity.ts'
 import type { CallSite, FunctionGraph, Node, UniformityScope } from './uniformity-graph.ts'
 
@@ -88,14 +88,7 @@ export function findDivergentCalls(module: IrModule): ReadonlySet<BuiltinCall> {
 
 function requires(fn: IrFunction, scope: UniformityScope): boolean {
   const is = scope === 'workgroup' ? isBarrier : isSubgroupOperation
-  let found = false
-  walk(fn, {
-    expression(e) {
-      if (e.kind === 'builtin-call' && is(e.name)) found = true
-      return !found
-    },
-  })
-  return found
+  return some(fn, (e) => e.kind === 'builtin-call' && is(e.name))
 }
 
 /** Marks the nodes of a graph that are not uniform, with their causes, from those that vary and those marked already. */
