@@ -60,20 +60,15 @@ export function builtinCallComponents(
   all: Components,
 ): Components {
   const at = (i: number, c: number) => args[i]?.[c] ?? args[i]?.[0] ?? all[c]!
+  const least = (a: Interval, b: Interval) => interval(Math.min(a.low, b.low), Math.min(a.high, b.high))
+  const greatest = (a: Interval, b: Interval) => interval(Math.max(a.low, b.low), Math.max(a.high, b.high))
   switch (name) {
     case 'min':
-      return all.map((_, c) =>
-        interval(Math.min(at(0, c).low, at(1, c).low), Math.min(at(0, c).high, at(1, c).high)),
-      )
+      return all.map((_, c) => least(at(0, c), at(1, c)))
     case 'max':
-      return all.map((_, c) =>
-        interval(Math.max(at(0, c).low, at(1, c).low), Math.max(at(0, c).high, at(1, c).high)),
-      )
+      return all.map((_, c) => greatest(at(0, c), at(1, c)))
     case 'clamp':
-      return all.map((_, c) => {
-        const raised = interval(Math.max(at(0, c).low, at(1, c).low), Math.max(at(0, c).high, at(1, c).high))
-        return interval(Math.min(raised.low, at(2, c).low), Math.min(raised.high, at(2, c).high))
-      })
+      return all.map((_, c) => least(greatest(at(0, c), at(1, c)), at(2, c)))
     case 'select':
       return all.map((_, c) => join(at(0, c), at(1, c)))
     default:

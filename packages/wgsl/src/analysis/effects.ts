@@ -29,11 +29,17 @@ export function findEffects(module: IrModule): Effects {
   const functions = new Map<IrFunction, Summary>()
   const known = new WeakMap<object, Summary>()
   const summarise = (code: IrFunction | Statement | Expression): Summary => {
-    const found = new MutableSummary()
+    const found: MutableSummary = {
+      writes: false,
+      reads: false,
+      hasBarrier: false,
+      stored: nothing,
+      used: nothing,
+    }
     /** Parts of code are summarised by themselves, once; a function as a whole, since its own variables matter to its parts. */
     const addPart = (part: Statement | Expression): boolean => {
       if (part === code || code.kind === 'function') return false
-      found.add(of(part))
+      add(found, of(part))
       return true
     }
     walk(code, {
@@ -42,8 +48,8 @@ export function findEffects(module: IrModule): Effects {
         const root = rootOf(place)
         const variable = root.kind === 'variable' ? root.variable : undefined
         if (variable?.kind === 'module-variable') {
-          if (use === 'store' || use === 'load-store') found.addStored(variable)
-          if (use !== 'store') found.addUsed(variable)
+          if (use === 'store' || use === 'load-store') add(found, { stored: new Set([variable]) })
+          if (use !== 'store') add(found, { used: new Set([variable]) })
         }
         // Code outside cannot see what a function stores in its own variables; an expression stores only through its calls.
         const isOwn = variable?.kind === 'local-variable' && code.kind === 'function'
@@ -62,12 +68,12 @@ export function findEffects(module: IrModule): Effects {
           const [address] = e.args
           if (e.name === 'subgroupMatrixStore' && address?.kind === 'address-of') {
             const variable = moduleVariableOf(address.place)
-            if (variable !== undefined) found.addStored(variable)
+            if (variable !== undefined) add(found, { stored: new Set([variable]) })
           }
           if (isBarrier(e.name)) found.hasBarrier = true
         }
         const callee = e.kind === 'call' ? functions.get(e.function) : undefined
-        if (callee !== undefined) found.add(callee)
+        if (callee !== undefined) add(found, callee)
         return undefined
       },
     })
@@ -82,49 +88,23 @@ export function findEffects(module: IrModule): Effects {
   return { of, writes: (e) => of(e).writes, reads: (e) => of(e).reads }
 }
 
+type MutableSummary = { -readonly [K in keyof Summary]: Summary[K] }
+
 const nothing: ReadonlySet<ModuleVariable> = new Set()
 
-class MutableSummary implements Summary {
-  writes = false
-  reads = false
-  hasBarrier = false
-  stored = nothing
-  used = nothing
-  /** The sets that are not shared with the summary of a part. */
-  readonly #own = new Set<ReadonlySet<ModuleVariable>>()
+function add(summary: MutableSummary, part: Partial<Summary>): void {
+  summary.writes ||= part.writes ?? false
+  summary.reads ||= part.reads ?? false
+  summary.hasBarrier ||= part.hasBarrier ?? false
+  summary.stored = union(summary.stored, part.stored ?? nothing)
+  summary.used = union(summary.used, part.used ?? nothing)
+}
 
-  add(part: Summary): void {
-    this.writes ||= part.writes
-    this.reads ||= part.reads
-    this.hasBarrier ||= part.hasBarrier
-    this.stored = this.#union(this.stored, part.stored)
-    this.used = this.#union(this.used, part.used)
-  }
-
-  addStored(variable: ModuleVariable): void {
-    this.stored = this.#union(this.stored, [variable])
-  }
-
-  addUsed(variable: ModuleVariable): void {
-    this.used = this.#union(this.used, [variable])
-  }
-
-  #union(
-    set: ReadonlySet<ModuleVariable>,
-    more: ReadonlySet<ModuleVariable> | readonly [ModuleVariable],
-  ): ReadonlySet<ModuleVariable> {
-    if (set.size === 0 && more instanceof Set) return more
-    let result = set as Set<ModuleVariable>
-    for (const variable of more) {
-      if (result.has(variable)) continue
-      if (!this.#own.has(result)) {
-        result = new Set(result)
-        this.#own.add(result)
-      }
-      result.add(variable)
-    }
-    return result
-  }
+/** One of the sets where it holds the other: most code shares the set of a part. */
+function union<T>(a: ReadonlySet<T>, b: ReadonlySet<T>): ReadonlySet<T> {
+  if (a.size === 0) return b
+  const more = [...b].filter((element) => !a.has(element))
+  return more.length === 0 ? a : new Set([...a, ...more])
 }
 
 function isConstant(place: Place): boolean {

@@ -1,6 +1,6 @@
 import type { Expression, IrModule, LocalVariable, ModuleVariable, Place, ScalarKind, Type } from '../ir.ts'
-import { isInteger } from '../types.ts'
-import { isConstantMemory, rootOf, viewOf, walk } from '../walk.ts'
+import { isInteger, typeName, u32Type } from '../types.ts'
+import { isConstantMemory, moduleVariableOf, viewOf, walk } from '../walk.ts'
 
 /**
  * A value that is not taken apart further. Two atoms are the same object when they are the same function of the same values;
@@ -57,8 +57,8 @@ export class LinearForms {
   }
 
   /** The key of the number of elements of a runtime-sized binding. */
-  lengthKey(variable: ModuleVariable | LocalVariable): Key {
-    return keyOf(this.#length(variable.id), { kind: 'scalar', scalar: 'u32' })!
+  lengthKey(variable: ModuleVariable): Key {
+    return keyOf(this.#length(variable), u32Type)!
   }
 
   of(e: Expression): LinearForm | undefined {
@@ -88,7 +88,7 @@ export class LinearForms {
   #make(e: Expression): LinearForm | undefined {
     switch (e.kind) {
       case 'literal':
-        return isInteger(e.type) ? constant(Number(e.value)) : this.#atom(`${typeof e.value}${e.value}`, {})
+        return isInteger(e.type) ? { constant: Number(e.value) >>> 0, terms: new Map() } : undefined
       case 'value': {
         const { value } = e
         if (value.kind === 'let-value') {
@@ -104,25 +104,16 @@ export class LinearForms {
       case 'swizzle':
         return e.components.length === 1 ? this.component(e.base, e.components[0]!) : undefined
       case 'convert':
-      case 'bitcast': {
-        const value = this.of(e.value)
+      case 'bitcast':
         // A conversion between i32 and u32 changes nothing modulo 2³².
-        if (value === undefined || (isInteger(e.type) && isInteger(e.value.type))) return value
-        return this.#opaque(`${e.kind} ${typeText(e.value.type)} ${typeText(e.type)}`, [value])
-      }
+        return isInteger(e.type) && isInteger(e.value.type) ? this.of(e.value) : undefined
       case 'binary':
         return this.#binary(e)
       case 'builtin-call': {
-        if (e.name === 'arrayLength') {
-          const [address] = e.args
-          if (address?.kind !== 'address-of' || viewOf(address.place) !== undefined) return undefined
-          const root = rootOf(address.place)
-          return root.kind === 'variable' ? this.#length(root.variable.id) : undefined
-        }
-        if (e.name !== 'min' && e.name !== 'max' && e.name !== 'clamp') return undefined
-        const args = e.args.map((a) => this.of(a))
-        if (args.some((a) => a === undefined)) return undefined
-        return this.#opaque(`${e.name} ${typeText(e.type)}`, args as LinearForm[])
+        const [address] = e.args
+        if (e.name !== 'arrayLength' || address?.kind !== 'address-of') return undefined
+        const variable = viewOf(address.place) === undefined ? moduleVariableOf(address.place) : undefined
+        return variable && this.#length(variable)
       }
       default:
         return undefined
@@ -132,16 +123,14 @@ export class LinearForms {
   #binary(e: Extract<Expression, { kind: 'binary' }>): LinearForm | undefined {
     const left = this.of(e.left)
     const right = this.of(e.right)
-    if (left === undefined || right === undefined) return undefined
-    if (isInteger(e.type) && isInteger(e.left.type)) {
-      const factor = isConstant(right) ? right.constant : undefined
-      if (e.operator === '+') return sum(left, right, 1)
-      if (e.operator === '-') return sum(left, right, -1)
-      if (e.operator === '*' && factor !== undefined) return scaled(left, factor)
-      if (e.operator === '*' && isConstant(left)) return scaled(right, left.constant)
-      if (e.operator === '<<' && factor !== undefined) return scaled(left, 2 ** (factor & 31))
-    }
-    return this.#opaque(`${e.operator} ${typeText(e.left.type)} ${typeText(e.right.type)}`, [left, right])
+    if (left === undefined || right === undefined || !isInteger(e.type)) return undefined
+    const factor = isConstant(right) ? right.constant : undefined
+    if (e.operator === '+') return sum(left, right, 1)
+    if (e.operator === '-') return sum(left, right, -1)
+    if (e.operator === '*' && factor !== undefined) return scaled(left, factor)
+    if (e.operator === '*' && isConstant(left)) return scaled(right, left.constant)
+    if (e.operator === '<<' && factor !== undefined) return scaled(left, 2 ** (factor & 31))
+    return this.#opaque(`${typeName(e.type)} ${e.operator}`, [left, right])
   }
 
   #place(place: Place): LinearForm | undefined {
@@ -157,17 +146,12 @@ export class LinearForms {
         const part = place.kind === 'member-place' ? `m${place.member.index}` : `${place.component}`
         return base && this.#opaque(`.${part}`, [base])
       }
-      case 'index-place': {
-        const base = this.#place(place.base)
-        const index = this.of(place.index)
-        return base && index && this.#opaque('[]', [base, index])
-      }
       default:
         return undefined
     }
   }
 
-  #length(id: number): LinearForm {
+  #length({ id }: ModuleVariable): LinearForm {
     return this.#atom(`length ${id}`, {})
   }
 
@@ -228,10 +212,6 @@ export function scaled(form: LinearForm, by: number): LinearForm {
   }
 }
 
-function constant(value: number): LinearForm {
-  return { constant: value >>> 0, terms: new Map() }
-}
-
 function isConstant(form: LinearForm): boolean {
   return form.terms.size === 0
 }
@@ -249,9 +229,4 @@ function keyOf(form: LinearForm | undefined, type: Type | undefined): Key | unde
     text: `${scalar} ${formText(form)}`,
     variables: [...form.terms.keys()].flatMap((a) => a.variables),
   }
-}
-
-function typeText(type: Type | undefined): string {
-  if (type?.kind === 'vector') return `${type.scalar}${type.size}`
-  return type?.kind === 'scalar' ? type.scalar : 'other'
 }

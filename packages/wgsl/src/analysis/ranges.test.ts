@@ -84,7 +84,7 @@ describe('the range of an integer', () => {
         'pick(i, 70u)',
         'fn pick(a: u32, b: u32) -> u32 { if (a > 3u) { return a; } return b; }',
       ),
-    ).toEqual([0, 70])
+    ).toEqual([4, 70])
     expect(
       rangeOf(
         'bump(&v); PROBE'.replace('bump', 'var v = 1u; bump'),

@@ -17,7 +17,7 @@ import type {
   Type,
 } from '../ir.ts'
 import { elementCount } from '../types.ts'
-import { rootOf, some, viewOf } from '../walk.ts'
+import { moduleVariableOf, rootOf, some, viewOf } from '../walk.ts'
 import type { Assignments } from './assignments.ts'
 import {
   builtinCallComponents,
@@ -64,6 +64,8 @@ class RangeAnalysis {
   #callDepth = 0
   /** Expressions that may still be looked at for the outermost call. */
   #callBudget = 0
+  /** What the function that is followed returns, in the order of its returns. */
+  #results: Components[] = []
   readonly #straight: ReadonlySet<IrFunction>
   #facts: Facts
 
@@ -104,6 +106,7 @@ class RangeAnalysis {
       case 'let': {
         const value = this.#value(s.value)
         if (value !== undefined) this.#lets.set(s.variable.id, value)
+        else this.#lets.delete(s.variable.id)
         return
       }
       case 'var': {
@@ -161,7 +164,8 @@ class RangeAnalysis {
         )
         return
       case 'return':
-        if (s.value !== undefined) this.#value(s.value)
+        if (s.value?.type !== undefined)
+          this.#results.push(this.#value(s.value) ?? wholeComponents(s.value.type) ?? [])
         return
       case 'break':
       case 'continue':
@@ -173,17 +177,14 @@ class RangeAnalysis {
   #block(block: Block): void {
     const outer = this.#facts
     for (const s of block.statements) {
+      if (this.#callDepth > 0 && this.#callBudget <= 0) break
       this.#statement(s)
       if (s.kind !== 'if') continue
-      // A call in the condition, or the branch that was taken, may change what the condition compared.
-      const learn = (truth: boolean, taken: Block | undefined) => {
-        this.#facts = this.#facts.with(
-          this.#conditions.of(s.condition, truth),
-          (v) => this.#changes(v, s.condition, taken) || this.#assignments.isAssignedAfter(s, block, v),
-        )
-      }
-      if (alwaysLeaves(s.then)) learn(false, s.otherwise)
-      if (s.otherwise !== undefined && alwaysLeaves(s.otherwise)) learn(true, s.then)
+      // A call in the condition, or the other branch, may change what the condition compared.
+      const changes = (v: LocalVariable) =>
+        this.#changes(v, s.condition, s.otherwise) || this.#assignments.isAssignedAfter(s, block, v)
+      if (alwaysLeaves(s.then))
+        this.#facts = this.#facts.with(this.#conditions.of(s.condition, false), changes)
     }
     this.#facts = outer
   }
@@ -298,12 +299,10 @@ class RangeAnalysis {
         const right = this.#value(e.right)
         return this.#operate(e, e.operator, left, right, e.type)
       }
-      case 'logical': {
+      case 'logical':
         this.#value(e.left)
-        const facts = this.#conditions.of(e.left, e.operator === '&&')
-        this.#under(facts, [e.left, e.right], () => this.#value(e.right))
+        this.#value(e.right)
         return undefined
-      }
       case 'builtin-call':
         return this.#builtin(e)
       case 'call':
@@ -368,17 +367,11 @@ class RangeAnalysis {
         const index = this.#value(place.index)?.[0]
         const type = place.base.type
         if (type.kind === 'array' && type.length === undefined) {
-          const root = rootOf(place)
           // Each view of a buffer has a length of its own.
           const key = viewOf(place) === undefined ? this.#forms.key(place.index) : undefined
-          this.#recordInside(
-            place,
-            key !== undefined &&
-              root.kind === 'variable' &&
-              index !== undefined &&
-              index.low >= 0 &&
-              this.#facts.isLess(key, this.#forms.lengthKey(root.variable)),
-          )
+          const length = this.#forms.lengthKey(moduleVariableOf(place)!)
+          const inside = key !== undefined && index !== undefined && index.low >= 0
+          this.#recordInside(place, inside && this.#facts.isLess(key, length))
           return
         }
         this.#recordInside(place, isBelow(index, elementCount(type)!))
@@ -427,27 +420,11 @@ class RangeAnalysis {
       const value = args[i] ?? wholeComponents(p.type)
       if (value !== undefined) this.#parameters.set(p, value)
     }
-    let result: Components | undefined
-    let isKnown = true
-    const visit = (block: Block): void => {
-      for (const s of block.statements) {
-        if (this.#callBudget <= 0) return
-        if (s.kind === 'let') {
-          const value = this.#value(s.value)
-          if (value === undefined) this.#lets.delete(s.variable.id)
-          else this.#lets.set(s.variable.id, value)
-        } else if (s.kind === 'if') {
-          visit(s.then)
-          if (s.otherwise !== undefined) visit(s.otherwise)
-        } else if (s.kind === 'block') visit(s)
-        else if (s.kind === 'return') {
-          const value = s.value && this.#value(s.value)
-          if (value === undefined) isKnown = false
-          else result = result === undefined ? value : result.map((r, c) => join(r, value[c]!))
-        }
-      }
-    }
-    visit(fn.body)
+    const returned = this.#results
+    this.#results = []
+    this.#statement(fn.body)
+    const results = this.#results
+    this.#results = returned
     this.#callDepth--
     for (const [i, p] of fn.parameters.entries()) {
       const old = saved[i]
@@ -456,7 +433,7 @@ class RangeAnalysis {
     }
     this.#recording = recording
     this.#facts = facts
-    return isKnown && this.#callBudget > 0 ? result : undefined
+    return this.#callBudget > 0 ? results.reduce((all, r) => all.map((a, c) => join(a, r[c]!))) : undefined
   }
 }
 

@@ -14,7 +14,7 @@ import { some, walk } from '../walk.ts'
 import { WgslError } from '../wgsl-error.ts'
 import { findAsyncCopies, noAsyncCopies } from './async-copies.ts'
 import { valueText } from './expression-text.ts'
-import { entryBody, functionLines } from './function-text.ts'
+import { dynamicNames, entryBody, functionLines } from './function-text.ts'
 import { FunctionWriter, type Line, lengthName, type ModuleContext, viewName } from './function-writer.ts'
 import { allLanes, laneBits, localIndexText } from './invocation-index.ts'
 import type { CudaKernel, CudaOptions, CudaParameter } from './kernel.ts'
@@ -102,14 +102,7 @@ export function emitCuda(module: IrModule, options: CudaOptions): CudaKernel {
     const initial = v.initial === undefined ? zeroText(v.type, names) : writer.value(v.initial).text
     plain(`  ${typeText(v.type, names)} ${names.of(v)} = ${initial};`)
   }
-  if (isDynamic)
-    for (const v of workgroup)
-      if (!entry.needs.variables.has(v))
-        plain(
-          `  ${typeText(v.type, names)}& ${names.of(v)} = *reinterpret_cast<${typeText(v.type, names)}*>(workgroup_memory + ${layout.offsets.get(v)});`,
-        )
-  const dynamicLines = entry.lines.filter((l) => l.line === undefined)
-  lines.push(...dynamicLines)
+  lines.push(...dynamicNames(context, workgroup))
   const zeroed = workgroup.filter((v) => context.zeroed.has(v))
   if (zeroed.length > 0) {
     for (const v of zeroed)
@@ -119,7 +112,7 @@ export function emitCuda(module: IrModule, options: CudaOptions): CudaKernel {
     plain('  __syncthreads();')
     context.features.barriers = true
   }
-  lines.push(...entry.lines.filter((l) => l.line !== undefined))
+  lines.push(...entry.lines)
   plain('}')
   return assemble(module, options, context, lines, {
     entryName,

@@ -1,5 +1,5 @@
-import type { Binary, BinaryOperator, Expression, Type } from '../ir.ts'
-import { elementCount, u32Type } from '../types.ts'
+import type { Binary, BinaryOperator, CompoundAssign, Expression, Type } from '../ir.ts'
+import { elementCount, i32Type } from '../types.ts'
 import { builtinText } from './builtin-text.ts'
 import { callText } from './call-text.ts'
 import {
@@ -52,7 +52,7 @@ export function valueText(writer: FunctionWriter, e: Expression): CxxExpression 
       return unaryText(writer, e.operator, e.value, e.type)
     case 'binary': {
       const [left, right] = writer.values([e.left, e.right]) as [CxxExpression, CxxExpression]
-      return binaryText(writer, e, left, right)
+      return operationText(writer, e, left, right)
     }
     case 'logical':
       return logicalText(writer, e.operator, e.left, e.right)
@@ -197,90 +197,50 @@ const operatorFunctions: Record<BinaryOperator, string> = {
   '>=': 'greater_equal',
 }
 
-/** A binary operation; a compound assignment is one too. */
-export interface Operation {
-  readonly operator: BinaryOperator
-  readonly left: Type
-  readonly right: Type
-  readonly rightValue: Expression
-  /** Whether the exact result always fits, so that i32 arithmetic cannot wrap around. */
-  readonly isExact: boolean
-  /** Whether the right operand is never 0 or -1. */
-  readonly isSafeDivisor: boolean
-}
-
-function binaryText(
-  writer: FunctionWriter,
-  e: Binary,
-  left: CxxExpression,
-  right: CxxExpression,
-): CxxExpression {
-  return operationText(
-    writer,
-    {
-      operator: e.operator,
-      left: e.left.type!,
-      right: e.right.type!,
-      rightValue: e.right,
-      isExact: writer.context.ranges.isExact(e),
-      isSafeDivisor: isSafeDivisor(writer, e.right),
-    },
-    left,
-    right,
-  )
-}
-
-/** Whether the divisor is never 0 or -1. */
-export function isSafeDivisor(writer: FunctionWriter, divisor: Expression): boolean {
-  const range = writer.context.ranges.interval(divisor)
-  return range !== undefined && (range.low > 0 || range.high < -1)
-}
-
-/** A binary operation on operands that are written. */
+/** A binary operation, or the one of a compound assignment, on operands that are written. */
 export function operationText(
   writer: FunctionWriter,
-  o: Operation,
+  e: Binary | CompoundAssign,
   left: CxxExpression,
   right: CxxExpression,
 ): CxxExpression {
-  const second = infixOperand(writer, o, right)
+  const second = infixOperand(writer, e, right)
   return second === undefined
-    ? call(writer.context.names.prelude(operatorFunctions[o.operator]), [left, right])
-    : operation(`${operand(left)} ${o.operator} ${operand(second)}`)
+    ? call(writer.context.names.prelude(operatorFunctions[e.operator]), [left, right])
+    : operation(`${operand(left)} ${e.operator} ${operand(second)}`)
 }
 
 /** The right operand where C++'s own operator does the same; undefined where a function of the prelude does. */
 export function infixOperand(
   writer: FunctionWriter,
-  o: Operation,
+  e: Binary | CompoundAssign,
   right: CxxExpression,
 ): CxxExpression | undefined {
-  const { operator } = o
-  if (o.left.kind === 'matrix' || o.right.kind === 'matrix') return right
-  if (o.left.kind === 'vector' || o.right.kind === 'vector') {
-    writer.context.names.prelude(`vector_operator_${operatorFunctions[operator]}`)
+  const { names, ranges } = writer.context
+  const { operator } = e
+  const [type, rightValue] = e.kind === 'binary' ? [e.left.type!, e.right] : [e.target.type, e.value]
+  if (type.kind === 'matrix' || rightValue.type!.kind === 'matrix') return right
+  if (type.kind === 'vector' || rightValue.type!.kind === 'vector') {
+    names.prelude(`vector_operator_${operatorFunctions[operator]}`)
     return right
   }
-  const scalar = o.left.kind === 'scalar' ? o.left.scalar : 'u32'
+  const isI32 = type === i32Type
+  const range = ranges.interval(rightValue)
   switch (operator) {
     case '+':
     case '-':
     case '*':
-      return scalar === 'i32' && !o.isExact ? undefined : right
+      return isI32 && !ranges.isExact(e) ? undefined : right
     case '/':
     case '%':
-      return (scalar === 'i32' || scalar === 'u32') && o.isSafeDivisor ? right : undefined
+      // The divisor is never 0 or -1.
+      return range !== undefined && (range.low > 0 || range.high < -1) ? right : undefined
     case '<<':
     case '>>':
-      if (operator === '<<' && scalar === 'i32' && !o.isExact) return undefined
-      if (o.rightValue.kind === 'literal') return simple(`${Number(o.rightValue.value) & 31}`)
-      return isBelow32(writer, o.rightValue) ? right : operation(`${operand(right)} & 31u`)
+      if (operator === '<<' && isI32 && !ranges.isExact(e)) return undefined
+      if (rightValue.kind === 'literal') return simple(`${Number(rightValue.value) & 31}`)
+      return range !== undefined && range.high <= 31 ? right : operation(`${operand(right)} & 31u`)
     default:
       return right
   }
-}
-
-function isBelow32(writer: FunctionWriter, e: Expression): boolean {
-  const range = e.type === u32Type ? writer.context.ranges.interval(e) : undefined
-  return range !== undefined && range.low >= 0 && range.high <= 31
 }

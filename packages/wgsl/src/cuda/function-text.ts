@@ -1,5 +1,5 @@
 import { subgroupSize } from '../collectives.ts'
-import type { BuiltinValue, IrFunction, Parameter } from '../ir.ts'
+import type { BuiltinValue, IrFunction, ModuleVariable, Parameter } from '../ir.ts'
 import { valueText } from './expression-text.ts'
 import {
   type FunctionNeeds,
@@ -14,20 +14,18 @@ import { constness, passedVariables, pointeeText } from './module-memory.ts'
 import { writeStatements } from './statement-text.ts'
 import { typeText } from './type-text.ts'
 
-/** Lines that give names to workgroup variables in dynamic memory. */
-function dynamicNames(writer: FunctionWriter): Line[] {
-  const { context } = writer
-  const offsets = context.dynamicOffsets
-  if (offsets === undefined) return []
-  return context.module.variables
-    .filter((v) => writer.needs.variables.has(v) && offsets.has(v))
-    .map((v) => {
-      const type = typeText(v.type, context.names)
-      return {
-        text: `  ${type}& ${context.names.of(v)} = *reinterpret_cast<${type}*>(workgroup_memory + ${offsets.get(v)});`,
-        line: undefined,
-      }
-    })
+/** Lines that give names to those workgroup variables in dynamic memory. */
+export function dynamicNames(
+  { dynamicOffsets, names }: ModuleContext,
+  variables: Iterable<ModuleVariable>,
+): Line[] {
+  return [...variables].flatMap((v) => {
+    const offset = dynamicOffsets?.get(v)
+    if (offset === undefined) return []
+    const type = typeText(v.type, names)
+    const text = `  ${type}& ${names.of(v)} = *reinterpret_cast<${type}*>(workgroup_memory + ${offset});`
+    return [{ text, line: undefined }]
+  })
 }
 
 /** A device function, which stands before its callers. */
@@ -63,7 +61,7 @@ export function functionLines(context: ModuleContext, fn: IrFunction): Line[] {
     tail.push({ text: `  return ${result}{};`, line: undefined })
   return [
     { text: head, line: fn.loc.line },
-    ...dynamicNames(writer),
+    ...dynamicNames(context, writer.needs.variables),
     ...writer.lines,
     ...tail,
     { text: '}', line: undefined },
@@ -80,7 +78,7 @@ export function entryBody(context: ModuleContext, fn: IrFunction): { lines: Line
   }
   writeStatements(writer, fn.body)
   if (context.asyncCopies.waitsAtEnd) writer.line(writer.asyncWait())
-  return { lines: [...dynamicNames(writer), ...writer.lines], needs: writer.needs }
+  return { lines: writer.lines, needs: writer.needs }
 }
 
 function builtinValueText(context: ModuleContext, p: Parameter): { type: string; text: string } {

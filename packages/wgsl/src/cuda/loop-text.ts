@@ -1,10 +1,10 @@
-import type { Block, Expression, For, Loop, Place, While } from '../ir.ts'
+import type { Block, Expression, For, Loop, Place } from '../ir.ts'
 import { walkExpression, walkStatement } from '../walk.ts'
 import type { FunctionWriter } from './function-writer.ts'
 import { writeBraced, writeStatement, writeStatements } from './statement-text.ts'
 
 /** Keeps the compiler from taking a loop that may not end for undefined behaviour. */
-function writeGuard(writer: FunctionWriter, s: Loop | For | While): void {
+function writeGuard(writer: FunctionWriter, s: Loop | For): void {
   const { counters, names } = writer.context
   if (!counters.endsByItself(s)) writer.line(names.prelude('ENDLESS_LOOP'))
 }
@@ -52,11 +52,11 @@ function declareAhead(writer: FunctionWriter, s: Loop): void {
   }
 }
 
-/** Writes a `for`. */
+/** Writes a `for`; one of a condition alone is a `while`. */
 export function writeFor(writer: FunctionWriter, s: For): void {
   const head = nativeHead(writer, s)
   if (head !== undefined) {
-    writer.line(`${writer.context.unrolledLoops.has(s) ? '_Pragma("unroll") ' : ''}for (${head}) {`)
+    writer.line(`${writer.context.unrolledLoops.has(s) ? '_Pragma("unroll") ' : ''}${head} {`)
     writer.loopScopes.push({ label: undefined })
     writer.indented(() => {
       writeGuard(writer, s)
@@ -86,7 +86,7 @@ export function writeFor(writer: FunctionWriter, s: For): void {
   writer.close()
 }
 
-/** `initial; condition; update` when each is one C++ expression or declaration. */
+/** `for (initial; condition; update)` when each is one C++ expression or declaration. */
 function nativeHead(writer: FunctionWriter, s: For): string | undefined {
   const part = (write: () => void): string | undefined => {
     const { lines } = writer.capture(write)
@@ -101,30 +101,9 @@ function nativeHead(writer: FunctionWriter, s: For): string | undefined {
   const update = s.update === undefined ? '' : part(() => writeStatement(writer, s.update!))
   writer.at(s.loc)
   if (initial === undefined || condition === undefined || update === undefined) return undefined
-  return `${initial}; ${condition}; ${update}`
-}
-
-/** Writes a `while`. */
-export function writeWhile(writer: FunctionWriter, s: While): void {
-  const { result, lines } = writer.capture(() => writer.value(s.condition).text)
-  writer.loopScopes.push({ label: undefined })
-  if (lines.length === 0) {
-    writer.line(`while (${result}) {`)
-    writer.indented(() => {
-      writeGuard(writer, s)
-      writeStatements(writer, s.body)
-    })
-    writer.close()
-  } else {
-    writer.line('while (true) {')
-    writer.indented(() => {
-      writeGuard(writer, s)
-      writer.line(`if (!(${writer.value(s.condition).text})) break;`)
-      writeStatements(writer, s.body)
-    })
-    writer.close()
-  }
-  writer.loopScopes.pop()
+  return s.initial === undefined && s.update === undefined && condition !== ''
+    ? `while (${condition})`
+    : `for (${initial}; ${condition}; ${update})`
 }
 
 /** Does a `continue` of the loop with this body stand in it? */

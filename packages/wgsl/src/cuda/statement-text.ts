@@ -4,10 +4,10 @@ import { scalarType } from '../types.ts'
 import { moduleVariableOf, viewOf } from '../walk.ts'
 import { atomicText, isAtomic } from './builtin-text.ts'
 import { type CxxExpression, call, operand, simple } from './cxx-expression.ts'
-import { infixOperand, isSafeDivisor, type Operation, operationText } from './expression-text.ts'
+import { infixOperand, operationText } from './expression-text.ts'
 import { type FunctionWriter, isFixed } from './function-writer.ts'
 import { literalText } from './literals.ts'
-import { writeFor, writeLoop, writeWhile } from './loop-text.ts'
+import { writeFor, writeLoop } from './loop-text.ts'
 import { guarded, type PlaceText, placeText } from './place-text.ts'
 import { settled } from './settled-place.ts'
 import { subgroupMatrixText } from './subgroup-matrix-text.ts'
@@ -62,7 +62,7 @@ export function writeStatement(writer: FunctionWriter, s: Statement): void {
       writeFor(writer, s)
       return
     case 'while':
-      writeWhile(writer, s)
+      writeFor(writer, { ...s, kind: 'for', initial: undefined, update: undefined })
       return
     case 'break':
       writer.line('break;')
@@ -138,7 +138,7 @@ function writeAsyncCopy(writer: FunctionWriter, target: Place, source: Place): v
 }
 
 function writeCompound(writer: FunctionWriter, s: CompoundAssign): void {
-  const { effects, ranges, names } = writer.context
+  const { effects, names } = writer.context
   const type = s.target.type
   const writes = effects.writes(s.value)
   const place = placeText(
@@ -152,17 +152,9 @@ function writeCompound(writer: FunctionWriter, s: CompoundAssign): void {
   if (writes) left = simple(writer.temporary(type, guarded(place.guards, left, type, writer).text))
   let right = writer.value(s.value)
   if (writes && place.guards.length > 0) right = simple(writer.temporary(s.value.type!, right.text))
-  const o: Operation = {
-    operator: s.operator,
-    left: type,
-    right: s.value.type!,
-    rightValue: s.value,
-    isExact: ranges.isExact(s),
-    isSafeDivisor: isSafeDivisor(writer, s.value),
-  }
-  if (left === lvalue && place.guards.length === 0 && isPlain(s) && infixOperand(writer, o, right) === right)
+  if (left === lvalue && place.guards.length === 0 && isPlain(s) && infixOperand(writer, s, right) === right)
     writer.simple(`${operand(lvalue)} ${s.operator}= ${right.text}`)
-  else writeStore(writer, s.target, place, operationText(writer, o, left, right))
+  else writeStore(writer, s.target, place, operationText(writer, s, left, right))
 }
 
 /** Whether C++'s compound assignment means the same. */
