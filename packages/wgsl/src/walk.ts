@@ -176,6 +176,19 @@ export function operandsOf(place: Place): readonly Expression[] {
   return [...operandsOf(place.base), ...ownOperands(place)]
 }
 
+/** The place with other operands, which `replace` gives in the order of evaluation. */
+export function withOperands(
+  place: Place,
+  replace: (operand: Expression, role: 'index' | 'offset' | 'size') => Expression,
+): Place {
+  if (place.kind === 'variable' || place.kind === 'deref') return place
+  const base = withOperands(place.base, replace)
+  if (place.kind === 'index-place') return { ...place, base, index: replace(place.index, 'index') }
+  if (place.kind !== 'view-place') return { ...place, base } as Place
+  const offset = replace(place.offset, 'offset')
+  return { ...place, base, offset, size: place.size && replace(place.size, 'size') } as Place
+}
+
 /** Those that are not its base's. */
 function ownOperands(place: Place): readonly Expression[] {
   if (place.kind === 'index-place') return [place.index]

@@ -160,14 +160,12 @@ function assemble(
     '',
   ]
   const withLines = directed(lines, options.lineDirectives === false ? undefined : label)
-  const usesF16 = fragments.some((f) => f.definesF16)
   const { subgroups, subgroupMatrices, packedDot, barriers } = context.features
   return {
     source: `${[...head, ...withLines.map((l) => l.text), '}'].join('\n')}\n`,
     workgroupSize: module.workgroupSize,
     lineMap: [...head.map(() => undefined), ...withLines.map((l) => l.line), undefined],
     minimumComputeCapability: subgroupMatrices ? [8, 0] : subgroups ? [7, 0] : packedDot ? [6, 1] : undefined,
-    usesF16,
     usesSubgroups: subgroups,
     usesBarriers: barriers,
     parts: { body, preludeNames: [...preludeNames] },

@@ -37,7 +37,6 @@ export interface CudaKernel {
   readonly lineMap: readonly (number | undefined)[]
   /** Oldest architecture that compiles it, when it needs more than any that CUDA still supports. */
   readonly minimumComputeCapability: readonly [number, number] | undefined
-  readonly usesF16: boolean
   readonly usesSubgroups: boolean
   /** True when threads of a block meet at barriers or exchange values. */
   readonly usesBarriers: boolean

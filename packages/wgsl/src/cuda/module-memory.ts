@@ -1,6 +1,7 @@
 import type { ModuleVariable } from '../ir.ts'
+import { runtimeArrayOf } from '../layout.ts'
 import type { FunctionNeeds, ModuleContext } from './function-writer.ts'
-import { elementText, runtimeTail, typeText } from './type-text.ts'
+import { elementText, typeText } from './type-text.ts'
 
 /** The C++ type that a pointer to a storage or uniform variable points to; a bare runtime-sized array gives its element. */
 export function pointeeText(context: ModuleContext, v: ModuleVariable): string {
@@ -25,7 +26,5 @@ export function passedVariables(needs: FunctionNeeds): ModuleVariable[] {
 /** Where a runtime-sized array begins in its binding, and its stride; a buffer without length is one of bytes. */
 export function runtimeArray(v: ModuleVariable): { offset: number; stride: number } | undefined {
   if (v.type.kind === 'buffer') return v.type.length === undefined ? { offset: 0, stride: 1 } : undefined
-  const type = runtimeTail(v.type)?.type ?? v.type
-  if (type.kind !== 'array' || type.length !== undefined) return undefined
-  return { offset: runtimeTail(v.type)?.offset ?? 0, stride: type.stride }
+  return runtimeArrayOf(v.type)
 }

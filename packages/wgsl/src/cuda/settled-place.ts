@@ -1,26 +1,17 @@
 import type { Expression, IndexPlace, Place } from '../ir.ts'
-import { operandsOf } from '../walk.ts'
+import { operandsOf, withOperands } from '../walk.ts'
 import { type FunctionWriter, isFixed } from './function-writer.ts'
 
 /** A place whose indices are evaluated now, in order, so that nothing that follows can change them. */
 export function settled(writer: FunctionWriter, place: Place): Place {
-  switch (place.kind) {
-    case 'variable':
-    case 'deref':
-      return place
-    case 'member-place':
-    case 'component-place':
-      return { ...place, base: settled(writer, place.base) } as Place
-    case 'index-place': {
-      const base = settled(writer, place.base)
-      const index = settledValue(writer, place.index, 'index')
-      return adopted(writer, { ...place, base, index }, place)
-    }
-    case 'view-place': {
-      const offset = settledValue(writer, place.offset, 'offset')
-      return { ...place, offset, size: place.size && settledValue(writer, place.size, 'size') }
-    }
+  const result = withOperands(place, (operand, role) => settledValue(writer, operand, role))
+  let [copy, original] = [result, place]
+  while (copy.kind !== 'variable' && copy.kind !== 'deref') {
+    if (copy.kind === 'index-place') writer.context.ranges.adopt(copy, original as IndexPlace)
+    copy = copy.base
+    original = (original as typeof copy & { base: Place }).base
   }
+  return result
 }
 
 /** The place, settled when one of the expressions that are evaluated after it writes memory, which its indices may read. */
@@ -48,9 +39,4 @@ function settledValue(writer: FunctionWriter, e: Expression, name: string): Expr
   const { text } = writer.value(e)
   writer.line(`const ${writer.type(type)} ${writer.value(value).text} = ${text};`)
   return value
-}
-
-function adopted(writer: FunctionWriter, copy: IndexPlace, original: IndexPlace): IndexPlace {
-  writer.context.ranges.adopt(copy, original)
-  return copy
 }

@@ -1,7 +1,7 @@
 import { isBarrier } from '../collectives.ts'
 import type { Block, CompoundAssign, Expression, Place, Statement, Switch } from '../ir.ts'
 import { scalarType } from '../types.ts'
-import { moduleVariableOf, viewOf } from '../walk.ts'
+import { moduleVariableOf, operandsOf, viewOf } from '../walk.ts'
 import { atomicText, isAtomic } from './builtin-text.ts'
 import { type CxxExpression, call, operand, simple } from './cxx-expression.ts'
 import { infixOperand, operationText } from './expression-text.ts'
@@ -164,17 +164,7 @@ function isPlain(s: CompoundAssign): boolean {
 
 /** Whether the text of the place may stand twice, since no index in it repeats work. */
 function repeatable(place: Place): boolean {
-  switch (place.kind) {
-    case 'variable':
-    case 'deref':
-      return true
-    case 'index-place':
-      return (isFixed(place.index) || place.index.kind === 'load') && repeatable(place.base)
-    case 'view-place':
-      return isFixed(place.offset) && (place.size === undefined || isFixed(place.size))
-    default:
-      return repeatable(place.base)
-  }
+  return operandsOf(place).every((e) => isFixed(e) || e.kind === 'load')
 }
 
 function writeIf(writer: FunctionWriter, s: Extract<Statement, { kind: 'if' }>): void {

@@ -11,7 +11,7 @@ import type {
   VectorType,
 } from '../ir.ts'
 import { i32Type, scalarType, typeName, u32Type } from '../types.ts'
-import { operandsOf } from '../walk.ts'
+import { operandsOf, withOperands } from '../walk.ts'
 import { swizzleTarget, writable } from './assignment-target.ts'
 import type {
   AssignNode,
@@ -157,24 +157,7 @@ function lowerLet(
 
 /** Evaluates the indices of a place now, so that it can be used later. */
 function freeze(f: FunctionScope, place: Place, name: string, at: number): Place {
-  switch (place.kind) {
-    case 'variable':
-    case 'deref':
-      return place
-    case 'member-place':
-    case 'component-place':
-      return { ...place, base: freeze(f, place.base, name, at) }
-    case 'index-place': {
-      const base = freeze(f, place.base, name, at)
-      return { ...place, base, index: frozen(f, place.index, `${name}_index`, at) }
-    }
-    case 'view-place': {
-      const base = freeze(f, place.base, name, at)
-      const offset = frozen(f, place.offset, `${name}_offset`, at)
-      const size = place.size && frozen(f, place.size, `${name}_size`, at)
-      return { ...place, base, offset, size }
-    }
-  }
+  return withOperands(place, (operand, role) => frozen(f, operand, `${name}_${role}`, at))
 }
 
 function frozen(f: FunctionScope, value: Expression, name: string, at: number): Expression {

@@ -32,7 +32,7 @@ const mutants: readonly Mutant[] = [
   },
   {
     file: 'analysis/loop-counter.ts',
-    from: ' && !reads(bound, variable)',
+    from: " &&\n      !some(bound, (part) => part.kind === 'variable' && part.variable === variable)",
     to: '',
     tests: ['analysis/loop-counter.test.ts'],
   },
@@ -101,7 +101,7 @@ const mutants: readonly Mutant[] = [
   },
   {
     file: 'analysis/zero-init.ts',
-    from: 'if (loops.some((l) => leaves(l.body))) return undefined',
+    from: 'if (loops.some((l) => some(l.body, leaves))) return undefined',
     to: '',
     tests: ['analysis/zero-init.test.ts'],
   },

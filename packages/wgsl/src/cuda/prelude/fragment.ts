@@ -11,8 +11,6 @@ export interface Fragment {
   readonly when?: readonly string[]
   /** True for leaf functions over PTX: on the CPU `tandem_cpu.hpp` defines them. */
   readonly ptx?: boolean
-  /** True for the definition of the type f16. */
-  readonly definesF16?: boolean
   readonly source: string
 }
 

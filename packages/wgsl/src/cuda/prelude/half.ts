@@ -18,7 +18,6 @@ WGSL_FN unsigned short ptx_f16_fma(unsigned short a, unsigned short b, unsigned 
   },
   {
     provides: ['f16', 'f16_bits'],
-    definesF16: true,
     source: `struct f16 {
   unsigned short bits;
   f16() = default;
