@@ -1,4 +1,20 @@
 import type { ByteRegion, Extent } from './plan.ts'
+import type { Region } from './view.ts'
+
+/** The bytes of the elements of a view, keeping its rows; `buffer` is the number of its buffer in a plan. */
+export function byteRegion(
+  buffer: number,
+  { offset, rows, columns, stride }: Region,
+  elementByteLength: number,
+): ByteRegion {
+  return {
+    buffer,
+    byteOffset: offset * elementByteLength,
+    rowByteLength: columns * elementByteLength,
+    rows,
+    rowByteStride: (rows === 1 ? columns : stride) * elementByteLength,
+  }
+}
 
 /** First byte after the region. */
 export function regionEnd(region: Extent): number {

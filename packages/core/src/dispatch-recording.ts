@@ -3,7 +3,7 @@ import { describedValue, isObject } from './described-value.ts'
 import type { OwnedDeviceBuffer } from './device-buffer.ts'
 import { GpuError } from './errors.ts'
 import type { GroupDevice } from './group-device.ts'
-import { requireInvocationsInside } from './invocation-check.ts'
+import { type BoundRegion, requireInvocationsInside } from './invocation-check.ts'
 import type { OwnedKernel } from './kernel.ts'
 import type { AutomaticValue, StorageSlot, UniformMember } from './kernel-layout.ts'
 import { requireOptions } from './options.ts'
@@ -32,13 +32,8 @@ export interface DispatchContext {
 
 export type OwnedView = View<OwnedDeviceBuffer>
 
-interface BoundView {
-  readonly slot: StorageSlot
+interface BoundView extends BoundRegion {
   readonly view: OwnedView
-  readonly region: ByteRegion
-  /** Where the binding starts, and how many bytes it has. */
-  readonly byteOffset: number
-  readonly byteLength: number
 }
 
 /** Checks a dispatch and adds it to the plan. */

@@ -1,4 +1,4 @@
-import { flattened } from './byte-region.ts'
+import { byteRegion, flattened } from './byte-region.ts'
 import { describedValue } from './described-value.ts'
 import type { BufferView } from './device.ts'
 import { OwnedDeviceBuffer } from './device-buffer.ts'
@@ -41,7 +41,7 @@ export class GroupQueue implements Queue {
     // A copy that nobody else has: the caller may change, resize or transfer its array, and other threads may write to it.
     const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength).slice()
     await this.#turns.enqueue([buffer], () =>
-      this.#group.runtime.write({ allocation: allocationOf(buffer), ...region() }, bytes),
+      this.#group.runtime.write({ allocation: allocationOf(buffer), ...region }, bytes),
     )
   }
 
@@ -79,7 +79,7 @@ export class GroupQueue implements Queue {
     if (source.length === 0 || (call === undefined && !takes)) return taken()
     const bytes = new Uint8Array(elements.buffer)
     const take = async () => {
-      if (buffer.local) await runtime.read({ allocation: allocationOf(buffer), ...region() }, bytes)
+      if (buffer.local) await runtime.read({ allocation: allocationOf(buffer), ...region }, bytes)
     }
     if (call === undefined) await this.#turns.enqueue([buffer], take)
     else {
@@ -97,7 +97,7 @@ export class GroupQueue implements Queue {
     return taken()
   }
 
-  /** Checks a view of a transfer. The region is computed late, because scratch gets its memory when its program is prepared. */
+  /** Checks a view of a transfer. */
   #transfer(view: BufferView, what: string) {
     this.#group.requireAlive()
     const buffer = bufferOf(view)
@@ -109,17 +109,7 @@ export class GroupQueue implements Queue {
         `${what}, buffer "${buffer.label}", ${belongsElsewhere(buffer.group, this.#group)}`,
       )
     if (buffer.destroyed) throw new GpuError('validation', `${what}, buffer "${buffer.label}", is destroyed.`)
-    const size = buffer.elementByteLength
-    const region = () => {
-      const { byteOffset, rowByteLength, rows, rowByteStride } = flattened({
-        buffer: 0,
-        byteOffset: view.offset * size,
-        rowByteLength: view.columns * size,
-        rows: view.rows,
-        rowByteStride: (view.rows === 1 ? view.columns : view.stride) * size,
-      })
-      return { byteOffset, rowByteLength, rows, rowByteStride }
-    }
+    const { buffer: _, ...region } = flattened(byteRegion(0, view, buffer.elementByteLength))
     return { buffer, region }
   }
 }

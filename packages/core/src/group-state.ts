@@ -60,15 +60,14 @@ export class GroupState {
   /** Calls the runtime; rejects with `device-lost` as soon as the devices are lost. */
   guard<R>(call: () => Promise<R>): Promise<R> {
     if (this.#ended !== undefined) return Promise.reject(this.#ended)
-    const { promise, resolve, reject } = deferred<R>()
-    this.#pending.set(promise, reject)
+    let lose!: (error: GpuError) => void
+    const promise = new Promise<R>((resolve, reject) => {
+      lose = reject
+      call().then(resolve, reject)
+    })
+    this.#pending.set(promise, lose)
     const forget = () => this.#pending.delete(promise)
     promise.then(forget, forget)
-    try {
-      call().then(resolve, reject)
-    } catch (error) {
-      reject(error)
-    }
     return promise
   }
 
@@ -155,16 +154,6 @@ export class GroupState {
   async idle(): Promise<void> {
     while (this.#pending.size > 0) await Promise.allSettled(this.#pending.keys())
   }
-}
-
-function deferred<R>() {
-  let resolve!: (value: R) => void
-  let reject!: (error: unknown) => void
-  const promise = new Promise<R>((onResolve, onReject) => {
-    resolve = onResolve
-    reject = onReject
-  })
-  return { promise, resolve, reject }
 }
 
 function destroyedError(label: string): GpuError {

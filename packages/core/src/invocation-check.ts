@@ -5,10 +5,11 @@ import type { ByteRegion } from './plan.ts'
 import type { DispatchOptions } from './recorder.ts'
 
 /** What a dispatch binds to a storage variable. */
-interface Binding {
+export interface BoundRegion {
   readonly slot: StorageSlot
   /** The view. */
   readonly region: ByteRegion
+  /** Where the binding starts, and how many bytes it has. */
   readonly byteOffset: number
   readonly byteLength: number
 }
@@ -19,7 +20,7 @@ interface Binding {
  */
 export function requireInvocationsInside(
   kernel: OwnedKernel,
-  bound: readonly Binding[],
+  bound: readonly BoundRegion[],
   workgroups: readonly [x: number, y: number, z: number],
   args: DispatchOptions['args'],
   where: string,

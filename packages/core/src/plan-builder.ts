@@ -1,3 +1,4 @@
+import { byteRegion } from './byte-region.ts'
 import { OwnedDeviceBuffer } from './device-buffer.ts'
 import { GpuError } from './errors.ts'
 import { belongsElsewhere, type GroupState } from './group-state.ts'
@@ -78,14 +79,7 @@ export class PlanBuilder {
         'validation',
         `The view of ${rows} x ${columns} elements at ${offset} with leading dimension ${stride} exceeds buffer "${buffer.label}" of ${buffer.length} elements.`,
       )
-    const size = buffer.elementByteLength
-    return {
-      buffer: index,
-      byteOffset: offset * size,
-      rowByteLength: columns * size,
-      rows,
-      rowByteStride: (rows === 1 ? columns : stride) * size,
-    }
+    return byteRegion(index, region, buffer.elementByteLength)
   }
 
   #buffer(buffer: OwnedDeviceBuffer | OwnedHostBuffer, rank: number | undefined): number {
