@@ -5,7 +5,9 @@ import { allocateField } from './jacobi/jacobi-field.ts'
 import { JacobiIteration } from './jacobi/jacobi-iteration.ts'
 import { compileJacobi } from './jacobi/jacobi-kernels.ts'
 import { compileMatmul } from './matmul/matmul-kernels.ts'
+import { planStream } from './matmul/plan-stream.ts'
 import { recordShardedMatmul } from './matmul/record-matmul.ts'
+import { recordStreamedMatmul } from './matmul/record-stream.ts'
 import { recordReduction } from './reduction/record-reduction.ts'
 import { compileReduction, leafLength } from './reduction/reduction-kernels.ts'
 import { ringBlocking } from './ring/ring-matmul.ts'
@@ -73,6 +75,22 @@ it('a rank of 256 records of a matrix product what it computes and what it sends
   // To and from each other rank one panel, for each of which it names the scratch memory of the panel.
   expect(calls).toBeLessThan(3 * count + 10)
   expect(commands).toBeGreaterThanOrEqual(2 * count)
+})
+
+it('a rank of 256 records of a streamed product what it computes, and what it sends and receives of B', async () => {
+  const count = 256
+  const { calls, commands } = await recorded(5, count, async (group) => {
+    const { devices } = group
+    const shape = { m: 4 * count, n: 16, k: 4 * count }
+    const kernels = await compileMatmul(group, 'f32', ringBlocking(devices.slice(0, 1), shape))
+    const host = (length: number) => devices.map((device) => group.allocateHost('f32', length, { device }))
+    const matrices = { a: host(4 * shape.k), b: host(4 * shape.n), c: host(4 * shape.n) }
+    const plan = planStream(shape, devices, { streamWidth: 16, memoryLimitBytes: 2 ** 30 })
+    return (recorder) => recordStreamedMatmul(recorder, group, devices, () => kernels, shape, matrices, plan)
+  })
+  // To and from each other rank one share, and the names of the scratch memory of the others' panels.
+  expect(calls).toBeLessThan(4 * count + 10)
+  expect(commands).toBeGreaterThanOrEqual(2 * (count - 1) + 3)
 })
 
 it('a rank of 256 sends and receives a few messages for the residuals of all blocks', async () => {

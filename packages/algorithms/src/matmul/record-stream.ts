@@ -265,23 +265,34 @@ function spreadShares<T extends MatmulType>(
   })[],
   columns: number,
 ): void {
-  const copies: (() => void)[] = []
+  const besides = new Map<number, (typeof panels)[number][]>()
+  for (const panel of panels) {
+    const beside = besides.get(panel.device.rank)
+    if (beside === undefined) besides.set(panel.device.rank, [panel])
+    else beside.push(panel)
+  }
+  const own = shares.filter(({ device }) => recorder.touches(device.ordinal))
   // Each device begins with its own share and goes on with its right neighbour's, so that no process sends to all at once.
-  for (let step = 0; step < shares.length; step++)
-    for (const to of panels) {
-      const share = shares[(to.index + step) % shares.length]!
-      if (!recorder.touches(to.device.ordinal, share.device.ordinal)) continue
-      const beside = panels.filter(({ device }) => device.rank === to.device.rank)
-      const entry = beside.find(({ index }) => index === share.index) ?? beside[0]!
-      const { row, rows } = share
-      const target = to.panel.block(row, 0, rows, columns)
-      const sameProcess = share.device.rank === to.device.rank
-      if (entry === to || (sameProcess && !group.canAccessPeer(to.device, entry.device)))
-        recorder.upload(share.view, target, { label: 'upload B' })
-      else
-        copies.push(() =>
-          recorder.copy(entry.panel.block(row, 0, rows, columns), target, { label: 'spread B' }),
-        )
-    }
+  const length = shares.length
+  const moves = panels.flatMap((to) =>
+    (recorder.touches(to.device.ordinal) ? shares : own).map((share) => ({
+      ...{ to, share },
+      step: (((share.index - to.index) % length) + length) % length,
+    })),
+  )
+  const copies: (() => void)[] = []
+  for (const { to, share } of moves.sort((a, b) => a.step - b.step)) {
+    const beside = besides.get(to.device.rank)!
+    const entry = beside.find(({ index }) => index === share.index) ?? beside[0]!
+    const { row, rows } = share
+    const target = to.panel.block(row, 0, rows, columns)
+    const sameProcess = share.device.rank === to.device.rank
+    if (entry === to || (sameProcess && !group.canAccessPeer(to.device, entry.device)))
+      recorder.upload(share.view, target, { label: 'upload B' })
+    else
+      copies.push(() =>
+        recorder.copy(entry.panel.block(row, 0, rows, columns), target, { label: 'spread B' }),
+      )
+  }
   for (const copy of copies) copy()
 }
