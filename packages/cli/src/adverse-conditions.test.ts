@@ -9,7 +9,7 @@ import { startTandem } from './testing/process.ts'
 
 const long = process.env.TANDEM_LONG === '1'
 
-/** A kernel of the user's, where no condition reaches it. */
+/** A kernel of the user, in a folder that no adverse condition affects. */
 const kernelFolder = await mkdtemp(join(tmpdir(), 'tandem-kernel-'))
 const kernel = join(kernelFolder, 'increment.wgsl')
 await writeFile(
@@ -68,7 +68,7 @@ interface Condition {
   readonly shell?: string
   readonly env?: Readonly<Record<string, string>>
   readonly signals?: true
-  /** Nobody can hear what the command says. */
+  /** Standard output and standard error take nothing, so the command cannot report anything. */
   readonly deaf?: true
   /** Signals by which libraries that are not ours end the process there. */
   readonly libraries?: readonly NodeJS.Signals[]
@@ -79,7 +79,7 @@ interface Condition {
 const inNamespace = (mounts: string) => `exec unshare -rm bash -c '${mounts} && exec "$@"' bash "$@"`
 const canMount = spawnSync('unshare', ['-rm', 'mount', '-t', 'tmpfs', 'none', '/mnt']).status === 0
 
-/** The wall clock goes to and fro by days. */
+/** The wall clock jumps back and forth by days. */
 const jumping = `let n = 0; const now = Date.now; Date.now = () => now() + (n++ % 3 - 1) * 864e5; const D = Date; globalThis.Date = class extends D { constructor(...a) { super(...(a.length ? a : [D.now()])) } }`
 
 const conditions: Readonly<Record<string, Condition>> = {

@@ -9,9 +9,9 @@ import type { RunFiles } from './run-files.ts'
 /** A `.npy` file as the input of an algorithm, which reads it in pieces, any number of times. */
 export interface InputFile<T extends FileElementType = NpyElementType> {
   readonly type: T
-  /** As the file has it. */
+  /** The shape that the file gives. */
   readonly shape: readonly number[]
-  /** Elements in all. */
+  /** The number of elements. */
   readonly length: number
   /** Throws `UsageError` where the array does not have two dimensions. */
   matrixShape(): readonly [rows: number, columns: number]

@@ -77,7 +77,7 @@ function smoothed({ width, height, values }: FieldPixels, x: number, y: number):
   return row.share === 0 ? above : above + (across(row.next) - above) * row.share
 }
 
-/** White paper. */
+/** An image that is white. */
 class Canvas {
   readonly #width: number
   readonly #height: number

@@ -36,7 +36,7 @@ describe.each(backends)('a group on $name', ({ make, runs }) => {
       }),
       { numRuns: runs },
     )
-    // Rejections are told after the microtasks in which they happen.
+    // Node reports rejections after the microtasks in which they happen.
     await new Promise((resolve) => setTimeout(resolve, 10))
     expect(unhandled).toEqual([])
   })

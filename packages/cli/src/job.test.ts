@@ -66,7 +66,7 @@ describe.skipIf(!installed)(
       }).ended
       expect(job.exit).toBe(2)
       expect(job.stdout).not.toContain('transpose')
-      // Not red either: Open MPI's processes have a terminal of their own, whatever the launcher writes to.
+      // The text has no colour either: Open MPI's processes have a terminal of their own, whatever the launcher writes to.
       expect(job.stderr.match(/^tandem: .*$/gm)).toEqual([
         'tandem: Rank 1: in.npy cannot be read: no such file or folder.',
       ])

@@ -16,7 +16,7 @@ export interface Job {
   gather(message: string): Promise<readonly RankMessage[]>
 }
 
-/** Those of @tandem-gpu/backend-mpi, which is not loaded outside of a job. */
+/** The transports of @tandem-gpu/backend-mpi, which is loaded in a job only. */
 export const rankTransports = ['ipc', 'staged'] as const
 export type RankTransport = (typeof rankTransports)[number]
 

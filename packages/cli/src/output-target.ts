@@ -9,12 +9,12 @@ export type OutputTarget =
   | { readonly kind: 'direct'; readonly path: string }
   | FileTarget
 
-/** A regular file, or none yet. */
+/** A regular file, or a name that no file has yet. */
 export interface FileTarget {
   readonly kind: 'file'
   /** The file that the links lead to. */
   readonly path: string
-  /** Of the file that exists. */
+  /** The state of the file, where it exists. */
   readonly existing?: Stats
 }
 

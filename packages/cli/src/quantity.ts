@@ -53,7 +53,7 @@ function parseQuantity(text: string, whole: (value: number) => number): number |
   if (match === null) return undefined
   const exact = Number(match[1]) * multipliers[(match[2] ?? '').toLowerCase()]!
   const value = whole(exact)
-  // Half an element is none; half a byte is rounded down.
+  // A count of elements that is no whole number is rejected; a fraction of a byte is dropped.
   if (whole === Math.round && value !== exact) return undefined
   return Number.isSafeInteger(value) ? value : undefined
 }

@@ -11,6 +11,6 @@ export function exitOnOutputError({
     stderr.write(`tandem: standard output cannot be written: ${fileReason(error)}.\n`)
     exit(exitCode.fileError)
   })
-  // There is nowhere left to say that standard error takes no more.
+  // Where standard error takes no more, nothing can report it.
   stderr.on('error', () => exit(exitCode.fileError))
 }

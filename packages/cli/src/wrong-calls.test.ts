@@ -15,7 +15,7 @@ import { tandem } from './testing/tandem.ts'
 const long = process.env.TANDEM_LONG === '1'
 const folder = mkdtempSync(join(tmpdir(), 'tandem-wrong-'))
 const before = process.cwd()
-// Some of the values are fine names of files.
+// Some of the values are valid names of files.
 beforeAll(() => {
   process.chdir(folder)
   writeFileSync(

@@ -186,7 +186,7 @@ function sizeOf({ shape }: BenchResult): number {
 }
 const ignored = new Set(['block', 'tile', 'streamWidth', 'iterations', 'k'])
 
-/** `8192²` for a square, `64 × 8192 × 8192` else; powers of two beyond 2¹⁶ as such. How the work is cut is no part of it. */
+/** `8192²` for a square, `64 × 8192 × 8192` else; powers of two beyond 2¹⁶ as such. It leaves out how the work is divided. */
 function shapeText({ shape }: BenchResult): string {
   const sides = Object.entries(shape).flatMap(([name, value]) =>
     name === 'k' || !ignored.has(name) ? [value] : [],

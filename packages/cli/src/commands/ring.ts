@@ -35,7 +35,7 @@ interface RingCommandOptions extends AlgorithmOptions {
   readonly compare?: boolean
 }
 
-/** Of the matrices where neither options nor files say it. */
+/** The side of the matrices where neither options nor files give sizes. */
 const defaultSide = 512
 
 /** Virtual devices on a software GPU: the most nodes of the published comparison, and as many as one ring has there. */

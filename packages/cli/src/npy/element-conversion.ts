@@ -4,7 +4,7 @@ import { printable } from '../printable.ts'
 
 /** Element types of `.npy` files that commands take. */
 export type FileElementType = Exclude<ElementType, 'u8' | 'i8'>
-/** Those that every algorithm takes. Products take f16 too. */
+/** The element types that every algorithm takes. Products take f16 too. */
 export type NpyElementType = Exclude<FileElementType, 'f16'>
 export const elementTypes: readonly NpyElementType[] = ['f32', 'i32', 'u32']
 

@@ -94,7 +94,7 @@ function byteCount(scope: ExpressionScope, node: ExpressionNode, what: string): 
   return scope.convert(value, type, what)
 }
 
-/** What of a view is constant must be aligned and fit into the buffer. */
+/** Constant offsets and sizes of a view must be aligned and must fit into the buffer. */
 function checkView(
   scope: ExpressionScope,
   { place }: PointerOperand,

@@ -112,7 +112,7 @@ function lowerBuiltin(scope: ExpressionScope, name: BuiltinFunction, node: CallN
   return emitBuiltin(scope, name, converted, result, at)
 }
 
-/** The arguments that are known must suit one another, first those that depend on no override. */
+/** Checks the values of the known arguments against one another, first of those that depend on no override. */
 function checkKnownArguments(
   scope: ExpressionScope,
   name: BuiltinFunction,
@@ -199,7 +199,7 @@ function bitcast(scope: ExpressionScope, node: CallNode): Operand {
   return scope.runtime({ kind: 'bitcast', value: scope.expressionOf(value), type, loc: scope.loc(at) }, at)
 }
 
-/** The type of the operand's bits: of an abstract operand, the first that has as many as the result. */
+/** The concrete type whose bits are cast: for an abstract operand, the first that has as many bits as the result. */
 function bitcastSource(operand: ValueOperand, target: Type): Type | undefined {
   const { type } = operand
   if (type.kind !== 'scalar' && type.kind !== 'vector') return undefined
@@ -220,7 +220,7 @@ function isBitcastable(type: Type): type is ScalarType | VectorType {
   return (type.kind === 'scalar' || type.kind === 'vector') && type.scalar !== 'bool'
 }
 
-/** vec3h has 48 bits, as no other type that it could be cast to. */
+/** vec3h has 48 bits, and no other type to which it could be cast has as many. */
 function isVec3h(type: Type): boolean {
   return type.kind === 'vector' && type.scalar === 'f16' && type.size === 3
 }

@@ -42,7 +42,7 @@ function floatOperator(operator: BinaryOperator, kind: AnyScalar, a: number, b: 
     case '/':
       return roundFloat(a / b, kind)
     case '%': {
-      // The specification's own formula, rounded at each step, not the exact remainder. The quotient of two f16 is none:
+      // The specification's own formula, rounded at each step, not the exact remainder. The quotient of two f16 is no f16:
       // it may be beyond the largest.
       const step = kind === 'f16' ? 'f32' : kind
       const whole = Math.trunc(roundFloat(a / b, step))

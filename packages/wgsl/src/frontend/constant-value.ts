@@ -14,7 +14,7 @@ export class ConstantError extends Error {}
 /** Rounds a float to its kind; throws when it is not finite. */
 export function roundFloat(x: number, kind: AnyScalar): number {
   const rounded = kind === 'f32' ? Math.fround(x) : kind === 'f16' ? roundToHalf(x) : x
-  // Dawn computes f16 in f32 and lets nothing round to the largest f16 that is above it.
+  // Dawn computes f16 in f32, and rejects what is above the largest f16 even where it would round to that.
   if (!Number.isFinite(rounded) || (kind === 'f16' && Math.abs(x) > 65504)) {
     throw new ConstantError(`the value ${x} cannot be represented as ${kind}`)
   }

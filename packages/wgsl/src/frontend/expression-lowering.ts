@@ -85,7 +85,7 @@ export class ExpressionLowering implements ExpressionScope {
     return { kind: 'runtime', type: expression.type, expression, at }
   }
 
-  /** Values that exist when the shader runs must not be above the limit. */
+  /** Values that exist while the shader runs must not exceed the limit. */
   checkValueSize(type: Type, at: number): void {
     const byteLength = sizeOf(type)
     if (byteLength > maximumValueByteLength) {
@@ -133,7 +133,7 @@ export class ExpressionLowering implements ExpressionScope {
     }
   }
 
-  /** An operand's type, or how to call its lack. */
+  /** The name of an operand's type, or words for an operand that has none. */
   describe(operand: Operand): string {
     return operand.kind === 'nothing' ? 'nothing' : typeName(operand.type)
   }
@@ -161,7 +161,7 @@ export class ExpressionLowering implements ExpressionScope {
         const type = concreteOf(value.type)
         if (type !== value.type) return this.expressionOf(this.convert(value, type, 'the constant'))
         const loc = this.loc(value.at)
-        // Nothing runs code in which a value is unknown: any expression of the type does.
+        // Code in which a value is unknown never runs, so any expression of the type will do.
         if (value.value === undefined) return { kind: 'zero', type, loc }
         const expression = valueExpression(value.value, type, loc) as Expression & { type: Type }
         if (value.declaration === undefined || expression.kind === 'zero') return expression

@@ -51,7 +51,7 @@ export class ExpressionParser {
     return this.#tokens[this.#position]!
   }
 
-  /** Whether the next token reads so. */
+  /** Whether the next token has this text. */
   is(text: string): boolean {
     return this.#tokens[this.#position]!.text === text
   }
@@ -63,14 +63,14 @@ export class ExpressionParser {
     return token
   }
 
-  /** Consumes the next token if it reads so. */
+  /** Consumes the next token if it has this text. */
   accept(text: string): boolean {
     if (this.peek.text !== text || this.peek.kind === 'end') return false
     this.#position++
     return true
   }
 
-  /** Consumes the next token, which must read so. */
+  /** Consumes the next token, which must have this text. */
   expect(text: string): Token {
     if (this.peek.text !== text) throw this.unexpected(`'${shown(text)}'`)
     return this.next()
@@ -142,7 +142,7 @@ export class ExpressionParser {
     return this.next().text
   }
 
-  /** A name that is no keyword and not reserved. */
+  /** A name that is neither a keyword nor reserved. */
   identifier(): string {
     const { kind, text, at } = this.peek
     if (kind !== 'word') throw this.unexpected('a name')

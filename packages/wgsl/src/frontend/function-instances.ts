@@ -14,7 +14,7 @@ interface StageUse {
   readonly at: number
 }
 
-/** A lowered function, with what the entry points that reach it answer for. */
+/** A lowered function, with what is checked for each entry point that reaches it. */
 export interface FunctionRecord {
   readonly lowered: IrFunction
   readonly node: FunctionNode

@@ -19,7 +19,7 @@ for (const line of corpusLines('judgements.txt')) {
   sources.push(text.includes('@compute') ? text : `${header}${text}\n}`)
 }
 
-/** What is thrown that is no WgslError, as the first lines of its stack. */
+/** The first lines of the stack of an error that is not a WgslError. */
 function defectOf(source: string): string | undefined {
   try {
     runPublicFunctions(source)
@@ -83,7 +83,7 @@ describe('validity', () => {
       }
       task.meta.cases = seeds.length
       expect(different).toEqual([])
-      // Both verdicts must be common, or the comparison says little.
+      // The comparison says little unless both verdicts are common.
       expect(accepted).toBeGreaterThan(seeds.length / 5)
       expect(accepted).toBeLessThan(seeds.length * 0.8)
     },

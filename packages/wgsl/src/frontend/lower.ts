@@ -53,7 +53,7 @@ export function parseWgsl(source: string, options: { readonly label?: string } =
   return module
 }
 
-/** What `lower` may be told. */
+/** Options of `lower`. */
 export interface LowerOptions {
   /** The compute entry point; may be left out when there is exactly one. */
   readonly entryPoint?: string | undefined
@@ -113,8 +113,8 @@ function lowerEntryPoint(
 }
 
 /**
- * Resolves declarations that may form long chains, so that none needs a deep stack. What is wrong shows where it is used, but for a
- * value that an override cannot take.
+ * Resolves declarations that may form long chains, so that none needs a deep stack. An error is thrown where the declaration is used,
+ * except for a value that an override cannot take.
  */
 function resolveChains(scope: ModuleScope, node: ModuleNode): void {
   for (const { kind, name, at } of inDependencyOrder(node.declarations)) {

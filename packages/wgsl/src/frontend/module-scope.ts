@@ -284,8 +284,8 @@ export class ModuleScope implements Declarations {
   }
 
   /**
-   * What is wrong with the default of an override, or with one that it mentions, which is an error where the override is used. It is
-   * found once for each, so that a long chain of them needs no deep stack.
+   * The error in the default of an override, or in an override that it mentions; whatever uses the override throws it. It is found once
+   * for each override, so that a long chain of them needs no deep stack.
    */
   #problemOf({ name, initial, type }: GlobalNode): WgslError | undefined {
     const outer = this.#defaults

@@ -12,7 +12,7 @@ const sourceOf = (declarations: string) => `${declarations} @compute @workgroup_
 const lacking: readonly Case[] = [
   ['override k: u32;', {}],
   ['override n: u32; override k = n;', {}],
-  // What is mentioned needs a value, be it evaluated or not.
+  // An override that is mentioned needs a value, whether or not it is evaluated.
   ['override n: bool; override k = false && n;', {}],
   ['override n: bool; override m = true || n; override k = m;', {}],
   ['override n: bool; override m = false && n; override k = true || m;', {}],

@@ -103,15 +103,15 @@ export interface ExpressionScope {
   ): ConstantOperand | RuntimeOperand
 }
 
-/** What may stand around a statement. */
+/** What surrounds a statement and decides which statements may stand there. */
 export interface Surroundings {
-  /** How many loops are around, inside the innermost continuing block. */
+  /** How many loops surround the statement, within the innermost continuing block. */
   loops: number
   /** Whether `break` leaves a loop or a switch. */
   breakable: boolean
   /** The severity of the rule `subgroup_uniformity` here. */
   subgroupUniformity: Severity
-  /** Whether a continuing block is around. */
+  /** Whether a continuing block surrounds the statement. */
   continuing: boolean
   /** The names of the innermost loop's body, when it is a `loop`; `visible` is how many the first `continue` saw. */
   loopScope: { readonly names: ReadonlyMap<string, Binding>; visible: number | undefined } | undefined

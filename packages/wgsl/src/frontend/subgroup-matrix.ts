@@ -46,7 +46,7 @@ export function resolveSubgroupMatrix(
 }
 
 function componentOf(scope: ExpressionScope, node: ExpressionNode): SubgroupMatrixComponent {
-  // Types that exist nowhere else.
+  // These types exist nowhere else.
   if (node.kind === 'name' && (node.name === 'i8' || node.name === 'u8') && !isDeclared(scope, node))
     return node.name
   const type = resolveType(scope, node)
@@ -333,7 +333,7 @@ interface Access {
   readonly at: number
 }
 
-/** What is constant of an access must lie inside the array. */
+/** Where offset and stride are constant, the access must lie inside the array. */
 function checkRange(scope: ExpressionScope, name: string, access: Access): void {
   const { pointer, type, offset, stride, isColumnMajor, at } = access
   const array = pointer.type.store as ArrayType

@@ -30,7 +30,7 @@ export function resolveVariable(
         `'${name}' is a ${node.type.name}: textures and samplers are not supported`,
       )
     }
-    // An alias may name a texture, of which this tells.
+    // An alias may name a texture, for which this throws a clearer error.
     if (node.type !== undefined) resolveType(expressions, node.type)
     throw source.error(at, `the variable '${name}' of module scope needs an address space`)
   }
