@@ -68,7 +68,7 @@ interface Condition {
   readonly shell?: string
   readonly env?: Readonly<Record<string, string>>
   readonly signals?: true
-  /** Standard output and standard error take nothing, so the command cannot report anything. */
+  /** Standard error is closed, so the command cannot report anything. */
   readonly deaf?: true
   /** Signals by which libraries that are not ours end the process there. */
   readonly libraries?: readonly NodeJS.Signals[]
