@@ -40,12 +40,8 @@ export function functionLines(context: ModuleContext, fn: IrFunction): Line[] {
   )
   for (const v of passedVariables(writer.needs)) {
     const name = context.names.of(v)
-    if (v.space === 'private') {
-      parameters.push(`${typeText(v.type, context.names)}& ${name}`)
-      continue
-    }
-    if (context.uniformCopies.has(v)) {
-      parameters.push(`const ${typeText(v.type, context.names)}& ${name}`)
+    if (v.space === 'private' || context.uniformCopies.has(v)) {
+      parameters.push(`${constness(v)}${typeText(v.type, context.names)}& ${name}`)
       continue
     }
     parameters.push(`${constness(v)}${pointeeText(context, v)}* ${name}`)

@@ -17,25 +17,14 @@ type Named = Constant | IrFunction | LetValue | LocalVariable | ModuleVariable |
 export class Names {
   readonly preludeNames = new Set<string>()
   readonly #counts = new Map<string, number>()
-  readonly #byId = new Map<number, string>()
-  readonly #byStruct = new Map<StructType, string>()
+  readonly #known = new Map<number | StructType, string>()
 
-  of(named: Named): string {
-    let name = this.#byId.get(named.id)
-    if (name === undefined) {
-      name = this.#fresh(named.name)
-      this.#byId.set(named.id, name)
-    }
-    return name
+  of({ id, name }: Named): string {
+    return this.#once(id, () => this.#fresh(name))
   }
 
   struct(type: StructType): string {
-    let name = this.#byStruct.get(type)
-    if (name === undefined) {
-      name = `${this.#fresh(type.name.replace(/^_+/, ''))}t`
-      this.#byStruct.set(type, name)
-    }
-    return name
+    return this.#once(type, () => `${this.#fresh(type.name.replace(/^_+/, ''))}t`)
   }
 
   /** A function, type or macro of the prelude, which the kernel then needs. */
@@ -46,6 +35,12 @@ export class Names {
 
   member(name: string): string {
     return `${plain(name)}_`
+  }
+
+  #once(key: number | StructType, make: () => string): string {
+    const name = this.#known.get(key) ?? make()
+    this.#known.set(key, name)
+    return name
   }
 
   #fresh(source: string): string {
