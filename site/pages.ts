@@ -53,6 +53,7 @@ export function writePages(): void {
     mkdirSync(dirname(target), { recursive: true })
     writeFileSync(target, withSiteLinks(readFileSync(join(root, source), 'utf8'), source, pages))
   }
+  cpSync(fileURLToPath(new URL('demo.md', import.meta.url)), join(out, 'demo.md'))
   cpSync(join(root, 'LICENSE'), join(out, 'public/LICENSE.txt'))
 }
 

@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitepress'
+import { apiEntries } from '../api-entries.ts'
 import { guideTitles, sitePages } from '../pages.ts'
 
 const packages = [...sitePages().values()].filter((page) => page.startsWith('packages/'))
@@ -9,9 +10,12 @@ export default defineConfig({
   srcDir: 'pages',
   outDir: 'dist',
   cleanUrls: false,
+  markdown: { theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' } },
   themeConfig: {
     nav: [
       { text: 'Guides', link: '/guides/' },
+      { text: 'Demo', link: '/demo' },
+      { text: 'API', link: '/api/' },
       { text: 'Command line', link: '/cli' },
       { text: 'Examples', link: '/examples' },
       { text: 'GitHub', link: 'https://github.com/tandem-gpu/tandem' },
@@ -38,6 +42,10 @@ export default defineConfig({
           text: page.replace(/^packages\/|\.md$/g, ''),
           link: `/${page.replace(/\.md$/, '')}`,
         })),
+      },
+      {
+        text: 'API',
+        items: [...apiEntries().keys()].map((name) => ({ text: name, link: `/api/${name}` })),
       },
     ],
     search: { provider: 'local' },

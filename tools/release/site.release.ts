@@ -7,7 +7,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Browser, chromium } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { findChromium } from '../../packages/backend-webgpu/browser/chromium.ts'
+import { chromiumArguments, findChromium } from '../../packages/backend-webgpu/browser/chromium.ts'
+import { apiEntries } from '../../site/api-entries.ts'
 import { sitePages } from '../../site/pages.ts'
 
 // The site as a file server has it: built by VitePress, which fails on links that lead nowhere, and opened without any other server.
@@ -19,6 +20,7 @@ const missing = 'missing' in report ? report.missing : undefined
 const hangGuard = 600_000
 
 beforeAll(() => {
+  // The demo is made of the built packages.
   for (const args of [
     ['ci', '--no-audit', '--no-fund', '--loglevel=error'],
     ['run', 'build'],
@@ -28,7 +30,11 @@ beforeAll(() => {
   }
 })
 
-const html = [...sitePages().values()].map((page) => page.replace(/\.md$/, '.html'))
+const html = [
+  ...[...sitePages().values()].map((page) => page.replace(/\.md$/, '.html')),
+  ...[...apiEntries().keys()].map((name) => `api/${name}.html`),
+  'demo.html',
+]
 
 it('has every page', () => {
   for (const page of html) expect(existsSync(join(site, 'dist', page)), page).toBe(true)
@@ -50,7 +56,7 @@ describe.skipIf(missing !== undefined)(`in headless Chromium${missing ? ` (needs
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     browser = await chromium.launch({
       executablePath: report.executablePath,
-      args: ['--no-sandbox'],
+      args: [...chromiumArguments],
       env: { ...process.env, ...report.env },
       timeout: hangGuard,
     })
@@ -60,10 +66,61 @@ describe.skipIf(missing !== undefined)(`in headless Chromium${missing ? ` (needs
     server?.close()
   })
 
+  const address = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+
+  it.each(['light', 'dark'] as const)('axe finds no serious fault in %s colours', async (colorScheme) => {
+    const axe = await readFile(join(site, 'node_modules/axe-core/axe.min.js'), 'utf8')
+    const found: unknown[] = []
+    for (const width of [1280, 390]) {
+      const page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme })
+      for (const path of [
+        'index.html',
+        'demo.html',
+        'guides/add-an-algorithm.html',
+        'api/core.html',
+        'cli.html',
+      ]) {
+        await page.goto(`${address()}/${path}`)
+        await page.waitForSelector(path === 'demo.html' ? '.demo button' : 'h1')
+        await page.evaluate(axe)
+        const serious = await page.evaluate(
+          `axe.run().then(({ violations }) => violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
+            .map(({ id, nodes }) => id + ': ' + nodes[0].html))`,
+        )
+        for (const fault of serious as string[]) found.push(`${path}, ${width} pixels: ${fault}`)
+      }
+      await page.close()
+    }
+    expect(found).toEqual([])
+  })
+
+  it('the demo runs the four algorithms, draws the grid as it changes, and the plan', async () => {
+    const page = await browser.newPage({ viewport: { width: 1280, height: 900 } })
+    page.setDefaultTimeout(hangGuard)
+    const problems: string[] = []
+    page.on('pageerror', (error) => problems.push(String(error)))
+    await page.goto(`${address()}/demo.html`)
+    await page.click('.demo button[type=submit]')
+    await page.waitForSelector('.plan svg')
+    const picture = () => page.evaluate("document.querySelector('.demo canvas').toDataURL()")
+    const first = await picture()
+    await page.waitForFunction(
+      `document.querySelector('.demo canvas').toDataURL() !== ${JSON.stringify(first)}`,
+    )
+    await page.waitForSelector('.demo:not([data-state=running])')
+    expect(await page.textContent('.demo [role=status]')).toBe('Done: every result is verified.')
+    const rows = await page.locator('.demo tbody tr').allInnerTexts()
+    expect(rows.map((row) => row.split('\t')[0])).toEqual(['transpose', 'sum', 'matrix product', 'Jacobi'])
+    for (const row of rows) expect(row).toMatch(/yes$/)
+    expect(await page.locator('.plan svg rect').count()).toBeGreaterThan(10)
+    expect(problems).toEqual([])
+    await page.close()
+  })
+
   it.each([1100, 390])(
     'every page opens %i pixels wide, asks nobody else for anything, and does not scroll sideways',
     async (width) => {
-      const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+      const origin = address()
       const page = await browser.newPage({ viewport: { width, height: 900 } })
       page.setDefaultTimeout(hangGuard)
       const problems: string[] = []
