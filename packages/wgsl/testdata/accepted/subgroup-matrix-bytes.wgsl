@@ -2,7 +2,7 @@
 // buffer a: i32[512] values(-2139062144, 2139062143, 16909060, -16909061, 255, -128, 1000003, 0, -1)
 // buffer b: u32[520] values(2155905152, 50462976, 4294967295, 8388736, 19088743, 2882400001, 7)
 // buffer c: i32[1024] values(5, -7, 2147483647)
-// buffer e: u32[640] values(4294967295)
+// buffer e: u32[704] values(4294967295)
 // Products of bytes with signs, four in a word, whose sums in i32 wrap around: rows and columns of either majorness, from memory and from tiles.
 enable chromium_experimental_subgroup_matrix;
 @group(0) @binding(0) var<storage, read> a: array<i32>;
@@ -40,10 +40,10 @@ fn main(@builtin(local_invocation_index) thread: u32) {
   other = subgroupMatrixMultiplyAccumulate(tile_left_down, tile_right, other);
   other = subgroupMatrixMultiplyAccumulate(Left(-128), Right(127), subgroupMatrixScalarAdd(other, 2147483647));
   subgroupMatrixStore<col_major>(&c, 768u, subgroupMatrixScalarSubtract(other, -5), 16u);
-  // Of bytes themselves, which wrap around; the last lies beyond the array.
+  // Of bytes themselves, which wrap around.
   subgroupMatrixStore<row_major>(&e, 0u, subgroupMatrixScalarMultiply(left_down, 3), 8u);
   subgroupMatrixStore<col_major>(&e, 128u, subgroupMatrixScalarAdd(left, 200), 4u);
   subgroupMatrixStore<row_major>(&e, 256u, right_down, 5u);
   subgroupMatrixStore<col_major>(&e, 416u, subgroupMatrixScalarSubtract(tile_right, 77), 9u);
-  subgroupMatrixStore<row_major>(&e, 520u, tile_left, 8u);
+  subgroupMatrixStore<row_major>(&e, 576u, tile_left, 8u);
 }
