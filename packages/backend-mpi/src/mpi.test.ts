@@ -40,7 +40,7 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
     [
       'as if they were peers, where each has a GPU of its own',
       2,
-      ['fake-gpus', ''],
+      ['fake-gpus', 'auto'],
       {},
       { name: 'ipc', refused: [] },
     ],
@@ -48,14 +48,14 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
     [
       'by messages, where the driver refuses to map memory',
       2,
-      ['fake-gpus', ''],
+      ['fake-gpus', 'auto'],
       { FAKE_CUDA_IPC: 'none' },
       refusing(/cuIpcOpenMemHandle/),
     ],
     [
       'by messages, where two ranks have one GPU',
       2,
-      ['fake-cuda', ''],
+      ['fake-cuda', 'auto'],
       {},
       refusing(/Ranks 0 and 1 have the same GPU/),
     ],
@@ -67,7 +67,7 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
       { name: 'staged', refused: [] },
     ],
   ] as const)('reaches the memory of other ranks %s', async (_, ranks, given, environment, transport) => {
-    const job = { ranks, program: 'transport.ts', arguments: given.filter(Boolean), environment }
+    const job = { ranks, program: 'transport.ts', arguments: given, environment }
     const { exitCode, stdout, stderr } = await runJob(openMpi, job)
     expect(exitCode, stdout + stderr).toBe(0)
     const [said, ...rest] = stdout.trim().split('\n')
@@ -94,7 +94,7 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
       const { exitCode, stdout, stderr } = await runJob(openMpi, {
         ranks: 2,
         program,
-        arguments: ['fake-gpus'],
+        arguments: ['fake-gpus', 'auto'],
       })
       expect(exitCode, stdout + stderr).toBe(0)
       expect(stdout).toMatch(

@@ -19,8 +19,8 @@ export interface MpiOptions {
    */
   readonly virtual?: boolean | undefined
   /**
-   * How data moves between ranks; default: the first that works. `ipc`: the ranks of one machine map each other's GPU memory, so that kernels
-   * and copies reach it as within one process. `staged`: messages through host memory.
+   * How data moves between ranks; default `staged`: messages through host memory. `ipc`: the ranks of one machine map each other's GPU memory,
+   * so that kernels and copies reach it as within one process. `auto`: `ipc` where it works, else `staged`.
    */
   readonly transport?: TransportName | undefined
   /** Names or paths of MPI libraries, tried before the usual ones. */
@@ -60,7 +60,7 @@ export function mpi(inner: Backend, options: MpiOptions = {}): Backend {
         throw new GpuError('validation', `Adapter "${foreign.id}" is not one of ${this.name}'s.`)
       const own = adapters.filter(({ rank }) => rank === session.rank).map(innerAdapter)
       return openRuntime(session, adapters, label, () =>
-        openForTransport(session, inner, adapters, options.transport, label, async () =>
+        openForTransport(session, inner, adapters, options.transport ?? 'staged', label, async () =>
           own.length > 0 ? inner.open(own, { label }) : new HostRuntime(),
         ),
       )

@@ -2,8 +2,8 @@ import { type Adapter, type Backend, GpuError, type Runtime, type Transport } fr
 import type { MpiSession } from './session.ts'
 import { openSharedDevices, refusalOf, type SharedDevices } from './shared-devices.ts'
 
-/** Ways in which data moves between ranks, the quickest first: `ipc` (each rank maps the devices' memory of all) and `staged` (messages of host memory). */
-export const transportNames = ['ipc', 'staged'] as const
+/** Ways in which data moves between ranks: `ipc` (each rank maps the devices' memory of all), `staged` (messages of host memory), or the first that works. */
+export const transportNames = ['auto', 'ipc', 'staged'] as const
 export type TransportName = (typeof transportNames)[number]
 
 /** A rank's devices, and how the ranks reach each other. */
@@ -15,19 +15,18 @@ export interface OpenedDevices {
 }
 
 /**
- * Opens devices for the transport of that name, or for the quickest one that works. All ranks choose alike. Throws `unsupported` on all ranks where
+ * Opens devices for the transport of that name, or with `auto` for the quickest one that works. All ranks choose alike. Throws `unsupported` on all ranks where
  * the one that is asked for does not work.
  */
 export async function openForTransport(
   session: MpiSession,
   backend: Backend,
   devices: readonly Adapter[],
-  wanted: TransportName | undefined,
+  wanted: TransportName,
   label: string,
   openOwn: () => Promise<Runtime>,
 ): Promise<OpenedDevices> {
-  const own = wanted ?? 'the quickest'
-  const said = await session.gather(own)
+  const said = await session.gather(wanted)
   if (said.length > 1)
     throw new GpuError(
       'validation',

@@ -97,7 +97,7 @@ export function addSelectionOptions(command: Command): Command {
     .addOption(
       new Option(
         '--rank-transport <name>',
-        'how processes that mpirun starts exchange data (default: the quickest that works)',
+        'how processes that mpirun starts exchange data (default: staged, by way of host memory)',
       )
         .choices(rankTransports)
         .env('TANDEM_RANK_TRANSPORT'),

@@ -9,7 +9,7 @@ export interface Job {
   readonly size: number
   /**
    * The devices of all processes, through this backend in each. `virtual`: processes share a GPU where there are too few. `transport`: how data
-   * moves between processes; default: the quickest that works.
+   * moves between processes; default: through host memory.
    */
   around(inner: Backend, virtual: boolean, transport?: RankTransport): Backend
   /** What each process says, each text once. */
@@ -17,7 +17,7 @@ export interface Job {
 }
 
 /** The transports of @tandem-gpu/backend-mpi, which is loaded in a job only. */
-export const rankTransports = ['ipc', 'staged'] as const
+export const rankTransports = ['auto', 'ipc', 'staged'] as const
 export type RankTransport = (typeof rankTransports)[number]
 
 /** Variables such as those of `process.env`. */

@@ -75,7 +75,7 @@ async function examineMpi() {
       works: true as const,
       ...{ path, family, version, ...(gpuAware === undefined ? {} : { gpuAware }) },
       job: started ?? 'No launcher starts this process: mpirun -n 4 tandem … runs a command in four.',
-      messages: `${direct[`${gpuAware}`]} messages from GPU memory. Processes of one machine map each other's GPU memory (transport ipc) where each has an NVIDIA GPU of its own; elsewhere messages go through host memory (staged).`,
+      messages: `${direct[`${gpuAware}`]} messages from GPU memory. Messages go through host memory (staged); with --rank-transport auto, processes of one machine that have an NVIDIA GPU each map each other's GPU memory instead (ipc).`,
     }
   } catch (error) {
     return { works: false as const, reason: failureOf(error).message }

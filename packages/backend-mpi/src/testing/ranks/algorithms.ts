@@ -1,14 +1,14 @@
 // Every rank: algorithms over the devices of all ranks; rank 0: the same in one process with as many devices. The bits are the same.
-//   mpirun -n 4 node algorithms.ts [INNER BACKEND, default webgpu] [ALGORITHM ...]
+//   mpirun -n 4 node algorithms.ts [INNER BACKEND, default webgpu] [TRANSPORT, default staged] [ALGORITHM ...]
 import { createHash } from 'node:crypto'
 import { jacobi, matmul, reduce, ringMatmul, transpose } from '@tandem-gpu/algorithms'
 import { type DeviceGroup, openGroup } from '@tandem-gpu/core'
 import { expect } from 'vitest'
-import { mpi } from '../../mpi.ts'
+import { type MpiOptions, mpi } from '../../mpi.ts'
 import { mpiSession } from '../../session.ts'
 import { innerBackend } from '../inner-backend.ts'
 
-const [name = 'webgpu', ...wanted] = process.argv.slice(2)
+const [name = 'webgpu', transport = 'staged', ...wanted] = process.argv.slice(2)
 
 /** What the algorithm computes, as text, and whether it verifies. */
 const algorithms: Record<string, (group: DeviceGroup) => Promise<{ bits: unknown; verified: boolean }>> = {
@@ -59,7 +59,10 @@ const algorithms: Record<string, (group: DeviceGroup) => Promise<{ bits: unknown
 }
 
 const inner = await innerBackend(name)
-const group = await openGroup({ backends: [mpi(inner, { virtual: true })], virtual: true })
+const group = await openGroup({
+  backends: [mpi(inner, { virtual: true, transport: transport as MpiOptions['transport'] })],
+  virtual: true,
+})
 const session = await mpiSession(undefined)
 // One process is enough for the reference: the ranks then say what they have found, and all must say the same.
 const alone =
