@@ -19,7 +19,7 @@ constexpr auto spinTime = std::chrono::microseconds(200);
 constexpr auto pauseTime = std::chrono::microseconds(50);
 constexpr int pollsInARow = 16;
 /// No wait longer than this is silent.
-constexpr auto silentTime = std::chrono::seconds(5);
+constexpr auto stallTime = std::chrono::seconds(5);
 
 } // namespace
 
@@ -115,7 +115,7 @@ void Engine::loop() {
     }
     const auto now = Clock::now();
     if (!progressed && !departures_.empty()) checkDepartures(now);
-    if (!said && now - lastProgress > silentTime) {
+    if (!said && now - lastProgress > stallTime) {
       said = true;
       sayWhatIsMissing();
     }
