@@ -2,10 +2,15 @@
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { fakeLibraries } from './testing/fake-driver.ts'
-import { buildSanitized, missingFor, runSanitized, sanitizedAddon } from './testing/sanitized.ts'
+import {
+  buildSanitized,
+  missingFor,
+  runSanitized,
+  runSanitizedTests,
+  sanitizedAddon,
+} from './testing/sanitized.ts'
 
 const canary = fileURLToPath(new URL('../native/test/sanitizer_canary.cpp', import.meta.url))
-const vitest = fileURLToPath(new URL('../../../node_modules/vitest/vitest.mjs', import.meta.url))
 const threads = fileURLToPath(new URL('./testing/threads.ts', import.meta.url))
 /** Test files, and which of their tests run. */
 const works = [
@@ -35,10 +40,7 @@ describe.each([
   for (const { what, files, tests } of works)
     it.skipIf(missing !== undefined)(`finds nothing while ${what} run${reason}`, () => {
       fakeLibraries()
-      const { status, output } = runSanitized(sanitizer, sanitizedAddon(sanitizer), [
-        vitest,
-        'run',
-        '--reporter=default',
+      const { status, output } = runSanitizedTests(sanitizer, sanitizedAddon(sanitizer), [
         `--testNamePattern=${tests}`,
         ...files.map((name) => `src/${name}.test.ts`),
       ])

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <regex>
 #include <sstream>
 
 #include "fake_injection.h"
 #include "fake_ipc.h"
 #include "fake_machine.h"
+#include "fake_signatures.h"
 
 namespace {
 
@@ -266,11 +266,7 @@ Result fModuleLoadDataEx(Module *module, const void *image, unsigned, int *, voi
     std::size_t count;
     while (lines >> name >> count) loaded->entries[name] = count;
   } else if (text.rfind(".version", 0) == 0) {
-    const std::regex entry("\\.entry (\\w+)\\(([^)]*)\\)");
-    for (std::sregex_iterator it(text.begin(), text.end(), entry), end; it != end; ++it) {
-      const std::string parameters = (*it)[2];
-      loaded->entries[(*it)[1]] = static_cast<std::size_t>(std::count(parameters.begin(), parameters.end(), ',')) + 1;
-    }
+    forEachSignature(text, ".entry ", [&](const std::string &name, std::size_t parameters) { loaded->entries[name] = parameters; });
   } else {
     return 209;
   }

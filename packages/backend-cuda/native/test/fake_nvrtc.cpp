@@ -1,17 +1,16 @@
 // An NVRTC on the host's C++ compiler. Threads of a block run one after another, so kernels with barriers do not work.
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
-#include <regex>
 #include <sstream>
 #include <string>
 
 #include "fake_injection.h"
 #include "fake_settings.h"
+#include "fake_signatures.h"
 
 namespace {
 
@@ -33,6 +32,24 @@ extern "C" void fake_set_thread(const unsigned *ids) {
   blockDim = {ids[6], ids[7], ids[8]}; gridDim = {ids[9], ids[10], ids[11]};
 }
 )";
+
+/// The compiler's output with places as NVRTC writes them: name(line) in place of name:line:column.
+std::string withPlacesOfNvrtc(const std::string &output) {
+  std::istringstream lines(output);
+  std::string result;
+  for (std::string line; std::getline(lines, line);) {
+    const auto name = line.find(':');
+    const auto number = name == std::string::npos ? name : line.find(':', name + 1);
+    const auto column = number == std::string::npos ? number : line.find(": ", number + 1);
+    const auto isNumber = [&](std::size_t from, std::size_t to) {
+      return from < to && line.find_first_not_of("0123456789", from) >= to;
+    };
+    if (column != std::string::npos && name > 0 && isNumber(name + 1, number) && isNumber(number + 1, column))
+      line = line.substr(0, name) + "(" + line.substr(name + 1, number - name - 1) + ")" + line.substr(column);
+    result += line + "\n";
+  }
+  return result;
+}
 
 } // namespace
 
@@ -79,21 +96,17 @@ EXPORT int nvrtcCompileProgram(FakeProgram *program, int, const char *const *) {
   while (fgets(buffer, sizeof buffer, pipe) != nullptr) output += buffer;
   const int status = pclose(pipe);
   unlink((base + ".cpp").c_str());
-  // NVRTC writes name(line): error: text
-  program->log = std::regex_replace(output, std::regex("^([^:\\n]+):(\\d+):\\d+: ", std::regex::multiline), "$1($2): ");
+  program->log = withPlacesOfNvrtc(output);
   if (status != 0) return 6;
   std::ostringstream image;
   image << "FAKE " << base << ".so";
-  const std::regex entry("__global__ void (\\w+)\\(([^)]*)\\)");
   const auto &source = program->source;
-  std::smatch told;
-  if (std::regex_search(source, told, std::regex("// fake-entry: (\\w+) (\\d+)"))) {
-    program->image = image.str() + " " + told[1].str() + " " + told[2].str();
-    return 0;
-  }
-  for (std::sregex_iterator it(source.begin(), source.end(), entry), end; it != end; ++it) {
-    const std::string parameters = (*it)[2];
-    image << " " << (*it)[1] << " " << std::count(parameters.begin(), parameters.end(), ',') + 1;
+  const std::string announcement = "// fake-entry: ";
+  if (const auto told = source.find(announcement); told != std::string::npos) {
+    const auto from = told + announcement.size();
+    image << " " << source.substr(from, source.find('\n', from) - from);
+  } else {
+    forEachSignature(source, "__global__ void ", [&](const std::string &name, std::size_t parameters) { image << " " << name << " " << parameters; });
   }
   program->image = image.str();
   return 0;

@@ -88,13 +88,38 @@ export function runSanitized(
   addon: string,
   nodeArguments: readonly string[],
 ): { status: number | null; output: string } {
-  const hook = join(packageFolder, 'build', sanitizer, 'hook.cjs')
+  const env = { LD_PRELOAD: runtimeLibrary(sanitizer) }
+  return run(sanitizer, nodeArguments, { ...env, NODE_OPTIONS: `--require ${hook(sanitizer, addon)}` })
+}
+
+/**
+ * The same for test files of this package, which run in a worker process of vitest: its main process, which loads no addon, runs without
+ * the sanitizer's library, under which everything takes much longer.
+ */
+export function runSanitizedTests(
+  sanitizer: Sanitizer,
+  addon: string,
+  vitestArguments: readonly string[],
+): { status: number | null; output: string } {
+  return run(sanitizer, [vitest, 'run', '--reporter=default', ...vitestArguments], {
+    NODE_OPTIONS: `--require ${hook(sanitizer, addon)}`,
+    [forWorkers]: runtimeLibrary(sanitizer),
+  })
+}
+
+const vitest = join(require.resolve('vitest/package.json'), '..', 'vitest.mjs')
+const forWorkers = 'TANDEM_SANITIZER_LIBRARY'
+
+/** What Node loads first. */
+function hook(sanitizer: Sanitizer, addon: string): string {
+  const path = join(packageFolder, 'build', sanitizer, 'hook.cjs')
   const loader = join(packageFolder, 'build', sanitizer, 'loader.cjs')
   writeFileSync(loader, `module.exports = () => require(${JSON.stringify(addon)})\n`)
   writeFileSync(
-    hook,
-    `// Node has loaded the library; compilers that tests start shall not. Vitest's main process passes it on to its workers.
+    path,
+    `// A worker of vitest has loaded the library; compilers that tests start shall not.
 if (process.send !== undefined) delete process.env.LD_PRELOAD
+else if (process.env.${forWorkers}) process.env.LD_PRELOAD = process.env.${forWorkers}
 const Module = require('node:module')
 const resolve = Module._resolveFilename
 Module._resolveFilename = function (request, ...rest) {
@@ -102,19 +127,21 @@ Module._resolveFilename = function (request, ...rest) {
 }
 `,
   )
+  return path
+}
+
+function run(
+  sanitizer: Sanitizer,
+  nodeArguments: readonly string[],
+  env: NodeJS.ProcessEnv,
+): { status: number | null; output: string } {
   const inherited = Object.entries(process.env).filter(([name]) => !/^(VITEST|FORCE_COLOR)/.test(name))
   const [program, ...rest] = [...launcherOf[sanitizer], process.execPath, ...nodeArguments]
   const { status, stdout, stderr } = spawnSync(program!, rest, {
     cwd: packageFolder,
     encoding: 'utf8',
     maxBuffer: 2 ** 28,
-    env: {
-      ...Object.fromEntries(inherited),
-      NO_COLOR: '1',
-      ...settings[sanitizer],
-      LD_PRELOAD: runtimeLibrary(sanitizer),
-      NODE_OPTIONS: `--require ${hook}`,
-    },
+    env: { ...Object.fromEntries(inherited), NO_COLOR: '1', ...settings[sanitizer], ...env },
   })
   return { status, output: stdout + stderr }
 }
