@@ -8,8 +8,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <string>
-#include <vector>
 
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -33,6 +31,26 @@ namespace tandem_cpu {
 
 struct index3 {
   unsigned x, y, z;
+};
+
+// An array that grows. <vector> takes longer to compile than most kernels.
+template <typename T> struct list {
+  T* items = nullptr;
+  size_t count = 0;
+  size_t room = 0;
+
+  list() = default;
+  explicit list(size_t n) : items(static_cast<T*>(calloc(n + 1, sizeof(T)))), count(n), room(n + 1) {}
+  list(const list&) = delete;
+  list& operator=(const list&) = delete;
+  ~list() { free(items); }
+  T* begin() { return items; }
+  T* end() { return items + count; }
+  T& operator[](size_t i) { return items[i]; }
+  void add(const T& item) {
+    if (count == room) items = static_cast<T*>(realloc(items, (room = 2 * room + 8) * sizeof(T)));
+    items[count++] = item;
+  }
 };
 
 // ---------------------------------------------------------------------------------------------------------- fibers
@@ -61,7 +79,7 @@ struct fiber {
   int site;              // at_active: where
   uint32_t posted;       // at_exchange: this lane's value
   uint32_t seen[32];     // at_exchange: everyone's values
-  std::vector<copy> copies;  // asynchronous ones that are not waited for yet
+  list<copy> copies;  // asynchronous ones that are not waited for yet
 };
 
 struct scheduler {
@@ -134,7 +152,7 @@ inline void start(fiber& f) {
   if (f.stack == nullptr)
     f.stack = static_cast<char*>(mmap(nullptr, stack_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
   f.at = state::ready;
-  f.copies.clear();
+  f.copies.count = 0;
 #if defined(__x86_64__)
   void** top = reinterpret_cast<void**>(f.stack + stack_bytes - 64);
   *--top = nullptr;  // keeps the stack aligned as after a call
@@ -336,11 +354,11 @@ alignas(16) inline unsigned char workgroup_memory[1 << 18];
 // An asynchronous copy happens as late as it may, at the wait, and the last one first: code that does not wait, or
 // looks in between, sees something else.
 template <class T> void async_copy(T& to, const T& from) {
-  tandem_cpu::the_scheduler().current->copies.push_back({&to, &from, sizeof(T)});
+  tandem_cpu::the_scheduler().current->copies.add({&to, &from, sizeof(T)});
 }
 inline void async_wait() {
   auto& copies = tandem_cpu::the_scheduler().current->copies;
-  for (; !copies.empty(); copies.pop_back()) memcpy(copies.back().to, copies.back().from, copies.back().bytes);
+  for (; copies.count > 0; copies.count--) memcpy(copies.end()[-1].to, copies.end()[-1].from, copies.end()[-1].bytes);
 }
 
 // A component of a matrix of halves as a tensor core takes it: exact.
@@ -505,7 +523,7 @@ inline void run_grid(const kernel& k, unsigned gx, unsigned gy, unsigned gz, voi
         }
         for (unsigned i = 0; i < s.count; i++) {
           s.current = &s.fibers[i];
-          s.current->copies.clear();
+          s.current->copies.count = 0;
           threadIdx = {i % k.x, i / k.x % k.y, i / (k.x * k.y)};
           k.body(arguments);
         }
@@ -526,7 +544,7 @@ inline int serve(const kernel* kernels, unsigned count) {
       fprintf(stderr, "bad job: %s", line);
       return 2;
     }
-    std::vector<argument> values(parameters);
+    list<argument> values(parameters);
     for (argument& a : values) {
       unsigned long long n;
       if (fgets(line, sizeof line, stdin) == nullptr) return 2;
@@ -536,13 +554,13 @@ inline int serve(const kernel* kernels, unsigned count) {
         if (!read_exactly(reinterpret_cast<void*>(a.value), a.bytes)) return 2;
       } else return 2;
     }
-    std::vector<void*> arguments(parameters);
+    list<void*> arguments(parameters);
     for (unsigned i = 0; i < parameters; i++) arguments[i] = &values[i].value;
     fflush(stdout);
     const pid_t child = fork();
     if (child == 0) {
       alarm(seconds);
-      run_grid(kernels[index], gx, gy, gz, arguments.data());
+      run_grid(kernels[index], gx, gy, gz, arguments.items);
       _exit(0);
     }
     int status = 0;

@@ -10,7 +10,7 @@ function kernel(number: number): string {
 @group(0) @binding(0) var<storage, read_write> out: array<u32>;
 fn scramble(start: u32) -> u32 {
   var sum = start;
-  ${'for (var i = 0u; i < out[0]; i++) { sum = (sum ^ (sum << 3u)) * 5u + out[sum % 5u] % 11u; }\n'.repeat(20)}
+  ${'for (var i = 0u; i < out[0]; i++) { sum = (sum ^ (sum << 3u)) * 5u + out[sum % 5u] % 11u; }\n'.repeat(5)}
   return sum * 1000u + ${number}u;
 }
 @compute @workgroup_size(1) fn main() {
