@@ -20,23 +20,27 @@ const withKernels = 'backend-cuda'
 export function packAll({ root, out, withoutKernels }: PackOptions): Map<string, string> {
   mkdirSync(out, { recursive: true })
   if (!withoutKernels) run(process.execPath, [join(root, 'tools/ship-kernels/ship-kernels.ts')], root)
-  const tarballs = new Map<string, string>()
-  for (const { shortName, folder } of publishedPackages(root)) {
-    const tarball = npmPack(folder, out)
-    if (withoutKernels && shortName === withKernels) removeKernels(tarball, out)
-    tarballs.set(shortName, tarball)
-  }
+  const packages = publishedPackages(root)
+  const packed = npmPack(
+    packages.map(({ folder }) => folder),
+    out,
+  )
+  const tarballs = new Map(packages.map(({ manifest, shortName }) => [shortName, packed.get(manifest.name)!]))
+  if (withoutKernels) removeKernels(tarballs.get(withKernels)!, out)
   return tarballs
 }
 
-/** The scripts of a package are not run: the build and the kernels are made before. */
-function npmPack(folder: string, out: string): string {
-  const args = ['pack', folder, '--pack-destination', out, '--json', '--silent', '--ignore-scripts']
+/** Returns the tarballs by the names of the packages. Their scripts are not run: the build and the kernels are made before. */
+function npmPack(folders: readonly string[], out: string): Map<string, string> {
+  const args = ['pack', ...folders, '--pack-destination', out, '--json', '--silent', '--ignore-scripts']
   const stdout = run('npm', args, out)
   const listing = JSON.parse(stdout.slice(stdout.search(/^[[{]/m)))
-  // An array of one until npm 11, an object by name from npm 12 on.
-  const [entry] = (Array.isArray(listing) ? listing : Object.values(listing)) as { filename: string }[]
-  return join(out, basename(entry!.filename))
+  // An array until npm 11, an object by name from npm 12 on.
+  const entries = (Array.isArray(listing) ? listing : Object.values(listing)) as {
+    name: string
+    filename: string
+  }[]
+  return new Map(entries.map(({ name, filename }) => [name, join(out, basename(filename))]))
 }
 
 function removeKernels(tarball: string, out: string): void {
@@ -48,7 +52,7 @@ function removeKernels(tarball: string, out: string): void {
     const path = join(folder, 'package.json')
     const manifest = JSON.parse(readFileSync(path, 'utf8'))
     writeFileSync(path, JSON.stringify({ ...manifest, tandem: { withoutKernels: true } }, null, 2))
-    npmPack(folder, out)
+    npmPack([folder], out)
   } finally {
     rmSync(stage, { recursive: true, force: true })
   }
