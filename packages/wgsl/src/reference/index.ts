@@ -65,7 +65,7 @@ export function compileReference(module: IrModule, options: ReferenceOptions = {
     convert: (value: Value, from: string, to: string) =>
       mapComponents(((x: number) => convertScalar(x, from, to)) as never, value),
     bitcast: bitcastValue,
-    splat: (value: Value, size: number) => Array.from({ length: size }, () => value),
+    splat: (value: Value, size: number) => new Array<Value>(size).fill(value),
     pick: (vector: Value[], components: number[]) => components.map((c) => vector[c]),
     columns: (values: Value[], rows: number) =>
       Array.from({ length: values.length / rows }, (_, c) => values.slice(c * rows, (c + 1) * rows)),

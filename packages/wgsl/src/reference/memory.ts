@@ -36,9 +36,9 @@ export class BoundMemory {
         return this.#loadScalar(type.scalar, byteOffset)
       case 'vector': {
         const size = type.scalar === 'f16' ? 2 : 4
-        return Array.from({ length: type.size }, (_, i) =>
-          this.#loadScalar(type.scalar, byteOffset + i * size),
-        )
+        const value: Value[] = []
+        for (let i = 0; i < type.size; i++) value.push(this.#loadScalar(type.scalar, byteOffset + i * size))
+        return value
       }
       default:
         return parts(type).map((part) => this.load(part.type, byteOffset + part.offset))
@@ -104,8 +104,24 @@ export class BoundMemory {
   }
 }
 
+interface Part {
+  readonly type: Type
+  readonly offset: number
+}
+
+const partsOfTypes = new WeakMap<Type, readonly Part[]>()
+
 /** The parts of a composite type, in order, with their byte offsets. */
-function parts(type: Type): { type: Type; offset: number }[] {
+function parts(type: Type): readonly Part[] {
+  let found = partsOfTypes.get(type)
+  if (found === undefined) {
+    found = findParts(type)
+    partsOfTypes.set(type, found)
+  }
+  return found
+}
+
+function findParts(type: Type): Part[] {
   switch (type.kind) {
     case 'struct':
       return type.members.map((member) => ({ type: member.type, offset: member.offset }))
@@ -134,7 +150,11 @@ export function zeroValue(type: Type): Value {
     case 'subgroup-matrix':
       return new Float64Array(type.columns * type.rows)
     case 'vector':
-      return Array.from({ length: type.size }, () => (type.scalar === 'bool' ? false : 0))
+      return new Array<Value>(type.size).fill(type.scalar === 'bool' ? false : 0)
+    case 'array': {
+      const elements = new Array<Value>(type.length ?? 0).fill(zeroValue(type.element))
+      return typeof elements[0] === 'object' ? elements.map((element) => cloneValue(element)) : elements
+    }
     default:
       return parts(type).map((part) => zeroValue(part.type))
   }
@@ -142,5 +162,8 @@ export function zeroValue(type: Type): Value {
 
 /** A copy that shares nothing with `value`. */
 export function cloneValue<T extends Value>(value: T): T {
-  return Array.isArray(value) ? (value.map((part) => cloneValue(part)) as T) : value
+  if (!Array.isArray(value)) return value
+  const copy = value.slice()
+  for (let i = 0; i < copy.length; i++) if (typeof copy[i] === 'object') copy[i] = cloneValue(copy[i]!)
+  return copy as T
 }
