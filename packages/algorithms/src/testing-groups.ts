@@ -1,4 +1,4 @@
-import type { Backend, DeviceGroup } from '@tandem-gpu/core'
+import type { Backend, DeviceGroup, KernelHandle } from '@tandem-gpu/core'
 import { openGroup } from '@tandem-gpu/core'
 import { afterAll, describe, expect } from 'vitest'
 
@@ -88,8 +88,30 @@ async function makeBackend(name: TestBackend['name'], peerAccess: boolean, seed:
   }
   if (name === 'webgpu') {
     const { webgpu } = await import('@tandem-gpu/backend-webgpu')
-    return webgpu({ peerAccess })
+    return keepingKernels(webgpu({ peerAccess }))
   }
   const { cuda } = await import('@tandem-gpu/backend-cuda')
   return cuda({ peerAccess })
+}
+
+/**
+ * The backend, with all its kernels kept while a group is open. Dawn compiles a text again once the pipeline that it had has been collected,
+ * which takes seconds on a CPU adapter.
+ */
+function keepingKernels(backend: Backend): Backend {
+  return {
+    name: backend.name,
+    adapters: () => backend.adapters(),
+    async open(...args) {
+      const runtime = await backend.open(...args)
+      const compile = runtime.compile.bind(runtime)
+      const kept: KernelHandle[] = []
+      runtime.compile = async (source) => {
+        const kernel = await compile(source)
+        kept.push(kernel)
+        return kernel
+      }
+      return runtime
+    },
+  }
 }
