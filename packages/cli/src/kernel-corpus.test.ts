@@ -13,8 +13,12 @@ import { describe, expect, it } from 'vitest'
 
 const accepted = new URL('../../wgsl/testdata/accepted/', import.meta.url)
 const kernels = [
-  ...readdirSync(accepted).map((name) => ({ name, source: readFileSync(new URL(name, accepted), 'utf8') })),
-  ...generatedKernels(),
+  ...readdirSync(accepted).map((name) => ({
+    name,
+    source: readFileSync(new URL(name, accepted), 'utf8'),
+    isGenerated: false,
+  })),
+  ...generatedKernels().map((kernel) => ({ ...kernel, isGenerated: true })),
 ]
 
 const features = {
@@ -44,7 +48,10 @@ describe('the kernel corpus', () => {
     const failures: string[] = []
     const ran = new Map(places.map(({ name }) => [name, 0]))
     let compared = 0
-    for (const { name, source } of kernels) {
+    // Generated kernels differ in what they compute, which the tests of wgsl compare on the CPU, on the reference and on Dawn; they bind alike.
+    const all = places.some(({ runtime }) => !runtime.devices[0]!.software) || process.env.TANDEM_LONG === '1'
+    const run = kernels.filter(({ isGenerated }, i) => all || !isGenerated || i % 4 === 0)
+    for (const { name, source } of run) {
       const { tolerance } = parseKernelTest(source)
       const results: { place: string; buffers: Map<string, KernelTestResult> }[] = []
       for (const { name: place, runtime } of places) {
@@ -66,9 +73,9 @@ describe('the kernel corpus', () => {
         }
     }
     for (const { runtime } of places) await runtime.dispose()
-    console.log(`${kernels.length} kernels, ${compared} compared:`, Object.fromEntries(ran))
+    console.log(`${run.length} of ${kernels.length} kernels, ${compared} compared:`, Object.fromEntries(ran))
     expect(failures).toEqual([])
-    expect(kernels.length).toBeGreaterThanOrEqual(300)
+    expect(run.length).toBeGreaterThanOrEqual(300)
     expect(places.length).toBeGreaterThanOrEqual(2)
   })
 })
