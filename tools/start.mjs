@@ -171,6 +171,8 @@ function environment() {
     FORCE_COLOR: process.stdout.isTTY && !process.env.NO_COLOR ? '1' : '0',
     ...process.env,
     PATH: [...first, process.env.PATH].join(delimiter),
+    // Hundreds of processes start, and load the same modules: Node keeps what it compiles of them, and TypeScript without its types.
+    NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/compiled'),
     NX_DAEMON: 'false',
     NX_NO_CLOUD: 'true',
     NX_TUI: 'false',
