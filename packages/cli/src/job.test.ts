@@ -49,7 +49,7 @@ describe.skipIf(!installed)(
         expect.stringMatching(/^mpi loads: Open MPI v\S+.* \(.*libmpi.*, interface of Open MPI\)$/),
       ])
       expect(text.stdout).toMatch(
-        /^ {2}It .*take.* messages from GPU memory; they go through host memory\.$/m,
+        /^ {2}It .*take.* messages from GPU memory\. Messages go through host memory \(staged\); with --rank-transport auto, /m,
       )
     })
 
