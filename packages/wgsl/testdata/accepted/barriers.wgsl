@@ -17,4 +17,5 @@ fn main(@builtin(local_invocation_index) i: u32) {
   workgroupBarrier();
   out[i] = ring[63u - i];
   storageBarrier();
+  textureBarrier();
 }

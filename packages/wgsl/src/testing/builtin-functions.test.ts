@@ -1,0 +1,18 @@
+import { expect, it } from 'vitest'
+import { loadKernelCases } from '../cuda/testing/kernel-cases.ts'
+import { builtinFunctions } from '../ir.ts'
+import { walk } from '../walk.ts'
+
+/** `atomic-vec2u.test.ts` runs these, because SwiftShader lacks them. */
+const elsewhere = new Set(['atomicStoreMin', 'atomicStoreMax'])
+
+it('a kernel that runs on every implementation calls each built-in function with values known at run time only', () => {
+  const called = new Set<string>()
+  for (const { module } of loadKernelCases('cuda', 'accepted', 'generated'))
+    walk(module, {
+      expression: (e) => {
+        if (e.kind === 'builtin-call') called.add(e.name)
+      },
+    })
+  expect(builtinFunctions.filter((name) => !called.has(name) && !elsewhere.has(name))).toEqual([])
+})
