@@ -16,6 +16,13 @@ const allowed = ip('netns', 'add', 'tandem-probe').status === 0
 ip('netns', 'del', 'tandem-probe')
 const missing = allowed ? '' : ' (skipped: this user may not make network namespaces)'
 
+/** Linux tells the other end of a link up to a second later, and a launcher that starts before finds no way there. */
+async function linkIsUp(): Promise<void> {
+  const isUp = (name: string, i: number) =>
+    ip('-n', name, 'link', 'show', `tandem${i}`).stdout.includes(' state UP ')
+  while (!names.every(isUp)) await setTimeout(20)
+}
+
 describe.skipIf(!openMpi.installed || !allowed)(
   `${whereInstalled(openMpi)} on two machines${missing}`,
   () => {
@@ -43,6 +50,7 @@ describe.skipIf(!openMpi.installed || !allowed)(
         ip('-n', name, 'link', 'set', 'lo', 'up')
         expect(ip('-n', name, 'link', 'set', `tandem${i}`, 'up').status).toBe(0)
       }
+      await linkIsUp()
       // In place of ssh: the first argument is the host.
       const agent = join(folder, 'agent')
       await writeFile(
@@ -111,6 +119,7 @@ describe.skipIf(!openMpi.installed || !allowed)(
       while (alive().length > 0 && since() < 25) await setTimeout(100)
       const survivors = alive()
       ip('-n', names[0], 'link', 'set', 'tandem0', 'up')
+      await linkIsUp()
       return { exitCode, stderr, seconds, lines, survivors }
     }
 
