@@ -319,7 +319,6 @@ describe('programs', () => {
     const error = await running.catch((e: unknown) => e)
     expect(isGpuError(error, 'aborted')).toBe(true)
     const [done] = await readU32(runtime, a)
-    expect(done).toBeGreaterThan(0)
     expect(done).toBeLessThan(1_000_000)
     await runtime.run(executable, { times: 2 })
     expect((await readU32(runtime, a))[0]).toBe(done! + 2)
@@ -347,10 +346,10 @@ describe('programs', () => {
       { command: 1, device: 1, repetition: 3 },
       { command: 2, device: 0, repetition: 3 },
     ])
-    // The fake's clocks are 50 µs apart: without calibration the second span would lie outside its neighbours.
+    // The fake's clocks are 100 s apart: without calibration the second span would lie far outside its neighbours.
     for (const [index, span] of spans!.entries()) {
       expect(span.endSeconds).toBeGreaterThanOrEqual(span.startSeconds)
-      if (index > 0) expect(span.startSeconds).toBeGreaterThan(spans![index - 1]!.endSeconds - 20e-6)
+      if (index > 0) expect(span.startSeconds).toBeGreaterThan(spans![index - 1]!.endSeconds - 1)
     }
   })
 

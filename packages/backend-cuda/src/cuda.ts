@@ -10,7 +10,7 @@ import { KernelCompiler } from './kernel-compiler.ts'
 import { defaultLibraries, type Libraries } from './libraries.ts'
 import type { Lowering } from './lowering.ts'
 import { type NativeAddon, nativeAddon } from './native-addon.ts'
-import { agree, openSharingGroup, SharedMemory, tryShared } from './shared-memory.ts'
+import { agree, SharedMemory, tryShared } from './shared-memory.ts'
 import { packagedKernels, type ShippedKernels } from './shipped-kernels.ts'
 import { findTopology } from './topology.ts'
 
@@ -65,6 +65,14 @@ function requireCudaOptions(options: CudaOptions): void {
 export function cudaBackend(options: CudaOptions, translate: Translate): Backend {
   requireCudaOptions(options)
   const libraries: Libraries = { ...defaultLibraries, ...options.libraries }
+  /** Throws what is absent. */
+  const load = async () => {
+    const addon = nativeAddon()
+    const { probe, absence } = await findAdapters(addon, libraries)
+    if (addon instanceof Error || probe === undefined)
+      throw new GpuError(absence!.code, [absence!.reason, absence!.remedy].filter(Boolean).join(' '))
+    return { addon, driverVersion: probe.driverVersion }
+  }
   const compilerFor = (addon: NativeAddon, driverVersion: number) =>
     new KernelCompiler({
       addon,
@@ -81,18 +89,14 @@ export function cudaBackend(options: CudaOptions, translate: Translate): Backend
       return report
     },
     async open(adapters, { label = 'cuda' } = {}) {
-      const addon = nativeAddon()
-      const { probe, absence } = await findAdapters(addon, libraries)
-      if (addon instanceof Error || probe === undefined) {
-        throw new GpuError(absence!.code, [absence!.reason, absence!.remedy].filter(Boolean).join(' '))
-      }
+      const { addon, driverVersion } = await load()
       const ordinals = [...new Set(adapters.map(ordinalOf))]
       try {
         return new CudaRuntime({
           native: await addon.openGroup(libraries.cuda, ordinals),
           adapters,
           gpuOfDevice: adapters.map((adapter) => ordinals.indexOf(ordinalOf(adapter))),
-          compiler: compilerFor(addon, probe.driverVersion),
+          compiler: compilerFor(addon, driverVersion),
           translate,
           peerAccess: options.peerAccess ?? true,
           lowering: options.lowering ?? 'auto',
@@ -109,13 +113,10 @@ export function cudaBackend(options: CudaOptions, translate: Translate): Backend
       let compiler!: KernelCompiler
       try {
         await agree(processes, `Opening ${own.id}`, async () => {
-          const addon = nativeAddon()
-          const { probe, absence } = await findAdapters(addon, libraries)
-          if (addon instanceof Error || probe === undefined)
-            throw new GpuError(absence!.code, [absence!.reason, absence!.remedy].filter(Boolean).join(' '))
-          const native = await openSharingGroup(addon, libraries.cuda, ordinalOf(own))
+          const { addon, driverVersion } = await load()
+          const native = await addon.openGroup(libraries.cuda, [ordinalOf(own)], true)
           shared = new SharedMemory(native, processes)
-          compiler = compilerFor(addon, probe.driverVersion)
+          compiler = compilerFor(addon, driverVersion)
         })
         await tryShared(shared!)
       } catch (error) {

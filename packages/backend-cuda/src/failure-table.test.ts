@@ -146,6 +146,21 @@ it('reports every failure of every call as an error with a code, and frees what 
   const nvml = importTable('nvml_monitor.cpp')
   const trace = join(folder, 'trace')
   const counts = new Map<string, number>()
+  /** How often the scenario makes each of these calls where none fails. */
+  const count = async (
+    symbols: readonly string[],
+    withCompiler: boolean,
+    scenario: (machine: ReturnType<typeof freshMachine>) => Promise<readonly Noticed[]>,
+  ) => {
+    writeFileSync(trace, '')
+    process.env.FAKE_TRACE = trace
+    const machine = freshMachine(withCompiler)
+    expect(await scenario(machine)).toEqual([])
+    machine.forget()
+    delete process.env.FAKE_TRACE
+    const traced = readFileSync(trace, 'utf8').split('\n')
+    for (const symbol of symbols) counts.set(symbol, traced.filter((name) => name === symbol).length)
+  }
   for (const withCompiler of [true, false]) {
     configureFake(machineSettings)
     // Fills the cache of kernels.
@@ -154,26 +169,10 @@ it('reports every failure of every call as an error with a code, and frees what 
       expect(await runScenario(filling)).toEqual([])
       filling.forget()
     }
-    writeFileSync(trace, '')
-    process.env.FAKE_TRACE = trace
-    const machine = freshMachine(withCompiler)
-    expect(await runScenario(machine)).toEqual([])
-    machine.forget()
-    delete process.env.FAKE_TRACE
-    const traced = readFileSync(trace, 'utf8').split('\n')
-    for (const symbol of withCompiler ? nvrtc : [...driver, ...nvml])
-      counts.set(symbol, traced.filter((name) => name === symbol).length)
+    await count(withCompiler ? nvrtc : [...driver, ...nvml], withCompiler, runScenario)
   }
-
   configureFake(machineSettings)
-  writeFileSync(trace, '')
-  process.env.FAKE_TRACE = trace
-  const sharingMachine = freshMachine(false)
-  expect(await runSharedScenario(sharingMachine)).toEqual([])
-  sharingMachine.forget()
-  delete process.env.FAKE_TRACE
-  const traced = readFileSync(trace, 'utf8').split('\n')
-  for (const symbol of sharing) counts.set(symbol, traced.filter((name) => name === symbol).length)
+  await count(sharing, false, runSharedScenario)
 
   const found: Row[] = []
   const problems: string[] = []

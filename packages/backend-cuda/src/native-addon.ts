@@ -5,7 +5,8 @@ import { type AddonPackage, addonFailure, addonLoader } from '@tandem-gpu/core/n
 export interface NativeAddon {
   probe(cuda: readonly string[]): Promise<NativeProbe>
   /** `ordinals` are distinct CUDA devices; index i of the group's `gpu` arguments is `ordinals[i]`. */
-  openGroup(cuda: readonly string[], ordinals: readonly number[]): Promise<NativeGroup>
+  /** `shareable`: other processes may map the memory of the group's one GPU. */
+  openGroup(cuda: readonly string[], ordinals: readonly number[], shareable?: boolean): Promise<NativeGroup>
   nvrtcVersion(nvrtc: readonly string[]): Promise<[major: number, minor: number]>
   nvrtcCompile(nvrtc: readonly string[], request: NvrtcRequest): Promise<NvrtcOutcome>
   nvmlDevices(nvml: readonly string[]): Promise<{ driverVersion: string; devices: NvmlDevice[] }>
@@ -77,6 +78,13 @@ export interface NativeGroup {
   allocate(gpu: number, byteLength: number, zero: boolean): Promise<number>
   free(address: number): void
   zero(gpu: number, address: number, byteLength: number): Promise<void>
+  /** Of a shareable group: names its memory to other processes. */
+  exportMemory(address: number): Promise<{ handle: Uint8Array; byteOffset: number }>
+  /** The address of what another process names with `handle`, until `closeMemory`. */
+  importMemory(gpu: number, handle: Uint8Array): Promise<number>
+  closeMemory(address: number): void
+  /** Takes effect at once: kernels that wait for another process end, and runs reject. */
+  breakOff(): void
   /** A page-locked word at the same address on every GPU; not zero after a launch failed: kernels that spin must end. */
   stopAddress(): number
   /** Undefined in runtimes that allow no memory of an addon's own in an ArrayBuffer, such as Electron. */

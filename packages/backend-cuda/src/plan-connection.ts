@@ -11,8 +11,8 @@ interface Offer {
   readonly digest: string
   /** By number of the plan's buffer. */
   readonly buffers: readonly (readonly [buffer: number, name: MemoryName])[]
-  /** By a device of the GPU. */
-  readonly arenas: readonly (readonly [device: number, name: MemoryName])[]
+  /** With a device of the GPU; absent where the process has no command. */
+  readonly arena?: readonly [device: number, name: MemoryName]
 }
 
 /** Addresses of other processes' memory here, for one whole plan. */
@@ -75,12 +75,12 @@ export class PlanConnection {
       } else if (command.kind === 'fill') touched.add(command.target.buffer)
       else for (const { buffer } of [command.source, command.target]) touched.add(buffer)
     }
-    for (const [rank, { buffers, arenas }] of offers.entries()) {
+    for (const [rank, { buffers, arena: flags }] of offers.entries()) {
       if (rank === this.#shared.rank) continue
       for (const [buffer, name] of buffers)
         if (touched.has(buffer)) this.#addresses.set(buffer, await open(name))
-      if (touched.size > 0)
-        for (const [device, name] of arenas) arena.addPeer(physical.gpuOf(device), await open(name))
+      if (touched.size > 0 && flags !== undefined)
+        arena.addPeer(physical.gpuOf(flags[0]), await open(flags[1]))
     }
   }
 }
@@ -95,13 +95,11 @@ async function offerOf(
   for (const [index, buffer] of plan.buffers.entries())
     if (buffer.kind === 'device' && physical.isHere(physical.gpuOf(buffer.device)))
       buffers.push([index, await shared.nameOf(buffer.allocation.address)])
-  const arenas: [number, MemoryName][] = []
-  for (const { device } of plan.commands) {
-    const gpu = physical.gpuOf(device)
-    if (arenas.length > 0 || !physical.isHere(gpu)) continue
-    arenas.push([device, await shared.nameOf(arena.uniformAddress(gpu))])
-  }
-  return { digest: digestOf(plan), buffers, arenas }
+  const own = plan.commands.find(({ device }) => physical.isHere(physical.gpuOf(device)))
+  if (own === undefined) return { digest: digestOf(plan), buffers }
+  const { device } = own
+  const flags = await shared.nameOf(arena.uniformAddress(physical.gpuOf(device)))
+  return { digest: digestOf(plan), buffers, arena: [device, flags] }
 }
 
 /** Labels may differ, handles do. */

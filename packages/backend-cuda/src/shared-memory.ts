@@ -1,24 +1,6 @@
 import { GpuError, type GpuErrorCode, isGpuError, type SharingProcesses } from '@tandem-gpu/core'
 import { isNativeError, toGpuError } from './driver-error.ts'
-import type { NativeAddon, NativeGroup } from './native-addon.ts'
-
-/** What a group offers whose memory other processes may map (`openGroup` with a third argument that is true). */
-export interface SharingGroup extends NativeGroup {
-  exportMemory(address: number): Promise<{ handle: Uint8Array; byteOffset: number }>
-  importMemory(gpu: number, handle: Uint8Array): Promise<number>
-  closeMemory(address: number): void
-  /** Takes effect at once: kernels that wait for another process end, and runs reject. */
-  breakOff(): void
-}
-
-export function openSharingGroup(
-  addon: NativeAddon,
-  cuda: readonly string[],
-  ordinal: number,
-): Promise<SharingGroup> {
-  const open = addon.openGroup as (...given: readonly unknown[]) => Promise<NativeGroup>
-  return open(cuda, [ordinal], true) as Promise<SharingGroup>
-}
+import type { NativeGroup } from './native-addon.ts'
 
 /** Names device memory to other processes of the machine. */
 export interface MemoryName {
@@ -36,7 +18,7 @@ interface Mapped {
 
 /** Device memory that the processes of a group share, each with one GPU. */
 export class SharedMemory {
-  readonly native: SharingGroup
+  readonly native: NativeGroup
   readonly #processes: SharingProcesses
   /** By handle, which the driver opens once a process. */
   readonly #mapped = new Map<string, Mapped>()
@@ -44,7 +26,7 @@ export class SharedMemory {
   #resting: { readonly address: number; readonly run: number }[] = []
   #runs = 0
 
-  constructor(native: SharingGroup, processes: SharingProcesses) {
+  constructor(native: NativeGroup, processes: SharingProcesses) {
     this.native = native
     this.#processes = processes
     void processes.broken.then(() => native.breakOff())

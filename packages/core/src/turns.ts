@@ -42,14 +42,7 @@ export class Turns {
     call: (prepared: P) => Promise<R>,
     ready?: (turn: Promise<void>) => Promise<P>,
   ): Promise<R> {
-    this.#group.requireAlive()
-    for (const resource of resources) resource.retain()
-    const turn = this.#issued
-    let passTurn = () => {}
-    this.#issued = new Promise((resolve) => {
-      passTurn = resolve
-    })
-    return this.#follow(resources, passTurn, async () => {
+    return this.#inTurn(resources, async (turn, passTurn) => {
       const prepared = (await (ready === undefined ? turn : ready(turn))) as P
       const completion = this.#group.guard(() => call(prepared))
       passTurn()
@@ -59,25 +52,29 @@ export class Turns {
 
   /** As `enqueue`, for what begins when all calls before it are complete; the next call's turn comes when it is complete itself. */
   enqueueAlone<R>(resources: readonly Retained[], call: () => Promise<R>): Promise<R> {
-    this.#group.requireAlive()
-    for (const resource of resources) resource.retain()
-    const turn = this.#issued
     const earlier = this.pending
-    let passTurn = () => {}
-    this.#issued = new Promise((resolve) => {
-      passTurn = resolve
-    })
-    return this.#follow(resources, passTurn, async () => {
+    return this.#inTurn(resources, async (turn) => {
       await turn
       await Promise.allSettled(earlier)
       return call()
     })
   }
 
-  #follow<R>(resources: readonly Retained[], passTurn: () => void, work: () => Promise<R>): Promise<R> {
+  /** Does `work`, whose turn comes when `turn` resolves; the next call's comes when it calls `passTurn`, at the latest when it ends. */
+  #inTurn<R>(
+    resources: readonly Retained[],
+    work: (turn: Promise<void>, passTurn: () => void) => Promise<R>,
+  ): Promise<R> {
+    this.#group.requireAlive()
+    for (const resource of resources) resource.retain()
+    const turn = this.#issued
+    let passTurn = () => {}
+    this.#issued = new Promise((resolve) => {
+      passTurn = resolve
+    })
     const finished = async () => {
       try {
-        return await work()
+        return await work(turn, passTurn)
       } finally {
         passTurn()
         for (const resource of resources) resource.release()

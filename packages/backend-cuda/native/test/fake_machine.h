@@ -83,6 +83,9 @@ struct FakeModule {
   int device = 0;
 };
 
+/// Nanoseconds between the clocks of a GPU and the next: far more than a busy machine adds to what the calibration measures.
+constexpr std::uint64_t clocksApart = 100'000'000'000;
+
 std::uint64_t nanoseconds() {
   return static_cast<std::uint64_t>(
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count());
@@ -102,12 +105,12 @@ template <typename Done> void spinUntil(Done done) {
 bool runInternal(const FakeFunction &function, const std::vector<std::uint64_t> &p) {
   if (function.name == "tandem_stamp") {
     // Clocks of real GPUs differ.
-    *reinterpret_cast<std::uint64_t *>(p[0]) = nanoseconds() + static_cast<std::uint64_t>(function.device) * 50000;
+    *reinterpret_cast<std::uint64_t *>(p[0]) = nanoseconds() + static_cast<std::uint64_t>(function.device) * clocksApart;
     return true;
   }
   if (function.name == "tandem_ping_pong") {
     auto *stamps = reinterpret_cast<std::uint64_t *>(p[3]);
-    const auto clock = [&] { return nanoseconds() + static_cast<std::uint64_t>(function.device) * 50000; };
+    const auto clock = [&] { return nanoseconds() + static_cast<std::uint64_t>(function.device) * clocksApart; };
     for (std::uint64_t round = 1; round <= p[4]; ++round) {
       if (p[0] == 0) {
         *stamps++ = clock();

@@ -7,7 +7,7 @@ import { KernelCompiler } from '../kernel-compiler.ts'
 import type { Libraries } from '../libraries.ts'
 import type { Lowering } from '../lowering.ts'
 import type { NativeAddon } from '../native-addon.ts'
-import { openSharingGroup, SharedMemory } from '../shared-memory.ts'
+import { SharedMemory } from '../shared-memory.ts'
 import { findTopology } from '../topology.ts'
 import { dispatch, plan, region } from './plan-text.ts'
 import { testKernelSource, translateTestKernel } from './test-kernels.ts'
@@ -105,7 +105,7 @@ export async function runSharedScenario({ addon, libraries }: ScenarioMachine): 
       return undefined
     }
   }
-  const native = await attempt('open', () => openSharingGroup(addon, libraries.cuda, 0))
+  const native = await attempt('open', () => addon.openGroup(libraries.cuda, [0], true))
   if (native === undefined) return noticed
   const processes = { rank: 0, exchange: async () => [], broken: new Promise(() => {}) }
   const shared = new SharedMemory(native, processes)
