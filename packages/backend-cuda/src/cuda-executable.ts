@@ -210,7 +210,7 @@ export class CudaExecutable implements Executable {
     return {
       epochAddress: (gpu) => this.#arena.epochAddress(slot, gpu),
       flagAddress: (gpu, flag) => this.#arena.flagAddress(slot, gpu, flag),
-      stopAddress: this.#physical.native.stopAddress(),
+      stopAddress: this.#physical.native.stopAddress,
     }
   }
 }

@@ -187,7 +187,7 @@ it('carries out what is queued before it closes', async () => {
     expect((await running).launches).toBe(20)
     expect(await memory).toBeGreaterThan(0)
     expect(await closing).toEqual([])
-    for (const call of [() => group.allocate(0, 64, true), () => group.peers(), () => group.stopAddress()])
+    for (const call of [() => group.allocate(0, 64, true), () => group.createLauncher(2, [1])])
       expect(call).toThrow(/The group is closed/)
   }
 })

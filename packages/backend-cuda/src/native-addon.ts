@@ -74,7 +74,7 @@ export interface NvmlReading {
 /** Calls are carried out in the order they are made, one after another, on the group's own thread. Addresses are exact as numbers. */
 export interface NativeGroup {
   /** Reader × owner, row-major. */
-  peers(): boolean[]
+  readonly peers: readonly boolean[]
   allocate(gpu: number, byteLength: number, zero: boolean): Promise<number>
   free(address: number): void
   zero(gpu: number, address: number, byteLength: number): Promise<void>
@@ -86,7 +86,7 @@ export interface NativeGroup {
   /** Takes effect at once: kernels that wait for another process end, and runs reject. */
   breakOff(): void
   /** A page-locked word at the same address on every GPU; not zero after a launch failed: kernels that spin must end. */
-  stopAddress(): number
+  readonly stopAddress: number
   /** Undefined in runtimes that allow no memory of an addon's own in an ArrayBuffer, such as Electron. */
   mapHost(byteLength: number): { arrayBuffer: ArrayBuffer; address: number } | undefined
   lockHost(arrayBuffer: ArrayBuffer): { address: number; locked: Promise<void> }

@@ -32,7 +32,7 @@ export class PhysicalGpus {
     this.shared = shared
     this.count = shared === undefined ? Math.max(...gpuOfDevice) + 1 : 1
     this.#gpuOfDevice = gpuOfDevice
-    this.#peers = native.peers()
+    this.#peers = native.peers
     this.#peerAccess = peerAccess
   }
 

@@ -49,7 +49,11 @@ Napi::Value openGroup(const Napi::CallbackInfo &info) {
     auto group = std::make_shared<Group>(cuda::loadDriver(libraries), ordinals, shareable, failures, worker->stopping());
     return [group, worker, failures](Napi::Env env) -> Napi::Value {
       GroupObject::Parts parts{worker, group, failures};
-      return env.GetInstanceData<AddonState>()->groupConstructor.New({Napi::External<GroupObject::Parts>::New(env, &parts)});
+      auto &constructor = env.GetInstanceData<AddonState>()->groupConstructor;
+      auto object = constructor.New({Napi::External<GroupObject::Parts>::New(env, &parts)});
+      object.Set("peers", toJs(env, group->peers()));
+      object.Set("stopAddress", toJs(env, group->stopAddress()));
+      return object;
     };
   });
 }

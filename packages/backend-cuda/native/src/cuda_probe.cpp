@@ -17,11 +17,9 @@ std::string uuidText(const Uuid &uuid) {
   return text;
 }
 
-DeviceProperties describe(const Driver &driver, int ordinal) {
+DeviceProperties describe(const Driver &driver, int ordinal, Device device) {
   DeviceProperties found;
   found.ordinal = ordinal;
-  Device device = 0;
-  call(driver, driver.deviceGet, &device, ordinal);
   char text[256] = {};
   call(driver, driver.deviceGetName, text, int{sizeof text}, device);
   found.name = text;
@@ -45,15 +43,6 @@ DeviceProperties describe(const Driver &driver, int ordinal) {
   return found;
 }
 
-bool canAccessPeer(const Driver &driver, int reader, int owner) {
-  Device devices[2] = {};
-  int can = 0;
-  call(driver, driver.deviceGet, &devices[0], reader);
-  call(driver, driver.deviceGet, &devices[1], owner);
-  call(driver, driver.deviceCanAccessPeer, &can, devices[0], devices[1]);
-  return can != 0;
-}
-
 } // namespace
 
 Probe probe(const std::vector<std::string> &libraries) {
@@ -62,10 +51,16 @@ Probe probe(const std::vector<std::string> &libraries) {
   found.driverVersion = driver.version;
   int count = 0;
   call(driver, driver.deviceGetCount, &count);
-  for (int ordinal = 0; ordinal < count; ++ordinal) found.devices.push_back(describe(driver, ordinal));
-  for (int reader = 0; reader < count; ++reader) {
-    for (int owner = 0; owner < count; ++owner) {
-      found.peers.push_back(reader == owner || canAccessPeer(driver, reader, owner));
+  std::vector<Device> devices(count);
+  for (int ordinal = 0; ordinal < count; ++ordinal) {
+    call(driver, driver.deviceGet, &devices[ordinal], ordinal);
+    found.devices.push_back(describe(driver, ordinal, devices[ordinal]));
+  }
+  for (const auto reader : devices) {
+    for (const auto owner : devices) {
+      int can = reader == owner;
+      if (can == 0) call(driver, driver.deviceCanAccessPeer, &can, reader, owner);
+      found.peers.push_back(can != 0);
     }
   }
   return found;

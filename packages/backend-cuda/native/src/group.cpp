@@ -92,7 +92,7 @@ void Group::zero(std::size_t gpuIndex, cuda::DevicePtr address, std::size_t byte
   gpu.synchronize();
 }
 
-SharedMemory Group::exportMemory(cuda::DevicePtr address) const {
+SharedMemory Group::exportMemory(cuda::DevicePtr address) {
   const auto &gpu = gpus_.front();
   gpu.use();
   cuda::IpcMemHandle handle{};

@@ -116,7 +116,7 @@ public:
   void zero(std::size_t gpu, cuda::DevicePtr address, std::size_t byteLength);
 
   /// Memory of a shareable group, for other processes; the group keeps it until `free`.
-  SharedMemory exportMemory(cuda::DevicePtr address) const;
+  SharedMemory exportMemory(cuda::DevicePtr address);
   /// Maps another process's memory until `closeMemory`. A process that ends takes its memory along: then an access is a fault.
   cuda::DevicePtr importMemory(std::size_t gpu, const std::vector<std::uint8_t> &handle);
   void closeMemory(cuda::DevicePtr address);

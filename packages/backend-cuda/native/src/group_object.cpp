@@ -13,22 +13,15 @@ Work workOn(const Napi::CallbackInfo &info, std::shared_ptr<Group> group, Result
   return workOf<Parameters...>(
       info, [group = std::move(group), method](const auto &...arguments) { return (*group.*method)(arguments...); });
 }
-template <typename Result, typename... Parameters>
-Work workOn(const Napi::CallbackInfo &info, std::shared_ptr<Group> group, Result (Group::*method)(Parameters...) const) {
-  return workOf<Parameters...>(
-      info, [group = std::move(group), method](const auto &...arguments) { return (*group.*method)(arguments...); });
-}
 
 } // namespace
 
 Napi::Function GroupObject::define(Napi::Env env) {
   return DefineClass(env, "NativeGroup",
                      {
-                         InstanceMethod("peers", &GroupObject::peers),
                          InstanceMethod("allocate", &GroupObject::queue<&Group::allocate>),
                          InstanceMethod("free", &GroupObject::post<&Group::free>),
                          InstanceMethod("zero", &GroupObject::queue<&Group::zero>),
-                         InstanceMethod("stopAddress", &GroupObject::stopAddress),
                          InstanceMethod("exportMemory", &GroupObject::queue<&Group::exportMemory>),
                          InstanceMethod("importMemory", &GroupObject::queue<&Group::importMemory>),
                          InstanceMethod("closeMemory", &GroupObject::post<&Group::closeMemory>),
@@ -76,17 +69,6 @@ template <auto method> Napi::Value GroupObject::post(const Napi::CallbackInfo &i
   return info.Env().Undefined();
 }
 
-Group &GroupObject::group(Napi::Env env) const {
-  if (!parts_.group) throw Napi::Error::New(env, "The group is closed.");
-  return *parts_.group;
-}
-
-Napi::Value GroupObject::peers(const Napi::CallbackInfo &info) { return toJs(info.Env(), group(info.Env()).peers()); }
-
-Napi::Value GroupObject::stopAddress(const Napi::CallbackInfo &info) {
-  return toJs(info.Env(), group(info.Env()).stopAddress());
-}
-
 /// Takes effect at once, while a run waits.
 Napi::Value GroupObject::breakOff(const Napi::CallbackInfo &info) {
   if (parts_.group) parts_.group->breakOff();
@@ -119,9 +101,9 @@ Napi::Value GroupObject::lockHost(const Napi::CallbackInfo &info) {
   auto arrayBuffer = info[0].As<Napi::ArrayBuffer>();
   auto value = Napi::Object::New(info.Env());
   value.Set("address", toJs(info.Env(), reinterpret_cast<std::uintptr_t>(arrayBuffer.Data())));
-  const auto lock = [group = parts_.group, address = arrayBuffer.Data(), byteLength = arrayBuffer.ByteLength()] {
+  const auto lock = [group = parts_.group, address = arrayBuffer.Data(), byteLength = arrayBuffer.ByteLength()]() -> Settle {
     group->lockHost(address, byteLength);
-    return settleUndefined();
+    return nullptr;
   };
   value.Set("locked", submit(info, lock));
   return value;
@@ -135,17 +117,16 @@ Napi::Value GroupObject::unlockHost(const Napi::CallbackInfo &info) {
   auto mapping = mappings_.extract(address);
   if (fromJs<bool>(info[2]) && !arrayBuffer.IsDetached()) arrayBuffer.Detach();
   return submit(info, [group = parts_.group, address,
-                       mapped = mapping ? std::move(mapping.mapped()) : nullptr]() mutable {
+                       mapped = mapping ? std::move(mapping.mapped()) : nullptr]() mutable -> Settle {
     group->unlockHost(reinterpret_cast<void *>(address));
     mapped.reset();
-    return settleUndefined();
+    return nullptr;
   });
 }
 
 /// id, graphs: number[] → Promise<an external value that holds a TandemLauncher>
 Napi::Value GroupObject::createLauncher(const Napi::CallbackInfo &info) {
-  // `group` throws once closed, and there is a worker until then.
-  group(info.Env());
+  if (!parts_.worker) throw Napi::Error::New(info.Env(), "The group is closed.");
   const auto id = fromJs<std::uint32_t>(info[0]);
   return submit(info, [group = parts_.group, id, graphs = fromJs<std::vector<std::uint32_t>>(info[1]),
                        launcher = std::make_shared<Launcher>(*parts_.worker, parts_.group, id)]() -> Settle {

@@ -28,8 +28,6 @@ private:
   template <auto method> Napi::Value queue(const Napi::CallbackInfo &info);
   /// Queues a call of a method of the group that releases something; nobody waits for it.
   template <auto method> Napi::Value post(const Napi::CallbackInfo &info);
-  Napi::Value peers(const Napi::CallbackInfo &info);
-  Napi::Value stopAddress(const Napi::CallbackInfo &info);
   Napi::Value breakOff(const Napi::CallbackInfo &info);
   Napi::Value mapHost(const Napi::CallbackInfo &info);
   Napi::Value lockHost(const Napi::CallbackInfo &info);
@@ -39,7 +37,6 @@ private:
   Napi::Value close(const Napi::CallbackInfo &info);
 
   /// Throws once closed.
-  Group &group(Napi::Env env) const;
   Napi::Value submit(const Napi::CallbackInfo &info, Work work);
 
   Parts parts_;

@@ -99,7 +99,7 @@ template <typename... Parameters, typename Function> Work workOf(const Napi::Cal
   return [function = std::move(function), arguments = std::move(arguments)]() -> Settle {
     if constexpr (std::is_void_v<decltype(std::apply(function, arguments))>) {
       std::apply(function, arguments);
-      return settleUndefined();
+      return nullptr;
     } else {
       return [result = std::apply(function, arguments)](Napi::Env env) { return toJs(env, result); };
     }

@@ -47,10 +47,6 @@ Napi::Value errorValue(Napi::Env env, const NativeError &error) {
 
 } // namespace
 
-Settle settleUndefined() {
-  return [](Napi::Env env) { return env.Undefined(); };
-}
-
 struct Worker::State : std::enable_shared_from_this<Worker::State> {
   std::mutex mutex;
   std::condition_variable wake;
@@ -133,7 +129,7 @@ struct Worker::State : std::enable_shared_from_this<Worker::State> {
       return;
     }
     try {
-      job->deferred.Resolve(job->settle(env));
+      job->deferred.Resolve(job->settle ? job->settle(env) : env.Undefined());
     } catch (const Napi::Error &error) {
       job->deferred.Reject(error.Value());
     } catch (...) {

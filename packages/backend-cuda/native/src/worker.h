@@ -6,13 +6,10 @@
 
 namespace tandem {
 
-/// Turns a job's result into a JavaScript value, on the JavaScript thread.
+/// Turns a job's result into a JavaScript value, on the JavaScript thread. An empty one stands for `undefined`.
 using Settle = std::function<Napi::Value(Napi::Env)>;
 /// Runs on the worker thread; throws NativeError to reject.
 using Work = std::function<Settle()>;
-
-/// Resolves with `undefined`.
-Settle settleUndefined();
 
 /// One native thread with a FIFO of jobs. Jobs never run on the JavaScript thread nor on libuv's pool. Promises settle through
 /// a thread-safe function that keeps the process alive only while a job is pending, so that an idle process exits. Work that is
