@@ -9,7 +9,7 @@ import {
 } from '@tandem-gpu/wgsl'
 import { describedValue } from './described-value.ts'
 import type { Device } from './device.ts'
-import { GpuError } from './errors.ts'
+import { GpuError, invalid } from './errors.ts'
 import type { GroupState } from './group-state.ts'
 import type { CompiledKernel, CompileOptions } from './kernel.ts'
 import { kernelLayout } from './kernel-layout.ts'
@@ -56,13 +56,10 @@ const compileOptions = {
 /** Throws `validation` for options that are missing or of a wrong type. */
 export function requireCompileOptions(options: CompileOptions): void {
   requireOptions(options, 'compile', compileOptions)
-  if (options.wgsl === undefined) throw new GpuError('validation', 'The option wgsl of compile is missing.')
+  if (options.wgsl === undefined) throw invalid('The option wgsl of compile is missing.')
   for (const [name, value] of Object.entries(options.constants ?? {}))
     if (typeof value !== 'number' && typeof value !== 'boolean')
-      throw new GpuError(
-        'validation',
-        `The constant ${name} is ${describedValue(value)}; it must be a number or a boolean.`,
-      )
+      throw invalid(`The constant ${name} is ${describedValue(value)}; it must be a number or a boolean.`)
 }
 
 /** Kernels with equal keys compile to the same code. */

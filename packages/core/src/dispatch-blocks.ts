@@ -1,7 +1,7 @@
 import type { DeviceLimits } from './adapter.ts'
 import type { BufferView, Device } from './device.ts'
 import { type ElementType, elementByteLength } from './element-type.ts'
-import { GpuError } from './errors.ts'
+import { GpuError, invalid } from './errors.ts'
 import type { Kernel } from './kernel.ts'
 import type { ArgumentsOf, Recorder } from './recorder.ts'
 import { requireCount } from './view.ts'
@@ -140,9 +140,6 @@ function deviceOf(
   const written = reflection.bindings.find(({ name, writes }) => writes && cut.has(name))
   const { view } = (written && cut.get(written.name)) ?? [...cut.values()][0] ?? {}
   if (view === undefined)
-    throw new GpuError(
-      'validation',
-      `The dispatch of "${label}" cuts no view; say on which \`device\` it runs.`,
-    )
+    throw invalid(`The dispatch of "${label}" cuts no view; say on which \`device\` it runs.`)
   return recorder.devices[view.buffer.device.ordinal]!
 }

@@ -1,7 +1,7 @@
 import { flattened, regionEnd } from './byte-region.ts'
 import { describedValue, isObject } from './described-value.ts'
 import type { OwnedDeviceBuffer } from './device-buffer.ts'
-import { GpuError } from './errors.ts'
+import { GpuError, invalid } from './errors.ts'
 import type { GroupDevice } from './group-device.ts'
 import { type BoundRegion, requireInvocationsInside } from './invocation-check.ts'
 import type { OwnedKernel } from './kernel.ts'
@@ -36,6 +36,15 @@ interface BoundView extends BoundRegion {
   readonly view: OwnedView
 }
 
+/** A dispatch that is recorded. */
+interface Dispatch {
+  readonly context: DispatchContext
+  readonly kernel: OwnedKernel
+  readonly options: DispatchOptions
+  /** What messages call it. */
+  readonly where: string
+}
+
 /** Checks a dispatch and adds it to the plan. */
 export function recordDispatch(
   context: DispatchContext,
@@ -47,22 +56,20 @@ export function recordDispatch(
   const { layout } = kernel.compiled
   const label = options.label ?? kernel.label
   const where = `dispatch "${label}"`
-  checkNames(kernel, options, where)
-  const workgroups = workgroupCounts(options, where)
+  const dispatch: Dispatch = { context, kernel, options, where }
+  checkNames(dispatch)
+  const workgroups = workgroupCounts(dispatch)
   const views = layout.storage.map((slot) => {
     const given = options.args[slot.name]
     if (given === undefined)
-      throw new GpuError(
-        'validation',
-        `The ${where} lacks a view for binding ${slot.name} of kernel "${kernel.label}".`,
-      )
+      throw invalid(`The ${where} lacks a view for binding ${slot.name} of kernel "${kernel.label}".`)
     const view = context.ownView(given, `Argument ${slot.name} of ${where}`)
     checkType(slot, view, where)
     return view
   })
   if (workgroups.includes(0) || touchesNothing(layout.storage, views)) return
 
-  const device = chooseDevice(context, options, layout.storage, views, where)
+  const device = chooseDevice(dispatch, views)
   const plan = context.planOf(device)
   workgroups.forEach((count, axis) => {
     if (count > device.limits.maxWorkgroupsPerDimension)
@@ -71,14 +78,13 @@ export function recordDispatch(
         `The ${where} asks for ${count} workgroups in ${'xyz'[axis]}; device ${device.ordinal} takes at most ${device.limits.maxWorkgroupsPerDimension}.`,
       )
   })
-  const bound = layout.storage.map((slot, i) => bind(context, plan, device, slot, views[i]!, where))
+  const bound = layout.storage.map((slot, i) => bind(dispatch, plan, device, slot, views[i]!))
   checkAliasing(bound, where)
   if (context.debug) requireInvocationsInside(kernel, bound, workgroups, options.args, where)
   // Without a member `x_base` the kernel cannot know the offset of the view in the binding, so the offset must be zero.
   for (const { slot, region, byteOffset } of bound)
     if (!slot.hasBase && region.byteOffset !== byteOffset)
-      throw new GpuError(
-        'validation',
+      throw invalid(
         `The view of ${slot.name} in ${where} begins ${region.byteOffset - byteOffset} bytes after a multiple of ${device.limits.bindingOffsetAlignment}, and kernel "${kernel.label}" has no uniform member ${slot.name}_base to learn it from.`,
       )
 
@@ -86,27 +92,16 @@ export function recordDispatch(
   const reads: ByteRegion[] = []
   const writes: ByteRegion[] = []
   for (const { slot, region, byteOffset, byteLength } of bound) {
+    const { group, binding, name, access } = slot
     const view = flattened(region)
-    bindings.push({
-      kind: 'storage',
-      group: slot.group,
-      binding: slot.binding,
-      name: slot.name,
-      access: slot.access,
-      buffer: region.buffer,
-      byteOffset,
-      byteLength,
-      view,
-      reads: slot.reads,
-      writes: slot.writes,
-    })
+    const place = { group, binding, name, access, buffer: region.buffer, byteOffset, byteLength, view }
+    bindings.push({ kind: 'storage', ...place, reads: slot.reads, writes: slot.writes })
     if (slot.writes) writes.push(view)
     else if (slot.reads) reads.push(view)
   }
   for (const uniform of layout.uniforms) {
     const byteOffset = plan.uniforms.reserve(uniform.byteLength)
-    for (const member of uniform.members)
-      writeMember(context, plan, byteOffset, member, bound, options, where)
+    for (const member of uniform.members) writeMember(dispatch, plan, byteOffset, member, bound)
     const { name, group, binding, byteLength } = uniform
     bindings.push({ kind: 'uniform', group, binding, name, byteOffset, byteLength })
   }
@@ -118,34 +113,30 @@ export function recordDispatch(
 
 const dispatchOptions = { device: 'any', workgroups: 'any', args: 'any', label: 'string' } as const
 
-function checkNames(kernel: OwnedKernel, options: DispatchOptions, where: string): void {
+function checkNames({ kernel, options, where }: Dispatch): void {
   const names = kernel.compiled.layout.argumentNames
   if (!isObject(options.args))
-    throw new GpuError(
-      'validation',
+    throw invalid(
       `The args of ${where} are ${describedValue(options.args)}; they must be an object with ${[...names].join(', ') || 'no members'}.`,
     )
   for (const name in options.args)
     if (!names.has(name))
-      throw new GpuError(
-        'validation',
+      throw invalid(
         `The ${where} gives "${name}", which kernel "${kernel.label}" does not use; its arguments are ${[...names].join(', ') || 'none'}.`,
       )
 }
 
-function workgroupCounts(options: DispatchOptions, where: string): [x: number, y: number, z: number] {
+function workgroupCounts({ options, where }: Dispatch): [x: number, y: number, z: number] {
   const given: unknown = options.workgroups
   if (typeof given !== 'number' && !(Array.isArray(given) && given.length >= 1 && given.length <= 3))
-    throw new GpuError(
-      'validation',
+    throw invalid(
       `The workgroups of ${where} are ${describedValue(given)}; they must be a count, or one to three counts in an array.`,
     )
   const counts: [number, number, number] =
     typeof given === 'number' ? [given, 1, 1] : [given[0], given[1] ?? 1, given[2] ?? 1]
   for (const count of counts)
     if (!Number.isSafeInteger(count) || count < 0)
-      throw new GpuError(
-        'validation',
+      throw invalid(
         `The ${where} asks for ${describedValue(count)} workgroups; counts are whole numbers from 0.`,
       )
   return counts
@@ -157,10 +148,7 @@ function checkType(slot: StorageSlot, view: OwnedView, where: string): void {
   if (type === expected || (isBytes(view) && slot.scalar === 'u32')) return
   const declared =
     slot.scalar === 'mixed' ? 'a structure of several types (which takes u32 buffers)' : slot.scalar
-  throw new GpuError(
-    'validation',
-    `Binding ${slot.name} in ${where} holds ${declared}; buffer "${label}" holds ${type}.`,
-  )
+  throw invalid(`Binding ${slot.name} in ${where} holds ${declared}; buffer "${label}" holds ${type}.`)
 }
 
 const isBytes = ({ buffer: { type } }: OwnedView) => type === 'u8' || type === 'i8'
@@ -187,38 +175,31 @@ function touchesNothing(slots: readonly StorageSlot[], views: readonly OwnedView
 }
 
 function chooseDevice(
-  context: DispatchContext,
-  options: DispatchOptions,
-  slots: readonly StorageSlot[],
+  { context, kernel, options, where }: Dispatch,
   views: readonly OwnedView[],
-  where: string,
 ): GroupDevice {
   if (options.device !== undefined) return context.device(options.device)
-  const written = slots.findIndex((slot) => slot.writes)
+  const written = kernel.compiled.layout.storage.findIndex((slot) => slot.writes)
   const owner = views[Math.max(0, written)]
-  if (owner === undefined)
-    throw new GpuError('validation', `The ${where} binds no buffer; say on which \`device\` it runs.`)
+  if (owner === undefined) throw invalid(`The ${where} binds no buffer; say on which \`device\` it runs.`)
   return context.devices[owner.buffer.device.ordinal]!
 }
 
 function bind(
-  context: DispatchContext,
+  { context, where }: Dispatch,
   plan: PlanBuilder,
   device: GroupDevice,
   slot: StorageSlot,
   view: OwnedView,
-  where: string,
 ): BoundView {
   const { buffer } = view
   if (view.length === 0)
-    throw new GpuError(
-      'validation',
+    throw invalid(
       `The view of ${slot.name} in ${where} is empty while others are not; a binding needs at least one element.`,
     )
   const owner = buffer.device.ordinal
   if (owner !== device.ordinal && !context.canAccessPeer(device.ordinal, owner))
-    throw new GpuError(
-      'validation',
+    throw invalid(
       `The ${where} runs on device ${device.ordinal} and binds ${slot.name}, "${buffer.label}" of device ${owner}, whose memory it cannot access; copy it first.`,
     )
   const elements = plan.region(buffer, view)
@@ -232,14 +213,12 @@ function bind(
       `The view of ${slot.name} in ${where} needs a binding of ${byteLength} bytes; device ${device.ordinal} binds at most ${device.limits.maxStorageBindingByteLength}.`,
     )
   if (byteLength < slot.minByteLength)
-    throw new GpuError(
-      'validation',
+    throw invalid(
       `The view of ${slot.name} in ${where} gives ${byteLength} bytes; the binding needs at least ${slot.minByteLength}.`,
     )
   const unit = slot.strideByteLength
   if (region.byteOffset % unit !== 0 || (region.rows > 1 && region.rowByteStride % unit !== 0))
-    throw new GpuError(
-      'validation',
+    throw invalid(
       `The view of ${slot.name} in ${where} starts at byte ${region.byteOffset} with rows ${region.rowByteStride} bytes apart; both must be multiples of the ${unit} bytes of an array element of the binding.`,
     )
   return { slot, view, region, byteOffset, byteLength }
@@ -257,8 +236,7 @@ function checkAliasing(bound: readonly BoundView[], where: string): void {
       if (a.region.buffer !== b.region.buffer) continue
       const names = `${a.slot.name} and ${b.slot.name} of ${where} are both in buffer "${a.view.buffer.label}"`
       if (a.slot.access !== b.slot.access)
-        throw new GpuError(
-          'validation',
+        throw invalid(
           `${names}, one read and the other read_write; within one dispatch a buffer is either, whatever the ranges.`,
         )
       if (
@@ -266,31 +244,25 @@ function checkAliasing(bound: readonly BoundView[], where: string): void {
         a.byteOffset < b.byteOffset + b.byteLength &&
         b.byteOffset < a.byteOffset + a.byteLength
       )
-        throw new GpuError(
-          'validation',
+        throw invalid(
           `${names} as read_write, and their bound ranges [${a.byteOffset}, ${a.byteOffset + a.byteLength}) and [${b.byteOffset}, ${b.byteOffset + b.byteLength}) overlap (ranges start at multiples of 256 bytes).`,
         )
     }
 }
 
 function writeMember(
-  context: DispatchContext,
+  { context, options, where }: Dispatch,
   plan: PlanBuilder,
   blockByteOffset: number,
   member: UniformMember,
   bound: readonly BoundView[],
-  options: DispatchOptions,
-  where: string,
 ): void {
   const given = options.args[member.name]
   const { view } = plan.uniforms
   const byteOffset = blockByteOffset + member.byteOffset
   if (given === undefined) {
     if (member.auto === undefined)
-      throw new GpuError(
-        'validation',
-        `The ${where} lacks a value for uniform member ${member.name} (${member.type.name}).`,
-      )
+      throw invalid(`The ${where} lacks a value for uniform member ${member.name} (${member.type.name}).`)
     // Blocks are zeroed when they are reserved.
     if (member.auto === 'absent') return
     const scalar = member.type.scalar as UniformScalar
@@ -303,11 +275,12 @@ function writeMember(
     view,
     place(parameter, at, what) {
       if (context.parameters.get(parameter.name) !== parameter)
-        throw new GpuError('validation', `${what} is parameter "${parameter.name}" of another recording.`)
+        throw invalid(`${what} is parameter "${parameter.name}" of another recording.`)
       plan.uniforms.place(parameter, at)
     },
   }
-  writeUniformValue(target, byteOffset, member.type, given, `Argument ${member.name} of ${where}`)
+  const what = `Argument ${member.name} of ${where}`
+  writeUniformValue({ target, byteOffset, type: member.type, what }, given)
 }
 
 function automaticValue(
@@ -323,8 +296,7 @@ function automaticValue(
       const rowByteStride = view.stride * view.buffer.elementByteLength
       // Bytes whose rows have no gaps may have rows of any length, which no number of words tells the kernel.
       if (view.rows > 1 && rowByteStride % slot.strideByteLength !== 0)
-        throw new GpuError(
-          'validation',
+        throw invalid(
           `The rows of ${slot.name} in ${where} are ${rowByteStride} bytes apart, which the uniform member ${slot.name}_stride cannot say in elements of ${slot.strideByteLength} bytes; let the kernel use ${slot.name}_columns.`,
         )
       return Math.floor(rowByteStride / slot.strideByteLength)

@@ -1,5 +1,5 @@
 import { describedValue } from './described-value.ts'
-import { GpuError } from './errors.ts'
+import { invalid } from './errors.ts'
 import { wholeWords } from './whole-words.ts'
 
 /**
@@ -8,29 +8,20 @@ import { wholeWords } from './whole-words.ts'
  */
 export type ElementType = 'f32' | 'i32' | 'u32' | 'f16' | 'u8' | 'i8'
 
-export interface ElementArrays {
-  f32: Float32Array<ArrayBuffer>
-  i32: Int32Array<ArrayBuffer>
-  u32: Uint32Array<ArrayBuffer>
-  f16: Uint16Array<ArrayBuffer>
-  u8: Uint8Array<ArrayBuffer>
-  i8: Int8Array<ArrayBuffer>
+export interface ElementArrays<Memory extends ArrayBufferLike = ArrayBuffer> {
+  f32: Float32Array<Memory>
+  i32: Int32Array<Memory>
+  u32: Uint32Array<Memory>
+  f16: Uint16Array<Memory>
+  u8: Uint8Array<Memory>
+  i8: Int8Array<Memory>
 }
 
 /** The typed array that holds elements of type `T` on the host. */
 export type ElementArray<T extends ElementType = ElementType> = ElementArrays[T]
 
-interface HostArrays {
-  f32: Float32Array
-  i32: Int32Array
-  u32: Uint32Array
-  f16: Uint16Array
-  u8: Uint8Array
-  i8: Int8Array
-}
-
 /** The same over any memory of the caller's: shared with other threads, or resizable. */
-export type HostArray<T extends ElementType = ElementType> = HostArrays[T]
+export type HostArray<T extends ElementType = ElementType> = ElementArrays<ArrayBufferLike>[T]
 
 export const elementByteLength: Readonly<Record<ElementType, 1 | 2 | 4>> = {
   f32: 4,
@@ -59,8 +50,7 @@ const constructors = {
 /** Throws `validation` unless `type` is one that buffers hold; `what` asks for it. */
 export function requireElementType(type: ElementType, what: string): void {
   if (typeof type === 'string' && Object.hasOwn(elementByteLength, type)) return
-  throw new GpuError(
-    'validation',
+  throw invalid(
     `${what} asks for type ${typeof type === 'string' ? type : describedValue(type)}; types are f32, i32, u32, f16, u8 and i8.`,
   )
 }
@@ -78,8 +68,7 @@ export function elementArray<T extends ElementType>(
     return new constructors[type](memory, byteOffset, length) as ElementArray<T>
   } catch (cause) {
     // A length or offset that the memory does not have.
-    throw new GpuError(
-      'validation',
+    throw invalid(
       `There is no array of ${describedValue(length)} ${type} there: ${(cause as Error).message}.`,
       {
         cause,

@@ -41,6 +41,11 @@ export class GpuError extends Error {
   }
 }
 
+/** The error for a wrong argument: `message` is a sentence with its value. */
+export function invalid(message: string, details?: GpuErrorDetails): GpuError {
+  return new GpuError('validation', message, details)
+}
+
 export function isGpuError(error: unknown, code?: GpuErrorCode): error is GpuError {
   // Errors of another copy of this module, in a bundle for instance, are as good.
   const isOne =

@@ -9,7 +9,7 @@ import { describedValue } from './described-value.ts'
 import type { AllocateOptions, Device } from './device.ts'
 import { OwnedDeviceBuffer } from './device-buffer.ts'
 import { bufferByteLength, type ElementType, requireElementType } from './element-type.ts'
-import { GpuError } from './errors.ts'
+import { GpuError, invalid } from './errors.ts'
 import type { GroupState } from './group-state.ts'
 import { requireOptions } from './options.ts'
 import { shapeRegion } from './view.ts'
@@ -80,14 +80,11 @@ export class GroupDevice implements Device {
 /** The device of a group by itself or its ordinal. Throws `validation` for one of another group. */
 export function deviceOf(devices: readonly GroupDevice[], of: Device | number): GroupDevice {
   if (typeof of !== 'number' && !(of instanceof GroupDevice))
-    throw new GpuError(
-      'validation',
-      `A device is ${describedValue(of)}; it must be a device of the group or its ordinal.`,
-    )
+    throw invalid(`A device is ${describedValue(of)}; it must be a device of the group or its ordinal.`)
   const device = devices[typeof of === 'number' ? of : of.ordinal]
   if (device === undefined || (typeof of !== 'number' && device !== of)) {
     const asked = typeof of === 'number' ? `Device ${of}` : `Device ${of.ordinal} of another group`
-    throw new GpuError('validation', `${asked} is not in the group, which has ${devices.length} devices.`)
+    throw invalid(`${asked} is not in the group, which has ${devices.length} devices.`)
   }
   return device
 }

@@ -3,7 +3,7 @@ import { describedValue } from './described-value.ts'
 import type { BufferView } from './device.ts'
 import { OwnedDeviceBuffer } from './device-buffer.ts'
 import { type ElementArray, type ElementType, elementArray, type HostArray } from './element-type.ts'
-import { GpuError } from './errors.ts'
+import { invalid } from './errors.ts'
 import { belongsElsewhere, type GroupState } from './group-state.ts'
 import { requireOptions } from './options.ts'
 import { bufferOf, notAView } from './owned-buffer.ts'
@@ -55,8 +55,7 @@ export class GroupQueue implements Queue {
     const { calls, rank, rankCount, runtime } = this.#group
     const { to = 'all' } = options
     if (to !== 'all' && to !== 'owner' && !(Number.isInteger(to) && to >= 0 && to < rankCount))
-      throw new GpuError(
-        'validation',
+      throw invalid(
         `A read goes to rank ${describedValue(to)}; the group has ${rankCount} ranks, and 'all' and 'owner' go too.`,
       )
     const taker = to === 'owner' ? buffer.rank : to
@@ -81,19 +80,12 @@ export class GroupQueue implements Queue {
     const take = async () => {
       if (buffer.local) await runtime.read({ allocation: allocationOf(buffer), ...region }, bytes)
     }
-    if (call === undefined) await this.#turns.enqueue([buffer], take)
-    else {
-      let error: unknown
-      await this.#turns.enqueue([buffer], take).catch((caught: unknown) => {
-        error = caught
-      })
-      await this.#group.guard(() => calls!.agree(call, { error }))
-      const from = buffer.rank!
-      if (taker === 'all' || (taker !== from && (takes || buffer.local)))
-        await this.#group.guard(() =>
-          runtime.ranks!.deliver(calls!.key(call, 1), from, taker as number | 'all', bytes),
-        )
-    }
+    await this.#group.settle(call, () => this.#turns.enqueue([buffer], take))
+    const from = buffer.rank!
+    if (call !== undefined && (taker === 'all' || (taker !== from && (takes || buffer.local))))
+      await this.#group.guard(() =>
+        runtime.ranks!.deliver(calls!.key(call, 1), from, taker as number | 'all', bytes),
+      )
     return taken()
   }
 
@@ -101,14 +93,10 @@ export class GroupQueue implements Queue {
   #transfer(view: BufferView, what: string) {
     this.#group.requireAlive()
     const buffer = bufferOf(view)
-    if (!(buffer instanceof OwnedDeviceBuffer))
-      throw new GpuError('validation', notAView(what, 'device', view))
+    if (!(buffer instanceof OwnedDeviceBuffer)) throw invalid(notAView(what, 'device', view))
     if (buffer.group !== this.#group)
-      throw new GpuError(
-        'validation',
-        `${what}, buffer "${buffer.label}", ${belongsElsewhere(buffer.group, this.#group)}`,
-      )
-    if (buffer.destroyed) throw new GpuError('validation', `${what}, buffer "${buffer.label}", is destroyed.`)
+      throw invalid(`${what}, buffer "${buffer.label}", ${belongsElsewhere(buffer.group, this.#group)}`)
+    if (buffer.destroyed) throw invalid(`${what}, buffer "${buffer.label}", is destroyed.`)
     const { buffer: _, ...region } = flattened(byteRegion(0, view, buffer.elementByteLength))
     return { buffer, region }
   }
@@ -116,10 +104,7 @@ export class GroupQueue implements Queue {
 
 function allocationOf(buffer: OwnedDeviceBuffer) {
   if (buffer.allocation === undefined)
-    throw new GpuError(
-      'validation',
-      `Scratch "${buffer.label}" has no memory before its program is prepared.`,
-    )
+    throw invalid(`Scratch "${buffer.label}" has no memory before its program is prepared.`)
   return buffer.allocation
 }
 
@@ -142,13 +127,9 @@ function requireArray<A extends HostArray>(
   const expected = elementArray(buffer.type, 0).constructor.name
   const name = arrayName.call(array)
   if (array === undefined || name !== expected)
-    throw new GpuError(
-      'validation',
+    throw invalid(
       `${what} is ${name ?? describedValue(array)}; buffer "${buffer.label}" of ${buffer.type} takes ${expected}.`,
     )
   if (array.length !== length)
-    throw new GpuError(
-      'validation',
-      `${what} has ${array.length} elements; the view of buffer "${buffer.label}" has ${length}.`,
-    )
+    throw invalid(`${what} has ${array.length} elements; the view of buffer "${buffer.label}" has ${length}.`)
 }

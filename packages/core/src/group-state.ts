@@ -1,5 +1,5 @@
 import type { LostInfo, Runtime } from './backend.ts'
-import { GpuError } from './errors.ts'
+import { GpuError, invalid } from './errors.ts'
 import type { MessageList } from './message-list.ts'
 import { type NumberedCall, RankCalls } from './rank-calls.ts'
 import type { Resource } from './resource.ts'
@@ -110,8 +110,7 @@ export class GroupState {
   /** Throws `validation` for a limit that is no positive number, and `unsupported` where the runtime cannot enforce it. */
   requireTimeLimit(seconds: number, label: string): void {
     if (typeof seconds !== 'number' || !(seconds > 0) || seconds > longestTimeoutSeconds)
-      throw new GpuError(
-        'validation',
+      throw invalid(
         `The time limit of program "${label}" is ${String(seconds)} seconds; it is a number above 0, at most ${longestTimeoutSeconds}.`,
       )
     if (this.runtime.abandon === undefined || this.calls !== undefined)

@@ -4,7 +4,7 @@ import { describedValue, isObject } from './described-value.ts'
 import type { Device } from './device.ts'
 import { asyncDisposeSymbol } from './dispose.ts'
 import { bufferByteLength, type ElementType, requireElementType } from './element-type.ts'
-import { GpuError } from './errors.ts'
+import { invalid } from './errors.ts'
 import { deviceOf, GroupDevice } from './group-device.ts'
 import { GroupQueue } from './group-queue.ts'
 import { GroupState } from './group-state.ts'
@@ -204,8 +204,7 @@ class OpenedGroup implements DeviceGroup {
   record(body: (recorder: Recorder) => void, options: RecordOptions = {}): Program {
     this.#state.requireAlive()
     if (typeof body !== 'function')
-      throw new GpuError(
-        'validation',
+      throw invalid(
         `What record takes is ${describedValue(body)}; it must be a function that records commands.`,
       )
     requireOptions(options, 'record', recordOptions)
@@ -219,10 +218,7 @@ class OpenedGroup implements DeviceGroup {
       if (isObject(result) && 'then' in result) {
         // What becomes of it is nobody's concern any more; a rejection must not end the process.
         void Promise.resolve(result).catch(() => {})
-        throw new GpuError(
-          'validation',
-          `The callback that records "${label}" is asynchronous; record synchronously.`,
-        )
+        throw invalid(`The callback that records "${label}" is asynchronous; record synchronously.`)
       }
       recorder.requireLive(label)
     } finally {

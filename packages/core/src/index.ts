@@ -4,19 +4,9 @@ export type * from './backend.ts'
 export { type CompiledKernels, compileAll } from './compile-all.ts'
 export { describedValue } from './described-value.ts'
 export type * from './device.ts'
-export {
-  type BlockedArguments,
-  BlockedView,
-  bindableByteLength,
-  bindableRows,
-  blocked,
-  type DispatchBlocksOptions,
-  dispatchBlocks,
-  foldWorkgroups,
-  ranges,
-} from './dispatch-blocks.ts'
+export * from './dispatch-blocks.ts'
 export * from './element-type.ts'
-export * from './errors.ts'
+export { GpuError, type GpuErrorCode, type GpuErrorDetails, isGpuError } from './errors.ts'
 export type { ExecutionOptions, ExecutionResult, Span } from './execution.ts'
 export {
   type DeviceGroup,
@@ -36,18 +26,9 @@ export type { Parameter, ParameterType } from './parameter.ts'
 export type * from './plan.ts'
 export { printPlan } from './print-plan.ts'
 export type { Program } from './program.ts'
-export type { ProgramSpan, Queue, ReadOptions, RunOptions, RunProgress, RunResult } from './queue.ts'
+export type * from './queue.ts'
 export type * from './ranks.ts'
-export type {
-  ArgumentsOf,
-  CommandOptions,
-  DispatchArgument,
-  DispatchOptions,
-  Recorder,
-  UniformArray,
-  UniformValue,
-  UntypedArguments,
-} from './recorder.ts'
+export type * from './recorder.ts'
 export type { Leak } from './resource.ts'
 export { type RankedAdapter, type Selection, type SelectionOptions, selectAdapters } from './selection.ts'
 export type { Region, View } from './view.ts'

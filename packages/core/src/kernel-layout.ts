@@ -1,18 +1,11 @@
 import type { Binding, ReflectedScalar, ReflectedType, Reflection } from '@tandem-gpu/wgsl'
-import { GpuError } from './errors.ts'
+import { invalid } from './errors.ts'
 
 /** A storage binding, with what recording needs of it. */
-export interface StorageSlot {
-  readonly name: string
-  readonly group: number
-  readonly binding: number
-  readonly access: 'read' | 'read_write'
-  readonly reads: boolean
-  readonly writes: boolean
+export interface StorageSlot extends Binding {
   readonly scalar: ReflectedScalar
   /** Bytes of one array element; views must begin and step by multiples of it. */
   readonly strideByteLength: number
-  readonly minByteLength: number
   /** Some uniform member tells the kernel where the view begins inside what is bound. */
   readonly hasBase: boolean
 }
@@ -25,10 +18,14 @@ export interface UniformSlot {
   readonly members: readonly UniformMember[]
 }
 
-export interface UniformMember {
+/** A structure's member, or a uniform variable that is no structure, which counts as one member of its own name. */
+interface Member {
   readonly name: string
   readonly byteOffset: number
   readonly type: ReflectedType
+}
+
+export interface UniformMember extends Member {
   /** The value that core fills in where the caller gives none; `absent` is 0, for a binding that this variant of the kernel does not declare. */
   readonly auto: AutomaticValue | 'absent' | undefined
 }
@@ -56,11 +53,13 @@ export function kernelLayout(reflection: Reflection): KernelLayout {
   for (const [storage, { name }] of storageBindings.entries())
     for (const what of automaticSuffixes) automatic.set(`${name}_${what}`, { storage, what })
 
-  const all = new Set(uniformBindings.flatMap((binding) => membersOf(binding).map(({ name }) => name)))
+  const memberNames = new Set(
+    uniformBindings.flatMap((binding) => membersOf(binding).map(({ name }) => name)),
+  )
   /** Variants of one source share a structure: `x_base`, and the members beside it, may belong to a binding of another variant. */
   const absent = (name: string) => {
     const [, family, what] = /^(.+)_([a-z]+)$/.exec(name) ?? []
-    return automaticSuffixes.some((suffix) => suffix === what) && all.has(`${family}_base`)
+    return automaticSuffixes.some((suffix) => suffix === what) && memberNames.has(`${family}_base`)
   }
   const uniforms = uniformBindings.map(
     (binding): UniformSlot => ({
@@ -69,9 +68,7 @@ export function kernelLayout(reflection: Reflection): KernelLayout {
       binding: binding.binding,
       byteLength: binding.minByteLength,
       members: membersOf(binding).map((member) => ({
-        name: member.name,
-        byteOffset: member.byteOffset,
-        type: member.type,
+        ...member,
         auto: isCount(member.type)
           ? (automatic.get(member.name) ?? (absent(member.name) ? 'absent' : undefined))
           : undefined,
@@ -79,22 +76,15 @@ export function kernelLayout(reflection: Reflection): KernelLayout {
     }),
   )
   requireDistinctNames(uniforms)
-  const members = new Set(uniforms.flatMap((uniform) => uniform.members.map((member) => member.name)))
   const storage = storageBindings.map(
     (binding): StorageSlot => ({
-      name: binding.name,
-      group: binding.group,
-      binding: binding.binding,
-      access: binding.access,
-      reads: binding.reads,
-      writes: binding.writes,
+      ...binding,
       scalar: binding.type.scalar,
       strideByteLength: binding.type.stride ?? (binding.type.scalar === 'f16' ? 2 : 4),
-      minByteLength: binding.minByteLength,
-      hasBase: members.has(`${binding.name}_base`),
+      hasBase: memberNames.has(`${binding.name}_base`),
     }),
   )
-  return { storage, uniforms, argumentNames: new Set([...storage.map((slot) => slot.name), ...members]) }
+  return { storage, uniforms, argumentNames: new Set([...storage.map((slot) => slot.name), ...memberNames]) }
 }
 
 /** Arguments are given by name alone. */
@@ -104,19 +94,11 @@ function requireDistinctNames(uniforms: readonly UniformSlot[]): void {
     for (const { name } of uniform.members) {
       const owner = owners.get(name)
       if (owner !== undefined)
-        throw new GpuError(
-          'validation',
+        throw invalid(
           `The uniforms ${owner} and ${uniform.name} both have a member ${name}; arguments are given by name, so name one of them differently.`,
         )
       owners.set(name, uniform.name)
     }
-}
-
-/** A structure's member, or a uniform variable that is no structure, which counts as one member of its own name. */
-interface Member {
-  readonly name: string
-  readonly byteOffset: number
-  readonly type: ReflectedType
 }
 
 function membersOf({ name, type, members }: Binding): Member[] {

@@ -1,5 +1,5 @@
 import { describedValue, isObject } from './described-value.ts'
-import { GpuError } from './errors.ts'
+import { type GpuError, invalid } from './errors.ts'
 
 /** What an option must be; a list names the values that it may have, `any` is checked where the value is used. */
 export type OptionType = 'string' | 'number' | 'boolean' | 'function' | 'object' | 'any' | readonly string[]
@@ -22,10 +22,7 @@ export function requireOptions(
   types: Readonly<Record<string, OptionType>>,
 ): asserts options is object {
   if (!isObject(options) || Array.isArray(options) || options instanceof Promise)
-    throw new GpuError(
-      'validation',
-      `The options of ${of} are ${describedValue(options)}; they must be an object.`,
-    )
+    throw invalid(`The options of ${of} are ${describedValue(options)}; they must be an object.`)
   for (const name in options) {
     const value = (options as Readonly<Record<string, unknown>>)[name]
     if (!Object.hasOwn(types, name)) throw unknownOption(name, of, Object.keys(types))
@@ -37,8 +34,7 @@ export function requireOptions(
         : typeof value === 'string' && type.includes(value)
     if (fits) continue
     const list = typeof type === 'string' ? '' : type.map((one) => `'${one}'`).join(', ')
-    throw new GpuError(
-      'validation',
+    throw invalid(
       `The option ${name} of ${of} is ${describedValue(value)}; it must be ${typeof type === 'string' ? wanted[type] : `one of ${list}`}.`,
     )
   }
@@ -51,5 +47,5 @@ function unknownOption(name: string, of: string, known: readonly string[]): GpuE
     return other.startsWith(lower) || lower.startsWith(other)
   })
   const help = near === undefined ? `its options are ${known.join(', ')}` : `perhaps ${near} is meant`
-  return new GpuError('validation', `There is no option ${name} of ${of}; ${help}.`)
+  return invalid(`There is no option ${name} of ${of}; ${help}.`)
 }

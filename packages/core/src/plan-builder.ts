@@ -1,6 +1,6 @@
 import { byteRegion } from './byte-region.ts'
 import { OwnedDeviceBuffer } from './device-buffer.ts'
-import { GpuError } from './errors.ts'
+import { invalid } from './errors.ts'
 import { belongsElsewhere, type GroupState } from './group-state.ts'
 import type { Handles } from './handles.ts'
 import type { CommandAccesses } from './hazards.ts'
@@ -16,17 +16,18 @@ type WithoutOrder<C> = C extends PlanPart ? Omit<C, 'index' | 'after' | 'afterPr
 /** A command before its place in the order is known. */
 export type CommandDraft = WithoutOrder<PlanPart>
 
+type AnyBuffer = OwnedDeviceBuffer | OwnedHostBuffer
+
 const noEdges: readonly number[] = []
 
 /** Numbers the buffers and kernels of a recording and collects its commands. */
 export class PlanBuilder {
   readonly uniforms: UniformBlockBuilder
   readonly #group: GroupState
-  readonly #buffers = new Map<OwnedDeviceBuffer | OwnedHostBuffer, number>()
-  /** In a whole plan: the numbers of host memory, by rank. */
-  readonly #copies = new Map<OwnedHostBuffer, number[]>()
+  /** The numbers of each buffer: one, or in a whole plan, for host memory, one by rank. */
+  readonly #numbers = new Map<AnyBuffer, number[]>()
   /** By number. */
-  readonly #numbered: { readonly buffer: OwnedDeviceBuffer | OwnedHostBuffer; readonly rank?: number }[] = []
+  readonly #numbered: { readonly buffer: AnyBuffer; readonly rank: number | undefined }[] = []
   readonly #kernels = new Map<OwnedKernel, number>()
   readonly #kept: boolean
   readonly #commands: UnorderedPart[] = []
@@ -43,8 +44,8 @@ export class PlanBuilder {
   }
 
   /** The buffers and kernels that the program must keep alive. */
-  get resources(): Iterable<OwnedDeviceBuffer | OwnedHostBuffer | OwnedKernel> {
-    return [...this.#buffers.keys(), ...this.#copies.keys(), ...this.#kernels.keys()]
+  get resources(): Iterable<AnyBuffer | OwnedKernel> {
+    return [...this.#numbers.keys(), ...this.#kernels.keys()]
   }
 
   /** `accesses` are flattened regions. Where `beside` is true, a serial schedule does not order the command after the one before it. */
@@ -71,44 +72,30 @@ export class PlanBuilder {
   }
 
   /** The bytes of a non-empty region of `buffer`, keeping its rows; in a whole plan, of the host memory of `rank`. */
-  region(buffer: OwnedDeviceBuffer | OwnedHostBuffer, region: Region, rank?: number): ByteRegion {
+  region(buffer: AnyBuffer, region: Region, rank?: number): ByteRegion {
     const index = this.#buffer(buffer, rank)
     const { offset, rows, columns, stride } = region
     if (!(offset >= 0 && stride >= columns && offset + (rows - 1) * stride + columns <= buffer.length))
-      throw new GpuError(
-        'validation',
+      throw invalid(
         `The view of ${rows} x ${columns} elements at ${offset} with leading dimension ${stride} exceeds buffer "${buffer.label}" of ${buffer.length} elements.`,
       )
     return byteRegion(index, region, buffer.elementByteLength)
   }
 
-  #buffer(buffer: OwnedDeviceBuffer | OwnedHostBuffer, rank: number | undefined): number {
-    const known = rank === undefined ? this.#buffers.get(buffer) : this.#copyOf(buffer, rank)
+  #buffer(buffer: AnyBuffer, rank: number | undefined): number {
+    const numbers = this.#numbers.get(buffer) ?? []
+    const known = numbers[rank ?? 0]
     if (known !== undefined) return known
     if (!(buffer instanceof OwnedDeviceBuffer || buffer instanceof OwnedHostBuffer))
-      throw new GpuError('validation', 'A view must be of a buffer that a group made.')
+      throw invalid('A view must be of a buffer that a group made.')
     if (buffer.group !== this.#group)
-      throw new GpuError(
-        'validation',
-        `Buffer "${buffer.label}" ${belongsElsewhere(buffer.group, this.#group)}`,
-      )
-    if (buffer.destroyed) throw new GpuError('validation', `Buffer "${buffer.label}" is destroyed.`)
+      throw invalid(`Buffer "${buffer.label}" ${belongsElsewhere(buffer.group, this.#group)}`)
+    if (buffer.destroyed) throw invalid(`Buffer "${buffer.label}" is destroyed.`)
     const number = this.#numbered.length
-    if (rank === undefined) {
-      this.#buffers.set(buffer, number)
-      this.#numbered.push({ buffer })
-    } else {
-      const host = buffer as OwnedHostBuffer
-      const numbers = this.#copies.get(host) ?? []
-      numbers[rank] = number
-      this.#copies.set(host, numbers)
-      this.#numbered.push({ buffer, rank })
-    }
+    numbers[rank ?? 0] = number
+    this.#numbers.set(buffer, numbers)
+    this.#numbered.push({ buffer, rank })
     return number
-  }
-
-  #copyOf(buffer: OwnedDeviceBuffer | OwnedHostBuffer, rank: number): number | undefined {
-    return this.#copies.get(buffer as OwnedHostBuffer)?.[rank]
   }
 
   /** Derives the order. */

@@ -1,6 +1,6 @@
 import { regionEnd } from './byte-region.ts'
 import { describedValue } from './described-value.ts'
-import { GpuError } from './errors.ts'
+import { invalid } from './errors.ts'
 import type { Handles } from './handles.ts'
 import type { ByteRegion, Plan, PlanPart } from './plan.ts'
 
@@ -10,11 +10,9 @@ export function printPlan(plan: Plan<Handles, PlanPart>): string {
     return planText(plan)
   } catch (cause) {
     // The plan may be of anybody's making: tests change plans.
-    throw new GpuError(
-      'validation',
-      `What printPlan takes is ${describedValue(plan)}; it must be a plan, as in program.plan.`,
-      { cause },
-    )
+    throw invalid(`What printPlan takes is ${describedValue(plan)}; it must be a plan, as in program.plan.`, {
+      cause,
+    })
   }
 }
 

@@ -4,7 +4,7 @@ import type { AllocateOptions, BufferView, Device } from './device.ts'
 import { OwnedDeviceBuffer } from './device-buffer.ts'
 import { type OwnedView, recordDispatch } from './dispatch-recording.ts'
 import { type ElementType, elementByteLength } from './element-type.ts'
-import { GpuError } from './errors.ts'
+import { invalid } from './errors.ts'
 import { allocateOptions, deviceOf, type GroupDevice } from './group-device.ts'
 import type { GroupState } from './group-state.ts'
 import { type HostView, OwnedHostBuffer } from './host-buffer.ts'
@@ -82,8 +82,7 @@ export class ProgramRecorder implements Recorder {
   requireLive(program: string): void {
     for (const resource of this.plan.resources)
       if (resource.destroyed)
-        throw new GpuError(
-          'validation',
+        throw invalid(
           `The callback that records "${program}" destroys "${resource.label}", which a command uses; destroy it after \`record\`.`,
         )
   }
@@ -168,16 +167,12 @@ export class ProgramRecorder implements Recorder {
   parameter(name: string, type: ParameterType, initial: number): Parameter {
     this.#requireOpen()
     if (typeof name !== 'string')
-      throw new GpuError(
-        'validation',
-        `The name of a parameter is ${describedValue(name)}; it must be a string.`,
-      )
+      throw invalid(`The name of a parameter is ${describedValue(name)}; it must be a string.`)
     if (!['f32', 'i32', 'u32'].includes(type))
-      throw new GpuError(
-        'validation',
+      throw invalid(
         `The type of parameter "${name}" is ${describedValue(type)}; it must be 'f32', 'i32' or 'u32'.`,
       )
-    if (this.parameters.has(name)) throw new GpuError('validation', `Parameter "${name}" is recorded twice.`)
+    if (this.parameters.has(name)) throw invalid(`Parameter "${name}" is recorded twice.`)
     requireScalar(initial, type, `The initial value of parameter "${name}"`)
     const parameter = new RecordedParameter(name, type, initial)
     this.parameters.set(name, parameter)
@@ -195,16 +190,12 @@ export class ProgramRecorder implements Recorder {
 
   requireKernel(kernel: OwnedKernel): void {
     if (!(kernel instanceof OwnedKernel))
-      throw new GpuError(
-        'validation',
+      throw invalid(
         `The kernel of a dispatch is ${describedValue(kernel)}; it must be what compile resolves to.`,
       )
     if (kernel.group !== this.#group)
-      throw new GpuError(
-        'validation',
-        `A kernel of another group cannot run in group "${this.#group.label}".`,
-      )
-    if (kernel.destroyed) throw new GpuError('validation', `Kernel "${kernel.label}" is destroyed.`)
+      throw invalid(`A kernel of another group cannot run in group "${this.#group.label}".`)
+    if (kernel.destroyed) throw invalid(`Kernel "${kernel.label}" is destroyed.`)
   }
 
   canAccessPeer(reader: number, owner: number): boolean {
@@ -213,10 +204,9 @@ export class ProgramRecorder implements Recorder {
 
   ownView(view: unknown, what: string): OwnedView {
     const buffer = bufferOf(view)
-    if (!(buffer instanceof OwnedDeviceBuffer))
-      throw new GpuError('validation', notAView(what, 'device', view))
+    if (!(buffer instanceof OwnedDeviceBuffer)) throw invalid(notAView(what, 'device', view))
     if (buffer.isScratch && !this.#ownScratch.has(buffer))
-      throw new GpuError('validation', `${what} is scratch "${buffer.label}" of another program.`)
+      throw invalid(`${what} is scratch "${buffer.label}" of another program.`)
     return view as OwnedView
   }
 
@@ -228,7 +218,7 @@ export class ProgramRecorder implements Recorder {
 
   #hostView(view: unknown, what: string): View<OwnedHostBuffer> {
     if (bufferOf(view) instanceof OwnedHostBuffer) return view as View<OwnedHostBuffer>
-    throw new GpuError('validation', notAView(what, 'host', view))
+    throw invalid(notAView(what, 'host', view))
   }
 
   #addCopy(
@@ -243,13 +233,11 @@ export class ProgramRecorder implements Recorder {
     const { buffer: targetBuffer } = target
     const label = options.label ?? `${kind} ${sourceBuffer.label} to ${targetBuffer.label}`
     if (source.rows !== target.rows || source.columns !== target.columns)
-      throw new GpuError(
-        'validation',
+      throw invalid(
         `The ${kind} "${label}" goes from ${source.rows} x ${source.columns} to ${target.rows} x ${target.columns} elements; the shapes must be equal.`,
       )
     if (sourceBuffer.type !== targetBuffer.type)
-      throw new GpuError(
-        'validation',
+      throw invalid(
         `The ${kind} "${label}" goes from ${sourceBuffer.type} to ${targetBuffer.type}; the types must be equal.`,
       )
     if (source.length === 0) return
@@ -258,8 +246,7 @@ export class ProgramRecorder implements Recorder {
     const from = flattened(sourceRows)
     const to = flattened(targetRows)
     if (sourceBuffer === targetBuffer && regionsOverlap(from, to))
-      throw new GpuError(
-        'validation',
+      throw invalid(
         `The source and the target of the ${kind} "${label}" overlap in buffer "${sourceBuffer.label}".`,
       )
     if (this.#whole) {
@@ -348,9 +335,6 @@ export class ProgramRecorder implements Recorder {
 
   #requireOpen(): void {
     if (this.#closed)
-      throw new GpuError(
-        'validation',
-        'The recording has ended; commands can be added only inside the callback of `record`.',
-      )
+      throw invalid('The recording has ended; commands can be added only inside the callback of `record`.')
   }
 }

@@ -1,5 +1,5 @@
 import { describedValue, isObject } from './described-value.ts'
-import { GpuError, isGpuError } from './errors.ts'
+import { GpuError, invalid, isGpuError } from './errors.ts'
 import { abortedError, type ExecutionOptions, type ExecutionResult } from './execution.ts'
 import type { GroupState } from './group-state.ts'
 import type { Executable } from './handles.ts'
@@ -78,15 +78,14 @@ export class ProgramRuns {
     const group = this.#group
     group.requireAlive()
     if (!(program instanceof RecordedProgram))
-      throw new GpuError(
-        'validation',
+      throw invalid(
         `What run takes is ${describedValue(program)}; it must be a program, which record returns.`,
       )
     if (program.group !== group)
-      throw new GpuError('validation', `A program of another group cannot run in group "${group.label}".`)
+      throw invalid(`A program of another group cannot run in group "${group.label}".`)
     requireSignal(options.signal)
     requireCount(times, `The repetition count of program "${program.label}"`)
-    if (program.destroyed) throw new GpuError('validation', `Program "${program.label}" is destroyed.`)
+    if (program.destroyed) throw invalid(`Program "${program.label}" is destroyed.`)
     const { signal, profile, parameters, timeoutSeconds } = options
     if (timeoutSeconds !== undefined) group.requireTimeLimit(timeoutSeconds, program.label)
     const { commands, uniformBlock } = program.plan
@@ -217,8 +216,7 @@ function requireHostMemory({ label, plan }: Program, rank: number): void {
       (buffer.rank ?? rank) === rank &&
       buffer.allocation.arrayBuffer.byteLength !== buffer.byteLength
     )
-      throw new GpuError(
-        'validation',
+      throw invalid(
         `The memory of host buffer "${buffer.label}", which program "${label}" uses, is detached: it was transferred elsewhere.`,
       )
 }
@@ -234,8 +232,5 @@ const runOptions = {
 function requireSignal(signal: unknown): void {
   if (signal === undefined || (isObject(signal) && 'aborted' in signal && 'addEventListener' in signal))
     return
-  throw new GpuError(
-    'validation',
-    `The option signal of run is ${describedValue(signal)}; it must be an AbortSignal.`,
-  )
+  throw invalid(`The option signal of run is ${describedValue(signal)}; it must be an AbortSignal.`)
 }

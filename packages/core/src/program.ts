@@ -1,4 +1,4 @@
-import { GpuError } from './errors.ts'
+import { invalid } from './errors.ts'
 import type { GroupState } from './group-state.ts'
 import type { Executable, Handles } from './handles.ts'
 import type { MessageList } from './message-list.ts'
@@ -67,8 +67,7 @@ export class RecordedProgram extends Resource implements Program {
 
   /** The executable of this rank, made at the first call. */
   prepared(): Promise<Executable> {
-    if (this.destroyed)
-      return Promise.reject(new GpuError('validation', `Program "${this.label}" is destroyed.`))
+    if (this.destroyed) return Promise.reject(invalid(`Program "${this.label}" is destroyed.`))
     if (this.#preparing === undefined) {
       this.retain()
       const preparing = this.#prepareOnce().finally(() => this.release())

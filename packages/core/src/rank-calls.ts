@@ -1,4 +1,4 @@
-import { GpuError, type GpuErrorCode, isGpuError } from './errors.ts'
+import { GpuError, type GpuErrorCode, invalid, isGpuError } from './errors.ts'
 import { firstDifference, type ListedMessage, type MessageList } from './message-list.ts'
 import type { Ranks } from './ranks.ts'
 import { emptyHash, hashDigits, hashText } from './rolling-hash.ts'
@@ -160,7 +160,7 @@ export class RankCalls {
   }
 
   #end(message: string): GpuError {
-    const error = new GpuError('validation', message)
+    const error = invalid(message)
     this.#diverged(error)
     return error
   }

@@ -1,7 +1,7 @@
 import { halfBits } from '@tandem-gpu/wgsl'
 import { describedValue } from './described-value.ts'
 import type { ElementType } from './element-type.ts'
-import { GpuError } from './errors.ts'
+import { invalid } from './errors.ts'
 
 export type UniformScalar = 'f32' | 'i32' | 'u32' | 'f16'
 
@@ -15,17 +15,11 @@ const ranges = {
 /** Throws `validation` unless `value` is a number that the type can hold. Floats take any number and round it. */
 export function requireScalar(value: number, type: ElementType, what: string): void {
   if (typeof value !== 'number')
-    throw new GpuError(
-      'validation',
-      `${what} is ${describedValue(value)}; it must be a number of type ${type}.`,
-    )
+    throw invalid(`${what} is ${describedValue(value)}; it must be a number of type ${type}.`)
   if (type === 'f32' || type === 'f16') return
   const [low, high] = ranges[type]
   if (!Number.isInteger(value) || value < low || value > high)
-    throw new GpuError(
-      'validation',
-      `${what} is ${value}; ${type} holds whole numbers from ${low} to ${high}.`,
-    )
+    throw invalid(`${what} is ${value}; ${type} holds whole numbers from ${low} to ${high}.`)
 }
 
 const setters = { f32: 'setFloat32', i32: 'setInt32', u32: 'setUint32', f16: 'setUint16' } as const

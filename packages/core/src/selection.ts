@@ -1,7 +1,7 @@
 import type { Absence, Adapter, AdapterReport, Telemetry } from './adapter.ts'
 import type { Backend } from './backend.ts'
 import { describedValue, isObject } from './described-value.ts'
-import { GpuError } from './errors.ts'
+import { GpuError, invalid } from './errors.ts'
 import { loadOf, type SelectBy, selectBy } from './load.ts'
 import { requireOptions } from './options.ts'
 import { requireCount } from './view.ts'
@@ -135,15 +135,11 @@ export async function chooseAdapters(
 
 function requireBackends(backends: unknown): void {
   if (!Array.isArray(backends))
-    throw new GpuError(
-      'validation',
-      `The option backends is ${describedValue(backends)}; it must be an array of backends.`,
-    )
+    throw invalid(`The option backends is ${describedValue(backends)}; it must be an array of backends.`)
   for (const [i, backend] of backends.entries()) {
     if (isObject(backend) && 'adapters' in backend && 'open' in backend) continue
     const call = typeof backend === 'function' ? `: call it, as in ${backend.name || 'webgpu'}()` : ''
-    throw new GpuError(
-      'validation',
+    throw invalid(
       `Backend ${i} of the option backends is ${describedValue(backend)}${call}; it must be a backend.`,
     )
   }

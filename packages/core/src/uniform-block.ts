@@ -1,5 +1,5 @@
 import { describedValue, isObject } from './described-value.ts'
-import { GpuError } from './errors.ts'
+import { invalid } from './errors.ts'
 import type { RecordedParameter } from './parameter.ts'
 import { requireScalar, storeScalar } from './scalar-bits.ts'
 
@@ -55,8 +55,7 @@ export function patchedUniformBlock(
   program: string,
 ): Uint8Array<ArrayBuffer> {
   if (!isObject(values))
-    throw new GpuError(
-      'validation',
+    throw invalid(
       `The parameters of a run of program "${program}" are ${describedValue(values)}; they must be an object.`,
     )
   const copy = block.slice()
@@ -65,7 +64,7 @@ export function patchedUniformBlock(
     const slot = slots.get(name)
     if (slot === undefined) {
       const known = [...slots.keys()].join(', ') || 'none'
-      throw new GpuError('validation', `Program "${program}" has no parameter "${name}"; it has: ${known}.`)
+      throw invalid(`Program "${program}" has no parameter "${name}"; it has: ${known}.`)
     }
     requireScalar(value, slot.type, `Parameter "${name}" of program "${program}"`)
     for (const byteOffset of slot.byteOffsets) storeScalar(view, byteOffset, slot.type, value)

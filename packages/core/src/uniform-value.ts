@@ -1,15 +1,24 @@
 import type { ReflectedType } from '@tandem-gpu/wgsl'
 import { describedValue } from './described-value.ts'
-import { GpuError } from './errors.ts'
+import { invalid } from './errors.ts'
 import { RecordedParameter } from './parameter.ts'
 import type { UniformArray, UniformValue } from './recorder.ts'
 import { requireScalar, storeScalar, type UniformScalar } from './scalar-bits.ts'
 
-/** Where a value goes, and what happens to the parameters inside it. */
+/** Where values go, and what happens to the parameters inside them. */
 export interface UniformTarget {
   readonly view: DataView
   /** Checks that the parameter belongs to this recording, and notes that its scalar stands at `byteOffset`. */
   place(parameter: RecordedParameter, byteOffset: number, what: string): void
+}
+
+/** The part of a uniform block that takes one value. */
+export interface UniformPlace {
+  readonly target: UniformTarget
+  readonly byteOffset: number
+  readonly type: ReflectedType
+  /** What messages call the value. */
+  readonly what: string
 }
 
 /**
@@ -17,181 +26,123 @@ export interface UniformTarget {
  * elements column after column, or the columns; arrays their elements, or the scalars of all elements; structures an object with every
  * member. Throws `validation`, naming the part that does not fit.
  */
-export function writeUniformValue(
-  target: UniformTarget,
-  byteOffset: number,
-  type: ReflectedType,
-  value: unknown,
-  what: string,
-): void {
+export function writeUniformValue(place: UniformPlace, value: unknown): void {
+  const { byteOffset, type, what } = place
   switch (type.kind) {
     case 'scalar':
-      writeScalar(target, byteOffset, type.scalar as UniformScalar, value, what)
+      writeScalar(place, value)
       break
     case 'vector':
-      writeNumbers(target, [byteOffset], type, numbersOf(value, type, what), what)
+      writeNumbers(place, [byteOffset], value)
       break
     case 'matrix':
-      writeMatrix(target, byteOffset, type, value, what)
+      writeMatrix(place, value)
       break
     case 'array':
-      writeArray(target, byteOffset, type, value, what)
+      writeArray(place, value)
       break
     case 'struct':
-      writeStructure(target, byteOffset, type, value, what)
+      writeStructure(place, value)
       break
     default:
-      throw new GpuError('validation', `${what} is ${type.name}, which a uniform block cannot hold.`)
+      throw invalid(`${what} is ${type.name}, which a uniform block cannot hold.`)
   }
 }
 
-function writeScalar(
-  target: UniformTarget,
-  byteOffset: number,
-  scalar: UniformScalar,
-  value: unknown,
-  what: string,
-): void {
+function writeScalar({ target, byteOffset, type, what }: UniformPlace, value: unknown): void {
+  const scalar = type.scalar as UniformScalar
   if (value instanceof RecordedParameter) {
     if (value.type !== scalar)
-      throw new GpuError(
-        'validation',
-        `${what} is parameter "${value.name}" of type ${value.type}; the member is ${scalar}.`,
-      )
+      throw invalid(`${what} is parameter "${value.name}" of type ${value.type}; the member is ${scalar}.`)
     target.place(value, byteOffset, what)
     storeScalar(target.view, byteOffset, scalar, value.initial)
     return
   }
   if (typeof value !== 'number')
-    throw new GpuError(
-      'validation',
-      `${what} is ${described(value)}; it must be a number of type ${scalar}, or a parameter.`,
-    )
+    throw invalid(`${what} is ${described(value)}; it must be a number of type ${scalar}, or a parameter.`)
   requireScalar(value, scalar, what)
   storeScalar(target.view, byteOffset, scalar, value)
 }
 
-function writeMatrix(
-  target: UniformTarget,
-  byteOffset: number,
-  type: ReflectedType,
-  value: unknown,
-  what: string,
-): void {
+function writeMatrix(place: UniformPlace, value: unknown): void {
+  const { byteOffset, type } = place
   const columns = type.columns!
   const starts = Array.from({ length: columns }, (_, column) => byteOffset + column * type.columnStride!)
-  const given = isArrayLike(value) && typeof value[0] === 'object' ? value : undefined
-  if (given === undefined) {
-    writeNumbers(target, starts, type, numbersOf(value, type, what), what)
+  if (!isArrayLike(value) || typeof value[0] !== 'object') {
+    writeNumbers(place, starts, value)
     return
   }
-  requireCount(given.length, columns, 'columns', type, what)
+  requireCount(place, value.length, columns, 'columns')
   const column = { ...type, components: type.components / columns }
   for (const [index, start] of starts.entries()) {
-    const where = `Column ${index} of ${lowered(what)}`
-    writeNumbers(target, [start], column, numbersOf(given[index], column, where), where)
+    const what = `Column ${index} of ${lowered(place.what)}`
+    writeNumbers({ ...place, type: column, what }, [start], value[index])
   }
 }
 
-function writeArray(
-  target: UniformTarget,
-  byteOffset: number,
-  type: ReflectedType,
-  value: unknown,
-  what: string,
-): void {
+function writeArray(place: UniformPlace, value: unknown): void {
+  const { byteOffset, type, what } = place
   const element = type.element!
   const length = type.length!
-  if (!isArrayLike(value))
-    throw new GpuError('validation', `${what} is ${described(value)}; ${type.name} takes its elements.`)
-  const flat = element.kind === 'vector' && typeof value[0] === 'number'
-  if (flat) {
-    const starts = Array.from({ length }, (_, index) => byteOffset + index * type.stride!)
-    const all = { ...type, components: length * element.components }
-    writeNumbers(target, starts, all, numbersOf(value, all, what), what)
+  if (!isArrayLike(value)) throw invalid(`${what} is ${described(value)}; ${type.name} takes its elements.`)
+  const starts = Array.from({ length }, (_, index) => byteOffset + index * type.stride!)
+  if (element.kind === 'vector' && typeof value[0] === 'number') {
+    writeNumbers({ ...place, type: { ...type, components: length * element.components } }, starts, value)
     return
   }
-  requireCount(value.length, length, element.kind === 'scalar' ? 'numbers' : 'elements', type, what)
-  for (let index = 0; index < length; index++)
-    writeUniformValue(
-      target,
-      byteOffset + index * type.stride!,
-      element,
-      value[index],
-      `Element ${index} of ${lowered(what)}`,
-    )
+  requireCount(place, value.length, length, element.kind === 'scalar' ? 'numbers' : 'elements')
+  for (const [index, start] of starts.entries()) {
+    const part = { ...place, byteOffset: start, type: element, what: `Element ${index} of ${lowered(what)}` }
+    writeUniformValue(part, value[index])
+  }
 }
 
-function writeStructure(
-  target: UniformTarget,
-  byteOffset: number,
-  { name, members }: ReflectedType,
-  value: unknown,
-  what: string,
-): void {
+function writeStructure(place: UniformPlace, value: unknown): void {
+  const { byteOffset, what } = place
+  const { name, members } = place.type
   if (typeof value !== 'object' || value === null || isArrayLike(value) || 'buffer' in value)
-    throw new GpuError(
-      'validation',
-      `${what} is ${described(value)}; ${name} takes an object with its members.`,
-    )
+    throw invalid(`${what} is ${described(value)}; ${name} takes an object with its members.`)
   const given = value as Readonly<Record<string, unknown>>
   for (const key of Object.keys(given))
     if (!members!.some((member) => member.name === key))
-      throw new GpuError(
-        'validation',
+      throw invalid(
         `${what} gives "${key}"; the members of ${name} are ${members!.map((member) => member.name).join(', ')}.`,
       )
   for (const member of members!) {
     const part = given[member.name]
-    if (part === undefined)
-      throw new GpuError('validation', `${what} lacks the member ${member.name} of ${name}.`)
-    writeUniformValue(
-      target,
-      byteOffset + member.offset,
-      { ...member, name: member.type },
-      part,
-      `Member ${member.name} of ${lowered(what)}`,
-    )
+    if (part === undefined) throw invalid(`${what} lacks the member ${member.name} of ${name}.`)
+    const memberPlace = {
+      ...place,
+      byteOffset: byteOffset + member.offset,
+      type: { ...member, name: member.type },
+      what: `Member ${member.name} of ${lowered(what)}`,
+    }
+    writeUniformValue(memberPlace, part)
   }
 }
 
 /** Equally many numbers go to each of `starts`, one directly after the other. */
-function writeNumbers(
-  { view }: UniformTarget,
-  starts: readonly number[],
-  type: ReflectedType,
-  numbers: ArrayLike<number>,
-  what: string,
-): void {
+function writeNumbers(place: UniformPlace, starts: readonly number[], value: unknown): void {
+  const { target, type, what } = place
+  if (!isArrayLike(value)) {
+    const given = typeof value === 'number' ? 'one number' : described(value)
+    throw invalid(`${what} is ${given}; the member has ${type.components} components.`)
+  }
+  requireCount(place, value.length, type.components, 'numbers')
+  const numbers = value as ArrayLike<number>
   const scalar = type.scalar as UniformScalar
   const byteLength = scalar === 'f16' ? 2 : 4
   const each = numbers.length / starts.length
   for (const [part, start] of starts.entries())
     for (let i = 0; i < each; i++) {
-      const value = numbers[part * each + i]!
-      requireScalar(value, scalar, what)
-      storeScalar(view, start + i * byteLength, scalar, value)
+      const number = numbers[part * each + i]!
+      requireScalar(number, scalar, what)
+      storeScalar(target.view, start + i * byteLength, scalar, number)
     }
 }
 
-function numbersOf(value: unknown, type: ReflectedType, what: string): ArrayLike<number> {
-  if (!isArrayLike(value)) {
-    const given = typeof value === 'number' ? 'one number' : described(value)
-    throw new GpuError('validation', `${what} is ${given}; the member has ${type.components} components.`)
-  }
-  requireCount(value.length, type.components, 'numbers', type, what)
-  return value as ArrayLike<number>
-}
-
-function requireCount(
-  given: number,
-  expected: number,
-  noun: string,
-  type: ReflectedType,
-  what: string,
-): void {
-  if (given !== expected)
-    throw new GpuError('validation', `${what} has ${given} ${noun}; ${type.name} takes ${expected}.`)
+function requireCount({ type, what }: UniformPlace, given: number, expected: number, noun: string): void {
+  if (given !== expected) throw invalid(`${what} has ${given} ${noun}; ${type.name} takes ${expected}.`)
 }
 
 /** Arrays and typed arrays; vectors and columns may be either. */

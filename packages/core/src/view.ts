@@ -1,5 +1,5 @@
 import { describedValue } from './described-value.ts'
-import { GpuError } from './errors.ts'
+import { invalid } from './errors.ts'
 
 /** Rows of elements inside a buffer; all numbers count elements. */
 export interface Region {
@@ -61,10 +61,7 @@ export class RegionView<B extends { readonly name: string }> implements View<B> 
 /** Throws `validation` unless `value` is a whole number of at least `minimum` that arithmetic keeps exact. */
 export function requireCount(value: number, what: string, minimum = 0): number {
   if (!Number.isSafeInteger(value) || value < minimum)
-    throw new GpuError(
-      'validation',
-      `${what} is ${describedValue(value)}; it must be a whole number of at least ${minimum}.`,
-    )
+    throw invalid(`${what} is ${describedValue(value)}; it must be a whole number of at least ${minimum}.`)
   return value
 }
 
@@ -75,8 +72,7 @@ export function shapeRegion(shape: number | readonly [rows: number, columns: num
     return { offset: 0, rows: 1, columns: length, stride: length, length }
   }
   if (!Array.isArray(shape) || shape.length !== 2)
-    throw new GpuError(
-      'validation',
+    throw invalid(
       `The shape of ${what} is ${describedValue(shape)}; it must be a length, or [rows, columns].`,
     )
   const [rows, columns] = shape as readonly [number, number]
@@ -97,13 +93,9 @@ export function sliceRegion(region: Region, offset: number, length: number, what
   requireCount(offset, `Offset of a slice of ${what}`)
   requireCount(length, `Length of a slice of ${what}`)
   if (!isDense(region))
-    throw new GpuError(
-      'validation',
-      `A slice of ${what} needs contiguous elements; it has ${describe(region)}.`,
-    )
+    throw invalid(`A slice of ${what} needs contiguous elements; it has ${describe(region)}.`)
   if (offset + length > region.length)
-    throw new GpuError(
-      'validation',
+    throw invalid(
       `The slice [${offset}, ${offset + length}) exceeds ${what}, which has ${region.length} elements.`,
     )
   return { offset: region.offset + offset, rows: 1, columns: length, stride: length, length }
@@ -122,8 +114,7 @@ export function blockRegion(
   requireCount(rows, `Row count of a block of ${what}`)
   requireCount(columns, `Column count of a block of ${what}`)
   if (row + rows > region.rows || column + columns > region.columns)
-    throw new GpuError(
-      'validation',
+    throw invalid(
       `The block of ${rows} x ${columns} at (${row}, ${column}) exceeds ${what}, which has ${region.rows} x ${region.columns} elements.`,
     )
   const offset = region.offset + row * region.stride + column
@@ -141,20 +132,15 @@ export function reshapeRegion(
   requireCount(columns, `Column count of a reshape of ${what}`)
   const leading = requireCount(stride ?? columns, `Leading dimension of a reshape of ${what}`)
   if (leading < columns)
-    throw new GpuError(
-      'validation',
+    throw invalid(
       `The leading dimension ${leading} of a reshape of ${what} is smaller than its ${columns} columns.`,
     )
   if (!isDense(region))
-    throw new GpuError(
-      'validation',
-      `A reshape of ${what} needs contiguous elements; it has ${describe(region)}.`,
-    )
+    throw invalid(`A reshape of ${what} needs contiguous elements; it has ${describe(region)}.`)
   const length = rows * columns
   const span = length === 0 ? 0 : (rows - 1) * leading + columns
   if (span > region.length)
-    throw new GpuError(
-      'validation',
+    throw invalid(
       `A reshape to ${rows} x ${columns} with leading dimension ${leading} spans ${span} elements; ${what} has ${region.length}.`,
     )
   return { offset: region.offset, rows, columns, stride: leading, length }
