@@ -37,6 +37,11 @@ export class Facts {
     return new Facts(ranges, less)
   }
 
+  /** Is an interval known of any value? */
+  get hasRanges(): boolean {
+    return this.#ranges.size > 0
+  }
+
   range(key: Key): Interval | undefined {
     return this.#ranges.get(key.text)
   }

@@ -32,8 +32,10 @@ export interface Key {
 export class LinearForms {
   readonly #workgroupSize: readonly [number, number, number]
   readonly #lets = new Map<number, Expression>()
-  readonly #atoms = new Map<string, Atom>()
-  readonly #numbers = new Map<string, number>()
+  readonly #atoms = new Map<string, LinearForm>()
+  readonly #numbers = new Map<LinearForm, number>()
+  readonly #numberOfText = new Map<string, number>()
+  readonly #variables = new Map<LinearForm, readonly LocalVariable[]>()
   readonly #known = new Map<object, LinearForm | undefined>()
 
   constructor(module: IrModule) {
@@ -48,17 +50,17 @@ export class LinearForms {
 
   /** The key of a scalar; undefined where its value may change without an assignment that is known here. */
   key(e: Expression): Key | undefined {
-    return keyOf(this.of(e), e.type)
+    return this.#key(this.of(e), e.type)
   }
 
   /** The key of a place's value. */
   placeKey(place: Place): Key | undefined {
-    return keyOf(this.#place(place), place.type)
+    return this.#key(this.#place(place), place.type)
   }
 
   /** The key of the number of elements of a runtime-sized binding. */
   lengthKey(variable: ModuleVariable): Key {
-    return keyOf(this.#length(variable), u32Type)!
+    return this.#key(this.#length(variable), u32Type)!
   }
 
   of(e: Expression): LinearForm | undefined {
@@ -157,27 +159,50 @@ export class LinearForms {
 
   /** The result of an operation, of which only equality is known. Operands are named by number, so that keys stay short. */
   #opaque(operation: string, operands: readonly LinearForm[]): LinearForm {
-    const numbers = operands.map((form) => {
-      const text = formText(form)
-      const number = this.#numbers.get(text) ?? this.#numbers.size
-      this.#numbers.set(text, number)
-      return number
-    })
+    const key = `${operation}(${operands.map((form) => this.#number(form))})`
+    const known = this.#atoms.get(key)
+    if (known !== undefined) return known
     const atoms = operands.flatMap((form) => [...form.terms.keys()])
-    return this.#atom(`${operation}(${numbers})`, {
+    return this.#atom(key, {
       variables: [...new Set(atoms.flatMap((a) => a.variables))],
       lets: [...new Set(atoms.flatMap((a) => a.lets))],
     })
   }
 
   #atom(key: string, facts: Partial<Atom>): LinearForm {
-    let atom = this.#atoms.get(key)
-    if (atom === undefined) {
+    let form = this.#atoms.get(key)
+    if (form === undefined) {
       const none = { extent: undefined, variable: undefined, variables: [], lets: [] }
-      atom = { ...none, ...facts, key: `a${this.#atoms.size}` }
-      this.#atoms.set(key, atom)
+      const atom: Atom = { ...none, ...facts, key: `a${this.#atoms.size}` }
+      form = { constant: 0, terms: new Map([[atom, 1]]) }
+      this.#atoms.set(key, form)
     }
-    return { constant: 0, terms: new Map([[atom, 1]]) }
+    return form
+  }
+
+  /** The bits of an i32 and of a u32 may be the same while the numbers differ, so a key names the kind. */
+  #key(form: LinearForm | undefined, type: Type | undefined): Key | undefined {
+    if (form === undefined) return undefined
+    const scalar: ScalarKind | undefined =
+      type?.kind === 'scalar' || type?.kind === 'vector' ? type.scalar : undefined
+    let variables = this.#variables.get(form)
+    if (variables === undefined) {
+      variables = [...form.terms.keys()].flatMap((a) => a.variables)
+      this.#variables.set(form, variables)
+    }
+    return { text: `${scalar} ${this.#number(form)}`, variables }
+  }
+
+  /** Forms with the same atoms, coefficients and constant have the same number, and others another. */
+  #number(form: LinearForm): number {
+    let number = this.#numbers.get(form)
+    if (number === undefined) {
+      const text = `${form.constant}+${termsText(form)}`
+      number = this.#numberOfText.get(text) ?? this.#numberOfText.size
+      this.#numberOfText.set(text, number)
+      this.#numbers.set(form, number)
+    }
+    return number
   }
 }
 
@@ -214,19 +239,4 @@ export function scaled(form: LinearForm, by: number): LinearForm {
 
 function isConstant(form: LinearForm): boolean {
   return form.terms.size === 0
-}
-
-function formText(form: LinearForm): string {
-  return `${form.constant}+${termsText(form)}`
-}
-
-/** The bits of an i32 and of a u32 may be the same while the numbers differ, so a key names the kind. */
-function keyOf(form: LinearForm | undefined, type: Type | undefined): Key | undefined {
-  if (form === undefined) return undefined
-  const scalar: ScalarKind | undefined =
-    type?.kind === 'scalar' || type?.kind === 'vector' ? type.scalar : undefined
-  return {
-    text: `${scalar} ${formText(form)}`,
-    variables: [...form.terms.keys()].flatMap((a) => a.variables),
-  }
 }

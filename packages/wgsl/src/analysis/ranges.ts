@@ -234,7 +234,7 @@ class RangeAnalysis {
   }
 
   #refine(e: Expression, value: Components): Components {
-    if (value.length > 1) return value
+    if (value.length > 1 || !this.#facts.hasRanges) return value
     const key = e.kind === 'literal' ? undefined : this.#forms.key(e)
     const fact = key === undefined ? undefined : this.#facts.range(key)
     return fact === undefined ? value : [meet(value[0]!, fact)]

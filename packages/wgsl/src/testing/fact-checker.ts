@@ -209,15 +209,18 @@ function entry<K, V>(map: { get(k: K): V | undefined; set(k: K, v: V): unknown }
 function wraps(operation: Binary | CompoundAssign, left: Value, right: Value): boolean {
   const type: Expression['type'] = operation.kind === 'binary' ? operation.type : operation.target.type
   const scalar = type?.kind === 'scalar' || type?.kind === 'vector' ? type.scalar : 'f32'
-  const [low, high] = scalar === 'u32' ? [0n, 2n ** 32n - 1n] : [-(2n ** 31n), 2n ** 31n - 1n]
+  const [low, high] = scalar === 'u32' ? [0, 2 ** 32 - 1] : [-(2 ** 31), 2 ** 31 - 1]
   const size = type?.kind === 'vector' ? type.size : 1
-  const at = (v: Value, i: number) => BigInt(Number(Array.isArray(v) ? v[i] : v))
-  return Array.from({ length: size }, (_, i) => exactly(operation.operator, at(left, i), at(right, i))).some(
-    (r) => r !== undefined && (r < low || r > high),
-  )
+  const at = (v: Value, i: number) => Number(Array.isArray(v) ? v[i] : v)
+  for (let i = 0; i < size; i++) {
+    const result = exactly(operation.operator, at(left, i), at(right, i))
+    if (result !== undefined && (result < low || result > high)) return true
+  }
+  return false
 }
 
-function exactly(operator: string, a: bigint, b: bigint): bigint | undefined {
+/** The result for operands of 32 bits. A product is rounded to 53 bits, and never from outside a type of 32 bits to inside. */
+function exactly(operator: string, a: number, b: number): number | undefined {
   switch (operator) {
     case '+':
       return a + b
@@ -226,9 +229,9 @@ function exactly(operator: string, a: bigint, b: bigint): bigint | undefined {
     case '*':
       return a * b
     case '<<':
-      return a << (b & 31n)
+      return a * 2 ** (b & 31)
     case '/':
-      return b === 0n ? undefined : a / b
+      return b === 0 ? undefined : Math.trunc(a / b)
     default:
       return undefined
   }
