@@ -1,5 +1,6 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { elementArray } from '@tandem-gpu/core'
 import { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
 import { cacheCommand } from './commands/cache.ts'
@@ -52,6 +53,31 @@ describe('tandem run', () => {
     )
     expect([exit, stdout]).toEqual([0, expect.stringContaining('x  f32 1000  2.5 2.5')])
     expect(stdout).toContain('16 workgroups')
+  })
+
+  it('takes bytes from files, four to a word, and writes them; 13 of them end within a word', async () => {
+    const folder = await temporaryFolder()
+    await writeFile(
+      join(folder, 'invert.wgsl'),
+      `@group(0) @binding(0) var<storage, read> a: array<u32>;
+      @group(0) @binding(1) var<storage, read_write> b: array<u32>;
+      @compute @workgroup_size(2) fn invert(@builtin(global_invocation_id) id: vec3u) { b[id.x] = ~a[id.x]; }`,
+    )
+    const bytes = Uint8Array.from({ length: 13 }, (_, i) => 20 * i)
+    for (const [type, descr] of [
+      ['u8', '|u1'],
+      ['i8', '|i1'],
+    ] as const) {
+      await writeFile(join(folder, 'in.npy'), Buffer.concat([formatNpyHeader(descr, [13]), bytes]))
+      const line = `run ${folder}/invert.wgsl --buffer a=${folder}/in.npy --buffer b=${type}:13 --output b=${folder}/out.npy`
+      const report = await tandemJson(line)
+      expect(report).toMatchObject({ workgroups: [2], buffers: { a: { type }, b: { type, shape: [13] } } })
+      const reader = await NpyReader.open(join(folder, 'out.npy'), { accepted: [type] })
+      const read = elementArray(type, 13)
+      await reader.readFileOrder(0, read)
+      await reader.close()
+      expect(new Uint8Array(read.buffer)).toEqual(bytes.map((value) => 255 - value))
+    }
   })
 
   it.each([

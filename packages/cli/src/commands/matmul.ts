@@ -11,7 +11,7 @@ import { type InputFile, npySink, openInput } from '../array-files.ts'
 import type { CommandContext } from '../command-context.ts'
 import { UsageError } from '../exit-code.ts'
 import { byteCount, wholeNumber } from '../group-options.ts'
-import { elementTypes, type FileElementType } from '../npy/element-conversion.ts'
+import { elementTypes, type NpyElementType } from '../npy/element-conversion.ts'
 import type { OutputFile } from '../output-file.ts'
 import { printable } from '../printable.ts'
 import { formatBytes } from '../quantity.ts'
@@ -22,7 +22,7 @@ interface MatmulCommandOptions extends AlgorithmOptions, TuneOption {
   readonly m?: number
   readonly k?: number
   readonly n?: number
-  readonly type?: FileElementType
+  readonly type?: MatrixElementType
   readonly resultType?: 'f16' | 'f32'
   readonly a?: string
   readonly b?: string
@@ -35,7 +35,8 @@ interface MatmulCommandOptions extends AlgorithmOptions, TuneOption {
 }
 
 const defaultSide = 512
-const types: readonly FileElementType[] = [...elementTypes, 'f16']
+type MatrixElementType = NpyElementType | 'f16'
+const types: readonly MatrixElementType[] = [...elementTypes, 'f16']
 
 export function matmulCommand(context: CommandContext): Command {
   const command = new Command('matmul')
@@ -75,11 +76,11 @@ export function matmulCommand(context: CommandContext): Command {
   addTuneOption(addAlgorithmOptions(command))
   return command.action(async (options: MatmulCommandOptions) => {
     const { progress } = context.terminal
-    let a: InputFile<FileElementType> | undefined
-    let b: InputFile<FileElementType> | undefined
+    let a: InputFile<MatrixElementType> | undefined
+    let b: InputFile<MatrixElementType> | undefined
     let output: OutputFile | undefined
     let shape = { m: 0, n: 0, k: 0 }
-    let type: FileElementType = 'f32'
+    let type: MatrixElementType = 'f32'
     await runAlgorithm<MatmulReport | HalfMatmulReport>(context, options, {
       async prepare(files) {
         const cast = options.cast ?? false
@@ -126,8 +127,8 @@ export function matmulCommand(context: CommandContext): Command {
 /** The sizes from the files and from the options. A size that both give must be the same. */
 function productShape(
   options: MatmulCommandOptions,
-  a: InputFile<FileElementType> | undefined,
-  b: InputFile<FileElementType> | undefined,
+  a: InputFile<MatrixElementType> | undefined,
+  b: InputFile<MatrixElementType> | undefined,
 ) {
   const [m, k] = a?.matrixShape() ?? [undefined, undefined]
   const [rowsOfB, n] = b?.matrixShape() ?? [undefined, undefined]
@@ -148,7 +149,7 @@ function productShape(
 }
 
 /** Options that do nothing for a type. Which type it is may be known only when the files are open. */
-function refuseOptionsOf(type: FileElementType, options: MatmulCommandOptions): void {
+function refuseOptionsOf(type: MatrixElementType, options: MatmulCommandOptions): void {
   if (type !== 'f16') {
     if (options.resultType !== undefined)
       throw new UsageError(`--result-type is for products of f16, and the type is ${type}.`)

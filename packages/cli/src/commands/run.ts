@@ -1,6 +1,7 @@
 import {
   type BufferView,
   type DeviceGroup,
+  elementArray,
   GpuError,
   OwnedResources,
   type UniformValue,
@@ -18,15 +19,19 @@ import {
 } from '../group-options.ts'
 import { formatJson } from '../json.ts'
 import { addKernelOptions, type KernelOptions, kernelText, nameAndRest } from '../kernel-options.ts'
-import { elementTypes, type NpyElementType } from '../npy/element-conversion.ts'
+import { elementTypes, type FileElementType } from '../npy/element-conversion.ts'
 import type { OutputFile } from '../output-file.ts'
 import { formatSeconds, parseCount } from '../quantity.ts'
 import { RunFiles } from '../run-files.ts'
 
+/** What a buffer may hold. Kernels bind u8 and i8 as `array<u32>`, four elements a word. */
+type BufferElementType = Exclude<FileElementType, 'f16'>
+const bufferElementTypes: readonly BufferElementType[] = [...elementTypes, 'u8', 'i8']
+
 /** Where a buffer's elements come from: a file, or zeros of a type and a shape. */
 type BufferSource =
   | { readonly file: string }
-  | { readonly type: NpyElementType; readonly shape: readonly number[] }
+  | { readonly type: BufferElementType; readonly shape: readonly number[] }
 
 interface RunCommandOptions extends Omit<GroupOptions, 'devices'>, KernelOptions {
   readonly buffer: Readonly<Record<string, BufferSource>>
@@ -44,7 +49,7 @@ export function runCommand(context: CommandContext): Command {
     .argument('<kernel.wgsl>', 'file of WGSL')
     .option(
       '--buffer <name=source>',
-      'what a binding holds: a .npy file, or zeros, as in f32:1000 or f32:20x30; may be given again',
+      'what a binding holds: a .npy file, or zeros, as in f32:1000 or u8:480x640; may be given again',
       collectBuffer,
       {},
     )
@@ -57,7 +62,7 @@ export function runCommand(context: CommandContext): Command {
     )
     .option(
       '--workgroups <n>',
-      'workgroups, as in 16 or 16,4,1 (default: an invocation for each element of the largest buffer)',
+      'workgroups, as in 16 or 16,4,1 (default: an invocation for each element of the largest buffer, or for each four of u8 and i8)',
       workgroupCounts,
     )
     .option('--times <n>', 'repetitions', wholeNumber(1), 1)
@@ -70,11 +75,11 @@ export function runCommand(context: CommandContext): Command {
     const files = new RunFiles(options.job === undefined || options.job.rank === 0)
     try {
       const wgsl = await kernelText(path)
-      const inputs = new Map<string, InputFile>()
+      const inputs = new Map<string, InputFile<BufferElementType>>()
       const outputs = new Map<string, OutputFile>()
       for (const [name, source] of Object.entries(options.buffer)) {
         if (!('file' in source)) continue
-        const read = { accepted: elementTypes, cast: options.cast ?? false }
+        const read = { accepted: bufferElementTypes, cast: options.cast ?? false }
         inputs.set(name, await openInput(files, source.file, read, terminal.progress))
       }
       for (const [name, file] of Object.entries(options.output)) outputs.set(name, await files.output(file))
@@ -92,7 +97,7 @@ export function runCommand(context: CommandContext): Command {
 interface Work {
   readonly path: string
   readonly wgsl: string
-  readonly inputs: ReadonlyMap<string, InputFile>
+  readonly inputs: ReadonlyMap<string, InputFile<BufferElementType>>
   readonly outputs: ReadonlyMap<string, OutputFile>
   readonly options: RunCommandOptions
   readonly context: CommandContext
@@ -107,7 +112,7 @@ interface KernelReport {
   readonly seconds: number
   readonly clock: 'device' | 'host'
   readonly buffers: Readonly<
-    Record<string, { type: NpyElementType; shape: readonly number[]; first: readonly number[] }>
+    Record<string, { type: BufferElementType; shape: readonly number[]; first: readonly number[] }>
   >
 }
 
@@ -124,23 +129,23 @@ async function runKernel(group: DeviceGroup, work: Work): Promise<KernelReport> 
           throw new UsageError(error.message, 'bad-input')
         }),
     )
-    const buffers = new Map<string, { view: BufferView<NpyElementType>; shape: readonly number[] }>()
+    const buffers = new Map<string, { view: BufferView<BufferElementType>; shape: readonly number[] }>()
     for (const [name, source] of Object.entries(options.buffer)) {
       const input = inputs.get(name)
       const shape = input?.shape ?? (source as { shape: readonly number[] }).shape
-      const type = input?.type ?? (source as { type: NpyElementType }).type
+      const type = input?.type ?? (source as { type: BufferElementType }).type
       const length = shape.reduce((product, side) => product * side, 1)
       const [rows, columns] = shape.length === 2 ? shape : [1, length]
       const view = owned.keep(await device.allocate(type, [rows!, columns!], { label: name }))
       if (input !== undefined && length > 0) {
-        const data = new Arrays[type](length)
+        const data = elementArray(type, length)
         await input.fileOrder()(0, data as never)
         await group.queue.write(view as BufferView, data)
       }
       buffers.set(name, { view: view as never, shape })
     }
     const views = Object.fromEntries([...buffers].map(([name, { view }]) => [name, view]))
-    const largest = Math.max(0, ...[...buffers.values()].map(({ view }) => view.length))
+    const largest = Math.max(0, ...[...buffers.values()].map(({ view }) => boundLength(view)))
     const [x] = kernel.workgroupSize
     const workgroups = options.workgroups ?? [Math.ceil(largest / x)]
     const program = owned.keep(
@@ -180,7 +185,10 @@ async function runKernel(group: DeviceGroup, work: Work): Promise<KernelReport> 
   }
 }
 
-const Arrays = { f32: Float32Array, i32: Int32Array, u32: Uint32Array } as const
+/** The number of elements that the kernel sees: words of four elements where the buffer holds bytes. */
+function boundLength({ buffer, length }: BufferView<BufferElementType>): number {
+  return buffer.type === 'u8' || buffer.type === 'i8' ? Math.ceil(length / 4) : length
+}
 
 function asText(report: KernelReport): string {
   const lines = [
@@ -196,12 +204,12 @@ function asText(report: KernelReport): string {
 
 function collectBuffer(text: string, previous: Record<string, BufferSource>): Record<string, BufferSource> {
   const [name, source] = nameAndRest(text)
-  const zeros = /^(f32|i32|u32):(.+)$/.exec(source)
+  const zeros = /^(f32|i32|u32|u8|i8):(.+)$/.exec(source)
   if (zeros === null) return { ...previous, [name]: { file: source } }
   const shape = zeros[2]!.split('x').map(parseCount)
   if (shape.some((side) => side === undefined))
     throw new InvalidArgumentError('Zeros have a type and a shape, such as f32:1000 or u32:20x30.')
-  return { ...previous, [name]: { type: zeros[1] as NpyElementType, shape: shape as number[] } }
+  return { ...previous, [name]: { type: zeros[1] as BufferElementType, shape: shape as number[] } }
 }
 
 function collectText(text: string, previous: Record<string, string>): Record<string, string> {

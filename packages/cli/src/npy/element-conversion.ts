@@ -3,9 +3,9 @@ import { UsageError } from '../exit-code.ts'
 import { printable } from '../printable.ts'
 
 /** Element types of `.npy` files that commands take. */
-export type FileElementType = Exclude<ElementType, 'u8' | 'i8'>
-/** The element types that every algorithm takes. Products take f16 too. */
-export type NpyElementType = Exclude<FileElementType, 'f16'>
+export type FileElementType = ElementType
+/** The element types that every algorithm takes. Products take f16 too, and kernels of one's own take bytes. */
+export type NpyElementType = Exclude<FileElementType, 'f16' | 'u8' | 'i8'>
 export const elementTypes: readonly NpyElementType[] = ['f32', 'i32', 'u32']
 
 /** Converts the elements of a file into the elements of an algorithm. */
@@ -22,19 +22,20 @@ export const descrOf: Readonly<Record<FileElementType, string>> = {
   i32: '<i4',
   u32: '<u4',
   f16: '<f2',
+  u8: '|u1',
+  i8: '|i1',
 }
 const numpyName: Readonly<Record<FileElementType, string>> = {
   f32: 'float32',
   i32: 'int32',
   u32: 'uint32',
   f16: 'float16',
+  u8: 'uint8',
+  i8: 'int8',
 }
-const typeOf: Readonly<Record<string, FileElementType>> = {
-  '<f4': 'f32',
-  '<i4': 'i32',
-  '<u4': 'u32',
-  '<f2': 'f16',
-}
+const typeOf = Object.fromEntries(
+  Object.entries(descrOf).map(([type, descr]) => [descr, type as FileElementType]),
+)
 /** The 64-bit types that `--cast` converts; NumPy uses them by default. */
 const castTarget: Readonly<Record<string, NpyElementType>> = { '<f8': 'f32', '<i8': 'i32', '<u8': 'u32' }
 const names: Readonly<Record<string, string>> = {
@@ -43,8 +44,6 @@ const names: Readonly<Record<string, string>> = {
   '<u8': 'uint64',
   '<i2': 'int16',
   '<u2': 'uint16',
-  '|i1': 'int8',
-  '|u1': 'uint8',
   '|b1': 'bool',
   '<c8': 'complex64',
   '<c16': 'complex128',

@@ -70,7 +70,7 @@ export function parseNpyHeader(bytes: Uint8Array, name: string): NpyHeader {
   }
   if (!/^'[^']*'$|^"[^"]*"$/.test(descr)) {
     throw new UsageError(
-      `${name} holds a structured type (${printable(shortened(descr))}), and Tandem takes f32, i32 or u32: save one field of it.`,
+      `${name} holds a structured type (${printable(shortened(descr))}), and Tandem takes arrays of numbers: save one field of it.`,
       'bad-input',
     )
   }

@@ -126,12 +126,12 @@ describe('files', () => {
     const folder = await temporaryFolder()
     await fc.assert(
       fc.asyncProperty(
-        fc.constantFrom<FileElementType>('f32', 'i32', 'u32', 'f16'),
+        fc.constantFrom<FileElementType>('f32', 'i32', 'u32', 'f16', 'u8', 'i8'),
         fc.integer({ min: 0, max: 9 }),
         fc.integer({ min: 0, max: 9 }),
         fc.integer({ min: 1, max: 4 }),
         async (type, rows, columns, atOnce) => {
-          const elements = elementArray(type, rows * columns).map((_, i) => i * 3 - (type === 'u32' ? 0 : 7))
+          const elements = elementArray(type, rows * columns).map((_, i) => i * 3 - (type.startsWith('u') ? 0 : 7))
           await writeNpy(
             join(folder, 'a.npy'),
             type,
@@ -195,6 +195,7 @@ describe('files', () => {
     )
     expect(await refuse("'<f2'")).toMatch(/holds float16, and this takes float32.*astype\('float32'\)\.$/)
     expect(await refuse("'<f8'", { accepted: ['f16'], cast: true })).toMatch(/astype\('float16'\)\.$/)
+    expect(await refuse("'|u1'")).toMatch(/holds uint8, and this takes float32/)
     expect(await refuse("'>f4'")).toMatch(/type '>f4' \(big-endian\).*astype\('float32'\)/)
     expect(await refuse("[('x', '<f4'), ('y', '<i4')]")).toMatch(/structured type .*save one field/)
     expect(await refuse("'<f8'", { accepted: ['f32'], cast: true })).toBe('accepted')
@@ -239,6 +240,8 @@ for v in [(1, 0), (2, 0), (3, 0)]:
 
   it('reads what we write', async () => {
     const folder = await temporaryFolder()
+    await writeNpy(join(folder, 'b.npy'), 'i8', [3], Int8Array.of(-128, 0, 127))
+    expect(numpy(folder, `a = np.load('b.npy'); print(a.dtype, a.tolist())`)).toBe('int8 [-128, 0, 127]')
     await writeNpy(join(folder, 'a.npy'), 'u32', [2, 3], Uint32Array.of(0, 1, 2, 3, 4, 4294967295))
     expect(numpy(folder, `a = np.load('a.npy'); print(a.dtype, a.shape, a.tolist())`)).toBe(
       'uint32 (2, 3) [[0, 1, 2], [3, 4, 4294967295]]',
