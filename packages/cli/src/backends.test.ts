@@ -1,6 +1,7 @@
 import type { Backend } from '@tandem-gpu/core'
 import { expect, it } from 'vitest'
 import { backendsNamed, optionalBackend } from './backends.ts'
+import { examineMpi } from './commands/doctor.ts'
 
 const topology = async () => ({ adapters: [], links: [] })
 const present: Backend = {
@@ -27,6 +28,19 @@ it('names the package to install where a backend is not installed', async () => 
         'Run npm install @tandem-gpu/backend-x, with --global where @tandem-gpu/cli is installed globally.',
     },
   })
+})
+
+it('doctor names the package for programs over several processes where it is not installed', async () => {
+  const missing = Object.assign(new Error("Cannot find package '@tandem-gpu/backend-mpi'"), {
+    code: 'ERR_MODULE_NOT_FOUND',
+  })
+  const { works, reason } = (await examineMpi(() => Promise.reject(missing))) as Record<string, unknown>
+  expect([works, reason]).toEqual([
+    false,
+    expect.stringMatching(
+      /^The package @tandem-gpu\/backend-mpi is not installed .*\. Run npm install .*\.$/,
+    ),
+  ])
 })
 
 it('does not report an error inside an installed backend as a missing package', async () => {

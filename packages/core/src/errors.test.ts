@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import { expect, test, vi } from 'vitest'
 import { GpuError, isGpuError } from './errors.ts'
 import { openGroup } from './group.ts'
@@ -22,4 +23,11 @@ test('a module that is loaded twice knows the errors of its other copy, and refu
   await expect(one!.queue.read(foreign)).rejects.toMatchObject({ code: 'validation' })
   foreign.destroy()
   for (const group of [one!, other!]) expect(await group.destroy()).toEqual({ leaks: [] })
+})
+
+test('an error that nobody catches shows a line and a column only where it has them', () => {
+  expect(inspect(new GpuError('no-device', 'No device is usable.'))).not.toContain('undefined')
+  expect(inspect(new GpuError('compilation', 'It is wrong.', { line: 3, column: 7 }))).toMatch(
+    /line: 3,\s+column: 7/,
+  )
 })

@@ -30,14 +30,15 @@ export interface GpuErrorDetails {
 export class GpuError extends Error {
   override readonly name = 'GpuError'
   readonly code: GpuErrorCode
-  readonly line: number | undefined
-  readonly column: number | undefined
+  declare readonly line: number | undefined
+  declare readonly column: number | undefined
 
   constructor(code: GpuErrorCode, message: string, details: GpuErrorDetails = {}) {
     super(message, 'cause' in details ? { cause: details.cause } : undefined)
     this.code = code
-    this.line = details.line
-    this.column = details.column
+    // Only where there is one, since Node prints the fields of an error that nobody catches.
+    if (details.line !== undefined) this.line = details.line
+    if (details.column !== undefined) this.column = details.column
   }
 }
 

@@ -25,7 +25,8 @@ export interface RingFigure {
   /** Least time of the scheme; absent where there is none. */
   readonly boundSeconds?: number
   /**
-   * Share of what the scheme could hide that it hides: (t_none − t) / (t_none − bound). Absent where there is no bound, or nothing to hide.
+   * Share of what the scheme could hide that it hides: (t_none − t) / (t_none − bound). Absent where there is no bound, where the scheme could
+   * hide less than a hundredth of t_none, and on software adapters, on which all parts of a step share the CPU.
    */
   readonly hidden?: number
 }
@@ -55,14 +56,14 @@ export async function compareRing(
       const { seconds, rate, verified } = await ringMatmul(group, { ...given, scheme, devices: nodes })
       const none = schemes[0]?.seconds ?? seconds
       const bound = ringBound(scheme, nodes, step, given.pieces)
-      const hideable = bound === undefined ? 0 : none - bound
+      const hideable = bound === undefined || group.software ? 0 : none - bound
       const figure: RingFigure = {
         scheme,
         seconds,
         rate,
         verified,
         ...(bound !== undefined && { boundSeconds: bound }),
-        ...(scheme !== 'none' && hideable > 0 && { hidden: (none - seconds) / hideable }),
+        ...(scheme !== 'none' && hideable > none / 100 && { hidden: (none - seconds) / hideable }),
       }
       schemes.push(figure)
       onFigure?.(nodes, figure)

@@ -1,6 +1,6 @@
 import { type Backend, type DeviceGroup, openGroup } from '@tandem-gpu/core'
 import { Command } from 'commander'
-import { type BackendName, backendsNamed } from '../backends.ts'
+import { type BackendName, backendsNamed, isNotInstalled, notInstalled } from '../backends.ts'
 import type { CommandContext } from '../command-context.ts'
 import { exitCode, failureOf } from '../exit-code.ts'
 import { addBackendOption, addJsonOption } from '../group-options.ts'
@@ -58,10 +58,12 @@ export function doctorCommand(context: CommandContext): Command {
   })
 }
 
+const mpiPackage = '@tandem-gpu/backend-mpi'
+
 /** The MPI with which a program would run over several processes. It is not started. */
-async function examineMpi() {
+export async function examineMpi(load = () => import('@tandem-gpu/backend-mpi')) {
   try {
-    const { findMpi } = await import('@tandem-gpu/backend-mpi')
+    const { findMpi } = await load()
     const { library, launch } = findMpi()
     const { path, family, version, gpuAware } = library
     const started =
@@ -78,7 +80,10 @@ async function examineMpi() {
       messages: `${direct[`${gpuAware}`]} messages from GPU memory. Messages go through host memory (staged); with --rank-transport auto, processes of one machine that have an NVIDIA GPU each map each other's GPU memory instead (ipc).`,
     }
   } catch (error) {
-    return { works: false as const, reason: failureOf(error).message }
+    const reason = isNotInstalled(error, mpiPackage)
+      ? Object.values(notInstalled(mpiPackage)).join(' ')
+      : failureOf(error).message
+    return { works: false as const, reason }
   }
 }
 

@@ -217,7 +217,7 @@ Parts of a step, each alone:
 ${steps}
 
 * a curve of the published comparison. bound: least time of the scheme, from the parts of a step.
-hidden: share of what the scheme could hide that it hides, (t_none − t) / (t_none − bound).
+hidden: share of what the scheme could hide that it hides, (t_none − t) / (t_none − bound); software adapters have nothing to hide.
 `
 }
 

@@ -131,7 +131,9 @@ describe('files', () => {
         fc.integer({ min: 0, max: 9 }),
         fc.integer({ min: 1, max: 4 }),
         async (type, rows, columns, atOnce) => {
-          const elements = elementArray(type, rows * columns).map((_, i) => i * 3 - (type.startsWith('u') ? 0 : 7))
+          const elements = elementArray(type, rows * columns).map(
+            (_, i) => i * 3 - (type.startsWith('u') ? 0 : 7),
+          )
           await writeNpy(
             join(folder, 'a.npy'),
             type,

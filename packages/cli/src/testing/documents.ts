@@ -30,6 +30,8 @@ const ajv = new Ajv2020({
   allErrors: true,
   allowUnionTypes: true,
   strictRequired: false,
+  // Definitions that add to others leave the type to them.
+  strictTypes: false,
   formats: { 'date-time': true },
 })
 ajv.addSchema(schema)
