@@ -31,6 +31,7 @@ export function tandemVitest(configUrl: string, overrides: ViteUserConfig['test'
       // Guards against a test that hangs, not limits on a slow machine.
       testTimeout: process.env.TANDEM_LONG === '1' ? 6 * 3_600_000 : 600_000,
       hookTimeout: 600_000,
+      teardownTimeout: 600_000,
       passWithNoTests: false,
       // `npm test` sums these up; nx keeps them with a cached run.
       reporters: ['default', 'json'],

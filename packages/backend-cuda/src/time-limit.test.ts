@@ -26,7 +26,7 @@ const script = (end: string) => `
   const program = group.record((r) => r.dispatch(kernel, { workgroups: 1, args: { x } }))
   const code = (promise) => Promise.resolve(promise).then(() => 'none', (error) => error.code)
   const outcome = {
-    beforehand: await code(group.queue.run(group.record((r) => r.fill(x, 1)), 3, { timeoutSeconds: 60 })),
+    beforehand: await code(group.queue.run(group.record((r) => r.fill(x, 1)), 3, { timeoutSeconds: 600 })),
     senseless: await code(group.queue.run(program, 1, { timeoutSeconds: -1 })),
   }
   const running = code(group.queue.run(program, 5, { timeoutSeconds: 0.2 }))

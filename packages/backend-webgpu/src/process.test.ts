@@ -26,7 +26,7 @@ function run(...args: string[]): Promise<{ cpuFraction: number; code: number | n
 test.each(['dispose', 'leave open'])(
   'a process that opened a device idles, then exits by itself: %s',
   async (end) => {
-    const { cpuFraction, code, errors } = await run('2400', end)
+    const { cpuFraction, code, errors } = await run(end)
     expect(errors).toBe('')
     expect(code).toBe(0)
     expect(cpuFraction).toBeLessThan(0.02)

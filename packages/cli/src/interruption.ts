@@ -3,6 +3,8 @@ import { exitCode } from './exit-code.ts'
 
 /** Milliseconds that the work in flight has to end after a signal. */
 const deadline = 1000
+/** Milliseconds after which the operating system ends the process; a busy machine may give the event loop its turn late. */
+const lastDeadline = 1750
 
 /** Runs beside the main thread, which a call into a driver may hold up: the signal, sent again, then ends the process. */
 const watchdog = `
@@ -23,7 +25,7 @@ export function interruptionOf(target: NodeJS.Process): AbortSignal {
       // The default action is in force again for the second signal, whatever the main thread does.
       for (const other of signals) target.removeAllListeners(other)
       setTimeout(() => target.exit(exitCode.interrupted), deadline).unref()
-      const data = { pid: target.pid, signal, milliseconds: deadline + 250 }
+      const data = { pid: target.pid, signal, milliseconds: lastDeadline }
       // Without the options of this process, of which --input-type would make the script a module.
       new Worker(watchdog, { eval: true, workerData: data, execArgv: [] }).unref()
     })

@@ -49,6 +49,8 @@ export interface JobOptions {
   readonly environment?: Readonly<Record<string, string>>
   /** Called with each line of standard output, while the job runs. `killLauncher` ends the launcher alone. */
   readonly onLine?: (line: string, killLauncher: () => void) => void
+  /** Called with all of standard error so far, when more of it comes. */
+  readonly onError?: (text: string) => void
 }
 
 const hooks = fileURLToPath(new URL('./source-hooks.ts', import.meta.url))
@@ -101,6 +103,7 @@ export function runJob(mpi: MpiInstallation | undefined, options: JobOptions): P
   })
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     texts.stderr += text
+    options.onError?.(texts.stderr)
   })
   return new Promise((resolve, reject) => {
     child.on('error', reject)

@@ -1,5 +1,8 @@
 // Every rank: a program with messages in every repetition, which native code repeats without JavaScript where the inner backend can.
-//   mpirun -n 2 node native-launches.ts [INNER BACKEND, default fake-cuda] [fail: rank 1's fake driver refuses to launch]
+//   mpirun -n 2 node native-launches.ts [INNER BACKEND, default fake-cuda] [fail: rank 1's fake driver refuses to launch] [FOLDER, empty]
+import { readdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { isGpuError, openGroup } from '@tandem-gpu/core'
 import { expect } from 'vitest'
 import { mpi } from '../../mpi.ts'
@@ -38,8 +41,10 @@ if (process.argv[3] === 'fail') {
   if (group.rank === 1) process.env.FAKE_CUDA_FAIL_DEVICE = '0'
   const error = await queue.run(program, turns).catch((caught) => caught)
   console.log(`rank ${group.rank} ends: ${isGpuError(error) ? `${error.code}: ${error.message}` : error}`)
-  // The others are to say it too, 2 s later, before the launcher notices that one has ended.
-  await new Promise((resolve) => setTimeout(resolve, 4000))
+  // The others are to say it too, before the launcher notices that one has ended.
+  const folder = process.argv[4]!
+  await writeFile(join(folder, `${group.rank}`), '')
+  while ((await readdir(folder)).length < group.rankCount) await setTimeout(100)
   process.exit(3)
 }
 const start = performance.now()

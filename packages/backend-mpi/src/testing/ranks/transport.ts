@@ -80,8 +80,9 @@ try {
   if (rank === 0) console.log('all values are right')
 } catch (error) {
   if (!isGpuError(error)) throw error
-  console.log(`rank ${(await mpiSession(undefined)).rank} ends: ${error.code}: ${error.message}`)
+  const session = await mpiSession()
+  console.log(`rank ${session.rank} ends: ${error.code}: ${error.message}`)
   // The others are to say it too, before the launcher notices that one has ended.
-  await new Promise((resolve) => setTimeout(resolve, 1500))
+  if (error.code !== 'device-lost') await session.gather('all have said it', 1_000_000)
   process.exit(3)
 }

@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -109,11 +109,13 @@ export async function buildCpuProgram(
     objects.push(object)
     if (existsSync(object)) continue
     work.push(async () => {
-      const source = join(cache, `${key}.cpp`)
+      // Names of this process alone: others may compile the same at the same time.
+      const source = join(cache, `${key}.${process.pid}.cpp`)
       const partial = join(cache, `${key}.${process.pid}.o`)
       writeFileSync(source, text)
       await run(compiler, [...flags, '-c', source, '-o', partial])
       renameSync(partial, object)
+      rmSync(source)
     })
   }
   await Promise.all(
