@@ -148,15 +148,17 @@ it('every quoted block is part of its file', async () => {
   }
 })
 
-it('the guide that adds an algorithm quotes every line of it', async () => {
-  const parts = blocks.filter(
-    ({ document, quoted }) =>
-      document === 'docs/guides/add-an-algorithm.md' && quoted === 'examples/scan/record-scan.ts',
-  )
-  const file = await readFile(join(root, 'examples/scan/record-scan.ts'), 'utf8')
-  const lines = (text: string) => text.split('\n').filter((line) => line.trim() !== '')
-  expect(parts.flatMap(({ text }) => lines(text))).toEqual(lines(file))
-})
+it.each(['scan-serial.wgsl', 'scan-workgroup.wgsl', 'record-scan.ts', 'scan.ts', 'main.ts', 'scan.test.ts'])(
+  'the guide that adds an algorithm quotes every line of %s, in order',
+  async (name) => {
+    const path = `examples/scan/${name}`
+    const parts = blocks.filter(
+      ({ document, quoted }) => document === 'docs/guides/add-an-algorithm.md' && quoted === path,
+    )
+    const lines = (text: string) => text.split('\n').filter((line) => line.trim() !== '')
+    expect(parts.flatMap(({ text }) => lines(text))).toEqual(lines(await readFile(join(root, path), 'utf8')))
+  },
+)
 
 describe('a document', () => {
   it.each(documents)('%s links to files that exist', async (document) => {
@@ -165,15 +167,30 @@ describe('a document', () => {
     for (const link of links) expect(existsSync(join(root, dirname(document), link)), link).toBe(true)
   })
 
+  it.each(documents)('%s says to install every package that its snippets import', (document) => {
+    const own = blocks.filter((block) => block.document === document)
+    const installed = own.flatMap(({ language, text }) =>
+      language === 'sh'
+        ? [...text.matchAll(/^npm install [^#\n]*/gm)].flatMap(([line]) => line.split(' '))
+        : [],
+    )
+    const imported = own.flatMap(({ language, text }) =>
+      language === 'ts'
+        ? [...text.matchAll(/(?:from|import)\b[ (]'(@tandem-gpu\/[\w-]+)/g)].map(([, name]) => name!)
+        : [],
+    )
+    expect(installed).toEqual(expect.arrayContaining([...new Set(imported)]))
+    // A guide is followed in an empty folder, in which Node takes programs for CommonJS unless told otherwise.
+    if (document.startsWith('docs/guides/') && imported.length > 0)
+      expect(own.some(({ text }) => text.startsWith('npm init --yes\nnpm pkg set type=module\n'))).toBe(true)
+  })
+
   it.each(documents.filter((path) => path.startsWith('packages/')))(
     '%s begins with what to install, and says what the package does not do',
     async (document) => {
-      const [first] = blocksOf(root, document)
-      expect(first).toMatchObject({
-        language: 'sh',
-        text: expect.stringMatching(/^npm install .*@tandem-gpu\//),
-      })
-      expect(await readFile(join(root, document), 'utf8')).toMatch(/^## What it does not do$/m)
+      const text = await readFile(join(root, document), 'utf8')
+      expect(text).toMatch(/^# @tandem-gpu\/[\w-]+\n\n```sh\nnpm install .*@tandem-gpu\//)
+      expect(text).toMatch(/^## What it does not do$/m)
     },
   )
 })
