@@ -21,6 +21,8 @@ export const rounding: Readonly<Record<string, (x: number) => number>> = {
 }
 
 const bits = new DataView(new ArrayBuffer(16))
+const word = new Uint32Array(1)
+const float = new Float32Array(word.buffer)
 
 export function divideInteger(a: number, b: number, kind: string): number {
   if (b === 0 || (kind === 'i32' && a === -0x80000000 && b === -1)) return a
@@ -36,7 +38,10 @@ export function remainderInteger(a: number, b: number, kind: string): number {
 export function mapComponents(f: (...args: never[]) => Value, ...args: Value[]): Value {
   const vector = args.find((arg) => Array.isArray(arg))
   if (vector === undefined) return f(...(args as never[]))
-  return vector.map((_, i) => mapComponents(f, ...args.map((arg) => (Array.isArray(arg) ? arg[i]! : arg))))
+  const result: Value[] = []
+  for (let i = 0; i < vector.length; i++)
+    result.push(mapComponents(f, ...args.map((arg) => (Array.isArray(arg) ? arg[i]! : arg))))
+  return result
 }
 
 /** The scalar function of a binary operator on operands of a kind. */
@@ -119,6 +124,15 @@ export function convertScalar(value: Scalar, from: string, to: string): Scalar {
 
 /** The bytes of a scalar or vector, reinterpreted as `toSize` components (1: a scalar) of kind `to`. */
 export function bitcastValue(value: Value, from: string, to: string, toSize: number): Value {
+  // The usual case: one word, which is not a NaN that knows its bits.
+  if (toSize === 1 && typeof value === 'number' && from !== 'f16' && to !== 'f16') {
+    if (from === 'f32') float[0] = value
+    else word[0] = value
+    if (to === 'u32') return word[0]!
+    if (to === 'i32') return word[0]! | 0
+    const x = float[0]!
+    return floatValue(x, () => word[0]!)
+  }
   for (const [i, x] of (Array.isArray(value) ? value : [value]).entries()) {
     const nan = nanBits(x)
     if (from === 'f16') bits.setUint16(i * 2, nan ?? halfBits(x as number), true)

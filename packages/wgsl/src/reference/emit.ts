@@ -11,8 +11,19 @@ import type {
 } from '../ir.ts'
 import { subgroupMatrixFunctions } from '../ir.ts'
 import { rootOf, some, viewOf, walk } from '../walk.ts'
+import { componentFunction } from './arithmetic.ts'
 import { type Instrumentation, plain } from './instrumentation.ts'
-import { binaryText, inlineScalar, isComposite, scalarOf, unaryText } from './operator-text.ts'
+import {
+  binaryText,
+  componentText,
+  convertText,
+  copyText,
+  inlineScalar,
+  isComposite,
+  type NameFunction,
+  scalarOf,
+  unaryText,
+} from './operator-text.ts'
 import { byteOffset, lengthOf, type PlaceWriter, placeText } from './place-text.ts'
 import { subgroupMatrixText } from './subgroup-matrix-text.ts'
 import { boundMemory } from './views.ts'
@@ -36,7 +47,7 @@ export interface EmittedModule {
 export function emitModule(module: IrModule, instrumentation: Instrumentation = plain): EmittedModule {
   const types: Type[] = []
   const generators = meetingFunctions(module)
-  const shared: Shared = { types, generators, sites: new Map() }
+  const shared: Shared = { types, generators, sites: new Map(), named: new Map() }
   const constants = module.constants.map(
     (constant) => `const c${constant.id} = ${new FunctionEmitter(shared, plain).value(constant.value)};`,
   )
@@ -49,6 +60,7 @@ export function emitModule(module: IrModule, instrumentation: Instrumentation = 
     })
   return {
     body: [
+      ...[...shared.named].map(([text, name]) => `const ${name} = ${text};`),
       ...constants,
       ...functions,
       `return { entry: f${module.entryPoint.id}, privates: [${privates.join(', ')}] };`,
@@ -78,6 +90,8 @@ interface Shared {
   /** Functions in which invocations wait for each other. */
   readonly generators: ReadonlySet<IrFunction>
   readonly sites: Map<BuiltinCall, number>
+  /** The names of functions that are made once, by their texts. */
+  readonly named: Map<string, string>
 }
 
 class FunctionEmitter implements PlaceWriter {
@@ -88,6 +102,7 @@ class FunctionEmitter implements PlaceWriter {
   /** The variables that hold the lengths of views. */
   readonly viewLengths = new Map<ViewPlace, string>()
   readonly #sites: Map<BuiltinCall, number>
+  readonly #name: NameFunction
   #nextTemporary = 0
   #nextLabel = 0
   #breakLabels: string[] = []
@@ -97,6 +112,11 @@ class FunctionEmitter implements PlaceWriter {
     this.#types = module.types
     this.#generators = module.generators
     this.#sites = module.sites
+    this.#name = (text) => {
+      const name = module.named.get(text) ?? `o${module.named.size}`
+      module.named.set(text, name)
+      return name
+    }
     this.instrumentation = instrumentation
   }
 
@@ -163,9 +183,10 @@ class FunctionEmitter implements PlaceWriter {
       case 'compound-assign': {
         const place = placeText(this, s.target, 'load-store')
         const [old, value] = [this.temporary(), this.temporary()]
-        const result = binaryText(s.operator, old, value, s.target.type, s.value.type!)
+        const result = binaryText(this.#name, s.operator, old, value, s.target.type, s.value.type!)
         const observed = this.instrumentation.operation(s, old, value)
-        return `${place.prepare}${old} = ${place.load}; ${value} = ${this.value(s.value)}; ${observed}${place.store(result)};`
+        const load = mayReplaceMemory(s.value) ? place.load : place.raw
+        return `${place.prepare}${old} = ${load}; ${value} = ${this.#operands([s.value])[0]}; ${observed}${place.store(result)};`
       }
       case 'evaluate':
         return `${this.value(s.value)};`
@@ -249,15 +270,15 @@ class FunctionEmitter implements PlaceWriter {
             ? 'false'
             : '0'
       case 'splat':
-        return `R.splat(${this.value(e.value)}, ${e.type.size})`
+        return `${this.#name(`(x) => [${new Array(e.type.size).fill('x').join(', ')}]`)}(${this.value(e.value)})`
       case 'construct':
         return this.#construct(e.args, e.type)
       case 'convert':
-        return `R.convert(${this.value(e.value)}, '${scalarOf(e.value.type!)}', '${scalarOf(e.type)}')`
+        return convertText(this.#name, this.#operands([e.value])[0]!, e.value.type!, scalarOf(e.type))
       case 'bitcast':
         return `R.bitcast(${this.value(e.value)}, '${scalarOf(e.value.type!)}', '${scalarOf(e.type)}', ${e.type.kind === 'vector' ? e.type.size : 1})`
       case 'value':
-        return isComposite(e.type) ? `R.clone(v${e.value.id})` : `v${e.value.id}`
+        return copyText(`v${e.value.id}`, e.type)
       case 'constant':
         return `R.clone(c${e.constant.id})`
       case 'load': {
@@ -267,25 +288,27 @@ class FunctionEmitter implements PlaceWriter {
       case 'address-of':
         return this.#addressOf(e.place)
       case 'member':
-        return this.#copyPart(`${this.#borrow(e.base)}[${e.member.index}]`, e.type)
+        return copyText(`${this.#borrow(e.base)}[${e.member.index}]`, e.type)
       case 'index':
-        return this.#copyPart(
+        return copyText(
           `${mayReplaceMemory(e.index) ? this.value(e.base) : this.#borrow(e.base)}[${this.instrumentation.clamped(e, this.value(e.index), String(lengthOf(e.base.type!)))}]`,
           e.type,
         )
       case 'swizzle':
         return e.components.length === 1
           ? `${this.#borrow(e.base)}[${e.components[0]}]`
-          : `R.pick(${this.#borrow(e.base)}, [${e.components.join(', ')}])`
+          : `${this.#name(`(v) => [${e.components.map((c) => `v[${c}]`).join(', ')}]`)}(${this.#borrow(e.base)})`
       case 'unary':
-        return unaryText(e.operator, this.value(e.value), e.type)
+        return unaryText(this.#name, e.operator, this.#operands([e.value])[0]!, e.type)
       case 'binary': {
+        const [leftValue, rightValue] = this.#operands([e.left, e.right]) as [string, string]
+        const [leftType, rightType] = [e.left.type!, e.right.type!]
         if (!this.instrumentation.observes)
-          return binaryText(e.operator, this.value(e.left), this.value(e.right), e.left.type!, e.right.type!)
+          return binaryText(this.#name, e.operator, leftValue, rightValue, leftType, rightType)
         const [left, right] = [this.temporary(), this.temporary()]
         const observed = comma(this.instrumentation.operation(e, left, right))
-        const result = binaryText(e.operator, left, right, e.left.type!, e.right.type!)
-        return `(${left} = ${this.value(e.left)}, ${right} = ${this.value(e.right)}, ${observed}${result})`
+        const result = binaryText(this.#name, e.operator, left, right, leftType, rightType)
+        return `(${left} = ${leftValue}, ${right} = ${rightValue}, ${observed}${result})`
       }
       case 'logical':
         return `(${this.value(e.left)} ${e.operator} ${this.value(e.right)})`
@@ -309,8 +332,10 @@ class FunctionEmitter implements PlaceWriter {
     return this.value(e)
   }
 
-  #copyPart(part: string, type: Type): string {
-    return isComposite(type) ? `R.clone(${part})` : part
+  /** The values of operands that make a new value together: vectors may share memory, unless an operand may change what another has read. */
+  #operands(operands: readonly Expression[]): string[] {
+    const borrows = !operands.some(mayReplaceMemory)
+    return operands.map((e) => (borrows && isComposite(e.type!) ? this.#borrow(e) : this.value(e)))
   }
 
   #addressOf(place: Place): string {
@@ -321,7 +346,7 @@ class FunctionEmitter implements PlaceWriter {
   }
 
   #construct(args: readonly Expression[], type: Type): string {
-    const values = args.map((a) => this.value(a))
+    const values = type.kind === 'vector' ? this.#operands(args) : args.map((a) => this.value(a))
     if (type.kind === 'vector')
       return `[${args.map((a, i) => (isComposite(a.type!) ? `...${values[i]}` : values[i])).join(', ')}]`
     if (type.kind === 'matrix' && !isComposite(args[0]!.type!))
@@ -354,7 +379,11 @@ class FunctionEmitter implements PlaceWriter {
     }
     if (name.startsWith('atomic')) return this.#atomic(e)
     const kind = scalarOf(args[0]!.type!)
-    return `R.builtin['${name} ${kind}'](${args.map((a) => this.value(a)).join(', ')})`
+    if (componentFunction(name, kind) !== undefined) {
+      const types = args.map((a) => a.type!)
+      return componentText(this.#name, name, kind, this.#operands(args), types)
+    }
+    return `${this.#name(`R.whole['${name} ${kind}']`)}(${args.map((a) => this.value(a)).join(', ')})`
   }
 
   #pointee(pointer: Expression) {
@@ -415,9 +444,9 @@ class FunctionEmitter implements PlaceWriter {
   }
 }
 
-/** May evaluating the expression give a variable another JavaScript array than it has? */
+/** May evaluating the expression change a variable, or give it another JavaScript array than it has? At a collective operation, others run. */
 function mayReplaceMemory(e: Expression): boolean {
-  return some(e, (x) => x.kind === 'call' || (x.kind === 'builtin-call' && x.name === 'workgroupUniformLoad'))
+  return some(e, (x) => x.kind === 'call' || (x.kind === 'builtin-call' && isCollective(x)))
 }
 
 function comma(prepare: string): string {

@@ -1,5 +1,5 @@
 import { subgroupSize } from '../collectives.ts'
-import type { Expression, Index, IndexPlace, IrModule } from '../ir.ts'
+import type { Expression, Index, IndexPlace, IrModule, Type } from '../ir.ts'
 import {
   binaryFunction,
   bitcastValue,
@@ -53,20 +53,19 @@ export function compileReference(module: IrModule, options: ReferenceOptions = {
       const [operator, kind] = key.split(' ') as [string, string]
       return binaryFunction(operator, kind)
     }),
-    builtin: lazyTable((key) => {
+    component: lazyTable((key) => {
       const [name, kind] = key.split(' ') as [string, string]
-      const component = componentFunction(name, kind)
-      if (component !== undefined) return (...args: Value[]) => mapComponents(component, ...args)
+      return componentFunction(name, kind)!
+    }),
+    whole: lazyTable((key) => {
+      const [name, kind] = key.split(' ') as [string, string]
       const whole = wholeFunction(name, kind)
       if (whole === undefined) throw new TypeError(`the reference executor has no ${name}`)
       return whole
     }),
     multiply: multiplyMatrix,
-    convert: (value: Value, from: string, to: string) =>
-      mapComponents(((x: number) => convertScalar(x, from, to)) as never, value),
+    convert: convertScalar,
     bitcast: bitcastValue,
-    splat: (value: Value, size: number) => new Array<Value>(size).fill(value),
-    pick: (vector: Value[], components: number[]) => components.map((c) => vector[c]),
     columns: (values: Value[], rows: number) =>
       Array.from({ length: values.length / rows }, (_, c) => values.slice(c * rows, (c + 1) * rows)),
     clampIndex,
@@ -86,13 +85,7 @@ export function compileReference(module: IrModule, options: ReferenceOptions = {
       return clampIndex(index, length)
     },
   }
-  const instantiate = new Function('R', 'T', 'O', 'N', 'm', `'use strict';\n${emitted.body}`) as (
-    r: typeof runtime,
-    t: typeof emitted.types,
-    o: typeof observed,
-    n: readonly object[],
-    m: readonly BoundMemory[],
-  ) => Instance
+  const instantiate = instantiator(emitted.body)
   const bound = module.variables.filter((v) => v.binding !== undefined)
   const shared = module.variables.filter((v) => v.space === 'workgroup')
 
@@ -121,6 +114,28 @@ export function compileReference(module: IrModule, options: ReferenceOptions = {
   }
 }
 
+/** Makes an instance of emitted JavaScript: of the runtime `R`, types `T`, an observer `O`, nodes `N` and memory `m`. */
+type Instantiate = (
+  r: object,
+  t: readonly Type[],
+  o: object | undefined,
+  n: readonly object[],
+  m: readonly BoundMemory[],
+) => Instance
+
+/** The texts that were compiled last: a program that several groups compile is made into machine code once. */
+const instantiators = new Map<string, Instantiate>()
+
+function instantiator(body: string): Instantiate {
+  const made =
+    instantiators.get(body) ??
+    (new Function('R', 'T', 'O', 'N', 'm', `'use strict';\n${body}`) as Instantiate)
+  instantiators.delete(body)
+  instantiators.set(body, made)
+  if (instantiators.size > 256) instantiators.delete(instantiators.keys().next().value!)
+  return made
+}
+
 /** As in Dawn, an index counts as unsigned: a negative one is the last element's. */
 function clampIndex(index: number, length: number): number {
   return index < 0 || index >= length ? Math.max(length - 1, 0) : index
@@ -133,13 +148,13 @@ interface Instance {
 }
 
 interface Invocation {
-  local_invocation_id: number[]
+  local_invocation_id: readonly number[]
   local_invocation_index: number
-  global_invocation_id: number[]
+  global_invocation_id: readonly number[]
   global_invocation_index: number
-  workgroup_id: number[]
+  workgroup_id: readonly number[]
   workgroup_index: number
-  num_workgroups: number[]
+  num_workgroups: readonly number[]
   subgroup_invocation_id: number
   subgroup_size: number
   subgroup_id: number
@@ -172,9 +187,9 @@ function runWorkgroup(
             id[0] * sizeX +
             x +
             count[0] * sizeX * (id[1] * sizeY + y + count[1] * sizeY * (id[2] * sizeZ + z)),
-          workgroup_id: [...id],
+          workgroup_id: id,
           workgroup_index: workgroupIndex,
-          num_workgroups: [...count],
+          num_workgroups: count,
           subgroup_invocation_id: index % subgroupSize,
           subgroup_size: subgroupSize,
           subgroup_id: Math.floor(index / subgroupSize),

@@ -71,8 +71,11 @@ export class BoundMemory {
     const view = this.#view
     if (byteOffset + (scalar === 'f16' ? 2 : 4) > this.byteLength) return scalar === 'bool' ? false : 0
     switch (scalar) {
-      case 'f32':
-        return floatValue(view.getFloat32(byteOffset, true), () => view.getUint32(byteOffset, true))
+      case 'f32': {
+        const x = view.getFloat32(byteOffset, true)
+        // Without a function for each number that is loaded.
+        return Number.isNaN(x) ? floatValue(x, () => view.getUint32(byteOffset, true)) : x
+      }
       case 'i32':
         return view.getInt32(byteOffset, true)
       case 'f16':

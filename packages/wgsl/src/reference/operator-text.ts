@@ -3,6 +3,11 @@ import type { ScalarKind, Type } from '../ir.ts'
 /** Whether values of the type are JavaScript arrays. */
 export const isComposite = (type: Type) => type.kind !== 'scalar' && type.kind !== 'atomic'
 
+/** JavaScript of a copy that shares nothing with what the text gives. */
+export function copyText(text: string, type: Type): string {
+  return type.kind === 'vector' ? `${text}.slice()` : isComposite(type) ? `R.clone(${text})` : text
+}
+
 /** The kind of a type's scalars. */
 export function scalarOf(type: Type): ScalarKind {
   if (type.kind === 'scalar' || type.kind === 'vector' || type.kind === 'matrix' || type.kind === 'atomic')
@@ -10,24 +15,38 @@ export function scalarOf(type: Type): ScalarKind {
   throw new TypeError(`${type.kind} has no scalar`)
 }
 
+/** Gives a name to a function of a module that is made once: the text of an expression. */
+export type NameFunction = (text: string) => string
+
+/** The operands of a function that works by component, named `a`, `b` and so on: those that are vectors are used by component. */
+function byComponent(types: readonly Type[], f: (...components: string[]) => string): string {
+  const names = types.map((_, i) => String.fromCharCode(97 + i))
+  const vector = types.find((type) => type.kind === 'vector')
+  const components = (i: number) =>
+    names.map((name, k) => (types[k]!.kind === 'vector' ? `${name}[${i}]` : name))
+  const result =
+    vector?.kind === 'vector'
+      ? `[${Array.from({ length: vector.size }, (_, i) => f(...components(i))).join(', ')}]`
+      : f(...names)
+  return `(${names.join(', ')}) => ${result}`
+}
+
 /** JavaScript of a unary operator. */
-export function unaryText(operator: string, value: string, type: Type): string {
+export function unaryText(name: NameFunction, operator: string, value: string, type: Type): string {
   const kind = scalarOf(type)
-  const f =
-    operator === '!'
-      ? '(x) => !x'
-      : operator === '~'
-        ? kind === 'u32'
-          ? '(x) => ~x >>> 0'
-          : '(x) => ~x'
-        : kind === 'i32'
-          ? '(x) => -x | 0'
-          : '(x) => -x'
-  return isComposite(type) ? `R.map(${f}, ${value})` : `(${f})(${value})`
+  const f = (x: string) => {
+    if (operator === '!') return `(!(${x}))`
+    if (operator === '~') return kind === 'u32' ? `(~(${x}) >>> 0)` : `(~(${x}))`
+    return kind === 'i32' ? `(-(${x}) | 0)` : `(-(${x}))`
+  }
+  if (!isComposite(type)) return f(value)
+  if (type.kind === 'vector') return `${name(byComponent([type], f))}(${value})`
+  return `R.map(${name(`(x) => ${f('x')}`)}, ${value})`
 }
 
 /** JavaScript of a binary operator. */
 export function binaryText(
+  name: NameFunction,
   operator: string,
   left: string,
   right: string,
@@ -40,12 +59,52 @@ export function binaryText(
     if (shape === 'mv' || shape === 'vm' || shape === 'mm')
       return `R.multiply(${left}, ${right}, '${kind}', '${shape}')`
   }
-  if (!isComposite(leftType) && !isComposite(rightType)) {
-    const inline = inlineScalar(operator, kind, left, right)
-    if (inline !== undefined) return inline
-    return `R.binary['${operator} ${kind}'](${left}, ${right})`
+  const scalar = (a: string, b: string) =>
+    inlineScalar(operator, kind, a, b) ?? `${name(`R.binary['${operator} ${kind}']`)}(${a}, ${b})`
+  if (!isComposite(leftType) && !isComposite(rightType)) return scalar(left, right)
+  if (leftType.kind === 'matrix' || rightType.kind === 'matrix')
+    return `R.map(${name(`R.binary['${operator} ${kind}']`)}, ${left}, ${right})`
+  return `${name(byComponent([leftType, rightType], scalar))}(${left}, ${right})`
+}
+
+/** JavaScript of a conversion to a scalar kind. */
+export function convertText(name: NameFunction, value: string, from: Type, to: ScalarKind): string {
+  const kind = scalarOf(from)
+  const integer = kind === 'i32' || kind === 'u32'
+  const scalar = (x: string) => {
+    if (to === 'f32' && integer) return `Math.fround(${x})`
+    if (to === 'i32' && integer) return `(${x} | 0)`
+    if (to === 'u32' && integer) return `(${x} >>> 0)`
+    return `R.convert(${x}, '${kind}', '${to}')`
   }
-  return `R.map(R.binary['${operator} ${kind}'], ${left}, ${right})`
+  return from.kind === 'vector'
+    ? `${name(byComponent([from], scalar))}(${value})`
+    : isComposite(from)
+      ? `R.map(${name(`(x) => ${scalar('x')}`)}, ${value})`
+      : scalar(value)
+}
+
+/** JavaScript of a built-in function that applies by component. */
+export function componentText(
+  name: NameFunction,
+  builtin: string,
+  kind: ScalarKind,
+  values: readonly string[],
+  types: readonly Type[],
+): string {
+  const scalar = (...x: string[]) =>
+    inlineBuiltin(builtin, kind, x) ?? `${name(`R.component['${builtin} ${kind}']`)}(${x.join(', ')})`
+  return `${name(byComponent(types, scalar))}(${values.join(', ')})`
+}
+
+/** The common built-in functions, of names that may be used more than once; undefined for the rest. */
+function inlineBuiltin(builtin: string, kind: ScalarKind, x: readonly string[]): string | undefined {
+  if (builtin === 'select') return `(${x[2]} ? ${x[1]} : ${x[0]})`
+  if (kind === 'f16') return undefined
+  if (builtin === 'min' || builtin === 'max') return `Math.${builtin}(${x.join(', ')})`
+  if (builtin === 'clamp') return `Math.min(Math.max(${x[0]}, ${x[1]}), ${x[2]})`
+  if (builtin === 'fma' && kind === 'f32') return `Math.fround(${x[0]} * ${x[1]} + ${x[2]})`
+  return undefined
 }
 
 /** The common scalar operators without a call; undefined for the rest. */

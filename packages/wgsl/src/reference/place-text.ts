@@ -2,7 +2,7 @@ import type { Expression, IndexPlace, Place, Type, ViewPlace } from '../ir.ts'
 import { leastViewSize } from '../layout.ts'
 import { type PlaceUse, rootOf, viewOf } from '../walk.ts'
 import type { Instrumentation } from './instrumentation.ts'
-import { isComposite } from './operator-text.ts'
+import { copyText } from './operator-text.ts'
 import { boundMemory, byteLength, viewLength, viewPlace } from './views.ts'
 
 /** The function in which a place is written. */
@@ -57,7 +57,7 @@ export function placeText(writer: PlaceWriter, place: Place, use: PlaceUse = 'lo
   )
     prepare.push(writer.instrumentation.touched(place, steps, use))
   const head = prepare.join('')
-  const load = isComposite(place.type) ? `R.clone(${path})` : path
+  const load = copyText(path, place.type)
   const store =
     place.kind === 'deref'
       ? (value: string) => `v${place.pointer.id}.set(${value})`

@@ -87,6 +87,13 @@ describe('the reference executor', () => {
     expect(evaluate('p[0] = replace(); out[i] = p[0] * 10 + p[1];', 'i32', declarations)[0]).toBe(18)
     expect(evaluate('p[1] += replace(); out[i] = p[0] * 10 + p[1];', 'i32', declarations)[0]).toBe(71)
   })
+  it('reads a vector before a call beside it changes the vector', () => {
+    const declarations = `var<private> p = vec2i(1, 2);
+      fn change() -> vec2i { p.x = 50; return p; }`
+    const body = `let sum = p + change(); let least = min(p, change()); p.x = 3; p -= change();
+      out[i] = sum.x * 10000 + sum.y * 1000 + least.x * 10 + p.x;`
+    expect(evaluate(body, 'i32', declarations)[0]).toBe(51 * 10000 + 4 * 1000 + 50 * 10 + (3 - 50))
+  })
   it('keeps the bits of a NaN', () => {
     const body = 'let nan = bitcast<f32>(in_i[0] ^ 0x7fc12345); out[i] = bitcast<i32>(nan) + i32(nan == nan);'
     expect(evaluate(body, 'i32')[0]).toBe(0x7fc12345)

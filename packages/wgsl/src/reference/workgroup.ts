@@ -9,25 +9,21 @@ export type Invoked = Generator<Exchange | undefined, void, unknown>
  * invocations that stand at the same call when no invocation of the subgroup can go on.
  */
 export function runTogether(label: string, invocations: readonly Invoked[]): void {
-  const ended = new Set<number>()
   const exchanges = new Map<number, Exchange>()
-  let ready = invocations.map((_, i): [index: number, value: unknown] => [i, undefined])
-  while (ended.size < invocations.length) {
-    for (const [i, value] of ready) {
-      const step = invocations[i]!.next(value)
-      if (step.done) ended.add(i)
-      else if (step.value !== undefined) exchanges.set(i, step.value)
-    }
-    if (exchanges.size > 0) {
-      ready = exchangeOnce(exchanges)
-      continue
-    }
-    const atBarrier = invocations.length - ended.size
-    if (atBarrier > 0 && ended.size > 0)
+  let running = invocations.length
+  const goOn = (i: number, value: unknown) => {
+    const step = invocations[i]!.next(value)
+    if (step.done) running--
+    else if (step.value !== undefined) exchanges.set(i, step.value)
+  }
+  while (running > 0) {
+    // All stand at a barrier, or at their beginning.
+    for (let i = 0; i < invocations.length; i++) goOn(i, undefined)
+    while (exchanges.size > 0) for (const [i, value] of exchangeOnce(exchanges)) goOn(i, value)
+    if (running > 0 && running < invocations.length)
       throw new Error(
-        `${label}: ${atBarrier} of ${invocations.length} invocations of a workgroup reach a barrier that the others do not`,
+        `${label}: ${running} of ${invocations.length} invocations of a workgroup reach a barrier that the others do not`,
       )
-    ready = invocations.map((_, i) => [i, undefined])
   }
 }
 
