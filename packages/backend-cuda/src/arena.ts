@@ -1,10 +1,8 @@
 import type { CudaPlan } from './cuda-plan.ts'
 import { allocateHost, type CudaHostAllocation, freeHost } from './host-memory.ts'
-import type { CollectedRange, NativeGroup } from './native-addon.ts'
+import type { CollectedRange } from './native-addon.ts'
+import type { PhysicalGpus } from './physical-gpus.ts'
 import { trapRecordByteLength } from './trap-record.ts'
-
-/** Where device memory comes from, and goes. */
-export type DeviceMemory = Pick<NativeGroup, 'allocate' | 'free'>
 
 /** The distance between an epoch and its flags: GPUs write flags of their peers, never epochs. */
 const epochByteLength = 256
@@ -24,8 +22,7 @@ interface Layout {
  * page-locked host memory for copies between GPUs that cannot reach each other.
  */
 export class Arena {
-  readonly #native: NativeGroup
-  readonly #memory: DeviceMemory
+  readonly #physical: PhysicalGpus
   readonly #commandCount: number
   readonly #hasTraps: boolean
   readonly #layout: Layout
@@ -38,26 +35,16 @@ export class Arena {
 
   /** `syncs`: sets of graphs that synchronise at the same time, each with `flags` flags on a GPU. */
   static async allocate(
-    native: NativeGroup,
-    memory: DeviceMemory,
+    physical: PhysicalGpus,
     plan: CudaPlan,
     gpus: readonly number[],
-    {
-      hasTraps,
-      syncs,
-      flags,
-    }: { readonly hasTraps: boolean; readonly syncs: number; readonly flags: number },
+    syncs: number,
+    flags: number,
   ): Promise<Arena> {
-    const aligned = (byteLength: number) => Math.ceil(byteLength / 256) * 256
-    const traps = aligned(plan.uniformBlock.length)
-    const stamps = traps + (hasTraps ? aligned(plan.commands.length * trapRecordByteLength) : 0)
-    const firstSync = stamps + aligned((plan.commands.length * 2 + 1) * 8)
-    const syncByteLength = epochByteLength + aligned(flags * 4)
-    const byteLength = firstSync + syncs * syncByteLength
-    const layout = { traps, stamps, syncs: firstSync, syncByteLength, byteLength }
-    const arena = new Arena(native, memory, plan.commands.length, hasTraps, layout)
+    const arena = new Arena(physical, plan, syncs, flags)
+    const { byteLength } = arena.#layout
     try {
-      for (const gpu of gpus) arena.#addresses.set(gpu, await memory.allocate(gpu, byteLength, true))
+      for (const gpu of gpus) arena.#addresses.set(gpu, await physical.memory.allocate(gpu, byteLength, true))
       return arena
     } catch (error) {
       arena.free()
@@ -66,17 +53,22 @@ export class Arena {
   }
 
   private constructor(
-    native: NativeGroup,
-    memory: DeviceMemory,
-    commandCount: number,
-    hasTraps: boolean,
-    layout: Layout,
+    physical: PhysicalGpus,
+    { commands, kernels, uniformBlock }: CudaPlan,
+    syncCount: number,
+    flags: number,
   ) {
-    this.#native = native
-    this.#memory = memory
-    this.#commandCount = commandCount
-    this.#hasTraps = hasTraps
-    this.#layout = layout
+    this.#physical = physical
+    this.#commandCount = commands.length
+    this.#hasTraps = commands.some(
+      (command) => command.kind === 'dispatch' && kernels[command.kernel]!.bounds === 'trap',
+    )
+    const aligned = (byteLength: number) => Math.ceil(byteLength / 256) * 256
+    const traps = aligned(uniformBlock.length)
+    const stamps = traps + (this.#hasTraps ? aligned(commands.length * trapRecordByteLength) : 0)
+    const syncs = stamps + aligned((commands.length * 2 + 1) * 8)
+    const syncByteLength = epochByteLength + aligned(flags * 4)
+    this.#layout = { traps, stamps, syncs, syncByteLength, byteLength: syncs + syncCount * syncByteLength }
   }
 
   uniformAddress(gpu: number): number {
@@ -95,11 +87,8 @@ export class Arena {
 
   /** Four bytes: how often the GPU has begun a launch of the graphs of `slot`. */
   epochAddress(slot: number, gpu: number): number {
-    return (
-      (this.#addresses.get(gpu) ?? this.#peers.get(gpu)!) +
-      this.#layout.syncs +
-      slot * this.#layout.syncByteLength
-    )
+    const { syncs, syncByteLength } = this.#layout
+    return (this.#addresses.get(gpu) ?? this.#peers.get(gpu)!) + syncs + slot * syncByteLength
   }
 
   flagAddress(slot: number, gpu: number, flag: number): number {
@@ -114,11 +103,13 @@ export class Arena {
   /** Clears the flags that earlier graphs with this `slot` have left. Takes effect before whatever is queued next. */
   clearSync(slot: number): void {
     for (const gpu of this.#addresses.keys())
-      this.#native.zero(gpu, this.epochAddress(slot, gpu), this.#layout.syncByteLength).catch(() => {})
+      this.#physical.native
+        .zero(gpu, this.epochAddress(slot, gpu), this.#layout.syncByteLength)
+        .catch(() => {})
   }
 
   async addBounce(command: number, byteLength: number): Promise<void> {
-    const bounce = allocateHost(this.#native, byteLength, (lock) => lock())
+    const bounce = allocateHost(this.#physical.native, byteLength, (lock) => lock())
     this.#bounces.set(command, bounce)
     await bounce.locked
   }
@@ -139,8 +130,8 @@ export class Arena {
 
   /** Takes effect behind what is queued. */
   free(): void {
-    for (const address of this.#addresses.values()) this.#memory.free(address)
-    for (const bounce of this.#bounces.values()) freeHost(this.#native, bounce)
+    for (const address of this.#addresses.values()) this.#physical.memory.free(address)
+    for (const bounce of this.#bounces.values()) freeHost(this.#physical.native, bounce)
   }
 
   #ranges(addressOf: (gpu: number) => number, byteLength: number, clear: boolean): CollectedRange[] {

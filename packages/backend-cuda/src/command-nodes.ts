@@ -1,13 +1,10 @@
 import { type ByteRegion, GpuError, type PlanBinding, type PlanCommand } from '@tandem-gpu/core'
 import type { CudaKernel } from './cuda-kernel.ts'
 import type { CudaPlan } from './cuda-plan.ts'
-import type { CopyNode, CopySide, FillNode, KernelNode } from './graph-nodes.ts'
+import type { CopyNode, CopySide, KernelNode, NodeBody } from './graph-nodes.ts'
 import { copyShape, internalKernels } from './internal-kernels.ts'
 import type { Links } from './link-copies.ts'
 import { trapRecordByteLength } from './trap-record.ts'
-
-/** A node without its edges. */
-export type NodeBody = Omit<KernelNode, 'after'> | Omit<CopyNode, 'after'> | Omit<FillNode, 'after'>
 
 /** Addresses of the buffers of a plan and of the arena, and ids of kernels. */
 export interface PlanMemory extends Links {
@@ -123,7 +120,7 @@ function copyNode(
   target: CopySide,
   rowByteLength: number,
   rows: number,
-): Omit<CopyNode, 'after'> {
+): CopyNode {
   const joined = rows === 1 || (source.pitch === rowByteLength && target.pitch === rowByteLength)
   if (joined) {
     const byteLength = rowByteLength * rows
@@ -143,10 +140,7 @@ function copyNode(
 }
 
 /** The same copy by a kernel, where addresses, pitches and lengths are multiples of 16 or 4 bytes. */
-function copyKernelNode(
-  node: Omit<CopyNode, 'after'>,
-  memory: PlanMemory,
-): Omit<KernelNode, 'after'> | undefined {
+function copyKernelNode(node: CopyNode, memory: PlanMemory): KernelNode | undefined {
   const { gpu, source, target, rowByteLength, rows } = node
   const values = [
     source.address,
@@ -168,7 +162,7 @@ export function internalNode(
   gpu: number,
   entry: string,
   parameters: readonly number[],
-): Omit<KernelNode, 'after'> {
+): KernelNode {
   const kernelId = kernels.internalKernel(entry, gpu)
   const one = [1, 1, 1] as const
   return { kind: 'kernel', gpu, kernelId, grid: one, block: one, dynamicSharedByteLength: 0, parameters }

@@ -43,14 +43,9 @@ export class CudaExecutable implements Executable {
     const sets = physical.shared === undefined ? keptGraphSets : longestUnroll(plan.commands.length) + 2
     const flags =
       flagsPerRepetition(plan, (device) => physical.gpuOf(device)) * longestUnroll(plan.commands.length)
-    const arena = await Arena.allocate(physical.native, physical.shared ?? physical.native, plan, gpus, {
-      hasTraps: plan.commands.some(
-        (command) => command.kind === 'dispatch' && plan.kernels[command.kernel]!.bounds === 'trap',
-      ),
-      syncs: synchronises ? sets : 0,
-      // A barrier has one for each two GPUs.
-      flags: synchronises ? Math.max(flags, lowered.gpus.length ** 2) : 0,
-    })
+    // A barrier has a flag for each two GPUs.
+    const mostFlags = Math.max(flags, lowered.gpus.length ** 2)
+    const arena = await Arena.allocate(physical, plan, gpus, synchronises ? sets : 0, mostFlags)
     const executable = new CudaExecutable(physical, { ...lowered, gpus }, arena)
     try {
       // Between processes every GPU reaches every other.

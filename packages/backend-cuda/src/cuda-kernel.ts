@@ -1,22 +1,14 @@
 import type { Bounds, KernelHandle, KernelSource } from '@tandem-gpu/core'
-import type { CudaParameter, CudaKernel as TranslatedKernel } from '@tandem-gpu/wgsl'
-
-/** The binding a parameter belongs to, in the terms of a plan. */
-export interface BindingPosition {
-  readonly group: number
-  readonly binding: number
-  readonly name: string
-}
+import type { Binding, CudaKernel as TranslatedKernel } from '@tandem-gpu/wgsl'
 
 /** A kernel loaded on every GPU of its runtime. */
-export interface CudaKernel extends KernelHandle {
+export interface CudaKernel
+  extends KernelHandle,
+    Pick<TranslatedKernel, 'workgroupSize' | 'dynamicSharedByteLength' | 'parameters'> {
   /** Id of the loaded function, by physical GPU. */
   readonly functionIds: readonly number[]
-  readonly workgroupSize: readonly [x: number, y: number, z: number]
-  readonly dynamicSharedByteLength: number
-  readonly parameters: readonly CudaParameter[]
   /** In reflection order: `CudaParameter.bindingIndex` and trap records count in it. */
-  readonly bindings: readonly BindingPosition[]
+  readonly bindings: readonly Pick<Binding, 'group' | 'binding' | 'name'>[]
   readonly bounds: Bounds
 }
 

@@ -84,11 +84,8 @@ export class CudaRuntime implements Runtime<CudaHandles> {
     { label, zero }: { label: string; zero: boolean },
   ): Promise<CudaAllocation> {
     const gpu = this.#gpus.gpuOf(device)
-    const { shared } = this.#options
     const address = await this.#guard(`Allocating ${byteLength} bytes for '${label}'`, () =>
-      shared === undefined
-        ? this.#native.allocate(gpu, byteLength, zero)
-        : shared.allocate(gpu, byteLength, zero),
+      this.#gpus.memory.allocate(gpu, byteLength, zero),
     )
     const allocation: CudaAllocation = { device, byteLength, gpu, address }
     this.#allocations.add(allocation)
@@ -96,10 +93,8 @@ export class CudaRuntime implements Runtime<CudaHandles> {
   }
 
   free(allocation: CudaAllocation): void {
-    if (!this.#allocations.delete(allocation) || this.#disposed !== undefined) return
-    const { shared } = this.#options
-    if (shared === undefined) this.#native.free(allocation.address)
-    else shared.free(allocation.address)
+    if (this.#allocations.delete(allocation) && this.#disposed === undefined)
+      this.#gpus.memory.free(allocation.address)
   }
 
   allocateHost(byteLength: number): CudaHostAllocation {
@@ -118,7 +113,7 @@ export class CudaRuntime implements Runtime<CudaHandles> {
   async compile(source: KernelSource): Promise<CudaKernel> {
     this.#throwIfLost()
     const translated = this.#options.translate(source)
-    const { minimumComputeCapability: minimum } = translated
+    const { minimumComputeCapability: minimum, entryName, dynamicSharedByteLength } = translated
     const architectures = this.#architectures()
     for (const architecture of architectures) {
       const number = Number(architecture.slice(3))
@@ -129,30 +124,19 @@ export class CudaRuntime implements Runtime<CudaHandles> {
         )
       }
     }
-    const images = new Map(
-      await Promise.all(
-        [...new Set(architectures)].map(
-          async (architecture) =>
-            [
-              architecture,
-              await this.#options.compiler.compile(translated, architecture, source.label),
-            ] as const,
-        ),
-      ),
-    )
+    const compiling = [...new Set(architectures)].map(async (architecture) => {
+      const image = await this.#options.compiler.compile(translated, architecture, source.label)
+      return [architecture, image] as const
+    })
+    const images = new Map(await Promise.all(compiling))
     const ids = architectures.map(() => this.#gpus.nextId())
     try {
       await this.#guard(`Loading kernel '${source.label}'`, () =>
         Promise.all(
-          architectures.map((architecture, gpu) =>
-            this.#native.loadKernel(
-              ids[gpu]!,
-              gpu,
-              images.get(architecture)!,
-              translated.entryName,
-              translated.dynamicSharedByteLength,
-            ),
-          ),
+          architectures.map((architecture, gpu) => {
+            const image = images.get(architecture)!
+            return this.#native.loadKernel(ids[gpu]!, gpu, image, entryName, dynamicSharedByteLength)
+          }),
         ),
       )
     } catch (error) {
@@ -164,9 +148,9 @@ export class CudaRuntime implements Runtime<CudaHandles> {
       label: source.label,
       functionIds: ids,
       workgroupSize: translated.workgroupSize,
-      dynamicSharedByteLength: translated.dynamicSharedByteLength,
+      dynamicSharedByteLength,
       parameters: translated.parameters,
-      bindings: source.reflection.bindings.map(({ group, binding, name }) => ({ group, binding, name })),
+      bindings: source.reflection.bindings,
       bounds: source.bounds,
     }
     this.#kernels.add(kernel)
@@ -197,8 +181,7 @@ export class CudaRuntime implements Runtime<CudaHandles> {
   }
 
   release(executable: CudaExecutable): void {
-    if (!this.#executables.delete(executable) || this.#disposed !== undefined) return
-    executable.release()
+    if (this.#executables.delete(executable) && this.#disposed === undefined) executable.release()
   }
 
   /** `seconds` is what CUDA events on the first GPU's stream measure. Profiling adds time stamps, so its rates mean nothing. */

@@ -66,22 +66,21 @@ export function cudaBackend(options: CudaOptions, translate: Translate): Backend
   requireCudaOptions(options)
   const libraries: Libraries = { ...defaultLibraries, ...options.libraries }
   /** Throws what is absent. */
-  const load = async () => {
+  const load = async (): Promise<{ addon: NativeAddon; compiler: KernelCompiler }> => {
     const addon = nativeAddon()
     const { probe, absence } = await findAdapters(addon, libraries)
     if (addon instanceof Error || probe === undefined)
       throw new GpuError(absence!.code, [absence!.reason, absence!.remedy].filter(Boolean).join(' '))
-    return { addon, driverVersion: probe.driverVersion }
-  }
-  const compilerFor = (addon: NativeAddon, driverVersion: number) =>
-    new KernelCompiler({
+    const compiler = new KernelCompiler({
       addon,
       nvrtc: libraries.nvrtc,
-      driverVersion,
+      driverVersion: probe.driverVersion,
       fmad: options.fmad ?? true,
       cache: options.kernelCache === false ? undefined : new KernelCache(options.kernelCache),
       shippedKernels: options.shippedKernels ?? packagedKernels,
     })
+    return { addon, compiler }
+  }
   return {
     name: 'cuda',
     async adapters() {
@@ -89,14 +88,14 @@ export function cudaBackend(options: CudaOptions, translate: Translate): Backend
       return report
     },
     async open(adapters, { label = 'cuda' } = {}) {
-      const { addon, driverVersion } = await load()
+      const { addon, compiler } = await load()
       const ordinals = [...new Set(adapters.map(ordinalOf))]
       try {
         return new CudaRuntime({
           native: await addon.openGroup(libraries.cuda, ordinals),
           adapters,
           gpuOfDevice: adapters.map((adapter) => ordinals.indexOf(ordinalOf(adapter))),
-          compiler: compilerFor(addon, driverVersion),
+          compiler,
           translate,
           peerAccess: options.peerAccess ?? true,
           lowering: options.lowering ?? 'auto',
@@ -113,20 +112,18 @@ export function cudaBackend(options: CudaOptions, translate: Translate): Backend
       let compiler!: KernelCompiler
       try {
         await agree(processes, `Opening ${own.id}`, async () => {
-          const { addon, driverVersion } = await load()
-          const native = await addon.openGroup(libraries.cuda, [ordinalOf(own)], true)
+          const loaded = await load()
+          const native = await loaded.addon.openGroup(libraries.cuda, [ordinalOf(own)], true)
           shared = new SharedMemory(native, processes)
-          compiler = compilerFor(addon, driverVersion)
+          compiler = loaded.compiler
         })
         await tryShared(shared!)
       } catch (error) {
         await shared?.native.close()
         throw error
       }
-      const ranks = [
-        own.rank!,
-        ...new Set(adapters.map(({ rank }) => rank!).filter((rank) => rank !== own.rank)),
-      ]
+      // Its own GPU is number 0.
+      const ranks = [...new Set([own, ...adapters].map(({ rank }) => rank!))]
       return new CudaRuntime({
         native: shared!.native,
         adapters,

@@ -1,13 +1,15 @@
 /** One node of a CUDA graph as the addon builds it (native/src/graph.cpp documents the words). `after` holds positions of earlier nodes. */
-export type GraphNode = KernelNode | CopyNode | FillNode
+export type GraphNode = NodeBody & { readonly after: readonly number[] }
 
-interface GraphNodeBase {
+/** A node without its edges. */
+export type NodeBody = KernelNode | CopyNode | FillNode
+
+interface NodeBase {
   /** Index of the physical GPU in the group. */
   readonly gpu: number
-  readonly after: readonly number[]
 }
 
-export interface KernelNode extends GraphNodeBase {
+export interface KernelNode extends NodeBase {
   readonly kind: 'kernel'
   readonly kernelId: number
   readonly grid: readonly [x: number, y: number, z: number]
@@ -24,7 +26,7 @@ export interface CopySide {
   readonly pitch: number
 }
 
-export interface CopyNode extends GraphNodeBase {
+export interface CopyNode extends NodeBase {
   readonly kind: 'copy'
   readonly source: CopySide
   readonly target: CopySide
@@ -32,7 +34,7 @@ export interface CopyNode extends GraphNodeBase {
   readonly rows: number
 }
 
-export interface FillNode extends GraphNodeBase {
+export interface FillNode extends NodeBase {
   readonly kind: 'fill'
   readonly address: number
   readonly pitch: number

@@ -1,7 +1,7 @@
 import type { PlanCommand } from '@tandem-gpu/core'
-import { commandNodes, internalNode, type NodeBody, type PlanMemory } from './command-nodes.ts'
+import { commandNodes, internalNode, type PlanMemory } from './command-nodes.ts'
 import type { CudaPlan } from './cuda-plan.ts'
-import type { GraphNode } from './graph-nodes.ts'
+import type { GraphNode, NodeBody } from './graph-nodes.ts'
 import { internalKernels } from './internal-kernels.ts'
 import { unroll } from './unrolling.ts'
 

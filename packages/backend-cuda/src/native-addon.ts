@@ -1,17 +1,19 @@
-import { type Absence, GpuError } from '@tandem-gpu/core'
+import { type Absence, GpuError, type Telemetry } from '@tandem-gpu/core'
 import { type AddonPackage, addonFailure, addonLoader } from '@tandem-gpu/core/native'
 
 /** The exports of native/src. Libraries are lists of names or paths to try in order; errors carry `nativeCode` (see driver-error.ts). */
 export interface NativeAddon {
   probe(cuda: readonly string[]): Promise<NativeProbe>
-  /** `ordinals` are distinct CUDA devices; index i of the group's `gpu` arguments is `ordinals[i]`. */
-  /** `shareable`: other processes may map the memory of the group's one GPU. */
+  /**
+   * `ordinals` are distinct CUDA devices; index i of the group's `gpu` arguments is `ordinals[i]`. `shareable`: other processes may map the
+   * memory of the group's one GPU.
+   */
   openGroup(cuda: readonly string[], ordinals: readonly number[], shareable?: boolean): Promise<NativeGroup>
   nvrtcVersion(nvrtc: readonly string[]): Promise<[major: number, minor: number]>
   nvrtcCompile(nvrtc: readonly string[], request: NvrtcRequest): Promise<NvrtcOutcome>
   nvmlDevices(nvml: readonly string[]): Promise<{ driverVersion: string; devices: NvmlDevice[] }>
-  nvmlRead(nvml: readonly string[], uuid: string): Promise<NvmlReading>
-  nvmlLinks(nvml: readonly string[], uuid: string): Promise<{ remotePciBusIds: string[]; toSwitch: number }>
+  nvmlRead(nvml: readonly string[], uuid: string): Promise<Telemetry>
+  nvmlLinks(nvml: readonly string[], uuid: string): Promise<NvmlLinks>
   nvmlCommonAncestor(nvml: readonly string[], first: string, second: string): Promise<number>
 }
 
@@ -58,17 +60,12 @@ export interface NvmlDevice {
   readonly pciBusId: string
 }
 
-export interface NvmlReading {
-  computeUtilization?: number
-  memoryUtilization?: number
-  memoryTotalByteLength?: number
-  memoryFreeByteLength?: number
-  memoryUsedByteLength?: number
-  powerWatts?: number
-  powerLimitWatts?: number
-  temperatureCelsius?: number
-  fanPercent?: number
-  processes?: { pid: number; memoryByteLength?: number; name?: string }[]
+/** The active NVLinks of a device. */
+export interface NvmlLinks {
+  /** What each leads to, where that is no switch. */
+  readonly remotePciBusIds: readonly string[]
+  /** How many lead to an NVSwitch. */
+  readonly toSwitch: number
 }
 
 /** Calls are carried out in the order they are made, one after another, on the group's own thread. Addresses are exact as numbers. */

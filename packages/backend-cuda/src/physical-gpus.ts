@@ -11,6 +11,8 @@ const longestWaitForProcesses = 24 * 3600
  */
 export class PhysicalGpus {
   readonly native: NativeGroup
+  /** Where device memory comes from, and goes. */
+  readonly memory: Pick<NativeGroup, 'allocate' | 'free'>
   /** GPUs of this process, which have the lowest numbers. */
   readonly count: number
   readonly shared: SharedMemory | undefined
@@ -29,6 +31,7 @@ export class PhysicalGpus {
     shared?: SharedMemory,
   ) {
     this.native = native
+    this.memory = shared ?? native
     this.shared = shared
     this.count = shared === undefined ? Math.max(...gpuOfDevice) + 1 : 1
     this.#gpuOfDevice = gpuOfDevice

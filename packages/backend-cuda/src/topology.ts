@@ -2,15 +2,10 @@ import type { Adapter, Topology, TopologyLink } from '@tandem-gpu/core'
 import { findAdapters, normalPciBusId } from './adapters.ts'
 import { isNativeError } from './driver-error.ts'
 import type { Libraries } from './libraries.ts'
-import type { NativeAddon } from './native-addon.ts'
+import type { NativeAddon, NvmlLinks } from './native-addon.ts'
 
 /** NVML's level of the nearest common ancestor above which traffic crosses between CPUs. */
 const ancestorNode = 40
-
-interface NvLinks {
-  readonly remotePciBusIds: readonly string[]
-  readonly toSwitch: number
-}
 
 /** How every pair of devices is linked. Peer access comes from CUDA; NVLinks and the PCI tree from NVML, `unknown` without it. */
 export async function findTopology(addon: NativeAddon | Error, libraries: Libraries): Promise<Topology> {
@@ -34,7 +29,11 @@ export async function findTopology(addon: NativeAddon | Error, libraries: Librar
 }
 
 /** Direct links to the owner, or what both have into the NVSwitch fabric that joins them. */
-export function linksBetween(reader: NvLinks | undefined, owner: NvLinks | undefined, to: Adapter): number {
+export function linksBetween(
+  reader: NvmlLinks | undefined,
+  owner: NvmlLinks | undefined,
+  to: Adapter,
+): number {
   if (reader === undefined || owner === undefined) return 0
   const direct = reader.remotePciBusIds.filter((id) => normalPciBusId(id) === to.pciBusId).length
   return direct > 0 ? direct : Math.min(reader.toSwitch, owner.toSwitch)
@@ -43,15 +42,9 @@ export function linksBetween(reader: NvLinks | undefined, owner: NvLinks | undef
 async function nvLinksOf(
   addon: NativeAddon,
   libraries: Libraries,
-  adapter: Adapter,
-): Promise<NvLinks | undefined> {
-  if (adapter.nvmlIndex === undefined || adapter.uuid === undefined) return undefined
-  try {
-    return await addon.nvmlLinks(libraries.nvml, adapter.uuid)
-  } catch (error) {
-    if (isNativeError(error)) return undefined
-    throw error
-  }
+  { nvmlIndex, uuid }: Adapter,
+): Promise<NvmlLinks | undefined> {
+  return nvmlIndex === undefined ? undefined : answerOf(addon.nvmlLinks(libraries.nvml, uuid!))
 }
 
 async function pciKind(
@@ -61,12 +54,17 @@ async function pciKind(
   owner: Adapter,
 ): Promise<TopologyLink['kind']> {
   if (reader.nvmlIndex === undefined || owner.nvmlIndex === undefined) return 'unknown'
+  const level = await answerOf(addon.nvmlCommonAncestor(libraries.nvml, reader.uuid!, owner.uuid!))
+  if (level === undefined || level < 0) return 'unknown'
+  return level <= ancestorNode ? 'pcie' : 'system'
+}
+
+/** What NVML answers; undefined where the call fails. */
+async function answerOf<Answer>(call: Promise<Answer>): Promise<Answer | undefined> {
   try {
-    const level = await addon.nvmlCommonAncestor(libraries.nvml, reader.uuid ?? '', owner.uuid ?? '')
-    if (level < 0) return 'unknown'
-    return level <= ancestorNode ? 'pcie' : 'system'
+    return await call
   } catch (error) {
-    if (isNativeError(error)) return 'unknown'
+    if (isNativeError(error)) return undefined
     throw error
   }
 }
