@@ -13,7 +13,7 @@ import { GpuError, invalid } from './errors.ts'
 import type { GroupState } from './group-state.ts'
 import type { CompiledKernel, CompileOptions } from './kernel.ts'
 import { kernelLayout } from './kernel-layout.ts'
-import type { Bounds, KernelSource } from './kernel-source.ts'
+import type { KernelSource } from './kernel-source.ts'
 import { requireOptions } from './options.ts'
 import type { NumberedCall } from './rank-calls.ts'
 
@@ -24,9 +24,8 @@ export async function compileKernel(
   options: CompileOptions,
   call: NumberedCall | undefined,
 ): Promise<CompiledKernel> {
-  const { wgsl, constants = {}, bounds = 'clamp' } = options
   const compile = async (): Promise<CompiledKernel> => {
-    const source = frontEnd(options.label ?? 'kernel', wgsl, options.entryPoint, constants, bounds)
+    const source = frontEnd(options)
     for (const device of devices) requireDeviceSupports(device, source)
     const { reflection, module } = source
     const layout = kernelLayout(reflection)
@@ -76,13 +75,13 @@ export function kernelKey({
   return JSON.stringify([wgsl, entryPoint, sorted, bounds])
 }
 
-function frontEnd(
-  label: string,
-  wgsl: string,
-  entryPoint: string | undefined,
-  constants: Readonly<Record<string, number | boolean>>,
-  bounds: Bounds,
-): KernelSource {
+function frontEnd({
+  label = 'kernel',
+  wgsl,
+  entryPoint,
+  constants = {},
+  bounds = 'clamp',
+}: CompileOptions): KernelSource {
   try {
     const module = lower(parseWgsl(wgsl, { label }), { entryPoint, constants })
     const reflection = reflect(module)
@@ -111,29 +110,24 @@ function requireDeviceSupports(device: Device, source: KernelSource): void {
     )
   requireSubgroupMatrices(device, source)
   const size = reflection.workgroupSize
-  const tooLarge = (what: string, value: number | string, limit: number | string) => {
-    throw new GpuError(
+  const tooLarge = (what: string, value: number | string, limit: number | string) =>
+    new GpuError(
       'too-large',
       `Kernel "${label}" has ${what} ${value}; device ${ordinal} takes at most ${limit}.`,
     )
-  }
   if (size.some((extent, axis) => extent > limits.maxWorkgroupSize[axis]!))
-    tooLarge('a workgroup of', size.join(' x '), limits.maxWorkgroupSize.join(' x '))
-  const invocations = size[0] * size[1] * size[2]
-  if (invocations > limits.maxWorkgroupInvocations)
-    tooLarge('workgroup invocations', invocations, limits.maxWorkgroupInvocations)
-  if (reflection.workgroupMemoryByteLength > limits.maxWorkgroupMemoryByteLength)
-    tooLarge(
-      'bytes of workgroup memory',
-      reflection.workgroupMemoryByteLength,
-      limits.maxWorkgroupMemoryByteLength,
-    )
-  const storageCount = reflection.bindings.filter(({ space }) => space === 'storage').length
-  if (storageCount > limits.maxStorageBuffersPerDispatch)
-    tooLarge('storage bindings', storageCount, limits.maxStorageBuffersPerDispatch)
-  for (const { space, name, minByteLength } of reflection.bindings)
-    if (space === 'uniform' && minByteLength > limits.maxUniformBindingByteLength)
-      tooLarge(`uniform ${name} of bytes`, minByteLength, limits.maxUniformBindingByteLength)
+    throw tooLarge('a workgroup of', size.join(' x '), limits.maxWorkgroupSize.join(' x '))
+  const { bindings, workgroupMemoryByteLength } = reflection
+  const storageCount = bindings.filter(({ space }) => space === 'storage').length
+  const demands: [what: string, value: number, limit: number][] = [
+    ['workgroup invocations', size[0] * size[1] * size[2], limits.maxWorkgroupInvocations],
+    ['bytes of workgroup memory', workgroupMemoryByteLength, limits.maxWorkgroupMemoryByteLength],
+    ['storage bindings', storageCount, limits.maxStorageBuffersPerDispatch],
+  ]
+  for (const { space, name, minByteLength } of bindings)
+    if (space === 'uniform')
+      demands.push([`uniform ${name} of bytes`, minByteLength, limits.maxUniformBindingByteLength])
+  for (const [what, value, limit] of demands) if (value > limit) throw tooLarge(what, value, limit)
 }
 
 /** Every matrix and product must be one of the device's, and each row of invocations in x a whole number of subgroups. */

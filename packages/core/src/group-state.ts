@@ -90,7 +90,7 @@ export class GroupState {
       error = caught
     }
     try {
-      await this.guard(() => this.calls!.agree(call, { error, ...(messages && { messages }) }))
+      await this.guard(() => this.calls!.agree(call, { error, messages }))
     } catch (failure) {
       if (done !== undefined && !this.runtimeEnded) undo?.(done.result)
       throw failure

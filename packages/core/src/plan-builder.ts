@@ -16,7 +16,8 @@ type WithoutOrder<C> = C extends PlanPart ? Omit<C, 'index' | 'after' | 'afterPr
 /** A command before its place in the order is known. */
 export type CommandDraft = WithoutOrder<PlanPart>
 
-type AnyBuffer = OwnedDeviceBuffer | OwnedHostBuffer
+/** A buffer as core implements it. */
+export type AnyBuffer = OwnedDeviceBuffer | OwnedHostBuffer
 
 const noEdges: readonly number[] = []
 

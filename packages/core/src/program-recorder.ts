@@ -14,11 +14,11 @@ import { requireOptions } from './options.ts'
 import { bufferOf, notAView } from './owned-buffer.ts'
 import { type Parameter, type ParameterType, RecordedParameter } from './parameter.ts'
 import type { ByteRegion, PlanCopy, Schedule } from './plan.ts'
-import { PlanBuilder } from './plan-builder.ts'
+import { type AnyBuffer, PlanBuilder } from './plan-builder.ts'
 import { RankParts } from './rank-parts.ts'
 import type { CommandOptions, DispatchOptions, Recorder } from './recorder.ts'
 import { requireScalar, scalarBits } from './scalar-bits.ts'
-import { type Region, shapeRegion, type View } from './view.ts'
+import { shapeRegion, type View } from './view.ts'
 import { type CopySide, copySteps } from './whole-copies.ts'
 
 /** Scratch that the program allocates when it is prepared. */
@@ -28,6 +28,8 @@ export interface ScratchRequest {
 }
 
 const commandOptions = { label: 'string' } as const
+
+type AnyView = View<AnyBuffer>
 
 /** The recorder that `DeviceGroup.record` lends to its callback. */
 export class ProgramRecorder implements Recorder {
@@ -210,7 +212,7 @@ export class ProgramRecorder implements Recorder {
     return view as OwnedView
   }
 
-  #anyView(view: unknown, what: string): View<OwnedDeviceBuffer | OwnedHostBuffer> {
+  #anyView(view: unknown, what: string): AnyView {
     return bufferOf(view) instanceof OwnedHostBuffer
       ? (view as View<OwnedHostBuffer>)
       : this.ownView(view, what)
@@ -221,12 +223,7 @@ export class ProgramRecorder implements Recorder {
     throw invalid(notAView(what, 'host', view))
   }
 
-  #addCopy(
-    kind: PlanCopy['kind'],
-    source: View<OwnedDeviceBuffer | OwnedHostBuffer>,
-    target: View<OwnedDeviceBuffer | OwnedHostBuffer>,
-    options: CommandOptions,
-  ): void {
+  #addCopy(kind: PlanCopy['kind'], source: AnyView, target: AnyView, options: CommandOptions): void {
     this.#requireOpen()
     requireOptions(options, `a ${kind}`, commandOptions)
     const { buffer: sourceBuffer } = source
@@ -241,10 +238,7 @@ export class ProgramRecorder implements Recorder {
         `The ${kind} "${label}" goes from ${sourceBuffer.type} to ${targetBuffer.type}; the types must be equal.`,
       )
     if (source.length === 0) return
-    const sourceRows = this.#regionOf(source)
-    const targetRows = this.#regionOf(target)
-    const from = flattened(sourceRows)
-    const to = flattened(targetRows)
+    const { from, to, ...regions } = copyRegions(this.#regionOf(source), this.#regionOf(target))
     if (sourceBuffer === targetBuffer && regionsOverlap(from, to))
       throw invalid(
         `The source and the target of the ${kind} "${label}" overlap in buffer "${sourceBuffer.label}".`,
@@ -253,19 +247,11 @@ export class ProgramRecorder implements Recorder {
       this.#addWholeCopy(source, target, label)
       return
     }
-    // One row only where both sides are contiguous: source and target keep the same shape.
-    const flat = from.rows === 1 && to.rows === 1
     const sourceDevice = sourceBuffer.device?.ordinal
     const targetDevice = targetBuffer.device?.ordinal
     // A download runs on the device that it reads; every other copy on the device that it writes, if it writes to one.
     const own = kind === 'download' ? sourceDevice : (targetDevice ?? sourceDevice)
-    const command = {
-      kind,
-      label,
-      device: own ?? this.#firstDevice(),
-      source: flat ? from : sourceRows,
-      target: flat ? to : targetRows,
-    }
+    const command = { kind, label, device: own ?? this.#firstDevice(), ...regions }
     if (this.#parts === undefined) this.plan.add(command, { reads: [from], writes: [to] })
     else
       this.#parts.copy({
@@ -279,44 +265,28 @@ export class ProgramRecorder implements Recorder {
       })
   }
 
-  #addWholeCopy(
-    source: View<OwnedDeviceBuffer | OwnedHostBuffer>,
-    target: View<OwnedDeviceBuffer | OwnedHostBuffer>,
-    label: string,
-  ): void {
+  #addWholeCopy(source: AnyView, target: AnyView, label: string): void {
     const passages = new Map<number, OwnedDeviceBuffer>()
+    const { type } = source.buffer
+    const shape = [source.rows, source.columns] as const
     const passage = (device: number) => {
-      const made =
-        passages.get(device) ??
-        this.scratch(device, source.buffer.type, [source.rows, source.columns], {
-          label: `passage of ${label}`,
-        })
+      const made = passages.get(device) ?? this.scratch(device, type, shape, { label: `passage of ${label}` })
       passages.set(device, made)
       return made
     }
-    const regionOf = (
-      view: Region & { readonly buffer: OwnedDeviceBuffer | OwnedHostBuffer },
-      side: CopySide,
-      through?: number,
-    ) => {
+    const regionOf = (view: AnyView, side: CopySide) => {
       if (side.memory === 'host') return this.plan.region(view.buffer, view, side.rank)
-      const placed = side.memory === 'passage' ? passage(through!) : view
-      return this.plan.region(placed.buffer, placed)
+      if (side.memory === 'device') return this.plan.region(view.buffer, view)
+      const placed = passage(side.device)
+      return this.plan.region(placed, placed)
     }
     for (const step of copySteps(source.buffer, target.buffer, this.devices)) {
-      const rows = [regionOf(source, step.source, step.passage), regionOf(target, step.target, step.passage)]
-      const [from, to] = rows.map(flattened) as [ByteRegion, ByteRegion]
-      const flat = from.rows === 1 && to.rows === 1
-      this.plan.add(
-        {
-          kind: step.kind,
-          label,
-          device: step.device,
-          source: flat ? from : rows[0]!,
-          target: flat ? to : rows[1]!,
-        },
-        { reads: [from], writes: [to] },
+      const { from, to, ...regions } = copyRegions(
+        regionOf(source, step.source),
+        regionOf(target, step.target),
       )
+      const { kind, device } = step
+      this.plan.add({ kind, label, device, ...regions }, { reads: [from], writes: [to] })
     }
   }
 
@@ -325,7 +295,7 @@ export class ProgramRecorder implements Recorder {
     return this.devices.find(({ local }) => local)?.ordinal ?? -1
   }
 
-  #regionOf(view: View<OwnedDeviceBuffer | OwnedHostBuffer>): ByteRegion {
+  #regionOf(view: AnyView): ByteRegion {
     const { buffer } = view
     const plan = buffer.local ? this.plan : this.#elsewhere
     // In a whole plan host memory is somebody's: of many copies, one tells the rows, the same on all ranks.
@@ -337,4 +307,12 @@ export class ProgramRecorder implements Recorder {
     if (this.#closed)
       throw invalid('The recording has ended; commands can be added only inside the callback of `record`.')
   }
+}
+
+/** Source and target of a copy have one row only where both are contiguous: they keep the same shape. `from` and `to` have as few as they can. */
+function copyRegions(sourceRows: ByteRegion, targetRows: ByteRegion) {
+  const from = flattened(sourceRows)
+  const to = flattened(targetRows)
+  const flat = from.rows === 1 && to.rows === 1
+  return { from, to, source: flat ? from : sourceRows, target: flat ? to : targetRows }
 }

@@ -99,12 +99,7 @@ export class ProgramRuns {
     if (signal?.aborted && call === undefined) throw abortedError(signal, 0, times)
     if (times === 0 || (commands.length === 0 && call === undefined))
       return { seconds: 0, clock: 'host', repetitions: times }
-    const execution: ExecutionOptions = {
-      times,
-      ...(signal && { signal }),
-      ...(profile && { profile }),
-      ...(patched && { uniformBlock: patched }),
-    }
+    const execution: ExecutionOptions = { times, signal, profile, uniformBlock: patched }
     const result =
       call === undefined
         ? await this.#runHere(program, execution, timeoutSeconds)
@@ -126,19 +121,13 @@ export class ProgramRuns {
     const earlier = this.#turns.pending
     // Preparation may run ahead of the turn: it allocates, and changes nothing that earlier work sees.
     const preparation = handled(program.prepared())
-    return this.#turns.enqueue(
-      [program],
-      (executable: Executable) => {
-        if (execution.signal?.aborted) throw abortedError(execution.signal, 0, execution.times)
-        const running = this.#group.runtime.run(executable, execution)
-        if (timeoutSeconds === undefined) return running
-        return this.#group.withinSeconds(running, timeoutSeconds, earlier, program.label)
-      },
-      async (turn) => {
-        await turn
-        return preparation
-      },
-    )
+    const ready = (turn: Promise<void>) => turn.then(() => preparation)
+    return this.#turns.enqueueReady([program], ready, (executable) => {
+      if (execution.signal?.aborted) throw abortedError(execution.signal, 0, execution.times)
+      const running = this.#group.runtime.run(executable, execution)
+      if (timeoutSeconds === undefined) return running
+      return this.#group.withinSeconds(running, timeoutSeconds, earlier, program.label)
+    })
   }
 
   /** No rank starts before all are ready, and the result is the same on all. */
@@ -161,7 +150,7 @@ export class ProgramRuns {
         (executable) => (signal?.aborted ? { error: abortedError(signal, 0, times) } : { executable }),
         (caught: unknown) => ({ error: caught }),
       )
-      await group.guard(() => calls.agree(call, { error: own.error, ...(messages && { messages }) }))
+      await group.guard(() => calls.agree(call, { error: own.error, messages }))
       return own.executable!
     }
     const start = (executable: Executable) => {
@@ -183,11 +172,11 @@ export class ProgramRuns {
         }
       }
       const all = await group.guard(() =>
-        calls.agree(call, { error, ...(result && { seconds: result.seconds, clock: result.clock }) }, 1),
+        calls.agree(call, { error, seconds: result?.seconds, clock: result?.clock }, 1),
       )
       return { ...result!, ...all }
     }
-    if (!group.sharesMemory) return ended(() => this.#turns.enqueue([program], start, agreed))
+    if (!group.sharesMemory) return ended(() => this.#turns.enqueueReady([program], agreed, start))
     return this.#turns.enqueueAlone([program], () =>
       ended(async () => {
         const executable = await agreed()

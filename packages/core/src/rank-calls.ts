@@ -5,12 +5,17 @@ import { emptyHash, hashDigits, hashText } from './rolling-hash.ts'
 
 /** The outcome of a call on one rank. */
 interface Outcome {
-  readonly failure?: { readonly code: GpuErrorCode; readonly message: string }
+  readonly failure?: Failure | undefined
   /** For a run: how long it took here, and by which clock. */
-  readonly seconds?: number
-  readonly clock?: 'device' | 'host'
+  readonly seconds?: number | undefined
+  readonly clock?: 'device' | 'host' | undefined
   /** The rank and its `MessageList.balance`, where it has messages. */
-  readonly balance?: readonly [rank: number, high: number, low: number]
+  readonly balance?: readonly [rank: number, high: number, low: number] | undefined
+}
+
+interface Failure {
+  readonly code: GpuErrorCode
+  readonly message: string
 }
 
 /** A call, numbered when it is made. */
@@ -21,13 +26,11 @@ export interface NumberedCall {
   readonly firstKey: number
 }
 
-export interface OwnOutcome {
+export interface OwnOutcome extends Pick<Outcome, 'seconds' | 'clock'> {
   /** The error of the call on this rank. */
   readonly error?: unknown
-  readonly seconds?: number
-  readonly clock?: 'device' | 'host'
   /** Compares the messages of a program between the ranks. */
-  readonly messages?: MessageList
+  readonly messages?: MessageList | undefined
 }
 
 type Entry = readonly [number: number, text: string]
@@ -101,12 +104,12 @@ export class RankCalls {
   }
 
   #outcome({ error, seconds, clock, messages }: OwnOutcome): Outcome {
+    const listed = messages !== undefined && !messages.isEmpty
     return {
-      ...(error !== undefined && { failure: failureOf(error) }),
-      ...(seconds !== undefined && { seconds }),
-      ...(clock !== undefined && { clock }),
-      ...(messages !== undefined &&
-        !messages.isEmpty && { balance: [this.ranks.rank, ...messages.balance] as const }),
+      failure: error === undefined ? undefined : failureOf(error),
+      seconds,
+      clock,
+      balance: listed ? [this.ranks.rank, ...messages.balance] : undefined,
     }
   }
 
@@ -166,13 +169,13 @@ export class RankCalls {
   }
 }
 
-function failureOf(error: unknown): { code: GpuErrorCode; message: string } {
+function failureOf(error: unknown): Failure {
   if (isGpuError(error)) return { code: error.code, message: error.message }
   return { code: 'driver', message: error instanceof Error ? error.message : String(error) }
 }
 
 /** The error of the failed rank, which is this rank's own error where the two are equal. */
-function errorOf(rank: number, failure: { code: GpuErrorCode; message: string }, own: unknown): unknown {
+function errorOf(rank: number, failure: Failure, own: unknown): unknown {
   if (own !== undefined) {
     const mine = failureOf(own)
     if (mine.code === failure.code && mine.message === failure.message) return own

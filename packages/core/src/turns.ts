@@ -1,10 +1,5 @@
 import type { GroupState } from './group-state.ts'
-
-/** Something that a call uses until it completes. */
-export interface Retained {
-  retain(): void
-  release(): void
-}
+import type { Resource } from './resource.ts'
 
 /** The order of a group's calls: each reaches the runtime after those before it, and completes on its own. */
 export class Turns {
@@ -27,23 +22,19 @@ export class Turns {
     while (this.#active.size > 0) await Promise.allSettled(this.#active)
   }
 
-  /**
-   * Retains, waits for its turn, calls the runtime; the next call's turn comes right after that call is made. `ready` resolves
-   * when the call may be made, which is not before the turn.
-   */
-  enqueue<R>(resources: readonly Retained[], call: () => Promise<R>): Promise<R>
-  enqueue<P, R>(
-    resources: readonly Retained[],
-    call: (prepared: P) => Promise<R>,
+  /** Retains, waits for its turn, calls the runtime; the next call's turn comes right after that call is made. */
+  enqueue<R>(resources: readonly Resource[], call: () => Promise<R>): Promise<R> {
+    return this.enqueueReady(resources, (turn) => turn, call)
+  }
+
+  /** The same for a call that needs what `ready` resolves to, which it does when the call may be made: not before the turn. */
+  enqueueReady<P, R>(
+    resources: readonly Resource[],
     ready: (turn: Promise<void>) => Promise<P>,
-  ): Promise<R>
-  enqueue<P, R>(
-    resources: readonly Retained[],
     call: (prepared: P) => Promise<R>,
-    ready?: (turn: Promise<void>) => Promise<P>,
   ): Promise<R> {
     return this.#inTurn(resources, async (turn, passTurn) => {
-      const prepared = (await (ready === undefined ? turn : ready(turn))) as P
+      const prepared = await ready(turn)
       const completion = this.#group.guard(() => call(prepared))
       passTurn()
       return completion
@@ -51,7 +42,7 @@ export class Turns {
   }
 
   /** As `enqueue`, for what begins when all calls before it are complete; the next call's turn comes when it is complete itself. */
-  enqueueAlone<R>(resources: readonly Retained[], call: () => Promise<R>): Promise<R> {
+  enqueueAlone<R>(resources: readonly Resource[], call: () => Promise<R>): Promise<R> {
     const earlier = this.pending
     return this.#inTurn(resources, async (turn) => {
       await turn
@@ -62,7 +53,7 @@ export class Turns {
 
   /** Does `work`, whose turn comes when `turn` resolves; the next call's comes when it calls `passTurn`, at the latest when it ends. */
   #inTurn<R>(
-    resources: readonly Retained[],
+    resources: readonly Resource[],
     work: (turn: Promise<void>, passTurn: () => void) => Promise<R>,
   ): Promise<R> {
     this.#group.requireAlive()

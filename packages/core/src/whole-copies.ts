@@ -2,11 +2,13 @@ import type { OwnedDeviceBuffer } from './device-buffer.ts'
 import type { GroupDevice } from './group-device.ts'
 import { OwnedHostBuffer } from './host-buffer.ts'
 import type { PlanCopy } from './plan.ts'
+import type { AnyBuffer } from './plan-builder.ts'
 
-/** Memory that the recorder has a view of, of one rank where it is the host's; or the passage of `copySteps`. */
+/** Memory that the recorder has a view of, of one rank where it is the host's; or the passage of `copySteps` on a device. */
 export type CopySide =
-  | { readonly memory: 'device' | 'passage' }
+  | { readonly memory: 'device' }
   | { readonly memory: 'host'; readonly rank: number }
+  | { readonly memory: 'passage'; readonly device: number }
 
 /** One command of a copy in a whole plan. */
 export interface CopyStep {
@@ -15,18 +17,14 @@ export interface CopyStep {
   readonly device: number
   readonly source: CopySide
   readonly target: CopySide
-  /** The device of the passage, where source or target is one. */
-  readonly passage?: number
 }
-
-type Buffer = OwnedDeviceBuffer | OwnedHostBuffer
 
 /**
  * The commands that carry out one recorded copy where all devices share their memory. A device of another process is reached like a peer, but
  * host memory by devices of its own rank alone. So what is on the host of two ranks goes through device memory of the sender, a passage:
  * a device that waits may not hold up copies within host memory, which the driver makes itself. Memory that every rank has is written on each.
  */
-export function copySteps(source: Buffer, target: Buffer, devices: readonly GroupDevice[]): CopyStep[] {
+export function copySteps(source: AnyBuffer, target: AnyBuffer, devices: readonly GroupDevice[]): CopyStep[] {
   const device = { memory: 'device' } as const
   const host = (rank: number) => ({ memory: 'host', rank }) as const
   /** The device that a copy of that host memory runs on, where the other side is on no device of the rank. */
@@ -53,18 +51,17 @@ export function copySteps(source: Buffer, target: Buffer, devices: readonly Grou
   }
   const senders = source.rank === undefined ? ranksOf(target) : [source.rank]
   return senders.flatMap((sender): CopyStep[] => {
-    const passage = deviceBy(source, sender)
+    const device = deviceBy(source, sender)
+    const passage = { memory: 'passage', device } as const
     const receivers = source.rank === undefined ? [sender] : ranksOf(target)
-    const through = { memory: 'passage' } as const
     return [
-      { kind: 'upload', device: passage, source: host(sender), target: through, passage },
+      { kind: 'upload', device, source: host(sender), target: passage },
       ...receivers.map(
         (rank): CopyStep => ({
           kind: 'download',
-          device: rank === sender ? passage : deviceBy(target, rank),
-          source: through,
+          device: rank === sender ? device : deviceBy(target, rank),
+          source: passage,
           target: host(rank),
-          passage,
         }),
       ),
     ]
