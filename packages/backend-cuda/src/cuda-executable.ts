@@ -1,14 +1,14 @@
-import type { Executable } from '@tandem-gpu/core'
+import type { Executable, PlanCommand } from '@tandem-gpu/core'
 import { Arena } from './arena.ts'
 import { bounceByteLength, type PlanMemory } from './command-nodes.ts'
 import type { CudaPlan } from './cuda-plan.ts'
 import { GraphCache, type GraphHandles, keptGraphSets } from './graph-cache.ts'
 import { barrierPlan, flagsPerRepetition, lowerPerGpu, type SyncMemory } from './lower-per-gpu.ts'
-import { type GraphSet, lowerProfiled, lowerToOneGraph, stampedNodes, stampNode } from './lower-plan.ts'
+import { type GraphSet, lowerToOneGraph, stampedNodes, stampNode } from './lower-plan.ts'
 import { choosePlanLowering, type LoweredPlan, type Lowering } from './lowering.ts'
-import type { CollectedRange } from './native-addon.ts'
 import type { PhysicalGpus } from './physical-gpus.ts'
 import { PlanConnection } from './plan-connection.ts'
+import { agree } from './shared-memory.ts'
 import { longestUnroll } from './unrolling.ts'
 
 /** A plan with its memory and its graphs, which are instantiated when a run first needs them. */
@@ -17,9 +17,9 @@ export class CudaExecutable implements Executable {
   readonly plan: CudaPlan
   /** Those of this process on which commands run. */
   readonly gpus: readonly number[]
+  readonly arena: Arena
   readonly #lowering: LoweredPlan['lowering']
   readonly #memory: PlanMemory
-  readonly #arena: Arena
   readonly #graphs: GraphCache
   readonly #physical: PhysicalGpus
   /** Of a plan over several processes, once `connect` has been called. */
@@ -67,7 +67,7 @@ export class CudaExecutable implements Executable {
     this.plan = plan
     this.gpus = gpus
     this.#lowering = lowering
-    this.#arena = arena
+    this.arena = arena
     this.#graphs = new GraphCache(physical)
     this.#physical = physical
     this.#memory = {
@@ -92,8 +92,8 @@ export class CudaExecutable implements Executable {
   async connect(): Promise<void> {
     const { shared } = this.#physical
     if (shared === undefined || this.#connected || this.plan.commands.length === 0) return
-    this.#mapped ??= await PlanConnection.open(this.plan, this.#physical, shared, this.#arena)
-    await shared.agree(`Instantiating program '${this.label}'`, async () => this.graphs(1).ready)
+    this.#mapped ??= await PlanConnection.open(this.plan, this.#physical, shared, this.arena)
+    await agree(shared.processes, `Instantiating program '${this.label}'`, async () => this.graphs(1).ready)
     this.#connected = true
   }
 
@@ -105,13 +105,12 @@ export class CudaExecutable implements Executable {
   /** One repetition with time stamps around every command. */
   profileGraphs(): GraphHandles {
     const { plan } = this
-    const stampAddress = (gpu: number, slot: number) => this.#arena.stampAddress(gpu, slot)
+    const nodesOf = (command: PlanCommand) =>
+      stampedNodes(plan, command, this.#memory, (gpu, slot) => this.arena.stampAddress(gpu, slot))
     return this.#graphs.get('profile', () =>
       this.#physical.shared === undefined
-        ? lowerProfiled(plan, this.#memory, stampAddress)
-        : lowerPerGpu(plan, 1, this.#memory, this.#sync(longestUnroll(plan.commands.length)), (command) =>
-            stampedNodes(plan, command, this.#memory, stampAddress),
-          ),
+        ? lowerToOneGraph(plan, 1, this.#memory, nodesOf)
+        : lowerPerGpu(plan, 1, this.#memory, this.#sync(longestUnroll(plan.commands.length)), nodesOf),
     )
   }
 
@@ -129,7 +128,7 @@ export class CudaExecutable implements Executable {
     return this.#graphs.get('barrier', () =>
       lowerPerGpu(plan, 1, this.#memory, sync, ({ device }) => {
         const gpu = this.#physical.gpuOf(device)
-        return [stampNode(this.#memory, gpu, this.#arena.stampAddress(gpu, 0))]
+        return [stampNode(this.#memory, gpu, this.arena.stampAddress(gpu, 0))]
       }),
     )
   }
@@ -139,9 +138,7 @@ export class CudaExecutable implements Executable {
     return this.#graphs.get('start', () =>
       this.gpus.slice(0, 1).map((gpu) => ({
         mainGpu: gpu,
-        nodes: [
-          { ...stampNode(this.#memory, gpu, this.#arena.stampAddress(gpu, this.startSlot)), after: [] },
-        ],
+        nodes: [{ ...stampNode(this.#memory, gpu, this.arena.stampAddress(gpu, this.startSlot)), after: [] }],
       })),
     )
   }
@@ -155,15 +152,7 @@ export class CudaExecutable implements Executable {
     if (wanted.length === 0) return []
     if (this.#uniformsHeld !== undefined && Buffer.compare(this.#uniformsHeld, wanted) === 0) return []
     this.#uniformsHeld = wanted.slice()
-    return this.gpus.map((gpu) => ({ gpu, address: this.#arena.uniformAddress(gpu) }))
-  }
-
-  trapRanges(): CollectedRange[] {
-    return this.#arena.trapRanges()
-  }
-
-  stampRanges(): CollectedRange[] {
-    return this.#arena.stampRanges()
+    return this.gpus.map((gpu) => ({ gpu, address: this.arena.uniformAddress(gpu) }))
   }
 
   /** What starts one repetition from native code; made at the first call. */
@@ -190,21 +179,21 @@ export class CudaExecutable implements Executable {
     if (this.#launcher !== undefined) this.#physical.native.destroyLauncher(this.#launcher.id)
     this.#graphs.clear()
     this.#mapped?.close()
-    this.#arena.free()
+    this.arena.free()
   }
 
   #lower(repetitions: number, slot: number): GraphSet {
     if (this.#lowering === 'one-graph') return lowerToOneGraph(this.plan, repetitions, this.#memory)
     if (this.#physical.shared !== undefined)
       return lowerPerGpu(this.plan, repetitions, this.#memory, this.#sync(repetitions - 1))
-    this.#arena.clearSync(slot)
+    this.arena.clearSync(slot)
     return lowerPerGpu(this.plan, repetitions, this.#memory, this.#sync(slot))
   }
 
   #sync(slot: number): SyncMemory {
     return {
-      epochAddress: (gpu) => this.#arena.epochAddress(slot, gpu),
-      flagAddress: (gpu, flag) => this.#arena.flagAddress(slot, gpu, flag),
+      epochAddress: (gpu) => this.arena.epochAddress(slot, gpu),
+      flagAddress: (gpu, flag) => this.arena.flagAddress(slot, gpu, flag),
       stopAddress: this.#physical.native.stopAddress,
     }
   }

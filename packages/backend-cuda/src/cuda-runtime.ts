@@ -220,7 +220,7 @@ export class CudaRuntime implements Runtime<CudaHandles> {
           steps,
           uniformTargets: executable.uniformTargets(uniformBlock),
           uniforms: uniformBlock,
-          collect: [...executable.trapRanges(), ...(profile ? executable.stampRanges() : [])],
+          collect: [...executable.arena.trapRanges(), ...(profile ? executable.arena.stampRanges() : [])],
           abortWord,
         })
       })
@@ -228,7 +228,7 @@ export class CudaRuntime implements Runtime<CudaHandles> {
       outcome.catch(() => {})
       await this.#guard(`Instantiating program '${plan.label}'`, () => Promise.all(ready))
       const { seconds, collected } = await outcome
-      const trapCount = executable.trapRanges().length
+      const trapCount = executable.arena.trapRanges().length
       for (const records of collected.slice(0, trapCount)) {
         const error = trapError(plan, records)
         if (error !== undefined) throw error
@@ -250,7 +250,7 @@ export class CudaRuntime implements Runtime<CudaHandles> {
 
   async launcher(executable: CudaExecutable, uniformBlock = executable.plan.uniformBlock): Promise<unknown> {
     // Records of traps are read after each run.
-    if (executable.trapRanges().length > 0 || executable.plan.commands.length === 0) return undefined
+    if (executable.arena.trapRanges().length > 0 || executable.plan.commands.length === 0) return undefined
     return this.#guard(`Instantiating program '${executable.label}'`, async () => {
       const uniformTargets = executable.uniformTargets(uniformBlock)
       if (uniformTargets.length > 0)

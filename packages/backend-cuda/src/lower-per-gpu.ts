@@ -17,14 +17,11 @@ export interface SyncMemory {
 
 /** Flags that a set of graphs with one repetition needs on each GPU; a longer one needs so many times more. */
 export function flagsPerRepetition(plan: CudaPlan, gpuOf: (device: number) => number): number {
-  const pairs = new Set<string>()
-  for (const command of plan.commands) {
-    const gpu = gpuOf(command.device)
-    for (const index of [...command.after, ...command.afterPrevious]) {
-      if (gpuOf(plan.commands[index]!.device) !== gpu) pairs.add(`${index} ${gpu}`)
-    }
-  }
-  return pairs.size
+  const items = unroll(plan.commands, 1)
+  return assignFlags(
+    items,
+    items.map(({ command }) => gpuOf(command.device)),
+  ).size
 }
 
 /**
@@ -63,14 +60,12 @@ export function lowerPerGpu(
       continue
     }
     const after = item.after.filter((earlier) => gpuOfItem[earlier] === gpu).map((earlier) => last[earlier]!)
-    const awaited: AwaitedFlag[] = []
-    for (const earlier of item.after) {
-      if (gpuOfItem[earlier] !== gpu) awaited.push({ slot: slots.get(flagKey(earlier, gpu))!, lag: 0 })
-    }
+    const flagsOf = (commands: readonly number[], lag: 0 | 1): AwaitedFlag[] =>
+      commands
+        .filter((earlier) => gpuOfItem[earlier] !== gpu)
+        .map((earlier) => ({ slot: slots.get(flagKey(earlier, gpu))!, lag }))
     // The previous launch on the same GPU has completed before this one begins.
-    for (const earlier of item.afterPreviousLaunch) {
-      if (gpuOfItem[earlier] !== gpu) awaited.push({ slot: slots.get(flagKey(earlier, gpu))!, lag: 1 })
-    }
+    const awaited = [...flagsOf(item.after, 0), ...flagsOf(item.afterPreviousLaunch, 1)]
     let waits = awaited.length === 0 ? after : [...after, ...graph.wait(awaited)]
     for (const body of bodies[item.command.index]!) waits = [graph.add(body, waits)]
     last.push(waits[0]!)

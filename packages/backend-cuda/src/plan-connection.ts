@@ -3,7 +3,7 @@ import { GpuError } from '@tandem-gpu/core'
 import type { Arena } from './arena.ts'
 import type { CudaPlan } from './cuda-plan.ts'
 import type { PhysicalGpus } from './physical-gpus.ts'
-import type { MemoryName, SharedMemory } from './shared-memory.ts'
+import { agree, type MemoryName, type SharedMemory } from './shared-memory.ts'
 
 /** What a process tells the others of its part of a whole plan. */
 interface Offer {
@@ -28,16 +28,16 @@ export class PlanConnection {
     shared: SharedMemory,
     arena: Arena,
   ): Promise<PlanConnection> {
-    const offers = await shared.agree(`Sharing the memory of program '${plan.label}'`, () =>
+    const offers = await agree(shared.processes, `Sharing the memory of program '${plan.label}'`, () =>
       offerOf(plan, physical, shared, arena),
     )
     const connection = new PlanConnection(shared)
     try {
-      const own = offers[shared.rank]!
+      const own = offers[shared.processes.rank]!
       const other = offers.findIndex(({ digest }) => digest !== own.digest)
       if (other >= 0)
         throw new GpuError('validation', `The ranks record different commands in program '${plan.label}'.`)
-      await shared.agree(`Mapping the memory of program '${plan.label}'`, () =>
+      await agree(shared.processes, `Mapping the memory of program '${plan.label}'`, () =>
         connection.#map(plan, physical, arena, offers),
       )
       return connection
@@ -76,7 +76,7 @@ export class PlanConnection {
       else for (const { buffer } of [command.source, command.target]) touched.add(buffer)
     }
     for (const [rank, { buffers, arena: flags }] of offers.entries()) {
-      if (rank === this.#shared.rank) continue
+      if (rank === this.#shared.processes.rank) continue
       for (const [buffer, name] of buffers)
         if (touched.has(buffer)) this.#addresses.set(buffer, await open(name))
       if (touched.size > 0 && flags !== undefined)

@@ -19,7 +19,7 @@ interface Mapped {
 /** Device memory that the processes of a group share, each with one GPU. */
 export class SharedMemory {
   readonly native: NativeGroup
-  readonly #processes: SharingProcesses
+  readonly processes: SharingProcesses
   /** By handle, which the driver opens once a process. */
   readonly #mapped = new Map<string, Mapped>()
   /** Freed memory that others may still map, with the run before which it was freed. */
@@ -28,7 +28,7 @@ export class SharedMemory {
 
   constructor(native: NativeGroup, processes: SharingProcesses) {
     this.native = native
-    this.#processes = processes
+    this.processes = processes
     void processes.broken.then(() => native.breakOff())
   }
 
@@ -98,15 +98,6 @@ export class SharedMemory {
     this.#mapped.delete(handle)
     mapped.address.then((address) => this.native.closeMemory(address)).catch(() => {})
   }
-
-  /** `agree` of the processes that share. */
-  agree<T>(doing: string, work: () => Promise<T>): Promise<readonly T[]> {
-    return agree(this.#processes, doing, work)
-  }
-
-  get rank(): number {
-    return this.#processes.rank
-  }
 }
 
 interface Failure {
@@ -131,7 +122,10 @@ export async function agree<T>(
     own = { result: await work() }
   } catch (caught) {
     error = toGpuError(caught, doing)
-    own = { code: isGpuError(error) ? error.code : 'driver', message: messageOf(error) }
+    own = {
+      code: isGpuError(error) ? error.code : 'driver',
+      message: error instanceof Error ? error.message : String(error),
+    }
   }
   const said = (await processes.exchange(JSON.stringify(own))).map((text) => JSON.parse(text) as Said<T>)
   const failed = said.findIndex((one) => 'code' in one)
@@ -144,22 +138,19 @@ export async function agree<T>(
   return said.map((one) => (one as { result: T }).result)
 }
 
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
-}
-
 /** Maps a word of each other process and reads it: the driver may refuse, and a container may hide the processes from each other. */
 export async function tryShared(shared: SharedMemory): Promise<void> {
-  const { native, rank } = shared
+  const { native, processes } = shared
+  const { rank } = processes
   const probe = (from: number) => Uint8Array.of(from & 255, from >> 8, 0x74, 0x61) as Uint8Array<ArrayBuffer>
   const region = (address: number) => ({ gpu: ownGpu, address, rowByteLength: 4, rows: 1, rowByteStride: 4 })
   const address = await native.allocate(ownGpu, 4, true)
   try {
-    const names = await shared.agree('Sharing device memory with other processes', async () => {
+    const names = await agree(processes, 'Sharing device memory with other processes', async () => {
       await native.write(region(address), probe(rank))
       return shared.nameOf(address)
     })
-    await shared.agree('Mapping the device memory of other processes', async () => {
+    await agree(processes, 'Mapping the device memory of other processes', async () => {
       for (const [other, name] of names.entries()) {
         if (other === rank) continue
         const mapped = await shared.open(name)

@@ -83,8 +83,6 @@ cuda::DevicePtr Group::allocate(std::size_t gpuIndex, std::size_t byteLength, bo
   }
 }
 
-void Group::free(cuda::DevicePtr address) { allocations_.erase(address); }
-
 void Group::zero(std::size_t gpuIndex, cuda::DevicePtr address, std::size_t byteLength) {
   const auto &gpu = gpus_.at(gpuIndex);
   gpu.use();
@@ -114,10 +112,6 @@ cuda::DevicePtr Group::importMemory(std::size_t gpuIndex, const std::vector<std:
   return address;
 }
 
-void Group::closeMemory(cuda::DevicePtr address) {
-  if (const auto found = imported_.find(address); found != imported_.end()) imported_.erase(found);
-}
-
 void Group::breakOff() {
   broken_.store(true);
   __atomic_store_n(static_cast<std::uint32_t *>(stopWord_.get()), 1u, __ATOMIC_SEQ_CST);
@@ -129,8 +123,6 @@ void Group::lockHost(void *address, std::size_t byteLength) {
   context.call(driver_.memHostRegister, address, byteLength, cuda::hostRegisterPortable);
   locked_[address] = {context, address};
 }
-
-void Group::unlockHost(void *address) { locked_.erase(address); }
 
 void Group::loadKernel(std::uint32_t id, std::size_t gpuIndex, const std::vector<std::uint8_t> &image,
                        const std::string &entry, int dynamicSharedByteLength) {
@@ -172,8 +164,6 @@ const Group::LoadedKernel &Group::kernelOf(std::uint32_t id) const {
   return std::get<LoadedKernel>(found->second);
 }
 
-void Group::unloadKernel(std::uint32_t id) { kernels_.erase(id); }
-
 void Group::createGraph(std::uint32_t id, std::size_t mainGpu, const std::vector<double> &words) {
   const auto &gpu = gpus_.at(mainGpu);
   try {
@@ -188,7 +178,5 @@ void Group::createGraph(std::uint32_t id, std::size_t mainGpu, const std::vector
     throwOutOfMemory(gpu, error, std::string(error.what()) + " The graph needs memory of the driver's own; ", "are ");
   }
 }
-
-void Group::destroyGraph(std::uint32_t id) { graphs_.erase(id); }
 
 } // namespace tandem

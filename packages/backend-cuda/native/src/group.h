@@ -112,27 +112,27 @@ public:
 
   /// The address is usable on every peer as soon as this returns.
   cuda::DevicePtr allocate(std::size_t gpu, std::size_t byteLength, bool zero);
-  void free(cuda::DevicePtr address);
+  void free(cuda::DevicePtr address) { allocations_.erase(address); }
   void zero(std::size_t gpu, cuda::DevicePtr address, std::size_t byteLength);
 
   /// Memory of a shareable group, for other processes; the group keeps it until `free`.
   SharedMemory exportMemory(cuda::DevicePtr address);
   /// Maps another process's memory until `closeMemory`. A process that ends takes its memory along: then an access is a fault.
   cuda::DevicePtr importMemory(std::size_t gpu, const std::vector<std::uint8_t> &handle);
-  void closeMemory(cuda::DevicePtr address);
+  void closeMemory(cuda::DevicePtr address) { imported_.erase(address); }
   /// From any thread: kernels that wait for another process end, and nothing runs any more.
   void breakOff();
 
   void lockHost(void *address, std::size_t byteLength);
-  void unlockHost(void *address);
+  void unlockHost(void *address) { locked_.erase(address); }
 
   void loadKernel(std::uint32_t id, std::size_t gpu, const std::vector<std::uint8_t> &image, const std::string &entry,
                   int dynamicSharedByteLength);
-  void unloadKernel(std::uint32_t id);
+  void unloadKernel(std::uint32_t id) { kernels_.erase(id); }
 
   /// `words`: the nodes as native/src/graph.cpp describes them.
   void createGraph(std::uint32_t id, std::size_t mainGpu, const std::vector<double> &words);
-  void destroyGraph(std::uint32_t id);
+  void destroyGraph(std::uint32_t id) { graphs_.erase(id); }
 
   RunOutcome run(const RunRequest &request);
   /// Graphs that `launch` starts; `id` is not that of another set.
