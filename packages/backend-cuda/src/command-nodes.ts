@@ -195,10 +195,7 @@ function kernelParameters(
   return kernel.parameters.map((parameter) => {
     if (parameter.kind === 'trap-record') return memory.trapAddress(gpu) + commandIndex * trapRecordByteLength
     const position = kernel.bindings[parameter.bindingIndex!]!
-    const binding = byPosition.get(`${position.group}:${position.binding}`)
-    if (binding === undefined) {
-      throw new GpuError('validation', `Kernel '${kernel.label}' gets no binding for '${position.name}'.`)
-    }
+    const binding = byPosition.get(`${position.group}:${position.binding}`)!
     if (binding.kind === 'uniform') return memory.uniformAddress(gpu) + binding.byteOffset
     switch (parameter.kind) {
       case 'byte-length':

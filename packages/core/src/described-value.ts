@@ -11,6 +11,11 @@ export function describedValue(value: unknown): string {
   return `an object (${typeof made === 'function' ? made.name : 'without a class'})`
 }
 
+/** `1 device`, `2 devices`. */
+export function counted(n: number, noun: string): string {
+  return `${n} ${noun}${n === 1 ? '' : 's'}`
+}
+
 export function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null
 }

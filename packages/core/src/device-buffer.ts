@@ -3,7 +3,6 @@ import type { ElementType } from './element-type.ts'
 import type { GroupState } from './group-state.ts'
 import type { Allocation } from './handles.ts'
 import { OwnedBuffer } from './owned-buffer.ts'
-import type { Leak } from './resource.ts'
 import type { Region } from './view.ts'
 
 /** A device buffer as core implements it: made by `Device.allocate`, which registers it with the group, or by `Recorder.scratch` for one program. */
@@ -26,22 +25,10 @@ export class OwnedDeviceBuffer<T extends ElementType = ElementType>
     allocation: Allocation | undefined,
     isScratch: boolean,
   ) {
-    super(
-      group,
-      isScratch ? undefined : group.resources,
-      device.rank,
-      type,
-      region,
-      label,
-      `buffer "${label}"`,
-    )
+    super(group, isScratch ? undefined : group.resources, 'buffer', device.rank, type, region, label)
     this.device = device
     this.allocation = allocation
     this.isScratch = isScratch
-  }
-
-  override leak(): Leak {
-    return { kind: 'buffer', label: this.label, byteLength: this.byteLength }
   }
 
   protected override free(): void {

@@ -3,7 +3,6 @@ import { type ElementArray, type ElementType, elementArray } from './element-typ
 import type { GroupState } from './group-state.ts'
 import type { HostAllocation } from './handles.ts'
 import { OwnedBuffer } from './owned-buffer.ts'
-import type { Leak } from './resource.ts'
 import { shapeRegion, type View } from './view.ts'
 
 /**
@@ -46,16 +45,12 @@ export class OwnedHostBuffer<T extends ElementType = ElementType>
     label: string,
     allocation: HostAllocation | undefined,
   ) {
-    const name = `host buffer "${label}"`
-    super(group, group.resources, device?.rank, type, shapeRegion(length, name), label, name)
+    const region = shapeRegion(length, `host buffer "${label}"`)
+    super(group, group.resources, 'host-buffer', device?.rank, type, region, label)
     this.device = device
     this.allocation = allocation
     this.array =
       allocation === undefined ? elementArray(type, 0) : elementArray(type, length, allocation.arrayBuffer)
-  }
-
-  override leak(): Leak {
-    return { kind: 'host-buffer', label: this.label, byteLength: this.byteLength }
   }
 
   protected override free(): void {

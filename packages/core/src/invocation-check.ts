@@ -1,3 +1,4 @@
+import { counted } from './described-value.ts'
 import { invalid } from './errors.ts'
 import type { OwnedKernel } from './kernel.ts'
 import type { StorageSlot } from './kernel-layout.ts'
@@ -46,7 +47,7 @@ export function requireInvocationsInside(
     const fits =
       fitting === 0
         ? `no workgroup of ${size} fits`
-        : `at most ${fitting} workgroup${fitting === 1 ? '' : 's'} fit in ${letter}`
+        : `at most ${counted(fitting, 'workgroup')} fit in ${letter}`
     throw invalid(
       `The ${where} runs ${invocations} invocations in ${letter}, and each reaches ${slot.name}[${index}], of which the view has ${Math.max(0, elements)}: ${fits}. A kernel that compares the index with the length first may run more.`,
     )

@@ -1,3 +1,4 @@
+import { regionByteLength } from './byte-region.ts'
 import type { ByteRegion, PlanMessage } from './plan.ts'
 import { emptyHash, type Hash, hashDigits, hashText } from './rolling-hash.ts'
 
@@ -33,7 +34,7 @@ export class MessageList {
       listed = { messages: [], hash: emptyHash }
       this.#pairs.set(pair, listed)
     }
-    const byteLength = region === undefined ? 0 : region.rows * region.rowByteLength
+    const byteLength = region === undefined ? 0 : regionByteLength(region)
     const ordinal = listed.messages.length
     listed.messages.push({ byteLength, label })
     listed.hash = hashText(listed.hash, `${byteLength}`)

@@ -1,11 +1,12 @@
 import { describedValue } from './described-value.ts'
 import { bufferByteLength, type ElementType, elementByteLength } from './element-type.ts'
 import type { GroupState } from './group-state.ts'
-import { Resource } from './resource.ts'
+import { type Leak, Resource } from './resource.ts'
 import { blockRegion, type Region, RegionView, reshapeRegion, sliceRegion, type View } from './view.ts'
 
 /** The base of device and host buffers: each has an element type, and is itself the view of all its elements. */
 export abstract class OwnedBuffer<T extends ElementType = ElementType> extends Resource implements Region {
+  readonly #kind: 'buffer' | 'host-buffer'
   readonly group: GroupState
   readonly type: T
   readonly label: string
@@ -26,17 +27,18 @@ export abstract class OwnedBuffer<T extends ElementType = ElementType> extends R
   constructor(
     group: GroupState,
     registry: Set<Resource> | undefined,
+    kind: 'buffer' | 'host-buffer',
     rank: number | undefined,
     type: T,
     region: Region,
     label: string,
-    name: string,
   ) {
     super(registry)
+    this.#kind = kind
     this.group = group
     this.type = type
     this.label = label
-    this.name = name
+    this.name = kind === 'buffer' ? `buffer "${label}"` : `host buffer "${label}"`
     this.rank = rank
     this.local = rank === undefined || rank === group.rank
     this.elementByteLength = elementByteLength[type]
@@ -49,6 +51,10 @@ export abstract class OwnedBuffer<T extends ElementType = ElementType> extends R
 
   get buffer(): this {
     return this
+  }
+
+  override leak(): Leak {
+    return { kind: this.#kind, label: this.label, byteLength: this.byteLength }
   }
 
   slice(offset: number, length: number): View<this> {

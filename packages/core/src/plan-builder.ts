@@ -1,5 +1,5 @@
 import { byteRegion } from './byte-region.ts'
-import { OwnedDeviceBuffer } from './device-buffer.ts'
+import type { OwnedDeviceBuffer } from './device-buffer.ts'
 import { invalid } from './errors.ts'
 import { belongsElsewhere, type GroupState } from './group-state.ts'
 import type { Handles } from './handles.ts'
@@ -87,8 +87,6 @@ export class PlanBuilder {
     const numbers = this.#numbers.get(buffer) ?? []
     const known = numbers[rank ?? 0]
     if (known !== undefined) return known
-    if (!(buffer instanceof OwnedDeviceBuffer || buffer instanceof OwnedHostBuffer))
-      throw invalid('A view must be of a buffer that a group made.')
     if (buffer.group !== this.#group)
       throw invalid(`Buffer "${buffer.label}" ${belongsElsewhere(buffer.group, this.#group)}`)
     if (buffer.destroyed) throw invalid(`Buffer "${buffer.label}" is destroyed.`)

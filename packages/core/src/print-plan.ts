@@ -1,5 +1,5 @@
 import { regionEnd } from './byte-region.ts'
-import { describedValue } from './described-value.ts'
+import { counted, describedValue } from './described-value.ts'
 import { invalid } from './errors.ts'
 import type { Handles } from './handles.ts'
 import type { ByteRegion, Plan, PlanPart } from './plan.ts'
@@ -17,9 +17,8 @@ export function printPlan(plan: Plan<Handles, PlanPart>): string {
 }
 
 function planText(plan: Plan<Handles, PlanPart>): string {
-  const count = (n: number, noun: string) => `${n} ${noun}${n === 1 ? '' : 's'}`
   const lines = [
-    `plan "${plan.label}", ${plan.schedule}: ${count(plan.commands.length, 'command')}, ${count(plan.buffers.length, 'buffer')}, ${count(plan.kernels.length, 'kernel')}, ${count(plan.uniformBlock.byteLength, 'byte')} of uniforms`,
+    `plan "${plan.label}", ${plan.schedule}: ${counted(plan.commands.length, 'command')}, ${counted(plan.buffers.length, 'buffer')}, ${counted(plan.kernels.length, 'kernel')}, ${counted(plan.uniformBlock.byteLength, 'byte')} of uniforms`,
   ]
   for (const [index, buffer] of plan.buffers.entries()) {
     const where = buffer.kind === 'device' ? `device ${buffer.device}` : 'host'

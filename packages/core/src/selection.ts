@@ -1,6 +1,6 @@
 import type { Absence, Adapter, AdapterReport, Telemetry } from './adapter.ts'
 import type { Backend } from './backend.ts'
-import { describedValue, isObject } from './described-value.ts'
+import { counted, describedValue, isObject } from './described-value.ts'
 import { GpuError, invalid } from './errors.ts'
 import { loadOf, type SelectBy, selectBy } from './load.ts'
 import { requireOptions } from './options.ts'
@@ -96,11 +96,11 @@ export async function chooseAdapters(
   // Every process has the same list, in rank order, and must make the same choice, so sensor readings do not count.
   const overRanks = considered.some((adapter) => adapter.rank !== undefined)
   const devices = options.devices ?? (software && !overRanks ? 1 : considered.length)
-  const found = `${offer.backend.name} has ${count(considered.length, software ? 'software adapter' : 'device')} (${considered.map(({ name }) => name).join(', ')})`
+  const found = `${offer.backend.name} has ${counted(considered.length, software ? 'software adapter' : 'device')} (${considered.map(({ name }) => name).join(', ')})`
   if (devices > considered.length && !software && !virtual)
     throw new GpuError(
       'no-device',
-      `${count(devices, 'device')} asked for, and ${found}. Several virtual devices on one GPU need \`virtual: true\`; software adapters are not used where there is hardware.`,
+      `${counted(devices, 'device')} asked for, and ${found}. Several virtual devices on one GPU need \`virtual: true\`; software adapters are not used where there is hardware.`,
     )
   const ranked = await rank(considered, overRanks ? 'index' : by)
   const adapters = ranked.length
@@ -112,7 +112,7 @@ export async function chooseAdapters(
   const chosen = Array.from({ length: devices }, (_, i) => ranked[place(i)]!.adapter)
   const how =
     devices > considered.length
-      ? `${devices} virtual devices share ${count(considered.length, 'adapter')}`
+      ? `${devices} virtual devices share ${counted(considered.length, 'adapter')}`
       : devices === considered.length
         ? 'all are used'
         : `${devices} of ${considered.length} are used, ${overRanks ? 'the first in rank order' : by === 'index' ? 'the first in order' : `the best by ${by}`}`
@@ -165,16 +165,12 @@ async function rank(adapters: readonly Adapter[], by: SelectBy): Promise<RankedA
     .map(({ index: _, ...rating }, position) => ({ ...rating, rank: position }))
 }
 
-function count(n: number, noun: string): string {
-  return `${n} ${noun}${n === 1 ? '' : 's'}`
-}
-
 function nothingFound(offers: readonly Offer[]): string {
   if (offers.length === 0) return 'No backend is given, so there is no device.'
   const reasons = offers.map(({ backend, report }) => {
     const { adapters, absence } = report
     if (adapters.length > 0)
-      return `${backend.name} has ${count(adapters.length, 'adapter')} (${adapters.map(({ name }) => name).join(', ')}), which the filter excludes.`
+      return `${backend.name} has ${counted(adapters.length, 'adapter')} (${adapters.map(({ name }) => name).join(', ')}), which the filter excludes.`
     const remedy = absence?.remedy === undefined ? '' : ` ${absence.remedy}`
     return `${backend.name}: ${absence?.reason ?? 'no adapters.'}${remedy}`
   })

@@ -1,4 +1,3 @@
-import { describedValue, isObject } from './described-value.ts'
 import { invalid } from './errors.ts'
 import type { RecordedParameter } from './parameter.ts'
 import { requireScalar, storeScalar } from './scalar-bits.ts'
@@ -54,10 +53,6 @@ export function patchedUniformBlock(
   values: Readonly<Record<string, number>>,
   program: string,
 ): Uint8Array<ArrayBuffer> {
-  if (!isObject(values))
-    throw invalid(
-      `The parameters of a run of program "${program}" are ${describedValue(values)}; they must be an object.`,
-    )
   const copy = block.slice()
   const view = new DataView(copy.buffer)
   for (const [name, value] of Object.entries(values)) {
