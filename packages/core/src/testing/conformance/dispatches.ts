@@ -10,7 +10,7 @@ import {
   state,
   workgroupSum,
 } from './kernels.ts'
-import { expectGpuError, type Suite } from './suite.ts'
+import { expectElements, expectGpuError, type Suite } from './suite.ts'
 
 export function describeDispatches(suite: Suite): void {
   describe('dispatches', () => {
@@ -35,7 +35,7 @@ export function describeDispatches(suite: Suite): void {
           for (let row = 0; row < 11; row++)
             for (let column = 0; column < 17; column++)
               expected[(19 + row) * 41 + 24 + column] = 2 * ((3 + row) * 37 + 5 + column) + 0.5
-          expect(await queue.read(y)).toEqual(expected)
+          expectElements(await queue.read(y), expected)
         }
       },
     )
@@ -79,7 +79,7 @@ export function describeDispatches(suite: Suite): void {
       await queue.run(suite.use(program))
       const expected = new Float32Array(100)
       for (let i = 0; i < 24; i++) expected[68 + i] = 4 + i + 72 + i
-      expect(await queue.read(sum)).toEqual(expected)
+      expectElements(await queue.read(sum), expected)
       const misplaced = { a: a.slice(3, 4), b: a.slice(8, 4), sum: sum.slice(0, 4) }
       await expectGpuError(
         () => suite.group.record((r) => r.dispatch(kernel, { workgroups: 1, args: misplaced })),
@@ -213,13 +213,19 @@ export function describeDispatches(suite: Suite): void {
           return
         }
         await queue.run(suite.use(record()))
-        expect(await queue.read(y)).toEqual(Uint32Array.from({ length: 100 }, (_, i) => i + 5))
+        expectElements(
+          await queue.read(y),
+          Uint32Array.from({ length: 100 }, (_, i) => i + 5),
+        )
         // Writing a peer: the command runs on device 0 and the result is on device 1.
         const back = suite.group.record((r) =>
           r.dispatch(kernel, { device: 0, workgroups: 2, args: { x: y, y: x, addend: 0 } }),
         )
         await queue.run(suite.use(back))
-        expect(await queue.read(x)).toEqual(Uint32Array.from({ length: 100 }, (_, i) => 4 * i + 5))
+        expectElements(
+          await queue.read(x),
+          Uint32Array.from({ length: 100 }, (_, i) => 4 * i + 5),
+        )
       },
     )
 

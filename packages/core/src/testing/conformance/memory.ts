@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import { type ElementType, elementArray } from '../../element-type.ts'
-import { expectGpuError, type Suite } from './suite.ts'
+import { expectElements, expectGpuError, type Suite } from './suite.ts'
 
 const types = ['f32', 'i32', 'u32', 'f16', 'u8', 'i8'] as const
 
@@ -22,10 +22,10 @@ export function describeMemory(suite: Suite): void {
       for (const device of devices)
         for (const length of [1, 2, 3, 5, 64, 1000, 4097]) {
           const buffer = suite.use(await device.allocate(type, length))
-          expect(await queue.read(buffer)).toEqual(elementArray(type, length))
+          expectElements(await queue.read(buffer), elementArray(type, length))
           const data = numbered(type, length)
           await queue.write(buffer, data)
-          expect(await queue.read(buffer)).toEqual(data)
+          expectElements(await queue.read(buffer), data)
         }
     })
 
@@ -46,8 +46,8 @@ export function describeMemory(suite: Suite): void {
         const data = numbered(type, length, 1000 + offset)
         model.set(data, offset)
         await queue.write(buffer.slice(offset, length), data)
-        expect(await queue.read(buffer)).toEqual(model)
-        expect(await queue.read(buffer.slice(offset, length))).toEqual(data)
+        expectElements(await queue.read(buffer), model)
+        expectElements(await queue.read(buffer.slice(offset, length)), data)
       }
     })
 
@@ -69,8 +69,8 @@ export function describeMemory(suite: Suite): void {
         data.forEach((value, i) => {
           model[(row + Math.floor(i / columns)) * 9 + column + (i % columns)] = value
         })
-        expect(await queue.read(block)).toEqual(data)
-        expect(await queue.read(buffer)).toEqual(model)
+        expectElements(await queue.read(block), data)
+        expectElements(await queue.read(buffer), model)
       }
     })
 
@@ -122,7 +122,7 @@ export function describeMemory(suite: Suite): void {
           const written = [queue.write(buffer, data)]
           fate(data)
           await Promise.all(written)
-          expect(await queue.read(buffer)).toEqual(numbered('u32', length, 0))
+          expectElements(await queue.read(buffer), numbered('u32', length, 0))
           await queue.write(buffer, new Uint32Array(length))
         }
       },

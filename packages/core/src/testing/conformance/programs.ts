@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 import { accumulate } from './kernels.ts'
 import { RandomProgram } from './random-program.ts'
-import { expectGpuError, type Suite } from './suite.ts'
+import { expectElements, expectGpuError, type Suite } from './suite.ts'
 
 export function describePrograms(suite: Suite): void {
   describe('programs', () => {
@@ -76,7 +76,10 @@ export function describePrograms(suite: Suite): void {
       })
       expect(program.plan.commands.every(({ after }) => after.length === 0)).toBe(true)
       await queue.run(suite.use(program), 2)
-      expect(await queue.read(y)).toEqual(Uint32Array.from({ length: count }, (_, i) => 4 * i * i))
+      expectElements(
+        await queue.read(y),
+        Uint32Array.from({ length: count }, (_, i) => 4 * i * i),
+      )
     })
 
     suite.test('own their scratch', async (suite) => {
