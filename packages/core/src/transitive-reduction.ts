@@ -13,17 +13,27 @@ export function transitiveReduction(predecessors: readonly (readonly number[])[]
   const lengths: number[] = []
   const reaches: Reach[] = new Array(count)
   // While one node is looked at: the furthest position known to be reached on each chain, stamped with the node.
-  const furthest: number[] = []
-  const stamp: number[] = []
+  // Typed, because chains are first looked at in any order: an array with gaps becomes a dictionary.
+  const furthest = new Int32Array(count)
+  const stamp = new Int32Array(count).fill(-1)
   const reduced: number[][] = new Array(count)
 
   for (let node = 0; node < count; node++) {
     const candidates = predecessors[node]!
+    const last = candidates.reduce((most, other) => Math.max(most, other), -1)
     let kept: number[]
     let reach: Reach = none
     if (candidates.length <= 1) {
       kept = candidates.slice()
       if (kept.length === 1) reach = kept[0]!
+    } else if (
+      candidates.every(
+        (other) => other === last || chainOf[other] === chainOf[last] || includes(reduced[last]!, other),
+      )
+    ) {
+      // What overwrites memory follows its last reader, which follows the others: no need to walk all that the reader follows.
+      kept = [last]
+      reach = last
     } else {
       const touched: number[] = []
       const mark = (chain: number, position: number): boolean => {
@@ -73,6 +83,18 @@ export function transitiveReduction(predecessors: readonly (readonly number[])[]
     }
   }
   return reduced
+}
+
+/** Whether an ascending list holds a value. */
+function includes(ascending: readonly number[], value: number): boolean {
+  let low = 0
+  let high = ascending.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (ascending[middle]! < value) low = middle + 1
+    else high = middle
+  }
+  return ascending[low] === value
 }
 
 /** Ancestors beyond the node's own chain: none (-1), those of one predecessor and itself, or (chain, position) pairs. */
