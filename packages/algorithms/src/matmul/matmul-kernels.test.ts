@@ -71,6 +71,19 @@ it('transposes A first where a device multiplies many rows by many columns and h
   ])
 })
 
+it('chooses the tile by the columns that one product computes, and the parts by the shape', () => {
+  const shape = { m: 16_384, n: 16_384, k: 16_384 }
+  const [rows, localColumns] = [256, 256]
+  expect(chooseBlocking(large, shape, rows, { transposed: false })).toMatchObject({ tileRows: 256 })
+  const blocking = chooseBlocking(large, shape, rows, { transposed: false, localColumns })
+  expect(blocking).toEqual({ body: 'tiled', tileRows: 64, tileColumns: 64, parts: 1 })
+  for (const columns of [1, 100, 4096])
+    for (const candidate of matmulCandidates(large, { m: 512, n: 8192, k: 8192 }, 64, {
+      localColumns: columns,
+    }))
+      expect(candidate.parts).toBe(chooseBlocking(large, { m: 512, n: 8192, k: 8192 }).parts)
+})
+
 it('compiles nothing for a tile that does not exist', async () => {
   const compiled: (string | undefined)[] = []
   const group = {

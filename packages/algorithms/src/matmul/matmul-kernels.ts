@@ -117,6 +117,8 @@ const blockingOf = (tile: Tile, parts: number): MatmulBlocking => ({
 const assumedProcessors = 132
 
 export interface CandidateOptions {
+  /** Columns of the result that one product computes. They choose the tile, not the sum. Default: all of the shape. */
+  readonly localColumns?: number | undefined
   /** False: the sum over k is not cut. */
   readonly split?: boolean | undefined
   /** False where there is no memory for A transposed, or where too few products share it. */
@@ -166,7 +168,8 @@ export function matmulCandidates(
       }
     }
   }
-  const cost = (tile: Tile) => tileCost(tile, rows, shape, parts)
+  const { localColumns = shape.n } = options
+  const cost = (tile: Tile) => tileCost(tile, rows, { ...shape, n: localColumns }, parts)
   const [first, ...rest] = fitting
     .sort((a, b) => cost(a) - cost(b))
     .slice(0, 4)

@@ -123,9 +123,13 @@ export async function ringMatmul<T extends MatmulType = 'f32'>(
   }
 }
 
-/** The blocking of one step's product. The sum over k is cut as the resident `matmul` of the same shape cuts it, so that the bits are equal. */
+/**
+ * The blocking of one step's product, of a slice by the columns of one node. The sum over k is cut as the resident `matmul` of the same shape
+ * cuts it, so that the bits are equal.
+ */
 export function ringBlocking(devices: readonly Device[], shape: MatmulShape): MatmulBlocking {
-  return matmulCandidates(devices[0]!, shape, Math.ceil(shape.m / devices.length), { transposed: false })[0]
+  const [rows, localColumns] = [shape.m, shape.n].map((length) => Math.ceil(length / devices.length))
+  return matmulCandidates(devices[0]!, shape, rows, { transposed: false, localColumns })[0]
 }
 
 function requireRingOptions(
