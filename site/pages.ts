@@ -16,6 +16,7 @@ export function sitePages(): Map<string, string> {
     ['docs/cli.md', 'cli.md'],
     ['docs/support.md', 'support.md'],
     ['docs/performance.md', 'performance.md'],
+    ['docs/scaling.md', 'scaling.md'],
     ['docs/guides/README.md', 'guides/index.md'],
   ])
   for (const name of readdirSync(join(root, 'docs/guides')))

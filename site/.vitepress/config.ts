@@ -31,6 +31,7 @@ export default defineConfig({
           { text: 'The tandem command', link: '/cli' },
           { text: 'What is supported', link: '/support' },
           { text: 'Measurements', link: '/performance' },
+          { text: 'Scaling', link: '/scaling' },
           { text: 'Examples', link: '/examples' },
           { text: 'Architecture', link: '/architecture' },
           { text: 'Contributing', link: '/contributing' },

@@ -1,0 +1,111 @@
+import { staged } from './machine.ts'
+import { openHost, openRank } from './paper-group.ts'
+import { type Prediction, predictHost, predictRank } from './predict.ts'
+import {
+  jacobiOf,
+  type RecordProgram,
+  recordOn,
+  residentProduct,
+  ringProduct,
+  streamedProduct,
+  sumOf,
+  transposeOf,
+} from './programs.ts'
+
+type Way = 'one process' | '`ipc`' | '`staged`'
+
+/** What was measured on two and four GPUs, beside what the model says. */
+export interface Check {
+  readonly title: string
+  readonly way: Way
+  readonly gpus: number
+  readonly program: RecordProgram
+  /** In microseconds; of Jacobi's iteration, one iteration. */
+  readonly measured: number
+  readonly source: string
+  /** A constant of the model comes from this row, which therefore shows nothing. */
+  readonly calibrates?: true
+}
+
+const table = '4xh200-table.json'
+const ipc = '2xh200-ipc-and-soak.txt'
+const mpi = '2xh200-mpi.txt'
+
+const square = (side: number) => [side, side, side] as const
+const jacobi = (side: number, decomposition: '1d' | '2d' = '1d') => jacobiOf(side, side, decomposition)
+
+const inOneProcess: readonly (readonly [string, number, RecordProgram, number, string, true?])[] = [
+  ['transpose 2048²', 2, transposeOf(2048), 13.56, table],
+  ['transpose 2048²', 4, transposeOf(2048), 11.04, table],
+  ['transpose 8192²', 2, transposeOf(8192), 185.22, table],
+  ['transpose 8192²', 4, transposeOf(8192), 145.04, table],
+  ['transpose 32768²', 2, transposeOf(32_768), 2921.7, table],
+  ['transpose 32768²', 4, transposeOf(32_768), 2275.52, table],
+  ['transpose 2048², tiles copied', 2, transposeOf(2048, 'copy'), 29.49, table],
+  ['transpose 32768², tiles copied', 2, transposeOf(32_768, 'copy'), 3343.78, table],
+  ['transpose 32768², tiles copied', 4, transposeOf(32_768, 'copy'), 2310.56, table],
+  ['sum of 2^22', 4, sumOf(2 ** 22), 9.08, table],
+  ['sum of 2^28', 4, sumOf(2 ** 28), 70.56, table],
+  ['sum of 2^31', 2, sumOf(2 ** 31), 953, ipc],
+  ['sum of 2^31', 4, sumOf(2 ** 31), 486.09, table],
+  ['resident product 16384³', 2, residentProduct(...square(16_384)), 86_998.8, ipc],
+  ['resident product 32768³', 4, residentProduct(...square(32_768)), 353_628.9, table],
+  ['streamed product 8192³', 4, streamedProduct(...square(8192)), 7849.92, table],
+  ['streamed product 16384³', 4, streamedProduct(...square(16_384)), 53_908.2, table],
+  ['streamed product 32768³', 4, streamedProduct(...square(32_768)), 365_404, table],
+  ['Jacobi 2048², 1D', 2, jacobi(2048), 5.32, ipc],
+  ['Jacobi 2048², 1D', 4, jacobi(2048), 5.04, table, true],
+  ['Jacobi 4096², 1D', 4, jacobi(4096), 7.18, table],
+  ['Jacobi 8192², 1D', 4, jacobi(8192), 22.58, table],
+  ['Jacobi 16384², 1D', 2, jacobi(16_384), 106.18, ipc],
+  ['Jacobi 16384², 1D', 4, jacobi(16_384), 56.39, table],
+  ['Jacobi 32768², 1D', 4, jacobi(32_768), 206.96, table],
+  ['Jacobi 2048², 2D', 4, jacobi(2048, '2d'), 14.62, '4xh200-jacobi.txt'],
+  ['Jacobi 4096², 2D', 4, jacobi(4096, '2d'), 20.69, '4xh200-jacobi.txt'],
+  ['Jacobi 8192², 2D', 4, jacobi(8192, '2d'), 49.76, '4xh200-jacobi.txt'],
+  ['Jacobi 16384², 2D', 4, jacobi(16_384, '2d'), 155.95, '4xh200-jacobi.txt'],
+]
+const withIpc: readonly (readonly [string, RecordProgram, number])[] = [
+  ['transpose 2048²', transposeOf(2048), 19.8],
+  ['transpose 32768²', transposeOf(32_768), 2919],
+  ['sum of 2^31', sumOf(2 ** 31), 952.6],
+  ['resident product 16384³', residentProduct(...square(16_384)), 174_789.6],
+  ['Jacobi 2048², 1D', jacobi(2048), 5.7625],
+  ['Jacobi 16384², 1D', jacobi(16_384), 106.854],
+]
+const withStaged: readonly (readonly [string, RecordProgram, number, string, true?])[] = [
+  ['Jacobi 2048², 1D', jacobi(2048), 15.4525, ipc, true],
+  ['ring 2048³, `direct`', ringProduct(...square(2048), 'direct'), 4230, mpi],
+  ['ring 2048³, `interleaved`', ringProduct(...square(2048), 'interleaved'), 6240, mpi],
+  ['ring 4096³, `direct`', ringProduct(...square(4096), 'direct'), 12_800, mpi],
+  ['ring 4096³, `interleaved`', ringProduct(...square(4096), 'interleaved'), 22_100, mpi],
+]
+
+export const checks: readonly Check[] = [
+  ...inOneProcess.map(
+    ([title, gpus, program, measured, source, calibrates]): Check => ({
+      ...{ title, way: 'one process', gpus, program, measured, source },
+      ...(calibrates && { calibrates }),
+    }),
+  ),
+  ...withIpc.map(
+    ([title, program, measured]): Check => ({
+      ...{ title, way: '`ipc`', gpus: 2, program, measured, source: ipc },
+    }),
+  ),
+  ...withStaged.map(
+    ([title, program, measured, source, calibrates]): Check => ({
+      ...{ title, way: '`staged`', gpus: 2, program, measured, source },
+      ...(calibrates && { calibrates }),
+    }),
+  ),
+]
+
+/** The model for the same program; with `staged`, of the first of the two ranks. */
+export async function predicted({ way, gpus, program }: Check): Promise<Prediction> {
+  if (way === '`staged`') {
+    const recorded = await recordOn(() => openRank(0, gpus), program)
+    return predictRank(recorded, 0, gpus, staged)
+  }
+  return predictHost(await recordOn(() => openHost(gpus), program), way === '`ipc`')
+}

@@ -1,0 +1,178 @@
+/*
+ * The machine of docs/scaling.md: hosts of 8 H200s, one rank a GPU. Seconds, bytes and operations a second. Every figure names where it was
+ * measured, or is marked as assumed.
+ */
+
+export interface Constant {
+  readonly value: number
+  /** As docs/scaling.md prints it. */
+  readonly text: string
+  readonly source: string
+  /** Nobody has measured it on the machines that were lent. */
+  readonly assumed?: true
+}
+
+const table = '`4xh200-table.json`'
+const proofs = '`4xh200-proofs.txt`'
+const page = '`performance.md`'
+
+export const constants = {
+  kernelStart: {
+    value: 0.9e-6,
+    text: 'a kernel begins and ends: 0.9 µs',
+    source: `${table}: the sum of 2^22 on one GPU, 5.52 µs, is two kernels and 16.8 MB at the rate of sums`,
+  },
+  transposeRate: {
+    value: 3990e9,
+    text: 'transposing: 3,990 GB/s, read and written',
+    source: `${table}: 16384² on one GPU`,
+  },
+  sumRate: { value: 4504e9, text: 'adding up: 4,504 GB/s', source: `${table}: 2^29 f32 on one GPU` },
+  copyRate: { value: 2110e9, text: 'a copy on one GPU: 2,110 GB/s', source: proofs },
+  productRate: {
+    value: 51.6e12,
+    text: 'a product whose tiles fill the GPU: 51.6 TFLOP/s, where A is transposed first',
+    source: `${table}: 16384³ on one GPU`,
+  },
+  tiledRate: {
+    value: 48.6e12,
+    text: 'the same, where A is not: 48.6 TFLOP/s',
+    source: `${table}: 256 × 8192 × 8192 on one GPU`,
+  },
+  processors: { value: 132, text: 'multiprocessors: 132', source: 'NVIDIA’s data sheet' },
+  fusedRate: {
+    value: 16384 ** 2 / 205.36e-6,
+    text: 'four sweeps a pass: 1.31 · 10^12 cells a second',
+    source: `${table}: Jacobi 16384² on one GPU, 205.36 µs an iteration`,
+  },
+  fusedStart: {
+    value: 12.8e-6,
+    text: 'a pass of four sweeps, however small: 12.8 µs',
+    source: `${table}: Jacobi 2048² on four GPUs, 5.04 µs an iteration, less cells, copy and flag`,
+  },
+  sweepRate: {
+    value: 16384 ** 2 / 522.69e-6,
+    text: 'one sweep a pass: 5.1 · 10^11 cells a second',
+    source: `${table}: Jacobi 16384² on one GPU, one sweep a pass`,
+  },
+  cachedSweepRate: {
+    value: 2048 ** 2 / 5.18e-6,
+    text: 'the same for blocks that stay in the cache: 8.1 · 10^11',
+    source: `${table}: Jacobi 2048² on one GPU, 6.08 µs, less the start`,
+  },
+  cacheByteLength: { value: 50e6, text: 'the cache: 50 MB', source: 'NVIDIA’s data sheet' },
+  flag: {
+    value: 2.5e-6,
+    text: 'a GPU waits for another’s flag: 2.5 µs',
+    source: page,
+  },
+  driverEdge: {
+    value: 6e-6,
+    text: 'the same in one graph over all GPUs (programs that copy 1 MiB or more between GPUs): 6 µs',
+    source: page,
+  },
+  copyLatency: { value: 1.68e-6, text: 'a copy of 4 bytes to another GPU: 1.68 µs', source: proofs },
+  linkCopyRate: {
+    value: 387e9,
+    text: 'copies over NVLink, into and out of a GPU at once: 387 GB/s each way',
+    source: page,
+  },
+  linkWriteRate: { value: 355e9, text: 'kernels that write over NVLink: 355 GB/s', source: page },
+  uploadRate: {
+    value: 43.5e9,
+    text: 'upload, all GPUs of a host at once: 43.5 GB/s a GPU',
+    source: `${page}: 174 GB/s into four`,
+  },
+  downloadRate: {
+    value: 36.75e9,
+    text: 'download: 36.75 GB/s a GPU',
+    source: `${page}: 147 GB/s out of four`,
+  },
+  stagedRate: {
+    value: 6.8e9,
+    text: 'a rank’s `staged` messages: 6.8 GB/s, in and out together',
+    source: '`2xh200-mpi.txt`: 64 MiB from host to host one way; rings, both ways, share it',
+  },
+  stagedLatency: {
+    value: 38e-6,
+    text: 'a `staged` message, however small: 38 µs',
+    source: '`2xh200-ipc-and-soak.txt`: Jacobi 2048² over two ranks, 3,090.5 µs for 200 sweeps',
+  },
+  messageLatency: {
+    value: 7.3e-6,
+    text: 'a message between GPUs of a host: 7.3 µs',
+    source:
+      'NCCL 2.28 itself, two neighbours in a replayed graph, 8 KiB each, 4 × H200 on 2026-11-21 (no file was kept)',
+  },
+  messageRate: {
+    value: (2 * 2 ** 22) / 44.3e-6,
+    text: 'such messages: 189 GB/s each way',
+    source: 'the same with 4 MiB each: 51.6 µs',
+  },
+  messageGap: {
+    value: 1.68e-6,
+    text: 'a rank’s next message follows after 1.68 µs',
+    source: 'the latency of a small copy, since more messages at once were not measured',
+    assumed: true,
+  },
+  networkLatency: {
+    value: 12.3e-6,
+    text: 'a message between hosts: 12.3 µs',
+    source: 'one inside a host and 5 µs for two adapters and a switch',
+    assumed: true,
+  },
+  networkRate: {
+    value: 45e9,
+    text: 'a link of 400 Gb/s: 45 GB/s each way',
+    source: '0.9 of its 50 GB/s',
+    assumed: true,
+  },
+} satisfies Record<string, Constant>
+
+export const ranksPerHost = 8
+
+/** How messages between ranks travel. */
+export interface Transport {
+  readonly name: 'staged' | 'links' | 'one link a host'
+  /** Of one message between these ranks, until its bytes are in place, however few. */
+  latency(from: number, to: number): number
+  /** Bytes a second that one message can have. */
+  rate(from: number, to: number): number
+  /** What a message keeps busy on one of its two ranks, and for how long. */
+  occupies(from: number, to: number, byteLength: number): readonly [resource: string, seconds: number]
+}
+
+export const sameHost = (a: number, b: number) =>
+  Math.floor(a / ranksPerHost) === Math.floor(b / ranksPerHost)
+
+const c = constants
+
+/** Through host memory by MPI: what a group over several hosts has today. A thread of each rank carries all its messages. */
+export const staged: Transport = {
+  name: 'staged',
+  latency: () => c.stagedLatency.value,
+  rate: () => c.stagedRate.value,
+  occupies: (_from, _to, byteLength) => [
+    'carrier',
+    byteLength / c.stagedRate.value + c.stagedLatency.value / 2,
+  ],
+}
+
+/** From GPU to GPU: over NVLink inside a host, over the GPU's own link between hosts. No transport of the project does this yet. */
+export const links: Transport = overLinks('links', 1)
+
+/** The same with one link for the GPUs of a host together. */
+export const oneLinkAHost: Transport = overLinks('one link a host', ranksPerHost)
+
+function overLinks(name: Transport['name'], sharers: number): Transport {
+  const networkRate = c.networkRate.value / sharers
+  return {
+    name,
+    latency: (from, to) => (sameHost(from, to) ? c.messageLatency : c.networkLatency).value,
+    rate: (from, to) => (sameHost(from, to) ? c.messageRate.value : networkRate),
+    occupies: (from, to, byteLength) =>
+      sameHost(from, to)
+        ? ['NVLink', byteLength / c.messageRate.value + c.messageGap.value]
+        : ['network', byteLength / networkRate + c.messageGap.value],
+  }
+}

@@ -1,0 +1,55 @@
+import { type Backend, type DeviceGroup, openGroup, type Runtime } from '@tandem-gpu/core'
+import { imaginedRanks, referenceBackend } from '@tandem-gpu/core/testing'
+
+/** What an H200 offers, as the CUDA backend reports it: choices of the algorithms depend on it. */
+const h200 = {
+  software: false,
+  name: 'NVIDIA H200',
+  memoryByteLength: 139 * 2 ** 30,
+  limits: {
+    maxBufferByteLength: 139 * 2 ** 30,
+    maxStorageBindingByteLength: 139 * 2 ** 30,
+    maxStorageBuffersPerDispatch: 80,
+    maxUniformBindingByteLength: 65_536,
+    bindingOffsetAlignment: 256,
+    maxWorkgroupsPerDimension: 65_535,
+    maxWorkgroupInvocations: 1024,
+    maxWorkgroupSize: [1024, 1024, 64] as const,
+    maxWorkgroupMemoryByteLength: 232_448,
+  },
+}
+
+/** A group whose programs are recorded and never run, as one rank of `count` with an H200 each. Its buffers hold no memory. */
+export function openRank(rank: number, count: number): Promise<DeviceGroup> {
+  return openGroup({ backends: [onPaper(imaginedRanks(rank, count))] })
+}
+
+/** The same over `devices` H200s that reach each other's memory: one process, or processes of one host with the transport `ipc`. */
+export function openHost(devices: number): Promise<DeviceGroup> {
+  return openGroup({ backends: [onPaper(referenceBackend({ devices }))] })
+}
+
+function onPaper(inner: Backend): Backend {
+  return {
+    name: inner.name,
+    adapters: async () => ({
+      adapters: (await inner.adapters()).adapters.map((adapter) => ({ ...adapter, ...h200 })),
+    }),
+    open: async (adapters, options) => withoutMemory(await inner.open(adapters, options)),
+  }
+}
+
+function withoutMemory(runtime: Runtime): Runtime {
+  const replaced: Partial<Runtime> = {
+    allocate: async (device, byteLength) => ({ device, byteLength }) as never,
+    free() {},
+    compile: async (source) => ({ label: source.label }) as never,
+    releaseKernel() {},
+  }
+  return new Proxy(runtime, {
+    get(target, name) {
+      const value = Reflect.get(name in replaced ? replaced : target, name)
+      return typeof value === 'function' && !(name in replaced) ? value.bind(target) : value
+    },
+  })
+}

@@ -1,0 +1,222 @@
+import { byteLengthOf, copyCost, kernelWork } from './command-cost.ts'
+import { constants as c, sameHost, type Transport } from './machine.ts'
+import type { Recorded, RecordedPlan } from './programs.ts'
+
+type Command = RecordedPlan['commands'][number]
+type Message = Extract<Command, { kind: 'send' | 'receive' }>
+
+/** What one rank's plan holds, of one repetition. Bytes are those that it sends, and those that it receives. */
+export interface RankCounts {
+  readonly commands: number
+  readonly messagesInside: number
+  readonly messagesBetween: number
+  readonly bytesInside: { readonly out: number; readonly in: number }
+  readonly bytesBetween: { readonly out: number; readonly in: number }
+  readonly kernelBytes: number
+  readonly flops: number
+}
+
+export interface Prediction {
+  /** Of one repetition, or of one sweep where the program is Jacobi's. */
+  readonly seconds: number
+  /** What takes that long: `path`, the longest chain of commands, or what is busy all the time. */
+  readonly bound: string
+}
+
+const isMessage = (command: Command): command is Message =>
+  command.kind === 'send' || command.kind === 'receive'
+
+/** Messages of the binary tree that brings Jacobi's residuals to every rank, beside the sweeps. */
+const ofTree = ({ label }: Command) => label === 'gather' || label === 'spread'
+
+export function countRank(recorded: Recorded, rank: number): RankCounts {
+  const { commands } = recorded.plan
+  const bytes = { inside: { out: 0, in: 0 }, between: { out: 0, in: 0 } }
+  const messages = { inside: 0, between: 0 }
+  let kernelBytes = 0
+  let flops = 0
+  for (const command of commands) {
+    if (command.kind === 'dispatch') {
+      const work = kernelWork(recorded, command)
+      kernelBytes += work.bytes
+      flops += work.flops
+    }
+    if (!isMessage(command)) continue
+    const where = sameHost(rank, command.peer) ? 'inside' : 'between'
+    messages[where]++
+    if (command.region !== undefined)
+      bytes[where][command.kind === 'send' ? 'out' : 'in'] += byteLengthOf(command.region)
+  }
+  return {
+    commands: commands.length,
+    messagesInside: messages.inside,
+    messagesBetween: messages.between,
+    bytesInside: bytes.inside,
+    bytesBetween: bytes.between,
+    kernelBytes,
+    flops,
+  }
+}
+
+/** The time of a program by the plan of one of its ranks. */
+export function predictRank(
+  recorded: Recorded,
+  rank: number,
+  count: number,
+  transport: Transport,
+): Prediction {
+  const { plan, sweeps = 1 } = recorded
+  const busy = new Map<string, number>()
+  const use = (resource: string, seconds: number) => busy.set(resource, (busy.get(resource) ?? 0) + seconds)
+  const seconds = plan.commands.map((command) => {
+    if (isMessage(command)) {
+      const { peer } = command
+      const bytes = command.region === undefined ? 0 : byteLengthOf(command.region)
+      const [resource, held] = transport.occupies(rank, peer, bytes)
+      // In and out are two directions of a link; one thread carries both.
+      use(resource === 'carrier' ? resource : `${resource} ${command.kind === 'send' ? 'out' : 'in'}`, held)
+      return command.kind === 'send'
+        ? held
+        : transport.latency(rank, peer) + bytes / transport.rate(rank, peer)
+    }
+    return localCost(recorded, command, use)
+  })
+  if (recorded.sweeps !== undefined) {
+    // A look at the residuals ends before the next one begins: up one tree of the ranks and down another.
+    const looks = plan.commands.filter(({ label }) => label === 'residual').length
+    const depth = 2 * Math.ceil(Math.log2(count))
+    busy.set('residuals', looks * depth * transport.latency(0, count - 1))
+  }
+  const sentWith = mirroredSends(plan, rank, count)
+  const path = longestPath(plan, seconds, {
+    repetitions: recorded.sweeps === undefined ? 1 : 2,
+    released: (index) => sentWith.get(index),
+    edge: () => 0,
+  })
+  return largest(path, busy, sweeps)
+}
+
+/** The time of a program over GPUs that reach each other's memory, by its whole plan. */
+export function predictHost(recorded: Recorded, shared = false): Prediction {
+  const { plan, sweeps = 1 } = recorded
+  const busy = new Map<string, number>()
+  const use = (resource: string, seconds: number) => busy.set(resource, (busy.get(resource) ?? 0) + seconds)
+  const seconds = plan.commands.map((command) => {
+    if (isMessage(command)) throw new Error('A whole plan has no messages.')
+    return localCost(recorded, command, use)
+  })
+  const large = plan.commands.some(
+    (command) =>
+      command.kind === 'copy' &&
+      byteLengthOf(command.target) >= 2 ** 20 &&
+      copyCost(plan, command).uses.some(([resource]) => resource.startsWith('NVLink')),
+  )
+  const between = (large && !shared ? c.driverEdge : c.flag).value
+  const path = longestPath(plan, seconds, {
+    repetitions: recorded.sweeps === undefined ? 1 : 2,
+    released: () => undefined,
+    edge: (from, to) => (plan.commands[from]!.device === plan.commands[to]!.device ? 0 : between),
+  })
+  return largest(path, busy, sweeps)
+}
+
+function localCost(
+  recorded: Recorded,
+  command: Exclude<Command, Message>,
+  use: (resource: string, seconds: number) => void,
+): number {
+  if (command.kind === 'dispatch') {
+    const { seconds } = kernelWork(recorded, command)
+    use(`kernels ${command.device}`, seconds)
+    return seconds
+  }
+  const { seconds, uses } = copyCost(recorded.plan, command)
+  for (const [resource, held] of uses) use(resource, held)
+  return seconds
+}
+
+function largest(path: number, busy: ReadonlyMap<string, number>, sweeps: number): Prediction {
+  let most: Prediction = { seconds: path / sweeps, bound: 'path' }
+  // Sums of floating-point numbers in another order differ in their last bits.
+  for (const [resource, seconds] of busy)
+    if (seconds / sweeps > most.seconds * (1 + 1e-9))
+      most = { seconds: seconds / sweeps, bound: resource.split(' ')[0]! }
+  return most
+}
+
+/**
+ * For each message that this rank receives, the one of its own that its peer sends at the same place of the peer's plan: inner ranks do the
+ * same work, so the peer p of rank r sends to r when r sends to 2r − p, or, at the edge of the ranks, to p. Messages of one label keep their order.
+ */
+function mirroredSends(plan: RecordedPlan, rank: number, count: number): Map<number, number> {
+  const sends = new Map<string, number[]>()
+  const list = (key: string) => {
+    const found = sends.get(key) ?? []
+    sends.set(key, found)
+    return found
+  }
+  const name = (label: string) => label.replaceAll(/\d+/g, '')
+  for (const command of plan.commands)
+    if (command.kind === 'send') list(`${command.peer} ${name(command.label)}`).push(command.index)
+  const taken = new Map<string, number>()
+  const matched = new Map<number, number>()
+  const reduced = plan.commands.find(({ label }) => label === 'reduce slice')
+  for (const command of plan.commands) {
+    if (command.kind !== 'receive' || ofTree(command)) continue
+    const key = `${command.peer} ${name(command.label)}`
+    const place = taken.get(key) ?? 0
+    taken.set(key, place + 1)
+    const mirror = (2 * rank - command.peer + count) % count
+    const send = sends.get(`${mirror} ${name(command.label)}`)?.[place] ?? sends.get(key)?.[place]
+    if (send !== undefined) matched.set(command.index, send)
+    // The root of a reduction sends nothing: its peers send when they have reduced a slice as large as its own.
+    else if (command.label === 'gather partials' && reduced !== undefined)
+      matched.set(command.index, reduced.index)
+  }
+  return matched
+}
+
+interface PathRules {
+  /** 2: what the second repetition adds to the first. */
+  readonly repetitions: 1 | 2
+  /** The command whose start (of a send) or end (of a kernel) lets this receive begin, beside what it follows itself. */
+  readonly released: (receive: number) => number | undefined
+  /** Seconds between the end of one command and the start of another that follows it. */
+  readonly edge: (from: number, to: number) => number
+}
+
+/** The longest chain of commands, with as many of everything as there are commands that could run at once. */
+function longestPath(plan: RecordedPlan, seconds: readonly number[], rules: PathRules): number {
+  const { commands } = plan
+  const count = commands.length
+  const begin = new Float64Array(count * rules.repetitions)
+  const end = new Float64Array(count * rules.repetitions)
+  const ends: number[] = []
+  // A receive may wait for a send that is recorded after it, so one pass in recorded order does not do.
+  for (let changed = true, pass = 0; changed; pass++) {
+    if (pass > count + 1) throw new Error('The messages of the plan wait for each other.')
+    changed = false
+    for (let node = 0; node < begin.length; node++) {
+      const repetition = Math.floor(node / count)
+      const { index, after, afterPrevious } = commands[node % count]!
+      let start = 0
+      for (const other of after)
+        start = Math.max(start, end[repetition * count + other]! + rules.edge(other, index))
+      if (repetition > 0)
+        for (const other of afterPrevious)
+          start = Math.max(start, end[(repetition - 1) * count + other]! + rules.edge(other, index))
+      const release = rules.released(index)
+      if (release !== undefined) {
+        const at = repetition * count + release
+        start = Math.max(start, commands[release]!.kind === 'send' ? begin[at]! : end[at]!)
+      }
+      if (start === begin[node] && end[node] === start + seconds[index]!) continue
+      begin[node] = start
+      end[node] = start + seconds[index]!
+      changed = true
+    }
+  }
+  for (let repetition = 0; repetition < rules.repetitions; repetition++)
+    ends.push(end.subarray(repetition * count, (repetition + 1) * count).reduce((a, b) => Math.max(a, b), 0))
+  return ends.length === 1 ? ends[0]! : ends[1]! - ends[0]!
+}

@@ -1,0 +1,140 @@
+import type { DeviceGroup, Program, Recorder } from '@tandem-gpu/core'
+import { type Decomposition, decompose } from '../../packages/algorithms/src/jacobi/decomposition.ts'
+import { allocateField } from '../../packages/algorithms/src/jacobi/jacobi-field.ts'
+import { JacobiIteration } from '../../packages/algorithms/src/jacobi/jacobi-iteration.ts'
+import { compileJacobi, fusedSweeps } from '../../packages/algorithms/src/jacobi/jacobi-kernels.ts'
+import {
+  chooseBlocking,
+  compileMatmul,
+  type MatmulBlocking,
+} from '../../packages/algorithms/src/matmul/matmul-kernels.ts'
+import { planStream } from '../../packages/algorithms/src/matmul/plan-stream.ts'
+import { recordShardedMatmul } from '../../packages/algorithms/src/matmul/record-matmul.ts'
+import { recordStreamedMatmul } from '../../packages/algorithms/src/matmul/record-stream.ts'
+import { recordReduction } from '../../packages/algorithms/src/reduction/record-reduction.ts'
+import { compileReduction, leafLength } from '../../packages/algorithms/src/reduction/reduction-kernels.ts'
+import { type RingScheme, recordRing } from '../../packages/algorithms/src/ring/record-ring.ts'
+import { ringBlocking } from '../../packages/algorithms/src/ring/ring-matmul.ts'
+import { allocateRing } from '../../packages/algorithms/src/ring/ring-memory.ts'
+import { allocateSharded, splitRows } from '../../packages/algorithms/src/sharded-matrix.ts'
+import { recordTranspose } from '../../packages/algorithms/src/transpose/record-transpose.ts'
+import { compileTranspose } from '../../packages/algorithms/src/transpose/transpose-kernels.ts'
+
+export type RecordedPlan = Program['plan']
+
+/** A program as recorded, and what its kernels do not say themselves. */
+export interface Recorded {
+  readonly plan: RecordedPlan
+  /** Of products. */
+  readonly blocking?: MatmulBlocking
+  /** Sweeps of one repetition, of Jacobi's iteration. */
+  readonly sweeps?: number
+}
+
+/** Records a program over a group, as the algorithm of that name does it by default. */
+export type RecordProgram = (group: DeviceGroup) => Promise<Recorded>
+
+/** f32, side × side. */
+export function transposeOf(side: number, transport: 'auto' | 'copy' = 'auto'): RecordProgram {
+  return async (group) => {
+    const input = await allocateSharded(group, 'f32', side, side)
+    const output = await allocateSharded(group, 'f32', side, side)
+    const kernel = await compileTranspose(group, 'f32')
+    return recorded(group, (r) => void recordTranspose(r, group, { kernel, input, output, transport }))
+  }
+}
+
+/** Of f32 elements. */
+export function sumOf(elements: number): RecordProgram {
+  return async (group) => {
+    const kernels = await compileReduction(group, { kernel: 'best', operation: 'sum', type: 'f32' })
+    const data = await allocateSharded(group, 'f32', elements, 1, { alignment: leafLength })
+    const output = await group.devices[0]!.allocate('f32', 1)
+    const input = data.slices.map(({ rows, view }) => view.reshape(1, rows))
+    return recorded(group, (r) => recordReduction(r, group, { kernels, input, output }))
+  }
+}
+
+/** f32, m × k by k × n, on the devices. */
+export function residentProduct(m: number, n: number, k: number): RecordProgram {
+  return async (group) => {
+    const blocking = chooseBlocking(group.devices[0]!, { m, n, k }, Math.ceil(m / group.devices.length))
+    const kernels = await compileMatmul(group, 'f32', blocking)
+    const a = await allocateSharded(group, 'f32', m, k)
+    const b = await allocateSharded(group, 'f32', k, n)
+    const c = await allocateSharded(group, 'f32', m, n)
+    const plan = recorded(group, (r) => recordShardedMatmul(r, () => kernels, a, b, c))
+    return { ...plan, blocking }
+  }
+}
+
+/** The same from host memory and back, in panels of 2,048 columns. */
+export function streamedProduct(m: number, n: number, k: number): RecordProgram {
+  return async (group) => {
+    const { devices } = group
+    const shape = { m, n, k }
+    const blocking = chooseBlocking(devices[0]!, shape, Math.ceil(m / devices.length))
+    const kernels = await compileMatmul(group, 'f32', blocking)
+    const stream = planStream(shape, devices, { streamWidth: 2048, memoryLimitBytes: 100 * 2 ** 30 })
+    const parts = (rows: number, columns: number) =>
+      splitRows(rows, devices.length).map((part, i) =>
+        part.rows > 0 ? group.allocateHost('f32', part.rows * columns, { device: devices[i]! }) : undefined,
+      )
+    const host =
+      group.rankCount > 1
+        ? { a: parts(m, k), b: parts(k, n), c: parts(m, n) }
+        : {
+            a: group.allocateHost('f32', m * k),
+            b: group.allocateHost('f32', k * n),
+            c: group.allocateHost('f32', m * n),
+          }
+    const plan = recorded(group, (r) =>
+      recordStreamedMatmul(r, group, devices, () => kernels, shape, host, stream),
+    )
+    return { ...plan, blocking }
+  }
+}
+
+/** f32 on a ring, with slices of A that circulate. */
+export function ringProduct(m: number, n: number, k: number, scheme: RingScheme): RecordProgram {
+  return async (group) => {
+    const blocking = ringBlocking(group.devices, { m, n, k })
+    const kernels = await compileMatmul(group, 'f32', blocking)
+    const ring = await allocateRing(group, 'f32', { m, n, k })
+    return { ...recorded(group, (r) => recordRing(r, kernels, ring, { scheme })), blocking }
+  }
+}
+
+/** rows × columns cells, residuals every 100 sweeps. Sweeps are fused where the algorithm fuses them. */
+export function jacobiOf(
+  rows: number,
+  columns: number,
+  decomposition: Decomposition,
+  fused: boolean = decomposition === '1d',
+): RecordProgram {
+  return async (group) => {
+    const grid = decompose(rows - 2, columns - 2, group.devices.length, decomposition)
+    const fuse = fused && grid.across === 1 && grid.blocks.every((block) => block.rows >= fusedSweeps)
+    const kernels = await compileJacobi(group, { transport: 'copy', source: false, fuse })
+    const field = await allocateField(group, rows, columns, decomposition, {
+      ...{ source: false, columnHalos: true, haloRows: fuse ? fusedSweeps : 1 },
+    })
+    const options = { iterations: 1000, residualEvery: 100, schedule: 'overlapped' } as const
+    const body = new JacobiIteration(field, kernels, options).body()
+    return { plan: body.plan, sweeps: Number(/\d+/.exec(body.plan.label)![0]) }
+  }
+}
+
+function recorded(group: DeviceGroup, record: (recorder: Recorder) => void): Recorded {
+  return { plan: group.record(record).plan }
+}
+
+/** Records a program over a group that it opens, and closes the group: the plan is data. */
+export async function recordOn(open: () => Promise<DeviceGroup>, program: RecordProgram): Promise<Recorded> {
+  const group = await open()
+  try {
+    return await program(group)
+  } finally {
+    await group.destroy()
+  }
+}
