@@ -1,4 +1,4 @@
-import type { Adapter, AdapterReport, DeviceFeature, DeviceLimits, Telemetry } from '@tandem-gpu/core'
+import type { Adapter, AdapterReport, DeviceFeature, DeviceLimits } from '@tandem-gpu/core'
 import { cudaSubgroupMatrixConfigs } from '@tandem-gpu/wgsl'
 import { isNativeError, toGpuError } from './driver-error.ts'
 import type { Libraries } from './libraries.ts'
@@ -83,51 +83,50 @@ export async function findAdapters(addon: NativeAddon | Error, libraries: Librar
   }
   const adapters = probe.devices.map((device) => {
     const identity = identify(device, nvmlDevices ?? [])
-    return describe(device, identity, driver, telemetryOf(addon, libraries, identity))
+    return describe(device, identity, driver, sensorsOf(addon, libraries, identity))
   })
   return { adapters, probe, ...(notes.length > 0 ? { notes } : {}) }
 }
 
-function telemetryOf(
-  addon: NativeAddon,
-  libraries: Libraries,
-  identity: DeviceIdentity,
-): (() => Promise<Telemetry>) | undefined {
-  if (identity.nvmlIndex === undefined) return undefined
-  return async () => {
+/** What an adapter has where NVML knows its GPU. */
+type Sensors = Pick<Adapter, 'nvmlIndex' | 'telemetry'>
+
+function sensorsOf(addon: NativeAddon, libraries: Libraries, { nvmlIndex, uuid }: DeviceIdentity): Sensors {
+  if (nvmlIndex === undefined) return {}
+  const telemetry = async () => {
     try {
-      return await addon.nvmlRead(libraries.nvml, identity.uuid)
+      return await addon.nvmlRead(libraries.nvml, uuid)
     } catch (error) {
-      throw toGpuError(error, `Reading the sensors of ${identity.uuid}`)
+      throw toGpuError(error, `Reading the sensors of ${uuid}`)
     }
   }
+  return { nvmlIndex, telemetry }
 }
 
 function describe(
   device: NativeDevice,
-  identity: DeviceIdentity,
+  { uuid, pciBusId }: DeviceIdentity,
   driver: string,
-  telemetry: (() => Promise<Telemetry>) | undefined,
+  sensors: Sensors,
 ): Adapter {
   return {
     backend: 'cuda',
-    id: `cuda:${identity.uuid}`,
+    id: `cuda:${uuid}`,
     name: device.name,
     vendor: 'nvidia',
     architecture: architectureOf(device),
     driver,
     software: false,
     memoryByteLength: device.totalByteLength,
-    pciBusId: identity.pciBusId,
-    uuid: identity.uuid,
+    pciBusId,
+    uuid,
     index: device.ordinal,
-    ...(identity.nvmlIndex === undefined ? {} : { nvmlIndex: identity.nvmlIndex }),
+    ...sensors,
     limits: limitsOf(device),
     features: featuresOf(device),
     subgroupMinSize: device.warpSize,
     subgroupMaxSize: device.warpSize,
     ...(hasTensorCores(device) ? { subgroupMatrixConfigs: cudaSubgroupMatrixConfigs } : {}),
-    ...(telemetry === undefined ? {} : { telemetry }),
   }
 }
 

@@ -82,11 +82,9 @@ export class KernelCompiler {
       if (outcome.compiled) return outcome.image
       throw compilationError(outcome.log, kernel, label)
     } catch (error) {
-      if (isNativeError(error) && /invalid value for --gpu-architecture/.test(error.message)) {
-        if (options[0] !== `--gpu-architecture=${fallbackArchitecture}`) {
-          return this.#build(kernel, this.#compileOptions(fallbackArchitecture), label)
-        }
-      }
+      const fallback = this.#compileOptions(fallbackArchitecture)
+      const isUnknown = isNativeError(error) && /invalid value for --gpu-architecture/.test(error.message)
+      if (isUnknown && options[0] !== fallback[0]) return this.#build(kernel, fallback, label)
       throw toGpuError(error, `Compiling kernel '${label}'`)
     }
   }
