@@ -309,7 +309,10 @@ export class ProgramRecorder implements Recorder {
   }
 }
 
-/** Source and target of a copy have one row only where both are contiguous: they keep the same shape. `from` and `to` have as few as they can. */
+/**
+ * The regions of a copy: `from` and `to`, each with as few rows as it can have, for the hazards; `source` and `target`, which have equal rows,
+ * and so one row only where both are contiguous.
+ */
 function copyRegions(sourceRows: ByteRegion, targetRows: ByteRegion) {
   const from = flattened(sourceRows)
   const to = flattened(targetRows)
