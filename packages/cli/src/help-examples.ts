@@ -1,5 +1,6 @@
-/** Examples in the help of each command, which the tests parse; and where more is said. */
+/** Examples in the help of each command, and of `tandem` itself under '', which the tests parse; and where more is said. */
 export const helpExamples: Readonly<Record<string, readonly string[]>> = {
+  '': ['tandem doctor', 'tandem transpose --rows 768 --cols 1024 --devices 4', 'tandem run --help'],
   demo: ['tandem demo', 'tandem demo --devices 4 --virtual --folder /tmp/demo'],
   devices: ['tandem devices', 'tandem devices --backend cuda --json'],
   select: ['tandem select --count 2 --by memory', 'tandem select --explain'],
@@ -26,6 +27,10 @@ export const helpExamples: Readonly<Record<string, readonly string[]>> = {
   bandwidth: ['tandem bandwidth', 'tandem bandwidth --json'],
   monitor: ['tandem monitor'],
   cache: ['tandem cache', 'tandem cache --clear tuning'],
+  completion: [
+    'source <(tandem completion bash)',
+    'tandem completion fish > ~/.config/fish/completions/tandem.fish',
+  ],
 }
 
 /** What stands below the options of a command. */

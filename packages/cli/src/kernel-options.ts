@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { type Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { UsageError } from './exit-code.ts'
 import { fileReason, isFileSystemError } from './file-error.ts'
 import { printable } from './printable.ts'
@@ -13,7 +13,18 @@ export interface KernelOptions {
 export function addKernelOptions(command: Command): Command {
   return command
     .option('--entry-point <name>', 'the compute entry point (default: the only one)')
-    .option('--constant <name=value>', 'value of an override; may be given again', collectConstant, {})
+    .addOption(
+      repeated('--constant <name=value>', 'value of an override; may be given again', collectConstant),
+    )
+}
+
+/** An option that may be given several times, and collects values by name. */
+export function repeated<T>(
+  flags: string,
+  description: string,
+  collect: (text: string, previous: Record<string, T>) => Record<string, T>,
+): Option {
+  return new Option(flags, description).default({}, 'none').argParser(collect)
 }
 
 function collectConstant(text: string, previous: Record<string, number | boolean>) {

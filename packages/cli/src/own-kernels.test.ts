@@ -84,7 +84,11 @@ describe('tandem run', () => {
     ['a kernel that is not there', 'run no.wgsl', /no\.wgsl cannot be read/],
     ['a buffer without a source', 'run KERNEL --buffer x', /It must be name=value/],
     ['zeros without a shape', 'run KERNEL --buffer x=f32:many', /f32:1000 or u32:20x30/],
-    ['an output of no buffer', 'run KERNEL --output y=y.npy', /--output y names no --buffer/],
+    [
+      'an output of no buffer',
+      'run KERNEL --output y=y.npy',
+      /--output y names a buffer that no --buffer gives/,
+    ],
     ['a name that the kernel lacks', 'run KERNEL --buffer x=f32:4 --set tpyo=1', /gives "tpyo"/],
     ['a value that is no JSON', 'run KERNEL --buffer x=f32:4 --set factor=two', /must be JSON/],
   ])('%s exits with 2', async (_, line, sentence) => {
@@ -153,11 +157,13 @@ describe('options of every command', () => {
   it.each(Object.entries(helpExamples))(
     'the help of %s has examples, of options that it has, and a link',
     async (name, examples) => {
-      const { stdout } = await tandem(`${name} --help`)
+      const { stdout } = await tandem(`${name} --help`.trim())
+      expect(stdout).not.toMatch(/default: [{[]/)
       expect(stdout).toContain('https://github.com/tandem-gpu/tandem/blob/main/docs/cli.md')
       for (const example of examples) {
         expect(stdout).toContain(example)
-        expect(example.startsWith(`tandem ${name}`)).toBe(true)
+        expect(example).toContain(`tandem ${name}`)
+        if (name === '') continue
         for (const [option] of example.matchAll(/--[a-z-]+/g))
           expect(stdout).toMatch(new RegExp(`${option}\\b`))
       }

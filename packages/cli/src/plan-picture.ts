@@ -3,13 +3,17 @@ import type { Program } from '@tandem-gpu/core'
 type Plan = Program['plan']
 type Command = Plan['commands'][number]
 
-const box = { width: 190, height: 34, gapX: 14, gapY: 30 }
+const box = { height: 34, gapX: 14, gapY: 30 }
+/** Of boxes: as wide as the longest label needs. */
+const widths = { least: 110, most: 190, letter: 6.5, padding: 22 }
 const laneGap = 36
 const header = 44
 
+/** Of a box. */
 interface Place {
   readonly x: number
   readonly y: number
+  readonly width: number
 }
 
 /** More commands than this are no picture. */
@@ -58,8 +62,14 @@ function levelsOf(commands: readonly Command[]): number[] {
   return levels
 }
 
+function boxWidth(commands: readonly Command[]): number {
+  const letters = Math.max(0, ...commands.map(({ index, label }) => `${index} ${label}`.length))
+  return Math.min(widths.most, Math.max(widths.least, Math.ceil(widths.letter * letters + widths.padding)))
+}
+
 /** Commands of one lane and level stand side by side. */
 function layOut(commands: readonly Command[], levels: readonly number[], devices: readonly number[]) {
+  const boxes = boxWidth(commands)
   const used = new Map<string, number>()
   const columns = commands.map(({ index, device }) => {
     const key = `${device} ${levels[index]}`
@@ -74,37 +84,38 @@ function layOut(commands: readonly Command[], levels: readonly number[], devices
     const wide = Math.max(
       ...commands.filter((command) => command.device === device).map(({ index }) => columns[index]! + 1),
     )
-    width += wide * (box.width + box.gapX) + laneGap
+    width += wide * (boxes + box.gapX) + laneGap
   }
   const places = commands.map(
     ({ index, device }): Place => ({
-      x: lanes[devices.indexOf(device)]! + columns[index]! * (box.width + box.gapX),
+      x: lanes[devices.indexOf(device)]! + columns[index]! * (boxes + box.gapX),
       y: header + levels[index]! * (box.height + box.gapY),
+      width: boxes,
     }),
   )
-  return { places, lanes, width: Math.max(width, 480) }
+  return { places, lanes, width: Math.max(width, 520) }
 }
 
 function line(from: Place, to: Place): string {
-  const [x1, y1, x2, y2] = [from.x + box.width / 2, from.y + box.height, to.x + box.width / 2, to.y]
+  const [x1, y1, x2, y2] = [from.x + from.width / 2, from.y + box.height, to.x + to.width / 2, to.y]
   return `<path d="M${x1} ${y1} C${x1} ${y1 + box.gapY / 2} ${x2} ${y2 - box.gapY / 2} ${x2} ${y2}"/>`
 }
 
 /** From the side of a command to the side of one that waits for its previous run. */
 function previousLine(from: Place, to: Place): string {
   const [x1, y1, x2, y2] = [
-    from.x + box.width,
+    from.x + from.width,
     from.y + box.height / 2,
-    to.x + box.width,
+    to.x + to.width,
     to.y + box.height / 2,
   ]
   return `<path class="previous" d="M${x1} ${y1} C${x1 + laneGap} ${y1} ${x2 + laneGap} ${y2} ${x2} ${y2}"/>`
 }
 
-function boxOf({ kind, label, index }: Command, { x, y }: Place): string {
+function boxOf({ kind, label, index }: Command, { x, y, width }: Place): string {
   const text = `${index} ${label}`
   const short = text.length > 28 ? `${text.slice(0, 27)}…` : text
-  return `<g><title>${escapeXml(`${text} (${kind})`)}</title><rect class="${kind}" x="${x}" y="${y}" width="${box.width}" height="${box.height}" rx="5"/><text x="${x + 9}" y="${y + 21}">${escapeXml(short)}</text></g>`
+  return `<g><title>${escapeXml(`${text} (${kind})`)}</title><rect class="${kind}" x="${x}" y="${y}" width="${width}" height="${box.height}" rx="5"/><text x="${x + 9}" y="${y + 21}">${escapeXml(short)}</text></g>`
 }
 
 function escapeXml(text: string): string {

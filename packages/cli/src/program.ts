@@ -84,7 +84,7 @@ function createProgram(context: MutableContext, job: Job | undefined): Command {
     })
     .addHelpText(
       'after',
-      '\nExit codes: 0 right · 1 a wrong answer · 2 wrong arguments or input · 3 no usable device',
+      `\nExit codes: 0 right · 1 a wrong answer · 2 wrong arguments or input · 3 no usable device\n${helpEpilogue('')}`,
     )
   if (job !== undefined) program.hook('preAction', (_, command) => void command.setOptionValue('job', job))
   for (const create of commands) {
@@ -92,7 +92,9 @@ function createProgram(context: MutableContext, job: Job | undefined): Command {
     command.copyInheritedSettings(program)
     command.addHelpText('after', helpEpilogue(command.name()))
     command.addOption(
-      new Option('-q, --quiet', 'print nothing but errors: the exit code says the rest').conflicts('json'),
+      new Option('-q, --quiet', 'print nothing but errors; the exit code tells the outcome').conflicts(
+        'json',
+      ),
     )
     command.hook('preAction', (_, action) => {
       if (action.getOptionValue('quiet'))
@@ -101,6 +103,9 @@ function createProgram(context: MutableContext, job: Job | undefined): Command {
     program.addCommand(command)
   }
   completion(program, { completionCommandName: 'completion' })
+  program.commands
+    .find((command) => command.name() === 'completion')
+    ?.addHelpText('after', helpEpilogue('completion'))
   return program
 }
 

@@ -1,6 +1,6 @@
 import DefaultTheme from 'vitepress/theme'
 import { defineAsyncComponent, h } from 'vue'
-import './contrast.css'
+import './theme.css'
 
 // The demo uses navigator.gpu, so it is loaded in the browser alone.
 export default {

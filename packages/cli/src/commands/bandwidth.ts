@@ -1,5 +1,5 @@
 import type { BufferView, DeviceGroup } from '@tandem-gpu/core'
-import { Command } from 'commander'
+import { Command, Option } from 'commander'
 import type { CommandContext } from '../command-context.ts'
 import { UsageError } from '../exit-code.ts'
 import {
@@ -35,7 +35,11 @@ interface PairFigures {
 export function bandwidthCommand(context: CommandContext): Command {
   const command = new Command('bandwidth')
     .description('measure copies between every pair of devices: one way, both ways, latency')
-    .option('--bytes <size>', 'size of one copy', byteCount, 256 * 1024 * 1024)
+    .addOption(
+      new Option('--bytes <size>', 'size of one copy')
+        .argParser(byteCount)
+        .default(256 * 1024 * 1024, '256MiB'),
+    )
     .option('--samples <n>', 'measurements, whose median is reported', wholeNumber(1), 10)
   addJsonOption(addGroupOptions(command))
   return command.action(async (options: BandwidthOptions) => {

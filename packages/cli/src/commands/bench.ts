@@ -45,11 +45,10 @@ export function benchCommand(context: CommandContext): Command {
   addSelectionOptions(command)
     .option('--devices <counts>', 'device counts, such as 1,2,4 (default: 1 and all)', wholeNumbers)
     .option('--works <names>', `some of ${workNames.join(',')} (default: all)`, someOf(workNames))
-    .option(
-      '--schedules <names>',
-      'one or both of serial,overlapped',
-      someOf(['serial', 'overlapped'] as const),
-      ['overlapped'] as Schedule[],
+    .addOption(
+      new Option('--schedules <names>', 'one or both of serial,overlapped')
+        .argParser(someOf(['serial', 'overlapped'] as const))
+        .default(['overlapped'] as Schedule[], 'overlapped'),
     )
     .addOption(
       new Option('--sizes <set>', 'sizes to measure; auto is small on a software GPU and medium on others')

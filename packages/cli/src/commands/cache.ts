@@ -26,7 +26,9 @@ interface CacheFolder {
 export function cacheCommand(context: CommandContext, folder = cacheFolder()): Command {
   const command = new Command('cache')
     .description('show what is kept between runs: compiled kernels and measured choices')
-    .addOption(new Option('--clear <what>', 'remove it first').choices([...parts, 'all']))
+    .addOption(
+      new Option('--clear <what>', 'remove these files before the rest is shown').choices([...parts, 'all']),
+    )
   addJsonOption(command)
   return command.action(async (options: CacheOptions) => {
     const folders: CacheFolder[] = []

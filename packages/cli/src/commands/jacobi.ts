@@ -64,7 +64,7 @@ export function jacobiCommand(context: CommandContext): Command {
     .addOption(
       new Option(
         '--decomposition <kind>',
-        'bands of rows, or blocks (default: what suits the devices)',
+        'bands of rows (1d) or blocks (2d) (default: what suits the devices)',
       ).choices(['1d', '2d']),
     )
     .addOption(
@@ -93,7 +93,9 @@ export function jacobiCommand(context: CommandContext): Command {
   return command.action(async ({ boundary, ...given }: JacobiCommandOptions & { boundary?: string }) => {
     const options = boundary === undefined ? given : { ...given, input: boundary }
     if (options.input !== undefined && (options.rows !== undefined || options.cols !== undefined)) {
-      throw new UsageError('--input has a shape, so --rows and --cols cannot be given with it.')
+      throw new UsageError(
+        'The file of --input gives the shape, so --rows and --cols cannot be given with it.',
+      )
     }
     if (options.scaling) return runScaling(context, options)
     const { progress } = context.terminal

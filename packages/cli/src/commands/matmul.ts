@@ -48,7 +48,7 @@ export function matmulCommand(context: CommandContext): Command {
     .addOption(
       new Option(
         '--result-type <type>',
-        'of a product of f16, whose sums are f32: f16, rounded, or f32 (default f16)',
+        'element type of a product of f16 matrices: f32 keeps the sums, and f16 rounds them (default f16)',
       ).choices(['f16', 'f32']),
     )
     .option('--a <file>', 'read A from this .npy file instead of generating it')

@@ -41,7 +41,7 @@ export function reduceCommand(context: CommandContext): Command {
   addAlgorithmOptions(command)
   return command.action(async (options: ReduceCommandOptions) => {
     if (options.input !== undefined && options.elements !== undefined) {
-      throw new UsageError('--input has a length, so --elements cannot be given with it.')
+      throw new UsageError('The file of --input gives the length, so --elements cannot be given with it.')
     }
     let input: InputFile | undefined
     await runAlgorithm<ReductionReport>(context, options, {

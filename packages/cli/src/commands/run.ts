@@ -18,7 +18,7 @@ import {
   withGroup,
 } from '../group-options.ts'
 import { formatJson } from '../json.ts'
-import { addKernelOptions, type KernelOptions, kernelText, nameAndRest } from '../kernel-options.ts'
+import { addKernelOptions, type KernelOptions, kernelText, nameAndRest, repeated } from '../kernel-options.ts'
 import { elementTypes, type FileElementType } from '../npy/element-conversion.ts'
 import type { OutputFile } from '../output-file.ts'
 import { formatSeconds, parseCount } from '../quantity.ts'
@@ -47,31 +47,36 @@ export function runCommand(context: CommandContext): Command {
   const command = new Command('run')
     .description('run a WGSL kernel of your own on arrays')
     .argument('<kernel.wgsl>', 'file of WGSL')
-    .option(
-      '--buffer <name=source>',
-      'what a binding holds: a .npy file, or zeros, as in f32:1000 or u8:480x640; may be given again',
-      collectBuffer,
-      {},
+    .addOption(
+      repeated(
+        '--buffer <name=source>',
+        'what a binding holds: a .npy file, or zeros, as in f32:1000 or u8:480x640; may be given again',
+        collectBuffer,
+      ),
     )
-    .option('--output <name=file>', 'write a buffer as .npy at the end; may be given again', collectText, {})
-    .option(
-      '--set <name=value>',
-      'a uniform member, as JSON: a number, an array, an object; may be given again',
-      collectValue,
-      {},
+    .addOption(
+      repeated('--output <name=file>', 'write a buffer as .npy at the end; may be given again', collectText),
+    )
+    .addOption(
+      repeated(
+        '--set <name=value>',
+        'value of a uniform member, as JSON: a number, an array or an object; may be given again',
+        collectValue,
+      ),
     )
     .option(
       '--workgroups <n>',
-      'workgroups, as in 16 or 16,4,1 (default: an invocation for each element of the largest buffer, or for each four of u8 and i8)',
+      'number of workgroups, as in 16 or 16,4,1 (default: an invocation for each element of the largest buffer, or for each four of u8 and i8)',
       workgroupCounts,
     )
-    .option('--times <n>', 'repetitions', wholeNumber(1), 1)
+    .option('--times <n>', 'how often the kernel runs', wholeNumber(1), 1)
     .option('--cast', 'convert float64, int64 and uint64 files to 32 bits, with a range check')
   addJsonOption(addGroupOptions(addKernelOptions(command), { count: false }))
   return command.action(async (path: string, options: RunCommandOptions) => {
     const { terminal } = context
     for (const name of Object.keys(options.output))
-      if (options.buffer[name] === undefined) throw new UsageError(`--output ${name} names no --buffer.`)
+      if (options.buffer[name] === undefined)
+        throw new UsageError(`--output ${name} names a buffer that no --buffer gives.`)
     const files = new RunFiles(options.job === undefined || options.job.rank === 0)
     try {
       const wgsl = await kernelText(path)

@@ -63,14 +63,17 @@ export function elementConversion(
   const target = castTarget[descr]
   if (cast && target !== undefined && accepted.includes(target)) return narrowing(descr, target, name)
 
-  const takes = accepted.map((wanted) => numpyName[wanted]).join(' or ')
+  const takes = accepted
+    .map((wanted) => numpyName[wanted])
+    .join(', ')
+    .replace(/, ([^,]+)$/, ' or $1')
   const wanted = numpyName[target !== undefined && accepted.includes(target) ? target : accepted[0]!]
   const held =
     names[descr] ?? (type === undefined ? `type '${printable(descr.slice(0, 40))}'` : numpyName[type])
   const order = descr.startsWith('>') ? ' (big-endian)' : ''
   const castHint = target !== undefined && accepted.includes(target) ? `, or pass --cast` : ''
   throw new UsageError(
-    `${name} holds ${held}${order}, and this takes ${takes}: save it with a.astype('${wanted}')${castHint}.`,
+    `${name} holds ${held}${order}, and the command takes ${takes}: save it with a.astype('${wanted}')${castHint}.`,
     'bad-input',
   )
 }

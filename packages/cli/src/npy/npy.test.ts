@@ -189,15 +189,17 @@ describe('files', () => {
       )
     }
     expect(await refuse("'<f8'")).toBe(
-      "a.npy holds float64, and this takes float32 or int32 or uint32: save it with a.astype('float32'), or pass --cast.",
+      "a.npy holds float64, and the command takes float32, int32 or uint32: save it with a.astype('float32'), or pass --cast.",
     )
     expect(await refuse("'<i8'", { accepted: ['i32'] })).toMatch(/astype\('int32'\), or pass --cast/)
     expect(await refuse("'<i4'", { accepted: ['f32'] })).toBe(
-      "a.npy holds int32, and this takes float32: save it with a.astype('float32').",
+      "a.npy holds int32, and the command takes float32: save it with a.astype('float32').",
     )
-    expect(await refuse("'<f2'")).toMatch(/holds float16, and this takes float32.*astype\('float32'\)\.$/)
+    expect(await refuse("'<f2'")).toMatch(
+      /holds float16, and the command takes float32.*astype\('float32'\)\.$/,
+    )
     expect(await refuse("'<f8'", { accepted: ['f16'], cast: true })).toMatch(/astype\('float16'\)\.$/)
-    expect(await refuse("'|u1'")).toMatch(/holds uint8, and this takes float32/)
+    expect(await refuse("'|u1'")).toMatch(/holds uint8, and the command takes float32/)
     expect(await refuse("'>f4'")).toMatch(/type '>f4' \(big-endian\).*astype\('float32'\)/)
     expect(await refuse("[('x', '<f4'), ('y', '<i4')]")).toMatch(/structured type .*save one field/)
     expect(await refuse("'<f8'", { accepted: ['f32'], cast: true })).toBe('accepted')
@@ -207,7 +209,7 @@ describe('files', () => {
     const path = join(await temporaryFolder(), 'a.npy')
     await writeNpy(path, 'f32', [4], elementArray('f32', 4))
     const reader = await NpyReader.open(path, anyType)
-    expect(() => reader.matrixShape()).toThrow(/shape \(4\), and this takes a matrix/)
+    expect(() => reader.matrixShape()).toThrow(/shape \(4\), and the command takes a matrix/)
     await reader.close()
   })
 

@@ -79,7 +79,7 @@ export class NpyReader {
     const [rows, columns] = this.shape
     if (this.shape.length !== 2 || rows === undefined || columns === undefined) {
       throw new UsageError(
-        `${this.name} has shape (${this.shape.join(', ')}), and this takes a matrix: save it with a.reshape(rows, columns).`,
+        `${this.name} has shape (${this.shape.join(', ')}), and the command takes a matrix: save it with a.reshape(rows, columns).`,
         'bad-input',
       )
     }
