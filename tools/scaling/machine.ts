@@ -98,6 +98,12 @@ export const constants = {
     text: 'a `staged` message, however small: 38 µs',
     source: '`2xh200-ipc-and-soak.txt`: Jacobi 2048² over two ranks, 3,090.5 µs for 200 sweeps',
   },
+  stagedShare: {
+    value: 0.5,
+    text: 'such a message keeps the carrying thread of each side busy for half of that, beside its bytes',
+    source: 'the two sides have as much to do',
+    assumed: true,
+  },
   messageLatency: {
     value: 7.3e-6,
     text: 'a message between GPUs of a host: 7.3 µs',
@@ -154,7 +160,7 @@ export const staged: Transport = {
   rate: () => c.stagedRate.value,
   occupies: (_from, _to, byteLength) => [
     'carrier',
-    byteLength / c.stagedRate.value + c.stagedLatency.value / 2,
+    byteLength / c.stagedRate.value + c.stagedLatency.value * c.stagedShare.value,
   ],
 }
 

@@ -75,9 +75,7 @@ export function predictRank(
       const [resource, held] = transport.occupies(rank, peer, bytes)
       // In and out are two directions of a link; one thread carries both.
       use(resource === 'carrier' ? resource : `${resource} ${command.kind === 'send' ? 'out' : 'in'}`, held)
-      return command.kind === 'send'
-        ? held
-        : transport.latency(rank, peer) + bytes / transport.rate(rank, peer)
+      return messageCost(command, rank, transport)
     }
     return localCost(recorded, command, use)
   })
@@ -94,6 +92,53 @@ export function predictRank(
     edge: () => 0,
   })
   return largest(path, busy, sweeps)
+}
+
+/**
+ * The longest chain through the plans of all ranks, joined by their messages: what `predictRank` takes for a few ranks to be the same
+ * everywhere. Of one repetition, or of one sweep; for groups small enough to record all.
+ */
+export function joinedPath(ranks: readonly Recorded[], transport: Transport): number {
+  const offsets: number[] = []
+  let count = 0
+  for (const { plan } of ranks) {
+    offsets.push(count)
+    count += plan.commands.length
+  }
+  const sends = new Map<string, number>()
+  const key = (from: number, to: number, { ordinal }: Message) => `${from} ${to} ${ordinal}`
+  const seconds: number[] = []
+  const commands = ranks.flatMap((recorded, rank) =>
+    recorded.plan.commands.map((command): Command => {
+      const index = offsets[rank]! + command.index
+      if (command.kind === 'send') sends.set(key(rank, command.peer, command), index)
+      seconds.push(
+        isMessage(command) ? messageCost(command, rank, transport) : localCost(recorded, command, () => {}),
+      )
+      const moved = (others: readonly number[]) => others.map((other) => offsets[rank]! + other)
+      return { ...command, index, after: moved(command.after), afterPrevious: moved(command.afterPrevious) }
+    }),
+  )
+  const released = new Map<number, number>()
+  for (const [rank, { plan }] of ranks.entries())
+    for (const command of plan.commands)
+      if (command.kind === 'receive' && !ofTree(command))
+        released.set(offsets[rank]! + command.index, sends.get(key(command.peer, rank, command))!)
+  const { sweeps } = ranks[0]!
+  const path = longestPath({ commands }, seconds, {
+    repetitions: sweeps === undefined ? 1 : 2,
+    released: (index) => released.get(index),
+    edge: () => 0,
+  })
+  return path / (sweeps ?? 1)
+}
+
+function messageCost(command: Message, rank: number, transport: Transport): number {
+  const { peer } = command
+  const bytes = command.region === undefined ? 0 : byteLengthOf(command.region)
+  return command.kind === 'send'
+    ? transport.occupies(rank, peer, bytes)[1]
+    : transport.latency(rank, peer) + bytes / transport.rate(rank, peer)
 }
 
 /** The time of a program over GPUs that reach each other's memory, by its whole plan. */
@@ -186,7 +231,11 @@ interface PathRules {
 }
 
 /** The longest chain of commands, with as many of everything as there are commands that could run at once. */
-function longestPath(plan: RecordedPlan, seconds: readonly number[], rules: PathRules): number {
+function longestPath(
+  plan: Pick<RecordedPlan, 'commands'>,
+  seconds: readonly number[],
+  rules: PathRules,
+): number {
   const { commands } = plan
   const count = commands.length
   const begin = new Float64Array(count * rules.repetitions)

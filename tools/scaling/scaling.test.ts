@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { checks, predicted } from './checks.ts'
 import { constants as c, links, staged } from './machine.ts'
 import { openRank } from './paper-group.ts'
-import { countRank, predictRank } from './predict.ts'
-import { jacobiOf, recordOn, sumOf, transposeOf } from './programs.ts'
+import { countRank, joinedPath, predictRank } from './predict.ts'
+import { jacobiOf, type Recorded, recordOn, sumOf, transposeOf } from './programs.ts'
 import { cell, checkRow, constantsTable, document, withBlocks } from './scaling.ts'
 import { rankCounts, strong, studied } from './studies.ts'
 
@@ -87,6 +87,18 @@ describe('rank 5 of 16, on hosts of 8', () => {
       seconds: expect.closeTo(pass / 4, 9),
     })
   })
+})
+
+it('one rank between two hosts tells the longest chain through the plans of all ten', async () => {
+  const ranks: Recorded[] = []
+  for (let rank = 0; rank < 10; rank++)
+    ranks.push(await recordOn(() => openRank(rank, 10), jacobiOf(512, 512, '1d')))
+  const { seconds, bound } = predictRank(ranks[7]!, 7, 10, links)
+  expect(bound).toBe('path')
+  expect(joinedPath(ranks, links) / seconds).toBeCloseTo(1, 2)
+  // Where all messages stay inside a host, it is shorter by a quarter of what a message between hosts takes longer.
+  const inner = predictRank(ranks[4]!, 4, 10, links).seconds
+  expect(seconds - inner).toBeGreaterThan(0.2 * (c.networkLatency.value - c.messageLatency.value))
 })
 
 describe('docs/scaling.md', () => {
