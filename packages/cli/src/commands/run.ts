@@ -197,7 +197,7 @@ function boundLength({ buffer, length }: BufferView<BufferElementType>): number 
 
 function asText(report: KernelReport): string {
   const lines = [
-    `${report.kernel} on ${report.adapter} (${report.backend}): ${report.workgroups.join(' × ')} workgroups, ${formatSeconds(report.seconds)}`,
+    `${report.kernel} on ${report.adapter} (${report.backend}): ${report.workgroups.join(' × ')} workgroup${report.workgroups.some((count) => count !== 1) ? 's' : ''}, ${formatSeconds(report.seconds)}`,
     ...Object.entries(report.buffers).map(([name, { type, shape, first }]) => {
       const length = shape.reduce((product, side) => product * side, 1)
       const more = length > first.length ? ' …' : ''
