@@ -3,6 +3,9 @@
 // same. Buffers end at a guard page: an access past the end stops the job, not the program. For tests; x86-64 or ucontext.
 #pragma once
 
+#include <cstddef>
+// Without the special functions of C++17, which nobody calls: with them, <cmath> takes longer to compile than most kernels.
+#undef _GLIBCXX_USE_STD_SPEC_FUNCS
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
