@@ -12,7 +12,7 @@ export type MandelbrotArguments = {
   /** u32; filled in where it is left out */
   readonly counts_rows?: number | Parameter
   /** vec2f */
-  readonly center: readonly [number, number] | Float32Array
+  readonly center: readonly [number, number] | Float32Array | Parameter
   /** f32 */
   readonly width: number | Parameter
 }

@@ -12,7 +12,7 @@ import { type Kernel, OwnedKernel } from './kernel.ts'
 import { MessageList } from './message-list.ts'
 import { requireOptions } from './options.ts'
 import { bufferOf, notAView } from './owned-buffer.ts'
-import { type Parameter, type ParameterType, RecordedParameter } from './parameter.ts'
+import { type Parameter, type ParameterType, type ParameterValue, RecordedParameter } from './parameter.ts'
 import type { ByteRegion, PlanCopy, Schedule } from './plan.ts'
 import { type AnyBuffer, PlanBuilder } from './plan-builder.ts'
 import { RankParts } from './rank-parts.ts'
@@ -166,16 +166,11 @@ export class ProgramRecorder implements Recorder {
     return buffer
   }
 
-  parameter(name: string, type: ParameterType, initial: number): Parameter {
+  parameter(name: string, type: ParameterType, initial: ParameterValue): Parameter {
     this.#requireOpen()
     if (typeof name !== 'string')
       throw invalid(`The name of a parameter is ${describedValue(name)}; it must be a string.`)
-    if (!['f32', 'i32', 'u32'].includes(type))
-      throw invalid(
-        `The type of parameter "${name}" is ${describedValue(type)}; it must be 'f32', 'i32' or 'u32'.`,
-      )
     if (this.parameters.has(name)) throw invalid(`Parameter "${name}" is recorded twice.`)
-    requireScalar(initial, type, `The initial value of parameter "${name}"`)
     const parameter = new RecordedParameter(name, type, initial)
     this.parameters.set(name, parameter)
     return parameter

@@ -1,6 +1,7 @@
 import type { BufferView } from './device.ts'
 import type { ElementArray, ElementType, HostArray } from './element-type.ts'
 import type { Span } from './execution.ts'
+import type { ParameterValue } from './parameter.ts'
 import type { PlanPart } from './plan.ts'
 import type { Program } from './program.ts'
 
@@ -15,7 +16,7 @@ export interface RunOptions {
   /** Collects one span per command of the last repetition, where the device has timestamps. */
   readonly profile?: boolean | undefined
   /** New values of recorded parameters, for this run. */
-  readonly parameters?: Readonly<Record<string, number>> | undefined
+  readonly parameters?: Readonly<Record<string, ParameterValue>> | undefined
   /**
    * Called about 20 times, and at the end, with the repetitions that are done; the devices do not wait for it. The run is then made of as many
    * parts, each of which `timeoutSeconds` limits. What it throws rejects the run once all parts have ended. Over several processes it is called at

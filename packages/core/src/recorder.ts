@@ -2,13 +2,13 @@ import type { AllocateOptions, BufferView, Device, DeviceBuffer } from './device
 import type { ElementType } from './element-type.ts'
 import type { HostView } from './host-buffer.ts'
 import type { Kernel } from './kernel.ts'
-import type { Parameter, ParameterType } from './parameter.ts'
+import type { Parameter, ParameterType, ParameterValue } from './parameter.ts'
 
 /** Numbers in any array that holds them. */
 export type UniformArray = readonly number[] | Float32Array | Float64Array | Int32Array | Uint32Array
 
 /**
- * What a uniform member takes: a number or a parameter for a scalar; the components of a vector; the elements of a matrix column after column,
+ * What a uniform member takes: a number or a parameter for a scalar; the components of a vector, or a parameter of its type; the elements of a matrix column after column,
  * or its columns; the elements of an array, or the scalars of them all; an object for a structure.
  */
 export type UniformValue =
@@ -86,6 +86,6 @@ export interface Recorder {
     shape: number | readonly [rows: number, columns: number],
     options?: AllocateOptions,
   ): DeviceBuffer<T>
-  /** A scalar that `run({ parameters: { name: value } })` may change without recording again. */
-  parameter(name: string, type: ParameterType, initial: number): Parameter
+  /** A scalar or a vector that `run({ parameters: { name: value } })` may change without recording again. */
+  parameter(name: string, type: ParameterType, initial: ParameterValue): Parameter
 }

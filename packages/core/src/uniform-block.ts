@@ -1,6 +1,6 @@
 import { invalid } from './errors.ts'
-import type { RecordedParameter } from './parameter.ts'
-import { requireScalar, storeScalar } from './scalar-bits.ts'
+import type { ParameterValue, RecordedParameter } from './parameter.ts'
+import { storeScalar } from './scalar-bits.ts'
 
 /** Each dispatch's block starts at a multiple of this many bytes. */
 const alignment = 256
@@ -50,7 +50,7 @@ export class UniformBlockBuilder {
 export function patchedUniformBlock(
   block: Uint8Array<ArrayBuffer>,
   slots: ReadonlyMap<string, RecordedParameter>,
-  values: Readonly<Record<string, number>>,
+  values: Readonly<Record<string, ParameterValue>>,
   program: string,
 ): Uint8Array<ArrayBuffer> {
   const copy = block.slice()
@@ -61,8 +61,9 @@ export function patchedUniformBlock(
       const known = [...slots.keys()].join(', ') || 'none'
       throw invalid(`Program "${program}" has no parameter "${name}"; it has: ${known}.`)
     }
-    requireScalar(value, slot.type, `Parameter "${name}" of program "${program}"`)
-    for (const byteOffset of slot.byteOffsets) storeScalar(view, byteOffset, slot.type, value)
+    const numbers = slot.numbers(value, `Parameter "${name}" of program "${program}"`)
+    for (const byteOffset of slot.byteOffsets)
+      for (let i = 0; i < numbers.length; i++) storeScalar(view, byteOffset + 4 * i, slot.scalar, numbers[i]!)
   }
   return copy
 }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type DeviceGroup, openGroup } from './group.ts'
 import type { Kernel } from './kernel.ts'
+import type { ParameterType, ParameterValue } from './parameter.ts'
 import type { UntypedArguments } from './recorder.ts'
 import { referenceBackend } from './testing/reference-backend.ts'
 
@@ -57,6 +58,43 @@ describe('a uniform value', () => {
     await group.queue.run(program, 1, { parameters: { gain: 4 } })
     expect([...(await group.queue.read(out))]).toEqual([5 + 3 + 2, 741, 852, 963, 84, -5, 8, 4])
     program.destroy()
+    out.destroy()
+  })
+
+  it('may be a parameter that is a vector, also inside structures and arrays, which a run changes', async () => {
+    const out = await group.devices[0]!.allocate('f32', 8)
+    const program = group.record((r) => {
+      const color = r.parameter('color', 'vec3f', [1, 2, 4])
+      const end = r.parameter('end', 'vec3i', Int32Array.of(4, -6, 6))
+      const scene = { ...good.scene, lights: [light(6), { ...light(7), color }] }
+      const args = { out, ...good, scene, path: [[1, 2, 3], end], gain: 1 }
+      r.dispatch(kernel, { workgroups: 1, args })
+    })
+    const seen = async () => [...(await group.queue.read(out))].filter((_, i) => i === 0 || i === 5)
+    await group.queue.run(program)
+    expect(await seen()).toEqual([5 + 4 + 2, -6])
+    await group.queue.run(program, 1, { parameters: { color: new Float32Array([0, 0, 9]), end: [7, 8, 9] } })
+    expect(await seen()).toEqual([5 + 9 + 2, 8])
+    for (const [parameters, message] of [
+      [{ color: [1, 2] }, 'Parameter "color" of program'],
+      [{ color: 3 }, '3; vec3f takes 3 numbers.'],
+      [{ end: [1, 2, 0.5] }, 'is 0.5; i32 holds whole numbers'],
+    ] as const)
+      await expect(async () => group.queue.run(program, 1, { parameters })).rejects.toThrow(message)
+    program.destroy()
+    out.destroy()
+  })
+
+  it('is no parameter of another type', async () => {
+    const out = await group.devices[0]!.allocate('f32', 8)
+    const record = (type: ParameterType, initial: ParameterValue) => () =>
+      group.record((r) => {
+        const args = { out, ...good, gain: r.parameter('p', type, initial) }
+        r.dispatch(kernel, { workgroups: 1, args })
+      })
+    expect(record('vec2f', [1, 2])).toThrow('is parameter "p" of type vec2f; the member is f32.')
+    expect(record('vec2f', [1, 2, 3])).toThrow('an array of 3; vec2f takes 2 numbers.')
+    expect(record('vec5f' as 'vec4f', [1])).toThrow("or a vector of them, such as 'vec2f'.")
     out.destroy()
   })
 

@@ -8,7 +8,7 @@ import { requireScalar, storeScalar, type UniformScalar } from './scalar-bits.ts
 /** Where values go, and what happens to the parameters inside them. */
 export interface UniformTarget {
   readonly view: DataView
-  /** Checks that the parameter belongs to this recording, and notes that its scalar stands at `byteOffset`. */
+  /** Checks that the parameter belongs to this recording, and notes that it stands at `byteOffset`. */
   place(parameter: RecordedParameter, byteOffset: number, what: string): void
 }
 
@@ -22,7 +22,7 @@ export interface UniformPlace {
 }
 
 /**
- * Writes a value of a uniform block as its WGSL type lays it out. Scalars take numbers and parameters; vectors the components; matrices their
+ * Writes a value of a uniform block as its WGSL type lays it out. Scalars take numbers and parameters; vectors the components, or parameters; matrices their
  * elements column after column, or the columns; arrays their elements, or the scalars of all elements; structures an object with every
  * member. Throws `validation`, naming the part that does not fit.
  */
@@ -33,7 +33,8 @@ export function writeUniformValue(place: UniformPlace, value: unknown): void {
       writeScalar(place, value)
       break
     case 'vector':
-      writeNumbers(place, [byteOffset], value)
+      if (value instanceof RecordedParameter) writeParameter(place, value)
+      else writeNumbers(place, [byteOffset], value)
       break
     case 'matrix':
       writeMatrix(place, value)
@@ -49,13 +50,24 @@ export function writeUniformValue(place: UniformPlace, value: unknown): void {
   }
 }
 
-function writeScalar({ target, byteOffset, type, what }: UniformPlace, value: unknown): void {
+/** The components of a vector follow one another, four bytes each. */
+function writeParameter(
+  { target, byteOffset, type, what }: UniformPlace,
+  parameter: RecordedParameter,
+): void {
+  const { name, scalar, components, initial } = parameter
+  if (scalar !== type.scalar || components !== type.components)
+    throw invalid(`${what} is parameter "${name}" of type ${parameter.type}; the member is ${type.name}.`)
+  target.place(parameter, byteOffset, what)
+  const numbers = parameter.numbers(initial, what)
+  for (let i = 0; i < components; i++) storeScalar(target.view, byteOffset + 4 * i, scalar, numbers[i]!)
+}
+
+function writeScalar(place: UniformPlace, value: unknown): void {
+  const { target, byteOffset, type, what } = place
   const scalar = type.scalar as UniformScalar
   if (value instanceof RecordedParameter) {
-    if (value.type !== scalar)
-      throw invalid(`${what} is parameter "${value.name}" of type ${value.type}; the member is ${scalar}.`)
-    target.place(value, byteOffset, what)
-    storeScalar(target.view, byteOffset, scalar, value.initial)
+    writeParameter(place, value)
     return
   }
   if (typeof value !== 'number')

@@ -59,7 +59,7 @@ function uniformType(type: ReflectedType): string {
     case 'scalar':
       return type.scalar === 'f16' ? 'number' : 'number | Parameter'
     case 'vector':
-      return numbers.replace('number[]', `[${Array(type.components).fill('number').join(', ')}]`)
+      return `${numbers.replace('number[]', `[${Array(type.components).fill('number').join(', ')}]`)}${type.scalar === 'f16' ? '' : ' | Parameter'}`
     case 'matrix':
       return `${numbers} | readonly (readonly number[])[]`
     case 'array': {

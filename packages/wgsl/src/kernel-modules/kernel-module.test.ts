@@ -59,10 +59,10 @@ it('types vectors, matrices, arrays and structures, atomics and mixed structures
   for (const line of [
     "readonly items: BufferView<'u32'>",
     "readonly count: BufferView<'i32'>",
-    'readonly light: { readonly color: readonly [number, number, number] | Float32Array; readonly power: number | Parameter }',
+    'readonly light: { readonly color: readonly [number, number, number] | Float32Array | Parameter; readonly power: number | Parameter }',
     'readonly turn: readonly number[] | Float32Array | readonly (readonly number[])[]',
-    'readonly offset: readonly [number, number] | Int32Array',
-    'readonly table: readonly number[] | Uint32Array | readonly (readonly [number, number, number, number] | Uint32Array)[]',
+    'readonly offset: readonly [number, number] | Int32Array | Parameter',
+    'readonly table: readonly number[] | Uint32Array | readonly (readonly [number, number, number, number] | Uint32Array | Parameter)[]',
     'readonly seed: number | Parameter',
     'label: "items delete_me"',
     'constants: width: u32',
