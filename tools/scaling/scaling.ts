@@ -8,7 +8,9 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { type Check, checks, predicted } from './checks.ts'
 import { type Constant, constants } from './machine.ts'
-import type { Prediction } from './predict.ts'
+import { openHost } from './paper-group.ts'
+import { type Prediction, predictHost } from './predict.ts'
+import { recordOn } from './programs.ts'
 import { type Outcome, rankCounts, type Study, strong, studied, type TransportName, weak } from './studies.ts'
 
 export const document = new URL('../../docs/scaling.md', import.meta.url)
@@ -100,6 +102,18 @@ function countsTable(rows: readonly Row[]): string {
   ].join('\n')
 }
 
+/** Programs of one process over the GPUs of one host. */
+async function hostTable(): Promise<string> {
+  const gpus = [2, 4, 8]
+  const rows: string[] = []
+  for (const { title, of } of strong.filter(({ copiesOnHost }) => !copiesOnHost)) {
+    const times: string[] = []
+    for (const count of gpus) times.push(cell(predictHost(await recordOn(() => openHost(count), of(count)))))
+    rows.push(`| ${[title, ...times].join(' | ')} |`)
+  }
+  return [`| GPUs | ${gpus.join(' | ')} |`, '|---|---|---|---|', ...rows].join('\n')
+}
+
 export function constantsTable(): string {
   const body = Object.values<Constant>(constants).map(
     ({ text, source, assumed }) => `| ${text} | ${assumed ? '**assumed**: ' : ''}${source} |`,
@@ -141,6 +155,7 @@ async function main(check: boolean): Promise<void> {
       ].join('\n'),
     ],
     ['counts', countsTable(strongRows)],
+    ['host', await hostTable()],
     ['strong', timesTable(strongRows, 'links', 'gain')],
     ['strong-one-link', timesTable(strongRows, 'one link a host', 'gain')],
     ['strong-staged', timesTable(strongRows, 'staged', 'gain')],
