@@ -2,6 +2,7 @@ import { tandemVitest } from './vitest.ts'
 
 export default tandemVitest(import.meta.url, {
   include: ['**/*.test.ts'],
+  isolate: false,
   testTimeout: 600_000,
   hookTimeout: 600_000,
 })
