@@ -22,13 +22,15 @@ function runScript(body: string): {
   stdout: string
   stderr: string
   status: number | null
+  signal: string | null
 } {
   const script = `const addon = require(${JSON.stringify(prebuilt)}); const libraries = ${JSON.stringify(fakeLibraries().cuda)};${body}`
-  const { stdout, stderr, status } = spawnSync(process.execPath, ['-e', script], {
+  const { stdout, stderr, status, signal } = spawnSync(process.execPath, ['-e', script], {
     encoding: 'utf8',
     timeout: 600_000,
+    killSignal: 'SIGKILL',
   })
-  return { stdout, stderr, status }
+  return { stdout, stderr, status, signal }
 }
 
 describe('the addon', () => {
@@ -115,6 +117,29 @@ describe('the addon', () => {
       })`)
     // The run takes hours.
     expect(status).toBe(7)
+  })
+
+  it.each([
+    ['while a kernel is compiled', '', { signal: 'SIGTERM', stdout: '' }],
+    ['after a kernel is compiled', 'await compiling;', { signal: 'SIGTERM', stdout: '' }],
+    [
+      'by its own handler after a kernel is compiled',
+      "process.on('SIGTERM', () => { console.log('handled'); process.exit() }); await compiling;",
+      { signal: null, stdout: 'handled\n' },
+    ],
+  ])('ends by SIGTERM %s: NVRTC gives signals back without their flags', (_, before, ending) => {
+    const { signal, stdout, stderr } = runScript(`
+      const source = 'extern "C" __global__ void f() {}'
+      const compiling = Promise.all([1, 2, 3].map(() => addon.nvrtcCompile(libraries, { source, name: 'f', options: [] })))
+      setInterval(() => {}, 1000)
+      const wait = async () => {
+        // Not before a thread has the compilation.
+        await new Promise((resolve) => setTimeout(resolve, 50))
+        ${before}
+        process.kill(process.pid, 'SIGTERM')
+      }
+      wait()`)
+    expect({ signal, stdout }, stderr).toEqual(ending)
   })
 
   it('closes a library that is of no use, and keeps one that is', () => {

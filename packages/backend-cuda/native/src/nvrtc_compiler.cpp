@@ -1,6 +1,7 @@
 #include "nvrtc_compiler.h"
 
 #include "dynamic_library.h"
+#include "kept_signals.h"
 #include "native_error.h"
 
 namespace tandem::nvrtc {
@@ -77,7 +78,10 @@ Outcome compile(const std::vector<std::string> &libraries, const Request &reques
       library.createProgram(&owned.program, request.source.c_str(), request.name.c_str(), 0, nullptr, nullptr),
       library.createProgram);
   const auto program = owned.program;
-  const auto result = library.compileProgram(program, static_cast<int>(options.size()), options.data());
+  const auto result = [&] {
+    const KeptSignals kept;
+    return library.compileProgram(program, static_cast<int>(options.size()), options.data());
+  }();
   Outcome outcome;
   std::size_t logSize = 0;
   if (library.getLogSize(program, &logSize) == success && logSize > 1) {

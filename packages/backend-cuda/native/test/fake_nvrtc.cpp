@@ -1,4 +1,5 @@
 // An NVRTC on the host's C++ compiler. Threads of a block run one after another, so kernels with barriers do not work.
+#include <csignal>
 #include <unistd.h>
 
 #include <atomic>
@@ -72,7 +73,18 @@ EXPORT int nvrtcDestroyProgram(FakeProgram **program) {
   *program = nullptr;
   return 0;
 }
+/// As NVRTC 13.0 does at the start of a compilation: the handlers come back without their flags.
+void takeSignalsForAMoment() {
+  static std::mutex mutex;
+  std::lock_guard lock(mutex);
+  const auto end = [](int taken) {
+    signal(taken, SIG_DFL);
+    raise(taken);
+  };
+  for (const int taken : {SIGINT, SIGTERM}) signal(taken, signal(taken, end));
+}
 EXPORT int nvrtcCompileProgram(FakeProgram *program, int, const char *const *) {
+  takeSignalsForAMoment();
   if (const int failure = injectedFailure("nvrtcCompileProgram")) {
     // NVRTC_ERROR_INVALID_OPTION is what an NVRTC says that is older than the GPU.
     program->log = failure == 5 ? "nvrtc: error: invalid value for --gpu-architecture (-arch)\n" : "error of the fake NVRTC\n";
