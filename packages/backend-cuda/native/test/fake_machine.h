@@ -117,7 +117,8 @@ bool runInternal(const FakeFunction &function, const std::vector<std::uint64_t> 
         word<std::uint64_t>(p[2]).store(round);
       }
       // As the real one, it gives up where the other side does not start, but never on a busy machine.
-      const auto late = nanoseconds() + 600'000'000'000;
+      const auto seconds = static_cast<std::uint64_t>(setting("FAKE_CUDA_PING_PONG_SECONDS", 600));
+      const auto late = nanoseconds() + seconds * 1'000'000'000;
       spinUntil([&] { return word<std::uint64_t>(p[1]).load() >= round || nanoseconds() > late; });
       if (word<std::uint64_t>(p[1]).load() < round) return true;
       *stamps++ = clock();
