@@ -1,6 +1,5 @@
-/** Examples in the help of each command, and of `tandem` itself under '', which the tests parse; and where more is said. */
+/** Examples in the help of each command, which the tests parse; and where more is said. */
 export const helpExamples: Readonly<Record<string, readonly string[]>> = {
-  '': ['tandem doctor', 'tandem transpose --rows 768 --cols 1024 --devices 4', 'tandem run --help'],
   demo: ['tandem demo', 'tandem demo --devices 4 --virtual --folder /tmp/demo'],
   devices: ['tandem devices', 'tandem devices --backend cuda --json'],
   select: ['tandem select --count 2 --by memory', 'tandem select --explain'],
@@ -27,6 +26,11 @@ export const helpExamples: Readonly<Record<string, readonly string[]>> = {
   bandwidth: ['tandem bandwidth', 'tandem bandwidth --json'],
   monitor: ['tandem monitor'],
   cache: ['tandem cache', 'tandem cache --clear tuning'],
+}
+
+/** The same for `tandem` itself, under '', and for the command that a library makes. */
+export const otherExamples: Readonly<Record<string, readonly string[]>> = {
+  '': ['tandem doctor', 'tandem transpose --rows 768 --cols 1024 --devices 4', 'tandem run --help'],
   completion: [
     'source <(tandem completion bash)',
     'tandem completion fish > ~/.config/fish/completions/tandem.fish',
@@ -35,6 +39,6 @@ export const helpExamples: Readonly<Record<string, readonly string[]>> = {
 
 /** What stands below the options of a command. */
 export function helpEpilogue(command: string): string {
-  const examples = helpExamples[command]!.map((line) => `  ${line}`)
+  const examples = (helpExamples[command] ?? otherExamples[command]!).map((line) => `  ${line}`)
   return `\nExamples:\n${examples.join('\n')}\n\nMore: https://github.com/tandem-gpu/tandem/blob/main/docs/cli.md`
 }

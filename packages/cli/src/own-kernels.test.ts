@@ -5,7 +5,7 @@ import { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
 import { cacheCommand } from './commands/cache.ts'
 import { exitCode } from './exit-code.ts'
-import { helpExamples } from './help-examples.ts'
+import { helpExamples, otherExamples } from './help-examples.ts'
 import { formatNpyHeader } from './npy/header.ts'
 import { NpyReader } from './npy/reader.ts'
 import { recordedTerminal } from './terminal.ts'
@@ -154,7 +154,7 @@ describe('tandem cache', () => {
 })
 
 describe('options of every command', () => {
-  it.each(Object.entries(helpExamples))(
+  it.each(Object.entries({ ...helpExamples, ...otherExamples }))(
     'the help of %s has examples, of options that it has, and a link',
     async (name, examples) => {
       const { stdout } = await tandem(`${name} --help`.trim())
