@@ -23,6 +23,7 @@ export const longSuites: readonly Suite[] = [
   suite('edges of plans of ranks', 'core', 'rank-parts.test.ts', '.', 1),
   suite('wrong calls', 'core', 'wrong-calls.test.ts', '.', 1),
   suite('wrong calls of algorithms', 'algorithms', 'wrong-calls.test.ts', '.', 1),
+  suite('products on a CPU adapter', 'algorithms', 'matmul/matmul.test.ts', '.', 1),
   suite('failures of the driver', 'backend-cuda', 'failure-table.test.ts', '.', 1),
   suite('canaries around memory', 'backend-cuda', 'clamp-canaries.test.ts', '.', 1),
   suite('programs over ranks', 'backend-mpi', 'mpi.test.ts', '.', 1),

@@ -27,6 +27,11 @@ describeOnBackends('matmul', (backend) => {
   const slow = backend.name === 'reference'
   // A CPU adapter takes up to fifteen seconds to compile a kernel.
   const few = backend.name === 'webgpu'
+  // On the reference executor, each test that has this reason to be skipped runs always.
+  const slowTransposed = [
+    few && process.env.TANDEM_LONG !== '1',
+    'in the long form: a CPU adapter takes 20 s to compile the kernels that transpose A',
+  ] as const
 
   it.each([
     [0, 5, 4, 2],
@@ -261,7 +266,8 @@ describeOnBackends('matmul', (backend) => {
     },
   )
 
-  it('transposes each piece of A when it arrives, once in a round, for all panels', async () => {
+  it('transposes each piece of A when it arrives, once in a round, for all panels', async ({ skip }) => {
+    skip(...slowTransposed)
     const group = await backend.group(1)
     const shape = { m: 4299, n: 12, k: 5 }
     const { m, n, k } = shape
@@ -297,7 +303,8 @@ describeOnBackends('matmul', (backend) => {
     for (const resource of [program, kernels, a, b, c]) resource.destroy()
   })
 
-  it('cuts A transposed where it exceeds a binding', async () => {
+  it('cuts A transposed where it exceeds a binding', async ({ skip }) => {
+    skip(...slowTransposed)
     const group = await backend.group(1)
     const device = group.devices[0]!
     const kernels = await compileMatmul(group, 'f32', {
@@ -326,7 +333,8 @@ describeOnBackends('matmul', (backend) => {
     for (const resource of [program, kernels, x, y, z]) resource.destroy()
   })
 
-  it('does not transpose A where B or C do not allow 16-byte accesses', async () => {
+  it('does not transpose A where B or C do not allow 16-byte accesses', async ({ skip }) => {
+    skip(...slowTransposed)
     const group = await backend.group(1)
     const device = group.devices[0]!
     const kernels = await compileMatmul(group, 'f32', {

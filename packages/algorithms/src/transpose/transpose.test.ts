@@ -80,7 +80,9 @@ describeOnBackends('transpose', (backend) => {
           kernel: fc.constantFrom(...kernels),
           seed: fc.nat(1000),
         }),
-        async ({ devices, peerAccess, transport, ...options }) => {
+        async ({ devices: drawn, peerAccess, transport, ...options }) => {
+          // Every number of receivers has a scattering kernel of its own.
+          const devices = few && transport === 'scatter' && drawn > 1 ? 4 : drawn
           const group = await backend.group(devices, { peerAccess })
           const report = await transpose(group, {
             ...options,
@@ -105,13 +107,13 @@ describeOnBackends('transpose', (backend) => {
 
   it.each([
     [1, 1, 2],
-    [1, 37, 3],
-    [37, 1, 3],
+    [1, 37, few ? 4 : 3],
+    [37, 1, few ? 4 : 3],
     [5, 3, 4],
     [33, 65, 7],
     [65, 129, 8],
     [200, 70, 8],
-    few ? [300, 277, 3] : [1000, 777, 3],
+    few ? [300, 277, 4] : [1000, 777, 3],
   ])('scatters %i × %i on %i devices exactly', async (rows, columns, devices) => {
     const group = await backend.group(devices)
     const options = { rows, columns, type: types[0]!, transport: 'scatter', warmup: 0 } as const
