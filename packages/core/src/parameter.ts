@@ -29,7 +29,7 @@ export class RecordedParameter implements Parameter {
 
   /** Throws `validation` unless the type is one of a parameter and the initial value fits it. */
   constructor(name: string, type: ParameterType, initial: ParameterValue) {
-    const [, components, letter] = /^vec([234])([fiu])$/.exec(String(type)) ?? []
+    const [, components, letter] = /^vec([234])([fiu])$/.exec(typeof type === 'string' ? type : '') ?? []
     const scalar = scalars.find((one) => one === type || one[0] === letter)
     if (scalar === undefined)
       throw invalid(

@@ -431,26 +431,6 @@ describeOnBackends('matmul', (backend) => {
     expect(two).toMatchObject({ devices: 2, verified: true, prediction: { model: { source: 'measured' } } })
   })
 
-  it('notices a wrong element', async () => {
-    const group = await backend.group(2)
-    expect(group.devices).toHaveLength(2)
-    for (const [type, m, n, k] of [
-      ['f32', 20, 30, 40],
-      ['i32', 20, 30, 40],
-    ] as const) {
-      const a = random(type, m * k, 1)
-      const b = random(type, k * n, 2)
-      const c = referenceMatmul(type, { m, n, k }, a as never, b as never)
-      const right = await matmulVerifier(type, { m, n, k }, a as never, b as never)
-      await right.rows(0, c)
-      expect(right.result()).toMatchObject({ verified: true })
-      c[77]! += type === 'f32' ? 1e-3 : 1
-      const wrong = await matmulVerifier(type, { m, n, k }, a as never, b as never)
-      await wrong.rows(0, c)
-      expect(wrong.result()).toMatchObject({ verified: false })
-    }
-  })
-
   it('rejects invalid shapes and options, and names their values', async () => {
     const group = await backend.group(2)
     const a = new Float32Array(12)
