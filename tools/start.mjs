@@ -103,8 +103,8 @@ function test() {
   }))
   for (const { paths } of reports) for (const path of paths) rmSync(path, { force: true })
 
-  // Two packages at a time, each on half of the cores (tools/vitest.ts): while one waits, the other computes.
-  const parallel = `--parallel=${Math.min(2, availableParallelism())}`
+  // Up to three packages at a time, each on half of the cores (tools/vitest.ts): while one waits, the others compute.
+  const parallel = `--parallel=${Math.min(3, availableParallelism() + 1)}`
   const failed = [
     ['lint', () => runNode([join(root, 'node_modules/@biomejs/biome/bin/biome'), 'check'])],
     ['the tests', () => nx(['run-many', '-t', 'test', parallel])],

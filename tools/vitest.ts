@@ -26,7 +26,7 @@ export function tandemVitest(configUrl: string, overrides: ViteUserConfig['test'
     test: {
       include: ['src/**/*.test.ts'],
       pool: 'forks',
-      // `npm test` runs two packages at a time.
+      // `npm test` runs several packages at a time.
       maxWorkers: '50%',
       // Guards against a test that hangs, not limits on a slow machine.
       testTimeout: process.env.TANDEM_LONG === '1' ? 6 * 3_600_000 : 600_000,
