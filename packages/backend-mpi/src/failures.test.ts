@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { availableParallelism, loadavg, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -37,10 +37,11 @@ async function disturbed(
   return { ...result, secondsAfter: (performance.now() - acted) / 1000, processes: [...processes.values()] }
 }
 
-/** What takes so many seconds where every process has a core takes longer where more processes want to run than there are cores. */
-function underLoad(seconds: number): number {
-  return seconds * Math.max(1, loadavg()[0]! / availableParallelism())
-}
+/**
+ * By how much a busy machine may exceed the seconds in which a failure is noticed. `npm run test:long`, which runs these tests alone, asserts
+ * the seconds themselves.
+ */
+const patience = process.env.TANDEM_LONG === '1' ? 1 : 12
 
 function isAlive(process: number): boolean {
   return spawnSync('kill', ['-0', String(process)]).status === 0
@@ -64,7 +65,7 @@ describe.each([openMpi, mpich])('$name', (mpi) => {
       expect(exitCode).not.toBe(0)
       expect(linesOf(outcome), stderr).toHaveLength(1)
       await annotate(`${mpi.name}: the job ends ${secondsAfter.toFixed(1)} s after the rank`)
-      expect(secondsAfter).toBeLessThan(underLoad(5))
+      expect(secondsAfter).toBeLessThan(5 * patience)
       // The launcher may end before those that it has killed are gone.
       while (processes.some(isAlive)) await setTimeout(100)
     })

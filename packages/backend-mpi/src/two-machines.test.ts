@@ -17,6 +17,12 @@ const allowed = ip('netns', 'add', probe).status === 0
 ip('netns', 'del', probe)
 const missing = allowed ? '' : ' (skipped: this user may not make network namespaces)'
 
+/**
+ * By how much a busy machine may exceed the seconds in which a cut is noticed. `npm run test:long`, which runs these tests alone, asserts the
+ * seconds themselves.
+ */
+const patience = process.env.TANDEM_LONG === '1' ? 1 : 8
+
 /** Linux tells the other end of a link up to a second later, and a launcher that starts before finds no way there. */
 async function linkIsUp(): Promise<void> {
   const isUp = (name: string, i: number) =>
@@ -136,7 +142,7 @@ describe.skipIf(!openMpi.installed || !allowed)(
       const { exitCode, seconds, survivors } = await cutLink(true)
       await annotate(`the job ends ${seconds.toFixed(1)} s after the cut`)
       expect(exitCode).not.toBe(0)
-      expect(seconds).toBeLessThan(15)
+      expect(seconds).toBeLessThan(15 * patience)
       expect(survivors).toEqual([])
     })
 
@@ -159,7 +165,7 @@ describe.skipIf(!openMpi.installed || !allowed)(
           ),
         ),
       )
-      for (const { seconds } of errors) expect(seconds).toBeLessThan(15)
+      for (const { seconds } of errors) expect(seconds).toBeLessThan(15 * patience)
       expect(survivors).toEqual([])
     })
   },
