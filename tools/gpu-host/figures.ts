@@ -6,6 +6,7 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import type { BenchDocument, BenchResult } from '../../packages/cli/src/bench/document.ts'
+import { withNamedBlocks } from '../named-blocks.ts'
 import { type Target, targetsOf } from './targets.ts'
 
 export const documents = ['README.md', 'docs/performance.md']
@@ -90,10 +91,7 @@ const ladder: readonly { kernel: string; source: string; sourceStep: string }[] 
 
 /** A document with its blocks replaced. */
 export function withFigures(text: string, table: Table, path: string): string {
-  return text.replace(
-    /<!-- figures:(\w+) -->\n[\s\S]*?<!-- \/figures -->/g,
-    (_, name: string) => `<!-- figures:${name} -->\n${figures(name, table, path)}\n<!-- /figures -->`,
-  )
+  return withNamedBlocks(text, 'figures', (name) => figures(name, table, path))
 }
 
 const square = (side: number) => ({ rows: side, columns: side })

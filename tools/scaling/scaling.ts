@@ -6,6 +6,7 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { withNamedBlocks } from '../named-blocks.ts'
 import { type Check, checks, predicted } from './checks.ts'
 import { type Constant, constants } from './machine.ts'
 import { openHost } from './paper-group.ts'
@@ -122,10 +123,7 @@ export function constantsTable(): string {
 }
 
 export function withBlocks(text: string, blocks: ReadonlyMap<string, string>): string {
-  return text.replace(
-    /<!-- scaling:([\w-]+) -->\n[\s\S]*?<!-- \/scaling -->/g,
-    (_, name: string) => `<!-- scaling:${name} -->\n${blocks.get(name)!}\n<!-- /scaling -->`,
-  )
+  return withNamedBlocks(text, 'scaling', (name) => blocks.get(name)!)
 }
 
 async function rowsOf(studies: readonly Study[]): Promise<Row[]> {
