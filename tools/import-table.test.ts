@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process'
+import { globSync } from 'node:fs'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -81,4 +82,13 @@ it('lint refuses paths into another package', async () => {
   const path = 'packages/algorithms/src/transpose/path.ts'
   const sources = new Map([[path, `import { x } from '../../../core/src/index.ts'\n\nexport const y = x\n`]])
   expect([...(await refused(sources))]).toEqual([path])
+})
+
+it('errors of core are told by isGpuError, since a process may hold several copies of core', async () => {
+  const sources = globSync('packages/*/src/**/*.ts', { cwd: root }).filter(
+    (path) => !path.endsWith('.test.ts') && path !== 'packages/core/src/errors.ts',
+  )
+  expect(sources.length).toBeGreaterThan(300)
+  const texts = await Promise.all(sources.map((path) => readFile(join(root, path), 'utf8')))
+  expect(sources.filter((_, i) => texts[i]!.includes('instanceof GpuError'))).toEqual([])
 })

@@ -1,4 +1,4 @@
-import { GpuError } from '@tandem-gpu/core'
+import { GpuError, isGpuError } from '@tandem-gpu/core'
 import type { CudaKernel } from '@tandem-gpu/wgsl'
 import { isNativeError, toGpuError } from './driver-error.ts'
 import { KernelCache } from './kernel-cache.ts'
@@ -39,7 +39,7 @@ export class KernelCompiler {
     label: string,
   ): Promise<Uint8Array<ArrayBuffer>> {
     const version = await this.#nvrtcVersion()
-    if (version instanceof GpuError) {
+    if (isGpuError(version)) {
       const { fmad, shippedKernels } = this.#options
       const ptx = shippedPtx(shippedKernels, kernel.source, architecture)
       if (ptx !== undefined && fmad) return new TextEncoder().encode(ptx) as Uint8Array<ArrayBuffer>

@@ -64,7 +64,7 @@ export async function openRuntime(
         !opened?.shared &&
         own.flatMap((_, reader) => own.map((_, owner) => inner.canAccessPeer(reader, owner))),
       ...(failure !== undefined && {
-        code: failure instanceof GpuError ? failure.code : 'driver',
+        code: isGpuError(failure) ? failure.code : 'driver',
         reason: failure instanceof Error ? failure.message : String(failure),
       }),
     }),

@@ -1,4 +1,4 @@
-import { GpuError, type KernelHandle, type KernelSource } from '@tandem-gpu/core'
+import { GpuError, isGpuError, type KernelHandle, type KernelSource } from '@tandem-gpu/core'
 import { computeStage } from './constants.ts'
 import type { PhysicalDevice } from './physical-device.ts'
 
@@ -72,7 +72,7 @@ async function compileFor(physical: PhysicalDevice, source: KernelSource): Promi
     )
     return { pipeline, layouts: value.layouts }
   } catch (cause) {
-    if (cause instanceof GpuError) throw cause
+    if (isGpuError(cause)) throw cause
     throw pipelineError(physical, source, cause)
   }
 }

@@ -15,6 +15,8 @@ describe('failureOf', () => {
     [new GpuError('too-large', 'Large.'), 2, 'too-large'],
     [new GpuError('validation', 'Wrong.'), 2, 'validation'],
     [new GpuError('aborted', 'Stopped.'), 130, 'aborted'],
+    // Of another copy of core, which a backend may bring.
+    [Object.assign(new Error('Full.'), { name: 'GpuError', code: 'out-of-memory' }), 3, 'out-of-memory'],
     [new DOMException('This operation was aborted', 'AbortError'), 130, 'aborted'],
     [new TypeError('x is undefined'), 70, 'internal'],
     ['thrown text', 70, 'internal'],

@@ -1,4 +1,4 @@
-import { GpuError, type GpuErrorCode } from '@tandem-gpu/core'
+import { type GpuErrorCode, isGpuError } from '@tandem-gpu/core'
 import { FileError, fileReason, isFileSystemError } from './file-error.ts'
 import { printable } from './printable.ts'
 
@@ -51,7 +51,7 @@ export function failureOf(error: unknown): Failure {
   if (error instanceof UsageError) {
     return { exit: exitCode.badUsage, code: error.code, message: error.message }
   }
-  if (error instanceof GpuError) {
+  if (isGpuError(error)) {
     return { exit: exitOfGpuError[error.code], code: error.code, message: error.message }
   }
   if (error instanceof FileError) {

@@ -1,4 +1,4 @@
-import { type Device, type DeviceGroup, GpuError } from '@tandem-gpu/core'
+import { type Device, type DeviceGroup, GpuError, isGpuError } from '@tandem-gpu/core'
 import { characterOf } from '../device-character.ts'
 import { type RowRange, splitRows } from '../sharded-matrix.ts'
 import type { TuningOptions } from '../tuning/tuning-store.ts'
@@ -96,7 +96,7 @@ export async function chooseProduct(
     try {
       return withSplitParts(planFor(devices, 0.45 * limit), shape.k, limit)
     } catch (error) {
-      if (error instanceof GpuError && error.code === 'too-large') return undefined
+      if (isGpuError(error, 'too-large')) return undefined
       throw error
     }
   }

@@ -1,4 +1,4 @@
-import { GpuError } from '@tandem-gpu/core'
+import { isGpuError } from '@tandem-gpu/core'
 import { findAdapters } from '../adapters.ts'
 import { CudaRuntime } from '../cuda-runtime.ts'
 import { toGpuError } from '../driver-error.ts'
@@ -41,7 +41,7 @@ export async function runScenario(machine: ScenarioMachine): Promise<Noticed[]> 
     try {
       return await body()
     } catch (error) {
-      if (!(error instanceof GpuError)) throw error
+      if (!isGpuError(error)) throw error
       noticed.push({ step, code: error.code, message: error.message })
       return undefined
     }
@@ -100,7 +100,7 @@ export async function runSharedScenario({ addon, libraries }: ScenarioMachine): 
       return await body()
     } catch (error) {
       const known = toGpuError(error, step)
-      if (!(known instanceof GpuError)) throw known
+      if (!isGpuError(known)) throw known
       noticed.push({ step, code: known.code, message: known.message })
       return undefined
     }

@@ -2,7 +2,7 @@ import {
   type BufferView,
   type DeviceGroup,
   elementArray,
-  GpuError,
+  isGpuError,
   OwnedResources,
   type UniformValue,
 } from '@tandem-gpu/core'
@@ -130,7 +130,7 @@ async function runKernel(group: DeviceGroup, work: Work): Promise<KernelReport> 
       await group
         .compile({ label: path, wgsl, entryPoint: options.entryPoint, constants: options.constant })
         .catch((error: unknown) => {
-          if (!(error instanceof GpuError) || error.code !== 'compilation') throw error
+          if (!isGpuError(error, 'compilation')) throw error
           throw new UsageError(error.message, 'bad-input')
         }),
     )
