@@ -16,7 +16,7 @@ const opened: Runtime[] = []
 
 beforeEach(() => configureFake())
 afterEach(async () => {
-  for (const runtime of opened.splice(0)) await runtime.dispose()
+  for (const runtime of opened.splice(0)) expect(await runtime.dispose()).toEqual([])
 })
 afterAll(() => rmSync(cacheDirectory, { recursive: true, force: true }))
 
@@ -179,7 +179,7 @@ describe('programs', () => {
         expect([...new Uint32Array(out.arrayBuffer)]).toEqual(expected)
         runtime.release(executable)
         runtime.releaseKernel(kernel)
-        await runtime.dispose()
+        expect(await runtime.dispose()).toEqual([])
       }
     },
   )
@@ -227,7 +227,7 @@ describe('programs', () => {
         const source = (row + 1) * 10
         expect(result.slice((row + 1) * 6, (row + 1) * 6 + 4)).toEqual([source, source + 1, source + 2, 0])
       }
-      await runtime.dispose()
+      expect(await runtime.dispose()).toEqual([])
     }
   })
 

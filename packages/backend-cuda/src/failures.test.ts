@@ -1,6 +1,9 @@
 // What a failure leaves behind: nothing in flight, nothing leaked, and programs that run again.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { isGpuError, openGroup, type Runtime } from '@tandem-gpu/core'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest'
 import { cudaBackend } from './cuda.ts'
 import type { CudaRuntime } from './cuda-runtime.ts'
 import type { Lowering } from './lowering.ts'
@@ -16,7 +19,7 @@ const opened: Runtime[] = []
 beforeEach(() => configureFake())
 afterEach(async () => {
   configureFake()
-  for (const runtime of opened.splice(0)) await runtime.dispose()
+  for (const runtime of opened.splice(0)) expect(await runtime.dispose()).toEqual([])
 })
 
 async function open(indices: readonly number[], lowering: Lowering): Promise<CudaRuntime> {
@@ -166,6 +169,30 @@ it('names in the report of a destroyed group what the driver refuses to take bac
       'On CUDA device 1, cuMemFreeAsync returns CUDA_ERROR_INVALID_VALUE: error of the fake driver.',
     ],
   })
+})
+
+it('unloads a kernel from every GPU with the last object and program that use it', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'tandem-unloaded-'))
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
+  const options = { libraries: fakeLibraries(), kernelCache: { directory } }
+  const group = await openGroup({ backends: [cudaBackend(options, translateTestKernel)], devices: 2 })
+  // Kernels of the front end are not what runs; their label names a test kernel.
+  const compile = (source: string) =>
+    group.compile({ label: 'add', wgsl: `@compute @workgroup_size(1) fn main() {} // ${source}` })
+  const noRoom = () => failure(compile('another'))
+  // Room for one kernel on each of the GPUs.
+  configureFake({ FAKE_CUDA_MODULES: 2 })
+  for (let round = 0; round < 3; round += 1) {
+    const [kernel, same] = await Promise.all([compile(`${round}`), compile(`${round}`)])
+    const program = group.record((r) => r.dispatch(kernel!, { device: 0, workgroups: 1, args: {} }))
+    kernel!.destroy()
+    expect(await noRoom()).toMatch(/^out-of-memory: Loading kernel 'add' fails: cuModuleLoadDataEx/)
+    same!.destroy()
+    expect(await noRoom()).toMatch(/^out-of-memory/)
+    program.destroy()
+  }
+  configureFake()
+  expect(await group.destroy()).toEqual({ leaks: [] })
 })
 
 it('carries out what is queued before it closes', async () => {

@@ -19,7 +19,7 @@ const opened: Runtime[] = []
 
 beforeEach(() => configureFake())
 afterEach(async () => {
-  for (const runtime of opened.splice(0)) await runtime.dispose()
+  for (const runtime of opened.splice(0)) expect(await runtime.dispose()).toEqual([])
 })
 afterAll(() => rmSync(cacheDirectory, { recursive: true, force: true }))
 

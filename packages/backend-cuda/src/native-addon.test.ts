@@ -17,7 +17,7 @@ const addons = readdirSync(`${packageFolder}prebuilds`, { withFileTypes: true })
     bytes: readFileSync(`${packageFolder}prebuilds/${name}/@tandem-gpu+backend-cuda.node`, 'latin1'),
   }))
 
-/** Runs a script that gets the addon as `addon` and the fake libraries as `libraries`; returns what it prints. What does not end within ten minutes hangs. */
+/** Runs a script that gets the addon as `addon`, the fake libraries as `libraries` and the collector as `gc`; returns what it prints. What does not end within ten minutes hangs. */
 function runScript(body: string): {
   stdout: string
   stderr: string
@@ -25,7 +25,7 @@ function runScript(body: string): {
   signal: string | null
 } {
   const script = `const addon = require(${JSON.stringify(prebuilt)}); const libraries = ${JSON.stringify(fakeLibraries().cuda)};${body}`
-  const { stdout, stderr, status, signal } = spawnSync(process.execPath, ['-e', script], {
+  const { stdout, stderr, status, signal } = spawnSync(process.execPath, ['--expose-gc', '-e', script], {
     encoding: 'utf8',
     timeout: 600_000,
     killSignal: 'SIGKILL',
@@ -172,6 +172,58 @@ describe('the addon', () => {
       ...[useless, useless, useless],
       { codes: ['none', 'none', 'none'], open: [true, true, true] },
     ])
+  })
+
+  it('compares the bytes of a transfer with those of the array, and keeps the array until it is done', () => {
+    const { stdout, stderr } = runScript(`
+      process.env.FAKE_CUDA_BUSY_MS = '300'
+      const byteLength = 4_000_000
+      addon.openGroup(libraries, [0]).then(async (group) => {
+        const address = await group.allocate(0, byteLength, true)
+        const region = { gpu: 0, address, rowByteLength: byteLength, rows: 1, rowByteStride: byteLength }
+        for (const length of [byteLength - 1, byteLength + 1, 0])
+          for (const move of ['write', 'read'])
+            await group[move](region, new Uint8Array(length)).catch(({ nativeCode }) => console.log(nativeCode))
+        await group.createGraph(1, 0, Float64Array.of(0))
+        group.run({ steps: [{ graphs: [1], count: 1 }], uniformTargets: [], collect: [], abortWord: new Int32Array(1) })
+        // Behind the run; nothing else holds the array.
+        const write = () => void group.write(region, new Uint8Array(byteLength).fill(7))
+        write()
+        for (let turn = 0; turn < 5; turn++) {
+          gc()
+          await new Promise((resolve) => setImmediate(resolve))
+        }
+        const into = new Uint8Array(byteLength)
+        await group.read(region, into)
+        console.log(into.every((byte) => byte === 7))
+      })`)
+    expect(stdout, stderr).toBe(`${'validation\n'.repeat(6)}true\n`)
+  })
+
+  it('works beside another copy of itself, as where an installer or a bundler duplicates it', () => {
+    const { stdout, stderr } = runScript(`
+      const { copyFileSync, mkdtempSync, rmSync } = require('node:fs')
+      const folder = mkdtempSync(require('node:os').tmpdir() + '/tandem-copies-')
+      copyFileSync(${JSON.stringify(prebuilt)}, folder + '/copy.node')
+      const copy = require(folder + '/copy.node')
+      rmSync(folder, { recursive: true })
+      const compute = async (group, value) => {
+        const address = await group.allocate(0, 64, true)
+        const region = { gpu: 0, address, rowByteLength: 64, rows: 1, rowByteStride: 64 }
+        const read = new Uint8Array(64)
+        await group.write(region, new Uint8Array(64).fill(value))
+        await group.read(region, read)
+        return new Set(read).size === 1 && read[0] === value
+      }
+      const attempt = async () => {
+        const groups = [await addon.openGroup(libraries, [0, 1]), await copy.openGroup(libraries, [0, 1])]
+        const right = await Promise.all(groups.map((group, i) => compute(group, i + 1)))
+        const first = await groups[0].close()
+        right.push(await compute(groups[1], 3))
+        console.log(copy !== addon, right.join(), first.length, (await groups[1].close()).length)
+      }
+      attempt()`)
+    expect(stdout, stderr).toBe('true true,true,true 0 0\n')
   })
 
   it('turns wrong arguments into exceptions instead of crashing', () => {

@@ -1,5 +1,6 @@
 // A CUDA driver on host memory, for tests on machines without a GPU; with fake_nvrtc.cpp and fake_nvml.cpp it makes one library. What it
-// refuses, it refuses as the driver does: unknown addresses, memory of peers without access, freed modules.
+// refuses, it refuses as the driver does: unknown addresses, memory of peers without access, freed modules. Unlike the driver, it also refuses to
+// let the last user of a device go who leaves anything there.
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -16,6 +17,10 @@ namespace {
 #define STICKY                                                                                                         \
   if (sticky.load() != 0) return sticky.load()
 
+/// The fake's own: a device is let go with something left on it, which `leakText` lists.
+constexpr Result errorLeak = 998;
+thread_local std::string leakText;
+
 Result fInit(unsigned) { return deviceCount() == 0 ? errorNoDevice : 0; }
 Result fDriverGetVersion(int *version) {
   *version = static_cast<int>(setting("FAKE_CUDA_VERSION", 13000));
@@ -27,11 +32,12 @@ Result fGetErrorName(Result error, const char **name) {
   case 2: *name = "CUDA_ERROR_OUT_OF_MEMORY"; return 0;
   case 209: *name = "CUDA_ERROR_NO_BINARY_FOR_GPU"; return 0;
   case 700: *name = "CUDA_ERROR_ILLEGAL_ADDRESS"; return 0;
+  case errorLeak: *name = "FAKE_ERROR_LEAK"; return 0;
   default: *name = "CUDA_ERROR_UNKNOWN"; return 0;
   }
 }
 Result fGetErrorString(Result error, const char **text) {
-  *text = error == 700 ? "an illegal memory access was encountered" : error == 2 ? "out of memory" : "error of the fake driver";
+  *text = error == errorLeak ? leakText.c_str() : error == 700 ? "an illegal memory access was encountered" : error == 2 ? "out of memory" : "error of the fake driver";
   return 0;
 }
 Result fDeviceGetCount(int *count) {
@@ -75,9 +81,19 @@ Result fDevicePrimaryCtxRetain(ContextHandle *context, Device device) {
   STICKY;
   contexts[device].device = device;
   *context = reinterpret_cast<ContextHandle>(&contexts[device]);
+  std::lock_guard lock(stateMutex);
+  ++retained[device];
   return 0;
 }
-Result fDevicePrimaryCtxRelease(Device) { return 0; }
+Result fDevicePrimaryCtxRelease(Device device) {
+  {
+    std::lock_guard lock(stateMutex);
+    if (--retained[device] > 0) return 0;
+  }
+  leakText = leftOn(device);
+  // A call that was made to fail may have kept what it was to take back.
+  return leakText.empty() || failuresInjected().load() || sticky.load() != 0 ? 0 : errorLeak;
+}
 Result fCtxSetCurrent(ContextHandle context) {
   currentContext = reinterpret_cast<FakeContext *>(context);
   return sticky.load();
@@ -91,9 +107,11 @@ Result fMemGetInfo(std::size_t *freeBytes, std::size_t *totalBytes) {
 }
 Result fMemPoolCreate(MemoryPool *pool, const MemoryPoolProperties *properties) {
   *pool = reinterpret_cast<MemoryPool>(new FakePool{properties->location.id, {}});
+  count(properties->location.id, "pool", 1);
   return 0;
 }
 Result fMemPoolDestroy(MemoryPool pool) {
+  count(reinterpret_cast<FakePool *>(pool)->device, "pool", -1);
   delete reinterpret_cast<FakePool *>(pool);
   return 0;
 }
@@ -181,6 +199,7 @@ Result fMemsetD8Async(DevicePtr target, unsigned char value, std::size_t count, 
 Result fStreamCreate(Stream *stream, unsigned) {
   auto *created = new FakeStream();
   created->device = currentContext->device;
+  count(created->device, "stream", 1);
   *stream = reinterpret_cast<Stream>(created);
   return 0;
 }
@@ -192,6 +211,7 @@ Result fStreamDestroy(Stream stream) {
     gone->changed.notify_all();
   }
   gone->thread.join();
+  count(gone->device, "stream", -1);
   delete gone;
   return 0;
 }
@@ -213,11 +233,15 @@ Result fStreamWaitEvent(Stream stream, Event event, unsigned) {
   return 0;
 }
 Result fEventCreate(Event *event, unsigned) {
-  *event = reinterpret_cast<Event>(new FakeEvent());
+  *event = reinterpret_cast<Event>(new FakeEvent{currentContext->device});
+  count(currentContext->device, "event", 1);
   return 0;
 }
-// Events leak: streams may still refer to them, as the driver allows.
-Result fEventDestroy(Event) { return 0; }
+// The memory of events leaks: streams may still refer to them, as the driver allows.
+Result fEventDestroy(Event event) {
+  count(reinterpret_cast<FakeEvent *>(event)->device, "event", -1);
+  return 0;
+}
 Result fEventRecord(Event event, Stream stream) {
   auto *recorded = reinterpret_cast<FakeEvent *>(event);
   std::uint64_t number;
@@ -250,8 +274,10 @@ Result fEventElapsedTime(float *milliseconds, Event start, Event end) {
   *milliseconds = static_cast<float>(reinterpret_cast<FakeEvent *>(end)->time - reinterpret_cast<FakeEvent *>(start)->time) / 1e6f;
   return 0;
 }
+std::atomic<long> liveModules{0};
 Result fModuleLoadDataEx(Module *module, const void *image, unsigned, int *, void **) {
   STICKY;
+  if (liveModules.load() >= setting("FAKE_CUDA_MODULES", 1000000)) return errorOutOfMemory;
   auto loaded = std::make_unique<FakeModule>();
   loaded->device = currentContext->device;
   const std::string text(static_cast<const char *>(image));
@@ -270,11 +296,15 @@ Result fModuleLoadDataEx(Module *module, const void *image, unsigned, int *, voi
   } else {
     return 209;
   }
+  ++liveModules;
+  count(loaded->device, "module", 1);
   *module = reinterpret_cast<Module>(loaded.release());
   return 0;
 }
 // The library stays loaded: functions of tests may share names.
 Result fModuleUnload(Module module) {
+  --liveModules;
+  count(reinterpret_cast<FakeModule *>(module)->device, "module", -1);
   delete reinterpret_cast<FakeModule *>(module);
   return 0;
 }
@@ -304,10 +334,12 @@ Result fFuncSetAttribute(Function function, int, int value) {
 }
 Result fGraphCreate(Graph *graph, unsigned) {
   STICKY;
-  *graph = reinterpret_cast<Graph>(new FakeGraph());
+  *graph = reinterpret_cast<Graph>(new FakeGraph{currentContext->device, {}});
+  count(currentContext->device, "graph", 1);
   return 0;
 }
 Result fGraphDestroy(Graph graph) {
+  count(fake(graph)->device, "graph", -1);
   delete fake(graph);
   return 0;
 }
@@ -363,6 +395,7 @@ Result fGraphInstantiate(GraphExec *exec, Graph graph, unsigned long long) {
   ++liveGraphs;
   auto *made = new FakeExec();
   made->graph = *fake(graph);
+  count(made->graph.device, "instantiated graph", 1);
   *exec = reinterpret_cast<GraphExec>(made);
   return 0;
 }
@@ -375,6 +408,7 @@ Result fGraphLaunch(GraphExec exec, Stream stream) {
   return 0;
 }
 Result fGraphExecDestroy(GraphExec exec) {
+  count(reinterpret_cast<FakeExec *>(exec)->graph.device, "instantiated graph", -1);
   delete reinterpret_cast<FakeExec *>(exec);
   --liveGraphs;
   return 0;

@@ -1,12 +1,19 @@
 // Failures on demand. FAKE_FAIL=SYMBOL:RESULT:N[:ANYTHING] makes the Nth call of a function, counted since the variable changed, return RESULT
 // and do nothing else; several stand in a row, with spaces between them. FAKE_TRACE=FILE collects the names of all calls, one a line.
 #pragma once
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <mutex>
 #include <sstream>
 #include <string>
+
+/// Whether any call was ever made to fail.
+inline std::atomic<bool> &failuresInjected() {
+  static std::atomic<bool> any{false};
+  return any;
+}
 
 /// What the call must return, or 0 where it is to do its work.
 inline int injectedFailure(const char *symbol) {
@@ -33,7 +40,9 @@ inline int injectedFailure(const char *symbol) {
     char *rest = nullptr;
     const long result = std::strtol(failure.c_str() + name.size(), &rest, 10);
     const long position = std::strtol(rest + 1, nullptr, 10);
-    return ++calls[name] == position ? static_cast<int>(result) : 0;
+    if (++calls[name] != position) return 0;
+    failuresInjected().store(true);
+    return static_cast<int>(result);
   }
   return 0;
 }

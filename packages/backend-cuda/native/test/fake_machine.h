@@ -1,6 +1,7 @@
 // The fake GPUs: their memory, streams (threads), events, kernels and graphs, which run in a seeded random topological order, so that a
 // missing edge shows. Included once, by fake_cuda.cpp.
 #pragma once
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -38,6 +39,14 @@ struct FakeContext {
   int device;
 };
 FakeContext contexts[64];
+
+/// What each device has made and not got back, by kind, and how often its primary context is retained.
+std::map<std::string, long> live[64];
+int retained[64];
+void count(int device, const char *kind, int change) {
+  std::lock_guard lock(stateMutex);
+  live[device][kind] += change;
+}
 
 struct FakePool {
   int device;
@@ -205,6 +214,7 @@ Result copyRows(int device, const char *source, std::size_t sourcePitch, char *t
 }
 
 struct FakeEvent {
+  int device;
   std::mutex mutex;
   std::condition_variable reached;
   std::uint64_t recorded = 0;
@@ -264,6 +274,7 @@ struct FakeNode {
   std::vector<std::size_t> after;
 };
 struct FakeGraph {
+  int device = 0;
   std::vector<FakeNode> nodes;
 };
 FakeGraph *fake(Graph graph) { return reinterpret_cast<FakeGraph *>(graph); }
@@ -301,6 +312,22 @@ Result addNode(GraphNode *node, Graph graph, const GraphNode *after, std::size_t
   fake(graph)->nodes.push_back(std::move(added));
   *node = reinterpret_cast<GraphNode>(fake(graph)->nodes.size());
   return 0;
+}
+
+/// What a device still has: "1 module, 2 graphs"; empty where it has nothing.
+std::string leftOn(int device) {
+  std::lock_guard lock(stateMutex);
+  auto left = live[device];
+  const bool last = std::all_of(std::begin(retained), std::end(retained), [](int times) { return times == 0; });
+  for (const auto &[address, block] : blocks) {
+    if (block.device == device) left["block of memory"] += 1;
+    else if (block.device < 0 && last) left["page-locked block"] += 1;
+  }
+  std::string text;
+  for (const auto &[kind, number] : left) {
+    if (number != 0) text += (text.empty() ? "" : ", ") + std::to_string(number) + " " + kind;
+  }
+  return text;
 }
 
 int deviceOf(ContextHandle context) { return reinterpret_cast<FakeContext *>(context)->device; }
