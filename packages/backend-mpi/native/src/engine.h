@@ -118,6 +118,8 @@ private:
   void loop();
   bool step();
   bool busy() const;
+  /// How long to sleep after so long a time without progress.
+  std::chrono::nanoseconds pauseAfter(std::chrono::nanoseconds waited) const;
   void send(int peer, ControlKind kind, std::uint64_t key, const Bytes &payload);
   void received(int source, const Bytes &bytes);
   void startNextRun();
