@@ -23,7 +23,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** Results of each sort, and the codes that may come of them. A fault takes all that follows with it. */
+/** Results of each sort that a library has, and the codes that may come of them. A fault takes all that follows with it. */
 const driverClasses = [
   { name: 'out of memory', result: 2, codes: ['out-of-memory'] },
   { name: 'fault', result: 700, codes: ['device-lost'] },
@@ -33,11 +33,15 @@ const driverClasses = [
 ]
 const nvrtcClasses = [
   { name: 'out of memory', result: 1, codes: ['out-of-memory'] },
+  { name: 'invalid value', result: 3, codes: ['driver', 'unsupported'] },
   { name: 'unknown', result: 999, codes: ['driver', 'unsupported'] },
 ]
 const nvmlClasses = [
   { name: 'not supported', result: 3, codes: ['unsupported'] },
   { name: 'lost', result: 15, codes: ['driver'] },
+  { name: 'out of memory', result: 20, codes: ['driver'] },
+  { name: 'invalid value', result: 2, codes: ['driver'] },
+  { name: 'unknown', result: 999, codes: ['driver'] },
 ]
 
 /** Codes of some calls whose failure means something of its own. */
