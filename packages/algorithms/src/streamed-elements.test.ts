@@ -65,6 +65,15 @@ describeOnBackends('functions that move elements', (backend) => {
     other.destroy()
   })
 
+  it('have arrays over memory that threads share beside them', async () => {
+    const group = await backend.group(2)
+    const [input, output] = [0, 1].map(() => new Float32Array(new SharedArrayBuffer(4 * 63)))
+    for (let i = 0; i < 63; i++) input![i] = i
+    const shape = { rows: 9, columns: 7, type: 'f32' } as const
+    const { verified } = await transpose(group, { ...shape, input: input as never, output: output as never })
+    expect([verified, output![1], output![9]]).toEqual([true, 7, 1])
+  })
+
   it.each(cases)('that never settle end with the signal: %s', async (name, run) => {
     const group = await backend.group(2)
     for (const stuck of name.includes('no sink') ? ['source'] : ['source', 'sink']) {

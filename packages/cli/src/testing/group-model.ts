@@ -111,13 +111,21 @@ export class GroupModel {
       ...this.kernels,
       this.kernel,
     ].filter((resource) => !('destroyed' in resource && resource.destroyed))
+    // The end of a group frees everything: half of the groups must have nothing left before it, the others must name what is left.
+    const tidy = this.buffers.length % 2 === 0 && !this.destroyed
+    if (tidy) for (const resource of kept.splice(0)) resource.destroy()
+    if (tidy) this.#requireNothingLive('once all objects are destroyed')
     const { leaks } = await this.group.destroy()
     if (!this.destroyed && leaks.length !== kept.length)
       this.problems.push(`${kept.length} objects are left, and the report names ${JSON.stringify(leaks)}`)
     for (const resource of kept) resource.destroy()
-    const live = Object.entries(this.group.live()).filter(([, count]) => count !== 0)
-    if (live.length > 0) this.problems.push(`live at the end: ${live.join()}`)
+    this.#requireNothingLive('at the end')
     return this.problems
+  }
+
+  #requireNothingLive(when: string): void {
+    const live = Object.entries(this.group.live()).filter(([, count]) => count !== 0)
+    if (live.length > 0) this.problems.push(`live ${when}: ${live.join()}`)
   }
 }
 

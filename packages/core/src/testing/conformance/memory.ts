@@ -133,8 +133,9 @@ export function describeMemory(suite: Suite): void {
       const buffer = suite.use(await devices[0]!.allocate('f32', 5))
       const shared = new Float32Array(new SharedArrayBuffer(40), 8, 5)
       shared.set([1, 2, 3, 4, 5])
-      await queue.write(buffer, shared)
+      const written = queue.write(buffer, shared)
       shared.fill(0)
+      await written
       expect(await queue.read(buffer, { into: shared })).toBe(shared)
       expect([...shared]).toEqual([1, 2, 3, 4, 5])
     })
