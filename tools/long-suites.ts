@@ -25,6 +25,7 @@ export const longSuites: readonly Suite[] = [
   suite('wrong calls of algorithms', 'algorithms', 'wrong-calls.test.ts', '.', 1),
   suite('products on a CPU adapter', 'algorithms', 'matmul/matmul.test.ts', '.', 1),
   suite('failures of the driver', 'backend-cuda', 'failure-table.test.ts', '.', 1),
+  suite('kernels that never end', 'backend-cuda', 'time-limit.test.ts', '.', 1),
   suite('canaries around memory', 'backend-cuda', 'clamp-canaries.test.ts', '.', 1),
   suite('programs over ranks', 'backend-mpi', 'mpi.test.ts', '.', 1),
   suite('failures of ranks', 'backend-mpi', 'failures.test.ts', '.', 1),

@@ -214,13 +214,18 @@ async function runProgram(
     counts.runs++
     counts.repetitions += times
     const result = pick(2) === 0 ? await group.queue.read(ring[0]!) : Uint32Array.from(host.array)
-    const at = pick(input.length)
-    let expected = input[at]!
-    for (let i = 0; i < times * ring.length; i++) expected = (Math.imul(expected, factor) + bias) >>> 0
-    if (result[at] !== expected) {
+    // All steps together multiply by one number and add another.
+    let [product, sum] = [1, 0]
+    for (let i = 0; i < times * ring.length; i++) {
+      product = Math.imul(product, factor)
+      sum = Math.imul(sum, factor) + bias
+    }
+    const expectedAt = (i: number) => (Math.imul(input[i]!, product) + sum) >>> 0
+    const at = input.findIndex((_, i) => result[i] !== expectedAt(i))
+    if (at >= 0) {
       counts.wrong++
       problems.push(
-        `element ${at} of ${input.length} is ${result[at]}, not ${expected}, after ${times} × ${ring.length} steps`,
+        `element ${at} of ${input.length} is ${result[at]}, not ${expectedAt(at)}, after ${times} × ${ring.length} steps`,
       )
     }
   } finally {

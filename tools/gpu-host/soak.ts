@@ -1,11 +1,11 @@
 /*
  * A soak of a backend. Beside one process that keeps working, others that do the same are killed at random times and replaced, and one more
- * takes and gives back device memory. Results are checked, and at the end the devices' memory and the working process's open files and threads
- * must be what they were at the start.
+ * takes and gives back device memory. Every element of the results is checked, and at the end the devices' memory and the working process's open
+ * files and threads must be what they were at the start.
  *
  *   node tools/gpu-host/soak.ts [SECONDS, default 300] [DEVICES, default 2] [SEED] [cuda|webgpu]
  *
- * Prints one JSON document. Exit 0: no wrong result, no unexpected error, no leak. 1: something of these. A hang is for the
+ * Prints one JSON document. Exit 0: no wrong result, no unexpected error, no leak, and something of each kind was done. 1: otherwise. A hang is for the
  * caller to notice: each step is bounded, so the whole ends within SECONDS and a minute.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -40,6 +40,10 @@ for (let waited = 0; waited < 20 && grown().length > 0; waited++) {
   after = await memoryUsed()
 }
 problems.push(...grown())
+const { groups, runs, aborted } = (steadyReport ?? {}) as Record<string, number>
+const { allocations } = (pressureReport ?? {}) as Record<string, number>
+for (const [what, count] of Object.entries({ groups, runs, aborted, allocations, killed }))
+  if (!(count! > 0)) problems.push(`${what}: ${count}, so the soak shows nothing of it`)
 console.log(
   JSON.stringify(
     {
