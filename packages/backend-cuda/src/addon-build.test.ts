@@ -7,6 +7,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -98,4 +99,20 @@ it('builds the addon once the tools are there, whatever nx remembers', () => {
   rmSync(join(folder, 'packages/backend-cuda/prebuilds'), { recursive: true })
   expect(build(process.env.PATH!).output).toMatch(/cache/)
   expect(existsSync(join(folder, addon))).toBe(true)
+})
+
+it('nx builds the addon again where a tool comes, goes or changes, or TANDEM_ADDON does', () => {
+  const { inputs } = JSON.parse(readFileSync(join(root, 'nx.json'), 'utf8')).targetDefaults.build
+  expect(inputs).toContainEqual({ runtime: 'node tools/build-addon.mjs' })
+  expect(inputs).toContainEqual({ env: 'TANDEM_ADDON' })
+  const tools = (path: string) =>
+    spawnSync(process.execPath, ['tools/build-addon.mjs'], {
+      cwd: root,
+      encoding: 'utf8',
+      env: { ...process.env, PATH: path },
+    }).stdout
+  const version = (tool: string) =>
+    spawnSync(tool, ['--version'], { encoding: 'utf8' }).stdout?.split('\n')[0] ?? 'not found'
+  expect(tools(process.env.PATH!)).toBe(`cmake: ${version('cmake')}\nc++: ${version('c++')}\n`)
+  expect(tools('/nowhere')).toBe('cmake: not found\nc++: not found\n')
 })

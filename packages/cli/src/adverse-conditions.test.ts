@@ -133,8 +133,9 @@ async function attempt(command: string, condition: Condition): Promise<string[]>
     env: { ...env, OUT: folder },
   })
   let sent: NodeJS.Signals | undefined
+  const milliseconds = Math.random() * 4000
   if (condition.signals) {
-    const ended = Promise.race([run.ended.then(() => true), setTimeout(Math.random() * 4000, false)])
+    const ended = Promise.race([run.ended.then(() => true), setTimeout(milliseconds, false)])
     if (!(await ended)) {
       sent = Math.random() < 0.5 ? 'SIGINT' : 'SIGTERM'
       run.kill(sent)
@@ -150,7 +151,8 @@ async function attempt(command: string, condition: Condition): Promise<string[]>
     wrong.push('says nothing')
   if ((sent === undefined && !byLibrary) || exit !== null) wrong.push(...(await damaged(folder)))
   await rm(folder, { recursive: true, force: true })
-  return wrong.map((what) => `tandem ${command}: ${what}\n${stderr}`)
+  const when = sent === undefined ? '' : ` (${sent} after ${milliseconds} ms)`
+  return wrong.map((what) => `tandem ${command}${when}: ${what}\n${stderr}`)
 }
 
 it('no command is left out', () => {
