@@ -142,8 +142,9 @@ async function startSession(libraries: readonly string[] | undefined): Promise<M
   const { addon, library, launch, candidates } = openLibrary(libraries)
   let session: MpiSession | undefined
   try {
-    const { rank, size } = await addon.start(candidates, (group, code, message) =>
-      session?.lose(group, code, message),
+    const { rank, size } = await saidWhenLate(
+      launch,
+      addon.start(candidates, (group, code, message) => session?.lose(group, code, message)),
     )
     // From here on the process may not end without a word to the others.
     endWithJob(addon, rank, () => session?.failure !== undefined)
@@ -174,6 +175,17 @@ async function startSession(libraries: readonly string[] | undefined): Promise<M
   } catch (error) {
     throw toGpuError(error)
   }
+}
+
+/** MPI starts once every rank has asked for it; which one does not, it cannot say. */
+function saidWhenLate<T>(launch: Launch | undefined, start: Promise<T>): Promise<T> {
+  if (launch === undefined || launch.size === 1) return start
+  const sayIt = () =>
+    console.error(
+      `tandem: rank ${launch.rank} of ${launch.size} has waited 5 s for other ranks to join: MPI starts once all have.`,
+    )
+  const timer = setTimeout(sayIt, 5000)
+  return start.finally(() => clearTimeout(timer))
 }
 
 async function watchRanks(

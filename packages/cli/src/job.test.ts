@@ -67,7 +67,8 @@ describe.skipIf(!installed)(
       expect(job.exit).toBe(2)
       expect(job.stdout).not.toContain('transpose')
       // The text has no colour either: Open MPI's processes have a terminal of their own, whatever the launcher writes to.
-      expect(job.stderr.match(/^tandem: .*$/gm)).toEqual([
+      // On a busy machine, ranks say that they wait for each other.
+      expect(job.stderr.match(/^tandem: (?!rank ).*$/gm)).toEqual([
         'tandem: Rank 1: in.npy cannot be read: no such file or folder.',
       ])
     })

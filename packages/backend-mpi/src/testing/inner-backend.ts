@@ -22,7 +22,7 @@ async function fakeCuda(devices: number): Promise<Backend> {
   const { cudaBackend } = await import(`${sources}cuda.ts`)
   const { translateForCpu } = await import(`${sources}testing/cpu-translation.ts`)
   const { configureFake, fakeLibraries } = await import(`${sources}testing/fake-driver.ts`)
-  const { FAKE_CUDA_IPC } = process.env
-  configureFake({ FAKE_CUDA_DEVICES: devices, ...(FAKE_CUDA_IPC && { FAKE_CUDA_IPC }) })
+  const settings = Object.entries(process.env).filter(([name]) => name.startsWith('FAKE_'))
+  configureFake({ ...Object.fromEntries(settings), FAKE_CUDA_DEVICES: devices })
   return cudaBackend({ libraries: fakeLibraries(), kernelCache: false }, translateForCpu)
 }

@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
 /** An MPI that may be installed here. */
@@ -47,6 +47,8 @@ export interface JobOptions {
   /** A command that starts the program that it is given: what the launcher starts, and watches, in place of the program. */
   readonly starter?: readonly string[]
   readonly environment?: Readonly<Record<string, string>>
+  /** Called with the launcher, before anything comes of it. */
+  readonly onStart?: (launcher: ChildProcess) => void
   /** Called with each line of standard output, while the job runs. `killLauncher` ends the launcher alone. */
   readonly onLine?: (line: string, killLauncher: () => void) => void
   /** Called with all of standard error so far, when more of it comes. */
@@ -87,6 +89,7 @@ export function runJob(mpi: MpiInstallation | undefined, options: JobOptions): P
       },
     },
   )
+  options.onStart?.(child)
   const start = performance.now()
   let killed = false
   const killLauncher = () => {
