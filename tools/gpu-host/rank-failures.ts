@@ -98,7 +98,7 @@ const concerns: Record<string, (transport: string) => boolean> = {
   absent: (transport) => transport === 'staged',
 }
 
-let wrong = 0
+let wrong = inner === 'cuda' && before === undefined ? 1 : 0
 let count = 0
 const transports = transportsOf(transportList)
 const wanted = caseList ? caseList.split(',') : Object.keys(cases)

@@ -33,6 +33,15 @@ do await oneJob()
 while (left() > 10)
 const beside = await steady
 problems.push(...beside.problems.map((problem) => `beside: ${problem}`), ...(await heldSince(before)))
+if (inner === 'cuda' && before === undefined) problems.push('nvidia-smi does not say what the GPUs hold')
+// Shorter ones are for tests of this script.
+if (Number(length) >= 60)
+  for (const [what, done] of [
+    ...transports.map((name) => [name, byTransport[name]] as const),
+    ...Object.entries(counts),
+  ])
+    if (!done && what !== 'killedBeforeJoining')
+      problems.push(`${what}: none, so the soak shows nothing of it`)
 const summary = { kind: 'soak over ranks', backend: inner, ranks: sizes, transports, seed }
 const seconds = Math.round((performance.now() - start) / 1000)
 const measured = {

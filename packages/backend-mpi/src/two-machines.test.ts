@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
@@ -73,6 +73,10 @@ describe.skipIf(!openMpi.installed || !allowed)(
         for (const process of ip('netns', 'pids', name).stdout.split(/\s+/).filter(Boolean))
           spawnSync('kill', ['-KILL', process])
         ip('netns', 'del', name)
+        // MPI keeps its memory between ranks in files, which stay where a rank is killed.
+        for (const shared of ['/dev/shm', tmpdir()])
+          for (const file of await readdir(shared).catch(() => []))
+            if (file.includes(`.${name}.`)) await rm(join(shared, file), { recursive: true, force: true })
       }
       await rm(folder, { recursive: true, force: true })
     })

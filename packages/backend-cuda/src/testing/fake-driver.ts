@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, renameSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Libraries } from '../libraries.ts'
 
@@ -12,13 +12,16 @@ const library = `${folder}/libfake_cuda.so`
 
 /** Builds native/test/fake_*.cpp, a CUDA driver on host memory, when one is newer than the build. Needs a C++ compiler. */
 export function fakeLibraries(): Libraries {
-  const changed = Math.max(...sources.map((source) => statSync(source).mtimeMs))
-  if (!existsSync(library) || statSync(library).mtimeMs < changed) {
+  const changedAt = (path: string) => statSync(path).mtimeMs
+  const newest = sources.reduce((one, other) => (changedAt(one) > changedAt(other) ? one : other))
+  if (!existsSync(library) || changedAt(library) < changedAt(newest)) {
     mkdirSync(folder, { recursive: true })
-    const temporary = `${library}.${process.pid}`
+    // Test suites that run side by side come here at a time: one builds, and the others wait until it has.
+    const build = '[ "$0" -nt "$1" ] || { shift; c++ "$@" -o "$0.new" && mv "$0.new" "$0"; }'
     const built = spawnSync(
-      'c++',
+      'flock',
       [
+        ...[folder, 'sh', '-c', build, library, newest],
         '-shared',
         '-fPIC',
         '-O1',
@@ -27,15 +30,12 @@ export function fakeLibraries(): Libraries {
         // A library with unique symbols is never unloaded.
         '-fno-gnu-unique',
         ...sources.filter((source) => source.endsWith('.cpp')),
-        '-o',
-        temporary,
         '-ldl',
         '-pthread',
       ],
       { encoding: 'utf8' },
     )
-    if (built.status !== 0) throw new Error(`The fake driver does not build: ${built.stderr}`)
-    renameSync(temporary, library)
+    if (built.status !== 0) throw built.error ?? new Error(`The fake driver does not build: ${built.stderr}`)
   }
   return { cuda: [library], nvrtc: [library], nvml: [library] }
 }
