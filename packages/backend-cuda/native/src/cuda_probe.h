@@ -20,13 +20,21 @@ struct DeviceProperties {
   int warpSize = 0;
   int computeCapabilityMajor = 0;
   int computeCapabilityMinor = 0;
-  static constexpr auto members = namedMembers(
-      "ordinal", &DeviceProperties::ordinal, "name", &DeviceProperties::name, "pciBusId", &DeviceProperties::pciBusId,
-      "uuid", &DeviceProperties::uuid, "totalByteLength", &DeviceProperties::totalByteLength, "maxThreadsPerBlock",
-      &DeviceProperties::maxThreadsPerBlock, "maxBlockDimX", &DeviceProperties::maxBlockDimX, "maxBlockDimY",
-      &DeviceProperties::maxBlockDimY, "maxBlockDimZ", &DeviceProperties::maxBlockDimZ, "maxSharedMemoryPerBlockOptin",
-      &DeviceProperties::maxSharedMemoryPerBlockOptin, "warpSize", &DeviceProperties::warpSize, "computeCapabilityMajor",
-      &DeviceProperties::computeCapabilityMajor, "computeCapabilityMinor", &DeviceProperties::computeCapabilityMinor);
+  template <typename Self, typename Visit> static void eachMember(Self &self, Visit visit) {
+    visit("ordinal", self.ordinal);
+    visit("name", self.name);
+    visit("pciBusId", self.pciBusId);
+    visit("uuid", self.uuid);
+    visit("totalByteLength", self.totalByteLength);
+    visit("maxThreadsPerBlock", self.maxThreadsPerBlock);
+    visit("maxBlockDimX", self.maxBlockDimX);
+    visit("maxBlockDimY", self.maxBlockDimY);
+    visit("maxBlockDimZ", self.maxBlockDimZ);
+    visit("maxSharedMemoryPerBlockOptin", self.maxSharedMemoryPerBlockOptin);
+    visit("warpSize", self.warpSize);
+    visit("computeCapabilityMajor", self.computeCapabilityMajor);
+    visit("computeCapabilityMinor", self.computeCapabilityMinor);
+  }
 };
 
 struct Probe {
@@ -35,8 +43,11 @@ struct Probe {
   std::vector<DeviceProperties> devices;
   /// Reader × owner, row-major.
   std::vector<bool> peers;
-  static constexpr auto members =
-      namedMembers("driverVersion", &Probe::driverVersion, "devices", &Probe::devices, "peers", &Probe::peers);
+  template <typename Self, typename Visit> static void eachMember(Self &self, Visit visit) {
+    visit("driverVersion", self.driverVersion);
+    visit("devices", self.devices);
+    visit("peers", self.peers);
+  }
 };
 
 /// Asks the driver about every device, without making a context. Throws as `loadDriver` does.

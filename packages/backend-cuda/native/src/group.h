@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -24,9 +25,13 @@ struct TransferRegion {
   std::size_t rows = 0;
   std::size_t rowByteStride = 0;
   std::size_t byteLength() const { return rowByteLength * rows; }
-  static constexpr auto members = namedMembers(
-      "gpu", &TransferRegion::gpu, "address", &TransferRegion::address, "rowByteLength", &TransferRegion::rowByteLength,
-      "rows", &TransferRegion::rows, "rowByteStride", &TransferRegion::rowByteStride);
+  template <typename Self, typename Visit> static void eachMember(Self &self, Visit visit) {
+    visit("gpu", self.gpu);
+    visit("address", self.address);
+    visit("rowByteLength", self.rowByteLength);
+    visit("rows", self.rows);
+    visit("rowByteStride", self.rowByteStride);
+  }
 };
 
 /// A range of device memory that a run clears before its first launch and reads back after the last.
@@ -35,16 +40,22 @@ struct CollectedRange {
   cuda::DevicePtr address = 0;
   std::size_t byteLength = 0;
   bool clear = false;
-  static constexpr auto members = namedMembers(
-      "gpu", &CollectedRange::gpu, "address", &CollectedRange::address, "byteLength", &CollectedRange::byteLength,
-      "clear", &CollectedRange::clear);
+  template <typename Self, typename Visit> static void eachMember(Self &self, Visit visit) {
+    visit("gpu", self.gpu);
+    visit("address", self.address);
+    visit("byteLength", self.byteLength);
+    visit("clear", self.clear);
+  }
 };
 
 /// Graphs launched together, one a GPU (or one in all), `count` times in a row.
 struct RunStep {
   std::vector<std::uint32_t> graphs;
   std::uint64_t count = 0;
-  static constexpr auto members = namedMembers("graphs", &RunStep::graphs, "count", &RunStep::count);
+  template <typename Self, typename Visit> static void eachMember(Self &self, Visit visit) {
+    visit("graphs", self.graphs);
+    visit("count", self.count);
+  }
 };
 
 /// What another process needs to map device memory.
@@ -52,13 +63,19 @@ struct SharedMemory {
   std::vector<std::uint8_t> handle;
   /// Of the memory in what the handle maps.
   std::size_t byteOffset = 0;
-  static constexpr auto members = namedMembers("handle", &SharedMemory::handle, "byteOffset", &SharedMemory::byteOffset);
+  template <typename Self, typename Visit> static void eachMember(Self &self, Visit visit) {
+    visit("handle", self.handle);
+    visit("byteOffset", self.byteOffset);
+  }
 };
 
 struct UniformTarget {
   std::size_t gpu = 0;
   cuda::DevicePtr address = 0;
-  static constexpr auto members = namedMembers("gpu", &UniformTarget::gpu, "address", &UniformTarget::address);
+  template <typename Self, typename Visit> static void eachMember(Self &self, Visit visit) {
+    visit("gpu", self.gpu);
+    visit("address", self.address);
+  }
 };
 
 struct RunRequest {
@@ -69,17 +86,24 @@ struct RunRequest {
   std::vector<CollectedRange> collect;
   /// Nonzero aborts between launches; lives in a JavaScript array that the job keeps referenced.
   const std::int32_t *abortWord = nullptr;
-  static constexpr auto members = namedMembers(
-      "steps", &RunRequest::steps, "uniforms", &RunRequest::uniforms, "uniformTargets", &RunRequest::uniformTargets,
-      "collect", &RunRequest::collect, "abortWord", &RunRequest::abortWord);
+  template <typename Self, typename Visit> static void eachMember(Self &self, Visit visit) {
+    visit("steps", self.steps);
+    visit("uniforms", self.uniforms);
+    visit("uniformTargets", self.uniformTargets);
+    visit("collect", self.collect);
+    visit("abortWord", self.abortWord);
+  }
 };
 
 struct RunOutcome {
   double seconds = 0;
   std::uint64_t launches = 0;
   std::vector<std::vector<std::uint8_t>> collected;
-  static constexpr auto members = namedMembers(
-      "seconds", &RunOutcome::seconds, "launches", &RunOutcome::launches, "collected", &RunOutcome::collected);
+  template <typename Self, typename Visit> static void eachMember(Self &self, Visit visit) {
+    visit("seconds", self.seconds);
+    visit("launches", self.launches);
+    visit("collected", self.collected);
+  }
 };
 
 /// Graphs that native code of another package starts together, one a GPU (or one in all), again and again.

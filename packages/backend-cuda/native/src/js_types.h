@@ -1,9 +1,9 @@
-// Types that js_values.h converts, for code without JavaScript.
+// Types that js_values.h converts, for code without JavaScript. A struct that goes to JavaScript or comes from there passes each member, by
+// its name there, to what visits it:
+//   template <typename Self, typename Visit> static void eachMember(Self &self, Visit visit) { visit("data", self.data); … }
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <tuple>
-#include <utility>
 
 namespace tandem {
 
@@ -12,11 +12,5 @@ struct HostBytes {
   std::uint8_t *data;
   std::size_t byteLength;
 };
-
-constexpr std::tuple<> namedMembers() { return {}; }
-/// Names and members in turn. A struct that goes to JavaScript or comes from there has them as `members`.
-template <typename Member, typename... Rest> constexpr auto namedMembers(const char *name, Member member, Rest... rest) {
-  return std::tuple_cat(std::make_tuple(std::make_pair(name, member)), namedMembers(rest...));
-}
 
 } // namespace tandem

@@ -8,6 +8,7 @@
 #include <string>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "js_types.h"
@@ -49,11 +50,9 @@ template <typename Type> Type fromJs(const Napi::Value &value) {
   } else {
     const auto object = value.As<Napi::Object>();
     Type result{};
-    const auto read = [&](const auto &member) {
-      auto &place = result.*member.second;
-      place = fromJs<std::decay_t<decltype(place)>>(object.Get(member.first));
-    };
-    std::apply([&](const auto &...member) { (read(member), ...); }, Type::members);
+    Type::eachMember(result, [&](const char *name, auto &member) {
+      member = fromJs<std::remove_reference_t<decltype(member)>>(object.Get(name));
+    });
     return result;
   }
 }
@@ -79,11 +78,10 @@ template <typename Type> Napi::Value toJs(Napi::Env env, const Type &value) {
     return value ? toJs(env, *value) : env.Undefined();
   } else {
     auto object = Napi::Object::New(env);
-    const auto write = [&](const auto &member) {
-      const auto converted = toJs(env, value.*member.second);
-      if (!converted.IsUndefined()) object.Set(member.first, converted);
-    };
-    std::apply([&](const auto &...member) { (write(member), ...); }, Type::members);
+    Type::eachMember(value, [&](const char *name, const auto &member) {
+      const auto converted = toJs(env, member);
+      if (!converted.IsUndefined()) object.Set(name, converted);
+    });
     return object;
   }
 }

@@ -11,8 +11,11 @@ struct Process {
   unsigned pid = 0;
   std::optional<double> memoryByteLength;
   std::optional<std::string> name;
-  static constexpr auto members = namedMembers(
-      "pid", &Process::pid, "memoryByteLength", &Process::memoryByteLength, "name", &Process::name);
+  template <typename Self, typename Visit> static void eachMember(Self &self, Visit visit) {
+    visit("pid", self.pid);
+    visit("memoryByteLength", self.memoryByteLength);
+    visit("name", self.name);
+  }
 };
 
 /// A reading that the device does not report has no value.
@@ -21,34 +24,49 @@ struct Reading {
   std::optional<double> memoryTotalByteLength, memoryFreeByteLength, memoryUsedByteLength;
   std::optional<double> powerWatts, powerLimitWatts, temperatureCelsius, fanPercent;
   std::optional<std::vector<Process>> processes;
-  static constexpr auto members = namedMembers(
-      "computeUtilization", &Reading::computeUtilization, "memoryUtilization", &Reading::memoryUtilization,
-      "memoryTotalByteLength", &Reading::memoryTotalByteLength, "memoryFreeByteLength", &Reading::memoryFreeByteLength,
-      "memoryUsedByteLength", &Reading::memoryUsedByteLength, "powerWatts", &Reading::powerWatts,
-      "powerLimitWatts", &Reading::powerLimitWatts, "temperatureCelsius", &Reading::temperatureCelsius,
-      "fanPercent", &Reading::fanPercent, "processes", &Reading::processes);
+  template <typename Self, typename Visit> static void eachMember(Self &self, Visit visit) {
+    visit("computeUtilization", self.computeUtilization);
+    visit("memoryUtilization", self.memoryUtilization);
+    visit("memoryTotalByteLength", self.memoryTotalByteLength);
+    visit("memoryFreeByteLength", self.memoryFreeByteLength);
+    visit("memoryUsedByteLength", self.memoryUsedByteLength);
+    visit("powerWatts", self.powerWatts);
+    visit("powerLimitWatts", self.powerLimitWatts);
+    visit("temperatureCelsius", self.temperatureCelsius);
+    visit("fanPercent", self.fanPercent);
+    visit("processes", self.processes);
+  }
 };
 
 struct DeviceIdentity {
   int index = 0;
   std::string uuid;
   std::string pciBusId;
-  static constexpr auto members = namedMembers(
-      "index", &DeviceIdentity::index, "uuid", &DeviceIdentity::uuid, "pciBusId", &DeviceIdentity::pciBusId);
+  template <typename Self, typename Visit> static void eachMember(Self &self, Visit visit) {
+    visit("index", self.index);
+    visit("uuid", self.uuid);
+    visit("pciBusId", self.pciBusId);
+  }
 };
 
 struct DeviceList {
   /// Empty where NVML does not say.
   std::string driverVersion;
   std::vector<DeviceIdentity> devices;
-  static constexpr auto members = namedMembers("driverVersion", &DeviceList::driverVersion, "devices", &DeviceList::devices);
+  template <typename Self, typename Visit> static void eachMember(Self &self, Visit visit) {
+    visit("driverVersion", self.driverVersion);
+    visit("devices", self.devices);
+  }
 };
 
 /// PCI bus ids of what each active NVLink of a device leads to; `toSwitch` counts links whose far end is an NVSwitch.
 struct Links {
   std::vector<std::string> remotePciBusIds;
   int toSwitch = 0;
-  static constexpr auto members = namedMembers("remotePciBusIds", &Links::remotePciBusIds, "toSwitch", &Links::toSwitch);
+  template <typename Self, typename Visit> static void eachMember(Self &self, Visit visit) {
+    visit("remotePciBusIds", self.remotePciBusIds);
+    visit("toSwitch", self.toSwitch);
+  }
 };
 
 /// All functions throw NativeError `unsupported` when NVML does not load; any thread, calls may block for milliseconds.

@@ -12,8 +12,11 @@ struct Request {
   /// What log lines call the source.
   std::string name;
   std::vector<std::string> options;
-  static constexpr auto members = namedMembers(
-      "source", &Request::source, "name", &Request::name, "options", &Request::options);
+  template <typename Self, typename Visit> static void eachMember(Self &self, Visit visit) {
+    visit("source", self.source);
+    visit("name", self.name);
+    visit("options", self.options);
+  }
 };
 
 struct Outcome {
@@ -21,7 +24,11 @@ struct Outcome {
   std::string log;
   /// A cubin, or PTX for a virtual architecture.
   std::vector<std::uint8_t> image;
-  static constexpr auto members = namedMembers("compiled", &Outcome::compiled, "log", &Outcome::log, "image", &Outcome::image);
+  template <typename Self, typename Visit> static void eachMember(Self &self, Visit visit) {
+    visit("compiled", self.compiled);
+    visit("log", self.log);
+    visit("image", self.image);
+  }
 };
 
 /// Major and minor of the first of `libraries` that loads; list the newest first. Throws NativeError `unsupported` when none does.
