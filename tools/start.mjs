@@ -50,15 +50,18 @@ function installed() {
 }
 
 function build() {
+  if (!hasBuildTools()) return 1
+  return command === 'build' ? nx(['run-many', '-t', 'build']) : quietBuild()
+}
+
+function hasBuildTools() {
   const missing = process.env.TANDEM_ADDON === 'skip' ? [] : missingBuildTools()
-  if (missing.length > 0) {
+  if (missing.length > 0)
     console.error(
       `The CUDA backend's addon is C++ and needs ${new Intl.ListFormat('en').format(missing)}, which this machine does not have (TANDEM_ADDON=skip builds without it). ` +
         'On Debian and Ubuntu: apt-get install g++ make cmake. On Fedora: dnf install gcc-c++ make cmake.',
     )
-    return 1
-  }
-  return command === 'build' ? nx(['run-many', '-t', 'build']) : quietBuild()
+  return missing.length === 0
 }
 
 /** The user asked for something else: what the build prints matters only if it fails. */
@@ -94,9 +97,12 @@ function demo() {
   return build() || runNode([join(root, 'packages', 'cli', 'bin', 'tandem.js'), 'demo', ...rest])
 }
 
-/** Lint, every test that nx may replay while its inputs stay the same, then what must run each time: browsers. */
+/**
+ * Lint, every test that nx may replay while its inputs stay the same, then what must run each time: browsers. nx builds what a test needs
+ * before it: the tests of one package run while another is built.
+ */
 function test() {
-  if (build() !== 0) return 1
+  if (!hasBuildTools()) return 1
   const reports = [...workspaceFolders(), 'tools', 'examples'].map((folder) => ({
     folder,
     paths: ['vitest.json', 'vitest-live.json'].map((name) => join(root, folder, '.cache', name)),
