@@ -3,7 +3,7 @@
  * that never joins and one that makes no further call, device memory exhausted on one rank, two ranks on one GPU; and `ipc` where the driver
  * refuses to map memory. Each ends with the rank named or a reason, no process is left, GPUs are as before, and the next job is right.
  *
- *   node tools/gpu-host/rank-failures.ts [BACKEND, default cuda] [RANKS, default 4] [TRANSPORTS, comma between; default all] [CASES] [SECONDS, default 600]
+ *   node tools/gpu-host/rank-failures.ts [BACKEND, default cuda] [RANKS, default 4] [TRANSPORTS, comma between; default those that work] [CASES] [SECONDS, default 600]
  *
  * BACKEND is cuda, or on a machine without a GPU fake-gpus, webgpu or reference, which have fewer cases. Prints one line of JSON a case and a summary.
  * After SECONDS no further case is begun, and that counts as a failure. Exit code 1: something is wrong.
@@ -100,7 +100,7 @@ const concerns: Record<string, (transport: string) => boolean> = {
 
 let wrong = inner === 'cuda' && before === undefined ? 1 : 0
 let count = 0
-const transports = transportsOf(transportList)
+const { transports, refused } = await transportsOf(transportList, inner, ranks)
 const wanted = caseList ? caseList.split(',') : Object.keys(cases)
 for (const name of wanted)
   for (const transport of [...transports, ...(name === 'no-ipc' ? ['auto'] : [])]) {
@@ -120,7 +120,7 @@ for (const name of wanted)
     )
   }
 rmSync(folder, { recursive: true })
-const summary = { kind: 'rank failures', backend: inner, ranks, transports, cases: count, wrong }
+const summary = { kind: 'rank failures', backend: inner, ranks, transports, refused, cases: count, wrong }
 console.log(JSON.stringify({ ...summary, before, after: gpuUse() }))
 process.exitCode = wrong === 0 && count > 0 ? 0 : 1
 

@@ -4,17 +4,35 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type MpiInstallation, openMpi, runJob } from '../../packages/backend-mpi/src/testing/launchers.ts'
 import { transportNames } from '../../packages/backend-mpi/src/transport.ts'
 
-/** As the distributions name it, or as on clusters. More ranks than cores are allowed. */
+const named = spawnSync('mpirun', ['--version'], { encoding: 'utf8' }).stdout ?? ''
+/** The first of PATH where that is Open MPI's, else as Debian names it. More ranks than cores are allowed. */
 const launcher: MpiInstallation = {
   ...openMpi,
-  command: openMpi.installed ? openMpi.command : 'mpirun',
+  command: named.includes('Open MPI') ? 'mpirun' : openMpi.command,
   options: [...openMpi.options, '--bind-to', 'none'],
 }
 
-/** Transports by their names in the arguments, comma between; without an argument, all that have a name. */
-export function transportsOf(argument: string | undefined): readonly string[] {
-  if (argument !== undefined && argument !== '') return argument.split(',')
-  return transportNames.filter((name) => name !== 'auto')
+export interface Transports {
+  readonly transports: readonly string[]
+  readonly refused: readonly { readonly name: string; readonly reason: string }[]
+}
+
+/** Transports by their names in the argument, comma between; without an argument, those that work here, and why others do not. */
+export async function transportsOf(
+  argument: string | undefined,
+  inner: string,
+  ranks: number,
+): Promise<Transports> {
+  if (argument) return { transports: argument.split(','), refused: [] }
+  const transports: string[] = []
+  const refused: { name: string; reason: string }[] = []
+  for (const transport of transportNames.filter((name) => name !== 'auto')) {
+    const { text } = await runRankJob({ inner, ranks, transport, seed: 1, role: 'work', rounds: 1 })
+    const reason = /^rank \d+ ends: unsupported: (.*)$/m.exec(text)?.[1]
+    if (reason === undefined) transports.push(transport)
+    else refused.push({ name: transport, reason })
+  }
+  return { transports, refused }
 }
 
 /** Software GPUs share their CPU with whatever else runs there, and may be this many times as slow as they should. */

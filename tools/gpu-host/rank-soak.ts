@@ -3,7 +3,7 @@
  * checks every result; in half of them a random rank is killed at a random moment. Beside them one process keeps working on all devices
  * (soak-work.ts). No result may be wrong; a killed rank ends its job soon, and is named; at the end the GPUs hold what they held at the start.
  *
- *   node tools/gpu-host/rank-soak.ts [SECONDS, default 300] [BACKEND, default cuda] [RANKS, default 4] [TRANSPORTS, comma between; default all] [SEED]
+ *   node tools/gpu-host/rank-soak.ts [SECONDS, default 300] [BACKEND, default cuda] [RANKS, default 4] [TRANSPORTS, comma between; default those that work] [SEED]
  *
  * BACKEND is cuda, or on a machine without a GPU webgpu or reference with transport staged, or fake-gpus. No job is begun in the last 10 s. Prints one line of JSON a job and a summary. Exit code 1: something is wrong.
  */
@@ -13,7 +13,6 @@ import { gpuUse, heldSince, lineNaming, patienceWith, runRankJob, transportsOf }
 
 const [length = '300', inner = 'cuda', rankCount = '4', transportList, seedText] = process.argv.slice(2)
 const seed = Number(seedText ?? Date.now() % 1e9)
-const transports = transportsOf(transportList)
 const sizes = Number(rankCount) > 2 ? [2, Number(rankCount)] : [2]
 const random = lehmer(seed)
 const pick = (n: number) => Math.floor(random() * n)
@@ -23,6 +22,7 @@ const mostSeconds = 30 * patienceWith(inner)
 const start = performance.now()
 const left = () => Number(length) - (performance.now() - start) / 1000
 const before = gpuUse()
+const { transports, refused } = await transportsOf(transportList, inner, Number(rankCount))
 const steady = startSteady()
 const counts = { jobs: 0, killed: 0, killedBeforeJoining: 0, rounds: 0 }
 const byTransport: Record<string, number> = {}
@@ -42,7 +42,7 @@ if (Number(length) >= 60)
   ])
     if (!done && what !== 'killedBeforeJoining')
       problems.push(`${what}: none, so the soak shows nothing of it`)
-const summary = { kind: 'soak over ranks', backend: inner, ranks: sizes, transports, seed }
+const summary = { kind: 'soak over ranks', backend: inner, ranks: sizes, transports, refused, seed }
 const seconds = Math.round((performance.now() - start) / 1000)
 const measured = {
   seconds,
