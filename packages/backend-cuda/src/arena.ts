@@ -14,11 +14,12 @@ interface Layout {
   readonly syncs: number
   /** One epoch, then flags. */
   readonly syncByteLength: number
+  readonly staging: number
   readonly byteLength: number
 }
 
 /**
- * Memory that an executable allocates on each of its GPUs for the uniform block, trap records, time stamps and synchronisation flags; and
+ * Memory that an executable allocates on each of its GPUs for the uniform block, trap records, time stamps, synchronisation flags and messages; and
  * page-locked host memory for copies between GPUs that cannot reach each other.
  */
 export class Arena {
@@ -33,15 +34,16 @@ export class Arena {
   /** By command. */
   readonly #bounces = new Map<number, CudaHostAllocation>()
 
-  /** `syncs`: sets of graphs that synchronise at the same time, each with `flags` flags on a GPU. */
+  /** `syncs`: sets of graphs that synchronise at the same time, each with `flags` flags on a GPU. `staging`: bytes for messages. */
   static async allocate(
     physical: PhysicalGpus,
     plan: CudaPlan,
     gpus: readonly number[],
     syncs: number,
     flags: number,
+    staging: number,
   ): Promise<Arena> {
-    const arena = new Arena(physical, plan, syncs, flags)
+    const arena = new Arena(physical, plan, syncs, flags, staging)
     const { byteLength } = arena.#layout
     try {
       for (const gpu of gpus) arena.#addresses.set(gpu, await physical.memory.allocate(gpu, byteLength, true))
@@ -57,6 +59,7 @@ export class Arena {
     { commands, kernels, uniformBlock }: CudaPlan,
     syncCount: number,
     flags: number,
+    stagingByteLength: number,
   ) {
     this.#physical = physical
     this.#commandCount = commands.length
@@ -68,7 +71,9 @@ export class Arena {
     const stamps = traps + (this.#hasTraps ? aligned(commands.length * trapRecordByteLength) : 0)
     const syncs = stamps + aligned((commands.length * 2 + 1) * 8)
     const syncByteLength = epochByteLength + aligned(flags * 4)
-    this.#layout = { traps, stamps, syncs, syncByteLength, byteLength: syncs + syncCount * syncByteLength }
+    const staging = syncs + syncCount * syncByteLength
+    const byteLength = staging + stagingByteLength
+    this.#layout = { traps, stamps, syncs, syncByteLength, staging, byteLength }
   }
 
   uniformAddress(gpu: number): number {
@@ -83,6 +88,11 @@ export class Arena {
   /** Slots 2 i and 2 i + 1 are command i's; one slot lies behind those of the commands. */
   stampAddress(gpu: number, slot: number): number {
     return this.#addresses.get(gpu)! + this.#layout.stamps + slot * 8
+  }
+
+  /** Start of the memory that messages go through. */
+  stagingAddress(gpu: number): number {
+    return this.#addresses.get(gpu)! + this.#layout.staging
   }
 
   /** Four bytes: how often the GPU has begun a launch of the graphs of `slot`. */

@@ -1,6 +1,6 @@
-import { type ByteRegion, GpuError, type PlanBinding, type PlanCommand } from '@tandem-gpu/core'
+import { type ByteRegion, GpuError, type PlanBinding } from '@tandem-gpu/core'
 import type { CudaKernel } from './cuda-kernel.ts'
-import type { CudaPlan } from './cuda-plan.ts'
+import type { CudaCommand, CudaPlan } from './cuda-plan.ts'
 import type { CopyNode, CopySide, KernelNode, NodeBody } from './graph-nodes.ts'
 import { copyShape, internalKernels } from './internal-kernels.ts'
 import type { Links } from './link-copies.ts'
@@ -34,7 +34,7 @@ export const peerKernelByteLength = 512 * 1024
 const maxPitch = 2 ** 31 - 1
 
 /** The nodes of one command; each follows the one before it. */
-export function commandNodes(plan: CudaPlan, command: PlanCommand, memory: PlanMemory): readonly NodeBody[] {
+export function commandNodes(plan: CudaPlan, command: CudaCommand, memory: PlanMemory): readonly NodeBody[] {
   const gpu = memory.gpuOf(command.device)
   switch (command.kind) {
     case 'dispatch': {
@@ -93,11 +93,18 @@ export function commandNodes(plan: CudaPlan, command: PlanCommand, memory: PlanM
         },
       ]
     }
+    case 'exchange': {
+      const messages = command.messages.map(({ kind, peer, buffer, byteOffset, byteLength }) => {
+        const address = memory.addressOf(buffer).address + byteOffset
+        return { sends: kind === 'send', peer, address, byteLength }
+      })
+      return [{ kind: 'messages', gpu, messages }]
+    }
   }
 }
 
 /** Size of the page-locked memory that a command needs as a copy between GPUs that cannot reach each other; 0 for all other commands. */
-export function bounceByteLength(command: PlanCommand, memory: PlanMemory): number {
+export function bounceByteLength(command: CudaCommand, memory: PlanMemory): number {
   if (command.kind !== 'copy') return 0
   const source = memory.addressOf(command.source.buffer)
   const target = memory.addressOf(command.target.buffer)

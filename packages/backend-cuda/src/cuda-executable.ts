@@ -1,15 +1,29 @@
-import type { Executable, PlanCommand } from '@tandem-gpu/core'
+import type { Executable, PlanPart, SharingProcesses } from '@tandem-gpu/core'
 import { Arena } from './arena.ts'
 import { bounceByteLength, type PlanMemory } from './command-nodes.ts'
-import type { CudaPlan } from './cuda-plan.ts'
+import type { CudaCommand, CudaPlan, RecordedPlan } from './cuda-plan.ts'
 import { GraphCache, type GraphHandles, keptGraphSets } from './graph-cache.ts'
+import { isMessage, lowerMessages, type PlanOfExchanges } from './lower-messages.ts'
 import { barrierPlan, flagsPerRepetition, lowerPerGpu, type SyncMemory } from './lower-per-gpu.ts'
 import { type GraphSet, lowerToOneGraph, stampedNodes, stampNode } from './lower-plan.ts'
-import { choosePlanLowering, type LoweredPlan, type Lowering } from './lowering.ts'
+import { choosePlanLowering, gpusOf, type LoweredPlan, type Lowering } from './lowering.ts'
 import type { PhysicalGpus } from './physical-gpus.ts'
 import { PlanConnection } from './plan-connection.ts'
 import { agree } from './shared-memory.ts'
 import { longestUnroll } from './unrolling.ts'
+
+interface LoweredParts extends LoweredPlan {
+  readonly stagingByteLength: number
+  /** Of a plan with messages. */
+  readonly recorded?: PlanOfExchanges['recorded']
+}
+
+function lower(physical: PhysicalGpus, lowering: Lowering, recorded: RecordedPlan<PlanPart>): LoweredParts {
+  if (!recorded.commands.some(isMessage))
+    return { ...choosePlanLowering(recorded as RecordedPlan, lowering, physical), stagingByteLength: 0 }
+  const lowered = lowerMessages(recorded)
+  return { ...lowered, lowering: 'one-graph', gpus: gpusOf(lowered.plan, physical) }
+}
 
 /** A plan with its memory and its graphs, which are instantiated when a run first needs them. */
 export class CudaExecutable implements Executable {
@@ -18,6 +32,9 @@ export class CudaExecutable implements Executable {
   /** Those of this process on which commands run. */
   readonly gpus: readonly number[]
   readonly arena: Arena
+  /** From how many commands follows how many repetitions a graph holds; between processes that exchange messages, of the longest plan of all. */
+  commandCount: number
+  readonly #recorded: PlanOfExchanges['recorded'] | undefined
   readonly #lowering: LoweredPlan['lowering']
   readonly #memory: PlanMemory
   readonly #graphs: GraphCache
@@ -33,10 +50,10 @@ export class CudaExecutable implements Executable {
   static async create(
     physical: PhysicalGpus,
     lowering: Lowering,
-    recorded: CudaPlan,
+    recorded: RecordedPlan<PlanPart>,
   ): Promise<CudaExecutable> {
-    const lowered = choosePlanLowering(recorded, lowering, physical)
-    const { plan } = lowered
+    const lowered = lower(physical, lowering, recorded)
+    const { plan, stagingByteLength } = lowered
     const gpus = lowered.gpus.filter((gpu) => physical.isHere(gpu))
     const synchronises = lowered.lowering === 'graph-per-gpu'
     // Across processes flags are never cleared, which all would have to wait for: each length has flags of its own, and so has profiling.
@@ -45,7 +62,8 @@ export class CudaExecutable implements Executable {
       flagsPerRepetition(plan, (device) => physical.gpuOf(device)) * longestUnroll(plan.commands.length)
     // A barrier has a flag for each two GPUs.
     const mostFlags = Math.max(flags, lowered.gpus.length ** 2)
-    const arena = await Arena.allocate(physical, plan, gpus, synchronises ? sets : 0, mostFlags)
+    const syncs = synchronises ? sets : 0
+    const arena = await Arena.allocate(physical, plan, gpus, syncs, mostFlags, stagingByteLength)
     const executable = new CudaExecutable(physical, { ...lowered, gpus }, arena)
     try {
       // Between processes every GPU reaches every other.
@@ -62,10 +80,16 @@ export class CudaExecutable implements Executable {
     }
   }
 
-  private constructor(physical: PhysicalGpus, { plan, lowering, gpus }: LoweredPlan, arena: Arena) {
+  private constructor(
+    physical: PhysicalGpus,
+    { plan, lowering, gpus, recorded }: LoweredParts,
+    arena: Arena,
+  ) {
     this.label = plan.label
     this.plan = plan
     this.gpus = gpus
+    this.commandCount = plan.commands.length
+    this.#recorded = recorded
     this.#lowering = lowering
     this.arena = arena
     this.#graphs = new GraphCache(physical)
@@ -73,6 +97,8 @@ export class CudaExecutable implements Executable {
     this.#memory = {
       gpuOf: (device) => physical.gpuOf(device),
       addressOf: (index) => {
+        if (index === plan.buffers.length)
+          return { onHost: false, address: arena.stagingAddress(gpus[0]!), gpu: gpus[0]! }
         const buffer = plan.buffers[index]!
         if (buffer.kind === 'host') return { onHost: true, address: buffer.allocation.address, gpu: 0 }
         const gpu = physical.gpuOf(buffer.device)
@@ -86,6 +112,19 @@ export class CudaExecutable implements Executable {
       internalKernel: (entry, gpu) => physical.internalKernel(entry, gpu),
       bounceAddress: (command) => arena.bounceAddress(command),
     }
+  }
+
+  /** Of processes that exchange messages: makes them launch graphs of the same lengths. All call it before each run; it rejects alike on all. */
+  async agreeOnLengths(processes: SharingProcesses): Promise<void> {
+    if (this.#connected) return
+    const counts = await agree(processes, `Connecting program '${this.label}'`, async () => this.commandCount)
+    this.commandCount = Math.max(...counts)
+    this.#connected = true
+  }
+
+  /** The recorded parts of the plan that a command carries out. */
+  recordedBy(command: number): readonly number[] {
+    return this.#recorded?.[command] ?? [command]
   }
 
   /** Maps the memory of other processes, and instantiates. All processes call it before each run; it rejects alike on all. */
@@ -105,7 +144,7 @@ export class CudaExecutable implements Executable {
   /** One repetition with time stamps around every command. */
   profileGraphs(): GraphHandles {
     const { plan } = this
-    const nodesOf = (command: PlanCommand) =>
+    const nodesOf = (command: CudaCommand) =>
       stampedNodes(plan, command, this.#memory, (gpu, slot) => this.arena.stampAddress(gpu, slot))
     return this.#graphs.get('profile', () =>
       this.#physical.shared === undefined

@@ -1,4 +1,4 @@
-import type { Allocation, Handles, Plan } from '@tandem-gpu/core'
+import type { Allocation, Handles, Plan, PlanCommand, PlanPart } from '@tandem-gpu/core'
 import type { CudaKernel } from './cuda-kernel.ts'
 import type { CudaHostAllocation } from './host-memory.ts'
 
@@ -15,4 +15,26 @@ export interface CudaHandles extends Handles {
   readonly kernel: CudaKernel
 }
 
-export type CudaPlan = Plan<CudaHandles>
+/** A plan as core records it; with messages in a runtime that `openConnected` has opened. */
+export type RecordedPlan<C extends PlanPart = PlanCommand> = Plan<CudaHandles, C>
+
+/** A plan as it becomes graphs. */
+export type CudaPlan = Omit<RecordedPlan, 'commands'> & { readonly commands: readonly CudaCommand[] }
+
+export type CudaCommand = PlanCommand | CudaExchange
+
+/** Messages that make progress together. */
+export interface CudaExchange
+  extends Pick<PlanCommand, 'index' | 'label' | 'device' | 'after' | 'afterPrevious'> {
+  readonly kind: 'exchange'
+  readonly messages: readonly ExchangedMessage[]
+}
+
+/** Bytes of device memory of this rank, without gaps, that go to another rank or come from it. */
+export interface ExchangedMessage {
+  readonly kind: 'send' | 'receive'
+  readonly peer: number
+  readonly buffer: number
+  readonly byteOffset: number
+  readonly byteLength: number
+}

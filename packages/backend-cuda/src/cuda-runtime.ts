@@ -6,15 +6,17 @@ import type {
   KernelSource,
   LiveHandles,
   LostInfo,
+  PlanPart,
   Runtime,
+  SharingProcesses,
   Span,
 } from '@tandem-gpu/core'
 import { GpuError, isGpuError } from '@tandem-gpu/core'
 import { type ClockOffsets, measureClocks, spansFrom, stampWords } from './clock-calibration.ts'
 import { CudaExecutable } from './cuda-executable.ts'
 import type { CudaKernel, Translate } from './cuda-kernel.ts'
-import type { CudaAllocation, CudaHandles, CudaPlan } from './cuda-plan.ts'
-import { toGpuError } from './driver-error.ts'
+import type { CudaAllocation, CudaHandles, RecordedPlan } from './cuda-plan.ts'
+import { isNativeError, toGpuError } from './driver-error.ts'
 import type { GraphHandles } from './graph-cache.ts'
 import { allocateHost, type CudaHostAllocation, freeHost } from './host-memory.ts'
 import type { KernelCompiler } from './kernel-compiler.ts'
@@ -39,6 +41,8 @@ export interface CudaRuntimeOptions {
   readonly label: string
   /** Where other processes have the GPUs from number 1 on (`Backend.openShared`). */
   readonly shared?: SharedMemory | undefined
+  /** With which the group's one GPU exchanges messages (`Backend.openConnected`). */
+  readonly connected?: SharingProcesses | undefined
 }
 
 /** All open runtimes: a fault in one of them loses the devices of all. */
@@ -162,7 +166,7 @@ export class CudaRuntime implements Runtime<CudaHandles> {
     for (const id of handle.functionIds) this.#native.unloadKernel(id)
   }
 
-  async instantiate(plan: CudaPlan): Promise<CudaExecutable> {
+  async instantiate(plan: RecordedPlan<PlanPart>): Promise<CudaExecutable> {
     const executable = await this.#guard(`Instantiating program '${plan.label}'`, async () => {
       for (const buffer of plan.buffers) {
         if (buffer.kind === 'host') await buffer.allocation.locked
@@ -175,8 +179,11 @@ export class CudaRuntime implements Runtime<CudaHandles> {
   }
 
   async connect(executable: CudaExecutable): Promise<boolean> {
-    this.#options.shared?.beginRun()
-    await this.#guard(`Connecting program '${executable.label}'`, () => executable.connect())
+    const { shared, connected } = this.#options
+    shared?.beginRun()
+    await this.#guard(`Connecting program '${executable.label}'`, () =>
+      connected === undefined ? executable.connect() : executable.agreeOnLengths(connected),
+    )
     return executable.gpus.length > 0
   }
 
@@ -212,7 +219,7 @@ export class CudaRuntime implements Runtime<CudaHandles> {
         const steps = []
         if (profile) steps.push(step(executable.startGraphs(), 1))
         if (plain > 0) {
-          for (const { repetitions, launches } of launchSteps(plan.commands.length, plain))
+          for (const { repetitions, launches } of launchSteps(executable.commandCount, plain))
             steps.push(...behindOthers(`${repetitions}`), step(executable.graphs(repetitions), launches))
         }
         if (profile) steps.push(...behindOthers('profile'), step(executable.profileGraphs(), 1))
@@ -239,7 +246,8 @@ export class CudaRuntime implements Runtime<CudaHandles> {
     } catch (error) {
       executable.recover(isGpuError(error, 'aborted'))
       // A trap is found when all is done. After another failure the processes may have launched unequally often.
-      if (this.#options.shared === undefined || isGpuError(error, 'validation')) throw error
+      const alone = this.#options.shared === undefined && this.#options.connected === undefined
+      if (alone || isGpuError(error, 'validation')) throw error
       throw new GpuError('device-lost', error instanceof Error ? error.message : String(error), {
         cause: error,
       })
@@ -333,22 +341,27 @@ export class CudaRuntime implements Runtime<CudaHandles> {
       (gpu) => stamps.get(gpu),
       stamps.get(first)![executable.startSlot]!,
       offsets,
-    )
+    ).flatMap((span) => executable.recordedBy(span.command).map((command) => ({ ...span, command })))
   }
 
   #throwIfLost(): void {
     if (this.#lostError !== undefined) throw this.#lostError
   }
 
-  /** Calls `body` at once; turns native errors into GpuErrors and a lost device into the loss of every runtime of the process. */
+  /**
+   * Calls `body` at once; turns native errors into GpuErrors, and a lost device into the loss of every runtime of the process, another process that
+   * cannot go on into the loss of this one.
+   */
   async #guard<T>(doing: string, body: () => Promise<T>): Promise<T> {
     this.#throwIfLost()
     try {
       return await body()
     } catch (error) {
       const translated = toGpuError(error, doing)
-      if (isGpuError(translated, 'device-lost'))
-        for (const runtime of [...openRuntimes]) runtime.#lose(translated)
+      if (isGpuError(translated, 'device-lost')) {
+        const peer = isNativeError(error) && error.nativeCode === 'peer-lost'
+        for (const runtime of peer ? [this] : [...openRuntimes]) runtime.#lose(translated)
+      }
       throw translated
     }
   }

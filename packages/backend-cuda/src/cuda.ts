@@ -9,7 +9,8 @@ import { KernelCache, type KernelCacheOptions } from './kernel-cache.ts'
 import { KernelCompiler } from './kernel-compiler.ts'
 import { defaultLibraries, type Libraries } from './libraries.ts'
 import type { Lowering } from './lowering.ts'
-import { type NativeAddon, nativeAddon } from './native-addon.ts'
+import { type NativeAddon, type NativeGroup, nativeAddon } from './native-addon.ts'
+import { loadNccl } from './nccl.ts'
 import { agree, SharedMemory, tryShared } from './shared-memory.ts'
 import { packagedKernels, type ShippedKernels } from './shipped-kernels.ts'
 import { findTopology } from './topology.ts'
@@ -52,7 +53,12 @@ function requireCudaOptions(options: CudaOptions): void {
   if (kernelCache !== undefined && kernelCache !== false)
     requireOptions(kernelCache, 'kernelCache', { directory: 'string', maxByteLength: 'number' })
   if (libraries === undefined) return
-  requireOptions(libraries, 'libraries', { cuda: 'object', nvrtc: 'object', nvml: 'object' })
+  requireOptions(libraries, 'libraries', {
+    cuda: 'object',
+    nvrtc: 'object',
+    nvml: 'object',
+    nccl: 'object',
+  })
   for (const [name, list] of Object.entries(libraries))
     if (!(Array.isArray(list) && list.every((entry) => typeof entry === 'string')))
       throw new GpuError(
@@ -136,7 +142,61 @@ export function cudaBackend(options: CudaOptions, translate: Translate): Backend
         shared,
       })
     },
+    async openConnected(adapters, processes, { label = 'cuda' } = {}) {
+      requireOneGpuEach(adapters)
+      const { rank } = processes
+      const own = adapters.filter((adapter) => adapter.rank === rank)
+      const count = new Set(adapters.map((adapter) => adapter.rank)).size
+      let native: NativeGroup | undefined
+      let compiler!: KernelCompiler
+      try {
+        const [name] = await agree(processes, `Opening ${own[0]!.id}`, async () => {
+          const loaded = await load()
+          const { addon } = loaded
+          native = await addon.openGroup(libraries.cuda, [ordinalOf(own[0]!)])
+          compiler = loaded.compiler
+          await loadNccl(addon, libraries.nccl)
+          return rank === 0 ? Buffer.from(await addon.ncclUniqueId(libraries.nccl)).toString('hex') : ''
+        })
+        void processes.broken.then(() => native!.breakOff())
+        await agree(processes, 'Connecting the GPUs of all processes', () =>
+          native!.joinRanks(libraries.nccl, Buffer.from(name!, 'hex'), rank, count),
+        )
+      } catch (error) {
+        await native?.close()
+        throw error
+      }
+      return new CudaRuntime({
+        native: native!,
+        adapters: own,
+        gpuOfDevice: own.map(() => 0),
+        compiler,
+        translate,
+        peerAccess: options.peerAccess ?? true,
+        lowering: options.lowering ?? 'auto',
+        label,
+        connected: processes,
+      })
+    },
     topology: () => findTopology(nativeAddon(), libraries),
+  }
+}
+
+/** Throws `unsupported`, on all processes alike, where two have one GPU, or one has several. */
+function requireOneGpuEach(adapters: readonly Adapter[]): void {
+  const rankOf = new Map<string, number>()
+  const gpuOf = new Map<number, string>()
+  for (const { rank, uuid, id } of adapters) {
+    const gpu = uuid ?? id
+    if ((rankOf.get(gpu) ?? rank) !== rank)
+      throw new GpuError(
+        'unsupported',
+        `Ranks ${rankOf.get(gpu)} and ${rank} have the same GPU (${gpu}), which runs one process at a time.`,
+      )
+    if ((gpuOf.get(rank!) ?? gpu) !== gpu)
+      throw new GpuError('unsupported', `Rank ${rank} has several GPUs, and each process may have one.`)
+    rankOf.set(gpu, rank!)
+    gpuOf.set(rank!, gpu)
   }
 }
 
@@ -148,28 +208,13 @@ function requireShareable(adapters: readonly Adapter[], { peerAccess, lowering }
       'unsupported',
       "The option lowering of cuda is 'one-graph', and no graph spans processes.",
     )
-  const rankOf = new Map<string, number>()
-  const gpuOf = new Map<number, string>()
-  for (const { rank, uuid, id, architecture } of adapters) {
-    const gpu = uuid ?? id
-    if ((rankOf.get(gpu) ?? rank) !== rank)
-      throw new GpuError(
-        'unsupported',
-        `Ranks ${rankOf.get(gpu)} and ${rank} have the same GPU (${gpu}), which runs one process at a time.`,
-      )
-    if ((gpuOf.get(rank!) ?? gpu) !== gpu)
-      throw new GpuError(
-        'unsupported',
-        `Rank ${rank} has several GPUs; memory is shared by processes of one.`,
-      )
-    if (!hasScopedMemory(architecture!))
-      throw new GpuError(
-        'unsupported',
-        `A GPU of architecture ${architecture} lacks scoped memory operations.`,
-      )
-    rankOf.set(gpu, rank!)
-    gpuOf.set(rank!, gpu)
-  }
+  requireOneGpuEach(adapters)
+  const old = adapters.find(({ architecture }) => !hasScopedMemory(architecture!))
+  if (old !== undefined)
+    throw new GpuError(
+      'unsupported',
+      `A GPU of architecture ${old.architecture} lacks scoped memory operations.`,
+    )
 }
 
 function ordinalOf(adapter: Adapter): number {

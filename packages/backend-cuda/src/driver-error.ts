@@ -2,7 +2,7 @@ import { GpuError, type GpuErrorCode } from '@tandem-gpu/core'
 
 /** Properties that the addon sets on its errors. */
 interface NativeErrorFields {
-  /** A GpuErrorCode, or `cuda` where the code follows from `result`. */
+  /** A GpuErrorCode, `cuda` where the code follows from `result`, or `peer-lost` where another process cannot go on. */
   readonly nativeCode: string
   readonly result: number
 }
@@ -38,6 +38,8 @@ export function toGpuError(error: unknown, doing: string): unknown {
   if (error.nativeCode === 'device-lost') {
     return new GpuError('device-lost', `${doing} fails: ${error.message} ${newProcess}`, { cause: error })
   }
+  if (error.nativeCode === 'peer-lost')
+    return new GpuError('device-lost', `${doing} fails: ${error.message}`, { cause: error })
   if (error.nativeCode === 'aborted') return new GpuError('aborted', error.message, { cause: error })
   const code =
     error.nativeCode === 'cuda'

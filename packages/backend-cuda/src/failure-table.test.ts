@@ -1,4 +1,4 @@
-// Every function of libcuda, NVRTC and NVML that the addon calls fails in every way that differs, at its first, a middle and its last call.
+// Every function of libcuda, NVRTC, NVML and NCCL that the addon calls fails in every way that differs, at its first, a middle and its last call.
 // What comes of it stands in testdata/failures.txt, which the long form writes (npm run test:long); a function that is new has no lines there,
 // and fails the test.
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -9,7 +9,12 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, expect, it } from 'vitest'
 import type { Libraries } from './libraries.ts'
 import type { NativeAddon } from './native-addon.ts'
-import { type Noticed, runScenario, runSharedScenario } from './testing/failure-scenario.ts'
+import {
+  type Noticed,
+  runMessagesScenario,
+  runScenario,
+  runSharedScenario,
+} from './testing/failure-scenario.ts'
 import { configureFake, fakeLibraries } from './testing/fake-driver.ts'
 
 const packageFolder = fileURLToPath(new URL('..', import.meta.url))
@@ -44,10 +49,16 @@ const nvmlClasses = [
   { name: 'unknown', result: 999, codes: ['driver'] },
 ]
 
+const ncclClasses = [
+  { name: 'failed call of CUDA', result: 1, codes: ['driver'] },
+  { name: 'invalid usage', result: 5, codes: ['driver'] },
+]
+
 /** Codes of some calls whose failure means something of its own. */
 const alsoCodes: Readonly<Record<string, readonly string[]>> = {
   cuInit: ['no-driver'],
   nvrtcVersion: ['unsupported'],
+  ncclGetVersion: ['unsupported'],
 }
 /** Calls whose failure changes nothing at one place at least, and why. */
 const unnoticed: Readonly<Record<string, string>> = {
@@ -88,7 +99,7 @@ const behind: Readonly<Record<string, readonly [symbol: string, result: number, 
   nvrtcGetPTX: ['nvrtcCompileProgram', 5, 'driver'],
 }
 /** Functions that return a text, and so cannot fail. */
-const texts = ['nvrtcGetErrorString', 'nvmlErrorString']
+const texts = ['nvrtcGetErrorString', 'nvmlErrorString', 'ncclGetErrorString', 'ncclGetLastError']
 
 /** Calls that only sharing memory with other processes leads to. */
 const sharing = [
@@ -96,8 +107,11 @@ const sharing = [
   ...['cuIpcGetMemHandle', 'cuIpcOpenMemHandle', 'cuIpcCloseMemHandle'],
 ]
 
+/** Calls of the driver that only messages between GPUs lead to. */
+const capturing = ['cuStreamBeginCapture', 'cuStreamEndCapture', 'cuGraphAddChildGraphNode']
+
 /** Called until the work is done: how often depends on the machine's load, so that only the first call is the same in every run. */
-const polled = new Set(['cuEventQuery'])
+const polled = new Set(['cuEventQuery', 'ncclCommGetAsyncError'])
 
 const table = `${packageFolder}testdata/failures.txt`
 const long = process.env.TANDEM_LONG === '1'
@@ -114,7 +128,8 @@ function freshMachine(withCompiler: boolean) {
   copyFileSync(addonPath, addonCopy)
   copyFileSync(library, libraryCopy)
   const addon = require(addonCopy) as NativeAddon
-  const libraries: Libraries = { cuda: [libraryCopy], nvrtc: [libraryCopy], nvml: [libraryCopy] }
+  const own = [libraryCopy]
+  const libraries: Libraries = { cuda: own, nvrtc: own, nvml: own, nccl: own }
   const forget = () => {
     for (const path of [addonCopy, libraryCopy]) rmSync(path)
   }
@@ -144,10 +159,11 @@ function summary(noticed: readonly Noticed[]): string {
 
 it('reports every failure of every call as an error with a code, and frees what it can', async () => {
   const driver = [...new Set([...importTable('cuda_driver.cpp'), ...importTable('cuda_api.h')])].filter(
-    (symbol) => !sharing.includes(symbol),
+    (symbol) => ![...sharing, ...capturing].includes(symbol),
   )
   const nvrtc = importTable('nvrtc_compiler.cpp')
   const nvml = importTable('nvml_monitor.cpp')
+  const nccl = importTable('nccl_api.h')
   const trace = join(folder, 'trace')
   const counts = new Map<string, number>()
   /** How often the scenario makes each of these calls where none fails. */
@@ -177,6 +193,8 @@ it('reports every failure of every call as an error with a code, and frees what 
   }
   configureFake(machineSettings)
   await count(sharing, false, runSharedScenario)
+  configureFake(machineSettings)
+  await count([...capturing, ...nccl], false, runMessagesScenario)
 
   const found: Row[] = []
   const problems: string[] = []
@@ -185,6 +203,8 @@ it('reports every failure of every call as an error with a code, and frees what 
     [nvrtc, nvrtcClasses, runScenario],
     [nvml, nvmlClasses, runScenario],
     [sharing, driverClasses, runSharedScenario],
+    [capturing, driverClasses, runMessagesScenario],
+    [nccl, ncclClasses, runMessagesScenario],
   ] as const) {
     for (const [index, symbol] of symbols.entries()) {
       if (texts.includes(symbol)) continue

@@ -2,7 +2,7 @@
 export type GraphNode = NodeBody & { readonly after: readonly number[] }
 
 /** A node without its edges. */
-export type NodeBody = KernelNode | CopyNode | FillNode
+export type NodeBody = KernelNode | CopyNode | FillNode | MessagesNode
 
 interface NodeBase {
   /** Index of the physical GPU in the group. */
@@ -44,6 +44,17 @@ export interface FillNode extends NodeBase {
   readonly rows: number
 }
 
+/** Messages that make progress together, in dense memory of the GPU. */
+export interface MessagesNode extends NodeBase {
+  readonly kind: 'messages'
+  readonly messages: readonly {
+    readonly sends: boolean
+    readonly peer: number
+    readonly address: number
+    readonly byteLength: number
+  }[]
+}
+
 /** The addon's form of a graph. */
 export function encodeNodes(nodes: readonly GraphNode[]): Float64Array<ArrayBuffer> {
   const words: number[] = [nodes.length]
@@ -61,12 +72,17 @@ export function encodeNodes(nodes: readonly GraphNode[]): Float64Array<ArrayBuff
         words.push(node.address, node.pitch, node.value >>> 0, node.elementByteLength)
         words.push(node.elementsPerRow, node.rows)
         break
+      case 'messages':
+        words.push(node.messages.length)
+        for (const { sends, peer, address, byteLength } of node.messages)
+          words.push(sends ? 1 : 0, peer, address, byteLength)
+        break
     }
   }
   return Float64Array.from(words)
 }
 
-const kindWords = { kernel: 0, copy: 1, fill: 2 } as const
+const kindWords = { kernel: 0, copy: 1, fill: 2, messages: 3 } as const
 
 function sideWords(side: CopySide): readonly number[] {
   return [side.onHost ? 1 : 0, side.address, side.pitch]

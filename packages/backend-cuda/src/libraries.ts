@@ -3,6 +3,7 @@ export interface Libraries {
   readonly cuda: readonly string[]
   readonly nvrtc: readonly string[]
   readonly nvml: readonly string[]
+  readonly nccl: readonly string[]
 }
 
 const driverFolders = ['/usr/local/nvidia/lib64', '/usr/lib/wsl/lib']
@@ -11,11 +12,13 @@ const toolkitFolders = [
   `/usr/local/cuda/targets/${process.arch === 'arm64' ? 'sbsa' : 'x86_64'}-linux/lib`,
   '/opt/cuda/lib64',
 ]
+const ncclName = 'libnccl.so.2'
 const nvrtcNames = ['libnvrtc.so.13', 'libnvrtc.so.12', 'libnvrtc.so.11.2', 'libnvrtc.so']
 
 export const defaultLibraries: Libraries = {
   cuda: ['libcuda.so.1', ...driverFolders.map((folder) => `${folder}/libcuda.so.1`)],
   nvml: ['libnvidia-ml.so.1', ...driverFolders.map((folder) => `${folder}/libnvidia-ml.so.1`)],
+  nccl: [ncclName, ...toolkitFolders.map((folder) => `${folder}/${ncclName}`)],
   nvrtc: [
     ...nvrtcNames,
     ...toolkitFolders.flatMap((folder) => nvrtcNames.map((name) => `${folder}/${name}`)),

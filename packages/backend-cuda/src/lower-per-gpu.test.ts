@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { bounceByteLength, commandNodes, type PlanMemory } from './command-nodes.ts'
 import type { CudaKernel } from './cuda-kernel.ts'
-import type { CudaAllocation, CudaPlan } from './cuda-plan.ts'
+import type { CudaAllocation, RecordedPlan } from './cuda-plan.ts'
 import type { GraphNode } from './graph-nodes.ts'
 import { internalKernels, syncKernels } from './internal-kernels.ts'
 import { flagsPerRepetition, lowerPerGpu, type SyncMemory } from './lower-per-gpu.ts'
@@ -15,7 +15,7 @@ const kernelId = (entry: string) => 1000 + entries.indexOf(entry as never)
 const syncId = kernelId(syncKernels.sync)
 
 /** Every device is a GPU of its own; buffer i starts at (i + 1) · 2^20. */
-function memoryOf(program: CudaPlan, reachable = true): PlanMemory {
+function memoryOf(program: RecordedPlan, reachable = true): PlanMemory {
   return {
     gpuOf: (device) => device,
     isHere: () => true,
@@ -58,7 +58,7 @@ const kernel = {
 } as CudaKernel
 
 /** Each GPU computes its half from both halves of the repetition before. */
-function stencil(): CudaPlan {
+function stencil(): RecordedPlan {
   const part = (index: number) => region(index, 0, 64)
   return plan(
     [buffer(0), buffer(1), buffer(0), buffer(1)],
@@ -153,7 +153,7 @@ describe('copies', () => {
     after: [],
     afterPrevious: [],
   })
-  const nodesOf = (program: CudaPlan, reachable = true) =>
+  const nodesOf = (program: RecordedPlan, reachable = true) =>
     commandNodes(program, program.commands[0]!, memoryOf(program, reachable))
 
   it("within a GPU are the copy engine's when small, a kernel of 16-byte words when large", () => {

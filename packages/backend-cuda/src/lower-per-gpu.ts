@@ -1,6 +1,5 @@
-import type { PlanCommand } from '@tandem-gpu/core'
 import { commandNodes, internalNode, type PlanMemory } from './command-nodes.ts'
-import type { CudaPlan } from './cuda-plan.ts'
+import type { CudaCommand, CudaPlan } from './cuda-plan.ts'
 import type { GraphNode, NodeBody } from './graph-nodes.ts'
 import { flagsPerNode, syncKernels } from './internal-kernels.ts'
 import type { GraphSet } from './lower-plan.ts'
@@ -39,7 +38,7 @@ export function lowerPerGpu(
   repetitions: number,
   memory: PlanMemory,
   sync: SyncMemory,
-  nodesOf: (command: PlanCommand) => readonly NodeBody[] = (command) => commandNodes(plan, command, memory),
+  nodesOf: (command: CudaCommand) => readonly NodeBody[] = (command) => commandNodes(plan, command, memory),
 ): GraphSet {
   const bodies = plan.commands.map((command) =>
     memory.isHere(memory.gpuOf(command.device)) ? nodesOf(command) : [],
@@ -84,7 +83,7 @@ export function lowerPerGpu(
 export function barrierPlan(plan: CudaPlan, gpuOf: (device: number) => number): CudaPlan {
   const devices = [...new Map(plan.commands.map(({ device }) => [gpuOf(device), device])).values()]
   const all = devices.map((_, index) => index)
-  const command = (device: number, index: number, after: readonly number[]): PlanCommand => ({
+  const command = (device: number, index: number, after: readonly number[]): CudaCommand => ({
     ...{ kind: 'fill', label: 'barrier', pattern: 0, patternByteLength: 4 },
     ...{ target: { buffer: 0, byteOffset: 0, rows: 1, rowByteLength: 4, rowByteStride: 4 } },
     ...{ device, index, after, afterPrevious: [] },

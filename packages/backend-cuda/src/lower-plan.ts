@@ -1,6 +1,5 @@
-import type { PlanCommand } from '@tandem-gpu/core'
 import { commandNodes, internalNode, type PlanMemory } from './command-nodes.ts'
-import type { CudaPlan } from './cuda-plan.ts'
+import type { CudaCommand, CudaPlan } from './cuda-plan.ts'
 import type { GraphNode, NodeBody } from './graph-nodes.ts'
 import { internalKernels } from './internal-kernels.ts'
 import { unroll } from './unrolling.ts'
@@ -16,7 +15,7 @@ export function lowerToOneGraph(
   plan: CudaPlan,
   repetitions: number,
   memory: PlanMemory,
-  nodesOf: (command: PlanCommand) => readonly NodeBody[] = (command) => commandNodes(plan, command, memory),
+  nodesOf: (command: CudaCommand) => readonly NodeBody[] = (command) => commandNodes(plan, command, memory),
 ): GraphSet {
   const bodies = plan.commands.map(nodesOf)
   const nodes: GraphNode[] = []
@@ -35,7 +34,7 @@ export function lowerToOneGraph(
 /** The nodes of a command with a stamp before and after it: slots 2 i and 2 i + 1 of its GPU. */
 export function stampedNodes(
   plan: CudaPlan,
-  command: PlanCommand,
+  command: CudaCommand,
   memory: PlanMemory,
   stampAddress: (gpu: number, slot: number) => number,
 ): NodeBody[] {

@@ -1,5 +1,5 @@
 import { peerKernelByteLength } from './command-nodes.ts'
-import type { CudaPlan } from './cuda-plan.ts'
+import type { CudaPlan, RecordedPlan } from './cuda-plan.ts'
 import { hasLinkCopies, type Links, sendLinkCopies } from './link-copies.ts'
 
 /**
@@ -26,7 +26,7 @@ const drivenByteLength = 2 ** 20
  * 4 H200s the transpose of 32768² by copies took 6 ms with them, 2.3 ms in one graph.
  */
 export function choosePlanLowering(
-  recorded: CudaPlan,
+  recorded: RecordedPlan,
   wanted: Lowering,
   links: Links & { readonly shared?: unknown },
 ): LoweredPlan {
@@ -50,7 +50,7 @@ export function choosePlanLowering(
   return { plan, lowering: 'one-graph', gpus: gpusOf(plan, links) }
 }
 
-function gpusOf(plan: CudaPlan, links: Links): number[] {
+export function gpusOf(plan: CudaPlan, links: Pick<Links, 'gpuOf'>): number[] {
   return [...new Set(plan.commands.map((command) => links.gpuOf(command.device)))]
 }
 
@@ -58,7 +58,7 @@ function gpusOf(plan: CudaPlan, links: Links): number[] {
  * Does a copy go from host memory to host memory? The driver carries those out itself, one after another over all contexts, and a kernel
  * that waits holds them up: on 2 H200s such a program, lowered to one graph for each GPU, never ended.
  */
-function copiesOnHost({ commands, buffers }: CudaPlan): boolean {
+function copiesOnHost({ commands, buffers }: RecordedPlan): boolean {
   return commands.some(
     (command) =>
       command.kind === 'copy' &&

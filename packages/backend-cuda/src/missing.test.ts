@@ -5,7 +5,8 @@ import { beforeEach, expect, it } from 'vitest'
 import { findAdapters } from './adapters.ts'
 import { cudaBackend } from './cuda.ts'
 import { defaultLibraries, type Libraries } from './libraries.ts'
-import { nativeAddon } from './native-addon.ts'
+import { type NativeAddon, nativeAddon } from './native-addon.ts'
+import { loadNccl } from './nccl.ts'
 import { configureFake, fakeLibraries } from './testing/fake-driver.ts'
 import { testKernelSource, translateTestKernel } from './testing/test-kernels.ts'
 
@@ -56,11 +57,17 @@ async function rows(): Promise<string[][]> {
     (error) => shown(`\`${error.code}\`: ${error.message.replace("'add'", "'x'")}`),
   )
   await runtime.dispose()
+  const addon = nativeAddon() as NativeAddon
+  const noNccl = await loadNccl(addon, hidden(defaultLibraries.nccl)).then(
+    () => '',
+    (error) => shown(`\`${error.code}\`: ${error.message}`),
+  )
   return [
     ['libcuda (the driver)', 'every call', noDriver],
     ['a driver that is new enough', 'every call', oldDriver],
     ['a GPU', 'every call', noDevice],
     ['NVRTC', '`compile` of a kernel that is not shipped compiled; shipped kernels run', noNvrtc],
+    ['NCCL', 'transport `nccl` of [mpi](../backend-mpi/README.md)', noNccl],
     ['NVML', 'a note of `adapters()`, and of `tandem doctor`', shown(notes?.[0] ?? '')],
   ]
 }

@@ -8,6 +8,7 @@ import { fakeLibraries } from './testing/fake-driver.ts'
 const packageFolder = fileURLToPath(new URL('..', import.meta.url))
 const prebuilt = `${packageFolder}prebuilds/linux-x64/@tandem-gpu+backend-cuda.node`
 const cudaHeader = '/usr/local/cuda/include/cuda.h'
+const ncclHeader = '/usr/include/nccl.h'
 
 /** Every prebuilt addon that is there: linux-x64 from a build, linux-arm64 from a release or `node native/build.mjs --arm64`. */
 const addons = readdirSync(`${packageFolder}prebuilds`, { withFileTypes: true })
@@ -76,23 +77,19 @@ describe('the addon', () => {
     },
   )
 
-  it.skipIf(!existsSync(cudaHeader))(
-    `declares the driver API as cuda.h does (skipped without ${cudaHeader})`,
-    () => {
+  for (const [what, header, check] of [
+    ['the driver API as cuda.h does', cudaHeader, 'abi_check.cpp'],
+    ['NCCL as nccl.h does', ncclHeader, 'nccl_abi_check.cpp'],
+  ] as const)
+    it.skipIf(!existsSync(header))(`declares ${what} (skipped without ${header})`, () => {
       const { stderr, status } = spawnSync(
         'c++',
-        [
-          '-std=c++17',
-          '-fsyntax-only',
-          '-I/usr/local/cuda/include',
-          `${packageFolder}native/test/abi_check.cpp`,
-        ],
+        ['-std=c++17', '-fsyntax-only', '-I/usr/local/cuda/include', `${packageFolder}native/test/${check}`],
         { encoding: 'utf8' },
       )
       expect(stderr).toBe('')
       expect(status).toBe(0)
-    },
-  )
+    })
 
   it('lets a process exit with an open group that nobody closed', () => {
     const { stdout, status } = runScript(`

@@ -9,6 +9,10 @@ export interface NativeAddon {
    * memory of the group's one GPU.
    */
   openGroup(cuda: readonly string[], ordinals: readonly number[], shareable?: boolean): Promise<NativeGroup>
+  /** 22803 for NCCL 2.28.3. Rejects with `unsupported` where NCCL does not load, or is too old. */
+  ncclVersion(nccl: readonly string[]): Promise<number>
+  /** A name for `joinRanks`. */
+  ncclUniqueId(nccl: readonly string[]): Promise<Uint8Array>
   nvrtcVersion(nvrtc: readonly string[]): Promise<[major: number, minor: number]>
   nvrtcCompile(nvrtc: readonly string[], request: NvrtcRequest): Promise<NvrtcOutcome>
   nvmlDevices(nvml: readonly string[]): Promise<{ driverVersion: string; devices: NvmlDevice[] }>
@@ -80,6 +84,8 @@ export interface NativeGroup {
   /** The address of what another process names with `handle`, until `closeMemory`. */
   importMemory(gpu: number, handle: Uint8Array): Promise<number>
   closeMemory(address: number): void
+  /** Lets the graphs of a group of one GPU exchange messages with those of other ranks, each of which calls it with the same name. Waits for all. */
+  joinRanks(nccl: readonly string[], name: Uint8Array, rank: number, count: number): Promise<void>
   /** Takes effect at once: kernels that wait for another process end, and runs reject. */
   breakOff(): void
   /** A page-locked word at the same address on every GPU; not zero after a launch failed: kernels that spin must end. */

@@ -73,7 +73,9 @@ export class PlanConnection {
       if (command.kind === 'dispatch') {
         for (const binding of command.bindings) if (binding.kind === 'storage') touched.add(binding.buffer)
       } else if (command.kind === 'fill') touched.add(command.target.buffer)
-      else for (const { buffer } of [command.source, command.target]) touched.add(buffer)
+      // Plans over memory that is shared have no messages.
+      else if (command.kind !== 'exchange')
+        for (const { buffer } of [command.source, command.target]) touched.add(buffer)
     }
     for (const [rank, { buffers, arena: flags }] of offers.entries()) {
       if (rank === this.#shared.processes.rank) continue

@@ -1,4 +1,4 @@
-import type { PlanCommand } from '@tandem-gpu/core'
+import type { CudaCommand } from './cuda-plan.ts'
 
 /** A launch costs the CPU and the front ends of the GPUs microseconds, so a graph holds about this many commands. */
 const commandsPerGraph = 256
@@ -30,7 +30,7 @@ export function launchSteps(commandCount: number, times: number): LaunchStep[] {
 
 /** One command of one repetition inside a graph. */
 export interface UnrolledCommand {
-  readonly command: PlanCommand
+  readonly command: CudaCommand
   /** Positions in the unrolled list. */
   readonly after: readonly number[]
   /** Positions, in the list's LAST repetition, of what must precede this across launches; only in repetition 0. */
@@ -38,7 +38,7 @@ export interface UnrolledCommand {
 }
 
 /** `repetitions` copies of the commands, in a valid execution order, with the edges between consecutive repetitions. */
-export function unroll(commands: readonly PlanCommand[], repetitions: number): UnrolledCommand[] {
+export function unroll(commands: readonly CudaCommand[], repetitions: number): UnrolledCommand[] {
   const count = commands.length
   const unrolled: UnrolledCommand[] = []
   for (let repetition = 0; repetition < repetitions; repetition += 1) {

@@ -137,16 +137,19 @@ describe.skipIf(!mpich.installed)(whereInstalled(mpich), () => {
   // shells here, which end by themselves; without cleanup it sends SIGUSR1 to the others, which the shells outlive.
   const starter = ['bash', '-c', 'trap : USR1; "$@"', 'bash']
 
-  it('gives the survivor a typed error when a rank is killed in the middle of a run that shares memory', async () => {
-    const { stdout, stderr } = await runJob(mpich, {
-      ranks: 2,
-      program: 'transport.ts',
-      arguments: ['fake-gpus', 'ipc', 'kill'],
-      launcherOptions: withoutCleanup,
-      starter,
-    })
-    expect(stdout, stderr).toMatch(/^rank 0 ends: device-lost: .*rank 1 \(process .* ended unexpectedly/m)
-  })
+  it.each(['ipc', 'nccl'])(
+    'gives the survivor a typed error when a rank is killed in the middle of a run, transport %s',
+    async (transport) => {
+      const { stdout, stderr } = await runJob(mpich, {
+        ranks: 2,
+        program: 'transport.ts',
+        arguments: ['fake-gpus', transport, 'kill'],
+        launcherOptions: withoutCleanup,
+        starter,
+      })
+      expect(stdout, stderr).toMatch(/^rank 0 ends: device-lost: .*rank 1 \(process .* ended unexpectedly/m)
+    },
+  )
 
   it('gives every survivor a typed error that names the rank, where the launcher leaves them alive', async () => {
     const { stdout } = await disturbed(

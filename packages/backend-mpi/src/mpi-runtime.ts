@@ -61,7 +61,7 @@ export async function openRuntime(
       devices: devices.map(({ id }) => id),
       peers:
         inner &&
-        !opened?.shared &&
+        opened?.transport.name !== 'ipc' &&
         own.flatMap((_, reader) => own.map((_, owner) => inner.canAccessPeer(reader, owner))),
       ...(failure !== undefined && {
         code: isGpuError(failure) ? failure.code : 'driver',
@@ -94,7 +94,7 @@ export async function openRuntime(
     return new MpiRuntime(session, devices, opened!, peers, label)
   } catch (error) {
     await inner?.dispose()
-    opened?.shared?.close()
+    opened?.joined?.close()
     throw error
   }
 }
@@ -109,7 +109,9 @@ class MpiRuntime implements Runtime {
   readonly ranks: Ranks
   readonly #session: MpiSession
   readonly #inner: Runtime
-  readonly #shared: OpenedDevices['shared']
+  readonly #joined: OpenedDevices['joined']
+  /** Each rank reaches the memory of all devices, and has all of each plan. */
+  readonly #sharesMemory: boolean
   readonly #peers: ReadonlyMap<number, readonly boolean[]>
   readonly #label: string
   readonly #group: number
@@ -126,20 +128,21 @@ class MpiRuntime implements Runtime {
   constructor(
     session: MpiSession,
     devices: readonly Adapter[],
-    { inner, shared, transport }: OpenedDevices,
+    { inner, joined, transport }: OpenedDevices,
     peers: ReadonlyMap<number, readonly boolean[]>,
     label: string,
   ) {
     this.devices = devices
     this.#session = session
     this.#inner = inner
-    this.#shared = shared
+    this.#joined = joined
+    this.#sharesMemory = transport.name === 'ipc'
     this.#peers = peers
     this.#label = label
     const counts = new Map<number, number>()
     this.#localOrdinal = devices.map(({ rank }, all) => {
       // A runtime that shares memory has the devices of all ranks.
-      if (shared !== undefined) return all
+      if (this.#sharesMemory) return all
       const ordinal = counts.get(rank!) ?? 0
       counts.set(rank!, ordinal + 1)
       return ordinal
@@ -148,7 +151,7 @@ class MpiRuntime implements Runtime {
       this.#resolveLost = resolve
     })
     const group = session.newGroup((_, message) => {
-      shared?.break()
+      joined?.break()
       this.#resolveLost({ reason: 'unknown', message })
     })
     this.#group = group
@@ -161,7 +164,7 @@ class MpiRuntime implements Runtime {
     this.ranks = {
       rank,
       count: session.ranks.length,
-      sharesMemory: shared !== undefined,
+      sharesMemory: this.#sharesMemory,
       transport,
       gather: (key, message) => settled(addon.gather(group, key, message)),
       deliver: async (key, from, to, bytes) => {
@@ -175,7 +178,7 @@ class MpiRuntime implements Runtime {
   }
 
   canAccessPeer(reader: number, owner: number): boolean {
-    if (this.#shared !== undefined) return true
+    if (this.#sharesMemory) return true
     const rank = this.devices[reader]!.rank!
     if (rank !== this.devices[owner]!.rank) return false
     const peers = this.#peers.get(rank)!
@@ -211,7 +214,7 @@ class MpiRuntime implements Runtime {
     const made: Executable[] = []
     try {
       const lowered =
-        this.#shared === undefined
+        this.#joined === undefined
           ? lowerPlan(
               plan,
               (ordinal) => this.#localOrdinal[ordinal] ?? 0,
@@ -221,9 +224,13 @@ class MpiRuntime implements Runtime {
                 return allocation
               },
             )
-          : wholePlan(plan as Plan)
+          : wholePlan(this.#onLocalDevices(plan) as Plan)
       const { segments, messages, after, afterPrevious } = lowered
-      const plans = this.#shared === undefined ? segments.map((segment) => segment.plan) : [plan as Plan]
+      // A rank without a part in the plan agrees with the others on it all the same.
+      const plans =
+        this.#joined !== undefined && segments.length === 0
+          ? [plan as Plan]
+          : segments.map((segment) => segment.plan)
       for (const part of plans) made.push(await this.#inner.instantiate(part))
       const edges = (node: number) => ({ after: after[node]!, afterPrevious: afterPrevious[node]! })
       const executable: MpiExecutable = {
@@ -273,7 +280,7 @@ class MpiRuntime implements Runtime {
     const start = performance.now()
     let failure: unknown
     let innerSeconds = 0
-    let clock: ExecutionResult['clock'] = this.#shared === undefined ? 'host' : 'device'
+    let clock: ExecutionResult['clock'] = this.#joined === undefined ? 'host' : 'device'
     const spans: Span[] = []
     const issue = async (node: number, repetition: number, count: number) => {
       const { executable: part, originalIndex } = executable.segments[node]!
@@ -298,8 +305,8 @@ class MpiRuntime implements Runtime {
           })
         addon.segmentCompleted(this.#group, run, node, count)
       } catch (error) {
-        // Devices that share memory have done their part all the same: the others go on, and so does this rank.
-        if (this.#shared === undefined || isGpuError(error, 'device-lost')) fail(error)
+        // Devices that need no message of the host's have done their part all the same: the others go on, and so does this rank.
+        if (this.#joined === undefined || isGpuError(error, 'device-lost')) fail(error)
         else {
           failure ??= error
           addon.segmentCompleted(this.#group, run, node, count)
@@ -309,8 +316,8 @@ class MpiRuntime implements Runtime {
     const fail = (error: unknown) => {
       failure ??= error
       // Others wait for messages that never come, and messages under way cannot be taken back: this ends the group for all.
-      this.#shared?.break()
-      if (executable.alone && this.#shared === undefined) addon.endRun(this.#group, run)
+      this.#joined?.break()
+      if (executable.alone && this.#joined === undefined) addon.endRun(this.#group, run)
       else this.ranks.leave(error instanceof Error ? error.message : String(error))
     }
     const abort = () => addon.abortRun(this.#group, run)
@@ -319,7 +326,7 @@ class MpiRuntime implements Runtime {
       if (signal?.aborted) abort()
       // A rank without a part is done at once: it would run ahead of the others, out of an abort's reach.
       let { nodes } = executable
-      if (this.#shared !== undefined && executable.made[0] !== undefined)
+      if (this.#joined !== undefined && executable.made[0] !== undefined)
         if (!(await this.#inner.connect!(executable.made[0]))) nodes = addon.prepare([])
       const native = !profile && !executable.alone
       const launchers = native
@@ -357,6 +364,19 @@ class MpiRuntime implements Runtime {
     return Promise.all(segments.map(({ executable }) => this.#inner.launcher?.(executable, uniformBlock)))
   }
 
+  /** The plan with devices by their ordinals among this rank's. */
+  #onLocalDevices({ buffers, commands, ...plan }: Plan<Handles, PlanPart>): Plan<Handles, PlanPart> {
+    const local = <T extends { readonly device: number }>(placed: T): T => ({
+      ...placed,
+      device: this.#localOrdinal[placed.device] ?? 0,
+    })
+    return {
+      ...plan,
+      buffers: buffers.map((buffer) => (buffer.kind === 'device' ? local(buffer) : buffer)),
+      commands: commands.map(local),
+    }
+  }
+
   #globalOrdinal(local: number): number {
     const { rank } = this.#session
     return this.devices.findIndex(
@@ -385,7 +405,7 @@ class MpiRuntime implements Runtime {
     await this.#lastRun
     for (const executable of this.#executables) this.release(executable)
     const failures = await this.#inner.dispose()
-    this.#shared?.close()
+    this.#joined?.close()
     this.#session.endGroup(this.#group)
     this.#resolveLost({ reason: 'destroyed', message: `The group "${this.#label}" is disposed.` })
     return failures

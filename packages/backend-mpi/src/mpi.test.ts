@@ -1,9 +1,13 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type JobResult, mpich, openMpi, runJob, whereInstalled } from './testing/launchers.ts'
 
-/** The transport `staged`, with a reason against `ipc`. */
-function refusing(reason: RegExp) {
-  return { name: 'staged', refused: [{ name: 'ipc', reason: expect.stringMatching(reason) }] }
+/** A transport, with the reasons against quicker ones. */
+function behind(name: string, reasons: Readonly<Record<string, RegExp>>) {
+  const refused = Object.entries(reasons).map(([other, reason]) => ({
+    name: other,
+    reason: expect.stringMatching(reason),
+  }))
+  return { name, refused }
 }
 
 const long = process.env.TANDEM_LONG === '1'
@@ -79,21 +83,38 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
     ],
     ['with three ranks too', 3, ['fake-gpus', 'ipc'], {}, { name: 'ipc', refused: [] }],
     [
-      'by messages, where the driver refuses to map memory',
+      'by messages of GPUs, where the driver refuses to map memory',
       2,
       ['fake-gpus', 'auto'],
       { FAKE_CUDA_IPC: 'none' },
-      refusing(/cuIpcOpenMemHandle/),
+      behind('nccl', { ipc: /cuIpcOpenMemHandle/ }),
     ],
     [
-      'by messages, where two ranks have one GPU',
+      'by messages of GPUs, where these are asked for, with three ranks',
+      3,
+      ['fake-gpus', 'nccl'],
+      {},
+      { name: 'nccl', refused: [] },
+    ],
+    [
+      'by messages of the host, where NCCL is missing too',
+      2,
+      ['fake-gpus', 'auto'],
+      { FAKE_CUDA_IPC: 'none', FAKE_NCCL_VERSION: 'none' },
+      behind('staged', { ipc: /cuIpcOpenMemHandle/, nccl: /NCCL does not load/ }),
+    ],
+    [
+      'by messages of the host, where two ranks have one GPU',
       2,
       ['fake-cuda', 'auto'],
       {},
-      refusing(/Ranks 0 and 1 have the same GPU/),
+      behind('staged', {
+        ipc: /Ranks 0 and 1 have the same GPU/,
+        nccl: /Ranks 0 and 1 have the same GPU/,
+      }),
     ],
     [
-      'by messages, where these are asked for',
+      'by messages of the host, where these are asked for',
       2,
       ['fake-gpus', 'staged'],
       {},
@@ -108,25 +129,36 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
     expect(rest).toEqual(['all values are right'])
   })
 
-  it('refuses a transport that is asked for and does not work, on every rank', async () => {
-    const { exitCode, stdout } = await runJob(openMpi, {
-      ranks: 2,
-      program: 'transport.ts',
-      arguments: ['fake-gpus', 'ipc'],
-      environment: { FAKE_CUDA_IPC: 'none' },
-    })
-    expect(exitCode).toBe(3)
-    const refusals = /^rank \d ends: unsupported: .*Transport ipc does not work here: .*cuIpcOpenMemHandle/gm
-    expect(stdout.match(refusals), stdout).toHaveLength(2)
-  })
+  it.each([
+    ['ipc', { FAKE_CUDA_IPC: 'none' }, 'cuIpcOpenMemHandle'],
+    ['nccl', { FAKE_FAIL: 'ncclCommInitRankConfig:2:1' }, 'ncclCommInitRankConfig'],
+  ] as const)(
+    'refuses a transport that is asked for and does not work, on every rank: %s',
+    async (name, environment, reason) => {
+      const job = { ranks: 2, program: 'transport.ts', arguments: ['fake-gpus', name], environment }
+      const { exitCode, stdout } = await runJob(openMpi, job)
+      expect(exitCode).toBe(3)
+      const refusals = new RegExp(
+        `^rank \\d ends: unsupported: .*Transport ${name} does not work here: .*${reason}`,
+        'gm',
+      )
+      expect(stdout.match(refusals), stdout).toHaveLength(2)
+    },
+  )
 
-  it.skipIf(!long).each(['conformance.ts', 'algorithms.ts'])(
-    'passes %s over ranks that share memory (in the long form: each kernel is built for the CPU)',
-    async (program) => {
+  it.skipIf(!long).each([
+    ['conformance.ts', 'ipc', 2],
+    ['algorithms.ts', 'ipc', 2],
+    ['conformance.ts', 'nccl', 2],
+    ['conformance.ts', 'nccl', 3],
+    ['algorithms.ts', 'nccl', 2],
+  ] as const)(
+    'passes %s over GPUs of ranks, transport %s, ranks: %i (in the long form: each kernel is built for the CPU)',
+    async (program, transport, ranks) => {
       const { exitCode, stdout, stderr } = await runJob(openMpi, {
-        ranks: 2,
+        ranks,
         program,
-        arguments: ['fake-gpus', 'auto'],
+        arguments: ['fake-gpus', transport],
       })
       expect(exitCode, stdout + stderr).toBe(0)
       expect(stdout).toMatch(

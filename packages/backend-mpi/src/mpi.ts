@@ -20,7 +20,8 @@ export interface MpiOptions {
   readonly virtual?: boolean | undefined
   /**
    * How data moves between ranks; default `staged`: messages through host memory. `ipc`: the ranks of one machine map each other's GPU memory,
-   * so that kernels and copies reach it as within one process. `auto`: `ipc` where it works, else `staged`.
+   * so that kernels and copies reach it as within one process. `nccl`: GPUs send each other messages by NVIDIA's library, in the middle of their
+   * programs, on one machine or several. `auto`: `ipc` where it works, else `nccl`, else `staged`.
    */
   readonly transport?: TransportName | undefined
   /** Names or paths of MPI libraries, tried before the usual ones. */

@@ -1,16 +1,19 @@
 import { type Adapter, type Backend, GpuError, type Runtime, type Transport } from '@tandem-gpu/core'
+import { type JoinedDevices, type JoiningTransport, openJoinedDevices, refusalOf } from './joined-devices.ts'
 import type { MpiSession } from './session.ts'
-import { openSharedDevices, refusalOf, type SharedDevices } from './shared-devices.ts'
 
-/** Ways in which data moves between ranks: `ipc` (each rank maps the devices' memory of all), `staged` (messages of host memory), or the first that works. */
-export const transportNames = ['auto', 'ipc', 'staged'] as const
+/**
+ * Ways in which data moves between ranks: `ipc` (each rank maps the devices' memory of all), `nccl` (messages between devices, inside their
+ * programs), `staged` (messages of host memory), or the first that works.
+ */
+export const transportNames = ['auto', 'ipc', 'nccl', 'staged'] as const
 export type TransportName = (typeof transportNames)[number]
 
 /** A rank's devices, and how the ranks reach each other. */
 export interface OpenedDevices {
   readonly inner: Runtime
-  /** Where the transport is `ipc`. */
-  readonly shared?: SharedDevices
+  /** Where the devices need no message of the host's. */
+  readonly joined?: JoinedDevices
   readonly transport: Transport
 }
 
@@ -32,14 +35,18 @@ export async function openForTransport(
       'validation',
       `The ranks ask for different transports: rank ${said[0]!.rank} for ${said[0]!.message}, rank ${said[1]!.rank} for ${said[1]!.message}.`,
     )
-  if (wanted === 'staged') return { inner: await openOwn(), transport: { name: 'staged', refused: [] } }
-  try {
-    const shared = await openSharedDevices(session, backend, devices, label)
-    return { inner: shared.runtime, shared, transport: { name: 'ipc', refused: [] } }
-  } catch (error) {
-    const reason = refusalOf(error)
-    if (wanted === 'ipc')
-      throw new GpuError('unsupported', `Transport ipc does not work here: ${reason}`, { cause: error })
-    return { inner: await openOwn(), transport: { name: 'staged', refused: [{ name: 'ipc', reason }] } }
-  }
+  const tried: readonly JoiningTransport[] =
+    wanted === 'auto' ? ['ipc', 'nccl'] : wanted === 'staged' ? [] : [wanted]
+  const refused: { name: string; reason: string }[] = []
+  for (const name of tried)
+    try {
+      const joined = await openJoinedDevices(session, backend, devices, name, label)
+      return { inner: joined.runtime, joined, transport: { name, refused } }
+    } catch (error) {
+      const reason = refusalOf(error)
+      if (name === wanted)
+        throw new GpuError('unsupported', `Transport ${name} does not work here: ${reason}`, { cause: error })
+      refused.push({ name, reason })
+    }
+  return { inner: await openOwn(), transport: { name: 'staged', refused } }
 }

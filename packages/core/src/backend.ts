@@ -28,11 +28,18 @@ export interface Backend {
   readonly openShared?:
     | ((adapters: readonly Adapter[], processes: SharingProcesses, options?: OpenOptions) => Promise<Runtime>)
     | undefined
+  /**
+   * As `openShared`, where the devices of the processes send each other messages instead: the runtime has this process's own of the `adapters`, in their
+   * order, gets plans of `PlanPart`s, and carries the messages in them. The processes may be on several machines.
+   */
+  readonly openConnected?:
+    | ((adapters: readonly Adapter[], processes: SharingProcesses, options?: OpenOptions) => Promise<Runtime>)
+    | undefined
   /** Links between the adapters, where the backend knows them. */
   readonly topology?: (() => Promise<Topology>) | undefined
 }
 
-/** The processes of `Backend.openShared`, which make the same calls of their runtimes in the same order. */
+/** The processes of `Backend.openShared` and `Backend.openConnected`, which make the same calls of their runtimes in the same order. */
 export interface SharingProcesses {
   readonly rank: number
   /** Gives every process what each says, by rank. All call it in the same order. Rejects with `device-lost` when one cannot. */
@@ -68,8 +75,8 @@ export interface Runtime<H extends Handles = Handles> {
   /** A runtime of one process gets plans of `PlanCommand`s alone, and may say so: `instantiate(plan: Plan<H>)`. */
   instantiate(plan: Plan<H, PlanPart>): Promise<H['executable']>
   /**
-   * Of a runtime that `openShared` opens: maps the memory of other processes for a whole plan. All processes call it before each run, in the
-   * same order; it rejects alike on all. Resolves to whether this process has a part in the plan: else it need not run it. When `run` rejects
+   * Of a runtime that `openShared` or `openConnected` opens: agrees with the other processes what a plan needs of them, such as addresses of their
+   * memory. All processes call it before each run, in the same order; it rejects alike on all. Resolves to whether this process has a part in the plan: else it need not run it. When `run` rejects
    * with `device-lost`, the processes may have done unequally much.
    */
   connect?(executable: H['executable']): Promise<boolean>

@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "communicator.h"
 #include "cuda_probe.h"
 #include "group_object.h"
 #include "js_values.h"
@@ -64,6 +65,8 @@ Napi::Object initialize(Napi::Env env, Napi::Object exports) {
   state->groupConstructor = Napi::Persistent(GroupObject::define(env));
   exports.Set("probe", Napi::Function::New<onControl<cuda::probe>>(env));
   exports.Set("openGroup", Napi::Function::New<openGroup>(env));
+  exports.Set("ncclVersion", Napi::Function::New<onControl<nccl::version>>(env));
+  exports.Set("ncclUniqueId", Napi::Function::New<onControl<nccl::uniqueId>>(env));
   exports.Set("nvrtcVersion", Napi::Function::New<onCompiler<nvrtc::version>>(env));
   exports.Set("nvrtcCompile", Napi::Function::New<onCompiler<nvrtc::compile>>(env));
   exports.Set("nvmlDevices", Napi::Function::New<onControl<nvml::devices>>(env));

@@ -45,6 +45,7 @@ enum FunctionAttribute : int {
 };
 
 constexpr unsigned streamNonBlocking = 1;
+constexpr int streamCaptureModeThreadLocal = 1;
 constexpr unsigned eventDisableTiming = 2;
 constexpr unsigned hostAllocPortable = 1;
 constexpr unsigned hostAllocMapped = 2;
@@ -176,6 +177,8 @@ struct Driver : ImportTable {
   Import<Result(Stream stream)> streamDestroy{this, "cuStreamDestroy", 4000};
   Import<Result(Stream stream)> streamSynchronize{this, "cuStreamSynchronize", 2000};
   Import<Result(Stream stream, Event event, unsigned flags)> streamWaitEvent{this, "cuStreamWaitEvent", 3020};
+  Import<Result(Stream stream, int mode)> streamBeginCapture{this, "cuStreamBeginCapture", 10010};
+  Import<Result(Stream stream, Graph *graph)> streamEndCapture{this, "cuStreamEndCapture", 10000};
   Import<Result(Event *event, unsigned flags)> eventCreate{this, "cuEventCreate", 2000};
   Import<Result(Event event)> eventDestroy{this, "cuEventDestroy", 4000};
   Import<Result(Event event, Stream stream)> eventRecord{this, "cuEventRecord", 2000};
@@ -197,6 +200,8 @@ struct Driver : ImportTable {
   Import<Result(GraphNode *node, Graph graph, const GraphNode *after, std::size_t afterCount,
                 const MemsetNodeParams *params, ContextHandle context)>
       graphAddMemsetNode{this, "cuGraphAddMemsetNode", 10000};
+  Import<Result(GraphNode *node, Graph graph, const GraphNode *after, std::size_t afterCount, Graph child)>
+      graphAddChildGraphNode{this, "cuGraphAddChildGraphNode", 10000};
   Import<Result(GraphExec *exec, Graph graph, unsigned long long flags)>
       graphInstantiate{this, "cuGraphInstantiateWithFlags", 11040};
   Import<Result(GraphExec exec, Stream stream)> graphUpload{this, "cuGraphUpload", 11010};

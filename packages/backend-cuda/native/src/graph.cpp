@@ -3,6 +3,7 @@
 //   0 kernel  kernelId, gridX, gridY, gridZ, blockX, blockY, blockZ, dynamicSharedByteLength, parameterCount, parameter (8 bytes each)...
 //   1 copy    sourceOnHost, source, sourcePitch, targetOnHost, target, targetPitch, rowByteLength, rows
 //   2 fill    address, pitch, value, elementByteLength, elementsPerRow, rows
+//   3 messages  count, then per message: 1 where this rank sends it, peer, address, byteLength
 #include "group.h"
 
 namespace tandem {
@@ -47,6 +48,17 @@ cuda::MemsetNodeParams fillOf(WordReader &reader) {
   return fill;
 }
 
+std::vector<nccl::Message> messagesOf(WordReader &reader) {
+  std::vector<nccl::Message> messages(reader.next());
+  for (auto &message : messages) {
+    message.sends = reader.next() != 0;
+    message.peer = static_cast<int>(reader.next());
+    message.address = reader.next();
+    message.byteLength = reader.next();
+  }
+  return messages;
+}
+
 } // namespace
 
 cuda::OwnedGraph Group::buildGraph(const cuda::Gpu &main, const std::vector<double> &words) const {
@@ -82,6 +94,9 @@ cuda::OwnedGraph Group::buildGraph(const cuda::Gpu &main, const std::vector<doub
     } else if (kind == 2) {
       const auto fill = fillOf(reader);
       gpu.call(driver_.graphAddMemsetNode, &node, graph.get(), after.data(), after.size(), &fill, gpu.context.handle());
+    } else if (kind == 3) {
+      const auto group = captureMessages(gpu, messagesOf(reader));
+      gpu.call(driver_.graphAddChildGraphNode, &node, graph.get(), after.data(), after.size(), group.get());
     } else {
       throw NativeError("driver", "The graph's description has a node of kind " + std::to_string(kind) + ".");
     }

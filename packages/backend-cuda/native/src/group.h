@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "communicator.h"
 #include "cuda_handles.h"
 #include "js_types.h"
 
@@ -147,6 +148,9 @@ public:
   /// From any thread: kernels that wait for another process end, and nothing runs any more.
   void breakOff();
 
+  /// Makes the group's one GPU that of `rank` in a communicator over `count` ranks, which `id` names, and tries a message to each. Waits for all ranks.
+  void joinRanks(const std::vector<std::string> &libraries, const std::vector<std::uint8_t> &id, int rank, int count);
+
   void lockHost(void *address, std::size_t byteLength);
   void unlockHost(void *address) { locked_.erase(address); }
 
@@ -189,6 +193,7 @@ private:
   const LoadedKernel &kernelOf(std::uint32_t id) const;
   const InstantiatedGraph &graphOf(std::uint32_t id) const;
   cuda::OwnedGraph buildGraph(const cuda::Gpu &main, const std::vector<double> &words) const;
+  cuda::OwnedGraph captureMessages(const cuda::Gpu &gpu, const std::vector<nccl::Message> &messages) const;
   cuda::HostMemory pinned(std::size_t byteLength, unsigned flags) const;
   void transfer(const TransferRegion &region, const HostBytes &host, bool toDevice);
   void prepareStaging();
@@ -200,7 +205,7 @@ private:
   /// The first GPU's stream goes on after all others.
   void join(const std::vector<const cuda::Gpu *> &gpus) const;
   void launchGraphs(const std::vector<std::uint32_t> &graphs) const;
-  /// Throws `device-lost` after `breakOff`.
+  /// Throws `peer-lost` after `breakOff`, or where another rank does not answer.
   void requireWhole() const;
   /// Whether a wait has been given up since the last call.
   bool takeStop();
@@ -219,6 +224,8 @@ private:
   std::map<cuda::DevicePtr, cuda::Allocation> allocations_;
   std::map<cuda::DevicePtr, cuda::ImportedMemory> imported_;
   std::atomic<bool> broken_{false};
+  /// Goes after the graphs with its operations.
+  std::unique_ptr<nccl::Communicator> communicator_;
   /// Loaded kernels, or the errors of those that do not load: a graph that uses one fails with the same error.
   std::map<std::uint32_t, std::variant<LoadedKernel, NativeError>> kernels_;
   std::map<std::uint32_t, InstantiatedGraph> graphs_;

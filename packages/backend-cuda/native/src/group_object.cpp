@@ -25,6 +25,7 @@ Napi::Function GroupObject::define(Napi::Env env) {
                          InstanceMethod("exportMemory", &GroupObject::queue<&Group::exportMemory>),
                          InstanceMethod("importMemory", &GroupObject::queue<&Group::importMemory>),
                          InstanceMethod("closeMemory", &GroupObject::post<&Group::closeMemory>),
+                         InstanceMethod("joinRanks", &GroupObject::queue<&Group::joinRanks>),
                          InstanceMethod("breakOff", &GroupObject::breakOff),
                          InstanceMethod("mapHost", &GroupObject::mapHost),
                          InstanceMethod("lockHost", &GroupObject::lockHost),

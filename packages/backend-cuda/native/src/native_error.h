@@ -4,7 +4,8 @@
 
 namespace tandem {
 
-/// The error that a job rejects with. `code` is one of GpuErrorCode, or "cuda" for a driver result that TypeScript classifies.
+/// The error that a job rejects with. `code` is one of GpuErrorCode, "cuda" for a driver result that TypeScript
+/// classifies, or "peer-lost" where another process cannot go on.
 struct NativeError : std::runtime_error {
   NativeError(std::string code, const std::string &message, int result = 0)
       : std::runtime_error(message), code(std::move(code)), result(result) {}

@@ -16,7 +16,8 @@ bool Group::takeStop() {
 }
 
 void Group::requireWhole() const {
-  if (broken_.load()) throw NativeError("device-lost", "Another process, whose GPUs this one shares memory with, cannot go on.");
+  if (communicator_) communicator_->requireWhole();
+  if (broken_.load()) throw NativeError("peer-lost", "Another process, whose GPUs this one shares memory with, cannot go on.");
 }
 
 const Group::InstantiatedGraph &Group::graphOf(std::uint32_t id) const {
@@ -32,6 +33,7 @@ void Group::waitFor(const cuda::Gpu &gpu, cuda::Event event) const {
     const auto state = driver_.eventQuery(event);
     if (state == cuda::success) return;
     if (state != cuda::errorNotReady) gpu.context.check(state, driver_.eventQuery);
+    if (communicator_) communicator_->requireWhole();
     if (std::chrono::steady_clock::now() > spinUntil) std::this_thread::sleep_for(std::chrono::microseconds(50));
     else std::this_thread::yield();
   }
@@ -62,11 +64,14 @@ RunOutcome Group::run(const RunRequest &request) {
 /// launches may differ, so a run queued behind must not find them.
 void Group::abandon(const RunRequest &request) {
   __atomic_store_n(static_cast<std::uint32_t *>(stopWord_.get()), 1u, __ATOMIC_SEQ_CST);
+  // Other ranks may never send what this one waits for.
+  if (communicator_) communicator_->abort();
   for (const auto &gpu : gpus_) {
     driver_.ctxSetCurrent(gpu.context.handle());
     driver_.streamSynchronize(gpu.stream.get());
   }
   takeStop();
+  if (communicator_) graphs_.clear();
   for (const auto &step : request.steps) {
     if (step.graphs.size() < 2) continue;
     for (const auto id : step.graphs) graphs_.erase(id);

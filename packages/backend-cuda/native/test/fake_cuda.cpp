@@ -1,4 +1,4 @@
-// A CUDA driver on host memory, for tests on machines without a GPU; with fake_nvrtc.cpp and fake_nvml.cpp it makes one library. What it
+// A CUDA driver on host memory, for tests on machines without a GPU; with fake_nvrtc.cpp, fake_nvml.cpp and fake_nccl.h it makes one library. What it
 // refuses, it refuses as the driver does: unknown addresses, memory of peers without access, freed modules. Unlike the driver, it also refuses to
 // let the last user of a device go who leaves anything there.
 #include <dlfcn.h>
@@ -7,9 +7,11 @@
 #include <cstdio>
 #include <sstream>
 
+#include "fake_capture.h"
 #include "fake_injection.h"
 #include "fake_ipc.h"
 #include "fake_machine.h"
+#include "fake_nccl.h"
 #include "fake_signatures.h"
 
 namespace {
@@ -474,6 +476,8 @@ const std::map<std::string, void *> &symbols() {
       {"cuStreamDestroy", injectable<__COUNTER__>("cuStreamDestroy", fStreamDestroy)},
       {"cuStreamSynchronize", injectable<__COUNTER__>("cuStreamSynchronize", fStreamSynchronize)},
       {"cuStreamWaitEvent", injectable<__COUNTER__>("cuStreamWaitEvent", fStreamWaitEvent)},
+      {"cuStreamBeginCapture", injectable<__COUNTER__>("cuStreamBeginCapture", fStreamBeginCapture)},
+      {"cuStreamEndCapture", injectable<__COUNTER__>("cuStreamEndCapture", fStreamEndCapture)},
       {"cuEventCreate", injectable<__COUNTER__>("cuEventCreate", fEventCreate)},
       {"cuEventDestroy", injectable<__COUNTER__>("cuEventDestroy", fEventDestroy)},
       {"cuEventRecord", injectable<__COUNTER__>("cuEventRecord", fEventRecord)},
@@ -489,6 +493,7 @@ const std::map<std::string, void *> &symbols() {
       {"cuGraphAddKernelNode", injectable<__COUNTER__>("cuGraphAddKernelNode", fGraphAddKernelNode)},
       {"cuGraphAddMemcpyNode", injectable<__COUNTER__>("cuGraphAddMemcpyNode", fGraphAddMemcpyNode)},
       {"cuGraphAddMemsetNode", injectable<__COUNTER__>("cuGraphAddMemsetNode", fGraphAddMemsetNode)},
+      {"cuGraphAddChildGraphNode", injectable<__COUNTER__>("cuGraphAddChildGraphNode", fGraphAddChildGraphNode)},
       {"cuGraphInstantiateWithFlags", injectable<__COUNTER__>("cuGraphInstantiateWithFlags", fGraphInstantiate)},
       {"cuGraphUpload", injectable<__COUNTER__>("cuGraphUpload", fGraphUpload)},
       {"cuGraphLaunch", injectable<__COUNTER__>("cuGraphLaunch", fGraphLaunch)},

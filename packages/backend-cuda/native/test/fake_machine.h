@@ -222,8 +222,19 @@ struct FakeEvent {
   std::uint64_t time = 0;
 };
 
+struct FakeNode {
+  std::function<Result()> work;
+  std::vector<std::size_t> after;
+};
+struct FakeGraph {
+  int device = 0;
+  std::vector<FakeNode> nodes;
+};
+
 struct FakeStream {
   int device = 0;
+  /// Where what is issued goes while it is captured.
+  FakeGraph *capture = nullptr;
   std::mutex mutex;
   std::condition_variable changed;
   std::deque<std::function<void()>> queue;
@@ -269,14 +280,6 @@ void fail(Result result) {
   }
 }
 
-struct FakeNode {
-  std::function<Result()> work;
-  std::vector<std::size_t> after;
-};
-struct FakeGraph {
-  int device = 0;
-  std::vector<FakeNode> nodes;
-};
 FakeGraph *fake(Graph graph) { return reinterpret_cast<FakeGraph *>(graph); }
 std::size_t nodeIndex(GraphNode node) { return reinterpret_cast<std::size_t>(node) - 1; }
 

@@ -2,6 +2,7 @@ import { isGpuError } from '@tandem-gpu/core'
 import { findAdapters } from '../adapters.ts'
 import { CudaRuntime } from '../cuda-runtime.ts'
 import { toGpuError } from '../driver-error.ts'
+import { encodeNodes } from '../graph-nodes.ts'
 import { KernelCache } from '../kernel-cache.ts'
 import { KernelCompiler } from '../kernel-compiler.ts'
 import type { Libraries } from '../libraries.ts'
@@ -118,6 +119,49 @@ export async function runSharedScenario({ addon, libraries }: ScenarioMachine): 
     await native.read(region, found)
     if (found.some((byte) => byte !== 0)) throw new Error('The mapped memory reads as something else.')
     shared.close(name)
+    native.free(address)
+  })
+  const failures = await attempt('close', () => native.close())
+  for (const message of failures ?? []) noticed.push({ step: 'close', code: 'unfreed', message })
+  return noticed
+}
+
+/** Does what calls NCCL, and the driver for it: the one rank of a communicator sends itself a message in a graph. */
+export async function runMessagesScenario({ addon, libraries }: ScenarioMachine): Promise<Noticed[]> {
+  const noticed: Noticed[] = []
+  const attempt = async <T>(step: string, body: () => Promise<T>): Promise<T | undefined> => {
+    try {
+      return await body()
+    } catch (error) {
+      const known = toGpuError(error, step)
+      if (!isGpuError(known)) throw known
+      noticed.push({ step, code: known.code, message: known.message })
+      return undefined
+    }
+  }
+  const native = await attempt('open', () => addon.openGroup(libraries.cuda, [0]))
+  if (native === undefined) return noticed
+  await attempt('messages', async () => {
+    await addon.ncclVersion(libraries.nccl)
+    const name = await addon.ncclUniqueId(libraries.nccl)
+    await native.joinRanks(libraries.nccl, name, 0, 1)
+    const address = await native.allocate(0, 128, true)
+    const message = { peer: 0, byteLength: 64 }
+    const messages = [
+      { ...message, sends: true, address },
+      { ...message, sends: false, address: address + 64 },
+    ]
+    const region = { gpu: 0, rowByteLength: 64, rows: 1, rowByteStride: 64 }
+    await native.write({ ...region, address }, new Uint8Array(64).fill(7))
+    await native.createGraph(1, 0, encodeNodes([{ kind: 'messages', gpu: 0, after: [], messages }]))
+    await native.run({
+      ...{ steps: [{ graphs: [1], count: 2 }], uniformTargets: [], collect: [] },
+      abortWord: new Int32Array(1),
+    })
+    const found = new Uint8Array(64)
+    await native.read({ ...region, address: address + 64 }, found)
+    if (found.some((byte) => byte !== 7)) throw new Error('The message arrives as something else.')
+    native.destroyGraph(1)
     native.free(address)
   })
   const failures = await attempt('close', () => native.close())

@@ -37,7 +37,7 @@ export function fakeLibraries(): Libraries {
     )
     if (built.status !== 0) throw built.error ?? new Error(`The fake driver does not build: ${built.stderr}`)
   }
-  return { cuda: [library], nvrtc: [library], nvml: [library] }
+  return { cuda: [library], nvrtc: [library], nvml: [library], nccl: [library] }
 }
 
 /** Settings of the fake driver, as native/test/fake_settings.h lists them. They hold until the next call. */

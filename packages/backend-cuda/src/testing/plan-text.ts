@@ -1,6 +1,6 @@
 import type { ByteRegion, PlanCommand } from '@tandem-gpu/core'
 import type { CudaKernel } from '../cuda-kernel.ts'
-import type { CudaAllocation, CudaPlan } from '../cuda-plan.ts'
+import type { CudaAllocation, RecordedPlan } from '../cuda-plan.ts'
 import type { CudaHostAllocation } from '../host-memory.ts'
 
 type Placed = CudaAllocation | CudaHostAllocation
@@ -16,7 +16,7 @@ export function plan(
   commands: readonly Unplaced[],
   kernels: readonly CudaKernel[] = [],
   uniforms: readonly number[] = [],
-): CudaPlan {
+): RecordedPlan {
   const uniformBlock = new Uint8Array(uniforms.length * 256)
   for (const [index, value] of uniforms.entries())
     new DataView(uniformBlock.buffer).setUint32(index * 256, value, true)

@@ -23,6 +23,9 @@ async function fakeCuda(devices: number): Promise<Backend> {
   const { translateForCpu } = await import(`${sources}testing/cpu-translation.ts`)
   const { configureFake, fakeLibraries } = await import(`${sources}testing/fake-driver.ts`)
   const settings = Object.entries(process.env).filter(([name]) => name.startsWith('FAKE_'))
+  const libraries = fakeLibraries()
+  // As where NCCL is not installed.
+  if (process.env.FAKE_NCCL_VERSION === 'none') libraries.nccl = ['/nowhere/libnccl.so.2']
   configureFake({ ...Object.fromEntries(settings), FAKE_CUDA_DEVICES: devices })
-  return cudaBackend({ libraries: fakeLibraries(), kernelCache: false }, translateForCpu)
+  return cudaBackend({ libraries, kernelCache: false }, translateForCpu)
 }

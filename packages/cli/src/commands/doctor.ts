@@ -77,7 +77,7 @@ export async function examineMpi(load = () => import('@tandem-gpu/backend-mpi'))
       works: true as const,
       ...{ path, family, version, ...(gpuAware === undefined ? {} : { gpuAware }) },
       job: started ?? 'No launcher starts this process: mpirun -n 4 tandem … runs a command in four.',
-      messages: `${direct[`${gpuAware}`]} messages from GPU memory. Messages go through host memory (staged); with --rank-transport auto, processes of one machine that have an NVIDIA GPU each map each other's GPU memory instead (ipc).`,
+      messages: `${direct[`${gpuAware}`]} messages from GPU memory. Messages go through host memory (staged); with --rank-transport auto, processes that have an NVIDIA GPU each map each other's GPU memory instead (ipc, on one machine), or send messages from GPU to GPU by NCCL (nccl).`,
     }
   } catch (error) {
     const reason = isNotInstalled(error, mpiPackage)

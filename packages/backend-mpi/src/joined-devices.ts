@@ -10,8 +10,11 @@ import { innerAdapter } from './adapters.ts'
 import { toGpuError } from './native-addon.ts'
 import type { MpiSession } from './session.ts'
 
-/** Devices whose memory all ranks map. */
-export interface SharedDevices {
+/** Transports in which the devices need no message of the host's. */
+export type JoiningTransport = 'ipc' | 'nccl'
+
+/** Devices that reach those of other ranks by themselves: their memory (`ipc`), or with messages (`nccl`). */
+export interface JoinedDevices {
   readonly runtime: Runtime
   /** What is waiting for another rank waits in vain. */
   readonly break: () => void
@@ -19,20 +22,26 @@ export interface SharedDevices {
 }
 
 /**
- * Opens the devices of all ranks so that each rank maps their memory, through the inner backend. Throws `unsupported` on all ranks alike, with
+ * Opens this rank's devices so that they reach those of all ranks, through the inner backend. Throws `unsupported` on all ranks alike, with
  * the reason, where that cannot be.
  */
-export async function openSharedDevices(
+export async function openJoinedDevices(
   session: MpiSession,
   inner: Backend,
   devices: readonly Adapter[],
+  name: JoiningTransport,
   label: string,
-): Promise<SharedDevices> {
+): Promise<JoinedDevices> {
   const { rank, addon } = session
-  requireOneMachine(session, devices)
+  requireDevices(session, devices)
+  if (name === 'ipc') requireOneMachine(session)
+  const open = (name === 'ipc' ? inner.openShared : inner.openConnected)?.bind(inner)
   // Every rank has the same backend, or the ranks make different calls.
-  if (inner.openShared === undefined)
-    throw new GpuError('unsupported', `The backend ${inner.name} does not share memory between processes.`)
+  if (open === undefined)
+    throw new GpuError(
+      'unsupported',
+      `The backend ${inner.name} does not ${name === 'ipc' ? 'share memory' : 'exchange messages'} between processes.`,
+    )
   let breakOff!: () => void
   const broken = new Promise<void>((resolve) => {
     breakOff = resolve
@@ -55,19 +64,23 @@ export async function openSharedDevices(
   const close = () => session.endGroup(group)
   try {
     const own = devices.map((device) => (device.rank === rank ? { ...innerAdapter(device), rank } : device))
-    return { runtime: await inner.openShared(own, processes, { label }), break: breakOff, close }
+    return { runtime: await open(own, processes, { label }), break: breakOff, close }
   } catch (error) {
     close()
     throw error
   }
 }
 
-function requireOneMachine(session: MpiSession, devices: readonly Adapter[]): void {
+function requireOneMachine(session: MpiSession): void {
   const { ranks } = session
-  if (ranks.length < 2) throw new GpuError('unsupported', 'The job has one rank.')
   const other = ranks.find(({ machine }) => machine !== ranks[0]!.machine)
   if (other !== undefined)
     throw new GpuError('unsupported', `${session.nameOf(other.rank)} is on another machine than rank 0.`)
+}
+
+function requireDevices(session: MpiSession, devices: readonly Adapter[]): void {
+  const { ranks } = session
+  if (ranks.length < 2) throw new GpuError('unsupported', 'The job has one rank.')
   const without = ranks.find(({ rank }) => devices.every((device) => device.rank !== rank))
   if (without !== undefined)
     throw new GpuError('unsupported', `${session.nameOf(without.rank)} has no device in the group.`)

@@ -1,0 +1,172 @@
+import type { ByteRegion, PlanMessage, PlanPart } from '@tandem-gpu/core'
+import type { CudaCommand, CudaPlan, ExchangedMessage, RecordedPlan } from './cuda-plan.ts'
+
+/** A plan without messages but with exchanges. */
+export interface PlanOfExchanges {
+  readonly plan: CudaPlan
+  /** Device memory that messages go through: one more buffer, behind those of the plan. */
+  readonly stagingByteLength: number
+  /** For each command, the indices of the recorded parts that it carries out. */
+  readonly recorded: readonly (readonly number[])[]
+}
+
+/** A message without bytes carries order, and NCCL may do nothing for no bytes. */
+const tokenByteLength = 4
+const stagingAlignment = 256
+
+type Open<C> = C extends CudaCommand ? Omit<C, 'index' | 'after' | 'afterPrevious'> : never
+interface Step {
+  readonly command: Open<CudaCommand>
+  readonly after: number[]
+  readonly afterPrevious: number[]
+  readonly recorded: readonly number[]
+}
+
+interface Place {
+  readonly buffer: number
+  readonly byteOffset: number
+  readonly byteLength: number
+  /** Where the bytes are copied from or to; absent where they lie in dense device memory anyway. */
+  readonly copied?: ByteRegion
+}
+
+/**
+ * Unites messages into exchanges, which follow one another in recorded order. Two messages in a row share an exchange where all that the later one
+ * waits for was recorded before the first message of the exchange. Rows with gaps and host memory go through dense device memory.
+ *
+ * This does not stop: take the earliest message, by repetition and position in the recording of all ranks, that is not complete. On both of its ranks the
+ * exchanges before its own have earlier messages alone, and what its exchange waits for was recorded before the first message of that exchange, hence
+ * waits for exchanges before it alone. So both exchanges have begun, and within an exchange every message whose two sides have begun makes progress.
+ */
+export function lowerMessages(plan: RecordedPlan<PlanPart>): PlanOfExchanges {
+  const { commands: parts, buffers } = plan
+  const serial = plan.schedule === 'serial'
+  const steps: Step[] = []
+  let stagingByteLength = 0
+  const add = (
+    command: Open<CudaCommand>,
+    recorded: readonly number[],
+    after: readonly number[] = [],
+  ): number => steps.push({ command, recorded, after: [...after], afterPrevious: [] }) - 1
+  const places = parts.map((part) => (isMessage(part) ? placeOf(part) : undefined))
+  const groups = groupMessages(parts)
+  /** The step of each exchange, by its first message, and of the copy before each message that has one. */
+  const exchanges = new Map<number, number>()
+  const packs = new Map<number, number>()
+  /** The steps of each part that others wait for, and those that wait for others. */
+  const doneAt: number[][] = []
+  const startsAt: number[][] = []
+
+  for (const part of parts) {
+    const { index } = part
+    if (!isMessage(part)) {
+      const step = add(part, [index])
+      doneAt.push([step])
+      startsAt.push([step])
+      continue
+    }
+    const group = groups.get(index)!
+    if (group[0] === index) exchanges.set(index, addExchange(group))
+    const exchange = exchanges.get(group[0]!)!
+    const { copied, ...place } = places[index]!
+    const pack = packs.get(index)
+    if (copied === undefined) {
+      doneAt.push([exchange])
+      startsAt.push([exchange])
+    } else if (pack !== undefined) {
+      doneAt.push([serial ? exchange : pack])
+      startsAt.push([pack])
+    } else {
+      const unpack = add(copyOf(part, staged(place, copied), copied), [index], [exchange])
+      steps[exchange]!.afterPrevious.push(unpack)
+      doneAt.push([unpack])
+      startsAt.push([serial ? exchange : unpack])
+    }
+  }
+  for (const part of parts)
+    for (const start of startsAt[part.index]!) {
+      steps[start]!.after.push(...part.after.flatMap((from) => doneAt[from]!))
+      steps[start]!.afterPrevious.push(...part.afterPrevious.flatMap((from) => doneAt[from]!))
+    }
+  const chain = [...exchanges.values()]
+  for (const [position, exchange] of chain.entries())
+    if (position > 0) steps[exchange]!.after.push(chain[position - 1]!)
+    else steps[exchange]!.afterPrevious.push(chain.at(-1)!)
+  const ascending = (edges: readonly number[]) => [...new Set(edges)].sort((a, b) => a - b)
+  return {
+    plan: {
+      ...plan,
+      commands: steps.map(({ command, after, afterPrevious }, index) => ({
+        ...command,
+        index,
+        after: ascending(after),
+        afterPrevious: ascending(afterPrevious),
+      })),
+    },
+    stagingByteLength,
+    recorded: steps.map(({ recorded }) => recorded),
+  }
+
+  function placeOf({ region }: PlanMessage): Place {
+    const buffer = region && buffers[region.buffer]!
+    const byteLength = region === undefined ? 0 : region.rows * region.rowByteLength
+    const dense = region?.rows === 1 || region?.rowByteStride === region?.rowByteLength
+    if (buffer?.kind === 'device' && dense)
+      return { buffer: region!.buffer, byteOffset: region!.byteOffset, byteLength }
+    const byteOffset = stagingByteLength
+    const place = { buffer: buffers.length, byteOffset, byteLength: Math.max(byteLength, tokenByteLength) }
+    stagingByteLength += Math.ceil(place.byteLength / stagingAlignment) * stagingAlignment
+    return region === undefined ? place : { ...place, copied: region }
+  }
+
+  /** One step for messages that make progress together, behind the copies of what they send. */
+  function addExchange(group: readonly number[]): number {
+    const before: number[] = []
+    for (const index of group) {
+      const { copied, ...place } = places[index]!
+      const message = parts[index] as PlanMessage
+      if (message.kind !== 'send' || copied === undefined) continue
+      const pack = add(copyOf(message, copied, staged(place, copied)), [index])
+      packs.set(index, pack)
+      before.push(pack)
+    }
+    const messages = group.map((index): ExchangedMessage => {
+      const { kind, peer } = parts[index] as PlanMessage
+      const { copied: _, ...place } = places[index]!
+      return { kind, peer, ...place }
+    })
+    const { label, device } = parts[group[0]!]!
+    const exchange = add({ kind: 'exchange', label, device, messages }, group, before)
+    for (const pack of before) steps[pack]!.afterPrevious.push(exchange)
+    return exchange
+  }
+
+  function copyOf({ label, device }: PlanMessage, source: ByteRegion, target: ByteRegion): Open<CudaCommand> {
+    const onHost = ({ buffer }: ByteRegion) => buffers[buffer]?.kind === 'host'
+    const kind = onHost(source) ? 'upload' : onHost(target) ? 'download' : 'copy'
+    return { kind, label, device, source, target }
+  }
+}
+
+/** The first message of each exchange and those that share it, by message. */
+function groupMessages(parts: readonly PlanPart[]): Map<number, readonly number[]> {
+  const groups = new Map<number, number[]>()
+  let open: number[] = []
+  for (const part of parts) {
+    if (!isMessage(part)) continue
+    const [first] = open
+    if (first === undefined || part.after.some((from) => from >= first)) open = []
+    open.push(part.index)
+    groups.set(part.index, open)
+  }
+  return groups
+}
+
+/** The rows of `region`, without gaps, at a place in the staging memory. */
+function staged({ buffer, byteOffset }: Place, { rows, rowByteLength }: ByteRegion): ByteRegion {
+  return { buffer, byteOffset, rows, rowByteLength, rowByteStride: rowByteLength }
+}
+
+export function isMessage(part: PlanPart): part is PlanMessage {
+  return part.kind === 'send' || part.kind === 'receive'
+}

@@ -1,0 +1,52 @@
+import type { Runtime, SharingProcesses } from '@tandem-gpu/core'
+import { type CudaOptions, cudaBackend } from '../cuda.ts'
+import { fakeLibraries } from './fake-driver.ts'
+import { translateTestKernel } from './test-kernels.ts'
+
+export interface ConnectedRuntimes {
+  readonly opened: readonly PromiseSettledResult<Runtime>[]
+  /** Tells all ranks that one cannot go on. */
+  readonly break: () => void
+}
+
+/** One runtime on the fake driver for each rank, all in this process. `gpuOf`: the CUDA devices of each rank. */
+export async function openConnectedRuntimes(
+  gpuOf: readonly (readonly number[])[],
+  optionsOf: (rank: number) => CudaOptions = () => ({}),
+): Promise<ConnectedRuntimes> {
+  let breakOff!: () => void
+  const broken = new Promise<void>((resolve) => {
+    breakOff = resolve
+  })
+  const said: { readonly texts: string[]; readonly all: Promise<readonly string[]>; tell: () => void }[] = []
+  const exchangeOf = (rank: number): SharingProcesses['exchange'] => {
+    let turn = 0
+    return (message) => {
+      const at = turn++
+      if (said[at] === undefined) {
+        let settle!: (texts: readonly string[]) => void
+        const all = new Promise<readonly string[]>((resolve) => {
+          settle = resolve
+        })
+        const texts: string[] = []
+        said[at] = { texts, all, tell: () => settle(texts) }
+      }
+      const { texts, all, tell } = said[at]
+      texts[rank] = message
+      if (Object.keys(texts).length === gpuOf.length) tell()
+      return all
+    }
+  }
+  const opened = await Promise.allSettled(
+    gpuOf.map(async (_, rank) => {
+      const backend = cudaBackend(
+        { libraries: fakeLibraries(), kernelCache: false, ...optionsOf(rank) },
+        translateTestKernel,
+      )
+      const { adapters } = await backend.adapters()
+      const all = gpuOf.flatMap((gpus, other) => gpus.map((gpu) => ({ ...adapters[gpu]!, rank: other })))
+      return backend.openConnected!(all, { rank, broken, exchange: exchangeOf(rank) })
+    }),
+  )
+  return { opened, break: breakOff }
+}
