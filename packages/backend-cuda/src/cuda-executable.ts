@@ -22,7 +22,7 @@ function lower(physical: PhysicalGpus, lowering: Lowering, recorded: RecordedPla
   if (!recorded.commands.some(isMessage))
     return { ...choosePlanLowering(recorded as RecordedPlan, lowering, physical), stagingByteLength: 0 }
   const lowered = lowerMessages(recorded)
-  return { ...lowered, lowering: 'one-graph', gpus: gpusOf(lowered.plan, physical) }
+  return { ...lowered, lowering: 'one-graph', largeCopies: false, gpus: gpusOf(lowered.plan, physical) }
 }
 
 /** A plan with its memory and its graphs, which are instantiated when a run first needs them. */
@@ -36,6 +36,7 @@ export class CudaExecutable implements Executable {
   commandCount: number
   readonly #recorded: PlanOfExchanges['recorded'] | undefined
   readonly #lowering: LoweredPlan['lowering']
+  readonly #largeCopies: boolean
   readonly #memory: PlanMemory
   readonly #graphs: GraphCache
   readonly #physical: PhysicalGpus
@@ -82,7 +83,7 @@ export class CudaExecutable implements Executable {
 
   private constructor(
     physical: PhysicalGpus,
-    { plan, lowering, gpus, recorded }: LoweredParts,
+    { plan, lowering, largeCopies, gpus, recorded }: LoweredParts,
     arena: Arena,
   ) {
     this.label = plan.label
@@ -91,6 +92,7 @@ export class CudaExecutable implements Executable {
     this.commandCount = plan.commands.length
     this.#recorded = recorded
     this.#lowering = lowering
+    this.#largeCopies = largeCopies
     this.arena = arena
     this.#graphs = new GraphCache(physical)
     this.#physical = physical
@@ -149,7 +151,7 @@ export class CudaExecutable implements Executable {
     return this.#graphs.get('profile', () =>
       this.#physical.shared === undefined
         ? lowerToOneGraph(plan, 1, this.#memory, nodesOf)
-        : lowerPerGpu(plan, 1, this.#memory, this.#sync(longestUnroll(plan.commands.length)), nodesOf),
+        : lowerPerGpu(plan, 1, this.#memory, this.#sync(longestUnroll(plan.commands.length)), { nodesOf }),
     )
   }
 
@@ -164,12 +166,11 @@ export class CudaExecutable implements Executable {
     const plan = barrierPlan(this.plan, (device) => this.#physical.gpuOf(device))
     if (plan.commands.length === 2) return undefined
     const sync = this.#sync(longestUnroll(this.plan.commands.length) + 1)
-    return this.#graphs.get('barrier', () =>
-      lowerPerGpu(plan, 1, this.#memory, sync, ({ device }) => {
-        const gpu = this.#physical.gpuOf(device)
-        return [stampNode(this.#memory, gpu, this.arena.stampAddress(gpu, 0))]
-      }),
-    )
+    const nodesOf = ({ device }: CudaCommand) => {
+      const gpu = this.#physical.gpuOf(device)
+      return [stampNode(this.#memory, gpu, this.arena.stampAddress(gpu, 0))]
+    }
+    return this.#graphs.get('barrier', () => lowerPerGpu(plan, 1, this.#memory, sync, { nodesOf }))
   }
 
   /** One time stamp on the first GPU, in the slot behind those of the commands. */
@@ -223,8 +224,10 @@ export class CudaExecutable implements Executable {
 
   #lower(repetitions: number, slot: number): GraphSet {
     if (this.#lowering === 'one-graph') return lowerToOneGraph(this.plan, repetitions, this.#memory)
-    if (this.#physical.shared !== undefined)
-      return lowerPerGpu(this.plan, repetitions, this.#memory, this.#sync(repetitions - 1))
+    if (this.#physical.shared !== undefined) {
+      const options = { early: this.#largeCopies }
+      return lowerPerGpu(this.plan, repetitions, this.#memory, this.#sync(repetitions - 1), options)
+    }
     this.arena.clearSync(slot)
     return lowerPerGpu(this.plan, repetitions, this.#memory, this.#sync(slot))
   }

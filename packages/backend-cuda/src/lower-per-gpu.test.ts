@@ -5,7 +5,7 @@ import type { CudaAllocation, RecordedPlan } from './cuda-plan.ts'
 import type { GraphNode } from './graph-nodes.ts'
 import { internalKernels, syncKernels } from './internal-kernels.ts'
 import { flagsPerRepetition, lowerPerGpu, type SyncMemory } from './lower-per-gpu.ts'
-import { lowerToOneGraph } from './lower-plan.ts'
+import { type GraphSet, lowerToOneGraph } from './lower-plan.ts'
 import { dispatch, plan, region } from './testing/plan-text.ts'
 import { launchSteps } from './unrolling.ts'
 
@@ -142,7 +142,118 @@ describe('one graph for each GPU', () => {
     const wait = nodes.find((node) => isSync(node) && waitsOf(node).length > 0)!
     expect([...wait.after].sort()).toEqual(signals)
   })
+
+  it('starts early waits before the signals of commands recorded after the awaited one', () => {
+    // GPU 1 gives a value; a long command of GPU 0 follows, whose end GPU 1 awaits; the last command needs the value alone.
+    const part = (index: number) => region(index, 0, 64)
+    const program = plan(
+      [buffer(1), buffer(0), buffer(1), buffer(0)],
+      [
+        dispatch(1, part(0), part(0), 0),
+        dispatch(0, part(1), part(1), 0),
+        dispatch(1, part(1), part(2), 0, { after: [1] }),
+        dispatch(0, part(0), part(3), 0, { after: [0] }),
+      ],
+      [kernel],
+      [1],
+    )
+    const waitAfter = (early: boolean) => {
+      const graphs = lowerPerGpu(program, 1, memoryOf(program), sync, { early })
+      const { nodes } = graphs.find(({ mainGpu }) => mainGpu === 0)!
+      const { after } = nodes.find((node) => isSync(node) && waitsOf(node).length > 0)!
+      return after.map((index) => (index === 0 ? 'begin' : 'command'))
+    }
+    expect([waitAfter(false), waitAfter(true)]).toEqual([['command'], ['begin']])
+  })
+
+  it.each([false, true])(
+    'ends whichever order the queues of the GPUs hold its nodes in (early waits: %s)',
+    (early) => {
+      for (let seed = 1; seed <= 60; seed++) {
+        const random = lcg(seed)
+        const program = randomProgram(random)
+        const graphs = lowerPerGpu(program, 1 + random(3), memoryOf(program), sync, { early })
+        for (let order = 0; order < 8; order++) expect(ends(graphs, random), `seed ${seed}`).toBe(true)
+      }
+    },
+  )
+
+  it('would stop in some order if waits did not come after signals', () => {
+    let stopped = 0
+    for (let seed = 1; seed <= 60; seed++) {
+      const random = lcg(seed)
+      const program = randomProgram(random)
+      const graphs = lowerPerGpu(program, 2, memoryOf(program), sync, { early: true }).map((graph) => ({
+        ...graph,
+        nodes: graph.nodes.map((node, index) =>
+          isSync(node) && signalsOf(node).length === 0 ? { ...node, after: index === 0 ? [] : [0] } : node,
+        ),
+      }))
+      for (let order = 0; order < 8; order++) if (!ends(graphs, random)) stopped++
+    }
+    expect(stopped).toBeGreaterThan(0)
+  })
 })
+
+/** Integers below a bound, the same for the same seed. */
+function lcg(seed: number): (below: number) => number {
+  let state = seed
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return Math.floor((state / 2 ** 32) * below)
+  }
+}
+
+/** Commands of three GPUs, of which each waits for some earlier ones and for some of the repetition before. */
+function randomProgram(random: (below: number) => number): RecordedPlan {
+  const count = 4 + random(9)
+  const commands = Array.from({ length: count }, (_, index) => {
+    const device = random(3)
+    const after = Array.from({ length: index }, (_, earlier) => earlier).filter(() => random(3) === 0)
+    const afterPrevious = Array.from({ length: count }, (_, other) => other).filter(() => random(5) === 0)
+    return dispatch(device, region(device, 0, 64), region(device, 0, 64), 0, { after, afterPrevious })
+  })
+  return plan([buffer(0), buffer(1), buffer(2)], commands, [kernel], [1])
+}
+
+/**
+ * Does a launch of the graphs end where each GPU has some queues, which hold its nodes in any order that its edges allow? The first node of a queue
+ * keeps the others waiting.
+ */
+function ends(graphs: GraphSet, random: (below: number) => number): boolean {
+  const raised = new Set<number>()
+  const states = graphs.map(({ nodes }) => {
+    const queues = Array.from({ length: 1 + random(3) }, (): number[] => [])
+    const placed = new Set<number>()
+    while (placed.size < nodes.length) {
+      const free = nodes.flatMap(({ after }, index) =>
+        !placed.has(index) && after.every((earlier) => placed.has(earlier)) ? [index] : [],
+      )
+      const next = free[random(free.length)]!
+      placed.add(next)
+      queues[random(queues.length)]!.push(next)
+    }
+    return { nodes, queues, done: new Set<number>() }
+  })
+  for (let moved = true; moved; ) {
+    moved = false
+    for (const { nodes, queues, done } of states)
+      for (const queue of queues) {
+        const node = nodes[queue[0]!]
+        if (node === undefined || !node.after.every((earlier) => done.has(earlier))) continue
+        if (isSync(node)) {
+          const before = raised.size
+          for (const flag of signalsOf(node)) raised.add(flag)
+          moved ||= raised.size > before
+          const lags = node.kind === 'kernel' ? node.parameters[4]! : 0
+          if (!waitsOf(node).every((flag, index) => (lags >> index) & 1 || raised.has(flag))) continue
+        }
+        done.add(queue.shift()!)
+        moved = true
+      }
+  }
+  return states.every(({ nodes, done }) => done.size === nodes.length)
+}
 
 describe('copies', () => {
   const copy = (source: ReturnType<typeof region>, target: ReturnType<typeof region>, device = 0) => ({

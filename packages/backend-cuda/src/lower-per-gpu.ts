@@ -14,6 +14,13 @@ export interface SyncMemory {
   readonly stopAddress: number
 }
 
+export interface PerGpuOptions {
+  /** Default: the command's own. */
+  nodesOf?: (command: CudaCommand) => readonly NodeBody[]
+  /** Default: false. */
+  early?: boolean
+}
+
 /** Flags that a set of graphs with one repetition needs on each GPU; a longer one needs so many times more. */
 export function flagsPerRepetition(plan: CudaPlan, gpuOf: (device: number) => number): number {
   const items = unroll(plan.commands, 1)
@@ -28,17 +35,21 @@ export function flagsPerRepetition(plan: CudaPlan, gpuOf: (device: number) => nu
  * writes the launch's number into a flag in the other GPU's memory, and a wait kernel before the other command, which spins on it: about
  * 2 µs, against 6 µs for an edge inside one graph over several GPUs.
  *
- * No deadlock: a wait starts only after every signal of commands recorded earlier on its GPU. Take the unfinished wait whose command was
- * recorded first. What it waits for was recorded earlier still, so nothing that this needs is a wait, and no later wait can stand
- * before it in a hardware queue, since each of those comes after the signal. Stream order holds the launches of one GPU apart. The same
- * holds for GPUs of several processes, each with a GPU of its own, that launch the same plan equally often.
+ * No deadlock: a wait starts only after every signal of its GPU for a command recorded before the one that it awaits. Take, of all
+ * unfinished waits, the one whose awaited command was recorded first. Whatever that command waits for itself was recorded earlier still,
+ * so it needs no unfinished wait; and no wait of its GPU stands before it in a hardware queue, since the waits for later commands come
+ * after its signal. Stream order holds the launches of one GPU apart. The same holds for GPUs of several processes, each with a GPU of
+ * its own, that launch the same plan equally often.
+ *
+ * Where commands are short, waits start after all earlier signals, so that one node can signal and wait. With `early` they start as soon
+ * as the rule allows: a long command whose end is signalled then holds up no transfer that was recorded after it.
  */
 export function lowerPerGpu(
   plan: CudaPlan,
   repetitions: number,
   memory: PlanMemory,
   sync: SyncMemory,
-  nodesOf: (command: CudaCommand) => readonly NodeBody[] = (command) => commandNodes(plan, command, memory),
+  { nodesOf = (command) => commandNodes(plan, command, memory), early = false }: PerGpuOptions = {},
 ): GraphSet {
   const bodies = plan.commands.map((command) =>
     memory.isHere(memory.gpuOf(command.device)) ? nodesOf(command) : [],
@@ -59,19 +70,20 @@ export function lowerPerGpu(
       continue
     }
     const after = item.after.filter((earlier) => gpuOfItem[earlier] === gpu).map((earlier) => last[earlier]!)
+    const elsewhere = (commands: readonly number[]) =>
+      commands.filter((earlier) => gpuOfItem[earlier] !== gpu)
     const flagsOf = (commands: readonly number[], lag: 0 | 1): AwaitedFlag[] =>
-      commands
-        .filter((earlier) => gpuOfItem[earlier] !== gpu)
-        .map((earlier) => ({ slot: slots.get(flagKey(earlier, gpu))!, lag }))
+      elsewhere(commands).map((earlier) => ({ slot: slots.get(flagKey(earlier, gpu))!, lag }))
     // The previous launch on the same GPU has completed before this one begins.
     const awaited = [...flagsOf(item.after, 0), ...flagsOf(item.afterPreviousLaunch, 1)]
-    let waits = awaited.length === 0 ? after : [...after, ...graph.wait(awaited)]
+    const before = early ? Math.max(0, ...elsewhere(item.after)) : position
+    let waits = awaited.length === 0 ? after : [...after, ...graph.wait(awaited, before)]
     for (const body of bodies[item.command.index]!) waits = [graph.add(body, waits)]
     last.push(waits[0]!)
     const targets = gpus
       .map((to) => ({ to, slot: slots.get(flagKey(position, to)) }))
       .filter((target): target is { to: number; slot: number } => target.slot !== undefined)
-    if (targets.length > 0) graph.signal(targets, last.at(-1)!)
+    if (targets.length > 0) graph.signal(targets, last.at(-1)!, position)
   }
   return [...graphs.values()].map(({ gpu, nodes }) => ({ mainGpu: gpu, nodes }))
 }
@@ -125,8 +137,8 @@ class GpuGraph {
   readonly #memory: PlanMemory
   readonly #sync: SyncMemory
   readonly #begin: number
-  /** Nodes that signal, in order. */
-  readonly #signals: number[] = []
+  /** Nodes that signal, and the positions of their commands, in order. */
+  readonly #signals: { readonly node: number; readonly position: number }[] = []
   /** For each node, a number n such that the first n signals come before it, itself included. */
   readonly #behind: number[] = []
   /** The last signal, which waits may still join. */
@@ -150,20 +162,25 @@ class GpuGraph {
     return this.#push({ ...body, after: after.length === 0 ? [this.#begin] : after })
   }
 
-  signal(targets: readonly { readonly to: number; readonly slot: number }[], after: number): void {
+  /** Raises flags behind node `after`, the last of the command at `position`. */
+  signal(
+    targets: readonly { readonly to: number; readonly slot: number }[],
+    after: number,
+    position: number,
+  ): void {
     const flags = targets.map(({ to, slot }) => this.#sync.flagAddress(to, slot))
     for (const part of parts(flags)) {
       const node = this.#push(this.#syncNode(part, [], [after]))
       // The signal itself counts where all before it come before it.
       if (this.#behind[node] === this.#signals.length) this.#behind[node] = this.#signals.length + 1
-      this.#signals.push(node)
+      this.#signals.push({ node, position })
       this.#open = { node, flags: part, awaited: [], after: this.nodes[node]!.after }
     }
   }
 
-  /** Nodes after which all of `awaited` are raised. They come after every signal so far. */
-  wait(awaited: readonly AwaitedFlag[]): number[] {
-    const after = this.#latestSignals()
+  /** Nodes after which all of `awaited` are raised. They come after every signal of commands before position `before`. */
+  wait(awaited: readonly AwaitedFlag[], before: number): number[] {
+    const after = this.#latestSignals(before)
     // One node that signals and then waits, instead of two in a row: a microsecond less. It also takes the waits of later commands.
     const open = this.#open
     if (open !== undefined && after.length === 1 && after[0] === open.node) {
@@ -178,14 +195,15 @@ class GpuGraph {
     return parts(awaited).map((part) => this.#push(this.#syncNode([], part, waits)))
   }
 
-  /** The fewest signals, counted from the last one, behind which all signals lie. */
-  #latestSignals(): number[] {
+  /** The fewest signals of commands before a position, counted from the last one, behind which all such signals lie. */
+  #latestSignals(before: number): number[] {
     const latest: number[] = []
-    let before = 0
-    for (let index = this.#signals.length - 1; index >= before; index -= 1) {
-      const node = this.#signals[index]!
+    let covered = 0
+    for (let index = this.#signals.length - 1; index >= covered; index -= 1) {
+      const { node, position } = this.#signals[index]!
+      if (position >= before) continue
       latest.push(node)
-      before = Math.max(before, this.#behind[node]!)
+      covered = Math.max(covered, this.#behind[node]!)
     }
     return latest
   }

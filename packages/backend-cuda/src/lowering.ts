@@ -13,6 +13,8 @@ export type Lowering = 'auto' | 'one-graph' | 'graph-per-gpu'
 export interface LoweredPlan {
   readonly plan: CudaPlan
   readonly lowering: Exclude<Lowering, 'auto'>
+  /** Whether GPUs copy megabytes to each other. */
+  readonly largeCopies: boolean
   /** Physical GPUs that the plan's commands run on. */
   readonly gpus: readonly number[]
 }
@@ -31,11 +33,11 @@ export function choosePlanLowering(
   links: Links & { readonly shared?: unknown },
 ): LoweredPlan {
   const gpus = gpusOf(recorded, links)
+  const largeCopies = hasLinkCopies(recorded, links, drivenByteLength)
   // No graph spans processes.
   if (links.shared !== undefined) {
-    const large = hasLinkCopies(recorded, links, drivenByteLength)
-    const plan = large ? sendLinkCopies(recorded, links, peerKernelByteLength) : recorded
-    return { plan, lowering: 'graph-per-gpu', gpus: gpusOf(plan, links) }
+    const plan = largeCopies ? sendLinkCopies(recorded, links, peerKernelByteLength) : recorded
+    return { plan, lowering: 'graph-per-gpu', largeCopies, gpus: gpusOf(plan, links) }
   }
   const allReach = gpus.every((reader) => gpus.every((owner) => links.reachable(reader, owner)))
   const driven =
@@ -43,11 +45,11 @@ export function choosePlanLowering(
     gpus.length < 2 ||
     !allReach ||
     copiesOnHost(recorded) ||
-    (wanted === 'auto' && hasLinkCopies(recorded, links, drivenByteLength))
-  if (!driven) return { plan: recorded, lowering: 'graph-per-gpu', gpus }
+    (wanted === 'auto' && largeCopies)
+  if (!driven) return { plan: recorded, lowering: 'graph-per-gpu', largeCopies, gpus }
   // A copy that its sender drives waits for its receiver, and only the driver orders that without holding up either GPU.
   const plan = sendLinkCopies(recorded, links, peerKernelByteLength)
-  return { plan, lowering: 'one-graph', gpus: gpusOf(plan, links) }
+  return { plan, lowering: 'one-graph', largeCopies, gpus: gpusOf(plan, links) }
 }
 
 export function gpusOf(plan: CudaPlan, links: Pick<Links, 'gpuOf'>): number[] {
