@@ -62,6 +62,35 @@ describe('exchanges', () => {
     expect(recorded).toEqual([[0], [1, 2], [3], [4]])
   })
 
+  it('end before a command that waits for them, so that it waits for no later message', () => {
+    const { plan, recorded } = lower([
+      { kind: 'receive', region: dense(0) },
+      { kind: 'send', region: dense(1) },
+      { kind: 'fill', region: dense(0), after: [0] },
+      { kind: 'receive', region: dense(1) },
+    ])
+    expect(shown({ plan, recorded, stagingByteLength: 0 })).toEqual([
+      'receive 0+0, send 1+0 (; 2)',
+      'fill (0; )',
+      'receive 1+0 (0; )',
+    ])
+  })
+
+  it('begin with a large message where another one would go the same way', () => {
+    const large = { ...dense(0), rowByteLength: 2 ** 24, rowByteStride: 2 ** 24 }
+    const { plan } = lower([
+      { kind: 'send', region: large },
+      { kind: 'receive', region: dense(1) },
+      { kind: 'receive', region: dense(1) },
+      { kind: 'send', region: large },
+      { kind: 'send', region: dense(1) },
+    ])
+    const exchanges = plan.commands.map((command) =>
+      command.kind === 'exchange' ? command.messages.map(({ kind }) => kind).join(' ') : command.kind,
+    )
+    expect(exchanges).toEqual(['send receive receive', 'send send'])
+  })
+
   it('take rows with gaps and host memory by way of dense device memory, in which messages without bytes have four', () => {
     const lowered = lower([
       { kind: 'fill' },

@@ -13,6 +13,8 @@ export interface PlanOfExchanges {
 /** A message without bytes carries order, and NCCL may do nothing for no bytes. */
 const tokenByteLength = 4
 const stagingAlignment = 256
+/** From here on, one message each way keeps the links busy. */
+const largeByteLength = 2 ** 24
 
 type Open<C> = C extends CudaCommand ? Omit<C, 'index' | 'after' | 'afterPrevious'> : never
 interface Step {
@@ -31,8 +33,9 @@ interface Place {
 }
 
 /**
- * Unites messages into exchanges, which follow one another in recorded order. Two messages in a row share an exchange where all that the later one
- * waits for was recorded before the first message of the exchange. Rows with gaps and host memory go through dense device memory.
+ * Unites messages into exchanges, which follow one another in recorded order. A message joins the exchange before it where all that it waits
+ * for was recorded before the first message of the exchange, where no command in between waits for the exchange, and, if it is large, where
+ * no other message goes the same way: commands then wait for little else than what they need. Rows with gaps and host memory go through dense device memory.
  *
  * This does not stop: take the earliest message, by repetition and position in the recording of all ranks, that is not complete. On both of its ranks the
  * exchanges before its own have earlier messages alone, and what its exchange waits for was recorded before the first message of that exchange, hence
@@ -148,18 +151,26 @@ export function lowerMessages(plan: RecordedPlan<PlanPart>): PlanOfExchanges {
   }
 }
 
-/** The first message of each exchange and those that share it, by message. */
+/** The messages of each exchange, by message. */
 function groupMessages(parts: readonly PlanPart[]): Map<number, readonly number[]> {
   const groups = new Map<number, number[]>()
   let open: number[] = []
   for (const part of parts) {
-    if (!isMessage(part)) continue
     const [first] = open
-    if (first === undefined || part.after.some((from) => from >= first)) open = []
+    if (!isMessage(part)) {
+      if (part.after.some((from) => open.includes(from))) open = []
+      continue
+    }
+    const fills = (index: number) => parts[index]!.kind === part.kind && isLarge(part)
+    if (first === undefined || part.after.some((from) => from >= first) || open.some(fills)) open = []
     open.push(part.index)
     groups.set(part.index, open)
   }
   return groups
+}
+
+function isLarge({ region }: PlanMessage): boolean {
+  return region !== undefined && region.rows * region.rowByteLength >= largeByteLength
 }
 
 /** The rows of `region`, without gaps, at a place in the staging memory. */
