@@ -251,13 +251,14 @@ function typeOf<T extends MatmulType>(matrix: HostMatrix<T>): T {
 }
 
 /**
- * Moves one panel of B, whose rows lie with the devices, to all devices that need it. A share goes once to each process: to its own device where
- * that takes part, elsewhere to the first device of the process. The other devices of the process copy it from there.
+ * Moves one panel of B, whose rows lie with the devices, to all devices that need it: each uploads its own share, and the others copy it from there.
+ * Over `staged`, where a message between devices would go through host memory again, each process uploads a share of another one itself, to
+ * one of its devices.
  */
 function spreadShares<T extends MatmulType>(
   recorder: Recorder,
   group: DeviceGroup,
-  panels: readonly { readonly device: Device; readonly index: number; readonly panel: DeviceBuffer<T> }[],
+  panels: readonly Panel<T>[],
   shares: readonly (RowRange & {
     readonly device: Device
     readonly index: number
@@ -265,12 +266,6 @@ function spreadShares<T extends MatmulType>(
   })[],
   columns: number,
 ): void {
-  const besides = new Map<number, (typeof panels)[number][]>()
-  for (const panel of panels) {
-    const beside = besides.get(panel.device.rank)
-    if (beside === undefined) besides.set(panel.device.rank, [panel])
-    else beside.push(panel)
-  }
   const own = shares.filter(({ device }) => recorder.touches(device.ordinal))
   // Each device begins with its own share and goes on with its right neighbour's, so that no process sends to all at once.
   const length = shares.length
@@ -282,17 +277,36 @@ function spreadShares<T extends MatmulType>(
   )
   const copies: (() => void)[] = []
   for (const { to, share } of moves.sort((a, b) => a.step - b.step)) {
-    const beside = besides.get(to.device.rank)!
-    const entry = beside.find(({ index }) => index === share.index) ?? beside[0]!
     const { row, rows } = share
     const target = to.panel.block(row, 0, rows, columns)
-    const sameProcess = share.device.rank === to.device.rank
-    if (entry === to || (sameProcess && !group.canAccessPeer(to.device, entry.device)))
-      recorder.upload(share.view, target, { label: 'upload B' })
+    const entry = entryOf(group, panels, to, share)
+    if (entry === to) recorder.upload(share.view, target, { label: 'upload B' })
     else
       copies.push(() =>
         recorder.copy(entry.panel.block(row, 0, rows, columns), target, { label: 'spread B' }),
       )
   }
   for (const copy of copies) copy()
+}
+
+interface Panel<T extends MatmulType> {
+  readonly device: Device
+  readonly index: number
+  readonly panel: DeviceBuffer<T>
+}
+
+/** The panel from which `to` copies a share; `to` itself where it uploads the share. */
+function entryOf<T extends MatmulType>(
+  group: DeviceGroup,
+  panels: readonly Panel<T>[],
+  to: Panel<T>,
+  share: { readonly device: Device; readonly index: number },
+): Panel<T> {
+  const own = panels.find(({ index }) => index === share.index)
+  const { rank } = to.device
+  const sameProcess = share.device.rank === rank
+  if (own !== undefined && !sameProcess && group.transport?.name !== 'staged') return own
+  const beside = panels.filter(({ device }) => device.rank === rank)
+  const entry = beside.find((panel) => panel === own) ?? beside[0]!
+  return sameProcess && !group.canAccessPeer(to.device, entry.device) ? to : entry
 }
