@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { CudaKernel } from './kernel.ts'
 import { providedNames } from './prelude/link.ts'
-import { hasProgram, loadKernelCases, translate } from './testing/kernel-cases.ts'
+import { hasProgram, type KernelCase, loadKernelCases, translate } from './testing/kernel-cases.ts'
 
 /** The rules of WGSL that C++ does not have; each has a pair of files in testdata/cuda. */
 const goldens = loadKernelCases('cuda')
@@ -41,16 +41,16 @@ it('the emitter records every name of the prelude that the text holds, and no ot
 
 /**
  * Whole kernels in one file, each with the prelude that its own source holds and nothing of the others': in a namespace
- * of its own, with its macros taken back at the end.
+ * of its own, with its macros taken back at the end. Errors name the case and the line of its kernel's source.
  */
-function apart(kernels: readonly CudaKernel[]): string {
+function apart(cases: readonly KernelCase[], kernels: readonly CudaKernel[]): string {
   return kernels
     .map(({ source }, i) => {
       const macros = [...source.matchAll(/^#define (\w+)/gm)].map((m) => `#undef ${m[1]}\n`)
       const renamed = source
         .replace('\nnamespace wgsl {', `\nnamespace wgsl_${i} {`)
         .replace('extern "C" __global__', '__global__')
-      return `${renamed}${macros.join('')}`
+      return `#line 1 "${cases[i]!.name}"\n${renamed}${macros.join('')}`
     })
     .join('\n')
 }
@@ -75,7 +75,7 @@ function compile(text: string): string {
 describe.skipIf(nvcc === undefined)('nvcc (needs the CUDA toolkit)', () => {
   it('compiles the golden translations, and the first of them by itself', { timeout: 600_000 }, () => {
     const kernels = goldens.map((golden) => translate(golden, 'clamp'))
-    expect(compile(apart(kernels))).toBe('')
+    expect(compile(apart(goldens, kernels))).toBe('')
     expect(compile(kernels[0]!.source), goldens[0]!.name).toBe('')
   })
 
@@ -86,9 +86,9 @@ describe.skipIf(nvcc === undefined)('nvcc (needs the CUDA toolkit)', () => {
       const all = loadKernelCases('accepted', 'generated')
       // The other modes differ only in accesses: a part of the corpus shows it.
       const cases = bounds === 'clamp' ? all : all.filter((_, i) => i % 8 === 0)
-      const kernels: CudaKernel[] = cases.map((c) => translate(c, bounds))
-      for (let i = 0; i < kernels.length; i += 100)
-        expect(compile(apart(kernels.slice(i, i + 100))), `kernels from ${i}`).toBe('')
+      const kernels = cases.map((c) => translate(c, bounds))
+      // One file: nvcc reads its own headers for each, which takes longer than 20 kernels.
+      expect(compile(apart(cases, kernels))).toBe('')
     },
   )
 })

@@ -5,63 +5,80 @@ import { sourceFamilies } from '../testing/source-families.ts'
 import { StepCounter } from '../testing/step-counter.ts'
 import { isLong, testCases } from '../testing/test-cases.ts'
 import { WgslError } from '../wgsl-error.ts'
-import { lower, parseWgsl } from './lower.ts'
+import { lower, parseWgsl, type WgslModule } from './lower.ts'
 
 const counter = new StepCounter()
 afterAll(() => counter.close())
 
-const families = Object.entries(sourceFamilies)
-
 /** Eight times the source may take this many times the steps: linear work takes 8, quadratic work 64. */
 const mostGrowth = 10
 
-/** Lowers the first entry point of a source; undefined when the source is rejected. */
-function lowered(source: string) {
+/** What `work` gives; undefined when it rejects the source. */
+function unlessRejected<T>(work: () => T): T | undefined {
   try {
-    const module = parseWgsl(source)
-    return lower(module, { entryPoint: module.entryPoints[0]!.name })
+    return work()
   } catch (error) {
     if (error instanceof WgslError) return undefined
     throw error
   }
 }
 
-/** Two sizes of a family, the second eight times the first, both below the limits of the language; undefined where all are rejected. */
-function acceptedSizes(source: (n: number) => string): readonly [number, number] | undefined {
+/** Lowers the first entry point. */
+function lowerFirst(module: WgslModule | undefined) {
+  return module && unlessRejected(() => lower(module, { entryPoint: module.entryPoints[0]!.name }))
+}
+
+const lowered = (text: string) => lowerFirst(unlessRejected(() => parseWgsl(text)))
+
+/** Sizes of a family of sources, the second eight times the first. */
+type Sizes = readonly [small: number, large: number]
+
+/** Sizes below the limits of the language; undefined where all are rejected. */
+function acceptedSizes(source: (n: number) => string): Sizes | undefined {
   const largest = [512, 256, 120, 56].find((n) => lowered(source(n)) !== undefined)
   return largest === undefined ? undefined : [largest / 8, largest]
 }
 
-function growthOf(sizes: readonly [number, number], prepare: (n: number) => () => void): number {
-  const [small, large] = sizes.map((n) => counter.count(prepare(n)))
-  return large! / small!
-}
+const families = Object.entries(sourceFamilies).map(([name, source]) => ({
+  name,
+  source,
+  accepted: acceptedSizes(source),
+}))
 
 describe('eight times the source takes less than ten times the steps', () => {
-  it.each(families)('to parse and to lower: %s', (_, source) => {
-    const steps = (pair: readonly [number, number]) => {
-      expect(growthOf(pair, (n) => parsed(source(n)))).toBeLessThan(mostGrowth)
-      expect(growthOf(pair, (n) => () => void lowered(source(n)))).toBeLessThan(mostGrowth)
+  it.each(families)('to parse and to lower: $name', ({ source, accepted }) => {
+    const compare = (sizes: Sizes) => {
+      const runs = sizes.flatMap((n) => {
+        const text = source(n)
+        let module: WgslModule | undefined
+        return [
+          () => {
+            module = unlessRejected(() => parseWgsl(text))
+          },
+          () => void lowerFirst(module),
+        ]
+      })
+      const [parseSmall, lowerSmall, parseLarge, lowerLarge] = counter.count(...runs)
+      expect(parseLarge! / parseSmall!).toBeLessThan(mostGrowth)
+      expect((parseLarge! + lowerLarge!) / (parseSmall! + lowerSmall!)).toBeLessThan(mostGrowth)
     }
-    steps([64, 512])
+    compare([64, 512])
     // Where 512 are too many to be accepted, also what is accepted.
-    const accepted = acceptedSizes(source)
-    if (accepted !== undefined && accepted[1] < 512) steps(accepted)
+    if (accepted !== undefined && accepted[1] < 512) compare(accepted)
   })
 
-  const emitted = families.flatMap(([name, source]) => {
-    const sizes = acceptedSizes(source)
+  const emitted = families.flatMap(({ name, source, accepted }) => {
+    if (accepted === undefined) return []
     // The emitter takes longer for each line.
-    const [, largest] = sizes ?? [0, 0]
-    const most = Math.min(largest, 256)
-    return sizes === undefined ? [] : [{ name, source, sizes: [most / 8, most] as const }]
+    const most = Math.min(accepted[1], 256)
+    return [{ name, source, sizes: [most / 8, most] as const }]
   })
   it.each(emitted)('to emit: $name', ({ source, sizes }) => {
-    const growth = growthOf(sizes, (n) => {
-      const module = lowered(source(n))!
-      return () => void emitCuda(module, { bounds: 'clamp' })
-    })
-    expect(growth).toBeLessThan(mostGrowth)
+    const modules = sizes.map((n) => lowered(source(n))!)
+    const [small, large] = counter.count(
+      ...modules.map((module) => () => void emitCuda(module, { bounds: 'clamp' })),
+    )
+    expect(large! / small!).toBeLessThan(mostGrowth)
   })
   it('of which most families are accepted', () => {
     expect(families.length).toBeGreaterThanOrEqual(60)
@@ -69,19 +86,9 @@ describe('eight times the source takes less than ten times the steps', () => {
   })
 })
 
-function parsed(source: string): () => void {
-  return () => {
-    try {
-      parseWgsl(source)
-    } catch (error) {
-      if (!(error instanceof WgslError)) throw error
-    }
-  }
-}
-
 describe('a huge source ends in a result or a WgslError', () => {
   const n = isLong ? 65_536 : 1024
-  it.each(testCases(families.length, families.length).map((i) => families[i]!))('%s', (_, source) => {
+  it.each(testCases(families.length, families.length).map((i) => families[i]!))('$name', ({ source }) => {
     runPublicFunctions(source(n), 'walk')
   })
 })

@@ -24,24 +24,30 @@ function isInteger({ component }: SubgroupMatrixType): boolean {
   return component !== 'f16' && component !== 'f32'
 }
 
-/** Where the components lie, row by row; undefined when some are outside of the array. */
-function bytesOf(
+/** Where the components lie in an array, in bytes. */
+interface MatrixLayout {
+  readonly start: number
+  readonly fromRowToRow: number
+  readonly fromColumnToColumn: number
+}
+
+/** Undefined when some components are outside of the array. */
+function layoutOf(
   type: SubgroupMatrixType,
   memory: MatrixMemory,
   offset: number,
   stride: number,
   isColumnMajor: boolean,
-): number[] | undefined {
+): MatrixLayout | undefined {
   const { columns, rows } = type
   const size = componentByteLength(type)
   const [slices, slice] = isColumnMajor ? [columns, rows * size] : [rows, columns * size]
   const step = Math.max(stride >>> 0, Math.ceil(slice / memory.stride)) * memory.stride
   const start = (offset >>> 0) * memory.stride
   if (start + (slices - 1) * step + slice > memory.byteLength) return undefined
-  return Array.from({ length: rows * columns }, (_, i) => {
-    const [row, column] = [Math.floor(i / columns), i % columns]
-    return start + (isColumnMajor ? column * step + row * size : row * step + column * size)
-  })
+  return isColumnMajor
+    ? { start, fromRowToRow: size, fromColumnToColumn: step }
+    : { start, fromRowToRow: step, fromColumnToColumn: size }
 }
 
 /** The elements of the array that an access touches. */
@@ -52,8 +58,14 @@ export function touchedElements(
   stride: number,
   isColumnMajor: boolean,
 ): number[] {
-  const bytes = bytesOf(type, memory, offset, stride, isColumnMajor) ?? []
-  return [...new Set(bytes.map((byte) => Math.floor(byte / memory.stride)))]
+  const layout = layoutOf(type, memory, offset, stride, isColumnMajor)
+  if (layout === undefined) return []
+  const { start, fromRowToRow, fromColumnToColumn } = layout
+  const elements = new Set<number>()
+  for (let row = 0; row < type.rows; row++)
+    for (let column = 0; column < type.columns; column++)
+      elements.add(Math.floor((start + row * fromRowToRow + column * fromColumnToColumn) / memory.stride))
+  return [...elements]
 }
 
 /** `subgroupMatrixLoad`: zeros where part of the matrix is outside of the array. */
@@ -64,9 +76,15 @@ export function loadMatrix(
   stride: number,
   isColumnMajor: boolean,
 ): MatrixValue {
-  const bytes = bytesOf(type, memory, offset, stride, isColumnMajor)
-  if (bytes === undefined) return new Float64Array(type.rows * type.columns)
-  return Float64Array.from(bytes, (byte) => Number(memory.load(byte)))
+  const { columns, rows } = type
+  const value = new Float64Array(rows * columns)
+  const layout = layoutOf(type, memory, offset, stride, isColumnMajor)
+  if (layout === undefined) return value
+  const { start, fromRowToRow, fromColumnToColumn } = layout
+  for (let row = 0; row < rows; row++)
+    for (let column = 0; column < columns; column++)
+      value[row * columns + column] = memory.load(start + row * fromRowToRow + column * fromColumnToColumn)
+  return value
 }
 
 /** `subgroupMatrixStore`: nothing where part of the matrix is outside of the array. */
@@ -78,8 +96,13 @@ export function storeMatrix(
   stride: number,
   isColumnMajor: boolean,
 ): void {
-  const bytes = bytesOf(type, memory, offset, stride, isColumnMajor) ?? []
-  for (const [i, byte] of bytes.entries()) memory.store(byte, value[i]!)
+  const layout = layoutOf(type, memory, offset, stride, isColumnMajor)
+  if (layout === undefined) return
+  const { columns, rows } = type
+  const { start, fromRowToRow, fromColumnToColumn } = layout
+  for (let row = 0; row < rows; row++)
+    for (let column = 0; column < columns; column++)
+      memory.store(start + row * fromRowToRow + column * fromColumnToColumn, value[row * columns + column]!)
 }
 
 /** Rounds, or wraps around, to a component. */
@@ -109,19 +132,24 @@ export function multiplyMatrices(
   const { columns, rows } = type
   const depth = left.length / rows
   const wraps = isInteger(type)
-  return Float64Array.from({ length: rows * columns }, (_, i) => {
-    const [row, column] = [Math.floor(i / columns), i % columns]
-    let total = sum?.[i] ?? 0
-    for (let from = 0; from < depth; from += 16) {
-      let part = 0
-      for (let k = from; k < Math.min(from + 16, depth); k++) {
-        const [a, b] = [left[row * depth + k]!, right[k * columns + column]!]
-        part = wraps ? (part + Math.imul(a, b)) | 0 : part + a * b
+  const result = new Float64Array(rows * columns)
+  for (let row = 0; row < rows; row++)
+    for (let column = 0; column < columns; column++) {
+      const i = row * columns + column
+      let total = sum === undefined ? 0 : sum[i]!
+      for (let from = 0; from < depth; from += 16) {
+        const end = Math.min(from + 16, depth)
+        let part = 0
+        for (let k = from; k < end; k++) {
+          const a = left[row * depth + k]!
+          const b = right[k * columns + column]!
+          part = wraps ? (part + Math.imul(a, b)) | 0 : part + a * b
+        }
+        total = component(type, part + total)
       }
-      total = component(type, part + total)
+      result[i] = total
     }
-    return total
-  })
+  return result
 }
 
 /** `subgroupMatrixScalarAdd`, `subgroupMatrixScalarSubtract`, `subgroupMatrixScalarMultiply`. */
@@ -190,28 +218,33 @@ export function plainArray(
   { stride, element }: ArrayType,
   matrix: SubgroupMatrixType,
 ): MatrixMemory {
-  const bytes = new BoundMemory('', new Uint8Array(16), undefined)
   const isSame =
     (element.kind === 'scalar' || element.kind === 'vector') && element.scalar === matrix.component
   const size = componentByteLength(matrix)
   const at = (byte: number) => Math.floor(byte / stride)
+  // The bytes of one element, where its components are of another type than the matrix's.
+  let bytes: BoundMemory | undefined
+  const bytesOf = (value: Value): BoundMemory => {
+    bytes ??= new BoundMemory('', new Uint8Array(16), undefined)
+    bytes.store(element as Type, 0, value)
+    return bytes
+  }
   return {
     byteLength: array.length * stride,
     stride,
     load(byte) {
       const value = array[at(byte)]!
       if (isSame) return Array.isArray(value) ? (value[(byte % stride) / size] as number) : (value as number)
-      bytes.store(element as Type, 0, value)
-      return loadComponent(bytes, matrix, byte % stride)
+      return loadComponent(bytesOf(value), matrix, byte % stride)
     },
     store(byte, component) {
       const value = array[at(byte)]!
       if (isSame && Array.isArray(value)) value[(byte % stride) / size] = component
       else if (isSame) array[at(byte)] = component
       else {
-        bytes.store(element as Type, 0, value)
-        storeComponent(bytes, matrix, byte % stride, component)
-        array[at(byte)] = bytes.load(element as Type, 0)
+        const one = bytesOf(value)
+        storeComponent(one, matrix, byte % stride, component)
+        array[at(byte)] = one.load(element as Type, 0)
       }
     },
   }

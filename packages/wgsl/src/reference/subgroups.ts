@@ -26,8 +26,10 @@ const reductions: Readonly<Record<string, readonly [operator: string, identity: 
 export function exchange(waiting: ReadonlyMap<number, Exchange>): Map<number, Value> {
   const [{ operation, once, args }] = waiting.values() as unknown as [Exchange]
   if (once !== undefined) {
-    const result = once(args)
-    return new Map([...waiting.keys()].map((lane) => [lane, result]))
+    const value = once(args)
+    const results = new Map<number, Value>()
+    for (const lane of waiting.keys()) results.set(lane, value)
+    return results
   }
   const [name, kind] = operation.split(' ') as [string, string]
   const lanes = [...waiting.keys()].sort((a, b) => a - b)

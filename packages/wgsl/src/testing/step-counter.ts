@@ -13,11 +13,10 @@ export class StepCounter {
     this.#session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: true })
   }
 
-  /** The steps that `run` takes. */
-  count(run: () => void): number {
+  /** The steps that each of some runs takes, one after another. */
+  count(...runs: readonly (() => void)[]): number[] {
     this.#blocks()
-    const elements = countElements(run)
-    return elements + this.#blocks()
+    return runs.map((run) => countElements(run) + this.#blocks())
   }
 
   /** The blocks run since the last call. */
