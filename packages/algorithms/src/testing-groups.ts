@@ -1,4 +1,4 @@
-import type { Backend, DeviceGroup, KernelHandle } from '@tandem-gpu/core'
+import type { Backend, DeviceGroup } from '@tandem-gpu/core'
 import { openGroup } from '@tandem-gpu/core'
 import { afterAll, describe, expect } from 'vitest'
 
@@ -37,49 +37,36 @@ export function describeOnBackends(title: string, body: (backend: TestBackend) =
       afterAll(async () => {
         for (const opened of groups.values()) {
           const group = await opened
-          const { leaks } = await group.destroy()
-          expect(leaks).toEqual([])
+          expect(await group.destroy()).toEqual({ leaks: [] })
         }
       })
       body({
         name,
         group(devices, options = {}) {
           const { peerAccess = true, seed = 1, debug = false } = options
-          // Compiling takes long on a CPU adapter. All groups of one kind share the devices of one, and so its kernels.
-          const count = name === 'webgpu' ? Math.max(devices, 8) : devices
-          const key = `${count} ${peerAccess} ${debug} ${name === 'reference' ? seed : ''}`
+          const key = `${devices} ${peerAccess} ${debug} ${name === 'reference' ? seed : ''}`
           let opened = groups.get(key)
           if (!opened) {
             opened = makeBackend(name, peerAccess, seed).then((backend) =>
               openGroup({
                 backends: [backend],
-                devices: count,
+                devices,
                 virtual: true,
                 debug,
-                label: `${name} × ${count}`,
+                label: `${name} × ${devices}`,
               }),
             )
             groups.set(key, opened)
           }
-          return opened.then((group) => firstDevices(group, devices))
+          return opened
         },
       })
     })
   }
 }
 
-/** The group with its first `count` devices only. */
-function firstDevices(group: DeviceGroup, count: number): DeviceGroup {
-  if (count === group.devices.length) return group
-  const devices = group.devices.slice(0, count)
-  return new Proxy(group, {
-    get(target, key) {
-      if (key === 'devices') return devices
-      const value: unknown = Reflect.get(target, key, target)
-      return typeof value === 'function' ? value.bind(target) : value
-    },
-  })
-}
+/** All test files of a process share it, and so compile each kernel once, which takes seconds on a CPU adapter. */
+let webGpu: Promise<Backend> | undefined
 
 async function makeBackend(name: TestBackend['name'], peerAccess: boolean, seed: number): Promise<Backend> {
   if (name === 'reference') {
@@ -87,31 +74,10 @@ async function makeBackend(name: TestBackend['name'], peerAccess: boolean, seed:
     return referenceBackend({ seed, peerAccess })
   }
   if (name === 'webgpu') {
-    const { webgpu } = await import('@tandem-gpu/backend-webgpu')
-    return keepingKernels(webgpu({ peerAccess }))
+    const { openedOnce } = await import('@tandem-gpu/core/testing')
+    webGpu ??= import('@tandem-gpu/backend-webgpu').then(({ webgpu }) => webgpu())
+    return openedOnce(await webGpu, { peerAccess })
   }
   const { cuda } = await import('@tandem-gpu/backend-cuda')
   return cuda({ peerAccess })
-}
-
-/**
- * The backend, with all its kernels kept while a group is open. Dawn compiles a text again once the pipeline that it had has been collected,
- * which takes seconds on a CPU adapter.
- */
-function keepingKernels(backend: Backend): Backend {
-  return {
-    name: backend.name,
-    adapters: () => backend.adapters(),
-    async open(...args) {
-      const runtime = await backend.open(...args)
-      const compile = runtime.compile.bind(runtime)
-      const kept: KernelHandle[] = []
-      runtime.compile = async (source) => {
-        const kernel = await compile(source)
-        kept.push(kernel)
-        return kernel
-      }
-      return runtime
-    },
-  }
 }

@@ -3,6 +3,7 @@ export { type ConformanceOptions, describeBackend, describeRanks } from './descr
 export { type EdgesMatterOptions, expectEveryEdgeToMatter } from './edges-matter.ts'
 export { imaginedRanks } from './imagined-ranks.ts'
 export { type OpenRanks, openRanks } from './open-ranks.ts'
+export { openedOnce } from './opened-once.ts'
 export { type PlanEdge, removableEdges, type WeakenedPlan, withoutEdge } from './plan-edges.ts'
 export { type ReferenceBackend, type ReferenceBackendOptions, referenceBackend } from './reference-backend.ts'
 export { accumulated, recordAccumulate, recordIncrement } from './repeated-work.ts'

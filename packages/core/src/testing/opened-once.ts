@@ -1,0 +1,123 @@
+import type { Backend, LiveHandles, LostInfo, Runtime } from '../backend.ts'
+
+/** As many virtual devices are opened of one adapter, so that groups of different numbers of devices share a runtime. */
+const virtualDevices = 16
+
+/**
+ * The backend, with runtimes that stay open, and keep every kernel that they have compiled, until the process ends. Groups that tests open on it one
+ * after another then compile a kernel once, which on a CPU adapter is most of what they do. `DeviceGroup.destroy` resolves with `failures`
+ * where the group leaves something behind. With `peerAccess` false, devices are denied one another's memory.
+ */
+export function openedOnce(
+  backend: Backend,
+  { peerAccess = true }: { readonly peerAccess?: boolean } = {},
+): Backend {
+  const runtimes = sharedRuntimes(backend)
+  return {
+    name: backend.name,
+    adapters: () => backend.adapters(),
+    get topology() {
+      return backend.topology
+    },
+    async open(adapters, options) {
+      const isOne = adapters.every(({ id }) => id === adapters[0]?.id)
+      const missing = isOne ? Math.max(0, virtualDevices - adapters.length) : 0
+      const all = [...adapters, ...Array.from({ length: missing }, () => adapters[0]!)]
+      const key = all.map(({ id }) => id).join()
+      let opening = runtimes.get(key)
+      if (opening === undefined) {
+        opening = backend.open(all, options)
+        runtimes.set(key, opening)
+        const forget = () => void runtimes.delete(key)
+        opening.then(({ lost }) => lost.then(forget), forget)
+      }
+      return lend(await opening, adapters.length, peerAccess)
+    },
+  }
+}
+
+const runtimesOf = new WeakMap<Backend, Map<string, Promise<Runtime>>>()
+
+/** The open runtimes of a backend, by the ids of their adapters. */
+function sharedRuntimes(backend: Backend): Map<string, Promise<Runtime>> {
+  let runtimes = runtimesOf.get(backend)
+  if (runtimes === undefined) {
+    runtimes = new Map()
+    runtimesOf.set(backend, runtimes)
+  }
+  return runtimes
+}
+
+/** The first devices of a runtime, as a runtime that knows what it has given out, and stays open when it is disposed. */
+function lend(runtime: Runtime, devices: number, peerAccess: boolean): Runtime {
+  const live = {
+    allocations: new Set<unknown>(),
+    hostAllocations: new Set<unknown>(),
+    kernels: new Set<unknown>(),
+    executables: new Set<unknown>(),
+  }
+  let resolveLost: (info: LostInfo) => void
+  const lost = new Promise<LostInfo>((resolve) => {
+    resolveLost = resolve
+  })
+  void runtime.lost.then((info) => resolveLost(info))
+  const counts = (): LiveHandles => ({
+    allocations: live.allocations.size,
+    hostAllocations: live.hostAllocations.size,
+    kernels: live.kernels.size,
+    executables: live.executables.size,
+  })
+  const own: Partial<Runtime> = {
+    devices: runtime.devices.slice(0, devices),
+    lost,
+    canAccessPeer: (reader, owner) =>
+      reader === owner || (peerAccess && runtime.canAccessPeer(reader, owner)),
+    async allocate(...args) {
+      const allocation = await runtime.allocate(...args)
+      live.allocations.add(allocation)
+      return allocation
+    },
+    free(allocation) {
+      live.allocations.delete(allocation)
+      runtime.free(allocation)
+    },
+    allocateHost(byteLength) {
+      const allocation = runtime.allocateHost(byteLength)
+      live.hostAllocations.add(allocation)
+      return allocation
+    },
+    freeHost(allocation) {
+      live.hostAllocations.delete(allocation)
+      runtime.freeHost(allocation)
+    },
+    async compile(source) {
+      const kernel = await runtime.compile(source)
+      live.kernels.add(kernel)
+      return kernel
+    },
+    // The runtime keeps it: backends have compiled code as long as a kernel needs it.
+    releaseKernel: (kernel) => void live.kernels.delete(kernel),
+    async instantiate(plan) {
+      const executable = await runtime.instantiate(plan)
+      live.executables.add(executable)
+      return executable
+    },
+    release(executable) {
+      live.executables.delete(executable)
+      runtime.release(executable)
+    },
+    live: counts,
+    async dispose() {
+      resolveLost({ reason: 'destroyed', message: 'The group is destroyed.' })
+      const left = Object.entries(counts()).filter(([, count]) => count > 0)
+      return left.map(([kind, count]) => `The group ends with live ${kind}: ${count}.`)
+    },
+  }
+  return new Proxy(runtime, {
+    get(target, key) {
+      if (Object.hasOwn(own, key)) return Reflect.get(own, key)
+      const value: unknown = Reflect.get(target, key, target)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+}
