@@ -93,6 +93,9 @@ function shortened(text: string): string {
   return text.length <= 200 ? text : `${text.slice(0, 200)}…`
 }
 
+/** A key, a colon, a value and a comma. */
+const tokensOfEntry = 4
+
 /** Parses the Python literal of a flat dictionary in one pass. Returns the source text of each value by its key. */
 function parseDictionary(text: string, wrong: (reason: string) => Error): Map<string, string> {
   const body = text.trim()
@@ -102,10 +105,12 @@ function parseDictionary(text: string, wrong: (reason: string) => Error): Map<st
   for (const found of body.slice(1, -1).matchAll(token)) {
     // At once, so that a text of nothing but opening brackets is not searched for the end of each.
     if (found.groups?.other !== undefined) throw wrong('an entry is not readable')
-    if (found.groups?.space === undefined) tokens.push(found)
+    if (found.groups?.space !== undefined) continue
+    tokens.push(found)
+    if (tokens.length > 3 * tokensOfEntry) throw wrong('there are more entries than three')
   }
   const entries = new Map<string, string>()
-  for (let at = 0; at < tokens.length; at += 4) {
+  for (let at = 0; at < tokens.length; at += tokensOfEntry) {
     const [key, colon, value, comma] = [0, 1, 2, 3].map((i) => tokens[at + i])
     const name = /^(['"])(\w+)\1$/.exec(key![0])?.[2]
     if (
@@ -125,12 +130,16 @@ function parseTuple(text: string): number[] | undefined {
   const inner = /^\((.*)\)$/s.exec(text)?.[1]?.trim()
   if (inner === undefined) return undefined
   if (inner === '') return []
-  const parts = inner.split(',').map((part) => part.trim())
+  const parts = inner.split(',')
   // A comma at the end.
-  if (parts.length > 1 && parts.at(-1) === '') parts.pop()
-  return parts.every((part) => /^\d+L?$/.test(part))
-    ? parts.map((part) => Number.parseInt(part, 10))
-    : undefined
+  if (parts.length > 1 && parts.at(-1)!.trim() === '') parts.pop()
+  const lengths: number[] = []
+  for (const part of parts) {
+    const digits = /^(\d+)L?$/.exec(part.trim())?.[1]
+    if (digits === undefined) return undefined
+    lengths.push(Number.parseInt(digits, 10))
+  }
+  return lengths
 }
 
 /** A version 1.0 header in C order, padded so that the elements start at a multiple of 64 bytes. */
