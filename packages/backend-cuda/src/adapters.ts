@@ -52,6 +52,8 @@ export async function findAdapters(addon: NativeAddon | Error, libraries: Librar
     probe = await addon.probe(libraries.cuda)
   } catch (error) {
     if (!isNativeError(error)) throw error
+    // Of the host: it says nothing about the driver.
+    if (error.nativeCode === 'out-of-memory') throw toGpuError(error, 'Looking for CUDA devices')
     const code = error.nativeCode === 'no-device' ? 'no-device' : 'no-driver'
     return {
       adapters: [],

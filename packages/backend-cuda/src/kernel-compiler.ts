@@ -94,6 +94,10 @@ export class KernelCompiler {
       ([major, minor]) => `${major}.${minor}`,
       (error: unknown) => {
         if (!isNativeError(error)) throw error
+        if (error.nativeCode === 'out-of-memory') {
+          this.#version = undefined
+          return toGpuError(error, 'Starting NVRTC') as GpuError
+        }
         return new GpuError(
           'unsupported',
           `${error.message} Install it with the CUDA toolkit, or alone: Debian's and Ubuntu's libnvrtc12, or NVIDIA's cuda-nvrtc-13-0.`,

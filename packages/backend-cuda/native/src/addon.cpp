@@ -24,24 +24,36 @@ struct AddonState {
   std::size_t nextCompiler = 0;
 };
 
+/// Has a worker, which is made where there is none yet, carry out a function.
+template <auto function>
+Napi::Value carryOut(const Napi::CallbackInfo &info, std::unique_ptr<Worker> &worker, const char *name) {
+  try {
+    if (!worker) worker = std::make_unique<Worker>(info.Env(), name);
+  } catch (const NativeError &error) {
+    return rejected(info.Env(), error);
+  }
+  return worker->submit(info, workOf(info, function));
+}
+
 /// A function that `control` carries out.
 template <auto function> Napi::Value onControl(const Napi::CallbackInfo &info) {
-  auto &worker = info.Env().GetInstanceData<AddonState>()->control;
-  if (!worker) worker = std::make_unique<Worker>(info.Env(), "tandem control");
-  return worker->submit(info, workOf(info, function));
+  return carryOut<function>(info, info.Env().GetInstanceData<AddonState>()->control, "tandem control");
 }
 
 /// A function that the next of `compilers` carries out.
 template <auto function> Napi::Value onCompiler(const Napi::CallbackInfo &info) {
   auto &state = *info.Env().GetInstanceData<AddonState>();
-  auto &worker = state.compilers[state.nextCompiler++ % state.compilers.size()];
-  if (!worker) worker = std::make_unique<Worker>(info.Env(), "tandem compiler");
-  return worker->submit(info, workOf(info, function));
+  return carryOut<function>(info, state.compilers[state.nextCompiler++ % state.compilers.size()], "tandem compiler");
 }
 
 /// libraries, ordinals, shareable → NativeGroup. The ordinals are of distinct physical GPUs.
 Napi::Value openGroup(const Napi::CallbackInfo &info) {
-  auto worker = std::make_shared<Worker>(info.Env(), "tandem group");
+  std::shared_ptr<Worker> worker;
+  try {
+    worker = std::make_shared<Worker>(info.Env(), "tandem group");
+  } catch (const NativeError &error) {
+    return rejected(info.Env(), error);
+  }
   // The settle function holds the worker until the group's object does.
   return worker->submit(info, [libraries = fromJs<std::vector<std::string>>(info[0]),
                                ordinals = fromJs<std::vector<int>>(info[1]), shareable = fromJs<std::optional<bool>>(info[2]).value_or(false),

@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -169,6 +170,13 @@ struct Worker::State : std::enable_shared_from_this<Worker::State> {
 
 Worker::Worker(Napi::Env env, const char *name) : state_(std::make_shared<State>()) {
   auto &state = *state_;
+  // First, so that nothing is left behind where it fails. The thread holds the state: it outlives this object when the environment closes under
+  // a running job.
+  try {
+    std::thread([held = state_] { held->loop(); }).detach();
+  } catch (const std::system_error &error) {
+    throw NativeError("out-of-memory", "The operating system starts no thread: " + error.code().message() + ".");
+  }
   state.self = state_;
   const auto resourceName = Napi::String::New(env, name);
   const auto finalized = [](napi_env env, void *, void *context) {
@@ -180,11 +188,13 @@ Worker::Worker(Napi::Env env, const char *name) : state_(std::make_shared<State>
   };
   const napi_status status = napi_create_threadsafe_function(env, nullptr, nullptr, resourceName, 0, 1, nullptr, finalized,
                                                              &state, State::callJs, &state.settled);
-  if (status != napi_ok) throw Napi::Error::New(env, "The native worker cannot be created.");
+  if (status != napi_ok) {
+    state.requestStop();
+    state.self.reset();
+    throw Napi::Error::New(env, "The native worker cannot be created.");
+  }
   napi_unref_threadsafe_function(env, state.settled);
   napi_add_env_cleanup_hook(env, State::cleanup, &state);
-  // The thread holds the state: it outlives this object when the environment closes under a running job.
-  std::thread([held = state_] { held->loop(); }).detach();
 }
 
 Worker::~Worker() {
@@ -229,5 +239,11 @@ Napi::Promise Worker::submit(const Napi::CallbackInfo &info, Work work) {
 }
 
 void Worker::post(std::function<void()> work) { state_->post(std::move(work)); }
+
+Napi::Promise rejected(Napi::Env env, const NativeError &error) {
+  const auto deferred = Napi::Promise::Deferred::New(env);
+  deferred.Reject(errorValue(env, error));
+  return deferred.Promise();
+}
 
 } // namespace tandem

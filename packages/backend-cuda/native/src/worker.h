@@ -4,6 +4,8 @@
 #include <functional>
 #include <memory>
 
+#include "native_error.h"
+
 namespace tandem {
 
 /// Turns a job's result into a JavaScript value, on the JavaScript thread. An empty one stands for `undefined`.
@@ -17,6 +19,7 @@ using Work = std::function<Settle()>;
 /// jobs are not.
 class Worker {
 public:
+  /// Throws NativeError `out-of-memory` where the operating system starts no thread.
   Worker(Napi::Env env, const char *name);
   ~Worker();
   Worker(const Worker &) = delete;
@@ -38,5 +41,8 @@ private:
   struct State;
   std::shared_ptr<State> state_;
 };
+
+/// A promise that is rejected with the error.
+Napi::Promise rejected(Napi::Env env, const NativeError &error);
 
 } // namespace tandem

@@ -130,6 +130,10 @@ Result fMemAllocFromPoolAsync(DevicePtr *address, std::size_t bytes, MemoryPool 
   if (usedBytes[owner->device] + bytes > deviceMemory()) return errorOutOfMemory;
   usedBytes[owner->device] += bytes;
   void *memory = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
+  if (memory == nullptr) {
+    usedBytes[owner->device] -= bytes;
+    return errorOutOfMemory;
+  }
   // Contents are undefined; large blocks stay untouched, so that tests can have more than the machine.
   if (bytes <= std::size_t{64} << 20) std::memset(memory, 0xcd, bytes);
   blocks[reinterpret_cast<std::uintptr_t>(memory)] = {bytes, owner->device, owner};
@@ -148,6 +152,7 @@ Result fMemFreeAsync(DevicePtr address, Stream stream) {
 }
 Result fMemHostAlloc(void **address, std::size_t bytes, unsigned) {
   *address = std::malloc(bytes);
+  if (*address == nullptr) return errorOutOfMemory;
   std::lock_guard lock(stateMutex);
   blocks[reinterpret_cast<std::uintptr_t>(*address)] = {bytes, -1, nullptr};
   return 0;

@@ -103,6 +103,7 @@ EXPORT int nvrtcCompileProgram(FakeProgram *program, int, const char *const *) {
   }
   const auto command = "c++ -shared -fPIC -std=c++17 -O1 -w -fno-strict-aliasing -fwrapv -ffp-contract=off -fno-gnu-unique -fno-diagnostics-show-caret " + base + ".cpp -o " + base + ".so 2>&1";
   FILE *pipe = popen(command.c_str(), "r");
+  if (pipe == nullptr) return 1;
   char buffer[4096];
   std::string output;
   while (fgets(buffer, sizeof buffer, pipe) != nullptr) output += buffer;
