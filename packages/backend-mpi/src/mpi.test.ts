@@ -29,12 +29,12 @@ describe.each([openMpi, mpich])('$name', (mpi) => {
       })
 
       it('carries gathers, deliveries and messages', () => {
-        expect(job.stdout, job.stderr).toMatch(/^all messages are right$/m)
+        expect(job.stdout, job.stderr).toMatch(/^0: all messages are right$/m)
       })
 
       it('stops all ranks after the same repetition when one aborts', () => {
         const { stdout, stderr } = job
-        const repetitions = [...stdout.matchAll(/^rank \d stops after (\d+) repetitions$/gm)].map(
+        const repetitions = [...stdout.matchAll(/^1: rank \d stops after (\d+) repetitions$/gm)].map(
           ([, n]) => n,
         )
         expect(repetitions, stdout + stderr).toHaveLength(3)
@@ -45,7 +45,7 @@ describe.each([openMpi, mpich])('$name', (mpi) => {
       it(`passes the conformance suite, backend of each rank: ${inner}`, () => {
         const { exitCode, stdout, stderr } = job
         expect(exitCode, stdout + stderr).toBe(0)
-        const { passed, skipped, failed } = JSON.parse(/^\{.*\}$/m.exec(stdout)![0])
+        const { passed, skipped, failed } = JSON.parse(/^2: (\{.*\})$/m.exec(stdout)![1]!)
         expect(passed).toBeGreaterThanOrEqual(50)
         // WebGPU has no `trap`.
         expect({ skipped, failed }).toEqual({ skipped: inner === 'webgpu' ? 1 : 0, failed: 0 })
@@ -73,78 +73,92 @@ describe.each([openMpi, mpich])('$name', (mpi) => {
 })
 
 describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
-  it.each([
-    [
-      'as if they were peers, where each has a GPU of its own',
-      2,
-      ['fake-gpus', 'auto'],
-      {},
-      { name: 'ipc', refused: [] },
+  const host = { name: 'staged', refused: [] }
+  const same = /Ranks 0 and 1 have the same GPU/
+  const noIpc = 'FAKE_CUDA_IPC=none'
+  const failingNccl = 'FAKE_FAIL=ncclCommInitRankConfig:2:1'
+  const refusal = (name: string, reason: string) =>
+    new RegExp(`^rank \\d ends: unsupported: .*Transport ${name} does not work here: .*${reason}`)
+  // What a job says, step by step: the transport, or each rank why it refuses.
+  const steps: Readonly<Record<number, readonly (readonly [string, string, object | RegExp])[]>> = {
+    2: [
+      [
+        'as peers, where each has a GPU of its own',
+        'transport.ts,fake-gpus,auto',
+        { name: 'ipc', refused: [] },
+      ],
+      [
+        'by messages of GPUs, where the driver refuses to map memory',
+        `${noIpc} transport.ts,fake-gpus,auto`,
+        behind('nccl', { ipc: /cuIpcOpenMemHandle/ }),
+      ],
+      [
+        'by messages of the host, where NCCL is missing too',
+        `${noIpc} FAKE_NCCL_VERSION=none transport.ts,fake-gpus,auto`,
+        behind('staged', { ipc: /cuIpcOpenMemHandle/, nccl: /NCCL does not load/ }),
+      ],
+      [
+        'in no way, where ipc is asked for in vain',
+        `${noIpc} transport.ts,fake-gpus,ipc`,
+        refusal('ipc', 'cuIpcOpenMemHandle'),
+      ],
+      [
+        'by messages of the host, where two ranks have one GPU',
+        'transport.ts,fake-cuda,auto',
+        behind('staged', { ipc: same, nccl: same }),
+      ],
+      [
+        'in no way, where nccl is asked for in vain',
+        `${failingNccl} transport.ts,fake-gpus,nccl`,
+        refusal('nccl', 'ncclCommInitRankConfig'),
+      ],
+      ['by messages of the host, where these are asked for', 'transport.ts,fake-gpus,staged', host],
     ],
-    ['with three ranks too', 3, ['fake-gpus', 'ipc'], {}, { name: 'ipc', refused: [] }],
-    [
-      'by messages of GPUs, where the driver refuses to map memory',
-      2,
-      ['fake-gpus', 'auto'],
-      { FAKE_CUDA_IPC: 'none' },
-      behind('nccl', { ipc: /cuIpcOpenMemHandle/ }),
+    3: [
+      ['as peers', 'transport.ts,fake-gpus,ipc', { name: 'ipc', refused: [] }],
+      [
+        'by messages of GPUs, where these are asked for',
+        'transport.ts,fake-gpus,nccl',
+        { name: 'nccl', refused: [] },
+      ],
     ],
-    [
-      'by messages of GPUs, where these are asked for, with three ranks',
-      3,
-      ['fake-gpus', 'nccl'],
-      {},
-      { name: 'nccl', refused: [] },
-    ],
-    [
-      'by messages of the host, where NCCL is missing too',
-      2,
-      ['fake-gpus', 'auto'],
-      { FAKE_CUDA_IPC: 'none', FAKE_NCCL_VERSION: 'none' },
-      behind('staged', { ipc: /cuIpcOpenMemHandle/, nccl: /NCCL does not load/ }),
-    ],
-    [
-      'by messages of the host, where two ranks have one GPU',
-      2,
-      ['fake-cuda', 'auto'],
-      {},
-      behind('staged', {
-        ipc: /Ranks 0 and 1 have the same GPU/,
-        nccl: /Ranks 0 and 1 have the same GPU/,
-      }),
-    ],
-    [
-      'by messages of the host, where these are asked for',
-      2,
-      ['fake-gpus', 'staged'],
-      {},
-      { name: 'staged', refused: [] },
-    ],
-  ] as const)('reaches the memory of other ranks %s', async (_, ranks, given, environment, transport) => {
-    const job = { ranks, program: 'transport.ts', arguments: given, environment }
-    const { exitCode, stdout, stderr } = await runJob(openMpi, job)
-    expect(exitCode, stdout + stderr).toBe(0)
-    const [said, ...rest] = stdout.trim().split('\n')
-    expect(JSON.parse(said!)).toEqual(transport)
-    expect(rest).toEqual(['all values are right'])
-  })
+  }
+  describe.each([2, 3])('one job of %i ranks', (ranks) => {
+    let job: JobResult
+    beforeAll(async () => {
+      const programs = steps[ranks]!.map(([, step]) => step)
+      if (ranks === 2) programs.push('native-launches.ts,fake-cuda')
+      job = await runJob(openMpi, { ranks, program: 'sequence.ts', arguments: programs })
+    })
+    const saidIn = (place: number) =>
+      job.stdout
+        .split('\n')
+        .flatMap((line) => (line.startsWith(`${place}: `) ? line.slice(`${place}: `.length) : []))
 
-  it.each([
-    ['ipc', { FAKE_CUDA_IPC: 'none' }, 'cuIpcOpenMemHandle'],
-    ['nccl', { FAKE_FAIL: 'ncclCommInitRankConfig:2:1' }, 'ncclCommInitRankConfig'],
-  ] as const)(
-    'refuses a transport that is asked for and does not work, on every rank: %s',
-    async (name, environment, reason) => {
-      const job = { ranks: 2, program: 'transport.ts', arguments: ['fake-gpus', name], environment }
-      const { exitCode, stdout } = await runJob(openMpi, job)
-      expect(exitCode).toBe(3)
-      const refusals = new RegExp(
-        `^rank \\d ends: unsupported: .*Transport ${name} does not work here: .*${reason}`,
-        'gm',
-      )
-      expect(stdout.match(refusals), stdout).toHaveLength(2)
-    },
-  )
+    it.each(steps[ranks]!.map(([how, , expected], place) => ({ how, expected, place })))(
+      'reaches the memory of other ranks $how',
+      ({ expected, place }) => {
+        const said = saidIn(place)
+        if (expected instanceof RegExp)
+          expect(said, job.stderr).toEqual(Array(ranks).fill(expect.stringMatching(expected)))
+        else {
+          expect(said, job.stderr).toEqual([expect.stringMatching(/^\{/), 'all values are right'])
+          expect(JSON.parse(said[0]!)).toEqual(expected)
+        }
+      },
+    )
+
+    if (ranks === 2)
+      it('repeats device work and messages without JavaScript', () => {
+        expect(saidIn(steps[2]!.length), job.stderr).toEqual([
+          expect.stringMatching(/^51 repetitions without JavaScript/),
+        ])
+      })
+
+    it('ends in order', () => {
+      expect(job.exitCode, job.stdout + job.stderr).toBe(0)
+    })
+  })
 
   it.skipIf(!long).each([
     ['conformance.ts', 'ipc', 2],
@@ -166,11 +180,4 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
       )
     },
   )
-
-  it('repeats device work and messages without JavaScript', async () => {
-    const job = { ranks: 2, program: 'native-launches.ts', arguments: ['fake-cuda'] }
-    const { exitCode, stdout, stderr } = await runJob(openMpi, job)
-    expect(exitCode, stdout + stderr).toBe(0)
-    expect(stdout).toContain('51 repetitions without JavaScript')
-  })
 })
