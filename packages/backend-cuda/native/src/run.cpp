@@ -128,7 +128,8 @@ RunOutcome Group::launchSteps(const RunRequest &request) {
   const auto &main = *used.front();
   // After a wait that has given up the results are wrong, so more launches would only take time.
   const auto shouldStop = [&] {
-    return (request.abortWord != nullptr && __atomic_load_n(request.abortWord, __ATOMIC_RELAXED) != 0) || stopping_() ||
+    // In this order: an environment that closes waits two seconds for the run, then takes the word with it.
+    return stopping_() || (request.abortWord != nullptr && __atomic_load_n(request.abortWord, __ATOMIC_RELAXED) != 0) ||
            __atomic_load_n(static_cast<std::uint32_t *>(stopWord_.get()), __ATOMIC_RELAXED) != 0;
   };
 
