@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { rmSync } from 'node:fs'
+import { readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isGpuError, type Runtime } from '@tandem-gpu/core'
@@ -39,6 +39,12 @@ describe('kernels', () => {
     expect(isGpuError(error, 'compilation')).toBe(true)
     expect(error).toMatchObject({ line: 5 })
     expect(String(error)).toMatch(/'broken' does not compile at line 5.*missing/)
+  })
+
+  it('leaves no file in the temporary folder where the fake NVRTC compiles and the fake driver loads it', async () => {
+    const runtime = await open([0, 1])
+    await runtime.compile(testKernelSource('add'))
+    expect(readdirSync('/tmp').filter((name) => name.startsWith(`tandem-fake-${process.pid}-`))).toEqual([])
   })
 
   it('compiles a kernel whatever it is called', async () => {

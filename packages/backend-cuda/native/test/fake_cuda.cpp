@@ -2,9 +2,14 @@
 // refuses, it refuses as the driver does: unknown addresses, memory of peers without access, freed modules. Unlike the driver, it also refuses to
 // let the last user of a device go who leaves anything there.
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <mutex>
 #include <sstream>
 
 #include "fake_capture.h"
@@ -281,6 +286,22 @@ Result fEventElapsedTime(float *milliseconds, Event start, Event end) {
   *milliseconds = static_cast<float>(reinterpret_cast<FakeEvent *>(end)->time - reinterpret_cast<FakeEvent *>(start)->time) / 1e6f;
   return 0;
 }
+/// The library with these bytes, which the fake NVRTC gave this name: one for all modules of an image. It stays loaded: functions of tests may
+/// share names.
+void *libraryOf(const std::string &name, const std::string &bytes) {
+  static std::mutex mutex;
+  static auto *loaded = new std::map<std::string, void *>();
+  std::lock_guard lock(mutex);
+  auto &library = (*loaded)[name + " " + std::to_string(std::hash<std::string>{}(bytes))];
+  if (library != nullptr) return library;
+  auto path = "/tmp/tandem-fake-" + std::to_string(getpid()) + "-XXXXXX";
+  const int file = mkstemp(path.data());
+  if (file < 0) return nullptr;
+  if (write(file, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size())) library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  close(file);
+  unlink(path.c_str());
+  return library;
+}
 std::atomic<long> liveModules{0};
 Result fModuleLoadDataEx(Module *module, const void *image, unsigned, int *, void **) {
   STICKY;
@@ -289,15 +310,14 @@ Result fModuleLoadDataEx(Module *module, const void *image, unsigned, int *, voi
   loaded->device = currentContext->device;
   const std::string text(static_cast<const char *>(image));
   if (text.rfind("FAKE ", 0) == 0) {
-    std::istringstream lines(text);
-    std::string word;
-    std::string path;
-    lines >> word >> path;
-    loaded->library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (loaded->library == nullptr) return 209;
+    const auto end = text.find('\n');
+    std::istringstream words(text.substr(0, end));
     std::string name;
     std::size_t count;
-    while (lines >> name >> count) loaded->entries[name] = count;
+    words >> name >> name >> count;
+    loaded->library = libraryOf(name, std::string(static_cast<const char *>(image) + end + 1, count));
+    if (loaded->library == nullptr) return 209;
+    while (words >> name >> count) loaded->entries[name] = count;
   } else if (text.rfind(".version", 0) == 0) {
     forEachSignature(text, ".entry ", [&](const std::string &name, std::size_t parameters) { loaded->entries[name] = parameters; });
   } else {
@@ -308,7 +328,6 @@ Result fModuleLoadDataEx(Module *module, const void *image, unsigned, int *, voi
   *module = reinterpret_cast<Module>(loaded.release());
   return 0;
 }
-// The library stays loaded: functions of tests may share names.
 Result fModuleUnload(Module module) {
   --liveModules;
   count(reinterpret_cast<FakeModule *>(module)->device, "module", -1);

@@ -1,11 +1,16 @@
 // An NVRTC on the host's C++ compiler. Threads of a block run one after another, so kernels with barriers do not work.
 #include <csignal>
+#include <dlfcn.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <functional>
+#include <iterator>
+#include <mutex>
 #include <sstream>
 #include <string>
 
@@ -52,6 +57,61 @@ std::string withPlacesOfNvrtc(const std::string &output) {
   return result;
 }
 
+std::string contentsOf(const std::string &path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// Where libraries of kernels lie, which are named by what they are made of: one run of the tests after another compiles the same kernels.
+const std::string &kernelFolder() {
+  static const std::string folder = [] {
+    Dl_info self{};
+    dladdr(shim, &self);
+    const std::string path = self.dli_fname;
+    return path.substr(0, path.rfind('/')) + "/kernels";
+  }();
+  mkdir(folder.c_str(), 0777);
+  return folder;
+}
+
+/// The text, and those of the files that it includes by their paths.
+std::string withIncluded(const std::string &text) {
+  const std::string directive = "#include \"/";
+  auto result = text;
+  for (auto at = text.find(directive); at != std::string::npos; at = text.find(directive, at + 1)) {
+    const auto from = at + directive.size() - 1;
+    result += contentsOf(text.substr(from, text.find('"', from) - from));
+  }
+  return result;
+}
+
+/// Compiles the program into the bytes of a library. Returns NVRTC's result; the log says why a program does not compile.
+int makeLibrary(FakeProgram &program, std::string &bytes) {
+  static const std::string compiler = "c++ -shared -fPIC -std=c++17 -O1 -w -fno-strict-aliasing -fwrapv -ffp-contract=off -fno-gnu-unique -fno-diagnostics-show-caret";
+  const bool complete = program.source.find("fake_launch") != std::string::npos;
+  const auto text = std::string(complete ? "" : shim) + "#line 1 \"" + program.name + "\"\n" + program.source;
+  const auto library = kernelFolder() + "/" + std::to_string(std::hash<std::string>{}(compiler + withIncluded(text))) + ".so";
+  if (access(library.c_str(), R_OK) != 0) {
+    static std::atomic<int> serial{0};
+    const auto base = library + "." + std::to_string(getpid()) + "-" + std::to_string(serial++);
+    std::ofstream(base + ".cpp") << text;
+    // The shell removes the files even where this process ends meanwhile.
+    const auto quoted = [&](const std::string &suffix) { return " '" + base + suffix + "' "; };
+    const auto command = compiler + quoted(".cpp") + "-o" + quoted(".tmp") + "2>&1 && mv" + quoted(".tmp") + "'" + library + "'; status=$?; rm -f" +
+                         quoted(".cpp") + quoted(".tmp") + "; exit $status";
+    FILE *pipe = popen(command.c_str(), "r");
+    if (pipe == nullptr) return 1;
+    char buffer[4096];
+    std::string output;
+    while (fgets(buffer, sizeof buffer, pipe) != nullptr) output += buffer;
+    const int status = pclose(pipe);
+    program.log = withPlacesOfNvrtc(output);
+    if (status != 0) return 6;
+  }
+  bytes = contentsOf(library);
+  return 0;
+}
+
 } // namespace
 
 EXPORT int nvrtcVersion(int *major, int *minor) {
@@ -94,25 +154,11 @@ EXPORT int nvrtcCompileProgram(FakeProgram *program, int, const char *const *) {
     program->log = "Command-line error: invalid option: " + program->name + "\n";
     return 6;
   }
-  static std::atomic<int> serial{0};
-  const auto base = std::string("/tmp/tandem-fake-") + std::to_string(getpid()) + "-" + std::to_string(serial++);
-  {
-    std::ofstream file(base + ".cpp");
-    if (program->source.find("fake_launch") == std::string::npos) file << shim;
-    file << "#line 1 \"" << program->name << "\"\n" << program->source;
-  }
-  const auto command = "c++ -shared -fPIC -std=c++17 -O1 -w -fno-strict-aliasing -fwrapv -ffp-contract=off -fno-gnu-unique -fno-diagnostics-show-caret " + base + ".cpp -o " + base + ".so 2>&1";
-  FILE *pipe = popen(command.c_str(), "r");
-  if (pipe == nullptr) return 1;
-  char buffer[4096];
-  std::string output;
-  while (fgets(buffer, sizeof buffer, pipe) != nullptr) output += buffer;
-  const int status = pclose(pipe);
-  unlink((base + ".cpp").c_str());
-  program->log = withPlacesOfNvrtc(output);
-  if (status != 0) return 6;
+  std::string library;
+  if (const int failure = makeLibrary(*program, library)) return failure;
   std::ostringstream image;
-  image << "FAKE " << base << ".so";
+  static std::atomic<int> serial{0};
+  image << "FAKE " << getpid() << "-" << serial++ << " " << library.size();
   const auto &source = program->source;
   const std::string announcement = "// fake-entry: ";
   if (const auto told = source.find(announcement); told != std::string::npos) {
@@ -121,7 +167,7 @@ EXPORT int nvrtcCompileProgram(FakeProgram *program, int, const char *const *) {
   } else {
     forEachSignature(source, "__global__ void ", [&](const std::string &name, std::size_t parameters) { image << " " << name << " " << parameters; });
   }
-  program->image = image.str();
+  program->image = image.str() + "\n" + library;
   return 0;
 }
 EXPORT int nvrtcGetProgramLogSize(FakeProgram *program, std::size_t *size) {
