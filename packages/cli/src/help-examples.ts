@@ -19,7 +19,7 @@ export const helpExamples: Readonly<Record<string, readonly string[]>> = {
     'tandem jacobi --rows 257 --cols 129 --iterations 1e4 --image solution.png',
     'tandem jacobi --input grid.npy --tolerance 1e-6 --output solution.npy',
   ],
-  ring: ['tandem ring --n 4096 --scheme interleaved', 'tandem ring --n 256 --compare'],
+  ring: ['tandem ring --n 4096 --scheme interleaved', 'tandem ring --n 128 --compare'],
   bench: ['tandem bench --works transpose,reduce', 'tandem bench --report report.html'],
   doctor: ['tandem doctor', 'tandem doctor --json'],
   topology: ['tandem topology'],
