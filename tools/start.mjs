@@ -1,6 +1,7 @@
 #!/usr/bin/env node
-// `npm run demo`, `npm test`, `npm run test:long` and `npm run build` of a clone, fresh or not. Plain Node 20 and its builtins only: this runs before
-// node_modules exists. Everything it starts runs on the Node 24 that npm installs, where the platform has it.
+// `npm run demo`, `npm test`, `npm run test:long` and `npm run build` of a clone, fresh or not; `install` is what they do first. Plain Node 20
+// and its builtins only: this runs before node_modules exists. Everything it starts runs on the Node 24 that npm installs, where the platform
+// has it.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
@@ -10,7 +11,7 @@ import { fileURLToPath } from 'node:url'
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const nxScript = join(root, 'node_modules/nx/dist/bin/nx.js')
 const [command, ...rest] = process.argv.slice(2)
-const commands = { build, demo, test, 'test:long': testLong }
+const commands = { build, demo, install: () => 0, test, 'test:long': testLong }
 
 if (!Object.hasOwn(commands, command ?? '')) {
   console.error(`usage: node tools/start.mjs ${Object.keys(commands).join('|')} [arguments]`)
@@ -98,7 +99,7 @@ function demo() {
 }
 
 /**
- * Lint, every test that nx may replay while its inputs stay the same, then what must run each time: browsers. nx builds what a test needs
+ * Lint, every test that nx may replay while its inputs stay the same, and what must run each time: browsers. nx builds what a test needs
  * before it: the tests of one package run while another is built.
  */
 function test() {
@@ -109,12 +110,11 @@ function test() {
   }))
   for (const { paths } of reports) for (const path of paths) rmSync(path, { force: true })
 
-  // Up to three packages at a time, each on half of the cores (tools/vitest.ts): while one waits, the others compute.
-  const parallel = `--parallel=${Math.min(3, availableParallelism() + 1)}`
+  // Two packages for each core at a time, each on half of the cores (tools/vitest.ts): while some wait, the others compute.
+  const parallel = `--parallel=${Math.min(4, 2 * availableParallelism())}`
   const failed = [
     ['lint', () => runNode([join(root, 'node_modules/@biomejs/biome/bin/biome'), 'check'])],
-    ['the tests', () => nx(['run-many', '-t', 'test', parallel])],
-    ['the live tests', () => nx(['run-many', '-t', 'test-live', '--parallel=1'])],
+    ['the tests', () => nx(['run-many', '-t', 'test', 'test-live', parallel])],
   ].filter(([, step]) => step() !== 0)
 
   const totals = { passed: 0, failed: 0, skipped: 0 }
