@@ -108,7 +108,11 @@ export async function runRankJob(job: RankJob): Promise<RankJobResult> {
     ranks: job.ranks,
     program: 'work.ts',
     arguments: [job.inner, job.transport, String(job.seed), job.role, String(job.rounds ?? 3)],
-    ...(job.environment && { environment: job.environment }),
+    environment: {
+      // A GPU for each rank, as ipc and nccl ask for, on a machine with more.
+      ...(job.inner === 'cuda' && { CUDA_VISIBLE_DEVICES: [...Array(job.ranks).keys()].join() }),
+      ...job.environment,
+    },
     onStart(child) {
       interrupt = () => void child.kill('SIGINT')
       killLauncher = () => void child.kill('SIGKILL')
