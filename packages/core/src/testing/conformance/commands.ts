@@ -7,6 +7,23 @@ function numbered(length: number, first = 1): Uint32Array<ArrayBuffer> {
   return array
 }
 
+let large: ReturnType<typeof makeLargeBlocks> | undefined
+
+/** A matrix, and what is expected where a block of it is copied into a matrix of zeros; all ranks share them, and change neither. */
+function largeBlocks() {
+  large ??= makeLargeBlocks()
+  return large
+}
+
+function makeLargeBlocks() {
+  const [rows, columns] = [1100, 1500]
+  const input = numbered(rows * columns)
+  const expected = new Uint32Array(1200 * 901)
+  for (let row = 0; row < 1000; row++)
+    expected.set(input.subarray((row + 90) * columns + 333).subarray(0, 877), (row + 100) * 901 + 11)
+  return { rows, columns, input, expected }
+}
+
 export function describeCommands(suite: Suite): void {
   describe('copies, fills, uploads and downloads', () => {
     suite.test('of any length and offset, within and between devices', async (suite) => {
@@ -51,22 +68,15 @@ export function describeCommands(suite: Suite): void {
 
     suite.test('of large blocks', async (suite) => {
       const { devices, queue } = suite.group
-      const [rows, columns] = [1100, 1500]
+      const { rows, columns, input, expected } = largeBlocks()
       const source = suite.use(await devices[0]!.allocate('u32', [rows, columns]))
       const target = suite.use(await devices.at(-1)!.allocate('u32', [1200, 901]))
-      const input = numbered(rows * columns)
       await queue.write(source, input)
       const program = suite.group.record((r) =>
         r.copy(source.block(90, 333, 1000, 877), target.block(100, 11, 1000, 877)),
       )
       await queue.run(suite.use(program))
-      const expected = new Uint32Array(1200 * 901)
-      for (let row = 0; row < 1000; row++)
-        expected.set(input.subarray((row + 90) * columns + 333).subarray(0, 877), (row + 100) * 901 + 11)
-      const result = await queue.read(target)
-      let wrong = 0
-      for (let i = 0; i < expected.length; i++) if (result[i] !== expected[i]) wrong++
-      expect(wrong).toBe(0)
+      expectElements(await queue.read(target), expected)
     })
 
     suite.test('of f16 at odd offsets and odd lengths', async (suite) => {

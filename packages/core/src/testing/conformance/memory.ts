@@ -10,8 +10,11 @@ type ResizableBuffer = ArrayBuffer & { resize(byteLength: number): void }
 
 /** `length` distinct elements. */
 function numbered<T extends ElementType>(type: T, length: number, first = 1) {
+  // A loop over arrays of one type is far faster than one over arrays of any.
+  const numbers = new Float64Array(length)
+  for (let i = 0; i < length; i++) numbers[i] = first + i
   const array = elementArray(type, length)
-  for (let i = 0; i < length; i++) array[i] = first + i
+  array.set(numbers)
   return array
 }
 
