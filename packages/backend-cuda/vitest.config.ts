@@ -1,3 +1,25 @@
 import { tandemVitest } from '../../tools/vitest.ts'
 
-export default tandemVitest(import.meta.url)
+/** Share a process: they open no driver, or only in processes that they start. */
+const together = [
+  'addon-build',
+  'driver-error',
+  'kernel-cache',
+  'link-copies',
+  'lower-messages',
+  'lower-per-gpu',
+  'lowering',
+  'no-external-buffers',
+  'sanitizers',
+  'threads',
+  'time-limit',
+].map((name) => `src/${name}.test.ts`)
+
+export default tandemVitest(import.meta.url, {
+  // Each project adds what it includes.
+  include: [],
+  projects: [
+    { extends: true, test: { name: 'cuda', include: ['src/**/*.test.ts'], exclude: together } },
+    { extends: true, test: { name: 'cuda, together', include: together, isolate: false } },
+  ],
+})
