@@ -151,7 +151,10 @@ export class CudaExecutable implements Executable {
     return this.#graphs.get('profile', () =>
       this.#physical.shared === undefined
         ? lowerToOneGraph(plan, 1, this.#memory, nodesOf)
-        : lowerPerGpu(plan, 1, this.#memory, this.#sync(longestUnroll(plan.commands.length)), { nodesOf }),
+        : lowerPerGpu(plan, 1, this.#memory, this.#sync(longestUnroll(plan.commands.length)), {
+            nodesOf,
+            early: this.#largeCopies,
+          }),
     )
   }
 

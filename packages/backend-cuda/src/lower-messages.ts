@@ -1,4 +1,4 @@
-import type { ByteRegion, PlanMessage, PlanPart } from '@tandem-gpu/core'
+import type { ByteRegion, PlanCopy, PlanMessage, PlanPart } from '@tandem-gpu/core'
 import type { CudaCommand, CudaPlan, ExchangedMessage, RecordedPlan } from './cuda-plan.ts'
 
 /** A plan without messages but with exchanges. */
@@ -13,8 +13,6 @@ export interface PlanOfExchanges {
 /** A message without bytes carries order, and NCCL may do nothing for no bytes. */
 const tokenByteLength = 4
 const stagingAlignment = 256
-/** From here on, one message each way keeps the links busy. */
-const largeByteLength = 2 ** 24
 
 type Open<C> = C extends CudaCommand ? Omit<C, 'index' | 'after' | 'afterPrevious'> : never
 interface Step {
@@ -34,8 +32,9 @@ interface Place {
 
 /**
  * Unites messages into exchanges, which follow one another in recorded order. A message joins the exchange before it where all that it waits
- * for was recorded before the first message of the exchange, where no command in between waits for the exchange, and, if it is large, where
- * no other message goes the same way: commands then wait for little else than what they need. Rows with gaps and host memory go through dense device memory.
+ * for was recorded before the first message of the exchange, and where no command in between waits for the exchange, which would have to wait for
+ * this message too. Rows with gaps and host memory go through dense device memory, and so do copies within host memory: the driver carries those
+ * out itself, and on 2 H200s they never ended while a kernel of NCCL waited.
  *
  * This does not stop: take the earliest message, by repetition and position in the recording of all ranks, that is not complete. On both of its ranks the
  * exchanges before its own have earlier messages alone, and what its exchange waits for was recorded before the first message of that exchange, hence
@@ -63,9 +62,9 @@ export function lowerMessages(plan: RecordedPlan<PlanPart>): PlanOfExchanges {
   for (const part of parts) {
     const { index } = part
     if (!isMessage(part)) {
-      const step = add(part, [index])
-      doneAt.push([step])
-      startsAt.push([step])
+      const { first, last } = part.kind === 'copy' ? addCopy(part) : addAsItIs(part)
+      doneAt.push([last])
+      startsAt.push([first])
       continue
     }
     const group = groups.get(index)!
@@ -116,10 +115,33 @@ export function lowerMessages(plan: RecordedPlan<PlanPart>): PlanOfExchanges {
     const dense = region?.rows === 1 || region?.rowByteStride === region?.rowByteLength
     if (buffer?.kind === 'device' && dense)
       return { buffer: region!.buffer, byteOffset: region!.byteOffset, byteLength }
-    const byteOffset = stagingByteLength
-    const place = { buffer: buffers.length, byteOffset, byteLength: Math.max(byteLength, tokenByteLength) }
-    stagingByteLength += Math.ceil(place.byteLength / stagingAlignment) * stagingAlignment
+    const place = stage(Math.max(byteLength, tokenByteLength))
     return region === undefined ? place : { ...place, copied: region }
+  }
+
+  function stage(byteLength: number): Place {
+    const byteOffset = stagingByteLength
+    stagingByteLength += Math.ceil(byteLength / stagingAlignment) * stagingAlignment
+    return { buffer: buffers.length, byteOffset, byteLength }
+  }
+
+  function addAsItIs(part: CudaCommand): { readonly first: number; readonly last: number } {
+    const step = add(part, [part.index])
+    return { first: step, last: step }
+  }
+
+  function addCopy(part: PlanCopy): ReturnType<typeof addAsItIs> {
+    const { index, source, target } = part
+    if (!onHost(source) || !onHost(target)) return addAsItIs(part)
+    const place = stage(source.rows * source.rowByteLength)
+    const first = add(copyOf(part, source, staged(place, source)), [index])
+    const last = add(copyOf(part, staged(place, target), target), [index], [first])
+    steps[first]!.afterPrevious.push(last)
+    return { first, last }
+  }
+
+  function onHost({ buffer }: ByteRegion): boolean {
+    return buffers[buffer]?.kind === 'host'
   }
 
   /** One step for messages that make progress together, behind the copies of what they send. */
@@ -144,8 +166,7 @@ export function lowerMessages(plan: RecordedPlan<PlanPart>): PlanOfExchanges {
     return exchange
   }
 
-  function copyOf({ label, device }: PlanMessage, source: ByteRegion, target: ByteRegion): Open<CudaCommand> {
-    const onHost = ({ buffer }: ByteRegion) => buffers[buffer]?.kind === 'host'
+  function copyOf({ label, device }: PlanPart, source: ByteRegion, target: ByteRegion): Open<CudaCommand> {
     const kind = onHost(source) ? 'upload' : onHost(target) ? 'download' : 'copy'
     return { kind, label, device, source, target }
   }
@@ -161,16 +182,11 @@ function groupMessages(parts: readonly PlanPart[]): Map<number, readonly number[
       if (part.after.some((from) => open.includes(from))) open = []
       continue
     }
-    const fills = (index: number) => parts[index]!.kind === part.kind && isLarge(part)
-    if (first === undefined || part.after.some((from) => from >= first) || open.some(fills)) open = []
+    if (first === undefined || part.after.some((from) => from >= first)) open = []
     open.push(part.index)
     groups.set(part.index, open)
   }
   return groups
-}
-
-function isLarge({ region }: PlanMessage): boolean {
-  return region !== undefined && region.rows * region.rowByteLength >= largeByteLength
 }
 
 /** The rows of `region`, without gaps, at a place in the staging memory. */
