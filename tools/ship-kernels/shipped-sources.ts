@@ -37,7 +37,7 @@ export function shippedModules() {
     ...matmulSources(),
     ...jacobiSources(),
     ...splitSources(),
-    ...Object.values(halfSources()),
+    ...halfSources(),
   ].map(({ label = 'kernel', wgsl, entryPoint, constants = {}, bounds = 'clamp' }) => ({
     ...{ label, wgsl, bounds },
     module: lower(parseWgsl(wgsl, { label }), { entryPoint, constants }),

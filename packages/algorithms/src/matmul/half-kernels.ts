@@ -1,8 +1,11 @@
 import { type CompileOptions, compileAll, type Device, type DeviceGroup, type Kernel } from '@tandem-gpu/core'
 import elementF32 from './element-f32.part.wgsl.ts'
 import halfAccess from './half-access.part.wgsl.ts'
+import halfParts from './half-parts.part.wgsl.ts'
 import halfProduct from './half-product.part.wgsl.ts'
 import halfRound from './half-round.part.wgsl.ts'
+import halfSum from './half-sum.part.wgsl.ts'
+import type { MatmulShape } from './matmul-shape.ts'
 import params from './params.part.wgsl.ts'
 import registers from './registers.part.wgsl.ts'
 import { hasHalfProducts } from './split-kernels.ts'
@@ -11,41 +14,91 @@ import tensorPlace from './tensor-place.part.wgsl.ts'
 /** `tensor`: subgroup matrices. `registers`: products of f32, for devices without them. */
 export type HalfBody = 'tensor' | 'registers'
 
-/** Rows and columns of C that a workgroup of the tensor kernel makes, and the multiple to which all matrices are padded. */
-export const halfTile = 128
+/** Rows and columns of C that a workgroup makes. */
+export interface HalfTile {
+  readonly rows: number
+  readonly columns: number
+}
+
+/** How a product of f16 is blocked. Of these fields only `parts` affects the bits of the result. */
+export interface HalfBlocking {
+  readonly body: HalfBody
+  readonly tile: HalfTile
+  /** The sum over k is cut into this many parts, whose results are added in order; 1 means that it is not cut. */
+  readonly parts: number
+  /** The k of a part: for tensor cores a multiple of `halfStep`. */
+  readonly depth: number
+}
 
 /** What a product of f16 dispatches. */
 export interface HalfKernels {
-  readonly body: HalfBody
-  /** The sums in f32. */
+  readonly blocking: HalfBlocking
+  /** The sums in f32, of each part. */
   readonly product: Kernel
-  /** Present where the result is f16. */
-  readonly round: Kernel | undefined
+  /** Adds the parts, where there are several, and rounds to f16 where the result is that. */
+  readonly finish: Kernel | undefined
   destroy(): void
 }
 
-/** The kernels of products of f16. */
-export function halfSources(): { tensor: CompileOptions; registers: CompileOptions; round: CompileOptions } {
-  const join = (...parts: readonly string[]) => parts.join('\n')
+/** The multiple to which the rows, columns and k of all matrices are padded. */
+export const halfStep = 128
+
+/** The least multiple of `halfStep` that is not below `value`. */
+export const toHalfSteps = (value: number) => Math.ceil(value / halfStep) * halfStep
+
+const tensorTile: HalfTile = { rows: 128, columns: 128 }
+const registersTile: HalfTile = { rows: 32, columns: 32 }
+
+/** A part has at least this much of k, and the tiles of all parts are at most as many as run at a time on the GPU that was measured, an H200. */
+const leastDepth = 512
+const tilesAtOnce = 264
+
+/**
+ * How products of `shape` are blocked: on tensor cores where all of `devices` have them. The number of parts follows from the shape alone, so the bits do not
+ * depend on the number of devices.
+ */
+export function chooseHalfBlocking({ m, n, k }: MatmulShape, devices: readonly Device[]): HalfBlocking {
+  if (!devices.every(hasHalfProducts)) return { body: 'registers', tile: registersTile, parts: 1, depth: k }
+  const tiles = Math.ceil(m / tensorTile.rows) * Math.ceil(n / tensorTile.columns)
+  const wanted = Math.min(Math.floor(k / leastDepth), Math.floor(tilesAtOnce / Math.max(1, tiles)))
+  const depth = toHalfSteps(k / Math.max(1, wanted))
+  return { body: 'tensor', tile: tensorTile, parts: Math.ceil(k / depth) || 1, depth }
+}
+
+const join = (...parts: readonly string[]) => parts.join('\n')
+
+/** All three matrices are padded to whole tiles, so no check of bounds is left to do. */
+function tensorSource({ rows, columns }: HalfTile): CompileOptions {
+  const subgroups = `const SUBGROUPS_DOWN = ${rows / 64}u;\nconst SUBGROUPS_ACROSS = ${columns / 64}u;`
   return {
-    // All three matrices are padded to whole tiles, so no check of bounds is left to do.
-    tensor: { label: 'matmul f16 tensor', wgsl: join(halfProduct, tensorPlace), bounds: 'unchecked' },
-    registers: { label: 'matmul f16 registers', wgsl: join(elementF32, params, halfAccess, registers) },
-    round: { label: 'matmul f16 round', wgsl: halfRound },
+    label: `matmul f16 ${rows}×${columns} tensor`,
+    wgsl: join(halfProduct, subgroups, tensorPlace),
+    bounds: 'unchecked',
   }
 }
 
-/** Compiles the kernels for every device of the group; tensor cores take part where all of `devices` have them. */
+const registersSource: CompileOptions = {
+  label: 'matmul f16 registers',
+  wgsl: join(elementF32, params, halfAccess, registers),
+}
+const roundSource: CompileOptions = { label: 'matmul f16 round', wgsl: join(halfParts, halfRound) }
+const sumSource: CompileOptions = { label: 'matmul f16 sum of parts', wgsl: join(halfParts, halfSum) }
+
+/** Every kernel of products of f16: for tests and for compilation ahead of time. */
+export function halfSources(): CompileOptions[] {
+  return [tensorSource(tensorTile), registersSource, roundSource, sumSource]
+}
+
+/** Compiles what `blocking` needs, for every device of the group. */
 export async function compileHalf(
   group: DeviceGroup,
-  devices: readonly Device[],
+  blocking: HalfBlocking,
   resultType: 'f16' | 'f32',
 ): Promise<HalfKernels> {
-  const body = devices.every(hasHalfProducts) ? 'tensor' : 'registers'
-  const sources = halfSources()
+  const finish = resultType === 'f16' ? roundSource : blocking.parts > 1 ? sumSource : undefined
   const { kernels, destroy } = await compileAll(group, {
-    product: sources[body],
-    round: resultType === 'f16' ? sources.round : undefined,
+    product: blocking.body === 'tensor' ? tensorSource(blocking.tile) : registersSource,
+    finish,
   })
-  return { body, product: kernels.product, round: kernels.round, destroy }
+  return { blocking, product: kernels.product, finish: kernels.finish, destroy }
 }

@@ -13,7 +13,7 @@ import { notVerified, type Report } from '../report.ts'
 import { describeRun, runMeasured } from '../run-measured.ts'
 import { splitRows } from '../sharded-matrix.ts'
 import { generatedHalves } from './half-elements.ts'
-import { compileHalf, type HalfBody } from './half-kernels.ts'
+import { chooseHalfBlocking, compileHalf, type HalfBody } from './half-kernels.ts'
 import type { MatmulShape } from './matmul-shape.ts'
 import { measureMatmulModel } from './measure-model.ts'
 import {
@@ -92,14 +92,15 @@ export async function matmulHalf(group: DeviceGroup, given: HalfMatmulOptions): 
   })
   const devices = ordered.slice(0, prediction.chosen).sort((x, y) => x.ordinal - y.ordinal)
   const ranges = splitRows(m, devices.length)
-  const obstacle = halfObstacle(shape, resultType, ranges[0]!.rows, devices)
+  const blocking = chooseHalfBlocking(shape, devices)
+  const obstacle = halfObstacle(shape, blocking, resultType, ranges[0]!.rows, devices)
   if (obstacle !== undefined) throw new GpuError('too-large', obstacle)
   const owned = new OwnedResources()
   try {
-    const kernels = owned.keep(await compileHalf(group, devices, resultType))
+    const kernels = owned.keep(await compileHalf(group, blocking, resultType))
     const parts: HalfPart[] = []
     for (const [i, device] of devices.entries())
-      parts.push(await allocateHalfPart(owned, device, ranges[i]!, shape, resultType))
+      parts.push(await allocateHalfPart(owned, device, ranges[i]!, shape, blocking, resultType))
     for (const part of parts) {
       if (!part.device.local) continue
       await writeHalves(group, part.a, a, part.row, part.rows, k)
@@ -118,7 +119,7 @@ export async function matmulHalf(group: DeviceGroup, given: HalfMatmulOptions): 
       algorithm: 'matmul',
       ...describeRun(group, run, { flops: 2 * m * n * k }, devices),
       shape: { m, n, k },
-      ...{ type: 'f16', resultType, mode: 'resident', body: kernels.body },
+      ...{ type: 'f16', resultType, mode: 'resident', body: blocking.body },
       slices: ranges.map((range) => range.rows),
       prediction,
       ...(verifier ? await resultOfAll(verifier, { group, devices }) : notVerified),
@@ -170,7 +171,7 @@ async function writeHalves(
 /** Passes a device's rows of C to the caller's sink, in every process, and to the verifier of its own. */
 async function deliver(
   group: DeviceGroup,
-  { device, row: first, rows, sums, rounded }: HalfPart,
+  { device, row: first, rows, c }: HalfPart,
   n: number,
   sink: HalfMatmulOptions['output'],
   verifier: Awaited<ReturnType<typeof halfVerifier>> | undefined,
@@ -181,9 +182,9 @@ async function deliver(
   for (let row = 0; row < rows; row += rowsAtOnce(n)) {
     const count = Math.min(rowsAtOnce(n), rows - row)
     const data =
-      rounded === undefined
-        ? await group.queue.read<'f32'>(sums.block(row, 0, count, n), { to })
-        : await readHalves(group, rounded, row, count, n, to)
+      c.type === 'f32'
+        ? await group.queue.read<'f32'>(c.block(row, 0, count, n), { to })
+        : await readHalves(group, c, row, count, n, to)
     if (data === undefined) continue
     const at = (first + row) * n
     if (typeof sink === 'function') await sink(at, data as never)

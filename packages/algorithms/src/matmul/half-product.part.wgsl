@@ -1,5 +1,6 @@
-// C = A · B of f16 with sums in f32, on tensor cores. Four subgroups make 128 × 128 of C, each 64 × 64. Two stages of 64 of k take turns: while one is
-// multiplied, the other is on its way. All three matrices are padded with zeros to whole tiles, k to a multiple of 128.
+// C = A · B of f16 with sums in f32, on tensor cores. SUBGROUPS_DOWN × SUBGROUPS_ACROSS subgroups make a tile of C, each 64 × 64. Two stages of 64 of k
+// take turns: while one is multiplied, the other is on its way. A subgroup has the operands of two steps of 16 of k: it loads those of the next step
+// while it multiplies the others, also across the barrier between two stages. All three matrices are padded with zeros to whole tiles, k to a multiple of 128.
 enable f16;
 enable chromium_experimental_subgroup_matrix;
 
@@ -14,6 +15,8 @@ struct Params {
   m: u32,
   n: u32,
   k: u32,
+  // Inner length of one part of a split K, a multiple of 128. Part z writes its tiles below those of the parts before it.
+  k_chunk: u32,
 }
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -21,48 +24,58 @@ struct Params {
 @group(0) @binding(2) var<storage, read> b: array<vec4<u32>>;
 @group(0) @binding(3) var<storage, read_write> c: array<vec4<f32>>;
 
-const TILE_M = 128u;
-const TILE_N = 128u;
+const THREADS = 32u * SUBGROUPS_DOWN * SUBGROUPS_ACROSS;
+const TILE_M = 64u * SUBGROUPS_DOWN;
+const TILE_N = 64u * SUBGROUPS_ACROSS;
 // In elements of 16 bytes. One more than a row has spreads the rows over the banks.
 const A_ROW = 9u;
-const B_ROW = 17u;
+const B_ROW = TILE_N / 8u + 1u;
+// Rows that the workgroup copies at a time.
+const A_ROWS = THREADS / 8u;
+const B_ROWS = THREADS * 8u / TILE_N;
 
 alias Left = subgroup_matrix_left<f16, 16, 16>;
 alias Right = subgroup_matrix_right<f16, 16, 16>;
 alias Sum = subgroup_matrix_result<f32, 16, 16>;
+alias Lefts = array<Left, 4>;
+alias Rights = array<Right, 4>;
 alias Sums = array<array<Sum, 4>, 4>;
-alias TileA = array<vec4<u32>, 1152>;
-alias TileB = array<vec4<u32>, 1088>;
+alias TileA = array<vec4<u32>, TILE_M * A_ROW>;
+alias TileB = array<vec4<u32>, 64u * B_ROW>;
 
 var<workgroup> a0: TileA;
 var<workgroup> b0: TileB;
 var<workgroup> a1: TileA;
 var<workgroup> b1: TileB;
 
-// Multiplies one stage.
-fn multiply(
+// Loads a subgroup's operands of one step.
+fn load_step(
   tile_a: ptr<workgroup, TileA>,
   tile_b: ptr<workgroup, TileB>,
+  step: u32,
   subgroup: u32,
-  sums: ptr<function, Sums>,
+  left: ptr<function, Lefts>,
+  right: ptr<function, Rights>,
 ) {
-  for (var step = 0u; step < 4u; step++) {
-    var left: array<Left, 4>;
-    for (var i = 0u; i < 4u; i++) {
-      let at = (subgroup % 4u / 2u * 64u + i * 16u) * A_ROW + step * 2u;
-      left[i] = subgroupMatrixLoad<Left, row_major>(tile_a, at, A_ROW);
-    }
+  for (var i = 0u; i < 4u; i++) {
+    let at = (subgroup / SUBGROUPS_ACROSS % SUBGROUPS_DOWN * 64u + i * 16u) * A_ROW + step * 2u;
+    (*left)[i] = subgroupMatrixLoad<Left, row_major>(tile_a, at, A_ROW);
+  }
+  for (var j = 0u; j < 4u; j++) {
+    let at = step * 16u * B_ROW + subgroup % SUBGROUPS_ACROSS * 8u + j * 2u;
+    (*right)[j] = subgroupMatrixLoad<Right, row_major>(tile_b, at, B_ROW);
+  }
+}
+
+fn multiply(left: ptr<function, Lefts>, right: ptr<function, Rights>, sums: ptr<function, Sums>) {
+  for (var i = 0u; i < 4u; i++) {
     for (var j = 0u; j < 4u; j++) {
-      let at = step * 16u * B_ROW + subgroup % 2u * 8u + j * 2u;
-      let right = subgroupMatrixLoad<Right, row_major>(tile_b, at, B_ROW);
-      for (var i = 0u; i < 4u; i++) {
-        (*sums)[i][j] = subgroupMatrixMultiplyAccumulate(left[i], right, (*sums)[i][j]);
-      }
+      (*sums)[i][j] = subgroupMatrixMultiplyAccumulate((*left)[i], (*right)[j], (*sums)[i][j]);
     }
   }
 }
 
-@compute @workgroup_size(128)
+@compute @workgroup_size(THREADS)
 fn main(
   @builtin(workgroup_id) workgroup: vec3<u32>,
   @builtin(num_workgroups) workgroups: vec3<u32>,
@@ -73,34 +86,63 @@ fn main(
   if (place.x * TILE_M >= params.m) {
     return;
   }
+  let start = workgroup.z * params.k_chunk;
+  let end = min(start + params.k_chunk, params.k);
   var sums: Sums;
+  var left0: Lefts;
+  var left1: Lefts;
+  var right0: Rights;
+  var right1: Rights;
   let a_slot = thread / 8u * A_ROW + thread % 8u;
-  let b_slot = thread / 16u * B_ROW + thread % 16u;
+  let b_slot = thread / (TILE_N / 8u) * B_ROW + thread % (TILE_N / 8u);
   let a_from = params.a_base + (place.x * TILE_M + thread / 8u) * params.a_stride + thread % 8u;
-  let b_from = params.b_base + thread / 16u * params.b_stride + place.y * (TILE_N / 8u) + thread % 16u;
+  let b_from = params.b_base + thread / (TILE_N / 8u) * params.b_stride + place.y * (TILE_N / 8u) + thread % (TILE_N / 8u);
 
-  for (var i = 0u; i < 8u; i++) {
-    a0[a_slot + i * 144u] = a[a_from + i * 16u * params.a_stride];
-    b0[b_slot + i * 136u] = b[b_from + i * 8u * params.b_stride];
+  for (var i = 0u; i < TILE_M / A_ROWS; i++) {
+    a0[a_slot + i * A_ROWS * A_ROW] = a[a_from + start / 8u + i * A_ROWS * params.a_stride];
   }
-  for (var k = 0u; k < params.k; k += 128u) {
-    workgroupBarrier();
-    for (var i = 0u; i < 8u; i++) {
-      a1[a_slot + i * 144u] = a[a_from + k / 8u + 8u + i * 16u * params.a_stride];
-      b1[b_slot + i * 136u] = b[b_from + (k + 64u + i * 8u) * params.b_stride];
-    }
-    multiply(&a0, &b0, subgroup, &sums);
-    workgroupBarrier();
-    // The last turn brings its own tiles once more, which nothing reads.
-    let next = min(k + 128u, params.k - 128u);
-    for (var i = 0u; i < 8u; i++) {
-      a0[a_slot + i * 144u] = a[a_from + next / 8u + i * 16u * params.a_stride];
-      b0[b_slot + i * 136u] = b[b_from + (next + i * 8u) * params.b_stride];
-    }
-    multiply(&a1, &b1, subgroup, &sums);
+  for (var i = 0u; i < 64u / B_ROWS; i++) {
+    b0[b_slot + i * B_ROWS * B_ROW] = b[b_from + (start + i * B_ROWS) * params.b_stride];
   }
-  let row = place.x * TILE_M + subgroup % 4u / 2u * 64u;
-  let column4 = place.y * (TILE_N / 4u) + subgroup % 2u * 16u;
+  workgroupBarrier();
+  load_step(&a0, &b0, 0u, subgroup, &left0, &right0);
+  for (var k = start; k < end; k += 128u) {
+    for (var i = 0u; i < TILE_M / A_ROWS; i++) {
+      a1[a_slot + i * A_ROWS * A_ROW] = a[a_from + k / 8u + 8u + i * A_ROWS * params.a_stride];
+    }
+    for (var i = 0u; i < 64u / B_ROWS; i++) {
+      b1[b_slot + i * B_ROWS * B_ROW] = b[b_from + (k + 64u + i * B_ROWS) * params.b_stride];
+    }
+    load_step(&a0, &b0, 1u, subgroup, &left1, &right1);
+    multiply(&left0, &right0, &sums);
+    load_step(&a0, &b0, 2u, subgroup, &left0, &right0);
+    multiply(&left1, &right1, &sums);
+    load_step(&a0, &b0, 3u, subgroup, &left1, &right1);
+    multiply(&left0, &right0, &sums);
+    workgroupBarrier();
+    load_step(&a1, &b1, 0u, subgroup, &left0, &right0);
+    multiply(&left1, &right1, &sums);
+    // The last turn brings its own tiles once more, which nothing multiplies.
+    let next = min(k + 128u, end - 128u);
+    for (var i = 0u; i < TILE_M / A_ROWS; i++) {
+      a0[a_slot + i * A_ROWS * A_ROW] = a[a_from + next / 8u + i * A_ROWS * params.a_stride];
+    }
+    for (var i = 0u; i < 64u / B_ROWS; i++) {
+      b0[b_slot + i * B_ROWS * B_ROW] = b[b_from + (next + i * B_ROWS) * params.b_stride];
+    }
+    load_step(&a1, &b1, 1u, subgroup, &left1, &right1);
+    multiply(&left0, &right0, &sums);
+    load_step(&a1, &b1, 2u, subgroup, &left0, &right0);
+    multiply(&left1, &right1, &sums);
+    load_step(&a1, &b1, 3u, subgroup, &left1, &right1);
+    multiply(&left0, &right0, &sums);
+    workgroupBarrier();
+    load_step(&a0, &b0, 0u, subgroup, &left0, &right0);
+    multiply(&left1, &right1, &sums);
+  }
+  let down = (params.m + TILE_M - 1u) / TILE_M;
+  let row = (workgroup.z * down + place.x) * TILE_M + subgroup / SUBGROUPS_ACROSS % SUBGROUPS_DOWN * 64u;
+  let column4 = place.y * (TILE_N / 4u) + subgroup % SUBGROUPS_ACROSS * 16u;
   for (var i = 0u; i < 4u; i++) {
     for (var j = 0u; j < 4u; j++) {
       let at = params.c_base + (row + i * 16u) * params.c_stride + column4 + j * 4u;

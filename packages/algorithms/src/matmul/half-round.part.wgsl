@@ -1,17 +1,8 @@
-// Rounds f32 to the nearest f16, ties to even, two in a word; beyond the largest f16 to infinity. By integers, since WGSL leaves the rounding of
-// conversions open.
-struct Params {
-  x_base: u32,
-  x_stride: u32,
-  rounded_base: u32,
-  rounded_stride: u32,
-  rows: u32,
-  words: u32,
-}
+// Sums rounded from f32 to the nearest f16, ties to even, two in a word; beyond the largest f16 to infinity. By integers, since WGSL leaves the rounding
+// of conversions open.
+alias Part = vec2<f32>;
 
-@group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> x: array<vec2<f32>>;
-@group(0) @binding(2) var<storage, read_write> rounded: array<u32>;
+@group(0) @binding(2) var<storage, read_write> to: array<u32>;
 
 fn half_bits(value: f32) -> u32 {
   let bits = bitcast<u32>(value);
@@ -37,13 +28,9 @@ fn main(
   @builtin(num_workgroups) workgroups: vec3<u32>,
   @builtin(local_invocation_id) local: vec3<u32>,
 ) {
-  let across = (params.words + 63u) / 64u;
-  let linear = workgroup.y * workgroups.x + workgroup.x;
-  let row = linear / across * 4u + local.y;
-  let word = linear % across * 64u + local.x;
-  if (row >= params.rows || word >= params.words) {
-    return;
+  let place = place_of(workgroup, workgroups, local);
+  if (place.is_inside) {
+    let pair = sum_of_parts(place.row, place.column);
+    to[params.to_base + place.row * params.to_stride + place.column] = half_bits(pair.x) | (half_bits(pair.y) << 16u);
   }
-  let pair = x[params.x_base + row * params.x_stride + word];
-  rounded[params.rounded_base + row * params.rounded_stride + word] = half_bits(pair.x) | (half_bits(pair.y) << 16u);
 }

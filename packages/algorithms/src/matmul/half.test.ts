@@ -3,6 +3,7 @@ import { referenceBackend } from '@tandem-gpu/core/testing'
 import { describe, expect, it } from 'vitest'
 import { describeOnBackends } from '../testing-groups.ts'
 import { generatedHalves, halfBits, halfValue } from './half-elements.ts'
+import { chooseHalfBlocking } from './half-kernels.ts'
 import { matmul } from './matmul.ts'
 
 async function random(length: number, seed: number): Promise<Uint16Array<ArrayBuffer>> {
@@ -77,6 +78,25 @@ describeOnBackends('matmul of f16', (backend) => {
   })
 })
 
+describe('the blocking of products of f16', () => {
+  it('cuts k by the shape alone, into parts of whole steps of at least 512', async () => {
+    const limits = { maxWorkgroupMemoryByteLength: 232_448, maxWorkgroupInvocations: 1024 }
+    const group = await openGroup({ backends: [referenceBackend({ limits })], devices: 2, virtual: true })
+    const partsOf = (m: number, n: number, k: number) => {
+      const one = chooseHalfBlocking({ m, n, k }, group.devices.slice(0, 1))
+      expect(chooseHalfBlocking({ m, n, k }, group.devices)).toEqual(one)
+      return [one.parts, one.depth]
+    }
+    expect(partsOf(64, 8192, 8192)).toEqual([4, 2048])
+    expect(partsOf(8192, 256, 8192)).toEqual([2, 4096])
+    expect(partsOf(512, 8192, 8192)).toEqual([1, 8192])
+    expect(partsOf(5, 3, 8320)).toEqual([13, 640])
+    expect(partsOf(5, 3, 1000)).toEqual([1, 1024])
+    expect(partsOf(0, 0, 0)).toEqual([1, 0])
+    await group.destroy()
+  })
+})
+
 describe('matmul of f16 on tensor cores of the reference executor', () => {
   it('gives what ordinary kernels give', async () => {
     const limits = { maxWorkgroupMemoryByteLength: 232_448, maxWorkgroupInvocations: 1024 }
@@ -90,5 +110,19 @@ describe('matmul of f16 on tensor cores of the reference executor', () => {
     expect(await matmul(group, options)).toMatchObject({ verified: true, body: 'tensor', maxError: 0 })
     const { leaks } = await group.destroy()
     expect(leaks).toEqual([])
+  }, 300_000)
+
+  it('adds the parts of a k that is cut', async () => {
+    const limits = { maxWorkgroupMemoryByteLength: 232_448, maxWorkgroupInvocations: 1024 }
+    const group = await openGroup({ backends: [referenceBackend({ limits })], devices: 1 })
+    const [m, n, k] = [3, 5, 1030]
+    const whole = (length: number, seed: number) =>
+      random(length, seed).then((x) => x.map((half) => halfBits(Math.round(halfValue(half) * 8))))
+    const [a, b] = [await whole(m * k, 5), await whole(k * n, 6)]
+    for (const resultType of ['f32', 'f16'] as const) {
+      const report = await matmul(group, { m, n, k, type: 'f16', resultType, a, b, warmup: 0 })
+      expect(report).toMatchObject({ verified: true, body: 'tensor', maxError: 0 })
+    }
+    await group.destroy()
   }, 300_000)
 })

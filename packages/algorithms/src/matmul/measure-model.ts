@@ -1,7 +1,7 @@
 import { type Device, type DeviceGroup, OwnedResources, type Program } from '@tandem-gpu/core'
 import { characterOf } from '../device-character.ts'
 import { measure } from '../measure.ts'
-import { compileHalf } from './half-kernels.ts'
+import { chooseHalfBlocking, compileHalf } from './half-kernels.ts'
 import { chooseBlocking, compileMatmul } from './matmul-kernels.ts'
 import { assumedMatmulModel, devicesByUse, type MatmulModel } from './predict-matmul.ts'
 import { allocateHalfPart, recordHalf } from './record-half.ts'
@@ -92,8 +92,9 @@ async function singleProbe(group: DeviceGroup, device: Device, size: number, kee
 /** A square product of f16 with sums in f32. */
 async function halfProbe(group: DeviceGroup, device: Device, size: number, keep: Keep): Promise<Program> {
   const shape = { m: size, n: size, k: size }
-  const kernels = keep(await compileHalf(group, [device], 'f32'))
+  const blocking = chooseHalfBlocking(shape, [device])
+  const kernels = keep(await compileHalf(group, blocking, 'f32'))
   const owned = keep(new OwnedResources())
-  const part = await allocateHalfPart(owned, device, { row: 0, rows: size }, shape, 'f32')
+  const part = await allocateHalfPart(owned, device, { row: 0, rows: size }, shape, blocking, 'f32')
   return group.record((r) => recordHalf(r, kernels, part, shape), { label: 'probe product' })
 }

@@ -7,7 +7,7 @@ import {
   type Recorder,
 } from '@tandem-gpu/core'
 import type { RowRange } from '../sharded-matrix.ts'
-import { type HalfKernels, halfTile } from './half-kernels.ts'
+import { type HalfBlocking, type HalfKernels, toHalfSteps } from './half-kernels.ts'
 import { defaultMemoryByteLength } from './matmul-memory.ts'
 import type { MatmulShape } from './matmul-shape.ts'
 
@@ -16,26 +16,39 @@ export interface HalfPart extends RowRange {
   readonly device: Device
   readonly a: DeviceBuffer<'u32'>
   readonly b: DeviceBuffer<'u32'>
-  readonly sums: DeviceBuffer<'f32'>
-  readonly rounded: DeviceBuffer<'u32'> | undefined
+  /** The sums in f32 of each part of k, below each other. */
+  readonly products: DeviceBuffer<'f32'>
+  /** C: the products themselves where they are in f32 and k is not cut. */
+  readonly c: DeviceBuffer<'f32'> | DeviceBuffer<'u32'>
 }
 
-const up = (value: number) => Math.ceil(value / halfTile) * halfTile
-
-/** Bytes of each buffer of a part of `rows` rows: A, B, the sums, and the rounded result. */
-function byteLengths(rows: number, { n, k }: MatmulShape, resultType: 'f16' | 'f32'): number[] {
-  const sums = 4 * up(rows) * up(n)
-  return [2 * up(rows) * up(k), 2 * up(k) * up(n), sums, resultType === 'f16' ? sums / 2 : 0]
+/** Shapes of the buffers of a part of `rows` rows: A, B, the products, and C if it has a buffer of its own; words of four bytes. */
+function bufferShapes(
+  rows: number,
+  { n, k }: MatmulShape,
+  { parts }: HalfBlocking,
+  resultType: 'f16' | 'f32',
+) {
+  const products: [number, number] = [parts * toHalfSteps(rows), toHalfSteps(n)]
+  const c: [number, number] = [toHalfSteps(rows), resultType === 'f16' ? toHalfSteps(n) / 2 : toHalfSteps(n)]
+  return {
+    a: [toHalfSteps(rows), toHalfSteps(k) / 2] as [number, number],
+    b: [toHalfSteps(k), toHalfSteps(n) / 2] as [number, number],
+    products,
+    c: resultType === 'f16' || parts > 1 ? c : undefined,
+  }
 }
 
 /** What keeps a product of f16 from the devices' memory, as a sentence; undefined where it fits. Virtual devices share the memory of their physical device. */
 export function halfObstacle(
   shape: MatmulShape,
+  blocking: HalfBlocking,
   resultType: 'f16' | 'f32',
   rows: number,
   devices: readonly Device[],
 ): string | undefined {
-  const lengths = byteLengths(rows, shape, resultType)
+  const shapes = Object.values(bufferShapes(rows, shape, blocking, resultType))
+  const lengths = shapes.map((one) => (one === undefined ? 0 : 4 * one[0] * one[1]))
   const [largest, total] = [Math.max(...lengths), lengths.reduce((sum, length) => sum + length)]
   for (const device of devices) {
     const single = Math.min(bindableByteLength(device), device.limits.maxBufferByteLength)
@@ -53,47 +66,50 @@ export async function allocateHalfPart(
   owned: OwnedResources,
   device: Device,
   range: RowRange,
-  { n, k }: MatmulShape,
+  shape: MatmulShape,
+  blocking: HalfBlocking,
   resultType: 'f16' | 'f32',
 ): Promise<HalfPart> {
-  const [rows, columns, depth] = [up(range.rows), up(n), up(k)]
-  const make = async <T extends 'u32' | 'f32'>(type: T, shape: [number, number], name: string) =>
-    owned.keep(await device.allocate(type, shape, { label: `${name}[${device.ordinal}]` }))
-  return {
-    ...{ device, row: range.row, rows: range.rows },
-    a: await make('u32', [rows, depth / 2], 'A'),
-    b: await make('u32', [depth, columns / 2], 'B'),
-    sums: await make('f32', [rows, columns], 'C'),
-    rounded: resultType === 'f16' ? await make('u32', [rows, columns / 2], 'C rounded') : undefined,
-  }
+  const shapes = bufferShapes(range.rows, shape, blocking, resultType)
+  const make = async <T extends 'u32' | 'f32'>(type: T, size: [number, number], name: string) =>
+    owned.keep(await device.allocate(type, size, { label: `${name}[${device.ordinal}]` }))
+  const [a, b] = [await make('u32', shapes.a, 'A'), await make('u32', shapes.b, 'B')]
+  const products = await make('f32', shapes.products, 'products')
+  const c =
+    shapes.c === undefined
+      ? products
+      : await (resultType === 'f16' ? make('u32', shapes.c, 'C') : make('f32', shapes.c, 'C'))
+  return { device, row: range.row, rows: range.rows, a, b, products, c }
 }
 
-/** Records the product of one part: the sums, and their rounding where the result is f16. */
+/** Records the product of one part: the sums of each part of k, and what makes C of them. */
 export function recordHalf(
   recorder: Recorder,
-  kernels: HalfKernels,
-  { device, a, b, sums, rounded, rows }: HalfPart,
+  { blocking, product, finish }: HalfKernels,
+  { device, a, b, products, c, rows }: HalfPart,
   { n, k }: MatmulShape,
 ): void {
-  if (k === 0) recorder.fill(sums, 0, { label: 'product' })
-  else {
-    const edge = kernels.body === 'tensor' ? halfTile : 32
-    recorder.dispatch(kernels.product, {
+  const { body, tile, parts, depth } = blocking
+  if (k === 0) recorder.fill(products, 0, { label: 'product' })
+  else
+    recorder.dispatch(product, {
       device: device.ordinal,
-      workgroups: foldWorkgroups(Math.ceil(rows / edge) * Math.ceil(n / edge), device),
-      args:
-        kernels.body === 'tensor'
-          ? { a, b, c: sums, m: rows, n, k: up(k) }
-          : { a, b, c: sums, m: rows, n, k, k_chunk: k },
+      workgroups: [
+        ...foldWorkgroups(Math.ceil(rows / tile.rows) * Math.ceil(n / tile.columns), device),
+        parts,
+      ],
+      args: {
+        ...{ a, b, c: products, m: rows, n },
+        ...{ k: body === 'tensor' ? toHalfSteps(k) : k, k_chunk: depth },
+      },
       label: 'product',
     })
-  }
-  if (rounded === undefined || kernels.round === undefined) return
-  const words = Math.ceil(n / 2)
-  recorder.dispatch(kernels.round, {
+  if (finish === undefined) return
+  const columns = c.type === 'f32' ? Math.ceil(n / 4) : Math.ceil(n / 2)
+  recorder.dispatch(finish, {
     device: device.ordinal,
-    workgroups: foldWorkgroups(Math.ceil(rows / 4) * Math.ceil(words / 64), device),
-    args: { x: sums, rounded, rows, words },
-    label: 'round',
+    workgroups: foldWorkgroups(Math.ceil(rows / 4) * Math.ceil(columns / 64), device),
+    args: { x: products, to: c, rows, columns, parts, part_rows: toHalfSteps(rows) },
+    label: c.type === 'f32' ? 'sum of parts' : 'round',
   })
 }
