@@ -370,17 +370,28 @@ inline double half_value(unsigned bits) {
   const double magnitude = exponent == 31 ? (fraction != 0 ? NAN : INFINITY) : exponent == 0 ? ldexp(fraction, -24) : ldexp(1024 + fraction, exponent - 25);
   return bits & 0x8000 ? -magnitude : magnitude;
 }
-template <bool transposed> void load_matrix_words(unsigned (&r)[4], const void* from, unsigned stride_bytes) {
+template <bool transposed, class At> void load_words(unsigned (&r)[4], At at) {
   const unsigned lane = tandem_cpu::lane();
   for (unsigned i = 0; i < 4; i++) {
     unsigned short halves[2];
     for (unsigned e = 0; e < 2; e++) {
       const unsigned across = lane / 4, along = lane % 4 * 2 + e;
       const unsigned row = i % 2 * 8 + (transposed ? along : across), column = i / 2 * 8 + (transposed ? across : along);
-      memcpy(&halves[e], static_cast<const char*>(from) + row * stride_bytes + column * 2, 2);
+      memcpy(&halves[e], at(row, column), 2);
     }
     r[i] = halves[0] | (unsigned)halves[1] << 16;
   }
+}
+template <bool transposed> void load_matrix_words(unsigned (&r)[4], const void* from, unsigned stride_bytes) {
+  load_words<transposed>(r, [&](unsigned row, unsigned column) { return static_cast<const char*>(from) + row * stride_bytes + column * 2; });
+}
+// In groups of eight elements of 16 bytes the elements are exchanged, differently from row to row.
+template <bool transposed, unsigned width> void load_swizzled_words(unsigned (&r)[4], const void* array, unsigned moved, unsigned kept) {
+  load_words<transposed>(r, [&](unsigned row, unsigned column) {
+    const unsigned element = moved + kept + row * width + column / 8;
+    const unsigned shift = width < 8 ? element / 8 % width : element / width % 8;
+    return static_cast<const char*>(array) + (element ^ shift) * 16 + column % 8 * 2;
+  });
 }
 // What the lanes hold of a product's factors, by word and lane.
 struct factor_words {

@@ -40,11 +40,19 @@ export interface HalfKernels {
   destroy(): void
 }
 
-/** The multiple to which the rows, columns and k of all matrices are padded. */
+/** The multiple to which k is padded, and at least the one of rows and columns. */
 export const halfStep = 128
 
-/** The least multiple of `halfStep` that is not below `value`. */
-export const toHalfSteps = (value: number) => Math.ceil(value / halfStep) * halfStep
+const up = (value: number, multiple: number) => Math.ceil(value / multiple) * multiple
+
+/** The size of `rows` rows of C in memory, of its columns, and of k: whole tiles and steps. */
+export function paddedHalves({ tile }: HalfBlocking, rows: number, { n, k }: MatmulShape) {
+  return {
+    rows: up(rows, Math.max(halfStep, tile.rows)),
+    columns: up(n, Math.max(halfStep, tile.columns)),
+    depth: up(k, halfStep),
+  }
+}
 
 const tensorTile: HalfTile = { rows: 128, columns: 128 }
 const registersTile: HalfTile = { rows: 32, columns: 32 }
@@ -61,7 +69,7 @@ export function chooseHalfBlocking({ m, n, k }: MatmulShape, devices: readonly D
   if (!devices.every(hasHalfProducts)) return { body: 'registers', tile: registersTile, parts: 1, depth: k }
   const tiles = Math.ceil(m / tensorTile.rows) * Math.ceil(n / tensorTile.columns)
   const wanted = Math.min(Math.floor(k / leastDepth), Math.floor(tilesAtOnce / Math.max(1, tiles)))
-  const depth = toHalfSteps(k / Math.max(1, wanted))
+  const depth = up(k / Math.max(1, wanted), halfStep)
   return { body: 'tensor', tile: tensorTile, parts: Math.ceil(k / depth) || 1, depth }
 }
 

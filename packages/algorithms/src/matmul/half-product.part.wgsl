@@ -27,9 +27,9 @@ struct Params {
 const THREADS = 32u * SUBGROUPS_DOWN * SUBGROUPS_ACROSS;
 const TILE_M = 64u * SUBGROUPS_DOWN;
 const TILE_N = 64u * SUBGROUPS_ACROSS;
-// In elements of 16 bytes. One more than a row has spreads the rows over the banks.
-const A_ROW = 9u;
-const B_ROW = TILE_N / 8u + 1u;
+// In elements of 16 bytes; where there are asynchronous copies, the translation to CUDA spreads the rows over the banks.
+const A_ROW = 8u;
+const B_ROW = TILE_N / 8u;
 // Rows that the workgroup copies at a time.
 const A_ROWS = THREADS / 8u;
 const B_ROWS = THREADS * 8u / TILE_N;
@@ -58,12 +58,12 @@ fn load_step(
   right: ptr<function, Rights>,
 ) {
   for (var i = 0u; i < 4u; i++) {
-    let at = (subgroup / SUBGROUPS_ACROSS % SUBGROUPS_DOWN * 64u + i * 16u) * A_ROW + step * 2u;
-    (*left)[i] = subgroupMatrixLoad<Left, row_major>(tile_a, at, A_ROW);
+    let row = subgroup / SUBGROUPS_ACROSS % SUBGROUPS_DOWN * 64u + i * 16u;
+    (*left)[i] = subgroupMatrixLoad<Left, row_major>(tile_a, row * A_ROW + step * 2u, A_ROW);
   }
   for (var j = 0u; j < 4u; j++) {
-    let at = step * 16u * B_ROW + subgroup % SUBGROUPS_ACROSS * 8u + j * 2u;
-    (*right)[j] = subgroupMatrixLoad<Right, row_major>(tile_b, at, B_ROW);
+    let column8 = subgroup % SUBGROUPS_ACROSS * 8u + j * 2u;
+    (*right)[j] = subgroupMatrixLoad<Right, row_major>(tile_b, step * 16u * B_ROW + column8, B_ROW);
   }
 }
 

@@ -7,7 +7,7 @@ import {
   type Recorder,
 } from '@tandem-gpu/core'
 import type { RowRange } from '../sharded-matrix.ts'
-import { type HalfBlocking, type HalfKernels, toHalfSteps } from './half-kernels.ts'
+import { type HalfBlocking, type HalfKernels, paddedHalves } from './half-kernels.ts'
 import { defaultMemoryByteLength } from './matmul-memory.ts'
 import type { MatmulShape } from './matmul-shape.ts'
 
@@ -23,19 +23,14 @@ export interface HalfPart extends RowRange {
 }
 
 /** Shapes of the buffers of a part of `rows` rows: A, B, the products, and C if it has a buffer of its own; words of four bytes. */
-function bufferShapes(
-  rows: number,
-  { n, k }: MatmulShape,
-  { parts }: HalfBlocking,
-  resultType: 'f16' | 'f32',
-) {
-  const products: [number, number] = [parts * toHalfSteps(rows), toHalfSteps(n)]
-  const c: [number, number] = [toHalfSteps(rows), resultType === 'f16' ? toHalfSteps(n) / 2 : toHalfSteps(n)]
+function bufferShapes(given: number, shape: MatmulShape, blocking: HalfBlocking, resultType: 'f16' | 'f32') {
+  const { rows, columns, depth } = paddedHalves(blocking, given, shape)
+  const size = (rows: number, columns: number): [number, number] => [rows, columns]
   return {
-    a: [toHalfSteps(rows), toHalfSteps(k) / 2] as [number, number],
-    b: [toHalfSteps(k), toHalfSteps(n) / 2] as [number, number],
-    products,
-    c: resultType === 'f16' || parts > 1 ? c : undefined,
+    a: size(rows, depth / 2),
+    b: size(depth, columns / 2),
+    products: size(blocking.parts * rows, columns),
+    c: resultType === 'f16' ? size(rows, columns / 2) : blocking.parts > 1 ? size(rows, columns) : undefined,
   }
 }
 
@@ -87,9 +82,11 @@ export function recordHalf(
   recorder: Recorder,
   { blocking, product, finish }: HalfKernels,
   { device, a, b, products, c, rows }: HalfPart,
-  { n, k }: MatmulShape,
+  shape: MatmulShape,
 ): void {
+  const { n, k } = shape
   const { body, tile, parts, depth } = blocking
+  const padded = paddedHalves(blocking, rows, shape)
   if (k === 0) recorder.fill(products, 0, { label: 'product' })
   else
     recorder.dispatch(product, {
@@ -100,7 +97,7 @@ export function recordHalf(
       ],
       args: {
         ...{ a, b, c: products, m: rows, n },
-        ...{ k: body === 'tensor' ? toHalfSteps(k) : k, k_chunk: depth },
+        ...{ k: body === 'tensor' ? padded.depth : k, k_chunk: depth },
       },
       label: 'product',
     })
@@ -109,7 +106,7 @@ export function recordHalf(
   recorder.dispatch(finish, {
     device: device.ordinal,
     workgroups: foldWorkgroups(Math.ceil(rows / 4) * Math.ceil(columns / 64), device),
-    args: { x: products, to: c, rows, columns, parts, part_rows: toHalfSteps(rows) },
+    args: { x: products, to: c, rows, columns, parts, part_rows: padded.rows },
     label: c.type === 'f32' ? 'sum of parts' : 'round',
   })
 }

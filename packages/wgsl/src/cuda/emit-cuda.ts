@@ -21,6 +21,7 @@ import type { CudaKernel, CudaOptions, CudaParameter } from './kernel.ts'
 import { constness, pointeeText, runtimeArray } from './module-memory.ts'
 import { Names } from './names.ts'
 import { fragmentsFor, preludeText } from './prelude/link.ts'
+import { findSwizzles } from './swizzles.ts'
 import { structText, typeText, zeroText } from './type-text.ts'
 import { findUniformCopies } from './uniform-copies.ts'
 import { findUnrolledLoops } from './unrolling.ts'
@@ -42,23 +43,28 @@ export function emitCuda(module: IrModule, options: CudaOptions): CudaKernel {
   checkSubgroupMatrices(module)
   const names = new Names()
   const analyses = analyse(module)
-  const { effects, ranges, counters } = analyses
+  const { effects, forms, ranges, counters } = analyses
   const workgroup = module.variables.filter((v) => v.space === 'workgroup')
-  const layout = workgroupLayout(workgroup)
+  // In trap mode every access stands under a condition.
+  const asyncCopies = options.bounds === 'trap' ? noAsyncCopies : findAsyncCopies(module, analyses)
+  const swizzles = findSwizzles(module, asyncCopies)
+  const alignment = (v: ModuleVariable) => Math.max(swizzles.has(v) ? 128 : 16, alignOf(v.type))
+  const layout = workgroupLayout(workgroup, alignment)
   const isDynamic = layout.byteLength > staticWorkgroupLimitBytes
   const context: ModuleContext = {
     module,
     bounds: options.bounds,
     names,
     effects,
+    forms,
     ranges,
     counters,
     unrolledLoops: findUnrolledLoops(module, (loop) => counters.exactTrips(loop)),
     divergentCalls: findDivergentCalls(module),
     zeroed: findZeroInit(module, analyses),
     uniformCopies: findUniformCopies(module),
-    // In trap mode every access stands under a condition.
-    asyncCopies: options.bounds === 'trap' ? noAsyncCopies : findAsyncCopies(module, analyses),
+    asyncCopies,
+    swizzles,
     features: {
       subgroups: module.features.includes('subgroups'),
       subgroupMatrices: false,
@@ -81,7 +87,7 @@ export function emitCuda(module: IrModule, options: CudaOptions): CudaKernel {
   if (isDynamic) plain(names.prelude('WGSL_DYNAMIC_WORKGROUP'))
   else
     for (const v of workgroup)
-      plain(`alignas(${Math.max(16, alignOf(v.type))}) __shared__ ${typeText(v.type, names)} ${names.of(v)};`)
+      plain(`alignas(${alignment(v)}) __shared__ ${typeText(v.type, names)} ${names.of(v)};`)
   for (const fn of module.functions) if (fn !== module.entryPoint) lines.push(...functionLines(context, fn))
   const entry = entryBody(context, module.entryPoint)
   context.entryLengths = entry.needs.lengths
@@ -266,11 +272,11 @@ function prologue(context: ModuleContext, bindings: readonly ModuleVariable[], u
   return lines
 }
 
-function workgroupLayout(variables: readonly ModuleVariable[]) {
+function workgroupLayout(variables: readonly ModuleVariable[], alignment: (v: ModuleVariable) => number) {
   const offsets = new Map<ModuleVariable, number>()
   let byteLength = 0
   for (const v of variables) {
-    byteLength = roundUp(byteLength, Math.max(16, alignOf(v.type)))
+    byteLength = roundUp(byteLength, alignment(v))
     offsets.set(v, byteLength)
     byteLength += sizeOf(v.type)
   }

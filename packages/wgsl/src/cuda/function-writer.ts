@@ -1,4 +1,5 @@
 import type { Effects } from '../analysis/effects.ts'
+import type { LinearForms } from '../analysis/linear-form.ts'
 import type { LoopCounters } from '../analysis/loop-counter.ts'
 import type { Ranges } from '../analysis/recorded-ranges.ts'
 import type {
@@ -24,6 +25,7 @@ export interface ModuleContext {
   readonly names: Names
   readonly effects: Effects
   readonly ranges: Ranges
+  readonly forms: LinearForms
   readonly counters: LoopCounters
   readonly unrolledLoops: ReadonlySet<For>
   /** Subgroup operations in divergent control flow; all invocations of a subgroup reach every other one together. */
@@ -33,6 +35,8 @@ export interface ModuleContext {
   /** Uniform variables that the kernel copies into registers, with the chunks used. */
   readonly uniformCopies: ReadonlyMap<ModuleVariable, number>
   readonly asyncCopies: AsyncCopies
+  /** Workgroup arrays that are laid out swizzled, with the elements of a row. */
+  readonly swizzles: ReadonlyMap<ModuleVariable, number>
   readonly features: KernelFeatures
   /** What each function already written needs from its caller. */
   readonly needs: Map<IrFunction, FunctionNeeds>

@@ -6,6 +6,7 @@ import { type CxxExpression, call, member, operand, operation, primary, simple }
 import { type FunctionWriter, viewName } from './function-writer.ts'
 import { indexTexts, literalInteger, unsignedText } from './index-text.ts'
 import { hasWritingOperand, settled } from './settled-place.ts'
+import { swizzledParts } from './swizzle-text.ts'
 import { elementText, runtimeTail, zeroText } from './type-text.ts'
 import { type ViewText, viewedText, viewLengthText, viewText } from './view-text.ts'
 
@@ -126,9 +127,22 @@ function indexText(state: Walk, place: IndexPlace): CxxExpression {
     return call(writer.context.names.prelude('component_of'), [base, fixedIndex(state, place, type.size)])
   }
   const length = elementCount(type)
-  if (length !== undefined) return element(fixedIndex(state, place, length))
+  if (length !== undefined) return element(arrangedIndex(state, place, length))
   const found = element(runtimeIndex(state, place))
   return place.type.kind === 'vector' && place.type.size === 3 ? member(found, 'value') : found
+}
+
+/** An index into `length` elements: of an array that is laid out swizzled, where the element lies. */
+function arrangedIndex(state: Walk, place: IndexPlace, length: number): string {
+  const { swizzles, names, bounds, ranges } = state.writer.context
+  const variable = place.base.kind === 'variable' ? moduleVariableOf(place.base) : undefined
+  const row = variable && swizzles.get(variable)
+  if (row === undefined) return fixedIndex(state, place, length)
+  const swizzled = `${names.prelude('swizzled')}<${row}u>`
+  const isInside = bounds === 'unchecked' || ranges.isInside(place)
+  const parts = isInside ? swizzledParts(state.writer, place.index, row) : undefined
+  if (parts === undefined) return `${swizzled}(${fixedIndex(state, place, length)})`
+  return `${swizzled}(${parts.moved.text}) + ${operand(parts.kept)}`
 }
 
 /** Memory that the compiler can keep in registers: there a component is selected, not addressed. */

@@ -6,6 +6,7 @@ import { type FunctionWriter, viewName } from './function-writer.ts'
 import { unsignedText } from './index-text.ts'
 import { type PlaceText, placeText } from './place-text.ts'
 import { settledBefore } from './settled-place.ts'
+import { swizzledParts } from './swizzle-text.ts'
 import { viewLengthText, viewText } from './view-text.ts'
 
 /**
@@ -55,6 +56,16 @@ function accessText(writer: FunctionWriter, e: BuiltinCall): Omit<PlaceText, 'co
   const least = Math.ceil(slice / array.stride)
   const access = { place, array, variable, slice, slices, offset, stride, least }
   const { effects } = writer.context
+  const row = writer.context.swizzles.get(variable)
+  if (row !== undefined && (writer.context.bounds === 'unchecked' || isInside(writer, access))) {
+    const parts = swizzledParts(writer, offset, row)
+    if (parts !== undefined)
+      return swizzledLoad(writer, type, isColumnMajor, row, [
+        pointerText(writer, access).value,
+        parts.moved,
+        parts.kept,
+      ])
+  }
   let guards: readonly string[] = []
   const texts = writer.ordered([
     {
@@ -81,10 +92,28 @@ function accessText(writer: FunctionWriter, e: BuiltinCall): Omit<PlaceText, 'co
   const options = `${isColumnMajor}, ${array.stride}u, ${variable.space === 'workgroup'}`
   const name = e.type === undefined ? `${e.name}<${options}>` : `${e.name}<${writer.type(type)}, ${options}>`
   const pointer = texts[0]!
-  return {
-    value: call(name, texts),
-    guards: [...guards, ...rangeGuards(writer, access, pointer, [texts[1]!.text, texts.at(-1)!.text])],
-  }
+  const conditions = [
+    ...guards,
+    ...rangeGuards(writer, access, pointer, [texts[1]!.text, texts.at(-1)!.text]),
+  ]
+  if (row !== undefined)
+    return {
+      ...swizzledLoad(writer, type, isColumnMajor, row, [pointer, texts[1]!, simple('0u')]),
+      guards: conditions,
+    }
+  return { value: call(name, texts), guards: conditions }
+}
+
+/** A matrix from an array that is laid out swizzled. */
+function swizzledLoad(
+  writer: FunctionWriter,
+  type: SubgroupMatrixType,
+  isColumnMajor: boolean,
+  row: number,
+  args: readonly CxxExpression[],
+): Omit<PlaceText, 'component'> {
+  const name = writer.context.names.prelude('subgroupMatrixLoadSwizzled')
+  return { value: call(`${name}<${writer.type(type)}, ${isColumnMajor}, ${row}u>`, args), guards: [] }
 }
 
 /** Bytes of a row, or of a column where those are what lies together. */

@@ -149,6 +149,37 @@ template <bool transposed> WGSL_FN void load_matrix_words(unsigned (&r)[4], cons
 }`,
   },
   {
+    provides: ['swizzled'],
+    source: `// Where element i of an array lies that is laid out swizzled, in rows of so many elements of 16 bytes: rows beside each other begin in different banks.
+template <unsigned row> WGSL_FN unsigned swizzled(unsigned i) { return i ^ (i / (row < 8u ? 8u : row) & ((row < 8u ? row : 8u) - 1u)); }`,
+  },
+  {
+    provides: ['load_swizzled_words'],
+    ptx: true,
+    needs: ['swizzled'],
+    source: `// Like 'load_matrix_words', from an array that is laid out swizzled; 'kept' is a multiple of eight rows, and of 64 elements.
+template <bool transposed, unsigned row> WGSL_FN void load_swizzled_words(unsigned (&r)[4], const void* array, unsigned moved, unsigned kept) {
+  const unsigned lane = lane_index();
+  const unsigned at = (unsigned)__cvta_generic_to_shared(array) + (swizzled<row>(moved + lane % 16u * row + lane / 16u % 2u) + kept) * 16u;
+  if (transposed) asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];" : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(at) : "memory");
+  else asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];" : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(at) : "memory");
+}`,
+  },
+  {
+    provides: ['subgroupMatrixLoadSwizzled'],
+    needs: ['matrix_f16'],
+    source: `template <class M> struct swizzled_access;
+template <int role> struct swizzled_access<matrix_f16<role>> {
+  template <bool columns, unsigned row> static __device__ __forceinline__ matrix_f16<role> load(const void* array, unsigned moved, unsigned kept) {
+    matrix_f16<role> m;
+    load_swizzled_words<(role == 1) != columns, row>(m.r, array, moved, kept);
+    if (columns) { const unsigned middle = m.r[1]; m.r[1] = m.r[2]; m.r[2] = middle; }
+    return m;
+  }
+};
+template <class M, bool columns, unsigned row> WGSL_FN M subgroupMatrixLoadSwizzled(const void* array, unsigned moved, unsigned kept) { return swizzled_access<M>::template load<columns, row>(array, moved, kept); }`,
+  },
+  {
     provides: ['subgroupMatrixStore'],
     when: ['matrix_f16'],
     source: `template <bool columns, unsigned element, int role> WGSL_FN void store_matrix(char* to, const matrix_f16<role>& m, unsigned long long stride) {
