@@ -67,6 +67,7 @@ struct copy {
   void* to;
   const void* from;
   size_t bytes;
+  unsigned group;
 };
 
 struct fiber {
@@ -83,6 +84,7 @@ struct fiber {
   uint32_t posted;       // at_exchange: this lane's value
   uint32_t seen[32];     // at_exchange: everyone's values
   list<copy> copies;  // asynchronous ones that are not waited for yet
+  unsigned group = 0; // of the copies that come next
 };
 
 struct scheduler {
@@ -357,11 +359,20 @@ alignas(16) inline unsigned char workgroup_memory[1 << 18];
 // An asynchronous copy happens as late as it may, at the wait, and the last one first: code that does not wait, or
 // looks in between, sees something else.
 template <class T> void async_copy(T& to, const T& from) {
-  tandem_cpu::the_scheduler().current->copies.add({&to, &from, sizeof(T)});
+  tandem_cpu::the_scheduler().current->copies.add({&to, &from, sizeof(T), tandem_cpu::the_scheduler().current->group});
 }
 inline void async_wait() {
   auto& copies = tandem_cpu::the_scheduler().current->copies;
   for (; copies.count > 0; copies.count--) memcpy(copies.end()[-1].to, copies.end()[-1].from, copies.end()[-1].bytes);
+}
+
+inline void async_commit() { tandem_cpu::the_scheduler().current->group++; }
+template <unsigned groups> void async_wait_before() {
+  tandem_cpu::fiber& f = *tandem_cpu::the_scheduler().current;
+  size_t due = 0;
+  while (due < f.copies.count && f.group - f.copies[due].group > groups) due++;
+  for (size_t i = due; i-- > 0;) memcpy(f.copies[i].to, f.copies[i].from, f.copies[i].bytes);
+  memmove(f.copies.begin(), f.copies.begin() + due, (f.copies.count -= due) * sizeof(tandem_cpu::copy));
 }
 
 // A component of a matrix of halves as a tensor core takes it: exact.

@@ -8,7 +8,7 @@ import halfSum from './half-sum.part.wgsl.ts'
 import type { MatmulShape } from './matmul-shape.ts'
 import params from './params.part.wgsl.ts'
 import registers from './registers.part.wgsl.ts'
-import { hasHalfProducts } from './split-kernels.ts'
+import { hasHalfProducts, leastHalfByteLength } from './split-kernels.ts'
 import tensorPlace from './tensor-place.part.wgsl.ts'
 
 /** `tensor`: subgroup matrices. `registers`: products of f32, for devices without them. */
@@ -54,23 +54,42 @@ export function paddedHalves({ tile }: HalfBlocking, rows: number, { n, k }: Mat
   }
 }
 
-const tensorTile: HalfTile = { rows: 128, columns: 128 }
+/** A tile of the tensor kernel: the bytes of its three stages, how many run at a time on the GPU that was measured (an H200), and its speed there. */
+interface TensorTile extends HalfTile {
+  readonly byteLength: number
+  readonly atOnce: number
+  readonly efficiency: number
+}
+
+const tensorTiles: readonly TensorTile[] = [
+  { rows: 128, columns: 256, byteLength: 147_456, atOnce: 132, efficiency: 1 },
+  { rows: 128, columns: 128, byteLength: leastHalfByteLength, atOnce: 264, efficiency: 0.9 },
+]
 const registersTile: HalfTile = { rows: 32, columns: 32 }
 
-/** A part has at least this much of k, and the tiles of all parts are at most as many as run at a time on the GPU that was measured, an H200. */
+/** A part has at least this much of k, and the parts of all tiles of 128 × 128 are at most as many as run at a time on an H200. */
 const leastDepth = 512
-const tilesAtOnce = 264
 
 /**
- * How products of `shape` are blocked: on tensor cores where all of `devices` have them. The number of parts follows from the shape alone, so the bits do not
- * depend on the number of devices.
+ * How products of `shape` are blocked of which a device makes `rows` rows: on tensor cores where all of `devices` have them. The number of parts follows
+ * from the shape alone, so the bits do not depend on the number of devices.
  */
-export function chooseHalfBlocking({ m, n, k }: MatmulShape, devices: readonly Device[]): HalfBlocking {
+export function chooseHalfBlocking(
+  shape: MatmulShape,
+  rows: number,
+  devices: readonly Device[],
+): HalfBlocking {
+  const { m, n, k } = shape
   if (!devices.every(hasHalfProducts)) return { body: 'registers', tile: registersTile, parts: 1, depth: k }
-  const tiles = Math.ceil(m / tensorTile.rows) * Math.ceil(n / tensorTile.columns)
-  const wanted = Math.min(Math.floor(k / leastDepth), Math.floor(tilesAtOnce / Math.max(1, tiles)))
+  const count = (tile: HalfTile, rows: number) => Math.ceil(rows / tile.rows) * Math.ceil(n / tile.columns)
+  const least = tensorTiles.at(-1)!
+  const wanted = Math.min(Math.floor(k / leastDepth), Math.floor(least.atOnce / Math.max(1, count(least, m))))
   const depth = up(k / Math.max(1, wanted), halfStep)
-  return { body: 'tensor', tile: tensorTile, parts: Math.ceil(k / depth) || 1, depth }
+  const parts = Math.ceil(k / depth) || 1
+  const cost = (tile: TensorTile) => Math.ceil((count(tile, rows) * parts) / tile.atOnce) / tile.efficiency
+  const memory = Math.min(...devices.map(({ limits }) => limits.maxWorkgroupMemoryByteLength))
+  const [tile] = tensorTiles.filter((tile) => tile.byteLength <= memory).sort((a, b) => cost(a) - cost(b))
+  return { body: 'tensor', tile: tile!, parts, depth }
 }
 
 const join = (...parts: readonly string[]) => parts.join('\n')
@@ -94,7 +113,7 @@ const sumSource: CompileOptions = { label: 'matmul f16 sum of parts', wgsl: join
 
 /** Every kernel of products of f16: for tests and for compilation ahead of time. */
 export function halfSources(): CompileOptions[] {
-  return [tensorSource(tensorTile), registersSource, roundSource, sumSource]
+  return [...tensorTiles.map(tensorSource), registersSource, roundSource, sumSource]
 }
 
 /** Compiles what `blocking` needs, for every device of the group. */

@@ -92,7 +92,7 @@ export async function matmulHalf(group: DeviceGroup, given: HalfMatmulOptions): 
   })
   const devices = ordered.slice(0, prediction.chosen).sort((x, y) => x.ordinal - y.ordinal)
   const ranges = splitRows(m, devices.length)
-  const blocking = chooseHalfBlocking(shape, devices)
+  const blocking = chooseHalfBlocking(shape, ranges[0]!.rows, devices)
   const obstacle = halfObstacle(shape, blocking, resultType, ranges[0]!.rows, devices)
   if (obstacle !== undefined) throw new GpuError('too-large', obstacle)
   const owned = new OwnedResources()

@@ -1,5 +1,5 @@
-// C = A · B of f16 with sums in f32, on tensor cores. SUBGROUPS_DOWN × SUBGROUPS_ACROSS subgroups make a tile of C, each 64 × 64. Two stages of 64 of k
-// take turns: while one is multiplied, the other is on its way. A subgroup has the operands of two steps of 16 of k: it loads those of the next step
+// C = A · B of f16 with sums in f32, on tensor cores. SUBGROUPS_DOWN × SUBGROUPS_ACROSS subgroups make a tile of C, each 64 × 64. Three stages of 64 of k
+// take turns: while one is multiplied, the others are on their way. A subgroup has the operands of two steps of 16 of k: it loads those of the next step
 // while it multiplies the others, also across the barrier between two stages. All three matrices are padded with zeros to whole tiles, k to a multiple of 128.
 enable f16;
 enable chromium_experimental_subgroup_matrix;
@@ -47,6 +47,8 @@ var<workgroup> a0: TileA;
 var<workgroup> b0: TileB;
 var<workgroup> a1: TileA;
 var<workgroup> b1: TileB;
+var<workgroup> a2: TileA;
+var<workgroup> b2: TileB;
 
 // Loads a subgroup's operands of one step.
 fn load_step(
@@ -88,6 +90,7 @@ fn main(
   }
   let start = workgroup.z * params.k_chunk;
   let end = min(start + params.k_chunk, params.k);
+  let last = end - 64u;
   var sums: Sums;
   var left0: Lefts;
   var left1: Lefts;
@@ -104,14 +107,23 @@ fn main(
   for (var i = 0u; i < 64u / B_ROWS; i++) {
     b0[b_slot + i * B_ROWS * B_ROW] = b[b_from + (start + i * B_ROWS) * params.b_stride];
   }
+  let second = min(start + 64u, last);
+  for (var i = 0u; i < TILE_M / A_ROWS; i++) {
+    a1[a_slot + i * A_ROWS * A_ROW] = a[a_from + second / 8u + i * A_ROWS * params.a_stride];
+  }
+  for (var i = 0u; i < 64u / B_ROWS; i++) {
+    b1[b_slot + i * B_ROWS * B_ROW] = b[b_from + (second + i * B_ROWS) * params.b_stride];
+  }
   workgroupBarrier();
   load_step(&a0, &b0, 0u, subgroup, &left0, &right0);
-  for (var k = start; k < end; k += 128u) {
+  for (var k = start; ; k += 192u) {
+    // Past the end the last stage is brought once more, which nothing multiplies.
+    let third = min(k + 128u, last);
     for (var i = 0u; i < TILE_M / A_ROWS; i++) {
-      a1[a_slot + i * A_ROWS * A_ROW] = a[a_from + k / 8u + 8u + i * A_ROWS * params.a_stride];
+      a2[a_slot + i * A_ROWS * A_ROW] = a[a_from + third / 8u + i * A_ROWS * params.a_stride];
     }
     for (var i = 0u; i < 64u / B_ROWS; i++) {
-      b1[b_slot + i * B_ROWS * B_ROW] = b[b_from + (k + 64u + i * B_ROWS) * params.b_stride];
+      b2[b_slot + i * B_ROWS * B_ROW] = b[b_from + (third + i * B_ROWS) * params.b_stride];
     }
     load_step(&a0, &b0, 1u, subgroup, &left1, &right1);
     multiply(&left0, &right0, &sums);
@@ -122,13 +134,15 @@ fn main(
     workgroupBarrier();
     load_step(&a1, &b1, 0u, subgroup, &left0, &right0);
     multiply(&left1, &right1, &sums);
-    // The last turn brings its own tiles once more, which nothing multiplies.
-    let next = min(k + 128u, end - 128u);
+    if (k + 64u >= end) {
+      break;
+    }
+    let fourth = min(k + 192u, last);
     for (var i = 0u; i < TILE_M / A_ROWS; i++) {
-      a0[a_slot + i * A_ROWS * A_ROW] = a[a_from + next / 8u + i * A_ROWS * params.a_stride];
+      a0[a_slot + i * A_ROWS * A_ROW] = a[a_from + fourth / 8u + i * A_ROWS * params.a_stride];
     }
     for (var i = 0u; i < 64u / B_ROWS; i++) {
-      b0[b_slot + i * B_ROWS * B_ROW] = b[b_from + (next + i * B_ROWS) * params.b_stride];
+      b0[b_slot + i * B_ROWS * B_ROW] = b[b_from + (fourth + i * B_ROWS) * params.b_stride];
     }
     load_step(&a1, &b1, 1u, subgroup, &left1, &right1);
     multiply(&left0, &right0, &sums);
@@ -137,8 +151,30 @@ fn main(
     load_step(&a1, &b1, 3u, subgroup, &left1, &right1);
     multiply(&left0, &right0, &sums);
     workgroupBarrier();
+    load_step(&a2, &b2, 0u, subgroup, &left0, &right0);
+    multiply(&left1, &right1, &sums);
+    if (k + 128u >= end) {
+      break;
+    }
+    let fifth = min(k + 256u, last);
+    for (var i = 0u; i < TILE_M / A_ROWS; i++) {
+      a1[a_slot + i * A_ROWS * A_ROW] = a[a_from + fifth / 8u + i * A_ROWS * params.a_stride];
+    }
+    for (var i = 0u; i < 64u / B_ROWS; i++) {
+      b1[b_slot + i * B_ROWS * B_ROW] = b[b_from + (fifth + i * B_ROWS) * params.b_stride];
+    }
+    load_step(&a2, &b2, 1u, subgroup, &left1, &right1);
+    multiply(&left0, &right0, &sums);
+    load_step(&a2, &b2, 2u, subgroup, &left0, &right0);
+    multiply(&left1, &right1, &sums);
+    load_step(&a2, &b2, 3u, subgroup, &left1, &right1);
+    multiply(&left0, &right0, &sums);
+    workgroupBarrier();
     load_step(&a0, &b0, 0u, subgroup, &left0, &right0);
     multiply(&left1, &right1, &sums);
+    if (k + 192u >= end) {
+      break;
+    }
   }
   let down = (params.m + TILE_M - 1u) / TILE_M;
   let row = (workgroup.z * down + place.x) * TILE_M + subgroup / SUBGROUPS_ACROSS % SUBGROUPS_DOWN * 64u;

@@ -83,8 +83,9 @@ describe('the blocking of products of f16', () => {
     const limits = { maxWorkgroupMemoryByteLength: 232_448, maxWorkgroupInvocations: 1024 }
     const group = await openGroup({ backends: [referenceBackend({ limits })], devices: 2, virtual: true })
     const partsOf = (m: number, n: number, k: number) => {
-      const one = chooseHalfBlocking({ m, n, k }, group.devices.slice(0, 1))
-      expect(chooseHalfBlocking({ m, n, k }, group.devices)).toEqual(one)
+      const one = chooseHalfBlocking({ m, n, k }, m, group.devices.slice(0, 1))
+      const { parts, depth } = chooseHalfBlocking({ m, n, k }, Math.ceil(m / 2), group.devices)
+      expect([parts, depth]).toEqual([one.parts, one.depth])
       return [one.parts, one.depth]
     }
     expect(partsOf(64, 8192, 8192)).toEqual([4, 2048])
@@ -93,6 +94,9 @@ describe('the blocking of products of f16', () => {
     expect(partsOf(5, 3, 8320)).toEqual([13, 640])
     expect(partsOf(5, 3, 1000)).toEqual([1, 1024])
     expect(partsOf(0, 0, 0)).toEqual([1, 0])
+    const tileOf = (m: number, n: number) =>
+      chooseHalfBlocking({ m, n, k: 8192 }, m, group.devices).tile.columns
+    expect([tileOf(4096, 4096), tileOf(64, 8192), tileOf(8192, 64)]).toEqual([256, 256, 128])
     await group.destroy()
   })
 })

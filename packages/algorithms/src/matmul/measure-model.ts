@@ -92,7 +92,7 @@ async function singleProbe(group: DeviceGroup, device: Device, size: number, kee
 /** A square product of f16 with sums in f32. */
 async function halfProbe(group: DeviceGroup, device: Device, size: number, keep: Keep): Promise<Program> {
   const shape = { m: size, n: size, k: size }
-  const blocking = chooseHalfBlocking(shape, [device])
+  const blocking = chooseHalfBlocking(shape, size, [device])
   const kernels = keep(await compileHalf(group, blocking, 'f32'))
   const owned = keep(new OwnedResources())
   const part = await allocateHalfPart(owned, device, { row: 0, rows: size }, shape, blocking, 'f32')

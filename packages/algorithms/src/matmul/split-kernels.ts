@@ -115,9 +115,12 @@ export function hasSplitProducts(device: Device): boolean {
   return device.limits.maxWorkgroupMemoryByteLength >= workgroupByteLength && hasMatrices(device)
 }
 
+/** Bytes of workgroup memory of the product kernel of f16 with the smallest tile. */
+export const leastHalfByteLength = 98_304
+
 /** Whether a device can run products of f16 on tensor cores. */
 export function hasHalfProducts(device: Device): boolean {
-  return device.limits.maxWorkgroupMemoryByteLength >= 71_680 && hasMatrices(device)
+  return device.limits.maxWorkgroupMemoryByteLength >= leastHalfByteLength && hasMatrices(device)
 }
 
 /** Whether a device multiplies 16 × 16 × 16 matrices of f16 with sums in f32. */

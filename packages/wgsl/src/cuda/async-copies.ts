@@ -23,8 +23,12 @@ import { moduleVariableOf, operandsOf, rootOf, walkExpression, walkStatement } f
 export interface AsyncCopies {
   /** `tile[i] = buffer[j]`, to be written as an asynchronous copy. */
   readonly copies: ReadonlySet<Assign>
-  /** Barriers before which the invocation waits for its copies. */
-  readonly waits: ReadonlySet<BuiltinCall>
+  /**
+   * Barriers before which the invocation waits for its copies, except those of so many groups: the copies before a barrier, since the one before it, are a group.
+   */
+  readonly waits: ReadonlyMap<BuiltinCall, number>
+  /** Some copies stay under way across a barrier, so barriers end groups. */
+  readonly hasGroups: boolean
   /** Returns of the entry point before which it waits, and whether it does at the end. */
   readonly returns: ReadonlySet<Return>
   readonly waitsAtEnd: boolean
@@ -32,10 +36,14 @@ export interface AsyncCopies {
 
 export const noAsyncCopies: AsyncCopies = {
   copies: new Set(),
-  waits: new Set(),
+  waits: new Map(),
+  hasGroups: false,
   returns: new Set(),
   waitsAtEnd: false,
 }
+
+/** The most barriers that a copy stays under way across. */
+const mostGroups = 7
 
 /** The most iterations of a loop in which the elements that a copy writes are compared. */
 const mostElements = 4096
@@ -50,19 +58,26 @@ const mostSteps = 50_000
  * The rule: a copy of the entry point to `V[e + c]`, c a constant, is asynchronous if on every path from the previous barrier to it,
  * and from it to the next barrier, the invocation touches V only by copies to `V[e + c']` with c' ≠ c modulo 2³², and
  * no part of e is declared anew. No part of e is a variable, but c may also be `step · k` with the counter k of a loop of known trip count,
- * if no two turns give the same. The invocation waits before each barrier and each return that a pending copy reaches. A call
- * touches what its function touches; one with a barrier in it disqualifies the copies before and after it.
+ * if no two turns give the same. A call touches what its function touches; one with a barrier in it disqualifies the copies before and after it.
+ *
+ * The invocation waits for a copy to V before each return that it reaches, and before the first barrier after which, on some path to the next one, V is
+ * touched, by a copy too. So a copy may stay under way across barriers, as in a loop with three stages or more: barriers count the groups.
  *
  * Why it is sound: the path from a copy back to itself has c' = c, so a cycle without a barrier disqualifies. In one stretch between
  * barriers the targets of one invocation then differ, as far as they are inside the array; the source is never written; and an access by
- * another invocation in the same stretch would be a data race already.
+ * another invocation in the same stretch would be a data race already. In a stretch that a copy to V outlasts nothing touches V, in any invocation, since all
+ * are in the same stretch.
  */
 export function findAsyncCopies(module: IrModule, analyses: Analyses): AsyncCopies {
   const copies = candidates(module, analyses)
   while (copies.size > 0) {
     const search = new Search(analyses, copies)
     if (!search.run(module.entryPoint.body)) break
-    if (search.unfit.size === 0) return { ...search, copies: new Set(copies.keys()) }
+    if (search.unfit.size === 0) {
+      const patient = new Search(analyses, copies, search.after)
+      const isSound = patient.run(module.entryPoint.body) && patient.unfit.size === 0
+      return { ...(isSound ? patient : search), copies: new Set(copies.keys()) }
+    }
     for (const copy of search.unfit) copies.delete(copy)
   }
   return noAsyncCopies
@@ -144,15 +159,20 @@ function isElement(place: Place): boolean {
 interface Pending {
   readonly copy: Assign
   readonly index: 'fresh' | 'turned' | 'unknown'
+  /** The barriers since the copy. */
+  readonly age: number
 }
 
 /** The copies that may be pending, and the variables that may have been touched, on some path since the last barrier. */
 class State {
   readonly touched: Set<ModuleVariable>
+  /** The barriers that may have been the last. */
+  readonly since: Set<BuiltinCall>
   readonly #pending: Map<string, Pending>
 
   constructor(states: readonly State[] = []) {
     this.touched = new Set(states.flatMap((s) => [...s.touched]))
+    this.since = new Set(states.flatMap((s) => [...s.since]))
     this.#pending = new Map(states.flatMap((s) => [...s.#pending]))
   }
 
@@ -166,11 +186,11 @@ class State {
 
   /** Grows when something is added that was not there. */
   get size(): number {
-    return this.#pending.size + this.touched.size
+    return this.#pending.size + this.touched.size + this.since.size
   }
 
   add(pending: Pending, number: number): void {
-    this.#pending.set(`${number} ${pending.index}`, pending)
+    this.#pending.set(`${number} ${pending.index} ${pending.age}`, pending)
   }
 
   change(to: (p: Pending) => Pending['index']): void {
@@ -194,21 +214,27 @@ class GivesUp extends Error {}
 /** Follows the control flow of the entry point with the copies that may be pending. */
 class Search {
   readonly unfit = new Set<Assign>()
-  readonly waits = new Set<BuiltinCall>()
+  readonly waits = new Map<BuiltinCall, number>()
+  hasGroups = false
+  /** What is touched after a barrier, until the next one. */
+  readonly after = new Map<BuiltinCall, Set<ModuleVariable>>()
   readonly returns = new Set<Return>()
   waitsAtEnd = false
   readonly #analyses: Analyses
   readonly #copies: ReadonlyMap<Assign, Copy>
   readonly #numbers: ReadonlyMap<Assign, number>
+  readonly #known: ReadonlyMap<BuiltinCall, ReadonlySet<ModuleVariable>> | undefined
   /** Undefined in unreachable code. */
   #state: State | undefined = new State()
   #breaks: State | undefined
   #continues: State | undefined
   #steps = 0
 
-  constructor(analyses: Analyses, copies: ReadonlyMap<Assign, Copy>) {
+  /** Without `after` of an earlier search every barrier waits for all copies. */
+  constructor(analyses: Analyses, copies: ReadonlyMap<Assign, Copy>, after?: Search['after']) {
     this.#analyses = analyses
     this.#copies = copies
+    this.#known = after
     this.#numbers = new Map([...copies.keys()].map((copy, i) => [copy, i]))
   }
 
@@ -374,8 +400,31 @@ class Search {
 
   #barrier(call: BuiltinCall): void {
     if (this.#state === undefined) return
-    if (this.#state.isPending) this.waits.add(call)
+    const pending = [...this.#state.pending]
+    const isNeeded = ({ copy, age }: Pending) =>
+      this.#known === undefined ||
+      age === mostGroups ||
+      this.#known.get(call)?.has(this.#copies.get(copy)!.variable) === true
+    const kept = Math.min(
+      this.waits.get(call) ?? mostGroups + 1,
+      ...pending.filter(isNeeded).map((p) => p.age),
+    )
+    if (kept <= mostGroups) this.waits.set(call, kept)
     this.#state = new State()
+    this.#state.since.add(call)
+    for (const p of pending)
+      if (p.age < kept) {
+        this.hasGroups = true
+        this.#state.add({ ...p, age: p.age + 1 }, this.#numbers.get(p.copy)!)
+      }
+  }
+
+  /** Records a use of a variable in the stretch after the last barrier. */
+  #use(variable: ModuleVariable): void {
+    for (const call of this.#state!.since) {
+      const used = this.after.get(call) ?? new Set()
+      this.after.set(call, used.add(variable))
+    }
   }
 
   #touch(variable: ModuleVariable | undefined): void {
@@ -383,6 +432,7 @@ class Search {
     for (const p of this.#state.pending)
       if (this.#copies.get(p.copy)!.variable === variable) this.unfit.add(p.copy)
     this.#state.touched.add(variable)
+    this.#use(variable)
   }
 
   #copy(copy: Assign): void {
@@ -392,7 +442,8 @@ class Search {
     for (const p of this.#state.pending)
       if (this.#copies.get(p.copy)!.variable === variable && !this.#areApart(p, copy))
         this.unfit.add(copy).add(p.copy)
-    this.#state.add({ copy, index: 'fresh' }, this.#numbers.get(copy)!)
+    this.#use(variable)
+    this.#state.add({ copy, index: 'fresh', age: 0 }, this.#numbers.get(copy)!)
   }
 
   /** Do a pending copy and one that follows write different elements? */

@@ -14,7 +14,7 @@ const resultStructure: ReadonlySet<string> = new Set(['frexp', 'modf', 'atomicCo
 
 /** A call of a built-in function. Most carry their own name in the prelude. */
 export function builtinText(writer: FunctionWriter, e: BuiltinCall): CxxExpression {
-  if (writer.context.asyncCopies.waits.has(e)) writer.line(writer.asyncWait())
+  if (isBarrier(e.name)) for (const text of writer.asyncWaits(e)) writer.line(text)
   const { features } = writer.context
   if (isBarrier(e.name)) features.barriers = true
   switch (e.name) {

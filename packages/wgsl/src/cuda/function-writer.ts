@@ -202,6 +202,17 @@ export class FunctionWriter {
     return lengthName(this.context.names, variable)
   }
 
+  /** The statements before a barrier that end a group of asynchronous copies, and wait for earlier ones. */
+  asyncWaits(barrier: BuiltinCall): string[] {
+    const { asyncCopies, names } = this.context
+    const groups = asyncCopies.waits.get(barrier)
+    const wait =
+      groups === undefined
+        ? []
+        : [groups === 0 ? this.asyncWait() : `${names.prelude('async_wait_before')}<${groups}u>();`]
+    return asyncCopies.hasGroups ? [`${names.prelude('async_commit')}();`, ...wait] : wait
+  }
+
   /** The statement that waits for asynchronous copies. */
   asyncWait(): string {
     return `${this.context.names.prelude('async_wait')}();`

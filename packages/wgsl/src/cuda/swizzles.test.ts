@@ -88,7 +88,9 @@ describe('swizzled workgroup arrays', () => {
         if ('failure' in result) throw new Error(result.failure)
         for (const [i, { binding, buffer }] of kernelCase.inputs.entries())
           if (binding.access !== 'read' && buffer !== undefined)
-            expect(compareBuffers(buffer, result.buffers[i]!, expected[i]!)).toBeUndefined()
+            expect(
+              compareBuffers(buffer, result.buffers[i]!, expected[i]!, kernelCase.test.tolerance),
+            ).toBeUndefined()
       }
     },
     120_000,

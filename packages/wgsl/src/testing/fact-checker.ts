@@ -97,8 +97,11 @@ class CopyChecker {
   readonly #fail: Fail
   readonly #targets: ReadonlySet<Place>
   readonly #variables: ReadonlySet<ModuleVariable>
-  /** For each invocation the elements that copies are under way to, and the variables touched otherwise since the last barrier. */
-  readonly #pending = new WeakMap<object, Map<ModuleVariable, Set<string>>>()
+  /** For each invocation the elements that copies are under way to, with the barriers since, and the variables touched otherwise since the last barrier. */
+  readonly #pending = new WeakMap<object, Map<ModuleVariable, Map<string, number>>>()
+  /** For each workgroup the variables to which copies of an invocation are under way since before its last barrier. */
+  readonly #late = new WeakMap<object, Map<object, { barriers: number; variables: Set<ModuleVariable> }>>()
+  readonly #barriers = new WeakMap<object, number>()
   readonly #touched = new WeakMap<object, Set<ModuleVariable>>()
 
   constructor(claims: AsyncCopies, fail: Fail) {
@@ -111,8 +114,13 @@ class CopyChecker {
   touched(place: Place, path: readonly number[], invocation: object): void {
     const variable = variableOf(place)
     if (!this.#variables.has(variable)) return
-    const all = entry(this.#pending, invocation, () => new Map<ModuleVariable, Set<string>>())
-    const pending = entry(all, variable, () => new Set<string>())
+    const all = entry(this.#pending, invocation, () => new Map<ModuleVariable, Map<string, number>>())
+    const pending = entry(all, variable, () => new Map<string, number>())
+    const { workgroup } = invocation as { workgroup: object }
+    const own = this.#barriers.get(invocation) ?? 0
+    const late = [...(this.#late.get(workgroup)?.values() ?? [])]
+    if (late.some(({ barriers, variables }) => barriers === own && variables.has(variable)))
+      this.#fail(place.loc, `${variable.name} is touched while a copy from before a barrier is under way`)
     const touched = entry(this.#touched, invocation, () => new Set<ModuleVariable>())
     if (!this.#targets.has(place)) {
       if (pending.size > 0) this.#fail(place.loc, `${variable.name} is touched while a copy is under way`)
@@ -122,14 +130,25 @@ class CopyChecker {
     if (touched.has(variable)) this.#fail(place.loc, `a copy follows another access to ${variable.name}`)
     if (pending.has(path.join()))
       this.#fail(place.loc, `two copies go to ${variable.name}[${path.join('][')}]`)
-    pending.add(path.join())
+    pending.set(path.join(), 0)
   }
 
   met(call: BuiltinCall, invocation: object): void {
-    const isPending = [...(this.#pending.get(invocation)?.values() ?? [])].some((p) => p.size > 0)
-    if (isPending && !this.#claims.waits.has(call)) this.#fail(call.loc, 'a copy under way meets a barrier')
-    this.#pending.delete(invocation)
+    const pending = this.#pending.get(invocation)
+    const kept = this.#claims.waits.get(call) ?? (this.#claims.hasGroups ? Number.POSITIVE_INFINITY : -1)
+    for (const elements of pending?.values() ?? [])
+      for (const [element, age] of elements)
+        if (kept < 0) this.#fail(call.loc, 'a copy under way meets a barrier')
+        else if (age < kept) elements.set(element, age + 1)
+        else elements.delete(element)
+    if (kept <= 0) this.#pending.delete(invocation)
     this.#touched.delete(invocation)
+    const { workgroup } = invocation as { workgroup: object }
+    const late = entry(this.#late, workgroup, () => new Map())
+    const barriers = (this.#barriers.get(invocation) ?? 0) + 1
+    this.#barriers.set(invocation, barriers)
+    const variables = [...(pending ?? [])].filter(([, elements]) => elements.size > 0).map(([v]) => v)
+    late.set(invocation, { barriers, variables: new Set(variables) })
   }
 
   returned(statement: Return, invocation: object): void {

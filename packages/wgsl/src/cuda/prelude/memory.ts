@@ -76,6 +76,22 @@ WGSL_FN void async_wait() {
 }`,
   },
   {
+    provides: ['async_commit', 'async_wait_before'],
+    ptx: true,
+    source: `// Ends a group of copies.
+WGSL_FN void async_commit() {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+// Waits for the copies before the last so many groups.
+template <unsigned groups> WGSL_FN void async_wait_before() {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.wait_group %0;" :: "n"(groups) : "memory");
+#endif
+}`,
+  },
+  {
     provides: ['component_of'],
     source: `// A component of a vector in memory, chosen at run time.
 template <class T, int N> WGSL_FN T& component_of(vec<T, N>& v, unsigned i) { return reinterpret_cast<T*>(&v)[i]; }
