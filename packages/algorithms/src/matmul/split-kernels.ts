@@ -108,7 +108,7 @@ export async function compileSplit(group: DeviceGroup): Promise<SplitKernels> {
 }
 
 /** Bytes of workgroup memory of the product kernel. */
-const workgroupByteLength = 90_112
+const workgroupByteLength = 83_968
 
 /** Whether a device can run split products. */
 export function hasSplitProducts(device: Device): boolean {

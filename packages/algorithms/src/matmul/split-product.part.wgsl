@@ -6,9 +6,9 @@
 
 const TILE_M = 64u;
 const TILE_N = 128u;
-// In elements of 16 bytes. One more than a row has spreads the rows over the banks.
-const A_ROW = 5u;
-const B_ROW = 17u;
+// In elements of 16 bytes; where there are asynchronous copies, the translation to CUDA spreads the rows of A and B over the banks.
+const A_ROW = 4u;
+const B_ROW = 16u;
 const SUM_ROW = 34u;
 
 alias Left = subgroup_matrix_left<f16, 16, 16>;
@@ -16,8 +16,8 @@ alias Right = subgroup_matrix_right<f16, 16, 16>;
 alias Sum = subgroup_matrix_result<f32, 16, 16>;
 alias Sums = array<array<Sum, 2>, 4>;
 
-alias TileA = array<vec4<u32>, 320>;
-alias TileB = array<vec4<u32>, 544>;
+alias TileA = array<vec4<u32>, 256>;
+alias TileB = array<vec4<u32>, 512>;
 
 var<workgroup> a0_high: TileA;
 var<workgroup> a0_low: TileA;
@@ -43,14 +43,13 @@ fn multiply(
     var high: array<Right, 2>;
     var low: array<Right, 2>;
     for (var j = 0u; j < 2u; j++) {
-      let at = step * 16u * B_ROW + subgroup % 4u * 4u + j * 2u;
-      high[j] = subgroupMatrixLoad<Right, row_major>(b_high, at, B_ROW);
-      low[j] = subgroupMatrixLoad<Right, row_major>(b_low, at, B_ROW);
+      let column8 = subgroup % 4u * 4u + j * 2u;
+      high[j] = subgroupMatrixLoad<Right, row_major>(b_high, step * 16u * B_ROW + column8, B_ROW);
+      low[j] = subgroupMatrixLoad<Right, row_major>(b_low, step * 16u * B_ROW + column8, B_ROW);
     }
     for (var i = 0u; i < 4u; i++) {
-      let at = i * 16u * A_ROW + step * 2u;
-      let left_high = subgroupMatrixLoad<Left, row_major>(a_high, at, A_ROW);
-      let left_low = subgroupMatrixLoad<Left, row_major>(a_low, at, A_ROW);
+      let left_high = subgroupMatrixLoad<Left, row_major>(a_high, i * 16u * A_ROW + step * 2u, A_ROW);
+      let left_low = subgroupMatrixLoad<Left, row_major>(a_low, i * 16u * A_ROW + step * 2u, A_ROW);
       for (var j = 0u; j < 2u; j++) {
         (*sums)[i][j] = subgroupMatrixMultiplyAccumulate(left_high, high[j], (*sums)[i][j]);
         (*corrections)[i][j] = subgroupMatrixMultiplyAccumulate(left_high, low[j], (*corrections)[i][j]);
@@ -96,24 +95,24 @@ fn main(
   let own_slot = thread / 32u * SUM_ROW + thread % 32u;
 
   for (var i = 0u; i < 2u; i++) {
-    a0_high[a_slot + i * 160u] = a[a_from + i * 32u * params.a_stride];
-    a0_low[a_slot + i * 160u] = a[a_from + params.a_low + i * 32u * params.a_stride];
+    a0_high[a_slot + i * 128u] = a[a_from + i * 32u * params.a_stride];
+    a0_low[a_slot + i * 128u] = a[a_from + params.a_low + i * 32u * params.a_stride];
   }
   for (var i = 0u; i < 4u; i++) {
-    b0_high[b_slot + i * 136u] = b[b_from + i * 8u * params.b_stride];
-    b0_low[b_slot + i * 136u] = b[b_from + params.b_low + i * 8u * params.b_stride];
+    b0_high[b_slot + i * 128u] = b[b_from + i * 8u * params.b_stride];
+    b0_low[b_slot + i * 128u] = b[b_from + params.b_low + i * 8u * params.b_stride];
   }
   for (var first = 0u; first < params.k; first += params.window) {
     let end = min(first + params.window, params.k);
     for (var k = first; k < end; k += 64u) {
       workgroupBarrier();
       for (var i = 0u; i < 2u; i++) {
-        a1_high[a_slot + i * 160u] = a[a_from + k / 8u + 4u + i * 32u * params.a_stride];
-        a1_low[a_slot + i * 160u] = a[a_from + params.a_low + k / 8u + 4u + i * 32u * params.a_stride];
+        a1_high[a_slot + i * 128u] = a[a_from + k / 8u + 4u + i * 32u * params.a_stride];
+        a1_low[a_slot + i * 128u] = a[a_from + params.a_low + k / 8u + 4u + i * 32u * params.a_stride];
       }
       for (var i = 0u; i < 4u; i++) {
-        b1_high[b_slot + i * 136u] = b[b_from + (k + 32u + i * 8u) * params.b_stride];
-        b1_low[b_slot + i * 136u] = b[b_from + params.b_low + (k + 32u + i * 8u) * params.b_stride];
+        b1_high[b_slot + i * 128u] = b[b_from + (k + 32u + i * 8u) * params.b_stride];
+        b1_low[b_slot + i * 128u] = b[b_from + params.b_low + (k + 32u + i * 8u) * params.b_stride];
       }
       if (k == first && first > 0u) {
         for (var e = 0u; e < 16u; e++) {
@@ -125,12 +124,12 @@ fn main(
       // The last turn brings its own tiles once more, which nothing reads.
       let next = min(k + 64u, params.k - 64u);
       for (var i = 0u; i < 2u; i++) {
-        a0_high[a_slot + i * 160u] = a[a_from + next / 8u + i * 32u * params.a_stride];
-        a0_low[a_slot + i * 160u] = a[a_from + params.a_low + next / 8u + i * 32u * params.a_stride];
+        a0_high[a_slot + i * 128u] = a[a_from + next / 8u + i * 32u * params.a_stride];
+        a0_low[a_slot + i * 128u] = a[a_from + params.a_low + next / 8u + i * 32u * params.a_stride];
       }
       for (var i = 0u; i < 4u; i++) {
-        b0_high[b_slot + i * 136u] = b[b_from + (next + i * 8u) * params.b_stride];
-        b0_low[b_slot + i * 136u] = b[b_from + params.b_low + (next + i * 8u) * params.b_stride];
+        b0_high[b_slot + i * 128u] = b[b_from + (next + i * 8u) * params.b_stride];
+        b0_low[b_slot + i * 128u] = b[b_from + params.b_low + (next + i * 8u) * params.b_stride];
       }
       multiply(&a1_high, &a1_low, &b1_high, &b1_low, subgroup, &sums, &corrections);
     }
