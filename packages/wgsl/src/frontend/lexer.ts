@@ -14,8 +14,9 @@ export interface Token {
 export const templateOpen = '⟨'
 export const templateClose = '⟩'
 
+/** Groups: a blank or a comment of a line; the beginning of a block comment; a word; a number; a symbol. Names for the groups double the time. */
 const pattern =
-  /(?<space>[ \t\n\v\f\r\u0085\u200e\u200f\u2028\u2029]+|\/\/[^\n\v\f\r\u0085\u2028\u2029]*)|(?<comment>\/\*)|(?<word>(?:_[\p{XID_Continue}]+|\p{XID_Start}[\p{XID_Continue}]*|_))|(?<number>0[xX](?:[\da-fA-F]*\.[\da-fA-F]+|[\da-fA-F]+\.?)[pP][+-]?\d+[fh]?|0[xX](?:[\da-fA-F]*\.[\da-fA-F]+|[\da-fA-F]+\.)|0[xX][\da-fA-F]+[iu]?|\d+[eE][+-]?\d+[fh]?|(?:\d*\.\d+|\d+\.\d*)(?:[eE][+-]?\d+)?[fh]?|\d+[fh]|(?:0|[1-9]\d*)[iu]?)|(?<symbol><<=|<<|<=|==|!=|&&|\|\||\+\+|->|\+=|-=|\*=|\/=|%=|&=|\|=|\^=|[-+*/%&|^!~<>=(){}[\],.:;@])/uy
+  /([ \t\n\v\f\r\u0085\u200e\u200f\u2028\u2029]+|\/\/[^\n\v\f\r\u0085\u2028\u2029]*)|(\/\*)|((?:_[\p{XID_Continue}]+|\p{XID_Start}[\p{XID_Continue}]*|_))|(0[xX](?:[\da-fA-F]*\.[\da-fA-F]+|[\da-fA-F]+\.?)[pP][+-]?\d+[fh]?|0[xX](?:[\da-fA-F]*\.[\da-fA-F]+|[\da-fA-F]+\.)|0[xX][\da-fA-F]+[iu]?|\d+[eE][+-]?\d+[fh]?|(?:\d*\.\d+|\d+\.\d*)(?:[eE][+-]?\d+)?[fh]?|\d+[fh]|(?:0|[1-9]\d*)[iu]?)|(<<=|<<|<=|==|!=|&&|\|\||\+\+|->|\+=|-=|\*=|\/=|%=|&=|\|=|\^=|[-+*/%&|^!~<>=(){}[\],.:;@])/uy
 
 /** The tokens of a source, ended by an `end` token. `--` is two tokens, since an expression takes it as two minus signs. */
 export function tokenize(source: SourceText): Token[] {
@@ -27,21 +28,21 @@ export function tokenize(source: SourceText): Token[] {
   let at = 0
   while (at < text.length) {
     pattern.lastIndex = at
-    const groups = pattern.exec(text)?.groups
-    if (groups === undefined) {
+    const match = pattern.exec(text)
+    if (match === null) {
       throw source.error(
         at,
         `the character ${JSON.stringify(String.fromCodePoint(text.codePointAt(at)!))} is not part of WGSL`,
       )
     }
     const end = pattern.lastIndex
-    if (groups.comment !== undefined) {
+    if (match[2] !== undefined) {
       at = endOfBlockComment(source, at)
       continue
     }
-    if (groups.space === undefined) {
-      const kind = groups.word !== undefined ? 'word' : groups.number !== undefined ? 'number' : 'symbol'
-      const value = text.slice(at, end)
+    if (match[1] === undefined) {
+      const kind = match[3] !== undefined ? 'word' : match[4] !== undefined ? 'number' : 'symbol'
+      const value = match[0]
       if (kind === 'number' && /[\p{XID_Continue}]/u.test(text.charAt(end))) {
         throw source.error(at, `the number '${value}${text.charAt(end)}' is malformed`)
       }
