@@ -151,7 +151,8 @@ describe('the tarball of backend-cuda', () => {
   it('holds products on tensor cores, for GPUs from sm_80 on alone', () => {
     const architectures = (label: string) =>
       shippedSources().flatMap((source) => (source.label === label ? [source.architecture] : []))
-    for (const label of ['matmul split product vector', 'matmul split product scalar', 'matmul f16 tensor'])
+    const products = ['matmul split product vector', 'matmul split product scalar']
+    for (const label of [...products, 'matmul f16 128×256 tensor', 'matmul f16 128×128 tensor'])
       expect(architectures(label), label).toEqual([80])
     for (const label of ['matmul split rows vector', 'matmul f16 registers', 'matmul f16 round'])
       expect(architectures(label), label).toEqual([75])
