@@ -128,5 +128,5 @@ describe('matmul of f16 on tensor cores of the reference executor', () => {
       expect(report).toMatchObject({ verified: true, body: 'tensor', maxError: 0 })
     }
     await group.destroy()
-  }, 300_000)
+  })
 })
