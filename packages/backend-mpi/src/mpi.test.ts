@@ -127,7 +127,8 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
     let job: JobResult
     beforeAll(async () => {
       const programs = steps[ranks]!.map(([, step]) => step)
-      if (ranks === 2) programs.push('native-launches.ts,fake-cuda')
+      if (ranks === 2)
+        programs.push('native-launches.ts,fake-cuda', 'FAKE_CUDA_DEVICES=4 native-launches.ts,fake-gpus')
       job = await runJob(openMpi, { ranks, program: 'sequence.ts', arguments: programs })
     })
     const saidIn = (place: number) =>
@@ -149,9 +150,12 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
     )
 
     if (ranks === 2)
-      it('repeats device work and messages without JavaScript', () => {
-        expect(saidIn(steps[2]!.length), job.stderr).toEqual([
-          expect.stringMatching(/^51 repetitions without JavaScript/),
+      it.each([
+        ['a GPU', 0, '51'],
+        ['two GPUs', 1, '101'],
+      ])('repeats device work and messages without JavaScript, with %s a rank', (_, step, repetitions) => {
+        expect(saidIn(steps[2]!.length + step), job.stderr).toEqual([
+          expect.stringMatching(new RegExp(`^${repetitions} repetitions without JavaScript`)),
         ])
       })
 

@@ -12,8 +12,8 @@ struct TandemLauncher {
   /// tandemLauncherVersion of the package that made it.
   std::uint32_t version;
   void *self;
-  /// Starts the work once, behind everything that was started before on its devices; from any thread, without waiting. `done` tells when the
-  /// work is complete, or why it fails.
+  /// Starts the work once, behind everything that was started before on any device of the runtime; from any thread, without waiting. `done`
+  /// tells when the work is complete, or why it fails.
   void (*launch)(void *self, TandemLaunchDone done, void *context);
 };
 }

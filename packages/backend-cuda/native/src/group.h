@@ -232,6 +232,8 @@ private:
   std::map<std::uint32_t, LaunchSet> launchSets_;
   /// When a launch was last started or completed.
   std::chrono::steady_clock::time_point lastLaunchProgress_;
+  /// Its stream comes last: the end of the last launch is there.
+  const cuda::Gpu *lastLaunched_ = nullptr;
   bool polling_ = false;
 };
 

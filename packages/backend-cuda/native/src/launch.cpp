@@ -39,6 +39,14 @@ void Group::launch(std::uint32_t id, std::function<void(const char *)> done) {
 
 void Group::startLaunch(LaunchSet &set, std::function<void(const char *)> done) {
   const auto &main = *set.gpus.front();
+  // Who asks for a launch takes it that all launches run in the order in which they are asked for, as in one queue; each GPU has its own.
+  if (lastLaunched_ != nullptr && lastLaunched_ != &main) {
+    lastLaunched_->use();
+    lastLaunched_->record(lastLaunched_->joined);
+    main.use();
+    main.call(driver_.streamWaitEvent, main.stream.get(), lastLaunched_->joined.get(), 0);
+  }
+  lastLaunched_ = &main;
   main.use();
   // The first GPU is joined by none, so its event is free to mark the start.
   if (set.gpus.size() > 1) main.record(main.joined);

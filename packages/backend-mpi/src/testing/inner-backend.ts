@@ -8,7 +8,7 @@ export async function innerBackend(name: string): Promise<Backend> {
   if (name === 'reference') return referenceBackend()
   if (name === 'webgpu') return webgpu()
   if (name === 'fake-cuda') return fakeCuda(1)
-  // As many devices as ranks: each rank gets one of its own, which the others can map.
+  // As many devices as ranks, unless FAKE_CUDA_DEVICES says otherwise: each rank gets one of its own, which the others can map.
   if (name === 'fake-gpus') return fakeCuda(detectLaunch(process.env)?.size ?? 1)
   if (name !== 'cuda') throw new Error(`There is no backend ${name}.`)
   // Only on machines with a GPU, through tools/gpu-host: this package does not depend on it.
@@ -26,6 +26,6 @@ async function fakeCuda(devices: number): Promise<Backend> {
   const libraries = fakeLibraries()
   // As where NCCL is not installed.
   if (process.env.FAKE_NCCL_VERSION === 'none') libraries.nccl = ['/nowhere/libnccl.so.2']
-  configureFake({ ...Object.fromEntries(settings), FAKE_CUDA_DEVICES: devices })
+  configureFake({ FAKE_CUDA_DEVICES: devices, ...Object.fromEntries(settings) })
   return cudaBackend({ libraries, kernelCache: false }, translateForCpu)
 }
