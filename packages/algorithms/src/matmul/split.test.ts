@@ -110,7 +110,7 @@ describeOnBackends('matmul from f16 parts', (backend) => {
         if (k >= 256) expect(error(split)).toBeLessThan(error(ieee))
       }
     })
-  }, 300_000)
+  })
 
   it('is exact where the sums are', async () => {
     await on(1, async (group) => {
@@ -121,7 +121,7 @@ describeOnBackends('matmul from f16 parts', (backend) => {
       const { value } = referenceRows('f32', ...shape, a, b)
       expect([...split]).toEqual([...value])
     })
-  }, 300_000)
+  })
 
   it('gives the bits of f32 sums where the parts cannot give the result', async () => {
     await on(1, async (group) => {
@@ -163,7 +163,7 @@ describeOnBackends('matmul from f16 parts', (backend) => {
           expect(Math.abs(split[at]! - value[at]!), `${i} ${j}`).toBeLessThanOrEqual(bound)
         }
     })
-  }, 300_000)
+  })
 
   it('gives the same bits on any number of devices', async () => {
     const shape = [66, 8, 129] as const
@@ -190,7 +190,7 @@ describeOnBackends('matmul from f16 parts', (backend) => {
       results.push(output)
     })
     for (const result of results) expect([...result]).toEqual([...results[0]!])
-  }, 300_000)
+  })
 
   it('takes views with any offset and stride', async () => {
     await on(1, async (group) => {
@@ -236,5 +236,5 @@ describeOnBackends('matmul from f16 parts', (backend) => {
       program.destroy()
       for (const owned of [x, y, z, kernels, split]) owned.destroy()
     })
-  }, 300_000)
+  })
 })
