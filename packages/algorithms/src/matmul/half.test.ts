@@ -64,7 +64,7 @@ describeOnBackends('matmul of f16', (backend) => {
         expect(output[i * n + j], `${i} ${j}`).toBe(halfBits(sum))
       }
     expect(output[2 * n + 3]).toBe(0x7c00)
-  }, 120_000)
+  })
 
   it('refuses what is for other types', async () => {
     const group = await backend.group(1)
