@@ -16,9 +16,9 @@ export interface SyncMemory {
 
 export interface PerGpuOptions {
   /** Default: the command's own. */
-  nodesOf?: (command: CudaCommand) => readonly NodeBody[]
+  nodesOf?: ((command: CudaCommand) => readonly NodeBody[]) | undefined
   /** Default: false. */
-  early?: boolean
+  early?: boolean | undefined
 }
 
 /** Flags that a set of graphs with one repetition needs on each GPU; a longer one needs so many times more. */

@@ -12,7 +12,7 @@
 #include <mutex>
 #include <sstream>
 
-#include "fake_capture.h"
+#include "fake_graphs.h"
 #include "fake_injection.h"
 #include "fake_ipc.h"
 #include "fake_machine.h"
@@ -20,9 +20,6 @@
 #include "fake_signatures.h"
 
 namespace {
-
-#define STICKY                                                                                                         \
-  if (sticky.load() != 0) return sticky.load()
 
 /// The fake's own: a device is let go with something left on it, which `leakText` lists.
 constexpr Result errorLeak = 998;
@@ -356,87 +353,6 @@ Result fModuleGetFunction(Function *function, Module module, const char *name) {
 }
 Result fFuncSetAttribute(Function function, int, int value) {
   reinterpret_cast<FakeFunction *>(function)->dynamicShared = value;
-  return 0;
-}
-Result fGraphCreate(Graph *graph, unsigned) {
-  STICKY;
-  *graph = reinterpret_cast<Graph>(new FakeGraph{currentContext->device, {}});
-  count(currentContext->device, "graph", 1);
-  return 0;
-}
-Result fGraphDestroy(Graph graph) {
-  count(fake(graph)->device, "graph", -1);
-  delete fake(graph);
-  return 0;
-}
-Result fGraphAddKernelNode(GraphNode *node, Graph graph, const GraphNode *after, std::size_t count, const KernelNodeParams *params) {
-  const auto *function = reinterpret_cast<const FakeFunction *>(params->func);
-  if (function->device != currentContext->device) return errorInvalidValue;
-  std::vector<std::uint64_t> values;
-  for (std::size_t index = 0; index < function->parameterCount; ++index) {
-    values.push_back(*static_cast<std::uint64_t *>(params->kernelParams[index]));
-  }
-  return addNode(node, graph, after, count, [function, values, params = *params] {
-    const unsigned grid[] = {params.gridDimX, params.gridDimY, params.gridDimZ};
-    const unsigned block[] = {params.blockDimX, params.blockDimY, params.blockDimZ};
-    return launch(*function, grid, block, values);
-  });
-}
-Result fGraphAddMemcpyNode(GraphNode *node, Graph graph, const GraphNode *after, std::size_t count, const Memcpy3D *params,
-                           ContextHandle context) {
-  const auto copy = *params;
-  const int device = deviceOf(context);
-  const bool fromHost = copy.srcMemoryType == memoryTypeHost;
-  const bool toHost = copy.dstMemoryType == memoryTypeHost;
-  const auto *source = fromHost ? static_cast<const char *>(copy.srcHost) : reinterpret_cast<const char *>(copy.srcDevice);
-  auto *target = toHost ? static_cast<char *>(copy.dstHost) : reinterpret_cast<char *>(copy.dstDevice);
-  if (copy.height > 1 && (copy.srcPitch < copy.widthInBytes || copy.dstPitch < copy.widthInBytes)) return errorInvalidValue;
-  if (checkRange(device, source, copy.widthInBytes) != 0 || checkRange(device, target, copy.widthInBytes) != 0) {
-    return errorInvalidValue;
-  }
-  return addNode(node, graph, after, count, [=] {
-    return copyRows(device, source, copy.srcPitch, target, copy.dstPitch, copy.widthInBytes, copy.height, true, true);
-  });
-}
-Result fGraphAddMemsetNode(GraphNode *node, Graph graph, const GraphNode *after, std::size_t count, const MemsetNodeParams *params,
-                           ContextHandle context) {
-  const auto fill = *params;
-  const int device = deviceOf(context);
-  if (checkRange(device, reinterpret_cast<void *>(fill.dst), fill.width * fill.elementSize) != 0) return errorInvalidValue;
-  return addNode(node, graph, after, count, [=] {
-    for (std::size_t row = 0; row < fill.height; ++row) {
-      auto *start = reinterpret_cast<char *>(fill.dst) + row * fill.pitch;
-      if (const auto bad = checkRange(device, start, fill.width * fill.elementSize)) return bad;
-      for (std::size_t index = 0; index < fill.width; ++index) {
-        std::memcpy(start + index * fill.elementSize, &fill.value, fill.elementSize);
-      }
-    }
-    return 0;
-  });
-}
-std::atomic<long> liveGraphs{0};
-Result fGraphInstantiate(GraphExec *exec, Graph graph, unsigned long long) {
-  STICKY;
-  if (liveGraphs.load() >= setting("FAKE_CUDA_GRAPHS", 1000000)) return errorOutOfMemory;
-  ++liveGraphs;
-  auto *made = new FakeExec();
-  made->graph = *fake(graph);
-  count(made->graph.device, "instantiated graph", 1);
-  *exec = reinterpret_cast<GraphExec>(made);
-  return 0;
-}
-Result fGraphUpload(GraphExec, Stream) { return 0; }
-Result fGraphLaunch(GraphExec exec, Stream stream) {
-  STICKY;
-  auto *launched = reinterpret_cast<FakeExec *>(exec);
-  if (fake(stream)->device == setting("FAKE_CUDA_FAIL_DEVICE", -1)) return errorOutOfMemory;
-  fake(stream)->push([launched] { launched->run(); });
-  return 0;
-}
-Result fGraphExecDestroy(GraphExec exec) {
-  count(reinterpret_cast<FakeExec *>(exec)->graph.device, "instantiated graph", -1);
-  delete reinterpret_cast<FakeExec *>(exec);
-  --liveGraphs;
   return 0;
 }
 

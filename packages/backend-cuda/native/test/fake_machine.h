@@ -22,6 +22,10 @@
 
 using namespace tandem::cuda;
 
+/// A driver after a fault answers every call with it.
+#define STICKY                                                                                                         \
+  if (sticky.load() != 0) return sticky.load()
+
 namespace {
 
 std::size_t deviceMemory() { return static_cast<std::size_t>(setting("FAKE_CUDA_MEMORY", 1L << 30)); }
