@@ -137,13 +137,14 @@ describe.skipIf(!mpich.installed)(whereInstalled(mpich), () => {
   // shells here, which end by themselves; without cleanup it sends SIGUSR1 to the others, which the shells outlive.
   const starter = ['bash', '-c', 'trap : USR1; "$@"', 'bash']
 
-  it.each(['ipc', 'nccl'])(
+  it.each(['ipc', 'nccl', 'gpu-aware'])(
     'gives the survivor a typed error when a rank is killed in the middle of a run, transport %s',
     async (transport) => {
       const { stdout, stderr } = await runJob(mpich, {
         ranks: 2,
         program: 'transport.ts',
         arguments: ['fake-gpus', transport, 'kill'],
+        environment: transport === 'gpu-aware' ? { FAKE_GPU_AWARE_RANKS: '2' } : {},
         launcherOptions: withoutCleanup,
         starter,
       })
