@@ -123,7 +123,7 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
     const { stdout } = await runJob(openMpi, {
       ranks: 2,
       program: 'native-launches.ts',
-      arguments: ['fake-cuda', 'fail', folder],
+      arguments: ['fake-cuda', 'staged', 'fail', folder],
     })
     expect(stdout).toMatch(/^rank 1 ends: driver: Program ".*" fails: .*cuGraphLaunch/m)
     expect(stdout).toMatch(/^rank 0 ends: device-lost: .*rank 1 .*cuGraphLaunch/m)

@@ -63,6 +63,7 @@ async function lower(
     },
     () => 0,
     {
+      through: gpuAware ? 'device' : 'host',
       addressed: () => (gpuAware ? Promise.resolve(deviceMemory) : undefined),
       async stage(device, byteLength, label) {
         staging.push(byteLength)

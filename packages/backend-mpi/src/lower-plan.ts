@@ -89,7 +89,7 @@ export async function lowerPlan(
       doneAt.push([step])
       continue
     }
-    const { byteLength, pieces } = stagedPieces(region)
+    const { byteLength, pieces } = stagedPieces(region, memory.through)
     const staged = await memory.stage(device, byteLength, `${part.label} (staged)`)
     const stagingBuffer = buffers.push(staged.buffer) - 1
     const [outward, inward] =

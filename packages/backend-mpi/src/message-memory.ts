@@ -12,6 +12,8 @@ export interface Staging {
 export interface MessageMemory {
   /** Device memory as MPI takes it; undefined where it takes none. */
   addressed(allocation: Allocation): Promise<DeviceMemory> | undefined
+  /** The kind of memory that `stage` gives. */
+  readonly through: 'host' | 'device'
   /** Memory for messages of `device` that cannot go as they are, until the program is released. */
   stage(device: number, byteLength: number, label: string): Promise<Staging>
 }
@@ -19,18 +21,18 @@ export interface MessageMemory {
 /** Messages go through host memory, or, where MPI takes device memory, from and to where they are; rows with gaps go through device memory without. */
 export class ProgramMemory implements MessageMemory {
   readonly #inner: Runtime
-  readonly #gpuAware: boolean
+  readonly through: 'host' | 'device'
   readonly #addressed = new Map<Allocation, Promise<DeviceMemory>>()
   readonly allocations: Allocation[] = []
   readonly hostAllocations: HostAllocation[] = []
 
   constructor(inner: Runtime, gpuAware: boolean) {
     this.#inner = inner
-    this.#gpuAware = gpuAware
+    this.through = gpuAware ? 'device' : 'host'
   }
 
   addressed(allocation: Allocation): Promise<DeviceMemory> | undefined {
-    if (!this.#gpuAware) return undefined
+    if (this.through === 'host') return undefined
     let addressed = this.#addressed.get(allocation)
     if (addressed === undefined) {
       addressed = this.#inner.deviceMemory!(allocation) as Promise<DeviceMemory>
@@ -40,7 +42,7 @@ export class ProgramMemory implements MessageMemory {
   }
 
   async stage(device: number, byteLength: number, label: string): Promise<Staging> {
-    if (this.#gpuAware) {
+    if (this.through === 'device') {
       const allocation = await this.#inner.allocate(device, byteLength, { label, zero: false })
       this.allocations.push(allocation)
       const memory = await this.addressed(allocation)!
