@@ -13,7 +13,7 @@ import {
 const canary = fileURLToPath(new URL('../native/test/sanitizer_canary.cpp', import.meta.url))
 const threads = fileURLToPath(new URL('./testing/threads.ts', import.meta.url))
 /** The fake driver's tests, and of the conformance suite those of transfers from and to arrays that change. */
-const files = ['cuda-runtime', 'failures', 'faults', 'fake-conformance', 'messages', 'device-memory']
+const files = ['cuda-runtime', 'failures', 'faults', 'fake-conformance', 'messages']
 const conformance = 'backend cuda on the fake driver'
 const tests = `^(?!.*${conformance})|${conformance} × 3\\W+memory`
 

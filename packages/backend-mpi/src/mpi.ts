@@ -6,7 +6,8 @@ import {
   isGpuError,
   requireOptions,
 } from '@tandem-gpu/core'
-import { gatherAdapters } from './adapters.ts'
+import { gatherAdapters, innerAdapter } from './adapters.ts'
+import { HostRuntime } from './host-runtime.ts'
 import { openRuntime } from './mpi-runtime.ts'
 import { mpiSession } from './session.ts'
 import { openForTransport, type TransportName, transportNames } from './transport.ts'
@@ -20,8 +21,7 @@ export interface MpiOptions {
   /**
    * How data moves between ranks; default `staged`: messages through host memory. `ipc`: the ranks of one machine map each other's GPU memory,
    * so that kernels and copies reach it as within one process. `nccl`: GPUs send each other messages by NVIDIA's library, in the middle of their
-   * programs, on one machine or several. `gpu-aware`: messages of an MPI that takes them from GPU memory itself. `auto`: the first of `ipc`, `nccl`,
-   * `gpu-aware` and `staged` that works.
+   * programs, on one machine or several. `auto`: `ipc` where it works, else `nccl`, else `staged`.
    */
   readonly transport?: TransportName | undefined
   /** Names or paths of MPI libraries, tried before the usual ones. */
@@ -59,8 +59,11 @@ export function mpi(inner: Backend, options: MpiOptions = {}): Backend {
       const foreign = adapters.find(({ rank }) => rank === undefined)
       if (foreign !== undefined)
         throw new GpuError('validation', `Adapter "${foreign.id}" is not one of ${this.name}'s.`)
+      const own = adapters.filter(({ rank }) => rank === session.rank).map(innerAdapter)
       return openRuntime(session, adapters, label, () =>
-        openForTransport(session, inner, adapters, options.transport ?? 'staged', label),
+        openForTransport(session, inner, adapters, options.transport ?? 'staged', label, async () =>
+          own.length > 0 ? inner.open(own, { label }) : new HostRuntime(),
+        ),
       )
     },
   }

@@ -1,15 +1,12 @@
 import { type Adapter, type Backend, GpuError, type Runtime, type Transport } from '@tandem-gpu/core'
-import { innerAdapter } from './adapters.ts'
-import { openAddressableDevices } from './addressable-devices.ts'
-import { HostRuntime } from './host-runtime.ts'
-import { type JoinedDevices, openJoinedDevices, refusalOf } from './joined-devices.ts'
+import { type JoinedDevices, type JoiningTransport, openJoinedDevices, refusalOf } from './joined-devices.ts'
 import type { MpiSession } from './session.ts'
 
 /**
  * Ways in which data moves between ranks: `ipc` (each rank maps the devices' memory of all), `nccl` (messages between devices, inside their
- * programs), `gpu-aware` (messages of MPI from device memory), `staged` (messages of MPI from host memory), or the first that works.
+ * programs), `staged` (messages of host memory), or the first that works.
  */
-export const transportNames = ['auto', 'ipc', 'nccl', 'gpu-aware', 'staged'] as const
+export const transportNames = ['auto', 'ipc', 'nccl', 'staged'] as const
 export type TransportName = (typeof transportNames)[number]
 
 /** A rank's devices, and how the ranks reach each other. */
@@ -30,6 +27,7 @@ export async function openForTransport(
   devices: readonly Adapter[],
   wanted: TransportName,
   label: string,
+  openOwn: () => Promise<Runtime>,
 ): Promise<OpenedDevices> {
   const said = await session.gather(wanted)
   if (said.length > 1)
@@ -37,16 +35,11 @@ export async function openForTransport(
       'validation',
       `The ranks ask for different transports: rank ${said[0]!.rank} for ${said[0]!.message}, rank ${said[1]!.rank} for ${said[1]!.message}.`,
     )
-  const own = devices.filter(({ rank }) => rank === session.rank).map(innerAdapter)
-  const tried = wanted === 'auto' ? (['ipc', 'nccl', 'gpu-aware'] as const) : [wanted]
+  const tried: readonly JoiningTransport[] =
+    wanted === 'auto' ? ['ipc', 'nccl'] : wanted === 'staged' ? [] : [wanted]
   const refused: { name: string; reason: string }[] = []
   for (const name of tried)
     try {
-      if (name === 'staged') break
-      if (name === 'gpu-aware') {
-        const inner = await openAddressableDevices(session, backend, own, label)
-        return { inner, transport: { name, refused } }
-      }
       const joined = await openJoinedDevices(session, backend, devices, name, label)
       return { inner: joined.runtime, joined, transport: { name, refused } }
     } catch (error) {
@@ -55,6 +48,5 @@ export async function openForTransport(
         throw new GpuError('unsupported', `Transport ${name} does not work here: ${reason}`, { cause: error })
       refused.push({ name, reason })
     }
-  const inner = own.length > 0 ? await backend.open(own, { label }) : new HostRuntime()
-  return { inner, transport: { name: 'staged', refused } }
+  return { inner: await openOwn(), transport: { name: 'staged', refused } }
 }

@@ -60,26 +60,24 @@ export function doctorCommand(context: CommandContext): Command {
 
 const mpiPackage = '@tandem-gpu/backend-mpi'
 
-/** The MPI with which a program would run over several processes. It is started only where a launcher has started this process. */
+/** The MPI with which a program would run over several processes. It is not started. */
 export async function examineMpi(load = () => import('@tandem-gpu/backend-mpi')) {
   try {
-    const { findMpi, mpiSession } = await load()
+    const { findMpi } = await load()
     const { library, launch } = findMpi()
-    const { path, family, version } = library
-    const gpuAware = launch === undefined ? library.gpuAware : (await mpiSession()).gpuAware?.supported
+    const { path, family, version, gpuAware } = library
     const started =
       launch && `${launch.launcher} starts this process as rank ${launch.rank} of ${launch.size}.`
     const direct = {
-      true: 'It takes messages from GPU memory (gpu-aware)',
-      false:
-        'It takes no messages from GPU memory (which gpu-aware needs): it says that it is built or set up without CUDA',
-      undefined: `${launch === undefined ? 'Before it is started it' : 'It'} does not say whether it takes messages from GPU memory (gpu-aware)`,
+      true: 'It takes',
+      false: 'It does not take',
+      undefined: 'It does not say whether it takes',
     }
     return {
       works: true as const,
       ...{ path, family, version, ...(gpuAware === undefined ? {} : { gpuAware }) },
       job: started ?? 'No launcher starts this process: mpirun -n 4 tandem … runs a command in four.',
-      messages: `${direct[`${gpuAware}`]}. Messages go through host memory (staged); with --rank-transport auto, processes that have an NVIDIA GPU each map each other's GPU memory instead (ipc, on one machine), else send messages from GPU to GPU by NCCL (nccl), else from GPU memory by MPI (gpu-aware).`,
+      messages: `${direct[`${gpuAware}`]} messages from GPU memory. Messages go through host memory (staged); with --rank-transport auto, processes that have an NVIDIA GPU each map each other's GPU memory instead (ipc, on one machine), or send messages from GPU to GPU by NCCL (nccl).`,
     }
   } catch (error) {
     const reason = isNotInstalled(error, mpiPackage)

@@ -8,7 +8,7 @@ import { type DeviceBuffer, type DeviceGroup, isGpuError, openGroup } from '@tan
 import { detectLaunch } from '../../launcher.ts'
 import { type MpiOptions, mpi } from '../../mpi.ts'
 import { mpiSession } from '../../session.ts'
-import { innerBackend, mpiLibraries } from '../inner-backend.ts'
+import { innerBackend } from '../inner-backend.ts'
 
 const [inner = 'webgpu', transport = 'staged', seed = '1', role = 'work', rounds = '3'] =
   process.argv.slice(2)
@@ -81,12 +81,9 @@ const works: Record<string, (group: DeviceGroup) => Promise<unknown>> = {
 }
 
 try {
-  const options: MpiOptions = {
-    ...{ virtual: true, transport: transport as MpiOptions['transport'] },
-    libraries: mpiLibraries(),
-  }
+  const options: MpiOptions = { virtual: true, transport: transport as MpiOptions['transport'] }
   const group = await openGroup({ backends: [mpi(await innerBackend(inner), options)], virtual: true })
-  const session = await mpiSession(mpiLibraries())
+  const session = await mpiSession()
   if (rank === 0) console.log(`transport ${JSON.stringify(group.transport)}`)
   if (role === 'away' && rank === 1) await forEver()
   if (role === 'endless') {
@@ -111,7 +108,7 @@ try {
   if (!isGpuError(error)) throw error
   console.log(`rank ${rank} ends: ${error.code}: ${error.message}`)
   // A refusal comes to all ranks, and ends a job in order.
-  if (error.code === 'unsupported') await (await mpiSession(mpiLibraries())).gather('all have said it')
+  if (error.code === 'unsupported') await (await mpiSession()).gather('all have said it')
   process.exit(3)
 }
 
