@@ -24,6 +24,8 @@ export const longSuites: readonly Suite[] = [
   suite('wrong calls', 'core', 'wrong-calls.test.ts', '.', 1),
   suite('wrong calls of algorithms', 'algorithms', 'wrong-calls.test.ts', '.', 1),
   suite('products on a CPU adapter', 'algorithms', 'matmul/matmul.test.ts', '.', 1),
+  suite('products from f16 parts', 'algorithms', 'matmul/split.test.ts', '.', 1),
+  suite('exchanges of messages', 'backend-cuda', 'lower-messages.test.ts', '.', 1),
   suite('failures of the driver', 'backend-cuda', 'failure-table.test.ts', '.', 1),
   suite('kernels that never end', 'backend-cuda', 'time-limit.test.ts', '.', 1),
   suite('canaries around memory', 'backend-cuda', 'clamp-canaries.test.ts', '.', 1),
