@@ -20,6 +20,7 @@ export const longSuites: readonly Suite[] = [
   suite('random control flow', 'wgsl', 'validity/validity.test.ts', 'random control flow', 16),
   suite('random kernels', 'wgsl', 'cuda/random-kernels.test.ts', 'random kernels give the same', 128),
   suite('kernels of the corpus on the CPU', 'wgsl', 'cuda/execution.test.ts', '.', 1),
+  suite('the corpus in nvcc', 'wgsl', 'cuda/golden.test.ts', '.', 1),
   suite('edges of plans of ranks', 'core', 'rank-parts.test.ts', '.', 1),
   suite('wrong calls', 'core', 'wrong-calls.test.ts', '.', 1),
   suite('wrong calls of algorithms', 'algorithms', 'wrong-calls.test.ts', '.', 1),

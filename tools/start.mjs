@@ -110,8 +110,8 @@ function test() {
   }))
   for (const { paths } of reports) for (const path of paths) rmSync(path, { force: true })
 
-  // Two packages for each core at a time, each on half of the cores (tools/vitest.ts): while some wait, the others compute.
-  const parallel = `--parallel=${Math.min(4, 2 * availableParallelism())}`
+  // Three packages for each core at a time, each on half of the cores (tools/vitest.ts): while some wait, the others compute.
+  const parallel = `--parallel=${Math.min(6, 3 * availableParallelism())}`
   const failed = [
     ['lint', () => runNode([join(root, 'node_modules/@biomejs/biome/bin/biome'), 'check'])],
     ['the tests', () => nx(['run-many', '-t', 'test', 'test-live', parallel])],
