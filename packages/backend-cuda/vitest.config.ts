@@ -16,6 +16,8 @@ const together = [
 ].map((name) => `src/${name}.test.ts`)
 
 export default tandemVitest(import.meta.url, {
+  // The tests under sanitizers take as long as all others together, and run beside them.
+  maxWorkers: 2,
   // Each project adds what it includes.
   include: [],
   projects: [
