@@ -28,6 +28,7 @@ export const longSuites: readonly Suite[] = [
   suite('products from f16 parts', 'algorithms', 'matmul/split.test.ts', '.', 1),
   suite('exchanges of messages', 'backend-cuda', 'lower-messages.test.ts', '.', 1),
   suite('failures of the driver', 'backend-cuda', 'failure-table.test.ts', '.', 1),
+  suite('the addon under sanitizers', 'backend-cuda', 'sanitizers.test.ts', '.', 1),
   suite('kernels that never end', 'backend-cuda', 'time-limit.test.ts', '.', 1),
   suite('canaries around memory', 'backend-cuda', 'clamp-canaries.test.ts', '.', 1),
   suite('programs over ranks', 'backend-mpi', 'mpi.test.ts', '.', 1),
