@@ -102,12 +102,14 @@ describe('the blocking of products of f16', () => {
 })
 
 describe('matmul of f16 on tensor cores of the reference executor', () => {
+  const limits = { maxWorkgroupMemoryByteLength: 232_448, maxWorkgroupInvocations: 1024 }
+  const open = () => openGroup({ backends: [referenceBackend({ limits })], devices: 1 })
+  const whole = (length: number, seed: number) =>
+    random(length, seed).then((x) => x.map((half) => halfBits(Math.round(halfValue(half) * 8))))
+
   it('gives what ordinary kernels give', async () => {
-    const limits = { maxWorkgroupMemoryByteLength: 232_448, maxWorkgroupInvocations: 1024 }
-    const group = await openGroup({ backends: [referenceBackend({ limits })], devices: 1 })
+    const group = await open()
     const [m, n, k] = [70, 20, 40]
-    const whole = (length: number, seed: number) =>
-      random(length, seed).then((x) => x.map((half) => halfBits(Math.round(halfValue(half) * 8))))
     const [a, b] = [await whole(m * k, 3), await whole(k * n, 4)]
     const output = new Float32Array(m * n)
     const options = { m, n, k, type: 'f16', resultType: 'f32', a, b, output, warmup: 0 } as const
@@ -117,11 +119,8 @@ describe('matmul of f16 on tensor cores of the reference executor', () => {
   })
 
   it('adds the parts of a k that is cut', async () => {
-    const limits = { maxWorkgroupMemoryByteLength: 232_448, maxWorkgroupInvocations: 1024 }
-    const group = await openGroup({ backends: [referenceBackend({ limits })], devices: 1 })
+    const group = await open()
     const [m, n, k] = [3, 5, 1030]
-    const whole = (length: number, seed: number) =>
-      random(length, seed).then((x) => x.map((half) => halfBits(Math.round(halfValue(half) * 8))))
     const [a, b] = [await whole(m * k, 5), await whole(k * n, 6)]
     for (const resultType of ['f32', 'f16'] as const) {
       const report = await matmul(group, { m, n, k, type: 'f16', resultType, a, b, warmup: 0 })
