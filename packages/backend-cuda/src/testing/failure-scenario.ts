@@ -7,7 +7,7 @@ import { KernelCache } from '../kernel-cache.ts'
 import { KernelCompiler } from '../kernel-compiler.ts'
 import type { Libraries } from '../libraries.ts'
 import type { Lowering } from '../lowering.ts'
-import type { NativeAddon } from '../native-addon.ts'
+import type { NativeAddon, NativeGroup } from '../native-addon.ts'
 import { SharedMemory } from '../shared-memory.ts'
 import { findTopology } from '../topology.ts'
 import { dispatch, plan, region } from './plan-text.ts'
@@ -94,23 +94,10 @@ export async function runScenario(machine: ScenarioMachine): Promise<Noticed[]> 
 }
 
 /** Does what calls the driver where processes share memory: a GPU's memory is named, mapped, read and unmapped, here by the same process. */
-export async function runSharedScenario({ addon, libraries }: ScenarioMachine): Promise<Noticed[]> {
-  const noticed: Noticed[] = []
-  const attempt = async <T>(step: string, body: () => Promise<T>): Promise<T | undefined> => {
-    try {
-      return await body()
-    } catch (error) {
-      const known = toGpuError(error, step)
-      if (!isGpuError(known)) throw known
-      noticed.push({ step, code: known.code, message: known.message })
-      return undefined
-    }
-  }
-  const native = await attempt('open', () => addon.openGroup(libraries.cuda, [0], true))
-  if (native === undefined) return noticed
-  const processes = { rank: 0, exchange: async () => [], broken: new Promise(() => {}) }
-  const shared = new SharedMemory(native, processes)
-  await attempt('share', async () => {
+export function runSharedScenario(machine: ScenarioMachine): Promise<Noticed[]> {
+  return onOneGpu(machine, true, 'share', async (native) => {
+    const processes = { rank: 0, exchange: async () => [], broken: new Promise(() => {}) }
+    const shared = new SharedMemory(native, processes)
     const address = await shared.allocate(0, 64, true)
     const name = await shared.nameOf(address)
     const mapped = await shared.open(name)
@@ -121,27 +108,12 @@ export async function runSharedScenario({ addon, libraries }: ScenarioMachine): 
     shared.close(name)
     native.free(address)
   })
-  const failures = await attempt('close', () => native.close())
-  for (const message of failures ?? []) noticed.push({ step: 'close', code: 'unfreed', message })
-  return noticed
 }
 
 /** Does what calls NCCL, and the driver for it: the one rank of a communicator sends itself a message in a graph. */
-export async function runMessagesScenario({ addon, libraries }: ScenarioMachine): Promise<Noticed[]> {
-  const noticed: Noticed[] = []
-  const attempt = async <T>(step: string, body: () => Promise<T>): Promise<T | undefined> => {
-    try {
-      return await body()
-    } catch (error) {
-      const known = toGpuError(error, step)
-      if (!isGpuError(known)) throw known
-      noticed.push({ step, code: known.code, message: known.message })
-      return undefined
-    }
-  }
-  const native = await attempt('open', () => addon.openGroup(libraries.cuda, [0]))
-  if (native === undefined) return noticed
-  await attempt('messages', async () => {
+export function runMessagesScenario(machine: ScenarioMachine): Promise<Noticed[]> {
+  const { addon, libraries } = machine
+  return onOneGpu(machine, false, 'messages', async (native) => {
     await addon.ncclVersion(libraries.nccl)
     const name = await addon.ncclUniqueId(libraries.nccl)
     await native.joinRanks(libraries.nccl, name, 0, 1)
@@ -164,6 +136,29 @@ export async function runMessagesScenario({ addon, libraries }: ScenarioMachine)
     native.destroyGraph(1)
     native.free(address)
   })
+}
+
+/** Opens a GPU, takes the step, and closes it. Returns what was noticed of failures; throws what is not a `GpuError`. */
+async function onOneGpu(
+  { addon, libraries }: ScenarioMachine,
+  shareable: boolean,
+  step: string,
+  body: (native: NativeGroup) => Promise<void>,
+): Promise<Noticed[]> {
+  const noticed: Noticed[] = []
+  const attempt = async <T>(what: string, act: () => Promise<T>): Promise<T | undefined> => {
+    try {
+      return await act()
+    } catch (error) {
+      const known = toGpuError(error, what)
+      if (!isGpuError(known)) throw known
+      noticed.push({ step: what, code: known.code, message: known.message })
+      return undefined
+    }
+  }
+  const native = await attempt('open', () => addon.openGroup(libraries.cuda, [0], shareable))
+  if (native === undefined) return noticed
+  await attempt(step, () => body(native))
   const failures = await attempt('close', () => native.close())
   for (const message of failures ?? []) noticed.push({ step: 'close', code: 'unfreed', message })
   return noticed
