@@ -12,12 +12,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { cuda } from '@tandem-gpu/backend-cuda'
 import { webgpu } from '@tandem-gpu/backend-webgpu'
 import { type DeviceBuffer, type DeviceGroup, isGpuError, openGroup, type Program } from '@tandem-gpu/core'
+import { seededRandom } from '@tandem-gpu/core/testing'
 
 const [role = 'steady', ...rest] = process.argv.slice(2)
 const [seconds = 300, devices = 2, seed = 1] = rest.slice(0, 3).map(Number)
 const backend = rest[3] === 'webgpu' ? webgpu() : cuda()
 
-const random = mulberry32(seed)
+const random = seededRandom(seed)
 const pick = (n: number) => Math.floor(random() * n)
 const counts = {
   groups: 0,
@@ -234,17 +235,5 @@ async function runProgram(
       program.destroy()
       for (const buffer of ring) buffer.destroy()
     }
-  }
-}
-
-/** Tommy Ettinger's mulberry32. */
-function mulberry32(start: number): () => number {
-  let state = start >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let t = state
-    t = Math.imul(t ^ (t >>> 15), t | 1)
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61)
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32
   }
 }

@@ -1,5 +1,5 @@
 import { type BufferView, openGroup, type PlanPart } from '@tandem-gpu/core'
-import { imaginedRanks } from '@tandem-gpu/core/testing'
+import { imaginedRanks, seededRandom } from '@tandem-gpu/core/testing'
 import { describe, expect, it } from 'vitest'
 import type { CudaCommand, RecordedPlan } from './cuda-plan.ts'
 import { lowerMessages, type PlanOfExchanges } from './lower-messages.ts'
@@ -195,11 +195,7 @@ function filled(matrix: number): number[] {
 
 /** What becomes of random programs: 'right', 'wrong', or 'stuck' where nothing can happen any more. */
 async function outcome(seed: number, change: (lowered: PlanOfExchanges) => PlanOfExchanges): Promise<string> {
-  let state = seed * 7919 + 1
-  const random = () => {
-    state = (state * 1103515245 + 12345) % 2147483648
-    return state / 2147483648
-  }
+  const random = seededRandom(seed)
   const commands = randomCommands(random)
   const plans = await recordOnRanks(commands)
   const repetitions = 3

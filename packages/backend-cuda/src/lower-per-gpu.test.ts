@@ -1,3 +1,4 @@
+import { seededRandom } from '@tandem-gpu/core/testing'
 import { describe, expect, it } from 'vitest'
 import { bounceByteLength, commandNodes, type PlanMemory } from './command-nodes.ts'
 import type { CudaKernel } from './cuda-kernel.ts'
@@ -170,7 +171,7 @@ describe('one graph for each GPU', () => {
     'ends whichever order the queues of the GPUs hold its nodes in (early waits: %s)',
     (early) => {
       for (let seed = 1; seed <= 60; seed++) {
-        const random = lcg(seed)
+        const random = randomBelow(seed)
         const program = randomProgram(random)
         const graphs = lowerPerGpu(program, 1 + random(3), memoryOf(program), sync, { early })
         for (let order = 0; order < 8; order++) expect(ends(graphs, random), `seed ${seed}`).toBe(true)
@@ -181,7 +182,7 @@ describe('one graph for each GPU', () => {
   it('would stop in some order if waits did not come after signals', () => {
     let stopped = 0
     for (let seed = 1; seed <= 60; seed++) {
-      const random = lcg(seed)
+      const random = randomBelow(seed)
       const program = randomProgram(random)
       const graphs = lowerPerGpu(program, 2, memoryOf(program), sync, { early: true }).map((graph) => ({
         ...graph,
@@ -196,12 +197,9 @@ describe('one graph for each GPU', () => {
 })
 
 /** Integers below a bound, the same for the same seed. */
-function lcg(seed: number): (below: number) => number {
-  let state = seed
-  return (below) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-    return Math.floor((state / 2 ** 32) * below)
-  }
+function randomBelow(seed: number): (below: number) => number {
+  const random = seededRandom(seed)
+  return (below) => Math.floor(random() * below)
 }
 
 /** Commands of three GPUs, of which each waits for some earlier ones and for some of the repetition before. */

@@ -1,4 +1,5 @@
 import type { ByteRegion, PlanCommand } from '@tandem-gpu/core'
+import { seededRandom } from '@tandem-gpu/core/testing'
 import type { CudaAllocation } from '../cuda-plan.ts'
 import type { CudaRuntime } from '../cuda-runtime.ts'
 import { dispatch, plan, region } from './plan-text.ts'
@@ -12,15 +13,9 @@ interface Access {
   readonly writes: readonly ByteRegion[]
 }
 
-/** mulberry32 */
 function randomNumbers(seed: number): (below: number) => number {
-  let state = seed
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) % below
-  }
+  const random = seededRandom(seed)
+  return (below) => (random() * 2 ** 32) % below
 }
 
 function words({ byteOffset, rowByteLength, rows, rowByteStride }: ByteRegion): number[] {

@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto'
 import { jacobi, matmul, reduce, ringMatmul, transpose } from '@tandem-gpu/algorithms'
 import { type DeviceBuffer, type DeviceGroup, isGpuError, openGroup } from '@tandem-gpu/core'
+import { seededRandom } from '@tandem-gpu/core/testing'
 import { detectLaunch } from '../../launcher.ts'
 import { type MpiOptions, mpi } from '../../mpi.ts'
 import { mpiSession } from '../../session.ts'
@@ -18,7 +19,7 @@ const forEver = () => new Promise(() => setInterval(() => {}, 1000))
 if (role === 'absent' && rank === 1) await forEver()
 
 // The same numbers on every rank.
-const random = mulberry32(Number(seed))
+const random = seededRandom(Number(seed))
 const pick = (n: number) => Math.floor(random() * n)
 /** Software GPUs compute on the CPU; the fake driver would have each kernel compiled for it. */
 const side = inner === 'cuda' ? 2000 : 60
@@ -176,16 +177,4 @@ function require(right: boolean, what: string, ...sizes: number[]): void {
 
 function digest(elements: NodeJS.TypedArray): string {
   return createHash('sha256').update(elements).digest('hex')
-}
-
-/** Tommy Ettinger's mulberry32. */
-function mulberry32(start: number): () => number {
-  let state = start >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let t = state
-    t = Math.imul(t ^ (t >>> 15), t | 1)
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61)
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32
-  }
 }
