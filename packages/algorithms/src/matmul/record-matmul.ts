@@ -183,6 +183,7 @@ export function recordShardedMatmul<T extends MatmulType>(
   const holders = b.slices.filter((slice) => slice.rows > 0)
   const ownHolders = holders.filter((holder) => recorder.touches(holder.device.ordinal))
   const only = holders.length === 1 ? holders[0]! : undefined
+  const gathering: GatheringSlice<T>[] = []
   for (const { slice, target } of working) {
     const { device } = slice
     // A process that does not compute this slice sends what it holds of B.
@@ -203,44 +204,71 @@ export function recordShardedMatmul<T extends MatmulType>(
         'too-large',
         `Four columns of B, ${b.rows} × 4 elements, exceed the ${limit} bytes that a kernel can bind on ${device.info.name}.`,
       )
-    const { split, blocking } = kernels(device)
-    const place = { device, label }
-    const splitRows =
-      computes && split
-        ? recordSplitRows(recorder, split, slice.view as unknown as BufferView<'f32'>, b.rows, place)
-        : undefined
-    const left = computes
-      ? leftRows(recorder, kernels(device), slice.view, {
-          device,
-          label,
-          k: b.rows,
-          cStride: target.view.stride,
-          needed: wideRows(target.view) && width % 4 === 0,
-        })
+    const multiply = computes
+      ? panelProducts(recorder, kernels(device), slice, target, { k: b.rows, width, label })
       : undefined
-    if (splitRows === undefined) left?.arrive(0, slice.rows)
-    for (let column = 0; column < n; column += width) {
+    gathering.push({ device, width, sent, multiply })
+  }
+  // Panel by panel, on all devices: a panel of each is under way at a time, and what a process sends and receives of it can be one exchange.
+  const panelCount = Math.max(0, ...gathering.map(({ width }) => Math.ceil(n / width)))
+  for (let index = 0; index < panelCount; index++) {
+    const gathered = gathering.flatMap(({ device, width, sent, multiply }) => {
+      const column = index * width
+      if (column >= n) return []
       const columns = Math.min(width, n - column)
       const panel = recorder.scratch(device, b.type, [b.rows, columns], { label: `${label} B panel` })
       for (const part of sent)
         recorder.copy(
           part.view.block(0, column, part.rows, columns),
           panel.block(part.row, 0, part.rows, columns),
-          {
-            label: `${label} gather B`,
-          },
+          { label: `${label} gather B` },
         )
-      if (left === undefined) continue
-      const part = target.view.block(0, column, target.rows, columns)
-      if (split === undefined || splitRows === undefined)
-        recordLeftMatmul(recorder, kernels(device), left.parts(0, slice.rows), panel, part, place)
-      else {
-        const splitPanel = recordSplitColumns(recorder, split, panel as unknown as BufferView<'f32'>, place)
-        const result = part as unknown as BufferView<'f32'>
-        recordSplitProduct(recorder, split, blocking, splitRows, splitPanel, result, place)
-      }
+      return multiply === undefined ? [] : [() => multiply(panel, column)]
+    })
+    for (const multiply of gathered) multiply()
+  }
+}
+
+interface GatheringSlice<T extends MatmulType> {
+  readonly device: Device
+  /** The number of columns of a panel. */
+  readonly width: number
+  /** What this process sends, or the device copies, of B. */
+  readonly sent: ShardedMatrix<T>['slices']
+  /** Absent where another process computes. */
+  readonly multiply: PanelProduct<T> | undefined
+}
+
+/** Records the product with a panel of B that begins at that column. */
+type PanelProduct<T extends MatmulType> = (panel: BufferView<T>, column: number) => void
+
+/** Prepares a slice of A for its products with panels of B. */
+function panelProducts<T extends MatmulType>(
+  recorder: Recorder,
+  kernels: MatmulKernels,
+  slice: ShardedMatrix<T>['slices'][number],
+  target: ShardedMatrix<T>['slices'][number],
+  { k, width, label }: { readonly k: number; readonly width: number; readonly label: string },
+): PanelProduct<T> {
+  const { split, blocking } = kernels
+  const place = { device: slice.device, label }
+  const result = (panel: BufferView<T>, column: number) =>
+    target.view.block(0, column, target.rows, panel.columns)
+  if (split !== undefined) {
+    const rows = recordSplitRows(recorder, split, slice.view as unknown as BufferView<'f32'>, k, place)
+    return (panel, column) => {
+      const columns = recordSplitColumns(recorder, split, panel as unknown as BufferView<'f32'>, place)
+      const part = result(panel, column) as unknown as BufferView<'f32'>
+      recordSplitProduct(recorder, split, blocking, rows, columns, part, place)
     }
   }
+  const left = leftRows(recorder, kernels, slice.view, {
+    ...{ device: slice.device, label, k, cStride: target.view.stride },
+    needed: wideRows(target.view) && width % 4 === 0,
+  })
+  left.arrive(0, slice.rows)
+  return (panel, column) =>
+    recordLeftMatmul(recorder, kernels, left.parts(0, slice.rows), panel, result(panel, column), place)
 }
 
 /** Each panel is a few per cent of the work, and wide enough to fill a GPU. */
