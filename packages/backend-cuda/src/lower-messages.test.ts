@@ -14,17 +14,20 @@ interface Part {
   readonly region?: ReturnType<typeof dense>
   readonly after?: readonly number[]
   readonly afterPrevious?: readonly number[]
+  readonly peer?: number
 }
 
 /** Buffers 0 and 1 are of the device, buffer 2 of the host. */
 function lower(parts: readonly Part[], schedule: RecordedPlan['schedule'] = 'overlapped'): PlanOfExchanges {
-  const commands = parts.map(({ kind, source, region, after = [], afterPrevious = [] }, index): PlanPart => {
-    const base = { index, label: `${kind} ${index}`, device: 0, after, afterPrevious }
-    if (kind === 'fill')
-      return { ...base, kind, target: region ?? dense(0), pattern: 0, patternByteLength: 4 }
-    if (kind === 'copy') return { ...base, kind, source: source!, target: region! }
-    return { ...base, kind, peer: 1, program: 0, ordinal: index, ...(region && { region }) }
-  })
+  const commands = parts.map(
+    ({ kind, source, region, after = [], afterPrevious = [], peer = 1 }, index): PlanPart => {
+      const base = { index, label: `${kind} ${index}`, device: 0, after, afterPrevious }
+      if (kind === 'fill')
+        return { ...base, kind, target: region ?? dense(0), pattern: 0, patternByteLength: 4 }
+      if (kind === 'copy') return { ...base, kind, source: source!, target: region! }
+      return { ...base, kind, peer, program: 0, ordinal: index, ...(region && { region }) }
+    },
+  )
   const allocation = { device: 0, byteLength: 64, gpu: 0, address: 0 }
   const device = { kind: 'device' as const, label: 'd', device: 0, byteLength: 64, allocation }
   const host = { arrayBuffer: new ArrayBuffer(64), locked: Promise.resolve(), mapped: false, address: 0 }
@@ -78,12 +81,26 @@ describe('exchanges', () => {
     ])
   })
 
+  it('have one message to each rank and one from each, since NCCL lets a second one wait for all first ones', () => {
+    const { plan, recorded } = lower([
+      { kind: 'send', region: dense(0) },
+      { kind: 'receive', region: dense(1) },
+      { kind: 'send', region: dense(0), peer: 2 },
+      { kind: 'send', region: dense(0) },
+    ])
+    expect(shown({ plan, recorded, stagingByteLength: 0 })).toEqual([
+      'send 0+0, receive 1+0, send 0+0 (; 1)',
+      'send 0+0 (0; )',
+    ])
+    expect(recorded).toEqual([[0, 1, 2], [3]])
+  })
+
   it('take rows with gaps and host memory by way of dense device memory, in which messages without bytes have four', () => {
     const lowered = lower([
       { kind: 'fill' },
       { kind: 'send', region: withGaps(0), after: [0] },
       { kind: 'receive', region: dense(2), after: [0] },
-      { kind: 'send', after: [0] },
+      { kind: 'send', peer: 2, after: [0] },
       { kind: 'fill', after: [1] },
     ])
     expect(shown(lowered)).toEqual([

@@ -32,13 +32,14 @@ interface Place {
 
 /**
  * Unites messages into exchanges, which follow one another in recorded order. A message joins the exchange before it where all that it waits
- * for was recorded before the first message of the exchange, and where no command in between waits for the exchange, which would have to wait for
- * this message too. Rows with gaps and host memory go through dense device memory, and so do copies within host memory: the driver carries those
+ * for was recorded before the first message of the exchange, where no command in between waits for the exchange, which would have to wait for
+ * this message too, and where the exchange sends nothing else to its receiver, or receives nothing else from its sender: NCCL begins the second
+ * message in one direction between two ranks once the first ones of the group in all directions are complete. Rows with gaps and host memory go through dense device memory, and so do copies within host memory: the driver carries those
  * out itself, and on 2 H200s they never ended while a kernel of NCCL waited.
  *
  * This does not stop: take the earliest message, by repetition and position in the recording of all ranks, that is not complete. On both of its ranks the
  * exchanges before its own have earlier messages alone, and what its exchange waits for was recorded before the first message of that exchange, hence
- * waits for exchanges before it alone. So both exchanges have begun, and within an exchange every message whose two sides have begun makes progress.
+ * waits for exchanges before it alone. So both exchanges have begun, and of an exchange that has begun every message makes progress with its other side.
  */
 export function lowerMessages(plan: RecordedPlan<PlanPart>): PlanOfExchanges {
   const { commands: parts, buffers } = plan
@@ -183,10 +184,15 @@ function groupMessages(parts: readonly PlanPart[]): Map<number, readonly number[
       continue
     }
     if (first === undefined || part.after.some((from) => from >= first)) open = []
+    if (open.some((other) => sameDirection(parts[other] as PlanMessage, part))) open = []
     open.push(part.index)
     groups.set(part.index, open)
   }
   return groups
+}
+
+function sameDirection(a: PlanMessage, b: PlanMessage): boolean {
+  return a.kind === b.kind && a.peer === b.peer
 }
 
 /** The rows of `region`, without gaps, at a place in the staging memory. */

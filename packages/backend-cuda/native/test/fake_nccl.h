@@ -54,18 +54,25 @@ struct FakeComm {
     for (const auto &message : messages) {
       if (const auto bad = checkRange(device, message.memory, message.byteLength)) return bad;
     }
-    spinUntil([&] {
-      bool left = false;
-      bool blocked[2][mostRanks] = {};
-      for (auto &message : messages) {
-        auto &order = blocked[message.sends ? 1 : 0][message.peer];
-        // Messages between two ranks are in order.
-        if (order || message.done == message.byteLength) continue;
-        move(message);
-        if (message.done < message.byteLength) left = order = true;
+    // First messages between two ranks in one direction come before second ones, and hold them all up.
+    while (!messages.empty() && !aborted.load()) {
+      std::vector<FakeMessage> now, later;
+      bool taken[2][mostRanks] = {};
+      for (const auto &message : messages) {
+        auto &same = taken[message.sends ? 1 : 0][message.peer];
+        (same ? later : now).push_back(message);
+        same = true;
       }
-      return !left || aborted.load();
-    });
+      spinUntil([&] {
+        bool left = false;
+        for (auto &message : now) {
+          move(message);
+          left = left || message.done < message.byteLength;
+        }
+        return !left || aborted.load();
+      });
+      messages = std::move(later);
+    }
     return 0;
   }
   void move(FakeMessage &message) {

@@ -1,5 +1,5 @@
 import type { ByteRegion } from '@tandem-gpu/core'
-import type { CudaCommand } from '../cuda-plan.ts'
+import type { CudaCommand, ExchangedMessage } from '../cuda-plan.ts'
 import type { PlanOfExchanges } from '../lower-messages.ts'
 import { unroll } from '../unrolling.ts'
 
@@ -8,8 +8,9 @@ interface Node {
   readonly command: CudaCommand
   readonly next: number[]
   waiting: number
-  /** Messages of an exchange that are under way. */
+  /** Messages of an exchange that are under way, and those that have not begun. */
   messages: number
+  later: ExchangedMessage[]
 }
 
 interface Side {
@@ -19,7 +20,8 @@ interface Side {
 
 /**
  * Carries out `repetitions` of the plans of all ranks, one step at a time in a random order that the edges allow: a command, the begin of an exchange,
- * or one message of which both sides have begun. `memoryOf` gives the u32 values of a rank's buffer. False where nothing can happen any more.
+ * or one message of which both sides have begun. Of an exchange first messages between two ranks in one direction come before second ones, as NCCL
+ * has them, with all that this holds up. `memoryOf` gives the u32 values of a rank's buffer. False where nothing can happen any more.
  */
 export function simulateExchanges(
   plans: readonly PlanOfExchanges[],
@@ -33,7 +35,7 @@ export function simulateExchanges(
     const first = nodes.length
     const items = unroll(plan.commands, repetitions)
     for (const { command, after } of items)
-      nodes.push({ rank, command, next: [], waiting: new Set(after).size, messages: 0 })
+      nodes.push({ rank, command, next: [], waiting: new Set(after).size, messages: 0, later: [] })
     for (const [position, { after }] of items.entries())
       for (const other of new Set(after)) nodes[first + other]!.next.push(first + position)
   }
@@ -58,6 +60,27 @@ export function simulateExchanges(
     for (const [position, index] of written.at.entries())
       written.memory[index] = read.memory[read.at[position]!]!
   }
+  const beginMessages = (node: number) => {
+    const own = nodes[node]!
+    const messages = own.later
+    own.later = []
+    const begun = new Set<Side[]>()
+    for (const message of messages) {
+      const { kind, peer, buffer, byteOffset, byteLength } = message
+      const key = kind === 'send' ? `${own.rank} ${peer}` : `${peer} ${own.rank}`
+      const channel = channels.get(key) ?? { sends: [], receives: [] }
+      channels.set(key, channel)
+      const sides = channel[kind === 'send' ? 'sends' : 'receives']
+      if (begun.has(sides)) {
+        own.later.push(message)
+        continue
+      }
+      begun.add(sides)
+      own.messages += 1
+      const region = { buffer, byteOffset, rows: 1, rowByteLength: byteLength, rowByteStride: byteLength }
+      sides.push({ node, region })
+    }
+  }
   for (;;) {
     const open = [...channels].filter(([, { sends, receives }]) => sends.length > 0 && receives.length > 0)
     const choice = Math.floor(random() * (ready.length + open.length))
@@ -65,14 +88,8 @@ export function simulateExchanges(
       const [node] = ready.splice(choice, 1)
       const { rank, command } = nodes[node!]!
       if (command.kind === 'exchange') {
-        nodes[node!]!.messages = command.messages.length
-        for (const { kind, peer, buffer, byteOffset, byteLength } of command.messages) {
-          const key = kind === 'send' ? `${rank} ${peer}` : `${peer} ${rank}`
-          const channel = channels.get(key) ?? { sends: [], receives: [] }
-          channels.set(key, channel)
-          const region = { buffer, byteOffset, rows: 1, rowByteLength: byteLength, rowByteStride: byteLength }
-          channel[kind === 'send' ? 'sends' : 'receives'].push({ node: node!, region })
-        }
+        nodes[node!]!.later = [...command.messages]
+        beginMessages(node!)
         continue
       }
       if (command.kind === 'fill') {
@@ -86,6 +103,10 @@ export function simulateExchanges(
     if (channel === undefined) return done === nodes.length
     const [send, receive] = [channel.sends.shift()!, channel.receives.shift()!]
     move(nodes[send.node]!.rank, send.region, nodes[receive.node]!.rank, receive.region)
-    for (const { node } of [send, receive]) if (--nodes[node]!.messages === 0) finish(node)
+    for (const { node } of [send, receive]) {
+      if (--nodes[node]!.messages > 0) continue
+      if (nodes[node]!.later.length === 0) finish(node)
+      else beginMessages(node)
+    }
   }
 }
