@@ -147,12 +147,13 @@ async function attempt(command: string, condition: Condition): Promise<string[]>
   if (exit === null ? signal !== sent && !byLibrary : !told.includes(exit))
     wrong.push(`ends with ${exit ?? signal}`)
   if (/^ +at .*:\d+|\w+Error:/m.test(stderr + stdout)) wrong.push('shows a trace')
-  if (exit !== 0 && exit !== null && exit !== 130 && !condition.deaf && stderr === '')
+  // Reports of a host that lacks something, such as that of `doctor`, go to standard output.
+  if (exit !== 0 && exit !== null && exit !== 130 && !condition.deaf && stderr + stdout === '')
     wrong.push('says nothing')
   if ((sent === undefined && !byLibrary) || exit !== null) wrong.push(...(await damaged(folder)))
   await rm(folder, { recursive: true, force: true })
   const when = sent === undefined ? '' : ` (${sent} after ${milliseconds} ms)`
-  return wrong.map((what) => `tandem ${command}${when}: ${what}\n${stderr}`)
+  return wrong.map((what) => `tandem ${command}${when}: ${what}\n${stderr}${stdout}`)
 }
 
 it('no command is left out', () => {
