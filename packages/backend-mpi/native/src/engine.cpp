@@ -1,7 +1,10 @@
 #include "engine.h"
 
 #include <sched.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -24,6 +27,19 @@ constexpr int waitedPerPause = 100;
 constexpr auto longestPause = std::chrono::microseconds(1'000);
 /// No wait longer than this is silent.
 constexpr auto stallTime = std::chrono::seconds(5);
+
+/// Waits until what reads this process's output has taken all of it, a second at most. MPICH's launcher ends at MPI_Abort without the rest: the
+/// sentence that says why the job ends would be lost.
+void awaitReaders() {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+  for (const int output : {STDOUT_FILENO, STDERR_FILENO}) {
+    struct stat status {};
+    if (fstat(output, &status) != 0 || !S_ISFIFO(status.st_mode)) continue;
+    int unread = 0;
+    while (ioctl(output, FIONREAD, &unread) == 0 && unread > 0 && std::chrono::steady_clock::now() < end)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
 
 } // namespace
 
@@ -436,7 +452,9 @@ bool Engine::finalize() {
 
 void Engine::abort(int exitCode) {
   // From the caller's thread: the progress thread may hang in MPI, and the process is to end whatever it does.
-  if (mpi_ && !finalized_.load()) mpi_->abort(exitCode);
+  if (!mpi_ || finalized_.load()) return;
+  awaitReaders();
+  mpi_->abort(exitCode);
 }
 
 } // namespace tandem
