@@ -4,22 +4,35 @@
  *   node tools/gpu-host/table.ts --out table.json [--html table.html] [--commit ID] [--rows NAME,…] [--devices 4] [--no-peers] [--no-tune]
  *
  * `--counts 1,4` measures the rows of these device counts only; `--merge a.json,b.json` joins what several jobs measured.
- * Rows: transpose, schedules, sum, ladder, gemm, gemm-resident, gemm-streamed, jacobi, webgpu (the same on WebGPU, one GPU), host. Both sides warm up, take the median of
+ * Rows: transpose, schedules, sum, ladder, gemm, gemm-resident, gemm-streamed, jacobi, webgpu (the same on WebGPU, one GPU), host; and, not by default, ring and run.
+ * `transpose:2048:32768` measures that row for these sizes. Both sides warm up, take the median of
  * at least 10 samples (3 where one takes more than a second), use fresh random data and verify; work shorter than a millisecond is
  * replayed many times for one sample by both. Writes the document that `tandem bench` writes, with `targets` beside it.
+ *
+ * `mpirun -n 4 node tools/gpu-host/table.ts --transport ipc …` measures the same over the devices of all processes; see rank-table.ts.
  */
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { jacobi, matmul, type Report, reduce, transpose } from '@tandem-gpu/algorithms'
+import {
+  generatedElements,
+  jacobi,
+  matmul,
+  type Report,
+  readElements,
+  reduce,
+  transpose,
+} from '@tandem-gpu/algorithms'
 import { cuda } from '@tandem-gpu/backend-cuda'
+import { type MpiOptions, mpi } from '@tandem-gpu/backend-mpi'
 import { webgpu } from '@tandem-gpu/backend-webgpu'
-import { type DeviceGroup, openGroup } from '@tandem-gpu/core'
+import { type Backend, type DeviceGroup, openGroup } from '@tandem-gpu/core'
 import { type BenchDocument, type BenchResult, benchResult } from '../../packages/cli/dist/bench/document.js'
 import { benchPage } from '../../packages/cli/dist/bench/page.js'
 import { recordingSeconds } from './host-cost.ts'
+import { measureRing, measureRuns, type RingCost, type RunCost } from './rank-rows.ts'
 import { type Target, targetsOf } from './targets.ts'
 
 const { values } = parseArgs({
@@ -36,6 +49,8 @@ const { values } = parseArgs({
     merge: { type: 'string' },
     'largest-host': { type: 'string', default: '32768' },
     backend: { type: 'string', default: 'cuda' },
+    transport: { type: 'string' },
+    seed: { type: 'string', default: String(Date.now() % 2 ** 31) },
     peers: { type: 'boolean', default: true },
     verify: { type: 'boolean', default: true },
     tune: { type: 'boolean', default: true },
@@ -43,16 +58,31 @@ const { values } = parseArgs({
   allowNegative: true,
 })
 const merged = (values.merge?.split(',') ?? []).map((path) => JSON.parse(readFileSync(path, 'utf8')))
-const rows = new Set(values.merge === undefined ? values.rows.split(',') : [])
+/** Sizes asked for by the names of rows; none: those of the row. */
+const rows = new Map<string, readonly number[]>(
+  (values.merge === undefined ? values.rows.split(',') : []).map((row) => {
+    const [name, ...sizes] = row.split(':')
+    return [name!, sizes.map(Number)]
+  }),
+)
+const sizesOf = (row: string, usual: readonly number[]) => {
+  const asked = rows.get(row) ?? []
+  return asked.length > 0 ? asked : usual
+}
 const largestHost = Number(values['largest-host'])
 const counts = new Set(values.counts.split(',').map(Number))
-const backend = values.backend === 'webgpu' ? webgpu() : cuda()
+const inner = values.backend === 'webgpu' ? webgpu() : cuda()
+const backend: Backend =
+  values.transport === undefined
+    ? inner
+    : mpi(inner, { transport: values.transport as MpiOptions['transport'] })
 const found = (await backend.adapters()).adapters.length
 const all = values.devices === undefined ? found : Number(values.devices)
 const ours: BenchResult[] = merged.flatMap((document) => document.ours)
 /** Choices are measured once a row, before its warm-up. */
 const tuning = values.tune && new Map<string, string>()
-const timing = { warmup: 5, samples: 11, seed: Date.now() % 2 ** 31, verify: values.verify, tuning }
+const seed = Number(values.seed)
+const timing = { warmup: 5, samples: 11, seed, verify: values.verify, tuning }
 const slow = { ...timing, warmup: 2, samples: 3 }
 
 const date = merged[0]?.date ?? new Date().toISOString()
@@ -65,13 +95,20 @@ const machine = merged[0]?.machine ?? {
   })),
   node: process.version,
 }
+/** The group of all processes, and whether this one is the first of them: it prints and writes. */
+let joined: DeviceGroup | undefined
+let printing = true
+let rings: readonly RingCost[] = []
+let runs: readonly RunCost[] = []
+/** Sums and residuals, which have the same bits however many processes compute them. */
+const bits: Record<string, string> = {}
 let host: Awaited<ReturnType<typeof recordingSeconds>> | undefined = merged.find(
   (document) => document.host,
 )?.host
 const peers: readonly BenchResult[] =
   values.merge !== undefined
     ? merged.flatMap((document) => document.peers)
-    : values.peers
+    : values.peers && values.transport === undefined
       ? measurePeers()
       : []
 
@@ -80,27 +117,34 @@ const workOf: Readonly<Record<string, string>> = { reduce: 'sum', matmul: 'gemm'
 
 /** Adds a result and prints it; `variant` tells apart what computes the same thing. */
 function add(report: Report, variant?: string, work = workOf[report.algorithm] ?? report.algorithm): void {
-  const result = benchResult(work, report, variant)
+  const name = [variant, report.processes?.transport].filter((part) => part !== undefined)
+  const result = benchResult(work, report, name.length > 0 ? name.join(' ') : undefined)
+  const shape = Object.values(result.shape).join('×')
+  if ('valueBits' in report) bits[`${work} ${shape}`] = String(report.valueBits)
+  if ('residual' in report) bits[`${work} ${shape}`] = String(report.residual)
   ours.push(result)
   save()
-  const shape = Object.values(result.shape).join('×')
+  if (!printing) return
   console.error(
     `${Math.round(performance.now() / 1000)} s: ${result.work} ${result.variant} ${shape} on ${result.devices}: ${(1e3 * result.seconds).toFixed(4)} ms, ${(result.rate / 1e9).toFixed(1)} G${result.unit} ${result.verified ? '' : report.checked ? 'WRONG' : 'not verified'}`,
   )
 }
 
-/** Runs `body` on a group of `devices`, and closes it. */
+/** Runs `body` on a group of `devices`; processes keep the group for the next row, since joining takes them seconds. */
 async function on(devices: number, body: (group: DeviceGroup) => Promise<void>): Promise<void> {
   if (devices > all || !counts.has(devices)) return
-  const group = await openGroup({ backends: [backend], devices })
+  const group =
+    joined?.devices.length === devices ? joined : await openGroup({ backends: [backend], devices })
+  if (group.rankCount > 1) joined = group
+  printing = group.rank === 0
   try {
     await body(group)
   } finally {
-    await group.destroy()
+    if (group !== joined) await group.destroy()
   }
 }
 
-const randomBlock = Float32Array.from({ length: 1_048_573 }, () => 2 * Math.random() - 1)
+const randomBlock = await readElements(generatedElements('f32', seed), 'f32', 0, 1_048_573)
 /** Random elements, a block repeated: generating 2^31 of them one by one takes longer than everything else. */
 const input = (offset: number, into: Float32Array): void => {
   for (let at = 0; at < into.length; ) {
@@ -112,6 +156,7 @@ const input = (offset: number, into: Float32Array): void => {
 }
 
 const square = (side: number) => ({ rows: side, columns: side })
+const cube = (side: number) => ({ m: side, n: side, k: side })
 /** Replays for one sample: about a millisecond of work. */
 const replays = (side: number) => (side <= 2048 ? 200 : side <= 8192 ? 20 : 1)
 
@@ -121,7 +166,7 @@ if (rows.has('transpose')) {
   )
   for (const devices of [2, 4, 8])
     await on(devices, async (group) => {
-      for (const side of [2048, 8192, 32768])
+      for (const side of sizesOf('transpose', [2048, 8192, 32768]))
         add(
           await transpose(group, {
             ...timing,
@@ -163,9 +208,10 @@ if (rows.has('sum')) {
   )
   for (const devices of [4, 8])
     await on(devices, async (group) => {
-      add(await reduce(group, { ...timing, input, elements: 2 ** 22, type: 'f32', repetitions: 200 }))
-      add(await reduce(group, { ...timing, input, elements: 2 ** 28, type: 'f32', repetitions: 20 }))
-      add(await reduce(group, { ...timing, input, elements: 2 ** 31, type: 'f32', repetitions: 3 }))
+      for (const elements of sizesOf('sum', [2 ** 22, 2 ** 28, 2 ** 31])) {
+        const repetitions = elements <= 2 ** 22 ? 200 : elements <= 2 ** 28 ? 20 : 3
+        add(await reduce(group, { ...timing, input, elements, type: 'f32', repetitions }))
+      }
     })
 }
 if (rows.has('ladder'))
@@ -206,7 +252,7 @@ if (rows.has('jacobi'))
   for (const devices of [1, 4, 8])
     await on(devices, async (group) => {
       const sides = devices === 4 ? [2048, 4096, 8192, 16384, 32768] : [2048, 16384]
-      for (const side of sides) {
+      for (const side of sizesOf('jacobi', sides)) {
         const report = await jacobi(group, {
           ...slow,
           ...square(side),
@@ -229,55 +275,39 @@ if (rows.has('jacobi'))
         add({ ...report, seconds: report.seconds / report.iterations }, 'one sweep a pass')
       }
     })
+if (rows.has('run'))
+  await on(4, async (group) => {
+    runs = await measureRuns(group)
+  })
 if (rows.has('host')) host = await recordingSeconds(backend, all)
 if (rows.has('webgpu') && backend.name === 'cuda') ours.push(...measureWebGpu())
 // What takes minutes to check comes last: a job that is cut short has the rest.
 if (rows.has('gemm-resident'))
   for (const devices of [1, 4, 8])
-    await on(devices, async (group) =>
-      add(
-        await matmul(group, {
-          ...slow,
-          a: input,
-          b: input,
-          m: 32768,
-          n: 32768,
-          k: 32768,
-          mode: 'resident',
-        }),
-        'resident',
-      ),
-    )
+    await on(devices, async (group) => {
+      for (const side of sizesOf('gemm-resident', [32768]))
+        add(await matmul(group, { ...slow, ...cube(side), a: input, b: input, mode: 'resident' }), 'resident')
+    })
 if (rows.has('gemm-streamed'))
   await on(4, async (group) => {
-    for (const side of [8192, 16384, 32768]) {
+    for (const side of sizesOf('gemm-streamed', [8192, 16384, 32768])) {
       if (side > largestHost) continue
-      const [a, b, c] = [0, 1, 2].map(() => group.allocateHost('f32', side * side))
-      try {
-        fillRandom(a!.array)
-        fillRandom(b!.array)
-        const report = await matmul(group, {
-          ...(side < 32768 ? timing : slow),
-          m: side,
-          n: side,
-          k: side,
-          a: a!,
-          b: b!,
-          output: c!,
-          mode: 'streamed',
-        })
-        add(report, undefined, 'gemm-streamed')
-      } finally {
-        for (const host of [a, b, c]) host?.destroy()
-      }
+      const samples = side < 32768 ? timing : slow
+      const operands = { ...cube(side), a: input, b: input }
+      add(await matmul(group, { ...samples, ...operands, mode: 'streamed' }), undefined, 'gemm-streamed')
     }
   })
+if (rows.has('ring'))
+  await on(4, async (group) => {
+    for (const side of sizesOf('ring', [16384])) rings = [...rings, await measureRing(group, side, input)]
+  })
+await joined?.destroy()
 
 const { targets } = save()
-if (values.html) writeFileSync(values.html, await benchPage(save()))
-for (const { row, target, measured, met } of targets)
+if (values.html && printing) writeFileSync(values.html, await benchPage(save()))
+for (const { row, target, measured, met } of printing ? targets : [])
   console.log(`${met ? 'met   ' : 'MISSED'} ${row}: ${measured}, target ${target}`)
-if (host) console.log(JSON.stringify(host))
+if (host && printing) console.log(JSON.stringify(host))
 
 /** The document as far as it is measured; written at every result, so that a job cut short leaves what it had. */
 function save(): BenchDocument & { readonly targets: readonly Target[] } {
@@ -290,6 +320,9 @@ function save(): BenchDocument & { readonly targets: readonly Target[] } {
     ours,
     peers,
     ...(host ? { host } : {}),
+    ...(rings.length > 0 && { rings }),
+    ...(runs.length > 0 && { runs }),
+    bits,
     choices:
       merged.length > 0
         ? Object.assign({}, ...merged.map((m) => m.choices))
@@ -298,15 +331,8 @@ function save(): BenchDocument & { readonly targets: readonly Target[] } {
           : {},
   }
   const complete = { ...document, targets: targetsOf(document) }
-  if (values.out) writeFileSync(values.out, `${JSON.stringify(complete, null, 1)}\n`)
+  if (values.out && printing) writeFileSync(values.out, `${JSON.stringify(complete, null, 1)}\n`)
   return complete
-}
-
-/** Page-locked operands are filled from a block of random values, so that filling 4 GiB does not take a minute. */
-function fillRandom(into: Float32Array): void {
-  const block = Float32Array.from({ length: Math.min(into.length, 1_048_573) }, () => Math.random() - 0.5)
-  for (let at = 0; at < into.length; at += block.length)
-    into.set(at + block.length <= into.length ? block : block.subarray(0, into.length - at), at)
 }
 
 /** This program once more, on WebGPU; nothing where it finds no GPU. */

@@ -1,0 +1,130 @@
+/* Rows that matter where devices are those of several processes: what a ring hides of its messages, and what a run costs its callers. */
+import {
+  allocateSharded,
+  compileTranspose,
+  type ElementReader,
+  measure,
+  recordTranspose,
+} from '@tandem-gpu/algorithms'
+import type { DeviceGroup, Program, Recorder } from '@tandem-gpu/core'
+import { compileMatmul } from '../../packages/algorithms/dist/matmul/matmul-kernels.js'
+import { recordRing } from '../../packages/algorithms/dist/ring/record-ring.js'
+import { ringBlocking } from '../../packages/algorithms/dist/ring/ring-matmul.js'
+import { allocateRing, fillRing } from '../../packages/algorithms/dist/ring/ring-memory.js'
+
+/** A product on a ring of devices whose slices travel from device to device, in seconds. */
+export interface RingCost {
+  readonly variant: string
+  readonly side: number
+  readonly seconds: number
+  /** The same program without its messages; its result is wrong. */
+  readonly withoutMessages: number
+  /** The messages alone. */
+  readonly messages: number
+  /** Share of the messages' time that the program does not take longer. */
+  readonly hidden: number
+}
+
+/** One call of `run(program, repetitions)`: the median of its seconds by the device's clock, and of what the caller waits beyond that. */
+export interface RunCost {
+  readonly variant: string
+  readonly program: string
+  readonly repetitions: number
+  readonly seconds: number
+  readonly added: number
+}
+
+const variantOf = (group: DeviceGroup) =>
+  ['tandem', group.backend, group.transport?.name].filter((part) => part !== undefined).join(' ')
+
+/** The product of two square matrices by scheme `direct`, with its messages and without, and the messages alone. */
+export async function measureRing(
+  group: DeviceGroup,
+  side: number,
+  input: ElementReader<'f32'>,
+): Promise<RingCost> {
+  const shape = { m: side, n: side, k: side }
+  const kernels = await compileMatmul(group, 'f32', ringBlocking(group.devices, shape))
+  const ring = await allocateRing(group, 'f32', shape)
+  await fillRing(group, ring, input, input)
+  const programs: Program[] = []
+  const record = (body: (recorder: Recorder) => void) => {
+    programs.push(group.record(body))
+    return programs.at(-1)!
+  }
+  const whole = record((r) => recordRing(r, kernels, ring, { scheme: 'direct' }))
+  const silent = record((r) => recordRing(withoutCopies(r), kernels, ring, { scheme: 'direct' }))
+  const messages = record((r) => recordRing(r, kernels, ring, { scheme: 'direct', only: 'message' }))
+  const times = new Map<Program, number[]>(programs.map((program) => [program, []]))
+  for (let sample = 0; sample < 7; sample++)
+    for (const program of sample % 2 === 0 ? programs : programs.toReversed())
+      times.get(program)!.push((await measure(group, program, { warmup: sample === 0 ? 2 : 0 })).seconds)
+  const [seconds, withoutMessages, alone] = [whole, silent, messages].map((p) => middle(times.get(p)!))
+  for (const resource of [...programs, ring, kernels]) resource.destroy()
+  const hidden = 1 - (seconds! - withoutMessages!) / alone!
+  return {
+    variant: variantOf(group),
+    side,
+    seconds: seconds!,
+    withoutMessages: withoutMessages!,
+    messages: alone!,
+    hidden,
+  }
+}
+
+/** A thousand runs in one call: neighbours that exchange rows, and transposes. */
+export async function measureRuns(group: DeviceGroup): Promise<RunCost[]> {
+  const repetitions = 1000
+  const timed = async (name: string, program: Program): Promise<RunCost> => {
+    const seconds: number[] = []
+    const added: number[] = []
+    for (let sample = 0; sample < 6; sample++) {
+      const from = performance.now()
+      const result = await group.queue.run(program, repetitions)
+      const wall = (performance.now() - from) / 1000
+      if (sample === 0) continue
+      seconds.push(result.seconds)
+      added.push(wall - result.seconds)
+    }
+    program.destroy()
+    return {
+      variant: variantOf(group),
+      program: name,
+      repetitions,
+      seconds: middle(seconds),
+      added: middle(added),
+    }
+  }
+  const { devices } = group
+  const allocate = () => Promise.all(devices.map((device) => device.allocate('u32', 8192)))
+  const [own, come] = [await allocate(), await allocate()]
+  const exchange = group.record((r) => {
+    for (const i of devices.keys()) r.copy(own[i]!, come[(i + 1) % devices.length]!)
+    for (const i of devices.keys()) r.copy(come[i]!, own[i]!)
+  })
+  const rows = await timed('rows of 32 KiB go round', exchange)
+  for (const buffer of [...own, ...come]) buffer.destroy()
+
+  const kernel = await compileTranspose(group, 'f32')
+  const [input, output] = [
+    await allocateSharded(group, 'f32', 4096, 4096),
+    await allocateSharded(group, 'f32', 4096, 4096),
+  ]
+  const program = group.record((r) => void recordTranspose(r, group, { kernel, input, output }))
+  const transposes = await timed('transpose 4096²', program)
+  for (const resource of [kernel, input, output]) resource.destroy()
+  return [rows, transposes]
+}
+
+/** A recorder that leaves out copies: what a program takes without its messages. */
+function withoutCopies(recorder: Recorder): Recorder {
+  return new Proxy(recorder, {
+    get(target, name) {
+      if (name === 'copy') return () => {}
+      const value = Reflect.get(target, name, target)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+}
+
+const middle = (values: readonly number[]) => values.toSorted((a, b) => a - b)[values.length >> 1]!

@@ -1,0 +1,212 @@
+/*
+ * The table of one process beside several, on a GPU host: the rows of table.ts in one process with all GPUs and in one process a GPU over each transport, in turn, all in one job.
+ *
+ *   node tools/gpu-host/rank-table.ts --out ranks.json [--ways one,ipc,nccl,staged] [--ranks 4] [--rounds 2] [--seconds 180] [--commit ID]
+ *        [--mpi-of gpu-aware=/opt/an-mpi] [--nvidia nccl=/tmp/nccl,mpi=/tmp/mpi] [--rows …]
+ *
+ * A round has one job for each way, and every second round runs them in the opposite order. Nothing is verified here (the suites that prove the bits are jobs of their
+ * own), but sums and residuals have to have the same bits in all jobs. `--mpi-of` starts a way's jobs by another MPI, which lies in that folder. `--nvidia` times
+ * samples of NVIDIA's multi-gpu-programming-models beside them, which are not part of this repository: executables that print `-csv`. Exit 1 where bits differ or a job fails.
+ */
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { availableParallelism, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import type { BenchDocument } from '../../packages/cli/src/bench/document.ts'
+import type { RingCost, RunCost } from './rank-rows.ts'
+import { type RankResult, type RankTable, rankTargetsOf } from './rank-targets.ts'
+
+const { values } = parseArgs({
+  options: {
+    out: { type: 'string', default: 'ranks.json' },
+    ways: { type: 'string', default: 'one,ipc,nccl,staged' },
+    ranks: { type: 'string', default: '4' },
+    rounds: { type: 'string', default: '2' },
+    seconds: { type: 'string', default: '180' },
+    commit: { type: 'string', default: 'unknown' },
+    backend: { type: 'string', default: 'cuda' },
+    rows: {
+      type: 'string',
+      default:
+        'jacobi:2048:16384,transpose:2048:32768,sum:2147483648,run,gemm-streamed:16384,ring:16384,gemm-resident:32768',
+    },
+    'mpi-of': { type: 'string' },
+    nvidia: { type: 'string' },
+  },
+})
+const pairs = (text: string | undefined) =>
+  (text?.split(',') ?? []).map((pair) => pair.split('=') as [string, string])
+const prefixes = new Map(pairs(values['mpi-of']))
+const samples = pairs(values.nvidia)
+const ranks = Number(values.ranks)
+const folder = mkdtempSync(join(tmpdir(), 'tandem-ranks-'))
+/** A job that takes longer has lost a rank. */
+const mostSeconds = 75
+
+interface Measured extends BenchDocument {
+  readonly bits?: Readonly<Record<string, string>>
+  readonly rings?: readonly RingCost[]
+  readonly runs?: readonly RunCost[]
+}
+
+const rounds = new Map<string, { work: string; size: number; way: string; seconds: number[] }>()
+const rings: { way: string; cost: RingCost }[] = []
+const runs: { way: string; cost: RunCost }[] = []
+const failures: string[] = []
+const bits = new Map<string, string>()
+let machine: BenchDocument['machine'] = {}
+const date = new Date().toISOString()
+/** The same elements in every job. */
+const seed = String(Date.now() % 2 ** 31)
+
+const ways = [
+  ...values.ways.split(',').map((way) => ({ name: way, run: () => ours(way) })),
+  ...samples.map(([name, path]) => ({ name: `NVIDIA ${name}`, run: () => sample(name, path) })),
+]
+const took = new Map<string, number>()
+for (let round = 0; round < Number(values.rounds); round++)
+  for (const { name, run } of round % 2 === 0 ? ways : ways.toReversed()) {
+    const from = performance.now()
+    if (from / 1000 + (took.get(name) ?? 0) > Number(values.seconds)) {
+      failures.push(`${name}, round ${round + 1}: no time is left`)
+      continue
+    }
+    run()
+    took.set(name, (performance.now() - from) / 1000)
+    console.error(`${name}, round ${round + 1}: ${took.get(name)!.toFixed(1)} s`)
+    save()
+  }
+for (const { row, target, measured, met } of save().targets)
+  console.log(`${met ? 'met   ' : 'MISSED'} ${row}: ${measured}, target ${target}`)
+for (const failure of failures) console.log(failure)
+if (failures.length > 0) process.exitCode = 1
+
+function add(work: string, size: number, way: string, seconds: number): void {
+  const key = `${work} ${size} ${way}`
+  const entry = rounds.get(key) ?? { work, size, way, seconds: [] }
+  entry.seconds.push(seconds)
+  rounds.set(key, entry)
+}
+
+/** One job of table.ts: in one process, or in one process a GPU. */
+function ours(way: string): void {
+  const out = join(folder, 'job.json')
+  writeFileSync(out, '')
+  const table = [
+    ...[
+      import.meta.resolve('./table.ts').slice('file://'.length),
+      '--no-peers',
+      '--no-verify',
+      '--seed',
+      seed,
+    ],
+    ...['--backend', values.backend, '--rows', values.rows, '--counts', values.ranks, '--out', out],
+  ]
+  const of = ['--disable-warning=ExperimentalWarning', ...table]
+  if (way === 'one') start(way, process.execPath, [...of, '--devices', values.ranks])
+  else
+    start(way, 'mpirun', [...mpirunOptions(), process.execPath, ...of, '--transport', way], prefixes.get(way))
+  const text = existsSync(out) ? readFileSync(out, 'utf8') : ''
+  if (text === '') return
+  const document: Measured = JSON.parse(text)
+  if (way === 'one') machine = document.machine
+  for (const { work, variant, shape, seconds } of document.ours) {
+    const name = variant.includes(' resident') ? `${work}-resident` : work
+    add(name, Number(Object.values(shape)[0]), way, seconds)
+  }
+  for (const [name, value] of Object.entries(document.bits ?? {})) {
+    const known = bits.get(name)
+    if (known === undefined) bits.set(name, value)
+    else if (known !== value) failures.push(`${name}: ${way} gives ${value}, and others ${known}`)
+  }
+  for (const cost of document.rings ?? []) rings.push({ way, cost })
+  for (const cost of document.runs ?? []) runs.push({ way, cost })
+}
+
+/** A sample of NVIDIA's, for the two sizes of its row. */
+function sample(name: string, path: string): void {
+  for (const side of [2048, 16384]) {
+    const size = ['-nx', String(side), '-ny', String(side)]
+    const options = [...size, '-niter', '1000', '-nccheck', '100', '-csv']
+    const printed = start(
+      `NVIDIA ${name}`,
+      'mpirun',
+      [...mpirunOptions(), path, ...options],
+      prefixes.get(name),
+    )
+    const seconds = Number(new RegExp(`^${name}, .* 1, ([\\d.]+),`, 'm').exec(printed)?.[1])
+    if (seconds > 0) add('jacobi', side, `NVIDIA ${name}`, seconds / 1000)
+    else failures.push(`NVIDIA ${name} at ${side}²: ${printed.slice(-300)}`)
+  }
+}
+
+function mpirunOptions(): string[] {
+  const crowded = availableParallelism() < ranks
+  return [
+    ...(crowded ? ['--oversubscribe', '--mca', 'mpi_yield_when_idle', '1'] : []),
+    ...['--bind-to', 'none', '-n', values.ranks],
+  ]
+}
+
+/** Runs a command to its end, with an MPI that lies in `prefix` first; gives what it printed. */
+function start(what: string, command: string, options: readonly string[], prefix?: string): string {
+  const { env } = process
+  const first = (folder: string, path: string | undefined) =>
+    [`${prefix}/${folder}`, path].filter(Boolean).join(':')
+  const { status, stdout, stderr } = spawnSync(
+    'timeout',
+    ['-k', '5', String(mostSeconds), command, ...options],
+    {
+      encoding: 'utf8',
+      maxBuffer: 2 ** 26,
+      env: {
+        ...env,
+        OMPI_ALLOW_RUN_AS_ROOT: '1',
+        OMPI_ALLOW_RUN_AS_ROOT_CONFIRM: '1',
+        NCCL_NVLS_ENABLE: '0',
+        CUDA_VISIBLE_DEVICES: [...Array(ranks).keys()].join(),
+        ...(prefix && {
+          PATH: first('bin', env.PATH),
+          LD_LIBRARY_PATH: first('lib', env.LD_LIBRARY_PATH),
+          OPAL_PREFIX: prefix,
+        }),
+      },
+    },
+  )
+  process.stderr.write(stderr)
+  if (status !== 0) {
+    const lines = stderr.trim().split('\n')
+    failures.push(
+      `${what} ends with ${status}: ${lines.find((line) => /Error|ERROR/.test(line)) ?? lines.at(-1)}`,
+    )
+  }
+  return stdout + stderr
+}
+
+/** The document so far, written after every job. */
+function save(): RankTable {
+  const middle = (seconds: readonly number[]) => {
+    const sorted = seconds.toSorted((a, b) => a - b)
+    return (sorted[(sorted.length - 1) >> 1]! + sorted[sorted.length >> 1]!) / 2
+  }
+  const results: RankResult[] = [...rounds.values()].map(({ seconds, ...of }) => ({
+    ...of,
+    seconds: middle(seconds),
+    rounds: seconds,
+  }))
+  const measured = { results, rings, runs }
+  const table: RankTable = {
+    schema: 1,
+    kind: 'ranks',
+    date,
+    commit: values.commit,
+    machine,
+    ranks,
+    ...measured,
+    failures,
+    targets: rankTargetsOf(measured),
+  }
+  writeFileSync(values.out, `${JSON.stringify(table, null, 1)}\n`)
+  return table
+}
