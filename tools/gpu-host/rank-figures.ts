@@ -1,0 +1,58 @@
+import { withNamedBlocks } from '../named-blocks.ts'
+import { type RankTable, rankRows, rankTargetsOf } from './rank-targets.ts'
+
+/** A document in which what stands between `<!-- ranks:NAME -->` and `<!-- /ranks -->` is what `table` says. NAME is `targets`, `table` or `highlights`. */
+export function withRankFigures(text: string, table: RankTable, path: string): string {
+  return withNamedBlocks(text, 'ranks', (name) => rankFigures(name, table, path))
+}
+
+function rankFigures(name: string, table: RankTable, path: string): string {
+  const lines = (() => {
+    if (name === 'targets') return targetLines(table)
+    if (name === 'table') return tableLines(table, () => true)
+    if (name === 'highlights') return tableLines(table, (work) => work === 'jacobi' || work === 'transpose')
+    throw new Error(`there are no figures of ranks named ${name}`)
+  })()
+  return [`${source(table)}; from \`${path}\`.`, '', ...lines].join('\n')
+}
+
+function targetLines(table: RankTable): string[] {
+  const rows = rankTargetsOf(table).map(
+    ({ row, target, measured, met }) => `| ${row} | ${target} | ${measured} | ${met ? 'yes' : '**no**'} |`,
+  )
+  return ['| work | target | measured | met |', '|---|---|---|---|', ...rows]
+}
+
+const order = ['one', 'ipc', 'nccl', 'gpu-aware', 'staged']
+
+/** What each way takes, with the ratio to one process. */
+function tableLines({ results }: RankTable, wanted: (work: string) => boolean): string[] {
+  const place = (way: string) => (order.includes(way) ? order.indexOf(way) : order.length)
+  const ways = [...new Set(results.map(({ way }) => way))].sort((a, b) => place(a) - place(b))
+  const rows = rankRows.flatMap(({ title, work, size }) => {
+    const found = results.filter((r) => r.work === work && r.size === size)
+    const one = found.find(({ way }) => way === 'one')
+    if (found.length === 0 || !wanted(work)) return []
+    const cells = ways.map((way) => {
+      const seconds = found.find((r) => r.way === way)?.seconds
+      if (seconds === undefined) return ''
+      return way === 'one' || one === undefined
+        ? time(seconds)
+        : `${time(seconds)} (${(seconds / one.seconds).toFixed(2)})`
+    })
+    return [`| ${title} | ${cells.join(' | ')} |`]
+  })
+  const heads = ways.map((way) =>
+    way === 'one' ? 'one process' : way.startsWith('NVIDIA') ? way.replace(/ (.*)/, ' `$1`') : `\`${way}\``,
+  )
+  return [`| work | ${heads.join(' | ')} |`, `|---${'|---'.repeat(ways.length)}|`, ...rows]
+}
+
+function source({ machine, ranks, date, commit }: RankTable): string {
+  const [first] = machine.adapters as readonly { readonly name: string; readonly driver?: string }[]
+  return `${ranks} processes of one GPU each: ${first?.name}, driver ${first?.driver}, ${date.slice(0, 10)}, commit ${commit}`
+}
+
+function time(seconds: number): string {
+  return seconds < 1e-3 ? `${(1e6 * seconds).toFixed(1)} µs` : `${(1e3 * seconds).toFixed(2)} ms`
+}
