@@ -83,13 +83,13 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
   const steps: Readonly<Record<number, readonly (readonly [string, string, object | RegExp])[]>> = {
     2: [
       [
-        'as peers, where each has a GPU of its own',
-        'transport.ts,fake-gpus,auto',
+        'as peers, where each has a GPU of its own, unless another way is named',
+        'transport.ts,fake-gpus',
         { name: 'ipc', refused: [] },
       ],
       [
         'by messages of GPUs, where the driver refuses to map memory',
-        `${noIpc} transport.ts,fake-gpus,auto`,
+        `${noIpc} transport.ts,fake-gpus`,
         behind('nccl', { ipc: /cuIpcOpenMemHandle/ }),
       ],
       [
@@ -113,6 +113,19 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
         refusal('nccl', 'ncclCommInitRankConfig'),
       ],
       ['by messages of the host, where these are asked for', 'transport.ts,fake-gpus,staged', host],
+      [
+        'by messages of the host, where the devices are no GPUs',
+        'transport.ts,reference',
+        behind('staged', {
+          ipc: /^The backend reference does not share memory between processes\.$/,
+          nccl: /^The backend reference does not exchange messages between processes\.$/,
+        }),
+      ],
+      [
+        'by messages of the host, where one rank alone is refused each',
+        `1@${noIpc} 0@FAKE_NCCL_VERSION=none transport.ts,fake-gpus,auto`,
+        behind('staged', { ipc: /^Rank 1: .*cuIpcOpenMemHandle/, nccl: /NCCL does not load/ }),
+      ],
     ],
     3: [
       ['as peers', 'transport.ts,fake-gpus,ipc', { name: 'ipc', refused: [] }],

@@ -19,9 +19,10 @@ export interface MpiOptions {
    */
   readonly virtual?: boolean | undefined
   /**
-   * How data moves between ranks; default `staged`: messages through host memory. `ipc`: the ranks of one machine map each other's GPU memory,
-   * so that kernels and copies reach it as within one process. `nccl`: GPUs send each other messages by NVIDIA's library, in the middle of their
-   * programs, on one machine or several. `auto`: `ipc` where it works, else `nccl`, else `staged`.
+   * How data moves between ranks; default `auto`: the first of these that works, agreed by all ranks. `ipc`: the ranks of one machine map each
+   * other's GPU memory, so that kernels and copies reach it as within one process. `nccl`: GPUs send each other messages by NVIDIA's library, in
+   * the middle of their programs, on one machine or several. `staged`: messages through host memory, which always works. One that is named and
+   * does not work is `unsupported`.
    */
   readonly transport?: TransportName | undefined
   /** Names or paths of MPI libraries, tried before the usual ones. */
@@ -61,7 +62,7 @@ export function mpi(inner: Backend, options: MpiOptions = {}): Backend {
         throw new GpuError('validation', `Adapter "${foreign.id}" is not one of ${this.name}'s.`)
       const own = adapters.filter(({ rank }) => rank === session.rank).map(innerAdapter)
       return openRuntime(session, adapters, label, () =>
-        openForTransport(session, inner, adapters, options.transport ?? 'staged', label, async () =>
+        openForTransport(session, inner, adapters, options.transport ?? 'auto', label, async () =>
           own.length > 0 ? inner.open(own, { label }) : new HostRuntime(),
         ),
       )

@@ -34,13 +34,6 @@ export interface AlgorithmRun<R extends Report> {
   describe(report: R): readonly ReportLine[]
 }
 
-/** How the group's processes exchange data, where there are several. */
-function transportText({ transport }: DeviceGroup): string {
-  if (transport === undefined) return ''
-  const refused = transport.refused.map(({ name, reason }) => ` Not by ${name}: ${reason}`)
-  return ` Data moves between processes by ${transport.name}.${refused.join('')}`
-}
-
 /** Opens files and devices, runs, prints the report, and sets the exit code. */
 export async function runAlgorithm<R extends Report>(
   context: CommandContext,
@@ -61,7 +54,7 @@ export async function runAlgorithm<R extends Report>(
     })
     const spans: ProgramSpan[] = []
     const report = await withGroup(options, (group) => {
-      if (options.verbose) terminal.error(`${group.selection.reason}${transportText(group)}\n`)
+      if (options.verbose) terminal.error(`${group.selection.reason}\n`)
       const settings = settingsOf(options, terminal.signal, spans)
       if (options.plan === undefined) return run.compute(group, settings)
       return run.compute(group, {

@@ -97,7 +97,7 @@ export function addSelectionOptions(command: Command): Command {
     .addOption(
       new Option(
         '--rank-transport <name>',
-        'how processes that mpirun starts exchange data (default: staged, by way of host memory)',
+        'how processes that mpirun starts exchange data (default: auto, the quickest way that works)',
       )
         .choices(rankTransports)
         .env('TANDEM_RANK_TRANSPORT'),

@@ -44,12 +44,23 @@ describe.skipIf(!installed)(
         version: expect.stringContaining('Open MPI'),
       })
       expect(mpi.job).toMatch(/^mpirun of Open MPI starts this process as rank 0 of 2\.$/)
+      const { transport } = JSON.parse(json.stdout).backends.find(
+        (backend: { works: boolean }) => backend.works,
+      )
+      const refused = ['ipc', 'nccl'].map((name) => ({
+        name,
+        reason: expect.stringMatching(/^The backend webgpu does not .* between processes\.$/),
+      }))
+      expect(transport).toEqual({ name: 'staged', refused })
       const text = await startTandem(['doctor'], { env, shell }).ended
       expect(text.stdout.match(/^mpi .*$/gm)).toEqual([
         expect.stringMatching(/^mpi loads: Open MPI v\S+.* \(.*libmpi.*, interface of Open MPI\)$/),
       ])
       expect(text.stdout).toMatch(
-        /^ {2}It .*take.* messages from GPU memory\. Messages go through host memory \(staged\); with --rank-transport auto, /m,
+        /^ {2}Processes exchange data by staged; not ipc: The backend webgpu does not share memory between processes\.; not nccl: /m,
+      )
+      expect(text.stdout).toMatch(
+        /^ {2}It .*take.* messages from GPU memory\. .*through host memory \(staged\)\.$/m,
       )
     })
 

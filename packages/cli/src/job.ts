@@ -9,7 +9,7 @@ export interface Job {
   readonly size: number
   /**
    * The devices of all processes, through this backend in each. `virtual`: processes share a GPU where there are too few. `transport`: how data
-   * moves between processes; default: through host memory.
+   * moves between processes; default: the quickest way that works.
    */
   around(inner: Backend, virtual: boolean, transport?: RankTransport): Backend
   /** What each process says, each text once. */

@@ -1,4 +1,5 @@
 import type { Report } from '@tandem-gpu/algorithms'
+import type { Transport } from '@tandem-gpu/core'
 import { formatNumber, formatSeconds } from './quantity.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -41,8 +42,12 @@ export function describeDevices({ devices, adapter, software, backend }: Report)
 function describeProcesses({ processes }: Report): ReportLine[] {
   if (processes === undefined) return []
   const { count, transport, refused } = processes
-  const reasons = refused.map(({ name, reason }) => `; not ${name}: ${reason}`)
-  return [['processes', `${count}, which exchange data by ${transport}${reasons.join('')}`]]
+  return [['processes', `${count}, which exchange data by ${transportText({ name: transport, refused })}`]]
+}
+
+/** The transport, and why no quicker one. */
+export function transportText({ name, refused }: Transport): string {
+  return [name, ...refused.map(({ name, reason }) => `not ${name}: ${reason}`)].join('; ')
 }
 
 export function formatVerdict(report: Report, colors: Terminal['colors']): string {

@@ -99,10 +99,18 @@ export async function openGroup(options: OpenGroupOptions): Promise<DeviceGroup>
   const { backend, ...selection } = await chooseAdapters(options)
   const { label = 'group', portableLimits = false, debug = false } = options
   const runtime = await backend.open(selection.chosen, { label })
-  if (!debug) return new OpenedGroup(label, backend.name, selection, runtime, portableLimits)
-  const bounds = runtime.devices.every(({ features }) => features.has('trap')) ? 'trap' : 'clamp'
-  const reason = `${selection.reason} ${debugText[bounds]}`
+  const traps = runtime.devices.every(({ features }) => features.has('trap'))
+  const bounds = debug ? (traps ? 'trap' : 'clamp') : undefined
+  const reasons = [selection.reason, transportText(runtime.ranks?.transport), bounds && debugText[bounds]]
+  const reason = reasons.filter(Boolean).join(' ')
   return new OpenedGroup(label, backend.name, { ...selection, reason }, runtime, portableLimits, bounds)
+}
+
+function transportText(transport: Transport | undefined): string {
+  if (transport === undefined) return ''
+  const { name, refused } = transport
+  const reasons = refused.map(({ name, reason }) => ` Not by ${name}: ${reason}`)
+  return `Data moves between processes by ${name}.${reasons.join('')}`
 }
 
 /** What `debug` checks, by the bounds that kernels get there. */

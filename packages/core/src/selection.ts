@@ -47,6 +47,7 @@ export interface Selection {
     readonly adapters: number
     readonly absence?: Absence
   }[]
+  /** Of a group over several processes, also how data moves between them, and why in no quicker way. */
   readonly reason: string
 }
 

@@ -1,4 +1,4 @@
-import { type Backend, type DeviceGroup, openGroup } from '@tandem-gpu/core'
+import { type Backend, type DeviceGroup, openGroup, type Transport } from '@tandem-gpu/core'
 import { Command } from 'commander'
 import { type BackendName, backendsNamed, isNotInstalled, notInstalled } from '../backends.ts'
 import type { CommandContext } from '../command-context.ts'
@@ -6,6 +6,7 @@ import { exitCode, failureOf } from '../exit-code.ts'
 import { addBackendOption, addJsonOption } from '../group-options.ts'
 import type { Job } from '../job.ts'
 import { formatJson } from '../json.ts'
+import { transportText } from '../report-text.ts'
 import { countOf } from './devices.ts'
 
 interface Diagnosis {
@@ -17,6 +18,8 @@ interface Diagnosis {
   readonly reason?: string
   readonly remedy?: string
   readonly notes: readonly string[]
+  /** Under mpirun: how processes exchange data through the backend, and why in no quicker way. */
+  readonly transport?: Transport
 }
 
 export function doctorCommand(context: CommandContext): Command {
@@ -26,7 +29,8 @@ export function doctorCommand(context: CommandContext): Command {
   addJsonOption(addBackendOption(command))
   return command.action(async (options: { backend: BackendName; json?: boolean; job?: Job }) => {
     const diagnoses: Diagnosis[] = []
-    for (const backend of backendsNamed(options.backend, options.job)) diagnoses.push(await examine(backend))
+    for (const backend of backendsNamed(options.backend, options.job))
+      diagnoses.push(await examine(backend, options.job))
     if (!diagnoses.some(({ works }) => works)) context.exit = exitCode.noDevice
     const { colors, out } = context.terminal
     const mpi = await examineMpi()
@@ -41,13 +45,14 @@ export function doctorCommand(context: CommandContext): Command {
       )
       return
     }
-    for (const { name, works, adapters, reason, remedy, notes } of diagnoses) {
+    for (const { name, works, adapters, reason, remedy, notes, transport } of diagnoses) {
       const found = [...new Set(adapters.map((adapter) => adapter.name))].join(', ')
       const verdict = works
         ? `${colors.green('works')}: ${countOf(adapters.length, 'device')} (${found})`
         : `${colors.red('does not work')}: ${reason}`
       out(`${name} ${verdict}\n`)
       if (remedy !== undefined) out(`  What to do: ${remedy}\n`)
+      if (transport !== undefined) out(`  Processes exchange data by ${transportText(transport)}\n`)
       for (const note of notes) out(`  ${note}\n`)
     }
     out(
@@ -77,7 +82,7 @@ export async function examineMpi(load = () => import('@tandem-gpu/backend-mpi'))
       works: true as const,
       ...{ path, family, version, ...(gpuAware === undefined ? {} : { gpuAware }) },
       job: started ?? 'No launcher starts this process: mpirun -n 4 tandem … runs a command in four.',
-      messages: `${direct[`${gpuAware}`]} messages from GPU memory. Messages go through host memory (staged); with --rank-transport auto, processes that have an NVIDIA GPU each map each other's GPU memory instead (ipc, on one machine), or send messages from GPU to GPU by NCCL (nccl).`,
+      messages: `${direct[`${gpuAware}`]} messages from GPU memory. Processes that have an NVIDIA GPU each map each other's GPU memory (ipc, on one machine), or send messages from GPU to GPU by NCCL (nccl); where neither works, messages go through host memory (staged).${launch ? '' : ' Under mpirun, doctor says which it is, and why.'}`,
     }
   } catch (error) {
     const reason = isNotInstalled(error, mpiPackage)
@@ -88,7 +93,7 @@ export async function examineMpi(load = () => import('@tandem-gpu/backend-mpi'))
 }
 
 /** A backend works if a kernel on one of its devices computes the right numbers. */
-async function examine(backend: Backend): Promise<Diagnosis> {
+async function examine(backend: Backend, job: Job | undefined): Promise<Diagnosis> {
   const report = await backend.adapters().catch((error: unknown) => failureOf(error))
   if ('exit' in report) {
     return {
@@ -112,13 +117,14 @@ async function examine(backend: Backend): Promise<Diagnosis> {
     }
   }
   try {
-    const group = await openGroup({ backends: [backend], devices: 1 })
+    const group = await openGroup({ backends: [backend], ...(job === undefined && { devices: 1 }) })
+    const { transport } = group
     try {
       await squareNumbers(group)
     } finally {
       await group.destroy()
     }
-    return { ...found, works: true }
+    return { ...found, works: true, ...(transport && { transport }) }
   } catch (error) {
     const { code, message } = failureOf(error)
     return { ...found, works: false, code, reason: message }

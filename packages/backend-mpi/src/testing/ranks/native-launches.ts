@@ -23,7 +23,10 @@ const counted = {
     return runtime
   },
 }
-const group = await openGroup({ backends: [mpi(counted, { virtual: true })], virtual: true })
+const group = await openGroup({
+  backends: [mpi(counted, { virtual: true, transport: 'staged' })],
+  virtual: true,
+})
 const { devices, queue } = group
 const count = devices.length
 const [values, next] = await Promise.all(

@@ -16,6 +16,9 @@ try {
   const { devices, queue, rank, rankCount } = group
   const shares = group.transport!.name === 'ipc'
   if (rank === 0) console.log(JSON.stringify(group.transport))
+  const { name, refused } = group.transport!
+  for (const text of [` by ${name}.`, ...refused.map(({ name, reason }) => ` Not by ${name}: ${reason}`)])
+    expect(group.selection.reason).toContain(text)
   expect(group.canAccessPeer(0, rankCount - 1)).toBe(shares)
 
   // Each device's values go round, by way of every other device.
