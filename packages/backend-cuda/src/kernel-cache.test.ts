@@ -33,6 +33,15 @@ it('returns what was stored, also to another process', async () => {
   expect(readdirSync(directory)).toEqual(['k.cubin'])
 })
 
+it('keeps nothing where no folder can be made', async () => {
+  writeFileSync(join(directory, 'file'), '')
+  for (const folder of [join(directory, 'file', 'kernels'), '/proc/tandem/kernels']) {
+    const cache = new KernelCache({ directory: folder })
+    await cache.set('k', bytes(100, 7))
+    expect(await cache.get('k')).toBeUndefined()
+  }
+})
+
 it('takes a damaged or truncated entry for a miss and removes it', async () => {
   const cache = new KernelCache({ directory })
   for (const contents of [Buffer.alloc(0), Buffer.alloc(200, 1)]) {

@@ -43,6 +43,11 @@ it('doctor names the package for programs over several processes where it is not
   ])
 })
 
+it('doctor says in a sentence why MPI does not load', async () => {
+  const broken = new Error('too many open files.')
+  expect(await examineMpi(() => Promise.reject(broken))).toEqual({ works: false, reason: broken.message })
+})
+
 it('does not report an error inside an installed backend as a missing package', async () => {
   const broken = Object.assign(new Error("Cannot find package 'left-pad' imported from /app/x.js"), {
     code: 'ERR_MODULE_NOT_FOUND',

@@ -23,6 +23,17 @@ it('keeps choices for the next process, and leaves nothing else behind', async (
   )
 })
 
+it('keeps choices for this process where no folder can be made', async () => {
+  const file = join(await temporaryFolder(), 'file')
+  writeFileSync(file, '')
+  for (const path of [join(file, 'tuning'), '/proc/tandem/tuning']) {
+    const folder = new TuningFolder(path)
+    folder.set('key', 'choice')
+    expect(folder.get('key')).toBe('choice')
+    expect(new TuningFolder(path).get('key')).toBeUndefined()
+  }
+})
+
 it('keeps every choice of eight processes that write at once', async () => {
   const path = join(await temporaryFolder(), 'tuning')
   const source = fileURLToPath(new URL('./tuning-folder.ts', import.meta.url))

@@ -1,8 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 import type { TuningStore } from '@tandem-gpu/algorithms'
+import { makeFolder } from './make-folder.ts'
 
 /** The most choices that the folder keeps; the oldest are removed. A choice takes about 150 bytes. */
 const maxChoices = 1000
@@ -36,7 +37,7 @@ export class TuningFolder implements TuningStore {
     if (this.path === undefined) return
     const temporary = join(this.path, `${randomBytes(6).toString('hex')}.tmp`)
     try {
-      mkdirSync(this.path, { recursive: true, mode: 0o700 })
+      makeFolder(this.path, 0o700)
       writeFileSync(temporary, `${JSON.stringify({ schema: 1, key, choice })}\n`, { flag: 'wx' })
       renameSync(temporary, join(this.path, fileNameOf(key)))
       removeOldest(this.path)

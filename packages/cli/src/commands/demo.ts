@@ -1,5 +1,4 @@
-import { mkdir, stat } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { type JacobiReport, jacobi, matmul, type Report, reduce, transpose } from '@tandem-gpu/algorithms'
 import { type DeviceGroup, type ProgramSpan, type Schedule, selectAdapters } from '@tandem-gpu/core'
 import { Command } from 'commander'
@@ -15,6 +14,7 @@ import {
   withGroup,
 } from '../group-options.ts'
 import { formatJson } from '../json.ts'
+import { makeFolder } from '../make-folder.ts'
 import { writeOutputFile } from '../output-file.ts'
 import { FieldPicture } from '../picture.ts'
 import { printable } from '../printable.ts'
@@ -61,9 +61,11 @@ export function demoCommand(context: CommandContext): Command {
   return command.action(async (options: DemoOptions) => {
     const { terminal } = context
     const folder = resolve(options.folder)
-    await makeFolder(folder).catch((error) => {
+    try {
+      makeFolder(folder)
+    } catch (error) {
       throw new UsageError(`${printable(folder)} cannot be made: ${fileReason(error)}.`)
-    })
+    }
     const { chosen } = await selectAdapters(openGroupOptions(options))
     const software = chosen.every((adapter) => adapter.software)
     // Over processes, one each: they are many already.
@@ -161,26 +163,4 @@ function asText(
     ? 'A software GPU runs on the CPU: its figures say nothing about hardware.\n'
     : ''
   return `${describeDevices(reports[0]!)}\n\n${table}\n\nPicture of the Jacobi solution: ${printable(paths.picture)}\nTrace, for ui.perfetto.dev: ${printable(paths.trace)}\n${software}`
-}
-
-/** Makes a folder and its missing parents, one by one: Node's recursive mkdir never returns where the operating system refuses, as below /proc. */
-async function makeFolder(path: string): Promise<void> {
-  try {
-    await mkdir(path)
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    if (code === 'EEXIST' && (await stat(path)).isDirectory()) return
-    const parent = dirname(path)
-    // A missing parent is made first. A parent that exists although the error says ENOENT does not accept new entries.
-    if (code !== 'ENOENT' || parent === path || (await exists(parent))) throw error
-    await makeFolder(parent)
-    await mkdir(path)
-  }
-}
-
-function exists(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  )
 }

@@ -87,7 +87,9 @@ export async function examineMpi(load = () => import('@tandem-gpu/backend-mpi'))
   } catch (error) {
     const reason = isNotInstalled(error, mpiPackage)
       ? Object.values(notInstalled(mpiPackage)).join(' ')
-      : failureOf(error).message
+      : error instanceof Error
+        ? error.message
+        : String(error)
     return { works: false as const, reason }
   }
 }
