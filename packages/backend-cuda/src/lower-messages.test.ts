@@ -9,8 +9,7 @@ const dense = (buffer: number) => ({ buffer, byteOffset: 0, rows: 4, rowByteLeng
 const withGaps = (buffer: number) => ({ buffer, byteOffset: 8, rows: 4, rowByteLength: 8, rowByteStride: 16 })
 
 interface Part {
-  readonly kind: 'fill' | 'send' | 'receive' | 'copy'
-  readonly source?: ReturnType<typeof dense>
+  readonly kind: 'fill' | 'send' | 'receive'
   readonly region?: ReturnType<typeof dense>
   readonly after?: readonly number[]
   readonly afterPrevious?: readonly number[]
@@ -20,11 +19,10 @@ interface Part {
 /** Buffers 0 and 1 are of the device, buffer 2 of the host. */
 function lower(parts: readonly Part[], schedule: RecordedPlan['schedule'] = 'overlapped'): PlanOfExchanges {
   const commands = parts.map(
-    ({ kind, source, region, after = [], afterPrevious = [], peer = 1 }, index): PlanPart => {
+    ({ kind, region, after = [], afterPrevious = [], peer = 1 }, index): PlanPart => {
       const base = { index, label: `${kind} ${index}`, device: 0, after, afterPrevious }
       if (kind === 'fill')
         return { ...base, kind, target: region ?? dense(0), pattern: 0, patternByteLength: 4 }
-      if (kind === 'copy') return { ...base, kind, source: source!, target: region! }
       return { ...base, kind, peer, program: 0, ordinal: index, ...(region && { region }) }
     },
   )
@@ -113,19 +111,6 @@ describe('exchanges', () => {
     ])
     expect(lowered.stagingByteLength).toBe(768)
     expect(lowered.recorded).toEqual([[0], [1], [1, 2, 3], [2], [4]])
-  })
-
-  it('leave no copy within host memory to the driver', () => {
-    const host = { ...dense(2), byteOffset: 0 }
-    const { plan, stagingByteLength } = lower([
-      { kind: 'copy', source: host, region: { ...host, rows: 1, rowByteLength: 64, rowByteStride: 64 } },
-      { kind: 'send', region: dense(0), after: [0] },
-      { kind: 'copy', source: dense(0), region: dense(1) },
-    ])
-    expect(plan.commands.map(({ kind }) => kind)).toEqual(['upload', 'download', 'exchange', 'copy'])
-    const [upload, download, exchange] = plan.commands
-    expect([upload!.afterPrevious, download!.after, exchange!.after]).toEqual([[1], [0], [1]])
-    expect(stagingByteLength).toBe(256)
   })
 
   it('keep the chain of the serial schedule', () => {

@@ -1,4 +1,4 @@
-import type { ByteRegion, PlanCopy, PlanMessage, PlanPart } from '@tandem-gpu/core'
+import type { ByteRegion, PlanMessage, PlanPart } from '@tandem-gpu/core'
 import type { CudaCommand, CudaPlan, ExchangedMessage, RecordedPlan } from './cuda-plan.ts'
 
 /** A plan without messages but with exchanges. */
@@ -34,8 +34,8 @@ interface Place {
  * Unites messages into exchanges, which follow one another in recorded order. A message joins the exchange before it where all that it waits
  * for was recorded before the first message of the exchange, where no command in between waits for the exchange, which would have to wait for
  * this message too, and where the exchange sends nothing else to its receiver, or receives nothing else from its sender: NCCL begins the second
- * message in one direction between two ranks once the first ones of the group in all directions are complete. Rows with gaps and host memory go through dense device memory, and so do copies within host memory: the driver carries those
- * out itself, and on 2 H200s they never ended while a kernel of NCCL waited.
+ * message in one direction between two ranks once the first ones of the group in all directions are complete. Rows with gaps and host memory go
+ * through dense device memory.
  *
  * This does not stop: take the earliest message, by repetition and position in the recording of all ranks, that is not complete. On both of its ranks the
  * exchanges before its own have earlier messages alone, and what its exchange waits for was recorded before the first message of that exchange, hence
@@ -56,16 +56,16 @@ export function lowerMessages(plan: RecordedPlan<PlanPart>): PlanOfExchanges {
   /** The step of each exchange, by its first message, and of the copy before each message that has one. */
   const exchanges = new Map<number, number>()
   const packs = new Map<number, number>()
-  /** The steps of each part that others wait for, and those that wait for others. */
-  const doneAt: number[][] = []
-  const startsAt: number[][] = []
+  /** The step of each part that others wait for, and the one that waits for others. */
+  const doneAt: number[] = []
+  const startsAt: number[] = []
 
   for (const part of parts) {
     const { index } = part
     if (!isMessage(part)) {
-      const { first, last } = part.kind === 'copy' ? addCopy(part) : addAsItIs(part)
-      doneAt.push([last])
-      startsAt.push([first])
+      const step = add(part, [index])
+      doneAt.push(step)
+      startsAt.push(step)
       continue
     }
     const group = groups.get(index)!
@@ -74,23 +74,23 @@ export function lowerMessages(plan: RecordedPlan<PlanPart>): PlanOfExchanges {
     const { copied, ...place } = places[index]!
     const pack = packs.get(index)
     if (copied === undefined) {
-      doneAt.push([exchange])
-      startsAt.push([exchange])
+      doneAt.push(exchange)
+      startsAt.push(exchange)
     } else if (pack !== undefined) {
-      doneAt.push([serial ? exchange : pack])
-      startsAt.push([pack])
+      doneAt.push(serial ? exchange : pack)
+      startsAt.push(pack)
     } else {
       const unpack = add(copyOf(part, staged(place, copied), copied), [index], [exchange])
       steps[exchange]!.afterPrevious.push(unpack)
-      doneAt.push([unpack])
-      startsAt.push([serial ? exchange : unpack])
+      doneAt.push(unpack)
+      startsAt.push(serial ? exchange : unpack)
     }
   }
-  for (const part of parts)
-    for (const start of startsAt[part.index]!) {
-      steps[start]!.after.push(...part.after.flatMap((from) => doneAt[from]!))
-      steps[start]!.afterPrevious.push(...part.afterPrevious.flatMap((from) => doneAt[from]!))
-    }
+  for (const { index, after, afterPrevious } of parts) {
+    const step = steps[startsAt[index]!]!
+    step.after.push(...after.map((from) => doneAt[from]!))
+    step.afterPrevious.push(...afterPrevious.map((from) => doneAt[from]!))
+  }
   const chain = [...exchanges.values()]
   for (const [position, exchange] of chain.entries())
     if (position > 0) steps[exchange]!.after.push(chain[position - 1]!)
@@ -124,21 +124,6 @@ export function lowerMessages(plan: RecordedPlan<PlanPart>): PlanOfExchanges {
     const byteOffset = stagingByteLength
     stagingByteLength += Math.ceil(byteLength / stagingAlignment) * stagingAlignment
     return { buffer: buffers.length, byteOffset, byteLength }
-  }
-
-  function addAsItIs(part: CudaCommand): { readonly first: number; readonly last: number } {
-    const step = add(part, [part.index])
-    return { first: step, last: step }
-  }
-
-  function addCopy(part: PlanCopy): ReturnType<typeof addAsItIs> {
-    const { index, source, target } = part
-    if (!onHost(source) || !onHost(target)) return addAsItIs(part)
-    const place = stage(source.rows * source.rowByteLength)
-    const first = add(copyOf(part, source, staged(place, source)), [index])
-    const last = add(copyOf(part, staged(place, target), target), [index], [first])
-    steps[first]!.afterPrevious.push(last)
-    return { first, last }
   }
 
   function onHost({ buffer }: ByteRegion): boolean {
