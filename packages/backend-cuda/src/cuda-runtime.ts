@@ -270,6 +270,12 @@ export class CudaRuntime implements Runtime<CudaHandles> {
     })
   }
 
+  deviceMemory({ address, byteLength, gpu }: CudaAllocation): Promise<unknown> {
+    return this.#guard(`Addressing memory of GPU ${gpu}`, () =>
+      this.#native.deviceMemory(address, byteLength),
+    )
+  }
+
   write(region: AllocationRegion<CudaAllocation>, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
     return this.#guard(`Writing ${bytes.length} bytes`, () => this.#native.write(nativeRegion(region), bytes))
   }

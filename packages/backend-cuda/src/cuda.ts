@@ -87,30 +87,32 @@ export function cudaBackend(options: CudaOptions, translate: Translate): Backend
     })
     return { addon, compiler }
   }
+  /** `shareable`: other processes may map the memory of the one GPU. */
+  const open = async (adapters: readonly Adapter[], label: string, shareable: boolean) => {
+    const { addon, compiler } = await load()
+    const ordinals = [...new Set(adapters.map(ordinalOf))]
+    try {
+      return new CudaRuntime({
+        native: await addon.openGroup(libraries.cuda, ordinals, shareable),
+        adapters,
+        gpuOfDevice: adapters.map((adapter) => ordinals.indexOf(ordinalOf(adapter))),
+        compiler,
+        translate,
+        peerAccess: options.peerAccess ?? true,
+        lowering: options.lowering ?? 'auto',
+        label,
+      })
+    } catch (error) {
+      throw toGpuError(error, `Opening ${ordinals.length} CUDA devices`)
+    }
+  }
   return {
     name: 'cuda',
     async adapters() {
       const { probe: _, ...report } = await findAdapters(nativeAddon(), libraries)
       return report
     },
-    async open(adapters, { label = 'cuda' } = {}) {
-      const { addon, compiler } = await load()
-      const ordinals = [...new Set(adapters.map(ordinalOf))]
-      try {
-        return new CudaRuntime({
-          native: await addon.openGroup(libraries.cuda, ordinals),
-          adapters,
-          gpuOfDevice: adapters.map((adapter) => ordinals.indexOf(ordinalOf(adapter))),
-          compiler,
-          translate,
-          peerAccess: options.peerAccess ?? true,
-          lowering: options.lowering ?? 'auto',
-          label,
-        })
-      } catch (error) {
-        throw toGpuError(error, `Opening ${ordinals.length} CUDA devices`)
-      }
-    },
+    open: (adapters, { label = 'cuda' } = {}) => open(adapters, label, false),
     async openShared(adapters, processes, { label = 'cuda' } = {}) {
       requireShareable(adapters, options)
       const own = adapters.find(({ rank }) => rank === processes.rank)!
@@ -141,6 +143,12 @@ export function cudaBackend(options: CudaOptions, translate: Translate): Backend
         label,
         shared,
       })
+    },
+    async openAddressable(adapters, { label = 'cuda' } = {}) {
+      const ordinals = new Set(adapters.map(ordinalOf))
+      if (ordinals.size > 1)
+        throw new GpuError('unsupported', `A process has ${ordinals.size} GPUs, and each may have one.`)
+      return open(adapters, label, true)
     },
     async openConnected(adapters, processes, { label = 'cuda' } = {}) {
       requireOneGpuEach(adapters)

@@ -84,6 +84,11 @@ export interface NativeGroup {
   /** The address of what another process names with `handle`, until `closeMemory`. */
   importMemory(gpu: number, handle: Uint8Array): Promise<number>
   closeMemory(address: number): void
+  /**
+   * Of a shareable group: an external value that holds a TandemDeviceMemory (core's native/tandem_device_memory.h). What gets it may keep handles
+   * in the GPU's context, which stays until the process ends.
+   */
+  deviceMemory(address: number, byteLength: number): Promise<unknown>
   /** Lets the graphs of a group of one GPU exchange messages with those of other ranks, each of which calls it with the same name. Waits for all. */
   joinRanks(nccl: readonly string[], name: Uint8Array, rank: number, count: number): Promise<void>
   /** Takes effect at once: kernels that wait for another process end, and runs reject. */

@@ -123,7 +123,7 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
     const { stdout } = await runJob(openMpi, {
       ranks: 2,
       program: 'native-launches.ts',
-      arguments: ['fake-cuda', 'fail', folder],
+      arguments: ['fake-cuda', 'staged', 'fail', folder],
     })
     expect(stdout).toMatch(/^rank 1 ends: driver: Program ".*" fails: .*cuGraphLaunch/m)
     expect(stdout).toMatch(/^rank 0 ends: device-lost: .*rank 1 .*cuGraphLaunch/m)
@@ -137,13 +137,14 @@ describe.skipIf(!mpich.installed)(whereInstalled(mpich), () => {
   // shells here, which end by themselves; without cleanup it sends SIGUSR1 to the others, which the shells outlive.
   const starter = ['bash', '-c', 'trap : USR1; "$@"', 'bash']
 
-  it.each(['ipc', 'nccl'])(
+  it.each(['ipc', 'nccl', 'gpu-aware'])(
     'gives the survivor a typed error when a rank is killed in the middle of a run, transport %s',
     async (transport) => {
       const { stdout, stderr } = await runJob(mpich, {
         ranks: 2,
         program: 'transport.ts',
         arguments: ['fake-gpus', transport, 'kill'],
+        environment: transport === 'gpu-aware' ? { FAKE_GPU_AWARE_RANKS: '2' } : {},
         launcherOptions: withoutCleanup,
         starter,
       })

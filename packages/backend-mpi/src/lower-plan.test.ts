@@ -1,6 +1,7 @@
 import type { ByteRegion, Plan, PlanPart } from '@tandem-gpu/core'
 import { expect, it } from 'vitest'
 import { lowerPlan } from './lower-plan.ts'
+import type { DeviceMemory } from './native-addon.ts'
 
 const region = (buffer: number): ByteRegion => ({
   buffer,
@@ -10,12 +11,14 @@ const region = (buffer: number): ByteRegion => ({
   rowByteStride: 64,
 })
 
+const deviceMemory = {} as DeviceMemory
+
 interface Edges {
   readonly after?: readonly number[]
   readonly afterPrevious?: readonly number[]
 }
 
-function lower(
+async function lower(
   parts: readonly ({
     kind: 'fill' | 'send' | 'receive'
     buffer: number
@@ -23,6 +26,7 @@ function lower(
     region?: ByteRegion
   } & Edges)[],
   schedule: Plan['schedule'] = 'overlapped',
+  gpuAware = false,
 ) {
   const commands = parts.map((part, index): PlanPart => {
     const base = {
@@ -44,7 +48,7 @@ function lower(
         }
   })
   const staging: number[] = []
-  const lowered = lowerPlan(
+  const lowered = await lowerPlan(
     {
       label: 'plan',
       schedule,
@@ -58,9 +62,18 @@ function lower(
       ],
     },
     () => 0,
-    (byteLength) => {
-      staging.push(byteLength)
-      return { arrayBuffer: new ArrayBuffer(byteLength) }
+    {
+      through: gpuAware ? 'device' : 'host',
+      addressed: () => (gpuAware ? Promise.resolve(deviceMemory) : undefined),
+      async stage(device, byteLength, label) {
+        staging.push(byteLength)
+        if (gpuAware) {
+          const buffer = { kind: 'device', label, device, byteLength } as const
+          return { buffer: { ...buffer, allocation: { device, byteLength } }, memory: deviceMemory }
+        }
+        const allocation = { arrayBuffer: new ArrayBuffer(byteLength) }
+        return { buffer: { kind: 'host', label, byteLength, allocation }, memory: allocation.arrayBuffer }
+      },
     },
   )
   const nodes = [
@@ -70,8 +83,8 @@ function lower(
   return { ...lowered, nodes, staging }
 }
 
-it('sends device memory through host memory that the next repetition reuses only once it is sent', () => {
-  const { nodes, after, afterPrevious, staging } = lower([
+it('sends device memory through host memory that the next repetition reuses only once it is sent', async () => {
+  const { nodes, after, afterPrevious, staging } = await lower([
     { kind: 'fill', buffer: 1, afterPrevious: [1] },
     { kind: 'send', buffer: 1, after: [0] },
   ])
@@ -82,8 +95,8 @@ it('sends device memory through host memory that the next repetition reuses only
   expect(staging).toEqual([64])
 })
 
-it('posts a receive before what its target waits for, and uploads afterwards', () => {
-  const { nodes, after, afterPrevious } = lower([
+it('posts a receive before what its target waits for, and uploads afterwards', async () => {
+  const { nodes, after, afterPrevious } = await lower([
     { kind: 'fill', buffer: 1 },
     { kind: 'receive', buffer: 2, after: [0] },
   ])
@@ -92,8 +105,8 @@ it('posts a receive before what its target waits for, and uploads afterwards', (
   expect(afterPrevious[2]).toEqual([1])
 })
 
-it('keeps the chain of the serial schedule', () => {
-  const { nodes, after } = lower(
+it('keeps the chain of the serial schedule', async () => {
+  const { nodes, after } = await lower(
     [
       { kind: 'receive', buffer: 2 },
       { kind: 'send', buffer: 1, after: [0] },
@@ -105,8 +118,8 @@ it('keeps the chain of the serial schedule', () => {
   expect(after).toEqual([[2], [3], [], [0]])
 })
 
-it('takes messages of host memory as they are, and gives the inner backend its own ordinals', () => {
-  const { nodes, messages, segments, staging } = lower([
+it('takes messages of host memory as they are, and gives the inner backend its own ordinals', async () => {
+  const { nodes, messages, segments, staging } = await lower([
     { kind: 'send', buffer: 0 },
     { kind: 'fill', buffer: 1 },
   ])
@@ -118,8 +131,8 @@ it('takes messages of host memory as they are, and gives the inner backend its o
   expect(segments[0]!.originalIndex).toEqual([1])
 })
 
-it('issues what a message waits for before what may run beside it', () => {
-  const { nodes, after } = lower([
+it('issues what a message waits for before what may run beside it', async () => {
+  const { nodes, after } = await lower([
     { kind: 'fill', buffer: 1 },
     { kind: 'fill', buffer: 2 },
     { kind: 'send', buffer: 2, after: [1] },
@@ -128,8 +141,8 @@ it('issues what a message waits for before what may run beside it', () => {
   expect(after).toEqual([[], [], [0]])
 })
 
-it('orders messages that share a tag', () => {
-  const { after, afterPrevious, messages } = lower([
+it('orders messages that share a tag', async () => {
+  const { after, afterPrevious, messages } = await lower([
     { kind: 'send', buffer: 0, ordinal: 3 },
     { kind: 'send', buffer: 0, ordinal: 3 + 16_384 },
     { kind: 'send', buffer: 0, ordinal: 4 },
@@ -139,12 +152,47 @@ it('orders messages that share a tag', () => {
   expect(afterPrevious).toEqual([[1], [], []])
 })
 
-it('sends a long message in pieces, of which one is downloaded while another travels', () => {
+it('sends a long message in pieces, of which one is downloaded while another travels', async () => {
   const long = { buffer: 1, byteOffset: 0, rowByteLength: 18 * 2 ** 20, rows: 1, rowByteStride: 18 * 2 ** 20 }
-  const { nodes, after, afterPrevious, staging } = lower([{ kind: 'send', buffer: 1, region: long }])
+  const { nodes, after, afterPrevious, staging } = await lower([{ kind: 'send', buffer: 1, region: long }])
   expect(nodes).toEqual([...Array(5).fill('download'), ...Array(5).fill('send')])
   expect(staging).toEqual([12 * 2 ** 20])
   // Each download waits for the message that had its memory before it; messages follow their downloads and one another.
   expect(after).toEqual([[], [], [], [5], [6], [0], [1, 5], [2, 6], [3, 7], [4, 8]])
   expect(afterPrevious).toEqual([[8], [9], [7], [], [], [9], [], [], [], []])
+})
+
+it('leaves messages of device memory as they are where MPI takes them: what follows waits for the message itself', async () => {
+  const { nodes, messages, after, afterPrevious, staging } = await lower(
+    [
+      { kind: 'fill', buffer: 1, afterPrevious: [1] },
+      { kind: 'send', buffer: 1, after: [0] },
+      { kind: 'receive', buffer: 2, afterPrevious: [3] },
+      { kind: 'fill', buffer: 2, after: [2] },
+    ],
+    'overlapped',
+    true,
+  )
+  expect(nodes).toEqual(['fill', 'fill', 'send', 'receive'])
+  expect(messages.map(({ memory }) => memory)).toEqual([deviceMemory, deviceMemory])
+  expect(after).toEqual([[], [3], [0], []])
+  expect(afterPrevious).toEqual([[2], [], [], [1]])
+  expect(staging).toEqual([])
+})
+
+it('copies rows with gaps through device memory without gaps where MPI takes that', async () => {
+  const rows = { buffer: 1, byteOffset: 4, rowByteLength: 8, rows: 3, rowByteStride: 16 }
+  const { nodes, messages, segments, staging } = await lower(
+    [{ kind: 'send', buffer: 1, region: rows }],
+    'overlapped',
+    true,
+  )
+  expect(nodes).toEqual(['copy', 'send'])
+  expect(messages[0]).toMatchObject({ memory: deviceMemory, byteOffset: 0, rows: 1, rowByteLength: 24 })
+  expect(segments[0]!.plan.commands[0]).toMatchObject({
+    device: 0,
+    source: rows,
+    target: { buffer: 3, byteOffset: 0, rowByteLength: 8, rows: 3, rowByteStride: 8 },
+  })
+  expect(staging).toEqual([24])
 })

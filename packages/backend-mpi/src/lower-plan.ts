@@ -1,13 +1,13 @@
 import type {
   ByteRegion,
   Handles,
-  HostAllocation,
   Plan,
   PlanBuffer,
   PlanCommand,
   PlanMessage,
   PlanPart,
 } from '@tandem-gpu/core'
+import type { MessageMemory } from './message-memory.ts'
 import type { NativeMessage } from './native-addon.ts'
 import { type LoweredPlan, placeInSegments, type Step } from './segments.ts'
 import { type StagedPiece, stagedPieces } from './staged-pieces.ts'
@@ -17,16 +17,17 @@ const tagCount = 16_384
 
 /**
  * Turns messages of device memory into downloads and messages, or messages and uploads, piece by piece through host memory that
- * `allocateStaging` gives; then unites what the inner backend runs into as few plans as overlap allows.
+ * `memory` gives; then unites what the inner backend runs into as few plans as overlap allows. Where MPI takes device memory, messages without
+ * gaps are left as they are, and others are copied from or to device memory without gaps.
  *
- * What waits for a `send` waits for its download alone, and a `receive` is posted as soon as its host memory is free: both are sooner than
- * the plan asks, save under the serial schedule, which keeps its chain.
+ * What waits for a `send` through staging memory waits for its copy alone, and a `receive` is posted as soon as that memory is free: both are
+ * sooner than the plan asks, save under the serial schedule, which keeps its chain.
  */
-export function lowerPlan(
+export async function lowerPlan(
   plan: Plan<Handles, PlanPart>,
   localDevice: (ordinal: number) => number,
-  allocateStaging: (byteLength: number) => HostAllocation,
-): LoweredPlan {
+  memory: MessageMemory,
+): Promise<LoweredPlan> {
   const parts = plan.commands
   const buffers: PlanBuffer[] = plan.buffers.map((buffer) =>
     buffer.kind === 'host' ? buffer : { ...buffer, device: localDevice(buffer.device) },
@@ -44,9 +45,17 @@ export function lowerPlan(
     afterPrevious: [],
     original,
   })
-  const message = (original: number, part: PlanMessage, memory: ArrayBuffer, region: Extent): Step => ({
+  const message = (
+    original: number,
+    part: PlanMessage,
+    memory: NativeMessage['memory'],
+    { byteOffset, rows, rowByteLength, rowByteStride }: Extent,
+  ): Step => ({
     kind: 'message',
-    message: { kind: part.kind, peer: part.peer, tag: part.ordinal % tagCount, memory, ...region },
+    message: {
+      ...{ kind: part.kind, peer: part.peer, tag: part.ordinal % tagCount },
+      ...{ memory, byteOffset, rows, rowByteLength, rowByteStride },
+    },
     after: [],
     afterPrevious: [],
     original,
@@ -73,17 +82,25 @@ export function lowerPlan(
       doneAt.push([step])
       continue
     }
-    const { byteLength, pieces } = stagedPieces(region)
-    const allocation = allocateStaging(byteLength)
-    const label = `${part.label} (staged)`
-    const stagingBuffer = buffers.push({ kind: 'host', label, byteLength, allocation }) - 1
+    const inPlace = isDense(region) ? await memory.addressed(buffer.allocation) : undefined
+    if (inPlace !== undefined) {
+      const step = add(message(index, part, inPlace, region))
+      startsAt.push([step])
+      doneAt.push([step])
+      continue
+    }
+    const { byteLength, pieces } = stagedPieces(region, memory.through)
+    const staged = await memory.stage(device, byteLength, `${part.label} (staged)`)
+    const stagingBuffer = buffers.push(staged.buffer) - 1
+    const [outward, inward] =
+      staged.buffer.kind === 'device' ? (['copy', 'copy'] as const) : (['download', 'upload'] as const)
     const base = { index, label: part.label, device, after: [], afterPrevious: [] }
     const copies: number[][] = []
     const messages: number[] = []
     for (const piece of pieces) {
       const wire = { rows: 1, rowByteLength: piece.byteLength, rowByteStride: piece.byteLength }
       const addMessage = () =>
-        add(message(index, part, allocation.arrayBuffer, { ...wire, byteOffset: piece.byteOffset }))
+        add(message(index, part, staged.memory, { ...wire, byteOffset: piece.byteOffset }))
       const addCopies = () =>
         piece.regions.map(({ region: own, at }) => {
           const { rows, rowByteLength } = own
@@ -95,8 +112,8 @@ export function lowerPlan(
             command(
               index,
               part.kind === 'send'
-                ? { ...base, kind: 'download', source: own, target: staging }
-                : { ...base, kind: 'upload', source: staging, target: own },
+                ? { ...base, kind: outward, source: own, target: staging }
+                : { ...base, kind: inward, source: staging, target: own },
             ),
           )
         })
@@ -146,6 +163,10 @@ export function lowerPlan(
 
 function isMessage(part: PlanPart): part is PlanMessage {
   return part.kind === 'send' || part.kind === 'receive'
+}
+
+function isDense({ rows, rowByteLength, rowByteStride }: ByteRegion): boolean {
+  return rows <= 1 || rowByteStride === rowByteLength
 }
 
 type Extent = Pick<NativeMessage, 'byteOffset' | 'rows' | 'rowByteLength' | 'rowByteStride'>

@@ -22,6 +22,7 @@ import {
   type Span,
 } from '@tandem-gpu/core'
 import { lowerPlan } from './lower-plan.ts'
+import { ProgramMemory } from './message-memory.ts'
 import { type PreparedNodes, toGpuError } from './native-addon.ts'
 import type { LoweredPlan, Segment } from './segments.ts'
 import type { MpiSession } from './session.ts'
@@ -34,7 +35,7 @@ interface MpiExecutable extends Executable {
   readonly nodes: PreparedNodes
   /** One segment and no message: the inner backend repeats it. */
   readonly alone: boolean
-  readonly staging: readonly HostAllocation[]
+  readonly memory: ProgramMemory
 }
 
 /** Opens this rank's devices, and waits until all ranks have. */
@@ -112,14 +113,14 @@ class MpiRuntime implements Runtime {
   readonly #joined: OpenedDevices['joined']
   /** Each rank reaches the memory of all devices, and has all of each plan. */
   readonly #sharesMemory: boolean
+  /** MPI takes messages from device memory. */
+  readonly #gpuAware: boolean
   readonly #peers: ReadonlyMap<number, readonly boolean[]>
   readonly #label: string
   readonly #group: number
   /** For each device of the group, its position among its rank's. */
   readonly #localOrdinal: readonly number[]
   readonly #executables = new Set<MpiExecutable>()
-  #stagingAllocations = 0
-  #innerExecutables = 0
   #resolveLost!: (info: LostInfo) => void
   #runs = 0
   /** Settles when the last run has: what follows must take effect after all its parts. */
@@ -137,6 +138,7 @@ class MpiRuntime implements Runtime {
     this.#inner = inner
     this.#joined = joined
     this.#sharesMemory = transport.name === 'ipc'
+    this.#gpuAware = transport.name === 'gpu-aware'
     this.#peers = peers
     this.#label = label
     const counts = new Map<number, number>()
@@ -210,20 +212,12 @@ class MpiRuntime implements Runtime {
   }
 
   async instantiate(plan: Plan<Handles, PlanPart>): Promise<MpiExecutable> {
-    const staging: HostAllocation[] = []
+    const memory = new ProgramMemory(this.#inner, this.#gpuAware)
     const made: Executable[] = []
     try {
       const lowered =
         this.#joined === undefined
-          ? lowerPlan(
-              plan,
-              (ordinal) => this.#localOrdinal[ordinal] ?? 0,
-              (byteLength) => {
-                const allocation = this.#inner.allocateHost(byteLength)
-                staging.push(allocation)
-                return allocation
-              },
-            )
+          ? await lowerPlan(plan, (ordinal) => this.#localOrdinal[ordinal] ?? 0, memory)
           : wholePlan(this.#onLocalDevices(plan) as Plan)
       const { segments, messages, after, afterPrevious } = lowered
       // A rank without a part in the plan agrees with the others on it all the same.
@@ -242,15 +236,13 @@ class MpiRuntime implements Runtime {
           ...messages.map((message, i) => ({ ...message, ...edges(segments.length + i) })),
         ]),
         alone: segments.length === 1 && messages.length === 0,
-        staging,
+        memory,
       }
       this.#executables.add(executable)
-      this.#stagingAllocations += staging.length
-      this.#innerExecutables += made.length
       return executable
     } catch (error) {
       for (const part of made) this.#inner.release(part)
-      for (const allocation of staging) this.#inner.freeHost(allocation)
+      memory.free()
       throw toGpuError(error)
     }
   }
@@ -259,9 +251,7 @@ class MpiRuntime implements Runtime {
     const known = executable as MpiExecutable
     if (!this.#executables.delete(known)) return
     for (const part of known.made) this.#inner.release(part)
-    for (const allocation of known.staging) this.#inner.freeHost(allocation)
-    this.#stagingAllocations -= known.staging.length
-    this.#innerExecutables -= known.made.length
+    known.memory.free()
   }
 
   run(executable: Executable, options: ExecutionOptions): Promise<ExecutionResult> {
@@ -393,11 +383,15 @@ class MpiRuntime implements Runtime {
   }
 
   live(): LiveHandles {
-    const live = this.#inner.live()
+    const { allocations, hostAllocations, executables, ...live } = this.#inner.live()
+    const made = [...this.#executables]
+    const count = (of: (executable: MpiExecutable) => readonly unknown[]) =>
+      made.reduce((sum, executable) => sum + of(executable).length, 0)
     return {
       ...live,
-      hostAllocations: live.hostAllocations - this.#stagingAllocations,
-      executables: live.executables - this.#innerExecutables + this.#executables.size,
+      allocations: allocations - count(({ memory }) => memory.allocations),
+      hostAllocations: hostAllocations - count(({ memory }) => memory.hostAllocations),
+      executables: executables - count((executable) => executable.made) + made.length,
     }
   }
 

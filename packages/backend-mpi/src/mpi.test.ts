@@ -77,71 +77,119 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
   const same = /Ranks 0 and 1 have the same GPU/
   const noIpc = 'FAKE_CUDA_IPC=none'
   const failingNccl = 'FAKE_FAIL=ncclCommInitRankConfig:2:1'
+  const aware = (ranks: number) => `FAKE_GPU_AWARE_RANKS=${ranks}`
   const refusal = (name: string, reason: string) =>
     new RegExp(`^rank \\d ends: unsupported: .*Transport ${name} does not work here: .*${reason}`)
+  const notAware = /^Open MPI \(.*\) does not take addresses of GPU memory: MPIX_Query_cuda_support says so/
   // What a job says, step by step: the transport, or each rank why it refuses.
-  const steps: Readonly<Record<number, readonly (readonly [string, string, object | RegExp])[]>> = {
-    2: [
-      [
-        'as peers, where each has a GPU of its own, unless another way is named',
-        'transport.ts,fake-gpus',
-        { name: 'ipc', refused: [] },
+  type Steps = readonly (readonly [string, string, object | RegExp])[]
+  /** Which GPUs, the program, and its repetitions. */
+  type NativeLaunches = readonly (readonly [string, string, number])[]
+  const jobs: readonly { name: string; ranks: number; steps: Steps; nativeLaunches?: NativeLaunches }[] = [
+    {
+      name: 'one job of 2 ranks',
+      ranks: 2,
+      steps: [
+        [
+          'as peers, where each has a GPU of its own, unless another way is named',
+          'transport.ts,fake-gpus',
+          { name: 'ipc', refused: [] },
+        ],
+        [
+          'by messages of GPUs, where the driver refuses to map memory',
+          `${noIpc} transport.ts,fake-gpus`,
+          behind('nccl', { ipc: /cuIpcOpenMemHandle/ }),
+        ],
+        [
+          'by messages of the host, where NCCL is missing too',
+          `${noIpc} FAKE_NCCL_VERSION=none transport.ts,fake-gpus,auto`,
+          behind('staged', { ipc: /cuIpcOpenMemHandle/, nccl: /NCCL does not load/, 'gpu-aware': notAware }),
+        ],
+        [
+          'in no way, where ipc is asked for in vain',
+          `${noIpc} transport.ts,fake-gpus,ipc`,
+          refusal('ipc', 'cuIpcOpenMemHandle'),
+        ],
+        [
+          'by messages of the host, where two ranks have one GPU',
+          'transport.ts,fake-cuda,auto',
+          behind('staged', { ipc: same, nccl: same, 'gpu-aware': notAware }),
+        ],
+        [
+          'in no way, where nccl is asked for in vain',
+          `${failingNccl} transport.ts,fake-gpus,nccl`,
+          refusal('nccl', 'ncclCommInitRankConfig'),
+        ],
+        ['by messages of the host, where these are asked for', 'transport.ts,fake-gpus,staged', host],
+        [
+          'by messages of the host, where the devices are no GPUs',
+          'transport.ts,reference',
+          behind('staged', {
+            ipc: /^The backend reference does not share memory between processes\.$/,
+            nccl: /^The backend reference does not exchange messages between processes\.$/,
+            'gpu-aware': notAware,
+          }),
+        ],
+        [
+          'by messages of the host, where one rank alone is refused each',
+          `1@${noIpc} 0@FAKE_NCCL_VERSION=none transport.ts,fake-gpus,auto`,
+          behind('staged', {
+            ipc: /^Rank 1: .*cuIpcOpenMemHandle/,
+            nccl: /NCCL does not load/,
+            'gpu-aware': notAware,
+          }),
+        ],
       ],
-      [
-        'by messages of GPUs, where the driver refuses to map memory',
-        `${noIpc} transport.ts,fake-gpus`,
-        behind('nccl', { ipc: /cuIpcOpenMemHandle/ }),
+      nativeLaunches: [
+        ['a GPU', 'native-launches.ts,fake-cuda', 51],
+        ['two GPUs', 'FAKE_CUDA_DEVICES=4 native-launches.ts,fake-gpus', 101],
       ],
-      [
-        'by messages of the host, where NCCL is missing too',
-        `${noIpc} FAKE_NCCL_VERSION=none transport.ts,fake-gpus,auto`,
-        behind('staged', { ipc: /cuIpcOpenMemHandle/, nccl: /NCCL does not load/ }),
+    },
+    {
+      name: 'one job of 3 ranks',
+      ranks: 3,
+      steps: [
+        ['as peers', 'transport.ts,fake-gpus,ipc', { name: 'ipc', refused: [] }],
+        [
+          'by messages of GPUs, where these are asked for',
+          'transport.ts,fake-gpus,nccl',
+          { name: 'nccl', refused: [] },
+        ],
       ],
-      [
-        'in no way, where ipc is asked for in vain',
-        `${noIpc} transport.ts,fake-gpus,ipc`,
-        refusal('ipc', 'cuIpcOpenMemHandle'),
+    },
+    {
+      name: 'one job of 3 ranks, whose MPI takes memory of GPUs',
+      ranks: 3,
+      steps: [
+        [
+          'by its messages, where NCCL is missing',
+          `${aware(3)} ${noIpc} FAKE_NCCL_VERSION=none transport.ts,fake-gpus,auto`,
+          behind('gpu-aware', { ipc: /cuIpcOpenMemHandle/, nccl: /NCCL does not load/ }),
+        ],
+        [
+          'by its messages, where these are asked for',
+          `${aware(3)} transport.ts,fake-gpus,gpu-aware`,
+          { name: 'gpu-aware', refused: [] },
+        ],
       ],
-      [
-        'by messages of the host, where two ranks have one GPU',
-        'transport.ts,fake-cuda,auto',
-        behind('staged', { ipc: same, nccl: same }),
+      nativeLaunches: [['a GPU', `${aware(3)} native-launches.ts,fake-cuda,gpu-aware`, 76]],
+    },
+    {
+      name: 'one job of 2 ranks, of which one has an MPI that takes memory of GPUs',
+      ranks: 2,
+      steps: [
+        [
+          'in no way, where its messages are asked for in vain',
+          `${aware(1)} transport.ts,fake-gpus,gpu-aware`,
+          refusal('gpu-aware', 'rank 1 .* does not take addresses of GPU memory'),
+        ],
       ],
-      [
-        'in no way, where nccl is asked for in vain',
-        `${failingNccl} transport.ts,fake-gpus,nccl`,
-        refusal('nccl', 'ncclCommInitRankConfig'),
-      ],
-      ['by messages of the host, where these are asked for', 'transport.ts,fake-gpus,staged', host],
-      [
-        'by messages of the host, where the devices are no GPUs',
-        'transport.ts,reference',
-        behind('staged', {
-          ipc: /^The backend reference does not share memory between processes\.$/,
-          nccl: /^The backend reference does not exchange messages between processes\.$/,
-        }),
-      ],
-      [
-        'by messages of the host, where one rank alone is refused each',
-        `1@${noIpc} 0@FAKE_NCCL_VERSION=none transport.ts,fake-gpus,auto`,
-        behind('staged', { ipc: /^Rank 1: .*cuIpcOpenMemHandle/, nccl: /NCCL does not load/ }),
-      ],
-    ],
-    3: [
-      ['as peers', 'transport.ts,fake-gpus,ipc', { name: 'ipc', refused: [] }],
-      [
-        'by messages of GPUs, where these are asked for',
-        'transport.ts,fake-gpus,nccl',
-        { name: 'nccl', refused: [] },
-      ],
-    ],
-  }
-  describe.each([2, 3])('one job of %i ranks', (ranks) => {
+    },
+  ]
+  describe.each(jobs)('$name', ({ ranks, steps, nativeLaunches = [] }) => {
     let job: JobResult
     beforeAll(async () => {
-      const programs = steps[ranks]!.map(([, step]) => step)
-      if (ranks === 2)
-        programs.push('native-launches.ts,fake-cuda', 'FAKE_CUDA_DEVICES=4 native-launches.ts,fake-gpus')
+      const programs = [...steps, ...nativeLaunches].map(([, step]) => step)
       job = await runJob(openMpi, { ranks, program: 'sequence.ts', arguments: programs })
     })
     const saidIn = (place: number) =>
@@ -149,7 +197,7 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
         .split('\n')
         .flatMap((line) => (line.startsWith(`${place}: `) ? line.slice(`${place}: `.length) : []))
 
-    it.each(steps[ranks]!.map(([how, , expected], place) => ({ how, expected, place })))(
+    it.each(steps.map(([how, , expected], place) => ({ how, expected, place })))(
       'reaches the memory of other ranks $how',
       ({ expected, place }) => {
         const said = saidIn(place)
@@ -162,18 +210,21 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
       },
     )
 
-    if (ranks === 2)
-      it.each([
-        ['a GPU', 0, '51'],
-        ['two GPUs', 1, '101'],
-      ])('repeats device work and messages without JavaScript, with %s a rank', (_, step, repetitions) => {
-        expect(saidIn(steps[2]!.length + step), job.stderr).toEqual([
+    it.each(nativeLaunches.map(([gpus, , repetitions], index) => ({ gpus, repetitions, index })))(
+      'repeats device work and messages without JavaScript, with $gpus a rank',
+      ({ repetitions, index }) => {
+        expect(saidIn(steps.length + index), job.stderr).toEqual([
           expect.stringMatching(new RegExp(`^${repetitions} repetitions without JavaScript`)),
         ])
-      })
+      },
+    )
 
     it('ends in order', () => {
       expect(job.exitCode, job.stdout + job.stderr).toBe(0)
+      // An MPI that takes memory of GPUs got some on each rank.
+      const addressed = job.stderr.match(/^fake GPU-aware MPI: [1-9]\d* messages of device memory$/gm)
+      const takes = job.stdout.includes('"name":"gpu-aware","refused":[]')
+      expect(addressed ?? [], job.stderr).toHaveLength(takes ? ranks : 0)
     })
   })
 
@@ -183,6 +234,9 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
     ['conformance.ts', 'nccl', 2],
     ['conformance.ts', 'nccl', 3],
     ['algorithms.ts', 'nccl', 2],
+    ['conformance.ts', 'gpu-aware', 2],
+    ['conformance.ts', 'gpu-aware', 3],
+    ['algorithms.ts', 'gpu-aware', 2],
   ] as const)(
     'passes %s over GPUs of ranks, transport %s, ranks: %i (in the long form: each kernel is built for the CPU)',
     async (program, transport, ranks) => {
@@ -190,6 +244,7 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
         ranks,
         program,
         arguments: ['fake-gpus', transport],
+        ...(transport === 'gpu-aware' && { environment: { FAKE_GPU_AWARE_RANKS: `${ranks}` } }),
       })
       expect(exitCode, stdout + stderr).toBe(0)
       expect(stdout).toMatch(

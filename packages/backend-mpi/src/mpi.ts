@@ -6,8 +6,7 @@ import {
   isGpuError,
   requireOptions,
 } from '@tandem-gpu/core'
-import { gatherAdapters, innerAdapter } from './adapters.ts'
-import { HostRuntime } from './host-runtime.ts'
+import { gatherAdapters } from './adapters.ts'
 import { openRuntime } from './mpi-runtime.ts'
 import { mpiSession } from './session.ts'
 import { openForTransport, type TransportName, transportNames } from './transport.ts'
@@ -21,8 +20,8 @@ export interface MpiOptions {
   /**
    * How data moves between ranks; default `auto`: the first of these that works, agreed by all ranks. `ipc`: the ranks of one machine map each
    * other's GPU memory, so that kernels and copies reach it as within one process. `nccl`: GPUs send each other messages by NVIDIA's library, in
-   * the middle of their programs, on one machine or several. `staged`: messages through host memory, which always works. One that is named and
-   * does not work is `unsupported`.
+   * the middle of their programs, on one machine or several. `gpu-aware`: messages of an MPI that takes them from GPU memory itself. `staged`:
+   * messages through host memory, which always works. One that is named and does not work is `unsupported`.
    */
   readonly transport?: TransportName | undefined
   /** Names or paths of MPI libraries, tried before the usual ones. */
@@ -60,11 +59,8 @@ export function mpi(inner: Backend, options: MpiOptions = {}): Backend {
       const foreign = adapters.find(({ rank }) => rank === undefined)
       if (foreign !== undefined)
         throw new GpuError('validation', `Adapter "${foreign.id}" is not one of ${this.name}'s.`)
-      const own = adapters.filter(({ rank }) => rank === session.rank).map(innerAdapter)
       return openRuntime(session, adapters, label, () =>
-        openForTransport(session, inner, adapters, options.transport ?? 'auto', label, async () =>
-          own.length > 0 ? inner.open(own, { label }) : new HostRuntime(),
-        ),
+        openForTransport(session, inner, adapters, options.transport ?? 'auto', label),
       )
     },
   }

@@ -13,7 +13,7 @@ export interface NativeAddon {
   start(
     candidates: readonly string[],
     onLost: (group: number | undefined, code: GpuErrorCode, message: string) => void,
-  ): Promise<{ rank: number; size: number }>
+  ): Promise<{ rank: number; size: number; gpuAware?: GpuSupport }>
   /** Where rank 0 takes the others' connections. */
   listen(): { port: number; addresses: string[] }
   watch(options: WatchOptions): Promise<void>
@@ -54,8 +54,14 @@ export interface MpiLibrary {
   readonly family: MpiFamily
   /** What the library says of itself, one line. */
   readonly version: string
-  /** Whether messages may come from device memory; absent where the library does not say. */
+  /** Whether messages may come from device memory; absent where the library does not say, or says so only when it is started. */
   readonly gpuAware?: boolean
+}
+
+/** What a started library says about device memory, and the function (or the information) by which it says so. */
+export interface GpuSupport {
+  readonly supported: boolean
+  readonly asked: string
 }
 
 export interface WatchOptions {
@@ -71,6 +77,12 @@ export interface PreparedNodes {
   readonly [prepared]: true
 }
 
+declare const addressed: unique symbol
+/** An external value that holds a TandemDeviceMemory. */
+export interface DeviceMemory {
+  readonly [addressed]: true
+}
+
 interface NativeNodeBase {
   /** Nodes of the same repetition, and of the one before, that must be done first. */
   readonly after: readonly number[]
@@ -82,12 +94,13 @@ export interface NativeSegment extends NativeNodeBase {
   readonly kind: 'segment'
 }
 
-/** A message from or to host memory: `rows` runs of `rowByteLength` bytes, `rowByteStride` apart. No rows: no bytes. */
+/** A message from or to memory: `rows` runs of `rowByteLength` bytes, `rowByteStride` apart. No rows: no bytes. */
 export interface NativeMessage extends NativeNodeBase {
   readonly kind: 'send' | 'receive'
   readonly peer: number
   readonly tag: number
-  readonly memory: ArrayBuffer
+  /** Host memory, or device memory (`Runtime.deviceMemory` of the inner backend), of which messages are dense. */
+  readonly memory: ArrayBuffer | DeviceMemory
   readonly byteOffset: number
   readonly rows: number
   readonly rowByteLength: number

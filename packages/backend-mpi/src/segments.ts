@@ -1,7 +1,7 @@
 import type { Plan, PlanCommand } from '@tandem-gpu/core'
 import type { NativeMessage } from './native-addon.ts'
 
-/** A command of the inner backend, or a message between host memory of two ranks. */
+/** A command of the inner backend, or a message between memory of two ranks. */
 export type Step = CommandStep | MessageStep
 
 interface StepBase {
@@ -22,7 +22,7 @@ interface MessageStep extends StepBase {
   readonly message: Omit<NativeMessage, 'after' | 'afterPrevious'>
 }
 
-/** A rank's plan as the native progress thread runs it: plans for the inner backend, and messages between host memory. */
+/** A rank's plan as the native progress thread runs it: plans for the inner backend, and messages. */
 export interface LoweredPlan {
   /** The first nodes, in an order of issue that suits a queue. */
   readonly segments: readonly Segment[]

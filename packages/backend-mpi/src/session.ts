@@ -7,7 +7,14 @@ import { GpuError, type GpuErrorCode, type RankMessage } from '@tandem-gpu/core'
 import { endWithJob } from './end-with-job.ts'
 import { detectLaunch, type Launch } from './launcher.ts'
 import { installationRemedy, libraryCandidates } from './libraries.ts'
-import { addonError, type MpiLibrary, type NativeAddon, nativeAddon, toGpuError } from './native-addon.ts'
+import {
+  addonError,
+  type GpuSupport,
+  type MpiLibrary,
+  type NativeAddon,
+  nativeAddon,
+  toGpuError,
+} from './native-addon.ts'
 
 /** What a rank says of itself when the job starts. */
 export interface RankInfo {
@@ -32,6 +39,8 @@ export class MpiSession {
   readonly launch: Launch | undefined
   readonly rank: number
   readonly ranks: readonly RankInfo[]
+  /** Absent where the library does not say. */
+  readonly gpuAware: GpuSupport | undefined
   readonly #lost = new Map<number, (code: GpuErrorCode, message: string) => void>()
   #failure: GpuError | undefined
   #keys: number
@@ -44,6 +53,7 @@ export class MpiSession {
     ranks: readonly RankInfo[],
     rank: number,
     usedKeys: number,
+    gpuAware: GpuSupport | undefined,
   ) {
     this.addon = addon
     this.library = library
@@ -51,6 +61,7 @@ export class MpiSession {
     this.ranks = ranks
     this.rank = rank
     this.#keys = usedKeys
+    this.gpuAware = gpuAware
   }
 
   /** Why the job cannot go on, once a rank is lost. */
@@ -142,7 +153,7 @@ async function startSession(libraries: readonly string[] | undefined): Promise<M
   const { addon, library, launch, candidates } = openLibrary(libraries)
   let session: MpiSession | undefined
   try {
-    const { rank, size } = await saidWhenLate(
+    const { rank, size, gpuAware } = await saidWhenLate(
       launch,
       addon.start(candidates, (group, code, message) => session?.lose(group, code, message)),
     )
@@ -170,7 +181,7 @@ async function startSession(libraries: readonly string[] | undefined): Promise<M
     )
     requireSameBuild(ranks)
     if (size > 1) await watchRanks(addon, ranks, launch, key++)
-    session = new MpiSession(addon, library, launch, ranks, rank, key)
+    session = new MpiSession(addon, library, launch, ranks, rank, key, gpuAware)
     return session
   } catch (error) {
     throw toGpuError(error)

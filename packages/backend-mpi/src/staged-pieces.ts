@@ -2,12 +2,15 @@ import type { ByteRegion } from '@tandem-gpu/core'
 
 /** What the native thread sends and receives at a time (`Transfer::pieceByteLength`), of dense memory and of rows alike. */
 const wirePieceByteLength = 4 * 2 ** 20
-/** Each piece is a plan of the inner backend, and one more in which a repetition is cut. */
-const mostPieces = 64
+/**
+ * Each piece is a plan of the inner backend, and one more in which a repetition is cut. Pieces of device memory cost no copy through the host to
+ * wait for: fewer and longer ones suffice there.
+ */
+const mostPieces = { host: 64, device: 16 } as const
 /** While one piece travels, the next is downloaded, or the last uploaded. */
 const piecesInMemory = 3
 
-/** A part of a message of device memory, and its place in the host memory that it goes through. */
+/** A part of a message of device memory, and its place in the memory that it goes through. */
 export interface StagedPiece {
   readonly byteLength: number
   /** In the staging memory; pieces of the same slot follow one another. */
@@ -18,12 +21,15 @@ export interface StagedPiece {
 }
 
 /**
- * Cuts a message of device memory into pieces, so that host memory for at most three of them is needed, and copies overlap messages. Pieces
- * are whole multiples of what travels at a time: the other side may have the message in one piece.
+ * Cuts a message of device memory into pieces, so that staging memory, of the kind `through`, is needed for at most three of them, and copies overlap
+ * messages. Pieces are whole multiples of what travels at a time: the other side may have the message in one piece.
  */
-export function stagedPieces(region: ByteRegion): { byteLength: number; pieces: readonly StagedPiece[] } {
+export function stagedPieces(
+  region: ByteRegion,
+  through: 'host' | 'device',
+): { byteLength: number; pieces: readonly StagedPiece[] } {
   const total = region.rows * region.rowByteLength
-  const size = wirePieceByteLength * Math.max(1, Math.ceil(total / wirePieceByteLength / mostPieces))
+  const size = wirePieceByteLength * Math.max(1, Math.ceil(total / wirePieceByteLength / mostPieces[through]))
   const pieces = Array.from({ length: Math.max(1, Math.ceil(total / size)) }, (_, index): StagedPiece => {
     const slot = index % piecesInMemory
     const byteLength = Math.min(size, total - index * size)

@@ -1,14 +1,17 @@
 import { type Adapter, type Backend, GpuError, type Runtime, type Transport } from '@tandem-gpu/core'
-import { type JoinedDevices, type JoiningTransport, openJoinedDevices, refusalOf } from './joined-devices.ts'
+import { innerAdapter } from './adapters.ts'
+import { openAddressableDevices } from './addressable-devices.ts'
+import { HostRuntime } from './host-runtime.ts'
+import { type JoinedDevices, openJoinedDevices, refusalOf } from './joined-devices.ts'
 import type { MpiSession } from './session.ts'
 
 /**
  * Ways in which data moves between ranks, the quickest first: `ipc` (each rank maps the devices' memory of all), `nccl` (messages between devices,
- * inside their programs), `staged` (messages of host memory). `auto` takes the first that works.
+ * inside their programs), `gpu-aware` (messages of MPI from device memory), `staged` (messages of MPI from host memory). `auto` takes the first that works.
  */
-export const transportNames = ['auto', 'ipc', 'nccl', 'staged'] as const
+export const transportNames = ['auto', 'ipc', 'nccl', 'gpu-aware', 'staged'] as const
 /** What `auto` tries, in this order, before `staged`, which always works. */
-const quickest: readonly JoiningTransport[] = ['ipc', 'nccl']
+const quickest = ['ipc', 'nccl', 'gpu-aware'] as const
 export type TransportName = (typeof transportNames)[number]
 
 /** A rank's devices, and how the ranks reach each other. */
@@ -29,7 +32,6 @@ export async function openForTransport(
   devices: readonly Adapter[],
   wanted: TransportName,
   label: string,
-  openOwn: () => Promise<Runtime>,
 ): Promise<OpenedDevices> {
   const said = await session.gather(wanted)
   if (said.length > 1)
@@ -37,10 +39,16 @@ export async function openForTransport(
       'validation',
       `The ranks ask for different transports: rank ${said[0]!.rank} for ${said[0]!.message}, rank ${said[1]!.rank} for ${said[1]!.message}.`,
     )
-  const tried = wanted === 'auto' ? quickest : wanted === 'staged' ? [] : [wanted]
+  const own = devices.filter(({ rank }) => rank === session.rank).map(innerAdapter)
+  const tried = wanted === 'auto' ? quickest : [wanted]
   const refused: { name: string; reason: string }[] = []
   for (const name of tried)
     try {
+      if (name === 'staged') break
+      if (name === 'gpu-aware') {
+        const inner = await openAddressableDevices(session, backend, own, label)
+        return { inner, transport: { name, refused } }
+      }
       const joined = await openJoinedDevices(session, backend, devices, name, label)
       return { inner: joined.runtime, joined, transport: { name, refused } }
     } catch (error) {
@@ -49,5 +57,6 @@ export async function openForTransport(
         throw new GpuError('unsupported', `Transport ${name} does not work here: ${reason}`, { cause: error })
       refused.push({ name, reason })
     }
-  return { inner: await openOwn(), transport: { name: 'staged', refused } }
+  const inner = own.length > 0 ? await backend.open(own, { label }) : new HostRuntime()
+  return { inner, transport: { name: 'staged', refused } }
 }

@@ -30,7 +30,7 @@ export function backendsNamed(
 
 /**
  * A backend whose package is an optional peer. A package that is not installed is reported as an absence that names it, like a missing driver.
- * `topology`, `openShared` and `openConnected` are known once `adapters()` has resolved, which is when anybody has adapters to ask about or to open.
+ * `topology` and the other ways to open are known once `adapters()` has resolved, which is when anybody has adapters to ask about or to open.
  */
 export function optionalBackend(name: string, packageName: string, load: () => Promise<Backend>): Backend {
   let backend: Backend | undefined
@@ -57,6 +57,9 @@ export function optionalBackend(name: string, packageName: string, load: () => P
     },
     get openConnected() {
       return backend?.openConnected?.bind(backend)
+    },
+    get openAddressable() {
+      return backend?.openAddressable?.bind(backend)
     },
     get topology() {
       return backend?.topology

@@ -60,7 +60,7 @@ describe.skipIf(!installed)(
         /^ {2}Processes exchange data by staged; not ipc: The backend webgpu does not share memory between processes\.; not nccl: /m,
       )
       expect(text.stdout).toMatch(
-        /^ {2}It .*take.* messages from GPU memory\. .*through host memory \(staged\)\.$/m,
+        /^ {2}It takes .*messages from GPU memory \(.*gpu-aware.*\).*\. .*through host memory \(staged\)\.$/m,
       )
     })
 

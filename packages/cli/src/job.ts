@@ -17,7 +17,7 @@ export interface Job {
 }
 
 /** The transports of @tandem-gpu/backend-mpi, which is loaded in a job only. */
-export const rankTransports = ['auto', 'ipc', 'nccl', 'staged'] as const
+export const rankTransports = ['auto', 'ipc', 'nccl', 'gpu-aware', 'staged'] as const
 export type RankTransport = (typeof rankTransports)[number]
 
 /** Variables such as those of `process.env`. */

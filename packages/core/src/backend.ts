@@ -35,6 +35,13 @@ export interface Backend {
   readonly openConnected?:
     | ((adapters: readonly Adapter[], processes: SharingProcesses, options?: OpenOptions) => Promise<Runtime>)
     | undefined
+  /**
+   * As `open`, for a backend around this one that hands addresses of device memory to an MPI (`Runtime.deviceMemory`): over `adapters` of
+   * one GPU. Rejects with `unsupported` and the reason where that cannot be. Absent where it never can.
+   */
+  readonly openAddressable?:
+    | ((adapters: readonly Adapter[], options?: OpenOptions) => Promise<Runtime>)
+    | undefined
   /** Links between the adapters, where the backend knows them. */
   readonly topology?: (() => Promise<Topology>) | undefined
 }
@@ -88,6 +95,11 @@ export interface Runtime<H extends Handles = Handles> {
    * on. Resolves to undefined where each run of this executable needs JavaScript; absent where all do.
    */
   launcher?(executable: H['executable'], uniformBlock?: Uint8Array<ArrayBuffer>): Promise<unknown>
+  /**
+   * Of a runtime that `openAddressable` opens: an external value that holds a `TandemDeviceMemory` (native/tandem_device_memory.h), valid
+   * until the allocation is freed. What is read and written there is not ordered with other calls: nothing else may use it meanwhile.
+   */
+  deviceMemory?(allocation: H['allocation']): Promise<unknown>
   write(region: AllocationRegion<H['allocation']>, bytes: Uint8Array<ArrayBuffer>): Promise<void>
   read(region: AllocationRegion<H['allocation']>, into: Uint8Array<ArrayBuffer>): Promise<void>
   live(): LiveHandles

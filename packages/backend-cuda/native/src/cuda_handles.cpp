@@ -20,6 +20,11 @@ void Context::use() const {
   call(driver_.ctxSetCurrent, handle_);
 }
 
+void Context::keep() const {
+  ContextHandle kept = nullptr;
+  call(driver_.devicePrimaryCtxRetain, &kept, device_);
+}
+
 void Context::check(Result result, const ImportEntry &function) const {
   if (result == success) return;
   try {

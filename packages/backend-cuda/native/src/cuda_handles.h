@@ -36,6 +36,8 @@ public:
   const Driver &driver() const { return driver_; }
   int ordinal() const { return ordinal_; }
   Device device() const { return device_; }
+  /// Keeps the context until the process ends, beyond this object.
+  void keep() const;
   ContextHandle handle() const { return handle_; }
 
 private:

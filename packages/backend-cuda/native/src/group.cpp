@@ -102,6 +102,18 @@ SharedMemory Group::exportMemory(cuda::DevicePtr address) {
   return {{std::begin(handle.reserved), std::end(handle.reserved)}, address - base};
 }
 
+std::shared_ptr<const DeviceMemory> Group::deviceMemory(cuda::DevicePtr address, std::size_t byteLength) {
+  const auto &context = gpus_.front().context;
+  if (!contextKept_) context.keep();
+  contextKept_ = true;
+  return std::make_shared<const DeviceMemory>(DeviceMemory{driver_, context.handle(), address, byteLength});
+}
+
+bool DeviceMemory::use(void *self) {
+  const auto &memory = **static_cast<std::shared_ptr<const DeviceMemory> *>(self);
+  return !cuda::contextsLost() && memory.driver.ctxSetCurrent(memory.context) == cuda::success;
+}
+
 cuda::DevicePtr Group::importMemory(std::size_t gpuIndex, const std::vector<std::uint8_t> &bytes) {
   cuda::IpcMemHandle handle{};
   if (bytes.size() != sizeof handle) throw NativeError("driver", "The handle of shared memory has another length.");

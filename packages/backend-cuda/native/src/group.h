@@ -120,6 +120,16 @@ struct LaunchSet {
   std::vector<cuda::OwnedEvent> spare;
 };
 
+/// What a TandemDeviceMemory refers to. It outlives the group.
+struct DeviceMemory {
+  const cuda::Driver &driver;
+  cuda::ContextHandle context;
+  cuda::DevicePtr address;
+  std::size_t byteLength;
+  /// TandemDeviceMemory::use; `self` is a std::shared_ptr<const DeviceMemory> *.
+  static bool use(void *self);
+};
+
 /// Contexts, memory, modules and graphs over a set of physical GPUs. Every member function runs on the group's worker thread and throws
 /// NativeError; the destructor runs there too, waits for the GPUs and frees what is left. Ids are the caller's, so that it can queue a use
 /// right behind the creation.
@@ -145,6 +155,9 @@ public:
   /// Maps another process's memory until `closeMemory`. A process that ends takes its memory along: then an access is a fault.
   cuda::DevicePtr importMemory(std::size_t gpu, const std::vector<std::uint8_t> &handle);
   void closeMemory(cuda::DevicePtr address) { imported_.erase(address); }
+  /// Memory of a shareable group for native code of another package, which may keep what it makes in the context of the group's one GPU: the context
+  /// stays from now on.
+  std::shared_ptr<const DeviceMemory> deviceMemory(cuda::DevicePtr address, std::size_t byteLength);
   /// From any thread: kernels that wait for another process end, and nothing runs any more.
   void breakOff();
 
@@ -235,6 +248,7 @@ private:
   /// Its stream comes last: the end of the last launch is there.
   const cuda::Gpu *lastLaunched_ = nullptr;
   bool polling_ = false;
+  bool contextKept_ = false;
 };
 
 } // namespace tandem

@@ -1,5 +1,6 @@
 #include "group_object.h"
 
+#include "../../../core/native/tandem_device_memory.h"
 #include "host_mapping.h"
 #include "js_values.h"
 #include "launcher.h"
@@ -25,6 +26,7 @@ Napi::Function GroupObject::define(Napi::Env env) {
                          InstanceMethod("exportMemory", &GroupObject::queue<&Group::exportMemory>),
                          InstanceMethod("importMemory", &GroupObject::queue<&Group::importMemory>),
                          InstanceMethod("closeMemory", &GroupObject::post<&Group::closeMemory>),
+                         InstanceMethod("deviceMemory", &GroupObject::deviceMemory),
                          InstanceMethod("joinRanks", &GroupObject::queue<&Group::joinRanks>),
                          InstanceMethod("breakOff", &GroupObject::breakOff),
                          InstanceMethod("mapHost", &GroupObject::mapHost),
@@ -136,6 +138,20 @@ Napi::Value GroupObject::createLauncher(const Napi::CallbackInfo &info) {
       auto *interface = new TandemLauncher{tandemLauncherVersion, new std::shared_ptr<Launcher>(launcher), Launcher::launch};
       return Napi::External<TandemLauncher>::New(env, interface, [](Napi::Env, TandemLauncher *held) {
         delete static_cast<std::shared_ptr<Launcher> *>(held->self);
+        delete held;
+      });
+    };
+  });
+}
+
+/// address, byteLength → Promise<an external value that holds a TandemDeviceMemory>
+Napi::Value GroupObject::deviceMemory(const Napi::CallbackInfo &info) {
+  return submit(info, [group = parts_.group, address = fromJs<cuda::DevicePtr>(info[0]), byteLength = fromJs<std::size_t>(info[1])]() -> Settle {
+    return [memory = group->deviceMemory(address, byteLength)](Napi::Env env) -> Napi::Value {
+      auto *interface = new TandemDeviceMemory{tandemDeviceMemoryVersion, new std::shared_ptr<const DeviceMemory>(memory),
+                                               reinterpret_cast<void *>(memory->address), memory->byteLength, DeviceMemory::use};
+      return Napi::External<TandemDeviceMemory>::New(env, interface, [](Napi::Env, TandemDeviceMemory *held) {
+        delete static_cast<std::shared_ptr<const DeviceMemory> *>(held->self);
         delete held;
       });
     };

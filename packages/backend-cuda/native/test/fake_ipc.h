@@ -106,3 +106,18 @@ Result fIpcCloseMemHandle(DevicePtr address) {
 }
 
 } // namespace
+
+/// For a fake MPI that takes device memory: whether the address is one of device memory, and in `problem` what a real MPI would not stand.
+EXPORT int fakeMemoryForMessages(const void *pointer, std::size_t byteLength, const char **problem) {
+  std::lock_guard lock(stateMutex);
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+  auto found = blocks.upper_bound(address);
+  if (found == blocks.begin()) return 0;
+  const auto &[start, block] = *--found;
+  if (address >= start + block.byteLength || block.device < 0) return 0;
+  const auto mapping = mappings.find(start);
+  if (address + byteLength > start + block.byteLength) *problem = "the message goes beyond the end of its device memory";
+  else if (currentContext == nullptr || currentContext->device != block.device) *problem = "the device of the memory is not the thread's current one";
+  else if (mapping == mappings.end() || mapping->second.descriptor < 0) *problem = "no other process can map this device memory";
+  return 1;
+}

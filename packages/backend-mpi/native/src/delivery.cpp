@@ -2,7 +2,7 @@
 
 namespace tandem {
 
-Delivery::Delivery(mpi::Mpi &mpi, int from, int to, int tag, HostRegion bytes) {
+Delivery::Delivery(mpi::Mpi &mpi, int from, int to, int tag, MessageRegion bytes) {
   const auto send = [&](int peer) {
     sends_.push_back(std::make_unique<Transfer>(mpi, Transfer::Direction::send, bytes, peer, tag));
   };

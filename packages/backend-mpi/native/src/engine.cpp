@@ -67,6 +67,7 @@ void Engine::start(std::function<void(const Failure *)> settle) {
       mpi_ = mpi::start(library_);
       rank_ = mpi_->rank();
       size_ = mpi_->size();
+      gpuSupport_ = mpi_->gpuSupport();
       gathers_ = std::make_unique<Gathers>(
           rank_, size_, [this](int peer, ControlKind kind, std::uint64_t key, const Bytes &payload) { send(peer, kind, key, payload); });
     } catch (const NativeError &error) {
@@ -256,7 +257,7 @@ void Engine::gather(Key key, const std::string &text, GatherSettle settle) {
   });
 }
 
-void Engine::deliver(Key key, int from, int to, HostRegion bytes, DeliverSettle settle) {
+void Engine::deliver(Key key, int from, int to, MessageRegion bytes, DeliverSettle settle) {
   const auto packed = key.packed();
   if (!putOff(pendingMutex_, failed_, pendingDeliveries_, packed, settle)) {
     settle(&failure_);

@@ -53,15 +53,16 @@ public:
   Engine(const Engine &) = delete;
   Engine &operator=(const Engine &) = delete;
 
-  /// MPI_Init_thread on the thread; `settle` gets the failure, or null once `rank` and `size` are known.
+  /// MPI_Init_thread on the thread; `settle` gets the failure, or null once `rank`, `size` and `gpuSupport` are known.
   void start(std::function<void(const Failure *)> settle);
   int rank() const { return rank_; }
   int size() const { return size_; }
+  std::optional<mpi::GpuSupport> gpuSupport() const { return gpuSupport_; }
   /// How messages name the ranks.
   void setNames(std::vector<std::string> names);
 
   void gather(Key key, const std::string &text, GatherSettle settle);
-  void deliver(Key key, int from, int to, HostRegion bytes, DeliverSettle settle);
+  void deliver(Key key, int from, int to, MessageRegion bytes, DeliverSettle settle);
   /// Runs are carried out one after another, in the order of the calls. `issue` and `failed` are called from the thread.
   void run(Key key, std::vector<NodeSpec> &&nodes, std::int64_t times, Issue issue, SegmentFailed failed, RunSettle settle);
   void segmentCompleted(Key key, std::uint32_t node, std::int64_t count);
@@ -138,6 +139,7 @@ private:
   Lost lost_;
   int rank_ = 0;
   int size_ = 1;
+  std::optional<mpi::GpuSupport> gpuSupport_;
   std::thread thread_;
   std::mutex mutex_;
   std::condition_variable wake_;

@@ -16,6 +16,35 @@ void *find(void *library, const char *name) { return dlsym(library, name); }
 
 std::string firstLine(const std::string &text) { return text.substr(0, text.find_first_of("\n\r")); }
 
+template <class Function> Function *findFunction(void *library, const char *name) {
+  return reinterpret_cast<Function *>(dlsym(library, name));
+}
+
+/// To be asked between MPI_Init and MPI_Finalize: MPICH ends the process otherwise, and Open MPI 5 always says no before.
+template <class Abi> std::optional<GpuSupport> askForGpuSupport(void *library, typename Abi::Comm comm) {
+  // MPICH and what shares its interface; 0 is MPIX_GPU_SUPPORT_CUDA.
+  if (auto *query = findFunction<int(int, int *)>(library, "MPIX_GPU_query_support")) {
+    int supported = 0;
+    if (query(0, &supported) == 0) return GpuSupport{supported != 0, "MPIX_GPU_query_support"};
+  }
+  if (auto *query = findFunction<int()>(library, "MPIX_Query_cuda_support")) return GpuSupport{query() != 0, "MPIX_Query_cuda_support"};
+  // MPI 4.1: the kinds of memory that messages may come from, such as "mpi,system,cuda:device". Handles of info are of the same type as
+  // communicators in every interface.
+  using Info = typename Abi::Comm;
+  auto *infoOf = findFunction<int(typename Abi::Comm, Info *)>(library, "MPI_Comm_get_info");
+  auto *stringOf = findFunction<int(Info, const char *, int *, char *, int *)>(library, "MPI_Info_get_string");
+  auto *freeInfo = findFunction<int(Info *)>(library, "MPI_Info_free");
+  Info info{};
+  if (infoOf == nullptr || stringOf == nullptr || freeInfo == nullptr || infoOf(comm, &info) != 0) return std::nullopt;
+  char kinds[1024] = {};
+  int length = sizeof kinds;
+  int found = 0;
+  const bool read = stringOf(info, "mpi_memory_alloc_kinds", &length, kinds, &found) == 0 && found != 0;
+  freeInfo(&info);
+  if (!read) return std::nullopt;
+  return GpuSupport{std::string(kinds).find("cuda") != std::string::npos, "mpi_memory_alloc_kinds"};
+}
+
 template <class Abi> class TypedMpi final : public Mpi {
 public:
   explicit TypedMpi(const Library &library) {
@@ -36,10 +65,12 @@ public:
     check(functions_.commSetErrhandler(comm_, abi_.errorsReturn), "MPI_Comm_set_errhandler");
     check(functions_.commRank(comm_, &rank_), "MPI_Comm_rank");
     check(functions_.commSize(comm_, &size_), "MPI_Comm_size");
+    gpuSupport_ = askForGpuSupport<Abi>(library.handle, abi_.world);
   }
 
   int rank() const override { return rank_; }
   int size() const override { return size_; }
+  std::optional<GpuSupport> gpuSupport() const override { return gpuSupport_; }
   std::size_t pending() const override { return requests_.size(); }
 
   void send(const void *data, std::size_t byteLength, int peer, int tag, Completion &completion) override {
@@ -111,6 +142,7 @@ private:
   typename Abi::Comm comm_{};
   int rank_ = 0;
   int size_ = 1;
+  std::optional<GpuSupport> gpuSupport_;
   // Side by side, since MPI_Testsome takes an array of requests.
   std::vector<Request> requests_;
   std::vector<Completion *> completions_;
@@ -144,9 +176,11 @@ Library describe(void *handle, const std::string &path) {
   } else {
     throw NativeError("unsupported", library.path + " (" + library.version + ") is neither Open MPI, nor MPICH, nor an MPI 5 ABI library.");
   }
-  // MPICH answers only between MPI_Init and MPI_Finalize, and ends the process otherwise.
   if (library.family == Family::openMpi) {
-    if (auto *query = reinterpret_cast<int (*)()>(dlsym(handle, "MPIX_Query_cuda_support"))) library.gpuAware = query() != 0;
+    auto *query = findFunction<int()>(handle, "MPIX_Query_cuda_support");
+    const bool supported = query != nullptr && query() != 0;
+    // Up to version 4 it says how the library was built; later ones know only once MPI is started.
+    if (supported || library.version.find("Open MPI v4") != std::string::npos) library.gpuAware = supported;
   }
   return library;
 }

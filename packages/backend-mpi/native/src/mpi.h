@@ -19,8 +19,14 @@ struct Library {
   Family family = Family::openMpi;
   /// First line of MPI_Get_library_version.
   std::string version;
-  /// What Open MPI's MPIX_Query_cuda_support says; absent where the library does not have it.
+  /// Whether messages may come from device memory, as far as the library says before it is started.
   std::optional<bool> gpuAware;
+};
+
+/// Whether messages may come from device memory (CUDA's), and the function that says so.
+struct GpuSupport {
+  bool supported;
+  const char *asked;
 };
 
 /// Opens the first of `candidates` that the loader accepts and never closes it: a second MPI in one process would clash with it.
@@ -50,6 +56,8 @@ public:
   virtual ~Mpi() = default;
   virtual int rank() const = 0;
   virtual int size() const = 0;
+  /// Absent where the library does not say.
+  virtual std::optional<GpuSupport> gpuSupport() const = 0;
   /// Messages of one pair and tag match in the order of the calls.
   virtual void send(const void *data, std::size_t byteLength, int peer, int tag, Completion &completion) = 0;
   virtual void receive(void *data, std::size_t byteLength, int peer, int tag, Completion &completion) = 0;

@@ -16,7 +16,7 @@ struct NodeSpec {
   Kind kind = Kind::segment;
   int peer = 0;
   int tag = 0;
-  HostRegion region;
+  MessageRegion region;
   /// Nodes of the same repetition, and of the one before, that must be done first. A segment waits only until another one is issued:
   /// segments take effect in the order in which they are issued.
   std::vector<std::uint32_t> after;

@@ -76,7 +76,7 @@ Napi::Value Session::describeLibrary(const Napi::CallbackInfo &info) {
   }
 }
 
-/// candidates, onLost(group | undefined, code, message) → Promise<{ rank, size }>
+/// candidates, onLost(group | undefined, code, message) → Promise<{ rank, size, gpuAware? }>
 Napi::Value Session::start(const Napi::CallbackInfo &info) {
   const auto env = info.Env();
   auto &session = of(info);
@@ -101,6 +101,12 @@ Napi::Value Session::start(const Napi::CallbackInfo &info) {
       auto value = Napi::Object::New(env);
       value.Set("rank", session.engine_->rank());
       value.Set("size", session.engine_->size());
+      if (const auto support = session.engine_->gpuSupport()) {
+        auto gpuAware = Napi::Object::New(env);
+        gpuAware.Set("supported", support->supported);
+        gpuAware.Set("asked", support->asked);
+        value.Set("gpuAware", gpuAware);
+      }
       deferred->Resolve(value);
     });
   });
@@ -200,7 +206,7 @@ Napi::Value Session::deliver(const Napi::CallbackInfo &info) {
   auto &engine = session.engine(env);
   const auto key = keyOf(info);
   auto bytes = info[4].As<Napi::Uint8Array>();
-  const HostRegion region{reinterpret_cast<std::byte *>(bytes.Data()), 1, bytes.ByteLength(), bytes.ByteLength()};
+  const MessageRegion region{reinterpret_cast<std::byte *>(bytes.Data()), 1, bytes.ByteLength(), bytes.ByteLength()};
   const auto deferred = std::make_shared<Napi::Promise::Deferred>(env);
   session.delivered_.insert_or_assign(key.packed(), Napi::Persistent(bytes.As<Napi::Object>()));
   session.queue_.expect(env);
@@ -240,14 +246,27 @@ Napi::Value Session::prepare(const Napi::CallbackInfo &info) {
       node.kind = kind == "send" ? NodeSpec::Kind::send : NodeSpec::Kind::receive;
       node.peer = spec.Get("peer").As<Napi::Number>();
       node.tag = spec.Get("tag").As<Napi::Number>();
-      auto memory = spec.Get("memory").As<Napi::ArrayBuffer>();
       const auto offset = static_cast<std::size_t>(integerOf(spec.Get("byteOffset")));
-      node.region = {static_cast<std::byte *>(memory.Data()) + offset, static_cast<std::size_t>(integerOf(spec.Get("rows"))),
-                     static_cast<std::size_t>(integerOf(spec.Get("rowByteLength"))),
-                     static_cast<std::size_t>(integerOf(spec.Get("rowByteStride")))};
-      const auto &region = node.region;
+      auto &region = node.region;
+      region.rows = static_cast<std::size_t>(integerOf(spec.Get("rows")));
+      region.rowByteLength = static_cast<std::size_t>(integerOf(spec.Get("rowByteLength")));
+      region.rowByteStride = static_cast<std::size_t>(integerOf(spec.Get("rowByteStride")));
+      const auto memory = spec.Get("memory");
+      std::size_t byteLength = 0;
+      if (memory.IsExternal()) {
+        region.device = memory.As<Napi::External<TandemDeviceMemory>>().Data();
+        if (region.device->version != tandemDeviceMemoryVersion)
+          throw errorOf(env, "unsupported", "The backend around which MPI runs is of another version of Tandem.");
+        if (!region.dense()) throw errorOf(env, "validation", "A message of device memory is not dense.");
+        region.data = static_cast<std::byte *>(region.device->data) + offset;
+        byteLength = region.device->byteLength;
+      } else {
+        auto arrayBuffer = memory.As<Napi::ArrayBuffer>();
+        region.data = static_cast<std::byte *>(arrayBuffer.Data()) + offset;
+        byteLength = arrayBuffer.ByteLength();
+      }
       const auto end = region.rows == 0 ? 0 : offset + (region.rows - 1) * region.rowByteStride + region.rowByteLength;
-      if (end > memory.ByteLength()) throw errorOf(env, "validation", "A message lies outside its memory.");
+      if (end > byteLength) throw errorOf(env, "validation", "A message lies outside its memory.");
       prepared->memory.push_back(Napi::Persistent(memory.As<Napi::Object>()));
     }
     prepared->nodes.push_back(std::move(node));

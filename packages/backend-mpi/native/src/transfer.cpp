@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cstring>
 
+#include "native_error.h"
+
 namespace tandem {
 
-Transfer::Transfer(mpi::Mpi &mpi, Direction direction, HostRegion region, int peer, int tag)
+Transfer::Transfer(mpi::Mpi &mpi, Direction direction, MessageRegion region, int peer, int tag)
     : mpi_(mpi), direction_(direction), region_(region), peer_(peer), tag_(tag) {
   const auto total = region_.byteLength();
   const auto count = std::max<std::size_t>(1, (total + pieceByteLength - 1) / pieceByteLength);
@@ -28,6 +30,9 @@ void Transfer::post(Piece &piece) {
   piece.offset = nextOffset_;
   piece.byteLength = std::min(pieceByteLength, region_.byteLength() - nextOffset_);
   nextOffset_ += piece.byteLength;
+  // MPI asks on this thread which device is the current one, and copies through it from then on.
+  if (region_.device != nullptr && !region_.device->use(region_.device->self))
+    throw NativeError("device-lost", "The device that a message comes from or goes to is lost.");
   auto *data = region_.dense() ? region_.data + piece.offset : piece.memory.data();
   if (direction_ == Direction::receive) {
     mpi_.receive(data, piece.byteLength, peer_, tag_, piece);

@@ -3,29 +3,31 @@
 #include <functional>
 #include <vector>
 
+#include "../../../core/native/tandem_device_memory.h"
 #include "mpi.h"
 
 namespace tandem {
 
-/// `rows` runs of `rowByteLength` bytes, `rowByteStride` apart.
-struct HostRegion {
+/// `rows` runs of `rowByteLength` bytes, `rowByteStride` apart, of host memory; or, dense, of `device`, which the host may not follow.
+struct MessageRegion {
   std::byte *data = nullptr;
   std::size_t rows = 0;
   std::size_t rowByteLength = 0;
   std::size_t rowByteStride = 0;
+  const TandemDeviceMemory *device = nullptr;
 
   std::size_t byteLength() const { return rows * rowByteLength; }
   bool dense() const { return rows <= 1 || rowByteStride == rowByteLength; }
 };
 
-/// One message between host memory of two ranks. On the wire it is the region's bytes, row after row, in pieces that both ends cut alike
+/// One message between memory of two ranks. On the wire it is the region's bytes, row after row, in pieces that both ends cut alike
 /// from its length alone. Dense memory is sent and received where it is; rows with gaps go through two pieces of memory, so that packing
 /// one overlaps with sending the other.
 class Transfer {
 public:
   enum class Direction { send, receive };
 
-  Transfer(mpi::Mpi &mpi, Direction direction, HostRegion region, int peer, int tag);
+  Transfer(mpi::Mpi &mpi, Direction direction, MessageRegion region, int peer, int tag);
   Transfer(const Transfer &) = delete;
   Transfer &operator=(const Transfer &) = delete;
 
@@ -53,7 +55,7 @@ private:
 
   mpi::Mpi &mpi_;
   Direction direction_;
-  HostRegion region_;
+  MessageRegion region_;
   int peer_;
   int tag_;
   std::vector<Piece> pieces_;

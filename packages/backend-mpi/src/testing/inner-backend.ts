@@ -2,6 +2,7 @@ import { webgpu } from '@tandem-gpu/backend-webgpu'
 import type { Backend } from '@tandem-gpu/core'
 import { referenceBackend } from '@tandem-gpu/core/testing'
 import { detectLaunch } from '../launcher.ts'
+import { fakeGpuAwareMpi } from './fake-gpu-aware-mpi.ts'
 
 /** The backend of each rank's own devices, as a test names it. */
 export async function innerBackend(name: string): Promise<Backend> {
@@ -16,6 +17,12 @@ export async function innerBackend(name: string): Promise<Backend> {
   return ((await import(specifier)) as { cuda(): Backend }).cuda()
 }
 
+/** Where a job wants it (FAKE_GPU_AWARE_RANKS), the library of a fake MPI that takes memory of the fake driver. */
+export function mpiLibraries(): readonly string[] | undefined {
+  if (process.env.FAKE_GPU_AWARE_RANKS === undefined) return undefined
+  return [fakeGpuAwareMpi(detectLaunch(process.env)?.family === 'MPICH' ? 'MPICH' : 'Open MPI')]
+}
+
 /** The CUDA backend over a driver on the CPU: it starts work without JavaScript, and shares memory between processes. */
 async function fakeCuda(devices: number): Promise<Backend> {
   const sources = new URL('../../../backend-cuda/src/', import.meta.url).href
@@ -26,6 +33,7 @@ async function fakeCuda(devices: number): Promise<Backend> {
   const libraries = fakeLibraries()
   // As where NCCL is not installed.
   if (process.env.FAKE_NCCL_VERSION === 'none') libraries.nccl = ['/nowhere/libnccl.so.2']
-  configureFake({ FAKE_CUDA_DEVICES: devices, ...Object.fromEntries(settings) })
+  const always = { FAKE_CUDA_DEVICES: devices, FAKE_DRIVER: libraries.cuda[0]! }
+  configureFake({ ...always, ...Object.fromEntries(settings) })
   return cudaBackend({ libraries, kernelCache: false }, translateForCpu)
 }

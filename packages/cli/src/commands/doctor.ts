@@ -65,24 +65,26 @@ export function doctorCommand(context: CommandContext): Command {
 
 const mpiPackage = '@tandem-gpu/backend-mpi'
 
-/** The MPI with which a program would run over several processes. It is not started. */
+/** The MPI with which a program would run over several processes. It is started only where a launcher has started this process. */
 export async function examineMpi(load = () => import('@tandem-gpu/backend-mpi')) {
   try {
-    const { findMpi } = await load()
+    const { findMpi, mpiSession } = await load()
     const { library, launch } = findMpi()
-    const { path, family, version, gpuAware } = library
+    const { path, family, version } = library
+    const gpuAware = launch === undefined ? library.gpuAware : (await mpiSession()).gpuAware?.supported
     const started =
       launch && `${launch.launcher} starts this process as rank ${launch.rank} of ${launch.size}.`
     const direct = {
-      true: 'It takes',
-      false: 'It does not take',
-      undefined: 'It does not say whether it takes',
+      true: 'It takes messages from GPU memory (gpu-aware)',
+      false:
+        'It takes no messages from GPU memory (which gpu-aware needs): it says that it is built or set up without CUDA',
+      undefined: `${launch === undefined ? 'Before it is started it' : 'It'} does not say whether it takes messages from GPU memory (gpu-aware)`,
     }
     return {
       works: true as const,
       ...{ path, family, version, ...(gpuAware === undefined ? {} : { gpuAware }) },
       job: started ?? 'No launcher starts this process: mpirun -n 4 tandem … runs a command in four.',
-      messages: `${direct[`${gpuAware}`]} messages from GPU memory. Processes that have an NVIDIA GPU each map each other's GPU memory (ipc, on one machine), or send messages from GPU to GPU by NCCL (nccl); where neither works, messages go through host memory (staged).${launch ? '' : ' Under mpirun, doctor says which it is, and why.'}`,
+      messages: `${direct[`${gpuAware}`]}. Processes that have an NVIDIA GPU each map each other's GPU memory (ipc, on one machine), or send messages from GPU to GPU by NCCL (nccl) or by MPI (gpu-aware); where none works, messages go through host memory (staged).${launch ? '' : ' Under mpirun, doctor says which it is, and why.'}`,
     }
   } catch (error) {
     const reason = isNotInstalled(error, mpiPackage)

@@ -6,7 +6,7 @@ import { type DeviceGroup, openGroup } from '@tandem-gpu/core'
 import { expect } from 'vitest'
 import { type MpiOptions, mpi } from '../../mpi.ts'
 import { mpiSession } from '../../session.ts'
-import { innerBackend } from '../inner-backend.ts'
+import { innerBackend, mpiLibraries } from '../inner-backend.ts'
 
 const [name = 'webgpu', transport = 'staged', ...wanted] = process.argv.slice(2)
 
@@ -59,10 +59,8 @@ const algorithms: Record<string, (group: DeviceGroup) => Promise<{ bits: unknown
 }
 
 const inner = await innerBackend(name)
-const group = await openGroup({
-  backends: [mpi(inner, { virtual: true, transport: transport as MpiOptions['transport'] })],
-  virtual: true,
-})
+const options = { virtual: true, transport: transport as MpiOptions['transport'], libraries: mpiLibraries() }
+const group = await openGroup({ backends: [mpi(inner, options)], virtual: true })
 const session = await mpiSession(undefined)
 // One process is enough for the reference: the ranks then say what they have found, and all must say the same.
 const alone =

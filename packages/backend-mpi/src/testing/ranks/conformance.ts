@@ -3,12 +3,12 @@
 import { describeBackend } from '@tandem-gpu/core/testing'
 import { type MpiOptions, mpi } from '../../mpi.ts'
 import { mpiSession } from '../../session.ts'
-import { innerBackend } from '../inner-backend.ts'
+import { innerBackend, mpiLibraries } from '../inner-backend.ts'
 import { runTests } from '../rank-tests.ts'
 
 const [name = 'reference', transport = 'staged'] = process.argv.slice(2)
 const inner = await innerBackend(name)
-const { rank, ranks } = await mpiSession(undefined)
+const { rank, ranks } = await mpiSession(mpiLibraries())
 const devices = Math.max(2, ranks.length)
 describeBackend(
   `mpi(${name})`,

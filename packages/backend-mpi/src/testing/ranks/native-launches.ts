@@ -1,32 +1,32 @@
 // Every rank: a program with messages in every repetition, which native code repeats without JavaScript where the inner backend can.
-//   mpirun -n 2 node native-launches.ts [INNER BACKEND, default fake-cuda] [fail: rank 1's fake driver refuses to launch] [FOLDER, empty]
+//   mpirun -n 2 node native-launches.ts [INNER BACKEND, default fake-cuda] [TRANSPORT, default staged] [fail: rank 1's fake driver refuses to launch] [FOLDER, empty]
 import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { isGpuError, openGroup } from '@tandem-gpu/core'
+import { type Backend, isGpuError, openGroup, type Runtime } from '@tandem-gpu/core'
 import { expect } from 'vitest'
-import { mpi } from '../../mpi.ts'
-import { innerBackend } from '../inner-backend.ts'
+import { type MpiOptions, mpi } from '../../mpi.ts'
+import { innerBackend, mpiLibraries } from '../inner-backend.ts'
 
-const inner = await innerBackend(process.argv[2] ?? 'fake-cuda')
+const [name = 'fake-cuda', transport = 'staged', act, folder = ''] = process.argv.slice(2)
+const inner = await innerBackend(name)
 let runs = 0
-const counted = {
+const counting = (runtime: Runtime) => {
+  const run = runtime.run.bind(runtime)
+  runtime.run = (...given) => {
+    runs++
+    return run(...given)
+  }
+  return runtime
+}
+const counted: Backend = {
   ...inner,
   adapters: () => inner.adapters(),
-  async open(...args: Parameters<typeof inner.open>) {
-    const runtime = await inner.open(...args)
-    const run = runtime.run.bind(runtime)
-    runtime.run = (...given) => {
-      runs++
-      return run(...given)
-    }
-    return runtime
-  },
+  open: async (...args) => counting(await inner.open(...args)),
+  openAddressable: async (...args) => counting(await inner.openAddressable!(...args)),
 }
-const group = await openGroup({
-  backends: [mpi(counted, { virtual: true, transport: 'staged' })],
-  virtual: true,
-})
+const options = { virtual: true, transport: transport as MpiOptions['transport'], libraries: mpiLibraries() }
+const group = await openGroup({ backends: [mpi(counted, options)], virtual: true })
 const { devices, queue } = group
 const count = devices.length
 const [values, next] = await Promise.all(
@@ -39,13 +39,12 @@ const program = group.record((r) => {
   for (let i = 0; i < count; i++) r.copy(next![i]!, values![i]!)
 })
 const turns = 25 * count + 1
-if (process.argv[3] === 'fail') {
+if (act === 'fail') {
   await queue.run(program)
   if (group.rank === 1) process.env.FAKE_CUDA_FAIL_DEVICE = '0'
   const error = await queue.run(program, turns).catch((caught) => caught)
   console.log(`rank ${group.rank} ends: ${isGpuError(error) ? `${error.code}: ${error.message}` : error}`)
   // The others are to say it too, before the launcher notices that one has ended.
-  const folder = process.argv[4]!
   await writeFile(join(folder, `${group.rank}`), '')
   while ((await readdir(folder)).length < group.rankCount) await setTimeout(100)
   process.exit(3)

@@ -4,12 +4,13 @@ import { isGpuError, openGroup } from '@tandem-gpu/core'
 import { expect } from 'vitest'
 import { type MpiOptions, mpi } from '../../mpi.ts'
 import { mpiSession } from '../../session.ts'
-import { innerBackend } from '../inner-backend.ts'
+import { innerBackend, mpiLibraries } from '../inner-backend.ts'
 
 const [inner = 'fake-gpus', transport, act] = process.argv.slice(2)
 const options: MpiOptions = {
   ...(transport && { transport: transport as MpiOptions['transport'] }),
   virtual: inner === 'fake-cuda',
+  libraries: mpiLibraries(),
 }
 try {
   const group = await openGroup({ backends: [mpi(await innerBackend(inner), options)], virtual: true })

@@ -9,7 +9,7 @@ import { seededRandom } from '@tandem-gpu/core/testing'
 import { detectLaunch } from '../../launcher.ts'
 import { type MpiOptions, mpi } from '../../mpi.ts'
 import { mpiSession } from '../../session.ts'
-import { innerBackend } from '../inner-backend.ts'
+import { innerBackend, mpiLibraries } from '../inner-backend.ts'
 
 const [inner = 'webgpu', transport = 'staged', seed = '1', role = 'work', rounds = '3'] =
   process.argv.slice(2)
@@ -82,9 +82,12 @@ const works: Record<string, (group: DeviceGroup) => Promise<unknown>> = {
 }
 
 try {
-  const options: MpiOptions = { virtual: true, transport: transport as MpiOptions['transport'] }
+  const options: MpiOptions = {
+    ...{ virtual: true, transport: transport as MpiOptions['transport'] },
+    libraries: mpiLibraries(),
+  }
   const group = await openGroup({ backends: [mpi(await innerBackend(inner), options)], virtual: true })
-  const session = await mpiSession()
+  const session = await mpiSession(mpiLibraries())
   if (rank === 0) console.log(`transport ${JSON.stringify(group.transport)}`)
   if (role === 'away' && rank === 1) await forEver()
   if (role === 'endless') {
@@ -109,7 +112,7 @@ try {
   if (!isGpuError(error)) throw error
   console.log(`rank ${rank} ends: ${error.code}: ${error.message}`)
   // A refusal comes to all ranks, and ends a job in order.
-  if (error.code === 'unsupported') await (await mpiSession()).gather('all have said it')
+  if (error.code === 'unsupported') await (await mpiSession(mpiLibraries())).gather('all have said it')
   process.exit(3)
 }
 

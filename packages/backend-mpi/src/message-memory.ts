@@ -1,0 +1,60 @@
+import type { Allocation, HostAllocation, PlanBuffer, Runtime } from '@tandem-gpu/core'
+import type { DeviceMemory } from './native-addon.ts'
+
+/** Memory that messages of device memory go through on their way. */
+export interface Staging {
+  readonly buffer: PlanBuffer
+  /** The same memory, for native code. */
+  readonly memory: ArrayBuffer | DeviceMemory
+}
+
+/** Where a program's messages of device memory are sent from and received into. */
+export interface MessageMemory {
+  /** Device memory as MPI takes it; undefined where it takes none. */
+  addressed(allocation: Allocation): Promise<DeviceMemory> | undefined
+  /** The kind of memory that `stage` gives. */
+  readonly through: 'host' | 'device'
+  /** Memory for messages of `device` that cannot go as they are, until the program is released. */
+  stage(device: number, byteLength: number, label: string): Promise<Staging>
+}
+
+/** Messages go through host memory, or, where MPI takes device memory, from and to where they are; rows with gaps go through device memory without. */
+export class ProgramMemory implements MessageMemory {
+  readonly #inner: Runtime
+  readonly through: 'host' | 'device'
+  readonly #addressed = new Map<Allocation, Promise<DeviceMemory>>()
+  readonly allocations: Allocation[] = []
+  readonly hostAllocations: HostAllocation[] = []
+
+  constructor(inner: Runtime, gpuAware: boolean) {
+    this.#inner = inner
+    this.through = gpuAware ? 'device' : 'host'
+  }
+
+  addressed(allocation: Allocation): Promise<DeviceMemory> | undefined {
+    if (this.through === 'host') return undefined
+    let addressed = this.#addressed.get(allocation)
+    if (addressed === undefined) {
+      addressed = this.#inner.deviceMemory!(allocation) as Promise<DeviceMemory>
+      this.#addressed.set(allocation, addressed)
+    }
+    return addressed
+  }
+
+  async stage(device: number, byteLength: number, label: string): Promise<Staging> {
+    if (this.through === 'device') {
+      const allocation = await this.#inner.allocate(device, byteLength, { label, zero: false })
+      this.allocations.push(allocation)
+      const memory = await this.addressed(allocation)!
+      return { buffer: { kind: 'device', label, device, byteLength, allocation }, memory }
+    }
+    const allocation = this.#inner.allocateHost(byteLength)
+    this.hostAllocations.push(allocation)
+    return { buffer: { kind: 'host', label, byteLength, allocation }, memory: allocation.arrayBuffer }
+  }
+
+  free(): void {
+    for (const allocation of this.allocations) this.#inner.free(allocation)
+    for (const allocation of this.hostAllocations) this.#inner.freeHost(allocation)
+  }
+}
