@@ -125,6 +125,8 @@ class MpiRuntime implements Runtime {
   #runs = 0
   /** Settles when the last run has: what follows must take effect after all its parts. */
   #lastRun: Promise<unknown> = Promise.resolve()
+  /** Settles when all reads and writes have, where MPI itself uses device memory: its messages do not queue up behind them in the inner backend. */
+  #transferred: Promise<unknown> = Promise.resolve()
 
   constructor(
     session: MpiSession,
@@ -256,7 +258,9 @@ class MpiRuntime implements Runtime {
 
   run(executable: Executable, options: ExecutionOptions): Promise<ExecutionResult> {
     const run = this.#runs++
-    const done = this.#lastRun.then(() => this.#execute(executable as MpiExecutable, options, run))
+    const done = Promise.all([this.#lastRun, this.#transferred]).then(() =>
+      this.#execute(executable as MpiExecutable, options, run),
+    )
     this.#lastRun = done.catch(() => {})
     return done
   }
@@ -375,11 +379,17 @@ class MpiRuntime implements Runtime {
   }
 
   write(region: AllocationRegion, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
-    return this.#lastRun.then(() => this.#inner.write(region, bytes))
+    return this.#transfer(() => this.#inner.write(region, bytes))
   }
 
   read(region: AllocationRegion, into: Uint8Array<ArrayBuffer>): Promise<void> {
-    return this.#lastRun.then(() => this.#inner.read(region, into))
+    return this.#transfer(() => this.#inner.read(region, into))
+  }
+
+  #transfer(transfer: () => Promise<void>): Promise<void> {
+    const done = this.#lastRun.then(transfer)
+    if (this.#gpuAware) this.#transferred = Promise.allSettled([this.#transferred, done])
+    return done
   }
 
   live(): LiveHandles {

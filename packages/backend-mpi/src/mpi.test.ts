@@ -85,7 +85,13 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
   type Steps = readonly (readonly [string, string, object | RegExp])[]
   /** Which GPUs, the program, and its repetitions. */
   type NativeLaunches = readonly (readonly [string, string, number])[]
-  const jobs: readonly { name: string; ranks: number; steps: Steps; nativeLaunches?: NativeLaunches }[] = [
+  const jobs: readonly {
+    name: string
+    ranks: number
+    steps: Steps
+    nativeLaunches?: NativeLaunches
+    callsInOrder?: string
+  }[] = [
     {
       name: 'one job of 2 ranks',
       ranks: 2,
@@ -173,6 +179,7 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
         ],
       ],
       nativeLaunches: [['a GPU', `${aware(3)} native-launches.ts,fake-cuda,gpu-aware`, 76]],
+      callsInOrder: `${aware(3)} FAKE_CUDA_COPY_MS=5 calls-in-order.ts,fake-gpus,gpu-aware`,
     },
     {
       name: 'one job of 2 ranks, of which one has an MPI that takes memory of GPUs',
@@ -186,10 +193,11 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
       ],
     },
   ]
-  describe.each(jobs)('$name', ({ ranks, steps, nativeLaunches = [] }) => {
+  describe.each(jobs)('$name', ({ ranks, steps, nativeLaunches = [], callsInOrder }) => {
     let job: JobResult
     beforeAll(async () => {
       const programs = [...steps, ...nativeLaunches].map(([, step]) => step)
+      if (callsInOrder !== undefined) programs.push(callsInOrder)
       job = await runJob(openMpi, { ranks, program: 'sequence.ts', arguments: programs })
     })
     const saidIn = (place: number) =>
@@ -218,6 +226,11 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
         ])
       },
     )
+
+    if (callsInOrder !== undefined)
+      it('carries what was written before a run, and leaves what is still being read', () => {
+        expect(saidIn(steps.length + nativeLaunches.length), job.stderr).toEqual(['48 of 48 reads are right'])
+      })
 
     it('ends in order', () => {
       expect(job.exitCode, job.stdout + job.stderr).toBe(0)

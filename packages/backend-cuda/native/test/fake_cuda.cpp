@@ -175,17 +175,25 @@ Result fMemHostUnregister(void *address) {
   std::lock_guard lock(stateMutex);
   return blocks.erase(reinterpret_cast<std::uintptr_t>(address)) == 1 ? 0 : 713;
 }
+/// What dense copies between host and device take at least.
+void takeCopyTime() { std::this_thread::sleep_for(std::chrono::milliseconds(setting("FAKE_CUDA_COPY_MS", 0))); }
 Result fMemcpyHtoDAsync(DevicePtr target, const void *source, std::size_t bytes, Stream stream) {
   STICKY;
   const int device = currentContext->device;
   if (const auto bad = checkRange(device, reinterpret_cast<void *>(target), bytes)) return errorInvalidValue + 0 * bad;
-  fake(stream)->push([=] { fail(copyRows(device, static_cast<const char *>(source), 0, reinterpret_cast<char *>(target), 0, bytes, 1, false, true)); });
+  fake(stream)->push([=] {
+    takeCopyTime();
+    fail(copyRows(device, static_cast<const char *>(source), 0, reinterpret_cast<char *>(target), 0, bytes, 1, false, true));
+  });
   return 0;
 }
 Result fMemcpyDtoHAsync(void *target, DevicePtr source, std::size_t bytes, Stream stream) {
   STICKY;
   const int device = currentContext->device;
-  fake(stream)->push([=] { fail(copyRows(device, reinterpret_cast<const char *>(source), 0, static_cast<char *>(target), 0, bytes, 1, true, false)); });
+  fake(stream)->push([=] {
+    takeCopyTime();
+    fail(copyRows(device, reinterpret_cast<const char *>(source), 0, static_cast<char *>(target), 0, bytes, 1, true, false));
+  });
   return 0;
 }
 Result fMemcpy3DAsync(const Memcpy3D *copy, Stream stream) {
