@@ -16,12 +16,12 @@ export async function openAddressableDevices(
   let opened: Runtime | undefined
   let failure: unknown
   try {
-    requireGpuAware(session)
     if (backend.openAddressable === undefined)
       throw new GpuError(
         'unsupported',
         `The backend ${backend.name} does not give an MPI addresses of device memory.`,
       )
+    requireGpuAware(session)
     opened = own.length > 0 ? await backend.openAddressable(own, { label }) : new HostRuntime()
   } catch (error) {
     failure = error
