@@ -4,7 +4,7 @@ PyTorch (transpose, sum, peer copies), cuBLAS through PyTorch (GEMM) and cuBLASX
 host memory). The same rules as `tandem bench`: warm-up, the median of at least 10 runs, fresh random data, results
 checked. Work shorter than a millisecond is replayed over the same data many times for one measurement, by both.
 
-    python3 tools/peers/peers.py --devices 4 [--only transpose,sum,gemm,gemm-xt,limits] [--out peers.json]
+    python3 tools/peers/peers.py --devices 4 [--only transpose,sum,gemm,gemm-xt,limits,tensor,tf32x3] [--out peers.json]
 """
 
 import argparse
@@ -59,7 +59,7 @@ def host_median(run, devices, rounds=ROUNDS, warm=3, replays=1):
     return statistics.median(times)
 
 
-def event_median(run, rounds=ROUNDS, warm=3):
+def event_median(run, rounds=ROUNDS, warm=3, replays=1):
     """Median seconds of `run(i)` on device 0 by events; back-to-back repetitions hide the launch."""
     for i in range(warm):
         run(i)
@@ -68,10 +68,11 @@ def event_median(run, rounds=ROUNDS, warm=3):
     for i in range(rounds):
         a, b = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
         a.record()
-        run(i)
+        for _ in range(replays):
+            run(i)
         b.record()
         b.synchronize()
-        times.append(a.elapsed_time(b) / 1e3)
+        times.append(a.elapsed_time(b) / 1e3 / replays)
     return statistics.median(times)
 
 
@@ -153,6 +154,60 @@ def sums(total, devices):
     exact = sum(float(p.sum(dtype=torch.float64)) for p in parts)
     verified = abs(float(result) - exact) <= 1e-4 * exact
     report("sum", "PyTorch", devices, {"elements": total}, seconds, 4 * total, "B/s", verified)
+
+
+def replays_of(m, n, k):
+    return 20 if m * n * k < 1 << 35 else 1
+
+
+def product_error(a, b, c):
+    """The largest component of |(C - A B) x| in f64."""
+    x = torch.rand(b.shape[1], 1, device="cuda:0", dtype=torch.float64)
+    return (c.double() @ x - a.double() @ (b.double() @ x)).abs().max().item()
+
+
+def random_operands(m, n, k, dtype=torch.float32):
+    """Uniform in [-1, 1)."""
+    return ((2 * torch.rand(*shape, device="cuda:0") - 1).to(dtype) for shape in ((m, k), (k, n)))
+
+
+def tensor_cores():
+    """What products on tensor cores are measured beside: cuBLAS f32, and f16 with sums and a result in f32."""
+    narrow = [shape for size in (64, 128, 256, 512) for shape in ((size, 8192, 8192), (8192, size, 8192))]
+    for m, n, k in [(n, n, n) for n in (4096, 8192, 16384)]:
+        a, b = random_operands(m, n, k)
+        c = torch.empty(m, n, device="cuda:0")
+        seconds = event_median(lambda i: torch.mm(a, b, out=c), rounds=ROUNDS if n <= 8192 else 5)
+        verified = product_error(a, b, c) < 1e-3 * k
+        report("gemm f32", "cuBLAS", 1, {"m": m, "n": n, "k": k}, seconds, 2 * m * n * k, "FLOP/s", verified)
+    for m, n, k in [(4096, 4096, 4096), (8192, 8192, 8192), *narrow]:
+        a, b = random_operands(m, n, k, torch.float16)
+        seconds = event_median(lambda i: torch.mm(a, b, out_dtype=torch.float32), replays=replays_of(m, n, k))
+        c = torch.mm(a, b, out_dtype=torch.float32)
+        verified = product_error(a, b, c) < 1e-3 * k
+        report("gemm f16", "cuBLAS", 1, {"m": m, "n": n, "k": k}, seconds, 2 * m * n * k, "FLOP/s", verified)
+
+
+def three_tf32():
+    """f32 by three TF32 products, through Triton, with the best of a few tiles."""
+    from tf32x3 import TILES, multiply
+
+    best = None
+    for n in (4096, 8192, 16384):
+        a, b = random_operands(n, n, n)
+        c = torch.empty(n, n, device="cuda:0")
+        if best is None:
+            rates = {}
+            for tile in TILES:
+                try:
+                    rates[tile] = event_median(lambda i: multiply(a, b, c, tile), rounds=3, warm=1)
+                except Exception as error:  # A tile that needs more shared memory than there is.
+                    print(f"# 3xTF32 {tile}: {str(error)[:200]}", file=sys.stderr, flush=True)
+            best = min(rates, key=rates.get)
+        seconds = event_median(lambda i: multiply(a, b, c, best), rounds=ROUNDS if n <= 8192 else 3)
+        shape = {"m": n, "n": n, "k": n, "tile": " × ".join(map(str, best[:3]))}
+        verified = product_error(a, b, c) < 1e-3 * n
+        report("gemm f32", "3xTF32 (Triton)", 1, shape, seconds, 2 * n**3, "FLOP/s", verified)
 
 
 def gemm(m, n, k, tf32=False):
@@ -255,6 +310,12 @@ def main():
             gemm(8192, narrow, 8192)
         for n in (4096, 8192):
             gemm(n, n, n, tf32=True)
+        torch.cuda.empty_cache()
+    if "tensor" in only:
+        tensor_cores()
+        torch.cuda.empty_cache()
+    if "tf32x3" in only:
+        three_tf32()
         torch.cuda.empty_cache()
     if "gemm-xt" in only:
         for n in (8192, 16384, 32768):

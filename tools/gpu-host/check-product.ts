@@ -1,0 +1,120 @@
+import { availableParallelism } from 'node:os'
+import { Worker } from 'node:worker_threads'
+import type { Multiplication } from './multiply-vectors.ts'
+
+/** A matrix that repeats one block of values: element i (flat, row-major) is `block[(i + shift) % block.length]`. */
+export interface PeriodicMatrix {
+  readonly block: Float32Array<SharedArrayBuffer>
+  readonly shift: number
+}
+
+/** How exact a product has to be. */
+export interface ProductBound {
+  /** An element may be wrong by `factor`·2^-24·Σ|a||b|. */
+  readonly factor: number
+}
+
+export interface ProductCheck {
+  readonly verified: boolean
+  readonly verification: string
+}
+
+const vectorCount = 8
+const sampleCount = 512
+const u = 2 ** -24
+
+/**
+ * Checks C = A · B of f32 in host memory: all of it by Freivalds' algorithm with eight vectors of ±1, ‖(C − A·B)·x‖ for each row within
+ * 8·√k·2^-24·‖a‖·‖B‖ (Higham and Mary, SIAM J. Sci. Comput. 41, 2019), and 512 elements at random places against f64. The products with the
+ * vectors are formed in f64 by worker threads on all cores. `close` ends them.
+ */
+export class ProductChecker {
+  readonly #workers = Array.from(
+    { length: Math.max(1, Math.min(48, availableParallelism() - 1)) },
+    () => new Worker(new URL('./multiply-vectors.ts', import.meta.url)),
+  )
+
+  async check(
+    { m, n, k }: { readonly m: number; readonly n: number; readonly k: number },
+    a: PeriodicMatrix,
+    b: PeriodicMatrix,
+    c: Float32Array<SharedArrayBuffer>,
+    { factor }: ProductBound,
+  ): Promise<ProductCheck> {
+    const x = floats(n * vectorCount)
+    for (let index = 0; index < x.length; index++) x[index] = Math.random() < 0.5 ? -1 : 1
+    const product = await this.#multiply(b, k, n, x)
+    const [left, right] = [await this.#multiply(c, m, n, x), await this.#multiply(a, m, k, product.values)]
+    const norm = Math.sqrt(product.squares.reduce((sum, value) => sum + value, 0))
+    let residual = 0
+    for (let row = 0; row < m; row++)
+      for (let vector = 0; vector < vectorCount; vector++) {
+        const at = row * vectorCount + vector
+        const bound = 8 * Math.sqrt(k) * u * Math.sqrt(right.squares[row]!) * norm
+        residual = worse(residual, Math.abs(left.values[at]! - right.values[at]!) / bound)
+      }
+    let error = 0
+    for (let sample = 0; sample < sampleCount; sample++) {
+      const [row, column] = [Math.floor(Math.random() * m), Math.floor(Math.random() * n)]
+      let [value, magnitude] = [0, 0]
+      for (let q = 0; q < k; q++) {
+        const term = element(a, row * k + q) * element(b, q * n + column)
+        value += term
+        magnitude += Math.abs(term)
+      }
+      error = worse(error, Math.abs(c[row * n + column]! - value) / (factor * u * magnitude))
+    }
+    return {
+      verified: residual <= 1 && error <= 1,
+      verification: `Freivalds' algorithm, every row: the largest residual is ${percent(residual)} of its bound; ${sampleCount} elements against f64: the largest error is ${percent(error)} of its bound`,
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#workers.map((worker) => worker.terminate()))
+  }
+
+  /** The matrix times `vectorCount` vectors, and the sum of the squares of each row. */
+  async #multiply(
+    matrix: PeriodicMatrix | Float32Array<SharedArrayBuffer>,
+    rows: number,
+    width: number,
+    vectors: Float64Array<SharedArrayBuffer>,
+  ) {
+    const [values, squares] = [floats(rows * vectorCount), floats(rows)]
+    const count = Math.ceil(rows / this.#workers.length)
+    const parts = this.#workers.map((worker, index) => {
+      const first = index * count
+      const job: Multiplication = {
+        ...(matrix instanceof Float32Array ? { block: matrix, shift: 0 } : matrix),
+        ...{ first, rows: Math.max(0, Math.min(count, rows - first)), width, vectors, values, squares },
+      }
+      return new Promise<void>((resolve, reject) => {
+        worker.once('error', reject).once('message', () => {
+          worker.off('error', reject)
+          resolve()
+        })
+        worker.postMessage(job)
+      })
+    })
+    await Promise.all(parts)
+    return { values, squares }
+  }
+}
+
+function floats(length: number): Float64Array<SharedArrayBuffer> {
+  return new Float64Array(new SharedArrayBuffer(8 * length))
+}
+
+function element({ block, shift }: PeriodicMatrix, index: number): number {
+  return block[(index + shift) % block.length]!
+}
+
+/** The larger number; infinity where the second is not a number. */
+function worse(most: number, ratio: number): number {
+  return Number.isNaN(ratio) ? Number.POSITIVE_INFINITY : Math.max(most, ratio)
+}
+
+function percent(ratio: number): string {
+  return `${(100 * ratio).toPrecision(2)} %`
+}

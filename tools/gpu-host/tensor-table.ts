@@ -1,0 +1,284 @@
+/*
+ * The table of products on tensor cores, and of WebGPU beside CUDA on the same GPU, in docs/performance.md:
+ *
+ *   node tools/gpu-host/tensor-table.ts --rows products --out products.json       f32 and f16 on one GPU
+ *   node tools/gpu-host/tensor-table.ts --rows several --out several.json         f32 on all GPUs, resident and streamed
+ *   node tools/gpu-host/tensor-table.ts --rows same-gpu [--backend webgpu] --out webgpu.json
+ *   node tools/gpu-host/tensor-table.ts --merge products.json,several.json,… [--peers peers.json,…] [--errors errors.json] --commit ID --out table.json
+ *
+ * The peers come from `tools/peers/peers.py --only tensor`. Inputs are random, a block of 2^20 numbers repeated; each product is checked as a whole and
+ * at sampled elements (check-product.ts), the others by the algorithm's own check. Times are medians after two runs of warm-up.
+ */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import { jacobi, matmul, type Report, transpose } from '@tandem-gpu/algorithms'
+import { cuda } from '@tandem-gpu/backend-cuda'
+import { webgpu } from '@tandem-gpu/backend-webgpu'
+import { type DeviceGroup, foldWorkgroups, openGroup } from '@tandem-gpu/core'
+import { halfBits } from '@tandem-gpu/wgsl'
+import { halfValues } from '../../packages/algorithms/dist/matmul/half-elements.js'
+import { splitErrorFactor } from '../../packages/algorithms/dist/matmul/split-kernels.js'
+import { type PeriodicMatrix, ProductChecker } from './check-product.ts'
+import { type TensorDocument, type TensorResult, tensorTargetsOf } from './tensor-targets.ts'
+
+const { values } = parseArgs({
+  options: {
+    rows: { type: 'string', default: '' },
+    backend: { type: 'string', default: 'cuda' },
+    sides: { type: 'string', default: '8192,16384,32768' },
+    out: { type: 'string' },
+    merge: { type: 'string' },
+    peers: { type: 'string' },
+    errors: { type: 'string' },
+    commit: { type: 'string', default: 'unknown' },
+  },
+})
+const read = (path: string): TensorDocument => JSON.parse(readFileSync(path, 'utf8'))
+const merged = values.merge?.split(',').map(read) ?? []
+const rows = new Set(values.rows.split(',').filter(Boolean))
+const backend = values.backend === 'webgpu' ? webgpu() : cuda()
+const ours: TensorResult[] = merged.flatMap((document) => document.ours)
+const machine = merged[0]?.machine ?? {
+  adapters: (await backend.adapters()).adapters.map(({ name, driver }) => ({ name, driver })),
+  node: process.version,
+}
+const date = merged[0]?.date ?? new Date().toISOString()
+const started = performance.now()
+
+const length = 1_048_573
+const block = new Float32Array(new SharedArrayBuffer(4 * length))
+for (let i = 0; i < length; i++) block[i] = 2 * Math.random() - 1
+const halves = Uint16Array.from(block, halfBits)
+const halfBlock = new Float32Array(new SharedArrayBuffer(4 * length))
+halfBlock.set(halfValues(halves))
+/** B begins elsewhere in the block than A. */
+const shiftOfB = 5
+const repeated =
+  <T extends Float32Array | Uint16Array>(from: T, shift: number) =>
+  (offset: number, into: T): void => {
+    for (let at = 0; at < into.length; ) {
+      const first = (offset + at + shift) % from.length
+      const count = Math.min(from.length - first, into.length - at)
+      into.set(from.subarray(first, first + count) as never, at)
+      at += count
+    }
+  }
+
+/** Collects a result in memory that worker threads share. */
+const into = (target: Float32Array<SharedArrayBuffer>) => (offset: number, data: ArrayLike<number>) =>
+  target.set(data, offset)
+
+function add(work: string, variant: string, report: Report, check?: Partial<TensorResult>): void {
+  const { shape, devices, seconds, rate, unit } = report
+  const result: TensorResult = {
+    ...{ work, variant, devices, shape, seconds, rate: rate * 1e9 },
+    unit: unit === 'GB/s' ? 'B/s' : 'FLOP/s',
+    verified: report.checked && report.verified,
+    ...(report.checked && { verification: report.verification }),
+    ...check,
+  }
+  ours.push(result)
+  save()
+  console.error(
+    `${((performance.now() - started) / 1000).toFixed(1)} s: ${work} ${variant} ${Object.values(shape).join(' × ')} on ${devices}: ${(1e3 * seconds).toFixed(4)} ms, ${(result.rate / 1e9).toFixed(1)} G${unit.slice(1)} ${result.verified ? 'verified' : 'NOT VERIFIED'}; ${result.verification}`,
+  )
+}
+
+async function on(devices: number | undefined, body: (group: DeviceGroup) => Promise<void>): Promise<void> {
+  const group = await openGroup({ backends: [backend], ...(devices !== undefined && { devices }) })
+  try {
+    if (group.software) throw new Error(`${group.backend} has no GPU here.`)
+    await body(group)
+  } finally {
+    await group.destroy()
+  }
+}
+
+const cube = (side: number) => ({ m: side, n: side, k: side })
+const matrixA: PeriodicMatrix = { block, shift: 0 }
+const matrixB: PeriodicMatrix = { block, shift: shiftOfB }
+const timing = { warmup: 2, verify: false }
+/** Work shorter than a millisecond is replayed. */
+const repetitionsOf = ({ m, n, k }: { m: number; n: number; k: number }) => (m * n * k < 2 ** 35 ? 20 : 1)
+
+async function f32Product(
+  group: DeviceGroup,
+  checker: ProductChecker,
+  shape: { m: number; n: number; k: number },
+  precision: 'ieee' | 'split',
+  work = 'gemm f32',
+): Promise<void> {
+  const c = new Float32Array(new SharedArrayBuffer(4 * shape.m * shape.n))
+  const report = await matmul(group, {
+    ...{ ...timing, ...shape, precision, devices: 1, output: into(c), samples: shape.m > 8192 ? 5 : 11 },
+    ...{
+      a: repeated<Float32Array>(block, 0),
+      b: repeated<Float32Array>(block, shiftOfB),
+      repetitions: repetitionsOf(shape),
+    },
+  })
+  const factor = precision === 'split' ? splitErrorFactor(shape.k) : shape.k + 2
+  add(
+    work,
+    `${group.backend} ${report.precision}`,
+    report,
+    await checker.check(shape, matrixA, matrixB, c, { factor }),
+  )
+}
+
+if (rows.has('products')) {
+  const checker = new ProductChecker()
+  await on(1, async (group) => {
+    for (const side of [4096, 8192, 16384])
+      for (const precision of ['ieee', 'split'] as const)
+        await f32Product(group, checker, cube(side), precision)
+    const narrow = [64, 128, 256, 512].flatMap((size) => [
+      { m: size, n: 8192, k: 8192 },
+      { m: 8192, n: size, k: 8192 },
+    ])
+    for (const shape of [cube(4096), cube(8192), ...narrow]) {
+      const c = new Float32Array(new SharedArrayBuffer(4 * shape.m * shape.n))
+      const report = await matmul(group, {
+        ...{ ...timing, ...shape, type: 'f16', resultType: 'f32', devices: 1, output: into(c), samples: 11 },
+        ...{ a: repeated(halves, 0), b: repeated(halves, shiftOfB), repetitions: repetitionsOf(shape) },
+      })
+      const [a, b] = [0, shiftOfB].map((shift): PeriodicMatrix => ({ block: halfBlock, shift }))
+      const check = await checker.check(shape, a!, b!, c, { factor: shape.k + 2 })
+      add('gemm f16', `${group.backend} ${report.body}`, report, check)
+    }
+  })
+  await checker.close()
+}
+
+if (rows.has('several')) {
+  const checker = new ProductChecker()
+  await on(undefined, async (group) => {
+    for (const side of values.sides.split(',').map(Number)) {
+      const [a, b, c] = [0, 1, 2].map(() => group.allocateHost('f32', side * side))
+      const result = new Float32Array(new SharedArrayBuffer(4 * side * side))
+      try {
+        repeated<Float32Array>(block, 0)(0, a!.array)
+        repeated<Float32Array>(block, shiftOfB)(0, b!.array)
+        for (const precision of ['ieee', 'split'] as const)
+          for (const mode of ['resident', 'streamed'] as const) {
+            if (mode === 'resident') result.fill(Number.NaN)
+            else c!.array.fill(Number.NaN)
+            const report = await matmul(group, {
+              ...{ ...timing, ...cube(side), precision, mode, a: a!, b: b! },
+              ...{ output: mode === 'resident' ? into(result) : c!, samples: side < 32768 ? 7 : 3 },
+            })
+            if (mode === 'streamed') result.set(c!.array)
+            const factor = precision === 'split' ? splitErrorFactor(side) : side + 2
+            const check = await checker.check(cube(side), matrixA, matrixB, result, { factor })
+            add(`gemm f32 ${mode}`, `${group.backend} ${report.precision}`, report, check)
+          }
+      } finally {
+        for (const host of [a, b, c]) host?.destroy()
+      }
+    }
+  })
+  await checker.close()
+}
+
+if (rows.has('same-gpu')) {
+  const checker = new ProductChecker()
+  await on(1, async (group) => {
+    await copies(group)
+    const input = repeated<Float32Array>(block, 0)
+    const square = { rows: 16384, columns: 16384 }
+    add(
+      'transpose',
+      group.backend,
+      await transpose(group, { ...square, input, type: 'f32', warmup: 2, samples: 11, repetitions: 5 }),
+    )
+    for (const fuse of [false, true]) {
+      const report = await jacobi(group, { ...square, input, fuse, warmup: 1, samples: 3, iterations: 400 })
+      add(fuse ? 'jacobi, fused' : 'jacobi, one sweep a pass', group.backend, {
+        ...report,
+        seconds: report.seconds / report.iterations,
+      })
+    }
+    for (const size of [64, 128, 256, 512]) {
+      await f32Product(group, checker, { m: size, n: 8192, k: 8192 }, 'ieee', 'gemm f32, narrow')
+      await f32Product(group, checker, { m: 8192, n: size, k: 8192 }, 'ieee', 'gemm f32, narrow')
+    }
+  })
+  await checker.close()
+}
+
+/** What plain kernels reach that copy 2^29 bytes, 16 and 4 bytes an invocation. */
+async function copies(group: DeviceGroup): Promise<void> {
+  const device = group.devices[0]!
+  const elements = 2 ** 27
+  const x = await device.allocate('f32', elements)
+  const y = await device.allocate('f32', elements)
+  const wanted = new Float32Array(elements)
+  repeated<Float32Array>(block, 0)(0, wanted)
+  await group.queue.write(x, wanted)
+  for (const width of [4, 1]) {
+    const type = width === 4 ? 'vec4<f32>' : 'f32'
+    const kernel = await group.compile({
+      label: `copy ${type}`,
+      wgsl: `struct Params { x_base: u32, y_base: u32, count: u32 }
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> x: array<${type}>;
+@group(0) @binding(2) var<storage, read_write> y: array<${type}>;
+@compute @workgroup_size(256)
+fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) workgroups: vec3u, @builtin(local_invocation_index) thread: u32) {
+  let i = (workgroup.y * workgroups.x + workgroup.x) * 256u + thread;
+  if (i < params.count) {
+    y[params.y_base + i] = x[params.x_base + i];
+  }
+}`,
+    })
+    await group.queue.run(group.record((recorder) => recorder.fill(y, 0)))
+    const count = elements / width
+    const program = group.record((recorder) =>
+      recorder.dispatch(kernel, {
+        device: 0,
+        workgroups: foldWorkgroups(count / 256, device),
+        args: { x, y, count },
+      }),
+    )
+    const times: number[] = []
+    for (let run = 0; run < 13; run++) {
+      const { seconds } = await group.queue.run(program, 5)
+      if (run > 1) times.push(seconds / 5)
+    }
+    const seconds = times.sort((p, q) => p - q)[5]!
+    const verified =
+      Buffer.compare(Buffer.from(wanted.buffer), Buffer.from((await group.queue.read(y)).buffer)) === 0
+    ours.push({
+      ...{
+        work: `copy of ${4 * width} bytes an invocation`,
+        variant: group.backend,
+        devices: 1,
+        shape: { elements },
+        seconds,
+      },
+      ...{ rate: (8 * elements) / seconds, unit: 'B/s', verified, verification: 'every byte' },
+    })
+    save()
+  }
+  x.destroy()
+  y.destroy()
+}
+
+const { targets } = save()
+for (const { row, target, measured, met } of targets)
+  console.log(`${met ? 'met   ' : 'MISSED'} ${row}: ${measured}, target ${target}`)
+
+function save(): TensorDocument {
+  const peers = [
+    ...merged.flatMap((document) => document.peers),
+    ...(values.peers?.split(',') ?? []).flatMap((path) => JSON.parse(readFileSync(path, 'utf8')).results),
+  ]
+  const errors = values.errors && { errors: JSON.parse(readFileSync(values.errors, 'utf8')) }
+  const document = {
+    ...{ schema: 1 as const, kind: 'bench' as const, date, commit: values.commit, machine, ours, peers },
+    ...errors,
+  }
+  const complete: TensorDocument = { ...document, targets: tensorTargetsOf(document) }
+  if (values.out) writeFileSync(values.out, `${JSON.stringify(complete, null, 1)}\n`)
+  return complete
+}
