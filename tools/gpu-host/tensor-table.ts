@@ -12,7 +12,7 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { jacobi, matmul, type Report, transpose } from '@tandem-gpu/algorithms'
+import { jacobi, matmul, type Report, reduce, transpose } from '@tandem-gpu/algorithms'
 import { cuda } from '@tandem-gpu/backend-cuda'
 import { webgpu } from '@tandem-gpu/backend-webgpu'
 import { type DeviceGroup, foldWorkgroups, openGroup } from '@tandem-gpu/core'
@@ -195,6 +195,8 @@ if (rows.has('same-gpu')) {
       group.backend,
       await transpose(group, { ...square, input, type: 'f32', warmup: 600, samples: 11, repetitions: 5 }),
     )
+    const sum = { elements: 2 ** 29, input, repetitions: 3, samples: 11 }
+    add('sum', group.backend, await reduce(group, { ...sum, type: 'f32', warmup: 600 }))
     for (const fuse of [false, true]) {
       const iterations = fuse ? 8000 : 4000
       const report = await jacobi(group, { ...square, input, fuse, warmup: 1, samples: 3, iterations })
@@ -203,9 +205,10 @@ if (rows.has('same-gpu')) {
         seconds: report.seconds / report.iterations,
       })
     }
+    for (const side of [1024, 4096, 8192]) await f32Product(group, checker, cube(side), 'ieee', 'gemm f32', 1)
     for (const size of [64, 128, 256, 512]) {
       for (const [m, n] of [[size, 8192] as const, [8192, size] as const])
-        await f32Product(group, checker, { m, n, k: 8192 }, 'ieee', 'gemm f32, narrow', 1.5)
+        await f32Product(group, checker, { m, n, k: 8192 }, 'ieee', 'gemm f32, narrow', 1)
     }
   })
   await checker.close()

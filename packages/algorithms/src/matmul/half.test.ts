@@ -72,6 +72,10 @@ describeOnBackends('matmul of f16', (backend) => {
     await expect(matmul(group, { ...options, streamWidth: 4 } as never)).rejects.toMatchObject({
       code: 'unsupported',
     })
+    await expect(matmul(group, { ...options, mode: 'streamed' } as never)).rejects.toMatchObject({
+      code: 'unsupported',
+      message: expect.stringContaining('mode is streamed'),
+    })
     await expect(matmul(group, { ...options, a: new Uint16Array(3) })).rejects.toMatchObject({
       code: 'validation',
     })
