@@ -205,7 +205,8 @@ if (rows.has('same-gpu')) {
         seconds: report.seconds / report.iterations,
       })
     }
-    for (const side of [1024, 4096, 8192]) await f32Product(group, checker, cube(side), 'ieee', 'gemm f32', 1)
+    for (const side of [1024, 4096, 8192])
+      await f32Product(group, checker, cube(side), 'ieee', 'gemm f32, square', 1)
     for (const size of [64, 128, 256, 512]) {
       for (const [m, n] of [[size, 8192] as const, [8192, size] as const])
         await f32Product(group, checker, { m, n, k: 8192 }, 'ieee', 'gemm f32, narrow', 1)
