@@ -1,8 +1,9 @@
 /*
- * Puts the figures of a measured table (tools/gpu-host/table.ts, or rank-table.ts) into the documents that quote them:
+ * Puts the figures of a measured table (tools/gpu-host/table.ts, rank-table.ts or tensor-table.ts) into the documents that quote them:
  *   node tools/gpu-host/figures.ts docs/measurements/TABLE.json [--check]
  * Replaces what stands between `<!-- figures:NAME -->` and `<!-- /figures -->` in README.md and docs/performance.md, where NAME is
- * `highlights`, `targets`, `ladder` or `webgpu`; with a table of rank-table.ts what stands between `<!-- ranks:NAME -->` and `<!-- /ranks -->`.
+ * `highlights`, `targets`, `ladder` or `webgpu`; with a table of rank-table.ts what stands between `<!-- ranks:NAME -->` and `<!-- /ranks -->`,
+ * with one of tensor-table.ts what stands between `<!-- tensor:NAME -->` and `<!-- /tensor -->`.
  * With --check nothing is written; exit 1 when a document says something else.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -11,6 +12,8 @@ import { withNamedBlocks } from '../named-blocks.ts'
 import { withRankFigures } from './rank-figures.ts'
 import type { RankTable } from './rank-targets.ts'
 import { type Target, targetsOf } from './targets.ts'
+import { withTensorFigures } from './tensor-figures.ts'
+import type { TensorDocument } from './tensor-targets.ts'
 
 export const documents = ['README.md', 'docs/performance.md']
 
@@ -93,7 +96,8 @@ const ladder: readonly { kernel: string; source: string; sourceStep: string }[] 
 ]
 
 /** A document with its blocks replaced. */
-export function withFigures(text: string, table: Table | RankTable, path: string): string {
+export function withFigures(text: string, table: Table | RankTable | TensorDocument, path: string): string {
+  if (table.kind === 'tensor') return withTensorFigures(text, table, path)
   if (table.kind === 'ranks') return withRankFigures(text, table, path)
   return withNamedBlocks(text, 'figures', (name) => figures(name, table, path))
 }
@@ -172,7 +176,7 @@ function matches(result: BenchResult, shape: Record<string, number>): boolean {
 if (process.argv[1] !== undefined && import.meta.url.endsWith(process.argv[1].split('/').at(-1)!)) {
   const [path, flag] = process.argv.slice(2)
   if (path === undefined) throw new Error('usage: figures.ts TABLE.json [--check]')
-  const table: Table | RankTable = JSON.parse(readFileSync(path, 'utf8'))
+  const table: Table | RankTable | TensorDocument = JSON.parse(readFileSync(path, 'utf8'))
   for (const document of documents) {
     const before = readFileSync(document, 'utf8')
     const after = withFigures(before, table, path)

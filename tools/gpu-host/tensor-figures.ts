@@ -1,10 +1,3 @@
-/*
- * Puts the figures of the table of products on tensor cores (tools/gpu-host/tensor-table.ts) into the documents that quote them:
- *   node tools/gpu-host/tensor-figures.ts docs/measurements/TABLE.json [--check]
- * Replaces what stands between `<!-- tensor:NAME -->` and `<!-- /tensor -->` in README.md and docs/performance.md, where NAME is `highlights`, `targets`, `f32`, `f16`,
- * `several`, `same-gpu` or `errors`. With --check nothing is written; exit 1 when a document says something else.
- */
-import { readFileSync, writeFileSync } from 'node:fs'
 import { withNamedBlocks } from '../named-blocks.ts'
 import {
   cube,
@@ -15,14 +8,19 @@ import {
   tensorTargetsOf,
 } from './tensor-targets.ts'
 
-export const documents = ['README.md', 'docs/performance.md']
-
 type Shape = Readonly<Record<string, number>>
 
-/** The text of one named block. */
-export function tensorFigures(name: string, table: TensorDocument, path: string): string {
+/**
+ * A document in which what stands between `<!-- tensor:NAME -->` and `<!-- /tensor -->` is what `table` says. NAME is `highlights`, `targets`, `f32`, `f16`, `several`,
+ * `same-gpu` or `errors`.
+ */
+export function withTensorFigures(text: string, table: TensorDocument, path: string): string {
+  return withNamedBlocks(text, 'tensor', (name) => tensorFigures(name, table, path))
+}
+
+function tensorFigures(name: string, table: TensorDocument, path: string): string {
   const make = Object.hasOwn(blocks, name) ? blocks[name] : undefined
-  if (make === undefined) throw new Error(`there are no figures named ${name}`)
+  if (make === undefined) throw new Error(`there are no figures of products named ${name}`)
   const adapters = table.machine.adapters as readonly { readonly name: string; readonly driver?: string }[]
   const source = `${adapters.length} × ${adapters[0]!.name}, driver ${adapters[0]!.driver}, ${table.date.slice(0, 10)}, commit ${table.commit}; from \`${path}\`.`
   const [head, ...rows] = make(table)
@@ -161,24 +159,4 @@ function checked({ verified }: TensorResult): string {
 
 function shapeText(shape: Shape): string {
   return Object.values(shape).join(' × ')
-}
-
-/** A document with its blocks replaced. */
-export function withTensorFigures(text: string, table: TensorDocument, path: string): string {
-  return withNamedBlocks(text, 'tensor', (name) => tensorFigures(name, table, path))
-}
-
-if (process.argv[1] !== undefined && import.meta.url.endsWith(process.argv[1].split('/').at(-1)!)) {
-  const [path, flag] = process.argv.slice(2)
-  if (path === undefined) throw new Error('usage: tensor-figures.ts TABLE.json [--check]')
-  const table: TensorDocument = JSON.parse(readFileSync(path, 'utf8'))
-  for (const document of documents) {
-    const before = readFileSync(document, 'utf8')
-    const after = withTensorFigures(before, table, path)
-    if (flag !== '--check') writeFileSync(document, after)
-    else if (after !== before) {
-      console.error(`${document} does not say what ${path} holds.`)
-      process.exitCode = 1
-    }
-  }
 }

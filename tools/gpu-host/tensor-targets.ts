@@ -17,7 +17,8 @@ export interface ProductErrors {
 }
 
 /** What tools/gpu-host/tensor-table.ts writes. */
-export interface TensorDocument extends BenchDocument {
+export interface TensorDocument extends Omit<BenchDocument, 'kind'> {
+  readonly kind: 'tensor'
   readonly ours: readonly TensorResult[]
   readonly errors?: readonly ProductErrors[]
   readonly targets: readonly Target[]
