@@ -153,7 +153,7 @@ export class CudaExecutable implements Executable {
         ? lowerToOneGraph(plan, 1, this.#memory, nodesOf)
         : lowerPerGpu(plan, 1, this.#memory, this.#sync(longestUnroll(plan.commands.length)), {
             nodesOf,
-            early: this.#largeCopies,
+            largeCopies: this.#largeCopies,
           }),
     )
   }
@@ -228,7 +228,7 @@ export class CudaExecutable implements Executable {
   #lower(repetitions: number, slot: number): GraphSet {
     if (this.#lowering === 'one-graph') return lowerToOneGraph(this.plan, repetitions, this.#memory)
     if (this.#physical.shared !== undefined) {
-      const options = { early: this.#largeCopies }
+      const options = { largeCopies: this.#largeCopies }
       return lowerPerGpu(this.plan, repetitions, this.#memory, this.#sync(repetitions - 1), options)
     }
     this.arena.clearSync(slot)

@@ -2,13 +2,13 @@ import { seededRandom } from '@tandem-gpu/core/testing'
 import { describe, expect, it } from 'vitest'
 import { bounceByteLength, commandNodes, type PlanMemory } from './command-nodes.ts'
 import type { CudaKernel } from './cuda-kernel.ts'
-import type { CudaAllocation, RecordedPlan } from './cuda-plan.ts'
-import type { GraphNode } from './graph-nodes.ts'
+import type { CudaAllocation, CudaCommand, RecordedPlan } from './cuda-plan.ts'
+import type { CopySide, GraphNode, NodeBody } from './graph-nodes.ts'
 import { internalKernels, syncKernels } from './internal-kernels.ts'
 import { flagsPerRepetition, lowerPerGpu, type SyncMemory } from './lower-per-gpu.ts'
 import { type GraphSet, lowerToOneGraph } from './lower-plan.ts'
 import { dispatch, plan, region } from './testing/plan-text.ts'
-import { launchSteps } from './unrolling.ts'
+import { launchSteps, unroll } from './unrolling.ts'
 
 /** Ids of the runtime's kernels, by entry. */
 const entries = [...Object.values(internalKernels), ...Object.values(syncKernels)]
@@ -79,6 +79,13 @@ const signalsOf = (node: GraphNode) =>
   node.kind === 'kernel' ? node.parameters.slice(5, 5 + node.parameters[2]!) : []
 const waitsOf = (node: GraphNode) =>
   node.kind === 'kernel' ? node.parameters.slice(13, 13 + node.parameters[3]!) : []
+/** Flags that a node raises: a kernel, or the copy engine. Buffers lie behind all flags. */
+const raisedBy = (node: GraphNode) =>
+  isSync(node)
+    ? signalsOf(node)
+    : node.kind === 'copy' && node.target.address < 2 ** 20
+      ? [node.target.address]
+      : []
 
 describe('one graph for each GPU', () => {
   it('puts one synchronisation between two steps of a stencil: signal the neighbour, then wait for it', () => {
@@ -158,8 +165,8 @@ describe('one graph for each GPU', () => {
       [kernel],
       [1],
     )
-    const waitAfter = (early: boolean) => {
-      const graphs = lowerPerGpu(program, 1, memoryOf(program), sync, { early })
+    const waitAfter = (largeCopies: boolean) => {
+      const graphs = lowerPerGpu(program, 1, memoryOf(program), sync, { largeCopies })
       const { nodes } = graphs.find(({ mainGpu }) => mainGpu === 0)!
       const { after } = nodes.find((node) => isSync(node) && waitsOf(node).length > 0)!
       return after.map((index) => (index === 0 ? 'begin' : 'command'))
@@ -167,34 +174,83 @@ describe('one graph for each GPU', () => {
     expect([waitAfter(false), waitAfter(true)]).toEqual([['command'], ['begin']])
   })
 
+  it("lets the copy engine raise the flags behind a large copy, with copies of its GPU's epoch", () => {
+    const part = (index: number) => region(index, 0, 64)
+    const program = plan(
+      [buffer(0), buffer(1), buffer(2)],
+      [
+        dispatch(0, part(0), part(1), 0),
+        dispatch(1, part(1), part(1), 0, { after: [0] }),
+        dispatch(2, part(1), part(2), 0, { after: [0] }),
+        dispatch(0, part(0), part(0), 0, { after: [1] }),
+      ],
+      [kernel],
+      [1],
+    )
+    const signalsBehind = (largeCopies: boolean) => {
+      const nodesOf = engineNodes(new Set([0]))
+      const graphs = lowerPerGpu(program, 1, memoryOf(program), sync, { largeCopies, nodesOf })
+      const { nodes } = graphs.find(({ mainGpu }) => mainGpu === 0)!
+      const copied = nodes.findIndex((node) => node.kind === 'copy')
+      return nodes.filter((node) => raisedBy(node).length > 0 && node.after.includes(copied))
+    }
+    const raised = (nodes: readonly GraphNode[]) =>
+      nodes.flatMap(raisedBy).map((flag) => Math.floor(flag / 10_000) - 1)
+    const byEngine = signalsBehind(true)
+    expect(raised(byEngine)).toEqual([1, 2])
+    for (const node of byEngine)
+      expect(node).toMatchObject({
+        kind: 'copy',
+        source: { address: sync.epochAddress(0) },
+        rowByteLength: 4,
+        rows: 1,
+      })
+    const byKernel = signalsBehind(false)
+    expect(byKernel).toHaveLength(1)
+    expect(raised(byKernel)).toEqual([1, 2])
+  })
+
   it.each([false, true])(
-    'ends whichever order the queues of the GPUs hold its nodes in (early waits: %s)',
-    (early) => {
+    'ends in order whichever order the queues of the GPUs hold its nodes in (large copies: %s)',
+    (largeCopies) => {
       for (let seed = 1; seed <= 60; seed++) {
         const random = randomBelow(seed)
-        const program = randomProgram(random)
-        const graphs = lowerPerGpu(program, 1 + random(3), memoryOf(program), sync, { early })
-        for (let order = 0; order < 8; order++) expect(ends(graphs, random), `seed ${seed}`).toBe(true)
+        const { program, nodesOf } = randomProgram(random)
+        const repetitions = 1 + random(3)
+        const graphs = lowerPerGpu(program, repetitions, memoryOf(program), sync, { largeCopies, nodesOf })
+        for (let order = 0; order < 8; order++)
+          expect(launched(graphs, program, repetitions, random), `seed ${seed}`).toBe('ends')
       }
     },
   )
 
   it('would stop in some order if waits did not come after signals', () => {
-    let stopped = 0
-    for (let seed = 1; seed <= 60; seed++) {
-      const random = randomBelow(seed)
-      const program = randomProgram(random)
-      const graphs = lowerPerGpu(program, 2, memoryOf(program), sync, { early: true }).map((graph) => ({
-        ...graph,
-        nodes: graph.nodes.map((node, index) =>
-          isSync(node) && signalsOf(node).length === 0 ? { ...node, after: index === 0 ? [] : [0] } : node,
-        ),
-      }))
-      for (let order = 0; order < 8; order++) if (!ends(graphs, random)) stopped++
-    }
-    expect(stopped).toBeGreaterThan(0)
+    expect(outcomes((node) => isSync(node) && signalsOf(node).length === 0)).toContain('stops')
+  })
+
+  it('would begin a command too early in some order if a flag of the copy engine did not come after its copy', () => {
+    expect(outcomes((node) => node.kind === 'copy' && raisedBy(node).length > 0)).toContain('disorder')
   })
 })
+
+/** What random programs come to when nodes follow nothing but the begin of their graph. */
+function outcomes(isLoose: (node: GraphNode) => boolean): Set<string> {
+  const found = new Set<string>()
+  for (let seed = 1; seed <= 60; seed++) {
+    const random = randomBelow(seed)
+    const { program, nodesOf } = randomProgram(random)
+    const graphs = lowerPerGpu(program, 2, memoryOf(program), sync, { largeCopies: true, nodesOf }).map(
+      (graph) => ({
+        ...graph,
+        nodes: graph.nodes.map((node, index) =>
+          isLoose(node) ? { ...node, after: index === 0 ? [] : [0] } : node,
+        ),
+      }),
+    )
+    for (let order = 0; order < 8; order++) found.add(launched(graphs, program, 2, random))
+  }
+  return found
+}
 
 /** Integers below a bound, the same for the same seed. */
 function randomBelow(seed: number): (below: number) => number {
@@ -202,8 +258,8 @@ function randomBelow(seed: number): (below: number) => number {
   return (below) => Math.floor(random() * below)
 }
 
-/** Commands of three GPUs, of which each waits for some earlier ones and for some of the repetition before. */
-function randomProgram(random: (below: number) => number): RecordedPlan {
+/** Commands of three GPUs, of which each waits for some earlier ones and for some of the repetition before; copy engines carry out some. */
+function randomProgram(random: (below: number) => number) {
   const count = 4 + random(9)
   const commands = Array.from({ length: count }, (_, index) => {
     const device = random(3)
@@ -211,16 +267,51 @@ function randomProgram(random: (below: number) => number): RecordedPlan {
     const afterPrevious = Array.from({ length: count }, (_, other) => other).filter(() => random(5) === 0)
     return dispatch(device, region(device, 0, 64), region(device, 0, 64), 0, { after, afterPrevious })
   })
-  return plan([buffer(0), buffer(1), buffer(2)], commands, [kernel], [1])
+  const byEngine = new Set([...commands.keys()].filter(() => random(2) === 0))
+  const program = plan([buffer(0), buffer(1), buffer(2)], commands, [kernel], [1])
+  return { program, nodesOf: engineNodes(byEngine) }
+}
+
+/** One node for each command: a copy for those given, a kernel for the others. */
+function engineNodes(byEngine: ReadonlySet<number>) {
+  return ({ device, index }: CudaCommand): NodeBody[] => {
+    const side: CopySide = { onHost: false, address: 2 ** 20, pitch: 64 }
+    if (byEngine.has(index))
+      return [{ kind: 'copy', gpu: device, source: side, target: side, rowByteLength: 64, rows: 1 }]
+    const one = [1, 1, 1] as const
+    return [
+      {
+        kind: 'kernel',
+        gpu: device,
+        kernelId: 1,
+        grid: one,
+        block: one,
+        dynamicSharedByteLength: 0,
+        parameters: [],
+      },
+    ]
+  }
 }
 
 /**
- * Does a launch of the graphs end where each GPU has some queues, which hold its nodes in any order that its edges allow? The first node of a queue
- * keeps the others waiting.
+ * What comes of a launch of the graphs where each GPU has some queues, which hold its nodes in any order that its edges allow: the first node of a
+ * queue keeps the others waiting. `disorder`: a command of this launch has begun before one that it waits for was done.
  */
-function ends(graphs: GraphSet, random: (below: number) => number): boolean {
+function launched(
+  graphs: GraphSet,
+  program: RecordedPlan,
+  repetitions: number,
+  random: (below: number) => number,
+): 'ends' | 'stops' | 'disorder' {
+  const items = unroll(program.commands, repetitions)
+  const complete = new Set<number>()
   const raised = new Set<number>()
-  const states = graphs.map(({ nodes }) => {
+  const states = graphs.map(({ mainGpu, nodes }) => {
+    // The commands of a GPU, one node each, in their order.
+    const own = items.flatMap(({ command }, position) => (command.device === mainGpu ? [position] : []))
+    const carriesOut = (node: GraphNode) =>
+      raisedBy(node).length === 0 && (node.kind !== 'kernel' || node.kernelId === 1)
+    const commandOf = nodes.map((node) => (carriesOut(node) ? own.shift() : undefined))
     const queues = Array.from({ length: 1 + random(3) }, (): number[] => [])
     const placed = new Set<number>()
     while (placed.size < nodes.length) {
@@ -231,26 +322,31 @@ function ends(graphs: GraphSet, random: (below: number) => number): boolean {
       placed.add(next)
       queues[random(queues.length)]!.push(next)
     }
-    return { nodes, queues, done: new Set<number>() }
+    return { nodes, queues, commandOf, done: new Set<number>() }
   })
   for (let moved = true; moved; ) {
     moved = false
-    for (const { nodes, queues, done } of states)
+    for (const { nodes, queues, commandOf, done } of states)
       for (const queue of queues) {
         const node = nodes[queue[0]!]
         if (node === undefined || !node.after.every((earlier) => done.has(earlier))) continue
+        const before = raised.size
+        for (const flag of raisedBy(node)) raised.add(flag)
+        moved ||= raised.size > before
         if (isSync(node)) {
-          const before = raised.size
-          for (const flag of signalsOf(node)) raised.add(flag)
-          moved ||= raised.size > before
           const lags = node.kind === 'kernel' ? node.parameters[4]! : 0
           if (!waitsOf(node).every((flag, index) => (lags >> index) & 1 || raised.has(flag))) continue
+        }
+        const command = commandOf[queue[0]!]
+        if (command !== undefined) {
+          if (!items[command]!.after.every((earlier) => complete.has(earlier))) return 'disorder'
+          complete.add(command)
         }
         done.add(queue.shift()!)
         moved = true
       }
   }
-  return states.every(({ nodes, done }) => done.size === nodes.length)
+  return complete.size === items.length ? 'ends' : 'stops'
 }
 
 describe('copies', () => {

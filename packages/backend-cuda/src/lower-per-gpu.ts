@@ -1,6 +1,6 @@
 import { commandNodes, internalNode, type PlanMemory } from './command-nodes.ts'
 import type { CudaCommand, CudaPlan } from './cuda-plan.ts'
-import type { GraphNode, NodeBody } from './graph-nodes.ts'
+import type { CopySide, GraphNode, NodeBody } from './graph-nodes.ts'
 import { flagsPerNode, syncKernels } from './internal-kernels.ts'
 import type { GraphSet } from './lower-plan.ts'
 import { type UnrolledCommand, unroll } from './unrolling.ts'
@@ -17,8 +17,8 @@ export interface SyncMemory {
 export interface PerGpuOptions {
   /** Default: the command's own. */
   nodesOf?: ((command: CudaCommand) => readonly NodeBody[]) | undefined
-  /** Default: false. */
-  early?: boolean | undefined
+  /** Whether GPUs copy megabytes to each other. Default: false. */
+  largeCopies?: boolean | undefined
 }
 
 /** Flags that a set of graphs with one repetition needs on each GPU; a longer one needs so many times more. */
@@ -41,15 +41,16 @@ export function flagsPerRepetition(plan: CudaPlan, gpuOf: (device: number) => nu
  * after its signal. Stream order holds the launches of one GPU apart. The same holds for GPUs of several processes, each with a GPU of
  * its own, that launch the same plan equally often.
  *
- * Where commands are short, waits start after all earlier signals, so that one node can signal and wait. With `early` they start as soon
- * as the rule allows: a long command whose end is signalled then holds up no transfer that was recorded after it.
+ * Where commands are short, waits start after all earlier signals, so that one node can signal and wait. With `largeCopies` they start as
+ * soon as the rule allows: a long command whose end is signalled then holds up no transfer that was recorded after it. And the copy engine
+ * itself raises the flag behind its copy, with a copy of the launch's number: a kernel would wait for room on a GPU that a long one fills.
  */
 export function lowerPerGpu(
   plan: CudaPlan,
   repetitions: number,
   memory: PlanMemory,
   sync: SyncMemory,
-  { nodesOf = (command) => commandNodes(plan, command, memory), early = false }: PerGpuOptions = {},
+  { nodesOf = (command) => commandNodes(plan, command, memory), largeCopies = false }: PerGpuOptions = {},
 ): GraphSet {
   const bodies = plan.commands.map((command) =>
     memory.isHere(memory.gpuOf(command.device)) ? nodesOf(command) : [],
@@ -76,14 +77,17 @@ export function lowerPerGpu(
       elsewhere(commands).map((earlier) => ({ slot: slots.get(flagKey(earlier, gpu))!, lag }))
     // The previous launch on the same GPU has completed before this one begins.
     const awaited = [...flagsOf(item.after, 0), ...flagsOf(item.afterPreviousLaunch, 1)]
-    const before = early ? Math.max(0, ...elsewhere(item.after)) : position
+    const before = largeCopies ? Math.max(0, ...elsewhere(item.after)) : position
     let waits = awaited.length === 0 ? after : [...after, ...graph.wait(awaited, before)]
     for (const body of bodies[item.command.index]!) waits = [graph.add(body, waits)]
     last.push(waits[0]!)
     const targets = gpus
       .map((to) => ({ to, slot: slots.get(flagKey(position, to)) }))
       .filter((target): target is { to: number; slot: number } => target.slot !== undefined)
-    if (targets.length > 0) graph.signal(targets, last.at(-1)!, position)
+    if (targets.length === 0) continue
+    if (largeCopies && bodies[item.command.index]!.at(-1)!.kind === 'copy')
+      graph.signalByEngine(targets, last.at(-1)!, position)
+    else graph.signal(targets, last.at(-1)!, position)
   }
   return [...graphs.values()].map(({ gpu, nodes }) => ({ mainGpu: gpu, nodes }))
 }
@@ -141,7 +145,7 @@ class GpuGraph {
   readonly #signals: { readonly node: number; readonly position: number }[] = []
   /** For each node, a number n such that the first n signals come before it, itself included. */
   readonly #behind: number[] = []
-  /** The last signal, which waits may still join. */
+  /** The last signal, where it is a kernel, which waits may still join. */
   #open:
     | {
         readonly node: number
@@ -170,12 +174,25 @@ class GpuGraph {
   ): void {
     const flags = targets.map(({ to, slot }) => this.#sync.flagAddress(to, slot))
     for (const part of parts(flags)) {
-      const node = this.#push(this.#syncNode(part, [], [after]))
-      // The signal itself counts where all before it come before it.
-      if (this.#behind[node] === this.#signals.length) this.#behind[node] = this.#signals.length + 1
-      this.#signals.push({ node, position })
+      const node = this.#addSignal(this.#syncNode(part, [], [after]), position)
       this.#open = { node, flags: part, awaited: [], after: this.nodes[node]!.after }
     }
+  }
+
+  /** The same by copies of the launch's number, which cannot wait. */
+  signalByEngine(
+    targets: readonly { readonly to: number; readonly slot: number }[],
+    after: number,
+    position: number,
+  ): void {
+    const word = (address: number): CopySide => ({ onHost: false, address, pitch: 4 })
+    const source = word(this.#sync.epochAddress(this.gpu))
+    for (const { to, slot } of targets) {
+      const target = word(this.#sync.flagAddress(to, slot))
+      const body = { kind: 'copy', gpu: this.gpu, source, target, rowByteLength: 4, rows: 1 } as const
+      this.#addSignal({ ...body, after: [after] }, position)
+    }
+    this.#open = undefined
   }
 
   /** Nodes after which all of `awaited` are raised. They come after every signal of commands before position `before`. */
@@ -206,6 +223,14 @@ class GpuGraph {
       covered = Math.max(covered, this.#behind[node]!)
     }
     return latest
+  }
+
+  #addSignal(signal: GraphNode, position: number): number {
+    const node = this.#push(signal)
+    // The signal itself counts where all before it come before it.
+    if (this.#behind[node] === this.#signals.length) this.#behind[node] = this.#signals.length + 1
+    this.#signals.push({ node, position })
+    return node
   }
 
   #push(node: GraphNode): number {

@@ -77,8 +77,33 @@ try {
   expect(heads.map((head, i) => (head - heads[0]! - i + 2 * count) % count)).toEqual(heads.map(() => 0))
   const { seconds, repetitions } = await queue.run(program, 3)
   expect({ positive: seconds > 0, repetitions }).toEqual({ positive: true, repetitions: 3 })
-  for (const program_ of [program, moves]) program_.destroy()
-  for (const buffer of [...values, ...next, everywhere, ...placed]) buffer.destroy()
+
+  // Megabytes, which copy engines move: a run of several lengths, whose first values say how far it came.
+  const megabytes = await Promise.all(
+    [...devices, ...devices].map((device) => device.allocate('u32', 2 ** 18 + 5)),
+  )
+  const [large, taken] = [megabytes.slice(0, count), megabytes.slice(count)]
+  for (const [i, buffer] of large.entries())
+    void queue.write(
+      buffer,
+      Uint32Array.from({ length: buffer.length }, (_, k) => i * 2 ** 20 + k),
+    )
+  const ring = group.record((r) => {
+    for (let i = 0; i < count; i++) r.copy(large[i]!, taken[(i + 1) % count]!)
+    for (let i = 0; i < count; i++) r.copy(taken[i]!, large[i]!)
+  })
+  let round = 0
+  for (const times of [3, 1, 8]) {
+    await queue.run(ring, times)
+    round += times
+    for (const [i, buffer] of large.entries()) {
+      const origin = (((i - round) % count) + count) % count
+      const held = await queue.read(buffer)
+      expect(held.findIndex((value, k) => value !== origin * 2 ** 20 + k)).toBe(-1)
+    }
+  }
+  for (const program_ of [program, moves, ring]) program_.destroy()
+  for (const buffer of [...values, ...next, everywhere, ...placed, ...megabytes]) buffer.destroy()
   expect(group.live()).toEqual({ allocations: 0, hostAllocations: 0, kernels: 0, executables: 0 })
   expect(await group.destroy()).toEqual({ leaks: [] })
   if (rank === 0) console.log('all values are right')
