@@ -38,6 +38,7 @@ async function measureOffset(physical: PhysicalGpus, gpu: number): Promise<numbe
     })
     await Promise.all(created)
     const { collected } = await native.run({
+      before: [],
       steps: [{ graphs: ids, count: 1 }],
       uniformTargets: [],
       collect: sides.map((side) => ({ ...side, byteLength, clear: false })),

@@ -42,7 +42,6 @@ export class CudaExecutable implements Executable {
   readonly #physical: PhysicalGpus
   /** Of a plan over several processes, once `connect` has been called. */
   #mapped: PlanConnection | undefined
-  #lastSet: string | undefined
   #connected = false
   #launcher: { readonly id: number; readonly made: Promise<unknown> } | undefined
   /** The contents of the uniform block on the GPUs; undefined before the first run, and after a run that failed. */
@@ -134,7 +133,9 @@ export class CudaExecutable implements Executable {
     const { shared } = this.#physical
     if (shared === undefined || this.#connected || this.plan.commands.length === 0) return
     this.#mapped ??= await PlanConnection.open(this.plan, this.#physical, shared, this.arena)
-    await agree(shared.processes, `Instantiating program '${this.label}'`, async () => this.graphs(1).ready)
+    await agree(shared.processes, `Instantiating program '${this.label}'`, () =>
+      Promise.all([this.graphs(1).ready, this.barrier()?.ready]),
+    )
     this.#connected = true
   }
 
@@ -159,13 +160,11 @@ export class CudaExecutable implements Executable {
   }
 
   /**
-   * What must be launched before graphs of that name, across processes: nothing behind the same graphs, whose waits know the launch before, else
-   * a barrier. All processes launch the same graphs in the same order.
+   * Across processes, what none of their GPUs goes beyond before all have come there: it stands before each run, so that the clock begins for all alike, and
+   * between graphs of two lengths, of which one's waits do not know what the other has done.
    */
-  barrierBefore(name: string): GraphHandles | undefined {
-    const last = this.#lastSet
-    this.#lastSet = name
-    if (this.#physical.shared === undefined || last === undefined || last === name) return undefined
+  barrier(): GraphHandles | undefined {
+    if (this.#physical.shared === undefined) return undefined
     const plan = barrierPlan(this.plan, (device) => this.#physical.gpuOf(device))
     if (plan.commands.length === 2) return undefined
     const sync = this.#sync(longestUnroll(this.plan.commands.length) + 1)

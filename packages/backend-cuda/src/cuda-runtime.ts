@@ -191,7 +191,10 @@ export class CudaRuntime implements Runtime<CudaHandles> {
     if (this.#executables.delete(executable) && this.#disposed === undefined) executable.release()
   }
 
-  /** `seconds` is what CUDA events on the first GPU's stream measure. Profiling adds time stamps, so its rates mean nothing. */
+  /**
+   * `seconds` is what CUDA events on the first GPU's stream measure; across processes they begin when the GPUs of all have come to the run. Profiling
+   * adds time stamps, so its rates mean nothing.
+   */
   async run(executable: CudaExecutable, options: ExecutionOptions): Promise<ExecutionResult> {
     const { plan } = executable
     const { times, signal, profile = false, uniformBlock = plan.uniformBlock } = options
@@ -208,22 +211,23 @@ export class CudaRuntime implements Runtime<CudaHandles> {
       ready.push(graphs.ready)
       return { graphs: graphs.ids, count }
     }
-    const behindOthers = (name: string) => {
-      const barrier = executable.barrierBefore(name)
-      return barrier === undefined ? [] : [step(barrier, 1)]
-    }
     const plain = profile ? times - 1 : times
     try {
       // Nothing is awaited before the run is queued: calls take effect in the order they are made.
       const outcome = this.#guard(`Running program '${plan.label}'`, () => {
-        const steps = []
-        if (profile) steps.push(step(executable.startGraphs(), 1))
-        if (plain > 0) {
-          for (const { repetitions, launches } of launchSteps(executable.commandCount, plain))
-            steps.push(...behindOthers(`${repetitions}`), step(executable.graphs(repetitions), launches))
-        }
-        if (profile) steps.push(...behindOthers('profile'), step(executable.profileGraphs(), 1))
+        const barrier = executable.barrier()
+        const lengths = plain === 0 ? [] : launchSteps(executable.commandCount, plain)
+        const sets = lengths.map(({ repetitions, launches }) =>
+          step(executable.graphs(repetitions), launches),
+        )
+        if (profile) sets.push(step(executable.profileGraphs(), 1))
+        const steps = sets.flatMap((set, index) =>
+          index === 0 || barrier === undefined ? [set] : [step(barrier, 1), set],
+        )
+        if (profile) steps.unshift(step(executable.startGraphs(), 1))
+        if (barrier !== undefined) ready.push(barrier.ready)
         return this.#native.run({
+          before: barrier?.ids ?? [],
           steps,
           uniformTargets: executable.uniformTargets(uniformBlock),
           uniforms: uniformBlock,
@@ -263,7 +267,7 @@ export class CudaRuntime implements Runtime<CudaHandles> {
       const uniformTargets = executable.uniformTargets(uniformBlock)
       if (uniformTargets.length > 0)
         await this.#native.run({
-          ...{ steps: [], collect: [], abortWord: new Int32Array(1) },
+          ...{ before: [], steps: [], collect: [], abortWord: new Int32Array(1) },
           ...{ uniformTargets, uniforms: uniformBlock },
         })
       return executable.launcher()

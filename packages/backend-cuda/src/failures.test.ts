@@ -203,6 +203,7 @@ it('carries out what is queued before it closes', async () => {
     const group: NativeGroup = await addon.openGroup(fakeLibraries().cuda, [0])
     await group.createGraph(1, 0, Float64Array.of(0))
     const running = group.run({
+      before: [],
       steps: [{ graphs: [1], count: 20 }],
       uniformTargets: [],
       collect: [],

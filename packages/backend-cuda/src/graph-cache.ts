@@ -2,7 +2,7 @@ import { encodeNodes } from './graph-nodes.ts'
 import type { GraphSet } from './lower-plan.ts'
 import type { PhysicalGpus } from './physical-gpus.ts'
 
-/** How many sets of graphs stay instantiated. A run needs at most four. */
+/** How many sets of graphs stay instantiated. A run needs at most five. */
 export const keptGraphSets = 8
 
 /** Graphs that start together. */

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { nativeAddon } from './native-addon.ts'
-import { fakeLibraries } from './testing/fake-driver.ts'
+import { configureFake, fakeLibraries } from './testing/fake-driver.ts'
 
 const packageFolder = fileURLToPath(new URL('..', import.meta.url))
 const prebuilt = `${packageFolder}prebuilds/linux-x64/@tandem-gpu+backend-cuda.node`
@@ -38,6 +38,28 @@ describe('the addon', () => {
   it('is built and loads', () => {
     expect(nativeAddon()).not.toBeInstanceOf(Error)
     expect(existsSync(prebuilt)).toBe(true)
+  })
+
+  it('starts the clock of a run behind the graphs that it launches first', async () => {
+    const addon = nativeAddon()
+    if (addon instanceof Error) throw addon
+    configureFake({ FAKE_CUDA_BUSY_MS: 50 })
+    const group = await addon.openGroup(fakeLibraries().cuda, [0])
+    await group.createGraph(1, 0, Float64Array.of(0))
+    const begun = performance.now()
+    const { seconds, launches } = await group.run({
+      before: [1, 1, 1, 1],
+      steps: [{ graphs: [1], count: 2 }],
+      uniformTargets: [],
+      collect: [],
+      abortWord: new Int32Array(1),
+    })
+    const wall = (performance.now() - begun) / 1000
+    configureFake()
+    expect(launches).toBe(2)
+    expect(seconds).toBeGreaterThan(0.09)
+    expect(seconds).toBeLessThan(wall - 0.19)
+    expect(await group.close()).toEqual([])
   })
 
   it.each(addons)('of $platform needs no glibc above 2.34, as README says', ({ bytes }) => {
@@ -110,7 +132,7 @@ describe('the addon', () => {
       const addon = require(${JSON.stringify(prebuilt)})
       addon.openGroup(${JSON.stringify(fakeLibraries().cuda)}, [0]).then(async (group) => {
         await group.createGraph(1, 0, Float64Array.of(0))
-        group.run({ steps: [{ graphs: [1], count: 1e6 }], uniformTargets: [], collect: [], abortWord: new Int32Array(1e6) })
+        group.run({ before: [], steps: [{ graphs: [1], count: 1e6 }], uniformTargets: [], collect: [], abortWord: new Int32Array(1e6) })
         require('node:worker_threads').parentPort.postMessage('runs')
       })`
     const { stdout, stderr, signal } = runScript(`
@@ -130,7 +152,7 @@ describe('the addon', () => {
       process.env.FAKE_CUDA_BUSY_MS = '100'
       addon.openGroup(libraries, [0]).then(async (group) => {
         await group.createGraph(1, 0, Float64Array.of(0))
-        group.run({ steps: [{ graphs: [1], count: 100_000 }], uniformTargets: [], collect: [], abortWord: new Int32Array(1) })
+        group.run({ before: [], steps: [{ graphs: [1], count: 100_000 }], uniformTargets: [], collect: [], abortWord: new Int32Array(1) })
         setTimeout(() => process.exit(7), 200)
       })`)
     // The run takes hours.
@@ -203,7 +225,7 @@ describe('the addon', () => {
           for (const move of ['write', 'read'])
             await group[move](region, new Uint8Array(length)).catch(({ nativeCode }) => console.log(nativeCode))
         await group.createGraph(1, 0, Float64Array.of(0))
-        group.run({ steps: [{ graphs: [1], count: 1 }], uniformTargets: [], collect: [], abortWord: new Int32Array(1) })
+        group.run({ before: [], steps: [{ graphs: [1], count: 1 }], uniformTargets: [], collect: [], abortWord: new Int32Array(1) })
         // Behind the run; nothing else holds the array.
         const write = () => void group.write(region, new Uint8Array(byteLength).fill(7))
         write()

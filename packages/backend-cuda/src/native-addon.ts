@@ -142,6 +142,8 @@ export interface CollectedRange {
 }
 
 export interface NativeRunRequest {
+  /** Graphs that start together once, before the clock does. */
+  readonly before: readonly number[]
   /** Graphs of one step start together, `count` times in a row; steps follow one another. */
   readonly steps: readonly { readonly graphs: readonly number[]; readonly count: number }[]
   /** Where `uniforms` is copied before the first launch; nobody changes it until then. */

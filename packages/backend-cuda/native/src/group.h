@@ -80,6 +80,8 @@ struct UniformTarget {
 };
 
 struct RunRequest {
+  /// Graphs launched together once, before the clock starts.
+  std::vector<std::uint32_t> before;
   std::vector<RunStep> steps;
   /// Copied to each target before the first launch. Nobody changes them until then.
   std::optional<HostBytes> uniforms;
@@ -88,6 +90,7 @@ struct RunRequest {
   /// Nonzero aborts between launches; lives in a JavaScript array that the job keeps referenced.
   const std::int32_t *abortWord = nullptr;
   template <typename Self, typename Visit> static void eachMember(Self &self, Visit visit) {
+    visit("before", self.before);
     visit("steps", self.steps);
     visit("uniforms", self.uniforms);
     visit("uniformTargets", self.uniformTargets);

@@ -133,6 +133,7 @@ RunOutcome Group::launchSteps(const RunRequest &request) {
            __atomic_load_n(static_cast<std::uint32_t *>(stopWord_.get()), __ATOMIC_RELAXED) != 0;
   };
 
+  launchGraphs(request.before);
   main.use();
   main.record(main.start);
   bool aborted = false;
