@@ -4,6 +4,7 @@ import { defineConfig, type ViteUserConfig } from 'vitest/config'
 import { embedKernels } from './embed-kernels.ts'
 
 const packagesUrl = new URL('../packages/', import.meta.url)
+const dawnPolling = fileURLToPath(new URL('dawn-polling.setup.ts', import.meta.url))
 
 /** Tests run against the packages' sources, not their builds: an edit is tested without a rebuild. */
 const sourceAliases = readdirSync(packagesUrl).flatMap((folder) => [
@@ -18,13 +19,17 @@ const sourceAliases = readdirSync(packagesUrl).flatMap((folder) => [
 ])
 
 /** The vitest configuration of one package; `configUrl` is the `import.meta.url` of its vitest.config.ts. */
-export function tandemVitest(configUrl: string, overrides: ViteUserConfig['test'] = {}): ViteUserConfig {
+export function tandemVitest(
+  configUrl: string,
+  { setupFiles = [], ...overrides }: ViteUserConfig['test'] = {},
+): ViteUserConfig {
   return defineConfig({
     root: fileURLToPath(new URL('.', configUrl)),
     plugins: [embedKernels()],
     resolve: { alias: sourceAliases },
     test: {
       include: ['src/**/*.test.ts'],
+      setupFiles: [dawnPolling, ...[setupFiles].flat()],
       pool: 'forks',
       // `npm test` runs several packages at a time.
       maxWorkers: '50%',
