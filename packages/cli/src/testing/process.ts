@@ -1,6 +1,7 @@
 import { type SpawnOptions, spawn } from 'node:child_process'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { bundledCommand } from './bundled-command.ts'
 import { testBackend } from './tandem.ts'
 
 export interface ProcessResult {
@@ -18,8 +19,8 @@ export interface StartedProcess {
   readonly ended: Promise<ProcessResult>
 }
 
-const bin = fileURLToPath(new URL('../bin.ts', import.meta.url))
-/** Every process compiles the same sources: half of the time that it takes to start. */
+const bin = await bundledCommand()
+/** Every process compiles the same files: half of the time that it takes to start. */
 const compiled = fileURLToPath(new URL('../../.cache/compiled', import.meta.url))
 
 /** Starts `tandem` as a process of its own, on the backend under test. `shell` is a line of bash that ends in `"$@"`, the command itself. */
@@ -27,7 +28,7 @@ export function startTandem(
   args: readonly string[],
   { shell = 'exec "$@"', ...options }: SpawnOptions & { shell?: string } = {},
 ): StartedProcess {
-  const command = [process.execPath, '--disable-warning=ExperimentalWarning', bin, ...args]
+  const command = [process.execPath, bin, ...args]
   return startProcess('bash', ['-c', shell, 'bash', ...command], {
     ...options,
     env: { ...process.env, NODE_COMPILE_CACHE: compiled, TANDEM_BACKEND: testBackend, ...options.env },
