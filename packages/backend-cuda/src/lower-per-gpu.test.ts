@@ -174,20 +174,19 @@ describe('one graph for each GPU', () => {
     expect([waitAfter(false), waitAfter(true)]).toEqual([['command'], ['begin']])
   })
 
-  it("lets the copy engine raise the flags behind a large copy, with copies of its GPU's epoch", () => {
+  it("lets the copy engine raise the flags behind a large copy, with copies of its GPU's epoch, unless the host copies too", () => {
     const part = (index: number) => region(index, 0, 64)
-    const program = plan(
-      [buffer(0), buffer(1), buffer(2)],
-      [
-        dispatch(0, part(0), part(1), 0),
-        dispatch(1, part(1), part(1), 0, { after: [0] }),
-        dispatch(2, part(1), part(2), 0, { after: [0] }),
-        dispatch(0, part(0), part(0), 0, { after: [1] }),
-      ],
-      [kernel],
-      [1],
-    )
-    const signalsBehind = (largeCopies: boolean) => {
+    const host = { arrayBuffer: new ArrayBuffer(64), locked: Promise.resolve(), mapped: false, address: 0 }
+    const commands = [
+      dispatch(0, part(0), part(1), 0),
+      dispatch(1, part(1), part(1), 0, { after: [0] }),
+      dispatch(2, part(1), part(2), 0, { after: [0] }),
+      dispatch(0, part(0), part(0), 0, { after: [1] }),
+    ]
+    const download = { kind: 'download' as const, device: 1, source: part(1), target: part(3) }
+    const signalsBehind = (largeCopies: boolean, toHost: boolean) => {
+      const all = toHost ? [...commands, { ...download, after: [1], afterPrevious: [] }] : commands
+      const program = plan([buffer(0), buffer(1), buffer(2), host], all, [kernel], [1])
       const nodesOf = engineNodes(new Set([0]))
       const graphs = lowerPerGpu(program, 1, memoryOf(program), sync, { largeCopies, nodesOf })
       const { nodes } = graphs.find(({ mainGpu }) => mainGpu === 0)!
@@ -196,7 +195,7 @@ describe('one graph for each GPU', () => {
     }
     const raised = (nodes: readonly GraphNode[]) =>
       nodes.flatMap(raisedBy).map((flag) => Math.floor(flag / 10_000) - 1)
-    const byEngine = signalsBehind(true)
+    const byEngine = signalsBehind(true, false)
     expect(raised(byEngine)).toEqual([1, 2])
     for (const node of byEngine)
       expect(node).toMatchObject({
@@ -205,9 +204,10 @@ describe('one graph for each GPU', () => {
         rowByteLength: 4,
         rows: 1,
       })
-    const byKernel = signalsBehind(false)
-    expect(byKernel).toHaveLength(1)
-    expect(raised(byKernel)).toEqual([1, 2])
+    for (const byKernel of [signalsBehind(false, false), signalsBehind(true, true)]) {
+      expect(byKernel).toHaveLength(1)
+      expect(raised(byKernel)).toEqual([1, 2])
+    }
   })
 
   it.each([false, true])(
