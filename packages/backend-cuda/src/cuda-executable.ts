@@ -3,6 +3,7 @@ import { Arena } from './arena.ts'
 import { bounceByteLength, type PlanMemory } from './command-nodes.ts'
 import type { CudaCommand, CudaPlan, RecordedPlan } from './cuda-plan.ts'
 import { GraphCache, type GraphHandles, keptGraphSets } from './graph-cache.ts'
+import type { GraphNode } from './graph-nodes.ts'
 import { isMessage, lowerMessages, type PlanOfExchanges } from './lower-messages.ts'
 import { barrierPlan, flagsPerRepetition, lowerPerGpu, type SyncMemory } from './lower-per-gpu.ts'
 import { type GraphSet, lowerToOneGraph, stampedNodes, stampNode } from './lower-plan.ts'
@@ -16,13 +17,25 @@ interface LoweredParts extends LoweredPlan {
   readonly stagingByteLength: number
   /** Of a plan with messages. */
   readonly recorded?: PlanOfExchanges['recorded']
+  /** Where in the staging memory the messages lie by which ranks meet. */
+  readonly meetingByteOffset?: number
 }
+
+/** Two words: one that is sent, and one for what arrives. */
+const meetingByteLength = 512
 
 function lower(physical: PhysicalGpus, lowering: Lowering, recorded: RecordedPlan<PlanPart>): LoweredParts {
   if (!recorded.commands.some(isMessage))
     return { ...choosePlanLowering(recorded as RecordedPlan, lowering, physical), stagingByteLength: 0 }
-  const lowered = lowerMessages(recorded)
-  return { ...lowered, lowering: 'one-graph', largeCopies: false, gpus: gpusOf(lowered.plan, physical) }
+  const { stagingByteLength: meetingByteOffset, ...lowered } = lowerMessages(recorded)
+  return {
+    ...lowered,
+    meetingByteOffset,
+    stagingByteLength: meetingByteOffset + meetingByteLength,
+    lowering: 'one-graph',
+    largeCopies: false,
+    gpus: gpusOf(lowered.plan, physical),
+  }
 }
 
 /** A plan with its memory and its graphs, which are instantiated when a run first needs them. */
@@ -43,6 +56,9 @@ export class CudaExecutable implements Executable {
   /** Of a plan over several processes, once `connect` has been called. */
   #mapped: PlanConnection | undefined
   #connected = false
+  /** Of a plan with messages: the ranks whose plans have any, and this one's place among them. */
+  #meeting: { readonly ranks: readonly number[]; readonly own: number } | undefined
+  readonly #meetingByteOffset: number | undefined
   #launcher: { readonly id: number; readonly made: Promise<unknown> } | undefined
   /** The contents of the uniform block on the GPUs; undefined before the first run, and after a run that failed. */
   #uniformsHeld: Uint8Array<ArrayBuffer> | undefined
@@ -82,7 +98,7 @@ export class CudaExecutable implements Executable {
 
   private constructor(
     physical: PhysicalGpus,
-    { plan, lowering, largeCopies, gpus, recorded }: LoweredParts,
+    { plan, lowering, largeCopies, gpus, recorded, meetingByteOffset }: LoweredParts,
     arena: Arena,
   ) {
     this.label = plan.label
@@ -90,6 +106,7 @@ export class CudaExecutable implements Executable {
     this.gpus = gpus
     this.commandCount = plan.commands.length
     this.#recorded = recorded
+    this.#meetingByteOffset = meetingByteOffset
     this.#lowering = lowering
     this.#largeCopies = largeCopies
     this.arena = arena
@@ -118,8 +135,14 @@ export class CudaExecutable implements Executable {
   /** Of processes that exchange messages: makes them launch graphs of the same lengths. All call it before each run; it rejects alike on all. */
   async agreeOnLengths(processes: SharingProcesses): Promise<void> {
     if (this.#connected) return
-    const counts = await agree(processes, `Connecting program '${this.label}'`, async () => this.commandCount)
-    this.commandCount = Math.max(...counts)
+    const said = await agree(processes, `Connecting program '${this.label}'`, async () => ({
+      count: this.commandCount,
+      exchanges: this.#recorded !== undefined,
+    }))
+    this.commandCount = Math.max(...said.map(({ count }) => count))
+    const ranks = said.flatMap(({ exchanges }, rank) => (exchanges ? [rank] : []))
+    const own = ranks.indexOf(processes.rank)
+    if (own >= 0) this.#meeting = { ranks, own }
     this.#connected = true
   }
 
@@ -173,6 +196,29 @@ export class CudaExecutable implements Executable {
       return [stampNode(this.#memory, gpu, this.arena.stampAddress(gpu, 0))]
     }
     return this.#graphs.get('barrier', () => lowerPerGpu(plan, 1, this.#memory, sync, { nodesOf }))
+  }
+
+  /**
+   * Between processes that exchange messages: what none of their GPUs goes beyond before all have come there, so that the clock of a run begins for all
+   * alike. In round k each tells the one 2^k places on what it knows (Hensgen, Finkel and Manber, Two algorithms for barrier synchronization, 1988).
+   */
+  meeting(): GraphHandles | undefined {
+    if (this.#meeting === undefined) return undefined
+    const { ranks, own } = this.#meeting
+    const [gpu] = this.gpus as [number]
+    const sent = this.arena.stagingAddress(gpu) + this.#meetingByteOffset!
+    const nodes: GraphNode[] = []
+    for (let distance = 1; distance < ranks.length; distance *= 2) {
+      const [to, from] = [own + distance, own - distance + ranks.length].map(
+        (at) => ranks[at % ranks.length]!,
+      )
+      const messages = [
+        { sends: true, peer: to!, address: sent, byteLength: 4 },
+        { sends: false, peer: from!, address: sent + meetingByteLength / 2, byteLength: 4 },
+      ]
+      nodes.push({ kind: 'messages', gpu, messages, after: nodes.length > 0 ? [nodes.length - 1] : [] })
+    }
+    return this.#graphs.get('meeting', () => [{ mainGpu: gpu, nodes }])
   }
 
   /** One time stamp on the first GPU, in the slot behind those of the commands. */

@@ -225,9 +225,10 @@ export class CudaRuntime implements Runtime<CudaHandles> {
           index === 0 || barrier === undefined ? [set] : [step(barrier, 1), set],
         )
         if (profile) steps.unshift(step(executable.startGraphs(), 1))
-        if (barrier !== undefined) ready.push(barrier.ready)
+        const before = barrier ?? executable.meeting()
+        if (before !== undefined) ready.push(before.ready)
         return this.#native.run({
-          before: barrier?.ids ?? [],
+          before: before?.ids ?? [],
           steps,
           uniformTargets: executable.uniformTargets(uniformBlock),
           uniforms: uniformBlock,
