@@ -17,7 +17,7 @@ export interface RingCost {
   readonly variant: string
   readonly side: number
   readonly seconds: number
-  /** The same program without its messages; its result is wrong. */
+  /** The same program without its messages, step after step; its result is wrong. */
   readonly withoutMessages: number
   /** The messages alone. */
   readonly messages: number
@@ -121,11 +121,17 @@ export async function measureRuns(group: DeviceGroup): Promise<RunCost[]> {
   return [rows, transposes]
 }
 
-/** A recorder that leaves out copies: what a program takes without its messages. */
+/**
+ * A recorder that leaves out copies, and has what their targets' devices do next wait for what they did before, as the data of the copies would: what a program takes
+ * where its messages cost nothing.
+ */
 function withoutCopies(recorder: Recorder): Recorder {
+  const copy: Recorder['copy'] = (_, { buffer: { device } }) => {
+    if (device !== undefined && recorder.touches(device)) recorder.fence(device)
+  }
   return new Proxy(recorder, {
     get(target, name) {
-      if (name === 'copy') return () => {}
+      if (name === 'copy') return copy
       const value = Reflect.get(target, name, target)
       return typeof value === 'function' ? value.bind(target) : value
     },

@@ -2,11 +2,12 @@
  * The table of one process beside several, on a GPU host: the rows of table.ts in one process with all GPUs and in one process a GPU over each transport, in turn, all in one job.
  *
  *   node tools/gpu-host/rank-table.ts --out ranks.json [--ways one,ipc,nccl,staged] [--ranks 4] [--rounds 2] [--seconds 180] [--commit ID]
- *        [--mpi-of gpu-aware=/opt/an-mpi] [--nvidia nccl=/tmp/nccl,mpi=/tmp/mpi] [--rows …]
+ *        [--rows …] [--rows-of 'staged jacobi:2048'] [--mpi-of gpu-aware=/opt/an-mpi] [--nvidia nccl=/tmp/nccl,mpi=/tmp/mpi]
  *
- * A round has one job for each way, and every second round runs them in the opposite order. Nothing is verified here (the suites that prove the bits are jobs of their
- * own), but sums and residuals have to have the same bits in all jobs. `--mpi-of` starts a way's jobs by another MPI, which lies in that folder. `--nvidia` times
- * samples of NVIDIA's multi-gpu-programming-models beside them, which are not part of this repository: executables that print `-csv`. Exit 1 where bits differ or a job fails.
+ * A round has one job for each way, and every second round runs them in the opposite order. Jobs end, and no more begin, after that many seconds; what was measured is kept.
+ * Nothing is verified here (the suites that prove the bits are jobs of their own), but sums and residuals have to have the same bits in all jobs. `--mpi-of` starts a way's
+ * jobs by another MPI, which lies in that folder. `--nvidia` names samples of NVIDIA's multi-gpu-programming-models, which are not part of this repository: executables that print
+ * `-csv`; they are ways too, as `nvidia:mpi`. Exit 1 where bits differ or a job fails.
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
@@ -31,6 +32,7 @@ const { values } = parseArgs({
       default:
         'jacobi:2048:16384,transpose:2048:32768,sum:2147483648,run,gemm-streamed:16384,ring:16384,gemm-resident:32768',
     },
+    'rows-of': { type: 'string', multiple: true, default: [] },
     'mpi-of': { type: 'string' },
     nvidia: { type: 'string' },
   },
@@ -38,7 +40,8 @@ const { values } = parseArgs({
 const pairs = (text: string | undefined) =>
   (text?.split(',') ?? []).map((pair) => pair.split('=') as [string, string])
 const prefixes = new Map(pairs(values['mpi-of']))
-const samples = pairs(values.nvidia)
+const samples = new Map(pairs(values.nvidia))
+const rowsOf = new Map(values['rows-of'].map((text) => text.split(' ') as [string, string]))
 const ranks = Number(values.ranks)
 const folder = mkdtempSync(join(tmpdir(), 'tandem-ranks-'))
 /** A job that takes longer has lost a rank. */
@@ -60,21 +63,15 @@ const date = new Date().toISOString()
 /** The same elements in every job. */
 const seed = String(Date.now() % 2 ** 31)
 
-const ways = [
-  ...values.ways.split(',').map((way) => ({ name: way, run: () => ours(way) })),
-  ...samples.map(([name, path]) => ({ name: `NVIDIA ${name}`, run: () => sample(name, path) })),
-]
-const took = new Map<string, number>()
+const ways = values.ways.split(',')
+const secondsLeft = () => Math.min(mostSeconds, Math.floor(Number(values.seconds) - performance.now() / 1000))
 for (let round = 0; round < Number(values.rounds); round++)
-  for (const { name, run } of round % 2 === 0 ? ways : ways.toReversed()) {
+  for (const way of round % 2 === 0 ? ways : ways.toReversed()) {
     const from = performance.now()
-    if (from / 1000 + (took.get(name) ?? 0) > Number(values.seconds)) {
-      failures.push(`${name}, round ${round + 1}: no time is left`)
-      continue
-    }
-    run()
-    took.set(name, (performance.now() - from) / 1000)
-    console.error(`${name}, round ${round + 1}: ${took.get(name)!.toFixed(1)} s`)
+    if (secondsLeft() < 5) failures.push(`${way}, round ${round + 1}: no time is left`)
+    else if (way.startsWith('nvidia:')) sample(way.slice('nvidia:'.length))
+    else ours(way)
+    console.error(`${way}, round ${round + 1}: ${((performance.now() - from) / 1000).toFixed(1)} s`)
     save()
   }
 for (const { row, target, measured, met } of save().targets)
@@ -101,7 +98,8 @@ function ours(way: string): void {
       '--seed',
       seed,
     ],
-    ...['--backend', values.backend, '--rows', values.rows, '--counts', values.ranks, '--out', out],
+    ...['--no-tune', '--brief', '--backend', values.backend, '--rows', rowsOf.get(way) ?? values.rows],
+    ...['--counts', values.ranks, '--out', out],
   ]
   const of = ['--disable-warning=ExperimentalWarning', ...table]
   if (way === 'one') start(way, process.execPath, [...of, '--devices', values.ranks])
@@ -125,7 +123,9 @@ function ours(way: string): void {
 }
 
 /** A sample of NVIDIA's, for the two sizes of its row. */
-function sample(name: string, path: string): void {
+function sample(name: string): void {
+  const path = samples.get(name)
+  if (path === undefined) throw new Error(`--nvidia has no path of ${name}`)
   for (const side of [2048, 16384]) {
     const size = ['-nx', String(side), '-ny', String(side)]
     const options = [...size, '-niter', '1000', '-nccheck', '100', '-csv']
@@ -133,7 +133,7 @@ function sample(name: string, path: string): void {
       `NVIDIA ${name}`,
       'mpirun',
       [...mpirunOptions(), path, ...options],
-      prefixes.get(name),
+      prefixes.get(`nvidia:${name}`),
     )
     const seconds = Number(new RegExp(`^${name}, .* 1, ([\\d.]+),`, 'm').exec(printed)?.[1])
     if (seconds > 0) add('jacobi', side, `NVIDIA ${name}`, seconds / 1000)
@@ -156,7 +156,7 @@ function start(what: string, command: string, options: readonly string[], prefix
     [`${prefix}/${folder}`, path].filter(Boolean).join(':')
   const { status, stdout, stderr } = spawnSync(
     'timeout',
-    ['-k', '5', String(mostSeconds), command, ...options],
+    ['-k', '5', String(secondsLeft()), command, ...options],
     {
       encoding: 'utf8',
       maxBuffer: 2 ** 26,

@@ -5,7 +5,7 @@
  *
  * `--counts 1,4` measures the rows of these device counts only; `--merge a.json,b.json` joins what several jobs measured.
  * Rows: transpose, schedules, sum, ladder, gemm, gemm-resident, gemm-streamed, jacobi, webgpu (the same on WebGPU, one GPU), host; and, not by default, ring and run.
- * `transpose:2048:32768` measures that row for these sizes. Both sides warm up, take the median of
+ * `transpose:2048:32768` measures that row for these sizes, `--brief` takes two samples where others take three. Both sides warm up, take the median of
  * at least 10 samples (3 where one takes more than a second), use fresh random data and verify; work shorter than a millisecond is
  * replayed many times for one sample by both. Writes the document that `tandem bench` writes, with `targets` beside it.
  *
@@ -54,6 +54,7 @@ const { values } = parseArgs({
     peers: { type: 'boolean', default: true },
     verify: { type: 'boolean', default: true },
     tune: { type: 'boolean', default: true },
+    brief: { type: 'boolean', default: false },
   },
   allowNegative: true,
 })
@@ -83,7 +84,7 @@ const ours: BenchResult[] = merged.flatMap((document) => document.ours)
 const tuning = values.tune && new Map<string, string>()
 const seed = Number(values.seed)
 const timing = { warmup: 5, samples: 11, seed, verify: values.verify, tuning }
-const slow = { ...timing, warmup: 2, samples: 3 }
+const slow = { ...timing, ...(values.brief ? { warmup: 1, samples: 2 } : { warmup: 2, samples: 3 }) }
 
 const date = merged[0]?.date ?? new Date().toISOString()
 const machine = merged[0]?.machine ?? {
