@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type PeriodicMatrix, ProductChecker } from './check-product.ts'
+import { type PeriodicMatrix, ProductChecker, SharedResult } from './check-product.ts'
 
 function periodic(length: number, shift: number): PeriodicMatrix {
   const block = new Float32Array(new SharedArrayBuffer(4 * length))
@@ -13,20 +13,24 @@ describe('the check of a product', () => {
     const { m, n, k } = shape
     const [a, b] = [periodic(97, 0), periodic(97, 5)]
     const at = ({ block, shift }: PeriodicMatrix, index: number) => block[(index + shift) % block.length]!
-    const c = new Float32Array(new SharedArrayBuffer(4 * m * n))
+    const c = new SharedResult(m, n, 7 * n + 3)
+    const row = new Float32Array(n)
     for (let i = 0; i < m; i++)
       for (let j = 0; j < n; j++) {
         let sum = 0
         for (let q = 0; q < k; q++) sum += at(a, i * k + q) * at(b, q * n + j)
-        c[i * n + j] = sum
+        row[j] = sum
+        if (j === n - 1) c.set(i * n, row)
       }
     const checker = new ProductChecker()
     try {
       expect(await checker.check(shape, a, b, c, { factor: k + 2 })).toMatchObject({ verified: true })
-      c[69 * n + 299]! += 0.01
+      expect(c.bands.length).toBe(10)
+      const right = c.element(69, 299)
+      c.set(70 * n - 1, Float32Array.of(right + 0.01))
       const wrong = await checker.check(shape, a, b, c, { factor: k + 2 })
       expect(wrong.verified).toBe(false)
-      c[69 * n + 299] = Number.NaN
+      c.set(70 * n - 1, Float32Array.of(Number.NaN))
       expect((await checker.check(shape, a, b, c, { factor: k + 2 })).verified).toBe(false)
     } finally {
       await checker.close()

@@ -8,6 +8,38 @@ export interface PeriodicMatrix {
   readonly shift: number
 }
 
+/** A result of up to 2^30 elements in memory that threads share, in bands of rows: a message to a thread cannot name 4 GiB in one piece. */
+export class SharedResult {
+  readonly columns: number
+  readonly bandRows: number
+  readonly bands: readonly Float32Array<SharedArrayBuffer>[]
+
+  constructor(rows: number, columns: number, bandLength = 2 ** 26) {
+    this.columns = columns
+    this.bandRows = Math.max(1, Math.floor(bandLength / Math.max(1, columns)))
+    this.bands = Array.from({ length: Math.ceil(rows / this.bandRows) }, (_, band) => {
+      const own = Math.min(this.bandRows, rows - band * this.bandRows)
+      return new Float32Array(new SharedArrayBuffer(4 * own * columns))
+    })
+  }
+
+  /** Takes elements from flat index `offset` on. */
+  set(offset: number, data: Float32Array): void {
+    const length = this.bandRows * this.columns
+    for (let at = 0; at < data.length; ) {
+      const band = this.bands[Math.floor((offset + at) / length)]!
+      const to = (offset + at) % length
+      const part = data.subarray(at, at + band.length - to)
+      band.set(part, to)
+      at += part.length
+    }
+  }
+
+  element(row: number, column: number): number {
+    return this.bands[Math.floor(row / this.bandRows)]![(row % this.bandRows) * this.columns + column]!
+  }
+}
+
 /** How exact a product has to be. */
 export interface ProductBound {
   /** An element may be wrong by `factor`·2^-24·Σ|a||b|. */
@@ -38,7 +70,7 @@ export class ProductChecker {
     { m, n, k }: { readonly m: number; readonly n: number; readonly k: number },
     a: PeriodicMatrix,
     b: PeriodicMatrix,
-    c: Float32Array<SharedArrayBuffer>,
+    c: SharedResult,
     { factor }: ProductBound,
   ): Promise<ProductCheck> {
     const x = floats(n * vectorCount)
@@ -62,7 +94,7 @@ export class ProductChecker {
         value += term
         magnitude += Math.abs(term)
       }
-      error = worse(error, Math.abs(c[row * n + column]! - value) / (factor * u * magnitude))
+      error = worse(error, Math.abs(c.element(row, column) - value) / (factor * u * magnitude))
     }
     return {
       verified: residual <= 1 && error <= 1,
@@ -76,29 +108,40 @@ export class ProductChecker {
 
   /** The matrix times `vectorCount` vectors, and the sum of the squares of each row. */
   async #multiply(
-    matrix: PeriodicMatrix | Float32Array<SharedArrayBuffer>,
+    matrix: PeriodicMatrix | SharedResult,
     rows: number,
     width: number,
     vectors: Float64Array<SharedArrayBuffer>,
   ) {
     const [values, squares] = [floats(rows * vectorCount), floats(rows)]
     const count = Math.ceil(rows / this.#workers.length)
-    const parts = this.#workers.map((worker, index) => {
-      const first = index * count
-      const job: Multiplication = {
-        ...(matrix instanceof Float32Array ? { block: matrix, shift: 0 } : matrix),
-        ...{ first, rows: Math.max(0, Math.min(count, rows - first)), width, vectors, values, squares },
+    const jobs: Multiplication[] = []
+    if (matrix instanceof SharedResult)
+      for (const [band, block] of matrix.bands.entries())
+        for (let top = 0; top < block.length / width; top += count) {
+          const own = Math.min(count, block.length / width - top)
+          const place = { start: top * width, first: band * matrix.bandRows + top, rows: own }
+          jobs.push({ block, ...place, width, vectors, values, squares })
+        }
+    else
+      for (let first = 0; first < rows; first += count) {
+        const place = { start: matrix.shift + first * width, first, rows: Math.min(count, rows - first) }
+        jobs.push({ block: matrix.block, ...place, width, vectors, values, squares })
       }
-      return new Promise<void>((resolve, reject) => {
+    await Promise.all(this.#workers.map((worker, index) => this.#run(worker, jobs, index)))
+    return { values, squares }
+  }
+
+  /** Every so many-th job, one after another. */
+  async #run(worker: Worker, jobs: readonly Multiplication[], begin: number): Promise<void> {
+    for (let index = begin; index < jobs.length; index += this.#workers.length)
+      await new Promise<void>((resolve, reject) => {
         worker.once('error', reject).once('message', () => {
           worker.off('error', reject)
           resolve()
         })
-        worker.postMessage(job)
+        worker.postMessage(jobs[index]!)
       })
-    })
-    await Promise.all(parts)
-    return { values, squares }
   }
 }
 

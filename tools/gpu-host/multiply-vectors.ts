@@ -1,9 +1,9 @@
 import { parentPort } from 'node:worker_threads'
 
-/** Rows `first` to `first + rows` of a matrix of `width` columns times eight vectors. Element i of the matrix is `block[(i + shift) % block.length]`. */
+/** Rows `first` to `first + rows` of a matrix of `width` columns times eight vectors. Element i of these rows is `block[(start + i) % block.length]`. */
 export interface Multiplication {
   readonly block: Float32Array<SharedArrayBuffer>
-  readonly shift: number
+  readonly start: number
   readonly first: number
   readonly rows: number
   readonly width: number
@@ -20,12 +20,12 @@ const band = 16
 const piece = 256
 
 export function multiplyVectors(job: Multiplication): void {
-  const { block, shift, first, rows, width, vectors, values, squares } = job
+  const { block, start, first, rows, width, vectors, values, squares } = job
   const data = new Float32Array(band * width)
   for (let top = 0; top < rows; top += band) {
     const count = Math.min(band, rows - top)
     for (let at = 0; at < count * width; ) {
-      const from = ((first + top) * width + at + shift) % block.length
+      const from = (start + top * width + at) % block.length
       const length = Math.min(count * width - at, block.length - from)
       data.set(block.subarray(from, from + length), at)
       at += length

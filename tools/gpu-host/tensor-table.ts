@@ -7,8 +7,7 @@
  *   node tools/gpu-host/tensor-table.ts --merge products.json,several.json,… [--peers peers.json,…] [--errors errors.json] --commit ID --out table.json
  *
  * The peers come from `tools/peers/peers.py --only tensor`. Inputs are random, a block of 2^20 numbers repeated; each product is checked as a whole and
- * at sampled elements (check-product.ts), the others by the algorithm's own check. Times are medians after two runs of warm-up; beside WebGPU after seconds of it, by both, since
- * a GPU that only Vulkan uses raises its clock slowly after it was idle.
+ * at sampled elements (check-product.ts), the others by the algorithm's own check. Times are medians after two runs of warm-up; beside WebGPU after a second of it, by both.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
@@ -19,7 +18,7 @@ import { type DeviceGroup, foldWorkgroups, openGroup } from '@tandem-gpu/core'
 import { halfBits } from '@tandem-gpu/wgsl'
 import { halfValues } from '../../packages/algorithms/dist/matmul/half-elements.js'
 import { splitErrorFactor } from '../../packages/algorithms/dist/matmul/split-kernels.js'
-import { type PeriodicMatrix, ProductChecker } from './check-product.ts'
+import { type PeriodicMatrix, ProductChecker, SharedResult } from './check-product.ts'
 import { type TensorDocument, type TensorResult, tensorTargetsOf } from './tensor-targets.ts'
 
 const { values } = parseArgs({
@@ -27,6 +26,8 @@ const { values } = parseArgs({
     rows: { type: 'string', default: '' },
     backend: { type: 'string', default: 'cuda' },
     sides: { type: 'string', default: '8192,16384,32768' },
+    /** Of the rows on the same GPU. */
+    works: { type: 'string', default: 'copy,transpose,jacobi,fused,narrow' },
     out: { type: 'string' },
     merge: { type: 'string' },
     peers: { type: 'string' },
@@ -64,10 +65,6 @@ const repeated =
       at += count
     }
   }
-
-/** Collects a result in memory that worker threads share. */
-const into = (target: Float32Array<SharedArrayBuffer>) => (offset: number, data: ArrayLike<number>) =>
-  target.set(data, offset)
 
 function add(work: string, variant: string, report: Report, check?: Partial<TensorResult>): void {
   const { shape, devices, seconds, rate, unit } = report
@@ -112,9 +109,16 @@ async function f32Product(
 ): Promise<void> {
   const repetitions = repetitionsOf(shape)
   const expected = (2 * shape.m * shape.n * shape.k * repetitions) / 40e12
-  const c = new Float32Array(new SharedArrayBuffer(4 * shape.m * shape.n))
+  const c = new SharedResult(shape.m, shape.n)
   const report = await matmul(group, {
-    ...{ ...timing, ...shape, precision, devices: 1, output: into(c), samples: shape.m > 8192 ? 5 : 11 },
+    ...{
+      ...timing,
+      ...shape,
+      precision,
+      devices: 1,
+      output: (offset, data) => c.set(offset, data as Float32Array),
+      samples: shape.m > 8192 ? 5 : 11,
+    },
     ...{
       a: repeated<Float32Array>(block, 0),
       b: repeated<Float32Array>(block, shiftOfB),
@@ -141,9 +145,17 @@ if (rows.has('products')) {
       { m: 8192, n: size, k: 8192 },
     ])
     for (const shape of [cube(4096), cube(8192), ...narrow]) {
-      const c = new Float32Array(new SharedArrayBuffer(4 * shape.m * shape.n))
+      const c = new SharedResult(shape.m, shape.n)
       const report = await matmul(group, {
-        ...{ ...timing, ...shape, type: 'f16', resultType: 'f32', devices: 1, output: into(c), samples: 11 },
+        ...{
+          ...timing,
+          ...shape,
+          type: 'f16',
+          resultType: 'f32',
+          devices: 1,
+          output: (offset, data) => c.set(offset, data as Float32Array),
+          samples: 11,
+        },
         ...{ a: repeated(halves, 0), b: repeated(halves, shiftOfB), repetitions: repetitionsOf(shape) },
       })
       const [a, b] = [0, shiftOfB].map((shift): PeriodicMatrix => ({ block: halfBlock, shift }))
@@ -159,19 +171,21 @@ if (rows.has('several')) {
   await on(undefined, async (group) => {
     for (const side of values.sides.split(',').map(Number)) {
       const [a, b, c] = [0, 1, 2].map(() => group.allocateHost('f32', side * side))
-      const result = new Float32Array(new SharedArrayBuffer(4 * side * side))
+      const result = new SharedResult(side, side)
       try {
         repeated<Float32Array>(block, 0)(0, a!.array)
         repeated<Float32Array>(block, shiftOfB)(0, b!.array)
         for (const precision of ['ieee', 'split'] as const)
           for (const mode of ['resident', 'streamed'] as const) {
-            if (mode === 'resident') result.fill(Number.NaN)
-            else c!.array.fill(Number.NaN)
+            for (const array of mode === 'resident' ? result.bands : [c!.array]) array.fill(Number.NaN)
             const report = await matmul(group, {
               ...{ ...timing, ...cube(side), precision, mode, a: a!, b: b! },
-              ...{ output: mode === 'resident' ? into(result) : c!, samples: side < 32768 ? 7 : 3 },
+              ...{
+                output: mode === 'resident' ? (offset, data) => result.set(offset, data) : c!,
+                samples: side < 32768 ? 7 : 3,
+              },
             })
-            if (mode === 'streamed') result.set(c!.array)
+            if (mode === 'streamed') result.set(0, c!.array)
             const factor = precision === 'split' ? splitErrorFactor(side) : side + 2
             const check = await checker.check(cube(side), matrixA, matrixB, result, { factor })
             add(`gemm f32 ${mode}`, `${group.backend} ${report.precision}`, report, check)
@@ -187,15 +201,18 @@ if (rows.has('several')) {
 if (rows.has('same-gpu')) {
   const checker = new ProductChecker()
   await on(1, async (group) => {
-    await copies(group)
+    const works = new Set(values.works.split(','))
+    if (works.has('copy')) await copies(group)
     const input = repeated<Float32Array>(block, 0)
     const square = { rows: 16384, columns: 16384 }
-    add(
-      'transpose',
-      group.backend,
-      await transpose(group, { ...square, input, type: 'f32', warmup: 600, samples: 11, repetitions: 5 }),
-    )
+    if (works.has('transpose'))
+      add(
+        'transpose',
+        group.backend,
+        await transpose(group, { ...square, input, type: 'f32', warmup: 600, samples: 11, repetitions: 5 }),
+      )
     for (const fuse of [false, true]) {
+      if (!works.has(fuse ? 'fused' : 'jacobi')) continue
       const iterations = fuse ? 8000 : 4000
       const report = await jacobi(group, { ...square, input, fuse, warmup: 0, samples: 3, iterations })
       add(fuse ? 'jacobi, fused' : 'jacobi, one sweep a pass', group.backend, {
@@ -203,7 +220,7 @@ if (rows.has('same-gpu')) {
         seconds: report.seconds / report.iterations,
       })
     }
-    for (const size of [64, 128, 256, 512]) {
+    for (const size of works.has('narrow') ? [64, 128, 256, 512] : []) {
       for (const [m, n] of [[size, 8192] as const, [8192, size] as const])
         await f32Product(group, checker, { m, n, k: 8192 }, 'ieee', 'gemm f32, narrow', 0.8)
     }
