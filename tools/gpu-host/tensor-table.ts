@@ -3,7 +3,7 @@
  *
  *   node tools/gpu-host/tensor-table.ts --rows products --out products.json       f32 and f16 on one GPU
  *   node tools/gpu-host/tensor-table.ts --rows several --out several.json         f32 on all GPUs, resident and streamed
- *   node tools/gpu-host/tensor-table.ts --rows same-gpu [--backend webgpu] --out webgpu.json
+ *   node tools/gpu-host/tensor-table.ts --rows same-gpu [--backend webgpu] [--turns FILE] --out webgpu.json      FILE: two such processes take turns
  *   node tools/gpu-host/tensor-table.ts --merge products.json,several.json,… [--peers peers.json,…] [--errors errors.json] --commit ID --out table.json
  *
  * The peers come from `tools/peers/peers.py --only tensor`. Inputs are random, a block of 2^20 numbers repeated; each product is checked as a whole and
@@ -19,6 +19,7 @@ import { halfBits } from '@tandem-gpu/wgsl'
 import { halfValues } from '../../packages/algorithms/dist/matmul/half-elements.js'
 import { splitErrorFactor } from '../../packages/algorithms/dist/matmul/split-kernels.js'
 import { type PeriodicMatrix, ProductChecker, SharedResult } from './check-product.ts'
+import { takeTurn } from './gpu-turns.ts'
 import { type TensorDocument, type TensorResult, tensorTargetsOf } from './tensor-targets.ts'
 
 const { values } = parseArgs({
@@ -26,6 +27,7 @@ const { values } = parseArgs({
     rows: { type: 'string', default: '' },
     backend: { type: 'string', default: 'cuda' },
     sides: { type: 'string', default: '8192,16384,32768' },
+    turns: { type: 'string' },
     /** Of the rows on the same GPU. */
     works: { type: 'string', default: 'copy,transpose,jacobi,fused,narrow' },
     out: { type: 'string' },
@@ -110,28 +112,17 @@ async function f32Product(
   const repetitions = repetitionsOf(shape)
   const expected = (2 * shape.m * shape.n * shape.k * repetitions) / 40e12
   const c = new SharedResult(shape.m, shape.n)
+  const endTurn = await takeTurn(values.turns)
   const report = await matmul(group, {
-    ...{
-      ...timing,
-      ...shape,
-      precision,
-      devices: 1,
-      output: (offset, data) => c.set(offset, data as Float32Array),
-      samples: shape.m > 8192 ? 5 : 11,
-    },
-    ...{
-      a: repeated<Float32Array>(block, 0),
-      b: repeated<Float32Array>(block, shiftOfB),
-      ...{ repetitions, warmup: Math.max(timing.warmup, Math.ceil(warmSeconds / expected)) },
-    },
+    ...{ ...timing, ...shape, precision, devices: 1, samples: shape.m > 8192 ? 5 : 11, repetitions },
+    ...{ a: repeated<Float32Array>(block, 0), b: repeated<Float32Array>(block, shiftOfB) },
+    warmup: Math.max(timing.warmup, Math.ceil(warmSeconds / expected)),
+    output: (offset, data) => c.set(offset, data),
   })
+  endTurn()
   const factor = precision === 'split' ? splitErrorFactor(shape.k) : shape.k + 2
-  add(
-    work,
-    `${group.backend} ${report.precision}`,
-    report,
-    await checker.check(shape, matrixA, matrixB, c, { factor }),
-  )
+  const check = await checker.check(shape, matrixA, matrixB, c, { factor })
+  add(work, `${group.backend} ${report.precision}`, report, check)
 }
 
 if (rows.has('products')) {
@@ -202,24 +193,28 @@ if (rows.has('same-gpu')) {
   const checker = new ProductChecker()
   await on(1, async (group) => {
     const works = new Set(values.works.split(','))
-    if (works.has('copy')) await copies(group)
     const input = repeated<Float32Array>(block, 0)
     const square = { rows: 16384, columns: 16384 }
-    if (works.has('transpose'))
-      add(
-        'transpose',
-        group.backend,
-        await transpose(group, { ...square, input, type: 'f32', warmup: 600, samples: 11, repetitions: 5 }),
-      )
     for (const fuse of [false, true]) {
       if (!works.has(fuse ? 'fused' : 'jacobi')) continue
-      const iterations = fuse ? 8000 : 4000
-      const report = await jacobi(group, { ...square, input, fuse, warmup: 0, samples: 3, iterations })
+      // One sample: it is a mean over seconds of sweeps. The turn ends with it, before the check.
+      const endTurn = await takeTurn(values.turns)
+      const options = { ...square, input, fuse, warmup: 0, samples: 1, iterations: fuse ? 12_000 : 6000 }
+      const report = await jacobi(group, { ...options, onProgress: endTurn })
+      endTurn()
       add(fuse ? 'jacobi, fused' : 'jacobi, one sweep a pass', group.backend, {
         ...report,
         seconds: report.seconds / report.iterations,
       })
     }
+    if (works.has('transpose')) {
+      const endTurn = await takeTurn(values.turns)
+      const options = { ...square, input, type: 'f32', samples: 11, repetitions: 5 } as const
+      const report = await transpose(group, { ...options, warmup: 200 })
+      endTurn()
+      add('transpose', group.backend, report)
+    }
+    if (works.has('copy')) await copies(group)
     for (const size of works.has('narrow') ? [64, 128, 256, 512] : []) {
       for (const [m, n] of [[size, 8192] as const, [8192, size] as const])
         await f32Product(group, checker, { m, n, k: 8192 }, 'ieee', 'gemm f32, narrow', 0.8)
@@ -231,7 +226,8 @@ if (rows.has('same-gpu')) {
 /** What plain kernels reach that copy 2^29 bytes, 16 and 4 bytes an invocation. */
 async function copies(group: DeviceGroup): Promise<void> {
   const device = group.devices[0]!
-  const elements = 2 ** 27
+  const elements = 2 ** 26
+  const endTurn = await takeTurn(values.turns)
   const x = await device.allocate('f32', elements)
   const y = await device.allocate('f32', elements)
   const wanted = new Float32Array(elements)
@@ -263,9 +259,9 @@ fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) workgr
       }),
     )
     const times: number[] = []
-    for (let run = 0; run < 611; run++) {
+    for (let run = 0; run < 411; run++) {
       const { seconds } = await group.queue.run(program, 5)
-      if (run >= 600) times.push(seconds / 5)
+      if (run >= 400) times.push(seconds / 5)
     }
     const seconds = times.sort((p, q) => p - q)[5]!
     const verified =
@@ -284,6 +280,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) workgr
   }
   x.destroy()
   y.destroy()
+  endTurn()
 }
 
 const { targets } = save()
