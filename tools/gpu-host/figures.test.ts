@@ -5,12 +5,24 @@ import { documents, figures, withFigures } from './figures.ts'
 const path = 'docs/measurements/2026-11-21-4xh200-table.json'
 const root = new URL('../../', import.meta.url)
 const table = JSON.parse(readFileSync(new URL(path, root), 'utf8'))
+const productsPath = 'docs/measurements/2026-11-22-4xh200-tensor.json'
+const products = JSON.parse(readFileSync(new URL(productsPath, root), 'utf8'))
 
 describe('the figures in the documents', () => {
   it.each(documents)('%s quotes the measured table', (document) => {
     const text = readFileSync(new URL(document, root), 'utf8')
     expect(text).toContain('<!-- figures:')
     expect(withFigures(text, table, path)).toBe(text)
+  })
+  it.each(documents)('%s quotes the table of products on tensor cores', (document) => {
+    const text = readFileSync(new URL(document, root), 'utf8')
+    expect(text).toContain('<!-- tensor:')
+    expect(withFigures(text, products, productsPath)).toBe(text)
+    const other = {
+      ...products,
+      ours: products.ours.map((r: { rate: number }) => ({ ...r, rate: r.rate * 2 })),
+    }
+    expect(withFigures(text, other, productsPath)).not.toBe(text)
   })
   it('change with the table', () => {
     const other = { ...table, ours: table.ours.map((r: { rate: number }) => ({ ...r, rate: r.rate * 2 })) }
