@@ -4,7 +4,7 @@
 // sweep by one row, each one row behind the sweep before (a pipeline in time): thread registers hold the two rows that each sweep
 // needs again, and workgroup memory passes the outermost cells of a vector to the threads beside it. Each sweep makes one more cell
 // at both ends of the stripe stale; four of them are the first and the last vector, which are not stored. Above and below a strip
-// of rows four rows are computed twice. A row is loaded while the one before it is computed.
+// of rows four rows are computed twice.
 //
 // `u` and `next` are laid out as the plain sweep has them, with at least four rows of halo above and below. Columns outside the block and rows
 // outside [inner_first, inner_end) keep their value: they are the boundary of the grid.
@@ -65,18 +65,11 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
   var center_2 = vec4<f32>();
   var above_3 = vec4<f32>();
   var center_3 = vec4<f32>();
-  // Read once: a compiler may otherwise wait for it again before each load.
-  let stride = params.u_stride;
-  var at_row = params.u_base + u32(i32(params.top) + first - 4) * stride + at_vector;
-  let at_last = params.u_base + u32(i32(params.top) + end + 3) * stride + at_vector;
-  var coming = u[at_row];
   var slot = 0u;
   for (var row = first - 4; row < end + 4; row++) {
     let from_slot = slot * (SWEEPS * THREADS);
     let to_slot = (1u - slot) * (SWEEPS * THREADS);
-    let state_0 = coming;
-    at_row += stride;
-    coming = u[min(at_row, at_last)];
+    let state_0 = u[params.u_base + u32(i32(params.top) + row) * params.u_stride + at_vector];
     var state_1 = center_0;
     if (row - 1 >= params.inner_first && row - 1 < params.inner_end) {
       let left = vec4<f32>(edges[from_slot + 0u * THREADS + before].y, center_0.xyz);
