@@ -7,6 +7,8 @@ const root = new URL('../../', import.meta.url)
 const table = JSON.parse(readFileSync(new URL(path, root), 'utf8'))
 const productsPath = 'docs/measurements/2026-11-22-4xh200-tensor.json'
 const products = JSON.parse(readFileSync(new URL(productsPath, root), 'utf8'))
+const ranksPath = 'docs/measurements/2026-11-22-4xh200-ranks.json'
+const ranks = JSON.parse(readFileSync(new URL(ranksPath, root), 'utf8'))
 
 describe('the figures in the documents', () => {
   it.each(documents)('%s quotes the measured table', (document) => {
@@ -23,6 +25,13 @@ describe('the figures in the documents', () => {
       ours: products.ours.map((r: { rate: number }) => ({ ...r, rate: r.rate * 2 })),
     }
     expect(withFigures(text, other, productsPath)).not.toBe(text)
+  })
+  it.each(documents)('%s quotes the table of several processes', (document) => {
+    const text = readFileSync(new URL(document, root), 'utf8')
+    expect(text).toContain('<!-- ranks:')
+    expect(withFigures(text, ranks, ranksPath)).toBe(text)
+    const results = ranks.results.map((r: { seconds: number }) => ({ ...r, seconds: 2 * r.seconds }))
+    expect(withFigures(text, { ...ranks, results }, ranksPath)).not.toBe(text)
   })
   it('change with the table', () => {
     const other = { ...table, ours: table.ours.map((r: { rate: number }) => ({ ...r, rate: r.rate * 2 })) }

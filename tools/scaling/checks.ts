@@ -1,4 +1,6 @@
-import { staged } from './machine.ts'
+import { readFileSync } from 'node:fs'
+import type { RankTable } from '../gpu-host/rank-targets.ts'
+import { links, staged } from './machine.ts'
 import { openHost, openRank } from './paper-group.ts'
 import { type Prediction, predictHost, predictRank } from './predict.ts'
 import {
@@ -12,7 +14,7 @@ import {
   transposeOf,
 } from './programs.ts'
 
-type Way = 'one process' | '`ipc`' | '`staged`'
+type Way = 'one process' | '`ipc`' | '`nccl`' | '`staged`'
 
 /** What was measured on two and four GPUs, beside what the model says. */
 export interface Check {
@@ -30,6 +32,7 @@ export interface Check {
 const table = '4xh200-table.json'
 const ipc = '2xh200-ipc-and-soak.txt'
 const mpi = '2xh200-mpi.txt'
+const ranks = '4xh200-ranks.json'
 
 const square = (side: number) => [side, side, side] as const
 const jacobi = (side: number, decomposition: '1d' | '2d' = '1d') => jacobiOf(side, side, decomposition)
@@ -69,7 +72,6 @@ const withIpc: readonly (readonly [string, RecordProgram, number])[] = [
   ['transpose 2048²', transposeOf(2048), 19.8],
   ['transpose 32768²', transposeOf(32_768), 2919],
   ['sum of 2^31', sumOf(2 ** 31), 952.6],
-  ['resident product 16384³', residentProduct(...square(16_384)), 174_789.6],
   ['Jacobi 2048², 1D', jacobi(2048), 5.7625],
   ['Jacobi 16384², 1D', jacobi(16_384), 106.854],
 ]
@@ -80,6 +82,20 @@ const withStaged: readonly (readonly [string, RecordProgram, number, string, tru
   ['ring 4096³, `direct`', ringProduct(...square(4096), 'direct'), 12_800, mpi],
   ['ring 4096³, `interleaved`', ringProduct(...square(4096), 'interleaved'), 22_100, mpi],
 ]
+
+/** What rank-table.ts measured with four processes, by its names of the work. */
+const onFourRanks: readonly (readonly [string, string, number, RecordProgram])[] = [
+  ['transpose 2048²', 'transpose', 2048, transposeOf(2048)],
+  ['transpose 32768²', 'transpose', 32_768, transposeOf(32_768)],
+  ['sum of 2^31', 'sum', 2 ** 31, sumOf(2 ** 31)],
+  ['resident product 32768³', 'gemm-resident', 32_768, residentProduct(...square(32_768))],
+  ['streamed product 16384³', 'gemm-streamed', 16_384, streamedProduct(...square(16_384))],
+  ['Jacobi 2048², 1D', 'jacobi', 2048, jacobi(2048)],
+  ['Jacobi 16384², 1D', 'jacobi', 16_384, jacobi(16_384)],
+]
+const { results }: RankTable = JSON.parse(
+  readFileSync(new URL(`../../docs/measurements/2026-11-22-${ranks}`, import.meta.url), 'utf8'),
+)
 
 export const checks: readonly Check[] = [
   ...inOneProcess.map(
@@ -99,13 +115,23 @@ export const checks: readonly Check[] = [
       ...(calibrates && { calibrates }),
     }),
   ),
+  ...(['ipc', 'nccl', 'staged'] as const).flatMap((way) =>
+    onFourRanks.flatMap(([title, work, size, program]): Check[] => {
+      const found = results.find((r) => r.work === work && r.size === size && r.way === way)
+      if (found === undefined) return []
+      return [{ title, way: `\`${way}\``, gpus: 4, program, measured: 1e6 * found.seconds, source: ranks }]
+    }),
+  ),
 ]
 
-/** The model for the same program; with `staged`, of the first of the two ranks. */
+/** The model for the same program; where ranks send messages, of the slowest of them. */
 export async function predicted({ way, gpus, program }: Check): Promise<Prediction> {
-  if (way === '`staged`') {
-    const recorded = await recordOn(() => openRank(0, gpus), program)
-    return predictRank(recorded, 0, gpus, staged)
+  if (way === 'one process' || way === '`ipc`')
+    return predictHost(await recordOn(() => openHost(gpus), program), way === '`ipc`')
+  const predictions: Prediction[] = []
+  for (let rank = 0; rank < gpus; rank++) {
+    const recorded = await recordOn(() => openRank(rank, gpus), program)
+    predictions.push(predictRank(recorded, rank, gpus, way === '`nccl`' ? links : staged))
   }
-  return predictHost(await recordOn(() => openHost(gpus), program), way === '`ipc`')
+  return predictions.reduce((a, b) => (b.seconds > a.seconds * (1 + 1e-9) ? b : a))
 }

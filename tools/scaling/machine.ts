@@ -111,14 +111,16 @@ export const constants = {
       'NCCL 2.28 itself, two neighbours in a replayed graph, 8 KiB each, 4 × H200 on 2026-11-21 (no file was kept)',
   },
   messageRate: {
-    value: (2 * 2 ** 22) / 44.3e-6,
-    text: 'such messages: 189 GB/s each way',
-    source: 'the same with 4 MiB each: 51.6 µs',
+    value: 257e9,
+    text: 'such messages: 257 GB/s each way',
+    source:
+      '`4xh200-nccl-bound.txt`: NCCL itself, 256 MiB from each of four GPUs to each other while kernels use the memory (342 GB/s without them)',
   },
   messageGap: {
     value: 1.68e-6,
     text: 'a rank’s next message follows after 1.68 µs',
-    source: 'the latency of a small copy, since more messages at once were not measured',
+    source:
+      'the latency of a small copy; three at once show no gap (`4xh200-nccl-bound.txt`), more were not measured',
     assumed: true,
   },
   networkLatency: {
@@ -164,7 +166,7 @@ export const staged: Transport = {
   ],
 }
 
-/** From GPU to GPU: over NVLink inside a host, over the GPU's own link between hosts. No transport of the project does this yet. */
+/** From GPU to GPU, as `nccl` sends them: over NVLink inside a host, over the GPU's own link between hosts. */
 export const links: Transport = overLinks('links', 1)
 
 /** The same with one link for the GPUs of a host together. */
