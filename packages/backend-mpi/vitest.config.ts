@@ -1,3 +1,6 @@
 import { tandemVitest } from '../../tools/vitest.ts'
 
-export default tandemVitest(import.meta.url, { isolate: false })
+export default tandemVitest(import.meta.url, {
+  isolate: false,
+  globalSetup: 'bundled-programs.setup.ts',
+})

@@ -2,5 +2,6 @@ import { tandemVitest } from '../../tools/vitest.ts'
 
 export default tandemVitest(import.meta.url, {
   isolate: false,
+  globalSetup: 'bundled-programs.setup.ts',
   setupFiles: ['src/testing/shared-webgpu.test.setup.ts'],
 })

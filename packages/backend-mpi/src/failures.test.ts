@@ -4,14 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import {
-  type JobOptions,
-  type MpiInstallation,
-  mpich,
-  openMpi,
-  runJob,
-  whereInstalled,
-} from './testing/launchers.ts'
+import { runBundledJob } from './testing/bundled-job.ts'
+import { type JobOptions, type MpiInstallation, mpich, openMpi, whereInstalled } from './testing/launchers.ts'
 
 /** Runs a job of three ranks and calls `act` with the process of rank 1 once all three have said who they are. */
 async function disturbed(
@@ -21,7 +15,7 @@ async function disturbed(
 ) {
   const processes = new Map<number, number>()
   let acted = 0
-  const result = await runJob(mpi, {
+  const result = await runBundledJob(mpi, {
     ranks: 3,
     program: 'steady.ts',
     ...options,
@@ -74,7 +68,7 @@ describe.each([openMpi, mpich])('$name', (mpi) => {
 
     it('ends the job with the exception of the rank that throws it', async () => {
       const job = { ranks: 2, program: 'steady.ts', arguments: ['3600', 'throw'] }
-      const { exitCode, stderr } = await runJob(mpi, job)
+      const { exitCode, stderr } = await runBundledJob(mpi, job)
       expect(exitCode).toBe(1)
       expect(stderr).toContain(
         'Rank 1 ends with an exception that nobody catches: Error: rank 1 has a defect',
@@ -83,7 +77,7 @@ describe.each([openMpi, mpich])('$name', (mpi) => {
 
     it('ends the job with the exit code of the rank that exits', async () => {
       const job = { ranks: 2, program: 'steady.ts', arguments: ['3600', 'exit'] }
-      expect((await runJob(mpi, job)).exitCode).toBe(7)
+      expect((await runBundledJob(mpi, job)).exitCode).toBe(7)
     })
   })
 })
@@ -120,7 +114,7 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
   it('gives every rank a typed error when device work that native code starts fails on one', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'tandem-said-'))
     onTestFinished(() => rm(folder, { recursive: true }))
-    const { stdout } = await runJob(openMpi, {
+    const { stdout } = await runBundledJob(openMpi, {
       ranks: 2,
       program: 'native-launches.ts',
       arguments: ['fake-cuda', 'staged', 'fail', folder],
@@ -140,7 +134,7 @@ describe.skipIf(!mpich.installed)(whereInstalled(mpich), () => {
   it.each(['ipc', 'nccl', 'gpu-aware'])(
     'gives the survivor a typed error when a rank is killed in the middle of a run, transport %s',
     async (transport) => {
-      const { stdout, stderr } = await runJob(mpich, {
+      const { stdout, stderr } = await runBundledJob(mpich, {
         ranks: 2,
         program: 'transport.ts',
         arguments: ['fake-gpus', transport, 'kill'],
@@ -171,7 +165,7 @@ describe.skipIf(!mpich.installed)(whereInstalled(mpich), () => {
       arguments: ['3600', 'leave'],
       launcherOptions: withoutCleanup,
     }
-    const { stdout } = await runJob(mpich, job)
+    const { stdout } = await runBundledJob(mpich, job)
     for (const rank of [0, 2])
       expect(stdout).toMatch(
         new RegExp(`^rank ${rank} ends: device-lost: .*rank 1 .* makes no more calls`, 'm'),

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { type JobResult, mpich, openMpi, runJob, whereInstalled } from './testing/launchers.ts'
+import { runBundledJob } from './testing/bundled-job.ts'
+import { type JobResult, mpich, openMpi, whereInstalled } from './testing/launchers.ts'
 
 /** A transport, with the reasons against quicker ones. */
 function behind(name: string, reasons: Readonly<Record<string, RegExp>>) {
@@ -15,7 +16,7 @@ const long = process.env.TANDEM_LONG === '1'
 describe.each([openMpi, mpich])('$name', (mpi) => {
   describe.skipIf(!mpi.installed)(whereInstalled(mpi), () => {
     it('carries gathers and deliveries of one rank', async () => {
-      const { exitCode, stdout, stderr } = await runJob(mpi, { ranks: 1, program: 'messages.ts' })
+      const { exitCode, stdout, stderr } = await runBundledJob(mpi, { ranks: 1, program: 'messages.ts' })
       expect({ exitCode, stdout }, stderr).toEqual({ exitCode: 0, stdout: 'all messages are right\n' })
     })
 
@@ -25,7 +26,7 @@ describe.each([openMpi, mpich])('$name', (mpi) => {
       let job: JobResult
       beforeAll(async () => {
         const programs = ['messages.ts', 'abort.ts', `conformance.ts,${inner}`]
-        job = await runJob(mpi, { ranks: 3, program: 'sequence.ts', arguments: programs })
+        job = await runBundledJob(mpi, { ranks: 3, program: 'sequence.ts', arguments: programs })
       })
 
       it('carries gathers, deliveries and messages', () => {
@@ -64,7 +65,7 @@ describe.each([openMpi, mpich])('$name', (mpi) => {
       'computes the same bits over ranks as over the devices of one process, ranks: %i, backend of each: %s',
       async (ranks, inner) => {
         const job = { ranks, program: 'algorithms.ts', arguments: [inner] }
-        const { exitCode, stdout, stderr } = await runJob(mpi, job)
+        const { exitCode, stdout, stderr } = await runBundledJob(mpi, job)
         expect(exitCode, stdout + stderr).toBe(0)
         expect(stdout.match(/ has the same bits/g)).toHaveLength(6)
       },
@@ -198,7 +199,7 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
     beforeAll(async () => {
       const programs = [...steps, ...nativeLaunches].map(([, step]) => step)
       if (callsInOrder !== undefined) programs.push(callsInOrder)
-      job = await runJob(openMpi, { ranks, program: 'sequence.ts', arguments: programs })
+      job = await runBundledJob(openMpi, { ranks, program: 'sequence.ts', arguments: programs })
     })
     const saidIn = (place: number) =>
       job.stdout
@@ -253,7 +254,7 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
   ] as const)(
     'passes %s over GPUs of ranks, transport %s, ranks: %i (in the long form: each kernel is built for the CPU)',
     async (program, transport, ranks) => {
-      const { exitCode, stdout, stderr } = await runJob(openMpi, {
+      const { exitCode, stdout, stderr } = await runBundledJob(openMpi, {
         ranks,
         program,
         arguments: ['fake-gpus', transport],

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { nativeAddon } from './native-addon.ts'
 import { type RankInfo, requireSameBuild } from './session.ts'
-import { mpich, openMpi, runJob, whereInstalled } from './testing/launchers.ts'
+import { runBundledJob } from './testing/bundled-job.ts'
+import { mpich, openMpi, whereInstalled } from './testing/launchers.ts'
 
 const rank = (rank: number, changes: Partial<RankInfo> = {}): RankInfo => ({
   rank,
@@ -31,20 +32,24 @@ it('lists what it tried where no library loads', () => {
 })
 
 it('is refused in a worker thread, whatever is asked of it', async () => {
-  const { exitCode, stdout } = await runJob(undefined, { ranks: 1, program: 'worker.ts' })
+  const { exitCode, stdout } = await runBundledJob(undefined, { ranks: 1, program: 'worker.ts' })
   const refusal = 'unsupported MPI runs in the main thread of a process alone; this is a worker thread.\n'
   expect([exitCode, stdout]).toEqual([0, refusal.repeat(4)])
 })
 
 describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
   it('runs as one rank without a launcher', async () => {
-    const { exitCode, stdout } = await runJob(undefined, { ranks: 1, program: 'start.ts' })
+    const { exitCode, stdout } = await runBundledJob(undefined, { ranks: 1, program: 'start.ts' })
     expect([exitCode, stdout]).toEqual([0, 'rank 0 of 1\n'])
   })
 
   it('says what a launcher that MPI does not know of leads to: jobs of one rank', async () => {
     const environment = { SLURM_STEP_NUM_TASKS: '4', SLURM_PROCID: '3' }
-    const { exitCode, stdout } = await runJob(undefined, { ranks: 1, program: 'start.ts', environment })
+    const { exitCode, stdout } = await runBundledJob(undefined, {
+      ranks: 1,
+      program: 'start.ts',
+      environment,
+    })
     expect(exitCode).toBe(2)
     expect(stdout).toMatch(
       /^unsupported: This process was started by srun of Slurm as one of 4, but Open MPI \(.*\) finds 1: /,
@@ -57,7 +62,7 @@ describe.skipIf(!(openMpi.installed && mpich.installed))(
   () => {
     it('refuses a library that does not belong to the launcher', async () => {
       const job = { ranks: 2, program: 'start.ts', arguments: ['libmpi.so.40'] }
-      const { exitCode, stdout } = await runJob(mpich, job)
+      const { exitCode, stdout } = await runBundledJob(mpich, job)
       expect(exitCode).not.toBe(0)
       expect(stdout).toMatch(
         /^unsupported: This process was started by mpiexec of MPICH \(Hydra\), but the library that loads is Open MPI's \(/m,

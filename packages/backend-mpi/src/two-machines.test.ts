@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { openMpi, runJob, whereInstalled } from './testing/launchers.ts'
+import { runBundledJob } from './testing/bundled-job.ts'
+import { openMpi, whereInstalled } from './testing/launchers.ts'
 
 // Two network namespaces with host names of their own and a link between them are two machines to MPI and to Tandem: ranks 0 and 1 are on
 // the first, rank 2 is on the second, and their messages go over TCP. Another run may have machines of its own at the same time.
@@ -109,7 +110,7 @@ describe.skipIf(!openMpi.installed || !allowed)(
       const lines: { readonly line: string; readonly seconds: number }[] = []
       let cut = Number.NaN
       const since = () => (performance.now() - cut) / 1000
-      const { exitCode, stderr } = await runJob(machinesWith(keepalive), {
+      const { exitCode, stderr } = await runBundledJob(machinesWith(keepalive), {
         ranks: 3,
         program: 'steady.ts',
         arguments: ['3600'],
@@ -134,7 +135,7 @@ describe.skipIf(!openMpi.installed || !allowed)(
     }
 
     it('carries gathers, deliveries and messages', async () => {
-      const { exitCode, stdout, stderr } = await runJob(machinesWith(true), {
+      const { exitCode, stdout, stderr } = await runBundledJob(machinesWith(true), {
         ranks: 3,
         program: 'messages.ts',
       })

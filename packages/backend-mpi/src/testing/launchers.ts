@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** An MPI that may be installed here. */
@@ -41,6 +42,8 @@ export interface JobOptions {
   readonly ranks: number
   /** Beside this file, in `ranks/`; every rank runs it. */
   readonly program: string
+  /** A folder of the programs, bundled, in place of their sources. */
+  readonly bundled?: string
   readonly arguments?: readonly string[]
   /** For the launcher, before the program. */
   readonly launcherOptions?: readonly string[]
@@ -56,39 +59,34 @@ export interface JobOptions {
 }
 
 const hooks = fileURLToPath(new URL('./source-hooks.ts', import.meta.url))
-/** Every rank of every job compiles the same sources: two thirds of the time that a process takes to start. */
+/** Every rank of every job compiles the same files: two thirds of the time that a process takes to start. */
 const compiled = fileURLToPath(new URL('../../.cache/compiled', import.meta.url))
 
 /** Starts a job and waits for its end. The programs run in the main thread of a process, where MPI wants to be. Without an MPI: no launcher. */
 export function runJob(mpi: MpiInstallation | undefined, options: JobOptions): Promise<JobResult> {
-  const program = fileURLToPath(new URL(`./ranks/${options.program}`, import.meta.url))
+  const program =
+    options.bundled === undefined
+      ? [
+          ...['--disable-warning=ExperimentalWarning', '--import', hooks],
+          fileURLToPath(new URL(`./ranks/${options.program}`, import.meta.url)),
+        ]
+      : [join(options.bundled, options.program.replace(/\.ts$/, '.mjs'))]
   const launching = mpi
     ? [mpi.command, ...mpi.options, ...(options.launcherOptions ?? []), '-n', String(options.ranks)]
     : []
   launching.push(...(options.starter ?? []))
   const [command, ...before] = [...launching, process.execPath]
-  const child = spawn(
-    command!,
-    [
-      ...before,
-      '--disable-warning=ExperimentalWarning',
-      '--import',
-      hooks,
-      program,
-      ...(options.arguments ?? []),
-    ],
-    {
-      stdio: ['ignore', 'pipe', 'pipe'],
-      env: {
-        ...process.env,
-        FORCE_COLOR: '0',
-        NODE_COMPILE_CACHE: compiled,
-        OMPI_ALLOW_RUN_AS_ROOT: '1',
-        OMPI_ALLOW_RUN_AS_ROOT_CONFIRM: '1',
-        ...options.environment,
-      },
+  const child = spawn(command!, [...before, ...program, ...(options.arguments ?? [])], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: {
+      ...process.env,
+      FORCE_COLOR: '0',
+      NODE_COMPILE_CACHE: compiled,
+      OMPI_ALLOW_RUN_AS_ROOT: '1',
+      OMPI_ALLOW_RUN_AS_ROOT_CONFIRM: '1',
+      ...options.environment,
     },
-  )
+  })
   options.onStart?.(child)
   const start = performance.now()
   let killed = false

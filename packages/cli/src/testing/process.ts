@@ -1,7 +1,7 @@
 import { type SpawnOptions, spawn } from 'node:child_process'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { bundledCommand } from './bundled-command.ts'
+import { inject } from 'vitest'
 import { testBackend } from './tandem.ts'
 
 export interface ProcessResult {
@@ -19,7 +19,14 @@ export interface StartedProcess {
   readonly ended: Promise<ProcessResult>
 }
 
-const bin = await bundledCommand()
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** The folder of the bundled command. */
+    programs: string
+  }
+}
+
+const bin = `${inject('programs')}/bin.mjs`
 /** Every process compiles the same files: half of the time that it takes to start. */
 const compiled = fileURLToPath(new URL('../../.cache/compiled', import.meta.url))
 

@@ -1,6 +1,7 @@
 // Every rank: programs of this folder, one after another in one job: MPI and its processes take longer to start than most of them to run. What a
 // program prints begins with its place in the sequence.
 //   mpirun -n 3 node sequence.ts '[[RANK@]FAKE_SETTING=VALUE ...] PROGRAM[,ARGUMENT ...]' ...
+import { extname } from 'node:path'
 import { detectLaunch } from '../../launcher.ts'
 
 const rank = detectLaunch(process.env)?.rank ?? 0
@@ -15,6 +16,7 @@ for (const [place, step] of process.argv.slice(2).entries()) {
   }
   console.log = (text: string) => print(`${place}: ${text}`)
   process.argv.splice(2, Number.POSITIVE_INFINITY, ...given)
-  // A program may come twice.
-  await import(`./${name}?${place}`)
+  // A program may come twice, and is bundled where this one is.
+  const address = `./${name!.replace(/\.ts$/, extname(process.argv[1]!))}?${place}`
+  await import(address)
 }

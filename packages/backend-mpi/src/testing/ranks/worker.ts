@@ -5,7 +5,7 @@ import { referenceBackend } from '@tandem-gpu/core/testing'
 import { mpi } from '../../mpi.ts'
 import { findMpi } from '../../session.ts'
 
-if (isMainThread) new Worker(new URL(import.meta.url))
+if (isMainThread) new Worker(process.argv[1]!)
 else {
   const backend = mpi(referenceBackend())
   const calls: readonly (() => unknown)[] = [

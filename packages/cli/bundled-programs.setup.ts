@@ -1,0 +1,3 @@
+import { bundledPrograms } from '../../tools/bundled-programs.ts'
+
+export default bundledPrograms(['src/bin.ts'])
