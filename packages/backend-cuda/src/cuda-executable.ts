@@ -44,6 +44,8 @@ export class CudaExecutable implements Executable {
   readonly plan: CudaPlan
   /** Those of this process on which commands run. */
   readonly gpus: readonly number[]
+  /** Of all processes. */
+  readonly #overSeveralGpus: boolean
   readonly arena: Arena
   /** From how many commands follows how many repetitions a graph holds; between processes that exchange messages, of the longest plan of all. */
   commandCount: number
@@ -104,6 +106,7 @@ export class CudaExecutable implements Executable {
     this.label = plan.label
     this.plan = plan
     this.gpus = gpus
+    this.#overSeveralGpus = gpusOf(plan, physical).length > 1
     this.commandCount = plan.commands.length
     this.#recorded = recorded
     this.#meetingByteOffset = meetingByteOffset
@@ -187,15 +190,16 @@ export class CudaExecutable implements Executable {
    * between graphs of two lengths, of which one's waits do not know what the other has done.
    */
   barrier(): GraphHandles | undefined {
-    if (this.#physical.shared === undefined) return undefined
-    const plan = barrierPlan(this.plan, (device) => this.#physical.gpuOf(device))
-    if (plan.commands.length === 2) return undefined
-    const sync = this.#sync(longestUnroll(this.plan.commands.length) + 1)
-    const nodesOf = ({ device }: CudaCommand) => {
-      const gpu = this.#physical.gpuOf(device)
-      return [stampNode(this.#memory, gpu, this.arena.stampAddress(gpu, 0))]
-    }
-    return this.#graphs.get('barrier', () => lowerPerGpu(plan, 1, this.#memory, sync, { nodesOf }))
+    if (this.#physical.shared === undefined || !this.#overSeveralGpus) return undefined
+    return this.#graphs.get('barrier', () => {
+      const plan = barrierPlan(this.plan, (device) => this.#physical.gpuOf(device))
+      const sync = this.#sync(longestUnroll(this.plan.commands.length) + 1)
+      const nodesOf = ({ device }: CudaCommand) => {
+        const gpu = this.#physical.gpuOf(device)
+        return [stampNode(this.#memory, gpu, this.arena.stampAddress(gpu, 0))]
+      }
+      return lowerPerGpu(plan, 1, this.#memory, sync, { nodesOf })
+    })
   }
 
   /**
@@ -205,20 +209,22 @@ export class CudaExecutable implements Executable {
   meeting(): GraphHandles | undefined {
     if (this.#meeting === undefined) return undefined
     const { ranks, own } = this.#meeting
-    const [gpu] = this.gpus as [number]
-    const sent = this.arena.stagingAddress(gpu) + this.#meetingByteOffset!
-    const nodes: GraphNode[] = []
-    for (let distance = 1; distance < ranks.length; distance *= 2) {
-      const [to, from] = [own + distance, own - distance + ranks.length].map(
-        (at) => ranks[at % ranks.length]!,
-      )
-      const messages = [
-        { sends: true, peer: to!, address: sent, byteLength: 4 },
-        { sends: false, peer: from!, address: sent + meetingByteLength / 2, byteLength: 4 },
-      ]
-      nodes.push({ kind: 'messages', gpu, messages, after: nodes.length > 0 ? [nodes.length - 1] : [] })
-    }
-    return this.#graphs.get('meeting', () => [{ mainGpu: gpu, nodes }])
+    return this.#graphs.get('meeting', () => {
+      const [gpu] = this.gpus as [number]
+      const sent = this.arena.stagingAddress(gpu) + this.#meetingByteOffset!
+      const nodes: GraphNode[] = []
+      for (let distance = 1; distance < ranks.length; distance *= 2) {
+        const [to, from] = [own + distance, own - distance + ranks.length].map(
+          (at) => ranks[at % ranks.length]!,
+        )
+        const messages = [
+          { sends: true, peer: to!, address: sent, byteLength: 4 },
+          { sends: false, peer: from!, address: sent + meetingByteLength / 2, byteLength: 4 },
+        ]
+        nodes.push({ kind: 'messages', gpu, messages, after: nodes.length > 0 ? [nodes.length - 1] : [] })
+      }
+      return [{ mainGpu: gpu, nodes }]
+    })
   }
 
   /** One time stamp on the first GPU, in the slot behind those of the commands. */
