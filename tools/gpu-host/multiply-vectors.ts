@@ -1,4 +1,5 @@
 import { parentPort } from 'node:worker_threads'
+import { multiplyFloats } from '../../packages/algorithms/src/matmul/multiply-floats.ts'
 
 /** Rows `first` to `first + rows` of a matrix of `width` columns times eight vectors. Element i of these rows is `block[(start + i) % block.length]`. */
 export interface Multiplication {
@@ -15,9 +16,8 @@ export interface Multiplication {
   readonly squares: Float64Array<SharedArrayBuffer>
 }
 
-/** Rows that are multiplied together, so that a piece of the vectors stays in the fastest cache. */
+/** Rows that are multiplied together. */
 const band = 16
-const piece = 256
 
 export function multiplyVectors(job: Multiplication): void {
   const { block, start, first, rows, width, vectors, values, squares } = job
@@ -30,27 +30,11 @@ export function multiplyVectors(job: Multiplication): void {
       data.set(block.subarray(from, from + length), at)
       at += length
     }
-    for (let begin = 0; begin < width; begin += piece) {
-      const end = Math.min(width, begin + piece)
-      for (let i = 0; i < count; i++) {
-        const row = first + top + i
-        let [s0, s1, s2, s3, s4, s5, s6, s7, square] = [0, 0, 0, 0, 0, 0, 0, 0, 0]
-        for (let j = begin, at = begin * 8; j < end; j++, at += 8) {
-          const value = data[i * width + j]!
-          s0 += value * vectors[at]!
-          s1 += value * vectors[at + 1]!
-          s2 += value * vectors[at + 2]!
-          s3 += value * vectors[at + 3]!
-          s4 += value * vectors[at + 4]!
-          s5 += value * vectors[at + 5]!
-          s6 += value * vectors[at + 6]!
-          s7 += value * vectors[at + 7]!
-          square += value * value
-        }
-        squares[row] = squares[row]! + square
-        for (const [vector, sum] of [s0, s1, s2, s3, s4, s5, s6, s7].entries())
-          values[row * 8 + vector] = values[row * 8 + vector]! + sum
-      }
+    multiplyFloats(data, count, width, vectors, values, first + top)
+    for (let i = 0; i < count; i++) {
+      let square = 0
+      for (let at = i * width; at < (i + 1) * width; at++) square += data[at]! * data[at]!
+      squares[first + top + i] = square
     }
   }
 }
