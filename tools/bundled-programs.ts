@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+import { pathToFileURL } from 'node:url'
 import { build, type Plugin } from 'esbuild'
 import type { TestProject } from 'vitest/node'
-
-const packagesFolder = fileURLToPath(new URL('../packages/', import.meta.url))
+import { packageSources } from './package-sources.ts'
 
 /** Modules know where they are, bundled or not: the packages find their addons and libraries. */
 const ownAddresses: Plugin = {
@@ -35,14 +34,6 @@ function replacing(replacements: ReadonlyMap<string, string>): Plugin {
   }
 }
 
-/** The packages by name, in their sources. */
-const sources = readdirSync(packagesFolder).flatMap((name) =>
-  ['', '/testing', '/native', '/reference'].flatMap((subpath): [string, string][] => {
-    const path = `${packagesFolder}${name}/src${subpath}/index.ts`
-    return existsSync(path) ? [[`@tandem-gpu/${name}${subpath}`, path]] : []
-  }),
-)
-
 /**
  * Bundles programs of a package with the sources of all packages into a few files, and returns their folder: `src/bin.ts` is `bin.mjs` there. They
  * do what their sources do, and a process of one starts in less than half the time: it reads no hundreds of modules.
@@ -66,7 +57,7 @@ async function bundle(
     plugins: [
       replacing(
         new Map([
-          ...sources,
+          ...packageSources,
           ...Object.entries(replacements).map(([name, path]) => [name, join(root, path)] as const),
         ]),
       ),

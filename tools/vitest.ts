@@ -1,22 +1,14 @@
-import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { defineConfig, type ViteUserConfig } from 'vitest/config'
 import { embedKernels } from './embed-kernels.ts'
+import { packageSources } from './package-sources.ts'
 
-const packagesUrl = new URL('../packages/', import.meta.url)
 const dawnPolling = fileURLToPath(new URL('dawn-polling.setup.ts', import.meta.url))
 
-/** Tests run against the packages' sources, not their builds: an edit is tested without a rebuild. */
-const sourceAliases = readdirSync(packagesUrl).flatMap((folder) => [
-  {
-    find: new RegExp(`^@tandem-gpu/${folder}$`),
-    replacement: fileURLToPath(new URL(`${folder}/src/index.ts`, packagesUrl)),
-  },
-  ...['testing', 'native', 'reference'].map((subpath) => ({
-    find: new RegExp(`^@tandem-gpu/${folder}/${subpath}$`),
-    replacement: fileURLToPath(new URL(`${folder}/src/${subpath}/index.ts`, packagesUrl)),
-  })),
-])
+const sourceAliases = packageSources.map(([name, replacement]) => ({
+  find: new RegExp(`^${name}$`),
+  replacement,
+}))
 
 /** The vitest configuration of one package; `configUrl` is the `import.meta.url` of its vitest.config.ts. */
 export function tandemVitest(
