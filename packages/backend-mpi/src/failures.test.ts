@@ -130,7 +130,7 @@ describe.skipIf(!mpich.installed)(whereInstalled(mpich), () => {
   // Whatever its options, MPICH's launcher kills all others once it notices that a signal has ended one of its processes. Its processes are
   // shells here, which end by themselves; without cleanup it sends SIGUSR1 to the others, which the shells outlive.
   const starter = ['bash', '-c', 'trap : USR1; "$@"', 'bash']
-  // Even so it ended the survivor once in some 120 jobs, at once and without a word of anybody.
+  // In one of some 120 jobs nothing that the survivor says came out all the same, presumably because the launcher had ended it.
   const launcherMayKill = { retry: 2 }
 
   it.each(['ipc', 'nccl', 'gpu-aware'])(
