@@ -33,6 +33,17 @@ describe('the figures in the documents', () => {
     const results = ranks.results.map((r: { seconds: number }) => ({ ...r, seconds: 2 * r.seconds }))
     expect(withFigures(text, { ...ranks, results }, ranksPath)).not.toBe(text)
   })
+  it('of two ranks stand in blocks of their own, where no target is met or missed', () => {
+    const two = { ...ranks, ranks: 2 }
+    const text =
+      '<!-- ranks:targets -->\nfour\n<!-- /ranks -->\n<!-- 2-ranks:targets -->\ntwo\n<!-- /2-ranks -->\n'
+    const written = withFigures(text, two, ranksPath)
+    expect(written).toContain('<!-- ranks:targets -->\nfour\n<!-- /ranks -->')
+    expect(written).toContain('| work | measured with 2 GPUs | target for 4 |')
+    expect(written).toContain('| Jacobi 2048², `ipc` | 4.7 | ≤ 6.5 µs |')
+    expect(written).not.toMatch(/yes|\*\*no|\ntwo\n/)
+    expect(withFigures(text, ranks, ranksPath)).toContain('| Jacobi 2048², `ipc` | ≤ 6.5 µs | 4.7 | yes |')
+  })
   it('change with the table', () => {
     const other = { ...table, ours: table.ours.map((r: { rate: number }) => ({ ...r, rate: r.rate * 2 })) }
     expect(figures('highlights', other, path)).not.toBe(figures('highlights', table, path))

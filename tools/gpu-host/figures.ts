@@ -3,7 +3,7 @@
  *   node tools/gpu-host/figures.ts docs/measurements/TABLE.json [--check]
  * Replaces what stands between `<!-- figures:NAME -->` and `<!-- /figures -->` in README.md and docs/performance.md, where NAME is
  * `highlights`, `targets`, `ladder` or `webgpu`; with a table of rank-table.ts what stands between `<!-- ranks:NAME -->` and `<!-- /ranks -->`,
- * with one of tensor-table.ts what stands between `<!-- tensor:NAME -->` and `<!-- /tensor -->`.
+ * or `<!-- 2-ranks:NAME -->` and `<!-- /2-ranks -->` where two ranks were measured; with one of tensor-table.ts what stands between `<!-- tensor:NAME -->` and `<!-- /tensor -->`.
  * With --check nothing is written; exit 1 when a document says something else.
  */
 import { readFileSync, writeFileSync } from 'node:fs'

@@ -1,9 +1,13 @@
 import { withNamedBlocks } from '../named-blocks.ts'
-import { type RankTable, rankRows, rankTargetsOf } from './rank-targets.ts'
+import { type RankTable, rankRows, ranksOfTargets, rankTargetsOf } from './rank-targets.ts'
 
-/** A document in which what stands between `<!-- ranks:NAME -->` and `<!-- /ranks -->` is what `table` says. NAME is `targets`, `table` or `highlights`. */
+/**
+ * A document in which what stands between `<!-- ranks:NAME -->` and `<!-- /ranks -->` is what `table` says, a table of four ranks; what one of two ranks says stands between
+ * `<!-- 2-ranks:NAME -->` and `<!-- /2-ranks -->`. NAME is `targets`, `table` or `highlights`.
+ */
 export function withRankFigures(text: string, table: RankTable, path: string): string {
-  return withNamedBlocks(text, 'ranks', (name) => rankFigures(name, table, path))
+  const kind = table.ranks === ranksOfTargets ? 'ranks' : `${table.ranks}-ranks`
+  return withNamedBlocks(text, kind, (name) => rankFigures(name, table, path))
 }
 
 function rankFigures(name: string, table: RankTable, path: string): string {
@@ -17,6 +21,16 @@ function rankFigures(name: string, table: RankTable, path: string): string {
 }
 
 function targetLines(table: RankTable): string[] {
+  if (table.ranks !== ranksOfTargets) {
+    const rows = rankTargetsOf(table).map(
+      ({ row, target, measured }) => `| ${row} | ${measured} | ${target} |`,
+    )
+    return [
+      `| work | measured with ${table.ranks} GPUs | target for ${ranksOfTargets} |`,
+      '|---|---|---|',
+      ...rows,
+    ]
+  }
   const rows = rankTargetsOf(table).map(
     ({ row, target, measured, met }) => `| ${row} | ${target} | ${measured} | ${met ? 'yes' : '**no**'} |`,
   )

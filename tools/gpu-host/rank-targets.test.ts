@@ -12,7 +12,7 @@ const cost = { variant: '', side: 16384, seconds: 0.0475, withoutMessages: 0.047
 const run = { variant: '', program: 'rows go round', repetitions: 1000 }
 
 const rows = (measured: Partial<MeasuredRanks>) =>
-  rankTargetsOf({ results: [], rings: [], runs: [], ...measured }).map(
+  rankTargetsOf({ ranks: 4, results: [], rings: [], runs: [], ...measured }).map(
     ({ row, target, measured, met }) => `${row}: ${target}: ${measured} ${met}`,
   )
 
@@ -32,6 +32,13 @@ describe('rankTargetsOf', () => {
       'Jacobi 16384², `nccl`: ≥ 4.8 × NVIDIA’s `nccl_graphs`: 4.82 × true',
     ])
     expect(rows({ results: results.filter(({ way }) => way !== 'one') })).toHaveLength(2)
+  })
+  it('calls nothing met or missed that was measured with other than four ranks', () => {
+    const results = [result('jacobi', 2048, 'ipc', 5e-6), result('jacobi', 2048, 'nccl', 9e-6)]
+    expect(rankTargetsOf({ ranks: 2, results, rings: [], runs: [] })).toEqual([
+      { row: 'Jacobi 2048², `ipc`', target: '≤ 6.5 µs', measured: '5.0' },
+      { row: 'Jacobi 2048², `nccl`', target: '≤ 8 µs', measured: '9.0' },
+    ])
   })
   it('wants gpu-aware to be quicker than the sample over MPI', () => {
     const results = [

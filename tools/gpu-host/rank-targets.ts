@@ -12,6 +12,8 @@ export interface RankResult {
 }
 
 export interface MeasuredRanks {
+  /** Processes, each with one GPU. */
+  readonly ranks: number
   readonly results: readonly RankResult[]
   /** One for each round. */
   readonly rings: readonly { readonly way: string; readonly cost: RingCost }[]
@@ -25,9 +27,16 @@ export interface RankTable extends MeasuredRanks {
   readonly date: string
   readonly commit: string
   readonly machine: Readonly<Record<string, unknown>>
-  readonly ranks: number
   readonly failures: readonly string[]
-  readonly targets: readonly Target[]
+  readonly targets: readonly RankTarget[]
+}
+
+/** The number of ranks that the targets are for. */
+export const ranksOfTargets = 4
+
+/** A target beside what was measured; `met` is missing where another number of ranks was measured than the target is for. */
+export interface RankTarget extends Omit<Target, 'met'> {
+  readonly met?: boolean
 }
 
 /** A row of the table: what one process takes is the measure unless there is a bound in seconds. */
@@ -65,7 +74,12 @@ export const rankRows: readonly Row[] = [
 ]
 
 /** Every target that `measured` has figures for. */
-export function rankTargetsOf(measured: MeasuredRanks): Target[] {
+export function rankTargetsOf(measured: MeasuredRanks): RankTarget[] {
+  const targets = targetsWithFigures(measured)
+  return measured.ranks === ranksOfTargets ? targets : targets.map(({ met: _, ...figure }) => figure)
+}
+
+function targetsWithFigures(measured: MeasuredRanks): Target[] {
   const { results } = measured
   const targets: Target[] = []
   const secondsOf = (work: string, size: number, way: string) =>

@@ -3,7 +3,7 @@
  *
  *   node tools/gpu-host/table.ts --out table.json [--html table.html] [--commit ID] [--rows NAME,…] [--devices 4] [--no-peers] [--no-tune]
  *
- * `--counts 1,4` measures the rows of these device counts only; `--merge a.json,b.json` joins what several jobs measured.
+ * `--counts 1,4` measures the rows on these numbers of devices only; `--merge a.json,b.json` joins what several jobs measured.
  * Rows: transpose, schedules, sum, ladder, gemm, gemm-resident, gemm-streamed, jacobi, webgpu (the same on WebGPU, one GPU), host; and, not by default, ring and run.
  * `transpose:2048:32768` measures that row for these sizes, `--brief` takes two samples where others take three. Both sides warm up, take the median of
  * at least 10 samples (3 where one takes more than a second), use fresh random data and verify; work shorter than a millisecond is
@@ -45,7 +45,7 @@ const { values } = parseArgs({
       default: 'transpose,schedules,sum,ladder,gemm,gemm-resident,gemm-streamed,jacobi,webgpu,host',
     },
     devices: { type: 'string' },
-    counts: { type: 'string', default: '1,2,4,8' },
+    counts: { type: 'string' },
     merge: { type: 'string' },
     'largest-host': { type: 'string', default: '32768' },
     backend: { type: 'string', default: 'cuda' },
@@ -71,7 +71,11 @@ const sizesOf = (row: string, usual: readonly number[]) => {
   return asked.length > 0 ? asked : usual
 }
 const largestHost = Number(values['largest-host'])
-const counts = new Set(values.counts.split(',').map(Number))
+const counts = values.counts?.split(',').map(Number)
+/** Numbers of devices that a row is measured on: those asked for, or else its usual ones. */
+const countsOf = (usual: readonly number[]) => counts ?? usual
+/** The same for rows that concern several devices. */
+const severalOf = (usual: readonly number[]) => countsOf(usual).filter((devices) => devices > 1)
 const inner = values.backend === 'webgpu' ? webgpu() : cuda()
 const backend: Backend =
   values.transport === undefined
@@ -133,7 +137,7 @@ function add(report: Report, variant?: string, work = workOf[report.algorithm] ?
 
 /** Runs `body` on a group of `devices`; processes keep the group for the next row, since joining takes them seconds. */
 async function on(devices: number, body: (group: DeviceGroup) => Promise<void>): Promise<void> {
-  if (devices > all || !counts.has(devices)) return
+  if (devices > all || counts?.includes(devices) === false) return
   const group =
     joined?.devices.length === devices ? joined : await openGroup({ backends: [backend], devices })
   if (group.rankCount > 1) joined = group
@@ -165,7 +169,7 @@ if (rows.has('transpose')) {
   await on(1, async (group) =>
     add(await transpose(group, { ...timing, input, ...square(16384), type: 'f32', repetitions: 5 })),
   )
-  for (const devices of [2, 4, 8])
+  for (const devices of severalOf([2, 4, 8]))
     await on(devices, async (group) => {
       for (const side of sizesOf('transpose', [2048, 8192, 32768]))
         add(
@@ -207,7 +211,7 @@ if (rows.has('sum')) {
   await on(1, async (group) =>
     add(await reduce(group, { ...timing, input, elements: 2 ** 29, type: 'f32', repetitions: 3 })),
   )
-  for (const devices of [4, 8])
+  for (const devices of severalOf([4, 8]))
     await on(devices, async (group) => {
       for (const elements of sizesOf('sum', [2 ** 22, 2 ** 28, 2 ** 31])) {
         const repetitions = elements <= 2 ** 22 ? 200 : elements <= 2 ** 28 ? 20 : 3
@@ -250,7 +254,7 @@ if (rows.has('gemm'))
     }
   })
 if (rows.has('jacobi'))
-  for (const devices of [1, 4, 8])
+  for (const devices of countsOf([1, 4, 8]))
     await on(devices, async (group) => {
       const sides = devices === 4 ? [2048, 4096, 8192, 16384, 32768] : [2048, 16384]
       for (const side of sizesOf('jacobi', sides)) {
@@ -277,31 +281,34 @@ if (rows.has('jacobi'))
       }
     })
 if (rows.has('run'))
-  await on(4, async (group) => {
-    runs = await measureRuns(group)
-  })
+  for (const devices of severalOf([4]))
+    await on(devices, async (group) => {
+      runs = [...runs, ...(await measureRuns(group))]
+    })
 if (rows.has('host')) host = await recordingSeconds(backend, all)
 if (rows.has('webgpu') && backend.name === 'cuda') ours.push(...measureWebGpu())
 // What takes minutes to check comes last: a job that is cut short has the rest.
 if (rows.has('gemm-resident'))
-  for (const devices of [1, 4, 8])
+  for (const devices of countsOf([1, 4, 8]))
     await on(devices, async (group) => {
       for (const side of sizesOf('gemm-resident', [32768]))
         add(await matmul(group, { ...slow, ...cube(side), a: input, b: input, mode: 'resident' }), 'resident')
     })
 if (rows.has('gemm-streamed'))
-  await on(4, async (group) => {
-    for (const side of sizesOf('gemm-streamed', [8192, 16384, 32768])) {
-      if (side > largestHost) continue
-      const samples = side < 32768 ? timing : slow
-      const operands = { ...cube(side), a: input, b: input }
-      add(await matmul(group, { ...samples, ...operands, mode: 'streamed' }), undefined, 'gemm-streamed')
-    }
-  })
+  for (const devices of severalOf([4]))
+    await on(devices, async (group) => {
+      for (const side of sizesOf('gemm-streamed', [8192, 16384, 32768])) {
+        if (side > largestHost) continue
+        const samples = side < 32768 ? timing : slow
+        const operands = { ...cube(side), a: input, b: input }
+        add(await matmul(group, { ...samples, ...operands, mode: 'streamed' }), undefined, 'gemm-streamed')
+      }
+    })
 if (rows.has('ring'))
-  await on(4, async (group) => {
-    for (const side of sizesOf('ring', [16384])) rings = [...rings, await measureRing(group, side, input)]
-  })
+  for (const devices of severalOf([4]))
+    await on(devices, async (group) => {
+      for (const side of sizesOf('ring', [16384])) rings = [...rings, await measureRing(group, side, input)]
+    })
 await joined?.destroy()
 
 const { targets } = save()
