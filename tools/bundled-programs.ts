@@ -1,5 +1,15 @@
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { basename, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { build, type Plugin } from 'esbuild'
@@ -71,9 +81,14 @@ async function bundle(
   })
   const hash = createHash('sha256')
   for (const { path, contents } of outputFiles) hash.update(path).update(contents)
+  const all = join(root, '.cache/programs')
+  removeUnused(all)
   // Named by its content, and complete from the start: two runs of the tests may make it at the same time.
-  const folder = join(root, '.cache/programs', hash.digest('hex').slice(0, 16))
-  if (existsSync(folder)) return folder
+  const folder = join(all, hash.digest('hex').slice(0, 16))
+  if (existsSync(folder)) {
+    utimesSync(folder, new Date(), new Date())
+    return folder
+  }
   const unfinished = `${folder}.${process.pid}`
   mkdirSync(unfinished, { recursive: true })
   for (const { path, contents } of outputFiles) writeFileSync(join(unfinished, basename(path)), contents)
@@ -84,6 +99,16 @@ async function bundle(
     if (!existsSync(folder)) throw error
   }
   return folder
+}
+
+/** Removes the programs of sources that no run of the tests has bundled for a day, with what Node compiled of them. */
+function removeUnused(all: string): void {
+  if (!existsSync(all)) return
+  for (const name of readdirSync(all)) {
+    const folder = join(all, name)
+    const { mtimeMs = Date.now() } = statSync(folder, { throwIfNoEntry: false }) ?? {}
+    if (mtimeMs < Date.now() - 86_400_000) rmSync(folder, { recursive: true, force: true })
+  }
 }
 
 /**

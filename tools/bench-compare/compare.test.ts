@@ -1,8 +1,8 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdtempSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import type { BenchDocument, BenchResult } from '../../packages/cli/src/bench/document.ts'
 import { compareDocuments, parseBenchDocument, ratiosOf } from './compare.ts'
 
@@ -69,7 +69,8 @@ describe('parseBenchDocument', () => {
 })
 
 describe('the command', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'bench-compare-'))
+  const folder = mkdtempSync(join(tmpdir(), 'tandem-bench-compare-'))
+  afterAll(() => rmSync(folder, { recursive: true }))
   const file = (name: string, value: unknown) => {
     const path = join(folder, name)
     writeFileSync(path, JSON.stringify(value))

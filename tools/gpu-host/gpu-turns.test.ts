@@ -1,11 +1,13 @@
-import { existsSync, mkdtempSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { takeTurn } from './gpu-turns.ts'
 
 it('gives one turn at a time, and the next one when it ends', async () => {
-  const path = join(mkdtempSync(join(tmpdir(), 'tandem-turns-')), 'turn')
+  const folder = mkdtempSync(join(tmpdir(), 'tandem-turns-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const path = join(folder, 'turn')
   const end = await takeTurn(path)
   let second: (() => void) | undefined
   const waiting = takeTurn(path).then((endSecond) => {

@@ -1,7 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
+import { makeFolder } from '@tandem-gpu/core/native'
 
 export interface KernelCacheOptions {
   /**
@@ -111,27 +112,9 @@ export class KernelCache {
 
 /** Makes the folder for this user alone. False where there is one already that others own or may write to. */
 async function makePrivateFolder(directory: string): Promise<boolean> {
-  await makeFolder(directory)
+  makeFolder(directory, 0o700)
   const { uid, mode } = await stat(directory)
   return uid === process.getuid?.() && (mode & 0o022) === 0
-}
-
-/** Makes a folder and its missing parents, one by one: Node's recursive mkdir never returns where the operating system refuses, as below /proc. */
-async function makeFolder(path: string): Promise<void> {
-  if (await isFolder(path)) return
-  const parent = dirname(path)
-  if (parent !== path) await makeFolder(parent)
-  try {
-    await mkdir(path, { mode: 0o700 })
-  } catch (error) {
-    // Another process may have made it meanwhile.
-    if (!(await isFolder(path))) throw error
-  }
-}
-
-async function isFolder(path: string): Promise<boolean> {
-  const info = await stat(path).catch(() => undefined)
-  return info?.isDirectory() ?? false
 }
 
 function digest(contents: Uint8Array): Buffer {

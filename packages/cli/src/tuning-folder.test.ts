@@ -2,9 +2,8 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import fc from 'fast-check'
-import { expect, it } from 'vitest'
+import { expect, inject, it } from 'vitest'
 import { temporaryFolder } from './testing/temporary-folder.ts'
 import { TuningFolder } from './tuning-folder.ts'
 
@@ -36,12 +35,9 @@ it('keeps choices for this process where no folder can be made', async () => {
 
 it('keeps every choice of eight processes that write at once', async () => {
   const path = join(await temporaryFolder(), 'tuning')
-  const source = fileURLToPath(new URL('./tuning-folder.ts', import.meta.url))
-  const script = `import { TuningFolder } from ${JSON.stringify(source)}
-const folder = new TuningFolder(${JSON.stringify(path)})
-for (let i = 0; i < 50; i++) folder.set(process.argv[1] + ' ' + i, 'choice ' + i)`
+  const program = join(inject('programs'), 'tuning-writer.mjs')
   const writers = Array.from({ length: 8 }, (_, writer) =>
-    spawn(process.execPath, ['--input-type=module', '--eval', script, String(writer)], { stdio: 'inherit' }),
+    spawn(process.execPath, [program, path, String(writer)], { stdio: 'inherit' }),
   )
   const exits = await Promise.all(writers.map((writer) => once(writer, 'exit')))
   expect(exits.map(([code]) => code)).toEqual(Array(8).fill(0))

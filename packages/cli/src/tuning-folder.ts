@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync 
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 import type { TuningStore } from '@tandem-gpu/algorithms'
-import { makeFolder } from './make-folder.ts'
+import { makeFolder } from '@tandem-gpu/core/native'
 
 /** The most choices that the folder keeps; the oldest are removed. A choice takes about 150 bytes. */
 const maxChoices = 1000

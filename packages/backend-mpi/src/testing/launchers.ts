@@ -60,7 +60,7 @@ export interface JobOptions {
 
 const hooks = fileURLToPath(new URL('./source-hooks.ts', import.meta.url))
 /** Every rank of every job compiles the same files: two thirds of the time that a process takes to start. */
-const compiled = fileURLToPath(new URL('../../.cache/compiled', import.meta.url))
+const compiledSources = fileURLToPath(new URL('../../.cache/compiled', import.meta.url))
 
 /** Starts a job and waits for its end. The programs run in the main thread of a process, where MPI wants to be. Without an MPI: no launcher. */
 export function runJob(mpi: MpiInstallation | undefined, options: JobOptions): Promise<JobResult> {
@@ -81,7 +81,7 @@ export function runJob(mpi: MpiInstallation | undefined, options: JobOptions): P
     env: {
       ...process.env,
       FORCE_COLOR: '0',
-      NODE_COMPILE_CACHE: compiled,
+      NODE_COMPILE_CACHE: options.bundled === undefined ? compiledSources : join(options.bundled, 'compiled'),
       OMPI_ALLOW_RUN_AS_ROOT: '1',
       OMPI_ALLOW_RUN_AS_ROOT_CONFIRM: '1',
       ...options.environment,

@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path'
 import { type JacobiReport, jacobi, matmul, type Report, reduce, transpose } from '@tandem-gpu/algorithms'
 import { type DeviceGroup, type ProgramSpan, type Schedule, selectAdapters } from '@tandem-gpu/core'
+import { makeFolder } from '@tandem-gpu/core/native'
 import { Command } from 'commander'
 import type { CommandContext } from '../command-context.ts'
 import { exitCode, UsageError } from '../exit-code.ts'
@@ -14,7 +15,6 @@ import {
   withGroup,
 } from '../group-options.ts'
 import { formatJson } from '../json.ts'
-import { makeFolder } from '../make-folder.ts'
 import { writeOutputFile } from '../output-file.ts'
 import { FieldPicture } from '../picture.ts'
 import { printable } from '../printable.ts'

@@ -1,6 +1,5 @@
 import { type SpawnOptions, spawn } from 'node:child_process'
 import { setTimeout } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { inject } from 'vitest'
 import { testBackend } from './tandem.ts'
 
@@ -28,7 +27,7 @@ declare module 'vitest' {
 
 const bin = `${inject('programs')}/bin.mjs`
 /** Every process compiles the same files: half of the time that it takes to start. */
-const compiled = fileURLToPath(new URL('../../.cache/compiled', import.meta.url))
+const compiled = `${inject('programs')}/compiled`
 
 /** Starts `tandem` as a process of its own, on the backend under test. `shell` is a line of bash that ends in `"$@"`, the command itself. */
 export function startTandem(

@@ -1,2 +1,3 @@
-// For backends with native code, in Node alone; the main entry runs in browsers too.
+// What needs Node: addons and folders of caches. The main entry runs in browsers too.
 export * from './addon.ts'
+export * from './make-folder.ts'

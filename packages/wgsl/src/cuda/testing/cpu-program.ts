@@ -1,7 +1,16 @@
 import { execFile, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -10,6 +19,7 @@ import type { CudaKernel } from '../kernel.ts'
 import { fragmentsFor, preludeText } from '../prelude/link.ts'
 
 const header = fileURLToPath(new URL('../../../native/tandem_cpu.hpp', import.meta.url))
+const cache = fileURLToPath(new URL('../../../.cache/cpu-kernels', import.meta.url))
 
 /** Kernels in one C++ file: the compiler's work is spread over files, and its start-up is paid once for many kernels. */
 const kernelsPerFile = 60
@@ -81,7 +91,7 @@ export interface CpuProgram {
   run(jobs: readonly CpuJob[]): Promise<CpuResult[]>
 }
 
-/** Builds generated kernels for the CPU with `compiler`; programs are kept in the temporary folder and found again. */
+/** Builds generated kernels for the CPU with `compiler`. Objects and programs are kept in the package's `.cache` and found again, until a week passes without use. */
 export async function buildCpuProgram(
   kernels: readonly CudaKernel[],
   options: { readonly compiler?: string; readonly parallel?: number } = {},
@@ -98,8 +108,8 @@ export async function buildCpuProgram(
   // Most of the time goes into compiling. The long form lets the optimizer take what C++ leaves undefined as it likes.
   const optimization = isLong ? '-O1' : '-O0'
   const flags = ['-std=c++17', optimization, '-w', '-fno-strict-aliasing', '-fwrapv', '-ffp-contract=off']
-  const cache = join(tmpdir(), 'tandem-cpu-kernels')
   mkdirSync(cache, { recursive: true })
+  removeUnused()
   const salt = readFileSync(header, 'utf8') + flags.join(' ') + compiler
   const objects: string[] = []
   const work: (() => Promise<void>)[] = []
@@ -107,7 +117,7 @@ export async function buildCpuProgram(
     const key = createHash('sha256').update(salt).update(text).digest('hex').slice(0, 24)
     const object = join(cache, `${key}.o`)
     objects.push(object)
-    if (existsSync(object)) continue
+    if (isKept(object)) continue
     work.push(async () => {
       // Names of this process alone: others may compile the same at the same time.
       const source = join(cache, `${key}.${process.pid}.cpp`)
@@ -125,11 +135,25 @@ export async function buildCpuProgram(
   )
   const key = createHash('sha256').update(objects.join()).digest('hex').slice(0, 24)
   const program = join(cache, key)
-  if (!existsSync(program)) {
+  if (!isKept(program)) {
     await run(compiler, [...objects, '-o', `${program}.${process.pid}`])
     renameSync(`${program}.${process.pid}`, program)
   }
   return { run: (jobs) => runJobs(program, jobs) }
+}
+
+function isKept(path: string): boolean {
+  if (!existsSync(path)) return false
+  utimesSync(path, new Date(), new Date())
+  return true
+}
+
+function removeUnused(): void {
+  for (const name of readdirSync(cache)) {
+    const path = join(cache, name)
+    const { mtimeMs = Date.now() } = statSync(path, { throwIfNoEntry: false }) ?? {}
+    if (mtimeMs < Date.now() - 7 * 86_400_000) rmSync(path, { force: true })
+  }
 }
 
 function mainText(counts: readonly number[]): string {

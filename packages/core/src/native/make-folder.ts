@@ -3,7 +3,8 @@ import { dirname } from 'node:path'
 
 /**
  * Makes a folder and its missing parents, one by one: Node's recursive mkdir never returns where the operating system refuses, as below /proc.
- * @param mode of the folders that are made; by default, what the umask leaves.
+ * @param mode of the folders that are made, as far as the umask leaves it; by default 0o777.
+ * @throws the error of the file system where there is no such folder afterwards.
  */
 export function makeFolder(path: string, mode?: number): void {
   if (isFolder(path)) return
