@@ -167,8 +167,11 @@ export function cudaBackend(options: CudaOptions, translate: Translate): Backend
           return rank === 0 ? Buffer.from(await addon.ncclUniqueId(libraries.nccl)).toString('hex') : ''
         })
         void processes.broken.then(() => native!.breakOff())
-        await agree(processes, 'Connecting the GPUs of all processes', () =>
-          native!.joinRanks(libraries.nccl, Buffer.from(name!, 'hex'), rank, count),
+        await agree(
+          processes,
+          'Connecting the GPUs of all processes',
+          () => native!.joinRanks(libraries.nccl, Buffer.from(name!, 'hex'), rank, count),
+          () => native!.breakOff(),
         )
       } catch (error) {
         await native?.close()

@@ -226,14 +226,17 @@ describe('messages between GPUs are refused on all ranks', () => {
     expect(await reasons([[0], [1]], () => ({ libraries }))).toEqual([refusal, refusal])
   })
 
-  it('where a rank cannot connect', async () => {
-    configureFake({
-      FAKE_CUDA_DEVICES: 3,
-      FAKE_FAIL: 'ncclCommInitRankConfig:2:1 ncclCommInitRankConfig:2:2',
-    })
-    const found = await reasons([[0]])
-    expect(found).toEqual([
-      expect.stringMatching(/^driver: .*ncclCommInitRankConfig returns error of the fake NCCL\.$/),
-    ])
+  it('where one cannot connect, for which the others do not wait', async () => {
+    configureFake({ FAKE_CUDA_DEVICES: 3, FAKE_FAIL: 'ncclCommInitRankConfig:2:1' })
+    const found = await reasons([[0], [1], [2]])
+    const failed = found.findIndex((text) => !text.startsWith('driver: Rank '))
+    const reason = 'ncclCommInitRankConfig returns error of the fake NCCL.'
+    expect(found).toEqual(
+      found.map((_, rank) =>
+        rank === failed
+          ? expect.stringMatching(new RegExp(`^driver: .*${reason}$`))
+          : expect.stringMatching(new RegExp(`^driver: Rank ${failed}: .*${reason}$`)),
+      ),
+    )
   })
 })

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import { GpuError, type GpuErrorCode, isGpuError, type SharingProcesses } from '@tandem-gpu/core'
 import { isNativeError, toGpuError } from './driver-error.ts'
 import type { NativeGroup } from './native-addon.ts'
@@ -46,7 +47,7 @@ export class SharedMemory {
         return await this.native.allocate(gpu, byteLength, zero)
       } catch (error) {
         if (attempt === 20) throw error
-        await new Promise((resolve) => setTimeout(resolve, 50))
+        await setTimeout(50)
       }
     }
   }
@@ -107,35 +108,44 @@ interface Failure {
 
 type Said<T> = Failure | { readonly result: T }
 
+/** Between two looks at how far the others are. */
+const lookPause = 50
+
 /**
  * What `work` gives on each process, by rank. Where it fails on one, rejects on all: with the error of the lowest rank that has one.
- * `doing` names the work.
+ * `doing` names the work. Work that itself waits for the other processes comes with `giveUp`, which makes it end: called where it has failed on another.
  */
 export async function agree<T>(
   processes: SharingProcesses,
   doing: string,
   work: () => Promise<T>,
+  giveUp?: () => void,
 ): Promise<readonly T[]> {
-  let own: Said<T>
   let error: unknown
-  try {
-    own = { result: await work() }
-  } catch (caught) {
-    error = toGpuError(caught, doing)
-    own = {
-      code: isGpuError(error) ? error.code : 'driver',
-      message: error instanceof Error ? error.message : String(error),
+  const own = work().then(
+    (result): Said<T> => ({ result }),
+    (caught): Said<T> => {
+      error = toGpuError(caught, doing)
+      return {
+        code: isGpuError(error) ? error.code : 'driver',
+        message: error instanceof Error ? error.message : String(error),
+      }
+    },
+  )
+  for (;;) {
+    const now = await (giveUp === undefined ? own : Promise.race([own, setTimeout(lookPause, null)]))
+    const texts = await processes.exchange(JSON.stringify(now))
+    const said = texts.map((text) => JSON.parse(text) as Said<T> | null)
+    const failed = said.findIndex((one) => one !== null && 'code' in one)
+    if (failed >= 0) {
+      giveUp?.()
+      await own
+      if (failed === processes.rank) throw error
+      const { code, message } = said[failed] as Failure
+      throw new GpuError(code, `Rank ${failed}: ${message}`)
     }
+    if (said.every((one) => one !== null)) return said.map((one) => (one as { result: T }).result)
   }
-  const said = (await processes.exchange(JSON.stringify(own))).map((text) => JSON.parse(text) as Said<T>)
-  const failed = said.findIndex((one) => 'code' in one)
-  if (failed >= 0) {
-    const { code, message } = said[failed] as Failure
-    throw error !== undefined && failed === processes.rank
-      ? error
-      : new GpuError(code, `Rank ${failed}: ${message}`)
-  }
-  return said.map((one) => (one as { result: T }).result)
 }
 
 /** Maps a word of each other process and reads it: the driver may refuse, and a container may hide the processes from each other. */

@@ -123,8 +123,8 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
           behind('staged', { ipc: same, nccl: same, 'gpu-aware': notAware }),
         ],
         [
-          'in no way, where nccl is asked for in vain',
-          `${failingNccl} transport.ts,fake-gpus,nccl`,
+          'in no way, where nccl is asked for and one rank cannot connect',
+          `1@${failingNccl} transport.ts,fake-gpus,nccl`,
           refusal('nccl', 'ncclCommInitRankConfig'),
         ],
         ['by messages of the host, where these are asked for', 'transport.ts,fake-gpus,staged', host],
