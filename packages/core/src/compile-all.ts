@@ -1,3 +1,5 @@
+import { describedValue, isObject } from './described-value.ts'
+import { invalid } from './errors.ts'
 import type { DeviceGroup } from './group.ts'
 import type { CompileOptions, Kernel } from './kernel.ts'
 import { OwnedResources } from './owned-resources.ts'
@@ -22,6 +24,14 @@ export async function compileAll<T extends Readonly<Record<string, CompileOption
   group: DeviceGroup,
   sources: T,
 ): Promise<CompiledKernels<T>> {
+  if (!isObject(group) || !('compile' in group))
+    throw invalid(
+      `What compiles is ${describedValue(group)}; it must be a group, which openGroup resolves to.`,
+    )
+  if (!isObject(sources))
+    throw invalid(
+      `The sources of compileAll are ${describedValue(sources)}; they must be an object, a source for each name.`,
+    )
   const owned = new OwnedResources()
   const wanted = Object.entries(sources).filter(([, source]) => source !== undefined)
   try {

@@ -1,8 +1,13 @@
 import type { DeviceLimits } from './adapter.ts'
+import { describedValue, isObject } from './described-value.ts'
 import type { BufferView, Device } from './device.ts'
+import { OwnedDeviceBuffer } from './device-buffer.ts'
 import { type ElementType, elementByteLength } from './element-type.ts'
 import { GpuError, invalid } from './errors.ts'
-import type { Kernel } from './kernel.ts'
+import { deviceOf, type GroupDevice } from './group-device.ts'
+import { type Kernel, requireKernel } from './kernel.ts'
+import { requireOptions } from './options.ts'
+import { bufferOf, notAView } from './owned-buffer.ts'
 import type { ArgumentsOf, Recorder } from './recorder.ts'
 import { requireCount } from './view.ts'
 
@@ -50,15 +55,18 @@ export interface DispatchBlocksOptions<A = unknown> {
  * Bytes that a view may span to fit one binding of `device`, wherever it begins: a binding starts at a multiple of 256 bytes, so up to 256
  * bytes of the limit may lie before the view. At most 8 GiB, which 32-bit indices of elements reach.
  */
-export function bindableByteLength({ limits }: { readonly limits: DeviceLimits }): number {
+export function bindableByteLength(device: { readonly limits: DeviceLimits }): number {
+  const limits = limitsOf(device)
   return Math.min(limits.maxStorageBindingByteLength, 2 ** 33) - 256
 }
 
 /** How many rows of `view` one binding of `device` holds, wherever they begin; at least 1, which recording refuses where it does not fit. */
 export function bindableRows(
   device: { readonly limits: DeviceLimits },
-  { stride, buffer }: Pick<BufferView, 'stride' | 'buffer'>,
+  view: Pick<BufferView, 'stride' | 'buffer'>,
 ): number {
+  requireDeviceView(view, 'What bindableRows takes')
+  const { stride, buffer } = view
   return Math.max(1, Math.floor(bindableByteLength(device) / (stride * elementByteLength[buffer.type])))
 }
 
@@ -69,14 +77,17 @@ export function bindableRows(
  */
 export function foldWorkgroups(
   count: number,
-  { limits }: { readonly limits: DeviceLimits },
+  device: { readonly limits: DeviceLimits },
 ): readonly [x: number, y: number] {
-  const rows = Math.max(1, Math.ceil(count / limits.maxWorkgroupsPerDimension))
+  requireCount(count, 'The number of workgroups')
+  const rows = Math.max(1, Math.ceil(count / limitsOf(device).maxWorkgroupsPerDimension))
   return [Math.ceil(count / rows), rows]
 }
 
-/** Cuts [0, count) into consecutive ranges of `most` each, of which the last may be shorter. */
+/** Cuts [0, count) into consecutive ranges of `most` each, of which the last may be shorter; `most` may be infinite. */
 export function* ranges(count: number, most: number): Generator<{ first: number; count: number }> {
+  requireCount(count, 'The number of elements to cut into ranges')
+  if (count > 0 && most !== Number.POSITIVE_INFINITY) requireCount(most, 'The length of a range', 1)
   for (let first = 0; first < count; first += most) yield { first, count: Math.min(most, count - first) }
 }
 
@@ -84,22 +95,34 @@ export function* ranges(count: number, most: number): Generator<{ first: number;
  * Records a kernel over consecutive blocks of work, in as many dispatches as the device's limits on bindings and on workgroups demand, which is
  * nearly always one. Each dispatch is a launch of its own: the kernel gets the parts of the views and computes on them as if they were all, and
  * takes `workgroup_id.x + workgroup_id.y * num_workgroups.x` as its index (see `foldWorkgroups`). Throws `too-large` where one block exceeds
- * what the device can bind.
+ * what the device can bind, and `validation` as `Recorder.dispatch` does.
  */
 export function dispatchBlocks<A>(
   recorder: Recorder,
   kernel: Kernel<A>,
   options: DispatchBlocksOptions<A>,
 ): void {
+  if (!isObject(recorder) || !('dispatch' in recorder))
+    throw invalid(
+      `What dispatchBlocks records into is ${describedValue(recorder)}; it must be the recorder that record lends.`,
+    )
+  requireKernel(kernel)
+  requireOptions(options, 'dispatchBlocks', dispatchBlocksOptions)
+  if (!isObject(options.args))
+    throw invalid(
+      `The args of "${kernel.label}" are ${describedValue(options.args)}; they must be an object.`,
+    )
   const { blocks, blocksPerWorkgroup = 1, label = kernel.label } = options
   requireCount(blocks, `The number of blocks of "${label}"`)
   requireCount(blocksPerWorkgroup, `The number of blocks of a workgroup of "${label}"`, 1)
   const args = Object.entries(options.args as BlockedArguments)
   const cut = args.filter((entry): entry is [string, BlockedView] => entry[1] instanceof BlockedView)
-  const device = deviceOf(recorder, kernel, options.device, new Map(cut))
+  for (const [name, { view }] of cut) requireDeviceView(view, `Argument ${name} of dispatch "${label}"`)
+  const device = chooseDevice(recorder, kernel, options.device, new Map(cut))
   const bindable = bindableByteLength(device)
   const grid = device.limits.maxWorkgroupsPerDimension
-  let most = Math.min(grid ** 2, Number.MAX_SAFE_INTEGER / blocksPerWorkgroup) * blocksPerWorkgroup
+  let most =
+    Math.min(grid ** 2, Math.floor(Number.MAX_SAFE_INTEGER / blocksPerWorkgroup)) * blocksPerWorkgroup
   for (const [name, { view, blockLength }] of cut) {
     requireCount(blockLength, `The block length of ${name} of "${label}"`, 1)
     const blockByteLength = blockLength * elementByteLength[view.buffer.type]
@@ -129,14 +152,32 @@ export function dispatchBlocks<A>(
   }
 }
 
+const dispatchBlocksOptions = {
+  device: 'any',
+  blocks: 'any',
+  blocksPerWorkgroup: 'any',
+  args: 'any',
+  label: 'string',
+} as const
+
+function limitsOf(device: { readonly limits: DeviceLimits }): DeviceLimits {
+  if (!isObject(device) || !isObject(device.limits))
+    throw invalid(`A device is ${describedValue(device)}; it must be a device of a group.`)
+  return device.limits
+}
+
+function requireDeviceView(view: unknown, what: string): void {
+  if (!(bufferOf(view) instanceof OwnedDeviceBuffer)) throw invalid(notAView(what, 'device', view))
+}
+
 /** With the limits that the recorder's devices have. */
-function deviceOf(
+function chooseDevice(
   recorder: Recorder,
   { label, reflection }: Pick<Kernel, 'label' | 'reflection'>,
   device: Device | number | undefined,
   cut: ReadonlyMap<string, BlockedView>,
 ): Device {
-  if (device !== undefined) return recorder.devices[typeof device === 'number' ? device : device.ordinal]!
+  if (device !== undefined) return deviceOf(recorder.devices as readonly GroupDevice[], device)
   const written = reflection.bindings.find(({ name, writes }) => writes && cut.has(name))
   const { view } = (written && cut.get(written.name)) ?? [...cut.values()][0] ?? {}
   if (view === undefined)

@@ -1,4 +1,6 @@
 import type { InvocationAccess, Reflection } from '@tandem-gpu/wgsl'
+import { describedValue } from './described-value.ts'
+import { invalid } from './errors.ts'
 import type { GroupState } from './group-state.ts'
 import type { KernelHandle } from './handles.ts'
 import type { KernelLayout } from './kernel-layout.ts'
@@ -72,4 +74,12 @@ export class OwnedKernel extends Resource implements Kernel {
   protected override free(): void {
     this.#letGo()
   }
+}
+
+/** Throws `validation` for what is no kernel that `compile` made. */
+export function requireKernel(kernel: unknown): asserts kernel is OwnedKernel {
+  if (!(kernel instanceof OwnedKernel))
+    throw invalid(
+      `The kernel of a dispatch is ${describedValue(kernel)}; it must be what compile resolves to.`,
+    )
 }

@@ -1,4 +1,6 @@
+import { describedValue, isObject } from './described-value.ts'
 import { disposeSymbol } from './dispose.ts'
+import { invalid } from './errors.ts'
 
 /** Something that its owner must destroy: a buffer, host memory, a kernel, a program, or what is made of them. */
 export interface Destroyable {
@@ -12,14 +14,18 @@ export interface Destroyable {
 export class OwnedResources implements Destroyable {
   readonly #resources: Destroyable[] = []
 
-  /** Takes the resource over and returns it. */
+  /** Takes the resource over and returns it. Throws `validation` for what cannot be destroyed, such as a promise of it. */
   keep<R extends Destroyable>(resource: R): R {
+    if (!isObject(resource) || typeof resource.destroy !== 'function')
+      throw invalid(`What keep takes is ${describedValue(resource)}; it must have a method destroy.`)
     this.#resources.push(resource)
     return resource
   }
 
   /** Waits for all, takes over those that succeed, and rejects with the first failure, if there is one. Others keep what it took over. */
   async keepAll<R extends Destroyable>(pending: readonly Promise<R>[]): Promise<R[]> {
+    if (!Array.isArray(pending))
+      throw invalid(`What keepAll takes is ${describedValue(pending)}; it must be an array of promises.`)
     const results = await Promise.allSettled(pending)
     const made = results.flatMap((result) => (result.status === 'fulfilled' ? [this.keep(result.value)] : []))
     const failed = results.find((result) => result.status === 'rejected')

@@ -8,7 +8,7 @@ import { invalid } from './errors.ts'
 import { allocateOptions, deviceOf, type GroupDevice } from './group-device.ts'
 import type { GroupState } from './group-state.ts'
 import { type HostView, OwnedHostBuffer } from './host-buffer.ts'
-import { type Kernel, OwnedKernel } from './kernel.ts'
+import { type Kernel, type OwnedKernel, requireKernel } from './kernel.ts'
 import { MessageList } from './message-list.ts'
 import { requireOptions } from './options.ts'
 import { bufferOf, notAView } from './owned-buffer.ts'
@@ -37,9 +37,10 @@ export class ProgramRecorder implements Recorder {
   readonly plan: PlanBuilder
   readonly parameters = new Map<string, RecordedParameter>()
   readonly scratchRequests: ScratchRequest[] = []
-  readonly #group: GroupState
+  readonly debug: boolean
   /** The messages that the other ranks must record too; absent in a group of one process. */
   readonly messages: MessageList | undefined
+  readonly #group: GroupState
   readonly #ownScratch = new Set<OwnedDeviceBuffer>()
   /** Over several ranks, `#parts` makes this rank's parts of the commands, and `#elsewhere` checks the commands of other ranks. */
   readonly #parts: RankParts | undefined
@@ -49,8 +50,6 @@ export class ProgramRecorder implements Recorder {
   readonly #whole: boolean
   #scratches = 0
   #closed = false
-
-  readonly debug: boolean
 
   /** `number` counts the programs of the group. */
   constructor(
@@ -186,10 +185,7 @@ export class ProgramRecorder implements Recorder {
   }
 
   requireKernel(kernel: OwnedKernel): void {
-    if (!(kernel instanceof OwnedKernel))
-      throw invalid(
-        `The kernel of a dispatch is ${describedValue(kernel)}; it must be what compile resolves to.`,
-      )
+    requireKernel(kernel)
     if (kernel.group !== this.#group)
       throw invalid(`A kernel of another group cannot run in group "${this.#group.label}".`)
     if (kernel.destroyed) throw invalid(`Kernel "${kernel.label}" is destroyed.`)

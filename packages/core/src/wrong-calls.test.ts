@@ -1,11 +1,21 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { compileAll } from './compile-all.ts'
 import type { DeviceBuffer } from './device.ts'
+import {
+  bindableByteLength,
+  bindableRows,
+  blocked,
+  dispatchBlocks,
+  foldWorkgroups,
+  ranges,
+} from './dispatch-blocks.ts'
 import { isGpuError } from './errors.ts'
 import { type DeviceGroup, openGroup } from './group.ts'
 import type { HostBuffer } from './host-buffer.ts'
 import { elementArray, printPlan, selectAdapters } from './index.ts'
 import type { Kernel } from './kernel.ts'
+import { OwnedResources } from './owned-resources.ts'
 import type { Program } from './program.ts'
 import { accumulate, scale } from './testing/conformance/kernels.ts'
 import { referenceBackend } from './testing/reference-backend.ts'
@@ -103,6 +113,28 @@ const calls = (): readonly (readonly [
     ['f32', 4, new ArrayBuffer(16), 0],
     (...args: [never, never, never, never]) => elementArray(...args),
   ],
+  [
+    'compileAll',
+    [group, { c: { wgsl: accumulate, label: 'c' }, none: undefined }],
+    async (...args: [never, never]) => (await compileAll(...args)).destroy(),
+  ],
+  ['keep', [{ destroy: () => {} }], (resource) => new OwnedResources().keep(resource)],
+  ['keepAll', [[Promise.resolve({ destroy: () => {} })]], (pending) => new OwnedResources().keepAll(pending)],
+  ['bindableByteLength', [group.devices[0]], (device) => bindableByteLength(device)],
+  ['bindableRows', [group.devices[0], x], (...args: [never, never]) => bindableRows(...args)],
+  ['foldWorkgroups', [7, group.devices[0]], (...args: [never, never]) => foldWorkgroups(...args)],
+  ['ranges', [7, 3], (count, most) => ranges(count, most).next()],
+  [
+    'dispatchBlocks',
+    [kernel, { blocks: 2, blocksPerWorkgroup: 1, args: { x, y, addend: 1 }, device: 0, label: 'b' }],
+    (...args: [never, never]) => group.record((r) => dispatchBlocks(r, ...args)).destroy(),
+  ],
+  ['blocked', [x, 4], (view, length) => recordBlocks(blocked(view, length))],
+  [
+    'dispatchBlocks into',
+    [0],
+    (recorder) => dispatchBlocks(recorder, kernel, { blocks: 0, args: { x, y, addend: 1 } }),
+  ],
   ...(
     [
       ['fill', [x, 3, { label: 'f' }]],
@@ -127,6 +159,13 @@ const calls = (): readonly (readonly [
       ] as const,
   ),
 ]
+
+const recordBlocks = (blocks: unknown) =>
+  group
+    .record((r) =>
+      dispatchBlocks(r, kernel, { blocks: 2, args: { x: untyped(blocks), y: blocked(y, 4), addend: 1 } }),
+    )
+    .destroy()
 
 const wrong = [
   undefined,
@@ -266,6 +305,27 @@ it.each([
       f.destroy()
     },
     'Argument factor of dispatch "scale" is an array of 1; it must be a number of type f32, or a parameter.',
+  ],
+  [
+    'a device that a group lacks',
+    () => group.record((r) => dispatchBlocks(r, kernel, { device: 2, blocks: 2, args: { x, y, addend: 1 } })),
+    'Device 2 is not in the group, which has 2 devices.',
+  ],
+  [
+    'blocks of something that is no view',
+    () => recordBlocks(blocked(untyped(Promise.resolve(x)), 4)),
+    'Argument x of dispatch "k" is not a view of a device buffer; it is a Promise: await it.',
+  ],
+  [
+    'ranges without a length',
+    () => [...ranges(8, 0)],
+    'The length of a range is 0; it must be a whole number of at least 1.',
+  ],
+  [
+    'a kernel to keep that is not awaited',
+    () =>
+      new OwnedResources().keep(untyped(group.compile({ wgsl: accumulate }).then((made) => made.destroy()))),
+    'What keep takes is a Promise: await it; it must have a method destroy.',
   ],
   [
     'numbers for a parameter of a recording',
