@@ -1,9 +1,11 @@
 import {
+  describedValue,
   type ElementArray,
   type ElementType,
   elementArray,
   GpuError,
   type HostBuffer,
+  requireCount,
 } from '@tandem-gpu/core'
 
 /**
@@ -30,23 +32,37 @@ export type ElementWriter<T extends ElementType = ElementType> = (
 /** Elements in one piece of a stream: 16 MiB of 4-byte elements. */
 export const streamChunkLength = 4_194_304
 
-/** Throws `validation` when an array does not hold exactly `length` elements; readers are trusted. */
+/** Throws `validation` for what is neither a function nor an array, and for an array of another length; functions are trusted. */
 export function requireLength(
   what: string,
   data: { readonly length: number } | ((...args: never[]) => unknown),
   length: number,
 ): void {
+  requireElements(what, data)
   if (typeof data !== 'function' && data.length !== length)
     throw new GpuError('validation', `${what} holds ${data.length} elements, the shape needs ${length}.`)
 }
 
-/** Reads `length` elements from flat index `offset`. The result for an array is a view of it, not a copy. */
+function requireElements(what: string, data: unknown): void {
+  if (typeof data === 'function') return
+  const isArray = typeof data === 'object' && data !== null && (ArrayBuffer.isView(data) || 'array' in data)
+  if (!isArray || typeof (data as { length?: unknown }).length !== 'number')
+    throw new GpuError(
+      'validation',
+      `${what} is ${describedValue(data)}; it must be a typed array or a function.`,
+    )
+}
+
+/** Reads `length` elements from flat index `offset`. The result for an array is a view of it, not a copy. Rejects as the function does. */
 export async function readElements<T extends ElementType>(
   source: ElementSource<T>,
   type: T,
   offset: number,
   length: number,
 ): Promise<ElementArray<T>> {
+  requireElements('The source', source)
+  requireCount(offset, 'The index of the first element')
+  requireCount(length, 'The number of elements')
   if (typeof source !== 'function') return source.subarray(offset, offset + length) as ElementArray<T>
   const into = elementArray(type, length)
   await source(offset, into)
@@ -68,9 +84,16 @@ export async function readIntoHost<T extends ElementType>(
 
 /**
  * Reproducible pseudo-random elements, of any range in any order: f32 uniform in [-1, 1) with 24 bits, i32 and u32 over all 32 bits.
- * The value at an index depends on the seed and the index alone: murmur3's finaliser over the index, keyed.
+ * The value at an index depends on the seed and the index alone: murmur3's finaliser over the index, keyed. Throws `validation` for another type.
  */
 export function generatedElements<T extends 'f32' | 'i32' | 'u32'>(type: T, seed = 1): ElementReader<T> {
+  if (!['f32', 'i32', 'u32'].includes(type))
+    throw new GpuError(
+      'validation',
+      `The type of generated elements is ${describedValue(type)}; it must be 'f32', 'i32' or 'u32'.`,
+    )
+  if (typeof seed !== 'number')
+    throw new GpuError('validation', `The seed is ${describedValue(seed)}; it must be a number.`)
   const seedKey = mix((seed ^ 0x9e3779b9) | 0)
   return (offset, into) => {
     const target = into as Float32Array | Int32Array | Uint32Array

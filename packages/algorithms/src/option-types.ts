@@ -1,4 +1,4 @@
-import { type DeviceGroup, describedValue, GpuError } from '@tandem-gpu/core'
+import { type DeviceGroup, describedValue, GpuError, requireCount } from '@tandem-gpu/core'
 
 /** The type that an option must have, checked for callers from JavaScript; ranges are checked where the values are used. */
 export type OptionType =
@@ -9,8 +9,9 @@ export type OptionType =
   | 'elements'
   | 'number or auto'
   | 'model'
+  | 'any'
 
-const kinds: Readonly<Record<OptionType, string>> = {
+const kinds: Readonly<Record<Exclude<OptionType, 'any'>, string>> = {
   number: 'a number',
   string: 'a name',
   'number or auto': "a number or 'auto'",
@@ -31,11 +32,14 @@ const common: Readonly<Record<string, OptionType | readonly unknown[]>> = {
   seed: 'number',
   trace: 'function',
   onProgram: 'function',
+  // Checked below.
+  signal: 'any',
+  tuning: 'any',
 }
 
 /**
- * Throws `validation` where `group` is not a group, or an option has a wrong type. A list names the values that an option may have. Returns the
- * options, in which the caller's functions for elements heed the caller's signal.
+ * Throws `validation` where `group` is not a group, and for an option that does not exist or has a wrong type. A list names the values that an
+ * option may have. Returns the options, in which the caller's functions for elements heed the caller's signal.
  */
 export function requireArguments<O extends object>(
   group: DeviceGroup,
@@ -43,23 +47,43 @@ export function requireArguments<O extends object>(
   types: Readonly<Record<string, OptionType | readonly unknown[]>>,
   required: readonly string[],
 ): O {
+  requireGroup(group)
+  const given = requireObject(options)
+  const known = { ...types, ...common }
+  for (const name of Object.keys(given))
+    if (!Object.hasOwn(known, name))
+      throw new GpuError(
+        'validation',
+        `There is no option ${name}; the options are ${Object.keys(known).join(', ')}.`,
+      )
+  for (const name of required)
+    if (given[name] === undefined) throw new GpuError('validation', `The option ${name} is missing.`)
+  requireTypes(given, types)
+  requireCommonOptions(given)
+  const { signal } = given
+  if (!(signal instanceof AbortSignal)) return options
+  const heeding: Record<string, unknown> = { ...given }
+  for (const [name, type] of Object.entries(types)) {
+    const value = given[name]
+    if (type === 'elements' && typeof value === 'function')
+      heeding[name] = interruptible(value as (...args: unknown[]) => unknown, signal, `The option ${name}`)
+  }
+  return heeding as O
+}
+
+/** Throws `validation` for what is no group. */
+export function requireGroup(group: unknown): void {
   if (!isObject(group) || !('queue' in group) || !('devices' in group))
     throw new GpuError(
       'validation',
       `The group is ${describedValue(group)}; it must be what openGroup resolves to.`,
     )
-  if (!isObject(options))
-    throw new GpuError('validation', `The options are ${describedValue(options)}; they must be an object.`)
-  const given = options as Readonly<Record<string, unknown>>
-  for (const name of required)
-    if (given[name] === undefined) throw new GpuError('validation', `The option ${name} is missing.`)
-  for (const [name, type] of Object.entries({ ...common, ...types })) {
-    const value = given[name]
-    if (value === undefined || fits(value, type)) continue
-    const wanted =
-      typeof type === 'string' ? kinds[type as OptionType] : `one of ${type.map(quoted).join(', ')}`
-    throw new GpuError('validation', `The option ${name} is ${describedValue(value)}; it must be ${wanted}.`)
-  }
+}
+
+/** Throws `validation` where an option that every algorithm has is wrong; others may stand beside it. */
+export function requireCommonOptions(options: object): void {
+  const given = requireObject(options)
+  requireTypes(given, common)
   const { signal, tuning } = given
   if (signal !== undefined && !(signal instanceof AbortSignal))
     throw new GpuError(
@@ -71,22 +95,29 @@ export function requireArguments<O extends object>(
       'validation',
       `The option tuning is ${describedValue(tuning)}; it must be a store with get and set, or false.`,
     )
-  for (const name of ['warmup', 'samples', 'repetitions']) {
-    const value = given[name] as number | undefined
-    if (value !== undefined && !(Number.isSafeInteger(value) && value >= 0))
-      throw new GpuError(
-        'validation',
-        `The option ${name} is ${value}; it must be a whole number, 0 or more.`,
-      )
-  }
-  if (signal === undefined) return options
-  const heeding: Record<string, unknown> = { ...given }
+  for (const name of ['warmup', 'samples', 'repetitions'])
+    if (given[name] !== undefined) requireCount(given[name] as number, `The option ${name}`)
+}
+
+function requireObject(options: unknown): Readonly<Record<string, unknown>> {
+  if (!isObject(options))
+    throw new GpuError('validation', `The options are ${describedValue(options)}; they must be an object.`)
+  return options as Readonly<Record<string, unknown>>
+}
+
+function requireTypes(
+  given: Readonly<Record<string, unknown>>,
+  types: Readonly<Record<string, OptionType | readonly unknown[]>>,
+): void {
   for (const [name, type] of Object.entries(types)) {
     const value = given[name]
-    if (type === 'elements' && typeof value === 'function')
-      heeding[name] = interruptible(value as (...args: unknown[]) => unknown, signal, `The option ${name}`)
+    if (value === undefined || type === 'any' || fits(value, type)) continue
+    const wanted =
+      typeof type === 'string'
+        ? kinds[type as Exclude<OptionType, 'any'>]
+        : `one of ${type.map(quoted).join(', ')}`
+    throw new GpuError('validation', `The option ${name} is ${describedValue(value)}; it must be ${wanted}.`)
   }
-  return heeding as O
 }
 
 /** The caller's function, which may never settle: once the signal fires, a call rejects with `aborted`. `what` names it. */

@@ -8,6 +8,7 @@ import {
 } from '@tandem-gpu/core'
 import type { AlgorithmOptions } from './algorithm-options.ts'
 import { type Measurement, type MeasureOptions, measure, median, timeRun } from './measure.ts'
+import { requireCommonOptions, requireGroup } from './option-types.ts'
 import { describeGroup, gigaRate, type Report, type ScheduleComparison, type Verification } from './report.ts'
 
 export interface RunMeasuredOptions extends Omit<AlgorithmOptions, 'verify'> {
@@ -27,13 +28,15 @@ const comparedSamples = 5
 /**
  * Records a program, shows it to `onProgram`, runs and times it, and destroys it: what is between an algorithm's allocations and its check.
  * With `compareSchedules`, `record` is called once for each schedule; both are warmed up, and their samples alternate, at least five of
- * each, so that a machine that slows down does not favour one.
+ * each, so that a machine that slows down does not favour one. Rejects with `validation` for wrong options, before anything is recorded.
  */
 export async function runMeasured(
   group: DeviceGroup,
   record: (recorder: Recorder) => void,
   options: RunMeasuredOptions = {},
 ): Promise<MeasuredRun> {
+  requireGroup(group)
+  requireCommonOptions(options)
   const { schedule = 'overlapped', label } = options
   const owned = new OwnedResources()
   const recorded = (order: Schedule) =>

@@ -2,11 +2,14 @@ import {
   type BufferView,
   type Device,
   type DeviceGroup,
+  describedValue,
   type ElementArray,
   type ElementType,
   elementArray,
   GpuError,
   OwnedResources,
+  requireCount,
+  requireOptions,
 } from '@tandem-gpu/core'
 import {
   type ElementSink,
@@ -15,6 +18,7 @@ import {
   requireLength,
   streamChunkLength,
 } from './element-source.ts'
+import { requireGroup } from './option-types.ts'
 
 /** Rows `[row, row + rows)` of a matrix; may be empty. */
 export interface RowRange {
@@ -27,6 +31,9 @@ export interface RowRange {
  * shorter or empty. The boundaries between ranges are multiples of `alignment`, whatever `parts` is.
  */
 export function splitRows(rows: number, parts: number, alignment = 1): RowRange[] {
+  requireCount(rows, 'The number of rows to split')
+  requireCount(parts, 'The number of parts', 1)
+  requireCount(alignment, 'The alignment of parts', 1)
   const height = Math.ceil(Math.ceil(rows / parts) / alignment) * alignment
   return Array.from({ length: parts }, (_, part) => {
     const row = Math.min(rows, part * height)
@@ -67,8 +74,11 @@ export async function allocateSharded<T extends ElementType>(
   columns: number,
   options: AllocateShardedOptions = {},
 ): Promise<ShardedMatrix<T>> {
+  requireGroup(group)
+  requireOptions(options, 'allocateSharded', { label: 'string', zero: 'boolean', alignment: 'any' })
   const { label = 'matrix', zero = true, alignment = 1 } = options
-  requireShape(label, rows, columns)
+  requireCount(rows, `The row count of sharded matrix "${label}"`)
+  requireCount(columns, `The column count of sharded matrix "${label}"`)
   const ranges = splitRows(rows, group.devices.length, alignment)
   const owned = new OwnedResources()
   try {
@@ -95,6 +105,12 @@ export function shardedFromViews<T extends ElementType>(
   type: T,
   views: readonly BufferView<T>[],
 ): ShardedMatrix<T> {
+  requireGroup(group)
+  if (!Array.isArray(views))
+    throw new GpuError(
+      'validation',
+      `The views of a sharded matrix are ${describedValue(views)}; they must be an array of views.`,
+    )
   if (views.length !== group.devices.length)
     throw new GpuError(
       'validation',
@@ -124,6 +140,8 @@ export async function writeSharded<T extends ElementType>(
   matrix: ShardedMatrix<T>,
   source: ElementSource<T>,
 ): Promise<void> {
+  requireGroup(group)
+  requireMatrix(matrix)
   requireLength('The input', source, matrix.rows * matrix.columns)
   for (const piece of pieces(matrix, ({ device }) => device.local)) {
     const data = await readElements(source, matrix.type, piece.offset, piece.view.length)
@@ -137,6 +155,8 @@ export async function readSharded<T extends ElementType>(
   matrix: ShardedMatrix<T>,
   sink: ElementSink<T>,
 ): Promise<void> {
+  requireGroup(group)
+  requireMatrix(matrix)
   requireLength('The output', sink, matrix.rows * matrix.columns)
   for (const piece of pieces(matrix)) {
     if (typeof sink === 'function') await sink(piece.offset, await group.queue.read(piece.view))
@@ -152,6 +172,7 @@ export async function gatherSharded<T extends ElementType>(
   group: DeviceGroup,
   matrix: ShardedMatrix<T>,
 ): Promise<ElementArray<T>> {
+  requireMatrix(matrix)
   const data = elementArray(matrix.type, matrix.rows * matrix.columns)
   await readSharded(group, matrix, data)
   return data
@@ -180,11 +201,10 @@ function* pieces<T extends ElementType>(
   }
 }
 
-function requireShape(label: string, rows: number, columns: number): void {
-  for (const [name, value] of [
-    ['rows', rows],
-    ['columns', columns],
-  ] as const)
-    if (!Number.isSafeInteger(value) || value < 0)
-      throw new GpuError('validation', `${label}: ${name} is ${value}, which is not a size.`)
+function requireMatrix(matrix: unknown): void {
+  if (typeof matrix === 'object' && matrix !== null && 'slices' in matrix) return
+  throw new GpuError(
+    'validation',
+    `The sharded matrix is ${describedValue(matrix)}; it must be what allocateSharded resolves to.`,
+  )
 }

@@ -2,19 +2,33 @@ import { type DeviceGroup, isGpuError, openGroup } from '@tandem-gpu/core'
 import { referenceBackend } from '@tandem-gpu/core/testing'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { generatedElements, readElements } from './element-source.ts'
 import { jacobi } from './jacobi/index.ts'
 import { matmul } from './matmul/index.ts'
 import { reduce } from './reduction/index.ts'
 import { ringMatmul } from './ring/index.ts'
+import { runMeasured } from './run-measured.ts'
+import {
+  allocateSharded,
+  gatherSharded,
+  readSharded,
+  type ShardedMatrix,
+  shardedFromViews,
+  splitRows,
+  writeSharded,
+} from './sharded-matrix.ts'
 import { transpose } from './transpose/index.ts'
 
 let group: DeviceGroup
+let matrix: ShardedMatrix<'f32'>
 
 beforeAll(async () => {
   group = await openGroup({ backends: [referenceBackend()], devices: 2 })
+  matrix = await allocateSharded(group, 'f32', 2, 3)
 })
 
 afterAll(async () => {
+  matrix.destroy()
   expect(await group.destroy()).toEqual({ leaks: [] })
 })
 
@@ -154,6 +168,51 @@ it('answer every wrong call with a typed error', async () => {
   )
 })
 
+/** Each building block with arguments that work, one of which a wrong call replaces. */
+const blocks = (): readonly (readonly [
+  args: readonly unknown[],
+  // biome-ignore lint/suspicious/noExplicitAny: callers from JavaScript have no types.
+  call: (...args: any[]) => unknown,
+])[] => [
+  [
+    [group, 'f32', 4, 3, { label: 'a', zero: true, alignment: 2 }],
+    async (...args: Parameters<typeof allocateSharded>) => (await allocateSharded(...args)).destroy(),
+  ],
+  [
+    [group, 'f32', matrix.slices.map(({ view }) => view)],
+    (...args: Parameters<typeof shardedFromViews>) => shardedFromViews(...args),
+  ],
+  [[group, matrix, six()], writeSharded],
+  [[group, matrix, six()], readSharded],
+  [[group, matrix], gatherSharded],
+  [[7, 2, 3], splitRows],
+  [
+    [group, () => {}, { schedule: 'serial', warmup: 0, samples: 1, repetitions: 2, label: 'l', trace() {} }],
+    runMeasured,
+  ],
+  [[six(), 'f32', 0, 6], readElements],
+  [['f32', 1], (type, seed) => generatedElements(type, seed)(0, six())],
+]
+
+it('answer every wrong call of a building block with a typed error', async () => {
+  const table = blocks()
+  for (const [args, call] of table)
+    for (const [at, given] of args.entries()) {
+      const isOptions = given !== matrix && Object.getPrototypeOf(given) === Object.prototype
+      for (const name of isOptions ? [undefined, 'surprise', ...Object.keys(given as object)] : [undefined])
+        for (const value of [undefined, ...wrong]) {
+          const replaced = name === undefined ? value : { ...(given as object), [name]: value }
+          try {
+            await call(...args.with(at, replaced))
+          } catch (error) {
+            if (!isGpuError(error))
+              throw new Error(`${call} with ${String(value)} at ${at}, ${name}`, { cause: error })
+            expect(error.message).toMatch(/\w \w.*\.$/s)
+          }
+        }
+    }
+})
+
 it.each([
   [
     'a group that is not awaited',
@@ -171,6 +230,16 @@ it.each([
     'The options are undefined; they must be an object.',
   ],
   ['a missing option', () => jacobi(group, { rows: 3 } as never), 'The option columns is missing.'],
+  [
+    'an option that does not exist',
+    () => reduce(group, { elements: 6, type: 'f32', op: 'max' } as never),
+    'There is no option op; the options are elements, type, kernel, operation, input, timeUploads, schedule, verify, compareSchedules, warmup, samples, repetitions, seed, trace, onProgram, signal, tuning.',
+  ],
+  [
+    'an option of products of f16 where the type is f32',
+    () => matmul(group, { m: 2, n: 2, k: 2, resultType: 'f32' } as never),
+    'There is no option resultType; the options are m, n, k, type, a, b, output, streamWidth, memoryLimitBytes, mode, devices, model, precision, schedule, verify, compareSchedules, warmup, samples, repetitions, seed, trace, onProgram, signal, tuning.',
+  ],
   [
     'a value that does not exist',
     () => jacobi(group, { rows: 3, columns: 3, transport: 'copies' as never }),

@@ -1,4 +1,4 @@
-import { type Device, type DeviceGroup, GpuError, type Schedule } from '@tandem-gpu/core'
+import { type Device, type DeviceGroup, GpuError, requireCount, type Schedule } from '@tandem-gpu/core'
 import type { AlgorithmOptions } from '../algorithm-options.ts'
 import { characterOf } from '../device-character.ts'
 import {
@@ -97,12 +97,9 @@ export async function jacobi(group: DeviceGroup, given: JacobiOptions): Promise<
   const options = requireArguments(group, given, optionTypes, ['rows', 'columns'])
   const { rows, columns, iterations = 1000, startIteration = 0, residualEvery = 100, tolerance } = options
   const { schedule = 'overlapped', verify = true, warmup = characterOf(group).warmup, samples = 1 } = options
-  requireCounts({ rows, columns, iterations, startIteration })
-  if (!Number.isSafeInteger(residualEvery) || residualEvery < 1)
-    throw new GpuError(
-      'validation',
-      `The residual is asked for every ${residualEvery} iterations; it must be 1 or more.`,
-    )
+  for (const [name, value] of Object.entries({ rows, columns, iterations, startIteration }))
+    requireCount(value, `The option ${name}`)
+  requireCount(residualEvery, 'The option residualEvery', 1)
   if (tolerance !== undefined && !(tolerance >= 0))
     throw new GpuError('validation', `The tolerance is ${tolerance}; it must be 0 or more.`)
   const input = options.input ?? waveBoundary(rows, columns)
@@ -222,12 +219,6 @@ async function compareSweeps(
   } finally {
     other.destroy()
   }
-}
-
-function requireCounts(counts: Record<string, number>): void {
-  for (const [name, value] of Object.entries(counts))
-    if (!Number.isSafeInteger(value) || value < 0)
-      throw new GpuError('validation', `${name} is ${value}; it must be a whole number, 0 or more.`)
 }
 
 function chooseTransport(

@@ -5,6 +5,7 @@ import {
   elementArray,
   GpuError,
   OwnedResources,
+  requireCount,
 } from '@tandem-gpu/core'
 import type { AlgorithmOptions, GeneratedInputOptions } from '../algorithm-options.ts'
 import { type ElementSink, type ElementSource, readElements, requireLength } from '../element-source.ts'
@@ -63,9 +64,7 @@ export interface HalfMatmulReport extends Report {
 export async function matmulHalf(group: DeviceGroup, given: HalfMatmulOptions): Promise<HalfMatmulReport> {
   const options = requireArguments(group, given, optionTypes, ['m', 'n', 'k'])
   const { m, n, k, resultType = 'f16', verify = true, seed = 1 } = options
-  for (const [name, value] of Object.entries({ m, n, k }))
-    if (!Number.isSafeInteger(value) || value < 0)
-      throw new GpuError('validation', `${name} is ${value}, which is not a size.`)
+  for (const [name, value] of Object.entries({ m, n, k })) requireCount(value, `The option ${name}`)
   const named = options as unknown as Readonly<Record<string, unknown>>
   for (const name of ['streamWidth', 'memoryLimitBytes', 'precision'])
     if (named[name] !== undefined)
@@ -143,6 +142,10 @@ const optionTypes = {
   devices: 'number or auto',
   model: 'model',
   mode: ['resident', 'streamed'],
+  // Refused, with a sentence that says why.
+  streamWidth: 'any',
+  memoryLimitBytes: 'any',
+  precision: 'any',
 } as const
 
 /** Rows that are moved at a time: 32 MiB of f16. */

@@ -1,4 +1,4 @@
-import { bindableByteLength, type Device, GpuError } from '@tandem-gpu/core'
+import { bindableByteLength, type Device, GpuError, requireCount } from '@tandem-gpu/core'
 import { splitRows } from '../sharded-matrix.ts'
 import type { MatmulShape } from './matmul-shape.ts'
 import { splitPartsByteLength } from './split-kernels.ts'
@@ -35,8 +35,7 @@ export function planStream(
 ): StreamPlan {
   const { m, n, k } = shape
   const { streamWidth, memoryLimitBytes } = options
-  if (!Number.isSafeInteger(streamWidth) || streamWidth < 1)
-    throw new GpuError('validation', `The stream width is ${streamWidth}, which is not a number of columns.`)
+  requireCount(streamWidth, 'The option streamWidth', 1)
   if (!(memoryLimitBytes > 0))
     throw new GpuError('validation', `The memory limit is ${memoryLimitBytes} bytes a device.`)
   const largest = Math.min(

@@ -1,4 +1,4 @@
-import { GpuError, type HostBuffer } from '@tandem-gpu/core'
+import { type HostBuffer, requireCount } from '@tandem-gpu/core'
 import {
   type ElementReader,
   type ElementSink,
@@ -19,16 +19,14 @@ export interface ProductOptions<T extends MatmulType, S> extends MatmulShape {
 
 /**
  * Shape, type (default f32) and operands of a product; operands that are not given are random elements from `seed` (default 1). Throws
- * `validation` for sizes that are none, and for arrays whose lengths are not those of the shape.
+ * `validation` for sizes that are not whole numbers from 0, and for arrays whose lengths are not those of the shape.
  */
 export function productOperands<T extends MatmulType, S extends ElementSource<T> | HostBuffer<T>>(
   options: ProductOptions<T, S>,
 ) {
   const { m, n, k, type = 'f32' as T, seed = 1, output } = options
   const shape: MatmulShape = { m, n, k }
-  for (const [name, value] of Object.entries(shape))
-    if (!Number.isSafeInteger(value) || value < 0)
-      throw new GpuError('validation', `${name} is ${value}, which is not a size.`)
+  for (const [name, value] of Object.entries(shape)) requireCount(value, `The option ${name}`)
   const a = options.a ?? (generatedElements(type, seed) as ElementReader<T>)
   const b = options.b ?? (generatedElements(type, seed + 1) as ElementReader<T>)
   requireLength('A', a, m * k)

@@ -5,6 +5,7 @@ import {
   elementArray,
   GpuError,
   OwnedResources,
+  requireCount,
 } from '@tandem-gpu/core'
 import type { AlgorithmOptions, GeneratedInputOptions } from '../algorithm-options.ts'
 import {
@@ -138,8 +139,7 @@ function requireRingOptions(
 ): void {
   if (!ringSchemes.includes(scheme))
     throw new GpuError('validation', `There is no ring scheme ${scheme}: choose ${ringSchemes.join(', ')}.`)
-  if (!(Number.isSafeInteger(pieces) && pieces >= 1))
-    throw new GpuError('validation', `A step has ${pieces} pieces; it must have 1 or more.`)
+  requireCount(pieces, 'The option pieces', 1)
   if (!(Number.isSafeInteger(devices) && devices >= 1 && devices <= group.devices.length))
     throw new GpuError(
       'validation',

@@ -74,9 +74,9 @@ describeOnBackends('ringMatmul', (backend) => {
     const group = await backend.group(2)
     const shape = { m: 2, n: 2, k: 2 }
     for (const [options, message] of [
-      [{ ...shape, m: -1 }, 'm is -1, which is not a size.'],
+      [{ ...shape, m: -1 }, 'The option m is -1; it must be a whole number of at least 0.'],
       [{ ...shape, devices: 3 }, 'A ring of 3 devices is asked for; the group has 2.'],
-      [{ ...shape, pieces: 0 }, 'A step has 0 pieces; it must have 1 or more.'],
+      [{ ...shape, pieces: 0 }, 'The option pieces is 0; it must be a whole number of at least 1.'],
       [{ ...shape, a: new Float32Array(3) }, 'A holds 3 elements, the shape needs 4.'],
     ] as const)
       await expect(ringMatmul(group, options)).rejects.toMatchObject({ code: 'validation', message })
