@@ -10,7 +10,7 @@ import { type BackendName, backendNames, backendsNamed } from './backends.ts'
 import { UsageError } from './exit-code.ts'
 import { type Job, type RankTransport, rankTransports } from './job.ts'
 import { printable } from './printable.ts'
-import { parseBytes, parseCount } from './quantity.ts'
+import { isBeyondNumbers, parseBytes, parseCount } from './quantity.ts'
 
 /** The options that choose devices. */
 export interface GroupOptions {
@@ -35,7 +35,7 @@ export const mostDevices = 1024
 export function wholeNumber(minimum: number, maximum = Number.MAX_SAFE_INTEGER) {
   return (text: string): number => {
     const value = /^\d+$/.test(text) ? Number(text) : parseCount(text)
-    if (value !== undefined && value > maximum) {
+    if (value === undefined ? isBeyondNumbers(text) : value > maximum) {
       throw new InvalidArgumentError(`It must be at most ${maximum}.`)
     }
     if (value === undefined || value < minimum) {
@@ -124,6 +124,7 @@ export async function withGroup<T>(
   options: GroupOptions,
   body: (group: DeviceGroup) => Promise<T>,
 ): Promise<T> {
+  await requireDeviceIds(options)
   const group = await openGroup(openGroupOptions(options))
   try {
     requireDevices(options, group)
@@ -131,6 +132,17 @@ export async function withGroup<T>(
   } finally {
     await group.destroy()
   }
+}
+
+/** Throws where an id that the user gives is none of those that are found. Where none is found at all, opening says why. */
+export async function requireDeviceIds({ device: wanted = [], backend, job }: GroupOptions): Promise<void> {
+  if (wanted.length === 0 || job !== undefined) return
+  const ids: string[] = []
+  for (const named of backendsNamed(backend))
+    for (const { id } of (await named.adapters()).adapters) ids.push(id)
+  const missing = wanted.find((id) => !ids.includes(id))
+  if (missing !== undefined && ids.length > 0)
+    throw new UsageError(`No device has the id ${printable(missing)}; the ids are ${ids.join(', ')}.`)
 }
 
 /** Throws where an id that the user gives is none of the devices that are used. */

@@ -85,6 +85,17 @@ describe('tandem run', () => {
     ['a buffer without a source', 'run KERNEL --buffer x', /It must be name=value/],
     ['zeros without a shape', 'run KERNEL --buffer x=f32:many', /f32:1000 or u32:20x30/],
     [
+      'zeros of a type that no buffer has',
+      'run KERNEL --buffer x=f64:4',
+      /types f32, i32, u32, u8, i8, not f64/,
+    ],
+    ['a binding without a buffer', 'run KERNEL', /scale\.wgsl binds x, and no --buffer gives it/],
+    [
+      'a buffer without a binding',
+      'run KERNEL --buffer x=f32:4 --buffer z=f32:4',
+      /--buffer z names no buffer of \S+scale\.wgsl, which binds x\./,
+    ],
+    [
       'an output of no buffer',
       'run KERNEL --output y=y.npy',
       /--output y names a buffer that no --buffer gives/,

@@ -48,12 +48,21 @@ export function parseBytes(text: string): number | undefined {
   return parseQuantity(text, Math.floor)
 }
 
+/** Whether the text is a number, and too large to be exact. */
+export function isBeyondNumbers(text: string): boolean {
+  return quantityOf(text) > Number.MAX_SAFE_INTEGER
+}
+
 function parseQuantity(text: string, whole: (value: number) => number): number | undefined {
-  const match = /^(\d+(?:\.\d+)?(?:e\d+)?)\s*([kmgt]i?)?b?$/i.exec(text.trim())
-  if (match === null) return undefined
-  const exact = Number(match[1]) * multipliers[(match[2] ?? '').toLowerCase()]!
+  const exact = quantityOf(text)
   const value = whole(exact)
   // A count of elements that is no whole number is rejected; a fraction of a byte is dropped.
   if (whole === Math.round && value !== exact) return undefined
   return Number.isSafeInteger(value) ? value : undefined
+}
+
+/** NaN where the text is no number. */
+function quantityOf(text: string): number {
+  const match = /^(\d+(?:\.\d+)?(?:e\d+)?)\s*([kmgt]i?)?b?$/i.exec(text.trim())
+  return match === null ? Number.NaN : Number(match[1]) * multipliers[(match[2] ?? '').toLowerCase()]!
 }

@@ -53,8 +53,9 @@ export function transportText({ name, refused }: Transport): string {
 export function formatVerdict(report: Report, colors: Terminal['colors']): string {
   const verdict = verdictOf(report)
   const color = { verified: colors.green, WRONG: colors.red, 'not checked': colors.yellow }[verdict]
-  const error = report.checked ? `; largest error ${formatNumber(report.maxError)}` : ''
-  return report.checked ? `${color(verdict)}: ${report.verification}${error}` : color(verdict)
+  if (!report.checked) return color(verdict)
+  const error = report.maxError === 0 ? '' : `; largest absolute error ${formatNumber(report.maxError)}`
+  return `${color(verdict)}: ${report.verification}${error}`
 }
 
 export function verdictOf({ checked, verified }: Report): 'verified' | 'WRONG' | 'not checked' {

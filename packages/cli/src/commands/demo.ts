@@ -12,6 +12,7 @@ import {
   addJsonOption,
   type GroupOptions,
   openGroupOptions,
+  requireDeviceIds,
   withGroup,
 } from '../group-options.ts'
 import { formatJson } from '../json.ts'
@@ -66,6 +67,7 @@ export function demoCommand(context: CommandContext): Command {
     } catch (error) {
       throw new UsageError(`${printable(folder)} cannot be made: ${fileReason(error)}.`)
     }
+    await requireDeviceIds(options)
     const { chosen } = await selectAdapters(openGroupOptions(options))
     const software = chosen.every((adapter) => adapter.software)
     // Over processes, one each: they are many already.

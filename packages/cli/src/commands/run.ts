@@ -3,6 +3,7 @@ import {
   type DeviceGroup,
   elementArray,
   isGpuError,
+  type Kernel,
   OwnedResources,
   type UniformValue,
 } from '@tandem-gpu/core'
@@ -21,6 +22,7 @@ import { formatJson } from '../json.ts'
 import { addKernelOptions, type KernelOptions, kernelText, nameAndRest, repeated } from '../kernel-options.ts'
 import { elementTypes, type FileElementType } from '../npy/element-conversion.ts'
 import type { OutputFile } from '../output-file.ts'
+import { printable } from '../printable.ts'
 import { formatSeconds, parseCount } from '../quantity.ts'
 import { RunFiles } from '../run-files.ts'
 
@@ -134,6 +136,7 @@ async function runKernel(group: DeviceGroup, work: Work): Promise<KernelReport> 
           throw new UsageError(error.message, 'bad-input')
         }),
     )
+    requireBindings(kernel, path, options.buffer)
     const buffers = new Map<string, { view: BufferView<BufferElementType>; shape: readonly number[] }>()
     for (const [name, source] of Object.entries(options.buffer)) {
       const input = inputs.get(name)
@@ -190,6 +193,21 @@ async function runKernel(group: DeviceGroup, work: Work): Promise<KernelReport> 
   }
 }
 
+/** Throws where a binding of the kernel has no buffer, or a buffer has no binding. */
+function requireBindings({ reflection }: Kernel, path: string, buffers: RunCommandOptions['buffer']): void {
+  const names = reflection.bindings.filter(({ space }) => space === 'storage').map(({ name }) => name)
+  const missing = names.find((name) => buffers[name] === undefined)
+  if (missing !== undefined)
+    throw new UsageError(
+      `${printable(path)} binds ${missing}, and no --buffer gives it; give it a file or zeros, as in --buffer ${missing}=f32:1000.`,
+    )
+  const other = Object.keys(buffers).find((name) => !names.includes(name))
+  if (other !== undefined)
+    throw new UsageError(
+      `--buffer ${printable(other)} names no buffer of ${printable(path)}, which binds ${names.join(', ') || 'none'}.`,
+    )
+}
+
 /** The number of elements that the kernel sees: words of four elements where the buffer holds bytes. */
 function boundLength({ buffer, length }: BufferView<BufferElementType>): number {
   return buffer.type === 'u8' || buffer.type === 'i8' ? Math.ceil(length / 4) : length
@@ -210,7 +228,14 @@ function asText(report: KernelReport): string {
 function collectBuffer(text: string, previous: Record<string, BufferSource>): Record<string, BufferSource> {
   const [name, source] = nameAndRest(text)
   const zeros = /^(f32|i32|u32|u8|i8):(.+)$/.exec(source)
-  if (zeros === null) return { ...previous, [name]: { file: source } }
+  if (zeros === null) {
+    const [, other] = /^(\w{2,}):[\dkmgtiex.]+$/i.exec(source) ?? []
+    if (other !== undefined)
+      throw new InvalidArgumentError(
+        `Zeros have one of the types ${bufferElementTypes.join(', ')}, not ${other}.`,
+      )
+    return { ...previous, [name]: { file: source } }
+  }
   const shape = zeros[2]!.split('x').map(parseCount)
   if (shape.some((side) => side === undefined))
     throw new InvalidArgumentError('Zeros have a type and a shape, such as f32:1000 or u32:20x30.')
