@@ -28,7 +28,9 @@ export interface Device {
 }
 
 export interface AllocateOptions {
+  /** Names the memory in errors, plans and reports of leaks. */
   readonly label?: string | undefined
+  /** Whether the memory begins as zeros: by default for `allocate`, not for `scratch`. */
   readonly zero?: boolean | undefined
 }
 

@@ -54,6 +54,7 @@ export interface DeviceGroup {
   readonly label: string
   /** Name of the backend. */
   readonly backend: string
+  /** True where every device is a software adapter: the "GPU" is the CPU. */
   readonly software: boolean
   readonly devices: readonly Device[]
   /** This process, from 0, and how many share the group; 0 and 1 unless the backend runs over several processes. */

@@ -9,6 +9,7 @@ export * from './element-type.ts'
 export { GpuError, type GpuErrorCode, type GpuErrorDetails, isGpuError } from './errors.ts'
 export type { ExecutionOptions, ExecutionResult, Span } from './execution.ts'
 export {
+  type AllocateHostOptions,
   type DeviceGroup,
   type LeakReport,
   type OpenGroupOptions,

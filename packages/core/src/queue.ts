@@ -33,12 +33,16 @@ export interface RunProgress {
 }
 
 export interface RunResult {
+  /** Of all repetitions together, from the first launch to completion; over several processes the longest of all. */
   readonly seconds: number
+  /** Whose clock `seconds` are of: the devices' where they have timestamps. */
   readonly clock: 'device' | 'host'
   readonly repetitions: number
+  /** Of the last repetition, in no particular order; present where `profile` asks for it. A command without timestamps has none. */
   readonly spans?: readonly ProgramSpan[]
 }
 
+/** When a command of a program ran: its `Span`, and what the program calls it. */
 export type ProgramSpan = Span & { readonly label: string; readonly kind: PlanPart['kind'] }
 
 export interface ReadOptions<T extends ElementType> {

@@ -14,6 +14,7 @@ export interface SelectionOptions {
    * freely on a software adapter, only with `virtual: true` on hardware. Too few: `no-device`.
    */
   readonly devices?: number | undefined
+  /** Lets several devices share one GPU where there are fewer GPUs than `devices`. Default false. */
   readonly virtual?: boolean | undefined
   /**
    * How to choose where there are more adapters than `devices`: least loaded first. Default `index`. A backend over several

@@ -1,6 +1,6 @@
 export { findInvocationAccesses, type InvocationAccess } from './analysis/invocation-accesses.ts'
 export { emitCuda } from './cuda/emit-cuda.ts'
-export type { CudaBounds, CudaKernel, CudaOptions, CudaParameter } from './cuda/kernel.ts'
+export type { CudaBounds, CudaKernel, CudaOptions, CudaParameter, CudaParts } from './cuda/kernel.ts'
 export {
   type EntryPointSummary,
   type LowerOptions,
@@ -8,6 +8,7 @@ export {
   parseWgsl,
   type WgslModule,
 } from './frontend/lower.ts'
+export type { Stage } from './frontend/stages.ts'
 export { halfBits } from './half-float.ts'
 export type * from './ir.ts'
 export { builtinFunctions } from './ir.ts'

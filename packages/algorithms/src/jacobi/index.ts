@@ -10,4 +10,5 @@ export {
 } from './jacobi-field.ts'
 export { compileJacobi, type HaloTransport, type JacobiKernels, jacobiSources } from './jacobi-kernels.ts'
 export { type RecordSweepsOptions, recordSweeps } from './record-jacobi.ts'
+export { ResidualTree } from './residual-tree.ts'
 export { type ScaleJacobiOptions, type ScalingFigure, scaleJacobi } from './scale-jacobi.ts'

@@ -3,6 +3,7 @@ export { type HalfBody, halfSources } from './half-kernels.ts'
 export type { HalfMatmulOptions, HalfMatmulReport } from './half-matmul.ts'
 export { type MatmulOptions, type MatmulReport, matmul } from './matmul.ts'
 export {
+  type CandidateOptions,
   chooseBlocking,
   compileMatmul,
   type MatmulBlocking,

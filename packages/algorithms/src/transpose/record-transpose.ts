@@ -45,13 +45,9 @@ export interface RecordTransposeOptions<T extends ElementType> {
 
 /**
  * The order of work of Ruetsch and Fatica (CUDA Fortran for Scientists and Engineers, chapter 4): in stage k every device
- * receives one tile, from device `(k + receiver) mod N`; stage 0 is local. Tiles without elements are left out.
+ * receives one tile, from device `(k + receiver) mod N`; stage 0 is local. Tiles without elements are left out; with `touches`, by device, so
+ * are those that no such device sends or receives.
  */
-export function transposeTiles(input: ShardedMatrix, output: ShardedMatrix): PeerTile[] {
-  return [...eachTile(input, output)]
-}
-
-/** The same tiles one by one; with `touches`, by device, those alone that such a device sends or receives. */
 export function* eachTile(
   input: ShardedMatrix,
   output: ShardedMatrix,
