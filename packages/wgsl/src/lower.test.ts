@@ -18,6 +18,15 @@ function body(source: string, module = ''): string {
 }
 
 describe('parsing', () => {
+  it('says what a source and a module must be', () => {
+    expect(() => parseWgsl(undefined as never)).toThrow(
+      new TypeError('The source of parseWgsl is of type undefined; it must be a string of WGSL.'),
+    )
+    expect(() => lower({} as never)).toThrow(
+      new TypeError('The module of lower must be what parseWgsl returns.'),
+    )
+  })
+
   it('gives operators their precedence', () => {
     expect(body('let b = id.x < id.y * id.z + 1u;')).toBe('let b: bool = (id.x < ((id.y * id.z) + 1u))')
     expect(body('let b = id.x == id.y * id.z - 2u || id.x > 1u;')).toBe(

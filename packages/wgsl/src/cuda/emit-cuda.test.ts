@@ -74,6 +74,12 @@ describe('the parameters of a kernel', () => {
 })
 
 describe('bounds checks', () => {
+  it('are none of those that callers from JavaScript make up', () => {
+    const module = lower(parseWgsl('@compute @workgroup_size(1) fn main() {}'))
+    for (const options of [{ bounds: 'clamped' }, {}, undefined])
+      expect(() => emitCuda(module, options as never)).toThrow(/must be clamp, trap or unchecked/)
+  })
+
   const kernel = (statements: string, declarations = '') => `${io}
     ${declarations}
     var<workgroup> tile: array<u32, 64>;

@@ -37,9 +37,14 @@ const inlineLimitStatements = 20_000
  *
  * The kernel's parameters follow `reflect(module).bindings`: a storage binding gives a pointer and its bound bytes (in
  * `trap` mode also the view: byte offset, bytes a row, rows, bytes from row to row), a uniform one a pointer; in `trap`
- * mode a pointer to 16 words for the first access out of bounds comes last. One thread block is one workgroup.
+ * mode a pointer to 16 words for the first access out of bounds comes last. One thread block is one workgroup. Throws `WgslError` for what
+ * no NVIDIA GPU does, and `TypeError` for bounds that do not exist.
  */
 export function emitCuda(module: IrModule, options: CudaOptions): CudaKernel {
+  if (!['clamp', 'trap', 'unchecked'].includes(options?.bounds))
+    throw new TypeError(
+      `The bounds of emitCuda are ${options?.bounds}; they must be clamp, trap or unchecked.`,
+    )
   checkSubgroupMatrices(module)
   const names = new Names()
   const analyses = analyse(module)

@@ -35,8 +35,10 @@ const parsedModules = new WeakMap<WgslModule, Parsed>()
 
 const stageNames = new Set(['compute', 'vertex', 'fragment'])
 
-/** Parses WGSL; throws `WgslError` at the first error of syntax. `label` names the source in messages. */
+/** Parses WGSL; throws `WgslError` at the first error of syntax, and `TypeError` for what is no string. `label` names the source in messages. */
 export function parseWgsl(source: string, options: { readonly label?: string } = {}): WgslModule {
+  if (typeof source !== 'string')
+    throw new TypeError(`The source of parseWgsl is of type ${typeof source}; it must be a string of WGSL.`)
   const { label = 'wgsl' } = options
   const text = new SourceText(source, label)
   const node = parseModule(text)
@@ -67,7 +69,7 @@ export interface LowerOptions {
  */
 export function lower(module: WgslModule, options: LowerOptions = {}): IrModule {
   const parsed = parsedModules.get(module)
-  if (parsed === undefined) throw new TypeError('the module does not come from parseWgsl')
+  if (parsed === undefined) throw new TypeError('The module of lower must be what parseWgsl returns.')
   const { text, node } = parsed
   const declaration = chooseEntryPoint(module, parsed, options.entryPoint)
   if (!parsed.isChecked) checkModule(text, node)
