@@ -20,13 +20,13 @@ const lacking: readonly Case[] = [
   ['override n: bool; override k = false && n;', { k: 1 }],
   ['override n: u32; override m = n; override k = m;', { m: 3 }],
 ]
-const complete: readonly Case[] = [
-  ['override k: u32;', { k: 1 }],
-  ['override n: u32; override k = n;', { n: 3 }],
-  ['override n: u32; override k = n;', { k: 3, n: 4 }],
-  ['override n: bool; override k = false && n;', { n: 1 }],
-  ['override n: u32; override k = 5;', {}],
-  ['override n: u32; override m = n; override k = 5;', {}],
+const complete: readonly (readonly [...Case, k: number | boolean])[] = [
+  ['override k: u32;', { k: 1 }, 1],
+  ['override n: u32; override k = n;', { n: 3 }, 3],
+  ['override n: u32; override k = n;', { k: 3, n: 4 }, 3],
+  ['override n: bool; override k = false && n;', { n: 1 }, false],
+  ['override n: u32; override k = 5;', {}, 5],
+  ['override n: u32; override m = n; override k = 5;', {}, 5],
 ]
 
 describe('an override that the entry point uses', () => {
@@ -36,8 +36,9 @@ describe('an override that the entry point uses', () => {
       /the override '\w' has no default and is given no value/,
     )
   })
-  it.each(complete)('has its values: %s with %o', (declarations, constants) => {
-    lower(parseWgsl(sourceOf(declarations)), { constants })
+  it.each(complete)('has its value: %s with %o', (declarations, constants, k) => {
+    const { overrides } = lower(parseWgsl(sourceOf(declarations)), { constants })
+    expect(overrides.find(({ name }) => name === 'k')?.value).toBe(k)
   })
   it.skipIf(dawn === undefined)('is judged as by Dawn (needs npm webgpu)', async () => {
     for (const [declarations, constants] of lacking)
