@@ -14,6 +14,7 @@ import {
  * host memory streams.
  */
 export type ElementSource<T extends ElementType = ElementType> = ElementArray<T> | ElementReader<T>
+/** Fills `into` with the elements from flat index `offset` on. */
 export type ElementReader<T extends ElementType = ElementType> = (
   offset: number,
   into: ElementArray<T>,
@@ -24,6 +25,7 @@ export type ElementReader<T extends ElementType = ElementType> = (
  * `data` is valid only until the function returns (or its promise settles).
  */
 export type ElementSink<T extends ElementType = ElementType> = ElementArray<T> | ElementWriter<T>
+/** Takes the elements from flat index `offset` on. */
 export type ElementWriter<T extends ElementType = ElementType> = (
   offset: number,
   data: ElementArray<T>,

@@ -1,6 +1,7 @@
 import type { DeviceGroup, Program, ProgramSpan } from '@tandem-gpu/core'
 import { characterOf } from './device-character.ts'
 
+/** How often a program runs, and what is timed. */
 export interface MeasureOptions {
   /** Runs before the clock counts. Default 1, on a software adapter 0. */
   readonly warmup?: number | undefined
@@ -13,6 +14,7 @@ export interface MeasureOptions {
   readonly signal?: AbortSignal | undefined
 }
 
+/** The time of one run. */
 export interface Measurement {
   /** One replay: median over the samples. */
   readonly seconds: number

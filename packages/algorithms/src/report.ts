@@ -57,6 +57,7 @@ export interface Verification {
   readonly maxError: number
 }
 
+/** For reports where the caller asked for no check. */
 export const notVerified: Verification = {
   checked: false,
   verified: false,

@@ -11,10 +11,12 @@ import { type Measurement, type MeasureOptions, measure, median, timeRun } from 
 import { requireCommonOptions, requireGroup } from './option-types.ts'
 import { describeGroup, gigaRate, type Report, type ScheduleComparison, type Verification } from './report.ts'
 
+/** Options of `runMeasured`. */
 export interface RunMeasuredOptions extends Omit<AlgorithmOptions, 'verify'> {
   readonly label?: string | undefined
 }
 
+/** What `runMeasured` found. */
 export interface MeasuredRun {
   readonly schedule: Schedule
   readonly measurement: Measurement

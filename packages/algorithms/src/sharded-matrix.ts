@@ -58,6 +58,7 @@ export interface ShardedMatrix<T extends ElementType = ElementType> {
   destroy(): void
 }
 
+/** Options of `allocateSharded`. */
 export interface AllocateShardedOptions {
   label?: string | undefined
   /** Default true. False leaves the contents undefined. */

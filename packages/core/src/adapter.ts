@@ -28,6 +28,7 @@ export const portableLimits: DeviceLimits = {
   maxWorkgroupMemoryByteLength: 16_384,
 }
 
+/** What a device can do beyond the defaults: WGSL's `enable f16` and `enable subgroups`, Dawn's subgroup matrices, times of single commands, and `bounds: 'trap'`. */
 export type DeviceFeature =
   | 'shader-f16'
   | 'subgroups'
@@ -46,6 +47,7 @@ export interface Telemetry {
   powerWatts?: number
   powerLimitWatts?: number
   temperatureCelsius?: number
+  /** 0 to 100. */
   fanPercent?: number
   processes?: readonly { pid: number; memoryByteLength?: number; name?: string }[]
 }
@@ -55,6 +57,7 @@ export interface Adapter {
   readonly backend: string
   /** Stable within the process; opening the same adapter N times gives N virtual devices. */
   readonly id: string
+  /** The name of the device, for people. */
   readonly name: string
   readonly vendor: string
   readonly architecture?: string
@@ -66,6 +69,7 @@ export interface Adapter {
   readonly rank?: number
   /** `0000:1b:00.0`, lower case. */
   readonly pciBusId?: string
+  /** As the driver gives it; the same in every process. */
   readonly uuid?: string
   /** Index the backend's own API gives the device (CUDA ordinal); NVML's may differ. */
   readonly index?: number
@@ -89,6 +93,7 @@ export interface Absence {
   readonly remedy?: string
 }
 
+/** What a backend finds. */
 export interface AdapterReport {
   readonly adapters: readonly Adapter[]
   /** Set exactly when `adapters` is empty. */
@@ -104,9 +109,12 @@ export interface Topology {
   readonly links: readonly (readonly TopologyLink[])[]
 }
 
+/** How one adapter reaches another. */
 export interface TopologyLink {
+  /** The quickest path: NVLink, PCIe within one NUMA node (`pcie`), or from one NUMA node to another (`system`). */
   readonly kind: 'self' | 'nvlink' | 'pcie' | 'system' | 'unknown'
   /** NVLink count between the pair. */
   readonly linkCount?: number
+  /** Whether a kernel of the first may access memory of the second. */
   readonly peerAccess: boolean
 }

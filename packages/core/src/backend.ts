@@ -55,6 +55,7 @@ export interface SharingProcesses {
   readonly broken: Promise<unknown>
 }
 
+/** Options of `Backend.open`. */
 export interface OpenOptions {
   readonly label?: string | undefined
 }
@@ -112,6 +113,7 @@ export interface Runtime<H extends Handles = Handles> {
   dispose(): Promise<readonly string[]>
 }
 
+/** Options of `Runtime.allocate`. */
 export interface AllocationOptions {
   readonly label: string
   readonly zero: boolean
@@ -122,6 +124,7 @@ export interface AllocationRegion<A extends Allocation = Allocation> extends Ext
   readonly allocation: A
 }
 
+/** Why devices are lost. */
 export interface LostInfo {
   readonly reason: 'destroyed' | 'unknown'
   readonly message: string

@@ -10,6 +10,7 @@ export interface Device {
   readonly rank: number
   /** Whether this process has the device. */
   readonly local: boolean
+  /** The adapter: names, driver, memory, identity. */
   readonly info: Adapter
   /** The limits that recording enforces: those of the adapter, or WebGPU's defaults under `portableLimits`. */
   readonly limits: DeviceLimits
@@ -27,6 +28,7 @@ export interface Device {
   ): Promise<DeviceBuffer<T>>
 }
 
+/** Options of `Device.allocate` and `Recorder.scratch`. */
 export interface AllocateOptions {
   /** Names the memory in errors, plans and reports of leaks. */
   readonly label?: string | undefined
@@ -41,6 +43,7 @@ export interface DeviceBuffer<T extends ElementType = ElementType> extends View<
   /** Bytes of its memory: those of the elements, for `u8` and `i8` rounded up to a multiple of 4. */
   readonly byteLength: number
   readonly label: string
+  /** True after `destroy`: no new command may use it. */
   readonly destroyed: boolean
   destroy(): void
   [Symbol.dispose](): void

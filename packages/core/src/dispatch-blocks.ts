@@ -39,6 +39,7 @@ export type BlockedArguments<A = unknown> = {
           : never)
 }
 
+/** What `dispatchBlocks` runs a kernel on. */
 export interface DispatchBlocksOptions<A = unknown> {
   /** Default: the device of the first blocked view that the kernel writes. */
   readonly device?: Device | number | undefined

@@ -8,6 +8,7 @@ import { wholeWords } from './whole-words.ts'
  */
 export type ElementType = 'f32' | 'i32' | 'u32' | 'f16' | 'u8' | 'i8'
 
+/** The typed array for each type of element. */
 export interface ElementArrays<Memory extends ArrayBufferLike = ArrayBuffer> {
   f32: Float32Array<Memory>
   i32: Int32Array<Memory>
@@ -23,6 +24,7 @@ export type ElementArray<T extends ElementType = ElementType> = ElementArrays[T]
 /** The same over any memory of the caller's: shared with other threads, or resizable. */
 export type HostArray<T extends ElementType = ElementType> = ElementArrays<ArrayBufferLike>[T]
 
+/** Bytes of one element, by its type. */
 export const elementByteLength: Readonly<Record<ElementType, 1 | 2 | 4>> = {
   f32: 4,
   i32: 4,

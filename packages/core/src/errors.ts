@@ -19,6 +19,7 @@ export type GpuErrorCode =
   | 'aborted'
   | 'timeout'
 
+/** What a `GpuError` may carry besides its code and message. */
 export interface GpuErrorDetails {
   cause?: unknown
   /** 1-based position in the WGSL source, for `compilation`. */
@@ -47,6 +48,7 @@ export function invalid(message: string, details?: GpuErrorDetails): GpuError {
   return new GpuError('validation', message, details)
 }
 
+/** Whether an error is a `GpuError`, with this `code` where one is given. */
 export function isGpuError(error: unknown, code?: GpuErrorCode): error is GpuError {
   // Errors of another copy of this module, in a bundle for instance, are as good.
   const isOne =

@@ -1,5 +1,6 @@
 import { GpuError } from './errors.ts'
 
+/** How a runtime runs an executable. */
 export interface ExecutionOptions {
   /** At least 1. */
   readonly times: number
@@ -11,6 +12,7 @@ export interface ExecutionOptions {
   readonly uniformBlock?: Uint8Array<ArrayBuffer> | undefined
 }
 
+/** How long that took. */
 export interface ExecutionResult {
   /** From the first launch to completion, by the device clock where there is one, else by the host's. */
   readonly seconds: number

@@ -22,6 +22,7 @@ import { emptyHash, hashDigits, hashText } from './rolling-hash.ts'
 import { chooseAdapters, type Selection, type SelectionOptions, selectionOptions } from './selection.ts'
 import { requireCount } from './view.ts'
 
+/** Options of `openGroup`. */
 export interface OpenGroupOptions extends SelectionOptions {
   /** Holds every device to WebGPU's default limits, so that what passes here runs anywhere. */
   readonly portableLimits?: boolean | undefined
@@ -34,12 +35,14 @@ export interface OpenGroupOptions extends SelectionOptions {
   readonly label?: string | undefined
 }
 
+/** Options of `DeviceGroup.record`. */
 export interface RecordOptions {
   /** Default `overlapped`. */
   readonly schedule?: Schedule | undefined
   readonly label?: string | undefined
 }
 
+/** Options of `DeviceGroup.allocateHost`. */
 export interface AllocateHostOptions {
   readonly label?: string | undefined
   /**
@@ -56,13 +59,16 @@ export interface DeviceGroup {
   readonly backend: string
   /** True where every device is a software adapter: the "GPU" is the CPU. */
   readonly software: boolean
+  /** By ordinal, in the order of `selection.chosen`. */
   readonly devices: readonly Device[]
   /** This process, from 0, and how many share the group; 0 and 1 unless the backend runs over several processes. */
   readonly rank: number
   readonly rankCount: number
   /** How data moves between the processes, where there are several, and why in no quicker way. */
   readonly transport: Transport | undefined
+  /** Which adapters were chosen, and why. */
   readonly selection: Selection
+  /** Transfers and runs. */
   readonly queue: Queue
   /** Resolves when the devices are lost; everything pending and after rejects with `device-lost`. */
   readonly lost: Promise<LostInfo>
@@ -81,6 +87,7 @@ export interface DeviceGroup {
   [Symbol.asyncDispose](): Promise<void>
 }
 
+/** What `DeviceGroup.destroy` found. */
 export interface LeakReport {
   readonly leaks: readonly Leak[]
   /** A sentence for each thing that the driver refuses to take back; absent where it takes all. */

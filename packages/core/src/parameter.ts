@@ -10,6 +10,7 @@ export interface Parameter {
 }
 
 type ParameterScalar = 'f32' | 'i32' | 'u32'
+/** A scalar or a vector, by the names of WGSL: `f32`, `vec3u`. */
 export type ParameterType = ParameterScalar | `vec${2 | 3 | 4}${'f' | 'i' | 'u'}`
 
 /** A number for a scalar, the components of a vector. */

@@ -17,6 +17,7 @@ export interface Plan<H extends Handles = Handles, C extends PlanPart = PlanComm
 /** `overlapped`: only hazards order commands. `serial`: each command also waits for the one recorded before it. */
 export type Schedule = 'overlapped' | 'serial'
 
+/** Memory that a plan touches; regions name it by its position in `Plan.buffers`. */
 export type PlanBuffer<H extends Handles = Handles> =
   | {
       readonly kind: 'device'
@@ -62,6 +63,7 @@ interface PlanCommandBase {
   readonly afterPrevious: readonly number[]
 }
 
+/** Runs `Plan.kernels[kernel]`. */
 export interface PlanDispatch extends PlanCommandBase {
   readonly kind: 'dispatch'
   readonly kernel: number
@@ -69,6 +71,7 @@ export interface PlanDispatch extends PlanCommandBase {
   readonly bindings: readonly PlanBinding[]
 }
 
+/** What a dispatch binds: a range of a buffer, or of the uniform block. */
 export type PlanBinding =
   | {
       readonly kind: 'storage'
@@ -103,6 +106,7 @@ export interface PlanCopy extends PlanCommandBase {
   readonly target: ByteRegion
 }
 
+/** Fills a region with a pattern. */
 export interface PlanFill extends PlanCommandBase {
   readonly kind: 'fill'
   readonly target: ByteRegion

@@ -5,6 +5,7 @@ import type { ParameterValue } from './parameter.ts'
 import type { PlanPart } from './plan.ts'
 import type { Program } from './program.ts'
 
+/** Options of `Queue.run`. */
 export interface RunOptions {
   /** Acts between repetitions: work in flight completes, then `run` rejects with `aborted`. */
   readonly signal?: AbortSignal | undefined
@@ -25,6 +26,7 @@ export interface RunOptions {
   readonly onProgress?: ((progress: RunProgress) => void) | undefined
 }
 
+/** How far a run is. */
 export interface RunProgress {
   /** Repetitions that are done. */
   readonly done: number
@@ -32,6 +34,7 @@ export interface RunProgress {
   readonly times: number
 }
 
+/** How long a run took. */
 export interface RunResult {
   /** Of all repetitions together, from the first launch to completion; over several processes the longest of all. */
   readonly seconds: number
@@ -45,6 +48,7 @@ export interface RunResult {
 /** When a command of a program ran: its `Span`, and what the program calls it. */
 export type ProgramSpan = Span & { readonly label: string; readonly kind: PlanPart['kind'] }
 
+/** Options of `Queue.read`. */
 export interface ReadOptions<T extends ElementType> {
   /** The array that receives the elements. It must be as long as the view, at the call and when the elements arrive, and is written only then. */
   readonly into?: HostArray<T> | undefined

@@ -54,6 +54,7 @@ export interface Transport {
   readonly refused: readonly { readonly name: string; readonly reason: string }[]
 }
 
+/** A message of one rank, or of several that say the same. */
 export interface RankMessage {
   /** The lowest rank that says it. */
   readonly rank: number

@@ -27,6 +27,7 @@ export type UntypedArguments = Readonly<Record<string, DispatchArgument>>
 /** The arguments of a `Kernel<A>`; `UntypedArguments` where `A` is not known. */
 export type ArgumentsOf<A> = unknown extends A ? UntypedArguments : A
 
+/** What `Recorder.dispatch` runs a kernel on. */
 export interface DispatchOptions<A = unknown> {
   /** Whose queue runs it; default: the device that owns the first written view. */
   readonly device?: Device | number | undefined
@@ -37,6 +38,7 @@ export interface DispatchOptions<A = unknown> {
   readonly label?: string | undefined
 }
 
+/** Options of copies and fills. */
 export interface CommandOptions {
   readonly label?: string | undefined
 }

@@ -6,6 +6,7 @@ import { loadOf, type SelectBy, selectBy } from './load.ts'
 import { requireOptions } from './options.ts'
 import { requireCount } from './view.ts'
 
+/** Which backends and devices to choose. */
 export interface SelectionOptions {
   /** In order of preference. The first with hardware adapters wins; software only where no backend has hardware. */
   readonly backends: readonly Backend[]
@@ -25,6 +26,7 @@ export interface SelectionOptions {
   readonly adapters?: ((adapter: Adapter) => boolean) | undefined
 }
 
+/** An adapter and its place in the ranking. */
 export interface RankedAdapter {
   readonly adapter: Adapter
   /** 0 is best. */

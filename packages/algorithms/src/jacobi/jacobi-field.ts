@@ -43,6 +43,7 @@ export function innerVectors(block: FieldBlock, parity: 0 | 1): BufferView<'f32'
   return block.cells[parity].block(block.haloRows, leadElements, block.rows, Math.ceil(block.columns / 4) * 4)
 }
 
+/** Allocates a field of `rows` × `columns` cells, boundary included, whose cells are zero. `devices`: how many of the group, default all. Rejects as `allocate` does. */
 export async function allocateField(
   group: DeviceGroup,
   rows: number,

@@ -19,6 +19,7 @@ import { type IterateResult, JacobiIteration } from './jacobi-iteration.ts'
 import { compileJacobi, fusedSweeps, type HaloTransport, type JacobiKernels } from './jacobi-kernels.ts'
 import { verifyField } from './verify-field.ts'
 
+/** Options of `jacobi`. */
 export interface JacobiOptions extends Omit<AlgorithmOptions, 'repetitions'> {
   /** Cells of the grid, with its outer ring, which is the fixed (Dirichlet) boundary. */
   readonly rows: number
@@ -51,6 +52,7 @@ export interface JacobiOptions extends Omit<AlgorithmOptions, 'repetitions'> {
   readonly onProgress?: ((progress: { iteration: number; residual: number }) => void) | undefined
 }
 
+/** What `jacobi` did. */
 export interface JacobiReport extends Report {
   readonly algorithm: 'jacobi'
   /** The number of sweeps that led to the state, `startIteration` included. */

@@ -11,6 +11,7 @@ import { type FieldBlock, innerVectors, type JacobiField, leadElements } from '.
 import { fusedSweeps, type JacobiKernels } from './jacobi-kernels.ts'
 import type { ResidualTree } from './residual-tree.ts'
 
+/** Options of `recordSweeps`. */
 export interface RecordSweepsOptions {
   /** The number of sweeps. After an even number the state is in the same copy as before, so that the program can be repeated. */
   readonly sweeps: number

@@ -2,6 +2,7 @@ import type { DeviceGroup, ProgramSpan } from '@tandem-gpu/core'
 import type { Decomposition } from './decomposition.ts'
 import { type JacobiOptions, jacobi } from './jacobi.ts'
 
+/** Options of `scaleJacobi`: those of `jacobi` that it does not choose itself. */
 export type ScaleJacobiOptions = Omit<
   JacobiOptions,
   | 'devices'

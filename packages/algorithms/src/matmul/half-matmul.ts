@@ -48,6 +48,7 @@ export interface HalfMatmulOptions extends MatmulShape, AlgorithmOptions, Genera
   readonly signal?: AbortSignal | undefined
 }
 
+/** What `matmul` did for f16. */
 export interface HalfMatmulReport extends Report {
   readonly algorithm: 'matmul'
   readonly type: 'f16'

@@ -38,6 +38,7 @@ export interface MatmulBlocking {
   readonly parts: number
 }
 
+/** What `compileMatmul` compiles. */
 export interface MatmulKernels {
   readonly type: MatmulType
   readonly blocking: MatmulBlocking
@@ -116,6 +117,7 @@ const blockingOf = (tile: Tile, parts: number): MatmulBlocking => ({
 /** The number of multiprocessors that the choice of blocks assumes. It is fixed, so that the same shape gives the same bits on every GPU. */
 const assumedProcessors = 132
 
+/** What a choice of tiles may assume. */
 export interface CandidateOptions {
   /** Columns of the result that one product computes. They choose the tile, not the sum. Default: all of the shape. */
   readonly localColumns?: number | undefined

@@ -14,6 +14,7 @@ import { productOperands } from './product-operands.ts'
 import { runResident, runStreamed } from './run-matmul.ts'
 import { compileSplit } from './split-kernels.ts'
 
+/** Options of `matmul` for f32, i32 and u32. */
 export interface MatmulOptions<T extends MatmulType = MatmulType>
   extends MatmulShape,
     AlgorithmOptions,
@@ -30,6 +31,7 @@ export interface MatmulOptions<T extends MatmulType = MatmulType>
   readonly output?: ElementSink<T> | HostBuffer<T> | undefined
 }
 
+/** What `matmul` did for f32, i32 or u32. */
 export interface MatmulReport extends Report {
   readonly algorithm: 'matmul'
   readonly type: MatmulType

@@ -21,6 +21,7 @@ export interface MatmulModel {
   readonly commandSeconds: number
 }
 
+/** How long a product takes on each number of devices, and which number runs. */
 export interface MatmulPrediction {
   readonly model: MatmulModel
   /** Predicted seconds with 1, 2, ... devices. */

@@ -12,6 +12,7 @@ import type { MatmulKernels } from './matmul-kernels.ts'
 import type { MatmulType } from './matmul-shape.ts'
 import { recordSplitColumns, recordSplitProduct, recordSplitRows } from './record-split.ts'
 
+/** Options of `recordMatmul`. */
 export interface RecordMatmulOptions {
   /** The device that computes. Default: the device that owns C. */
   device?: Device | number | undefined
@@ -145,6 +146,7 @@ const wide = (view: BufferView) => view.offset % 4 === 0 && (view.stride % 4 ===
 /** Whether rows start at multiples of four elements and have a multiple of four columns. */
 export const wideRows = (view: BufferView) => wide(view) && view.columns % 4 === 0
 
+/** Options of `recordShardedMatmul`. */
 export interface RecordShardedOptions {
   label?: string | undefined
   /** The number of columns of B that are gathered and multiplied at a time. Gathering one panel overlaps the product of another. Default: by size. */

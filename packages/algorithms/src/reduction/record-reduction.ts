@@ -8,6 +8,7 @@ import {
 } from '@tandem-gpu/core'
 import { type BlockKernel, leafLength, type ReductionKernels } from './reduction-kernels.ts'
 
+/** Options of `recordReduction`. */
 export interface RecordReductionOptions {
   readonly kernels: ReductionKernels
   /** Consecutive parts of the input, on any devices; each but the last non-empty one holds a multiple of `leafLength` elements. */

@@ -25,6 +25,7 @@ import {
   verifyReduction,
 } from './reference-reduction.ts'
 
+/** Options of `reduce`. */
 export interface ReduceOptions<T extends ReductionType = ReductionType>
   extends AlgorithmOptions,
     GeneratedInputOptions {
@@ -43,6 +44,7 @@ export interface ReduceOptions<T extends ReductionType = ReductionType>
   readonly timeUploads?: boolean | undefined
 }
 
+/** What `reduce` did. */
 export interface ReductionReport extends Report {
   readonly algorithm: 'reduce'
   readonly type: ReductionType

@@ -20,8 +20,11 @@ export const reductionKernelNames = [
   'best',
 ] as const
 
+/** A kernel of the ladder. */
 export type ReductionKernelName = (typeof reductionKernelNames)[number]
+/** What `reduce` computes. */
 export type ReductionOperation = 'sum' | 'min' | 'max'
+/** Types of elements that can be reduced. */
 export type ReductionType = 'f32' | 'i32' | 'u32'
 
 /**
@@ -37,6 +40,7 @@ export interface BlockKernel {
   readonly blocksPerWorkgroup: number
 }
 
+/** What `compileReduction` compiles. */
 export interface ReductionKernels {
   readonly name: ReductionKernelName
   readonly operation: ReductionOperation
