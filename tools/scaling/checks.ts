@@ -14,7 +14,7 @@ import {
   transposeOf,
 } from './programs.ts'
 
-type Way = 'one process' | '`ipc`' | '`nccl`' | '`staged`'
+type Way = 'one process' | '`ipc`' | '`nccl`' | '`gpu-aware`' | '`staged`'
 
 /** What was measured on two and four GPUs, beside what the model says. */
 export interface Check {
@@ -32,7 +32,10 @@ export interface Check {
 const table = '4xh200-table.json'
 const ipc = '2xh200-ipc-and-soak.txt'
 const mpi = '2xh200-mpi.txt'
-const ranks = '4xh200-ranks.json'
+/** Tables of rank-table.ts, with the ways that are checked by each: one process has rows of its own above. */
+const rankTables: readonly (readonly [string, readonly string[]])[] = [
+  ['4xh200-ranks.json', ['ipc', 'nccl', 'gpu-aware', 'staged']],
+]
 
 const square = (side: number) => [side, side, side] as const
 const jacobi = (side: number, decomposition: '1d' | '2d' = '1d') => jacobiOf(side, side, decomposition)
@@ -83,8 +86,8 @@ const withStaged: readonly (readonly [string, RecordProgram, number, string, tru
   ['ring 4096³, `interleaved`', ringProduct(...square(4096), 'interleaved'), 22_100, mpi],
 ]
 
-/** What rank-table.ts measured with four processes, by its names of the work. */
-const onFourRanks: readonly (readonly [string, string, number, RecordProgram])[] = [
+/** What rank-table.ts measures, by its names of the work. */
+const ofRanks: readonly (readonly [string, string, number, RecordProgram])[] = [
   ['transpose 2048²', 'transpose', 2048, transposeOf(2048)],
   ['transpose 32768²', 'transpose', 32_768, transposeOf(32_768)],
   ['sum of 2^31', 'sum', 2 ** 31, sumOf(2 ** 31)],
@@ -93,9 +96,19 @@ const onFourRanks: readonly (readonly [string, string, number, RecordProgram])[]
   ['Jacobi 2048², 1D', 'jacobi', 2048, jacobi(2048)],
   ['Jacobi 16384², 1D', 'jacobi', 16_384, jacobi(16_384)],
 ]
-const { results }: RankTable = JSON.parse(
-  readFileSync(new URL(`../../docs/measurements/2026-11-22-${ranks}`, import.meta.url), 'utf8'),
-)
+
+function rankChecks(source: string, ways: readonly string[]): Check[] {
+  const file = new URL(`../../docs/measurements/2026-11-22-${source}`, import.meta.url)
+  const { ranks, results }: RankTable = JSON.parse(readFileSync(file, 'utf8'))
+  return ways.flatMap((name) =>
+    ofRanks.flatMap(([title, work, size, program]): Check[] => {
+      const found = results.find((r) => r.work === work && r.size === size && r.way === name)
+      if (found === undefined) return []
+      const way = name === 'one' ? 'one process' : (`\`${name}\`` as Way)
+      return [{ title, way, gpus: ranks, program, measured: 1e6 * found.seconds, source }]
+    }),
+  )
+}
 
 export const checks: readonly Check[] = [
   ...inOneProcess.map(
@@ -115,13 +128,7 @@ export const checks: readonly Check[] = [
       ...(calibrates && { calibrates }),
     }),
   ),
-  ...(['ipc', 'nccl', 'staged'] as const).flatMap((way) =>
-    onFourRanks.flatMap(([title, work, size, program]): Check[] => {
-      const found = results.find((r) => r.work === work && r.size === size && r.way === way)
-      if (found === undefined) return []
-      return [{ title, way: `\`${way}\``, gpus: 4, program, measured: 1e6 * found.seconds, source: ranks }]
-    }),
-  ),
+  ...rankTables.flatMap(([source, ways]) => rankChecks(source, ways)),
 ]
 
 /** The model for the same program; where ranks send messages, of the slowest of them. */
@@ -131,7 +138,7 @@ export async function predicted({ way, gpus, program }: Check): Promise<Predicti
   const predictions: Prediction[] = []
   for (let rank = 0; rank < gpus; rank++) {
     const recorded = await recordOn(() => openRank(rank, gpus), program)
-    predictions.push(predictRank(recorded, rank, gpus, way === '`nccl`' ? links : staged))
+    predictions.push(predictRank(recorded, rank, gpus, way === '`staged`' ? staged : links))
   }
   return predictions.reduce((a, b) => (b.seconds > a.seconds * (1 + 1e-9) ? b : a))
 }
