@@ -33,6 +33,13 @@ describe('the figures in the documents', () => {
     const results = ranks.results.map((r: { seconds: number }) => ({ ...r, seconds: 2 * r.seconds }))
     expect(withFigures(text, { ...ranks, results }, ranksPath)).not.toBe(text)
   })
+  it('docs/performance.md quotes the table of two processes', () => {
+    const twoPath = 'docs/measurements/2026-11-22-2xh200-ranks.json'
+    const two = JSON.parse(readFileSync(new URL(twoPath, root), 'utf8'))
+    const text = readFileSync(new URL('docs/performance.md', root), 'utf8')
+    expect(text).toContain('<!-- 2-ranks:')
+    expect(withFigures(text, two, twoPath)).toBe(text)
+  })
   it('of two ranks stand in blocks of their own, where no target is met or missed', () => {
     const two = { ...ranks, ranks: 2 }
     const text =
