@@ -7,6 +7,9 @@ import { addBackendOption, addJsonOption, wholeNumber } from '../group-options.t
 import { formatJson } from '../json.ts'
 import { adapterJson, sensorTable } from './devices.ts'
 
+/** A timer of Node's fires at once where it is set to more milliseconds. */
+const longestInterval = 2 ** 31 - 1
+
 interface MonitorOptions {
   readonly backend: BackendName
   readonly interval: number
@@ -17,7 +20,7 @@ interface MonitorOptions {
 export function monitorCommand(context: CommandContext): Command {
   const command = new Command('monitor')
     .description('show the sensors of every device until Ctrl-C')
-    .option('--interval <ms>', 'milliseconds between readings', wholeNumber(1), 1000)
+    .option('--interval <ms>', 'milliseconds between readings', wholeNumber(1, longestInterval), 1000)
     .option('--count <n>', 'number of readings (default: until Ctrl-C)', wholeNumber(1))
   addJsonOption(addBackendOption(command))
   return command.action(async (options: MonitorOptions) => {
