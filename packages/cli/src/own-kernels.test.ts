@@ -89,6 +89,11 @@ describe('tandem run', () => {
       'run KERNEL --buffer x=f64:4',
       /types f32, i32, u32, u8, i8, not f64/,
     ],
+    [
+      'more elements than a dimension of workgroups has invocations',
+      'run KERNEL --buffer x=f32:5e6 --set factor=1',
+      /5000000 elements, and a dimension of the device holds 65535; give --workgroups with several/,
+    ],
     ['a binding without a buffer', 'run KERNEL', /scale\.wgsl binds x, and no --buffer gives it/],
     [
       'a buffer without a binding',

@@ -1,5 +1,6 @@
 import {
   type BufferView,
+  type Device,
   type DeviceGroup,
   elementArray,
   isGpuError,
@@ -154,8 +155,7 @@ async function runKernel(group: DeviceGroup, work: Work): Promise<KernelReport> 
     }
     const views = Object.fromEntries([...buffers].map(([name, { view }]) => [name, view]))
     const largest = Math.max(0, ...[...buffers.values()].map(({ view }) => boundLength(view)))
-    const [x] = kernel.workgroupSize
-    const workgroups = options.workgroups ?? [Math.ceil(largest / x)]
+    const workgroups = options.workgroups ?? [defaultWorkgroups(kernel, largest, path, device)]
     const program = owned.keep(
       group.record((r) =>
         r.dispatch(kernel, {
@@ -191,6 +191,22 @@ async function runKernel(group: DeviceGroup, work: Work): Promise<KernelReport> 
   } finally {
     owned.destroy()
   }
+}
+
+/** One dimension of workgroups with an invocation for each of `elements`. Throws where the device does not take so many. */
+function defaultWorkgroups(
+  { workgroupSize: [x] }: Kernel,
+  elements: number,
+  path: string,
+  device: Device,
+): number {
+  const count = Math.ceil(elements / x)
+  const most = device.limits.maxWorkgroupsPerDimension
+  if (count > most)
+    throw new UsageError(
+      `${printable(path)} would take ${count} workgroups of ${x} for its ${elements} elements, and a dimension of the device holds ${most}; give --workgroups with several dimensions, as in --workgroups ${most},${Math.ceil(count / most)}, and use them in the kernel.`,
+    )
+  return count
 }
 
 /** Throws where a binding of the kernel has no buffer, or a buffer has no binding. */
