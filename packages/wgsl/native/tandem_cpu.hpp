@@ -413,18 +413,18 @@ struct factor_words {
     memcpy(right[1], tandem_cpu::exchange(0xffffffffu, b1).seen, sizeof right[1]);
   }
 };
-// The 16 products of each component are exact and added in double, in the order of k; their sum with c is rounded once.
-inline void multiply_words(double (&d)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
+// Calls done(i, x, y) for each of four components with its 16 pairs of factors, in the order of k.
+template <class F> void with_factors(const unsigned (&a)[4], unsigned b0, unsigned b1, F done) {
   const factor_words words(a, b0, b1);
   const unsigned lane = tandem_cpu::lane();
   for (unsigned i = 0; i < 4; i++) {
     const unsigned row = lane / 4 + i / 2 * 8, column = lane % 4 * 2 + i % 2;
-    d[i] = 0;
+    double x[16], y[16];
     for (unsigned k = 0; k < 16; k++) {
-      const unsigned x = words.left[row / 8 + k / 8 * 2][row % 8 * 4 + k % 8 / 2] >> k % 2 * 16 & 0xffff;
-      const unsigned y = words.right[k / 8][column * 4 + k % 8 / 2] >> k % 2 * 16 & 0xffff;
-      d[i] += half_value(x) * half_value(y);
+      x[k] = half_value(words.left[row / 8 + k / 8 * 2][row % 8 * 4 + k % 8 / 2] >> k % 2 * 16 & 0xffff);
+      y[k] = half_value(words.right[k / 8][column * 4 + k % 8 / 2] >> k % 2 * 16 & 0xffff);
     }
+    done(i, x, y);
   }
 }
 inline void multiply_matrices_i32(int (&d)[8], unsigned half, const unsigned (&a)[4], unsigned b0, unsigned b1, const int (&c)[8]) {
@@ -441,15 +441,36 @@ inline void multiply_matrices_i32(int (&d)[8], unsigned half, const unsigned (&a
     d[half + i] = (int)sum;
   }
 }
+// Like the tensor cores of an H100, as the reference executor does (reference/tensor-core.ts): the products and c are cut off two bits below the last bit of the largest.
 inline void multiply_matrices_f32(float (&d)[8], unsigned half, const unsigned (&a)[4], unsigned b0, unsigned b1, const float (&c)[8]) {
-  double sums[4];
-  multiply_words(sums, a, b0, b1);
-  for (unsigned i = 0; i < 4; i++) d[half + i] = (float)(sums[i] + c[half + i]);
+  with_factors(a, b0, b1, [&](unsigned i, const double (&x)[16], const double (&y)[16]) {
+    const double sum = c[half + i];
+    const auto larger = [](int first, int second) { return first > second ? first : second; };
+    const auto exponent = [&](double value, int least) { return value == 0 ? -4096 : larger(std::ilogb(value), least); };
+    double plain = 0;
+    int largest = exponent(sum, -126);
+    for (unsigned k = 0; k < 16; k++) {
+      plain += x[k] * y[k];
+      if (std::isfinite(plain)) largest = larger(largest, exponent(x[k], -14) + exponent(y[k], -14));
+    }
+    if (!std::isfinite(plain + sum)) {
+      d[half + i] = (float)(plain + sum);
+      return;
+    }
+    largest = larger(largest, -512);
+    double total = std::trunc(std::ldexp(sum, 25 - largest));
+    for (unsigned k = 0; k < 16; k++) total += std::trunc(std::ldexp(x[k] * y[k], 25 - largest));
+    const int excess = total == 0 ? 0 : larger(0, std::ilogb(total) - 23);
+    d[half + i] = (float)std::ldexp(std::trunc(std::ldexp(total, -excess)), excess + largest - 25);
+  });
 }
 inline unsigned short ptx_f32_to_f16(float a);
 inline void multiply_matrices_f16(unsigned (&d)[4], unsigned half, const unsigned (&a)[4], unsigned b0, unsigned b1, const unsigned (&c)[4]) {
   double sums[4];
-  multiply_words(sums, a, b0, b1);
+  with_factors(a, b0, b1, [&](unsigned i, const double (&x)[16], const double (&y)[16]) {
+    sums[i] = 0;
+    for (unsigned k = 0; k < 16; k++) sums[i] += x[k] * y[k];
+  });
   for (unsigned i = 0; i < 2; i++) {
     const unsigned low = ptx_f32_to_f16((float)(sums[2 * i] + half_value(c[half + i] & 0xffff)));
     d[half + i] = low | (unsigned)ptx_f32_to_f16((float)(sums[2 * i + 1] + half_value(c[half + i] >> 16))) << 16;

@@ -2,6 +2,7 @@ import { roundToHalf } from '../half-float.ts'
 import type { ArrayType, SubgroupMatrixType, Type } from '../ir.ts'
 import { scalarType, u32Type } from '../types.ts'
 import { BoundMemory, type Value } from './memory.ts'
+import { tensorCoreSums } from './tensor-core.ts'
 
 /** A subgroup matrix: its components row by row. Nothing changes one, so invocations share it. */
 export type MatrixValue = Float64Array
@@ -120,8 +121,8 @@ export function fillMatrix(type: SubgroupMatrixType, value: number): MatrixValue
 }
 
 /**
- * `sum + left · right`. Products and their sums over 16 of k are formed in f64, added to the component of the sum, and rounded to it once. Real
- * devices may add in any order and round in between, which only inputs with exact sums do not show.
+ * `sum + left · right`. Sums in f32 of 16 of k are those of a tensor core. Otherwise products and their sums over 16 of k are formed in f64, added to the component
+ * of the sum, and rounded to it once. Other devices may add in any order and round in between, which only inputs with exact sums do not show.
  */
 export function multiplyMatrices(
   type: SubgroupMatrixType,
@@ -131,6 +132,8 @@ export function multiplyMatrices(
 ): MatrixValue {
   const { columns, rows } = type
   const depth = left.length / rows
+  if (type.component === 'f32' && depth === 16)
+    return tensorCoreSums(columns, left, right, sum ?? new Float64Array(rows * columns))
   const wraps = isInteger(type)
   const result = new Float64Array(rows * columns)
   for (let row = 0; row < rows; row++)
