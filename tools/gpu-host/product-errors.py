@@ -3,7 +3,7 @@
     python3 tools/gpu-host/product-errors.py OUT.json NODE...        NODE: the command that runs product-errors.ts
 
 `rms`: the root of the sum of squared errors over that of squared results, in units of 2^-24. `largest`: the largest error as a share of the bound of
-split products, (k/W + W/4 + 12) 2^-24 sum|a||b| + k 2^-49 alpha beta.
+split products, (1.55 k/W + 1.6 min(k, W) + 14) 2^-24 sum|a||b| + k 2^-49 alpha beta.
 """
 
 import json
@@ -64,7 +64,7 @@ KINDS = {
 
 
 def window(k):
-    return 64 * min(4, max(1, int(3 * math.sqrt(k) / 64)))
+    return 32 * min(6, max(2, int(1.5 * math.sqrt(k) / 32)))
 
 
 def main():
@@ -94,7 +94,7 @@ def main():
             magnitude = a.double().abs() @ b.double().abs()
             ends = a.abs().double().amax(1)[:, None] * b.abs().double().amax(0)[None, :]
             w = window(k)
-            bound = (k / w + w / 4 + 12) * U * magnitude + k * 2.0**-49 * ends
+            bound = (1.55 * k / w + 1.6 * min(k, w) + 14) * U * magnitude + k * 2.0**-49 * ends
             finite = torch.isfinite(exact)
             row = {"input": name, "k": k, "window": w, "rms": {}, "largest": {}}
             for p, c in results.items():

@@ -54,7 +54,11 @@ export const narrowShapes: readonly Shape[] = [64, 128, 256, 512].flatMap((size)
 const describe = ({ m, n, k }: Shape) => (m === n && n === k ? `${m}` : `${m} × ${n} × ${k}`)
 
 /** What was aimed at, against what a document holds; rows that were not measured are absent. */
-export function tensorTargetsOf({ ours, peers }: Pick<TensorDocument, 'ours' | 'peers'>): Target[] {
+export function tensorTargetsOf({
+  ours,
+  peers,
+  errors = [],
+}: Pick<TensorDocument, 'ours' | 'peers' | 'errors'>): Target[] {
   const targets: Target[] = []
   const ratio = (
     row: string,
@@ -131,6 +135,18 @@ export function tensorTargetsOf({ ours, peers }: Pick<TensorDocument, 'ours' | '
   for (const shape of narrowShapes) {
     const [one, other] = both('gemm f32, narrow', shape, ' ieee')
     ratio(`WebGPU: f32 ${describe(shape)}`, 'of CUDA', 0.75, one, other)
+  }
+  for (const name of ['uniform ±1', 'uniform 0..1', 'normal', 'exponential']) {
+    const measured = errors.filter(({ input, k }) => input === name && k >= 256)
+    if (measured.length === 0) continue
+    const ratios = measured.map(({ rms }) => rms.split! / rms['cuBLAS f32']!)
+    const [least, largest] = [Math.min(...ratios), Math.max(...ratios)]
+    targets.push({
+      row: `error of \`split\`, ${name}, k ≥ 256`,
+      target: "≤ 1 × cuBLAS f32's",
+      measured: `${least.toFixed(2)} to ${largest.toFixed(2)}, the largest at ${measured[ratios.indexOf(largest)]!.k}`,
+      met: largest <= 1,
+    })
   }
   return targets
 }

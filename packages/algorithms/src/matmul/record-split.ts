@@ -7,7 +7,7 @@ import {
   type Recorder,
 } from '@tandem-gpu/core'
 import type { MatmulBlocking } from './matmul-kernels.ts'
-import { type AccessKernels, type SplitKernels, splitTile, splitWindow } from './split-kernels.ts'
+import { type AccessKernels, type SplitKernels, splitTile, splitWindows } from './split-kernels.ts'
 
 interface Place {
   readonly device: Device
@@ -172,13 +172,20 @@ export function recordSplitProduct(
   const flags = memory.slice(0, tiles)
   recorder.fill(flags, 0, { label: `${label} flags` })
   const depth = Math.ceil(Math.log2(Math.max(1, k)))
+  const windows = splitWindows(k)
   const extremes = { row_extremes: a.extremes, column_extremes: b.extremes, flags }
   recorder.dispatch(chosen(kernels.product, c), {
     device: device.ordinal,
     workgroups: foldWorkgroups(tiles, device),
     args: {
       ...{ a: a.parts, b: b.parts, c, ...extremes, m, n, depth },
-      ...{ k: b.parts.rows, window: splitWindow(k), a_low: lowOffset(a), b_low: lowOffset(b) },
+      ...{
+        k: b.parts.rows,
+        first_window: windows.first,
+        window: windows.next,
+        a_low: lowOffset(a),
+        b_low: lowOffset(b),
+      },
     },
     label,
   })

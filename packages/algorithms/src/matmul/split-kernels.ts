@@ -25,18 +25,27 @@ export type MatmulPrecision = 'ieee' | 'split' | 'auto'
 export const splitTile = { rows: 64, columns: 128, depth: 64 } as const
 
 /**
- * The window of k within which tensor cores sum products of the high parts, about 3·√k. Cutting off costs W/4 units of 2^-24 a window, and adding
- * the windows k/W, of which the random part grows with √k only, as does the error of sums in f32. A window above 256 gains little time.
+ * The windows of k within which tensor cores sum products of the high parts: `first`, `next` and `next` again make a group. What tensor cores cut off grows with the
+ * length of a window, W, and the error of sums in f32 with √k, so W is about 1.5·√k; beyond 192 little time is gained.
  */
-export function splitWindow(k: number): number {
-  const { depth } = splitTile
-  return depth * Math.min(4, Math.max(1, Math.floor((3 * Math.sqrt(k)) / depth)))
+export function splitWindows(k: number): { readonly first: number; readonly next: number } {
+  const stage = splitTile.depth / 2
+  const next = stage * Math.min(6, Math.max(2, Math.floor((1.5 * Math.sqrt(k)) / stage)))
+  return { first: stage * Math.floor(next / stage / 2), next }
 }
 
-/** What multiplies 2^-24·Σ|a||b| in the bound of an element's error: k/W for the windows' sum, W/4 for a window, 12 for the parts. */
+/**
+ * What multiplies u·Σ|a||b|, u = 2^-24, in the bound of an element's error; the rest of it is k·2^-49·α·β, with the largest elements of the row and the column.
+ *
+ * Let M be Σ|a||b|. Adding 16 products to a sum, the tensor cores of an H100 cut off 16 terms by less than half a u of the largest each, and the result by less than 2u
+ * of it (Khattak and Mikaitis, arXiv 2512.07004, 2025): 10u of what has been added since the group of windows began. In a group of W/2, W and W that is
+ * at most 10/16·5/2·W·u·M, less than 1.6·W·u·M. The same for the products with low parts, which are 2^-11 of the others and never leave the tensor cores: k/8·10·2^-10·u·M,
+ * less than k/800·u·M. The sums of windows are added in f32, not above 1.29·k/W + 1 times, to what is at most M and the sums of the window: (1.29·k/W + 4)·u·M. The parts
+ * differ from the elements by 2u each, the product of the low ones, which is left out, is at most 4u, and the last sum errs by u: 9u·M. As W ≤ 192, k/800 is at most 0.24·k/W.
+ */
 export function splitErrorFactor(k: number): number {
-  const window = splitWindow(k)
-  return k / window + window / 4 + 12
+  const { next } = splitWindows(k)
+  return (1.55 * k) / next + 1.6 * Math.min(k, next) + 14
 }
 
 /** A kernel for views whose rows start at multiples of four elements, and one for any view. */

@@ -1,8 +1,8 @@
 enable f16;
 enable chromium_experimental_subgroup_matrix;
 
-// The parts of A and B, the low ones `a_low` and `b_low` elements after the high ones; `k` is a multiple of 64, as is `window`, and `depth` is the
-// least d with 2^d ≥ the k of the product.
+// The parts of A and B, the low ones `a_low` and `b_low` elements after the high ones. `k` is a multiple of 64; `first_window` and `window` are
+// multiples of 32, `window` of at least 64. `depth` is the least d with 2^d ≥ the k of the product.
 struct Params {
   // Filled in by core, in array elements of the binding.
   a_base: u32,
@@ -14,6 +14,7 @@ struct Params {
   m: u32,
   n: u32,
   k: u32,
+  first_window: u32,
   window: u32,
   a_low: u32,
   b_low: u32,

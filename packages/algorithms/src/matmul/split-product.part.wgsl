@@ -1,6 +1,9 @@
-// C = A · B in f32 from f16 parts, on tensor cores: high · high + (high · low + low · high) · 2^-11. Products of high parts are summed over a window of
-// k only, since tensor cores cut sums off instead of rounding them; the sums of a window go through workgroup memory to the invocations, which
-// add them in f32. The order of all sums of an element follows from k alone, so its bits do not depend on where in C, or on which device, it is.
+// C = A · B in f32 from f16 parts, on tensor cores: high · high + (high · low + low · high) · 2^-11. Tensor cores do not round: they cut every product
+// and every sum off at a place that follows from the magnitude of the sum. So products of high parts are summed over a window of k only; the sums of a
+// window go through workgroup memory to the invocations, which add them in f32. To keep sums of positive products small as well, a window begins with
+// the negated sums of the one before it, and the first window is half as long: sums run from -S/2 to S/2, not from 0 to S, and the invocations add
+// them twice. Sums of both signs would grow from window to window in this way, so each third window is followed by one that begins with zeros, as the
+// first did. The order of all sums of an element follows from k alone, so its bits do not depend on where in C, or on which device, it is.
 //
 // Four subgroups make 64 × 128 of C, each 64 × 32. Two stages of 32 of k take turns: while one is multiplied, the other is on its way.
 
@@ -15,6 +18,9 @@ alias Left = subgroup_matrix_left<f16, 16, 16>;
 alias Right = subgroup_matrix_right<f16, 16, 16>;
 alias Sum = subgroup_matrix_result<f32, 16, 16>;
 alias Sums = array<array<Sum, 2>, 4>;
+
+// Of four rows of the tile, and each fourth row after them, four columns.
+alias Own = array<vec4<f32>, 16>;
 
 alias TileA = array<vec4<u32>, 256>;
 alias TileB = array<vec4<u32>, 512>;
@@ -71,6 +77,25 @@ fn put(sums: ptr<function, Sums>, subgroup: u32) {
   }
 }
 
+// Hands the sums of the window that ends at `end` to the invocations, and negates or clears them. Says how often the invocations are to add them.
+fn end_window(sums: ptr<function, Sums>, subgroup: u32, end: u32) -> f32 {
+  put(sums, subgroup);
+  let is_third = end % (params.first_window + 2u * params.window) == 0u;
+  for (var i = 0u; i < 4u; i++) {
+    for (var j = 0u; j < 2u; j++) {
+      (*sums)[i][j] = subgroupMatrixScalarMultiply((*sums)[i][j], select(-1.0, 0.0, is_third));
+    }
+  }
+  return select(2.0, 1.0, is_third);
+}
+
+// Adds what the subgroups have put to an invocation's sums.
+fn add(own: ptr<function, Own>, slot: u32, times: f32) {
+  for (var e = 0u; e < 16u; e++) {
+    (*own)[e] += times * window_sums[slot + e * 136u];
+  }
+}
+
 @compute @workgroup_size(128)
 fn main(
   @builtin(workgroup_id) workgroup: vec3<u32>,
@@ -85,8 +110,7 @@ fn main(
   }
   var sums: Sums;
   var corrections: Sums;
-  // Of four rows of the tile, and each fourth row after them, four columns.
-  var own: array<vec4<f32>, 16>;
+  var own: Own;
 
   let a_slot = thread / 4u * A_ROW + thread % 4u;
   let b_slot = thread / 16u * B_ROW + thread % 16u;
@@ -102,44 +126,56 @@ fn main(
     b0_high[b_slot + i * 128u] = b[b_from + i * 8u * params.b_stride];
     b0_low[b_slot + i * 128u] = b[b_from + params.b_low + i * 8u * params.b_stride];
   }
-  for (var first = 0u; first < params.k; first += params.window) {
-    let end = min(first + params.window, params.k);
-    for (var k = first; k < end; k += 64u) {
-      workgroupBarrier();
-      for (var i = 0u; i < 2u; i++) {
-        a1_high[a_slot + i * 128u] = a[a_from + k / 8u + 4u + i * 32u * params.a_stride];
-        a1_low[a_slot + i * 128u] = a[a_from + params.a_low + k / 8u + 4u + i * 32u * params.a_stride];
-      }
-      for (var i = 0u; i < 4u; i++) {
-        b1_high[b_slot + i * 128u] = b[b_from + (k + 32u + i * 8u) * params.b_stride];
-        b1_low[b_slot + i * 128u] = b[b_from + params.b_low + (k + 32u + i * 8u) * params.b_stride];
-      }
-      if (k == first && first > 0u) {
-        for (var e = 0u; e < 16u; e++) {
-          own[e] += window_sums[own_slot + e * 136u];
-        }
-      }
-      multiply(&a0_high, &a0_low, &b0_high, &b0_low, subgroup, &sums, &corrections);
-      workgroupBarrier();
-      // The last turn brings its own tiles once more, which nothing reads.
-      let next = min(k + 64u, params.k - 64u);
-      for (var i = 0u; i < 2u; i++) {
-        a0_high[a_slot + i * 128u] = a[a_from + next / 8u + i * 32u * params.a_stride];
-        a0_low[a_slot + i * 128u] = a[a_from + params.a_low + next / 8u + i * 32u * params.a_stride];
-      }
-      for (var i = 0u; i < 4u; i++) {
-        b0_high[b_slot + i * 128u] = b[b_from + (next + i * 8u) * params.b_stride];
-        b0_low[b_slot + i * 128u] = b[b_from + params.b_low + (next + i * 8u) * params.b_stride];
-      }
-      multiply(&a1_high, &a1_low, &b1_high, &b1_low, subgroup, &sums, &corrections);
+  var end = params.first_window;
+  // How often the invocations are to add what the subgroups have put.
+  var times = 0.0;
+  for (var k = 0u; k < params.k; k += 64u) {
+    workgroupBarrier();
+    for (var i = 0u; i < 2u; i++) {
+      a1_high[a_slot + i * 128u] = a[a_from + k / 8u + 4u + i * 32u * params.a_stride];
+      a1_low[a_slot + i * 128u] = a[a_from + params.a_low + k / 8u + 4u + i * 32u * params.a_stride];
     }
-    put(&sums, subgroup);
-    sums = Sums();
+    for (var i = 0u; i < 4u; i++) {
+      b1_high[b_slot + i * 128u] = b[b_from + (k + 32u + i * 8u) * params.b_stride];
+      b1_low[b_slot + i * 128u] = b[b_from + params.b_low + (k + 32u + i * 8u) * params.b_stride];
+    }
+    if (times > 0.0) {
+      add(&own, own_slot, times);
+    }
+    multiply(&a0_high, &a0_low, &b0_high, &b0_low, subgroup, &sums, &corrections);
+    times = 0.0;
+    if (k + 32u == end) {
+      // The sums of the window before may still be read, where this one is of a single stage.
+      workgroupBarrier();
+      times = end_window(&sums, subgroup, end);
+      end += select(params.window, params.first_window, times == 1.0);
+    }
+    workgroupBarrier();
+    // The last turn brings its own tiles once more, which nothing reads.
+    let next = min(k + 64u, params.k - 64u);
+    for (var i = 0u; i < 2u; i++) {
+      a0_high[a_slot + i * 128u] = a[a_from + next / 8u + i * 32u * params.a_stride];
+      a0_low[a_slot + i * 128u] = a[a_from + params.a_low + next / 8u + i * 32u * params.a_stride];
+    }
+    for (var i = 0u; i < 4u; i++) {
+      b0_high[b_slot + i * 128u] = b[b_from + (next + i * 8u) * params.b_stride];
+      b0_low[b_slot + i * 128u] = b[b_from + params.b_low + (next + i * 8u) * params.b_stride];
+    }
+    if (times > 0.0) {
+      add(&own, own_slot, times);
+    }
+    multiply(&a1_high, &a1_low, &b1_high, &b1_low, subgroup, &sums, &corrections);
+    times = 0.0;
+    if (k + 64u == end && end < params.k) {
+      workgroupBarrier();
+      times = end_window(&sums, subgroup, end);
+      end += select(params.window, params.first_window, times == 1.0);
+    }
   }
   workgroupBarrier();
-  for (var e = 0u; e < 16u; e++) {
-    own[e] += window_sums[own_slot + e * 136u];
-  }
+  put(&sums, subgroup);
+  workgroupBarrier();
+  add(&own, own_slot, 1.0);
   workgroupBarrier();
   put(&corrections, subgroup);
   workgroupBarrier();

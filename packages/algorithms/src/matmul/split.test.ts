@@ -6,7 +6,13 @@ import { describeOnBackends } from '../testing-groups.ts'
 import { matmul } from './matmul.ts'
 import { compileMatmul } from './matmul-kernels.ts'
 import { recordMatmul } from './record-matmul.ts'
-import { compileSplit, gainsFromSplitting, hasSplitProducts, splitErrorFactor } from './split-kernels.ts'
+import {
+  compileSplit,
+  gainsFromSplitting,
+  hasSplitProducts,
+  splitErrorFactor,
+  splitWindows,
+} from './split-kernels.ts'
 import { referenceRows } from './verify-matmul.ts'
 
 function random(length: number, seed: number): Float32Array<ArrayBuffer> {
@@ -77,6 +83,17 @@ describeOnBackends('matmul from f16 parts', (backend) => {
     expect(gainsFromSplitting(shape, [gpu, device(true)])).toBe(false)
   })
 
+  it('has windows that the kernel takes and the bound holds for', () => {
+    for (let k = 1; k < 200_000; k += 1 + (k >> 4)) {
+      const { first, next } = splitWindows(k)
+      expect([first % 32, next % 32, first * 2 <= next], `${k}`).toEqual([0, 0, true])
+      expect(first).toBeGreaterThanOrEqual(32)
+      expect(next).toBeGreaterThanOrEqual(64)
+      expect(next).toBeLessThanOrEqual(192)
+      expect((3 * next) / (first + 2 * next), `additions of windows, ${k}`).toBeLessThan(1.29)
+    }
+  })
+
   it('says so where a device has no tensor cores, and where memory is short', async () => {
     const options = { m: 64, n: 64, k: 64, precision: 'split', warmup: 0, samples: 1 } as const
     if (
@@ -109,6 +126,20 @@ describeOnBackends('matmul from f16 parts', (backend) => {
           Math.sqrt(c.reduce((sum, x, i) => sum + (x - value[i]!) ** 2, 0) / c.length)
         if (k >= 256) expect(error(split)).toBeLessThan(error(ieee))
       }
+    })
+  })
+
+  it('has for positive inputs at most the error that cuBLAS was measured to have', async () => {
+    await on(1, async (group) => {
+      const shape = [8, 16, 2048] as const
+      const positive = (length: number, seed: number) => random(length, seed).map((x) => (x + 1) / 2)
+      const [a, b] = [positive(8 * 2048, 13), positive(2048 * 16, 14)]
+      const split = await product(group, shape, a, b, 'split')
+      const { value } = referenceRows('f32', ...shape, a, b)
+      const squares = (x: ArrayLike<number>) => Array.from(x).reduce((sum, y) => sum + y * y, 0)
+      const error = squares(Array.from(split, (x, i) => x - value[i]!))
+      // In units of 2^-24; sums of windows that begin with 0 have 3.2 for windows of 64.
+      expect(Math.sqrt(error / squares(value as Float64Array)) * 2 ** 24).toBeLessThan(2.65)
     })
   })
 
