@@ -133,7 +133,7 @@ function describe(
 }
 
 /** `sm_90` for compute capability 9.0. */
-export function architectureOf(
+function architectureOf(
   device: Pick<NativeDevice, 'computeCapabilityMajor' | 'computeCapabilityMinor'>,
 ): string {
   return `sm_${device.computeCapabilityMajor}${device.computeCapabilityMinor}`

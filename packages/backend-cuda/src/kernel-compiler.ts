@@ -114,7 +114,7 @@ const programName = 'translated.cu'
 const logLine = /^(.*?)\((\d+)\): (?:catastrophic )?error(?: #\d+)?: (.*)$/m
 
 /** A translated kernel should always compile, so the message holds the whole log. */
-export function compilationError(log: string, kernel: Pick<CudaKernel, 'lineMap'>, label: string): GpuError {
+function compilationError(log: string, kernel: Pick<CudaKernel, 'lineMap'>, label: string): GpuError {
   const match = logLine.exec(log)
   const file = match?.[1] ?? ''
   const reported = Number(match?.[2])

@@ -29,11 +29,7 @@ export async function findTopology(addon: NativeAddon | Error, libraries: Librar
 }
 
 /** Direct links to the owner, or what both have into the NVSwitch fabric that joins them. */
-export function linksBetween(
-  reader: NvmlLinks | undefined,
-  owner: NvmlLinks | undefined,
-  to: Adapter,
-): number {
+function linksBetween(reader: NvmlLinks | undefined, owner: NvmlLinks | undefined, to: Adapter): number {
   if (reader === undefined || owner === undefined) return 0
   const direct = reader.remotePciBusIds.filter((id) => normalPciBusId(id) === to.pciBusId).length
   return direct > 0 ? direct : Math.min(reader.toSwitch, owner.toSwitch)

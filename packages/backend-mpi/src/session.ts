@@ -241,7 +241,7 @@ export function requireSameBuild(ranks: readonly RankInfo[]): void {
   }
 }
 
-export function rankName({ rank, process, host }: RankInfo): string {
+function rankName({ rank, process, host }: RankInfo): string {
   return `rank ${rank} (process ${process} on ${host})`
 }
 

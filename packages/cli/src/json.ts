@@ -1,5 +1,5 @@
 /** Version of every document that `--json` prints. It increases when a field changes its meaning or is removed. */
-export const jsonSchema = 1
+const jsonSchema = 1
 
 /** The definitions in schemas/1.json. */
 export type DocumentKind =

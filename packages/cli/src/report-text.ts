@@ -50,7 +50,7 @@ export function transportText({ name, refused }: Transport): string {
   return [name, ...refused.map(({ name, reason }) => `not ${name}: ${reason}`)].join('; ')
 }
 
-export function formatVerdict(report: Report, colors: Terminal['colors']): string {
+function formatVerdict(report: Report, colors: Terminal['colors']): string {
   const verdict = verdictOf(report)
   const color = { verified: colors.green, WRONG: colors.red, 'not checked': colors.yellow }[verdict]
   if (!report.checked) return color(verdict)

@@ -52,7 +52,7 @@ function printBlock(statements: readonly Statement[], indent: string, facts: Fac
 }
 
 /** Prints one statement; `indent` is what its further lines start with. */
-export function printStatement(s: Statement, indent = '', facts?: Facts): string {
+function printStatement(s: Statement, indent = '', facts?: Facts): string {
   switch (s.kind) {
     case 'block':
       return printBlock(s.statements, indent, facts)
@@ -103,7 +103,7 @@ export function printStatement(s: Statement, indent = '', facts?: Facts): string
 }
 
 /** Prints an expression. */
-export function printExpression(e: Expression, facts?: Facts): string {
+function printExpression(e: Expression, facts?: Facts): string {
   const list = (args: readonly Expression[]) => args.map((a) => printExpression(a, facts)).join(', ')
   switch (e.kind) {
     case 'literal':
@@ -145,7 +145,7 @@ export function printExpression(e: Expression, facts?: Facts): string {
 }
 
 /** Prints a place. */
-export function printPlace(p: Place, facts?: Facts): string {
+function printPlace(p: Place, facts?: Facts): string {
   switch (p.kind) {
     case 'variable':
       return named(p.variable)

@@ -47,7 +47,7 @@ const residualParts: Record<ResidualPart, string> = {
   'max-workgroup': residualMaxWorkgroup,
 }
 
-export function fusedSource(residual: ResidualPart): CompileOptions {
+function fusedSource(residual: ResidualPart): CompileOptions {
   const label = residual === 'none' ? 'jacobi fused sweeps' : `jacobi fused sweeps ${residual}`
   return { label, wgsl: [fused, residualParts[residual]].join('\n') }
 }
@@ -58,7 +58,7 @@ interface SweepVariant {
   readonly residual: 'none' | 'max' | 'max-workgroup'
 }
 
-export function sweepSource({ transport, source, residual }: SweepVariant): CompileOptions {
+function sweepSource({ transport, source, residual }: SweepVariant): CompileOptions {
   const parts = [
     sweep,
     transport === 'direct' ? haloPeer : haloOwn,

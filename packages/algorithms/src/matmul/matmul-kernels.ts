@@ -196,7 +196,7 @@ function tileCost(tile: Tile, rows: number, { n, k }: MatmulShape, parts: number
 }
 
 /** Source of one kernel; `vector` says that rows of all three matrices start at multiples of four elements. */
-export function matmulSource(type: MatmulType, blocking: MatmulBlocking, vector: boolean): CompileOptions {
+function matmulSource(type: MatmulType, blocking: MatmulBlocking, vector: boolean): CompileOptions {
   const { body, tileRows, tileColumns } = blocking
   if (body === 'transposed' && !vector) return matmulSource(type, { ...blocking, body: 'tiled' }, false)
   const access = vector ? 'vector' : 'scalar'
@@ -223,7 +223,7 @@ export function matmulSource(type: MatmulType, blocking: MatmulBlocking, vector:
   }
 }
 
-export function splitSumSource(type: MatmulType): CompileOptions {
+function splitSumSource(type: MatmulType): CompileOptions {
   return { label: `matmul ${type} sum of parts`, wgsl: [elements[type], splitSum].join('\n') }
 }
 

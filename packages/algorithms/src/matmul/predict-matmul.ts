@@ -67,7 +67,7 @@ interface PredictOptions {
  * spread it among themselves, otherwise once for each device. The longest of computing, uploading and downloading hides the others except for
  * the first panel.
  */
-export function predictSeconds(
+function predictSeconds(
   model: MatmulModel,
   shape: MatmulShape,
   devices: readonly Device[],

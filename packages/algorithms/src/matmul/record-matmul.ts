@@ -144,7 +144,7 @@ function recordRows<T extends MatmulType>(
 const wide = (view: BufferView) => view.offset % 4 === 0 && (view.stride % 4 === 0 || view.rows === 1)
 
 /** Whether rows start at multiples of four elements and have a multiple of four columns. */
-export const wideRows = (view: BufferView) => wide(view) && view.columns % 4 === 0
+const wideRows = (view: BufferView) => wide(view) && view.columns % 4 === 0
 
 /** Options of `recordShardedMatmul`. */
 export interface RecordShardedOptions {

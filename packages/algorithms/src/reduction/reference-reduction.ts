@@ -162,7 +162,7 @@ function more(operation: ReductionOperation, best: number, value: number): numbe
 const scratch = new DataView(new ArrayBuffer(4))
 
 /** The 32-bit pattern of a value of the type, as an unsigned number; NaN is 0x7fc00000. */
-export function bitsOfValue(type: ReductionType, value: number): number {
+function bitsOfValue(type: ReductionType, value: number): number {
   if (type === 'f32') {
     if (Number.isNaN(value)) return 0x7fc00000
     scratch.setFloat32(0, value)

@@ -21,7 +21,7 @@ const magic = [0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59]
 const headerByteLimit = 65_536
 
 /** Where the elements start, computed from the first 12 bytes of the file (fewer if it is shorter). */
-export function npyDataByteOffset(preamble: Uint8Array, name: string): number {
+function npyDataByteOffset(preamble: Uint8Array, name: string): number {
   if (preamble.length < 10 || magic.some((byte, i) => preamble[i] !== byte)) {
     throw new UsageError(`${name} is not a .npy file: it does not start with \\x93NUMPY.`, 'bad-input')
   }

@@ -207,7 +207,7 @@ function directed(lines: readonly Line[], label: string | undefined): Line[] {
 }
 
 /** Bindings in the order of `reflect`. */
-export function orderedBindings(module: IrModule): ModuleVariable[] {
+function orderedBindings(module: IrModule): ModuleVariable[] {
   return module.variables
     .filter((v) => v.binding !== undefined)
     .sort((a, b) => a.binding!.group - b.binding!.group || a.binding!.binding - b.binding!.binding)

@@ -24,12 +24,12 @@ const bits = new DataView(new ArrayBuffer(16))
 const word = new Uint32Array(1)
 const float = new Float32Array(word.buffer)
 
-export function divideInteger(a: number, b: number, kind: string): number {
+function divideInteger(a: number, b: number, kind: string): number {
   if (b === 0 || (kind === 'i32' && a === -0x80000000 && b === -1)) return a
   return Math.trunc(a / b)
 }
 
-export function remainderInteger(a: number, b: number, kind: string): number {
+function remainderInteger(a: number, b: number, kind: string): number {
   if (b === 0 || (kind === 'i32' && a === -0x80000000 && b === -1)) return 0
   return (a % b) + 0
 }

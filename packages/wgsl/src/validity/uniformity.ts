@@ -26,7 +26,7 @@ interface Cause {
  * barriers at workgroup scope, subgroup and quad operations at subgroup scope. `functions` holds callees before callers, and
  * with each function those that it calls.
  */
-export function findDivergence(functions: readonly IrFunction[], scope: UniformityScope): Divergence[] {
+function findDivergence(functions: readonly IrFunction[], scope: UniformityScope): Divergence[] {
   if (!functions.some((fn) => requires(fn, scope))) return []
   const graphs = new Map<IrFunction, FunctionGraph>()
   for (const fn of functions)
