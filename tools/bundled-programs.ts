@@ -102,7 +102,7 @@ async function bundle(
 }
 
 /** Removes the programs of sources that no run of the tests has bundled for a day, with what Node compiled of them. */
-function removeUnused(all: string): void {
+export function removeUnused(all: string): void {
   if (!existsSync(all)) return
   for (const name of readdirSync(all)) {
     const folder = join(all, name)

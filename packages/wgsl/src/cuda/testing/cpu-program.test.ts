@@ -1,7 +1,9 @@
+import { existsSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { lower, parseWgsl } from '../../frontend/lower.ts'
 import { emitCuda } from '../emit-cuda.ts'
-import { buildCpuProgram } from './cpu-program.ts'
+import { buildCpuProgram, cache } from './cpu-program.ts'
 import { hasProgram } from './kernel-cases.ts'
 
 /** Calls a function of the same name and type in every kernel, too often and too long for the compiler to write it in line. */
@@ -75,3 +77,20 @@ it.skipIf(!hasProgram('g++'))(
     ])
   },
 )
+
+it.skipIf(!hasProgram('g++'))('removes what no test has used for a week (needs g++)', async () => {
+  const source = '@compute @workgroup_size(1) fn main() {}'
+  const kernels = [emitCuda(lower(parseWgsl(source)), { bounds: 'clamp', lineDirectives: false })]
+  await buildCpuProgram(kernels)
+  const aged = (name: string, days: number) => {
+    const path = join(cache, name)
+    const time = Date.now() / 1000 - days * 86_400
+    writeFileSync(path, '')
+    utimesSync(path, time, time)
+    return path
+  }
+  const [old, recent] = [aged(`old-${process.pid}.o`, 8), aged(`recent-${process.pid}.o`, 6)]
+  await buildCpuProgram(kernels)
+  expect([existsSync(old), existsSync(recent)]).toEqual([false, true])
+  rmSync(recent)
+})

@@ -19,7 +19,8 @@ import type { CudaKernel } from '../kernel.ts'
 import { fragmentsFor, preludeText } from '../prelude/link.ts'
 
 const header = fileURLToPath(new URL('../../../native/tandem_cpu.hpp', import.meta.url))
-const cache = fileURLToPath(new URL('../../../.cache/cpu-kernels', import.meta.url))
+/** Where objects and programs are kept. */
+export const cache = fileURLToPath(new URL('../../../.cache/cpu-kernels', import.meta.url))
 
 /** Kernels in one C++ file: the compiler's work is spread over files, and its start-up is paid once for many kernels. */
 const kernelsPerFile = 60
