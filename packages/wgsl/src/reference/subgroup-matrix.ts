@@ -2,10 +2,7 @@ import { roundToHalf } from '../half-float.ts'
 import type { ArrayType, SubgroupMatrixType, Type } from '../ir.ts'
 import { scalarType, u32Type } from '../types.ts'
 import { BoundMemory, type Value } from './memory.ts'
-import { tensorCoreSums } from './tensor-core.ts'
-
-/** A subgroup matrix: its components row by row. Nothing changes one, so invocations share it. */
-export type MatrixValue = Float64Array
+import { type MatrixValue, tensorCoreSums } from './tensor-core.ts'
 
 /** The components of an array in memory, by the byte at which they begin in it. */
 export interface MatrixMemory {

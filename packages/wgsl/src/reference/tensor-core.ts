@@ -1,4 +1,5 @@
-import type { MatrixValue } from './subgroup-matrix.ts'
+/** A subgroup matrix: its components row by row. Nothing changes one, so invocations share it. */
+export type MatrixValue = Float64Array
 
 const double = new Float64Array(1)
 const words = new Uint32Array(double.buffer)
