@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { rmSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isGpuError, type Runtime } from '@tandem-gpu/core'
@@ -322,6 +322,28 @@ describe('programs', () => {
     expect(done).toBeLessThan(1_000_000)
     await runtime.run(executable, { times: 2 })
     expect((await readU32(runtime, a))[0]).toBe(done! + 2)
+  })
+
+  it('looks the more seldom whether a run has ended the longer it takes', async () => {
+    configureFake({ FAKE_CUDA_BUSY_MS: 400 })
+    const runtime = await open([0])
+    const kernel = await runtime.compile(testKernelSource('add'))
+    const a = await runtime.allocate(0, 16, { label: 'a', zero: true })
+    const whole = region(0, 0, 16)
+    const executable = await runtime.instantiate(
+      plan([a], [dispatch(0, whole, whole, 0, { afterPrevious: [0] })], [kernel], [1]),
+    )
+    mkdirSync(cacheDirectory, { recursive: true })
+    const trace = join(cacheDirectory, 'trace')
+    process.env.FAKE_TRACE = trace
+    // Four launches, of which the later two wait for earlier ones.
+    await runtime.run(executable, { times: 1024 })
+    delete process.env.FAKE_TRACE
+    const calls = readFileSync(trace, 'utf8').split('\n')
+    expect(calls.filter((name) => name === 'cuGraphLaunch')).toHaveLength(4)
+    const looks = calls.filter((name) => name === 'cuEventQuery').length
+    // 200 ln (1.6 s / 4 ms) at the end and 8 ln (400 ms / 160 µs) before each launch, and what fits into the milliseconds before; every 50 µs it would be 15,000.
+    expect(looks).toBeLessThan(6000)
   })
 
   it('gives one span for each command of the last repetition, on one clock', async () => {

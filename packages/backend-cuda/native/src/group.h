@@ -213,7 +213,8 @@ private:
   cuda::HostMemory pinned(std::size_t byteLength, unsigned flags) const;
   void transfer(const TransferRegion &region, const HostBytes &host, bool toDevice);
   void prepareStaging();
-  void waitFor(const cuda::Gpu &gpu, cuda::Event event) const;
+  using Clock = std::chrono::steady_clock;
+  void waitFor(const cuda::Gpu &gpu, cuda::Event event, Clock::time_point from, int pauses) const;
   /// The GPUs of graphs, each once.
   std::vector<const cuda::Gpu *> gpusOf(const std::vector<std::uint32_t> &graphs) const;
   /// The streams of all but the first go on after what `event` was recorded behind.

@@ -7,6 +7,17 @@
 
 namespace tandem {
 
+namespace {
+
+/// While a launch is waited for, another is queued behind it, which takes about as long: the GPU has work through a pause of this part of it.
+constexpr int pausesPerLaunch = 8;
+/// The end of a run is seen this part of its time late.
+constexpr int pausesPerRun = 200;
+constexpr auto shortestPause = std::chrono::microseconds(20);
+constexpr auto longestPause = std::chrono::milliseconds(1);
+
+} // namespace
+
 bool Group::takeStop() {
   auto *word = static_cast<std::uint32_t *>(stopWord_.get());
   const bool stopped = __atomic_exchange_n(word, 0u, __ATOMIC_SEQ_CST) != 0;
@@ -26,16 +37,16 @@ const Group::InstantiatedGraph &Group::graphOf(std::uint32_t id) const {
   throw NativeError("driver", "The run uses a graph that was not instantiated, or that a failed run before this one discarded.");
 }
 
-/// Spins, because short runs end within it, then looks every 50 µs: an event that blocks wakes up half a millisecond late.
-void Group::waitFor(const cuda::Gpu &gpu, cuda::Event event) const {
-  const auto spinUntil = std::chrono::steady_clock::now() + std::chrono::milliseconds(5);
+/// Pauses between looks for a part of the time since `from`, so that what has taken long costs few looks. What is too short to sleep for is none.
+void Group::waitFor(const cuda::Gpu &gpu, cuda::Event event, Clock::time_point from, int pauses) const {
   for (;;) {
     const auto state = driver_.eventQuery(event);
     if (state == cuda::success) return;
     if (state != cuda::errorNotReady) gpu.context.check(state, driver_.eventQuery);
     if (communicator_) communicator_->requireWhole();
-    if (std::chrono::steady_clock::now() > spinUntil) std::this_thread::sleep_for(std::chrono::microseconds(50));
-    else std::this_thread::yield();
+    const auto pause = std::min<Clock::duration>((Clock::now() - from) / pauses, longestPause);
+    if (pause < shortestPause) std::this_thread::yield();
+    else std::this_thread::sleep_for(pause);
   }
 }
 
@@ -126,6 +137,7 @@ RunOutcome Group::launchSteps(const RunRequest &request) {
   }
 
   const auto &main = *used.front();
+  const auto begin = Clock::now();
   // After a wait that has given up the results are wrong, so more launches would only take time.
   const auto shouldStop = [&] {
     // In this order: an environment that closes waits two seconds for the run, then takes the word with it.
@@ -137,17 +149,20 @@ RunOutcome Group::launchSteps(const RunRequest &request) {
   main.use();
   main.record(main.start);
   bool aborted = false;
+  Clock::duration lastWait{};
   for (const auto &step : request.steps) {
     if (aborted) break;
     fork(used, outcome.launches == 0 ? main.start : main.end);
     // An abort acts between launches, so few are in flight.
     for (std::uint64_t launch = 0; launch < step.count; ++launch) {
       const auto turn = outcome.launches % cuda::Gpu::turnCount;
+      const auto from = Clock::now();
       for (const auto *gpu : used) {
         if (outcome.launches < cuda::Gpu::turnCount) break;
         gpu->use();
-        waitFor(*gpu, gpu->turns[turn].get());
+        waitFor(*gpu, gpu->turns[turn].get(), from - lastWait, pausesPerLaunch);
       }
+      lastWait = Clock::now() - from;
       aborted = shouldStop();
       if (aborted) break;
       launchGraphs(step.graphs);
@@ -160,7 +175,7 @@ RunOutcome Group::launchSteps(const RunRequest &request) {
     join(used);
     main.record(main.end);
   }
-  waitFor(main, main.end.get());
+  waitFor(main, main.end.get(), begin, pausesPerRun);
   if (takeStop()) {
     requireWhole();
     throw NativeError("driver", "A GPU waited in vain for another one: the driver does not run them side by side here. "
