@@ -122,6 +122,8 @@ class MpiRuntime implements Runtime {
   readonly #localOrdinal: readonly number[]
   readonly #executables = new Set<MpiExecutable>()
   #resolveLost!: (info: LostInfo) => void
+  /** Why another rank cannot go on, once that is known. */
+  #peerLost: GpuError | undefined
   #runs = 0
   /** Settles when the last run has: what follows must take effect after all its parts. */
   #lastRun: Promise<unknown> = Promise.resolve()
@@ -154,7 +156,8 @@ class MpiRuntime implements Runtime {
     this.lost = new Promise((resolve) => {
       this.#resolveLost = resolve
     })
-    const group = session.newGroup((_, message) => {
+    const group = session.newGroup((code, message) => {
+      this.#peerLost ??= new GpuError(code, message)
       joined?.break()
       this.#resolveLost({ reason: 'unknown', message })
     })
@@ -267,9 +270,11 @@ class MpiRuntime implements Runtime {
 
   async #execute(
     executable: MpiExecutable,
-    { times, signal, profile = false, uniformBlock }: ExecutionOptions,
+    options: ExecutionOptions,
     run: number,
   ): Promise<ExecutionResult> {
+    if (executable.alone && options.abortable === false) return this.#executeAlone(executable, options)
+    const { times, signal, profile = false, uniformBlock } = options
     const { addon } = this.#session
     const start = performance.now()
     let failure: unknown
@@ -347,6 +352,36 @@ class MpiRuntime implements Runtime {
       throw failure ?? toGpuError(error)
     } finally {
       signal?.removeEventListener('abort', abort)
+    }
+  }
+
+  /** A program that the inner backend repeats, in one call: as no rank can abort it, no repetition need be agreed on. */
+  async #executeAlone(
+    { made, segments }: MpiExecutable,
+    { times, profile = false, uniformBlock }: ExecutionOptions,
+  ): Promise<ExecutionResult> {
+    const [part] = made as [Executable]
+    const { originalIndex } = segments[0]!
+    try {
+      if (this.#joined !== undefined && !(await this.#inner.connect!(part)))
+        return { seconds: 0, clock: 'device' }
+      const result = await this.#inner.run(part, {
+        times,
+        ...(profile && { profile }),
+        ...(uniformBlock && { uniformBlock }),
+      })
+      const spans = result.spans?.map((span) => ({
+        ...span,
+        command: originalIndex[span.command]!,
+        device: this.#globalOrdinal(span.device),
+      }))
+      return { ...result, ...(spans && { spans }) }
+    } catch (error) {
+      if (this.#joined === undefined || !isGpuError(error, 'device-lost')) throw error
+      // Others wait for messages that never come: this ends the group for all.
+      this.#joined.break()
+      if (this.#peerLost === undefined) this.ranks.leave(error.message)
+      throw this.#peerLost ?? error
     }
   }
 

@@ -6,6 +6,8 @@ export interface ExecutionOptions {
   readonly times: number
   /** Checked between launches; an abort rejects with `aborted` after the work in flight has completed. */
   readonly signal?: AbortSignal | undefined
+  /** Over several ranks: whether any of them gives the run a signal. Where it is false, nothing aborts the run. */
+  readonly abortable?: boolean | undefined
   /** One span per command (where the device has timestamps for it) of the last repetition. */
   readonly profile?: boolean | undefined
   /** Replaces `Plan.uniformBlock` for this run; same length. */

@@ -143,19 +143,20 @@ export class ProgramRuns {
     let started = false
     let result: ExecutionResult | undefined
     let error: unknown
-    const agreed = async (turn?: Promise<void>): Promise<Executable> => {
+    const agreed = async (turn?: Promise<void>): Promise<ReadyRun> => {
       await turn
       const { signal, times } = execution
       const own: { error?: unknown; executable?: Executable } = await preparation.then(
         (executable) => (signal?.aborted ? { error: abortedError(signal, 0, times) } : { executable }),
         (caught: unknown) => ({ error: caught }),
       )
-      await group.guard(() => calls.agree(call, { error: own.error, messages }))
-      return own.executable!
+      const outcome = { error: own.error, messages, abortable: signal !== undefined }
+      const { abortable } = await group.guard(() => calls.agree(call, outcome))
+      return { executable: own.executable!, abortable }
     }
-    const start = (executable: Executable) => {
+    const start = ({ executable, abortable }: ReadyRun) => {
       started = true
-      return group.runtime.run(executable, execution)
+      return group.runtime.run(executable, { ...execution, abortable })
     }
     const ended = async (run: () => Promise<ExecutionResult>): Promise<ExecutionResult> => {
       try {
@@ -174,16 +175,23 @@ export class ProgramRuns {
       const all = await group.guard(() =>
         calls.agree(call, { error, seconds: result?.seconds, clock: result?.clock }, 1),
       )
-      return { ...result!, ...all }
+      const { seconds, clock } = all
+      return { ...result!, seconds, clock }
     }
     if (!group.sharesMemory) return ended(() => this.#turns.enqueueReady([program], agreed, start))
     return this.#turns.enqueueAlone([program], () =>
       ended(async () => {
-        const executable = await agreed()
-        return group.guard(() => start(executable))
+        const ready = await agreed()
+        return group.guard(() => start(ready))
       }),
     )
   }
+}
+
+/** A run that all ranks are ready for. */
+interface ReadyRun {
+  readonly executable: Executable
+  readonly abortable: boolean
 }
 
 /** Awaited later: a rejection meanwhile is not "unhandled". */

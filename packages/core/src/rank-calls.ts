@@ -9,6 +9,8 @@ interface Outcome {
   /** For a run: how long it took here, and by which clock. */
   readonly seconds?: number | undefined
   readonly clock?: 'device' | 'host' | undefined
+  /** For a run: whether it has a signal here. */
+  readonly abortable?: boolean | undefined
   /** The rank and its `MessageList.balance`, where it has messages. */
   readonly balance?: readonly [rank: number, high: number, low: number] | undefined
 }
@@ -26,7 +28,7 @@ export interface NumberedCall {
   readonly firstKey: number
 }
 
-export interface OwnOutcome extends Pick<Outcome, 'seconds' | 'clock'> {
+export interface OwnOutcome extends Pick<Outcome, 'seconds' | 'clock' | 'abortable'> {
   /** The error of the call on this rank. */
   readonly error?: unknown
   /** Compares the messages of a program between the ranks. */
@@ -77,13 +79,14 @@ export class RankCalls {
 
   /**
    * Gathers the outcomes of a call. Throws on every rank alike: `validation` where the ranks make different calls or record
-   * different messages, else the failure of the lowest rank that has one. Returns the longest time of all ranks.
+   * different messages, else the failure of the lowest rank that has one. Returns the longest time of all ranks, and whether the run has a signal on
+   * any of them.
    */
   async agree(
     call: NumberedCall,
     own: OwnOutcome = {},
     agreement = 0,
-  ): Promise<{ seconds: number; clock: 'device' | 'host' }> {
+  ): Promise<{ seconds: number; clock: 'device' | 'host'; abortable: boolean }> {
     const { number, hash, text } = call
     const key = this.key(call, agreement)
     const line: Line = [number, hash, text, this.#outcome(own)]
@@ -100,15 +103,17 @@ export class RankCalls {
     return {
       seconds: outcomes.reduce((most, { seconds = 0 }) => Math.max(most, seconds), 0),
       clock: outcomes.some(({ clock }) => clock === 'host') ? 'host' : 'device',
+      abortable: outcomes.some(({ abortable }) => abortable === true),
     }
   }
 
-  #outcome({ error, seconds, clock, messages }: OwnOutcome): Outcome {
+  #outcome({ error, seconds, clock, abortable, messages }: OwnOutcome): Outcome {
     const listed = messages !== undefined && !messages.isEmpty
     return {
       failure: error === undefined ? undefined : failureOf(error),
       seconds,
       clock,
+      abortable,
       balance: listed ? [this.ranks.rank, ...messages.balance] : undefined,
     }
   }

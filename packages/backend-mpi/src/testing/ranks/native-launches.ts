@@ -3,30 +3,16 @@
 import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { type Backend, isGpuError, openGroup, type Runtime } from '@tandem-gpu/core'
+import { isGpuError, openGroup } from '@tandem-gpu/core'
 import { expect } from 'vitest'
 import { type MpiOptions, mpi } from '../../mpi.ts'
+import { countedRuns } from '../counted-runs.ts'
 import { innerBackend, mpiLibraries } from '../inner-backend.ts'
 
 const [name = 'fake-cuda', transport = 'staged', act, folder = ''] = process.argv.slice(2)
-const inner = await innerBackend(name)
-let runs = 0
-const counting = (runtime: Runtime) => {
-  const run = runtime.run.bind(runtime)
-  runtime.run = (...given) => {
-    runs++
-    return run(...given)
-  }
-  return runtime
-}
-const counted: Backend = {
-  ...inner,
-  adapters: () => inner.adapters(),
-  open: async (...args) => counting(await inner.open(...args)),
-  openAddressable: async (...args) => counting(await inner.openAddressable!(...args)),
-}
+const { backend, runs } = countedRuns(await innerBackend(name))
 const options = { virtual: true, transport: transport as MpiOptions['transport'], libraries: mpiLibraries() }
-const group = await openGroup({ backends: [mpi(counted, options)], virtual: true })
+const group = await openGroup({ backends: [mpi(backend, options)], virtual: true })
 const { devices, queue } = group
 const count = devices.length
 const [values, next] = await Promise.all(
@@ -54,7 +40,7 @@ await queue.run(program, turns)
 const microseconds = ((performance.now() - start) / turns) * 1000
 for (const [i, buffer] of values!.entries())
   expect([...new Set(await queue.read(buffer))]).toEqual([(i - 1 + count) % count])
-expect(runs).toBe(0)
+expect(runs()).toBe(0)
 if (group.rank === 0)
   console.log(`${turns} repetitions without JavaScript, ${microseconds.toFixed(1)} µs each`)
 
