@@ -24,6 +24,7 @@ export const longSuites: readonly Suite[] = [
   suite('edges of plans of ranks', 'core', 'rank-parts.test.ts', '.', 1),
   suite('wrong calls', 'core', 'wrong-calls.test.ts', '.', 1),
   suite('wrong calls of algorithms', 'algorithms', 'wrong-calls.test.ts', '.', 1),
+  suite('recording for 1,024 ranks', 'algorithms', 'ranks-recording.test.ts', '1,024', 1),
   suite('products on a CPU adapter', 'algorithms', 'matmul/matmul.test.ts', '.', 1),
   suite('products from f16 parts', 'algorithms', 'matmul/split.test.ts', '.', 1),
   suite('exchanges of messages', 'backend-cuda', 'lower-messages.test.ts', '.', 1),
