@@ -25,8 +25,8 @@ export type MatmulPrecision = 'ieee' | 'split' | 'auto'
 export const splitTile = { rows: 64, columns: 128, depth: 64 } as const
 
 /**
- * The windows of k within which tensor cores sum products of the high parts: `first`, `next` and `next` again make a group. What tensor cores cut off grows with the
- * length of a window, W, and the error of sums in f32 with √k, so W is about 1.5·√k; beyond 192 little time is gained.
+ * The windows of k within which tensor cores sum products of the high parts: `first`, `next` and `next` again make a group. What tensor cores cut off grows
+ * with W, the length of `next`, and the error of sums in f32 with √k, so W is about 1.5·√k; beyond 192 little time is gained.
  */
 export function splitWindows(k: number): { readonly first: number; readonly next: number } {
   const stage = splitTile.depth / 2
@@ -35,13 +35,15 @@ export function splitWindows(k: number): { readonly first: number; readonly next
 }
 
 /**
- * What multiplies u·Σ|a||b|, u = 2^-24, in the bound of an element's error; the rest of it is k·2^-49·α·β, with the largest elements of the row and the column.
+ * What multiplies u·M in the bound of an element's error, with u = 2^-24 and M = Σ|a||b|; added is k·2^-49·α·β, with the largest elements of row and column.
  *
- * Let M be Σ|a||b|. Adding 16 products to a sum, the tensor cores of an H100 cut off 16 terms by less than half a u of the largest each, and the result by less than 2u
- * of it (Khattak and Mikaitis, arXiv 2512.07004, 2025): 10u of what has been added since the group of windows began. In a group of W/2, W and W that is
- * at most 10/16·5/2·W·u·M, less than 1.6·W·u·M. The same for the products with low parts, which are 2^-11 of the others and never leave the tensor cores: k/8·10·2^-10·u·M,
- * less than k/800·u·M. The sums of windows are added in f32, not above 1.29·k/W + 1 times, to what is at most M and the sums of the window: (1.29·k/W + 4)·u·M. The parts
- * differ from the elements by 2u each, the product of the low ones, which is left out, is at most 4u, and the last sum errs by u: 9u·M. As W ≤ 192, k/800 is at most 0.24·k/W.
+ * - 1.6·min(k, W) for high parts on tensor cores. Where an H100 adds 16 products to a sum it cuts off all but the largest of the 17, by less than u/2 of the
+ *   largest, and the result, by less than 2u of it (Khattak and Mikaitis, arXiv 2512.07004, 2025): in all 10u of what was added since the group began. A
+ *   group takes W/2, W and W of k at most, in steps of 16: 10/16·5/2·W.
+ * - k/800 for products with low parts there, which are 2^-10 of M and take k/8 steps without a window; at most 0.24·k/W, since W ≤ 192.
+ * - 1.29·k/W + 4 for the sums of windows in f32: 1.29·k/W + 1 additions to at most M, and to the sums of each window, which make 3·M together.
+ * - 10 for the parts: each differs from its element by 2u, the product of low parts, which is left out, is at most 4u, adding the products with low parts
+ *   errs by u, and what high parts exceed their elements by adds less than u.
  */
 export function splitErrorFactor(k: number): number {
   const { next } = splitWindows(k)
