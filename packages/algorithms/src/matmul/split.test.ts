@@ -143,6 +143,22 @@ describeOnBackends('matmul from f16 parts', (backend) => {
     })
   })
 
+  it('is within the bound where all but one product of a group of windows are cut off', async () => {
+    await on(1, async (group) => {
+      const [m, n, k] = [3, 5, 160] as const
+      expect(splitWindows(k)).toEqual({ first: 32, next: 64 })
+      // Products of 2^-25 of the first one, and a little less.
+      const row = (i: number, q: number) => (q === 0 ? 1 + i / 8 : 2 ** -12.52 * (1 - i / 20))
+      const a = Float32Array.from({ length: m * k }, (_, at) => row(Math.floor(at / k), at % k))
+      const b = Float32Array.from({ length: k * n }, (_, at) => row(at % n, Math.floor(at / n)))
+      const split = await product(group, [m, n, k], a, b, 'split')
+      const { value, magnitude } = referenceRows('f32', m, n, k, a, b)
+      const errors = Array.from(split, (x, i) => (Math.abs(x - value[i]!) / magnitude[i]!) * 2 ** 24)
+      expect(Math.max(...errors)).toBeLessThan(splitErrorFactor(k))
+      if (backend.name === 'reference') expect(Math.max(...errors)).toBeGreaterThan(splitErrorFactor(k) / 2)
+    })
+  })
+
   it('is exact where the sums are', async () => {
     await on(1, async (group) => {
       const shape = [5, 40, 140] as const
