@@ -43,13 +43,25 @@ export function innerVectors(block: FieldBlock, parity: 0 | 1): BufferView<'f32'
   return block.cells[parity].block(block.haloRows, leadElements, block.rows, Math.ceil(block.columns / 4) * 4)
 }
 
-/** Allocates a field of `rows` × `columns` cells, boundary included, whose cells are zero. `devices`: how many of the group, default all. Rejects as `allocate` does. */
+/** What a field must hold for the kernels that sweep it. */
+export interface AllocateFieldOptions {
+  /** Whether it has an f (`writeSource`), as `compileJacobi` was asked for. */
+  readonly source: boolean
+  /** Whether it has packed columns, which the transport `copy` sends. */
+  readonly columnHalos: boolean
+  /** Rows of halo: 1, the default, or `fusedSweeps` for kernels that fuse sweeps. */
+  readonly haloRows?: number | undefined
+  /** How many devices of the group hold it, the first ones. Default: all. */
+  readonly devices?: number | undefined
+}
+
+/** Allocates a field of `rows` × `columns` cells, boundary included, all of them 0. Rejects as `Device.allocate` does. */
 export async function allocateField(
   group: DeviceGroup,
   rows: number,
   columns: number,
   decomposition: Decomposition,
-  options: { source: boolean; columnHalos: boolean; haloRows?: number; devices?: number },
+  options: AllocateFieldOptions,
 ): Promise<JacobiField> {
   const grid = decompose(
     Math.max(0, rows - 2),
@@ -205,7 +217,7 @@ function range(first: number, count: number): number[] {
   return Array.from({ length: count }, (_, index) => first + index)
 }
 
-/** The whole state as one array. */
+/** The whole state, rows × columns, from the copy `parity`. `outline` gives the rows at the top and the bottom, as it gave `writeState`. */
 export async function gatherState(
   field: JacobiField,
   parity: 0 | 1,
