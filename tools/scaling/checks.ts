@@ -34,6 +34,7 @@ const ipc = '2xh200-ipc-and-soak.txt'
 const mpi = '2xh200-mpi.txt'
 /** Tables of rank-table.ts, with the ways that are checked by each: one process has rows of its own above. */
 const rankTables: readonly (readonly [string, readonly string[]])[] = [
+  ['2xh200-ranks.json', ['one', 'ipc', 'nccl', 'gpu-aware', 'staged']],
   ['4xh200-ranks.json', ['ipc', 'nccl', 'gpu-aware', 'staged']],
 ]
 

@@ -7,6 +7,7 @@ import {
   ranges,
 } from '@tandem-gpu/core'
 import { characterOf } from '../device-character.ts'
+import { fusedStripes, fusedStripRows } from './fused-strip.ts'
 import { type FieldBlock, innerVectors, type JacobiField, leadElements } from './jacobi-field.ts'
 import { fusedSweeps, type JacobiKernels } from './jacobi-kernels.ts'
 import type { ResidualTree } from './residual-tree.ts'
@@ -37,12 +38,13 @@ export function recordSweeps(
   // Of the blocks of other processes, what they exchange with these is recorded, and residuals, which every process gets.
   const touches = field.blocks.map(({ owner }) => recorder.touches(owner.ordinal))
   const own = field.blocks.filter((_, index) => touches[index])
+  const strips = new Map(own.map((block) => [block, fusedStripRows(block.rows, block.columns)]))
   for (const { last, count } of passes(options.sweeps, options.residuals, kernels.fused !== undefined)) {
     const residual = options.residuals?.get(last)
     const observe = residual !== undefined
     if (residual) for (const block of own) recorder.fill(block.residual, 0, { label: 'clear residual' })
     for (const block of own)
-      if (count > 1) recordFusedSweeps(recorder, kernels, block, from, observe)
+      if (count > 1) recordFusedSweeps(recorder, kernels, block, strips.get(block)!, from, observe)
       else recordBlockSweep(recorder, field, kernels, block, from, observe)
     if (residual && options.residualTree) options.residualTree.record(recorder, residual)
     else if (residual)
@@ -86,20 +88,15 @@ function recordFusedSweeps(
   recorder: Recorder,
   kernels: JacobiKernels,
   block: FieldBlock,
+  strip: number,
   from: 0 | 1,
   observe: boolean,
 ): void {
   const { rows, columns, owner, haloRows } = block
-  const stripes = Math.ceil(Math.ceil(columns / 4) / 126)
-  // Eight rows of each strip are computed twice. Long strips waste less; short strips keep more multiprocessors busy.
-  const strip = Math.max(
-    Math.min(128, Math.max(16, Math.floor((rows * stripes) / 1056))),
-    Math.ceil(rows / 65_535),
-  )
   const cells = block.cells[from]
   recorder.dispatch(observe ? kernels.fusedResidual! : kernels.fused!, {
     device: owner,
-    workgroups: [stripes, Math.ceil(rows / strip)],
+    workgroups: [fusedStripes(columns), Math.ceil(rows / strip)],
     args: {
       u: cells.block(haloRows - fusedSweeps, 0, rows + 2 * fusedSweeps, cells.stride),
       next: innerVectors(block, from === 0 ? 1 : 0),
