@@ -89,8 +89,8 @@ const unnoticed: Readonly<Record<string, string>> = {
 }
 /** Calls that nothing but a failure leads to: the failure, and the code that it has by itself. */
 const behind: Readonly<Record<string, readonly [symbol: string, result: number, code: string]>> = {
-  cuGetErrorName: ['cuStreamCreate', 999, 'driver'],
-  cuGetErrorString: ['cuStreamCreate', 999, 'driver'],
+  cuGetErrorName: ['cuStreamCreateWithPriority', 999, 'driver'],
+  cuGetErrorString: ['cuStreamCreateWithPriority', 999, 'driver'],
   cuMemGetInfo: ['cuGraphInstantiateWithFlags', 2, 'out-of-memory'],
   cuMemPoolTrimTo: ['cuMemAllocFromPoolAsync', 2, 'out-of-memory'],
   nvrtcGetProgramLog: ['nvrtcCompileProgram', 6, 'compilation'],

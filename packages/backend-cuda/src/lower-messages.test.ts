@@ -113,6 +113,22 @@ describe('exchanges', () => {
     expect(lowered.recorded).toEqual([[0], [1], [1, 2, 3], [2], [4]])
   })
 
+  it('begin as soon as what they send is dense: copies for later exchanges wait for those for earlier ones', () => {
+    const lowered = lower([
+      { kind: 'send', region: withGaps(0) },
+      { kind: 'receive', region: dense(1) },
+      { kind: 'fill', region: dense(1), after: [1] },
+      { kind: 'send', region: withGaps(0) },
+    ])
+    expect(shown(lowered)).toEqual([
+      'copy (; 1)',
+      'send 3+0, receive 1+0 (0; 4)',
+      'fill (1; )',
+      'copy (0; 4)',
+      'send 3+256 (1,3; )',
+    ])
+  })
+
   it('keep the chain of the serial schedule', () => {
     const lowered = lower(
       [

@@ -56,6 +56,8 @@ export function lowerMessages(plan: RecordedPlan<PlanPart>): PlanOfExchanges {
   /** The step of each exchange, by its first message, and of the copy before each message that has one. */
   const exchanges = new Map<number, number>()
   const packs = new Map<number, number>()
+  /** The copies before the last exchange that has any. */
+  let lastPacks: readonly number[] = []
   /** The step of each part that others wait for, and the one that waits for others. */
   const doneAt: number[] = []
   const startsAt: number[] = []
@@ -137,7 +139,8 @@ export function lowerMessages(plan: RecordedPlan<PlanPart>): PlanOfExchanges {
       const { copied, ...place } = places[index]!
       const message = parts[index] as PlanMessage
       if (message.kind !== 'send' || copied === undefined) continue
-      const pack = add(copyOf(message, copied, staged(place, copied)), [index])
+      // One exchange's after another's, so that the first exchange begins early.
+      const pack = add(copyOf(message, copied, staged(place, copied)), [index], lastPacks)
       packs.set(index, pack)
       before.push(pack)
     }
@@ -149,6 +152,7 @@ export function lowerMessages(plan: RecordedPlan<PlanPart>): PlanOfExchanges {
     const { label, device } = parts[group[0]!]!
     const exchange = add({ kind: 'exchange', label, device, messages }, group, before)
     for (const pack of before) steps[pack]!.afterPrevious.push(exchange)
+    if (before.length > 0) lastPacks = before
     return exchange
   }
 

@@ -47,6 +47,7 @@ enum FunctionAttribute : int {
 constexpr unsigned streamNonBlocking = 1;
 constexpr int streamCaptureModeThreadLocal = 1;
 constexpr unsigned eventDisableTiming = 2;
+constexpr unsigned long long graphUsesNodePriorities = 8;
 constexpr unsigned hostAllocPortable = 1;
 constexpr unsigned hostAllocMapped = 2;
 constexpr unsigned hostRegisterPortable = 1;
@@ -173,7 +174,7 @@ struct Driver : ImportTable {
   Import<Result(const Memcpy3D *copy, Stream stream)> memcpy3DAsync{this, "cuMemcpy3DAsync", 3020};
   Import<Result(DevicePtr target, unsigned char value, std::size_t count, Stream stream)>
       memsetD8Async{this, "cuMemsetD8Async", 3020};
-  Import<Result(Stream *stream, unsigned flags)> streamCreate{this, "cuStreamCreate", 2000};
+  Import<Result(Stream *stream, unsigned flags, int priority)> streamCreate{this, "cuStreamCreateWithPriority", 5050};
   Import<Result(Stream stream)> streamDestroy{this, "cuStreamDestroy", 4000};
   Import<Result(Stream stream)> streamSynchronize{this, "cuStreamSynchronize", 2000};
   Import<Result(Stream stream, Event event, unsigned flags)> streamWaitEvent{this, "cuStreamWaitEvent", 3020};

@@ -54,13 +54,16 @@ OwnedPool createPool(const Context &context) {
   return {context, context.driver().memPoolCreate, &properties};
 }
 
+/// Any number below the range of the driver's priorities means the greatest.
+constexpr int greatestPriority = std::numeric_limits<int>::min();
+
 OwnedEvent untimedEvent(const Context &context) { return {context, context.driver().eventCreate, eventDisableTiming}; }
 
 } // namespace
 
 Gpu::Gpu(const Driver &driver, int ordinal, bool shareable, ReleaseFailures &failures)
     : shareable(shareable), context(driver, ordinal, failures), pool(createPool(context)),
-      stream(context, driver.streamCreate, streamNonBlocking), turns{untimedEvent(context), untimedEvent(context)},
+      stream(context, driver.streamCreate, streamNonBlocking, greatestPriority), turns{untimedEvent(context), untimedEvent(context)},
       joined(untimedEvent(context)), start(context, driver.eventCreate, 0), end(context, driver.eventCreate, 0) {
   // Keep freed memory for the next allocation; `Allocation` trims before it gives up.
   auto threshold = std::numeric_limits<std::uint64_t>::max();

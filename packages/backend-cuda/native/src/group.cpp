@@ -185,7 +185,10 @@ void Group::createGraph(std::uint32_t id, std::size_t mainGpu, const std::vector
   try {
     const auto graph = buildGraph(gpu, words);
     gpu.use();
-    cuda::OwnedGraphExec exec(gpu.context, driver_.graphInstantiate, graph.get(), 0);
+    // Kernels have the least priority, NCCL's that of the stream in which they are captured: each of their blocks needs all registers of a
+    // multiprocessor, which it would else get once no block of the kernels beside it waits any more.
+    const auto flags = communicator_ ? cuda::graphUsesNodePriorities : 0;
+    cuda::OwnedGraphExec exec(gpu.context, driver_.graphInstantiate, graph.get(), flags);
     gpu.call(driver_.graphUpload, exec.get(), gpu.stream.get());
     gpu.synchronize();
     graphs_.insert_or_assign(id, InstantiatedGraph{mainGpu, std::move(exec)});

@@ -213,8 +213,9 @@ Result fMemsetD8Async(DevicePtr target, unsigned char value, std::size_t count, 
   fake(stream)->push([=] { std::memset(reinterpret_cast<void *>(target), value, count); });
   return 0;
 }
-Result fStreamCreate(Stream *stream, unsigned) {
+Result fStreamCreate(Stream *stream, unsigned, int priority) {
   auto *created = new FakeStream();
+  created->priority = std::clamp(priority, greatestPriority, 0);
   created->device = currentContext->device;
   count(created->device, "stream", 1);
   *stream = reinterpret_cast<Stream>(created);
@@ -420,7 +421,7 @@ const std::map<std::string, void *> &symbols() {
       {"cuMemcpyDtoHAsync", injectable<__COUNTER__>("cuMemcpyDtoHAsync", fMemcpyDtoHAsync)},
       {"cuMemcpy3DAsync", injectable<__COUNTER__>("cuMemcpy3DAsync", fMemcpy3DAsync)},
       {"cuMemsetD8Async", injectable<__COUNTER__>("cuMemsetD8Async", fMemsetD8Async)},
-      {"cuStreamCreate", injectable<__COUNTER__>("cuStreamCreate", fStreamCreate)},
+      {"cuStreamCreateWithPriority", injectable<__COUNTER__>("cuStreamCreateWithPriority", fStreamCreate)},
       {"cuStreamDestroy", injectable<__COUNTER__>("cuStreamDestroy", fStreamDestroy)},
       {"cuStreamSynchronize", injectable<__COUNTER__>("cuStreamSynchronize", fStreamSynchronize)},
       {"cuStreamWaitEvent", injectable<__COUNTER__>("cuStreamWaitEvent", fStreamWaitEvent)},

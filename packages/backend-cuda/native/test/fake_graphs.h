@@ -1,5 +1,6 @@
 // Graphs of the fake driver. What is issued to a stream that captures becomes a graph, and a graph a node of another one. Included once, by fake_cuda.cpp.
 #pragma once
+#include <algorithm>
 #include <utility>
 
 #include "fake_machine.h"
@@ -21,10 +22,13 @@ Result fGraphAddChildGraphNode(GraphNode *node, Graph graph, const GraphNode *af
   const auto part = std::make_shared<FakeExec>();
   part->graph = *fake(child);
   if (part->graph.nodes.empty()) return errorInvalidValue;
-  return addNode(node, graph, after, count, [part] {
+  const auto result = addNode(node, graph, after, count, [part] {
     part->run();
     return 0;
   });
+  auto &added = fake(graph)->nodes.back();
+  for (const auto &inner : part->graph.nodes) added.priority = std::min(added.priority, inner.priority);
+  return result;
 }
 
 Result fGraphCreate(Graph *graph, unsigned) {
@@ -84,8 +88,12 @@ Result fGraphAddMemsetNode(GraphNode *node, Graph graph, const GraphNode *after,
   });
 }
 std::atomic<long> liveGraphs{0};
-Result fGraphInstantiate(GraphExec *exec, Graph graph, unsigned long long) {
+/// The driver ignores the priorities of nodes without the flag; here that is an error.
+Result fGraphInstantiate(GraphExec *exec, Graph graph, unsigned long long flags) {
   STICKY;
+  const auto &nodes = fake(graph)->nodes;
+  if (flags != graphUsesNodePriorities && std::any_of(nodes.begin(), nodes.end(), [](const FakeNode &node) { return node.priority != 0; }))
+    return errorInvalidValue;
   if (liveGraphs.load() >= setting("FAKE_CUDA_GRAPHS", 1000000)) return errorOutOfMemory;
   ++liveGraphs;
   auto *made = new FakeExec();

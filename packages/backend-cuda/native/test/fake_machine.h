@@ -226,9 +226,13 @@ struct FakeEvent {
   std::uint64_t time = 0;
 };
 
+/// Priorities go from 0 down to this one.
+constexpr int greatestPriority = -5;
+
 struct FakeNode {
   std::function<Result()> work;
   std::vector<std::size_t> after;
+  int priority = 0;
 };
 struct FakeGraph {
   int device = 0;
@@ -237,6 +241,7 @@ struct FakeGraph {
 
 struct FakeStream {
   int device = 0;
+  int priority = 0;
   /// Where what is issued goes while it is captured.
   FakeGraph *capture = nullptr;
   std::mutex mutex;

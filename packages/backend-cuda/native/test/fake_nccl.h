@@ -104,7 +104,7 @@ struct FakeComm {
       stream->push([this, messages, reference] { fail(run(messages)); });
       return;
     }
-    FakeNode node{[this, messages, reference] { return run(messages); }, {}};
+    FakeNode node{[this, messages, reference] { return run(messages); }, {}, stream->priority};
     for (std::size_t index = 0; index < stream->capture->nodes.size(); ++index) node.after.push_back(index);
     stream->capture->nodes.push_back(std::move(node));
   }
@@ -117,6 +117,8 @@ thread_local FakeComm *gatheredFor = nullptr;
 
 nccl::Result gather(bool sends, void *memory, std::size_t byteLength, int peer, nccl::Comm comm, Stream stream) {
   if (peer < 0 || peer >= fake(comm)->count || !fake(comm)->pending.empty()) return 4;
+  // Behind blocks of other kernels a message would wait until these are done.
+  if (fake(stream)->priority != greatestPriority) return 4;
   gathered.push_back({sends, peer, static_cast<char *>(memory), byteLength, fake(stream)});
   gatheredFor = fake(comm);
   return nccl::success;
