@@ -4,7 +4,8 @@
  *   nvcc -O3 -arch=sm_90 -o nccl-bound nccl-bound.cu -ldl && NCCL_NVLS_ENABLE=0 ./nccl-bound [GPUS, default 4]
  * NCCL_LIBRARY names the library. With ALLOC=nccl the memory comes from ncclMemAlloc, so that senders write into it directly. "With passes": each group stands
  * behind a copy of what it sends and before a copy of what it receives, as packing and transposing are; the copies of one group may overlap the next group.
- * BLOCKS=n gives those copies n blocks of 1,024 threads in all, where they else fill the GPU. NCCL's own settings (NCCL_MIN_CTAS, …) apply.
+ * BLOCKS=n gives those copies n blocks of 1,024 threads in all, where they else fill the GPU. FIRST=1 has NCCL's kernels start before blocks of the copies that
+ * wait for room, as Tandem does; each of NCCL's blocks needs all registers of a multiprocessor. NCCL's own settings (NCCL_MIN_CTAS, …) apply.
  * Every line: the slowest GPU, by its own clock, in the best of four samples of some repetitions, and what leaves each GPU a second.
  */
 #include <cuda_runtime.h>
@@ -50,6 +51,7 @@ struct Shared {
 } *shared;
 
 int count, rank, blocks;
+bool first;
 const size_t most = size_t(256) << 20;
 char *input, *output, *scratch;
 Comm comm;
@@ -103,7 +105,8 @@ void measure(size_t byteLength, int groups, bool passes, int repetitions, int la
   cudaGraph_t graph;
   cudaGraphExec_t exec;
   CHECK(cudaStreamEndCapture(stream, &graph));
-  CHECK(cudaGraphInstantiate(&exec, graph, 0));
+  // Without the flag a graph ignores the priorities of the streams in which its kernels were captured.
+  CHECK(cudaGraphInstantiate(&exec, graph, first ? cudaGraphInstantiateFlagUseNodePriority : 0));
   cudaEvent_t start, end;
   CHECK(cudaEventCreate(&start));
   CHECK(cudaEventCreate(&end));
@@ -160,10 +163,11 @@ int main(int argumentCount, char **arguments) {
   const char *kind = getenv("ALLOC");
   const bool mapped = kind && !strcmp(kind, "nccl");
   blocks = getenv("BLOCKS") ? atoi(getenv("BLOCKS")) : 0;
+  first = getenv("FIRST") && !strcmp(getenv("FIRST"), "1");
   if (rank == 0) {
     int version;
     CHECK(nccl.ncclGetVersion(&version));
-    printf("NCCL %d, memory of %s, blocks of passes: %d\n", version, mapped ? "ncclMemAlloc" : "cudaMalloc", blocks);
+    printf("NCCL %d, memory of %s, blocks of passes: %d, NCCL first: %d\n", version, mapped ? "ncclMemAlloc" : "cudaMalloc", blocks, first);
     CHECK(nccl.ncclGetUniqueId(&shared->id));
   }
   meet();
@@ -171,7 +175,9 @@ int main(int argumentCount, char **arguments) {
   CHECK(cudaMalloc(&scratch, most * count));
   for (char **memory : {&input, &output})
     CHECK(mapped ? nccl.ncclMemAlloc(reinterpret_cast<void **>(memory), most * count) : int(cudaMalloc(memory, most * count)));
-  CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  int least, greatest;
+  CHECK(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+  CHECK(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, first ? greatest : least));
 
   for (const bool passes : {false, true})
     for (const int groups : {1, 2, 4, 8}) measure(most, groups, passes, 1, 3);

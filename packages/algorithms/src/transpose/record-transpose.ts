@@ -41,6 +41,8 @@ export interface RecordTransposeOptions<T extends ElementType> {
   readonly transport?: Transport | 'auto' | undefined
   /** Where `transport` is `auto`, chooses for each tile that moves to another device. Pairs without the access that the choice needs copy. */
   readonly chooseTransport?: ((tile: PeerTile, group: DeviceGroup) => Transport) | undefined
+  /** In how many parts a tile moves that is a message between processes. Default: two, where they have 64 MiB and more. */
+  readonly messageParts?: number | undefined
 }
 
 /**
@@ -92,6 +94,12 @@ export function recordTranspose<T extends ElementType>(
 ): RecordedTile[] {
   const { kernel, input, output, transport = 'auto' } = options
   requireTransposable(group, input, output)
+  const { messageParts } = options
+  if (messageParts !== undefined && !(Number.isSafeInteger(messageParts) && messageParts > 0))
+    throw new GpuError(
+      'validation',
+      `messageParts is ${messageParts}; it must be a whole number of 1 and more.`,
+    )
   const touches = recorder.devices.map(({ ordinal }) => recorder.touches(ordinal))
   const tiles: RecordedTile[] = []
   const bySender = new Map<number, RecordedTile[]>()
@@ -103,6 +111,8 @@ export function recordTranspose<T extends ElementType>(
     if (sent === undefined) bySender.set(tile.sender, [tile])
     else sent.push(tile)
   }
+  // They take longest; other tiles are transposed meanwhile.
+  recordCopied(tiles.filter(isMessage))
   const scattered = recordScattered()
   for (const tile of tiles) {
     if (scattered.has(tile) || tile.transport === 'copy') continue
@@ -116,7 +126,7 @@ export function recordTranspose<T extends ElementType>(
       `transpose ${nameOf(tile)}`,
     )
   }
-  recordCopied()
+  recordCopied(tiles.filter((tile) => tile.transport === 'copy' && !isMessage(tile)))
   return tiles
 
   /** Records a scattering dispatch for each sender with tiles of that transport. Returns the tiles that it recorded; the others are transposed one by one. */
@@ -142,23 +152,49 @@ export function recordTranspose<T extends ElementType>(
   }
 
   /**
-   * Records every copy before the first transpose. A GPU may start a wait only after what was recorded before it has been signalled: with
-   * each transpose recorded after its own copy, the first would wait for copies that it does not need.
+   * Records every copy of a part before its first transpose. A GPU may start a wait only after what was recorded before it has been signalled:
+   * with each transpose recorded after its own copy, the first would wait for copies that it does not need. Where there are several parts, the
+   * packing and transposing of one overlap the messages of another.
    */
-  function recordCopied(): void {
-    const transposes = tiles
-      .filter((tile) => tile.transport === 'copy')
-      .flatMap((tile) => {
-        const { receiver, rows, columns } = tile
-        const scratch = recorder.scratch(receiver, input.type, [rows, columns], {
-          label: `arrival of ${nameOf(tile)}`,
-        })
-        recorder.copy(sourceOf(tile), scratch, { label: `copy ${nameOf(tile)}` })
-        if (!touches[receiver]) return []
-        return () =>
-          dispatchTranspose(recorder, kernel, receiver, scratch, targetOf(tile), `transpose ${nameOf(tile)}`)
-      })
-    for (const record of transposes) record()
+  function recordCopied(copied: readonly RecordedTile[]): void {
+    const moves = copied.map((tile) => movesOf(tile, partsOf(tile)))
+    const most = Math.max(0, ...moves.map(({ length }) => length))
+    for (let part = 0; part < most; part++) {
+      for (const of of moves) of[part]?.copy()
+      for (const of of moves) of[part]?.transpose()
+    }
+  }
+
+  function partsOf(tile: RecordedTile): number {
+    if (!isMessage(tile)) return 1
+    return messageParts ?? (tile.byteLength < 2 * leastPartByteLength ? 1 : 2)
+  }
+
+  function isMessage({ sender, receiver, transport }: RecordedTile): boolean {
+    const ranks = [sender, receiver].map((ordinal) => recorder.devices[ordinal]!.rank)
+    return transport === 'copy' && ranks[0] !== ranks[1] && !group.canAccessPeer(receiver, sender)
+  }
+
+  /** What moves a tile in `parts` parts of its rows, or fewer where it has no more rows. */
+  function movesOf(tile: RecordedTile, parts: number) {
+    const { receiver, rows, columns } = tile
+    const label = `arrival of ${nameOf(tile)}`
+    const arrival = recorder.scratch(receiver, input.type, [rows, columns], { label })
+    return [...ranges(rows, Math.ceil(rows / parts))].map(({ first, count }, part) => {
+      const name = count < rows ? `${nameOf(tile)} part ${part}` : nameOf(tile)
+      const arrived = arrival.block(first, 0, count, columns)
+      return {
+        copy() {
+          const source = sourceOf(tile).block(first, 0, count, columns)
+          recorder.copy(source, arrived, { label: `copy ${name}` })
+        },
+        transpose() {
+          if (!touches[receiver]) return
+          const target = targetOf(tile).block(0, first, columns, count)
+          dispatchTranspose(recorder, kernel, receiver, arrived, target, `transpose ${name}`)
+        },
+      }
+    })
   }
 
   /** The tile as it lies in the sender's slice. */
@@ -188,6 +224,9 @@ export function recordTranspose<T extends ElementType>(
     )
   }
 }
+
+/** Of a part that moves by itself: smaller messages use less of a link. */
+const leastPartByteLength = 64 * 1024 * 1024
 
 const nameOf = ({ receiver, sender }: PeerTile) => `tile (${receiver}, ${sender})`
 

@@ -1,7 +1,18 @@
 // Every rank: algorithms over the devices of all ranks; rank 0: the same in one process with as many devices. The bits are the same.
 //   mpirun -n 4 node algorithms.ts [INNER BACKEND, default webgpu] [TRANSPORT, default staged] [ALGORITHM ...]
 import { createHash } from 'node:crypto'
-import { jacobi, matmul, reduce, ringMatmul, transpose } from '@tandem-gpu/algorithms'
+import {
+  allocateSharded,
+  compileTranspose,
+  jacobi,
+  matmul,
+  readSharded,
+  recordTranspose,
+  reduce,
+  ringMatmul,
+  transpose,
+  writeSharded,
+} from '@tandem-gpu/algorithms'
 import { type DeviceGroup, openGroup } from '@tandem-gpu/core'
 import { expect } from 'vitest'
 import { type MpiOptions, mpi } from '../../mpi.ts'
@@ -18,6 +29,24 @@ const algorithms: Record<string, (group: DeviceGroup) => Promise<{ bits: unknown
     const output = new Int32Array(rows * columns)
     const { verified } = await transpose(group, { rows, columns, type: 'i32', input, output })
     return { bits: [...output].join(), verified }
+  },
+  async 'transpose in parts'(group) {
+    const [rows, columns] = [61, 83]
+    const input = await allocateSharded(group, 'i32', rows, columns)
+    const output = await allocateSharded(group, 'i32', columns, rows)
+    const source = Int32Array.from({ length: rows * columns }, (_, i) => i * 7)
+    await writeSharded(group, input, source)
+    const kernel = await compileTranspose(group, 'i32', 'square')
+    const program = group.record((recorder) => {
+      const options = { kernel, input, output, transport: 'copy', messageParts: 3 } as const
+      recordTranspose(recorder, group, options)
+    })
+    await group.queue.run(program, 3)
+    const result = new Int32Array(rows * columns)
+    await readSharded(group, output, result)
+    for (const resource of [program, kernel, input, output]) resource.destroy()
+    const verified = result.every((value, i) => value === source[(i % rows) * columns + Math.floor(i / rows)])
+    return { bits: [...result].join(), verified }
   },
   async reduce(group) {
     const input = Float32Array.from({ length: 100_003 }, (_, i) => Math.sin(i) * 1000)
