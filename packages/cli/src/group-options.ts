@@ -89,7 +89,10 @@ export function addGroupOptions(command: Command, { count = true }: { count?: bo
 export function addSelectionOptions(command: Command): Command {
   return addBackendOption(command)
     .addOption(
-      new Option('--by <reading>', 'the sensor by which devices are preferred')
+      new Option(
+        '--by <reading>',
+        'by what devices are preferred: their order (index), one sensor, or all of them (score)',
+      )
         .choices(selectByNames)
         .default('index'),
     )

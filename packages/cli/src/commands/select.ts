@@ -28,7 +28,10 @@ export function selectCommand(context: CommandContext): Command {
     .description('choose the least loaded devices')
     .option('--count <n>', 'number of devices', wholeNumber(1, mostDevices), 1)
     .addOption(
-      new Option('--by <reading>', 'the sensor by which devices are preferred')
+      new Option(
+        '--by <reading>',
+        'by what devices are preferred: their order (index), one sensor, or all of them (score)',
+      )
         .choices(selectByNames)
         .default('utilization'),
     )
