@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import type {
   Adapter,
   AllocationRegion,
@@ -11,7 +12,7 @@ import type {
   SharingProcesses,
   Span,
 } from '@tandem-gpu/core'
-import { GpuError, isGpuError } from '@tandem-gpu/core'
+import { GpuError, isGpuError, keepAwake } from '@tandem-gpu/core'
 import { type ClockOffsets, measureClocks, spansFrom, stampWords } from './clock-calibration.ts'
 import { CudaExecutable } from './cuda-executable.ts'
 import type { CudaKernel, Translate } from './cuda-kernel.ts'
@@ -44,6 +45,9 @@ export interface CudaRuntimeOptions {
   /** With which the group's one GPU exchanges messages (`Backend.openConnected`). */
   readonly connected?: SharingProcesses | undefined
 }
+
+/** What waking a thread adds to a longer run is little. */
+const awakeMilliseconds = 50
 
 /** All open runtimes: a fault in one of them loses the devices of all. */
 const openRuntimes = new Set<CudaRuntime>()
@@ -212,6 +216,7 @@ export class CudaRuntime implements Runtime<CudaHandles> {
       return { graphs: graphs.ids, count }
     }
     const plain = profile ? times - 1 : times
+    const alone = this.#options.shared === undefined && this.#options.connected === undefined
     try {
       // Nothing is awaited before the run is queued: calls take effect in the order they are made.
       const outcome = this.#guard(`Running program '${plan.label}'`, () => {
@@ -238,6 +243,8 @@ export class CudaRuntime implements Runtime<CudaHandles> {
       })
       // The error of an instantiation is clearer than the error of a run that lacks the graph.
       outcome.catch(() => {})
+      // What runs over processes knows how many share the cores, and does it itself.
+      if (alone) keepAwake(outcome, awakeMilliseconds, availableParallelism())
       await this.#guard(`Instantiating program '${plan.label}'`, () => Promise.all(ready))
       const { seconds, collected } = await outcome
       const trapCount = executable.arena.trapRanges().length
@@ -251,7 +258,6 @@ export class CudaRuntime implements Runtime<CudaHandles> {
     } catch (error) {
       executable.recover(isGpuError(error, 'aborted'))
       // A trap is found when all is done. After another failure the processes may have launched unequally often.
-      const alone = this.#options.shared === undefined && this.#options.connected === undefined
       if (alone || isGpuError(error, 'validation')) throw error
       throw new GpuError('device-lost', error instanceof Error ? error.message : String(error), {
         cause: error,

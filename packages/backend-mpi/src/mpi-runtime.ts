@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import {
   type Adapter,
   type Allocation,
@@ -13,6 +14,7 @@ import {
   isGpuError,
   type KernelHandle,
   type KernelSource,
+  keepAwake,
   type LiveHandles,
   type LostInfo,
   type Plan,
@@ -27,6 +29,9 @@ import { type PreparedNodes, toGpuError } from './native-addon.ts'
 import type { LoweredPlan, Segment } from './segments.ts'
 import type { MpiSession } from './session.ts'
 import type { OpenedDevices } from './transport.ts'
+
+/** How long threads do not sleep, where there are cores to spare: what waking one adds to longer waits is little. */
+const awakeMilliseconds = { gather: 1, run: 50, afterRun: 1 }
 
 interface MpiExecutable extends Executable {
   readonly segments: readonly (Segment & { readonly executable: Executable })[]
@@ -117,6 +122,8 @@ class MpiRuntime implements Runtime {
   readonly #gpuAware: boolean
   readonly #peers: ReadonlyMap<number, readonly boolean[]>
   readonly #label: string
+  /** That this process has for itself. */
+  readonly #cores: number
   readonly #group: number
   /** For each device of the group, its position among its rank's. */
   readonly #localOrdinal: readonly number[]
@@ -145,6 +152,7 @@ class MpiRuntime implements Runtime {
     this.#gpuAware = transport.name === 'gpu-aware'
     this.#peers = peers
     this.#label = label
+    this.#cores = availableParallelism() / session.ranksOnMachine
     const counts = new Map<number, number>()
     this.#localOrdinal = devices.map(({ rank }, all) => {
       // A runtime that shares memory has the devices of all ranks.
@@ -173,7 +181,11 @@ class MpiRuntime implements Runtime {
       count: session.ranks.length,
       sharesMemory: this.#sharesMemory,
       transport,
-      gather: (key, message) => settled(addon.gather(group, key, message)),
+      gather: (key, message) => {
+        const gathered = settled(addon.gather(group, key, message))
+        keepAwake(gathered, awakeMilliseconds.gather, this.#cores)
+        return gathered
+      },
       deliver: async (key, from, to, bytes) => {
         if (from === to || bytes.byteLength === 0) return
         await settled(addon.deliver(group, key, from, to === 'all' ? -1 : to, bytes))
@@ -360,16 +372,22 @@ class MpiRuntime implements Runtime {
     { made, segments }: MpiExecutable,
     { times, profile = false, uniformBlock }: ExecutionOptions,
   ): Promise<ExecutionResult> {
+    const { addon } = this.#session
     const [part] = made as [Executable]
     const { originalIndex } = segments[0]!
     try {
       if (this.#joined !== undefined && !(await this.#inner.connect!(part)))
         return { seconds: 0, clock: 'device' }
-      const result = await this.#inner.run(part, {
+      const running = this.#inner.run(part, {
         times,
         ...(profile && { profile }),
         ...(uniformBlock && { uniformBlock }),
       })
+      // At its end the ranks agree.
+      const awake = keepAwake(running, awakeMilliseconds.run, this.#cores)
+      if (awake) addon.stayAwake(awakeMilliseconds.run)
+      const result = await running
+      if (awake) addon.stayAwake(awakeMilliseconds.afterRun)
       const spans = result.spans?.map((span) => ({
         ...span,
         command: originalIndex[span.command]!,

@@ -39,6 +39,8 @@ export interface NativeAddon {
   endRun(group: number, key: number): void
   /** All ranks end the run after the same repetition. */
   abortRun(group: number, key: number): void
+  /** The thread for messages does not sleep, for so many milliseconds from now. */
+  stayAwake(milliseconds: number): void
   /** This rank makes no more calls of the group, or of any; an empty `reason` is none. */
   leave(group: number | undefined, reason: string): void
   /** This rank ends: that its connections do too is no death. */

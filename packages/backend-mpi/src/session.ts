@@ -69,6 +69,12 @@ export class MpiSession {
     return this.#failure
   }
 
+  /** Ranks on this rank's machine. */
+  get ranksOnMachine(): number {
+    const { machine } = this.ranks[this.rank]!
+    return this.ranks.filter((other) => other.machine === machine).length
+  }
+
   nameOf(rank: number): string {
     return rankName(this.ranks[rank]!)
   }

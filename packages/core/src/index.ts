@@ -18,6 +18,7 @@ export {
 } from './group.ts'
 export type * from './handles.ts'
 export type { HostBuffer, HostView } from './host-buffer.ts'
+export { keepAwake } from './keep-awake.ts'
 export type { CompileOptions, Kernel } from './kernel.ts'
 export type * from './kernel-source.ts'
 export type { SelectBy } from './load.ts'

@@ -126,7 +126,8 @@ void Engine::loop() {
     }
     if (!busy()) {
       // The next call often follows the last at once, and to wake a thread takes longer than a message.
-      if (mpi_ && Clock::now() - lastProgress < spinTime) {
+      const auto now = Clock::now();
+      if (mpi_ && (now - lastProgress < spinTime || now < awakeUntil_.load())) {
         sched_yield();
         continue;
       }
@@ -359,6 +360,12 @@ void Engine::abortRun(Key key) {
   post([this, key] {
     if (!failed_.load()) send(0, ControlKind::abortRequest, key.packed(), {});
   });
+}
+
+void Engine::stayAwake(std::chrono::milliseconds time) {
+  awakeUntil_ = Clock::now() + time;
+  // Wakes it.
+  post([] {});
 }
 
 void Engine::requestAbort(std::uint64_t run) {

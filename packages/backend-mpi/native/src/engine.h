@@ -72,6 +72,8 @@ public:
   void endRun(Key key);
   /// All ranks end the run after the same repetition, the last that any of them has begun.
   void abortRun(Key key);
+  /// The thread does not sleep for so long from now, in place of what an earlier call said.
+  void stayAwake(std::chrono::milliseconds time);
 
   /// A rank makes no more calls of `group` (`everyGroup`: of any); `reason` is empty, or why it cannot go on.
   void rankLeft(int rank, std::uint32_t group, const std::string &reason);
@@ -148,6 +150,7 @@ private:
   bool stop_ = false;
   bool threadEnded_ = false;
   std::atomic<bool> hasCommands_{false};
+  std::atomic<std::chrono::steady_clock::time_point> awakeUntil_{};
   std::atomic<bool> failed_{false};
   std::atomic<bool> finalized_{false};
 

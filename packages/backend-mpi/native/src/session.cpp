@@ -381,6 +381,12 @@ Napi::Value Session::abortRun(const Napi::CallbackInfo &info) {
   return info.Env().Undefined();
 }
 
+/// milliseconds
+Napi::Value Session::stayAwake(const Napi::CallbackInfo &info) {
+  of(info).engine(info.Env()).stayAwake(std::chrono::milliseconds(integerOf(info[0])));
+  return info.Env().Undefined();
+}
+
 /// group | undefined, reason: this rank makes no more calls of the group, or of any
 Napi::Value Session::leave(const Napi::CallbackInfo &info) {
   auto &session = of(info);
@@ -423,6 +429,7 @@ void Session::define(Napi::Env env, Napi::Object exports) {
   exports.Set("segmentCompleted", Napi::Function::New<segmentCompleted>(env));
   exports.Set("endRun", Napi::Function::New<endRun>(env));
   exports.Set("abortRun", Napi::Function::New<abortRun>(env));
+  exports.Set("stayAwake", Napi::Function::New<stayAwake>(env));
   exports.Set("leave", Napi::Function::New<leave>(env));
   exports.Set("end", Napi::Function::New<end>(env));
   exports.Set("finalize", Napi::Function::New<finalize>(env));

@@ -36,6 +36,7 @@ private:
   static Napi::Value segmentCompleted(const Napi::CallbackInfo &info);
   static Napi::Value endRun(const Napi::CallbackInfo &info);
   static Napi::Value abortRun(const Napi::CallbackInfo &info);
+  static Napi::Value stayAwake(const Napi::CallbackInfo &info);
   static Napi::Value leave(const Napi::CallbackInfo &info);
   static Napi::Value end(const Napi::CallbackInfo &info);
   static Napi::Value finalize(const Napi::CallbackInfo &info);

@@ -24,6 +24,12 @@ expect(long.map((entry) => [entry.rank, entry.message.length])).toEqual(
   Array.from({ length: Math.min(size, 2) }, (_, other) => [other, 200_000]),
 )
 
+// The thread carries on while it does not sleep, and sleeps again.
+for (const milliseconds of [20, 0]) {
+  addon.stayAwake(milliseconds)
+  expect(await addon.gather(group, key++, 'awake')).toEqual([{ rank: 0, message: 'awake' }])
+}
+
 /** What a rank delivers: every byte differs from its neighbours, and from those of other ranks. */
 function pattern(byteLength: number, from: number): Uint8Array {
   const bytes = new Uint8Array(byteLength)

@@ -1,0 +1,51 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { keepAwake } from './keep-awake.ts'
+
+describe('keepAwake', () => {
+  let turns: (() => void)[]
+  let now: number
+
+  beforeEach(() => {
+    turns = []
+    now = 1000
+    vi.stubGlobal('setImmediate', (turn: () => void) => turns.push(turn))
+    vi.spyOn(performance, 'now').mockImplementation(() => now)
+  })
+  afterEach(() => {
+    vi.unstubAllGlobals()
+    vi.restoreAllMocks()
+  })
+
+  /** Turns the event loop; how many callbacks it has then. */
+  const turned = () => {
+    for (const turn of turns.splice(0)) turn()
+    return turns.length
+  }
+
+  it.each(['resolves', 'rejects'])('turns the event loop until the promise %s', async (end) => {
+    let resolve!: () => void
+    let reject!: (error: Error) => void
+    const promise = new Promise<void>((...ways) => {
+      ;[resolve, reject] = ways
+    })
+    expect(keepAwake(promise, 50, 4)).toBe(true)
+    for (let turn = 0; turn < 100; turn++) expect(turned()).toBe(1)
+    if (end === 'resolves') resolve()
+    else reject(new Error('lost'))
+    await promise.catch(() => {})
+    expect(turned()).toBe(0)
+  })
+
+  it('lets the event loop sleep once the time is over', () => {
+    expect(keepAwake(new Promise(() => {}), 50, 4)).toBe(true)
+    now += 49
+    expect(turned()).toBe(1)
+    now += 1
+    expect(turned()).toBe(0)
+  })
+
+  it('does nothing where the process has few cores', () => {
+    expect(keepAwake(new Promise(() => {}), 50, 3.9)).toBe(false)
+    expect(turns).toEqual([])
+  })
+})
