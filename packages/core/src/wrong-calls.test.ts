@@ -19,6 +19,7 @@ import { OwnedResources } from './owned-resources.ts'
 import type { Program } from './program.ts'
 import { accumulate, scale } from './testing/conformance/kernels.ts'
 import { referenceBackend } from './testing/reference-backend.ts'
+import { simulateRanks } from './testing/simulated-ranks.ts'
 
 const backend = referenceBackend()
 let group: DeviceGroup
@@ -117,6 +118,16 @@ const calls = (): readonly (readonly [
     'compileAll',
     [group, { c: { wgsl: accumulate, label: 'c' }, none: undefined }],
     async (...args: [never, never]) => (await compileAll(...args)).destroy(),
+  ],
+  [
+    'referenceBackend',
+    [{ devices: 1, seed: 1, peerAccess: true, memoryByteLength: 1e6, limits: {}, features: new Set() }],
+    (options) => referenceBackend(options),
+  ],
+  [
+    'simulateRanks',
+    [{ ranks: 2, seed: 1, messages: 'mixed', order: 'random', limits: {} }],
+    (options) => simulateRanks(options),
   ],
   ['keep', [{ destroy: () => {} }], (resource) => new OwnedResources().keep(resource)],
   ['keepAll', [[Promise.resolve({ destroy: () => {} })]], (pending) => new OwnedResources().keepAll(pending)],
@@ -305,6 +316,11 @@ it.each([
       f.destroy()
     },
     'Argument factor of dispatch "scale" is an array of 1; it must be a number of type f32, or a parameter.',
+  ],
+  [
+    '`device` for `devices` of the reference backend',
+    () => referenceBackend(untyped({ device: 2 })),
+    'There is no option device of referenceBackend; perhaps devices is meant.',
   ],
   [
     'a device that a group lacks',

@@ -1,6 +1,7 @@
 import type { Backend } from '../backend.ts'
 import { GpuError } from '../errors.ts'
 
+/** Options of `describeBackend`. */
 export interface ConformanceOptions {
   /** Devices to open, virtual ones where there are fewer adapters. Default 2. */
   readonly devices?: number | undefined

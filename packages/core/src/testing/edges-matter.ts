@@ -2,6 +2,7 @@ import type { Program } from '../program.ts'
 import { removableEdges, withoutEdge } from './plan-edges.ts'
 import type { ReferenceBackend } from './reference-backend.ts'
 
+/** Options of `expectEveryEdgeToMatter`. */
 export interface EdgesMatterOptions {
   /** Random orders in which the program runs with every edge, and at most without each. Default 12. */
   readonly seeds?: number | undefined

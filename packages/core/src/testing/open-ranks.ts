@@ -10,6 +10,7 @@ export interface OpenRanks {
   destroy(): Promise<void>
 }
 
+/** Opens a group on each of so many simulated ranks; `options` as for `openGroup`, without `backends`. */
 export async function openRanks(
   simulated: SimulatedRanksOptions,
   options: Partial<OpenGroupOptions> = {},

@@ -8,13 +8,16 @@ import {
 } from '../adapter.ts'
 import type { Backend, Runtime } from '../backend.ts'
 import type { Handles } from '../handles.ts'
+import { requireOptions } from '../options.ts'
 import type { Plan, PlanPart } from '../plan.ts'
+import { requireCount } from '../view.ts'
 import { executeInRandomOrder } from './reference-execution.ts'
 import { ReferenceRuntime } from './reference-runtime.ts'
 
 /** Gives another plan to run in the place of the recorded one. */
 export type TransformPlan = <H extends Handles>(plan: Plan<H, PlanPart>) => Plan<H, PlanPart>
 
+/** Options of `referenceBackend`. */
 export interface ReferenceBackendOptions {
   /** Adapters to offer; default 1 (a group may open it as any number of virtual devices). */
   readonly devices?: number | undefined
@@ -79,9 +82,21 @@ export function referenceAdapter(
   }
 }
 
+/** Makes a backend on the CPU, for tests; see `ReferenceBackend`. Throws `validation` for wrong options. */
 export function referenceBackend(options: ReferenceBackendOptions = {}): ReferenceBackend {
+  requireOptions(options, 'referenceBackend', referenceOptions)
+  if (options.devices !== undefined) requireCount(options.devices, 'The option devices of referenceBackend')
   return new CpuReferenceBackend(options)
 }
+
+const referenceOptions = {
+  devices: 'number',
+  seed: 'number',
+  peerAccess: 'boolean',
+  memoryByteLength: 'number',
+  limits: 'object',
+  features: 'object',
+} as const
 
 class CpuReferenceBackend implements ReferenceBackend {
   readonly name = 'reference'

@@ -1,13 +1,17 @@
 import type { Adapter, DeviceLimits } from '../adapter.ts'
 import type { Backend, Runtime } from '../backend.ts'
 import type { Handles } from '../handles.ts'
+import { requireOptions } from '../options.ts'
 import type { Plan, PlanPart } from '../plan.ts'
+import { requireCount } from '../view.ts'
 import { referenceAdapter } from './reference-backend.ts'
 import { ReferenceRuntime } from './reference-runtime.ts'
 import { SimulatedAgreement } from './simulated-agreement.ts'
 import { SimulatedRun, type SimulatedTransport } from './simulated-run.ts'
 
+/** Options of `simulateRanks` and `openRanks`. */
 export interface SimulatedRanksOptions {
+  /** How many ranks there are. */
   readonly ranks: number
   /** Adapters of each rank; default 1. */
   readonly adapters?: number | readonly number[] | undefined
@@ -37,9 +41,22 @@ export interface SimulatedRanks {
   kill(rank: number): void
 }
 
+/** Simulates ranks in one process, a backend for each, with messages in a seeded random order. Throws `validation` for wrong options. */
 export function simulateRanks(options: SimulatedRanksOptions): SimulatedRanks {
+  requireOptions(options, 'simulateRanks', simulatedOptions)
+  requireCount(options.ranks, 'The option ranks of simulateRanks', 1)
   return new RankSimulation(options)
 }
+
+const simulatedOptions = {
+  ranks: 'any',
+  adapters: 'any',
+  seed: 'number',
+  messages: ['eager', 'rendezvous', 'mixed'],
+  order: ['random', 'adversarial'],
+  memoryByteLength: 'function',
+  limits: 'object',
+} as const
 
 class RankSimulation implements SimulatedRanks {
   readonly backends: readonly Backend[]

@@ -8,6 +8,7 @@ import { executeCommand, type PlanMemory } from './reference-command.ts'
 import { sliceMilliseconds } from './reference-execution.ts'
 import { type MessageRule, SimulatedMessages } from './simulated-messages.ts'
 
+/** How messages between simulated ranks behave; changes take effect at the next run. */
 export interface SimulatedTransport {
   seed: number
   messages: 'eager' | 'rendezvous' | 'mixed'
