@@ -1,3 +1,4 @@
+import { fusedStripRows, fusedSweepsSeconds } from '../../packages/algorithms/src/jacobi/fused-strip.ts'
 import { constants as c } from './machine.ts'
 import type { Recorded, RecordedPlan } from './programs.ts'
 
@@ -17,7 +18,10 @@ export interface KernelWork {
   readonly seconds: number
 }
 
-export function kernelWork({ plan, blocking }: Recorded, command: Dispatch): KernelWork {
+export function kernelWork(
+  { plan, blocking, strip = fusedStripRows }: Recorded,
+  command: Dispatch,
+): KernelWork {
   const deviceOf = (buffer: number) => {
     const found = plan.buffers[buffer]!
     return found.kind === 'device' ? found.device : command.device
@@ -40,8 +44,10 @@ export function kernelWork({ plan, blocking }: Recorded, command: Dispatch): Ker
   const none = { bytes, peerBytes, flops: 0 }
   const { label } = command
   if (label === 'fused sweeps') {
-    const seconds = c.fusedStart.value + (4 * viewOf('next')) / c.fusedRate.value
-    return { ...none, seconds }
+    const { view } = views.find(({ name }) => name === 'next')!
+    const columns = view.rowByteLength / 4
+    const seconds = fusedSweepsSeconds(view.rows, columns, strip(view.rows, columns))
+    return { ...none, seconds: start + seconds }
   }
   if (label === 'sweep') {
     const rate = bytes < c.cacheByteLength.value ? c.cachedSweepRate : c.sweepRate

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { fusedStripRows, fusedSweepsSeconds } from '../../packages/algorithms/src/jacobi/fused-strip.ts'
 import { checks, predicted } from './checks.ts'
 import { constants as c, links, staged } from './machine.ts'
 import { openRank } from './paper-group.ts'
@@ -78,8 +79,8 @@ describe('rank 5 of 16, on hosts of 8', () => {
     })
     // A pass ends, its rows arrive, the next one begins: the sender's command begins when the receiver's does.
     const pass =
-      c.fusedStart.value +
-      (4 * 128 * 2048) / c.fusedRate.value +
+      c.kernelStart.value +
+      fusedSweepsSeconds(128, 2048, fusedStripRows(128, 2048)) +
       c.messageLatency.value +
       rows / c.messageRate.value
     expect(predictRank(recorded, rank, 16, links)).toEqual({

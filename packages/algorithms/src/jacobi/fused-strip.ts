@@ -38,8 +38,16 @@ export function fusedStripRows(rows: number, columns: number): number {
 /** Seconds that a pass of fused sweeps over a block takes on an H200 in strips of so many rows, by these figures; its start and its end not counted. */
 export function fusedSweepsSeconds(rows: number, columns: number, strip: number): number {
   const figures = rowMicroseconds[8 * rows * columns > cachedByteLength ? 'inMemory' : 'cached']
-  const workgroups = Math.ceil((Math.ceil(rows / strip) * fusedStripes(columns)) / multiprocessors)
-  const rest = workgroups % atOnce
-  const row = Math.floor(workgroups / atOnce) * figures[atOnce - 1]! + (rest === 0 ? 0 : figures[rest - 1]!)
-  return 1e-6 * (Math.min(strip, rows) + extraRows) * row
+  const stripes = fusedStripes(columns)
+  const strips = Math.ceil(rows / strip)
+  const perTurn = multiprocessors * atOnce
+  const turns = Math.floor((strips * stripes) / perTurn)
+  const rest = strips * stripes - turns * perTurn
+  // Where the last strips alone are left for the last turn, it has no more rows than they.
+  const restRows = rest > stripes ? strip : rows - (strips - 1) * strip
+  const seconds = (workgroups: number, turnRows: number) =>
+    1e-6 *
+    (Math.min(turnRows, rows) + extraRows) *
+    (figures[Math.ceil(workgroups / multiprocessors) - 1] ?? 0)
+  return turns * seconds(perTurn, strip) + seconds(rest, restRows)
 }
