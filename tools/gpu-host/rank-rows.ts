@@ -78,7 +78,7 @@ export async function measureRuns(group: DeviceGroup): Promise<RunCost[]> {
   const timed = async (name: string, program: Program): Promise<RunCost> => {
     const seconds: number[] = []
     const added: number[] = []
-    let samples = 5
+    let samples = 21
     for (let sample = 0; sample <= samples; sample++) {
       const from = performance.now()
       const result = await group.queue.run(program, repetitions)
