@@ -1,15 +1,18 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { keepAwake } from './keep-awake.ts'
+import type { keepAwake as KeepAwake } from './keep-awake.ts'
 
 describe('keepAwake', () => {
+  let keepAwake: typeof KeepAwake
   let turns: (() => void)[]
   let now: number
 
-  beforeEach(() => {
+  beforeEach(async () => {
     turns = []
     now = 1000
     vi.stubGlobal('setImmediate', (turn: () => void) => turns.push(turn))
     vi.spyOn(performance, 'now').mockImplementation(() => now)
+    vi.resetModules()
+    ;({ keepAwake } = await import('./keep-awake.ts'))
   })
   afterEach(() => {
     vi.unstubAllGlobals()
@@ -21,8 +24,9 @@ describe('keepAwake', () => {
     for (const turn of turns.splice(0)) turn()
     return turns.length
   }
+  const never = () => new Promise<void>(() => {})
 
-  it.each(['resolves', 'rejects'])('turns the event loop until the promise %s', async (end) => {
+  it.each(['resolves', 'rejects'])('turns the event loop until the promise %s', async (ending) => {
     let resolve!: () => void
     let reject!: (error: Error) => void
     const promise = new Promise<void>((...ways) => {
@@ -30,22 +34,32 @@ describe('keepAwake', () => {
     })
     expect(keepAwake(promise, 50, 4)).toBe(true)
     for (let turn = 0; turn < 100; turn++) expect(turned()).toBe(1)
-    if (end === 'resolves') resolve()
+    if (ending === 'resolves') resolve()
     else reject(new Error('lost'))
     await promise.catch(() => {})
     expect(turned()).toBe(0)
+    expect(keepAwake(never(), 50, 4)).toBe(true)
+    expect(turned()).toBe(1)
   })
 
   it('lets the event loop sleep once the time is over', () => {
-    expect(keepAwake(new Promise(() => {}), 50, 4)).toBe(true)
+    expect(keepAwake(never(), 50, 4)).toBe(true)
     now += 49
     expect(turned()).toBe(1)
     now += 1
     expect(turned()).toBe(0)
+    now += 1000
+    keepAwake(never(), 50, 4)
+    expect(turned()).toBe(1)
+  })
+
+  it('has one callback a turn for many promises', () => {
+    for (let call = 0; call < 1000; call++) keepAwake(never(), 50, 4)
+    expect(turned()).toBe(1)
   })
 
   it('does nothing where the process has few cores', () => {
-    expect(keepAwake(new Promise(() => {}), 50, 3.9)).toBe(false)
+    expect(keepAwake(never(), 50, 3.9)).toBe(false)
     expect(turns).toEqual([])
   })
 })

@@ -3,22 +3,30 @@ declare const setImmediate: (turn: () => void) => unknown
 /** JavaScript's thread, one that waits for devices, one for messages, and one to spare. */
 const coresOfProcess = 4
 
+/** How many promises have not settled, and until when the event loop turns for them. */
+let waiting = 0
+let end = 0
+let turning = false
+
 /**
  * For backends in Node. Keeps the event loop turning until `pending` settles, for so many milliseconds at most: a thread that sleeps is woken 30 to 100 µs late, and
  * runs slowly at first, since its core has slept too. `cores` is how many the process has for itself: with fewer than four it does nothing and returns false, since the
- * loop would take them from others.
+ * loop would take them from others. Many promises share one callback a turn.
  */
 export function keepAwake(pending: Promise<unknown>, milliseconds: number, cores: number): boolean {
   if (cores < coresOfProcess) return false
-  let settled = false
   const settle = () => {
-    settled = true
+    waiting--
   }
+  waiting++
   pending.then(settle, settle)
-  const until = performance.now() + milliseconds
-  const turn = () => {
-    if (!settled && performance.now() < until) setImmediate(turn)
-  }
-  turn()
+  end = Math.max(end, performance.now() + milliseconds)
+  if (!turning) setImmediate(turn)
+  turning = true
   return true
+}
+
+function turn(): void {
+  turning = waiting > 0 && performance.now() < end
+  if (turning) setImmediate(turn)
 }
