@@ -122,9 +122,10 @@ function rankChecks(source: string, ways: readonly string[]): Check[] {
   return ways.flatMap((name) =>
     ofRanks.flatMap(([title, work, size, program]): Check[] => {
       const found = results.find((r) => r.work === work && r.size === size && r.way === name)
-      if (found === undefined || (work === 'jacobi' && source === jacobiElsewhere)) return []
+      const before = work === 'jacobi' && date < stripsSince
+      if (found === undefined || (before && source === jacobiElsewhere)) return []
       const way = name === 'one' ? 'one process' : (`\`${name}\`` as Way)
-      const recorded = work === 'jacobi' && date < stripsSince ? jacobiBefore(size) : program
+      const recorded = before ? jacobiBefore(size) : program
       return [{ title, way, gpus: ranks, program: recorded, measured: 1e6 * found.seconds, source }]
     }),
   )
