@@ -36,7 +36,7 @@ describe('wrong usage', () => {
     ['streams of f16', 'matmul --type f16 --mode streamed', /--mode streamed is not for matrices of f16/],
     ['more than a number holds', 'transpose --rows 1e30', /It must be at most 9007199254740991/],
     ['a wait that no timer holds', 'monitor --interval 1e12', /It must be at most 2147483647/],
-    ['an id that no device has', 'reduce --device none', /No device has the id none; the ids are \S/],
+    ['an id that no device has', 'bench --device none', /No device has the id none; the ids are \S/],
     ['a shape besides a file', 'transpose --input a.npy --rows 4', /--rows and --cols cannot be given/],
     [
       'a file that is not there',

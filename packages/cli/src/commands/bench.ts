@@ -15,6 +15,7 @@ import {
   type GroupOptions,
   mostDevices,
   openGroupOptions,
+  requireDeviceIds,
   wholeNumber,
 } from '../group-options.ts'
 import { formatJson } from '../json.ts'
@@ -72,7 +73,7 @@ export function benchCommand(context: CommandContext): Command {
       await page?.write(await benchPage(document))
       await page?.commit()
       const { schema: _, ...fields } = document
-      terminal.out(options.json ? formatJson('bench', fields) : asText(document.ours))
+      terminal.out(options.json ? formatJson('bench', fields) : asText(document.ours, options.verify))
     } finally {
       terminal.progress.stop()
       await page?.discard()
@@ -86,6 +87,7 @@ async function runBench(
   terminal: Terminal,
 ): Promise<BenchDocument> {
   const { devices: _, ...groupOptions } = options
+  await requireDeviceIds(groupOptions)
   const all = await openGroup(openGroupOptions(groupOptions))
   const counts = options.devices ?? [...new Set([1, all.devices.length])]
   const { software, backend } = all
@@ -159,7 +161,7 @@ async function readPeers(path: string): Promise<readonly BenchResult[]> {
   throw new UsageError(`${printable(path)} is not a document of tools/peers.`, 'bad-input')
 }
 
-function asText(results: readonly BenchResult[]): string {
+function asText(results: readonly BenchResult[], checked: boolean): string {
   const table = formatTable(
     [
       { title: 'work' },
@@ -168,7 +170,7 @@ function asText(results: readonly BenchResult[]): string {
       { title: 'shape' },
       { title: 'time', align: 'right' },
       { title: 'rate', align: 'right' },
-      { title: 'verified' },
+      { title: 'result' },
     ],
     results.map((result) => [
       result.work,
@@ -179,7 +181,7 @@ function asText(results: readonly BenchResult[]): string {
         .join(', '),
       formatSeconds(result.seconds),
       `${formatNumber(result.rate / 1e9)} G${result.unit}`,
-      result.verified ? 'yes' : 'no',
+      result.verified ? 'verified' : checked ? 'WRONG' : 'not checked',
     ]),
   )
   return `${table}\n`
