@@ -1,6 +1,6 @@
 import { type CompileOptions, compileAll, type DeviceGroup, type Kernel } from '@tandem-gpu/core'
 import { characterOf } from '../device-character.ts'
-import type { Transport } from '../transpose/record-transpose.ts'
+import type { TileTransport } from '../transpose/record-transpose.ts'
 import columns from './columns.wgsl.ts'
 import fused from './fused.part.wgsl.ts'
 import haloOwn from './halo-own.part.wgsl.ts'
@@ -16,7 +16,7 @@ import sweep from './sweep.part.wgsl.ts'
  * How halo cells travel. `copy`: rows are copied as they are; columns are packed, copied and unpacked. `direct`: the sweep reads the
  * neighbours' cells where they are, which needs peer access and suits small grids, where the latency of copies dominates.
  */
-export type HaloTransport = Exclude<Transport, 'scatter'>
+export type HaloTransport = Exclude<TileTransport, 'scatter'>
 
 /** The transport in the labels of the kernels. Shipped kernels are found by their labels, so these words do not change. */
 const transportNames: Record<HaloTransport, string> = { copy: 'copies', direct: 'direct' }

@@ -3,7 +3,7 @@ export {
   type RecordedTile,
   type RecordTransposeOptions,
   recordTranspose,
-  type Transport,
+  type TileTransport,
 } from './record-transpose.ts'
 export { type TransposeOptions, type TransposeReport, transpose } from './transpose.ts'
 export {

@@ -16,7 +16,7 @@ import { scattersByDefault, type TransposeKernel } from './transpose-kernels.ts'
  * receiver's kernel read the sender's memory; `scatter` lets the sender's kernel write the receiver's memory, one dispatch for all tiles of a
  * sender, its own included. `direct` and `scatter` need peer access, of the reader and of the writer.
  */
-export type Transport = 'copy' | 'direct' | 'scatter'
+export type TileTransport = 'copy' | 'direct' | 'scatter'
 
 /** One tile of the peer-to-peer scheme: it moves from device `sender` to device `receiver` in stage `stage`. */
 export interface PeerTile {
@@ -30,7 +30,7 @@ export interface PeerTile {
 }
 
 export interface RecordedTile extends PeerTile {
-  readonly transport: Transport | 'local'
+  readonly transport: TileTransport | 'local'
 }
 
 export interface RecordTransposeOptions<T extends ElementType> {
@@ -38,9 +38,9 @@ export interface RecordTransposeOptions<T extends ElementType> {
   readonly input: ShardedMatrix<T>
   readonly output: ShardedMatrix<T>
   /** Default `auto`: see `chooseTransport`. `direct` and `scatter` are `unsupported` for a pair without the access that they need. */
-  readonly transport?: Transport | 'auto' | undefined
+  readonly transport?: TileTransport | 'auto' | undefined
   /** Where `transport` is `auto`, chooses for each tile that moves to another device. Pairs without the access that the choice needs copy. */
-  readonly chooseTransport?: ((tile: PeerTile, group: DeviceGroup) => Transport) | undefined
+  readonly chooseTransport?: ((tile: PeerTile, group: DeviceGroup) => TileTransport) | undefined
   /** In how many parts a tile moves that is a message between processes. Default: two, where they have 64 MiB and more. */
   readonly messageParts?: number | undefined
 }
@@ -76,7 +76,7 @@ export function* eachTile(
 export function chooseTransport(
   { sender, receiver }: PeerTile,
   { software, devices }: DeviceGroup,
-): Transport {
+): TileTransport {
   return scattersByDefault({ software, devices: [devices[sender]!, devices[receiver]!] })
     ? 'scatter'
     : 'direct'
@@ -207,9 +207,9 @@ export function recordTranspose<T extends ElementType>(
     return output.slices[receiver]!.view.block(0, input.slices[sender]!.row, columns, rows)
   }
 
-  function chosen(tile: PeerTile): Transport {
+  function chosen(tile: PeerTile): TileTransport {
     const { sender, receiver } = tile
-    const reaches = (way: Transport) =>
+    const reaches = (way: TileTransport) =>
       way === 'copy' ||
       (way === 'direct' ? group.canAccessPeer(receiver, sender) : group.canAccessPeer(sender, receiver))
     if (transport === 'auto') {

@@ -5,7 +5,12 @@ import { generatedElements } from '../element-source.ts'
 import { allocateSharded, gatherSharded, shardedFromViews, writeSharded } from '../sharded-matrix.ts'
 import { describeOnBackends } from '../testing-groups.ts'
 import { withLimits } from '../testing-limits.ts'
-import { chooseTransport, type RecordedTile, recordTranspose, type Transport } from './record-transpose.ts'
+import {
+  chooseTransport,
+  type RecordedTile,
+  recordTranspose,
+  type TileTransport,
+} from './record-transpose.ts'
 import { transpose } from './transpose.ts'
 import { compileTranspose, type TransposeType, type TransposeVariant } from './transpose-kernels.ts'
 import { transposeCandidates } from './tune-transpose.ts'
@@ -164,7 +169,7 @@ describeOnBackends('transpose', (backend) => {
     const kernel = await compileTranspose(group, types[0]!, 'registers', true)
     const input = await allocateSharded(group, types[0]!, 8, 8)
     const output = await allocateSharded(group, types[0]!, 8, 8)
-    const ways = (wanted: Transport) => {
+    const ways = (wanted: TileTransport) => {
       let tiles: RecordedTile[] = []
       const options = { kernel, input, output, chooseTransport: () => wanted }
       const program = group.record((recorder) => {
@@ -175,7 +180,7 @@ describeOnBackends('transpose', (backend) => {
     }
     expect(ways('scatter')).toMatchObject({ '0 to 1': 'scatter', '1 to 0': 'copy' })
     expect(ways('direct')).toMatchObject({ '0 to 1': 'copy', '1 to 0': 'direct' })
-    const record = (transport: Transport) => () =>
+    const record = (transport: TileTransport) => () =>
       group.record((recorder) => void recordTranspose(recorder, oneWay, { kernel, input, output, transport }))
     for (const transport of ['scatter', 'direct'] as const)
       expect(record(transport)).toThrow('Device 1 has no access to the memory of device 0')

@@ -14,7 +14,7 @@ import {
   type RecordedTile,
   type RecordTransposeOptions,
   recordTranspose,
-  type Transport,
+  type TileTransport,
 } from './record-transpose.ts'
 import { compileTranspose, type TransposeType, type TransposeVariant } from './transpose-kernels.ts'
 import { choiceOptions, tuneTranspose } from './tune-transpose.ts'
@@ -57,7 +57,7 @@ export interface TransposeReport extends Report {
   readonly grid: readonly [x: number, y: number]
   readonly stages: number
   /** The number of tiles that travelled between different devices, by transport; of those that this process took part in. */
-  readonly transports: Readonly<Record<Transport, number>>
+  readonly transports: Readonly<Record<TileTransport, number>>
   /** `peerAccess[i][j]` says whether kernels of device i may access the memory of device j. Absent for more than 64 devices. */
   readonly peerAccess?: readonly (readonly boolean[])[]
 }
@@ -121,7 +121,7 @@ export async function transpose<T extends TransposeType>(
 
     const sliceRows = input.slices[0]!.rows
     const tileColumns = output.slices[0]!.rows
-    const count = (transport: Transport) => tiles.filter((tile) => tile.transport === transport).length
+    const count = (transport: TileTransport) => tiles.filter((tile) => tile.transport === transport).length
     const transports = { copy: count('copy'), direct: count('direct'), scatter: count('scatter') }
     const used = (transports.scatter > 0 && kernel.scatter) || kernel
     const [x, y] = used.kernel.workgroupSize

@@ -4,7 +4,7 @@ import type { ShardedMatrix } from '../sharded-matrix.ts'
 import { type Candidate, timeProgram, tune } from '../tuning/tune.ts'
 import { tuningKey } from '../tuning/tuning-key.ts'
 import type { TuningStore } from '../tuning/tuning-store.ts'
-import { type RecordTransposeOptions, recordTranspose, type Transport } from './record-transpose.ts'
+import { type RecordTransposeOptions, recordTranspose, type TileTransport } from './record-transpose.ts'
 import {
   compileTranspose,
   defaultVariant,
@@ -16,13 +16,13 @@ import {
 /** One of the candidates that tuning measures. Pairs of devices without peer access copy, whatever the choice. */
 export interface TransposeChoice {
   readonly variant: TransposeVariant
-  readonly transport: Transport
+  readonly transport: TileTransport
 }
 
 /** The shipped choice first. `transport` leaves only candidates of that kind. */
 export function transposeCandidates(
   group: DeviceGroup,
-  transport: Transport | 'auto' = 'auto',
+  transport: TileTransport | 'auto' = 'auto',
 ): readonly [Candidate<TransposeChoice>, ...Candidate<TransposeChoice>[]] {
   const variant = defaultVariant(group)
   if (group.devices.length === 1)
@@ -80,7 +80,7 @@ export async function tuneTranspose<T extends ElementType>(
   output: ShardedMatrix<T>,
   options: {
     readonly tuning?: TuningStore | false | undefined
-    readonly transport?: Transport | 'auto' | undefined
+    readonly transport?: TileTransport | 'auto' | undefined
     readonly signal?: AbortSignal | undefined
   },
 ): Promise<Candidate<TransposeChoice>> {

@@ -1,4 +1,4 @@
-import { type Transport, type TransposeReport, transpose } from '@tandem-gpu/algorithms'
+import { type TileTransport, type TransposeReport, transpose } from '@tandem-gpu/algorithms'
 import { Command, Option } from 'commander'
 import { type AlgorithmOptions, addAlgorithmOptions } from '../algorithm-options.ts'
 import { runAlgorithm } from '../algorithm-run.ts'
@@ -17,7 +17,7 @@ interface TransposeCommandOptions extends AlgorithmOptions, TuneOption {
   readonly type?: NpyElementType
   readonly input?: string
   readonly output?: string
-  readonly transport: 'auto' | Transport
+  readonly transport: 'auto' | TileTransport
 }
 
 export function transposeCommand(context: CommandContext): Command {
