@@ -12,7 +12,7 @@ namespace {
 /// While a launch is waited for, another is queued behind it, which takes about as long: the GPU has work through a pause of this part of it.
 constexpr int pausesPerLaunch = 8;
 /// The end of a run is seen this part of its time late.
-constexpr int pausesPerRun = 200;
+constexpr int pausesPerRun = 1000;
 constexpr auto shortestPause = std::chrono::microseconds(20);
 constexpr auto longestPause = std::chrono::milliseconds(1);
 
