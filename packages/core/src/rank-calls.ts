@@ -36,7 +36,9 @@ export interface OwnOutcome extends Pick<Outcome, 'seconds' | 'clock' | 'abortab
 }
 
 type Entry = readonly [number: number, text: string]
-type Line = readonly [number: number, hash: string, text: string, outcome: Outcome]
+interface Line extends Pick<NumberedCall, 'number' | 'hash' | 'text'> {
+  readonly outcome: Outcome
+}
 
 /** Each agreement has a key for the outcomes and two for finding out what differs. */
 const keysAnAgreement = 3
@@ -89,17 +91,17 @@ export class RankCalls {
   ): Promise<{ seconds: number; clock: 'device' | 'host'; abortable: boolean }> {
     const { number, hash, text } = call
     const key = this.key(call, agreement)
-    const line: Line = [number, hash, text, this.#outcome(own)]
+    const line: Line = { number, hash, text, outcome: this.#outcome(own) }
     const said = await this.ranks.gather(key, JSON.stringify(line))
     const lines = said.map(({ rank, message }) => ({ rank, line: JSON.parse(message) as Line }))
-    if (lines.some(({ line: [n, h, t] }) => n !== number || h !== hash || t !== text))
+    if (lines.some(({ line }) => line.number !== number || line.hash !== hash || line.text !== text))
       throw await this.#differentCalls(key + 1)
     this.#history = this.#history.filter(([other]) => other > number)
-    const failed = lines.find(({ line: [, , , outcome] }) => outcome.failure !== undefined)
-    const outcomes = lines.map(({ line: [, , , outcome] }) => outcome)
+    const failed = lines.find(({ line }) => line.outcome.failure !== undefined)
+    const outcomes = lines.map(({ line }) => line.outcome)
     if (own.messages !== undefined && !isBalanced(outcomes))
       throw await this.#differentMessages(key + 1, text, own.messages)
-    if (failed !== undefined) throw errorOf(failed.rank, failed.line[3].failure!, own.error)
+    if (failed !== undefined) throw errorOf(failed.rank, failed.line.outcome.failure!, own.error)
     return {
       seconds: outcomes.reduce((most, { seconds = 0 }) => Math.max(most, seconds), 0),
       clock: outcomes.some(({ clock }) => clock === 'host') ? 'host' : 'device',
