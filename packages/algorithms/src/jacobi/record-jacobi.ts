@@ -2,9 +2,11 @@ import {
   type BufferView,
   bindableRows,
   type Device,
+  GpuError,
   type HostView,
   type Recorder,
   ranges,
+  requireCount,
 } from '@tandem-gpu/core'
 import { characterOf } from '../device-character.ts'
 import { fusedStripes, fusedStripRows } from './fused-strip.ts'
@@ -14,7 +16,10 @@ import type { ResidualTree } from './residual-tree.ts'
 
 /** Options of `recordSweeps`. */
 export interface RecordSweepsOptions {
-  /** The number of sweeps. After an even number the state is in the same copy as before, so that the program can be repeated. */
+  /**
+   * The number of sweeps. After an even number of passes the state is in the same copy as before, so that the program can be repeated: a pass is a
+   * sweep, or with fused kernels `fusedSweeps` of them.
+   */
   readonly sweeps: number
   /** The copy of the cells that the first sweep reads. */
   readonly parity: 0 | 1
@@ -27,6 +32,7 @@ export interface RecordSweepsOptions {
 /**
  * Records sweeps over all blocks, and between two sweeps the exchange of halos (NVIDIA's CUDA-aware MPI series, part 4): edge rows are copied
  * as they are; edge columns are packed by a kernel into contiguous memory, copied and unpacked, and kernels pack while rows are copied.
+ * Throws `validation` where the field is not one for the kernels.
  */
 export function recordSweeps(
   recorder: Recorder,
@@ -34,6 +40,7 @@ export function recordSweeps(
   kernels: JacobiKernels,
   options: RecordSweepsOptions,
 ): void {
+  requireSweepable(field, kernels, options)
   let from = options.parity
   // Of the blocks of other processes, what they exchange with these is recorded, and residuals, which every process gets.
   const touches = field.blocks.map(({ owner }) => recorder.touches(owner.ordinal))
@@ -52,6 +59,35 @@ export function recordSweeps(
         recorder.download(block.residual, residual.slice(index, 1), { label: 'residual' })
     from = from === 0 ? 1 : 0
     if (kernels.transport === 'copy') recordExchange(recorder, field, kernels, from, touches)
+  }
+}
+
+/** Throws `validation` where the kernels would read cells that the field does not have, or that nothing brings there. */
+function requireSweepable(
+  { blocks, grid }: JacobiField,
+  { fused, transport }: JacobiKernels,
+  { sweeps, parity }: RecordSweepsOptions,
+): void {
+  requireCount(sweeps, 'The number of sweeps')
+  if (parity !== 0 && parity !== 1)
+    throw new GpuError('validation', `The parity of the sweeps is ${String(parity)}; it must be 0 or 1.`)
+  if (fused !== undefined && grid.across > 1)
+    throw new GpuError(
+      'validation',
+      `Kernels that fuse sweeps need blocks that lie above one another; the field has ${grid.across} side by side.`,
+    )
+  const haloRows = fused === undefined ? 1 : fusedSweeps
+  for (const { haloRows: rows, left, send, device } of blocks) {
+    if (rows < haloRows)
+      throw new GpuError(
+        'validation',
+        `The kernels need ${haloRows} rows of halo, and the field has ${rows}: allocate it with haloRows ${haloRows}.`,
+      )
+    if (transport === 'copy' && left !== undefined && send.left === undefined)
+      throw new GpuError(
+        'validation',
+        `The kernels send columns, and block ${device} of the field has no packed columns: allocate it with columnHalos true.`,
+      )
   }
 }
 

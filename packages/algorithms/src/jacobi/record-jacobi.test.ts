@@ -1,0 +1,52 @@
+import { openGroup } from '@tandem-gpu/core'
+import { referenceBackend } from '@tandem-gpu/core/testing'
+import { expect, it } from 'vitest'
+import { allocateField } from './jacobi-field.ts'
+import { compileJacobi } from './jacobi-kernels.ts'
+import { recordSweeps } from './record-jacobi.ts'
+
+const copied = { transport: 'copy', source: false } as const
+const packed = { source: false, columnHalos: true } as const
+const twice = { sweeps: 2, parity: 0 } as const
+
+it.each([
+  [
+    'fused kernels on blocks side by side',
+    {
+      kernels: { ...copied, fuse: true },
+      field: { ...packed, haloRows: 4 },
+      decomposition: '2d',
+      sweeps: twice,
+    },
+    'Kernels that fuse sweeps need blocks that lie above one another; the field has 2 side by side.',
+  ],
+  [
+    'too few rows of halo',
+    { kernels: { ...copied, fuse: true }, field: packed, decomposition: '1d', sweeps: twice },
+    'The kernels need 4 rows of halo, and the field has 1: allocate it with haloRows 4.',
+  ],
+  [
+    'columns that nothing packs',
+    { kernels: copied, field: { source: false, columnHalos: false }, decomposition: '2d', sweeps: twice },
+    'The kernels send columns, and block 1 of the field has no packed columns: allocate it with columnHalos true.',
+  ],
+  [
+    'no number of sweeps',
+    { kernels: copied, field: packed, decomposition: '1d', sweeps: { sweeps: Number.NaN, parity: 0 } },
+    'The number of sweeps is NaN; it must be a whole number of at least 0.',
+  ],
+  [
+    'a copy that does not exist',
+    { kernels: copied, field: packed, decomposition: '1d', sweeps: { sweeps: 2, parity: 2 as 0 } },
+    'The parity of the sweeps is 2; it must be 0 or 1.',
+  ],
+] as const)('recordSweeps refuses %s', async (_, { kernels, field, decomposition, sweeps }, message) => {
+  const group = await openGroup({ backends: [referenceBackend()], devices: 4 })
+  const compiled = await compileJacobi(group, kernels)
+  const allocated = await allocateField(group, 18, 34, decomposition, field)
+  expect(() => group.record((r) => recordSweeps(r, allocated, compiled, sweeps))).toThrow(
+    expect.objectContaining({ code: 'validation', message }),
+  )
+  for (const resource of [compiled, allocated]) resource.destroy()
+  expect(await group.destroy()).toEqual({ leaks: [] })
+})
