@@ -155,8 +155,8 @@ export interface RecordShardedOptions {
 
 /**
  * Records C = A · B over the devices that hold the slices: each copies all of B in panels of columns from the devices that hold its rows,
- * and multiplies its rows of A. A and C have equal slices. Slices may be padded (A's columns, B's and C's columns) as `recordPaddedMatmul`
- * takes them. Where one device holds all of B and it fits a binding, nothing is gathered.
+ * and multiplies its rows of A. A and C have equal slices. A may have more columns than B has rows, up to a multiple of four: padding, whose
+ * contents do not matter. Throws `validation` for other sizes. Where one device holds all of B and it fits a binding, nothing is gathered.
  */
 export function recordShardedMatmul<T extends MatmulType>(
   recorder: Recorder,
@@ -167,10 +167,11 @@ export function recordShardedMatmul<T extends MatmulType>(
   options: RecordShardedOptions = {},
 ): void {
   const label = options.label ?? 'matmul'
-  if (a.columns < b.rows || a.rows !== c.rows || b.columns !== c.columns)
+  const mostColumns = Math.ceil(b.rows / 4) * 4
+  if (a.columns < b.rows || a.columns > mostColumns || a.rows !== c.rows || b.columns !== c.columns)
     throw new GpuError(
       'validation',
-      `Matmul of ${a.rows} × ${a.columns} by ${b.rows} × ${b.columns} into ${c.rows} × ${c.columns}: the inner sizes must be equal and the outer ones those of the result.`,
+      `Matmul of ${a.rows} × ${a.columns} by ${b.rows} × ${b.columns} into ${c.rows} × ${c.columns}: the inner sizes must be equal, but for columns of A that pad it to a multiple of four, and the outer ones those of the result.`,
     )
   for (const [index, slice] of a.slices.entries())
     if (c.slices[index]?.rows !== slice.rows || c.slices[index]?.device !== slice.device)
