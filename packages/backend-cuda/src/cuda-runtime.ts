@@ -244,7 +244,7 @@ export class CudaRuntime implements Runtime<CudaHandles> {
       // The error of an instantiation is clearer than the error of a run that lacks the graph.
       outcome.catch(() => {})
       // What runs over processes knows how many share the cores, and does it itself.
-      if (alone) keepAwake(outcome, awakeMilliseconds, availableParallelism())
+      if (alone) keepAwake(outcome, awakeMilliseconds, availableParallelism(), () => this.#native.yieldCore())
       await this.#guard(`Instantiating program '${plan.label}'`, () => Promise.all(ready))
       const { seconds, collected } = await outcome
       const trapCount = executable.arena.trapRanges().length

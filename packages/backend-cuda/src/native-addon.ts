@@ -93,6 +93,8 @@ export interface NativeGroup {
   joinRanks(nccl: readonly string[], name: Uint8Array, rank: number, count: number): Promise<void>
   /** Takes effect at once: kernels that wait for another process end, and runs reject. */
   breakOff(): void
+  /** Lets other threads go first that wait for this core. */
+  yieldCore(): void
   /** A page-locked word at the same address on every GPU; not zero after a launch failed: kernels that spin must end. */
   readonly stopAddress: number
   /** Undefined in runtimes that allow no memory of an addon's own in an ArrayBuffer, such as Electron. */

@@ -183,7 +183,7 @@ class MpiRuntime implements Runtime {
       transport,
       gather: (key, message) => {
         const gathered = settled(addon.gather(group, key, message))
-        keepAwake(gathered, awakeMilliseconds.gather, this.#cores)
+        keepAwake(gathered, awakeMilliseconds.gather, this.#cores, addon.yieldCore)
         return gathered
       },
       deliver: async (key, from, to, bytes) => {
@@ -384,7 +384,7 @@ class MpiRuntime implements Runtime {
         ...(uniformBlock && { uniformBlock }),
       })
       // At its end the ranks agree.
-      const awake = keepAwake(running, awakeMilliseconds.run, this.#cores)
+      const awake = keepAwake(running, awakeMilliseconds.run, this.#cores, addon.yieldCore)
       if (awake) addon.stayAwake(awakeMilliseconds.run)
       const result = await running
       if (awake) addon.stayAwake(awakeMilliseconds.afterRun)

@@ -41,6 +41,8 @@ export interface NativeAddon {
   abortRun(group: number, key: number): void
   /** The thread for messages does not sleep, for so many milliseconds from now. */
   stayAwake(milliseconds: number): void
+  /** Lets other threads go first that wait for this core. */
+  yieldCore(): void
   /** This rank makes no more calls of the group, or of any; an empty `reason` is none. */
   leave(group: number | undefined, reason: string): void
   /** This rank ends: that its connections do too is no death. */

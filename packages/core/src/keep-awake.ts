@@ -10,10 +10,15 @@ let turning = false
 
 /**
  * For backends in Node. Keeps the event loop turning until `pending` settles, for so many milliseconds at most: a thread that sleeps is woken 30 to 100 µs late, and
- * runs slowly at first, since its core has slept too. `cores` is how many the process has for itself: with fewer than four it does nothing and returns false, since the
- * loop would take them from others. Many promises share one callback a turn.
+ * runs slowly at first, since its core has slept too. Each turn calls `yieldCore`, which lets other threads go first that wait for the core. `cores` is how many the
+ * process has for itself: with fewer than four it does nothing and returns false, since the loop would take them from others. Many promises share one callback a turn.
  */
-export function keepAwake(pending: Promise<unknown>, milliseconds: number, cores: number): boolean {
+export function keepAwake(
+  pending: Promise<unknown>,
+  milliseconds: number,
+  cores: number,
+  yieldCore: () => void,
+): boolean {
   if (cores < coresOfProcess) return false
   const settle = () => {
     waiting--
@@ -21,12 +26,14 @@ export function keepAwake(pending: Promise<unknown>, milliseconds: number, cores
   waiting++
   pending.then(settle, settle)
   end = Math.max(end, performance.now() + milliseconds)
-  if (!turning) setImmediate(turn)
-  turning = true
+  if (!turning) {
+    const turn = () => {
+      yieldCore()
+      turning = waiting > 0 && performance.now() < end
+      if (turning) setImmediate(turn)
+    }
+    turning = true
+    setImmediate(turn)
+  }
   return true
-}
-
-function turn(): void {
-  turning = waiting > 0 && performance.now() < end
-  if (turning) setImmediate(turn)
 }

@@ -1,5 +1,7 @@
 #include "group_object.h"
 
+#include <thread>
+
 #include "../../../core/native/tandem_device_memory.h"
 #include "host_mapping.h"
 #include "js_values.h"
@@ -41,6 +43,7 @@ Napi::Function GroupObject::define(Napi::Env env) {
                          InstanceMethod("destroyLauncher", &GroupObject::post<&Group::destroyLaunchSet>),
                          InstanceMethod("write", &GroupObject::queue<&Group::write>),
                          InstanceMethod("read", &GroupObject::queue<&Group::read>),
+                         InstanceMethod("yieldCore", &GroupObject::yieldCore),
                          InstanceMethod("abandon", &GroupObject::abandon),
                          InstanceMethod("close", &GroupObject::close),
                      });
@@ -75,6 +78,12 @@ template <auto method> Napi::Value GroupObject::post(const Napi::CallbackInfo &i
 /// Takes effect at once, while a run waits.
 Napi::Value GroupObject::breakOff(const Napi::CallbackInfo &info) {
   if (parts_.group) parts_.group->breakOff();
+  return info.Env().Undefined();
+}
+
+/// Lets other threads go first that wait for this core.
+Napi::Value GroupObject::yieldCore(const Napi::CallbackInfo &info) {
+  std::this_thread::yield();
   return info.Env().Undefined();
 }
 

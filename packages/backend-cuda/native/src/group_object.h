@@ -29,6 +29,7 @@ private:
   /// Queues a call of a method of the group that releases something; nobody waits for it.
   template <auto method> Napi::Value post(const Napi::CallbackInfo &info);
   Napi::Value breakOff(const Napi::CallbackInfo &info);
+  Napi::Value yieldCore(const Napi::CallbackInfo &info);
   Napi::Value mapHost(const Napi::CallbackInfo &info);
   Napi::Value lockHost(const Napi::CallbackInfo &info);
   Napi::Value unlockHost(const Napi::CallbackInfo &info);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <thread>
 
 #include "../../../core/native/tandem_launcher.h"
 #include "native_error.h"
@@ -387,6 +388,12 @@ Napi::Value Session::stayAwake(const Napi::CallbackInfo &info) {
   return info.Env().Undefined();
 }
 
+/// Lets other threads go first that wait for this core.
+Napi::Value Session::yieldCore(const Napi::CallbackInfo &info) {
+  std::this_thread::yield();
+  return info.Env().Undefined();
+}
+
 /// group | undefined, reason: this rank makes no more calls of the group, or of any
 Napi::Value Session::leave(const Napi::CallbackInfo &info) {
   auto &session = of(info);
@@ -430,6 +437,7 @@ void Session::define(Napi::Env env, Napi::Object exports) {
   exports.Set("endRun", Napi::Function::New<endRun>(env));
   exports.Set("abortRun", Napi::Function::New<abortRun>(env));
   exports.Set("stayAwake", Napi::Function::New<stayAwake>(env));
+  exports.Set("yieldCore", Napi::Function::New<yieldCore>(env));
   exports.Set("leave", Napi::Function::New<leave>(env));
   exports.Set("end", Napi::Function::New<end>(env));
   exports.Set("finalize", Napi::Function::New<finalize>(env));

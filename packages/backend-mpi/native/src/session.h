@@ -37,6 +37,7 @@ private:
   static Napi::Value endRun(const Napi::CallbackInfo &info);
   static Napi::Value abortRun(const Napi::CallbackInfo &info);
   static Napi::Value stayAwake(const Napi::CallbackInfo &info);
+  static Napi::Value yieldCore(const Napi::CallbackInfo &info);
   static Napi::Value leave(const Napi::CallbackInfo &info);
   static Napi::Value end(const Napi::CallbackInfo &info);
   static Napi::Value finalize(const Napi::CallbackInfo &info);
