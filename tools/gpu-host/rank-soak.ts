@@ -5,7 +5,7 @@
  *
  *   node tools/gpu-host/rank-soak.ts [SECONDS, default 300] [BACKEND, default cuda] [RANKS, default 4] [TRANSPORTS, comma between; default those that work] [SEED]
  *
- * BACKEND is cuda, or on a machine without a GPU webgpu or reference with transport staged, or fake-gpus. No job is begun in the last 10 s. Prints one line of JSON a job and a summary. Exit code 1: something is wrong.
+ * BACKEND is cuda, or on a machine without a GPU webgpu or reference with transport staged, or fake-gpus. No job is begun in the last 10 s, nor after ten problems. Prints one line of JSON a job and a summary. Exit code 1: something is wrong.
  */
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
@@ -23,14 +23,16 @@ const start = performance.now()
 const left = () => Number(length) - (performance.now() - start) / 1000
 const before = gpuUse()
 const { transports, refused } = await transportsOf(transportList, inner, Number(rankCount))
-const steady = startSteady()
+const noMore = new AbortController()
+const steady = startSteady(noMore.signal)
 const counts = { jobs: 0, killed: 0, killedBeforeJoining: 0, rounds: 0 }
 const byTransport: Record<string, number> = {}
 const problems: string[] = []
 let slowestEnd = 0
 
 do await oneJob()
-while (left() > 10)
+while (left() > 10 && problems.length < 10)
+if (problems.length >= 10) noMore.abort()
 const beside = await steady
 problems.push(...beside.problems.map((problem) => `beside: ${problem}`), ...(await heldSince(before)))
 if (inner === 'cuda' && before === undefined) problems.push('nvidia-smi does not say what the GPUs hold')
@@ -108,12 +110,13 @@ async function oneJob(): Promise<void> {
 }
 
 /** The process that keeps working; undefined as its report where no backend of its kind fits. */
-async function startSteady(): Promise<{ report?: unknown; problems: string[] }> {
+async function startSteady(signal: AbortSignal): Promise<{ report?: unknown; problems: string[] }> {
   if (inner !== 'cuda' && inner !== 'webgpu') return { problems: [] }
   const work = fileURLToPath(new URL('soak-work.ts', import.meta.url))
   const args = [work, 'steady', length, String(sizes.at(-1)), String(seed), inner]
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
   let output = ''
+  signal.addEventListener('abort', () => child.kill())
   child.stdout.on('data', (text) => {
     output += text
   })
