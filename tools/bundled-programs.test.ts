@@ -2,7 +2,8 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { removeUnused } from './bundled-programs.ts'
+import { removeUnused } from '../packages/wgsl/src/testing/kept-files.ts'
+import { keptMilliseconds } from './bundled-programs.ts'
 
 it('removes the programs that nobody has used for a day, and keeps the others', () => {
   const folder = mkdtempSync(join(tmpdir(), 'tandem-programs-'))
@@ -14,7 +15,7 @@ it('removes the programs that nobody has used for a day, and keeps the others', 
     const time = Date.now() / 1000 - age * 3600
     utimesSync(join(folder, name), time, time)
   }
-  removeUnused(folder)
+  removeUnused(folder, keptMilliseconds)
   expect(readdirSync(folder).sort()).toEqual(['new', 'recent'])
-  removeUnused(join(folder, 'none'))
+  removeUnused(join(folder, 'none'), keptMilliseconds)
 })

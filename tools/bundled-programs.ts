@@ -1,20 +1,14 @@
 import { createHash } from 'node:crypto'
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { build, type Plugin } from 'esbuild'
 import type { TestProject } from 'vitest/node'
+import { isKept, removeUnused } from '../packages/wgsl/src/testing/kept-files.ts'
 import { packageSources } from './package-sources.ts'
+
+/** Programs of sources that no run of the tests has bundled for a day are removed, with what Node compiled of them. */
+export const keptMilliseconds = 86_400_000
 
 /** Modules know where they are, bundled or not: the packages find their addons and libraries. */
 const ownAddresses: Plugin = {
@@ -82,13 +76,10 @@ async function bundle(
   const hash = createHash('sha256')
   for (const { path, contents } of outputFiles) hash.update(path).update(contents)
   const all = join(root, '.cache/programs')
-  removeUnused(all)
+  removeUnused(all, keptMilliseconds)
   // Named by its content, and complete from the start: two runs of the tests may make it at the same time.
   const folder = join(all, hash.digest('hex').slice(0, 16))
-  if (existsSync(folder)) {
-    utimesSync(folder, new Date(), new Date())
-    return folder
-  }
+  if (isKept(folder)) return folder
   const unfinished = `${folder}.${process.pid}`
   mkdirSync(unfinished, { recursive: true })
   for (const { path, contents } of outputFiles) writeFileSync(join(unfinished, basename(path)), contents)
@@ -99,16 +90,6 @@ async function bundle(
     if (!existsSync(folder)) throw error
   }
   return folder
-}
-
-/** Removes the programs of sources that no run of the tests has bundled for a day, with what Node compiled of them. */
-export function removeUnused(all: string): void {
-  if (!existsSync(all)) return
-  for (const name of readdirSync(all)) {
-    const folder = join(all, name)
-    const { mtimeMs = Date.now() } = statSync(folder, { throwIfNoEntry: false }) ?? {}
-    if (mtimeMs < Date.now() - 86_400_000) rmSync(folder, { recursive: true, force: true })
-  }
 }
 
 /**

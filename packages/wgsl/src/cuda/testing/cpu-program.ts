@@ -1,19 +1,10 @@
 import { execFile, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs'
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { isKept, removeUnused } from '../../testing/kept-files.ts'
 import { isLong } from '../../testing/test-cases.ts'
 import type { CudaKernel } from '../kernel.ts'
 import { fragmentsFor, preludeText } from '../prelude/link.ts'
@@ -21,6 +12,7 @@ import { fragmentsFor, preludeText } from '../prelude/link.ts'
 const header = fileURLToPath(new URL('../../../native/tandem_cpu.hpp', import.meta.url))
 /** Where objects and programs are kept. */
 export const cache = fileURLToPath(new URL('../../../.cache/cpu-kernels', import.meta.url))
+const week = 7 * 86_400_000
 
 /** Kernels in one C++ file: the compiler's work is spread over files, and its start-up is paid once for many kernels. */
 const kernelsPerFile = 60
@@ -110,7 +102,7 @@ export async function buildCpuProgram(
   const optimization = isLong ? '-O1' : '-O0'
   const flags = ['-std=c++17', optimization, '-w', '-fno-strict-aliasing', '-fwrapv', '-ffp-contract=off']
   mkdirSync(cache, { recursive: true })
-  removeUnused()
+  removeUnused(cache, week)
   const salt = readFileSync(header, 'utf8') + flags.join(' ') + compiler
   const objects: string[] = []
   const work: (() => Promise<void>)[] = []
@@ -141,20 +133,6 @@ export async function buildCpuProgram(
     renameSync(`${program}.${process.pid}`, program)
   }
   return { run: (jobs) => runJobs(program, jobs) }
-}
-
-function isKept(path: string): boolean {
-  if (!existsSync(path)) return false
-  utimesSync(path, new Date(), new Date())
-  return true
-}
-
-function removeUnused(): void {
-  for (const name of readdirSync(cache)) {
-    const path = join(cache, name)
-    const { mtimeMs = Date.now() } = statSync(path, { throwIfNoEntry: false }) ?? {}
-    if (mtimeMs < Date.now() - 7 * 86_400_000) rmSync(path, { force: true })
-  }
 }
 
 function mainText(counts: readonly number[]): string {
