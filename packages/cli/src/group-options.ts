@@ -26,7 +26,7 @@ export interface GroupOptions {
   readonly job?: Job | undefined
 }
 
-export const selectByNames = ['index', 'utilization', 'memory', 'power', 'temperature', 'score'] as const
+const selectByNames = ['index', 'utilization', 'memory', 'power', 'temperature', 'score'] as const
 
 /** The most devices that a command opens. Each virtual device takes memory and time, and nobody has more. */
 export const mostDevices = 1024
@@ -85,17 +85,20 @@ export function addGroupOptions(command: Command, { count = true }: { count?: bo
   )
 }
 
+/** `--by`, with what it is where the user does not give it. */
+export function byOption(usual: SelectBy): Option {
+  return new Option(
+    '--by <reading>',
+    'by what devices are preferred: their order (index), one sensor, or all of them (score)',
+  )
+    .choices(selectByNames)
+    .default(usual)
+}
+
 /** `addGroupOptions` without the number of devices. */
 export function addSelectionOptions(command: Command): Command {
   return addBackendOption(command)
-    .addOption(
-      new Option(
-        '--by <reading>',
-        'by what devices are preferred: their order (index), one sensor, or all of them (score)',
-      )
-        .choices(selectByNames)
-        .default('index'),
-    )
+    .addOption(byOption('index'))
     .option('--virtual', 'open a GPU several times where there are fewer than --devices')
     .addOption(
       new Option(

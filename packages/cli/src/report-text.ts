@@ -58,7 +58,10 @@ function formatVerdict(report: Report, colors: Terminal['colors']): string {
   return `${color(verdict)}: ${report.verification}${error}`
 }
 
-export function verdictOf({ checked, verified }: Report): 'verified' | 'WRONG' | 'not checked' {
+export function verdictOf({
+  checked,
+  verified,
+}: Pick<Report, 'checked' | 'verified'>): 'verified' | 'WRONG' | 'not checked' {
   if (!checked) return 'not checked'
   return verified ? 'verified' : 'WRONG'
 }

@@ -22,6 +22,7 @@ import { formatJson } from '../json.ts'
 import { OutputFile } from '../output-file.ts'
 import { printable } from '../printable.ts'
 import { formatNumber, formatSeconds } from '../quantity.ts'
+import { verdictOf } from '../report-text.ts'
 import { formatTable } from '../table.ts'
 import type { Terminal } from '../terminal.ts'
 import { addTuneOption, type TuneOption, tuningOptions } from '../tune-option.ts'
@@ -181,7 +182,7 @@ function asText(results: readonly BenchResult[], checked: boolean): string {
         .join(', '),
       formatSeconds(result.seconds),
       `${formatNumber(result.rate / 1e9)} G${result.unit}`,
-      result.verified ? 'verified' : checked ? 'WRONG' : 'not checked',
+      verdictOf({ checked, verified: result.verified }),
     ]),
   )
   return `${table}\n`

@@ -1,13 +1,13 @@
 import { type SelectBy, type Selection, selectAdapters } from '@tandem-gpu/core'
-import { Command, Option } from 'commander'
+import { Command } from 'commander'
 import type { BackendName } from '../backends.ts'
 import type { CommandContext } from '../command-context.ts'
 import {
   addBackendOption,
   addJsonOption,
+  byOption,
   mostDevices,
   openGroupOptions,
-  selectByNames,
   wholeNumber,
 } from '../group-options.ts'
 import { formatJson } from '../json.ts'
@@ -27,14 +27,7 @@ export function selectCommand(context: CommandContext): Command {
   const command = new Command('select')
     .description('choose the least loaded devices')
     .option('--count <n>', 'number of devices', wholeNumber(1, mostDevices), 1)
-    .addOption(
-      new Option(
-        '--by <reading>',
-        'by what devices are preferred: their order (index), one sensor, or all of them (score)',
-      )
-        .choices(selectByNames)
-        .default('utilization'),
-    )
+    .addOption(byOption('utilization'))
     .option('--explain', 'show the rank of every device, and the reason')
   addJsonOption(addBackendOption(command))
   return command.action(async (options: SelectOptions) => {
