@@ -33,6 +33,15 @@ function u32(length: number, value: (index: number) => number = (index) => index
   return new Uint8Array(Uint32Array.from({ length }, (_, index) => value(index)).buffer)
 }
 
+/** A program whose repetitions add `addend` to each of the four zeros of `a`. */
+async function accumulator(runtime: CudaRuntime, addend: number) {
+  const kernel = await runtime.compile(testKernelSource('add'))
+  const a = await runtime.allocate(0, 16, { label: 'a', zero: true })
+  const whole = region(0, 0, 16)
+  const commands = [dispatch(0, whole, whole, 0, { afterPrevious: [0] })]
+  return { a, executable: await runtime.instantiate(plan([a], commands, [kernel], [addend])) }
+}
+
 async function readU32(
   runtime: Runtime,
   allocation: Awaited<ReturnType<Runtime['allocate']>>,
@@ -233,12 +242,7 @@ describe('programs', () => {
 
   it('accumulates over any number of repetitions: unrolled graphs, a rest, and one at a time', async () => {
     const runtime = await open([0])
-    const kernel = await runtime.compile(testKernelSource('add'))
-    const a = await runtime.allocate(0, 16, { label: 'a', zero: true })
-    const whole = region(0, 0, 16)
-    const executable = await runtime.instantiate(
-      plan([a], [dispatch(0, whole, whole, 0, { afterPrevious: [0] })], [kernel], [3]),
-    )
+    const { a, executable } = await accumulator(runtime, 3)
     let total = 0
     for (const times of [1, 2, 7, 256, 257, 1000, 509, 1, 7]) {
       await runtime.run(executable, { times })
@@ -307,12 +311,7 @@ describe('programs', () => {
   it('aborts between launches and can run again', async () => {
     configureFake({ FAKE_CUDA_BUSY_MS: 5 })
     const runtime = await open([0])
-    const kernel = await runtime.compile(testKernelSource('add'))
-    const a = await runtime.allocate(0, 16, { label: 'a', zero: true })
-    const whole = region(0, 0, 16)
-    const executable = await runtime.instantiate(
-      plan([a], [dispatch(0, whole, whole, 0, { afterPrevious: [0] })], [kernel], [1]),
-    )
+    const { a, executable } = await accumulator(runtime, 1)
     const controller = new AbortController()
     const running = runtime.run(executable, { times: 1_000_000, signal: controller.signal })
     setTimeout(() => controller.abort(), 60)
@@ -327,12 +326,7 @@ describe('programs', () => {
   it('looks the more seldom whether a run has ended the longer it takes', async () => {
     configureFake({ FAKE_CUDA_BUSY_MS: 400 })
     const runtime = await open([0])
-    const kernel = await runtime.compile(testKernelSource('add'))
-    const a = await runtime.allocate(0, 16, { label: 'a', zero: true })
-    const whole = region(0, 0, 16)
-    const executable = await runtime.instantiate(
-      plan([a], [dispatch(0, whole, whole, 0, { afterPrevious: [0] })], [kernel], [1]),
-    )
+    const { executable } = await accumulator(runtime, 1)
     mkdirSync(cacheDirectory, { recursive: true })
     const trace = join(cacheDirectory, 'trace')
     process.env.FAKE_TRACE = trace
