@@ -5,7 +5,7 @@ import { documents, figures, withFigures } from './figures.ts'
 const path = 'docs/measurements/2026-11-21-4xh200-table.json'
 const root = new URL('../../', import.meta.url)
 const table = JSON.parse(readFileSync(new URL(path, root), 'utf8'))
-const productsPath = 'docs/measurements/2026-11-22-2xh200-tensor-table.json'
+const productsPath = 'docs/measurements/2026-11-22-4xh200-tensor-table.json'
 const products = JSON.parse(readFileSync(new URL(productsPath, root), 'utf8'))
 const ranksPath = 'docs/measurements/2026-11-22-4xh200-ranks.json'
 const ranks = JSON.parse(readFileSync(new URL(ranksPath, root), 'utf8'))
