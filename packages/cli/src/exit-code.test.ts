@@ -1,6 +1,7 @@
+import { readFile } from 'node:fs/promises'
 import { GpuError } from '@tandem-gpu/core'
 import { describe, expect, it } from 'vitest'
-import { failureOf, UsageError } from './exit-code.ts'
+import { exitCode, failureOf, UsageError } from './exit-code.ts'
 import { main } from './program.ts'
 import { recordedTerminal } from './terminal.ts'
 import { tandem, testBackend } from './testing/tandem.ts'
@@ -16,7 +17,7 @@ describe('failureOf', () => {
     [new GpuError('validation', 'Wrong.'), 2, 'validation'],
     [new GpuError('aborted', 'Stopped.'), 130, 'aborted'],
     // Of another copy of core, which a backend may bring.
-    [Object.assign(new Error('Full.'), { name: 'GpuError', code: 'out-of-memory' }), 3, 'out-of-memory'],
+    [Object.assign(new Error('Full.'), { name: 'GpuError', code: 'out-of-memory' }), 4, 'out-of-memory'],
     [new DOMException('This operation was aborted', 'AbortError'), 130, 'aborted'],
     [new TypeError('x is undefined'), 70, 'internal'],
     ['thrown text', 70, 'internal'],
@@ -28,6 +29,16 @@ describe('failureOf', () => {
     expect(failureOf(new TypeError('x is undefined')).message).toContain('exit-code.test.ts')
     expect(failureOf(new GpuError('driver', 'The driver fails.')).message).toBe('The driver fails.')
   })
+})
+
+it('docs/cli.md lists every exit code, and the help those of a result, of arguments and of devices', async () => {
+  const page = await readFile(new URL('../../../docs/cli.md', import.meta.url), 'utf8')
+  const [, section] = page.split('## Exit codes')
+  const listed = [...section!.matchAll(/^\| (\d+) \|/gm)].map(([, code]) => Number(code))
+  expect(listed).toEqual(Object.values(exitCode).sort((a, b) => a - b))
+  const { stdout } = await tandem('--help')
+  const [, line] = /^Exit codes: (.*)$/m.exec(stdout)!
+  expect(line!.split(' · ').map((part) => Number.parseInt(part))).toEqual([0, 1, 2, 3, 4])
 })
 
 it('an interrupt before any work exits with 130', async () => {

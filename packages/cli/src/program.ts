@@ -84,7 +84,7 @@ function createProgram(context: MutableContext, job: Job | undefined): Command {
     })
     .addHelpText(
       'after',
-      `\nExit codes: 0 right · 1 a wrong answer · 2 wrong arguments or input · 3 no usable device\n${helpEpilogue('')}`,
+      `\nExit codes: 0 right · 1 a wrong answer · 2 wrong arguments or input · 3 no usable device · 4 out of memory\n${helpEpilogue('')}`,
     )
   if (job !== undefined) program.hook('preAction', (_, command) => void command.setOptionValue('job', job))
   for (const create of commands) {
