@@ -93,8 +93,8 @@ export class JacobiIteration {
 
   async run(): Promise<IterateResult> {
     const { iterations, tolerance } = this.#options
-    if (iterations === 0 || this.#field.blocks.length === 0)
-      return { iterations: 0, parity: 0, behind: 0, seconds: 0, clock: 'host' }
+    if (iterations === 0) return { iterations: 0, parity: 0, behind: 0, seconds: 0, clock: 'host' }
+    if (this.#field.blocks.length === 0) return this.#boundaryAlone()
     return tolerance === undefined ? this.#fixed() : this.#untilTolerance(tolerance)
   }
 
@@ -102,6 +102,22 @@ export class JacobiIteration {
     for (const program of this.#programs.values()) program.destroy()
     this.#residuals.destroy()
     this.#residualTree?.destroy()
+  }
+
+  /** No sweep changes a grid that has no inner cells, and the first look at the residual finds any tolerance met. */
+  #boundaryAlone(): IterateResult {
+    const { iterations: most, tolerance, residualEvery, onProgress } = this.#options
+    const look = { iteration: tolerance === undefined ? most : Math.min(residualEvery, most), residual: 0 }
+    onProgress?.(look)
+    return {
+      iterations: look.iteration,
+      parity: 0,
+      behind: 1,
+      residual: look.residual,
+      ...(tolerance !== undefined && { converged: look }),
+      seconds: 0,
+      clock: 'host',
+    }
   }
 
   async #fixed(): Promise<IterateResult> {

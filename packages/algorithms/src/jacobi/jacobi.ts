@@ -195,7 +195,10 @@ export async function jacobi(group: DeviceGroup, given: JacobiOptions): Promise<
       rate: gigaRate(8 * updates, seconds),
       unit: 'GB/s',
       megaUpdatesPerSecond: gigaRate(updates, seconds) * 1e3,
-      notes: [],
+      notes:
+        field.blocks.length === 0 && done > 0
+          ? ['The grid has no inner cells, so it is all boundary, which no sweep changes.']
+          : [],
       ...(comparison && { comparison }),
     }
   } finally {
