@@ -6,6 +6,7 @@ import {
   GpuError,
   type Recorder,
   ranges,
+  requireCount,
 } from '@tandem-gpu/core'
 import type { ShardedMatrix } from '../sharded-matrix.ts'
 import { recordScatter } from './record-scatter.ts'
@@ -95,11 +96,7 @@ export function recordTranspose<T extends ElementType>(
   const { kernel, input, output, transport = 'auto' } = options
   requireTransposable(group, input, output)
   const { messageParts } = options
-  if (messageParts !== undefined && !(Number.isSafeInteger(messageParts) && messageParts > 0))
-    throw new GpuError(
-      'validation',
-      `messageParts is ${messageParts}; it must be a whole number of 1 and more.`,
-    )
+  if (messageParts !== undefined) requireCount(messageParts, 'The option messageParts', 1)
   const touches = recorder.devices.map(({ ordinal }) => recorder.touches(ordinal))
   const tiles: RecordedTile[] = []
   const bySender = new Map<number, RecordedTile[]>()

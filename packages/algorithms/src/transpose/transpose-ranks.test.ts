@@ -70,7 +70,7 @@ describe('tiles that are messages', () => {
 
   it('take a whole number of parts', async () => {
     await expect(recorded(16, 1.5)).rejects.toThrow(
-      'messageParts is 1.5; it must be a whole number of 1 and more.',
+      'The option messageParts is 1.5; it must be a whole number of at least 1.',
     )
   })
 })
