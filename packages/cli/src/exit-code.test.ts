@@ -38,7 +38,7 @@ it('docs/cli.md lists every exit code, and the help those of a result, of argume
   expect(listed).toEqual(Object.values(exitCode).sort((a, b) => a - b))
   const { stdout } = await tandem('--help')
   const [, line] = /^Exit codes: (.*)$/m.exec(stdout)!
-  expect(line!.split(' · ').map((part) => Number.parseInt(part))).toEqual([0, 1, 2, 3, 4])
+  expect(line!.split(' · ').map((part) => Number.parseInt(part, 10))).toEqual([0, 1, 2, 3, 4])
 })
 
 it('an interrupt before any work exits with 130', async () => {

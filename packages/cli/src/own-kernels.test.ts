@@ -91,7 +91,7 @@ describe('tandem run', () => {
     ],
     [
       'more elements than a dimension of workgroups has invocations',
-      'run KERNEL --buffer x=f32:5e6 --set factor=1',
+      'run KERNEL --buffer x=f32:5e6 --set factor=1 --set shift=[0,0]',
       /5000000 elements, and a dimension of the device holds 65535; give --workgroups with several/,
     ],
     ['a binding without a buffer', 'run KERNEL', /scale\.wgsl binds x, and no --buffer gives it/],
@@ -105,7 +105,21 @@ describe('tandem run', () => {
       'run KERNEL --output y=y.npy',
       /--output y names a buffer that no --buffer gives/,
     ],
-    ['a name that the kernel lacks', 'run KERNEL --buffer x=f32:4 --set tpyo=1', /gives "tpyo"/],
+    [
+      'a value of no uniform member',
+      'run KERNEL --buffer x=f32:4 --set tpyo=1',
+      /--set tpyo names no uniform member of \S+scale\.wgsl, which has x_base, x_length, factor, shift\./,
+    ],
+    [
+      'a uniform member without a value',
+      'run KERNEL --buffer x=f32:4',
+      /scale\.wgsl takes the uniform member factor \(f32\), and no --set gives it; give its value as JSON, as in --set factor=1\./,
+    ],
+    [
+      'a vector without a value',
+      'run KERNEL --buffer x=f32:4 --set factor=2',
+      /takes the uniform member shift \(vec2f\), .* as in --set 'shift=\[1,1\]'\./,
+    ],
     ['a value that is no JSON', 'run KERNEL --buffer x=f32:4 --set factor=two', /must be JSON/],
   ])('%s exits with 2', async (_, line, sentence) => {
     const folder = await folderWithKernel()

@@ -8,6 +8,7 @@ import {
   OwnedResources,
   type UniformValue,
 } from '@tandem-gpu/core'
+import type { ReflectedMember } from '@tandem-gpu/wgsl'
 import { Command, InvalidArgumentError } from 'commander'
 import { type InputFile, npySink, openInput } from '../array-files.ts'
 import type { CommandContext } from '../command-context.ts'
@@ -138,6 +139,7 @@ async function runKernel(group: DeviceGroup, work: Work): Promise<KernelReport> 
         }),
     )
     requireBindings(kernel, path, options.buffer)
+    requireValues(kernel, path, options.set)
     const buffers = new Map<string, { view: BufferView<BufferElementType>; shape: readonly number[] }>()
     for (const [name, source] of Object.entries(options.buffer)) {
       const input = inputs.get(name)
@@ -222,6 +224,40 @@ function requireBindings({ reflection }: Kernel, path: string, buffers: RunComma
     throw new UsageError(
       `--buffer ${printable(other)} names no buffer of ${printable(path)}, which binds ${names.join(', ') || 'none'}.`,
     )
+}
+
+/** Throws where a uniform member has no value, or a value has no member. What only core can tell of the members that it may fill in, it tells. */
+function requireValues({ reflection }: Kernel, path: string, values: RunCommandOptions['set']): void {
+  const members = reflection.bindings
+    .filter(({ space }) => space === 'uniform')
+    .flatMap(
+      ({ name, type, members }): readonly ReflectedMember[] =>
+        // A uniform that is no structure counts as one member of its own name.
+        members ?? [{ ...type, name, type: type.name, offset: 0 }],
+    )
+  const other = Object.keys(values).find((name) => !members.some((member) => member.name === name))
+  if (other !== undefined)
+    throw new UsageError(
+      `--set ${printable(other)} names no uniform member of ${printable(path)}, which has ${members.map(({ name }) => name).join(', ') || 'none'}.`,
+    )
+  const missing = members.find(
+    ({ name }) => values[name] === undefined && !/_(base|stride|rows|columns|length)$/.test(name),
+  )
+  if (missing !== undefined)
+    throw new UsageError(
+      `${printable(path)} takes the uniform member ${missing.name} (${missing.type}), and no --set gives it; give its value as JSON, as in --set ${exampleValue(missing)}.`,
+    )
+}
+
+function exampleValue({ name, kind, components }: ReflectedMember): string {
+  switch (kind) {
+    case 'scalar':
+      return `${name}=1`
+    case 'vector':
+      return `'${name}=[${Array(components).fill(1).join(',')}]'`
+    default:
+      return kind === 'struct' ? `'${name}={…}'` : `'${name}=[…]'`
+  }
 }
 
 /** The number of elements that the kernel sees: words of four elements where the buffer holds bytes. */
