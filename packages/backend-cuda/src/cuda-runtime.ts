@@ -243,7 +243,7 @@ export class CudaRuntime implements Runtime<CudaHandles> {
       })
       // The error of an instantiation is clearer than the error of a run that lacks the graph.
       outcome.catch(() => {})
-      // What runs over processes knows how many share the cores, and does it itself.
+      // What runs over processes knows how many share the cores, and does it itself. Others see only to which cores the process is bound.
       if (alone) keepAwake(outcome, awakeMilliseconds, availableParallelism(), () => this.#native.yieldCore())
       await this.#guard(`Instantiating program '${plan.label}'`, () => Promise.all(ready))
       const { seconds, collected } = await outcome
