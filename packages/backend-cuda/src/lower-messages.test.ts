@@ -9,7 +9,7 @@ const dense = (buffer: number) => ({ buffer, byteOffset: 0, rows: 4, rowByteLeng
 const withGaps = (buffer: number) => ({ buffer, byteOffset: 8, rows: 4, rowByteLength: 8, rowByteStride: 16 })
 
 interface Part {
-  readonly kind: 'fill' | 'send' | 'receive'
+  readonly kind: 'fill' | 'dispatch' | 'send' | 'receive'
   readonly region?: ReturnType<typeof dense>
   readonly after?: readonly number[]
   readonly afterPrevious?: readonly number[]
@@ -23,6 +23,7 @@ function lower(parts: readonly Part[], schedule: RecordedPlan['schedule'] = 'ove
       const base = { index, label: `${kind} ${index}`, device: 0, after, afterPrevious }
       if (kind === 'fill')
         return { ...base, kind, target: region ?? dense(0), pattern: 0, patternByteLength: 4 }
+      if (kind === 'dispatch') return { ...base, kind, kernel: 0, workgroups: [1, 1, 1], bindings: [] }
       return { ...base, kind, peer, program: 0, ordinal: index, ...(region && { region }) }
     },
   )
@@ -77,6 +78,27 @@ describe('exchanges', () => {
       'fill (0; )',
       'receive 1+0 (0; )',
     ])
+  })
+
+  it('end before a kernel, so that no kernel runs beside an exchange that waits for what other ranks send behind theirs', () => {
+    // As residuals are spread after a sweep, with halos exchanged behind each sweep.
+    const { plan, recorded } = lower([
+      { kind: 'send', region: dense(2) },
+      { kind: 'receive', region: dense(0) },
+      { kind: 'send', region: dense(1) },
+      { kind: 'dispatch', after: [1] },
+      { kind: 'receive', region: dense(1) },
+      { kind: 'send', region: dense(0), after: [3] },
+    ])
+    expect(shown({ plan, recorded, stagingByteLength: 0 })).toEqual([
+      'upload (; 1)',
+      'send 3+0, receive 0+0 (0; 4)',
+      'send 1+0 (1; )',
+      'dispatch (1; )',
+      // The receiving alone could join what is sent before the kernel.
+      'receive 1+0, send 0+0 (2,3; )',
+    ])
+    expect(recorded).toEqual([[0], [0, 1], [2], [3], [4, 5]])
   })
 
   it('have one message to each rank and one from each, since NCCL lets a second one wait for all first ones', () => {

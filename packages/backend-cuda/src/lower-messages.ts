@@ -31,11 +31,15 @@ interface Place {
 }
 
 /**
- * Unites messages into exchanges, which follow one another in recorded order. A message joins the exchange before it where all that it waits
- * for was recorded before the first message of the exchange, where no command in between waits for the exchange, which would have to wait for
- * this message too, and where the exchange sends nothing else to its receiver, or receives nothing else from its sender: NCCL begins the second
- * message in one direction between two ranks once the first ones of the group in all directions are complete. Rows with gaps and host memory go
- * through dense device memory.
+ * Unites messages into exchanges, which follow one another in recorded order. A message joins the exchange before it unless
+ * - it waits for what was recorded behind the first message of the exchange,
+ * - a command in between waits for the exchange, and would wait for this message too,
+ * - a kernel is dispatched in between: what is received behind it was usually computed behind it, so that the exchange would last until then, and hold
+ *   multiprocessors beside the kernel,
+ * - or the exchange sends to its receiver, or receives from its sender, already: NCCL begins the second message in one direction between two ranks
+ *   once the first ones of the group in all directions are complete.
+ *
+ * Rows with gaps and host memory go through dense device memory.
  *
  * This does not stop: take the earliest message, by repetition and position in the recording of all ranks, that is not complete. On both of its ranks the
  * exchanges before its own have earlier messages alone, and what its exchange waits for was recorded before the first message of that exchange, hence
@@ -169,7 +173,7 @@ function groupMessages(parts: readonly PlanPart[]): Map<number, readonly number[
   for (const part of parts) {
     const [first] = open
     if (!isMessage(part)) {
-      if (part.after.some((from) => open.includes(from))) open = []
+      if (part.kind === 'dispatch' || part.after.some((from) => open.includes(from))) open = []
       continue
     }
     if (first === undefined || part.after.some((from) => from >= first)) open = []
