@@ -56,10 +56,15 @@ export async function measureRing(
   const silent = record((r) => recordRing(withoutCopies(r), kernels, ring, { scheme: 'direct' }))
   const messages = record((r) => recordRing(r, kernels, ring, { scheme: 'direct', only: 'message' }))
   const times = new Map<Program, number[]>(programs.map((program) => [program, []]))
-  for (let sample = 0; sample < 7; sample++)
-    for (const program of sample % 2 === 0 ? programs : programs.toReversed())
-      times.get(program)!.push((await measure(group, program, { warmup: sample === 0 ? 2 : 0 })).seconds)
-  const [seconds, withoutMessages, alone] = [whole, silent, messages].map((p) => middle(times.get(p)!))
+  const time = async (program: Program, warmup: number) => {
+    times.get(program)!.push((await measure(group, program, { warmup })).seconds)
+  }
+  // The share is a small difference of long times: each of the two follows the other as often as itself, and neither the messages, beside which a GPU cools.
+  for (let sample = 0; sample < 16; sample++)
+    for (const program of sample % 2 === 0 ? [whole, silent] : [silent, whole])
+      await time(program, sample === 0 ? 2 : 0)
+  for (let sample = 0; sample < 7; sample++) await time(messages, sample === 0 ? 2 : 0)
+  const [seconds, withoutMessages, alone] = programs.map((program) => middle(times.get(program)!))
   for (const resource of [...programs, ring, kernels]) resource.destroy()
   const hidden = 1 - (seconds! - withoutMessages!) / alone!
   return {
