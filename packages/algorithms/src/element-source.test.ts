@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { generatedElements, readElements, requireLength } from './element-source.ts'
+import { generatedElements, readElements, requireElements } from './element-source.ts'
 
 describe('generatedElements', () => {
   it('gives an index the same element in every range', async () => {
@@ -26,9 +26,33 @@ describe('generatedElements', () => {
   })
 })
 
-it('requireLength names both lengths', () => {
-  expect(() => requireLength('The input', new Float32Array(3), 4)).toThrow(
-    'The input holds 3 elements, the shape needs 4.',
+it.each([
+  ['another length', new Float32Array(3), 'The input holds 3 elements, the shape needs 4.'],
+  [
+    'another type',
+    new Int32Array(4),
+    'The input is Int32Array; elements of f32 need a Float32Array or a function.',
+  ],
+  [
+    'an array that is not typed',
+    [1, 2, 3, 4],
+    'The input is an array; elements of f32 need a Float32Array or a function.',
+  ],
+  [
+    'host memory where none is taken',
+    { type: 'f32', length: 4, array: new Float32Array(4) },
+    'The input is host memory of f32; elements of f32 need a Float32Array or a function.',
+  ],
+])('requireElements refuses %s', (_, data, message) => {
+  expect(() => requireElements('The input', data, 'f32', 4)).toThrow(message)
+})
+
+it('requireElements takes a function, the array of the type, and host memory of it where that will do', () => {
+  requireElements('A', () => undefined, 'f32', 4)
+  requireElements('A', new Uint16Array(4), 'f16', 4)
+  const host = { type: 'i32', length: 4, array: new Int32Array(4) }
+  requireElements('A', host, 'i32', 4, true)
+  expect(() => requireElements('A', host, 'f32', 4, true)).toThrow(
+    'A is host memory of i32; elements of f32 need a Float32Array, host memory of f32 or a function.',
   )
-  expect(() => requireLength('The input', () => undefined, 4)).not.toThrow()
 })

@@ -34,26 +34,43 @@ export type ElementWriter<T extends ElementType = ElementType> = (
 /** Elements in one piece of a stream: 16 MiB of 4-byte elements. */
 export const streamChunkLength = 4_194_304
 
-/** Throws `validation` for what is neither a function nor an array, and for an array of another length; functions are trusted. */
-export function requireLength(
+/**
+ * Throws `validation` unless `data` is a function, which is trusted, or the typed array of `length` elements of `type`. Where `hosts` is true, host
+ * memory of them will do too.
+ */
+export function requireElements(
   what: string,
-  data: { readonly length: number } | ((...args: never[]) => unknown),
+  data: unknown,
+  type: ElementType,
   length: number,
+  hosts = false,
 ): void {
-  requireElements(what, data)
-  if (typeof data !== 'function' && data.length !== length)
-    throw new GpuError('validation', `${what} holds ${data.length} elements, the shape needs ${length}.`)
+  requireElementsOf(what, data, type, hosts)
+  if (typeof data === 'function') return
+  const { length: held } = data as { readonly length: number }
+  if (held !== length)
+    throw new GpuError('validation', `${what} holds ${held} elements, the shape needs ${length}.`)
 }
 
-function requireElements(what: string, data: unknown): void {
+function requireElementsOf(what: string, data: unknown, type: ElementType, hosts: boolean): void {
   if (typeof data === 'function') return
-  const isArray = typeof data === 'object' && data !== null && (ArrayBuffer.isView(data) || 'array' in data)
-  if (!isArray || typeof (data as { length?: unknown }).length !== 'number')
-    throw new GpuError(
-      'validation',
-      `${what} is ${describedValue(data)}; it must be a typed array or a function.`,
-    )
+  const expected = elementArray(type, 0).constructor.name
+  const isHost = typeof data === 'object' && data !== null && 'array' in data
+  const name = isHost
+    ? `host memory of ${describedType(data)}`
+    : (arrayName.call(data) ?? describedValue(data))
+  if (name === expected || (hosts && name === `host memory of ${type}`)) return
+  const choice = hosts ? `a ${expected}, host memory of ${type} or a function` : `a ${expected} or a function`
+  throw new GpuError('validation', `${what} is ${name}; elements of ${type} need ${choice}.`)
 }
+
+const describedType = (host: object) => ('type' in host ? String(host.type) : 'no type')
+
+/** The name of a typed array's class, whoever made it; undefined for anything else. */
+const arrayName: (this: unknown) => string | undefined = Object.getOwnPropertyDescriptor(
+  Object.getPrototypeOf(Uint8Array.prototype),
+  Symbol.toStringTag,
+)!.get!
 
 /** Reads `length` elements from flat index `offset`. The result for an array is a view of it, not a copy. Rejects as the function does. */
 export async function readElements<T extends ElementType>(
@@ -62,7 +79,7 @@ export async function readElements<T extends ElementType>(
   offset: number,
   length: number,
 ): Promise<ElementArray<T>> {
-  requireElements('The source', source)
+  requireElementsOf('The source', source, type, false)
   requireCount(offset, 'The index of the first element')
   requireCount(length, 'The number of elements')
   if (typeof source !== 'function') return source.subarray(offset, offset + length) as ElementArray<T>

@@ -18,7 +18,7 @@ const kinds: Readonly<Record<Exclude<OptionType, 'any'>, string>> = {
   model: "'measure' or an object of rates",
   boolean: 'true or false',
   function: 'a function',
-  elements: 'an array of elements or a function',
+  elements: 'a typed array or a function',
 }
 
 /** Options that every algorithm has. */

@@ -15,7 +15,7 @@ import {
   type ElementSink,
   type ElementSource,
   readElements,
-  requireLength,
+  requireElements,
   streamChunkLength,
 } from './element-source.ts'
 import { requireGroup } from './option-types.ts'
@@ -143,7 +143,7 @@ export async function writeSharded<T extends ElementType>(
 ): Promise<void> {
   requireGroup(group)
   requireMatrix(matrix)
-  requireLength('The input', source, matrix.rows * matrix.columns)
+  requireElements('The input', source, matrix.type, matrix.rows * matrix.columns)
   for (const piece of pieces(matrix, ({ device }) => device.local)) {
     const data = await readElements(source, matrix.type, piece.offset, piece.view.length)
     await group.queue.write(piece.view, data)
@@ -158,7 +158,7 @@ export async function readSharded<T extends ElementType>(
 ): Promise<void> {
   requireGroup(group)
   requireMatrix(matrix)
-  requireLength('The output', sink, matrix.rows * matrix.columns)
+  requireElements('The output', sink, matrix.type, matrix.rows * matrix.columns)
   for (const piece of pieces(matrix)) {
     if (typeof sink === 'function') await sink(piece.offset, await group.queue.read(piece.view))
     else {

@@ -241,6 +241,45 @@ it.each([
     'There is no option resultType; the options are m, n, k, type, a, b, output, streamWidth, memoryLimitBytes, mode, devices, model, precision, schedule, verify, compareSchedules, warmup, samples, repetitions, seed, trace, onProgram, signal, tuning.',
   ],
   [
+    'an array of another type that takes the result',
+    () => jacobi(group, { rows: 3, columns: 3, output: new Int32Array(9) as never }),
+    'The output is Int32Array; elements of f32 need a Float32Array or a function.',
+  ],
+  [
+    'an array of another type that a streamed product takes',
+    () => matmul(group, { m: 2, n: 3, k: 2, b: new Float64Array(6) as never, mode: 'streamed' }),
+    'B is Float64Array; elements of f32 need a Float32Array, host memory of f32 or a function.',
+  ],
+  [
+    'numbers where the product takes bits of f16',
+    () => matmul(group, { m: 2, n: 3, k: 2, type: 'f16', a: new Float32Array(4) as never }),
+    'A is Float32Array; elements of f16 need a Uint16Array or a function.',
+  ],
+  [
+    'an array of another type that a ring takes',
+    () => ringMatmul(group, { m: 2, n: 3, k: 2, a: new Int32Array(4) as never }),
+    'A is Int32Array; elements of f32 need a Float32Array or a function.',
+  ],
+  [
+    'an array of another length that is uploaded during the run',
+    () => reduce(group, { elements: 6, type: 'f32', input: new Float32Array(5), timeUploads: true }),
+    'The input holds 5 elements, the shape needs 6.',
+  ],
+  [
+    'an output of another type before anything runs',
+    () =>
+      transpose(group, {
+        ...{ rows: 2, columns: 3, type: 'f32', output: new Int32Array(6) as never },
+        input: () => expect.unreachable('The input is read.'),
+      }),
+    'The output is Int32Array; elements of f32 need a Float32Array or a function.',
+  ],
+  [
+    'an array that is not typed',
+    () => jacobi(group, { rows: 3, columns: 3, input: [1, 2, 3, 4, 5, 6, 7, 8, 9] as never }),
+    'The option input is an array; it must be a typed array or a function.',
+  ],
+  [
     'a value that does not exist',
     () => jacobi(group, { rows: 3, columns: 3, transport: 'copies' as never }),
     "The option transport is 'copies', a string; it must be one of 'auto', 'copy', 'direct'.",

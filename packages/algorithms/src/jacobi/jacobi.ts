@@ -6,7 +6,7 @@ import {
   type ElementSink,
   type ElementSource,
   readElements,
-  requireLength,
+  requireElements,
   streamChunkLength,
 } from '../element-source.ts'
 import { median } from '../measure.ts'
@@ -105,9 +105,9 @@ export async function jacobi(group: DeviceGroup, given: JacobiOptions): Promise<
   if (tolerance !== undefined && !(tolerance >= 0))
     throw new GpuError('validation', `The tolerance is ${tolerance}; it must be 0 or more.`)
   const input = options.input ?? waveBoundary(rows, columns)
-  requireLength('The input', input, rows * columns)
-  if (options.source) requireLength('The source', options.source, rows * columns)
-  if (options.output) requireLength('The output', options.output, rows * columns)
+  requireElements('The input', input, 'f32', rows * columns)
+  if (options.source) requireElements('The source', options.source, 'f32', rows * columns)
+  if (options.output) requireElements('The output', options.output, 'f32', rows * columns)
 
   const { devices: count = group.devices.length } = options
   if (!(Number.isSafeInteger(count) && count >= 1 && count <= group.devices.length))

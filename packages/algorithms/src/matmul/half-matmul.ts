@@ -8,7 +8,7 @@ import {
   requireCount,
 } from '@tandem-gpu/core'
 import type { AlgorithmOptions, GeneratedInputOptions } from '../algorithm-options.ts'
-import { type ElementSink, type ElementSource, readElements, requireLength } from '../element-source.ts'
+import { type ElementSink, type ElementSource, readElements, requireElements } from '../element-source.ts'
 import { requireArguments } from '../option-types.ts'
 import { notVerified, type Report } from '../report.ts'
 import { describeRun, runMeasured } from '../run-measured.ts'
@@ -79,9 +79,9 @@ export async function matmulHalf(group: DeviceGroup, given: HalfMatmulOptions): 
   const shape: MatmulShape = { m, n, k }
   const a = options.a ?? generatedHalves(seed)
   const b = options.b ?? generatedHalves(seed + 1)
-  requireLength('A', a, m * k)
-  requireLength('B', b, k * n)
-  if (options.output) requireLength('C', options.output, m * n)
+  requireElements('A', a, 'f16', m * k)
+  requireElements('B', b, 'f16', k * n)
+  if (options.output) requireElements('C', options.output, resultType, m * n)
   const model =
     options.model === 'measure'
       ? await measureMatmulModel(group, 'f16')

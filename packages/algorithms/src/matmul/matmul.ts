@@ -89,7 +89,7 @@ async function matmulWhole<T extends MatmulType>(
 ): Promise<MatmulReport> {
   const options = requireArguments(group, given, optionTypes, ['m', 'n', 'k'])
   const { m, n, k, verify = true } = options
-  const { type, shape, a, b } = productOperands<T, ElementSource<T> | HostBuffer<T>>(options)
+  const { type, shape, a, b } = productOperands<T, ElementSource<T> | HostBuffer<T>>(options, true)
 
   const choice = await chooseProduct(group, shape, type, options)
   const { prediction, devices, ranges, blocking, split, stream } = choice

@@ -4,7 +4,7 @@ import {
   type ElementSink,
   type ElementSource,
   generatedElements,
-  requireLength,
+  requireElements,
 } from '../element-source.ts'
 import type { MatmulShape, MatmulType } from './matmul-shape.ts'
 
@@ -19,18 +19,20 @@ export interface ProductOptions<T extends MatmulType, S> extends MatmulShape {
 
 /**
  * Shape, type (default f32) and operands of a product; operands that are not given are random elements from `seed` (default 1). Throws
- * `validation` for sizes that are not whole numbers from 0, and for arrays whose lengths are not those of the shape.
+ * `validation` for sizes that are not whole numbers from 0, and for arrays whose elements are not of the type, or whose
+ * lengths are not those of the shape. `hosts`: whether operands and result may be host memory.
  */
 export function productOperands<T extends MatmulType, S extends ElementSource<T> | HostBuffer<T>>(
   options: ProductOptions<T, S>,
+  hosts: boolean,
 ) {
   const { m, n, k, type = 'f32' as T, seed = 1, output } = options
   const shape: MatmulShape = { m, n, k }
   for (const [name, value] of Object.entries(shape)) requireCount(value, `The option ${name}`)
   const a = options.a ?? (generatedElements(type, seed) as ElementReader<T>)
   const b = options.b ?? (generatedElements(type, seed + 1) as ElementReader<T>)
-  requireLength('A', a, m * k)
-  requireLength('B', b, k * n)
-  if (output) requireLength('C', output, m * n)
+  requireElements('A', a, type, m * k, hosts)
+  requireElements('B', b, type, k * n, hosts)
+  if (output) requireElements('C', output, type, m * n, hosts)
   return { type, shape, a, b }
 }

@@ -1,6 +1,6 @@
 import { type BufferView, type DeviceGroup, type HostBuffer, OwnedResources, ranges } from '@tandem-gpu/core'
 import type { AlgorithmOptions, GeneratedInputOptions } from '../algorithm-options.ts'
-import { type ElementSource, generatedElements, readIntoHost } from '../element-source.ts'
+import { type ElementSource, generatedElements, readIntoHost, requireElements } from '../element-source.ts'
 import { gatherNumbers } from '../gather-numbers.ts'
 import { requireArguments } from '../option-types.ts'
 import { notVerified, type Report } from '../report.ts'
@@ -93,6 +93,7 @@ export async function reduce<T extends ReductionType>(
         alignment: leafLength,
       }),
     )
+    requireElements('The input', source, type, elements)
     const output = owned.keep(await group.devices[0]!.allocate(type, 1, { label: 'result' }))
     const uploads = options.timeUploads === true
     if (!uploads) await writeSharded(group, input, source)

@@ -83,7 +83,7 @@ export async function ringMatmul<T extends MatmulType = 'f32'>(
   const options = requireArguments(group, given, optionTypes, ['m', 'n', 'k'])
   const { m, n, k, verify = true } = options
   const { scheme = 'interleaved', pieces = 16 } = options
-  const { type, shape, a, b } = productOperands<T, ElementSource<T>>(options)
+  const { type, shape, a, b } = productOperands<T, ElementSource<T>>(options, false)
   requireRingOptions(group, options)
   const devices = group.devices.slice(0, options.devices)
 

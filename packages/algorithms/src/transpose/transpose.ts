@@ -1,7 +1,12 @@
 import { type DeviceGroup, OwnedResources } from '@tandem-gpu/core'
 import type { AlgorithmOptions, GeneratedInputOptions } from '../algorithm-options.ts'
 import { characterOf } from '../device-character.ts'
-import { type ElementSink, type ElementSource, generatedElements } from '../element-source.ts'
+import {
+  type ElementSink,
+  type ElementSource,
+  generatedElements,
+  requireElements,
+} from '../element-source.ts'
 import { requireArguments } from '../option-types.ts'
 import { notVerified, type Report } from '../report.ts'
 import { describeRun, runMeasured } from '../run-measured.ts'
@@ -91,6 +96,7 @@ export async function transpose<T extends TransposeType>(
       await allocateSharded(group, type, rows, columns, { label: 'input', zero: false }),
     )
     const output = owned.keep(await allocateSharded(group, type, columns, rows, { label: 'output' }))
+    if (options.output) requireElements('The output', options.output, type, rows * columns)
     await writeSharded(group, input, source)
 
     const { kernel: variant, transport = 'auto' } = options
