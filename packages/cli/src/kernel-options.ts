@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { parseWgsl, WgslError, type WgslModule } from '@tandem-gpu/wgsl'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { UsageError } from './exit-code.ts'
 import { fileReason, isFileSystemError } from './file-error.ts'
@@ -42,11 +43,37 @@ export function nameAndRest(text: string): [name: string, rest: string] {
   return [text.slice(0, at), text.slice(at + 1)]
 }
 
-export async function kernelText(path: string): Promise<string> {
+/**
+ * The module in a file of WGSL. Throws `UsageError` where the file cannot be read, where its syntax is wrong, and where the options do not tell
+ * its compute entry points apart.
+ */
+export async function kernelModule(path: string, { entryPoint }: KernelOptions): Promise<WgslModule> {
+  const module = parsed(await kernelText(path), path)
+  const names = module.entryPoints.filter(({ stage }) => stage === 'compute').map(({ name }) => name)
+  if (names.length > 1 && (entryPoint === undefined || !names.includes(entryPoint))) {
+    const fault = entryPoint === undefined ? '' : ` and none named ${printable(entryPoint)}`
+    throw new UsageError(
+      `${printable(path)} has the compute entry points ${names.join(', ')}${fault}; choose one, as in --entry-point ${names[0]}.`,
+      'bad-input',
+    )
+  }
+  return module
+}
+
+async function kernelText(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8')
   } catch (error) {
     if (!isFileSystemError(error)) throw error
     throw new UsageError(`${printable(path)} cannot be read: ${fileReason(error)}.`, 'bad-input')
+  }
+}
+
+function parsed(wgsl: string, path: string): WgslModule {
+  try {
+    return parseWgsl(wgsl, { label: path })
+  } catch (error) {
+    if (!(error instanceof WgslError)) throw error
+    throw new UsageError(error.message, 'bad-input')
   }
 }

@@ -29,6 +29,11 @@ export class OutputFile {
     this.#replacement = replacement
   }
 
+  /** The regular file that it becomes; undefined for anything else. */
+  get target(): string | undefined {
+    return this.#replacement?.target
+  }
+
   /** Throws `UsageError` where the path cannot be written, before any work is done for it. */
   static async create(path: string): Promise<OutputFile> {
     const name = printable(path)

@@ -81,6 +81,11 @@ describe('tandem run', () => {
   })
 
   it.each([
+    [
+      'zeros of another type than the binding',
+      'run KERNEL --buffer x=i32:4 --set factor=1 --set shift=[0,0]',
+      /scale\.wgsl binds x as array<f32>, and its --buffer gives i32; give it f32\./,
+    ],
     ['a kernel that is not there', 'run no.wgsl', /no\.wgsl cannot be read/],
     ['a buffer without a source', 'run KERNEL --buffer x', /It must be name=value/],
     ['zeros without a shape', 'run KERNEL --buffer x=f32:many', /f32:1000 or u32:20x30/],
@@ -127,6 +132,44 @@ describe('tandem run', () => {
     expect(exit).toBe(2)
     expect(stderr).toMatch(sentence)
     expect((await readdir(folder)).sort()).toEqual(['in.npy', 'scale.wgsl'])
+  })
+})
+
+describe('tandem run of a file with two entry points', () => {
+  const words = `
+    @group(0) @binding(0) var<storage, read_write> x: array<vec4u>;
+    @group(0) @binding(1) var<storage, read_write> y: array<u32>;
+    @compute @workgroup_size(1) fn first(@builtin(global_invocation_id) id: vec3u) { x[id.x] = vec4u(1); y[id.x] = 1; }
+    @compute @workgroup_size(1) fn second(@builtin(global_invocation_id) id: vec3u) { x[id.x] = vec4u(2); }`
+
+  it.each([
+    [
+      'names them where none is chosen',
+      'run FOLDER/words.wgsl --buffer x=u32:4',
+      /words\.wgsl has the compute entry points first, second; choose one, as in --entry-point first\./,
+    ],
+    [
+      'names them where another is chosen',
+      'translate FOLDER/words.wgsl --entry-point third',
+      /has the compute entry points first, second and none named third; choose one,/,
+    ],
+    [
+      'refuses a file whose type is not that of the binding',
+      'run FOLDER/words.wgsl --entry-point second --buffer x=FOLDER/in.npy',
+      /words\.wgsl binds x as array<vec4u>, and \S+in\.npy gives f32; give it u32\./,
+    ],
+    [
+      'refuses two outputs that are one file',
+      'run FOLDER/words.wgsl --entry-point first --buffer x=u32:4 --buffer y=u32:4 --output x=FOLDER/o.npy --output y=FOLDER/./o.npy',
+      /Two outputs would be \S+o\.npy; give each a file of its own\./,
+    ],
+  ])('%s', async (_, line, sentence) => {
+    const folder = await folderWithKernel()
+    await writeFile(join(folder, 'words.wgsl'), words)
+    const { exit, stderr } = await tandem(line.replaceAll('FOLDER', folder))
+    expect(exit).toBe(2)
+    expect(stderr).toMatch(sentence)
+    expect((await readdir(folder)).sort()).toEqual(['in.npy', 'scale.wgsl', 'words.wgsl'])
   })
 })
 

@@ -17,13 +17,14 @@ const temporaryName = /^\..*\.([0-9a-f]{8})-(\d+)-[0-9a-f]{12}\.tandem-tmp$/
 /** A new file beside `target`, under a temporary name until `commit` renames it over `target`. */
 export class ReplacementFile {
   readonly handle: FileHandle
+  /** The file that it becomes. */
+  readonly target: string
   readonly #path: string
-  readonly #target: string
 
   private constructor(handle: FileHandle, path: string, target: string) {
     this.handle = handle
     this.#path = path
-    this.#target = target
+    this.target = target
   }
 
   /** Also removes what killed processes left in the folder. */
@@ -53,9 +54,9 @@ export class ReplacementFile {
   }
 
   async commit(): Promise<void> {
-    await rename(this.#path, this.#target)
+    await rename(this.#path, this.target)
     unfinished.delete(this.#path)
-    await syncFolder(dirname(this.#target))
+    await syncFolder(dirname(this.target))
   }
 
   async discard(): Promise<void> {

@@ -1,3 +1,4 @@
+import { UsageError } from './exit-code.ts'
 import { OutputFile } from './output-file.ts'
 
 /** The files of one run. Outputs appear under their names only if the run succeeds; all files are closed at its end. */
@@ -11,10 +12,12 @@ export class RunFiles {
     this.#writes = writes
   }
 
-  /** Creates an output, which `commit` makes appear under `path`. */
+  /** Creates an output, which `commit` makes appear under `path`. Throws `UsageError` where another output of the run is the same file. */
   async output(path: string): Promise<OutputFile> {
     const file = await OutputFile.create(this.#writes ? path : '/dev/null')
+    const same = this.#outputs.some(({ target }) => target !== undefined && target === file.target)
     this.#outputs.push(file)
+    if (same) throw new UsageError(`Two outputs would be ${file.name}; give each a file of its own.`)
     return file
   }
 

@@ -111,7 +111,7 @@ export class GroupState {
   requireTimeLimit(seconds: number, label: string): void {
     if (typeof seconds !== 'number' || !(seconds > 0) || seconds > longestTimeoutSeconds)
       throw invalid(
-        `The time limit of program "${label}" is ${String(seconds)} seconds; it is a number above 0, at most ${longestTimeoutSeconds}.`,
+        `The time limit of program "${label}" is ${String(seconds)} seconds; it must be a number above 0 and at most ${longestTimeoutSeconds}.`,
       )
     if (this.runtime.abandon === undefined || this.calls !== undefined)
       throw new GpuError(

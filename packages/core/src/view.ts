@@ -60,9 +60,12 @@ export class RegionView<B extends { readonly name: string }> implements View<B> 
 
 /** Throws `validation` unless `value` is a whole number of at least `minimum` that arithmetic keeps exact. */
 export function requireCount(value: number, what: string, minimum = 0): number {
-  if (!Number.isSafeInteger(value) || value < minimum)
-    throw invalid(`${what} is ${describedValue(value)}; it must be a whole number of at least ${minimum}.`)
-  return value
+  if (Number.isSafeInteger(value) && value >= minimum) return value
+  const wanted =
+    Number.isInteger(value) && value > minimum
+      ? `at most ${Number.MAX_SAFE_INTEGER}`
+      : `a whole number of at least ${minimum}`
+  throw invalid(`${what} is ${describedValue(value)}; it must be ${wanted}.`)
 }
 
 /** Rows and columns of a shape as `allocate` takes it. */

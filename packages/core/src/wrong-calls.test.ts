@@ -298,6 +298,11 @@ it.each([
     "The number of devices is '2', a string; it must be a whole number of at least 1.",
   ],
   [
+    'more elements than a number counts exactly',
+    () => group.devices[0]!.allocate('f32', 2 ** 60, { label: 'vast' }),
+    'Length of buffer "vast" is 1152921504606846976; it must be at most 9007199254740991.',
+  ],
+  [
     'a list of devices',
     () => openGroup({ backends: [backend], devices: untyped([0, 1]) }),
     'The number of devices is an array; it must be a whole number of at least 1.',

@@ -21,7 +21,13 @@ import {
   withGroup,
 } from '../group-options.ts'
 import { formatJson } from '../json.ts'
-import { addKernelOptions, type KernelOptions, kernelText, nameAndRest, repeated } from '../kernel-options.ts'
+import {
+  addKernelOptions,
+  type KernelOptions,
+  kernelModule,
+  nameAndRest,
+  repeated,
+} from '../kernel-options.ts'
 import { elementTypes, type FileElementType } from '../npy/element-conversion.ts'
 import type { OutputFile } from '../output-file.ts'
 import { printable } from '../printable.ts'
@@ -83,7 +89,7 @@ export function runCommand(context: CommandContext): Command {
         throw new UsageError(`--output ${name} names a buffer that no --buffer gives.`)
     const files = new RunFiles(options.job === undefined || options.job.rank === 0)
     try {
-      const wgsl = await kernelText(path)
+      const { source: wgsl } = await kernelModule(path, options)
       const inputs = new Map<string, InputFile<BufferElementType>>()
       const outputs = new Map<string, OutputFile>()
       for (const [name, source] of Object.entries(options.buffer)) {
@@ -138,7 +144,7 @@ async function runKernel(group: DeviceGroup, work: Work): Promise<KernelReport> 
           throw new UsageError(error.message, 'bad-input')
         }),
     )
-    requireBindings(kernel, path, options.buffer)
+    requireBindings(kernel, path, options.buffer, inputs)
     requireValues(kernel, path, options.set)
     const buffers = new Map<string, { view: BufferView<BufferElementType>; shape: readonly number[] }>()
     for (const [name, source] of Object.entries(options.buffer)) {
@@ -211,9 +217,15 @@ function defaultWorkgroups(
   return count
 }
 
-/** Throws where a binding of the kernel has no buffer, or a buffer has no binding. */
-function requireBindings({ reflection }: Kernel, path: string, buffers: RunCommandOptions['buffer']): void {
-  const names = reflection.bindings.filter(({ space }) => space === 'storage').map(({ name }) => name)
+/** Throws where a binding of the kernel has no buffer, or one of another type, or a buffer has no binding. */
+function requireBindings(
+  { reflection }: Kernel,
+  path: string,
+  buffers: RunCommandOptions['buffer'],
+  inputs: Work['inputs'],
+): void {
+  const bindings = reflection.bindings.filter(({ space }) => space === 'storage')
+  const names = bindings.map(({ name }) => name)
   const missing = names.find((name) => buffers[name] === undefined)
   if (missing !== undefined)
     throw new UsageError(
@@ -224,6 +236,17 @@ function requireBindings({ reflection }: Kernel, path: string, buffers: RunComma
     throw new UsageError(
       `--buffer ${printable(other)} names no buffer of ${printable(path)}, which binds ${names.join(', ') || 'none'}.`,
     )
+  for (const { name, type } of bindings) {
+    const source = buffers[name]!
+    const given = 'file' in source ? inputs.get(name)!.type : source.type
+    // A structure of several types takes u32.
+    const wanted = type.scalar === 'mixed' ? 'u32' : type.scalar
+    if (given === wanted || (wanted === 'u32' && (given === 'u8' || given === 'i8'))) continue
+    const from = 'file' in source ? printable(source.file) : 'its --buffer'
+    throw new UsageError(
+      `${printable(path)} binds ${name} as ${type.name}, and ${from} gives ${given}; give it ${wanted}.`,
+    )
+  }
 }
 
 /** Throws where a uniform member has no value, or a value has no member. What only core can tell of the members that it may fill in, it tells. */

@@ -1,10 +1,10 @@
-import { type CudaBounds, emitCuda, lower, parseWgsl, reflect, WgslError } from '@tandem-gpu/wgsl'
+import { type CudaBounds, emitCuda, lower, reflect, WgslError } from '@tandem-gpu/wgsl'
 import { Command, Option } from 'commander'
 import type { CommandContext } from '../command-context.ts'
 import { UsageError } from '../exit-code.ts'
 import { addJsonOption } from '../group-options.ts'
 import { formatJson } from '../json.ts'
-import { addKernelOptions, type KernelOptions, kernelText } from '../kernel-options.ts'
+import { addKernelOptions, type KernelOptions, kernelModule } from '../kernel-options.ts'
 
 interface TranslateOptions extends KernelOptions {
   readonly bounds: CudaBounds
@@ -22,10 +22,10 @@ export function translateCommand(context: CommandContext): Command {
     )
   addJsonOption(addKernelOptions(command))
   return command.action(async (path: string, options: TranslateOptions) => {
-    const wgsl = await kernelText(path)
+    const module = await kernelModule(path, options)
     try {
       const ir = lower(
-        parseWgsl(wgsl, { label: path }),
+        module,
         options.entryPoint === undefined
           ? { constants: options.constant }
           : { entryPoint: options.entryPoint, constants: options.constant },
