@@ -300,7 +300,7 @@ it.each([
   [
     'more elements than a number counts exactly',
     () => group.devices[0]!.allocate('f32', 2 ** 60, { label: 'vast' }),
-    'Length of buffer "vast" is 1152921504606846976; it must be at most 9007199254740991.',
+    'Length of buffer "vast" is 1152921504606847000; it must be at most 9007199254740991.',
   ],
   [
     'a list of devices',
