@@ -2,6 +2,7 @@ import type { Backend } from '@tandem-gpu/core'
 import { expect, it } from 'vitest'
 import { backendsNamed, optionalBackend } from './backends.ts'
 import { examineMpi } from './commands/doctor.ts'
+import { openJob } from './job.ts'
 
 const topology = async () => ({ adapters: [], links: [] })
 const present: Backend = {
@@ -28,6 +29,20 @@ it('names the package to install where a backend is not installed', async () => 
         'Run npm install @tandem-gpu/backend-x, with --global where @tandem-gpu/cli is installed globally.',
     },
   })
+})
+
+it('names the package to install where mpirun starts several processes without it', async () => {
+  const missing = Object.assign(
+    new Error("Cannot find package '@tandem-gpu/backend-mpi' imported from /app/cli.js"),
+    { code: 'ERR_MODULE_NOT_FOUND' },
+  )
+  await expect(openJob({ PMI_SIZE: '3' }, () => Promise.reject(missing))).rejects.toMatchObject({
+    name: 'UsageError',
+    message:
+      'mpirun starts 3 processes, which the package @tandem-gpu/backend-mpi would join, and it is not installed beside the tandem command. Run npm install @tandem-gpu/backend-mpi, with --global where @tandem-gpu/cli is installed globally.',
+  })
+  const broken = new SyntaxError('Unexpected token')
+  await expect(openJob({ PMI_SIZE: '3' }, () => Promise.reject(broken))).rejects.toBe(broken)
 })
 
 it('doctor names the package for programs over several processes where it is not installed', async () => {

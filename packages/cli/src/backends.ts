@@ -1,5 +1,6 @@
 import type { Backend } from '@tandem-gpu/core'
 import type { Job, RankTransport } from './job.ts'
+import { isNotInstalled, notInstalled } from './not-installed.ts'
 
 export const backendNames = ['auto', 'cuda', 'webgpu'] as const
 export type BackendName = (typeof backendNames)[number]
@@ -65,18 +66,4 @@ export function optionalBackend(name: string, packageName: string, load: () => P
       return backend?.topology
     },
   }
-}
-
-/** What a user reads where a package is not there. */
-export function notInstalled(packageName: string) {
-  return {
-    reason: `The package ${packageName} is not installed beside the tandem command.`,
-    remedy: `Run npm install ${packageName}, with --global where @tandem-gpu/cli is installed globally.`,
-  }
-}
-
-/** Node's loaders and Yarn's Plug'n'Play name the package that they do not find in the message, under one of two codes. */
-export function isNotInstalled(error: unknown, packageName: string): boolean {
-  const { code, message } = error as NodeJS.ErrnoException
-  return (code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND') && message.includes(packageName)
 }

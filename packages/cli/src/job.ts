@@ -1,5 +1,6 @@
 import type { Backend, RankMessage } from '@tandem-gpu/core'
 import { failureOf, UsageError } from './exit-code.ts'
+import { isNotInstalled, notInstalled } from './not-installed.ts'
 import { silentProgress } from './progress.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -29,12 +30,17 @@ export function launchedProcesses(environment: Environment): string | undefined 
 }
 
 /** Undefined where no launcher of MPI has started this process. MPI itself is started by the first use of the job. */
-export async function openJob(environment: Environment): Promise<Job | undefined> {
+export async function openJob(
+  environment: Environment,
+  load = () => import('@tandem-gpu/backend-mpi'),
+): Promise<Job | undefined> {
   const launched = launchedProcesses(environment)
   if (launched === undefined) return undefined
-  const { detectLaunch, mpi, mpiSession } = await import('@tandem-gpu/backend-mpi').catch((error) => {
+  const { detectLaunch, mpi, mpiSession } = await load().catch((error) => {
+    if (!isNotInstalled(error, '@tandem-gpu/backend-mpi')) throw error
+    const { remedy } = notInstalled('@tandem-gpu/backend-mpi')
     throw new UsageError(
-      `mpirun starts ${launched} processes, and @tandem-gpu/backend-mpi, which joins them, cannot be loaded (${failureOf(error).message}). Run npm install @tandem-gpu/backend-mpi.`,
+      `mpirun starts ${launched} processes, which the package @tandem-gpu/backend-mpi would join, and it is not installed beside the tandem command. ${remedy}`,
     )
   })
   const { rank, size } = detectLaunch(environment)!

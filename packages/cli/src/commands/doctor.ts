@@ -1,11 +1,12 @@
 import { type Backend, type DeviceGroup, openGroup, type Transport } from '@tandem-gpu/core'
 import { Command } from 'commander'
-import { type BackendName, backendsNamed, isNotInstalled, notInstalled } from '../backends.ts'
+import { type BackendName, backendsNamed } from '../backends.ts'
 import type { CommandContext } from '../command-context.ts'
 import { exitCode, failureOf } from '../exit-code.ts'
 import { addBackendOption, addJsonOption } from '../group-options.ts'
 import type { Job } from '../job.ts'
 import { formatJson } from '../json.ts'
+import { isNotInstalled, notInstalled } from '../not-installed.ts'
 import { transportText } from '../report-text.ts'
 import { countOf } from './devices.ts'
 
