@@ -71,7 +71,8 @@ describe('rank 5 of 16, on hosts of 8', () => {
         : [],
     )
     expect([...new Set(halos)].sort()).toEqual([4, 6])
-    const rows = 4 * 2046 * 4
+    // Whole rows, with the boundary beside them.
+    const rows = 4 * 2112 * 4
     // Two looks at the residuals: its own goes to rank 4, all sixteen come from there.
     expect(countRank(recorded, rank)).toMatchObject({
       ...{ messagesInside: 4 * 50 + 4, messagesBetween: 0 },

@@ -50,3 +50,25 @@ it.each([
   for (const resource of [compiled, allocated]) resource.destroy()
   expect(await group.destroy()).toEqual({ leaks: [] })
 })
+
+it.each([
+  ['1d', false, 1],
+  ['1d', true, 1],
+  ['2d', false, 4],
+] as const)(
+  'halo rows of %s blocks (fused sweeps: %s) are copied as %i rows of bytes',
+  async (decomposition, fuse, pieces) => {
+    const group = await openGroup({ backends: [referenceBackend()], devices: 4 })
+    const kernels = await compileJacobi(group, { ...copied, fuse })
+    const field = await allocateField(group, 34, 34, decomposition, { ...packed, haloRows: 4 })
+    const program = group.record((r) => recordSweeps(r, field, kernels, { sweeps: 8, parity: 0 }))
+    const rows = program.plan.commands.flatMap((command) =>
+      command.kind === 'copy' && command.label === 'halo row'
+        ? [command.source.rows, command.target.rows]
+        : [],
+    )
+    expect(new Set(rows)).toEqual(new Set([pieces]))
+    for (const resource of [program, kernels, field]) resource.destroy()
+    expect(await group.destroy()).toEqual({ leaks: [] })
+  },
+)

@@ -255,9 +255,12 @@ function recordExchange(
   for (const block of own) recordPack(recorder, kernels, block, at)
   for (const [index, block] of blocks.entries()) {
     const { rows, columns } = block
-    // `haloRows` rows of inner cells of a block, and of its halo, from a row counted from the first inner one.
+    // `haloRows` rows of a block, counted from its first inner one. Beside whole rows of the grid lies only the boundary, which all blocks have, and rows
+    // without gaps travel quicker.
     const band = (of: FieldBlock, first: number) =>
-      of.cells[at].block(of.haloRows + first, leadElements, of.haloRows, columns)
+      field.grid.across === 1
+        ? of.cells[at].block(of.haloRows + first, 0, of.haloRows, of.cells[at].stride)
+        : of.cells[at].block(of.haloRows + first, leadElements, of.haloRows, columns)
     const { haloRows } = block
     if (meet(index, block.above)) {
       const other = blocks[block.above]!
