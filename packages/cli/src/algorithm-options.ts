@@ -15,6 +15,7 @@ export interface AlgorithmOptions extends GroupOptions {
   readonly trace?: string | undefined
   readonly plan?: string | undefined
   readonly json?: boolean | undefined
+  readonly quiet?: boolean | undefined
 }
 
 /** Names of the options that give an algorithm files to read. */

@@ -74,15 +74,11 @@ export async function runAlgorithm<R extends Report>(
     terminal.signal.throwIfAborted()
     const wrong = report.checked && !report.verified
     if (!wrong) await files.commit()
-    terminal.out(
-      options.json
-        ? formatJson(report.algorithm as DocumentKind, report)
-        : formatReport(
-            report,
-            [...run.describe(report), ...comparisonLine(report.comparison)],
-            terminal.colors,
-          ),
-    )
+    const lines = [...run.describe(report), ...comparisonLine(report.comparison)]
+    const text = options.json
+      ? formatJson(report.algorithm as DocumentKind, report)
+      : formatReport(report, lines, terminal.colors)
+    files.say(text, terminal, options)
     if (wrong) {
       context.exit = exitCode.wrongAnswer
       terminal.error(`tandem: the result is wrong (${report.verification}), so no file is written.\n`)

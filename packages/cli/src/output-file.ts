@@ -18,13 +18,21 @@ const readerPatience = 2000
 export class OutputFile {
   /** The path as a message may show it. */
   readonly name: string
+  /** Whether it is the standard output of the process, on which nothing else may stand then. */
+  readonly isStandardOutput: boolean
   readonly #handle: FileHandle
   readonly #replacement: ReplacementFile | undefined
   #written = 0
   #open = true
 
-  private constructor(name: string, handle: FileHandle, replacement: ReplacementFile | undefined) {
+  private constructor(
+    name: string,
+    handle: FileHandle,
+    replacement: ReplacementFile | undefined,
+    isStandardOutput = false,
+  ) {
     this.name = name
+    this.isStandardOutput = isStandardOutput
     this.#handle = handle
     this.#replacement = replacement
   }
@@ -41,7 +49,10 @@ export class OutputFile {
       const target = await findOutputTarget(path)
       if (target.kind === 'folder')
         throw new UsageError(`${name} is a folder, and the output needs the name of a file.`)
-      if (target.kind === 'direct') return new OutputFile(name, await openDirectly(target.path), undefined)
+      if (target.kind === 'direct') {
+        const handle = await openDirectly(target.path)
+        return new OutputFile(name, handle, undefined, target.isStandardOutput)
+      }
       const replacement = await ReplacementFile.create(target)
       return new OutputFile(name, replacement.handle, replacement)
     } catch (error) {
@@ -114,12 +125,15 @@ export async function writeOutputFile(path: string, contents: Uint8Array | strin
   }
 }
 
-/** Without waiting in the system call, so that a FIFO that nobody reads does not hold up the end of the process. */
+/**
+ * Without waiting in the system call, so that a FIFO that nobody reads does not hold up the end of the process. A file that the process has open
+ * already, such as that of `> file`, is opened again, and goes on at its end.
+ */
 async function openDirectly(path: string): Promise<FileHandle> {
   const start = performance.now()
   for (;;) {
     try {
-      return await open(path, constants.O_WRONLY | constants.O_NONBLOCK)
+      return await open(path, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_APPEND)
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException
       if (code !== 'ENXIO' || performance.now() - start > readerPatience) throw error

@@ -1,4 +1,4 @@
-import type { Stats } from 'node:fs'
+import { fstatSync, type Stats } from 'node:fs'
 import { lstat, readlink, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 
@@ -6,7 +6,7 @@ import { dirname, resolve } from 'node:path'
 export type OutputTarget =
   | { readonly kind: 'folder' }
   /** Not a regular file: a device, a FIFO, a socket, or an open file of this process. */
-  | { readonly kind: 'direct'; readonly path: string }
+  | { readonly kind: 'direct'; readonly path: string; readonly isStandardOutput: boolean }
   | FileTarget
 
 /** A regular file, or a name that no file has yet. */
@@ -28,15 +28,31 @@ export async function findOutputTarget(path: string): Promise<OutputTarget> {
     throw error
   })
   if (found?.isDirectory()) return { kind: 'folder' }
-  if (found !== undefined && !found.isFile()) return { kind: 'direct', path }
+  if (found !== undefined && !found.isFile()) return direct(path, found)
   let target = resolve(path)
   for (let links = 0; links < mostLinks; links++) {
     // /dev/stdout and its like lead to a file that somebody holds open: another file under that file's name would not be it.
-    if (found !== undefined && /^\/(proc|dev)\//.test(target)) return { kind: 'direct', path }
+    if (found !== undefined && /^\/(proc|dev)\//.test(target)) return direct(path, found)
     const information = await lstat(target).catch(() => undefined)
     if (!information?.isSymbolicLink())
       return { kind: 'file', path: target, ...(found === undefined ? {} : { existing: found }) }
     target = resolve(dirname(target), await readlink(target))
   }
   throw Object.assign(new Error('too many symbolic links'), { code: 'ELOOP' })
+}
+
+function direct(path: string, { dev, ino }: Stats): OutputTarget {
+  const open = fileStats(1)
+  // Who sends standard output to a device, such as /dev/null or a terminal, does not keep it.
+  const isStandardOutput = open?.dev === dev && open.ino === ino && !open.isCharacterDevice()
+  return { kind: 'direct', path, isStandardOutput }
+}
+
+/** Undefined where the process does not have this file open. */
+function fileStats(descriptor: number): Stats | undefined {
+  try {
+    return fstatSync(descriptor)
+  } catch {
+    return undefined
+  }
 }

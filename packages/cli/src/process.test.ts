@@ -76,6 +76,21 @@ describe('an output', () => {
     expect((await stat('/dev/null')).isCharacterDevice()).toBe(true)
   })
 
+  it('goes into a file that standard output is, behind what stands there, and the report to standard error', async () => {
+    const path = join(await temporaryFolder(), 'a.npy')
+    const result = await startTandem([...small, '--output', '/dev/stdout'], {
+      shell: `printf before > '${path}'; exec "$@" >> '${path}'`,
+    }).ended
+    expect(result).toMatchObject({ exit: 0, stdout: '', stderr: expect.stringContaining('verified') })
+    const written = await readFile(path)
+    expect(written.byteLength).toBe(6 + 128 + 30 * 20 * 4)
+    expect(written.toString('latin1', 0, 12)).toBe('before\x93NUMPY')
+    const quiet = await startTandem([...small, '--output', '/dev/stdout', '--quiet'], {
+      shell: `exec "$@" > '${path}'`,
+    }).ended
+    expect([quiet.exit, quiet.stderr, (await stat(path)).size]).toEqual([0, '', 128 + 30 * 20 * 4])
+  })
+
   it('goes into a FIFO, which stays one, also where its reader comes late', async () => {
     const folder = await temporaryFolder()
     const [fifo, file] = [join(folder, 'fifo'), join(folder, 'a.npy')]

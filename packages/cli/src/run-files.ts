@@ -1,5 +1,6 @@
 import { UsageError } from './exit-code.ts'
 import { OutputFile } from './output-file.ts'
+import type { Terminal } from './terminal.ts'
 
 /** The files of one run. Outputs appear under their names only if the run succeeds; all files are closed at its end. */
 export class RunFiles {
@@ -19,6 +20,13 @@ export class RunFiles {
     this.#outputs.push(file)
     if (same) throw new UsageError(`Two outputs would be ${file.name}; give each a file of its own.`)
     return file
+  }
+
+  /** Prints what the run has to say: on standard error where an output is standard output. */
+  say(text: string, terminal: Terminal, { quiet = false }: { readonly quiet?: boolean | undefined }): void {
+    if (quiet) return
+    if (this.#outputs.some(({ isStandardOutput }) => isStandardOutput)) terminal.error(text)
+    else terminal.out(text)
   }
 
   closing<T extends { close(): Promise<void> }>(file: T): T {

@@ -51,6 +51,7 @@ interface RunCommandOptions extends Omit<GroupOptions, 'devices'>, KernelOptions
   readonly times: number
   readonly cast?: boolean
   readonly json?: boolean
+  readonly quiet?: boolean
 }
 
 export function runCommand(context: CommandContext): Command {
@@ -102,7 +103,7 @@ export function runCommand(context: CommandContext): Command {
         runKernel(group, { path, wgsl, inputs, outputs, options, context }),
       )
       await files.commit()
-      terminal.out(options.json ? formatJson('run', report) : asText(report))
+      files.say(options.json ? formatJson('run', report) : asText(report), terminal, options)
     } finally {
       await files.close()
     }
