@@ -98,6 +98,15 @@ describe('matmul', () => {
     expect(streamed.stream.width).toBeLessThanOrEqual(64)
   })
 
+  it('takes the columns of B for the other sides where they are not given', async () => {
+    for (const command of ['matmul', 'ring'])
+      expect((await tandemJson(`${command} --n 24 --k 16 --devices 2`)).shape).toEqual({
+        m: 24,
+        n: 24,
+        k: 16,
+      })
+  })
+
   it('multiplies f16, and predicts as for f32', async () => {
     const shape = 'matmul --type f16 --m 65 --k 70 --n 33'
     for (const resultType of ['f16', 'f32']) {

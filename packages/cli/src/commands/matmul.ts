@@ -13,19 +13,14 @@ import { UsageError } from '../exit-code.ts'
 import { byteCount, wholeNumber } from '../group-options.ts'
 import { elementTypes, type NpyElementType } from '../npy/element-conversion.ts'
 import type { OutputFile } from '../output-file.ts'
-import { printable } from '../printable.ts'
+import { addProductShapeOptions, type ProductShapeOptions, productShape } from '../product-shape.ts'
 import { formatBytes } from '../quantity.ts'
 import type { ReportLine } from '../report-text.ts'
 import { addTuneOption, type TuneOption, tuningOptions } from '../tune-option.ts'
 
-interface MatmulCommandOptions extends AlgorithmOptions, TuneOption {
-  readonly m?: number
-  readonly k?: number
-  readonly n?: number
+interface MatmulCommandOptions extends AlgorithmOptions, TuneOption, ProductShapeOptions {
   readonly type?: MatrixElementType
   readonly resultType?: 'f16' | 'f32'
-  readonly a?: string
-  readonly b?: string
   readonly output?: string
   readonly streamWidth?: number
   readonly memoryLimit?: number
@@ -34,16 +29,14 @@ interface MatmulCommandOptions extends AlgorithmOptions, TuneOption {
   readonly measureModel?: boolean
 }
 
-const defaultSide = 512
 type MatrixElementType = NpyElementType | 'f16'
 const types: readonly MatrixElementType[] = [...elementTypes, 'f16']
 
 export function matmulCommand(context: CommandContext): Command {
-  const command = new Command('matmul')
-    .description('multiply an m × k matrix by a k × n matrix, in the devices’ memory or streamed through it')
-    .option('--m <n>', `rows of A (default ${defaultSide}, or the file’s)`, wholeNumber(0))
-    .option('--k <n>', `columns of A and rows of B (default ${defaultSide}, or the files’)`, wholeNumber(0))
-    .option('--n <n>', `columns of B (default ${defaultSide}, or the file’s)`, wholeNumber(0))
+  const command = new Command('matmul').description(
+    'multiply an m × k matrix by a k × n matrix, in the devices’ memory or streamed through it',
+  )
+  addProductShapeOptions(command)
     .addOption(new Option('--type <type>', 'element type (default f32, or the files’)').choices(types))
     .addOption(
       new Option(
@@ -51,8 +44,6 @@ export function matmulCommand(context: CommandContext): Command {
         'element type of a product of f16 matrices: f32 keeps the sums, and f16 rounds them (default f16)',
       ).choices(['f16', 'f32']),
     )
-    .option('--a <file>', 'read A from this .npy file instead of generating it')
-    .option('--b <file>', 'read B from this .npy file instead of generating it')
     .option('--output <file>', 'write the product as .npy')
     .addOption(
       new Option(
@@ -122,30 +113,6 @@ export function matmulCommand(context: CommandContext): Command {
       describe: describeMatmul,
     })
   })
-}
-
-/** The sizes from the files and from the options. A size that both give must be the same. */
-function productShape(
-  options: MatmulCommandOptions,
-  a: InputFile<MatrixElementType> | undefined,
-  b: InputFile<MatrixElementType> | undefined,
-) {
-  const [m, k] = a?.matrixShape() ?? [undefined, undefined]
-  const [rowsOfB, n] = b?.matrixShape() ?? [undefined, undefined]
-  if (k !== undefined && rowsOfB !== undefined && k !== rowsOfB) {
-    throw new UsageError(
-      `${printable(options.a!)} is ${m} × ${k} and ${printable(options.b!)} is ${rowsOfB} × ${n}: A needs as many columns as B has rows.`,
-      'bad-input',
-    )
-  }
-  const agreed = (name: 'm' | 'k' | 'n', held: number | undefined) => {
-    const asked = options[name]
-    if (held !== undefined && asked !== undefined && held !== asked) {
-      throw new UsageError(`--${name} is ${asked}, and the file makes it ${held}.`)
-    }
-    return held ?? asked ?? defaultSide
-  }
-  return { m: agreed('m', m), k: agreed('k', k ?? rowsOfB), n: agreed('n', n) }
 }
 
 /** Options that do nothing for a type. Which type it is may be known only when the files are open. */

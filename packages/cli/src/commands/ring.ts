@@ -18,25 +18,17 @@ import { openGroupOptions, wholeNumber, withGroup } from '../group-options.ts'
 import { refuseIdleOptions } from '../idle-options.ts'
 import { formatJson } from '../json.ts'
 import type { OutputFile } from '../output-file.ts'
-import { printable } from '../printable.ts'
+import { addProductShapeOptions, type ProductShapeOptions, productShape } from '../product-shape.ts'
 import { formatNumber, formatSeconds } from '../quantity.ts'
 import type { ReportLine } from '../report-text.ts'
 import { formatTable } from '../table.ts'
 
-interface RingCommandOptions extends AlgorithmOptions {
-  readonly m?: number
-  readonly n?: number
-  readonly k?: number
-  readonly a?: string
-  readonly b?: string
+interface RingCommandOptions extends AlgorithmOptions, ProductShapeOptions {
   readonly output?: string
   readonly scheme: RingScheme
   readonly pieces: number
   readonly compare?: boolean
 }
-
-/** The side of the matrices where neither options nor files give sizes. */
-const defaultSide = 512
 
 /** Virtual devices on a software GPU: the most nodes of the published comparison, and as many as one ring has there. */
 const softwareNodes = { compare: 16, run: 4 }
@@ -44,19 +36,10 @@ const softwareNodes = { compare: 16, run: 4 }
 const accepted = ['f32'] as const
 
 export function ringCommand(context: CommandContext): Command {
-  const command = new Command('ring')
-    .description(
-      'multiply matrices on a ring of devices, and compare ways to overlap messages, uploads and products',
-    )
-    .option(
-      '--n <n>',
-      `columns of B; also the default of --m and --k (default ${defaultSide})`,
-      wholeNumber(0),
-    )
-    .option('--m <n>', 'rows of A', wholeNumber(0))
-    .option('--k <n>', 'columns of A and rows of B', wholeNumber(0))
-    .option('--a <file>', 'read A from this .npy file instead of generating it')
-    .option('--b <file>', 'read B from this .npy file instead of generating it')
+  const command = new Command('ring').description(
+    'multiply matrices on a ring of devices, and compare ways to overlap messages, uploads and products',
+  )
+  addProductShapeOptions(command)
     .option('--output <file>', 'write the product as .npy')
     .addOption(
       new Option('--scheme <name>', 'what overlaps in a step of the ring')
@@ -219,27 +202,4 @@ ${steps}
 * a curve of the published comparison. bound: least time of the scheme, from the parts of a step.
 hidden: share of what the scheme could hide that it hides, (t_none − t) / (t_none − bound); software adapters have nothing to hide.
 `
-}
-
-/** The sizes from the files and from the options. A size that both give must be the same. */
-function productShape(
-  options: RingCommandOptions,
-  a: InputFile<'f32'> | undefined,
-  b: InputFile<'f32'> | undefined,
-) {
-  const [m, k] = a?.matrixShape() ?? []
-  const [rowsOfB, n] = b?.matrixShape() ?? []
-  if (k !== undefined && rowsOfB !== undefined && k !== rowsOfB)
-    throw new UsageError(
-      `${printable(options.a!)} is ${m} × ${k} and ${printable(options.b!)} is ${rowsOfB} × ${n}: A needs as many columns as B has rows.`,
-      'bad-input',
-    )
-  const side = options.n ?? defaultSide
-  const agreed = (name: 'm' | 'k' | 'n', held: number | undefined) => {
-    const asked = options[name]
-    if (held !== undefined && asked !== undefined && held !== asked)
-      throw new UsageError(`--${name} is ${asked}, and the file makes it ${held}.`)
-    return held ?? asked ?? side
-  }
-  return { m: agreed('m', m), k: agreed('k', k ?? rowsOfB), n: agreed('n', n) }
 }
