@@ -4,7 +4,7 @@ import { isConstantMemory, moduleVariableOf, viewOf, walk } from '../walk.ts'
 
 /**
  * A value that is not taken apart further. Two atoms are the same object when they are the same function of the same values;
- * an atom has one value as long as none of `variables` is assigned and none of `lets` is declared anew.
+ * an atom has one value as long as none of `variables` is assigned and none of `lets`, which are ids of lets and of parameters, is declared anew.
  */
 export interface Atom {
   readonly key: string
@@ -99,6 +99,8 @@ export class LinearForms {
           if (form !== undefined && isFixed(form)) return form
           return this.#atom(`${value.id}`, { lets: [value.id] })
         }
+        // Each call of a function gives its parameters values anew.
+        if (value.builtin === undefined) return this.#atom(`${value.id}`, { lets: [value.id] })
         const [x, y, z] = this.#workgroupSize
         const isIndex = value.builtin === 'local_invocation_index'
         return this.#atom(`${value.id}`, isIndex ? { extent: x * y * z } : {})
@@ -174,7 +176,7 @@ export class LinearForms {
     if (form === undefined) {
       const none = { extent: undefined, variable: undefined, variables: [], lets: [] }
       const atom: Atom = { ...none, ...facts, key: `a${this.#atoms.size}` }
-      form = { constant: 0, terms: new Map([[atom, 1]]) }
+      form = only(atom)
       this.#atoms.set(key, form)
     }
     return form
@@ -227,6 +229,19 @@ export function sum(a: LinearForm, b: LinearForm, sign: 1 | -1): LinearForm {
     else terms.set(atom, total)
   }
   return { constant: (a.constant + Math.imul(b.constant, sign)) >>> 0, terms }
+}
+
+/** The form in which `replace` gives other forms for some atoms. */
+export function substituted(form: LinearForm, replace: (atom: Atom) => LinearForm | undefined): LinearForm {
+  let result: LinearForm = { constant: form.constant, terms: new Map() }
+  for (const [atom, coefficient] of form.terms)
+    result = sum(result, scaled(replace(atom) ?? only(atom), coefficient), 1)
+  return result
+}
+
+/** The form that is one atom. */
+export function only(atom: Atom): LinearForm {
+  return { constant: 0, terms: new Map([[atom, 1]]) }
 }
 
 export function scaled(form: LinearForm, by: number): LinearForm {

@@ -12,7 +12,15 @@ import type {
 import { moduleVariableOf, operandsOf, some, type Visitor, walkExpression, walkStatement } from '../walk.ts'
 import { AccessLists } from './access-lists.ts'
 import type { Analyses } from './analyses.ts'
-import { type Atom, type LinearForm, type LinearForms, scaled, sum } from './linear-form.ts'
+import {
+  type Atom,
+  type LinearForm,
+  type LinearForms,
+  only,
+  scaled,
+  substituted,
+  sum,
+} from './linear-form.ts'
 import type { LoopCounters } from './loop-counter.ts'
 import type { Ranges } from './recorded-ranges.ts'
 
@@ -110,14 +118,10 @@ function turnsOf(loop: For, counters: LoopCounters, forms: LinearForms): Turns |
 
 /** The form in which each counter stands for the turns of its loop. */
 function resolve(form: LinearForm, turns: readonly Turns[]): LinearForm {
-  let result: LinearForm = { constant: form.constant, terms: new Map() }
-  for (const [atom, coefficient] of form.terms) {
-    const own: LinearForm = { constant: 0, terms: new Map([[atom, 1]]) }
+  return substituted(form, (atom) => {
     const turn = turns.find((t) => t.variable === atom.variable)
-    const value = turn ? sum(resolve(turn.first, turns), scaled(own, turn.step), 1) : own
-    result = sum(result, scaled(value, coefficient), 1)
-  }
-  return result
+    return turn && sum(resolve(turn.first, turns), scaled(only(atom), turn.step), 1)
+  })
 }
 
 /** The number of values of a sum of positions and turns, from its constant on without gaps or repetitions; undefined for any other form. */

@@ -16,7 +16,7 @@ var<workgroup> other: array<vec4f, 256>;`
 
 function source(statements: string, more = ''): string {
   return `${declarations}\n${more}
-@compute @workgroup_size(32) fn main(@builtin(local_invocation_index) t: u32) {
+@compute @workgroup_size(32) fn main(@builtin(local_invocation_index) t: u32, @builtin(local_invocation_id) id: vec3u) {
 ${statements}
 }`
 }
@@ -131,6 +131,9 @@ describe('asynchronous copies', () => {
     expect(copies('let s = t * 4u;\nfor (var k = 0u; k < 4u; k++) {\ntile[s + k] = a[t + k];\n}')).toEqual([
       3,
     ])
+    expect(
+      copies('for (var k = 0u; k < 4u; k++) {\nlet s = t + k * 32u;\nlet p = s;\ntile[p] = a[s];\n}'),
+    ).toEqual([4])
     expect(copies('for (var k = t; k < 256u; k += 32u) {\ntile[k] = a[k];\n}')).toEqual([2])
     expect(
       copies(`for (var i = 0u; i < 2u; i++) {
@@ -148,6 +151,7 @@ describe('asynchronous copies', () => {
 
   it('are not found where the index depends on variables, or on two counters', () => {
     expect(copies('var s = t;\ntile[s] = a[t];')).toEqual([])
+    expect(copies('for (var k = 0u; k < 4u; k++) {\nlet s = t + k * n;\ntile[s] = a[s];\n}')).toEqual([])
     expect(copies('var s = t;\nlet p = s + 1u;\ntile[p] = a[t];')).toEqual([2 + 1])
     expect(
       copies(`for (var i = 0u; i < 2u; i++) {
@@ -292,18 +296,91 @@ describe('asynchronous copies', () => {
     })
   })
 
-  it('go on over calls that touch other memory; a call with a barrier in it disqualifies', () => {
-    const helpers = `fn fetch(slot: u32, at: u32) { tile[slot] = a[at]; }
-      fn sync() { workgroupBarrier(); }
-      fn peek() -> vec4f { return tile[3]; }
-      fn look() -> vec4f { return other[3]; }`
-    const lines = (s: string) => copies(s, helpers)
-    expect(lines('tile[t] = a[t];\nout[t] = look();\nworkgroupBarrier();\nout[t] += peek();')).toEqual([1])
-    expect(lines('tile[t] = a[t];\nout[t] = peek();\nworkgroupBarrier();')).toEqual([])
-    expect(lines('fetch(t, t);\ntile[t + 32u] = a[t];\nworkgroupBarrier();')).toEqual([])
-    expect(lines('tile[t] = a[t];\nsync();\nout[t] = tile[0];')).toEqual([])
-    expect(lines('sync();\ntile[t] = a[t];\nworkgroupBarrier();\ntile[t] = a[t + 1u];')).toEqual([4])
-    expect(lines('fetch(t, t);\nworkgroupBarrier();')).toEqual([])
+  const helpers = `fn fetch(slot: u32, at: u32) { tile[slot] = a[at]; }
+    fn fetch_early(slot: u32) { if (n > 7u) { return; } tile[slot] = a[n]; }
+    fn fetch_two(id: vec3u, at: u32) { for (var i = 0u; i < 2u; i++) { tile[id.x + i * 32u] = a[at]; } }
+    fn fetch_row(id: vec3u, row: u32) { tile[id.x + row * 32u] = a[n]; }
+    fn fetch_named(at: u32) { let slot = words[at]; tile[slot] = a[at]; }
+    fn fetch_remainder(slot: u32) { tile[slot % 64u] = a[n]; }
+    fn fetch_around(slot: u32) { tile[slot % 64u + 1u] = a[n]; workgroupBarrier(); tile[slot % 64u] = a[n]; }
+    fn fetch_further(slot: u32) -> u32 { fetch(slot + 1u, slot); return n; }
+    fn fetch_and_wait(slot: u32) { tile[slot] = a[slot]; workgroupBarrier(); }
+    fn sync() { workgroupBarrier(); }
+    fn peek() -> vec4f { return tile[3]; }
+    fn look() -> vec4f { return other[3]; }`
+
+  /** The functions in which copies stand, by name, and in `main` the line. */
+  function copying(statements: string): readonly (string | number)[] {
+    const names = helpers.split('\n').map((line) => /fn (\w+)/.exec(line)![1]!)
+    return copies(statements, helpers).map((line) => (line > 0 ? line : names.at(line)!))
+  }
+
+  it('go on over calls that touch other memory, and meet barriers in functions', () => {
+    expect(copying('tile[t] = a[t];\nout[t] = look();\nworkgroupBarrier();\nout[t] += peek();')).toEqual([1])
+    expect(copying('tile[t] = a[t];\nout[t] = peek();\nworkgroupBarrier();')).toEqual([])
+    expect(copying('tile[t] = a[t];\nsync();\nout[t] = tile[0];')).toEqual([1])
+    expect(copying('tile[t] = a[t];\nif (n > 3u) { sync(); }\nout[t] = tile[0];')).toEqual([])
+    expect(copying('sync();\ntile[t] = a[t];\nsync();\ntile[t] = a[t + 1u];')).toEqual([2, 4])
+    expect(copying('fetch_and_wait(t);\nout[t] = tile[0];\nsync();\nfetch_and_wait(t);')).toEqual([
+      'fetch_and_wait',
+    ])
+    expect(copying('fetch_and_wait(t);\nout[t] = tile[0];\nfetch_and_wait(t);')).toEqual([])
+  })
+
+  it('are found in functions, where parameters stand for the arguments of each call', () => {
+    expect(copying('fetch(t, t);\nworkgroupBarrier();')).toEqual(['fetch'])
+    expect(copying('fetch(t, t);\ntile[t + 32u] = a[t];\nworkgroupBarrier();')).toEqual(['fetch', 2])
+    expect(copying('fetch(t, t);\ntile[t] = a[t];\nworkgroupBarrier();')).toEqual([])
+    expect(copying('fetch(t, t);\nfetch(t + 32u, t);')).toEqual(['fetch'])
+    expect(copying('fetch(t, t);\nfetch(t, t + 32u);')).toEqual([])
+    expect(copying('fetch(t, t);\nfetch(31u - t, t);')).toEqual([])
+    expect(copying('fetch(t, t);\n_ = fetch_further(t);')).toEqual(['fetch'])
+    expect(copying('fetch(t + 1u, t);\n_ = fetch_further(t);')).toEqual([])
+    expect(copying('fetch_two(id, t);\nfetch_row(id, 2u);')).toEqual(['fetch_two', 'fetch_row'])
+    expect(copying('fetch_two(id, t);\nfetch_row(id, 1u);')).toEqual([])
+    expect(copying('fetch_two(id, t);\nfetch_two(id, t + 1u);')).toEqual([])
+    expect(copying('fetch(t, t);\nout[t] = peek();')).toEqual([])
+    expect(copying('fetch_early(t);\nsync();\nfetch_early(t + 1u);')).toEqual(['fetch_early'])
+    expect(copying('fetch_early(t);\nfetch_early(t);')).toEqual([])
+  })
+
+  it('are found in functions that loops call', () => {
+    expect(copying('for (var k = 0u; k < 4u; k++) { fetch(t + k * 32u, k); }')).toEqual(['fetch'])
+    expect(copying('for (var k = 0u; k < 4u; k++) { fetch(t, k); }')).toEqual([])
+    expect(copying('for (var k = 0u; k < n; k++) { fetch(t + k * 32u, k); }')).toEqual([])
+    expect(copying('for (var k = 0u; k < n; k++) { fetch(t + k * 32u, k); sync(); }')).toEqual(['fetch'])
+    expect(copying('for (var k = 0u; k < 4u; k++) { fetch(t + k, k); }\nfetch(t + 4u, 0u);')).toEqual([
+      'fetch',
+    ])
+    expect(copying('for (var k = 0u; k < 4u; k++) { fetch(t + k, k); }\nfetch(t + 3u, 0u);')).toEqual([])
+    // The condition sees the counter once more than the body.
+    expect(copying('for (var k = 0u; min(fetch_further(k), 3u) > k; k++) {}')).toEqual([])
+  })
+
+  it('are not found twice in a stretch where an index depends on what each call computes anew', () => {
+    expect(copying('fetch_named(t);\nsync();\nfetch_named(t + 1u);')).toEqual(['fetch_named'])
+    expect(copying('fetch_named(t);\nfetch_named(t + 1u);')).toEqual([])
+    expect(copying('fetch_remainder(t);\nsync();\nfetch_remainder(t + 1u);')).toEqual(['fetch_remainder'])
+    expect(copying('fetch_remainder(t);\nfetch_remainder(t + 1u);')).toEqual([])
+    expect(copying('fetch_around(t);\nsync();\nfetch_around(n);')).toEqual(['fetch_around', 'fetch_around'])
+    expect(copying('fetch_around(t);\nfetch_around(n);')).toEqual([])
+    expect(copying('var s = t;\nfetch(s, t);\nsync();\ns += 1u;\nfetch(s, t);')).toEqual(['fetch'])
+    expect(copying('var s = t;\nfetch(s, t);\ns += 1u;\nfetch(s, t);')).toEqual([])
+  })
+
+  it('stay under way across a barrier in a function, as long as each call of it allows', () => {
+    const kept = (statements: string) => {
+      const module = lower(
+        parseWgsl(source(statements.replaceAll('workgroupBarrier', 'sync'), `${third}\n${helpers}`)),
+      )
+      return [...findAsyncCopies(module, analyse(module)).waits.values()]
+    }
+    const steady = threeStages('k + t').replace(
+      'other[t] = a[t + 32u];',
+      'workgroupBarrier();\nother[t] = a[t + 32u];',
+    )
+    expect(kept(steady)).toEqual([1])
+    expect(kept(threeStages('k + t'))).toEqual([0])
   })
 
   it('are not found where a let of the index is declared anew between them', () => {

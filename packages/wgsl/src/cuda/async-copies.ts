@@ -1,12 +1,14 @@
 import type { Analyses } from '../analysis/analyses.ts'
-import { isFixed, scaled, sum, termsText } from '../analysis/linear-form.ts'
 import type { LoopCounter } from '../analysis/loop-counter.ts'
 import { isBarrier } from '../collectives.ts'
 import type {
   Assign,
   Block,
   BuiltinCall,
+  Call,
   Expression,
+  For,
+  IrFunction,
   IrModule,
   LocalVariable,
   ModuleVariable,
@@ -14,7 +16,9 @@ import type {
   Return,
   Statement,
 } from '../ir.ts'
-import { moduleVariableOf, operandsOf, rootOf, walkExpression, walkStatement } from '../walk.ts'
+import { moduleVariableOf, operandsOf, rootOf, some, walk, walkExpression } from '../walk.ts'
+import { CallPath } from './call-path.ts'
+import { areApart, joined, type Pending, State } from './pending-copies.ts'
 
 /**
  * Copies from storage to workgroup memory that may still be pending after their statement, and where the invocation waits for them. WGSL lets
@@ -45,23 +49,21 @@ export const noAsyncCopies: AsyncCopies = {
 /** The most barriers that a copy stays under way across. */
 const mostGroups = 7
 
-/** The most iterations of a loop in which the elements that a copy writes are compared. */
-const mostElements = 4096
-
-/** The most statements that are followed, those of loops several times. In a larger entry point no copy becomes asynchronous. */
+/** The most statements that are followed, those of loops and functions several times. In a larger kernel no copy becomes asynchronous. */
 const mostSteps = 50_000
 
 /**
  * Finds the copies whose delay cannot be observed. On an H200 a copy that bypasses the registers makes an f32 matrix product 1.06 to
  * 1.15 times as fast, for elements of 16 bytes; smaller ones take more instructions than the load and the store, and stay.
  *
- * The rule: a copy of the entry point to `V[e + c]`, c a constant, is asynchronous if on every path from the previous barrier to it,
+ * The rule: a copy to `V[e + c]`, c a constant, is asynchronous if on every path from the previous barrier to it,
  * and from it to the next barrier, the invocation touches V only by copies to `V[e + c']` with c' ≠ c modulo 2³², and
  * no part of e is declared anew. No part of e is a variable, but c may also be `step · k` with the counter k of a loop of known trip count,
- * if no two turns give the same. A call touches what its function touches; one with a barrier in it disqualifies the copies before and after it.
+ * if no two turns give the same. A let or a parameter stands for a value of such a form; each call declares its parameters anew. Paths lead through calls,
+ * and a statement of a function is one instruction for all of them, so that the rule holds on all.
  *
- * The invocation waits for a copy to V before each return that it reaches, and before the first barrier after which, on some path to the next one, V is
- * touched, by a copy too. So a copy may stay under way across barriers, as in a loop with three stages or more: barriers count the groups.
+ * The invocation waits for a copy to V before each return of the entry point that it reaches, and before the first barrier after which, on some path to
+ * the next one, V is touched, by a copy too. So a copy may stay under way across barriers, as in a loop with three stages or more: barriers count the groups.
  *
  * Why it is sound: the path from a copy back to itself has c' = c, so a cycle without a barrier disqualifies. In one stretch between
  * barriers the targets of one invocation then differ, as far as they are inside the array; the source is never written; and an access by
@@ -69,176 +71,104 @@ const mostSteps = 50_000
  * are in the same stretch.
  */
 export function findAsyncCopies(module: IrModule, analyses: Analyses): AsyncCopies {
-  const copies = candidates(module, analyses)
+  const copies = new Set<Assign>()
+  walk(module, {
+    statement(s) {
+      if (s.kind === 'assign' && isCopy(s, analyses)) copies.add(s)
+      return undefined
+    },
+  })
+  const start = new CallPath(analyses)
   while (copies.size > 0) {
-    const search = new Search(analyses, copies)
+    const followed = functionsToFollow(module, analyses, copies)
+    const search = new Search(analyses, copies, followed, start)
     if (!search.run(module.entryPoint.body)) break
     if (search.unfit.size === 0) {
-      const patient = new Search(analyses, copies, search.after)
+      const patient = new Search(analyses, copies, followed, start, 'until touched')
       const isSound = patient.run(module.entryPoint.body) && patient.unfit.size === 0
-      return { ...(isSound ? patient : search), copies: new Set(copies.keys()) }
+      return { ...(isSound ? patient : search), copies }
     }
     for (const copy of search.unfit) copies.delete(copy)
   }
   return noAsyncCopies
 }
 
-/** A copy that may become asynchronous. */
-interface Copy {
-  readonly variable: ModuleVariable
-  /** e, as text: equal for equal sums of the same values. */
-  readonly base: string
-  /** The ids of lets that e depends on. */
-  readonly lets: readonly number[]
-  /** The counter that takes part in c, and every c: one for each turn of its loop. */
-  readonly counter: number | undefined
-  readonly elements: ReadonlySet<number>
-}
-
-/** The statements `tile[i] = buffer[j]` of 16 bytes, from read-only storage to workgroup memory, whose index has a known form. */
-function candidates(module: IrModule, analyses: Analyses): Map<Assign, Copy> {
-  const found = new Map<Assign, Copy>()
-  const counters = new Map<LocalVariable, LoopCounter>()
-  walkStatement(module.entryPoint.body, {
-    statement(s) {
-      const counter = s.kind === 'for' ? analyses.counters.of(s) : undefined
-      if (counter !== undefined) counters.set(counter.variable, counter)
-      const copy = s.kind === 'assign' ? copyOf(s, counters, analyses) : undefined
-      if (copy !== undefined) found.set(s as Assign, copy)
-      return undefined
-    },
-  })
-  return found
-}
-
-function copyOf(
-  { target, value }: Assign,
-  counters: ReadonlyMap<LocalVariable, LoopCounter>,
-  { forms, effects }: Analyses,
-): Copy | undefined {
+/** Is it `tile[i] = buffer[j]` of 16 bytes, from read-only storage to workgroup memory? */
+function isCopy({ target, value }: Assign, { effects }: Analyses): boolean {
   const { type } = target
   if (type.kind !== 'vector' || type.size !== 4 || type.scalar === 'bool' || type.scalar === 'f16')
-    return undefined
-  if (value.kind !== 'load' || effects.writes(value) || !isElement(value.place)) return undefined
+    return false
+  if (value.kind !== 'load' || effects.writes(value) || !isElement(value.place)) return false
   const from = moduleVariableOf(value.place)
-  if (from?.space !== 'storage' || from.access !== 'read' || from.type.kind === 'buffer') return undefined
-  if (target.kind !== 'index-place' || target.base.kind !== 'variable') return undefined
-  const variable = moduleVariableOf(target)
-  let form = forms.of(target.index)
-  if (variable?.space !== 'workgroup' || form === undefined) return undefined
-  const [turning, ...others] = [...form.terms.keys()].filter((a) => a.variables.length > 0)
-  let turns = [0]
-  let counter: LoopCounter | undefined
-  if (turning !== undefined) {
-    counter = turning.variable && counters.get(turning.variable)
-    const first = counter && forms.of(counter.first)
-    const count = counter?.trips?.most
-    if (others.length > 0 || first === undefined || counter?.step === undefined) return undefined
-    if (count === undefined || count > mostElements || !isFixed(first)) return undefined
-    const coefficient = form.terms.get(turning)!
-    const own = { constant: 0, terms: new Map([[turning, 1]]) }
-    form = sum(sum(form, scaled(own, coefficient), -1), scaled(first, coefficient), 1)
-    const step = Math.imul(coefficient, counter.step)
-    turns = Array.from({ length: count }, (_, turn) => Math.imul(step, turn))
-  }
-  const { constant, terms } = form
-  const elements = new Set(turns.map((offset) => (constant + offset) >>> 0))
-  if (elements.size < turns.length) return undefined
-  const lets = [...terms.keys()].flatMap((a) => a.lets)
-  return { variable, base: termsText(form), lets, counter: counter?.variable.id, elements }
+  if (from?.space !== 'storage' || from.access !== 'read' || from.type.kind === 'buffer') return false
+  if (target.kind !== 'index-place' || target.base.kind !== 'variable') return false
+  return moduleVariableOf(target)?.space === 'workgroup'
 }
 
 function isElement(place: Place): boolean {
   return place.kind === 'index-place' && place.base.type.kind === 'array'
 }
 
-/**
- * A pending copy. Its index is `fresh` until the loop's counter is stepped; then it names another element than the next copy of the same
- * statement does. After the counter, or a let of the index, is declared anew, the index is `unknown`.
- */
-interface Pending {
-  readonly copy: Assign
-  readonly index: 'fresh' | 'turned' | 'unknown'
-  /** The barriers since the copy. */
-  readonly age: number
-}
-
-/** The copies that may be pending, and the variables that may have been touched, on some path since the last barrier. */
-class State {
-  readonly touched: Set<ModuleVariable>
-  /** The barriers that may have been the last. */
-  readonly since: Set<BuiltinCall>
-  readonly #pending: Map<string, Pending>
-
-  constructor(states: readonly State[] = []) {
-    this.touched = new Set(states.flatMap((s) => [...s.touched]))
-    this.since = new Set(states.flatMap((s) => [...s.since]))
-    this.#pending = new Map(states.flatMap((s) => [...s.#pending]))
+/** The functions that hold a barrier or a copy, or call one that does. Of the others it is enough to know what they touch. */
+function functionsToFollow(
+  { functions }: IrModule,
+  { effects }: Analyses,
+  copies: ReadonlySet<Statement>,
+): ReadonlySet<IrFunction> {
+  const followed = new Set<IrFunction>()
+  for (const fn of functions) {
+    const holdsCopy = some(
+      fn,
+      (part) =>
+        (part.kind === 'assign' && copies.has(part)) || (part.kind === 'call' && followed.has(part.function)),
+    )
+    if (holdsCopy || effects.of(fn.body).hasBarrier) followed.add(fn)
   }
-
-  get pending(): Iterable<Pending> {
-    return this.#pending.values()
-  }
-
-  get isPending(): boolean {
-    return this.#pending.size > 0
-  }
-
-  /** Grows when something is added that was not there. */
-  get size(): number {
-    return this.#pending.size + this.touched.size + this.since.size
-  }
-
-  add(pending: Pending, number: number): void {
-    this.#pending.set(`${number} ${pending.index} ${pending.age}`, pending)
-  }
-
-  change(to: (p: Pending) => Pending['index']): void {
-    for (const [key, p] of [...this.#pending]) {
-      const index = to(p)
-      if (index === p.index) continue
-      this.#pending.delete(key)
-      this.add({ ...p, index }, Number.parseInt(key, 10))
-    }
-  }
-}
-
-/** The state where two paths join; undefined in unreachable code. */
-function joined(a: State | undefined, b: State | undefined): State | undefined {
-  const states = [a, b].filter((s) => s !== undefined)
-  return states.length === 0 ? undefined : new State(states)
+  return followed
 }
 
 class GivesUp extends Error {}
 
-/** Follows the control flow of the entry point with the copies that may be pending. */
+/** Follows the control flow of the entry point, through calls, with the copies that may be pending. */
 class Search {
   readonly unfit = new Set<Assign>()
   readonly waits = new Map<BuiltinCall, number>()
   hasGroups = false
-  /** What is touched after a barrier, until the next one. */
-  readonly after = new Map<BuiltinCall, Set<ModuleVariable>>()
   readonly returns = new Set<Return>()
   waitsAtEnd = false
   readonly #analyses: Analyses
-  readonly #copies: ReadonlyMap<Assign, Copy>
-  readonly #numbers: ReadonlyMap<Assign, number>
-  readonly #known: ReadonlyMap<BuiltinCall, ReadonlySet<ModuleVariable>> | undefined
+  readonly #copies: ReadonlySet<Assign>
+  readonly #followed: ReadonlySet<IrFunction>
+  readonly #start: CallPath
+  readonly #wait: 'always' | 'until touched'
+  #path: CallPath
   /** Undefined in unreachable code. */
   #state: State | undefined = new State()
   #breaks: State | undefined
   #continues: State | undefined
+  /** At the returns of the function that is called. */
+  #returned: State | undefined
+  /** The counters of the loops in whose bodies the search is. */
+  readonly #counters = new Map<LocalVariable, LoopCounter>()
   #steps = 0
 
-  /** Without `after` of an earlier search every barrier waits for all copies. */
-  constructor(analyses: Analyses, copies: ReadonlyMap<Assign, Copy>, after?: Search['after']) {
+  /** A barrier waits for all copies, or for those to variables that are touched after it, which a search that always waits has noted in the paths. */
+  constructor(
+    analyses: Analyses,
+    copies: ReadonlySet<Assign>,
+    followed: ReadonlySet<IrFunction>,
+    start: CallPath,
+    wait: 'always' | 'until touched' = 'always',
+  ) {
     this.#analyses = analyses
     this.#copies = copies
-    this.#known = after
-    this.#numbers = new Map([...copies.keys()].map((copy, i) => [copy, i]))
+    this.#followed = followed
+    this.#start = start
+    this.#path = start
+    this.#wait = wait
   }
 
-  /** False when the entry point is too large to follow. */
+  /** False when the kernel is too large to follow. */
   run(body: Block): boolean {
     try {
       this.#statement(body)
@@ -259,13 +189,12 @@ class Search {
         return
       case 'let':
         this.#value(s.value)
-        this.#state.change((p) =>
-          this.#copies.get(p.copy)!.lets.includes(s.variable.id) ? 'unknown' : p.index,
-        )
+        this.#path.define(s.variable, s.value, this.#counters)
+        this.#declareAnew(s.variable.id)
         return
       case 'var':
         if (s.initial !== undefined) this.#value(s.initial)
-        this.#state.change((p) => (this.#copies.get(p.copy)!.counter === s.variable.id ? 'unknown' : p.index))
+        this.#state?.change((p) => (p.copy.counter === s.variable ? 'unknown' : p.index))
         return
       case 'assign':
         for (const e of operandsOf(s.target)) this.#value(e)
@@ -280,10 +209,8 @@ class Search {
         this.#touch(moduleVariableOf(s.target))
         const root = rootOf(s.target)
         if (root.kind === 'variable')
-          this.#state.change((p) =>
-            p.index === 'fresh' && this.#copies.get(p.copy)!.counter === root.variable.id
-              ? 'turned'
-              : p.index,
+          this.#state?.change((p) =>
+            p.index === 'fresh' && p.copy.counter === root.variable ? 'turned' : p.index,
           )
         return
       }
@@ -306,18 +233,30 @@ class Search {
       }
       case 'for':
         this.#statement(s.initial)
-        this.#repeat(s.condition, s.body, () => this.#statement(s.update))
+        this.#repeat(
+          s.condition,
+          () => this.#counted(s),
+          () => this.#statement(s.update),
+        )
         return
       case 'while':
-        this.#repeat(s.condition, s.body, () => {})
+        this.#repeat(
+          s.condition,
+          () => this.#statement(s.body),
+          () => {},
+        )
         return
       case 'loop':
-        this.#repeat(undefined, s.body, () => {
-          this.#statement(s.continuing)
-          if (s.breakIf === undefined || this.#state === undefined) return
-          this.#value(s.breakIf)
-          this.#breaks = joined(this.#breaks, this.#state)
-        })
+        this.#repeat(
+          undefined,
+          () => this.#statement(s.body),
+          () => {
+            this.#statement(s.continuing)
+            if (s.breakIf === undefined || this.#state === undefined) return
+            this.#value(s.breakIf)
+            this.#breaks = joined(this.#breaks, this.#state)
+          },
+        )
         return
       case 'break':
         this.#breaks = joined(this.#breaks, this.#state)
@@ -328,10 +267,43 @@ class Search {
         this.#state = undefined
         return
       case 'return':
-        if (this.#state.isPending) this.returns.add(s)
+        if (s.value !== undefined) this.#value(s.value)
+        if (this.#path !== this.#start) this.#returned = joined(this.#returned, this.#state)
+        else if (this.#state.isPending) this.returns.add(s)
         this.#state = undefined
         return
     }
+  }
+
+  /** The body of a loop, in which its counter has the values of its turns; the condition sees one more. */
+  #counted(loop: For): void {
+    const counter = this.#analyses.counters.of(loop)
+    if (counter !== undefined) this.#counters.set(counter.variable, counter)
+    this.#statement(loop.body)
+    if (counter !== undefined) this.#counters.delete(counter.variable)
+  }
+
+  #call(call: Call): void {
+    if (this.#state === undefined) return
+    const { parameters, body } = call.function
+    if (!this.#followed.has(call.function)) {
+      const { stored, used } = this.#analyses.effects.of(body)
+      for (const variable of [...stored, ...used]) this.#touch(variable)
+      return
+    }
+    const outer = { path: this.#path, returned: this.#returned }
+    this.#path = outer.path.with(call, this.#counters)
+    this.#returned = undefined
+    for (const p of parameters) this.#declareAnew(p.id)
+    this.#statement(body)
+    this.#state = joined(this.#state, this.#returned)
+    this.#path = outer.path
+    this.#returned = outer.returned
+  }
+
+  /** A let, or a parameter, gets a value. */
+  #declareAnew(id: number): void {
+    this.#state?.change((p) => (p.copy.lets.includes(id) ? 'unknown' : p.index))
   }
 
   #branches(parts: readonly (Statement | undefined)[]): void {
@@ -345,7 +317,7 @@ class Search {
     this.#state = after
   }
 
-  #repeat(condition: Expression | undefined, body: Block, update: () => void): void {
+  #repeat(condition: Expression | undefined, body: () => void, update: () => void): void {
     const outer = { breaks: this.#breaks, continues: this.#continues }
     this.#breaks = undefined
     let head = this.#state
@@ -357,7 +329,7 @@ class Search {
         this.#value(condition)
         this.#breaks = joined(this.#breaks, this.#state)
       }
-      this.#statement(body)
+      if (this.#state !== undefined) body()
       this.#state = joined(this.#state, this.#continues)
       if (this.#state !== undefined) update()
       head = joined(head, this.#state)
@@ -389,11 +361,7 @@ class Search {
       },
       leave: (x) => {
         if (x.kind === 'load' || x.kind === 'address-of') this.#touch(moduleVariableOf(x.place))
-        if (x.kind !== 'call') return
-        const { stored, used, hasBarrier } = this.#analyses.effects.of(x.function.body)
-        if (hasBarrier) for (const p of this.#state?.pending ?? []) this.unfit.add(p.copy)
-        const touched = hasBarrier ? [...this.#copies.values()].map((c) => c.variable) : [...stored, ...used]
-        for (const variable of touched) this.#touch(variable)
+        if (x.kind === 'call') this.#call(x)
       },
     })
   }
@@ -401,56 +369,43 @@ class Search {
   #barrier(call: BuiltinCall): void {
     if (this.#state === undefined) return
     const pending = [...this.#state.pending]
+    const touched = this.#path.touchedAfter(call)
     const isNeeded = ({ copy, age }: Pending) =>
-      this.#known === undefined ||
-      age === mostGroups ||
-      this.#known.get(call)?.has(this.#copies.get(copy)!.variable) === true
+      this.#wait === 'always' || age === mostGroups || touched.has(copy.variable)
     const kept = Math.min(
       this.waits.get(call) ?? mostGroups + 1,
       ...pending.filter(isNeeded).map((p) => p.age),
     )
     if (kept <= mostGroups) this.waits.set(call, kept)
     this.#state = new State()
-    this.#state.since.add(call)
+    this.#state.since.add(touched)
     for (const p of pending)
       if (p.age < kept) {
         this.hasGroups = true
-        this.#state.add({ ...p, age: p.age + 1 }, this.#numbers.get(p.copy)!)
+        this.#state.add({ ...p, age: p.age + 1 })
       }
-  }
-
-  /** Records a use of a variable in the stretch after the last barrier. */
-  #use(variable: ModuleVariable): void {
-    for (const call of this.#state!.since) {
-      const used = this.after.get(call) ?? new Set()
-      this.after.set(call, used.add(variable))
-    }
   }
 
   #touch(variable: ModuleVariable | undefined): void {
     if (variable?.space !== 'workgroup' || this.#state === undefined) return
-    for (const p of this.#state.pending)
-      if (this.#copies.get(p.copy)!.variable === variable) this.unfit.add(p.copy)
+    for (const p of this.#state.pending) if (p.copy.variable === variable) this.unfit.add(p.copy.statement)
     this.#state.touched.add(variable)
-    this.#use(variable)
+    for (const touched of this.#state.since) touched.add(variable)
   }
 
-  #copy(copy: Assign): void {
+  #copy(statement: Assign): void {
     if (this.#state === undefined) return
-    const { variable } = this.#copies.get(copy)!
-    if (this.#state.touched.has(variable)) this.unfit.add(copy)
+    const copy = this.#path.copy(statement, this.#counters)
+    if (copy === undefined) {
+      this.unfit.add(statement)
+      this.#touch(moduleVariableOf(statement.target))
+      return
+    }
+    if (this.#state.touched.has(copy.variable)) this.unfit.add(statement)
     for (const p of this.#state.pending)
-      if (this.#copies.get(p.copy)!.variable === variable && !this.#areApart(p, copy))
-        this.unfit.add(copy).add(p.copy)
-    this.#use(variable)
-    this.#state.add({ copy, index: 'fresh', age: 0 }, this.#numbers.get(copy)!)
-  }
-
-  /** Do a pending copy and one that follows write different elements? */
-  #areApart(before: Pending, copy: Assign): boolean {
-    const [a, b] = [this.#copies.get(before.copy)!, this.#copies.get(copy)!]
-    if (before.index === 'unknown' || a.base !== b.base) return false
-    if (before.copy === copy) return before.index === 'turned'
-    return [...b.elements].every((element) => !a.elements.has(element))
+      if (p.copy.variable === copy.variable && !areApart(p, copy))
+        this.unfit.add(statement).add(p.copy.statement)
+    for (const touched of this.#state.since) touched.add(copy.variable)
+    this.#state.add({ copy, index: 'fresh', age: 0 })
   }
 }

@@ -17,7 +17,7 @@ import type {
 import type { ExecutionObserver } from '../reference/index.ts'
 import type { Value } from '../reference/memory.ts'
 import { findDivergentCalls } from '../validity/uniformity.ts'
-import { type PlaceUse, rootOf } from '../walk.ts'
+import { type PlaceUse, rootOf, walk } from '../walk.ts'
 
 /** Compares what a run of the reference executor does with what the analyses of a module claim. */
 export interface FactChecker {
@@ -42,7 +42,7 @@ export function factChecker(module: IrModule): FactChecker {
   const { ranges, counters } = analyses
   const failures = new Set<string>()
   const fail: Fail = (loc, what) => failures.add(`line ${loc.line}, column ${loc.column}: ${what}`)
-  const copies = new CopyChecker(findAsyncCopies(module, analyses), fail)
+  const copies = new CopyChecker(module, findAsyncCopies(module, analyses), fail)
   const zeroing = new ZeroChecker(module, findZeroInit(module, analyses), fail)
   const traces = new TraceChecker(fail)
   const divergent = findDivergentCalls(module)
@@ -103,9 +103,17 @@ class CopyChecker {
   readonly #late = new WeakMap<object, Map<object, { barriers: number; variables: Set<ModuleVariable> }>>()
   readonly #barriers = new WeakMap<object, number>()
   readonly #touched = new WeakMap<object, Set<ModuleVariable>>()
+  /** The returns of the entry point. */
+  readonly #ends = new Set<Return>()
 
-  constructor(claims: AsyncCopies, fail: Fail) {
+  constructor({ entryPoint }: IrModule, claims: AsyncCopies, fail: Fail) {
     this.#claims = claims
+    walk(entryPoint, {
+      statement: (s) => {
+        if (s.kind === 'return') this.#ends.add(s)
+        return undefined
+      },
+    })
     this.#fail = fail
     this.#targets = new Set([...claims.copies].map((s) => s.target))
     this.#variables = new Set([...this.#targets].map(variableOf))
@@ -152,15 +160,8 @@ class CopyChecker {
   }
 
   returned(statement: Return, invocation: object): void {
-    if (statement.value !== undefined) return
-    const isPending = [...(this.#pending.get(invocation)?.values() ?? [])].some((p) => p.size > 0)
-    // A return of a helper is no end.
-    if (
-      isPending &&
-      this.#claims.copies.size > 0 &&
-      this.#claims.returns.size > 0 &&
-      !this.#claims.returns.has(statement)
-    )
+    if (!this.#ends.has(statement) || this.#claims.returns.has(statement)) return
+    if ([...(this.#pending.get(invocation)?.values() ?? [])].some((p) => p.size > 0))
       this.#fail(statement.loc, 'the entry point returns while a copy is under way')
   }
 }

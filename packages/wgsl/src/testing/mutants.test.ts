@@ -78,17 +78,29 @@ const mutants: readonly Mutant[] = [
     tests: [copies],
   },
   // May a copy be asynchronous?
-  { file: 'cuda/async-copies.ts', from: "before.index === 'turned'", to: 'true', tests: [copies] },
-  { file: 'cuda/async-copies.ts', from: "before.index === 'unknown' || ", to: '', tests: [copies] },
+  { file: 'cuda/pending-copies.ts', from: "before.index === 'turned'", to: 'true', tests: [copies] },
+  { file: 'cuda/pending-copies.ts', from: "before.index === 'unknown' || ", to: '', tests: [copies] },
   {
     file: 'cuda/async-copies.ts',
-    from: 'if (this.#state.touched.has(variable)) this.unfit.add(copy)',
+    from: 'if (this.#state.touched.has(copy.variable)) this.unfit.add(statement)',
     to: '',
     tests: [copies],
   },
   {
     file: 'cuda/async-copies.ts',
-    from: 'if (elements.size < turns.length) return undefined',
+    from: 'for (const p of parameters) this.#declareAnew(p.id)',
+    to: '',
+    tests: [copies],
+  },
+  {
+    file: 'cuda/async-copies.ts',
+    from: 'this.#state = joined(this.#state, this.#returned)',
+    to: '',
+    tests: [copies],
+  },
+  {
+    file: 'cuda/call-path.ts',
+    from: 'if (elements.size < offsets.length) return undefined',
     to: '',
     tests: [copies],
   },

@@ -1,0 +1,67 @@
+import type { ModuleVariable } from '../ir.ts'
+import type { Copy } from './call-path.ts'
+
+/**
+ * A pending copy. Its index is `fresh` until the loop's counter is stepped; then it names another element than the next copy of the same
+ * statement does. After the counter, or a let or parameter of the index, is declared anew, the index is `unknown`.
+ */
+export interface Pending {
+  readonly copy: Copy
+  readonly index: 'fresh' | 'turned' | 'unknown'
+  /** The barriers since the copy. */
+  readonly age: number
+}
+
+/** Do a pending copy and one that follows write different elements? */
+export function areApart(before: Pending, copy: Copy): boolean {
+  if (before.index === 'unknown' || before.copy.base !== copy.base) return false
+  if (before.copy === copy) return before.index === 'turned'
+  return [...copy.elements].every((element) => !before.copy.elements.has(element))
+}
+
+/** What may be the case at one point of the control flow, on some path to it. */
+export class State {
+  /** The variables that may have been touched since the last barrier. */
+  readonly touched: Set<ModuleVariable>
+  /** For each barrier that may have been the last, what is touched after it. */
+  readonly since: Set<Set<ModuleVariable>>
+  readonly #pending: Map<string, Pending>
+
+  constructor(states: readonly State[] = []) {
+    this.touched = new Set(states.flatMap((s) => [...s.touched]))
+    this.since = new Set(states.flatMap((s) => [...s.since]))
+    this.#pending = new Map(states.flatMap((s) => [...s.#pending]))
+  }
+
+  get pending(): Iterable<Pending> {
+    return this.#pending.values()
+  }
+
+  get isPending(): boolean {
+    return this.#pending.size > 0
+  }
+
+  /** Grows when something is added that was not there. */
+  get size(): number {
+    return this.#pending.size + this.touched.size + this.since.size
+  }
+
+  add(pending: Pending): void {
+    this.#pending.set(`${pending.copy.number} ${pending.index} ${pending.age}`, pending)
+  }
+
+  change(to: (p: Pending) => Pending['index']): void {
+    for (const [key, p] of [...this.#pending]) {
+      const index = to(p)
+      if (index === p.index) continue
+      this.#pending.delete(key)
+      this.add({ ...p, index })
+    }
+  }
+}
+
+/** The state where two paths join; undefined in unreachable code. */
+export function joined(a: State | undefined, b: State | undefined): State | undefined {
+  const states = [a, b].filter((s) => s !== undefined)
+  return states.length === 0 ? undefined : new State(states)
+}
