@@ -9,7 +9,7 @@ export interface Fragment {
   readonly needs?: readonly string[]
   /** The fragment belongs only into sources that also use these identifiers, which it does not pull in itself. */
   readonly when?: readonly string[]
-  /** True for leaf functions over PTX: on the CPU `tandem_cpu.hpp` defines them. */
+  /** True for leaf functions over PTX: on the CPU `native/tandem_cpu/prelude.hpp` defines them. */
   readonly ptx?: boolean
   readonly source: string
 }

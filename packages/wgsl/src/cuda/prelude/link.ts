@@ -59,7 +59,7 @@ export function fragmentsFor(names: Iterable<string>): readonly Fragment[] {
   return ordered.filter((f) => chosen.has(f))
 }
 
-/** The text of fragments. With `target` `cpu` the PTX leaves are left out: `tandem_cpu.hpp` has them. */
+/** The text of fragments. With `target` `cpu` the PTX leaves are left out: `native/tandem_cpu/prelude.hpp` has them. */
 export function preludeText(fragments: readonly Fragment[], target: 'cuda' | 'cpu'): string {
   return fragments
     .filter((f) => f.source !== '' && !(target === 'cpu' && f.ptx))

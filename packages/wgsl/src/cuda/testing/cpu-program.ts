@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -9,7 +9,8 @@ import { isLong } from '../../testing/test-cases.ts'
 import type { CudaKernel } from '../kernel.ts'
 import { fragmentsFor, preludeText } from '../prelude/link.ts'
 
-const header = fileURLToPath(new URL('../../../native/tandem_cpu.hpp', import.meta.url))
+const native = fileURLToPath(new URL('../../../native', import.meta.url))
+const header = join(native, 'tandem_cpu.hpp')
 /** Where objects and programs are kept. */
 export const cache = fileURLToPath(new URL('../../../.cache/cpu-kernels', import.meta.url))
 const week = 7 * 86_400_000
@@ -103,7 +104,7 @@ export async function buildCpuProgram(
   const flags = ['-std=c++17', optimization, '-w', '-fno-strict-aliasing', '-fwrapv', '-ffp-contract=off']
   mkdirSync(cache, { recursive: true })
   removeUnused(cache, week)
-  const salt = readFileSync(header, 'utf8') + flags.join(' ') + compiler
+  const salt = headerText() + flags.join(' ') + compiler
   const objects: string[] = []
   const work: (() => Promise<void>)[] = []
   for (const text of files) {
@@ -133,6 +134,13 @@ export async function buildCpuProgram(
     renameSync(`${program}.${process.pid}`, program)
   }
   return { run: (jobs) => runJobs(program, jobs) }
+}
+
+/** The text of the header and of all that it includes. */
+function headerText(): string {
+  const parts = readdirSync(join(native, 'tandem_cpu')).sort()
+  const files = [header, ...parts.map((name) => join(native, 'tandem_cpu', name))]
+  return files.map((file) => readFileSync(file, 'utf8')).join('')
 }
 
 function mainText(counts: readonly number[]): string {
