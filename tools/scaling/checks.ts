@@ -33,20 +33,9 @@ export interface Check {
 const table = '4xh200-table.json'
 const ipc = '2xh200-ipc-and-soak.txt'
 const mpi = '2xh200-mpi.txt'
-/** Tables of rank-table.ts, with the ways that are checked by each: one process has rows of its own above. */
-const rankTables: readonly (readonly [string, readonly string[]])[] = [
-  ['2xh200-ranks.json', ['one', 'ipc', 'nccl', 'gpu-aware', 'staged']],
-  ['4xh200-ranks.json', ['ipc', 'nccl', 'gpu-aware', 'staged']],
-]
-/** Jacobi's iteration had another kernel there, which was taken back; these are figures without it. */
-const jacobiElsewhere = '4xh200-ranks.json'
-const transports = '4xh200-transports.txt'
-const jacobiOnFour: readonly (readonly [Way, number, number])[] = [
-  ['`ipc`', 2048, 5.71],
-  ['`ipc`', 16_384, 57.67],
-  ['`nccl`', 2048, 7.09],
-  ['`nccl`', 16_384, 60.85],
-]
+/** Tables of rank-table.ts. */
+const rankTables = ['2xh200-ranks.json', '4xh200-ranks.json']
+const rankWays = ['one', 'ipc', 'nccl', 'gpu-aware', 'staged']
 
 const square = (side: number) => [side, side, side] as const
 const jacobi = (side: number, decomposition: '1d' | '2d' = '1d') => jacobiOf(side, side, decomposition)
@@ -116,14 +105,14 @@ const ofRanks: readonly (readonly [string, string, number, RecordProgram])[] = [
   ['Jacobi 16384², 1D', 'jacobi', 16_384, jacobi(16_384)],
 ]
 
-function rankChecks(source: string, ways: readonly string[]): Check[] {
+function rankChecks(source: string): Check[] {
   const file = new URL(`../../docs/measurements/2026-11-22-${source}`, import.meta.url)
   const { ranks, date, results }: RankTable = JSON.parse(readFileSync(file, 'utf8'))
-  return ways.flatMap((name) =>
+  return rankWays.flatMap((name) =>
     ofRanks.flatMap(([title, work, size, program]): Check[] => {
       const found = results.find((r) => r.work === work && r.size === size && r.way === name)
       const before = work === 'jacobi' && date < stripsSince
-      if (found === undefined || (before && source === jacobiElsewhere)) return []
+      if (found === undefined) return []
       const way = name === 'one' ? 'one process' : (`\`${name}\`` as Way)
       const recorded = before ? jacobiBefore(size) : program
       return [{ title, way, gpus: ranks, program: recorded, measured: 1e6 * found.seconds, source }]
@@ -148,13 +137,7 @@ export const checks: readonly Check[] = [
       ...(calibrates && { calibrates }),
     }),
   ),
-  ...jacobiOnFour.map(
-    ([way, side, measured]): Check => ({
-      ...{ title: `Jacobi ${side}², 1D`, way, gpus: 4, program: jacobiBefore(side) },
-      ...{ measured, source: transports },
-    }),
-  ),
-  ...rankTables.flatMap(([source, ways]) => rankChecks(source, ways)),
+  ...rankTables.flatMap(rankChecks),
 ]
 
 /** The model for the same program; where ranks send messages, of the slowest of them. */
