@@ -1,5 +1,7 @@
 import type { DeviceGroup, Program, ProgramSpan } from '@tandem-gpu/core'
 import { characterOf } from './device-character.ts'
+import { requireGroup } from './option-types.ts'
+import { requireResult } from './require-result.ts'
 
 /** How often a program runs, and what is timed. */
 export interface MeasureOptions {
@@ -28,6 +30,8 @@ export async function measure(
   program: Program,
   options: MeasureOptions = {},
 ): Promise<Measurement> {
+  requireGroup(group)
+  requireResult(program, 'prepare', 'The program of measure', 'what record returns')
   const { warmup = characterOf(group).warmup, samples = 1, repetitions = 1, signal } = options
   await program.prepare()
   for (let run = 0; run < warmup; run++) await timeRun(group, program, 1, signal)

@@ -99,7 +99,8 @@ export function requireCommonOptions(options: object): void {
     if (given[name] !== undefined) requireCount(given[name] as number, `The option ${name}`)
 }
 
-function requireObject(options: unknown): Readonly<Record<string, unknown>> {
+/** Throws `validation` for options that are no object. */
+export function requireObject(options: unknown): Readonly<Record<string, unknown>> {
   if (!isObject(options))
     throw new GpuError('validation', `The options are ${describedValue(options)}; they must be an object.`)
   return options as Readonly<Record<string, unknown>>

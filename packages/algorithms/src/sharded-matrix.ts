@@ -19,6 +19,7 @@ import {
   streamChunkLength,
 } from './element-source.ts'
 import { requireGroup } from './option-types.ts'
+import { requireResult } from './require-result.ts'
 
 /** Rows `[row, row + rows)` of a matrix; may be empty. */
 export interface RowRange {
@@ -202,10 +203,7 @@ function* pieces<T extends ElementType>(
   }
 }
 
-function requireMatrix(matrix: unknown): void {
-  if (typeof matrix === 'object' && matrix !== null && 'slices' in matrix) return
-  throw new GpuError(
-    'validation',
-    `The sharded matrix is ${describedValue(matrix)}; it must be what allocateSharded resolves to.`,
-  )
+/** Throws `validation` for what is no sharded matrix. `what` names it. */
+export function requireMatrix(matrix: unknown, what = 'The sharded matrix'): void {
+  requireResult(matrix, 'slices', what, 'what allocateSharded resolves to')
 }

@@ -7,6 +7,8 @@ import {
   type Kernel,
 } from '@tandem-gpu/core'
 import { characterOf } from '../device-character.ts'
+import { requireGroup } from '../option-types.ts'
+import { requireResult } from '../require-result.ts'
 import { compileTranspose, type TransposeKernel } from '../transpose/transpose-kernels.ts'
 import aScalar from './a-scalar.part.wgsl.ts'
 import aVector from './a-vector.part.wgsl.ts'
@@ -250,6 +252,8 @@ export async function compileMatmul(
   type: MatmulType,
   blocking: MatmulBlocking,
 ): Promise<MatmulKernels> {
+  requireGroup(group)
+  requireResult(blocking, 'body', 'The blocking of compileMatmul', 'what chooseBlocking returns')
   // Throws for a blocking that does not exist, before anything is compiled.
   const sources = {
     vector: matmulSource(type, blocking, true),

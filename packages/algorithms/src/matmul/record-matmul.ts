@@ -6,7 +6,8 @@ import {
   GpuError,
   type Recorder,
 } from '@tandem-gpu/core'
-import type { ShardedMatrix } from '../sharded-matrix.ts'
+import { requireResult } from '../require-result.ts'
+import { requireMatrix, type ShardedMatrix } from '../sharded-matrix.ts'
 import { type LeftPart, leftRows } from './left-rows.ts'
 import type { MatmulKernels } from './matmul-kernels.ts'
 import type { MatmulType } from './matmul-shape.ts'
@@ -48,6 +49,7 @@ export function recordPaddedMatmul<T extends MatmulType>(
   c: BufferView<T>,
   options: RecordMatmulOptions = {},
 ): void {
+  requireKernels(kernels)
   const m = c.rows
   const n = c.columns
   const k = b.rows
@@ -167,6 +169,7 @@ export function recordShardedMatmul<T extends MatmulType>(
   options: RecordShardedOptions = {},
 ): void {
   const label = options.label ?? 'matmul'
+  for (const [name, matrix] of Object.entries({ A: a, B: b, C: c })) requireMatrix(matrix, name)
   const mostColumns = Math.ceil(b.rows / 4) * 4
   if (a.columns < b.rows || a.columns > mostColumns || a.rows !== c.rows || b.columns !== c.columns)
     throw new GpuError(
@@ -253,6 +256,7 @@ function panelProducts<T extends MatmulType>(
   target: ShardedMatrix<T>['slices'][number],
   { k, width, label }: { readonly k: number; readonly width: number; readonly label: string },
 ): PanelProduct<T> {
+  requireKernels(kernels)
   const { split, blocking } = kernels
   const place = { device: slice.device, label }
   const result = (panel: BufferView<T>, column: number) =>
@@ -282,4 +286,8 @@ function panelWidth(k: number, n: number): number {
 /** Bytes from a view's first element to its last. */
 function byteSpan(view: BufferView): number {
   return view.length === 0 ? 0 : ((view.rows - 1) * view.stride + view.columns) * 4
+}
+
+function requireKernels(kernels: MatmulKernels): void {
+  requireResult(kernels, 'blocking', 'The argument kernels of a product', 'what compileMatmul resolves to')
 }

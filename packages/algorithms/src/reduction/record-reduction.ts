@@ -6,6 +6,7 @@ import {
   GpuError,
   type Recorder,
 } from '@tandem-gpu/core'
+import { requireResult } from '../require-result.ts'
 import { type BlockKernel, leafLength, type ReductionKernels } from './reduction-kernels.ts'
 
 /** Options of `recordReduction`. */
@@ -29,6 +30,7 @@ export function recordReduction(
   options: RecordReductionOptions,
 ): void {
   const { kernels, output } = options
+  requireResult(kernels, 'general', 'The option kernels', 'what compileReduction resolves to')
   const parts = options.input.filter((view) => view.length > 0)
   requireParts(kernels, parts, output)
   if (parts.length === 0) {

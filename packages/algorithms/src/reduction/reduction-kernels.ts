@@ -1,5 +1,6 @@
 import { type CompileOptions, compileAll, type DeviceGroup, GpuError, type Kernel } from '@tandem-gpu/core'
 import { characterOf } from '../device-character.ts'
+import { requireGroup, requireObject } from '../option-types.ts'
 import atomicWgsl from './atomic.wgsl.ts'
 import bestScalarsWgsl from './best-scalars.wgsl.ts'
 import bestSerialWgsl from './best-serial.wgsl.ts'
@@ -77,6 +78,8 @@ export async function compileReduction(
     variant?: BestVariant
   },
 ): Promise<ReductionKernels> {
+  requireGroup(group)
+  requireObject(options)
   const { kernel: name, operation, type } = options
   if (!reductionKernelNames.includes(name))
     throw new GpuError(

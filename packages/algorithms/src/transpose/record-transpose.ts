@@ -8,7 +8,8 @@ import {
   ranges,
   requireCount,
 } from '@tandem-gpu/core'
-import type { ShardedMatrix } from '../sharded-matrix.ts'
+import { requireResult } from '../require-result.ts'
+import { requireMatrix, type ShardedMatrix } from '../sharded-matrix.ts'
 import { recordScatter } from './record-scatter.ts'
 import { scattersByDefault, type TransposeKernel } from './transpose-kernels.ts'
 
@@ -94,6 +95,9 @@ export function recordTranspose<T extends ElementType>(
   options: RecordTransposeOptions<T>,
 ): RecordedTile[] {
   const { kernel, input, output, transport = 'auto' } = options
+  requireResult(kernel, 'tile', 'The kernel of recordTranspose', 'what compileTranspose resolves to')
+  requireMatrix(input, 'The input of recordTranspose')
+  requireMatrix(output, 'The output of recordTranspose')
   requireTransposable(group, input, output)
   const { messageParts } = options
   if (messageParts !== undefined) requireCount(messageParts, 'The option messageParts', 1)
