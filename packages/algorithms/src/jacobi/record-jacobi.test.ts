@@ -1,9 +1,11 @@
-import { openGroup } from '@tandem-gpu/core'
+import { openGroup, type Recorder } from '@tandem-gpu/core'
 import { referenceBackend } from '@tandem-gpu/core/testing'
 import { expect, it } from 'vitest'
-import { allocateField } from './jacobi-field.ts'
+import { generatedElements } from '../element-source.ts'
+import { allocateField, gatherState, writeState } from './jacobi-field.ts'
 import { compileJacobi } from './jacobi-kernels.ts'
 import { recordSweeps } from './record-jacobi.ts'
+import { referenceJacobiF32 } from './reference-jacobi.ts'
 
 const copied = { transport: 'copy', source: false } as const
 const packed = { source: false, columnHalos: true } as const
@@ -72,3 +74,45 @@ it.each([
     expect(await group.destroy()).toEqual({ leaks: [] })
   },
 )
+
+it('fused sweeps give the bits of the reference in strips of any number of rows', async () => {
+  const [rows, columns] = [24, 18]
+  const group = await openGroup({ backends: [referenceBackend()], devices: 2 })
+  const kernels = await compileJacobi(group, { ...copied, fuse: true })
+  const field = await allocateField(group, rows, columns, '1d', { ...packed, haloRows: 4 })
+  const state = new Float32Array(rows * columns)
+  generatedElements('f32')(0, state)
+  const expected = referenceJacobiF32({ rows, columns }, state, 8)
+  // Each block has 11 rows.
+  for (const strip of [1, 3, 5, 10, 11, 128]) {
+    await writeState(field, state)
+    const program = group.record((r) =>
+      recordSweeps(withStrips(r, strip), field, kernels, { sweeps: 8, parity: 0 }),
+    )
+    const strips = program.plan.commands.flatMap((c) => (c.kind === 'dispatch' ? [c.workgroups[1]] : []))
+    expect(strips).toEqual(Array.from({ length: 4 }, () => Math.ceil(11 / strip)))
+    await group.queue.run(program)
+    expect(await gatherState(field, 0, state)).toEqual(expected)
+    program.destroy()
+  }
+  for (const resource of [kernels, field]) resource.destroy()
+  await group.destroy()
+})
+
+/** Records fused sweeps in strips of so many rows, whatever suits the block. */
+function withStrips(recorder: Recorder, strip: number): Recorder {
+  const dispatch: Recorder['dispatch'] = (kernel, options) => {
+    const { rows } = options.args as unknown as { readonly rows: number }
+    recorder.dispatch(kernel, {
+      ...options,
+      workgroups: [1, Math.ceil(rows / strip)],
+      args: { ...options.args, strip },
+    })
+  }
+  return new Proxy(recorder, {
+    get: (target, name) => {
+      const value = name === 'dispatch' ? dispatch : Reflect.get(target, name)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+}
