@@ -1,4 +1,4 @@
-import type { AttributeNode, BlockNode, ExpressionNode, ModuleDeclarationNode, StatementNode } from './ast.ts'
+import type { AttributeNode, ExpressionNode, ModuleDeclarationNode } from './ast.ts'
 
 /**
  * The declarations of a module, each after those whose names it mentions, as far as there is no circle. Resolved in this order,
@@ -48,7 +48,6 @@ function namesIn(declaration: ModuleDeclarationNode): Set<string> {
       names.attributes(declaration.attributes)
       for (const parameter of declaration.parameters) names.expression(parameter.type)
       names.expression(declaration.returnType)
-      names.block(declaration.body)
       break
     default:
       names.attributes(declaration.attributes)
@@ -93,69 +92,6 @@ class Names {
         break
       case 'member':
         this.expression(node.base)
-        break
-      default:
-    }
-  }
-
-  block(node: BlockNode | undefined): void {
-    for (const statement of node?.statements ?? []) this.statement(statement)
-  }
-
-  statement(node: StatementNode | undefined): void {
-    switch (node?.kind) {
-      case 'block':
-        this.block(node)
-        break
-      case 'let':
-      case 'var':
-      case 'const':
-        this.expressions(node.templates)
-        this.expression(node.type)
-        this.expression(node.initial)
-        break
-      case 'assign':
-        this.expression(node.target)
-        this.expression(node.value)
-        break
-      case 'increment':
-        this.expression(node.target)
-        break
-      case 'call-statement':
-        this.expression(node.call)
-        break
-      case 'if':
-        this.expression(node.condition)
-        this.block(node.then)
-        this.statement(node.otherwise)
-        break
-      case 'switch':
-        this.expression(node.selector)
-        for (const { selectors, body } of node.clauses) {
-          for (const selector of selectors) if (selector !== 'default') this.expression(selector)
-          this.block(body)
-        }
-        break
-      case 'loop':
-        this.block(node.body)
-        this.block(node.continuing?.body)
-        this.expression(node.continuing?.breakIf)
-        break
-      case 'for':
-        this.statement(node.initial)
-        this.expression(node.condition)
-        this.statement(node.update)
-        this.block(node.body)
-        break
-      case 'while':
-        this.expression(node.condition)
-        this.block(node.body)
-        break
-      case 'return':
-        this.expression(node.value)
-        break
-      case 'const-assert':
-        this.expression(node.condition)
         break
       default:
     }
