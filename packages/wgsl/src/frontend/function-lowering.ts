@@ -4,7 +4,9 @@ import type {
   Expression,
   IrFunction,
   LocalVariable,
+  Location,
   Parameter,
+  Place,
   Statement,
   Type,
 } from '../ir.ts'
@@ -42,7 +44,7 @@ export class FunctionLowering extends ExpressionLowering implements FunctionScop
   readonly #bindings: readonly (PointerBinding | undefined)[]
   readonly #scopes: Map<string, Binding>[] = []
   readonly #builtins = new Set<string>()
-  readonly #made: Parameter[] = []
+  readonly #parameters: Parameter[] = []
   #statements: Statement[] = []
   #function: { -readonly [K in keyof IrFunction]: IrFunction[K] } | undefined
 
@@ -166,11 +168,10 @@ export class FunctionLowering extends ExpressionLowering implements FunctionScop
     const { name, at } = this.declaration
     const { returnType } = this.module.signature(this.declaration)
     this.#scopes.push(new Map())
-    const parameters = this.#made
     const loc = this.loc(at)
-    if (stageOf(this.declaration) === undefined) this.#parameters(parameters)
+    if (stageOf(this.declaration) === undefined) this.#declareParameters()
     const body: Block = { kind: 'block', statements: [], loc }
-    this.#function = { kind: 'function', id: -1, name, parameters, returnType, body, loc }
+    this.#function = { kind: 'function', id: -1, name, parameters: this.#parameters, returnType, body, loc }
     return this.#function
   }
 
@@ -179,8 +180,8 @@ export class FunctionLowering extends ExpressionLowering implements FunctionScop
     const made = this.#function!
     const stage = stageOf(this.declaration)
     const prologue = this.collect(() => {
-      if (stage === 'compute') this.#entryPoint(this.#made)
-      else if (stage !== undefined) this.#renderStage(stage, this.#made)
+      if (stage === 'compute') this.#entryPoint()
+      else if (stage !== undefined) this.#renderStage()
     })
     const body = this.#body(this.declaration.body)
     made.id = this.module.newId()
@@ -190,7 +191,7 @@ export class FunctionLowering extends ExpressionLowering implements FunctionScop
     checkBehaviours(made, this.loc(this.declaration.body.end), (loc, text) => source.errorAt(loc, text))
   }
 
-  #parameters(parameters: Parameter[]): void {
+  #declareParameters(): void {
     const { declaration } = this
     const signature = this.module.signature(declaration)
     for (const attribute of declaration.attributes) {
@@ -203,42 +204,39 @@ export class FunctionLowering extends ExpressionLowering implements FunctionScop
       for (const attribute of node.attributes) {
         throw this.error(attribute.at, `@${attribute.name} applies to parameters of entry points only`)
       }
-      this.#parameter(i, signature.parameters[i]!, parameters)
+      this.#declareParameter(i, signature.parameters[i]!)
     }
   }
 
-  #parameter(position: number, type: Type, parameters: Parameter[]): void {
+  #newParameter(name: string, type: Type, builtin: BuiltinValue | undefined, loc: Location): Parameter {
+    const parameter: Parameter = { kind: 'parameter', id: this.module.newId(), name, type, builtin, loc }
+    this.#parameters.push(parameter)
+    return parameter
+  }
+
+  #declareParameter(position: number, type: Type): void {
     const { name, at } = this.declaration.parameters[position]!
     const binding = this.#bindings[position]
-    const loc = this.loc(at)
-    const make = (suffix: string, parameterType: Type): Parameter => {
-      const id = this.module.newId()
-      const made: Parameter = {
-        kind: 'parameter',
-        id,
-        name: name + suffix,
-        type: parameterType,
-        builtin: undefined,
-        loc,
-      }
-      parameters.push(made)
-      return made
-    }
+    const make = (made: string, type: Type) => this.#newParameter(made, type, undefined, this.loc(at))
     if (type.kind !== 'pointer') {
-      const parameter = make('', type)
+      const parameter = make(name, type)
       this.declare(name, at, (use) => {
         const expression: Expression = { kind: 'value', value: parameter, type, loc: this.loc(use) }
         return { kind: 'runtime', type, expression, at: use }
       })
     } else if (binding !== undefined) {
-      const indices = binding.indexTypes.map((t, i) => make(`_index${i === 0 ? '' : i}`, t))
+      const indices = binding.indexTypes.map((t, i) => make(`${name}_index${i === 0 ? '' : i}`, t))
       const place = throughParameter(binding.place(indices), position)
       this.declare(name, at, (use) => ({ kind: 'pointer', type, place, at: use }))
     } else {
-      const pointer = make('', type)
+      const pointer = make(name, type)
       this.declare(name, at, (use) => {
-        const place = {
-          ...{ kind: 'deref' as const, pointer, parameter: position, type: type.store, loc: this.loc(use) },
+        const place: Place = {
+          kind: 'deref',
+          pointer,
+          parameter: position,
+          type: type.store,
+          loc: this.loc(use),
         }
         return { kind: 'pointer', type, place, at: use }
       })
@@ -254,44 +252,34 @@ export class FunctionLowering extends ExpressionLowering implements FunctionScop
   }
 
   /** Each built-in value becomes a parameter; structures are built from them. */
-  #entryPoint(parameters: Parameter[]): void {
+  #entryPoint(): void {
     const { attributes, returnType } = this.declaration
     const mustUse = attributes.find((a) => a.name === 'must_use')
     if (mustUse !== undefined) throw this.error(mustUse.at, '@must_use does not apply to an entry point')
     if (returnType !== undefined) throw this.error(returnType.at, 'a compute entry point returns nothing')
-    for (const node of this.declaration.parameters) this.#entryParameter(node, parameters)
+    for (const node of this.declaration.parameters) this.#entryParameter(node)
   }
 
   /** Entry points of vertex and fragment shaders are lowered only to be checked. */
-  #renderStage(_stage: 'vertex' | 'fragment', parameters: Parameter[]): void {
+  #renderStage(): void {
     const signature = this.module.signature(this.declaration)
-    for (const [i, type] of signature.parameters.entries()) this.#parameter(i, type, parameters)
+    for (const [i, type] of signature.parameters.entries()) this.#declareParameter(i, type)
   }
 
-  #entryParameter(node: FunctionNode['parameters'][number], parameters: Parameter[]): void {
+  #entryParameter(node: FunctionNode['parameters'][number]): void {
     const { name, at, attributes } = node
     const type = this.module.signature(this.declaration).parameters[
       this.declaration.parameters.indexOf(node)
     ]!
     const loc = this.loc(at)
     const make = (
-      parameterName: string,
-      parameterType: Type,
+      made: string,
+      type: Type,
       list: readonly AttributeNode[],
       where: number,
     ): Expression & { type: Type } => {
-      const builtin = this.#builtin(parameterName, parameterType, list, where)
-      const id = this.module.newId()
-      const parameter: Parameter = {
-        kind: 'parameter',
-        id,
-        name: parameterName,
-        type: parameterType,
-        builtin,
-        loc,
-      }
-      parameters.push(parameter)
-      return { kind: 'value', value: parameter, type: parameterType, loc }
+      const builtin = this.#builtin(made, type, list, where)
+      return { kind: 'value', value: this.#newParameter(made, type, builtin, loc), type, loc }
     }
     if (type.kind !== 'struct') {
       const value = make(name, type, attributes, at)

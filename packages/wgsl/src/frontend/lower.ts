@@ -1,5 +1,5 @@
-import type { Expression, IrFunction, IrModule, Location, ModuleVariable, StructType, Type } from '../ir.ts'
-import { walk, walkExpression } from '../walk.ts'
+import type { IrFunction, IrModule, Location, ModuleVariable, StructType, Type } from '../ir.ts'
+import { type Visitor, walk } from '../walk.ts'
 import { WgslError } from '../wgsl-error.ts'
 import type { FunctionNode, ModuleNode } from './ast.ts'
 import { inDependencyOrder } from './dependencies.ts'
@@ -177,24 +177,23 @@ function collectStructs(
       structs.add(type)
     }
   }
-  const visitor = {
-    expression: (e: Expression) => {
+  const visitor: Visitor = {
+    expression(e) {
       add(e.type)
-      if (e.kind === 'constant') add(e.constant.type)
       return undefined
     },
-    place: (p: { type: Type }) => {
+    place(p) {
       add(p.type)
       return undefined
     },
-    statement: (s: Parameters<NonNullable<Parameters<typeof walk>[1]['statement']>>[0]) => {
+    statement(s) {
       if (s.kind === 'let' || s.kind === 'var') add(s.variable.type)
       return undefined
     },
   }
   for (const variable of variables) {
     add(variable.type)
-    if (variable.initial) walkExpression(variable.initial, visitor)
+    if (variable.initial) walk(variable.initial, visitor)
   }
   for (const f of functions) {
     for (const parameter of f.parameters) add(parameter.type)
