@@ -35,8 +35,5 @@ export {
   rootOf,
   type Visitor,
   walk,
-  walkExpression,
-  walkPlace,
-  walkStatement,
 } from './walk.ts'
 export { WgslError, type WgslErrorPlace } from './wgsl-error.ts'

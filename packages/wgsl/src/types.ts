@@ -28,7 +28,11 @@ const subgroupMatrices = new Map<string, SubgroupMatrixType>()
 const buffers = new Map<number | undefined, BufferType>()
 const pointers = new WeakMap<Type, Map<string, PointerType>>()
 
-function intern<K, T>(map: Map<K, T>, key: K, make: () => T): T {
+function intern<K, T>(
+  map: { get(key: K): T | undefined; set(key: K, value: T): unknown },
+  key: K,
+  make: () => T,
+): T {
   let value = map.get(key)
   if (value === undefined) {
     value = make()
@@ -64,11 +68,7 @@ export const wideAtomicType: AtomicType = Object.freeze({ kind: 'atomic', scalar
 
 /** The array of `length` elements, or the runtime-sized one when it is undefined. */
 export function arrayType(element: Type, length: number | undefined): ArrayType {
-  const byLength = intern(
-    arrays as unknown as Map<Type, Map<number | undefined, ArrayType>>,
-    element,
-    () => new Map(),
-  )
+  const byLength = intern(arrays, element, () => new Map<number | undefined, ArrayType>())
   return intern(byLength, length, () =>
     Object.freeze({ kind: 'array', element, length, stride: roundUp(sizeOf(element), alignOf(element)) }),
   )
@@ -81,7 +81,7 @@ export function bufferType(length: number | undefined): BufferType {
 
 /** The pointer to memory of a space that holds a `store`. */
 export function pointerType(space: AddressSpace, store: Type, access: Access): PointerType {
-  const bySpace = intern(pointers as unknown as Map<Type, Map<string, PointerType>>, store, () => new Map())
+  const bySpace = intern(pointers, store, () => new Map<string, PointerType>())
   return intern(bySpace, `${space},${access}`, () => Object.freeze({ kind: 'pointer', space, store, access }))
 }
 

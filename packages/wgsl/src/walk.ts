@@ -52,7 +52,7 @@ function isStatement(node: Statement | Expression): node is Statement {
 }
 
 /** Visits a statement and what is inside it. */
-export function walkStatement(statement: Statement, visitor: Visitor): void {
+function walkStatement(statement: Statement, visitor: Visitor): void {
   if (visitor.statement?.(statement) === false) return
   walkInsideStatement(statement, visitor)
   visitor.leave?.(statement)
@@ -116,7 +116,7 @@ function walkInsideStatement(statement: Statement, visitor: Visitor): void {
 }
 
 /** Visits an expression and what is inside it. */
-export function walkExpression(expression: Expression, visitor: Visitor): void {
+function walkExpression(expression: Expression, visitor: Visitor): void {
   if (visitor.expression?.(expression) === false) return
   walkInsideExpression(expression, visitor)
   visitor.leave?.(expression)
@@ -163,7 +163,7 @@ function walkInsideExpression(expression: Expression, visitor: Visitor): void {
 }
 
 /** Visits a place, its bases with the same use, and its index expressions. */
-export function walkPlace(place: Place, use: PlaceUse, visitor: Visitor): void {
+function walkPlace(place: Place, use: PlaceUse, visitor: Visitor): void {
   if (visitor.place?.(place, use) === false) return
   if (place.kind === 'variable' || place.kind === 'deref') return
   walkPlace(place.base, use, visitor)

@@ -1,5 +1,5 @@
 import type { Expression, IrModule, ModuleVariable, Place, Statement } from '../ir.ts'
-import { moduleVariableOf, some, walkExpression, walkStatement } from '../walk.ts'
+import { moduleVariableOf, some, walk } from '../walk.ts'
 import { type LinearForm, LinearForms } from './linear-form.ts'
 
 /** An element that each invocation reaches for certain: the one at its `global_invocation_id[axis] + offset`, plus `base` where that is set. */
@@ -31,7 +31,7 @@ export function findInvocationAccesses(module: IrModule): readonly InvocationAcc
     expression(e: Expression) {
       if (e.kind !== 'logical') return undefined
       // The right side may be skipped.
-      walkExpression(e.left, visitor)
+      walk(e.left, visitor)
       return false
     },
     place(place: Place) {
@@ -59,16 +59,16 @@ export function findInvocationAccesses(module: IrModule): readonly InvocationAcc
           return visit(s.statements)
         case 'if':
         case 'while':
-          walkExpression(s.condition, visitor)
+          walk(s.condition, visitor)
           break
         case 'switch':
-          walkExpression(s.selector, visitor)
+          walk(s.selector, visitor)
           break
         case 'for':
         case 'loop':
           break
         default:
-          walkStatement(s, visitor)
+          walk(s, visitor)
       }
       return !some(s, ({ kind }) => kind === 'return')
     })

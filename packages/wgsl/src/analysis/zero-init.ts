@@ -9,7 +9,7 @@ import type {
   Statement,
   Type,
 } from '../ir.ts'
-import { moduleVariableOf, operandsOf, some, type Visitor, walkExpression, walkStatement } from '../walk.ts'
+import { moduleVariableOf, operandsOf, some, type Visitor, walk } from '../walk.ts'
 import { AccessLists } from './access-lists.ts'
 import type { Analyses } from './analyses.ts'
 import {
@@ -166,11 +166,11 @@ function findReads(module: IrModule): Map<ModuleVariable, Place[]> {
         reads.set(variable, places)
       }
       // The bases of the place are not accesses of their own.
-      for (const e of operandsOf(place)) walkExpression(e, visitor)
+      for (const e of operandsOf(place)) walk(e, visitor)
       return false
     },
   }
-  for (const fn of module.functions) walkStatement(fn.body, visitor)
+  walk(module, visitor)
   return reads
 }
 

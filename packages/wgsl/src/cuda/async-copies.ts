@@ -16,7 +16,7 @@ import type {
   Return,
   Statement,
 } from '../ir.ts'
-import { moduleVariableOf, operandsOf, rootOf, some, walk, walkExpression } from '../walk.ts'
+import { moduleVariableOf, operandsOf, rootOf, some, walk } from '../walk.ts'
 import { CallPath } from './call-path.ts'
 import { areApart, joined, type Pending, State } from './pending-copies.ts'
 
@@ -342,7 +342,7 @@ class Search {
 
   /** Visits the accesses and the barriers in an expression. */
   #value(e: Expression): void {
-    walkExpression(e, {
+    walk(e, {
       expression: (x) => {
         if (x.kind === 'logical') {
           this.#value(x.left)

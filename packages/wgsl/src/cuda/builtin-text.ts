@@ -27,7 +27,7 @@ export function builtinText(writer: FunctionWriter, e: BuiltinCall): CxxExpressi
     case 'bufferLength':
       return simple(writer.lengthOf(moduleVariableOf(addressed(e.args[0]!))!))
     case 'workgroupUniformLoad':
-      return call(functionName(writer, e), [placeText(writer, addressed(e.args[0]!), 'address').value])
+      return call(functionName(writer, e), [placeText(writer, addressed(e.args[0]!)).value])
   }
   if (isAtomic(e)) {
     const { value, guards } = atomicText(writer, e)
@@ -78,7 +78,7 @@ export function atomicText(writer: FunctionWriter, e: BuiltinCall): Omit<PlaceTe
     {
       expression: e.args[0]!,
       text: () => {
-        const written = placeText(writer, settledBefore(writer, place, operands), 'atomic')
+        const written = placeText(writer, settledBefore(writer, place, operands))
         guards = written.guards
         return written.value
       },

@@ -13,7 +13,7 @@ export function callText(writer: FunctionWriter, e: Call): CxxExpression {
       expression: a,
       text: () =>
         a.kind === 'address-of'
-          ? placeText(writer, settledBefore(writer, a.place, e.args.slice(i + 1)), 'address').value
+          ? placeText(writer, settledBefore(writer, a.place, e.args.slice(i + 1))).value
           : writer.value(a),
     })),
   )

@@ -15,7 +15,14 @@ import { WgslError } from '../wgsl-error.ts'
 import { findAsyncCopies, noAsyncCopies } from './async-copies.ts'
 import { valueText } from './expression-text.ts'
 import { dynamicNames, entryBody, functionLines } from './function-text.ts'
-import { FunctionWriter, type Line, lengthName, type ModuleContext, viewName } from './function-writer.ts'
+import {
+  type FunctionNeeds,
+  FunctionWriter,
+  type Line,
+  lengthName,
+  type ModuleContext,
+  viewName,
+} from './function-writer.ts'
 import { allLanes, laneBits, localIndexText } from './invocation-index.ts'
 import type { CudaKernel, CudaOptions, CudaParameter } from './kernel.ts'
 import { constness, pointeeText, runtimeArray } from './module-memory.ts'
@@ -95,7 +102,6 @@ export function emitCuda(module: IrModule, options: CudaOptions): CudaKernel {
       plain(`alignas(${alignment(v)}) __shared__ ${typeText(v.type, names)} ${names.of(v)};`)
   for (const fn of module.functions) if (fn !== module.entryPoint) lines.push(...functionLines(context, fn))
   const entry = entryBody(context, module.entryPoint)
-  context.entryLengths = entry.needs.lengths
   const bindings = orderedBindings(module)
   const parameters = kernelParameters(context, bindings)
   const entryName = names.of(module.entryPoint)
@@ -107,7 +113,7 @@ export function emitCuda(module: IrModule, options: CudaOptions): CudaKernel {
   for (const [i, p] of parameters.entries())
     plain(`    ${p.type} ${p.name}${i === parameters.length - 1 ? '' : ','}`)
   plain(') {')
-  for (const text of prologue(context, bindings, entry.needs.usesLanes)) plain(`  ${text}`)
+  for (const text of prologue(context, bindings, entry.needs)) plain(`  ${text}`)
   for (const v of module.variables.filter((v) => v.space === 'private' && entry.needs.variables.has(v))) {
     const writer = new FunctionWriter(context, valueText)
     const initial = v.initial === undefined ? zeroText(v.type, names) : writer.value(v.initial).text
@@ -240,7 +246,11 @@ function kernelParameters(context: ModuleContext, bindings: readonly ModuleVaria
 }
 
 /** What the kernel computes once from its parameters. */
-function prologue(context: ModuleContext, bindings: readonly ModuleVariable[], usesLanes: boolean): string[] {
+function prologue(
+  context: ModuleContext,
+  bindings: readonly ModuleVariable[],
+  { lengths, usesLanes }: FunctionNeeds,
+): string[] {
   const { names, bounds, module } = context
   const lines: string[] = []
   // These come first, so that the loads overlap the rest of the prologue.
@@ -252,12 +262,11 @@ function prologue(context: ModuleContext, bindings: readonly ModuleVariable[], u
         `const ${typeText(v.type, names)} ${name} = ${names.prelude('load_uniform')}<0x${chunks.toString(16)}u>(${name}buffer);`,
       )
   }
-  const allLengths = new Set([...context.needs.values()].flatMap((n) => [...n.lengths]))
   for (const [index, v] of bindings.entries()) {
     if (v.space !== 'storage') continue
     const name = names.of(v)
     const array = runtimeArray(v)
-    if (array !== undefined && (allLengths.has(v) || context.entryLengths?.has(v)))
+    if (array !== undefined && lengths.has(v))
       lines.push(
         `const unsigned ${lengthName(names, v)} = ${names.prelude('array_length')}(${name}bytes, ${array.offset}u, ${array.stride}u);`,
       )

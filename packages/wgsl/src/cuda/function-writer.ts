@@ -42,8 +42,6 @@ export interface ModuleContext {
   readonly needs: Map<IrFunction, FunctionNeeds>
   /** Byte offsets of workgroup variables in dynamic memory; undefined when they are declared statically. */
   readonly dynamicOffsets: ReadonlyMap<ModuleVariable, number> | undefined
-  /** Lengths that the entry point itself uses. */
-  entryLengths?: ReadonlySet<ModuleVariable>
   /** Functions expanded in place; too large a module leaves the choice to the compiler. */
   readonly inlines: boolean
   /** Ids for values that only the emitter makes; negative, so that they meet no id of the module. */

@@ -1,5 +1,5 @@
 import type { Block, Expression, For, Loop, Place } from '../ir.ts'
-import { walkExpression, walkStatement } from '../walk.ts'
+import { walk } from '../walk.ts'
 import type { FunctionWriter } from './function-writer.ts'
 import { writeBraced, writeStatement, writeStatements } from './statement-text.ts'
 
@@ -43,8 +43,8 @@ function declareAhead(writer: FunctionWriter, s: Loop): void {
       return undefined
     },
   }
-  if (s.continuing !== undefined) walkStatement(s.continuing, visitor)
-  if (s.breakIf !== undefined) walkExpression(s.breakIf, visitor)
+  if (s.continuing !== undefined) walk(s.continuing, visitor)
+  if (s.breakIf !== undefined) walk(s.breakIf, visitor)
   for (const inner of s.body.statements) {
     if ((inner.kind !== 'let' && inner.kind !== 'var') || !used.has(inner.variable.id)) continue
     writer.hoisted.add(inner.variable.id)

@@ -10,9 +10,6 @@ import { swizzledParts } from './swizzle-text.ts'
 import { elementText, runtimeTail, zeroText } from './type-text.ts'
 import { type ViewText, viewedText, viewLengthText, viewText } from './view-text.ts'
 
-/** What is done with a place. */
-export type PlaceUse = 'load' | 'store' | 'atomic' | 'address'
-
 /** A place as a C++ lvalue. */
 export interface PlaceText {
   readonly value: CxxExpression
@@ -30,13 +27,22 @@ export function componentName(i: number): string {
 }
 
 /** The lvalue of a place, with its indices brought inside bounds as the options ask. */
-export function placeText(writer: FunctionWriter, place: Place, use: PlaceUse): PlaceText {
+export function placeText(writer: FunctionWriter, place: Place): PlaceText {
+  return lvalueText(writer, place, false)
+}
+
+/** The same of a place that a value is assigned to: outside a runtime-sized array nothing is stored. */
+export function targetText(writer: FunctionWriter, place: Place): PlaceText {
+  return lvalueText(writer, place, true)
+}
+
+function lvalueText(writer: FunctionWriter, place: Place, isTarget: boolean): PlaceText {
   const guards: string[] = []
   const variable = moduleVariableOf(place)
   const storage = variable?.space === 'storage' ? variable : undefined
   const state: Walk = {
     writer,
-    use,
+    isTarget,
     guards,
     storage,
     firstIndex: undefined,
@@ -60,7 +66,7 @@ export function placeText(writer: FunctionWriter, place: Place, use: PlaceUse): 
 
 interface Walk {
   readonly writer: FunctionWriter
-  readonly use: PlaceUse
+  readonly isTarget: boolean
   readonly guards: string[]
   readonly storage: ModuleVariable | undefined
   firstIndex: string | undefined
@@ -189,7 +195,7 @@ function runtimeIndex(state: Walk, place: IndexPlace): string {
   }
   if (view === undefined && ranges.isInside(place)) return plain.text
   const length = view === undefined ? writer.lengthOf(storage!) : operand(viewLengthText(view))
-  if (view === undefined && state.use === 'store') {
+  if (view === undefined && state.isTarget) {
     const index = checkedIndex(state, unsigned)
     state.guards.push(`${index} < ${length}`)
     return index
@@ -199,7 +205,7 @@ function runtimeIndex(state: Walk, place: IndexPlace): string {
 
 /** The value of a place. */
 export function loadText(writer: FunctionWriter, place: Place): CxxExpression {
-  const { value, guards, component } = placeText(writer, place, 'load')
+  const { value, guards, component } = placeText(writer, place)
   if (component !== undefined) return call(writer.context.names.prelude('component'), [value, component])
   return guarded(guards, value, place.type, writer)
 }

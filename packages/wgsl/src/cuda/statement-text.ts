@@ -8,7 +8,7 @@ import { infixOperand, operationText } from './expression-text.ts'
 import { type FunctionWriter, isFixed } from './function-writer.ts'
 import { literalText } from './literals.ts'
 import { writeFor, writeLoop } from './loop-text.ts'
-import { guarded, type PlaceText, placeText } from './place-text.ts'
+import { guarded, type PlaceText, placeText, targetText } from './place-text.ts'
 import { settled } from './settled-place.ts'
 import { subgroupMatrixText } from './subgroup-matrix-text.ts'
 import { hasPadding, zeroText } from './type-text.ts'
@@ -120,20 +120,20 @@ function writeStore(writer: FunctionWriter, target: Place, place: PlaceText, val
 function writeAssign(writer: FunctionWriter, target: Place, value: Expression): void {
   if (writer.context.effects.writes(value)) {
     // The indices of the target are evaluated before the value, which could change them.
-    const place = placeText(writer, settled(writer, target), 'store')
+    const place = targetText(writer, settled(writer, target))
     const written = writer.value(value)
     const kept = isFixed(value) ? written : simple(writer.temporary(value.type!, written.text))
     writeStore(writer, target, place, kept)
     return
   }
-  const place = placeText(writer, target, 'store')
+  const place = targetText(writer, target)
   writeStore(writer, target, place, writer.value(value))
 }
 
 /** Neither place stands under conditions: workgroup memory has none, and `min` brings indices of loads inside. */
 function writeAsyncCopy(writer: FunctionWriter, target: Place, source: Place): void {
-  const to = placeText(writer, target, 'store').value
-  const copy = call(writer.context.names.prelude('async_copy'), [to, placeText(writer, source, 'load').value])
+  const to = targetText(writer, target).value
+  const copy = call(writer.context.names.prelude('async_copy'), [to, placeText(writer, source).value])
   writer.line(`${copy.text};`)
 }
 
@@ -141,11 +141,8 @@ function writeCompound(writer: FunctionWriter, s: CompoundAssign): void {
   const { effects, names } = writer.context
   const type = s.target.type
   const writes = effects.writes(s.value)
-  const place = placeText(
-    writer,
-    writes || !repeatable(s.target) ? settled(writer, s.target) : s.target,
-    'store',
-  )
+  const mayRepeat = !writes && repeatable(s.target)
+  const place = targetText(writer, mayRepeat ? s.target : settled(writer, s.target))
   const { value: lvalue, component } = place
   let left = component === undefined ? lvalue : call(names.prelude('component'), [lvalue, component])
   // Effects of the value take place whether or not the store does.

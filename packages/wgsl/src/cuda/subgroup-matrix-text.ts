@@ -139,7 +139,7 @@ function pointerText(
   writer: FunctionWriter,
   { place, array, variable }: Access,
 ): Omit<PlaceText, 'component'> {
-  const { value, guards } = placeText(writer, place, 'address')
+  const { value, guards } = placeText(writer, place)
   // The last guard in trap mode is of an access to the whole array; that to the matrix is narrower.
   const isTrapped = variable.space === 'storage' && writer.context.bounds === 'trap'
   const pointer = array.length === undefined ? value : operation(`&${operand(value)}`)

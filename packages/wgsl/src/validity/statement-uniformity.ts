@@ -1,5 +1,5 @@
 import type { Block, For, If, IrFunction, Loop, Parameter, Place, Statement, Switch, While } from '../ir.ts'
-import { operandsOf, walkStatement } from '../walk.ts'
+import { operandsOf, walk } from '../walk.ts'
 import { type Behaviour, findBehaviours } from './behaviour.ts'
 import { ExpressionGraph } from './expression-uniformity.ts'
 import {
@@ -337,7 +337,7 @@ function changedIn(statement: Statement): ReadonlySet<Memory> {
     const memory = memoryOf(place)
     if (memory !== undefined) changed.add(memory)
   }
-  walkStatement(statement, {
+  walk(statement, {
     statement(s) {
       if (s.kind === 'var') changed.add(s.variable)
       if (s.kind === 'assign' || s.kind === 'compound-assign') note(s.target)

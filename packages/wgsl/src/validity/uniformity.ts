@@ -1,6 +1,6 @@
 import { isBarrier, isSubgroupOperation } from '../collectives.ts'
 import type { BuiltinCall, IrFunction, IrModule, Location } from '../ir.ts'
-import { some, walk } from '../walk.ts'
+import { some } from '../walk.ts'
 import { buildGraph } from './statement-uniformity.ts'
 import type { CallSite, FunctionGraph, Node, UniformityScope } from './uniformity-graph.ts'
 
@@ -74,14 +74,7 @@ export function checkUniformity(
  * lowered.
  */
 export function findDivergentCalls(module: IrModule): ReadonlySet<BuiltinCall> {
-  let filtered = false
-  walk(module, {
-    expression(e) {
-      filtered ||= e.kind === 'builtin-call' && e.filtered === true
-      return undefined
-    },
-  })
-  if (!filtered) return new Set()
+  if (!some(module, (e) => e.kind === 'builtin-call' && e.filtered === true)) return new Set()
   const found = findDivergence(module.functions, 'subgroup').filter((d) => d.argument === undefined)
   return new Set(found.map((d) => d.call))
 }
