@@ -1,4 +1,5 @@
-import type { BuiltinCall, BuiltinFunction } from './ir.ts'
+import type { BuiltinFunction } from './builtin-functions.ts'
+import type { BuiltinCall } from './ir.ts'
 
 /** Invocations in a subgroup, which every emitter and executor of this package counts on; its lanes are numbered from 0. */
 export const subgroupSize = 32

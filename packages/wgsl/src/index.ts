@@ -1,4 +1,5 @@
 export { findInvocationAccesses, type InvocationAccess } from './analysis/invocation-accesses.ts'
+export { type BuiltinFunction, builtinFunctions } from './builtin-functions.ts'
 export { emitCuda } from './cuda/emit-cuda.ts'
 export type { CudaBounds, CudaKernel, CudaOptions, CudaParameter, CudaParts } from './cuda/kernel.ts'
 export {
@@ -11,7 +12,6 @@ export {
 export type { Stage } from './frontend/stages.ts'
 export { halfBits } from './half-float.ts'
 export type * from './ir.ts'
-export { builtinFunctions } from './ir.ts'
 export { alignOf, roundUp, sizeOf } from './layout.ts'
 export { printIr } from './print-ir.ts'
 export {

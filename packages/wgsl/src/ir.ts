@@ -19,6 +19,8 @@
  *   else has equal types on both sides; zero values are `zero`; splats are `splat`.
  */
 
+import type { BuiltinFunction } from './builtin-functions.ts'
+
 /** A position in the WGSL source; both count from 1, columns in UTF-16 code units. */
 export interface Location {
   readonly line: number
@@ -492,107 +494,6 @@ export type Expression =
   | Logical
   | BuiltinCall
   | Call
-
-/** The built-in functions a compute shader can call, textures excepted. */
-export const builtinFunctions = [
-  // logical and array
-  ...(['all', 'any', 'select', 'arrayLength', 'bufferLength'] as const),
-  // numeric
-  ...([
-    'abs',
-    'acos',
-    'acosh',
-    'asin',
-    'asinh',
-    'atan',
-    'atanh',
-    'atan2',
-    'ceil',
-    'clamp',
-    'cos',
-    'cosh',
-  ] as const),
-  ...([
-    'countLeadingZeros',
-    'countOneBits',
-    'countTrailingZeros',
-    'cross',
-    'degrees',
-    'determinant',
-  ] as const),
-  ...([
-    'distance',
-    'dot',
-    'dot4U8Packed',
-    'dot4I8Packed',
-    'exp',
-    'exp2',
-    'extractBits',
-    'faceForward',
-  ] as const),
-  ...(['firstLeadingBit', 'firstTrailingBit', 'floor', 'fma', 'fract', 'frexp', 'insertBits'] as const),
-  ...([
-    'inverseSqrt',
-    'ldexp',
-    'length',
-    'log',
-    'log2',
-    'max',
-    'min',
-    'mix',
-    'modf',
-    'normalize',
-    'pow',
-  ] as const),
-  ...([
-    'quantizeToF16',
-    'radians',
-    'reflect',
-    'refract',
-    'reverseBits',
-    'round',
-    'saturate',
-    'sign',
-  ] as const),
-  ...(['sin', 'sinh', 'smoothstep', 'sqrt', 'step', 'tan', 'tanh', 'transpose', 'trunc'] as const),
-  // atomic
-  ...(['atomicLoad', 'atomicStore', 'atomicAdd', 'atomicSub', 'atomicMax', 'atomicMin'] as const),
-  ...(['atomicAnd', 'atomicOr', 'atomicXor', 'atomicExchange', 'atomicCompareExchangeWeak'] as const),
-  ...(['atomicStoreMin', 'atomicStoreMax'] as const),
-  // packing
-  ...(['pack4x8snorm', 'pack4x8unorm', 'pack4xI8', 'pack4xU8', 'pack4xI8Clamp', 'pack4xU8Clamp'] as const),
-  ...(['pack2x16snorm', 'pack2x16unorm', 'pack2x16float', 'unpack4x8snorm', 'unpack4x8unorm'] as const),
-  ...(['unpack4xI8', 'unpack4xU8', 'unpack2x16snorm', 'unpack2x16unorm', 'unpack2x16float'] as const),
-  // synchronisation
-  ...(['storageBarrier', 'workgroupBarrier', 'textureBarrier', 'workgroupUniformLoad'] as const),
-  // subgroups
-  ...(['subgroupAdd', 'subgroupExclusiveAdd', 'subgroupInclusiveAdd', 'subgroupMul'] as const),
-  ...(['subgroupExclusiveMul', 'subgroupInclusiveMul', 'subgroupMin', 'subgroupMax'] as const),
-  ...(['subgroupAnd', 'subgroupOr', 'subgroupXor', 'subgroupAll', 'subgroupAny', 'subgroupElect'] as const),
-  ...(['subgroupBallot', 'subgroupBroadcast', 'subgroupBroadcastFirst', 'subgroupShuffle'] as const),
-  ...(['subgroupShuffleUp', 'subgroupShuffleDown', 'subgroupShuffleXor'] as const),
-  ...(['quadBroadcast', 'quadSwapX', 'quadSwapY', 'quadSwapDiagonal'] as const),
-  // subgroup matrices; see `subgroupMatrixFunctions`
-  ...(['subgroupMatrixLoad', 'subgroupMatrixStore', 'subgroupMatrixFill', 'subgroupMatrixMultiply'] as const),
-  ...(['subgroupMatrixMultiplyAccumulate', 'subgroupMatrixScalarAdd'] as const),
-  ...(['subgroupMatrixScalarSubtract', 'subgroupMatrixScalarMultiply'] as const),
-] as const
-
-/** The name of a built-in function. */
-export type BuiltinFunction = (typeof builtinFunctions)[number]
-
-/**
- * The functions of subgroup matrices, and what a call has as arguments:
- * - `subgroupMatrixLoad`: the address of an array of scalars or vectors, offset and stride (i32 or u32, in elements of the array; the bits of an
- *   i32 count as u32), and a bool literal, true for `col_major`. The stride goes from row to row, with `col_major` from column to column.
- * - `subgroupMatrixStore`: the same with the matrix before the stride.
- * - `subgroupMatrixFill`, which no source can name: the scalar that a constructor fills a matrix with.
- * - the others: as in the source.
- * An access of which any part is outside the array gives a matrix of zeros, or stores nothing; a stride smaller than a row counts as a row.
- */
-export const subgroupMatrixFunctions: ReadonlySet<BuiltinFunction> = new Set(
-  builtinFunctions.filter((name) => name.startsWith('subgroupMatrix')),
-)
 
 // ----------------------------------------------------------------------------------------------------- statements
 

@@ -1,5 +1,6 @@
+import type { BuiltinFunction } from '../builtin-functions.ts'
 import { subgroupSize } from '../collectives.ts'
-import type { BuiltinFunction, IrModule, Parameter, ScalarKind, Type } from '../ir.ts'
+import type { IrModule, Parameter, ScalarKind, Type } from '../ir.ts'
 import { type Interval, interval, join, whole } from './interval.ts'
 
 /** One interval for each component of an integer scalar or vector. */

@@ -1,5 +1,6 @@
+import { subgroupMatrixFunctions } from '../builtin-functions.ts'
 import { isBarrier, isSubgroupOperation, subgroupSize } from '../collectives.ts'
-import { type BuiltinCall, type Expression, subgroupMatrixFunctions } from '../ir.ts'
+import type { BuiltinCall, Expression } from '../ir.ts'
 import { moduleVariableOf, viewOf } from '../walk.ts'
 import { type CxxExpression, call, primary, simple } from './cxx-expression.ts'
 import type { FunctionWriter } from './function-writer.ts'

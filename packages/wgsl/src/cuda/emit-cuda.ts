@@ -55,7 +55,6 @@ export function emitCuda(module: IrModule, options: CudaOptions): CudaKernel {
   checkSubgroupMatrices(module)
   const names = new Names()
   const analyses = analyse(module)
-  const { effects, forms, ranges, counters } = analyses
   const workgroup = module.variables.filter((v) => v.space === 'workgroup')
   // In trap mode every access stands under a condition.
   const asyncCopies = options.bounds === 'trap' ? noAsyncCopies : findAsyncCopies(module, analyses)
@@ -67,11 +66,8 @@ export function emitCuda(module: IrModule, options: CudaOptions): CudaKernel {
     module,
     bounds: options.bounds,
     names,
-    effects,
-    forms,
-    ranges,
-    counters,
-    unrolledLoops: findUnrolledLoops(module, (loop) => counters.exactTrips(loop)),
+    ...analyses,
+    unrolledLoops: findUnrolledLoops(module, (loop) => analyses.counters.exactTrips(loop)),
     divergentCalls: findDivergentCalls(module),
     zeroed: findZeroInit(module, analyses),
     uniformCopies: findUniformCopies(module),

@@ -1,7 +1,4 @@
-import type { Effects } from '../analysis/effects.ts'
-import type { LinearForms } from '../analysis/linear-form.ts'
-import type { LoopCounters } from '../analysis/loop-counter.ts'
-import type { Ranges } from '../analysis/recorded-ranges.ts'
+import type { Analyses } from '../analysis/analyses.ts'
 import type {
   BuiltinCall,
   Expression,
@@ -19,14 +16,10 @@ import type { Names } from './names.ts'
 import { typeText } from './type-text.ts'
 
 /** The module and the facts about it that its functions are written with. */
-export interface ModuleContext {
+export interface ModuleContext extends Analyses {
   readonly module: IrModule
   readonly bounds: CudaBounds
   readonly names: Names
-  readonly effects: Effects
-  readonly ranges: Ranges
-  readonly forms: LinearForms
-  readonly counters: LoopCounters
   readonly unrolledLoops: ReadonlySet<For>
   /** Subgroup operations in divergent control flow; all invocations of a subgroup reach every other one together. */
   readonly divergentCalls: ReadonlySet<BuiltinCall>

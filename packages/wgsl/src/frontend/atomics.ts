@@ -1,4 +1,5 @@
-import type { BuiltinFunction, Expression, Type } from '../ir.ts'
+import type { BuiltinFunction } from '../builtin-functions.ts'
+import type { Expression, Type } from '../ir.ts'
 import { boolType, typeName, u32Type, vec2uType } from '../types.ts'
 import type { CallNode } from './ast.ts'
 import { anyScalar, resultStruct } from './numeric-types.ts'

@@ -1,5 +1,6 @@
+import type { BuiltinFunction } from '../builtin-functions.ts'
 import { halfBits, halfValue } from '../half-float.ts'
-import type { BuiltinFunction, MatrixType, StructType, Type } from '../ir.ts'
+import type { MatrixType, StructType, Type } from '../ir.ts'
 import { scalarOperator } from './constant-operators.ts'
 import { ConstantError, roundFloat, type Value } from './constant-value.ts'
 import { type AnyScalar, scalarOf } from './numeric-types.ts'

@@ -1,4 +1,5 @@
-import type { BuiltinFunction, Type } from '../ir.ts'
+import type { BuiltinFunction } from '../builtin-functions.ts'
+import type { Type } from '../ir.ts'
 import { boolType, i32Type, matrixType, u32Type, vectorType } from '../types.ts'
 import { type AnyScalar, anyScalar, converts, resultStruct, withScalar } from './numeric-types.ts'
 

@@ -1,12 +1,6 @@
-import type {
-  ArrayType,
-  BuiltinFunction,
-  Expression,
-  SubgroupMatrixComponent,
-  SubgroupMatrixType,
-  Type,
-} from '../ir.ts'
-import { subgroupMatrixFunctions } from '../ir.ts'
+import type { BuiltinFunction } from '../builtin-functions.ts'
+import { subgroupMatrixFunctions } from '../builtin-functions.ts'
+import type { ArrayType, Expression, SubgroupMatrixComponent, SubgroupMatrixType, Type } from '../ir.ts'
 import { boolType, i32Type, subgroupMatrixType, typeName, u32Type } from '../types.ts'
 import type { CallNode, ExpressionNode, NameNode } from './ast.ts'
 import { anyScalar, converts, isOverrideSized } from './numeric-types.ts'

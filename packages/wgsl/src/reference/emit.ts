@@ -1,3 +1,4 @@
+import { subgroupMatrixFunctions } from '../builtin-functions.ts'
 import { isBarrier, isCollective, isSubgroupOperation } from '../collectives.ts'
 import type {
   BuiltinCall,
@@ -9,7 +10,6 @@ import type {
   Type,
   ViewPlace,
 } from '../ir.ts'
-import { subgroupMatrixFunctions } from '../ir.ts'
 import { rootOf, some, viewOf, walk } from '../walk.ts'
 import { componentFunction } from './arithmetic.ts'
 import { type Instrumentation, plain } from './instrumentation.ts'

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
+import { builtinFunctions } from '../builtin-functions.ts'
 import { loadKernelCases } from '../cuda/testing/kernel-cases.ts'
-import { builtinFunctions } from '../ir.ts'
 import { walk } from '../walk.ts'
 
 /** `atomic-vec2u.test.ts` runs these, because SwiftShader lacks them. */

@@ -1,7 +1,8 @@
+import type { BuiltinFunction } from '../builtin-functions.ts'
+import { subgroupMatrixFunctions } from '../builtin-functions.ts'
 import { isBarrier, isSubgroupOperation } from '../collectives.ts'
 import type {
   BuiltinCall,
-  BuiltinFunction,
   BuiltinValue,
   Call,
   Expression,
@@ -10,7 +11,6 @@ import type {
   Parameter,
   Place,
 } from '../ir.ts'
-import { subgroupMatrixFunctions } from '../ir.ts'
 import { operandsOf, rootOf } from '../walk.ts'
 import {
   type CallSite,
