@@ -165,6 +165,17 @@ describe('jacobi', () => {
     expect([picture.width, picture.height]).toEqual([129, 257])
     expect(new Set(picture.data).size).toBeGreaterThan(50)
   })
+
+  it('says whether the tolerance is reached', async () => {
+    const line = `jacobi --rows 9 --cols 9 --iterations 50 --backend ${testBackend}`
+    expect((await tandem(`${line} --tolerance 1e-3`)).stdout).toMatch(
+      /converged +at iteration 50, with 2\.17e-6/,
+    )
+    expect((await tandem(`${line} --tolerance 1e-9`)).stdout).toMatch(
+      /converged +no: a cell still changes by 2\.17e-6 in a sweep/,
+    )
+    expect((await tandem(line)).stdout).not.toContain('converged')
+  })
 })
 
 describe('jacobi --scaling', () => {

@@ -50,7 +50,7 @@ export function wholeNumber(minimum: number, maximum = Number.MAX_SAFE_INTEGER) 
 export function byteCount(text: string): number {
   const byteLength = parseBytes(text)
   if (byteLength === undefined || byteLength === 0) {
-    throw new InvalidArgumentError('It must be a number of bytes, such as 150000, 64M or 1.5GiB.')
+    throw new InvalidArgumentError('It must be a number of bytes above 0, such as 150000, 64M or 1.5GiB.')
   }
   return byteLength
 }

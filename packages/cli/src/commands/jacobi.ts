@@ -132,7 +132,7 @@ export function jacobiCommand(context: CommandContext): Command {
         if (picture !== undefined) await image?.write(picture.encode())
         return report
       },
-      describe: describeJacobi,
+      describe: (report) => describeJacobi(report, options.tolerance),
     })
   })
 }
@@ -198,8 +198,8 @@ function progressBar(options: JacobiCommandOptions, progress: CommandContext['te
   }
 }
 
-function describeJacobi(report: JacobiReport): readonly ReportLine[] {
-  const { converged, residual } = report
+function describeJacobi(report: JacobiReport, tolerance: number | undefined): readonly ReportLine[] {
+  const { residual } = report
   return [
     [
       'blocks',
@@ -207,14 +207,14 @@ function describeJacobi(report: JacobiReport): readonly ReportLine[] {
     ],
     ['iterations', String(report.iterations)],
     ['residual', residual === undefined ? 'no sweep ran' : formatNumber(residual)],
-    ...(converged === undefined
-      ? []
-      : [
-          [
-            'converged',
-            `at iteration ${converged.iteration}, with ${formatNumber(converged.residual)}`,
-          ] as const,
-        ]),
+    ...convergence(report, tolerance),
     ['updates', `${formatNumber(report.megaUpdatesPerSecond)} million a second`],
   ]
+}
+
+function convergence({ converged, residual }: JacobiReport, tolerance: number | undefined): ReportLine[] {
+  if (converged !== undefined)
+    return [['converged', `at iteration ${converged.iteration}, with ${formatNumber(converged.residual)}`]]
+  if (tolerance === undefined || residual === undefined) return []
+  return [['converged', `no: a cell still changes by ${formatNumber(residual)} in a sweep`]]
 }
