@@ -42,12 +42,17 @@ export function describeDevices({ devices, adapter, software, backend }: Report)
 function describeProcesses({ processes }: Report): ReportLine[] {
   if (processes === undefined) return []
   const { count, transport, refused } = processes
-  return [['processes', `${count}, which exchange data by ${transportText({ name: transport, refused })}`]]
+  return [
+    [
+      'processes',
+      `${count}, which exchange data by the transport ${transportText({ name: transport, refused })}`,
+    ],
+  ]
 }
 
 /** The transport, and why no quicker one. */
 export function transportText({ name, refused }: Transport): string {
-  return [name, ...refused.map(({ name, reason }) => `not ${name}: ${reason}`)].join('; ')
+  return [`${name}.`, ...refused.map(({ name, reason }) => `Not by ${name}: ${reason}`)].join(' ')
 }
 
 function formatVerdict(report: Report, colors: Terminal['colors']): string {

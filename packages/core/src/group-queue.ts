@@ -56,7 +56,7 @@ export class GroupQueue implements Queue {
     const { to = 'all' } = options
     if (to !== 'all' && to !== 'owner' && !(Number.isInteger(to) && to >= 0 && to < rankCount))
       throw invalid(
-        `A read goes to rank ${describedValue(to)}; the group has ${rankCount} ranks, and 'all' and 'owner' go too.`,
+        `The option to of a read is ${describedValue(to)}; it must be 'all', 'owner' or a rank from 0 to ${rankCount - 1}.`,
       )
     const taker = to === 'owner' ? buffer.rank : to
     const call =

@@ -303,6 +303,11 @@ it.each([
     'Length of buffer "vast" is 1152921504606847000; it must be at most 9007199254740991.',
   ],
   [
+    'a rank that the group lacks',
+    () => group.queue.read(x, { to: 7 }),
+    "The option to of a read is 7; it must be 'all', 'owner' or a rank from 0 to 0.",
+  ],
+  [
     'a list of devices',
     () => openGroup({ backends: [backend], devices: untyped([0, 1]) }),
     'The number of devices is an array; it must be a whole number of at least 1.',

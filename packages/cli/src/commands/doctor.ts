@@ -53,7 +53,8 @@ export function doctorCommand(context: CommandContext): Command {
         : `${colors.red('does not work')}: ${reason}`
       out(`${name} ${verdict}\n`)
       if (remedy !== undefined) out(`  What to do: ${remedy}\n`)
-      if (transport !== undefined) out(`  Processes exchange data by ${transportText(transport)}\n`)
+      if (transport !== undefined)
+        out(`  Processes exchange data by the transport ${transportText(transport)}\n`)
       for (const note of notes) out(`  ${note}\n`)
     }
     out(
