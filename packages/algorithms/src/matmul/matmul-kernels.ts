@@ -262,7 +262,7 @@ export async function compileMatmul(
   }
   const [product, transpose] = await Promise.allSettled([
     compileAll(group, sources),
-    blocking.body === 'transposed' ? compileTranspose(group, type, undefined, false) : undefined,
+    blocking.body === 'transposed' ? compileTranspose(group, type, undefined, false, false) : undefined,
   ])
   const compiled = [product, transpose].flatMap((result) =>
     result.status === 'fulfilled' && result.value ? [result.value] : [],

@@ -1,15 +1,15 @@
 import {
   type BufferView,
-  bindableRows,
   type DeviceGroup,
   type ElementType,
   GpuError,
   type Recorder,
-  ranges,
   requireCount,
 } from '@tandem-gpu/core'
 import { requireResult } from '../require-result.ts'
 import { requireMatrix, type ShardedMatrix } from '../sharded-matrix.ts'
+import { dispatchTranspose } from './dispatch-transpose.ts'
+import { type MessageTile, recordMessages } from './record-messages.ts'
 import { recordScatter } from './record-scatter.ts'
 import { scattersByDefault, type TransposeKernel } from './transpose-kernels.ts'
 
@@ -43,7 +43,7 @@ export interface RecordTransposeOptions<T extends ElementType> {
   readonly transport?: TileTransport | 'auto' | undefined
   /** Where `transport` is `auto`, chooses for each tile that moves to another device. Pairs without the access that the choice needs copy. */
   readonly chooseTransport?: ((tile: PeerTile, group: DeviceGroup) => TileTransport) | undefined
-  /** In how many parts a tile moves that is a message between processes. Default: two, where they have 64 MiB and more. */
+  /** In how many parts a tile moves that is a message between processes. Default: two for tiles of 64 MiB and more, where the kernel has passes that work beside messages. */
   readonly messageParts?: number | undefined
 }
 
@@ -112,22 +112,23 @@ export function recordTranspose<T extends ElementType>(
     if (sent === undefined) bySender.set(tile.sender, [tile])
     else sent.push(tile)
   }
-  // They take longest; other tiles are transposed meanwhile.
-  recordCopied(tiles.filter(isMessage))
-  const scattered = recordScattered()
-  for (const tile of tiles) {
-    if (scattered.has(tile) || tile.transport === 'copy') continue
-    const { sender, receiver } = tile
-    dispatchTranspose(
-      recorder,
-      kernel,
-      tile.transport === 'scatter' ? sender : receiver,
-      sourceOf(tile),
-      targetOf(tile),
-      `transpose ${nameOf(tile)}`,
-    )
-  }
-  recordCopied(tiles.filter((tile) => tile.transport === 'copy' && !isMessage(tile)))
+  recordMessages(recorder, kernel, input.type, tiles.filter(isMessage).map(messageOf), (workgroups) => {
+    const scattered = recordScattered()
+    for (const tile of tiles) {
+      if (scattered.has(tile) || tile.transport === 'copy') continue
+      const { sender, receiver } = tile
+      dispatchTranspose(
+        recorder,
+        kernel,
+        tile.transport === 'scatter' ? sender : receiver,
+        sourceOf(tile),
+        targetOf(tile),
+        `transpose ${nameOf(tile)}`,
+        workgroups,
+      )
+    }
+    recordCopied(tiles.filter((tile) => tile.transport === 'copy' && !isMessage(tile)))
+  })
   return tiles
 
   /** Records a scattering dispatch for each sender with tiles of that transport. Returns the tiles that it recorded; the others are transposed one by one. */
@@ -153,49 +154,41 @@ export function recordTranspose<T extends ElementType>(
   }
 
   /**
-   * Records every copy of a part before its first transpose. A GPU may start a wait only after what was recorded before it has been signalled:
-   * with each transpose recorded after its own copy, the first would wait for copies that it does not need. Where there are several parts, the
-   * packing and transposing of one overlap the messages of another.
+   * Records every copy before the first transpose. A GPU may start a wait only after what was recorded before it has been signalled: with each
+   * transpose recorded after its own copy, the first would wait for copies that it does not need.
    */
   function recordCopied(copied: readonly RecordedTile[]): void {
-    const moves = copied.map((tile) => movesOf(tile, partsOf(tile)))
-    const most = Math.max(0, ...moves.map(({ length }) => length))
-    for (let part = 0; part < most; part++) {
-      for (const of of moves) of[part]?.copy()
-      for (const of of moves) of[part]?.transpose()
-    }
+    const arrivals = copied.map((tile) => {
+      const { receiver, rows, columns } = tile
+      const label = `arrival of ${nameOf(tile)}`
+      const arrival = recorder
+        .scratch(receiver, input.type, [rows, columns], { label })
+        .block(0, 0, rows, columns)
+      recorder.copy(sourceOf(tile), arrival, { label: `copy ${nameOf(tile)}` })
+      return { tile, arrival }
+    })
+    for (const { tile, arrival } of arrivals)
+      if (touches[tile.receiver])
+        dispatchTranspose(
+          recorder,
+          kernel,
+          tile.receiver,
+          arrival,
+          targetOf(tile),
+          `transpose ${nameOf(tile)}`,
+        )
   }
 
-  function partsOf(tile: RecordedTile): number {
-    if (!isMessage(tile)) return 1
-    return messageParts ?? (tile.byteLength < 2 * leastPartByteLength ? 1 : 2)
+  function messageOf(tile: RecordedTile): MessageTile<T> {
+    const { sender, receiver, byteLength } = tile
+    const parts =
+      messageParts ?? (kernel.persistent === undefined || byteLength < leastByteLengthInParts ? 1 : 2)
+    return { name: nameOf(tile), sender, receiver, source: sourceOf(tile), target: targetOf(tile), parts }
   }
 
   function isMessage({ sender, receiver, transport }: RecordedTile): boolean {
     const ranks = [sender, receiver].map((ordinal) => recorder.devices[ordinal]!.rank)
     return transport === 'copy' && ranks[0] !== ranks[1] && !group.canAccessPeer(receiver, sender)
-  }
-
-  /** What moves a tile in `parts` parts of its rows, or fewer where it has no more rows. */
-  function movesOf(tile: RecordedTile, parts: number) {
-    const { receiver, rows, columns } = tile
-    const label = `arrival of ${nameOf(tile)}`
-    const arrival = recorder.scratch(receiver, input.type, [rows, columns], { label })
-    return [...ranges(rows, Math.ceil(rows / parts))].map(({ first, count }, part) => {
-      const name = count < rows ? `${nameOf(tile)} part ${part}` : nameOf(tile)
-      const arrived = arrival.block(first, 0, count, columns)
-      return {
-        copy() {
-          const source = sourceOf(tile).block(first, 0, count, columns)
-          recorder.copy(source, arrived, { label: `copy ${name}` })
-        },
-        transpose() {
-          if (!touches[receiver]) return
-          const target = targetOf(tile).block(0, first, columns, count)
-          dispatchTranspose(recorder, kernel, receiver, arrived, target, `transpose ${name}`)
-        },
-      }
-    })
   }
 
   /** The tile as it lies in the sender's slice. */
@@ -226,36 +219,10 @@ export function recordTranspose<T extends ElementType>(
   }
 }
 
-/** Of a part that moves by itself: smaller messages use less of a link. */
-const leastPartByteLength = 64 * 1024 * 1024
+/** Tiles from this size on move in two parts. More parts leave less beside which nothing moves, but messages of 256 MiB and less use half of NCCL's blocks. */
+const leastByteLengthInParts = 64 * 1024 * 1024
 
 const nameOf = ({ receiver, sender }: PeerTile) => `tile (${receiver}, ${sender})`
-
-/** One block on one device, in as many dispatches as binding sizes and grid limits demand (nearly always one). */
-function dispatchTranspose(
-  recorder: Recorder,
-  { kernel, tile }: TransposeKernel,
-  ordinal: number,
-  source: BufferView,
-  target: BufferView,
-  label: string,
-): void {
-  const device = recorder.devices[ordinal]!
-  const grid = device.limits.maxWorkgroupsPerDimension
-  const most = (view: BufferView, tileLength: number) =>
-    Math.min(grid * tileLength, bindableRows(device, view))
-  for (const { first: row, count: height } of ranges(source.rows, most(source, tile[1])))
-    for (const { first: column, count: width } of ranges(source.columns, most(target, tile[0])))
-      recorder.dispatch(kernel, {
-        device: ordinal,
-        workgroups: [Math.ceil(width / tile[0]), Math.ceil(height / tile[1])],
-        args: {
-          input: source.block(row, column, height, width),
-          output: target.block(column, row, width, height),
-        },
-        label,
-      })
-}
 
 function requireTransposable(group: DeviceGroup, input: ShardedMatrix, output: ShardedMatrix): void {
   if (input.type !== output.type)

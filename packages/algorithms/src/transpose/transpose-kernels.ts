@@ -7,6 +7,7 @@ import {
   type Kernel,
 } from '@tandem-gpu/core'
 import { characterOf } from '../device-character.ts'
+import persistentWgsl from './transpose-persistent.wgsl.ts'
 import registersWgsl from './transpose-registers.wgsl.ts'
 import scatterWgsl from './transpose-scatter.wgsl.ts'
 import squareWgsl from './transpose-square.wgsl.ts'
@@ -30,6 +31,10 @@ const variants = {
 /** The block that one workgroup of the scattering kernel transposes: columns × rows of the sender's slice. */
 const scatterTile = [32, 64] as const
 
+const persistentTile = [64, 64] as const
+/** Of its workgroups; other devices than CUDA's take fewer. */
+const persistentInvocations = 1024
+
 /** The number of slices that one dispatch of the scattering kernel writes. With the input, that is the number of storage buffers that every device can bind. */
 const mostOutputs = 7
 
@@ -41,7 +46,18 @@ export interface TransposeKernel {
   readonly tile: readonly [columns: number, rows: number]
   /** Transposes one sender's blocks for all receivers at once. Transport `scatter` needs it. */
   readonly scatter?: ScatterKernel
+  /** What works beside messages between processes. */
+  readonly persistent?: PersistentKernels
   destroy(): void
+}
+
+/** Kernels whose workgroups go on to further tiles, so that few of them pass over a block of any size. */
+export interface PersistentKernels {
+  /** Transposes one block. */
+  readonly transpose: Kernel
+  /** Copies one block. */
+  readonly copy: Kernel
+  readonly tile: readonly [columns: number, rows: number]
 }
 
 export interface ScatterKernel {
@@ -52,25 +68,32 @@ export interface ScatterKernel {
 }
 
 /**
- * Compiles what a transpose needs; default: `defaultVariant`, and the scattering kernel where
- * `chooseTransport` uses it.
+ * Compiles what a transpose needs; default: `defaultVariant`, the scattering kernel where `chooseTransport` uses it, and where processes exchange
+ * messages the kernels that work beside them, if all devices take their workgroups.
  */
 export async function compileTranspose(
   group: DeviceGroup,
   type: ElementType,
   variant: TransposeVariant = defaultVariant(group),
   scatter: boolean = scattersByDefault(group),
+  persistent: boolean = worksBesideMessages(group),
 ): Promise<TransposeKernel> {
   const outputs = outputsFor(group.devices.length)
   const { kernels, destroy } = await compileAll(group, {
     kernel: transposeSource(type, variant),
     scatter: scatter ? scatterSource(type, outputs) : undefined,
+    persistentTranspose: persistent ? persistentSource(type, 'transpose') : undefined,
+    persistentCopy: persistent ? persistentSource(type, 'copy') : undefined,
   })
+  const { persistentTranspose, persistentCopy } = kernels
   return {
     kernel: kernels.kernel,
     variant,
     tile: variants[variant].tile,
     ...(kernels.scatter ? { scatter: { kernel: kernels.scatter, tile: scatterTile, outputs } } : {}),
+    ...(persistentTranspose && persistentCopy
+      ? { persistent: { transpose: persistentTranspose, copy: persistentCopy, tile: persistentTile } }
+      : {}),
     destroy,
   }
 }
@@ -83,6 +106,16 @@ export function defaultVariant(group: Pick<DeviceGroup, 'software'>): TransposeV
 /** Whether devices write to their peers' memory by default: on hardware with more than one GPU. */
 export function scattersByDefault(group: Pick<DeviceGroup, 'software' | 'devices'>): boolean {
   return characterOf(group).ownMemory && new Set(group.devices.map(({ info }) => info.id)).size > 1
+}
+
+/** Whether tiles are messages between processes, and all devices take the workgroups of the kernels that work beside them. */
+function worksBesideMessages(group: DeviceGroup): boolean {
+  const { devices } = group
+  const [first] = devices
+  return (
+    devices.some((other) => other.rank !== first!.rank && !group.canAccessPeer(other, first!)) &&
+    devices.every(({ limits }) => limits.maxWorkgroupInvocations >= persistentInvocations)
+  )
 }
 
 /** The number of slices that one dispatch writes on `devices` devices: all, or an equal part where a dispatch cannot bind all. */
@@ -111,6 +144,14 @@ function scatterSource(type: ElementType, outputs: number): CompileOptions {
   }
 }
 
+function persistentSource(type: ElementType, pass: 'transpose' | 'copy'): CompileOptions {
+  requireType(type)
+  return {
+    label: `transpose-persistent ${pass} ${type}`,
+    wgsl: `alias Element = ${type};\nconst transposes = ${pass === 'transpose'};\n${persistentWgsl}`,
+  }
+}
+
 /** The template's text between "for each output" and "end", once for each output with its number in place of K. */
 function repeatForOutputs(template: string, outputs: number): string {
   return template.replace(/^ *\/\/ for each output\n(.*?)^ *\/\/ end\n/gms, (_, lines: string) =>
@@ -130,6 +171,7 @@ export function transposeSources(): CompileOptions[] {
   const names = Object.keys(variants) as TransposeVariant[]
   return transposeTypes.flatMap((type) => [
     ...names.map((variant) => transposeSource(type, variant)),
+    ...(['transpose', 'copy'] as const).map((pass) => persistentSource(type, pass)),
     ...Array.from({ length: mostOutputs - 1 }, (_, index) => scatterSource(type, index + 2)),
   ])
 }
