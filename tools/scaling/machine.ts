@@ -101,10 +101,10 @@ export const constants = {
       'NCCL 2.28 itself, two neighbours in a replayed graph, 8 KiB each, 4 × H200 on 2026-11-21 (no file was kept)',
   },
   messageRate: {
-    value: 257e9,
-    text: 'such messages: 257 GB/s each way',
+    value: 315e9,
+    text: 'such messages: 315 GB/s each way',
     source:
-      '`4xh200-nccl-bound.txt`: NCCL itself, 256 MiB from each of four GPUs to each other while kernels use the memory (342 GB/s without them)',
+      '`4xh200-transpose-parts.txt`: NCCL itself, twice 128 MiB from each of four GPUs to each other beside passes of few workgroups, without the passes before and behind (342 GB/s alone)',
   },
   messageGap: {
     value: 1.68e-6,
