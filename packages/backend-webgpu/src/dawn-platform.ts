@@ -112,7 +112,7 @@ function dawnAbsence(error: unknown): Absence {
 function bundled(packageName: string): Absence {
   return {
     code: 'unsupported',
-    reason: `${packageName} is bundled into another file, and its native library stays in the package.`,
+    reason: `The package ${packageName} is bundled into another file, and its native library stays in the package.`,
     remedy: `${bundledRemedy}.`,
   }
 }

@@ -68,7 +68,8 @@ export const failure = addonFailure(holder, addonLoader(holder)(), 'linux-x64')`
       })
       const { failure } = (await import(pathToFileURL(outfile).href)) as { failure: AddonFailure }
       expect(failure).toEqual({
-        reason: '@tandem-gpu/core is bundled into another file, and its addon stays in the package.',
+        reason:
+          'The package @tandem-gpu/core is bundled into another file, and its addon stays in the package.',
         remedy: expect.stringMatching(
           /^Tell the bundler that .* are external, .* or leave own\(\) out of the backends\.$/,
         ),

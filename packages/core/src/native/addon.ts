@@ -59,7 +59,7 @@ export function addonFailure(
   const without = `leave ${backend} out of the backends.`
   if (isBundled(name, moduleUrl))
     return {
-      reason: `${name} is bundled into another file, and its addon stays in the package.`,
+      reason: `The package ${name} is bundled into another file, and its addon stays in the package.`,
       remedy: `${bundledRemedy}, or ${without}`,
       foreign: false,
     }
