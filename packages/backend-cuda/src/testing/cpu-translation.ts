@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { emitCuda } from '@tandem-gpu/wgsl'
-import { programText } from '@tandem-gpu/wgsl/testing'
+import { cpuText } from '@tandem-gpu/wgsl/testing'
 import type { Translate } from '../cuda-kernel.ts'
 
 const header = fileURLToPath(new URL('../../../wgsl/native/tandem_cpu.hpp', import.meta.url))
@@ -25,7 +25,7 @@ export const translateForCpu: Translate = (source) => {
       `// fake-entry: ${kernel.entryName} ${kernel.parameters.length}`,
       `#include "${header}"`,
       `#define TANDEM_SHARED_SECTION "${section}"`,
-      programText([kernel], 'cpu'),
+      cpuText([kernel]),
       shared('start'),
       shared('stop'),
       `namespace wgsl { namespace k0 { static void call(void* const* a) { (void)a; ${kernel.entryName}(${values.join(', ')}); } } }`,

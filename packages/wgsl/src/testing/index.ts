@@ -1,4 +1,4 @@
-export { programText } from '../cuda/testing/cpu-program.ts'
+export { cpuText } from '../cuda/testing/cpu-text.ts'
 export { compareBuffers } from './compare-buffers.ts'
 export type { TestKernel } from './generated-kernels/elementwise.ts'
 export { generatedKernels } from './generated-kernels/generated-kernels.ts'

@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { isKept, removeUnused } from '../../testing/kept-files.ts'
 import { isLong } from '../../testing/test-cases.ts'
 import type { CudaKernel } from '../kernel.ts'
-import { fragmentsFor, preludeText } from '../prelude/link.ts'
+import { cpuText } from './cpu-text.ts'
 
 const native = fileURLToPath(new URL('../../../native', import.meta.url))
 const header = join(native, 'tandem_cpu.hpp')
@@ -29,29 +29,6 @@ export interface CpuJob {
 /** What the buffers of a job hold afterwards, or why it stopped. */
 export type CpuResult = { readonly buffers: readonly Uint8Array[] } | { readonly failure: string }
 
-/** C++ of several kernels with one prelude for all; each stands in a namespace `k0`, `k1`, … of its own. */
-export function programText(
-  kernels: readonly CudaKernel[],
-  target: 'cuda' | 'cpu',
-  before: (index: number) => string = () => '',
-): string {
-  const fragments = fragmentsFor(kernels.flatMap((k) => k.parts.preludeNames))
-  return [
-    'namespace wgsl {',
-    preludeText(fragments, target),
-    ...kernels.map((k, i) => {
-      const body =
-        target === 'cpu'
-          ? k.parts.body.replace('extern "C" __global__', 'static __global__')
-          : k.parts.body.replace('extern "C" __global__', '__global__')
-      // Files of one program number their kernels alike: without a name the linker cannot take one's functions for another's.
-      const names = target === 'cpu' ? `namespace k${i} { namespace` : `namespace k${i}`
-      return `${before(i)}${names} {\n${body}\n}${target === 'cpu' ? ' }' : ''}`
-    }),
-    '}',
-  ].join('\n')
-}
-
 function cpuFileText(kernels: readonly CudaKernel[], table: string): string {
   const section = (i: number) => `shared_${table}_${i}`
   const thunks = kernels.map((k, i) => {
@@ -65,11 +42,7 @@ function cpuFileText(kernels: readonly CudaKernel[], table: string): string {
   return [
     `#include "${header}"`,
     // Workgroup memory of a kernel is one section, so that it can be filled with garbage before each workgroup.
-    programText(
-      kernels,
-      'cpu',
-      (i) => `#undef TANDEM_SHARED_SECTION\n#define TANDEM_SHARED_SECTION "${section(i)}"\n`,
-    ),
+    cpuText(kernels, (i) => `#undef TANDEM_SHARED_SECTION\n#define TANDEM_SHARED_SECTION "${section(i)}"\n`),
     ...kernels.map(
       (_, i) =>
         `extern "C" { extern char __start_${section(i)}[] __attribute__((weak)); extern char __stop_${section(i)}[] __attribute__((weak)); }`,
