@@ -81,29 +81,29 @@ function coverOf(
   }
   const lengths = extents(v.type)!
   if (place.kind !== 'variable' || indices.length !== lengths.length) return undefined
-  const turns = loops.map((l) => turnsOf(l, counters, forms))
-  if (turns.some((t) => t === undefined)) return undefined
+  const counted = loops.map((l) => countedLoop(l, counters, forms))
+  if (counted.some((l) => l === undefined)) return undefined
   const used = new Set<Atom>()
   const box: { low: number; high: number }[] = []
   for (const [d, index] of indices.entries()) {
     const form = forms.of(index)
-    const resolved = form && resolve(form, turns as Turns[])
-    const span = resolved && spanOf(resolved, turns as Turns[], used)
+    const resolved = form && resolve(form, counted as CountedLoop[])
+    const span = resolved && spanOf(resolved, counted as CountedLoop[], used)
     if (span === undefined || resolved!.constant + span > lengths[d]!) return undefined
     box.push({ low: resolved!.constant, high: resolved!.constant + span - 1 })
   }
   return box
 }
 
-/** A loop that runs equally often for all invocations: its counter is `first + step · turn`. */
-interface Turns {
+/** A loop that runs equally often for all invocations: its counter is `first + step · iteration`. */
+interface CountedLoop {
   readonly variable: LocalVariable
   readonly first: LinearForm
   readonly step: number
   readonly count: number
 }
 
-function turnsOf(loop: For, counters: LoopCounters, forms: LinearForms): Turns | undefined {
+function countedLoop(loop: For, counters: LoopCounters, forms: LinearForms): CountedLoop | undefined {
   const counter = counters.of(loop)
   const first = counter && forms.of(counter.first)
   if (
@@ -116,19 +116,19 @@ function turnsOf(loop: For, counters: LoopCounters, forms: LinearForms): Turns |
   return { variable: counter.variable, first, step: counter.step, count: counter.trips.most }
 }
 
-/** The form in which each counter stands for the turns of its loop. */
-function resolve(form: LinearForm, turns: readonly Turns[]): LinearForm {
+/** The form in which each counter stands for the iterations of its loop. */
+function resolve(form: LinearForm, loops: readonly CountedLoop[]): LinearForm {
   return substituted(form, (atom) => {
-    const turn = turns.find((t) => t.variable === atom.variable)
-    return turn && sum(resolve(turn.first, turns), scaled(only(atom), turn.step), 1)
+    const loop = loops.find((l) => l.variable === atom.variable)
+    return loop && sum(resolve(loop.first, loops), scaled(only(atom), loop.step), 1)
   })
 }
 
-/** The number of values of a sum of positions and turns, from its constant on without gaps or repetitions; undefined for any other form. */
-function spanOf(form: LinearForm, turns: readonly Turns[], used: Set<Atom>): number | undefined {
+/** The number of values of a sum of positions and iterations, from its constant on without gaps or repetitions; undefined for any other form. */
+function spanOf(form: LinearForm, loops: readonly CountedLoop[], used: Set<Atom>): number | undefined {
   const terms: { atom: Atom; extent: number; factor: number }[] = []
   for (const [atom, factor] of form.terms) {
-    const extent = atom.extent ?? turns.find((t) => t.variable === atom.variable)?.count
+    const extent = atom.extent ?? loops.find((l) => l.variable === atom.variable)?.count
     if (extent === undefined) return undefined
     if (extent > 1) terms.push({ atom, extent, factor })
   }

@@ -59,7 +59,7 @@ const mostSteps = 50_000
  * The rule: a copy to `V[e + c]`, c a constant, is asynchronous if on every path from the previous barrier to it,
  * and from it to the next barrier, the invocation touches V only by copies to `V[e + c']` with c' ≠ c modulo 2³², and
  * no part of e is declared anew. No part of e is a variable, but c may also be `step · k` with the counter k of a loop of known trip count,
- * if no two turns give the same. A let or a parameter stands for a value of such a form; each call declares its parameters anew. Paths lead through calls,
+ * if no two iterations give the same. A let or a parameter stands for a value of such a form; each call declares its parameters anew. Paths lead through calls,
  * and a statement of a function is one instruction for all of them, so that the rule holds on all.
  *
  * The invocation waits for a copy to V before each return of the entry point that it reaches, and before the first barrier after which, on some path to
@@ -210,7 +210,7 @@ class Search {
         const root = rootOf(s.target)
         if (root.kind === 'variable')
           this.#state?.change((p) =>
-            p.index === 'fresh' && p.copy.counter === root.variable ? 'turned' : p.index,
+            p.index === 'fresh' && p.copy.counter === root.variable ? 'stepped' : p.index,
           )
         return
       }
@@ -275,7 +275,7 @@ class Search {
     }
   }
 
-  /** The body of a loop, in which its counter has the values of its turns; the condition sees one more. */
+  /** The body of a loop, in which its counter has the values of its iterations; the condition sees one more. */
   #counted(loop: For): void {
     const counter = this.#analyses.counters.of(loop)
     if (counter !== undefined) this.#counters.set(counter.variable, counter)

@@ -13,7 +13,7 @@ import type {
 } from '../ir.ts'
 import { moduleVariableOf } from '../walk.ts'
 
-/** The most turns of a loop in which the elements that a copy writes are compared. */
+/** The most iterations of a loop in which the elements that a copy writes are compared. */
 const mostElements = 4096
 
 /** A copy as one path of calls reaches it, to elements `e + c` of a variable. */
@@ -26,7 +26,7 @@ export interface Copy {
   readonly base: string
   /** The ids of lets and parameters that e depends on. */
   readonly lets: readonly number[]
-  /** The counter that takes part in c, and every c: one for each turn of its loop. */
+  /** The counter that takes part in c, and every c: one for each iteration of its loop. */
   readonly counter: LocalVariable | undefined
   readonly elements: ReadonlySet<number>
 }
@@ -73,7 +73,7 @@ export class CallPath {
     for (const [c, form] of this.#components(value).entries()) {
       const name = [...(names[c]?.terms.keys() ?? [])].find((atom) => atom.lets.includes(id))
       const resolved = this.#resolved(form)
-      if (name === undefined || resolved === undefined || this.#turns(resolved, counters) === undefined)
+      if (name === undefined || resolved === undefined || this.#iterations(resolved, counters) === undefined)
         continue
       this.#values.set(name, resolved)
     }
@@ -95,7 +95,7 @@ export class CallPath {
     const { target } = statement
     if (target.kind !== 'index-place') return undefined
     const form = this.#resolved(this.#analyses.forms.of(target.index))
-    const found = form && this.#turns(form, counters)
+    const found = form && this.#iterations(form, counters)
     if (found === undefined) return undefined
     const { first, offsets, counter } = found
     const elements = new Set(offsets.map((offset) => (first.constant + offset) >>> 0))
@@ -111,19 +111,19 @@ export class CallPath {
     return form && substituted(form, (atom) => this.#values.get(atom))
   }
 
-  /** The value in the first turn of the loop whose counter it depends on, and what each turn adds; undefined where it depends on other variables. */
-  #turns(form: LinearForm, counters: Counters): Turns | undefined {
-    const [turning, ...others] = [...form.terms.keys()].filter((a) => a.variables.length > 0)
-    if (turning === undefined) return { first: form, offsets: [0], counter: undefined }
-    const counter = turning.variable && counters.get(turning.variable)
+  /** The value in the first iteration of the loop whose counter it depends on, and what each iteration adds; undefined where it depends on other variables. */
+  #iterations(form: LinearForm, counters: Counters): Iterations | undefined {
+    const [counted, ...others] = [...form.terms.keys()].filter((a) => a.variables.length > 0)
+    if (counted === undefined) return { first: form, offsets: [0], counter: undefined }
+    const counter = counted.variable && counters.get(counted.variable)
     const start = counter && this.#resolved(this.#analyses.forms.of(counter.first))
     const count = counter?.trips?.most
     if (others.length > 0 || start === undefined || counter?.step === undefined) return undefined
     if (count === undefined || count > mostElements || !isFixed(start)) return undefined
-    const step = Math.imul(form.terms.get(turning)!, counter.step)
+    const step = Math.imul(form.terms.get(counted)!, counter.step)
     return {
-      first: substituted(form, (atom) => (atom === turning ? start : undefined)),
-      offsets: Array.from({ length: count }, (_, turn) => Math.imul(step, turn)),
+      first: substituted(form, (atom) => (atom === counted ? start : undefined)),
+      offsets: Array.from({ length: count }, (_, i) => Math.imul(step, i)),
       counter: counter.variable,
     }
   }
@@ -136,7 +136,7 @@ export class CallPath {
   }
 }
 
-interface Turns {
+interface Iterations {
   /** No assignment changes it. */
   readonly first: LinearForm
   readonly offsets: readonly number[]

@@ -7,7 +7,7 @@ import type { Copy } from './call-path.ts'
  */
 export interface Pending {
   readonly copy: Copy
-  readonly index: 'fresh' | 'turned' | 'unknown'
+  readonly index: 'fresh' | 'stepped' | 'unknown'
   /** The barriers since the copy. */
   readonly age: number
 }
@@ -15,7 +15,7 @@ export interface Pending {
 /** Do a pending copy and one that follows write different elements? */
 export function areApart(before: Pending, copy: Copy): boolean {
   if (before.index === 'unknown' || before.copy.base !== copy.base) return false
-  if (before.copy === copy) return before.index === 'turned'
+  if (before.copy === copy) return before.index === 'stepped'
   return [...copy.elements].every((element) => !before.copy.elements.has(element))
 }
 

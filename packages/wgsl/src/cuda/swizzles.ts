@@ -2,7 +2,7 @@ import type { BuiltinCall, IrModule, ModuleVariable } from '../ir.ts'
 import { moduleVariableOf, type Visitor, walk } from '../walk.ts'
 import type { AsyncCopies } from './async-copies.ts'
 
-/** Elements of 16 bytes in 128 bytes: the width of the banks. */
+/** Elements of 16 bytes in what all banks give at once, 128 bytes. */
 const line = 8
 
 /**

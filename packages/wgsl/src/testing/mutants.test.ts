@@ -78,7 +78,7 @@ const mutants: readonly Mutant[] = [
     tests: [copies],
   },
   // May a copy be asynchronous?
-  { file: 'cuda/pending-copies.ts', from: "before.index === 'turned'", to: 'true', tests: [copies] },
+  { file: 'cuda/pending-copies.ts', from: "before.index === 'stepped'", to: 'true', tests: [copies] },
   { file: 'cuda/pending-copies.ts', from: "before.index === 'unknown' || ", to: '', tests: [copies] },
   {
     file: 'cuda/async-copies.ts',
