@@ -18,3 +18,12 @@ export function refuseIdleOptions(command: Command, rules: readonly IdleRule[]):
       if (action.getOptionValueSource(option) === 'cli' && when(action.opts())) throw new UsageError(because)
   })
 }
+
+/** Rules for a flag with which a command does many runs of its own choice: these options are for a single run, and change nothing beside it. */
+export function singleRunRules(flag: string, options: readonly string[]): IdleRule[] {
+  return options.map((option) => ({
+    option,
+    when: (given) => given[flag] === true,
+    because: `--${option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)} is for a single run, and not for --${flag}.`,
+  }))
+}

@@ -1,7 +1,7 @@
 import { type ScalingFigure, scaleJacobi } from '@tandem-gpu/algorithms'
 import type { AlgorithmOptions } from './algorithm-options.ts'
 import type { CommandContext } from './command-context.ts'
-import { exitCode, UsageError } from './exit-code.ts'
+import { exitCode } from './exit-code.ts'
 import { withGroup } from './group-options.ts'
 import { formatJson } from './json.ts'
 import { formatNumber, formatSeconds } from './quantity.ts'
@@ -17,27 +17,9 @@ interface ScalingOptions extends AlgorithmOptions {
 /** The sides of the published study, and what a software GPU sweeps in seconds. */
 const sides = { hardware: 10_000, software: 512 }
 
-/** Options of a single run, which the study chooses itself. */
-const single = [
-  'input',
-  'source',
-  'output',
-  'image',
-  'trace',
-  'tolerance',
-  'decomposition',
-  'compareSchedules',
-  'plan',
-] as const
-
 /** `jacobi --scaling`: strong scaling of bands against blocks. */
 export async function runScaling(context: CommandContext, options: ScalingOptions): Promise<void> {
   const { terminal } = context
-  for (const name of single)
-    if ((options as object as Readonly<Record<string, unknown>>)[name] !== undefined)
-      throw new UsageError(
-        `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)} is for a single run, and not for --scaling.`,
-      )
   const { schedule, verify, warmup, samples, iterations, residualEvery } = options
   const document = await withGroup(options, async (group) => {
     const side = group.software ? sides.software : sides.hardware

@@ -292,6 +292,10 @@ describe('options of every command', () => {
     ['reduce --cast', /--cast converts input files/],
     ['reduce --input a.npy --seed 3', /--seed is for generated input/],
     ['ring --pieces 4 --scheme none', /--pieces cuts the steps of --scheme streamed/],
+    ['ring --compare --plan p.txt', /--plan is for a single run, and not for --compare/],
+    ['ring --compare --scheme direct', /--scheme is for a single run/],
+    ['ring --compare --schedule serial', /--schedule is for a single run/],
+    ['jacobi --scaling --transport copy', /--transport is for a single run, and not for --scaling/],
     ['jacobi --scaling --compare-schedules', /--compare-schedules is for a single run/],
   ])('tandem %s is refused: it would do nothing', async (line, sentence) => {
     const { exit, stderr } = await tandem(line)

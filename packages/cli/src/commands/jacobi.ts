@@ -12,7 +12,7 @@ import { type InputFile, npySink, openInput } from '../array-files.ts'
 import type { CommandContext } from '../command-context.ts'
 import { UsageError } from '../exit-code.ts'
 import { finiteNumber, wholeNumber } from '../group-options.ts'
-import { refuseIdleOptions } from '../idle-options.ts'
+import { refuseIdleOptions, singleRunRules } from '../idle-options.ts'
 import { runScaling } from '../jacobi-scaling.ts'
 import type { OutputFile } from '../output-file.ts'
 import { FieldPicture } from '../picture.ts'
@@ -89,6 +89,10 @@ export function jacobiCommand(context: CommandContext): Command {
       when: ({ input, boundary }) => input === undefined && boundary === undefined,
       because: '--start-iteration counts the sweeps of an --input grid, and none is given.',
     },
+    ...singleRunRules('scaling', [
+      ...['input', 'boundary', 'source', 'output', 'image', 'trace', 'plan'],
+      ...['tolerance', 'decomposition', 'transport', 'compareSchedules', 'verbose'],
+    ]),
   ])
   return command.action(async ({ boundary, ...given }: JacobiCommandOptions & { boundary?: string }) => {
     const options = boundary === undefined ? given : { ...given, input: boundary }

@@ -13,9 +13,9 @@ import { type AlgorithmOptions, addAlgorithmOptions } from '../algorithm-options
 import { runAlgorithm } from '../algorithm-run.ts'
 import { type InputFile, npySink, openInput } from '../array-files.ts'
 import type { CommandContext } from '../command-context.ts'
-import { exitCode, UsageError } from '../exit-code.ts'
+import { exitCode } from '../exit-code.ts'
 import { openGroupOptions, wholeNumber, withGroup } from '../group-options.ts'
-import { refuseIdleOptions } from '../idle-options.ts'
+import { refuseIdleOptions, singleRunRules } from '../idle-options.ts'
 import { formatJson } from '../json.ts'
 import type { OutputFile } from '../output-file.ts'
 import { addProductShapeOptions, type ProductShapeOptions, productShape } from '../product-shape.ts'
@@ -55,6 +55,9 @@ export function ringCommand(context: CommandContext): Command {
       when: ({ scheme, compare }) => scheme !== 'streamed' && compare !== true,
       because: '--pieces cuts the steps of --scheme streamed; other schemes have none.',
     },
+    ...singleRunRules('compare', [
+      ...['a', 'b', 'output', 'trace', 'plan', 'scheme', 'schedule', 'compareSchedules', 'verbose'],
+    ]),
   ])
   return command.action(async (options: RingCommandOptions) => {
     const devices = options.devices ?? (options.job ? undefined : await defaultDevices(options))
@@ -107,9 +110,6 @@ async function run(context: CommandContext, options: RingCommandOptions): Promis
 
 async function compare(context: CommandContext, options: RingCommandOptions): Promise<void> {
   const { terminal } = context
-  for (const name of ['a', 'b', 'output', 'trace'] as const)
-    if (options[name] !== undefined)
-      throw new UsageError(`--${name} is for a single run, and not for --compare.`)
   const shape = productShape(options, undefined, undefined)
   const { warmup, samples, seed, verify } = options
   const document = await withGroup(options, async (group) => {
