@@ -8,6 +8,7 @@ import {
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { type BackendName, backendNames, backendsNamed } from './backends.ts'
 import { UsageError } from './exit-code.ts'
+import { refuseIdleOptions } from './idle-options.ts'
 import { type Job, type RankTransport, rankTransports } from './job.ts'
 import { printable } from './printable.ts'
 import { isBeyondNumbers, parseBytes, parseCount } from './quantity.ts'
@@ -97,6 +98,14 @@ export function byOption(usual: SelectBy): Option {
 
 /** `addGroupOptions` without the number of devices. */
 export function addSelectionOptions(command: Command): Command {
+  refuseIdleOptions(command, [
+    {
+      option: 'rankTransport',
+      when: ({ job }) => job === undefined,
+      because:
+        '--rank-transport is for several processes, and this is one that no launcher of MPI has started: start the command with mpirun.',
+    },
+  ])
   return addBackendOption(command)
     .addOption(byOption('index'))
     .option('--virtual', 'open a GPU several times where there are fewer than --devices')

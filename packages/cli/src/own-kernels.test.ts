@@ -289,6 +289,7 @@ describe('options of every command', () => {
   it.each([
     ['jacobi --seed 2', /unknown option '--seed'/],
     ['jacobi --start-iteration 4', /--start-iteration counts the sweeps of an --input grid/],
+    ['reduce --rank-transport ipc', /no launcher of MPI has started: start the command with mpirun\./],
     ['reduce --cast', /--cast converts input files/],
     ['reduce --input a.npy --seed 3', /--seed is for generated input/],
     ['ring --pieces 4 --scheme none', /--pieces cuts the steps of --scheme streamed/],
