@@ -1,5 +1,4 @@
-import type { BuiltinFunction } from '../builtin-functions.ts'
-import { builtinFunctions, subgroupMatrixFunctions } from '../builtin-functions.ts'
+import { type BuiltinFunction, builtinFunctions, subgroupMatrixFunctions } from '../builtin-functions.ts'
 import { isSubgroupOperation } from '../collectives.ts'
 import type { Expression, ScalarType, Type, VectorType } from '../ir.ts'
 import { alignOf, sizeOf } from '../layout.ts'
@@ -80,7 +79,7 @@ function lowerBuiltin(scope: ExpressionScope, name: BuiltinFunction, node: CallN
     throw scope.error(at, `the function '${name}' needs 'enable subgroups;'`)
   }
   if (name.endsWith('Barrier')) scope.module.functions.noteStages(['compute'], `'${name}'`, at)
-  else if (/^(subgroup|quad)/.test(name))
+  else if (isSubgroupOperation(name))
     scope.module.functions.noteStages(['compute', 'fragment'], `'${name}'`, at)
   if (name === 'bufferLength') return bufferLength(scope, node)
   if (name.startsWith('atomic') || name === 'arrayLength' || name === 'workgroupUniformLoad') {
