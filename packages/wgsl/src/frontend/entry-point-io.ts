@@ -1,42 +1,10 @@
 import type { StructType, Type } from '../ir.ts'
-import { boolType, f32Type, typeName, u32Type, vectorType } from '../types.ts'
+import { typeName } from '../types.ts'
 import type { AttributeNode, FunctionNode } from './ast.ts'
+import { builtinValues, type Direction } from './builtin-values.ts'
 import type { ModuleScope } from './module-scope.ts'
 import { scalarOf } from './numeric-types.ts'
 import { type Stage, stageOf } from './stages.ts'
-
-type Direction = 'input' | 'output'
-
-const vec3u = vectorType(3, 'u32')
-const vec4f = vectorType(4, 'f32')
-
-interface BuiltinValueRule {
-  readonly type: Type
-  /** Where it may stand, such as `vertex output`. */
-  readonly places: readonly `${Stage} ${Direction}`[]
-}
-
-/** The built-in values of all stages (WGSL, section "Built-in Inputs and Outputs"). */
-const builtinValues: ReadonlyMap<string, BuiltinValueRule> = new Map([
-  ...rules(vec3u, ['compute input'], 'local_invocation_id global_invocation_id workgroup_id num_workgroups'),
-  ...rules(u32Type, ['compute input'], 'local_invocation_index global_invocation_index workgroup_index'),
-  ...rules(u32Type, ['compute input'], 'subgroup_id num_subgroups'),
-  ...rules(u32Type, ['compute input', 'fragment input'], 'subgroup_invocation_id subgroup_size'),
-  ...rules(u32Type, ['vertex input'], 'vertex_index instance_index'),
-  ...rules(vec4f, ['vertex output', 'fragment input'], 'position'),
-  ...rules(boolType, ['fragment input'], 'front_facing'),
-  ...rules(u32Type, ['fragment input'], 'sample_index primitive_index'),
-  ...rules(u32Type, ['fragment input', 'fragment output'], 'sample_mask'),
-  ...rules(f32Type, ['fragment output'], 'frag_depth'),
-])
-
-function rules(
-  type: Type,
-  places: BuiltinValueRule['places'],
-  names: string,
-): (readonly [string, BuiltinValueRule])[] {
-  return names.split(' ').map((name) => [name, { type, places }] as const)
-}
 
 const interpolations = ['perspective', 'linear', 'flat']
 const samplings = ['center', 'centroid', 'sample', 'first', 'either']

@@ -10,32 +10,16 @@ import type {
   Statement,
   Type,
 } from '../ir.ts'
-import { typeName, u32Type, vectorType } from '../types.ts'
+import { typeName } from '../types.ts'
 import { checkBehaviours } from '../validity/behaviour.ts'
 import type { AttributeNode, BlockNode, FunctionNode, Severity } from './ast.ts'
+import { builtinValues } from './builtin-values.ts'
 import { ExpressionLowering } from './expression-lowering.ts'
 import type { Binding, ReferenceOperand } from './operand.ts'
 import { type PointerBinding, throughParameter } from './pointer-binding.ts'
 import type { Declarations, FunctionScope, Surroundings } from './scopes.ts'
 import { stageOf } from './stages.ts'
 import { lowerStatements } from './statements.ts'
-
-const vec3u = vectorType(3, 'u32')
-
-/** The built-in values of compute shaders and their types. */
-const builtinValueTypes: ReadonlyMap<string, Type> = new Map<BuiltinValue, Type>([
-  ['local_invocation_id', vec3u],
-  ['local_invocation_index', u32Type],
-  ['global_invocation_id', vec3u],
-  ['global_invocation_index', u32Type],
-  ['workgroup_id', vec3u],
-  ['workgroup_index', u32Type],
-  ['num_workgroups', vec3u],
-  ['subgroup_invocation_id', u32Type],
-  ['subgroup_size', u32Type],
-  ['subgroup_id', u32Type],
-  ['num_subgroups', u32Type],
-])
 
 /** Lowers one function. */
 export class FunctionLowering extends ExpressionLowering implements FunctionScope {
@@ -304,16 +288,16 @@ export class FunctionLowering extends ExpressionLowering implements FunctionScop
     if (other !== undefined) throw this.error(other.at, `@${other.name} does not apply to compute shaders`)
     const value = attribute?.args[0]
     if (value?.kind !== 'name') throw this.error(at, `the entry point's parameter '${name}' needs @builtin`)
-    const wanted = builtinValueTypes.get(value.name)
-    if (wanted === undefined)
+    const wanted = builtinValues.get(value.name)
+    if (!wanted?.places.includes('compute input'))
       throw this.error(value.at, `'${value.name}' is not a built-in value of compute shaders`)
     if (this.#builtins.has(value.name))
       throw this.error(at, `the built-in value ${value.name} is taken twice`)
     this.#builtins.add(value.name)
-    if (wanted !== type)
+    if (wanted.type !== type)
       throw this.error(
         at,
-        `the built-in value ${value.name} is of type ${typeName(wanted)}, not ${typeName(type)}`,
+        `the built-in value ${value.name} is of type ${typeName(wanted.type)}, not ${typeName(type)}`,
       )
     if (/subgroup/.test(value.name) && !this.module.hasSubgroups) {
       throw this.error(value.at, `the built-in value ${value.name} needs 'enable subgroups;'`)
