@@ -1,8 +1,9 @@
 import { analyse } from '../analysis/analyses.ts'
 import { findZeroInit } from '../analysis/zero-init.ts'
 import { subgroupSize } from '../collectives.ts'
-import type { IrModule, Location, ModuleVariable } from '../ir.ts'
+import type { IrModule, ModuleVariable } from '../ir.ts'
 import { alignOf, roundUp, sizeOf } from '../layout.ts'
+import { SourceText } from '../source-text.ts'
 import {
   cudaSubgroupMatrixConfigs,
   describeSubgroupMatrixUse,
@@ -11,7 +12,6 @@ import {
 } from '../subgroup-matrices.ts'
 import { findDivergentCalls } from '../validity/uniformity.ts'
 import { some, walk } from '../walk.ts'
-import { WgslError } from '../wgsl-error.ts'
 import { findAsyncCopies, noAsyncCopies } from './async-copies.ts'
 import { valueText } from './expression-text.ts'
 import { dynamicNames, entryBody, functionLines } from './function-text.ts'
@@ -139,18 +139,14 @@ export function emitCuda(module: IrModule, options: CudaOptions): CudaKernel {
 function checkSubgroupMatrices(module: IrModule): void {
   const uses = findSubgroupMatrixUses(module)
   if (uses.length === 0) return
-  const refuse = (text: string, { line, column }: Location) =>
-    new WgslError(text, {
-      ...{ line, column, label: module.label },
-      sourceLine: module.source.split('\n')[line - 1] ?? '',
-    })
+  const source = new SourceText(module.source, module.label)
   const wrong = unsupportedSubgroupMatrix(uses, cudaSubgroupMatrixConfigs)
-  if (wrong !== undefined) throw refuse(describeSubgroupMatrixUse(wrong), wrong.loc)
+  if (wrong !== undefined) throw source.errorAt(wrong.loc, describeSubgroupMatrixUse(wrong))
   const [x] = module.workgroupSize
   if (x % subgroupSize !== 0)
-    throw refuse(
-      `a kernel with subgroup matrices has a workgroup size of ${x} in x, not a multiple of ${subgroupSize}`,
+    throw source.errorAt(
       module.entryPoint.loc,
+      `a kernel with subgroup matrices has a workgroup size of ${x} in x, not a multiple of ${subgroupSize}`,
     )
 }
 

@@ -1,10 +1,10 @@
 import { subgroupSize } from '../collectives.ts'
 import type { ModuleVariable } from '../ir.ts'
+import type { SourceText } from '../source-text.ts'
 import { typeName, u32Type } from '../types.ts'
 import type { FunctionNode } from './ast.ts'
 import { commonType } from './numeric-types.ts'
 import type { Declarations } from './scopes.ts'
-import type { SourceText } from './source-text.ts'
 
 /** The workgroup size of a compute entry point; where overrides have no values, 1 for each that is unknown. */
 export function workgroupSizeOf(

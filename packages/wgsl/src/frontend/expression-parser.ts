@@ -1,8 +1,8 @@
+import type { SourceText } from '../source-text.ts'
 import type { WgslError } from '../wgsl-error.ts'
 import type { AttributeNode, ExpressionNode, NameNode, Severity } from './ast.ts'
 import { type Token, templateClose, templateOpen, tokenize } from './lexer.ts'
 import { maximumExpressionDepth, maximumNesting, maximumStatementNesting } from './limits.ts'
-import type { SourceText } from './source-text.ts'
 
 /** WGSL's keywords and reserved words, which no declaration may take as its name. */
 const keywords = new Set(

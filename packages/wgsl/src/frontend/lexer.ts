@@ -1,4 +1,4 @@
-import type { SourceText } from './source-text.ts'
+import type { SourceText } from '../source-text.ts'
 
 /** What a token is; template brackets are symbols with the texts `⟨` and `⟩`. */
 export type TokenKind = 'word' | 'number' | 'symbol' | 'end'

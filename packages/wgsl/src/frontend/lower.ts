@@ -1,4 +1,5 @@
 import type { IrFunction, IrModule, Location, ModuleVariable, StructType, Type } from '../ir.ts'
+import { SourceText } from '../source-text.ts'
 import { type Visitor, walk } from '../walk.ts'
 import { WgslError } from '../wgsl-error.ts'
 import type { FunctionNode, ModuleNode } from './ast.ts'
@@ -7,7 +8,6 @@ import { checkBindings, workgroupSizeOf } from './entry-points.ts'
 import { checkModule } from './module-check.ts'
 import { ModuleScope } from './module-scope.ts'
 import { parseModule } from './parser.ts'
-import { SourceText } from './source-text.ts'
 import type { Stage } from './stages.ts'
 
 /** An entry point of a parsed module. */

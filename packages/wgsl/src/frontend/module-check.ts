@@ -1,4 +1,5 @@
 import type { Location, ModuleVariable, PointerType, StructType } from '../ir.ts'
+import { type SourceText, UnsupportedError } from '../source-text.ts'
 import { checkAliases } from '../validity/alias.ts'
 import { checkUniformity } from '../validity/uniformity.ts'
 import type { FunctionNode, ModuleDeclarationNode, ModuleNode } from './ast.ts'
@@ -8,7 +9,6 @@ import { checkBindings, workgroupSizeOf } from './entry-points.ts'
 import type { FunctionRecord } from './function-instances.ts'
 import { ModuleScope } from './module-scope.ts'
 import { type PointerBinding, standInBinding } from './pointer-binding.ts'
-import { type SourceText, UnsupportedError } from './source-text.ts'
 import { stageOf } from './stages.ts'
 
 /**

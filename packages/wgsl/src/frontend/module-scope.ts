@@ -10,6 +10,7 @@ import type {
   StructType,
   Type,
 } from '../ir.ts'
+import type { SourceText } from '../source-text.ts'
 import { typeName } from '../types.ts'
 import { WgslError } from '../wgsl-error.ts'
 import type {
@@ -27,7 +28,6 @@ import { FunctionInstances } from './function-instances.ts'
 import { concreteOf, isOverrideSized } from './numeric-types.ts'
 import type { Binding, ConstantOperand, Operand } from './operand.ts'
 import type { Declarations, ExpressionScope, Signature } from './scopes.ts'
-import type { SourceText } from './source-text.ts'
 import { resolveStruct } from './structures.ts'
 import { plainTypes, typeGenerator } from './type-names.ts'
 import { checkArrayLengths, resolveType } from './type-resolution.ts'

@@ -1,3 +1,4 @@
+import type { SourceText } from '../source-text.ts'
 import type {
   AttributeNode,
   BlockNode,
@@ -12,7 +13,6 @@ import type {
 } from './ast.ts'
 import { ExpressionParser, severityOf } from './expression-parser.ts'
 import { maximumMembers, maximumParameters } from './limits.ts'
-import type { SourceText } from './source-text.ts'
 import { parseBlock } from './statement-parser.ts'
 
 /** Extensions of `enable`; what they add is checked where it is used. */

@@ -11,6 +11,7 @@ import type {
   StructType,
   Type,
 } from '../ir.ts'
+import type { SourceText } from '../source-text.ts'
 import type {
   BlockNode,
   ExpressionNode,
@@ -23,7 +24,6 @@ import type {
 import type { Value } from './constant-value.ts'
 import type { Binding, ConstantOperand, Operand, RuntimeOperand, ValueOperand } from './operand.ts'
 import type { PointerBinding } from './pointer-binding.ts'
-import type { SourceText } from './source-text.ts'
 import type { Stage } from './stages.ts'
 
 type Typed = Expression & { type: Type }

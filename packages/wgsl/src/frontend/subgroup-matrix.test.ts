@@ -103,6 +103,14 @@ describe('translation to CUDA', () => {
     ).toBe('matrices of type subgroup_matrix_result<u32, 16, 16> are not supported')
   })
 
+  it('shows the line of what it refuses, whatever ends the lines of the source', () => {
+    const source = sourceOf('\nvar x: subgroup_matrix_left<f32, 16, 16>;\n')
+    for (const end of ['\n', '\r\n', '\u2028']) {
+      const error = errorOf(() => translate(source.replaceAll('\n', end)))
+      expect(error?.sourceLine).toBe('var x: subgroup_matrix_left<f32, 16, 16>;')
+    }
+  })
+
   it('refuses workgroups in which a subgroup is not whole in x', () => {
     const source = sourceOf('let d = D();').replace('@workgroup_size(128)', '@workgroup_size(16, 8)')
     expect(errorOf(() => translate(source))?.text).toBe(

@@ -1,7 +1,7 @@
 import { lower, parseWgsl } from '../frontend/lower.ts'
 import { parseModule } from '../frontend/parser.ts'
-import { SourceText } from '../frontend/source-text.ts'
 import { type Reflection, reflect } from '../reflect.ts'
+import { SourceText } from '../source-text.ts'
 import { WgslError } from '../wgsl-error.ts'
 import { argumentLines, propertyName } from './argument-types.ts'
 

@@ -1,5 +1,5 @@
-import type { Location } from '../ir.ts'
-import { WgslError, type WgslErrorPlace } from '../wgsl-error.ts'
+import type { Location } from './ir.ts'
+import { WgslError, type WgslErrorPlace } from './wgsl-error.ts'
 
 /** A source that is valid, as far as is known, but uses what this compiler does not support. */
 export class UnsupportedError extends WgslError {}
