@@ -55,4 +55,7 @@ it('requireElements takes a function, the array of the type, and host memory of 
   expect(() => requireElements('A', host, 'f32', 4, true)).toThrow(
     'A is host memory of i32; elements of f32 need a Float32Array, host memory of f32 or a function.',
   )
+  expect(() => requireElements('A', { ...host, destroyed: true }, 'i32', 4, true)).toThrow(
+    'A is host memory of i32 that is destroyed; elements of i32 need an Int32Array, host memory of i32 or a function.',
+  )
 })

@@ -60,11 +60,15 @@ function requireElementsOf(what: string, data: unknown, type: ElementType, hosts
     ? `host memory of ${describedType(data)}`
     : (arrayName.call(data) ?? describedValue(data))
   if (name === expected || (hosts && name === `host memory of ${type}`)) return
-  const choice = hosts ? `a ${expected}, host memory of ${type} or a function` : `a ${expected} or a function`
+  const array = `${expected.startsWith('I') ? 'an' : 'a'} ${expected}`
+  const choice = hosts ? `${array}, host memory of ${type} or a function` : `${array} or a function`
   throw new GpuError('validation', `${what} is ${name}; elements of ${type} need ${choice}.`)
 }
 
-const describedType = (host: object) => ('type' in host ? String(host.type) : 'no type')
+function describedType(host: object): string {
+  const type = 'type' in host ? String(host.type) : 'no type'
+  return 'destroyed' in host && host.destroyed === true ? `${type} that is destroyed` : type
+}
 
 /** The name of a typed array's class, whoever made it; undefined for anything else. */
 const arrayName: (this: unknown) => string | undefined = Object.getOwnPropertyDescriptor(

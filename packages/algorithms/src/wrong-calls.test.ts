@@ -275,6 +275,11 @@ it.each([
     'The output is Int32Array; elements of f32 need a Float32Array or a function.',
   ],
   [
+    'a transport that does not exist, which a function chooses',
+    () => transpose(group, { rows: 2, columns: 3, type: 'f32', chooseTransport: (() => 'peer') as never }),
+    "chooseTransport returns 'peer', a string for the tile from device 1 to device 0; it must return 'copy', 'direct' or 'scatter'.",
+  ],
+  [
     'an array that is not typed',
     () => jacobi(group, { rows: 3, columns: 3, input: [1, 2, 3, 4, 5, 6, 7, 8, 9] as never }),
     'The option input is an array; it must be a typed array or a function.',

@@ -1,6 +1,7 @@
 import {
   type BufferView,
   type DeviceGroup,
+  describedValue,
   type ElementType,
   GpuError,
   type Recorder,
@@ -13,12 +14,14 @@ import { type MessageTile, recordMessages } from './record-messages.ts'
 import { recordScatter } from './record-scatter.ts'
 import { scattersByDefault, type TransposeKernel } from './transpose-kernels.ts'
 
+const tileTransports = ['copy', 'direct', 'scatter'] as const
+
 /**
  * How a tile reaches its receiver: `copy` moves it into scratch memory of the receiver, which transposes it there; `direct` lets the
  * receiver's kernel read the sender's memory; `scatter` lets the sender's kernel write the receiver's memory, one dispatch for all tiles of a
  * sender, its own included. `direct` and `scatter` need peer access, of the reader and of the writer.
  */
-export type TileTransport = 'copy' | 'direct' | 'scatter'
+export type TileTransport = (typeof tileTransports)[number]
 
 /** One tile of the peer-to-peer scheme: it moves from device `sender` to device `receiver` in stage `stage`. */
 export interface PeerTile {
@@ -208,6 +211,11 @@ export function recordTranspose<T extends ElementType>(
       (way === 'direct' ? group.canAccessPeer(receiver, sender) : group.canAccessPeer(sender, receiver))
     if (transport === 'auto') {
       const wanted = (options.chooseTransport ?? chooseTransport)(tile, group)
+      if (!tileTransports.includes(wanted))
+        throw new GpuError(
+          'validation',
+          `chooseTransport returns ${describedValue(wanted)} for the tile from device ${sender} to device ${receiver}; it must return 'copy', 'direct' or 'scatter'.`,
+        )
       return reaches(wanted) ? wanted : 'copy'
     }
     if (reaches(transport)) return transport
