@@ -8,8 +8,6 @@ import type { Ranges } from './recorded-ranges.ts'
 
 /** The facts about a module that any target can use. */
 export interface Analyses {
-  /** Where do local variables change? */
-  readonly assignments: Assignments
   /** Are two values equal, and if not, by which constant do they differ? */
   readonly forms: LinearForms
   /** What can evaluating an expression do to memory, and what does its value depend on? */
@@ -26,5 +24,5 @@ export function analyse(module: IrModule): Analyses {
   const forms = new LinearForms(module)
   const ranges = findRanges(module, assignments, forms)
   const counters = new LoopCounters(assignments, ranges.interval)
-  return { assignments, forms, effects: findEffects(module), ranges, counters }
+  return { forms, effects: findEffects(module), ranges, counters }
 }

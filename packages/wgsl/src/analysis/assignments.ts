@@ -33,20 +33,15 @@ export class Assignments {
     })
   }
 
-  /** How often the code assigns the variable, or passes its address. */
-  count(part: Statement | Expression, variable: LocalVariable): number {
+  /** May the code change the variable? */
+  isAssigned(part: Statement | Expression, variable: LocalVariable): boolean {
     const { start, end } = this.#extent(part)
-    return this.#between(start, end, variable)
+    return this.#isAssignedBetween(start, end, variable)
   }
 
   /** May the statements of the block that follow `s` change the variable? */
   isAssignedAfter(s: Statement, block: Block, variable: LocalVariable): boolean {
-    return this.#between(this.#extent(s).end, this.#extent(block).end, variable) > 0
-  }
-
-  /** May the code change the variable? */
-  isAssigned(part: Statement | Expression, variable: LocalVariable): boolean {
-    return this.count(part, variable) > 0
+    return this.#isAssignedBetween(this.#extent(s).end, this.#extent(block).end, variable)
   }
 
   /** Is the expression invariant: does it have the same value before and after each execution of `body`? */
@@ -84,13 +79,14 @@ export class Assignments {
     return extent
   }
 
-  #between(start: number, end: number, variable: LocalVariable): number {
-    const positions = this.#positions.get(variable)
-    return positions === undefined ? 0 : firstAtLeast(positions, end) - firstAtLeast(positions, start)
+  #isAssignedBetween(start: number, end: number, variable: LocalVariable): boolean {
+    const positions = this.#positions.get(variable) ?? []
+    const next = positions[firstAtLeast(positions, start)]
+    return next !== undefined && next < end
   }
 }
 
-/** The number of entries of an ascending list that are below `bound`. */
+/** The index of the first entry of an ascending list that is not below `bound`. */
 function firstAtLeast(positions: readonly number[], bound: number): number {
   let low = 0
   let high = positions.length
