@@ -8,6 +8,7 @@ import { isMessage, lowerMessages, type PlanOfExchanges } from './lower-messages
 import { barrierPlan, flagsPerRepetition, lowerPerGpu, type SyncMemory } from './lower-per-gpu.ts'
 import { type GraphSet, lowerToOneGraph, stampedNodes, stampNode } from './lower-plan.ts'
 import { choosePlanLowering, gpusOf, type LoweredPlan, type Lowering } from './lowering.ts'
+import type { NativeRunRequest } from './native-addon.ts'
 import type { PhysicalGpus } from './physical-gpus.ts'
 import { PlanConnection } from './plan-connection.ts'
 import { agree } from './shared-memory.ts'
@@ -19,6 +20,14 @@ interface LoweredParts extends LoweredPlan {
   readonly recorded?: PlanOfExchanges['recorded']
   /** Where in the staging memory the messages lie by which ranks meet. */
   readonly meetingByteOffset?: number
+}
+
+interface LastRun {
+  readonly times: number
+  readonly run: Pick<NativeRunRequest, 'before' | 'steps'>
+  /** `GraphCache.destroyed` by then. */
+  readonly destroyed: number
+  launcher?: unknown
 }
 
 /** Two words: one that is sent, and one for what arrives. */
@@ -61,6 +70,7 @@ export class CudaExecutable implements Executable {
   /** Of a plan with messages: the ranks whose plans have any, and this one's place among them. */
   #meeting: { readonly ranks: readonly number[]; readonly own: number } | undefined
   readonly #meetingByteOffset: number | undefined
+  #last: LastRun | undefined
   #launcher: { readonly id: number; readonly made: Promise<unknown> } | undefined
   /** The contents of the uniform block on the GPUs; undefined before the first run, and after a run that failed. */
   #uniformsHeld: Uint8Array<ArrayBuffer> | undefined
@@ -243,10 +253,31 @@ export class CudaExecutable implements Executable {
 
   /** Where the uniform block must be copied before a run with `wanted`; none when the GPUs hold it already. */
   uniformTargets(wanted: Uint8Array<ArrayBuffer>): { gpu: number; address: number }[] {
-    if (wanted.length === 0) return []
-    if (this.#uniformsHeld !== undefined && Buffer.compare(this.#uniformsHeld, wanted) === 0) return []
+    if (this.#holds(wanted)) return []
     this.#uniformsHeld = wanted.slice()
     return this.gpus.map((gpu) => ({ gpu, address: this.arena.uniformAddress(gpu) }))
+  }
+
+  /** A run of `times` repetitions has gone well, with the uniforms that the GPUs hold. */
+  ranWell(times: number, run: Pick<NativeRunRequest, 'before' | 'steps'>): void {
+    if (this.#last?.times !== times || this.#last.destroyed !== this.#graphs.destroyed)
+      this.#last = { times, run, destroyed: this.#graphs.destroyed }
+  }
+
+  /** What starts the last run again; undefined where one of `times` repetitions with these uniforms would differ, or one of its graphs is gone. */
+  runLauncher(times: number, uniforms: Uint8Array<ArrayBuffer>): unknown {
+    const last = this.#last
+    if (last === undefined || last.times !== times || last.destroyed !== this.#graphs.destroyed)
+      return undefined
+    if (!this.#holds(uniforms)) return undefined
+    const { before, steps } = last.run
+    last.launcher ??= this.#physical.native.createRunLauncher(before, steps)
+    return last.launcher
+  }
+
+  #holds(uniforms: Uint8Array<ArrayBuffer>): boolean {
+    if (uniforms.length === 0) return true
+    return this.#uniformsHeld !== undefined && Buffer.compare(this.#uniformsHeld, uniforms) === 0
   }
 
   /** What starts one repetition from native code; made at the first call. */
@@ -265,6 +296,7 @@ export class CudaExecutable implements Executable {
 
   /** After a run that failed: it may not have copied the uniforms, nor (`aborted` apart) launched on every GPU as often. */
   recover(aborted: boolean): void {
+    this.#last = undefined
     this.#uniformsHeld = undefined
     if (!aborted) this.#graphs.forgetSynchronised()
   }

@@ -8,6 +8,8 @@ import type {
   LiveHandles,
   LostInfo,
   PlanPart,
+  RepeatedOptions,
+  RepeatedRun,
   Runtime,
   SharingProcesses,
   Span,
@@ -22,7 +24,7 @@ import type { GraphHandles } from './graph-cache.ts'
 import { allocateHost, type CudaHostAllocation, freeHost } from './host-memory.ts'
 import type { KernelCompiler } from './kernel-compiler.ts'
 import type { Lowering } from './lowering.ts'
-import type { NativeGroup, NativeRegion } from './native-addon.ts'
+import type { NativeGroup, NativeRegion, NativeRunRequest } from './native-addon.ts'
 import { PhysicalGpus } from './physical-gpus.ts'
 import type { SharedMemory } from './shared-memory.ts'
 import { trapError } from './trap-record.ts'
@@ -211,6 +213,7 @@ export class CudaRuntime implements Runtime<CudaHandles> {
     }
     signal?.addEventListener('abort', onAbort, { once: true })
     const ready: Promise<void>[] = []
+    let request: NativeRunRequest | undefined
     const step = (graphs: GraphHandles, count: number) => {
       ready.push(graphs.ready)
       return { graphs: graphs.ids, count }
@@ -232,14 +235,15 @@ export class CudaRuntime implements Runtime<CudaHandles> {
         if (profile) steps.unshift(step(executable.startGraphs(), 1))
         const before = barrier ?? executable.meeting()
         if (before !== undefined) ready.push(before.ready)
-        return this.#native.run({
+        request = {
           before: before?.ids ?? [],
           steps,
           uniformTargets: executable.uniformTargets(uniformBlock),
           uniforms: uniformBlock,
           collect: [...executable.arena.trapRanges(), ...(profile ? executable.arena.stampRanges() : [])],
           abortWord,
-        })
+        }
+        return this.#native.run(request)
       })
       // The error of an instantiation is clearer than the error of a run that lacks the graph.
       outcome.catch(() => {})
@@ -252,19 +256,39 @@ export class CudaRuntime implements Runtime<CudaHandles> {
         const error = trapError(plan, records)
         if (error !== undefined) throw error
       }
+      if (!alone && !profile && trapCount === 0) executable.ranWell(times, request!)
       if (!profile) return { seconds, clock: 'device' }
       const spans = await this.#spans(executable, times - 1, collected.slice(trapCount))
       return { seconds, clock: 'device', spans }
     } catch (error) {
-      executable.recover(isGpuError(error, 'aborted'))
-      // A trap is found when all is done. After another failure the processes may have launched unequally often.
-      if (alone || isGpuError(error, 'validation')) throw error
-      throw new GpuError('device-lost', error instanceof Error ? error.message : String(error), {
-        cause: error,
-      })
+      throw this.#failed(executable, error)
     } finally {
       signal?.removeEventListener('abort', onAbort)
     }
+  }
+
+  /** What a run that fails with `error` rejects with. */
+  #failed(executable: CudaExecutable, error: unknown): unknown {
+    executable.recover(isGpuError(error, 'aborted'))
+    const { shared, connected } = this.#options
+    // A trap is found when all is done. After another failure the processes may have launched unequally often.
+    if ((shared === undefined && connected === undefined) || isGpuError(error, 'validation')) return error
+    return new GpuError('device-lost', error instanceof Error ? error.message : String(error), {
+      cause: error,
+    })
+  }
+
+  repeated(
+    executable: CudaExecutable,
+    { times, uniformBlock = executable.plan.uniformBlock }: RepeatedOptions,
+  ): RepeatedRun | undefined {
+    if (this.#lostError !== undefined) return undefined
+    const launcher = executable.runLauncher(times, uniformBlock)
+    if (launcher === undefined) return undefined
+    this.#options.shared?.beginRun()
+    const failed = (error: Error) =>
+      this.#failed(executable, this.#translated(error, `Running program '${executable.label}'`))
+    return { launcher, failed }
   }
 
   async launcher(executable: CudaExecutable, uniformBlock = executable.plan.uniformBlock): Promise<unknown> {
@@ -374,13 +398,17 @@ export class CudaRuntime implements Runtime<CudaHandles> {
     try {
       return await body()
     } catch (error) {
-      const translated = toGpuError(error, doing)
-      if (isGpuError(translated, 'device-lost')) {
-        const peer = isNativeError(error) && error.nativeCode === 'peer-lost'
-        for (const runtime of peer ? [this] : [...openRuntimes]) runtime.#lose(translated)
-      }
-      throw translated
+      throw this.#translated(error, doing)
     }
+  }
+
+  #translated(error: unknown, doing: string): unknown {
+    const translated = toGpuError(error, doing)
+    if (isGpuError(translated, 'device-lost')) {
+      const peer = isNativeError(error) && error.nativeCode === 'peer-lost'
+      for (const runtime of peer ? [this] : [...openRuntimes]) runtime.#lose(translated)
+    }
+    return translated
   }
 
   #lose(error: GpuError): void {

@@ -19,6 +19,8 @@ export class GraphCache {
   readonly #physical: PhysicalGpus
   /** The least recently used first. */
   readonly #sets = new Map<string, GraphHandles>()
+  /** How many sets have been destroyed. */
+  destroyed = 0
   readonly #freeSlots = Array.from({ length: keptGraphSets }, (_, slot) => slot)
 
   constructor(physical: PhysicalGpus) {
@@ -68,5 +70,6 @@ export class GraphCache {
     for (const id of ids) this.#physical.native.destroyGraph(id)
     this.#freeSlots.push(slot)
     this.#sets.delete(name)
+    this.destroyed += 1
   }
 }

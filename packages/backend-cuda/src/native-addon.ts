@@ -115,6 +115,8 @@ export interface NativeGroup {
   destroyGraph(id: number): void
   run(request: NativeRunRequest): Promise<NativeRunOutcome>
   /** An external value that holds a TandemLauncher (core's native/tandem_launcher.h), which starts these graphs together. Ids as for graphs. */
+  /** What starts such a run from native code: an external value that holds a TandemLauncher. */
+  createRunLauncher(before: NativeRunRequest['before'], steps: NativeRunRequest['steps']): unknown
   createLauncher(id: number, graphs: readonly number[]): Promise<unknown>
   destroyLauncher(id: number): void
   write(region: NativeRegion, bytes: Uint8Array<ArrayBuffer>): Promise<void>

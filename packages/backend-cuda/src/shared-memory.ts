@@ -53,8 +53,8 @@ export class SharedMemory {
   }
 
   /**
-   * Frees memory once the others have unmapped it: each process does so at the same place of the program, so all have when the run after
-   * the next one begins, which all agree on.
+   * Frees memory once the others have unmapped it: each process does so at the same place of the program, so all have when the next run has ended, which all agree
+   * on. That is so at the third time that a run begins: one may begin twice, where native code was to start it and the ranks were not alike.
    */
   free(address: number): void {
     this.#resting.push({ address, run: this.#runs })
@@ -62,10 +62,11 @@ export class SharedMemory {
 
   beginRun(): void {
     this.#runs += 1
-    this.#release(this.#runs - 2)
+    this.#release(this.#runs - 3)
   }
 
   #release(lastRun: number): void {
+    if (this.#resting.length === 0) return
     for (const { address, run } of this.#resting) if (run <= lastRun) this.native.free(address)
     this.#resting = this.#resting.filter(({ run }) => run > lastRun)
   }

@@ -111,17 +111,24 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
 })
 
 describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
-  it('gives every rank a typed error when device work that native code starts fails on one', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'tandem-said-'))
-    onTestFinished(() => rm(folder, { recursive: true }))
-    const { stdout } = await runBundledJob(openMpi, {
-      ranks: 2,
-      program: 'native-launches.ts',
-      arguments: ['fake-cuda', 'staged', 'fail', folder],
-    })
-    expect(stdout).toMatch(/^rank 1 ends: driver: Program ".*" fails: .*cuGraphLaunch/m)
-    expect(stdout).toMatch(/^rank 0 ends: device-lost: .*rank 1 .*cuGraphLaunch/m)
-  })
+  it.each([
+    { inner: 'fake-cuda', transport: 'staged', code: 'driver' },
+    { inner: 'fake-gpus', transport: 'ipc', code: 'device-lost' },
+    { inner: 'fake-gpus', transport: 'nccl', code: 'device-lost' },
+  ])(
+    'gives every rank a typed error when device work that native code starts fails on one, transport $transport',
+    async ({ inner, transport, code }) => {
+      const folder = await mkdtemp(join(tmpdir(), 'tandem-said-'))
+      onTestFinished(() => rm(folder, { recursive: true }))
+      const { stdout } = await runBundledJob(openMpi, {
+        ranks: 2,
+        program: 'native-launches.ts',
+        arguments: [inner, transport, 'fail', folder],
+      })
+      expect(stdout).toMatch(new RegExp(`^rank 1 ends: ${code}: .*[Pp]rogram .* fails: .*cuGraphLaunch`, 'm'))
+      expect(stdout).toMatch(/^rank 0 ends: device-lost: .*rank 1 .*cuGraphLaunch/m)
+    },
+  )
 })
 
 describe.skipIf(!mpich.installed)(whereInstalled(mpich), () => {
@@ -133,14 +140,20 @@ describe.skipIf(!mpich.installed)(whereInstalled(mpich), () => {
   // In one of some 120 jobs nothing that the survivor says came out all the same, presumably because the launcher had ended it.
   const launcherMayKill = { retry: 2 }
 
-  it.each(['ipc', 'nccl', 'gpu-aware'])(
-    'gives the survivor a typed error when a rank is killed in the middle of a run, transport %s',
+  it.each([
+    ['in the middle of a run', 'ipc', 'kill'],
+    ['in the middle of a run', 'nccl', 'kill'],
+    ['in the middle of a run', 'gpu-aware', 'kill'],
+    ['between runs without JavaScript', 'ipc', 'kill-repeated'],
+    ['between runs without JavaScript', 'nccl', 'kill-repeated'],
+  ])(
+    'gives the survivor a typed error when a rank is killed %s, transport %s',
     launcherMayKill,
-    async (transport) => {
+    async (_, transport, act) => {
       const { stdout, stderr } = await runBundledJob(mpich, {
         ranks: 2,
         program: 'transport.ts',
-        arguments: ['fake-gpus', transport, 'kill'],
+        arguments: ['fake-gpus', transport, act],
         environment: transport === 'gpu-aware' ? { FAKE_GPU_AWARE_RANKS: '2' } : {},
         launcherOptions: withoutCleanup,
         starter,

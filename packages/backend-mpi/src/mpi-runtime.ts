@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import {
   type Adapter,
+  type AgreedRun,
   type Allocation,
   type AllocationOptions,
   type AllocationRegion,
@@ -8,18 +9,19 @@ import {
   type ExecutionOptions,
   type ExecutionResult,
   GpuError,
-  type GpuErrorCode,
   type Handles,
   type HostAllocation,
   isGpuError,
   type KernelHandle,
   type KernelSource,
+  type KeyedMessage,
   keepAwake,
   type LiveHandles,
   type LostInfo,
   type Plan,
   type PlanPart,
   type Ranks,
+  type RepeatedOptions,
   type Runtime,
   type Span,
 } from '@tandem-gpu/core'
@@ -43,73 +45,11 @@ interface MpiExecutable extends Executable {
   readonly memory: ProgramMemory
 }
 
-/** Opens this rank's devices, and waits until all ranks have. */
-export async function openRuntime(
-  session: MpiSession,
-  devices: readonly Adapter[],
-  label: string,
-  open: () => Promise<OpenedDevices>,
-): Promise<Runtime> {
-  const { rank } = session
-  const key = session.takeKey()
-  let opened: OpenedDevices | undefined
-  let failure: unknown
-  try {
-    opened = await open()
-  } catch (error) {
-    failure = error
-  }
-  const inner = opened?.inner
-  const own = devices.filter((device) => device.rank === rank)
-  const said = await session.gather(
-    JSON.stringify({
-      rank,
-      devices: devices.map(({ id }) => id),
-      peers:
-        inner &&
-        opened?.transport.name !== 'ipc' &&
-        own.flatMap((_, reader) => own.map((_, owner) => inner.canAccessPeer(reader, owner))),
-      ...(failure !== undefined && {
-        code: isGpuError(failure) ? failure.code : 'driver',
-        reason: failure instanceof Error ? failure.message : String(failure),
-      }),
-    }),
-    key,
-  )
-  try {
-    const peers = new Map<number, boolean[]>()
-    for (const { message } of said) {
-      const other = JSON.parse(message) as {
-        rank: number
-        devices: string[]
-        peers?: boolean[] | false
-        code?: GpuErrorCode
-        reason?: string
-      }
-      if (other.code !== undefined)
-        throw other.rank === rank
-          ? failure
-          : new GpuError(other.code, `${session.nameOf(other.rank)} cannot open its devices: ${other.reason}`)
-      if (other.devices.join() !== devices.map(({ id }) => id).join())
-        throw new GpuError(
-          'validation',
-          `The ranks open different devices: ${session.nameOf(other.rank)} opens ${other.devices.join(', ')}; ${session.nameOf(rank)} opens ${devices.map(({ id }) => id).join(', ')}.`,
-        )
-      if (other.peers) peers.set(other.rank, other.peers)
-    }
-    return new MpiRuntime(session, devices, opened!, peers, label)
-  } catch (error) {
-    await inner?.dispose()
-    opened?.joined?.close()
-    throw error
-  }
-}
-
 /**
  * One rank's part of a group over all ranks. Allocations, kernels and host memory are the inner backend's. A program runs as a native
  * schedule: messages are posted and completed by the progress thread, device work is submitted here when that thread says so.
  */
-class MpiRuntime implements Runtime {
+export class MpiRuntime implements Runtime {
   readonly devices: readonly Adapter[]
   readonly lost: Promise<LostInfo>
   readonly ranks: Ranks
@@ -132,6 +72,8 @@ class MpiRuntime implements Runtime {
   /** Why another rank cannot go on, once that is known. */
   #peerLost: GpuError | undefined
   #runs = 0
+  /** Runs that have not settled. */
+  #pending = 0
   /** Settles when the last run has: what follows must take effect after all its parts. */
   #lastRun: Promise<unknown> = Promise.resolve()
   /** Settles when all reads and writes have, where MPI itself uses device memory: its messages do not queue up behind them in the inner backend. */
@@ -181,11 +123,13 @@ class MpiRuntime implements Runtime {
       count: session.ranks.length,
       sharesMemory: this.#sharesMemory,
       transport,
-      gather: (key, message) => {
-        const gathered = settled(addon.gather(group, key, message))
+      gather: (key, message, number) => {
+        const gathered = settled(addon.gather(group, key, message, number))
         keepAwake(gathered, awakeMilliseconds.gather, this.#cores, addon.yieldCore)
         return gathered
       },
+      runAgreed: (executable, options, start, end) =>
+        this.#runAgreed(executable as MpiExecutable, options, start, end),
       deliver: async (key, from, to, bytes) => {
         if (from === to || bytes.byteLength === 0) return
         await settled(addon.deliver(group, key, from, to === 'all' ? -1 : to, bytes))
@@ -276,8 +220,58 @@ class MpiRuntime implements Runtime {
     const done = Promise.all([this.#lastRun, this.#transferred]).then(() =>
       this.#execute(executable as MpiExecutable, options, run),
     )
-    this.#lastRun = done.catch(() => {})
+    this.#followedBy(done)
     return done
+  }
+
+  #followedBy(run: Promise<unknown>): void {
+    this.#pending += 1
+    this.#lastRun = run
+      .catch(() => {})
+      .then(() => {
+        this.#pending -= 1
+      })
+  }
+
+  #runAgreed(
+    { alone, made }: MpiExecutable,
+    options: RepeatedOptions,
+    start: KeyedMessage,
+    end: KeyedMessage,
+  ): AgreedRun | undefined {
+    if (this.#joined === undefined || !alone || this.#pending > 0) return undefined
+    const repeated = this.#inner.repeated?.(made[0]!, options)
+    if (repeated === undefined) return undefined
+    const { addon } = this.#session
+    const native = addon.runAgreed(
+      ...([this.#group, start.key, start.message] as const),
+      ...([end.key, end.message, repeated.launcher] as const),
+    )
+    const awake = keepAwake(native.ended, awakeMilliseconds.run, this.#cores, addon.yieldCore)
+    if (awake) addon.stayAwake(awakeMilliseconds.run)
+    const begun = async () => {
+      const said = await settled(native.started)
+      // All ranks number runs alike, whichever way they begin.
+      if (said.length === 1) this.#runs++
+      return said
+    }
+    const over = async () => {
+      const outcome = await settled(native.ended)
+      if (awake) addon.stayAwake(awakeMilliseconds.afterRun)
+      if (outcome === undefined || 'said' in outcome) return outcome?.said
+      throw this.#ended(repeated.failed(outcome.error))
+    }
+    const ended = over()
+    this.#followedBy(ended)
+    return { started: begun(), ended }
+  }
+
+  /** The error of a run; where the devices of other ranks wait for this rank's, it ends the group for all. */
+  #ended(error: unknown): unknown {
+    if (this.#joined === undefined || !isGpuError(error, 'device-lost')) return error
+    this.#joined.break()
+    if (this.#peerLost === undefined) this.ranks.leave(error.message)
+    return this.#peerLost ?? error
   }
 
   async #execute(
@@ -395,11 +389,7 @@ class MpiRuntime implements Runtime {
       }))
       return { ...result, ...(spans && { spans }) }
     } catch (error) {
-      if (this.#joined === undefined || !isGpuError(error, 'device-lost')) throw error
-      // Others wait for messages that never come: this ends the group for all.
-      this.#joined.break()
-      if (this.#peerLost === undefined) this.ranks.leave(error.message)
-      throw this.#peerLost ?? error
+      throw this.#ended(error)
     }
   }
 

@@ -7,7 +7,7 @@ import {
   requireOptions,
 } from '@tandem-gpu/core'
 import { gatherAdapters } from './adapters.ts'
-import { openRuntime } from './mpi-runtime.ts'
+import { openRuntime } from './open-runtime.ts'
 import { mpiSession } from './session.ts'
 import { openForTransport, type TransportName, transportNames } from './transport.ts'
 

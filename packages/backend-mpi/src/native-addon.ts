@@ -1,4 +1,4 @@
-import { GpuError, type GpuErrorCode } from '@tandem-gpu/core'
+import { GpuError, type GpuErrorCode, type RankMessage } from '@tandem-gpu/core'
 import { type AddonPackage, addonFailure, addonLoader } from '@tandem-gpu/core/native'
 import type { MpiFamily } from './launcher.ts'
 
@@ -17,7 +17,22 @@ export interface NativeAddon {
   /** Where rank 0 takes the others' connections. */
   listen(): { port: number; addresses: string[] }
   watch(options: WatchOptions): Promise<void>
-  gather(group: number, key: number, message: string): Promise<{ rank: number; message: string }[]>
+  gather(group: number, key: number, message: string, number?: number): Promise<RankMessage[]>
+  /**
+   * Two gathers with a run between them, which `launcher` (a TandemLauncher) starts where all ranks say the same. `ended` is undefined where they do not, and an
+   * error where the run fails here: then nothing is said at its end.
+   */
+  runAgreed(
+    group: number,
+    key: number,
+    message: string,
+    endKey: number,
+    endMessage: string,
+    launcher: unknown,
+  ): {
+    started: Promise<RankMessage[]>
+    ended: Promise<{ said: RankMessage[] } | { error: Error } | undefined>
+  }
   /** `to` is -1 for all. */
   deliver(group: number, key: number, from: number, to: number, bytes: Uint8Array<ArrayBuffer>): Promise<void>
   prepare(nodes: readonly NativeNode[]): PreparedNodes

@@ -1,12 +1,21 @@
 #pragma once
 #include <cstdint>
 
-/// How native code of one package starts device work of another, over and over and without JavaScript. `Runtime.launcher` gives it as an
-/// external value. Plain C, because the packages are built apart.
+/// How native code of one package starts device work of another, over and over and without JavaScript. `Runtime.launcher` and `Runtime.repeated` give
+/// it as an external value. Plain C, because the packages are built apart.
 extern "C" {
 
-/// `error` is null, or a sentence that is valid during the call. Called once a launch, from a thread of the launcher; it may launch again.
-typedef void (*TandemLaunchDone)(void *context, const char *error);
+struct TandemLaunchEnd {
+  /// Null, or why the work fails: a sentence, with what the launcher's package says of its errors. Valid during the call.
+  const char *error;
+  const char *code;
+  int result;
+  /// By the devices' clock, where the launcher measures it.
+  double seconds;
+};
+
+/// Called once a launch, from a thread of the launcher; it may launch again.
+typedef void (*TandemLaunchDone)(void *context, const TandemLaunchEnd *end);
 
 struct TandemLauncher {
   /// tandemLauncherVersion of the package that made it.
@@ -18,4 +27,4 @@ struct TandemLauncher {
 };
 }
 
-constexpr std::uint32_t tandemLauncherVersion = 1;
+constexpr std::uint32_t tandemLauncherVersion = 2;

@@ -1,5 +1,5 @@
 import type { Adapter, AdapterReport, Topology } from './adapter.ts'
-import type { ExecutionOptions, ExecutionResult } from './execution.ts'
+import type { ExecutionOptions, ExecutionResult, RepeatedOptions } from './execution.ts'
 import type { Allocation, Handles } from './handles.ts'
 import type { KernelSource } from './kernel-source.ts'
 import type { Extent, Plan, PlanPart } from './plan.ts'
@@ -97,6 +97,11 @@ export interface Runtime<H extends Handles = Handles> {
    */
   launcher?(executable: H['executable'], uniformBlock?: Uint8Array<ArrayBuffer>): Promise<unknown>
   /**
+   * Of a runtime that `openShared` or `openConnected` opens: what starts a run from native code that is like the last of this executable, in place of `connect` and `run`. Undefined where
+   * it would differ, or needs JavaScript.
+   */
+  repeated?(executable: H['executable'], options: RepeatedOptions): RepeatedRun | undefined
+  /**
    * Of a runtime that `openAddressable` opens: an external value that holds a `TandemDeviceMemory` (native/tandem_device_memory.h), valid
    * until the allocation is freed. What is read and written there is not ordered with other calls: nothing else may use it meanwhile.
    */
@@ -111,6 +116,14 @@ export interface Runtime<H extends Handles = Handles> {
   readonly abandon?: () => void
   /** Waits for work in flight, frees what is left, closes the devices. Resolves with a sentence for each thing that could not be freed. */
   dispose(): Promise<readonly string[]>
+}
+
+/** A run that native code starts, once. */
+export interface RepeatedRun {
+  /** An external value that holds a `TandemLauncher`, whose `seconds` are the run's. */
+  readonly launcher: unknown
+  /** What `run` would reject with, from the `nativeCode` and `result` of the launcher's error. To be called when the run fails. */
+  readonly failed: (error: Error) => unknown
 }
 
 /** Options of `Runtime.allocate`. */

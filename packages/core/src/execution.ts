@@ -14,6 +14,9 @@ export interface ExecutionOptions {
   readonly uniformBlock?: Uint8Array<ArrayBuffer> | undefined
 }
 
+/** Of a run that nothing aborts and nobody profiles. */
+export type RepeatedOptions = Pick<ExecutionOptions, 'times' | 'uniformBlock'>
+
 /** How long that took. */
 export interface ExecutionResult {
   /** From the first launch to completion, by the device clock where there is one, else by the host's. */

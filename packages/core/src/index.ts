@@ -7,7 +7,7 @@ export type * from './device.ts'
 export * from './dispatch-blocks.ts'
 export * from './element-type.ts'
 export { GpuError, type GpuErrorCode, type GpuErrorDetails, isGpuError } from './errors.ts'
-export type { ExecutionOptions, ExecutionResult, Span } from './execution.ts'
+export type { ExecutionOptions, ExecutionResult, RepeatedOptions, Span } from './execution.ts'
 export {
   type AllocateHostOptions,
   type DeviceGroup,

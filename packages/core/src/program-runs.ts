@@ -7,6 +7,7 @@ import { requireOptions } from './options.ts'
 import { type Program, RecordedProgram } from './program.ts'
 import type { ProgramSpan, RunOptions, RunProgress, RunResult } from './queue.ts'
 import type { NumberedCall } from './rank-calls.ts'
+import type { RankMessage } from './ranks.ts'
 import type { Turns } from './turns.ts'
 import { patchedUniformBlock } from './uniform-block.ts'
 import { requireCount } from './view.ts'
@@ -138,29 +139,44 @@ export class ProgramRuns {
   ): Promise<ExecutionResult> {
     const group = this.#group
     const calls = group.calls!
+    const { ranks } = calls
     const messages = program.takeMessages()
     const preparation = handled(program.prepared())
+    const { signal, times, profile, uniformBlock } = execution
     let started = false
     let result: ExecutionResult | undefined
+    let said: readonly RankMessage[] | undefined
     let error: unknown
     const agreed = async (turn?: Promise<void>): Promise<ReadyRun> => {
       await turn
-      const { signal, times } = execution
       const own: { error?: unknown; executable?: Executable } = await preparation.then(
         (executable) => (signal?.aborted ? { error: abortedError(signal, 0, times) } : { executable }),
         (caught: unknown) => ({ error: caught }),
       )
       const outcome = { error: own.error, messages, abortable: signal !== undefined }
-      const { abortable } = await group.guard(() => calls.agree(call, outcome))
-      return { executable: own.executable!, abortable }
+      const { executable } = own
+      // Where nothing but the ranks' agreement is missing, the run begins and ends without JavaScript.
+      const native =
+        executable === undefined || messages !== undefined || signal !== undefined || profile
+          ? undefined
+          : calls.runAgreed(call, (begin, end) =>
+              ranks.runAgreed?.(executable, { times, uniformBlock }, begin, end),
+            )
+      const running = native && handled(native.ended)
+      const begun = native && handled(native.started)
+      const { abortable, alike } = await group.guard(async () =>
+        begun === undefined ? calls.agree(call, outcome) : calls.heard(call, 0, await begun),
+      )
+      return { executable: executable!, abortable, running: alike ? running : undefined }
     }
-    const start = ({ executable, abortable }: ReadyRun) => {
+    const start = async ({ executable, abortable, running }: ReadyRun): Promise<void> => {
       started = true
-      return group.runtime.run(executable, { ...execution, abortable })
+      if (running !== undefined) said = await running
+      else result = await group.runtime.run(executable, { ...execution, abortable })
     }
-    const ended = async (run: () => Promise<ExecutionResult>): Promise<ExecutionResult> => {
+    const ended = async (run: () => Promise<void>): Promise<ExecutionResult> => {
       try {
-        result = await run()
+        await run()
       } catch (caught) {
         if (!started) throw caught
         error = caught
@@ -172,11 +188,12 @@ export class ProgramRuns {
           throw error
         }
       }
-      const all = await group.guard(() =>
-        calls.agree(call, { error, seconds: result?.seconds, clock: result?.clock }, 1),
+      const { seconds, clock } = await group.guard(() =>
+        said === undefined
+          ? calls.agree(call, { error, seconds: result?.seconds, clock: result?.clock }, 1)
+          : calls.heard(call, 1, said),
       )
-      const { seconds, clock } = all
-      return { ...result!, seconds, clock }
+      return { ...result, seconds, clock }
     }
     if (!group.sharesMemory) return ended(() => this.#turns.enqueueReady([program], agreed, start))
     return this.#turns.enqueueAlone([program], () =>
@@ -192,6 +209,8 @@ export class ProgramRuns {
 interface ReadyRun {
   readonly executable: Executable
   readonly abortable: boolean
+  /** Where it is under way: what the ranks say at its end. */
+  readonly running: Promise<readonly RankMessage[] | undefined> | undefined
 }
 
 /** Awaited later: a rejection meanwhile is not "unhandled". */
@@ -200,10 +219,12 @@ function handled<R>(promise: Promise<R>): Promise<R> {
   return promise
 }
 
-function runText(label: string, times: number, { parameters = {}, profile = false }: RunOptions): string {
-  const values = Object.entries(parameters).sort(([a], [b]) => (a < b ? -1 : 1))
+function runText(label: string, times: number, { parameters, profile }: RunOptions): string {
+  const text = `runs "${label}" ${times} times`
+  if (parameters === undefined && !profile) return text
+  const values = Object.entries(parameters ?? {}).sort(([a], [b]) => (a < b ? -1 : 1))
   const given = values.map(([name, value]) => ` ${name} = ${value}`).join()
-  return `runs "${label}" ${times} times${given === '' ? '' : ` with${given}`}${profile ? ', profiled' : ''}`
+  return `${text}${given === '' ? '' : ` with${given}`}${profile ? ', profiled' : ''}`
 }
 
 function requireHostMemory({ label, plan }: Program, rank: number): void {

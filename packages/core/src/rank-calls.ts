@@ -1,13 +1,12 @@
 import { GpuError, type GpuErrorCode, invalid, isGpuError } from './errors.ts'
 import { firstDifference, type ListedMessage, type MessageList } from './message-list.ts'
-import type { Ranks } from './ranks.ts'
+import type { AgreedRun, KeyedMessage, RankMessage, Ranks } from './ranks.ts'
 import { emptyHash, hashDigits, hashText } from './rolling-hash.ts'
 
 /** The outcome of a call on one rank. */
 interface Outcome {
   readonly failure?: Failure | undefined
-  /** For a run: how long it took here, and by which clock. */
-  readonly seconds?: number | undefined
+  /** For a run: by which clock it was timed here. */
   readonly clock?: 'device' | 'host' | undefined
   /** For a run: whether it has a signal here. */
   readonly abortable?: boolean | undefined
@@ -20,6 +19,17 @@ interface Failure {
   readonly message: string
 }
 
+/** What a call comes to on all ranks. */
+export interface Agreed {
+  /** No rank says anything else. */
+  readonly alike: boolean
+  /** The longest time of all ranks. */
+  readonly seconds: number
+  readonly clock: 'device' | 'host'
+  /** Whether a run has a signal on any rank. */
+  readonly abortable: boolean
+}
+
 /** A call, numbered when it is made. */
 export interface NumberedCall {
   readonly number: number
@@ -28,7 +38,9 @@ export interface NumberedCall {
   readonly firstKey: number
 }
 
-export interface OwnOutcome extends Pick<Outcome, 'seconds' | 'clock' | 'abortable'> {
+export interface OwnOutcome extends Pick<Outcome, 'clock' | 'abortable'> {
+  /** For a run: how long it took here. */
+  readonly seconds?: number | undefined
   /** The error of the call on this rank. */
   readonly error?: unknown
   /** Compares the messages of a program between the ranks. */
@@ -44,6 +56,10 @@ interface Line extends Pick<NumberedCall, 'number' | 'hash' | 'text'> {
 const keysAnAgreement = 3
 /** Calls since the last agreement that are kept, to find the first one that differs. */
 const historyLength = 1000
+
+/** What a rank says of a run that native code begins and ends. */
+const ownAtStart: OwnOutcome = { abortable: false }
+const ownAtEnd: OwnOutcome = { clock: 'device' }
 
 /**
  * The calls of a group over several ranks: numbered when they are made, and compared between the ranks whenever one has an
@@ -81,39 +97,80 @@ export class RankCalls {
 
   /**
    * Gathers the outcomes of a call. Throws on every rank alike: `validation` where the ranks make different calls or record
-   * different messages, else the failure of the lowest rank that has one. Returns the longest time of all ranks, and whether the run has a signal on
-   * any of them.
+   * different messages, else the failure of the lowest rank that has one.
    */
-  async agree(
+  async agree(call: NumberedCall, own: OwnOutcome = {}, agreement = 0): Promise<Agreed> {
+    const { key, message } = this.#saying(call, own, agreement)
+    return this.#agreed(call, own, agreement, await this.ranks.gather(key, message, own.seconds))
+  }
+
+  /**
+   * For a run that was numbered with two agreements and that no signal aborts: as `agree`, the run and `agree`, where native code can do all three (`Ranks.runAgreed`). `heard` tells what
+   * comes of either agreement.
+   */
+  runAgreed(
     call: NumberedCall,
-    own: OwnOutcome = {},
-    agreement = 0,
-  ): Promise<{ seconds: number; clock: 'device' | 'host'; abortable: boolean }> {
+    begin: (start: KeyedMessage, end: KeyedMessage) => AgreedRun | undefined,
+  ): AgreedRun | undefined {
+    return begin(this.#saying(call, ownAtStart, 0), this.#saying(call, ownAtEnd, 1))
+  }
+
+  /** What an agreement of `runAgreed` comes to; throws as `agree` does. */
+  heard(call: NumberedCall, agreement: 0 | 1, said: readonly RankMessage[]): Promise<Agreed> {
+    return this.#agreed(call, agreement === 0 ? ownAtStart : ownAtEnd, agreement, said)
+  }
+
+  #saying(call: NumberedCall, own: OwnOutcome, agreement: number): KeyedMessage {
     const { number, hash, text } = call
-    const key = this.key(call, agreement)
     const line: Line = { number, hash, text, outcome: this.#outcome(own) }
-    const said = await this.ranks.gather(key, JSON.stringify(line))
-    const lines = said.map(({ rank, message }) => ({ rank, line: JSON.parse(message) as Line }))
+    return { key: this.key(call, agreement), message: JSON.stringify(line) }
+  }
+
+  /** What `said` means; this rank is among those who say it. */
+  async #agreed(
+    call: NumberedCall,
+    own: OwnOutcome,
+    agreement: number,
+    said: readonly RankMessage[],
+  ): Promise<Agreed> {
+    const { number, hash, text } = call
+    const alike = said.length === 1 && own.error === undefined
+    if (alike && own.messages === undefined) {
+      this.#forgetHistory(number)
+      return {
+        alike,
+        seconds: said[0]!.number,
+        clock: own.clock ?? 'device',
+        abortable: own.abortable ?? false,
+      }
+    }
+    const key = this.key(call, agreement)
+    const lines = said.map((one) => ({ rank: one.rank, line: JSON.parse(one.message) as Line }))
     if (lines.some(({ line }) => line.number !== number || line.hash !== hash || line.text !== text))
       throw await this.#differentCalls(key + 1)
-    this.#history = this.#history.filter(([other]) => other > number)
+    this.#forgetHistory(number)
     const failed = lines.find(({ line }) => line.outcome.failure !== undefined)
     const outcomes = lines.map(({ line }) => line.outcome)
     if (own.messages !== undefined && !isBalanced(outcomes))
       throw await this.#differentMessages(key + 1, text, own.messages)
     if (failed !== undefined) throw errorOf(failed.rank, failed.line.outcome.failure!, own.error)
     return {
-      seconds: outcomes.reduce((most, { seconds = 0 }) => Math.max(most, seconds), 0),
+      alike,
+      seconds: said.reduce((most, { number }) => Math.max(most, number), 0),
       clock: outcomes.some(({ clock }) => clock === 'host') ? 'host' : 'device',
       abortable: outcomes.some(({ abortable }) => abortable === true),
     }
   }
 
-  #outcome({ error, seconds, clock, abortable, messages }: OwnOutcome): Outcome {
+  /** All ranks have made the calls up to this one alike. */
+  #forgetHistory(number: number): void {
+    this.#history = this.#history.filter(([other]) => other > number)
+  }
+
+  #outcome({ error, clock, abortable, messages }: OwnOutcome): Outcome {
     const listed = messages !== undefined && !messages.isEmpty
     return {
       failure: error === undefined ? undefined : failureOf(error),
-      seconds,
       clock,
       abortable,
       balance: listed ? [this.ranks.rank, ...messages.balance] : undefined,

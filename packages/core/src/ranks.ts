@@ -1,3 +1,6 @@
+import type { RepeatedOptions } from './execution.ts'
+import type { Executable } from './handles.ts'
+
 /**
  * What a runtime over several processes offers in addition. Each process is a rank; every rank runs the same program, opens the
  * same group, and calls it in the same order. `Runtime.devices` lists the devices of ALL ranks in rank order
@@ -34,7 +37,18 @@ export interface Ranks {
    * Messages have some hundred characters, and more only where something went wrong. Many of them may travel at once. Rejects
    * with `device-lost` when a rank is gone, or has called `leave`, and has said nothing under `key`.
    */
-  gather(key: number, message: string): Promise<readonly RankMessage[]>
+  gather(key: number, message: string, number?: number): Promise<readonly RankMessage[]>
+  /**
+   * Runs the executable without JavaScript between two gathers: when all ranks say the same under the key of `start`, it runs here, and then this rank says `end` with its
+   * seconds. Nothing aborts the run. Other ranks may call `gather` and `run` instead. Undefined where that is not possible now, for instance because the executable has not run
+   * before; absent where it never is.
+   */
+  runAgreed?(
+    executable: Executable,
+    options: RepeatedOptions,
+    start: KeyedMessage,
+    end: KeyedMessage,
+  ): AgreedRun | undefined
   /**
    * Gives the `bytes` of rank `from` to rank `to`, or to all. Called, in any order, by the ranks that take part, with arrays of one
    * length; what `from` does not own is overwritten. Keys as in `gather`, from the same numbers.
@@ -48,6 +62,20 @@ export interface Ranks {
   leave(reason?: string): void
 }
 
+/** What a rank says under a key: see `Ranks.gather`. */
+export interface KeyedMessage {
+  readonly key: number
+  readonly message: string
+}
+
+/** A run of `Ranks.runAgreed`. */
+export interface AgreedRun {
+  /** As `gather` of its start. */
+  readonly started: Promise<readonly RankMessage[]>
+  /** As `gather` of its end; undefined where the ranks do not say the same at the start. Rejects as `Runtime.run` does where it fails here, and then this rank has yet to say how it ends. */
+  readonly ended: Promise<readonly RankMessage[] | undefined>
+}
+
 /** How a group over several ranks moves data between them, and why not in a quicker way. */
 export interface Transport {
   readonly name: string
@@ -59,4 +87,6 @@ export interface RankMessage {
   /** The lowest rank that says it. */
   readonly rank: number
   readonly message: string
+  /** The greatest of the numbers that they give with it; 0 where they give none. */
+  readonly number: number
 }

@@ -46,7 +46,7 @@ export class Turns {
     const earlier = this.pending
     return this.#inTurn(resources, async (turn) => {
       await turn
-      await Promise.allSettled(earlier)
+      if (earlier.length > 0) await Promise.allSettled(earlier)
       return call()
     })
   }

@@ -17,6 +17,15 @@ Work workOn(const Napi::CallbackInfo &info, std::shared_ptr<Group> group, Result
       info, [group = std::move(group), method](const auto &...arguments) { return (*group.*method)(arguments...); });
 }
 
+/// An external value that holds a TandemLauncher.
+template <typename Type> Napi::Value launcherValue(Napi::Env env, const std::shared_ptr<Type> &launcher) {
+  auto *interface = new TandemLauncher{tandemLauncherVersion, new std::shared_ptr<Type>(launcher), Type::launch};
+  return Napi::External<TandemLauncher>::New(env, interface, [](Napi::Env, TandemLauncher *held) {
+    delete static_cast<std::shared_ptr<Type> *>(held->self);
+    delete held;
+  });
+}
+
 } // namespace
 
 Napi::Function GroupObject::define(Napi::Env env) {
@@ -40,6 +49,7 @@ Napi::Function GroupObject::define(Napi::Env env) {
                          InstanceMethod("destroyGraph", &GroupObject::post<&Group::destroyGraph>),
                          InstanceMethod("run", &GroupObject::queue<&Group::run>),
                          InstanceMethod("createLauncher", &GroupObject::createLauncher),
+                         InstanceMethod("createRunLauncher", &GroupObject::createRunLauncher),
                          InstanceMethod("destroyLauncher", &GroupObject::post<&Group::destroyLaunchSet>),
                          InstanceMethod("write", &GroupObject::queue<&Group::write>),
                          InstanceMethod("read", &GroupObject::queue<&Group::read>),
@@ -143,14 +153,17 @@ Napi::Value GroupObject::createLauncher(const Napi::CallbackInfo &info) {
   return submit(info, [group = parts_.group, id, graphs = fromJs<std::vector<std::uint32_t>>(info[1]),
                        launcher = std::make_shared<Launcher>(*parts_.worker, parts_.group, id)]() -> Settle {
     group->createLaunchSet(id, graphs);
-    return [launcher](Napi::Env env) -> Napi::Value {
-      auto *interface = new TandemLauncher{tandemLauncherVersion, new std::shared_ptr<Launcher>(launcher), Launcher::launch};
-      return Napi::External<TandemLauncher>::New(env, interface, [](Napi::Env, TandemLauncher *held) {
-        delete static_cast<std::shared_ptr<Launcher> *>(held->self);
-        delete held;
-      });
-    };
+    return [launcher](Napi::Env env) { return launcherValue(env, launcher); };
   });
+}
+
+/// before, steps: as of a run → an external value that holds a TandemLauncher
+Napi::Value GroupObject::createRunLauncher(const Napi::CallbackInfo &info) {
+  if (!parts_.worker) throw Napi::Error::New(info.Env(), "The group is closed.");
+  RunRequest request;
+  request.before = fromJs<std::vector<std::uint32_t>>(info[0]);
+  request.steps = fromJs<std::vector<RunStep>>(info[1]);
+  return launcherValue(info.Env(), std::make_shared<RunLauncher>(*parts_.worker, parts_.group, std::move(request)));
 }
 
 /// address, byteLength → Promise<an external value that holds a TandemDeviceMemory>

@@ -34,6 +34,7 @@ private:
   Napi::Value lockHost(const Napi::CallbackInfo &info);
   Napi::Value unlockHost(const Napi::CallbackInfo &info);
   Napi::Value createLauncher(const Napi::CallbackInfo &info);
+  Napi::Value createRunLauncher(const Napi::CallbackInfo &info);
   Napi::Value deviceMemory(const Napi::CallbackInfo &info);
   Napi::Value abandon(const Napi::CallbackInfo &info);
   Napi::Value close(const Napi::CallbackInfo &info);

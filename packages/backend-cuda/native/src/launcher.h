@@ -26,4 +26,19 @@ private:
   std::uint32_t id_;
 };
 
+/// A run of a group, as `Launcher`.
+class RunLauncher {
+public:
+  RunLauncher(const Worker &worker, std::weak_ptr<Group> group, RunRequest request)
+      : post_(worker.poster()), stopping_(worker.stopping()), group_(std::move(group)), request_(std::move(request)) {}
+
+  static void launch(void *self, TandemLaunchDone done, void *context);
+
+private:
+  std::function<bool(std::function<void()>)> post_;
+  std::function<bool()> stopping_;
+  std::weak_ptr<Group> group_;
+  RunRequest request_;
+};
+
 } // namespace tandem

@@ -244,15 +244,15 @@ bool putOff(std::mutex &mutex, const std::atomic<bool> &failed, std::map<std::ui
 
 } // namespace
 
-void Engine::gather(Key key, const std::string &text, GatherSettle settle) {
+void Engine::gather(Key key, const std::string &text, double number, GatherSettle settle) {
   const auto packed = key.packed();
   if (!putOff(pendingMutex_, failed_, pendingGathers_, packed, settle)) {
     settle(nullptr, &failure_);
     return;
   }
-  post([this, packed, text] {
+  post([this, packed, text, number] {
     if (failed_.load()) return;
-    gathers_->start(packed, text, [this, packed](const Sayings &result) {
+    gathers_->start(packed, text, number, [this, packed](const Sayings &result) {
       if (const auto waiting = take(pendingMutex_, pendingGathers_, packed)) waiting(&result, nullptr);
     });
   });

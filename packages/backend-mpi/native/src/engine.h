@@ -61,7 +61,8 @@ public:
   /// How messages name the ranks.
   void setNames(std::vector<std::string> names);
 
-  void gather(Key key, const std::string &text, GatherSettle settle);
+  /// With the greatest `number` of the ranks that say the same.
+  void gather(Key key, const std::string &text, double number, GatherSettle settle);
   void deliver(Key key, int from, int to, MessageRegion bytes, DeliverSettle settle);
   /// Runs are carried out one after another, in the order of the calls. `issue` and `failed` are called from the thread.
   void run(Key key, std::vector<NodeSpec> &&nodes, std::int64_t times, Issue issue, SegmentFailed failed, RunSettle settle);

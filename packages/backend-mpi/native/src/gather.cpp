@@ -6,22 +6,25 @@ namespace tandem {
 
 namespace {
 
-void unite(Sayings &all, const std::string &text, int rank) {
-  const auto [place, added] = all.emplace(text, rank);
-  if (!added) place->second = std::min(place->second, rank);
+void unite(Sayings &all, const std::string &text, const Saying &saying) {
+  const auto [place, added] = all.emplace(text, saying);
+  if (added) return;
+  auto &known = place->second;
+  known = {std::min(known.rank, saying.rank), std::max(known.number, saying.number)};
 }
 
 Bytes written(const Sayings &sayings) {
   RecordWriter writer;
   writer.number(static_cast<std::uint32_t>(sayings.size()));
-  for (const auto &[text, rank] : sayings) writer.number<std::int32_t>(rank).text(text);
+  for (const auto &[text, saying] : sayings) writer.number<std::int32_t>(saying.rank).number(saying.number).text(text);
   return writer.take();
 }
 
 void readInto(Sayings &all, RecordReader &reader) {
   for (auto left = reader.number<std::uint32_t>(); left > 0; --left) {
     const auto rank = reader.number<std::int32_t>();
-    unite(all, reader.text(), rank);
+    const auto number = reader.number<double>();
+    unite(all, reader.text(), {rank, number});
   }
 }
 
@@ -33,13 +36,13 @@ Gathers::Gathers(int rank, int size, Send send) : rank_(rank), send_(std::move(s
   }
 }
 
-void Gathers::start(std::uint64_t key, const std::string &text, Settle settle) {
+void Gathers::start(std::uint64_t key, const std::string &text, double number, Settle settle) {
   auto &state = states_[key];
   if (state.started) throw NativeError("validation", "Key " + std::to_string(key) + " is used twice.");
   state.started = true;
   state.settle = std::move(settle);
   ++started_;
-  unite(state.sayings, text, rank_);
+  unite(state.sayings, text, {rank_, number});
   advance(key, state);
 }
 

@@ -9,8 +9,13 @@
 
 namespace tandem {
 
-/// What ranks say under one key: each text once, with the lowest rank that says it.
-using Sayings = std::map<std::string, int>;
+/// Who says a text under a key: the lowest rank that does, and the greatest number that comes with it.
+struct Saying {
+  int rank = 0;
+  double number = 0;
+};
+/// What ranks say under one key, each text once.
+using Sayings = std::map<std::string, Saying>;
 
 /// Gathers over a binomial tree of ranks: texts are united on the way to rank 0, which sends the result down, so that all ranks get the
 /// same. Gathers are matched by key, not by arrival. Only the progress thread calls this.
@@ -21,7 +26,7 @@ public:
 
   Gathers(int rank, int size, Send send);
 
-  void start(std::uint64_t key, const std::string &text, Settle settle);
+  void start(std::uint64_t key, const std::string &text, double number, Settle settle);
   void receivedUp(std::uint64_t key, int child, RecordReader &reader);
   void receivedDown(std::uint64_t key, RecordReader &reader);
   /// Nobody waits for it any more.

@@ -6,18 +6,13 @@
 
 #include "../../../core/native/tandem_launcher.h"
 #include "native_error.h"
+#include "session_values.h"
 
 namespace tandem {
 
 namespace {
 
 using Prepared = std::shared_ptr<PreparedNodes>;
-
-Napi::Error errorOf(Napi::Env env, const std::string &code, const std::string &message) {
-  auto error = Napi::Error::New(env, message);
-  error.Value().Set("nativeCode", code);
-  return error;
-}
 
 std::vector<std::string> stringsOf(const Napi::Value &value) {
   std::vector<std::string> strings;
@@ -31,16 +26,6 @@ std::vector<std::uint32_t> indicesOf(const Napi::Value &value) {
   std::vector<std::uint32_t> indices;
   for (std::uint32_t index = 0; index < array.Length(); ++index) indices.push_back(array.Get(index).As<Napi::Number>());
   return indices;
-}
-
-std::uint64_t integerOf(const Napi::Value &value) {
-  return static_cast<std::uint64_t>(value.As<Napi::Number>().DoubleValue());
-}
-
-Key keyOf(const Napi::CallbackInfo &info) { return {info[0].As<Napi::Number>().Uint32Value(), integerOf(info[1])}; }
-
-std::optional<Failure> copied(const Failure *failure) {
-  return failure == nullptr ? std::nullopt : std::optional(*failure);
 }
 
 Napi::Object libraryValue(Napi::Env env, const mpi::Library &library) {
@@ -168,38 +153,6 @@ Napi::Value Session::watch(const Napi::CallbackInfo &info) {
   return deferred->Promise();
 }
 
-/// group, key, text → Promise<[{ rank, message }]>: each text once, by rank
-Napi::Value Session::gather(const Napi::CallbackInfo &info) {
-  const auto env = info.Env();
-  auto &session = of(info);
-  auto &engine = session.engine(env);
-  const auto deferred = std::make_shared<Napi::Promise::Deferred>(env);
-  session.queue_.expect(env);
-  engine.gather(keyOf(info), info[2].As<Napi::String>(), [&session, deferred](const Sayings *result, const Failure *failure) {
-    std::vector<std::pair<int, std::string>> sayings;
-    if (result != nullptr) {
-      for (const auto &[text, rank] : *result) sayings.emplace_back(rank, text);
-      std::sort(sayings.begin(), sayings.end());
-    }
-    session.queue_.post([&session, deferred, sayings = std::move(sayings), copy = copied(failure)](Napi::Env env) {
-      session.queue_.settled(env);
-      if (copy) {
-        deferred->Reject(errorOf(env, copy->code, copy->message).Value());
-        return;
-      }
-      auto list = Napi::Array::New(env, sayings.size());
-      for (std::uint32_t index = 0; index < sayings.size(); ++index) {
-        auto value = Napi::Object::New(env);
-        value.Set("rank", sayings[index].first);
-        value.Set("message", sayings[index].second);
-        list.Set(index, value);
-      }
-      deferred->Resolve(list);
-    });
-  });
-  return deferred->Promise();
-}
-
 /// group, key, from, to (−1 for all), bytes → Promise<undefined>
 Napi::Value Session::deliver(const Napi::CallbackInfo &info) {
   const auto env = info.Env();
@@ -284,12 +237,12 @@ struct StartedSegment {
   std::uint32_t node;
 };
 
-void segmentDone(void *context, const char *error) {
+void segmentDone(void *context, const TandemLaunchEnd *end) {
   const std::unique_ptr<StartedSegment> segment(static_cast<StartedSegment *>(context));
   const auto engine = segment->engine.lock();
   if (!engine) return;
-  if (error == nullptr) engine->segmentCompleted(segment->key, segment->node, 1);
-  else engine->segmentFailed(segment->key, error);
+  if (end->error == nullptr) engine->segmentCompleted(segment->key, segment->node, 1);
+  else engine->segmentFailed(segment->key, end->error);
 }
 
 } // namespace
@@ -430,6 +383,7 @@ void Session::define(Napi::Env env, Napi::Object exports) {
   exports.Set("listen", Napi::Function::New<listen>(env));
   exports.Set("watch", Napi::Function::New<watch>(env));
   exports.Set("gather", Napi::Function::New<gather>(env));
+  exports.Set("runAgreed", Napi::Function::New<runAgreed>(env));
   exports.Set("deliver", Napi::Function::New<deliver>(env));
   exports.Set("prepare", Napi::Function::New<prepare>(env));
   exports.Set("run", Napi::Function::New<run>(env));

@@ -1,10 +1,12 @@
 #pragma once
 #include <napi.h>
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <vector>
 
+#include "../../../core/native/tandem_launcher.h"
 #include "engine.h"
 #include "js_queue.h"
 #include "liveness.h"
@@ -30,6 +32,7 @@ private:
   static Napi::Value listen(const Napi::CallbackInfo &info);
   static Napi::Value watch(const Napi::CallbackInfo &info);
   static Napi::Value gather(const Napi::CallbackInfo &info);
+  static Napi::Value runAgreed(const Napi::CallbackInfo &info);
   static Napi::Value deliver(const Napi::CallbackInfo &info);
   static Napi::Value prepare(const Napi::CallbackInfo &info);
   static Napi::Value run(const Napi::CallbackInfo &info);
@@ -56,8 +59,20 @@ private:
     std::shared_ptr<PreparedNodes> prepared;
   };
 
+  struct AgreedRun;
+  /// What such a run holds of JavaScript.
+  struct Agreed {
+    Napi::Promise::Deferred ended;
+    /// Another package owns what it holds.
+    Napi::ObjectReference launcher;
+  };
+  static void agreedRunDone(void *context, const TandemLaunchEnd *end);
+  void settleAgreedRun(Key start, std::function<Napi::Value(Napi::Env)> value, const Failure *failure = nullptr);
+  void settleGather(const Napi::Promise::Deferred &deferred, const Sayings *result, const Failure *failure);
+
   JsQueue queue_;
   std::map<std::uint64_t, Running> running_;
+  std::map<std::uint64_t, Agreed> agreed_;
   std::map<std::uint64_t, Napi::ObjectReference> delivered_;
   std::shared_ptr<Engine> engine_;
   Descriptor listener_;

@@ -26,7 +26,7 @@ export function imaginedRanks(rank: number, count: number, sharesMemory = false)
           rank,
           count,
           sharesMemory,
-          gather: async (_key, message) => [{ rank: 0, message }],
+          gather: async (_key, message, number = 0) => [{ rank: 0, message, number }],
           deliver: async () => {
             throw new GpuError('unsupported', 'Imagined ranks deliver nothing.')
           },

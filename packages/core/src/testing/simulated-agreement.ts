@@ -1,9 +1,14 @@
 import { GpuError } from '../errors.ts'
 import type { RankMessage, Ranks } from '../ranks.ts'
 
+interface Said {
+  readonly message: string
+  readonly number: number
+}
+
 /** What has been said under one key. */
 interface Gathering {
-  readonly messages: Map<number, string>
+  readonly messages: Map<number, Said>
   readonly waiting: { resolve(said: RankMessage[]): void; reject(error: GpuError): void }[]
 }
 
@@ -30,7 +35,7 @@ export class SimulatedAgreement {
     return {
       rank,
       count: this.#count,
-      gather: (key, message) => this.#gather(rank, key, message),
+      gather: (key, message, number = 0) => this.#gather(rank, key, { message, number }),
       deliver: (key, from, to, bytes) => this.#deliver(rank, key, from, to, bytes),
       leave: (reason) => this.leave(rank, reason),
     }
@@ -46,7 +51,7 @@ export class SimulatedAgreement {
     if (reason !== undefined) this.#leaves(rank, reason)
   }
 
-  #gather(rank: number, key: number, message: string): Promise<RankMessage[]> {
+  #gather(rank: number, key: number, said: Said): Promise<RankMessage[]> {
     let gathering = this.#gatherings.get(key)
     if (gathering === undefined) {
       gathering = { messages: new Map(), waiting: [] }
@@ -54,16 +59,16 @@ export class SimulatedAgreement {
     }
     const { messages, waiting } = gathering
     if (messages.has(rank)) throw new TypeError(`rank ${rank} uses key ${key} twice`)
-    messages.set(rank, message)
+    messages.set(rank, said)
     const gone = [...this.#left].find((other) => !messages.has(other))
     if (gone !== undefined) return Promise.reject(leftError(gone))
     return new Promise((resolve, reject) => {
       waiting.push({ resolve, reject })
       if (messages.size < this.#count) return
       this.#gatherings.delete(key)
-      const said = distinct(messages)
+      const all = distinct(messages)
       // Ranks learn at different times.
-      for (const each of waiting) setTimeout(() => each.resolve(said), 0)
+      for (const each of waiting) setTimeout(() => each.resolve(all), 0)
     })
   }
 
@@ -100,13 +105,14 @@ export class SimulatedAgreement {
   }
 }
 
-function distinct(messages: ReadonlyMap<number, string>): RankMessage[] {
-  const lowest = new Map<string, number>()
+function distinct(messages: ReadonlyMap<number, Said>): RankMessage[] {
+  const found = new Map<string, RankMessage>()
   for (const rank of [...messages.keys()].sort((a, b) => a - b)) {
-    const message = messages.get(rank)!
-    if (!lowest.has(message)) lowest.set(message, rank)
+    const { message, number } = messages.get(rank)!
+    const known = found.get(message) ?? { rank, message, number }
+    found.set(message, { ...known, number: Math.max(known.number, number) })
   }
-  return [...lowest].map(([message, rank]) => ({ rank, message }))
+  return [...found.values()]
 }
 
 function leftError(rank: number): GpuError {

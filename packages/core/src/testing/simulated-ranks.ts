@@ -3,8 +3,10 @@ import type { Backend, Runtime } from '../backend.ts'
 import type { Handles } from '../handles.ts'
 import { requireOptions } from '../options.ts'
 import type { Plan, PlanPart } from '../plan.ts'
+import type { Ranks } from '../ranks.ts'
 import { requireCount } from '../view.ts'
 import { referenceAdapter } from './reference-backend.ts'
+import type { ReferenceExecutable } from './reference-handles.ts'
 import { ReferenceRuntime } from './reference-runtime.ts'
 import { SimulatedAgreement } from './simulated-agreement.ts'
 import { SimulatedRun, type SimulatedTransport } from './simulated-run.ts'
@@ -37,6 +39,8 @@ export interface SimulatedRanks {
   readonly transport: SimulatedTransport
   /** Applied to the plan of each rank when it runs. */
   transformPlan: (<H extends Handles>(plan: Plan<H, PlanPart>, rank: number) => Plan<H, PlanPart>) | undefined
+  /** Which ranks have `Ranks.runAgreed`; none where it is absent. */
+  runsAgreed: ((rank: number) => boolean) | undefined
   /** The rank is gone, like a process that is killed. */
   kill(rank: number): void
 }
@@ -62,6 +66,7 @@ class RankSimulation implements SimulatedRanks {
   readonly backends: readonly Backend[]
   readonly transport: SimulatedTransport
   transformPlan: SimulatedRanks['transformPlan']
+  runsAgreed: SimulatedRanks['runsAgreed']
   readonly #options: SimulatedRanksOptions
   readonly #adapters: readonly Adapter[]
   /** What the ranks share, by group in the order of opening. */
@@ -103,10 +108,21 @@ class RankSimulation implements SimulatedRanks {
   #open(rank: number, group: number, chosen: readonly Adapter[]): Runtime {
     this.#worlds[group] ??= new World(this.#options.ranks)
     const world = this.#worlds[group]
+    const agreement = world.agreement.of(rank)
+    const runAgreed: Ranks['runAgreed'] = (executable, options, start, end) => {
+      if (this.runsAgreed?.(rank) !== true) return undefined
+      const started = agreement.gather(start.key, start.message)
+      const running = async () => {
+        if ((await started).length > 1) return undefined
+        const { seconds } = await runtime.run(executable as ReferenceExecutable, options)
+        return agreement.gather(end.key, end.message, seconds)
+      }
+      return { started, ended: running() }
+    }
     const runtime = new ReferenceRuntime(chosen, {
       canAccessPeer: (reader, owner) => chosen[reader]!.rank === chosen[owner]!.rank,
       memoryByteLength: this.#memoryOf(rank),
-      ranks: world.agreement.of(rank),
+      ranks: { ...agreement, runAgreed },
       execute: (memory, execution) => {
         const plan = this.transformPlan?.(memory.plan, rank) ?? memory.plan
         return world.runOf(rank, this.transport).execute(rank, { ...memory, plan }, execution)

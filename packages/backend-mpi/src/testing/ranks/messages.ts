@@ -15,9 +15,9 @@ const calls = (rank % 2 === 0 ? keys : keys.toReversed()).map(
   async (k) => [k, await addon.gather(group, k, k === keys[1] ? `rank ${rank}` : `all say ${k}`)] as const,
 )
 const said = new Map(await Promise.all(calls))
-expect(said.get(keys[0]!)).toEqual([{ rank: 0, message: `all say ${keys[0]}` }])
+expect(said.get(keys[0]!)).toEqual([{ rank: 0, message: `all say ${keys[0]}`, number: 0 }])
 expect(said.get(keys[1]!)).toEqual(
-  Array.from({ length: size }, (_, other) => ({ rank: other, message: `rank ${other}` })),
+  Array.from({ length: size }, (_, other) => ({ rank: other, message: `rank ${other}`, number: 0 })),
 )
 const long = await addon.gather(group, key++, `${rank % 2} `.repeat(100_000))
 expect(long.map((entry) => [entry.rank, entry.message.length])).toEqual(
@@ -27,7 +27,7 @@ expect(long.map((entry) => [entry.rank, entry.message.length])).toEqual(
 // The thread carries on while it does not sleep, and sleeps again.
 for (const milliseconds of [20, 0]) {
   addon.stayAwake(milliseconds)
-  expect(await addon.gather(group, key++, 'awake')).toEqual([{ rank: 0, message: 'awake' }])
+  expect(await addon.gather(group, key++, 'awake')).toEqual([{ rank: 0, message: 'awake', number: 0 }])
 }
 
 /** What a rank delivers: every byte differs from its neighbours, and from those of other ranks. */

@@ -1,5 +1,5 @@
 // Every rank: which transport a group gets, and why no quicker one; then a program whose devices wait for each other in every repetition.
-//   mpirun -n 2 node transport.ts INNER_BACKEND [transport] [kill: rank 1 kills itself in the middle of a run]
+//   mpirun -n 2 node transport.ts INNER_BACKEND [transport] [kill: rank 1 kills itself in the middle of a run; kill-repeated: of many]
 import { isGpuError, openGroup } from '@tandem-gpu/core'
 import { expect } from 'vitest'
 import { type MpiOptions, mpi } from '../../mpi.ts'
@@ -46,6 +46,10 @@ try {
     if (rank === 1) setTimeout(() => process.kill(process.pid, 'SIGKILL'), 1500)
     await queue.run(program, 10_000_000)
   }
+  if (act === 'kill-repeated') {
+    if (rank === 1) setTimeout(() => process.kill(process.pid, 'SIGKILL'), 1500)
+    for (;;) await queue.run(program, turns)
+  }
   const running = queue.run(program, turns)
   const found = await queue.read(values[0]!)
   await running
@@ -88,6 +92,19 @@ try {
   }
   const { seconds, repetitions } = await queue.run(program, 3)
   expect({ positive: seconds > 0, repetitions }).toEqual({ positive: true, repetitions: 3 })
+
+  // A run like the one before needs no JavaScript: it takes the time of the slowest rank, and the values of all devices are as far.
+  if (joined) {
+    const before = runs()
+    const { seconds } = await queue.run(program, 3)
+    expect(runs()).toBe(before)
+    const said = await (await mpiSession()).gather(`${seconds}`)
+    expect(said).toHaveLength(1)
+    expect(seconds).toBeGreaterThan(0)
+    const moved = await Promise.all(values.map(async (buffer) => (await queue.read(buffer))[0]! / 1000))
+    // Since the abort 1000 repetitions, and 3 twice.
+    expect(moved).toEqual(heads.map((head) => (((head - 1006) % count) + count) % count))
+  }
 
   // A rank comes late to a run that all have agreed on: the clocks of the others do not count that.
   if (joined) {

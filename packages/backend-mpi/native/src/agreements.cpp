@@ -1,0 +1,129 @@
+// What all ranks say, and runs that begin and end with it.
+#include <algorithm>
+
+#include "../../../core/native/tandem_launcher.h"
+#include "session.h"
+#include "session_values.h"
+
+namespace tandem {
+
+namespace {
+
+Napi::Value sayingsValue(Napi::Env env, const Sayings &sayings) {
+  std::vector<std::pair<int, const Sayings::value_type *>> byRank;
+  for (const auto &saying : sayings) byRank.emplace_back(saying.second.rank, &saying);
+  std::sort(byRank.begin(), byRank.end());
+  auto list = Napi::Array::New(env, byRank.size());
+  for (std::uint32_t index = 0; index < byRank.size(); ++index) {
+    const auto &[text, saying] = *byRank[index].second;
+    auto value = Napi::Object::New(env);
+    value.Set("rank", saying.rank);
+    value.Set("message", text);
+    value.Set("number", saying.number);
+    list.Set(index, value);
+  }
+  return list;
+}
+
+} // namespace
+
+/// Settles the promise on the JavaScript thread.
+void Session::settleGather(const Napi::Promise::Deferred &deferred, const Sayings *result, const Failure *failure) {
+  queue_.post([this, deferred, sayings = result == nullptr ? Sayings{} : *result, copy = copied(failure)](Napi::Env env) {
+    queue_.settled(env);
+    if (copy) deferred.Reject(errorOf(env, copy->code, copy->message).Value());
+    else deferred.Resolve(sayingsValue(env, sayings));
+  });
+}
+
+/// group, key, text, number | undefined → Promise<[{ rank, message, number }]>: each text once, by rank
+Napi::Value Session::gather(const Napi::CallbackInfo &info) {
+  const auto env = info.Env();
+  auto &session = of(info);
+  auto &engine = session.engine(env);
+  const auto deferred = Napi::Promise::Deferred::New(env);
+  const double number = info[3].IsUndefined() ? 0 : info[3].As<Napi::Number>().DoubleValue();
+  session.queue_.expect(env);
+  engine.gather(keyOf(info), info[2].As<Napi::String>(), number, [&session, deferred](const Sayings *result, const Failure *failure) {
+    session.settleGather(deferred, result, failure);
+  });
+  return deferred.Promise();
+}
+
+/// A run between two gathers, which native code starts and ends.
+struct Session::AgreedRun {
+  Session &session;
+  /// Gone when nobody waits any more.
+  std::weak_ptr<Engine> engine;
+  Key start;
+  Key end;
+  std::string endText;
+  const TandemLauncher *launcher;
+};
+
+/// The run is over on this rank, or does not begin.
+void Session::settleAgreedRun(Key start, std::function<Napi::Value(Napi::Env)> value, const Failure *failure) {
+  queue_.post([this, start, value = std::move(value), copy = copied(failure)](Napi::Env env) {
+    queue_.settled(env);
+    const auto kept = agreed_.extract(start.packed());
+    const auto &ended = kept.mapped().ended;
+    if (copy) ended.Reject(errorOf(env, copy->code, copy->message).Value());
+    else ended.Resolve(value(env));
+  });
+}
+
+void Session::agreedRunDone(void *context, const TandemLaunchEnd *end) {
+  const std::unique_ptr<AgreedRun> run(static_cast<AgreedRun *>(context));
+  const auto engine = run->engine.lock();
+  if (!engine) return;
+  auto &session = run->session;
+  const auto start = run->start;
+  if (end->error != nullptr) {
+    session.settleAgreedRun(start, [reason = std::string(end->error), code = std::string(end->code), result = end->result](Napi::Env env) {
+      auto error = errorOf(env, code, reason).Value();
+      error.Set("result", result);
+      auto value = Napi::Object::New(env);
+      value.Set("error", error);
+      return value;
+    });
+    return;
+  }
+  engine->gather(run->end, run->endText, end->seconds, [&session, start](const Sayings *result, const Failure *failure) {
+    const auto said = [sayings = result == nullptr ? Sayings{} : *result](Napi::Env env) {
+      auto value = Napi::Object::New(env);
+      value.Set("said", sayingsValue(env, sayings));
+      return value;
+    };
+    session.settleAgreedRun(start, said, failure);
+  });
+}
+
+/// group, key, text, key of the end, text of the end, an external TandemLauncher → { started, ended }. Where all ranks say the first text, the launcher starts a
+/// run, at whose end this rank says the second with its seconds. `started` is a promise as of gather; `ended` one of { said }, of { error } where the run
+/// fails here, and of undefined where it does not begin.
+Napi::Value Session::runAgreed(const Napi::CallbackInfo &info) {
+  const auto env = info.Env();
+  auto &session = of(info);
+  auto &engine = session.engine(env);
+  const auto start = keyOf(info);
+  const auto *launcher = info[5].As<Napi::External<TandemLauncher>>().Data();
+  if (launcher->version != tandemLauncherVersion)
+    throw errorOf(env, "unsupported", "The backend around which MPI runs is of another version of Tandem.");
+  const auto started = Napi::Promise::Deferred::New(env);
+  const auto ended = Napi::Promise::Deferred::New(env);
+  session.agreed_.try_emplace(start.packed(), Agreed{ended, Napi::Persistent(info[5].As<Napi::Object>())});
+  session.queue_.expect(env);
+  session.queue_.expect(env);
+  const AgreedRun run{session, session.engine_, start, {start.group, integerOf(info[3])}, info[4].As<Napi::String>(), launcher};
+  engine.gather(start, info[2].As<Napi::String>(), 0, [run, started](const Sayings *result, const Failure *failure) {
+    if (result != nullptr && result->size() == 1) run.launcher->launch(run.launcher->self, agreedRunDone, new AgreedRun(run));
+    else run.session.settleAgreedRun(run.start, [](Napi::Env env) { return env.Undefined(); });
+    run.session.settleGather(started, result, failure);
+  });
+  auto value = Napi::Object::New(env);
+  value.Set("started", started.Promise());
+  value.Set("ended", ended.Promise());
+  return value;
+}
+
+} // namespace tandem
