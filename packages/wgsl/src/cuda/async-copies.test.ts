@@ -299,6 +299,7 @@ describe('asynchronous copies', () => {
   const helpers = `fn fetch(slot: u32, at: u32) { tile[slot] = a[at]; }
     fn fetch_early(slot: u32) { if (n > 7u) { return; } tile[slot] = a[n]; }
     fn fetch_two(id: vec3u, at: u32) { for (var i = 0u; i < 2u; i++) { tile[id.x + i * 32u] = a[at]; } }
+    fn fetch_rows(id: vec3u, first: u32) { for (var i = 0u; i < 2u; i++) { tile[id.x + (first + i) * 32u] = a[n]; } }
     fn fetch_row(id: vec3u, row: u32) { tile[id.x + row * 32u] = a[n]; }
     fn fetch_named(at: u32) { let slot = words[at]; tile[slot] = a[at]; }
     fn fetch_remainder(slot: u32) { tile[slot % 64u] = a[n]; }
@@ -339,6 +340,12 @@ describe('asynchronous copies', () => {
     expect(copying('fetch_two(id, t);\nfetch_row(id, 2u);')).toEqual(['fetch_two', 'fetch_row'])
     expect(copying('fetch_two(id, t);\nfetch_row(id, 1u);')).toEqual([])
     expect(copying('fetch_two(id, t);\nfetch_two(id, t + 1u);')).toEqual([])
+    expect(copying('fetch_rows(id, 0u);\nfetch_rows(id, 2u);')).toEqual(['fetch_rows'])
+    expect(copying('fetch_rows(id, 0u);\nfetch_rows(id, 1u);')).toEqual([])
+    expect(copying('for (var k = 0u; k < 2u; k++) { fetch_rows(id, 4u); }')).toEqual([])
+    expect(
+      copying('for (var k = 0u; k < n; k++) { fetch_rows(id, 4u); fetch_rows(id, 6u); sync(); }'),
+    ).toEqual(['fetch_rows'])
     expect(copying('fetch(t, t);\nout[t] = peek();')).toEqual([])
     expect(copying('fetch_early(t);\nsync();\nfetch_early(t + 1u);')).toEqual(['fetch_early'])
     expect(copying('fetch_early(t);\nfetch_early(t);')).toEqual([])

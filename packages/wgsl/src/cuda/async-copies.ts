@@ -194,7 +194,9 @@ class Search {
         return
       case 'var':
         if (s.initial !== undefined) this.#value(s.initial)
-        this.#state?.change((p) => (p.copy.counter === s.variable ? 'unknown' : p.index))
+        this.#state?.change((p) =>
+          p.copy.counter === s.variable && p.index !== 'unknown' ? 'past' : p.index,
+        )
         return
       case 'assign':
         for (const e of operandsOf(s.target)) this.#value(e)

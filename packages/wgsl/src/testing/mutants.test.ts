@@ -88,6 +88,12 @@ const mutants: readonly Mutant[] = [
   },
   {
     file: 'cuda/async-copies.ts',
+    from: "? 'past' : p.index",
+    to: "? 'fresh' : p.index",
+    tests: [copies],
+  },
+  {
+    file: 'cuda/async-copies.ts',
     from: 'for (const p of parameters) this.#declareAnew(p.id)',
     to: '',
     tests: [copies],
