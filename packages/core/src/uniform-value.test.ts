@@ -127,9 +127,9 @@ describe('a uniform value', () => {
     [
       'a column that is too short',
       { half: [[1, 2, 3, 4], [5]] },
-      'Column 1 of argument half of dispatch "kernel" has 1 numbers',
+      'Column 1 of argument half of dispatch "kernel" has 1 number;',
     ],
-    ['an array of a wrong length', { path: [[1, 2, 3]] }, 'has 1 elements; array<vec3i, 2> takes 2.'],
+    ['an array of a wrong length', { path: [[1, 2, 3]] }, 'has 1 element; array<vec3i, 2> takes 2.'],
     [
       'a number out of range',
       {

@@ -1,5 +1,5 @@
 import type { ReflectedType } from '@tandem-gpu/wgsl'
-import { describedValue } from './described-value.ts'
+import { counted, describedValue } from './described-value.ts'
 import { invalid } from './errors.ts'
 import { RecordedParameter } from './parameter.ts'
 import type { UniformArray, UniformValue } from './recorder.ts'
@@ -84,7 +84,7 @@ function writeMatrix(place: UniformPlace, value: unknown): void {
     writeNumbers(place, starts, value)
     return
   }
-  requireCount(place, value.length, columns, 'columns')
+  requireCount(place, value.length, columns, 'column')
   const column = { ...type, components: type.components / columns }
   for (const [index, start] of starts.entries()) {
     const what = `Column ${index} of ${lowered(place.what)}`
@@ -102,7 +102,7 @@ function writeArray(place: UniformPlace, value: unknown): void {
     writeNumbers({ ...place, type: { ...type, components: length * element.components } }, starts, value)
     return
   }
-  requireCount(place, value.length, length, element.kind === 'scalar' ? 'numbers' : 'elements')
+  requireCount(place, value.length, length, element.kind === 'scalar' ? 'number' : 'element')
   for (const [index, start] of starts.entries()) {
     const part = { ...place, byteOffset: start, type: element, what: `Element ${index} of ${lowered(what)}` }
     writeUniformValue(part, value[index])
@@ -140,7 +140,7 @@ function writeNumbers(place: UniformPlace, starts: readonly number[], value: unk
     const given = typeof value === 'number' ? 'one number' : described(value)
     throw invalid(`${what} is ${given}; the member has ${type.components} components.`)
   }
-  requireCount(place, value.length, type.components, 'numbers')
+  requireCount(place, value.length, type.components, 'number')
   const numbers = value as ArrayLike<number>
   const scalar = type.scalar as UniformScalar
   const byteLength = scalar === 'f16' ? 2 : 4
@@ -154,7 +154,8 @@ function writeNumbers(place: UniformPlace, starts: readonly number[], value: unk
 }
 
 function requireCount({ type, what }: UniformPlace, given: number, expected: number, noun: string): void {
-  if (given !== expected) throw invalid(`${what} has ${given} ${noun}; ${type.name} takes ${expected}.`)
+  if (given !== expected)
+    throw invalid(`${what} has ${counted(given, noun)}; ${type.name} takes ${expected}.`)
 }
 
 /** Arrays and typed arrays; vectors and columns may be either. */

@@ -244,8 +244,11 @@ function requireBindings(
     const wanted = type.scalar === 'mixed' ? 'u32' : type.scalar
     if (given === wanted || (wanted === 'u32' && (given === 'u8' || given === 'i8'))) continue
     const from = 'file' in source ? printable(source.file) : 'its --buffer'
+    const advice = bufferElementTypes.some((held) => held === wanted)
+      ? `give it ${wanted}`
+      : `tandem run has buffers of ${bufferElementTypes.join(', ')} alone`
     throw new UsageError(
-      `${printable(path)} binds ${name} as ${type.name}, and ${from} gives ${given}; give it ${wanted}.`,
+      `${printable(path)} binds ${name} as ${type.name}, and ${from} gives ${given}; ${advice}.`,
     )
   }
 }
