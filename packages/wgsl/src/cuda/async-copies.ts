@@ -195,7 +195,7 @@ class Search {
       case 'var':
         if (s.initial !== undefined) this.#value(s.initial)
         this.#state?.change((p) =>
-          p.copy.counter === s.variable && p.index !== 'unknown' ? 'past' : p.index,
+          p.copy.counter === s.variable && p.index === 'stepped' ? 'fresh' : p.index,
         )
         return
       case 'assign':

@@ -3,12 +3,11 @@ import type { Copy } from './call-path.ts'
 
 /**
  * A pending copy. Its index is `fresh` until the loop's counter is stepped; then it names another element than the next copy of the same
- * statement does. Once the loop is run again, that may name any of the elements: the index is `past`. After a let or parameter of the
- * index is declared anew, it is `unknown`.
+ * statement does, until the loop is run again. After a let or parameter of the index is declared anew, it is `unknown`.
  */
 export interface Pending {
   readonly copy: Copy
-  readonly index: 'fresh' | 'stepped' | 'past' | 'unknown'
+  readonly index: 'fresh' | 'stepped' | 'unknown'
   /** The barriers since the copy. */
   readonly age: number
 }

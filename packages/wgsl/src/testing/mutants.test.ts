@@ -88,8 +88,8 @@ const mutants: readonly Mutant[] = [
   },
   {
     file: 'cuda/async-copies.ts',
-    from: "? 'past' : p.index",
-    to: "? 'fresh' : p.index",
+    from: "'stepped' ? 'fresh'",
+    to: "'stepped' ? 'stepped'",
     tests: [copies],
   },
   {
