@@ -16,8 +16,8 @@ export interface MessageTile<T extends ElementType> {
 }
 
 /**
- * Workgroups of a device, in all, that copy or transpose beside messages. Of the 132 multiprocessors of an H200, NCCL takes 16 or 32. Transposes of 32768² f32
- * in two parts take 2.91 ms on four processes and 3.83 ms on two with 64 workgroups, 2.87 and 4.13 with 48, 2.86 and 4.78 with 32; with passes that fill the device 3.44 and 4.05.
+ * Workgroups of a device that copy, and as many that transpose, beside messages. Of the 132 multiprocessors of an H200, NCCL takes 16 or 32. Transposes of 32768² f32
+ * in two parts take 2.91 to 3.11 ms on four processes and 3.83 to 3.86 on two with 64 workgroups, 2.87 to 3.02 and 4.13 with 48, 2.86 and 4.78 with 32; with passes that fill the device 3.44 and 4.05.
  */
 const workgroupsBesideMessages = 64
 
