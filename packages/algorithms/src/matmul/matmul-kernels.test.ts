@@ -89,6 +89,7 @@ it('compiles nothing for a tile that does not exist', async () => {
   const group = {
     software: false,
     devices: [large],
+    queue: {},
     async compile({ label }: CompileOptions) {
       compiled.push(label)
       return { destroy() {} }
