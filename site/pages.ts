@@ -21,6 +21,8 @@ export function sitePages(): Map<string, string> {
   ])
   for (const name of readdirSync(join(root, 'docs/guides')))
     if (name !== 'README.md') pages.set(`docs/guides/${name}`, `guides/${name}`)
+  for (const name of readdirSync(join(root, 'docs/performance')))
+    pages.set(`docs/performance/${name}`, `performance/${name}`)
   for (const name of readdirSync(join(root, 'packages')))
     pages.set(`packages/${name}/README.md`, `packages/${name}.md`)
   return pages

@@ -10,41 +10,53 @@ const products = JSON.parse(readFileSync(new URL(productsPath, root), 'utf8'))
 const ranksPath = 'docs/measurements/2026-11-22-4xh200-ranks.json'
 const ranks = JSON.parse(readFileSync(new URL(ranksPath, root), 'utf8'))
 
+const twoPath = 'docs/measurements/2026-11-22-2xh200-ranks.json'
+const two = JSON.parse(readFileSync(new URL(twoPath, root), 'utf8'))
+const textOf = (document: string) => readFileSync(new URL(document, root), 'utf8')
+const blocksOf = (kind: string) =>
+  documents.flatMap((document) =>
+    [...textOf(document).matchAll(new RegExp(`<!-- ${kind}:([\\w-]+) -->`, 'g'))].map(([, name]) => name!),
+  )
+const twiceTheRates = (results: readonly { rate: number }[]) =>
+  results.map((r) => ({ ...r, rate: r.rate * 2 }))
+
 describe('the figures in the documents', () => {
-  it.each(documents)('%s quotes the measured table', (document) => {
-    const text = readFileSync(new URL(document, root), 'utf8')
-    expect(text).toContain('<!-- figures:')
-    expect(withFigures(text, table, path)).toBe(text)
-  })
-  it.each(documents)('%s quotes the table of products on tensor cores', (document) => {
-    const text = readFileSync(new URL(document, root), 'utf8')
-    expect(text).toContain('<!-- tensor:')
-    expect(withFigures(text, products, productsPath)).toBe(text)
-    const other = {
-      ...products,
-      ours: products.ours.map((r: { rate: number }) => ({ ...r, rate: r.rate * 2 })),
+  it.each([
+    ['figures', table, path],
+    ['tensor', products, productsPath],
+    ['ranks', ranks, ranksPath],
+    ['2-ranks', two, twoPath],
+  ])('of the kind %s are those of its table', (_, measured, measuredPath) => {
+    for (const document of documents) {
+      const text = textOf(document)
+      expect(withFigures(text, measured, measuredPath), document).toBe(text)
     }
-    expect(withFigures(text, other, productsPath)).not.toBe(text)
   })
-  it.each(documents)('%s quotes the table of several processes', (document) => {
-    const text = readFileSync(new URL(document, root), 'utf8')
-    expect(text).toContain('<!-- ranks:')
-    expect(withFigures(text, ranks, ranksPath)).toBe(text)
-    const results = ranks.results.map((r: { seconds: number }) => ({ ...r, seconds: 2 * r.seconds }))
-    expect(withFigures(text, { ...ranks, results }, ranksPath)).not.toBe(text)
+  it('stand in a document each, and the most important in README.md too', () => {
+    expect(blocksOf('figures').sort()).toEqual(['highlights', 'ladder', 'targets', 'webgpu'])
+    const ofProducts = ['errors', 'f16', 'f32', 'highlights', 'same-gpu', 'several', 'targets']
+    expect(blocksOf('tensor').sort()).toEqual(ofProducts)
+    expect(blocksOf('ranks').sort()).toEqual(['highlights', 'table', 'targets'])
+    expect(blocksOf('2-ranks').sort()).toEqual(['table', 'targets'])
   })
-  it('docs/performance.md quotes the table of two processes', () => {
-    const twoPath = 'docs/measurements/2026-11-22-2xh200-ranks.json'
-    const two = JSON.parse(readFileSync(new URL(twoPath, root), 'utf8'))
-    const text = readFileSync(new URL('docs/performance.md', root), 'utf8')
-    expect(text).toContain('<!-- 2-ranks:')
-    expect(withFigures(text, two, twoPath)).toBe(text)
+  it.each(['README.md', 'docs/performance.md'])('of %s change with each table', (document) => {
+    const text = textOf(document)
+    const others = [
+      { ...table, ours: twiceTheRates(table.ours) },
+      { ...products, ours: twiceTheRates(products.ours) },
+      {
+        ...ranks,
+        results: ranks.results.map((r: { seconds: number }) => ({ ...r, seconds: 2 * r.seconds })),
+      },
+    ]
+    const paths = [path, productsPath, ranksPath]
+    for (const [i, other] of others.entries()) expect(withFigures(text, other, paths[i]!)).not.toBe(text)
   })
   it('of two ranks stand in blocks of their own, where no target is met or missed', () => {
-    const two = { ...ranks, ranks: 2 }
+    const ofTwo = { ...ranks, ranks: 2 }
     const text =
       '<!-- ranks:targets -->\nfour\n<!-- /ranks -->\n<!-- 2-ranks:targets -->\ntwo\n<!-- /2-ranks -->\n'
-    const written = withFigures(text, two, ranksPath)
+    const written = withFigures(text, ofTwo, ranksPath)
     expect(written).toContain('<!-- ranks:targets -->\nfour\n<!-- /ranks -->')
     expect(written).toContain('| work | measured with 2 GPUs | target for 4 |')
     const { seconds } = ranks.results.find(

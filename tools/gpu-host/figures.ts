@@ -1,12 +1,12 @@
 /*
  * Puts the figures of a measured table (tools/gpu-host/table.ts, rank-table.ts or tensor-table.ts) into the documents that quote them:
  *   node tools/gpu-host/figures.ts docs/measurements/TABLE.json [--check]
- * Replaces what stands between `<!-- figures:NAME -->` and `<!-- /figures -->` in README.md and docs/performance.md, where NAME is
+ * Replaces what stands between `<!-- figures:NAME -->` and `<!-- /figures -->` in README.md, docs/performance.md and docs/performance/*.md, where NAME is
  * `highlights`, `targets`, `ladder` or `webgpu`; with a table of rank-table.ts what stands between `<!-- ranks:NAME -->` and `<!-- /ranks -->`,
  * or `<!-- 2-ranks:NAME -->` and `<!-- /2-ranks -->` where two ranks were measured; with one of tensor-table.ts what stands between `<!-- tensor:NAME -->` and `<!-- /tensor -->`.
  * With --check nothing is written; exit 1 when a document says something else.
  */
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import type { BenchDocument, BenchResult } from '../../packages/cli/src/bench/document.ts'
 import { withNamedBlocks } from '../named-blocks.ts'
 import { withRankFigures } from './rank-figures.ts'
@@ -15,7 +15,11 @@ import { type Target, targetsOf } from './targets.ts'
 import { withTensorFigures } from './tensor-figures.ts'
 import type { TensorDocument } from './tensor-targets.ts'
 
-export const documents = ['README.md', 'docs/performance.md']
+const topics = readdirSync(new URL('../../docs/performance', import.meta.url))
+export const documents = [
+  ...['README.md', 'docs/performance.md'],
+  ...topics.map((name) => `docs/performance/${name}`),
+]
 
 type Table = BenchDocument & { readonly targets?: readonly Target[] }
 
