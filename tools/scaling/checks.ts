@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs'
-import { fusedStripes } from '../../packages/algorithms/src/jacobi/fused-strip.ts'
 import type { RankTable } from '../gpu-host/rank-targets.ts'
 import { links, staged } from './machine.ts'
 import { openHost, openRank } from './paper-group.ts'
@@ -26,12 +25,9 @@ export interface Check {
   /** In microseconds; of Jacobi's iteration, one iteration. */
   readonly measured: number
   readonly source: string
-  /** A constant of the model comes from this row, which therefore shows nothing. */
-  readonly calibrates?: true
 }
 
 const table = '4xh200-table.json'
-const ipc = '2xh200-ipc-and-soak.txt'
 const mpi = '2xh200-mpi.txt'
 /** Tables of rank-table.ts. */
 const rankTables = ['2xh200-ranks.json', '4xh200-ranks.json']
@@ -39,15 +35,6 @@ const rankWays = ['one', 'ipc', 'nccl', 'gpu-aware', 'staged']
 
 const square = (side: number) => [side, side, side] as const
 const jacobi = (side: number, decomposition: '1d' | '2d' = '1d') => jacobiOf(side, side, decomposition)
-/** With strips as they were chosen until then. */
-const stripsSince = '2026-11-22T15:16'
-const jacobiBefore =
-  (side: number): RecordProgram =>
-  async (group) => ({
-    ...(await jacobi(side)(group)),
-    strip: (rows, columns) => Math.min(128, Math.max(16, Math.floor((rows * fusedStripes(columns)) / 1056))),
-  })
-
 const inOneProcess: readonly (readonly [string, number, RecordProgram, number, string])[] = [
   ['transpose 2048²', 2, transposeOf(2048), 13.56, table],
   ['transpose 2048²', 4, transposeOf(2048), 11.04, table],
@@ -60,38 +47,21 @@ const inOneProcess: readonly (readonly [string, number, RecordProgram, number, s
   ['transpose 32768², tiles copied', 4, transposeOf(32_768, 'copy'), 2310.56, table],
   ['sum of 2^22', 4, sumOf(2 ** 22), 9.08, table],
   ['sum of 2^28', 4, sumOf(2 ** 28), 70.56, table],
-  ['sum of 2^31', 2, sumOf(2 ** 31), 953, ipc],
   ['sum of 2^31', 4, sumOf(2 ** 31), 486.09, table],
-  ['resident product 16384³', 2, residentProduct(...square(16_384)), 86_998.8, ipc],
   ['resident product 32768³', 4, residentProduct(...square(32_768)), 353_628.9, table],
   ['streamed product 8192³', 4, streamedProduct(...square(8192)), 7849.92, table],
   ['streamed product 16384³', 4, streamedProduct(...square(16_384)), 53_908.2, table],
   ['streamed product 32768³', 4, streamedProduct(...square(32_768)), 365_404, table],
-  ['Jacobi 2048², 1D', 2, jacobiBefore(2048), 5.32, ipc],
-  ['Jacobi 2048², 1D', 4, jacobiBefore(2048), 5.04, table],
-  ['Jacobi 4096², 1D', 4, jacobiBefore(4096), 7.18, table],
-  ['Jacobi 8192², 1D', 4, jacobiBefore(8192), 22.58, table],
-  ['Jacobi 16384², 1D', 2, jacobiBefore(16_384), 106.18, ipc],
-  ['Jacobi 16384², 1D', 4, jacobiBefore(16_384), 56.39, table],
-  ['Jacobi 32768², 1D', 4, jacobiBefore(32_768), 206.96, table],
   ['Jacobi 2048², 2D', 4, jacobi(2048, '2d'), 14.62, '4xh200-jacobi.txt'],
   ['Jacobi 4096², 2D', 4, jacobi(4096, '2d'), 20.69, '4xh200-jacobi.txt'],
   ['Jacobi 8192², 2D', 4, jacobi(8192, '2d'), 49.76, '4xh200-jacobi.txt'],
   ['Jacobi 16384², 2D', 4, jacobi(16_384, '2d'), 155.95, '4xh200-jacobi.txt'],
 ]
-const withIpc: readonly (readonly [string, RecordProgram, number])[] = [
-  ['transpose 2048²', transposeOf(2048), 19.8],
-  ['transpose 32768²', transposeOf(32_768), 2919],
-  ['sum of 2^31', sumOf(2 ** 31), 952.6],
-  ['Jacobi 2048², 1D', jacobiBefore(2048), 5.7625],
-  ['Jacobi 16384², 1D', jacobiBefore(16_384), 106.854],
-]
-const withStaged: readonly (readonly [string, RecordProgram, number, string, true?])[] = [
-  ['Jacobi 2048², 1D', jacobiBefore(2048), 15.4525, ipc, true],
-  ['ring 2048³, `direct`', ringProduct(...square(2048), 'direct'), 4230, mpi],
-  ['ring 2048³, `interleaved`', ringProduct(...square(2048), 'interleaved'), 6240, mpi],
-  ['ring 4096³, `direct`', ringProduct(...square(4096), 'direct'), 12_800, mpi],
-  ['ring 4096³, `interleaved`', ringProduct(...square(4096), 'interleaved'), 22_100, mpi],
+const withStaged: readonly (readonly [string, RecordProgram, number])[] = [
+  ['ring 2048³, `direct`', ringProduct(...square(2048), 'direct'), 4230],
+  ['ring 2048³, `interleaved`', ringProduct(...square(2048), 'interleaved'), 6240],
+  ['ring 4096³, `direct`', ringProduct(...square(4096), 'direct'), 12_800],
+  ['ring 4096³, `interleaved`', ringProduct(...square(4096), 'interleaved'), 22_100],
 ]
 
 /** What rank-table.ts measures, by its names of the work. */
@@ -107,15 +77,13 @@ const ofRanks: readonly (readonly [string, string, number, RecordProgram])[] = [
 
 function rankChecks(source: string): Check[] {
   const file = new URL(`../../docs/measurements/2026-11-22-${source}`, import.meta.url)
-  const { ranks, date, results }: RankTable = JSON.parse(readFileSync(file, 'utf8'))
+  const { ranks, results }: RankTable = JSON.parse(readFileSync(file, 'utf8'))
   return rankWays.flatMap((name) =>
     ofRanks.flatMap(([title, work, size, program]): Check[] => {
       const found = results.find((r) => r.work === work && r.size === size && r.way === name)
-      const before = work === 'jacobi' && date < stripsSince
       if (found === undefined) return []
       const way = name === 'one' ? 'one process' : (`\`${name}\`` as Way)
-      const recorded = before ? jacobiBefore(size) : program
-      return [{ title, way, gpus: ranks, program: recorded, measured: 1e6 * found.seconds, source }]
+      return [{ title, way, gpus: ranks, program, measured: 1e6 * found.seconds, source }]
     }),
   )
 }
@@ -126,15 +94,9 @@ export const checks: readonly Check[] = [
       ...{ title, way: 'one process', gpus, program, measured, source },
     }),
   ),
-  ...withIpc.map(
-    ([title, program, measured]): Check => ({
-      ...{ title, way: '`ipc`', gpus: 2, program, measured, source: ipc },
-    }),
-  ),
   ...withStaged.map(
-    ([title, program, measured, source, calibrates]): Check => ({
-      ...{ title, way: '`staged`', gpus: 2, program, measured, source },
-      ...(calibrates && { calibrates }),
+    ([title, program, measured]): Check => ({
+      ...{ title, way: '`staged`', gpus: 2, program, measured, source: mpi },
     }),
   ),
   ...rankTables.flatMap(rankChecks),

@@ -18,10 +18,7 @@ export interface KernelWork {
   readonly seconds: number
 }
 
-export function kernelWork(
-  { plan, blocking, strip = fusedStripRows }: Recorded,
-  command: Dispatch,
-): KernelWork {
+export function kernelWork({ plan, blocking }: Recorded, command: Dispatch): KernelWork {
   const deviceOf = (buffer: number) => {
     const found = plan.buffers[buffer]!
     return found.kind === 'device' ? found.device : command.device
@@ -46,7 +43,7 @@ export function kernelWork(
   if (label === 'fused sweeps') {
     const { view } = views.find(({ name }) => name === 'next')!
     const columns = view.rowByteLength / 4
-    const seconds = fusedSweepsSeconds(view.rows, columns, strip(view.rows, columns))
+    const seconds = fusedSweepsSeconds(view.rows, columns, fusedStripRows(view.rows, columns))
     return { ...none, seconds: start + seconds }
   }
   if (label === 'sweep') {

@@ -29,8 +29,6 @@ export interface Recorded {
   readonly blocking?: MatmulBlocking
   /** Sweeps of one repetition, of Jacobi's iteration. */
   readonly sweeps?: number
-  /** Rows in a strip of fused sweeps over a block, where they are not what is chosen now. */
-  readonly strip?: (rows: number, columns: number) => number
 }
 
 /** Records a program over a group, as the algorithm of that name does it by default. */

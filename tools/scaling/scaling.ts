@@ -47,13 +47,10 @@ const letters: Readonly<Record<string, string>> = {
   residuals: 'r',
 }
 
-export function checkRow(
-  { title, way, gpus, measured, source, calibrates }: Check,
-  model: Prediction,
-): string {
+export function checkRow({ title, way, gpus, measured, source }: Check, model: Prediction): string {
   const error = Math.round(100 * (model.seconds / (measured * 1e-6) - 1))
   const sign = error < 0 ? '−' : '+'
-  const said = calibrates ? 'calibrates' : `${error === 0 ? '' : `${sign} `}${Math.abs(error)} %`
+  const said = `${error === 0 ? '' : `${sign} `}${Math.abs(error)} %`
   return `| ${title} | ${way} | ${gpus} | ${time(measured * 1e-6)} | ${cell(model)} | ${said} | \`${source}\` |`
 }
 
