@@ -3,7 +3,8 @@
 # with a process for each GPU and with two, and failures of ranks; with SOAK seconds above 0 also jobs with kills for that long:
 #   bash tools/gpu-host/rank-proofs.sh [SOAK, default 0]
 # Needs `tools/gpu-bundle` in .gpu-bundle and Open MPI's mpirun. Transport gpu-aware is part of it where that Open MPI takes GPU memory (gpu-aware-openmpi.sh builds one; put it first in
-# PATH and LD_LIBRARY_PATH). One proof after another, since ranks of two jobs would take turns on each GPU. Logs come to $OUT/rank-logs.tgz after every proof, with a summary.
+# PATH and LD_LIBRARY_PATH). One proof after another, since ranks of two jobs would take turns on each GPU. Logs come to $OUT/rank-logs.tgz, renewed every 10 s, so that a
+# call cut short leaves what it had.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 soak=${1:-0}
@@ -12,6 +13,10 @@ logs=$(mktemp -d)
 mkdir -p "$out"
 bundle=.gpu-bundle/run
 ranks=packages/backend-mpi/src/testing
+keep() { tar -C "$logs" -czf "$out/.rank-logs.tgz" . && mv "$out/.rank-logs.tgz" "$out/rank-logs.tgz"; }
+(while sleep 10; do keep; done) &
+keeper=$!
+trap 'kill $keeper' EXIT
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
 # proof LIMIT NAME COMMAND...: one line in the summary, the rest in a log of its own
@@ -21,7 +26,6 @@ proof() {
   timeout -k 5 "$limit" "$@" >"$logs/$name.txt" 2>&1
   status=$?
   echo "$name: exit $status, $((SECONDS - from)) s. $(grep -E '"passed"|same bits|"wrong"|"problems"|are right' "$logs/$name.txt" | tail -1 | cut -c1-200)" >>"$logs/summary.txt"
-  tar -C "$logs" -czf "$out/.rank-logs.tgz" . && mv "$out/.rank-logs.tgz" "$out/rank-logs.tgz"
 }
 # job LIMIT NAME PROCESSES PROGRAM ARGUMENTS...: a program of backend-mpi's tests, with one GPU for each process
 job() {
@@ -49,5 +53,6 @@ done
 proof 300 failures bash $bundle tools/gpu-host/rank-failures.ts cuda "$gpus" "" "" 280
 [ "$soak" -eq 0 ] || proof $((soak + 150)) soak bash $bundle tools/gpu-host/rank-soak.ts "$soak" cuda "$gpus"
 
+keep
 cat "$logs/summary.txt"
 ! grep -qE 'exit [1-9]' "$logs/summary.txt"
