@@ -29,10 +29,16 @@ export function sitePages(): Map<string, string> {
 }
 
 /** The guides in the order of their table, with their headings. */
-export function guideTitles(): [page: string, title: string][] {
-  const table = readFileSync(join(root, 'docs/guides/README.md'), 'utf8')
-  return [...table.matchAll(/^\| \[([^\]]+)\]\(([\w-]+)\.md\)/gm)].map(([, title, name]) => [
-    `guides/${name}`,
+export const guideTitles = () => titlesIn('docs/guides/README.md', 'guides/')
+
+/** The pages of docs/performance in the order of their table, with their headings. */
+export const performanceTitles = () => titlesIn('docs/performance.md', 'performance/')
+
+/** The pages in `folder` of the site whose links begin the rows of a table. */
+function titlesIn(document: string, folder: string): [page: string, title: string][] {
+  const text = readFileSync(join(root, document), 'utf8')
+  return [...text.matchAll(/^\| \[([^\]]+)\]\((?:performance\/)?([\w-]+)\.md\)/gm)].map(([, title, name]) => [
+    `${folder}${name}`,
     title!,
   ])
 }

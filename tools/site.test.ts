@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
-import { guideTitles, sitePages, withSiteLinks } from '../site/pages.ts'
+import { guideTitles, performanceTitles, sitePages, withSiteLinks } from '../site/pages.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const pages = sitePages()
@@ -15,6 +15,16 @@ it('every guide is a page, in the table of the guides and in the menu', () => {
       .map(([page]) => `${page}.md`)
       .sort(),
   ).toEqual(guides.map((name) => `guides/${name}`).sort())
+})
+
+it('every page of what was tried for performance is in the table of docs/performance.md and in the menu', () => {
+  const topics = readdirSync(join(root, 'docs/performance'))
+  expect(topics.length).toBeGreaterThan(5)
+  expect(
+    performanceTitles()
+      .map(([page]) => `${page}.md`)
+      .sort(),
+  ).toEqual(topics.map((name) => `performance/${name}`).sort())
 })
 
 it.each([...pages.keys()])('the links of %s lead to pages of the site, or to files on GitHub', (source) => {

@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitepress'
 import { apiEntries } from '../api-entries.ts'
-import { guideTitles, sitePages } from '../pages.ts'
+import { guideTitles, performanceTitles, sitePages } from '../pages.ts'
 
 const packages = [...sitePages().values()].filter((page) => page.startsWith('packages/'))
 
@@ -30,7 +30,12 @@ export default defineConfig({
         items: [
           { text: 'The tandem command', link: '/cli' },
           { text: 'What is supported', link: '/support' },
-          { text: 'Measurements', link: '/performance' },
+          {
+            text: 'Measurements',
+            link: '/performance',
+            collapsed: true,
+            items: performanceTitles().map(([page, text]) => ({ text, link: `/${page}` })),
+          },
           { text: 'Scaling', link: '/scaling' },
           { text: 'Examples', link: '/examples' },
           { text: 'Architecture', link: '/architecture' },

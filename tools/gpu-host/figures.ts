@@ -68,7 +68,7 @@ export function figures(name: string, table: Table, path: string): string {
   }
   if (name === 'webgpu') {
     const rows = table.ours.flatMap((webgpu) => {
-      if (!webgpu.variant.startsWith('tandem webgpu')) return []
+      if (!webgpu.variant.startsWith('tandem webgpu') || comparedByTensorTable(webgpu)) return []
       const variant = webgpu.variant.replace('webgpu', 'cuda')
       const cuda = table.ours.find(
         (r) =>
@@ -165,6 +165,11 @@ function adapters(table: Table): string {
   )
   const driver = (table.machine.adapters as readonly { driver?: string }[])[0]?.driver
   return `${[...new Set(names)].join(', ')}, driver ${driver}`
+}
+
+/** The table of tensor-table.ts has the transpose, Jacobi and narrow products on both backends, after longer warm-ups. */
+function comparedByTensorTable({ work, shape }: BenchResult): boolean {
+  return work !== 'sum' && (work !== 'gemm' || new Set(Object.values(shape)).size > 1)
 }
 
 function rate({ rate: value, unit }: BenchResult): string {

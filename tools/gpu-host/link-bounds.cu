@@ -1,6 +1,6 @@
 /*
  * What NVLink carries when four GPUs exchange the tiles of a transpose of 32768² f32 all at once: by kernels that read or write their
- * peers, contiguous or transposing, and by copy engines. The bounds in docs/performance.md come from it.
+ * peers, contiguous or transposing, and by copy engines. The bounds in docs/performance/transpose.md come from it.
  *   nvcc -O3 -arch=sm_90 -o link-bounds link-bounds.cu && ./link-bounds
  * Every line: median of 4 samples of 8 rounds by the host's clock, and what arrives at each GPU a second (805 MB a round).
  */

@@ -1,5 +1,5 @@
 /*
- * The table of products on tensor cores, and of WebGPU beside CUDA on the same GPU, in docs/performance.md:
+ * The tables of products on tensor cores (docs/performance.md, docs/performance/tensor-cores.md), and of WebGPU beside CUDA on the same GPU (webgpu.md there):
  *
  *   node tools/gpu-host/tensor-table.ts --rows products --out products.json       f32 and f16 on one GPU
  *   node tools/gpu-host/tensor-table.ts --rows several --out several.json         f32 on all GPUs, resident and streamed

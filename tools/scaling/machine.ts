@@ -14,7 +14,9 @@ export interface Constant {
 
 const table = '`4xh200-table.json`'
 const proofs = '`4xh200-proofs.txt`'
-const page = '`performance.md`'
+const graphsPage = '[graphs](performance/graphs.md)'
+const transposePage = '[transpose](performance/transpose.md#what-bounds-it)'
+const streamedPage = '[streamed products](performance/matmul.md#products-streamed-from-host-memory)'
 
 export const constants = {
   kernelStart: {
@@ -54,29 +56,29 @@ export const constants = {
   flag: {
     value: 2.5e-6,
     text: 'a GPU waits for another’s flag: 2.5 µs',
-    source: page,
+    source: graphsPage,
   },
   driverEdge: {
     value: 6e-6,
     text: 'the same in one graph over all GPUs (programs that copy 1 MiB or more between GPUs): 6 µs',
-    source: page,
+    source: graphsPage,
   },
   copyLatency: { value: 1.68e-6, text: 'a copy of 4 bytes to another GPU: 1.68 µs', source: proofs },
   linkCopyRate: {
     value: 387e9,
     text: 'copies over NVLink, into and out of a GPU at once: 387 GB/s each way',
-    source: page,
+    source: transposePage,
   },
-  linkWriteRate: { value: 355e9, text: 'kernels that write over NVLink: 355 GB/s', source: page },
+  linkWriteRate: { value: 355e9, text: 'kernels that write over NVLink: 355 GB/s', source: transposePage },
   uploadRate: {
     value: 43.5e9,
     text: 'upload, all GPUs of a host at once: 43.5 GB/s a GPU',
-    source: `${page}: 174 GB/s into four`,
+    source: `${streamedPage}: 174 GB/s into four`,
   },
   downloadRate: {
     value: 36.75e9,
     text: 'download: 36.75 GB/s a GPU',
-    source: `${page}: 147 GB/s out of four`,
+    source: `${streamedPage}: 147 GB/s out of four`,
   },
   stagedRate: {
     value: 6.8e9,
