@@ -25,7 +25,7 @@ describe.each([openMpi, mpich])('$name', (mpi) => {
       const inner = mpi === openMpi || long ? 'webgpu' : 'reference'
       let job: JobResult
       beforeAll(async () => {
-        const programs = ['messages.ts', 'abort.ts', `conformance.ts,${inner}`]
+        const programs = ['messages.ts', 'abort.ts', `conformance.ts,${inner}`, 'groups.ts']
         job = await runBundledJob(mpi, { ranks: 3, program: 'sequence.ts', arguments: programs })
       })
 
@@ -50,6 +50,10 @@ describe.each([openMpi, mpich])('$name', (mpi) => {
         expect(passed).toBeGreaterThanOrEqual(50)
         // WebGPU has no `trap`.
         expect({ skipped, failed }).toEqual({ skipped: inner === 'webgpu' ? 1 : 0, failed: 0 })
+      })
+
+      it('runs programs of two groups at once, whatever order they come to the ranks in', () => {
+        expect(job.stdout, job.stderr).toMatch(/^3: two groups at once are right$/m)
       })
     })
 

@@ -14,8 +14,13 @@ namespace {
 
 /// Tags below the first belong to messages of programs; MPI grants 32,767 everywhere.
 constexpr int firstDeliveryTag = 16'384;
+/// Of these, how many each group has for its programs (lower-plan.ts counts them too), and how many groups have some of their own.
+constexpr int programTags = 512;
+constexpr std::uint32_t tagSpaces = firstDeliveryTag / programTags;
 constexpr int deliveryTags = 8'192;
 constexpr int controlTag = 32'000;
+/// Runs that have ended here and that an abort may still ask for: as many as calls that wait for nothing run ahead of another rank.
+constexpr std::size_t rememberedRuns = 1024;
 /// How long the thread polls without a pause after the last progress, how it pauses then, and how many polls follow a pause: one poll a
 /// pause would halve TCP's bandwidth.
 constexpr auto spinTime = std::chrono::microseconds(200);
@@ -288,23 +293,26 @@ void Engine::run(Key key, std::vector<NodeSpec> &&nodes, std::int64_t times, Iss
   auto run = std::make_shared<std::unique_ptr<Run>>(std::make_unique<Run>());
   (*run)->key = key;
   (*run)->nodes = std::move(nodes);
+  for (auto &node : (*run)->nodes) node.tag += static_cast<int>(key.group % tagSpaces) * programTags;
   (*run)->times = times;
   (*run)->issue = std::move(issue);
   (*run)->failed = std::move(failed);
-  post([this, run] {
+  post([this, run, space = key.group % tagSpaces] {
     if (failed_.load()) return;
-    runs_.push_back(std::move(*run));
-    if (runs_.size() == 1) startNextRun();
+    auto &runs = runs_[space];
+    runs.push_back(std::move(*run));
+    if (runs.size() == 1) startRun(*runs.front());
   });
 }
 
 Engine::Run *Engine::running(std::uint64_t key) const {
-  if (runs_.empty() || !runs_.front()->schedule || runs_.front()->key.packed() != key) return nullptr;
-  return runs_.front().get();
+  for (const auto &[space, runs] : runs_) {
+    if (runs.front()->key.packed() == key) return runs.front().get();
+  }
+  return nullptr;
 }
 
-void Engine::startNextRun() {
-  auto &run = *runs_.front();
+void Engine::startRun(Run &run) {
   const auto key = run.key.packed();
   if (const auto limit = limits_.find(key); limit != limits_.end()) {
     run.times = std::min(run.times, limit->second);
@@ -320,20 +328,30 @@ void Engine::startNextRun() {
     send(peer, ControlKind::credit, key, writer.take());
   };
   // Not at once: the schedule is on the stack.
-  host.finished = [this] { post([this] { finishRun(); }); };
+  host.finished = [this, key] { post([this, key] { finishRun(key); }); };
   // Asked to report before this rank came here: it has begun nothing, and waits for the answer.
-  run.schedule->start(run.times, std::move(host), frozenRun_ == key);
+  run.schedule->start(run.times, std::move(host), frozen_.count(key) > 0);
 }
 
-void Engine::finishRun() {
-  if (failed_.load() || runs_.empty()) return;
-  const auto run = std::move(runs_.front());
-  runs_.pop_front();
-  lastRun_ = run->key.packed();
-  lastTimes_ = run->nodes.empty() ? 0 : run->times;
+void Engine::finishRun(std::uint64_t key) {
+  if (failed_.load() || running(key) == nullptr) return;
+  const auto place = runs_.find(static_cast<std::uint32_t>(key >> 44) % tagSpaces);
+  auto &runs = place->second;
+  const auto run = std::move(runs.front());
+  runs.pop_front();
+  endedRuns_.emplace_back(key, run->nodes.empty() ? 0 : run->times);
+  if (endedRuns_.size() > rememberedRuns) endedRuns_.pop_front();
   const RunResult result{std::chrono::duration<double>(Clock::now() - run->begin).count(), run->times};
-  if (const auto waiting = take(pendingMutex_, pendingRuns_, lastRun_)) waiting(&result, nullptr);
-  if (!runs_.empty()) startNextRun();
+  if (const auto waiting = take(pendingMutex_, pendingRuns_, key)) waiting(&result, nullptr);
+  if (runs.empty()) runs_.erase(place);
+  else startRun(*runs.front());
+}
+
+std::optional<std::int64_t> Engine::ended(std::uint64_t key) const {
+  for (const auto &[other, times] : endedRuns_) {
+    if (other == key) return times;
+  }
+  return std::nullopt;
 }
 
 void Engine::segmentCompleted(Key key, std::uint32_t node, std::int64_t count) {
@@ -352,7 +370,7 @@ void Engine::segmentFailed(Key key, std::string reason) {
 
 void Engine::endRun(Key key) {
   post([this, key] {
-    if (!failed_.load() && running(key.packed()) != nullptr) finishRun();
+    if (!failed_.load()) finishRun(key.packed());
   });
 }
 
@@ -378,8 +396,8 @@ void Engine::requestAbort(std::uint64_t run) {
 void Engine::freeze(std::uint64_t key) {
   std::int64_t started = 0;
   if (auto *run = running(key)) started = run->schedule->freeze();
-  else if (key == lastRun_) started = lastTimes_;
-  else frozenRun_ = key;
+  else if (const auto times = ended(key)) started = *times;
+  else frozen_.insert(key);
   RecordWriter writer;
   writer.number(started);
   send(0, ControlKind::abortReport, key, writer.take());
@@ -397,11 +415,11 @@ void Engine::report(std::uint64_t run, std::int64_t started) {
 }
 
 void Engine::stopAt(std::uint64_t key, std::int64_t times) {
-  frozenRun_ = 0;
+  frozen_.erase(key);
   if (auto *run = running(key)) {
     run->times = std::min(run->times, times);
     run->schedule->limit(times);
-  } else if (key != lastRun_) {
+  } else if (!ended(key)) {
     limits_[key] = times;
   }
 }

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
@@ -64,7 +65,8 @@ public:
   /// With the greatest `number` of the ranks that say the same.
   void gather(Key key, const std::string &text, double number, GatherSettle settle);
   void deliver(Key key, int from, int to, MessageRegion bytes, DeliverSettle settle);
-  /// Runs are carried out one after another, in the order of the calls. `issue` and `failed` are called from the thread.
+  /// Runs of one group are carried out one after another, in the order of the calls; those of another wait for none of them. `issue` and `failed` are
+  /// called from the thread.
   void run(Key key, std::vector<NodeSpec> &&nodes, std::int64_t times, Issue issue, SegmentFailed failed, RunSettle settle);
   void segmentCompleted(Key key, std::uint32_t node, std::int64_t count);
   /// A segment that native code started fails; the run's `failed` is called.
@@ -126,9 +128,13 @@ private:
   std::chrono::nanoseconds pauseAfter(std::chrono::nanoseconds waited) const;
   void send(int peer, ControlKind kind, std::uint64_t key, const Bytes &payload);
   void received(int source, const Bytes &bytes);
-  void startNextRun();
-  void finishRun();
+  void startRun(Run &run);
+  void finishRun(std::uint64_t key);
   Run *running(std::uint64_t key) const;
+  /// Whether a run of the group is under way, or waits for its turn.
+  bool runs(std::uint32_t group) const;
+  /// How many repetitions of a run that is over this rank had a part in.
+  std::optional<std::int64_t> ended(std::uint64_t key) const;
   void requestAbort(std::uint64_t run);
   void freeze(std::uint64_t run);
   void report(std::uint64_t run, std::int64_t started);
@@ -166,11 +172,12 @@ private:
   std::unique_ptr<mpi::Mpi> mpi_;
   std::unique_ptr<Gathers> gathers_;
   std::map<std::uint64_t, std::unique_ptr<Delivery>> deliveries_;
-  std::deque<std::unique_ptr<Run>> runs_;
-  /// The last run that ended here and its repetitions, for an abort that asks too late.
-  std::uint64_t lastRun_ = 0;
-  std::int64_t lastTimes_ = 0;
-  std::uint64_t frozenRun_ = 0;
+  /// By which tags their messages have: groups that have the same ones take turns. The first of each is under way.
+  std::map<std::uint32_t, std::deque<std::unique_ptr<Run>>> runs_;
+  /// The last runs that ended here and their repetitions, for an abort that asks too late.
+  std::deque<std::pair<std::uint64_t, std::int64_t>> endedRuns_;
+  /// Runs that have yet to come here, and begin nothing before an abort is settled.
+  std::set<std::uint64_t> frozen_;
   std::map<std::uint64_t, std::int64_t> limits_;
   std::map<std::uint64_t, Abort> aborts_;
   std::map<std::uint32_t, Departure> departures_;

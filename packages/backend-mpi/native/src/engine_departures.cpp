@@ -32,8 +32,17 @@ void Engine::rankLeft(int rank, std::uint32_t group, const std::string &reason) 
 
 void Engine::left(std::uint32_t group, const std::string &reason) {
   post([this, group, reason] {
-    if (!failed_.load() && !runs_.empty() && runs_.front()->key.group == group) fail({"device-lost", reason});
+    if (!failed_.load() && runs(group)) fail({"device-lost", reason});
   });
+}
+
+bool Engine::runs(std::uint32_t group) const {
+  for (const auto &[space, runs] : runs_) {
+    for (const auto &run : runs) {
+      if (run->key.group == group) return true;
+    }
+  }
+  return false;
 }
 
 /// What waits for a rank that has left never comes. Two things may come first: a result that the others have already, and the last word of
@@ -62,7 +71,7 @@ void Engine::checkDepartures(Clock::time_point now) {
                                              ? departure.who + " makes no more calls, and this rank waits for one: every rank has "
                                                                "to make the same calls in the same order."
                                              : departure.who + " fails: " + departure.reason};
-    if (!runs_.empty() && runs_.front()->key.group == group) {
+    if (runs(group)) {
       // Messages under way can be neither finished nor taken back.
       fail(failure);
       lost_(everyGroup, failure);
@@ -100,7 +109,7 @@ void Engine::sayWhatIsMissing() {
   std::vector<int> ranks = gathers_->missing();
   const auto add = [&](const std::vector<int> &more) { ranks.insert(ranks.end(), more.begin(), more.end()); };
   for (const auto &[key, delivery] : deliveries_) add(delivery->waitsFor());
-  if (!runs_.empty() && runs_.front()->schedule) add(runs_.front()->schedule->waitsFor());
+  for (const auto &[space, runs] : runs_) add(runs.front()->schedule->waitsFor());
   std::sort(ranks.begin(), ranks.end());
   ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
   if (ranks.empty()) return;

@@ -1,4 +1,5 @@
-// Every rank: passes values round the ranks for a long time; rank 1 aborts. All stop after the same repetition, and go on from there.
+// Every rank: passes values round the ranks for a long time; rank 1 aborts. All stop after the same repetition, and go on from there. Then rank 0
+// aborts a run that rank 1 has behind it.
 import { isGpuError, openGroup } from '@tandem-gpu/core'
 import { referenceBackend } from '@tandem-gpu/core/testing'
 import { expect } from 'vitest'
@@ -31,4 +32,32 @@ for (const [i, buffer] of values!.entries())
   expect([...new Set(await queue.read(buffer))]).toEqual([(((i - done - 2) % count) + count) % count])
 console.log(`rank ${rank} stops after ${done} repetitions`)
 for (const resource of [...values!, ...next!, program]) resource.destroy()
+
+// No messages: rank 1 is done with this run, and with the next one, long before rank 0 is. Each repetition turns two values of both devices.
+const times = 2000
+const turned = await Promise.all(
+  [1_000_000, 1].map((length, i) => Promise.all([0, 1, 2].map(() => devices[i]!.allocate('u32', length)))),
+)
+for (const buffers of turned)
+  for (const [i, buffer] of buffers.entries())
+    await queue.write(buffer, new Uint32Array(buffer.length).fill(i))
+const turn = group.record((r) => {
+  for (const [a, b, c] of turned) {
+    r.copy(a!, c!)
+    r.copy(b!, a!)
+    r.copy(c!, b!)
+  }
+})
+const after = group.record((r) => r.fill(turned[1]![2]!, 7))
+const late = new AbortController()
+const turning = queue.run(turn, times + 1, rank === 0 ? { signal: late.signal } : {}).then(
+  () => times + 1,
+  (error: Error) => Number(/after (\d+) of 2001 repetitions/.exec(error.message)![1]),
+)
+const followed = queue.run(after, 1, { signal: new AbortController().signal })
+setTimeout(() => late.abort(), 500)
+const turns = await turning
+await followed
+for (const [a] of turned) expect((await queue.read(a!))[0]).toBe(turns % 2)
+for (const resource of [...turned.flat(), turn, after]) resource.destroy()
 expect(await group.destroy()).toEqual({ leaks: [] })
