@@ -79,6 +79,24 @@ describe.each([openMpi, mpich])('$name', (mpi) => {
       const job = { ranks: 2, program: 'steady.ts', arguments: ['3600', 'exit'] }
       expect((await runBundledJob(mpi, job)).exitCode).toBe(7)
     })
+
+    it('ends with exit code 0 where a rank exits with a call pending that another never makes', async () => {
+      const job = { ranks: 2, program: 'early-end.ts', arguments: ['call'] }
+      const { exitCode, stderr } = await runBundledJob(mpi, job)
+      expect(exitCode, stderr).toBe(0)
+    })
+
+    it('ends where every rank exits in the middle of a run, and a line says so', async () => {
+      const job = { ranks: 2, program: 'early-end.ts', arguments: ['run'] }
+      const { stderr } = await runBundledJob(mpi, job)
+      expect(stderr).toMatch(/^tandem: rank \d .* ends in the middle of its work\. /m)
+    })
+
+    it('ends with exit code 0 where the only rank exits in the middle of a run', async () => {
+      const job = { ranks: 1, program: 'early-end.ts', arguments: ['run'] }
+      const { exitCode, stderr } = await runBundledJob(mpi, job)
+      expect(exitCode, stderr).toBe(0)
+    })
   })
 })
 

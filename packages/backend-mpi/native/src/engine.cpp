@@ -129,6 +129,13 @@ void Engine::loop() {
       lastProgress = Clock::now();
       said = false;
     }
+    if (finalizing_) {
+      try {
+        tryToFinalize(lastProgress);
+      } catch (const NativeError &error) {
+        fail({error.code, error.what()});
+      }
+    }
     if (!busy()) {
       // The next call often follows the last at once, and to wake a thread takes longer than a message.
       const auto now = Clock::now();
@@ -444,36 +451,12 @@ void Engine::fail(const Failure &failure) {
 
 bool Engine::finalize() {
   if (finalized_.load()) return true;
-  struct Outcome {
-    std::mutex mutex;
-    std::condition_variable done;
-    bool ended = false;
-    bool succeeded = false;
-  };
-  const auto outcome = std::make_shared<Outcome>();
-  post([this, outcome] {
-    bool succeeded = false;
-    try {
-      // A send that nobody waits for may still be on its way.
-      while (!failed_.load() && mpi_ && busy()) step();
-      if (!failed_.load() && mpi_) {
-        mpi_->finalize();
-        finalized_ = true;
-        succeeded = true;
-      }
-    } catch (const NativeError &error) {
-      fail({error.code, error.what()});
-    }
-    std::lock_guard lock(outcome->mutex);
-    outcome->succeeded = succeeded;
-    outcome->ended = true;
-    outcome->done.notify_all();
-  });
-  std::unique_lock lock(outcome->mutex);
-  while (!outcome->done.wait_for(lock, std::chrono::milliseconds(100), [&] { return outcome->ended; })) {
+  post([this] { finalizing_ = true; });
+  std::unique_lock lock(mutex_);
+  while (!ended_.wait_for(lock, std::chrono::milliseconds(100), [this] { return finalized_.load(); })) {
     if (failed_.load()) return false;
   }
-  return outcome->succeeded;
+  return true;
 }
 
 void Engine::abort(int exitCode) {

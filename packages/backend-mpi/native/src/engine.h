@@ -85,7 +85,7 @@ public:
   /// Settles all that is pending, and all that comes, with `failure`; MPI is called no more. The first failure counts.
   void fail(const Failure &failure);
   bool failed() const { return failed_.load(); }
-  /// MPI_Finalize, once nothing is pending; waits for it. False after a failure.
+  /// MPI_Finalize, once nothing is pending that other ranks may yet take part in; waits for it. False after a failure.
   bool finalize();
   bool finalized() const { return finalized_.load(); }
   void abort(int exitCode);
@@ -140,6 +140,8 @@ private:
   void report(std::uint64_t run, std::int64_t started);
   void stopAt(std::uint64_t run, std::int64_t times);
   void checkDepartures(Clock::time_point now);
+  void tryToFinalize(Clock::time_point lastProgress);
+  void endsInTheMiddle(const Failure &failure);
   void settleGroup(std::uint32_t group, const Failure &failure);
   void sayWhatIsMissing();
   std::string nameOf(int rank) const;
@@ -181,6 +183,9 @@ private:
   std::map<std::uint64_t, std::int64_t> limits_;
   std::map<std::uint64_t, Abort> aborts_;
   std::map<std::uint32_t, Departure> departures_;
+  /// Ranks that make no more calls of any group.
+  std::set<int> gone_;
+  bool finalizing_ = false;
   /// Groups that a rank has left with a reason, until they are told.
   std::set<std::uint32_t> untold_;
   std::deque<std::unique_ptr<ControlMessage>> messages_;

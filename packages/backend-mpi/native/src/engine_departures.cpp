@@ -25,6 +25,7 @@ std::string Engine::nameOf(int rank) const {
 
 void Engine::rankLeft(int rank, std::uint32_t group, const std::string &reason) {
   post([this, rank, group, reason] {
+    if (group == everyGroup) gone_.insert(rank);
     if (failed_.load() || !departures_.try_emplace(group, Departure{nameOf(rank), reason, Clock::now()}).second) return;
     if (!reason.empty()) untold_.insert(group);
   });
@@ -75,11 +76,38 @@ void Engine::checkDepartures(Clock::time_point now) {
       // Messages under way can be neither finished nor taken back.
       fail(failure);
       lost_(everyGroup, failure);
+      if (finalizing_) endsInTheMiddle(failure);
       return;
     }
     if (waits) settleGroup(group, failure);
     if (untold_.erase(group) > 0) lost_(group, failure);
   }
+}
+
+/// While something is pending, others may yet come to it; once all have gone it never ends, nor does what JavaScript, which is over, would have to go on
+/// with. Without messages under way that is no obstacle.
+void Engine::tryToFinalize(Clock::time_point lastProgress) {
+  if (failed_.load() || !mpi_ || finalized_.load()) return;
+  if (busy()) {
+    const bool alone = static_cast<int>(gone_.size()) == size_ - 1;
+    if (!alone || Clock::now() - lastProgress < leaveTime) return;
+    if (mpi_->pending() > 0) {
+      const Failure failure{"device-lost", "Its messages have nobody to go to or to come from."};
+      fail(failure);
+      endsInTheMiddle(failure);
+      return;
+    }
+  }
+  mpi_->finalize();
+  std::lock_guard lock(mutex_);
+  finalized_ = true;
+  ended_.notify_all();
+}
+
+/// Launchers say no more than that MPI_Finalize is missing.
+void Engine::endsInTheMiddle(const Failure &failure) {
+  const auto text = "tandem: " + nameOf(rank_) + " ends in the middle of its work. " + failure.message + "\n";
+  [[maybe_unused]] const auto written = write(STDERR_FILENO, text.data(), text.size());
 }
 
 void Engine::settleGroup(std::uint32_t group, const Failure &failure) {

@@ -1,0 +1,20 @@
+// Every rank ends with exit code 0 while something is pending. Argument: `call` (rank 1 has made one that no other rank makes) or `run` (in the middle of one).
+import { openGroup } from '@tandem-gpu/core'
+import { referenceBackend } from '@tandem-gpu/core/testing'
+import { mpi } from '../../mpi.ts'
+
+const [pending] = process.argv.slice(2)
+const group = await openGroup({ backends: [mpi(referenceBackend())] })
+const { devices, queue, rank } = group
+const [values, next] = await Promise.all(
+  [0, 1].map(() => Promise.all(devices.map((device) => device.allocate('u32', 8)))),
+)
+const program = group.record((r) => {
+  for (const [i, buffer] of values!.entries()) r.copy(buffer, next![(i + 1) % devices.length]!)
+  for (const [i, buffer] of next!.entries()) r.copy(buffer, values![i]!)
+})
+await queue.run(program, 2)
+console.log(`rank ${rank} ends`)
+if (pending === 'run') void queue.run(program, 1_000_000_000, { signal: new AbortController().signal })
+else if (rank === 1) void devices[0]!.allocate('u32', 1)
+setTimeout(() => process.exit(0), 300)
