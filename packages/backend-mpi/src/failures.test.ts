@@ -147,6 +147,18 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
       expect(stdout).toMatch(/^rank 0 ends: device-lost: .*rank 1 .*cuGraphLaunch/m)
     },
   )
+
+  it.each(['ipc', 'nccl', 'staged'])(
+    'lets every rank destroy its group when the devices of one are lost before a program that is new to all, transport %s',
+    async (transport) => {
+      const job = { ranks: 2, program: 'lost-device.ts', arguments: [transport] }
+      const { stdout, stderr } = await runBundledJob(openMpi, job)
+      for (const rank of [0, 1])
+        expect(stdout, stderr).toMatch(
+          new RegExp(`^rank ${rank} has destroyed the group: device-lost, device-lost$`, 'm'),
+        )
+    },
+  )
 })
 
 describe.skipIf(!mpich.installed)(whereInstalled(mpich), () => {

@@ -46,6 +46,10 @@ export async function openJoinedDevices(
   const broken = new Promise<void>((resolve) => {
     breakOff = resolve
   })
+  const inVain = broken.then(() => {
+    throw new GpuError('device-lost', 'Another rank cannot go on.')
+  })
+  inVain.catch(() => {})
   const group = session.newGroup(breakOff)
   let key = 0
   const processes: SharingProcesses = {
@@ -53,7 +57,8 @@ export async function openJoinedDevices(
     broken,
     async exchange(message) {
       try {
-        const said = await addon.gather(group, key++, JSON.stringify([rank, message]))
+        const gathered = addon.gather(group, key++, JSON.stringify([rank, message]))
+        const said = await Promise.race([gathered, inVain])
         const messages = said.map(({ message }) => JSON.parse(message) as [number, string])
         return messages.toSorted(([a], [b]) => a - b).map(([, text]) => text)
       } catch (error) {
