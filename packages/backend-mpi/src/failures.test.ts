@@ -148,6 +148,15 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
     },
   )
 
+  it('gives every rank a typed error when devices fault with several launches of native code under way', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'tandem-said-'))
+    onTestFinished(() => rm(folder, { recursive: true }))
+    const job = { ranks: 2, program: 'fault.ts', arguments: [folder] }
+    const { stdout, stderr } = await runBundledJob(openMpi, job)
+    expect(stdout, stderr).toMatch(/^rank 1 ends: driver: .*cuEventQuery returns CUDA_ERROR_ILLEGAL_ADDRESS/m)
+    expect(stdout, stderr).toMatch(/^rank 0 ends: device-lost: .*rank 1 .*cuEventQuery/m)
+  })
+
   it.each(['ipc', 'nccl', 'staged'])(
     'lets every rank destroy its group when the devices of one are lost before a program that is new to all, transport %s',
     async (transport) => {

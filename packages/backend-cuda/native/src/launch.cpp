@@ -69,14 +69,14 @@ bool Group::pollLaunches() {
     while (!set.inFlight.empty()) {
       auto &launch = set.inFlight.front();
       const auto &gpu = *set.gpus.front();
-      gpu.use();
-      const auto state = driver_.eventQuery(launch.end.get());
-      if (state == cuda::errorNotReady) {
-        waiting = true;
-        break;
-      }
       std::string error;
       try {
+        gpu.use();
+        const auto state = driver_.eventQuery(launch.end.get());
+        if (state == cuda::errorNotReady) {
+          waiting = true;
+          break;
+        }
         gpu.context.check(state, driver_.eventQuery);
         if (__atomic_load_n(static_cast<std::uint32_t *>(stopWord_.get()), __ATOMIC_RELAXED) != 0) {
           error = "A GPU waited in vain for another one: the driver does not run them side by side here.";
