@@ -20,7 +20,7 @@ const missing = 'missing' in report ? report.missing : undefined
 const hangGuard = 600_000
 
 beforeAll(() => {
-  // The demo is made of the built packages.
+  // The demo is made of the built packages; `npm run test:release` builds them first.
   for (const args of [
     ['ci', '--no-audit', '--no-fund', '--loglevel=error'],
     ['run', 'build'],
