@@ -148,3 +148,12 @@ export function toGpuError(error: unknown): unknown {
   if (!(error instanceof Error) || !('nativeCode' in error)) return error
   return new GpuError(error.nativeCode as GpuErrorCode, error.message, { cause: error })
 }
+
+/** What a promise of the addon gives; what it rejects with is a GpuError. */
+export async function settled<T>(promise: Promise<T>): Promise<T> {
+  try {
+    return await promise
+  } catch (error) {
+    throw toGpuError(error)
+  }
+}
