@@ -1,20 +1,14 @@
 import { readFile } from 'node:fs/promises'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { RequestListener } from 'node:http'
 import { join } from 'node:path'
 import { webgpu } from '@tandem-gpu/backend-webgpu'
 import { openGroup } from '@tandem-gpu/core'
 import { build } from 'esbuild'
-import { type Browser, chromium } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { chromiumArguments, findChromium } from '../packages/backend-webgpu/browser/chromium.ts'
+import { expect, it } from 'vitest'
+import { describeInChromium } from '../packages/backend-webgpu/browser/describe-in-chromium.ts'
 import { draw } from './shared-kernel/mandelbrot.ts'
 
 const folder = import.meta.dirname
-const report = await findChromium()
-const missing = 'missing' in report ? report.missing : undefined
-/** Milliseconds: what takes longer hangs, on however slow a machine. */
-const hangGuard = 600_000
 
 /** The page's program as a browser gets it. */
 async function bundle(name: string): Promise<string> {
@@ -37,37 +31,19 @@ it.each(['backend-choice', 'shared-kernel'])(
   },
 )
 
-describe.skipIf(missing !== undefined)(`in headless Chromium${missing ? ` (needs ${missing})` : ''}`, () => {
-  let server: Server
-  let browser: Browser
+const serve: RequestListener = async (request, response) => {
+  const [, name = '', file = ''] = new URL(request.url!, 'http://localhost').pathname.split('/')
+  const script = file === 'page.js'
+  const text = script ? await bundle(name) : await readFile(join(folder, name, 'index.html'), 'utf8')
+  response.setHeader('content-type', script ? 'text/javascript' : 'text/html')
+  response.end(text)
+}
 
-  beforeAll(async () => {
-    if ('missing' in report) return
-    server = createServer(async (request, response) => {
-      const [, name = '', file = ''] = new URL(request.url!, 'http://localhost').pathname.split('/')
-      const script = file === 'page.js'
-      const text = script ? await bundle(name) : await readFile(join(folder, name, 'index.html'), 'utf8')
-      response.setHeader('content-type', script ? 'text/javascript' : 'text/html')
-      response.end(text)
-    })
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    browser = await chromium.launch({
-      executablePath: report.executablePath,
-      args: [...chromiumArguments],
-      env: { ...process.env, ...report.env },
-      timeout: hangGuard,
-    })
-  })
-  afterAll(async () => {
-    await browser?.close()
-    server?.close()
-  })
-
+describeInChromium(serve, (pages) => {
   async function open(name: string, title: RegExp) {
-    const page = await browser.newPage()
-    page.setDefaultTimeout(hangGuard)
+    const { page } = await pages.open()
     const failed = new Promise<never>((_, reject) => page.on('pageerror', reject))
-    await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/${name}/`)
+    await page.goto(`${pages.origin}/${name}/`)
     await Promise.race([page.waitForFunction(`${title}.test(document.title)`), failed])
     return page
   }

@@ -1,23 +1,17 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { RequestListener } from 'node:http'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Browser, chromium } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { chromiumArguments, findChromium } from '../../packages/backend-webgpu/browser/chromium.ts'
+import { beforeAll, expect, it } from 'vitest'
+import { describeInChromium } from '../../packages/backend-webgpu/browser/describe-in-chromium.ts'
 import { apiEntries } from '../../site/api-entries.ts'
 import { sitePages } from '../../site/pages.ts'
 
 // The site as a file server has it: built by VitePress, which fails on links that lead nowhere, and opened without any other server.
 
 const site = fileURLToPath(new URL('../../site', import.meta.url))
-const report = await findChromium()
-const missing = 'missing' in report ? report.missing : undefined
-/** Milliseconds: what takes longer hangs, on however slow a machine. */
-const hangGuard = 600_000
 
 beforeAll(() => {
   // The demo is made of the built packages; `npm run test:release` builds them first.
@@ -40,39 +34,22 @@ it('has every page', () => {
   for (const page of html) expect(existsSync(join(site, 'dist', page)), page).toBe(true)
 })
 
-describe.skipIf(missing !== undefined)(`in headless Chromium${missing ? ` (needs ${missing})` : ''}`, () => {
-  let server: Server
-  let browser: Browser
-  beforeAll(async () => {
-    if ('missing' in report) return
-    const types: Record<string, string> = { html: 'text/html', js: 'text/javascript', css: 'text/css' }
-    server = createServer(async (request, response) => {
-      const path = new URL(request.url!, 'http://localhost').pathname
-      const file = join(site, 'dist', path.endsWith('/') ? `${path}index.html` : path)
-      const bytes = await readFile(file).catch(() => undefined)
-      const type = types[file.split('.').at(-1)!] ?? 'application/octet-stream'
-      response.writeHead(bytes === undefined ? 404 : 200, { 'content-type': type }).end(bytes)
-    })
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    browser = await chromium.launch({
-      executablePath: report.executablePath,
-      args: [...chromiumArguments],
-      env: { ...process.env, ...report.env },
-      timeout: hangGuard,
-    })
-  })
-  afterAll(async () => {
-    await browser?.close()
-    server?.close()
-  })
+const types: Record<string, string> = { html: 'text/html', js: 'text/javascript', css: 'text/css' }
 
-  const address = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+const serve: RequestListener = async (request, response) => {
+  const path = new URL(request.url!, 'http://localhost').pathname
+  const file = join(site, 'dist', path.endsWith('/') ? `${path}index.html` : path)
+  const bytes = await readFile(file).catch(() => undefined)
+  const type = types[file.split('.').at(-1)!] ?? 'application/octet-stream'
+  response.writeHead(bytes === undefined ? 404 : 200, { 'content-type': type }).end(bytes)
+}
 
+describeInChromium(serve, (pages) => {
   it.each(['light', 'dark'] as const)('axe finds no serious fault in %s colours', async (colorScheme) => {
     const axe = await readFile(join(site, 'node_modules/axe-core/axe.min.js'), 'utf8')
     const found: unknown[] = []
     for (const width of [1280, 390]) {
-      const page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme })
+      const { page } = await pages.open({ viewport: { width, height: 900 }, colorScheme })
       for (const path of [
         'index.html',
         'demo.html',
@@ -80,7 +57,7 @@ describe.skipIf(missing !== undefined)(`in headless Chromium${missing ? ` (needs
         'api/core.html',
         'cli.html',
       ]) {
-        await page.goto(`${address()}/${path}`)
+        await page.goto(`${pages.origin}/${path}`)
         await page.waitForSelector(path === 'demo.html' ? '.demo button' : 'h1')
         await page.evaluate(axe)
         const serious = await page.evaluate(
@@ -95,11 +72,8 @@ describe.skipIf(missing !== undefined)(`in headless Chromium${missing ? ` (needs
   })
 
   it('the demo runs the four algorithms, draws the grid as it changes, and the plan', async () => {
-    const page = await browser.newPage({ viewport: { width: 1280, height: 900 } })
-    page.setDefaultTimeout(hangGuard)
-    const problems: string[] = []
-    page.on('pageerror', (error) => problems.push(String(error)))
-    await page.goto(`${address()}/demo.html`)
+    const { page, problems } = await pages.open({ viewport: { width: 1280, height: 900 } })
+    await page.goto(`${pages.origin}/demo.html`)
     await page.click('.demo button[type=submit]')
     await page.waitForSelector('.plan svg')
     const picture = () => page.evaluate("document.querySelector('.demo canvas').toDataURL()")
@@ -120,11 +94,8 @@ describe.skipIf(missing !== undefined)(`in headless Chromium${missing ? ` (needs
   it.each([1100, 390])(
     'every page opens %i pixels wide, asks nobody else for anything, and does not scroll sideways',
     async (width) => {
-      const origin = address()
-      const page = await browser.newPage({ viewport: { width, height: 900 } })
-      page.setDefaultTimeout(hangGuard)
-      const problems: string[] = []
-      page.on('pageerror', (error) => problems.push(String(error)))
+      const { origin } = pages
+      const { page, problems } = await pages.open({ viewport: { width, height: 900 } })
       page.on('request', (request) => {
         if (!request.url().startsWith(origin) && !request.url().startsWith('data:'))
           problems.push(request.url())

@@ -1,50 +1,31 @@
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { RequestListener } from 'node:http'
 import { fileURLToPath } from 'node:url'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { build } from 'vite'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { chromiumArguments, findChromium } from './chromium.ts'
+import { beforeAll, expect, test } from 'vitest'
+import { describeInChromium } from './describe-in-chromium.ts'
 import type { Jobs } from './page.ts'
 
-const report = await findChromium()
-const missing = 'missing' in report ? report.missing : undefined
-/** Milliseconds: what takes longer hangs, on however slow a machine. */
-const hangGuard = 600_000
+let files: Map<string, string | Uint8Array>
 
-describe.skipIf(missing !== undefined)(`in headless Chromium${missing ? ` (needs ${missing})` : ''}`, () => {
-  let server: Server
-  let browser: Browser
+const serve: RequestListener = (request, response) => {
+  const path = request.url === '/' ? 'index.html' : (request.url ?? '').slice(1)
+  const content = files.get(path)
+  const type = path.endsWith('.html') ? 'text/html' : 'text/javascript'
+  response.writeHead(content === undefined ? 404 : 200, { 'content-type': type }).end(content)
+}
+
+describeInChromium(serve, (pages) => {
   let page: Page
-  const problems: string[] = []
 
   beforeAll(async () => {
-    if ('missing' in report) return
-    const files = await bundle()
-    server = createServer((request, response) => {
-      const path = request.url === '/' ? 'index.html' : (request.url ?? '').slice(1)
-      const content = files.get(path)
-      const type = path.endsWith('.html') ? 'text/html' : 'text/javascript'
-      response.writeHead(content === undefined ? 404 : 200, { 'content-type': type }).end(content)
-    })
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    browser = await chromium.launch({
-      executablePath: report.executablePath,
-      args: [...chromiumArguments],
-      env: { ...process.env, ...report.env },
-      timeout: hangGuard,
-    })
-    page = await browser.newPage()
-    page.setDefaultTimeout(hangGuard)
-    page.on('pageerror', (error) => problems.push(String(error)))
-    await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
+    files = await bundle()
+    const opened = await pages.open()
+    page = opened.page
+    await page.goto(`${pages.origin}/`)
     await page.waitForFunction('globalThis.jobs !== undefined').catch((cause: unknown) => {
-      throw new Error(`The page does not load: ${problems.join('; ')}`, { cause })
+      throw new Error(`The page does not load: ${opened.problems.join('; ')}`, { cause })
     })
-  })
-  afterAll(async () => {
-    await browser?.close()
-    server?.close()
   })
 
   function run<Name extends keyof Jobs>(name: Name): Promise<Awaited<ReturnType<Jobs[Name]>>> {
