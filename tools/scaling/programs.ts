@@ -75,7 +75,7 @@ export function streamedProduct(m: number, n: number, k: number): RecordProgram 
     const shape = { m, n, k }
     const blocking = chooseBlocking(devices[0]!, shape, Math.ceil(m / devices.length))
     const kernels = await compileMatmul(group, 'f32', blocking)
-    const stream = planStream(shape, devices, { streamWidth: 2048, memoryLimitBytes: 100 * 2 ** 30 })
+    const plan = planStream(shape, devices, { streamWidth: 2048, memoryLimitBytes: 100 * 2 ** 30 })
     const parts = (rows: number, columns: number) =>
       splitRows(rows, devices.length).map((part, i) =>
         part.rows > 0 ? group.allocateHost('f32', part.rows * columns, { device: devices[i]! }) : undefined,
@@ -88,10 +88,10 @@ export function streamedProduct(m: number, n: number, k: number): RecordProgram 
             b: group.allocateHost('f32', k * n),
             c: group.allocateHost('f32', m * n),
           }
-    const plan = recorded(group, (r) =>
-      recordStreamedMatmul(r, group, devices, () => kernels, shape, host, stream),
+    const record = recorded(group, (r) =>
+      recordStreamedMatmul(r, group, { devices, kernels: () => kernels, shape, host, plan }),
     )
-    return { ...plan, blocking }
+    return { ...record, blocking }
   }
 }
 

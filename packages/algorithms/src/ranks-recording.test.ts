@@ -83,10 +83,11 @@ it('a rank of 256 records of a streamed product what it computes, and what it se
     const { devices } = group
     const shape = { m: 4 * count, n: 16, k: 4 * count }
     const kernels = await compileMatmul(group, 'f32', ringBlocking(devices.slice(0, 1), shape))
-    const host = (length: number) => devices.map((device) => group.allocateHost('f32', length, { device }))
-    const matrices = { a: host(4 * shape.k), b: host(4 * shape.n), c: host(4 * shape.n) }
+    const rows = (length: number) => devices.map((device) => group.allocateHost('f32', length, { device }))
+    const host = { a: rows(4 * shape.k), b: rows(4 * shape.n), c: rows(4 * shape.n) }
     const plan = planStream(shape, devices, { streamWidth: 16, memoryLimitBytes: 2 ** 30 })
-    return (recorder) => recordStreamedMatmul(recorder, group, devices, () => kernels, shape, matrices, plan)
+    return (recorder) =>
+      recordStreamedMatmul(recorder, group, { devices, kernels: () => kernels, shape, host, plan })
   })
   // To and from each other rank one share, and the names of the scratch memory of the others' panels.
   expect(calls).toBeLessThan(4 * count + 10)

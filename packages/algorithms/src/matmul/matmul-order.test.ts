@@ -138,7 +138,7 @@ describe('the order of a product', () => {
         increment(r, views(b))
         for (const { row, rows, view } of b.slices)
           r.download(view, host.b.reshape(k, n).block(row, 0, rows, n))
-        recordStreamedMatmul(r, group, group.devices, () => kernels, shape, host, plan)
+        recordStreamedMatmul(r, group, { devices: group.devices, kernels: () => kernels, shape, host, plan })
         for (const { row, rows, view } of c.slices)
           r.upload(host.c.reshape(m, n).block(row, 0, rows, n), view)
         accumulate(r, views(c), views(total))

@@ -290,7 +290,13 @@ describeOnBackends('matmul', (backend) => {
     a.array.set(random('f32', m * k, 1))
     b.array.set(random('f32', k * n, 2))
     const program = group.record((r) =>
-      recordStreamedMatmul(r, group, group.devices, () => kernels, shape, { a, b, c }, plan),
+      recordStreamedMatmul(r, group, {
+        devices: group.devices,
+        kernels: () => kernels,
+        shape,
+        host: { a, b, c },
+        plan,
+      }),
     )
     const labels = program.plan.commands.map(({ label }) => label)
     expect(labels.filter((label) => label === 'upload A')).toHaveLength(4)

@@ -1,13 +1,6 @@
-import type {
-  BufferView,
-  Device,
-  DeviceBuffer,
-  DeviceGroup,
-  HostBuffer,
-  HostView,
-  Recorder,
-} from '@tandem-gpu/core'
+import type { Device, DeviceBuffer, DeviceGroup, HostBuffer, HostView, Recorder } from '@tandem-gpu/core'
 import { type RowRange, splitRows } from '../sharded-matrix.ts'
+import { bringShares, bringWhole } from './bring-panel.ts'
 import type { MatmulKernels } from './matmul-kernels.ts'
 import type { MatmulShape, MatmulType } from './matmul-shape.ts'
 import type { StreamPlan } from './plan-stream.ts'
@@ -24,11 +17,14 @@ import {
  */
 export type HostMatrix<T extends MatmulType> = HostBuffer<T> | readonly (HostBuffer<T> | undefined)[]
 
-/** m × k, k × n and m × n. */
-export interface HostMatrices<T extends MatmulType> {
-  readonly a: HostMatrix<T>
-  readonly b: HostMatrix<T>
-  readonly c: HostMatrix<T>
+export interface StreamedMatmul<T extends MatmulType> {
+  /** Those that compute. */
+  readonly devices: readonly Device[]
+  readonly kernels: (device: Device) => MatmulKernels
+  readonly shape: MatmulShape
+  /** m × k, k × n and m × n. */
+  readonly host: { readonly a: HostMatrix<T>; readonly b: HostMatrix<T>; readonly c: HostMatrix<T> }
+  readonly plan: StreamPlan
 }
 
 /** What a device holds of B while it is used. */
@@ -47,6 +43,12 @@ interface Lane<T extends MatmulType> extends Panels<T>, RowRange {
   readonly c: DeviceBuffer<T>[]
 }
 
+/** The rows of A that a lane multiplies in one round. */
+interface Round<T extends MatmulType> extends RowRange {
+  readonly lane: Lane<T>
+  readonly a: Lane<T>['a'][number]
+}
+
 /** The first panel of a round waits separately for each so many rows of A, so that computing starts before all of A has arrived. */
 const arrivalRows = 1024
 
@@ -58,55 +60,19 @@ const arrivalRows = 1024
 export function recordStreamedMatmul<T extends MatmulType>(
   recorder: Recorder,
   group: DeviceGroup,
-  devices: readonly Device[],
-  kernels: (device: Device) => MatmulKernels,
-  shape: MatmulShape,
-  host: HostMatrices<T>,
-  plan: StreamPlan,
+  { devices, kernels, shape, host, plan }: StreamedMatmul<T>,
 ): void {
   const { m, n, k } = shape
   if (m === 0 || n === 0) return
   const type = typeOf(host.c)
-  /** The rows of the device with this index. */
-  const share = (matrix: HostMatrix<T>, index: number, { row, rows }: RowRange, columns: number) =>
-    'reshape' in matrix
-      ? matrix.reshape(m, columns).block(row, 0, rows, columns)
-      : matrix[index]!.reshape(rows, columns)
-  const times = <V>(count: number, make: (index: number) => V) =>
-    Array.from({ length: count }, (_, i) => make(i))
   const ranges = splitRows(m, devices.length)
-  const panelsOf = (device: Device) =>
-    times(plan.panelBuffers, (i) =>
-      recorder.scratch(device.ordinal, type, [k, plan.bStride], { label: `B ${i}` }),
-    )
-  const lanes: Lane<T>[] = ranges.flatMap((range, index) => {
-    const device = devices[index]!
-    if (range.rows === 0 || !recorder.touches(device.ordinal)) return []
-    const rows = Math.min(plan.rowBlock, range.rows)
-    const place = { device, label: 'product' }
-    const b = panelsOf(device)
-    return [
-      {
-        ...{ device, index },
-        ...range,
-        host: { a: share(host.a, index, range, k), c: share(host.c, index, range, n) },
-        a: times(plan.aBuffers, (i) => {
-          const view = recorder.scratch(device.ordinal, type, [rows, plan.aStride], { label: `A ${i}` })
-          const sizes = { k, cStride: plan.bStride }
-          return { view, product: streamedProduct(recorder, kernels(device), view, { ...place, ...sizes }) }
-        }),
-        b,
-        panels: b.map((view) => streamedPanel(recorder, kernels(device), view, place)),
-        c: times(plan.panelBuffers, (i) =>
-          recorder.scratch(device.ordinal, type, [rows, plan.bStride], { label: `C ${i}` }),
-        ),
-      },
-    ]
-  })
-  const bring = 'reshape' in host.b ? bringWhole(host.b.reshape(k, n)) : bringShares(host.b)
+  const lanes = ranges.flatMap((range, index) =>
+    range.rows > 0 && recorder.touches(devices[index]!.ordinal) ? [laneOf(range, index)] : [],
+  )
+  const bring = 'reshape' in host.b ? wholeOf(host.b.reshape(k, n)) : sharesOf(host.b)
   let turn = 0
   for (let round = 0; round < plan.rounds; round++) {
-    const active = lanes.flatMap((lane) => {
+    const active = lanes.flatMap((lane): Round<T>[] => {
       const row = round * plan.rowBlock
       const rows = Math.min(plan.rowBlock, lane.rows - row)
       return rows > 0 ? [{ lane, row, rows, a: lane.a[round % plan.aBuffers]! }] : []
@@ -142,27 +108,55 @@ export function recordStreamedMatmul<T extends MatmulType>(
     }
   }
 
-  /** Whether the device with this index has rows of A in a round. */
-  function isActive(index: number, round: number): boolean {
-    return ranges[index]!.rows > round * plan.rowBlock
+  function laneOf(range: RowRange, index: number): Lane<T> {
+    const device = devices[index]!
+    const rows = Math.min(plan.rowBlock, range.rows)
+    const place = { device, label: 'product' }
+    const b = panelsOf(device)
+    return {
+      ...{ device, index, b },
+      ...range,
+      host: { a: rowsOf(host.a, index, k), c: rowsOf(host.c, index, n) },
+      a: times(plan.aBuffers, (i) => {
+        const view = recorder.scratch(device.ordinal, type, [rows, plan.aStride], { label: `A ${i}` })
+        const sizes = { k, cStride: plan.bStride }
+        return { view, product: streamedProduct(recorder, kernels(device), view, { ...place, ...sizes }) }
+      }),
+      panels: b.map((view) => streamedPanel(recorder, kernels(device), view, place)),
+      c: times(plan.panelBuffers, (i) =>
+        recorder.scratch(device.ordinal, type, [rows, plan.bStride], { label: `C ${i}` }),
+      ),
+    }
   }
 
-  function bringWhole(b: HostView<T>): BringPanel {
+  function panelsOf(device: Device): DeviceBuffer<T>[] {
+    return times(plan.panelBuffers, (i) =>
+      recorder.scratch(device.ordinal, type, [k, plan.bStride], { label: `B ${i}` }),
+    )
+  }
+
+  /** The rows of the device with this index. */
+  function rowsOf(matrix: HostMatrix<T>, index: number, columns: number): HostView<T> {
+    const { row, rows } = ranges[index]!
+    return 'reshape' in matrix
+      ? matrix.reshape(m, columns).block(row, 0, rows, columns)
+      : matrix[index]!.reshape(rows, columns)
+  }
+
+  /** Where a panel arrives on the devices that have rows of A in a round. */
+  function placesOf(all: readonly Panels<T>[], round: number, slot: number) {
+    return all
+      .filter(({ index }) => ranges[index]!.rows > round * plan.rowBlock)
+      .map(({ device, index, b }) => ({ device, index, panel: b[slot]! }))
+  }
+
+  function wholeOf(b: HostView<T>): BringPanel {
     return (round, slot, column, columns) =>
-      bringPanel(
-        recorder,
-        group,
-        lanes
-          .filter(({ index }) => isActive(index, round))
-          .map(({ device, b }) => ({ device, panel: b[slot]! })),
-        (row, rows) => b.block(row, column, rows, columns),
-        k,
-        columns,
-      )
+      bringWhole(recorder, group, placesOf(lanes, round, slot), b.block(0, column, k, columns))
   }
 
   /** B lies in the rows of each device; a process without one of them takes no part. */
-  function bringShares(hosts: readonly (HostBuffer<T> | undefined)[]): BringPanel {
+  function sharesOf(hosts: readonly (HostBuffer<T> | undefined)[]): BringPanel {
     if (!recorder.touches(...devices.map(({ ordinal }) => ordinal))) return () => {}
     const shares = splitRows(k, devices.length).flatMap((range, index) =>
       range.rows > 0
@@ -175,138 +169,35 @@ export function recordStreamedMatmul<T extends MatmulType>(
       return [own ?? { device, index, b: panelsOf(device) }]
     })
     return (round, slot, column, columns) => {
-      const panels = all
-        .filter(({ index }) => isActive(index, round))
-        .map(({ device, index, b }) => ({ device, index, panel: b[slot]! }))
       const cut = shares.map((share) => ({
         ...share,
         view: share.view.block(0, column, share.rows, columns),
       }))
-      spreadShares(recorder, group, panels, cut, columns)
+      bringShares(recorder, group, placesOf(all, round, slot), cut)
     }
   }
 
-  function uploadRows(
-    entry: { lane: Lane<T>; row: number; rows: number; a: { readonly view: BufferView<T> } },
-    piece: RowRange,
-  ): void {
-    const count = Math.min(piece.rows, entry.rows - piece.row)
+  function uploadRows({ lane, row, rows, a }: Round<T>, piece: RowRange): void {
+    const count = Math.min(piece.rows, rows - piece.row)
     if (count > 0 && k > 0)
-      recorder.upload(
-        entry.lane.host.a.block(entry.row + piece.row, 0, count, k),
-        entry.a.view.block(piece.row, 0, count, k),
-        {
-          label: 'upload A',
-        },
-      )
+      recorder.upload(lane.host.a.block(row + piece.row, 0, count, k), a.view.block(piece.row, 0, count, k), {
+        label: 'upload A',
+      })
   }
 }
+
+type BringPanel = (round: number, slot: number, column: number, columns: number) => void
 
 /** Ranges of about `arrivalRows` rows that cover `rows` and end where tiles end. */
 function arrivals(rows: number): RowRange[] {
   return splitRows(rows, Math.max(1, Math.floor(rows / arrivalRows)), 128)
 }
 
-/** Moves one panel of B to all devices. Each uploads its share and copies the other shares, or uploads all where it cannot access its peers. */
-function bringPanel<T extends MatmulType>(
-  recorder: Recorder,
-  group: DeviceGroup,
-  lanes: readonly { device: Device; panel: DeviceBuffer<T> }[],
-  source: (row: number, rows: number) => ReturnType<HostBuffer<T>['block']>,
-  k: number,
-  columns: number,
-): void {
-  if (k === 0) return
-  const reachable = lanes.every((reader) =>
-    lanes.every((owner) => group.canAccessPeer(reader.device, owner.device)),
-  )
-  if (!reachable || lanes.length === 1) {
-    for (const { panel } of lanes)
-      recorder.upload(source(0, k), panel.block(0, 0, k, columns), { label: 'upload B' })
-    return
-  }
-  const shares = splitRows(k, lanes.length)
-  for (const [index, { row, rows }] of shares.entries())
-    if (rows > 0)
-      recorder.upload(source(row, rows), lanes[index]!.panel.block(row, 0, rows, columns), {
-        label: 'upload B',
-      })
-  // Each device begins with its right neighbour, so that no device sends to all at once.
-  for (let step = 1; step < lanes.length; step++)
-    for (const [index, { panel }] of lanes.entries()) {
-      const owner = (index + step) % lanes.length
-      const { row, rows } = shares[owner]!
-      if (rows > 0)
-        recorder.copy(lanes[owner]!.panel.block(row, 0, rows, columns), panel.block(row, 0, rows, columns), {
-          label: 'spread B',
-        })
-    }
-}
-
-type BringPanel = (round: number, slot: number, column: number, columns: number) => void
-
 /** Of a matrix that has elements. */
 function typeOf<T extends MatmulType>(matrix: HostMatrix<T>): T {
   return 'reshape' in matrix ? matrix.type : matrix.find((part) => part !== undefined)!.type
 }
 
-/**
- * Moves one panel of B, whose rows lie with the devices, to all devices that need it: each uploads its own share, and the others copy it from there.
- * Over `staged`, where a message between devices would go through host memory again, each process uploads a share of another one itself, to
- * one of its devices.
- */
-function spreadShares<T extends MatmulType>(
-  recorder: Recorder,
-  group: DeviceGroup,
-  panels: readonly Panel<T>[],
-  shares: readonly (RowRange & {
-    readonly device: Device
-    readonly index: number
-    readonly view: HostView<T>
-  })[],
-  columns: number,
-): void {
-  const own = shares.filter(({ device }) => recorder.touches(device.ordinal))
-  // Each device begins with its own share and goes on with its right neighbour's, so that no process sends to all at once.
-  const length = shares.length
-  const moves = panels.flatMap((to) =>
-    (recorder.touches(to.device.ordinal) ? shares : own).map((share) => ({
-      ...{ to, share },
-      step: (((share.index - to.index) % length) + length) % length,
-    })),
-  )
-  const copies: (() => void)[] = []
-  for (const { to, share } of moves.sort((a, b) => a.step - b.step)) {
-    const { row, rows } = share
-    const target = to.panel.block(row, 0, rows, columns)
-    const entry = entryOf(group, panels, to, share)
-    if (entry === to) recorder.upload(share.view, target, { label: 'upload B' })
-    else
-      copies.push(() =>
-        recorder.copy(entry.panel.block(row, 0, rows, columns), target, { label: 'spread B' }),
-      )
-  }
-  for (const copy of copies) copy()
-}
-
-interface Panel<T extends MatmulType> {
-  readonly device: Device
-  readonly index: number
-  readonly panel: DeviceBuffer<T>
-}
-
-/** The panel from which `to` copies a share; `to` itself where it uploads the share. */
-function entryOf<T extends MatmulType>(
-  group: DeviceGroup,
-  panels: readonly Panel<T>[],
-  to: Panel<T>,
-  share: { readonly device: Device; readonly index: number },
-): Panel<T> {
-  const own = panels.find(({ index }) => index === share.index)
-  const { rank } = to.device
-  const sameProcess = share.device.rank === rank
-  if (own !== undefined && !sameProcess && group.transport?.name !== 'staged') return own
-  const beside = panels.filter(({ device }) => device.rank === rank)
-  const entry = beside.find((panel) => panel === own) ?? beside[0]!
-  return sameProcess && !group.canAccessPeer(to.device, entry.device) ? to : entry
+function times<V>(count: number, make: (index: number) => V): V[] {
+  return Array.from({ length: count }, (_, i) => make(i))
 }

@@ -154,7 +154,14 @@ export async function runStreamed<T extends MatmulType>(
         : allocate('C', m * n)
     const measured = await runMeasured(
       group,
-      (recorder) => recordStreamedMatmul(recorder, group, devices, () => kernels, shape, { a, b, c }, plan),
+      (recorder) =>
+        recordStreamedMatmul(recorder, group, {
+          devices,
+          kernels: () => kernels,
+          shape,
+          host: { a, b, c },
+          plan,
+        }),
       { ...run.options, label: 'matmul streamed' },
     )
     const rowsAtOnce = Math.max(1, Math.floor(streamChunkLength / n))
