@@ -56,6 +56,14 @@ const works: Readonly<Record<string, Work>> = {
     verified(await matmul(group, { m: 21, n: 34, k: 15, streamWidth: 8, output, repetitions: 2 }))
     return bits(output)
   },
+  async 'streamed matmul of host memory, with rows for three devices'(group) {
+    const [a, b] = [3 * 15, 15 * 34].map((length) => group.allocateHost('f32', length))
+    for (const { array } of [a!, b!]) array.set(Float32Array.from(array, (_, i) => (i % 7) - 3))
+    const output = new Float32Array(3 * 34)
+    verified(await matmul(group, { m: 3, n: 34, k: 15, streamWidth: 8, a: a!, b: b!, output }))
+    for (const host of [a!, b!]) host.destroy()
+    return bits(output)
+  },
   async 'jacobi in blocks'(group) {
     const output = new Float32Array(20 * 40)
     verified(

@@ -34,7 +34,7 @@ export function bringWhole<T extends MatmulType>(
   const reachable = places.every((reader) =>
     places.every((owner) => group.canAccessPeer(reader.device, owner.device)),
   )
-  if (!reachable || places.length === 1) {
+  if (!reachable || places.length <= 1) {
     for (const { panel } of places)
       recorder.upload(source, panel.block(0, 0, k, columns), { label: 'upload B' })
     return
