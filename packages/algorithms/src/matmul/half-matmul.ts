@@ -24,6 +24,7 @@ import {
   type MatmulPrediction,
   predictMatmul,
 } from './predict-matmul.ts'
+import { productOptionTypes } from './product-operands.ts'
 import { allocateHalfPart, type HalfPart, halfObstacle, recordHalf } from './record-half.ts'
 import { halfVerifier } from './verify-half.ts'
 import { resultOfAll } from './verify-matmul.ts'
@@ -132,14 +133,9 @@ export async function matmulHalf(group: DeviceGroup, given: HalfMatmulOptions): 
 }
 
 const optionTypes = {
-  m: 'number',
-  n: 'number',
-  k: 'number',
+  ...productOptionTypes,
   type: ['f16'],
   resultType: ['f16', 'f32'],
-  a: 'elements',
-  b: 'elements',
-  output: 'elements',
   devices: 'number or auto',
   model: 'model',
   mode: ['resident', 'streamed'],

@@ -1,7 +1,8 @@
-import { type BufferView, bindableByteLength, type Device, type Recorder } from '@tandem-gpu/core'
+import { type BufferView, bindableByteLength, type Recorder } from '@tandem-gpu/core'
 import type { RowRange } from '../sharded-matrix.ts'
 import type { MatmulKernels } from './matmul-kernels.ts'
 import type { MatmulType } from './matmul-shape.ts'
+import type { Place } from './record-split.ts'
 
 /** The rows of A that a device multiplies, in the layout that its kernels read. */
 export interface LeftRows<T extends MatmulType> {
@@ -17,9 +18,7 @@ export interface LeftPart<T extends MatmulType> extends RowRange {
   readonly transposed?: BufferView<T>
 }
 
-export interface LeftRowsOptions {
-  readonly device: Device
-  readonly label: string
+export interface LeftRowsOptions extends Place {
   /** The number of rows of B. Columns of A from there on are padding. */
   readonly k: number
   /** Leading dimension of C. */

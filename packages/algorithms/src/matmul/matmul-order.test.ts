@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { type DeviceGroup, openGroup, printPlan } from '@tandem-gpu/core'
 import {
   expectEveryEdgeToMatter,
@@ -96,12 +97,7 @@ describe('the order of a product', () => {
       await writeSharded(group, b, y)
       await writeSharded(group, total, new Uint32Array(m * n))
       await group.queue.run(program, 3)
-      return (
-        Buffer.compare(
-          Buffer.from((await gatherSharded(group, total)).buffer),
-          Buffer.from(expected.buffer),
-        ) === 0
-      )
+      return isDeepStrictEqual(await gatherSharded(group, total), expected)
     })
     await group.destroy()
   })
@@ -153,12 +149,7 @@ describe('the order of a product', () => {
         host.b.array.fill(0)
         host.c.array.fill(0)
         await group.queue.run(program, 3)
-        return (
-          Buffer.compare(
-            Buffer.from((await gatherSharded(group, total)).buffer),
-            Buffer.from(expected.buffer),
-          ) === 0
-        )
+        return isDeepStrictEqual(await gatherSharded(group, total), expected)
       })
       await group.destroy()
     },

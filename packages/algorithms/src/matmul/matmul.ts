@@ -10,7 +10,7 @@ import { compileMatmul, type MatmulBlocking, type MatmulKernels } from './matmul
 import type { MatmulShape, MatmulType } from './matmul-shape.ts'
 import type { StreamPlan } from './plan-stream.ts'
 import type { MatmulPrediction } from './predict-matmul.ts'
-import { productOperands } from './product-operands.ts'
+import { productOperands, productOptionTypes } from './product-operands.ts'
 import { runResident, runStreamed } from './run-matmul.ts'
 import { compileSplit } from './split-kernels.ts'
 
@@ -47,13 +47,7 @@ export interface MatmulReport extends Report {
 }
 
 const optionTypes = {
-  m: 'number',
-  n: 'number',
-  k: 'number',
-  type: ['f32', 'i32', 'u32'],
-  a: 'elements',
-  b: 'elements',
-  output: 'elements',
+  ...productOptionTypes,
   streamWidth: 'number',
   memoryLimitBytes: 'number',
   mode: ['resident', 'streamed'],

@@ -17,6 +17,17 @@ export interface ProductOptions<T extends MatmulType, S> extends MatmulShape {
   readonly seed?: number | undefined
 }
 
+/** The types of a product's options, as `requireArguments` takes them. */
+export const productOptionTypes = {
+  m: 'number',
+  n: 'number',
+  k: 'number',
+  type: ['f32', 'i32', 'u32'],
+  a: 'elements',
+  b: 'elements',
+  output: 'elements',
+} as const
+
 /**
  * Shape, type (default f32) and operands of a product; operands that are not given are random elements from `seed` (default 1). Throws
  * `validation` for sizes that are not whole numbers from 0, and for arrays whose elements are not of the type, or whose

@@ -11,7 +11,7 @@ import { requireMatrix, type ShardedMatrix } from '../sharded-matrix.ts'
 import { type LeftPart, leftRows } from './left-rows.ts'
 import type { MatmulKernels } from './matmul-kernels.ts'
 import type { MatmulType } from './matmul-shape.ts'
-import { recordSplitColumns, recordSplitProduct, recordSplitRows } from './record-split.ts'
+import { type Place, recordSplitColumns, recordSplitProduct, recordSplitRows } from './record-split.ts'
 
 /** Options of `recordMatmul`. */
 export interface RecordMatmulOptions {
@@ -83,20 +83,14 @@ export function recordLeftMatmul<T extends MatmulType>(
   parts: readonly LeftPart<T>[],
   b: BufferView<T>,
   c: BufferView<T>,
-  { device, label }: { readonly device: Device; readonly label: string },
+  place: Place,
 ): void {
-  if (b.rows === 0) recorder.fill(c, 0, { label: `${label} zero` })
+  if (b.rows === 0) recorder.fill(c, 0, { label: `${place.label} zero` })
   else
-    for (const part of parts)
-      recordRows(
-        recorder,
-        kernels,
-        part,
-        b,
-        c.block(part.row - parts[0]!.row, 0, part.rows, c.columns),
-        device,
-        label,
-      )
+    for (const part of parts) {
+      const rows = c.block(part.row - parts[0]!.row, 0, part.rows, c.columns)
+      recordRows(recorder, kernels, part, b, rows, place)
+    }
 }
 
 function recordRows<T extends MatmulType>(
@@ -105,8 +99,7 @@ function recordRows<T extends MatmulType>(
   { view, transposed }: LeftPart<T>,
   b: BufferView<T>,
   c: BufferView<T>,
-  device: Device,
-  label: string,
+  { device, label }: Place,
 ): void {
   const { blocking } = kernels
   const k = b.rows

@@ -9,7 +9,8 @@ import {
 import type { MatmulBlocking } from './matmul-kernels.ts'
 import { type AccessKernels, type SplitKernels, splitTile, splitWindows } from './split-kernels.ts'
 
-interface Place {
+/** Where something is computed, and its name in plans. */
+export interface Place {
   readonly device: Device
   readonly label: string
 }

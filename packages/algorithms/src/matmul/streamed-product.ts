@@ -1,9 +1,10 @@
-import type { BufferView, Device, Recorder } from '@tandem-gpu/core'
+import type { BufferView, Recorder } from '@tandem-gpu/core'
 import { leftRows } from './left-rows.ts'
 import type { MatmulKernels } from './matmul-kernels.ts'
 import type { MatmulType } from './matmul-shape.ts'
 import { recordLeftMatmul } from './record-matmul.ts'
 import {
+  type Place,
   recordSplitColumns,
   recordSplitProduct,
   recordSplitRows,
@@ -30,11 +31,6 @@ export interface StreamedPanel<T extends MatmulType> {
   arrive(columns: number): void
   /** The f16 parts of what arrived last; undefined where products are not formed from them. */
   readonly parts: () => SplitOperand | undefined
-}
-
-interface Place {
-  readonly device: Device
-  readonly label: string
 }
 
 /** A place for panels of `view.columns` columns. */

@@ -148,10 +148,9 @@ export function recordRing<T extends MatmulType>(
       const from = (index + 1) % count
       if (!recorder.touches(node.device, ring.nodes[from]!.device)) continue
       const { rows } = sliceOf(from, s)
-      const block = { columns: ring.shape.k }
       recorder.copy(
-        onDevice(from, s).block(0, 0, rows, block.columns),
-        onDevice(index, s + 1).block(0, 0, rows, block.columns),
+        onDevice(from, s).block(0, 0, rows, ring.shape.k),
+        onDevice(index, s + 1).block(0, 0, rows, ring.shape.k),
         { label: `message ${s}` },
       )
     }

@@ -17,7 +17,7 @@ import {
 } from '../element-source.ts'
 import { compileMatmul, type MatmulBlocking, matmulCandidates } from '../matmul/matmul-kernels.ts'
 import type { MatmulShape, MatmulType } from '../matmul/matmul-shape.ts'
-import { productOperands } from '../matmul/product-operands.ts'
+import { productOperands, productOptionTypes } from '../matmul/product-operands.ts'
 import { isSmallProduct, matmulVerifier, resultOfAll } from '../matmul/verify-matmul.ts'
 import { requireArguments } from '../option-types.ts'
 import { notVerified, type Report, type Verification } from '../report.ts'
@@ -59,13 +59,7 @@ export interface RingReport extends Report {
 }
 
 const optionTypes = {
-  m: 'number',
-  n: 'number',
-  k: 'number',
-  type: ['f32', 'i32', 'u32'],
-  a: 'elements',
-  b: 'elements',
-  output: 'elements',
+  ...productOptionTypes,
   devices: 'number',
   pieces: 'number',
   scheme: 'string',

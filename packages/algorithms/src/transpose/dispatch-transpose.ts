@@ -1,6 +1,16 @@
 import { type BufferView, bindableRows, type Recorder, ranges } from '@tandem-gpu/core'
 import type { PersistentKernels, TransposeKernel } from './transpose-kernels.ts'
 
+/** A block that one device transposes or copies. */
+export interface BlockPass {
+  /** Ordinal of the device. */
+  readonly device: number
+  readonly source: BufferView
+  /** Of a transpose columns × rows of the source, of a copy rows × columns. */
+  readonly target: BufferView
+  readonly label: string
+}
+
 /**
  * Transposes one block on one device, in as many dispatches as binding sizes and grid limits demand (nearly always one). With `workgroups`: by no more
  * of them, where there is a kernel for that.
@@ -8,24 +18,22 @@ import type { PersistentKernels, TransposeKernel } from './transpose-kernels.ts'
 export function dispatchTranspose(
   recorder: Recorder,
   { kernel, tile, persistent }: TransposeKernel,
-  ordinal: number,
-  source: BufferView,
-  target: BufferView,
-  label: string,
+  pass: BlockPass,
   workgroups?: number,
 ): void {
   if (workgroups !== undefined && persistent !== undefined) {
-    dispatchPersistent(recorder, persistent, 'transpose', ordinal, source, target, label, workgroups)
+    dispatchPersistent(recorder, persistent, 'transpose', pass, workgroups)
     return
   }
-  const device = recorder.devices[ordinal]!
+  const { source, target, label } = pass
+  const device = recorder.devices[pass.device]!
   const grid = device.limits.maxWorkgroupsPerDimension
   const most = (view: BufferView, tileLength: number) =>
     Math.min(grid * tileLength, bindableRows(device, view))
   for (const { first: row, count: height } of ranges(source.rows, most(source, tile[1])))
     for (const { first: column, count: width } of ranges(source.columns, most(target, tile[0])))
       recorder.dispatch(kernel, {
-        device: ordinal,
+        device: pass.device,
         workgroups: [Math.ceil(width / tile[0]), Math.ceil(height / tile[1])],
         args: {
           input: source.block(row, column, height, width),
@@ -39,23 +47,20 @@ export function dispatchTranspose(
 export function dispatchPersistent(
   recorder: Recorder,
   kernels: PersistentKernels,
-  pass: 'transpose' | 'copy',
-  ordinal: number,
-  source: BufferView,
-  target: BufferView,
-  label: string,
+  kind: 'transpose' | 'copy',
+  { source, target, label, ...pass }: BlockPass,
   workgroups: number,
 ): void {
-  const device = recorder.devices[ordinal]!
+  const device = recorder.devices[pass.device]!
   const [tileColumns, tileRows] = kernels.tile
-  const copies = pass === 'copy'
+  const copies = kind === 'copy'
   const rowsAtOnce = Math.min(bindableRows(device, source), copies ? bindableRows(device, target) : Infinity)
   const columnsAtOnce = copies ? source.columns : bindableRows(device, target)
   for (const { first: row, count: height } of ranges(source.rows, rowsAtOnce))
     for (const { first: column, count: width } of ranges(source.columns, columnsAtOnce)) {
       const tiles = Math.ceil(width / tileColumns) * Math.ceil(height / tileRows)
-      recorder.dispatch(kernels[pass], {
-        device: ordinal,
+      recorder.dispatch(kernels[kind], {
+        device: pass.device,
         workgroups: [Math.min(workgroups, tiles), 1],
         args: {
           input: source.block(row, column, height, width),

@@ -88,7 +88,8 @@ export function recordMessages<T extends ElementType>(
           const { persistent } = kernel
           if (beside && persistent !== undefined) {
             const { sends } = shares.get(sender)!
-            dispatchPersistent(recorder, persistent, 'copy', sender, from, dense, `pack ${label}`, sends)
+            const pass = { device: sender, source: from, target: dense, label: `pack ${label}` }
+            dispatchPersistent(recorder, persistent, 'copy', pass, sends)
           } else recorder.copy(from, dense, { label: `pack ${label}` })
         },
         move() {
@@ -97,7 +98,8 @@ export function recordMessages<T extends ElementType>(
         transpose(beside: boolean) {
           if (!recorder.touches(receiver)) return
           const workgroups = beside ? shares.get(receiver)!.receives : undefined
-          dispatchTranspose(recorder, kernel, receiver, arrived, to, `transpose ${label}`, workgroups)
+          const pass = { device: receiver, source: arrived, target: to, label: `transpose ${label}` }
+          dispatchTranspose(recorder, kernel, pass, workgroups)
         },
       }
     })

@@ -119,16 +119,8 @@ export function recordTranspose<T extends ElementType>(
     const scattered = recordScattered()
     for (const tile of tiles) {
       if (scattered.has(tile) || tile.transport === 'copy') continue
-      const { sender, receiver } = tile
-      dispatchTranspose(
-        recorder,
-        kernel,
-        tile.transport === 'scatter' ? sender : receiver,
-        sourceOf(tile),
-        targetOf(tile),
-        `transpose ${nameOf(tile)}`,
-        workgroups,
-      )
+      const device = tile.transport === 'scatter' ? tile.sender : tile.receiver
+      transposeTile(tile, device, sourceOf(tile), workgroups)
     }
     recordCopied(tiles.filter((tile) => tile.transport === 'copy' && !isMessage(tile)))
   })
@@ -171,15 +163,12 @@ export function recordTranspose<T extends ElementType>(
       return { tile, arrival }
     })
     for (const { tile, arrival } of arrivals)
-      if (touches[tile.receiver])
-        dispatchTranspose(
-          recorder,
-          kernel,
-          tile.receiver,
-          arrival,
-          targetOf(tile),
-          `transpose ${nameOf(tile)}`,
-        )
+      if (touches[tile.receiver]) transposeTile(tile, tile.receiver, arrival)
+  }
+
+  function transposeTile(tile: PeerTile, device: number, source: BufferView<T>, workgroups?: number): void {
+    const label = `transpose ${nameOf(tile)}`
+    dispatchTranspose(recorder, kernel, { device, source, target: targetOf(tile), label }, workgroups)
   }
 
   function messageOf(tile: RecordedTile): MessageTile<T> {

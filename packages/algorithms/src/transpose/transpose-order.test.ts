@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { openGroup, printPlan } from '@tandem-gpu/core'
 import {
   accumulated,
@@ -73,12 +74,7 @@ describe('the order of a transpose', () => {
       await writeSharded(group, input, data)
       await writeSharded(group, total, new Uint32Array(144))
       await group.queue.run(program, 3)
-      return (
-        Buffer.compare(
-          Buffer.from((await gatherSharded(group, total)).buffer),
-          Buffer.from(expected.buffer),
-        ) === 0
-      )
+      return isDeepStrictEqual(await gatherSharded(group, total), expected)
     })
     await group.destroy()
   })

@@ -34,7 +34,8 @@ describeOnBackends('kernels that work beside messages', (backend) => {
             const from = input.block(0, 0, rows, columns)
             const to = output.block(0, 0, ...shape)
             const of = bindable ? withLimits(recorder, limits) : recorder
-            dispatchPersistent(of, kernel.persistent!, pass, 0, from, to, 'pass', workgroups)
+            const block = { device: 0, source: from, target: to, label: 'pass' }
+            dispatchPersistent(of, kernel.persistent!, pass, block, workgroups)
           })
           await group.queue.run(program)
           const expected = new Uint32Array((shape[0] + 1) * (shape[1] + gap))
