@@ -59,13 +59,13 @@ export class GroupQueue implements Queue {
         `The option to of a read is ${describedValue(to)}; it must be 'all', 'owner' or a rank from 0 to ${rankCount - 1}.`,
       )
     const taker = to === 'owner' ? buffer.rank : to
+    const takes = taker === 'all' || taker === rank
+    const { into } = options
+    if (takes && into !== undefined) requireArray(into, buffer, source.length, '`into` of a read')
     const call =
       calls === undefined || to === 'owner' || source.length === 0
         ? undefined
         : calls.number(`reads ${viewText(source)} of "${buffer.label}" to ${to}`, 2)
-    const takes = taker === 'all' || taker === rank
-    const { into } = options
-    if (takes && into !== undefined) requireArray(into, buffer, source.length, '`into` of a read')
     // The elements arrive in memory that nobody else has, for the same reason that `write` copies.
     const elements = elementArray(buffer.type as T, takes || buffer.local ? source.length : 0)
     const taken = () => {

@@ -88,6 +88,16 @@ describe('ranks that make different calls get an error on every rank that names 
       },
       parts: ['In call 0', 'rank 0 allocates 1 x 1 u32', 'rank 1 allocates 3 u32 of host memory'],
     },
+    'an array of a wrong length for a read on one rank alone': {
+      body: async ({ devices, queue, rank }) => {
+        const buffer = await devices[0]!.allocate('u32', 5)
+        await queue.read(buffer, rank === 1 ? { into: new Uint32Array(4) } : {}).catch((error: Error) => {
+          if (!error.message.startsWith('`into` of a read has 4 elements')) throw error
+        })
+        await devices[0]!.allocate('u32', 1)
+      },
+      parts: ['In call 1', 'rank 0 reads 1 x 5 elements', 'rank 1 allocates 1 x 1 u32'],
+    },
     'a front-end error on one rank alone': {
       body: async (group) => {
         const wgsl = group.rank === 2 ? '@compute fn' : accumulate
