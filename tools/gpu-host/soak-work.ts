@@ -11,7 +11,14 @@ import { readdirSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { cuda } from '@tandem-gpu/backend-cuda'
 import { webgpu } from '@tandem-gpu/backend-webgpu'
-import { type DeviceBuffer, type DeviceGroup, isGpuError, openGroup, type Program } from '@tandem-gpu/core'
+import {
+  type DeviceBuffer,
+  type DeviceGroup,
+  type HostBuffer,
+  isGpuError,
+  openGroup,
+  type Program,
+} from '@tandem-gpu/core'
 import { seededRandom } from '@tandem-gpu/core/testing'
 
 const [role = 'steady', ...rest] = process.argv.slice(2)
@@ -181,22 +188,26 @@ async function oneProgram(group: DeviceGroup): Promise<{ work: Promise<void>; ke
   await group.queue.write(ring[0]!, input)
   const keep = pick(10) === 0
   return {
-    work: runProgram(group, program, ring, times, input, factor, bias, host, keep),
+    work: runChain(group, { program, ring, host, input, factor, bias }, times, keep),
     kept: keep ? ring.length + 1 : 0,
   }
 }
 
-async function runProgram(
-  group: DeviceGroup,
-  program: Program,
-  ring: readonly DeviceBuffer<'u32'>[],
-  times: number,
-  input: Uint32Array,
-  factor: number,
-  bias: number,
-  host: ReturnType<DeviceGroup['allocateHost']>,
-  keep: boolean,
-): Promise<void> {
+/** A recorded program that multiplies by `factor` and adds `bias` once a device, from the first buffer of `ring` round to it again. */
+interface Chain {
+  readonly program: Program
+  readonly ring: readonly DeviceBuffer<'u32'>[]
+  /** Takes the result of each repetition. */
+  readonly host: HostBuffer<'u32'>
+  /** What the first buffer holds before the first repetition. */
+  readonly input: Uint32Array
+  readonly factor: number
+  readonly bias: number
+}
+
+/** Runs a chain and checks its result, or aborts it; then destroys its objects, but not program and buffers where they are to be kept. */
+async function runChain(group: DeviceGroup, chain: Chain, times: number, keep: boolean): Promise<void> {
+  const { program, ring, host, input, factor, bias } = chain
   try {
     if (pick(5) === 0) {
       const controller = new AbortController()

@@ -147,7 +147,7 @@ export const sameHost = (a: number, b: number) =>
 
 const c = constants
 
-/** Through host memory by MPI: what a group over several hosts has today. A thread of each rank carries all its messages. */
+/** Through host memory by MPI: what a group over several hosts has. A thread of each rank carries all its messages. */
 export const staged: Transport = {
   name: 'staged',
   latency: () => c.stagedLatency.value,
