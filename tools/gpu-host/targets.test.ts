@@ -27,8 +27,12 @@ describe('targetsOf', () => {
       false,
     ])
   })
-  it('says which results no check stands behind', () => {
-    const [row] = targetsOf({ ours: [result({ verified: false })], peers: [] })
-    expect(row?.measured).toBe('20.0 µs (not verified in this run)')
+  it('says in every row that no check stands behind its results', () => {
+    const peers = [result({ variant: 'PyTorch P2P', rate: 5 })]
+    const rows = targetsOf({ ours: [result({ verified: false })], peers })
+    expect(rows.map(({ measured }) => measured)).toEqual([
+      '20.0 µs (not verified in this run)',
+      '20.000 (not verified in this run)',
+    ])
   })
 })

@@ -1,14 +1,12 @@
 import { withNamedBlocks } from '../named-blocks.ts'
+import { cube, type Shape } from './targets.ts'
 import {
-  cube,
   findResult,
   narrowShapes,
   type TensorDocument,
   type TensorResult,
   tensorTargetsOf,
 } from './tensor-targets.ts'
-
-type Shape = Readonly<Record<string, number>>
 
 /**
  * A document in which what stands between `<!-- tensor:NAME -->` and `<!-- /tensor -->` is what `table` says. NAME is `highlights`, `targets`, `f32`, `f16`, `several`,

@@ -20,7 +20,8 @@ import { halfValues } from '../../packages/algorithms/dist/matmul/half-elements.
 import { splitErrorFactor } from '../../packages/algorithms/dist/matmul/split-kernels.js'
 import { type PeriodicMatrix, ProductChecker, SharedResult } from './check-product.ts'
 import { takeTurn } from './gpu-turns.ts'
-import { type TensorDocument, type TensorResult, tensorTargetsOf } from './tensor-targets.ts'
+import { cube } from './targets.ts'
+import { narrowShapes, type TensorDocument, type TensorResult, tensorTargetsOf } from './tensor-targets.ts'
 
 const { values } = parseArgs({
   options: {
@@ -94,7 +95,6 @@ async function on(devices: number | undefined, body: (group: DeviceGroup) => Pro
   }
 }
 
-const cube = (side: number) => ({ m: side, n: side, k: side })
 const matrixA: PeriodicMatrix = { block, shift: 0 }
 const matrixB: PeriodicMatrix = { block, shift: shiftOfB }
 const timing = { warmup: 2, verify: false }
@@ -131,11 +131,7 @@ if (rows.has('products')) {
     for (const side of [4096, 8192, 16384])
       for (const precision of ['ieee', 'split'] as const)
         await f32Product(group, checker, cube(side), precision)
-    const narrow = [64, 128, 256, 512].flatMap((size) => [
-      { m: size, n: 8192, k: 8192 },
-      { m: 8192, n: size, k: 8192 },
-    ])
-    for (const shape of [cube(4096), cube(8192), ...narrow]) {
+    for (const shape of [cube(4096), cube(8192), ...narrowShapes]) {
       const c = new SharedResult(shape.m, shape.n)
       const report = await matmul(group, {
         ...{
@@ -215,10 +211,8 @@ if (rows.has('same-gpu')) {
       add('transpose', group.backend, report)
     }
     if (works.has('copy')) await copies(group)
-    for (const size of works.has('narrow') ? [64, 128, 256, 512] : []) {
-      for (const [m, n] of [[size, 8192] as const, [8192, size] as const])
-        await f32Product(group, checker, { m, n, k: 8192 }, 'ieee', 'gemm f32, narrow', 0.8)
-    }
+    for (const shape of works.has('narrow') ? narrowShapes : [])
+      await f32Product(group, checker, shape, 'ieee', 'gemm f32, narrow', 0.8)
   })
   await checker.close()
 }

@@ -1,5 +1,5 @@
 import type { BenchDocument, BenchResult } from '../../packages/cli/src/bench/document.ts'
-import type { Target } from './targets.ts'
+import { cube, isOf, type Shape, type Target } from './targets.ts'
 
 /** One measurement, with what was checked. */
 export interface TensorResult extends BenchResult {
@@ -24,8 +24,6 @@ export interface TensorDocument extends Omit<BenchDocument, 'kind'> {
   readonly targets: readonly Target[]
 }
 
-type Shape = Readonly<Record<string, number>>
-
 /** The measurement of a work by a variant, on one GPU where no other number is given. */
 export function findResult(
   results: readonly BenchResult[],
@@ -34,19 +32,11 @@ export function findResult(
   shape: Shape,
   devices = 1,
 ): BenchResult | undefined {
-  return results.find(
-    (result) =>
-      result.work === work &&
-      result.variant === variant &&
-      result.devices === devices &&
-      Object.entries(shape).every(([name, value]) => result.shape[name] === value),
-  )
+  return results.find((result) => result.variant === variant && isOf(result, work, devices, shape))
 }
 
-export const cube = (side: number): Shape => ({ m: side, n: side, k: side })
-
 /** Products of f16 with few rows or columns, both ways. */
-export const narrowShapes: readonly Shape[] = [64, 128, 256, 512].flatMap((size) => [
+export const narrowShapes = [64, 128, 256, 512].flatMap((size) => [
   { m: size, n: 8192, k: 8192 },
   { m: 8192, n: size, k: 8192 },
 ])
