@@ -129,7 +129,7 @@ export const constants = {
   },
 } satisfies Record<string, Constant>
 
-export const ranksPerHost = 8
+const ranksPerHost = 8
 
 /** How messages between ranks travel. */
 export interface Transport {

@@ -14,6 +14,7 @@ export const exitCode = {
   interrupted: 130,
 } as const
 
+/** One of them. */
 export type ExitCode = (typeof exitCode)[keyof typeof exitCode]
 
 /** Wrong arguments or input files. The process exits with 2 and prints the message alone. */

@@ -34,12 +34,13 @@ export function processTerminal(signal: AbortSignal, launched = false): Terminal
   }
 }
 
-/** A terminal that records what is printed. */
+/** A terminal that records what is printed: so far, on each stream. */
 export interface RecordedTerminal extends Terminal {
   readonly stdout: string
   readonly stderr: string
 }
 
+/** A terminal without colours and progress, for running commands in a test. `signal` aborts them. Default: one that never does. */
 export function recordedTerminal(signal: AbortSignal = new AbortController().signal): RecordedTerminal {
   const said = { stdout: '', stderr: '' }
   return {

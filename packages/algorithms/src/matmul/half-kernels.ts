@@ -41,7 +41,7 @@ export interface HalfKernels {
 }
 
 /** The multiple to which k is padded, and at least the one of rows and columns. */
-export const halfStep = 128
+const halfStep = 128
 
 const up = (value: number, multiple: number) => Math.ceil(value / multiple) * multiple
 

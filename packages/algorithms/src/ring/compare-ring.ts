@@ -10,6 +10,7 @@ import { allocateRing, fillRing } from './ring-memory.ts'
 /** Schemes whose curves the source shows; it describes `streamed` and `interleaved`. */
 export const measuredInSource: readonly RingScheme[] = ['none', 'native', 'sequence']
 
+/** The schemes on one ring. */
 export interface RingComparison {
   readonly nodes: number
   readonly schemes: readonly RingFigure[]
@@ -17,12 +18,14 @@ export interface RingComparison {
   readonly step: StepSeconds
 }
 
+/** What a scheme takes on one ring. */
 export interface RingFigure {
   readonly scheme: RingScheme
+  /** Of the report of `ringMatmul`, as is `rate`. */
   readonly seconds: number
   readonly rate: number
   readonly verified: boolean
-  /** Least time of the scheme; absent where there is none. */
+  /** Least time of the scheme, in seconds; absent where there is none. */
   readonly boundSeconds?: number
   /**
    * Share of what the scheme could hide that it hides: (t_none − t) / (t_none − bound). Absent where there is no bound, where the scheme could
@@ -31,6 +34,7 @@ export interface RingFigure {
   readonly hidden?: number
 }
 
+/** Options of `compareRing`: those of `ringMatmul` for the shape, which is m, n and k, and how it is timed. */
 export type CompareRingOptions = Omit<
   RingMatmulOptions<'f32'>,
   'scheme' | 'devices' | 'type' | 'a' | 'b' | 'output'

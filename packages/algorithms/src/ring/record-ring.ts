@@ -21,6 +21,7 @@ import type { Ring, RingNode } from './ring-memory.ts'
  */
 export type RingScheme = 'none' | 'native' | 'sequence' | 'streamed' | 'interleaved' | 'hazards' | 'direct'
 
+/** Every scheme, from the one that overlaps nothing. */
 export const ringSchemes: readonly RingScheme[] = [
   'none',
   'native',

@@ -25,6 +25,7 @@ import { describeRun, runMeasured } from '../run-measured.ts'
 import { type RingScheme, recordRing, ringSchemes } from './record-ring.ts'
 import { allocateRing, fillRing, type Ring } from './ring-memory.ts'
 
+/** Options of `ringMatmul`. m, n and k: A is m × k, B k × n and C m × n. */
 export interface RingMatmulOptions<T extends MatmulType = MatmulType>
   extends MatmulShape,
     AlgorithmOptions,
@@ -45,6 +46,7 @@ export interface RingMatmulOptions<T extends MatmulType = MatmulType>
   readonly pieces?: number | undefined
 }
 
+/** What `ringMatmul` did. */
 export interface RingReport extends Report {
   readonly algorithm: 'ring'
   readonly type: MatmulType
@@ -69,6 +71,7 @@ const optionTypes = {
  * C = A · B on a ring of devices: B stays on them, cut by columns; slices of rows of A circulate through host memory, which is the scheme
  * of GPU clusters whose messages cannot leave device memory. `scheme` says what overlaps. The time includes all uploads, messages and the
  * download of C, not the distribution of A and B. The bits are those of `matmul` with resident matrices.
+ * Rejects with `validation` for wrong options.
  */
 export async function ringMatmul<T extends MatmulType = 'f32'>(
   group: DeviceGroup,

@@ -34,13 +34,16 @@ export interface PeerTile {
   readonly byteLength: number
 }
 
+/** A tile and how it travels; `local`: sender and receiver are one device. */
 export interface RecordedTile extends PeerTile {
   readonly transport: TileTransport | 'local'
 }
 
+/** Options of `recordTranspose`. */
 export interface RecordTransposeOptions<T extends ElementType> {
   readonly kernel: TransposeKernel
   readonly input: ShardedMatrix<T>
+  /** Of the input's type, with as many rows as it has columns and as many columns as it has rows. */
   readonly output: ShardedMatrix<T>
   /** Default `auto`: see `chooseTransport`. `direct` and `scatter` are `unsupported` for a pair without the access that they need. */
   readonly transport?: TileTransport | 'auto' | undefined

@@ -14,6 +14,7 @@ import squareWgsl from './transpose-square.wgsl.ts'
 import stripsWgsl from './transpose-strips.wgsl.ts'
 
 const transposeTypes = ['f32', 'i32', 'u32'] as const
+/** Types of elements that are transposed. */
 export type TransposeType = (typeof transposeTypes)[number]
 
 /**
@@ -38,6 +39,7 @@ const persistentInvocations = 1024
 /** The number of slices that one dispatch of the scattering kernel writes. With the input, that is the number of storage buffers that every device can bind. */
 const mostOutputs = 7
 
+/** What `compileTranspose` resolves to: kernels for a variant and a type. */
 export interface TransposeKernel {
   /** Transposes one block. */
   readonly kernel: Kernel
@@ -60,8 +62,10 @@ export interface PersistentKernels {
   readonly tile: readonly [columns: number, rows: number]
 }
 
+/** A kernel of a sender that writes its transposed blocks into the slices of several receivers. */
 export interface ScatterKernel {
   readonly kernel: Kernel
+  /** What one workgroup transposes. */
   readonly tile: readonly [columns: number, rows: number]
   /** Slices that one dispatch writes. */
   readonly outputs: number

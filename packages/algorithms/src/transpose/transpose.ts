@@ -25,6 +25,7 @@ import { compileTranspose, type TransposeType, type TransposeVariant } from './t
 import { choiceOptions, tuneTranspose } from './tune-transpose.ts'
 import { verifyTranspose } from './verify-transpose.ts'
 
+/** Options of `transpose`. The input is `rows` × `columns`, the output `columns` × `rows`. */
 export interface TransposeOptions<T extends TransposeType = TransposeType>
   extends AlgorithmOptions,
     GeneratedInputOptions,
@@ -44,6 +45,7 @@ export interface TransposeOptions<T extends TransposeType = TransposeType>
 /** A report lists each pair of as many devices. */
 const mostDevicesWithPeers = 64
 
+/** What `transpose` did. */
 export interface TransposeReport extends Report {
   readonly algorithm: 'transpose'
   readonly type: TransposeType
@@ -81,7 +83,8 @@ const optionTypes = {
 /**
  * Transposes a row-major matrix over all devices of the group, each of which holds a slice of rows of the input and of the
  * output. Ruetsch and Fatica, CUDA Fortran for Scientists and Engineers, chapter 4; any size. `bytes` counts every element
- * once read and once written. Verified exactly, bit for bit.
+ * once read and once written. Verified exactly, bit for bit. Rejects with `validation` for wrong options, and with `unsupported` for a transport
+ * that needs access between devices that have none.
  */
 export async function transpose<T extends TransposeType>(
   group: DeviceGroup,

@@ -18,7 +18,9 @@ import { type Invoked, runTogether } from './workgroup.ts'
 export type { ExecutionObserver } from './instrumentation.ts'
 export type { AccessObserver } from './memory.ts'
 
+/** One run of a `ReferenceKernel`. */
 export interface ReferenceDispatch {
+  /** How many workgroups run along each axis. */
   readonly workgroups: readonly [x: number, y: number, z: number]
   /** What each binding, named `group.binding`, is bound to; storage is written in place. */
   readonly bindings: ReadonlyMap<string, Uint8Array>
@@ -31,7 +33,9 @@ export interface ReferenceKernel {
   run(dispatch: ReferenceDispatch): void
 }
 
+/** Options of `compileReference`. */
 export interface ReferenceOptions {
+  /** Is told what each invocation does. Default: nobody. */
   readonly observer?: ExecutionObserver | undefined
   /** Called for an index outside the `length` elements of an array in the storage variable, which is then not clamped. Must throw. */
   readonly onOutside?: ((variable: string, index: number, length: number) => never) | undefined
