@@ -57,12 +57,12 @@ const works: Readonly<Record<string, Work>> = {
     return bits(output)
   },
   async 'streamed matmul of host memory, with rows for three devices'(group) {
-    const [a, b] = [3 * 15, 15 * 34].map((length) => group.allocateHost('f32', length))
+    const [a, b, c] = [3 * 15, 15 * 34, 3 * 34].map((length) => group.allocateHost('f32', length))
     for (const { array } of [a!, b!]) array.set(Float32Array.from(array, (_, i) => (i % 7) - 3))
-    const output = new Float32Array(3 * 34)
-    verified(await matmul(group, { m: 3, n: 34, k: 15, streamWidth: 8, a: a!, b: b!, output }))
-    for (const host of [a!, b!]) host.destroy()
-    return bits(output)
+    verified(await matmul(group, { m: 3, n: 34, k: 15, streamWidth: 8, a: a!, b: b!, output: c! }))
+    const result = bits(c!.array.slice())
+    for (const host of [a!, b!, c!]) host.destroy()
+    return result
   },
   async 'jacobi in blocks'(group) {
     const output = new Float32Array(20 * 40)

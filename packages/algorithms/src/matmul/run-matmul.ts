@@ -147,10 +147,10 @@ export async function runStreamed<T extends MatmulType>(
     }
     const a = await operand('A', run.a, m, k)
     const b = await operand('B', run.b, k, n)
-    const c = isHostBuffer(run.output)
-      ? run.output
-      : placed
-        ? ofDevices('C', ranges, n)
+    const c = placed
+      ? ofDevices('C', ranges, n)
+      : isHostBuffer(run.output)
+        ? run.output
         : allocate('C', m * n)
     const measured = await runMeasured(
       group,
