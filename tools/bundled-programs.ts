@@ -7,6 +7,13 @@ import type { TestProject } from 'vitest/node'
 import { isKept, removeUnused } from '../packages/wgsl/src/testing/kept-files.ts'
 import { packageSources } from './package-sources.ts'
 
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** The folder of the bundled programs. */
+    programs: string
+  }
+}
+
 /** Programs of sources that no run of the tests has bundled for a day are removed, with what Node compiled of them. */
 export const keptMilliseconds = 86_400_000
 

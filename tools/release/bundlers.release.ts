@@ -9,7 +9,7 @@ import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { installed, mustRun, newProject, tools, tryRun } from './consumer.ts'
 
 const { npmrc } = inject('release')
-const webpack = createRequire(import.meta.url)('webpack') as typeof import('webpack').default
+const webpack = createRequire(import.meta.url)('webpack') as typeof import('webpack')
 /** What docs/support.md tells users to mark. */
 const external = /^(@tandem-gpu\/|webgpu$)/
 
