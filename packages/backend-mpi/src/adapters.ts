@@ -46,7 +46,7 @@ export async function gatherAdapters(
   inner: Backend,
   virtual: boolean,
 ): Promise<AdapterReport> {
-  const key = session.takeKey()
+  const key = session.takeAdapterKey()
   const report = await inner.adapters()
   const binding = bindingNote(availableParallelism(), cpus().length)
   const ownNotes = [...(report.notes ?? []), ...(binding === undefined ? [] : [binding])]

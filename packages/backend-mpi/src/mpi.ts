@@ -59,9 +59,8 @@ export function mpi(inner: Backend, options: MpiOptions = {}): Backend {
       const foreign = adapters.find(({ rank }) => rank === undefined)
       if (foreign !== undefined)
         throw new GpuError('validation', `Adapter "${foreign.id}" is not one of ${this.name}'s.`)
-      return openRuntime(session, adapters, label, () =>
-        openForTransport(session, inner, adapters, options.transport ?? 'auto', label),
-      )
+      const open = () => openForTransport(session, inner, adapters, options.transport ?? 'auto', label)
+      return session.openInTurn(() => openRuntime(session, adapters, label, open))
     },
   }
 }

@@ -43,8 +43,12 @@ export class MpiSession {
   readonly gpuAware: GpuSupport | undefined
   readonly #lost = new Map<number, (code: GpuErrorCode, message: string) => void>()
   #failure: GpuError | undefined
-  #keys: number
+  readonly #usedKeys: number
+  #adapterKeys = 0
+  #keys = 0
   #groups = sessionGroup + 1
+  /** Settles when the group that was opened last is open, or is refused. */
+  #opened: Promise<unknown> = Promise.resolve()
 
   constructor(
     addon: NativeAddon,
@@ -60,7 +64,7 @@ export class MpiSession {
     this.launch = launch
     this.ranks = ranks
     this.rank = rank
-    this.#keys = usedKeys
+    this.#usedKeys = usedKeys
     this.gpuAware = gpuAware
   }
 
@@ -81,7 +85,19 @@ export class MpiSession {
 
   /** Reserves the place of a gather whose message comes later. All ranks take keys in the same order. */
   takeKey(): number {
-    return this.#keys++
+    return this.#usedKeys + 2 * this.#keys++
+  }
+
+  /** The same for a gather of adapters. These have keys of their own, because they begin while groups are being opened. */
+  takeAdapterKey(): number {
+    return this.#usedKeys + 2 * this.#adapterKeys++ + 1
+  }
+
+  /** Opens a group once those before it are open: while one is opened, the ranks take several keys and numbers of groups, and must take the same. */
+  openInTurn<T>(open: () => Promise<T>): Promise<T> {
+    const opened = this.#opened.then(open)
+    this.#opened = opened.catch(() => {})
+    return opened
   }
 
   /** Gives to every rank what all ranks say, each message once, by rank. */

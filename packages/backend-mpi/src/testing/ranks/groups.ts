@@ -1,11 +1,23 @@
 // Every rank: two groups at once. The runs of one do not wait for those of the other, which come to the ranks in different orders.
-import { type DeviceGroup, openGroup } from '@tandem-gpu/core'
+import { type Backend, type DeviceGroup, openGroup } from '@tandem-gpu/core'
 import { referenceBackend } from '@tandem-gpu/core/testing'
 import { expect } from 'vitest'
 import { mpi } from '../../mpi.ts'
+import { mpiSession } from '../../session.ts'
 
+const { rank } = await mpiSession()
+let asked = 0
+/** On rank 1 it takes long to say that it has nothing for the second group, so that this rank opens the first one meanwhile. */
+const slow: Backend = {
+  name: 'slow',
+  async adapters() {
+    await new Promise((resolve) => setTimeout(resolve, rank === 1 && asked++ > 0 ? 200 : 0))
+    return { adapters: [], absence: { code: 'no-device', reason: 'There is nothing.', remedy: '' } }
+  },
+  open: () => Promise.reject(new Error('There is nothing to open.')),
+}
 const backend = mpi(referenceBackend())
-const [first, second] = await Promise.all([0, 1].map(() => openGroup({ backends: [backend] })))
+const [first, second] = await Promise.all([0, 1].map(() => openGroup({ backends: [backend, slow] })))
 const [one, other] = [await ring(first!, 1000), await ring(second!, 2000)]
 
 // Long work of rank 0 alone, behind which its next run has yet to begin when the other group's does; on the other ranks that run has begun.
