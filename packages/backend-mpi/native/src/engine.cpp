@@ -17,6 +17,7 @@ constexpr int firstDeliveryTag = 16'384;
 /// Of these, how many each group has for its programs (lower-plan.ts counts them too), and how many groups have some of their own.
 constexpr int programTags = 512;
 constexpr std::uint32_t tagSpaces = firstDeliveryTag / programTags;
+std::uint32_t tagSpaceOf(std::uint32_t group) { return group % tagSpaces; }
 constexpr int deliveryTags = 8'192;
 constexpr int controlTag = 32'000;
 /// Runs that have ended here and that an abort may still ask for: as many as calls that wait for nothing run ahead of another rank.
@@ -300,11 +301,12 @@ void Engine::run(Key key, std::vector<NodeSpec> &&nodes, std::int64_t times, Iss
   auto run = std::make_shared<std::unique_ptr<Run>>(std::make_unique<Run>());
   (*run)->key = key;
   (*run)->nodes = std::move(nodes);
-  for (auto &node : (*run)->nodes) node.tag += static_cast<int>(key.group % tagSpaces) * programTags;
+  const auto space = tagSpaceOf(key.group);
+  for (auto &node : (*run)->nodes) node.tag += static_cast<int>(space) * programTags;
   (*run)->times = times;
   (*run)->issue = std::move(issue);
   (*run)->failed = std::move(failed);
-  post([this, run, space = key.group % tagSpaces] {
+  post([this, run, space] {
     if (failed_.load()) return;
     auto &runs = runs_[space];
     runs.push_back(std::move(*run));
@@ -313,10 +315,9 @@ void Engine::run(Key key, std::vector<NodeSpec> &&nodes, std::int64_t times, Iss
 }
 
 Engine::Run *Engine::running(std::uint64_t key) const {
-  for (const auto &[space, runs] : runs_) {
-    if (runs.front()->key.packed() == key) return runs.front().get();
-  }
-  return nullptr;
+  const auto place = runs_.find(tagSpaceOf(Key::groupOf(key)));
+  if (place == runs_.end() || place->second.front()->key.packed() != key) return nullptr;
+  return place->second.front().get();
 }
 
 void Engine::startRun(Run &run) {
@@ -342,7 +343,7 @@ void Engine::startRun(Run &run) {
 
 void Engine::finishRun(std::uint64_t key) {
   if (failed_.load() || running(key) == nullptr) return;
-  const auto place = runs_.find(static_cast<std::uint32_t>(key >> 44) % tagSpaces);
+  const auto place = runs_.find(tagSpaceOf(Key::groupOf(key)));
   auto &runs = place->second;
   const auto run = std::move(runs.front());
   runs.pop_front();

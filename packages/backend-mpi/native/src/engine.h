@@ -25,6 +25,7 @@ struct Key {
   std::uint32_t group = 0;
   std::uint64_t number = 0;
   std::uint64_t packed() const { return std::uint64_t{group} << 44 | number; }
+  static std::uint32_t groupOf(std::uint64_t packed) { return static_cast<std::uint32_t>(packed >> 44); }
 };
 
 struct Failure {

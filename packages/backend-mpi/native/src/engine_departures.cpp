@@ -53,7 +53,7 @@ void Engine::checkDepartures(Clock::time_point now) {
   {
     std::lock_guard lock(pendingMutex_);
     const auto collect = [&](const auto &pending) {
-      for (const auto &[key, settle] : pending) waiting.insert(static_cast<std::uint32_t>(key >> 44));
+      for (const auto &[key, settle] : pending) waiting.insert(Key::groupOf(key));
     };
     collect(pendingGathers_);
     collect(pendingDeliveries_);
@@ -117,7 +117,7 @@ void Engine::settleGroup(std::uint32_t group, const Failure &failure) {
     std::lock_guard lock(pendingMutex_);
     const auto collect = [&](auto &pending, auto &settles, const auto &forget) {
       for (auto place = pending.begin(); place != pending.end();) {
-        if (place->first >> 44 != group) {
+        if (Key::groupOf(place->first) != group) {
           ++place;
           continue;
         }

@@ -2,17 +2,12 @@
 import { openGroup } from '@tandem-gpu/core'
 import { referenceBackend } from '@tandem-gpu/core/testing'
 import { mpi } from '../../mpi.ts'
+import { valueRing } from '../value-ring.ts'
 
 const [pending] = process.argv.slice(2)
 const group = await openGroup({ backends: [mpi(referenceBackend())] })
 const { devices, queue, rank } = group
-const [values, next] = await Promise.all(
-  [0, 1].map(() => Promise.all(devices.map((device) => device.allocate('u32', 8)))),
-)
-const program = group.record((r) => {
-  for (const [i, buffer] of values!.entries()) r.copy(buffer, next![(i + 1) % devices.length]!)
-  for (const [i, buffer] of next!.entries()) r.copy(buffer, values![i]!)
-})
+const { program } = await valueRing(group)
 await queue.run(program, 2)
 console.log(`rank ${rank} ends`)
 if (pending === 'run') void queue.run(program, 1_000_000_000, { signal: new AbortController().signal })

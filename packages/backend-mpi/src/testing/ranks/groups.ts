@@ -1,9 +1,10 @@
 // Every rank: two groups at once. The runs of one do not wait for those of the other, which come to the ranks in different orders.
-import { type Backend, type DeviceGroup, openGroup } from '@tandem-gpu/core'
+import { type Backend, openGroup } from '@tandem-gpu/core'
 import { referenceBackend } from '@tandem-gpu/core/testing'
 import { expect } from 'vitest'
 import { mpi } from '../../mpi.ts'
 import { mpiSession } from '../../session.ts'
+import { valueRing } from '../value-ring.ts'
 
 const { rank } = await mpiSession()
 let asked = 0
@@ -18,7 +19,7 @@ const slow: Backend = {
 }
 const backend = mpi(referenceBackend())
 const [first, second] = await Promise.all([0, 1].map(() => openGroup({ backends: [backend, slow] })))
-const [one, other] = [await ring(first!, 1000), await ring(second!, 2000)]
+const [one, other] = [await valueRing(first!, 1000), await valueRing(second!, 2000)]
 
 // Long work of rank 0 alone, behind which its next run has yet to begin when the other group's does; on the other ranks that run has begun.
 const memory = await first!.devices[0]!.allocate('u32', 1_000_000)
@@ -38,27 +39,3 @@ await other.expectTurns(306)
 for (const owned of [memory, long, ...one.owned, ...other.owned]) owned.destroy()
 for (const group of [first!, second!]) expect(await group.destroy()).toEqual({ leaks: [] })
 if (first!.rank === 0) console.log('two groups at once are right')
-
-/** Values that go round the devices of a group. */
-async function ring(group: DeviceGroup, start: number) {
-  const { devices, queue } = group
-  const count = devices.length
-  const [values, next] = await Promise.all(
-    [0, 1].map(() => Promise.all(devices.map((device) => device.allocate('u32', 8)))),
-  )
-  for (const [i, buffer] of values!.entries()) await queue.write(buffer, new Uint32Array(8).fill(start + i))
-  const program = group.record((r) => {
-    for (let i = 0; i < count; i++) r.copy(values![i]!, next![(i + 1) % count]!)
-    for (let i = 0; i < count; i++) r.copy(next![i]!, values![i]!)
-  })
-  return {
-    program,
-    owned: [program, ...values!, ...next!],
-    async expectTurns(turns: number) {
-      for (const [i, buffer] of values!.entries())
-        expect([...new Set(await queue.read(buffer))]).toEqual([
-          start + ((((i - turns) % count) + count) % count),
-        ])
-    },
-  }
-}
