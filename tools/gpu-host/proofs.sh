@@ -4,21 +4,12 @@
 #   bash tools/gpu-host/proofs.sh [SOAK, default 0]
 # Needs `tools/gpu-bundle --webgpu` in .gpu-bundle and, for Vulkan where no loader is installed, Debian's in .gl. Logs come to $OUT as one
 # archive, renewed every 10 s, so that a call cut short leaves what it had. Figures are table.ts's.
-set -u
-cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 soak=${1:-0}
-out=${OUT:-gpu-host-logs}
-logs=$(mktemp -d)
-mkdir -p "$out"
-bundle=.gpu-bundle/run
+. "$(dirname "${BASH_SOURCE[0]}")/proof-logs.sh" logs.tgz
 if [ -d .gl ]; then
   for f in .gl/*.deb; do dpkg -x "$f" /; done
   ldconfig
 fi
-keep() { tar -C "$logs" -czf "$out/.logs.tgz" . && mv "$out/.logs.tgz" "$out/logs.tgz"; }
-(while sleep 10; do keep; done) &
-keeper=$!
-trap 'kill $keeper' EXIT
 
 # proof GPUS SECONDS NAME COMMAND...: one line in the summary, the rest in a log of its own
 proof() {

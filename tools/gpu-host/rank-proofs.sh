@@ -5,18 +5,9 @@
 # Needs `tools/gpu-bundle` in .gpu-bundle and Open MPI's mpirun. Transport gpu-aware is part of it where that Open MPI takes GPU memory (gpu-aware-openmpi.sh builds one; put it first in
 # PATH and LD_LIBRARY_PATH). One proof after another, since ranks of two jobs would take turns on each GPU. Logs come to $OUT/rank-logs.tgz, renewed every 10 s, so that a
 # call cut short leaves what it had.
-set -u
-cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 soak=${1:-0}
-out=${OUT:-gpu-host-logs}
-logs=$(mktemp -d)
-mkdir -p "$out"
-bundle=.gpu-bundle/run
+. "$(dirname "${BASH_SOURCE[0]}")/proof-logs.sh" rank-logs.tgz
 ranks=packages/backend-mpi/src/testing
-keep() { tar -C "$logs" -czf "$out/.rank-logs.tgz" . && mv "$out/.rank-logs.tgz" "$out/rank-logs.tgz"; }
-(while sleep 10; do keep; done) &
-keeper=$!
-trap 'kill $keeper' EXIT
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
 # proof LIMIT NAME COMMAND...: one line in the summary, the rest in a log of its own
