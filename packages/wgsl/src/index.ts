@@ -36,4 +36,4 @@ export {
   type Visitor,
   walk,
 } from './walk.ts'
-export { WgslError, type WgslErrorPlace } from './wgsl-error.ts'
+export { WgslError, type WgslErrorPlace, type WgslWarning } from './wgsl-error.ts'

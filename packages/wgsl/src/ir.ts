@@ -20,6 +20,7 @@
  */
 
 import type { BuiltinFunction } from './builtin-functions.ts'
+import type { WgslWarning } from './wgsl-error.ts'
 
 /** A position in the WGSL source; both count from 1, columns in UTF-16 code units. */
 export interface Location {
@@ -452,8 +453,8 @@ export interface BuiltinCall {
   readonly name: BuiltinFunction
   readonly args: readonly Expression[]
   readonly type: Type | undefined
-  /** True for a subgroup operation that a `diagnostic` filter lets stand in divergent control flow. */
-  readonly filtered?: true
+  /** Set for a subgroup operation that a `diagnostic` filter lets stand in divergent control flow: what is said of it there. */
+  readonly filtered?: 'warning' | 'info' | 'off'
   readonly loc: Location
 }
 
@@ -682,4 +683,6 @@ export interface IrModule {
   readonly functions: readonly IrFunction[]
   /** Optional features the code uses: from `enable`. */
   readonly features: readonly KernelFeature[]
+  /** Of the whole source, reached by the entry point or not. */
+  readonly warnings: readonly WgslWarning[]
 }

@@ -226,6 +226,16 @@ describe('errors', () => {
     }
   })
 
+  it('hold for what the specification refuses and Dawn lets pass', () => {
+    const main = '@compute @workgroup_size(32) fn main() { }'
+    const refused = (source: string) => () => lower(parseWgsl(source))
+    expect(refused(`enable subgroup_size_control; ${main}`)).toThrow("needs 'enable subgroups;'")
+    expect(refused(`enable subgroup_size_control, subgroups; ${main}`)).not.toThrow()
+    // Dawn has these where unsafe features are allowed, as the tests allow them; here they mean nothing.
+    for (const feature of ['texel_buffers', 'sized_binding_array', 'multisampled_array_textures'])
+      expect(refused(`requires ${feature}; ${main}`)).toThrow(`the language feature '${feature}' is unknown`)
+  })
+
   it('end expressions deeper than 512 levels, not the stack', () => {
     expect(() => ir(`out[0] = id.x${' + id.x'.repeat(400)};`)).not.toThrow()
     expect(() => ir(`out[0] = id.x${' + id.x'.repeat(20_000)};`)).toThrow(WgslError)

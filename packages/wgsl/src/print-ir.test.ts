@@ -42,7 +42,7 @@ it('with facts it shows intervals, indices that need no guard, and trips', () =>
       "    out_3[load(k_6) in 0..8, inside] = load(a_4[load(k_6) in 0..8])",
       "  }",
       "  if (load(n_5) < arrayLength(&a_4)) {",
-      "    out_3[i_0 in 0..63, inside] = load(a_4[load(n_5) in 0..4294967294, inside])",
+      "    out_3[i_0 in 0..63, inside] = load(a_4[load(n_5) in 0..4294967294])",
       "  }",
       "}",
       "",

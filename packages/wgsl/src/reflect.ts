@@ -1,9 +1,9 @@
+import { builtinFacts } from './builtin-functions.ts'
 import type {
   BuiltinValue,
   IrModule,
   KernelFeature,
   ModuleVariable,
-  Place,
   ScalarKind,
   StructType,
   Type,
@@ -13,6 +13,7 @@ import { findSubgroupMatrixUses, type SubgroupMatrixUse } from './subgroup-matri
 import { containsAtomic, typeProperty } from './type-property.ts'
 import { arrayType, typeName, u32Type } from './types.ts'
 import { moduleVariableOf, walk } from './walk.ts'
+import type { WgslWarning } from './wgsl-error.ts'
 
 /** What the components of a type are; `mixed` for structures of several kinds. */
 export type ReflectedScalar = ScalarKind | 'mixed'
@@ -92,6 +93,8 @@ export interface Reflection {
   readonly builtins: readonly BuiltinValue[]
   /** Whether reachable code has a workgroupBarrier or a workgroupUniformLoad, which contains one. */
   readonly callsWorkgroupBarrier: boolean
+  /** What the language asks to be said of the source, such as operations that a `diagnostic` filter lets stand in divergent control flow. */
+  readonly warnings: readonly WgslWarning[]
 }
 
 /** Describes the bindings, memory and features of a lowered entry point. */
@@ -113,6 +116,7 @@ export function reflect(ir: IrModule): Reflection {
     subgroupMatrices: findSubgroupMatrixUses(ir),
     builtins: [...new Set(ir.entryPoint.parameters.map((p) => p.builtin!))],
     callsWorkgroupBarrier: barrier,
+    warnings: ir.warnings,
   }
 }
 
@@ -125,26 +129,18 @@ function accesses(ir: IrModule): {
   const reads = new Set<ModuleVariable>()
   const writes = new Set<ModuleVariable>()
   let barrier = false
-  const note = (place: Place, sets: readonly Set<ModuleVariable>[]) => {
-    const variable = moduleVariableOf(place)
-    if (variable !== undefined) for (const set of sets) set.add(variable)
-  }
   walk(ir, {
-    expression(e) {
-      if (e.kind === 'load') note(e.place, [reads])
-      if (e.kind !== 'builtin-call') return undefined
-      const [first] = e.args
-      if (e.name === 'workgroupBarrier' || e.name === 'workgroupUniformLoad') barrier = true
-      if (first?.kind !== 'address-of') return undefined
-      if (e.name === 'atomicLoad' || e.name === 'workgroupUniformLoad') note(first.place, [reads])
-      else if (e.name === 'subgroupMatrixLoad') note(first.place, [reads])
-      else if (e.name === 'subgroupMatrixStore') note(first.place, [writes])
-      else if (e.name.startsWith('atomic')) note(first.place, [reads, writes])
+    place(place, use) {
+      const variable = moduleVariableOf(place)
+      if (variable === undefined || use === 'measure') return undefined
+      if (use !== 'store') reads.add(variable)
+      if (use !== 'load') writes.add(variable)
       return undefined
     },
-    statement(s) {
-      if (s.kind === 'assign') note(s.target, [writes])
-      else if (s.kind === 'compound-assign') note(s.target, [reads, writes])
+    expression(e) {
+      barrier ||=
+        e.kind === 'builtin-call' &&
+        (e.name === 'workgroupBarrier' || builtinFacts[e.name].barrier === 'around')
       return undefined
     },
   })

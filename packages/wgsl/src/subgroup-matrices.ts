@@ -1,4 +1,5 @@
 import type { IrModule, Location, SubgroupMatrixType, Type } from './ir.ts'
+import { typeProperty } from './type-property.ts'
 import { typeName } from './types.ts'
 import { walk } from './walk.ts'
 
@@ -24,10 +25,10 @@ export interface SubgroupMatrixUse {
 export function findSubgroupMatrixUses(module: IrModule): SubgroupMatrixUse[] {
   const found = new Map<string, SubgroupMatrixUse>()
   const note = (type: Type | undefined, loc: Location, left?: SubgroupMatrixType): void => {
-    if (type?.kind === 'array') note(type.element, loc)
-    if (type?.kind === 'struct') for (const member of type.members) note(member.type, loc)
-    if (type?.kind === 'pointer') note(type.store, loc)
-    if (type?.kind !== 'subgroup-matrix') return
+    if (type?.kind !== 'subgroup-matrix') {
+      for (const matrix of type === undefined ? [] : matricesIn(type)) note(matrix, loc)
+      return
+    }
     const key = `${typeName(type)} ${left === undefined ? '' : typeName(left)}`
     if (!found.has(key)) found.set(key, { type, left, loc })
   }
@@ -46,6 +47,14 @@ export function findSubgroupMatrixUses(module: IrModule): SubgroupMatrixUse[] {
   })
   return [...found.values()]
 }
+
+/** The subgroup matrices that memory of a type holds. */
+const matricesIn = typeProperty((type: Type): ReadonlySet<SubgroupMatrixType> => {
+  if (type.kind === 'subgroup-matrix') return new Set([type])
+  if (type.kind === 'array') return matricesIn(type.element)
+  if (type.kind === 'pointer') return matricesIn(type.store)
+  return new Set(type.kind === 'struct' ? type.members.flatMap((m) => [...matricesIn(m.type)]) : [])
+})
 
 /** The first use that none of a device's configurations covers; undefined when it carries out all. */
 export function unsupportedSubgroupMatrix(

@@ -1,17 +1,29 @@
-import type { Expression, IrFunction, IrModule, ModuleVariable, Place, Statement, ViewPlace } from './ir.ts'
+import { type BuiltinFacts, builtinFacts } from './builtin-functions.ts'
+import type {
+  AddressOf,
+  Expression,
+  IrFunction,
+  IrModule,
+  ModuleVariable,
+  Place,
+  Statement,
+  ViewPlace,
+} from './ir.ts'
 
 /** Callbacks of `walk`, each called before what is inside; returning false skips the inside. */
 export interface Visitor {
   statement?(statement: Statement): boolean | undefined
   expression?(expression: Expression): boolean | undefined
-  /** `use` says what happens to the place: its value is loaded, it is stored to, both, or its address is taken. */
   place?(place: Place, use: PlaceUse): boolean | undefined
   /** Called after what is inside a statement or an expression, unless that was skipped. */
   leave?(node: Statement | Expression): void
 }
 
-/** What is done with a whole place; the bases of the place itself are visited with the same use. */
-export type PlaceUse = 'load' | 'store' | 'load-store' | 'address'
+/**
+ * What is done with a whole place; the bases of the place itself are visited with the same use. `measure` asks for the length of an array only; a user
+ * function that is given an `address` may do anything with what it points to.
+ */
+export type PlaceUse = NonNullable<BuiltinFacts['pointer']> | 'address'
 
 /** Visits everything under a function, statement, expression or all functions of a module, in order of evaluation. */
 export function walk(node: IrModule | IrFunction | Statement | Expression, visitor: Visitor): void {
@@ -115,14 +127,15 @@ function walkInsideStatement(statement: Statement, visitor: Visitor): void {
   }
 }
 
-/** Visits an expression and what is inside it. */
-function walkExpression(expression: Expression, visitor: Visitor): void {
+/** Visits an expression and what is inside it; `use` is what is done with the place whose address it is. */
+function walkExpression(expression: Expression, visitor: Visitor, use: PlaceUse = 'address'): void {
   if (visitor.expression?.(expression) === false) return
-  walkInsideExpression(expression, visitor)
+  if (expression.kind === 'address-of') walkPlace(expression.place, use, visitor)
+  else walkInsideExpression(expression, visitor)
   visitor.leave?.(expression)
 }
 
-function walkInsideExpression(expression: Expression, visitor: Visitor): void {
+function walkInsideExpression(expression: Exclude<Expression, AddressOf>, visitor: Visitor): void {
   switch (expression.kind) {
     case 'literal':
     case 'zero':
@@ -136,15 +149,15 @@ function walkInsideExpression(expression: Expression, visitor: Visitor): void {
       walkExpression(expression.value, visitor)
       return
     case 'construct':
-    case 'builtin-call':
     case 'call':
       for (const argument of expression.args) walkExpression(argument, visitor)
       return
+    case 'builtin-call':
+      for (const argument of expression.args)
+        walkExpression(argument, visitor, builtinFacts[expression.name].pointer)
+      return
     case 'load':
       walkPlace(expression.place, 'load', visitor)
-      return
-    case 'address-of':
-      walkPlace(expression.place, 'address', visitor)
       return
     case 'member':
     case 'swizzle':

@@ -7,6 +7,15 @@ export interface WgslErrorPlace {
   readonly sourceLine: string
 }
 
+/** What the language asks to be said of a source that compiles. Lines and columns count as those of `WgslError`. */
+export interface WgslWarning {
+  /** As the source's `diagnostic` filters have it. */
+  readonly severity: 'warning' | 'info'
+  readonly text: string
+  readonly line: number
+  readonly column: number
+}
+
 /** How many characters of a source line a message shows at most, and of what the message says itself. */
 const maximumLineLength = 160
 const maximumTextLength = 600

@@ -1,6 +1,7 @@
 // A block's threads as fibers on one operating system thread, which go on together at barriers and warp operations. The order is always the same.
 #pragma once
 
+#include <csetjmp>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -75,6 +76,10 @@ struct scheduler {
   unsigned count = 0;
   void (*body)(void* const*) = nullptr;
   void* const* arguments = nullptr;
+  bool fibers_run = false;
+  // A thread of this block has left the kernel: barriers and warp operations count it as arrived.
+  bool left = false;
+  jmp_buf end;  // where a thread that is no fiber leaves to
 #if defined(__x86_64__)
   void* stack_pointer;
 #else
@@ -135,6 +140,15 @@ inline void fiber_main() {
   abort();
 }
 
+// Ends the thread that runs, from any depth.
+[[noreturn]] inline void leave() {
+  scheduler& s = the_scheduler();
+  s.left = true;
+  if (!s.fibers_run) longjmp(s.end, 1);
+  to_scheduler(state::ended);
+  abort();
+}
+
 inline void start(fiber& f) {
   if (f.stack == nullptr)
     f.stack = static_cast<char*>(mmap(nullptr, stack_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
@@ -180,12 +194,13 @@ inline bool release_warp(fiber* lanes, unsigned count) {
     if (lanes[i].at != state::ended) live |= 1u << i;
   for (unsigned i = 0; i < count; i++) {
     if (lanes[i].at != state::at_exchange) continue;
-    const unsigned mask = lanes[i].mask;
+    const unsigned asked = lanes[i].mask;
+    const unsigned mask = the_scheduler().left ? asked & live : asked;
     if (!(mask >> i & 1u)) stop("a lane takes part in a warp operation whose mask leaves it out");
     if ((mask & ~live) != 0) stop("the mask of a warp operation holds lanes that have ended, or do not exist");
     bool complete = true;
     for (unsigned j = 0; j < count; j++)
-      if ((mask >> j & 1u) && !(lanes[j].at == state::at_exchange && lanes[j].mask == mask)) complete = false;
+      if ((mask >> j & 1u) && !(lanes[j].at == state::at_exchange && lanes[j].mask == asked)) complete = false;
     if (!complete) continue;
     uint32_t values[32] = {};
     for (unsigned j = 0; j < count; j++)
@@ -193,6 +208,7 @@ inline bool release_warp(fiber* lanes, unsigned count) {
     for (unsigned j = 0; j < count; j++) {
       if (!(mask >> j & 1u)) continue;
       memcpy(lanes[j].seen, values, sizeof values);
+      lanes[j].mask = mask;
       lanes[j].at = state::ready;
     }
     released = true;
@@ -218,6 +234,7 @@ inline bool release_warp(fiber* lanes, unsigned count) {
 
 inline void run_block_as_fibers() {
   scheduler& s = the_scheduler();
+  s.fibers_run = true;
   for (unsigned i = 0; i < s.count; i++) {
     fiber& f = s.fibers[i];
     f.thread = {i % blockDim.x, i / blockDim.x % blockDim.y, i / (blockDim.x * blockDim.y)};
@@ -236,7 +253,7 @@ inline void run_block_as_fibers() {
     }
     if (ended == s.count) return;
     if (waiting + ended != s.count) stop("threads wait for each other at different warp operations");
-    if (ended != 0) stop("threads have ended while others wait at a barrier");
+    if (ended != 0 && !s.left) stop("threads have ended while others wait at a barrier");
     for (unsigned i = 0; i < s.count; i++)
       if (s.fibers[i].at == state::at_barrier) s.fibers[i].at = state::ready;
   }

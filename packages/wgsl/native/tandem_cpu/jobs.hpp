@@ -32,6 +32,11 @@ inline void* guarded(size_t bytes) {
   return base + (room - bytes) / 16 * 16;
 }
 
+// Runs a thread that meets no other.
+inline void run_thread(const kernel& k, void* const* arguments) {
+  if (setjmp(the_scheduler().end) == 0) k.body(arguments);
+}
+
 inline void run_grid(const kernel& k, unsigned gx, unsigned gy, unsigned gz, void* const* arguments) {
   gridDim = {gx, gy, gz};
   blockDim = {k.x, k.y, k.z};
@@ -43,17 +48,19 @@ inline void run_grid(const kernel& k, unsigned gx, unsigned gy, unsigned gz, voi
     for (unsigned y = 0; y < gy; y++)
       for (unsigned x = 0; x < gx; x++) {
         blockIdx = {x, y, z};
+        s.left = false;
         if (k.shared_begin != nullptr) memset(k.shared_begin, 0xa5, (size_t)(k.shared_end - k.shared_begin));
         memset(wgsl::workgroup_memory, 0xa5, sizeof wgsl::workgroup_memory);
         if (k.meets) {
           run_block_as_fibers();
           continue;
         }
+        s.fibers_run = false;
         for (unsigned i = 0; i < s.count; i++) {
           s.current = &s.fibers[i];
           s.current->copies.count = 0;
           threadIdx = {i % k.x, i / k.x % k.y, i / (k.x * k.y)};
-          k.body(arguments);
+          run_thread(k, arguments);
         }
       }
 }

@@ -27,6 +27,25 @@ template <unsigned groups> void async_wait_before() {
   memmove(f.copies.begin(), f.copies.begin() + due, (f.copies.count -= due) * sizeof(tandem_cpu::copy));
 }
 
+// Looks at the stop word.
+inline void look(const unsigned* word) {
+  if (*static_cast<const volatile unsigned*>(word) != 0) tandem_cpu::leave();
+}
+inline void look_after_copies(const unsigned* word) {
+  if (*static_cast<const volatile unsigned*>(word) == 0) return;
+  async_wait();
+  tandem_cpu::leave();
+}
+// A lane that does not arrive with the others stops the program.
+inline void look_together(const unsigned* word) {
+  if (__any_sync(0xffffffffu, *static_cast<const volatile unsigned*>(word) != 0) == 0) return;
+  async_wait();
+  tandem_cpu::leave();
+}
+inline unsigned look_clock() { return 0; }
+// Never too soon: tests see every look.
+inline bool look_is_due(unsigned&) { return true; }
+
 // A component of a matrix of halves as a tensor core takes it: exact.
 inline double half_value(unsigned bits) {
   const int exponent = bits >> 10 & 31, fraction = bits & 1023;

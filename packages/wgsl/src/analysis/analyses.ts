@@ -14,7 +14,7 @@ export interface Analyses {
   readonly effects: Effects
   /** In which interval lies an integer, and which indices and operations need no guard? */
   readonly ranges: Ranges
-  /** How does a loop count? */
+  /** How does a loop count, and does it end? */
   readonly counters: LoopCounters
 }
 
@@ -23,6 +23,6 @@ export function analyse(module: IrModule): Analyses {
   const assignments = new Assignments(module)
   const forms = new LinearForms(module)
   const ranges = findRanges(module, assignments, forms)
-  const counters = new LoopCounters(assignments, ranges.interval)
+  const counters = new LoopCounters(assignments, forms, ranges.interval)
   return { forms, effects: findEffects(module), ranges, counters }
 }

@@ -35,13 +35,11 @@ export class Assignments {
 
   /** May the code change the variable? */
   isAssigned(part: Statement | Expression, variable: LocalVariable): boolean {
-    const { start, end } = this.#extent(part)
-    return this.#isAssignedBetween(start, end, variable)
-  }
-
-  /** May the statements of the block that follow `s` change the variable? */
-  isAssignedAfter(s: Statement, block: Block, variable: LocalVariable): boolean {
-    return this.#isAssignedBetween(this.#extent(s).end, this.#extent(block).end, variable)
+    const extent = this.#extents.get(part)
+    if (extent === undefined) throw new TypeError('only parts of the module can be asked about')
+    const positions = this.#positions.get(variable) ?? []
+    const next = positions[firstAtLeast(positions, extent.start)]
+    return next !== undefined && next < extent.end
   }
 
   /** Is the expression invariant: does it have the same value before and after each execution of `body`? */
@@ -71,18 +69,6 @@ export class Assignments {
       default:
         return false
     }
-  }
-
-  #extent(part: Statement | Expression): { start: number; end: number } {
-    const extent = this.#extents.get(part)
-    if (extent === undefined) throw new TypeError('only parts of the module can be asked about')
-    return extent
-  }
-
-  #isAssignedBetween(start: number, end: number, variable: LocalVariable): boolean {
-    const positions = this.#positions.get(variable) ?? []
-    const next = positions[firstAtLeast(positions, start)]
-    return next !== undefined && next < end
   }
 }
 

@@ -1,4 +1,4 @@
-import type { BuiltinFunction } from '../builtin-functions.ts'
+import { type BuiltinFunction, builtinFacts } from '../builtin-functions.ts'
 import { subgroupSize } from '../collectives.ts'
 import type { IrModule, Parameter, ScalarKind, Type } from '../ir.ts'
 import { type Interval, interval, join, whole } from './interval.ts'
@@ -69,14 +69,14 @@ export function builtinCallComponents(
   const at = (i: number, c: number) => args[i]?.[c] ?? args[i]?.[0] ?? all[c]!
   const least = (a: Interval, b: Interval) => interval(Math.min(a.low, b.low), Math.min(a.high, b.high))
   const greatest = (a: Interval, b: Interval) => interval(Math.max(a.low, b.low), Math.max(a.high, b.high))
-  switch (name) {
-    case 'min':
+  switch (builtinFacts[name].gives) {
+    case 'least':
       return all.map((_, c) => least(at(0, c), at(1, c)))
-    case 'max':
+    case 'greatest':
       return all.map((_, c) => greatest(at(0, c), at(1, c)))
-    case 'clamp':
+    case 'clamped':
       return all.map((_, c) => least(greatest(at(0, c), at(1, c)), at(2, c)))
-    case 'select':
+    case 'either':
       return all.map((_, c) => join(at(0, c), at(1, c)))
     default:
       return all

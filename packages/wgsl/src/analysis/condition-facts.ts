@@ -46,7 +46,7 @@ export class ConditionFacts {
     if (counter?.values !== undefined) {
       const { variable, values } = counter
       const place: Place = { kind: 'variable', variable, type: variable.type, loc: variable.loc }
-      facts.push({ kind: 'interval', key: this.#forms.placeKey(place)!, range: values })
+      facts.push({ key: this.#forms.placeKey(place)!, range: values })
     }
     return facts
   }
@@ -67,13 +67,11 @@ export class ConditionFacts {
     const facts: Fact[] = []
     const bound = (e: Expression, from: number, to: number) => {
       const key = e.kind === 'literal' ? undefined : this.#forms.key(e)
-      if (key !== undefined && from <= to) facts.push({ kind: 'interval', key, range: interval(from, to) })
+      if (key !== undefined && from <= to) facts.push({ key, range: interval(from, to) })
     }
     const isStrict = relation === '<' || relation === '>'
     bound(low, -Infinity, highRange.high - (isStrict ? 1 : 0))
     bound(high, lowRange.low + (isStrict ? 1 : 0), Infinity)
-    const [key, than] = [this.#forms.key(low), this.#forms.key(high)]
-    if (isStrict && key !== undefined && than !== undefined) facts.push({ kind: 'less', key, than })
     return facts
   }
 }

@@ -1,4 +1,4 @@
-import { isBarrier, isCollective } from '../collectives.ts'
+import { builtinFacts } from '../builtin-functions.ts'
 import type { Expression, IrFunction, IrModule, ModuleVariable, Place, Statement } from '../ir.ts'
 import { isConstantMemory, moduleVariableOf, rootOf, walk } from '../walk.ts'
 
@@ -47,30 +47,27 @@ export function findEffects(module: IrModule): Effects {
       place(place, use) {
         const root = rootOf(place)
         const variable = root.kind === 'variable' ? root.variable : undefined
+        const stores = use === 'store' || use === 'load-store' || use === 'address'
+        const loads = use === 'load' || use === 'load-store' || use === 'address'
         if (variable?.kind === 'module-variable') {
-          if (use === 'store' || use === 'load-store') add(found, { stored: new Set([variable]) })
-          if (use !== 'store') add(found, { used: new Set([variable]) })
+          if (stores) add(found, { stored: new Set([variable]) })
+          if (loads) add(found, { used: new Set([variable]) })
         }
-        // Code outside cannot see what a function stores in its own variables; an expression stores only through its calls.
+        // What a callee does behind an address is in its own summary, and code outside cannot see what a function does to its own variables.
         const isOwn = variable?.kind === 'local-variable' && code.kind === 'function'
-        if (isOwn) return undefined
-        if (use === 'store' || use === 'load-store') found.writes = true
-        if ((use === 'load' || use === 'load-store') && !isConstant(place)) found.reads = true
-        if (use === 'address' && code.kind === 'function' && !isConstant(place)) found.reads = true
+        if (isOwn || (use === 'address' && variable?.kind !== 'module-variable')) return undefined
+        if (stores) found.writes = true
+        if (loads && !isConstant(place)) found.reads = true
         return undefined
       },
       expression(e) {
-        if (addPart(e)) return false
+        // What is done behind an address is not known from the address alone.
+        if (e.kind !== 'address-of' && addPart(e)) return false
         if (e.kind === 'builtin-call') {
-          if (e.name.startsWith('atomic') || isCollective(e)) found.writes = true
-          if (e.name.startsWith('atomic') || e.name === 'workgroupUniformLoad') found.reads = true
-          if (e.name === 'subgroupMatrixLoad') found.reads = true
-          const [address] = e.args
-          if (e.name === 'subgroupMatrixStore' && address?.kind === 'address-of') {
-            const variable = moduleVariableOf(address.place)
-            if (variable !== undefined) add(found, { stored: new Set([variable]) })
-          }
-          if (isBarrier(e.name)) found.hasBarrier = true
+          const { isAtomic, together, barrier } = builtinFacts[e.name]
+          if (isAtomic || together !== undefined) found.writes = true
+          if (isAtomic) found.reads = true
+          if (barrier !== undefined) found.hasBarrier = true
         }
         const callee = e.kind === 'call' ? functions.get(e.function) : undefined
         if (callee !== undefined) add(found, callee)

@@ -1,6 +1,6 @@
-import type { Expression, IrModule, LocalVariable, ModuleVariable, Place, ScalarKind, Type } from '../ir.ts'
-import { isInteger, typeName, u32Type } from '../types.ts'
-import { isConstantMemory, moduleVariableOf, viewOf, walk } from '../walk.ts'
+import type { Expression, IrModule, LocalVariable, Place, ScalarKind, Type } from '../ir.ts'
+import { isInteger, typeName } from '../types.ts'
+import { isConstantMemory, walk } from '../walk.ts'
 
 /**
  * A value that is not taken apart further. Two atoms are the same object when they are the same function of the same values;
@@ -8,7 +8,10 @@ import { isConstantMemory, moduleVariableOf, viewOf, walk } from '../walk.ts'
  */
 export interface Atom {
   readonly key: string
-  /** Set for a position of the invocation in its workgroup: it takes all values of 0 … extent - 1. */
+  /**
+   * Set for a component of `local_invocation_id`: it takes all values of 0 … extent - 1, for each combination of the others. Nothing else has an
+   * extent; `local_invocation_index` is a sum of the three.
+   */
   readonly extent: number | undefined
   readonly variables: readonly LocalVariable[]
   readonly lets: readonly number[]
@@ -58,11 +61,6 @@ export class LinearForms {
     return this.#key(this.#place(place), place.type)
   }
 
-  /** The key of the number of elements of a runtime-sized binding. */
-  lengthKey(variable: ModuleVariable): Key {
-    return this.#key(this.#length(variable), u32Type)!
-  }
-
   of(e: Expression): LinearForm | undefined {
     // The form of a load is cheap to make again, and the range analysis makes loads of its own.
     if (e.kind === 'load') return this.#place(e.place)
@@ -76,13 +74,8 @@ export class LinearForms {
   component(e: Expression, c: number): LinearForm | undefined {
     if (e.kind === 'swizzle') return this.component(e.base, e.components[c]!)
     if (e.kind === 'splat') return this.of(e.value)
-    if (e.kind === 'value' && e.value.kind === 'let-value') {
-      const definition = this.#lets.get(e.value.id)
-      const form = definition && this.component(definition, c)
-      if (form !== undefined && isFixed(form)) return form
-    }
     if (e.kind === 'value' && e.value.kind === 'parameter' && e.value.builtin === 'local_invocation_id')
-      return this.#atom(`${e.value.id}.${c}`, { extent: this.#workgroupSize[c]! })
+      return this.#position(c)
     const base = this.of(e)
     return base && this.#opaque(`.${c}`, [base])
   }
@@ -101,9 +94,13 @@ export class LinearForms {
         }
         // Each call of a function gives its parameters values anew.
         if (value.builtin === undefined) return this.#atom(`${value.id}`, { lets: [value.id] })
-        const [x, y, z] = this.#workgroupSize
-        const isIndex = value.builtin === 'local_invocation_index'
-        return this.#atom(`${value.id}`, isIndex ? { extent: x * y * z } : {})
+        if (value.builtin !== 'local_invocation_index') return this.#atom(`${value.id}`, {})
+        const [x, y] = this.#workgroupSize
+        return sum(
+          this.#position(0),
+          sum(scaled(this.#position(1), x), scaled(this.#position(2), x * y), 1),
+          1,
+        )
       }
       case 'swizzle':
         return e.components.length === 1 ? this.component(e.base, e.components[0]!) : undefined
@@ -113,15 +110,15 @@ export class LinearForms {
         return isInteger(e.type) && isInteger(e.value.type) ? this.of(e.value) : undefined
       case 'binary':
         return this.#binary(e)
-      case 'builtin-call': {
-        const [address] = e.args
-        if (e.name !== 'arrayLength' || address?.kind !== 'address-of') return undefined
-        const variable = viewOf(address.place) === undefined ? moduleVariableOf(address.place) : undefined
-        return variable && this.#length(variable)
-      }
       default:
         return undefined
     }
+  }
+
+  /** A component of `local_invocation_id`. */
+  #position(c: number): LinearForm {
+    const extent = this.#workgroupSize[c]!
+    return extent === 1 ? { constant: 0, terms: new Map() } : this.#atom(`position ${c}`, { extent })
   }
 
   #binary(e: Extract<Expression, { kind: 'binary' }>): LinearForm | undefined {
@@ -153,10 +150,6 @@ export class LinearForms {
       default:
         return undefined
     }
-  }
-
-  #length({ id }: ModuleVariable): LinearForm {
-    return this.#atom(`length ${id}`, {})
   }
 
   /** The result of an operation, of which only equality is known. Operands are named by number, so that keys stay short. */

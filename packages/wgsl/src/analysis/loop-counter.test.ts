@@ -68,31 +68,85 @@ describe('the trips of a loop and the values of its counter', () => {
   })
 })
 
-describe('a loop ends by itself', () => {
-  const ends = (statements: string, declarations = '') => {
+describe('a loop ends', () => {
+  const most = (statements: string, declarations = '') => {
     const { loop, counters } = firstLoop(statements, declarations)
-    return counters.endsByItself(loop)
+    return counters.mostTrips(loop)
   }
-  it('when it counts towards a bound that stays', () => {
-    expect(ends('for (var k = 0u; k < n; k += 16u) { out[k] = 1u; }')).toBe(true)
-    expect(ends('for (var k = i; k < arrayLength(&out); k += 64u) { out[k] = 1u; }')).toBe(true)
-    expect(ends('for (var k = signed; k >= 0; k -= 2) { out[k] = 1u; }')).toBe(true)
+  it('when every step brings it nearer to a bound that the last step cannot pass beyond its type', () => {
+    expect(most('for (var k = 0u; k < n; k++) { out[k] = 1u; }')).toBe(4294967295)
+    expect(most('for (var k = i; k < 4000000000u; k += 64u) { out[k] = 1u; }')).toBe(62500000)
+    expect(most('for (var k = signed; k > 0; k--) { out[k] = 1u; }')).toBe(2147483647)
+    expect(most('for (var k = signed; k >= -2147483646; k -= 2) { out[k] = 1u; }')).toBe(2147483647)
+  })
+  it('when its counter is declared before it, or stands in a sum or a multiple', () => {
+    expect(most('var k = i; for (; k < n; k++) { out[k] = 1u; }')).toBe(4294967295)
+    expect(most('var k = i; let m = min(n, 4096u); for (; k + 16u <= m; k += 8u) { out[k] = 1u; }')).toBe(513)
+    expect(most('let m = min(n, 4096u); for (var k = i; k * 4u < m; k += 64u) { out[k] = 1u; }')).toBe(16)
+    expect(most('var k = 9u; let end = min(n, 4096u); for (; 0u < end - k; k++) { }')).toBe(4294967295)
+  })
+  it('when its counter is multiplied up to a bound', () => {
+    expect(most('for (var s = 1u; s < 256u; s *= 2u) { }')).toBe(8)
+    expect(most('for (var s = 1 + i32(i); s <= min(signed, 100); s *= 10) { }')).toBe(3)
+    expect(most('for (var s = 0u; s < 256u; s *= 2u) { }')).toBe(undefined)
+    expect(most('for (var s = 1u; s < n; s *= 2u) { }')).toBe(undefined)
+    expect(most('for (var s = 1u; s < 256u; s *= 1u) { }')).toBe(undefined)
+    expect(most('for (var s = 1u; s < 256u; s *= 2u) { s = 1u; }')).toBe(undefined)
+    expect(most('var r = 1u; for (var s = 1u; s < 256u; r *= 2u) { }')).toBe(undefined)
+  })
+  it('but is not said to when the last step may wrap around, as a bound from outside lets it', () => {
+    expect(most('for (var k = 0u; k < n; k += 16u) { out[k] = 1u; }')).toBe(undefined)
+    expect(most('for (var k = 0u; k <= n; k++) { out[k] = 1u; }')).toBe(undefined)
+    expect(most('let m = 4294967295u; for (var k = 0u; k <= m; k++) { }')).toBe(undefined)
+    expect(most('let m = 4294967295u; for (var k = 0u; k < m; k += 4u) { }')).toBe(undefined)
+    expect(most('var k = 0u; for (; k + 16u <= n; k += 16u) { out[k] = 1u; }')).toBe(undefined)
+    expect(most('for (var k = i; k < arrayLength(&out); k += 64u) { out[k] = 1u; }')).toBe(undefined)
+    expect(most('for (var k = signed; k >= -2147483647; k -= 2) { out[k] = 1u; }')).toBe(undefined)
+    expect(most('for (var k = signed; k > -2147483648; k -= 2) { out[k] = 1u; }')).toBe(undefined)
   })
   it('not when the bound is made of the counter, or no value of the counter is beyond it', () => {
-    expect(ends('for (var k = 0u; k <= k; k++) { }')).toBe(false)
-    expect(ends('for (var k = 0u; k <= max(k, 5u); k++) { }')).toBe(false)
-    expect(ends('for (var k = 7u; k >= 0u; k--) { }')).toBe(false)
-    expect(ends('for (var k = 0; k <= 2147483647; k++) { }')).toBe(false)
+    expect(most('for (var k = 0u; k <= k; k++) { }')).toBe(undefined)
+    expect(most('for (var k = 0u; k < k + 1u; k += 2u) { }')).toBe(undefined)
+    expect(most('for (var k = 0u; k <= max(k, 5u); k++) { }')).toBe(undefined)
+    expect(most('for (var k = 0u; k < 9u - k / 2u; k += 2u) { }')).toBe(undefined)
+    expect(most('for (var k = 7u; k >= 0u; k--) { }')).toBe(undefined)
+    expect(most('for (var k = 0; k <= 2147483647; k++) { }')).toBe(undefined)
   })
   it('not when the counter is a float, which steps may leave as it is', () => {
-    expect(ends('for (var k = 0.0; k < 1e9; k += 1.0) { }')).toBe(false)
+    expect(most('for (var k = 0.0; k < 1e9; k += 1.0) { }')).toBe(undefined)
   })
-  it('not when the bound moves, the counter turns away, or it is no `for` loop', () => {
-    expect(ends('for (var k = 0u; k < out[0]; k += 16u) { out[k] = 1u; }')).toBe(false)
-    expect(ends('for (var k = 0u; k < n; k -= 16u) { out[k] = 1u; }')).toBe(false)
-    expect(ends('var k = 0u; while (k < n) { k += 2u; }')).toBe(false)
+  it('not when the bound moves, the counter turns away or stays, or it is no `for` loop', () => {
+    expect(most('for (var k = 0u; k < out[0]; k += 2u) { out[k] = 1u; }')).toBe(undefined)
+    expect(most('var m = 9u; for (var k = 0u; k < m; k += 2u) { m++; }')).toBe(undefined)
+    expect(most('for (var k = 0u; k < 99u; k -= 16u) { out[k] = 1u; }')).toBe(undefined)
+    expect(most('for (var k = 99u; k > 9u; k += 16u) { out[k] = 1u; }')).toBe(undefined)
+    expect(most('for (var k = 0u; k < 99u; k += 0u) { out[k] = 1u; }')).toBe(undefined)
+    expect(most('var j = 0u; for (var k = 0u; k < 99u; j++) { out[k] = 1u; }')).toBe(undefined)
+    expect(most('for (var k = 0u; k < 99u; k++) { k = 0u; }')).toBe(undefined)
+    expect(most('var k = 0u; while (k < n) { k++; }')).toBe(undefined)
     expect(
-      ends('var b = array(1u, 9u); var j = 0u; for (var k = 0u; k < b[j]; k += 2u) { j = 1u - j; }'),
-    ).toBe(false)
+      most('var b = array(1u, 9u); var j = 0u; for (var k = 0u; k < b[j]; k += 2u) { j = 1u - j; }'),
+    ).toBe(undefined)
+  })
+})
+
+describe('the sides of a condition come nearer by a known step in every round', () => {
+  const step = (statements: string, declarations = '') => {
+    const { loop, counters } = firstLoop(statements, declarations)
+    return counters.approach(loop as For)?.step
+  }
+  it('where one side is a sum with the counter, and the other and the rest of it stay', () => {
+    expect(step('for (var k = 0u; k < n; k += 3u) { }')).toBe(3)
+    expect(step('var k = i; var m = n; for (; k * 4u + m <= n - 7u; k += 3u) { out[k] = m; }')).toBe(12)
+    expect(step('for (var k = signed; 5 < k - 2; k -= 4) { }')).toBe(4)
+  })
+  it('not where an assignment in the body changes one of them, or the counter is in an operation that is no sum', () => {
+    expect(step('var m = 9u; for (var k = 0u; k < m; k += 2u) { m = 9u - (k & 1u); }')).toBe(undefined)
+    expect(step('var m = 0u; for (var k = 0u; k + m < 9u; k += 2u) { m = k & 1u; }')).toBe(undefined)
+    expect(step('for (var k = 0u; k < 9u - k / 4u; k += 2u) { }')).toBe(undefined)
+    expect(step('for (var k = 0u; k + (k & 4u) < 99u; k += 2u) { }')).toBe(undefined)
+    expect(step('for (var k = 0u; k < out[0]; k += 2u) { }')).toBe(undefined)
+    expect(step('for (var k = 0u; k < n; k += n) { }')).toBe(undefined)
+    expect(step('for (var k = 0u; k != n; k++) { }')).toBe(undefined)
   })
 })

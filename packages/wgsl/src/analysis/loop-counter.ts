@@ -1,8 +1,8 @@
 import type { CompoundAssign, Expression, For, LocalVariable, Loop, Place, While } from '../ir.ts'
-import { isInteger } from '../types.ts'
-import { some } from '../walk.ts'
 import type { Assignments } from './assignments.ts'
 import { type Interval, type IntervalOf, whole } from './interval.ts'
+import type { LinearForms } from './linear-form.ts'
+import { type LoopApproach, loopApproach, mostDoublings } from './loop-approach.ts'
 
 /**
  * How a loop counts: `for (var i = first; i < bound; i += step)`, where nothing else changes `i`. All numbers are mathematical
@@ -70,14 +70,17 @@ export function loopCounter(
   return { ...counter, step, values, trips: counted.trips }
 }
 
-/** The counters of a module's loops, each found once. */
+/** How a module's loops count and end, each found once. */
 export class LoopCounters {
   readonly #assignments: Assignments
+  readonly #forms: LinearForms
   readonly #intervalOf: IntervalOf
   readonly #known = new Map<For, LoopCounter | undefined>()
+  readonly #approaches = new Map<For, LoopApproach | undefined>()
 
-  constructor(assignments: Assignments, intervalOf: IntervalOf) {
+  constructor(assignments: Assignments, forms: LinearForms, intervalOf: IntervalOf) {
     this.#assignments = assignments
+    this.#forms = forms
     this.#intervalOf = intervalOf
   }
 
@@ -86,30 +89,29 @@ export class LoopCounters {
     return this.#known.get(loop)
   }
 
+  /** How the sides of the loop's condition come nearer to each other. */
+  approach(loop: For): LoopApproach | undefined {
+    if (!this.#approaches.has(loop))
+      this.#approaches.set(loop, loopApproach(loop, this.#assignments, this.#forms, this.#intervalOf))
+    return this.#approaches.get(loop)
+  }
+
   /** The trip count, where it is the same for every invocation and every execution of the loop. */
   exactTrips(loop: For): number | undefined {
     const trips = this.of(loop)?.trips
     return trips?.isExact ? trips.most : undefined
   }
 
-  /**
-   * Does the loop need no guard against C++'s assumption that it ends? It ends where its trip count is known, or where it counts in integers
-   * towards a bound that stays; then only a counter that wraps around, or an invariant step of zero, would keep it going, which no shipped loop
-   * can rule out: bounds come from uniforms.
-   */
-  endsByItself(loop: For | While | Loop): boolean {
-    const counter = loop.kind === 'for' ? this.of(loop) : undefined
-    if (counter === undefined) return false
-    if (counter.trips !== undefined) return true
-    const { update, body } = loop as For
-    const falls = counter.step === undefined ? (update as CompoundAssign).operator === '-' : counter.step < 0
-    const { bound, relation, step, variable } = counter
-    const comesNearer = (relation === '<' || relation === '<=') !== falls && step !== 0
-    if (!comesNearer || !isInteger(variable.type) || !canStop(relation, bound, variable)) return false
-    return (
-      this.#assignments.isInvariant(bound, body) &&
-      !some(bound, (part) => part.kind === 'variable' && part.variable === variable)
-    )
+  /** The most rounds of the loop, whatever the input; undefined where it may have no end. */
+  mostTrips(loop: For | While | Loop): number | undefined {
+    if (loop.kind !== 'for') return undefined
+    const counts = [
+      this.of(loop)?.trips?.most,
+      this.approach(loop)?.mostTrips,
+      mostDoublings(loop, this.#assignments, this.#intervalOf),
+    ]
+    const known = counts.filter((count) => count !== undefined)
+    return known.length > 0 ? Math.min(...known) : undefined
   }
 }
 
@@ -144,14 +146,6 @@ function halvings(
   let trips = 0
   for (let v = first.low; v > bound.low; v = Math.floor(v / divisor)) trips++
   return trips
-}
-
-/** Is there a value of the counter for which the relation does not hold? There is none below `k >= 0u`. */
-function canStop(relation: string, bound: Expression, { type }: LocalVariable): boolean {
-  const range = type.kind === 'scalar' ? whole(type.scalar) : undefined
-  if (bound.kind !== 'literal' || range === undefined) return true
-  const value = Number(bound.value)
-  return !(relation === '<=' && value >= range.high) && !(relation === '>=' && value <= range.low)
 }
 
 function isVariable(place: Place, variable: LocalVariable): boolean {

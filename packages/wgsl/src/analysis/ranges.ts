@@ -1,7 +1,6 @@
 import type {
   Binary,
   BinaryOperator,
-  Block,
   BuiltinCall,
   Call,
   CompoundAssign,
@@ -10,14 +9,13 @@ import type {
   IndexPlace,
   IrFunction,
   IrModule,
-  LocalVariable,
   Parameter,
   Place,
   Statement,
   Type,
 } from '../ir.ts'
 import { elementCount } from '../types.ts'
-import { moduleVariableOf, rootOf, some, viewOf } from '../walk.ts'
+import { rootOf, some } from '../walk.ts'
 import type { Assignments } from './assignments.ts'
 import {
   builtinCallComponents,
@@ -28,7 +26,7 @@ import {
   zeroComponents,
 } from './component-ranges.ts'
 import { ConditionFacts } from './condition-facts.ts'
-import { alwaysLeaves, isStraight } from './control-flow.ts'
+import { isStraight } from './control-flow.ts'
 import { type Fact, Facts } from './facts.ts'
 import { applyOperator, contains, type Interval, interval, join, meet, whole } from './interval.ts'
 import type { LinearForms } from './linear-form.ts'
@@ -42,7 +40,21 @@ const mostPasses = 12
 /** How many expressions of the functions called are looked at for one call: calls that branch would take a power of their depth. */
 const mostExpressionsOfCall = 64
 
-/** Finds the ranges of a module's integers: from built-in values, masks, loops and conditions. */
+/**
+ * Finds the intervals of a module's integers, component by component. A bounds check is left out where the interval of the index lies in an array of fixed length,
+ * i32 arithmetic is plain where its mathematical result lies in the type, and a divisor has no guard where its interval holds neither 0 nor -1.
+ *
+ * What has an interval narrower than its type, all else having that of the type:
+ * - literals, zero values, and built-in values (`builtinComponents`), in a grid of at most 65,535 workgroups a dimension;
+ * - splats, vectors made of parts, swizzles, conversions and bitcasts of such values between integers that hold them, and bools made numbers;
+ * - the operators of `interval.ts`, and the built-in functions whose row in `builtinFacts` says what they give;
+ * - lets: the value's. Variables of functions: the join of all that is stored to them whole; a store to a part, or an address that is passed, may leave anything;
+ * - parameters: the join over all calls. Calls of functions of lets, `if` statements and returns: the join of the returns, for these arguments;
+ * - scalars that a condition around the code compares with `<`, `<=`, `>` or `>=` to such a value, alone or in `&&`, `||` and `!`, as long as no variable in the
+ *   compared value is assigned in the condition or in the code that it guards; and the counter of a loop in its body (`loop-counter.ts`).
+ *
+ * Why it suffices: variables grow until no pass over the function changes them, so each interval holds what any execution can give.
+ */
 export function findRanges(module: IrModule, assignments: Assignments, forms: LinearForms): Ranges {
   const analysis = new RangeAnalysis(module, assignments, forms)
   // Callers before callees: a parameter takes what its calls pass.
@@ -101,7 +113,10 @@ class RangeAnalysis {
     if (s === undefined) return
     switch (s.kind) {
       case 'block':
-        this.#block(s)
+        for (const inner of s.statements) {
+          if (this.#callDepth > 0 && this.#callBudget <= 0) return
+          this.#statement(inner)
+        }
         return
       case 'let': {
         const value = this.#value(s.value)
@@ -173,22 +188,6 @@ class RangeAnalysis {
     }
   }
 
-  /** Statements in order; after an `if` that leaves, its condition is known not to have held. */
-  #block(block: Block): void {
-    const outer = this.#facts
-    for (const s of block.statements) {
-      if (this.#callDepth > 0 && this.#callBudget <= 0) break
-      this.#statement(s)
-      if (s.kind !== 'if') continue
-      // A call in the condition, or the other branch, may change what the condition compared.
-      const changes = (v: LocalVariable) =>
-        this.#changes(v, s.condition, s.otherwise) || this.#assignments.isAssignedAfter(s, block, v)
-      if (alwaysLeaves(s.then))
-        this.#facts = this.#facts.with(this.#conditions.of(s.condition, false), changes)
-    }
-    this.#facts = outer
-  }
-
   /** Runs `inside` with those of the facts that no assignment in the parts invalidates. */
   #under(
     facts: readonly Fact[],
@@ -196,13 +195,11 @@ class RangeAnalysis {
     inside: () => void,
   ): void {
     const outer = this.#facts
-    this.#facts = outer.with(facts, (v) => this.#changes(v, ...parts))
+    this.#facts = outer.with(facts, (v) =>
+      parts.some((part) => part !== undefined && this.#assignments.isAssigned(part, v)),
+    )
     inside()
     this.#facts = outer
-  }
-
-  #changes(v: LocalVariable, ...parts: readonly (Statement | Expression | undefined)[]): boolean {
-    return parts.some((part) => part !== undefined && this.#assignments.isAssigned(part, v))
   }
 
   #compound(s: CompoundAssign): void {
@@ -365,16 +362,8 @@ class RangeAnalysis {
       case 'index-place': {
         this.#place(place.base)
         const index = this.#value(place.index)?.[0]
-        const type = place.base.type
-        if (type.kind === 'array' && type.length === undefined) {
-          // Each view of a buffer has a length of its own.
-          const key = viewOf(place) === undefined ? this.#forms.key(place.index) : undefined
-          const length = this.#forms.lengthKey(moduleVariableOf(place)!)
-          const inside = key !== undefined && index !== undefined && index.low >= 0
-          this.#recordInside(place, inside && this.#facts.isLess(key, length))
-          return
-        }
-        this.#recordInside(place, isBelow(index, elementCount(type)!))
+        const length = elementCount(place.base.type)
+        this.#recordInside(place, length !== undefined && isBelow(index, length))
         return
       }
     }

@@ -25,6 +25,12 @@ describe('workgroup memory needs no zeroing', () => {
         't[id.y][id.x] = 1.0; workgroupBarrier(); out[i] = t[id.x][id.y];',
       ),
     ).toEqual([])
+    expect(
+      zeroed(
+        'var<workgroup> t: array<f32, 64>;',
+        't[id.y * 8u + id.x] = 1.0; workgroupBarrier(); out[i] = t[63u - i];',
+      ),
+    ).toEqual([])
   })
   it('when constant loops cover it', () => {
     expect(
@@ -87,6 +93,19 @@ describe('workgroup memory is zeroed', () => {
         't[i] = peek(i) + 1.0; workgroupBarrier(); out[i] = t[i];',
       ),
     ).toEqual(['t'])
+  })
+  it('when one index of a store follows from another', () => {
+    const square = (indices: string, size: string) =>
+      zeroed(
+        'var<workgroup> t: array<array<f32, 64>, 64>;',
+        `t${indices} = 1.0; workgroupBarrier(); out[i] = t[id.x][n & 63u];`,
+        size,
+      )
+    expect(square('[id.x][i]', '64')).toEqual(['t'])
+    expect(square('[i][id.x]', '64')).toEqual(['t'])
+    expect(square('[id.x][id.x]', '64')).toEqual(['t'])
+    expect(square('[id.y * 8u + id.x][i]', '8, 8')).toEqual(['t'])
+    expect(square('[i][i]', '8, 8')).toEqual(['t'])
   })
   it('when it is atomic', () => {
     expect(

@@ -25,12 +25,19 @@ import type { LoopCounters } from './loop-counter.ts'
 import type { Ranges } from './recorded-ranges.ts'
 
 /**
- * Finds the workgroup variables that must be zeroed at the start. The others have every element that is read written before, by some
- * thread, with a barrier between:
+ * Finds the workgroup variables that must be zeroed at the start: all but those of this form.
  *
- * - among the statements of the entry point, up to the first barrier after the first access there are only stores;
- * - one of them covers every element that is ever read: its indices run through them as the threads' ids and the counters
- *   of constant loops do.
+ * - The variable is a scalar, a vector, or an array of these, or of such arrays; no atomic and no structure.
+ * - In the list of statements of the entry point, from the first that accesses it to the first barrier after that, nothing reads it or passes its
+ *   address. The barrier is `workgroupBarrier()`, or begins the body of a `loop`, or of a `for` of a known number of iterations that is not 0.
+ * - One of these statements, or one in their blocks and `for` loops, stores a whole scalar or vector. Each loop around it has a known number of iterations
+ *   and holds no break, continue or return.
+ * - Each of its indices is a constant plus factor · term for some terms, modulo 2³². A term is a component of `local_invocation_id`, or the iteration of a loop
+ *   around the store; none stands twice in the place. In order, the first factor is 1, and each further one is the one before times the extent of its term.
+ * - The interval of each index of each read of the variable, wherever it stands, lies among the values of the store's index.
+ *
+ * Why it suffices: the terms are independent, so all combinations of their values occur, and an index takes each value of an interval once. Whatever
+ * is read has been written, with a barrier between: reads before it would stand in the list.
  */
 export function findZeroInit(module: IrModule, analyses: Analyses): ReadonlySet<ModuleVariable> {
   const zeroed = new Set<ModuleVariable>()
@@ -160,7 +167,7 @@ function findReads(module: IrModule): Map<ModuleVariable, Place[]> {
     place(place, use) {
       const variable = moduleVariableOf(place)
       if (variable?.space !== 'workgroup') return undefined
-      if (use !== 'store') {
+      if (use !== 'store' && use !== 'measure') {
         const places = reads.get(variable) ?? []
         places.push(place)
         reads.set(variable, places)

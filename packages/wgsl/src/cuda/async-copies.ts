@@ -1,6 +1,6 @@
 import type { Analyses } from '../analysis/analyses.ts'
 import type { LoopCounter } from '../analysis/loop-counter.ts'
-import { isBarrier } from '../collectives.ts'
+import { builtinFacts } from '../builtin-functions.ts'
 import type {
   Assign,
   Block,
@@ -17,7 +17,7 @@ import type {
   Statement,
 } from '../ir.ts'
 import { moduleVariableOf, operandsOf, rootOf, some, walk } from '../walk.ts'
-import { CallPath } from './call-path.ts'
+import { type Copy, copyOf } from './copy-elements.ts'
 import { areApart, joined, type Pending, State } from './pending-copies.ts'
 
 /**
@@ -56,11 +56,15 @@ const mostSteps = 50_000
  * Finds the copies whose delay cannot be observed. On an H200 a copy that bypasses the registers makes an f32 matrix product 1.06 to
  * 1.15 times as fast, for elements of 16 bytes; smaller ones take more instructions than the load and the store, and stay.
  *
- * The rule: a copy to `V[e + c]`, c a constant, is asynchronous if on every path from the previous barrier to it,
- * and from it to the next barrier, the invocation touches V only by copies to `V[e + c']` with c' ≠ c modulo 2³², and
- * no part of e is declared anew. No part of e is a variable, but c may also be `step · k` with the counter k of a loop of known trip count,
- * if no two iterations give the same. A let or a parameter stands for a value of such a form; each call declares its parameters anew. Paths lead through calls,
- * and a statement of a function is one instruction for all of them, so that the rule holds on all.
+ * Only this form is asynchronous; every other copy is a load and a store:
+ *
+ * - It is `V[e + c] = S[j];`. V is an array in workgroup memory, S one in a storage variable that is only read and no `buffer`; the elements are vectors of four
+ *   f32, i32 or u32. Evaluating j writes nothing.
+ * - e is a sum of multiples of built-in values, uniforms, lets, parameters, and operations on these. c is a constant, or adds `step · k` with the counter k of a
+ *   loop around it whose number of iterations is known, no two of which give the same c.
+ * - On every path from the previous barrier to it, and from it to the next barrier, the invocation touches V only by copies of this form to `V[e + c']` with
+ *   c' ≠ c modulo 2³², and no part of e is declared anew; a call declares its parameters anew. Paths lead through calls, and a statement of a function is one
+ *   instruction for all of them, so that this holds on all. Touching is every load and store, and every built-in function that is given the address.
  *
  * The invocation waits for a copy to V before each return of the entry point that it reaches, and before the first barrier after which, on some path to
  * the next one, V is touched, by a copy too. So a copy may stay under way across barriers, as in a loop with three stages or more: barriers count the groups.
@@ -78,13 +82,13 @@ export function findAsyncCopies(module: IrModule, analyses: Analyses): AsyncCopi
       return undefined
     },
   })
-  const start = new CallPath(analyses)
+  const found = new FoundCopies()
   while (copies.size > 0) {
     const followed = functionsToFollow(module, analyses, copies)
-    const search = new Search(analyses, copies, followed, start)
+    const search = new Search(analyses, copies, followed, found)
     if (!search.run(module.entryPoint.body)) break
     if (search.unfit.size === 0) {
-      const patient = new Search(analyses, copies, followed, start, 'until touched')
+      const patient = new Search(analyses, copies, followed, found, 'until touched')
       const isSound = patient.run(module.entryPoint.body) && patient.unfit.size === 0
       return { ...(isSound ? patient : search), copies }
     }
@@ -129,6 +133,19 @@ function functionsToFollow(
 
 class GivesUp extends Error {}
 
+/** What the searches of a kernel find of its statements, whatever way leads to them. */
+class FoundCopies {
+  readonly copies = new Map<Assign, Copy | undefined>()
+  /** The workgroup variables that are touched after a barrier until the next one, as far as they were noted. */
+  readonly #touched = new Map<BuiltinCall, Set<ModuleVariable>>()
+
+  touchedAfter(barrier: BuiltinCall): Set<ModuleVariable> {
+    const touched = this.#touched.get(barrier) ?? new Set()
+    this.#touched.set(barrier, touched)
+    return touched
+  }
+}
+
 /** Follows the control flow of the entry point, through calls, with the copies that may be pending. */
 class Search {
   readonly unfit = new Set<Assign>()
@@ -139,9 +156,10 @@ class Search {
   readonly #analyses: Analyses
   readonly #copies: ReadonlySet<Assign>
   readonly #followed: ReadonlySet<IrFunction>
-  readonly #start: CallPath
+  readonly #found: FoundCopies
   readonly #wait: 'always' | 'until touched'
-  #path: CallPath
+  /** How many calls lead to the function that is followed. */
+  #depth = 0
   /** Undefined in unreachable code. */
   #state: State | undefined = new State()
   #breaks: State | undefined
@@ -152,19 +170,18 @@ class Search {
   readonly #counters = new Map<LocalVariable, LoopCounter>()
   #steps = 0
 
-  /** A barrier waits for all copies, or for those to variables that are touched after it, which a search that always waits has noted in the paths. */
+  /** A barrier waits for all copies, or for those to variables that are touched after it, which a search that always waits has noted. */
   constructor(
     analyses: Analyses,
     copies: ReadonlySet<Assign>,
     followed: ReadonlySet<IrFunction>,
-    start: CallPath,
+    found: FoundCopies,
     wait: 'always' | 'until touched' = 'always',
   ) {
     this.#analyses = analyses
     this.#copies = copies
     this.#followed = followed
-    this.#start = start
-    this.#path = start
+    this.#found = found
     this.#wait = wait
   }
 
@@ -189,7 +206,6 @@ class Search {
         return
       case 'let':
         this.#value(s.value)
-        this.#path.define(s.variable, s.value, this.#counters)
         this.#declareAnew(s.variable.id)
         return
       case 'var':
@@ -270,7 +286,7 @@ class Search {
         return
       case 'return':
         if (s.value !== undefined) this.#value(s.value)
-        if (this.#path !== this.#start) this.#returned = joined(this.#returned, this.#state)
+        if (this.#depth > 0) this.#returned = joined(this.#returned, this.#state)
         else if (this.#state.isPending) this.returns.add(s)
         this.#state = undefined
         return
@@ -293,14 +309,14 @@ class Search {
       for (const variable of [...stored, ...used]) this.#touch(variable)
       return
     }
-    const outer = { path: this.#path, returned: this.#returned }
-    this.#path = outer.path.with(call, this.#counters)
+    const outer = this.#returned
     this.#returned = undefined
+    this.#depth++
     for (const p of parameters) this.#declareAnew(p.id)
     this.#statement(body)
     this.#state = joined(this.#state, this.#returned)
-    this.#path = outer.path
-    this.#returned = outer.returned
+    this.#depth--
+    this.#returned = outer
   }
 
   /** A let, or a parameter, gets a value. */
@@ -353,25 +369,28 @@ class Search {
           this.#state = joined(before, this.#state)
           return false
         }
-        // Its operand is read between two barriers.
-        const isMeeting = x.kind === 'builtin-call' && isBarrier(x.name)
-        if (!isMeeting && (x.kind !== 'builtin-call' || x.name !== 'arrayLength')) return undefined
-        for (const a of x.args)
-          if (a.kind === 'address-of') for (const o of operandsOf(a.place)) this.#value(o)
-        if (isMeeting) this.#barrier(x)
-        return false
+        return undefined
       },
       leave: (x) => {
-        if (x.kind === 'load' || x.kind === 'address-of') this.#touch(moduleVariableOf(x.place))
+        if (x.kind === 'load') this.#touch(moduleVariableOf(x.place))
+        if (x.kind === 'builtin-call') this.#builtin(x)
         if (x.kind === 'call') this.#call(x)
       },
     })
   }
 
+  /** A barrier comes before its access; that one may stand behind it too is no use to a copy. */
+  #builtin(call: BuiltinCall): void {
+    const { barrier, pointer } = builtinFacts[call.name]
+    if (barrier !== undefined) this.#barrier(call)
+    const [address] = call.args
+    if (address?.kind === 'address-of' && pointer !== 'measure') this.#touch(moduleVariableOf(address.place))
+  }
+
   #barrier(call: BuiltinCall): void {
     if (this.#state === undefined) return
     const pending = [...this.#state.pending]
-    const touched = this.#path.touchedAfter(call)
+    const touched = this.#found.touchedAfter(call)
     const isNeeded = ({ copy, age }: Pending) =>
       this.#wait === 'always' || age === mostGroups || touched.has(copy.variable)
     const kept = Math.min(
@@ -397,7 +416,10 @@ class Search {
 
   #copy(statement: Assign): void {
     if (this.#state === undefined) return
-    const copy = this.#path.copy(statement, this.#counters)
+    const known = this.#found.copies
+    if (!known.has(statement))
+      known.set(statement, copyOf(statement, known.size, this.#analyses, this.#counters))
+    const copy = known.get(statement)
     if (copy === undefined) {
       this.unfit.add(statement)
       this.#touch(moduleVariableOf(statement.target))

@@ -1,5 +1,5 @@
-import { subgroupMatrixFunctions } from '../builtin-functions.ts'
-import { isBarrier, isSubgroupOperation, subgroupSize } from '../collectives.ts'
+import { builtinFacts } from '../builtin-functions.ts'
+import { subgroupSize } from '../collectives.ts'
 import type { BuiltinCall, Expression } from '../ir.ts'
 import { moduleVariableOf, viewOf } from '../walk.ts'
 import { type CxxExpression, call, primary, simple } from './cxx-expression.ts'
@@ -15,14 +15,14 @@ const resultStructure: ReadonlySet<string> = new Set(['frexp', 'modf', 'atomicCo
 
 /** A call of a built-in function. Most carry their own name in the prelude. */
 export function builtinText(writer: FunctionWriter, e: BuiltinCall): CxxExpression {
-  if (isBarrier(e.name)) for (const text of writer.asyncWaits(e)) writer.line(text)
   const { features } = writer.context
-  if (isBarrier(e.name)) features.barriers = true
+  const { barrier, together, isAtomic, isMatrix } = builtinFacts[e.name]
+  if (barrier !== undefined) {
+    for (const text of writer.asyncWaits(e)) writer.line(text)
+    features.barriers = true
+  }
+  if (barrier === 'alone') return primary('__syncthreads()')
   switch (e.name) {
-    case 'workgroupBarrier':
-    case 'storageBarrier':
-    case 'textureBarrier':
-      return primary('__syncthreads()')
     case 'arrayLength':
       return arrayLengthText(writer, e.args[0]!)
     case 'bufferLength':
@@ -30,15 +30,15 @@ export function builtinText(writer: FunctionWriter, e: BuiltinCall): CxxExpressi
     case 'workgroupUniformLoad':
       return call(functionName(writer, e), [placeText(writer, addressed(e.args[0]!)).value])
   }
-  if (isAtomic(e)) {
+  if (isAtomic) {
     const { value, guards } = atomicText(writer, e)
     return guarded(guards, value, e.type!, writer)
   }
-  if (subgroupMatrixFunctions.has(e.name)) {
+  if (isMatrix) {
     const { value, guards } = subgroupMatrixText(writer, e)
     return guarded(guards, value, e.type!, writer)
   }
-  if (isSubgroupOperation(e.name)) return subgroupText(writer, e)
+  if (together === 'subgroup') return subgroupText(writer, e)
   if (e.name === 'dot4U8Packed' || e.name === 'dot4I8Packed') features.packedDot = true
   return call(functionName(writer, e), writer.values(e.args))
 }
@@ -64,10 +64,6 @@ function arrayLengthText(writer: FunctionWriter, argument: Expression): CxxExpre
   if (place.kind === 'variable' || runtimeTail(variable.type) !== undefined)
     return simple(writer.lengthOf(variable))
   throw new TypeError('arrayLength takes a runtime-sized array')
-}
-
-export function isAtomic(e: BuiltinCall): boolean {
-  return e.name.startsWith('atomic')
 }
 
 /** The call of an atomic function, and the conditions under which it may happen. */
@@ -98,6 +94,11 @@ export function atomicText(writer: FunctionWriter, e: BuiltinCall): Omit<PlaceTe
   return { value: call(functionName(writer, e), args), guards }
 }
 
+/**
+ * A subgroup operation. It names all lanes of the subgroup where the workgroup is a whole number of subgroups, and else those that exist, if the uniformity analysis
+ * proved that they all arrive: every call is checked when its module is lowered, and one that a diagnostic filter excuses is asked about here. Any other call takes the
+ * lanes that are there.
+ */
 function subgroupText(writer: FunctionWriter, e: BuiltinCall): CxxExpression {
   const { context } = writer
   context.features.subgroups = true

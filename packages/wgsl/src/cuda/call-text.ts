@@ -1,6 +1,7 @@
 import type { Call } from '../ir.ts'
 import { type CxxExpression, call } from './cxx-expression.ts'
 import { type FunctionWriter, lengthName, viewName } from './function-writer.ts'
+import { stopWordName } from './kernel.ts'
 import { passedVariables } from './module-memory.ts'
 import { placeText } from './place-text.ts'
 import { settledBefore } from './settled-place.ts'
@@ -29,5 +30,9 @@ export function callText(writer: FunctionWriter, e: Call): CxxExpression {
     return parts
   })
   if (needs.usesLanes) passed.push('lanes')
+  if (needs.usesStopWord) {
+    writer.needs.usesStopWord = true
+    passed.push(stopWordName)
+  }
   return call(context.names.of(e.function), [...args, ...passed])
 }

@@ -24,7 +24,14 @@ import {
   viewName,
 } from './function-writer.ts'
 import { allLanes, laneBits, localIndexText } from './invocation-index.ts'
-import type { CudaKernel, CudaOptions, CudaParameter } from './kernel.ts'
+import {
+  type CudaKernel,
+  type CudaOptions,
+  type CudaParameter,
+  stopWordName,
+  stopWordType,
+} from './kernel.ts'
+import { findLooks, type LookIntervals, lookIntervals, noLooks } from './loop-looks.ts'
 import { constness, pointeeText, runtimeArray } from './module-memory.ts'
 import { Names } from './names.ts'
 import { fragmentsFor, preludeText } from './prelude/link.ts'
@@ -44,10 +51,21 @@ const inlineLimitStatements = 20_000
  *
  * The kernel's parameters follow `reflect(module).bindings`: a storage binding gives a pointer and its bound bytes (in
  * `trap` mode also the view: byte offset, bytes a row, rows, bytes from row to row), a uniform one a pointer; in `trap`
- * mode a pointer to 16 words for the first access out of bounds comes last. One thread block is one workgroup. Throws `WgslError` for what
+ * mode a pointer to 16 words for the first access out of bounds comes behind them, and with `stoppable` the address of
+ * the stop word. One thread block is one workgroup. A grid has at most 65,535 of them in each dimension, as WebGPU's
+ * limits have it: bounds checks that this makes needless are left out. Throws `WgslError` for what
  * no NVIDIA GPU does, and `TypeError` for bounds that do not exist.
  */
 export function emitCuda(module: IrModule, options: CudaOptions): CudaKernel {
+  return emitCudaWithLooks(module, options, lookIntervals)
+}
+
+/** The same with looks at other intervals, for tests. */
+export function emitCudaWithLooks(
+  module: IrModule,
+  options: CudaOptions,
+  intervals: LookIntervals,
+): CudaKernel {
   if (!['clamp', 'trap', 'unchecked'].includes(options?.bounds))
     throw new TypeError(
       `The bounds of emitCuda are ${options?.bounds}; they must be clamp, trap or unchecked.`,
@@ -73,6 +91,7 @@ export function emitCuda(module: IrModule, options: CudaOptions): CudaKernel {
     uniformCopies: findUniformCopies(module),
     asyncCopies,
     swizzles,
+    looks: options.stoppable === true ? findLooks(module, analyses, intervals) : noLooks,
     features: {
       subgroups: module.features.includes('subgroups'),
       subgroupMatrices: false,
@@ -99,7 +118,7 @@ export function emitCuda(module: IrModule, options: CudaOptions): CudaKernel {
   for (const fn of module.functions) if (fn !== module.entryPoint) lines.push(...functionLines(context, fn))
   const entry = entryBody(context, module.entryPoint)
   const bindings = orderedBindings(module)
-  const parameters = kernelParameters(context, bindings)
+  const parameters = kernelParameters(context, bindings, entry.needs)
   const entryName = names.of(module.entryPoint)
   const [x, y, z] = module.workgroupSize
   lines.push({
@@ -177,6 +196,7 @@ function assemble(
     minimumComputeCapability: subgroupMatrices ? [8, 0] : subgroups ? [7, 0] : packedDot ? [6, 1] : undefined,
     usesSubgroups: subgroups,
     usesBarriers: barriers,
+    isStoppable: context.looks.complete,
     parts: { body, preludeNames: [...preludeNames] },
     ...rest,
   }
@@ -211,7 +231,11 @@ function orderedBindings(module: IrModule): ModuleVariable[] {
     .sort((a, b) => a.binding!.group - b.binding!.group || a.binding!.binding - b.binding!.binding)
 }
 
-function kernelParameters(context: ModuleContext, bindings: readonly ModuleVariable[]): CudaParameter[] {
+function kernelParameters(
+  context: ModuleContext,
+  bindings: readonly ModuleVariable[],
+  { usesStopWord }: FunctionNeeds,
+): CudaParameter[] {
   const { names, bounds, module } = context
   // A barrier orders writes of other threads to storage, which `restrict` would let the compiler overlook.
   const shares = some(module, (e) => e.kind === 'builtin-call' && e.name === 'storageBarrier')
@@ -234,6 +258,8 @@ function kernelParameters(context: ModuleContext, bindings: readonly ModuleVaria
   }
   if (bounds === 'trap')
     parameters.push({ kind: 'trap-record', name: 'trap_record', type: 'unsigned*', bindingIndex: undefined })
+  if (usesStopWord)
+    parameters.push({ kind: 'stop-word', name: stopWordName, type: stopWordType, bindingIndex: undefined })
   return parameters
 }
 

@@ -10,6 +10,7 @@ import {
   loadKernelCases,
   referenceRun,
   translate,
+  translateStoppable,
 } from './testing/kernel-cases.ts'
 
 const cases = loadKernelCases('cuda', 'accepted', 'generated')
@@ -26,14 +27,22 @@ function differences(kernelCase: KernelCase, result: CpuResult, expected: readon
   })
 }
 
+const stoppableCases = cases.filter(
+  (c) => translateStoppable(c, 'clamp').source !== translate(c, 'clamp').source,
+)
+
 const reachesOutside = /bounds|index|clamp|robust/
 /** Bounds change how accesses are written, and nothing else: kernels that are named for it and each third show it, all with TANDEM_LONG=1. */
 const trapCases = cases.filter(
   ({ name }, i) => i % 3 === 0 || reachesOutside.test(name) || process.env.TANDEM_LONG === '1',
 )
 
-async function runOnCpu(bounds: 'clamp' | 'trap', chosen: readonly KernelCase[]): Promise<CpuResult[]> {
-  const kernels = chosen.map((c) => translate(c, bounds))
+async function runOnCpu(
+  bounds: 'clamp' | 'trap',
+  chosen: readonly KernelCase[],
+  translated = translate,
+): Promise<CpuResult[]> {
+  const kernels = chosen.map((c) => translated(c, bounds))
   const program = await buildCpuProgram(kernels)
   return program.run(chosen.map((c, i) => cpuJob(c, kernels[i]!, i)))
 }
@@ -55,6 +64,16 @@ describe.skipIf(!hasCompiler)('translated kernels on the CPU (needs g++)', () =>
     }
     expect(bad).toEqual([])
     expect(compared).toBeGreaterThan(780)
+  })
+
+  it('give the same where their loops look whether they are to stop', { timeout: 600_000 }, async () => {
+    const bad: string[] = []
+    for (const [i, result] of (await runOnCpu('clamp', stoppableCases, translateStoppable)).entries()) {
+      const kernelCase = stoppableCases[i]!
+      bad.push(...differences(kernelCase, result, referenceRun(kernelCase)))
+    }
+    expect(bad).toEqual([])
+    expect(stoppableCases.length).toBeGreaterThan(50)
   })
 
   it.skipIf(typeof dawn === 'string')(

@@ -1,5 +1,5 @@
 import type { Binary, BinaryOperator, CompoundAssign, Expression, Type } from '../ir.ts'
-import { elementCount, i32Type } from '../types.ts'
+import { boolType, elementCount, i32Type } from '../types.ts'
 import { builtinText } from './builtin-text.ts'
 import { callText } from './call-text.ts'
 import {
@@ -142,16 +142,13 @@ function unaryText(
   value: Expression,
   type: Type,
 ): CxxExpression {
-  const { names, ranges } = writer.context
+  const { names } = writer.context
   const written = writer.value(value)
   if (type.kind === 'vector')
     names.prelude(
       `vector_operator_${operator === '-' ? 'neg' : operator === '~' ? 'bit_not' : 'logical_not'}`,
     )
-  else if (operator === '-' && type.kind === 'scalar' && type.scalar === 'i32') {
-    const range = ranges.interval(value)
-    if (range === undefined || range.low <= -2147483648) return call(names.prelude('neg'), [written])
-  }
+  else if (operator === '-' && type === i32Type) return call(names.prelude('neg'), [written])
   return operation(`${operator}${operand(written)}`)
 }
 
@@ -205,9 +202,16 @@ export function operationText(
   right: CxxExpression,
 ): CxxExpression {
   const second = infixOperand(writer, e, right)
-  return second === undefined
-    ? call(writer.context.names.prelude(operatorFunctions[e.operator]), [left, right])
-    : operation(`${operand(left)} ${e.operator} ${operand(second)}`)
+  if (second === undefined)
+    return call(writer.context.names.prelude(operatorFunctions[e.operator]), [left, right])
+  const result = operation(`${operand(left)} ${e.operator} ${operand(second)}`)
+  // C++'s `&` and `|` of bools give int.
+  const isOfBools = (e.operator === '&' || e.operator === '|') && rightOf(e).type === boolType
+  return isOfBools ? call('bool', [result]) : result
+}
+
+function rightOf(e: Binary | CompoundAssign): Expression {
+  return e.kind === 'binary' ? e.right : e.value
 }
 
 /** The right operand where C++'s own operator does the same; undefined where a function of the prelude does. */
@@ -218,7 +222,8 @@ export function infixOperand(
 ): CxxExpression | undefined {
   const { names, ranges } = writer.context
   const { operator } = e
-  const [type, rightValue] = e.kind === 'binary' ? [e.left.type!, e.right] : [e.target.type, e.value]
+  const type = e.kind === 'binary' ? e.left.type! : e.target.type
+  const rightValue = rightOf(e)
   if (type.kind === 'matrix' || rightValue.type!.kind === 'matrix') return right
   if (type.kind === 'vector' || rightValue.type!.kind === 'vector') {
     names.prelude(`vector_operator_${operatorFunctions[operator]}`)
@@ -239,7 +244,7 @@ export function infixOperand(
     case '>>':
       if (operator === '<<' && isI32 && !ranges.isExact(e)) return undefined
       if (rightValue.kind === 'literal') return simple(`${Number(rightValue.value) & 31}`)
-      return range !== undefined && range.high <= 31 ? right : operation(`${operand(right)} & 31u`)
+      return operation(`${operand(right)} & 31u`)
     default:
       return right
   }

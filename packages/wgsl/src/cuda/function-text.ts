@@ -10,6 +10,7 @@ import {
   viewName,
 } from './function-writer.ts'
 import { axes, laneBits, localIndexText } from './invocation-index.ts'
+import { stopWordName, stopWordType } from './kernel.ts'
 import { constness, passedVariables, pointeeText } from './module-memory.ts'
 import { writeStatements } from './statement-text.ts'
 import { typeText } from './type-text.ts'
@@ -50,6 +51,7 @@ export function functionLines(context: ModuleContext, fn: IrFunction): Line[] {
       parameters.push(`const ${context.names.prelude('trap_view')}& ${viewName(context.names, v)}`)
   }
   if (writer.needs.usesLanes) parameters.push('const unsigned lanes')
+  if (writer.needs.usesStopWord) parameters.push(`${stopWordType} ${stopWordName}`)
   const result = fn.returnType === undefined ? 'void' : typeText(fn.returnType, context.names)
   const head = `${context.inlines ? context.names.prelude('WGSL_FN') : 'static __device__'} ${result} ${context.names.of(fn)}(${parameters.join(', ')}) {`
   const tail: Line[] = []

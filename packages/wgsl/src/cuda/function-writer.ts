@@ -12,6 +12,7 @@ import type {
 import type { AsyncCopies } from './async-copies.ts'
 import { type CxxExpression, simple } from './cxx-expression.ts'
 import type { CudaBounds } from './kernel.ts'
+import type { Looks } from './loop-looks.ts'
 import type { Names } from './names.ts'
 import { typeText } from './type-text.ts'
 
@@ -30,6 +31,8 @@ export interface ModuleContext extends Analyses {
   readonly asyncCopies: AsyncCopies
   /** Workgroup arrays that are laid out swizzled, with the elements of a row. */
   readonly swizzles: ReadonlyMap<ModuleVariable, number>
+  /** Where loops look at the stop word; none in a kernel that is not stoppable. */
+  readonly looks: Looks
   readonly features: KernelFeatures
   /** What each function already written needs from its caller. */
   readonly needs: Map<IrFunction, FunctionNeeds>
@@ -59,6 +62,8 @@ export interface FunctionNeeds {
   readonly lengths: Set<ModuleVariable>
   /** Whether it uses the mask of the lanes that exist, where the size of the block is not a multiple of the subgroup size. */
   usesLanes: boolean
+  /** Whether it looks at the stop word. */
+  usesStopWord: boolean
 }
 
 /** A line of output and the WGSL line it comes from. */
@@ -86,7 +91,12 @@ export interface Operand {
 /** Collects the statements of one function. To write an expression may add statements that must run before it. */
 export class FunctionWriter {
   readonly context: ModuleContext
-  readonly needs: FunctionNeeds = { variables: new Set(), lengths: new Set(), usesLanes: false }
+  readonly needs: FunctionNeeds = {
+    variables: new Set(),
+    lengths: new Set(),
+    usesLanes: false,
+    usesStopWord: false,
+  }
   readonly loopScopes: LoopScope[] = []
   /** Variables declared ahead of their statement, because a `continuing` part needs them. */
   readonly hoisted = new Set<number>()

@@ -3,18 +3,31 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { emitCuda } from './emit-cuda.ts'
 import type { CudaKernel } from './kernel.ts'
 import { providedNames } from './prelude/link.ts'
-import { hasProgram, type KernelCase, loadKernelCases, translate } from './testing/kernel-cases.ts'
+import {
+  hasProgram,
+  type KernelCase,
+  loadKernelCases,
+  translate,
+  translateStoppable,
+} from './testing/kernel-cases.ts'
 
 /** The rules of WGSL that C++ does not have; each has a pair of files in testdata/cuda. */
 const goldens = loadKernelCases('cuda')
-const nvcc = ['nvcc', '/usr/local/cuda/bin/nvcc'].find(hasProgram)
+/** nvcc calls the host's compiler. */
+const nvcc = hasProgram('g++') ? ['nvcc', '/usr/local/cuda/bin/nvcc'].find(hasProgram) : undefined
 
 describe('translations to CUDA C++', () => {
   it.each(goldens)('$name', async (golden) => {
     const stem = golden.name.replace(/\.wgsl$/, '')
     await expect(translate(golden, 'clamp').source).toMatchFileSnapshot(`../../testdata/cuda/${stem}.cu`)
+    if (stem.startsWith('stoppable')) {
+      const options = { bounds: 'clamp', lineDirectives: false, stoppable: true } as const
+      const { source } = emitCuda(golden.module, options)
+      await expect(source).toMatchFileSnapshot(`../../testdata/cuda/${stem}.stoppable.cu`)
+    }
     if (!stem.includes('out-of-bounds')) return
     await expect(translate(golden, 'trap').source).toMatchFileSnapshot(`../../testdata/cuda/${stem}.trap.cu`)
     await expect(translate(golden, 'unchecked').source).toMatchFileSnapshot(
@@ -55,14 +68,14 @@ function apart(cases: readonly KernelCase[], kernels: readonly CudaKernel[]): st
     .join('\n')
 }
 
-/** Compiles with nvcc for sm_90; what it says. */
-function compile(text: string): string {
+/** Compiles with nvcc; what it says. */
+function compile(text: string, architecture = 90): string {
   const folder = mkdtempSync(join(tmpdir(), 'tandem-nvcc-'))
   try {
     const file = join(folder, 'kernels.cu')
     writeFileSync(file, text)
     // Whether it compiles is what is asked: no optimization by ptxas.
-    const flags = ['-std=c++17', '-cubin', '-arch=sm_90', '-Xptxas', '-O0']
+    const flags = ['-std=c++17', '-cubin', `-arch=sm_${architecture}`, '-Xptxas', '-O0']
     execFileSync(nvcc!, [...flags, file, '-o', join(folder, 'kernels.cubin')], { stdio: 'pipe' })
     return ''
   } catch (error) {
@@ -72,12 +85,38 @@ function compile(text: string): string {
   }
 }
 
-describe.skipIf(nvcc === undefined)('nvcc (needs the CUDA toolkit)', () => {
+describe.skipIf(nvcc === undefined)('nvcc (needs the CUDA toolkit and g++)', () => {
   it('compiles the golden translations, and the first of them by itself', { timeout: 600_000 }, () => {
     const kernels = goldens.map((golden) => translate(golden, 'clamp'))
     expect(compile(apart(goldens, kernels))).toBe('')
     expect(compile(kernels[0]!.source), goldens[0]!.name).toBe('')
   })
+
+  it.each([75, 90])(
+    'compiles kernels that look at their stop word for sm_%i',
+    { timeout: 600_000 },
+    (architecture) => {
+      const all = loadKernelCases('cuda', 'accepted', 'generated').map(
+        (c) => [c, translateStoppable(c, 'clamp')] as const,
+      )
+      // Older GPUs have no subgroup matrices.
+      const looking = all.filter(
+        ([, { source, minimumComputeCapability: [least = 0] = [] }]) =>
+          source.includes('stop_word') && least * 10 <= architecture,
+      )
+      const some = looking.filter((_, i) => i % 2 === 0 || process.env.TANDEM_LONG === '1')
+      expect(some.length).toBeGreaterThan(20)
+      expect(
+        compile(
+          apart(
+            some.map(([c]) => c),
+            some.map(([, kernel]) => kernel),
+          ),
+          architecture,
+        ),
+      ).toBe('')
+    },
+  )
 
   it.each(['clamp', 'trap', 'unchecked'] as const)(
     'compiles the corpus with bounds: %s',

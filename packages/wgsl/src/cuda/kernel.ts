@@ -8,16 +8,22 @@ export interface CudaOptions {
   readonly label?: string | undefined
   /** False leaves out `#line` directives, for reading. True by default. */
   readonly lineDirectives?: boolean | undefined
+  /**
+   * Gives the kernel a parameter `stop-word` where it has loops that may run long: the address of a word that the host may write while the kernel runs.
+   * Once it is not zero, every invocation in such a loop leaves the kernel within about 100 ms, without further effects; what it was to write is then
+   * undefined. Barriers and subgroup operations count an invocation that has left as arrived. False by default.
+   */
+  readonly stoppable?: boolean | undefined
 }
 
 /** One parameter of a generated kernel, in order. Pointers and `u64` take 8 bytes each. */
 export interface CudaParameter {
-  readonly kind: 'storage' | 'byte-length' | 'view' | 'uniform' | 'trap-record'
+  readonly kind: 'storage' | 'byte-length' | 'view' | 'uniform' | 'trap-record' | 'stop-word'
   /** The parameter's name in the source. */
   readonly name: string
   /** Its type in CUDA C++. */
   readonly type: string
-  /** Index into `reflect(ir).bindings`; undefined for the trap record. */
+  /** Index into `reflect(ir).bindings`; undefined for the trap record and the stop word. */
   readonly bindingIndex: number | undefined
 }
 
@@ -40,6 +46,8 @@ export interface CudaKernel {
   readonly usesSubgroups: boolean
   /** True when threads of a block meet at barriers or exchange values. */
   readonly usesBarriers: boolean
+  /** With the option `stoppable`: whether all loops that may run long can be left, or none is there. Else false. */
+  readonly isStoppable: boolean
   /** The parts of `source`, for programs that hold several kernels. */
   readonly parts: CudaParts
 }
@@ -49,3 +57,7 @@ export interface CudaParts {
   readonly body: string
   readonly preludeNames: readonly string[]
 }
+
+/** The parameter through which the host tells a kernel to leave. */
+export const stopWordName = 'stop_word'
+export const stopWordType = 'const unsigned*'

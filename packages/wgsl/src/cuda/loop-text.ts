@@ -1,21 +1,71 @@
-import type { Block, Expression, For, Loop, Place } from '../ir.ts'
+import type { LoopApproach } from '../analysis/loop-approach.ts'
+import type { Block, Expression, For, Loop, Place, Statement, While } from '../ir.ts'
 import { walk } from '../walk.ts'
+import { cast, operand } from './cxx-expression.ts'
 import type { FunctionWriter } from './function-writer.ts'
+import { stopWordName } from './kernel.ts'
+import type { Look } from './loop-looks.ts'
 import { writeBraced, writeStatement, writeStatements } from './statement-text.ts'
 
-/** Keeps the compiler from taking a loop that may not end for undefined behaviour. */
-function writeGuard(writer: FunctionWriter, s: Loop | For): void {
+/** What counts the rounds of a loop between looks: the names of what is declared before it. */
+interface RoundCount {
+  readonly look: Look
+  /** Undefined where it looks in every round. */
+  readonly rounds: string | undefined
+  readonly clock: string | undefined
+}
+
+/** Declares what counts the rounds of a loop that looks; undefined for one that does not. */
+function declareCount(writer: FunctionWriter, s: Loop | For | While): RoundCount | undefined {
+  const look = writer.context.looks.of.get(s)
+  if (look === undefined) return undefined
+  const rounds = look.rounds === 1 ? undefined : writer.temporaryName()
+  const first = look.kind === 'count' ? look.first : look.rounds
+  if (rounds !== undefined) writer.line(`unsigned ${rounds} = ${first}u;`)
+  return { look, rounds, clock: declareClock(writer, look) }
+}
+
+/** Declares what keeps the looks of a loop apart, where its rounds do not. */
+function declareClock(writer: FunctionWriter, { isSpaced }: Look): string | undefined {
+  if (!isSpaced) return undefined
+  const clock = writer.temporaryName()
+  writer.line(`unsigned ${clock} = ${writer.context.names.prelude('look_clock')}();`)
+  return clock
+}
+
+/**
+ * Writes what stands first in every round of a loop that may not end: a look where the kernel can be told to leave, else what keeps the compiler from
+ * taking the loop for undefined behaviour.
+ */
+function writeGuard(writer: FunctionWriter, s: Loop | For | While, count: RoundCount | undefined): void {
   const { counters, names } = writer.context
-  if (!counters.endsByItself(s)) writer.line(names.prelude('ENDLESS_LOOP'))
+  if (count === undefined) {
+    if (counters.mostTrips(s) === undefined) writer.line(names.prelude('ENDLESS_LOOP'))
+    return
+  }
+  const { look, rounds, clock } = count
+  const text = lookText(writer, clock)
+  if (rounds === undefined) writer.line(text)
+  else writer.line(`if (--${rounds} == 0u) { ${rounds} = ${look.rounds}u; ${text} }`)
+}
+
+/** The statement that looks; with the name of a clock only where some time has passed since the last look. */
+function lookText(writer: FunctionWriter, clock: string | undefined): string {
+  const { names, looks, asyncCopies } = writer.context
+  writer.needs.usesStopWord = true
+  const how = looks.together ? 'look_together' : asyncCopies.copies.size > 0 ? 'look_after_copies' : 'look'
+  const look = `${names.prelude(how)}(${stopWordName});`
+  return clock === undefined ? look : `if (${names.prelude('look_is_due')}(${clock})) ${look}`
 }
 
 /** Writes a `loop`. */
 export function writeLoop(writer: FunctionWriter, s: Loop): void {
+  const count = declareCount(writer, s)
   const after = s.continuing !== undefined || s.breakIf !== undefined
   const label = after && hasContinue(s.body) ? writer.label() : undefined
   writer.line('while (true) {')
   writer.indented(() => {
-    writeGuard(writer, s)
+    writeGuard(writer, s, count)
     if (label !== undefined) declareAhead(writer, s)
     writer.loopScopes.push({ label })
     if (label === undefined) writeStatements(writer, s.body)
@@ -52,14 +102,26 @@ function declareAhead(writer: FunctionWriter, s: Loop): void {
   }
 }
 
-/** Writes a `for`; one of a condition alone is a `while`. */
-export function writeFor(writer: FunctionWriter, s: For): void {
+/** Writes a `for`, or a `while`: a `for` of a condition alone. */
+export function writeFor(writer: FunctionWriter, loop: For | While): void {
+  const s: For = loop.kind === 'for' ? loop : { ...loop, kind: 'for', initial: undefined, update: undefined }
   const head = nativeHead(writer, s)
   if (head !== undefined) {
-    writer.line(`${writer.context.unrolledLoops.has(s) ? '_Pragma("unroll") ' : ''}${head} {`)
+    const look = writer.context.looks.of.get(loop)
+    if (look?.kind === 'chunks') {
+      writeChunks(writer, s, head, look)
+      return
+    }
+    const count = declareCount(writer, loop)
+    const { initial, condition, update } = head
+    const text =
+      s.initial === undefined && s.update === undefined && condition !== ''
+        ? `while (${condition})`
+        : `for (${initial}; ${condition}; ${update})`
+    writer.line(`${writer.context.unrolledLoops.has(s) ? '_Pragma("unroll") ' : ''}${text} {`)
     writer.loopScopes.push({ label: undefined })
     writer.indented(() => {
-      writeGuard(writer, s)
+      writeGuard(writer, loop, count)
       writeStatements(writer, s.body)
     })
     writer.loopScopes.pop()
@@ -69,10 +131,11 @@ export function writeFor(writer: FunctionWriter, s: For): void {
   writer.line('{')
   writer.indented(() => {
     if (s.initial !== undefined) writeStatement(writer, s.initial)
+    const count = declareCount(writer, loop)
     const label = s.update !== undefined && hasContinue(s.body) ? writer.label() : undefined
     writer.line('while (true) {')
     writer.indented(() => {
-      writeGuard(writer, s)
+      writeGuard(writer, loop, count)
       writer.at(s.loc)
       if (s.condition !== undefined) writer.line(`if (!(${writer.value(s.condition).text})) break;`)
       writer.loopScopes.push({ label })
@@ -86,24 +149,75 @@ export function writeFor(writer: FunctionWriter, s: For): void {
   writer.close()
 }
 
-/** `for (initial; condition; update)` when each is one C++ expression or declaration. */
-function nativeHead(writer: FunctionWriter, s: For): string | undefined {
-  const part = (write: () => void): string | undefined => {
-    const { lines } = writer.capture(write)
+/**
+ * Writes native loops of at most so many rounds, with a look before each that does not end the loop. The condition holds in all rounds of a chunk (see
+ * `LoopApproach`), so a chunk counts them down, and the condition is evaluated between chunks.
+ */
+function writeChunks(
+  writer: FunctionWriter,
+  s: For,
+  { initial, condition, update }: NativeHead,
+  look: Extract<Look, { kind: 'chunks' }>,
+): void {
+  writer.line('{')
+  writer.indented(() => {
+    if (initial !== '') writer.line(`${initial};`)
+    const { approach, rounds } = look
+    const clock = declareClock(writer, look)
+    const left = writer.temporaryName()
+    writer.line(`while (${condition}) {`)
+    writer.indented(() => {
+      writer.line(`unsigned ${left} = ${moreRoundsText(writer, approach)};`)
+      writer.line(`if (${left}++ >= ${rounds}u) { ${left} = ${rounds}u; ${lookText(writer, clock)} }`)
+      writer.line(`for (; ${left} != 0u; ${left}--, ${update}) {`)
+      writer.loopScopes.push({ label: undefined })
+      writer.indented(() => writeStatements(writer, s.body))
+      writer.loopScopes.pop()
+      writer.close()
+      if (hasBreak(s.body)) writer.line(`if (${left} != 0u) break;`)
+      // Where the condition still holds after its last round, the counter has wrapped around: the loop may have no end.
+      if (approach.mostTrips === undefined) writer.line(`if (${condition}) ${lookText(writer, undefined)}`)
+    })
+    writer.close()
+  })
+  writer.close()
+}
+
+/** For how many more rounds than one the condition, which holds, goes on holding. */
+function moreRoundsText(writer: FunctionWriter, { low, high, isStrict, step }: LoopApproach): string {
+  const side = (e: Expression) => {
+    const text = writer.value(e)
+    const isSigned = e.type?.kind === 'scalar' && e.type.scalar === 'i32'
+    return operand(isSigned ? cast('unsigned', text) : text)
+  }
+  const apart = `${side(high)} - ${side(low)}${isStrict ? ' - 1u' : ''}`
+  return step === 1 ? apart : `(${apart}) / ${step}u`
+}
+
+/** The parts of a loop's head, each one C++ expression or declaration. */
+interface NativeHead {
+  readonly initial: string
+  readonly condition: string
+  readonly update: string
+}
+
+/** The parts of the head when each is one C++ expression or declaration; an absent part is empty. */
+function nativeHead(writer: FunctionWriter, s: For): NativeHead | undefined {
+  const part = (statement: Statement | undefined): string | undefined => {
+    if (statement === undefined) return ''
+    const { lines } = writer.capture(() => writeStatement(writer, statement))
     return lines.length === 1 ? lines[0]!.simple : undefined
   }
-  const initial = s.initial === undefined ? '' : part(() => writeStatement(writer, s.initial!))
+  const initial = part(s.initial)
   let condition: string | undefined = ''
   if (s.condition !== undefined) {
     const { result, lines } = writer.capture(() => writer.value(s.condition!).text)
     condition = lines.length === 0 ? result : undefined
   }
-  const update = s.update === undefined ? '' : part(() => writeStatement(writer, s.update!))
+  const update = part(s.update)
   writer.at(s.loc)
   if (initial === undefined || condition === undefined || update === undefined) return undefined
-  return s.initial === undefined && s.update === undefined && condition !== ''
-    ? `while (${condition})`
-    : `for (${initial}; ${condition}; ${update})`
+  return { initial, condition, update }
 }
 
 /** Does a `continue` of the loop with this body stand in it? */
@@ -115,4 +229,13 @@ function hasContinue(body: Block): boolean {
       return s.kind === 'switch' ? s.clauses.some((c) => has(c.body)) : s.kind === 'continue'
     })
   return has(body)
+}
+
+/** Does a `break` of the loop with this body stand in it? */
+function hasBreak(body: Block): boolean {
+  return body.statements.some((s) => {
+    if (s.kind === 'block') return hasBreak(s)
+    if (s.kind === 'if') return hasBreak(s.then) || (s.otherwise !== undefined && hasBreak(s.otherwise))
+    return s.kind === 'break'
+  })
 }

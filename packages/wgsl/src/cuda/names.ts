@@ -10,13 +10,16 @@ import type {
 
 type Named = Constant | IrFunction | LetValue | LocalVariable | ModuleVariable | Parameter
 
+/** What stands before `_t` in the words of C++ that end so. */
+const wordStems = ['char8', 'char16', 'char32', 'wchar']
+
 /**
  * Names in generated code: `row` becomes `row_`, a second `row` `row_1`, a structure `Params` `Params_t`. Every user name so ends
- * in `_`, digits or `_t` after it, as no word of C++, of CUDA or of the prelude does that generated code could mean.
+ * in `_`, digits, `_t` or `_u` after it, as no word of C++, of CUDA or of the prelude does that generated code could mean.
  */
 export class Names {
   readonly preludeNames = new Set<string>()
-  readonly #counts = new Map<string, number>()
+  readonly #counts = new Map(wordStems.map((stem) => [stem, 1]))
   readonly #known = new Map<number | StructType, string>()
 
   of({ id, name }: Named): string {
@@ -34,7 +37,7 @@ export class Names {
   }
 
   member(name: string): string {
-    return `${plain(name)}_`
+    return isAscii(name) ? `${name}_` : `${plain(name)}_u`
   }
 
   #once(key: number | StructType, make: () => string): string {
@@ -51,10 +54,14 @@ export class Names {
   }
 }
 
-/** An identifier in ASCII; letters beyond it become their code points. */
+function isAscii(name: string): boolean {
+  return /^\w+$/.test(name)
+}
+
+/** An identifier in ASCII. In one with letters beyond it these, and each `u`, become their code points, so that different names stay different. */
 function plain(name: string): string {
-  const ascii = [...name]
-    .map((c) => (/[A-Za-z0-9_]/.test(c) ? c : `u${c.codePointAt(0)!.toString(16)}u`))
+  if (isAscii(name)) return /^[0-9]/.test(name) ? `n${name}` : name
+  return [...name]
+    .map((c) => (/[\w]/.test(c) && c !== 'u' ? c : `u${c.codePointAt(0)!.toString(16)}u`))
     .join('')
-  return /^[0-9]/.test(ascii) ? `n${ascii}` : ascii
 }

@@ -1,5 +1,5 @@
 import type { ModuleVariable } from '../ir.ts'
-import type { Copy } from './call-path.ts'
+import type { Copy } from './copy-elements.ts'
 
 /**
  * A pending copy. Its index is `fresh` until the loop's counter is stepped; then it names another element than the next copy of the same

@@ -183,8 +183,8 @@ function fixedIndex(state: Walk, place: IndexPlace, length: number): string {
 
 function runtimeIndex(state: Walk, place: IndexPlace): string {
   const { writer, storage, view } = state
-  const { bounds, ranges, names } = writer.context
-  const { unsigned, plain } = indexTexts(writer, place.index)
+  const { bounds, names } = writer.context
+  const unsigned = unsignedText(writer, place.index)
   if (bounds === 'unchecked') return unsigned.text
   if (bounds === 'trap' && storage !== undefined) {
     const index = checkedIndex(state, unsigned)
@@ -193,7 +193,6 @@ function runtimeIndex(state: Walk, place: IndexPlace): string {
       state.guards.push(`${viewName(names, storage)}.index(${index}, ${operand(viewLengthText(view))})`)
     return index
   }
-  if (view === undefined && ranges.isInside(place)) return plain.text
   const length = view === undefined ? writer.lengthOf(storage!) : operand(viewLengthText(view))
   if (view === undefined && state.isTarget) {
     const index = checkedIndex(state, unsigned)

@@ -1,8 +1,8 @@
-import { isBarrier } from '../collectives.ts'
+import { builtinFacts } from '../builtin-functions.ts'
 import type { Block, CompoundAssign, Expression, Place, Statement, Switch } from '../ir.ts'
 import { scalarType } from '../types.ts'
 import { moduleVariableOf, operandsOf, viewOf } from '../walk.ts'
-import { atomicText, isAtomic } from './builtin-text.ts'
+import { atomicText } from './builtin-text.ts'
 import { type CxxExpression, call, operand, simple } from './cxx-expression.ts'
 import { infixOperand, operationText } from './expression-text.ts'
 import { type FunctionWriter, isFixed } from './function-writer.ts'
@@ -59,10 +59,8 @@ export function writeStatement(writer: FunctionWriter, s: Statement): void {
       writeLoop(writer, s)
       return
     case 'for':
-      writeFor(writer, s)
-      return
     case 'while':
-      writeFor(writer, { ...s, kind: 'for', initial: undefined, update: undefined })
+      writeFor(writer, s)
       return
     case 'break':
       writer.line('break;')
@@ -80,8 +78,10 @@ export function writeStatement(writer: FunctionWriter, s: Statement): void {
 }
 
 function writeEvaluate(writer: FunctionWriter, e: Expression): void {
-  if (e.kind === 'builtin-call' && e.type === undefined && !isBarrier(e.name)) {
-    const { value, guards } = isAtomic(e) ? atomicText(writer, e) : subgroupMatrixText(writer, e)
+  if (e.kind === 'builtin-call' && e.type === undefined && builtinFacts[e.name].pointer !== undefined) {
+    const { value, guards } = builtinFacts[e.name].isAtomic
+      ? atomicText(writer, e)
+      : subgroupMatrixText(writer, e)
     writer.line(`${guards.length === 0 ? '' : `if (${guards.join(' && ')}) `}${value.text};`)
     return
   }
@@ -102,10 +102,7 @@ function declarationText(writer: FunctionWriter, s: Extract<Statement, { kind: '
 function writeStore(writer: FunctionWriter, target: Place, place: PlaceText, value: CxxExpression): void {
   const { names } = writer.context
   if (place.component !== undefined) {
-    // C++'s `&` and `|` of bools give int, which the template would take for another type.
-    const isBool = target.type.kind === 'scalar' && target.type.scalar === 'bool'
-    const args = [place.value, place.component, isBool ? call('bool', [value]) : value]
-    writer.simple(call(names.prelude('set_component'), args).text)
+    writer.simple(call(names.prelude('set_component'), [place.value, place.component, value]).text)
     return
   }
   const inBuffer = moduleVariableOf(target)?.space === 'storage'

@@ -9,15 +9,16 @@ export const chunkByteLength = 16
 const mostChunks = 16
 
 /**
- * Uniform variables that are best read at the start, all at once, and kept in registers: small, and accessed at constant
- * offsets only. Left where they are, the loads would follow conditions and each other: a transpose of a 32 × 32 tile
- * then takes 1.4 times as long on an H200. The value has a bit for each chunk of 16 bytes that is used.
+ * Uniform variables that are read at the start, all at once, and kept in registers. Left where they are, the loads would follow conditions and each
+ * other: a transpose of a 32 × 32 tile then takes 1.4 times as long on an H200. The value has a bit for each chunk of 16 bytes that is used.
+ *
+ * Such a variable is no `buffer`, has at most 256 bytes, a multiple of 4, and each place in it that code names has members, components and literal
+ * indices only. Nothing writes uniform memory while a kernel runs, so when it is read cannot be told.
  */
 export function findUniformCopies(module: IrModule): ReadonlyMap<ModuleVariable, number> {
   const copies = new Map<ModuleVariable, number>()
   const unfit = new Set<ModuleVariable>()
-  for (const v of module.variables)
-    if (v.space === 'uniform' && v.type.kind !== 'buffer' && sizeOf(v.type) % 4 === 0) copies.set(v, 0)
+  for (const v of module.variables) if (isSmall(v)) copies.set(v, 0)
   walk(module, {
     place(place) {
       const access = extentOf(place)
@@ -25,12 +26,12 @@ export function findUniformCopies(module: IrModule): ReadonlyMap<ModuleVariable,
       const { variable, offset, byteLength } = access
       const used = copies.get(variable)
       if (used === undefined) return undefined
-      const last = offset === undefined ? mostChunks : Math.floor((offset + byteLength - 1) / chunkByteLength)
-      if (offset === undefined || last >= mostChunks) {
+      if (offset === undefined) {
         unfit.add(variable)
         return undefined
       }
       let chunks = used
+      const last = Math.floor((offset + byteLength - 1) / chunkByteLength)
       for (let c = Math.floor(offset / chunkByteLength); c <= last; c++) chunks |= 1 << c
       copies.set(variable, chunks)
       // The bases of a place are not accesses of their own, and a constant index has no operands.
@@ -39,6 +40,11 @@ export function findUniformCopies(module: IrModule): ReadonlyMap<ModuleVariable,
   })
   for (const v of unfit) copies.delete(v)
   return copies
+}
+
+function isSmall({ space, type }: ModuleVariable): boolean {
+  if (space !== 'uniform' || type.kind === 'buffer') return false
+  return sizeOf(type) <= mostChunks * chunkByteLength && sizeOf(type) % 4 === 0
 }
 
 /** The bytes of a module variable that a place covers; the offset is undefined when it is not constant. */

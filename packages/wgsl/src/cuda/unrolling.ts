@@ -6,7 +6,10 @@ const mostStatements = 2048
 /** The most iterations of an unrolled loop. */
 const mostTrips = 16
 
-/** Finds loops that are worth unrolling, since it costs little and keeps local arrays in registers. `trips` gives exact trip counts. */
+/**
+ * Finds loops that are written out: `for` loops of at most 16 iterations, a number that is known, with at most 2048 statements then. It keeps local arrays in
+ * registers. For the compiler it is a hint, which changes no meaning. `trips` gives exact trip counts.
+ */
 export function findUnrolledLoops(
   module: IrModule,
   trips: (loop: For) => number | undefined,

@@ -230,6 +230,8 @@ export type ModuleDeclarationNode = FunctionNode | StructNode | AliasNode | Glob
 export interface ModuleNode extends FilteredNode {
   /** Names of `enable` directives. */
   enables: { name: string; at: number }[]
+  /** `diagnostic` filters of rules that are not known. */
+  unknownRules: readonly { readonly rule: string; readonly at: number }[]
   declarations: ModuleDeclarationNode[]
   asserts: ConstAssertNode[]
 }

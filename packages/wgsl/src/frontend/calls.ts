@@ -1,4 +1,4 @@
-import { type BuiltinFunction, builtinFunctions, subgroupMatrixFunctions } from '../builtin-functions.ts'
+import { type BuiltinFunction, builtinFacts, builtinFunctions } from '../builtin-functions.ts'
 import { isSubgroupOperation } from '../collectives.ts'
 import type { Expression, ScalarType, Type, VectorType } from '../ir.ts'
 import { alignOf, sizeOf } from '../layout.ts'
@@ -20,7 +20,7 @@ import { resolveType } from './type-resolution.ts'
 import { callUserFunction } from './user-calls.ts'
 
 const builtinNames: ReadonlySet<string> = new Set(
-  builtinFunctions.filter((name) => !subgroupMatrixFunctions.has(name)),
+  builtinFunctions.filter((name) => !builtinFacts[name].isMatrix),
 )
 
 /** Whether a name is that of a built-in function that this compiler knows. */
@@ -78,13 +78,11 @@ function lowerBuiltin(scope: ExpressionScope, name: BuiltinFunction, node: CallN
   if (isSubgroupOperation(name) && !scope.module.isEnabled('subgroups')) {
     throw scope.error(at, `the function '${name}' needs 'enable subgroups;'`)
   }
-  if (name.endsWith('Barrier')) scope.module.functions.noteStages(['compute'], `'${name}'`, at)
+  if (builtinFacts[name].barrier === 'alone') scope.module.functions.noteStages(['compute'], `'${name}'`, at)
   else if (isSubgroupOperation(name))
     scope.module.functions.noteStages(['compute', 'fragment'], `'${name}'`, at)
   if (name === 'bufferLength') return bufferLength(scope, node)
-  if (name.startsWith('atomic') || name === 'arrayLength' || name === 'workgroupUniformLoad') {
-    return lowerAtomic(scope, name, node)
-  }
+  if (builtinFacts[name].pointer !== undefined) return lowerAtomic(scope, name, node)
   const args = node.args.map((arg) => scope.value(scope.expression(arg)))
   const constant = args.every((arg) => arg.kind === 'constant')
   const types = args.map((arg) => arg.type)
@@ -108,7 +106,7 @@ function lowerBuiltin(scope: ExpressionScope, name: BuiltinFunction, node: CallN
     )
     if (folded !== undefined) return folded
   }
-  if (laneFunctions.has(name)) checkLane(scope, name, converted[1]!)
+  checkLane(scope, name, converted[1])
   return emitBuiltin(scope, name, converted, result, at)
 }
 
@@ -133,20 +131,16 @@ function checkKnownArguments(
   }
 }
 
-/** The functions whose second argument names a lane, a distance or a mask. */
-const laneFunctions: ReadonlySet<string> = new Set<BuiltinFunction>([
-  ...(['subgroupBroadcast', 'subgroupShuffle', 'subgroupShuffleUp', 'subgroupShuffleDown'] as const),
-  ...(['subgroupShuffleXor', 'quadBroadcast'] as const),
-])
-
-function checkLane(scope: ExpressionScope, name: BuiltinFunction, lane: ValueOperand): void {
-  if (name.endsWith('Broadcast') && (lane.kind !== 'constant' || lane.override))
-    throw scope.error(lane.at, `the lane of ${name} must be a const-expression`)
-  if (lane.kind !== 'constant' || lane.value === undefined) return
-  const limit = name === 'quadBroadcast' ? 4 : 128
-  const value = Number(lane.value)
-  if (value < 0 || value >= limit)
-    scope.rejectValue(lane.at, `the lane ${value} of ${name} is not below ${limit}`, lane.override)
+function checkLane(scope: ExpressionScope, name: BuiltinFunction, argument: ValueOperand | undefined): void {
+  const { lane } = builtinFacts[name]
+  if (lane === undefined || argument === undefined) return
+  const { at } = argument
+  if (lane.isConstant && (argument.kind !== 'constant' || argument.override))
+    throw scope.error(at, `the lane of ${name} must be a const-expression`)
+  if (argument.kind !== 'constant' || argument.value === undefined) return
+  const value = Number(argument.value)
+  if (value < 0 || value >= lane.limit)
+    scope.rejectValue(at, `the lane ${value} of ${name} is not below ${lane.limit}`, argument.override)
 }
 
 function foldBuiltin(
@@ -171,8 +165,9 @@ function emitBuiltin(
   const type = result && concreteOf(result)
   const values = args.map((arg) => scope.expressionOf(arg))
   const call: Expression = { kind: 'builtin-call', name, args: values, type, loc }
-  const filtered = isSubgroupOperation(name) && scope.filtersSubgroupUniformity
-  const expression: Expression = filtered ? { ...call, filtered } : call
+  const filtered = scope.subgroupUniformity
+  const expression: Expression =
+    isSubgroupOperation(name) && filtered !== 'error' ? { ...call, filtered } : call
   if (type === undefined) return { kind: 'nothing', expression, at }
   return { kind: 'runtime', type, expression, at }
 }
@@ -186,7 +181,7 @@ function bitcast(scope: ExpressionScope, node: CallNode): Operand {
   const type = resolveType(scope, target)
   const operand = scope.value(scope.expression(args[0]!))
   const invalid = () => scope.error(at, `${typeName(operand.type)} cannot be bitcast to ${typeName(type)}`)
-  if (type.kind !== 'scalar' && type.kind !== 'vector') throw invalid()
+  if (!isBitcastable(type)) throw invalid()
   const from = bitcastSource(operand, type)
   if (from === undefined) throw invalid()
   const value = scope.convert(operand, from, 'the operand of bitcast')

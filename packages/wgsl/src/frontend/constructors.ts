@@ -7,7 +7,7 @@ import type { ConstantOperand, Operand, ValueOperand } from './operand.ts'
 import type { ExpressionScope } from './scopes.ts'
 import { constructSubgroupMatrix } from './subgroup-matrix.ts'
 import type { TypeGenerator } from './type-names.ts'
-import { checkElement } from './type-resolution.ts'
+import { checkElement, checkExtent } from './type-resolution.ts'
 import { containsSubgroupMatrix, isConstructible } from './type-structure.ts'
 
 /** A call of a type: its zero value, a conversion, or a construction from parts. */
@@ -204,9 +204,11 @@ export function constructGenerated(
       const element = settle(commonType(args.map((arg) => arg.type)))
       checkElement(scope, element, at)
       if (!isConstructible(element)) throw fail()
+      const type = arrayType(element, args.length)
+      checkExtent(scope, type, at)
       return constructParts(
         scope,
-        arrayType(element, args.length),
+        type,
         args,
         args.map(() => element),
         args.length,

@@ -1,8 +1,10 @@
 import { subgroupSize } from '../collectives.ts'
 import type { ModuleVariable } from '../ir.ts'
+import { sizeOf } from '../layout.ts'
 import type { SourceText } from '../source-text.ts'
 import { typeName, u32Type } from '../types.ts'
 import type { FunctionNode } from './ast.ts'
+import { maximumValueByteLength } from './limits.ts'
 import { commonType } from './numeric-types.ts'
 import type { Declarations } from './scopes.ts'
 
@@ -74,5 +76,17 @@ export function checkBindings(source: SourceText, variables: readonly ModuleVari
     const other = seen.get(key)
     if (other !== undefined) throw source.errorAt(loc, `'${name}' and '${other}' both have ${key}`)
     seen.set(key, name)
+  }
+}
+
+/** No private variable that an entry point reaches may exceed the limit on values. */
+export function checkPrivateVariables(source: SourceText, variables: readonly ModuleVariable[]): void {
+  for (const { name, space, type, loc } of variables) {
+    const byteLength = space === 'private' ? sizeOf(type) : 0
+    if (byteLength > maximumValueByteLength)
+      throw source.errorAt(
+        loc,
+        `the private variable '${name}' has ${byteLength} bytes, above the limit of ${maximumValueByteLength}`,
+      )
   }
 }

@@ -2,7 +2,7 @@ import type { BinaryOperator, Constant, Expression, ScalarType, Type, VectorType
 import { sizeOf } from '../layout.ts'
 import { boolType, pointerType, scalarType, typeName } from '../types.ts'
 import { isVectorElement, lowerIndex, lowerMember, pointee } from './access.ts'
-import type { BinaryNode, ExpressionNode, LiteralNode, NameNode, UnaryNode } from './ast.ts'
+import type { BinaryNode, ExpressionNode, LiteralNode, NameNode, Severity, UnaryNode } from './ast.ts'
 import { lowerCall } from './calls.ts'
 import { binaryValue, unaryValue } from './constant-operators.ts'
 import {
@@ -48,9 +48,9 @@ export class ExpressionLowering implements ExpressionScope {
     return false
   }
 
-  /** Whether a diagnostic filter makes violations of the rule `subgroup_uniformity` no errors here. */
-  get filtersSubgroupUniformity(): boolean {
-    return false
+  /** What a violation of the rule `subgroup_uniformity` is here. */
+  get subgroupUniformity(): Severity {
+    return 'error'
   }
 
   /** An error at an offset. */
@@ -160,6 +160,7 @@ export class ExpressionLowering implements ExpressionScope {
       case 'constant': {
         const type = concreteOf(value.type)
         if (type !== value.type) return this.expressionOf(this.convert(value, type, 'the constant'))
+        this.checkValueSize(type, value.at)
         const loc = this.loc(value.at)
         // Code in which a value is unknown never runs, so any expression of the type will do.
         if (value.value === undefined) return { kind: 'zero', type, loc }

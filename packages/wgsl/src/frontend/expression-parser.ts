@@ -23,6 +23,8 @@ const keywords = new Set(
 const relational = new Set(['==', '!=', '<', '<=', '>', '>='])
 const bitwise = new Set(['&', '|', '^'])
 
+const diagnosticRules = new Set(['derivative_uniformity', 'subgroup_uniformity'])
+
 /** The attributes of the language and how many arguments each takes. */
 const attributeArguments: Record<string, readonly [number, number]> = {
   ...{ align: [1, 1], binding: [1, 1], group: [1, 1], id: [1, 1], size: [1, 1], workgroup_size: [1, 3] },
@@ -34,6 +36,8 @@ const attributeArguments: Record<string, readonly [number, number]> = {
 /** The token stream and the grammar of expressions, types and attributes. */
 export class ExpressionParser {
   readonly source: SourceText
+  /** The rules of `diagnostic` filters that are not known; those of other tools, `tool.rule`, may be anything. */
+  readonly unknownRules: { readonly rule: string; readonly at: number }[] = []
   readonly #tokens: Token[]
   /** The depths of expressions; a name or a literal alone has depth 0. */
   readonly #depths = new WeakMap<ExpressionNode, number>()
@@ -225,8 +229,10 @@ export class ExpressionParser {
       throw this.source.error(at, `'${severity}' is not a severity: error, warning, info or off`)
     }
     this.expect(',')
+    const ruleAt = this.peek.at
     let rule = this.identifier()
     if (this.accept('.')) rule += `.${this.identifier()}`
+    else if (!diagnosticRules.has(rule)) this.unknownRules.push({ rule, at: ruleAt })
     this.accept(',')
     this.expect(')')
     const other = severities.get(rule)

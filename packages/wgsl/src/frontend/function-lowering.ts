@@ -116,8 +116,8 @@ export class FunctionLowering extends ExpressionLowering implements FunctionScop
     return subgroupUniformity === undefined ? run() : this.within({ subgroupUniformity }, run)
   }
 
-  override get filtersSubgroupUniformity(): boolean {
-    return this.surroundings.subgroupUniformity !== 'error'
+  override get subgroupUniformity(): Severity {
+    return this.surroundings.subgroupUniformity
   }
 
   /** Notes a `continue` of the innermost loop. */

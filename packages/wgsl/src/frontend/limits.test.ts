@@ -85,7 +85,11 @@ const limits: readonly (readonly [what: string, largest: number, source: (n: num
     maximumSwitchClauses,
     (n) => main(`switch 1i { ${repeat(n - 1, (i) => `case ${i} { }`)} default { } }`),
   ],
-  ['elements of a local array', maximumArrayLength, (n) => main(`var a: array<u32, ${n}>;`)],
+  [
+    'elements of a local array',
+    maximumArrayLength,
+    (n) => module(`fn unreached() { var a: array<u32, ${n}>; }`),
+  ],
   ['elements of a private array', maximumArrayLength, (n) => module(`var<private> a: array<u32, ${n}>;`)],
   ['elements of a workgroup array', maximumArrayLength, (n) => module(`var<workgroup> a: array<u32, ${n}>;`)],
   [

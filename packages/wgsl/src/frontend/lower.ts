@@ -1,10 +1,10 @@
 import type { IrFunction, IrModule, Location, ModuleVariable, StructType, Type } from '../ir.ts'
 import { SourceText } from '../source-text.ts'
 import { type Visitor, walk } from '../walk.ts'
-import { WgslError } from '../wgsl-error.ts'
+import { WgslError, type WgslWarning } from '../wgsl-error.ts'
 import type { FunctionNode, ModuleNode } from './ast.ts'
 import { inDependencyOrder } from './dependencies.ts'
-import { checkBindings, workgroupSizeOf } from './entry-points.ts'
+import { checkBindings, checkPrivateVariables, workgroupSizeOf } from './entry-points.ts'
 import { checkModule } from './module-check.ts'
 import { ModuleScope } from './module-scope.ts'
 import { parseModule } from './parser.ts'
@@ -26,8 +26,8 @@ export interface WgslModule {
 interface Parsed {
   readonly text: SourceText
   readonly node: ModuleNode
-  /** Whether the whole module has been checked. */
-  isChecked: boolean
+  /** What the check of the whole module warns of; undefined before it. */
+  warnings: readonly WgslWarning[] | undefined
 }
 
 /** The syntax trees, which are no part of the public module. */
@@ -51,7 +51,7 @@ export function parseWgsl(source: string, options: { readonly label?: string } =
     if (stage !== undefined) entryPoints.push({ name: declaration.name, stage: stage.name as 'compute' })
   }
   const module: WgslModule = { label, source, entryPoints }
-  parsedModules.set(module, { text, node, isChecked: false })
+  parsedModules.set(module, { text, node, warnings: undefined })
   return module
 }
 
@@ -72,14 +72,13 @@ export function lower(module: WgslModule, options: LowerOptions = {}): IrModule 
   if (parsed === undefined) throw new TypeError('The module of lower must be what parseWgsl returns.')
   const { text, node } = parsed
   const declaration = chooseEntryPoint(module, parsed, options.entryPoint)
-  if (!parsed.isChecked) checkModule(text, node)
-  parsed.isChecked = true
+  parsed.warnings ??= checkModule(text, node)
   return lowerEntryPoint(module, parsed, declaration, new Map(Object.entries(options.constants ?? {})))
 }
 
 function lowerEntryPoint(
   module: WgslModule,
-  { text, node }: Parsed,
+  { text, node, warnings = [] }: Parsed,
   declaration: FunctionNode,
   values: ReadonlyMap<string, number | boolean>,
 ): IrModule {
@@ -93,6 +92,7 @@ function lowerEntryPoint(
   const functions = records.map((r) => r.lowered)
   const variables = inSourceOrder(new Set(records.flatMap((r) => [...r.variables])))
   checkBindings(text, variables)
+  checkPrivateVariables(text, variables)
   return {
     kind: 'module',
     label: module.label,
@@ -111,6 +111,7 @@ function lowerEntryPoint(
         ? (['chromium-experimental-subgroup-matrix'] as const)
         : []),
     ],
+    warnings,
   }
 }
 

@@ -2,6 +2,7 @@ import type { Location, ModuleVariable, PointerType, StructType } from '../ir.ts
 import { type SourceText, UnsupportedError } from '../source-text.ts'
 import { checkAliases } from '../validity/alias.ts'
 import { checkUniformity } from '../validity/uniformity.ts'
+import type { WgslWarning } from '../wgsl-error.ts'
 import type { FunctionNode, ModuleDeclarationNode, ModuleNode } from './ast.ts'
 import { inDependencyOrder } from './dependencies.ts'
 import { checkEntryPointIo, checkIo } from './entry-point-io.ts'
@@ -13,9 +14,9 @@ import { stageOf } from './stages.ts'
 
 /**
  * Checks all declarations of a module, reached by an entry point or not, whatever values its overrides may get: what WebGPU's
- * `createShaderModule` checks. What is not supported here, such as textures, is skipped: it is refused where it is used.
+ * `createShaderModule` checks, and what it would warn of. What is not supported here, such as textures, is skipped: it is refused where it is used.
  */
-export function checkModule(source: SourceText, node: ModuleNode): void {
+export function checkModule(source: SourceText, node: ModuleNode): WgslWarning[] {
   const scope = new ModuleScope(source, node, undefined)
   const standIns = new StandIns(scope)
   const entryPoints: FunctionRecord[] = []
@@ -33,7 +34,13 @@ export function checkModule(source: SourceText, node: ModuleNode): void {
   for (const entryPoint of entryPoints) checkEntryPoint(scope, entryPoint)
   const error = (loc: Location, text: string) => source.errorAt(loc, text)
   checkAliases(functions, error)
-  checkUniformity(functions, error)
+  const warnings: WgslWarning[] = node.unknownRules.map(({ rule, at }) => ({
+    severity: 'warning',
+    text: `the diagnostic rule '${rule}' is unknown`,
+    ...source.locate(at),
+  }))
+  checkUniformity(functions, error, (severity, loc, text) => warnings.push({ severity, text, ...loc }))
+  return warnings.sort((a, b) => a.line - b.line || a.column - b.column)
 }
 
 function attempt(check: () => void): void {

@@ -22,7 +22,7 @@ const enableNames = new Set([
   ...['clip_distances', 'dual_source_blending', 'primitive_index'],
 ])
 
-/** Language features of `requires`; all that matter to compute shaders are always on. */
+/** Language features that a source may require: those of Dawn. All that matter to compute shaders are always on. */
 const languageFeatures = new Set([
   ...[
     'readonly_and_readwrite_storage_textures',
@@ -36,8 +36,7 @@ const languageFeatures = new Set([
     'subgroup_uniformity',
   ],
   ...['linear_indexing', 'texture_and_sampler_let', 'texture_formats_tier1', 'swizzle_assignment'],
-  ...['fragment_depth', 'immediate_address_space', 'buffer_view', 'sized_binding_array', 'texel_buffers'],
-  'multisampled_array_textures',
+  ...['fragment_depth', 'immediate_address_space', 'buffer_view'],
 ])
 
 /** The attributes that declarations take. */
@@ -62,7 +61,8 @@ export function parseModule(source: SourceText): ModuleNode {
 
 class ModuleParser extends ExpressionParser {
   module(): ModuleNode {
-    const module: ModuleNode = { enables: [], declarations: [], asserts: [] }
+    const { unknownRules } = this
+    const module: ModuleNode = { enables: [], declarations: [], asserts: [], unknownRules }
     this.#directives(module)
     while (this.peek.kind !== 'end') {
       if (this.accept(';')) continue
@@ -97,6 +97,9 @@ class ModuleParser extends ExpressionParser {
         this.diagnosticControl(at, severities, true)
         this.expect(';')
       } else {
+        const control = module.enables.find(({ name }) => name === 'subgroup_size_control')
+        if (control !== undefined && !module.enables.some(({ name }) => name === 'subgroups'))
+          throw this.source.error(control.at, `the extension '${control.name}' needs 'enable subgroups;'`)
         module.subgroupUniformity = severities.get('subgroup_uniformity')
         return
       }

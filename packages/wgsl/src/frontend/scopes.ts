@@ -69,7 +69,7 @@ export interface Declarations {
 /** Lowers expressions of the module or of a function; `ExpressionLowering` implements it and says what each member does. */
 export interface ExpressionScope {
   readonly module: Declarations
-  readonly filtersSubgroupUniformity: boolean
+  readonly subgroupUniformity: Severity
   lookup(name: string): Binding | undefined
   isLocal(name: string): boolean
   error(at: number, text: string): Error

@@ -185,6 +185,7 @@ function lowerVar(
   if (!isConstructible(type))
     throw f.error(nameAt, `the variable '${name}' cannot be of type ${typeName(type)}`)
   checkArrayLengths(f, type, nameAt)
+  f.checkValueSize(type, nameAt)
   const value = initial && f.expressionAs(initial, type, `the initial value of '${name}'`)
   f.declareVar(name, nameAt, type, value?.kind === 'zero' ? undefined : value)
 }
@@ -362,7 +363,7 @@ function switchSelector(f: FunctionScope, node: SwitchNode): { selector: Express
 
 function lowerLoop(f: FunctionScope, node: LoopNode): void {
   const loc = f.loc(node.at)
-  const inside = { loops: f.surroundings.loops + 1, breakable: true, continuing: false }
+  const inside = { loops: f.surroundings.loops + 1, breakable: true }
   let continuing: Block | undefined
   let breakIf: Expression | undefined
   let body: Statement[] = []
@@ -393,7 +394,7 @@ function lowerLoop(f: FunctionScope, node: LoopNode): void {
 }
 
 function loopBody(f: FunctionScope, body: BlockNode): Block {
-  const inside = { loops: f.surroundings.loops + 1, breakable: true, continuing: false, loopScope: undefined }
+  const inside = { loops: f.surroundings.loops + 1, breakable: true, loopScope: undefined }
   return f.within(inside, () => f.block(body))
 }
 

@@ -1,5 +1,5 @@
 import type { BuiltinFunction } from '../builtin-functions.ts'
-import { subgroupMatrixFunctions } from '../builtin-functions.ts'
+import { builtinFacts } from '../builtin-functions.ts'
 import type { ArrayType, Expression, SubgroupMatrixComponent, SubgroupMatrixType, Type } from '../ir.ts'
 import { boolType, i32Type, subgroupMatrixType, typeName, u32Type } from '../types.ts'
 import type { CallNode, ExpressionNode, NameNode } from './ast.ts'
@@ -16,7 +16,7 @@ const extension = 'chromium_experimental_subgroup_matrix'
 
 /** Whether a source can call a function of this name, if the module does not declare it. */
 export function isSubgroupMatrixFunction(name: string): boolean {
-  return subgroupMatrixFunctions.has(name as BuiltinFunction) && name !== 'subgroupMatrixFill'
+  return name !== 'subgroupMatrixFill' && builtinFacts[name as BuiltinFunction]?.isMatrix === true
 }
 
 /** `subgroup_matrix_left<f16, 16, 16>`: the component, the columns, the rows. */

@@ -98,7 +98,7 @@ function update(file: string, check: boolean, output: Output): boolean {
   const shown = relative('.', target)
   let text: string
   try {
-    text = kernelModule(readFileSync(file, 'utf8'), basename(file))
+    text = kernelModule(readFileSync(file, 'utf8').replace(/^\uFEFF/, ''), basename(file))
   } catch (error) {
     if (!(error instanceof WgslError)) throw error
     output.error(`tandem-wgsl: ${relative('.', file)} does not compile: ${error.message}\n`)

@@ -111,6 +111,8 @@ it('--check passes only where every module matches its file', async () => {
   })
   expect(await run('--check', folder)).toEqual({ code: 0, out: '', error: '' })
   expect(await run(folder)).toEqual({ code: 0, out: '', error: '' })
+  await writeFile(join(folder, 'src/axpy.wgsl'), `\uFEFF${axpy}`)
+  expect(await run('--check', folder)).toEqual({ code: 0, out: '', error: '' })
   await writeFile(join(folder, 'src/axpy.wgsl'), axpy.replace('alpha', 'factor').replace('alpha', 'factor'))
   expect(await run('--check', folder)).toMatchObject({
     code: 1,

@@ -1,5 +1,5 @@
-import { subgroupMatrixFunctions } from '../builtin-functions.ts'
-import { isBarrier, isCollective, isSubgroupOperation } from '../collectives.ts'
+import { builtinFacts } from '../builtin-functions.ts'
+import { isCollective } from '../collectives.ts'
 import type {
   BuiltinCall,
   Expression,
@@ -249,7 +249,7 @@ class FunctionEmitter implements PlaceWriter {
     this.#continueLabels.pop()
     const rest = after()
     this.#breakLabels.pop()
-    return `l${n}: for (;;) {\n${test}b${n}: ${emitted}\n${rest}\n}`
+    return `l${n}: for (;;) {\nif (R.rounds-- === 0) R.look();\n${test}b${n}: ${emitted}\n${rest}\n}`
   }
 
   // -------------------------------------------------------------------------------------------------- expressions
@@ -356,12 +356,13 @@ class FunctionEmitter implements PlaceWriter {
 
   #builtin(e: BuiltinCall): string {
     const { name, args } = e
-    if (isBarrier(name) && name !== 'workgroupUniformLoad') return `(${this.instrumentation.called(e)}yield)`
-    if (subgroupMatrixFunctions.has(name)) {
+    const { barrier, together, isAtomic, isMatrix } = builtinFacts[name]
+    if (barrier === 'alone') return `(${this.instrumentation.called(e)}yield)`
+    if (isMatrix) {
       const { prepare, waiting } = subgroupMatrixText(this, e)
       return `(${prepare}${this.instrumentation.called(e)}yield { operation: '${name}', site: ${this.#siteOf(e)}, ${waiting} })`
     }
-    if (isSubgroupOperation(name)) {
+    if (together === 'subgroup') {
       const operation = `${name} ${args[0] === undefined ? 'bool' : scalarOf(args[0].type!)}`
       const values = args.map((a) => this.value(a)).join(', ')
       return `(${this.instrumentation.called(e)}yield { operation: '${operation}', site: ${this.#siteOf(e)}, args: [${values}] })`
@@ -377,7 +378,7 @@ class FunctionEmitter implements PlaceWriter {
       const called = this.instrumentation.called(e)
       return `(${called}yield, ${comma(place.prepare)}${value} = ${place.load}, ${called}yield, ${value})`
     }
-    if (name.startsWith('atomic')) return this.#atomic(e)
+    if (isAtomic) return this.#atomic(e)
     const kind = scalarOf(args[0]!.type!)
     if (componentFunction(name, kind) !== undefined) {
       const types = args.map((a) => a.type!)

@@ -18,6 +18,9 @@ import { type Invoked, runTogether } from './workgroup.ts'
 export type { ExecutionObserver } from './instrumentation.ts'
 export type { AccessObserver } from './memory.ts'
 
+/** Some milliseconds' worth. */
+const roundsBetweenLooks = 10_000
+
 /** One run of a `ReferenceKernel`. */
 export interface ReferenceDispatch {
   /** How many workgroups run along each axis. */
@@ -26,6 +29,8 @@ export interface ReferenceDispatch {
   readonly bindings: ReadonlyMap<string, Uint8Array>
   /** Called before every access to a binding; throw to stop the dispatch. */
   readonly onAccess?: AccessObserver
+  /** Called every so often, wherever the kernel is in its loops; throw to stop the dispatch. */
+  readonly onLook?: (() => void) | undefined
 }
 
 /** A kernel that runs in JavaScript, one invocation after another up to each barrier. */
@@ -77,6 +82,9 @@ export function compileReference(module: IrModule, options: ReferenceOptions = {
       return index >= 0 && index < length ? index : onOutside!(variable, index, length)
     },
     ...subgroupMatrices,
+    /** Rounds of loops until the next look. */
+    rounds: roundsBetweenLooks,
+    look: () => {},
   }
   const observed = observer && {
     ...observer,
@@ -94,7 +102,11 @@ export function compileReference(module: IrModule, options: ReferenceOptions = {
   const shared = module.variables.filter((v) => v.space === 'workgroup')
 
   return {
-    run({ workgroups, bindings, onAccess }) {
+    run({ workgroups, bindings, onAccess, onLook }) {
+      runtime.look = () => {
+        runtime.rounds = roundsBetweenLooks
+        onLook?.()
+      }
       const memory: BoundMemory[] = []
       for (const variable of bound) {
         const key = `${variable.binding!.group}.${variable.binding!.binding}`
@@ -106,6 +118,7 @@ export function compileReference(module: IrModule, options: ReferenceOptions = {
       for (let z = 0; z < workgroups[2]; z++)
         for (let y = 0; y < workgroups[1]; y++)
           for (let x = 0; x < workgroups[0]; x++) {
+            if (runtime.rounds-- === 0) runtime.look()
             const workgroup: (Value | BoundMemory)[] = []
             for (const { id, type } of shared)
               workgroup[id] =

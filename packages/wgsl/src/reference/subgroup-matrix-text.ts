@@ -10,7 +10,7 @@ export interface SubgroupMatrixText {
   readonly waiting: string
 }
 
-/** A call of one of `subgroupMatrixFunctions`; the subgroup carries it out once. */
+/** A call of a built-in function of subgroup matrices; the subgroup carries it out once. */
 export function subgroupMatrixText(writer: PlaceWriter, e: BuiltinCall): SubgroupMatrixText {
   if (e.name === 'subgroupMatrixLoad' || e.name === 'subgroupMatrixStore') return accessText(writer, e)
   const values = e.args.map((a) => writer.value(a))

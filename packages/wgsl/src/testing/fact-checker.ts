@@ -12,10 +12,12 @@ import type {
   ModuleVariable,
   Place,
   Return,
+  Type,
   VariablePlace,
 } from '../ir.ts'
 import type { ExecutionObserver } from '../reference/index.ts'
 import type { Value } from '../reference/memory.ts'
+import { scalarType, vectorType } from '../types.ts'
 import { findDivergentCalls } from '../validity/uniformity.ts'
 import { type PlaceUse, rootOf, walk } from '../walk.ts'
 
@@ -81,6 +83,9 @@ export function factChecker(module: IrModule): FactChecker {
             loop.loc,
             `a loop of ${trips.isExact ? 'exactly' : 'at most'} ${trips.most} repetitions has ${repetitions}`,
           )
+        const most = counters.mostTrips(loop)
+        if (most !== undefined && repetitions > most)
+          fail(loop.loc, `a loop that ends after ${most} repetitions has ${repetitions}`)
       },
     },
   }
@@ -183,13 +188,36 @@ class ZeroChecker {
     const { workgroup } = invocation as { workgroup: object }
     const all = entry(this.#written, workgroup, () => new Map<ModuleVariable, Set<string>>())
     const written = entry(all, variable, () => new Set<string>())
-    const wasWritten = path.some((_, n) => written.has(path.slice(0, n).join())) || written.has(path.join())
+    const wasWritten =
+      path.some((_, n) => written.has(path.slice(0, n).join())) || isWritten(written, path, place.type)
     if (use !== 'store' && !wasWritten)
       this.#fail(
         place.loc,
         `${variable.name}[${path.join('][')}] is not zeroed, and read before it is written`,
       )
     if (use === 'store') written.add(path.join())
+  }
+}
+
+/** Was all of it written, as a whole or part by part? */
+function isWritten(written: ReadonlySet<string>, path: readonly number[], type: Type): boolean {
+  if (written.has(path.join())) return true
+  const parts = partTypes(type)
+  return parts.length > 0 && parts.every((part, i) => isWritten(written, [...path, i], part))
+}
+
+function partTypes(type: Type): readonly Type[] {
+  switch (type.kind) {
+    case 'struct':
+      return type.members.map((m) => m.type)
+    case 'array':
+      return Array.from({ length: type.length ?? 0 }, () => type.element)
+    case 'matrix':
+      return Array.from({ length: type.columns }, () => vectorType(type.rows, type.scalar))
+    case 'vector':
+      return Array.from({ length: type.size }, () => scalarType(type.scalar))
+    default:
+      return []
   }
 }
 

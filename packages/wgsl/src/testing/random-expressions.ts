@@ -1,5 +1,17 @@
+import type { Expression } from '../ir.ts'
 import { Random } from './random.ts'
-import { bool, i32, type Kind, type RandomSubgroups, type RandomType, u32, vectorOf } from './random-types.ts'
+import { formsIn } from './random-calls.ts'
+import {
+  bool,
+  composites,
+  i32,
+  type Kind,
+  type RandomSubgroups,
+  type RandomType,
+  randomHalves,
+  u32,
+  vectorOf,
+} from './random-types.ts'
 
 /** A variable in scope. */
 export interface Variable {
@@ -26,6 +38,7 @@ export interface RandomPlace {
 /** Writes random expressions over the variables in scope. */
 export class RandomExpressions extends Random {
   readonly subgroups: RandomSubgroups
+  readonly hasHalves: boolean
   variables: Variable[] = []
   readonly functions: { readonly name: string; readonly kind: Kind }[] = []
   #names = 0
@@ -35,6 +48,7 @@ export class RandomExpressions extends Random {
   constructor(seed: number, subgroups: RandomSubgroups) {
     super(seed)
     this.subgroups = subgroups
+    this.hasHalves = randomHalves(seed)
   }
 
   name(prefix: string): string {
@@ -92,7 +106,9 @@ export class RandomExpressions extends Random {
 
   /** An index into `length` elements; one in three may be outside, which clamps. */
   index(length: number): string {
-    switch (this.below(6)) {
+    switch (this.below(7)) {
+      case 6:
+        return `bounded${this.below(2)}(${this.scalar('u32')})`
       case 0:
       case 1:
         return `${this.below(length)}u`
@@ -166,6 +182,15 @@ export class RandomExpressions extends Random {
   #vector(kind: Kind, size: 2 | 3 | 4, depth: number): string {
     const type = vectorOf(kind, size)
     const e = (t = type) => this.expression(t, depth - 1)
+    if (this.oneIn(8))
+      return kind === 'bool' ? `!(${e()})` : `${this.pick(kind === 'i32' ? ['-', '~'] : ['~'])}${e()}`
+    if (kind !== 'bool' && this.oneIn(8)) {
+      const amount = `vec${size}u(${this.scalar('u32')})`
+      return this.oneIn(2)
+        ? `(${e()} ${this.pick(['<<', '>>'])} ${amount})`
+        : `(${e()} ${this.pick(['/', '%'])} ${type.name}(${this.scalar(kind)}))`
+    }
+    if (kind !== 'bool' && this.oneIn(8)) return `(${e()} ${this.pick(['+', '-', '*'])} ${this.scalar(kind)})`
     switch (this.below(6)) {
       case 0:
         return `${type.name}(${Array.from({ length: size }, () => e(vectorOf(kind, 1))).join(', ')})`
@@ -193,6 +218,9 @@ export class RandomExpressions extends Random {
 
   #bool(depth: number): string {
     const e = (type: RandomType) => this.expression(type, depth - 1)
+    if (this.oneIn(8)) return `bool(${this.oneIn(2) ? e(u32) : this.smallFloat(vectorOf('f32', 1))})`
+    if (this.oneIn(8))
+      return `(${e(bool)} ${this.pick(['&&', '||'])} (${this.call('u32') ?? e(u32)} > ${this.below(9)}u))`
     switch (this.below(6)) {
       case 0:
         return `(${e(bool)} ${this.pick(['&&', '||'])} ${e(bool)})`
@@ -210,7 +238,7 @@ export class RandomExpressions extends Random {
   }
 
   /** A part of a variable, of type `kind`: through members, elements in and out of range, and components. */
-  #read(kind: 'u32' | 'i32'): string | undefined {
+  read(kind: 'u32' | 'i32'): string | undefined {
     const found = this.variables.filter((v) => v.type.kind === undefined || v.type.size! > 1)
     if (found.length === 0) return undefined
     let { text, type } = { text: this.pick(found).name, type: undefined as RandomType | undefined }
@@ -231,7 +259,8 @@ export class RandomExpressions extends Random {
       : `${kind}(${text} * 2.0)`
   }
 
-  #call(kind: 'u32' | 'i32'): string | undefined {
+  /** A call of a function of the module. */
+  call(kind: 'u32' | 'i32'): string | undefined {
     const callable = this.functions.filter((f) => f.kind === kind)
     const pointed = this.variables.filter(
       (v) => v.type === u32 && v.isMutable && (v.isPointer || /^[vw]\d/.test(v.name)),
@@ -245,53 +274,165 @@ export class RandomExpressions extends Random {
   }
 
   #integer(kind: 'u32' | 'i32', depth: number): string {
-    const type = vectorOf(kind, 1)
-    const e = () => this.expression(type, depth - 1)
-    const other = kind === 'u32' ? 'i32' : 'u32'
-    switch (this.below(15)) {
-      case 0:
-      case 1:
-        return `(${e()} ${this.pick(['+', '-', '*'])} ${e()})`
-      case 2:
-        return `(${e()} ${this.pick(['&', '|', '^'])} ${e()})`
-      case 3:
-        return `(${e()} ${this.pick(['/', '%'])} ${this.scalar(kind)})`
-      case 4:
-        return `(${e()} ${this.pick(['<<', '>>'])} ${this.scalar('u32')})`
-      case 5:
-        return `${kind}(${this.scalar(other)} ^ ${this.expression(vectorOf(other, 1), 1)})`
-      case 6:
-        return `select(${e()}, ${e()}, ${this.expression(bool, 1)})`
-      case 7:
-        return this.#call(kind) ?? `(${e()} + ${e()})`
-      case 8:
-      case 9:
-        return this.#read(kind) ?? e()
-      case 10:
-        return kind === 'i32' ? `constants[${this.index(4)}]` : `values[${this.index(16)}]`
-      case 11: {
-        const size = this.pick([2, 3, 4] as const)
-        return `dot(vec${size}<${kind}>(${this.scalar(kind)}), ${this.expression(vectorOf(kind, size), depth - 1)})`
-      }
-      case 12:
-        return kind === 'u32' ? `~${e()}` : `-${e()}`
-      case 13: {
-        const f = this.pick([
-          'countOneBits',
-          'firstLeadingBit',
-          'firstTrailingBit',
-          'reverseBits',
-          'countLeadingZeros',
-          'abs',
-          'sign',
-        ])
-        if (f === 'sign' && kind === 'u32') return `clamp(${this.scalar('u32')}, 3u, ${9 + this.below(9)}u)`
-        return `${f}(${this.scalar(kind)} ^ ${e()})`
-      }
-      default:
-        return kind === 'u32'
-          ? `extractBits(${this.scalar('u32')}, ${this.below(20)}u, ${this.below(12)}u)`
-          : `min(${e()}, ${this.scalar('i32')})`
-    }
+    const form = drawn(this, expressionForms)
+    return (
+      form.write?.(this, kind, depth) ??
+      `(${this.expression(vectorOf(kind, 1), depth - 1)} + ${this.scalar(kind)})`
+    )
   }
 }
+
+/** A form, how often it is written among others, and how. */
+export interface WeightedForm<Write> {
+  readonly weight: number
+  readonly write: Write
+}
+
+/** One of the forms, by their weights. */
+export function drawn<Write>(
+  random: Random,
+  forms: Readonly<Record<string, WeightedForm<Write>>>,
+): WeightedForm<Write> {
+  const all = Object.values(forms)
+  let at = random.below(all.reduce((sum, { weight }) => sum + weight, 0))
+  return all.find(({ weight }) => {
+    at -= weight
+    return at < 0
+  })!
+}
+
+/** Writes a scalar of a kind as an expression whose outermost parts are of a form; undefined where the variables in scope do not do for it. */
+type WriteInteger = (w: RandomExpressions, kind: 'u32' | 'i32', depth: number) => string | undefined
+
+const converted = (kind: 'u32' | 'i32', text: string) => (kind === 'u32' ? text : `i32(${text})`)
+const smaller = (w: RandomExpressions, kind: 'u32' | 'i32', depth: number) =>
+  w.expression(vectorOf(kind, 1), depth - 1)
+
+/** How random kernels write each kind of expression. */
+export const expressionForms: Readonly<Record<Expression['kind'], WeightedForm<WriteInteger>>> = {
+  literal: { weight: 1, write: (w, kind) => w.expression(vectorOf(kind, 1), 0) },
+  zero: { weight: 1, write: (w, kind) => `${w.pick(integerArrays)}()[${w.index(3)}]`.replace('KIND', kind) },
+  splat: {
+    weight: 1,
+    write: (w, kind, depth) =>
+      `(vec3<${kind}>(${smaller(w, kind, depth)}) ^ vec3<${kind}>(${w.scalar(kind)})).y`,
+  },
+  construct: {
+    weight: 1,
+    write(w, kind, depth) {
+      const [a, b] = [smaller(w, kind, depth), w.scalar(kind)]
+      return w.pick([
+        `array<${kind}, 2>(${a}, ${b})[${w.index(2)}]`,
+        `vec2<${kind}>(${a}, ${b})[${w.index(2)}]`,
+      ])
+    },
+  },
+  convert: {
+    weight: 1,
+    write(w, kind) {
+      const from = w.pick(['u32', 'i32', 'bool', w.hasHalves ? 'f16' : 'f32'] as const)
+      if (from === 'f16')
+        return `${kind}(f16(${w.smallFloat(vectorOf('f32', 1))}) * ${w.below(9)}.0h + ${w.oneIn(2) ? 'f16()' : '0.5h'})`
+      if (from === 'f32') return `${kind}(${w.smallFloat(vectorOf('f32', 1))})`
+      if (from === 'bool') return `${kind}(${w.expression(bool, 1)})`
+      const other = kind === 'u32' ? 'i32' : 'u32'
+      return `${kind}(${w.scalar(other)} ^ ${w.expression(vectorOf(other, 1), 1)})`
+    },
+  },
+  bitcast: {
+    weight: 1,
+    write(w, kind) {
+      if (w.oneIn(3)) return `bitcast<${kind}>(${w.smallFloat(vectorOf('f32', 1))})`
+      const other = kind === 'u32' ? 'i32' : 'u32'
+      return w.oneIn(2)
+        ? `bitcast<${kind}>(${w.expression(vectorOf(other, 1), 1)})`
+        : `bitcast<vec3<${kind}>>(${w.expression(vectorOf(other, 3), 1)}).${w.pick(['x', 'y', 'z'])}`
+    },
+  },
+  value: { weight: 1, write: (w, kind) => w.scalar(kind) },
+  constant: {
+    weight: 1,
+    write: (w, kind) => (kind === 'i32' ? `constants[${w.index(4)}]` : `u32(constants[${w.index(4)}])`),
+  },
+  load: {
+    weight: 3,
+    write: (w, kind) => w.read(kind) ?? (kind === 'u32' ? `values[${w.index(16)}]` : undefined),
+  },
+  'address-of': {
+    weight: 1,
+    write: (w, kind) =>
+      converted(
+        kind,
+        w.pick([
+          'arrayLength(&values)',
+          'arrayLength(&tailed.rest)',
+          'arrayLength(bufferView<array<u32>>(&bytes, 8u))',
+          'bufferLength(&bytes)',
+          `from_storage(&values, ${w.scalar('u32')})`,
+          `from_uniform(&limits, ${w.scalar('u32')})`,
+          `from_private(&place.d[${w.index(2)}], ${w.scalar('u32')})`,
+          `from_tailed(&tailed, ${w.scalar('u32')})`,
+          `from_bytes(&bytes, ${w.scalar('u32')})`,
+          `bufferView<array<u32>>(&bytes, ${w.pick(['8u', '0u', w.scalar('u32')])})[${w.index(9)}]`,
+          `bufferView<Tailed>(&bytes, ${w.pick(['0u', '16u'])}).rest[${w.index(9)}]`,
+          `bufferArrayView<array<vec2u>>(&bytes, 8u, ${w.pick(['16u', '40u'])})[${w.index(4)}].y`,
+        ]),
+      ),
+  },
+  member: {
+    weight: 1,
+    write: (w, kind) =>
+      converted(
+        kind,
+        w.pick([
+          `u32(${w.composite(composites[4]!)}.a)`,
+          `${w.composite(composites[5]!)}.c`,
+          `frexp(${w.smallFloat(vectorOf('f32', 1))} + 1.0).exp`.replace(/^(.*)$/, 'u32($1)'),
+        ]),
+      ),
+  },
+  index: {
+    weight: 1,
+    write(w, kind) {
+      const [array, matrix] = [composites[kind === 'u32' ? 0 : 1]!, composites[6]!]
+      if (w.oneIn(4)) {
+        const parts = Array.from({ length: 6 }, () => w.smallFloat(vectorOf('f32', 1)))
+        return `${kind}((${w.pick(['-1.0 * ', '', '2.0 * '])}mat3x2f(${parts.join(', ')}) * ${w.smallFloat(vectorOf('f32', 3))})[${w.index(2)}])`
+      }
+      if (w.oneIn(3)) return `${kind}(${w.composite(matrix)}[${w.index(2)}][${w.index(3)}])`
+      return `${w.composite(array)}[${w.index(array.length!)}]`
+    },
+  },
+  swizzle: {
+    weight: 1,
+    write(w, kind) {
+      const vector = w.expression(vectorOf(kind, w.pick([2, 3, 4] as const)), 1)
+      return w.oneIn(2) ? `${vector}.${w.pick(['x', 'y'])}` : `${vector}.yx.${w.pick(['x', 'y'])}`
+    },
+  },
+  unary: {
+    weight: 1,
+    write: (w, kind, depth) => `${kind === 'u32' ? '~' : w.pick(['-', '~'])}${smaller(w, kind, depth)}`,
+  },
+  binary: {
+    weight: 7,
+    write(w, kind, depth) {
+      const left = smaller(w, kind, depth)
+      const operator = w.pick(['+', '-', '*', '+', '-', '*', '&', '|', '^', '/', '%', '<<', '>>'])
+      if (operator === '/' || operator === '%') return `(${left} ${operator} ${w.scalar(kind)})`
+      if (operator === '<<' || operator === '>>') return `(${left} ${operator} ${w.scalar('u32')})`
+      return `(${left} ${operator} ${smaller(w, kind, depth)})`
+    },
+  },
+  logical: {
+    weight: 1,
+    write: (w, kind) => `${kind}(${w.expression(bool, 1)} ${w.pick(['&&', '||'])} ${w.expression(bool, 1)})`,
+  },
+  'builtin-call': {
+    weight: 4,
+    write: (w, kind) => converted(kind, w.pick(formsIn('value'))[1].write(w)),
+  },
+  call: { weight: 1, write: (w, kind) => w.call(kind) },
+}
+
+const integerArrays = ['array<KIND, 3>', 'vec3<KIND>']

@@ -1,5 +1,9 @@
 import { expect, it } from 'vitest'
+import { isBarrier } from '../collectives.ts'
+import { kernelCase, referenceRun } from '../cuda/testing/kernel-cases.ts'
 import { lower, parseWgsl } from '../frontend/lower.ts'
+import type { ExecutionObserver } from '../reference/index.ts'
+import { rootOf } from '../walk.ts'
 import { openDawnOracle } from './dawn-oracle.ts'
 import { randomKernel } from './random-kernel.ts'
 
@@ -18,4 +22,82 @@ it.skipIf(dawn === undefined)('random kernels are valid (needs npm webgpu)', asy
     }
   }
   expect(bad).toEqual([])
+})
+
+/** Who used an element, and whether somebody stored to it. */
+class Use {
+  #by: object | undefined
+  #isShared = false
+  #isStored = false
+
+  /** Is it a race with what was before? */
+  races(by: object, isStored: boolean): boolean {
+    const isOther = this.#by !== undefined && (this.#isShared || this.#by !== by)
+    return isOther && (this.#isStored || isStored)
+  }
+
+  add(by: object, isStored: boolean): void {
+    this.#isShared ||= this.#by !== undefined && this.#by !== by
+    this.#by ??= by
+    this.#isStored ||= isStored
+  }
+}
+
+/** Notes each element of workgroup memory that one invocation stores to while another uses it, with no barrier between. */
+function raceFinder() {
+  const races = new Set<string>()
+  const phases = new WeakMap<object, number>()
+  /** For each workgroup: by phase and place, the uses of all of it, and of all of it or a part. */
+  const uses = new WeakMap<object, Map<string, { whole: Use; any: Use }>>()
+  const nothing = () => {}
+  const observer: ExecutionObserver = {
+    ...{ reached: nothing, value: nothing, indexed: nothing, operated: nothing, left: nothing },
+    called(call, invocation) {
+      if (isBarrier(call.name)) phases.set(invocation, (phases.get(invocation) ?? 0) + 1)
+    },
+    touched(place, path, use, invocation) {
+      if (place.type.kind === 'atomic') return
+      const { workgroup } = invocation as { workgroup: object }
+      const root = rootOf(place)
+      const name = root.kind === 'variable' ? root.variable.name : ''
+      const all = uses.get(workgroup) ?? new Map<string, { whole: Use; any: Use }>()
+      uses.set(workgroup, all)
+      const isStored = use === 'store' || use === 'load-store'
+      for (let n = 0; n <= path.length; n++) {
+        const key = `${phases.get(invocation) ?? 0} ${name} ${path.slice(0, n).join()}`
+        const here = all.get(key) ?? { whole: new Use(), any: new Use() }
+        all.set(key, here)
+        const isWhole = n === path.length
+        if ((isWhole ? here.any : here.whole).races(invocation, isStored))
+          races.add(`${name}[${path.join('][')}]`)
+        here.any.add(invocation, isStored)
+        if (isWhole) here.whole.add(invocation, isStored)
+      }
+    },
+  }
+  return { observer, races }
+}
+
+it('random kernels have no data races in workgroup memory', () => {
+  const bad: string[] = []
+  for (let seed = 0; seed < 40; seed++) {
+    const { observer, races } = raceFinder()
+    referenceRun(kernelCase(`random ${seed}`, randomKernel(seed)), observer)
+    for (const race of races) bad.push(`${seed}: ${race}`)
+  }
+  expect(bad).toEqual([])
+})
+
+it('a race is found', () => {
+  const racing = (index: string, barrier: string) => {
+    const { observer, races } = raceFinder()
+    const source = `// run: workgroups=1,1,1
+var<workgroup> t: array<vec2u, 4>;
+@compute @workgroup_size(4) fn main(@builtin(local_invocation_index) i: u32) { t[i].x = 1u; ${barrier} let v = t[${index}]; if v.y == 9u { return; } }`
+    referenceRun(kernelCase('race', source), observer)
+    return [...races]
+  }
+  expect(racing('i', '')).toEqual([])
+  expect(racing('3u - i', 'workgroupBarrier();')).toEqual([])
+  expect(racing('3u - i', '')).not.toEqual([])
 })

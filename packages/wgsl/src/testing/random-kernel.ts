@@ -1,4 +1,8 @@
-import { RandomExpressions, type Variable } from './random-expressions.ts'
+import type { BuiltinValue, Statement } from '../ir.ts'
+import { ownElements } from './random-cooperation.ts'
+import { drawn, type WeightedForm } from './random-expressions.ts'
+import { RandomLoops } from './random-loops.ts'
+import { builtinValueForms } from './random-memory.ts'
 import {
   bool,
   composites,
@@ -21,22 +25,12 @@ export function randomKernel(seed: number): string {
   return new KernelWriter(seed).kernel()
 }
 
-/** Elements of workgroup arrays that belong to one invocation. */
-const ownElements = 4
-
 const mostNestedLoops = 2
 
-class KernelWriter extends RandomExpressions {
+class KernelWriter extends RandomLoops {
   /** Statements that may still be written. */
   #budget = 0
-  /** Loops around the statement, as far as `break` may leave them. */
-  #loops = 0
-  /** All loops around the statement: deeper nests would only take longer. */
-  #depth = 0
   #returns: Kind | undefined
-  /** Every invocation of the workgroup comes by: barriers and subgroup operations may stand here. */
-  #isUniform = false
-  #threads = 1
 
   /** One operation for the whole kernel: 'or' and 'xor' of one number, mixed, depend on the order of the invocations. */
   readonly #combineBits: string
@@ -48,11 +42,10 @@ class KernelWriter extends RandomExpressions {
 
   /** The text of the whole module. */
   kernel(): string {
-    this.#threads = this.pick(this.subgroups === 'none' ? [1, 3, 16, 33] : [32, 64])
     const functions = Array.from({ length: 1 + this.below(4) }, () => this.#function())
-    const threads = this.#threads
+    const { threads, size, workgroups } = this
     this.#budget = 36
-    this.#isUniform = true
+    this.isUniform = true
     this.variables = [
       { name: 'i', type: u32, isMutable: false },
       { name: 'li', type: u32, isMutable: false },
@@ -62,20 +55,37 @@ class KernelWriter extends RandomExpressions {
       { name: 'state', type: u32, isMutable: true },
       { name: 'table', type: composites[1]!, isMutable: true },
       { name: 'place', type: composites[5]!, isMutable: true },
+      ...this.builtinVariables(),
     ]
-    const body = this.#statements(6 + this.below(8), '  ')
+    const first = () => this.#scenario('  ', () => (this.oneIn(3) ? this.statements(1, '  ') : ''))
+    const body = [
+      first(),
+      first(),
+      ...(this.oneIn(2) ? [first()] : []),
+      this.statements(4 + this.below(8), '  '),
+    ].join('')
     const sums = this.variables
       .slice(5)
+      .filter((v) => v.type !== u32 || v.isMutable || !v.isUniform)
       .map((v, k) => `  sum = sum * 31u + ${this.digest(v.name, v.type)} + ${k}u;\n`)
     const elements = threads * ownElements
-    return `// run: workgroups=2,1,1
+    const entry = this.#entry()
+    const isPlain = size[0] === threads && workgroups[0] === 2 && this.oneIn(2)
+    const index = isPlain ? 'gid.x' : `${this.pick(['wi', '(wid.x + wid.y + wid.z)'])} * ${threads}u + li`
+    return `// run: workgroups=${workgroups.join(',')}
 // buffer values: u32[${2 * threads}] random
 // buffer quads: u32[${16 * threads}] random
 // buffer limits: u32[4] values(${this.pick([0, 3, 7, 2147483647, 4294967295])}, ${this.pick([0, 5, -3, 2147483647])}, 3, 9)
 // buffer out: u32[${2 * threads}]
 // buffer totals: u32[8]
-${this.subgroups === 'none' ? '' : 'enable subgroups;\n'}
-${structures}struct Totals { sums: array<atomic<u32>, 6>, most: atomic<i32>, bits: atomic<u32> }
+// buffer tailed: u32[12] random
+// buffer bytes: u32[24] random
+// buffer rooms: u32[${64 * threads}]
+${this.hasHalves ? 'enable f16;\n' : ''}${this.subgroups === 'none' ? '' : 'enable subgroups;\n'}
+${structures}struct Room { m: mat3x3f, v: vec3u, @size(32) p: u32, @align(32) q: vec2i }
+struct Tailed { head: vec4u, rest: array<u32> }
+struct Box { first: atomic<u32>, rest: array<atomic<i32>, 4> }
+struct Totals { sums: array<atomic<u32>, 6>, most: atomic<i32>, bits: atomic<u32> }
 @group(0) @binding(0) var<storage, read> values: array<u32>;
 @group(0) @binding(1) var<storage, read> quads: array<vec4u>;
 @group(0) @binding(2) var<uniform> limits: vec4u;
@@ -83,6 +93,9 @@ ${structures}struct Totals { sums: array<atomic<u32>, 6>, most: atomic<i32>, bit
 @group(0) @binding(4) var<storage, read_write> totals: Totals;
 // It has one element, and stores beyond it are nobody's: its contents are not compared.
 @group(0) @binding(5) var<storage, read_write> spill: array<u32>;
+@group(0) @binding(6) var<storage, read> tailed: Tailed;
+@group(0) @binding(7) var<storage, read> bytes: buffer;
+@group(0) @binding(8) var<storage, read_write> rooms: array<Room>;
 var<private> state: u32 = 7u;
 var<private> table: array<i32, 5>;
 var<private> place: Outer;
@@ -92,16 +105,26 @@ var<workgroup> words: array<u32, ${elements}>;
 var<workgroup> more: array<array<i32, ${ownElements}>, ${threads}>;
 var<workgroup> counts: array<atomic<u32>, ${elements}>;
 var<workgroup> shared_limit: u32;
-
+var<workgroup> raw: buffer<${16 * threads}>;
+var<workgroup> only: atomic<u32>;
+var<workgroup> firsts: array<atomic<u32>, 4>;
+var<workgroup> boxes: array<Box, ${threads}>;
+${this.declarations.join('\n')}
+fn from_storage(p: ptr<storage, array<u32>, read>, k: u32) -> u32 { return p[k] + arrayLength(p); }
+fn from_uniform(p: ptr<uniform, vec4u>, k: u32) -> u32 { return (*p)[k]; }
+fn from_private(p: ptr<private, Inner>, k: u32) -> u32 { p.a += 1i; return p.b[k]; }
+fn from_tailed(p: ptr<storage, Tailed, read>, k: u32) -> u32 { let r = &p.rest; return arrayLength(r) + r[k] + p.head.y; }
+fn from_bytes(p: ptr<storage, buffer, read>, k: u32) -> u32 { return bufferLength(p) + *bufferView<u32>(p, k % 96u); }
+fn ignore(x: u32) { state ^= x; }
 fn meet(x: u32) -> u32 {
   state += x;
   workgroupBarrier();
   return state * 3u;
 }
 ${functions.join('\n')}
-@compute @workgroup_size(${threads})
-fn main(@builtin(global_invocation_id) id: vec3u, @builtin(local_invocation_index) li: u32) {
-  let i = id.x;
+${this.#bounded(0)}${this.#bounded(1)}${entry.declaration}@compute @workgroup_size(${size.join(', ')})
+fn main(${entry.parameters}) {
+${entry.names}  let i = ${index};
   let input = values[i];
 ${body}  var sum = 0u;
 ${sums.join('')}  workgroupBarrier();
@@ -111,6 +134,48 @@ ${sums.join('')}  workgroupBarrier();
   out[i] = sum;
 }
 `
+  }
+
+  /** A function with a small result, often an index, that it reaches by several ways. */
+  #bounded(number: number): string {
+    const small = () =>
+      this.pick([`${this.below(5)}u`, 'x % 3u', 'x & 1u', 'min(x, 4u)', 'select(2u, 3u, x > 7u)'])
+    const body = this.pick([
+      () => `return ${small()};`,
+      () => `if x > 9u { return ${small()}; } return ${small()};`,
+      () => `if x > 9u { return ${small()}; } else { return ${small()}; }`,
+      () =>
+        `if x > 9u { return ${small()}; } else if x > 5u { let y = x / 2u; return y; } { return ${small()}; }`,
+      () => `{ let y = x % 4u; if y == 3u { return y; } } return ${small()};`,
+      () => `for (var k = 0u; k < 3u; k++) { if x == k { return k + 1u; } } return ${small()};`,
+      () => `var y = ${small()}; if x > 3u { y = ${small()}; } return y;`,
+      () => `switch x { case 1u, 7u: { return ${small()}; } default: { return ${small()}; } }`,
+      () => `loop { if x > 2u { return ${small()}; } return ${small()}; }`,
+      () => `while x > 2u { return ${small()}; } return ${small()};`,
+    ])()
+    return `fn bounded${number}(x: u32) -> u32 { ${body} }\n`
+  }
+
+  /** How the entry point receives the built-in values: as parameters, or as members of a structure. */
+  #entry() {
+    const values = (
+      Object.entries(builtinValueForms) as [
+        BuiltinValue,
+        { name: string; isVector: boolean; ofSubgroup?: true },
+      ][]
+    )
+      .filter(([, { ofSubgroup }]) => !ofSubgroup || this.subgroups === 'of-32')
+      .map(([value, { name, isVector }]) => ({
+        name,
+        text: `@builtin(${value}) ${name}: ${isVector ? 'vec3u' : 'u32'}`,
+      }))
+    const list = values.map(({ text }) => text).join(', ')
+    if (!this.isInputStructure) return { declaration: '', parameters: list, names: '' }
+    return {
+      declaration: `struct Inputs { ${list} }\n`,
+      parameters: 'inputs: Inputs',
+      names: values.map(({ name }) => `  let ${name} = inputs.${name};\n`).join(''),
+    }
   }
 
   #function(): string {
@@ -127,7 +192,7 @@ ${sums.join('')}  workgroupBarrier();
       { name: 'table', type: composites[1]!, isMutable: true },
     ]
     const text = `fn ${name}(x: u32, y: i32, p: ptr<function, u32>) -> ${kind} {
-${this.#statements(2 + this.below(4), '  ')}  *p += ${this.expression(u32, 1)};
+${this.statements(2 + this.below(4), '  ')}  *p += ${this.expression(u32, 1)};
   return ${this.expression(vectorOf(kind, 1), 2)};
 }
 `
@@ -139,7 +204,7 @@ ${this.#statements(2 + this.below(4), '  ')}  *p += ${this.expression(u32, 1)};
 
   // ---------------------------------------------------------------------------------------------- statements
 
-  #statements(count: number, indent: string): string {
+  protected override statements(count: number, indent: string): string {
     let text = ''
     for (let k = 0; k < count && this.#budget > 0; k++) {
       this.#budget--
@@ -149,81 +214,125 @@ ${this.#statements(2 + this.below(4), '  ')}  *p += ${this.expression(u32, 1)};
   }
 
   /** A block whose declarations end with it; `isUniform` says whether all invocations come by together if they did before. */
-  #block(indent: string, isUniform = false, first = ''): string {
-    const outer = { variables: this.variables, isUniform: this.#isUniform }
+  protected override block(indent: string, isUniform = false, first = ''): string {
+    const outer = { variables: this.variables, isUniform: this.isUniform }
     this.variables = [...outer.variables]
-    this.#isUniform &&= isUniform
-    const text = this.#statements(1 + this.below(3), `${indent}  `)
+    this.isUniform &&= isUniform
+    const text = this.statements(1 + this.below(3), `${indent}  `)
     this.variables = outer.variables
-    this.#isUniform = outer.isUniform
+    this.isUniform = outer.isUniform
     return `{\n${first}${text}${indent}}`
   }
 
   #statement(indent: string): string {
-    const line = (text: string) => `${indent}${text}\n`
-    const drawn = this.below(this.#isUniform ? 22 : 18)
-    switch (this.#depth >= mostNestedLoops && drawn >= 7 && drawn <= 11 ? 2 : drawn) {
-      case 0:
-      case 1:
-        return line(this.#declaration())
-      case 2:
-      case 3:
-      case 4:
-      case 5:
-        return line(this.#assignment())
-      case 6: {
-        const isUniform = this.oneIn(3) && this.variables.some((v) => v.isUniform)
-        const condition = isUniform ? this.uniformCondition() : this.expression(bool, 2)
-        const otherwise = this.oneIn(2) ? '' : ` else ${this.#block(indent, isUniform)}`
-        return line(`if ${condition} ${this.#block(indent, isUniform)}${otherwise}`)
-      }
-      case 7:
-      case 8:
-      case 9:
-        return this.#for(indent)
-      case 10:
-        return this.#loop(indent)
-      case 11:
-        return this.#while(indent)
-      case 12:
-        return line(this.#switch(indent))
-      case 13:
-        if (this.#loops > 0)
-          return line(`if ${this.expression(bool, 2)} { ${this.pick(['break', 'continue'])}; }`)
-        if (this.#returns === undefined) return line(this.#assignment())
-        return line(
-          `if ${this.expression(bool, 2)} { return ${this.expression(vectorOf(this.#returns, 1), 1)}; }`,
-        )
-      case 14: {
-        const found = this.places((t) => t.kind !== undefined && t.kind !== 'bool' && t.size === 1)
-        const target = this.pick(found.length > 0 ? found : [{ text: 'state', type: u32 }])
-        if (target.type.kind === 'f32') return line(this.#assignment())
-        const p = this.name('p')
-        // A component of a vector has no address.
-        if (target.isComponent) return line(`${target.text} ^= ${this.expression(target.type, 2)};`)
-        return line(
-          `let ${p} = &${target.text};\n${indent}*${p} ${this.pick(['=', '+=', '^='])} ${this.expression(target.type, 2)};`,
-        )
-      }
-      case 15:
-        return line(this.#atomic())
-      case 16:
-        return line(`_ = ${this.expression(u32, 2)};`)
-      case 17:
-        return line(this.#block(indent, true))
-      case 18:
-        return line(this.#ownElement())
-      case 19:
-        return this.#exchange(indent)
-      case 20:
-        return this.subgroups === 'none' ? this.#exchange(indent) : this.#subgroup(indent)
-      default:
-        return this.#copies(indent)
-    }
+    if (this.isUniform && this.oneIn(4)) return this.#scenario(indent)
+    if (this.isUniform && this.subgroups !== 'none' && this.oneIn(3)) return this.subgroup(indent)
+    if (this.isUniform && this.oneIn(5)) return this.together(indent)
+    const form = drawn(this, statementForms)
+    return form.write(this.#writers, indent) ?? `${indent}${this.#assignment()}\n`
   }
 
-  #declaration(): string {
-    const isMutable = !this.oneIn(3)
+  #scenario(indent: string, between = () => this.statements(1, indent)): string {
+    return this.scenario(indent, between, () => {
+      const count = this.below(this.subgroups === 'none' ? 3 : 7)
+      const call = () =>
+        this.subgroups !== 'none' && !this.oneIn(4)
+          ? this.subgroup(indent)
+          : `${indent}${this.ownAtomic(this.#counter)}\n`
+      return Array.from({ length: count }, call).join('')
+    })
+  }
+
+  /** The counter of the innermost loop around. */
+  get #counter(): string | undefined {
+    return this.variables.findLast(({ name }) => /^[kw]\d+$/.test(name))?.name
+  }
+
+  /** What writes each kind of statement. */
+  readonly #writers: StatementWriters = {
+    mayNest: () => this.depth < mostNestedLoops,
+    block: (indent) => `${indent}${this.block(indent, true)}\n`,
+    declaration: (keyword) => this.#declaration(keyword),
+    assignment: () => this.#assignment(),
+    pointer: (indent) => this.#pointer(indent),
+    atomic: () => this.#atomic(),
+    evaluate: () => this.#evaluate(),
+    if: (indent) => this.#if(indent),
+    switch: (indent) => this.#switch(indent),
+    for: (indent) => this.for(indent),
+    loop: (indent) => this.loop(indent),
+    while: (indent) => this.while(indent),
+    leave: (how) => {
+      if (this.loops === 0) return undefined
+      return this.oneIn(3) ? `if ${this.expression(bool, 2)} { ${how}; }` : this.#guarded(`${how};`)
+    },
+    return: () => this.#return(),
+    oneIn: (n) => this.oneIn(n),
+  }
+
+  #if(indent: string): string {
+    const isUniform = this.oneIn(3) && this.variables.some((v) => v.isUniform)
+    const condition = isUniform ? this.uniformCondition() : this.expression(bool, 2)
+    const then = this.block(indent, isUniform)
+    const drawn = this.below(4)
+    const otherwise =
+      drawn < 2
+        ? ''
+        : drawn === 2
+          ? ` else ${this.block(indent, isUniform)}`
+          : ` else if ${this.expression(bool, 1)} ${this.block(indent)}`
+    return `${indent}if ${condition} ${then}${otherwise}\n`
+  }
+
+  #return(): string | undefined {
+    if (this.#returns !== undefined) {
+      const leave = `return ${this.expression(vectorOf(this.#returns, 1), 1)};`
+      return this.oneIn(2) ? `if ${this.expression(bool, 2)} { ${leave} }` : this.#guarded(leave)
+    }
+    // The second workgroup leaves, or nobody: barriers follow.
+    if (!this.isUniform || this.isInputStructure || !this.oneIn(3)) return undefined
+    return `if ${this.uniformCondition()} && wid.x + wid.y + wid.z == 1u { return; }`
+  }
+
+  /** Leaves where an index is out of range, or does not quite, and uses it. */
+  #guarded(leave: string): string {
+    const v = this.scalar(this.pick(['u32', 'i32'] as const))
+    const index = this.name('at')
+    const condition = `${index} ${this.pick(['>=', '>', '=='])} ${this.pick([4, 5])}`
+    const b = this.expression(bool, 1)
+    const left = this.pick([
+      `if ${condition} { ${leave} }`,
+      `if ${condition} { { state += 1u; } { ${leave} } }`,
+      `if ${condition} { if ${b} { ${leave} } else { ${leave} } }`,
+      `if ${condition} { if ${b} { ${leave} } else { state += 1u; } }`,
+      `if ${condition} { if ${b} { state += 1u; } else { ${leave} } }`,
+      `if ${condition} { if ${b} { ${leave} } }`,
+      `if ${b} || ${condition} { ${leave} }`,
+      `if ${b} && ${condition} { ${leave} }`,
+      `if !(${index} < 5) { ${leave} }`,
+      `if ${index} < 5 { state += 1u; } else { ${leave} }`,
+    ])
+    return `let ${index} = ${v}; ${left} state += u32(table[${index}]);`
+  }
+
+  #evaluate(): string {
+    if (this.functions.length === 0 || this.oneIn(2)) return `_ = ${this.expression(u32, 2)};`
+    return `ignore(${this.expression(u32, 2)});`
+  }
+
+  /** A pointer that is a let, and a store through it. */
+  #pointer(indent: string): string | undefined {
+    const found = this.places((t) => t.kind !== undefined && t.kind !== 'bool' && t.size === 1)
+    const target = this.pick(found.length > 0 ? found : [{ text: 'state', type: u32 }])
+    if (target.type.kind === 'f32') return undefined
+    // A component of a vector has no address.
+    if (target.isComponent) return `${target.text} ^= ${this.expression(target.type, 2)};`
+    const p = this.name('p')
+    return `let ${p} = &${target.text};\n${indent}*${p} ${this.pick(['=', '+=', '^='])} ${this.expression(target.type, 2)};`
+  }
+
+  #declaration(keyword: 'let' | 'var'): string {
+    const isMutable = keyword === 'var'
     const name = this.name('v')
     if (this.oneIn(4)) {
       const type = this.pick(composites)
@@ -235,10 +344,33 @@ ${this.#statements(2 + this.below(4), '  ')}  *p += ${this.expression(u32, 1)};
     const type = vectorOf(kind, this.pick([1, 1, 2, 3, 4] as const))
     const value = this.expression(type, 2)
     this.variables.push({ name, type, isMutable })
+    if (isMutable && this.oneIn(5)) return `var ${name}: ${type.name};`
     return `${isMutable ? 'var' : 'let'} ${name} = ${value};`
   }
 
+  /** An access to a structure with padding in storage, or to bytes without a type in workgroup memory: those of this invocation. */
+  #laidOut(): string {
+    const row = () => this.smallFloat(vectorOf('f32', 3))
+    const bytes = `bufferView<${this.pick(['array<u32, 4>', 'vec4u'])}>(&raw, li * 16u)`
+    return this.pick([
+      () => `rooms[i].v ${this.pick(['=', '^='])} ${this.expression(vectorOf('u32', 3), 1)};`,
+      () => `rooms[i].v.${this.pick(['x', 'z'])} += ${this.expression(u32, 1)};`,
+      () => `rooms[i].m = mat3x3f(${row()}, ${row()}, ${row()});`,
+      () => `rooms[i].m[${this.index(3)}] = ${row()};`,
+      () => `rooms[i].p = ${this.expression(u32, 1)} + rooms[i].v.y;`,
+      () => `rooms[i].q = ${this.expression(vectorOf('i32', 2), 1)};`,
+      () =>
+        `state ^= dot(rooms[i].v, vec3u(1u, 3u, 5u)) + u32(rooms[i].m[${this.index(3)}].y) + u32(rooms[i].q.x);`,
+      () => `${bytes}[${this.index(4)}] = ${this.expression(u32, 1)};`,
+      () => `state += ${bytes}[${this.index(4)}] + bufferLength(&raw);`,
+    ])()
+  }
+
   #assignment(): string {
+    // The element of this invocation, which the kernel puts out.
+    if (this.#returns === undefined && this.oneIn(8)) return this.#laidOut()
+    if (this.#returns === undefined && this.oneIn(8))
+      return `out[i] ${this.pick(['=', '+=', '^='])} ${this.expression(u32, 2)};`
     const target = this.pick(this.places(() => true))
     const { type, text } = target
     if (type.kind === undefined || type.kind === 'f32')
@@ -259,129 +391,15 @@ ${this.#statements(2 + this.below(4), '  ')}  *p += ${this.expression(u32, 1)};
   /** Atomics on memory that all invocations share add up to the same in any order; on elements of its own an invocation sees results. */
   #atomic(): string {
     const value = this.expression(u32, 1)
-    switch (this.below(this.#returns === undefined ? 5 : 3)) {
+    switch (this.below(this.#returns === undefined ? 7 : 3)) {
       case 0:
         return `atomicAdd(&totals.sums[${this.index(6)}], ${value});`
       case 1:
         return `atomicMax(&totals.most, ${this.expression(i32, 1)});`
       case 2:
         return `${this.#combineBits}(&totals.bits, ${value});`
-      case 3: {
-        const operation = this.pick(['Add', 'Sub', 'Min', 'Max', 'And', 'Or', 'Xor', 'Exchange'])
-        return `state ${this.pick(['=', '+='])} atomic${operation}(&counts[${this.#own()}], ${value});`
-      }
       default:
-        return `if atomicCompareExchangeWeak(&counts[${this.#own()}], ${this.below(3)}u, ${value}).exchanged { state += 1u; }`
-    }
-  }
-
-  /** The index of an element of this invocation in a workgroup array. */
-  #own(): string {
-    const k = this.oneIn(2) ? `${this.below(ownElements)}u` : `(${this.expression(u32, 1)} % ${ownElements}u)`
-    return `li * ${ownElements}u + ${k}`
-  }
-
-  #ownElement(): string {
-    const own = this.#own()
-    const operator = this.pick(['=', '=', '+=', '^='])
-    switch (this.below(5)) {
-      case 0:
-        return `words[${own}] ${operator} ${this.expression(u32, 2)};`
-      case 1:
-        return `tile[${own}] ${operator} ${this.expression(vectorOf('u32', 4), 1)};`
-      case 2:
-        return `more[li][${this.index(ownElements)}] ${operator} ${this.expression(i32, 2)};`
-      case 3:
-        return `state ${operator} words[${own}];`
-      default:
-        return `tile[${own}].${this.pick(['x', 'w'])} = ${this.expression(u32, 1)};`
-    }
-  }
-
-  /** Asynchronous copies where they qualify: into elements of this invocation, from storage that is only read. */
-  #copies(indent: string): string {
-    const k = this.name('k')
-    const source = () => this.pick([`quads[i + ${this.below(9)}u]`, `quads[${this.expression(u32, 1)}]`])
-    const copy = (index: string) => `${indent}  tile[${index}] = ${source()};\n`
-    const barrier = this.oneIn(2) ? `${indent}workgroupBarrier();\n` : ''
-    const own = `li * ${ownElements}u`
-    const single = () => `${indent}tile[${own} + ${this.below(ownElements)}u] = ${source()};\n`
-    switch (this.below(3)) {
-      case 0:
-        return `${single()}${single()}${barrier}`
-      case 1:
-        return `${indent}for (var ${k} = ${own}; ${k} < ${own} + ${1 + this.below(ownElements)}u; ${k}++) {\n${copy(k)}${indent}}\n${barrier}`
-      default:
-        return `${indent}for (var ${k} = 0u; ${k} < ${1 + this.below(ownElements)}u; ${k} += ${1 + this.below(2)}u) {\n${copy(`${own} + ${k}`)}${indent}}\n${barrier}${this.oneIn(2) ? single() : ''}`
-    }
-  }
-
-  /** Elements of others, read between barriers. */
-  #exchange(indent: string): string {
-    const elements = this.#threads * ownElements
-    const at = () =>
-      this.pick([
-        `${elements - 1}u - li`,
-        `(li + ${this.below(99)}u) % ${elements}u`,
-        `(${this.expression(u32, 1)} ^ li)`,
-      ])
-    const read = this.pick([
-      () => `words[${at()}]`,
-      () => `tile[${at()}].${this.pick(['x', 'y', 'w'])}`,
-      () => `u32(more[${at()}][${this.index(ownElements)}])`,
-      () => `atomicLoad(&counts[${at()}])`,
-      () => `tile[${at()}][${this.index(4)}]`,
-    ])()
-    if (this.oneIn(4)) {
-      const value = this.name('limit')
-      const text = `${indent}if li == ${this.below(this.#threads)}u { shared_limit = ${this.expression(u32, 1)}; }
-${indent}let ${value} = workgroupUniformLoad(&shared_limit);\n`
-      this.variables.push({ name: value, type: u32, isMutable: false, isUniform: true })
-      return text
-    }
-    if (this.oneIn(4)) {
-      const target = this.pick(['state', 'out[i]', 'spill[i]', `words[${this.#own()}]`])
-      return `${indent}${target} ${this.pick(['=', '+='])} meet(${this.expression(u32, 1)});\n`
-    }
-    const storage = this.oneIn(3) ? ' storageBarrier();' : ''
-    return `${indent}workgroupBarrier();\n${indent}state ${this.pick(['=', '+=', '^='])} ${read};\n${indent}workgroupBarrier();${storage}\n`
-  }
-
-  #subgroup(indent: string): string {
-    const name = this.name('s')
-    const of32 = this.subgroups === 'of-32'
-    const value = this.expression(u32, 1)
-    const operation = of32
-      ? this.pick([
-          () =>
-            `subgroup${this.pick(['Add', 'Mul', 'Min', 'Max', 'And', 'Or', 'Xor', 'ExclusiveAdd', 'InclusiveAdd', 'InclusiveMul'])}(${value})`,
-          () => `subgroupShuffle${this.pick(['Xor', 'Up', 'Down'])}(${value}, ${this.below(32)}u)`,
-          () => `subgroupShuffle(${value}, (li * 5u + 3u) % 32u)`,
-          () => `subgroupBroadcast(${value}, ${this.below(32)}u)`,
-          () => `subgroupBallot(${this.expression(bool, 1)}).x`,
-          () => `select(1u, ${value}, subgroup${this.pick(['All', 'Any'])}(${this.expression(bool, 1)}))`,
-          () => `select(1u, ${value}, subgroupElect())`,
-        ])()
-      : this.pick([
-          () => `quadSwap${this.pick(['X', 'Y', 'Diagonal'])}(${value})`,
-          () => `quadBroadcast(${value}, ${this.below(4)}u)`,
-          () => `subgroupShuffleXor(${value}, ${1 + this.below(3)}u)`,
-          () =>
-            `subgroup${this.pick(['Min', 'Max', 'And', 'Or', 'BroadcastFirst'])}(${this.pick(['limits.x', 'limits.z + 1u'])})`,
-        ])()
-    // As a value, under the guard of a store, and as an operand of a compound assignment.
-    switch (this.below(5)) {
-      case 0:
-        return `${indent}out[i] = ${operation};\n`
-      case 1:
-        return `${indent}state ${this.pick(['+=', '^=', '='])} ${operation};\n`
-      case 2:
-        return `${indent}words[${this.#own()}] ^= ${operation} + 1u;\n`
-      case 3:
-        return `${indent}spill[i] ${this.pick(['=', '+='])} ${operation};\n`
-      default:
-        this.variables.push({ name, type: u32, isMutable: false })
-        return `${indent}let ${name} = ${operation};\n`
+        return this.ownAtomic(this.#counter)
     }
   }
 
@@ -389,112 +407,62 @@ ${indent}let ${value} = workgroupUniformLoad(&shared_limit);\n`
     const kind = this.pick(['u32', 'i32'] as const)
     const suffix = kind === 'u32' ? 'u' : 'i'
     const isUniform = this.oneIn(4)
-    const block = () => this.#block(`${indent}  `, isUniform)
+    const block = () => this.block(`${indent}  `, isUniform)
     const selector = isUniform ? 'limits.z' : `${this.expression(vectorOf(kind, 1), 1)} % 8${suffix}`
     const cases = Array.from(
       { length: 1 + this.below(3) },
       (_, c) =>
         `${indent}  case ${c * 2}${isUniform ? 'u' : suffix}${this.oneIn(2) ? `, ${c * 2 + 1}${isUniform ? 'u' : suffix}` : ''} ${block()}\n`,
     )
-    const loops = this.#loops
-    this.#loops = 0
+    const loops = this.loops
+    this.loops = 0
     const text = `switch ${selector} {\n${cases.join('')}${indent}  default ${block()}\n${indent}}`
-    this.#loops = loops
+    this.loops = loops
     return text
-  }
-
-  // --------------------------------------------------------------------------------------------------- loops
-
-  #inLoop<T>(write: () => T): T {
-    const outer = this.variables
-    this.variables = [...outer]
-    this.#loops++
-    this.#depth++
-    const text = write()
-    this.#depth--
-    this.#loops--
-    this.variables = outer
-    return text
-  }
-
-  #for(indent: string): string {
-    const k = this.name('k')
-    const kind = this.pick(['u32', 'i32'] as const)
-    const suffix = kind === 'u32' ? 'u' : 'i'
-    const literal = (n: number) => (n < 0 ? `i32(${n})` : `${n}${suffix}`)
-    const type = vectorOf(kind, 1)
-    const counter: Variable = { name: k, type, isMutable: false }
-    const header = (first: string, relation: string, bound: string, update: string) =>
-      `for (var ${k} = ${first}; ${this.oneIn(5) ? `${bound} ${flipped[relation]!} ${k}` : `${k} ${relation} ${bound}`}; ${update})`
-    if (this.oneIn(3)) {
-      // Few repetitions, all invocations together; a divergent `break` would part them.
-      const [first, bound, step, relation] = this.pick([
-        [0, 1 + this.below(5), 1, '<'],
-        [3, 3 + this.below(4), 2, '<='],
-        [7, 1 + this.below(6), -2, '>'],
-        [2, 8, 3, '!='],
-        [0, 0, 1, '<'],
-      ] as const)
-      const head = header(
-        literal(first),
-        relation,
-        literal(bound),
-        step > 0 ? `${k} += ${literal(step)}` : `${k} -= ${literal(-step)}`,
-      )
-      const loops = this.#loops
-      this.#loops = this.#isUniform ? 0 : this.#loops
-      const text = this.#inLoop(() => {
-        this.variables.push({ ...counter, isUniform: true })
-        if (this.#isUniform) this.#loops = 0
-        return `${indent}${head} ${this.#block(indent, true)}\n`
-      })
-      this.#loops = loops
-      return text
-    }
-    // Any ends and steps: the counter may wrap around, and turns are counted so that the loop ends.
-    const turns = this.name('turns')
-    const extremes = kind === 'u32' ? [0, 1, 5, 4294967290, 2147483648] : [0, 5, -7, 2147483640, -2147483648]
-    const first = this.oneIn(2) ? literal(this.pick(extremes)) : this.expression(type, 1)
-    const bound = this.oneIn(2) ? literal(this.pick(extremes)) : this.expression(type, 1)
-    const step = literal(this.pick([1, 1, 2, 3, 1073741824, 2147483647]))
-    const relation = this.pick(['<', '<=', '>', '>=', '!='])
-    const update = this.pick([
-      `${k} += ${step}`,
-      `${k} += ${step}`,
-      `${k} -= ${step}`,
-      `${k}++`,
-      `${k} *= 3${suffix}`,
-      kind === 'u32' ? `${k} >>= 1u` : `${k} /= 2i`,
-    ])
-    const text = this.#inLoop(() => {
-      this.variables.push(this.oneIn(6) ? { ...counter, isMutable: true } : counter)
-      const guard = `${indent}  ${turns} += 1u; if ${turns} > ${2 + this.below(6)}u { break; }\n`
-      return `${indent}${header(first, relation, bound, update)} ${this.#block(indent, false, guard)}\n`
-    })
-    return `${indent}var ${turns} = 0u;\n${text}`
-  }
-
-  #loop(indent: string): string {
-    const k = this.name('k')
-    const inner = `${indent}  `
-    return this.#inLoop(() => {
-      const outer = { isUniform: this.#isUniform, variables: this.variables }
-      this.#isUniform = false
-      this.variables = [...outer.variables]
-      const body = this.#statements(1 + this.below(2), inner)
-      this.variables = outer.variables
-      const last = this.oneIn(2) ? `${inner}  break if ${this.expression(bool, 1)};\n` : ''
-      this.#isUniform = outer.isUniform
-      return `${indent}var ${k} = 0u;\n${indent}loop {\n${inner}if ${k} > ${1 + this.below(3)}u { break; }\n${inner}{\n${body}${inner}}\n${inner}continuing {\n${inner}  ${k} += 1u;\n${last}${inner}}\n${indent}}\n`
-    })
-  }
-
-  #while(indent: string): string {
-    const k = this.name('w')
-    const block = this.#inLoop(() => this.#block(indent, false, `${indent}  ${k} -= 1u;\n`))
-    const condition = `${k} > 0u${this.oneIn(2) ? '' : ` && ${this.expression(bool, 1)}`}`
-    return `${indent}var ${k} = ${2 + this.below(4)}u;\n${indent}while ${condition} ${block}\n`
   }
 }
 
-const flipped: Record<string, string> = { '<': '>', '<=': '>=', '>': '<', '>=': '<=', '!=': '!=' }
+/** What the kinds of statements are written by; undefined where one may not stand. */
+interface StatementWriters {
+  readonly mayNest: () => boolean
+  readonly oneIn: (n: number) => boolean
+  readonly block: (indent: string) => string
+  readonly declaration: (keyword: 'let' | 'var') => string
+  readonly assignment: () => string
+  readonly pointer: (indent: string) => string | undefined
+  readonly atomic: () => string
+  readonly evaluate: () => string
+  readonly if: (indent: string) => string
+  readonly switch: (indent: string) => string
+  readonly for: (indent: string) => string
+  readonly loop: (indent: string) => string
+  readonly while: (indent: string) => string
+  readonly leave: (how: 'break' | 'continue') => string | undefined
+  readonly return: () => string | undefined
+}
+
+type WriteStatement = (w: StatementWriters, indent: string) => string | undefined
+
+const line = (indent: string, text: string | undefined) => text && `${indent}${text}\n`
+const nested =
+  (write: (w: StatementWriters, indent: string) => string): WriteStatement =>
+  (w, indent) =>
+    w.mayNest() ? write(w, indent) : undefined
+
+/** How random kernels write each kind of statement. */
+export const statementForms: Readonly<Record<Statement['kind'], WeightedForm<WriteStatement>>> = {
+  block: { weight: 1, write: (w, indent) => w.block(indent) },
+  let: { weight: 1, write: (w, indent) => line(indent, w.declaration('let')) },
+  var: { weight: 2, write: (w, indent) => line(indent, w.declaration('var')) },
+  assign: { weight: 2, write: (w, indent) => line(indent, w.oneIn(4) ? w.pointer(indent) : w.assignment()) },
+  'compound-assign': { weight: 2, write: (w, indent) => line(indent, w.assignment()) },
+  evaluate: { weight: 3, write: (w, indent) => line(indent, w.oneIn(3) ? w.evaluate() : w.atomic()) },
+  if: { weight: 1, write: (w, indent) => w.if(indent) },
+  switch: { weight: 1, write: (w, indent) => line(indent, w.switch(indent)) },
+  for: { weight: 3, write: nested((w, indent) => w.for(indent)) },
+  loop: { weight: 1, write: nested((w, indent) => w.loop(indent)) },
+  while: { weight: 1, write: nested((w, indent) => w.while(indent)) },
+  break: { weight: 1, write: (w, indent) => line(indent, w.leave('break')) },
+  continue: { weight: 1, write: (w, indent) => line(indent, w.leave('continue')) },
+  return: { weight: 1, write: (w, indent) => line(indent, w.return()) },
+}

@@ -6,7 +6,12 @@ export type RandomSubgroups = 'none' | 'any-size' | 'of-32'
 
 /** The subgroup operations of the kernel with this seed. */
 export function randomSubgroups(seed: number): RandomSubgroups {
-  return seed % 8 === 3 ? 'any-size' : seed % 8 === 7 ? 'of-32' : 'none'
+  return seed % 8 === 3 ? 'any-size' : seed % 4 === 1 ? 'of-32' : 'none'
+}
+
+/** Whether the kernel with this seed has numbers of 16 bits, which SwiftShader lacks. */
+export function randomHalves(seed: number): boolean {
+  return seed % 16 === 6
 }
 
 /** A type of random kernels: its WGSL name, and its parts. Matrices hold small whole numbers, so that every result is exact. */

@@ -86,5 +86,5 @@ describe('comparing buffers', () => {
 it('random kernels are the same for the same seed and differ otherwise', () => {
   expect(randomKernel(5)).toBe(randomKernel(5))
   expect(randomKernel(5)).not.toBe(randomKernel(6))
-  expect(parseKernelTest(randomKernel(5)).buffers).toHaveLength(5)
+  expect(parseKernelTest(randomKernel(5)).buffers).toHaveLength(8)
 })

@@ -1,3 +1,4 @@
+import { builtinFacts } from '../builtin-functions.ts'
 import type {
   BinaryOperator,
   Block,
@@ -17,9 +18,6 @@ import { hasParts, isIndexType, isMemberOf, isOf, isValueType, shape } from './t
 export function verifyIr(module: IrModule): void {
   new Verifier(module).module()
 }
-
-const pointerBuiltins =
-  /^(atomic|arrayLength$|bufferLength$|workgroupUniformLoad$|subgroupMatrix(Load|Store)$)/
 
 class Verifier {
   readonly #module: IrModule
@@ -414,7 +412,11 @@ class Verifier {
         for (const [i, a] of e.args.entries()) {
           if (a.kind !== 'address-of') this.#value(a)
           else {
-            this.#check(i === 0 && pointerBuiltins.test(e.name), a.loc, `${e.name} takes no address`)
+            this.#check(
+              i === 0 && builtinFacts[e.name].pointer !== undefined,
+              a.loc,
+              `${e.name} takes no address`,
+            )
             this.#expression(a)
           }
         }

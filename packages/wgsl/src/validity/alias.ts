@@ -1,4 +1,4 @@
-import type { BuiltinCall, Call, IrFunction, LocalVariable, Location, ModuleVariable, Place } from '../ir.ts'
+import type { Call, IrFunction, LocalVariable, Location, ModuleVariable, Place } from '../ir.ts'
 import { rootOf, walk } from '../walk.ts'
 
 /** What the source names as the memory of a place: a variable, or a pointer parameter by its position. */
@@ -27,11 +27,11 @@ export function checkAliases(
     walk(fn, {
       place(place, use) {
         const isRoot = place.kind === 'variable' || place.kind === 'deref'
-        if (isRoot && use !== 'address') note(accesses, sourceRoot(place), use !== 'load')
+        if (isRoot && use !== 'address' && use !== 'measure')
+          note(accesses, sourceRoot(place), use !== 'load')
         return undefined
       },
       expression(e) {
-        if (e.kind === 'builtin-call') noteBuiltin(accesses, e)
         if (e.kind === 'call') {
           const callee = known.get(e.function)!
           checkCall(e, callee, error)
@@ -54,13 +54,6 @@ function note(accesses: Accesses, root: Root, writes: boolean): void {
   if (isLocal) return
   const list = typeof root === 'number' ? accesses.pointed : accesses.named
   list.set(root, writes || list.get(root) === true)
-}
-
-function noteBuiltin(accesses: Accesses, { name, args }: BuiltinCall): void {
-  const [first] = args
-  if (first?.kind !== 'address-of' || name === 'arrayLength' || name === 'bufferLength') return
-  const isLoad = name === 'atomicLoad' || name === 'workgroupUniformLoad' || name === 'subgroupMatrixLoad'
-  note(accesses, sourceRoot(first.place), !isLoad)
 }
 
 function noteCall(accesses: Accesses, { pointers }: Call, callee: Accesses): void {

@@ -1,6 +1,4 @@
-import type { BuiltinFunction } from '../builtin-functions.ts'
-import { subgroupMatrixFunctions } from '../builtin-functions.ts'
-import { isBarrier, isSubgroupOperation } from '../collectives.ts'
+import { builtinFacts } from '../builtin-functions.ts'
 import type {
   BuiltinCall,
   BuiltinValue,
@@ -27,18 +25,6 @@ import {
 /** The built-in values that are equal in all invocations of a workgroup. */
 const workgroupUniformValues: ReadonlySet<BuiltinValue> = new Set<BuiltinValue>([
   ...(['workgroup_id', 'num_workgroups', 'subgroup_size', 'num_subgroups'] as const),
-])
-
-/** The subgroup operations whose result is equal in all invocations of the subgroup. */
-const subgroupUniformResults: ReadonlySet<BuiltinFunction> = new Set<BuiltinFunction>([
-  ...(['subgroupAdd', 'subgroupAll', 'subgroupAnd', 'subgroupAny', 'subgroupBallot'] as const),
-  ...(['subgroupBroadcast', 'subgroupBroadcastFirst', 'subgroupMax', 'subgroupMin'] as const),
-  ...(['subgroupMul', 'subgroupOr', 'subgroupXor'] as const),
-])
-
-/** The subgroup operations whose second argument must be uniform. */
-const uniformDistance: ReadonlySet<BuiltinFunction> = new Set<BuiltinFunction>([
-  ...(['subgroupShuffleDown', 'subgroupShuffleUp', 'subgroupShuffleXor'] as const),
 ])
 
 /** Builds the nodes of expressions, and collects the function's calls and requirements. */
@@ -149,30 +135,17 @@ export class ExpressionGraph {
 
   #builtinCall(e: BuiltinCall, flow: Node): Node {
     const { name, loc } = e
+    const { together, uniformArguments = [], varies } = builtinFacts[name]
     const args = e.args.map((argument) => this.expression(argument, flow))
-    if (isBarrier(name)) {
-      if (this.scope === 'subgroup') return { uses: [flow, ...args] }
+    if (together === this.scope) {
       this.#require(e, undefined, flow)
-      for (const [i, argument] of args.entries()) this.#require(e, i, argument)
-      return flow
+      for (const [i, argument] of args.entries())
+        if (uniformArguments === 'all' || uniformArguments.includes(i)) this.#require(e, i, argument)
     }
-    if (subgroupMatrixFunctions.has(name)) {
-      if (this.scope === 'subgroup') {
-        this.#require(e, undefined, flow)
-        for (const [i, argument] of args.entries()) this.#require(e, i, argument)
-      }
-      return { uses: [flow, ...args] }
-    }
-    if (isSubgroupOperation(name)) {
-      if (this.scope === 'workgroup') return this.varying(`the result of ${name}`, loc)
-      this.#require(e, undefined, flow)
-      if (uniformDistance.has(name)) this.#require(e, 1, args[1]!)
-      return subgroupUniformResults.has(name)
-        ? { uses: [flow, ...args] }
-        : this.varying(`the result of ${name}`, loc)
-    }
-    if (name.startsWith('atomic')) return this.varying(`the result of ${name}`, loc)
-    return { uses: [flow, ...args] }
+    if (varies === 'never') return flow
+    return varies === 'everywhere' || varies === `in the ${this.scope}`
+      ? this.varying(`the result of ${name}`, loc)
+      : { uses: [flow, ...args] }
   }
 
   #require(call: BuiltinCall, argument: number | undefined, node: Node): void {

@@ -46,6 +46,7 @@ class StatementGraph extends ExpressionGraph {
   readonly #result: Node = { uses: [] }
   readonly #outputs = new Map<Parameter, Node>()
   readonly #constructs: Construct[] = []
+  readonly #loops = new Map<For | While | Loop, Node>()
 
   constructor(fn: IrFunction, scope: UniformityScope, graphOf: (fn: IrFunction) => FunctionGraph) {
     super(scope, graphOf)
@@ -74,6 +75,7 @@ class StatementGraph extends ExpressionGraph {
       sources: this.sources,
       requirements: this.requirements,
       callSites: this.callSites,
+      loops: this.#loops,
       result: dependence(this.#result),
       outputs: fn.parameters.map((p) => {
         const output = this.#outputs.get(p)
@@ -261,6 +263,7 @@ class StatementGraph extends ExpressionGraph {
     const { body, continuing, breakIf } = statement
     const construct = this.#construct('loop', statement, continuing !== undefined || breakIf !== undefined)
     const iteration: Node = { uses: [flow] }
+    this.#loops.set(statement, iteration)
     const { next, continue: continues } = this.#behaviour(body)
     this.#constructs.push(construct)
     const end = this.#part(() => {
@@ -293,6 +296,7 @@ class StatementGraph extends ExpressionGraph {
         at = this.branch('for', loc, this.expression(condition, iteration))
         this.#leaveConstruct(construct)
       }
+      this.#loops.set(statement, at)
       at = this.#block(body, at)
       if (!behaviour.next && !behaviour.continue) return at
       this.#startContinuing(construct, behaviour.next)
@@ -315,6 +319,7 @@ class StatementGraph extends ExpressionGraph {
     const end = this.#part(() => {
       const branch = this.branch('while', loc, this.expression(condition, iteration))
       this.#leaveConstruct(construct)
+      this.#loops.set(statement, branch)
       const at = this.#block(body, branch)
       if (this.#behaviour(body).next) this.#nextIteration(construct)
       return at

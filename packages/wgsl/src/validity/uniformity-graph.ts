@@ -1,4 +1,15 @@
-import type { BuiltinCall, Call, IrFunction, LocalVariable, Location, Parameter, Place } from '../ir.ts'
+import type {
+  BuiltinCall,
+  Call,
+  For,
+  IrFunction,
+  LocalVariable,
+  Location,
+  Loop,
+  Parameter,
+  Place,
+  While,
+} from '../ir.ts'
 import { rootOf } from '../walk.ts'
 
 /** The group of invocations that must agree. */
@@ -52,6 +63,8 @@ export interface FunctionGraph {
   readonly sources: readonly Node[]
   readonly requirements: readonly Requirement[]
   readonly callSites: readonly CallSite[]
+  /** The point where the body of each loop begins. */
+  readonly loops: ReadonlyMap<For | While | Loop, Node>
   readonly result: Dependence
   /** What pointer parameters point to when the function returns. */
   readonly outputs: readonly (Dependence | undefined)[]

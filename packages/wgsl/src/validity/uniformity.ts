@@ -1,5 +1,5 @@
-import { isBarrier, isSubgroupOperation } from '../collectives.ts'
-import type { BuiltinCall, IrFunction, IrModule, Location } from '../ir.ts'
+import { builtinFacts } from '../builtin-functions.ts'
+import type { BuiltinCall, For, IrFunction, IrModule, Location, Loop, While } from '../ir.ts'
 import { some } from '../walk.ts'
 import { buildGraph } from './statement-uniformity.ts'
 import type { CallSite, FunctionGraph, Node, UniformityScope } from './uniformity-graph.ts'
@@ -28,6 +28,20 @@ interface Cause {
  */
 function findDivergence(functions: readonly IrFunction[], scope: UniformityScope): Divergence[] {
   if (!functions.some((fn) => requires(fn, scope))) return []
+  const { graphs, causes } = findCauses(functions, scope)
+  const found: Divergence[] = []
+  for (const { requirements } of graphs.values()) {
+    for (const { call, argument, node } of requirements) {
+      if (!causes.has(node)) continue
+      const loc = argument === undefined ? call.loc : call.args[argument]!.loc
+      found.push({ call, argument, loc, reason: reasonOf(node, causes) })
+    }
+  }
+  return found
+}
+
+/** The graphs of functions, and for each of their nodes that is not uniform in the scope, why. */
+function findCauses(functions: readonly IrFunction[], scope: UniformityScope) {
   const graphs = new Map<IrFunction, FunctionGraph>()
   for (const fn of functions)
     graphs.set(
@@ -40,33 +54,43 @@ function findDivergence(functions: readonly IrFunction[], scope: UniformityScope
     spread(graph, causes)
     for (const site of graph.callSites) passOn(site, graphs.get(site.call.function)!, causes)
   }
-  const found: Divergence[] = []
-  for (const { requirements } of graphs.values()) {
-    for (const { call, argument, node } of requirements) {
-      if (!causes.has(node)) continue
-      const loc = argument === undefined ? call.loc : call.args[argument]!.loc
-      found.push({ call, argument, loc, reason: reasonOf(node, causes) })
-    }
-  }
-  return found
+  return { graphs, causes }
 }
 
-/** Checks functions against the uniformity rules; `error` makes what is thrown. */
+/** The loops whose rounds the invocations of a subgroup make together: each begins in uniform control flow. */
+export function findUniformLoops(module: IrModule): ReadonlySet<For | While | Loop> {
+  const { graphs, causes } = findCauses(module.functions, 'subgroup')
+  const uniform = new Set<For | While | Loop>()
+  for (const { loops } of graphs.values())
+    for (const [loop, node] of loops) if (!causes.has(node)) uniform.add(loop)
+  return uniform
+}
+
+/** Checks functions against the uniformity rules; `error` makes what is thrown, and `warn` notes what a `diagnostic` filter makes no error. */
 export function checkUniformity(
   functions: readonly IrFunction[],
   error: (loc: Location, text: string) => Error,
+  warn: (severity: 'warning' | 'info', loc: Location, text: string) => void,
 ): void {
   for (const scope of ['workgroup', 'subgroup'] as const) {
-    const wrong = findDivergence(functions, scope).find(({ call }) => call.filtered !== true)
-    if (wrong === undefined) continue
-    const { call, argument, loc, reason } = wrong
-    const where = scope === 'workgroup' ? 'the workgroup' : 'the subgroup'
-    const rule =
-      argument === undefined
-        ? `${call.name} must be called in uniform control flow of ${where}`
-        : `argument ${argument + 1} of ${call.name} must be uniform in ${where}`
-    throw error(loc, `${rule}, but ${reason}`)
+    const found = findDivergence(functions, scope)
+    const wrong = found.find(({ call }) => call.filtered === undefined)
+    if (wrong !== undefined) throw error(wrong.loc, textOf(wrong, scope))
+    for (const divergence of found) {
+      const { filtered } = divergence.call
+      if (filtered === 'warning' || filtered === 'info')
+        warn(filtered, divergence.loc, textOf(divergence, scope))
+    }
   }
+}
+
+function textOf({ call, argument, reason }: Divergence, scope: UniformityScope): string {
+  const where = scope === 'workgroup' ? 'the workgroup' : 'the subgroup'
+  const rule =
+    argument === undefined
+      ? `${call.name} must be called in uniform control flow of ${where}`
+      : `argument ${argument + 1} of ${call.name} must be uniform in ${where}`
+  return `${rule}, but ${reason}`
 }
 
 /**
@@ -74,14 +98,13 @@ export function checkUniformity(
  * lowered.
  */
 export function findDivergentCalls(module: IrModule): ReadonlySet<BuiltinCall> {
-  if (!some(module, (e) => e.kind === 'builtin-call' && e.filtered === true)) return new Set()
+  if (!some(module, (e) => e.kind === 'builtin-call' && e.filtered !== undefined)) return new Set()
   const found = findDivergence(module.functions, 'subgroup').filter((d) => d.argument === undefined)
   return new Set(found.map((d) => d.call))
 }
 
 function requires(fn: IrFunction, scope: UniformityScope): boolean {
-  const is = scope === 'workgroup' ? isBarrier : isSubgroupOperation
-  return some(fn, (e) => e.kind === 'builtin-call' && is(e.name))
+  return some(fn, (e) => e.kind === 'builtin-call' && builtinFacts[e.name].together === scope)
 }
 
 /** Marks the nodes of a graph that are not uniform, with their causes, from those that vary and those marked already. */
@@ -102,10 +125,10 @@ function spread(graph: FunctionGraph, causes: Map<Node, Cause>): void {
   }
 }
 
-/** For each node that matters to requirements and calls, the nodes that use it. */
-function usersIn({ requirements, callSites }: FunctionGraph): Map<Node, Node[]> {
+/** For each node that matters to requirements, calls and loops, the nodes that use it. */
+function usersIn({ requirements, callSites, loops }: FunctionGraph): Map<Node, Node[]> {
   const users = new Map<Node, Node[]>()
-  const reached = new Set<Node>()
+  const reached = new Set<Node>(loops.values())
   for (const { node } of requirements) reached.add(node)
   for (const { flow, values, contents } of callSites)
     for (const node of [flow, ...values, ...contents]) if (node !== undefined) reached.add(node)

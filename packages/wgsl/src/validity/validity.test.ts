@@ -160,6 +160,44 @@ describe('errors', () => {
   })
 })
 
+describe('warnings', () => {
+  const warnings = (source: string) =>
+    lower(parseWgsl(source)).warnings.map((w) => `${w.severity} ${w.line}:${w.column} ${w.text}`)
+  const divergent = (filter: string) => `enable subgroups; ${filter}
+fn called(i: u32) { if (i == 0) { _ = subgroupElect(); } }
+@compute @workgroup_size(32) fn main(@builtin(local_invocation_index) i: u32) {
+  if (i == 0) { _ = subgroupAdd(1u); }
+  called(i);
+}`
+
+  it('tell of what a filter makes no error, with the severity that it names', () => {
+    const elect =
+      "2:39 subgroupElect must be called in uniform control flow of the subgroup, but in the call of called in line 5, the if in line 2 depends on the built-in value local_invocation_index in 'i' (line 3)"
+    const add =
+      "4:21 subgroupAdd must be called in uniform control flow of the subgroup, but the if in line 4 depends on the built-in value local_invocation_index in 'i' (line 3)"
+    expect(warnings(divergent('diagnostic(warning, subgroup_uniformity);'))).toEqual([
+      `warning ${elect}`,
+      `warning ${add}`,
+    ])
+    expect(warnings(divergent('diagnostic(info, subgroup_uniformity);'))).toEqual([
+      `info ${elect}`,
+      `info ${add}`,
+    ])
+    expect(warnings(divergent('diagnostic(off, subgroup_uniformity);'))).toEqual([])
+    expect(() => warnings(divergent(''))).toThrow('subgroupElect must be called')
+  })
+
+  it('tell of rules that are not known, but not of those of other tools', () => {
+    expect(
+      warnings(`diagnostic(off, mystery); diagnostic(off, tool.mystery); diagnostic(off, derivative_uniformity);
+@compute @workgroup_size(1) @diagnostic(error, riddle) fn main() { }`),
+    ).toEqual([
+      "warning 1:17 the diagnostic rule 'mystery' is unknown",
+      "warning 2:48 the diagnostic rule 'riddle' is unknown",
+    ])
+  })
+})
+
 describe('lowering an entry point', () => {
   it('checks the others too, whatever the values of overrides', () => {
     const module = parseWgsl(`override n: u32;

@@ -106,6 +106,8 @@ WGSL_FN void async_wait() {
   asm volatile("cp.async.wait_all;" ::: "memory");
 #endif
 }
+// C++ may assume that a loop without side effects ends; WGSL gives endless loops a meaning.
+#define ENDLESS_LOOP asm volatile("");
 // Zeroes workgroup memory, spread over the threads of the block.
 WGSL_FN void zero_workgroup(void* memory, unsigned bytes, unsigned thread, unsigned threads) {
   struct alignas(16) quad { unsigned w[4]; };
@@ -145,6 +147,7 @@ extern "C" __global__ void __launch_bounds__(64) main_(
   async_wait();
   __syncthreads();
   for (unsigned turn_ = 0u; turn_ < turns_.x; turn_ += 2u) {
+    ENDLESS_LOOP
     const unsigned next_ = first_ + ((turn_ + 1u) * 128u);
     _Pragma("unroll") for (unsigned part_ = 0u; part_ < 2u; part_ += 1u) {
       async_copy(odd_[thread_ + (part_ * 64u)], source_[min(next_ + (part_ * 64u), source_length - 1u)]);

@@ -65,7 +65,7 @@ extern "C" __global__ void __launch_bounds__(64) main_(
   const unsigned i_ = threadIdx.x;
   atomicMax(most_, (int)i_);
   atomicAdd(counters_[min(i_ % 4u, counters_length - 1u)], i_);
-  atomicOr(counters_[min(4u, counters_length - 1u)], 1u << (i_ % 32u));
+  atomicOr(counters_[min(4u, counters_length - 1u)], 1u << ((i_ % 32u) & 31u));
   unsigned seen_ = atomicLoad(counters_[min(5u, counters_length - 1u)]);
   while (true) {
     ENDLESS_LOOP

@@ -31,7 +31,7 @@ extern "C" __global__ void __launch_bounds__(8) main_(
     sum_ += 1u;
   }
   _Pragma("unroll") for (unsigned k_1 = 0u; k_1 < 4u; k_1 += 1u) {
-    sum_ ^= k_1 << i_;
+    sum_ ^= k_1 << (i_ & 31u);
   }
   (*out_)[i_] = sum_;
 }

@@ -94,7 +94,7 @@ extern "C" __global__ void __launch_bounds__(32) main_(
   const unsigned unknown_ = tile_[min(indices_[0u].w + 0u, 31u)] + weights_[min(indices_[0u].y, 3u)];
   if (id_.x < out_length) out_[id_.x] = known_ + unknown_;
   if (id_.x < out_length) {
-    out_[id_.x] += a_[min(id_.x, a_length - 1u)];
+    if (id_.x < out_length) out_[id_.x] = out_[id_.x] + a_[min(id_.x, a_length - 1u)];
   }
 }
 }

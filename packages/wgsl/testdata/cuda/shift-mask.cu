@@ -26,6 +26,6 @@ extern "C" __global__ void __launch_bounds__(32) main_(
   const unsigned i_ = threadIdx.x;
   (*out_)[i_] = (*a_)[i_] << ((*s_)[i_] & 31u);
   (*out_)[32u + i_] = (unsigned)((int)((*a_)[i_]) >> ((*s_)[i_] & 31u));
-  (*out_)[64u + i_] = (((*a_)[i_] << 4) | ((*a_)[i_] >> (i_ % 8u))) | (unsigned)(shl(1, i_));
+  (*out_)[64u + i_] = (((*a_)[i_] << 4) | ((*a_)[i_] >> ((i_ % 8u) & 31u))) | (unsigned)(shl(1, i_));
 }
 }

@@ -2,6 +2,19 @@ import type { Fragment } from './fragment.ts'
 
 const atomicTypes = ['int', 'unsigned'] as const
 
+/** A function that loads the stop word into a predicate `%p` and does as `then` says, in one piece of PTX: no branch parts what stands around it. */
+function lookText(name: string, comment: string | undefined, then: readonly string[]): string {
+  const steps = [
+    '.reg .u32 %w;',
+    '.reg .pred %p;',
+    'ld.volatile.u32 %w, [%0];',
+    'setp.ne.u32 %p, %w, 0;',
+    ...then,
+  ]
+  const text = `{ ${steps.join(' ')} }`.replace(/%(?=[wp])/g, '%%')
+  return `${comment === undefined ? '' : `// ${comment}\n`}WGSL_FN void ${name}(const unsigned* word) { asm volatile("${text}" :: "l"(word)); }`
+}
+
 /** Access to bound memory, atomics, barriers and the reports of trap mode. */
 export const memoryFragments: readonly Fragment[] = [
   {
@@ -101,6 +114,46 @@ template <class T, int N> WGSL_FN const T& component_of(const vec<T, N>& v, unsi
     provides: ['ENDLESS_LOOP'],
     source: `// C++ may assume that a loop without side effects ends; WGSL gives endless loops a meaning.
 #define ENDLESS_LOOP asm volatile("");`,
+  },
+  {
+    provides: ['look'],
+    ptx: true,
+    source: lookText('look', 'Ends the invocation once the host has written the stop word.', ['@%p exit;']),
+  },
+  {
+    provides: ['look_after_copies'],
+    ptx: true,
+    source: `// The same behind the asynchronous copies that are under way.
+#if __CUDA_ARCH__ >= 800
+${lookText('look_after_copies', undefined, ['@%p cp.async.wait_all;', '@%p exit;'])}
+#else
+${lookText('look_after_copies', undefined, ['@%p exit;'])}
+#endif`,
+  },
+  {
+    provides: ['look_together'],
+    ptx: true,
+    source: lookText('look_together', 'The same for the whole subgroup, which arrives here together.', [
+      'vote.sync.any.pred %p, %p, 0xffffffff;',
+      '@%p cp.async.wait_all;',
+      '@%p exit;',
+    ]),
+  },
+  {
+    provides: ['look_clock', 'look_is_due'],
+    ptx: true,
+    source: `// Looks are far apart also where rounds are short: the word lies in the host's memory.
+WGSL_FN unsigned look_clock() {
+  unsigned cycles;
+  asm volatile("mov.u32 %0, %%clock;" : "=r"(cycles));
+  return cycles;
+}
+WGSL_FN bool look_is_due(unsigned& last) {
+  const unsigned now = look_clock();
+  if (now - last < ${2 ** 20}u) return false;
+  last = now;
+  return true;
+}`,
   },
   {
     provides: ['zero_workgroup'],

@@ -74,7 +74,12 @@ export async function buildCpuProgram(
   files.push(mainText(counts))
   // Most of the time goes into compiling. The long form lets the optimizer take what C++ leaves undefined as it likes.
   const optimization = isLong ? '-O1' : '-O0'
-  const flags = ['-std=c++17', optimization, '-w', '-fno-strict-aliasing', '-fwrapv', '-ffp-contract=off']
+  const flags = ['-std=c++17', optimization, '-w', '-fno-strict-aliasing', '-ffp-contract=off']
+  // What C++ leaves undefined stops the kernel: arithmetic that was taken for exact and overflows, a divisor of 0, a shift by 32.
+  flags.push(
+    '-fsanitize=signed-integer-overflow,integer-divide-by-zero,shift',
+    '-fsanitize-undefined-trap-on-error',
+  )
   mkdirSync(cache, { recursive: true })
   removeUnused(cache, week)
   const salt = headerText() + flags.join(' ') + compiler

@@ -5,8 +5,9 @@ import { compileReference, type ExecutionObserver } from '../../reference/index.
 import { type Binding, type Reflection, reflect } from '../../reflect.ts'
 import { type CorpusPart, corpus } from '../../testing/corpus.ts'
 import { fillBuffer, type KernelBuffer, type KernelTest, parseKernelTest } from '../../testing/index.ts'
-import { emitCuda } from '../emit-cuda.ts'
+import { emitCuda, emitCudaWithLooks } from '../emit-cuda.ts'
 import type { CudaBounds, CudaKernel } from '../kernel.ts'
+import type { LookIntervals } from '../loop-looks.ts'
 import type { CpuJob } from './cpu-program.ts'
 import type { DawnJob } from './dawn-device.ts'
 
@@ -53,6 +54,15 @@ export function translate(kernelCase: KernelCase, bounds: CudaBounds): CudaKerne
   return emitCuda(kernelCase.module, { bounds, lineDirectives: false })
 }
 
+/** The same with looks at the stop word as close to each other as the rules allow: every loop but the shortest is cut into pieces. */
+export function translateStoppable(kernelCase: KernelCase, bounds: CudaBounds): CudaKernel {
+  const options = { bounds, lineDirectives: false, stoppable: true } as const
+  return emitCudaWithLooks(kernelCase.module, options, closeLooks)
+}
+
+/** An estimated microsecond or two. */
+const closeLooks: LookIntervals = { secondsWithout: 2e-8, secondsBetween: 5e-7 }
+
 /** What the reference executor leaves in the buffers. */
 export function referenceRun(
   { inputs, module, test }: KernelCase,
@@ -69,10 +79,11 @@ export function referenceRun(
 /** The words of the trap record. */
 export const trapRecordByteLength = 64
 
-/** A run of a translated case; every view is the whole binding. */
-export function cpuJob(kernelCase: KernelCase, kernel: CudaKernel, index: number): CpuJob {
+/** A run of a translated case; every view is the whole binding. `stopped`: its stop word is written before it begins. */
+export function cpuJob(kernelCase: KernelCase, kernel: CudaKernel, index: number, stopped = false): CpuJob {
   const parameters = kernel.parameters.map((p): bigint | Uint8Array => {
     if (p.kind === 'trap-record') return new Uint8Array(trapRecordByteLength)
+    if (p.kind === 'stop-word') return Uint8Array.of(stopped ? 1 : 0, 0, 0, 0)
     const { bytes } = kernelCase.inputs[p.bindingIndex!]!
     if (p.kind === 'storage' || p.kind === 'uniform') return bytes
     if (p.kind === 'byte-length') return BigInt(bytes.byteLength)

@@ -1,0 +1,105 @@
+import type { Expression, For, LocalVariable, Place } from '../ir.ts'
+import { isInteger } from '../types.ts'
+import type { Assignments } from './assignments.ts'
+import { type IntervalOf, whole } from './interval.ts'
+import type { Atom, LinearForm, LinearForms } from './linear-form.ts'
+
+/**
+ * How a `for` loop comes to its end: its condition is `low < high` (or `low <= high`), and every round brings the two nearer by `step`, because the
+ * one rises or the other falls. As long as neither wraps around, the condition holds for `(high - low - 1) / step + 1` rounds in a row (without the
+ * `- 1` for `<=`), the round that follows included. Neither side has effects, nor changes otherwise.
+ */
+export interface LoopApproach {
+  readonly low: Expression
+  readonly high: Expression
+  readonly isStrict: boolean
+  readonly step: number
+  /** Set where no round takes a side beyond its type: the loop ends. */
+  readonly mostTrips: number | undefined
+}
+
+/**
+ * The forms that are accepted: the condition compares two scalar integers that are sums of variables times constants; the update adds a literal
+ * to a local variable, wherever that is declared, or subtracts one; the body assigns neither that variable nor another of the condition; and exactly
+ * one side has the variable, with the sign that brings it nearer to the other. Undefined for every other loop.
+ */
+export function loopApproach(
+  loop: For,
+  assignments: Assignments,
+  forms: LinearForms,
+  intervalOf: IntervalOf,
+): LoopApproach | undefined {
+  const { condition, update, body } = loop
+  if (condition?.kind !== 'binary' || update?.kind !== 'compound-assign') return undefined
+  const { target, value, operator } = update
+  if (target.kind !== 'variable' || target.variable.kind !== 'local-variable') return undefined
+  if (value.kind !== 'literal' || (operator !== '+' && operator !== '-')) return undefined
+  const { variable } = target
+  if (!isInteger(variable.type)) return undefined
+  const type = condition.left.type
+  const range = type?.kind === 'scalar' ? whole(type.scalar) : undefined
+  const rises = condition.operator === '<' || condition.operator === '<='
+  if (range === undefined || !(rises || condition.operator === '>' || condition.operator === '>='))
+    return undefined
+  const [low, high] = rises ? [condition.left, condition.right] : [condition.right, condition.left]
+  const added = Math.imul(Number(value.value), operator === '+' ? 1 : -1)
+  const change = (e: Expression): number | undefined => {
+    const form = forms.of(e)
+    if (form === undefined || !otherAtoms(form, variable).every(isInvariant)) return undefined
+    return Math.imul(coefficientOf(form, variable), added)
+  }
+  const isInvariant = (atom: Atom) =>
+    atom.variables.every((v) => v !== variable && !assignments.isAssigned(body, v))
+  if (assignments.isAssigned(body, variable)) return undefined
+  const lowChange = change(low)
+  const highChange = change(high)
+  if (lowChange === undefined || highChange === undefined) return undefined
+  if ((lowChange === 0) === (highChange === 0) || lowChange < 0 || highChange > 0) return undefined
+  const step = lowChange - highChange
+  const isStrict = condition.operator.length === 1
+  const [lows, highs] = [intervalOf(low) ?? range, intervalOf(high) ?? range]
+  const apart = isStrict ? 1 : 0
+  // What the moving side comes to at the end of the last round.
+  const fits =
+    highChange === 0 ? highs.high - apart + step <= range.high : lows.low + apart - step >= range.low
+  const mostTrips = fits ? Math.max(Math.floor((highs.high - lows.low - apart) / step) + 1, 0) : undefined
+  return { low, high, isStrict, step, mostTrips }
+}
+
+function coefficientOf(form: LinearForm, variable: LocalVariable): number {
+  for (const [atom, coefficient] of form.terms) if (atom.variable === variable) return coefficient
+  return 0
+}
+
+function otherAtoms(form: LinearForm, variable: LocalVariable): Atom[] {
+  return [...form.terms.keys()].filter((atom) => atom.variable !== variable)
+}
+
+/**
+ * The most rounds of `for (var s = first; s < bound; s *= 2u)`, with any literal factor from 2 on, where the first value is above zero, no product wraps
+ * around, and the body leaves `s` alone. Undefined for every other loop.
+ */
+export function mostDoublings(
+  { initial, condition, update, body }: For,
+  assignments: Assignments,
+  intervalOf: IntervalOf,
+): number | undefined {
+  if (initial?.kind !== 'var' || initial.initial === undefined) return undefined
+  if (condition?.kind !== 'binary' || (condition.operator !== '<' && condition.operator !== '<='))
+    return undefined
+  if (update?.kind !== 'compound-assign' || update.operator !== '*' || update.value.kind !== 'literal')
+    return undefined
+  const { variable } = initial
+  const is = (place: Place) => place.kind === 'variable' && place.variable === variable
+  if (!is(update.target) || condition.left.kind !== 'load' || !is(condition.left.place)) return undefined
+  if (assignments.isAssigned(body, variable) || assignments.isAssigned(condition, variable)) return undefined
+  const range = variable.type.kind === 'scalar' ? whole(variable.type.scalar) : undefined
+  const [first, bound] = [intervalOf(initial.initial), intervalOf(condition.right)]
+  const factor = Number(update.value.value)
+  if (range === undefined || first === undefined || bound === undefined || factor < 2) return undefined
+  const highest = bound.high - (condition.operator === '<' ? 1 : 0)
+  if (first.low < 1 || highest * factor > range.high) return undefined
+  let rounds = 0
+  for (let value = first.low; value <= highest; value *= factor) rounds++
+  return rounds
+}

@@ -1,0 +1,167 @@
+import type { Analyses } from '../analysis/analyses.ts'
+import { isBarrier, isSubgroupOperation } from '../collectives.ts'
+import type { Block, Expression, For, IrFunction, Loop, Place, Statement, While } from '../ir.ts'
+import { sizeOf } from '../layout.ts'
+import { moduleVariableOf, walk } from '../walk.ts'
+
+/**
+ * What executing a part of a kernel takes one invocation, in ticks of about 4 ns: between what one operation takes an invocation of a multiprocessor with few
+ * (1 ns) and with as many as there can be (10 ns). An estimate, from below and from above: branches may be taken or not. It decides how often something
+ * is done, never whether the code is right.
+ */
+export interface Cost {
+  readonly least: number
+  readonly most: number
+}
+
+const nothing: Cost = { least: 0, most: 0 }
+
+/** Ticks of a second. */
+export const ticksPerSecond = 2.5e8
+
+/** Up to 16 bytes. */
+const storageTicks = 50
+const workgroupTicks = 4
+/** Where all invocations change one element they wait for each other. */
+const atomicTicks: Cost = { least: 20, most: 2500 }
+const barrierTicks = 20
+const collectiveTicks = 8
+const matrixTicks = 4
+const functionTicks = 4
+const divisionTicks = 8
+const quickFunctions: ReadonlySet<string> = new Set(['abs', 'fma', 'max', 'min', 'select', 'arrayLength'])
+
+/** Estimates the costs of the parts of a module. `loopCost` says what a loop costs whose round costs so much. */
+export class Costs {
+  readonly #functions = new Map<IrFunction, Cost>()
+  readonly #counters: Analyses['counters']
+  readonly #loopCost: (loop: For | While | Loop, round: Cost) => Cost
+
+  constructor(counters: Analyses['counters'], loopCost: (loop: For | While | Loop, round: Cost) => Cost) {
+    this.#counters = counters
+    this.#loopCost = loopCost
+  }
+
+  ofFunction(fn: IrFunction): Cost {
+    let cost = this.#functions.get(fn)
+    if (cost === undefined) {
+      cost = this.#of(fn.body)
+      this.#functions.set(fn, cost)
+    }
+    return cost
+  }
+
+  #of(s: Statement | undefined): Cost {
+    if (s === undefined) return nothing
+    switch (s.kind) {
+      case 'block':
+        return this.#block(s)
+      case 'if': {
+        const [then, otherwise] = [this.#of(s.then), this.#of(s.otherwise)]
+        return sum(this.#expression(s.condition), either([then, otherwise]))
+      }
+      case 'switch':
+        return sum(this.#expression(s.selector), either(s.clauses.map((c) => this.#block(c.body))))
+      case 'loop':
+        return this.#loopCost(
+          s,
+          sum(this.#block(s.body), this.#of(s.continuing), s.breakIf ? this.#expression(s.breakIf) : nothing),
+        )
+      case 'while':
+        return this.#loopCost(s, sum(this.#expression(s.condition), this.#block(s.body)))
+      case 'for': {
+        const condition = s.condition === undefined ? nothing : this.#expression(s.condition)
+        const round = sum(condition, this.#block(s.body), this.#of(s.update))
+        return sum(this.#of(s.initial), this.#loopCost(s, round))
+      }
+      default:
+        return this.#parts(s)
+    }
+  }
+
+  #block(block: Block): Cost {
+    return sum(...block.statements.map((s) => this.#of(s)))
+  }
+
+  #expression(e: Expression): Cost {
+    return this.#parts(e)
+  }
+
+  /** The operations of an expression, or of a statement that holds no other. */
+  #parts(part: Statement | Expression): Cost {
+    let total = nothing
+    const add = (cost: Cost) => {
+      total = sum(total, cost)
+      return undefined
+    }
+    walk(part, {
+      expression: (e) => add(e.kind === 'call' ? this.ofFunction(e.function) : ownCost(e)),
+      // What lies in registers costs nothing, nor does finding it.
+      place: (place) => (moduleVariableOf(place) === undefined ? false : undefined),
+      statement: (s) => {
+        if (s.kind !== 'assign' && s.kind !== 'compound-assign') return undefined
+        return add(exactly(placeTicks(s.target) + (s.kind === 'compound-assign' ? words(s.target) : 0)))
+      },
+    })
+    return total
+  }
+
+  /** How often the loop's body is entered, if only its condition ends it. */
+  trips(loop: For | While | Loop): Cost {
+    const most = this.#counters.mostTrips(loop) ?? Number.POSITIVE_INFINITY
+    const exact = loop.kind === 'for' ? this.#counters.exactTrips(loop) : undefined
+    return { least: exact ?? 0, most }
+  }
+}
+
+function sum(...costs: readonly Cost[]): Cost {
+  return {
+    least: costs.reduce((total, { least }) => total + least, 0),
+    most: costs.reduce((total, { most }) => total + most, 0),
+  }
+}
+
+function either(costs: readonly Cost[]): Cost {
+  return {
+    least: Math.min(...costs.map(({ least }) => least)),
+    most: Math.max(...costs.map(({ most }) => most)),
+  }
+}
+
+/** Words of 4 bytes of a value. */
+function words({ type }: { readonly type: Expression['type'] }): number {
+  if (type === undefined || type.kind === 'pointer') return 1
+  return type.kind === 'subgroup-matrix' ? 8 : Math.max(1, Math.ceil(sizeOf(type) / 4))
+}
+
+function exactly(ticks: number): Cost {
+  return { least: ticks, most: ticks }
+}
+
+function placeTicks(place: Place): number {
+  const space = moduleVariableOf(place)?.space
+  if (space === 'storage') return storageTicks * Math.max(1, words(place) / 4)
+  return space === 'workgroup' ? workgroupTicks * Math.max(1, words(place) / 4) : 0
+}
+
+function ownCost(e: Expression): Cost {
+  switch (e.kind) {
+    case 'load':
+      return exactly(placeTicks(e.place))
+    case 'binary':
+      return exactly(words(e) * (e.operator === '/' || e.operator === '%' ? divisionTicks : 1))
+    case 'unary':
+    case 'logical':
+    case 'convert':
+    case 'index':
+      return exactly(words(e))
+    case 'builtin-call':
+      if (isBarrier(e.name)) return exactly(barrierTicks)
+      if (e.name.startsWith('subgroupMatrix')) return exactly(matrixTicks)
+      if (isSubgroupOperation(e.name)) return exactly(collectiveTicks)
+      if (e.name.startsWith('atomic')) return atomicTicks
+      return exactly((quickFunctions.has(e.name) ? 1 : functionTicks) * words(e))
+    default:
+      return nothing
+  }
+}

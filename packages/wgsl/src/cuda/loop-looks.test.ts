@@ -1,0 +1,173 @@
+import { describe, expect, it } from 'vitest'
+import { lower, parseWgsl } from '../frontend/lower.ts'
+import { emitCuda } from './emit-cuda.ts'
+import { buildCpuProgram } from './testing/cpu-program.ts'
+import { cpuJob, hasProgram, kernelCase, translateStoppable } from './testing/kernel-cases.ts'
+
+const head = (size: string, more = '') => `${more}
+@group(0) @binding(0) var<storage, read_write> out: array<u32>;
+@group(0) @binding(1) var<uniform> n: u32;
+@group(0) @binding(2) var<uniform> signed: i32;
+@group(0) @binding(3) var<storage, read> halves: array<vec4u>;
+var<workgroup> shared_words: array<u32, 256>;
+var<workgroup> tile: array<vec4u, 64>;
+fn hash(x: u32) -> u32 { var s = x; while (s != 1u) { s = select(3u * s + 1u, s / 2u, s % 2u == 0u); } return s; }
+@compute @workgroup_size(${size}) fn main(@builtin(local_invocation_index) i: u32, @builtin(workgroup_id) group: vec3u)`
+
+function emit(body: string, { stoppable = true, size = '64', more = '' } = {}) {
+  const module = lower(parseWgsl(`${head(size, more)} { ${body} }`))
+  return emitCuda(module, { bounds: 'clamp', lineDirectives: false, stoppable })
+}
+
+/** The body of `main`, with `R` for the numbers of rounds that follow from estimates. */
+function mainText(body: string, options = {}): string {
+  const { body: text } = emit(body, options).parts
+  return text
+    .slice(text.indexOf(') {\n', text.indexOf('main_(')) + 3)
+    .replace(/\b(t\d (?:=|>=)|t\d\+\+ >=) \d+u/g, '$1 R')
+}
+
+/** Its lines that look, or count for it. */
+function looks(body: string, options = {}): string[] {
+  const main = mainText(body, options)
+  return main.split('\n').filter((line) => /look| t0|--t0/.test(line))
+}
+
+describe('a stoppable kernel looks at its stop word', () => {
+  it('between chunks of a loop that comes to its end by a known step, wherever its counter is declared', () => {
+    expect(mainText('for (var k = i; k < n; k += 64u) { out[k] += 1u; }')).toContain(`
+    unsigned k_ = i_;
+    while (k_ < n_) {
+      unsigned t0 = (n_ - k_ - 1u) / 64u;
+      if (t0++ >= R) { t0 = R; look(stop_word); }
+      for (; t0 != 0u; t0--, k_ += 64u) {
+        if (k_ < out_length) out_[k_] = out_[k_] + 1u;
+      }
+      if (k_ < n_) look(stop_word);
+    }`)
+    expect(mainText('var k = signed; for (; k >= 5; k--) { if (out[0] == 3u) { break; } }')).toContain(`
+    while (k_ >= 5) {
+      unsigned t0 = (unsigned)k_ - (unsigned)5;
+      if (t0++ >= R) { t0 = R; look(stop_word); }
+      for (; t0 != 0u; t0--, k_ -= 1) {
+        if (out_[min(0u, out_length - 1u)] == 3u) {
+          break;
+        }
+      }
+      if (t0 != 0u) break;
+    }`)
+  })
+  it('after so many rounds of any other loop', () => {
+    expect(looks('loop { out[i] += 1u; if (out[i] == n) { break; } }')).toEqual([
+      '  unsigned t0 = R;',
+      '    if (--t0 == 0u) { t0 = R; look(stop_word); }',
+    ])
+    expect(looks('var k = n; while (k != 1u) { k = k * 7u; }')).toHaveLength(2)
+    expect(looks('for (var k = 0u; k < n; k += n) { out[k] = 1u; }')).toHaveLength(2)
+  })
+  it('no sooner than a clock says where a round may be far shorter than estimated', () => {
+    expect(mainText('for (var k = 0u; k < n; k++) { out[k] = hash(k); }')).toContain(`
+    unsigned t0 = look_clock();
+    while (k_ < n_) {
+      unsigned t1 = n_ - k_ - 1u;
+      if (t1++ >= R) { t1 = R; if (look_is_due(t0)) look(stop_word); }
+      for (; t1 != 0u; t1--, k_ += 1u) {`)
+  })
+  it('nowhere in loops that are short whatever the input, so that their text is that of a kernel that is not stoppable', () => {
+    const body =
+      'for (var k = 0u; k < min(n, 1000u); k++) { out[k] = 1u; } for (var s = 1u; s < 256u; s *= 2u) { out[s] = s; }'
+    expect(emit(body).source).toBe(emit(body, { stoppable: false }).source)
+    expect(emit(body).isStoppable).toBe(true)
+    expect(emit(body, { stoppable: false }).isStoppable).toBe(false)
+  })
+  it('behind the asynchronous copies that are under way', () => {
+    const body =
+      'tile[i] = halves[i]; loop { out[i] += 1u; if (out[i] == n) { break; } } workgroupBarrier(); out[i] = tile[i ^ 1u].x;'
+    expect(looks(body)[1]).toContain('look_after_copies(stop_word)')
+  })
+  it('together in kernels with subgroup matrices, and in none of their loops whose rounds a subgroup does not make together', () => {
+    const more = 'enable f16; enable chromium_experimental_subgroup_matrix;'
+    const load = 'let m = subgroupMatrixLoad<subgroup_matrix_left<f16, 16, 16>, row_major>(&halves, 0u, 2u);'
+    expect(looks(`for (var k = 0u; k != n; k += 3u) { ${load} }`, { more })[1]).toContain(
+      'look_together(stop_word)',
+    )
+    const alone = `${load} for (var k = 0u; k != i; k += 3u) { out[k] += 1u; }`
+    expect(looks(alone, { more })).toEqual([])
+    expect(emit(alone, { more }).parts.body).toContain('ENDLESS_LOOP')
+    expect(emit(alone, { more }).isStoppable).toBe(false)
+  })
+})
+
+/** Bodies that never end, with the size of the workgroup: each kind of loop with each kind of meeting. */
+const endless: Readonly<Record<string, readonly [size: string, body: string, enables?: string]>> = {
+  'a loop without an end': ['64', 'loop { out[i] += 1u; continuing { break if n == 0u; } }'],
+  'a condition that stays': ['64', 'while (n < 5u) { out[i] += 1u; }'],
+  'a counter that wraps around': [
+    '64',
+    'for (var k = 0u; k < 4294967295u; k += 1073741824u) { out[i] += 1u; }',
+  ],
+  'a bound that no counter passes': ['64', 'var k = 0u; for (; k <= 4294967295u - n * 0u; k++) { }'],
+  'a step of zero': ['64', 'for (var k = 0u; k < 9u; k += n & 0u) { out[i] += 1u; }'],
+  'loops in loops': [
+    '64',
+    'for (var k = 0u; k < 4000000000u; k++) { for (var j = 0u; j < 4000000000u; j++) { out[i] += hash(j); } }',
+  ],
+  'a function': ['64', 'out[i] = hash(0u);'],
+  barriers: [
+    '64',
+    'while (n != 0u) { shared_words[i] += 1u; workgroupBarrier(); out[i] = shared_words[63u - i]; workgroupBarrier(); }',
+  ],
+  'a barrier behind loops that end at different times': [
+    '64',
+    'for (var k = 0u; k < 1000000u * i; k++) { out[i] += hash(3u); } workgroupBarrier(); while (n != 0u) { shared_words[i] += 1u; workgroupBarrier(); }',
+  ],
+  'asynchronous copies': [
+    '64',
+    'while (n != 0u) { tile[i] = halves[i]; workgroupBarrier(); out[i] += tile[i ^ 1u].x; workgroupBarrier(); }',
+  ],
+  shuffles: [
+    '64',
+    'var x = i; while (n != 0u) { x += subgroupShuffle(x, (x + 1u) & 31u); }',
+    'enable subgroups;',
+  ],
+  ballots: [
+    '64',
+    'var x = i; while (n != 0u) { x += countOneBits(subgroupBallot((x & 1u) == 0u).x); out[i] = x; }',
+    'enable subgroups;',
+  ],
+  'shuffles and barriers': [
+    '96',
+    'var x = i; while (n != 0u) { x += subgroupAdd(x); workgroupBarrier(); shared_words[i] = x; }',
+    'enable subgroups;',
+  ],
+  'products of matrices': [
+    '64',
+    `var c: subgroup_matrix_result<f32, 16, 16>; while (n != 0u) {
+      let a = subgroupMatrixLoad<subgroup_matrix_left<f16, 16, 16>, row_major>(&halves, 0u, 2u);
+      let b = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, row_major>(&halves, 0u, 2u);
+      c = subgroupMatrixMultiplyAccumulate(a, b, c); }`,
+    'enable f16; enable chromium_experimental_subgroup_matrix;',
+  ],
+}
+
+describe.skipIf(!hasProgram('g++'))('endless kernels on the CPU (needs g++)', () => {
+  const test = `// run: workgroups=3,2,1
+// buffer out: u32[256]
+// buffer n: u32[1] values(1)
+// buffer signed: i32[1]
+// buffer halves: u32[256]
+`
+  it.each(Object.entries(endless))(
+    'with %s end once their stop word is written',
+    async (name, [size, body, more]) => {
+      const stopped = kernelCase(name, `${test}${head(size, more)} { ${body} }`)
+      // Rounds take far longer here than estimated for a GPU.
+      const kernel = translateStoppable(stopped, 'clamp')
+      expect(kernel.isStoppable).toBe(true)
+      expect(kernel.parameters.at(-1)).toMatchObject({ kind: 'stop-word' })
+      const program = await buildCpuProgram([kernel])
+      const [result] = await program.run([cpuJob(stopped, kernel, 0, true)])
+      expect(result).toHaveProperty('buffers')
+    },
+  )
+})

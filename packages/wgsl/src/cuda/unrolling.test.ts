@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest'
+import { analyse } from '../analysis/analyses.ts'
+import { lower, parseWgsl } from '../frontend/lower.ts'
+import { findUnrolledLoops } from './unrolling.ts'
+
+const plain = (count: number) => 'x += 1u; '.repeat(count)
+
+/** How many loops are unrolled in an entry point with these statements. */
+function unrolled(statements: string): number {
+  const module = lower(
+    parseWgsl(`@group(0) @binding(0) var<storage, read_write> out: array<u32>;
+@compute @workgroup_size(1) fn main() { var x = out[0]; ${statements} out[1] = x; }`),
+  )
+  const { counters } = analyse(module)
+  return findUnrolledLoops(module, (loop) => counters.exactTrips(loop)).size
+}
+
+describe('a loop is unrolled', () => {
+  it('of up to 16 iterations, whose number is known', () => {
+    const turns = (bound: string) => unrolled(`for (var i = 0u; i < ${bound}; i++) { x += i; }`)
+    expect(['0u', '1u', '16u', '17u', 'x'].map(turns)).toEqual([1, 1, 1, 0, 0])
+  })
+
+  // With the step of the counter 128 statements, 16 times: 2,048.
+  it.each([
+    ['plain ones', plain(127), 0],
+    ['a block', `{ ${plain(127)} }`, 0],
+    ['both branches of if', `if x > 3u { ${plain(60)} } else { ${plain(66)} }`, 0],
+    ['if without else', `if x > 3u { ${plain(126)} }`, 0],
+    ['all clauses of switch', `switch x { case 1u: { ${plain(50)} } default: { ${plain(76)} } }`, 0],
+    ['both parts of loop', `loop { ${plain(50)} continuing { ${plain(76)} break if x > 9u; } }`, 0],
+    ['while', `while x < 3u { ${plain(126)} }`, 0],
+    ['for of an unknown number of iterations', `for (var k = x; k < 9u; k++) { ${plain(125)} }`, 0],
+    ['for, expanded', `for (var k = 0u; k < 3u; k++) { ${plain(41)} } ${plain(1)}`, 1],
+  ])('of up to 2,048 statements: those of %s count', (_, body, inner) => {
+    const loop = (more: number) => unrolled(`for (var i = 0u; i < 16u; i++) { ${body} ${plain(more)} }`)
+    expect([loop(0), loop(1)]).toEqual([inner + 1, inner])
+  })
+})

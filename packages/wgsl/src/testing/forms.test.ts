@@ -1,0 +1,25 @@
+import { expect, it } from 'vitest'
+import { lower, parseWgsl } from '../frontend/lower.ts'
+import { expectedForms, formsOf } from './forms.ts'
+import { randomKernel } from './random-kernel.ts'
+import { randomSubgroups } from './random-types.ts'
+
+/** The forms that kernels of these seeds lack, until there are none. */
+function removeForms(missing: Set<string>, seeds: readonly number[]): void {
+  for (const seed of seeds) {
+    if (missing.size === 0) return
+    for (const form of formsOf(lower(parseWgsl(randomKernel(seed))))) missing.delete(form)
+  }
+}
+
+it('random kernels have every form of the IR, and every pair of forms, between them', () => {
+  const missing = new Set(expectedForms())
+  const seeds = Array.from({ length: 3000 }, (_, seed) => seed)
+  removeForms(missing, seeds.slice(0, 600))
+  // Most pairs are of subgroup operations, which one kernel of four has.
+  removeForms(
+    missing,
+    seeds.slice(600).filter((seed) => randomSubgroups(seed) === 'of-32'),
+  )
+  expect([...missing]).toEqual([])
+})

@@ -1,0 +1,323 @@
+import { type BuiltinFunction, builtinFunctions } from '../builtin-functions.ts'
+import type {
+  AddressSpace,
+  BinaryOperator,
+  BuiltinValue,
+  Expression,
+  IrFunction,
+  IrModule,
+  LetValue,
+  LocalVariable,
+  Parameter,
+  Place,
+  ScalarKind,
+  Statement,
+  Type,
+} from '../ir.ts'
+import { operandsOf, type PlaceUse, rootOf, walk } from '../walk.ts'
+import { callForms } from './random-calls.ts'
+import { expressionForms } from './random-expressions.ts'
+import { statementForms } from './random-kernel.ts'
+import { builtinValueForms, type PointerForm, pointerForms } from './random-memory.ts'
+
+/*
+ * The forms that a kernel has, and those that random kernels must have between them. A form is a line of words: a kind of the IR, or a pair
+ * of kinds that stand in a relation which rules of the translator depend on. The lists come from the types of the IR: `Record`s over its
+ * unions, which do not compile when one of its members is missing.
+ */
+
+/** Loops as the rules of loops tell them apart. */
+const loopForms = { for: '', while: '', loop: '' } as const satisfies Record<
+  Extract<Statement['kind'], 'for' | 'while' | 'loop'>,
+  ''
+>
+
+const placeKinds: Readonly<Record<Place['kind'], true>> = {
+  variable: true,
+  deref: true,
+  'member-place': true,
+  'index-place': true,
+  'component-place': true,
+  'view-place': true,
+}
+
+const spaces: Readonly<Record<AddressSpace, readonly PlaceUse[]>> = {
+  function: ['load', 'store', 'load-store', 'address'],
+  private: ['load', 'store', 'load-store'],
+  workgroup: ['load', 'store', 'load-store'],
+  storage: ['load', 'store', 'load-store'],
+  uniform: ['load'],
+}
+
+const operators: Readonly<Record<BinaryOperator, true>> = {
+  ...{ '+': true, '-': true, '*': true, '/': true, '%': true, '&': true, '|': true, '^': true },
+  ...{ '<<': true, '>>': true, '==': true, '!=': true, '<': true, '<=': true, '>': true, '>=': true },
+}
+
+const typeKinds: Readonly<Record<Exclude<Type['kind'], 'subgroup-matrix'>, true>> = {
+  ...{ scalar: true, vector: true, matrix: true, atomic: true, array: true, struct: true },
+  ...{ pointer: true, buffer: true },
+}
+
+const scalarKinds: Readonly<Record<ScalarKind, true>> = {
+  bool: true,
+  i32: true,
+  u32: true,
+  f32: true,
+  f16: true,
+}
+
+/** What is done to memory before a call, as rules about copies and zeroing tell it apart. */
+export const storeKinds = [
+  'plain store',
+  'copy',
+  'compound store',
+  'store of a part',
+  'store through a parameter',
+] as const
+type StoreKind = (typeof storeKinds)[number]
+
+const keys = <K extends string>(record: Readonly<Record<K, unknown>>) => Object.keys(record) as K[]
+const isMade = (name: BuiltinFunction) => callForms[name].in !== 'elsewhere'
+
+/** The functions whose calls depend on what was stored before: all that read or write memory, or wait. */
+const ofMemory = builtinFunctions.filter((name) => /^(atomic|barrier|subgroup)$/.test(callForms[name].in))
+
+/** Forms of pointers that a function cannot take, by the rules of WGSL, or that have no meaning. */
+function takes(name: BuiltinFunction, form: PointerForm): boolean {
+  // The length of a whole variable, or of its last member.
+  if (callForms[name].in === 'length')
+    return name === 'bufferLength' ? /whole|parameter/.test(form) : /whole|member|parameter|let/.test(form)
+  // The pointer is uniform in the workgroup.
+  return !(name === 'workgroupUniformLoad' && form === 'element by value')
+}
+
+/** The forms that random kernels have between them. */
+export function expectedForms(): string[] {
+  const values = keys(builtinValueForms)
+  return [
+    ...keys(expressionForms).map((kind) => `expression ${kind}`),
+    ...keys(statementForms).map((kind) => `statement ${kind}`),
+    ...keys(placeKinds).map((kind) => `place ${kind}`),
+    ...keys(spaces).flatMap((space) => spaces[space].map((use) => `${use} of ${space} memory`)),
+    ...keys(operators).map((operator) => `operator ${operator}`),
+    ...keys(typeKinds).map((kind) => `type ${kind}`),
+    ...keys(scalarKinds).map((kind) => `scalar ${kind}`),
+    ...values.map((value) => `value ${value}`),
+    ...builtinFunctions.filter(isMade).map((name) => `function ${name}`),
+    ...builtinFunctions
+      .filter((name) => /^(atomic|length)$/.test(callForms[name].in) || name === 'workgroupUniformLoad')
+      .flatMap((name) =>
+        pointerForms.filter((form) => takes(name, form)).map((form) => `${name} of ${form}`),
+      ),
+    // Pairs.
+    ...values.flatMap((a, i) => values.slice(i).map((b) => `index of ${a} and ${b}`)),
+    ...storeKinds.flatMap((store) => ofMemory.filter(isMade).map((name) => `${name} after ${store}`)),
+    ...keys(loopForms).flatMap((loop) =>
+      keys(spaces).flatMap((space) =>
+        spaces[space].flatMap((use) => [
+          `${use} of ${space} memory inside ${loop}`,
+          `${use} of ${space} memory behind ${loop}`,
+        ]),
+      ),
+    ),
+    ...keys(loopForms).flatMap((loop) =>
+      builtinFunctions
+        .filter((name) => callForms[name].in === 'barrier' || callForms[name].in === 'atomic')
+        .flatMap((name) => [`${name} inside ${loop}`, `${name} behind ${loop}`]),
+    ),
+  ]
+}
+
+/** The forms of one kernel. */
+export function formsOf(module: IrModule): Set<string> {
+  const found = new Set<string>()
+  for (const v of module.variables) addType(found, v.type)
+  for (const f of module.functions) new FormFinder(f, found).run()
+  // Pointers that are lets do not show in the IR.
+  for (const [, pointer] of module.source.matchAll(/let (\w+) = &/g))
+    for (const [, name] of module.source.matchAll(new RegExp(`\\b(\\w+)\\(${pointer}[,)]`, 'g')))
+      found.add(`${name} of let`)
+  return found
+}
+
+function addType(found: Set<string>, type: Type | undefined): void {
+  if (type === undefined) return
+  found.add(`type ${type.kind}`)
+  if ('scalar' in type) found.add(`scalar ${type.scalar}`)
+  if (type.kind === 'array') addType(found, type.element)
+  if (type.kind === 'struct') for (const m of type.members) addType(found, m.type)
+}
+
+class FormFinder {
+  readonly #function: IrFunction
+  readonly #found: Set<string>
+  /** The built-in values on which lets depend. */
+  readonly #values = new Map<LetValue | Parameter, ReadonlySet<BuiltinValue>>()
+  readonly #counters = new Set<LocalVariable>()
+  /** Loops around, and before, what is visited. */
+  readonly #inside: string[] = []
+  readonly #behind = new Set<string>()
+  #stored: StoreKind | undefined
+
+  constructor(fn: IrFunction, found: Set<string>) {
+    this.#function = fn
+    this.#found = found
+    for (const p of fn.parameters) if (p.builtin !== undefined) this.#values.set(p, new Set([p.builtin]))
+  }
+
+  run(): void {
+    for (const p of this.#function.parameters) {
+      addType(this.#found, p.type)
+      if (p.builtin !== undefined) this.#found.add(`value ${p.builtin}`)
+    }
+    walk(this.#function, {
+      statement: (s) => this.#statement(s),
+      expression: (e) => this.#expression(e),
+      place: (place, use) => this.#place(place, use),
+      leave: (node) => this.#leave(node),
+    })
+  }
+
+  #statement(s: Statement): undefined {
+    this.#found.add(`statement ${s.kind}`)
+    if (s.kind === 'compound-assign') this.#found.add(`operator ${s.operator}`)
+    if (s.kind === 'for' || s.kind === 'while' || s.kind === 'loop') {
+      this.#inside.push(s.kind)
+      if (s.kind === 'for' && s.initial?.kind === 'var') this.#counters.add(s.initial.variable)
+      // Of other loops the variable that the condition, or a jump out, compares.
+      walk(s, {
+        place: (place, use) => {
+          if (use !== 'load-store' || place.kind !== 'variable' || place.variable.kind !== 'local-variable')
+            return undefined
+          if (/^[kw]\d+$/.test(place.variable.name)) this.#counters.add(place.variable)
+          return undefined
+        },
+      })
+    }
+    return undefined
+  }
+
+  #leave(node: Statement | Expression): void {
+    switch (node.kind) {
+      case 'for':
+      case 'while':
+      case 'loop':
+        this.#inside.pop()
+        this.#behind.add(node.kind)
+        return
+      case 'let':
+        this.#values.set(node.variable, this.#valuesIn(node.value))
+        return
+      case 'assign':
+      case 'compound-assign': {
+        const { target } = node
+        const root = rootOf(target)
+        const isWorkgroup =
+          root.kind === 'variable' && 'space' in root.variable && root.variable.space === 'workgroup'
+        if (!isWorkgroup) return
+        if (node.kind === 'compound-assign') this.#stored = 'compound store'
+        else if (root.parameter !== undefined) this.#stored = 'store through a parameter'
+        else if (target.kind !== 'index-place' && target.kind !== 'variable') this.#stored = 'store of a part'
+        else this.#stored = node.value.kind === 'load' && isStorage(node.value.place) ? 'copy' : 'plain store'
+        return
+      }
+      case 'call': {
+        // What the function stores last.
+        walk(node.function, {
+          place: (place, use) => {
+            const root = rootOf(place)
+            const isStore = use === 'store' && root.kind === 'variable' && root.parameter !== undefined
+            if (isStore && 'space' in root.variable && root.variable.space === 'workgroup')
+              this.#stored = 'store through a parameter'
+            return undefined
+          },
+        })
+        return
+      }
+    }
+  }
+
+  #expression(e: Expression): undefined {
+    this.#found.add(`expression ${e.kind}`)
+    addType(this.#found, e.type)
+    if (e.kind === 'binary') this.#found.add(`operator ${e.operator}`)
+    if (e.kind !== 'builtin-call') return undefined
+    this.#found.add(`function ${e.name}`)
+    if (this.#stored !== undefined) this.#found.add(`${e.name} after ${this.#stored}`)
+    this.#loops(e.name)
+    const [pointer] = e.args
+    if (pointer?.kind === 'address-of')
+      for (const form of this.#pointerForms(pointer.place)) this.#found.add(`${e.name} of ${form}`)
+    return undefined
+  }
+
+  #loops(what: string): void {
+    for (const loop of this.#inside) this.#found.add(`${what} inside ${loop}`)
+    for (const loop of this.#behind) this.#found.add(`${what} behind ${loop}`)
+  }
+
+  #pointerForms(place: Place): PointerForm[] {
+    const forms: PointerForm[] = []
+    const root = rootOf(place)
+    if (root.kind === 'deref' || root.parameter !== undefined) forms.push('parameter')
+    if (place.kind === 'variable') forms.push('whole')
+    if (place.kind === 'member-place') forms.push('member')
+    for (const index of operandsOf(place)) {
+      let isCounter = false
+      walk(index, {
+        place: (p) => {
+          const { variable } = p.kind === 'variable' ? p : { variable: undefined }
+          isCounter ||= variable?.kind === 'local-variable' && this.#counters.has(variable)
+          return undefined
+        },
+      })
+      if (isCounter) forms.push('element by counter')
+      if (this.#valuesIn(index).size > 0) forms.push('element by position')
+      if (index.kind === 'literal') forms.push('constant element')
+      else if (!isCounter && this.#valuesIn(index).size === 0) forms.push('element by value')
+    }
+    return forms
+  }
+
+  #place(place: Place, use: PlaceUse): undefined {
+    this.#found.add(`place ${place.kind}`)
+    addType(this.#found, place.type)
+    const root = rootOf(place)
+    const space =
+      root.kind === 'deref' || root.variable.kind === 'local-variable' ? 'function' : root.variable.space
+    this.#found.add(`${use} of ${space} memory`)
+    this.#loops(`${use} of ${space} memory`)
+    const values = [...new Set(operandsOf(place).flatMap((e) => [...this.#valuesIn(e)]))]
+    for (const a of values) for (const b of values) this.#found.add(`index of ${a} and ${b}`)
+    for (const [value, count] of this.#occurrences(place))
+      if (count > 1) this.#found.add(`index of ${value} and ${value}`)
+    return undefined
+  }
+
+  /** How often each built-in value stands in the indices of a place. */
+  #occurrences(place: Place): Map<BuiltinValue, number> {
+    const counts = new Map<BuiltinValue, number>()
+    for (const index of operandsOf(place))
+      for (const v of this.#valuesIn(index)) counts.set(v, (counts.get(v) ?? 0) + 1)
+    return counts
+  }
+
+  #valuesIn(e: Expression): ReadonlySet<BuiltinValue> {
+    const values = new Set<BuiltinValue>()
+    walk(e, {
+      expression: (x) => {
+        if (x.kind === 'value') for (const v of this.#values.get(x.value) ?? []) values.add(v)
+        return undefined
+      },
+    })
+    return values
+  }
+}
+
+function isStorage(place: Place): boolean {
+  const root = rootOf(place)
+  return (
+    root.kind === 'variable' && root.variable.kind === 'module-variable' && root.variable.space === 'storage'
+  )
+}
