@@ -22,6 +22,8 @@ const root = fileURLToPath(new URL('../../..', import.meta.url))
 const nx = join(dirname(createRequire(import.meta.url).resolve('nx/package.json')), 'dist/bin/nx.js')
 const addon = 'packages/backend-cuda/prebuilds/linux-x64/@tandem-gpu+backend-cuda.node'
 
+const notBuilt = 'packages/backend-cuda/prebuilds/linux-x64/not-built.txt'
+
 /** A workspace with this package's way of building, over an addon of one line. */
 function workspace(): string {
   const folder = mkdtempSync(join(tmpdir(), 'tandem-addon-build-'))
@@ -37,7 +39,7 @@ function workspace(): string {
   for (const name of ['.gitignore', 'nx.json', 'package.json', 'package-lock.json'])
     copyFileSync(join(root, name), join(folder, name))
   mkdirSync(join(folder, 'tools'))
-  for (const name of ['build-addon.mjs', 'build-addon.cmake', 'build-addon.map'])
+  for (const name of ['build-addon.mjs', 'build-addon.cmake', 'build-addon.map', 'build-tools.mjs'])
     copyFileSync(join(root, 'tools', name), join(folder, 'tools', name))
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
   return folder
@@ -86,14 +88,22 @@ it('builds the addon once the tools are there, whatever nx remembers', () => {
   const skipped = build(bare, 'skip')
   expect(skipped.status, skipped.output).toBe(0)
   expect(existsSync(join(folder, addon))).toBe(false)
+  expect(readFileSync(join(folder, notBuilt), 'utf8')).toBe('this machine does not have CMake\n')
   const built = build(process.env.PATH!)
   expect(built.status, built.output).toBe(0)
   expect(existsSync(join(folder, addon)), built.output).toBe(true)
+  expect(existsSync(join(folder, notBuilt))).toBe(false)
   // Nothing changed since: nx brings back what it kept.
   cpSync(join(folder, addon), join(folder, 'kept.node'))
   rmSync(join(folder, 'packages/backend-cuda/prebuilds'), { recursive: true })
   expect(build(process.env.PATH!).output).toMatch(/cache/)
   expect(existsSync(join(folder, addon))).toBe(true)
+  // Without the tools again, the addon from before goes.
+  const again = build(bare, 'skip')
+  expect(again.status, again.output).toBe(0)
+  expect(existsSync(join(folder, addon))).toBe(false)
+  expect(existsSync(join(folder, 'packages/backend-cuda/build/Release/backend-cuda.node'))).toBe(false)
+  expect(existsSync(join(folder, notBuilt))).toBe(true)
 })
 
 it('nx builds the addon again where a tool comes, goes or changes, or TANDEM_ADDON does', () => {
@@ -108,6 +118,8 @@ it('nx builds the addon again where a tool comes, goes or changes, or TANDEM_ADD
     }).stdout
   const version = (tool: string) =>
     spawnSync(tool, ['--version'], { encoding: 'utf8' }).stdout?.split('\n')[0] ?? 'not found'
-  expect(tools(process.env.PATH!)).toBe(`cmake: ${version('cmake')}\nc++: ${version('c++')}\n`)
-  expect(tools('/nowhere')).toBe('cmake: not found\nc++: not found\n')
+  expect(tools(process.env.PATH!)).toBe(
+    ['cmake', 'c++', 'make'].map((tool) => `${tool}: ${version(tool)}\n`).join(''),
+  )
+  expect(tools('/nowhere')).toBe('cmake: not found\nc++: not found\nmake: not found\n')
 })

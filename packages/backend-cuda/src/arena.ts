@@ -118,6 +118,15 @@ export class Arena {
         .catch(() => {})
   }
 
+  /** The same for all slots, at once. */
+  async clearAllSyncs(): Promise<void> {
+    const { syncs, staging } = this.#layout
+    const byteLength = staging - syncs
+    if (byteLength === 0) return
+    for (const gpu of this.#addresses.keys())
+      await this.#physical.native.zero(gpu, this.epochAddress(0, gpu), byteLength)
+  }
+
   async addBounce(command: number, byteLength: number): Promise<void> {
     const bounce = allocateHost(this.#physical.native, byteLength, (lock) => lock())
     this.#bounces.set(command, bounce)

@@ -20,6 +20,8 @@ export interface PlanMemory extends Links {
   internalKernel(entry: string, gpu: number): number
   /** Page-locked memory for a copy between GPUs that cannot reach each other. */
   bounceAddress(command: number): number
+  /** The word that tells kernels to leave. */
+  readonly stopAddress: number
 }
 
 /**
@@ -201,6 +203,7 @@ function kernelParameters(
   const viewWordsGiven = new Map<number, number>()
   return kernel.parameters.map((parameter) => {
     if (parameter.kind === 'trap-record') return memory.trapAddress(gpu) + commandIndex * trapRecordByteLength
+    if (parameter.kind === 'stop-word') return memory.stopAddress
     const position = kernel.bindings[parameter.bindingIndex!]!
     const binding = byPosition.get(`${position.group}:${position.binding}`)!
     if (binding.kind === 'uniform') return memory.uniformAddress(gpu) + binding.byteOffset

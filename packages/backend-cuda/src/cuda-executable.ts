@@ -1,4 +1,4 @@
-import type { Executable, PlanPart, SharingProcesses } from '@tandem-gpu/core'
+import type { Executable, ExecutionOptions, PlanPart, SharingProcesses } from '@tandem-gpu/core'
 import { Arena } from './arena.ts'
 import { bounceByteLength, type PlanMemory } from './command-nodes.ts'
 import type { CudaCommand, CudaPlan, RecordedPlan } from './cuda-plan.ts'
@@ -12,7 +12,7 @@ import type { NativeRunRequest } from './native-addon.ts'
 import type { PhysicalGpus } from './physical-gpus.ts'
 import { PlanConnection } from './plan-connection.ts'
 import { agree } from './shared-memory.ts'
-import { longestUnroll } from './unrolling.ts'
+import { launchSteps, longestUnroll } from './unrolling.ts'
 
 interface LoweredParts extends LoweredPlan {
   readonly stagingByteLength: number
@@ -29,6 +29,11 @@ interface LastRun {
   readonly destroyed: number
   launcher?: unknown
 }
+
+/** A run needs three at most; with those that start and synchronise a run they fill no cache. */
+const agreedLengths = keptGraphSets - 3
+
+const lengthName = (repetitions: number) => `${repetitions} repetitions`
 
 /** Two words: one that is sent, and one for what arrives. */
 const meetingByteLength = 512
@@ -51,6 +56,7 @@ function lower(physical: PhysicalGpus, lowering: Lowering, recorded: RecordedPla
 export class CudaExecutable implements Executable {
   readonly label: string
   readonly plan: CudaPlan
+  readonly stoppable: boolean
   /** Those of this process on which commands run. */
   readonly gpus: readonly number[]
   /** Of all processes. */
@@ -66,7 +72,11 @@ export class CudaExecutable implements Executable {
   readonly #physical: PhysicalGpus
   /** Of a plan over several processes, once `connect` has been called. */
   #mapped: PlanConnection | undefined
+  /** The processes have agreed on lengths. */
   #connected = false
+  #interrupted = false
+  /** The lengths of which all processes have graphs, in the order in which these were made. */
+  #agreed: readonly (number | 'profile')[] = []
   /** Of a plan with messages: the ranks whose plans have any, and this one's place among them. */
   #meeting: { readonly ranks: readonly number[]; readonly own: number } | undefined
   readonly #meetingByteOffset: number | undefined
@@ -115,6 +125,7 @@ export class CudaExecutable implements Executable {
   ) {
     this.label = plan.label
     this.plan = plan
+    this.stoppable = plan.kernels.every((kernel) => kernel.isStoppable)
     this.gpus = gpus
     this.#overSeveralGpus = gpusOf(plan, physical).length > 1
     this.commandCount = plan.commands.length
@@ -142,11 +153,71 @@ export class CudaExecutable implements Executable {
       reachable: (reader, owner) => physical.reachable(reader, owner),
       internalKernel: (entry, gpu) => physical.internalKernel(entry, gpu),
       bounceAddress: (command) => arena.bounceAddress(command),
+      stopAddress: physical.native.stopAddress,
     }
   }
 
-  /** Of processes that exchange messages: makes them launch graphs of the same lengths. All call it before each run; it rejects alike on all. */
-  async agreeOnLengths(processes: SharingProcesses): Promise<void> {
+  /**
+   * For a run of processes that share memory, or exchange messages (`connected`): maps the memory of the others, or agrees on the lengths of graphs, and makes the graphs
+   * that such a run needs. All processes call it before each run; it rejects alike on all.
+   */
+  async connect(
+    run: Pick<ExecutionOptions, 'times' | 'profile'>,
+    connected?: SharingProcesses,
+  ): Promise<void> {
+    const { shared } = this.#physical
+    if (connected !== undefined) await this.#agreeOnLengths(connected)
+    else if (shared !== undefined && this.plan.commands.length > 0) {
+      this.#mapped ??= await PlanConnection.open(this.plan, this.#physical, shared, this.arena)
+      // Nothing of the program runs on any GPU: each clears its own flags, and none begins before all have.
+      if (this.#interrupted)
+        await agree(shared.processes, `Clearing the flags of program '${this.label}'`, () =>
+          this.arena.clearAllSyncs(),
+        )
+      this.#interrupted = false
+    } else return
+    await this.#agreeOnGraphs(connected ?? shared!.processes, run)
+  }
+
+  /**
+   * The processes speak about new lengths alone: those that all have change here and nowhere else, so that all have the same. (A run that native code repeats, on some of
+   * the processes, comes by here on the others.)
+   */
+  async #agreeOnGraphs(
+    processes: SharingProcesses,
+    { times, profile = false }: Pick<ExecutionOptions, 'times' | 'profile'>,
+  ): Promise<void> {
+    const plain = profile ? times - 1 : times
+    const lengths: (number | 'profile')[] =
+      plain === 0 ? [] : launchSteps(this.commandCount, plain).map(({ repetitions }) => repetitions)
+    if (profile) lengths.push('profile')
+    const fresh = lengths.filter((length) => !this.#agreed.includes(length))
+    if (fresh.length === 0) return
+    // The oldest go first, before the cache of a process would have to choose.
+    const others = this.#agreed.filter((length) => !lengths.includes(length))
+    const gone = others.slice(0, Math.max(0, others.length + lengths.length - agreedLengths))
+    for (const length of gone) this.#drop(length)
+    this.#agreed = [...this.#agreed.filter((length) => !gone.includes(length)), ...fresh]
+    try {
+      await agree(processes, `Instantiating program '${this.label}'`, async () => {
+        if (this.plan.commands.length === 0) return
+        const sets = fresh.flatMap((length) =>
+          length === 'profile' ? [this.profileGraphs(), this.startGraphs()] : [this.graphs(length)],
+        )
+        await Promise.all([...sets, this.barrier(), this.meeting()].map((set) => set?.ready))
+      })
+    } catch (error) {
+      for (const length of fresh) this.#drop(length)
+      this.#agreed = this.#agreed.filter((length) => !fresh.includes(length))
+      throw error
+    }
+  }
+
+  #drop(length: number | 'profile'): void {
+    this.#graphs.drop(length === 'profile' ? length : lengthName(length))
+  }
+
+  async #agreeOnLengths(processes: SharingProcesses): Promise<void> {
     if (this.#connected) return
     const said = await agree(processes, `Connecting program '${this.label}'`, async () => ({
       count: this.commandCount,
@@ -164,20 +235,15 @@ export class CudaExecutable implements Executable {
     return this.#recorded?.[command] ?? [command]
   }
 
-  /** Maps the memory of other processes, and instantiates. All processes call it before each run; it rejects alike on all. */
-  async connect(): Promise<void> {
-    const { shared } = this.#physical
-    if (shared === undefined || this.#connected || this.plan.commands.length === 0) return
-    this.#mapped ??= await PlanConnection.open(this.plan, this.#physical, shared, this.arena)
-    await agree(shared.processes, `Instantiating program '${this.label}'`, () =>
-      Promise.all([this.graphs(1).ready, this.barrier()?.ready]),
-    )
-    this.#connected = true
+  /** All processes know that a run has been ended, whose GPUs may have launched unequally often. */
+  interrupted(): void {
+    this.#interrupted = true
+    this.#last = undefined
   }
 
   /** Graphs of `repetitions` repetitions. */
   graphs(repetitions: number): GraphHandles {
-    return this.#graphs.get(`${repetitions} repetitions`, (slot) => this.#lower(repetitions, slot))
+    return this.#graphs.get(lengthName(repetitions), (slot) => this.#lower(repetitions, slot))
   }
 
   /** One repetition with time stamps around every command. */
@@ -294,11 +360,11 @@ export class CudaExecutable implements Executable {
     return this.#launcher.made
   }
 
-  /** After a run that failed: it may not have copied the uniforms, nor (`aborted` apart) launched on every GPU as often. */
-  recover(aborted: boolean): void {
+  /** After a run that failed: it may not have copied the uniforms, nor, unless it was `ended` on purpose, launched on every GPU as often. */
+  recover(ended: boolean): void {
     this.#last = undefined
     this.#uniformsHeld = undefined
-    if (!aborted) this.#graphs.forgetSynchronised()
+    if (!ended) this.#graphs.forgetSynchronised()
   }
 
   release(): void {

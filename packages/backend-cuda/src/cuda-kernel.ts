@@ -10,6 +10,8 @@ export interface CudaKernel
   /** In reflection order: `CudaParameter.bindingIndex` and trap records count in it. */
   readonly bindings: readonly Pick<Binding, 'group' | 'binding' | 'name'>[]
   readonly bounds: Bounds
+  /** Whether it leaves once it is told to. */
+  readonly isStoppable: boolean
 }
 
 /** The parts of a translation to CUDA C++ that the runtime uses. */
@@ -22,6 +24,7 @@ export type Translated = Pick<
   | 'parameters'
   | 'lineMap'
   | 'minimumComputeCapability'
->
+> &
+  Partial<Pick<TranslatedKernel, 'isStoppable'>>
 
 export type Translate = (source: KernelSource) => Translated

@@ -7,6 +7,8 @@ export interface CudaAllocation extends Allocation {
   /** Index of the physical GPU in the group. */
   readonly gpu: number
   readonly address: number
+  /** Gives it back where it is memory of a command queue's buffer. */
+  readonly release?: () => void
 }
 
 export interface CudaHandles extends Handles {

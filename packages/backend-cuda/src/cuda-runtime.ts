@@ -2,8 +2,10 @@ import { availableParallelism } from 'node:os'
 import type {
   Adapter,
   AllocationRegion,
+  CommandQueueOptions,
   ExecutionOptions,
   ExecutionResult,
+  FreedMemory,
   KernelSource,
   LiveHandles,
   LostInfo,
@@ -16,12 +18,14 @@ import type {
 } from '@tandem-gpu/core'
 import { GpuError, isGpuError, keepAwake } from '@tandem-gpu/core'
 import { type ClockOffsets, measureClocks, spansFrom, stampWords } from './clock-calibration.ts'
+import { CudaCommandQueue, type QueueRuntime } from './cuda-command-queue.ts'
 import { CudaExecutable } from './cuda-executable.ts'
-import type { CudaKernel, Translate } from './cuda-kernel.ts'
+import type { CudaKernel, Translate, Translated } from './cuda-kernel.ts'
 import type { CudaAllocation, CudaHandles, RecordedPlan } from './cuda-plan.ts'
 import { isNativeError, toGpuError } from './driver-error.ts'
 import type { GraphHandles } from './graph-cache.ts'
 import { allocateHost, type CudaHostAllocation, freeHost } from './host-memory.ts'
+import { internalKernels } from './internal-kernels.ts'
 import type { KernelCompiler } from './kernel-compiler.ts'
 import type { Lowering } from './lowering.ts'
 import type { NativeGroup, NativeRegion, NativeRunRequest } from './native-addon.ts'
@@ -59,6 +63,7 @@ export class CudaRuntime implements Runtime<CudaHandles> {
   readonly devices: readonly Adapter[]
   readonly lost: Promise<LostInfo>
   readonly #resolveLost: (info: LostInfo) => void
+  readonly freedMemory?: FreedMemory
   readonly #options: CudaRuntimeOptions
   readonly #native: NativeGroup
   readonly #gpus: PhysicalGpus
@@ -66,6 +71,7 @@ export class CudaRuntime implements Runtime<CudaHandles> {
   readonly #hostAllocations = new Set<CudaHostAllocation>()
   readonly #kernels = new Set<CudaKernel>()
   readonly #executables = new Set<CudaExecutable>()
+  readonly #queues = new Set<CudaCommandQueue>()
   #clocks: ClockOffsets | undefined
   #lostError: GpuError | undefined
   #abandoned = false
@@ -74,6 +80,7 @@ export class CudaRuntime implements Runtime<CudaHandles> {
   constructor(options: CudaRuntimeOptions) {
     this.#options = options
     this.#native = options.native
+    if (options.shared !== undefined) this.freedMemory = options.shared
     this.devices = options.adapters
     this.#gpus = new PhysicalGpus(options.native, options.gpuOfDevice, options.peerAccess, options.shared)
     let resolveLost!: (info: LostInfo) => void
@@ -103,8 +110,33 @@ export class CudaRuntime implements Runtime<CudaHandles> {
   }
 
   free(allocation: CudaAllocation): void {
-    if (this.#allocations.delete(allocation) && this.#disposed === undefined)
-      this.#gpus.memory.free(allocation.address)
+    if (!this.#allocations.delete(allocation) || this.#disposed !== undefined) return
+    if (allocation.release === undefined) this.#gpus.memory.free(allocation.address)
+    else allocation.release()
+  }
+
+  openCommandQueue(device: number, options: CommandQueueOptions): CudaCommandQueue {
+    const gpu = this.#gpus.gpuOf(device)
+    const internal = [internalKernels.copy16, internalKernels.scatter, internalKernels.stamp]
+    const runtime: QueueRuntime = {
+      gpu,
+      open: (timeoutSeconds, onMessage) => {
+        const kernels = internal.map((entry) => this.#gpus.internalKernel(entry, gpu))
+        return this.#native.openQueue(this.#gpus.nextId(), gpu, timeoutSeconds, kernels, onMessage)
+      },
+      translate: (source) => this.#translate(source, [this.devices[device]!.architecture!]),
+      image: (translated, label) =>
+        this.#options.compiler.compile(translated, this.devices[device]!.architecture!, label),
+      failed: (error, doing) => this.#translated(error, doing),
+      share: (memory) => {
+        const allocation: CudaAllocation = { device, gpu, ...memory }
+        this.#allocations.add(allocation)
+        return allocation
+      },
+    }
+    const queue = new CudaCommandQueue(runtime, options)
+    this.#queues.add(queue)
+    return queue
   }
 
   allocateHost(byteLength: number): CudaHostAllocation {
@@ -122,18 +154,9 @@ export class CudaRuntime implements Runtime<CudaHandles> {
 
   async compile(source: KernelSource): Promise<CudaKernel> {
     this.#throwIfLost()
-    const translated = this.#options.translate(source)
-    const { minimumComputeCapability: minimum, entryName, dynamicSharedByteLength } = translated
     const architectures = this.#architectures()
-    for (const architecture of architectures) {
-      const number = Number(architecture.slice(3))
-      if (minimum !== undefined && number < minimum[0] * 10 + minimum[1]) {
-        throw new GpuError(
-          'unsupported',
-          `Kernel '${source.label}' needs compute capability ${minimum.join('.')}, and a GPU of the group has ${architecture}.`,
-        )
-      }
-    }
+    const translated = this.#translate(source, architectures)
+    const { entryName, dynamicSharedByteLength } = translated
     const compiling = [...new Set(architectures)].map(async (architecture) => {
       const image = await this.#options.compiler.compile(translated, architecture, source.label)
       return [architecture, image] as const
@@ -162,9 +185,26 @@ export class CudaRuntime implements Runtime<CudaHandles> {
       parameters: translated.parameters,
       bindings: source.reflection.bindings,
       bounds: source.bounds,
+      isStoppable: translated.isStoppable === true,
     }
     this.#kernels.add(kernel)
     return kernel
+  }
+
+  /** Throws `unsupported` where one of the architectures is too old for what the kernel needs. */
+  #translate(source: KernelSource, architectures: readonly string[]): Translated {
+    const translated = this.#options.translate(source)
+    const { minimumComputeCapability: minimum } = translated
+    for (const architecture of architectures) {
+      const number = Number(architecture.slice(3))
+      if (minimum !== undefined && number < minimum[0] * 10 + minimum[1]) {
+        throw new GpuError(
+          'unsupported',
+          `Kernel '${source.label}' needs compute capability ${minimum.join('.')}, and a GPU of the group has ${architecture}.`,
+        )
+      }
+    }
+    return translated
   }
 
   releaseKernel(handle: CudaKernel): void {
@@ -184,13 +224,20 @@ export class CudaRuntime implements Runtime<CudaHandles> {
     return executable
   }
 
-  async connect(executable: CudaExecutable): Promise<boolean> {
+  async connect(
+    executable: CudaExecutable,
+    options: Pick<ExecutionOptions, 'times' | 'profile'>,
+  ): Promise<boolean> {
     const { shared, connected } = this.#options
     shared?.beginRun()
     await this.#guard(`Connecting program '${executable.label}'`, () =>
-      connected === undefined ? executable.connect() : executable.agreeOnLengths(connected),
+      executable.connect(options, connected),
     )
     return executable.gpus.length > 0
+  }
+
+  interrupted(executable: CudaExecutable): void {
+    executable.interrupted()
   }
 
   release(executable: CudaExecutable): void {
@@ -203,13 +250,13 @@ export class CudaRuntime implements Runtime<CudaHandles> {
    */
   async run(executable: CudaExecutable, options: ExecutionOptions): Promise<ExecutionResult> {
     const { plan } = executable
-    const { times, signal, profile = false, uniformBlock = plan.uniformBlock } = options
+    const { times, signal, profile = false, uniformBlock = plan.uniformBlock, timeoutSeconds } = options
     if (signal?.aborted)
       throw new GpuError('aborted', `The run of '${plan.label}' is aborted before it starts.`)
     if (plan.commands.length === 0) return { seconds: 0, clock: 'device', ...(profile ? { spans: [] } : {}) }
     const abortWord = new Int32Array(1)
     const onAbort = () => {
-      abortWord[0] = 1
+      abortWord[0] = options.stopsKernels === true ? 2 : 1
     }
     signal?.addEventListener('abort', onAbort, { once: true })
     const ready: Promise<void>[] = []
@@ -242,6 +289,7 @@ export class CudaRuntime implements Runtime<CudaHandles> {
           uniforms: uniformBlock,
           collect: [...executable.arena.trapRanges(), ...(profile ? executable.arena.stampRanges() : [])],
           abortWord,
+          limitSeconds: timeoutSeconds,
         }
         return this.#native.run(request)
       })
@@ -269,8 +317,10 @@ export class CudaRuntime implements Runtime<CudaHandles> {
 
   /** What a run that fails with `error` rejects with. */
   #failed(executable: CudaExecutable, error: unknown): unknown {
-    executable.recover(isGpuError(error, 'aborted'))
+    executable.recover(isGpuError(error, 'aborted') || isGpuError(error, 'timeout'))
     const { shared, connected } = this.#options
+    // Where memory is shared a time limit ends what runs on all GPUs, and `interrupted` tells all processes of it.
+    if (shared !== undefined && isGpuError(error, 'timeout')) return error
     // A trap is found when all is done. After another failure the processes may have launched unequally often.
     if ((shared === undefined && connected === undefined) || isGpuError(error, 'validation')) return error
     return new GpuError('device-lost', error instanceof Error ? error.message : String(error), {
@@ -334,14 +384,15 @@ export class CudaRuntime implements Runtime<CudaHandles> {
     this.#lose(new GpuError('device-lost', 'What runs on the GPUs does not end.'))
   }
 
-  dispose(): Promise<readonly string[]> {
-    this.#disposed ??= this.#close()
+  dispose(kept?: ReadonlySet<CudaHostAllocation>): Promise<readonly string[]> {
+    this.#disposed ??= this.#close(kept)
     return this.#disposed
   }
 
-  async #close(): Promise<readonly string[]> {
+  async #close(kept?: ReadonlySet<CudaHostAllocation>): Promise<readonly string[]> {
     openRuntimes.delete(this)
-    for (const allocation of this.#hostAllocations) freeHost(this.#native, allocation)
+    for (const allocation of this.#hostAllocations)
+      if (kept?.has(allocation) !== true) freeHost(this.#native, allocation)
     // Errors while closing lost devices add nothing to what is known.
     const closing = this.#native.close().catch(() => [])
     const failures = this.#abandoned ? [] : await closing
@@ -351,6 +402,7 @@ export class CudaRuntime implements Runtime<CudaHandles> {
     this.#executables.clear()
     const message = `The group '${this.#options.label}' is destroyed.`
     this.#lostError ??= new GpuError('device-lost', message)
+    for (const queue of this.#queues) queue.lose(this.#lostError)
     this.#resolveLost({ reason: 'destroyed', message })
     return failures
   }
@@ -389,10 +441,7 @@ export class CudaRuntime implements Runtime<CudaHandles> {
     if (this.#lostError !== undefined) throw this.#lostError
   }
 
-  /**
-   * Calls `body` at once; turns native errors into GpuErrors, and a lost device into the loss of every runtime of the process, another process that
-   * cannot go on into the loss of this one.
-   */
+  /** Calls `body` at once, and translates what it rejects with. */
   async #guard<T>(doing: string, body: () => Promise<T>): Promise<T> {
     this.#throwIfLost()
     try {
@@ -402,17 +451,19 @@ export class CudaRuntime implements Runtime<CudaHandles> {
     }
   }
 
+  /** Turns native errors into GpuErrors. A fault destroys the contexts of the process, so it loses every runtime; any other loss is this one's. */
   #translated(error: unknown, doing: string): unknown {
     const translated = toGpuError(error, doing)
     if (isGpuError(translated, 'device-lost')) {
-      const peer = isNativeError(error) && error.nativeCode === 'peer-lost'
-      for (const runtime of peer ? [this] : [...openRuntimes]) runtime.#lose(translated)
+      const fault = isNativeError(error) && error.nativeCode === 'device-lost'
+      for (const runtime of fault ? [...openRuntimes] : [this]) runtime.#lose(translated)
     }
     return translated
   }
 
   #lose(error: GpuError): void {
     this.#lostError ??= error
+    for (const queue of this.#queues) queue.lose(error)
     this.#resolveLost({ reason: 'unknown', message: error.message })
   }
 }

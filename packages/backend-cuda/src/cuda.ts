@@ -33,7 +33,7 @@ export interface CudaOptions {
 /** Every NVIDIA GPU that CUDA shows to this process. Nothing is loaded before the first call. */
 export function cuda(options: CudaOptions = {}): Backend {
   return cudaBackend(options, (source) =>
-    emitCuda(source.module, { bounds: source.bounds, label: source.label }),
+    emitCuda(source.module, { bounds: source.bounds, label: source.label, stoppable: true }),
   )
 }
 

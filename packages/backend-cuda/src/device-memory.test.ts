@@ -3,6 +3,7 @@ import { types } from 'node:util'
 import { isGpuError } from '@tandem-gpu/core'
 import { beforeEach, expect, it } from 'vitest'
 import { cudaBackend } from './cuda.ts'
+import { nativeAddon } from './native-addon.ts'
 import { configureFake, fakeLibraries } from './testing/fake-driver.ts'
 import { translateTestKernel } from './testing/test-kernels.ts'
 
@@ -33,4 +34,32 @@ it('refuses several GPUs for a process', async () => {
   const error = await backend().openAddressable!(adapters).catch((caught) => caught)
   expect(isGpuError(error, 'unsupported')).toBe(true)
   expect(error.message).toBe('A process has 2 GPUs, and each may have one.')
+})
+
+it('keeps a block of another process mapped until all handles of memory in it are closed', async () => {
+  // Tests of one process open what they have exported themselves.
+  configureFake({ FAKE_CUDA_DEVICES: 1, FAKE_CUDA_IPC: 'own' })
+  const addon = nativeAddon()
+  if (addon instanceof Error) throw addon
+  const group = await addon.openGroup(fakeLibraries().cuda!, [0], true)
+  // Small ones, which share a block of the driver.
+  const addresses = [await group.allocate(0, 256, true), await group.allocate(0, 256, true)]
+  const region = (address: number) => ({ gpu: 0, address, rowByteLength: 4, rows: 1, rowByteStride: 4 })
+  for (const [i, address] of addresses.entries())
+    await group.write(region(address), new Uint8Array(4).fill(i + 1))
+  const named = await Promise.all(addresses.map((address) => group.exportMemory(address)))
+  expect(named[0]!.handle).not.toEqual(named[1]!.handle)
+  const bases = await Promise.all(named.map(({ handle }) => group.importMemory(0, handle)))
+  expect(bases[0]).toBe(bases[1])
+  const read = async (which: number) => {
+    const bytes = new Uint8Array(4)
+    await group.read(region(bases[which]! + named[which]!.byteOffset), bytes)
+    return [...bytes]
+  }
+  expect([await read(0), await read(1)]).toEqual([Array(4).fill(1), Array(4).fill(2)])
+  group.closeMemory(bases[0]!)
+  expect(await read(1)).toEqual(Array(4).fill(2))
+  group.closeMemory(bases[1]!)
+  await expect(read(1)).rejects.toThrow()
+  expect(await group.close()).toEqual([])
 })

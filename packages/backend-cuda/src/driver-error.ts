@@ -2,7 +2,10 @@ import { GpuError, type GpuErrorCode } from '@tandem-gpu/core'
 
 /** Properties that the addon sets on its errors. */
 interface NativeErrorFields {
-  /** A GpuErrorCode, `cuda` where the code follows from `result`, or `peer-lost` where another process cannot go on. */
+  /**
+   * A GpuErrorCode, where `device-lost` is a fault that destroys the contexts of the process; `cuda` where the code follows from `result`; `peer-lost` where
+   * another process cannot go on; `group-lost` where this group alone cannot.
+   */
   readonly nativeCode: string
   readonly result: number
 }
@@ -38,7 +41,7 @@ export function toGpuError(error: unknown, doing: string): unknown {
   if (error.nativeCode === 'device-lost') {
     return new GpuError('device-lost', `${doing} fails: ${error.message} ${newProcess}`, { cause: error })
   }
-  if (error.nativeCode === 'peer-lost')
+  if (error.nativeCode === 'peer-lost' || error.nativeCode === 'group-lost')
     return new GpuError('device-lost', `${doing} fails: ${error.message}`, { cause: error })
   if (error.nativeCode === 'aborted') return new GpuError('aborted', error.message, { cause: error })
   const code =

@@ -12,6 +12,7 @@ import type { NativeAddon } from './native-addon.ts'
 import {
   type Noticed,
   runMessagesScenario,
+  runQueueScenario,
   runScenario,
   runSharedScenario,
 } from './testing/failure-scenario.ts'
@@ -110,6 +111,9 @@ const sharing = [
 /** Calls of the driver that only messages between GPUs lead to. */
 const capturing = ['cuStreamBeginCapture', 'cuStreamEndCapture', 'cuGraphAddChildGraphNode']
 
+/** Calls of the driver that only command queues lead to. */
+const queued = ['cuMemcpyAsync', 'cuLaunchKernel']
+
 /** Called until the work is done: how often depends on the machine's load, so that only the first call is the same in every run. */
 const polled = new Set(['cuEventQuery', 'ncclCommGetAsyncError'])
 
@@ -159,7 +163,7 @@ function summary(noticed: readonly Noticed[]): string {
 
 it('reports every failure of every call as an error with a code, and frees what it can', async () => {
   const driver = [...new Set([...importTable('cuda_driver.cpp'), ...importTable('cuda_api.h')])].filter(
-    (symbol) => ![...sharing, ...capturing].includes(symbol),
+    (symbol) => ![...sharing, ...capturing, ...queued].includes(symbol),
   )
   const nvrtc = importTable('nvrtc_compiler.cpp')
   const nvml = importTable('nvml_monitor.cpp')
@@ -195,6 +199,8 @@ it('reports every failure of every call as an error with a code, and frees what 
   await count(sharing, false, runSharedScenario)
   configureFake(machineSettings)
   await count([...capturing, ...nccl], false, runMessagesScenario)
+  configureFake(machineSettings)
+  await count(queued, false, runQueueScenario)
 
   const found: Row[] = []
   const problems: string[] = []
@@ -204,6 +210,7 @@ it('reports every failure of every call as an error with a code, and frees what 
     [nvml, nvmlClasses, runScenario],
     [sharing, driverClasses, runSharedScenario],
     [capturing, driverClasses, runMessagesScenario],
+    [queued, driverClasses, runQueueScenario],
     [nccl, ncclClasses, runMessagesScenario],
   ] as const) {
     for (const [index, symbol] of symbols.entries()) {

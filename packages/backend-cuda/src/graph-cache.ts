@@ -48,6 +48,11 @@ export class GraphCache {
     return handles
   }
 
+  /** Destroys a set, where it is there. */
+  drop(name: string): void {
+    if (this.#sets.has(name)) this.#destroy(name)
+  }
+
   /** After a failed run: graphs that wait for one another may have started unequally often, and start afresh. */
   forgetSynchronised(): void {
     for (const [name, { ids }] of [...this.#sets]) if (ids.length > 1) this.#destroy(name)

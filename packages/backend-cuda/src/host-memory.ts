@@ -2,7 +2,7 @@ import type { HostAllocation } from '@tandem-gpu/core'
 import { GpuError } from '@tandem-gpu/core'
 import type { NativeGroup } from './native-addon.ts'
 
-/** Host memory, page-locked on the group's native thread. */
+/** Host memory, page-locked on the group's native thread, or locked still for one of its size that was freed: unlocking waits for the GPU. */
 export interface CudaHostAllocation extends HostAllocation {
   readonly locked: Promise<void>
   readonly mapped: boolean
@@ -28,6 +28,8 @@ export function allocateHost(
       cause: error,
     })
   }
+  if (mapping?.locked)
+    return { arrayBuffer, locked: Promise.resolve(), mapped: true, address: mapping.address }
   let address = 0
   const locked = guarded(() => {
     const locking = native.lockHost(arrayBuffer)
@@ -39,7 +41,7 @@ export function allocateHost(
   return { arrayBuffer, locked, mapped: mapping !== undefined, address }
 }
 
-/** Detaches the ArrayBuffer at once; its pages go when what is queued so far is done. */
+/** Detaches the ArrayBuffer at once; its pages go, or are for the next who asks for their size, when what is queued so far is done. */
 export function freeHost(native: NativeGroup, { arrayBuffer, mapped, address }: CudaHostAllocation): void {
   // The pages must stay until unlocked: a mapped buffer's do, an ordinary one's move to an array that only the native job holds. The caller
   // may have detached it.

@@ -13,6 +13,8 @@ export const internalKernels = {
   copy16: 'tandem_copy16',
   /** The same with units of 4 bytes. */
   copy4: 'tandem_copy4',
+  /** (list): a workgroup for each entry of three words, target, source and bytes to copy, a multiple of 4; sources and the list are in page-locked memory. */
+  scatter: 'tandem_scatter',
 } as const
 
 /** Synchronisation between GPUs: PTX 6.0 for sm_70 and newer, which have scoped memory operations. */
@@ -53,6 +55,31 @@ const internalEntries = {
     `.reg .u64 %t;
   mov.u64 %t, %globaltimer;
   st.global.u64 [%slot], %t;`,
+  ),
+  [internalKernels.scatter]: entry(
+    ['list'],
+    `.reg .u64 %to, %from, %bytes, %i, %step, %at;
+  .reg .u32 %index, %thread, %threads, %word;
+  .reg .pred %p;
+  mov.u32 %index, %ctaid.x;
+  mov.u32 %thread, %tid.x;
+  mov.u32 %threads, %ntid.x;
+  mad.wide.u32 %at, %index, 24, %list;
+  ld.u64 %to, [%at];
+  ld.u64 %from, [%at+8];
+  ld.u64 %bytes, [%at+16];
+  mul.wide.u32 %i, %thread, 4;
+  mul.wide.u32 %step, %threads, 4;
+next:
+  setp.ge.u64 %p, %i, %bytes;
+  @%p bra done;
+  add.u64 %at, %from, %i;
+  ld.u32 %word, [%at];
+  add.u64 %at, %to, %i;
+  st.u32 [%at], %word;
+  add.u64 %i, %i, %step;
+  bra next;
+done:`,
   ),
   [internalKernels.pingPong]: entry(
     ['role', '&own', '&peer', '&stamps', 'rounds'],

@@ -1,10 +1,13 @@
+import { execFileSync } from 'node:child_process'
 import {
   chmodSync,
   chownSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   rmSync,
   statSync,
+  symlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs'
@@ -95,6 +98,20 @@ it.skipIf(process.getuid?.() !== 0)(
     expect(await new KernelCache({ directory }).get('k')).toBeUndefined()
   },
 )
+
+it('takes a FIFO, a device or a folder under the name of an entry for none, and replaces what can be replaced', async () => {
+  const file = join(directory, 'k.cubin')
+  for (const make of [() => execFileSync('mkfifo', [file]), () => symlinkSync('/dev/zero', file)]) {
+    make()
+    const cache = new KernelCache({ directory })
+    expect(await cache.get('k')).toBeUndefined()
+    await cache.set('k', bytes(10, 1))
+    expect(await cache.get('k')).toEqual(bytes(10, 1))
+    rmSync(file)
+  }
+  mkdirSync(file)
+  expect(await new KernelCache({ directory }).get('k')).toBeUndefined()
+})
 
 it('stands concurrent writers of one entry', async () => {
   const cache = new KernelCache({ directory })

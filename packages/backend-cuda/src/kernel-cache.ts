@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { makeFolder } from '@tandem-gpu/core/native'
+import { makeFolder, openRegularFile } from '@tandem-gpu/core/native'
 
 export interface KernelCacheOptions {
   /**
@@ -49,7 +49,9 @@ export class KernelCache {
     const path = this.#path(key)
     try {
       if (!(await this.#isUsable())) return undefined
-      const file = await readFile(path)
+      const handle = await openRegularFile(path)
+      if (handle === undefined) return undefined
+      const file = await handle.readFile().finally(() => handle.close())
       const contents = new Uint8Array(file.subarray(digestByteLength))
       if (!digest(contents).equals(file.subarray(0, digestByteLength))) {
         await rm(path, { force: true })

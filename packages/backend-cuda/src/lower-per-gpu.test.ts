@@ -33,6 +33,7 @@ function memoryOf(program: RecordedPlan, reachable = true): PlanMemory {
     reachable: (reader, owner) => reader === owner || reachable,
     internalKernel: kernelId,
     bounceAddress: () => 77,
+    stopAddress: sync.stopAddress,
   }
 }
 
@@ -56,6 +57,7 @@ const kernel = {
   parameters: [],
   bindings: [],
   bounds: 'clamp',
+  isStoppable: true,
 } as CudaKernel
 
 /** Each GPU computes its half from both halves of the repetition before. */

@@ -102,9 +102,9 @@ async function ring(runtimes: readonly Runtime[]) {
       const words = Uint32Array.from({ length: rows * rowWords }, (_, index) => rank * 10_000 + index)
       await runtime.write(first, new Uint8Array(words.buffer))
       return {
-        connect: () => runtime.connect!(executable),
+        connect: (times: number) => runtime.connect!(executable, { times }),
         async run(times: number, profile = false) {
-          expect(await runtime.connect!(executable)).toBe(true)
+          expect(await runtime.connect!(executable, { times, profile })).toBe(true)
           return runtime.run(executable, { times, profile })
         },
         async read() {
@@ -170,7 +170,7 @@ it.each([
 async function waitingAlone(act: (connected: ConnectedRuntimes) => void): Promise<string> {
   const connected = await openConnectedRuntimes([[0], [1]])
   const sides = await ring(runtimesOf(connected))
-  await Promise.all(sides.map((side) => side.connect()))
+  await Promise.all(sides.map((side) => side.connect(5)))
   const first = sides[0]!.run(5)
   setTimeout(() => act(connected), 50)
   const error = await first.catch((reason: unknown) => reason)

@@ -147,6 +147,41 @@ describe('the addon', () => {
     expect({ stdout, signal }, stderr).toEqual({ stdout: 'goes on\n', signal: null })
   })
 
+  it.each(['read', 'write'])('touches nothing of a thread that is terminated during a long %s', (move) => {
+    // Parts of 16 MiB, each of which takes 300 ms. Whoever touches the array afterwards crashes: its pages are gone.
+    const moving = `
+      const addon = require(${JSON.stringify(prebuilt)})
+      addon.openGroup(${JSON.stringify(fakeLibraries().cuda)}, [0]).then(async (group) => {
+        const byteLength = 16 * 2 ** 24
+        const address = await group.allocate(0, byteLength, false)
+        const region = { gpu: 0, address, rowByteLength: byteLength, rows: 1, rowByteStride: byteLength }
+        group.${move}(region, new Uint8Array(byteLength)).catch(() => {})
+        setTimeout(() => require('node:worker_threads').parentPort.postMessage('moves'), 500)
+      })`
+    const { stdout, stderr, signal } = runScript(`
+      const { Worker } = require('node:worker_threads')
+      Object.assign(process.env, { FAKE_CUDA_COPY_MS: '300' })
+      const worker = new Worker(${JSON.stringify(moving)}, { eval: true, execArgv: [] })
+      worker.once('message', async () => {
+        await worker.terminate()
+        await new Promise((resolve) => setTimeout(resolve, 3000))
+        console.log('goes on')
+      })`)
+    expect({ stdout, signal }, stderr).toEqual({ stdout: 'goes on\n', signal: null })
+  })
+
+  it('ends at process.exit right behind 20,000 frees', () => {
+    const ends = [1, 2, 3].map(() =>
+      runScript(`
+        addon.openGroup(libraries, [0, 1]).then(async (group) => {
+          const addresses = await Promise.all(Array.from({ length: 20_000 }, () => group.allocate(0, 256, false)))
+          for (const address of addresses) group.free(address)
+          process.exit(7)
+        })`),
+    )
+    expect(ends).toEqual(ends.map(() => ({ stdout: '', stderr: '', status: 7, signal: null })))
+  })
+
   it('ends at process.exit with a run in flight', () => {
     const { status } = runScript(`
       process.env.FAKE_CUDA_BUSY_MS = '100'

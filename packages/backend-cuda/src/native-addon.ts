@@ -79,6 +79,8 @@ export interface NativeGroup {
   allocate(gpu: number, byteLength: number, zero: boolean): Promise<number>
   free(address: number): void
   zero(gpu: number, address: number, byteLength: number): Promise<void>
+  /** Resolves when all that is queued before is done. */
+  drain(): Promise<void>
   /** Of a shareable group: names its memory to other processes. */
   exportMemory(address: number): Promise<{ handle: Uint8Array; byteOffset: number }>
   /** The address of what another process names with `handle`, until `closeMemory`. */
@@ -95,10 +97,10 @@ export interface NativeGroup {
   breakOff(): void
   /** Lets other threads go first that wait for this core. */
   yieldCore(): void
-  /** A page-locked word at the same address on every GPU; not zero after a launch failed: kernels that spin must end. */
+  /** A page-locked word at the same address on every GPU; not zero where kernels that look at it are to leave. */
   readonly stopAddress: number
   /** Undefined in runtimes that allow no memory of an addon's own in an ArrayBuffer, such as Electron. */
-  mapHost(byteLength: number): { arrayBuffer: ArrayBuffer; address: number } | undefined
+  mapHost(byteLength: number): { arrayBuffer: ArrayBuffer; address: number; locked: boolean } | undefined
   lockHost(arrayBuffer: ArrayBuffer): { address: number; locked: Promise<void> }
   /** `arrayBuffer` is kept until then; `detach` empties a mapped one at once. */
   unlockHost(address: number, arrayBuffer: ArrayBuffer, detach: boolean): Promise<void>
@@ -119,12 +121,64 @@ export interface NativeGroup {
   createRunLauncher(before: NativeRunRequest['before'], steps: NativeRunRequest['steps']): unknown
   createLauncher(id: number, graphs: readonly number[]): Promise<unknown>
   destroyLauncher(id: number): void
+  /**
+   * A command queue on a GPU (core's `CommandQueue`), with an id that no other has had. `internalKernels` are the ids of `copy16`, `scatter` and
+   * `stamp` there. `timeoutSeconds` is 0 for no limit.
+   */
+  openQueue(
+    id: number,
+    gpu: number,
+    timeoutSeconds: number,
+    internalKernels: readonly number[],
+    onMessage: NativeQueueListener,
+  ): NativeQueue
   write(region: NativeRegion, bytes: Uint8Array<ArrayBuffer>): Promise<void>
   read(region: NativeRegion, into: Uint8Array<ArrayBuffer>): Promise<void>
   /** From now on nothing waits for what is queued, not even the end of the process. */
   abandon(): void
   /** Waits for what is queued, frees everything and ends the thread; resolves with a sentence for each call that fails to give something back. */
   close(): Promise<string[]>
+}
+
+/** `out-of-memory` (buffer, text), `skipped` (serial, buffer) or `lost` (text, nativeCode, result). */
+export type NativeQueueListener = (
+  kind: 'out-of-memory' | 'skipped' | 'lost',
+  first: number,
+  second: number,
+  text: string,
+  nativeCode: string,
+  result: number,
+) => void
+
+/** Methods are those of core's `CommandQueue`; what is not said here, is said there. */
+export interface NativeQueue {
+  loadKernel(kernel: number, description: NativeQueueKernel): Promise<void>
+  /** `host`: in page-locked memory, which `mappedRange` gives. */
+  createBuffer(buffer: number, byteLength: number, host: boolean): void
+  adoptBuffer(buffer: number, address: number, byteLength: number): void
+  /** Resolves with the address. The memory stays until both `destroyBuffer` and `releaseShared`. */
+  shareBuffer(buffer: number): Promise<number>
+  releaseShared(buffer: number): void
+  destroyBuffer(buffer: number): void
+  submit(serial: number, words: Float64Array, data: Uint8Array): void
+  mappedRange(buffer: number, byteOffset: number, byteLength: number): ArrayBuffer
+  unmap(buffer: number, write: boolean): void
+  fence(): Promise<void>
+  settled(): Promise<void>
+  close(): Promise<void>
+}
+
+export interface NativeQueueKernel {
+  readonly image: Uint8Array<ArrayBuffer>
+  readonly entry: string
+  readonly block: readonly [number, number, number]
+  readonly dynamicSharedByteLength: number
+  /**
+   * For each parameter the position of its binding, twice, and 1 more where it is the binding's length in place of its address; twice `bindings`
+   * for the address of the queue's stop word.
+   */
+  readonly parameters: readonly number[]
+  readonly bindings: number
 }
 
 /** Memory of a GPU; the host's side of a transfer is dense, row after row. */
@@ -154,8 +208,10 @@ export interface NativeRunRequest {
   readonly uniformTargets: readonly { readonly gpu: number; readonly address: number }[]
   readonly uniforms?: Uint8Array<ArrayBuffer>
   readonly collect: readonly CollectedRange[]
-  /** One word; nonzero ends the run after the launches in flight. */
+  /** One word; 1 ends the run after the launches in flight, 2 also tells their kernels to leave. */
   readonly abortWord: Int32Array<ArrayBuffer>
+  /** So long after the first launch the kernels are told to leave, and the run rejects with `timeout` once they have. */
+  readonly limitSeconds?: number | undefined
 }
 
 export interface NativeRunOutcome {
@@ -175,7 +231,7 @@ export const nativeAddon = addonLoader<NativeAddon>(cudaPackage)
 
 /** What it means that the addon does not load. Throws `unsupported` for a broken installation: a group that asked for CUDA must not go on without it unnoticed. */
 export function addonAbsence(error: Error, platform?: string): Absence {
-  const { foreign, reason, remedy } = addonFailure(cudaPackage, error, platform)
-  if (foreign) return { code: 'unsupported', reason, remedy }
+  const { kind, reason, remedy } = addonFailure(cudaPackage, error, platform)
+  if (kind !== 'broken') return { code: 'unsupported', reason, remedy }
   throw new GpuError('unsupported', `${reason} ${remedy}`, { cause: error })
 }

@@ -8,13 +8,23 @@ import { fakeLibraries } from './testing/fake-driver.ts'
 
 const packageFolder = fileURLToPath(new URL('..', import.meta.url))
 
-it('rejects with a typed error where the operating system starts no thread, and works once it does', () => {
+/** What a script prints, run with native/test/no_threads.c. */
+function printedWithoutThreads(script: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'tandem-no-threads-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const preloaded = join(folder, 'no-threads.so')
   const source = `${packageFolder}native/test/no_threads.c`
   const built = spawnSync('cc', ['-shared', '-fPIC', source, '-o', preloaded, '-ldl'], { encoding: 'utf8' })
   expect(built.status, built.stderr).toBe(0)
+  const { stdout, stderr } = spawnSync(
+    process.execPath,
+    ['--input-type=module', '--no-warnings', '-e', script],
+    { cwd: packageFolder, encoding: 'utf8', env: { ...process.env, LD_PRELOAD: preloaded } },
+  )
+  return stdout || JSON.stringify(stderr)
+}
+
+it('rejects with a typed error where the operating system starts no thread, and works once it does', () => {
   const script = `
     import { openGroup } from '@tandem-gpu/core'
     import { cudaBackend } from './src/cuda.ts'
@@ -41,13 +51,8 @@ it('rejects with a typed error where the operating system starts no thread, and 
     buffer.destroy()
     told.push(await group.destroy())
     console.log(JSON.stringify(told))`
-  const { stdout, stderr } = spawnSync(
-    process.execPath,
-    ['--input-type=module', '--no-warnings', '-e', script],
-    { cwd: packageFolder, encoding: 'utf8', env: { ...process.env, LD_PRELOAD: preloaded } },
-  )
   const reason = 'The operating system starts no thread: Resource temporarily unavailable.'
-  expect(JSON.parse(stdout || JSON.stringify(stderr))).toEqual([
+  expect(JSON.parse(printedWithoutThreads(script))).toEqual([
     `out-of-memory: Looking for CUDA devices fails: ${reason}`,
     `out-of-memory: Opening 2 CUDA devices fails: ${reason}`,
     expect.stringContaining(reason),
@@ -55,4 +60,22 @@ it('rejects with a typed error where the operating system starts no thread, and 
     true,
     { leaks: [] },
   ])
+})
+
+it('closes GPUs that exchange messages, one of them after another rank has gone, where the operating system starts no thread for it', () => {
+  const script = `
+    import { openConnectedRuntimes } from './src/testing/connected-runtimes.ts'
+    process.env.FAKE_CUDA_DEVICES = '2'
+    const told = []
+    for (const broken of [false, true]) {
+      const connected = await openConnectedRuntimes([[0], [1]])
+      const runtimes = connected.opened.map(({ value }) => value)
+      process.env.NO_THREADS_OF = 'backend-cuda.node:0'
+      if (broken) connected.break()
+      await new Promise((resolve) => setTimeout(resolve, 100))
+      for (const runtime of runtimes) told.push(await runtime.dispose())
+      delete process.env.NO_THREADS_OF
+    }
+    console.log(JSON.stringify(told))`
+  expect(JSON.parse(printedWithoutThreads(script))).toEqual([[], [], [], []])
 })

@@ -16,7 +16,19 @@ const threads = fileURLToPath(new URL('./testing/threads.ts', import.meta.url))
  * The fake driver's tests, and of the conformance suite those of transfers from and to arrays that change; the random programs with every way to make
  * graphs in the long form alone.
  */
-const files = ['cuda-runtime', 'failures', 'faults', 'fake-conformance', 'messages', 'device-memory']
+const files = [
+  'cuda-runtime',
+  'failures',
+  'faults',
+  'fake-conformance',
+  'messages',
+  'device-memory',
+  'stopped-kernels',
+  'cuda-command-queue',
+  'host-blocks',
+  'launcher',
+  'shared-blocks',
+]
 const conformance = 'backend cuda on the fake driver'
 const shortened = process.env.TANDEM_LONG === '1' ? '' : '(?!.*random programs.*(one-graph|graph-per-gpu))'
 const tests = `^${shortened}(?!.*${conformance})|${conformance} × 3\\W+memory`

@@ -1,6 +1,12 @@
 import { setTimeout } from 'node:timers/promises'
-import { GpuError, type GpuErrorCode, isGpuError, type SharingProcesses } from '@tandem-gpu/core'
-import { isNativeError, toGpuError } from './driver-error.ts'
+import {
+  type FreedMemory,
+  GpuError,
+  type GpuErrorCode,
+  isGpuError,
+  type SharingProcesses,
+} from '@tandem-gpu/core'
+import { toGpuError } from './driver-error.ts'
 import type { NativeGroup } from './native-addon.ts'
 
 /** Names device memory to other processes of the machine. */
@@ -12,19 +18,28 @@ export interface MemoryName {
 /** The GPU whose contexts map what other processes share: a process that shares has one. */
 const ownGpu = 0
 
+interface Resting {
+  readonly address: number
+  readonly run: number
+}
+
 interface Mapped {
   readonly address: Promise<number>
   users: number
 }
 
 /** Device memory that the processes of a group share, each with one GPU. */
-export class SharedMemory {
+export class SharedMemory implements FreedMemory {
   readonly native: NativeGroup
   readonly processes: SharingProcesses
   /** By handle, which the driver opens once a process. */
   readonly #mapped = new Map<string, Mapped>()
+  /** Unmappings that the group's thread has yet to be told of. */
+  readonly #closing = new Set<Promise<unknown>>()
+  /** The handles of this process's memory that others have been given, by its address. */
+  readonly #handles = new Map<number, string>()
   /** Freed memory that others may still map, with the run before which it was freed. */
-  #resting: { readonly address: number; readonly run: number }[] = []
+  #resting: Resting[] = []
   #runs = 0
 
   constructor(native: NativeGroup, processes: SharingProcesses) {
@@ -33,23 +48,9 @@ export class SharedMemory {
     void processes.broken.then(() => native.breakOff())
   }
 
-  /** As the group's. Memory that others have yet to unmap is waited for, which takes moments. */
-  async allocate(gpu: number, byteLength: number, zero: boolean): Promise<number> {
-    try {
-      return await this.native.allocate(gpu, byteLength, zero)
-    } catch (error) {
-      if (!isNativeError(error) || error.nativeCode !== 'out-of-memory' || this.#resting.length === 0)
-        throw error
-    }
-    this.#release(Number.POSITIVE_INFINITY)
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await this.native.allocate(gpu, byteLength, zero)
-      } catch (error) {
-        if (attempt === 20) throw error
-        await setTimeout(50)
-      }
-    }
+  /** As the group's. What rests may be missing: all processes together give it back (`FreedMemory`). */
+  allocate(gpu: number, byteLength: number, zero: boolean): Promise<number> {
+    return this.native.allocate(gpu, byteLength, zero)
   }
 
   /**
@@ -62,18 +63,38 @@ export class SharedMemory {
 
   beginRun(): void {
     this.#runs += 1
-    this.#release(this.#runs - 3)
+    const lastRun = this.#runs - 3
+    this.#freeResting(({ run }) => run <= lastRun)
   }
 
-  #release(lastRun: number): void {
+  /** What programs have let go of is unmapped when the group's thread has come to the end of its queue. */
+  async letGo(): Promise<string> {
+    await Promise.allSettled(this.#closing)
+    await this.native.drain()
+    return JSON.stringify([...this.#mapped.keys()])
+  }
+
+  async giveBack(used: readonly string[]): Promise<void> {
+    const handles = new Set(used.flatMap((text) => JSON.parse(text) as string[]))
+    this.#freeResting(({ address }) => !handles.has(this.#handles.get(address) ?? ''))
+  }
+
+  #freeResting(where: (resting: Resting) => boolean): void {
     if (this.#resting.length === 0) return
-    for (const { address, run } of this.#resting) if (run <= lastRun) this.native.free(address)
-    this.#resting = this.#resting.filter(({ run }) => run > lastRun)
+    const kept: Resting[] = []
+    for (const resting of this.#resting)
+      if (where(resting)) {
+        this.#handles.delete(resting.address)
+        this.native.free(resting.address)
+      } else kept.push(resting)
+    this.#resting = kept
   }
 
   async nameOf(address: number): Promise<MemoryName> {
     const { handle, byteOffset } = await this.native.exportMemory(address)
-    return { handle: Buffer.from(handle).toString('hex'), byteOffset }
+    const name = Buffer.from(handle).toString('hex')
+    this.#handles.set(address, name)
+    return { handle: name, byteOffset }
   }
 
   /** The address of another process's memory here, until it is closed as often as opened. */
@@ -98,7 +119,9 @@ export class SharedMemory {
     mapped.users -= 1
     if (mapped.users > 0) return
     this.#mapped.delete(handle)
-    mapped.address.then((address) => this.native.closeMemory(address)).catch(() => {})
+    const closing = mapped.address.then((address) => this.native.closeMemory(address)).catch(() => {})
+    this.#closing.add(closing)
+    void closing.then(() => this.#closing.delete(closing))
   }
 }
 

@@ -1,4 +1,4 @@
-// A kernel that never ends, in a process of its own: nothing stops it, so the process must end beside it.
+// A kernel that never ends and never looks whether it is to, in a process of its own: nothing stops it, so the process must end beside it.
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
@@ -33,13 +33,19 @@ const script = (end: string) => `
   }
   const running = code(group.queue.run(program, 5, { timeoutSeconds: 0.2 }))
   const pending = code(group.queue.read(x))
+  // Neither the limit of a run that never begins nor a kernel that is never loaded keeps the group or the process.
+  const behind = code(group.queue.run(program, 1, { timeoutSeconds: 600 }))
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  const compiling = code(group.compile({ wgsl: '@compute @workgroup_size(1) fn main() { return; }' }))
   outcome.running = await running
   outcome.pending = await pending
+  outcome.behind = await behind
   outcome.lost = (await group.lost).reason
   outcome.later = await code(group.queue.run(program))
   outcome.allocating = await code(group.devices[1].allocate('u32', 1))
   const before = performance.now()
   await group.destroy()
+  outcome.compiling = await compiling
   outcome.destroyMilliseconds = performance.now() - before
   console.log(JSON.stringify(outcome))
   ${end}`
@@ -83,6 +89,8 @@ it.each([
       senseless: 'validation',
       running: 'timeout',
       pending: 'device-lost',
+      behind: 'device-lost',
+      compiling: 'device-lost',
       lost: 'unknown',
       later: 'device-lost',
       allocating: 'device-lost',

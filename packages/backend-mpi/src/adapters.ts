@@ -8,6 +8,7 @@ import {
   GpuError,
   type Telemetry,
 } from '@tandem-gpu/core'
+import type { Opening } from './opening.ts'
 import type { MpiSession } from './session.ts'
 
 /** What a rank says of the adapters that its inner backend finds. */
@@ -26,6 +27,14 @@ interface AdapterSnapshot extends Omit<Adapter, 'features' | 'telemetry' | 'rank
 
 /** The inner backend's own adapter of each that this rank has reported. */
 const innerAdapters = new WeakMap<Adapter, Adapter>()
+/** The opening that has found each adapter. */
+const openings = new WeakMap<Adapter, Opening>()
+
+/** What the group over these adapters is opened with. */
+export function openingOf(session: MpiSession, adapters: readonly Adapter[]): Opening {
+  const [first] = adapters
+  return (first && openings.get(first)) ?? session.newOpening()
+}
 
 export function innerAdapter(adapter: Adapter): Adapter {
   const inner = innerAdapters.get(adapter)
@@ -46,7 +55,7 @@ export async function gatherAdapters(
   inner: Backend,
   virtual: boolean,
 ): Promise<AdapterReport> {
-  const key = session.takeAdapterKey()
+  const opening = session.newOpening()
   const report = await inner.adapters()
   const binding = bindingNote(availableParallelism(), cpus().length)
   const ownNotes = [...(report.notes ?? []), ...(binding === undefined ? [] : [binding])]
@@ -56,7 +65,7 @@ export async function gatherAdapters(
     ...(report.absence && { absence: report.absence }),
     ...(ownNotes.length > 0 && { notes: ownNotes }),
   }
-  const said = (await session.gather(JSON.stringify(own), key)).map(
+  const said = (await opening.gatherAdapters(JSON.stringify(own))).map(
     ({ message }) => JSON.parse(message) as RankAdapters,
   )
   const byRank = said.toSorted((a, b) => a.rank - b.rank)
@@ -72,6 +81,7 @@ export async function gatherAdapters(
         features: new Set(features),
         ...(reading && { telemetry: async () => reading }),
       }
+      openings.set(adapter, opening)
       if (rank === session.rank) innerAdapters.set(adapter, report.adapters[index]!)
       return adapter
     })

@@ -1,5 +1,6 @@
 import { type Adapter, type Backend, GpuError, type Runtime } from '@tandem-gpu/core'
 import { HostRuntime } from './host-runtime.ts'
+import type { GroupOpening } from './opening.ts'
 import type { MpiSession } from './session.ts'
 
 /**
@@ -8,6 +9,7 @@ import type { MpiSession } from './session.ts'
  */
 export async function openAddressableDevices(
   session: MpiSession,
+  opening: GroupOpening,
   backend: Backend,
   own: readonly Adapter[],
   label: string,
@@ -27,7 +29,7 @@ export async function openAddressableDevices(
     failure = error
   }
   const reason = failure === undefined ? '' : failure instanceof Error ? failure.message : String(failure)
-  const said = await session.gather(reason)
+  const said = await opening.gather(reason)
   const refusal = said.find(({ message }) => message !== '')
   if (refusal === undefined) return opened!
   await opened?.dispose()

@@ -10,7 +10,7 @@ export function endWithJob(addon: NativeAddon, rank: number, failed: () => boole
   const finalize = () => {
     if (ended || failed()) return
     ended = true
-    addon.leave(undefined, '')
+    addon.leave(undefined, 'device-lost', '')
     addon.end()
     addon.finalize()
   }

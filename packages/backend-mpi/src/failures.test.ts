@@ -5,7 +5,9 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { runBundledJob } from './testing/bundled-job.ts'
+import { fakeGpuAwareMpi } from './testing/fake-gpu-aware-mpi.ts'
 import { type JobOptions, type MpiInstallation, mpich, openMpi, whereInstalled } from './testing/launchers.ts'
+import { preloadedLibrary } from './testing/preloaded-library.ts'
 
 /** Runs a job of three ranks and calls `act` with the process of rank 1 once all three have said who they are. */
 async function disturbed(
@@ -148,6 +150,33 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
     },
   )
 
+  it('gives every rank an error that names both calls when one opens a group and another waits for it in one', async () => {
+    const job = { ranks: 3, program: 'opens-another.ts' }
+    const { exitCode, stdout, stderr } = await runBundledJob(openMpi, job)
+    const lines = stdout.trim().split('\n').sort()
+    expect(lines, stderr).toHaveLength(3)
+    for (const [rank, line] of lines.entries()) {
+      expect(line).toMatch(
+        new RegExp(`^rank ${rank}: (validation|device-lost): .*The ranks make different calls`),
+      )
+      expect(line).toMatch(/runs "program 0" 3 times in group "first"/)
+      expect(line).toMatch(/rank 1 \(process \d+ on .*\) looks for devices, to open a group/)
+    }
+    expect(lines[1]).toMatch(/^rank 1: validation: /)
+    expect(exitCode, stderr).toBe(0)
+  })
+
+  it.each(['ipc', 'nccl'])(
+    'gives memory back that a late rank still maps, and lives on where one rank cannot make a graph, transport %s',
+    async (transport) => {
+      const { exitCode, stdout, stderr } = await runBundledJob(openMpi, {
+        ...{ ranks: 3, program: 'memory.ts', arguments: [transport] },
+        environment: { FAKE_CUDA_MEMORY: '6000000' },
+      })
+      expect({ exitCode, stdout }, stderr).toEqual({ exitCode: 0, stdout: 'memory comes back\n' })
+    },
+  )
+
   it('gives every rank a typed error when devices fault with several launches of native code under way', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'tandem-said-'))
     onTestFinished(() => rm(folder, { recursive: true }))
@@ -155,6 +184,8 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
     const { stdout, stderr } = await runBundledJob(openMpi, job)
     expect(stdout, stderr).toMatch(/^rank 1 ends: driver: .*cuEventQuery returns CUDA_ERROR_ILLEGAL_ADDRESS/m)
     expect(stdout, stderr).toMatch(/^rank 0 ends: device-lost: .*rank 1 .*cuEventQuery/m)
+    for (const rank of [0, 1])
+      expect(stdout, stderr).toMatch(new RegExp(`^rank ${rank} still has 256 bytes of messages$`, 'm'))
   })
 
   it.each(['ipc', 'nccl', 'staged'])(
@@ -168,6 +199,73 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
         )
     },
   )
+})
+
+describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
+  const noThread = 'The operating system starts no thread: Resource temporarily unavailable.'
+
+  it.each([
+    { which: 'for messages', thread: 1, ranks: [1] },
+    { which: 'that watches the others', thread: 2, ranks: [0, 1] },
+  ])(
+    'gives a typed error when the operating system refuses the thread $which, and the job ends',
+    async ({ thread, ranks }) => {
+      const { exitCode, stdout, stderr } = await runBundledJob(openMpi, {
+        ...{ ranks: 2, program: 'misfortunes.ts', arguments: ['threads'] },
+        environment: {
+          LD_PRELOAD: preloadedLibrary('../backend-cuda/native/test/no_threads.c'),
+          NO_THREADS_OF: `backend-mpi.node:${thread}`,
+        },
+      })
+      expect(exitCode).toBe(3)
+      for (const rank of ranks)
+        expect(stdout, stderr).toMatch(new RegExp(`^rank ${rank} ends: out-of-memory: .*${noThread}$`, 'm'))
+    },
+  )
+
+  it('rejects what is pending and what comes when the thread for messages has no memory left, and the process ends', async () => {
+    const { exitCode, stdout, stderr } = await runBundledJob(undefined, {
+      ...{ ranks: 1, program: 'misfortunes.ts', arguments: ['memory'] },
+      environment: { LD_PRELOAD: preloadedLibrary('native/test/no_memory.c') },
+    })
+    const line = 'out-of-memory: The host has no memory left.\n'
+    expect({ exitCode, stdout }, stderr).toEqual({ exitCode: 0, stdout: line.repeat(2) })
+  })
+
+  it('rejects calls that come when the process has left the job', async () => {
+    const job = { ranks: 2, program: 'misfortunes.ts', arguments: ['ended'] }
+    const { exitCode, stdout, stderr } = await runBundledJob(openMpi, job)
+    const line = 'device-lost: This process has left the job: it had nothing left to do.\n'
+    expect({ exitCode, stdout }, stderr).toEqual({ exitCode: 0, stdout: line.repeat(8) })
+  })
+
+  it('tells a rank that was stopped all that was said meanwhile, whole', async () => {
+    const job = { ranks: 2, program: 'misfortunes.ts', arguments: ['stopped'] }
+    const { exitCode, stdout, stderr } = await runBundledJob(openMpi, job)
+    expect(exitCode, stderr).toBe(0)
+    expect(stdout, stderr).toMatch(
+      /^group 0: device-lost, 200000\d\d\ngroup 1: validation, 1000\ngroup 2: device-lost, 10\d\d\n$/,
+    )
+  })
+
+  it.each([
+    [
+      'an MPI that allows no threads',
+      { FAKE_MPI_SINGLE: '1' },
+      /^unsupported: .* does not allow that this process has threads/,
+    ],
+    ['an MPI that allows them', {}, /^rank 0 of 1$/],
+  ])('takes %s for what it is', async (_, environment, said) => {
+    const job = { ranks: 1, program: 'start.ts', arguments: [fakeGpuAwareMpi('Open MPI')], environment }
+    const { stdout, stderr } = await runBundledJob(undefined, job)
+    expect(stdout.trim(), stderr).toMatch(said)
+  })
+
+  it('passes over a library that is no MPI', async () => {
+    const job = { ranks: 1, program: 'start.ts', arguments: ['libm.so.6'] }
+    const { exitCode, stdout, stderr } = await runBundledJob(undefined, job)
+    expect({ exitCode, stdout }, stderr).toEqual({ exitCode: 0, stdout: 'rank 0 of 1\n' })
+  })
 })
 
 describe.skipIf(!mpich.installed)(whereInstalled(mpich), () => {

@@ -7,7 +7,7 @@ import {
   type SharingProcesses,
 } from '@tandem-gpu/core'
 import { innerAdapter } from './adapters.ts'
-import { toGpuError } from './native-addon.ts'
+import type { GroupOpening } from './opening.ts'
 import type { MpiSession } from './session.ts'
 
 /** Transports in which the devices need no message of the host's. */
@@ -27,12 +27,13 @@ export interface JoinedDevices {
  */
 export async function openJoinedDevices(
   session: MpiSession,
+  opening: GroupOpening,
   inner: Backend,
   devices: readonly Adapter[],
   name: JoiningTransport,
   label: string,
 ): Promise<JoinedDevices> {
-  const { rank, addon } = session
+  const { rank } = session
   requireDevices(session, devices)
   if (name === 'ipc') requireOneMachine(session)
   const open = (name === 'ipc' ? inner.openShared : inner.openConnected)?.bind(inner)
@@ -50,20 +51,20 @@ export async function openJoinedDevices(
     throw new GpuError('device-lost', 'Another rank cannot go on.')
   })
   inVain.catch(() => {})
-  const group = session.newGroup(breakOff)
+  const group = opening.numberOf(name)
+  session.watchGroup(group, breakOff)
   let key = 0
   const processes: SharingProcesses = {
     rank,
     broken,
     async exchange(message) {
-      try {
-        const gathered = addon.gather(group, key++, JSON.stringify([rank, message]))
-        const said = await Promise.race([gathered, inVain])
-        const messages = said.map(({ message }) => JSON.parse(message) as [number, string])
-        return messages.toSorted(([a], [b]) => a - b).map(([, text]) => text)
-      } catch (error) {
-        throw toGpuError(error)
-      }
+      const text = JSON.stringify([rank, message])
+      const said = await Promise.race([
+        session.gatherIn(group, key++, text, `makes a call in group "${label}"`),
+        inVain,
+      ])
+      const messages = said.map(({ message }) => JSON.parse(message) as [number, string])
+      return messages.toSorted(([a], [b]) => a - b).map(([, text]) => text)
     },
   }
   const close = () => session.endGroup(group)

@@ -19,3 +19,21 @@ it('takes mpirun for the launcher inside a task of Slurm, and srun where it is a
   )
   expect(detectLaunch(slurm)).toEqual({ launcher: 'srun of Slurm', size: 2, rank: 1 })
 })
+
+it.each([
+  [{ OMPI_COMM_WORLD_SIZE: 'x', OMPI_COMM_WORLD_RANK: '0' }, 'OMPI_COMM_WORLD_SIZE is "x"'],
+  [{ OMPI_COMM_WORLD_SIZE: '2', OMPI_COMM_WORLD_RANK: '2' }, 'OMPI_COMM_WORLD_RANK is "2"'],
+  [{ OMPI_COMM_WORLD_SIZE: '0', OMPI_COMM_WORLD_RANK: '0' }, 'OMPI_COMM_WORLD_SIZE is "0"'],
+  [{ PMI_SIZE: '3', PMI_RANK: '-1' }, 'PMI_RANK is "-1"'],
+  [{ PMI_SIZE: '3', PMI_RANK: '1.5' }, 'PMI_RANK is "1.5"'],
+  [{ PMI_SIZE: '3' }, 'PMI_RANK is not set'],
+  [{ PMI_RANK: '0' }, 'PMI_SIZE is not set'],
+  [{ SLURM_STEP_NUM_TASKS: '', SLURM_PROCID: '0' }, 'SLURM_STEP_NUM_TASKS is ""'],
+])('says what is wrong with variables that no launcher sets: %o', (environment, said) => {
+  expect(() => detectLaunch(environment)).toThrow(said)
+  expect(() => detectLaunch(environment)).toThrow(expect.objectContaining({ code: 'validation' }))
+})
+
+it("takes a rank of Slurm's outside of a step for no launcher", () => {
+  expect(detectLaunch({ SLURM_PROCID: '0' })).toBeUndefined()
+})

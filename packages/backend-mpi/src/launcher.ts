@@ -1,3 +1,5 @@
+import { GpuError } from '@tandem-gpu/core'
+
 /** What the launcher of the job says to the processes that it starts, in their environment. */
 export interface Launch {
   /** For sentences: "mpirun of Open MPI". */
@@ -27,12 +29,26 @@ const launchers: readonly {
   { launcher: 'srun of Slurm', size: 'SLURM_STEP_NUM_TASKS', rank: 'SLURM_PROCID' },
 ]
 
-/** Undefined where no launcher started this process: a job of one rank. */
+/** Undefined where no launcher started this process: a job of one rank. Throws `validation` where its variables do not say which rank of how many this is. */
 export function detectLaunch(environment: Readonly<Record<string, string | undefined>>): Launch | undefined {
   for (const { launcher, family, size, rank } of launchers) {
     const [count, own] = [environment[size], environment[rank]]
-    if (count === undefined || own === undefined) continue
-    return { launcher, ...(family && { family }), size: Number(count), rank: Number(own) }
+    if (count === undefined && own === undefined) continue
+    // Slurm sets the rank outside of steps too.
+    if (count === undefined && family === undefined) continue
+    const launch = { launcher, ...(family && { family }), size: wholeNumber(count), rank: wholeNumber(own) }
+    if (launch.rank < launch.size) return launch
+    const shown = (name: string, value: string | undefined) =>
+      value === undefined ? `${name} is not set` : `${name} is ${JSON.stringify(value)}`
+    throw new GpuError(
+      'validation',
+      `The environment does not say which rank of how many this process is: ${shown(size, count)}, and ${shown(rank, own)}. Start the job with ${launcher.split(' ')[0]}, or unset both variables.`,
+    )
   }
   return undefined
+}
+
+/** NaN for anything but decimal digits. */
+function wholeNumber(text: string | undefined): number {
+  return text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
 }

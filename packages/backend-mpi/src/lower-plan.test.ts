@@ -144,7 +144,7 @@ it('issues what a message waits for before what may run beside it', async () => 
 it('orders messages that share a tag', async () => {
   const { after, afterPrevious, messages } = await lower([
     { kind: 'send', buffer: 0, ordinal: 3 },
-    { kind: 'send', buffer: 0, ordinal: 3 + 512 },
+    { kind: 'send', buffer: 0, ordinal: 3 + 16_384 },
     { kind: 'send', buffer: 0, ordinal: 4 },
   ])
   expect(messages.map(({ tag }) => tag)).toEqual([3, 3, 4])

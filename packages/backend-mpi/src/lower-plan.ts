@@ -12,8 +12,8 @@ import type { NativeMessage } from './native-addon.ts'
 import { type LoweredPlan, placeInSegments, type Step } from './segments.ts'
 import { type StagedPiece, stagedPieces } from './staged-pieces.ts'
 
-/** Messages of a pair of ranks with the same tag are matched in order, which an edge keeps. MPI grants 32,767 tags, of which each group has these (engine.cpp). */
-const tagCount = 512
+/** Messages of a pair of ranks with the same tag are matched in order, which an edge keeps. MPI grants 32,767 tags, of which programs have these (engine.cpp). */
+const tagCount = 16_384
 
 /**
  * Turns messages of device memory into downloads and messages, or messages and uploads, piece by piece through host memory that

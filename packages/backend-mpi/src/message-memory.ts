@@ -53,8 +53,10 @@ export class ProgramMemory implements MessageMemory {
     return { buffer: { kind: 'host', label, byteLength, allocation }, memory: allocation.arrayBuffer }
   }
 
-  free(): void {
+  /** Frees it, but for what is `kept`. */
+  free(kept?: ReadonlySet<HostAllocation>): void {
     for (const allocation of this.allocations) this.#inner.free(allocation)
-    for (const allocation of this.hostAllocations) this.#inner.freeHost(allocation)
+    for (const allocation of this.hostAllocations)
+      if (kept?.has(allocation) !== true) this.#inner.freeHost(allocation)
   }
 }

@@ -4,6 +4,7 @@ import {
   type ExecutionOptions,
   type ExecutionResult,
   GpuError,
+  type HostAllocation,
   isGpuError,
   type KeyedMessage,
   keepAwake,
@@ -29,6 +30,8 @@ export interface MpiExecutable extends Executable {
   /** One segment and no message: the inner backend repeats it. */
   readonly alone: boolean
   readonly memory: ProgramMemory
+  /** What messages are sent from and received into. */
+  readonly messageMemory: readonly HostAllocation[]
 }
 
 /** What the runs of a group need of its rank. */
@@ -36,6 +39,7 @@ export interface RunningRank {
   readonly session: MpiSession
   /** The number by which native code knows the group. */
   readonly group: number
+  readonly label: string
   readonly devices: OpenedDevices
   /** That this process has for itself. */
   readonly cores: number
@@ -43,6 +47,8 @@ export interface RunningRank {
   globalOrdinal(local: number): number
   /** Says to the other ranks that this one cannot go on. */
   leave(reason: string): void
+  /** MPI may write to the memory of the program's messages for as long as the process lives. */
+  keep(executable: MpiExecutable): void
 }
 
 /**
@@ -54,6 +60,7 @@ export class MpiRuns {
   peerLost: GpuError | undefined
   readonly #session: MpiSession
   readonly #group: number
+  readonly #label: string
   readonly #inner: Runtime
   readonly #joined: OpenedDevices['joined']
   /** MPI takes messages from device memory. */
@@ -61,6 +68,7 @@ export class MpiRuns {
   readonly #cores: number
   readonly #globalOrdinal: (local: number) => number
   readonly #leave: (reason: string) => void
+  readonly #keep: (executable: MpiExecutable) => void
   #runs = 0
   /** Runs that have not settled. */
   #pending = 0
@@ -69,15 +77,17 @@ export class MpiRuns {
   /** Settles when all reads and writes have, where MPI itself uses device memory: its messages do not queue up behind them in the inner backend. */
   #transferred: Promise<unknown> = Promise.resolve()
 
-  constructor({ session, group, devices, cores, globalOrdinal, leave }: RunningRank) {
+  constructor({ session, group, label, devices, cores, globalOrdinal, leave, keep }: RunningRank) {
     this.#session = session
     this.#group = group
+    this.#label = label
     this.#inner = devices.inner
     this.#joined = devices.joined
     this.#gpuAware = devices.transport.name === 'gpu-aware'
     this.#cores = cores
     this.#globalOrdinal = globalOrdinal
     this.#leave = leave
+    this.#keep = keep
   }
 
   /** Settles when all runs have, whatever came of them. */
@@ -95,6 +105,7 @@ export class MpiRuns {
   }
 
   #followedBy(run: Promise<unknown>): void {
+    this.#session.noteRun(this.#group, run)
     this.#pending += 1
     this.#lastRun = run
       .catch(() => {})
@@ -124,6 +135,12 @@ export class MpiRuns {
     const native = addon.runAgreed(
       ...([this.#group, start.key, start.message] as const),
       ...([end.key, end.message, repeated.launcher] as const),
+    )
+    this.#session.noteGather(
+      this.#group,
+      start.key,
+      `${start.doing} in group "${this.#label}"`,
+      native.started,
     )
     const awake = keepAwake(native.ended, awakeMilliseconds.run, this.#cores, addon.yieldCore)
     if (awake) addon.stayAwake(awakeMilliseconds.run)
@@ -210,7 +227,7 @@ export class MpiRuns {
       // A rank without a part is done at once: it would run ahead of the others, out of an abort's reach.
       let { nodes } = executable
       if (this.#joined !== undefined && executable.made[0] !== undefined)
-        if (!(await this.#inner.connect!(executable.made[0]))) nodes = addon.prepare([])
+        if (!(await this.#inner.connect!(executable.made[0], { times, profile }))) nodes = addon.prepare([])
       const native = !profile && !executable.alone
       const launchers = native
         ? await this.#launchers(executable, uniformBlock).catch((error) => {
@@ -218,10 +235,15 @@ export class MpiRuns {
             throw error
           })
         : []
-      const { seconds, repetitions } = await addon.run(
-        ...([this.#group, run, nodes, times, issue, launchers] as const),
-        (reason) => fail(new GpuError('driver', `Program "${executable.label}" fails: ${reason}`)),
-      )
+      const { seconds, repetitions } = await addon
+        .run(...([this.#group, run, nodes, times, issue, launchers] as const), (reason) =>
+          fail(new GpuError('driver', `Program "${executable.label}" fails: ${reason}`)),
+        )
+        .catch((error: unknown) => {
+          // Its messages can be neither finished nor taken back.
+          this.#keep(executable)
+          throw error
+        })
       if (failure !== undefined) throw failure
       if (repetitions < times)
         throw new GpuError('aborted', `The run is aborted after ${repetitions} of ${times} repetitions.`, {
@@ -242,18 +264,19 @@ export class MpiRuns {
   /** A program that the inner backend repeats, in one call: as no rank can abort it, no repetition need be agreed on. */
   async #executeAlone(
     { made, segments }: MpiExecutable,
-    { times, profile = false, uniformBlock }: ExecutionOptions,
+    { times, profile = false, uniformBlock, timeoutSeconds }: ExecutionOptions,
   ): Promise<ExecutionResult> {
     const { addon } = this.#session
     const [part] = made as [Executable]
     const { originalIndex } = segments[0]!
     try {
-      if (this.#joined !== undefined && !(await this.#inner.connect!(part)))
+      if (this.#joined !== undefined && !(await this.#inner.connect!(part, { times, profile })))
         return { seconds: 0, clock: 'device' }
       const running = this.#inner.run(part, {
         times,
         ...(profile && { profile }),
         ...(uniformBlock && { uniformBlock }),
+        ...(timeoutSeconds && { timeoutSeconds }),
       })
       // At its end the ranks agree.
       const awake = keepAwake(running, awakeMilliseconds.run, this.#cores, addon.yieldCore)

@@ -36,6 +36,7 @@ export class MpiRuntime implements Runtime {
   readonly devices: readonly Adapter[]
   readonly lost: Promise<LostInfo>
   readonly ranks: Ranks
+  readonly limitsTime: boolean
   readonly #runs: MpiRuns
   readonly #session: MpiSession
   readonly #inner: Runtime
@@ -50,10 +51,15 @@ export class MpiRuntime implements Runtime {
   /** For each device of the group, its position among its rank's. */
   readonly #localOrdinal: readonly number[]
   readonly #executables = new Set<MpiExecutable>()
+  /** Host memory that a failed run has left to MPI. It is not given back. */
+  readonly #kept = new Set<HostAllocation>()
+  /** Every rank has ended what it has begun, as far as this one knows. */
+  #clean = true
   #resolveLost!: (info: LostInfo) => void
 
   constructor(
     session: MpiSession,
+    group: number,
     devices: readonly Adapter[],
     opened: OpenedDevices,
     peers: ReadonlyMap<number, readonly boolean[]>,
@@ -65,6 +71,8 @@ export class MpiRuntime implements Runtime {
     this.#inner = inner
     this.#joined = joined
     this.#sharesMemory = transport.name === 'ipc'
+    // Messages that are under way wait for ranks that have ended.
+    this.limitsTime = this.#sharesMemory
     this.#gpuAware = transport.name === 'gpu-aware'
     this.#peers = peers
     this.#label = label
@@ -79,7 +87,8 @@ export class MpiRuntime implements Runtime {
     this.lost = new Promise((resolve) => {
       this.#resolveLost = resolve
     })
-    const group = session.newGroup((code, message) => {
+    session.watchGroup(group, (code, message) => {
+      this.#clean = false
       this.#runs.peerLost ??= new GpuError(code, message)
       joined?.break()
       this.#resolveLost({ reason: 'unknown', message })
@@ -87,9 +96,12 @@ export class MpiRuntime implements Runtime {
     this.#group = group
     const cores = availableParallelism() / session.ranksOnMachine
     this.#runs = new MpiRuns({
-      ...{ session, group, cores, devices: opened },
+      ...{ session, group, label, cores, devices: opened },
       globalOrdinal: (local) => this.#globalOrdinal(local),
       leave: (reason) => this.ranks.leave(reason),
+      keep: (executable) => {
+        for (const allocation of executable.messageMemory) this.#kept.add(allocation)
+      },
     })
     void inner.lost.then(({ reason, message }) => {
       if (reason === 'destroyed') return
@@ -101,9 +113,11 @@ export class MpiRuntime implements Runtime {
       rank,
       count: session.ranks.length,
       sharesMemory: this.#sharesMemory,
+      survivesFailures: joined !== undefined,
+      ...(inner.freedMemory && { freedMemory: inner.freedMemory }),
       transport,
-      gather: (key, message, number) => {
-        const gathered = settled(addon.gather(group, key, message, number))
+      gather: (key, message, number, doing = 'makes a call') => {
+        const gathered = session.gatherIn(group, key, message, `${doing} in group "${label}"`, number)
         keepAwake(gathered, awakeMilliseconds, cores, addon.yieldCore)
         return gathered
       },
@@ -113,7 +127,13 @@ export class MpiRuntime implements Runtime {
         if (from === to || bytes.byteLength === 0) return
         await settled(addon.deliver(group, key, from, to === 'all' ? -1 : to, bytes))
       },
-      leave: (reason = '') => addon.leave(group, reason),
+      leave: (reason = '') => {
+        if (reason !== '') this.#clean = false
+        addon.leave(group, 'device-lost', reason)
+      },
+      diverged: () => {
+        this.#clean = false
+      },
     }
     if (session.failure !== undefined)
       this.#resolveLost({ reason: 'unknown', message: session.failure.message })
@@ -140,7 +160,7 @@ export class MpiRuntime implements Runtime {
   }
 
   freeHost(allocation: HostAllocation): void {
-    this.#inner.freeHost(allocation)
+    if (!this.#kept.has(allocation)) this.#inner.freeHost(allocation)
   }
 
   compile(source: KernelSource): Promise<KernelHandle> {
@@ -169,6 +189,7 @@ export class MpiRuntime implements Runtime {
       const edges = (node: number) => ({ after: after[node]!, afterPrevious: afterPrevious[node]! })
       const executable: MpiExecutable = {
         label: plan.label,
+        stoppable: made.every((part) => part.stoppable === true),
         made,
         segments: segments.map((segment, i) => ({ ...segment, executable: made[i]! })),
         nodes: this.#session.addon.prepare([
@@ -177,6 +198,7 @@ export class MpiRuntime implements Runtime {
         ]),
         alone: segments.length === 1 && messages.length === 0,
         memory,
+        messageMemory: [...memory.hostAllocations, ...hostMemoryOfMessages(plan)],
       }
       this.#executables.add(executable)
       return executable
@@ -191,7 +213,11 @@ export class MpiRuntime implements Runtime {
     const known = executable as MpiExecutable
     if (!this.#executables.delete(known)) return
     for (const part of known.made) this.#inner.release(part)
-    known.memory.free()
+    known.memory.free(this.#kept)
+  }
+
+  interrupted(executable: Executable): void {
+    for (const part of (executable as MpiExecutable).made) this.#inner.interrupted?.(part)
   }
 
   run(executable: Executable, options: ExecutionOptions): Promise<ExecutionResult> {
@@ -243,12 +269,21 @@ export class MpiRuntime implements Runtime {
   async dispose(): Promise<readonly string[]> {
     await this.#runs.settled
     for (const executable of this.#executables) this.release(executable)
-    const failures = await this.#inner.dispose()
+    const failures = await this.#inner.dispose(this.#kept)
     this.#joined?.close()
     this.#session.endGroup(this.#group)
+    this.#session.addon.closeGroup(this.#group, this.#clean)
     this.#resolveLost({ reason: 'destroyed', message: `The group "${this.#label}" is disposed.` })
     return failures
   }
+}
+
+function hostMemoryOfMessages({ buffers, commands }: Plan<Handles, PlanPart>): HostAllocation[] {
+  return commands.flatMap((part) => {
+    if ((part.kind !== 'send' && part.kind !== 'receive') || part.region === undefined) return []
+    const buffer = buffers[part.region.buffer]!
+    return buffer.kind === 'host' ? [buffer.allocation] : []
+  })
 }
 
 /** A plan that every rank has whole is one segment. */

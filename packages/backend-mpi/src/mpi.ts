@@ -6,7 +6,7 @@ import {
   isGpuError,
   requireOptions,
 } from '@tandem-gpu/core'
-import { gatherAdapters } from './adapters.ts'
+import { gatherAdapters, openingOf } from './adapters.ts'
 import { openRuntime } from './open-runtime.ts'
 import { mpiSession } from './session.ts'
 import { openForTransport, type TransportName, transportNames } from './transport.ts'
@@ -59,8 +59,10 @@ export function mpi(inner: Backend, options: MpiOptions = {}): Backend {
       const foreign = adapters.find(({ rank }) => rank === undefined)
       if (foreign !== undefined)
         throw new GpuError('validation', `Adapter "${foreign.id}" is not one of ${this.name}'s.`)
-      const open = () => openForTransport(session, inner, adapters, options.transport ?? 'auto', label)
-      return session.openInTurn(() => openRuntime(session, adapters, label, open))
+      const opening = openingOf(session, adapters).beginGroup()
+      return openRuntime(session, opening, adapters, label, () =>
+        openForTransport(session, opening, inner, adapters, options.transport ?? 'auto', label),
+      )
     },
   }
 }

@@ -9,14 +9,25 @@ import type { MpiFamily } from './launcher.ts'
 export interface NativeAddon {
   /** Opens the first library that loads, and starts nothing. Later calls return the same one. */
   describeLibrary(candidates: readonly string[]): MpiLibrary
-  /** Starts MPI on the thread that makes all its calls. `onLost` is told of a group, or of all where it is undefined. */
+  /**
+   * Starts MPI on the thread that makes all its calls. `onLost` is told of a group, or of all where it is undefined; `onWaiting` of what another rank
+   * says with `sayWaiting`.
+   */
   start(
     candidates: readonly string[],
     onLost: (group: number | undefined, code: GpuErrorCode, message: string) => void,
+    onWaiting: (rank: number, text: string) => void,
   ): Promise<{ rank: number; size: number; gpuAware?: GpuSupport }>
   /** Where rank 0 takes the others' connections. */
   listen(): { port: number; addresses: string[] }
   watch(options: WatchOptions): Promise<void>
+  /**
+   * Gives a group a communicator of MPI, which its deliveries and runs need. Every rank opens it; settles once all have. Rejects with `out-of-memory` where MPI has
+   * no more.
+   */
+  openGroup(group: number): Promise<void>
+  /** This rank has no more deliveries and runs of the group. `clean`: all that it has begun, it has ended. Never waits. */
+  closeGroup(group: number, clean: boolean): void
   gather(group: number, key: number, message: string, number?: number): Promise<RankMessage[]>
   /**
    * Two gathers with a run between them, which `launcher` (a TandemLauncher) starts where all ranks say the same. `ended` is undefined where they do not, and an
@@ -33,7 +44,7 @@ export interface NativeAddon {
     started: Promise<RankMessage[]>
     ended: Promise<{ said: RankMessage[] } | { error: Error } | undefined>
   }
-  /** `to` is -1 for all. */
+  /** `to` is -1 for all. Deliveries of one group whose keys differ by a multiple of 16,383 are called in the same order on all ranks that take part. */
   deliver(group: number, key: number, from: number, to: number, bytes: Uint8Array<ArrayBuffer>): Promise<void>
   prepare(nodes: readonly NativeNode[]): PreparedNodes
   /**
@@ -58,8 +69,10 @@ export interface NativeAddon {
   stayAwake(milliseconds: number): void
   /** Lets other threads go first that wait for this core. */
   yieldCore(): void
-  /** This rank makes no more calls of the group, or of any; an empty `reason` is none. */
-  leave(group: number | undefined, reason: string): void
+  /** This rank makes no more calls of the group, or of any, because of an error of that code; an empty `reason` is none. */
+  leave(group: number | undefined, code: GpuErrorCode, reason: string): void
+  /** Tells the other ranks for what this one has waited too long. */
+  sayWaiting(text: string): void
   /** This rank ends: that its connections do too is no death. */
   end(): void
   /** MPI_Finalize; waits for the other ranks. False after a failure. */
@@ -137,10 +150,15 @@ const mpiPackage: AddonPackage = {
 /** The addon, or why it does not load. */
 export const nativeAddon = addonLoader<NativeAddon>(mpiPackage)
 
-/** What it means that the addon does not load: an error, never an absence, since a job of many ranks was asked for. */
+/**
+ * What it means that the addon does not load: an error, since a job of many ranks was asked for. In a clone that was built without it, the code is `no-driver`,
+ * as without an MPI library: `adapters()` reports it as an absence.
+ */
 export function addonError(error: Error): GpuError {
-  const { reason, remedy } = addonFailure(mpiPackage, error)
-  return new GpuError('unsupported', `${reason} ${remedy}`, { cause: error })
+  const { kind, reason, remedy } = addonFailure(mpiPackage, error)
+  return new GpuError(kind === 'skipped' ? 'no-driver' : 'unsupported', `${reason} ${remedy}`, {
+    cause: error,
+  })
 }
 
 /** Turns what the addon throws or rejects with into a GpuError; other errors pass through. */

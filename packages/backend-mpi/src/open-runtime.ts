@@ -1,17 +1,19 @@
 import { type Adapter, GpuError, type GpuErrorCode, isGpuError, type Runtime } from '@tandem-gpu/core'
 import { MpiRuntime } from './mpi-runtime.ts'
+import { settled } from './native-addon.ts'
+import type { GroupOpening } from './opening.ts'
 import type { MpiSession } from './session.ts'
 import type { OpenedDevices } from './transport.ts'
 
 /** Opens this rank's devices, and waits until all ranks have. */
 export async function openRuntime(
   session: MpiSession,
+  opening: GroupOpening,
   devices: readonly Adapter[],
   label: string,
   open: () => Promise<OpenedDevices>,
 ): Promise<Runtime> {
   const { rank } = session
-  const key = session.takeKey()
   let opened: OpenedDevices | undefined
   let failure: unknown
   try {
@@ -21,7 +23,7 @@ export async function openRuntime(
   }
   const inner = opened?.inner
   const own = devices.filter((device) => device.rank === rank)
-  const said = await session.gather(
+  const said = await opening.gather(
     JSON.stringify({
       rank,
       devices: devices.map(({ id }) => id),
@@ -34,7 +36,6 @@ export async function openRuntime(
         reason: failure instanceof Error ? failure.message : String(failure),
       }),
     }),
-    key,
   )
   try {
     const peers = new Map<number, boolean[]>()
@@ -57,10 +58,27 @@ export async function openRuntime(
         )
       if (other.peers) peers.set(other.rank, other.peers)
     }
-    return new MpiRuntime(session, devices, opened!, peers, label)
+    await openCommunicator(session, opening)
+    return new MpiRuntime(session, opening.numberOf('group'), devices, opened!, peers, label)
   } catch (error) {
     await inner?.dispose()
     opened?.joined?.close()
     throw error
+  } finally {
+    opening.end()
   }
+}
+
+/** Throws on every rank alike. */
+async function openCommunicator(session: MpiSession, opening: GroupOpening): Promise<void> {
+  const failure = await settled(session.addon.openGroup(opening.numberOf('group'))).then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+  if (isGpuError(failure, 'device-lost')) throw failure
+  const said = await opening.gather(failure instanceof Error ? failure.message : '')
+  if (failure !== undefined) throw failure
+  const refusal = said.find(({ message }) => message !== '')
+  if (refusal !== undefined)
+    throw new GpuError('out-of-memory', `${session.nameOf(refusal.rank)}: ${refusal.message}`)
 }

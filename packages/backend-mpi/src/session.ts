@@ -3,18 +3,21 @@ import { readFileSync, readlinkSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { endianness, hostname } from 'node:os'
 import { isMainThread } from 'node:worker_threads'
-import { GpuError, type GpuErrorCode, type RankMessage } from '@tandem-gpu/core'
+import { GpuError, type GpuErrorCode, isGpuError, type RankMessage } from '@tandem-gpu/core'
 import { endWithJob } from './end-with-job.ts'
 import { detectLaunch, type Launch } from './launcher.ts'
 import { installationRemedy, libraryCandidates } from './libraries.ts'
+import { MutualWaits, type WaitReport } from './mutual-waits.ts'
 import {
   addonError,
   type GpuSupport,
   type MpiLibrary,
   type NativeAddon,
   nativeAddon,
+  settled,
   toGpuError,
 } from './native-addon.ts'
+import { Opening } from './opening.ts'
 
 /** What a rank says of itself when the job starts. */
 export interface RankInfo {
@@ -32,6 +35,9 @@ export interface RankInfo {
 /** Number of the gathers that belong to no group: those of the session itself. */
 const sessionGroup = 0
 
+/** After so long ranks that wait for each other are told so: a rank may have work of its own between two calls, but not both. */
+const mutualWaitMilliseconds = 20_000
+
 /** MPI in this process: it is started once, with the first call that needs it, and ended with the process. */
 export class MpiSession {
   readonly addon: NativeAddon
@@ -42,13 +48,10 @@ export class MpiSession {
   /** Absent where the library does not say. */
   readonly gpuAware: GpuSupport | undefined
   readonly #lost = new Map<number, (code: GpuErrorCode, message: string) => void>()
+  readonly #waits = new MutualWaits(mutualWaitMilliseconds)
   #failure: GpuError | undefined
-  readonly #usedKeys: number
-  #adapterKeys = 0
-  #keys = 0
-  #groups = sessionGroup + 1
-  /** Settles when the group that was opened last is open, or is refused. */
-  #opened: Promise<unknown> = Promise.resolve()
+  #keys: number
+  #openings = 1
 
   constructor(
     addon: NativeAddon,
@@ -64,8 +67,9 @@ export class MpiSession {
     this.launch = launch
     this.ranks = ranks
     this.rank = rank
-    this.#usedKeys = usedKeys
+    this.#keys = usedKeys
     this.gpuAware = gpuAware
+    if (ranks.length > 1) setInterval(() => this.#sayWaiting(), mutualWaitMilliseconds / 4).unref()
   }
 
   /** Why the job cannot go on, once a rank is lost. */
@@ -83,37 +87,65 @@ export class MpiSession {
     return rankName(this.ranks[rank]!)
   }
 
-  /** Reserves the place of a gather whose message comes later. All ranks take keys in the same order. */
-  takeKey(): number {
-    return this.#usedKeys + 2 * this.#keys++
+  /** Gives to every rank what all ranks say, each message once, by rank. All ranks make these calls in the same order. */
+  gather(message: string): Promise<readonly RankMessage[]> {
+    return this.gatherIn(sessionGroup, this.#keys++, message, 'speaks with all ranks')
   }
 
-  /** The same for a gather of adapters. These have keys of their own, because they begin while groups are being opened. */
-  takeAdapterKey(): number {
-    return this.#usedKeys + 2 * this.#adapterKeys++ + 1
+  /** The same under a key of a group. `what` the call does, after the name of a rank, for messages. */
+  gatherIn(
+    group: number,
+    key: number,
+    message: string,
+    what: string,
+    number?: number,
+  ): Promise<readonly RankMessage[]> {
+    return this.#waits.call(group, key, what, settled(this.addon.gather(group, key, message, number)))
   }
 
-  /** Opens a group once those before it are open: while one is opened, the ranks take several keys and numbers of groups, and must take the same. */
-  openInTurn<T>(open: () => Promise<T>): Promise<T> {
-    const opened = this.#opened.then(open)
-    this.#opened = opened.catch(() => {})
-    return opened
+  /** Notes a gather that native code makes. */
+  noteGather<T>(group: number, key: number, what: string, answer: Promise<T>): Promise<T> {
+    return this.#waits.call(group, key, what, answer)
   }
 
-  /** Gives to every rank what all ranks say, each message once, by rank. */
-  async gather(message: string, key = this.takeKey()): Promise<readonly RankMessage[]> {
-    return gatherOf(this.addon, key, message)
+  /** Until `run` ends, this rank is late for no call of the group. */
+  noteRun(group: number, run: Promise<unknown>): void {
+    this.#waits.works(group, run)
   }
 
-  /** A number for a new group, the same on all ranks. `lost` is called when a rank cannot go on with it. */
-  newGroup(lost: (code: GpuErrorCode, message: string) => void): number {
-    const group = this.#groups++
+  /** The group makes no more calls. */
+  forget(group: number): void {
+    this.#waits.forget(group)
+  }
+
+  newOpening(): Opening {
+    return new Opening(this, this.#openings++)
+  }
+
+  /** `lost` is called when a rank cannot go on with the group. */
+  watchGroup(group: number, lost: (code: GpuErrorCode, message: string) => void): void {
     this.#lost.set(group, lost)
-    return group
   }
 
   endGroup(group: number): void {
     this.#lost.delete(group)
+    this.forget(group)
+  }
+
+  /** What another rank says that has waited for long. Where it waits for this rank, which waits for it, both calls are in vain. */
+  heardWaiting(rank: number, text: string): void {
+    const conflict = this.#waits.conflict(JSON.parse(text) as WaitReport)
+    if (conflict === undefined) return
+    const { own, other } = conflict
+    const message = `The ranks make different calls, and wait for each other: ${this.nameOf(this.rank)} ${own.what}, and ${this.nameOf(rank)} ${other.what}. Every rank must make the same calls in the same order.`
+    for (const { group } of [own, other]) this.addon.leave(group, 'validation', message)
+    // The calls that wait reject first, with the error itself.
+    setTimeout(() => this.lose(own.group, 'validation', message), 100)
+  }
+
+  #sayWaiting(): void {
+    const report = this.#waits.report()
+    if (report !== undefined && this.#failure === undefined) this.addon.sayWaiting(JSON.stringify(report))
   }
 
   lose(group: number | undefined, code: GpuErrorCode, message: string): void {
@@ -132,6 +164,14 @@ let started: Promise<MpiSession> | undefined
 export function mpiSession(libraries?: readonly string[]): Promise<MpiSession> {
   started ??= startSession(libraries)
   return started
+}
+
+/** Why this process has not joined its job; undefined where it has, or has not tried to. */
+export async function joinFailure(): Promise<unknown> {
+  return started?.then(
+    () => undefined,
+    (error: unknown) => error,
+  )
 }
 
 /** The MPI that a job would use, without starting it. Throws `no-driver` and `unsupported`. */
@@ -177,7 +217,11 @@ async function startSession(libraries: readonly string[] | undefined): Promise<M
   try {
     const { rank, size, gpuAware } = await saidWhenLate(
       launch,
-      addon.start(candidates, (group, code, message) => session?.lose(group, code, message)),
+      addon.start(
+        candidates,
+        (group, code, message) => session?.lose(group, code, message),
+        (rank, text) => session?.heardWaiting(rank, text),
+      ),
     )
     // From here on the process may not end without a word to the others.
     endWithJob(addon, rank, () => session?.failure !== undefined)
@@ -185,7 +229,7 @@ async function startSession(libraries: readonly string[] | undefined): Promise<M
       throw new GpuError(
         'unsupported',
         `This process was started by ${launch.launcher} as one of ${launch.size}, but ${library.family} (${library.path}) finds ${size}: ` +
-          'the launcher belongs to another MPI than the library. Start the job with the launcher of the same MPI (on Debian mpirun.openmpi or mpirun.mpich).',
+          "the launcher belongs to another MPI than the library, or the launcher's variables are left over in the environment. Start the job with the launcher of the same MPI (on Debian mpirun.openmpi or mpirun.mpich), or unset the variables.",
       )
     let key = 0
     const token = randomBytes(16).toString('hex')
@@ -239,11 +283,17 @@ async function watchRanks(
     })
     .then(
       () => '',
-      (error: Error) => error.message,
+      (caught: unknown) => {
+        const error = toGpuError(caught) as Error
+        return JSON.stringify([isGpuError(error) ? error.code : 'driver', error.message])
+      },
     )
-  const problems = (await gatherOf(addon, key, problem)).filter(({ message }) => message !== '')
-  if (problems.length > 0)
-    throw new GpuError('device-lost', `The ranks cannot watch each other. ${problems[0]!.message}`)
+  // A rank that watches nobody is one that others do not reach either.
+  const problems = (await gatherOf(addon, key, problem)).flatMap(({ message }) =>
+    message === '' ? [] : [JSON.parse(message) as [GpuErrorCode, string]],
+  )
+  const [code, reason] = problems.find(([code]) => code !== 'device-lost') ?? problems[0] ?? []
+  if (code !== undefined) throw new GpuError(code, `The ranks cannot watch each other. ${reason}`)
 }
 
 /** Throws `unsupported` where ranks could not understand each other. */
@@ -284,10 +334,6 @@ function packageVersion(): string {
   return (require('../package.json') as { version: string }).version
 }
 
-async function gatherOf(addon: NativeAddon, key: number, message: string): Promise<readonly RankMessage[]> {
-  try {
-    return await addon.gather(sessionGroup, key, message)
-  } catch (error) {
-    throw toGpuError(error)
-  }
+function gatherOf(addon: NativeAddon, key: number, message: string): Promise<readonly RankMessage[]> {
+  return settled(addon.gather(sessionGroup, key, message))
 }

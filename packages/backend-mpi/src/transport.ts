@@ -3,6 +3,7 @@ import { innerAdapter } from './adapters.ts'
 import { openAddressableDevices } from './addressable-devices.ts'
 import { HostRuntime } from './host-runtime.ts'
 import { type JoinedDevices, openJoinedDevices, refusalOf } from './joined-devices.ts'
+import type { GroupOpening } from './opening.ts'
 import type { MpiSession } from './session.ts'
 
 /**
@@ -28,12 +29,13 @@ export interface OpenedDevices {
  */
 export async function openForTransport(
   session: MpiSession,
+  opening: GroupOpening,
   backend: Backend,
   devices: readonly Adapter[],
   wanted: TransportName,
   label: string,
 ): Promise<OpenedDevices> {
-  const said = await session.gather(wanted)
+  const said = await opening.gather(wanted)
   if (said.length > 1)
     throw new GpuError(
       'validation',
@@ -46,10 +48,10 @@ export async function openForTransport(
     try {
       if (name === 'staged') break
       if (name === 'gpu-aware') {
-        const inner = await openAddressableDevices(session, backend, own, label)
+        const inner = await openAddressableDevices(session, opening, backend, own, label)
         return { inner, transport: { name, refused } }
       }
-      const joined = await openJoinedDevices(session, backend, devices, name, label)
+      const joined = await openJoinedDevices(session, opening, backend, devices, name, label)
       return { inner: joined.runtime, joined, transport: { name, refused } }
     } catch (error) {
       const reason = refusalOf(error)

@@ -44,7 +44,8 @@ async function compileFor(physical: PhysicalDevice, source: KernelSource): Promi
   // The messages come from getCompilationInfo, so the scope only keeps them from being reported twice.
   physical.check()
   gpu.pushErrorScope('validation')
-  const module = gpu.createShaderModule({ label, code: source.wgsl })
+  const constants = pipelineConstants(source)
+  const module = gpu.createShaderModule({ label, code: distinguishingZeros(source.wgsl, constants) })
   const scope = gpu.popErrorScope()
   const [info] = await physical.orLost(Promise.all([module.getCompilationInfo(), scope]))
   const error = info.messages.find((message) => message.type === 'error')
@@ -67,7 +68,7 @@ async function compileFor(physical: PhysicalDevice, source: KernelSource): Promi
       gpu.createComputePipelineAsync({
         label,
         layout: value.layout,
-        compute: { module, entryPoint, constants: pipelineConstants(source) },
+        compute: { module, entryPoint, constants },
       }),
     )
     return { pipeline, layouts: value.layouts }
@@ -98,6 +99,12 @@ function pipelineConstants(source: KernelSource): Record<string, number> {
     constants[override?.id === undefined ? name : String(override.id)] = Number(value)
   }
   return constants
+}
+
+/** Dawn takes pipelines of one module whose constants are 0 and -0 for the same, so the source says by a comment which are -0. */
+function distinguishingZeros(wgsl: string, constants: Readonly<Record<string, number>>): string {
+  const negative = Object.keys(constants).filter((name) => Object.is(constants[name], -0))
+  return negative.length === 0 ? wgsl : `${wgsl}\n// -0: ${negative.join(' ')}`
 }
 
 /** A module that is right but a pipeline that is not: mostly a limit of the device that overrides or workgroup memory exceed. */

@@ -19,7 +19,10 @@ test.each(['exit', 'SIGTERM'])(
     const [code, signal] = await new Promise<[number | null, string | null]>((resolve) =>
       child.on('close', (...outcome) => resolve(outcome)),
     )
-    expect(JSON.parse(output)).toEqual({ codes: ['timeout', 'device-lost', 'device-lost'], leaks: 3 })
+    expect(JSON.parse(output)).toEqual({
+      codes: ['timeout', 'device-lost', 'device-lost', 'device-lost'],
+      leaks: 3,
+    })
     expect([code, signal]).toEqual(end === 'SIGTERM' ? [null, 'SIGTERM'] : [0, null])
   },
 )

@@ -1,9 +1,10 @@
 import type { Adapter, AdapterReport, Topology } from './adapter.ts'
+import type { CommandQueue, CommandQueueOptions } from './command-queue.ts'
 import type { ExecutionOptions, ExecutionResult, RepeatedOptions } from './execution.ts'
 import type { Allocation, Handles } from './handles.ts'
 import type { KernelSource } from './kernel-source.ts'
 import type { Extent, Plan, PlanPart } from './plan.ts'
-import type { Ranks } from './ranks.ts'
+import type { FreedMemory, Ranks } from './ranks.ts'
 
 /**
  * The boundary between core and a backend. Core validates, records and derives order; a backend translates.
@@ -83,12 +84,22 @@ export interface Runtime<H extends Handles = Handles> {
   /** A runtime of one process gets plans of `PlanCommand`s alone, and may say so: `instantiate(plan: Plan<H>)`. */
   instantiate(plan: Plan<H, PlanPart>): Promise<H['executable']>
   /**
-   * Of a runtime that `openShared` or `openConnected` opens: agrees with the other processes what a plan needs of them, such as addresses of their
-   * memory. All processes call it before each run, in the same order; it rejects alike on all. Resolves to whether this process has a part in the plan: else it need not run it. When `run` rejects
-   * with `device-lost`, the processes may have done unequally much.
+   * Of a runtime that `openShared` or `openConnected` opens: agrees with the other processes what a run with these options needs of them, such as addresses of their
+   * memory, and makes what it needs here. All processes call it before each run, in the same order and with the same options; it rejects alike on all, and nothing has begun then.
+   * Resolves to whether this process has a part in the plan: else it need not run it. When `run` rejects with `device-lost`, the processes may have done unequally much.
    */
-  connect?(executable: H['executable']): Promise<boolean>
+  connect?(
+    executable: H['executable'],
+    options: Pick<ExecutionOptions, 'times' | 'profile'>,
+  ): Promise<boolean>
+  /** Of a runtime that `openShared` opens: as `Ranks.freedMemory`. */
+  readonly freedMemory?: FreedMemory
   release(executable: H['executable']): void
+  /**
+   * Over several processes: a run of it has been ended at its limit on one of them, as all know by now, and each calls this. They may have done unequally
+   * much of it.
+   */
+  interrupted?(executable: H['executable']): void
   run(executable: H['executable'], options: ExecutionOptions): Promise<ExecutionResult>
   /**
    * For a backend around this one, which repeats `executable` from native code: an external value that holds a `TandemLauncher`
@@ -106,6 +117,8 @@ export interface Runtime<H extends Handles = Handles> {
    * until the allocation is freed. What is read and written there is not ordered with other calls: nothing else may use it meanwhile.
    */
   deviceMemory?(allocation: H['allocation']): Promise<unknown>
+  /** Work on one device without a plan; any number of queues may be open on it. Absent where a runtime has none, or runs over several processes. */
+  openCommandQueue?(device: number, options: CommandQueueOptions): CommandQueue<H>
   write(region: AllocationRegion<H['allocation']>, bytes: Uint8Array<ArrayBuffer>): Promise<void>
   read(region: AllocationRegion<H['allocation']>, into: Uint8Array<ArrayBuffer>): Promise<void>
   live(): LiveHandles
@@ -114,8 +127,13 @@ export interface Runtime<H extends Handles = Handles> {
    * freed should they ever come back. Absent where a runtime cannot do that.
    */
   readonly abandon?: () => void
-  /** Waits for work in flight, frees what is left, closes the devices. Resolves with a sentence for each thing that could not be freed. */
-  dispose(): Promise<readonly string[]>
+  /** Whether it takes `ExecutionOptions.timeoutSeconds` for executables that are `stoppable`, where it has no `abandon` or is over several processes. */
+  readonly limitsTime?: boolean
+  /**
+   * Waits for work in flight, frees what is left, closes the devices. Resolves with a sentence for each thing that could not be freed. The memory of `kept`, which something else
+   * may still write to, stays as long as its `arrayBuffer`.
+   */
+  dispose(kept?: ReadonlySet<H['hostAllocation']>): Promise<readonly string[]>
 }
 
 /** A run that native code starts, once. */

@@ -4,7 +4,7 @@
  * `validation` wrong arguments, found before anything runs · `compilation` a kernel does not compile (line and column are set) ·
  * `out-of-memory` · `too-large` a stated limit is exceeded · `device-lost` nothing can run on the group any more ·
  * `driver` the driver reports an unexpected error · `aborted` the caller's AbortSignal fired · `timeout` a run takes longer than its
- * `timeoutSeconds`; its group is lost.
+ * `timeoutSeconds`; the group is lost only where kernels cannot be ended, and the message says so.
  */
 export type GpuErrorCode =
   | 'no-driver'

@@ -8,6 +8,10 @@ export interface ExecutionOptions {
   readonly signal?: AbortSignal | undefined
   /** Over several ranks: whether any of them gives the run a signal. Where it is false, nothing aborts the run. */
   readonly abortable?: boolean | undefined
+  /** Ends the run inside its kernels after so many seconds: it rejects with `timeout`. Only for an executable that is `stoppable`. */
+  readonly timeoutSeconds?: number | undefined
+  /** An abort also ends the kernels that run. Only for an executable that is `stoppable`. */
+  readonly stopsKernels?: boolean | undefined
   /** One span per command (where the device has timestamps for it) of the last repetition. */
   readonly profile?: boolean | undefined
   /** Replaces `Plan.uniformBlock` for this run; same length. */

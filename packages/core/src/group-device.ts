@@ -10,7 +10,7 @@ import type { AllocateOptions, Device } from './device.ts'
 import { OwnedDeviceBuffer } from './device-buffer.ts'
 import { bufferByteLength, type ElementType, requireElementType } from './element-type.ts'
 import { GpuError, invalid } from './errors.ts'
-import type { GroupState } from './group-state.ts'
+import { type GroupState, memoryAgreements } from './group-state.ts'
 import { requireOptions } from './options.ts'
 import { shapeRegion } from './view.ts'
 
@@ -25,11 +25,12 @@ export class GroupDevice implements Device {
   readonly limits: DeviceLimits
   readonly features: ReadonlySet<DeviceFeature>
   readonly telemetry?: () => Promise<Telemetry>
-  readonly #group: GroupState
+  /** What core knows of its group. */
+  readonly state: GroupState
   #allocated = 0
 
   constructor(group: GroupState, ordinal: number, info: Adapter, portable: boolean) {
-    this.#group = group
+    this.state = group
     this.ordinal = ordinal
     this.rank = info.rank ?? 0
     this.local = this.rank === group.rank
@@ -46,23 +47,23 @@ export class GroupDevice implements Device {
   ): Promise<OwnedDeviceBuffer<T>> {
     requireOptions(options, 'allocate', allocateOptions)
     const { label = `buffer ${this.#allocated} of device ${this.ordinal}`, zero = true } = options
-    this.#group.requireAlive()
+    this.state.requireAlive()
     const region = shapeRegion(shape, `buffer "${label}"`)
     this.requireBufferSize(type, region.length, label)
     this.#allocated++
     const byteLength = bufferByteLength(type, region.length)
-    const { runtime, calls } = this.#group
+    const { runtime, calls } = this.state
     const call = calls?.number(
       `allocates ${region.rows} x ${region.columns} ${type} on device ${this.ordinal} for "${label}"${zero ? '' : ', not zeroed'}`,
-      byteLength === 0 ? 0 : 1,
+      byteLength === 0 ? 0 : memoryAgreements,
     )
     const allocation =
       byteLength === 0
         ? undefined
-        : await this.#group.settle(call, async () =>
+        : await this.state.settleWithMemory(call, async () =>
             this.local ? runtime.allocate(this.ordinal, byteLength, { label, zero }) : undefined,
           )
-    return new OwnedDeviceBuffer(this.#group, this, type, region, label, allocation, false)
+    return new OwnedDeviceBuffer(this.state, this, type, region, label, allocation, false)
   }
 
   /** Throws `validation` for an unknown type and `too-large` beyond the device's limit. */

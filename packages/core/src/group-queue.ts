@@ -10,7 +10,7 @@ import { bufferOf, notAView } from './owned-buffer.ts'
 import type { Program } from './program.ts'
 import { ProgramRuns } from './program-runs.ts'
 import type { Queue, ReadOptions, RunOptions, RunResult } from './queue.ts'
-import { Turns } from './turns.ts'
+import type { Turns } from './turns.ts'
 
 /** The group's one queue. */
 export class GroupQueue implements Queue {
@@ -20,7 +20,7 @@ export class GroupQueue implements Queue {
 
   constructor(group: GroupState) {
     this.#group = group
-    this.#turns = new Turns(group)
+    this.#turns = group.turns
     this.#runs = new ProgramRuns(group, this.#turns)
   }
 

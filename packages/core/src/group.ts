@@ -280,7 +280,9 @@ class OpenedGroup implements DeviceGroup {
     this.#state.close()
     await this.queue.idle()
     await this.#state.idle()
-    await Promise.allSettled([...this.#compiled.values()].map(({ compiling }) => compiling))
+    const compiling = [...this.#compiled.values()].map((shared) => shared.compiling)
+    // On lost devices a kernel may never be loaded.
+    await this.#state.guard(() => Promise.allSettled(compiling)).catch(() => {})
     const leaked = [...resources]
     const leaks = leaked.map((resource) => resource.leak())
     for (const resource of leaked) resource.destroy()

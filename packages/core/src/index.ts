@@ -1,9 +1,22 @@
 export * from './adapter.ts'
 export type * from './ambient-types.ts'
 export type * from './backend.ts'
+export {
+  type CommandQueue,
+  type CommandQueueOptions,
+  commandWords,
+  type KernelForm,
+  type QueueMessage,
+} from './command-queue.ts'
 export { type CompiledKernels, compileAll } from './compile-all.ts'
 export { describedValue } from './described-value.ts'
 export type * from './device.ts'
+export {
+  type AdoptedRange,
+  DeviceCommands,
+  type DeviceCommandsOptions,
+  openDeviceCommands,
+} from './device-commands.ts'
 export * from './dispatch-blocks.ts'
 export * from './element-type.ts'
 export { GpuError, type GpuErrorCode, type GpuErrorDetails, isGpuError } from './errors.ts'

@@ -1,3 +1,6 @@
+import { describedValue, isObject } from './described-value.ts'
+import { invalid } from './errors.ts'
+
 declare const setImmediate: (turn: () => void) => unknown
 
 /** JavaScript's thread, one that waits for devices, one for messages, and one to spare. */
@@ -19,6 +22,12 @@ export function keepAwake(
   cores: number,
   yieldCore: () => void,
 ): boolean {
+  if (!isObject(pending) || !('then' in pending) || typeof pending.then !== 'function')
+    throw invalid(`What keepAwake waits for is ${describedValue(pending)}; it must be a Promise.`)
+  if (typeof milliseconds !== 'number' || typeof cores !== 'number' || typeof yieldCore !== 'function')
+    throw invalid(
+      `The milliseconds, cores and yieldCore of keepAwake are ${[milliseconds, cores, yieldCore].map(describedValue).join('; ')}; they must be two numbers and a function.`,
+    )
   if (cores < coresOfProcess) return false
   const settle = () => {
     waiting--

@@ -21,6 +21,10 @@ export function requireOptions(
   of: string,
   types: Readonly<Record<string, OptionType>>,
 ): asserts options is object {
+  if (typeof of !== 'string' || !isObject(types))
+    throw invalid(
+      `What takes options is ${describedValue(of)}, and their types are ${describedValue(types)}; they must be a string and an object.`,
+    )
   if (!isObject(options) || Array.isArray(options) || options instanceof Promise)
     throw invalid(`The options of ${of} are ${describedValue(options)}; they must be an object.`)
   for (const name in options) {
@@ -28,12 +32,16 @@ export function requireOptions(
     if (!Object.hasOwn(types, name)) throw unknownOption(name, of, Object.keys(types))
     const type = types[name]!
     if (value === undefined || type === 'any') continue
+    if (typeof type !== 'string' && !Array.isArray(type))
+      throw invalid(
+        `The type of option ${name} is ${describedValue(type)}; it must be a name or a list of values.`,
+      )
     const fits =
       typeof type === 'string'
         ? typeof value === type && value !== null
         : typeof value === 'string' && type.includes(value)
     if (fits) continue
-    const list = typeof type === 'string' ? '' : type.map((one) => `'${one}'`).join(', ')
+    const list = typeof type === 'string' ? '' : type.map((one) => `'${String(one)}'`).join(', ')
     throw invalid(
       `The option ${name} of ${of} is ${describedValue(value)}; it must be ${typeof type === 'string' ? wanted[type] : `one of ${list}`}.`,
     )

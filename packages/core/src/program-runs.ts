@@ -1,7 +1,7 @@
 import { describedValue, isObject } from './described-value.ts'
 import { GpuError, invalid, isGpuError } from './errors.ts'
 import { abortedError, type ExecutionOptions, type ExecutionResult } from './execution.ts'
-import type { GroupState } from './group-state.ts'
+import { endedError, type GroupState } from './group-state.ts'
 import type { Executable } from './handles.ts'
 import { requireOptions } from './options.ts'
 import { type Program, RecordedProgram } from './program.ts'
@@ -11,6 +11,11 @@ import type { RankMessage } from './ranks.ts'
 import type { Turns } from './turns.ts'
 import { patchedUniformBlock } from './uniform-block.ts'
 import { requireCount } from './view.ts'
+
+/** Of a run over several ranks: that all are ready, and how it ends; then, for either, that memory is given back and how the second attempt goes. */
+const runAgreements = 6
+const readyAgain = { givenBack: 2, outcome: 3 }
+const runAgain = { givenBack: 4, outcome: 5 }
 
 /** Parts of a run that reports its progress. */
 const progressParts = 20
@@ -41,14 +46,23 @@ export class ProgramRuns {
     program: Program,
     times: number,
     onProgress: (progress: RunProgress) => void,
-    { profile, ...options }: RunOptions,
+    { profile, signal, ...options }: RunOptions,
   ): Promise<RunResult> {
+    requireSignal(signal)
+    // A part that takes too long ends those behind it.
+    const ended = new AbortController()
+    const onAbort = () => ended.abort(signal?.reason)
+    if (signal?.aborted) onAbort()
+    signal?.addEventListener('abort', onAbort, { once: true })
     const parts = Math.min(times, progressParts)
     const end = (part: number) => Math.round((part * times) / parts)
     const runs = Array.from({ length: parts }, (_, part) => {
       const last = part === parts - 1
       return handled(
-        this.#run(program, end(part + 1) - end(part), { ...options, ...(last && profile && { profile }) }),
+        this.#run(program, end(part + 1) - end(part), {
+          ...{ ...options, signal: ended.signal },
+          ...(last && profile && { profile }),
+        }),
       )
     })
     let seconds = 0
@@ -57,6 +71,7 @@ export class ProgramRuns {
     try {
       for (const [part, run] of runs.entries()) {
         const result = await run.catch((error: unknown) => {
+          if (isGpuError(error, 'timeout')) ended.abort()
           if (!isGpuError(error, 'aborted')) throw error
           throw new GpuError(
             'aborted',
@@ -71,6 +86,7 @@ export class ProgramRuns {
       }
     } finally {
       await Promise.allSettled(runs)
+      signal?.removeEventListener('abort', onAbort)
     }
     return { seconds, clock, repetitions: times, ...(spans && { spans }) }
   }
@@ -87,24 +103,27 @@ export class ProgramRuns {
     requireSignal(options.signal)
     requireCount(times, `The repetition count of program "${program.label}"`)
     if (program.destroyed) throw invalid(`Program "${program.label}" is destroyed.`)
-    const { signal, profile, parameters, timeoutSeconds } = options
+    const { signal, stopKernels, profile, parameters, timeoutSeconds } = options
     if (timeoutSeconds !== undefined) group.requireTimeLimit(timeoutSeconds, program.label)
+    if (stopKernels && group.calls !== undefined)
+      throw new GpuError('unsupported', 'A signal acts between repetitions over several processes.')
     const { commands, uniformBlock } = program.plan
     requireHostMemory(program, group.rank)
     const patched =
       parameters === undefined
         ? undefined
         : patchedUniformBlock(uniformBlock, program.parameters, parameters, program.label)
-    const call = group.calls?.number(runText(program.label, times, options), times === 0 ? 0 : 2)
+    const call = group.calls?.number(runText(program.label, times, options), times === 0 ? 0 : runAgreements)
     // Over several ranks, all ranks learn of an abort before they run, and a rank without commands takes part too.
     if (signal?.aborted && call === undefined) throw abortedError(signal, 0, times)
     if (times === 0 || (commands.length === 0 && call === undefined))
       return { seconds: 0, clock: 'host', repetitions: times }
-    const execution: ExecutionOptions = { times, signal, profile, uniformBlock: patched }
+    const stopsKernels = stopKernels && signal !== undefined ? true : undefined
+    const execution: ExecutionOptions = { times, signal, stopsKernels, profile, uniformBlock: patched }
     const result =
       call === undefined
         ? await this.#runHere(program, execution, timeoutSeconds)
-        : await this.#runOnAllRanks(program, execution, call)
+        : await this.#runOnAllRanks(program, execution, call, timeoutSeconds)
     const { seconds, clock, spans } = result
     if (spans === undefined) return { seconds, clock, repetitions: times }
     const named = spans.map((span): ProgramSpan => {
@@ -125,9 +144,15 @@ export class ProgramRuns {
     const ready = (turn: Promise<void>) => turn.then(() => preparation)
     return this.#turns.enqueueReady([program], ready, (executable) => {
       if (execution.signal?.aborted) throw abortedError(execution.signal, 0, execution.times)
-      const running = this.#group.runtime.run(executable, execution)
+      if (execution.stopsKernels && !executable.stoppable)
+        throw new GpuError(
+          'unsupported',
+          `Program "${program.label}" has kernels that cannot be ended, which stopKernels asks for.`,
+        )
+      const limit = executable.stoppable ? timeoutSeconds : undefined
+      const running = this.#group.runtime.run(executable, { ...execution, timeoutSeconds: limit })
       if (timeoutSeconds === undefined) return running
-      return this.#group.withinSeconds(running, timeoutSeconds, earlier, program.label)
+      return this.#group.withinSeconds(running, timeoutSeconds, earlier, program.label, limit !== undefined)
     })
   }
 
@@ -136,6 +161,7 @@ export class ProgramRuns {
     program: RecordedProgram,
     execution: ExecutionOptions,
     call: NumberedCall,
+    timeoutSeconds: number | undefined,
   ): Promise<ExecutionResult> {
     const group = this.#group
     const calls = group.calls!
@@ -147,9 +173,19 @@ export class ProgramRuns {
     let result: ExecutionResult | undefined
     let said: readonly RankMessage[] | undefined
     let error: unknown
+    let interrupt = () => {}
     const agreed = async (turn?: Promise<void>): Promise<ReadyRun> => {
       await turn
-      const own: { error?: unknown; executable?: Executable } = await preparation.then(
+      try {
+        return await ready(preparation, 0)
+      } catch (caught) {
+        // All calls before are complete where this can help.
+        if (!(await group.memoryComesBack(call, caught, readyAgain.givenBack, []))) throw caught
+      }
+      return ready(handled(program.prepared()), readyAgain.outcome)
+    }
+    const ready = async (prepared: Promise<Executable>, agreement: number): Promise<ReadyRun> => {
+      const own: { error?: unknown; executable?: Executable } = await prepared.then(
         (executable) => (signal?.aborted ? { error: abortedError(signal, 0, times) } : { executable }),
         (caught: unknown) => ({ error: caught }),
       )
@@ -157,7 +193,12 @@ export class ProgramRuns {
       const { executable } = own
       // Where nothing but the ranks' agreement is missing, the run begins and ends without JavaScript.
       const native =
-        executable === undefined || messages !== undefined || signal !== undefined || profile
+        executable === undefined ||
+        messages !== undefined ||
+        signal !== undefined ||
+        profile ||
+        timeoutSeconds !== undefined ||
+        agreement > 0
           ? undefined
           : calls.runAgreed(call, (begin, end) =>
               ranks.runAgreed?.(executable, { times, uniformBlock }, begin, end),
@@ -165,43 +206,73 @@ export class ProgramRuns {
       const running = native && handled(native.ended)
       const begun = native && handled(native.started)
       const { abortable, alike } = await group.guard(async () =>
-        begun === undefined ? calls.agree(call, outcome) : calls.heard(call, 0, await begun),
+        begun === undefined ? calls.agree(call, outcome, agreement) : calls.heard(call, 0, await begun),
       )
       return { executable: executable!, abortable, running: alike ? running : undefined }
     }
     const start = async ({ executable, abortable, running }: ReadyRun): Promise<void> => {
+      // All ranks find this alike, before any begins.
+      if (timeoutSeconds !== undefined && (abortable || !executable.stoppable))
+        throw new GpuError(
+          'unsupported',
+          abortable
+            ? `The run of "${program.label}" over several processes has a time limit, and a signal on one of them: it can have one of the two.`
+            : `Program "${program.label}" has kernels that cannot be ended, which a time limit over several processes needs.`,
+        )
       started = true
+      interrupt = () => group.runtime.interrupted?.(executable)
       if (running !== undefined) said = await running
-      else result = await group.runtime.run(executable, { ...execution, abortable })
+      else result = await group.runtime.run(executable, { ...execution, abortable, timeoutSeconds })
     }
-    const ended = async (run: () => Promise<void>): Promise<ExecutionResult> => {
+    const ended = async (run: () => Promise<void>, agreement = 1): Promise<ExecutionResult> => {
+      error = undefined
       try {
         await run()
       } catch (caught) {
         if (!started) throw caught
-        error = caught
-        // Other ranks may wait for messages that never come. Where memory is shared, the runtime knows, and says `device-lost`.
+        const isTooLong = timeoutSeconds !== undefined && isGpuError(caught, 'timeout')
+        error = isTooLong ? endedError(program.label, timeoutSeconds, caught) : caught
+        // Other ranks may wait for messages that never come, unless the runtime knows better, and says `device-lost`.
         const goesOn =
-          isGpuError(error, 'aborted') || (group.sharesMemory && !isGpuError(error, 'device-lost'))
+          isGpuError(error, 'aborted') ||
+          (ranks.survivesFailures === true && !isGpuError(error, 'device-lost'))
         if (!goesOn && program.concernsOtherRanks) {
           group.abandon(error)
           throw error
         }
       }
-      const { seconds, clock } = await group.guard(() =>
-        said === undefined
-          ? calls.agree(call, { error, seconds: result?.seconds, clock: result?.clock }, 1)
-          : calls.heard(call, 1, said),
-      )
+      const { seconds, clock } = await group
+        .guard(() =>
+          said === undefined
+            ? calls.agree(call, { error, seconds: result?.seconds, clock: result?.clock }, agreement)
+            : calls.heard(call, 1, said),
+        )
+        .catch((failure: unknown) => {
+          if (isGpuError(failure, 'timeout')) interrupt()
+          throw failure
+        })
       return { ...result, seconds, clock }
     }
     if (!group.sharesMemory) return ended(() => this.#turns.enqueueReady([program], agreed, start))
-    return this.#turns.enqueueAlone([program], () =>
-      ended(async () => {
-        const ready = await agreed()
-        return group.guard(() => start(ready))
-      }),
-    )
+    return this.#turns.enqueueAlone([program], async () => {
+      let begun: ReadyRun | undefined
+      try {
+        return await ended(async () => {
+          const own = await agreed()
+          begun = own
+          return group.guard(() => start(own))
+        })
+      } catch (caught) {
+        // What a run needs of other ranks is made when it begins, and may fail for want of memory on all alike.
+        if (begun === undefined || !(await group.memoryComesBack(call, caught, runAgain.givenBack, [])))
+          throw caught
+      }
+      const { executable, abortable } = begun
+      return ended(
+        () => group.guard(() => start({ executable, abortable, running: undefined })),
+        runAgain.outcome,
+      )
+    })
   }
 }
 
@@ -219,8 +290,9 @@ function handled<R>(promise: Promise<R>): Promise<R> {
   return promise
 }
 
-function runText(label: string, times: number, { parameters, profile }: RunOptions): string {
-  const text = `runs "${label}" ${times} times`
+function runText(label: string, times: number, { parameters, profile, timeoutSeconds }: RunOptions): string {
+  const limit = timeoutSeconds === undefined ? '' : ` within ${timeoutSeconds} s`
+  const text = `runs "${label}" ${times} times${limit}`
   if (parameters === undefined && !profile) return text
   const values = Object.entries(parameters ?? {}).sort(([a], [b]) => (a < b ? -1 : 1))
   const given = values.map(([name, value]) => ` ${name} = ${value}`).join()
@@ -242,6 +314,7 @@ function requireHostMemory({ label, plan }: Program, rank: number): void {
 const runOptions = {
   onProgress: 'function',
   signal: 'object',
+  stopKernels: 'boolean',
   timeoutSeconds: 'number',
   profile: 'boolean',
   parameters: 'object',

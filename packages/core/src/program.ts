@@ -1,5 +1,5 @@
 import { invalid } from './errors.ts'
-import type { GroupState } from './group-state.ts'
+import { type GroupState, memoryAgreements } from './group-state.ts'
 import type { Executable, Handles } from './handles.ts'
 import type { MessageList } from './message-list.ts'
 import type { RecordedParameter } from './parameter.ts'
@@ -49,8 +49,8 @@ export class RecordedProgram extends Resource implements Program {
   }
 
   async prepare(): Promise<void> {
-    const call = this.group.calls?.number(`prepares "${this.label}"`, 1)
-    await this.group.settle(call, () => this.prepared(), undefined, this.takeMessages())
+    const call = this.group.calls?.number(`prepares "${this.label}"`, memoryAgreements)
+    await this.group.settleWithMemory(call, () => this.prepared(), undefined, this.takeMessages())
   }
 
   /** Whether other ranks may wait for what this rank does in a run. */

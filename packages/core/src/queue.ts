@@ -10,8 +10,15 @@ export interface RunOptions {
   /** Acts between repetitions: work in flight completes, then `run` rejects with `aborted`. */
   readonly signal?: AbortSignal | undefined
   /**
-   * Seconds that the run may take on the devices, from when everything queued before it is done; default: no limit. A run that takes longer
-   * rejects with `timeout`. What it runs cannot be stopped, so the group is lost. Rejects with `unsupported` where the backend has no limits.
+   * Lets `signal` act inside kernels too, at once: what the program writes is then undefined. Rejects with `unsupported` where the program's kernels
+   * cannot be ended; those that the CUDA backend compiles can.
+   */
+  readonly stopKernels?: boolean | undefined
+  /**
+   * Seconds that the run may take on the devices, from when everything queued before it is done; default: no limit. A run that takes longer is ended
+   * inside its kernels and rejects with `timeout`: what the program writes is then undefined, and the group goes on. Where kernels cannot be ended, as
+   * on WebGPU, the group is lost. Over several processes it acts where they share memory (transport
+   * `ipc`), in runs without a signal. Rejects with `unsupported` where the backend has no limits.
    */
   readonly timeoutSeconds?: number | undefined
   /** Collects one span per command of the last repetition, where the device has timestamps. */

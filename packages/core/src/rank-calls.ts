@@ -90,6 +90,25 @@ export class RankCalls {
     return { number, hash: hashDigits(this.#hash), text, firstKey }
   }
 
+  /**
+   * After an attempt that failed for want of memory on any rank, in an agreement of the call: lets all ranks give back what they have freed. `earlier` are this rank's calls
+   * before, which may still use some. False where that brings nothing, and the call fails.
+   */
+  async giveBackMemory(
+    call: NumberedCall,
+    agreement: number,
+    earlier: readonly Promise<unknown>[],
+  ): Promise<boolean> {
+    const { freedMemory } = this.ranks
+    if (freedMemory === undefined) return false
+    await Promise.allSettled(earlier)
+    const used = await freedMemory.letGo()
+    const key = this.key(call, agreement)
+    const said = await this.ranks.gather(key, used, 0, call.text)
+    await freedMemory.giveBack(said.map(({ message }) => message))
+    return true
+  }
+
   /** Key of one of the agreements that a call was numbered with. */
   key(call: NumberedCall, agreement: number): number {
     return call.firstKey + keysAnAgreement * agreement
@@ -101,7 +120,7 @@ export class RankCalls {
    */
   async agree(call: NumberedCall, own: OwnOutcome = {}, agreement = 0): Promise<Agreed> {
     const { key, message } = this.#saying(call, own, agreement)
-    return this.#agreed(call, own, agreement, await this.ranks.gather(key, message, own.seconds))
+    return this.#agreed(call, own, agreement, await this.ranks.gather(key, message, own.seconds, call.text))
   }
 
   /**
@@ -123,7 +142,7 @@ export class RankCalls {
   #saying(call: NumberedCall, own: OwnOutcome, agreement: number): KeyedMessage {
     const { number, hash, text } = call
     const line: Line = { number, hash, text, outcome: this.#outcome(own) }
-    return { key: this.key(call, agreement), message: JSON.stringify(line) }
+    return { key: this.key(call, agreement), message: JSON.stringify(line), doing: text }
   }
 
   /** What `said` means; this rank is among those who say it. */
@@ -228,6 +247,7 @@ export class RankCalls {
 
   #end(message: string): GpuError {
     const error = invalid(message)
+    this.ranks.diverged()
     this.#diverged(error)
     return error
   }

@@ -25,19 +25,26 @@ export interface Ranks {
   /**
    * True where each device reaches the memory of all others, whatever their ranks. Plans are whole then: every rank gets the commands of
    * all devices, in which memory of other ranks has no allocation but a stub, and no messages. Commands that use host memory run
-   * on a device of the rank that has it. Core starts a run when all earlier calls are complete on all ranks, and no other call before it ends; when `run` rejects on a
-   * rank with anything but `device-lost`, all devices are ready for the next.
+   * on a device of the rank that has it. Core starts a run when all earlier calls are complete on all ranks, and no other call before it ends.
    */
   readonly sharesMemory?: boolean
+  /**
+   * True where `run` rejects with anything but `device-lost` only when the devices of all ranks are ready for the next run. Elsewhere a program with messages whose run
+   * fails on one rank leaves others waiting for these, and the group ends.
+   */
+  readonly survivesFailures?: boolean
+  /** Present where memory that a rank has freed is given back only once no other rank uses it. */
+  readonly freedMemory?: FreedMemory
   /** How messages travel, for reports. */
   readonly transport?: Transport
   /**
    * Gives every rank the messages of all ranks under `key`: equal messages once, with the lowest rank that sends them, by ascending
    * rank. Each rank uses a key once; keys ascend in the order of the program, but calls overlap and may come in any order.
    * Messages have some hundred characters, and more only where something went wrong. Many of them may travel at once. Rejects
-   * with `device-lost` when a rank is gone, or has called `leave`, and has said nothing under `key`.
+   * with `device-lost` when a rank is gone, or has called `leave`, and has said nothing under `key`, and with `validation` when this rank and another wait for
+   * calls of each other. `doing` says what this rank does, for messages: 'runs "sum" 3 times'.
    */
-  gather(key: number, message: string, number?: number): Promise<readonly RankMessage[]>
+  gather(key: number, message: string, number?: number, doing?: string): Promise<readonly RankMessage[]>
   /**
    * Runs the executable without JavaScript between two gathers: when all ranks say the same under the key of `start`, it runs here, and then this rank says `end` with its
    * seconds. Nothing aborts the run. Other ranks may call `gather` and `run` instead. Undefined where that is not possible now, for instance because the executable has not run
@@ -50,8 +57,8 @@ export interface Ranks {
     end: KeyedMessage,
   ): AgreedRun | undefined
   /**
-   * Gives the `bytes` of rank `from` to rank `to`, or to all. Called, in any order, by the ranks that take part, with arrays of one
-   * length; what `from` does not own is overwritten. Keys as in `gather`, from the same numbers.
+   * Gives the `bytes` of rank `from` to rank `to`, or to all. Called by the ranks that take part, with arrays of one length; what `from` does not own is
+   * overwritten. Keys as in `gather`, from the same numbers, whose results come to all ranks in one order: calls that follow them come in that order too.
    */
   deliver(key: number, from: number, to: number | 'all', bytes: Uint8Array<ArrayBuffer>): Promise<void>
   /**
@@ -60,12 +67,23 @@ export interface Ranks {
    * reason in its message, and a `run` in progress rejects.
    */
   leave(reason?: string): void
+  /** The ranks have made different calls, as each of them finds out: some may have begun what others have not. */
+  diverged(): void
+}
+
+/** Memory that ranks have freed and that others may still use. When a call fails for want of memory on any rank, every rank does both, then tries once more. */
+export interface FreedMemory {
+  /** Waits until this rank has let go of all that it uses no more. Gives what it still uses, as text for the ranks that own it. */
+  letGo(): Promise<string>
+  /** Gives back what this rank has freed, but for what is still used according to what all ranks say. */
+  giveBack(used: readonly string[]): Promise<void>
 }
 
 /** What a rank says under a key: see `Ranks.gather`. */
 export interface KeyedMessage {
   readonly key: number
   readonly message: string
+  readonly doing: string
 }
 
 /** A run of `Ranks.runAgreed`. */

@@ -84,11 +84,14 @@ export async function chooseAdapters(
   const { backends, by = 'index', virtual = false } = options
   requireBackends(backends)
   if (options.devices !== undefined) requireCount(options.devices, 'The number of devices', 1)
-  const offers: Offer[] = []
-  for (const backend of backends) {
-    const report = await backend.adapters()
-    offers.push({ backend, report, kept: report.adapters.filter(options.adapters ?? (() => true)) })
-  }
+  // All are asked at once: over several processes groups are numbered by these calls, which must not depend on how long another backend takes.
+  const reports = await Promise.allSettled(backends.map(async (backend) => backend.adapters()))
+  const offers = backends.map((backend, i): Offer => {
+    const settled = reports[i]!
+    if (settled.status === 'rejected') throw settled.reason
+    const report = settled.value
+    return { backend, report, kept: report.adapters.filter(options.adapters ?? (() => true)) }
+  })
   const offer =
     offers.find(({ kept }) => kept.some((adapter) => !adapter.software)) ??
     offers.find(({ kept }) => kept.length > 0)

@@ -1,20 +1,59 @@
-import type { GroupState } from './group-state.ts'
 import type { Resource } from './resource.ts'
+
+/** What `Turns` asks of its group. */
+export interface CallingGroup {
+  /** Whether it takes new work. */
+  readonly alive: boolean
+  /** Throws where it does not. */
+  requireAlive(): void
+  /** Calls the runtime; rejects as soon as the devices are lost. */
+  guard<R>(call: () => Promise<R>): Promise<R>
+}
 
 /** The order of a group's calls: each reaches the runtime after those before it, and completes on its own. */
 export class Turns {
-  readonly #group: GroupState
+  readonly #group: CallingGroup
   /** Settles when every call so far has reached the runtime. */
   #issued: Promise<void> = Promise.resolve()
+  /** How many calls have not reached the runtime. */
+  #waiting = 0
   readonly #active = new Set<Promise<unknown>>()
+  readonly #gatherers = new Set<() => void>()
 
-  constructor(group: GroupState) {
+  constructor(group: CallingGroup) {
     this.#group = group
   }
 
   /** The calls that are not complete. */
   get pending(): readonly Promise<unknown>[] {
     return [...this.#active]
+  }
+
+  /** Whether a call made now reaches the runtime at once. */
+  get free(): boolean {
+    return this.#waiting === 0
+  }
+
+  /** `flush` makes the calls that somebody has put off: it is called before any other call takes its turn. Returns what ends that. */
+  gather(flush: () => void): () => void {
+    this.#gatherers.add(flush)
+    return () => this.#gatherers.delete(flush)
+  }
+
+  /**
+   * Makes a call whose end nobody awaits: at once where no call waits for its turn and `needs` is empty, else in its turn, when `needs`
+   * have settled. Once the group has ended, `call` is dropped.
+   */
+  pass(needs: readonly Promise<unknown>[], call: () => void): void {
+    if (!this.#group.alive) return
+    this.#flush()
+    if (this.#waiting === 0 && needs.length === 0) {
+      call()
+      return
+    }
+    const ready = (turn: Promise<void>) => turn.then(() => Promise.allSettled(needs))
+    // Rejects only where the group has ended, of which everybody hears.
+    this.enqueueReady([], ready, async () => call()).catch(() => {})
   }
 
   /** Resolves when nothing is pending. */
@@ -57,12 +96,20 @@ export class Turns {
     work: (turn: Promise<void>, passTurn: () => void) => Promise<R>,
   ): Promise<R> {
     this.#group.requireAlive()
+    this.#flush()
     for (const resource of resources) resource.retain()
     const turn = this.#issued
-    let passTurn = () => {}
+    let passed = () => {}
     this.#issued = new Promise((resolve) => {
-      passTurn = resolve
+      passed = resolve
     })
+    this.#waiting++
+    let waits = true
+    const passTurn = () => {
+      if (waits) this.#waiting--
+      waits = false
+      passed()
+    }
     const finished = async () => {
       try {
         return await work(turn, passTurn)
@@ -76,5 +123,9 @@ export class Turns {
     const forget = () => this.#active.delete(active)
     active.then(forget, forget)
     return active
+  }
+
+  #flush(): void {
+    for (const flush of this.#gatherers) flush()
   }
 }

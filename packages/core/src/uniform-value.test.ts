@@ -98,6 +98,30 @@ describe('a uniform value', () => {
     out.destroy()
   })
 
+  it('may be a structure with a member named buffer', async () => {
+    const named = await group.compile({
+      wgsl: `struct Params { buffer: u32, offset: u32 }
+        @group(0) @binding(0) var<storage, read_write> out: array<u32>;
+        struct Block { params: Params }
+        @group(0) @binding(1) var<uniform> block: Block;
+        @compute @workgroup_size(1) fn main() { out[0] = block.params.buffer * 10 + block.params.offset; }`,
+    })
+    const out = await group.devices[0]!.allocate('u32', 1)
+    const program = group.record((r) =>
+      r.dispatch(named, { workgroups: 1, args: { out, params: { buffer: 4, offset: 2 } } }),
+    )
+    await group.queue.run(program)
+    expect([...(await group.queue.read(out))]).toEqual([42])
+    expect(() =>
+      group.record((r) =>
+        r.dispatch(named, { workgroups: 1, args: { out, params: out.slice(0, 1) } as never }),
+      ),
+    ).toThrow('is a view; Params takes an object with its members.')
+    program.destroy()
+    out.destroy()
+    named.destroy()
+  })
+
   it.each([
     [
       'a missing member',

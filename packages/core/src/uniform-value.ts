@@ -1,6 +1,7 @@
 import type { ReflectedType } from '@tandem-gpu/wgsl'
 import { counted, describedValue } from './described-value.ts'
 import { invalid } from './errors.ts'
+import { bufferOf } from './owned-buffer.ts'
 import { RecordedParameter } from './parameter.ts'
 import type { UniformArray, UniformValue } from './recorder.ts'
 import { requireScalar, storeScalar, type UniformScalar } from './scalar-bits.ts'
@@ -112,7 +113,7 @@ function writeArray(place: UniformPlace, value: unknown): void {
 function writeStructure(place: UniformPlace, value: unknown): void {
   const { byteOffset, what } = place
   const { name, members } = place.type
-  if (typeof value !== 'object' || value === null || isArrayLike(value) || 'buffer' in value)
+  if (typeof value !== 'object' || value === null || isArrayLike(value) || bufferOf(value) !== undefined)
     throw invalid(`${what} is ${described(value)}; ${name} takes an object with its members.`)
   const given = value as Readonly<Record<string, unknown>>
   for (const key of Object.keys(given))
@@ -168,5 +169,5 @@ const lowered = (what: string) => what.charAt(0).toLowerCase() + what.slice(1)
 function described(value: unknown): string {
   if (value instanceof RecordedParameter) return `parameter "${value.name}"`
   if (isArrayLike(value)) return `an array of ${value.length}`
-  return typeof value === 'object' && value !== null && 'buffer' in value ? 'a view' : describedValue(value)
+  return bufferOf(value) === undefined ? describedValue(value) : 'a view'
 }

@@ -60,6 +60,10 @@ export class RegionView<B extends { readonly name: string }> implements View<B> 
 
 /** Throws `validation` unless `value` is a whole number of at least `minimum` that arithmetic keeps exact. */
 export function requireCount(value: number, what: string, minimum = 0): number {
+  if (typeof what !== 'string' || typeof minimum !== 'number')
+    throw invalid(
+      `What names a count is ${describedValue(what)}, and the least count ${describedValue(minimum)}; they must be a string and a number.`,
+    )
   if (Number.isSafeInteger(value) && value >= minimum) return value
   const wanted =
     Number.isInteger(value) && value > minimum

@@ -13,11 +13,12 @@ import {
 import { isGpuError } from './errors.ts'
 import { type DeviceGroup, openGroup } from './group.ts'
 import type { HostBuffer } from './host-buffer.ts'
-import { elementArray, printPlan, selectAdapters } from './index.ts'
+import { elementArray, keepAwake, printPlan, requireCount, requireOptions, selectAdapters } from './index.ts'
 import type { Kernel } from './kernel.ts'
 import { OwnedResources } from './owned-resources.ts'
 import type { Program } from './program.ts'
 import { accumulate, scale } from './testing/conformance/kernels.ts'
+import { expectEveryEdgeToMatter } from './testing/edges-matter.ts'
 import { referenceBackend } from './testing/reference-backend.ts'
 import { simulateRanks } from './testing/simulated-ranks.ts'
 
@@ -70,6 +71,26 @@ const calls = (): readonly (readonly [
       },
     ],
     async (options) => (await openGroup(options)).destroy(),
+  ],
+  ['requireCount', [5, 'The count', 1], (...args: [never, never, never]) => requireCount(...args)],
+  [
+    'requireOptions',
+    [{ a: 1 }, 'a call', { a: 'number' }],
+    (...args: [never, never, never]) => requireOptions(...args),
+  ],
+  [
+    'keepAwake',
+    [Promise.resolve(), 1, 1, () => {}],
+    (...args: [never, never, never, never]) => keepAwake(...args),
+  ],
+  [
+    'expectEveryEdgeToMatter',
+    [backend, program, async () => true, { seeds: 1 }],
+    (...args: [never, never, never, never]) =>
+      expectEveryEdgeToMatter(...args).catch((error: unknown) => {
+        // What it says of a program whose edges do not matter is for a test's reader.
+        if (!String(error).startsWith('Error: Program "')) throw error
+      }),
   ],
   ['selectAdapters', [{ backends: [backend], devices: 1 }], (options) => selectAdapters(options)],
   [

@@ -60,6 +60,9 @@ Napi::Value openGroup(const Napi::CallbackInfo &info) {
                                worker]() -> Settle {
     auto failures = std::make_shared<cuda::ReleaseFailures>();
     auto group = std::make_shared<Group>(cuda::loadDriver(libraries), ordinals, shareable, failures, worker->stopping());
+    worker->onRest([held = std::weak_ptr<Group>(group)] {
+      if (const auto idle = held.lock()) idle->rest();
+    });
     return [group, worker, failures](Napi::Env env) -> Napi::Value {
       GroupObject::Parts parts{worker, group, failures};
       auto &constructor = env.GetInstanceData<AddonState>()->groupConstructor;

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <system_error>
 #include <thread>
+#include <utility>
 
 #include "dynamic_library.h"
 
@@ -67,14 +69,26 @@ void Communicator::abort() {
   if (comm_ == nullptr) return;
   // In a thread of its own, because NCCL waits for all graphs with its operations, and whoever frees them waits for the GPU. The call is local:
   // ncclCommDestroy would wait for the other ranks.
-  std::packaged_task<Result()> task(
-      [&library = library_, comm = std::exchange(comm_, nullptr)] { return library.commAbort(comm); });
-  gone_ = task.get_future();
-  std::thread(std::move(task)).detach();
+  std::packaged_task<Result()> task([&library = library_, comm = comm_] { return library.commAbort(comm); });
+  auto gone = task.get_future();
+  try {
+    std::thread(std::move(task)).detach();
+  } catch (const std::system_error &) {
+    // The operating system starts no thread: `close` makes the call itself.
+    return;
+  }
+  gone_ = std::move(gone);
+  comm_ = nullptr;
 }
 
 void Communicator::close() {
   abort();
+  if (comm_ != nullptr) {
+    // The graphs for which NCCL would wait are gone by now.
+    std::promise<Result> result;
+    gone_ = result.get_future();
+    result.set_value(library_.commAbort(std::exchange(comm_, nullptr)));
+  }
   if (!gone_.valid()) return;
   if (gone_.wait_for(longestAbort) != std::future_status::ready) {
     releaseFailures_.push_back("ncclCommAbort does not end.");

@@ -171,6 +171,8 @@ struct Driver : ImportTable {
       memcpyHtoDAsync{this, "cuMemcpyHtoDAsync", 3020};
   Import<Result(void *target, DevicePtr source, std::size_t bytes, Stream stream)>
       memcpyDtoHAsync{this, "cuMemcpyDtoHAsync", 3020};
+  /// Device memory and page-locked host memory, by address.
+  Import<Result(DevicePtr target, DevicePtr source, std::size_t bytes, Stream stream)> memcpyAsync{this, "cuMemcpyAsync", 4000};
   Import<Result(const Memcpy3D *copy, Stream stream)> memcpy3DAsync{this, "cuMemcpy3DAsync", 3020};
   Import<Result(DevicePtr target, unsigned char value, std::size_t count, Stream stream)>
       memsetD8Async{this, "cuMemsetD8Async", 3020};
@@ -191,6 +193,9 @@ struct Driver : ImportTable {
   Import<Result(Module module)> moduleUnload{this, "cuModuleUnload", 2000};
   Import<Result(Function *function, Module module, const char *name)> moduleGetFunction{this, "cuModuleGetFunction", 2000};
   Import<Result(Function function, int attribute, int value)> funcSetAttribute{this, "cuFuncSetAttribute", 9000};
+  Import<Result(Function function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX, unsigned blockY,
+                unsigned blockZ, unsigned sharedBytes, Stream stream, void **parameters, void **extra)>
+      launchKernel{this, "cuLaunchKernel", 4000};
   Import<Result(Graph *graph, unsigned flags)> graphCreate{this, "cuGraphCreate", 10000};
   Import<Result(Graph graph)> graphDestroy{this, "cuGraphDestroy", 10000};
   Import<Result(GraphNode *node, Graph graph, const GraphNode *after, std::size_t afterCount, const KernelNodeParams *params)>

@@ -17,7 +17,8 @@ std::string versionName(int version) {
 
 std::mutex faultMutex;
 std::atomic<bool> faulted{false};
-std::string faultReason;
+/// Never destroyed: threads of groups may call the driver until the last moment of the process.
+auto &faultReason = *new std::string();
 
 std::unique_ptr<Driver> load(const std::vector<std::string> &candidates) {
   DynamicLibrary library(candidates);

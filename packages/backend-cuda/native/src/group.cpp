@@ -3,10 +3,14 @@
 #include <sys/prctl.h>
 
 #include <algorithm>
+#include <cstring>
 
 namespace tandem {
 
 namespace {
+
+/// Modules of kernels that nobody uses hold memory of the driver's.
+constexpr std::size_t mostUnused = 256;
 
 /// Throws `out-of-memory` with the free memory of a GPU; `wanted` and `verb` begin the sentence.
 [[noreturn]] void throwOutOfMemory(const cuda::Gpu &gpu, const NativeError &cause, const std::string &wanted,
@@ -71,10 +75,23 @@ cuda::HostMemory Group::pinned(std::size_t byteLength, unsigned flags) const {
   return {gpus_[0].context, driver_.memHostAlloc, byteLength, flags};
 }
 
+template <typename Work> auto Group::withMemory(Work work) {
+  try {
+    return work();
+  } catch (const NativeError &error) {
+    if (error.result != cuda::errorOutOfMemory) throw;
+    const auto spare = hostBlocks_.takeAll();
+    if (unused_.empty() && spare.empty()) throw;
+    unused_.clear();
+    for (const auto &block : spare) locked_.erase(block.pages.get());
+  }
+  return work();
+}
+
 cuda::DevicePtr Group::allocate(std::size_t gpuIndex, std::size_t byteLength, bool zeroed) {
   const auto &gpu = gpus_.at(gpuIndex);
   try {
-    cuda::Allocation allocation(gpu, byteLength);
+    auto allocation = withMemory([&] { return cuda::Allocation(gpu, byteLength); });
     const auto address = allocation.address();
     if (zeroed) gpu.call(driver_.memsetD8Async, address, 0, byteLength, gpu.stream.get());
     // Peers may use the address from here on, on streams that do not wait for this one.
@@ -124,31 +141,52 @@ cuda::DevicePtr Group::importMemory(std::size_t gpuIndex, const std::vector<std:
   std::copy(bytes.begin(), bytes.end(), handle.reserved);
   cuda::ImportedMemory memory(gpus_.at(gpuIndex).context, driver_.ipcOpenMemHandle, handle, cuda::ipcLazyEnablePeerAccess);
   const auto address = memory.get();
-  imported_.insert_or_assign(address, std::move(memory));
+  imported_.emplace(address, std::move(memory));
   return address;
+}
+
+void Group::closeMemory(cuda::DevicePtr address) {
+  if (const auto found = imported_.find(address); found != imported_.end()) imported_.erase(found);
 }
 
 void Group::breakOff() {
   broken_.store(true);
-  __atomic_store_n(static_cast<std::uint32_t *>(stopWord_.get()), 1u, __ATOMIC_SEQ_CST);
+  tell(Stop::broken);
 }
 
 void Group::lockHost(void *address, std::size_t byteLength) {
   const auto &context = gpus_[0].context;
-  context.use();
-  context.call(driver_.memHostRegister, address, byteLength, cuda::hostRegisterPortable);
+  withMemory([&] {
+    context.use();
+    context.call(driver_.memHostRegister, address, byteLength, cuda::hostRegisterPortable);
+  });
   locked_[address] = {context, address};
+}
+
+void Group::giveBack(const HostBlocks::Block &block) {
+  if (locked_.count(block.pages.get()) == 0) return;
+  std::memset(block.pages.get(), 0, block.byteLength);
+  if (!hostBlocks_.keep(block)) unlockHost(block.pages.get());
 }
 
 void Group::loadKernel(std::uint32_t id, std::size_t gpuIndex, const std::vector<std::uint8_t> &image,
                        const std::string &entry, int dynamicSharedByteLength) {
   try {
-    kernels_.emplace(id, load(gpus_.at(gpuIndex), image, entry, dynamicSharedByteLength));
+    kernels_.emplace(id, withMemory([&] { return load(gpus_.at(gpuIndex), image, entry, dynamicSharedByteLength); }));
   } catch (const NativeError &error) {
     kernels_.emplace(id, error);
     throw;
   }
 }
+
+void Group::unloadKernel(std::uint32_t id) {
+  const auto kernel = kernels_.extract(id);
+  if (!kernel) return;
+  if (auto *loaded = std::get_if<LoadedKernel>(&kernel.mapped())) unused_.push_back(std::move(loaded->module));
+  if (unused_.size() > mostUnused) unused_.clear();
+}
+
+void Group::rest() { unused_.clear(); }
 
 Group::LoadedKernel Group::load(const cuda::Gpu &gpu, const std::vector<std::uint8_t> &image, const std::string &entry,
                                 int dynamicSharedByteLength) const {
@@ -188,7 +226,7 @@ void Group::createGraph(std::uint32_t id, std::size_t mainGpu, const std::vector
     // Kernels have the least priority, NCCL's that of the stream in which they are captured: each of their blocks needs all registers of a
     // multiprocessor, which it would else get once no block of the kernels beside it waits any more.
     const auto flags = communicator_ ? cuda::graphUsesNodePriorities : 0;
-    cuda::OwnedGraphExec exec(gpu.context, driver_.graphInstantiate, graph.get(), flags);
+    auto exec = withMemory([&] { return cuda::OwnedGraphExec(gpu.context, driver_.graphInstantiate, graph.get(), flags); });
     gpu.call(driver_.graphUpload, exec.get(), gpu.stream.get());
     gpu.synchronize();
     graphs_.insert_or_assign(id, InstantiatedGraph{mainGpu, std::move(exec)});

@@ -3,9 +3,9 @@
 #include <thread>
 
 #include "../../../core/native/tandem_device_memory.h"
-#include "host_mapping.h"
 #include "js_values.h"
 #include "launcher.h"
+#include "queue_object.h"
 
 namespace tandem {
 
@@ -37,6 +37,7 @@ Napi::Function GroupObject::define(Napi::Env env) {
                          InstanceMethod("exportMemory", &GroupObject::queue<&Group::exportMemory>),
                          InstanceMethod("importMemory", &GroupObject::queue<&Group::importMemory>),
                          InstanceMethod("closeMemory", &GroupObject::post<&Group::closeMemory>),
+                         InstanceMethod("drain", &GroupObject::drain),
                          InstanceMethod("deviceMemory", &GroupObject::deviceMemory),
                          InstanceMethod("joinRanks", &GroupObject::queue<&Group::joinRanks>),
                          InstanceMethod("breakOff", &GroupObject::breakOff),
@@ -51,6 +52,7 @@ Napi::Function GroupObject::define(Napi::Env env) {
                          InstanceMethod("createLauncher", &GroupObject::createLauncher),
                          InstanceMethod("createRunLauncher", &GroupObject::createRunLauncher),
                          InstanceMethod("destroyLauncher", &GroupObject::post<&Group::destroyLaunchSet>),
+                         InstanceMethod("openQueue", &GroupObject::openQueue),
                          InstanceMethod("write", &GroupObject::queue<&Group::write>),
                          InstanceMethod("read", &GroupObject::queue<&Group::read>),
                          InstanceMethod("yieldCore", &GroupObject::yieldCore),
@@ -85,6 +87,11 @@ template <auto method> Napi::Value GroupObject::post(const Napi::CallbackInfo &i
   return info.Env().Undefined();
 }
 
+/// Whatever is queued before is done by then.
+Napi::Value GroupObject::drain(const Napi::CallbackInfo &info) {
+  return submit(info, [] { return Settle(); });
+}
+
 /// Takes effect at once, while a run waits.
 Napi::Value GroupObject::breakOff(const Napi::CallbackInfo &info) {
   if (parts_.group) parts_.group->breakOff();
@@ -97,33 +104,43 @@ Napi::Value GroupObject::yieldCore(const Napi::CallbackInfo &info) {
   return info.Env().Undefined();
 }
 
-/// byteLength → { arrayBuffer, address }: pages of their own. Node 20 cannot make external buffers above 4 GiB. Undefined in runtimes that
-/// allow no external buffers, such as Electron.
+/// byteLength → { arrayBuffer, address, locked }: zeros in pages of their own, which may be locked already. Node 20 cannot make external buffers above
+/// 4 GiB. Undefined in runtimes that allow no external buffers, such as Electron.
 Napi::Value GroupObject::mapHost(const Napi::CallbackInfo &info) {
   const auto env = info.Env();
+  if (!parts_.group) throw Napi::Error::New(env, "The group is closed.");
   const auto byteLength = fromJs<std::size_t>(info[0]);
-  auto pages = std::make_unique<std::shared_ptr<void>>(mapPages(byteLength));
+  auto block = parts_.group->hostBlocks().take(byteLength);
+  auto pages = std::make_unique<std::shared_ptr<void>>(block.pages);
   napi_value arrayBuffer;
   const auto status = napi_create_external_arraybuffer(
       env, pages->get(), byteLength, [](napi_env, void *, void *held) { delete static_cast<std::shared_ptr<void> *>(held); },
       pages.get(), &arrayBuffer);
+  // Pages that no ArrayBuffer can have were never locked.
   if (status == napi_no_external_buffers_allowed) return env.Undefined();
-  if (status != napi_ok) throw Napi::Error::New(env);
-  const auto address = reinterpret_cast<std::uintptr_t>(pages->get());
-  // The ArrayBuffer holds them too from now on.
-  mappings_[address] = *pages.release();
+  if (status != napi_ok) {
+    if (block.locked) parts_.group->hostBlocks().keep(block);
+    throw Napi::Error::New(env);
+  }
+  // The ArrayBuffer holds them from now on.
+  const auto address = reinterpret_cast<std::uintptr_t>(pages.release()->get());
   auto value = Napi::Object::New(env);
   value.Set("arrayBuffer", arrayBuffer);
   value.Set("address", toJs(env, address));
+  value.Set("locked", toJs(env, block.locked));
+  mappings_[address] = std::move(block);
   return value;
 }
 
-/// Page-locks the memory of an ArrayBuffer → { address, locked: Promise }. The caller keeps it alive until unlockHost has settled.
+/// Page-locks the memory of an ArrayBuffer → { address, locked: Promise }. The caller keeps it alive until unlockHost has settled. Of a mapping the whole
+/// block is locked.
 Napi::Value GroupObject::lockHost(const Napi::CallbackInfo &info) {
   auto arrayBuffer = info[0].As<Napi::ArrayBuffer>();
   auto value = Napi::Object::New(info.Env());
   value.Set("address", toJs(info.Env(), reinterpret_cast<std::uintptr_t>(arrayBuffer.Data())));
-  const auto lock = [group = parts_.group, address = arrayBuffer.Data(), byteLength = arrayBuffer.ByteLength()]() -> Settle {
+  const auto mapping = mappings_.find(reinterpret_cast<std::uintptr_t>(arrayBuffer.Data()));
+  const auto byteLength = mapping == mappings_.end() ? arrayBuffer.ByteLength() : mapping->second.byteLength;
+  const auto lock = [group = parts_.group, address = arrayBuffer.Data(), byteLength]() -> Settle {
     group->lockHost(address, byteLength);
     return nullptr;
   };
@@ -132,16 +149,19 @@ Napi::Value GroupObject::lockHost(const Napi::CallbackInfo &info) {
 }
 
 /// address, arrayBuffer, detach: unlocks after the work queued so far. `detach` empties a mapped ArrayBuffer at once. The pages live until
-/// unlocked: a mapping's by themselves, even where the caller has detached its ArrayBuffer, others by the ArrayBuffer.
+/// unlocked: a mapping's by themselves, even where the caller has detached its ArrayBuffer, others by the ArrayBuffer. A mapping's that nobody else
+/// can have got from its ArrayBuffer are for the next mapping of their class.
 Napi::Value GroupObject::unlockHost(const Napi::CallbackInfo &info) {
   const auto address = fromJs<std::uintptr_t>(info[0]);
   auto arrayBuffer = info[1].As<Napi::ArrayBuffer>();
   auto mapping = mappings_.extract(address);
-  if (fromJs<bool>(info[2]) && !arrayBuffer.IsDetached()) arrayBuffer.Detach();
-  return submit(info, [group = parts_.group, address,
-                       mapped = mapping ? std::move(mapping.mapped()) : nullptr]() mutable -> Settle {
-    group->unlockHost(reinterpret_cast<void *>(address));
-    mapped.reset();
+  const bool detaches = fromJs<bool>(info[2]) && !arrayBuffer.IsDetached();
+  if (detaches) arrayBuffer.Detach();
+  return submit(info, [group = parts_.group, address, block = !mapping.empty() ? std::move(mapping.mapped()) : HostBlocks::Block{},
+                       reusable = !mapping.empty() && detaches]() mutable -> Settle {
+    if (reusable) group->giveBack(block);
+    else group->unlockHost(reinterpret_cast<void *>(address));
+    block = {};
     return nullptr;
   });
 }
@@ -164,6 +184,12 @@ Napi::Value GroupObject::createRunLauncher(const Napi::CallbackInfo &info) {
   request.before = fromJs<std::vector<std::uint32_t>>(info[0]);
   request.steps = fromJs<std::vector<RunStep>>(info[1]);
   return launcherValue(info.Env(), std::make_shared<RunLauncher>(*parts_.worker, parts_.group, std::move(request)));
+}
+
+/// id, gpu, timeoutSeconds, ids of the kernels copy16, scatter and stamp, onMessage → NativeQueue
+Napi::Value GroupObject::openQueue(const Napi::CallbackInfo &info) {
+  if (!parts_.worker) throw Napi::Error::New(info.Env(), "The group is closed.");
+  return QueueObject::open(info, parts_.worker, parts_.group);
 }
 
 /// address, byteLength → Promise<an external value that holds a TandemDeviceMemory>

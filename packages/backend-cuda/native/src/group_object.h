@@ -28,11 +28,13 @@ private:
   template <auto method> Napi::Value queue(const Napi::CallbackInfo &info);
   /// Queues a call of a method of the group that releases something; nobody waits for it.
   template <auto method> Napi::Value post(const Napi::CallbackInfo &info);
+  Napi::Value drain(const Napi::CallbackInfo &info);
   Napi::Value breakOff(const Napi::CallbackInfo &info);
   Napi::Value yieldCore(const Napi::CallbackInfo &info);
   Napi::Value mapHost(const Napi::CallbackInfo &info);
   Napi::Value lockHost(const Napi::CallbackInfo &info);
   Napi::Value unlockHost(const Napi::CallbackInfo &info);
+  Napi::Value openQueue(const Napi::CallbackInfo &info);
   Napi::Value createLauncher(const Napi::CallbackInfo &info);
   Napi::Value createRunLauncher(const Napi::CallbackInfo &info);
   Napi::Value deviceMemory(const Napi::CallbackInfo &info);
@@ -43,8 +45,8 @@ private:
   Napi::Value submit(const Napi::CallbackInfo &info, Work work);
 
   Parts parts_;
-  /// Mappings of external ArrayBuffers that are not freed yet, by address.
-  std::map<std::uintptr_t, std::shared_ptr<void>> mappings_;
+  /// Blocks of external ArrayBuffers that are not freed yet, by address.
+  std::map<std::uintptr_t, HostBlocks::Block> mappings_;
 };
 
 } // namespace tandem

@@ -20,24 +20,21 @@ void Group::createLaunchSet(std::uint32_t id, const std::vector<std::uint32_t> &
   launchSets_.insert_or_assign(id, LaunchSet{graphs, gpusOf(graphs), {}, {}});
 }
 
-void Group::launch(std::uint32_t id, std::function<void(const char *)> done) {
+void Group::launch(std::uint32_t id, LaunchDone done) {
   const auto found = launchSets_.find(id);
-  if (found == launchSets_.end()) {
-    done("The program is released.");
-    return;
-  }
+  if (found == launchSets_.end()) throw NativeError("driver", "The program is released.");
   lastLaunchProgress_ = std::chrono::steady_clock::now();
   try {
-    startLaunch(found->second, done);
-  } catch (const NativeError &error) {
+    startLaunch(found->second, std::move(done));
+  } catch (...) {
     RunRequest failed;
     failed.steps.push_back({found->second.graphs, 1});
     abandon(failed);
-    done(error.what());
+    throw;
   }
 }
 
-void Group::startLaunch(LaunchSet &set, std::function<void(const char *)> done) {
+void Group::startLaunch(LaunchSet &set, LaunchDone done) {
   const auto &main = *set.gpus.front();
   // Who asks for a launch takes it that all launches run in the order in which they are asked for, as in one queue; each GPU has its own.
   if (lastLaunched_ != nullptr && lastLaunched_ != &main) {
@@ -47,6 +44,8 @@ void Group::startLaunch(LaunchSet &set, std::function<void(const char *)> done) 
     main.call(driver_.streamWaitEvent, main.stream.get(), lastLaunched_->joined.get(), 0);
   }
   lastLaunched_ = &main;
+  settleQueues();
+  followQueues(main);
   main.use();
   // The first GPU is joined by none, so its event is free to mark the start.
   if (set.gpus.size() > 1) main.record(main.joined);
@@ -57,19 +56,18 @@ void Group::startLaunch(LaunchSet &set, std::function<void(const char *)> done) 
   auto end = std::move(set.spare.back());
   set.spare.pop_back();
   main.record(end);
-  set.inFlight.push_back({std::move(end), std::move(done)});
+  set.inFlight.push_back({std::move(end), std::move(done), {}});
 }
 
 bool Group::pollLaunches() {
   const auto now = std::chrono::steady_clock::now();
   bool waiting = false;
   // A launch that is complete may be followed by one of the same set: `done` comes last, when nothing of the set is held.
-  std::vector<std::pair<std::function<void(const char *)>, std::string>> complete;
+  std::list<LaunchSet::Launch> complete;
   for (auto &[id, set] : launchSets_) {
     while (!set.inFlight.empty()) {
       auto &launch = set.inFlight.front();
       const auto &gpu = *set.gpus.front();
-      std::string error;
       try {
         gpu.use();
         const auto state = driver_.eventQuery(launch.end.get());
@@ -78,19 +76,18 @@ bool Group::pollLaunches() {
           break;
         }
         gpu.context.check(state, driver_.eventQuery);
-        if (__atomic_load_n(static_cast<std::uint32_t *>(stopWord_.get()), __ATOMIC_RELAXED) != 0) {
-          error = "A GPU waited in vain for another one: the driver does not run them side by side here.";
+        if (stopped() != Stop::none) {
+          throw NativeError("driver", "A GPU waited in vain for another one: the driver does not run them side by side here.");
         }
-      } catch (const NativeError &failure) {
-        error = failure.what();
+        set.spare.push_back(std::move(launch.end));
+      } catch (...) {
+        launch.error = currentError();
       }
-      set.spare.push_back(std::move(launch.end));
-      complete.emplace_back(std::move(launch.done), std::move(error));
-      set.inFlight.pop_front();
+      complete.splice(complete.end(), set.inFlight, set.inFlight.begin());
     }
   }
   if (!complete.empty()) lastLaunchProgress_ = now;
-  for (const auto &[done, error] : complete) done(error.empty() ? nullptr : error.c_str());
+  for (const auto &launch : complete) launch.done(launch.error ? &*launch.error : nullptr);
   const auto idle = now - lastLaunchProgress_;
   if (!waiting) return idle < lingerTime;
   if (complete.empty()) {

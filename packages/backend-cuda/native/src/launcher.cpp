@@ -1,5 +1,7 @@
 #include "launcher.h"
 
+#include <new>
+
 namespace tandem {
 
 namespace {
@@ -9,25 +11,43 @@ void fails(TandemLaunchDone done, void *context, const NativeError &error) {
   done(context, &end);
 }
 
-NativeError closed() { return {"device-lost", "The devices are closed."}; }
+NativeError closed() { return {"group-lost", "The devices are closed."}; }
+
+/// Has the thread behind `post` start work. `start` either throws, or calls `done` once, then or later: so a launch has one
+/// end, whatever fails.
+template <typename Post, typename Start> void startOn(const Post &post, TandemLaunchDone done, void *context, Start start) {
+  try {
+    const auto queued = post([=] {
+      try {
+        start();
+      } catch (...) {
+        fails(done, context, currentError());
+      }
+    });
+    if (!queued) throw closed();
+  } catch (...) {
+    fails(done, context, currentError());
+  }
+}
 
 } // namespace
 
 void Launcher::launch(void *self, TandemLaunchDone done, void *context) {
   const auto launcher = *static_cast<std::shared_ptr<Launcher> *>(self);
-  const auto queued = launcher->post_([launcher, done, context] {
+  startOn(launcher->post_, done, context, [launcher, done, context] {
     const auto group = launcher->group_.lock();
-    if (!group) {
-      fails(done, context, closed());
-      return;
+    if (!group) throw closed();
+    // The queued poll comes after this job, so after the launch.
+    if (!group->polls()) {
+      poll(launcher);
+      group->setPolls(true);
     }
-    group->launch(launcher->id_, [done, context](const char *error) {
-      const TandemLaunchEnd end{error, "driver", 0, 0};
-      done(context, &end);
+    group->launch(launcher->id_, [done, context](const NativeError *error) {
+      const TandemLaunchEnd end{};
+      if (error == nullptr) done(context, &end);
+      else fails(done, context, *error);
     });
-    if (group->beginPolling()) poll(launcher);
   });
-  if (!queued) fails(done, context, closed());
 }
 
 /// Polls as a job that queues itself again, so that what others queue has its turn.
@@ -35,29 +55,27 @@ void Launcher::poll(const std::shared_ptr<Launcher> &launcher) {
   launcher->post_([launcher] {
     const auto group = launcher->group_.lock();
     if (!group) return;
-    if (!launcher->stopping_() && group->pollLaunches()) poll(launcher);
-    else group->endPolling();
+    while (!launcher->stopping_() && group->pollLaunches()) {
+      try {
+        poll(launcher);
+        return;
+      } catch (const std::bad_alloc &) {
+        // There may be memory for a job later.
+      }
+    }
+    group->setPolls(false);
   });
 }
 
 void RunLauncher::launch(void *self, TandemLaunchDone done, void *context) {
   const auto launcher = *static_cast<std::shared_ptr<RunLauncher> *>(self);
-  const auto queued = launcher->post_([launcher, done, context] {
+  startOn(launcher->post_, done, context, [launcher, done, context] {
+    const auto group = launcher->group_.lock();
+    if (!group || launcher->stopping_()) throw closed();
     TandemLaunchEnd end{};
-    try {
-      const auto group = launcher->group_.lock();
-      if (!group || launcher->stopping_()) throw closed();
-      end.seconds = group->run(launcher->request_).seconds;
-    } catch (const NativeError &error) {
-      fails(done, context, error);
-      return;
-    } catch (const std::exception &error) {
-      fails(done, context, {"driver", error.what()});
-      return;
-    }
+    end.seconds = group->run(launcher->request_).seconds;
     done(context, &end);
   });
-  if (!queued) fails(done, context, closed());
 }
 
 } // namespace tandem

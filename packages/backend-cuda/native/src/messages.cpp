@@ -28,7 +28,7 @@ void Group::joinRanks(const std::vector<std::string> &libraries, const std::vect
     gpu.call(driver_.memcpyHtoDAsync, words.address(), sent.data(), total * wordByteLength, gpu.stream.get());
     communicator_->exchange(messages, gpu.stream.get());
     gpu.record(gpu.end);
-    waitFor(gpu, gpu.end.get(), Clock::now(), 8);
+    waitFor(gpu, gpu.end.get(), Clock::now(), 8, [] {});
     gpu.call(driver_.memcpyDtoHAsync, received.data(), words.address() + total * wordByteLength, total * wordByteLength,
              gpu.stream.get());
     gpu.synchronize();

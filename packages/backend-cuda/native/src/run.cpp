@@ -18,12 +18,17 @@ constexpr auto longestPause = std::chrono::milliseconds(1);
 
 } // namespace
 
-bool Group::takeStop() {
-  auto *word = static_cast<std::uint32_t *>(stopWord_.get());
-  const bool stopped = __atomic_exchange_n(word, 0u, __ATOMIC_SEQ_CST) != 0;
+void Group::tell(Stop why) {
+  auto none = static_cast<std::uint32_t>(Stop::none);
+  __atomic_compare_exchange_n(static_cast<std::uint32_t *>(stopWord_.get()), &none, static_cast<std::uint32_t>(why), false,
+                              __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
+
+Stop Group::takeStop() {
+  const auto why = Stop(__atomic_exchange_n(static_cast<std::uint32_t *>(stopWord_.get()), 0u, __ATOMIC_SEQ_CST));
   // Once broken off, what still starts ends at once.
-  if (broken_.load()) __atomic_store_n(word, 1u, __ATOMIC_SEQ_CST);
-  return stopped;
+  if (broken_.load()) tell(Stop::broken);
+  return why;
 }
 
 void Group::requireWhole() const {
@@ -38,12 +43,13 @@ const Group::InstantiatedGraph &Group::graphOf(std::uint32_t id) const {
 }
 
 /// Pauses between looks for a part of the time since `from`, so that what has taken long costs few looks. What is too short to sleep for is none.
-void Group::waitFor(const cuda::Gpu &gpu, cuda::Event event, Clock::time_point from, int pauses) const {
+void Group::waitFor(const cuda::Gpu &gpu, cuda::Event event, Clock::time_point from, int pauses, const std::function<void()> &look) const {
   for (;;) {
     const auto state = driver_.eventQuery(event);
     if (state == cuda::success) return;
     if (state != cuda::errorNotReady) gpu.context.check(state, driver_.eventQuery);
     if (communicator_) communicator_->requireWhole();
+    look();
     const auto pause = std::min<Clock::duration>((Clock::now() - from) / pauses, longestPause);
     if (pause < shortestPause) std::this_thread::yield();
     else std::this_thread::sleep_for(pause);
@@ -51,6 +57,7 @@ void Group::waitFor(const cuda::Gpu &gpu, cuda::Event event, Clock::time_point f
 }
 
 RunOutcome Group::run(const RunRequest &request) {
+  settleQueues();
   // The uniforms come first: runs queued behind this one rely on them, even if this one fails.
   for (const auto &target : request.uniformTargets) {
     const auto &gpu = gpus_.at(target.gpu);
@@ -62,8 +69,8 @@ RunOutcome Group::run(const RunRequest &request) {
   try {
     return launchSteps(request);
   } catch (const NativeError &error) {
-    // An abort waits for what it launched, and every GPU has launched as often.
-    if (error.code != "aborted") abandon(request);
+    // An abort and a time limit wait for what was launched, and every GPU has launched as often.
+    if (error.code != "aborted" && error.code != "timeout") abandon(request);
     throw;
   } catch (...) {
     abandon(request);
@@ -74,7 +81,7 @@ RunOutcome Group::run(const RunRequest &request) {
 /// After a failure nothing stays in flight: graphs that wait for one that has not started would spin for ever. Their GPUs' counts of
 /// launches may differ, so a run queued behind must not find them.
 void Group::abandon(const RunRequest &request) {
-  __atomic_store_n(static_cast<std::uint32_t *>(stopWord_.get()), 1u, __ATOMIC_SEQ_CST);
+  tell(Stop::broken);
   // Other ranks may never send what this one waits for.
   if (communicator_) communicator_->abort();
   for (const auto &gpu : gpus_) {
@@ -137,12 +144,20 @@ RunOutcome Group::launchSteps(const RunRequest &request) {
   }
 
   const auto &main = *used.front();
+  followQueues(main);
   const auto begin = Clock::now();
-  // After a wait that has given up the results are wrong, so more launches would only take time.
-  const auto shouldStop = [&] {
+  const auto abortWord = [&] {
     // In this order: an environment that closes waits two seconds for the run, then takes the word with it.
-    return stopping_() || (request.abortWord != nullptr && __atomic_load_n(request.abortWord, __ATOMIC_RELAXED) != 0) ||
-           __atomic_load_n(static_cast<std::uint32_t *>(stopWord_.get()), __ATOMIC_RELAXED) != 0;
+    return stopping_() ? 1 : request.abortWord == nullptr ? 0 : __atomic_load_n(request.abortWord, __ATOMIC_RELAXED);
+  };
+  const std::function<void()> look = [&] {
+    if (request.limitSeconds && Clock::now() - begin >= std::chrono::duration<double>(*request.limitSeconds)) tell(Stop::limit);
+    else if (abortWord() == 2) tell(Stop::abort);
+  };
+  // Once kernels have been told to leave the results are wrong, so more launches would only take time.
+  const auto shouldStop = [&] {
+    look();
+    return abortWord() != 0 || stopped() != Stop::none;
   };
 
   launchGraphs(request.before);
@@ -160,7 +175,7 @@ RunOutcome Group::launchSteps(const RunRequest &request) {
       for (const auto *gpu : used) {
         if (outcome.launches < cuda::Gpu::turnCount) break;
         gpu->use();
-        waitFor(*gpu, gpu->turns[turn].get(), from - lastWait, pausesPerLaunch);
+        waitFor(*gpu, gpu->turns[turn].get(), from - lastWait, pausesPerLaunch, look);
       }
       lastWait = Clock::now() - from;
       aborted = shouldStop();
@@ -175,8 +190,16 @@ RunOutcome Group::launchSteps(const RunRequest &request) {
     join(used);
     main.record(main.end);
   }
-  waitFor(main, main.end.get(), begin, pausesPerRun);
-  if (takeStop()) {
+  waitFor(main, main.end.get(), begin, pausesPerRun, look);
+  switch (takeStop()) {
+  case Stop::none: break;
+  case Stop::limit:
+    requireWhole();
+    throw NativeError("timeout", "The run takes longer than its limit.");
+  case Stop::abort:
+    requireWhole();
+    throw NativeError("aborted", "The run is aborted inside its kernels, after " + std::to_string(outcome.launches) + " launches.");
+  case Stop::broken:
     requireWhole();
     throw NativeError("driver", "A GPU waited in vain for another one: the driver does not run them side by side here. "
                                 "The lowering 'one-graph' does without.");

@@ -12,9 +12,8 @@ namespace tandem {
 namespace {
 
 constexpr std::size_t stagingByteLength = std::size_t{16} << 20;
-/// Below this the driver's own copy from pageable memory is as quick as staging.
-constexpr std::size_t directByteLength = std::size_t{64} << 10;
-
+/// Transfers up to this size do without locking so much.
+constexpr std::size_t smallByteLength = std::size_t{64} << 10;
 /// One thread copies 7 GB/s here; page-locked memory takes 55.
 constexpr std::size_t copyThreads = 4;
 constexpr std::size_t byteLengthPerThread = std::size_t{2} << 20;
@@ -76,6 +75,7 @@ void Group::transfer(const TransferRegion &region, const HostBytes &host, bool t
                                         std::to_string(host.byteLength) + " bytes of host memory.");
   }
   if (byteLength == 0) return;
+  settleQueues();
   const auto &gpu = gpus_.at(region.gpu);
   const auto copy = [&](const Chunk &chunk, void *memory) {
     const auto stream = gpu.stream.get();
@@ -90,37 +90,41 @@ void Group::transfer(const TransferRegion &region, const HostBytes &host, bool t
       gpu.call(driver_.memcpyDtoHAsync, memory, chunk.address, chunk.byteLength(), stream);
     }
   };
-  if (region.rows == 1 && byteLength <= directByteLength) {
-    gpu.use();
-    copy({0, region.address, byteLength, 1}, host.data);
-    gpu.synchronize();
-    return;
-  }
-  prepareStaging();
-  gpu.use();
+  const bool small = byteLength <= smallByteLength;
+  const auto memory = [&](std::size_t slot) -> void * {
+    auto &staging = small ? smallStaging_ : staging_[slot];
+    if (staging.get() == nullptr) staging = pinned(small ? smallByteLength : stagingByteLength, cuda::hostAllocPortable);
+    return staging.get();
+  };
   Chunk chunks[2];
   std::size_t count = 0;
+  // Once the caller's environment closes, its memory goes away. So the driver sees staging memory alone, and a look comes
+  // before each part is copied from or to the caller's.
+  const auto requireCaller = [&] {
+    if (stopping_()) throw NativeError("group-lost", "The thread that asked for the transfer ends.");
+  };
   const auto land = [&](std::size_t slot) {
     gpu.call(driver_.eventSynchronize, gpu.turns[slot].get());
-    if (!toDevice) copyInParallel(host.data + chunks[slot].hostOffset, staging_[slot].get(), chunks[slot].byteLength());
+    if (toDevice) return;
+    requireCaller();
+    copyInParallel(host.data + chunks[slot].hostOffset, memory(slot), chunks[slot].byteLength());
   };
   forEachChunk(region, [&](const Chunk &chunk) {
     const auto slot = count % 2;
     if (count >= 2) land(slot);
-    if (toDevice) copyInParallel(staging_[slot].get(), host.data + chunk.hostOffset, chunk.byteLength());
-    copy(chunk, staging_[slot].get());
+    auto *const staging = memory(slot);
+    gpu.use();
+    if (toDevice) {
+      requireCaller();
+      copyInParallel(staging, host.data + chunk.hostOffset, chunk.byteLength());
+    }
+    copy(chunk, staging);
     gpu.record(gpu.turns[slot]);
     chunks[slot] = chunk;
     count += 1;
   });
   if (toDevice) gpu.synchronize();
   else for (std::size_t left = count >= 2 ? count - 2 : 0; left < count; ++left) land(left % 2);
-}
-
-void Group::prepareStaging() {
-  for (auto &slot : staging_) {
-    if (slot.get() == nullptr) slot = pinned(stagingByteLength, cuda::hostAllocPortable);
-  }
 }
 
 } // namespace tandem

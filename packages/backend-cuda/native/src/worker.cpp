@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <optional>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -15,29 +16,18 @@ namespace tandem {
 
 namespace {
 
+/// Programs that are run again and again leave shorter pauses.
+constexpr auto restTime = std::chrono::milliseconds(50);
+
 struct Job {
-  explicit Job(Napi::Env env) : deferred(Napi::Promise::Deferred::New(env)) {}
+  /// Without a promise, what the thread has to say.
+  std::function<void(Napi::Env)> message;
   Work work;
   std::vector<Napi::ObjectReference> kept;
-  Napi::Promise::Deferred deferred;
+  std::optional<Napi::Promise::Deferred> deferred;
   Settle settle;
   std::unique_ptr<NativeError> error;
 };
-
-/// The error that a job rejects with for the exception that is being handled.
-NativeError currentError() {
-  try {
-    throw;
-  } catch (const NativeError &error) {
-    return error;
-  } catch (const std::bad_alloc &) {
-    return {"out-of-memory", "The host has no memory left."};
-  } catch (const std::exception &error) {
-    return {"driver", error.what()};
-  } catch (...) {
-    return {"driver", "An unknown native error occurs."};
-  }
-}
 
 Napi::Value errorValue(Napi::Env env, const NativeError &error) {
   auto value = Napi::Error::New(env, error.what()).Value();
@@ -53,27 +43,38 @@ struct Worker::State : std::enable_shared_from_this<Worker::State> {
   std::condition_variable wake;
   std::condition_variable ended;
   std::deque<std::function<void()>> queue;
-  /// The environment closes: nobody can receive a promise.
+  /// The environment closes: nobody can receive a promise, and the thread ends when the queue is empty.
   std::atomic<bool> stop{false};
   /// The Worker is gone: the thread ends when the queue is empty.
   bool last = false;
   bool threadEnded = false;
-  /// Nobody waits for the thread any more.
+  /// Nobody waits for the thread any more, and jobs reject. The thread goes on with what is posted, so that all is freed once the last job
+  /// ends.
   std::atomic<bool> abandoned{false};
   /// Pending promises; JavaScript thread only.
   std::size_t pending = 0;
   napi_threadsafe_function settled = nullptr;
   /// The Worker is gone: the last promise to settle releases the thread-safe function.
   bool released = false;
+  /// Called by the thread alone, which sets it too.
+  std::function<void()> rest;
   /// Kept until the thread-safe function is finalized.
   std::shared_ptr<State> self;
 
   void loop() {
+    bool rested = true;
+    const auto called = [this] { return stop.load() || last || !queue.empty(); };
     for (;;) {
       std::function<void()> work;
       {
         std::unique_lock lock(mutex);
-        wake.wait(lock, [this] { return stop.load() || last || !queue.empty(); });
+        if (!rested && rest && !wake.wait_for(lock, restTime, called)) {
+          lock.unlock();
+          rest();
+          rested = true;
+          continue;
+        }
+        wake.wait(lock, called);
         // Posted work (releases) still runs after a stop; jobs whose promises nobody can receive do not.
         if (queue.empty()) {
           threadEnded = true;
@@ -84,8 +85,12 @@ struct Worker::State : std::enable_shared_from_this<Worker::State> {
         queue.pop_front();
       }
       work();
+      rested = false;
     }
   }
+
+  /// Whether jobs reject, and long ones end early.
+  bool ending() const { return stop.load() || abandoned.load(); }
 
   /// False once the thread has ended.
   bool enqueue(std::function<void()> work) {
@@ -108,33 +113,42 @@ struct Worker::State : std::enable_shared_from_this<Worker::State> {
   /// On the worker thread.
   void carryOut(Job *job) {
     try {
-      if (stop.load()) throw NativeError("device-lost", "The work before it did not end.");
+      if (ending()) throw NativeError("group-lost", "The work before it did not end in time.");
       job->settle = job->work();
     } catch (...) {
       job->error = std::make_unique<NativeError>(currentError());
     }
     job->work = nullptr;
-    // The call fails only while the environment closes. The job then leaks on purpose: its references belong to that environment.
+    deliver(job);
+  }
+
+  /// The call fails only while the environment closes. The job then leaks on purpose: its references belong to that environment.
+  void deliver(Job *job) {
     std::lock_guard lock(mutex);
     if (settled != nullptr) napi_call_threadsafe_function(settled, job, napi_tsfn_nonblocking);
   }
 
   void settle(Napi::Env env, std::unique_ptr<Job> job) {
+    if (job->message) {
+      Napi::HandleScope scope(env);
+      job->message(env);
+      return;
+    }
     if (--pending == 0) {
       napi_unref_threadsafe_function(env, settled);
       if (released) napi_release_threadsafe_function(settled, napi_tsfn_release);
     }
     Napi::HandleScope scope(env);
     if (job->error) {
-      job->deferred.Reject(errorValue(env, *job->error));
+      job->deferred->Reject(errorValue(env, *job->error));
       return;
     }
     try {
-      job->deferred.Resolve(job->settle ? job->settle(env) : env.Undefined());
+      job->deferred->Resolve(job->settle ? job->settle(env) : env.Undefined());
     } catch (const Napi::Error &error) {
-      job->deferred.Reject(error.Value());
+      job->deferred->Reject(error.Value());
     } catch (...) {
-      job->deferred.Reject(errorValue(env, currentError()));
+      job->deferred->Reject(errorValue(env, currentError()));
     }
   }
 
@@ -209,32 +223,64 @@ Worker::~Worker() {
   }
 }
 
+void Worker::onRest(std::function<void()> rest) { state_->rest = std::move(rest); }
+
 void Worker::abandon(Napi::Env env) {
   state_->abandoned.store(true);
-  state_->requestStop();
   napi_unref_threadsafe_function(env, state_->settled);
 }
 
 std::function<bool()> Worker::stopping() const {
-  return [state = state_] { return state->stop.load(); };
+  return [state = state_] { return state->ending(); };
 }
 
 std::function<bool(std::function<void()>)> Worker::poster() const {
   return [state = state_](std::function<void()> work) { return state->post(std::move(work)); };
 }
 
+std::function<void(std::function<void(Napi::Env)>)> Worker::teller() const {
+  return [state = state_](std::function<void(Napi::Env)> message) {
+    auto job = std::make_unique<Job>();
+    job->message = std::move(message);
+    state->deliver(job.release());
+  };
+}
+
+Napi::Promise Worker::submitLater(const Napi::CallbackInfo &info, std::function<void(Finish)> work) {
+  auto *job = new Job();
+  job->deferred = Napi::Promise::Deferred::New(info.Env());
+  job->kept.push_back(Napi::Persistent(info.This().As<Napi::Object>()));
+  const auto promise = job->deferred->Promise();
+  auto &state = *state_;
+  if (state.pending++ == 0 && !state.abandoned.load()) napi_ref_threadsafe_function(info.Env(), state.settled);
+  const auto finish = [held = state_, job](const NativeError *error) {
+    if (error != nullptr) job->error = std::make_unique<NativeError>(*error);
+    held->deliver(job);
+  };
+  const auto carryOut = [&state, work = std::move(work), finish] {
+    const NativeError ended("group-lost", "The work before it did not end in time.");
+    if (state.ending()) finish(&ended);
+    else work(finish);
+  };
+  if (!state.enqueue(carryOut)) carryOut();
+  return promise;
+}
+
 Napi::Promise Worker::submit(const Napi::CallbackInfo &info, Work work) {
-  auto job = std::make_unique<Job>(info.Env());
+  auto job = std::make_unique<Job>();
+  job->deferred = Napi::Promise::Deferred::New(info.Env());
   job->work = std::move(work);
   const auto keep = [&](const Napi::Value &value) {
     if (value.IsObject()) job->kept.push_back(Napi::Persistent(value.As<Napi::Object>()));
   };
   keep(info.This());
   for (std::size_t index = 0; index < info.Length(); ++index) keep(info[index]);
-  const auto promise = job->deferred.Promise();
+  const auto promise = job->deferred->Promise();
   auto &state = *state_;
   if (state.pending++ == 0 && !state.abandoned.load()) napi_ref_threadsafe_function(info.Env(), state.settled);
-  state.enqueue([&state, job = job.release()] { state.carryOut(job); });
+  const auto carryOut = [&state, job = job.release()] { state.carryOut(job); };
+  // A thread that has ended is that of an environment that closes: the job rejects, and lets go of what it holds.
+  if (!state.enqueue(carryOut)) carryOut();
   return promise;
 }
 

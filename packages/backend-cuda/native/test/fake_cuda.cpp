@@ -66,7 +66,7 @@ Result fDeviceTotalMem(std::size_t *bytes, Device) {
   return 0;
 }
 Result fDeviceGetAttribute(int *value, int attribute, Device) {
-  static const std::map<int, int> values = {{1, 1024}, {2, 1024}, {3, 1024}, {4, 64},  {8, 49152}, {10, 32}, {11, 2147483647},
+  static const auto &values = *new std::map<int, int>{{1, 1024}, {2, 1024}, {3, 1024}, {4, 64},  {8, 49152}, {10, 32}, {11, 2147483647},
                                             {16, 4},   {38, 1 << 20}, {75, 9}, {76, 0}, {97, 232448}, {115, 1}};
   const auto found = values.find(attribute);
   if (found == values.end()) return errorInvalidValue;
@@ -160,6 +160,7 @@ Result fMemHostAlloc(void **address, std::size_t bytes, unsigned) {
   return 0;
 }
 Result fMemFreeHost(void *address) {
+  drainDevice(currentContext->device);
   std::lock_guard lock(stateMutex);
   blocks.erase(reinterpret_cast<std::uintptr_t>(address));
   std::free(address);
@@ -172,6 +173,7 @@ Result fMemHostRegister(void *address, std::size_t bytes, unsigned) {
   return 0;
 }
 Result fMemHostUnregister(void *address) {
+  drainDevice(currentContext->device);
   std::lock_guard lock(stateMutex);
   return blocks.erase(reinterpret_cast<std::uintptr_t>(address)) == 1 ? 0 : 713;
 }
@@ -208,6 +210,18 @@ Result fMemcpy3DAsync(const Memcpy3D *copy, Stream stream) {
   });
   return 0;
 }
+/// Between memory of the device and page-locked memory, either way.
+Result fMemcpyAsync(DevicePtr target, DevicePtr source, std::size_t bytes, Stream stream) {
+  STICKY;
+  const int device = currentContext->device;
+  for (const auto address : {target, source})
+    if (checkRange(device, reinterpret_cast<void *>(address), bytes) != 0) return errorInvalidValue;
+  fake(stream)->push([=] {
+    takeCopyTime();
+    fail(copyRows(device, reinterpret_cast<const char *>(source), 0, reinterpret_cast<char *>(target), 0, bytes, 1, true, true));
+  });
+  return 0;
+}
 Result fMemsetD8Async(DevicePtr target, unsigned char value, std::size_t count, Stream stream) {
   STICKY;
   fake(stream)->push([=] { std::memset(reinterpret_cast<void *>(target), value, count); });
@@ -216,8 +230,12 @@ Result fMemsetD8Async(DevicePtr target, unsigned char value, std::size_t count, 
 Result fStreamCreate(Stream *stream, unsigned, int priority) {
   auto *created = new FakeStream();
   created->priority = std::clamp(priority, greatestPriority, 0);
-  created->device = currentContext->device;
+  created->device = created->progress->device = currentContext->device;
   count(created->device, "stream", 1);
+  {
+    std::lock_guard lock(stateMutex);
+    allProgress.insert(created->progress);
+  }
   *stream = reinterpret_cast<Stream>(created);
   return 0;
 }
@@ -229,6 +247,10 @@ Result fStreamDestroy(Stream stream) {
     gone->changed.notify_all();
   }
   gone->thread.join();
+  {
+    std::lock_guard lock(stateMutex);
+    allProgress.erase(gone->progress);
+  }
   count(gone->device, "stream", -1);
   delete gone;
   return 0;
@@ -311,6 +333,7 @@ void *libraryOf(const std::string &name, const std::string &bytes) {
 std::atomic<long> liveModules{0};
 Result fModuleLoadDataEx(Module *module, const void *image, unsigned, int *, void **) {
   STICKY;
+  drainDevice(currentContext->device);
   if (liveModules.load() >= setting("FAKE_CUDA_MODULES", 1000000)) return errorOutOfMemory;
   auto loaded = std::make_unique<FakeModule>();
   loaded->device = currentContext->device;
@@ -335,6 +358,7 @@ Result fModuleLoadDataEx(Module *module, const void *image, unsigned, int *, voi
   return 0;
 }
 Result fModuleUnload(Module module) {
+  drainDevice(reinterpret_cast<FakeModule *>(module)->device);
   --liveModules;
   count(reinterpret_cast<FakeModule *>(module)->device, "module", -1);
   delete reinterpret_cast<FakeModule *>(module);
@@ -364,13 +388,13 @@ Result fFuncSetAttribute(Function function, int, int value) {
   reinterpret_cast<FakeFunction *>(function)->dynamicShared = value;
   return 0;
 }
-
 /// A function of the driver behind the failures that are asked for. Faults stick, as the driver's do.
 template <int Number, typename Function> struct Injectable;
 template <int Number, typename... Arguments> struct Injectable<Number, Result (*)(Arguments...)> {
   inline static const char *symbol = nullptr;
   inline static Result (*real)(Arguments...) = nullptr;
   static Result call(Arguments... arguments) {
+    if (deinitialized.load()) return errorDeinitialized;
     const int failure = injectedFailure(symbol);
     if (failure >= 700 && failure < 720 && failure != errorPeerAccessAlreadyEnabled && failure != 701) fail(failure);
     return failure != 0 ? failure : real(arguments...);
@@ -420,6 +444,8 @@ const std::map<std::string, void *> &symbols() {
       {"cuMemcpyHtoDAsync", injectable<__COUNTER__>("cuMemcpyHtoDAsync", fMemcpyHtoDAsync)},
       {"cuMemcpyDtoHAsync", injectable<__COUNTER__>("cuMemcpyDtoHAsync", fMemcpyDtoHAsync)},
       {"cuMemcpy3DAsync", injectable<__COUNTER__>("cuMemcpy3DAsync", fMemcpy3DAsync)},
+      {"cuMemcpyAsync", injectable<__COUNTER__>("cuMemcpyAsync", fMemcpyAsync)},
+      {"cuLaunchKernel", injectable<__COUNTER__>("cuLaunchKernel", fLaunchKernel)},
       {"cuMemsetD8Async", injectable<__COUNTER__>("cuMemsetD8Async", fMemsetD8Async)},
       {"cuStreamCreateWithPriority", injectable<__COUNTER__>("cuStreamCreateWithPriority", fStreamCreate)},
       {"cuStreamDestroy", injectable<__COUNTER__>("cuStreamDestroy", fStreamDestroy)},

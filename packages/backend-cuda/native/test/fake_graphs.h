@@ -42,6 +42,21 @@ Result fGraphDestroy(Graph graph) {
   delete fake(graph);
   return 0;
 }
+Result fLaunchKernel(Function function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX, unsigned blockY, unsigned blockZ,
+                     unsigned, Stream stream, void **parameters, void **) {
+  STICKY;
+  const auto *called = reinterpret_cast<const FakeFunction *>(function);
+  if (called->device != currentContext->device || gridX == 0 || gridY == 0 || gridZ == 0) return errorInvalidValue;
+  std::vector<std::uint64_t> values;
+  for (std::size_t index = 0; index < called->parameterCount; ++index) values.push_back(*static_cast<std::uint64_t *>(parameters[index]));
+  fake(stream)->push([=, values = std::move(values)] {
+    const unsigned grid[] = {gridX, gridY, gridZ};
+    const unsigned block[] = {blockX, blockY, blockZ};
+    if (sticky.load() == 0) fail(launch(*called, grid, block, values));
+  });
+  return 0;
+}
+
 Result fGraphAddKernelNode(GraphNode *node, Graph graph, const GraphNode *after, std::size_t count, const KernelNodeParams *params) {
   const auto *function = reinterpret_cast<const FakeFunction *>(params->func);
   if (function->device != currentContext->device) return errorInvalidValue;

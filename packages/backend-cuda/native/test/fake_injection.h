@@ -1,11 +1,13 @@
 // Failures on demand. FAKE_FAIL=SYMBOL:RESULT:N[:ANYTHING] makes the Nth call of a function, counted since the variable changed, return RESULT
-// and do nothing else; several stand in a row, with spaces between them. FAKE_TRACE=FILE collects the names of all calls, one a line.
+// and do nothing else; several stand in a row, with spaces between them. Where RESULT is -1 it throws std::bad_alloc instead, which stands for code
+// of ours around the call. FAKE_TRACE=FILE collects the names of all calls, one a line.
 #pragma once
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <mutex>
+#include <new>
 #include <sstream>
 #include <string>
 
@@ -18,8 +20,8 @@ inline std::atomic<bool> &failuresInjected() {
 /// What the call must return, or 0 where it is to do its work.
 inline int injectedFailure(const char *symbol) {
   static std::mutex mutex;
-  static std::string plan;
-  static std::map<std::string, long> calls;
+  static auto &plan = *new std::string();
+  static auto &calls = *new std::map<std::string, long>();
   std::lock_guard lock(mutex);
   if (const char *path = getenv("FAKE_TRACE"); path != nullptr && *path != '\0') {
     if (FILE *file = fopen(path, "a")) {
@@ -42,6 +44,7 @@ inline int injectedFailure(const char *symbol) {
     const long position = std::strtol(rest + 1, nullptr, 10);
     if (++calls[name] != position) return 0;
     failuresInjected().store(true);
+    if (result == -1) throw std::bad_alloc();
     return static_cast<int>(result);
   }
   return 0;

@@ -34,8 +34,15 @@ bool peersAllowed() {
   return text == nullptr || std::strcmp(text, "none") != 0;
 }
 
+// Threads may call until the last moment of a process, so nothing here is ever destroyed.
 std::mutex stateMutex;
 std::atomic<Result> sticky{0};
+/// Once the process ends, every call returns this, as the driver's do.
+constexpr Result errorDeinitialized = 4;
+std::atomic<bool> deinitialized{false};
+struct EndOfProcess {
+  ~EndOfProcess() { deinitialized.store(true); }
+} endOfProcess;
 std::size_t usedBytes[64];
 thread_local struct FakeContext *currentContext = nullptr;
 
@@ -45,7 +52,7 @@ struct FakeContext {
 FakeContext contexts[64];
 
 /// What each device has made and not got back, by kind, and how often its primary context is retained.
-std::map<std::string, long> live[64];
+auto *const live = new std::map<std::string, long>[64];
 int retained[64];
 void count(int device, const char *kind, int change) {
   std::lock_guard lock(stateMutex);
@@ -64,7 +71,7 @@ struct Block {
   /// Whether every device reaches it.
   bool open = false;
 };
-std::map<std::uintptr_t, Block> blocks;
+auto &blocks = *new std::map<std::uintptr_t, Block>();
 
 /// Is [address, address + byteLength) live memory that `device` may touch? Host memory is any page-locked range.
 Result checkRange(int device, const void *pointer, std::size_t byteLength) {
@@ -115,7 +122,7 @@ template <typename Done> void spinUntil(Done done) {
 }
 
 /// Kernels of the runtime itself, which come as PTX.
-bool runInternal(const FakeFunction &function, const std::vector<std::uint64_t> &p) {
+bool runInternal(const FakeFunction &function, unsigned workgroups, const std::vector<std::uint64_t> &p) {
   if (function.name == "tandem_stamp") {
     // Clocks of real GPUs differ.
     *reinterpret_cast<std::uint64_t *>(p[0]) = nanoseconds() + static_cast<std::uint64_t>(function.device) * clocksApart;
@@ -155,6 +162,14 @@ bool runInternal(const FakeFunction &function, const std::vector<std::uint64_t> 
     }
     return true;
   }
+  if (function.name == "tandem_scatter") {
+    const auto *entry = reinterpret_cast<const std::uint64_t *>(p[0]);
+    for (unsigned index = 0; index < workgroups; ++index, entry += 3) {
+      if (checkRange(function.device, reinterpret_cast<void *>(entry[0]), entry[2]) != 0) return false;
+      std::memcpy(reinterpret_cast<void *>(entry[0]), reinterpret_cast<void *>(entry[1]), entry[2]);
+    }
+    return true;
+  }
   if (function.name == "tandem_copy16" || function.name == "tandem_copy4") {
     const std::size_t unit = function.name == "tandem_copy16" ? 16 : 4;
     for (std::uint64_t row = 0; row < p[5]; ++row) {
@@ -178,7 +193,7 @@ Result launch(const FakeFunction &function, const unsigned *grid, const unsigned
     function.launchGrid(grid, arguments.data());
     return 0;
   }
-  if (function.entry == nullptr) return runInternal(function, p) ? 0 : 500;
+  if (function.entry == nullptr) return runInternal(function, grid[0], p) ? 0 : 500;
   unsigned ids[12];
   for (int i = 0; i < 3; ++i) {
     ids[6 + i] = block[i];
@@ -239,8 +254,33 @@ struct FakeGraph {
   std::vector<FakeNode> nodes;
 };
 
+/// How much was issued to a stream, and how much of it is done. Outlives the stream.
+struct FakeProgress {
+  int device = 0;
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::uint64_t issued = 0;
+  std::uint64_t done = 0;
+};
+auto &allProgress = *new std::set<std::shared_ptr<FakeProgress>>();
+/// Waits for all that was issued on the device until now, as some calls of the driver do.
+void drainDevice(int device) {
+  std::vector<std::shared_ptr<FakeProgress>> streams;
+  {
+    std::lock_guard lock(stateMutex);
+    for (const auto &one : allProgress) {
+      if (one->device == device) streams.push_back(one);
+    }
+  }
+  for (const auto &one : streams) {
+    std::unique_lock lock(one->mutex);
+    one->changed.wait(lock, [&, until = one->issued] { return one->done >= until; });
+  }
+}
+
 struct FakeStream {
   int device = 0;
+  const std::shared_ptr<FakeProgress> progress = std::make_shared<FakeProgress>();
   int priority = 0;
   /// Where what is issued goes while it is captured.
   FakeGraph *capture = nullptr;
@@ -264,6 +304,11 @@ struct FakeStream {
           busy = true;
         }
         task();
+        {
+          std::lock_guard lock(progress->mutex);
+          progress->done += 1;
+          progress->changed.notify_all();
+        }
         std::lock_guard lock(mutex);
         busy = false;
         changed.notify_all();
@@ -271,6 +316,10 @@ struct FakeStream {
     });
   }
   void push(std::function<void()> task) {
+    {
+      std::lock_guard lock(progress->mutex);
+      progress->issued += 1;
+    }
     std::lock_guard lock(mutex);
     queue.push_back(std::move(task));
     changed.notify_all();

@@ -87,7 +87,10 @@ std::string withIncluded(const std::string &text) {
 
 /// Compiles the program into the bytes of a library. Returns NVRTC's result; the log says why a program does not compile.
 int makeLibrary(FakeProgram &program, std::string &bytes) {
-  static const std::string compiler = "c++ -shared -fPIC -std=c++17 -O1 -w -fno-strict-aliasing -fwrapv -ffp-contract=off -fno-gnu-unique -fno-diagnostics-show-caret";
+  // Integers that overflow, divisors of 0 and shifts by 32 end the process: C++ leaves them undefined, so no kernel may have them.
+  static const std::string compiler =
+      "c++ -shared -fPIC -std=c++17 -O1 -w -fno-strict-aliasing -ffp-contract=off -fno-gnu-unique -fno-diagnostics-show-caret "
+      "-fsanitize=signed-integer-overflow,integer-divide-by-zero,shift -fsanitize-undefined-trap-on-error";
   const bool complete = program.source.find("fake_launch") != std::string::npos;
   const auto text = std::string(complete ? "" : shim) + "#line 1 \"" + program.name + "\"\n" + program.source;
   const auto library = kernelFolder() + "/" + std::to_string(std::hash<std::string>{}(compiler + withIncluded(text))) + ".so";

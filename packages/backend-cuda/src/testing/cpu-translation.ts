@@ -12,6 +12,7 @@ export const translateForCpu: Translate = (source) => {
     bounds: source.bounds,
     label: source.label,
     lineDirectives: false,
+    stoppable: true,
   })
   const values = kernel.parameters.map(
     ({ type }, index) => `*static_cast<${type.replace(' __restrict__', '')}*>(a[${index}])`,

@@ -1,8 +1,9 @@
-import { isGpuError } from '@tandem-gpu/core'
+import { commandWords, isGpuError } from '@tandem-gpu/core'
 import { findAdapters } from '../adapters.ts'
 import { CudaRuntime } from '../cuda-runtime.ts'
 import { toGpuError } from '../driver-error.ts'
 import { encodeNodes } from '../graph-nodes.ts'
+import { internalKernels, kernelPtx } from '../internal-kernels.ts'
 import { KernelCache } from '../kernel-cache.ts'
 import { KernelCompiler } from '../kernel-compiler.ts'
 import type { Libraries } from '../libraries.ts'
@@ -135,6 +136,34 @@ export function runMessagesScenario(machine: ScenarioMachine): Promise<Noticed[]
     if (found.some((byte) => byte !== 7)) throw new Error('The message arrives as something else.')
     native.destroyGraph(1)
     native.free(address)
+  })
+}
+
+/** Does what calls the driver for a command queue: a write, a copy to page-locked memory, and a look at it. */
+export function runQueueScenario(machine: ScenarioMachine): Promise<Noticed[]> {
+  return onOneGpu(machine, false, 'queue', async (native) => {
+    const { copy16, scatter, stamp } = internalKernels
+    const kernels = [copy16, scatter, stamp].map((entry, index) => {
+      const image = new TextEncoder().encode(kernelPtx(entry)) as Uint8Array<ArrayBuffer>
+      return native.loadKernel(index + 1, 0, image, entry, 0)
+    })
+    let lost: Error | undefined
+    const queue = native.openQueue(4, 0, 0, [1, 2, 3], (_kind, _first, _second, text, nativeCode, result) => {
+      lost ??= Object.assign(new Error(text), { nativeCode, result })
+    })
+    await Promise.all(kernels)
+    queue.createBuffer(1, 64, false)
+    queue.createBuffer(2, 64, true)
+    const words = [commandWords.write, 1, 0, 0, 64, commandWords.copy, 1, 0, 2, 0, 64]
+    queue.submit(1, Float64Array.from(words), new Uint8Array(64).fill(7))
+    await queue.fence().catch((error: unknown) => {
+      throw lost ?? error
+    })
+    if (new Uint8Array(queue.mappedRange(2, 0, 64)).some((byte) => byte !== 7))
+      throw new Error('What is written arrives as something else.')
+    queue.unmap(2, false)
+    await queue.close()
+    if (lost !== undefined) throw lost
   })
 }
 

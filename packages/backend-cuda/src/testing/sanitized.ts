@@ -5,19 +5,20 @@ import { isAbsolute, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** A sanitizer of GCC and Clang, named as `-fsanitize=` takes it. */
-export type Sanitizer = 'address' | 'thread'
+export type Sanitizer = 'address' | 'thread' | 'undefined'
 
 const packageFolder = fileURLToPath(new URL('../..', import.meta.url))
 const require = createRequire(import.meta.url)
-const libraryOf = { address: 'libasan.so', thread: 'libtsan.so' } as const
+const libraryOf = { address: 'libasan.so', thread: 'libtsan.so', undefined: 'libubsan.so' } as const
 const settings = {
   // Node and V8 never free much of what they allocate.
   address: { ASAN_OPTIONS: 'detect_leaks=0' },
   // Node and V8 are not instrumented: what they do looks like races.
   thread: { TSAN_OPTIONS: 'ignore_noninstrumented_modules=1' },
+  undefined: { UBSAN_OPTIONS: 'print_stacktrace=1' },
 } as const
 /** ThreadSanitizer needs addresses where it expects them. */
-const launcherOf = { address: [], thread: ['setarch', '-R'] } as const
+const launcherOf = { address: [], thread: ['setarch', '-R'], undefined: [] } as const
 
 function runtimeLibrary(sanitizer: Sanitizer): string | undefined {
   const { stdout } = spawnSync('c++', [`-print-file-name=${libraryOf[sanitizer]}`], { encoding: 'utf8' })
@@ -70,16 +71,27 @@ export function buildSanitized(
   return addon
 }
 
-/** The addon of this package, built under the sanitizer. */
-export function sanitizedAddon(sanitizer: Sanitizer): string {
-  const folder = join(packageFolder, 'native', 'src')
-  const files = readdirSync(folder).map((name) => join(folder, name))
+/** The addon of this package, or of another one, built under the sanitizer. */
+export function sanitizedAddon(sanitizer: Sanitizer, name = 'addon', package_ = packageFolder): string {
+  const folder = join(package_, 'native', 'src')
+  const files = readdirSync(folder).map((file) => join(folder, file))
   return buildSanitized(
     sanitizer,
-    'addon',
+    name,
     files.filter((file) => file.endsWith('.cpp')),
     files,
   )
+}
+
+/** What a launcher starts Node with, so that it has the sanitizer's library and `addon`: a command before it, and variables. */
+export function sanitizedStart(
+  sanitizer: Sanitizer,
+  addon: string,
+): { starter: readonly string[]; environment: Readonly<Record<string, string>> } {
+  return {
+    starter: [...launcherOf[sanitizer], 'env', `LD_PRELOAD=${runtimeLibrary(sanitizer)}`],
+    environment: { ...settings[sanitizer], NODE_OPTIONS: `--require ${hook(sanitizer, addon)}` },
+  }
 }
 
 /** Runs Node with the sanitizer's library; what asks for this package's addon gets `addon`. Returns all that is printed. */

@@ -27,13 +27,14 @@ Napi::Value sayingsValue(Napi::Env env, const Sayings &sayings) {
 
 } // namespace
 
-/// Settles the promise on the JavaScript thread.
-void Session::settleGather(const Napi::Promise::Deferred &deferred, const Sayings *result, const Failure *failure) {
-  queue_.post([this, deferred, sayings = result == nullptr ? Sayings{} : *result, copy = copied(failure)](Napi::Env env) {
-    queue_.settled(env);
-    if (copy) deferred.Reject(errorOf(env, copy->code, copy->message).Value());
-    else deferred.Resolve(sayingsValue(env, sayings));
-  });
+Engine::GatherSettle Session::gathered(const Napi::Promise::Deferred &deferred) {
+  return [this, post = post_, deferred](const Sayings *result, const Failure *failure) {
+    post([this, deferred, sayings = result == nullptr ? Sayings{} : *result, copy = copied(failure)](Napi::Env env) {
+      queue_.settled(env);
+      if (copy) deferred.Reject(errorOf(env, copy->code, copy->message).Value());
+      else deferred.Resolve(sayingsValue(env, sayings));
+    });
+  };
 }
 
 /// group, key, text, number | undefined → Promise<[{ rank, message, number }]>: each text once, by rank
@@ -44,15 +45,15 @@ Napi::Value Session::gather(const Napi::CallbackInfo &info) {
   const auto deferred = Napi::Promise::Deferred::New(env);
   const double number = info[3].IsUndefined() ? 0 : info[3].As<Napi::Number>().DoubleValue();
   session.queue_.expect(env);
-  engine.gather(keyOf(info), info[2].As<Napi::String>(), number, [&session, deferred](const Sayings *result, const Failure *failure) {
-    session.settleGather(deferred, result, failure);
-  });
+  engine.gather(keyOf(info), info[2].As<Napi::String>(), number, session.gathered(deferred));
   return deferred.Promise();
 }
 
-/// A run between two gathers, which native code starts and ends.
+/// A run between two gathers, which native code starts and ends. The session may be gone by then.
 struct Session::AgreedRun {
-  Session &session;
+  /// For the JavaScript thread.
+  Session *session;
+  JsQueue::Poster post;
   /// Gone when nobody waits any more.
   std::weak_ptr<Engine> engine;
   Key start;
@@ -62,10 +63,10 @@ struct Session::AgreedRun {
 };
 
 /// The run is over on this rank, or does not begin.
-void Session::settleAgreedRun(Key start, std::function<Napi::Value(Napi::Env)> value, const Failure *failure) {
-  queue_.post([this, start, value = std::move(value), copy = copied(failure)](Napi::Env env) {
-    queue_.settled(env);
-    const auto kept = agreed_.extract(start.packed());
+void Session::settleAgreedRun(const AgreedRun &run, std::function<Napi::Value(Napi::Env)> value, const Failure *failure) {
+  run.post([session = run.session, start = run.start, value = std::move(value), copy = copied(failure)](Napi::Env env) {
+    session->queue_.settled(env);
+    const auto kept = session->agreed_.extract(start);
     const auto &ended = kept.mapped().ended;
     if (copy) ended.Reject(errorOf(env, copy->code, copy->message).Value());
     else ended.Resolve(value(env));
@@ -73,13 +74,11 @@ void Session::settleAgreedRun(Key start, std::function<Napi::Value(Napi::Env)> v
 }
 
 void Session::agreedRunDone(void *context, const TandemLaunchEnd *end) {
-  const std::unique_ptr<AgreedRun> run(static_cast<AgreedRun *>(context));
+  const std::shared_ptr<const AgreedRun> run(static_cast<AgreedRun *>(context));
   const auto engine = run->engine.lock();
   if (!engine) return;
-  auto &session = run->session;
-  const auto start = run->start;
   if (end->error != nullptr) {
-    session.settleAgreedRun(start, [reason = std::string(end->error), code = std::string(end->code), result = end->result](Napi::Env env) {
+    settleAgreedRun(*run, [reason = std::string(end->error), code = std::string(end->code), result = end->result](Napi::Env env) {
       auto error = errorOf(env, code, reason).Value();
       error.Set("result", result);
       auto value = Napi::Object::New(env);
@@ -88,13 +87,13 @@ void Session::agreedRunDone(void *context, const TandemLaunchEnd *end) {
     });
     return;
   }
-  engine->gather(run->end, run->endText, end->seconds, [&session, start](const Sayings *result, const Failure *failure) {
+  engine->gather(run->end, run->endText, end->seconds, [run](const Sayings *result, const Failure *failure) {
     const auto said = [sayings = result == nullptr ? Sayings{} : *result](Napi::Env env) {
       auto value = Napi::Object::New(env);
       value.Set("said", sayingsValue(env, sayings));
       return value;
     };
-    session.settleAgreedRun(start, said, failure);
+    settleAgreedRun(*run, said, failure);
   });
 }
 
@@ -111,14 +110,14 @@ Napi::Value Session::runAgreed(const Napi::CallbackInfo &info) {
     throw errorOf(env, "unsupported", "The backend around which MPI runs is of another version of Tandem.");
   const auto started = Napi::Promise::Deferred::New(env);
   const auto ended = Napi::Promise::Deferred::New(env);
-  session.agreed_.try_emplace(start.packed(), Agreed{ended, Napi::Persistent(info[5].As<Napi::Object>())});
+  session.agreed_.try_emplace(start, Agreed{ended, Napi::Persistent(info[5].As<Napi::Object>())});
   session.queue_.expect(env);
   session.queue_.expect(env);
-  const AgreedRun run{session, session.engine_, start, {start.group, integerOf(info[3])}, info[4].As<Napi::String>(), launcher};
-  engine.gather(start, info[2].As<Napi::String>(), 0, [run, started](const Sayings *result, const Failure *failure) {
+  const AgreedRun run{&session, session.post_, session.engine_, start, {start.group, integerOf(info[3])}, info[4].As<Napi::String>(), launcher};
+  engine.gather(start, info[2].As<Napi::String>(), 0, [run, settle = session.gathered(started)](const Sayings *result, const Failure *failure) {
     if (result != nullptr && result->size() == 1) run.launcher->launch(run.launcher->self, agreedRunDone, new AgreedRun(run));
-    else run.session.settleAgreedRun(run.start, [](Napi::Env env) { return env.Undefined(); });
-    run.session.settleGather(started, result, failure);
+    else settleAgreedRun(run, [](Napi::Env env) { return env.Undefined(); });
+    settle(result, failure);
   });
   auto value = Napi::Object::New(env);
   value.Set("started", started.Promise());

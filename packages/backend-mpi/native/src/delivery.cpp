@@ -2,21 +2,21 @@
 
 namespace tandem {
 
-Delivery::Delivery(mpi::Mpi &mpi, int from, int to, int tag, MessageRegion bytes) {
+Delivery::Delivery(mpi::Channel channel, int from, int to, int tag, MessageRegion bytes) {
   const auto send = [&](int peer) {
-    sends_.push_back(std::make_unique<Transfer>(mpi, Transfer::Direction::send, bytes, peer, tag));
+    sends_.push_back(std::make_unique<Transfer>(channel, Transfer::Direction::send, bytes, peer, tag));
   };
   const auto receive = [&](int peer) {
-    receive_ = std::make_unique<Transfer>(mpi, Transfer::Direction::receive, bytes, peer, tag);
+    receive_ = std::make_unique<Transfer>(channel, Transfer::Direction::receive, bytes, peer, tag);
   };
-  const int rank = mpi.rank();
+  const int rank = channel.mpi.rank();
   if (to != toAll) {
     if (from == to) return;
     if (rank == from) send(to);
     else receive(from);
     return;
   }
-  const int size = mpi.size();
+  const int size = channel.mpi.size();
   const int place = (rank - from + size) % size;
   const auto rankAt = [&](int other) { return (other + from) % size; };
   if (place != 0) receive(rankAt(place & (place - 1)));

@@ -12,7 +12,7 @@ class Delivery {
 public:
   static constexpr int toAll = -1;
 
-  Delivery(mpi::Mpi &mpi, int from, int to, int tag, MessageRegion bytes);
+  Delivery(mpi::Channel channel, int from, int to, int tag, MessageRegion bytes);
   /// `finished` is called, perhaps before this returns, once this rank's part is done.
   void start(std::function<void()> finished);
   std::vector<int> waitsFor() const;

@@ -7,19 +7,21 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <system_error>
+#include <thread>
 
 namespace tandem {
 
 namespace {
 
-/// Tags below the first belong to messages of programs; MPI grants 32,767 everywhere.
+/// MPI grants 32,767 tags everywhere. Of each group's communicator, those below the first belong to messages of programs (lower-plan.ts counts them too).
 constexpr int firstDeliveryTag = 16'384;
-/// Of these, how many each group has for its programs (lower-plan.ts counts them too), and how many groups have some of their own.
-constexpr int programTags = 512;
-constexpr std::uint32_t tagSpaces = firstDeliveryTag / programTags;
-std::uint32_t tagSpaceOf(std::uint32_t group) { return group % tagSpaces; }
-constexpr int deliveryTags = 8'192;
-constexpr int controlTag = 32'000;
+constexpr std::uint64_t deliveryTags = 16'383;
+/// Of the communicator of control messages.
+constexpr int controlTag = 0;
+/// Numbers of the agreements about a group itself; others ascend from 0.
+constexpr std::uint64_t openingNumber = ~std::uint64_t{0};
+constexpr std::uint64_t closingNumber = openingNumber - 1;
 /// Runs that have ended here and that an abort may still ask for: as many as calls that wait for nothing run ahead of another rank.
 constexpr std::size_t rememberedRuns = 1024;
 /// How long the thread polls without a pause after the last progress, how it pauses then, and how many polls follow a pause: one poll a
@@ -49,44 +51,62 @@ void awaitReaders() {
 
 } // namespace
 
-Engine::~Engine() {
-  {
-    std::lock_guard lock(mutex_);
-    stop_ = true;
-    wake_.notify_all();
-    hasCommands_ = true;
+void Engine::start(Settle settle) {
+  std::lock_guard lock(mutex_);
+  try {
+    std::thread([self = shared_from_this(), settle = std::move(settle)] { self->main(settle); }).detach();
+  } catch (const std::system_error &error) {
+    throw noThread(error);
   }
-  if (!thread_.joinable()) return;
-  std::unique_lock lock(mutex_);
-  const bool ended = ended_.wait_for(lock, std::chrono::seconds(2), [this] { return threadEnded_; });
-  lock.unlock();
-  if (ended) thread_.join();
-  // A call into MPI that hangs cannot be ended; the process is about to.
-  else thread_.detach();
+  threadEnded_ = false;
 }
 
-void Engine::start(std::function<void(const Failure *)> settle) {
-  thread_ = std::thread([this, settle = std::move(settle)] {
-    // Pauses of 50 µs take 50 µs, not 100.
-    prctl(PR_SET_TIMERSLACK, 1'000UL);
+void Engine::main(const Settle &settle) {
+  // Pauses of 50 µs take 50 µs, not 100.
+  prctl(PR_SET_TIMERSLACK, 1'000UL);
+  guarded([&] {
+    Failure failure;
     try {
       mpi_ = mpi::start(library_);
       rank_ = mpi_->rank();
       size_ = mpi_->size();
       gpuSupport_ = mpi_->gpuSupport();
       gathers_ = std::make_unique<Gathers>(
-          rank_, size_, [this](int peer, ControlKind kind, std::uint64_t key, const Bytes &payload) { send(peer, kind, key, payload); });
-    } catch (const NativeError &error) {
-      const Failure failure{error.code, error.what()};
+          rank_, size_, [this](int peer, ControlKind kind, Key key, const Bytes &payload) { send(peer, kind, key, payload); });
+      communicators_ = std::make_unique<GroupCommunicators>(*mpi_);
+    } catch (...) {
+      const auto error = currentError();
+      failure = {error.code, error.what()};
       fail(failure);
-      settle(&failure);
     }
-    if (mpi_) settle(nullptr);
-    loop();
-    std::lock_guard lock(mutex_);
-    threadEnded_ = true;
-    ended_.notify_all();
+    settle(failure.code.empty() ? nullptr : &failure);
   });
+  loop();
+  std::lock_guard lock(mutex_);
+  threadEnded_ = true;
+  ended_.notify_all();
+}
+
+void Engine::close() {
+  std::unique_lock lock(mutex_);
+  stop_ = true;
+  hasCommands_ = true;
+  wake_.notify_all();
+  ended_.wait_for(lock, std::chrono::seconds(2), [this] { return threadEnded_; });
+}
+
+template <class Act> void Engine::guarded(const Act &act) noexcept {
+  try {
+    act();
+  } catch (...) {
+    try {
+      const auto error = currentError();
+      fail({error.code, error.what()});
+    } catch (...) {
+      // Not even memory for the sentence.
+      fail({});
+    }
+  }
 }
 
 void Engine::post(std::function<void()> command) {
@@ -119,24 +139,12 @@ void Engine::loop() {
         commands.swap(commands_);
         hasCommands_ = false;
       }
-      for (auto &command : commands) {
-        try {
-          command();
-        } catch (const NativeError &error) {
-          fail({error.code, error.what()});
-        }
-      }
+      for (auto &command : commands) guarded(command);
       commands.clear();
       lastProgress = Clock::now();
       said = false;
     }
-    if (finalizing_) {
-      try {
-        tryToFinalize(lastProgress);
-      } catch (const NativeError &error) {
-        fail({error.code, error.what()});
-      }
-    }
+    if (finalizing_) guarded([&] { tryToFinalize(lastProgress); });
     if (!busy()) {
       // The next call often follows the last at once, and to wake a thread takes longer than a message.
       const auto now = Clock::now();
@@ -149,16 +157,14 @@ void Engine::loop() {
       continue;
     }
     bool progressed = false;
-    try {
+    guarded([&] {
       for (int poll = 0; poll < pollsInARow && !progressed && busy(); ++poll) progressed = step();
-    } catch (const NativeError &error) {
-      fail({error.code, error.what()});
-    }
+    });
     const auto now = Clock::now();
-    if (!progressed && !departures_.empty()) checkDepartures(now);
+    if (!progressed && !departures_.empty()) guarded([&] { checkDepartures(now); });
     if (!said && now - lastProgress > stallTime) {
       said = true;
-      sayWhatIsMissing();
+      guarded([this] { sayWhatIsMissing(); });
     }
     if (progressed) {
       lastProgress = now;
@@ -175,29 +181,38 @@ bool Engine::step() {
   completed_.clear();
   mpi_->poll(completed_);
   for (auto *completion : completed_) completion->completed();
-  bool progressed = !completed_.empty();
+  bool progressed = communicators_->poll() || !completed_.empty();
   if (const auto incoming = mpi_->probe(controlTag)) {
     auto message = std::make_unique<ControlMessage>();
     message->engine = this;
     message->peer = incoming->source;
     message->incoming = true;
     message->bytes.resize(incoming->byteLength);
-    mpi_->receive(message->bytes.data(), message->bytes.size(), incoming->source, controlTag, *message);
-    messages_.push_back(std::move(message));
+    auto &received = *incoming_[incoming->source].emplace_back(std::move(message));
+    mpi_->receive(mpi::controlCommunicator, received.bytes.data(), received.bytes.size(), incoming->source, controlTag, received);
     progressed = true;
   }
-  while (!messages_.empty() && messages_.front()->done) messages_.pop_front();
+  while (!outgoing_.empty() && outgoing_.front()->done) outgoing_.pop_front();
   return progressed;
 }
 
 void Engine::ControlMessage::completed() {
   done = true;
-  if (incoming) engine->received(peer, bytes);
+  if (incoming) engine->handleIncoming(peer);
 }
 
-void Engine::send(int peer, ControlKind kind, std::uint64_t key, const Bytes &payload) {
+void Engine::handleIncoming(int source) {
+  auto &messages = incoming_[source];
+  while (!messages.empty() && messages.front()->done) {
+    const auto message = std::move(messages.front());
+    messages.pop_front();
+    received(source, message->bytes);
+  }
+}
+
+void Engine::send(int peer, ControlKind kind, Key key, const Bytes &payload) {
   RecordWriter writer;
-  writer.number(static_cast<std::uint8_t>(kind)).number(key);
+  writer.number(static_cast<std::uint8_t>(kind)).number(key.group).number(key.number);
   auto bytes = writer.take();
   bytes.insert(bytes.end(), payload.begin(), payload.end());
   if (bytes.size() > mpi::Mpi::maximumByteLength) throw NativeError("too-large", "A control message between ranks exceeds 1 GiB.");
@@ -209,14 +224,15 @@ void Engine::send(int peer, ControlKind kind, std::uint64_t key, const Bytes &pa
   message->engine = this;
   message->peer = peer;
   message->bytes = std::move(bytes);
-  mpi_->send(message->bytes.data(), message->bytes.size(), peer, controlTag, *message);
-  messages_.push_back(std::move(message));
+  auto &sent = *outgoing_.emplace_back(std::move(message));
+  mpi_->send(mpi::controlCommunicator, sent.bytes.data(), sent.bytes.size(), peer, controlTag, sent);
 }
 
 void Engine::received(int source, const Bytes &bytes) {
   RecordReader reader(bytes.data(), bytes.size());
   const auto kind = static_cast<ControlKind>(reader.number<std::uint8_t>());
-  const auto key = reader.number<std::uint64_t>();
+  const auto group = reader.number<std::uint64_t>();
+  const Key key{group, reader.number<std::uint64_t>()};
   switch (kind) {
   case ControlKind::gatherUp: gathers_->receivedUp(key, source, reader); return;
   case ControlKind::gatherDown: gathers_->receivedDown(key, reader); return;
@@ -236,7 +252,7 @@ void Engine::received(int source, const Bytes &bytes) {
 namespace {
 
 /// Takes the waiting function out of `pending`; empty where a failure has settled it.
-template <class Settle> Settle take(std::mutex &mutex, std::map<std::uint64_t, Settle> &pending, std::uint64_t key) {
+template <class Settle> Settle take(std::mutex &mutex, std::map<Key, Settle> &pending, Key key) {
   std::lock_guard lock(mutex);
   const auto found = pending.find(key);
   if (found == pending.end()) return {};
@@ -247,8 +263,7 @@ template <class Settle> Settle take(std::mutex &mutex, std::map<std::uint64_t, S
 
 /// False where a failure came before: then `settle` is still the caller's.
 template <class Settle>
-bool putOff(std::mutex &mutex, const std::atomic<bool> &failed, std::map<std::uint64_t, Settle> &pending, std::uint64_t key,
-            Settle &settle) {
+bool putOff(std::mutex &mutex, const std::atomic<bool> &failed, std::map<Key, Settle> &pending, Key key, Settle &settle) {
   std::lock_guard lock(mutex);
   if (failed.load()) return false;
   pending.emplace(key, std::move(settle));
@@ -257,77 +272,126 @@ bool putOff(std::mutex &mutex, const std::atomic<bool> &failed, std::map<std::ui
 
 } // namespace
 
-void Engine::gather(Key key, const std::string &text, double number, GatherSettle settle) {
-  const auto packed = key.packed();
-  if (!putOff(pendingMutex_, failed_, pendingGathers_, packed, settle)) {
-    settle(nullptr, &failure_);
+void Engine::openGroup(std::uint64_t group, Settle settle) {
+  const Key key{group, openingNumber};
+  if (!putOff(pendingMutex_, failed_, pendingOpenings_, key, settle)) {
+    settle(&failure_);
     return;
   }
-  post([this, packed, text, number] {
+  post([this, key] {
     if (failed_.load()) return;
-    gathers_->start(packed, text, number, [this, packed](const Sayings &result) {
-      if (const auto waiting = take(pendingMutex_, pendingGathers_, packed)) waiting(&result, nullptr);
+    // In the order in which rank 0 has the agreements, which is that of all ranks.
+    gathers_->start(key, "opened", 0, [this, group = key.group](const Sayings &) {
+      communicators_->open(group, [this, group](const NativeError *error) { opened(group, error); });
     });
   });
 }
 
-void Engine::deliver(Key key, int from, int to, MessageRegion bytes, DeliverSettle settle) {
-  const auto packed = key.packed();
-  if (!putOff(pendingMutex_, failed_, pendingDeliveries_, packed, settle)) {
+void Engine::opened(std::uint64_t group, const NativeError *error) {
+  const auto waiting = take(pendingMutex_, pendingOpenings_, {group, openingNumber});
+  if (!waiting) return;
+  if (error == nullptr) {
+    waiting(nullptr);
+    return;
+  }
+  const Failure failure{error->code, error->what()};
+  waiting(&failure);
+}
+
+void Engine::closeGroup(std::uint64_t group, bool clean) {
+  post([this, group, clean] {
+    if (failed_.load() || !mpi_) return;
+    gathers_->start(
+        {group, closingNumber}, clean && !isInUse(group) ? "closed" : "in use", 0,
+        [this, group](const Sayings &said) {
+          communicators_->close(group, said.size() == 1 && said.count("closed") > 0);
+          departures_.erase(group);
+        },
+        false);
+  });
+}
+
+mpi::Channel Engine::channelOf(std::uint64_t group) const {
+  const auto channel = communicators_->of(group);
+  if (!channel) throw NativeError("validation", "Group " + std::to_string(group) + " is not open.");
+  return *channel;
+}
+
+void Engine::gather(Key key, const std::string &text, double number, GatherSettle settle) {
+  if (!putOff(pendingMutex_, failed_, pendingGathers_, key, settle)) {
+    settle(nullptr, &failure_);
+    return;
+  }
+  post([this, key, text, number] {
+    if (failed_.load()) return;
+    gathers_->start(key, text, number, [this, key](const Sayings &result) {
+      if (const auto waiting = take(pendingMutex_, pendingGathers_, key)) waiting(&result, nullptr);
+    });
+  });
+}
+
+void Engine::deliver(Key key, int from, int to, MessageRegion bytes, Settle settle) {
+  if (!putOff(pendingMutex_, failed_, pendingDeliveries_, key, settle)) {
     settle(&failure_);
     return;
   }
-  post([this, key, packed, from, to, bytes] {
+  post([this, key, from, to, bytes] {
     if (failed_.load()) return;
-    // Two deliveries of one tag are matched in the order of their calls: 8,192 in flight at once are far more than there are.
-    const int tag = firstDeliveryTag + static_cast<int>((key.number + 977 * key.group) % deliveryTags);
-    auto &delivery = deliveries_[packed];
-    delivery = std::make_unique<Delivery>(*mpi_, from, to, tag, bytes);
-    // Not at once: the delivery is on the stack.
-    delivery->start([this, packed] {
-      post([this, packed] {
-        deliveries_.erase(packed);
-        if (const auto waiting = take(pendingMutex_, pendingDeliveries_, packed)) waiting(nullptr);
-      });
+    const DeliveryTag tag{key.group, firstDeliveryTag + static_cast<int>(key.number % deliveryTags)};
+    auto delivery = std::make_unique<Delivery>(channelOf(key.group), from, to, tag.second, bytes);
+    auto &queue = deliveries_[tag];
+    queue.push_back({key, std::move(delivery)});
+    if (queue.size() == 1) startDelivery(tag);
+  });
+}
+
+void Engine::startDelivery(DeliveryTag tag) {
+  // Not at once: the delivery is on the stack.
+  deliveries_.at(tag).front().delivery->start([this, tag] {
+    post([this, tag] {
+      const auto place = deliveries_.find(tag);
+      const auto key = place->second.front().key;
+      place->second.pop_front();
+      if (place->second.empty()) deliveries_.erase(place);
+      else startDelivery(tag);
+      if (const auto waiting = take(pendingMutex_, pendingDeliveries_, key)) waiting(nullptr);
     });
   });
 }
 
 void Engine::run(Key key, std::vector<NodeSpec> &&nodes, std::int64_t times, Issue issue, SegmentFailed failed, RunSettle settle) {
-  if (!putOff(pendingMutex_, failed_, pendingRuns_, key.packed(), settle)) {
+  if (!putOff(pendingMutex_, failed_, pendingRuns_, key, settle)) {
     settle(nullptr, &failure_);
     return;
   }
   auto run = std::make_shared<std::unique_ptr<Run>>(std::make_unique<Run>());
   (*run)->key = key;
   (*run)->nodes = std::move(nodes);
-  const auto space = tagSpaceOf(key.group);
-  for (auto &node : (*run)->nodes) node.tag += static_cast<int>(space) * programTags;
   (*run)->times = times;
   (*run)->issue = std::move(issue);
   (*run)->failed = std::move(failed);
-  post([this, run, space] {
+  post([this, run, key] {
     if (failed_.load()) return;
-    auto &runs = runs_[space];
+    auto &runs = runs_[key.group];
     runs.push_back(std::move(*run));
     if (runs.size() == 1) startRun(*runs.front());
   });
 }
 
-Engine::Run *Engine::running(std::uint64_t key) const {
-  const auto place = runs_.find(tagSpaceOf(Key::groupOf(key)));
-  if (place == runs_.end() || place->second.front()->key.packed() != key) return nullptr;
+Engine::Run *Engine::running(Key key) const {
+  const auto place = runs_.find(key.group);
+  if (place == runs_.end() || place->second.front()->key != key) return nullptr;
   return place->second.front().get();
 }
 
 void Engine::startRun(Run &run) {
-  const auto key = run.key.packed();
+  const auto key = run.key;
   if (const auto limit = limits_.find(key); limit != limits_.end()) {
     run.times = std::min(run.times, limit->second);
     limits_.erase(limit);
   }
   run.begin = Clock::now();
-  run.schedule = std::make_unique<Schedule>(*mpi_, run.nodes);
+  run.schedule = std::make_unique<Schedule>(channelOf(key.group), run.nodes);
   Schedule::Host host;
   host.issue = run.issue;
   host.credit = [this, key](int peer, std::int64_t repetition) {
@@ -341,9 +405,9 @@ void Engine::startRun(Run &run) {
   run.schedule->start(run.times, std::move(host), frozen_.count(key) > 0);
 }
 
-void Engine::finishRun(std::uint64_t key) {
+void Engine::finishRun(Key key) {
   if (failed_.load() || running(key) == nullptr) return;
-  const auto place = runs_.find(tagSpaceOf(Key::groupOf(key)));
+  const auto place = runs_.find(key.group);
   auto &runs = place->second;
   const auto run = std::move(runs.front());
   runs.pop_front();
@@ -355,36 +419,23 @@ void Engine::finishRun(std::uint64_t key) {
   else startRun(*runs.front());
 }
 
-std::optional<std::int64_t> Engine::ended(std::uint64_t key) const {
-  for (const auto &[other, times] : endedRuns_) {
-    if (other == key) return times;
-  }
-  return std::nullopt;
-}
-
 void Engine::segmentCompleted(Key key, std::uint32_t node, std::int64_t count) {
   post([this, key, node, count] {
     if (failed_.load()) return;
-    if (auto *run = running(key.packed())) run->schedule->segmentCompleted(node, count);
+    if (auto *run = running(key)) run->schedule->segmentCompleted(node, count);
   });
 }
 
 void Engine::segmentFailed(Key key, std::string reason) {
   post([this, key, reason = std::move(reason)] {
     if (failed_.load()) return;
-    if (auto *run = running(key.packed())) run->failed(reason);
+    if (auto *run = running(key)) run->failed(reason);
   });
 }
 
 void Engine::endRun(Key key) {
   post([this, key] {
-    if (!failed_.load()) finishRun(key.packed());
-  });
-}
-
-void Engine::abortRun(Key key) {
-  post([this, key] {
-    if (!failed_.load()) send(0, ControlKind::abortRequest, key.packed(), {});
+    if (!failed_.load()) finishRun(key);
   });
 }
 
@@ -394,60 +445,36 @@ void Engine::stayAwake(std::chrono::milliseconds time) {
   post([] {});
 }
 
-void Engine::requestAbort(std::uint64_t run) {
-  auto &abort = aborts_[run];
-  if (abort.asked) return;
-  abort.asked = true;
-  for (int peer = size_; peer-- > 0;) send(peer, ControlKind::abortFreeze, run, {});
-}
-
-void Engine::freeze(std::uint64_t key) {
-  std::int64_t started = 0;
-  if (auto *run = running(key)) started = run->schedule->freeze();
-  else if (const auto times = ended(key)) started = *times;
-  else frozen_.insert(key);
-  RecordWriter writer;
-  writer.number(started);
-  send(0, ControlKind::abortReport, key, writer.take());
-}
-
-void Engine::report(std::uint64_t run, std::int64_t started) {
-  auto &abort = aborts_[run];
-  abort.started = std::max(abort.started, started);
-  if (++abort.reports < size_) return;
-  RecordWriter writer;
-  writer.number(abort.started);
-  const auto payload = writer.take();
-  aborts_.erase(run);
-  for (int peer = size_; peer-- > 0;) send(peer, ControlKind::abortStop, run, payload);
-}
-
-void Engine::stopAt(std::uint64_t key, std::int64_t times) {
-  frozen_.erase(key);
-  if (auto *run = running(key)) {
-    run->times = std::min(run->times, times);
-    run->schedule->limit(times);
-  } else if (!ended(key)) {
-    limits_[key] = times;
-  }
-}
-
-void Engine::fail(const Failure &failure) {
-  std::map<std::uint64_t, GatherSettle> gathers;
-  std::map<std::uint64_t, DeliverSettle> deliveries;
-  std::map<std::uint64_t, RunSettle> runs;
+void Engine::fail(const Failure &failure) noexcept {
+  std::map<Key, GatherSettle> gathers;
+  std::map<Key, Settle> openings;
+  std::map<Key, Settle> deliveries;
+  std::map<Key, RunSettle> runs;
   {
     std::lock_guard lock(pendingMutex_);
     if (failed_.load()) return;
-    failure_ = failure;
+    try {
+      failure_ = failure.code.empty() ? Failure{"out-of-memory", "The host has no memory left."} : failure;
+    } catch (const std::bad_alloc &) {
+      failure_.code = "driver";
+    }
     failed_ = true;
     gathers.swap(pendingGathers_);
+    openings.swap(pendingOpenings_);
     deliveries.swap(pendingDeliveries_);
     runs.swap(pendingRuns_);
   }
-  for (auto &[key, settle] : gathers) settle(nullptr, &failure);
-  for (auto &[key, settle] : deliveries) settle(&failure);
-  for (auto &[key, settle] : runs) settle(nullptr, &failure);
+  const auto tell = [](const auto &settle, const auto &...arguments) {
+    try {
+      settle(arguments...);
+    } catch (...) {
+      // What has no memory left to be told of a failure learns of it from its next call.
+    }
+  };
+  for (auto &[key, settle] : gathers) tell(settle, nullptr, &failure_);
+  for (auto &[key, settle] : openings) tell(settle, &failure_);
+  for (auto &[key, settle] : deliveries) tell(settle, &failure_);
+  for (auto &[key, settle] : runs) tell(settle, nullptr, &failure_);
 }
 
 bool Engine::finalize() {
@@ -455,7 +482,7 @@ bool Engine::finalize() {
   post([this] { finalizing_ = true; });
   std::unique_lock lock(mutex_);
   while (!ended_.wait_for(lock, std::chrono::milliseconds(100), [this] { return finalized_.load(); })) {
-    if (failed_.load()) return false;
+    if (failed_.load()) return finalized_.load();
   }
   return true;
 }

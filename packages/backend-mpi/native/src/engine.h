@@ -10,23 +10,16 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "delivery.h"
 #include "gather.h"
+#include "group_communicators.h"
+#include "key.h"
 #include "mpi.h"
 #include "schedule.h"
 
 namespace tandem {
-
-/// Names what ranks do together: a group and a number within it.
-struct Key {
-  std::uint32_t group = 0;
-  std::uint64_t number = 0;
-  std::uint64_t packed() const { return std::uint64_t{group} << 44 | number; }
-  static std::uint32_t groupOf(std::uint64_t packed) { return static_cast<std::uint32_t>(packed >> 44); }
-};
 
 struct Failure {
   std::string code;
@@ -34,11 +27,12 @@ struct Failure {
 };
 
 /// The one thread that calls MPI: it starts it, posts and completes messages, unites what ranks say, repeats schedules. All public
-/// functions may be called from any thread and return at once, but for `finalize`.
-class Engine {
+/// functions may be called from any thread and return at once, but for `finalize` and `close`. The thread holds the engine: a call into MPI that hangs may
+/// outlive whoever has made it.
+class Engine : public std::enable_shared_from_this<Engine> {
 public:
   using GatherSettle = std::function<void(const Sayings *, const Failure *)>;
-  using DeliverSettle = std::function<void(const Failure *)>;
+  using Settle = std::function<void(const Failure *)>;
   struct RunResult {
     double seconds = 0;
     std::int64_t repetitions = 0;
@@ -47,25 +41,34 @@ public:
   using SegmentFailed = std::function<void(const std::string &reason)>;
   using Issue = std::function<void(std::uint32_t node, std::int64_t repetition, std::int64_t count)>;
   /// A group is lost here, or all of them where `group` is `everyGroup`.
-  using Lost = std::function<void(std::uint32_t group, const Failure &)>;
-  static constexpr std::uint32_t everyGroup = 0xfffff;
+  using Lost = std::function<void(std::uint64_t group, const Failure &)>;
+  static constexpr std::uint64_t everyGroup = ~std::uint64_t{0};
 
   Engine(const mpi::Library &library, Lost lost) : library_(library), lost_(std::move(lost)) {}
-  ~Engine();
   Engine(const Engine &) = delete;
   Engine &operator=(const Engine &) = delete;
 
-  /// MPI_Init_thread on the thread; `settle` gets the failure, or null once `rank`, `size` and `gpuSupport` are known.
-  void start(std::function<void(const Failure *)> settle);
+  /// MPI_Init_thread on the thread; `settle` gets the failure, or null once `rank`, `size` and `gpuSupport` are known. Throws `out-of-memory` where the
+  /// operating system starts no thread.
+  void start(Settle settle);
+  /// Ends the thread: waits two seconds at most, since a call into MPI that hangs cannot be ended. What is pending never settles.
+  void close();
   int rank() const { return rank_; }
   int size() const { return size_; }
   std::optional<mpi::GpuSupport> gpuSupport() const { return gpuSupport_; }
   /// How messages name the ranks.
   void setNames(std::vector<std::string> names);
 
+  /// Gives a group, whose number no other has, what its deliveries and runs need. Every rank opens it; settles once all have. Fails with `out-of-memory`, on all
+  /// ranks, where MPI has no more communicators.
+  void openGroup(std::uint64_t group, Settle settle);
+  /// This rank has no more deliveries and runs of the group; `clean`: it has ended all that it has begun, and so have the others as far as it knows. Never waits
+  /// for other ranks.
+  void closeGroup(std::uint64_t group, bool clean);
   /// With the greatest `number` of the ranks that say the same.
   void gather(Key key, const std::string &text, double number, GatherSettle settle);
-  void deliver(Key key, int from, int to, MessageRegion bytes, DeliverSettle settle);
+  /// Those of one group begin, in their order, on all ranks alike: a later one waits for an earlier one with its tag.
+  void deliver(Key key, int from, int to, MessageRegion bytes, Settle settle);
   /// Runs of one group are carried out one after another, in the order of the calls; those of another wait for none of them. `issue` and `failed` are
   /// called from the thread.
   void run(Key key, std::vector<NodeSpec> &&nodes, std::int64_t times, Issue issue, SegmentFailed failed, RunSettle settle);
@@ -79,16 +82,15 @@ public:
   /// The thread does not sleep for so long from now, in place of what an earlier call said.
   void stayAwake(std::chrono::milliseconds time);
 
-  /// A rank makes no more calls of `group` (`everyGroup`: of any); `reason` is empty, or why it cannot go on.
-  void rankLeft(int rank, std::uint32_t group, const std::string &reason);
-  /// This rank leaves `group` with a reason: if a run of it is under way, MPI is of no use any more.
-  void left(std::uint32_t group, const std::string &reason);
+  /// A rank makes no more calls of `group` (`everyGroup`: of any); `reason` has no message, or says why it cannot go on.
+  void rankLeft(int rank, std::uint64_t group, const Failure &reason);
+  /// This rank leaves `group` with a reason, with which all settles that is pending of it here. If a run is under way, MPI is of no use any more.
+  void left(std::uint64_t group, const Failure &reason);
   /// Settles all that is pending, and all that comes, with `failure`; MPI is called no more. The first failure counts.
-  void fail(const Failure &failure);
+  void fail(const Failure &failure) noexcept;
   bool failed() const { return failed_.load(); }
   /// MPI_Finalize, once nothing is pending that other ranks may yet take part in; waits for it. False after a failure.
   bool finalize();
-  bool finalized() const { return finalized_.load(); }
   void abort(int exitCode);
 
 private:
@@ -117,48 +119,61 @@ private:
   };
   struct Departure {
     std::string who;
-    std::string reason;
+    Failure reason;
     Clock::time_point time;
   };
+  struct Delivering {
+    Key key;
+    std::unique_ptr<Delivery> delivery;
+  };
+  /// A group, and the tag of a delivery in it.
+  using DeliveryTag = std::pair<std::uint64_t, int>;
 
+  void main(const Settle &settle);
   void post(std::function<void()> command);
   void loop();
+  /// Any exception is a failure of the engine.
+  template <class Act> void guarded(const Act &act) noexcept;
   bool step();
   bool busy() const;
   /// How long to sleep after so long a time without progress.
   std::chrono::nanoseconds pauseAfter(std::chrono::nanoseconds waited) const;
-  void send(int peer, ControlKind kind, std::uint64_t key, const Bytes &payload);
+  void send(int peer, ControlKind kind, Key key, const Bytes &payload);
+  void handleIncoming(int source);
   void received(int source, const Bytes &bytes);
+  mpi::Channel channelOf(std::uint64_t group) const;
+  void opened(std::uint64_t group, const NativeError *error);
+  bool isInUse(std::uint64_t group) const;
+  void startDelivery(DeliveryTag tag);
   void startRun(Run &run);
-  void finishRun(std::uint64_t key);
-  Run *running(std::uint64_t key) const;
+  void finishRun(Key key);
+  Run *running(Key key) const;
   /// Whether a run of the group is under way, or waits for its turn.
-  bool runs(std::uint32_t group) const;
+  bool runs(std::uint64_t group) const { return runs_.count(group) > 0; }
   /// How many repetitions of a run that is over this rank had a part in.
-  std::optional<std::int64_t> ended(std::uint64_t key) const;
-  void requestAbort(std::uint64_t run);
-  void freeze(std::uint64_t run);
-  void report(std::uint64_t run, std::int64_t started);
-  void stopAt(std::uint64_t run, std::int64_t times);
+  std::optional<std::int64_t> ended(Key key) const;
+  void requestAbort(Key run);
+  void freeze(Key run);
+  void report(Key run, std::int64_t started);
+  void stopAt(Key run, std::int64_t times);
   void checkDepartures(Clock::time_point now);
   void tryToFinalize(Clock::time_point lastProgress);
   void endsInTheMiddle(const Failure &failure);
-  void settleGroup(std::uint32_t group, const Failure &failure);
+  void settleGroup(std::uint64_t group, const Failure &failure);
   void sayWhatIsMissing();
   std::string nameOf(int rank) const;
 
   const mpi::Library &library_;
-  Lost lost_;
+  const Lost lost_;
   int rank_ = 0;
   int size_ = 1;
   std::optional<mpi::GpuSupport> gpuSupport_;
-  std::thread thread_;
   std::mutex mutex_;
   std::condition_variable wake_;
   std::condition_variable ended_;
   std::vector<std::function<void()>> commands_;
   bool stop_ = false;
-  bool threadEnded_ = false;
+  bool threadEnded_ = true;
   std::atomic<bool> hasCommands_{false};
   std::atomic<std::chrono::steady_clock::time_point> awakeUntil_{};
   std::atomic<bool> failed_{false};
@@ -167,29 +182,34 @@ private:
   // What somebody waits for: settled by `fail` from any thread, so that a call into MPI that hangs holds nobody.
   std::mutex pendingMutex_;
   Failure failure_;
-  std::map<std::uint64_t, GatherSettle> pendingGathers_;
-  std::map<std::uint64_t, DeliverSettle> pendingDeliveries_;
-  std::map<std::uint64_t, RunSettle> pendingRuns_;
+  std::map<Key, GatherSettle> pendingGathers_;
+  std::map<Key, Settle> pendingOpenings_;
+  std::map<Key, Settle> pendingDeliveries_;
+  std::map<Key, RunSettle> pendingRuns_;
 
   // Progress thread only.
   std::unique_ptr<mpi::Mpi> mpi_;
   std::unique_ptr<Gathers> gathers_;
-  std::map<std::uint64_t, std::unique_ptr<Delivery>> deliveries_;
-  /// By which tags their messages have: groups that have the same ones take turns. The first of each is under way.
-  std::map<std::uint32_t, std::deque<std::unique_ptr<Run>>> runs_;
+  std::unique_ptr<GroupCommunicators> communicators_;
+  /// The first of each tag is under way.
+  std::map<DeliveryTag, std::deque<Delivering>> deliveries_;
+  /// The first of each group is under way.
+  std::map<std::uint64_t, std::deque<std::unique_ptr<Run>>> runs_;
   /// The last runs that ended here and their repetitions, for an abort that asks too late.
-  std::deque<std::pair<std::uint64_t, std::int64_t>> endedRuns_;
+  std::deque<std::pair<Key, std::int64_t>> endedRuns_;
   /// Runs that have yet to come here, and begin nothing before an abort is settled.
-  std::set<std::uint64_t> frozen_;
-  std::map<std::uint64_t, std::int64_t> limits_;
-  std::map<std::uint64_t, Abort> aborts_;
-  std::map<std::uint32_t, Departure> departures_;
+  std::set<Key> frozen_;
+  std::map<Key, std::int64_t> limits_;
+  std::map<Key, Abort> aborts_;
+  std::map<std::uint64_t, Departure> departures_;
   /// Ranks that make no more calls of any group.
   std::set<int> gone_;
   bool finalizing_ = false;
   /// Groups that a rank has left with a reason, until they are told.
-  std::set<std::uint32_t> untold_;
-  std::deque<std::unique_ptr<ControlMessage>> messages_;
+  std::set<std::uint64_t> untold_;
+  std::deque<std::unique_ptr<ControlMessage>> outgoing_;
+  /// By source, in the order in which they were sent, which is that in which they are handled: a long one may arrive after a short one behind it.
+  std::map<int, std::deque<std::unique_ptr<ControlMessage>>> incoming_;
   std::vector<mpi::Completion *> completed_;
   std::vector<std::string> names_;
 };

@@ -23,39 +23,38 @@ std::string Engine::nameOf(int rank) const {
   return index < names_.size() ? names_[index] : "rank " + std::to_string(rank);
 }
 
-void Engine::rankLeft(int rank, std::uint32_t group, const std::string &reason) {
+void Engine::rankLeft(int rank, std::uint64_t group, const Failure &reason) {
   post([this, rank, group, reason] {
     if (group == everyGroup) gone_.insert(rank);
     if (failed_.load() || !departures_.try_emplace(group, Departure{nameOf(rank), reason, Clock::now()}).second) return;
-    if (!reason.empty()) untold_.insert(group);
+    if (!reason.message.empty()) untold_.insert(group);
   });
 }
 
-void Engine::left(std::uint32_t group, const std::string &reason) {
+void Engine::left(std::uint64_t group, const Failure &reason) {
   post([this, group, reason] {
-    if (!failed_.load() && runs(group)) fail({"device-lost", reason});
+    if (failed_.load()) return;
+    if (runs(group)) fail({"device-lost", reason.message});
+    else settleGroup(group, reason);
   });
 }
 
-bool Engine::runs(std::uint32_t group) const {
-  for (const auto &[space, runs] : runs_) {
-    for (const auto &run : runs) {
-      if (run->key.group == group) return true;
-    }
-  }
-  return false;
+bool Engine::isInUse(std::uint64_t group) const {
+  const auto delivery = deliveries_.lower_bound({group, 0});
+  return runs(group) || (delivery != deliveries_.end() && delivery->first.first == group);
 }
 
 /// What waits for a rank that has left never comes. Two things may come first: a result that the others have already, and the last word of
 /// a call that differs, which all are to see.
 void Engine::checkDepartures(Clock::time_point now) {
-  std::set<std::uint32_t> waiting;
+  std::set<std::uint64_t> waiting;
   {
     std::lock_guard lock(pendingMutex_);
     const auto collect = [&](const auto &pending) {
-      for (const auto &[key, settle] : pending) waiting.insert(Key::groupOf(key));
+      for (const auto &[key, settle] : pending) waiting.insert(key.group);
     };
     collect(pendingGathers_);
+    collect(pendingOpenings_);
     collect(pendingDeliveries_);
     collect(pendingRuns_);
   }
@@ -68,10 +67,12 @@ void Engine::checkDepartures(Clock::time_point now) {
     const auto &departure = found->second;
     const bool waits = waiting.count(group) > 0;
     if (waits && now - departure.time < leaveTime) continue;
-    const Failure failure{"device-lost", departure.reason.empty()
-                                             ? departure.who + " makes no more calls, and this rank waits for one: every rank has "
-                                                               "to make the same calls in the same order."
-                                             : departure.who + " fails: " + departure.reason};
+    const auto failure = departure.reason.message.empty()
+                             ? Failure{"device-lost", departure.who + " makes no more calls, and this rank waits for one: every rank has "
+                                                                      "to make the same calls in the same order."}
+                         : departure.reason.code == "device-lost"
+                             ? Failure{"device-lost", departure.who + " fails: " + departure.reason.message}
+                             : departure.reason;
     if (runs(group)) {
       // Messages under way can be neither finished nor taken back.
       fail(failure);
@@ -99,9 +100,13 @@ void Engine::tryToFinalize(Clock::time_point lastProgress) {
     }
   }
   mpi_->finalize();
-  std::lock_guard lock(mutex_);
-  finalized_ = true;
-  ended_.notify_all();
+  {
+    std::lock_guard lock(mutex_);
+    finalized_ = true;
+    ended_.notify_all();
+  }
+  // For whoever calls all the same: there is no MPI any more.
+  fail({"device-lost", "This process has left the job: it had nothing left to do."});
 }
 
 /// Launchers say no more than that MPI_Finalize is missing.
@@ -110,14 +115,15 @@ void Engine::endsInTheMiddle(const Failure &failure) {
   [[maybe_unused]] const auto written = write(STDERR_FILENO, text.data(), text.size());
 }
 
-void Engine::settleGroup(std::uint32_t group, const Failure &failure) {
+void Engine::settleGroup(std::uint64_t group, const Failure &failure) {
   std::vector<GatherSettle> gathers;
-  std::vector<DeliverSettle> deliveries;
+  std::vector<Settle> others;
   {
     std::lock_guard lock(pendingMutex_);
+    const auto forget = [this](Key key) { gathers_->forget(key); };
     const auto collect = [&](auto &pending, auto &settles, const auto &forget) {
       for (auto place = pending.begin(); place != pending.end();) {
-        if (Key::groupOf(place->first) != group) {
+        if (place->first.group != group) {
           ++place;
           continue;
         }
@@ -126,18 +132,19 @@ void Engine::settleGroup(std::uint32_t group, const Failure &failure) {
         place = pending.erase(place);
       }
     };
-    collect(pendingGathers_, gathers, [this](std::uint64_t key) { gathers_->forget(key); });
-    collect(pendingDeliveries_, deliveries, [](std::uint64_t) {});
+    collect(pendingGathers_, gathers, forget);
+    collect(pendingOpenings_, others, forget);
+    collect(pendingDeliveries_, others, [](Key) {});
   }
   for (auto &settle : gathers) settle(nullptr, &failure);
-  for (auto &settle : deliveries) settle(&failure);
+  for (auto &settle : others) settle(&failure);
 }
 
 void Engine::sayWhatIsMissing() {
   std::vector<int> ranks = gathers_->missing();
   const auto add = [&](const std::vector<int> &more) { ranks.insert(ranks.end(), more.begin(), more.end()); };
-  for (const auto &[key, delivery] : deliveries_) add(delivery->waitsFor());
-  for (const auto &[space, runs] : runs_) add(runs.front()->schedule->waitsFor());
+  for (const auto &[tag, queue] : deliveries_) add(queue.front().delivery->waitsFor());
+  for (const auto &[group, runs] : runs_) add(runs.front()->schedule->waitsFor());
   std::sort(ranks.begin(), ranks.end());
   ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
   if (ranks.empty()) return;

@@ -1,6 +1,7 @@
 #include "gather.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace tandem {
 
@@ -36,24 +37,25 @@ Gathers::Gathers(int rank, int size, Send send) : rank_(rank), send_(std::move(s
   }
 }
 
-void Gathers::start(std::uint64_t key, const std::string &text, double number, Settle settle) {
+void Gathers::start(Key key, const std::string &text, double number, Settle settle, bool awaited) {
   auto &state = states_[key];
-  if (state.started) throw NativeError("validation", "Key " + std::to_string(key) + " is used twice.");
+  if (state.started) throw NativeError("validation", "Key " + std::to_string(key.number) + " is used twice.");
   state.started = true;
   state.settle = std::move(settle);
-  ++started_;
+  state.awaited = awaited;
+  if (awaited) ++awaited_;
   unite(state.sayings, text, {rank_, number});
   advance(key, state);
 }
 
-void Gathers::receivedUp(std::uint64_t key, int child, RecordReader &reader) {
+void Gathers::receivedUp(Key key, int child, RecordReader &reader) {
   auto &state = states_[key];
   state.heard.push_back(child);
   readInto(state.sayings, reader);
   advance(key, state);
 }
 
-void Gathers::receivedDown(std::uint64_t key, RecordReader &reader) {
+void Gathers::receivedDown(Key key, RecordReader &reader) {
   const auto found = states_.find(key);
   if (found == states_.end()) return;
   Sayings result;
@@ -61,17 +63,16 @@ void Gathers::receivedDown(std::uint64_t key, RecordReader &reader) {
   finish(key, found->second, result);
 }
 
-void Gathers::forget(std::uint64_t key) {
+void Gathers::forget(Key key) {
   const auto found = states_.find(key);
-  if (found == states_.end()) return;
-  if (found->second.started) --started_;
-  states_.erase(found);
+  if (found == states_.end() || !std::exchange(found->second.awaited, false)) return;
+  --awaited_;
 }
 
 std::vector<int> Gathers::missing() const {
   std::vector<int> found;
   for (const auto &[key, state] : states_) {
-    if (!state.started) continue;
+    if (!state.awaited) continue;
     for (const int child : children_) {
       if (std::find(state.heard.begin(), state.heard.end(), child) == state.heard.end()) found.push_back(child);
     }
@@ -79,17 +80,17 @@ std::vector<int> Gathers::missing() const {
   return found;
 }
 
-void Gathers::advance(std::uint64_t key, State &state) {
+void Gathers::advance(Key key, State &state) {
   if (!state.started || state.heard.size() < children_.size()) return;
   if (rank_ == 0) finish(key, state, Sayings(state.sayings));
   else send_(rank_ & (rank_ - 1), ControlKind::gatherUp, key, written(state.sayings));
 }
 
-void Gathers::finish(std::uint64_t key, State &state, const Sayings &result) {
+void Gathers::finish(Key key, State &state, const Sayings &result) {
   for (const int child : children_) send_(child, ControlKind::gatherDown, key, written(result));
   const auto settle = std::move(state.settle);
+  if (state.awaited) --awaited_;
   states_.erase(key);
-  --started_;
   settle(result);
 }
 

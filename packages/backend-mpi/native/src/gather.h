@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "control_message.h"
+#include "key.h"
 
 namespace tandem {
 
@@ -18,21 +19,23 @@ struct Saying {
 using Sayings = std::map<std::string, Saying>;
 
 /// Gathers over a binomial tree of ranks: texts are united on the way to rank 0, which sends the result down, so that all ranks get the
-/// same. Gathers are matched by key, not by arrival. Only the progress thread calls this.
+/// same. Gathers are matched by key, not by arrival, and every rank gets their results in the order in which rank 0 has them: results pass down as they come, and
+/// messages of one rank are handled in the order in which it sends them. Only the progress thread calls this.
 class Gathers {
 public:
-  using Send = std::function<void(int peer, ControlKind kind, std::uint64_t key, const Bytes &payload)>;
+  using Send = std::function<void(int peer, ControlKind kind, Key key, const Bytes &payload)>;
   using Settle = std::function<void(const Sayings &)>;
 
   Gathers(int rank, int size, Send send);
 
-  void start(std::uint64_t key, const std::string &text, double number, Settle settle);
-  void receivedUp(std::uint64_t key, int child, RecordReader &reader);
-  void receivedDown(std::uint64_t key, RecordReader &reader);
-  /// Nobody waits for it any more.
-  void forget(std::uint64_t key);
-  /// Gathers that this rank has started and that have no result yet.
-  std::size_t pending() const { return started_; }
+  /// `awaited`: this rank cannot go on without the result.
+  void start(Key key, const std::string &text, double number, Settle settle, bool awaited = true);
+  void receivedUp(Key key, int child, RecordReader &reader);
+  void receivedDown(Key key, RecordReader &reader);
+  /// Nobody waits for it here any more. Should its result come, it passes on.
+  void forget(Key key);
+  /// Gathers whose results this rank awaits.
+  std::size_t pending() const { return awaited_; }
   /// Ranks whose word, or the word of one behind them, is missing here.
   std::vector<int> missing() const;
 
@@ -42,16 +45,17 @@ private:
     Settle settle;
     std::vector<int> heard;
     bool started = false;
+    bool awaited = false;
   };
 
-  void advance(std::uint64_t key, State &state);
-  void finish(std::uint64_t key, State &state, const Sayings &result);
+  void advance(Key key, State &state);
+  void finish(Key key, State &state, const Sayings &result);
 
   int rank_;
   std::vector<int> children_;
   Send send_;
-  std::map<std::uint64_t, State> states_;
-  std::size_t started_ = 0;
+  std::map<Key, State> states_;
+  std::size_t awaited_ = 0;
 };
 
 } // namespace tandem

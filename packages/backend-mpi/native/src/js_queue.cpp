@@ -18,13 +18,15 @@ JsQueue::JsQueue(Napi::Env env) : state_(std::make_shared<State>()) {
   napi_unref_threadsafe_function(env, state_->function);
 }
 
-void JsQueue::post(Call call) {
-  std::lock_guard lock(state_->mutex);
-  if (state_->function == nullptr) return;
-  state_->calls.push_back(std::move(call));
-  if (state_->scheduled) return;
-  state_->scheduled = true;
-  napi_call_threadsafe_function(state_->function, nullptr, napi_tsfn_nonblocking);
+JsQueue::Poster JsQueue::poster() const {
+  return [state = state_](Call call) {
+    std::lock_guard lock(state->mutex);
+    if (state->function == nullptr) return;
+    state->calls.push_back(std::move(call));
+    if (state->scheduled) return;
+    state->scheduled = true;
+    napi_call_threadsafe_function(state->function, nullptr, napi_tsfn_nonblocking);
+  };
 }
 
 void JsQueue::drain(napi_env env, napi_value, void *context, void *) {

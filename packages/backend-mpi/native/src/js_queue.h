@@ -18,8 +18,10 @@ public:
   JsQueue(const JsQueue &) = delete;
   JsQueue &operator=(const JsQueue &) = delete;
 
-  /// Any thread. Dropped where the environment closes.
-  void post(Call call);
+  using Poster = std::function<void(Call)>;
+  /// What any thread queues calls with. It outlives the queue: calls are dropped once the environment closes, so that what they refer to is there whenever
+  /// one is made.
+  Poster poster() const;
   /// JavaScript thread: something will be posted; `settled` when it has been.
   void expect(Napi::Env env);
   void settled(Napi::Env env);

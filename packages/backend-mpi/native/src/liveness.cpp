@@ -20,12 +20,15 @@ using namespace std::chrono_literals;
 constexpr auto beatTime = 1s;
 constexpr auto silentTime = 5s;
 constexpr auto connectTime = 20s;
+/// For what is still to be said when a rank ends.
+constexpr auto lastWordsTime = 1s;
 
 // Frames: one of these letters; all but a heartbeat go on with the rank that they are about, and a text with its length.
 constexpr char heartbeat = 'h';
 constexpr char departure = 'l';
 constexpr char ending = 'e';
 constexpr char death = 'd';
+constexpr char waiting = 'w';
 
 /// In one write, so that lines of several ranks do not mix.
 void print(const std::string &line) {
@@ -49,7 +52,11 @@ Liveness::Liveness(Options options, Descriptor listener) : options_(std::move(op
   wakeReader_ = Descriptor(ends[0]);
   wakeWriter_ = Descriptor(ends[1]);
   if (options_.rank == 0 && options_.size > 900) allowManyFiles();
-  thread_ = std::thread([this] { loop(); });
+  try {
+    thread_ = std::thread([this] { main(); });
+  } catch (const std::system_error &error) {
+    throw noThread(error);
+  }
 }
 
 Liveness::~Liveness() {
@@ -58,18 +65,18 @@ Liveness::~Liveness() {
   if (thread_.joinable()) thread_.join();
 }
 
-void Liveness::leave(std::uint32_t group, const std::string &reason) {
-  {
-    std::lock_guard lock(mutex_);
-    departures_.emplace_back(group, reason);
-  }
-  [[maybe_unused]] const auto written = write(wakeWriter_.get(), "x", 1);
+void Liveness::leave(std::uint64_t group, const std::string &code, const std::string &reason) {
+  request(departure, std::string(reinterpret_cast<const char *>(&group), sizeof group) + code + "\n" + reason);
 }
 
-void Liveness::end() {
+void Liveness::sayWaiting(const std::string &text) { request(waiting, text); }
+
+void Liveness::end() { request(ending, ""); }
+
+void Liveness::request(char kind, std::string text) {
   {
     std::lock_guard lock(mutex_);
-    endRequested_ = true;
+    requests_.emplace_back(kind, std::move(text));
   }
   [[maybe_unused]] const auto written = write(wakeWriter_.get(), "x", 1);
 }
@@ -96,7 +103,8 @@ bool Liveness::connectAll() {
     }
     listener_.close();
   } else {
-    auto socket = connectToAny(options_.addresses, options_.port, 20'000);
+    auto socket = connectToAny(options_.addresses, options_.port, 20'000, wakeReader_);
+    if (stop_) return false;
     const std::int32_t rank = options_.rank;
     watch(socket);
     if (!socket.isOpen() || !sendAll(socket, options_.token.data(), options_.token.size()) ||
@@ -141,6 +149,18 @@ bool Liveness::accept(Clock::time_point deadline) {
   return true;
 }
 
+void Liveness::main() {
+  try {
+    loop();
+  } catch (...) {
+    try {
+      options_.lost(std::string("The ranks cannot watch each other any more: ") + currentError().what());
+    } catch (...) {
+      // Not even memory for the sentence: the others notice this rank's end.
+    }
+  }
+}
+
 void Liveness::loop() {
   if (!connectAll()) return;
   auto nextBeat = Clock::now();
@@ -166,7 +186,9 @@ void Liveness::loop() {
     std::vector<int> ranks{-1};
     for (auto &[rank, peer] : peers_) {
       if (peer.gone) continue;
-      polled.push_back({peer.socket.get(), POLLIN, 0});
+      flush(rank, peer);
+      if (peer.gone) continue;
+      polled.push_back({peer.socket.get(), static_cast<short>(peer.output.empty() ? POLLIN : POLLIN | POLLOUT), 0});
       ranks.push_back(rank);
     }
     if (poll(polled.data(), polled.size(), 250) < 0 && errno != EINTR) return;
@@ -176,17 +198,18 @@ void Liveness::loop() {
       }
     }
     for (std::size_t index = 1; index < polled.size(); ++index) {
-      if (polled[index].revents != 0) readFrom(ranks[index], peers_.at(ranks[index]));
+      if ((polled[index].revents & ~POLLOUT) != 0) readFrom(ranks[index], peers_.at(ranks[index]));
     }
   }
   flushRequests();
+  flushLast();
 }
 
 void Liveness::beat(Clock::time_point now) {
   for (auto &[rank, peer] : peers_) {
     if (peer.gone) continue;
     // Where the buffer of a stopped process is full, one more byte would say nothing new.
-    [[maybe_unused]] const auto sent = send(peer.socket.get(), &heartbeat, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (peer.output.empty()) peer.output += heartbeat;
     if (peer.hasLeft || peer.silent || now - peer.heard < silentTime) continue;
     peer.silent = true;
     if (prints(rank)) print("tandem: " + nameOf(rank) + " has been silent for 5 s; the others wait for it.");
@@ -237,15 +260,17 @@ void Liveness::readFrom(int rank, Peer &peer) {
 void Liveness::handle(int rank, Peer &peer, char kind, int about, const std::string &text) {
   if (options_.rank == 0) {
     for (auto &[other, otherPeer] : peers_) {
-      if (other != rank && !otherPeer.gone) sendFrame(otherPeer, kind, about, text);
+      if (other != rank && !otherPeer.gone) queueFrame(otherPeer, kind, about, text);
     }
   }
   if (kind == ending && rank == about) peer.hasLeft = true;
   if (kind == death) noteDeath(about, text);
-  std::uint32_t group = 0;
-  if (kind != departure || text.size() < sizeof group) return;
+  if (kind == waiting) options_.waiting(about, text);
+  std::uint64_t group = 0;
+  const auto code = text.find('\n', sizeof group);
+  if (kind != departure || code == std::string::npos) return;
   std::memcpy(&group, text.data(), sizeof group);
-  options_.left(about, group, text.substr(sizeof group));
+  options_.left(about, group, text.substr(sizeof group, code - sizeof group), text.substr(code + 1));
 }
 
 void Liveness::died(int rank, Peer &peer, const std::string &how) {
@@ -254,7 +279,7 @@ void Liveness::died(int rank, Peer &peer, const std::string &how) {
   if (peer.hasLeft || leaving_) return;
   if (options_.rank == 0) {
     for (auto &[other, otherPeer] : peers_) {
-      if (!otherPeer.gone) sendFrame(otherPeer, death, rank, how);
+      if (!otherPeer.gone) queueFrame(otherPeer, death, rank, how);
     }
   }
   noteDeath(rank, how);
@@ -267,33 +292,56 @@ void Liveness::noteDeath(int rank, const std::string &how) {
   deathTime_ = Clock::now();
 }
 
-void Liveness::sendFrame(Peer &peer, char kind, int about, const std::string &text) {
+void Liveness::queueFrame(Peer &peer, char kind, int about, const std::string &text) {
   const std::int32_t rank = about;
   const auto length = static_cast<std::uint32_t>(text.size());
-  std::string frame(1, kind);
-  frame.append(reinterpret_cast<const char *>(&rank), sizeof rank);
-  frame.append(reinterpret_cast<const char *>(&length), sizeof length);
-  frame += text;
-  sendAll(peer.socket, frame.data(), frame.size());
+  peer.output += kind;
+  peer.output.append(reinterpret_cast<const char *>(&rank), sizeof rank);
+  peer.output.append(reinterpret_cast<const char *>(&length), sizeof length);
+  peer.output += text;
+}
+
+void Liveness::flush(int rank, Peer &peer) {
+  std::size_t done = 0;
+  while (done < peer.output.size()) {
+    const auto sent = send(peer.socket.get(), peer.output.data() + done, peer.output.size() - done, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent > 0) done += static_cast<std::size_t>(sent);
+    else if (errno == EAGAIN || errno == EWOULDBLOCK) break;
+    else if (errno != EINTR) {
+      // What the peer said last may still lie here: the end of its connection is found where that is read.
+      peer.output.clear();
+      readFrom(rank, peer);
+      return;
+    }
+  }
+  peer.output.erase(0, done);
+}
+
+void Liveness::flushLast() {
+  const auto deadline = Clock::now() + lastWordsTime;
+  for (auto &[rank, peer] : peers_) {
+    for (;;) {
+      if (!peer.gone) flush(rank, peer);
+      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
+      if (peer.gone || peer.output.empty() || left <= 0) break;
+      pollfd writable{peer.socket.get(), POLLOUT, 0};
+      poll(&writable, 1, static_cast<int>(left));
+    }
+  }
 }
 
 void Liveness::flushRequests() {
-  std::vector<std::pair<std::uint32_t, std::string>> departures;
-  bool end = false;
+  std::vector<std::pair<char, std::string>> requests;
   {
     std::lock_guard lock(mutex_);
-    departures.swap(departures_);
-    end = std::exchange(endRequested_, false);
+    requests.swap(requests_);
   }
-  for (auto &[rank, peer] : peers_) {
-    if (peer.gone) continue;
-    for (const auto &[group, reason] : departures) {
-      std::string text(reinterpret_cast<const char *>(&group), sizeof group);
-      sendFrame(peer, departure, options_.rank, text + reason);
+  for (const auto &[kind, text] : requests) {
+    leaving_ = leaving_ || kind == ending;
+    for (auto &[rank, peer] : peers_) {
+      if (!peer.gone) queueFrame(peer, kind, options_.rank, text);
     }
-    if (end) sendFrame(peer, ending, options_.rank, "");
   }
-  leaving_ = leaving_ || end;
 }
 
 } // namespace tandem

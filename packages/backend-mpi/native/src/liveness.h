@@ -35,19 +35,24 @@ public:
     /// A rank is lost or has failed; the sentence names it.
     std::function<void(const std::string &)> lost;
     /// A rank makes no more calls of a group, because of `reason` where it is not empty.
-    std::function<void(int rank, std::uint32_t group, const std::string &reason)> left;
+    std::function<void(int rank, std::uint64_t group, const std::string &code, const std::string &reason)> left;
+    /// What a rank says with `sayWaiting`.
+    std::function<void(int rank, const std::string &text)> waiting;
   };
 
   /// Rank 0 listens before it tells anybody the port.
   static Descriptor listen(std::uint16_t &port) { return listenAnywhere(port); }
 
+  /// Throws NativeError, `out-of-memory` where the operating system starts no thread.
   Liveness(Options options, Descriptor listener);
   ~Liveness();
   Liveness(const Liveness &) = delete;
   Liveness &operator=(const Liveness &) = delete;
 
   /// Tells the others that this rank makes no more calls of `group`, and why where it cannot. Any thread.
-  void leave(std::uint32_t group, const std::string &reason);
+  void leave(std::uint64_t group, const std::string &code, const std::string &reason);
+  /// Tells the others for what this rank has waited too long. Any thread.
+  void sayWaiting(const std::string &text);
   /// This rank ends: that its connection does too is no death. Any thread.
   void end();
 
@@ -56,12 +61,15 @@ private:
   struct Peer {
     Descriptor socket;
     std::string input;
+    /// What the socket has yet to take: a process that is stopped reads nothing, and no frame may be cut short.
+    std::string output;
     Clock::time_point heard;
     bool silent = false;
     bool hasLeft = false;
     bool gone = false;
   };
 
+  void main();
   void loop();
   bool connectAll();
   bool accept(Clock::time_point deadline);
@@ -69,8 +77,12 @@ private:
   void handle(int rank, Peer &peer, char kind, int about, const std::string &text);
   void died(int rank, Peer &peer, const std::string &how);
   void noteDeath(int rank, const std::string &how);
-  void sendFrame(Peer &peer, char kind, int about, const std::string &text);
+  void queueFrame(Peer &peer, char kind, int about, const std::string &text);
+  /// Sends what the socket takes now.
+  void flush(int rank, Peer &peer);
+  void flushLast();
   void beat(Clock::time_point now);
+  void request(char kind, std::string text);
   void flushRequests();
   std::string nameOf(int rank) const;
   /// Of the living, one rank prints.
@@ -82,8 +94,8 @@ private:
   Descriptor wakeWriter_;
   std::map<int, Peer> peers_;
   std::mutex mutex_;
-  std::vector<std::pair<std::uint32_t, std::string>> departures_;
-  bool endRequested_ = false;
+  /// Frames about this rank, for all others: their kind and text.
+  std::vector<std::pair<char, std::string>> requests_;
   std::atomic<bool> stop_{false};
   bool leaving_ = false;
   /// Who died, and when it is told.

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <deque>
 #include <mutex>
 #include <type_traits>
 
@@ -56,35 +57,65 @@ public:
     }
     int running = 0;
     functions_.initialized(&running);
-    if (running == 0) {
-      int provided = 0;
-      check(functions_.initThread(nullptr, nullptr, Abi::threadFunneled, &provided), "MPI_Init_thread");
+    int provided = 0;
+    if (running == 0) check(functions_.initThread(nullptr, nullptr, Abi::threadFunneled, &provided), "MPI_Init_thread");
+    else check(functions_.queryThread(&provided), "MPI_Query_thread");
+    // Whoever started MPI before may call it on another thread at any time.
+    int main = 0;
+    check(functions_.isThreadMain(&main), "MPI_Is_thread_main");
+    if (provided < (running == 0 || main != 0 ? Abi::threadFunneled : Abi::threadMultiple)) {
+      throw NativeError("unsupported", library.path + " does not allow that this process has threads beside the one that calls MPI" +
+                                           (running == 0 ? "." : ", and something else in the process has started it."));
     }
     check(functions_.commSetErrhandler(abi_.world, abi_.errorsReturn), "MPI_Comm_set_errhandler");
-    check(functions_.commDup(abi_.world, &comm_), "MPI_Comm_dup");
-    check(functions_.commSetErrhandler(comm_, abi_.errorsReturn), "MPI_Comm_set_errhandler");
-    check(functions_.commRank(comm_, &rank_), "MPI_Comm_rank");
-    check(functions_.commSize(comm_, &size_), "MPI_Comm_size");
+    auto &control = communicators_.emplace_back();
+    check(functions_.commDup(abi_.world, &control), "MPI_Comm_dup");
+    check(functions_.commSetErrhandler(control, abi_.errorsReturn), "MPI_Comm_set_errhandler");
+    check(functions_.commRank(control, &rank_), "MPI_Comm_rank");
+    check(functions_.commSize(control, &size_), "MPI_Comm_size");
     gpuSupport_ = askForGpuSupport<Abi>(library.handle, abi_.world);
   }
 
   int rank() const override { return rank_; }
   int size() const override { return size_; }
   std::optional<GpuSupport> gpuSupport() const override { return gpuSupport_; }
-  std::size_t pending() const override { return requests_.size(); }
+  std::size_t pending() const override { return requests_.size() + (duplicating_ ? 1 : 0); }
 
-  void send(const void *data, std::size_t byteLength, int peer, int tag, Completion &completion) override {
+  void send(Communicator communicator, const void *data, std::size_t byteLength, int peer, int tag, Completion &completion) override {
+    makeRoom();
     Request request;
-    check(functions_.isend(data, static_cast<int>(byteLength), abi_.byte, peer, tag, comm_, &request), "MPI_Isend");
+    check(functions_.isend(data, static_cast<int>(byteLength), abi_.byte, peer, tag, communicators_.at(communicator), &request), "MPI_Isend");
     requests_.push_back(request);
     completions_.push_back(&completion);
   }
 
-  void receive(void *data, std::size_t byteLength, int peer, int tag, Completion &completion) override {
+  void receive(Communicator communicator, void *data, std::size_t byteLength, int peer, int tag, Completion &completion) override {
+    makeRoom();
     Request request;
-    check(functions_.irecv(data, static_cast<int>(byteLength), abi_.byte, peer, tag, comm_, &request), "MPI_Irecv");
+    check(functions_.irecv(data, static_cast<int>(byteLength), abi_.byte, peer, tag, communicators_.at(communicator), &request), "MPI_Irecv");
     requests_.push_back(request);
     completions_.push_back(&completion);
+  }
+
+  void beginDuplicate() override {
+    // In its place until the request is complete: MPI writes there.
+    auto &duplicate = communicators_.emplace_back();
+    const auto result = functions_.commIdup(communicators_.front(), &duplicate, &duplicateRequest_);
+    duplicating_ = result == 0;
+    if (!duplicating_) throw noCommunicator(result, "MPI_Comm_idup");
+  }
+
+  std::optional<Communicator> duplicated() override {
+    int done = 0;
+    Status status{};
+    if (const auto result = functions_.test(&duplicateRequest_, &done, &status); result != 0) {
+      duplicating_ = false;
+      throw noCommunicator(result, "MPI_Test of MPI_Comm_idup");
+    }
+    if (done == 0) return std::nullopt;
+    duplicating_ = false;
+    check(functions_.commSetErrhandler(communicators_.back(), abi_.errorsReturn), "MPI_Comm_set_errhandler");
+    return static_cast<Communicator>(communicators_.size() - 1);
   }
 
   void poll(std::vector<Completion *> &done) override {
@@ -115,7 +146,7 @@ public:
   std::optional<Incoming> probe(int tag) override {
     int flag = 0;
     Status status{};
-    check(functions_.iprobe(Abi::anySource, tag, comm_, &flag, &status), "MPI_Iprobe");
+    check(functions_.iprobe(Abi::anySource, tag, communicators_.front(), &flag, &status), "MPI_Iprobe");
     if (flag == 0) return std::nullopt;
     int count = 0;
     check(functions_.getCount(&status, abi_.byte, &count), "MPI_Get_count");
@@ -129,17 +160,37 @@ private:
   using Request = typename Abi::Request;
   using Status = typename Abi::Status;
 
-  void check(int result, const char *call) {
-    if (result == 0) return;
+  std::string failed(int result, const char *call) {
     char text[8192] = {};
     int length = 0;
     functions_.errorString(result, text, &length);
-    throw NativeError("device-lost", std::string(call) + " fails: " + firstLine(text) + ".");
+    return std::string(call) + " fails: " + firstLine(text) + ".";
+  }
+
+  void check(int result, const char *call) {
+    if (result != 0) throw NativeError("device-lost", failed(result, call));
+  }
+
+  NativeError noCommunicator(int result, const char *call) {
+    return {"out-of-memory", "MPI makes no more communicators. " + failed(result, call)};
+  }
+
+  /// A request that MPI has begun must not be lost for want of memory.
+  void makeRoom() {
+    if (requests_.size() < requests_.capacity() && completions_.size() < completions_.capacity()) return;
+    const auto capacity = 2 * requests_.size() + 64;
+    requests_.reserve(capacity);
+    completions_.reserve(capacity);
+    indices_.reserve(capacity);
+    statuses_.reserve(capacity);
   }
 
   Abi abi_{};
   Functions<Abi> functions_{};
-  typename Abi::Comm comm_{};
+  /// MPI knows where they lie while it makes them.
+  std::deque<typename Abi::Comm> communicators_;
+  typename Abi::Request duplicateRequest_{};
+  bool duplicating_ = false;
   int rank_ = 0;
   int size_ = 1;
   std::optional<GpuSupport> gpuSupport_;
@@ -202,20 +253,32 @@ const Library &openLibrary(const std::vector<std::string> &candidates) {
   std::lock_guard lock(mutex);
   if (opened) return *opened;
   std::string failures;
+  bool loads = false;
   for (const auto &candidate : candidates) {
-    // Global, because Open MPI's plug-ins take symbols of the library that loads them.
-    if (void *handle = dlopen(candidate.c_str(), RTLD_NOW | RTLD_GLOBAL)) {
-      opened = describe(handle, candidate);
-      return *opened;
+    if (!failures.empty()) failures += "; ";
+    // Looked at before its symbols become those of everybody.
+    if (void *handle = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+      loads = true;
+      try {
+        auto found = describe(handle, candidate);
+        // Global, because Open MPI's plug-ins take symbols of the library that loads them.
+        dlopen(candidate.c_str(), RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL);
+        opened = std::move(found);
+        return *opened;
+      } catch (const NativeError &error) {
+        failures += error.what();
+        if (failures.back() == '.') failures.pop_back();
+        dlclose(handle);
+        continue;
+      }
     }
     const char *error = dlerror();
     const std::string reason = error != nullptr ? error : candidate;
-    if (!failures.empty()) failures += "; ";
     failures += reason.find("cannot open shared object file: No such file") == std::string::npos
                     ? reason
                     : candidate + " is not in the loader's path";
   }
-  throw NativeError("no-driver", "No MPI library loads (" + failures + ").");
+  throw NativeError(loads ? "unsupported" : "no-driver", "No MPI library " + std::string(loads ? "serves" : "loads") + " (" + failures + ").");
 }
 
 std::unique_ptr<Mpi> start(const Library &library) {

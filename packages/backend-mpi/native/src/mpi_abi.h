@@ -24,6 +24,7 @@ struct OpenMpiAbi {
   };
   static constexpr int anySource = -1;
   static constexpr int threadFunneled = 1;
+  static constexpr int threadMultiple = 3;
 
   Comm world;
   Datatype byte;
@@ -51,6 +52,7 @@ struct MpichAbi {
   };
   static constexpr int anySource = -2;
   static constexpr int threadFunneled = 1;
+  static constexpr int threadMultiple = 3;
 
   Comm world = 0x44000000;
   Datatype byte = 0x4c00010d;
@@ -72,6 +74,7 @@ struct StandardAbi {
   };
   static constexpr int anySource = -1;
   static constexpr int threadFunneled = 1024;
+  static constexpr int threadMultiple = 4096;
 
   Comm world = reinterpret_cast<void *>(std::uintptr_t{0x101});
   Datatype byte = reinterpret_cast<void *>(std::uintptr_t{0x247});
@@ -90,18 +93,20 @@ template <class Abi> struct Functions {
 
   int (*initThread)(int *, char ***, int, int *);
   int (*initialized)(int *);
+  int (*queryThread)(int *);
+  int (*isThreadMain)(int *);
   int (*finalize)();
   int (*abort)(Comm, int);
-  int (*libraryVersion)(char *, int *);
   int (*errorString)(int, char *, int *);
   int (*commRank)(Comm, int *);
   int (*commSize)(Comm, int *);
   int (*commDup)(Comm, Comm *);
+  int (*commIdup)(Comm, Comm *, Request *);
   int (*commSetErrhandler)(Comm, typename Abi::Errhandler);
   int (*isend)(const void *, int, Datatype, int, int, Comm, Request *);
   int (*irecv)(void *, int, Datatype, int, int, Comm, Request *);
   int (*testsome)(int, Request *, int *, int *, Status *);
-  int (*waitall)(int, Request *, Status *);
+  int (*test)(Request *, int *, Status *);
   int (*iprobe)(int, int, Comm, int *, Status *);
   int (*getCount)(const Status *, Datatype, int *);
 
@@ -114,18 +119,20 @@ template <class Abi> struct Functions {
     };
     take(initThread, "MPI_Init_thread");
     take(initialized, "MPI_Initialized");
+    take(queryThread, "MPI_Query_thread");
+    take(isThreadMain, "MPI_Is_thread_main");
     take(finalize, "MPI_Finalize");
     take(abort, "MPI_Abort");
-    take(libraryVersion, "MPI_Get_library_version");
     take(errorString, "MPI_Error_string");
     take(commRank, "MPI_Comm_rank");
     take(commSize, "MPI_Comm_size");
     take(commDup, "MPI_Comm_dup");
+    take(commIdup, "MPI_Comm_idup");
     take(commSetErrhandler, "MPI_Comm_set_errhandler");
     take(isend, "MPI_Isend");
     take(irecv, "MPI_Irecv");
     take(testsome, "MPI_Testsome");
-    take(waitall, "MPI_Waitall");
+    take(test, "MPI_Test");
     take(iprobe, "MPI_Iprobe");
     take(getCount, "MPI_Get_count");
     return missing;

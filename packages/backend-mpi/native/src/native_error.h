@@ -1,6 +1,8 @@
 #pragma once
+#include <new>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 
 namespace tandem {
 
@@ -9,5 +11,24 @@ struct NativeError : std::runtime_error {
   NativeError(std::string code, const std::string &message) : std::runtime_error(message), code(std::move(code)) {}
   std::string code;
 };
+
+/// The exception that is being handled, as what a call rejects with.
+inline NativeError currentError() {
+  try {
+    throw;
+  } catch (const NativeError &error) {
+    return error;
+  } catch (const std::bad_alloc &) {
+    return {"out-of-memory", "The host has no memory left."};
+  } catch (const std::exception &error) {
+    return {"driver", error.what()};
+  } catch (...) {
+    return {"driver", "An unknown native error occurs."};
+  }
+}
+
+inline NativeError noThread(const std::system_error &error) {
+  return {"out-of-memory", "The operating system starts no thread: " + error.code().message() + "."};
+}
 
 } // namespace tandem

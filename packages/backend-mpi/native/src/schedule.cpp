@@ -12,7 +12,7 @@ constexpr std::int64_t firstBatch = 64;
 
 } // namespace
 
-Schedule::Schedule(mpi::Mpi &mpi, const std::vector<NodeSpec> &specs) : nodes_(specs.size()) {
+Schedule::Schedule(mpi::Channel channel, const std::vector<NodeSpec> &specs) : nodes_(specs.size()) {
   for (std::uint32_t index = 0; index < specs.size(); ++index) {
     const auto &spec = specs[index];
     auto &node = nodes_[index];
@@ -25,7 +25,7 @@ Schedule::Schedule(mpi::Mpi &mpi, const std::vector<NodeSpec> &specs) : nodes_(s
     }
     if (spec.kind == NodeSpec::Kind::segment) continue;
     const auto direction = spec.kind == NodeSpec::Kind::send ? Transfer::Direction::send : Transfer::Direction::receive;
-    node.transfer = std::make_unique<Transfer>(mpi, direction, spec.region, spec.peer, spec.tag);
+    node.transfer = std::make_unique<Transfer>(channel, direction, spec.region, spec.peer, spec.tag);
     (spec.kind == NodeSpec::Kind::send ? sendsTo_ : receivesFrom_)[spec.peer].push_back(index);
     peers_[spec.peer];
   }

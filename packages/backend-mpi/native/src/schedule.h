@@ -35,7 +35,7 @@ public:
     std::function<void()> finished;
   };
 
-  Schedule(mpi::Mpi &mpi, const std::vector<NodeSpec> &specs);
+  Schedule(mpi::Channel channel, const std::vector<NodeSpec> &specs);
   Schedule(const Schedule &) = delete;
   Schedule &operator=(const Schedule &) = delete;
 

@@ -46,11 +46,31 @@ Engine &Session::engine(Napi::Env env) const {
   return *engine_;
 }
 
-void Session::lost(std::uint32_t group, const Failure &failure) {
-  queue_.post([this, group, failure](Napi::Env env) {
-    onLost_.Call({group == Engine::everyGroup ? env.Undefined() : Napi::Number::New(env, group),
-                  Napi::String::New(env, failure.code), Napi::String::New(env, failure.message)});
-  });
+Session::~Session() {
+  // It tells the engine of failures.
+  liveness_.reset();
+  if (engine_) engine_->close();
+}
+
+Engine::Lost Session::lost() {
+  return [this, post = post_](std::uint64_t group, const Failure &failure) {
+    post([this, group, failure](Napi::Env env) {
+      onLost_.Call({group == Engine::everyGroup ? env.Undefined() : Napi::Number::New(env, static_cast<double>(group)),
+                    Napi::String::New(env, failure.code), Napi::String::New(env, failure.message)});
+    });
+  };
+}
+
+std::pair<Napi::Promise, Engine::Settle> Session::awaited(Napi::Env env) {
+  const auto deferred = Napi::Promise::Deferred::New(env);
+  queue_.expect(env);
+  return {deferred.Promise(), [this, post = post_, deferred](const Failure *failure) {
+            post([this, deferred, copy = copied(failure)](Napi::Env env) {
+              queue_.settled(env);
+              if (copy) deferred.Reject(errorOf(env, copy->code, copy->message).Value());
+              else deferred.Resolve(env.Undefined());
+            });
+          }};
 }
 
 /// candidates → { path, family, version, gpuAware? }; opens the library and starts nothing
@@ -62,23 +82,16 @@ Napi::Value Session::describeLibrary(const Napi::CallbackInfo &info) {
   }
 }
 
-/// candidates, onLost(group | undefined, code, message) → Promise<{ rank, size, gpuAware? }>
+/// candidates, onLost(group | undefined, code, message), onWaiting(rank, text) → Promise<{ rank, size, gpuAware? }>
 Napi::Value Session::start(const Napi::CallbackInfo &info) {
   const auto env = info.Env();
   auto &session = of(info);
   if (session.engine_) throw errorOf(env, "validation", "MPI is started already.");
-  try {
-    session.engine_ = std::make_shared<Engine>(
-        mpi::openLibrary(stringsOf(info[0])),
-        [&session](std::uint32_t group, const Failure &failure) { session.lost(group, failure); });
-  } catch (const NativeError &error) {
-    throw errorOf(env, error.code, error.what());
-  }
   session.onLost_ = Napi::Persistent(info[1].As<Napi::Function>());
+  session.onWaiting_ = Napi::Persistent(info[2].As<Napi::Function>());
   const auto deferred = std::make_shared<Napi::Promise::Deferred>(env);
-  session.queue_.expect(env);
-  session.engine_->start([&session, deferred](const Failure *failure) {
-    session.queue_.post([&session, deferred, copy = copied(failure)](Napi::Env env) {
+  const auto settle = [&session, deferred, post = session.post_](const Failure *failure) {
+    post([&session, deferred, copy = copied(failure)](Napi::Env env) {
       session.queue_.settled(env);
       if (copy) {
         deferred->Reject(errorOf(env, copy->code, copy->message).Value());
@@ -95,7 +108,15 @@ Napi::Value Session::start(const Napi::CallbackInfo &info) {
       }
       deferred->Resolve(value);
     });
-  });
+  };
+  try {
+    const auto engine = std::make_shared<Engine>(mpi::openLibrary(stringsOf(info[0])), session.lost());
+    engine->start(settle);
+    session.engine_ = engine;
+  } catch (const NativeError &error) {
+    throw errorOf(env, error.code, error.what());
+  }
+  session.queue_.expect(env);
   return deferred->Promise();
 }
 
@@ -123,7 +144,6 @@ Napi::Value Session::watch(const Napi::CallbackInfo &info) {
   auto &session = of(info);
   auto &engine = session.engine(env);
   const auto spec = info[0].As<Napi::Object>();
-  const auto deferred = std::make_shared<Napi::Promise::Deferred>(env);
   Liveness::Options options;
   options.rank = engine.rank();
   options.size = engine.size();
@@ -132,25 +152,47 @@ Napi::Value Session::watch(const Napi::CallbackInfo &info) {
   options.addresses = stringsOf(spec.Get("addresses"));
   options.port = static_cast<std::uint16_t>(spec.Get("port").As<Napi::Number>().Uint32Value());
   options.deathDelay = std::chrono::milliseconds(spec.Get("deathDelayMilliseconds").As<Napi::Number>().Int64Value());
-  options.connected = [&session, deferred](const std::string &problem) {
-    session.queue_.post([&session, deferred, problem](Napi::Env env) {
-      session.queue_.settled(env);
-      if (problem.empty()) deferred->Resolve(env.Undefined());
-      else deferred->Reject(errorOf(env, "device-lost", problem).Value());
-    });
+  const auto [promise, settle] = session.awaited(env);
+  options.connected = [settle](const std::string &problem) {
+    const Failure failure{"device-lost", problem};
+    settle(problem.empty() ? nullptr : &failure);
   };
   engine.setNames(options.names);
-  options.lost = [&session](const std::string &text) {
+  options.lost = [engine = session.engine_, lost = session.lost()](const std::string &text) {
     const Failure failure{"device-lost", text};
-    session.engine_->fail(failure);
-    session.lost(Engine::everyGroup, failure);
+    engine->fail(failure);
+    lost(Engine::everyGroup, failure);
   };
-  options.left = [&session](int rank, std::uint32_t group, const std::string &reason) {
-    session.engine_->rankLeft(rank, group, reason);
+  options.left = [engine = session.engine_](int rank, std::uint64_t group, const std::string &code, const std::string &reason) {
+    engine->rankLeft(rank, group, {code, reason});
   };
-  session.queue_.expect(env);
-  session.liveness_ = std::make_unique<Liveness>(std::move(options), std::move(session.listener_));
-  return deferred->Promise();
+  options.waiting = [&session, post = session.post_](int rank, const std::string &text) {
+    post([&session, rank, text](Napi::Env env) {
+      session.onWaiting_.Call({Napi::Number::New(env, rank), Napi::String::New(env, text)});
+    });
+  };
+  try {
+    session.liveness_ = std::make_unique<Liveness>(std::move(options), std::move(session.listener_));
+  } catch (const NativeError &error) {
+    const Failure failure{error.code, error.what()};
+    settle(&failure);
+  }
+  return promise;
+}
+
+/// group → Promise<undefined>
+Napi::Value Session::openGroup(const Napi::CallbackInfo &info) {
+  auto &session = of(info);
+  auto &engine = session.engine(info.Env());
+  const auto [promise, settle] = session.awaited(info.Env());
+  engine.openGroup(integerOf(info[0]), settle);
+  return promise;
+}
+
+/// group, clean
+Napi::Value Session::closeGroup(const Napi::CallbackInfo &info) {
+  of(info).engine(info.Env()).closeGroup(integerOf(info[0]), info[1].ToBoolean());
+  return info.Env().Undefined();
 }
 
 /// group, key, from, to (−1 for all), bytes → Promise<undefined>
@@ -161,23 +203,23 @@ Napi::Value Session::deliver(const Napi::CallbackInfo &info) {
   const auto key = keyOf(info);
   auto bytes = info[4].As<Napi::Uint8Array>();
   const MessageRegion region{reinterpret_cast<std::byte *>(bytes.Data()), 1, bytes.ByteLength(), bytes.ByteLength()};
-  const auto deferred = std::make_shared<Napi::Promise::Deferred>(env);
-  session.delivered_.insert_or_assign(key.packed(), Napi::Persistent(bytes.As<Napi::Object>()));
+  const auto deferred = Napi::Promise::Deferred::New(env);
+  session.delivered_.insert_or_assign(key, Napi::Persistent(bytes.As<Napi::Object>()));
   session.queue_.expect(env);
   engine.deliver(key, info[2].As<Napi::Number>(), info[3].As<Napi::Number>(), region,
-                 [&session, deferred, packed = key.packed()](const Failure *failure) {
-                   session.queue_.post([&session, deferred, packed, copy = copied(failure)](Napi::Env env) {
+                 [&session, post = session.post_, deferred, key](const Failure *failure) {
+                   post([&session, deferred, key, copy = copied(failure)](Napi::Env env) {
                      session.queue_.settled(env);
                      // After a failure MPI may still write there: the memory stays.
                      if (copy) {
-                       deferred->Reject(errorOf(env, copy->code, copy->message).Value());
+                       deferred.Reject(errorOf(env, copy->code, copy->message).Value());
                        return;
                      }
-                     session.delivered_.erase(packed);
-                     deferred->Resolve(env.Undefined());
+                     session.delivered_.erase(key);
+                     deferred.Resolve(env.Undefined());
                    });
                  });
-  return deferred->Promise();
+  return deferred.Promise();
 }
 
 /// nodes → handle: [{ kind, peer, tag, memory, byteOffset, rows, rowByteLength, rowByteStride, after, afterPrevious }]
@@ -254,7 +296,6 @@ Napi::Value Session::run(const Napi::CallbackInfo &info) {
   auto &session = of(info);
   auto &engine = session.engine(env);
   const auto key = keyOf(info);
-  const auto number = key.packed();
   const auto prepared = *info[2].As<Napi::External<Prepared>>().Data();
   const auto deferred = Napi::Promise::Deferred::New(env);
   const auto list = info[5].As<Napi::Array>();
@@ -270,13 +311,13 @@ Napi::Value Session::run(const Napi::CallbackInfo &info) {
   }
   Running started{deferred, Napi::Persistent(info[4].As<Napi::Function>()), Napi::Persistent(info[6].As<Napi::Function>()),
                   std::move(held), prepared};
-  if (!session.running_.try_emplace(number, std::move(started)).second) {
+  if (!session.running_.try_emplace(key, std::move(started)).second) {
     throw errorOf(env, "validation", "Run " + std::to_string(key.number) + " is started twice.");
   }
   session.queue_.expect(env);
   engine.run(
       key, std::vector<NodeSpec>(prepared->nodes), static_cast<std::int64_t>(integerOf(info[3])),
-      [&session, number, key, launchers = std::move(launchers), engine = std::weak_ptr<Engine>(session.engine_)](
+      [&session, post = session.post_, key, launchers = std::move(launchers), engine = std::weak_ptr<Engine>(session.engine_)](
           std::uint32_t node, std::int64_t repetition, std::int64_t count) {
         if (node < launchers.size() && launchers[node] != nullptr) {
           const auto &launcher = *launchers[node];
@@ -285,29 +326,29 @@ Napi::Value Session::run(const Napi::CallbackInfo &info) {
           }
           return;
         }
-        session.queue_.post([&session, number, node, repetition, count](Napi::Env env) {
-          const auto found = session.running_.find(number);
+        post([&session, key, node, repetition, count](Napi::Env env) {
+          const auto found = session.running_.find(key);
           if (found == session.running_.end()) return;
           found->second.issue.Call({Napi::Number::New(env, node), Napi::Number::New(env, static_cast<double>(repetition)),
                                     Napi::Number::New(env, static_cast<double>(count))});
         });
       },
-      [&session, number](const std::string &reason) {
-        session.queue_.post([&session, number, reason](Napi::Env env) {
-          const auto found = session.running_.find(number);
+      [&session, post = session.post_, key](const std::string &reason) {
+        post([&session, key, reason](Napi::Env env) {
+          const auto found = session.running_.find(key);
           if (found != session.running_.end()) found->second.failed.Call({Napi::String::New(env, reason)});
         });
       },
-      [&session, number](const Engine::RunResult *result, const Failure *failure) {
+      [&session, post = session.post_, key](const Engine::RunResult *result, const Failure *failure) {
         const auto outcome = result == nullptr ? Engine::RunResult{} : *result;
-        session.queue_.post([&session, number, copy = copied(failure), outcome](Napi::Env env) {
+        post([&session, key, copy = copied(failure), outcome](Napi::Env env) {
           session.queue_.settled(env);
           // After a failure MPI may still write there: the memory stays.
           if (copy) {
-            session.running_.at(number).deferred.Reject(errorOf(env, copy->code, copy->message).Value());
+            session.running_.at(key).deferred.Reject(errorOf(env, copy->code, copy->message).Value());
             return;
           }
-          const auto running = session.running_.extract(number);
+          const auto running = session.running_.extract(key);
           auto value = Napi::Object::New(env);
           value.Set("seconds", outcome.seconds);
           value.Set("repetitions", static_cast<double>(outcome.repetitions));
@@ -347,14 +388,20 @@ Napi::Value Session::yieldCore(const Napi::CallbackInfo &info) {
   return info.Env().Undefined();
 }
 
-/// group | undefined, reason: this rank makes no more calls of the group, or of any
+/// group | undefined, code, reason: this rank makes no more calls of the group, or of any
 Napi::Value Session::leave(const Napi::CallbackInfo &info) {
   auto &session = of(info);
   auto &engine = session.engine(info.Env());
-  const auto group = info[0].IsUndefined() ? Engine::everyGroup : info[0].As<Napi::Number>().Uint32Value();
-  const std::string reason = info[1].As<Napi::String>();
-  if (session.liveness_) session.liveness_->leave(group, reason);
-  if (!reason.empty()) engine.left(group, reason);
+  const auto group = info[0].IsUndefined() ? Engine::everyGroup : integerOf(info[0]);
+  const Failure reason{info[1].As<Napi::String>(), info[2].As<Napi::String>()};
+  if (session.liveness_) session.liveness_->leave(group, reason.code, reason.message);
+  if (!reason.message.empty()) engine.left(group, reason);
+  return info.Env().Undefined();
+}
+
+/// text: what this rank has waited for too long, for all others to see
+Napi::Value Session::sayWaiting(const Napi::CallbackInfo &info) {
+  if (auto &session = of(info); session.liveness_) session.liveness_->sayWaiting(info[0].As<Napi::String>());
   return info.Env().Undefined();
 }
 
@@ -382,6 +429,8 @@ void Session::define(Napi::Env env, Napi::Object exports) {
   exports.Set("start", Napi::Function::New<start>(env));
   exports.Set("listen", Napi::Function::New<listen>(env));
   exports.Set("watch", Napi::Function::New<watch>(env));
+  exports.Set("openGroup", Napi::Function::New<openGroup>(env));
+  exports.Set("closeGroup", Napi::Function::New<closeGroup>(env));
   exports.Set("gather", Napi::Function::New<gather>(env));
   exports.Set("runAgreed", Napi::Function::New<runAgreed>(env));
   exports.Set("deliver", Napi::Function::New<deliver>(env));
@@ -393,6 +442,7 @@ void Session::define(Napi::Env env, Napi::Object exports) {
   exports.Set("stayAwake", Napi::Function::New<stayAwake>(env));
   exports.Set("yieldCore", Napi::Function::New<yieldCore>(env));
   exports.Set("leave", Napi::Function::New<leave>(env));
+  exports.Set("sayWaiting", Napi::Function::New<sayWaiting>(env));
   exports.Set("end", Napi::Function::New<end>(env));
   exports.Set("finalize", Napi::Function::New<finalize>(env));
   exports.Set("abort", Napi::Function::New<abort>(env));

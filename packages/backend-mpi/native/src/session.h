@@ -22,7 +22,8 @@ struct PreparedNodes {
 /// MPI's state is one a process: so is this. The functions are the addon's exports; src/native-addon.ts declares their types.
 class Session {
 public:
-  explicit Session(Napi::Env env) : queue_(env) {}
+  explicit Session(Napi::Env env) : queue_(env), post_(queue_.poster()) {}
+  ~Session();
   static void define(Napi::Env env, Napi::Object exports);
 
 private:
@@ -31,6 +32,8 @@ private:
   static Napi::Value start(const Napi::CallbackInfo &info);
   static Napi::Value listen(const Napi::CallbackInfo &info);
   static Napi::Value watch(const Napi::CallbackInfo &info);
+  static Napi::Value openGroup(const Napi::CallbackInfo &info);
+  static Napi::Value closeGroup(const Napi::CallbackInfo &info);
   static Napi::Value gather(const Napi::CallbackInfo &info);
   static Napi::Value runAgreed(const Napi::CallbackInfo &info);
   static Napi::Value deliver(const Napi::CallbackInfo &info);
@@ -42,12 +45,16 @@ private:
   static Napi::Value stayAwake(const Napi::CallbackInfo &info);
   static Napi::Value yieldCore(const Napi::CallbackInfo &info);
   static Napi::Value leave(const Napi::CallbackInfo &info);
+  static Napi::Value sayWaiting(const Napi::CallbackInfo &info);
   static Napi::Value end(const Napi::CallbackInfo &info);
   static Napi::Value finalize(const Napi::CallbackInfo &info);
   static Napi::Value abort(const Napi::CallbackInfo &info);
 
   Engine &engine(Napi::Env env) const;
-  void lost(std::uint32_t group, const Failure &failure);
+  /// What tells JavaScript that a group is lost. Any thread.
+  Engine::Lost lost();
+  /// A promise, and what settles it on any thread.
+  std::pair<Napi::Promise, Engine::Settle> awaited(Napi::Env env);
 
   /// What a run holds of JavaScript; lives and dies on its thread.
   struct Running {
@@ -66,19 +73,23 @@ private:
     /// Another package owns what it holds.
     Napi::ObjectReference launcher;
   };
+  static void settleAgreedRun(const AgreedRun &run, std::function<Napi::Value(Napi::Env)> value, const Failure *failure = nullptr);
   static void agreedRunDone(void *context, const TandemLaunchEnd *end);
-  void settleAgreedRun(Key start, std::function<Napi::Value(Napi::Env)> value, const Failure *failure = nullptr);
-  void settleGather(const Napi::Promise::Deferred &deferred, const Sayings *result, const Failure *failure);
+  /// Settles the promise of a gather. Any thread.
+  Engine::GatherSettle gathered(const Napi::Promise::Deferred &deferred);
 
   JsQueue queue_;
-  std::map<std::uint64_t, Running> running_;
-  std::map<std::uint64_t, Agreed> agreed_;
-  std::map<std::uint64_t, Napi::ObjectReference> delivered_;
+  /// Threads that the session does not outlive have copies. What they post may refer to the session.
+  const JsQueue::Poster post_;
+  std::map<Key, Running> running_;
+  std::map<Key, Agreed> agreed_;
+  std::map<Key, Napi::ObjectReference> delivered_;
   std::shared_ptr<Engine> engine_;
   Descriptor listener_;
   // Ended before the engine that it tells of failures.
   std::unique_ptr<Liveness> liveness_;
   Napi::FunctionReference onLost_;
+  Napi::FunctionReference onWaiting_;
 };
 
 } // namespace tandem

@@ -19,7 +19,7 @@ inline std::uint64_t integerOf(const Napi::Value &value) {
   return static_cast<std::uint64_t>(value.As<Napi::Number>().DoubleValue());
 }
 
-inline Key keyOf(const Napi::CallbackInfo &info) { return {info[0].As<Napi::Number>().Uint32Value(), integerOf(info[1])}; }
+inline Key keyOf(const Napi::CallbackInfo &info) { return {integerOf(info[0]), integerOf(info[1])}; }
 
 inline std::optional<Failure> copied(const Failure *failure) {
   return failure == nullptr ? std::nullopt : std::optional(*failure);

@@ -70,7 +70,7 @@ Descriptor listenAnywhere(std::uint16_t &port) {
   return listener;
 }
 
-Descriptor connectToAny(const std::vector<std::string> &addresses, std::uint16_t port, int milliseconds) {
+Descriptor connectToAny(const std::vector<std::string> &addresses, std::uint16_t port, int milliseconds, const Descriptor &interrupted) {
   std::vector<Descriptor> attempts;
   for (const auto &text : addresses) {
     sockaddr_in address{};
@@ -86,9 +86,11 @@ Descriptor connectToAny(const std::vector<std::string> &addresses, std::uint16_t
   while (!attempts.empty()) {
     std::vector<pollfd> polled;
     for (const auto &attempt : attempts) polled.push_back({attempt.get(), POLLOUT, 0});
+    polled.push_back({interrupted.get(), POLLIN, 0});
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now()).count();
     if (left <= 0 || poll(polled.data(), polled.size(), static_cast<int>(left)) < 0) break;
-    for (std::size_t index = polled.size(); index-- > 0;) {
+    if (polled.back().revents != 0) break;
+    for (std::size_t index = attempts.size(); index-- > 0;) {
       if (polled[index].revents == 0) continue;
       int error = 0;
       socklen_t length = sizeof error;

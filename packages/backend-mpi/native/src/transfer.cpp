@@ -7,8 +7,8 @@
 
 namespace tandem {
 
-Transfer::Transfer(mpi::Mpi &mpi, Direction direction, MessageRegion region, int peer, int tag)
-    : mpi_(mpi), direction_(direction), region_(region), peer_(peer), tag_(tag) {
+Transfer::Transfer(mpi::Channel channel, Direction direction, MessageRegion region, int peer, int tag)
+    : channel_(channel), direction_(direction), region_(region), peer_(peer), tag_(tag) {
   const auto total = region_.byteLength();
   const auto count = std::max<std::size_t>(1, (total + pieceByteLength - 1) / pieceByteLength);
   const bool dense = region_.dense();
@@ -35,11 +35,11 @@ void Transfer::post(Piece &piece) {
     throw NativeError("device-lost", "The device that a message comes from or goes to is lost.");
   auto *data = region_.dense() ? region_.data + piece.offset : piece.memory.data();
   if (direction_ == Direction::receive) {
-    mpi_.receive(data, piece.byteLength, peer_, tag_, piece);
+    channel_.receive(data, piece.byteLength, peer_, tag_, piece);
     return;
   }
   if (!region_.dense()) copyRows(data, piece.offset, piece.byteLength, true);
-  mpi_.send(data, piece.byteLength, peer_, tag_, piece);
+  channel_.send(data, piece.byteLength, peer_, tag_, piece);
 }
 
 void Transfer::pieceCompleted(Piece &piece) {

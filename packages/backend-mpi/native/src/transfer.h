@@ -27,7 +27,7 @@ class Transfer {
 public:
   enum class Direction { send, receive };
 
-  Transfer(mpi::Mpi &mpi, Direction direction, MessageRegion region, int peer, int tag);
+  Transfer(mpi::Channel channel, Direction direction, MessageRegion region, int peer, int tag);
   Transfer(const Transfer &) = delete;
   Transfer &operator=(const Transfer &) = delete;
 
@@ -53,7 +53,7 @@ private:
   /// Copies bytes [offset, offset + byteLength) of the dense message from or to the rows.
   void copyRows(std::byte *dense, std::size_t offset, std::size_t byteLength, bool pack) const;
 
-  mpi::Mpi &mpi_;
+  mpi::Channel channel_;
   Direction direction_;
   MessageRegion region_;
   int peer_;

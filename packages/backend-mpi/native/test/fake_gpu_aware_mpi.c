@@ -10,6 +10,7 @@ typedef HANDLE Handle;
 int PMPI_Isend(const void *, int, Handle, int, int, Handle, Handle *);
 int PMPI_Irecv(void *, int, Handle, int, int, Handle, Handle *);
 int PMPI_Finalize(void);
+int PMPI_Init_thread(int *, char ***, int, int *);
 
 static long deviceMessages = 0;
 
@@ -53,6 +54,13 @@ __attribute__((visibility("default"))) int MPI_Isend(const void *data, int count
 __attribute__((visibility("default"))) int MPI_Irecv(void *data, int count, Handle type, int peer, int tag, Handle comm, Handle *request) {
   look(data, count);
   return PMPI_Irecv(data, count, type, peer, tag, comm, request);
+}
+
+/// With FAKE_MPI_SINGLE set, it allows no threads.
+__attribute__((visibility("default"))) int MPI_Init_thread(int *count, char ***arguments, int required, int *provided) {
+  const int result = PMPI_Init_thread(count, arguments, required, provided);
+  if (getenv("FAKE_MPI_SINGLE") != NULL) *provided = 0;
+  return result;
 }
 
 __attribute__((visibility("default"))) int MPI_Finalize(void) {

@@ -17,7 +17,9 @@ const code = (promise: Promise<unknown>): Promise<unknown> =>
   )
 const running = code(group.queue.run(program, 3, { timeoutSeconds: 0.3 }))
 const pending = code(group.queue.read(x))
-const codes = [await running, await pending, await code(group.queue.run(program))]
+// The limit of a run that never begins does not keep the process.
+const behind = code(group.queue.run(program, 1, { timeoutSeconds: 600 }))
+const codes = [await running, await pending, await behind, await code(group.queue.run(program))]
 const { leaks } = await group.destroy()
 console.log(JSON.stringify({ codes, leaks: leaks.length }))
 if (process.argv[2] === 'exit') process.exit(0)

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -16,7 +16,7 @@ describe('an addon that does not load', () => {
       reason:
         'The addon of @tandem-gpu/core does not load on darwin-arm64: No native build was found for platform=x arch=y.',
       remedy: 'It is built for Linux on x64 and arm64 with glibc 2.34 or newer.',
-      foreign: true,
+      kind: 'foreign',
     })
   })
 
@@ -27,7 +27,7 @@ describe('an addon that does not load', () => {
   ])('is none where the C library is older or another one: %s', (message) => {
     expect(addonFailure(holder, new Error(message), 'linux-x64')).toMatchObject({
       remedy: expect.stringMatching(/glibc 2\.34/),
-      foreign: true,
+      kind: 'foreign',
     })
   })
 
@@ -35,7 +35,22 @@ describe('an addon that does not load', () => {
     expect(addonFailure(holder, notFound, platform)).toMatchObject({
       remedy:
         'In a clone, `npm run build` builds it (C++20, CMake); without it, leave own() out of the backends.',
-      foreign: false,
+      kind: 'broken',
+    })
+  })
+
+  it('is left out of a clone that was built without it, with the reason', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'tandem-not-built-'))
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+    const prebuilds = join(folder, 'prebuilds/linux-x64')
+    mkdirSync(prebuilds, { recursive: true })
+    writeFileSync(join(prebuilds, 'not-built.txt'), 'this machine does not have CMake\n')
+    writeFileSync(join(folder, 'package.json'), '{ "name": "@tandem-gpu/core" }')
+    const moduleUrl = pathToFileURL(join(folder, 'dist/index.js')).href
+    expect(addonFailure({ ...holder, moduleUrl }, notFound, 'linux-x64')).toEqual({
+      reason: '@tandem-gpu/core was built without its addon: this machine does not have CMake.',
+      remedy: 'Install a C++ compiler, CMake and make, and run `npm run build` in the clone.',
+      kind: 'skipped',
     })
   })
 
@@ -43,8 +58,8 @@ describe('an addon that does not load', () => {
     const refused = Object.assign(new Error('Requires ffi access to "/app/addon.node"'), {
       name: 'NotCapable',
     })
-    const { remedy, foreign } = addonFailure(holder, refused, 'linux-x64')
-    expect([remedy.slice(0, 24), foreign]).toEqual(['Run Deno with --allow-ff', false])
+    const { remedy, kind } = addonFailure(holder, refused, 'linux-x64')
+    expect([remedy.slice(0, 24), kind]).toEqual(['Run Deno with --allow-ff', 'broken'])
   })
 
   it('is returned, the same one each time, and not thrown', () => {
@@ -73,7 +88,7 @@ export const failure = addonFailure(holder, addonLoader(holder)(), 'linux-x64')`
         remedy: expect.stringMatching(
           /^Tell the bundler that .* are external, .* or leave own\(\) out of the backends\.$/,
         ),
-        foreign: false,
+        kind: 'broken',
       })
     },
   )

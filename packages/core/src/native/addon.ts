@@ -15,8 +15,11 @@ export interface AddonPackage {
 export interface AddonFailure {
   readonly reason: string
   readonly remedy: string
-  /** The package has no addon for this platform or its C library; elsewhere the installation is broken. */
-  readonly foreign: boolean
+  /**
+   * `foreign`: the package has no addon for this platform or its C library. `skipped`: a clone was built without it on purpose.
+   * `broken`: the addon should be there.
+   */
+  readonly kind: 'foreign' | 'skipped' | 'broken'
 }
 
 /** What tools/build-addon builds for. */
@@ -54,19 +57,35 @@ export function addonFailure(
   const [firstLine = ''] = error.message.split('\n', 1)
   const reason = `The addon of ${name} does not load on ${platform}: ${firstLine.replace(/\.$/, '')}.`
   if (!platforms.includes(platform) || needsAnotherLibc(error))
-    return { reason, remedy: builtFor, foreign: true }
-  if (error.name === 'NotCapable') return { reason, remedy: denoRemedy, foreign: false }
+    return { reason, remedy: builtFor, kind: 'foreign' }
+  if (error.name === 'NotCapable') return { reason, remedy: denoRemedy, kind: 'broken' }
   const without = `leave ${backend} out of the backends.`
   if (isBundled(name, moduleUrl))
     return {
       reason: `The package ${name} is bundled into another file, and its addon stays in the package.`,
       remedy: `${bundledRemedy}, or ${without}`,
-      foreign: false,
+      kind: 'broken',
+    }
+  const skipped = whyNotBuilt(moduleUrl, platform)
+  if (skipped !== undefined)
+    return {
+      reason: `${name} was built without its addon: ${skipped}.`,
+      remedy: 'Install a C++ compiler, CMake and make, and run `npm run build` in the clone.',
+      kind: 'skipped',
     }
   return {
     reason,
     remedy: `In a clone, \`npm run build\` builds it (C++20, CMake); without it, ${without}`,
-    foreign: false,
+    kind: 'broken',
+  }
+}
+
+/** Why tools/build-addon.mjs built no addon in this clone; undefined where it did not say so. */
+function whyNotBuilt(moduleUrl: string | undefined, platform: string): string | undefined {
+  try {
+    return readFileSync(new URL(`../prebuilds/${platform}/not-built.txt`, moduleUrl), 'utf8').trim()
+  } catch {
+    return undefined
   }
 }
 

@@ -1,4 +1,8 @@
+import { describedValue, isObject } from '../described-value.ts'
+import { invalid } from '../errors.ts'
+import { requireOptions } from '../options.ts'
 import type { Program } from '../program.ts'
+import { requireCount } from '../view.ts'
 import { removableEdges, withoutEdge } from './plan-edges.ts'
 import type { ReferenceBackend } from './reference-backend.ts'
 
@@ -20,8 +24,17 @@ export async function expectEveryEdgeToMatter(
   backend: ReferenceBackend,
   program: Program,
   run: () => Promise<boolean>,
-  { seeds = 12 }: EdgesMatterOptions = {},
+  options: EdgesMatterOptions = {},
 ): Promise<void> {
+  if (!isObject(backend) || !('seed' in backend))
+    throw invalid(`The backend is ${describedValue(backend)}; it must be what referenceBackend returns.`)
+  if (!isObject(program) || !('plan' in program))
+    throw invalid(`The program is ${describedValue(program)}; it must be what record returns.`)
+  if (typeof run !== 'function')
+    throw invalid(`The run of a program is ${describedValue(run)}; it must be a function.`)
+  requireOptions(options, 'expectEveryEdgeToMatter', { seeds: 'number' })
+  const { seeds = 12 } = options
+  requireCount(seeds, 'The option seeds of expectEveryEdgeToMatter', 1)
   const { plan, label } = program
   const { seed: seedBefore, transformPlan: transformBefore } = backend
   try {

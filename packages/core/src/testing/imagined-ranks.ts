@@ -31,6 +31,7 @@ export function imaginedRanks(rank: number, count: number, sharesMemory = false)
             throw new GpuError('unsupported', 'Imagined ranks deliver nothing.')
           },
           leave: () => {},
+          diverged: () => {},
         },
       }),
   }

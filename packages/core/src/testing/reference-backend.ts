@@ -78,6 +78,8 @@ export function referenceAdapter(
       ...(['shader-f16', 'subgroups', 'timestamps', 'trap'] as const),
       'chromium-experimental-subgroup-matrix' as const,
     ]),
+    subgroupMinSize: 32,
+    subgroupMaxSize: 32,
     subgroupMatrixConfigs: cudaSubgroupMatrixConfigs,
   }
 }

@@ -12,10 +12,11 @@ export interface PlanMemory {
   readonly buffers: readonly Uint8Array<ArrayBuffer>[]
 }
 
-export function executeCommand(memory: PlanMemory, command: PlanCommand): void {
+/** `look` is called every so often while a kernel runs; what it throws ends the command. */
+export function executeCommand(memory: PlanMemory, command: PlanCommand, look?: () => void): void {
   switch (command.kind) {
     case 'dispatch':
-      dispatch(memory, command)
+      dispatch(memory, command, look)
       break
     case 'copy':
     case 'upload':
@@ -59,7 +60,7 @@ function fillRows(
 
 type StorageBinding = Extract<PlanBinding, { kind: 'storage' }>
 
-function dispatch(memory: PlanMemory, command: PlanDispatch): void {
+function dispatch(memory: PlanMemory, command: PlanDispatch, look: (() => void) | undefined): void {
   const { source, kernel } = memory.plan.kernels[command.kernel]!
   const bindings = new Map<string, Uint8Array>()
   const checks = new Map<string, AccessCheck>()
@@ -71,7 +72,7 @@ function dispatch(memory: PlanMemory, command: PlanDispatch): void {
   }
   const onAccess = (key: string, byteOffset: number, byteLength: number, use: 'read' | 'write') =>
     checks.get(key)?.(byteOffset, byteLength, use)
-  kernel.run({ workgroups: command.workgroups, bindings, onAccess })
+  kernel.run({ workgroups: command.workgroups, bindings, onAccess, onLook: look })
 }
 
 /** Throws for an access that the declared view does not hold; offsets count from the start of the binding. */

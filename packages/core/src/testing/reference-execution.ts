@@ -1,3 +1,4 @@
+import { GpuError } from '../errors.ts'
 import { abortedError, type ExecutionOptions, type ExecutionResult, type Span } from '../execution.ts'
 import type { PlanCommand } from '../plan.ts'
 import { seededRandom } from './random.ts'
@@ -14,15 +15,21 @@ export async function executeInRandomOrder(
   seed: number,
 ): Promise<ExecutionResult> {
   const { plan } = memory
-  const { times, signal, profile = false } = options
+  const { times, signal, profile = false, timeoutSeconds = Number.POSITIVE_INFINITY } = options
   const spans: Span[] = []
   const start = performance.now()
+  // Kernels hold JavaScript's thread, so that no timer ends them.
+  const look = () => {
+    if (performance.now() - start > timeoutSeconds * 1000)
+      throw new GpuError('timeout', `The run takes longer than ${timeoutSeconds} s.`)
+  }
   let sliceEnd = start + sliceMilliseconds
   const order = new RandomOrder(plan, times, seededRandom(seed))
   for (let next = order.take(); next !== undefined; next = order.take()) {
     const command = plan.commands[next.command]!
     const began = performance.now()
-    executeCommand(memory, command as PlanCommand)
+    look()
+    executeCommand(memory, command as PlanCommand, look)
     if (profile && next.repetition === times - 1)
       spans.push({
         command: next.command,

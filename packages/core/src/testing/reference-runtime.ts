@@ -1,6 +1,7 @@
 import { compileReference, type ReferenceKernel } from '@tandem-gpu/wgsl/reference'
 import type { Adapter } from '../adapter.ts'
 import type { AllocationOptions, AllocationRegion, LiveHandles, LostInfo, Runtime } from '../backend.ts'
+import type { CommandQueue, CommandQueueOptions } from '../command-queue.ts'
 import { GpuError } from '../errors.ts'
 import type { ExecutionOptions, ExecutionResult } from '../execution.ts'
 import type { HostAllocation } from '../handles.ts'
@@ -8,6 +9,7 @@ import type { KernelSource } from '../kernel-source.ts'
 import type { Extent, Plan, PlanPart } from '../plan.ts'
 import type { Ranks } from '../ranks.ts'
 import { copyRows, type PlanMemory } from './reference-command.ts'
+import { type QueueHost, ReferenceCommandQueue } from './reference-command-queue.ts'
 import type {
   ReferenceAllocation,
   ReferenceExecutable,
@@ -33,6 +35,10 @@ export class ReferenceRuntime implements Runtime<ReferenceHandles> {
   readonly ranks?: Ranks
   readonly #options: ReferenceRuntimeOptions
   readonly #allocations = new Set<ReferenceAllocation>()
+  /** Memory of command queues. */
+  readonly #queueMemory = new Set<ReferenceAllocation>()
+  /** By device. */
+  readonly #usedByteLength: number[]
   readonly #hostAllocations = new Set<HostAllocation>()
   readonly #kernels = new Set<ReferenceKernelHandle>()
   readonly #executables = new Set<ReferenceExecutable>()
@@ -42,6 +48,7 @@ export class ReferenceRuntime implements Runtime<ReferenceHandles> {
   constructor(devices: readonly Adapter[], options: ReferenceRuntimeOptions) {
     this.devices = devices
     this.#options = options
+    this.#usedByteLength = devices.map(() => 0)
     if (options.ranks !== undefined) this.ranks = options.ranks
     this.lost = new Promise((resolve) => {
       this.#resolveLost = resolve
@@ -52,6 +59,8 @@ export class ReferenceRuntime implements Runtime<ReferenceHandles> {
     this.#resolveLost({ reason: 'unknown', message })
   }
 
+  readonly limitsTime = true
+
   canAccessPeer(reader: number, owner: number): boolean {
     return reader === owner || this.#options.canAccessPeer(reader, owner)
   }
@@ -61,8 +70,7 @@ export class ReferenceRuntime implements Runtime<ReferenceHandles> {
     byteLength: number,
     { label, zero }: AllocationOptions,
   ): Promise<ReferenceAllocation> {
-    const used = [...this.#allocations].reduce((sum, a) => sum + (a.device === device ? a.byteLength : 0), 0)
-    const free = this.#options.memoryByteLength - used
+    const free = this.#freeByteLength(device)
     if (byteLength > free)
       throw new GpuError(
         'out-of-memory',
@@ -71,11 +79,13 @@ export class ReferenceRuntime implements Runtime<ReferenceHandles> {
     const allocation = { device, byteLength, bytes: new Uint8Array(byteLength) }
     if (!zero) allocation.bytes.fill(poison)
     this.#allocations.add(allocation)
+    this.#usedByteLength[device]! += byteLength
     return allocation
   }
 
   free(allocation: ReferenceAllocation): void {
-    remove(this.#allocations, allocation, 'allocation')
+    if (!this.#allocations.has(allocation)) throw new TypeError('the allocation is not live')
+    this.#letGo(allocation, { from: this.#allocations, other: this.#queueMemory })
   }
 
   allocateHost(byteLength: number): HostAllocation {
@@ -102,7 +112,7 @@ export class ReferenceRuntime implements Runtime<ReferenceHandles> {
   }
 
   async instantiate(plan: Plan<ReferenceHandles, PlanPart>): Promise<ReferenceExecutable> {
-    const executable = { label: plan.label, plan }
+    const executable = { label: plan.label, plan, stoppable: true }
     this.#executables.add(executable)
     return executable
   }
@@ -114,6 +124,27 @@ export class ReferenceRuntime implements Runtime<ReferenceHandles> {
   run(executable: ReferenceExecutable, options: ExecutionOptions): Promise<ExecutionResult> {
     if (!this.#executables.has(executable)) throw new TypeError(`"${executable.label}" is not live`)
     return this.#inOrder(() => this.#execute(executable.plan, options))
+  }
+
+  openCommandQueue(device: number, options: CommandQueueOptions): CommandQueue<ReferenceHandles> {
+    const host: QueueHost = {
+      inOrder: (work) => this.#inOrder(work),
+      compile: referenceKernel,
+      take: (byteLength) => {
+        if (byteLength > this.#freeByteLength(device)) return undefined
+        const allocation = { device, byteLength, bytes: new Uint8Array(byteLength) }
+        this.#queueMemory.add(allocation)
+        this.#usedByteLength[device]! += byteLength
+        return allocation
+      },
+      giveBack: (allocation) =>
+        this.#letGo(allocation, { from: this.#queueMemory, other: this.#allocations }),
+      share: (allocation) => this.#allocations.add(allocation),
+      bytes: (allocation) => this.#bytes(allocation),
+    }
+    const queue = new ReferenceCommandQueue(host, options)
+    void this.lost.then(({ message }) => queue.lose(new GpuError('device-lost', message)))
+    return queue
   }
 
   write(region: AllocationRegion<ReferenceAllocation>, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
@@ -136,9 +167,28 @@ export class ReferenceRuntime implements Runtime<ReferenceHandles> {
   async dispose(): Promise<readonly string[]> {
     await this.#tail
     this.#resolveLost({ reason: 'destroyed', message: 'the runtime is disposed' })
-    for (const live of [this.#allocations, this.#hostAllocations, this.#kernels, this.#executables])
+    for (const live of [
+      this.#allocations,
+      this.#queueMemory,
+      this.#hostAllocations,
+      this.#kernels,
+      this.#executables,
+    ])
       live.clear()
     return []
+  }
+
+  #freeByteLength(device: number): number {
+    return this.#options.memoryByteLength - this.#usedByteLength[device]!
+  }
+
+  /** Memory that a command queue shares is used until both let it go. */
+  #letGo(
+    allocation: ReferenceAllocation,
+    { from, other }: Record<'from' | 'other', Set<ReferenceAllocation>>,
+  ) {
+    if (from.delete(allocation) && !other.has(allocation))
+      this.#usedByteLength[allocation.device]! -= allocation.byteLength
   }
 
   #inOrder<R>(work: () => Promise<R>): Promise<R> {

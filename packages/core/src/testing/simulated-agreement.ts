@@ -38,6 +38,7 @@ export class SimulatedAgreement {
       gather: (key, message, number = 0) => this.#gather(rank, key, { message, number }),
       deliver: (key, from, to, bytes) => this.#deliver(rank, key, from, to, bytes),
       leave: (reason) => this.leave(rank, reason),
+      diverged: () => {},
     }
   }
 

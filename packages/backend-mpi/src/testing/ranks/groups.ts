@@ -1,4 +1,4 @@
-// Every rank: two groups at once. The runs of one do not wait for those of the other, which come to the ranks in different orders.
+// Every rank: two groups at once. The runs of one do not wait for those of the other, which come to the ranks in different orders. Then many more beside them.
 import { type Backend, openGroup } from '@tandem-gpu/core'
 import { referenceBackend } from '@tandem-gpu/core/testing'
 import { expect } from 'vitest'
@@ -7,18 +7,30 @@ import { mpiSession } from '../../session.ts'
 import { valueRing } from '../value-ring.ts'
 
 const { rank } = await mpiSession()
+const late = new Set<number>()
 let asked = 0
-/** On rank 1 it takes long to say that it has nothing for the second group, so that this rank opens the first one meanwhile. */
+/** On rank 1 it takes long to say that it has nothing, for the openings of those numbers, so that this rank opens others meanwhile. */
 const slow: Backend = {
   name: 'slow',
   async adapters() {
-    await new Promise((resolve) => setTimeout(resolve, rank === 1 && asked++ > 0 ? 200 : 0))
+    await new Promise((resolve) => setTimeout(resolve, rank === 1 && late.has(asked++) ? 200 : 0))
     return { adapters: [], absence: { code: 'no-device', reason: 'There is nothing.', remedy: '' } }
   },
   open: () => Promise.reject(new Error('There is nothing to open.')),
 }
 const backend = mpi(referenceBackend())
+late.add(1)
 const [first, second] = await Promise.all([0, 1].map(() => openGroup({ backends: [backend, slow] })))
+
+// Two more, of which rank 1 asks for the adapters of the first last: the ranks have them in the order of the calls all the same.
+late.add(2)
+const more = await Promise.all([0, 1].map(() => openGroup({ backends: [slow, backend] })))
+for (const [i, group] of more.entries()) {
+  const label = `kernel of group ${i}`
+  const kernel = await group.compile({ label, wgsl: '@compute @workgroup_size(1) fn main() {}' })
+  kernel.destroy()
+  expect(await group.destroy()).toEqual({ leaks: [] })
+}
 const [one, other] = [await valueRing(first!, 1000), await valueRing(second!, 2000)]
 
 // Long work of rank 0 alone, behind which its next run has yet to begin when the other group's does; on the other ranks that run has begun.
@@ -36,6 +48,21 @@ await other.expectTurns(5)
 await Promise.all([first!.queue.run(one.program, 300), second!.queue.run(other.program, 301)])
 await one.expectTurns(304)
 await other.expectTurns(306)
+
+// A group lives on beside many that are opened and closed: it waits for none of them, however many there were.
+for (let turn = 0; turn < 70; turn++) {
+  const group = await openGroup({ backends: [backend] })
+  const ring = await valueRing(group, 3000 + turn)
+  // It has the long work of rank 0 before it in the one group alone.
+  const both = [first!.queue.run(long, turn % 32 === 27 ? 300 : 1), first!.queue.run(one.program, 1)]
+  both.push(group.queue.run(ring.program, 1))
+  if (turn % 2 === 0) await both.at(-1)
+  await Promise.all(both)
+  await ring.expectTurns(1)
+  for (const owned of ring.owned) owned.destroy()
+  expect(await group.destroy()).toEqual({ leaks: [] })
+}
+await one.expectTurns(374)
 for (const owned of [memory, long, ...one.owned, ...other.owned]) owned.destroy()
 for (const group of [first!, second!]) expect(await group.destroy()).toEqual({ leaks: [] })
 if (first!.rank === 0) console.log('two groups at once are right')

@@ -6,7 +6,8 @@ import { mpiSession } from '../../session.ts'
 const session = await mpiSession(undefined)
 const { addon, rank } = session
 const size = session.ranks.length
-const group = session.newGroup(() => {})
+const group = session.newOpening().beginGroup().numberOf('group')
+await addon.openGroup(group)
 let key = 0
 
 // Equal messages come once with the lowest rank, in ascending order; keys are matched whatever the order of the calls.

@@ -1,5 +1,6 @@
 import { describe } from 'vitest'
 import type { Backend } from '../../backend.ts'
+import { describeCommandQueues } from './command-queues.ts'
 import { describeCommands } from './commands.ts'
 import { describeDebug } from './debug.ts'
 import { describeDispatches } from './dispatches.ts'
@@ -17,5 +18,6 @@ export function describeConformance(name: string, backends: () => readonly Backe
     describeDispatches(suite)
     describeDebug(suite)
     describePrograms(suite)
+    describeCommandQueues(suite)
   })
 }

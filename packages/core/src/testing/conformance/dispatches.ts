@@ -103,6 +103,20 @@ export function describeDispatches(suite: Suite): void {
       expect([...(await queue.read(counts))]).toEqual([303, 303, 303, 300, 300, 300, 300, 300, 300, 300])
     })
 
+    suite.test('keep overrides of 0 and -0 apart', async (suite) => {
+      const { devices, queue } = suite.group
+      const wgsl = `override zero: f32;
+        @group(0) @binding(0) var<storage, read_write> bits: array<u32>;
+        @compute @workgroup_size(1) fn main() { bits[0] = bitcast<u32>(zero); }`
+      const bits = suite.use(await devices[0]!.allocate('u32', 1))
+      for (const zero of [0, -0, 0]) {
+        const kernel = suite.use(await suite.group.compile({ wgsl, constants: { zero } }))
+        const program = suite.group.record((r) => r.dispatch(kernel, { workgroups: 1, args: { bits } }))
+        await queue.run(suite.use(program))
+        expect([...(await queue.read(bits))]).toEqual([Object.is(zero, -0) ? 2 ** 31 : 0])
+      }
+    })
+
     suite.test('use workgroup memory, barriers and overrides', async (suite) => {
       const { devices, queue } = suite.group
       for (const constants of [undefined, { width: 8 }]) {

@@ -1,0 +1,315 @@
+#include "command_queue.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace tandem {
+
+namespace {
+
+constexpr std::size_t largestSpare = std::size_t{1} << 20;
+constexpr std::size_t mostSpareByteLength = std::size_t{64} << 20;
+
+} // namespace
+
+CommandQueue::CommandQueue(const cuda::Gpu &gpu, Options options)
+    : gpu_(gpu), driver_(gpu.context.driver()), options_(std::move(options)),
+      stopWord_(gpu.context, driver_.memHostAlloc, sizeof(std::uint32_t), cuda::hostAllocPortable | cuda::hostAllocMapped) {
+  *static_cast<std::uint32_t *>(stopWord_.get()) = 0;
+}
+
+CommandQueue::~CommandQueue() {
+  const NativeError closed("group-lost", "The devices are closed.");
+  for (auto &mark : marks_)
+    for (const auto &settled : mark.settled) settled(&closed);
+  lost_ = true;
+  for (auto &call : waiting_) attempt(call);
+  for (const auto &settled : drained_) settled();
+}
+
+
+// Calls in their order.
+
+/// True where the call need not be made again.
+bool CommandQueue::attempt(const std::function<bool()> &call) {
+  try {
+    return call();
+  } catch (const NativeError &error) {
+    lose(error);
+  } catch (const std::exception &error) {
+    lose({"driver", error.what()});
+  }
+  return true;
+}
+
+void CommandQueue::inOrder(std::function<bool()> call) {
+  if (!waiting_.empty() || !attempt(call)) waiting_.push_back(std::move(call));
+}
+
+void CommandQueue::lose(const NativeError &error) {
+  if (lost_) return;
+  lost_ = true;
+  options_.messages.lost(error);
+  // What is in flight may go on: its memory stays until the marks are reached.
+  for (auto &mark : marks_)
+    for (const auto &settled : std::exchange(mark.settled, {})) settled(&error);
+}
+
+void CommandQueue::submit(std::uint64_t serial, std::vector<double> words, std::vector<std::uint8_t> data) {
+  auto submit = std::make_shared<Submit>();
+  submit->serial = serial;
+  submit->words = std::move(words);
+  submit->data = std::move(data);
+  inOrder([this, submit] { return lost_ || execute(*submit); });
+}
+
+void CommandQueue::fence(Settled settled) {
+  inOrder([this, settled = std::move(settled)] {
+    if (lost_) {
+      const NativeError error("group-lost", "The queue is lost.");
+      settled(&error);
+    } else mark(settled);
+    return true;
+  });
+}
+
+void CommandQueue::settle(Settled settled) {
+  inOrder([this, settled = std::move(settled)] {
+    const NativeError error("group-lost", "The queue is lost.");
+    settled(lost_ ? &error : nullptr);
+    return true;
+  });
+}
+
+bool CommandQueue::poll() {
+  bool progress = false;
+  try {
+    if (!marks_.empty()) gpu_.use();
+    while (!marks_.empty()) {
+      const auto state = driver_.eventQuery(marks_.front().event.get());
+      if (state == cuda::errorNotReady) break;
+      gpu_.context.check(state, driver_.eventQuery);
+      auto mark = std::move(marks_.front());
+      marks_.pop_front();
+      progress = true;
+      completed_ = mark.launched;
+      spareEvents_.push_back(std::move(mark.event));
+      for (auto &memory : mark.staging) spareStaging_.push_back(std::move(memory));
+      for (const auto &settled : mark.settled) settled(nullptr);
+    }
+  } catch (const NativeError &error) {
+    lose(error);
+    marks_.clear();
+  }
+  const auto now = Clock::now();
+  if (progress) since_ = now;
+  if (!marks_.empty() && !lost_ && options_.timeoutSeconds > 0 &&
+      std::chrono::duration<double>(now - since_).count() > options_.timeoutSeconds) {
+    __atomic_store_n(static_cast<std::uint32_t *>(stopWord_.get()), 1u, __ATOMIC_SEQ_CST);
+    lose({"timeout", "A submit takes longer than its limit."});
+  }
+  while (!waiting_.empty()) {
+    // What it does may put other calls behind it, never ahead: the reference holds.
+    if (!attempt(waiting_.front())) break;
+    waiting_.pop_front();
+    progress = true;
+  }
+  if (marks_.empty() && waiting_.empty())
+    for (const auto &settled : std::exchange(drained_, {})) settled();
+  return progress;
+}
+
+void CommandQueue::drain(std::function<void()> settled) {
+  if (!lost_) inOrder([this] {
+      mark();
+      return true;
+    });
+  drained_.push_back(std::move(settled));
+}
+
+/// Records how far the stream is, and tells `settled` when that is reached.
+void CommandQueue::mark(Settled settled) {
+  // What gathered writes lie in is not in use by the stream yet.
+  const bool staged = gathered_.empty() && !usedStaging_.empty() && (usedStaging_.size() > 1 || staged_ == stagingByteLength);
+  if (completed_ == launched_ && !staged) {
+    if (settled) settled(nullptr);
+    return;
+  }
+  if (marks_.empty() || marks_.back().launched != launched_ || staged) {
+    gpu_.use();
+    if (spareEvents_.empty()) spareEvents_.emplace_back(gpu_.context, driver_.eventCreate, cuda::eventDisableTiming);
+    Mark made{std::move(spareEvents_.back()), launched_, {}, {}, {}};
+    spareEvents_.pop_back();
+    gpu_.record(made.event);
+    if (staged) {
+      const auto full = staged_ == stagingByteLength ? usedStaging_.size() : usedStaging_.size() - 1;
+      for (std::size_t index = 0; index < full; ++index) made.staging.push_back(std::move(usedStaging_[index]));
+      usedStaging_.erase(usedStaging_.begin(), usedStaging_.begin() + static_cast<std::ptrdiff_t>(full));
+    }
+    if (marks_.empty()) since_ = Clock::now();
+    marks_.push_back(std::move(made));
+  }
+  if (settled) marks_.back().settled.push_back(std::move(settled));
+}
+
+// Kernels and buffers.
+
+void CommandQueue::loadKernel(std::uint64_t number, const QueueKernel &given) {
+  auto image = given.image;
+  // PTX is text and must end with a zero.
+  image.push_back(0);
+  Kernel kernel;
+  kernel.module = {gpu_.context, driver_.moduleLoadDataEx, image.data(), 0, nullptr, nullptr};
+  gpu_.call(driver_.moduleGetFunction, &kernel.function, kernel.module.get(), given.entry.c_str());
+  if (given.dynamicSharedByteLength > 0)
+    gpu_.call(driver_.funcSetAttribute, kernel.function, cuda::functionMaxDynamicSharedSizeBytes,
+              static_cast<int>(given.dynamicSharedByteLength));
+  std::copy_n(given.block.begin(), 3, kernel.block);
+  kernel.dynamicSharedByteLength = given.dynamicSharedByteLength;
+  kernel.parameters = given.parameters;
+  kernel.bindings = given.bindings;
+  kernels_.emplace(number, std::move(kernel));
+}
+
+/// Rounds `byteLength` up to the length of the block that it gets.
+cuda::Allocation CommandQueue::allocate(std::size_t &byteLength) {
+  std::size_t length = 256;
+  while (length < byteLength && length < largestSpare) length *= 2;
+  byteLength = std::max(length, byteLength);
+  const auto spare = spare_.find(byteLength);
+  if (spare != spare_.end() && !spare->second.empty()) {
+    auto allocation = std::move(spare->second.back());
+    spare->second.pop_back();
+    spareByteLength_ -= byteLength;
+    return allocation;
+  }
+  try {
+    return cuda::Allocation(gpu_, byteLength);
+  } catch (const NativeError &error) {
+    if (error.result != cuda::errorOutOfMemory || spareByteLength_ == 0) throw;
+    spare_.clear();
+    spareByteLength_ = 0;
+    return cuda::Allocation(gpu_, byteLength);
+  }
+}
+
+void CommandQueue::createBuffer(std::uint64_t number, std::size_t byteLength) {
+  if (lost_) return;
+  Buffer buffer;
+  buffer.byteLength = byteLength;
+  buffer.fresh = true;
+  try {
+    buffer.memory.emplace(allocate(buffer.byteLength));
+    buffer.address = buffer.memory->address();
+    buffers_.emplace(number, std::move(buffer));
+  } catch (const NativeError &error) {
+    if (error.result != cuda::errorOutOfMemory) return lose(error);
+    withoutMemory_.insert(number);
+    options_.messages.outOfMemory(number, "A buffer asks for " + std::to_string(byteLength) + " bytes, which CUDA device " +
+                                              std::to_string(gpu_.context.ordinal()) + " does not have.");
+  }
+}
+
+void CommandQueue::createHostBuffer(std::uint64_t number, std::size_t byteLength, std::shared_ptr<HostBuffer> host) {
+  if (lost_) return;
+  try {
+    host->block = options_.takeHostBlock(byteLength);
+  } catch (const NativeError &error) {
+    if (error.code != "out-of-memory" && error.result != cuda::errorOutOfMemory) return lose(error);
+    withoutMemory_.insert(number);
+    options_.messages.outOfMemory(number, error.what());
+    return;
+  }
+  Buffer buffer;
+  buffer.kind = Buffer::Kind::host;
+  buffer.byteLength = byteLength;
+  buffer.address = reinterpret_cast<std::uint64_t>(host->block.get());
+  buffer.host = std::move(host);
+  buffers_.emplace(number, std::move(buffer));
+}
+
+void CommandQueue::adoptBuffer(std::uint64_t number, cuda::DevicePtr address, std::size_t byteLength) {
+  if (lost_) return;
+  Buffer buffer;
+  buffer.kind = Buffer::Kind::adopted;
+  buffer.address = address;
+  buffer.byteLength = byteLength;
+  buffers_.emplace(number, std::move(buffer));
+}
+
+cuda::DevicePtr CommandQueue::shareBuffer(std::uint64_t number) {
+  if (lost_) throw NativeError("group-lost", "The queue is lost.");
+  const auto found = buffers_.find(number);
+  if (found == buffers_.end()) throw NativeError("out-of-memory", "The buffer has no memory.");
+  found->second.shared = true;
+  gpu_.use();
+  const auto address = addressOf(number, 0);
+  // Other GPUs may use it from here on, on streams that do not wait for this one.
+  gpu_.synchronize();
+  return address;
+}
+
+void CommandQueue::releaseShared(std::uint64_t number) {
+  const auto found = buffers_.find(number);
+  if (found == buffers_.end()) return;
+  found->second.shared = false;
+  if (!found->second.destroyed) return;
+  giveBack(found->second);
+  buffers_.erase(found);
+}
+
+void CommandQueue::destroyBuffer(std::uint64_t number) {
+  inOrder([this, number] {
+    withoutMemory_.erase(number);
+    const auto found = buffers_.find(number);
+    if (found == buffers_.end()) return true;
+    found->second.destroyed = true;
+    if (found->second.shared) return true;
+    giveBack(found->second);
+    buffers_.erase(found);
+    return true;
+  });
+}
+
+void CommandQueue::close() {
+  closed_ = true;
+  for (auto entry = buffers_.begin(); entry != buffers_.end();) {
+    auto &[number, buffer] = *entry;
+    buffer.destroyed = true;
+    if (buffer.shared) ++entry;
+    else {
+      giveBack(buffer);
+      entry = buffers_.erase(entry);
+    }
+  }
+  kernels_.clear();
+  spare_.clear();
+  spareByteLength_ = 0;
+}
+
+/// What is in the stream may use the memory: device memory is given back behind that, and page-locked memory when that is complete.
+void CommandQueue::giveBack(Buffer &buffer) {
+  if (buffer.host && lost_) held_.push_back(std::move(buffer.host));
+  else if (buffer.host) {
+    mark();
+    if (completed_ != launched_) marks_.back().held.push_back(std::move(buffer.host));
+  }
+  if (!buffer.memory) return;
+  if (buffer.byteLength > largestSpare || spareByteLength_ + buffer.byteLength > mostSpareByteLength) return;
+  spareByteLength_ += buffer.byteLength;
+  spare_[buffer.byteLength].push_back(std::move(*buffer.memory));
+}
+
+std::uint64_t CommandQueue::addressOf(std::uint64_t number, std::uint64_t offset, std::size_t writtenByteLength) {
+  const auto found = buffers_.find(number);
+  if (found == buffers_.end()) throw NativeError("driver", "A command names a buffer that is not there.");
+  auto &buffer = found->second;
+  if (std::exchange(buffer.fresh, false) && writtenByteLength < buffer.byteLength) {
+    gpu_.call(driver_.memsetD8Async, buffer.address, static_cast<unsigned char>(0), buffer.byteLength, gpu_.stream.get());
+    launched_ += 1;
+  }
+  return buffer.address + offset;
+}
+
+} // namespace tandem

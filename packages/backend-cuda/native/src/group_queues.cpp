@@ -1,0 +1,121 @@
+// Command queues of a group, beside its graphs and transfers.
+#include <thread>
+
+#include "group.h"
+
+namespace tandem {
+
+namespace {
+
+/// As of launches: the next submit follows soon, and waking a thread takes longer than a short kernel.
+constexpr auto queueSpinTime = std::chrono::milliseconds(5);
+constexpr auto queueLingerTime = std::chrono::microseconds(200);
+constexpr auto queuePauseTime = std::chrono::microseconds(50);
+
+} // namespace
+
+void Group::openQueue(std::uint32_t id, std::size_t gpuIndex, double timeoutSeconds,
+                      const std::vector<std::uint32_t> &internalKernels, QueueMessages messages) {
+  const auto &gpu = gpus_.at(gpuIndex);
+  CommandQueue::Options options;
+  options.timeoutSeconds = timeoutSeconds;
+  options.messages = std::move(messages);
+  options.functions = {kernelOf(internalKernels.at(0)).function, kernelOf(internalKernels.at(1)).function,
+                       kernelOf(internalKernels.at(2)).function};
+  // What launch sets have started on other GPUs may still use this one's memory.
+  options.beforeWork = [this, &gpu] {
+    if (lastLaunched_ == nullptr || lastLaunched_ == &gpu) return;
+    lastLaunched_->use();
+    lastLaunched_->record(lastLaunched_->joined);
+    gpu.use();
+    gpu.call(driver_.streamWaitEvent, gpu.stream.get(), lastLaunched_->joined.get(), 0);
+  };
+  options.takeHostBlock = [this](std::size_t byteLength) { return takeHostBlock(byteLength); };
+  queues_.try_emplace(id, gpu, std::move(options));
+}
+
+CommandQueue &Group::queueOf(std::uint32_t id) {
+  const auto found = queues_.find(id);
+  if (found == queues_.end()) throw NativeError("group-lost", "The queue is closed.");
+  return found->second;
+}
+
+void Group::closeQueue(std::uint32_t id) {
+  const auto found = queues_.find(id);
+  if (found == queues_.end()) return;
+  found->second.close();
+  if (found->second.ended()) queues_.erase(found);
+}
+
+void Group::releaseShared(std::uint32_t id, std::uint64_t buffer) {
+  const auto found = queues_.find(id);
+  if (found == queues_.end()) return;
+  settleQueues();
+  found->second.releaseShared(buffer);
+  if (found->second.ended()) queues_.erase(found);
+}
+
+bool Group::pollQueues() {
+  bool waiting = false;
+  bool progress = false;
+  for (auto &[id, queue] : queues_) {
+    progress = queue.poll() || progress;
+    waiting = waiting || !queue.idle();
+  }
+  const auto now = std::chrono::steady_clock::now();
+  if (progress) lastQueueProgress_ = now;
+  takeBackBlocks();
+  const auto idle = now - lastQueueProgress_;
+  if (!waiting) return idle < queueLingerTime;
+  if (!progress) {
+    if (idle > queueSpinTime) std::this_thread::sleep_for(queuePauseTime);
+    else std::this_thread::yield();
+  }
+  return true;
+}
+
+std::shared_ptr<void> Group::takeHostBlock(std::size_t byteLength) {
+  takeBackBlocks();
+  HostBlocks::Block block;
+  try {
+    block = hostBlocks_.take(byteLength);
+  } catch (const std::bad_alloc &) {
+    throw NativeError("out-of-memory", "The host has no " + std::to_string(byteLength) + " bytes of memory left.");
+  }
+  auto *address = block.pages.get();
+  if (!block.locked) lockHost(address, block.byteLength);
+  return {address, [block, returned = returned_](void *) {
+            std::lock_guard lock(returned->mutex);
+            returned->blocks.push_back(block);
+          }};
+}
+
+void Group::takeBackBlocks() {
+  std::vector<HostBlocks::Block> blocks;
+  {
+    std::lock_guard lock(returned_->mutex);
+    blocks.swap(returned_->blocks);
+  }
+  for (const auto &block : blocks) giveBack(block);
+}
+
+void Group::settleQueues() {
+  for (auto &[id, queue] : queues_) {
+    while (queue.behind() && !stopping_()) {
+      if (!queue.poll()) std::this_thread::sleep_for(queuePauseTime);
+    }
+  }
+}
+
+void Group::followQueues(const cuda::Gpu &gpu) {
+  for (auto &[id, queue] : queues_) {
+    const auto &other = queue.gpu();
+    if (&other == &gpu || !queue.inFlight()) continue;
+    other.use();
+    other.record(other.joined);
+    gpu.use();
+    gpu.call(driver_.streamWaitEvent, gpu.stream.get(), other.joined.get(), 0);
+  }
+}
+
+} // namespace tandem

@@ -1,0 +1,70 @@
+#pragma once
+#include <napi.h>
+
+#include <functional>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "group.h"
+#include "worker.h"
+
+namespace tandem {
+
+/// A command queue of a group as JavaScript sees it; src/native-addon.ts declares it. It keeps neither the group nor its thread alive.
+class QueueObject : public Napi::ObjectWrap<QueueObject> {
+public:
+  /// Opens queue `id` on the group's thread. `arguments`: gpu, timeoutSeconds, ids of the internal kernels, onMessage.
+  static Napi::Object open(const Napi::CallbackInfo &info, const std::shared_ptr<Worker> &worker, const std::shared_ptr<Group> &group);
+  explicit QueueObject(const Napi::CallbackInfo &info);
+  ~QueueObject() override;
+
+private:
+  struct Link;
+  struct Parts {
+    std::shared_ptr<Link> link;
+    std::weak_ptr<Worker> worker;
+  };
+  /// Where messages go; JavaScript's thread only.
+  struct Listener {
+    Napi::FunctionReference *callback;
+  };
+  /// What `mappedRange` gave.
+  struct MappedRange {
+    Napi::Reference<Napi::ArrayBuffer> arrayBuffer;
+    std::size_t byteOffset;
+    bool copied;
+  };
+  struct Buffer {
+    std::size_t byteLength;
+    std::shared_ptr<HostBuffer> host;
+    std::vector<MappedRange> ranges;
+  };
+
+  void post(std::function<void(CommandQueue &)> call);
+  Napi::Promise later(const Napi::CallbackInfo &info, std::function<void(CommandQueue &, Settled)> call);
+  void adjustMemory(Napi::Env env, double byteLength);
+  void detachRanges(Buffer &buffer, bool write);
+
+  Napi::Value loadKernel(const Napi::CallbackInfo &info);
+  Napi::Value createBuffer(const Napi::CallbackInfo &info);
+  Napi::Value adoptBuffer(const Napi::CallbackInfo &info);
+  Napi::Value shareBuffer(const Napi::CallbackInfo &info);
+  Napi::Value releaseShared(const Napi::CallbackInfo &info);
+  Napi::Value destroyBuffer(const Napi::CallbackInfo &info);
+  Napi::Value submit(const Napi::CallbackInfo &info);
+  Napi::Value mappedRange(const Napi::CallbackInfo &info);
+  Napi::Value unmap(const Napi::CallbackInfo &info);
+  Napi::Value fence(const Napi::CallbackInfo &info);
+  Napi::Value settled(const Napi::CallbackInfo &info);
+  Napi::Value close(const Napi::CallbackInfo &info);
+
+  Parts parts_;
+  Napi::FunctionReference onMessage_;
+  std::shared_ptr<Listener> listener_;
+  std::unordered_map<std::uint64_t, Buffer> buffers_;
+  /// What the collector has been told of.
+  double told_ = 0;
+};
+
+} // namespace tandem

@@ -1,0 +1,220 @@
+// What a command queue on CUDA does beyond its contract, which the conformance suite tests: on the fake driver.
+import { setTimeout } from 'node:timers/promises'
+import {
+  commandWords,
+  type DeviceCommands,
+  type DeviceGroup,
+  type KernelSource,
+  openDeviceCommands,
+  openGroup,
+  type QueueMessage,
+} from '@tandem-gpu/core'
+import { lower, parseWgsl, reflect } from '@tandem-gpu/wgsl'
+import { expect, it, onTestFinished } from 'vitest'
+import { fakeCudaBackend } from './testing/fake-backend.ts'
+import { configureFake } from './testing/fake-driver.ts'
+
+const { dispatch, copy, clear, write } = commandWords
+
+async function opened(devices = 1) {
+  const group = await openGroup({ backends: [fakeCudaBackend(devices)], devices })
+  onTestFinished(async () => {
+    await group.destroy()
+    configureFake()
+  })
+  const messages: QueueMessage[] = []
+  const queue = open(group, 0, messages)
+  return { group, queue, messages }
+}
+
+function open(group: DeviceGroup, device: number, messages: QueueMessage[] = []): DeviceCommands {
+  const onMessage = (message: QueueMessage) => messages.push(message)
+  return openDeviceCommands(group.devices[device]!, { label: 'queue', flush: () => {}, onMessage })
+}
+
+const submit = (queue: DeviceCommands, words: readonly number[], data = new Uint8Array()) =>
+  queue.submit([], 1, Float64Array.from(words), data)
+
+/** Bytes of a buffer, by way of page-locked memory. */
+async function bytesOf(queue: DeviceCommands, buffer: number, byteLength: number): Promise<Uint8Array> {
+  const host = 1_000_000 + buffer
+  queue.createBuffer(host, byteLength, 'host')
+  submit(queue, [copy, buffer, 0, host, 0, byteLength])
+  await queue.map(host, 0, byteLength)
+  const bytes = new Uint8Array(queue.mappedRange(host, 0, byteLength)).slice()
+  queue.unmap(host, false)
+  queue.destroyBuffer(host)
+  return bytes
+}
+
+const increment = `
+@group(0) @binding(0) var<storage, read_write> x: array<atomic<u32>>;
+@compute @workgroup_size(1) fn main() { atomicAdd(&x[0], 1u); }`
+
+function kernelSource(wgsl: string): KernelSource {
+  const module = lower(parseWgsl(wgsl, { label: 'kernel' }))
+  return {
+    ...{ label: 'kernel', wgsl, entryPoint: 'main', constants: {}, bounds: 'clamp' },
+    ...{ module, reflection: reflect(module) },
+  }
+}
+
+it('writes that overlap take effect in their order, few and many, short and long', async () => {
+  const { queue } = await opened()
+  queue.createBuffer(1, 65_536, 'device')
+  const expected = new Uint8Array(65_536)
+  const words: number[] = []
+  const data = new Uint8Array(4 * 65_536)
+  let used = 0
+  let seed = 1
+  const random = (below: number) => {
+    seed = (seed * 1103515245 + 12345) % 2 ** 31
+    return Math.floor((seed / 2 ** 31) * below)
+  }
+  for (let step = 0; step < 400 && used < data.length - 16_384; step++) {
+    const length = 4 * (1 + random(step % 20 === 0 ? 4000 : 100))
+    const at = 4 * random((65_536 - length) / 4)
+    for (let i = 0; i < length; i++) data[used + i] = random(256)
+    words.push(write, 1, at, used, length)
+    expected.set(data.subarray(used, used + length), at)
+    used += length
+  }
+  submit(queue, words, data)
+  expect(await bytesOf(queue, 1, 65_536)).toEqual(expected)
+  await queue.close()
+})
+
+it('a write longer than all staging memory arrives whole', async () => {
+  const { queue } = await opened()
+  const byteLength = 80 * 2 ** 20
+  const data = new Uint8Array(byteLength)
+  const words = new Uint32Array(data.buffer)
+  for (let i = 0; i < words.length; i += 1021) words[i] = i
+  queue.createBuffer(1, byteLength, 'device')
+  configureFake({ FAKE_CUDA_COPY_MS: 5 })
+  submit(queue, [write, 1, 0, 0, byteLength], data)
+  configureFake()
+  expect(Buffer.compare(await bytesOf(queue, 1, byteLength), data)).toBe(0)
+  await queue.close()
+})
+
+it('more launches than a stream takes hold up neither other devices nor JavaScript, and all run', async () => {
+  const { group, queue } = await opened(2)
+  const other = open(group, 1)
+  await queue.compile(1, kernelSource(increment), 'direct')
+  queue.createBuffer(1, 4, 'device')
+  // Copies that take their time fill the stream.
+  queue.createBuffer(2, 64 * 1024, 'device')
+  queue.createBuffer(3, 64 * 1024, 'device')
+  configureFake({ FAKE_CUDA_COPY_MS: 2 })
+  const count = 1500
+  for (let i = 0; i < count; i++)
+    submit(queue, [dispatch, 1, 1, 1, 1, 1, 0, 4, ...(i % 10 === 0 ? [copy, 2, 0, 3, 0, 65_536] : [])])
+  const begun = performance.now()
+  other.createBuffer(1, 4, 'device')
+  submit(other, [clear, 1, 0, 4])
+  await other.fence()
+  const waited = performance.now() - begun
+  const all = performance.now()
+  const bytes = await bytesOf(queue, 1, 4)
+  expect(new Uint32Array(bytes.buffer)[0]).toBe(count)
+  expect(waited).toBeLessThan(performance.now() - all)
+  configureFake()
+  await Promise.all([queue.close(), other.close()])
+})
+
+it('what is destroyed with commands in flight stays until they are complete', async () => {
+  const { group, queue } = await opened()
+  const x = await group.devices[0]!.allocate('u32', 16_384)
+  queue.adopt(1, x)
+  configureFake({ FAKE_CUDA_COPY_MS: 20 })
+  const data = new Uint8Array(65_536).fill(9)
+  for (let round = 0; round < 5; round++) {
+    const [device, host] = [10 + round, 20 + round]
+    queue.createBuffer(device, 65_536, 'device')
+    queue.createBuffer(host, 65_536, 'host')
+    submit(
+      queue,
+      [write, host, 0, 0, 65_536, copy, host, 0, device, 0, 65_536, copy, device, 0, 1, 0, 65_536],
+      data,
+    )
+    queue.destroyBuffer(device)
+    queue.destroyBuffer(host)
+    // Takes the blocks that were given back.
+    queue.createBuffer(30 + round, 65_536, 'host')
+    queue.createBuffer(40 + round, 65_536, 'device')
+    submit(queue, [clear, 40 + round, 0, 65_536])
+    expect(new Uint8Array((await group.queue.read(x)).buffer)).toEqual(data)
+  }
+  configureFake()
+  queue.destroyBuffer(1)
+  await queue.close()
+  x.destroy()
+})
+
+it('a buffer is zero, whoever had its memory before', async () => {
+  const { queue } = await opened()
+  const data = new Uint8Array(4096).fill(7)
+  for (let buffer = 1; buffer < 20; buffer++) {
+    queue.createBuffer(buffer, 4096, 'device')
+    expect(await bytesOf(queue, buffer, 4096)).toEqual(new Uint8Array(4096))
+    submit(queue, [write, buffer, 0, 0, 4096], data)
+    queue.destroyBuffer(buffer)
+    queue.createBuffer(100 + buffer, 4096, 'device')
+    submit(queue, [write, 100 + buffer, 8, 0, 16], data)
+    const expected = new Uint8Array(4096).fill(7, 8, 24)
+    expect(await bytesOf(queue, 100 + buffer, 4096)).toEqual(expected)
+    queue.destroyBuffer(100 + buffer)
+  }
+  await queue.close()
+})
+
+it('mapped memory that the caller has transferred elsewhere stays readable after the buffer and the group are gone', async () => {
+  const { group, queue } = await opened()
+  queue.createBuffer(1, 65_536, 'host')
+  await queue.map(1, 0, 65_536)
+  const range = queue.mappedRange(1, 0, 65_536)
+  new Uint8Array(range).fill(3)
+  // ES2024.
+  const moved = (range as ArrayBuffer & { transfer(): ArrayBuffer }).transfer()
+  queue.unmap(1, true)
+  queue.destroyBuffer(1)
+  await queue.close()
+  await group.destroy()
+  await setTimeout(10)
+  expect(new Uint8Array(moved).every((byte) => byte === 3)).toBe(true)
+})
+
+it('a write to mapped memory that had to wait for room leaves the writes after it whole', async () => {
+  const { queue } = await opened()
+  const byteLength = 80 * 2 ** 20
+  const data = new Uint8Array(byteLength).fill(5)
+  queue.createBuffer(1, byteLength, 'host')
+  queue.createBuffer(2, 65_536, 'device')
+  submit(queue, [clear, 2, 0, 65_536, write, 1, 0, 0, byteLength, write, 2, 0, 0, 65_536], data)
+  expect(await bytesOf(queue, 2, 65_536)).toEqual(new Uint8Array(65_536).fill(5))
+  await queue.map(1, 0, byteLength)
+  expect(Buffer.compare(new Uint8Array(queue.mappedRange(1, 0, byteLength)), data)).toBe(0)
+  await queue.close()
+})
+
+it('page-locked memory that was destroyed is nobody else’s while a lost queue still copies to it', async () => {
+  const { group, queue: other } = await opened()
+  const lost = openDeviceCommands(group.devices[0]!, {
+    ...{ label: 'lost', timeoutSeconds: 0.1, flush: () => {}, onMessage: () => {} },
+  })
+  lost.createBuffer(1, 65_536, 'device')
+  lost.createBuffer(2, 65_536, 'host')
+  submit(lost, [write, 1, 0, 0, 65_536], new Uint8Array(65_536).fill(9))
+  await lost.fence()
+  configureFake({ FAKE_CUDA_COPY_MS: 600 })
+  submit(lost, [copy, 1, 0, 2, 0, 65_536])
+  lost.destroyBuffer(2)
+  await expect(lost.fence()).rejects.toMatchObject({ code: 'timeout' })
+  other.createBuffer(1, 65_536, 'host')
+  await other.map(1, 0, 65_536)
+  await setTimeout(1000)
+  expect(new Uint8Array(other.mappedRange(1, 0, 65_536))).toEqual(new Uint8Array(65_536))
+  configureFake()
+  await Promise.all([lost.close(), other.close()])
+})

@@ -1,0 +1,16 @@
+import { describe, expect, it } from 'vitest'
+import { runBundledJob } from './testing/bundled-job.ts'
+import { openMpi, whereInstalled } from './testing/launchers.ts'
+
+describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
+  it.each([
+    [2, 'ipc', 'ends a run on all ranks, inside the kernel that one of them runs, and the group goes on'],
+    [3, 'ipc', 'does so where the third rank is the one'],
+    [2, 'staged', 'is unsupported, where messages wait for ranks that have ended'],
+  ] as const)('a time limit over %i ranks by %s %s', async (ranks, transport, _) => {
+    const job = { ranks, program: 'time-limit.ts', arguments: ['fake-gpus', transport] }
+    const { exitCode, stdout, stderr } = await runBundledJob(openMpi, job)
+    expect(exitCode, stdout + stderr).toBe(0)
+    expect(stdout.match(/has its limits/g)).toHaveLength(ranks)
+  })
+})
