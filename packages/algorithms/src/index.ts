@@ -7,6 +7,8 @@ export {
   generatedElements,
   readElements,
 } from './element-source.ts'
+export * from './fft/index.ts'
+export * from './histogram/index.ts'
 export * from './jacobi/index.ts'
 export * from './matmul/index.ts'
 export { type Measurement, type MeasureOptions, measure } from './measure.ts'
@@ -19,6 +21,8 @@ export {
   type RunMeasuredOptions,
   runMeasured,
 } from './run-measured.ts'
+export * from './scan/index.ts'
 export * from './sharded-matrix.ts'
+export * from './sort/index.ts'
 export * from './transpose/index.ts'
 export type * from './tuning/tuning-store.ts'

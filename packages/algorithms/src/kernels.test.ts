@@ -1,9 +1,14 @@
 import { expect, it } from 'vitest'
 import {
+  fftLimits,
+  fftSources,
   hasSplitProducts,
+  histogramSources,
   jacobiSources,
   matmulSources,
   reductionSources,
+  scanSources,
+  sortSources,
   splitSources,
   transposeSources,
 } from './index.ts'
@@ -15,8 +20,12 @@ describeOnBackends('every kernel', (backend) => {
     const all = [
       ...transposeSources(),
       ...reductionSources(),
+      ...scanSources(),
+      ...sortSources(),
+      ...histogramSources(),
       ...matmulSources(),
       ...jacobiSources(),
+      ...fftSources({ ...fftLimits(group.devices), lines: true }),
       ...(hasSplitProducts(group.devices[0]!) ? splitSources() : []),
     ]
     expect(new Set(all.map((source) => source.label)).size).toBe(all.length)

@@ -11,6 +11,8 @@ import { recordStreamedMatmul } from './matmul/record-stream.ts'
 import { recordReduction } from './reduction/record-reduction.ts'
 import { compileReduction, leafLength } from './reduction/reduction-kernels.ts'
 import { ringBlocking } from './ring/ring-matmul.ts'
+import { recordScan } from './scan/record-scan.ts'
+import { compileScan, scanTileLength } from './scan/scan-kernels.ts'
 import { allocateSharded } from './sharded-matrix.ts'
 import { recordTranspose } from './transpose/record-transpose.ts'
 import { compileTranspose } from './transpose/transpose-kernels.ts'
@@ -60,6 +62,24 @@ it('a rank of 256 records of a reduction what its own slice takes', async () => 
   expect(member.commands).toBe(2)
   const root = await recorded(0, 256, prepare)
   expect(root.commands).toBeGreaterThan(255)
+})
+
+it('a rank of 256 records of a scan what its own slice takes', async () => {
+  const prepare = async (group: DeviceGroup) => {
+    const kernels = await compileScan(group, { type: 'f32' })
+    const shape = { zero: false, alignment: scanTileLength }
+    const [input, output] = await Promise.all(
+      [1, 2].map(() => allocateSharded(group, 'f32', 256 * scanTileLength, 1, shape)),
+    )
+    const views = (matrix = input!) => matrix.slices.map(({ rows, view }) => view.reshape(1, rows))
+    return (recorder: Recorder) =>
+      recordScan(recorder, group, { kernels, input: views(), output: views(output) })
+  }
+  const member = await recorded(5, 256, prepare)
+  expect(member.calls).toBeLessThan(9)
+  // It sums, sends, receives and scans.
+  expect(member.commands).toBe(4)
+  expect((await recorded(0, 256, prepare)).commands).toBeGreaterThan(511)
 })
 
 it('a rank of 256 records of a matrix product what it computes and what it sends of B', async () => {

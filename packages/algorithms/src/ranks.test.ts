@@ -1,10 +1,12 @@
 import { type DeviceGroup, openGroup } from '@tandem-gpu/core'
 import { referenceBackend, simulateRanks } from '@tandem-gpu/core/testing'
 import { describe, expect, it } from 'vitest'
+import { histogram } from './histogram/index.ts'
 import { jacobi } from './jacobi/index.ts'
 import { matmul } from './matmul/index.ts'
 import { reduce } from './reduction/index.ts'
 import { ringMatmul } from './ring/index.ts'
+import { scan } from './scan/index.ts'
 import { transpose } from './transpose/index.ts'
 
 /** Runs an algorithm, and returns the bits of its result. */
@@ -45,6 +47,16 @@ const works: Readonly<Record<string, Work>> = {
     const report = await reduce(group, { elements: 70_000, type: 'i32', kernel: 'atomic', timeUploads: true })
     verified(report)
     return report.valueBits
+  },
+  async scan(group) {
+    const output = new Float32Array(20_001)
+    verified(await scan(group, { elements: 20_001, type: 'f32', output, repetitions: 2 }))
+    return bits(output)
+  },
+  async histogram(group) {
+    const report = await histogram(group, { elements: 100_000, type: 'f32', bins: 33, repetitions: 2 })
+    verified(report)
+    return `${report.edges[0]} ${report.counts.join(' ')}`
   },
   async 'resident matmul'(group) {
     const output = new Float32Array(21 * 34)

@@ -40,9 +40,9 @@ export interface Report {
   /** Bytes moved or operations done in one run, whichever limits the algorithm. */
   readonly bytes?: number
   readonly flops?: number
-  /** `bytes` or `flops` over `seconds`, in `unit`; 0 when nothing was timed. */
+  /** `bytes`, `flops` or the elements over `seconds`, in `unit`; 0 when nothing was timed. */
   readonly rate: number
-  readonly unit: 'GB/s' | 'GFLOP/s'
+  readonly unit: 'GB/s' | 'GFLOP/s' | 'Gelements/s'
   /** Both schedules, where `compareSchedules` asks for them. */
   readonly comparison?: ScheduleComparison
   /** Sentences for the user, such as a choice that was made, or one that would be faster. */

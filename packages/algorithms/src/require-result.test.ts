@@ -1,12 +1,15 @@
 import { isGpuError, openGroup } from '@tandem-gpu/core'
 import { referenceBackend } from '@tandem-gpu/core/testing'
 import { describe, expect, it } from 'vitest'
+import { recordHistogram } from './histogram/record-histogram.ts'
 import { chooseBlocking, compileMatmul } from './matmul/matmul-kernels.ts'
 import { recordShardedMatmul } from './matmul/record-matmul.ts'
 import { measure } from './measure.ts'
 import { recordReduction } from './reduction/record-reduction.ts'
 import { compileReduction } from './reduction/reduction-kernels.ts'
+import { recordScan } from './scan/record-scan.ts'
 import { allocateSharded } from './sharded-matrix.ts'
+import { recordSort } from './sort/record-sort.ts'
 import { recordTranspose } from './transpose/record-transpose.ts'
 import { compileTranspose } from './transpose/transpose-kernels.ts'
 
@@ -36,6 +39,21 @@ describe('a caller who forgets to await', () => {
       () =>
         group.record((r) => recordReduction(r, group, { kernels: forgotten, input: [], output: forgotten })),
       'The option kernels is a Promise: await it; it must be what compileReduction resolves to.',
+    ],
+    [
+      'the kernels of a scan',
+      () => group.record((r) => recordScan(r, group, { kernels: forgotten, input: [], output: [] })),
+      'The option kernels is a Promise: await it; it must be what compileScan resolves to.',
+    ],
+    [
+      'the kernels of a histogram',
+      () => group.record((r) => recordHistogram(r, { kernels: forgotten, input: [], output: forgotten })),
+      'The option kernels is a Promise: await it; it must be what compileHistogram resolves to.',
+    ],
+    [
+      'the kernels of a sort',
+      () => group.record((r) => recordSort(r, group, { kernels: forgotten, input: [], output: [] })),
+      'The option kernels is a Promise: await it; it must be what compileSort resolves to.',
     ],
     [
       'the kernels of a product',

@@ -55,11 +55,11 @@ export async function runMeasured(
   }
 }
 
-/** The fields of a report that say where the program ran and how fast: `bytes` or `flops` of one run, and what they make in a second. */
+/** The fields of a report that say where the program ran and how fast: `bytes`, `flops` or elements of one run, and what they make in a second. */
 export function describeRun(
   group: DeviceGroup,
   { schedule, measurement: { seconds, clock }, comparison }: MeasuredRun,
-  work: { readonly bytes: number } | { readonly flops: number },
+  work: { readonly bytes: number } | { readonly flops: number } | { readonly elements: number },
   devices: readonly Device[] = group.devices,
 ): Omit<Report, 'algorithm' | 'shape' | 'notes' | keyof Verification> {
   return {
@@ -67,11 +67,16 @@ export function describeRun(
     schedule,
     seconds,
     clock,
-    ...work,
-    rate: gigaRate('bytes' in work ? work.bytes : work.flops, seconds),
-    unit: 'bytes' in work ? 'GB/s' : 'GFLOP/s',
+    ...('elements' in work ? {} : work),
+    ...rateOf(work, seconds),
     ...(comparison && { comparison }),
   }
+}
+
+function rateOf(work: Parameters<typeof describeRun>[2], seconds: number): Pick<Report, 'rate' | 'unit'> {
+  if ('bytes' in work) return { rate: gigaRate(work.bytes, seconds), unit: 'GB/s' }
+  if ('flops' in work) return { rate: gigaRate(work.flops, seconds), unit: 'GFLOP/s' }
+  return { rate: gigaRate(work.elements, seconds), unit: 'Gelements/s' }
 }
 
 /** Times two programs that differ in their schedules; which of them comes first alternates too. */

@@ -3,11 +3,20 @@ import { referenceBackend } from '@tandem-gpu/core/testing'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { generatedElements, readElements } from './element-source.ts'
-import { jacobi } from './jacobi/index.ts'
+import { histogram } from './histogram/index.ts'
+import {
+  allocateField,
+  compileJacobi,
+  type JacobiField,
+  jacobi,
+  writeSource,
+  writeState,
+} from './jacobi/index.ts'
 import { matmul } from './matmul/index.ts'
 import { reduce } from './reduction/index.ts'
 import { ringMatmul } from './ring/index.ts'
 import { runMeasured } from './run-measured.ts'
+import { scan } from './scan/index.ts'
 import {
   allocateSharded,
   gatherSharded,
@@ -17,18 +26,21 @@ import {
   splitRows,
   writeSharded,
 } from './sharded-matrix.ts'
+import { sort } from './sort/index.ts'
 import { transpose } from './transpose/index.ts'
 
 let group: DeviceGroup
 let matrix: ShardedMatrix<'f32'>
+let field: JacobiField
 
 beforeAll(async () => {
   group = await openGroup({ backends: [referenceBackend()], devices: 2 })
   matrix = await allocateSharded(group, 'f32', 2, 3)
+  field = await allocateField(group, 2, 3, '1d', { source: true, columnHalos: true })
 })
 
 afterAll(async () => {
-  matrix.destroy()
+  for (const one of [matrix, field]) one.destroy()
   expect(await group.destroy()).toEqual({ leaks: [] })
 })
 
@@ -68,6 +80,35 @@ const calls = [
       operation: 'sum',
       input: six(),
       timeUploads: false,
+    },
+  ],
+  [
+    histogram,
+    {
+      ...measuring,
+      elements: 6,
+      type: 'f32',
+      bins: 3,
+      low: -1,
+      high: 2,
+      input: six(),
+      output: new Uint32Array(3),
+    },
+  ],
+  [histogram, { ...measuring, elements: 6, type: 'f32', edges: [0, 1, 2], input: six() }],
+  [sort, { ...measuring, elements: 6, type: 'f32', descending: true, input: six(), output: six() }],
+  [sort, { ...measuring, elements: 6, type: 'f32', values: six(), valueType: 'f32', valuesOutput: six() }],
+  [sort, { ...measuring, elements: 6, type: 'f32', indices: new Uint32Array(6) }],
+  [
+    scan,
+    {
+      ...measuring,
+      elements: 6,
+      type: 'f32',
+      operation: 'max',
+      exclusive: true,
+      input: six(),
+      output: six(),
     },
   ],
   [
@@ -191,6 +232,12 @@ const blocks = (): readonly (readonly [
     runMeasured,
   ],
   [[six(), 'f32', 0, 6], readElements],
+  [
+    [group, { transport: 'copy', source: false, fuse: false }],
+    async (...args: Parameters<typeof compileJacobi>) => (await compileJacobi(...args)).destroy(),
+  ],
+  [[field, six()], writeState],
+  [[field, six()], writeSource],
   [['f32', 1], (type, seed) => generatedElements(type, seed)(0, six())],
 ]
 
@@ -198,7 +245,8 @@ it('answer every wrong call of a building block with a typed error', async () =>
   const table = blocks()
   for (const [args, call] of table)
     for (const [at, given] of args.entries()) {
-      const isOptions = given !== matrix && Object.getPrototypeOf(given) === Object.prototype
+      const isOptions =
+        given !== matrix && given !== field && Object.getPrototypeOf(given) === Object.prototype
       for (const name of isOptions ? [undefined, 'surprise', ...Object.keys(given as object)] : [undefined])
         for (const value of [undefined, ...wrong]) {
           const replaced = name === undefined ? value : { ...(given as object), [name]: value }

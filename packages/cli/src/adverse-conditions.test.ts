@@ -28,6 +28,9 @@ const commands: Readonly<Record<string, readonly string[]>> = {
   select: ['--explain'],
   transpose: ['--rows', '300', '--cols', '200', '--output', 'OUT/t.npy', '--trace', 'OUT/t.json'],
   reduce: ['--elements', '50000'],
+  scan: ['--elements', '50000', '--output', 'OUT/s.npy'],
+  histogram: ['--elements', '50000', '--bins', '30', '--image', 'OUT/h.svg'],
+  sort: ['--elements', '50000', '--devices', '1', '--output', 'OUT/o.npy', '--indices', 'OUT/i.npy'],
   matmul: ['--m', '80', '--k', '70', '--n', '90', '--output', 'OUT/m.npy'],
   jacobi: [
     '--rows',
@@ -54,6 +57,7 @@ const commands: Readonly<Record<string, readonly string[]>> = {
     '--report',
     'OUT/b.html',
   ],
+  fft: ['--shape', '60x50', '--output', 'OUT/f.npy'],
   doctor: [],
   topology: [],
   bandwidth: ['--bytes', '4096', '--samples', '2'],
@@ -117,8 +121,14 @@ async function damaged(folder: string): Promise<string[]> {
   const wrong = names.filter((name) => name.endsWith('tandem-tmp'))
   for (const name of names.filter((one) => one.endsWith('.npy'))) {
     const bytes = await readFile(join(folder, name))
-    const [, rows, columns] = /\((\d+), (\d+)\)/.exec(bytes.toString('latin1', 0, 128)) ?? []
-    if (bytes.length !== 128 + 4 * Number(rows) * Number(columns))
+    const header = bytes.toString('latin1', 0, 128)
+    const [, itemByteLength] = /'descr': '[<|][a-z](\d)'/.exec(header) ?? []
+    const [, shape] = /'shape': \(([\d, ]*)\)/.exec(header) ?? []
+    const length = shape
+      ?.split(',')
+      .filter((text) => text.trim() !== '')
+      .reduce((product, text) => product * Number(text), 1)
+    if (bytes.length !== 128 + Number(itemByteLength) * Number(length))
       wrong.push(`${name} of ${bytes.length} bytes`)
   }
   return wrong

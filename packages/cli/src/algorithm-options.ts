@@ -19,7 +19,7 @@ export interface AlgorithmOptions extends GroupOptions {
 }
 
 /** Names of the options that give an algorithm files to read. */
-const inputs = ['input', 'a', 'b', 'source', 'boundary']
+const inputs = ['input', 'a', 'b', 'source', 'boundary', 'edges', 'values']
 
 /** `seed` false: the algorithm generates nothing at random. */
 export function addAlgorithmOptions(command: Command, { seed = true }: { seed?: boolean } = {}): Command {

@@ -3,7 +3,6 @@ import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { decode } from 'fast-png'
 import { describe, expect, it } from 'vitest'
-import { numpy, pythonWithNumpy } from './testing/numpy.ts'
 import { tandem, tandemJson, testBackend } from './testing/tandem.ts'
 import { temporaryFolder } from './testing/temporary-folder.ts'
 
@@ -292,118 +291,11 @@ describe('no usable device', () => {
       for (const line of ['transpose', 'matmul --m 4', 'devices', 'doctor', 'demo', 'select', 'topology']) {
         const { exit, stdout, stderr } = await tandem(`${line} --backend cuda`)
         expect(exit, line).toBe(3)
-        expect(stdout + stderr).toMatch(/NVIDIA|CUDA/)
+        expect(stdout + stderr).toMatch(/NVIDIA|CUDA|built without its addon/)
       }
     },
   )
 })
-
-describe.skipIf(pythonWithNumpy === undefined)(
-  'NumPy agrees (skipped where Python has no numpy module)',
-  () => {
-    it.each(['C', 'F'])('on transposes of every type, order %s', async (order) => {
-      const folder = await temporaryFolder()
-      numpy(
-        folder,
-        `for t in ['f4', 'i4', 'u4']: np.save(f'{t}.npy', np.array(np.random.default_rng(1).integers(0, 2**31, (37, 51)), order='${order}').astype(t))`,
-      )
-      for (const type of ['f4', 'i4', 'u4']) {
-        await tandemJson(
-          `transpose --input ${folder}/${type}.npy --output ${folder}/${type}T.npy --devices 3`,
-        )
-      }
-      expect(
-        numpy(
-          folder,
-          `print(all(np.array_equal(np.load(f'{t}T.npy'), np.load(f'{t}.npy').T) and np.load(f'{t}T.npy').dtype == t for t in ['f4', 'i4', 'u4']))`,
-        ),
-      ).toBe('True')
-    })
-
-    it('on sums, minima and maxima, of 64-bit files too', async () => {
-      const folder = await temporaryFolder()
-      numpy(
-        folder,
-        `np.save('a.npy', np.random.default_rng(2).integers(-1000, 1000, (3, 7, 1001))); np.save('f.npy', np.load('a.npy') / 8)`,
-      )
-      const operations = ['sum', 'min', 'max']
-      const expected = numpy(
-        folder,
-        `for o in ${JSON.stringify(operations)}: print(getattr(np.load('a.npy'), o)(), getattr(np.load('f.npy'), o)())`,
-      ).split('\n')
-      for (const [i, operation] of operations.entries()) {
-        const [ofInts, ofFloats] = expected[i]!.split(' ')
-        const ints = await tandemJson(
-          `reduce --input ${folder}/a.npy --cast --operation ${operation} --devices 2`,
-        )
-        expect(String(ints.value)).toBe(ofInts)
-        const floats = await tandemJson(
-          `reduce --input ${folder}/f.npy --cast --operation ${operation} --devices 2`,
-        )
-        // Sums of eighths below 2^24 are exact in f32.
-        expect(floats.value).toBe(Number(ofFloats))
-      }
-    })
-
-    it('on products, of either order', async () => {
-      const folder = await temporaryFolder()
-      numpy(
-        folder,
-        `r = np.random.default_rng(3)
-np.save('a.npy', r.standard_normal((70, 45)).astype('f4')); np.save('b.npy', np.asfortranarray(r.standard_normal((45, 33)).astype('f4')))`,
-      )
-      const files = `--a ${folder}/a.npy --b ${folder}/b.npy`
-      await tandemJson(`matmul ${files} --output ${folder}/c.npy --devices 2`)
-      await tandemJson(
-        `matmul ${files} --output ${folder}/s.npy --devices 2 --stream-width 8 --memory-limit 20000`,
-      )
-      expect(
-        numpy(
-          folder,
-          `c = np.load('a.npy').astype('f8') @ np.load('b.npy').astype('f8')
-print(np.load('c.npy').shape, *[bool(np.abs(np.load(f) - c).max() < 1e-4) for f in ['c.npy', 's.npy']])`,
-        ),
-      ).toBe('(70, 33) True True')
-    })
-
-    it('on products of f16, whose bits are those of the rounded sums on any number of devices', async () => {
-      const folder = await temporaryFolder()
-      numpy(
-        folder,
-        `r = np.random.default_rng(4)
-np.save('a.npy', r.integers(-8, 9, (70, 45)).astype('f2')); np.save('b.npy', np.asfortranarray(r.integers(-8, 9, (45, 33)).astype('f2')))`,
-      )
-      const files = `--a ${folder}/a.npy --b ${folder}/b.npy`
-      await tandemJson(`matmul ${files} --output ${folder}/c.npy --devices 1`)
-      await tandemJson(`matmul ${files} --output ${folder}/d.npy --devices 2`)
-      await tandemJson(`matmul ${files} --output ${folder}/s.npy --devices 2 --result-type f32`)
-      expect(
-        numpy(
-          folder,
-          `c = np.load('a.npy').astype('f8') @ np.load('b.npy').astype('f8')
-print(*[np.load(f).dtype for f in ['c.npy', 's.npy']], *[bool((np.load(f) == c.astype(t)).all()) for f, t in [('c.npy', 'f2'), ('d.npy', 'f2'), ('s.npy', 'f4')]])`,
-        ),
-      ).toBe('float16 float32 True True True')
-    })
-
-    it('on Jacobi sweeps from a boundary of its own', async () => {
-      const folder = await temporaryFolder()
-      numpy(
-        folder,
-        `b = np.zeros((20, 30), 'f4'); b[0] = 1; b[:, -1] = np.linspace(1, 3, 20); np.save('b.npy', b)`,
-      )
-      await tandemJson(`jacobi --input ${folder}/b.npy --iterations 40 --devices 3 --output ${folder}/u.npy`)
-      expect(
-        numpy(
-          folder,
-          `u = np.load('b.npy').astype('f8'); u[1:-1, 1:-1] = 0
-for _ in range(40): u[1:-1, 1:-1] = (u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:]) / 4
-print(bool(np.abs(np.load('u.npy') - u).max() < 1e-5))`,
-        ),
-      ).toBe('True')
-    })
-  },
-)
 
 describe('former names of options', () => {
   it('jacobi takes --boundary for --input and --transport copies for copy', async () => {

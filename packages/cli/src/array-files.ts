@@ -9,14 +9,19 @@ import type { RunFiles } from './run-files.ts'
 /** A `.npy` file as the input of an algorithm, which reads it in pieces, any number of times. */
 export interface InputFile<T extends FileElementType = NpyElementType> {
   readonly type: T
-  /** The shape that the file gives. */
+  /** The shape that the file gives: of complex numbers, where `complex` is true. */
   readonly shape: readonly number[]
-  /** The number of elements. */
+  readonly complex: boolean
+  /** The number of elements: two for a complex number. */
   readonly length: number
+  /** Throws `UsageError` where the array does not have one dimension. */
+  vectorLength(): number
   /** Throws `UsageError` where the array does not have two dimensions. */
   matrixShape(): readonly [rows: number, columns: number]
   /** Reads a matrix in row-major order, whatever the order in the file. */
   rowMajor(): ElementReader<T>
+  /** Throws `UsageError` where the order of the file is not that of the axes. */
+  requireOrder(): void
   /** Reads an array of any shape in the order of the file. */
   fileOrder(): ElementReader<T>
 }
@@ -46,21 +51,24 @@ export async function openInput<T extends FileElementType>(
     // The reader opens no file whose type is not accepted.
     type: reader.type as T,
     shape: reader.shape,
+    complex: reader.complex,
     length: reader.length,
+    vectorLength: () => reader.vectorLength(),
     matrixShape: () => reader.matrixShape(),
+    requireOrder: () => reader.requireOrder(),
     rowMajor: () => shown((offset, into) => reader.readRowMajor(offset, into)),
     fileOrder: () => shown((offset, into) => reader.readFileOrder(offset, into)),
   }
 }
 
-/** The sink that writes an array of `shape` into `file`, in ascending order. */
-export async function npySink<T extends FileElementType>(
+/** The sink that writes an array of `shape` into `file`, in ascending order. `c64`: complex numbers, of two elements (f32) each. */
+export async function npySink<T extends FileElementType | 'c64'>(
   file: OutputFile,
   type: T,
   shape: readonly number[],
   progress: Progress,
-): Promise<ElementWriter<T>> {
-  const length = shape.reduce((product, side) => product * side, 1)
+): Promise<ElementWriter<T extends FileElementType ? T : 'f32'>> {
+  const length = shape.reduce((product, side) => product * side, type === 'c64' ? 2 : 1)
   const writer = await NpyWriter.start(file, type, shape)
   return async (offset, data) => {
     if (offset === 0) progress.start(`Writing ${file.name}`, length)

@@ -9,6 +9,11 @@ process.on('exit', removeUnfinishedFiles)
 exitOnOutputError(process)
 const terminal = processTerminal(interruptionOf(process), launchedProcesses(process.env) !== undefined)
 process.exitCode = await openJob(process.env).then(
-  (job) => main(process.argv.slice(2), terminal, job),
+  async (job) => {
+    const exitCode = await main(process.argv.slice(2), terminal, job)
+    const failure =
+      exitCode === 0 || job === undefined || job.rank === 0 ? undefined : await job.joinFailure()
+    return failure === undefined ? exitCode : reportFailure(failure, false, terminal)
+  },
   (error) => reportFailure(error, false, terminal),
 )

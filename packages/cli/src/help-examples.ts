@@ -14,6 +14,23 @@ export const helpExamples: Readonly<Record<string, readonly string[]>> = {
     'tandem transpose --rows 768 --cols 1024 --devices 4 --plan plan.svg',
   ],
   reduce: ['tandem reduce --input a.npy --operation max', 'tandem reduce --elements 64Mi --type f32'],
+  scan: [
+    'tandem scan --input a.npy --output sums.npy',
+    'tandem scan --elements 64Mi --type f32 --operation max --exclusive',
+  ],
+  histogram: [
+    'tandem histogram --input a.npy --bins 256 --range -1,1 --image counts.svg',
+    'tandem histogram --input a.npy --edges edges.npy --output counts.npy',
+  ],
+  sort: [
+    'tandem sort --input a.npy --output sorted.npy --indices order.npy',
+    'tandem sort --input keys.npy --values values.npy --values-output moved.npy --descending',
+  ],
+  fft: [
+    'tandem fft --input a.npy --output spectrum.npy --devices 4',
+    'tandem fft --shape 512x512x512 --order transposed',
+    'tandem fft --input signals.npy --axes 1 --real --norm ortho --output spectra.npy',
+  ],
   matmul: ['tandem matmul --a a.npy --b b.npy --output c.npy', 'tandem matmul --n 8192 --memory-limit 2GiB'],
   jacobi: [
     'tandem jacobi --rows 257 --cols 129 --iterations 1e4 --image solution.png',

@@ -14,7 +14,8 @@ process.kill(pid, signal)`
 
 /**
  * Returns a signal that Ctrl-C and SIGTERM abort. The work in flight may then end and close its devices. Where it does not within one
- * second, the process exits; where even the event loop stands still, the operating system ends it. A second signal ends it at once.
+ * second, the process exits; where it waits for the operating system, or even the event loop stands still, the signal ends it. A second signal ends
+ * it at once.
  */
 export function interruptionOf(target: NodeJS.Process): AbortSignal {
   const controller = new AbortController()
@@ -24,7 +25,12 @@ export function interruptionOf(target: NodeJS.Process): AbortSignal {
       controller.abort()
       // The default action is in force again for the second signal, whatever the main thread does.
       for (const other of signals) target.removeAllListeners(other)
-      setTimeout(() => target.exit(exitCode.interrupted), deadline).unref()
+      setTimeout(() => {
+        // Where a file or a name is still waited for, the end of the process would wait too.
+        if (target.getActiveResourcesInfo().some((name) => /Req/.test(name)))
+          target.once('exit', () => target.kill(target.pid, signal))
+        target.exit(exitCode.interrupted)
+      }, deadline).unref()
       const data = { pid: target.pid, signal, milliseconds: lastDeadline }
       // Without the options of this process, of which --input-type would make the script a module.
       new Worker(watchdog, { eval: true, workerData: data, execArgv: [] }).unref()

@@ -17,6 +17,18 @@ const env = {
 }
 const transposing = ['transpose', '--rows', '61', '--cols', '83']
 
+it.each([
+  [{ PMI_SIZE: '4', PMI_RANK: '3' }, /started by mpiexec of MPICH \(Hydra\)/],
+  [{ OMPI_COMM_WORLD_SIZE: 'x', OMPI_COMM_WORLD_RANK: '1' }, /OMPI_COMM_WORLD_SIZE is "x"/],
+])(
+  'says what is wrong where the variables of a launcher are left over or broken: %o',
+  async (variables, said) => {
+    const { exit, stderr } = await startTandem(transposing, { env: { ...env, ...variables } }).ended
+    expect(exit).not.toBe(0)
+    expect(stderr).toMatch(said)
+  },
+)
+
 describe.skipIf(!installed)(
   `tandem under mpirun${installed ? '' : ' (skipped: mpirun.openmpi is not installed)'}`,
   () => {

@@ -13,6 +13,8 @@ export interface Job {
    * moves between processes; default: the quickest way that works.
    */
   around(inner: Backend, virtual: boolean, transport?: RankTransport): Backend
+  /** Why this process has not joined the others, which then do not speak for it; undefined where it has, or has not tried to. */
+  joinFailure(): Promise<unknown>
   /** What each process says, each text once. */
   gather(message: string): Promise<readonly RankMessage[]>
 }
@@ -36,7 +38,7 @@ export async function openJob(
 ): Promise<Job | undefined> {
   const launched = launchedProcesses(environment)
   if (launched === undefined) return undefined
-  const { detectLaunch, mpi, mpiSession } = await load().catch((error) => {
+  const { detectLaunch, joinFailure, mpi, mpiSession } = await load().catch((error) => {
     if (!isNotInstalled(error, '@tandem-gpu/backend-mpi')) throw error
     const { remedy } = notInstalled('@tandem-gpu/backend-mpi')
     throw new UsageError(
@@ -48,6 +50,7 @@ export async function openJob(
     rank,
     size,
     around: (inner, virtual, transport) => mpi(inner, { virtual, transport }),
+    joinFailure,
     gather: async (message) => (await mpiSession()).gather(message),
   }
 }

@@ -1,9 +1,9 @@
-import { readFile } from 'node:fs/promises'
-import { parseWgsl, WgslError, type WgslModule } from '@tandem-gpu/wgsl'
+import { parseWgsl, WgslError, type WgslModule, type WgslWarning } from '@tandem-gpu/wgsl'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { UsageError } from './exit-code.ts'
-import { fileReason, isFileSystemError } from './file-error.ts'
+import { readInputText } from './input-file.ts'
 import { printable } from './printable.ts'
+import type { Terminal } from './terminal.ts'
 
 /** Options of commands that take a file of WGSL. */
 export interface KernelOptions {
@@ -48,7 +48,8 @@ export function nameAndRest(text: string): [name: string, rest: string] {
  * its compute entry points apart.
  */
 export async function kernelModule(path: string, { entryPoint }: KernelOptions): Promise<WgslModule> {
-  const module = parsed(await kernelText(path), path)
+  // Editors may begin a file with a byte-order mark, which no WGSL has.
+  const module = parsed((await readInputText(path)).replace(/^\uFEFF/, ''), path)
   const names = module.entryPoints.filter(({ stage }) => stage === 'compute').map(({ name }) => name)
   if (names.length > 1 && (entryPoint === undefined || !names.includes(entryPoint))) {
     const fault = entryPoint === undefined ? '' : ` and none named ${printable(entryPoint)}`
@@ -60,13 +61,10 @@ export async function kernelModule(path: string, { entryPoint }: KernelOptions):
   return module
 }
 
-async function kernelText(path: string): Promise<string> {
-  try {
-    return await readFile(path, 'utf8')
-  } catch (error) {
-    if (!isFileSystemError(error)) throw error
-    throw new UsageError(`${printable(path)} cannot be read: ${fileReason(error)}.`, 'bad-input')
-  }
+/** Says what the language asks to be said of a kernel that compiles. */
+export function showWarnings(terminal: Terminal, path: string, warnings: readonly WgslWarning[]): void {
+  for (const { severity, line, column, text } of warnings)
+    terminal.error(`${severity}: ${printable(path)}:${line}:${column}: ${text}\n`)
 }
 
 function parsed(wgsl: string, path: string): WgslModule {

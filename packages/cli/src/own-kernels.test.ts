@@ -1,4 +1,4 @@
-import { mkdir, readdir, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { elementArray } from '@tandem-gpu/core'
 import { Command } from 'commander'
@@ -92,7 +92,7 @@ describe('tandem run', () => {
     [
       'zeros of a type that no buffer has',
       'run KERNEL --buffer x=f64:4',
-      /types f32, i32, u32, u8, i8, not f64/,
+      /types f32, i32, u32, u8, i8, c64, not f64/,
     ],
     [
       'more elements than a dimension of workgroups has invocations',
@@ -174,6 +174,24 @@ describe('tandem run of a file with two entry points', () => {
 })
 
 describe('tandem translate', () => {
+  it('shows what the source warns of', async () => {
+    const folder = await temporaryFolder()
+    const kernel = join(folder, 'k.wgsl')
+    await writeFile(kernel, 'diagnostic(off, riddle); @compute @workgroup_size(1) fn main() {}')
+    expect(await tandem(`translate ${kernel}`)).toMatchObject({
+      exit: 0,
+      stderr: `warning: ${kernel}:1:17: the diagnostic rule 'riddle' is unknown\n`,
+    })
+  })
+
+  it('takes a file that begins with a byte-order mark', async () => {
+    const folder = await folderWithKernel()
+    const kernel = join(folder, 'scale.wgsl')
+    const { stdout } = await tandem(`translate ${kernel}`)
+    await writeFile(kernel, `\uFEFF${await readFile(kernel, 'utf8')}`)
+    expect(await tandem(`translate ${kernel}`)).toMatchObject({ exit: 0, stdout })
+  })
+
   it('prints CUDA C++, and with --json what the kernel binds', async () => {
     const folder = await folderWithKernel()
     const { exit, stdout } = await tandem(`translate ${folder}/scale.wgsl`)

@@ -1,6 +1,17 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { chmod, lstat, mkdir, open, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
+import {
+  chmod,
+  lstat,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  stat,
+  symlink,
+  truncate,
+  writeFile,
+} from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -200,6 +211,33 @@ describe('an input', () => {
     expect([exit, stderr]).toEqual([2, `tandem: ${fifo} is not a regular file.\n`])
   })
 
+  it.each(['run', 'translate'])(
+    'of WGSL that is a FIFO or a device is rejected at once: %s',
+    async (command) => {
+      const fifo = join(await temporaryFolder(), 'fifo')
+      makeFifo(fifo)
+      for (const file of [fifo, '/dev/zero']) {
+        const { exit, stderr } = await startTandem([command, file]).ended
+        expect([exit, stderr]).toEqual([2, expect.stringContaining(`${file} is not a regular file.`)])
+      }
+    },
+  )
+
+  it('of other libraries that is a FIFO is rejected at once', async () => {
+    const fifo = join(await temporaryFolder(), 'fifo')
+    makeFifo(fifo)
+    const { exit, stderr } = await startTandem(['bench', '--peers', fifo]).ended
+    expect([exit, stderr]).toEqual([2, expect.stringContaining(`${fifo} is not a regular file.`)])
+  })
+
+  it('of WGSL that is far too long is rejected', async () => {
+    const file = join(await temporaryFolder(), 'long.wgsl')
+    await writeFile(file, '')
+    await truncate(file, 2 ** 32)
+    const { exit, stderr } = await startTandem(['translate', file]).ended
+    expect([exit, stderr]).toEqual([2, expect.stringContaining('long.wgsl has more than 67108864 bytes.')])
+  })
+
   it('with control characters in its name does not reach the terminal raw', async () => {
     const name = 'a\u001b[31mred\u0007\n\u202eb.npy'
     for (const args of [['reduce', '--input', name], [name], ['reduce', `--${name}`]]) {
@@ -234,7 +272,7 @@ describe('a signal', () => {
   )
 
   /** A process whose event loop stands still from the first signal on, as in a call into a driver that does not return. */
-  const stuck = (during: string) =>
+  const stuck = (during: string, ...files: string[]) =>
     startProcess(process.execPath, [
       '--disable-warning=ExperimentalWarning',
       '--input-type=module',
@@ -242,21 +280,29 @@ describe('a signal', () => {
       `import { interruptionOf } from ${JSON.stringify(fileURLToPath(new URL('./interruption.ts', import.meta.url)))}
 const signal = interruptionOf(process)
 const keep = setInterval(() => {}, 1000)
-signal.addEventListener('abort', () => setImmediate(() => { ${during} }))
+signal.addEventListener('abort', () => setImmediate(async () => { ${during} }))
 console.log('ready')`,
+      ...files,
     ])
 
   it.each([
     ['ends a process that stands still', 'for (;;);', { exit: null, signal: 'SIGTERM' }],
     ['ends a process that waits', '', { exit: 130, signal: null }],
     [
+      'ends a process that waits for the operating system',
+      "(await import('node:fs/promises')).readFile(process.argv[1])",
+      { exit: null, signal: 'SIGTERM' },
+    ],
+    [
       'leaves time to close the devices',
       'clearInterval(keep); process.exitCode = 130',
       { exit: 130, signal: null },
     ],
   ])('%s', async (_, during, end) => {
+    const fifo = join(await temporaryFolder(), 'fifo')
+    makeFifo(fifo)
     const attempt = async () => {
-      const run = stuck(during)
+      const run = stuck(during, fifo)
       await run.says('ready')
       run.kill('SIGTERM')
       return run.ended

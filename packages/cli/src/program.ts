@@ -8,13 +8,17 @@ import { cacheCommand } from './commands/cache.ts'
 import { demoCommand } from './commands/demo.ts'
 import { devicesCommand } from './commands/devices.ts'
 import { doctorCommand } from './commands/doctor.ts'
+import { fftCommand } from './commands/fft.ts'
+import { histogramCommand } from './commands/histogram.ts'
 import { jacobiCommand } from './commands/jacobi.ts'
 import { matmulCommand } from './commands/matmul.ts'
 import { monitorCommand } from './commands/monitor.ts'
 import { reduceCommand } from './commands/reduce.ts'
 import { ringCommand } from './commands/ring.ts'
 import { runCommand } from './commands/run.ts'
+import { scanCommand } from './commands/scan.ts'
 import { selectCommand } from './commands/select.ts'
+import { sortCommand } from './commands/sort.ts'
 import { topologyCommand } from './commands/topology.ts'
 import { translateCommand } from './commands/translate.ts'
 import { transposeCommand } from './commands/transpose.ts'
@@ -34,6 +38,10 @@ const commands: readonly ((context: CommandContext) => Command)[] = [
   translateCommand,
   transposeCommand,
   reduceCommand,
+  scanCommand,
+  histogramCommand,
+  sortCommand,
+  fftCommand,
   matmulCommand,
   jacobiCommand,
   ringCommand,

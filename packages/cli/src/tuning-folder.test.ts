@@ -1,6 +1,6 @@
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, inject, it } from 'vitest'
@@ -20,6 +20,23 @@ it('keeps choices for the next process, and leaves nothing else behind', async (
       expect(readdirSync(path)).toHaveLength(keys.size)
     }),
   )
+})
+
+it('takes a FIFO, a device or a folder under the name of a choice for none, and replaces what can be replaced', async () => {
+  const path = join(await temporaryFolder(), 'tuning')
+  for (const make of [
+    (file: string) => execFileSync('mkfifo', [file]),
+    (file: string) => symlinkSync('/dev/zero', file),
+  ]) {
+    const folder = new TuningFolder(path)
+    folder.set('key', 'choice')
+    const file = join(path, readdirSync(path)[0]!)
+    rmSync(file)
+    make(file)
+    expect(new TuningFolder(path).get('key')).toBeUndefined()
+    folder.set('key', 'again')
+    expect(new TuningFolder(path).get('key')).toBe('again')
+  }
 })
 
 it('keeps choices for this process where no folder can be made', async () => {

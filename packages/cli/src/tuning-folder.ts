@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 import type { TuningStore } from '@tandem-gpu/algorithms'
-import { makeFolder } from '@tandem-gpu/core/native'
+import { makeFolder, readRegularFile } from '@tandem-gpu/core/native'
 
 /** The most choices that the folder keeps; the oldest are removed. A choice takes about 150 bytes. */
 const maxChoices = 1000
@@ -53,8 +53,9 @@ function fileNameOf(key: string): string {
 
 function readChoice(path: string, key: string): string | undefined {
   try {
-    if (statSync(path).size > maxByteLength) return undefined
-    const document = JSON.parse(readFileSync(path, 'utf8'))
+    const contents = readRegularFile(path, maxByteLength)
+    if (contents === undefined) return undefined
+    const document = JSON.parse(contents.toString('utf8'))
     const { schema, key: storedKey, choice } = document ?? {}
     return schema === 1 && storedKey === key && typeof choice === 'string' ? choice : undefined
   } catch {

@@ -85,7 +85,7 @@ describe('help', () => {
     const { stdout } = await tandem('--help')
     for (const name of [
       ...['demo', 'devices', 'select', 'transpose', 'reduce', 'matmul', 'jacobi', 'ring', 'bench', 'doctor'],
-      ...['topology', 'bandwidth', 'monitor', 'completion'],
+      ...['fft', 'topology', 'bandwidth', 'monitor', 'completion'],
     ]) {
       expect(stdout).toMatch(new RegExp(`^  ${name} `, 'm'))
     }

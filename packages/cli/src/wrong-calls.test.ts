@@ -32,6 +32,10 @@ afterAll(() => {
 const commands = {
   transpose: ['--rows=3', '--cols=4'],
   reduce: ['--elements=5'],
+  scan: ['--elements=5'],
+  histogram: ['--elements=5', '--bins=3'],
+  sort: ['--elements=5'],
+  fft: ['--shape=4'],
   matmul: ['--m=2', '--k=3', '--n=4', '--no-tune'],
   jacobi: ['--rows=4', '--cols=5', '--iterations=2'],
   ring: ['--n=4'],

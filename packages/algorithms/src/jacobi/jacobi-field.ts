@@ -4,9 +4,17 @@ import {
   type DeviceBuffer,
   type DeviceGroup,
   elementArray,
+  GpuError,
   OwnedResources,
 } from '@tandem-gpu/core'
-import { type ElementReader, type ElementSource, readElements, streamChunkLength } from '../element-source.ts'
+import {
+  type ElementReader,
+  type ElementSource,
+  readElements,
+  requireElements,
+  streamChunkLength,
+} from '../element-source.ts'
+import { requireResult } from '../require-result.ts'
 import { type Decomposition, decompose, type JacobiBlock, type ProcessGrid } from './decomposition.ts'
 
 /** The number of elements before a row's first inner cell; the last of them is the left halo. Rows start at multiples of 128 bytes. */
@@ -111,8 +119,14 @@ export async function allocateField(
   }
 }
 
+function requireField(field: unknown, of: string): void {
+  requireResult(field, 'blocks', `The field of ${of}`, 'what allocateField resolves to')
+}
+
 /** Writes a state (rows × columns, boundary included) into both copies of every block, halos included. */
 export async function writeState(field: JacobiField, state: ElementSource<'f32'>): Promise<void> {
+  requireField(field, 'writeState')
+  requireElements('The state', state, 'f32', field.rows * field.columns)
   const rowsOf = ({ row, rows, haloRows }: FieldBlock) => ({
     first: Math.max(0, row + 1 - haloRows),
     end: Math.min(field.rows, row + 1 + rows + haloRows),
@@ -126,6 +140,13 @@ export async function writeState(field: JacobiField, state: ElementSource<'f32'>
 
 /** Writes f (rows × columns; its outer ring is not used). */
 export async function writeSource(field: JacobiField, source: ElementSource<'f32'>): Promise<void> {
+  requireField(field, 'writeSource')
+  requireElements('The source', source, 'f32', field.rows * field.columns)
+  if (field.blocks.some((block) => block.source === undefined))
+    throw new GpuError(
+      'validation',
+      'The field of writeSource has no source: allocate it with the option source.',
+    )
   const rowsOf = ({ row, rows }: FieldBlock) => ({ first: row + 1, end: row + 1 + rows })
   await eachBand(field, source, rowsOf, 0, (block, data, first, count) =>
     field.group.queue.write(block.source!.block(first - block.row - 1, 0, count, block.columns), data),

@@ -2,18 +2,23 @@ import {
   type DeviceGroup,
   elementArray,
   type HostBuffer,
-  type HostView,
   type Program,
   type Schedule,
 } from '@tandem-gpu/core'
 import { characterOf } from '../device-character.ts'
 import type { JacobiField } from './jacobi-field.ts'
-import { fusedSweeps, type JacobiKernels } from './jacobi-kernels.ts'
-import { passCount, recordSweeps } from './record-jacobi.ts'
+import type { JacobiKernels } from './jacobi-kernels.ts'
+import { recordSweeps } from './record-jacobi.ts'
 import { ResidualTree } from './residual-tree.ts'
-
-/** One recorded program holds at most this many sweeps, or twice as many where the check interval is odd. */
-const longestBody = 128
+import {
+  planInterval,
+  planSweeps,
+  repeatedBody,
+  residualsOf,
+  type SweepBody,
+  type SweepRun,
+  type SweepWork,
+} from './sweep-plan.ts'
 
 export interface IterateOptions {
   readonly iterations: number
@@ -48,7 +53,6 @@ export class JacobiIteration {
   readonly #residuals: HostBuffer<'u32'>
   readonly #residualTree: ResidualTree | undefined
   readonly #programs = new Map<string, Program>()
-  readonly #sweeps = new Map<Program, number>()
 
   constructor(field: JacobiField, kernels: JacobiKernels, options: IterateOptions) {
     this.#field = field
@@ -65,30 +69,18 @@ export class JacobiIteration {
     return this.#field.group
   }
 
+  get #work(): SweepWork {
+    const { iterations, residualEvery } = this.#options
+    return { iterations, residualEvery, fused: this.#fused }
+  }
+
+  get #fused(): boolean {
+    return this.#kernels.fused !== undefined
+  }
+
   /** The program that a fixed number of iterations repeats; callers print, trace and time it. */
   body(): Program {
-    const { iterations, residualEvery } = this.#options
-    const interval = Math.min(residualEvery, longestBody)
-    return this.#program(Math.max(1, Math.min(this.#evenBody(interval), iterations)), 0, 0, interval)
-  }
-
-  /** The number of sweeps, one interval or two, after which the state is in the same copy as before. */
-  #evenBody(interval: number): number {
-    return this.#flips(interval, interval, 0) === 0 ? interval : 2 * interval
-  }
-
-  /** The copy that holds the state after `sweeps` sweeps from copy `parity`, where the residual is read every `every` sweeps (0: after the last only). */
-  #flips(sweeps: number, every: number, parity: 0 | 1): 0 | 1 {
-    const fused = this.#kernels.fused !== undefined
-    const looks = new Map<number, true>()
-    // A long interval is cut into bodies of whole passes, so that it has as many passes as its bodies together.
-    for (let sweep = every; every > 0 && sweep < sweeps; sweep += every) looks.set(sweep, true)
-    return ((parity + passCount(sweeps, looks, fused)) % 2) as 0 | 1
-  }
-
-  /** The number of sweeps in the last pass of an interval. */
-  #behind(length: number): number {
-    return this.#kernels.fused !== undefined && length >= fusedSweeps ? fusedSweeps : 1
+    return this.#program(repeatedBody(this.#work))
   }
 
   async run(): Promise<IterateResult> {
@@ -121,51 +113,22 @@ export class JacobiIteration {
   }
 
   async #fixed(): Promise<IterateResult> {
-    const { iterations, residualEvery, onProgress } = this.#options
-    const interval = Math.min(residualEvery, iterations)
+    const { iterations, onProgress } = this.#options
+    // One call runs all of it. Only slow devices are stopped in between, to report progress.
     const reports = onProgress ? characterOf(this.#group).progressReports : 1
-    const runs: [Program, number][] = []
-    let parity: 0 | 1 = 0
-    if (interval <= longestBody) {
-      const even = this.#evenBody(interval)
-      const times = Math.floor(iterations / even)
-      // One call runs all of it. Only slow devices are stopped in between, to report progress.
-      const pieces = Math.min(reports, times)
-      for (let piece = 0; piece < pieces; piece++) {
-        const share = Math.floor(((piece + 1) * times) / pieces) - Math.floor((piece * times) / pieces)
-        runs.push([this.#program(even, 0, 0, interval), share])
-      }
-      const rest = iterations % even
-      if (rest > 0) runs.push([this.#program(rest, 0, 0, interval), 1])
-      parity = this.#flips(rest, interval, 0)
-    } else
-      for (let done = 0; done < iterations; done += interval) {
-        const length = Math.min(interval, iterations - done)
-        runs.push(...this.#interval(length, parity, 0))
-        parity = this.#flips(length, 0, parity)
-      }
-    let total = { seconds: 0, clock: 'device' as 'device' | 'host' }
-    if (onProgress && reports > 1) {
-      let iteration = 0
-      for (const [program, times] of runs) {
-        const { seconds, clock } = await this.#runAll([[program, times]])
-        total = { seconds: total.seconds + seconds, clock: clock === 'host' ? 'host' : total.clock }
-        iteration += times * this.#sweeps.get(program)!
-        onProgress({ iteration, residual: this.#residual(0) })
-      }
-    } else {
-      total = await this.#runAll(runs)
-      onProgress?.({ iteration: iterations, residual: this.#residual(0) })
+    const { runs, parity, behind } = planSweeps(this.#work, reports)
+    const stretches = reports > 1 ? runs.map((run) => [run]) : [runs]
+    let iteration = 0
+    let seconds = 0
+    let clock: IterateResult['clock'] = 'device'
+    for (const stretch of stretches) {
+      const ran = await this.#runAll(stretch)
+      seconds += ran.seconds
+      if (ran.clock === 'host') clock = 'host'
+      for (const { body, times } of stretch) iteration += times * body.sweeps
+      onProgress?.({ iteration, residual: this.#residual(0) })
     }
-    const { seconds, clock } = total
-    return {
-      iterations,
-      parity,
-      behind: this.#behind(iterations % interval || interval),
-      residual: this.#residual(0),
-      seconds,
-      clock,
-    }
+    return { iterations, parity, behind, residual: this.#residual(0), seconds, clock }
   }
 
   /** Each interval starts before the host reads the residual of the previous one, so the devices never wait for the host. */
@@ -173,14 +136,12 @@ export class JacobiIteration {
     const { iterations, residualEvery, onProgress } = this.#options
     const start = performance.now()
     let enqueued = 0
-    let last = 0
-    let parity: 0 | 1 = 0
+    let state: { parity: 0 | 1; behind: number } = { parity: 0, behind: 1 }
     let slot: 0 | 1 = 0
     const enqueue = () => {
       const length = Math.min(residualEvery, iterations - enqueued)
-      const runs = this.#interval(length, parity, slot)
-      parity = this.#flips(length, 0, parity)
-      last = length
+      const { runs, ...after } = planInterval(length, state.parity, slot, this.#fused)
+      state = after
       enqueued += length
       const entry = { iteration: enqueued, slot, done: this.#runAll(runs) }
       // A failure is reported when the entry's turn comes.
@@ -202,8 +163,7 @@ export class JacobiIteration {
     }
     return {
       iterations: enqueued,
-      parity,
-      behind: this.#behind(last),
+      ...state,
       residual,
       ...(converged && { converged }),
       seconds: (performance.now() - start) / 1e3,
@@ -211,28 +171,14 @@ export class JacobiIteration {
     }
   }
 
-  /** The programs of `length` sweeps, the last of which downloads the residual. */
-  #interval(length: number, parity: 0 | 1, slot: 0 | 1): [Program, number][] {
-    if (length <= longestBody) return [[this.#program(length, parity, slot, length), 1]]
-    const times = Math.floor((length - 1) / longestBody)
-    return [
-      [this.#program(longestBody, parity, slot, 0), times],
-      [this.#program(length - times * longestBody, parity, slot, length - times * longestBody), 1],
-    ]
-  }
-
-  /** The program of `sweeps` sweeps from copy `parity` that downloads the residual after every `every` sweeps and after the last (0: never). */
-  #program(sweeps: number, parity: 0 | 1, slot: 0 | 1, every: number): Program {
-    const key = `${sweeps} ${parity} ${slot} ${every}`
+  #program(body: SweepBody): Program {
+    const key = JSON.stringify(body)
     let program = this.#programs.get(key)
     if (!program) {
+      const { sweeps, parity, slot } = body
       const count = this.#field.blocks.length
       const target = this.#residuals.slice(slot * count, count)
-      const residuals = new Map<number, HostView<'u32'>>()
-      if (every > 0) {
-        for (let sweep = every; sweep < sweeps; sweep += every) residuals.set(sweep, target)
-        residuals.set(sweeps, target)
-      }
+      const residuals = new Map(residualsOf(body).map((sweep) => [sweep, target]))
       program = this.#group.record(
         (recorder) =>
           recordSweeps(recorder, this.#field, this.#kernels, {
@@ -241,18 +187,16 @@ export class JacobiIteration {
         { schedule: this.#options.schedule, label: `jacobi ${sweeps} sweeps` },
       )
       this.#programs.set(key, program)
-      this.#sweeps.set(program, sweeps)
     }
     return program
   }
 
-  async #runAll(runs: [Program, number][]): Promise<{ seconds: number; clock: 'device' | 'host' }> {
+  async #runAll(runs: readonly SweepRun[]): Promise<Pick<IterateResult, 'seconds' | 'clock'>> {
     const { signal } = this.#options
-    for (const [program] of runs) await program.prepare()
+    const programs = runs.map(({ body, times }) => ({ program: this.#program(body), times }))
+    for (const { program } of programs) await program.prepare()
     const results = await Promise.all(
-      runs
-        .filter(([, times]) => times > 0)
-        .map(([program, times]) => this.#group.queue.run(program, times, signal ? { signal } : {})),
+      programs.map(({ program, times }) => this.#group.queue.run(program, times, signal ? { signal } : {})),
     )
     return {
       seconds: results.reduce((sum, result) => sum + result.seconds, 0),

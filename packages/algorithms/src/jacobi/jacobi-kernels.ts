@@ -1,5 +1,13 @@
-import { type CompileOptions, compileAll, type DeviceGroup, type Kernel } from '@tandem-gpu/core'
+import {
+  type CompileOptions,
+  compileAll,
+  type DeviceGroup,
+  GpuError,
+  type Kernel,
+  requireOptions,
+} from '@tandem-gpu/core'
 import { characterOf } from '../device-character.ts'
+import { requireGroup } from '../option-types.ts'
 import type { TileTransport } from '../transpose/record-transpose.ts'
 import columns from './columns.wgsl.ts'
 import fused from './fused.part.wgsl.ts'
@@ -96,7 +104,16 @@ export async function compileJacobi(
   group: DeviceGroup,
   options: { transport: HaloTransport; source: boolean; fuse?: boolean },
 ): Promise<JacobiKernels> {
+  requireGroup(group)
+  requireOptions(options, 'compileJacobi', {
+    transport: ['copy', 'direct'],
+    source: 'boolean',
+    fuse: 'boolean',
+  })
   const { transport, source, fuse = false } = options
+  for (const [name, value] of Object.entries({ transport, source }))
+    if (value === undefined)
+      throw new GpuError('validation', `The option ${name} of compileJacobi is missing.`)
   const residual = characterOf(group).fastBarriers ? 'max-workgroup' : 'max'
   const { kernels, destroy } = await compileAll(group, {
     sweep: sweepSource({ transport, source, residual: 'none' }),

@@ -15,7 +15,7 @@ import { describeGroup, gigaRate, notVerified, type Report, type ScheduleCompari
 import { comparePrograms } from '../run-measured.ts'
 import { type Decomposition, decompose, type JacobiBlock } from './decomposition.ts'
 import { allocateField, type JacobiField, stateReader, writeSource, writeState } from './jacobi-field.ts'
-import { type IterateResult, JacobiIteration } from './jacobi-iteration.ts'
+import { JacobiIteration } from './jacobi-iteration.ts'
 import { compileJacobi, fusedSweeps, type HaloTransport, type JacobiKernels } from './jacobi-kernels.ts'
 import { verifyField } from './verify-field.ts'
 
@@ -122,7 +122,7 @@ export async function jacobi(group: DeviceGroup, given: JacobiOptions): Promise<
   const kernels = await compileJacobi(group, { transport, source: hasSource, fuse })
   let field: JacobiField | undefined
   let iteration: JacobiIteration | undefined
-  let run = -warmup
+  let warming = true
   try {
     field = await allocateField(group, rows, columns, decomposition, {
       source: hasSource,
@@ -138,7 +138,7 @@ export async function jacobi(group: DeviceGroup, given: JacobiOptions): Promise<
       ...(options.signal && { signal: options.signal }),
       ...(options.onProgress && {
         onProgress: ({ iteration: done, residual }) => {
-          if (run >= 0) options.onProgress!({ iteration: startIteration + done, residual })
+          if (!warming) options.onProgress!({ iteration: startIteration + done, residual })
         },
       }),
     })
@@ -152,16 +152,21 @@ export async function jacobi(group: DeviceGroup, given: JacobiOptions): Promise<
         options.trace(spans ?? [])
       }
     }
-    const times: number[] = []
-    let result: IterateResult | undefined
-    for (; run < Math.max(1, samples); run++) {
-      await writeState(field, input)
-      result = await iteration.run()
-      if (run >= 0) times.push(result.seconds)
+    const sweep = async () => {
+      await writeState(field!, input)
+      return iteration!.run()
     }
-    const { parity, residual, converged, clock, iterations: done } = result!
+    for (let run = 0; run < warmup; run++) await sweep()
+    warming = false
+    let result = await sweep()
+    const times = [result.seconds]
+    while (times.length < samples) {
+      result = await sweep()
+      times.push(result.seconds)
+    }
+    const { parity, residual, converged, clock, iterations: done } = result
     if (options.output) await deliver(stateReader(field, parity, input), rows * columns, options.output)
-    const verification = verify ? await verifyField(field, input, options.source, result!) : notVerified
+    const verification = verify ? await verifyField(field, input, options.source, result) : notVerified
     const seconds = median(times)
     const comparison =
       options.compareSchedules && field.blocks.length > 0 && iterations > 0

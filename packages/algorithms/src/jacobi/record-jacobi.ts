@@ -13,6 +13,7 @@ import { fusedStripes, fusedStripRows } from './fused-strip.ts'
 import { type FieldBlock, innerVectors, type JacobiField, leadElements } from './jacobi-field.ts'
 import { fusedSweeps, type JacobiKernels } from './jacobi-kernels.ts'
 import type { ResidualTree } from './residual-tree.ts'
+import { passesOf } from './sweep-plan.ts'
 
 /** Options of `recordSweeps`. */
 export interface RecordSweepsOptions {
@@ -46,7 +47,8 @@ export function recordSweeps(
   const touches = field.blocks.map(({ owner }) => recorder.touches(owner.ordinal))
   const own = field.blocks.filter((_, index) => touches[index])
   const strips = new Map(own.map((block) => [block, fusedStripRows(block.rows, block.columns)]))
-  for (const { last, count } of passes(options.sweeps, options.residuals, kernels.fused !== undefined)) {
+  const residualSweeps = options.residuals?.keys() ?? []
+  for (const { last, count } of passesOf(options.sweeps, residualSweeps, kernels.fused !== undefined)) {
     const residual = options.residuals?.get(last)
     const observe = residual !== undefined
     if (residual) for (const block of own) recorder.fill(block.residual, 0, { label: 'clear residual' })
@@ -89,35 +91,6 @@ function requireSweepable(
         `The kernels send columns, and block ${device} of the field has no packed columns: allocate it with columnHalos true.`,
       )
   }
-}
-
-/** How often `recordSweeps` goes from one copy of the cells to the other. */
-export function passCount(
-  sweeps: number,
-  residuals: RecordSweepsOptions['residuals'] | ReadonlyMap<number, unknown>,
-  fused: boolean,
-): number {
-  return passes(sweeps, residuals, fused).length
-}
-
-/** Groups sweeps into passes over memory. A residual belongs to the last sweep of a pass; single sweeps precede fused ones. */
-function passes(
-  sweeps: number,
-  residuals: ReadonlyMap<number, unknown> | undefined,
-  fused: boolean,
-): { last: number; count: number }[] {
-  const all: { last: number; count: number }[] = []
-  const ends = new Set([...(residuals?.keys() ?? []), sweeps])
-  let begin = 0
-  for (let end = 1; end <= sweeps; end++) {
-    if (!ends.has(end)) continue
-    const single = fused ? (end - begin) % fusedSweeps : end - begin
-    for (let sweep = 1; sweep <= single; sweep++) all.push({ last: begin + sweep, count: 1 })
-    for (let sweep = begin + single + fusedSweeps; sweep <= end; sweep += fusedSweeps)
-      all.push({ last: sweep, count: fusedSweeps })
-    begin = end
-  }
-  return all
 }
 
 function recordFusedSweeps(

@@ -119,7 +119,7 @@ export async function chooseProduct(
   const split = choosesSplit(shape, type, devices, fits, options.precision)
   const part = plain ? { m: plain.rowBlock, n: plain.width, k: shape.k } : { ...shape, m: ranges[0]!.rows }
   const candidates = matmulCandidates(devices[0]!, shape, part.m, {
-    split: !plain,
+    inTurn: plain !== undefined,
     transposed: plain
       ? !split && transposed !== undefined && plain.width >= leastTransposedWidth
       : !split && fitsResident(shape, devices, { transposed: true }),

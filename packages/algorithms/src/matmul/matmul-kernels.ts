@@ -38,6 +38,8 @@ export interface MatmulBlocking {
   readonly tileColumns: number
   /** The sum over k is cut into this many parts, whose results are added in order; 1 means that it is not cut. */
   readonly parts: number
+  /** Each part adds to C when those before it have: for products that stream, which have no memory for the parts beside each other. */
+  readonly inTurn?: true
 }
 
 /** What `compileMatmul` compiles. */
@@ -50,7 +52,7 @@ export interface MatmulKernels {
   readonly scalar: Kernel
   /** Present where `vector` reads A transposed. */
   readonly transpose?: TransposeKernel
-  /** Present where `blocking.parts` is above 1. */
+  /** Present where there are parts, and not in turn. */
   readonly splitSum?: Kernel
   /** Present where products of f32 are formed from f16 parts; `blocking` is then that of the elements that are not. */
   readonly split?: SplitKernels
@@ -109,11 +111,12 @@ const columnsOf = (tile: Tile) => 4 * tile.columnBlocks * tile.across
 /** Two tiles of A and two of B, eight deep in k. */
 const workgroupByteLength = (tile: Tile) => (rowsOf(tile) + columnsOf(tile)) * 8 * 2 * 4
 
-const blockingOf = (tile: Tile, parts: number): MatmulBlocking => ({
+const blockingOf = (tile: Tile, parts: number, inTurn = false): MatmulBlocking => ({
   body: tile.body,
   tileRows: rowsOf(tile),
   tileColumns: columnsOf(tile),
   parts,
+  ...(inTurn && parts > 1 && { inTurn }),
 })
 
 /** The number of multiprocessors that the choice of blocks assumes. It is fixed, so that the same shape gives the same bits on every GPU. */
@@ -123,8 +126,8 @@ const assumedProcessors = 132
 export interface CandidateOptions {
   /** Columns of the result that one product computes. They choose the tile, not the sum. Default: all of the shape. */
   readonly localColumns?: number | undefined
-  /** False: the sum over k is not cut. */
-  readonly split?: boolean | undefined
+  /** True: the parts of the sum over k follow one another, so that they fill no GPU. Default: they run side by side. */
+  readonly inTurn?: boolean | undefined
   /** False where there is no memory for A transposed, or where too few products share it. */
   readonly transposed?: boolean | undefined
 }
@@ -162,22 +165,20 @@ export function matmulCandidates(
   )
   if (fitting.length === 0) return [{ body: 'registers', tileRows: 32, tileColumns: 32, parts: 1 }]
   let parts = 1
-  if (options.split !== false) {
-    let least = Number.POSITIVE_INFINITY
-    for (let candidate = 1; candidate <= 32 && shape.k / candidate >= 128; candidate++) {
-      const cost = Math.min(...tiles.map((tile) => tileCost(tile, shape.m, shape, candidate)))
-      if (cost < least * 0.97) {
-        least = cost
-        parts = candidate
-      }
+  let least = Number.POSITIVE_INFINITY
+  for (let candidate = 1; candidate <= 32 && shape.k / candidate >= 128; candidate++) {
+    const cost = Math.min(...tiles.map((tile) => tileCost(tile, shape.m, shape, candidate)))
+    if (cost < least * 0.97) {
+      least = cost
+      parts = candidate
     }
   }
-  const { localColumns = shape.n } = options
-  const cost = (tile: Tile) => tileCost(tile, rows, { ...shape, n: localColumns }, parts)
+  const { localColumns = shape.n, inTurn } = options
+  const cost = (tile: Tile) => tileCost(tile, rows, { ...shape, n: localColumns }, inTurn ? 1 : parts)
   const [first, ...rest] = fitting
     .sort((a, b) => cost(a) - cost(b))
     .slice(0, 4)
-    .map((tile) => blockingOf(tile, parts))
+    .map((tile) => blockingOf(tile, parts, inTurn))
   return [first!, ...rest]
 }
 
@@ -258,7 +259,7 @@ export async function compileMatmul(
   const sources = {
     vector: matmulSource(type, blocking, true),
     scalar: matmulSource(type, blocking, false),
-    splitSum: blocking.parts > 1 ? splitSumSource(type) : undefined,
+    splitSum: blocking.parts > 1 && !blocking.inTurn ? splitSumSource(type) : undefined,
   }
   const [product, transpose] = await Promise.allSettled([
     compileAll(group, sources),

@@ -12,7 +12,7 @@ import { allocateSharded, gatherSharded, type ShardedMatrix, writeSharded } from
 import { compileTranspose } from '../transpose/transpose-kernels.ts'
 import { chooseBlocking, compileMatmul, type MatmulKernels } from './matmul-kernels.ts'
 import { planStream } from './plan-stream.ts'
-import { recordShardedMatmul } from './record-matmul.ts'
+import { recordMatmul, recordShardedMatmul } from './record-matmul.ts'
 import { recordStreamedMatmul } from './record-stream.ts'
 import { referenceMatmul } from './verify-matmul.ts'
 
@@ -30,18 +30,19 @@ function accumulated(
   a: Uint32Array<ArrayBuffer>,
   b: Uint32Array<ArrayBuffer>,
   repetitions: number,
+  inner = shape,
 ): Uint32Array {
   const total = new Uint32Array(m * n)
   for (let r = 1; r <= repetitions; r++) {
     const grown = [a, b].map((data) => data.map((value) => value + r)) as [typeof a, typeof b]
-    const product = referenceMatmul('u32', shape, ...grown)
+    const product = referenceMatmul('u32', inner, ...grown)
     for (let index = 0; index < total.length; index++) total[index] = 3 * total[index]! + product[index]!
   }
   return total
 }
 
 const columnsWgsl = `
-struct Params { a_base: u32, a_stride: u32, b_base: u32, b_stride: u32, c_base: u32, c_stride: u32, m: u32, n: u32, k: u32, k_chunk: u32 }
+struct Params { a_base: u32, a_stride: u32, b_base: u32, b_stride: u32, c_base: u32, c_stride: u32, m: u32, n: u32, k: u32, k_chunk: u32, adds: u32 }
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> a: array<u32>;
 @group(0) @binding(2) var<storage, read> b: array<u32>;
@@ -55,7 +56,8 @@ fn main(@builtin(local_invocation_index) thread: u32) {
     for (var k = 0u; k < params.k_chunk; k++) {
       sum += a[params.a_base + k * params.a_stride + row] * b[params.b_base + k * params.b_stride + column];
     }
-    c[params.c_base + row * params.c_stride + column] = sum;
+    let at = params.c_base + row * params.c_stride + column;
+    c[at] = sum + params.adds * c[at];
   }
 }`
 
@@ -98,6 +100,38 @@ describe('the order of a product', () => {
       await writeSharded(group, total, new Uint32Array(m * n))
       await group.queue.run(program, 3)
       return isDeepStrictEqual(await gatherSharded(group, total), expected)
+    })
+    await group.destroy()
+  })
+
+  it('needs every edge while parts of K follow one another', async () => {
+    const backend = referenceBackend()
+    const group = await openGroup({ backends: [backend], devices: 1 })
+    const long = { ...shape, k: 20 }
+    const device = group.devices[0]!
+    const blocking = { ...chooseBlocking(device, long), parts: 3, inTurn: true } as const
+    const kernels = await compileMatmul(group, 'u32', blocking)
+    const a = await device.allocate('u32', [m, long.k])
+    const b = await device.allocate('u32', [long.k, n])
+    const c = await device.allocate('u32', [m, n])
+    const total = await device.allocate('u32', [m, n])
+    const increment = await recordIncrement(group)
+    const accumulate = await recordAccumulate(group)
+    const program = group.record((r) => {
+      increment(r, [a])
+      increment(r, [b])
+      recordMatmul(r, kernels, a, b, c)
+      accumulate(r, [c], [total])
+    })
+    expect(program.plan.commands.filter(({ label }) => label === 'matmul')).toHaveLength(3)
+    const [x, y] = [elements(m * long.k, 1), elements(long.k * n, 2)]
+    const expected = accumulated(x, y, 3, long)
+    await expectEveryEdgeToMatter(backend, program, async () => {
+      await group.queue.write(a, x)
+      await group.queue.write(b, y)
+      await group.queue.write(total, new Uint32Array(m * n))
+      await group.queue.run(program, 3)
+      return isDeepStrictEqual(await group.queue.read(total), expected)
     })
     await group.destroy()
   })

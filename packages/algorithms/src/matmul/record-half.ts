@@ -97,7 +97,8 @@ export function recordHalf(
       ],
       args: {
         ...{ a, b, c: products, m: rows, n },
-        ...{ k: body === 'tensor' ? padded.depth : k, k_chunk: depth },
+        ...(body === 'tensor' ? { k: padded.depth } : { k, adds: 0 }),
+        k_chunk: depth,
       },
       label: 'product',
     })

@@ -34,7 +34,10 @@ export async function tuneMatmul(
   )
   const key = tuningKey(
     { backend: group.backend, devices: [device] },
-    { algorithm: 'matmul', version: 3, traits: [type, `${shipped.parts} parts`], sizes: { m, n, k } },
+    {
+      ...{ algorithm: 'matmul', version: 3, sizes: { m, n, k } },
+      traits: [type, `${shipped.parts} parts${shipped.inTurn ? ' in turn' : ''}`],
+    },
   )
   const buffers: DeviceBuffer<MatmulType>[] = []
   const scratch = async (rows: number, columns: number, label: string) => {

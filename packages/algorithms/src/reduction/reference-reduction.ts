@@ -64,34 +64,43 @@ export async function reducePart<T extends ReductionType>(
   return type === 'f32' ? [sum, compensation, absoluteSum] : [wrapped, 0, 0]
 }
 
+/** What two parts give, one behind the other. */
+export function joinParts(
+  { type, operation }: Pick<ReductionProblem, 'type' | 'operation'>,
+  [value, compensation, absoluteSum]: PartialReduction,
+  [nextValue, nextCompensation, nextAbsoluteSum]: PartialReduction,
+): PartialReduction {
+  if (operation !== 'sum') return [more(operation, value, nextValue), 0, 0]
+  if (type !== 'f32') return [(value + nextValue) | 0, 0, 0]
+  const sum = value + nextValue
+  const lostHere = lost(value, nextValue, sum)
+  return [sum, compensation + (nextCompensation + lostHere), absoluteSum + nextAbsoluteSum]
+}
+
+/** What no elements give. */
+export function emptyPart(problem: Pick<ReductionProblem, 'type' | 'operation'>): PartialReduction {
+  return [identityValue(problem), 0, 0]
+}
+
 /** The answer from those of all parts, in their order. */
 export function combineParts(
-  { type, operation }: ReductionProblem,
+  problem: ReductionProblem,
   parts: readonly PartialReduction[],
 ): ReductionReference {
-  if (operation !== 'sum') {
-    const start = identityValue({ type, operation })
-    const value = parts.reduce((best, [extreme]) => more(operation, best, extreme), start)
-    return { value, bits: bitsOfValue(type, value), absoluteSum: 0 }
-  }
-  if (type !== 'f32') {
-    const wrapped = parts.reduce((sum, [part]) => (sum + part) | 0, 0)
-    const value = type === 'u32' ? wrapped >>> 0 : wrapped
-    return { value, bits: bitsOfValue(type, value), absoluteSum: 0 }
-  }
-  let [sum, compensation, absoluteSum] = [0, 0, 0]
-  for (const [part, own, absolute] of parts) {
-    const next = sum + part
-    compensation += own + lost(sum, part, next)
-    sum = next
-    absoluteSum += absolute
-  }
-  // Infinities make the compensation NaN. The plain sum is right for them.
-  return { value: Number.isFinite(sum) ? sum + compensation : sum, absoluteSum }
+  const { type, operation } = problem
+  const [value, compensation, absoluteSum] = parts.reduce(
+    (all, part) => joinParts(problem, all, part),
+    emptyPart(problem),
+  )
+  if (operation === 'sum' && type === 'f32')
+    // Infinities make the compensation NaN. The plain sum is right for them.
+    return { value: Number.isFinite(value) ? value + compensation : value, absoluteSum }
+  const exact = operation === 'sum' && type === 'u32' ? value >>> 0 : value
+  return { value: exact, bits: bitsOfValue(type, exact), absoluteSum: 0 }
 }
 
 /** What `next`, the rounded sum, lacks of `sum` + `value` (Neumaier 1974). */
-function lost(sum: number, value: number, next: number): number {
+export function lost(sum: number, value: number, next: number): number {
   return Math.abs(sum) >= Math.abs(value) ? sum - next + value : value - next + sum
 }
 
@@ -154,7 +163,7 @@ export function verifyReduction(
 }
 
 /** Compares a value with the running minimum or maximum. The result is NaN if either is; -0 < +0. */
-function more(operation: ReductionOperation, best: number, value: number): number {
+export function more(operation: ReductionOperation, best: number, value: number): number {
   if (Number.isNaN(best) || Number.isNaN(value)) return Number.NaN
   return operation === 'min' ? Math.min(best, value) : Math.max(best, value)
 }
@@ -162,7 +171,7 @@ function more(operation: ReductionOperation, best: number, value: number): numbe
 const scratch = new DataView(new ArrayBuffer(4))
 
 /** The 32-bit pattern of a value of the type, as an unsigned number; NaN is 0x7fc00000. */
-function bitsOfValue(type: ReductionType, value: number): number {
+export function bitsOfValue(type: ReductionType, value: number): number {
   if (type === 'f32') {
     if (Number.isNaN(value)) return 0x7fc00000
     scratch.setFloat32(0, value)
@@ -176,7 +185,7 @@ export function valueOfBits(type: ReductionType, bits: number): number {
 }
 
 /** JSON has no infinities. */
-function finite(value: number): number {
+export function finite(value: number): number {
   return Number.isFinite(value) ? value : Number.MAX_VALUE
 }
 

@@ -23,9 +23,8 @@ const tileTransports = ['copy', 'direct', 'scatter'] as const
  */
 export type TileTransport = (typeof tileTransports)[number]
 
-/** One tile of the peer-to-peer scheme: it moves from device `sender` to device `receiver` in stage `stage`. */
+/** One tile of the peer-to-peer scheme: it moves from device `sender` to device `receiver`. */
 export interface PeerTile {
-  readonly stage: number
   readonly sender: number
   readonly receiver: number
   /** As it lies in the sender's slice. */
@@ -38,6 +37,9 @@ export interface PeerTile {
 export interface RecordedTile extends PeerTile {
   readonly transport: TileTransport | 'local'
 }
+
+/** How a tile is recorded: as a message between processes, as a copy and a transpose, in its sender's one dispatch, or in a dispatch of its own. */
+type Way = 'message' | 'copied' | 'scattered' | 'in place'
 
 /** Options of `recordTranspose`. */
 export interface RecordTransposeOptions<T extends ElementType> {
@@ -70,7 +72,7 @@ export function* eachTile(
       if (touches !== undefined && !touches[sender] && !touches[receiver]) continue
       const rows = input.slices[sender]!.rows
       const columns = output.slices[receiver]!.rows
-      if (rows * columns > 0) yield { stage, sender, receiver, rows, columns, byteLength: rows * columns * 4 }
+      if (rows * columns > 0) yield { sender, receiver, rows, columns, byteLength: rows * columns * 4 }
     }
 }
 
@@ -108,55 +110,67 @@ export function recordTranspose<T extends ElementType>(
   const { messageParts } = options
   if (messageParts !== undefined) requireCount(messageParts, 'The option messageParts', 1)
   const touches = recorder.devices.map(({ ordinal }) => recorder.touches(ordinal))
-  const tiles: RecordedTile[] = []
-  const bySender = new Map<number, RecordedTile[]>()
-  for (const peer of eachTile(input, output, touches)) {
-    const tile = { ...peer, transport: peer.sender === peer.receiver ? ('local' as const) : chosen(peer) }
-    tiles.push(tile)
-    if (tile.transport !== 'scatter' && tile.transport !== 'local') continue
-    const sent = bySender.get(tile.sender)
-    if (sent === undefined) bySender.set(tile.sender, [tile])
-    else sent.push(tile)
-  }
-  recordMessages(recorder, kernel, input.type, tiles.filter(isMessage).map(messageOf), (workgroups) => {
-    const scattered = recordScattered()
-    for (const tile of tiles) {
-      if (scattered.has(tile) || tile.transport === 'copy') continue
-      const device = tile.transport === 'scatter' ? tile.sender : tile.receiver
-      transposeTile(tile, device, sourceOf(tile), workgroups)
-    }
-    recordCopied(tiles.filter((tile) => tile.transport === 'copy' && !isMessage(tile)))
+  const tiles = [...eachTile(input, output, touches)].map((peer): RecordedTile => {
+    return { ...peer, transport: peer.sender === peer.receiver ? 'local' : chosen(peer) }
+  })
+  /** Their kernels write all that they send, and their own tile with it. */
+  const scattering = new Set(
+    tiles.filter(({ transport }) => transport === 'scatter').map(({ sender }) => sender),
+  )
+  const travelling = (way: Way) => tiles.filter((tile) => wayOf(tile) === way)
+  recordMessages(recorder, kernel, input.type, travelling('message').map(messageOf), (workgroups) => {
+    const unscattered = recordScattered(travelling('scattered'))
+    recordInPlace([...unscattered, ...travelling('in place')], workgroups)
+    recordCopied(travelling('copied'))
   })
   return tiles
 
-  /** Records a scattering dispatch for each sender with tiles of that transport. Returns the tiles that it recorded; the others are transposed one by one. */
-  function recordScattered(): ReadonlySet<RecordedTile> {
-    const done = new Set<RecordedTile>()
-    for (const { device, view } of input.slices) {
-      const wanted = (bySender.get(device.ordinal) ?? []).sort((a, b) => a.receiver - b.receiver)
-      if (!wanted.some(({ transport }) => transport === 'scatter')) continue
-      if (kernel.scatter === undefined)
-        throw new GpuError(
-          'validation',
-          "Transport 'scatter' needs the scattering kernel: compile it with compileTranspose(group, type, variant, true).",
-        )
-      const blocks = wanted.map((tile) => ({
+  function wayOf(tile: RecordedTile): Way {
+    const { transport, sender } = tile
+    if (transport === 'copy') return isMessage(tile) ? 'message' : 'copied'
+    return transport !== 'direct' && scattering.has(sender) ? 'scattered' : 'in place'
+  }
+
+  /** One dispatch for each sender writes all of its tiles. Returns those of senders for which such a dispatch is not possible. */
+  function recordScattered(all: readonly RecordedTile[]): RecordedTile[] {
+    if (all.length > 0 && kernel.scatter === undefined)
+      throw new GpuError(
+        'validation',
+        "Transport 'scatter' needs the scattering kernel: compile it with compileTranspose(group, type, variant, true).",
+      )
+    return input.slices.flatMap(({ device, view }) => {
+      const sent = all
+        .filter(({ sender }) => sender === device.ordinal)
+        .sort((one, other) => one.receiver - other.receiver)
+      const blocks = sent.map((tile) => ({
         receiver: tile.receiver,
         column: output.slices[tile.receiver]!.row,
         target: targetOf(tile),
       }))
-      if (recordScatter(recorder, kernel.scatter, device.ordinal, view, blocks))
-        for (const tile of wanted) done.add(tile)
-    }
-    return done
+      if (sent.length === 0 || recordScatter(recorder, kernel.scatter!, device.ordinal, view, blocks))
+        return []
+      return sent
+    })
+  }
+
+  /** One device reads the tile where it lies and writes it where it belongs: the sender where its kernels write the receiver's memory, else the receiver. */
+  function recordInPlace(read: readonly RecordedTile[], workgroups?: number): void {
+    for (const tile of read)
+      transposeTile(
+        tile,
+        tile.transport === 'scatter' ? tile.sender : tile.receiver,
+        sourceOf(tile),
+        workgroups,
+      )
   }
 
   /**
-   * Records every copy before the first transpose. A GPU may start a wait only after what was recorded before it has been signalled: with each
-   * transpose recorded after its own copy, the first would wait for copies that it does not need.
+   * The book's scheme: a tile is copied into scratch memory of its receiver, which transposes it there. Every copy is
+   * recorded before the first transpose: a GPU starts a wait only after what was recorded before it has been signalled,
+   * so that with each transpose recorded after its own copy, the first would wait for copies that it does not need.
    */
-  function recordCopied(copied: readonly RecordedTile[]): void {
-    const arrivals = copied.map((tile) => {
+  function recordCopied(moved: readonly RecordedTile[]): void {
+    const arrivals = moved.map((tile) => {
       const { receiver, rows, columns } = tile
       const label = `arrival of ${nameOf(tile)}`
       const arrival = recorder

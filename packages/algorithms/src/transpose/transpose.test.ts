@@ -364,7 +364,7 @@ describeOnBackends('transpose', (backend) => {
 })
 
 it('writes to peers by default on several GPUs, and reads from them inside one adapter', () => {
-  const tile = { stage: 1, sender: 1, receiver: 0, rows: 8, columns: 8, byteLength: 256 }
+  const tile = { sender: 1, receiver: 0, rows: 8, columns: 8, byteLength: 256 }
   const group = (software: boolean, ...ids: string[]) =>
     ({ software, devices: ids.map((id) => ({ info: { id } })) }) as unknown as DeviceGroup
   expect(chooseTransport(tile, group(false, 'a', 'b'))).toBe('scatter')

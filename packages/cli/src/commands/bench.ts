@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import { openGroup, type Schedule } from '@tandem-gpu/core'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { backendsNamed } from '../backends.ts'
@@ -8,7 +7,6 @@ import type { BenchDocument, BenchResult } from '../bench/document.ts'
 import { benchPage } from '../bench/page.ts'
 import type { CommandContext } from '../command-context.ts'
 import { exitCode, UsageError } from '../exit-code.ts'
-import { fileReason } from '../file-error.ts'
 import {
   addJsonOption,
   addSelectionOptions,
@@ -18,6 +16,7 @@ import {
   requireDeviceIds,
   wholeNumber,
 } from '../group-options.ts'
+import { readInputText } from '../input-file.ts'
 import { formatJson } from '../json.ts'
 import { OutputFile } from '../output-file.ts'
 import { printable } from '../printable.ts'
@@ -149,9 +148,7 @@ async function runBench(
 }
 
 async function readPeers(path: string): Promise<readonly BenchResult[]> {
-  const text = await readFile(path, 'utf8').catch((error) => {
-    throw new UsageError(`${printable(path)} cannot be read: ${fileReason(error)}.`, 'bad-input')
-  })
+  const text = await readInputText(path)
   try {
     const document = JSON.parse(text)
     if (document.schema === 1 && document.kind === 'peers' && Array.isArray(document.results))

@@ -27,6 +27,7 @@ import {
   kernelModule,
   nameAndRest,
   repeated,
+  showWarnings,
 } from '../kernel-options.ts'
 import { elementTypes, type FileElementType } from '../npy/element-conversion.ts'
 import type { OutputFile } from '../output-file.ts'
@@ -41,7 +42,10 @@ const bufferElementTypes: readonly BufferElementType[] = [...elementTypes, 'u8',
 /** Where a buffer's elements come from: a file, or zeros of a type and a shape. */
 type BufferSource =
   | { readonly file: string }
-  | { readonly type: BufferElementType; readonly shape: readonly number[] }
+  | { readonly type: BufferFileType; readonly shape: readonly number[] }
+
+/** What a file of a buffer may hold: complex numbers are `array<vec2f>`, two f32 each. */
+type BufferFileType = BufferElementType | 'c64'
 
 interface RunCommandOptions extends Omit<GroupOptions, 'devices'>, KernelOptions {
   readonly buffer: Readonly<Record<string, BufferSource>>
@@ -95,7 +99,7 @@ export function runCommand(context: CommandContext): Command {
       const outputs = new Map<string, OutputFile>()
       for (const [name, source] of Object.entries(options.buffer)) {
         if (!('file' in source)) continue
-        const read = { accepted: bufferElementTypes, cast: options.cast ?? false }
+        const read = { accepted: bufferElementTypes, cast: options.cast ?? false, complex: true }
         inputs.set(name, await openInput(files, source.file, read, terminal.progress))
       }
       for (const [name, file] of Object.entries(options.output)) outputs.set(name, await files.output(file))
@@ -128,7 +132,7 @@ interface KernelReport {
   readonly seconds: number
   readonly clock: 'device' | 'host'
   readonly buffers: Readonly<
-    Record<string, { type: BufferElementType; shape: readonly number[]; first: readonly number[] }>
+    Record<string, { type: BufferFileType; shape: readonly number[]; first: readonly number[] }>
   >
 }
 
@@ -145,25 +149,30 @@ async function runKernel(group: DeviceGroup, work: Work): Promise<KernelReport> 
           throw new UsageError(error.message, 'bad-input')
         }),
     )
+    showWarnings(context.terminal, path, kernel.reflection.warnings)
     requireBindings(kernel, path, options.buffer, inputs)
     requireValues(kernel, path, options.set)
-    const buffers = new Map<string, { view: BufferView<BufferElementType>; shape: readonly number[] }>()
+    const buffers = new Map<
+      string,
+      { view: BufferView<BufferElementType>; type: BufferFileType; shape: readonly number[] }
+    >()
     for (const [name, source] of Object.entries(options.buffer)) {
       const input = inputs.get(name)
       const shape = input?.shape ?? (source as { shape: readonly number[] }).shape
-      const type = input?.type ?? (source as { type: BufferElementType }).type
-      const length = shape.reduce((product, side) => product * side, 1)
-      const [rows, columns] = shape.length === 2 ? shape : [1, length]
-      const view = owned.keep(await device.allocate(type, [rows!, columns!], { label: name }))
+      const given = input?.complex ? 'c64' : (input?.type ?? (source as { type: BufferFileType }).type)
+      const [type, numbers] = given === 'c64' ? (['f32', 2] as const) : [given, 1]
+      const length = shape.reduce((product, side) => product * side, numbers)
+      const [rows, columns] = shape.length === 2 ? [shape[0]!, shape[1]! * numbers] : [1, length]
+      const view = owned.keep(await device.allocate(type, [rows, columns], { label: name }))
       if (input !== undefined && length > 0) {
         const data = elementArray(type, length)
         await input.fileOrder()(0, data as never)
         await group.queue.write(view as BufferView, data)
       }
-      buffers.set(name, { view: view as never, shape })
+      buffers.set(name, { view: view as never, type: given, shape })
     }
     const views = Object.fromEntries([...buffers].map(([name, { view }]) => [name, view]))
-    const largest = Math.max(0, ...[...buffers.values()].map(({ view }) => boundLength(view)))
+    const largest = Math.max(0, ...[...buffers.values()].map(boundLength))
     const workgroups = options.workgroups ?? [defaultWorkgroups(kernel, largest, path, device)]
     const program = owned.keep(
       group.record((r) =>
@@ -177,9 +186,8 @@ async function runKernel(group: DeviceGroup, work: Work): Promise<KernelReport> 
     const { signal } = context.terminal
     const { seconds, clock } = await group.queue.run(program, options.times, { signal })
     const found: Record<string, KernelReport['buffers'][string]> = {}
-    for (const [name, { view, shape }] of buffers) {
+    for (const [name, { view, type, shape }] of buffers) {
       const data = await group.queue.read(view)
-      const type = view.buffer.type
       found[name] = { type, shape, first: [...data.subarray(0, 8)] }
       const file = outputs.get(name)
       if (file === undefined) continue
@@ -239,7 +247,7 @@ function requireBindings(
     )
   for (const { name, type } of bindings) {
     const source = buffers[name]!
-    const given = 'file' in source ? inputs.get(name)!.type : source.type
+    const given = 'file' in source ? inputs.get(name)!.type : source.type === 'c64' ? 'f32' : source.type
     // A structure of several types takes u32.
     const wanted = type.scalar === 'mixed' ? 'u32' : type.scalar
     if (given === wanted || (wanted === 'u32' && (given === 'u8' || given === 'i8'))) continue
@@ -287,16 +295,23 @@ function exampleValue({ name, kind, components }: ReflectedMember): string {
   }
 }
 
-/** The number of elements that the kernel sees: words of four elements where the buffer holds bytes. */
-function boundLength({ buffer, length }: BufferView<BufferElementType>): number {
-  return buffer.type === 'u8' || buffer.type === 'i8' ? Math.ceil(length / 4) : length
+/** The number of elements that the kernel sees: words of four elements where the buffer holds bytes, pairs where it holds complex numbers. */
+function boundLength({
+  view,
+  type,
+}: {
+  readonly view: BufferView<BufferElementType>
+  readonly type: BufferFileType
+}): number {
+  if (type === 'c64') return view.length / 2
+  return type === 'u8' || type === 'i8' ? Math.ceil(view.length / 4) : view.length
 }
 
 function asText(report: KernelReport): string {
   const lines = [
     `${report.kernel} on ${report.adapter} (${report.backend}): ${report.workgroups.join(' × ')} workgroup${report.workgroups.some((count) => count !== 1) ? 's' : ''}, ${formatSeconds(report.seconds)}`,
     ...Object.entries(report.buffers).map(([name, { type, shape, first }]) => {
-      const length = shape.reduce((product, side) => product * side, 1)
+      const length = shape.reduce((product, side) => product * side, type === 'c64' ? 2 : 1)
       const more = length > first.length ? ' …' : ''
       return `  ${name}  ${type} ${shape.join(' × ')}  ${first.map((value) => Number(value.toPrecision(6))).join(' ')}${more}`
     }),
@@ -306,19 +321,19 @@ function asText(report: KernelReport): string {
 
 function collectBuffer(text: string, previous: Record<string, BufferSource>): Record<string, BufferSource> {
   const [name, source] = nameAndRest(text)
-  const zeros = /^(f32|i32|u32|u8|i8):(.+)$/.exec(source)
+  const zeros = /^(f32|i32|u32|u8|i8|c64):(.+)$/.exec(source)
   if (zeros === null) {
     const [, other] = /^(\w{2,}):[\dkmgtiex.]+$/i.exec(source) ?? []
     if (other !== undefined)
       throw new InvalidArgumentError(
-        `Zeros have one of the types ${bufferElementTypes.join(', ')}, not ${other}.`,
+        `Zeros have one of the types ${bufferElementTypes.join(', ')}, c64, not ${other}.`,
       )
     return { ...previous, [name]: { file: source } }
   }
   const shape = zeros[2]!.split('x').map(parseCount)
   if (shape.some((side) => side === undefined))
     throw new InvalidArgumentError('Zeros have a type and a shape, such as f32:1000 or u32:20x30.')
-  return { ...previous, [name]: { type: zeros[1] as BufferElementType, shape: shape as number[] } }
+  return { ...previous, [name]: { type: zeros[1] as BufferFileType, shape: shape as number[] } }
 }
 
 function collectText(text: string, previous: Record<string, string>): Record<string, string> {

@@ -4,7 +4,7 @@ import type { CommandContext } from '../command-context.ts'
 import { UsageError } from '../exit-code.ts'
 import { addJsonOption } from '../group-options.ts'
 import { formatJson } from '../json.ts'
-import { addKernelOptions, type KernelOptions, kernelModule } from '../kernel-options.ts'
+import { addKernelOptions, type KernelOptions, kernelModule, showWarnings } from '../kernel-options.ts'
 
 interface TranslateOptions extends KernelOptions {
   readonly bounds: CudaBounds
@@ -30,6 +30,7 @@ export function translateCommand(context: CommandContext): Command {
           ? { constants: options.constant }
           : { entryPoint: options.entryPoint, constants: options.constant },
       )
+      showWarnings(context.terminal, path, ir.warnings)
       const { source } = emitCuda(ir, { bounds: options.bounds, label: path })
       context.terminal.out(
         options.json ? formatJson('translate', { source, reflection: reflect(ir) }) : source,

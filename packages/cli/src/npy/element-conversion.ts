@@ -11,6 +11,8 @@ export const elementTypes: readonly NpyElementType[] = ['f32', 'i32', 'u32']
 /** Converts the elements of a file into the elements of an algorithm. */
 export interface ElementConversion {
   readonly type: FileElementType
+  /** The file holds complex numbers: of two elements (f32) each. */
+  readonly complex: boolean
   /** Bytes of one element in the file. */
   readonly fileByteLength: number
   /** `position` is the index of the first element, for error messages. `bytes` may start anywhere. */
@@ -33,6 +35,8 @@ const numpyName: Readonly<Record<FileElementType, string>> = {
   u8: 'uint8',
   i8: 'int8',
 }
+/** NumPy's complex64: pairs of f32. Files alone know it as a type. */
+export const complexDescr = '<c8'
 const typeOf = Object.fromEntries(
   Object.entries(descrOf).map(([type, descr]) => [descr, type as FileElementType]),
 )
@@ -50,28 +54,34 @@ const names: Readonly<Record<string, string>> = {
 }
 
 /**
- * `accepted` lists the types that the algorithm takes, preferred first. Where the file holds another type, throws a `UsageError` that
+ * `accepted` lists the types that the algorithm takes, preferred first; `complex` says that it takes complex numbers, before all others. Where the file holds another type, throws a `UsageError` that
  * recommends `astype`, and `--cast` where that would work.
  */
 export function elementConversion(
   descr: string,
-  options: { name: string; accepted: readonly FileElementType[]; cast: boolean },
+  options: {
+    name: string
+    accepted: readonly FileElementType[]
+    cast: boolean
+    complex?: boolean | undefined
+  },
 ): ElementConversion {
-  const { name, accepted, cast } = options
+  const { name, accepted, cast, complex = false } = options
+  if (complex && descr === complexDescr) return { ...asItIs('f32'), complex }
+  if (complex && cast && descr === '<c16') return { ...narrowing('<f8', 'f32', name), complex }
   const type = typeOf[descr]
   if (type !== undefined && accepted.includes(type)) return asItIs(type)
   const target = castTarget[descr]
   if (cast && target !== undefined && accepted.includes(target)) return narrowing(descr, target, name)
 
-  const takes = accepted
-    .map((wanted) => numpyName[wanted])
-    .join(', ')
-    .replace(/, ([^,]+)$/, ' or $1')
-  const wanted = numpyName[target !== undefined && accepted.includes(target) ? target : accepted[0]!]
+  const taken = [...(complex ? [names[complexDescr]!] : []), ...accepted.map((wanted) => numpyName[wanted])]
+  const takes = taken.join(', ').replace(/, ([^,]+)$/, ' or $1')
+  const casts = (target !== undefined && accepted.includes(target)) || (complex && descr === '<c16')
+  const wanted = target !== undefined && accepted.includes(target) ? numpyName[target] : taken[0]
   const held =
     names[descr] ?? (type === undefined ? `type '${printable(descr.slice(0, 40))}'` : numpyName[type])
   const order = descr.startsWith('>') ? ' (big-endian)' : ''
-  const castHint = target !== undefined && accepted.includes(target) ? `, or pass --cast` : ''
+  const castHint = casts ? `, or pass --cast` : ''
   throw new UsageError(
     `${name} holds ${held}${order}, and the command takes ${takes}: save it with a.astype('${wanted}')${castHint}.`,
     'bad-input',
@@ -81,6 +91,7 @@ export function elementConversion(
 function asItIs(type: FileElementType): ElementConversion {
   return {
     type,
+    complex: false,
     fileByteLength: elementByteLength[type],
     convert(bytes, into) {
       new Uint8Array(into.buffer, into.byteOffset, bytes.byteLength).set(bytes)
@@ -97,6 +108,7 @@ function narrowing(descr: string, type: NpyElementType, name: string): ElementCo
     )
   return {
     type,
+    complex: false,
     fileByteLength: 8,
     convert(bytes, into, position) {
       const count = bytes.byteLength / 8

@@ -1,8 +1,8 @@
-import { constants } from 'node:fs'
-import { type FileHandle, open } from 'node:fs/promises'
+import type { FileHandle } from 'node:fs/promises'
 import { type ElementArray, elementArray } from '@tandem-gpu/core'
 import { UsageError } from '../exit-code.ts'
 import { FileError, fileReason, isFileSystemError } from '../file-error.ts'
+import { openInputFile } from '../input-file.ts'
 import { printable } from '../printable.ts'
 import { type ElementConversion, elementConversion, type FileElementType } from './element-conversion.ts'
 import { type NpyHeader, npyPreambleByteLength, parseNpyHeader } from './header.ts'
@@ -13,15 +13,20 @@ const chunkByteLength = 16 * 1024 * 1024
 export interface NpyReadOptions {
   /** The types that the algorithm takes, preferred first. */
   readonly accepted: readonly FileElementType[]
-  /** Converts float64, int64 and uint64 with a range check. */
+  /** True: files of complex numbers are taken too, or alone where nothing else is accepted. */
+  readonly complex?: boolean | undefined
+  /** Converts float64, int64, uint64, and complex128 where complex numbers are taken, with a range check. */
   readonly cast?: boolean | undefined
 }
 
 /** A `.npy` file, open for reading in pieces, so that it may exceed the host's memory. */
 export class NpyReader {
   readonly name: string
+  /** Of complex numbers, where `complex` is true. */
   readonly shape: readonly number[]
+  readonly complex: boolean
   readonly fortranOrder: boolean
+  /** The number of elements: two for a complex number. */
   readonly length: number
   readonly #handle: FileHandle
   readonly #conversion: ElementConversion
@@ -31,7 +36,8 @@ export class NpyReader {
     this.name = name
     this.shape = header.shape
     this.fortranOrder = header.fortranOrder
-    this.length = elementCount(header.shape)
+    this.complex = conversion.complex
+    this.length = elementCount(header.shape) * (conversion.complex ? 2 : 1)
     this.#handle = handle
     this.#conversion = conversion
     this.#dataByteOffset = header.dataByteOffset
@@ -44,20 +50,18 @@ export class NpyReader {
   /** Throws `UsageError` where the file is missing, truncated, too long for its header, or of a type that is not accepted. */
   static async open(path: string, options: NpyReadOptions): Promise<NpyReader> {
     const name = printable(path)
-    // Without waiting for the writer of a FIFO, which is rejected below.
-    const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch((error) => {
-      throw new UsageError(`${name} cannot be read: ${fileReason(error)}.`, 'bad-input')
-    })
+    const handle = await openInputFile(path)
     try {
       const information = await handle.stat()
-      if (!information.isFile()) throw new UsageError(`${name} is not a regular file.`, 'bad-input')
       const header = await readHeader(handle, name)
       const conversion = elementConversion(header.descr, {
         name,
         accepted: options.accepted,
         cast: options.cast ?? false,
+        complex: options.complex,
       })
-      const announced = header.dataByteOffset + elementCount(header.shape) * conversion.fileByteLength
+      const count = elementCount(header.shape) * (conversion.complex ? 2 : 1)
+      const announced = header.dataByteOffset + count * conversion.fileByteLength
       if (information.size !== announced) {
         const verdict = information.size < announced ? 'is truncated' : 'is longer than its header says'
         throw new UsageError(
@@ -74,6 +78,16 @@ export class NpyReader {
     }
   }
 
+  /** Throws `UsageError` where the array does not have one dimension. */
+  vectorLength(): number {
+    if (this.shape.length !== 1)
+      throw new UsageError(
+        `${this.name} has shape (${this.shape.join(', ')}), and the command takes one dimension: save it with a.ravel().`,
+        'bad-input',
+      )
+    return this.length
+  }
+
   /** Throws `UsageError` where the array does not have two dimensions. */
   matrixShape(): readonly [rows: number, columns: number] {
     const [rows, columns] = this.shape
@@ -84,6 +98,15 @@ export class NpyReader {
       )
     }
     return [rows, columns]
+  }
+
+  /** Throws `UsageError` where an array of several dimensions is in Fortran order, in which its last one is not contiguous. */
+  requireOrder(): void {
+    if (this.fortranOrder && this.shape.filter((length) => length > 1).length > 1)
+      throw new UsageError(
+        `${this.name} is in Fortran order, and the command takes C order: save it with np.ascontiguousarray(a).`,
+        'bad-input',
+      )
   }
 
   /**

@@ -1,6 +1,6 @@
 import type { ElementArray } from '@tandem-gpu/core'
 import type { OutputFile } from '../output-file.ts'
-import { descrOf, type FileElementType } from './element-conversion.ts'
+import { complexDescr, descrOf, type FileElementType } from './element-conversion.ts'
 import { formatNpyHeader } from './header.ts'
 
 /** A `.npy` file in C order, written in pieces: in any order to a regular file, in ascending order to anything else. The caller commits `file`. */
@@ -13,9 +13,13 @@ export class NpyWriter {
     this.#dataByteOffset = dataByteOffset
   }
 
-  /** Writes the header into `file`, which was created before the work started. */
-  static async start(file: OutputFile, type: FileElementType, shape: readonly number[]): Promise<NpyWriter> {
-    const header = formatNpyHeader(descrOf[type], shape)
+  /** Writes the header into `file`, which was created before the work started. `c64`: complex numbers, of two elements (f32) each. */
+  static async start(
+    file: OutputFile,
+    type: FileElementType | 'c64',
+    shape: readonly number[],
+  ): Promise<NpyWriter> {
+    const header = formatNpyHeader(type === 'c64' ? complexDescr : descrOf[type], shape)
     await file.write(header, 0)
     return new NpyWriter(file, header.byteLength)
   }

@@ -1,0 +1,114 @@
+import {
+  type BufferView,
+  type DeviceBuffer,
+  type DeviceGroup,
+  isGpuError,
+  type Kernel,
+  OwnedResources,
+} from '@tandem-gpu/core'
+import { requireGroup } from '../option-types.ts'
+import { requireResult } from '../require-result.ts'
+import { type FftStep, stepsOf } from './fft-steps.ts'
+import {
+  type FftLimits,
+  type FftPass,
+  type FftPlan,
+  type FftPlanOptions,
+  fftLimits,
+  planFft,
+} from './plan-fft.ts'
+
+/** A step with its kernel. */
+export interface CompiledStep extends FftStep {
+  readonly kernel: Kernel
+  /** Its factors in the memory of each device, by ordinal. */
+  readonly tables: readonly BufferView<'f32'>[]
+}
+
+/** A pass with the kernels of its steps. */
+export interface CompiledPass extends FftPass {
+  readonly steps: readonly CompiledStep[]
+}
+
+/** What `compileFft` resolves to. */
+export interface CompiledFft {
+  readonly plan: FftPlan
+  readonly passes: readonly CompiledPass[]
+  destroy(): void
+}
+
+/** Compiles the kernels of a plan, and brings their tables of factors to every device. */
+export async function compileFft(group: DeviceGroup, plan: FftPlan): Promise<CompiledFft> {
+  requireGroup(group)
+  requireResult(plan, 'passes', 'The plan of compileFft', 'what planFft returns')
+  const passes = plan.passes.map((pass) => ({ ...pass, steps: stepsOf(plan, pass) }))
+  const steps = passes.flatMap((pass) => pass.steps)
+  const owned = new OwnedResources()
+  try {
+    const kernels = await owned.keepAll(steps.map(({ source }) => group.compile(source)))
+    const { values, starts } = joined(steps.map(({ table }) => table))
+    const buffers: DeviceBuffer<'f32'>[] = []
+    for (const device of group.devices) {
+      const buffer = owned.keep(
+        await device.allocate('f32', values.length, { label: 'fft tables', zero: false }),
+      )
+      buffers.push(buffer)
+      if (device.local) await group.queue.write(buffer, values)
+    }
+    let at = 0
+    const compiled = (step: FftStep): CompiledStep => {
+      const { start, length } = starts[at]!
+      return { ...step, kernel: kernels[at++]!, tables: buffers.map((buffer) => buffer.slice(start, length)) }
+    }
+    return {
+      plan,
+      passes: passes.map((pass) => ({ ...pass, steps: pass.steps.map(compiled) })),
+      destroy: () => owned.destroy(),
+    }
+  } catch (error) {
+    owned.destroy()
+    throw error
+  }
+}
+
+/** Plans and compiles. Where kernels of these lengths cannot be compiled, those for any length do, which may ship compiled; a note says so. */
+export async function compileAnywhere(
+  group: DeviceGroup,
+  options: Omit<FftPlanOptions, 'limits'>,
+  limits: FftLimits = fftLimits(group.devices),
+): Promise<{ readonly compiled: CompiledFft; readonly notes: readonly string[] }> {
+  const plan = planFft({ ...options, limits })
+  try {
+    return { compiled: await compileFft(group, plan), notes: [] }
+  } catch (error) {
+    if (!limits.lines || !isGpuError(error) || error.code !== 'unsupported') throw error
+    const compiled = await compileFft(group, planFft({ ...options, limits: { ...limits, lines: false } }))
+    const note = `Kernels for these lengths cannot be compiled here, so those for any length ran, which are slower: ${error.message}`
+    return { compiled, notes: [note] }
+  }
+}
+
+/** The tables one after another, equal ones once, in f32. A step without one gets a value, since a binding needs one. */
+function joined(tables: readonly (readonly number[])[]): {
+  readonly values: Float32Array<ArrayBuffer>
+  readonly starts: readonly { readonly start: number; readonly length: number }[]
+} {
+  const parts: { readonly start: number; readonly values: Float32Array }[] = []
+  let total = 0
+  const starts = tables.map((table) => {
+    const values = Float32Array.from(table.length === 0 ? [1, 0] : table)
+    const { length } = values
+    let part = parts.find(
+      ({ values: known }) => known.length === length && known.every((v, i) => v === values[i]),
+    )
+    if (part === undefined) {
+      part = { start: total, values }
+      parts.push(part)
+      total += length
+    }
+    return { start: part.start, length }
+  })
+  const values = new Float32Array(total)
+  for (const part of parts) values.set(part.values, part.start)
+  return { values, starts }
+}

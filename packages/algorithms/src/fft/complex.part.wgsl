@@ -1,0 +1,17 @@
+// Complex numbers are pairs of f32.
+
+alias Complex = vec2<f32>;
+
+fn multiply(a: Complex, b: Complex) -> Complex {
+  return Complex(fma(a.x, b.x, -(a.y * b.y)), fma(a.x, b.y, a.y * b.x));
+}
+
+// a · (−i)
+fn turn_back(a: Complex) -> Complex {
+  return Complex(a.y, -a.x);
+}
+
+// The inverse transform is the forward one of values whose parts are exchanged, with the results' parts exchanged.
+fn exchanged(a: Complex, exchanges: u32) -> Complex {
+  return select(a, a.yx, exchanges != 0u);
+}

@@ -1,0 +1,189 @@
+import type { CompileOptions } from '@tandem-gpu/core'
+import { chirpSource, convertSource, stageSource } from './generic-kernels.ts'
+import { chooseLineKernel, type LineKernelShape, type LinePlace, lineSource } from './line-kernel.ts'
+import {
+  type FftLineKind,
+  type FftMethod,
+  type FftPass,
+  type FftPlan,
+  isContiguous,
+  type LineMethod,
+  type StagesMethod,
+} from './plan-fft.ts'
+import { chirpSpectrum, chirpTable, lineTable, stageStarts, stageTable } from './twiddles.ts'
+
+/** One kernel of a pass: dispatched once, over all lines of the axis on a device. */
+export interface FftStep {
+  readonly source: CompileOptions
+  /** The factors that the kernel reads: complex numbers, real part first. */
+  readonly table: readonly number[]
+  /** Values of a line that it reads and writes, of these kinds. */
+  readonly inputLength: number
+  readonly outputLength: number
+  readonly from: FftLineKind
+  readonly to: FftLineKind
+  /** Real and imaginary parts change places as it reads, and as it writes. */
+  readonly exchangesInput: boolean
+  readonly exchangesOutput: boolean
+  readonly work: FftStepWork
+}
+
+/** How the lines of a step are divided. */
+export type FftStepWork =
+  | { readonly kind: 'line'; readonly shape: LineKernelShape }
+  /** The columns of a square of `columns` × `rows`, each column having `rows` values; or its rows. */
+  | {
+      readonly kind: 'square'
+      readonly shape: LineKernelShape
+      readonly side: 'columns' | 'rows'
+      readonly other: number
+    }
+  | { readonly kind: 'stage'; readonly radix: number; readonly before: number }
+  | { readonly kind: 'multiply' }
+  | { readonly kind: 'convert' }
+
+/** The steps of a pass, in order. Where a line lies is for each to be asked: the first reads the pass's input, the last writes its output. */
+export function stepsOf(plan: FftPlan, pass: FftPass): FftStep[] {
+  const { method, from, to } = pass
+  const place = placeOf(plan, pass)
+  const inverse = plan.direction === 'inverse'
+  const steps =
+    method.kind === 'line'
+      ? [lineStep(plan, method, place, from, to)]
+      : complexSteps(plan, method, place, from, to)
+  // Squares read and write real numbers themselves.
+  const kinds = method.kind === 'square' ? ['complex', 'real'] : ['complex']
+  if (method.kind !== 'line' && !kinds.includes(from))
+    steps.unshift(convertStep(method.length, from, 'complex'))
+  if (method.kind !== 'line' && !kinds.includes(to)) steps.push(convertStep(method.length, 'complex', to))
+  const last = steps.length - 1
+  return steps.map((step, index) => ({
+    ...step,
+    exchangesInput: step.exchangesInput || (inverse && index === 0),
+    exchangesOutput: step.exchangesOutput || (inverse && index === last),
+  }))
+}
+
+/** Where neighbouring values of a pass are: its input's and its output's. */
+interface PassPlace {
+  readonly input: LinePlace
+  readonly output: LinePlace
+}
+
+function placeOf({ shape }: FftPlan, { axis, transposes }: FftPass): PassPlace {
+  const input = isContiguous(shape, axis) ? 'lines' : 'columns'
+  if (!transposes) return { input, output: input }
+  // The first two axes change places: neighbours stay neighbours where there is a third.
+  const planar = shape.slice(2).every((length) => length === 1)
+  if (!planar) return { input, output: input }
+  return axis === 0
+    ? { input, output: 'lines' }
+    : { input: 'lines', output: axis === 1 ? 'columns' : 'lines' }
+}
+
+const lengthOf = (length: number, kind: FftLineKind) =>
+  kind === 'half' ? Math.floor(length / 2) + 1 : length
+
+function step(
+  part: Pick<FftStep, 'source' | 'work'> & Partial<FftStep> & { readonly length: number },
+): FftStep {
+  const { length, from = 'complex', to = 'complex', ...rest } = part
+  return {
+    table: [],
+    inputLength: lengthOf(length, from),
+    outputLength: lengthOf(length, to),
+    from,
+    to,
+    exchangesInput: false,
+    exchangesOutput: false,
+    ...rest,
+  }
+}
+
+function lineStep(
+  { limits }: FftPlan,
+  method: LineMethod,
+  place: PassPlace,
+  from: FftLineKind,
+  to: FftLineKind,
+): FftStep {
+  const shape = chooseLineKernel({ method, ...place, from, to }, limits)
+  const table = lineTable(method, undefined).values
+  return step({
+    source: lineSource(shape),
+    table,
+    length: method.length,
+    from,
+    to,
+    work: { kind: 'line', shape },
+  })
+}
+
+function complexSteps(
+  plan: FftPlan,
+  method: Exclude<FftMethod, LineMethod>,
+  place: PassPlace,
+  from: FftLineKind,
+  to: FftLineKind,
+): FftStep[] {
+  if (method.kind === 'stages') return stageSteps(method)
+  const { length } = method
+  if (method.kind === 'square')
+    return (['columns', 'rows'] as const).map((side) => {
+      const one = method[side]
+      const rows = side === 'rows'
+      const kinds = {
+        from: !rows && from === 'real' ? from : 'complex',
+        to: rows && to === 'real' ? to : 'complex',
+      } as const
+      const shape = chooseLineKernel(
+        {
+          method: one,
+          input: rows ? place.input : 'columns',
+          output: 'columns',
+          ...kinds,
+          square: rows ? undefined : length,
+        },
+        plan.limits,
+      )
+      const table = lineTable(one, shape.square).values
+      const other = method[rows ? 'columns' : 'rows'].length
+      return step({
+        source: lineSource(shape),
+        table,
+        length,
+        ...kinds,
+        work: { kind: 'square', shape, side, other },
+      })
+    })
+  const { points, stages } = method
+  const multiply = (table: readonly number[], lengths: Partial<FftStep>) =>
+    step({ source: chirpSource(), table, length: points, work: { kind: 'multiply' }, ...lengths })
+  const wave = chirpTable(length)
+  return [
+    multiply(wave, { inputLength: length }),
+    ...stageSteps(stages),
+    // The inverse transform is a forward one between two exchanges of real and imaginary parts.
+    multiply(chirpSpectrum(length, points), { exchangesOutput: true }),
+    ...stageSteps(stages),
+    multiply(wave, { inputLength: length, outputLength: length, exchangesInput: true }),
+  ]
+}
+
+function stageSteps(method: StagesMethod): FftStep[] {
+  const { length, radices } = method
+  const all = stageTable(radices)
+  const starts = stageStarts(method)
+  let before = 1
+  return radices.map((radix, index) => {
+    const start = 2 * starts[index]!
+    const table = index === 0 ? [] : all.slice(start, start + 2 * (radix - 1) * before)
+    const made = step({ source: stageSource(radix), table, length, work: { kind: 'stage', radix, before } })
+    before *= radix
+    return made
+  })
+}
+
+function convertStep(length: number, from: FftLineKind, to: FftLineKind): FftStep {
+  return step({ source: convertSource(from, to), length, from, to, work: { kind: 'convert' } })
+}

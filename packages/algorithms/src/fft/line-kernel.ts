@@ -1,0 +1,257 @@
+import { type CompileOptions, GpuError } from '@tandem-gpu/core'
+import butterfly from './butterfly.part.wgsl.ts'
+import butterflyFirst from './butterfly-first.part.wgsl.ts'
+import complex from './complex.part.wgsl.ts'
+import exchangeFirst from './exchange-first.part.wgsl.ts'
+import exchangeReceive from './exchange-receive.part.wgsl.ts'
+import exchangeSend from './exchange-send.part.wgsl.ts'
+import type { Radix } from './factors.ts'
+import lineButterflies from './line-butterflies.part.wgsl.ts'
+import lineConvolve from './line-convolve.part.wgsl.ts'
+import lineLoad from './line-load.part.wgsl.ts'
+import lineParams from './line-params.part.wgsl.ts'
+import lineStore from './line-store.part.wgsl.ts'
+import loadComplex from './load-complex.part.wgsl.ts'
+import loadHalf from './load-half.part.wgsl.ts'
+import loadReal from './load-real.part.wgsl.ts'
+import {
+  type FftLimits,
+  type FftLineKind,
+  fewestColumns,
+  type LineMethod,
+  lineThreads,
+  tileByteLength,
+} from './plan-fft.ts'
+import pointsChirp from './points-chirp.part.wgsl.ts'
+import pointsFactor from './points-factor.part.wgsl.ts'
+import pointsPlain from './points-plain.part.wgsl.ts'
+import { radixParts } from './radix-parts.ts'
+import storeComplex from './store-complex.part.wgsl.ts'
+import storeHalf from './store-half.part.wgsl.ts'
+import storeReal from './store-real.part.wgsl.ts'
+import { lineTable, lowBits, stageStarts } from './twiddles.ts'
+
+/** Which of neighbouring invocations' values are neighbours in memory: those of one line, or those of neighbouring lines. */
+export type LinePlace = 'lines' | 'columns'
+
+/** All that the text of a kernel follows from. */
+export interface LineKernelShape {
+  readonly method: LineMethod
+  readonly input: LinePlace
+  readonly output: LinePlace
+  readonly from: FftLineKind
+  readonly to: FftLineKind
+  /** The length of the line of which this kernel makes the columns of the square. */
+  readonly square?: number | undefined
+  /** Lines of a workgroup, and invocations of a line. */
+  readonly lines: number
+  readonly threads: number
+  /** Values go through workgroup memory as pairs, or first their real parts and then the imaginary ones, in half of the memory. */
+  readonly exchange: 'pairs' | 'halves'
+}
+
+/** Invocations of a workgroup that are enough. */
+const enoughInvocations = 256
+/** Columns that make 128 bytes. */
+const goodColumns = 16
+
+/** The kernel for a method on devices of these limits. Only the speed depends on the choice. */
+export function chooseLineKernel(
+  part: Omit<LineKernelShape, 'lines' | 'threads' | 'exchange'>,
+  limits: FftLimits,
+): LineKernelShape {
+  const { points, radices } = part.method
+  const strided = part.input === 'columns' || part.output === 'columns'
+  const room = limits.workgroupMemoryByteLength
+  const most = limits.workgroupInvocations
+  // Strided axes take as many columns as make whole pieces of memory, contiguous ones as many lines as make a workgroup.
+  for (const exchange of ['pairs', 'halves'] as const) {
+    const byteLength = exchange === 'pairs' ? 8 : 4
+    const tile = (lines: number) =>
+      tileByteLength(
+        points,
+        radices,
+        lines + (part.input === 'columns' && part.output === 'lines' ? 1 : 0),
+        byteLength,
+      )
+    if (!strided) {
+      const threads = lineThreads(points, radices, most, 'many')
+      if (threads === undefined || tile(1) > room) continue
+      let lines = 1
+      while (2 * lines * threads <= Math.min(most, enoughInvocations) && tile(2 * lines) <= room) lines *= 2
+      return { ...part, lines, threads, exchange }
+    }
+    for (let lines = points <= 128 ? 2 * goodColumns : goodColumns; lines >= fewestColumns; lines /= 2) {
+      const threads = lineThreads(points, radices, Math.floor(most / lines), 'few')
+      if (threads === undefined || tile(lines) > Math.min(room, mostColumnBytes)) continue
+      return { ...part, lines, threads, exchange }
+    }
+  }
+  throw new GpuError('validation', `No workgroup of these limits holds lines of ${points} values.`)
+}
+
+/** Workgroup memory of a group of columns: two groups and more share a multiprocessor. */
+const mostColumnBytes = 81_920
+
+const loads = { complex: loadComplex, real: loadReal, half: loadHalf }
+const stores = { complex: storeComplex, real: storeReal, half: storeHalf }
+
+/** The source of a kernel. */
+export function lineSource(shape: LineKernelShape): CompileOptions {
+  const { method, input, output, from, to, square, lines, threads, exchange } = shape
+  const { length, points, convolves } = method
+  const once = method.radices
+  const radices = convolves ? [...once, ...once] : once
+  const last = radices.length - 1
+  const starts = stageStarts(method)
+  const table = lineTable(method, square)
+  const stages = radices.map((radix, stage): Stage => {
+    const first = stage % once.length
+    const before = once.slice(0, first).reduce<number>((product, one) => product * one, 1)
+    const butterflies = points / radix
+    // Before the last stage, invocations change to the neighbours of the output.
+    const place = stage === last && stage > 0 ? output : input
+    return {
+      radix,
+      before,
+      butterflies,
+      count: Math.ceil(butterflies / threads),
+      table: starts[first]!,
+      place,
+    }
+  })
+  const row = radices[0]!
+  const padding = input === 'lines' || lines < goodColumns ? 1 : 0
+  const rows =
+    points / row +
+    (input === 'lines' && output === 'columns' ? shiftingRows(points / row, row + 1, lines) : 0)
+  const across = input === 'columns' && output === 'lines' ? lines + 1 : lines
+  const type = exchange === 'pairs' ? 'Complex' : 'f32'
+  const extents = input === 'lines' ? [row + padding, rows, across] : [across, row + padding, rows]
+  const tile = extents.reduce((inner, extent) => `array<${inner}, ${extent}>`, type)
+
+  const remapped = (place: LinePlace) =>
+    place === 'columns'
+      ? [`invocation / ${lines}u`, `invocation % ${lines}u`]
+      : [`invocation % ${threads}u`, `invocation / ${threads}u`]
+  const [local, localLine] = input === 'lines' ? ['local.x', 'local.y'] : ['local.y', 'local.x']
+  const own = (stage: number) =>
+    stages[stage]!.place === input ? [local, localLine] : remapped(stages[stage]!.place)
+
+  const template = (text: string, stage: number, part = '') => {
+    const named = (at: number, suffix: string, textBefore: string) => {
+      const it = stages[at]
+      if (it === undefined) return textBefore
+      const [thread, line] = own(at)
+      const whole = it.butterflies % threads === 0
+      const end = `_${suffix}\\b`
+      return textBefore
+        .replace(new RegExp(`TILE${end}\\((.*?), (.*?)\\)`, 'g'), (_, high: string, low: string) =>
+          input === 'lines' ? `tile[${line}][${high}][${low}]` : `tile[${high}][${low}][${line}]`,
+        )
+        .replace(new RegExp(`INDEX${end}\\((.*)\\)`, 'g'), (_, j: string) =>
+          whole ? j : `min(${j}, BUTTERFLIES_${at} - 1u)`,
+        )
+        .replace(new RegExp(`IF${end} \\(.*?\\) `, 'g'), (found) =>
+          whole ? '' : found.replace(`IF_${suffix}`, 'if'),
+        )
+        .replace(new RegExp(`THREAD${end}`, 'g'), thread!)
+        .replace(new RegExp(`LINE${end}`, 'g'), line!)
+        .replace(new RegExp(`DFT${end}`, 'g'), `dft_${it.radix}`)
+        .replace(new RegExp(`\\b(\\w+)${end}`, 'g'), `$1_${at}`)
+    }
+    return named(stage, 's', named(stage - 1, 'p', text))
+      .replaceAll('.PART', part)
+      .replaceAll('ROW', `${row}u`)
+  }
+  const compute = (stage: number) =>
+    template(lineButterflies, stage) +
+    (convolves && stage === once.length - 1 ? template(lineConvolve, stage) : '')
+  const barrier = '  workgroupBarrier();\n'
+  const body: string[] = [template(lineLoad.replaceAll('_0', '_s'), 0), compute(0)]
+  for (let stage = 1; stage <= last; stage++) {
+    const { radix, count } = stages[stage]!
+    body.push(`  var x_${stage}: array<array<Complex, ${radix}>, ${count}>;\n`)
+    for (const [turn, part] of (exchange === 'pairs' ? [''] : ['.x', '.y']).entries()) {
+      if (stage > 1 || turn > 0) body.push(barrier)
+      body.push(template(stage === 1 ? exchangeFirst : exchangeSend, stage, part), barrier)
+      body.push(template(exchangeReceive, stage, part))
+    }
+    body.push(compute(stage))
+  }
+  body.push(template(lineStore, last))
+
+  const constants = [
+    `const LENGTH = ${length}u;`,
+    `const LINES = ${lines}u;`,
+    `const THREADS = ${threads}u;`,
+    `const WIDTH = ${input === 'lines' ? threads : lines};`,
+    `const HEIGHT = ${input === 'lines' ? lines : threads};`,
+    ...(convolves ? [`const CHIRP = ${table.chirp}u;`, `const SPECTRUM = ${table.spectrum}u;`] : []),
+    ...(square === undefined
+      ? []
+      : [
+          `const LOW = ${table.low}u;`,
+          `const LOW_BITS = ${lowBits(square)}u;`,
+          `const HIGH = ${table.high}u;`,
+        ]),
+    ...stages.flatMap(({ radix, before, butterflies, count, table: start }, stage) => [
+      `const RADIX_${stage} = ${radix}u;`,
+      `const BEFORE_${stage} = ${before}u;`,
+      `const BUTTERFLIES_${stage} = ${butterflies}u;`,
+      `const COUNT_${stage} = ${count}u;`,
+      `const TABLE_${stage} = ${start}u;`,
+    ]),
+    ...(last > 0 ? [`var<workgroup> tile: ${tile};`] : []),
+  ]
+  const step = (place: LinePlace, side: string) => (place === 'lines' ? '1u' : `params.${side}_step`)
+  return {
+    label: lineLabel(shape),
+    wgsl: [
+      complex,
+      ...radixParts(once),
+      lineParams,
+      `${constants.join('\n')}\n`,
+      loads[from].replaceAll('INPUT_STEP', step(input, 'input')),
+      stores[to].replaceAll('OUTPUT_STEP', step(output, 'output')),
+      convolves ? pointsChirp : square === undefined ? pointsPlain : pointsFactor,
+      ...stages.map((_, stage) => template(stages[stage]!.before === 1 ? butterflyFirst : butterfly, stage)),
+      ...body,
+    ].join('\n'),
+  }
+}
+
+interface Stage {
+  readonly radix: Radix
+  readonly before: number
+  readonly butterflies: number
+  readonly count: number
+  readonly table: number
+  readonly place: LinePlace
+}
+
+/** Rows to add to each line of a tile, so that neighbouring lines begin in banks that are as far apart as 16 places allow. */
+function shiftingRows(rows: number, pitch: number, lines: number): number {
+  const wanted = Math.max(1, Math.floor(16 / lines))
+  for (let more = 0; more < 16; more++) if (((rows + more) * pitch) % 16 === wanted) return more
+  return 0
+}
+
+function lineLabel({
+  method,
+  input,
+  output,
+  from,
+  to,
+  square,
+  lines,
+  threads,
+  exchange,
+}: LineKernelShape): string {
+  const { length, radices, convolves } = method
+  const kinds = from === 'complex' && to === 'complex' ? '' : ` ${from} to ${to}`
+  const way = input === output ? input : `${input} to ${output}`
+  const side = square === undefined ? '' : ` of ${square}`
+  const what = convolves ? `chirp ${length} by ${radices.join('·')}` : radices.join('·')
+  return `fft ${what}${side} ${way}${kinds}, ${lines} × ${threads} ${exchange}`
+}

@@ -1,0 +1,319 @@
+import { type Device, describedValue, GpuError, requireCount } from '@tandem-gpu/core'
+import { characterOf } from '../device-character.ts'
+import { paddedLength, type Radix, radicesOf, squareSides } from './factors.ts'
+
+/** `forward`: Σ x · exp(−2πi · k · n / N). `inverse`: the same with exp(+2πi …). */
+export type FftDirection = 'forward' | 'inverse'
+
+/** The factor of the result: `backward` 1/n of the inverse, `forward` 1/n of the forward transform, `ortho` 1/√n of both. */
+export type FftNorm = 'backward' | 'ortho' | 'forward'
+
+/** `transposed`: the first two axes of the result change places, which spares an exchange between devices. */
+export type FftOrder = 'natural' | 'transposed'
+
+/** What a plan may use of the devices that run it. */
+export interface FftLimits {
+  /** False: nothing goes through workgroup memory, and every kernel takes lines of any length. */
+  readonly lines: boolean
+  readonly workgroupMemoryByteLength: number
+  readonly workgroupInvocations: number
+}
+
+/** Options of `planFft`. */
+export interface FftPlanOptions {
+  /** Of the array: of the real one, where one side of the transform is real. The last axis is contiguous. */
+  readonly shape: readonly number[]
+  /** The axes to transform; negative ones count from the end. Default: all. */
+  readonly axes?: readonly number[] | undefined
+  /**
+   * True: from real numbers (forward) or to real numbers (inverse). The other side is the first half of the spectrum, with N/2 + 1 values along
+   * the last axis that `axes` names. Default false.
+   */
+  readonly real?: boolean | undefined
+  /** Default `forward`. */
+  readonly direction?: FftDirection | undefined
+  /** Default `backward`. */
+  readonly norm?: FftNorm | undefined
+  /** Default `natural`. */
+  readonly order?: FftOrder | undefined
+  readonly limits: FftLimits
+}
+
+/** Lines of one length in workgroup memory, in one kernel. */
+export interface LineMethod {
+  readonly kind: 'line'
+  readonly length: number
+  /** Values of all stages: the length, or that of the convolution with a chirp, which has the stages twice. */
+  readonly points: number
+  readonly radices: readonly Radix[]
+  readonly convolves: boolean
+}
+
+/** A long line as a square: its columns, then its rows, each in one kernel. */
+export interface SquareMethod {
+  readonly kind: 'square'
+  readonly length: number
+  readonly columns: LineMethod
+  readonly rows: LineMethod
+}
+
+/** A dispatch for each stage, through memory. */
+export interface StagesMethod {
+  readonly kind: 'stages'
+  readonly length: number
+  readonly radices: readonly Radix[]
+}
+
+/** A convolution with a chirp through memory. */
+export interface ChirpMethod {
+  readonly kind: 'chirp'
+  readonly length: number
+  readonly points: number
+  readonly stages: StagesMethod
+}
+
+export type FftMethod = LineMethod | SquareMethod | StagesMethod | ChirpMethod
+
+/** Along one axis, all lines of the array. */
+export interface FftPass {
+  readonly axis: number
+  readonly method: FftMethod
+  /** What a line is before and after: complex numbers, real ones, or the first half of a spectrum. */
+  readonly from: FftLineKind
+  readonly to: FftLineKind
+  /** Whether it stores its lines where the first two axes have changed places. */
+  readonly transposes: boolean
+}
+
+export type FftLineKind = 'complex' | 'real' | 'half'
+
+/** How an array is transformed: pure data, the same for any number of devices. */
+export interface FftPlan {
+  readonly inputShape: readonly number[]
+  /** Where the order is transposed, with the first two axes changed. */
+  readonly outputShape: readonly number[]
+  /** Whether the input and the output are arrays of real numbers. */
+  readonly realInput: boolean
+  readonly realOutput: boolean
+  readonly shape: readonly number[]
+  readonly axes: readonly number[]
+  readonly direction: FftDirection
+  readonly norm: FftNorm
+  readonly order: FftOrder
+  /** What every value of the result is multiplied by. */
+  readonly scale: number
+  /** In the order in which they run. */
+  readonly passes: readonly FftPass[]
+  readonly limits: FftLimits
+}
+
+/** Lines of more values than this take two passes where the axis is not contiguous: fewer neighbouring columns would fit, and memory is read in shorter pieces. */
+const longestColumn = 1024
+
+/** Columns of a group have at least this many neighbours: 64 bytes. */
+export const fewestColumns = 8
+
+/** Values that an invocation holds at a time. */
+export const mostValues = 16
+
+/** What the devices of a group allow, all of them. `lines` is false where barriers are slow. */
+export function fftLimits(devices: readonly Device[]): FftLimits {
+  return {
+    lines: devices.every(({ info }) => characterOf(info).fastBarriers),
+    workgroupMemoryByteLength: Math.min(...devices.map(({ limits }) => limits.maxWorkgroupMemoryByteLength)),
+    workgroupInvocations: Math.min(...devices.map(({ limits }) => limits.maxWorkgroupInvocations)),
+  }
+}
+
+/** Plans a transform. Throws `validation` for shapes, axes and combinations that there are not. */
+export function planFft(options: FftPlanOptions): FftPlan {
+  const { direction = 'forward', norm = 'backward', order = 'natural', real = false, limits } = options
+  const shape = requireShape(options.shape)
+  const axes = requireAxes(options.axes, shape.length)
+  if (order === 'transposed' && shape.length !== 2 && shape.length !== 3)
+    throw new GpuError(
+      'validation',
+      `The order transposed is for arrays of two or three axes; the shape has ${shape.length}.`,
+    )
+  const halved = axes.at(-1)!
+  if (real && shape[halved] === 0)
+    throw new GpuError('validation', `Axis ${halved} of a real transform is empty; it needs a value.`)
+  const spectrum = real ? shape.with(halved, Math.floor(shape[halved]! / 2) + 1) : shape
+  const forward = direction === 'forward'
+  const passes = sequenceOf(axes, real ? halved : undefined, forward).map((axis, index): FftPass => {
+    const isReal = real && axis === halved
+    const transposes = order === 'transposed' && index === axes.length - 1
+    return {
+      axis,
+      // Arrays without values have plans too.
+      method: methodOf(Math.max(1, shape[axis]!), isContiguous(shape, axis), limits),
+      from: !isReal ? 'complex' : forward ? 'real' : 'half',
+      to: !isReal ? 'complex' : forward ? 'half' : 'real',
+      transposes,
+    }
+  })
+  const count = axes.reduce((product, axis) => product * shape[axis]!, 1)
+  const scaled = norm === 'ortho' || (norm === 'backward') === (direction === 'inverse')
+  const result = forward ? spectrum : shape
+  return {
+    shape,
+    inputShape: forward ? shape : spectrum,
+    outputShape: order === 'transposed' ? [result[1]!, result[0]!, ...result.slice(2)] : result,
+    realInput: real && forward,
+    realOutput: real && !forward,
+    axes,
+    direction,
+    norm,
+    order,
+    scale: !scaled || count === 0 ? 1 : norm === 'ortho' ? 1 / Math.sqrt(count) : 1 / count,
+    passes,
+    limits,
+  }
+}
+
+/** The shapes of a transform's two sides, and which of them is real. Throws as `planFft` does. */
+export function fftShapes(
+  options: Omit<FftPlanOptions, 'limits'>,
+): Pick<FftPlan, 'inputShape' | 'outputShape' | 'realInput' | 'realOutput'> {
+  const limits = { lines: false, workgroupMemoryByteLength: 0, workgroupInvocations: 1 }
+  const { inputShape, outputShape, realInput, realOutput } = planFft({ ...options, limits })
+  return { inputShape, outputShape, realInput, realOutput }
+}
+
+/**
+ * The order of the passes. The real axis is the first of a forward transform and the last of an inverse one; the others go from the last axis to the
+ * first, but where the real axis comes last, the first axis comes first: the array then moves between devices at one end.
+ */
+function sequenceOf(
+  axes: readonly number[],
+  halved: number | undefined,
+  forward: boolean,
+): readonly number[] {
+  const descending = axes.filter((axis) => axis !== halved).sort((a, b) => b - a)
+  if (halved === undefined) return descending
+  if (forward) return [halved, ...descending]
+  const first = descending.filter((axis) => axis === 0)
+  return [...first, ...descending.filter((axis) => axis !== 0), halved]
+}
+
+/** Whether the lines of an axis lie one after another. */
+export function isContiguous(shape: readonly number[], axis: number): boolean {
+  return shape.slice(axis + 1).every((length) => length === 1)
+}
+
+function methodOf(length: number, contiguous: boolean, limits: FftLimits): FftMethod {
+  const radices = radicesOf(length)
+  if (radices === undefined) {
+    const points = paddedLength(length)
+    const stages = radicesOf(points)!
+    if (fitsLine(points, stages, contiguous, limits))
+      return { kind: 'line', length, points, radices: stages, convolves: true }
+    return { kind: 'chirp', length, points, stages: { kind: 'stages', length: points, radices: stages } }
+  }
+  if (fitsLine(length, radices, contiguous, limits)) return lineMethod(length, radices)
+  const sides = limits.lines ? squareOf(length, limits) : undefined
+  if (sides !== undefined) return { kind: 'square', length, columns: sides[0], rows: sides[1] }
+  return { kind: 'stages', length, radices }
+}
+
+const lineMethod = (length: number, radices: readonly Radix[]): LineMethod => ({
+  kind: 'line',
+  length,
+  points: length,
+  radices,
+  convolves: false,
+})
+
+/** The sides of the square that a long line is, as kernels that take columns. */
+function squareOf(length: number, limits: FftLimits): readonly [LineMethod, LineMethod] | undefined {
+  const sides = squareSides(length, longestColumn)
+  if (sides === undefined) return undefined
+  const [first, second] = sides.map((side) => ({ side, radices: radicesOf(side)! }))
+  for (const { side, radices } of [first!, second!])
+    if (!fitsLine(side, radices, false, limits)) return undefined
+  return [lineMethod(first!.side, first!.radices), lineMethod(second!.side, second!.radices)]
+}
+
+/** Whether a kernel takes the lines: one at a time, or as many neighbouring columns as it needs at least. */
+function fitsLine(
+  points: number,
+  radices: readonly Radix[],
+  contiguous: boolean,
+  limits: FftLimits,
+): boolean {
+  if (!limits.lines || (!contiguous && points > longestColumn)) return false
+  const lines = contiguous ? 1 : fewestColumns
+  const threads = lineThreads(points, radices, Math.floor(limits.workgroupInvocations / lines), 'few')
+  return (
+    threads !== undefined && tileByteLength(points, radices, lines, 4) <= limits.workgroupMemoryByteLength
+  )
+}
+
+/** Bytes of workgroup memory: with each value in `byteLength` bytes, a row for each butterfly of the first stage, and a place free behind each row. */
+export function tileByteLength(
+  points: number,
+  radices: readonly Radix[],
+  lines: number,
+  byteLength: number,
+): number {
+  return radices.length === 1 ? 0 : (points / radices[0]!) * (radices[0]! + 1) * lines * byteLength
+}
+
+/**
+ * Invocations of a line: so that the stages leave as few as possible without work, and each holds at most 16 values. Among equals `few` takes the least
+ * and `many` the largest number. Undefined where more than `most` are needed.
+ */
+export function lineThreads(
+  points: number,
+  radices: readonly Radix[],
+  most: number,
+  among: 'few' | 'many',
+): number | undefined {
+  let best: number | undefined
+  let least = Number.POSITIVE_INFINITY
+  const fewest = Math.ceil(points / mostValues)
+  for (let threads = fewest; threads <= Math.min(most, points); threads++) {
+    const counts = radices.map((radix) => Math.ceil(points / radix / threads))
+    if (counts.some((count, stage) => count * radices[stage]! > mostValues)) continue
+    const slots = counts.reduce((sum, count, stage) => sum + count * radices[stage]! * threads, 0)
+    if (slots < least || (slots === least && among === 'many')) {
+      least = slots
+      best = threads
+    }
+    if (least === points * radices.length && among === 'few') break
+  }
+  return best
+}
+
+function requireShape(shape: unknown): readonly number[] {
+  if (!Array.isArray(shape))
+    throw new GpuError(
+      'validation',
+      `The shape is ${describedValue(shape)}; it must be an array of the lengths of the axes.`,
+    )
+  if (shape.length === 0) throw new GpuError('validation', 'The shape has no axes; it needs one at least.')
+  for (const [axis, length] of shape.entries()) requireCount(length, `The length of axis ${axis}`)
+  return [...shape]
+}
+
+function requireAxes(axes: unknown, rank: number): readonly number[] {
+  if (axes === undefined) return Array.from({ length: rank }, (_, axis) => axis)
+  if (!Array.isArray(axes))
+    throw new GpuError(
+      'validation',
+      `The axes are ${describedValue(axes)}; they must be an array of numbers.`,
+    )
+  if (axes.length === 0)
+    throw new GpuError('validation', 'No axes are named; a transform needs one at least.')
+  const found = axes.map((axis: unknown) => {
+    if (!Number.isInteger(axis) || (axis as number) < -rank || (axis as number) >= rank)
+      throw new GpuError(
+        'validation',
+        `The axis ${describedValue(axis)} does not exist: the shape has ${rank}, from 0 to ${rank - 1}, or −${rank} to −1 from the end.`,
+      )
+    return ((axis as number) + rank) % rank
+  })
+  if (new Set(found).size < found.length)
+    throw new GpuError('validation', `The axes ${found.join(', ')} name one twice.`)
+  return found
+}

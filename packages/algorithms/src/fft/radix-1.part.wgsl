@@ -1,0 +1,3 @@
+fn dft_1(x: array<Complex, 1>) -> array<Complex, 1> {
+  return x;
+}

@@ -1,0 +1,300 @@
+import { type BufferView, type DeviceGroup, GpuError, type Recorder } from '@tandem-gpu/core'
+import { requireResult } from '../require-result.ts'
+import { type RowRange, requireMatrix, type ShardedMatrix, splitRows } from '../sharded-matrix.ts'
+import type { CompiledFft, CompiledPass } from './compile-fft.ts'
+import { isContiguous } from './plan-fft.ts'
+import { type Lines, type LineWork, recordLines, workOf } from './record-lines.ts'
+
+/** Options of `recordFft`. */
+export interface RecordFftOptions {
+  readonly fft: CompiledFft
+  /** Of the plan's input shape: rows are the first axis, columns the numbers of all others, two for a complex number. */
+  readonly input: ShardedMatrix<'f32'>
+  /** Of the plan's output shape, likewise. Shares no memory with the input. */
+  readonly output: ShardedMatrix<'f32'>
+}
+
+/**
+ * Records a transform over slices on any devices. Each device transforms the axes of which it has whole lines. For the first axis, every device
+ * sends each other one a block of its rows, so that each has a part of the second axis and whole columns; the result goes back in the same way, or
+ * stays, where the order is transposed. A line is computed by one device, as the plan of its length says: the bits do not depend on the devices.
+ */
+export function recordFft(recorder: Recorder, group: DeviceGroup, options: RecordFftOptions): void {
+  const { fft, input, output } = options
+  requireResult(fft, 'passes', 'The option fft', 'what compileFft resolves to')
+  const { plan } = fft
+  requireShape(group, input, 'input', plan.inputShape, plan.realInput)
+  requireShape(group, output, 'output', plan.outputShape, plan.realOutput)
+  if (input.rows * input.columns * output.rows * output.columns === 0) return
+  const operations = operationsOf(fft, input, output)
+  const memory = arraysOf(recorder, operations, output)
+  let arrays: readonly Numbers[] = input.slices.map(({ view }) => view.reshape(1, view.length))
+  for (const [index, operation] of operations.entries()) {
+    const targets = memory(index)
+    if (operation.kind === 'exchange') recordExchange(recorder, operation, arrays, targets)
+    else
+      for (const [ordinal, work] of operation.works.entries())
+        if (work !== undefined && recorder.touches(ordinal))
+          recordLines(recorder, ordinal, work, arrays[ordinal]!, targets[ordinal]!)
+    arrays = targets
+  }
+}
+
+type Numbers = BufferView<'f32'>
+
+/** What all devices do at a time. `lengths`: the numbers that each has afterwards. */
+type Operation =
+  | {
+      readonly kind: 'lines'
+      readonly works: readonly (LineWork | undefined)[]
+      readonly lengths: readonly number[]
+    }
+  | Exchange
+
+/** Row blocks become column blocks: device s has rows `rows[s]` before and columns `columns[s]` after, or the other way round. */
+interface Exchange {
+  readonly kind: 'exchange'
+  readonly rows: readonly RowRange[]
+  readonly columns: readonly RowRange[]
+  /** Numbers of a place. */
+  readonly numbers: number
+  readonly height: number
+  readonly width: number
+  readonly to: 'columns' | 'rows'
+  readonly lengths: readonly number[]
+}
+
+/** The plan as operations of devices: passes, and exchanges where a pass needs whole lines of an axis that is cut. */
+function operationsOf(
+  { plan, passes }: CompiledFft,
+  input: ShardedMatrix<'f32'>,
+  output: ShardedMatrix<'f32'>,
+): Operation[] {
+  const devices = input.slices.length
+  const transposed = plan.order === 'transposed'
+  const several = devices > 1
+  // A line of one axis is the only row of a matrix.
+  const ranked = plan.shape.length > 1
+  const shape = ranked ? [...plan.inputShape] : [1, ...plan.inputShape]
+  let numbers = plan.realInput ? 1 : 2
+  let layout = 'rows' as 'rows' | 'columns'
+  let rows: readonly RowRange[] = input.slices
+  let columns: readonly RowRange[] = []
+  const operations: Operation[] = []
+  const place = () => shape.slice(2).reduce((product, length) => product * length, numbers)
+  const exchange = (to: 'rows' | 'columns') => {
+    const [height, width] = [shape[0]!, shape[1]!]
+    if (to === 'columns')
+      columns = transposed && output.rows === width ? output.slices : splitRows(width, devices)
+    else rows = !transposed && output.rows === height ? output.slices : splitRows(height, devices)
+    const lengths =
+      to === 'columns' ? columns.map((part) => part.rows * height) : rows.map((part) => part.rows * width)
+    operations.push({
+      kind: 'exchange',
+      rows,
+      columns,
+      numbers: place(),
+      height,
+      width,
+      to,
+      lengths: lengths.map((length) => length * place()),
+    })
+    layout = to
+  }
+
+  for (const [index, pass] of passes.entries()) {
+    const axis = ranked ? pass.axis : 1
+    if (several && axis === 0 && layout === 'rows') exchange('columns')
+    if (several && axis === 1 && layout === 'columns') exchange('rows')
+    if (!several) rows = [{ row: 0, rows: shape[0]! }]
+    const scale = index === passes.length - 1 ? plan.scale : 1
+    const before = [...shape]
+    shape[axis] = pass.steps.at(-1)!.outputLength
+    numbers = pass.to === 'real' ? 1 : 2
+    const parts = layout === 'rows' ? rows : columns
+    const works = parts.map(({ rows: part }) => {
+      const local = before.with(
+        layout === 'rows' ? 0 : 1,
+        axis === (layout === 'rows' ? 0 : 1) ? before[axis]! : part,
+      )
+      if (local.includes(0)) return undefined
+      return workOf(pass, linesOf(pass, axis, local, isContiguous(plan.shape, pass.axis)), scale)
+    })
+    for (const step of pass.steps.keys()) {
+      const own = works.map((work) => work?.[step])
+      operations.push({ kind: 'lines', works: own, lengths: own.map((work) => work?.outputLength ?? 0) })
+    }
+  }
+  if (!several) return operations
+  if (!transposed) {
+    if (layout === 'columns') exchange('rows')
+  } else if (layout === 'rows') {
+    // Each device has stored its rows as columns: blocks of them make the rows of the result.
+    const [height, width] = [shape[1]!, shape[0]!]
+    const targets = output.slices
+    operations.push({
+      kind: 'exchange',
+      rows: targets,
+      columns: rows,
+      numbers: place(),
+      height,
+      width,
+      to: 'rows',
+      lengths: targets.map((part) => part.rows * width * place()),
+    })
+  }
+  return operations
+}
+
+/** The lines of a pass in a device's part of an array of `shape`, which is that of the pass's input. */
+function linesOf(pass: CompiledPass, axis: number, shape: readonly number[], contiguous: boolean): Lines {
+  const to = pass.steps.at(-1)!.outputLength
+  const from = shape[axis]!
+  const product = (lengths: readonly number[]) => lengths.reduce((all, length) => all * length, 1)
+  const [outer, inner] = [product(shape.slice(0, axis)), product(shape.slice(axis + 1))]
+  if (!pass.transposes) {
+    const strides = (length: number) =>
+      contiguous
+        ? { outer: outer * length, inner: length, step: 1 }
+        : { outer: length * inner, inner: 1, step: inner }
+    const counts = contiguous ? { outer: 1, inner: outer } : { outer, inner }
+    return { ...counts, input: strides(from), output: strides(to) }
+  }
+  const [x, y, z] = [shape[0]!, shape[1]!, product(shape.slice(2))]
+  if (axis === 0)
+    return z === 1
+      ? {
+          outer: 1,
+          inner: y,
+          input: { outer: 0, inner: 1, step: y },
+          output: { outer: 0, inner: to, step: 1 },
+        }
+      : {
+          outer: y,
+          inner: z,
+          input: { outer: z, inner: 1, step: y * z },
+          output: { outer: to * z, inner: 1, step: z },
+        }
+  if (axis === 1)
+    return z === 1
+      ? {
+          outer: 1,
+          inner: x,
+          input: { outer: 0, inner: from, step: 1 },
+          output: { outer: 0, inner: 1, step: x },
+        }
+      : {
+          outer: x,
+          inner: z,
+          input: { outer: from * z, inner: 1, step: z },
+          output: { outer: z, inner: 1, step: x * z },
+        }
+  return {
+    outer: x,
+    inner: y,
+    input: { outer: y * from, inner: from, step: 1 },
+    output: { outer: to, inner: x * to, step: 1 },
+  }
+}
+
+/**
+ * The arrays that operations write, by device: the last one the output, the others in turn two parts of scratch memory, or the output, where they
+ * fit.
+ */
+function arraysOf(
+  recorder: Recorder,
+  operations: readonly Operation[],
+  output: ShardedMatrix<'f32'>,
+): (index: number) => Numbers[] {
+  const last = operations.length - 1
+  const scratch = new Map<string, Numbers>()
+  return (index) =>
+    output.slices.map(({ view, device: { ordinal } }) => {
+      const length = operations[index]!.lengths[ordinal]!
+      const dense = view.reshape(1, view.length)
+      const turn = (last - index) % 2
+      if (index === last || (turn === 0 && length <= dense.length)) return dense.slice(0, length)
+      const key = `${ordinal} ${turn}`
+      let found = scratch.get(key)
+      if (found === undefined) {
+        const needed = operations.map(({ lengths }, at) =>
+          at !== last && (last - at) % 2 === turn && (turn === 1 || lengths[ordinal]! > dense.length)
+            ? lengths[ordinal]!
+            : 0,
+        )
+        found = recorder.scratch(ordinal, 'f32', Math.max(...needed), {
+          label: `fft ${'ba'[turn]} of ${ordinal}`,
+        })
+        scratch.set(key, found)
+      }
+      return found.slice(0, length)
+    })
+}
+
+/** Copies the blocks. In round k device s sends to device s + k, so that every device sends one block and receives one at a time. */
+function recordExchange(
+  recorder: Recorder,
+  { rows, columns, numbers, height, width, to }: Exchange,
+  sources: readonly Numbers[],
+  targets: readonly Numbers[],
+): void {
+  const devices = sources.length
+  for (let round = 0; round < devices; round++)
+    for (let sender = 0; sender < devices; sender++) {
+      const receiver = (sender + round) % devices
+      if (!recorder.touches(sender, receiver)) continue
+      const row = to === 'columns' ? rows[sender]! : rows[receiver]!
+      const column = to === 'columns' ? columns[receiver]! : columns[sender]!
+      if (row.rows * column.rows === 0) continue
+      const inRows = (array: Numbers) =>
+        array
+          .reshape(row.rows, width * numbers)
+          .block(0, column.row * numbers, row.rows, column.rows * numbers)
+      const inColumns = (array: Numbers) =>
+        array.reshape(height, column.rows * numbers).block(row.row, 0, row.rows, column.rows * numbers)
+      const [source, target] = [sources[sender]!, targets[receiver]!]
+      recorder.copy(
+        to === 'columns' ? inRows(source) : inColumns(source),
+        to === 'columns' ? inColumns(target) : inRows(target),
+        {
+          label: `block (${receiver}, ${sender})`,
+        },
+      )
+    }
+}
+
+/** The rows and columns of a matrix that holds an array, whose first axis is cut between devices. */
+export function matrixShape(
+  shape: readonly number[],
+  real: boolean,
+): { readonly rows: number; readonly columns: number } {
+  const [rows, rest] = shape.length > 1 ? [shape[0]!, shape.slice(1)] : [1, shape]
+  return { rows, columns: rest.reduce((product, length) => product * length, real ? 1 : 2) }
+}
+
+function requireShape(
+  group: DeviceGroup,
+  matrix: ShardedMatrix<'f32'>,
+  name: 'input' | 'output',
+  shape: readonly number[],
+  real: boolean,
+): void {
+  requireMatrix(matrix, `The ${name} of recordFft`)
+  const { rows, columns } = matrixShape(shape, real)
+  if (matrix.type !== 'f32' || matrix.rows !== rows || matrix.columns !== columns)
+    throw new GpuError(
+      'validation',
+      `The ${name} is ${matrix.rows} × ${matrix.columns} ${matrix.type}; ${real ? 'real' : 'complex'} numbers of shape ${shape.join(' × ')} are ${rows} × ${columns} f32.`,
+    )
+  if (matrix.slices.length !== group.devices.length)
+    throw new GpuError(
+      'validation',
+      `The ${name} has ${matrix.slices.length} slices, the group ${group.devices.length} devices.`,
+    )
+  for (const { view, device } of matrix.slices)
+    if (view.rows > 1 && view.stride !== view.columns)
+      throw new GpuError(
+        'validation',
+        `The slice of the ${name} on device ${device.ordinal} has rows of ${view.columns} elements that are ${view.stride} apart; a transform takes rows without gaps.`,
+      )
+}

@@ -1,0 +1,259 @@
+import { type BufferView, foldWorkgroups, GpuError, type Recorder } from '@tandem-gpu/core'
+import type { CompiledPass, CompiledStep } from './compile-fft.ts'
+import { genericInvocations } from './generic-kernels.ts'
+import type { FftLineKind } from './plan-fft.ts'
+
+/** The lines of one axis in an array: how many there are, and how far apart they and their values are, in values. */
+export interface Lines {
+  readonly outer: number
+  readonly inner: number
+  readonly input: LineStrides
+  readonly output: LineStrides
+}
+
+/** From one line, or value of a line, to the next. */
+export interface LineStrides {
+  readonly outer: number
+  readonly inner: number
+  readonly step: number
+}
+
+/** An operation of a device: `step` over `lines`, whose strides are those of its own input and output. */
+export interface LineWork {
+  readonly step: CompiledStep
+  readonly lines: Lines
+  /** What every value that it writes is multiplied by. */
+  readonly scale: number
+  /** Numbers (f32) that it writes from the first to the last. */
+  readonly outputLength: number
+}
+
+const numbersOf = (kind: FftLineKind) => (kind === 'real' ? 1 : 2)
+
+/** Values from the first to the last of all lines of `length`. */
+const span = ({ outer, inner }: Lines, strides: LineStrides, length: number) =>
+  (outer - 1) * strides.outer + (inner - 1) * strides.inner + (length - 1) * strides.step + 1
+
+/** The steps of a pass as work on `lines`. Between them, lines of complex numbers lie as those of the input do, without gaps. */
+export function workOf(pass: CompiledPass, lines: Lines, scale: number): LineWork[] {
+  const { steps } = pass
+  const { outer, inner } = lines
+  const dense = (length: number): LineStrides =>
+    lines.input.step === 1
+      ? { outer: inner * length, inner: length, step: 1 }
+      : { outer: inner * length, inner: 1, step: inner }
+  const last = steps.length - 1
+  return steps.map((step, index) => {
+    const own = {
+      outer,
+      inner,
+      input: index === 0 ? lines.input : dense(steps[index - 1]!.outputLength),
+      output: index === last ? lines.output : dense(step.outputLength),
+    }
+    return {
+      step,
+      lines: own,
+      scale: index === last ? scale : 1,
+      outputLength: span(own, own.output, step.outputLength) * numbersOf(step.to),
+    }
+  })
+}
+
+/** Records one step on the device `ordinal`, in as many dispatches as its limits demand, which is nearly always one. */
+export function recordLines(
+  recorder: Recorder,
+  ordinal: number,
+  work: LineWork,
+  input: BufferView<'f32'>,
+  output: BufferView<'f32'>,
+): void {
+  const { step, lines } = work
+  const { limits } = recorder.devices[ordinal]!
+  const bindable = Math.min(limits.maxStorageBindingByteLength, 2 ** 35 - 8) - 256
+  const sides = [
+    { strides: lines.input, length: step.inputLength, kind: step.from },
+    { strides: lines.output, length: step.outputLength, kind: step.to },
+  ] as const
+  // Work is cut between outer lines, and between inner ones that are not interleaved, where both sides have their values together.
+  const cut = (['outer', 'inner'] as const).filter(
+    (level) =>
+      lines[level] > 1 &&
+      sides.every(({ strides, length }) => strides[level] >= restSpan(lines, strides, length, level)),
+  )
+  const fits = (part: Lines) =>
+    sides.every(
+      ({ strides, length, kind }) => span(part, strides, length) * numbersOf(kind) * 4 <= bindable,
+    ) && workgroupsOf(step, part) <= limits.maxWorkgroupsPerDimension ** 2
+  const place = (
+    { strides, kind }: (typeof sides)[number],
+    view: BufferView<'f32'>,
+    at: Place,
+    part: Lines,
+    length: number,
+  ) =>
+    view.slice(
+      (at.outer * strides.outer + at.inner * strides.inner) * numbersOf(kind),
+      span(part, strides, length) * numbersOf(kind),
+    )
+  record(lines, { outer: 0, inner: 0 })
+
+  function record(part: Lines, at: Place): void {
+    if (!fits(part)) {
+      const level = cut.find((one) => part[one] > 1)
+      if (level === undefined)
+        throw new GpuError(
+          'too-large',
+          `The lines of ${step.inputLength} values that are ${lines.input.step} values apart span ${span(part, lines.input, step.inputLength) * 8} bytes, device ${ordinal} binds at most ${bindable}.`,
+        )
+      const half = Math.ceil(part[level] / 2)
+      record({ ...part, [level]: half }, at)
+      record({ ...part, [level]: part[level] - half }, { ...at, [level]: at[level] + half })
+      return
+    }
+    const views = [
+      place(sides[0], input, at, part, step.inputLength),
+      place(sides[1], output, at, part, step.outputLength),
+    ] as const
+    dispatchStep(recorder, ordinal, { ...work, lines: part }, views[0], views[1])
+  }
+}
+
+interface Place {
+  readonly outer: number
+  readonly inner: number
+}
+
+/** Values from the first to the last of the lines that share one number of `level`. */
+function restSpan(lines: Lines, strides: LineStrides, length: number, level: 'outer' | 'inner'): number {
+  const line = (length - 1) * strides.step + 1
+  return level === 'inner' ? line : (lines.inner - 1) * strides.inner + line
+}
+
+function workgroupsOf(step: CompiledStep, { outer, inner }: Lines): number {
+  const { work } = step
+  switch (work.kind) {
+    case 'line':
+      return outer * Math.ceil(inner / work.shape.lines)
+    case 'square':
+      return outer * inner * work.other
+    case 'stage':
+      return Math.ceil((outer * inner * step.inputLength) / work.radix / genericInvocations)
+    default:
+      return Math.ceil((outer * inner * Math.max(step.inputLength, step.outputLength)) / genericInvocations)
+  }
+}
+
+function dispatchStep(
+  recorder: Recorder,
+  ordinal: number,
+  { step, lines, scale }: LineWork,
+  input: BufferView<'f32'>,
+  output: BufferView<'f32'>,
+): void {
+  const { work, kernel } = step
+  const { outer, inner } = lines
+  // The kernels of any length read factors in some of their dispatches.
+  const factors = step.table.length > 0 || work.kind === 'stage'
+  const common = {
+    input,
+    output,
+    ...(factors && { table: step.tables[ordinal]! }),
+    exchanges_input: step.exchangesInput ? 1 : 0,
+    exchanges_output: step.exchangesOutput ? 1 : 0,
+    scale,
+  }
+  const device = recorder.devices[ordinal]!
+  const dispatch = (workgroups: number, args: Readonly<Record<string, number>>) =>
+    recorder.dispatch(kernel, {
+      device: ordinal,
+      workgroups: foldWorkgroups(workgroups, device),
+      args: { ...common, ...args },
+      label: step.source.label,
+    })
+  if (work.kind === 'line' || work.kind === 'square') {
+    const { levels, columns } = levelsOf(step, lines)
+    const groupsAcross = Math.ceil(levels.inner.count / work.shape.lines)
+    const groups = levels.outer.count * levels.middle.count * groupsAcross
+    dispatch(groups, {
+      groups,
+      groups_across: groupsAcross,
+      inner: levels.inner.count,
+      middle: levels.middle.count,
+      input_outer: levels.outer.input,
+      input_middle: levels.middle.input,
+      input_inner: levels.inner.input,
+      input_step: levels.input,
+      output_outer: levels.outer.output,
+      output_middle: levels.middle.output,
+      output_inner: levels.inner.output,
+      output_step: levels.output,
+      inner_columns: columns === 'inner' ? 1 : 0,
+    })
+    return
+  }
+  const strides = {
+    inner,
+    input_outer: lines.input.outer,
+    input_inner: lines.input.inner,
+    input_step: lines.input.step,
+    output_outer: lines.output.outer,
+    output_inner: lines.output.inner,
+    output_step: lines.output.step,
+  }
+  const { inputLength, outputLength } = step
+  if (work.kind === 'stage') {
+    const butterflies = inputLength / work.radix
+    const count = outer * inner * butterflies
+    dispatch(Math.ceil(count / genericInvocations), { count, butterflies, before: work.before, ...strides })
+  } else if (work.kind === 'multiply') {
+    const count = outer * inner * outputLength
+    const lengths = { input_length: inputLength, output_length: outputLength }
+    dispatch(Math.ceil(count / genericInvocations), { count, ...lengths, ...strides })
+  } else {
+    const length = Math.max(inputLength, outputLength)
+    const count = outer * inner * length
+    dispatch(Math.ceil(count / genericInvocations), { count, length, ...strides })
+  }
+}
+
+/** A level of the numbers of lines: how many there are, and how far apart they are. */
+interface Level {
+  readonly count: number
+  readonly input: number
+  readonly output: number
+}
+
+/** How the lines of a kernel through workgroup memory are numbered; `columns`: which level numbers the columns of a square. */
+function levelsOf(
+  { work }: CompiledStep,
+  { outer, inner, input, output }: Lines,
+): {
+  readonly levels: { outer: Level; middle: Level; inner: Level; input: number; output: number }
+  readonly columns: 'inner' | 'middle'
+} {
+  const level = (name: 'outer' | 'inner', count: number): Level => ({
+    count,
+    input: input[name],
+    output: output[name],
+  })
+  const outerLevel = level('outer', outer)
+  const innerLevel = level('inner', inner)
+  if (work.kind !== 'square') {
+    const one = { count: 1, input: 0, output: 0 }
+    const steps = { input: input.step, output: output.step }
+    return { levels: { outer: outerLevel, middle: one, inner: innerLevel, ...steps }, columns: 'inner' }
+  }
+  const columns = work.side === 'columns'
+  const { other } = work
+  // Value (a, b) of the square lies at a · rows + b of the line, and goes, from a row, to a + b · columns.
+  const across: Level = columns
+    ? { count: other, input: input.step, output: output.step }
+    : { count: other, input: input.step * work.shape.method.length, output: output.step }
+  const steps = columns
+    ? { input: input.step * other, output: output.step * other }
+    : { input: input.step, output: output.step * other }
+  // Lines that lie one after another have the neighbours in the square.
+  return input.step === 1
+    ? { levels: { outer: outerLevel, middle: innerLevel, inner: across, ...steps }, columns: 'inner' }
+    : { levels: { outer: outerLevel, middle: across, inner: innerLevel, ...steps }, columns: 'middle' }
+}

@@ -1,0 +1,46 @@
+import { type DeviceGroup, OwnedResources } from '@tandem-gpu/core'
+import { generatedElements } from '../element-source.ts'
+import { allocateSharded, gatherSharded, writeSharded } from '../sharded-matrix.ts'
+import { compileFft } from './compile-fft.ts'
+import { type FftLimits, type FftPlan, type FftPlanOptions, fftLimits, planFft } from './plan-fft.ts'
+import { matrixShape, recordFft } from './record-fft.ts'
+import { referenceTransform } from './reference-transform.ts'
+
+/** Transforms random numbers by a plan, and compares with f64. Not part of the published package. */
+export async function transformed(
+  group: DeviceGroup,
+  options: Omit<FftPlanOptions, 'limits'> & { readonly limits?: Partial<FftLimits> },
+): Promise<{ readonly plan: FftPlan; readonly result: Float32Array; readonly error: number }> {
+  const plan = planFft({ ...options, limits: { ...fftLimits(group.devices), ...options.limits } })
+  const sides = [
+    matrixShape(plan.inputShape, plan.realInput),
+    matrixShape(plan.outputShape, plan.realOutput),
+  ] as const
+  const owned = new OwnedResources()
+  try {
+    const fft = owned.keep(await compileFft(group, plan))
+    const input = owned.keep(
+      await allocateSharded(group, 'f32', sides[0].rows, sides[0].columns, { zero: false }),
+    )
+    const output = owned.keep(await allocateSharded(group, 'f32', sides[1].rows, sides[1].columns))
+    const data = new Float32Array(sides[0].rows * sides[0].columns)
+    generatedElements('f32', 7)(0, data)
+    const program = owned.keep(group.record((recorder) => recordFft(recorder, group, { fft, input, output })))
+    await writeSharded(group, input, data)
+    await group.queue.run(program)
+    const result = await gatherSharded(group, output)
+    return { plan, result, error: relativeError(result, referenceTransform(plan, data)) }
+  } finally {
+    owned.destroy()
+  }
+}
+
+/** ‖result − expected‖ / ‖expected‖. */
+export function relativeError(result: ArrayLike<number>, expected: ArrayLike<number>): number {
+  let [difference, norm] = [0, 0]
+  for (let index = 0; index < expected.length; index++) {
+    difference += (result[index]! - expected[index]!) ** 2
+    norm += expected[index]! ** 2
+  }
+  return difference === 0 ? 0 : Math.sqrt(difference / norm)
+}

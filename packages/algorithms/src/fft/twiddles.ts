@@ -1,0 +1,86 @@
+import type { LineMethod, StagesMethod } from './plan-fft.ts'
+import { mixedRadixFft } from './reference-fft.ts'
+import { type ComplexArray, chirp, conjugateChirp, root } from './roots.ts'
+
+/** Tables of factors, computed in f64: WGSL lets `sin` and `cos` of f32 be wrong by 2^-11. */
+
+/** Factors of the stages after the first, one stage after another: place (i − 1) · before + k has exp(−2πi · k · i / (before · radix)). */
+export function stageTable(radices: readonly number[]): number[] {
+  const table: number[] = []
+  let before = radices[0]!
+  for (const radix of radices.slice(1)) {
+    for (let i = 1; i < radix; i++)
+      for (let k = 0; k < before; k++) table.push(...root(k * i, before * radix))
+    before *= radix
+  }
+  return table
+}
+
+/** The chirp of a length: one value for each of a line. */
+export function chirpTable(length: number): number[] {
+  return interleaved(chirp(length))
+}
+
+/** The spectrum of the conjugate chirp at `points` values, over `points`: what the convolution multiplies by. */
+export function chirpSpectrum(length: number, points: number): number[] {
+  const { re, im } = conjugateChirp(chirp(length), points)
+  return interleaved(mixedRadixFft(re, im))
+}
+
+function interleaved({ re, im }: ComplexArray): number[] {
+  const pairs: number[] = []
+  for (let n = 0; n < re.length; n++) pairs.push(re[n]!, im[n]!)
+  return pairs
+}
+
+/** Bits of k · n that the first of two factors of a square is found by. */
+export function lowBits(length: number): number {
+  return Math.ceil(Math.log2(length) / 2)
+}
+
+/** exp(−2πi · m / length) for the low bits of m, then for the others. */
+export function squareTables(length: number): { readonly low: number[]; readonly high: number[] } {
+  const low: number[] = []
+  const high: number[] = []
+  const count = 2 ** lowBits(length)
+  for (let m = 0; m < count; m++) low.push(...root(m, length))
+  for (let m = 0; m < length; m += count) high.push(...root(m, length))
+  return { low, high }
+}
+
+/** Where the parts of a kernel's table begin, in complex numbers, and its values. */
+export interface LineTable {
+  readonly values: readonly number[]
+  readonly chirp: number
+  readonly spectrum: number
+  readonly low: number
+  readonly high: number
+}
+
+/** The table of one kernel. `square`: the length of the line of which it makes the first side. */
+export function lineTable(method: LineMethod, square: number | undefined): LineTable {
+  const values = stageTable(method.radices)
+  const place = (more: readonly number[]) => {
+    const at = values.length / 2
+    for (const value of more) values.push(value)
+    return at
+  }
+  const [chirp, spectrum] = method.convolves
+    ? [place(chirpTable(method.length)), place(chirpSpectrum(method.length, method.points))]
+    : [0, 0]
+  const tables = square === undefined ? undefined : squareTables(square)
+  const [low, high] = tables === undefined ? [0, 0] : [place(tables.low), place(tables.high)]
+  return { values, chirp, spectrum, low, high }
+}
+
+/** Where the factors of each stage begin, in complex numbers. */
+export function stageStarts({ radices }: Pick<StagesMethod, 'radices'>): readonly number[] {
+  let before = 1
+  let at = 0
+  return radices.map((radix, stage) => {
+    const start = at
+    if (stage > 0) at += (radix - 1) * before
+    before *= radix
+    return start
+  })
+}

@@ -1,0 +1,159 @@
+import { describedValue, GpuError, requireCount } from '@tandem-gpu/core'
+
+/** Types of elements that can be counted. */
+export type HistogramType = 'f32' | 'i32' | 'u32'
+
+/** More bins than these take more memory than their counts are worth. */
+export const mostBins = 2 ** 24
+
+/** Where bins begin and end: bin k holds `edges[k] <= x < edges[k + 1]`, and the last bin its end too. */
+export interface BinEdges {
+  readonly type: HistogramType
+  /** One more than there are bins, ascending; of f32, the values that f32 has. */
+  readonly edges: Float64Array
+  /** The keys of the least element of each bin, and of the greatest of the last (see bin-of.part.wgsl). */
+  readonly keys: Uint32Array<ArrayBuffer>
+  /** Bins that begin at an element or before one; integers reach no others. */
+  readonly reachable: number
+  readonly guess: BinGuess
+}
+
+/** The arithmetic that finds most bins; the members are those of bin-of.part.wgsl. */
+export interface BinGuess {
+  readonly low: number
+  readonly shift: number
+  readonly scale: number
+  readonly margin: number
+}
+
+/** Every element is searched for. */
+const noGuess: BinGuess = { low: 0, shift: 0, scale: 0, margin: 1 }
+
+/**
+ * The edges of `bins` bins of equal width from `low` to `high`, as NumPy computes them: in f64, and then of the elements' type for f32. Throws
+ * `validation` where they are not finite and ascending.
+ */
+export function evenEdges(type: HistogramType, bins: number, low: number, high: number): BinEdges {
+  requireCount(bins, 'The number of bins', 1)
+  if (bins > mostBins)
+    throw new GpuError('too-large', `A histogram has at most ${mostBins} bins, not ${bins}.`)
+  for (const [name, value] of [
+    ['low', low],
+    ['high', high],
+  ] as const)
+    if (!Number.isFinite(type === 'f32' ? Math.fround(value) : value))
+      throw new GpuError(
+        'validation',
+        `The end ${name} of the bins is ${value}; it must be a finite ${type}.`,
+      )
+  if (low > high)
+    throw new GpuError('validation', `The bins end at ${high}, before ${low}, where they begin.`)
+  // NumPy widens an empty range.
+  const [start, stop] = low === high ? [low - 0.5, high + 0.5] : [low, high]
+  const step = (stop - start) / bins
+  const edges = Float64Array.from({ length: bins + 1 }, (_, k) => (k === bins ? stop : k * step + start))
+  const rounded = type === 'f32' ? edges.map(Math.fround) : edges
+  return { ...edgesOf(type, rounded), guess: guessOf(type, rounded) }
+}
+
+/** Bins between `edges`, which must ascend; equal ones hold nothing, but for the last. Throws `validation`. */
+export function givenEdges(type: HistogramType, given: ArrayLike<number>): BinEdges {
+  const edges = Float64Array.from(given)
+  if (edges.length < 2)
+    throw new GpuError('validation', `There are ${edges.length} edges; bins need at least 2.`)
+  if (edges.length - 1 > mostBins)
+    throw new GpuError('too-large', `A histogram has at most ${mostBins} bins, not ${edges.length - 1}.`)
+  for (const [k, edge] of edges.entries()) {
+    if (Number.isNaN(edge))
+      throw new GpuError('validation', `Edge ${k} is ${describedValue(given[k])}; it must be a number.`)
+    if (k > 0 && edge < edges[k - 1]!)
+      throw new GpuError('validation', `Edge ${k} is ${edge}, below ${edges[k - 1]}: edges must ascend.`)
+  }
+  return edgesOf(type, edges)
+}
+
+function edgesOf(type: HistogramType, edges: Float64Array): BinEdges {
+  const bins = edges.length - 1
+  const keys = Uint32Array.from(edges, (edge, k) => keyOfEdge(type, edge, k === bins))
+  return { type, edges, keys, reachable: reachableBins(type, edges), guess: noGuess }
+}
+
+function reachableBins(type: HistogramType, edges: Float64Array): number {
+  const bins = edges.length - 1
+  if (type === 'f32') return bins
+  const [least, greatest] = rangeOf(type)
+  if (edges[bins]! < least) return 0
+  const beyond = edges.findIndex((edge) => Math.ceil(edge) > greatest)
+  return beyond < 0 ? bins : Math.min(bins, beyond)
+}
+
+function rangeOf(type: 'i32' | 'u32'): readonly [least: number, greatest: number] {
+  return type === 'u32' ? [0, 4294967295] : [-2147483648, 2147483647]
+}
+
+/** Of the least element that is not below the edge; for the last edge, of the greatest that is not above it. */
+function keyOfEdge(type: HistogramType, edge: number, last: boolean): number {
+  if (type === 'f32') {
+    const [value] = floatBits(nextFloat(edge, !last))
+    return value >= 0x80000000 ? ~value >>> 0 : (value | 0x80000000) >>> 0
+  }
+  const [least, greatest] = rangeOf(type)
+  const whole = last ? Math.floor(edge) : Math.ceil(edge)
+  return (Math.min(greatest, Math.max(least, whole)) - least) >>> 0
+}
+
+/** The f32 at or above a number, or at or below it; never -0. */
+function nextFloat(value: number, up: boolean): number {
+  const rounded = Math.fround(value)
+  if (rounded === value || (up ? rounded > value : rounded < value)) return rounded + 0
+  // Away from zero where the rounded value is on the wrong side of zero's neighbours.
+  const [bits, view] = floatBits(rounded)
+  const away = rounded === 0 ? true : up === rounded > 0
+  const next = rounded === 0 ? (up ? 1 : 0x80000001) : away ? bits + 1 : bits - 1
+  view.setUint32(0, next)
+  return view.getFloat32(0) + 0
+}
+
+function floatBits(value: number): [bits: number, view: DataView] {
+  const view = new DataView(new ArrayBuffer(4))
+  view.setFloat32(0, value + 0)
+  return [view.getUint32(0), view]
+}
+
+/**
+ * What finds the bin of an element x between even edges: t = (x - low) · scale, whose whole part is the bin wherever its fraction is at least
+ * `margin` away from 0 and 1. In units of a bin, with u = 2^-24:
+ *
+ * - f32: the difference, `scale` and the product are each rounded once: 3·u·t. An edge and `low` are within u·max(|low|, |high|) of where they
+ *   would be unrounded. The difference may be flushed to zero below 2^-126.
+ * - Integers: x stands for the middle of [x, x + 1), so that edges at whole numbers are half a unit away from all elements. The difference of keys
+ *   is exact, its conversion to f32, the sum with `shift`, `scale` and the product are rounded: 4·u·t, and `shift` by u. Where edges are not
+ *   whole, an element may be up to half a unit on the wrong side of one.
+ *
+ * The margin is twice that. Where it leaves less than half of a bin, every element is searched for.
+ */
+function guessOf(type: HistogramType, edges: Float64Array): BinGuess {
+  const bins = edges.length - 1
+  const [low, high] = [edges[0]!, edges[bins]!]
+  const scale = Math.fround(bins / (high - low))
+  if (!Number.isFinite(scale) || scale < 2 ** -126) return noGuess
+  const unit = 2 ** -24
+  let margin: number
+  let start: number
+  let shift = 0
+  if (type === 'f32') {
+    const magnitude = Math.max(Math.abs(low), Math.abs(high))
+    margin = 2 * (3 * unit * bins + scale * (2 * unit * magnitude + 2 ** -126))
+    ;[start] = floatBits(low)
+  } else {
+    const whole = edges.every(Number.isInteger)
+    const first = Math.ceil(low)
+    const [least, greatest] = rangeOf(type)
+    if (first < least || high > greatest + 1) return noGuess
+    start = first - least
+    shift = Math.fround(first - low + 0.5)
+    margin = 2 * (4 * unit * bins + unit * scale) + (whole ? 0 : 0.5 * scale)
+  }
+  if (margin > 0.25) return noGuess
+  return { low: start, shift, scale, margin: Math.fround(margin) }
+}

@@ -1,0 +1,80 @@
+// A workgroup counts a range in its own memory, in several copies of the bins, and adds them to the counts.
+
+var<workgroup> own: array<atomic<u32>, 4096>;
+/** Elements outside of the bins, and elements that are NaN. */
+var<private> apart: vec2<u32>;
+
+/** 1 where the element has to be searched for. Loads stand before the first branch, so that many are under way at once. */
+fn count_guess(copy: u32, bits: u32) -> u32 {
+  let bin = guess(bits);
+  if (bin < params.bins) {
+    atomicAdd(&own[copy + bin], 1u);
+  }
+  return select(0u, 1u, bin == not_found);
+}
+
+fn count_search(copy: u32, bits: u32) {
+  let bin = search(bits);
+  if (bin < params.bins) {
+    atomicAdd(&own[copy + bin], 1u);
+  } else {
+    apart += select(vec2<u32>(0u, 1u), vec2<u32>(1u, 0u), bin == outside);
+  }
+}
+
+@compute @workgroup_size(256)
+fn count(
+  @builtin(local_invocation_index) place: u32,
+  @builtin(workgroup_id) group: vec3<u32>,
+  @builtin(num_workgroups) grid: vec3<u32>,
+) {
+  let copy = place * params.copies / 256u * params.bins;
+  let start = (group.y * grid.x + group.x) * params.range;
+  let end = min(start + params.range, params.input_length);
+  var at = start + place;
+  for (; at + 1792u < end; at += 2048u) {
+    let first = params.input_base + at;
+    let a = bitcast<u32>(input[first]);
+    let b = bitcast<u32>(input[first + 256u]);
+    let c = bitcast<u32>(input[first + 512u]);
+    let d = bitcast<u32>(input[first + 768u]);
+    let e = bitcast<u32>(input[first + 1024u]);
+    let f = bitcast<u32>(input[first + 1280u]);
+    let g = bitcast<u32>(input[first + 1536u]);
+    let h = bitcast<u32>(input[first + 1792u]);
+    var missed = count_guess(copy, a);
+    missed |= count_guess(copy, b) << 1u;
+    missed |= count_guess(copy, c) << 2u;
+    missed |= count_guess(copy, d) << 3u;
+    missed |= count_guess(copy, e) << 4u;
+    missed |= count_guess(copy, f) << 5u;
+    missed |= count_guess(copy, g) << 6u;
+    missed |= count_guess(copy, h) << 7u;
+    while (missed != 0u) {
+      count_search(copy, bitcast<u32>(input[first + 256u * countTrailingZeros(missed)]));
+      missed &= missed - 1u;
+    }
+  }
+  for (; at < end; at += 256u) {
+    let bits = bitcast<u32>(input[params.input_base + at]);
+    if (count_guess(copy, bits) == 1u) {
+      count_search(copy, bits);
+    }
+  }
+  workgroupBarrier();
+  for (var bin = place; bin < params.bins; bin += 256u) {
+    var sum = 0u;
+    for (var k = 0u; k < params.copies; k++) {
+      sum += atomicLoad(&own[k * params.bins + bin]);
+    }
+    if (sum > 0u) {
+      atomicAdd(&counts[params.counts_base + bin], sum);
+    }
+  }
+  if (apart.x > 0u) {
+    atomicAdd(&counts[params.counts_base + params.bins], apart.x);
+  }
+  if (apart.y > 0u) {
+    atomicAdd(&counts[params.counts_base + params.bins + 1u], apart.y);
+  }
+}

@@ -1,0 +1,117 @@
+import {
+  type BufferView,
+  type CompileOptions,
+  compileAll,
+  type DeviceGroup,
+  GpuError,
+  type Kernel,
+  OwnedResources,
+} from '@tandem-gpu/core'
+import { characterOf } from '../device-character.ts'
+import { requireGroup, requireObject } from '../option-types.ts'
+import addRowsWgsl from './add-rows.part.wgsl.ts'
+import { type BinEdges, evenEdges, givenEdges, type HistogramType } from './bin-edges.ts'
+import binOfWgsl from './bin-of.part.wgsl.ts'
+import countStorageWgsl from './count-storage.part.wgsl.ts'
+import countWorkgroupWgsl from './count-workgroup.part.wgsl.ts'
+
+/** Where elements are counted: in workgroup memory first, or in storage alone. Both give the same counts. */
+export type HistogramVariant = 'workgroup' | 'storage'
+
+/** Words of workgroup memory for copies of the bins. */
+const workgroupBins = 4096
+
+/** What `compileHistogram` compiles, and the edges on every device. */
+export interface HistogramKernels {
+  readonly type: HistogramType
+  readonly variant: HistogramVariant
+  readonly bins: BinEdges
+  readonly count: Kernel
+  /** Adds the counts of all devices. */
+  readonly addRows: Kernel
+  /** The keys of the edges, by the ordinal of the device. */
+  readonly edges: readonly BufferView<'u32'>[]
+  destroy(): void
+}
+
+/** Options of `compileHistogram`: `edges`, or `bins` of equal width from `low` to `high`. */
+export interface CompileHistogramOptions {
+  readonly type: HistogramType
+  readonly bins?: number | undefined
+  readonly low?: number | undefined
+  readonly high?: number | undefined
+  /** Ascending; one more than there are bins. */
+  readonly edges?: ArrayLike<number> | undefined
+  /** Default: what suits the devices and the number of bins. */
+  readonly variant?: HistogramVariant | undefined
+}
+
+/** Compiles what `recordHistogram` needs, and puts the edges on every device. Rejects with `validation` for edges that do not ascend. */
+export async function compileHistogram(
+  group: DeviceGroup,
+  options: CompileHistogramOptions,
+): Promise<HistogramKernels> {
+  requireGroup(group)
+  requireObject(options)
+  const bins = binsOf(options)
+  const { type } = options
+  const count = bins.edges.length - 1
+  const fits = count <= workgroupBins
+  const variant = options.variant ?? (characterOf(group).fastBarriers && fits ? 'workgroup' : 'storage')
+  if (!['workgroup', 'storage'].includes(variant))
+    throw new GpuError('validation', `There is no histogram variant ${variant}: choose workgroup or storage.`)
+  if (variant === 'workgroup' && !fits)
+    throw new GpuError('too-large', `Workgroup memory holds ${workgroupBins} bins, not ${count}.`)
+  const owned = new OwnedResources()
+  try {
+    const { kernels, destroy } = await compileAll(group, kernelSources(type, variant))
+    owned.keep({ destroy })
+    const edges = await owned.keepAll(
+      group.devices.map((device) =>
+        device.allocate('u32', bins.keys.length, { label: `edges ${device.ordinal}`, zero: false }),
+      ),
+    )
+    for (const view of edges) await group.queue.write(view, bins.keys)
+    return { type, variant, bins, ...kernels, edges, destroy: () => owned.destroy() }
+  } catch (error) {
+    owned.destroy()
+    throw error
+  }
+}
+
+function binsOf({ type, bins, low, high, edges }: CompileHistogramOptions): BinEdges {
+  if (!['f32', 'i32', 'u32'].includes(type))
+    throw new GpuError('unsupported', `The histogram takes f32, i32 or u32, not ${type}.`)
+  const even = [bins, low, high]
+  if (edges !== undefined) {
+    if (even.every((option) => option === undefined)) return givenEdges(type, edges)
+    throw new GpuError('validation', 'The option edges stands for bins, low and high: give it alone.')
+  }
+  if (bins === undefined || low === undefined || high === undefined)
+    throw new GpuError('validation', 'A histogram needs the options bins, low and high, or the option edges.')
+  return evenEdges(type, bins, low, high)
+}
+
+function kernelSources(type: HistogramType, variant: HistogramVariant) {
+  const body = variant === 'workgroup' ? countWorkgroupWgsl : countStorageWgsl
+  const count: CompileOptions = {
+    label: `histogram-${variant} ${type}`,
+    wgsl: `alias Element = ${type};\n${binOfWgsl}${body}`,
+    constants: { encode_as: { u32: 0, i32: 1, f32: 2 }[type] },
+  }
+  const addRows: CompileOptions = { label: 'histogram-add', wgsl: addRowsWgsl }
+  return { count, addRows }
+}
+
+/** Every kernel that the histogram can use: for tests and for compilation ahead of time. */
+export function histogramSources(): CompileOptions[] {
+  const sources: CompileOptions[] = [kernelSources('u32', 'storage').addRows]
+  for (const variant of ['workgroup', 'storage'] as const)
+    for (const type of ['f32', 'i32', 'u32'] as const) sources.push(kernelSources(type, variant).count)
+  return sources
+}
+
+/** How many copies of the bins a workgroup counts in; each is for a whole number of its invocations. */
+export function copiesOf(bins: number): number {
+  return [8, 4, 2].find((copies) => copies * bins <= workgroupBins) ?? 1
+}

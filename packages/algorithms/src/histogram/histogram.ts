@@ -1,0 +1,172 @@
+import { type BufferView, type DeviceGroup, GpuError, OwnedResources } from '@tandem-gpu/core'
+import type { AlgorithmOptions, GeneratedInputOptions } from '../algorithm-options.ts'
+import {
+  type ElementSink,
+  type ElementSource,
+  generatedElements,
+  requireElements,
+} from '../element-source.ts'
+import { requireArguments } from '../option-types.ts'
+import { recordReduction } from '../reduction/record-reduction.ts'
+import { compileReduction, leafLength } from '../reduction/reduction-kernels.ts'
+import { notVerified, type Report } from '../report.ts'
+import { describeRun, runMeasured } from '../run-measured.ts'
+import { allocateSharded, type ShardedMatrix, writeSharded } from '../sharded-matrix.ts'
+import type { HistogramType } from './bin-edges.ts'
+import { compileHistogram, type HistogramVariant } from './histogram-kernels.ts'
+import { recordHistogram } from './record-histogram.ts'
+import { verifyHistogram } from './verify-histogram.ts'
+
+/** Options of `histogram`. */
+export interface HistogramOptions<T extends HistogramType = HistogramType>
+  extends AlgorithmOptions,
+    GeneratedInputOptions {
+  readonly elements: number
+  readonly type: T
+  /** Bins of equal width. Default 10. */
+  readonly bins?: number | undefined
+  /** Where the first bin begins; given with `high`. Default: the least element. */
+  readonly low?: number | undefined
+  /** Where the last bin ends. Default: the greatest element. */
+  readonly high?: number | undefined
+  /** In place of `bins`, `low` and `high`: ascending edges, one more than there are bins. */
+  readonly edges?: ArrayLike<number> | undefined
+  /** Default: reproducible pseudo-random elements. */
+  readonly input?: ElementSource<T> | undefined
+  /** Receives the count of each bin. */
+  readonly output?: ElementSink<'u32'> | undefined
+}
+
+/** What `histogram` did. */
+export interface HistogramReport extends Report {
+  readonly algorithm: 'histogram'
+  readonly type: HistogramType
+  readonly variant: HistogramVariant
+  readonly shape: { readonly elements: number; readonly bins: number }
+  /** Elements on each device. */
+  readonly slices: readonly number[]
+  /** One more than there are bins. */
+  readonly edges: Float64Array
+  readonly counts: Uint32Array
+  /** Elements outside of the bins, and elements that are NaN. */
+  readonly outside: number
+  readonly notANumber: number
+}
+
+const optionTypes = {
+  elements: 'number',
+  type: 'string',
+  bins: 'number',
+  low: 'number',
+  high: 'number',
+  edges: 'any',
+  input: 'elements',
+  output: 'elements',
+} as const
+
+/**
+ * Counts the elements of a vector over all devices of the group that fall into each bin, as NumPy's `histogram` does: bin k holds
+ * `edges[k] <= x < edges[k + 1]`, the last bin its end too. Edges of bins of equal width are those of NumPy's `linspace`; without `low` and `high` they
+ * lie between the least and the greatest element, which are found before the timed run. Counts are exact, on any number of devices of every
+ * backend. Rejects with `validation` where elements are NaN or infinite and no range is given. `bytes` counts one read of every element.
+ */
+export async function histogram<T extends HistogramType>(
+  group: DeviceGroup,
+  given: HistogramOptions<T>,
+): Promise<HistogramReport> {
+  const options = requireArguments(group, given, optionTypes, ['elements', 'type'])
+  const { elements, type, bins, low, high, edges } = options
+  requireRange(options)
+  const source = options.input ?? generatedElements(type, options.seed)
+  const owned = new OwnedResources()
+  try {
+    const input = owned.keep(
+      await allocateSharded(group, type, elements, 1, { label: 'input', zero: false, alignment: leafLength }),
+    )
+    await writeSharded(group, input, source)
+    const vectors = input.slices.map(({ rows, view }) => view.reshape(1, rows))
+    const range =
+      edges !== undefined
+        ? { edges }
+        : { bins: bins ?? 10, ...(low === undefined ? await rangeOf(group, type, vectors) : { low, high }) }
+    const kernels = owned.keep(await compileHistogram(group, { type, ...range }))
+    const count = kernels.bins.edges.length - 1
+    if (options.output) requireElements('The output', options.output, 'u32', count)
+    const output = owned.keep(await group.devices[0]!.allocate('u32', count + 2, { label: 'counts' }))
+    const run = await runMeasured(
+      group,
+      (recorder) => recordHistogram(recorder, { kernels, input: vectors, output }),
+      { ...options, label: `histogram ${elements} ${type}` },
+    )
+    const found = await group.queue.read(output)
+    const counts = found.slice(0, count)
+    const check =
+      options.verify === false
+        ? notVerified
+        : await verifyHistogram(group, source, input as ShardedMatrix<T>, kernels.bins.edges, found)
+    if (typeof options.output === 'function') await options.output(0, counts.slice())
+    else options.output?.set(counts)
+    return {
+      algorithm: 'histogram',
+      ...describeRun(group, run, { bytes: elements * 4 }),
+      ...{ type, variant: kernels.variant },
+      shape: { elements, bins: count },
+      slices: input.slices.map(({ rows }) => rows),
+      ...{ edges: kernels.bins.edges, counts, outside: found[count]!, notANumber: found[count + 1]! },
+      ...check,
+      notes: [],
+    }
+  } finally {
+    owned.destroy()
+  }
+}
+
+function requireRange({
+  bins,
+  low,
+  high,
+  edges,
+}: Pick<HistogramOptions, 'bins' | 'low' | 'high' | 'edges'>): void {
+  if ((low === undefined) !== (high === undefined))
+    throw new GpuError('validation', 'The options low and high are given together, or neither.')
+  if (edges === undefined) return
+  if (typeof edges !== 'object' || edges === null || typeof edges.length !== 'number')
+    throw new GpuError('validation', 'The option edges must be an array of numbers.')
+  if (bins !== undefined || low !== undefined)
+    throw new GpuError('validation', 'The option edges stands for bins, low and high: give it alone.')
+}
+
+/** The least and the greatest element; 0 and 1 where there is none. */
+async function rangeOf<T extends HistogramType>(
+  group: DeviceGroup,
+  type: T,
+  input: readonly BufferView<T>[],
+): Promise<{ low: number; high: number }> {
+  if (input.every(({ length }) => length === 0)) return { low: 0, high: 1 }
+  const owned = new OwnedResources()
+  try {
+    const [low, high] = await Promise.all(
+      (['min', 'max'] as const).map((operation) =>
+        compileReduction(group, { kernel: 'best', operation, type }),
+      ),
+    )
+    for (const kernels of [low!, high!]) owned.keep(kernels)
+    const ends = owned.keep(await group.devices[0]!.allocate(type, 2, { label: 'ends' }))
+    const program = owned.keep(
+      group.record((recorder) => {
+        recordReduction(recorder, group, { kernels: low!, input, output: ends.slice(0, 1) })
+        recordReduction(recorder, group, { kernels: high!, input, output: ends.slice(1, 1) })
+      }),
+    )
+    await group.queue.run(program)
+    const [least, greatest] = await group.queue.read(ends)
+    if (!Number.isFinite(least) || !Number.isFinite(greatest))
+      throw new GpuError(
+        'validation',
+        `The elements lie between ${least} and ${greatest}; give the options low and high where some are not finite.`,
+      )
+    return { low: least!, high: greatest! }
+  } finally {
+    owned.destroy()
+  }
+}

@@ -1,0 +1,118 @@
+import {
+  type BufferView,
+  bindableByteLength,
+  foldWorkgroups,
+  GpuError,
+  type Recorder,
+  ranges,
+} from '@tandem-gpu/core'
+import { requireResult } from '../require-result.ts'
+import { copiesOf, type HistogramKernels } from './histogram-kernels.ts'
+
+/** Options of `recordHistogram`. */
+export interface RecordHistogramOptions {
+  readonly kernels: HistogramKernels
+  /** Parts of the input, on any devices, of 2^32 - 1 elements together at most. */
+  readonly input: readonly BufferView[]
+  /** A count for each bin; then of what lies outside of them, and of NaN. */
+  readonly output: BufferView<'u32'>
+}
+
+/** Workgroups of one dispatch: a GPU's worth several times over, each with a range that is long beside what it adds at its end. */
+const mostWorkgroups = 2048
+
+/** Elements of a range are a multiple of this. */
+const rangeUnit = 4096
+
+/**
+ * Records the counts of the input's elements in each bin. Each device counts its part in memory of its own, since atomic additions are not atomic
+ * between devices, and the device of `output` adds what they found. Counts are exact.
+ */
+export function recordHistogram(recorder: Recorder, options: RecordHistogramOptions): void {
+  const { kernels, output } = options
+  requireResult(kernels, 'addRows', 'The option kernels', 'what compileHistogram resolves to')
+  const bins = kernels.bins.edges.length - 1
+  const parts = options.input.filter(({ length }) => length > 0)
+  requireParts(kernels, parts, output, bins)
+  const home = output.buffer.device.ordinal
+  const devices = new Map<number, BufferView[]>()
+  for (const part of parts) {
+    const { ordinal } = part.buffer.device
+    devices.set(ordinal, [...(devices.get(ordinal) ?? []), part])
+  }
+  const alone = devices.size === 0 || (devices.size === 1 && devices.has(home))
+  if (alone) {
+    recordCounts(recorder, kernels, devices.get(home) ?? [], output)
+    return
+  }
+  const rows = recorder.scratch(home, 'u32', [devices.size, bins + 2], { label: 'counts of all' })
+  for (const [index, [ordinal, own]] of [...devices].entries()) {
+    if (!recorder.touches(ordinal, home)) continue
+    const place = rows.block(index, 0, 1, bins + 2)
+    const local =
+      ordinal === home ? place : recorder.scratch(ordinal, 'u32', bins + 2, { label: `counts ${ordinal}` })
+    recordCounts(recorder, kernels, own, local)
+    if (local !== place) recorder.copy(local, place, { label: 'gather counts' })
+  }
+  if (!recorder.touches(home)) return
+  recorder.dispatch(kernels.addRows, {
+    device: home,
+    workgroups: foldWorkgroups(Math.ceil((bins + 2) / 64), recorder.devices[home]!),
+    args: { rows, counts: output },
+    label: 'add counts',
+  })
+}
+
+/** The counts of one device's parts, in its memory. */
+function recordCounts(
+  recorder: Recorder,
+  kernels: HistogramKernels,
+  parts: readonly BufferView[],
+  counts: BufferView<'u32'>,
+): void {
+  const { ordinal } = counts.buffer.device
+  const device = recorder.devices[ordinal]!
+  if (!recorder.touches(ordinal)) return
+  recorder.fill(counts, 0, { label: 'clear counts' })
+  const { edges, reachable, guess } = kernels.bins
+  const bins = edges.length - 1
+  for (const part of parts)
+    for (const { first, count } of ranges(part.length, Math.floor(bindableByteLength(device) / 4))) {
+      const workgroups = Math.min(mostWorkgroups, Math.ceil(count / rangeUnit))
+      const range = Math.ceil(count / workgroups / rangeUnit) * rangeUnit
+      recorder.dispatch(kernels.count, {
+        device: ordinal,
+        workgroups: foldWorkgroups(Math.ceil(count / range), device),
+        args: {
+          ...{ input: part.slice(first, count), edges: kernels.edges[ordinal]!, counts },
+          ...{ bins, reachable, range, copies: copiesOf(bins), ...guess },
+        },
+        label: 'count',
+      })
+    }
+}
+
+function requireParts(
+  { type }: HistogramKernels,
+  parts: readonly BufferView[],
+  output: BufferView,
+  bins: number,
+): void {
+  if (output.length !== bins + 2 || output.buffer.type !== 'u32')
+    throw new GpuError(
+      'validation',
+      `The output of a histogram of ${bins} bins is ${bins + 2} u32, not ${output.length} ${output.buffer.type}.`,
+    )
+  for (const [index, { buffer }] of parts.entries())
+    if (buffer.type !== type)
+      throw new GpuError(
+        'validation',
+        `Part ${index} of the input holds ${buffer.type}, the histogram is of ${type}.`,
+      )
+  const elements = parts.reduce((sum, { length }) => sum + length, 0)
+  if (elements > 4294967295)
+    throw new GpuError(
+      'too-large',
+      `The counts of a histogram are of 32 bits: it takes at most 4294967295 elements, not ${elements}.`,
+    )
+}

@@ -1,0 +1,199 @@
+import {
+  type BufferView,
+  blocked,
+  type DeviceGroup,
+  dispatchBlocks,
+  foldWorkgroups,
+  GpuError,
+  type Kernel,
+  type Recorder,
+} from '@tandem-gpu/core'
+import { requireResult } from '../require-result.ts'
+import { type ScanKernels, scanTileLength, tilesPerSuperGroup } from './scan-kernels.ts'
+
+/** Options of `recordScan`. */
+export interface RecordScanOptions {
+  readonly kernels: ScanKernels
+  /** Consecutive parts of the input, on any devices; each but the last non-empty one holds a multiple of `scanTileLength` elements. */
+  readonly input: readonly BufferView[]
+  /** Parts as long as those of the input, on the same devices, in other buffers. */
+  readonly output: readonly BufferView[]
+  /** Whether an element leaves itself out. Default false. */
+  readonly exclusive?: boolean | undefined
+}
+
+/** A part of the vector, and its tiles among those of all parts. */
+interface Part {
+  readonly ordinal: number
+  readonly input: BufferView
+  readonly output: BufferView
+  readonly firstTile: number
+  readonly tiles: number
+}
+
+/**
+ * Records `output[i] = input[0] ⊕ … ⊕ input[i]`. Each device combines the tiles of its part, the device of the first part scans these sums, and
+ * each device scans its tiles from there (Dotsenko et al., Fast scan algorithms on graphics processors, ICS 2008). The order of additions is fixed
+ * in global coordinates (scan-operation.part.wgsl), so the bits do not depend on the number of devices. One number for each tile travels, twice.
+ */
+export function recordScan(recorder: Recorder, group: DeviceGroup, options: RecordScanOptions): void {
+  const { kernels, exclusive = false } = options
+  requireResult(kernels, 'tilesPerWorkgroup', 'The option kernels', 'what compileScan resolves to')
+  const parts = partsOf(options)
+  if (parts.length === 0) return
+  const home = parts[0]!.ordinal
+  const tiles = parts.reduce((sum, part) => sum + part.tiles, 0)
+
+  const prefixes = recorder.scratch(home, 'u32', tiles, { label: 'prefixes' })
+  if (tiles === 1) recorder.fill(prefixes, kernels.neutral, { label: 'nothing comes before' })
+  else {
+    const sums = recorder.scratch(home, 'u32', tiles, { label: 'sums of tiles' })
+    for (const part of parts) recordSums(recorder, group, kernels, part, sums)
+    if (recorder.touches(home)) recordPrefixes(recorder, kernels, home, sums, prefixes)
+  }
+
+  for (const part of parts) {
+    const { ordinal, firstTile } = part
+    if (!recorder.touches(ordinal, home)) continue
+    const place = prefixes.slice(firstTile, part.tiles)
+    if (group.canAccessPeer(ordinal, home)) {
+      recordTiles(recorder, kernels, part, place, exclusive)
+      continue
+    }
+    const local = recorder.scratch(ordinal, 'u32', part.tiles, { label: `prefixes ${ordinal}` })
+    recorder.copy(place, local, { label: 'spread prefixes' })
+    recordTiles(recorder, kernels, part, local, exclusive)
+  }
+}
+
+/** The sums of a part's tiles, in the memory of the device that scans them. */
+function recordSums(
+  recorder: Recorder,
+  group: DeviceGroup,
+  kernels: ScanKernels,
+  { ordinal, input, firstTile, tiles }: Part,
+  sums: BufferView<'u32'>,
+): void {
+  const home = sums.buffer.device.ordinal
+  if (!recorder.touches(ordinal, home)) return
+  const place = sums.slice(firstTile, tiles)
+  const reaches = group.canAccessPeer(ordinal, home)
+  const target = reaches ? place : recorder.scratch(ordinal, 'u32', tiles, { label: `sums ${ordinal}` })
+  const whole = wholeTiles(kernels.sums.vectors, [input])
+  const record = (kernel: Kernel, first: number, count: number) =>
+    dispatchBlocks(recorder, kernel, {
+      device: ordinal,
+      blocks: count,
+      blocksPerWorkgroup: kernels.tilesPerWorkgroup,
+      args: {
+        input: blocked(tilesOf(input, first, count), scanTileLength),
+        sums: blocked(target.slice(first, count), 1),
+      },
+      label: 'sum tiles',
+    })
+  if (whole > 0) record(kernels.sums.vectors!, 0, whole)
+  if (whole < tiles) record(kernels.sums.scalars, whole, tiles - whole)
+  if (!reaches) recorder.copy(target, place, { label: 'gather sums' })
+}
+
+/** What comes before each tile. */
+export function recordPrefixes(
+  recorder: Recorder,
+  { groups, chain }: ScanKernels,
+  home: number,
+  sums: BufferView<'u32'>,
+  prefixes: BufferView<'u32'>,
+): void {
+  const superGroups = Math.ceil(sums.length / tilesPerSuperGroup)
+  const supers = recorder.scratch(home, 'u32', superGroups, { label: 'sums of super-groups' })
+  dispatchBlocks(recorder, groups, {
+    device: home,
+    blocks: superGroups,
+    args: {
+      sums: blocked(sums, tilesPerSuperGroup),
+      prefixes: blocked(prefixes, tilesPerSuperGroup),
+      supers: blocked(supers, 1),
+    },
+    label: 'scan sums',
+  })
+  if (superGroups === 1) return
+  recorder.dispatch(chain, {
+    device: home,
+    workgroups: foldWorkgroups(superGroups - 1, recorder.devices[home]!),
+    args: { supers, prefixes },
+    label: 'chain super-groups',
+  })
+}
+
+/** The elements of a part's tiles. */
+function recordTiles(
+  recorder: Recorder,
+  kernels: ScanKernels,
+  { ordinal, input, output, tiles }: Part,
+  prefixes: BufferView<'u32'>,
+  exclusive: boolean,
+): void {
+  const whole = wholeTiles(kernels.tiles.vectors, [input, output])
+  const record = (kernel: Kernel, first: number, count: number) =>
+    dispatchBlocks(recorder, kernel, {
+      device: ordinal,
+      blocks: count,
+      blocksPerWorkgroup: kernels.tilesPerWorkgroup,
+      args: {
+        input: blocked(tilesOf(input, first, count), scanTileLength),
+        prefixes: blocked(prefixes.slice(first, count), 1),
+        output: blocked(tilesOf(output, first, count), scanTileLength),
+        exclusive: exclusive ? 1 : 0,
+      },
+      label: 'scan tiles',
+    })
+  if (whole > 0) record(kernels.tiles.vectors!, 0, whole)
+  if (whole < tiles) record(kernels.tiles.scalars, whole, tiles - whole)
+}
+
+/** Tiles at the beginning that the kernel for vectors takes. */
+function wholeTiles(vectors: Kernel | undefined, views: readonly BufferView[]): number {
+  if (vectors === undefined || views.some(({ offset }) => offset % 4 !== 0)) return 0
+  return Math.floor(views[0]!.length / scanTileLength)
+}
+
+function tilesOf(view: BufferView, first: number, count: number): BufferView {
+  const start = first * scanTileLength
+  return view.slice(start, Math.min(count * scanTileLength, view.length - start))
+}
+
+function partsOf({ kernels, input, output }: RecordScanOptions): Part[] {
+  if (input.length !== output.length)
+    throw new GpuError(
+      'validation',
+      `A scan writes as many parts as it reads: the input has ${input.length}, the output ${output.length}.`,
+    )
+  const parts: Part[] = []
+  let [tiles, ragged] = [0, -1]
+  for (const [index, view] of input.entries()) {
+    const target = output[index]!
+    for (const [name, { buffer }] of Object.entries({ input: view, output: target }))
+      if (buffer.type !== kernels.type)
+        throw new GpuError(
+          'validation',
+          `Part ${index} of the ${name} holds ${buffer.type}, the scan is of ${kernels.type}.`,
+        )
+    const { ordinal } = view.buffer.device
+    if (target.length !== view.length || target.buffer.device.ordinal !== ordinal)
+      throw new GpuError(
+        'validation',
+        `Part ${index} of the output has ${target.length} elements on device ${target.buffer.device.ordinal}; it must have ${view.length} on device ${ordinal}, as that of the input.`,
+      )
+    if (view.length === 0) continue
+    if (ragged >= 0)
+      throw new GpuError(
+        'validation',
+        `Part ${ragged} of the input holds ${input[ragged]!.length} elements: every part but the last needs a multiple of ${scanTileLength}, so that the bits do not depend on the parts.`,
+      )
+    if (view.length % scanTileLength !== 0) ragged = index
+    const own = Math.ceil(view.length / scanTileLength)
+    parts.push({ ordinal, input: view, output: target, firstTile: tiles, tiles: own })
+    tiles += own
+  }
+  return parts
+}

@@ -1,0 +1,40 @@
+// A workgroup scans the sums of the 1,024 tiles of a super-group: prefixes[tile] = G + T of what comes before the tile in it.
+
+struct Params {
+  sums_base: u32,
+  sums_length: u32,
+  prefixes_base: u32,
+  supers_base: u32,
+  supers_length: u32,
+}
+
+@group(0) @binding(0) var<storage, read> sums: array<u32>;
+@group(0) @binding(1) var<storage, read_write> prefixes: array<u32>;
+@group(0) @binding(2) var<storage, read_write> supers: array<u32>;
+@group(0) @binding(3) var<uniform> params: Params;
+
+fn sum_of(tile: u32) -> u32 {
+  let sum = sums[params.sums_base + min(tile, params.sums_length - 1u)];
+  return select(neutral, sum, tile < params.sums_length);
+}
+
+@compute @workgroup_size(256)
+fn scan_groups(at: Invocation, @builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>) {
+  let super_group = group.y * grid.x + group.x;
+  if (super_group >= params.supers_length) {
+    return;
+  }
+  let place = place_of(at);
+  let first = super_group * 1024u + place;
+  let sums_of_tiles = vec4<u32>(sum_of(first), sum_of(first + 256u), sum_of(first + 512u), sum_of(first + 768u));
+  let found = block_prefixes(at, sums_of_tiles);
+  for (var row = 0u; row < 4u; row++) {
+    let tile = first + row * 256u;
+    if (tile < params.sums_length) {
+      prefixes[params.prefixes_base + tile] = found.before[row];
+    }
+  }
+  if (place == 0u) {
+    supers[params.supers_base + super_group] = found.total;
+  }
+}

@@ -1,0 +1,185 @@
+import { type CompileOptions, compileAll, type DeviceGroup, GpuError, type Kernel } from '@tandem-gpu/core'
+import { characterOf } from '../device-character.ts'
+import { requireGroup, requireObject } from '../option-types.ts'
+import operationsWgsl from '../reduction/operations.wgsl.ts'
+import { hasSubgroupsOf32, requireSubgroupsOf32 } from '../subgroup-size.ts'
+import climbSubgroupsWgsl from './climb-subgroups.part.wgsl.ts'
+import climbWorkgroupWgsl from './climb-workgroup.part.wgsl.ts'
+import loadScalarsWgsl from './load-scalars.part.wgsl.ts'
+import loadVectorsWgsl from './load-vectors.part.wgsl.ts'
+import chainWgsl from './scan-chain.part.wgsl.ts'
+import groupsWgsl from './scan-groups.part.wgsl.ts'
+import operationWgsl from './scan-operation.part.wgsl.ts'
+import sumsWgsl from './scan-sums.part.wgsl.ts'
+import tilesWgsl from './scan-tiles.part.wgsl.ts'
+import serialChainWgsl from './serial-chain.part.wgsl.ts'
+import serialClimbWgsl from './serial-climb.part.wgsl.ts'
+import serialGroupsWgsl from './serial-groups.part.wgsl.ts'
+import serialLinesWgsl from './serial-lines.part.wgsl.ts'
+import serialSumsWgsl from './serial-sums.part.wgsl.ts'
+import serialTilesWgsl from './serial-tiles.part.wgsl.ts'
+import storeScalarsWgsl from './store-scalars.part.wgsl.ts'
+import storeVectorsWgsl from './store-vectors.part.wgsl.ts'
+
+/** What `scan` computes. */
+export type ScanOperation = 'sum' | 'min' | 'max'
+/** Types of elements that can be scanned. */
+export type ScanType = 'f32' | 'i32' | 'u32'
+
+/**
+ * How a tile is scanned: by subgroups of 32 lanes, through workgroup memory, or by one invocation without barriers. All give the same bits.
+ */
+export type ScanVariant = 'subgroups' | 'workgroup' | 'serial'
+
+/** Elements that one workgroup scans. The slices of devices start at multiples of it, so that the bits do not depend on how many there are. */
+export const scanTileLength = 4096
+
+/** Tiles whose sums one workgroup scans. */
+export const tilesPerSuperGroup = 1024
+
+/** What `compileScan` compiles. */
+export interface ScanKernels {
+  readonly type: ScanType
+  readonly operation: ScanOperation
+  readonly variant: ScanVariant
+  /** Bits that change nothing when they are combined with an element. */
+  readonly neutral: number
+  /** How many tiles a workgroup of `sums` and `tiles` does. */
+  readonly tilesPerWorkgroup: number
+  /** One sum of each tile. `vectors` takes whole tiles at offsets of multiples of 4 elements, `scalars` any view. */
+  readonly sums: { readonly scalars: Kernel; readonly vectors?: Kernel | undefined }
+  /** What comes before each tile in its super-group, and the sums of the super-groups. */
+  readonly groups: Kernel
+  /** Adds to that what comes before the super-group. */
+  readonly chain: Kernel
+  /** The elements of each tile. */
+  readonly tiles: { readonly scalars: Kernel; readonly vectors?: Kernel | undefined }
+  destroy(): void
+}
+
+/** Options of `compileScan`. */
+export interface CompileScanOptions {
+  readonly type: ScanType
+  /** Default `sum`. */
+  readonly operation?: ScanOperation | undefined
+  /** Default: what suits the devices. */
+  readonly variant?: ScanVariant | undefined
+}
+
+/** Compiles what `recordScan` needs. Rejects with `unsupported` for subgroups on a device whose subgroups may be of another size than 32. */
+export async function compileScan(group: DeviceGroup, options: CompileScanOptions): Promise<ScanKernels> {
+  requireGroup(group)
+  requireObject(options)
+  const { type, operation = 'sum', variant = scanVariant(group) } = options
+  if (!['f32', 'i32', 'u32'].includes(type))
+    throw new GpuError('unsupported', `The scan takes f32, i32 or u32, not ${type}.`)
+  if (!['sum', 'min', 'max'].includes(operation))
+    throw new GpuError('validation', `There is no scan operation ${operation}: choose sum, min or max.`)
+  if (!['subgroups', 'workgroup', 'serial'].includes(variant))
+    throw new GpuError(
+      'validation',
+      `There is no scan variant ${variant}: choose subgroups, workgroup or serial.`,
+    )
+  if (variant === 'subgroups') requireSubgroupsOf32(group)
+  const { sums, alignedSums, groups, chain, tiles, alignedTiles } = kernelSources(type, operation, variant)
+  const { kernels, destroy } = await compileAll(group, {
+    sums,
+    alignedSums,
+    groups,
+    chain,
+    tiles,
+    alignedTiles,
+  })
+  return {
+    type,
+    operation,
+    variant,
+    neutral: neutralBits(type, operation),
+    tilesPerWorkgroup: variant === 'serial' ? 4 : 1,
+    sums: { scalars: kernels.sums, vectors: kernels.alignedSums },
+    groups: kernels.groups,
+    chain: kernels.chain,
+    tiles: { scalars: kernels.tiles, vectors: kernels.alignedTiles },
+    destroy,
+  }
+}
+
+function scanVariant(group: DeviceGroup): ScanVariant {
+  if (!characterOf(group).fastBarriers) return 'serial'
+  return hasSubgroupsOf32(group) ? 'subgroups' : 'workgroup'
+}
+
+/** A key of operations.wgsl, or for sums of f32 the bits of -0.0. */
+function neutralBits(type: ScanType, operation: ScanOperation): number {
+  if (operation === 'sum') return type === 'f32' ? 0x80000000 : 0
+  // The keys of the infinities.
+  if (type === 'f32') return operation === 'min' ? 0xff800000 : 0x007fffff
+  return operation === 'min' ? 0xffffffff : 0
+}
+
+interface ScanSources {
+  readonly sums: CompileOptions
+  readonly alignedSums?: CompileOptions
+  readonly groups: CompileOptions
+  readonly chain: CompileOptions
+  readonly tiles: CompileOptions
+  readonly alignedTiles?: CompileOptions
+}
+
+function kernelSources(type: ScanType, operation: ScanOperation, variant: ScanVariant): ScanSources {
+  const encoding = operation === 'sum' ? 0 : { u32: 0, i32: 1, f32: 2 }[type]
+  const constants = {
+    operation: operation === 'sum' ? (type === 'f32' ? 1 : 0) : operation === 'min' ? 2 : 3,
+    encodeAs: encoding,
+    decodeAs: encoding,
+    neutral: neutralBits(type, operation),
+  }
+  const source = (name: string, element: string, ...parts: readonly string[]): CompileOptions => {
+    const head = variant === 'subgroups' ? 'enable subgroups;\nrequires subgroup_id;\n' : ''
+    const shared = `alias Element = ${element};\n${operationsWgsl}${operationWgsl}`
+    return {
+      label: `scan-${name}-${variant} ${operation} ${type}`,
+      wgsl: `${head}${shared}${parts.join('\n')}`,
+      constants,
+    }
+  }
+  if (variant === 'serial') {
+    const ofTiles = [loadScalarsWgsl, serialClimbWgsl, serialLinesWgsl]
+    return {
+      sums: source('sums', type, ...ofTiles, serialSumsWgsl),
+      groups: source('groups', type, serialClimbWgsl, serialGroupsWgsl),
+      chain: source('chain', type, serialChainWgsl),
+      tiles: source('tiles', type, ...ofTiles, serialTilesWgsl),
+    }
+  }
+  const climb = variant === 'subgroups' ? climbSubgroupsWgsl : climbWorkgroupWgsl
+  const vector = `vec4<${type}>`
+  return {
+    sums: source('sums', type, loadScalarsWgsl, climb, sumsWgsl),
+    alignedSums: source('sums-vectors', vector, loadVectorsWgsl, climb, sumsWgsl),
+    groups: source('groups', type, climb, groupsWgsl),
+    chain: source('chain', type, chainWgsl),
+    tiles: source('tiles', type, loadScalarsWgsl, storeScalarsWgsl, climb, tilesWgsl),
+    alignedTiles: source('tiles-vectors', vector, loadVectorsWgsl, storeVectorsWgsl, climb, tilesWgsl),
+  }
+}
+
+/** Every kernel that the scan can use, of some variants: for tests and for compilation ahead of time. */
+export function scanSources(
+  variants: readonly ScanVariant[] = ['subgroups', 'workgroup', 'serial'],
+): CompileOptions[] {
+  const sources: CompileOptions[] = []
+  for (const variant of variants)
+    for (const operation of ['sum', 'min', 'max'] as const)
+      for (const type of ['f32', 'i32', 'u32'] as const)
+        for (const source of Object.values(kernelSources(type, operation, variant)))
+          if (source !== undefined) sources.push(source)
+  return sources
+}
+
+/** Additions on the longest path to an element: the `k` of the error bound γ_k. */
+export function scanDepth(elements: number): number {
+  const superGroups = Math.max(1, Math.ceil(elements / (scanTileLength * tilesPerSuperGroup)))
+  // In a vector, four times over 32 values, and the three additions that bring these together.
+  return 3 + 4 * 5 + (superGroups - 1) + 3
+}

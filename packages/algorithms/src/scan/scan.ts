@@ -1,0 +1,112 @@
+import { type DeviceGroup, OwnedResources } from '@tandem-gpu/core'
+import type { AlgorithmOptions, GeneratedInputOptions } from '../algorithm-options.ts'
+import {
+  type ElementSink,
+  type ElementSource,
+  generatedElements,
+  requireElements,
+} from '../element-source.ts'
+import { requireArguments } from '../option-types.ts'
+import { notVerified, type Report } from '../report.ts'
+import { describeRun, runMeasured } from '../run-measured.ts'
+import { allocateSharded, readSharded, type ShardedMatrix, writeSharded } from '../sharded-matrix.ts'
+import { recordScan } from './record-scan.ts'
+import {
+  compileScan,
+  type ScanOperation,
+  type ScanType,
+  type ScanVariant,
+  scanTileLength,
+} from './scan-kernels.ts'
+import { verifyScan } from './verify-scan.ts'
+
+/** Options of `scan`. */
+export interface ScanOptions<T extends ScanType = ScanType> extends AlgorithmOptions, GeneratedInputOptions {
+  readonly elements: number
+  readonly type: T
+  /** Default `sum`. */
+  readonly operation?: ScanOperation | undefined
+  /** Whether an element leaves itself out. Default false. */
+  readonly exclusive?: boolean | undefined
+  /** Default: reproducible pseudo-random elements. */
+  readonly input?: ElementSource<T> | undefined
+  /** Receives as many elements as there are. */
+  readonly output?: ElementSink<T> | undefined
+}
+
+/** What `scan` did. */
+export interface ScanReport extends Report {
+  readonly algorithm: 'scan'
+  readonly type: ScanType
+  readonly operation: ScanOperation
+  readonly exclusive: boolean
+  readonly variant: ScanVariant
+  readonly shape: { readonly elements: number }
+  /** Elements on each device. */
+  readonly slices: readonly number[]
+}
+
+const optionTypes = {
+  elements: 'number',
+  type: 'string',
+  operation: 'string',
+  exclusive: 'boolean',
+  input: 'elements',
+  output: 'elements',
+} as const
+
+/**
+ * Prefix sums, minima or maxima of a vector over all devices of the group: `output[i] = input[0] ⊕ … ⊕ input[i]`, or without `input[i]` where
+ * `exclusive` is true. The slices of devices are whole tiles of 4,096 elements and the order of additions is fixed, so that the result has the same
+ * bits on any number of devices of one backend.
+ *
+ * Sums of integers wrap modulo 2^32. Minimum and maximum of f32 are NaN (0x7fc00000) from the first NaN on, and order -0 before +0. An exclusive
+ * scan begins with 0, or the identity of minimum and maximum. An exclusive scan of f32 is not always the inclusive one shifted by an element, since
+ * sums are rounded elsewhere. `bytes` counts one read and one write of every element; the kernels read the elements twice.
+ */
+export async function scan<T extends ScanType>(
+  group: DeviceGroup,
+  given: ScanOptions<T>,
+): Promise<ScanReport> {
+  const options = requireArguments(group, given, optionTypes, ['elements', 'type'])
+  const { elements, type, operation = 'sum', exclusive = false } = options
+  const owned = new OwnedResources()
+  try {
+    const kernels = owned.keep(await compileScan(group, { operation, type }))
+    const source = options.input ?? generatedElements(type, options.seed)
+    const shape = { zero: false, alignment: scanTileLength }
+    const input = owned.keep(await allocateSharded(group, type, elements, 1, { label: 'input', ...shape }))
+    const output = owned.keep(await allocateSharded(group, type, elements, 1, { label: 'output', ...shape }))
+    if (options.output) requireElements('The output', options.output, type, elements)
+    await writeSharded(group, input, source)
+    const run = await runMeasured(
+      group,
+      (recorder) =>
+        recordScan(recorder, group, {
+          ...{ kernels, exclusive },
+          input: vectorsOf(input),
+          output: vectorsOf(output),
+        }),
+      { ...options, label: `scan ${elements} ${type}` },
+    )
+    const problem = { type, operation, exclusive, length: elements }
+    const check = options.verify === false ? notVerified : await verifyScan(group, source, problem, output)
+    if (options.output) await readSharded(group, output, options.output)
+    return {
+      algorithm: 'scan',
+      ...describeRun(group, run, { bytes: elements * 8 }),
+      ...{ type, operation, exclusive },
+      variant: kernels.variant,
+      shape: { elements },
+      slices: input.slices.map(({ rows }) => rows),
+      ...check,
+      notes: [],
+    }
+  } finally {
+    owned.destroy()
+  }
+}
+
+function vectorsOf<T extends ScanType>({ slices }: ShardedMatrix<T>) {
+  return slices.map(({ rows, view }) => view.reshape(1, rows))
+}

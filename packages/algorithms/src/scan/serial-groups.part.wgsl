@@ -1,0 +1,46 @@
+struct Params {
+  sums_base: u32,
+  sums_length: u32,
+  prefixes_base: u32,
+  supers_base: u32,
+  supers_length: u32,
+}
+
+@group(0) @binding(0) var<storage, read> sums: array<u32>;
+@group(0) @binding(1) var<storage, read_write> prefixes: array<u32>;
+@group(0) @binding(2) var<storage, read_write> supers: array<u32>;
+@group(0) @binding(3) var<uniform> params: Params;
+
+fn climb_group(first: u32, own: ptr<function, Line>) {
+  for (var lane = 0u; lane < 32u; lane++) {
+    let sum = sums[params.sums_base + min(first + lane, params.sums_length - 1u)];
+    (*own)[lane] = select(neutral, sum, first + lane < params.sums_length);
+  }
+  climb(own);
+}
+
+@compute @workgroup_size(1)
+fn scan_groups(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>) {
+  let super_group = group.y * grid.x + group.x;
+  if (super_group >= params.supers_length) {
+    return;
+  }
+  var groups: Line;
+  for (var i = 0u; i < 32u; i++) {
+    var own: Line;
+    climb_group(super_group * 1024u + i * 32u, &own);
+    groups[i] = own[31];
+  }
+  climb(&groups);
+  for (var i = 0u; i < 32u; i++) {
+    let first = super_group * 1024u + i * 32u;
+    var own: Line;
+    climb_group(first, &own);
+    for (var lane = 0u; lane < 32u; lane++) {
+      if (first + lane < params.sums_length) {
+        prefixes[params.prefixes_base + first + lane] = combine(before(&groups, i), before(&own, lane));
+      }
+    }
+  }
+  supers[params.supers_base + super_group] = groups[31];
+}

@@ -1,0 +1,25 @@
+struct Params {
+  input_base: u32,
+  input_length: u32,
+  sums_base: u32,
+  sums_length: u32,
+}
+
+@group(0) @binding(0) var<storage, read> input: array<Element>;
+@group(0) @binding(1) var<storage, read_write> sums: array<u32>;
+@group(0) @binding(2) var<uniform> params: Params;
+
+@compute @workgroup_size(4)
+fn scan_sums(
+  @builtin(local_invocation_index) place: u32,
+  @builtin(workgroup_id) group: vec3<u32>,
+  @builtin(num_workgroups) grid: vec3<u32>,
+) {
+  let tile = (group.y * grid.x + group.x) * 4u + place;
+  if (tile >= params.sums_length) {
+    return;
+  }
+  var lines: Line;
+  climb_tile(tile, &lines);
+  sums[params.sums_base + tile] = lines[31];
+}

@@ -1,0 +1,3 @@
+fn digit_of(key: u32) -> u32 {
+  return (key >> params.shift) & (DIGITS - 1u);
+}

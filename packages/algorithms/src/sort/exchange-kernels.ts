@@ -1,0 +1,52 @@
+import { type CompileOptions, compileAll, type DeviceGroup, type Kernel } from '@tandem-gpu/core'
+import bucketStartsWgsl from './bucket-starts.part.wgsl.ts'
+import segmentsWgsl from './segments.part.wgsl.ts'
+import selectCountSerialWgsl from './select-count-serial.part.wgsl.ts'
+import selectCountWorkgroupWgsl from './select-count-workgroup.part.wgsl.ts'
+import selectPickWgsl from './select-pick.part.wgsl.ts'
+import type { SortedValues, SortForm, SortType } from './sort-form.ts'
+import keysWgsl from './sort-keys.part.wgsl.ts'
+import valuesGivenWgsl from './values-given.part.wgsl.ts'
+import valuesNoneWgsl from './values-none.part.wgsl.ts'
+
+/** What a sort over several devices needs besides the kernels of one: the passes of the partition, and what finds and moves its parts. */
+export interface ExchangeKernels {
+  readonly selectCount: Kernel
+  readonly selectPick: Kernel
+  readonly bucketStarts: Kernel
+  readonly segments: Kernel
+}
+
+/** Compiles them. */
+export function compileExchange(
+  group: DeviceGroup,
+  type: SortType,
+  valueType: SortType,
+  values: SortedValues,
+  form: SortForm,
+) {
+  return compileAll(group, exchangeSources(type, valueType, values, form))
+}
+
+export function exchangeSources(
+  type: SortType,
+  valueType: SortType,
+  values: SortedValues,
+  { variant }: SortForm,
+) {
+  const head = `alias Key = ${type};\nalias Value = ${valueType};\n`
+  const source = (label: string, ...parts: readonly string[]): CompileOptions => ({
+    label: `sort-${label}`,
+    wgsl: parts.join('\n'),
+  })
+  const [counter, count] =
+    variant === 'serial' ? ['serial', selectCountSerialWgsl] : ['workgroup', selectCountWorkgroupWgsl]
+  const [moved, valuesWgsl] =
+    values === 'none' ? ['keys', valuesNoneWgsl] : [`with ${valueType}`, valuesGivenWgsl]
+  return {
+    selectCount: source(`select-count-${counter} ${type}`, head, keysWgsl, count),
+    selectPick: source('select-pick', selectPickWgsl),
+    bucketStarts: source('bucket-starts', bucketStartsWgsl),
+    segments: source(`segments ${type} ${moved}`, head, segmentsWgsl, valuesWgsl),
+  }
+}

@@ -1,0 +1,145 @@
+import type { BufferView, Recorder } from '@tandem-gpu/core'
+import type { PassKernels, SortForm, SortType } from './sort-form.ts'
+import type { SortKernels } from './sort-kernels.ts'
+
+/** Workgroups of one pass, each of which has a range: a GPU's worth several times over. */
+const mostRanges = 2048
+
+/** What the first pass makes of elements, and the last one of keys. */
+export interface KeyCoding {
+  readonly type: SortType
+  readonly descending: boolean
+}
+
+/** Keys, and what moves with them. */
+export interface KeyViews {
+  readonly keys: BufferView
+  /** Absent where no values move, or where the pass makes them. */
+  readonly values?: BufferView | undefined
+}
+
+/** How one pass reads and writes keys. */
+export interface PassOptions {
+  readonly from: KeyViews
+  readonly to: KeyViews
+  /** The digit: the lowest bit of it, or splitters between buckets. */
+  readonly digit: { readonly shift: number } | { readonly splitters: BufferView<'u32'> }
+  readonly encode: boolean
+  readonly decode: boolean
+  /** Where the pass makes the values: the index of the first element. */
+  readonly firstIndex?: number | undefined
+}
+
+/** Options of `recordLocalSort`. */
+export interface LocalSortOptions {
+  readonly kernels: SortKernels
+  readonly source: KeyViews
+  /** As long as the source, in other buffers of the same device. */
+  readonly target: KeyViews
+  readonly descending: boolean
+  /** Whether the source holds keys, as another pass has made them. */
+  readonly encoded?: boolean | undefined
+  /** Where the values are made: the index of the first element. */
+  readonly firstIndex?: number | undefined
+  /** Memory for every other pass; default: of the program. */
+  readonly between?: KeyViews | undefined
+}
+
+/**
+ * Records a stable sort of one device's elements: passes over digits from the lowest to the highest, each of which counts the digits of ranges,
+ * adds them up, and moves the keys (least significant digit radix sort; Merrill and Grimshaw, High performance and scalable radix sorting, 2011).
+ */
+export function recordLocalSort(recorder: Recorder, options: LocalSortOptions): void {
+  const { kernels, source, target, descending, encoded = false, firstIndex } = options
+  const { length, buffer } = source.keys
+  if (length === 0) return
+  const { ordinal } = buffer.device
+  const { bits } = kernels.form
+  const between: KeyViews = options.between ?? {
+    keys: recorder.scratch(ordinal, kernels.type, length, { label: 'keys between passes' }),
+    values:
+      target.values &&
+      recorder.scratch(ordinal, kernels.valueType, length, { label: 'values between passes' }),
+  }
+  const passes = 32 / bits
+  let from = source
+  for (let pass = 0; pass < passes; pass++) {
+    // The number of passes is even, so the last one writes the target.
+    const to = pass % 2 === 0 ? between : target
+    const first = pass === 0 && firstIndex !== undefined
+    recordPass(
+      recorder,
+      { ...kernels, scatter: first ? kernels.firstScatter : kernels.scatter },
+      { type: kernels.type, descending },
+      {
+        ...{ from, to, digit: { shift: pass * bits } },
+        encode: pass === 0 && !encoded,
+        decode: pass === passes - 1,
+        firstIndex: first ? firstIndex : undefined,
+      },
+    )
+    from = to
+  }
+}
+
+/** Records the move of keys to where their digits put them; equal digits keep their order. Returns how many keys have each digit. */
+export function recordPass(
+  recorder: Recorder,
+  { form, count, starts, scatter }: PassKernels,
+  coding: KeyCoding,
+  { from, to, digit, encode, decode, firstIndex }: PassOptions,
+): BufferView<'u32'> {
+  const { length, buffer } = from.keys
+  const device = buffer.device.ordinal
+  const { ranges, range } = rangesOf(form, length)
+  const digits = 2 ** form.bits
+  const counts = recorder.scratch(device, 'u32', digits * ranges, { label: 'counts of ranges' })
+  const totals = recorder.scratch(device, 'u32', digits, { label: 'counts of digits' })
+  const { encodeMask, decodeMask, floats } = codes(coding, encode, decode)
+  const members = {
+    ...{ ranges, range, floats, encode_mask: encodeMask, decode_mask: decodeMask },
+    shift: 'shift' in digit ? digit.shift : 0,
+    first_index: firstIndex ?? 0,
+  }
+  const splitters = 'splitters' in digit ? { splitters: digit.splitters } : {}
+  recorder.dispatch(count, {
+    ...{ device, workgroups: ranges, label: 'count digits' },
+    args: { keys: from.keys, counts, ...splitters, ...members },
+  })
+  recorder.dispatch(starts, {
+    ...{ device, workgroups: digits, label: 'add up counts' },
+    args: { counts, totals, ...members },
+  })
+  const values = to.values && {
+    ...(firstIndex === undefined && { values: from.values! }),
+    sorted_values: to.values,
+  }
+  recorder.dispatch(scatter, {
+    ...{ device, workgroups: ranges, label: 'move keys' },
+    args: { keys: from.keys, sorted: to.keys, counts, totals, ...splitters, ...values, ...members },
+  })
+  return totals
+}
+
+/** Whole tiles in each range, so that all but the last are full. */
+export function rangesOf({ threads, each }: SortForm, length: number): { ranges: number; range: number } {
+  const tile = threads * each
+  const tiles = Math.ceil(length / tile)
+  const range = Math.ceil(tiles / mostRanges) * tile
+  return { ranges: Math.ceil(length / range), range }
+}
+
+/** The uniform members that say what a pass makes of its keys. */
+export function codes(
+  { type, descending }: KeyCoding,
+  encode: boolean,
+  decode: boolean,
+): { encodeMask: number; decodeMask: number; floats: number } {
+  const mask = ((type === 'i32' ? 0x80000000 : 0) ^ (descending ? 0xffffffff : 0)) >>> 0
+  const float = type === 'f32' ? 1 : 0
+  return {
+    encodeMask: encode ? mask : 0,
+    decodeMask: decode ? mask : 0,
+    floats: (encode ? float : 0) + (decode ? 2 * float : 0),
+  }
+}

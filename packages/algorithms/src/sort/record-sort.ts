@@ -1,0 +1,144 @@
+import { type BufferView, type DeviceGroup, GpuError, type Recorder } from '@tandem-gpu/core'
+import { requireResult } from '../require-result.ts'
+import { recordExchange } from './record-exchange.ts'
+import { type KeyViews, recordLocalSort } from './record-local-sort.ts'
+import { recordPartition } from './record-partition.ts'
+import type { SortKernels } from './sort-kernels.ts'
+import type { SortPart } from './sort-part.ts'
+
+/** Options of `recordSort`. */
+export interface RecordSortOptions {
+  readonly kernels: SortKernels
+  /** Consecutive parts of the input, one on each of some devices. */
+  readonly input: readonly BufferView[]
+  /** Parts as long as those of the input, on the same devices, in other buffers. */
+  readonly output: readonly BufferView[]
+  /** Parts like those of the input; where the kernels have values that are given. */
+  readonly values?: readonly BufferView[] | undefined
+  /** Parts like those of the output; where the kernels have values, given or indices. */
+  readonly sortedValues?: readonly BufferView[] | undefined
+  /** Default false. */
+  readonly descending?: boolean | undefined
+}
+
+/** Records a stable sort: equal elements keep their order, ascending and descending. */
+export function recordSort(recorder: Recorder, group: DeviceGroup, options: RecordSortOptions): void {
+  const { kernels, descending = false } = options
+  requireResult(kernels, 'firstScatter', 'The option kernels', 'what compileSort resolves to')
+  const parts = partsOf(options)
+  if (parts.length > 1) {
+    recordPeerSort(recorder, group, kernels, parts, descending)
+    return
+  }
+  for (const { input, output, values, sortedValues, first } of parts)
+    recordLocalSort(recorder, {
+      ...{ kernels, descending },
+      source: { keys: input, values },
+      target: { keys: output, values: sortedValues },
+      ...(kernels.values === 'indices' && { firstIndex: first }),
+    })
+}
+
+/** Partition, exchange and local sorts in one program: where each device writes the memory of all others. */
+function recordPeerSort(
+  recorder: Recorder,
+  group: DeviceGroup,
+  kernels: SortKernels,
+  parts: readonly SortPart[],
+  descending: boolean,
+): void {
+  requireSeveral(kernels, parts)
+  if (!reachAll(group, parts))
+    throw new GpuError(
+      'unsupported',
+      'A sort over several devices writes from each into the memory of all others, and some of these devices do not reach each other: sort on one device.',
+    )
+  const [staged, received] = ['staged', 'received'].map((label) =>
+    parts.map((part) => keyViews(recorder, kernels, part, label)),
+  )
+  const totals = recordPartition(recorder, group, { kernels, parts, descending, staged: staged! })
+  recordExchange(recorder, { kernels, parts, staged: staged!, received: received!, totals })
+  for (const [index, { output, sortedValues }] of parts.entries())
+    recordLocalSort(recorder, {
+      ...{ kernels, descending, encoded: true, source: received![index]!, between: staged![index]! },
+      target: { keys: output, values: sortedValues },
+    })
+}
+
+/** Memory of the program for a part's keys, and values. */
+export function keyViews(
+  recorder: Recorder,
+  { type, valueType, values }: SortKernels,
+  { ordinal, length }: SortPart,
+  label: string,
+): KeyViews {
+  return {
+    keys: recorder.scratch(ordinal, type, length, { label: `${label} keys` }),
+    values:
+      values === 'none'
+        ? undefined
+        : recorder.scratch(ordinal, valueType, length, { label: `${label} values` }),
+  }
+}
+
+/** Throws `unsupported` for more parts than a pass has digits for, or than a dispatch has ranks. */
+export function requireSeveral({ form, partition }: SortKernels, parts: readonly SortPart[]): void {
+  if (partition === undefined)
+    throw new GpuError('validation', 'The kernels of the sort are compiled for a group of one device.')
+  const most = Math.min(16, 2 ** (form.bits - 1))
+  if (parts.length > most)
+    throw new GpuError('unsupported', `A sort takes at most ${most} devices, not ${parts.length}.`)
+}
+
+/** Whether each device reaches the memory of each other. */
+export function reachAll(group: DeviceGroup, parts: readonly SortPart[]): boolean {
+  return parts.every(({ ordinal }) => parts.every((other) => group.canAccessPeer(ordinal, other.ordinal)))
+}
+
+/** The parts that hold anything. Throws `validation` for parts that do not fit, `too-large` where indices of 32 bits do not reach all. */
+export function partsOf({ kernels, input, output, values, sortedValues }: RecordSortOptions): SortPart[] {
+  const needed = {
+    ...{ input, output },
+    ...(kernels.values === 'given' && { values }),
+    ...(kernels.values !== 'none' && { sortedValues }),
+  }
+  for (const [name, views] of Object.entries(needed)) {
+    if (views?.length !== input.length)
+      throw new GpuError(
+        'validation',
+        `The input of a sort has ${input.length} parts, the option ${name} has ${views?.length ?? 'none'}; it needs as many.`,
+      )
+    const isKeys = name === 'input' || name === 'output'
+    const type = isKeys ? kernels.type : kernels.valueType
+    for (const [index, view] of views.entries()) {
+      if (view.buffer.type !== type)
+        throw new GpuError(
+          'validation',
+          `Part ${index} of the option ${name} holds ${view.buffer.type}; it needs ${type}.`,
+        )
+      const { length, buffer } = input[index]!
+      if (view.length !== length || view.buffer.device.ordinal !== buffer.device.ordinal)
+        throw new GpuError(
+          'validation',
+          `Part ${index} of the option ${name} has ${view.length} elements on device ${view.buffer.device.ordinal}; it needs ${length} on device ${buffer.device.ordinal}, as the input has.`,
+        )
+    }
+  }
+  const parts: SortPart[] = []
+  let first = 0
+  for (const [index, view] of input.entries()) {
+    if (view.length === 0) continue
+    const { ordinal } = view.buffer.device
+    if (parts.some((part) => part.ordinal === ordinal))
+      throw new GpuError('validation', `A sort takes one part of each device; device ${ordinal} has two.`)
+    parts.push({
+      ...{ ordinal, first, length: view.length, input: view, output: output[index]! },
+      values: needed.values?.[index],
+      sortedValues: needed.sortedValues?.[index],
+    })
+    first += view.length
+  }
+  if (first > 4294967295)
+    throw new GpuError('too-large', `A sort takes at most 4294967295 elements, not ${first}.`)
+  return parts
+}

@@ -1,0 +1,29 @@
+import type { Kernel } from '@tandem-gpu/core'
+
+/** Types of elements that can be sorted, and of the values that go with them. */
+export type SortType = 'f32' | 'i32' | 'u32'
+
+/**
+ * How keys are ranked: by subgroups of 32 lanes, through workgroup memory in digits of four bits, or by one invocation for each range. All give
+ * the same bits.
+ */
+export type SortVariant = 'subgroups' | 'workgroup' | 'serial'
+
+/** What moves with the keys: nothing, values that are given, or the indices of the elements. */
+export type SortedValues = 'none' | 'given' | 'indices'
+
+/** The form of a variant's kernels. */
+export interface SortForm {
+  readonly variant: SortVariant
+  readonly bits: 4 | 8
+  readonly threads: number
+  readonly each: number
+}
+
+/** The kernels of a pass. */
+export interface PassKernels {
+  readonly form: SortForm
+  readonly count: Kernel
+  readonly starts: Kernel
+  readonly scatter: Kernel
+}

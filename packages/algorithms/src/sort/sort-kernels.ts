@@ -1,0 +1,208 @@
+import {
+  type CompileOptions,
+  compileAll,
+  type DeviceGroup,
+  GpuError,
+  type Kernel,
+  OwnedResources,
+} from '@tandem-gpu/core'
+import { characterOf } from '../device-character.ts'
+import { requireGroup, requireObject } from '../option-types.ts'
+import { hasSubgroupsOf32, requireSubgroupsOf32 } from '../subgroup-size.ts'
+import countSerialWgsl from './count-serial.part.wgsl.ts'
+import countWorkgroupWgsl from './count-workgroup.part.wgsl.ts'
+import digitBitsWgsl from './digit-bits.part.wgsl.ts'
+import digitBucketsWgsl from './digit-buckets.part.wgsl.ts'
+import { compileExchange, type ExchangeKernels, exchangeSources } from './exchange-kernels.ts'
+import scatterBindingsWgsl from './scatter-bindings.part.wgsl.ts'
+import scatterSerialWgsl from './scatter-serial.part.wgsl.ts'
+import scatterSubgroupsWgsl from './scatter-subgroups.part.wgsl.ts'
+import scatterWorkgroupWgsl from './scatter-workgroup.part.wgsl.ts'
+import type { PassKernels, SortedValues, SortForm, SortType, SortVariant } from './sort-form.ts'
+import keysWgsl from './sort-keys.part.wgsl.ts'
+import startsSerialWgsl from './starts-serial.part.wgsl.ts'
+import startsWorkgroupWgsl from './starts-workgroup.part.wgsl.ts'
+import valuesGivenWgsl from './values-given.part.wgsl.ts'
+import valuesMadeWgsl from './values-made.part.wgsl.ts'
+import valuesNoneWgsl from './values-none.part.wgsl.ts'
+
+/** What `compileSort` compiles. */
+export interface SortKernels {
+  readonly type: SortType
+  readonly values: SortedValues
+  readonly valueType: SortType
+  readonly form: SortForm
+  /** Digits of the keys of each range. */
+  readonly count: Kernel
+  /** What comes before each range. */
+  readonly starts: Kernel
+  /** Moves the keys, and the values; the first pass where values are indices makes them. */
+  readonly scatter: Kernel
+  readonly firstScatter: Kernel
+  /** Where there are several devices: the pass that puts keys in order by buckets, and what surrounds it. */
+  readonly partition?: Omit<PassKernels, 'form'> | undefined
+  readonly exchange?: ExchangeKernels | undefined
+  destroy(): void
+}
+
+/** Options of `compileSort`. */
+export interface CompileSortOptions {
+  readonly type: SortType
+  /** Default `none`. */
+  readonly values?: SortedValues | undefined
+  /** The type of values that are given. Default u32, which indices always are. */
+  readonly valueType?: SortType | undefined
+  /** Default: what suits the devices. */
+  readonly variant?: SortVariant | undefined
+}
+
+/** 512 × 12 keys measured fastest on an H200 of what needs no more than two workgroups on a multiprocessor (33 Gkeys/s). */
+const subgroupForms: readonly SortForm[] = [
+  { variant: 'subgroups', bits: 8, threads: 512, each: 12 },
+  { variant: 'subgroups', bits: 8, threads: 256, each: 16 },
+]
+
+const workgroupForm: SortForm = { variant: 'workgroup', bits: 4, threads: 256, each: 8 }
+const serialForm: SortForm = { variant: 'serial', bits: 8, threads: 1, each: 4096 }
+
+/** Compiles what `recordSort` needs. Rejects with `unsupported` for subgroups on a device whose subgroups may be of another size than 32. */
+export async function compileSort(group: DeviceGroup, options: CompileSortOptions): Promise<SortKernels> {
+  requireGroup(group)
+  requireObject(options)
+  const { type, values = 'none', valueType = 'u32', variant } = options
+  for (const wanted of [type, valueType])
+    if (!['f32', 'i32', 'u32'].includes(wanted))
+      throw new GpuError('unsupported', `The sort takes f32, i32 or u32, not ${wanted}.`)
+  if (!['none', 'given', 'indices'].includes(values))
+    throw new GpuError('validation', `There are no sorted values ${values}: choose none, given or indices.`)
+  if (values === 'indices' && valueType !== 'u32')
+    throw new GpuError('validation', `Indices are u32, not ${valueType}.`)
+  if (variant !== undefined && !['subgroups', 'workgroup', 'serial'].includes(variant))
+    throw new GpuError(
+      'validation',
+      `There is no sort variant ${variant}: choose subgroups, workgroup or serial.`,
+    )
+  const form = sortForm(group, variant)
+  const several = group.devices.length > 1
+  const { first, countBuckets, scatterBuckets, ...rest } = kernelSources(type, valueType, values, form)
+  const owned = new OwnedResources()
+  try {
+    const { kernels, destroy } = await compileAll(group, {
+      ...rest,
+      first,
+      countBuckets: several ? countBuckets : undefined,
+      scatterBuckets: several ? scatterBuckets : undefined,
+    })
+    owned.keep({ destroy })
+    const { count, starts, scatter } = kernels
+    const exchange = several
+      ? owned.keep(await compileExchange(group, type, valueType, values, form))
+      : undefined
+    return {
+      ...{ type, values, valueType, form, count, starts, scatter },
+      firstScatter: kernels.first ?? scatter,
+      partition: several
+        ? { count: kernels.countBuckets!, starts, scatter: kernels.scatterBuckets! }
+        : undefined,
+      exchange: exchange?.kernels,
+      destroy: () => owned.destroy(),
+    }
+  } catch (error) {
+    owned.destroy()
+    throw error
+  }
+}
+
+function sortForm(group: DeviceGroup, variant: SortVariant | undefined): SortForm {
+  if (variant === 'subgroups') requireSubgroupsOf32(group)
+  const form = subgroupForms.find(({ threads, each }) =>
+    group.devices.every(
+      ({ limits }) =>
+        limits.maxWorkgroupInvocations >= threads &&
+        limits.maxWorkgroupMemoryByteLength >= workgroupBytes(threads, each),
+    ),
+  )
+  if (variant === 'subgroups' && form === undefined)
+    throw new GpuError(
+      'unsupported',
+      'The sort by subgroups needs 256 invocations and 27 KB of workgroup memory.',
+    )
+  if (variant === 'serial' || (variant === undefined && !characterOf(group).fastBarriers)) return serialForm
+  if (variant === 'workgroup' || form === undefined || !hasSubgroupsOf32(group)) return workgroupForm
+  return form
+}
+
+function workgroupBytes(threads: number, each: number): number {
+  return 4 * ((threads / 32) * 256 + 2 * 256 + 8 + threads * each)
+}
+
+interface SortSources {
+  readonly count: CompileOptions
+  readonly starts: CompileOptions
+  readonly scatter: CompileOptions
+  readonly first?: CompileOptions | undefined
+  readonly countBuckets: CompileOptions
+  readonly scatterBuckets: CompileOptions
+}
+
+function kernelSources(
+  type: SortType,
+  valueType: SortType,
+  values: SortedValues,
+  { variant, bits, threads, each }: SortForm,
+): SortSources {
+  const serial = variant === 'serial'
+  const shape = variant === 'subgroups' ? `${threads}x${each}` : variant
+  const source = (label: string, ...parts: readonly string[]): CompileOptions => ({
+    label: `sort-${label}`,
+    wgsl: parts.join('\n'),
+  })
+  const head = `alias Key = ${type};\nalias Value = ${valueType};\nconst DIGITS = ${2 ** bits}u;\nconst THREADS = ${threads}u;\nconst EACH = ${each}u;\n${keysWgsl}`
+  const enable = variant === 'subgroups' ? 'enable subgroups;\nrequires subgroup_id;\n' : ''
+  const body = { serial: scatterSerialWgsl, workgroup: scatterWorkgroupWgsl, subgroups: scatterSubgroupsWgsl }
+  const scatter = (name: string, valuesWgsl: string, buckets = false) =>
+    source(
+      `scatter-${shape}${buckets ? '-buckets' : ''} ${type} ${name}`,
+      `${enable}${head}`,
+      ...[buckets ? digitBucketsWgsl : digitBitsWgsl, valuesWgsl, scatterBindingsWgsl, body[variant]],
+    )
+  const counter = serial ? 'serial' : 'workgroup'
+  return {
+    count: source(
+      `count-${counter}-${bits} ${type}`,
+      ...[head, digitBitsWgsl, serial ? countSerialWgsl : countWorkgroupWgsl],
+    ),
+    starts: source(`starts-${counter}`, keysWgsl, serial ? startsSerialWgsl : startsWorkgroupWgsl),
+    scatter:
+      values === 'none' ? scatter('keys', valuesNoneWgsl) : scatter(`with ${valueType}`, valuesGivenWgsl),
+    ...(values === 'indices' && { first: scatter('with indices', valuesMadeWgsl) }),
+    countBuckets: source(
+      `count-${counter}-${bits}-buckets ${type}`,
+      ...[head, digitBucketsWgsl, serial ? countSerialWgsl : countWorkgroupWgsl],
+    ),
+    scatterBuckets:
+      values === 'none'
+        ? scatter('keys', valuesNoneWgsl, true)
+        : values === 'given'
+          ? scatter(`with ${valueType}`, valuesGivenWgsl, true)
+          : scatter('with indices', valuesMadeWgsl, true),
+  }
+}
+
+/** The kernels that the sort uses, of some variants, with values of u32: for tests and for compilation ahead of time. */
+export function sortSources(
+  variants: readonly SortVariant[] = ['subgroups', 'workgroup', 'serial'],
+): CompileOptions[] {
+  const sources = new Map<string | undefined, CompileOptions>()
+  for (const form of [...subgroupForms, workgroupForm, serialForm].filter(({ variant }) =>
+    variants.includes(variant),
+  ))
+    for (const type of ['f32', 'i32', 'u32'] as const)
+      for (const values of ['none', 'given', 'indices'] as const)
+        for (const source of Object.values({
+          ...kernelSources(type, 'u32', values, form),
+          ...exchangeSources(type, 'u32', values, form),
+        }))
+          if (source !== undefined) sources.set(source.label, source)
+  return [...sources.values()]
+}

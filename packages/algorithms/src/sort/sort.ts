@@ -1,0 +1,138 @@
+import { type DeviceGroup, type ElementType, OwnedResources } from '@tandem-gpu/core'
+import type { AlgorithmOptions, GeneratedInputOptions } from '../algorithm-options.ts'
+import {
+  type ElementSink,
+  type ElementSource,
+  generatedElements,
+  requireElements,
+} from '../element-source.ts'
+import { requireArguments } from '../option-types.ts'
+import { notVerified, type Report } from '../report.ts'
+import { describeRun, runMeasured } from '../run-measured.ts'
+import { allocateSharded, readSharded, type ShardedMatrix, writeSharded } from '../sharded-matrix.ts'
+import { recordSort } from './record-sort.ts'
+import { requireSortOptions } from './require-sort-options.ts'
+import type { SortType, SortVariant } from './sort-form.ts'
+import { compileSort } from './sort-kernels.ts'
+import { verifySort } from './verify-sort.ts'
+
+/** Options of `sort`. */
+export interface SortOptions<T extends SortType = SortType, V extends SortType = SortType>
+  extends AlgorithmOptions,
+    GeneratedInputOptions {
+  readonly elements: number
+  readonly type: T
+  /** Default false. */
+  readonly descending?: boolean | undefined
+  /** Default: reproducible pseudo-random elements. */
+  readonly input?: ElementSource<T> | undefined
+  /** Receives the sorted elements. */
+  readonly output?: ElementSink<T> | undefined
+  /** As many values, which move with the elements. */
+  readonly values?: ElementSource<V> | undefined
+  /** Default u32. */
+  readonly valueType?: V | undefined
+  /** Receives the values in the order of their elements. */
+  readonly valuesOutput?: ElementSink<V> | undefined
+  /** Receives the indices of the sorted elements in the input; in place of values. */
+  readonly indices?: ElementSink<'u32'> | undefined
+}
+
+/** What `sort` did. */
+export interface SortReport extends Report {
+  readonly algorithm: 'sort'
+  readonly type: SortType
+  readonly descending: boolean
+  /** The type of the values that move with the elements, or that they are the elements' indices. */
+  readonly values?: SortType | 'indices'
+  readonly variant: SortVariant
+  readonly shape: { readonly elements: number }
+  /** Elements on each device. */
+  readonly slices: readonly number[]
+}
+
+const optionTypes = {
+  elements: 'number',
+  type: 'string',
+  descending: 'boolean',
+  input: 'elements',
+  output: 'elements',
+  values: 'elements',
+  valueType: 'string',
+  valuesOutput: 'elements',
+  indices: 'elements',
+} as const
+
+/**
+ * Sorts a vector, stably both ways, in the order of JavaScript's typed arrays: -0 before +0, NaN last; `descending` reverses that, so that NaN comes
+ * first. NaN leaves as 0x7fc00000. Values of 32 bits may move with the elements, or the elements' indices. The result is the same on any number
+ * of devices of every backend. `rate` counts elements. Rejects with `too-large` from 2^32 elements on.
+ */
+export async function sort<T extends SortType, V extends SortType = 'u32'>(
+  group: DeviceGroup,
+  given: SortOptions<T, V>,
+): Promise<SortReport> {
+  const options = requireArguments(group, given, optionTypes, ['elements', 'type'])
+  const values = requireSortOptions(options as unknown as SortOptions)
+  const { elements, type, descending = false, valueType = 'u32' as V } = options
+  const owned = new OwnedResources()
+  try {
+    const kernels = owned.keep(await compileSort(group, { type, values, valueType }))
+    const allocated = async <E extends ElementType>(elementType: E, label: string) =>
+      owned.keep(await allocateSharded(group, elementType, elements, 1, { label, zero: false }))
+    const source = options.input ?? generatedElements(type, options.seed)
+    const input = await allocated(type, 'input')
+    const output = await allocated(type, 'output')
+    if (options.output) requireElements('The output', options.output, type, elements)
+    await writeSharded(group, input, source)
+    const moved =
+      values === 'none'
+        ? undefined
+        : {
+            ...(values === 'given' && { given: await allocated(valueType, 'values') }),
+            sorted: await allocated(valueType, 'sorted values'),
+          }
+    const sink = (values === 'indices' ? options.indices : options.valuesOutput) as ElementSink | undefined
+    if (sink) requireElements(values === 'indices' ? 'The indices' : 'The values', sink, valueType, elements)
+    if (moved?.given) await writeSharded(group, moved.given, options.values!)
+    const run = await runMeasured(
+      group,
+      (recorder) =>
+        recordSort(recorder, group, {
+          ...{ kernels, descending },
+          input: vectorsOf(input),
+          output: vectorsOf(output),
+          values: moved?.given && vectorsOf(moved.given),
+          sortedValues: moved && vectorsOf(moved.sorted),
+        }),
+      { ...options, label: `sort ${elements} ${type}` },
+    )
+    const check =
+      options.verify === false
+        ? notVerified
+        : await verifySort(group, {
+            ...{ type, descending, elements, input: source as ElementSource, output },
+            ...(moved && { sortedValues: moved.sorted, valueType }),
+            ...(moved?.given && { values: options.values as ElementSource }),
+          })
+    if (options.output) await readSharded(group, output, options.output)
+    if (sink) await readSharded(group, moved!.sorted as ShardedMatrix, sink)
+    return {
+      algorithm: 'sort',
+      ...describeRun(group, run, { elements }),
+      ...{ type, descending },
+      ...(values !== 'none' && { values: values === 'indices' ? 'indices' : valueType }),
+      variant: kernels.form.variant,
+      shape: { elements },
+      slices: input.slices.map(({ rows }) => rows),
+      ...check,
+      notes: [],
+    }
+  } finally {
+    owned.destroy()
+  }
+}
+
+function vectorsOf({ slices }: ShardedMatrix) {
+  return slices.map(({ rows, view }) => view.reshape(1, rows))
+}

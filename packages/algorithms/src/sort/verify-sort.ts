@@ -1,0 +1,178 @@
+import type { DeviceGroup, ElementArray } from '@tandem-gpu/core'
+import { type ElementSource, readElements, streamChunkLength } from '../element-source.ts'
+import { gatherNumbers } from '../gather-numbers.ts'
+import type { Verification } from '../report.ts'
+import type { ShardedMatrix } from '../sharded-matrix.ts'
+import type { SortType } from './sort-form.ts'
+
+/** What is compared. */
+export interface SortCheck {
+  readonly type: SortType
+  readonly descending: boolean
+  readonly elements: number
+  readonly input: ElementSource
+  readonly output: ShardedMatrix
+  /** Absent where the sorted values are indices. */
+  readonly values?: ElementSource | undefined
+  readonly sortedValues?: ShardedMatrix | undefined
+  readonly valueType?: SortType | undefined
+}
+
+/** Up to here every element is compared with a stable sort on the CPU. */
+const mostCompared = 2 ** 20
+
+/**
+ * Up to 2^20 elements, compares every element and value with a stable sort on the CPU. Above, looks whether the elements ascend (or descend) and are
+ * those of the input, by a sum of hashes of each with its value: what is in order and has other elements, or pairs, than the input passes with a
+ * chance of about 2^-96. Indices have to ascend between equal elements too, which leaves one order; given values may be in any order there.
+ */
+export async function verifySort(group: DeviceGroup, check: SortCheck): Promise<Verification> {
+  return check.elements <= mostCompared ? compareAll(group, check) : compareHashes(group, check)
+}
+
+async function compareAll(group: DeviceGroup, check: SortCheck): Promise<Verification> {
+  const { elements, type, descending } = check
+  const given = keysOf(await readElements(check.input, type, 0, elements), type, descending)
+  const order = stableOrder(given)
+  const values =
+    check.values === undefined
+      ? undefined
+      : wordsOf(await readElements(check.values, check.valueType!, 0, elements))
+  const found = await foundOnDevices(group, check, 1, async ({ row, keys, own }, result) => {
+    for (let i = 0; i < keys.length; i++) {
+      const index = order[row + i]!
+      const right = keys[i] === given[index] && (own === undefined || own[i] === (values?.[index] ?? index))
+      if (!right) result[0]!++
+    }
+  })
+  const wrong = found.reduce((sum, count) => sum + count, 0)
+  return verdict(
+    wrong === 0,
+    wrong === 0
+      ? 'every element, in the order of a stable sort'
+      : `${wrong} of ${elements} elements are not where a stable sort puts them`,
+  )
+}
+
+async function compareHashes(group: DeviceGroup, check: SortCheck): Promise<Verification> {
+  const { type, descending, output } = check
+  // Of each device: how many are out of order; the first and the last key and value; three sums of hashes of the input and three of the output.
+  const width = 11
+  const indices = check.sortedValues !== undefined && check.values === undefined
+  const last = new Map<number, readonly [key: number, value: number]>()
+  const found = await foundOnDevices(group, check, width, async ({ device, row, keys, own }, result) => {
+    for (let i = 0; i < keys.length; i++) {
+      const [key, value] = [keys[i]!, own?.[i] ?? 0]
+      const before = last.get(device)
+      if (before === undefined) result.set([key, value], 1)
+      else if (before[0] > key || (indices && before[0] === key && before[1] >= value)) result[0]!++
+      last.set(device, [key, value])
+      addHash(result, 8, key, value)
+    }
+    result.set(last.get(device)!, 3)
+    const source = keysOf(await readElements(check.input, type, row, keys.length), type, descending)
+    const values =
+      check.values && wordsOf(await readElements(check.values, check.valueType!, row, keys.length))
+    for (let i = 0; i < source.length; i++)
+      addHash(result, 5, source[i]!, values?.[i] ?? (indices ? row + i : 0))
+  })
+  let wrong = 0
+  const sums = new Float64Array(6)
+  let before: readonly number[] | undefined
+  for (const [index, { rows }] of output.slices.entries()) {
+    const own = [...found.subarray(index * width, (index + 1) * width)]
+    wrong += own[0]!
+    for (let k = 0; k < 6; k++) sums[k] = (sums[k]! + own[5 + k]!) % 4294967296
+    if (rows === 0) continue
+    const outOfOrder =
+      before !== undefined &&
+      (before[3]! > own[1]! || (indices && before[3] === own[1] && before[4]! >= own[2]!))
+    if (outOfOrder) wrong++
+    before = own
+  }
+  const same = [0, 1, 2].every((k) => sums[k] === sums[k + 3])
+  if (wrong > 0) return verdict(false, `${wrong} elements are out of order`)
+  return verdict(
+    same,
+    same
+      ? 'all elements are in order, and hashes say that they are those of the input'
+      : 'the elements are in order, and not those of the input',
+  )
+}
+
+interface Piece {
+  /** The index of the device in the group. */
+  readonly device: number
+  /** Of the first element of the piece, among all. */
+  readonly row: number
+  readonly keys: Uint32Array
+  /** The values that are found. */
+  readonly own?: Uint32Array | undefined
+}
+
+/** Calls `look` for each piece of what this process's devices hold; every process gets the results of all devices. */
+async function foundOnDevices(
+  group: DeviceGroup,
+  { output, sortedValues, type, descending }: SortCheck,
+  width: number,
+  look: (piece: Piece, result: Float64Array) => Promise<void>,
+): Promise<Float64Array> {
+  const results = new Map<number, Float64Array>()
+  for (const [index, { device, row, rows, view }] of output.slices.entries()) {
+    if (!device.local) continue
+    const result = new Float64Array(width)
+    results.set(index, result)
+    for (let start = 0; start < rows; start += streamChunkLength) {
+      const count = Math.min(streamChunkLength, rows - start)
+      const read = async (of: typeof view) =>
+        (await group.queue.read(of.reshape(1, rows).slice(start, count), { to: 'owner' }))!
+      const keys = keysOf(await read(view), type, descending)
+      const own = sortedValues && wordsOf(await read(sortedValues.slices[index]!.view))
+      await look({ device: index, row: row + start, keys, own }, result)
+    }
+  }
+  return gatherNumbers(group, group.devices, width, (index) => results.get(index)!)
+}
+
+/** u32 that order like the elements. */
+export function keysOf(elements: ElementArray, type: SortType, descending: boolean): Uint32Array {
+  const words = wordsOf(elements)
+  const keys = new Uint32Array(words.length)
+  const flip = descending ? 0xffffffff : 0
+  for (let i = 0; i < words.length; i++) {
+    const bits = words[i]!
+    let key = bits
+    if (type === 'i32') key = bits ^ 0x80000000
+    if (type === 'f32') {
+      key = bits >= 0x80000000 ? ~bits : bits | 0x80000000
+      if ((bits & 0x7fffffff) > 0x7f800000) key = 0xffffffff
+    }
+    keys[i] = key ^ flip
+  }
+  return keys
+}
+
+/** The indices of the keys in ascending order; equal keys keep theirs. */
+export function stableOrder(keys: Uint32Array): Uint32Array {
+  // A number holds key · 2^20 + index exactly.
+  const tagged = Float64Array.from(keys, (key, index) => key * mostCompared + index).sort()
+  return Uint32Array.from(tagged, (value) => value % mostCompared)
+}
+
+function wordsOf(elements: ElementArray): Uint32Array {
+  return new Uint32Array(elements.buffer, elements.byteOffset, elements.length)
+}
+
+/** Adds three hashes of a pair to sums modulo 2^32, from `at` on. */
+function addHash(sums: Float64Array, at: number, key: number, value: number): void {
+  for (let k = 0; k < 3; k++) {
+    let hash = Math.imul(key ^ (0x9e3779b9 * (k + 1)), 0x85ebca6b)
+    hash = Math.imul(hash ^ (hash >>> 15) ^ value, 0xc2b2ae35)
+    hash = Math.imul(hash ^ (hash >>> 13), 0x27d4eb2f)
+    sums[at + k] = (sums[at + k]! + ((hash ^ (hash >>> 16)) >>> 0)) % 4294967296
+  }
+}
+
+function verdict(verified: boolean, verification: string): Verification {
+  return { checked: true, verified, verification, maxError: verified ? 0 : Number.NaN }
+}

@@ -1,0 +1,22 @@
+import { type Device, type DeviceGroup, GpuError } from '@tandem-gpu/core'
+
+/** Whether the subgroups of all devices have 32 lanes, whatever the kernel. */
+export function hasSubgroupsOf32({ devices }: DeviceGroup): boolean {
+  return devices.every(isOf32)
+}
+
+/** Throws `unsupported` where the subgroups of a device may have another number of lanes than 32. */
+export function requireSubgroupsOf32({ devices }: DeviceGroup): void {
+  const device = devices.find((candidate) => !isOf32(candidate))
+  if (device === undefined) return
+  const { subgroupMinSize: least, subgroupMaxSize: most } = device.info
+  const found = device.features.has('subgroups') && least ? `${least} to ${most} lanes` : 'no known size'
+  throw new GpuError(
+    'unsupported',
+    `Kernels of subgroups need 32 lanes in each; those of device ${device.ordinal} have ${found}.`,
+  )
+}
+
+function isOf32({ features, info }: Device): boolean {
+  return features.has('subgroups') && info.subgroupMinSize === 32 && info.subgroupMaxSize === 32
+}
