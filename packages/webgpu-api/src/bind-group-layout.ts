@@ -1,0 +1,180 @@
+import { ApiObject, type ObjectState } from './api-object.ts'
+import { GPUShaderStage } from './constants.ts'
+import type { DeviceState } from './device-state.ts'
+import { creation, nameInterface } from './interfaces.ts'
+import type { Limits } from './limits.ts'
+import { type TextureEntry, textureEntryProblem, toTextureEntry } from './texture-entry.ts'
+import {
+  type Dictionary,
+  labelOf,
+  member,
+  required,
+  toDictionary,
+  toEnum,
+  toSequence,
+  toU32,
+  toU64,
+} from './webidl.ts'
+
+const bufferTypes = ['uniform', 'storage', 'read-only-storage'] as const
+export type BufferBindingType = (typeof bufferTypes)[number]
+
+export interface BufferLayout {
+  readonly type: BufferBindingType
+  readonly hasDynamicOffset: boolean
+  readonly minBindingSize: number
+}
+
+/** An entry of a bind group layout; `buffer` is there unless it is for a texture or a sampler. */
+export interface LayoutEntry {
+  readonly binding: number
+  readonly visibility: number
+  readonly buffer: BufferLayout | undefined
+  readonly texture: TextureEntry | undefined
+}
+
+/** What makes bind groups fit: shared by all GPUBindGroupLayouts of a group of an `auto` pipeline. */
+export interface LayoutContent {
+  /** By binding. */
+  readonly entries: readonly LayoutEntry[]
+  /** Positions in `entries` of those with dynamic offsets. */
+  readonly dynamic: readonly number[]
+  /** The one pipeline that it is for, where it comes from an `auto` layout. */
+  readonly exclusive: object | undefined
+  /** Equal for equal entries. */
+  readonly key: string
+}
+
+export interface BindGroupLayoutState extends ObjectState {
+  readonly content: LayoutContent
+}
+
+export class GPUBindGroupLayout extends ApiObject<BindGroupLayoutState> {}
+nameInterface(GPUBindGroupLayout)
+
+export function layoutContent(entries: readonly LayoutEntry[], exclusive?: object): LayoutContent {
+  const sorted = [...entries].sort((a, b) => a.binding - b.binding)
+  const dynamic = [...sorted.keys()].filter((index) => sorted[index]!.buffer?.hasDynamicOffset)
+  const key = sorted
+    .map(({ binding, visibility, buffer, texture }) =>
+      buffer === undefined
+        ? `${binding} ${visibility} ${texture?.key}`
+        : `${binding} ${visibility} ${buffer.type} ${buffer.hasDynamicOffset} ${buffer.minBindingSize}`,
+    )
+    .join()
+  return { entries: sorted, dynamic, exclusive, key }
+}
+
+/** Whether a bind group of one layout fits where the other is asked for. */
+export function areEquivalent(a: LayoutContent, b: LayoutContent): boolean {
+  return a === b || (a.exclusive === b.exclusive && a.key === b.key)
+}
+
+export function wrapLayout(
+  device: DeviceState,
+  content: LayoutContent,
+  label = '',
+  valid = true,
+): GPUBindGroupLayout {
+  return new GPUBindGroupLayout(creation, { device, valid, content }, label)
+}
+
+export function createBindGroupLayout(device: DeviceState, given: unknown): GPUBindGroupLayout {
+  const descriptor = toDictionary(given, 'The descriptor of createBindGroupLayout')
+  const label = labelOf(descriptor)
+  const list = required(descriptor, 'entries', 'the descriptor of createBindGroupLayout')
+  const given_ = toSequence(list, toEntry, 'entries')
+  const problem = entriesProblem(device, given_)
+  if (problem !== undefined) device.invalid(`createBindGroupLayout: ${problem}`)
+  const entries = given_.map(({ kinds: _, ...entry }) => entry)
+  return wrapLayout(device, layoutContent(entries), label, problem === undefined)
+}
+
+interface GivenEntry extends LayoutEntry {
+  /** How many of the members that say what is bound are there. */
+  readonly kinds: number
+}
+
+function toEntry(item: unknown): GivenEntry {
+  const entry = toDictionary(item, 'An entry of a bind group layout')
+  const binding = toU32(required(entry, 'binding', 'a layout entry'), 'binding')
+  const buffer = entry.buffer === undefined ? undefined : toBufferLayout(entry.buffer)
+  const { texture, kinds } = toTextureEntry(entry)
+  const visibility = toU32(required(entry, 'visibility', 'a layout entry'), 'visibility')
+  return { binding, visibility, buffer, texture, kinds: kinds + (buffer === undefined ? 0 : 1) }
+}
+
+function toBufferLayout(value: unknown): BufferLayout {
+  const layout: Dictionary = toDictionary(value, 'The member buffer of a layout entry')
+  return {
+    hasDynamicOffset: member(layout, 'hasDynamicOffset', false, Boolean),
+    minBindingSize: member(layout, 'minBindingSize', 0, toU64),
+    type: member(layout, 'type', 'uniform' as BufferBindingType, (type) => toEnum(type, bufferTypes, 'type')),
+  }
+}
+
+function entriesProblem(
+  { limits, features }: DeviceState,
+  entries: readonly GivenEntry[],
+): string | undefined {
+  const seen = new Set<number>()
+  for (const { binding, visibility, buffer, texture, kinds } of entries) {
+    if (seen.has(binding)) return `two entries are for binding ${binding}.`
+    seen.add(binding)
+    if (binding >= limits.maxBindingsPerBindGroup)
+      return `binding ${binding} is not below maxBindingsPerBindGroup, ${limits.maxBindingsPerBindGroup}.`
+    if (kinds !== 1)
+      return `the entry for binding ${binding} has ${kinds} of the members buffer, sampler, texture, storageTexture and externalTexture; it must have one.`
+    if ((visibility & ~allStages) !== 0)
+      return `the visibility of binding ${binding} is 0x${visibility.toString(16)}, which is not a set of GPUShaderStage.`
+    if (buffer?.type === 'storage' && (visibility & GPUShaderStage.VERTEX) !== 0)
+      return `the storage buffer of binding ${binding} cannot be visible to vertex shaders.`
+    const wrong = texture && textureEntryProblem(texture, visibility, features)
+    if (wrong !== undefined) return `the entry for binding ${binding} ${wrong}`
+  }
+  return countProblem([entries], limits)
+}
+
+const { VERTEX, FRAGMENT, COMPUTE } = GPUShaderStage
+const allStages = VERTEX | FRAGMENT | COMPUTE
+
+/** Which limit the entries of several groups exceed together; undefined where they exceed none. */
+export function countProblem(
+  groups: readonly (readonly LayoutEntry[])[],
+  limits: Limits,
+): string | undefined {
+  const entries = groups.flat()
+  const exceeded = (what: string, limit: keyof Limits, counts: (entry: LayoutEntry) => boolean) => {
+    let count = 0
+    for (const entry of entries) if (counts(entry)) count++
+    return count > limits[limit] ? `${count} ${what} exceed ${limit}, ${limits[limit]}.` : undefined
+  }
+  const isUniform = ({ buffer }: LayoutEntry) => buffer?.type === 'uniform'
+  const isStorage = ({ buffer }: LayoutEntry) => buffer !== undefined && buffer.type !== 'uniform'
+  const isDynamic = ({ buffer }: LayoutEntry) => buffer?.hasDynamicOffset === true
+  const problem =
+    exceeded(
+      'uniform buffers with dynamic offsets',
+      'maxDynamicUniformBuffersPerPipelineLayout',
+      (entry) => isUniform(entry) && isDynamic(entry),
+    ) ??
+    exceeded(
+      'storage buffers with dynamic offsets',
+      'maxDynamicStorageBuffersPerPipelineLayout',
+      (entry) => isStorage(entry) && isDynamic(entry),
+    )
+  if (problem !== undefined) return problem
+  for (const stage of [COMPUTE, FRAGMENT, VERTEX]) {
+    const at = (counts: (entry: LayoutEntry) => boolean) => (entry: LayoutEntry) =>
+      (entry.visibility & stage) !== 0 && counts(entry)
+    const texture = (kind: TextureEntry['kind']) => at((entry) => entry.texture?.kind === kind)
+    const found =
+      exceeded('uniform buffers of a stage', 'maxUniformBuffersPerShaderStage', at(isUniform)) ??
+      exceeded('storage buffers of a stage', 'maxStorageBuffersPerShaderStage', at(isStorage)) ??
+      exceeded('samplers of a stage', 'maxSamplersPerShaderStage', texture('sampler')) ??
+      exceeded('textures of a stage', 'maxSampledTexturesPerShaderStage', texture('texture')) ??
+      exceeded('storage textures of a stage', 'maxStorageTexturesPerShaderStage', texture('storageTexture'))
+    if (found !== undefined) return found
+  }
+  return undefined
+}

@@ -1,0 +1,214 @@
+import { describe, expect, it } from 'vitest'
+import { expectValidation, mapMode, openedGpu, rejection, usage } from './testing-gpu.ts'
+
+const opened = openedGpu()
+const { MAP_READ, MAP_WRITE, COPY_SRC, COPY_DST, STORAGE } = usage
+
+describe('5.1 createBuffer', () => {
+  it.each([
+    [undefined, { size: 0, usage: STORAGE }],
+    [undefined, { size: 3, usage: STORAGE | COPY_SRC | COPY_DST }],
+    [undefined, { size: 268_435_456, usage: COPY_DST }],
+    [undefined, { size: 4, usage: 0x3fc }],
+    [undefined, { size: 4, usage: MAP_READ }],
+    [undefined, { size: 4, usage: MAP_WRITE | COPY_SRC }],
+    [/maxBufferSize/, { size: 268_435_457, usage: COPY_DST }],
+    [/not a set of GPUBufferUsage/, { size: 4, usage: 0 }],
+    [/not a set of GPUBufferUsage/, { size: 4, usage: 0x400 }],
+    [/MAP_READ goes with COPY_DST/, { size: 4, usage: MAP_READ | COPY_SRC }],
+    [/MAP_READ goes with COPY_DST/, { size: 4, usage: MAP_READ | MAP_WRITE }],
+    [/MAP_WRITE goes with COPY_SRC/, { size: 4, usage: MAP_WRITE | COPY_DST }],
+  ] as const)('%s for %o', async (error, descriptor) => {
+    const device = await opened.device()
+    const buffer = await expectValidation(device, error, () => device.createBuffer(descriptor))
+    expect([buffer.size, buffer.usage, buffer.label]).toEqual([descriptor.size, descriptor.usage, ''])
+    device.destroy()
+  })
+
+  it('throws for arguments of wrong types', async () => {
+    const device = await opened.device()
+    const create = (descriptor: unknown) => () => device.createBuffer(descriptor as GPUBufferDescriptor)
+    for (const descriptor of [
+      undefined,
+      5,
+      {},
+      { size: 4 },
+      { usage: 1 },
+      { size: -1, usage: 8 },
+      { size: Number.POSITIVE_INFINITY, usage: 8 },
+      { size: 2 ** 53, usage: 8 },
+      { size: 4n, usage: 8 },
+      { size: 4, usage: 2 ** 32 },
+    ])
+      expect(create(descriptor)).toThrow(TypeError)
+    expect(create({ size: '4', usage: 8.9, label: 7 })()).toMatchObject({ size: 4, usage: 8, label: '7' })
+    expect(create({ size: 6, usage: 8, mappedAtCreation: true })).toThrow(RangeError)
+    expect(create({ size: 2 ** 53 - 8, usage: 8, mappedAtCreation: true })).toThrow(RangeError)
+    device.destroy()
+  })
+
+  it('maps invalid buffers at creation too', async () => {
+    const device = await opened.device()
+    const buffer = await expectValidation(device, /usage/, () =>
+      device.createBuffer({ size: 8, usage: 0, mappedAtCreation: true }),
+    )
+    expect(buffer.mapState).toBe('mapped')
+    expect(buffer.getMappedRange().byteLength).toBe(8)
+    await expectValidation(device, undefined, () => buffer.unmap())
+    device.destroy()
+  })
+})
+
+describe('5.2 mapAsync', () => {
+  const cases: [problem: RegExp | undefined, flags: number, given: [number, number?, number?]][] = [
+    [undefined, MAP_READ, [mapMode.READ]],
+    [undefined, MAP_WRITE, [mapMode.WRITE, 8]],
+    [undefined, MAP_READ, [mapMode.READ, 8, 4]],
+    [undefined, MAP_READ, [mapMode.READ, 24, 0]],
+    [/lacks the usage MAP_WRITE/, MAP_READ, [mapMode.WRITE]],
+    [/lacks the usage MAP_READ/, COPY_DST, [mapMode.READ]],
+    [/mode/, MAP_READ, [0]],
+    [/mode/, MAP_READ, [3]],
+    [/mode/, MAP_READ, [5]],
+    [/multiple of 8/, MAP_READ, [mapMode.READ, 4]],
+    [/multiple of 4/, MAP_READ, [mapMode.READ, 0, 6]],
+    [/not in/, MAP_READ, [mapMode.READ, 8, 20]],
+    [/not in/, MAP_READ, [mapMode.READ, 32]],
+  ]
+  it.each(cases)('%s for usage %o and arguments %o', async (problem, flags, given) => {
+    const device = await opened.device()
+    const buffer = device.createBuffer({ size: 24, usage: flags })
+    let outcome: Promise<string> | undefined
+    await expectValidation(device, problem, () => {
+      outcome = rejection(buffer.mapAsync(...given))
+      expect(buffer.mapState).toBe('pending')
+    })
+    expect(await outcome).toBe(problem === undefined ? 'resolved' : 'OperationError')
+    expect(buffer.mapState).toBe(problem === undefined ? 'mapped' : 'unmapped')
+    device.destroy()
+  })
+
+  it('rejects while a mapping is pending or there, or after destroy', async () => {
+    const device = await opened.device()
+    const make = () => device.createBuffer({ size: 16, usage: MAP_READ })
+    const buffer = make()
+    const first = buffer.mapAsync(mapMode.READ)
+    const second = await expectValidation(device, /is being mapped/, () =>
+      rejection(buffer.mapAsync(mapMode.READ)),
+    )
+    expect(second).toBe('OperationError')
+    await first
+    const third = await expectValidation(device, /is mapped already/, () =>
+      rejection(buffer.mapAsync(mapMode.READ)),
+    )
+    expect([third, buffer.mapState]).toEqual(['OperationError', 'mapped'])
+    const destroyed = make()
+    destroyed.destroy()
+    expect(
+      await expectValidation(device, /is destroyed/, () => rejection(destroyed.mapAsync(mapMode.READ))),
+    ).toBe('OperationError')
+    device.destroy()
+  })
+
+  it.each(['unmap', 'destroy'] as const)('%s while it is pending aborts it', async (method) => {
+    const device = await opened.device()
+    const buffer = device.createBuffer({ size: 16, usage: MAP_READ })
+    const mapping = rejection(buffer.mapAsync(mapMode.READ))
+    buffer[method]()
+    expect(buffer.mapState).toBe('unmapped')
+    expect(await mapping).toBe('AbortError')
+    if (method === 'destroy') return
+    const [first, second] = [rejection(buffer.mapAsync(mapMode.READ)), undefined]
+    buffer.unmap()
+    const again = rejection(buffer.mapAsync(mapMode.READ))
+    expect([await first, second, await again, buffer.mapState]).toEqual([
+      'AbortError',
+      undefined,
+      'resolved',
+      'mapped',
+    ])
+    device.destroy()
+  })
+
+  it('rejects for arguments of wrong types', async () => {
+    const device = await opened.device()
+    const buffer = device.createBuffer({ size: 16, usage: MAP_READ })
+    expect(await rejection(buffer.mapAsync(-1))).toBe('TypeError')
+    expect(await rejection(buffer.mapAsync(1, 2 ** 60))).toBe('TypeError')
+    expect(buffer.mapState).toBe('unmapped')
+    device.destroy()
+  })
+})
+
+describe('5.3 getMappedRange and unmap', () => {
+  it('ranges lie in the mapping, at the right alignment, and do not overlap', async () => {
+    const device = await opened.device()
+    const buffer = device.createBuffer({ size: 80, usage: MAP_READ })
+    expect(() => buffer.getMappedRange()).toThrow('is not mapped')
+    await buffer.mapAsync(mapMode.READ, 16, 48)
+    for (const [offset, size] of [[undefined, undefined], [16, 52], [8, 8], [64, 4], [20, 4], [16, 6], [72]])
+      expect(() => buffer.getMappedRange(offset, size)).toThrow(
+        expect.objectContaining({ name: 'OperationError' }),
+      )
+    expect(() => buffer.getMappedRange(-8)).toThrow(TypeError)
+    const ranges = [buffer.getMappedRange(24, 16), buffer.getMappedRange(40, 0), buffer.getMappedRange(40, 8)]
+    for (const [offset, size] of [
+      [24, 16],
+      [32, 0],
+      [16, 16],
+      [32, 16],
+    ])
+      expect(() => buffer.getMappedRange(offset, size)).toThrow(/already/)
+    expect(buffer.getMappedRange(64, 0).byteLength).toBe(0)
+    expect(ranges.map(({ byteLength }) => byteLength)).toEqual([16, 0, 8])
+    buffer.unmap()
+    expect(ranges.map(({ byteLength }) => byteLength)).toEqual([0, 0, 0])
+    expect(() => new Uint8Array(ranges[0]!)).toThrow(TypeError)
+    await expectValidation(device, undefined, () => buffer.unmap())
+    device.destroy()
+  })
+
+  it('a range that was transferred elsewhere does no harm', async () => {
+    const device = await opened.device()
+    const buffer = device.createBuffer({ size: 16, usage: MAP_WRITE | COPY_SRC, mappedAtCreation: true })
+    const range = buffer.getMappedRange()
+    structuredClone(range, { transfer: [range] })
+    buffer.unmap()
+    await buffer.mapAsync(mapMode.WRITE)
+    const again = buffer.getMappedRange()
+    structuredClone(again, { transfer: [again] })
+    buffer.unmap()
+    expect(buffer.mapState).toBe('unmapped')
+    device.destroy()
+  })
+
+  it('destroy ends every use, any number of times', async () => {
+    const device = await opened.device()
+    const buffer = device.createBuffer({ size: 16, usage: MAP_WRITE | COPY_SRC, mappedAtCreation: true })
+    buffer.destroy()
+    await expectValidation(device, undefined, () => buffer.destroy())
+    expect(buffer.mapState).toBe('unmapped')
+    expect(() => buffer.getMappedRange()).toThrow(/not mapped/)
+    device.destroy()
+  })
+})
+
+it('a buffer that the collector takes gives its memory back', async () => {
+  const collect = (globalThis as { gc?: () => void }).gc
+  const { setFlagsFromString } = await import('node:v8')
+  const { runInNewContext } = await import('node:vm')
+  setFlagsFromString('--expose-gc')
+  const gc = collect ?? (runInNewContext('gc') as () => void)
+  const device = await opened.device()
+  // 1 GiB is there; without the collector, the fifth has no memory.
+  for (let i = 0; i < 12; i++) {
+    device.pushErrorScope('out-of-memory')
+    device.createBuffer({ size: 2 ** 28, usage: STORAGE })
+    expect(await device.popErrorScope(), `buffer ${i}`).toBeNull()
+    for (let turn = 0; turn < 3; turn++) {
+      gc()
+      await new Promise((resolve) => setTimeout(resolve, 1))
+    }
+  }
+  device.destroy()
+})

@@ -1,0 +1,300 @@
+import type { AdoptedRange } from '@tandem-gpu/core'
+import { ApiObject, named, type ObjectState, stateOf } from './api-object.ts'
+import type { Channel } from './channel.ts'
+import { GPUBufferUsage, GPUMapMode } from './constants.ts'
+import { detach } from './detach.ts'
+import type { DeviceState } from './device-state.ts'
+import { creation, nameInterface } from './interfaces.ts'
+import { labelOf, member, required, toDictionary, toU32, toU64 } from './webidl.ts'
+
+/** What the package knows of a GPUBuffer. */
+export interface BufferState extends ObjectState {
+  readonly size: number
+  readonly usage: number
+  /** By which commands name it. */
+  readonly number: number
+  /** Whose bytes it is: equal for buffers that may share some. */
+  readonly memory: object
+  /** Where in `memory` it begins. */
+  readonly memoryOffset: number
+  destroyed: boolean
+  /** False while a mapping is asked for or there. */
+  unmapped: boolean
+}
+
+interface Mapping {
+  readonly mode: 'read' | 'write' | 'creation'
+  readonly start: number
+  readonly end: number
+  readonly ranges: { readonly start: number; readonly end: number; readonly arrayBuffer: ArrayBuffer }[]
+}
+
+/** A call of `mapAsync` that has not resolved. */
+interface PendingMapping {
+  readonly abort: () => void
+}
+
+const { MAP_READ, MAP_WRITE, COPY_SRC, COPY_DST } = GPUBufferUsage
+const allUsages = Object.values(GPUBufferUsage).reduce((all, usage) => all | usage, 0)
+
+/** No ArrayBuffer is longer. */
+const longestMapping = 2 ** 33
+
+/** Gives back the memory of buffers that nobody can reach: libraries leave buffers to the collector. */
+const collected = new FinalizationRegistry<{ readonly channel: Channel; readonly number: number }>(
+  ({ channel, number }) => channel.commands.destroyBuffer(number),
+)
+
+export class GPUBuffer extends ApiObject<BufferState> {
+  #pending: PendingMapping | undefined
+  #mapping: Mapping | undefined
+
+  constructor(token: unknown, state: BufferState, label: string, isMapped: boolean) {
+    super(token, state, label)
+    if (isMapped) this.#map({ mode: 'creation', start: 0, end: state.size, ranges: [] })
+  }
+
+  get size(): number {
+    return stateOf(this).size
+  }
+
+  get usage(): number {
+    return stateOf(this).usage
+  }
+
+  get mapState(): 'unmapped' | 'pending' | 'mapped' {
+    if (this.#mapping !== undefined) return 'mapped'
+    return this.#pending === undefined ? 'unmapped' : 'pending'
+  }
+
+  async mapAsync(mode: number, offset: number = 0, size?: number): Promise<undefined> {
+    const flags = toU32(mode, 'mode')
+    const start = toU64(offset, 'offset')
+    const length = size === undefined ? undefined : toU64(size, 'size')
+    const state = stateOf(this)
+    const { device } = state
+    if (this.#pending !== undefined) {
+      const message = `${named(this)} is being mapped.`
+      device.invalid(message)
+      throw new DOMException(message, 'OperationError')
+    }
+    const byteLength = length ?? Math.max(0, state.size - start)
+    const problem = this.#mappingProblem(flags, start, byteLength)
+    const aborted = this.#begin()
+    const pending = this.#pending
+    try {
+      if (device.isLost) throw new DOMException('The device is lost.', 'AbortError')
+      if (problem !== undefined) {
+        device.invalid(problem)
+        // An unmap in the same turn of the event loop comes first.
+        await Promise.race([aborted, new Promise<void>((resolve) => queueMicrotask(resolve))])
+        throw new DOMException(problem, 'OperationError')
+      }
+      const { channel } = device
+      channel.flush()
+      const { commands } = channel
+      const mapped = byteLength === 0 ? commands.fence() : commands.map(state.number, start, byteLength)
+      await Promise.race([aborted, mapped.catch(rethrowAborted)])
+      if (this.#pending !== pending) await aborted
+    } catch (error) {
+      if (this.#pending === pending) {
+        this.#pending = undefined
+        this.#updateState()
+      }
+      throw error
+    }
+    this.#pending = undefined
+    const end = start + byteLength
+    this.#map({ mode: flags === GPUMapMode.READ ? 'read' : 'write', start, end, ranges: [] })
+    return undefined
+  }
+
+  getMappedRange(offset: number = 0, size?: number): ArrayBuffer {
+    const start = toU64(offset, 'offset')
+    const length = size === undefined ? undefined : toU64(size, 'size')
+    const state = stateOf(this)
+    const byteLength = length ?? Math.max(0, state.size - start)
+    const end = start + byteLength
+    const mapping = this.#mapping
+    const refuse = (reason: string) => new DOMException(`${named(this)} ${reason}`, 'OperationError')
+    if (mapping === undefined) throw refuse('is not mapped.')
+    if (start % 8 !== 0 || byteLength % 4 !== 0)
+      throw refuse(
+        `gives ranges at multiples of 8 bytes whose lengths are multiples of 4, not ${byteLength} bytes from ${start}.`,
+      )
+    if (start < mapping.start || end > mapping.end)
+      throw refuse(
+        `is mapped from byte ${mapping.start} to ${mapping.end}, which does not hold bytes ${start} to ${end}.`,
+      )
+    const overlapped = mapping.ranges.find((range) => start < range.end && range.start < end)
+    if (overlapped !== undefined)
+      throw refuse(`has given bytes ${overlapped.start} to ${overlapped.end} already.`)
+    const arrayBuffer =
+      mapping.mode === 'creation' || byteLength === 0
+        ? new ArrayBuffer(byteLength)
+        : state.device.channel.commands.mappedRange(state.number, start, byteLength)
+    mapping.ranges.push({ start, end, arrayBuffer })
+    return arrayBuffer
+  }
+
+  unmap(): undefined {
+    const state = stateOf(this)
+    const { device } = state
+    const pending = this.#pending
+    this.#pending = undefined
+    pending?.abort()
+    const mapping = this.#mapping
+    this.#mapping = undefined
+    this.#updateState()
+    if (mapping === undefined) return undefined
+    const { ranges, mode } = mapping
+    if (mode === 'creation') {
+      const takes = state.valid && !state.destroyed && !device.isLost
+      for (const { start, arrayBuffer } of ranges) {
+        if (takes && arrayBuffer.byteLength > 0)
+          device.channel.write(state.number, start, new Uint8Array(arrayBuffer))
+        detach(arrayBuffer)
+      }
+      return undefined
+    }
+    for (const { start, end, arrayBuffer } of ranges) if (start === end) detach(arrayBuffer)
+    if (ranges.some(({ start, end }) => end > start))
+      device.channel.commands.unmap(state.number, mode === 'write')
+    return undefined
+  }
+
+  destroy(): undefined {
+    this.unmap()
+    const state = stateOf(this)
+    if (state.destroyed) return undefined
+    state.destroyed = true
+    if (state.number === 0) return undefined
+    collected.unregister(state)
+    const { channel } = state.device
+    channel.flush()
+    channel.commands.destroyBuffer(state.number)
+    onDestroy.get(this)?.()
+    return undefined
+  }
+
+  /** Why the buffer cannot be mapped so. */
+  #mappingProblem(mode: number, start: number, byteLength: number): string | undefined {
+    const { valid, destroyed, usage, size } = stateOf(this)
+    if (!valid) return `${named(this)} is invalid.`
+    if (destroyed) return `${named(this)} is destroyed.`
+    if (this.#mapping !== undefined) return `${named(this)} is mapped already.`
+    if (start % 8 !== 0 || byteLength % 4 !== 0)
+      return `A mapping begins at a multiple of 8 bytes and is a multiple of 4 long, not ${byteLength} bytes from ${start}.`
+    if (start + byteLength > size)
+      return `Bytes ${start} to ${start + byteLength} are not in ${named(this)}, which has ${size}.`
+    if (mode !== GPUMapMode.READ && mode !== GPUMapMode.WRITE)
+      return `The mode of mapAsync is ${mode}; it must be GPUMapMode.READ or GPUMapMode.WRITE.`
+    if ((usage & (mode === GPUMapMode.READ ? MAP_READ : MAP_WRITE)) === 0)
+      return `${named(this)} lacks the usage ${mode === GPUMapMode.READ ? 'MAP_READ' : 'MAP_WRITE'}.`
+    return undefined
+  }
+
+  /** A promise that rejects when the pending mapping is given up. */
+  #begin(): Promise<never> {
+    const aborted = new Promise<never>((_, reject) => {
+      const abort = () =>
+        reject(new DOMException(`${named(this)} is unmapped before it is mapped.`, 'AbortError'))
+      this.#pending = { abort }
+    })
+    aborted.catch(() => {})
+    this.#updateState()
+    return aborted
+  }
+
+  #map(mapping: Mapping): void {
+    this.#mapping = mapping
+    this.#updateState()
+  }
+
+  #updateState(): void {
+    const state = stateOf(this)
+    state.unmapped = this.#mapping === undefined && this.#pending === undefined
+    const { device, number } = state
+    if (number === 0) return
+    if (state.unmapped) device.mapped.delete(number)
+    else if (!device.mapped.has(number)) device.mapped.set(number, new WeakRef(this))
+  }
+}
+
+nameInterface(GPUBuffer)
+
+/** Called when a buffer is destroyed: what else holds its memory. */
+export const onDestroy = new WeakMap<GPUBuffer, () => void>()
+
+function rethrowAborted(error: unknown): never {
+  throw new DOMException(error instanceof Error ? error.message : String(error), 'AbortError')
+}
+
+export function createBuffer(device: DeviceState, given: unknown): GPUBuffer {
+  const descriptor = toDictionary(given, 'The descriptor of createBuffer')
+  const label = labelOf(descriptor)
+  const isMapped = member(descriptor, 'mappedAtCreation', false, Boolean)
+  const size = toU64(required(descriptor, 'size', 'the descriptor of createBuffer'), 'size')
+  const usage = toU32(required(descriptor, 'usage', 'the descriptor of createBuffer'), 'usage')
+  if (isMapped && size % 4 !== 0)
+    throw new RangeError(`A buffer that is mapped at creation has a multiple of 4 bytes, not ${size}.`)
+  if (isMapped && size > longestMapping) throw new RangeError(`${size} bytes are too many to be mapped.`)
+  const problem = descriptorProblem(device, size, usage)
+  if (problem !== undefined) device.invalid(`createBuffer: ${problem}`)
+  const exists = problem === undefined && !device.isLost
+  const state = newState(device, size, usage, exists ? device.channel.number() : 0)
+  state.valid = problem === undefined
+  const buffer = new GPUBuffer(creation, state, label, isMapped)
+  if (!exists) return buffer
+  const byteLength = Math.max(4, Math.ceil(size / 4) * 4)
+  const memory = (usage & (MAP_READ | MAP_WRITE)) === 0 ? 'device' : 'host'
+  device.channel.commands.createBuffer(state.number, byteLength, memory)
+  device.expectMemory(state.number, state)
+  watch(buffer)
+  return buffer
+}
+
+/** A buffer over memory that something else owns. */
+export function createAdoptedBuffer(
+  device: DeviceState,
+  number: number,
+  { memory, byteOffset, byteLength }: AdoptedRange,
+  usage: number,
+  label: string,
+): GPUBuffer {
+  const state = { ...newState(device, byteLength, usage, number), memory, memoryOffset: byteOffset }
+  const buffer = new GPUBuffer(creation, state, label, false)
+  watch(buffer)
+  return buffer
+}
+
+function newState(device: DeviceState, size: number, usage: number, number: number): BufferState {
+  return {
+    device,
+    valid: true,
+    size,
+    usage,
+    number,
+    memory: {},
+    memoryOffset: 0,
+    destroyed: false,
+    unmapped: true,
+  }
+}
+
+function watch(buffer: GPUBuffer): void {
+  const state = stateOf(buffer)
+  collected.register(buffer, { channel: state.device.channel, number: state.number }, state)
+}
+
+function descriptorProblem(device: DeviceState, size: number, usage: number): string | undefined {
+  if (usage === 0 || (usage & ~allUsages) !== 0)
+    return `the usage is 0x${usage.toString(16)}, which is not a set of GPUBufferUsage.`
+  if ((usage & MAP_READ) !== 0 && (usage & ~(MAP_READ | COPY_DST)) !== 0)
+    return 'MAP_READ goes with COPY_DST alone.'
+  if ((usage & MAP_WRITE) !== 0 && (usage & ~(MAP_WRITE | COPY_SRC)) !== 0)
+    return 'MAP_WRITE goes with COPY_SRC alone.'
+  if (size > device.limits.maxBufferSize)
+    return `a buffer of ${size} bytes exceeds maxBufferSize, ${device.limits.maxBufferSize}.`
+  return undefined
+}

@@ -1,0 +1,106 @@
+import {
+  commandWords,
+  type Device,
+  type DeviceCommands,
+  type DeviceCommandsOptions,
+  openDeviceCommands,
+  type QueueMessage,
+} from '@tandem-gpu/core'
+
+/** A write of more bytes than this goes out by itself, straight from the caller's memory. */
+const largestGathered = 65_536
+/** So many bytes of writes go out without waiting for a submit. */
+const mostGathered = 1 << 20
+
+/**
+ * The way of one GPUDevice to its device: gathers writes and commands into one list for each submit. Holds nothing of the objects of the API,
+ * so that the collector can find a GPUDevice that nobody uses.
+ */
+export class Channel {
+  readonly commands: DeviceCommands
+  #words = new Float64Array(1024)
+  #wordCount = 0
+  #data = new Uint8Array(16_384)
+  #dataLength = 0
+  #numbers = 0
+  #serial = 0
+  #isFlushScheduled = false
+
+  constructor(
+    device: Device,
+    options: Pick<DeviceCommandsOptions, 'label' | 'timeoutSeconds'>,
+    onMessage: (message: QueueMessage) => void,
+  ) {
+    this.commands = openDeviceCommands(device, { ...options, onMessage, flush: () => this.flush() })
+  }
+
+  /** A number for a buffer or a kernel. */
+  number(): number {
+    return ++this.#numbers
+  }
+
+  /** The serial of the submit that takes what is gathered. */
+  get nextSerial(): number {
+    return this.#serial + 1
+  }
+
+  /** Writes to a buffer, after everything so far. `bytes` may be changed when it returns. */
+  write(buffer: number, byteOffset: number, bytes: Uint8Array): void {
+    const { length } = bytes
+    if (length > largestGathered) {
+      this.flush()
+      this.#submit([], Float64Array.of(commandWords.write, buffer, byteOffset, 0, length), bytes)
+      return
+    }
+    this.append([commandWords.write, buffer, byteOffset, this.#gather(bytes), length])
+    if (this.#dataLength > mostGathered) this.flush()
+    else this.#flushSoon()
+  }
+
+  /** Adds commands to the list. */
+  append(words: readonly number[]): void {
+    const end = this.#wordCount + words.length
+    if (end > this.#words.length) this.#words = grown(this.#words, end)
+    this.#words.set(words, this.#wordCount)
+    this.#wordCount = end
+  }
+
+  /** Makes the list a submit, which waits for `needs` and is dropped where one rejects. */
+  flush(needs: readonly Promise<unknown>[] = []): void {
+    if (this.#wordCount === 0) return
+    const words = this.#words.subarray(0, this.#wordCount)
+    const data = this.#data.subarray(0, this.#dataLength)
+    // Before the call: it lets others flush, and the list must not go out twice.
+    this.#wordCount = 0
+    this.#dataLength = 0
+    this.#submit(needs, words, data)
+  }
+
+  #submit(needs: readonly Promise<unknown>[], words: Float64Array, data: Uint8Array): void {
+    this.commands.submit(needs, ++this.#serial, words, data)
+  }
+
+  #gather(bytes: Uint8Array): number {
+    const start = this.#dataLength
+    const end = start + bytes.length
+    if (end > this.#data.length) this.#data = grown(this.#data, end)
+    this.#data.set(bytes, start)
+    this.#dataLength = end
+    return start
+  }
+
+  #flushSoon(): void {
+    if (this.#isFlushScheduled) return
+    this.#isFlushScheduled = true
+    queueMicrotask(() => {
+      this.#isFlushScheduled = false
+      this.flush()
+    })
+  }
+}
+
+function grown<A extends Float64Array<ArrayBuffer> | Uint8Array<ArrayBuffer>>(array: A, length: number): A {
+  const larger = new (array.constructor as new (length: number) => A)(length * 2)
+  larger.set(array)
+  return larger
+}

@@ -1,0 +1,61 @@
+import {
+  type Device,
+  type DeviceGroup,
+  type LeakReport,
+  openDeviceCommands,
+  openGroup,
+  requireOptions,
+  type SelectionOptions,
+} from '@tandem-gpu/core'
+import { GPU as ApiGpu } from './gpu.ts'
+import { creation } from './interfaces.ts'
+
+/** Options of `createGPU` for a device of a group. */
+export interface GpuOptions {
+  /** A submit that takes longer loses the GPUDevice that it was made to, and no other. Default 10. */
+  readonly timeoutSeconds?: number | undefined
+}
+
+/** Options of `createGPU` that open a device. */
+export interface CreateGpuOptions extends GpuOptions, Omit<SelectionOptions, 'devices' | 'virtual'> {}
+
+/** The groups that `createGPU` has opened. */
+const groups = new WeakMap<object, DeviceGroup>()
+
+const defaultTimeoutSeconds = 10
+
+/**
+ * Makes the `GPU` object of one device: of a group's, or of the first that `backends` offer, which stays open until `destroyGPU`. Rejects
+ * with `unsupported` where the backend has no command queues, and as `openGroup` does.
+ */
+export async function createGPU(of: Device | CreateGpuOptions, options: GpuOptions = {}): Promise<GPU> {
+  if ('allocate' in of) return makeGpu(of, options)
+  const { timeoutSeconds, ...selection } = of
+  const group = await openGroup({ ...selection, devices: 1, label: 'WebGPU' })
+  try {
+    const gpu = makeGpu(group.devices[0]!, { timeoutSeconds })
+    groups.set(gpu, group)
+    return gpu
+  } catch (error) {
+    await group.destroy()
+    throw error
+  }
+}
+
+/** Closes what `createGPU` has opened for this `GPU`: its GPUDevices are lost. Undefined where it opened nothing. */
+export async function destroyGPU(gpu: GPU): Promise<LeakReport | undefined> {
+  return groups.get(gpu)?.destroy()
+}
+
+function makeGpu(device: Device, options: GpuOptions): GPU {
+  requireOptions(options, 'createGPU', { timeoutSeconds: 'number' })
+  const { timeoutSeconds = defaultTimeoutSeconds } = options
+  // Says now, rather than at the first requestDevice, that a backend has no command queues.
+  const probe = openDeviceCommands(device, {
+    label: 'probe',
+    onMessage: () => {},
+    flush: () => {},
+  })
+  void probe.close()
+  return new ApiGpu(creation, device, timeoutSeconds) as unknown as GPU
+}

@@ -1,0 +1,9 @@
+/** Empties an ArrayBuffer, as WebGPU does with mapped ranges: nobody can reach its bytes any more. */
+export function detach(arrayBuffer: ArrayBuffer): void {
+  try {
+    structuredClone(arrayBuffer, { transfer: [arrayBuffer] })
+  } catch (error) {
+    // The caller has transferred it elsewhere, which detaches it too.
+    if (!(error instanceof DOMException && error.name === 'DataCloneError')) throw error
+  }
+}

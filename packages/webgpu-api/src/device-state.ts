@@ -1,0 +1,138 @@
+import type { QueueMessage } from '@tandem-gpu/core'
+import type { Channel } from './channel.ts'
+import { ErrorScopes, type OpenScopes } from './error-scopes.ts'
+import type { ErrorFilter, GPUError } from './errors.ts'
+import type { KernelStore } from './kernel-store.ts'
+import type { Limits } from './limits.ts'
+
+/** A buffer that may turn out to have no memory. */
+export interface UnsettledBuffer {
+  valid: boolean
+}
+
+/** So many buffers are remembered until it is asked what has become of them. */
+const mostUnsettled = 256
+
+/** What a GPUDevice is to the objects that it makes. */
+export class DeviceState {
+  readonly limits: Limits
+  readonly features: ReadonlySet<string>
+  readonly channel: Channel
+  readonly kernels: KernelStore
+  readonly scopes: ErrorScopes
+  readonly whenLost: Promise<{ reason: 'unknown' | 'destroyed'; message: string }>
+  /** Buffers that are mapped or being mapped, by number: what `destroy` unmaps. */
+  readonly mapped = new Map<number, WeakRef<{ unmap(): void }>>()
+  #isLost = false
+  #resolveLost: (info: { reason: 'unknown' | 'destroyed'; message: string }) => void = () => {}
+  /** Buffers of which it is not known whether they have memory, by number. */
+  readonly #unsettled = new Map<
+    number,
+    { readonly buffer: UnsettledBuffer; readonly scopes: OpenScopes | undefined }
+  >()
+  /** The scopes of submits that may name such buffers, by serial. */
+  readonly #submits = new Map<number, OpenScopes | undefined>()
+  #settling: Promise<void> | undefined
+  /** Whether it is being asked what has become of many buffers. */
+  #isSweeping = false
+
+  constructor(
+    channel: Channel,
+    kernels: KernelStore,
+    limits: Limits,
+    features: ReadonlySet<string>,
+    uncaptured: (error: GPUError) => void,
+  ) {
+    this.channel = channel
+    this.kernels = kernels
+    this.limits = limits
+    this.features = features
+    this.scopes = new ErrorScopes(uncaptured)
+    this.whenLost = new Promise((resolve) => {
+      this.#resolveLost = resolve
+    })
+  }
+
+  get isLost(): boolean {
+    return this.#isLost
+  }
+
+  lose(reason: 'unknown' | 'destroyed', message: string): void {
+    if (this.#isLost) return
+    this.#isLost = true
+    this.#unsettled.clear()
+    this.#submits.clear()
+    this.#resolveLost({ reason, message })
+  }
+
+  /** Reports a validation error. */
+  invalid(message: string): void {
+    this.report('validation', message)
+  }
+
+  /** Nothing is reported any more once the device is lost. */
+  report(filter: ErrorFilter, message: string, scopes = this.scopes.open): void {
+    if (!this.#isLost) this.scopes.report(filter, message, scopes)
+  }
+
+  /** Remembers who is to hear that a buffer has no memory. */
+  expectMemory(number: number, buffer: UnsettledBuffer): void {
+    this.#unsettled.set(number, { buffer, scopes: this.scopes.open })
+    this.#settling = undefined
+    if (this.#unsettled.size > mostUnsettled && !this.#isSweeping) {
+      this.#isSweeping = true
+      void Promise.resolve(this.settled()).then(() => {
+        this.#isSweeping = false
+      })
+    }
+  }
+
+  /** To be called before each submit. */
+  expectSubmit(serial: number): void {
+    if (this.#unsettled.size === 0) return
+    this.#submits.set(serial, this.scopes.open)
+    this.#settling = undefined
+  }
+
+  /** Settles when all calls so far have reported what is wrong; undefined where they have. */
+  settled(): Promise<unknown> | undefined {
+    if (this.#unsettled.size > 0 && this.#settling === undefined && !this.#isLost) {
+      const numbers = [...this.#unsettled.keys()]
+      const serials = [...this.#submits.keys()]
+      this.channel.flush()
+      const settling = this.channel.commands.settled().then(
+        () => {
+          for (const number of numbers) this.#unsettled.delete(number)
+          for (const serial of serials) this.#submits.delete(serial)
+        },
+        () => {},
+      )
+      this.#settling = settling
+    }
+    const { pending } = this.scopes
+    if (this.#unsettled.size === 0 || this.#settling === undefined) return pending
+    return pending === undefined ? this.#settling : Promise.all([pending, this.#settling])
+  }
+
+  /** What the device says of calls that were made before. */
+  receive(message: QueueMessage): void {
+    switch (message.kind) {
+      case 'lost':
+        this.lose('unknown', message.error.message)
+        break
+      case 'out-of-memory': {
+        const unsettled = this.#unsettled.get(message.buffer)
+        if (unsettled === undefined) break
+        unsettled.buffer.valid = false
+        this.report('out-of-memory', message.message, unsettled.scopes)
+        break
+      }
+      case 'skipped':
+        this.report(
+          'validation',
+          'A submit names a buffer for which there is no memory; its commands that do so are skipped.',
+          this.#submits.get(message.serial),
+        )
+    }
+  }
+}

@@ -1,0 +1,284 @@
+import { referenceBackend } from '@tandem-gpu/core/testing'
+import { describe, expect, it } from 'vitest'
+import { globals } from './globals.ts'
+import { install } from './install.ts'
+import { expectValidation, openedGpu, rejection, usage, validated } from './testing-gpu.ts'
+
+const opened = openedGpu()
+const wrongBuffer = { size: 4, usage: 0 }
+
+describe('22 errors: scopes', () => {
+  it('catch the first error of their kind', async () => {
+    const device = await opened.device()
+    device.pushErrorScope('validation')
+    device.createBuffer({ size: 4, usage: 0 })
+    device.createBuffer({ size: 4, usage: 0x10000 })
+    const error = await device.popErrorScope()
+    expect(error).toBeInstanceOf(globals.GPUValidationError)
+    expect(error!.message).toContain('0x0')
+    device.destroy()
+  })
+
+  it('let errors of other kinds through to the scope outside', async () => {
+    const device = await opened.device()
+    device.pushErrorScope('validation')
+    device.pushErrorScope('out-of-memory')
+    device.pushErrorScope('internal')
+    device.createBuffer(wrongBuffer)
+    const errors = [device.popErrorScope(), device.popErrorScope(), device.popErrorScope()]
+    expect((await Promise.all(errors)).map((error) => error?.constructor.name)).toEqual([
+      undefined,
+      undefined,
+      'GPUValidationError',
+    ])
+    device.destroy()
+  })
+
+  it('reject where none is open', async () => {
+    const device = await opened.device()
+    expect(await rejection(device.popErrorScope())).toBe('OperationError')
+    device.pushErrorScope('internal')
+    expect(await device.popErrorScope()).toBeNull()
+    expect(await rejection(device.popErrorScope())).toBe('OperationError')
+    expect(() => device.pushErrorScope('other' as 'internal')).toThrow(TypeError)
+    device.destroy()
+  })
+
+  it('hear of buffers for which there is no memory', async () => {
+    const device = await opened.device({ requiredLimits: { maxBufferSize: 2 ** 28 } })
+    const buffers: GPUBuffer[] = []
+    let error: GPUError | null = null
+    while (error === null && buffers.length < 10) {
+      device.pushErrorScope('out-of-memory')
+      buffers.push(device.createBuffer({ size: 2 ** 28, usage: usage.COPY_DST }))
+      error = await device.popErrorScope()
+    }
+    expect(error).toBeInstanceOf(globals.GPUOutOfMemoryError)
+    expect(buffers.length).toBeGreaterThan(1)
+    await expectValidation(device, /is invalid/, () =>
+      device.queue.writeBuffer(buffers.at(-1)!, 0, new Uint32Array(1)),
+    )
+    device.destroy()
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  })
+
+  it('hear of submits that name a buffer of which it is not known yet that it has no memory', async () => {
+    const device = await opened.device()
+    const big = () => device.createBuffer({ size: 2 ** 28, usage: usage.COPY_DST })
+    device.pushErrorScope('out-of-memory')
+    const buffers = Array.from({ length: 5 }, big)
+    device.pushErrorScope('validation')
+    const encoder = device.createCommandEncoder()
+    encoder.clearBuffer(buffers[4]!)
+    device.queue.submit([encoder.finish()])
+    expect((await device.popErrorScope())?.message).toContain('no memory')
+    expect(await device.popErrorScope()).toBeInstanceOf(globals.GPUOutOfMemoryError)
+    device.destroy()
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  })
+})
+
+describe('22 errors: uncaptured', () => {
+  it('go to listeners and to the handler, as events of the device', async () => {
+    const device = await opened.device()
+    const heard: string[] = []
+    const event = new Promise<GPUUncapturedErrorEvent>((resolve) => {
+      device.addEventListener('uncapturederror', (given) => {
+        heard.push('listener')
+        given.preventDefault()
+        resolve(given)
+      })
+    })
+    device.onuncapturederror = () => void heard.push('handler')
+    device.createBuffer(wrongBuffer)
+    const { error, target } = await event
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    expect(error).toBeInstanceOf(globals.GPUValidationError)
+    expect(target).toBe(device)
+    // The handler was set when the device was opened, and keeps that place.
+    expect(heard).toEqual(['handler', 'listener'])
+    device.onuncapturederror = null
+    expect(device.onuncapturederror).toBeNull()
+    device.destroy()
+  })
+
+  it('can be made by users', () => {
+    const { GPUUncapturedErrorEvent, GPUValidationError, GPUPipelineError, GPUError, GPUBuffer } =
+      globals as unknown as typeof globalThis & { GPUError: new () => unknown; GPUBuffer: new () => unknown }
+    const error = new GPUValidationError('wrong')
+    expect(error.message).toBe('wrong')
+    const event = new GPUUncapturedErrorEvent('uncapturederror', {
+      error,
+      cancelable: true,
+    } as GPUUncapturedErrorEventInit)
+    expect([event.error, event.cancelable, event.type]).toEqual([error, true, 'uncapturederror'])
+    const pipelineError = new GPUPipelineError('wrong', { reason: 'internal' })
+    expect(pipelineError).toBeInstanceOf(DOMException)
+    expect([pipelineError.name, pipelineError.reason, pipelineError.message]).toEqual([
+      'GPUPipelineError',
+      'internal',
+      'wrong',
+    ])
+    for (const make of [
+      () => new GPUError(),
+      () => new GPUBuffer(),
+      () => new (GPUValidationError as unknown as new () => unknown)(),
+      () => new GPUPipelineError('', {} as GPUPipelineErrorInit),
+      () => new GPUPipelineError('', { reason: 'other' as 'internal' }),
+      () => new GPUUncapturedErrorEvent('x', {} as GPUUncapturedErrorEventInit),
+    ])
+      expect(make).toThrow(TypeError)
+  })
+})
+
+describe('22 device loss', () => {
+  it('destroy loses the device, once, and unmaps its buffers', async () => {
+    const device = await opened.device()
+    const mapped = device.createBuffer({ size: 8, usage: usage.MAP_WRITE, mappedAtCreation: true })
+    const range = mapped.getMappedRange()
+    device.destroy()
+    device.destroy()
+    const info = await device.lost
+    expect(info.reason).toBe('destroyed')
+    expect(await device.lost).toBe(info)
+    expect([mapped.mapState, range.byteLength]).toEqual(['unmapped', 0])
+  })
+
+  it('after it, objects are made, and nothing is reported', async () => {
+    const device = await opened.device()
+    device.pushErrorScope('validation')
+    device.destroy()
+    device.createBuffer(wrongBuffer)
+    const buffer = device.createBuffer({
+      size: 8,
+      usage: usage.MAP_READ | usage.COPY_DST,
+      mappedAtCreation: true,
+    })
+    expect(buffer.getMappedRange().byteLength).toBe(8)
+    buffer.unmap()
+    expect(await rejection(buffer.mapAsync(1))).toBe('AbortError')
+    expect(buffer.mapState).toBe('unmapped')
+    const code = '@compute @workgroup_size(1) fn main() {}'
+    const module = device.createShaderModule({ code })
+    const pipeline = await device.createComputePipelineAsync({ layout: 'auto', compute: { module } })
+    const encoder = device.createCommandEncoder()
+    const pass = encoder.beginComputePass()
+    pass.setPipeline(pipeline)
+    pass.dispatchWorkgroups(1)
+    pass.end()
+    encoder.clearBuffer(buffer)
+    device.queue.submit([encoder.finish()])
+    device.queue.writeBuffer(buffer, 0, new Uint32Array(1))
+    device.createQuerySet({ type: 'occlusion', count: 1 }).destroy()
+    await device.queue.onSubmittedWorkDone()
+    expect(await device.popErrorScope()).toBeNull()
+    expect(await device.popErrorScope()).toBeNull()
+  })
+
+  it('aborts mappings and settles what waits', async () => {
+    const device = await opened.device()
+    const buffer = device.createBuffer({ size: 8, usage: usage.MAP_READ | usage.COPY_DST })
+    const mapping = buffer.mapAsync(1)
+    const done = device.queue.onSubmittedWorkDone()
+    device.destroy()
+    expect(await rejection(mapping)).toBe('AbortError')
+    await done
+  })
+})
+
+it('buffers that are made in a row are asked after seldom', async () => {
+  const backend = referenceBackend()
+  const open = backend.open.bind(backend)
+  let asked = 0
+  backend.open = async (...given) => {
+    const runtime = await open(...given)
+    const openQueue = runtime.openCommandQueue!.bind(runtime)
+    runtime.openCommandQueue = (...options) => {
+      const queue = openQueue(...options)
+      const settled = queue.settled.bind(queue)
+      queue.settled = () => {
+        asked++
+        return settled()
+      }
+      return queue
+    }
+    return runtime
+  }
+  const { createGPU, destroyGPU } = await import('./create-gpu.ts')
+  const gpu = await createGPU({ backends: [backend] })
+  const device = await (await gpu.requestAdapter())!.requestDevice()
+  for (let i = 0; i < 2000; i++) device.createBuffer({ size: 4, usage: usage.STORAGE }).destroy()
+  await device.queue.onSubmittedWorkDone()
+  expect(asked).toBe(1)
+  device.pushErrorScope('out-of-memory')
+  device.createBuffer({ size: 4, usage: usage.STORAGE })
+  expect(await device.popErrorScope()).toBeNull()
+  expect(asked).toBe(2)
+  device.destroy()
+  await destroyGPU(gpu)
+})
+
+it('a kernel that does not end costs its GPUDevice alone', async () => {
+  const group = opened.group
+  const { createGPU } = await import('./create-gpu.ts')
+  const gpu = await createGPU(group.devices[0]!, { timeoutSeconds: 0.2 })
+  const [device, other] = await Promise.all(
+    [0, 1].map(async () => (await gpu.requestAdapter())!.requestDevice()),
+  )
+  const code = `@group(0) @binding(0) var<storage, read_write> x: atomic<u32>;
+    @compute @workgroup_size(1) fn main() { while (atomicLoad(&x) == 0) { atomicMax(&x, 0); } }`
+  const pipeline = device!.createComputePipeline({
+    layout: 'auto',
+    compute: { module: device!.createShaderModule({ code }) },
+  })
+  const buffer = device!.createBuffer({ size: 4, usage: usage.STORAGE })
+  const encoder = device!.createCommandEncoder()
+  const pass = encoder.beginComputePass()
+  pass.setPipeline(pipeline)
+  pass.setBindGroup(
+    0,
+    device!.createBindGroup({
+      layout: pipeline.getBindGroupLayout(0),
+      entries: [{ binding: 0, resource: buffer }],
+    }),
+  )
+  pass.dispatchWorkgroups(1)
+  pass.end()
+  device!.queue.submit([encoder.finish()])
+  const lost = await device!.lost
+  expect([lost.reason, lost.message]).toEqual(['unknown', expect.stringContaining('0.2 s')])
+  expect(
+    (await validated(other!, () => other!.createBuffer({ size: 4, usage: usage.STORAGE }))).error,
+  ).toBeUndefined()
+  await other!.queue.onSubmittedWorkDone()
+  device!.destroy()
+  other!.destroy()
+})
+
+it('what is not there is a validation error, and gives an invalid object', async () => {
+  const device = await opened.device()
+  const texture = { size: [1], format: 'rgba8unorm', usage: 4 } as const
+  const missing = /has no textures, no samplers and no rendering/
+  const made = await expectValidation(device, missing, () => device.createTexture(texture))
+  const sampler = await expectValidation(device, missing, () => device.createSampler())
+  const layout = device.createBindGroupLayout({ entries: [{ binding: 0, visibility: 4, sampler: {} }] })
+  await expectValidation(device, /GPUSampler .* is invalid/, () =>
+    device.createBindGroup({ layout, entries: [{ binding: 0, resource: sampler }] }),
+  )
+  await expectValidation(device, undefined, () => made.createView())
+  const rejected = device.createRenderPipelineAsync({} as GPURenderPipelineDescriptor)
+  expect(await rejection(rejected)).toBe('GPUPipelineError')
+  device.destroy()
+})
+
+it('install puts the API into the global scope, and takes it away again', () => {
+  const before = Object.getOwnPropertyDescriptor(globalThis, 'navigator')
+  const uninstall = install(opened.gpu)
+  expect(navigator.gpu).toBe(opened.gpu)
+  expect(GPUBufferUsage.STORAGE).toBe(0x80)
+  expect(GPUMapMode.WRITE).toBe(2)
+  expect(Object.keys(globals).filter((name) => !(name in globalThis))).toEqual([])
+  uninstall()
+  expect('GPUBufferUsage' in globalThis).toBe(false)
+  expect(Object.getOwnPropertyDescriptor(globalThis, 'navigator')).toEqual(before)
+})

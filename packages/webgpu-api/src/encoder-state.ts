@@ -1,0 +1,46 @@
+import type { ObjectState } from './api-object.ts'
+import type { BufferState } from './buffer.ts'
+import type { DeviceState } from './device-state.ts'
+import type { KernelEntry } from './kernel-store.ts'
+import type { QuerySetState } from './query-set.ts'
+
+/** What commands name, and must be there when they are submitted. */
+export interface Recorded {
+  /** As `commandWords` of core lists them. */
+  readonly words: number[]
+  readonly buffers: BufferState[]
+  readonly querySets: QuerySetState[]
+  readonly kernels: Set<KernelEntry>
+  /** Objects that the collector must leave until the commands are submitted. */
+  readonly kept: object[]
+}
+
+/** What a GPUCommandEncoder is to itself and to its passes. */
+export class EncoderState implements ObjectState {
+  readonly device: DeviceState
+  valid = true
+  phase: 'open' | 'locked' | 'ended' = 'open'
+  /** The pass that is open, where the phase is `locked`. */
+  pass: object | undefined
+  /** What `finish` will report. */
+  problem: string | undefined
+  debugGroups = 0
+  readonly recorded: Recorded = { words: [], buffers: [], querySets: [], kernels: new Set(), kept: [] }
+
+  constructor(device: DeviceState) {
+    this.device = device
+  }
+
+  /** Makes the encoder invalid, which `finish` reports. */
+  fail(problem: string): void {
+    this.problem ??= problem
+  }
+
+  /** Whether commands may be recorded; else it is the error that it is. */
+  isOpen(method: string): boolean {
+    if (this.phase === 'open') return true
+    if (this.phase === 'ended') this.device.invalid(`${method}: the GPUCommandEncoder has finished.`)
+    else this.fail(`${method}: a pass is open.`)
+    return false
+  }
+}

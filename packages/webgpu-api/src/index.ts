@@ -1,0 +1,5 @@
+export type * from './ambient-types.ts'
+export { type CreateGpuOptions, createGPU, destroyGPU, type GpuOptions } from './create-gpu.ts'
+export { globals } from './globals.ts'
+export { install } from './install.ts'
+export { type BufferOfOptions, bufferOf, viewOf } from './sharing.ts'

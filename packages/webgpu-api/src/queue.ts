@@ -1,0 +1,134 @@
+import { ApiObject, named, type ObjectState, stateOf, unusable } from './api-object.ts'
+import { GPUBuffer } from './buffer.ts'
+import { GPUCommandBuffer } from './command-buffer.ts'
+import { GPUBufferUsage } from './constants.ts'
+import type { Recorded } from './encoder-state.ts'
+import { nameInterface, toObject } from './interfaces.ts'
+import { unavailable } from './unavailable.ts'
+import { toBufferSource, toSequence, toU64 } from './webidl.ts'
+
+export class GPUQueue extends ApiObject<ObjectState> {
+  submit(commandBuffers: unknown): undefined {
+    const list = toSequence(
+      commandBuffers,
+      (item) => toObject(item, GPUCommandBuffer, 'An element of commandBuffers'),
+      'commandBuffers',
+    )
+    const { device } = stateOf(this)
+    const problem = this.#submitProblem(list)
+    const recorded: Recorded[] = []
+    for (const buffer of list) {
+      const state = stateOf(buffer)
+      if (state.recorded !== undefined) recorded.push(state.recorded)
+      state.recorded = undefined
+      state.valid = false
+    }
+    if (problem !== undefined) device.invalid(`submit: ${problem}`)
+    else if (!device.isLost) this.#send(recorded)
+    return undefined
+  }
+
+  async onSubmittedWorkDone(): Promise<undefined> {
+    const { device } = stateOf(this)
+    if (device.isLost) return undefined
+    device.channel.flush()
+    try {
+      await device.channel.commands.fence()
+    } catch (error) {
+      // The device is lost, so nothing of the work is left to wait for.
+      if (!device.isLost) await device.whenLost
+      if (!device.isLost) throw error
+    }
+    return undefined
+  }
+
+  writeBuffer(
+    buffer: unknown,
+    bufferOffset: unknown,
+    data: unknown,
+    dataOffset: unknown = 0,
+    size?: unknown,
+  ): undefined {
+    const target = toObject(buffer, GPUBuffer, 'buffer')
+    const offset = toU64(bufferOffset, 'bufferOffset')
+    const { bytes, elementByteLength } = toBufferSource(data, 'data')
+    const start = toU64(dataOffset, 'dataOffset') * elementByteLength
+    const byteLength = size === undefined ? bytes.length - start : toU64(size, 'size') * elementByteLength
+    if (byteLength < 0 || start + byteLength > bytes.length)
+      throw new DOMException(
+        `writeBuffer: bytes ${start} to ${start + byteLength} are not in the data, which has ${bytes.length}.`,
+        'OperationError',
+      )
+    if (byteLength % 4 !== 0)
+      throw new DOMException(`writeBuffer: ${byteLength} bytes are no multiple of 4.`, 'OperationError')
+    const { device } = stateOf(this)
+    const problem = unusable(target, device) ?? writeProblem(target, offset, byteLength)
+    if (problem !== undefined) {
+      device.invalid(`writeBuffer: ${problem}`)
+      return undefined
+    }
+    if (byteLength === 0 || device.isLost) return undefined
+    const { channel } = device
+    device.expectSubmit(channel.nextSerial)
+    channel.write(stateOf(target).number, offset, owned(bytes).subarray(start, start + byteLength))
+    return undefined
+  }
+
+  writeTexture(): undefined {
+    stateOf(this).device.invalid(unavailable('writeTexture'))
+    return undefined
+  }
+
+  copyExternalImageToTexture(): undefined {
+    stateOf(this).device.invalid(unavailable('copyExternalImageToTexture'))
+    return undefined
+  }
+
+  #submitProblem(list: readonly GPUCommandBuffer[]): string | undefined {
+    const { device } = stateOf(this)
+    if (new Set(list).size < list.length) return 'a command buffer is given twice.'
+    for (const buffer of list) {
+      const problem = unusable(buffer, device)
+      if (problem !== undefined) return problem
+      const { buffers, querySets } = stateOf(buffer).recorded!
+      for (const state of buffers) {
+        if (state.destroyed) return `a buffer that ${named(buffer)} uses is destroyed.`
+        if (!state.unmapped) return `a buffer that ${named(buffer)} uses is mapped.`
+        if (!state.valid) return `there is no memory for a buffer that ${named(buffer)} uses.`
+      }
+      for (const { destroyed, valid } of querySets)
+        if (destroyed || !valid) return `a query set that ${named(buffer)} uses is destroyed.`
+    }
+    return undefined
+  }
+
+  #send(list: readonly Recorded[]): void {
+    const { device } = stateOf(this)
+    const { channel } = device
+    const needs: Promise<unknown>[] = []
+    for (const { kernels } of list)
+      for (const kernel of kernels) if (!kernel.isReady) needs.push(kernel.ready)
+    // Writes before go out by themselves: what waits for a kernel is dropped where that does not compile.
+    if (needs.length > 0) channel.flush()
+    device.expectSubmit(channel.nextSerial)
+    for (const { words } of list) channel.append(words)
+    channel.flush(needs)
+  }
+}
+nameInterface(GPUQueue)
+
+function writeProblem(buffer: GPUBuffer, offset: number, byteLength: number): string | undefined {
+  const { destroyed, unmapped, usage, size } = stateOf(buffer)
+  if (destroyed) return `${named(buffer)} is destroyed.`
+  if (!unmapped) return `${named(buffer)} is mapped.`
+  if ((usage & GPUBufferUsage.COPY_DST) === 0) return `${named(buffer)} lacks the usage COPY_DST.`
+  if (offset % 4 !== 0) return `the offset ${offset} is no multiple of 4.`
+  if (offset + byteLength > size)
+    return `bytes ${offset} to ${offset + byteLength} are not in ${named(buffer)}, which has ${size}.`
+  return undefined
+}
+
+/** Memory that no other thread writes to. */
+function owned(bytes: Uint8Array): Uint8Array {
+  return bytes.buffer instanceof ArrayBuffer ? bytes : bytes.slice()
+}

@@ -1,0 +1,20 @@
+import { ApiObject, type ObjectState, stateOf } from './api-object.ts'
+import type { EncoderState } from './encoder-state.ts'
+import { nameInterface } from './interfaces.ts'
+
+export interface RenderPassState extends ObjectState {
+  readonly encoder: EncoderState
+}
+
+/** There is no rendering: a pass makes its encoder invalid, and can end. */
+export class GPURenderPassEncoder extends ApiObject<RenderPassState> {
+  end(): undefined {
+    const { device, encoder } = stateOf(this)
+    if (encoder.phase === 'locked' && encoder.pass === stateOf(this)) {
+      encoder.phase = 'open'
+      encoder.pass = undefined
+    } else device.invalid('end: the pass has ended.')
+    return undefined
+  }
+}
+nameInterface(GPURenderPassEncoder)

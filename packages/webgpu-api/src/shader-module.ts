@@ -1,0 +1,67 @@
+import { ApiObject, type ObjectState, stateOf } from './api-object.ts'
+import { GPUCompilationInfo, GPUCompilationMessage } from './compilation-info.ts'
+import type { DeviceState } from './device-state.ts'
+import { creation, nameInterface, toObject } from './interfaces.ts'
+import { GPUPipelineLayout } from './pipeline-layout.ts'
+import { ShaderSource } from './shader-source.ts'
+import { labelOf, required, toDictionary, toEnum, toSequence, toText } from './webidl.ts'
+
+export interface ShaderModuleState extends ObjectState {
+  readonly source: ShaderSource
+}
+
+export class GPUShaderModule extends ApiObject<ShaderModuleState> {
+  async getCompilationInfo(): Promise<GPUCompilationInfo> {
+    const { messages } = stateOf(this).source
+    return new GPUCompilationInfo(
+      creation,
+      messages.map((message) => new GPUCompilationMessage(creation, message)),
+    )
+  }
+}
+nameInterface(GPUShaderModule)
+
+/** Sources that have been checked, by their text: libraries make the same module again and again. The first to come is the first to go. */
+const sources = new Map<string, ShaderSource>()
+const mostSources = 256
+
+export function createShaderModule(device: DeviceState, given: unknown): GPUShaderModule {
+  const what = 'the descriptor of createShaderModule'
+  const descriptor = toDictionary(given, what)
+  const label = labelOf(descriptor)
+  const code = toText(required(descriptor, 'code', what))
+  if (descriptor.compilationHints !== undefined) checkHints(descriptor.compilationHints)
+  let source = sources.get(code)
+  if (source === undefined) {
+    source = new ShaderSource(code)
+    sources.set(code, source)
+    if (sources.size > mostSources) sources.delete(sources.keys().next().value!)
+  }
+  const problem = source.problem ?? missingFeature(source, device.features)
+  if (problem !== undefined) device.invalid(`createShaderModule: ${problem}`)
+  return new GPUShaderModule(creation, { device, valid: problem === undefined, source }, label)
+}
+
+/** Hints are checked, and change nothing: kernels compile when their pipelines are made. */
+function checkHints(hints: unknown): void {
+  toSequence(
+    hints,
+    (item) => {
+      const hint = toDictionary(item, 'A compilation hint')
+      toText(required(hint, 'entryPoint', 'a compilation hint'))
+      const { layout } = hint
+      if (layout !== undefined && !(layout instanceof GPUPipelineLayout)) {
+        if (typeof layout === 'object' && layout !== null) toObject(layout, GPUPipelineLayout, 'layout')
+        toEnum(layout, ['auto'], 'layout')
+      }
+    },
+    'compilationHints',
+  )
+}
+
+function missingFeature({ features }: ShaderSource, available: ReadonlySet<string>): string | undefined {
+  for (const [extension, feature] of features)
+    if (!available.has(feature))
+      return `'enable ${extension}' needs the feature '${feature}', which the device lacks.`
+  return undefined
+}

@@ -1,0 +1,106 @@
+import { type IrModule, lower, parseWgsl, WgslError, type WgslModule } from '@tandem-gpu/wgsl'
+import type { CompilationMessage } from './compilation-info.ts'
+import { featureOfExtension } from './features.ts'
+
+/** An entry point for modules that have none: checking a module goes by lowering one. It stands behind the code, so that places keep. */
+const standIn = {
+  name: 'tandem_stand_in',
+  code: '\n@compute @workgroup_size(1) fn tandem_stand_in() {}\n',
+} as const
+
+/** A WGSL text with what the front end says of it. */
+export class ShaderSource {
+  readonly code: string
+  readonly messages: readonly CompilationMessage[]
+  /** What makes the module invalid. */
+  readonly problem: string | undefined
+  /** The extensions that the code enables, with the features that they need. */
+  readonly features: readonly (readonly [extension: string, feature: string])[]
+  readonly #module: WgslModule | undefined
+  /** Lowered without constants, by the entry point that is named, if any. */
+  readonly #lowered = new Map<string | undefined, IrModule>()
+
+  constructor(code: string) {
+    this.code = code
+    this.features = enabledFeatures(code)
+    try {
+      this.#module = parseWgsl(code, { label: 'shader' })
+      this.#check(this.#module)
+      this.messages = []
+    } catch (error) {
+      if (!(error instanceof WgslError)) throw error
+      this.#module = undefined
+      this.problem = error.message
+      this.messages = [messageOf(error, code)]
+    }
+  }
+
+  /** Throws a `WgslError` for what makes no pipeline. */
+  lower(entryPoint: string | undefined, constants: Readonly<Record<string, number>>): IrModule {
+    const module = this.#module!
+    for (const _ in constants) return lower(module, { entryPoint, constants })
+    const lowered = this.#lowered.get(entryPoint) ?? lower(module, { entryPoint })
+    this.#lowered.set(entryPoint, lowered)
+    return lowered
+  }
+
+  /** Throws for what makes the module invalid. What only some pipelines lack, such as values of overrides, does not. */
+  #check(module: WgslModule): void {
+    const first = module.entryPoints.find(({ stage }) => stage === 'compute')
+    if (first !== undefined) {
+      try {
+        this.#lowered.set(first.name, lower(module, { entryPoint: first.name }))
+        if (module.entryPoints.length === 1) this.#lowered.set(undefined, this.#lowered.get(first.name)!)
+        return
+      } catch (error) {
+        if (!(error instanceof WgslError)) throw error
+      }
+    }
+    lower(parseWgsl(`${this.code}${standIn.code}`, { label: 'shader' }), { entryPoint: standIn.name })
+  }
+}
+
+function messageOf({ text, line, column }: WgslError, code: string): CompilationMessage {
+  return {
+    message: text,
+    type: 'error',
+    lineNum: line,
+    linePos: column,
+    offset: Math.min(code.length, lineStart(code, line) + column - 1),
+    length: 0,
+  }
+}
+
+/** Where a line begins, in code units. The line breaks are those of WGSL. */
+function lineStart(code: string, line: number): number {
+  const breaks = /\r\n|[\n\v\f\r\u0085\u2028\u2029]/g
+  let start = 0
+  for (let i = 1; i < line; i++) {
+    const match = breaks.exec(code)
+    if (match === null) break
+    start = match.index + match[0].length
+  }
+  return start
+}
+
+const blank = /(?:\s|\u200e|\u200f|\/\/[^\n\v\f\r\u0085\u2028\u2029]*|\/\*(?:[^*]|\*(?!\/))*\*\/)*/y
+const directive = /(enable|requires|diagnostic)\b([^;]*);/y
+
+/** Directives come before everything else, but for comments. */
+function enabledFeatures(code: string): (readonly [string, string])[] {
+  const found: (readonly [string, string])[] = []
+  let at = 0
+  for (;;) {
+    blank.lastIndex = at
+    blank.exec(code)
+    directive.lastIndex = Math.max(at, blank.lastIndex)
+    const match = directive.exec(code)
+    if (match === null) return found
+    at = directive.lastIndex
+    if (match[1] !== 'enable') continue
+    for (const name of match[2]!.replace(/\/\/.*|\/\*[\s\S]*?\*\//g, '').split(',')) {
+      const feature = featureOfExtension[name.trim()]
+      if (feature !== undefined) found.push([name.trim(), feature])
+    }
+  }
+}

@@ -1,0 +1,117 @@
+import {
+  type BufferView,
+  type DeviceBuffer,
+  describedValue,
+  type ElementType,
+  GpuError,
+} from '@tandem-gpu/core'
+import { named, stateOf } from './api-object.ts'
+import { GPUBuffer as ApiBuffer, createAdoptedBuffer, onDestroy } from './buffer.ts'
+import { GPUBufferUsage } from './constants.ts'
+import { GPUDevice as ApiDevice, stateOfDevice } from './device.ts'
+
+/** What a GPUBuffer is to programs. */
+interface SharedView {
+  readonly type: ElementType
+  readonly view: Promise<DeviceBuffer>
+  made?: DeviceBuffer
+}
+
+/** Holds its GPUBuffers until they are destroyed, so that a view's memory stays though nobody else holds its GPUBuffer. */
+const views = new Map<ApiBuffer, SharedView>()
+
+const mapUsages = GPUBufferUsage.MAP_READ | GPUBufferUsage.MAP_WRITE
+
+function invalid(message: string): GpuError {
+  return new GpuError('validation', message)
+}
+
+/**
+ * The memory of a GPUBuffer as a buffer of its device's group, for `record`, `write` and `read`: nothing is copied. Programs that use it keep
+ * the memory beyond `destroy`. The garbage collector leaves the GPUBuffer alone: it lives until it or its GPUDevice is destroyed. Calls to the
+ * group's queue and to the GPUDevice's take effect in the order of the calls. A buffer is seen with one type of elements. Rejects with
+ * `validation` for a buffer that can be mapped, and for a size that is not a multiple of 4.
+ */
+export async function viewOf<T extends ElementType = 'f32'>(
+  buffer: GPUBuffer,
+  type: T = 'f32' as T,
+): Promise<DeviceBuffer<T>> {
+  const given: unknown = buffer
+  if (!(given instanceof ApiBuffer))
+    throw invalid(
+      `What viewOf takes is ${describedValue(given)}; it must be a GPUBuffer that createGPU's device made.`,
+    )
+  const { device, usage, size, destroyed, number, valid } = stateOf(given)
+  if (!valid || destroyed || device.isLost)
+    throw invalid(`${named(given)} is ${destroyed ? 'destroyed' : valid ? 'of a lost device' : 'invalid'}.`)
+  if ((usage & mapUsages) !== 0)
+    throw invalid(`${named(given)} can be mapped, so that programs cannot use it.`)
+  if (size === 0 || size % 4 !== 0)
+    throw invalid(`${named(given)} has ${size} bytes; viewOf takes a multiple of 4, not 0.`)
+  const known = views.get(given)
+  if (known !== undefined && known.type !== type)
+    throw invalid(`${named(given)} is seen as ${known.type} already; it cannot be seen as ${type} too.`)
+  if (known !== undefined) return known.view as Promise<DeviceBuffer<T>>
+  device.channel.flush()
+  const view = device.channel.commands.share(
+    number,
+    type,
+    size,
+    given.label === '' ? 'GPUBuffer' : given.label,
+  )
+  const shared: SharedView = { type, view }
+  views.set(given, shared)
+  const end = () => {
+    if (views.delete(given)) destroy(shared)
+  }
+  onDestroy.set(given, end)
+  void device.whenLost.then(end)
+  const made = await view.catch((error: unknown) => {
+    views.delete(given)
+    throw error
+  })
+  shared.made = made
+  return made
+}
+
+/** At once where the view is there. */
+function destroy(shared: SharedView): void {
+  if (shared.made !== undefined) shared.made.destroy()
+  else
+    void shared.view.then(
+      (buffer) => buffer.destroy(),
+      () => {},
+    )
+}
+
+/** Options of `bufferOf`. */
+export interface BufferOfOptions {
+  readonly label?: string | undefined
+  /** Default STORAGE, COPY_SRC, COPY_DST, UNIFORM and INDIRECT. */
+  readonly usage?: number | undefined
+}
+
+const { STORAGE, COPY_SRC, COPY_DST, UNIFORM, INDIRECT } = GPUBufferUsage
+const defaultUsage = STORAGE | COPY_SRC | COPY_DST | UNIFORM | INDIRECT
+
+/**
+ * A GPUBuffer over memory of the group: a contiguous view of a buffer of the GPUDevice's own device, which begins at a multiple of 256 bytes and
+ * is a multiple of 4 long. Nothing is copied. The memory stays until the GPUBuffer is destroyed or collected. Throws `validation`.
+ */
+export function bufferOf(device: GPUDevice, view: BufferView, options: BufferOfOptions = {}): GPUBuffer {
+  const given: unknown = device
+  if (!(given instanceof ApiDevice))
+    throw invalid(
+      `The device of bufferOf is ${describedValue(given)}; it must be a GPUDevice of createGPU's.`,
+    )
+  const { label = '', usage = defaultUsage } = options
+  if ((usage & ~defaultUsage) !== 0 || usage === 0)
+    throw invalid(
+      `The usage of bufferOf is 0x${usage.toString(16)}; it may hold STORAGE, COPY_SRC, COPY_DST, UNIFORM and INDIRECT.`,
+    )
+  const state = stateOfDevice(given)
+  if (state.isLost) throw new GpuError('device-lost', 'The GPUDevice of bufferOf is lost.')
+  const number = state.channel.number()
+  const range = state.channel.commands.adopt(number, view)
+  return createAdoptedBuffer(state, number, range, usage, label) as unknown as GPUBuffer
+}
