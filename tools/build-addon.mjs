@@ -1,26 +1,44 @@
 // Builds the native addon of a package. Run as `node tools/build-addon.mjs`, it prints what it would build with: nx builds again when that
 // changes.
 import { spawnSync } from 'node:child_process'
-import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { missingBuildTools, namesOf } from './build-tools.mjs'
 
 /**
  * Puts the addon where node-gyp-build finds it in the published package: for this machine, or with `--arm64` for linux-arm64, by
- * Debian's cross compiler (g++-aarch64-linux-gnu). On Linux it fails without CMake or a C++ compiler. With TANDEM_ADDON=skip, and elsewhere,
- * nothing is built, and `adapters()` reports that. `what` is what the package needs the addon for.
+ * Debian's cross compiler (g++-aarch64-linux-gnu). On Linux it fails without CMake or a C++ compiler. With TANDEM_ADDON=skip nothing is built, an addon from
+ * before is deleted, and `not-built.txt` in its place says why: `adapters()` then reports an absence. On other systems there is no addon.
+ * `what` is what the package needs the addon for.
  */
 export function buildAddon(packageFolder, what) {
   const name = basename(packageFolder)
   const cross = process.argv.includes('--arm64')
   const compiler = cross ? 'aarch64-linux-gnu-g++' : 'c++'
-  const skipped = process.env.TANDEM_ADDON === 'skip' ? 'TANDEM_ADDON is "skip"' : undefined
-  const why = process.platform === 'linux' ? skipped : 'the native addon is for Linux'
-  if (why !== undefined && !cross) {
-    console.warn(`${name}: ${why}: the native addon is not built; ${what} is unavailable from this clone.`)
+  if (process.platform !== 'linux' && !cross) {
+    console.warn(`${name}: the native addon is for Linux; ${what} is unavailable from this clone.`)
     process.exit(0)
   }
+  const platform = cross ? 'linux-arm64' : `${process.platform}-${process.arch}`
+  const prebuilds = join(packageFolder, 'prebuilds', platform)
+  const target = join(prebuilds, `@tandem-gpu+${name}.node`)
+  const notBuilt = join(prebuilds, 'not-built.txt')
+  mkdirSync(prebuilds, { recursive: true })
+  if (process.env.TANDEM_ADDON === 'skip' && !cross) {
+    const lacking = missingBuildTools()
+    const why =
+      lacking.length > 0 ? `this machine does not have ${namesOf(lacking)}` : 'TANDEM_ADDON is "skip"'
+    rmSync(target, { force: true })
+    rmSync(join(packageFolder, 'build/Release'), { recursive: true, force: true })
+    writeFileSync(notBuilt, `${why}\n`)
+    console.warn(
+      `${name}: the native addon is not built, since ${why}; ${what} is unavailable from this clone.`,
+    )
+    process.exit(0)
+  }
+  rmSync(notBuilt, { force: true })
   const missing = ['cmake', compiler].filter((tool) => versionOf(tool) === undefined)
   if (missing.length > 0) {
     console.error(
@@ -33,7 +51,7 @@ export function buildAddon(packageFolder, what) {
     'bin',
     'cmake-js',
   )
-  // node-gyp-build takes build/Release before prebuilds: another machine's addon has a folder of its own.
+  // Objects for another machine have a folder of their own.
   const output = join(packageFolder, cross ? 'build-arm64' : 'build')
   forgetBuildOfAnotherFolder(packageFolder, output)
   const crossArguments = [
@@ -54,13 +72,11 @@ export function buildAddon(packageFolder, what) {
     console.error(`${name}: cmake-js ends without ${built}.`)
     process.exit(1)
   }
-  const platform = cross ? 'linux-arm64' : `${process.platform}-${process.arch}`
-  const prebuilds = join(packageFolder, 'prebuilds', platform)
-  mkdirSync(prebuilds, { recursive: true })
-  const target = join(prebuilds, `@tandem-gpu+${name}.node`)
-  // Renamed into place: a process that has the old file open keeps it.
+  // Moved, since node-gyp-build would take one in build/Release first, and nx does not clear that folder. Renamed into place: a process that
+  // has the old file open keeps it.
   copyFileSync(built, `${target}.new`)
   renameSync(`${target}.new`, target)
+  rmSync(built)
 }
 
 /** The first line of what `--version` prints; undefined for a tool that is not there. */
@@ -78,4 +94,4 @@ function forgetBuildOfAnotherFolder(packageFolder, output) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url))
-  for (const tool of ['cmake', 'c++']) console.log(`${tool}: ${versionOf(tool) ?? 'not found'}`)
+  for (const tool of ['cmake', 'c++', 'make']) console.log(`${tool}: ${versionOf(tool) ?? 'not found'}`)

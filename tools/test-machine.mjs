@@ -3,7 +3,19 @@ import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
-const programs = ['g++', 'nvcc', 'mpirun.openmpi', 'mpirun.mpich', 'python3', 'ip', 'setarch']
+const programs = [
+  'c++',
+  'g++',
+  'cmake',
+  'make',
+  'nvcc',
+  'mpirun.openmpi',
+  'mpirun.mpich',
+  'python3',
+  'ip',
+  'ps',
+  'setarch',
+]
 const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/local/cuda/bin']
 for (const program of programs)
   console.log(program, folders.map((folder) => join(folder, program)).find((path) => existsSync(path)) ?? '-')

@@ -1,6 +1,7 @@
-"""Errors of f32 products of 1024 x 1024 with k terms against cuBLAS in f64, for nine kinds of input: `split`, `ieee`, cuBLAS f32 and TF32.
+"""Errors of f32 products of 1024 x 1024 with k terms against cuBLAS in f64, for nine kinds of input: `split`, `ieee`, `ieee` with
+matrices that stream, cuBLAS f32 and TF32. Those that stream have the bits of those that do not.
 
-    python3 tools/gpu-host/product-errors.py OUT.json NODE...        NODE: the command that runs product-errors.ts
+    python3 tools/gpu-host/product-errors.py [--kinds NAME,...] OUT.json NODE...        NODE: the command that runs product-errors.ts
 
 `rms`: the root of the sum of squared errors over that of squared results, in units of 2^-24. `largest`: the largest error as a share of the bound of
 split products, (1.55 k/W + 1.6 min(k, W) + 14) 2^-24 sum|a||b| + k 2^-49 alpha beta.
@@ -68,11 +69,14 @@ def window(k):
 
 
 def main():
-    out, *command = sys.argv[1:]
+    given = sys.argv[1:]
+    kinds = given[1].split(",") if given[0] == "--kinds" else list(KINDS)
+    out, *command = given[2:] if given[0] == "--kinds" else given
     folder = tempfile.mkdtemp(dir="/dev/shm")
     node = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     rows = []
-    for name, (depths, make) in KINDS.items():
+    for name in kinds:
+        depths, make = KINDS[name]
         for k in depths:
             a, b = make(SIZE, k, 1).float(), make(k, SIZE, 0).float()
             if "Inf" in name:
@@ -84,7 +88,7 @@ def main():
             assert node.stdout.readline() == "done\n"
             results = {
                 p: torch.from_numpy(np.fromfile(f"{folder}/{p}", np.float32)).cuda().reshape(SIZE, SIZE)
-                for p in ("split", "ieee")
+                for p in ("split", "ieee", "streamed")
             }
             torch.backends.cuda.matmul.allow_tf32 = False
             results["cuBLAS f32"] = a @ b
@@ -106,6 +110,9 @@ def main():
                 torch.equal(torch.isnan(results[p]), torch.isnan(exact))
                 and torch.equal(torch.isinf(results[p]) & (results[p] > 0), torch.isinf(exact) & (exact > 0))
                 for p in ("split", "ieee")
+            )
+            row["streamedHasBitsOfIeee"] = torch.equal(
+                results["streamed"].view(torch.int32), results["ieee"].view(torch.int32)
             )
             rows.append(row)
             with open(out, "w", encoding="utf8") as file:

@@ -1,6 +1,6 @@
 /*
- * The product of product-errors.py: reads lines "FOLDER m n k" from standard input, multiplies the f32 matrices FOLDER/a and FOLDER/b on one GPU as `split` and as `ieee`, writes
- * FOLDER/split and FOLDER/ieee, and answers each line with "done".
+ * The product of product-errors.py: reads lines "FOLDER m n k" from standard input, multiplies the f32 matrices FOLDER/a and FOLDER/b on one GPU as `split`, as `ieee`, and as `ieee`
+ * with matrices that stream, writes FOLDER/split, FOLDER/ieee and FOLDER/streamed, and answers each line with "done".
  */
 import { closeSync, openSync, readSync, writeFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
@@ -14,10 +14,14 @@ for await (const line of createInterface({ input: process.stdin })) {
   const [m, n, k] = sizes.map(Number) as [number, number, number]
   const a = load(`${folder}/a`, m * k)
   const b = load(`${folder}/b`, k * n)
-  for (const precision of ['split', 'ieee'] as const) {
+  for (const [name, options] of Object.entries({
+    split: { precision: 'split' },
+    ieee: { precision: 'ieee' },
+    streamed: { precision: 'ieee', streamWidth: 512 },
+  } as const)) {
     const output = new Float32Array(m * n)
-    await matmul(group, { m, n, k, a, b, output, precision, verify: false, warmup: 0 })
-    writeFileSync(`${folder}/${precision}`, output)
+    await matmul(group, { m, n, k, a, b, output, ...options, verify: false, warmup: 0 })
+    writeFileSync(`${folder}/${name}`, output)
   }
   process.stdout.write('done\n')
 }

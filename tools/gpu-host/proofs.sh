@@ -36,6 +36,7 @@ proof "$all" 120 group-model bash $bundle vitest run --root packages/cli src/gro
 proof 0 120 canaries-memcheck compute-sanitizer --tool memcheck --error-exitcode 9 --target-processes all bash $bundle vitest run --root packages/backend-cuda src/clamp-canaries.test.ts -t 'no kernel bounded'
 proof "$all" 60 threads bash $bundle packages/backend-cuda/src/testing/threads.ts '{}'
 proof "$all" 120 time-limit bash $bundle tools/gpu-host/time-limit.ts "$count"
+proof 0 120 endless-kernels bash $bundle tools/gpu-host/endless-kernels.ts
 
 tandem() { # tandem NAME ARGUMENTS...
   proof "$all" 60 "$1" bash $bundle tandem "${@:2}" --backend cuda

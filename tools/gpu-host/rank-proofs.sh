@@ -1,6 +1,6 @@
 #!/bin/bash
 # Proves on a machine with several GPUs, for groups over processes, what CI cannot: which transport is chosen, the conformance suite and the algorithms' bits over every transport
-# with a process for each GPU and with two, and failures of ranks; with SOAK seconds above 0 also jobs with kills for that long:
+# with a process for each GPU and with two, 1,000 random programs over 2 to 4 processes beside groups that are opened and closed, and failures of ranks; with SOAK seconds above 0 also jobs with kills for that long:
 #   bash tools/gpu-host/rank-proofs.sh [SOAK, default 0]
 # Needs `tools/gpu-bundle` in .gpu-bundle and Open MPI's mpirun. Transport gpu-aware is part of it where that Open MPI takes GPU memory (gpu-aware-openmpi.sh builds one; put it first in
 # PATH and LD_LIBRARY_PATH). One proof after another, since ranks of two jobs would take turns on each GPU. Logs come to $OUT/rank-logs.tgz, renewed every 10 s, so that a
@@ -16,7 +16,7 @@ proof() {
   shift 2
   timeout -k 5 "$limit" "$@" >"$logs/$name.txt" 2>&1
   status=$?
-  echo "$name: exit $status, $((SECONDS - from)) s. $(grep -E '"passed"|same bits|"wrong"|"problems"|are right' "$logs/$name.txt" | tail -1 | cut -c1-200)" >>"$logs/summary.txt"
+  echo "$name: exit $status, $((SECONDS - from)) s. $(grep -E '"passed"|same bits|"wrong"|"problems"|are right|comes back' "$logs/$name.txt" | tail -1 | cut -c1-200)" >>"$logs/summary.txt"
 }
 # job LIMIT NAME PROCESSES PROGRAM ARGUMENTS...: a program of backend-mpi's tests, with one GPU for each process
 job() {
@@ -40,6 +40,18 @@ for count in $(printf '%s\n' "$gpus" 2 | sort -rnu); do
     job 90 "conformance-$transport-$count" "$count" conformance.ts cuda "$transport"
     job 90 "algorithms-$transport-$count" "$count" algorithms.ts cuda "$transport"
   done
+done
+# A hundred groups beside each thousand programs.
+for count in 2 3 4; do
+  [ "$count" -le "$gpus" ] || continue
+  for transport in $transports; do
+    job 240 "random-$transport-$count" "$count" random-programs.ts cuda "$transport" 1000 "$count"
+  done
+done
+# Memory that a late rank still maps comes back: two thirds of a GPU's, allocated over and over.
+bytes=$(nvidia-smi --query-gpu=memory.free --format=csv,noheader,nounits | sort -n | head -1)
+for transport in $transports; do
+  FAKE_CUDA_MEMORY=$((bytes * 1048576)) job 120 "memory-$transport" 2 memory.ts "$transport" cuda
 done
 proof 300 failures bash $bundle tools/gpu-host/rank-failures.ts cuda "$gpus" "" "" 280
 [ "$soak" -eq 0 ] || proof $((soak + 150)) soak bash $bundle tools/gpu-host/rank-soak.ts "$soak" cuda "$gpus"

@@ -1,5 +1,5 @@
 /*
- * Proves on a GPU that a kernel which never ends takes nothing but its own process with it: `run({ timeoutSeconds })` rejects, the group is
+ * Proves on a GPU that a kernel which never ends, and cannot be left, takes nothing but its own process with it: `run({ timeoutSeconds })` rejects, the group is
  * lost, `destroy()` and the end of the process take at most two seconds each, and another process then computes on the same GPUs.
  *
  *   node tools/gpu-host/time-limit.ts [DEVICES, default 1]
@@ -21,10 +21,17 @@ else process.exitCode = await prove()
 /** In a process of its own: prints what it saw, and then ends as `ending` says. */
 async function endless(): Promise<void> {
   const group = await openGroup({ backends: [cuda()], devices: Number(devices), virtual: true })
+  // The rounds of a subgroup differ in a kernel with subgroup matrices: such a loop cannot be left.
   const kernel = await group.compile({
     wgsl: `
+      enable f16;
+      enable chromium_experimental_subgroup_matrix;
       @group(0) @binding(0) var<storage, read_write> x: array<atomic<u32>>;
-      @compute @workgroup_size(1) fn main() { loop { if (atomicLoad(&x[0]) == 7u) { break; } } }`,
+      var<workgroup> tile: array<f16, 256>;
+      @compute @workgroup_size(32) fn main(@builtin(local_invocation_index) i: u32) {
+        let matrix = subgroupMatrixLoad<subgroup_matrix_left<f16, 16, 16>, row_major>(&tile, 0u, 16u);
+        loop { if (atomicLoad(&x[0]) == 7u + i) { break; } }
+      }`,
   })
   const buffers = await Promise.all(group.devices.map((device) => device.allocate('u32', 1)))
   const program = group.record((r) => {

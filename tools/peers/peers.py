@@ -4,13 +4,14 @@ PyTorch (transpose, sum, peer copies), cuBLAS through PyTorch (GEMM) and cuBLASX
 host memory). The same rules as `tandem bench`: warm-up, the median of at least 10 runs, fresh random data, results
 checked. Work shorter than a millisecond is replayed over the same data many times for one measurement, by both.
 
-    python3 tools/peers/peers.py --devices 4 [--only transpose,sum,gemm,gemm-xt,limits,tensor,tf32x3] [--out peers.json]
+    python3 tools/peers/peers.py --devices 4 [--only transpose,sum,gemm,gemm-xt,limits,tensor,tf32x3,fft] [--out peers.json]
 """
 
 import argparse
 import ctypes
 import glob
 import json
+import math
 import os
 import statistics
 import sys
@@ -279,6 +280,45 @@ def gemm_host(n, devices, blocks=(1024, 2048, 4096, 8192)):
     library.cublasXtDestroy(handle)
 
 
+def transforms():
+    """cuFFT through PyTorch: lines of one length over 2^27 values, squares, cubes, real lines; checked in complex128 on the first line, or by the energy."""
+    total = 1 << 27
+    x = torch.view_as_complex(torch.rand(total, 2, device="cuda:0").mul_(2).sub_(1))
+    y = torch.empty_like(x)
+
+    def one(shape, dims, variant="cuFFT"):
+        count = 1
+        for n in shape:
+            count *= n
+        a, b = x[:count].view(shape), y[:count].view(shape)
+        seconds = event_median(lambda i: torch.fft.fftn(a, dim=dims, out=b), replays=5)
+        together = 1
+        for d in dims:
+            together *= shape[d]
+        if 0 in dims:
+            energy = torch.linalg.vector_norm(b).item() / (torch.linalg.vector_norm(a).item() * math.sqrt(together))
+            verified = abs(energy - 1) < 1e-5
+        else:
+            expected = torch.fft.fftn(a[:1].to(torch.complex128), dim=dims)
+            verified = (torch.linalg.norm(b[:1] - expected) / torch.linalg.norm(expected)).item() < 1e-6
+        operations = 5 * count * math.log2(together)
+        report("fft", variant, 1, {f"axis{i}": n for i, n in enumerate(shape)}, seconds, operations, "FLOP/s", verified)
+
+    for n in (64, 128, 256, 512, 1024, 2048, 4096, 8192, 1 << 14, 1 << 16, 1 << 18, 1 << 20, 1000, 1009, 2039):
+        one((total // n, n), (1,))
+    one((8192, 8192), (0, 1))
+    one((512, 512, 512), (0, 1, 2))
+    real = torch.view_as_real(x).flatten()[:total]
+    for n in (512, 4096, 1 << 16):
+        r = real.view(total // n, n)
+        half = torch.empty(total // n, n // 2 + 1, dtype=torch.complex64, device="cuda:0")
+        seconds = event_median(lambda i: torch.fft.rfft(r, dim=1, out=half), replays=5)
+        expected = torch.fft.rfft(r[:1].to(torch.float64), dim=1)
+        verified = (torch.linalg.norm(half[:1] - expected) / torch.linalg.norm(expected)).item() < 1e-6
+        operations = 2.5 * total * math.log2(n)
+        report("fft", "cuFFT r2c", 1, {"axis0": total // n, "axis1": n}, seconds, operations, "FLOP/s", verified)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--devices", type=int, default=torch.cuda.device_count())
@@ -311,6 +351,9 @@ def main():
             gemm(8192, narrow, 8192)
         for n in (4096, 8192):
             gemm(n, n, n, tf32=True)
+        torch.cuda.empty_cache()
+    if "fft" in only:
+        transforms()
         torch.cuda.empty_cache()
     if "tensor" in only:
         tensor_cores()

@@ -1,5 +1,5 @@
-// Makes the tarballs of a release: `npm run pack -- [--out DIR] [--without-kernels]`, after `npm run build`. With `--without-kernels`, for
-// tests on machines without nvcc, the tarball of backend-cuda says so in its package.json, and publish.ts refuses it.
+// Makes the tarballs of a release: `npm run pack -- [--out DIR] [--without-kernels]`, after `npm run build`. With `--without-kernels`, and where
+// there is no nvcc to compile them, backend-cuda is packed without kernels: its package.json says so, and publish.ts refuses the tarball.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -77,6 +77,14 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     },
   })
   const root = fileURLToPath(new URL('../..', import.meta.url))
-  const tarballs = packAll({ root, out: resolve(values.out), withoutKernels: values['without-kernels'] })
+  const withoutNvcc = ['nvcc', '/usr/local/cuda/bin/nvcc'].every(
+    (nvcc) => spawnSync(nvcc, ['--version']).status !== 0,
+  )
+  if (withoutNvcc && !values['without-kernels'])
+    console.error(
+      'There is no nvcc here: backend-cuda is packed without compiled kernels. It works wherever NVRTC is installed, and cannot be published.',
+    )
+  const withoutKernels = values['without-kernels'] || withoutNvcc
+  const tarballs = packAll({ root, out: resolve(values.out), withoutKernels })
   for (const tarball of tarballs.values()) console.log(tarball)
 }

@@ -25,6 +25,8 @@ export function problemsOf(tarball: string, folder: string): string[] {
       requireFile(path, `build it with npm run build${platform === 'linux-x64' ? '' : ':arm64'}`)
       if (files.includes(`package/${path}`))
         problems.push(...addonProblems(path, tarEntry(tarball, `package/${path}`)))
+      if (files.includes(`package/prebuilds/${platform}/not-built.txt`))
+        problems.push(`it was built without its addon for ${platform}.`)
     }
     requireFile('THIRD-PARTY.md', 'the addons contain other projects’ code')
   }

@@ -1,8 +1,12 @@
 import {
+  fftSources,
   halfSources,
+  histogramSources,
   jacobiSources,
   matmulSources,
   reductionSources,
+  scanSources,
+  sortSources,
   splitSources,
   transposeSources,
 } from '@tandem-gpu/algorithms'
@@ -34,8 +38,13 @@ export function shippedModules() {
   return [
     ...transposeSources(),
     ...reductionSources(),
+    // Subgroups of CUDA devices have 32 lanes.
+    ...scanSources(['subgroups']),
+    ...sortSources(['subgroups']),
+    ...histogramSources(),
     ...matmulSources(),
     ...jacobiSources(),
+    ...fftSources(),
     ...splitSources(),
     ...halfSources(),
   ].map(({ label = 'kernel', wgsl, entryPoint, constants = {}, bounds = 'clamp' }) => ({
@@ -47,7 +56,7 @@ export function shippedModules() {
 function translateSources(): ShippedSource[] {
   const [oldest, asynchronous] = architectures
   const all = shippedModules().flatMap(({ label, wgsl, bounds, module }) => {
-    const { source } = emitCuda(module, { bounds, label })
+    const { source } = emitCuda(module, { bounds, label, stoppable: true })
     // Older tensor cores multiply no matrices of these sizes.
     const multiplies = wgsl.includes('enable chromium_experimental_subgroup_matrix')
     const copies = source.includes('async_copy(')
