@@ -61,7 +61,7 @@ export function translateStoppable(kernelCase: KernelCase, bounds: CudaBounds): 
 }
 
 /** An estimated microsecond or two. */
-const closeLooks: LookIntervals = { secondsWithout: 2e-8, secondsBetween: 5e-7 }
+const closeLooks: LookIntervals = { secondsWithout: 2e-8, secondsBetween: 5e-7, secondsOfFew: 2e-7 }
 
 /** What the reference executor leaves in the buffers. */
 export function referenceRun(
