@@ -99,6 +99,20 @@ describe('a stoppable kernel looks at its stop word', () => {
       unsigned t1 = n_ - k_ - 1u;
       if (t1++ >= R) { t1 = R; if (look_is_due(t0)) look(stop_word); }
       for (; t1 != 0u; t1--, k_ += 1u) {`)
+    // Where a chunk that is cut ends, the condition holds too: without the clock there would be a look for each chunk.
+    const text = mainText('for (var k = i; k < n; k += 3u) { out[k] = hash(k); }')
+    expect(text.match(/.*look\(stop_word\).*/g)).toEqual([
+      '      if (t1++ >= R) { t1 = R; if (look_is_due(t0)) look(stop_word); }',
+      '      if (k_ < n_) if (look_is_due(t0)) look(stop_word);',
+    ])
+  })
+  it('by a clock alone, without chunks, where a round may be as long as the time between looks', () => {
+    const long = 'for (var j = 0u; j < 4000u; j++) { atomicAdd(&counts[k % 9u], hash(j)); }'
+    const more = 'var<workgroup> counts: array<atomic<u32>, 9>;'
+    const text = mainText(`for (var k = i; k < n; k += 3u) { if (k == 5u) { ${long} } }`, { more })
+    expect(text).toContain(`
+  for (unsigned k_ = i_; k_ < n_; k_ += 3u) {
+    if (look_is_due(t0)) look(stop_word);`)
   })
   it('nowhere in loops that are short whatever the input, so that their text is that of a kernel that is not stoppable', () => {
     const body =

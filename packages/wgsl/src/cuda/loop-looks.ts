@@ -13,7 +13,7 @@ import { Costs, ticksPerSecond } from './cost.ts'
  * - `chunks`: a `for` whose condition comes to its end by a known step (`LoopApproach`) becomes a native loop of at most so many rounds in a loop
  *   that looks. Rounds of a chunk cost nothing more, and a loop of a single chunk never looks.
  * - `count`: any other loop counts its rounds and looks after so many. So does one whose rounds are long: counting is lost in them, where a chunk
- *   costs registers (of the shipped products, seven spilled them for sm_90).
+ *   costs registers (of the shipped products, seven spilled them for sm_90), and one whose chunk would be a single round.
  *
  * A loop that stands in no other, holds no look, and comes to its end by a known step is written twice (`few`): where it has few rounds to make, it
  * runs without a look, as a kernel that cannot be stopped does. (Counting made f32 products up to 8 % slower, whose registers are all in use.)
@@ -97,7 +97,7 @@ export function findLooks(module: IrModule, { counters }: Analyses, intervals: L
     const common = { rounds, isSpaced, few }
     of.set(
       loop,
-      approach === undefined || isHeavy
+      approach === undefined || isHeavy || rounds === 1
         ? { kind: 'count', first, ...common }
         : { kind: 'chunks', approach, ...common },
     )
