@@ -75,14 +75,15 @@ export function lowerCall(scope: ExpressionScope, node: CallNode): Operand {
 
 function lowerBuiltin(scope: ExpressionScope, name: BuiltinFunction, node: CallNode): Operand {
   const { at } = node
+  const facts = builtinFacts[name]
   if (isSubgroupOperation(name) && !scope.module.isEnabled('subgroups')) {
     throw scope.error(at, `the function '${name}' needs 'enable subgroups;'`)
   }
-  if (builtinFacts[name].barrier === 'alone') scope.module.functions.noteStages(['compute'], `'${name}'`, at)
+  if (facts.barrier === 'alone') scope.module.functions.noteStages(['compute'], `'${name}'`, at)
   else if (isSubgroupOperation(name))
     scope.module.functions.noteStages(['compute', 'fragment'], `'${name}'`, at)
   if (name === 'bufferLength') return bufferLength(scope, node)
-  if (builtinFacts[name].pointer !== undefined) return lowerAtomic(scope, name, node)
+  if ('values' in facts) return lowerAtomic(scope, name, facts.values, node)
   const args = node.args.map((arg) => scope.value(scope.expression(arg)))
   const constant = args.every((arg) => arg.kind === 'constant')
   const types = args.map((arg) => arg.type)
