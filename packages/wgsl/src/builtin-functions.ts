@@ -24,9 +24,10 @@ interface BuiltinEffects {
 }
 
 /**
- * What a built-in function takes: a pointer and so many values of the type that it points to; a subgroup matrix; or one of these lists of arguments,
- * `class: parameters -> result`. S is a scalar of the class; T is S or a vector of S; V a vector of S, V3 one of three; M a matrix of S, Q a square
- * one; `T:bool` has T's shape with other components; I is i32 or u32; the rest are types. The result may also be `frexp` or `modf` of T, or `Mt`.
+ * What a built-in function takes: a pointer and so many values of the type that it points to; a subgroup matrix;
+ * or one of these lists of arguments, `class: parameters -> result`. S is a scalar of the class; T is S or a vector
+ * of S; V a vector of S, V3 one of three; M a matrix of S, Q a square one; `T:bool` has T's shape with other
+ * components; I is i32 or u32; the rest are types. The result may also be `frexp` or `modf` of T, or `Mt`.
  */
 type BuiltinArguments =
   | { readonly values: number }

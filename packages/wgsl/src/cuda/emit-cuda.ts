@@ -13,6 +13,7 @@ import {
 import { findDivergentCalls } from '../validity/uniformity.ts'
 import { some, walk } from '../walk.ts'
 import { findAsyncCopies, noAsyncCopies } from './async-copies.ts'
+import { findExitConditions } from './exit-conditions.ts'
 import { valueText } from './expression-text.ts'
 import { dynamicNames, entryBody, functionLines } from './function-text.ts'
 import {
@@ -86,6 +87,7 @@ export function emitCudaWithLooks(
     names,
     ...analyses,
     unrolledLoops: findUnrolledLoops(module, (loop) => analyses.counters.exactTrips(loop)),
+    exitConditions: findExitConditions(module, analyses.counters),
     divergentCalls: findDivergentCalls(module),
     zeroed: findZeroInit(module, analyses),
     uniformCopies: findUniformCopies(module),

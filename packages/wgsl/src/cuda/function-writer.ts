@@ -22,6 +22,8 @@ export interface ModuleContext extends Analyses {
   readonly bounds: CudaBounds
   readonly names: Names
   readonly unrolledLoops: ReadonlySet<Statement>
+  /** Conditions that the compiler is kept from seeing through. */
+  readonly exitConditions: ReadonlySet<Expression>
   /** Subgroup operations in divergent control flow; all invocations of a subgroup reach every other one together. */
   readonly divergentCalls: ReadonlySet<BuiltinCall>
   /** Workgroup variables that are zeroed at the start. */
