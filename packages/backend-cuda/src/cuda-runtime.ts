@@ -6,6 +6,7 @@ import type {
   ExecutionOptions,
   ExecutionResult,
   FreedMemory,
+  KernelForm,
   KernelSource,
   LiveHandles,
   LostInfo,
@@ -124,7 +125,7 @@ export class CudaRuntime implements Runtime<CudaHandles> {
         const kernels = internal.map((entry) => this.#gpus.internalKernel(entry, gpu))
         return this.#native.openQueue(this.#gpus.nextId(), gpu, timeoutSeconds, kernels, onMessage)
       },
-      translate: (source) => this.#translate(source, [this.devices[device]!.architecture!]),
+      translate: (source, form) => this.#translate(source, [this.devices[device]!.architecture!], form),
       image: (translated, label) =>
         this.#options.compiler.compile(translated, this.devices[device]!.architecture!, label),
       failed: (error, doing) => this.#translated(error, doing),
@@ -192,8 +193,8 @@ export class CudaRuntime implements Runtime<CudaHandles> {
   }
 
   /** Throws `unsupported` where one of the architectures is too old for what the kernel needs. */
-  #translate(source: KernelSource, architectures: readonly string[]): Translated {
-    const translated = this.#options.translate(source)
+  #translate(source: KernelSource, architectures: readonly string[], form?: KernelForm): Translated {
+    const translated = this.#options.translate(source, form)
     const { minimumComputeCapability: minimum } = translated
     for (const architecture of architectures) {
       const number = Number(architecture.slice(3))

@@ -115,6 +115,15 @@ describe('bounds checks', () => {
       expect(() => emitCuda(module, options as never)).toThrow(/must be clamp, trap or unchecked/)
   })
 
+  it('add the numbers of workgroups where the kernel reads them, which has no bounds: trap', () => {
+    const module = lower(parseWgsl('@compute @workgroup_size(1) fn main() {}'))
+    const { parameters } = emitCuda(module, { bounds: 'clamp', stoppable: true, indirect: true })
+    expect(parameters.map((p) => p.kind)).toEqual(['stop-word', 'workgroup-counts', 'most-workgroups'])
+    expect(() => emitCuda(module, { bounds: 'trap', indirect: true })).toThrow(
+      "with the option 'indirect' has no bounds 'trap'",
+    )
+  })
+
   const kernel = (statements: string, declarations = '') => `${io}
     ${declarations}
     var<workgroup> tile: array<u32, 64>;
