@@ -73,7 +73,8 @@ it('writes that overlap take effect in their order, few and many, short and long
   }
   for (let step = 0; step < 400 && used < data.length - 16_384; step++) {
     const length = 4 * (1 + random(step % 20 === 0 ? 4000 : 100))
-    const at = 4 * random((65_536 - length) / 4)
+    // Half of them crowd into the first bytes, where short ones lie in each other.
+    const at = 4 * random((step % 2 === 0 ? 65_536 - length : 512) / 4)
     for (let i = 0; i < length; i++) data[used + i] = random(256)
     words.push(write, 1, at, used, length)
     expected.set(data.subarray(used, used + length), at)

@@ -31,6 +31,7 @@ export class CudaCommandQueue implements CommandQueue<CudaHandles> {
   readonly #byteLengths = new Map<number, number>()
   #lost: GpuError | undefined
   #closed = false
+  #flushes = false
 
   constructor(runtime: QueueRuntime, options: CommandQueueOptions) {
     this.#runtime = runtime
@@ -65,6 +66,7 @@ export class CudaCommandQueue implements CommandQueue<CudaHandles> {
     if (this.#ended) return
     this.#byteLengths.set(buffer, byteLength)
     this.#native.createBuffer(buffer, byteLength, memory === 'host')
+    this.#flushSoon()
   }
 
   adoptBuffer(buffer: number, allocation: CudaAllocation, byteOffset: number, byteLength: number): void {
@@ -80,7 +82,9 @@ export class CudaCommandQueue implements CommandQueue<CudaHandles> {
 
   destroyBuffer(buffer: number): void {
     this.#byteLengths.delete(buffer)
-    if (!this.#closed) this.#native.destroyBuffer(buffer)
+    if (this.#closed) return
+    this.#native.destroyBuffer(buffer)
+    this.#flushSoon()
   }
 
   submit(serial: number, words: Float64Array, data: Uint8Array): void {
@@ -113,6 +117,16 @@ export class CudaCommandQueue implements CommandQueue<CudaHandles> {
     const closed = this.#native.close().catch(() => {})
     // A kernel of a lost queue may never leave: its memory goes with the group.
     if (this.#lost === undefined) await closed
+  }
+
+  /** Memory is given back, and found to be short, also where no other call follows. */
+  #flushSoon(): void {
+    if (this.#flushes) return
+    this.#flushes = true
+    setImmediate(() => {
+      this.#flushes = false
+      if (!this.#closed) this.#native.flush()
+    })
   }
 
   /** The devices are lost. */

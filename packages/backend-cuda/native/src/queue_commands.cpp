@@ -171,10 +171,16 @@ bool CommandQueue::write(Submit &submit) {
   const bool onHost = buffers_.count(target.buffer) > 0 && buffers_.at(target.buffer).kind == Buffer::Kind::host;
   if (!onHost && target.byteLength <= gatheredByteLength) {
     const auto to = addressOf(target.buffer, target.offset, target.byteLength);
-    const auto overlaps = [&](const GatheredWrite &write) {
-      return write.target < to + target.byteLength && to < write.target + write.byteLength;
-    };
-    if (gathered_.size() == mostGathered || std::any_of(gathered_.begin(), gathered_.end(), overlaps)) flushWrites();
+    // Gathered writes never overlap: libraries write the same uniforms before each dispatch of a submit, and the last write counts.
+    const auto end = to + target.byteLength;
+    const auto overlapping = std::find_if(gathered_.begin(), gathered_.end(), [&](const GatheredWrite &write) {
+      return write.target < end && to < write.target + write.byteLength;
+    });
+    if (overlapping != gathered_.end() && overlapping->target <= to && end <= overlapping->target + overlapping->byteLength) {
+      std::memcpy(reinterpret_cast<char *>(overlapping->source) + (to - overlapping->target), source, target.byteLength);
+      return true;
+    }
+    if (overlapping != gathered_.end() || gathered_.size() == mostGathered) flushWrites();
     std::size_t piece = target.byteLength;
     auto *place = stage(target.byteLength, piece);
     if (place == nullptr) return false;
