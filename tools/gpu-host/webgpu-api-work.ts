@@ -201,7 +201,8 @@ async function trainingStep(): Promise<object> {
     weights = [weights[0].sub(first.mul(0.01)), weights[1].sub(second.mul(0.01))]
     return value
   }
-  for (let i = 0; i < 5; i++) await step().data()
+  // Until V8 has compiled what takes long.
+  for (let i = 0; i < 150; i++) await step().data()
   submits = 0
   const [kept, read]: number[][] = [[], []]
   const steps = 20
