@@ -1,9 +1,10 @@
 import type * as Ort from 'onnxruntime-web'
 import { describe, expect, it } from 'vitest'
-import { onWebGpu } from './backend.ts'
+import { expectNear } from './near.ts'
+import { onWebGpu } from './on-webgpu.ts'
 import { onnxCases } from './onnx-cases.ts'
 import { type Graph, onnxModel } from './onnx-model.ts'
-import { expectNear, values } from './plain.ts'
+import { values } from './plain.ts'
 
 export type OnnxRuntime = typeof Ort
 

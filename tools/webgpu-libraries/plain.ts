@@ -1,9 +1,5 @@
-import { expect } from 'vitest'
-import { backendName } from './backend.ts'
-
 // What the libraries are compared with: plain JavaScript, in f64.
 
-type Numbers = ArrayLike<number>
 export type Rows = readonly (readonly number[])[]
 
 /** Values between -1 and 1 that no two seeds share. */
@@ -35,17 +31,4 @@ export function normalized(row: readonly number[], epsilon = 1e-5): number[] {
   const mean = sum(row) / row.length
   const variance = sum(row.map((value) => (value - mean) ** 2)) / row.length
   return row.map((value) => (value - mean) / Math.sqrt(variance + epsilon))
-}
-
-/** What WGSL allows sines and cosines: Dawn takes them as the driver has them. */
-const leastTolerance = backendName === 'dawn' ? 2 ** -10 : 0
-
-/** Each element within `tolerance`, relative to values above 1. */
-export function expectNear(actual: Numbers, expected: readonly number[], tolerance = 1e-5): void {
-  expect(actual.length).toBe(expected.length)
-  for (const [i, value] of expected.entries()) {
-    const bound = Math.max(tolerance, leastTolerance) * Math.max(1, Math.abs(value))
-    // Negated, since NaN is within no bound.
-    if (!(Math.abs(actual[i]! - value) <= bound)) expect.fail(`element ${i} is ${actual[i]}, not ${value}`)
-  }
 }

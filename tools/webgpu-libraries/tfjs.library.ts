@@ -1,17 +1,8 @@
 import type * as Core from '@tensorflow/tfjs-core'
 import { describe, expect, it } from 'vitest'
-import { onWebGpu } from './backend.ts'
-import {
-  expectNear,
-  normalized,
-  positive,
-  product,
-  rowsOf,
-  softmax,
-  sum,
-  transposed,
-  values,
-} from './plain.ts'
+import { expectNear } from './near.ts'
+import { onWebGpu } from './on-webgpu.ts'
+import { normalized, positive, product, rowsOf, softmax, sum, transposed, values } from './plain.ts'
 
 let tf: typeof Core
 

@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, it, vi } from 'vitest'
-import { onWebGpu } from './backend.ts'
-import { expectNear, positive, product, rowsOf, sum, values } from './plain.ts'
+import { expectNear } from './near.ts'
+import { onWebGpu } from './on-webgpu.ts'
+import { positive, product, rowsOf, sum, values } from './plain.ts'
 import { stubCanvas } from './stubs.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: three.d.ts says why

@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
-import { onWebGpu } from './backend.ts'
-import { expectNear, positive, product, rowsOf, sum, values } from './plain.ts'
+import { expectNear } from './near.ts'
+import { onWebGpu } from './on-webgpu.ts'
+import { positive, product, rowsOf, sum, values } from './plain.ts'
 
 type Torch = typeof import('webgpu-torch')
 

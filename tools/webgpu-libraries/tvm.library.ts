@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { onWebGpu } from './backend.ts'
-import { expectNear, normalized, positive, product, rowsOf, softmax, sum, values } from './plain.ts'
+import { expectNear } from './near.ts'
+import { onWebGpu } from './on-webgpu.ts'
+import { normalized, positive, product, rowsOf, softmax, sum, values } from './plain.ts'
 import { type ModelLibrary, stubModelLibrary } from './stubs.ts'
 
 type Shader = (...values: number[]) => void

@@ -1,7 +1,8 @@
 import tgpu, { d, std, type TgpuRoot } from 'typegpu'
 import { afterAll, describe, expect, it } from 'vitest'
-import { onWebGpu } from './backend.ts'
-import { expectNear, positive, product, rowsOf, sum, values } from './plain.ts'
+import { expectNear } from './near.ts'
+import { onWebGpu } from './on-webgpu.ts'
+import { positive, product, rowsOf, sum, values } from './plain.ts'
 
 let root: TgpuRoot
 

@@ -1,10 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { describe, expect, it } from 'vitest'
-import { onWebGpu } from './backend.ts'
+import { expectNear } from './near.ts'
+import { onWebGpu } from './on-webgpu.ts'
 import { type OnnxCase, onnxCases } from './onnx-cases.ts'
 import { type Graph, onnxModel } from './onnx-model.ts'
-import { expectNear, product, rowsOf, values } from './plain.ts'
+import { product, rowsOf, values } from './plain.ts'
 import { stubWindow } from './stubs.ts'
 
 let wonnx: typeof import('@webonnx/wonnx-wasm')
