@@ -61,7 +61,7 @@ export function bringWhole<T extends MatmulType>(
 
 /**
  * Records how a panel of B, whose rows lie with the devices, comes to all places: each device uploads its own share, and the others copy it from there.
- * Over `staged`, where a message between devices would go through host memory again, each process uploads a share of another one itself, to
+ * Where a message between devices would go through host memory again, each process uploads a share of another one itself, to
  * one of its devices.
  */
 export function bringShares<T extends MatmulType>(
@@ -103,7 +103,7 @@ function entryOf<T extends MatmulType>(
   const own = places.find(({ index }) => index === share.index)
   const { rank } = to.device
   const sameProcess = share.device.rank === rank
-  if (own !== undefined && !sameProcess && group.transport?.name !== 'staged') return own
+  if (own !== undefined && !sameProcess && !group.throughHost) return own
   const beside = places.filter(({ device }) => device.rank === rank)
   const entry = beside.find((place) => place === own) ?? beside[0]!
   return sameProcess && !group.canAccessPeer(to.device, entry.device) ? to : entry

@@ -1,17 +1,58 @@
-import type { OwnedDeviceBuffer } from './device-buffer.ts'
-import type { GroupDevice } from './group-device.ts'
-import { OwnedHostBuffer } from './host-buffer.ts'
-import type { PlanCopy } from './plan.ts'
-import type { AnyBuffer } from './plan-builder.ts'
+import type { OwnedDeviceBuffer } from '../device-buffer.ts'
+import type { GroupDevice } from '../group-device.ts'
+import type { GroupState } from '../group-state.ts'
+import { OwnedHostBuffer } from '../host-buffer.ts'
+import type { ByteRegion, PlanCopy } from '../plan.ts'
+import type { AnyBuffer } from '../plan-builder.ts'
+import { type AnyView, type CheckedCopy, copyRegions, LocalRecording } from '../recording.ts'
+
+/** Of a group whose devices share their memory: every rank gets the commands of all devices. */
+export class WholeRecording extends LocalRecording {
+  /** Scratch of the view's shape and type. */
+  readonly scratch: (device: number, view: AnyView, label: string) => OwnedDeviceBuffer
+
+  constructor(group: GroupState, devices: readonly GroupDevice[], scratch: WholeRecording['scratch']) {
+    super(group, devices)
+    this.scratch = scratch
+  }
+
+  /** In a whole plan host memory is somebody's: of many copies, one tells the rows, the same on all ranks. */
+  override regionOf(view: AnyView): ByteRegion {
+    const { buffer } = view
+    return this.plan.region(buffer, view, buffer instanceof OwnedHostBuffer ? (buffer.rank ?? 0) : undefined)
+  }
+
+  override copy({ label, sourceView, targetView }: CheckedCopy): void {
+    const passages = new Map<number, OwnedDeviceBuffer>()
+    const passage = (device: number) => {
+      const made = passages.get(device) ?? this.scratch(device, sourceView, `passage of ${label}`)
+      passages.set(device, made)
+      return made
+    }
+    const regionOf = (view: AnyView, side: CopySide) => {
+      if (side.memory === 'host') return this.plan.region(view.buffer, view, side.rank)
+      const placed = side.memory === 'device' ? view : passage(side.device)
+      return this.plan.region(placed.buffer, placed)
+    }
+    for (const step of copySteps(sourceView.buffer, targetView.buffer, this.devices)) {
+      const { from, to, ...regions } = copyRegions(
+        regionOf(sourceView, step.source),
+        regionOf(targetView, step.target),
+      )
+      const { kind, device } = step
+      this.plan.add({ kind, label, device, ...regions }, { reads: [from], writes: [to] })
+    }
+  }
+}
 
 /** Memory that the recorder has a view of, of one rank where it is the host's; or the passage of `copySteps` on a device. */
-export type CopySide =
+type CopySide =
   | { readonly memory: 'device' }
   | { readonly memory: 'host'; readonly rank: number }
   | { readonly memory: 'passage'; readonly device: number }
 
 /** One command of a copy in a whole plan. */
-export interface CopyStep {
+interface CopyStep {
   readonly kind: PlanCopy['kind']
   /** On which it runs. */
   readonly device: number
@@ -24,7 +65,7 @@ export interface CopyStep {
  * host memory by devices of its own rank alone. So what is on the host of two ranks goes through device memory of the sender, a passage:
  * a device that waits may not hold up copies within host memory, which the driver makes itself. Memory that every rank has is written on each.
  */
-export function copySteps(source: AnyBuffer, target: AnyBuffer, devices: readonly GroupDevice[]): CopyStep[] {
+function copySteps(source: AnyBuffer, target: AnyBuffer, devices: readonly GroupDevice[]): CopyStep[] {
   const device = { memory: 'device' } as const
   const host = (rank: number) => ({ memory: 'host', rank }) as const
   /** The device that a copy of that host memory runs on, where the other side is on no device of the rank. */

@@ -1,31 +1,24 @@
-import type { CommandAccesses } from './hazards.ts'
-import type { MessageList } from './message-list.ts'
-import type { ByteRegion, PlanCopy } from './plan.ts'
-import type { CommandDraft, PlanBuilder } from './plan-builder.ts'
-
-/** A checked copy. A rank is undefined where every rank has a copy of the memory. */
-export interface PlacedCopy {
-  readonly command: Omit<PlanCopy, 'index' | 'after' | 'afterPrevious'>
-  readonly sourceRank: number | undefined
-  readonly targetRank: number | undefined
-  /** Devices that the parts of a message run on. */
-  readonly sourceDevice: number
-  readonly targetDevice: number
-  /** The regions of the command with as few rows as they can have: each is valid where this rank has the memory. */
-  readonly from: ByteRegion
-  readonly to: ByteRegion
-}
+import type { GroupDevice } from '../group-device.ts'
+import type { GroupState } from '../group-state.ts'
+import type { CommandAccesses } from '../hazards.ts'
+import type { ByteRegion } from '../plan.ts'
+import { type CommandDraft, PlanBuilder } from '../plan-builder.ts'
+import { type AnyView, type CheckedCopy, copyCommand, firstLocal, type Recording } from '../recording.ts'
+import { MessageList } from './message-list.ts'
 
 /**
  * Makes the parts of recorded commands that one rank of several carries out. A copy between two ranks is a message; memory that every rank has is
  * written on one rank and passed on down a binomial tree. Under the serial schedule, messages without bytes carry the order
  * wherever consecutive commands are on different ranks.
  */
-export class RankParts {
-  readonly #plan: PlanBuilder
+export class RankParts implements Recording {
+  readonly plan: PlanBuilder
+  readonly messages: MessageList
+  /** Checks the commands of other ranks. */
+  readonly #elsewhere: PlanBuilder
   readonly #rank: number
   readonly #count: number
-  readonly #messages: MessageList
+  readonly #devices: readonly GroupDevice[]
   readonly #serial: boolean
   /** Device that messages of host memory run on: the rank's first, -1 where it has none. */
   readonly #device: number
@@ -33,22 +26,37 @@ export class RankParts {
   #first: readonly number[] | undefined
   #last: readonly number[] | undefined
 
-  constructor(
-    plan: PlanBuilder,
-    place: { readonly rank: number; readonly count: number; readonly device: number },
-    messages: MessageList,
-    serial: boolean,
-  ) {
-    this.#plan = plan
-    this.#rank = place.rank
-    this.#count = place.count
-    this.#device = place.device
-    this.#messages = messages
+  /** `number` counts the programs of the group. */
+  constructor(group: GroupState, devices: readonly GroupDevice[], number: number, serial: boolean) {
+    this.plan = new PlanBuilder(group)
+    this.#elsewhere = new PlanBuilder(group, false)
+    this.messages = new MessageList(group.rank, number)
+    this.#rank = group.rank
+    this.#count = group.rankCount
+    this.#devices = devices
+    this.#device = firstLocal(devices)
     this.#serial = serial
   }
 
+  touches(devices: readonly GroupDevice[]): boolean {
+    return this.#serial || devices.some(({ local }) => local)
+  }
+
+  planOf(device: GroupDevice): PlanBuilder {
+    this.#enter([device.rank])
+    return device.local ? this.plan : this.#elsewhere
+  }
+
+  regionOf(view: AnyView): ByteRegion {
+    return (view.buffer.local ? this.plan : this.#elsewhere).region(view.buffer, view)
+  }
+
+  fence({ ordinal, local }: GroupDevice): void {
+    if (local) this.plan.fence(ordinal)
+  }
+
   /** Notes that the next command runs on these ranks. Every rank notes this for every command of a serial schedule. */
-  enter(ranks: readonly number[]): void {
+  #enter(ranks: readonly number[]): void {
     if (!this.#serial) return
     if (this.#last !== undefined) this.#passOrder(this.#last, ranks)
     this.#first ??= ranks
@@ -60,22 +68,26 @@ export class RankParts {
     if (this.#first !== undefined && this.#last !== undefined) this.#passOrder(this.#last, this.#first)
   }
 
-  copy({ command, sourceRank, targetRank, sourceDevice, targetDevice, from, to }: PlacedCopy): void {
+  /** Each region is valid where this rank has the memory; a rank is undefined where every rank has a copy of it. */
+  copy(copy: CheckedCopy): void {
+    const { label, sourceView, targetView, from, to } = copy
     const rank = this.#rank
-    const { label } = command
+    const command = copyCommand(copy, this.#devices)
+    const [sourceRank, targetRank] = [sourceView.buffer.rank, targetView.buffer.rank]
+    const deviceOf = ({ buffer }: AnyView) => buffer.device?.ordinal ?? this.#device
     const local: CommandAccesses = { reads: [from], writes: [to] }
     if (targetRank === undefined) {
-      this.enter(Array.from({ length: this.#count }, (_, i) => i))
-      if (sourceRank === undefined || sourceRank === rank) this.#plan.add(command, local)
+      this.#enter(Array.from({ length: this.#count }, (_, i) => i))
+      if (sourceRank === undefined || sourceRank === rank) this.plan.add(command, local)
       if (sourceRank !== undefined) this.#passOn(sourceRank, to, label)
       return
     }
     const sender = sourceRank ?? targetRank
-    this.enter(sender === targetRank ? [sender] : [sender, targetRank])
+    this.#enter(sender === targetRank ? [sender] : [sender, targetRank])
     if (sender === targetRank) {
-      if (rank === targetRank) this.#plan.add(command, local)
-    } else if (rank === sender) this.#message('send', targetRank, label, sourceDevice, from)
-    else if (rank === targetRank) this.#message('receive', sender, label, targetDevice, to)
+      if (rank === targetRank) this.plan.add(command, local)
+    } else if (rank === sender) this.#message('send', targetRank, label, deviceOf(sourceView), from)
+    else if (rank === targetRank) this.#message('receive', sender, label, deviceOf(targetView), to)
   }
 
   /** From the root's copy to every other: each rank receives once and sends to fewer than log2(count) others. */
@@ -120,12 +132,12 @@ export class RankParts {
   ): void {
     const touched = region === undefined ? [] : [region]
     const draft: CommandDraft = {
-      ...this.#messages.add(kind, peer, label, region),
+      ...this.messages.add(kind, peer, label, region),
       label,
       device,
       ...(region !== undefined && { region }),
     }
     const accesses = kind === 'send' ? { reads: touched, writes: [] } : { reads: [], writes: touched }
-    this.#plan.add(draft, accesses, beside)
+    this.plan.add(draft, accesses, beside)
   }
 }

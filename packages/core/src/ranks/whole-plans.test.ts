@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { type DeviceGroup, openGroup } from './group.ts'
-import { printPlan } from './print-plan.ts'
-import type { Recorder } from './recorder.ts'
-import { accumulate } from './testing/conformance/kernels.ts'
-import { imaginedRanks } from './testing/imagined-ranks.ts'
+import { type DeviceGroup, openGroup } from '../group.ts'
+import { printPlan } from '../print-plan.ts'
+import type { Recorder } from '../recorder.ts'
+import { accumulate } from '../testing/conformance/kernels.ts'
+import { imaginedRanks } from '../testing/imagined-ranks.ts'
 
 const count = 3
 

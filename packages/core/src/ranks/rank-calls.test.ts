@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { isGpuError } from './errors.ts'
-import type { DeviceGroup } from './group.ts'
-import { accumulate, scale } from './testing/conformance/kernels.ts'
-import { type OpenRanks, openRanks } from './testing/open-ranks.ts'
-import { expectErrors, outcomes } from './testing/rank-outcomes.ts'
+import { isGpuError } from '../errors.ts'
+import type { DeviceGroup } from '../group.ts'
+import { accumulate, scale } from '../testing/conformance/kernels.ts'
+import { type OpenRanks, openRanks } from '../testing/open-ranks.ts'
+import { expectErrors, outcomes } from '../testing/rank-outcomes.ts'
 
 const rankCount = 3
 

@@ -1,5 +1,5 @@
-import type { RepeatedOptions } from './execution.ts'
-import type { Executable } from './handles.ts'
+import type { RepeatedOptions } from '../execution.ts'
+import type { Executable } from '../handles.ts'
 
 /**
  * What a runtime over several processes offers in addition. Each process is a rank; every rank runs the same program, opens the
@@ -33,8 +33,12 @@ export interface Ranks {
    * fails on one rank leaves others waiting for these, and the group ends.
    */
   readonly survivesFailures?: boolean
+  /** Whether runs take `ExecutionOptions.timeoutSeconds` for executables that are `stoppable`. */
+  readonly limitsTime: boolean
   /** Present where memory that a rank has freed is given back only once no other rank uses it. */
   readonly freedMemory?: FreedMemory
+  /** Whether messages between devices go through host memory. */
+  readonly throughHost?: boolean
   /** How messages travel, for reports. */
   readonly transport?: Transport
   /**
@@ -67,6 +71,8 @@ export interface Ranks {
    * reason in its message, and a `run` in progress rejects.
    */
   leave(reason?: string): void
+  /** A run of it has been ended at its limit on one rank, as all know by now, and each calls this. They may have done unequally much of it. */
+  interrupted(executable: Executable): void
   /** The ranks have made different calls, as each of them finds out: some may have begun what others have not. */
   diverged(): void
 }

@@ -1,4 +1,5 @@
-import { GpuError, type GpuErrorCode, invalid, isGpuError } from './errors.ts'
+import { type GpuError, invalid } from '../errors.ts'
+import { errorOf, type Failure, failureOf } from './all-or-none.ts'
 import { firstDifference, type ListedMessage, type MessageList } from './message-list.ts'
 import type { AgreedRun, KeyedMessage, RankMessage, Ranks } from './ranks.ts'
 import { emptyHash, hashDigits, hashText } from './rolling-hash.ts'
@@ -12,11 +13,6 @@ interface Outcome {
   readonly abortable?: boolean | undefined
   /** The rank and its `MessageList.balance`, where it has messages. */
   readonly balance?: readonly [rank: number, high: number, low: number] | undefined
-}
-
-interface Failure {
-  readonly code: GpuErrorCode
-  readonly message: string
 }
 
 /** What a call comes to on all ranks. */
@@ -251,20 +247,6 @@ export class RankCalls {
     this.#diverged(error)
     return error
   }
-}
-
-function failureOf(error: unknown): Failure {
-  if (isGpuError(error)) return { code: error.code, message: error.message }
-  return { code: 'driver', message: error instanceof Error ? error.message : String(error) }
-}
-
-/** The error of the failed rank, which is this rank's own error where the two are equal. */
-function errorOf(rank: number, failure: Failure, own: unknown): unknown {
-  if (own !== undefined) {
-    const mine = failureOf(own)
-    if (mine.code === failure.code && mine.message === failure.message) return own
-  }
-  return new GpuError(failure.code, `Rank ${rank}: ${failure.message}`)
 }
 
 function isBalanced(outcomes: readonly Outcome[]): boolean {

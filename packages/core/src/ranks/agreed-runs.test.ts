@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { GpuError } from './errors.ts'
-import type { DeviceGroup } from './group.ts'
-import type { RunOptions, RunResult } from './queue.ts'
-import { accumulate } from './testing/conformance/kernels.ts'
-import { type OpenRanks, openRanks } from './testing/open-ranks.ts'
-import { expectErrors, outcomes } from './testing/rank-outcomes.ts'
+import { GpuError } from '../errors.ts'
+import type { DeviceGroup } from '../group.ts'
+import type { RunOptions, RunResult } from '../queue.ts'
+import { accumulate } from '../testing/conformance/kernels.ts'
+import { type OpenRanks, openRanks } from '../testing/open-ranks.ts'
+import { expectErrors, outcomes } from '../testing/rank-outcomes.ts'
 
 async function withRanks(body: (ranks: OpenRanks) => Promise<void>): Promise<void> {
   const ranks = await openRanks({ ranks: 3 })
