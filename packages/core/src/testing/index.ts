@@ -2,6 +2,7 @@ export type * from '../ambient-types.ts'
 export {
   type ConformanceOptions,
   describeBackend,
+  describeKernels,
   describeRanks,
 } from './describe-backend.ts'
 export { type EdgesMatterOptions, expectEveryEdgeToMatter } from './edges-matter.ts'

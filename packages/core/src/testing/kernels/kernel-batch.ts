@@ -1,7 +1,8 @@
-import { type DeviceGroup, isGpuError } from '@tandem-gpu/core'
+import { isGpuError } from '../../errors.ts'
+import type { DeviceGroup } from '../../group.ts'
 
 /** A case that gave something else than expected. */
-export interface Failure {
+export interface KernelFailure {
   /** A statement, function or kernel that shows it alone, with its inputs. */
   readonly reproducer: string
   readonly expected: string
@@ -21,13 +22,13 @@ export interface Batch {
   readonly output: Uint32Array<ArrayBuffer>
   readonly cases: number
   readonly needs?: 'shader-f16' | 'subgroups'
-  check(out: Uint32Array): Failure[]
+  check(out: Uint32Array): KernelFailure[]
 }
 
 /** What became of a batch; `skipped` names the capability that the device lacks. */
 export interface BatchResult {
   readonly cases: number
-  readonly failures: readonly Failure[]
+  readonly failures: readonly KernelFailure[]
   readonly skipped: string | undefined
 }
 

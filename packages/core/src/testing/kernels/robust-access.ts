@@ -1,4 +1,4 @@
-import { type Batch, bindings, type Failure, hex } from './batch.ts'
+import { type Batch, bindings, hex, type KernelFailure } from './kernel-batch.ts'
 
 /** A composite whose parts are 32-bit words, with paths of indices to them. */
 interface Shape {
@@ -151,8 +151,13 @@ ${functions}@compute @workgroup_size(1) fn main(@builtin(workgroup_id) id: vec3u
   }
 }
 
-function judge(shape: Shape, given: readonly number[], words: readonly number[], access: string): Failure[] {
-  const failures: Failure[] = []
+function judge(
+  shape: Shape,
+  given: readonly number[],
+  words: readonly number[],
+  access: string,
+): KernelFailure[] {
+  const failures: KernelFailure[] = []
   const parts = partCount(shape)
   const [read, before, after] = words.slice(parts) as [number, number, number]
   const inside = isInside(shape, given)

@@ -1,4 +1,4 @@
-import { type Batch, bindings } from './batch.ts'
+import { type Batch, bindings } from './kernel-batch.ts'
 
 /** A type, and WGSL that gives zero exactly when all bits of `NAME` are zero. */
 interface Zeroed {

@@ -1,8 +1,5 @@
-import { type Batch, bindings, bitsFloat, type Failure, floatBits, hex } from './batch.ts'
 import { accepts, type FloatOperation, floatOperations, floatValues } from './float-operations.ts'
-import { type IntegerOperation, integerBits, integerOperations } from './integer-operations.ts'
-
-type Scalar = 'i32' | 'u32' | 'f32'
+import { type Batch, bindings, bitsFloat, floatBits, hex, type KernelFailure } from './kernel-batch.ts'
 
 /** An operation with its judgement of a result, whatever the type. */
 interface Judged {
@@ -17,40 +14,19 @@ interface Judged {
 /** Operands of a case, as bits. */
 type Operands = readonly [number, number, number]
 
-/** Every operator and numeric built-in function at run time, by component of vectors too, and as constants. */
-export function* expressionBatches(): Generator<Batch> {
-  for (const type of ['i32', 'u32', 'f32'] as const) {
-    const operations = type === 'f32' ? floatOperations.map(judgedFloat) : integersOf(type)
-    const operands = operandsOf(type)
-    for (const size of [1, 2, 3, 4]) {
-      const usable = operations.filter((o) => size === 1 || !o.isScalar)
-      for (let from = 0; from < usable.length; from += 16)
-        yield runtimeBatch(type, size, usable.slice(from, from + 16), operands, from)
-    }
-    yield* constantBatches(type, operations, operands)
+/** Every operator and numeric built-in function of f32 at run time, by component of vectors too, and as constants. */
+export function* floatBatches(): Generator<Batch> {
+  const operations = floatOperations.map(judged)
+  const operands = operandsOf(floatValues.map(floatBits))
+  for (const size of [1, 2, 3, 4]) {
+    const usable = operations.filter((o) => size === 1 || !o.isScalar)
+    for (let from = 0; from < usable.length; from += 16)
+      yield runtimeBatch(size, usable.slice(from, from + 16), operands, from)
   }
+  yield* constantBatches(operations, operands)
 }
 
-function integersOf(type: 'i32' | 'u32'): Judged[] {
-  const read = (bits: number) => (type === 'i32' ? bits | 0 : bits >>> 0)
-  return integerOperations
-    .filter((o) => o.types.includes(type))
-    .map((o: IntegerOperation): Judged => {
-      const value = ([a, b]: readonly number[]) => o.value(read(a!), read(b!))
-      return {
-        text: o.text,
-        isBool: typeof value([1, 1, 1]) === 'boolean',
-        isScalar: o.isScalar === true,
-        failsAsConstant: ([a, b]) => o.failsAsConstant?.(read(a!), read(b!)) === true,
-        wrong: (operands, got) => {
-          const want = Number(value(operands)) >>> 0
-          return want === got ? undefined : hex(want)
-        },
-      }
-    })
-}
-
-function judgedFloat(o: FloatOperation): Judged {
+function judged(o: FloatOperation): Judged {
   const read = (operands: readonly number[]) => operands.map(bitsFloat) as [number, number, number]
   return {
     text: o.text,
@@ -69,16 +45,15 @@ function judgedFloat(o: FloatOperation): Judged {
   }
 }
 
-function operandsOf(type: Scalar): Operands[] {
-  const bits = type === 'f32' ? floatValues.map(floatBits) : integerBits
+function operandsOf(bits: readonly number[]): Operands[] {
   return bits.flatMap((a, i) => bits.map((b, j): Operands => [a, b, bits[(i * 7 + j * 3) % bits.length]!]))
 }
 
 /** The text of an operation in types of a size. */
-function textOf({ text, isBool }: Judged, type: Scalar, size: number): string {
+function textOf({ text, isBool }: Judged, size: number): string {
   const vector = (scalar: string) => (size === 1 ? scalar : `vec${size}<${scalar}>`)
   const named = text
-    .replace(/\bT\b/g, vector(type))
+    .replace(/\bT\b/g, vector('f32'))
     .replace(/\bU\b/g, vector('u32'))
     .replace(/\bI\b/g, vector('i32'))
     .replace(/\bF\b/g, vector('f32'))
@@ -89,18 +64,17 @@ function textOf({ text, isBool }: Judged, type: Scalar, size: number): string {
 }
 
 function runtimeBatch(
-  type: Scalar,
   size: number,
   operations: readonly Judged[],
   operands: readonly Operands[],
   part: number,
 ): Batch {
-  const vector = size === 1 ? type : `vec${size}<${type}>`
+  const vector = size === 1 ? 'f32' : `vec${size}<f32>`
   const lanes = [...Array(size).keys()]
   const load = (operand: number) =>
-    `${vector}(${lanes.map((c) => `bitcast<${type}>(input[((i + ${c}) % ${operands.length}) * 3 + ${operand}])`).join(', ')})`
+    `${vector}(${lanes.map((c) => `bitcast<f32>(input[((i + ${c}) % ${operands.length}) * 3 + ${operand}])`).join(', ')})`
   const stores = operations.map((operation, k) => {
-    const value = textOf(operation, type, size)
+    const value = textOf(operation, size)
     const parts = lanes.map((c) => `out[at + ${k * size + c}] = r${k}${size === 1 ? '' : `[${c}]`};`)
     return `    let r${k} = ${value}; ${parts.join(' ')}`
   })
@@ -121,7 +95,7 @@ ${stores.join('\n')}
     output: new Uint32Array(operands.length * perCase).fill(0xdeadbeef),
     cases: operands.length * perCase,
     check(out) {
-      const failures: Failure[] = []
+      const failures: KernelFailure[] = []
       for (let i = 0; i < operands.length; i++) {
         for (const [k, operation] of operations.entries()) {
           for (const c of lanes) {
@@ -130,9 +104,9 @@ ${stores.join('\n')}
             const expected = operation.wrong(given, got)
             if (expected === undefined) continue
             failures.push({
-              reproducer: statementOf(operation, type, given, size, c),
+              reproducer: statementOf(operation, given, size, c),
               expected,
-              got: shown(got, type),
+              got: shown(got),
             })
           }
         }
@@ -142,28 +116,18 @@ ${stores.join('\n')}
   }
 }
 
-function shown(bits: number, type: Scalar): string {
-  return type === 'f32' ? `${bitsFloat(bits)} (${hex(bits)})` : hex(bits)
+function shown(bits: number): string {
+  return `${bitsFloat(bits)} (${hex(bits)})`
 }
 
-function statementOf(
-  operation: Judged,
-  type: Scalar,
-  given: Operands,
-  size: number,
-  component: number,
-): string {
-  const [a, b, c] = given.map((bits) => `bitcast<${type}>(${hex(bits)}u)`)
+function statementOf(operation: Judged, given: Operands, size: number, component: number): string {
+  const [a, b, c] = given.map((bits) => `bitcast<f32>(${hex(bits)}u)`)
   const where = size === 1 ? '' : ` // component ${component} of a vec${size}`
-  return `let a = ${a}; let b = ${b}; let c = ${c}; out[0] = ${textOf(operation, type, 1)};${where}`
+  return `let a = ${a}; let b = ${b}; let c = ${c}; out[0] = ${textOf(operation, 1)};${where}`
 }
 
 /** The same operations on constants, some operands of each. */
-function* constantBatches(
-  type: Scalar,
-  operations: readonly Judged[],
-  operands: readonly Operands[],
-): Generator<Batch> {
+function* constantBatches(operations: readonly Judged[], operands: readonly Operands[]): Generator<Batch> {
   const cases = operations.flatMap((operation, k) =>
     operands
       .filter((given, i) => (i * 31 + k) % 29 === 0 && !operation.failsAsConstant(given))
@@ -172,11 +136,11 @@ function* constantBatches(
   for (let from = 0; from < cases.length; from += 400) {
     const part = cases.slice(from, from + 400)
     const statements = part.map(({ operation, given }, i) => {
-      const [a, b, c] = given.map((bits) => `bitcast<${type}>(${hex(bits)}u)`)
-      return `  { const a = ${a}; const b = ${b}; const c = ${c}; out[${i}] = ${textOf(operation, type, 1)}; }`
+      const [a, b, c] = given.map((bits) => `bitcast<f32>(${hex(bits)}u)`)
+      return `  { const a = ${a}; const b = ${b}; const c = ${c}; out[${i}] = ${textOf(operation, 1)}; }`
     })
     yield {
-      name: `expression constants ${type} ${from}`,
+      name: `expression constants f32 ${from}`,
       wgsl: `${bindings}@compute @workgroup_size(1) fn main() {\n${statements.join('\n')}\n}`,
       workgroups: 1,
       input: new Uint32Array(1),
@@ -188,9 +152,9 @@ function* constantBatches(
           if (expected === undefined) return []
           return [
             {
-              reproducer: statementOf(operation, type, given, 1, 0).replaceAll('let', 'const'),
+              reproducer: statementOf(operation, given, 1, 0).replaceAll('let', 'const'),
               expected,
-              got: shown(out[i]!, type),
+              got: shown(out[i]!),
             },
           ]
         }),
