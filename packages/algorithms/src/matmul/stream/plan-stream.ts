@@ -1,7 +1,7 @@
 import { bindableByteLength, type Device, GpuError, requireCount } from '@tandem-gpu/core'
-import { splitRows } from '../sharded-matrix.ts'
-import type { MatmulShape } from './matmul-shape.ts'
-import { splitPartsByteLength } from './split-kernels.ts'
+import { splitRows } from '../../sharded-matrix.ts'
+import type { MatmulShape } from '../matmul-shape.ts'
+import { splitPartsByteLength } from '../tensor/split-kernels.ts'
 
 /** How a product larger than device memory is cut. All sizes in elements. */
 export interface StreamPlan {

@@ -1,7 +1,7 @@
 import { openGroup } from '@tandem-gpu/core'
 import { referenceBackend } from '@tandem-gpu/core/testing'
 import { expect, it } from 'vitest'
-import { allocateSharded } from '../sharded-matrix.ts'
+import { allocateSharded } from '../../sharded-matrix.ts'
 import { compileMatmul } from './matmul-kernels.ts'
 import { recordShardedMatmul } from './record-matmul.ts'
 

@@ -7,30 +7,27 @@ import {
   OwnedResources,
   requireCount,
 } from '@tandem-gpu/core'
-import type { AlgorithmOptions, GeneratedInputOptions } from '../algorithm-options.ts'
-import { type ElementSink, type ElementSource, readElements, requireElements } from '../element-source.ts'
-import { requireArguments } from '../option-types.ts'
-import { notVerified, type Report } from '../report.ts'
-import { describeRun, runMeasured } from '../run-measured.ts'
-import { splitRows } from '../sharded-matrix.ts'
+import type { AlgorithmOptions, GeneratedInputOptions } from '../../algorithm-options.ts'
+import { type ElementSink, type ElementSource, readElements, requireElements } from '../../element-source.ts'
+import { requireArguments } from '../../option-types.ts'
+import { notVerified, type Report } from '../../report.ts'
+import { describeRun, runMeasured } from '../../run-measured.ts'
+import { type ChooseDevicesOptions, chooseDevices } from '../choose/choose-devices.ts'
+import type { MatmulPrediction } from '../choose/predict-matmul.ts'
+import type { MatmulShape } from '../matmul-shape.ts'
+import { productOptionTypes } from '../product-operands.ts'
+import { halfVerifier } from '../verify/verify-half.ts'
+import { resultOfAll } from '../verify/verify-matmul.ts'
 import { generatedHalves } from './half-elements.ts'
 import { chooseHalfBlocking, compileHalf, type HalfBody } from './half-kernels.ts'
-import type { MatmulShape } from './matmul-shape.ts'
-import { measureMatmulModel } from './measure-model.ts'
-import {
-  assumedMatmulModel,
-  devicesByUse,
-  type MatmulModel,
-  type MatmulPrediction,
-  predictMatmul,
-} from './predict-matmul.ts'
-import { productOptionTypes } from './product-operands.ts'
 import { allocateHalfPart, type HalfPart, halfObstacle, recordHalf } from './record-half.ts'
-import { halfVerifier } from './verify-half.ts'
-import { resultOfAll } from './verify-matmul.ts'
 
 /** Products of f16 with sums in f32. Matrices are the bits of f16 in a `Uint16Array`; they stay on the devices for the timed runs. */
-export interface HalfMatmulOptions extends MatmulShape, AlgorithmOptions, GeneratedInputOptions {
+export interface HalfMatmulOptions
+  extends MatmulShape,
+    AlgorithmOptions,
+    GeneratedInputOptions,
+    ChooseDevicesOptions {
   readonly type: 'f16'
   /** `f16`: the sums are rounded to the nearest, ties to even, beyond the largest f16 to infinity. Default `f16`. */
   readonly resultType?: 'f16' | 'f32' | undefined
@@ -40,10 +37,6 @@ export interface HalfMatmulOptions extends MatmulShape, AlgorithmOptions, Genera
   readonly b?: ElementSource<'f16'> | undefined
   /** Takes the m × n result, row-major: f16, or f32 if that is the type of the result. */
   readonly output?: ElementSink<'f16'> | ElementSink<'f32'> | undefined
-  /** How many devices of the group compute, each some rows of A by all of B. Default: all. `auto`: as many as the prediction recommends. */
-  readonly devices?: number | 'auto' | undefined
-  /** The rates that predictions use; `measure` runs a short probe first. Default: assumed figures. */
-  readonly model?: MatmulModel | 'measure' | undefined
   /** The matrices stay on the devices; nothing is streamed. */
   readonly mode?: 'resident' | undefined
   readonly signal?: AbortSignal | undefined
@@ -59,6 +52,8 @@ export interface HalfMatmulReport extends Report {
   /** Rows of A and C that each used device computes. */
   readonly slices: readonly number[]
   readonly prediction: MatmulPrediction
+  /** Why the product took this way, a sentence for each decision. */
+  readonly reasons: readonly string[]
   readonly samples: readonly number[]
 }
 
@@ -73,26 +68,16 @@ export async function matmulHalf(group: DeviceGroup, given: HalfMatmulOptions): 
       throw new GpuError('unsupported', `The option ${name} is not for matrices of f16.`)
   if (named.mode === 'streamed')
     throw new GpuError('unsupported', 'The mode is streamed, and matrices of f16 stay on the devices.')
-  const ordered = devicesByUse(group)
-  const wanted = options.devices ?? ordered.length
-  if (wanted !== 'auto' && !(Number.isInteger(wanted) && wanted >= 1 && wanted <= ordered.length))
-    throw new GpuError('validation', `${wanted} devices are asked for; the group has ${ordered.length}.`)
   const shape: MatmulShape = { m, n, k }
   const a = options.a ?? generatedHalves(seed)
   const b = options.b ?? generatedHalves(seed + 1)
   requireElements('A', a, 'f16', m * k)
   requireElements('B', b, 'f16', k * n)
   if (options.output) requireElements('C', options.output, resultType, m * n)
-  const model =
-    options.model === 'measure'
-      ? await measureMatmulModel(group, 'f16')
-      : (options.model ?? assumedMatmulModel(group))
-  const prediction = predictMatmul(group, shape, model, {
-    ...{ streamed: false, gathers: false },
-    ...(wanted !== 'auto' && { chosen: wanted }),
-  })
-  const devices = ordered.slice(0, prediction.chosen).sort((x, y) => x.ordinal - y.ordinal)
-  const ranges = splitRows(m, devices.length)
+  const { prediction, devices, ranges, reason } = await chooseDevices(group, shape, 'f16', options, () => ({
+    streamed: false,
+    gathers: false,
+  }))
   const blocking = chooseHalfBlocking(shape, ranges[0]!.rows, devices)
   const obstacle = halfObstacle(shape, blocking, resultType, ranges[0]!.rows, devices)
   if (obstacle !== undefined) throw new GpuError('too-large', obstacle)
@@ -123,6 +108,10 @@ export async function matmulHalf(group: DeviceGroup, given: HalfMatmulOptions): 
       ...{ type: 'f16', resultType, mode: 'resident', body: blocking.body },
       slices: ranges.map((range) => range.rows),
       prediction,
+      reasons: [
+        reason,
+        `Products are formed ${blocking.body === 'tensor' ? 'on tensor cores, which every device has' : 'in f32: a device has no tensor cores'}.`,
+      ],
       ...(verifier ? await resultOfAll(verifier, { group, devices }) : notVerified),
       samples: run.measurement.samples,
       notes: prediction.chosen === prediction.best ? [] : [prediction.reason],

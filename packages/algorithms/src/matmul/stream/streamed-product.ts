@@ -1,8 +1,8 @@
 import type { BufferView, Recorder } from '@tandem-gpu/core'
-import { leftRows } from './left-rows.ts'
-import type { MatmulKernels } from './matmul-kernels.ts'
-import type { MatmulType } from './matmul-shape.ts'
-import { recordLeftMatmul } from './record-matmul.ts'
+import type { MatmulType } from '../matmul-shape.ts'
+import { leftRows } from '../single/left-rows.ts'
+import type { MatmulKernels } from '../single/matmul-kernels.ts'
+import { recordLeftMatmul } from '../single/record-matmul.ts'
 import {
   type Place,
   recordSplitColumns,
@@ -14,7 +14,7 @@ import {
   splitFlags,
   splitRowsBlock,
   splitRowsMemory,
-} from './record-split.ts'
+} from '../tensor/record-split.ts'
 
 /** One device's products of rows of A by a panel of B, both of which arrive from host memory again and again in the same places. */
 export interface StreamedProduct<T extends MatmulType> {

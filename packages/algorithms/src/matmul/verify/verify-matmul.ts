@@ -1,11 +1,11 @@
 import { type Device, type DeviceGroup, type ElementArray, elementArray } from '@tandem-gpu/core'
-import { type ElementSource, readElements } from '../element-source.ts'
-import { gatherNumbers } from '../gather-numbers.ts'
-import type { Verification } from '../report.ts'
-import { splitRows } from '../sharded-matrix.ts'
-import type { MatmulShape, MatmulType } from './matmul-shape.ts'
+import { type ElementSource, readElements } from '../../element-source.ts'
+import { gatherNumbers } from '../../gather-numbers.ts'
+import type { Verification } from '../../report.ts'
+import { splitRows } from '../../sharded-matrix.ts'
+import type { MatmulShape, MatmulType } from '../matmul-shape.ts'
+import { splitErrorFactor } from '../tensor/split-kernels.ts'
 import { multiplyFloats, vectorCount } from './multiply-floats.ts'
-import { splitErrorFactor } from './split-kernels.ts'
 
 /** Unit roundoff of f32. */
 const u = 2 ** -24

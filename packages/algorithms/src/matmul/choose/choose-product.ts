@@ -1,51 +1,39 @@
 import { type Device, type DeviceGroup, GpuError, isGpuError } from '@tandem-gpu/core'
-import { characterOf } from '../device-character.ts'
-import { type RowRange, splitRows } from '../sharded-matrix.ts'
-import type { TuningOptions } from '../tuning/tuning-store.ts'
-import { type MatmulBlocking, matmulCandidates } from './matmul-kernels.ts'
-import { defaultMemoryByteLength, fitsResident } from './matmul-memory.ts'
-import type { MatmulShape, MatmulType } from './matmul-shape.ts'
-import { measureMatmulModel } from './measure-model.ts'
-import { planStream, type StreamPlan, withSplitParts, withTransposedRows } from './plan-stream.ts'
-import {
-  assumedMatmulModel,
-  devicesByUse,
-  type MatmulModel,
-  type MatmulPrediction,
-  predictMatmul,
-} from './predict-matmul.ts'
-import { gainsFromSplitting, hasSplitProducts, type MatmulPrecision } from './split-kernels.ts'
+import { characterOf } from '../../device-character.ts'
+import type { TuningOptions } from '../../tuning/tuning-store.ts'
+import type { MatmulShape, MatmulType } from '../matmul-shape.ts'
+import { type MatmulBlocking, matmulCandidates } from '../single/matmul-kernels.ts'
+import { planStream, type StreamPlan, withSplitParts, withTransposedRows } from '../stream/plan-stream.ts'
+import { gainsFromSplitting, hasSplitProducts, type MatmulPrecision } from '../tensor/split-kernels.ts'
+import { type ChooseDevicesOptions, chooseDevices, type DeviceChoice } from './choose-devices.ts'
+import { defaultMemoryByteLength, fitsResident, padded } from './matmul-memory.ts'
+import { panelColumns } from './panel-columns.ts'
 import { tuneMatmul } from './tune-matmul.ts'
 
 /** The caller's choices of how a product is computed. */
-export interface ChooseProductOptions extends TuningOptions {
-  /** How many devices of the group compute. Default: all. `auto`: as many as the prediction recommends. */
-  readonly devices?: number | 'auto' | undefined
+export interface ChooseProductOptions extends TuningOptions, ChooseDevicesOptions {
   /** Columns of B in a panel. Giving it, or `memoryLimitBytes`, streams the matrices from host memory. Default 2048, on software 256. */
   readonly streamWidth?: number | undefined
   /** Device memory that the product may use on each device. Default: 80 % of it, where the device says how much it has. */
   readonly memoryLimitBytes?: number | undefined
   /** Default: where the matrices fit the devices, they stay there for the timed runs (`resident`); else they stream through. */
   readonly mode?: 'resident' | 'streamed' | undefined
-  /** The rates that predictions use; `measure` runs a short probe first. Default: assumed figures. */
-  readonly model?: MatmulModel | 'measure' | undefined
   /** How products of f32 are formed. Default: `ieee`. `split` needs tensor cores, and memory for the parts. */
   readonly precision?: MatmulPrecision | undefined
   readonly signal?: AbortSignal | undefined
 }
 
 /** How one product will be computed: everything that is decided before a kernel is compiled or memory is allocated. */
-export interface ProductChoice {
-  readonly prediction: MatmulPrediction
-  /** In order of their ordinals. */
-  readonly devices: readonly Device[]
-  /** Rows of A and C that each device computes. */
-  readonly ranges: readonly RowRange[]
+export interface ProductChoice extends Omit<DeviceChoice, 'reason'> {
   readonly blocking: MatmulBlocking
   /** True where products are formed from f16 parts. */
   readonly split: boolean
   /** Present where the matrices stream through the devices; absent where they stay on them. */
   readonly stream?: StreamPlan
+  /** Columns of B that a device gathers at a time, where the matrices stay on the devices. */
+  readonly panelColumns: number
+  /** Why all this, a sentence for each decision. */
+  readonly reasons: readonly string[]
 }
 
 /** A streamed product with narrower panels does not transpose A. */
@@ -63,21 +51,12 @@ export async function chooseProduct(
   options: ChooseProductOptions = {},
 ): Promise<ProductChoice> {
   const { streamWidth, memoryLimitBytes } = options
-  const ordered = devicesByUse(group)
-  const wanted = options.devices ?? ordered.length
-  if (wanted !== 'auto' && !(Number.isInteger(wanted) && wanted >= 1 && wanted <= ordered.length))
-    throw new GpuError('validation', `${wanted} devices are asked for; the group has ${ordered.length}.`)
   const limited = streamWidth !== undefined || memoryLimitBytes !== undefined
   if (limited && options.mode === 'resident')
     throw new GpuError(
       'validation',
       `A ${streamWidth === undefined ? 'memory limit' : 'stream width'} is for matrices that stream through the devices, and the mode is resident.`,
     )
-  const model =
-    options.model === 'measure'
-      ? await measureMatmulModel(group)
-      : (options.model ?? assumedMatmulModel(group))
-
   const streams = (devices: readonly Device[]) =>
     shape.m * shape.n * shape.k > 0 &&
     (options.mode === undefined ? limited || !fitsResident(shape, devices) : options.mode === 'streamed')
@@ -101,15 +80,14 @@ export async function chooseProduct(
     }
   }
 
-  const all = ordered.slice(0, wanted === 'auto' ? ordered.length : wanted)
-  const outline = streams(all) ? planFor(all) : undefined
-  const prediction = predictMatmul(group, shape, model, {
-    streamed: outline !== undefined,
-    ...(outline && { panels: outline.panels, rounds: outline.rounds }),
-    ...(wanted !== 'auto' && { chosen: wanted }),
+  const { reason, ...chosen } = await chooseDevices(group, shape, 'f32', options, (all) => {
+    const outline = streams(all) ? planFor(all) : undefined
+    return {
+      streamed: outline !== undefined,
+      ...(outline && { panels: outline.panels, rounds: outline.rounds }),
+    }
   })
-  const devices = ordered.slice(0, prediction.chosen).sort((x, y) => x.ordinal - y.ordinal)
-  const ranges = splitRows(shape.m, devices.length)
+  const { devices, ranges } = chosen
 
   const plain = streams(devices) ? planFor(devices) : undefined
   const transposed = plain && withTransposedRows(plain, shape.k, memoryLimit(devices))
@@ -128,7 +106,45 @@ export async function chooseProduct(
     ? candidates[0]
     : await tuneMatmul(group, devices[0]!, type, part, candidates, options)
   const stream = split ? splitStream : blocking.body === 'transposed' ? transposed : plain
-  return { prediction, devices, ranges, blocking, split, ...(stream && { stream }) }
+  const columns = panelColumns(shape.k, padded(shape.n))
+  const panels = Math.ceil(padded(shape.n) / columns)
+  const reasons = [
+    reason,
+    modeReason(options, stream),
+    type === 'f32' ? precisionReason(options.precision, split, fits) : undefined,
+    `The kernel of ${blocking.tileRows} × ${blocking.tileColumns} (${blocking.body}) is ${
+      blocking === candidates[0] ? 'expected' : 'measured'
+    } to be the fastest of ${candidates.length}.`,
+    stream === undefined && devices.length > 1
+      ? `Each device gathers B ${panels === 1 ? 'in one panel' : `in ${panels} panels of at most ${columns} columns`}.`
+      : undefined,
+  ]
+  return {
+    ...{ ...chosen, blocking, split, panelColumns: columns },
+    ...(stream && { stream }),
+    reasons: reasons.filter((reason) => reason !== undefined),
+  }
+}
+
+function modeReason(
+  { mode, streamWidth, memoryLimitBytes }: ChooseProductOptions,
+  stream: StreamPlan | undefined,
+): string {
+  const how =
+    stream === undefined
+      ? 'The matrices stay on the devices'
+      : `B streams through the devices in ${stream.panels} panels of ${stream.width} columns, A in blocks of ${stream.rowBlock} rows`
+  if (mode !== undefined) return `${how}, as asked for.`
+  if (stream === undefined) return `${how}, which have the memory.`
+  if (streamWidth !== undefined) return `${how}: a stream width is given.`
+  return `${how}: ${memoryLimitBytes === undefined ? 'they do not fit the memory' : 'a memory limit is given'}.`
+}
+
+function precisionReason(precision: MatmulPrecision = 'ieee', split: boolean, fits: boolean): string {
+  const how = split ? 'Products are formed from f16 parts on tensor cores' : 'Products are formed in f32'
+  if (precision !== 'auto') return `${how}, as asked for.`
+  if (split) return `${how}, since the product is large.`
+  return `${how}: ${fits ? 'the product is small, or a device has no tensor cores' : 'there is no memory for the parts'}.`
 }
 
 /** Whether products are formed from f16 parts. Throws where that is asked for and cannot be done. */

@@ -1,5 +1,5 @@
 import type { ElementArray } from '@tandem-gpu/core'
-import { type ElementReader, generatedElements } from '../element-source.ts'
+import { type ElementReader, generatedElements } from '../../element-source.ts'
 
 const bits = new Uint32Array(1)
 const single = new Float32Array(bits.buffer)

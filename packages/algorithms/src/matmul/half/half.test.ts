@@ -1,10 +1,10 @@
 import { openGroup } from '@tandem-gpu/core'
 import { referenceBackend } from '@tandem-gpu/core/testing'
 import { describe, expect, it } from 'vitest'
-import { describeOnBackends } from '../testing-groups.ts'
+import { describeOnBackends } from '../../testing-groups.ts'
+import { matmul } from '../matmul.ts'
 import { generatedHalves, halfBits, halfValue } from './half-elements.ts'
 import { chooseHalfBlocking } from './half-kernels.ts'
-import { matmul } from './matmul.ts'
 
 async function random(length: number, seed: number): Promise<Uint16Array<ArrayBuffer>> {
   const array = new Uint16Array(length)

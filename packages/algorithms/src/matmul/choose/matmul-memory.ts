@@ -1,7 +1,7 @@
 import { bindableByteLength, type Device } from '@tandem-gpu/core'
-import { splitRows } from '../sharded-matrix.ts'
-import type { MatmulShape } from './matmul-shape.ts'
-import { splitByteLength } from './split-kernels.ts'
+import { splitRows } from '../../sharded-matrix.ts'
+import type { MatmulShape } from '../matmul-shape.ts'
+import { splitByteLength } from '../tensor/split-kernels.ts'
 
 /** The memory that a product may use on a device by default: 80 % of it, or the size of the largest buffer where the size of the memory is unknown. */
 export function defaultMemoryByteLength(device: Device): number {

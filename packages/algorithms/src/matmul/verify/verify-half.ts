@@ -1,8 +1,8 @@
 import type { ElementArray } from '@tandem-gpu/core'
-import { type ElementSource, readElements } from '../element-source.ts'
-import type { Verification } from '../report.ts'
-import { halfValue, halfValues } from './half-elements.ts'
-import type { MatmulShape } from './matmul-shape.ts'
+import { type ElementSource, readElements } from '../../element-source.ts'
+import type { Verification } from '../../report.ts'
+import { halfValue, halfValues } from '../half/half-elements.ts'
+import type { MatmulShape } from '../matmul-shape.ts'
 import { type MatmulVerifier, referenceRows } from './verify-matmul.ts'
 
 /** Multiplications up to which every row is checked; of larger products as many rows as this allows. */

@@ -1,6 +1,6 @@
 import { type CompileOptions, compileAll, type Device, type DeviceGroup, type Kernel } from '@tandem-gpu/core'
+import type { MatmulShape } from '../matmul-shape.ts'
 import columnExtremes from './column-extremes.part.wgsl.ts'
-import type { MatmulShape } from './matmul-shape.ts'
 import splitColumns from './split-columns.part.wgsl.ts'
 import splitParams from './split-params.part.wgsl.ts'
 import splitParts from './split-parts.part.wgsl.ts'

@@ -6,10 +6,12 @@ import {
   GpuError,
   type Kernel,
 } from '@tandem-gpu/core'
-import { characterOf } from '../device-character.ts'
-import { requireGroup } from '../option-types.ts'
-import { requireResult } from '../require-result.ts'
-import { compileTranspose, type TransposeKernel } from '../transpose/transpose-kernels.ts'
+import { characterOf } from '../../device-character.ts'
+import { requireGroup } from '../../option-types.ts'
+import { requireResult } from '../../require-result.ts'
+import { compileTranspose, type TransposeKernel } from '../../transpose/transpose-kernels.ts'
+import type { MatmulShape, MatmulType } from '../matmul-shape.ts'
+import type { SplitKernels } from '../tensor/split-kernels.ts'
 import aScalar from './a-scalar.part.wgsl.ts'
 import aVector from './a-vector.part.wgsl.ts'
 import accumulate from './accumulate.part.wgsl.ts'
@@ -18,11 +20,9 @@ import bcVector from './bc-vector.part.wgsl.ts'
 import elementF32 from './element-f32.part.wgsl.ts'
 import elementI32 from './element-i32.part.wgsl.ts'
 import elementU32 from './element-u32.part.wgsl.ts'
-import type { MatmulShape, MatmulType } from './matmul-shape.ts'
 import params from './params.part.wgsl.ts'
 import registers from './registers.part.wgsl.ts'
-import type { SplitKernels } from './split-kernels.ts'
-import splitSum from './split-sum.part.wgsl.ts'
+import sumOfParts from './sum-of-parts.part.wgsl.ts'
 import tilePlace from './tile-place.part.wgsl.ts'
 import tiled from './tiled.part.wgsl.ts'
 import transposed from './transposed.part.wgsl.ts'
@@ -53,7 +53,7 @@ export interface MatmulKernels {
   /** Present where `vector` reads A transposed. */
   readonly transpose?: TransposeKernel
   /** Present where there are parts, and not in turn. */
-  readonly splitSum?: Kernel
+  readonly sumOfParts?: Kernel
   /** Present where products of f32 are formed from f16 parts; `blocking` is then that of the elements that are not. */
   readonly split?: SplitKernels
   destroy(): void
@@ -226,8 +226,8 @@ function matmulSource(type: MatmulType, blocking: MatmulBlocking, vector: boolea
   }
 }
 
-function splitSumSource(type: MatmulType): CompileOptions {
-  return { label: `matmul ${type} sum of parts`, wgsl: [elements[type], splitSum].join('\n') }
+function sumOfPartsSource(type: MatmulType): CompileOptions {
+  return { label: `matmul ${type} sum of parts`, wgsl: [elements[type], sumOfParts].join('\n') }
 }
 
 /** Every kernel that matmul can use: for tests and for compilation ahead of time. */
@@ -243,7 +243,7 @@ export function matmulSources(): CompileOptions[] {
       matmulSource(type, blocking, false),
     ]),
     matmulSource(type, blockingOf(transposedTile, 1), true),
-    splitSumSource(type),
+    sumOfPartsSource(type),
   ])
 }
 
@@ -259,7 +259,7 @@ export async function compileMatmul(
   const sources = {
     vector: matmulSource(type, blocking, true),
     scalar: matmulSource(type, blocking, false),
-    splitSum: blocking.parts > 1 && !blocking.inTurn ? splitSumSource(type) : undefined,
+    sumOfParts: blocking.parts > 1 && !blocking.inTurn ? sumOfPartsSource(type) : undefined,
   }
   const [product, transpose] = await Promise.allSettled([
     compileAll(group, sources),
@@ -275,13 +275,13 @@ export async function compileMatmul(
     destroy()
     throw product.status === 'rejected' ? product.reason : (transpose as PromiseRejectedResult).reason
   }
-  const { vector, scalar, splitSum } = product.value.kernels
+  const { vector, scalar, sumOfParts } = product.value.kernels
   return {
     type,
     blocking,
     vector,
     scalar,
-    ...(splitSum && { splitSum }),
+    ...(sumOfParts && { sumOfParts }),
     ...(transpose.value && { transpose: transpose.value }),
     destroy,
   }

@@ -1,11 +1,11 @@
 import { type Device, type DeviceGroup, OwnedResources, type Program } from '@tandem-gpu/core'
-import { characterOf } from '../device-character.ts'
-import { measure } from '../measure.ts'
-import { chooseHalfBlocking, compileHalf } from './half-kernels.ts'
-import { chooseBlocking, compileMatmul } from './matmul-kernels.ts'
+import { characterOf } from '../../device-character.ts'
+import { measure } from '../../measure.ts'
+import { chooseHalfBlocking, compileHalf } from '../half/half-kernels.ts'
+import { allocateHalfPart, recordHalf } from '../half/record-half.ts'
+import { chooseBlocking, compileMatmul } from '../single/matmul-kernels.ts'
+import { recordMatmul } from '../single/record-matmul.ts'
 import { assumedMatmulModel, devicesByUse, type MatmulModel } from './predict-matmul.ts'
-import { allocateHalfPart, recordHalf } from './record-half.ts'
-import { recordMatmul } from './record-matmul.ts'
 
 /**
  * Measures the model, on hardware in well under a second: one square product of `type`, one upload to one device and to all at once, one copy between two
@@ -22,24 +22,20 @@ export async function measureMatmulModel(
     (device, index) => devices.findIndex((d) => d.info.id === device.info.id) === index,
   )
   const assumed = assumedMatmulModel(group)
-  const owned: { destroy(): void }[] = []
-  const keep = <T extends { destroy(): void }>(value: T): T => {
-    owned.push(value)
-    return value
-  }
+  const owned = new OwnedResources()
   const allocate = async (device: Device, length: number) =>
-    keep(await device.allocate('f32', length, { label: 'probe' }))
+    owned.keep(await device.allocate('f32', length, { label: 'probe' }))
   const time = async (program: Program, repetitions = 1) => {
-    keep(program)
+    owned.keep(program)
     return (await measure(group, program, { warmup: 1, samples: 3, repetitions })).seconds
   }
   try {
     const product = await time(
       type === 'f16'
-        ? await halfProbe(group, first, size, keep)
-        : await singleProbe(group, first, size, keep),
+        ? await halfProbe(group, first, size, owned)
+        : await singleProbe(group, first, size, owned),
     )
-    const host = keep(group.allocateHost('f32', copyLength, { label: 'probe' }))
+    const host = owned.keep(group.allocateHost('f32', copyLength, { label: 'probe' }))
     const targets = await Promise.all(distinct.map((device) => allocate(device, copyLength)))
     const upload = await time(group.record((r) => r.upload(host, targets[0]!), { label: 'probe upload' }))
     const uploadAll = await time(
@@ -74,27 +70,34 @@ export async function measureMatmulModel(
       commandSeconds: fills / chain,
     }
   } finally {
-    for (const resource of owned.reverse()) resource.destroy()
+    owned.destroy()
   }
 }
 
-type Keep = <T extends { destroy(): void }>(value: T) => T
-
 /** A square product of f32. */
-async function singleProbe(group: DeviceGroup, device: Device, size: number, keep: Keep): Promise<Program> {
+async function singleProbe(
+  group: DeviceGroup,
+  device: Device,
+  size: number,
+  owned: OwnedResources,
+): Promise<Program> {
   const shape = { m: size, n: size, k: size }
-  const kernels = keep(await compileMatmul(group, 'f32', chooseBlocking(device, shape)))
-  const matrix = async () => keep(await device.allocate('f32', [size, size], { label: 'probe' }))
+  const kernels = owned.keep(await compileMatmul(group, 'f32', chooseBlocking(device, shape)))
+  const matrix = async () => owned.keep(await device.allocate('f32', [size, size], { label: 'probe' }))
   const [a, b, c] = [await matrix(), await matrix(), await matrix()]
   return group.record((r) => recordMatmul(r, kernels, a, b, c), { label: 'probe product' })
 }
 
 /** A square product of f16 with sums in f32. */
-async function halfProbe(group: DeviceGroup, device: Device, size: number, keep: Keep): Promise<Program> {
+async function halfProbe(
+  group: DeviceGroup,
+  device: Device,
+  size: number,
+  owned: OwnedResources,
+): Promise<Program> {
   const shape = { m: size, n: size, k: size }
   const blocking = chooseHalfBlocking(shape, size, [device])
-  const kernels = keep(await compileHalf(group, blocking, 'f32'))
-  const owned = keep(new OwnedResources())
+  const kernels = owned.keep(await compileHalf(group, blocking, 'f32'))
   const part = await allocateHalfPart(owned, device, { row: 0, rows: size }, shape, blocking, 'f32')
   return group.record((r) => recordHalf(r, kernels, part, shape), { label: 'probe product' })
 }

@@ -6,7 +6,7 @@ import {
   GpuError,
   type Recorder,
 } from '@tandem-gpu/core'
-import type { MatmulBlocking } from './matmul-kernels.ts'
+import type { MatmulBlocking } from '../single/matmul-kernels.ts'
 import { type AccessKernels, type SplitKernels, splitTile, splitWindows } from './split-kernels.ts'
 
 /** Where something is computed, and its name in plans. */

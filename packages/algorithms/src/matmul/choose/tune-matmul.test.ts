@@ -1,9 +1,9 @@
 import { type DeviceGroup, openGroup } from '@tandem-gpu/core'
 import { referenceBackend } from '@tandem-gpu/core/testing'
 import { expect, it, onTestFinished } from 'vitest'
-import { generatedElements } from '../element-source.ts'
-import { compileMatmul, type MatmulBlocking } from './matmul-kernels.ts'
-import { recordMatmul } from './record-matmul.ts'
+import { generatedElements } from '../../element-source.ts'
+import { compileMatmul, type MatmulBlocking } from '../single/matmul-kernels.ts'
+import { recordMatmul } from '../single/record-matmul.ts'
 import { blockingName, tuneMatmul } from './tune-matmul.ts'
 
 const tiled = (tileRows: number, tileColumns: number): MatmulBlocking => ({
@@ -83,7 +83,7 @@ it('chooses among blockings that give the same bits', async () => {
     const program = group.record((recorder) => recordMatmul(recorder, kernels, a, b, c))
     await group.queue.run(program)
     results.push(new Uint32Array((await group.queue.read(c)).buffer))
-    for (const resource of [program, kernels.vector, kernels.scalar, kernels.splitSum]) resource?.destroy()
+    for (const resource of [program, kernels.vector, kernels.scalar, kernels.sumOfParts]) resource?.destroy()
   }
   expect(new Set(results[0]).size).toBeGreaterThan(1000)
   for (const result of results) expect(result).toEqual(results[0])

@@ -1,12 +1,12 @@
 import { type Device, type DeviceBuffer, type DeviceGroup, elementArray } from '@tandem-gpu/core'
-import { characterOf } from '../device-character.ts'
-import { generatedElements } from '../element-source.ts'
-import { type Candidate, timeProgram, tune } from '../tuning/tune.ts'
-import { tuningKey } from '../tuning/tuning-key.ts'
-import type { TuningStore } from '../tuning/tuning-store.ts'
-import { compileMatmul, type MatmulBlocking } from './matmul-kernels.ts'
-import type { MatmulShape, MatmulType } from './matmul-shape.ts'
-import { recordPaddedMatmul } from './record-matmul.ts'
+import { characterOf } from '../../device-character.ts'
+import { generatedElements } from '../../element-source.ts'
+import { type Candidate, timeProgram, tune } from '../../tuning/tune.ts'
+import { tuningKey } from '../../tuning/tuning-key.ts'
+import type { TuningStore } from '../../tuning/tuning-store.ts'
+import type { MatmulShape, MatmulType } from '../matmul-shape.ts'
+import { compileMatmul, type MatmulBlocking } from '../single/matmul-kernels.ts'
+import { recordPaddedMatmul } from '../single/record-matmul.ts'
 
 /** A larger product is timed with these sizes: the same kernel is fastest, and timing takes less time. */
 const largestTuned: MatmulShape = { m: 8192, n: 16384, k: 32768 }

@@ -1,6 +1,6 @@
 import type { Device, DeviceBuffer, DeviceGroup, HostView, Recorder } from '@tandem-gpu/core'
-import { type RowRange, splitRows } from '../sharded-matrix.ts'
-import type { MatmulType } from './matmul-shape.ts'
+import { type RowRange, splitRows } from '../../sharded-matrix.ts'
+import type { MatmulType } from '../matmul-shape.ts'
 
 /** Where a panel of B arrives on one device: k rows of at least as many columns as the panel has. */
 export interface PanelPlace<T extends MatmulType> {

@@ -6,12 +6,18 @@ import {
   GpuError,
   type Recorder,
 } from '@tandem-gpu/core'
-import { requireResult } from '../require-result.ts'
-import { requireMatrix, type ShardedMatrix } from '../sharded-matrix.ts'
+import { requireResult } from '../../require-result.ts'
+import { requireMatrix, type ShardedMatrix } from '../../sharded-matrix.ts'
+import { panelColumns } from '../choose/panel-columns.ts'
+import type { MatmulType } from '../matmul-shape.ts'
+import {
+  type Place,
+  recordSplitColumns,
+  recordSplitProduct,
+  recordSplitRows,
+} from '../tensor/record-split.ts'
 import { type LeftPart, leftRows } from './left-rows.ts'
 import type { MatmulKernels } from './matmul-kernels.ts'
-import type { MatmulType } from './matmul-shape.ts'
-import { type Place, recordSplitColumns, recordSplitProduct, recordSplitRows } from './record-split.ts'
 
 /** Options of `recordMatmul`. */
 export interface RecordMatmulOptions {
@@ -143,7 +149,7 @@ function recordRows<T extends MatmulType>(
   }
   product(0, k, 0)
   if (parts === 1) return
-  recorder.dispatch(kernels.splitSum!, {
+  recorder.dispatch(kernels.sumOfParts!, {
     device: device.ordinal,
     workgroups: foldWorkgroups(Math.ceil(m / 4) * Math.ceil(n / 64), device),
     args: { partial: target, c, m, n, parts },
@@ -213,7 +219,10 @@ export function recordShardedMatmul<T extends MatmulType>(
       else recorder.fill(target.view, 0, { label: `${label} zero` })
       continue
     }
-    const width = Math.min(options.panelColumns ?? panelWidth(b.rows, n), 4 * Math.floor(limit / 16 / b.rows))
+    const width = Math.min(
+      options.panelColumns ?? panelColumns(b.rows, n),
+      4 * Math.floor(limit / 16 / b.rows),
+    )
     if (width < 1)
       throw new GpuError(
         'too-large',
@@ -285,11 +294,6 @@ function panelProducts<T extends MatmulType>(
   left.arrive(0, slice.rows)
   return (panel, column) =>
     recordLeftMatmul(recorder, kernels, left.parts(0, slice.rows), panel, result(panel, column), place)
-}
-
-/** Each panel is a few per cent of the work, and wide enough to fill a GPU. */
-function panelWidth(k: number, n: number): number {
-  return k * n <= 16_777_216 ? Math.max(4, n) : Math.max(2048, Math.ceil(n / 8 / 128) * 128)
 }
 
 /** Bytes from a view's first element to its last. */

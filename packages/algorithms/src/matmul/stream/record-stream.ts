@@ -1,8 +1,8 @@
 import type { Device, DeviceBuffer, DeviceGroup, HostBuffer, HostView, Recorder } from '@tandem-gpu/core'
-import { type RowRange, splitRows } from '../sharded-matrix.ts'
+import { type RowRange, splitRows } from '../../sharded-matrix.ts'
+import type { MatmulShape, MatmulType } from '../matmul-shape.ts'
+import type { MatmulKernels } from '../single/matmul-kernels.ts'
 import { bringShares, bringWhole } from './bring-panel.ts'
-import type { MatmulKernels } from './matmul-kernels.ts'
-import type { MatmulShape, MatmulType } from './matmul-shape.ts'
 import type { StreamPlan } from './plan-stream.ts'
 import {
   type StreamedPanel,

@@ -1,11 +1,12 @@
 import { type Device, type DeviceGroup, openGroup } from '@tandem-gpu/core'
 import { referenceBackend } from '@tandem-gpu/core/testing'
 import { expect, it } from 'vitest'
-import { generatedElements } from '../element-source.ts'
-import { describeOnBackends } from '../testing-groups.ts'
-import { matmul } from './matmul.ts'
-import { compileMatmul } from './matmul-kernels.ts'
-import { recordMatmul } from './record-matmul.ts'
+import { generatedElements } from '../../element-source.ts'
+import { describeOnBackends } from '../../testing-groups.ts'
+import { matmul } from '../matmul.ts'
+import { compileMatmul } from '../single/matmul-kernels.ts'
+import { recordMatmul } from '../single/record-matmul.ts'
+import { referenceRows } from '../verify/verify-matmul.ts'
 import {
   compileSplit,
   gainsFromSplitting,
@@ -13,7 +14,6 @@ import {
   splitErrorFactor,
   splitWindows,
 } from './split-kernels.ts'
-import { referenceRows } from './verify-matmul.ts'
 
 function random(length: number, seed: number): Float32Array<ArrayBuffer> {
   const array = new Float32Array(length)

@@ -1,7 +1,9 @@
 import type { Device, DeviceGroup } from '@tandem-gpu/core'
-import { characterOf } from '../device-character.ts'
-import { splitRows } from '../sharded-matrix.ts'
-import type { MatmulShape } from './matmul-shape.ts'
+import { characterOf } from '../../device-character.ts'
+import { splitRows } from '../../sharded-matrix.ts'
+import type { MatmulShape } from '../matmul-shape.ts'
+import { padded } from './matmul-memory.ts'
+import { panelColumns } from './panel-columns.ts'
 
 /**
  * What a product's time depends on. A model is measured (`measureMatmulModel`) or assumed (`assumedMatmulModel`, whose values are round
@@ -53,7 +55,8 @@ export function devicesByUse(group: DeviceGroup): Device[] {
     .map(({ device }) => device)
 }
 
-interface PredictOptions {
+/** How a product will run. */
+export interface PredictOptions {
   readonly streamed: boolean
   /** False where every device has all of B from the beginning. */
   readonly gathers?: boolean | undefined
@@ -63,7 +66,7 @@ interface PredictOptions {
 
 /**
  * Seconds that a product takes on `devices`. The physical device with the most rows determines the time to compute. Resident: B comes from the
- * peers, the first eighth of it before computing starts. Streamed: A and C cross the host links once; B crosses them once in all where devices
+ * peers, the first panel of it before computing starts. Streamed: A and C cross the host links once; B crosses them once in all where devices
  * spread it among themselves, otherwise once for each device. The longest of computing, uploading and downloading hides the others except for
  * the first panel.
  */
@@ -86,8 +89,9 @@ function predictSeconds(
   if (!options.streamed) {
     const gathers = options.gathers !== false && count > 1
     const gather = gathers ? ((bBytes * (count - 1)) / count / model.peerBytesPerSecond) * sharing : 0
+    const panels = Math.ceil(n / panelColumns(k, padded(n))) || 1
     const commands = gathers ? 2 * count : 1
-    return Math.max(compute, gather) + Math.min(compute, gather) / 8 + commands * model.commandSeconds
+    return Math.max(compute, gather) + Math.min(compute, gather) / panels + commands * model.commandSeconds
   }
   const panels = options.panels ?? 8
   const rounds = options.rounds ?? 1

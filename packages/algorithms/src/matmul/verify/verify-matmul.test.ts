@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { generatedElements } from '../element-source.ts'
+import { generatedElements } from '../../element-source.ts'
 import { matmulVerifier, referenceMatmul } from './verify-matmul.ts'
 
 const shape = { m: 20, n: 30, k: 40 }

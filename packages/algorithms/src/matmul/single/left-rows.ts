@@ -1,8 +1,8 @@
 import { type BufferView, bindableByteLength, type Recorder } from '@tandem-gpu/core'
-import type { RowRange } from '../sharded-matrix.ts'
+import type { RowRange } from '../../sharded-matrix.ts'
+import type { MatmulType } from '../matmul-shape.ts'
+import type { Place } from '../tensor/record-split.ts'
 import type { MatmulKernels } from './matmul-kernels.ts'
-import type { MatmulType } from './matmul-shape.ts'
-import type { Place } from './record-split.ts'
 
 /** The rows of A that a device multiplies, in the layout that its kernels read. */
 export interface LeftRows<T extends MatmulType> {

@@ -6,10 +6,10 @@ import {
   type OwnedResources,
   type Recorder,
 } from '@tandem-gpu/core'
-import type { RowRange } from '../sharded-matrix.ts'
+import type { RowRange } from '../../sharded-matrix.ts'
+import { defaultMemoryByteLength } from '../choose/matmul-memory.ts'
+import type { MatmulShape } from '../matmul-shape.ts'
 import { type HalfBlocking, type HalfKernels, paddedHalves } from './half-kernels.ts'
-import { defaultMemoryByteLength } from './matmul-memory.ts'
-import type { MatmulShape } from './matmul-shape.ts'
 
 /** One device's part: its rows of A and C, and all of B, padded with zeros to whole tiles. */
 export interface HalfPart extends RowRange {
