@@ -7,7 +7,7 @@
  * A round has one job for each way, and every second round runs them in the opposite order. Jobs end, and no more begin, after that many seconds; what was measured is kept.
  * Nothing is verified here (the suites that prove the bits are jobs of their own), but sums and residuals have to have the same bits in all jobs. `--mpi-of` starts a way's
  * jobs by another MPI, which lies in that folder. `--nvidia` names samples of NVIDIA's multi-gpu-programming-models, which are not part of this repository: executables that print
- * `-csv`; they are ways too, as `nvidia:mpi`. The targets are those for four GPUs: with another number of ranks the figures stand beside them, and none is met or missed.
+ * `-csv`; they are ways too, as `nvidia:mpi`.
  * Exit 1 where bits differ or a job fails.
  */
 import { spawnSync } from 'node:child_process'
@@ -16,8 +16,9 @@ import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { BenchDocument } from '../../packages/cli/src/bench/document.ts'
+import { figures } from './figures.ts'
 import type { RingCost, RunCost } from './rank-rows.ts'
-import { type RankResult, type RankTable, ranksOfTargets, rankTargetsOf } from './rank-targets.ts'
+import { middle, type RankResult, type RankTable } from './table-documents.ts'
 
 const { values } = parseArgs({
   options: {
@@ -79,12 +80,7 @@ for (let round = 0; round < Number(values.rounds); round++)
     console.error(`${way}, round ${round + 1}: ${((performance.now() - from) / 1000).toFixed(1)} s`)
     save()
   }
-for (const { row, target, measured, met } of save().targets)
-  console.log(
-    met === undefined
-      ? `${row}: ${measured}; with ${ranksOfTargets} GPUs the target is ${target}`
-      : `${met ? 'met   ' : 'MISSED'} ${row}: ${measured}, target ${target}`,
-  )
+for (const name of ['table', 'costs']) console.log(figures(name, save(), values.out))
 for (const failure of failures) console.log(failure)
 if (failures.length > 0) process.exitCode = 1
 
@@ -211,25 +207,18 @@ function start(
 
 /** The document so far, written after every job. */
 function save(): RankTable {
-  const middle = (seconds: readonly number[]) => {
-    const sorted = seconds.toSorted((a, b) => a - b)
-    return (sorted[(sorted.length - 1) >> 1]! + sorted[sorted.length >> 1]!) / 2
-  }
   const results: RankResult[] = [...rounds.values()].map(({ seconds, ...of }) => ({
     ...of,
-    seconds: middle(seconds),
+    seconds: middle(seconds)!,
     rounds: seconds,
   }))
-  const measured = { ranks, results, rings, runs }
   const table: RankTable = {
     schema: 1,
     kind: 'ranks',
     date,
     commit: values.commit,
     machine,
-    ...measured,
-    failures,
-    targets: rankTargetsOf(measured),
+    ...{ ranks, results, rings, runs, failures },
   }
   writeFileSync(values.out, `${JSON.stringify(table, null, 1)}\n`)
   return table

@@ -7,7 +7,7 @@
  * Rows: transpose, schedules, sum, ladder, gemm, gemm-resident, gemm-streamed, jacobi, webgpu (the same on WebGPU, one GPU), host; and, not by default, ring and run.
  * `transpose:2048:32768` measures that row for these sizes, `--brief` takes two samples where others take three. Both sides warm up, take the median of
  * at least 10 samples (3 where one takes more than a second), use fresh random data and verify; work shorter than a millisecond is
- * replayed many times for one sample by both. Writes the document that `tandem bench` writes, with `targets` beside it.
+ * replayed many times for one sample by both. Writes the document that `tandem bench` writes.
  *
  * `mpirun -n 4 node tools/gpu-host/table.ts --transport ipc …` measures the same over the devices of all processes; see rank-table.ts.
  */
@@ -31,9 +31,10 @@ import { webgpu } from '@tandem-gpu/backend-webgpu'
 import { type Backend, type DeviceGroup, openGroup } from '@tandem-gpu/core'
 import { type BenchDocument, type BenchResult, benchResult } from '../../packages/cli/dist/bench/document.js'
 import { benchPage } from '../../packages/cli/dist/bench/page.js'
+import { figures } from './figures.ts'
 import { recordingSeconds } from './host-cost.ts'
 import { measureRing, measureRuns, type RingCost, type RunCost } from './rank-rows.ts'
-import { type Target, targetsOf } from './targets.ts'
+import { type BenchTable, cube, square } from './table-documents.ts'
 
 const { values } = parseArgs({
   options: {
@@ -160,8 +161,6 @@ const input = (offset: number, into: Float32Array): void => {
   }
 }
 
-const square = (side: number) => ({ rows: side, columns: side })
-const cube = (side: number) => ({ m: side, n: side, k: side })
 /** Replays for one sample: about a millisecond of work. */
 const replays = (side: number) => (side <= 2048 ? 200 : side <= 8192 ? 20 : 1)
 
@@ -311,14 +310,13 @@ if (rows.has('ring'))
     })
 await joined?.destroy()
 
-const { targets } = save()
-if (values.html && printing) writeFileSync(values.html, await benchPage(save()))
-for (const { row, target, measured, met } of printing ? targets : [])
-  console.log(`${met ? 'met   ' : 'MISSED'} ${row}: ${measured}, target ${target}`)
+const document = save()
+if (values.html && printing) writeFileSync(values.html, await benchPage(document))
+if (printing) console.log(figures('comparisons', document, values.out ?? ''))
 if (host && printing) console.log(JSON.stringify(host))
 
 /** The document as far as it is measured; written at every result, so that a job cut short leaves what it had. */
-function save(): BenchDocument & { readonly targets: readonly Target[] } {
+function save(): BenchTable {
   const document = {
     schema: 1 as const,
     kind: 'bench' as const,
@@ -338,9 +336,8 @@ function save(): BenchDocument & { readonly targets: readonly Target[] } {
           ? Object.fromEntries(tuning)
           : {},
   }
-  const complete = { ...document, targets: targetsOf(document) }
-  if (values.out && printing) writeFileSync(values.out, `${JSON.stringify(complete, null, 1)}\n`)
-  return complete
+  if (values.out && printing) writeFileSync(values.out, `${JSON.stringify(document, null, 1)}\n`)
+  return document
 }
 
 /** This program once more, on WebGPU; nothing where it finds no GPU. */

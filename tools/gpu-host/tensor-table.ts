@@ -20,8 +20,7 @@ import { halfValues } from '../../packages/algorithms/dist/matmul/half/half-elem
 import { splitErrorFactor } from '../../packages/algorithms/dist/matmul/tensor/split-kernels.js'
 import { type PeriodicMatrix, ProductChecker, SharedResult } from './check-product.ts'
 import { takeTurn } from './gpu-turns.ts'
-import { cube } from './targets.ts'
-import { narrowShapes, type TensorDocument, type TensorResult, tensorTargetsOf } from './tensor-targets.ts'
+import { cube, narrowShapes, type TensorDocument, type TensorResult } from './table-documents.ts'
 
 const { values } = parseArgs({
   options: {
@@ -277,21 +276,17 @@ fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) workgr
   endTurn()
 }
 
-const { targets } = save()
-for (const { row, target, measured, met } of targets)
-  console.log(`${met ? 'met   ' : 'MISSED'} ${row}: ${measured}, target ${target}`)
+save()
 
-function save(): TensorDocument {
+function save(): void {
   const peers = [
     ...merged.flatMap((document) => document.peers),
     ...(values.peers?.split(',') ?? []).flatMap((path) => JSON.parse(readFileSync(path, 'utf8')).results),
   ]
   const errors = values.errors && { errors: JSON.parse(readFileSync(values.errors, 'utf8')) }
-  const document = {
+  const document: TensorDocument = {
     ...{ schema: 1 as const, kind: 'tensor' as const, date, commit: values.commit, machine, ours, peers },
     ...errors,
   }
-  const complete: TensorDocument = { ...document, targets: tensorTargetsOf(document) }
-  if (values.out) writeFileSync(values.out, `${JSON.stringify(complete, null, 1)}\n`)
-  return complete
+  if (values.out) writeFileSync(values.out, `${JSON.stringify(document, null, 1)}\n`)
 }

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { RankTable } from '../gpu-host/rank-targets.ts'
+import type { RankTable } from '../gpu-host/table-documents.ts'
 import { links, staged } from './machine.ts'
 import { openHost, openRank } from './paper-group.ts'
 import { type Prediction, predictHost, predictRank } from './predict.ts'
