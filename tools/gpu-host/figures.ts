@@ -1,8 +1,8 @@
 /*
- * Puts the figures of a measured table (tools/gpu-host/table.ts, rank-table.ts or tensor-table.ts) into the documents that quote them:
+ * Puts the figures of a measured table (tools/gpu-host/table.ts) into the documents that quote them:
  *   node tools/gpu-host/figures.ts docs/measurements/TABLE.json [--check]
  * Replaces what stands between `<!-- KIND:NAME -->` and `<!-- /KIND -->` in README.md, docs/performance.md and docs/performance/*.md. KIND is
- * `figures` for table.ts, `tensor` for tensor-table.ts and `ranks` for rank-table.ts (`2-ranks` where two ranks were measured); `blocks` has the names.
+ * `figures` for the table of one process, `tensor` for rows of tensor-rows.ts and `ranks` for --ways (`2-ranks` where two ranks were measured); `blocks` has the names.
  * With --check nothing is written; exit 1 when a document says something else.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -310,7 +310,7 @@ function besideCuda(ours: readonly BenchResult[]): Rows {
   return [['work, 1 GPU', 'WebGPU', 'CUDA', 'ratio'], ...rows]
 }
 
-/** The table of tensor-table.ts has the transpose, Jacobi and narrow products on both backends, after longer warm-ups. */
+/** The table with rows of tensor-rows.ts has the transpose, Jacobi and narrow products on both backends, after longer warm-ups. */
 function comparedByTensorTable({ variant, work, shape }: BenchResult): boolean {
   return (
     variant.startsWith('tandem webgpu') &&
@@ -343,7 +343,7 @@ function ofPrecisions(ours: readonly TensorResult[], work: string, side: number,
   )
 }
 
-/** The works of rank-table.ts. */
+/** The works of rank-ways.ts. */
 const rankWorks: readonly { title: string; work: string; size: number }[] = [
   { title: 'Jacobi 16384²', work: 'jacobi', size: 16384 },
   { title: 'Jacobi 2048²', work: 'jacobi', size: 2048 },

@@ -34,7 +34,7 @@ export interface ProductErrors {
   readonly sameInfNaN: boolean
 }
 
-/** What tensor-table.ts writes. */
+/** What table.ts writes with rows of tensor-rows.ts. */
 export interface TensorDocument extends Omit<BenchDocument, 'kind'> {
   readonly kind: 'tensor'
   readonly ours: readonly TensorResult[]
@@ -51,7 +51,7 @@ export interface RankResult {
   readonly rounds: readonly number[]
 }
 
-/** What rank-table.ts writes. */
+/** What table.ts writes with --ways. */
 export interface RankTable {
   readonly schema: 1
   readonly kind: 'ranks'
