@@ -38,7 +38,7 @@ for count in $(printf '%s\n' "$gpus" 2 | sort -rnu); do
   job 60 "chosen-$count" "$count" transport.ts cuda
   for transport in $transports; do
     job 90 "conformance-$transport-$count" "$count" conformance.ts cuda "$transport"
-    job 90 "algorithms-$transport-$count" "$count" algorithms.ts cuda "$transport"
+    job 180 "algorithms-$transport-$count" "$count" algorithms.ts cuda "$transport"
   done
 done
 # A hundred groups beside each thousand programs.
