@@ -14,6 +14,7 @@ import {
 } from '@tandem-gpu/core'
 import type { ProgramMemory } from './message-memory.ts'
 import { type PreparedNodes, settled, toGpuError } from './native-addon.ts'
+import { RunLimit } from './run-limit.ts'
 import type { Segment } from './segments.ts'
 import type { MpiSession } from './session.ts'
 import type { OpenedDevices } from './transport.ts'
@@ -174,9 +175,14 @@ export class MpiRuns {
     options: ExecutionOptions,
     run: number,
   ): Promise<ExecutionResult> {
-    if (executable.alone && options.abortable === false) return this.#executeAlone(executable, options)
-    const { times, signal, profile = false, uniformBlock } = options
+    const { times, signal, profile = false, uniformBlock, timeoutSeconds } = options
+    // Where a limit ends the run on all ranks after the same repetition, this one has to count too.
+    const limited = timeoutSeconds !== undefined && this.#joined === undefined
+    if (executable.alone && options.abortable === false && !limited)
+      return this.#executeAlone(executable, options)
     const { addon } = this.#session
+    const abort = () => addon.abortRun(this.#group, run)
+    const limit = limited ? new RunLimit(timeoutSeconds, abort) : undefined
     const start = performance.now()
     let failure: unknown
     let innerSeconds = 0
@@ -184,6 +190,10 @@ export class MpiRuns {
     const spans: Span[] = []
     const issue = async (node: number, repetition: number, count: number) => {
       const { executable: part, originalIndex } = executable.segments[node]!
+      if (limit?.skips()) {
+        addon.segmentCompleted(this.#group, run, node, count)
+        return
+      }
       const profiled = profile && repetition + count === times
       const offsetSeconds = (performance.now() - start) / 1000
       try {
@@ -191,6 +201,7 @@ export class MpiRuns {
           times: count,
           ...(profiled && { profile }),
           ...(uniformBlock && { uniformBlock }),
+          ...limit?.options,
         })
         innerSeconds += result.seconds
         clock = result.clock
@@ -206,7 +217,8 @@ export class MpiRuns {
         addon.segmentCompleted(this.#group, run, node, count)
       } catch (error) {
         // Devices that need no message of the host's have done their part all the same: the others go on, and so does this rank.
-        if (this.#joined === undefined || isGpuError(error, 'device-lost')) fail(error)
+        if (limit?.ended(error)) addon.segmentCompleted(this.#group, run, node, count)
+        else if (this.#joined === undefined || isGpuError(error, 'device-lost')) fail(error)
         else {
           failure ??= error
           addon.segmentCompleted(this.#group, run, node, count)
@@ -220,7 +232,6 @@ export class MpiRuns {
       if (executable.alone && this.#joined === undefined) addon.endRun(this.#group, run)
       else this.#leave(error instanceof Error ? error.message : String(error))
     }
-    const abort = () => addon.abortRun(this.#group, run)
     signal?.addEventListener('abort', abort)
     try {
       if (signal?.aborted) abort()
@@ -228,7 +239,7 @@ export class MpiRuns {
       let { nodes } = executable
       if (this.#joined !== undefined && executable.made[0] !== undefined)
         if (!(await this.#inner.connect!(executable.made[0], { times, profile }))) nodes = addon.prepare([])
-      const native = !profile && !executable.alone
+      const native = !profile && !executable.alone && limit === undefined
       const launchers = native
         ? await this.#launchers(executable, uniformBlock).catch((error) => {
             fail(error)
@@ -245,6 +256,8 @@ export class MpiRuns {
           throw error
         })
       if (failure !== undefined) throw failure
+      if (limit !== undefined && (repetitions < times || limit.hasActed))
+        throw new GpuError('timeout', 'The run takes longer than its limit.')
       if (repetitions < times)
         throw new GpuError('aborted', `The run is aborted after ${repetitions} of ${times} repetitions.`, {
           cause: signal?.reason,
@@ -257,6 +270,7 @@ export class MpiRuns {
     } catch (error) {
       throw failure ?? toGpuError(error)
     } finally {
+      limit?.close()
       signal?.removeEventListener('abort', abort)
     }
   }

@@ -71,8 +71,8 @@ export class MpiRuntime implements Runtime {
     this.#inner = inner
     this.#joined = joined
     this.#sharesMemory = transport.name === 'ipc'
-    // Messages that are under way wait for ranks that have ended.
-    this.limitsTime = this.#sharesMemory
+    // What NCCL has under way on a GPU cannot be ended without the communicator.
+    this.limitsTime = transport.name !== 'nccl'
     this.#gpuAware = transport.name === 'gpu-aware'
     this.#peers = peers
     this.#label = label

@@ -164,8 +164,13 @@ export class GroupState {
     if (this.runtime.limitsTime !== true && (this.runtime.abandon === undefined || this.calls !== undefined))
       throw new GpuError(
         'unsupported',
-        `The backend of group "${this.label}" cannot limit the time of a run.`,
+        `The backend of group "${this.label}" cannot limit the time of a run${this.#overTransport()}.`,
       )
+  }
+
+  #overTransport(): string {
+    const name = this.runtime.ranks?.transport?.name
+    return name === undefined ? '' : ` over the transport ${name}`
   }
 
   /**

@@ -186,7 +186,11 @@ export class ProgramRuns {
     }
     const ready = async (prepared: Promise<Executable>, agreement: number): Promise<ReadyRun> => {
       const own: { error?: unknown; executable?: Executable } = await prepared.then(
-        (executable) => (signal?.aborted ? { error: abortedError(signal, 0, times) } : { executable }),
+        (executable) => {
+          if (signal?.aborted) return { error: abortedError(signal, 0, times) }
+          if (timeoutSeconds === undefined || executable.stoppable) return { executable }
+          return { error: endlessError(program.label) }
+        },
         (caught: unknown) => ({ error: caught }),
       )
       const outcome = { error: own.error, messages, abortable: signal !== undefined }
@@ -212,12 +216,10 @@ export class ProgramRuns {
     }
     const start = async ({ executable, abortable, running }: ReadyRun): Promise<void> => {
       // All ranks find this alike, before any begins.
-      if (timeoutSeconds !== undefined && (abortable || !executable.stoppable))
+      if (timeoutSeconds !== undefined && abortable)
         throw new GpuError(
           'unsupported',
-          abortable
-            ? `The run of "${program.label}" over several processes has a time limit, and a signal on one of them: it can have one of the two.`
-            : `Program "${program.label}" has kernels that cannot be ended, which a time limit over several processes needs.`,
+          `The run of "${program.label}" over several processes has a time limit, and a signal on one of them: it can have one of the two.`,
         )
       started = true
       interrupt = () => group.runtime.interrupted?.(executable)
@@ -234,6 +236,7 @@ export class ProgramRuns {
         error = isTooLong ? endedError(program.label, timeoutSeconds, caught) : caught
         // Other ranks may wait for messages that never come, unless the runtime knows better, and says `device-lost`.
         const goesOn =
+          isTooLong ||
           isGpuError(error, 'aborted') ||
           (ranks.survivesFailures === true && !isGpuError(error, 'device-lost'))
         if (!goesOn && program.concernsOtherRanks) {
@@ -282,6 +285,13 @@ interface ReadyRun {
   readonly abortable: boolean
   /** Where it is under way: what the ranks say at its end. */
   readonly running: Promise<readonly RankMessage[] | undefined> | undefined
+}
+
+function endlessError(label: string): GpuError {
+  return new GpuError(
+    'unsupported',
+    `Program "${label}" has kernels that cannot be ended, which a time limit over several processes needs.`,
+  )
 }
 
 /** Awaited later: a rejection meanwhile is not "unhandled". */
