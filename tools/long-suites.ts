@@ -27,7 +27,7 @@ export const longSuites: readonly Suite[] = [
   suite('wrong calls of algorithms', 'algorithms', 'wrong-calls.test.ts', '.', 1),
   suite('recording for 1,024 ranks', 'algorithms', 'ranks-recording.test.ts', '1,024', 1),
   suite('products on a CPU adapter', 'algorithms', 'matmul/matmul-transposed.test.ts', '.', 1),
-  suite('products from f16 parts', 'algorithms', 'matmul/split.test.ts', '.', 1),
+  suite('products from f16 parts', 'algorithms', 'matmul/tensor/split.test.ts', '.', 1),
   suite('exchanges of messages', 'backend-cuda', 'lower-messages.test.ts', '.', 1),
   suite('failures of the driver', 'backend-cuda', 'failure-table.test.ts', '.', 1),
   suite('the addon under sanitizers', 'backend-cuda', 'sanitizers.test.ts', '.', 1),

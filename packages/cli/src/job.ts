@@ -1,4 +1,4 @@
-import type { Backend, RankMessage } from '@tandem-gpu/core'
+import type { Backend, RankMessage, Runtime } from '@tandem-gpu/core'
 import { failureOf, UsageError } from './exit-code.ts'
 import { isNotInstalled, notInstalled } from './not-installed.ts'
 import { silentProgress } from './progress.ts'
@@ -12,7 +12,7 @@ export interface Job {
    * The devices of all processes, through this backend in each. `virtual`: processes share a GPU where there are too few. `transport`: how data
    * moves between processes; default: the quickest way that works.
    */
-  around(inner: Backend, virtual: boolean, transport?: RankTransport): Backend
+  around(inner: Backend<Runtime>, virtual: boolean, transport?: RankTransport): Backend
   /** Why this process has not joined the others, which then do not speak for it; undefined where it has, or has not tried to. */
   joinFailure(): Promise<unknown>
   /** What each process says, each text once. */

@@ -10,11 +10,11 @@ import { describe, expect, it } from 'vitest'
 import { generatedElements } from '../element-source.ts'
 import { allocateSharded, gatherSharded, type ShardedMatrix, writeSharded } from '../sharded-matrix.ts'
 import { compileTranspose } from '../transpose/transpose-kernels.ts'
-import { chooseBlocking, compileMatmul, type MatmulKernels } from './matmul-kernels.ts'
-import { planStream } from './plan-stream.ts'
-import { recordMatmul, recordShardedMatmul } from './record-matmul.ts'
-import { recordStreamedMatmul } from './record-stream.ts'
-import { referenceMatmul } from './verify-matmul.ts'
+import { chooseBlocking, compileMatmul, type MatmulKernels } from './single/matmul-kernels.ts'
+import { recordMatmul, recordShardedMatmul } from './single/record-matmul.ts'
+import { planStream } from './stream/plan-stream.ts'
+import { recordStreamedMatmul } from './stream/record-stream.ts'
+import { referenceMatmul } from './verify/verify-matmul.ts'
 
 const shape = { m: 7, n: 8, k: 6 }
 const { m, n, k } = shape

@@ -3,9 +3,9 @@ import { expect, it } from 'vitest'
 import { random } from '../testing-elements.ts'
 import { describeOnBackends } from '../testing-groups.ts'
 import { matmul } from './matmul.ts'
-import { chooseBlocking, compileMatmul } from './matmul-kernels.ts'
-import { recordMatmul } from './record-matmul.ts'
-import { matmulVerifier, referenceMatmul } from './verify-matmul.ts'
+import { chooseBlocking, compileMatmul } from './single/matmul-kernels.ts'
+import { recordMatmul } from './single/record-matmul.ts'
+import { matmulVerifier, referenceMatmul } from './verify/verify-matmul.ts'
 
 describeOnBackends('matmul', (backend) => {
   const slow = backend.name === 'reference'
@@ -252,8 +252,12 @@ describeOnBackends('matmul', (backend) => {
     expect(all.prediction).toMatchObject({ best: 1, chosen: 4 })
     expect(all.prediction.seconds).toHaveLength(4)
     expect(all.notes.join()).toMatch(/1 device should be faster than 4/)
+    expect(all.reasons.join(' ')).toMatch(
+      /^4 of 4 devices compute, all of the group\..* The matrices stay on the devices, which have the memory\. Products are formed in f32, as asked for\. The kernel of .* gathers B in one panel\.$/,
+    )
     const auto = await matmul(group, { m: 16, n: 16, k: 16, devices: 'auto', warmup: 0 })
     expect(auto).toMatchObject({ devices: 1, verified: true, slices: [16] })
+    expect(auto.reasons[0]).toMatch(/^1 of 4 devices compute, by prediction\./)
     if (slow) return
     const two = await matmul(group, { m: 16, n: 16, k: 16, devices: 2, warmup: 0, model: 'measure' })
     expect(two).toMatchObject({ devices: 2, verified: true, prediction: { model: { source: 'measured' } } })
