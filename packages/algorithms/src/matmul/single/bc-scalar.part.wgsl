@@ -16,12 +16,7 @@ fn load_b4(k: u32, column4: u32) -> vec4<Element> {
 
 fn store_c1(row: u32, column: u32, value: Element) {
   if (column < params.n) {
-    let at = params.c_base + row * params.c_stride + column;
-    if (params.adds == 0u) {
-      c[at] = value;
-    } else {
-      c[at] += value;
-    }
+    c[params.c_base + row * params.c_stride + column] = value;
   }
 }
 
