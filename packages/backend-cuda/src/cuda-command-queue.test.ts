@@ -10,7 +10,7 @@ import {
   type QueueMessage,
 } from '@tandem-gpu/core'
 import { lower, parseWgsl, reflect } from '@tandem-gpu/wgsl'
-import { expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { fakeCudaBackend } from './testing/fake-backend.ts'
 import { configureFake } from './testing/fake-driver.ts'
 
@@ -240,4 +240,55 @@ it('more workgroups than any kernel could run, read from a buffer, end with the 
   submit(other, [dispatchIndirect, 1, 2, 0, 65_534, 1, 0, 4])
   expect(await bytesOf(other, 1, 4)).toEqual(new Uint8Array(4))
   await Promise.all([queue.close(), other.close()])
+})
+
+describe('a kernel that does not end costs its own queue alone', () => {
+  const endless = `
+@group(0) @binding(0) var<storage, read_write> x: array<atomic<u32>>;
+@compute @workgroup_size(1) fn main() { while (atomicLoad(&x[0]) == 0) { atomicMax(&x[0], 0u); } }`
+
+  /** Two queues of one device with a limit of 0.3 s; the first one's kernel does not end. */
+  async function withEndless() {
+    const { group, queue: spare } = await opened()
+    const messages: QueueMessage[][] = [[], []]
+    const [lost, kept] = messages.map((list) =>
+      openDeviceCommands(group.devices[0]!, {
+        ...{ label: 'limited', timeoutSeconds: 0.3, flush: () => {} },
+        onMessage: (message) => list.push(message),
+      }),
+    ) as [DeviceCommands, DeviceCommands]
+    await lost.compile(1, kernelSource(endless), 'direct')
+    await kept.compile(1, kernelSource(increment), 'direct')
+    for (const each of [lost, kept]) each.createBuffer(1, 4, 'device')
+    submit(lost, [dispatch, 1, 1, 1, 1, 1, 0, 4])
+    const ended = expect(lost.fence()).rejects.toMatchObject({ code: 'timeout' })
+    const close = async () => {
+      await ended
+      expect(messages[0]).toMatchObject([{ kind: 'lost', error: { code: 'timeout' } }])
+      expect(messages[1]).toEqual([])
+      await Promise.all([lost, kept, spare].map((each) => each.close()))
+    }
+    return { kept, close }
+  }
+
+  it('where others have submitted behind it', async () => {
+    const { kept, close } = await withEndless()
+    submit(kept, [dispatch, 1, 1, 1, 1, 1, 0, 4])
+    expect([...(await bytesOf(kept, 1, 4))]).toEqual([1, 0, 0, 0])
+    await close()
+  })
+
+  it('where others compile, for which the driver waits', async () => {
+    const { kept, close } = await withEndless()
+    await kept.compile(2, kernelSource(increment.replace('1u', '5u')), 'direct')
+    submit(kept, [dispatch, 2, 1, 1, 1, 1, 0, 4])
+    expect([...(await bytesOf(kept, 1, 4))]).toEqual([5, 0, 0, 0])
+    await close()
+  })
+
+  it('where others close, for which the driver waits', async () => {
+    const { kept, close } = await withEndless()
+    await kept.close()
+    await close()
+  })
 })

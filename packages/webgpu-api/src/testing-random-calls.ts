@@ -72,8 +72,9 @@ export class RandomCalls {
   }
 
   /** Some buffer, now and then another device's. */
-  #buffer(device: DeviceModel, wanted?: (buffer: ModelBuffer) => boolean): ModelBuffer | undefined {
-    if (this.#chance(0.02)) return this.#pick(this.#pick(this.#devices).buffers)
+  #buffer(device: DeviceModel, wanted?: (buffer: ModelBuffer) => boolean): ModelBuffer {
+    const { buffers } = this.#chance(0.02) ? this.#pick(this.#devices) : device
+    if (buffers !== device.buffers && buffers.length > 0) return this.#pick(buffers)
     const fitting = wanted === undefined ? [] : device.buffers.filter(wanted)
     return this.#pick(fitting.length > 0 && this.#chance(0.95) ? fitting : device.buffers)
   }
@@ -92,8 +93,8 @@ export class RandomCalls {
     else if (kind < 0.5) this.#submit(device)
     else if (kind < 0.6) this.#map(device)
     else if (kind < 0.72) this.#range(device)
-    else if (kind < 0.8) device.unmap(this.#buffer(device, (b) => b.buffer.mapState !== 'unmapped')!)
-    else if (kind < 0.83) device.destroyBuffer(this.#buffer(device)!)
+    else if (kind < 0.8) device.unmap(this.#buffer(device, (b) => b.buffer.mapState !== 'unmapped'))
+    else if (kind < 0.83) device.destroyBuffer(this.#buffer(device))
     else if (kind < 0.94) return this.#settle()
     else return this.#settle().then(() => this.#await(kind, index))
     return undefined
@@ -102,7 +103,7 @@ export class RandomCalls {
   async #await(kind: number, index: number): Promise<void> {
     const device = this.#devices[index]!
     if (kind < 0.98) {
-      const buffer = this.#buffer(device)!
+      const buffer = this.#buffer(device)
       if (buffer.owner === device) await device.compareBytes(buffer)
     } else if (kind < 0.983) {
       await device.destroy()
@@ -119,7 +120,7 @@ export class RandomCalls {
   }
 
   #write(device: DeviceModel): void {
-    const target = this.#buffer(device, (b) => (b.usage & usages.COPY_DST) !== 0)!
+    const target = this.#buffer(device, (b) => (b.usage & usages.COPY_DST) !== 0)
     const offset = this.#offset(target.size, 4)
     const length = this.#length(Math.min(target.size, 40_000) - offset)
     const data = this.#bytes(Math.min(length, 50_000) + this.#pick([0, 0, 4, 9]))
@@ -131,7 +132,7 @@ export class RandomCalls {
     const buffer = this.#buffer(
       device,
       (b) => (b.usage & (usages.MAP_READ | usages.MAP_WRITE)) !== 0 && b.buffer.mapState === 'unmapped',
-    )!
+    )
     const right = (buffer.usage & usages.MAP_READ) !== 0 ? 1 : 2
     const offset = this.#offset(buffer.size, 8)
     const length = this.#chance(0.3) ? undefined : this.#length(buffer.size - offset)
@@ -139,7 +140,7 @@ export class RandomCalls {
   }
 
   #range(device: DeviceModel): void {
-    const buffer = this.#buffer(device, (b) => b.buffer.mapState === 'mapped')!
+    const buffer = this.#buffer(device, (b) => b.buffer.mapState === 'mapped')
     const [from, to] = buffer.mapped ?? [0, buffer.size]
     const offset = this.#number(() => from + this.#below(Math.floor((to - from) / 8) + 1) * 8, buffer.size)
     const length = this.#chance(0.2) ? undefined : this.#length(to - offset)
@@ -162,19 +163,19 @@ export class RandomCalls {
     const has = (usage: number) => (b: ModelBuffer) => (b.usage & usage) !== 0 && b.isFree
     const kind = this.#random()
     if (kind < 0.3) {
-      const source = this.#buffer(device, has(usages.COPY_SRC))!
-      const target = this.#buffer(device, (b) => has(usages.COPY_DST)(b) && b !== source)!
+      const source = this.#buffer(device, has(usages.COPY_SRC))
+      const target = this.#buffer(device, (b) => has(usages.COPY_DST)(b) && b !== source)
       const from = this.#offset(source.size, 4)
       const to = this.#offset(target.size, 4)
       encoder.copy(source, from, target, to, this.#length(Math.min(source.size - from, target.size - to)))
     } else if (kind < 0.45) {
-      const target = this.#buffer(device, has(usages.COPY_DST))!
+      const target = this.#buffer(device, has(usages.COPY_DST))
       const offset = this.#offset(target.size, 4)
       encoder.clear(target, offset, this.#chance(0.3) ? undefined : this.#length(target.size - offset))
     } else if (kind < 0.48) encoder.debugGroup(this.#chance(0.8))
     else if (kind < 0.5) encoder.leaveOpen()
     else {
-      const [x, y] = [0, 1].map(() => this.#buffer(device, has(usages.STORAGE))!)
+      const [x, y] = [0, 1].map(() => this.#buffer(device, has(usages.STORAGE)))
       const indirect = this.#chance(0.3)
       encoder.dispatch({
         ...{ x: x!, y: y!, xOffset: this.#offset(x!.size, 256), yOffset: this.#offset(y!.size, 256) },

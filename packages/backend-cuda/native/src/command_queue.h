@@ -12,6 +12,7 @@
 
 #include "leave_word.h"
 #include "native_error.h"
+#include "watchdog.h"
 
 namespace tandem {
 
@@ -63,11 +64,15 @@ public:
     } functions{};
     /// Makes the stream wait for what the group has started elsewhere.
     std::function<void()> beforeWork;
+    /// The next number in the order in which work of the group begins.
+    std::function<std::uint64_t()> nextOrder;
+    /// Has all queues keep their time: called when work begins in an idle queue.
+    std::function<void()> keepTime;
     /// Page-locked zeros, which the last owner gives back.
     std::function<std::shared_ptr<void>(std::size_t byteLength)> takeHostBlock;
     QueueMessages messages;
   };
-  CommandQueue(const cuda::Gpu &gpu, Options options);
+  CommandQueue(const cuda::Gpu &gpu, Watchdog &watchdog, Options options);
   ~CommandQueue();
 
   void loadKernel(std::uint64_t number, const QueueKernel &kernel);
@@ -96,6 +101,13 @@ public:
   /// Whether calls wait here that have not reached the GPU.
   bool behind() const { return !waiting_.empty(); }
   bool inFlight() const { return launched_ > completed_; }
+  double timeoutSeconds() const { return options_.timeoutSeconds; }
+  /// The order of the oldest work in flight, behind which other work may have to wait; `nothing` once a lost queue's should have ended.
+  std::uint64_t oldestOrder() const;
+  static constexpr std::uint64_t nothing = ~std::uint64_t{0};
+  /// Looks at the time limit. The limit of a submit begins when all work that the group began before it is complete: `secondsBefore` is how long that
+  /// may take still, 0 where there is none, and infinite where it has no limit.
+  void keepTime(double secondsBefore);
   const cuda::Gpu &gpu() const { return gpu_; }
   /// Says once that the queue is lost; from then on it does nothing.
   void lose(const NativeError &error);
@@ -126,6 +138,8 @@ private:
   struct Mark {
     cuda::OwnedEvent event;
     std::uint64_t launched;
+    /// Of the first work that no mark before has.
+    std::uint64_t order;
     std::vector<Settled> settled;
     std::vector<cuda::HostMemory> staging;
     /// Destroyed before, and kept also where the queue is lost meanwhile.
@@ -189,6 +203,7 @@ private:
   unsigned residentThreads_ = 0;
   /// Kernels leave once it is not 0.
   const cuda::LeaveWord leaveWord_;
+  Watchdog::Watched watched_;
   std::unordered_map<std::uint64_t, Kernel> kernels_;
   std::unordered_map<std::uint64_t, Buffer> buffers_;
   std::unordered_set<std::uint64_t> withoutMemory_;
@@ -209,9 +224,12 @@ private:
   std::vector<GatheredWrite> gathered_;
   std::uint64_t launched_ = 0;
   std::uint64_t completed_ = 0;
+  /// The order of the first work that no mark has; 0 where there is none.
+  std::uint64_t unmarkedOrder_ = 0;
   /// When the oldest work in flight began, as far as is known.
   Clock::time_point since_;
   bool lost_ = false;
+  Clock::time_point lostAt_;
   bool closed_ = false;
 };
 

@@ -136,6 +136,8 @@ struct LaunchSet {
   struct Launch {
     cuda::OwnedEvent end;
     LaunchDone done;
+    /// Its place among all work of the group.
+    std::uint64_t order;
     std::optional<NativeError> error;
   };
   std::vector<std::uint32_t> graphs;
@@ -288,6 +290,8 @@ private:
   void settleQueues();
   /// The GPU's stream goes on after what command queues have put into the streams of the others.
   void followQueues(const cuda::Gpu &gpu);
+  /// Has every queue look at its time limit.
+  void keepTime();
   void startLaunch(LaunchSet &set, LaunchDone done);
 
   const cuda::Driver &driver_;
@@ -326,6 +330,9 @@ private:
     std::vector<HostBlocks::Block> blocks;
   };
   const std::shared_ptr<ReturnedBlocks> returned_ = std::make_shared<ReturnedBlocks>();
+  std::uint64_t order_ = 0;
+  /// From the first queue on.
+  std::optional<Watchdog> watchdog_;
   std::map<std::uint32_t, CommandQueue> queues_;
   std::chrono::steady_clock::time_point lastQueueProgress_;
   bool pollingQueues_ = false;

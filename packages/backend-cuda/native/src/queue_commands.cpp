@@ -33,6 +33,7 @@ bool CommandQueue::crowded() const { return launched_ - completed_ >= mostInFlig
 bool CommandQueue::execute(Submit &submit) {
   gpu_.use();
   options_.beforeWork();
+  if (unmarkedOrder_ == 0) unmarkedOrder_ = options_.nextOrder();
   while (!submit.ended()) {
     if (crowded()) {
       mark();
