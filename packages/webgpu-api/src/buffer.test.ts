@@ -165,7 +165,7 @@ describe('5.2 mapAsync', () => {
   })
 })
 
-describe('5.3 getMappedRange and unmap', () => {
+describe('5.2 getMappedRange and unmap', () => {
   it('ranges lie in the mapping, at the right alignment, and do not overlap', async () => {
     const device = await opened.device()
     const buffer = device.createBuffer({ size: 80, usage: MAP_READ })
