@@ -56,7 +56,7 @@ export function shippedModules() {
 function translateSources(): ShippedSource[] {
   const [oldest, asynchronous] = architectures
   const all = shippedModules().flatMap(({ label, wgsl, bounds, module }) => {
-    const { source } = emitCuda(module, { bounds, label, stoppable: true })
+    const { source } = emitCuda(module, { bounds, label, stoppable: 'start' })
     // Older tensor cores multiply no matrices of these sizes.
     const multiplies = wgsl.includes('enable chromium_experimental_subgroup_matrix')
     const copies = source.includes('async_copy(')

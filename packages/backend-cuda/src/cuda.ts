@@ -34,8 +34,13 @@ export interface CudaOptions {
 
 /** Every NVIDIA GPU that CUDA shows to this process. Nothing is loaded before the first call. */
 export function cuda(options: CudaOptions = {}): Backend<Runtime> {
-  return cudaBackend(options, ({ module, bounds, label }, form) =>
-    emitCuda(module, { bounds, label, stoppable: true, indirect: form === 'indirect' }),
+  return cudaBackend(options, ({ module, bounds, label, terminates }, form) =>
+    emitCuda(module, {
+      bounds,
+      label,
+      stoppable: terminates === true ? 'start' : true,
+      indirect: form === 'indirect',
+    }),
   )
 }
 

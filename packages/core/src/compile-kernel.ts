@@ -50,6 +50,7 @@ const compileOptions = {
   entryPoint: 'string',
   constants: 'object',
   bounds: ['clamp', 'trap', 'unchecked'],
+  terminates: 'boolean',
 } as const
 
 /** Throws `validation` for options that are missing or of a wrong type. */
@@ -67,12 +68,13 @@ export function kernelKey({
   entryPoint = '',
   constants = {},
   bounds = 'clamp',
+  terminates = false,
 }: CompileOptions): string {
   const sorted = Object.entries(constants)
     .sort(([a], [b]) => (a < b ? -1 : 1))
     // JSON has no -0, NaN and infinities.
     .map(([name, value]) => [name, typeof value, Object.is(value, -0) ? '-0' : String(value)])
-  return JSON.stringify([wgsl, entryPoint, sorted, bounds])
+  return JSON.stringify([wgsl, entryPoint, sorted, bounds, terminates])
 }
 
 function frontEnd({
@@ -81,11 +83,21 @@ function frontEnd({
   entryPoint,
   constants = {},
   bounds = 'clamp',
+  terminates = false,
 }: CompileOptions): KernelSource {
   try {
     const module = lower(parseWgsl(wgsl, { label }), { entryPoint, constants })
     const reflection = reflect(module)
-    return { label, wgsl, entryPoint: module.entryPoint.name, constants, bounds, module, reflection }
+    return {
+      label,
+      wgsl,
+      entryPoint: module.entryPoint.name,
+      constants,
+      bounds,
+      module,
+      reflection,
+      terminates,
+    }
   } catch (error) {
     if (!(error instanceof WgslError)) throw error
     const { line, column } = error

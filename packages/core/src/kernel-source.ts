@@ -12,4 +12,6 @@ export interface KernelSource {
   readonly bounds: Bounds
   readonly module: IrModule
   readonly reflection: Reflection
+  /** Whether every dispatch is said to end within seconds. */
+  readonly terminates?: boolean
 }

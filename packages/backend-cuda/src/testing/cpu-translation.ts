@@ -12,7 +12,7 @@ export const translateForCpu: Translate = (source, form) => {
     bounds: source.bounds,
     label: source.label,
     lineDirectives: false,
-    stoppable: true,
+    stoppable: source.terminates === true ? 'start' : true,
     indirect: form === 'indirect',
   })
   const values = kernel.parameters.map(

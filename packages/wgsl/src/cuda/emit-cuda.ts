@@ -133,7 +133,8 @@ export function emitCudaWithLooks(
   for (const fn of module.functions) if (fn !== module.entryPoint) lines.push(...functionLines(context, fn))
   const entry = entryBody(context, module.entryPoint)
   const looksBetween = options.indirect === true && options.stoppable === true
-  if (looksBetween) entry.needs.usesStopWord = true
+  const looksFirst = options.stoppable === 'start' && findLooks(module, analyses, intervals).of.size > 0
+  if (looksBetween || looksFirst) entry.needs.usesStopWord = true
   const bindings = orderedBindings(module)
   const parameters = kernelParameters(context, bindings, entry.needs)
   if (options.indirect === true) parameters.push(...roundsParameters)
@@ -147,6 +148,7 @@ export function emitCudaWithLooks(
     plain(`    ${p.type} ${p.name}${i === parameters.length - 1 ? '' : ','}`)
   plain(') {')
   for (const text of prologue(context, bindings, entry.needs)) plain(`  ${text}`)
+  if (looksFirst) plain(`  ${lookBetween(names, findSubgroupMatrixUses(module).length > 0, stopWordName)}`)
   if (options.indirect === true) for (const text of roundsHead) plain(`  ${text}`)
   for (const v of module.variables.filter((v) => v.space === 'private' && entry.needs.variables.has(v))) {
     const writer = new FunctionWriter(context, valueText)
@@ -173,6 +175,7 @@ export function emitCudaWithLooks(
   }
   plain('}')
   return assemble(module, options, context, lines, {
+    isStoppable: options.stoppable === 'start' || context.looks.complete,
     entryName,
     parameters,
     staticSharedByteLength: isDynamic ? 0 : layout.byteLength,
@@ -200,7 +203,10 @@ function assemble(
   options: CudaOptions,
   context: ModuleContext,
   lines: readonly Line[],
-  rest: Pick<CudaKernel, 'entryName' | 'parameters' | 'staticSharedByteLength' | 'dynamicSharedByteLength'>,
+  rest: Pick<
+    CudaKernel,
+    'isStoppable' | 'entryName' | 'parameters' | 'staticSharedByteLength' | 'dynamicSharedByteLength'
+  >,
 ): CudaKernel {
   const label = oneLine(options.label ?? module.label)
   const body = lines.map((l) => l.text).join('\n')
@@ -222,7 +228,6 @@ function assemble(
     minimumComputeCapability: subgroupMatrices ? [8, 0] : subgroups ? [7, 0] : packedDot ? [6, 1] : undefined,
     usesSubgroups: subgroups,
     usesBarriers: barriers,
-    isStoppable: context.looks.complete,
     parts: { body, preludeNames: [...preludeNames] },
     ...rest,
   }

@@ -2,11 +2,11 @@ import type { Analyses } from '../analysis/analyses.ts'
 import type {
   BuiltinCall,
   Expression,
+  For,
   IrFunction,
   IrModule,
   Location,
   ModuleVariable,
-  Statement,
   Type,
 } from '../ir.ts'
 import type { AsyncCopies } from './async-copies.ts'
@@ -22,7 +22,7 @@ export interface ModuleContext extends Analyses {
   readonly module: IrModule
   readonly bounds: CudaBounds
   readonly names: Names
-  readonly unrolledLoops: ReadonlySet<Statement>
+  readonly unrolledLoops: ReadonlySet<For>
   /** Conditions that the compiler is kept from seeing through. */
   readonly exitConditions: ReadonlySet<Expression>
   /** Subgroup operations in divergent control flow; all invocations of a subgroup reach every other one together. */

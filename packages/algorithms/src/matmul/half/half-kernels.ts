@@ -1,4 +1,5 @@
-import { type CompileOptions, compileAll, type Device, type DeviceGroup, type Kernel } from '@tandem-gpu/core'
+import type { CompileOptions, Device, DeviceGroup, Kernel } from '@tandem-gpu/core'
+import { compileTerminating } from '../../compile-terminating.ts'
 import type { MatmulShape } from '../matmul-shape.ts'
 import elementF32 from '../single/element-f32.part.wgsl.ts'
 import params from '../single/params.part.wgsl.ts'
@@ -123,7 +124,7 @@ export async function compileHalf(
   resultType: 'f16' | 'f32',
 ): Promise<HalfKernels> {
   const finish = resultType === 'f16' ? roundSource : blocking.parts > 1 ? sumSource : undefined
-  const { kernels, destroy } = await compileAll(group, {
+  const { kernels, destroy } = await compileTerminating(group, {
     product: blocking.body === 'tensor' ? tensorSource(blocking.tile) : registersSource,
     finish,
   })

@@ -1,11 +1,5 @@
-import {
-  type CompileOptions,
-  compileAll,
-  type Device,
-  type DeviceGroup,
-  GpuError,
-  type Kernel,
-} from '@tandem-gpu/core'
+import { type CompileOptions, type Device, type DeviceGroup, GpuError, type Kernel } from '@tandem-gpu/core'
+import { compileTerminating } from '../../compile-terminating.ts'
 import { characterOf } from '../../device-character.ts'
 import { requireGroup } from '../../option-types.ts'
 import { requireResult } from '../../require-result.ts'
@@ -257,7 +251,7 @@ export async function compileMatmul(
     sumOfParts: blocking.parts > 1 ? sumOfPartsSource(type) : undefined,
   }
   const [product, transpose] = await Promise.allSettled([
-    compileAll(group, sources),
+    compileTerminating(group, sources),
     blocking.body === 'transposed' ? compileTranspose(group, type, undefined, false, false) : undefined,
   ])
   const compiled = [product, transpose].flatMap((result) =>

@@ -1,4 +1,5 @@
-import { type CompileOptions, compileAll, type Device, type DeviceGroup, type Kernel } from '@tandem-gpu/core'
+import type { CompileOptions, Device, DeviceGroup, Kernel } from '@tandem-gpu/core'
+import { compileTerminating } from '../../compile-terminating.ts'
 import type { MatmulShape } from '../matmul-shape.ts'
 import columnExtremes from './column-extremes.part.wgsl.ts'
 import splitColumns from './split-columns.part.wgsl.ts'
@@ -106,7 +107,7 @@ export function splitSources(): CompileOptions[] {
 
 /** Compiles the kernels for every device of the group. */
 export async function compileSplit(group: DeviceGroup): Promise<SplitKernels> {
-  const { kernels, destroy } = await compileAll(group, sources())
+  const { kernels, destroy } = await compileTerminating(group, sources())
   const pair = (vector: Kernel, scalar: Kernel): AccessKernels => ({ vector, scalar })
   return {
     rows: pair(kernels.rowsVector, kernels.rowsScalar),

@@ -66,7 +66,7 @@ export function translateIndirect(kernelCase: KernelCase, bounds: CudaBounds): C
 }
 
 /** An estimated microsecond or two. */
-const closeLooks: LookIntervals = { secondsWithout: 2e-8, secondsBetween: 5e-7, secondsOfFew: 2e-7 }
+const closeLooks: LookIntervals = { secondsWithout: 2e-8, secondsBetween: 5e-7 }
 
 /** What the reference executor leaves in the buffers. */
 export function referenceRun(
