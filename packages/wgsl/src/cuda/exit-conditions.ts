@@ -56,8 +56,7 @@ export function findExitConditions(module: IrModule, counters: LoopCounters): Re
 function isNoBound(e: Expression): boolean {
   if (e.kind === 'logical') return isNoBound(e.left) && isNoBound(e.right)
   if (e.kind === 'unary') return isNoBound(e.value)
-  if (e.kind === 'literal') return true
-  if (e.kind !== 'binary') return false
+  if (e.kind !== 'binary') return e.kind === 'literal'
   const { type } = e.left
   const isFloat = type?.kind === 'scalar' && (type.scalar === 'f32' || type.scalar === 'f16')
   return e.operator === '==' || e.operator === '!=' || isFloat

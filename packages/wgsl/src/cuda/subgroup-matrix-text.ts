@@ -128,10 +128,9 @@ function evaluated(writer: FunctionWriter, value: CxxExpression): CxxExpression 
 }
 
 function raised(writer: FunctionWriter, { stride, least }: Access): CxxExpression {
-  const { names, ranges } = writer.context
-  const range = ranges.interval(stride)
   const value = unsignedText(writer, stride)
-  return range !== undefined && range.low >= least ? value : call(names.prelude('max'), [value, `${least}u`])
+  if (stride.kind === 'literal' && Number(stride.value) >= least) return value
+  return call(writer.context.names.prelude('max'), [value, `${least}u`])
 }
 
 /** The address of the array, and what must hold for it to be one. */
