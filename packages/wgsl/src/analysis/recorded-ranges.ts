@@ -7,6 +7,8 @@ export interface Ranges {
   readonly interval: IntervalOf
   /** Is the index inside the array, matrix or vector, whatever the input? */
   isInside(access: IndexPlace | Index): boolean
+  /** Gives a copy of an access the facts about the original. */
+  adopt(copy: IndexPlace, original: IndexPlace): void
 }
 
 /** Joins the results of all visits to a node of the program. */
@@ -31,5 +33,9 @@ export class RecordedRanges implements Ranges {
 
   isInside(access: IndexPlace | Index): boolean {
     return this.#inside.get(access) ?? false
+  }
+
+  adopt(copy: IndexPlace, original: IndexPlace): void {
+    this.#inside.set(copy, this.isInside(original))
   }
 }

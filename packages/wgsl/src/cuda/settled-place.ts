@@ -1,10 +1,17 @@
-import type { Expression, Place } from '../ir.ts'
+import type { Expression, IndexPlace, Place } from '../ir.ts'
 import { operandsOf, withOperands } from '../walk.ts'
 import { type FunctionWriter, isFixed } from './function-writer.ts'
 
 /** A place whose indices are evaluated now, in order, so that nothing that follows can change them. */
 export function settled(writer: FunctionWriter, place: Place): Place {
-  return withOperands(place, (operand, role) => settledValue(writer, operand, role))
+  const result = withOperands(place, (operand, role) => settledValue(writer, operand, role))
+  let [copy, original] = [result, place]
+  while (copy.kind !== 'variable' && copy.kind !== 'deref') {
+    if (copy.kind === 'index-place') writer.context.ranges.adopt(copy, original as IndexPlace)
+    copy = copy.base
+    original = (original as typeof copy & { base: Place }).base
+  }
+  return result
 }
 
 /** The place, settled when one of the expressions that are evaluated after it writes memory, which its indices may read. */

@@ -114,26 +114,14 @@ function match(signature: Signature, args: readonly Type[], concrete: boolean): 
 }
 
 function resultOf(result: string, shape: Type | undefined, scalar: AnyScalar | undefined): Type | undefined {
-  switch (result) {
-    case 'nothing':
-      return undefined
-    case 'S':
-      return anyScalar(scalar!)
-    case 'T':
-    case 'V':
-    case 'V3':
-      return withScalar(shape!, scalar!)
-    case 'Mt':
-      return shape!.kind === 'matrix' ? matrixType(shape!.rows, shape!.columns, scalar as 'f32') : undefined
-    case 'frexp':
-    case 'modf': {
-      const type = withScalar(shape!, scalar!)
-      const exponent = scalar === 'abstract-float' ? 'abstract-int' : 'i32'
-      return resultStruct(result, type, result === 'frexp' ? withScalar(shape!, exponent) : type)
-    }
-    default:
-      return namedTypes[result]
-  }
+  if (result === 'S') return anyScalar(scalar!)
+  if (result in shapes) return withScalar(shape!, scalar!)
+  if (result === 'Mt')
+    return shape!.kind === 'matrix' ? matrixType(shape!.rows, shape!.columns, scalar as 'f32') : undefined
+  if (result !== 'frexp' && result !== 'modf') return namedTypes[result]
+  const type = withScalar(shape!, scalar!)
+  const exponent = scalar === 'abstract-float' ? 'abstract-int' : 'i32'
+  return resultStruct(result, type, result === 'frexp' ? withScalar(shape!, exponent) : type)
 }
 
 /** For error messages: how a function may be called. */

@@ -89,7 +89,7 @@ extern "C" __global__ void __launch_bounds__(32) main_(
   __syncthreads();
   array<unsigned, 4> weights_ = array<unsigned, 4>{{1u, 2u, 3u, 4u}};
   const unsigned index_ = i_ % 4u;
-  weights_[min(index_, 3u)] += 1u;
+  weights_[index_] += 1u;
   const unsigned known_ = tile_[(i_ + 8u) & 31u] + weights_[i_ / 8u];
   const unsigned unknown_ = tile_[min(indices_[0u].w + 0u, 31u)] + weights_[min(indices_[0u].y, 3u)];
   if (id_.x < out_length) out_[id_.x] = known_ + unknown_;

@@ -270,7 +270,7 @@ extern "C" __global__ void __launch_bounds__(128) main_(
     const matrix_f16<1> right_ = matrix_inside<16u, 32u, 16u>(96ull * 16ull, t0, 3u) ? subgroupMatrixLoad<matrix_f16<1>, true, 16u, true>(&tile_, t0, 3u) : matrix_f16<1>{};
     const unsigned index_ = j_;
     const matrix_f32 t1 = subgroupMatrixMultiplyAccumulate(left_, right_, sums_[j_]);
-    sums_[min(index_, 1u)] = t1;
+    sums_[index_] = t1;
     const unsigned t2 = ((subgroup_ * 2u) + j_) * 256u;
     const unsigned t3 = t2;
     const matrix_f32 t4 = subgroupMatrixScalarMultiply(sums_[j_], 0.5f);

@@ -14,12 +14,6 @@ WGSL_FN float add(float a, float b) { return a + b; }
 WGSL_FN float sub(float a, float b) { return a - b; }
 WGSL_FN float mul(float a, float b) { return a * b; }
 WGSL_FN float neg(float a) { return -a; }
-WGSL_FN float min(float a, float b) { return fminf(a, b); }
-WGSL_FN float max(float a, float b) { return fmaxf(a, b); }
-WGSL_FN int min(int a, int b) { return a < b ? a : b; }
-WGSL_FN int max(int a, int b) { return a > b ? a : b; }
-WGSL_FN unsigned min(unsigned a, unsigned b) { return a < b ? a : b; }
-WGSL_FN unsigned max(unsigned a, unsigned b) { return a > b ? a : b; }
 #define WGSL_CTOR __host__ __device__ __forceinline__ constexpr
 template <class T, int N> struct vec;
 template <class T> struct alignas(2 * sizeof(T)) vec<T, 2> {
@@ -141,7 +135,7 @@ extern "C" __global__ void __launch_bounds__(4) main_(
   mat<float, 2, 4> m_ = mat<float, 2, 4>(v_, (*data_)[3u - i_]);
   const unsigned index_ = i_ % 2u;
   const unsigned index_1 = 3u - i_;
-  set_component(m_[min(index_, 1u)], index_1, component(m_[min(index_, 1u)], index_1) + 0.25f);
+  set_component(m_[index_], index_1, component(m_[index_], index_1) + 0.25f);
   (*out_)[i_] = m_[0u] + m_[1u];
   component_of((*out_)[i_], i_) = component_of((*data_)[3u - i_], i_);
 }
