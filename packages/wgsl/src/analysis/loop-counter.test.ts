@@ -94,6 +94,12 @@ describe('a loop ends', () => {
     expect(most('let m = min(n, 4096u); for (var k = i; k * 4u < m; k += 64u) { out[k] = 1u; }')).toBe(16)
     expect(most('var k = 9u; let end = min(n, 4096u); for (; 0u < end - k; k++) { }')).toBe(4294967295)
   })
+  it('when the counter is assigned before it, but not in it', () => {
+    expect(most('var k = 0u; k = i; for (; k < n; k++) { out[k] = 1u; }')).toBe(4294967295)
+    expect(most('var k = 0u; for (; k < n; ) { k++; }')).toBe(undefined)
+    const shared = 'var<private> k: u32; fn back() { k = 0u; }'
+    expect(most('for (k = 0u; k < n; k++) { back(); }', shared)).toBe(undefined)
+  })
   it('when its counter is multiplied up to a bound', () => {
     expect(most('for (var s = 1u; s < 256u; s *= 2u) { }')).toBe(8)
     expect(most('for (var s = 1 + min(max(signed, 0), 8); s <= min(signed, 100); s *= 10) { }')).toBe(3)
