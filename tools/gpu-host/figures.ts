@@ -3,11 +3,13 @@
  *   node tools/gpu-host/figures.ts docs/measurements/TABLE.json [--check]
  * Replaces what stands between `<!-- KIND:NAME -->` and `<!-- /KIND -->` in README.md, docs/performance.md and docs/performance/*.md. KIND is
  * `figures` for the table of one process, `tensor` for rows of tensor-rows.ts and `ranks` for --ways (`2-ranks` where two ranks were measured); `blocks` has the names.
+ * `primitives` is for what primitives-table.ts writes.
  * With --check nothing is written; exit 1 when a document says something else.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import type { BenchResult } from '../../packages/cli/src/bench/document.ts'
 import { withNamedBlocks } from '../named-blocks.ts'
+import { type PrimitivesDocument, withPrimitivesFigures } from './primitives-figures.ts'
 import {
   type BenchTable,
   cube,
@@ -27,23 +29,25 @@ export const documents = [
   ...topics.map((name) => `docs/performance/${name}`),
 ]
 
-export type QuotedTable = BenchTable | RankTable | TensorDocument
+type DeviceTable = BenchTable | RankTable | TensorDocument
+export type QuotedTable = DeviceTable | PrimitivesDocument
 
 /** The head of a table, and its rows. */
 type Rows = readonly (readonly string[])[]
 
 /** A document with its blocks replaced. */
 export function withFigures(text: string, table: QuotedTable, path: string): string {
+  if (table.kind === 'primitives') return withPrimitivesFigures(text, table, path)
   return withNamedBlocks(text, kindOf(table), (name) => figures(name, table, path))
 }
 
-function kindOf(table: QuotedTable): string {
+function kindOf(table: DeviceTable): string {
   if (table.kind === 'bench') return 'figures'
   return table.kind === 'tensor' || table.ranks === 4 ? table.kind : `${table.ranks}-ranks`
 }
 
 /** The text of one named block. */
-export function figures(name: string, table: QuotedTable, path: string): string {
+export function figures(name: string, table: DeviceTable, path: string): string {
   const rows = rowsOf(name, table)
   if (rows === undefined) throw new Error(`there are no figures named ${name}`)
   const [head, ...lines] = rows
@@ -54,12 +58,12 @@ export function figures(name: string, table: QuotedTable, path: string): string 
   )
 }
 
-function rowsOf(name: string, table: QuotedTable): Rows | undefined {
+function rowsOf(name: string, table: DeviceTable): Rows | undefined {
   if (table.kind === 'bench') return blocks.bench[name]?.(table)
   return table.kind === 'tensor' ? blocks.tensor[name]?.(table) : blocks.ranks[name]?.(table)
 }
 
-function sourceOf({ machine, ...table }: QuotedTable): string {
+function sourceOf({ machine, ...table }: DeviceTable): string {
   const adapters = (machine.adapters ?? []) as readonly { readonly name: string; readonly driver?: string }[]
   const names = [...new Set(adapters.map(({ name }) => name))].join(', ')
   const of =

@@ -87,7 +87,7 @@ export abstract class CudaExecutable implements Executable {
       reachable: (reader, owner) => physical.reachable(reader, owner),
       internalKernel: (entry, gpu) => physical.internalKernel(entry, gpu),
       bounceAddress: (command) => arena.bounceAddress(command),
-      stopAddress: physical.native.stopAddress,
+      leaveAddress: (gpu) => physical.native.leaveAddresses[gpu]!,
     }
   }
 

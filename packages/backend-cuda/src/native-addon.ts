@@ -97,8 +97,10 @@ export interface NativeGroup {
   breakOff(): void
   /** Lets other threads go first that wait for this core. */
   yieldCore(): void
-  /** A page-locked word at the same address on every GPU; not zero where kernels that look at it are to leave. */
+  /** A page-locked word at the same address on every GPU; not zero where kernels that wait for other GPUs are to leave. */
   readonly stopAddress: number
+  /** Words in the memory of each GPU; not zero where its kernels that look at them are to leave. */
+  readonly leaveAddresses: readonly number[]
   /** Undefined in runtimes that allow no memory of an addon's own in an ArrayBuffer, such as Electron. */
   mapHost(byteLength: number): { arrayBuffer: ArrayBuffer; address: number; locked: boolean } | undefined
   lockHost(arrayBuffer: ArrayBuffer): { address: number; locked: Promise<void> }

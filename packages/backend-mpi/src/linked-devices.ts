@@ -86,6 +86,11 @@ export class LinkedDevices implements RankDevices {
     return this.#joined.plans === 'whole'
   }
 
+  /** What NCCL has under way on a GPU cannot be ended without the communicator. */
+  get limitsTime() {
+    return this.sharesMemory
+  }
+
   get freedMemory() {
     return this.#joined.plans === 'whole' ? this.#joined.runtime.freedMemory : undefined
   }

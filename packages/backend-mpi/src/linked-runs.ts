@@ -73,6 +73,8 @@ export class LinkedRuns extends MpiRuns {
     }
   }
 
+  protected override limitOf(): undefined {}
+
   protected override async begin(
     { made, nodes }: MpiExecutable,
     { times, profile = false }: ExecutionOptions,

@@ -12,6 +12,7 @@ import {
 import type { InnerRuntime } from './message-memory.ts'
 import type { MpiExecutable } from './mpi-executable.ts'
 import { type PreparedNodes, toGpuError } from './native-addon.ts'
+import { RunLimit } from './run-limit.ts'
 import type { MpiSession } from './session.ts'
 
 /** How long threads do not sleep, where there are cores to spare: what waking one adds to longer waits is little. */
@@ -72,8 +73,10 @@ export abstract class MpiRuns {
 
   run(executable: MpiExecutable, options: ExecutionOptions): Promise<ExecutionResult> {
     const run = this.countRun()
+    // Where a limit ends the run on all ranks after the same repetition, this one has to count too.
+    const counts = options.abortable !== false || this.limitOf(options) !== undefined
     const done = Promise.all([this.#lastRun, this.transferred]).then(() =>
-      executable.alone && options.abortable === false
+      executable.alone && !counts
         ? this.repeat(executable, options)
         : this.#schedule(executable, options, run),
     )
@@ -147,6 +150,8 @@ export abstract class MpiRuns {
 
   /** Which clock times a program of one segment. */
   protected abstract readonly clock: ExecutionResult['clock']
+  /** The time limit that this rank keeps together with the others; undefined where there is none, or the devices keep it. */
+  protected abstract limitOf(options: ExecutionOptions): number | undefined
   protected abstract begin(executable: MpiExecutable, options: ExecutionOptions): Promise<Schedule>
   /** Whether the other ranks go on, and this one with them, where device work has failed here. */
   protected abstract goesOn(error: unknown): boolean
@@ -161,12 +166,19 @@ export abstract class MpiRuns {
     const { times, signal, profile = false, uniformBlock } = options
     const { session, group, globalOrdinal, keep } = this.rank
     const { addon } = session
+    const abort = () => addon.abortRun(group, run)
+    const limitSeconds = this.limitOf(options)
+    const limit = limitSeconds === undefined ? undefined : new RunLimit(limitSeconds, abort)
     const start = performance.now()
     let failure: unknown
     let innerSeconds = 0
     let { clock } = this
     const spans: Span[] = []
     const issue = async (node: number, repetition: number, count: number) => {
+      if (limit?.skips()) {
+        addon.segmentCompleted(group, run, node, count)
+        return
+      }
       const { executable: part, originalIndex } = executable.segments[node]!
       const profiled = profile && repetition + count === times
       const offsetSeconds = (performance.now() - start) / 1000
@@ -175,6 +187,7 @@ export abstract class MpiRuns {
           times: count,
           ...(profiled && { profile }),
           ...(uniformBlock && { uniformBlock }),
+          ...limit?.options,
         })
         innerSeconds += result.seconds
         clock = result.clock
@@ -189,7 +202,8 @@ export abstract class MpiRuns {
           })
         addon.segmentCompleted(group, run, node, count)
       } catch (error) {
-        if (!this.goesOn(error)) fail(error)
+        if (limit?.ended(error)) addon.segmentCompleted(group, run, node, count)
+        else if (!this.goesOn(error)) fail(error)
         else {
           failure ??= error
           addon.segmentCompleted(group, run, node, count)
@@ -200,7 +214,6 @@ export abstract class MpiRuns {
       failure ??= error
       this.fail(executable, run, error)
     }
-    const abort = () => addon.abortRun(group, run)
     signal?.addEventListener('abort', abort)
     try {
       if (signal?.aborted) abort()
@@ -215,6 +228,8 @@ export abstract class MpiRuns {
           throw error
         })
       if (failure !== undefined) throw failure
+      if (limit !== undefined && (repetitions < times || limit.hasActed))
+        throw new GpuError('timeout', 'The run takes longer than its limit.')
       if (repetitions < times)
         throw new GpuError('aborted', `The run is aborted after ${repetitions} of ${times} repetitions.`, {
           cause: signal?.reason,
@@ -227,6 +242,7 @@ export abstract class MpiRuns {
     } catch (error) {
       throw failure ?? toGpuError(error)
     } finally {
+      limit?.close()
       signal?.removeEventListener('abort', abort)
     }
   }

@@ -98,8 +98,7 @@ export class MpiRuntime implements RankedRuntime {
       sharesMemory,
       throughHost: opened.throughHost,
       survivesFailures: opened.survivesFailures,
-      // Messages that are under way wait for ranks that have ended.
-      limitsTime: sharesMemory,
+      limitsTime: opened.limitsTime,
       ...(opened.freedMemory && { freedMemory: opened.freedMemory }),
       transport: opened.transport,
       gather: (key, message, number, doing = 'makes a call') => {

@@ -15,6 +15,8 @@ export interface RankDevices {
   readonly throughHost: boolean
   /** As `Ranks.survivesFailures`. */
   readonly survivesFailures: boolean
+  /** As `Ranks.limitsTime`. */
+  readonly limitsTime: boolean
   readonly freedMemory?: FreedMemory | undefined
   /** `localOrdinal` gives, for each device of the group, its position among the runtime's. */
   instantiate(plan: Plan<Handles, PlanPart>, localOrdinal: readonly number[]): Promise<MpiExecutable>

@@ -31,6 +31,7 @@ export class ScheduledDevices implements RankDevices {
   readonly transport: Transport
   readonly sharesMemory = false
   readonly survivesFailures = false
+  readonly limitsTime = true
   readonly #session: MpiSession
   /** MPI takes messages from device memory. */
   readonly #isAddressed: boolean
@@ -129,7 +130,7 @@ export class ScheduledDevices implements RankDevices {
       : new ScheduledRuns(rank, inner, inner.native)
   }
 
-  /** Runs with messages have no time limits. */
+  /** A run that is ended at its limit has left nothing under way. */
   interrupted(): void {}
   break(): void {}
   close(): void {}

@@ -13,13 +13,18 @@ export class ScheduledRuns extends MpiRuns {
     this.#native = native
   }
 
+  protected override limitOf({ timeoutSeconds }: ExecutionOptions): number | undefined {
+    return timeoutSeconds
+  }
+
   protected override async begin(
     executable: MpiExecutable,
-    { profile, uniformBlock }: ExecutionOptions,
+    { profile, uniformBlock, timeoutSeconds }: ExecutionOptions,
   ): Promise<Schedule> {
     const { alone, nodes, segments } = executable
     const native = this.#native
-    if (profile || alone || native === undefined) return { nodes, launchers: [] }
+    if (profile || alone || timeoutSeconds !== undefined || native === undefined)
+      return { nodes, launchers: [] }
     try {
       const launchers = segments.map((segment) => native.launcher(segment.executable, uniformBlock))
       return { nodes, launchers: await Promise.all(launchers) }

@@ -177,8 +177,13 @@ export class GroupState {
     if (ranks === undefined ? abandon === undefined : !ranks.limitsTime)
       throw new GpuError(
         'unsupported',
-        `The backend of group "${this.label}" cannot limit the time of a run.`,
+        `The backend of group "${this.label}" cannot limit the time of a run${this.#overTransport()}.`,
       )
+  }
+
+  #overTransport(): string {
+    const name = this.runtime.ranks?.transport?.name
+    return name === undefined ? '' : ` over the transport ${name}`
   }
 
   /**

@@ -15,8 +15,7 @@ constexpr std::size_t mostSpareByteLength = std::size_t{64} << 20;
 
 CommandQueue::CommandQueue(const cuda::Gpu &gpu, Options options)
     : gpu_(gpu), driver_(gpu.context.driver()), options_(std::move(options)),
-      stopWord_(gpu.context, driver_.memHostAlloc, sizeof(std::uint32_t), cuda::hostAllocPortable | cuda::hostAllocMapped) {
-  *static_cast<std::uint32_t *>(stopWord_.get()) = 0;
+      leaveWord_(gpu) {
   int multiprocessors = 0, threads = 0;
   gpu.call(driver_.deviceGetAttribute, &multiprocessors, cuda::multiprocessorCount, gpu.context.device());
   gpu.call(driver_.deviceGetAttribute, &threads, cuda::maxThreadsPerMultiprocessor, gpu.context.device());
@@ -110,7 +109,7 @@ bool CommandQueue::poll() {
   if (progress) since_ = now;
   if (!marks_.empty() && !lost_ && options_.timeoutSeconds > 0 &&
       std::chrono::duration<double>(now - since_).count() > options_.timeoutSeconds) {
-    __atomic_store_n(static_cast<std::uint32_t *>(stopWord_.get()), 1u, __ATOMIC_SEQ_CST);
+    leaveWord_.write(true);
     lose({"timeout", "A submit takes longer than its limit."});
   }
   while (!waiting_.empty()) {

@@ -10,7 +10,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "cuda_handles.h"
+#include "leave_word.h"
 #include "native_error.h"
 
 namespace tandem {
@@ -188,7 +188,7 @@ private:
   /// Threads that the GPU runs at a time.
   unsigned residentThreads_ = 0;
   /// Kernels leave once it is not 0.
-  const cuda::HostMemory stopWord_;
+  const cuda::LeaveWord leaveWord_;
   std::unordered_map<std::uint64_t, Kernel> kernels_;
   std::unordered_map<std::uint64_t, Buffer> buffers_;
   std::unordered_set<std::uint64_t> withoutMemory_;

@@ -169,6 +169,8 @@ public:
   const std::vector<bool> &peers() const { return peers_; }
   /// Address of the word that ends every kernel that looks at it when it is not zero.
   std::uintptr_t stopAddress() const { return reinterpret_cast<std::uintptr_t>(stopWord_.get()); }
+  /// Of the word in each GPU's memory at which its kernels look.
+  std::vector<cuda::DevicePtr> leaveAddresses() const;
 
   /// The address is usable on every peer as soon as this returns.
   cuda::DevicePtr allocate(std::size_t gpu, std::size_t byteLength, bool zero);
@@ -293,7 +295,10 @@ private:
   const std::function<bool()> stopping_;
   std::deque<cuda::Gpu> gpus_;
   std::vector<bool> peers_;
+  /// Kernels that wait for other GPUs look at it, and raise it.
   cuda::HostMemory stopWord_;
+  /// All other kernels look at these.
+  std::deque<cuda::LeaveWord> leaveWords_;
   cuda::HostMemory smallStaging_;
   cuda::HostMemory staging_[2];
   HostBlocks hostBlocks_;

@@ -106,7 +106,7 @@ void CommandQueue::dispatch(Submit &submit, bool indirect) {
     if (parameter < 2 * kernel.bindings) {
       const auto &binding = bindings[parameter / 2];
       values[index] = parameter % 2 == 1 ? binding.byteLength : addressOf(binding.buffer, binding.offset);
-    } else if (parameter == 2 * kernel.bindings) values[index] = reinterpret_cast<std::uint64_t>(stopWord_.get());
+    } else if (parameter == 2 * kernel.bindings) values[index] = leaveWord_.address();
     else values[index] = parameter == 2 * kernel.bindings + 1 ? addressOf(counts.buffer, counts.offset) : largest;
   }
   launch(kernel.function, grid, kernel.block, kernel.dynamicSharedByteLength, pointers.data());

@@ -192,8 +192,8 @@ Worker::Worker(Napi::Env env, const char *name) : state_(std::make_shared<State>
   // a running job.
   try {
     std::thread([held = state_] { held->loop(); }).detach();
-  } catch (const std::system_error &error) {
-    throw NativeError("out-of-memory", "The operating system starts no thread: " + error.code().message() + ".");
+  } catch (const std::system_error &) {
+    throw currentError();
   }
   state.self = state_;
   const auto resourceName = Napi::String::New(env, name);

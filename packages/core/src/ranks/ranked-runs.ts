@@ -116,7 +116,11 @@ class AgreedProgramRun {
     const { signal, times, profile, uniformBlock } = this.#execution
     const [calls, call, messages] = [this.#calls, this.#call, this.#messages]
     const own: { error?: unknown; executable?: Executable } = await prepared.then(
-      (executable) => (signal?.aborted ? { error: abortedError(signal, 0, times) } : { executable }),
+      (executable) => {
+        if (signal?.aborted) return { error: abortedError(signal, 0, times) }
+        if (this.#timeoutSeconds === undefined || executable.stoppable) return { executable }
+        return { error: endlessError(this.#program.label) }
+      },
       (caught: unknown) => ({ error: caught }),
     )
     const outcome = { error: own.error, messages, abortable: signal !== undefined }
@@ -145,12 +149,10 @@ class AgreedProgramRun {
     const { label } = this.#program
     const timeoutSeconds = this.#timeoutSeconds
     // All ranks find this alike, before any begins.
-    if (timeoutSeconds !== undefined && (abortable || !executable.stoppable))
+    if (timeoutSeconds !== undefined && abortable)
       throw new GpuError(
         'unsupported',
-        abortable
-          ? `The run of "${label}" over several processes has a time limit, and a signal on one of them: it can have one of the two.`
-          : `Program "${label}" has kernels that cannot be ended, which a time limit over several processes needs.`,
+        `The run of "${label}" over several processes has a time limit, and a signal on one of them: it can have one of the two.`,
       )
     this.#started = executable
     if (running !== undefined) return { said: await running }
@@ -195,7 +197,15 @@ class AgreedProgramRun {
 
   /** Other ranks may wait for messages that never come, unless the runtime knows better, and says `device-lost`. */
   #goesOn(error: unknown): boolean {
-    if (!this.#program.concernsOtherRanks || isGpuError(error, 'aborted')) return true
+    if (!this.#program.concernsOtherRanks || isGpuError(error, 'aborted') || isGpuError(error, 'timeout'))
+      return true
     return this.#calls.ranks.survivesFailures === true && !isGpuError(error, 'device-lost')
   }
+}
+
+function endlessError(label: string): GpuError {
+  return new GpuError(
+    'unsupported',
+    `Program "${label}" has kernels that cannot be ended, which a time limit over several processes needs.`,
+  )
 }

@@ -241,14 +241,14 @@ export function infixOperand(
     case '+':
     case '-':
     case '*':
-      return isI32 && !ranges.isExact(e) ? undefined : right
+      return isI32 ? undefined : right
     case '/':
     case '%':
       // The divisor is never 0 or -1.
       return range !== undefined && (range.low > 0 || range.high < -1) ? right : undefined
     case '<<':
     case '>>':
-      if (operator === '<<' && isI32 && !ranges.isExact(e)) return undefined
+      if (operator === '<<' && isI32) return undefined
       if (rightValue.kind === 'literal') return simple(`${Number(rightValue.value) & 31}`)
       return operation(`${operand(right)} & 31u`)
     default:

@@ -2,7 +2,7 @@ import { type Device, type DeviceGroup, GpuError, isGpuError } from '@tandem-gpu
 import { characterOf } from '../../device-character.ts'
 import type { TuningOptions } from '../../tuning/tuning-store.ts'
 import type { MatmulShape, MatmulType } from '../matmul-shape.ts'
-import { type MatmulBlocking, matmulCandidates } from '../single/matmul-kernels.ts'
+import { chooseBlocking, type MatmulBlocking, matmulCandidates } from '../single/matmul-kernels.ts'
 import { planStream, type StreamPlan, withSplitParts, withTransposedRows } from '../stream/plan-stream.ts'
 import { gainsFromSplitting, hasSplitProducts, type MatmulPrecision } from '../tensor/split-kernels.ts'
 import { type ChooseDevicesOptions, chooseDevices, type DeviceChoice } from './choose-devices.ts'
@@ -66,6 +66,7 @@ export async function chooseProduct(
     planStream(shape, devices, {
       streamWidth: streamWidth ?? characterOf(group).streamWidth,
       memoryLimitBytes: limit,
+      parts: chooseBlocking(devices[0]!, shape).parts,
     })
   /** The plan with memory for f16 parts, which take as much as the matrices. */
   const splitPlanFor = (plain: StreamPlan, devices: readonly Device[]) => {
@@ -97,7 +98,6 @@ export async function chooseProduct(
   const split = choosesSplit(shape, type, devices, fits, options.precision)
   const part = plain ? { m: plain.rowBlock, n: plain.width, k: shape.k } : { ...shape, m: ranges[0]!.rows }
   const candidates = matmulCandidates(devices[0]!, shape, part.m, {
-    inTurn: plain !== undefined,
     transposed: plain
       ? !split && transposed !== undefined && plain.width >= leastTransposedWidth
       : !split && fitsResident(shape, devices, { transposed: true }),

@@ -36,7 +36,7 @@ export async function tuneMatmul(
     { backend: group.backend, devices: [device] },
     {
       ...{ algorithm: 'matmul', version: 3, sizes: { m, n, k } },
-      traits: [type, `${shipped.parts} parts${shipped.inTurn ? ' in turn' : ''}`],
+      traits: [type, `${shipped.parts} parts`],
     },
   )
   const buffers: DeviceBuffer<MatmulType>[] = []

@@ -97,7 +97,7 @@ export function recordHalf(
       ],
       args: {
         ...{ a, b, c: products, m: rows, n },
-        ...(body === 'tensor' ? { k: padded.depth } : { k, adds: 0 }),
+        k: body === 'tensor' ? padded.depth : k,
         k_chunk: depth,
       },
       label: 'product',

@@ -14,21 +14,19 @@ fn load_b4(k: u32, column4: u32) -> vec4<Element> {
   );
 }
 
-fn store_c1(row: u32, column: u32, value: Element) {
-  if (column < params.n) {
-    let at = params.c_base + row * params.c_stride + column;
-    if (params.adds == 0u) {
-      c[at] = value;
-    } else {
-      c[at] += value;
-    }
-  }
-}
-
 fn store_c4(row: u32, column4: u32, value: vec4<Element>) {
+  let first = params.c_base + row * params.c_stride;
   let column = column4 * 4u;
-  store_c1(row, column, value.x);
-  store_c1(row, column + 1u, value.y);
-  store_c1(row, column + 2u, value.z);
-  store_c1(row, column + 3u, value.w);
+  if (column < params.n) {
+    c[first + column] = value.x;
+  }
+  if (column + 1u < params.n) {
+    c[first + column + 1u] = value.y;
+  }
+  if (column + 2u < params.n) {
+    c[first + column + 2u] = value.z;
+  }
+  if (column + 3u < params.n) {
+    c[first + column + 3u] = value.w;
+  }
 }

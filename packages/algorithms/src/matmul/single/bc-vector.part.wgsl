@@ -8,11 +8,6 @@ fn load_b4(k: u32, column4: u32) -> vec4<Element> {
 
 fn store_c4(row: u32, column4: u32, value: vec4<Element>) {
   if (column4 * 4u < params.n) {
-    let at = params.c_base + row * params.c_stride + column4;
-    if (params.adds == 0u) {
-      c[at] = value;
-    } else {
-      c[at] += value;
-    }
+    c[params.c_base + row * params.c_stride + column4] = value;
   }
 }

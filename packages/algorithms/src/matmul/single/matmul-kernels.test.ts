@@ -23,20 +23,9 @@ it('cuts K into the same parts on every device and for every candidate', () => {
     ])
     expect(new Set(all.map(({ parts }) => parts)).size).toBe(1)
   }
-})
-
-it('cuts K of products that stream into the parts of those that stay on the devices', () => {
-  for (const shape of shapes) {
-    const { parts } = chooseBlocking(large, shape)
-    for (const rows of [shape.m, Math.ceil(shape.m / 4)])
-      for (const candidate of matmulCandidates(large, shape, rows, { inTurn: true }))
-        expect(candidate).toEqual({ ...candidate, parts, ...(parts > 1 && { inTurn: true }) })
-  }
   // As cuBLAS cuts it on an H200.
-  expect(chooseBlocking(large, { m: 1024, n: 1024, k: 16_384 }, 1024, { inTurn: true }).parts).toBe(4)
-  expect(chooseBlocking(large, { m: 8192, n: 8192, k: 16_384 }, 8192, { inTurn: true })).not.toHaveProperty(
-    'inTurn',
-  )
+  expect(chooseBlocking(large, { m: 1024, n: 1024, k: 16_384 }).parts).toBe(4)
+  expect(chooseBlocking(large, { m: 8192, n: 8192, k: 16_384 }).parts).toBe(1)
 })
 
 it('offers tiles that fit the device, each once, and the choice first', () => {

@@ -38,8 +38,6 @@ export interface MatmulBlocking {
   readonly tileColumns: number
   /** The sum over k is cut into this many parts, whose results are added in order; 1 means that it is not cut. */
   readonly parts: number
-  /** Each part adds to C when those before it have: for products that stream, which have no memory for the parts beside each other. */
-  readonly inTurn?: true
 }
 
 /** What `compileMatmul` compiles. */
@@ -52,7 +50,7 @@ export interface MatmulKernels {
   readonly scalar: Kernel
   /** Present where `vector` reads A transposed. */
   readonly transpose?: TransposeKernel
-  /** Present where there are parts, and not in turn. */
+  /** Present where there are parts. */
   readonly sumOfParts?: Kernel
   /** Present where products of f32 are formed from f16 parts; `blocking` is then that of the elements that are not. */
   readonly split?: SplitKernels
@@ -111,12 +109,11 @@ const columnsOf = (tile: Tile) => 4 * tile.columnBlocks * tile.across
 /** Two tiles of A and two of B, eight deep in k. */
 const workgroupByteLength = (tile: Tile) => (rowsOf(tile) + columnsOf(tile)) * 8 * 2 * 4
 
-const blockingOf = (tile: Tile, parts: number, inTurn = false): MatmulBlocking => ({
+const blockingOf = (tile: Tile, parts: number): MatmulBlocking => ({
   body: tile.body,
   tileRows: rowsOf(tile),
   tileColumns: columnsOf(tile),
   parts,
-  ...(inTurn && parts > 1 && { inTurn }),
 })
 
 /** The number of multiprocessors that the choice of blocks assumes. It is fixed, so that the same shape gives the same bits on every GPU. */
@@ -126,8 +123,6 @@ const assumedProcessors = 132
 export interface CandidateOptions {
   /** Columns of the result that one product computes. They choose the tile, not the sum. Default: all of the shape. */
   readonly localColumns?: number | undefined
-  /** True: the parts of the sum over k follow one another, so that they fill no GPU. Default: they run side by side. */
-  readonly inTurn?: boolean | undefined
   /** False where there is no memory for A transposed, or where too few products share it. */
   readonly transposed?: boolean | undefined
 }
@@ -173,12 +168,12 @@ export function matmulCandidates(
       parts = candidate
     }
   }
-  const { localColumns = shape.n, inTurn } = options
-  const cost = (tile: Tile) => tileCost(tile, rows, { ...shape, n: localColumns }, inTurn ? 1 : parts)
+  const { localColumns = shape.n } = options
+  const cost = (tile: Tile) => tileCost(tile, rows, { ...shape, n: localColumns }, parts)
   const [first, ...rest] = fitting
     .sort((a, b) => cost(a) - cost(b))
     .slice(0, 4)
-    .map((tile) => blockingOf(tile, parts, inTurn))
+    .map((tile) => blockingOf(tile, parts))
   return [first!, ...rest]
 }
 
@@ -259,7 +254,7 @@ export async function compileMatmul(
   const sources = {
     vector: matmulSource(type, blocking, true),
     scalar: matmulSource(type, blocking, false),
-    sumOfParts: blocking.parts > 1 && !blocking.inTurn ? sumOfPartsSource(type) : undefined,
+    sumOfParts: blocking.parts > 1 ? sumOfPartsSource(type) : undefined,
   }
   const [product, transpose] = await Promise.allSettled([
     compileAll(group, sources),

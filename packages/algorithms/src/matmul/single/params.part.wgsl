@@ -13,8 +13,6 @@ struct Params {
   k: u32,
   // Inner length of one part of a split K; k when it is not split. Part z writes rows z·m to (z + 1)·m of `c`.
   k_chunk: u32,
-  // 1: C holds the sum of the parts before, to which this one is added. 0: C is written.
-  adds: u32,
 }
 
 @group(0) @binding(0) var<uniform> params: Params;

@@ -82,6 +82,12 @@ export function recordPaddedMatmul<T extends MatmulType>(
   recordLeftMatmul(recorder, kernels, left.parts(0, m), b, c, { device, label })
 }
 
+/** Where a product is computed. */
+interface ProductPlace<T extends MatmulType> extends Place {
+  /** Memory for the sums over the parts of k, one below the other; default: of the program, for each product. */
+  readonly sums?: BufferView<T> | undefined
+}
+
 /** Like `recordPaddedMatmul`, for rows of A that have arrived. `c` begins with the first of them. */
 export function recordLeftMatmul<T extends MatmulType>(
   recorder: Recorder,
@@ -89,7 +95,7 @@ export function recordLeftMatmul<T extends MatmulType>(
   parts: readonly LeftPart<T>[],
   b: BufferView<T>,
   c: BufferView<T>,
-  place: Place,
+  place: ProductPlace<T>,
 ): void {
   if (b.rows === 0) recorder.fill(c, 0, { label: `${place.label} zero` })
   else
@@ -105,7 +111,7 @@ function recordRows<T extends MatmulType>(
   { view, transposed }: LeftPart<T>,
   b: BufferView<T>,
   c: BufferView<T>,
-  { device, label }: Place,
+  { device, label, sums }: ProductPlace<T>,
 ): void {
   const { blocking } = kernels
   const k = b.rows
@@ -113,41 +119,26 @@ function recordRows<T extends MatmulType>(
   const n = c.columns
   const chunk = blocking.parts === 1 ? k : Math.ceil(k / blocking.parts / 8) * 8
   const parts = Math.ceil(k / chunk)
-  const beside = parts > 1 && !blocking.inTurn
-  const target = !beside
-    ? c
-    : recorder.scratch(device.ordinal, kernels.type, [parts * m, n], { label: `${label} parts` })
+  const target =
+    parts === 1
+      ? c
+      : (sums?.block(0, 0, parts * m, n) ??
+        recorder.scratch(device.ordinal, kernels.type, [parts * m, n], { label: `${label} parts` }))
   const vector =
     wide(b) &&
     wideRows(target) &&
     (blocking.body === 'transposed'
       ? transposed !== undefined
       : wide(view) && (blocking.body === 'tiled' || view.columns % 4 === 0))
-  /** Rows of B from `first` on, and what they are multiplied with. */
-  const product = (first: number, depth: number, adds: 0 | 1) =>
-    recorder.dispatch(vector ? kernels.vector : kernels.scalar, {
-      device: device.ordinal,
-      workgroups: [
-        ...foldWorkgroups(Math.ceil(m / blocking.tileRows) * Math.ceil(n / blocking.tileColumns), device),
-        beside ? parts : 1,
-      ],
-      args: {
-        a:
-          vector && transposed
-            ? transposed.block(first, 0, depth, transposed.columns)
-            : view.block(0, first, m, first + depth === k ? view.columns - first : depth),
-        b: b.block(first, 0, depth, n),
-        ...{ c: target, m, n, k: depth, k_chunk: Math.min(chunk, depth), adds },
-      },
-      label,
-    })
-  if (parts > 1 && !beside) {
-    // From zeros on, as the sum of parts beside each other.
-    recorder.fill(c, 0, { label: `${label} zero` })
-    for (let first = 0; first < k; first += chunk) product(first, Math.min(chunk, k - first), 1)
-    return
-  }
-  product(0, k, 0)
+  recorder.dispatch(vector ? kernels.vector : kernels.scalar, {
+    device: device.ordinal,
+    workgroups: [
+      ...foldWorkgroups(Math.ceil(m / blocking.tileRows) * Math.ceil(n / blocking.tileColumns), device),
+      parts,
+    ],
+    args: { a: (vector && transposed) || view, b, c: target, m, n, k, k_chunk: chunk },
+    label,
+  })
   if (parts === 1) return
   recorder.dispatch(kernels.sumOfParts!, {
     device: device.ordinal,

@@ -31,10 +31,15 @@ export interface StreamPlan {
 export function planStream(
   shape: MatmulShape,
   devices: readonly Device[],
-  options: { streamWidth: number; memoryLimitBytes: number },
+  options: {
+    readonly streamWidth: number
+    readonly memoryLimitBytes: number
+    /** Into how many the sum over k is cut; default 1. Of several, each has a tile of C for a time. */
+    readonly parts?: number
+  },
 ): StreamPlan {
   const { m, n, k } = shape
-  const { streamWidth, memoryLimitBytes } = options
+  const { streamWidth, memoryLimitBytes, parts = 1 } = options
   requireCount(streamWidth, 'The option streamWidth', 1)
   if (!(memoryLimitBytes > 0))
     throw new GpuError('validation', `The memory limit is ${memoryLimitBytes} bytes a device.`)
@@ -59,11 +64,13 @@ export function planStream(
       width = up(Math.floor(width / 2))
     ) {
       const panel = panelBuffers * inner * width
+      // Of C, and of what the parts of k add up to.
+      const tiles = panelBuffers + (parts > 1 ? parts : 0)
       const fit = (aBuffers: 1 | 2) =>
         Math.min(
           chunk,
-          Math.floor((limit - panel) / (aBuffers * aStride + panelBuffers * width)),
-          Math.floor(single / Math.max(aStride, width)),
+          Math.floor((limit - panel) / (aBuffers * aStride + tiles * width)),
+          Math.floor(single / Math.max(aStride, parts * width)),
         )
       const whole = fit(1) >= chunk
       const aBuffers = whole || panelBuffers === 1 ? 1 : 2
@@ -79,7 +86,7 @@ export function planStream(
           aBuffers,
           panels: Math.ceil(outer / width),
           rounds: Math.ceil(chunk / rowBlock),
-          byteLength: 4 * (panel + rowBlock * (aBuffers * aStride + panelBuffers * width)),
+          byteLength: 4 * (panel + rowBlock * (aBuffers * aStride + tiles * width)),
         }
       if (width === grain) break
     }

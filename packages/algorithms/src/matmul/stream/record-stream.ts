@@ -113,13 +113,21 @@ export function recordStreamedMatmul<T extends MatmulType>(
     const rows = Math.min(plan.rowBlock, range.rows)
     const place = { device, label: 'product' }
     const b = panelsOf(device)
+    const { blocking, split } = kernels(device)
+    // One for all products of the lane, which follow one another.
+    const sums =
+      blocking.parts === 1 || split !== undefined
+        ? undefined
+        : recorder.scratch(device.ordinal, type, [blocking.parts * rows, plan.bStride], {
+            label: 'parts of C',
+          })
     return {
       ...{ device, index, b },
       ...range,
       host: { a: rowsOf(host.a, index, k), c: rowsOf(host.c, index, n) },
       a: times(plan.aBuffers, (i) => {
         const view = recorder.scratch(device.ordinal, type, [rows, plan.aStride], { label: `A ${i}` })
-        const sizes = { k, cStride: plan.bStride }
+        const sizes = { k, cStride: plan.bStride, sums }
         return { view, product: streamedProduct(recorder, kernels(device), view, { ...place, ...sizes }) }
       }),
       panels: b.map((view) => streamedPanel(recorder, kernels(device), view, place)),

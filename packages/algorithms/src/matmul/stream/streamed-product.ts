@@ -53,12 +53,25 @@ export function streamedPanel<T extends MatmulType>(
   }
 }
 
-/** The products of the rows of A in `a`, whose columns from `k` on are padding. `cStride`: leading dimension of C. */
+/**
+ * The products of the rows of A in `a`, whose columns from `k` on are padding. `cStride`: leading dimension of C. `sums`: memory for the parts of all
+ * rows, where k is cut.
+ */
 export function streamedProduct<T extends MatmulType>(
   recorder: Recorder,
   kernels: MatmulKernels,
   a: BufferView<T>,
-  { device, label, k, cStride }: Place & { readonly k: number; readonly cStride: number },
+  {
+    device,
+    label,
+    k,
+    cStride,
+    sums,
+  }: Place & {
+    readonly k: number
+    readonly cStride: number
+    readonly sums?: BufferView<T> | undefined
+  },
 ): StreamedProduct<T> {
   const place = { device, label }
   const { split } = kernels
@@ -68,7 +81,7 @@ export function streamedProduct<T extends MatmulType>(
       arriveRows: (row, rows) => left.arrive(row, rows),
       multiply(row, rows, { view }, c) {
         const b = view.block(0, 0, k, c.columns)
-        recordLeftMatmul(recorder, kernels, left.parts(row, rows), b, c, place)
+        recordLeftMatmul(recorder, kernels, left.parts(row, rows), b, c, { ...place, sums })
       },
     }
   }

@@ -151,7 +151,7 @@ ${lookText('look_after_copies', undefined, ['@%p exit;'])}
   {
     provides: ['look_clock', 'look_is_due'],
     ptx: true,
-    source: `// Looks are far apart also where rounds are short: the word lies in the host's memory.
+    source: `// Looks are far apart also where rounds are short: each waits for the word.
 WGSL_FN unsigned look_clock() {
   unsigned cycles;
   asm volatile("mov.u32 %0, %%clock;" : "=r"(cycles));

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { lower, parseWgsl, printIr } from './index.ts'
-import { parseKernelTest } from './testing/index.ts'
+import { lower, parseWgsl } from '../index.ts'
+import { parseKernelTest } from './index.ts'
+import { printIr } from './print-ir.ts'
 
 const kernels = [
   ...['matmul-tiled', 'transpose-tiled', 'reduce-sequential', 'loop-continuing-scope', 'switch-break-nested'],
@@ -10,7 +11,7 @@ const kernels = [
 ]
 
 it.each(kernels)('the IR of %s is as recorded', async (name) => {
-  const testdata = new URL('../testdata/', import.meta.url)
+  const testdata = new URL('../../testdata/', import.meta.url)
   const source = readFileSync(new URL(`accepted/${name}.wgsl`, testdata), 'utf8')
   const { entryPoint, constants } = parseKernelTest(source)
   const printed = printIr(lower(parseWgsl(source), { entryPoint, constants }))

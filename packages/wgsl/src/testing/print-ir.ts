@@ -1,6 +1,6 @@
-import { type Analyses, analyse } from './analysis/analyses.ts'
-import type { Expression, For, Index, IndexPlace, IrFunction, IrModule, Place, Statement } from './ir.ts'
-import { typeName } from './types.ts'
+import { type Analyses, analyse } from '../analysis/analyses.ts'
+import type { Expression, For, Index, IndexPlace, IrFunction, IrModule, Place, Statement } from '../ir.ts'
+import { typeName } from '../types.ts'
 
 type Facts = Pick<Analyses, 'ranges' | 'counters'>
 
