@@ -98,6 +98,25 @@ it('bench times what it is asked for, and writes a page that needs no other file
   expect(page).not.toMatch(/https?:\/\/(?!www\.w3\.org)|src=|href=/)
 })
 
+it('bench times scans, histograms, sorts and transforms, each in its unit', async () => {
+  const { ours } = await tandemJson(
+    'bench --works scan,histogram,sort,fft --devices 1 --sizes small --samples 1',
+  )
+  const units = {
+    scan: 'B/s',
+    histogram: 'B/s',
+    sort: 'elements/s',
+    'sort-pairs': 'elements/s',
+    fft: 'FLOP/s',
+  }
+  for (const [work, unit] of Object.entries(units)) {
+    const results = ours.filter((result: { work: string }) => result.work === work)
+    expect(results.length, work).toBeGreaterThan(1)
+    for (const result of results) expect(result).toMatchObject({ verified: true, unit })
+  }
+  expect(new Set(ours.map(({ work }: { work: string }) => work))).toEqual(new Set(Object.keys(units)))
+})
+
 it.each(['bash', 'zsh', 'fish', 'powershell'])('completion prints a script for %s', async (shell) => {
   const log = vi.spyOn(console, 'log').mockImplementation(() => {})
   onTestFinished(() => log.mockRestore())

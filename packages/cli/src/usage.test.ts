@@ -50,7 +50,7 @@ describe('wrong usage', () => {
       /\/proc\/tandem\/demo cannot be made/,
     ],
     ['a picture that is no PNG', 'jacobi --image out.jpg', /out\.jpg does not end in \.png/],
-    ['an unknown algorithm', 'bench --works transpose,sort', /sort is not one of transpose/],
+    ['an unknown algorithm', 'bench --works transpose,merge', /merge is not one of transpose/],
   ])('%s exits with 2, and the sentence names it', async (_, line, sentence) => {
     const text = await tandem(line)
     expect(text.exit).toBe(2)

@@ -1,14 +1,8 @@
-import {
-  type Decomposition,
-  type ElementWriter,
-  type HaloTransport,
-  type JacobiReport,
-  jacobi,
-} from '@tandem-gpu/algorithms'
+import { type Decomposition, type HaloTransport, type JacobiReport, jacobi } from '@tandem-gpu/algorithms'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { type AlgorithmOptions, addAlgorithmOptions } from '../algorithm-options.ts'
 import { runAlgorithm } from '../algorithm-run.ts'
-import { type InputFile, npySink, openInput } from '../array-files.ts'
+import { bothSinks, type InputFile, npySink, openInput } from '../array-files.ts'
 import type { CommandContext } from '../command-context.ts'
 import { UsageError } from '../exit-code.ts'
 import { finiteNumber, wholeNumber } from '../group-options.ts'
@@ -177,16 +171,6 @@ function iterationOptions(options: JacobiCommandOptions) {
     ...(decomposition === undefined ? {} : { decomposition }),
   }
   return tolerance === undefined ? common : { ...common, tolerance }
-}
-
-function bothSinks(
-  picture: FieldPicture | undefined,
-  file: ElementWriter<'f32'> | undefined,
-): ElementWriter<'f32'> {
-  return async (offset, cells) => {
-    picture?.add(offset, cells)
-    await file?.(offset, cells)
-  }
 }
 
 function progressBar(options: JacobiCommandOptions, progress: CommandContext['terminal']['progress']) {
