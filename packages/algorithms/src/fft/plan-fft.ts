@@ -1,6 +1,6 @@
 import { type Device, describedValue, GpuError, requireCount } from '@tandem-gpu/core'
 import { characterOf } from '../device-character.ts'
-import { paddedLength, type Radix, radicesOf, squareSides } from './factors.ts'
+import { lineRadicesOf, paddedLength, type Radix, radicesOf, squareSides } from './factors.ts'
 
 /** `forward`: Σ x · exp(−2πi · k · n / N). `inverse`: the same with exp(+2πi …). */
 export type FftDirection = 'forward' | 'inverse'
@@ -113,8 +113,8 @@ const longestColumn = 1024
 /** Columns of a group have at least this many neighbours: 64 bytes. */
 export const fewestColumns = 8
 
-/** Values that an invocation holds at a time. */
-export const mostValues = 16
+/** Values that an invocation holds at a time, where no radix is greater. */
+const mostValues = 16
 
 /** What the devices of a group allow, all of them. `lines` is false where barriers are slow. */
 export function fftLimits(devices: readonly Device[]): FftLimits {
@@ -210,7 +210,8 @@ function methodOf(length: number, contiguous: boolean, limits: FftLimits): FftMe
       return { kind: 'line', length, points, radices: stages, convolves: true }
     return { kind: 'chirp', length, points, stages: { kind: 'stages', length: points, radices: stages } }
   }
-  if (fitsLine(length, radices, contiguous, limits)) return lineMethod(length, radices)
+  const line = lineRadicesOf(length, contiguous)!
+  if (fitsLine(length, line, contiguous, limits)) return lineMethod(length, line)
   const sides = limits.lines ? squareOf(length, limits) : undefined
   if (sides !== undefined) return { kind: 'square', length, columns: sides[0], rows: sides[1] }
   return { kind: 'stages', length, radices }
@@ -228,7 +229,7 @@ const lineMethod = (length: number, radices: readonly Radix[]): LineMethod => ({
 function squareOf(length: number, limits: FftLimits): readonly [LineMethod, LineMethod] | undefined {
   const sides = squareSides(length, longestColumn)
   if (sides === undefined) return undefined
-  const [first, second] = sides.map((side) => ({ side, radices: radicesOf(side)! }))
+  const [first, second] = sides.map((side) => ({ side, radices: lineRadicesOf(side, false)! }))
   for (const { side, radices } of [first!, second!])
     if (!fitsLine(side, radices, false, limits)) return undefined
   return [lineMethod(first!.side, first!.radices), lineMethod(second!.side, second!.radices)]
@@ -260,7 +261,7 @@ export function tileByteLength(
 }
 
 /**
- * Invocations of a line: so that the stages leave as few as possible without work, and each holds at most 16 values. Among equals `few` takes the least
+ * Invocations of a line: so that the stages leave as few as possible without work, and each holds at most 16 values, or one butterfly. Among equals `few` takes the least
  * and `many` the largest number. Undefined where more than `most` are needed.
  */
 export function lineThreads(
@@ -271,10 +272,11 @@ export function lineThreads(
 ): number | undefined {
   let best: number | undefined
   let least = Number.POSITIVE_INFINITY
-  const fewest = Math.ceil(points / mostValues)
+  const held = Math.max(mostValues, ...radices)
+  const fewest = Math.ceil(points / held)
   for (let threads = fewest; threads <= Math.min(most, points); threads++) {
     const counts = radices.map((radix) => Math.ceil(points / radix / threads))
-    if (counts.some((count, stage) => count * radices[stage]! > mostValues)) continue
+    if (counts.some((count, stage) => count * radices[stage]! > held)) continue
     const slots = counts.reduce((sum, count, stage) => sum + count * radices[stage]! * threads, 0)
     if (slots < least || (slots === least && among === 'many')) {
       least = slots
