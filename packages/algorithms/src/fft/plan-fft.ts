@@ -72,7 +72,18 @@ export interface ChirpMethod {
   readonly stages: StagesMethod
 }
 
-export type FftMethod = LineMethod | SquareMethod | StagesMethod | ChirpMethod
+/** Real numbers in pairs, which are complex numbers of lines that are half as long. */
+export interface PackedMethod {
+  readonly kind: 'packed'
+  /** Of the real numbers, which is even. */
+  readonly length: number
+  readonly half: ComplexMethod
+}
+
+/** Methods of complex numbers. */
+export type ComplexMethod = LineMethod | SquareMethod | StagesMethod | ChirpMethod
+
+export type FftMethod = ComplexMethod | PackedMethod
 
 /** Along one axis, all lines of the array. */
 export interface FftPass {
@@ -146,7 +157,7 @@ export function planFft(options: FftPlanOptions): FftPlan {
     return {
       axis,
       // Arrays without values have plans too.
-      method: methodOf(Math.max(1, shape[axis]!), isContiguous(shape, axis), limits),
+      method: axisMethod(shape, axis, isReal && !transposes, limits),
       from: !isReal ? 'complex' : forward ? 'real' : 'half',
       to: !isReal ? 'complex' : forward ? 'half' : 'real',
       transposes,
@@ -201,7 +212,16 @@ export function isContiguous(shape: readonly number[], axis: number): boolean {
   return shape.slice(axis + 1).every((length) => length === 1)
 }
 
-function methodOf(length: number, contiguous: boolean, limits: FftLimits): FftMethod {
+/** `packs`: whether the lines are real numbers on one side, which are in pairs where they lie one after another. */
+function axisMethod(shape: readonly number[], axis: number, packs: boolean, limits: FftLimits): FftMethod {
+  const length = Math.max(1, shape[axis]!)
+  const contiguous = isContiguous(shape, axis)
+  const method = methodOf(length, contiguous, limits)
+  if (!packs || !contiguous || method.kind === 'line' || length % 2 === 1) return method
+  return { kind: 'packed', length, half: methodOf(length / 2, contiguous, limits) }
+}
+
+function methodOf(length: number, contiguous: boolean, limits: FftLimits): ComplexMethod {
   const radices = radicesOf(length)
   if (radices === undefined) {
     const points = paddedLength(length)
