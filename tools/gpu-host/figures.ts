@@ -1,14 +1,16 @@
 /*
- * Puts the figures of a measured table (tools/gpu-host/table.ts, rank-table.ts or tensor-table.ts) into the documents that quote them:
+ * Puts the figures of a measured table (tools/gpu-host/table.ts, rank-table.ts, tensor-table.ts or primitives-table.ts) into the documents that quote them:
  *   node tools/gpu-host/figures.ts docs/measurements/TABLE.json [--check]
  * Replaces what stands between `<!-- figures:NAME -->` and `<!-- /figures -->` in README.md, docs/performance.md and docs/performance/*.md, where NAME is
  * `highlights`, `targets`, `ladder` or `webgpu`; with a table of rank-table.ts what stands between `<!-- ranks:NAME -->` and `<!-- /ranks -->`,
- * or `<!-- 2-ranks:NAME -->` and `<!-- /2-ranks -->` where two ranks were measured; with one of tensor-table.ts what stands between `<!-- tensor:NAME -->` and `<!-- /tensor -->`.
+ * or `<!-- 2-ranks:NAME -->` and `<!-- /2-ranks -->` where two ranks were measured; with one of tensor-table.ts what stands between `<!-- tensor:NAME -->` and `<!-- /tensor -->`;
+ * with one of primitives-table.ts what stands between `<!-- primitives:NAME -->` and `<!-- /primitives -->`.
  * With --check nothing is written; exit 1 when a document says something else.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import type { BenchDocument, BenchResult } from '../../packages/cli/src/bench/document.ts'
 import { withNamedBlocks } from '../named-blocks.ts'
+import { type PrimitivesDocument, withPrimitivesFigures } from './primitives-figures.ts'
 import { withRankFigures } from './rank-figures.ts'
 import type { RankTable } from './rank-targets.ts'
 import { type Target, targetsOf } from './targets.ts'
@@ -99,8 +101,12 @@ const ladder: readonly { kernel: string; source: string; sourceStep: string }[] 
   { kernel: 'best', source: '', sourceStep: '' },
 ]
 
+/** Any measured table that documents quote. */
+export type QuotedTable = Table | RankTable | TensorDocument | PrimitivesDocument
+
 /** A document with its blocks replaced. */
-export function withFigures(text: string, table: Table | RankTable | TensorDocument, path: string): string {
+export function withFigures(text: string, table: QuotedTable, path: string): string {
+  if (table.kind === 'primitives') return withPrimitivesFigures(text, table, path)
   if (table.kind === 'tensor') return withTensorFigures(text, table, path)
   if (table.kind === 'ranks') return withRankFigures(text, table, path)
   return withNamedBlocks(text, 'figures', (name) => figures(name, table, path))
@@ -185,7 +191,7 @@ function matches(result: BenchResult, shape: Record<string, number>): boolean {
 if (process.argv[1] !== undefined && import.meta.url.endsWith(process.argv[1].split('/').at(-1)!)) {
   const [path, flag] = process.argv.slice(2)
   if (path === undefined) throw new Error('usage: figures.ts TABLE.json [--check]')
-  const table: Table | RankTable | TensorDocument = JSON.parse(readFileSync(path, 'utf8'))
+  const table: QuotedTable = JSON.parse(readFileSync(path, 'utf8'))
   for (const document of documents) {
     const before = readFileSync(document, 'utf8')
     const after = withFigures(before, table, path)
