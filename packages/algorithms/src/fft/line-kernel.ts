@@ -4,7 +4,9 @@ import butterflyFirst from './butterfly-first.part.wgsl.ts'
 import complex from './complex.part.wgsl.ts'
 import exchangeFirst from './exchange-first.part.wgsl.ts'
 import exchangeReceive from './exchange-receive.part.wgsl.ts'
+import exchangeReceiveRows from './exchange-receive-rows.part.wgsl.ts'
 import exchangeSend from './exchange-send.part.wgsl.ts'
+import exchangeSendRows from './exchange-send-rows.part.wgsl.ts'
 import type { Radix } from './factors.ts'
 import lineButterflies from './line-butterflies.part.wgsl.ts'
 import lineConvolve from './line-convolve.part.wgsl.ts'
@@ -172,7 +174,7 @@ export function lineSource(shape: LineKernelShape): CompileOptions {
   const barrier = '  workgroupBarrier();\n'
   const body: string[] = [template(lineLoad.replaceAll('_0', '_s'), 0), compute(0)]
   for (let stage = 1; stage <= last; stage++) {
-    const { radix, count } = stages[stage]!
+    const { radix, count, butterflies } = stages[stage]!
     if (stage === middle) {
       // The way back begins with the radix that the way there ends with, so that its values are where they are needed.
       body.push(template('  var x_s = x_p;\n', stage), compute(stage))
@@ -181,8 +183,9 @@ export function lineSource(shape: LineKernelShape): CompileOptions {
     body.push(`  var x_${stage}: array<array<Complex, ${radix}>, ${count}>;\n`)
     for (const [turn, part] of (exchange === 'pairs' ? [''] : ['.x', '.y']).entries()) {
       if (stage > 1 || turn > 0) body.push(barrier)
-      body.push(template(stage === 1 ? exchangeFirst : exchangeSend, stage, part), barrier)
-      body.push(template(exchangeReceive, stage, part))
+      const send = stages[stage - 1]!.before % row === 0 ? exchangeSendRows : exchangeSend
+      body.push(template(stage === 1 ? exchangeFirst : send, stage, part), barrier)
+      body.push(template(butterflies % row === 0 ? exchangeReceiveRows : exchangeReceive, stage, part))
     }
     body.push(compute(stage))
   }
@@ -217,6 +220,9 @@ export function lineSource(shape: LineKernelShape): CompileOptions {
     place === 'lines' && !spreads ? '1u' : `params.${side}_step`
   return {
     label: lineLabel(shape),
+    // Every index follows from the numbers of lines, groups and values, which the host gives. Checks take registers (of chirp 2039: 108 in place of
+    // 73), so that fewer workgroups share a multiprocessor.
+    bounds: 'unchecked',
     wgsl: [
       complex,
       ...radixParts(method.radices),
