@@ -18,8 +18,14 @@ import scatterBindingsWgsl from './scatter-bindings.part.wgsl.ts'
 import scatterSerialWgsl from './scatter-serial.part.wgsl.ts'
 import scatterSubgroupsWgsl from './scatter-subgroups.part.wgsl.ts'
 import scatterWorkgroupWgsl from './scatter-workgroup.part.wgsl.ts'
-import type { PassKernels, SortedValues, SortForm, SortType, SortVariant } from './sort-form.ts'
-import keysWgsl from './sort-keys.part.wgsl.ts'
+import {
+  keysText,
+  type PassKernels,
+  type SortedValues,
+  type SortForm,
+  type SortType,
+  type SortVariant,
+} from './sort-form.ts'
 import startsSerialWgsl from './starts-serial.part.wgsl.ts'
 import startsWorkgroupWgsl from './starts-workgroup.part.wgsl.ts'
 import valuesGivenWgsl from './values-given.part.wgsl.ts'
@@ -56,11 +62,14 @@ export interface CompileSortOptions {
   readonly variant?: SortVariant | undefined
 }
 
-/** 512 × 12 keys measured fastest on an H200 of what needs no more than two workgroups on a multiprocessor (33 Gkeys/s). */
-const subgroupForms: readonly SortForm[] = [
-  { variant: 'subgroups', bits: 8, threads: 512, each: 12 },
-  { variant: 'subgroups', bits: 8, threads: 256, each: 16 },
-]
+/**
+ * Keys that a workgroup moves at a time: as many as leave a multiprocessor of 65,536 registers room for four workgroups
+ * (kernel-registers.test.ts), and of those that fit its memory the most.
+ */
+const subgroupForms: Readonly<Record<'keys' | 'pairs', readonly SortForm[]>> = {
+  keys: [{ variant: 'subgroups', bits: 8, threads: 256, each: 16 }],
+  pairs: [12, 8].map((each) => ({ variant: 'subgroups', bits: 8, threads: 256, each })),
+}
 
 const workgroupForm: SortForm = { variant: 'workgroup', bits: 4, threads: 256, each: 8 }
 const serialForm: SortForm = { variant: 'serial', bits: 8, threads: 1, each: 4096 }
@@ -82,7 +91,7 @@ export async function compileSort(group: DeviceGroup, options: CompileSortOption
       'validation',
       `There is no sort variant ${variant}: choose subgroups, workgroup or serial.`,
     )
-  const form = sortForm(group, variant)
+  const form = sortForm(group, variant, values)
   const several = group.devices.length > 1
   const { first, countBuckets, scatterBuckets, ...rest } = kernelSources(type, valueType, values, form)
   const owned = new OwnedResources()
@@ -113,27 +122,29 @@ export async function compileSort(group: DeviceGroup, options: CompileSortOption
   }
 }
 
-function sortForm(group: DeviceGroup, variant: SortVariant | undefined): SortForm {
+function sortForm(group: DeviceGroup, variant: SortVariant | undefined, values: SortedValues): SortForm {
   if (variant === 'subgroups') requireSubgroupsOf32(group)
-  const form = subgroupForms.find(({ threads, each }) =>
+  const form = subgroupForms[values === 'none' ? 'keys' : 'pairs'].find((one) =>
     group.devices.every(
       ({ limits }) =>
-        limits.maxWorkgroupInvocations >= threads &&
-        limits.maxWorkgroupMemoryByteLength >= workgroupBytes(threads, each),
+        limits.maxWorkgroupInvocations >= one.threads &&
+        limits.maxWorkgroupMemoryByteLength >= workgroupBytes(one, values !== 'none'),
     ),
   )
   if (variant === 'subgroups' && form === undefined)
     throw new GpuError(
       'unsupported',
-      'The sort by subgroups needs 256 invocations and 27 KB of workgroup memory.',
+      'The sort by subgroups needs 256 invocations and 28 KB of workgroup memory.',
     )
   if (variant === 'serial' || (variant === undefined && !characterOf(group).fastBarriers)) return serialForm
   if (variant === 'workgroup' || form === undefined || !hasSubgroupsOf32(group)) return workgroupForm
   return form
 }
 
-function workgroupBytes(threads: number, each: number): number {
-  return 4 * ((threads / 32) * 256 + 2 * 256 + 8 + threads * each)
+/** Of the variables in scatter-subgroups.part.wgsl. */
+function workgroupBytes({ threads, each }: SortForm, hasValues: boolean): number {
+  const tile = threads * each
+  return 4 * ((threads / 32 + threads / 256 + 2) * 256 + 8 + tile + (hasValues ? tile : 1))
 }
 
 interface SortSources {
@@ -157,22 +168,25 @@ function kernelSources(
     label: `sort-${label}`,
     wgsl: parts.join('\n'),
   })
-  const head = `alias Key = ${type};\nalias Value = ${valueType};\nconst DIGITS = ${2 ** bits}u;\nconst THREADS = ${threads}u;\nconst EACH = ${each}u;\n${keysWgsl}`
+  const head = `alias Key = ${type};\nalias Value = ${valueType};\nconst DIGITS = ${2 ** bits}u;\nconst THREADS = ${threads}u;\nconst EACH = ${each}u;\n${keysText(type)}`
   const enable = variant === 'subgroups' ? 'enable subgroups;\nrequires subgroup_id;\n' : ''
   const body = { serial: scatterSerialWgsl, workgroup: scatterWorkgroupWgsl, subgroups: scatterSubgroupsWgsl }
-  const scatter = (name: string, valuesWgsl: string, buckets = false) =>
-    source(
+  const scatter = (name: string, valuesWgsl: string, buckets = false): CompileOptions => ({
+    ...source(
       `scatter-${shape}${buckets ? '-buckets' : ''} ${type} ${name}`,
       `${enable}${head}`,
       ...[buckets ? digitBucketsWgsl : digitBitsWgsl, valuesWgsl, scatterBindingsWgsl, body[variant]],
-    )
+    ),
+    // Every index follows from the counts of keys; with values, checks cost a workgroup in four on a multiprocessor.
+    ...(variant === 'subgroups' && { bounds: 'unchecked' }),
+  })
   const counter = serial ? 'serial' : 'workgroup'
   return {
     count: source(
       `count-${counter}-${bits} ${type}`,
       ...[head, digitBitsWgsl, serial ? countSerialWgsl : countWorkgroupWgsl],
     ),
-    starts: source(`starts-${counter}`, keysWgsl, serial ? startsSerialWgsl : startsWorkgroupWgsl),
+    starts: source(`starts-${counter}`, keysText('u32'), serial ? startsSerialWgsl : startsWorkgroupWgsl),
     scatter:
       values === 'none' ? scatter('keys', valuesNoneWgsl) : scatter(`with ${valueType}`, valuesGivenWgsl),
     ...(values === 'indices' && { first: scatter('with indices', valuesMadeWgsl) }),
@@ -194,15 +208,15 @@ export function sortSources(
   variants: readonly SortVariant[] = ['subgroups', 'workgroup', 'serial'],
 ): CompileOptions[] {
   const sources = new Map<string | undefined, CompileOptions>()
-  for (const form of [...subgroupForms, workgroupForm, serialForm].filter(({ variant }) =>
-    variants.includes(variant),
-  ))
-    for (const type of ['f32', 'i32', 'u32'] as const)
-      for (const values of ['none', 'given', 'indices'] as const)
+  for (const values of ['none', 'given', 'indices'] as const) {
+    const forms = [...subgroupForms[values === 'none' ? 'keys' : 'pairs'], workgroupForm, serialForm]
+    for (const form of forms.filter(({ variant }) => variants.includes(variant)))
+      for (const type of ['f32', 'i32', 'u32'] as const)
         for (const source of Object.values({
           ...kernelSources(type, 'u32', values, form),
           ...exchangeSources(type, 'u32', values, form),
         }))
           if (source !== undefined) sources.set(source.label, source)
+  }
   return [...sources.values()]
 }
