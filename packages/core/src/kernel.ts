@@ -21,6 +21,11 @@ export interface CompileOptions<A = unknown> {
   readonly constants?: Readonly<Record<string, number | boolean>> | undefined
   /** The effect of an access outside a binding; default `clamp`, or `trap` in a group with `debug` whose devices have it. */
   readonly bounds?: Bounds | undefined
+  /**
+   * A hint to the compiler: as many workgroups as this, 1 to 32, are to share a multiprocessor of the GPU, so that each invocation gets few enough
+   * registers for that. CUDA alone takes it; it changes no results.
+   */
+  readonly workgroupsPerMultiprocessor?: number | undefined
 }
 
 /** A compiled entry point, ready on every device of its group. `A`: the arguments of its dispatches, where TypeScript knows them. */

@@ -14,6 +14,8 @@ export interface CudaOptions {
    * undefined. Barriers and subgroup operations count an invocation that has left as arrived. False by default.
    */
   readonly stoppable?: boolean | undefined
+  /** Thread blocks that are to share a multiprocessor: the compiler gives each thread few enough registers for that. Default: it chooses. */
+  readonly workgroupsPerMultiprocessor?: number | undefined
 }
 
 /** One parameter of a generated kernel, in order. Pointers and `u64` take 8 bytes each. */
