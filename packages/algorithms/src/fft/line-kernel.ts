@@ -54,8 +54,9 @@ export interface LineKernelShape {
   readonly exchange: 'pairs' | 'halves'
 }
 
-/** Invocations of a workgroup that are enough. */
+/** Invocations of a workgroup that are enough; of convolutions, whose registers leave room for fewer workgroups. */
 const enoughInvocations = 256
+const enoughConvolving = 128
 /** Columns that make 128 bytes. */
 const goodColumns = 16
 
@@ -68,26 +69,29 @@ export function chooseLineKernel(
   const strided = part.input === 'columns' || part.output === 'columns'
   const room = limits.workgroupMemoryByteLength
   const most = limits.workgroupInvocations
+  const tile = (lines: number, exchange: LineKernelShape['exchange']) =>
+    tileByteLength(
+      points,
+      radices,
+      lines + (part.input === 'columns' && part.output === 'lines' ? 1 : 0),
+      exchange === 'pairs' ? 8 : 4,
+    )
+  const exchanges = ['pairs', 'halves'] as const
   // Strided axes take as many columns as make whole pieces of memory, contiguous ones as many lines as make a workgroup.
-  for (const exchange of ['pairs', 'halves'] as const) {
-    const byteLength = exchange === 'pairs' ? 8 : 4
-    const tile = (lines: number) =>
-      tileByteLength(
-        points,
-        radices,
-        lines + (part.input === 'columns' && part.output === 'lines' ? 1 : 0),
-        byteLength,
-      )
-    if (!strided) {
+  if (strided) {
+    for (let lines = points <= 128 ? 2 * goodColumns : goodColumns; lines >= fewestColumns; lines /= 2)
+      for (const exchange of exchanges) {
+        const threads = lineThreads(points, radices, Math.floor(most / lines), 'few')
+        if (threads === undefined || tile(lines, exchange) > Math.min(room, mostColumnBytes)) continue
+        return { ...part, lines, threads, exchange }
+      }
+  } else {
+    const enough = part.method.convolves ? enoughConvolving : enoughInvocations
+    for (const exchange of exchanges) {
       const threads = lineThreads(points, radices, most, 'many')
-      if (threads === undefined || tile(1) > room) continue
+      if (threads === undefined || tile(1, exchange) > room) continue
       let lines = 1
-      while (2 * lines * threads <= Math.min(most, enoughInvocations) && tile(2 * lines) <= room) lines *= 2
-      return { ...part, lines, threads, exchange }
-    }
-    for (let lines = points <= 128 ? 2 * goodColumns : goodColumns; lines >= fewestColumns; lines /= 2) {
-      const threads = lineThreads(points, radices, Math.floor(most / lines), 'few')
-      if (threads === undefined || tile(lines) > Math.min(room, mostColumnBytes)) continue
+      while (2 * lines * threads <= Math.min(most, enough) && tile(2 * lines, exchange) <= room) lines *= 2
       return { ...part, lines, threads, exchange }
     }
   }

@@ -19,6 +19,8 @@ export interface SortForm {
   readonly bits: 4 | 8
   readonly threads: number
   readonly each: number
+  /** Workgroups that are to share a multiprocessor. */
+  readonly together?: number | undefined
 }
 
 /** The kernels of a pass. */

@@ -63,12 +63,20 @@ export interface CompileSortOptions {
 }
 
 /**
- * Keys that a workgroup moves at a time: as many as leave a multiprocessor of 65,536 registers room for four workgroups
- * (kernel-registers.test.ts), and of those that fit its memory the most.
+ * The keys that a workgroup moves at a time: the more, the longer the runs that it writes; but a multiprocessor has to have 1,024 invocations at
+ * work (on an H200, 2^28 keys with values: 12.8 ms by two workgroups of 512 × 16, 14.8 by four of 256 × 16, which the compiler makes two, 20.1 by
+ * one of 512 × 12). The first form is taken that fits the devices' memory as often as it wants.
  */
 const subgroupForms: Readonly<Record<'keys' | 'pairs', readonly SortForm[]>> = {
-  keys: [{ variant: 'subgroups', bits: 8, threads: 256, each: 16 }],
-  pairs: [12, 8].map((each) => ({ variant: 'subgroups', bits: 8, threads: 256, each })),
+  keys: [
+    { variant: 'subgroups', bits: 8, threads: 512, each: 16, together: 2 },
+    { variant: 'subgroups', bits: 8, threads: 256, each: 16 },
+  ],
+  pairs: [
+    { variant: 'subgroups', bits: 8, threads: 512, each: 16, together: 2 },
+    { variant: 'subgroups', bits: 8, threads: 256, each: 12 },
+    { variant: 'subgroups', bits: 8, threads: 256, each: 8 },
+  ],
 }
 
 const workgroupForm: SortForm = { variant: 'workgroup', bits: 4, threads: 256, each: 8 }
@@ -128,7 +136,7 @@ function sortForm(group: DeviceGroup, variant: SortVariant | undefined, values: 
     group.devices.every(
       ({ limits }) =>
         limits.maxWorkgroupInvocations >= one.threads &&
-        limits.maxWorkgroupMemoryByteLength >= workgroupBytes(one, values !== 'none'),
+        limits.maxWorkgroupMemoryByteLength >= (one.together ?? 1) * workgroupBytes(one, values !== 'none'),
     ),
   )
   if (variant === 'subgroups' && form === undefined)
@@ -160,7 +168,7 @@ function kernelSources(
   type: SortType,
   valueType: SortType,
   values: SortedValues,
-  { variant, bits, threads, each }: SortForm,
+  { variant, bits, threads, each, together }: SortForm,
 ): SortSources {
   const serial = variant === 'serial'
   const shape = variant === 'subgroups' ? `${threads}x${each}` : variant
@@ -177,8 +185,9 @@ function kernelSources(
       `${enable}${head}`,
       ...[buckets ? digitBucketsWgsl : digitBitsWgsl, valuesWgsl, scatterBindingsWgsl, body[variant]],
     ),
-    // Every index follows from the counts of keys; with values, checks cost a workgroup in four on a multiprocessor.
+    // Every index follows from the counts of keys.
     ...(variant === 'subgroups' && { bounds: 'unchecked' }),
+    ...(together !== undefined && { workgroupsPerMultiprocessor: together }),
   })
   const counter = serial ? 'serial' : 'workgroup'
   return {
