@@ -212,14 +212,20 @@ function kernelSources(
   }
 }
 
-/** The kernels that the sort uses, of some variants, with values of u32: for tests and for compilation ahead of time. */
+/**
+ * The kernels that the sort uses, of some variants and on devices of so much workgroup memory, with values of u32: for tests and for compilation
+ * ahead of time.
+ */
 export function sortSources(
   variants: readonly SortVariant[] = ['subgroups', 'workgroup', 'serial'],
+  workgroupMemoryByteLength = Number.POSITIVE_INFINITY,
 ): CompileOptions[] {
   const sources = new Map<string | undefined, CompileOptions>()
   for (const values of ['none', 'given', 'indices'] as const) {
     const forms = [...subgroupForms[values === 'none' ? 'keys' : 'pairs'], workgroupForm, serialForm]
-    for (const form of forms.filter(({ variant }) => variants.includes(variant)))
+    const fits = (form: SortForm) =>
+      form.variant !== 'subgroups' || workgroupBytes(form, values !== 'none') <= workgroupMemoryByteLength
+    for (const form of forms.filter((one) => variants.includes(one.variant) && fits(one)))
       for (const type of ['f32', 'i32', 'u32'] as const)
         for (const source of Object.values({
           ...kernelSources(type, 'u32', values, form),
