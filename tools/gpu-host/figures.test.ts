@@ -12,6 +12,8 @@ const ranks = JSON.parse(readFileSync(new URL(ranksPath, root), 'utf8'))
 
 const twoPath = 'docs/measurements/2026-11-22-2xh200-ranks.json'
 const two = JSON.parse(readFileSync(new URL(twoPath, root), 'utf8'))
+const primitivesPath = 'docs/measurements/2026-11-23-h200-primitives.json'
+const primitives = JSON.parse(readFileSync(new URL(primitivesPath, root), 'utf8'))
 const textOf = (document: string) => readFileSync(new URL(document, root), 'utf8')
 const blocksOf = (kind: string) =>
   documents.flatMap((document) =>
@@ -26,6 +28,7 @@ describe('the figures in the documents', () => {
     ['tensor', products, productsPath],
     ['ranks', ranks, ranksPath],
     ['2-ranks', two, twoPath],
+    ['primitives', primitives, primitivesPath],
   ])('of the kind %s are those of its table', (_, measured, measuredPath) => {
     for (const document of documents) {
       const text = textOf(document)
@@ -38,6 +41,7 @@ describe('the figures in the documents', () => {
     expect(blocksOf('tensor').sort()).toEqual(ofProducts)
     expect(blocksOf('ranks').sort()).toEqual(['costs', 'highlights', 'table'])
     expect(blocksOf('2-ranks').sort()).toEqual(['costs', 'table'])
+    expect(blocksOf('primitives').sort()).toEqual(['fft', 'vectors'])
   })
   it.each(['README.md', 'docs/performance.md'])('of %s change with each table', (document) => {
     const text = textOf(document)

@@ -47,16 +47,26 @@ export function shippedModules() {
     ...fftSources(),
     ...splitSources(),
     ...halfSources(),
-  ].map(({ label = 'kernel', wgsl, entryPoint, constants = {}, bounds = 'clamp' }) => ({
-    ...{ label, wgsl, bounds },
-    module: lower(parseWgsl(wgsl, { label }), { entryPoint, constants }),
-  }))
+  ].map(
+    ({
+      label = 'kernel',
+      wgsl,
+      entryPoint,
+      constants = {},
+      bounds = 'clamp',
+      workgroupsPerMultiprocessor,
+    }) => ({
+      ...{ label, wgsl, bounds, workgroupsPerMultiprocessor },
+      module: lower(parseWgsl(wgsl, { label }), { entryPoint, constants }),
+    }),
+  )
 }
 
 function translateSources(): ShippedSource[] {
   const [oldest, asynchronous] = architectures
-  const all = shippedModules().flatMap(({ label, wgsl, bounds, module }) => {
-    const { source } = emitCuda(module, { bounds, label, stoppable: 'start' })
+  const all = shippedModules().flatMap(({ label, wgsl, bounds, workgroupsPerMultiprocessor, module }) => {
+    const options = { bounds, label, stoppable: 'start' as const, workgroupsPerMultiprocessor }
+    const { source } = emitCuda(module, options)
     // Older tensor cores multiply no matrices of these sizes.
     const multiplies = wgsl.includes('enable chromium_experimental_subgroup_matrix')
     const copies = source.includes('async_copy(')

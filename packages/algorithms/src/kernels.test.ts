@@ -21,7 +21,7 @@ describeOnBackends('every kernel', (backend) => {
       ...transposeSources(),
       ...reductionSources(),
       ...scanSources(),
-      ...sortSources(),
+      ...sortSources(undefined, group.devices[0]!.limits.maxWorkgroupMemoryByteLength),
       ...histogramSources(),
       ...matmulSources(),
       ...jacobiSources(),

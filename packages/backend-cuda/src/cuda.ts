@@ -34,12 +34,13 @@ export interface CudaOptions {
 
 /** Every NVIDIA GPU that CUDA shows to this process. Nothing is loaded before the first call. */
 export function cuda(options: CudaOptions = {}): Backend<Runtime> {
-  return cudaBackend(options, ({ module, bounds, label, terminates }, form) =>
+  return cudaBackend(options, ({ module, bounds, label, terminates, workgroupsPerMultiprocessor }, form) =>
     emitCuda(module, {
       bounds,
       label,
       stoppable: terminates === true ? 'start' : true,
       indirect: form === 'indirect',
+      workgroupsPerMultiprocessor,
     }),
   )
 }

@@ -26,3 +26,20 @@ test('a constant of -0 does not get the kernel of 0', async () => {
   }
   await group.destroy()
 })
+
+test('workgroups that are to share a multiprocessor are a whole number, and make a kernel of its own', async () => {
+  const group = await openGroup({ backends: [referenceBackend()] })
+  const wgsl = '@compute @workgroup_size(1) fn main() {}'
+  for (const workgroupsPerMultiprocessor of [0, 1.5, 33])
+    await expect(group.compile({ wgsl, workgroupsPerMultiprocessor })).rejects.toMatchObject({
+      code: 'validation',
+      message: expect.stringMatching(/it must be a whole number from 1 to 32/),
+    })
+  const kernels = [
+    await group.compile({ wgsl }),
+    await group.compile({ wgsl, workgroupsPerMultiprocessor: 2 }),
+  ]
+  for (const kernel of kernels) kernel.destroy()
+  expect(kernelKey({ wgsl, workgroupsPerMultiprocessor: 2 })).not.toBe(kernelKey({ wgsl }))
+  expect(await group.destroy()).toEqual({ leaks: [] })
+})

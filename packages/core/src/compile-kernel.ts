@@ -51,12 +51,18 @@ const compileOptions = {
   constants: 'object',
   bounds: ['clamp', 'trap', 'unchecked'],
   terminates: 'boolean',
+  workgroupsPerMultiprocessor: 'number',
 } as const
 
 /** Throws `validation` for options that are missing or of a wrong type. */
 export function requireCompileOptions(options: CompileOptions): void {
   requireOptions(options, 'compile', compileOptions)
   if (options.wgsl === undefined) throw invalid('The option wgsl of compile is missing.')
+  const { workgroupsPerMultiprocessor: together = 1 } = options
+  if (!Number.isInteger(together) || together < 1 || together > 32)
+    throw invalid(
+      `The option workgroupsPerMultiprocessor of compile is ${together}; it must be a whole number from 1 to 32.`,
+    )
   for (const [name, value] of Object.entries(options.constants ?? {}))
     if (typeof value !== 'number' && typeof value !== 'boolean')
       throw invalid(`The constant ${name} is ${describedValue(value)}; it must be a number or a boolean.`)
@@ -69,12 +75,13 @@ export function kernelKey({
   constants = {},
   bounds = 'clamp',
   terminates = false,
+  workgroupsPerMultiprocessor = 1,
 }: CompileOptions): string {
   const sorted = Object.entries(constants)
     .sort(([a], [b]) => (a < b ? -1 : 1))
     // JSON has no -0, NaN and infinities.
     .map(([name, value]) => [name, typeof value, Object.is(value, -0) ? '-0' : String(value)])
-  return JSON.stringify([wgsl, entryPoint, sorted, bounds, terminates])
+  return JSON.stringify([wgsl, entryPoint, sorted, bounds, terminates, workgroupsPerMultiprocessor])
 }
 
 function frontEnd({
@@ -84,20 +91,13 @@ function frontEnd({
   constants = {},
   bounds = 'clamp',
   terminates = false,
+  workgroupsPerMultiprocessor,
 }: CompileOptions): KernelSource {
   try {
     const module = lower(parseWgsl(wgsl, { label }), { entryPoint, constants })
     const reflection = reflect(module)
-    return {
-      label,
-      wgsl,
-      entryPoint: module.entryPoint.name,
-      constants,
-      bounds,
-      module,
-      reflection,
-      terminates,
-    }
+    const common = { label, wgsl, constants, bounds, terminates, workgroupsPerMultiprocessor }
+    return { ...common, entryPoint: module.entryPoint.name, module, reflection }
   } catch (error) {
     if (!(error instanceof WgslError)) throw error
     const { line, column } = error

@@ -10,6 +10,8 @@ export interface KernelSource {
   readonly entryPoint: string
   readonly constants: Readonly<Record<string, number | boolean>>
   readonly bounds: Bounds
+  /** A hint: see `CompileOptions`. */
+  readonly workgroupsPerMultiprocessor?: number | undefined
   readonly module: IrModule
   readonly reflection: Reflection
   /** Whether every dispatch is said to end within seconds. */

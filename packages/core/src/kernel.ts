@@ -27,6 +27,11 @@ export interface CompileOptions<A = unknown> {
    * one does not end, the group is lost at the limit.
    */
   readonly terminates?: boolean | undefined
+  /**
+   * A hint to the compiler: as many workgroups as this, 1 to 32, are to share a multiprocessor of the GPU, so that each invocation gets few enough
+   * registers for that. CUDA alone takes it; it changes no results.
+   */
+  readonly workgroupsPerMultiprocessor?: number | undefined
 }
 
 /** A compiled entry point, ready on every device of its group. `A`: the arguments of its dispatches, where TypeScript knows them. */

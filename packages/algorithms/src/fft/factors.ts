@@ -26,19 +26,60 @@ export function radicesOf(length: number): readonly Radix[] | undefined {
 }
 
 /**
- * The radices of a line in one kernel. Powers of two have fewer stages where radices may reach 32, which holds more values in flight at a time: that
- * measured faster on an H200 for columns from 512 values on (1.22 to 1.34 times) and for lines from 2^13 on (1.05 to 1.32 times), and slower for
- * shorter lines. Three stages and more begin with the largest radices (1024 as 16 · 16 · 4: 1.12 times as fast as 16 · 8 · 8), two are as equal as possible.
+ * The radices of a line in one kernel, each at most 32, in as few stages as measured fastest on an H200. Powers of two have radices up to 32 where
+ * lines are columns of 512 values and more (1.2 to 1.3 times as fast as up to 16) or contiguous and of 2^13 and more (1.4 times), and else up to
+ * 16: 1024 as 16 · 16 · 4 (1.12 times as fast as 16 · 8 · 8). Other primes go in pairs and triples: 1000 as 10 · 10 · 10 (1.6 times as fast as
+ * 8 · 5 · 5 · 5), 1536 as 16 · 16 · 6 (1.13), 6561 as 27 · 27 · 9 (2.3).
  */
 export function lineRadicesOf(length: number, contiguous: boolean): readonly Radix[] | undefined {
-  const bits = Math.log2(length)
-  if (!Number.isInteger(bits) || bits === 0) return radicesOf(length)
-  const most = bits >= (contiguous ? 13 : 9) ? 5 : 4
+  const plain = radicesOf(length)
+  if (plain === undefined || length === 1) return plain
+  const count = (prime: number) => exponentOf(length, prime)
+  const [twos, threes, fives, sevens] = [count(2), count(3), count(5), count(7)]
+  if (2 ** twos === length) return powersOfTwo(twos, twos >= (contiguous ? 13 : 9) ? 5 : 4)
+  const composed = (tens: number): number[] => {
+    const bits = twos - tens
+    const triples = equalPowers(3, threes, threes > 6 ? 3 : 2)
+    // A 3 that is left alone makes one stage with the 2 or 4 that is left beside stages of 16.
+    const joined = triples.at(-1) === 3 && [1, 2].includes(bits % 4)
+    const powers = joined
+      ? [...Array<number>(Math.floor(bits / 4)).fill(16), 3 * 2 ** (bits % 4)]
+      : bits > 0
+        ? powersOfTwo(bits, 4)
+        : []
+    if (joined) triples.pop()
+    return [
+      ...Array<number>(tens).fill(10),
+      ...powers,
+      ...Array<number>(sevens).fill(7),
+      ...equalPowers(5, fives - tens, 2),
+      ...triples,
+    ]
+  }
+  const [apart, paired] = [composed(0), composed(Math.min(twos, fives))]
+  return (paired.length <= apart.length ? paired : apart) as Radix[]
+}
+
+function exponentOf(length: number, prime: number): number {
+  let found = 0
+  for (let rest = length; rest % prime === 0; rest /= prime) found++
+  return found
+}
+
+/** 2^bits in stages of at most 2^most: two as equal as possible; three and more the largest first, or around the smallest where they hold 32 values. */
+function powersOfTwo(bits: number, most: number): readonly Radix[] {
   const stages = Math.ceil(bits / most)
   const rest = bits - (stages - 1) * most
-  if (stages < 3 || rest === 1)
-    return Array.from({ length: stages }, (_, stage) => (2 ** Math.ceil((bits - stage) / stages)) as Radix)
-  return [...Array<Radix>(stages - 1).fill((2 ** most) as Radix), (2 ** rest) as Radix]
+  if (stages < 3 || rest === 1) return equalPowers(2, bits, most) as Radix[]
+  const full = Array<number>(stages - 1).fill(2 ** most)
+  const radices = most === 5 ? full.toSpliced(1, 0, 2 ** rest) : [...full, 2 ** rest]
+  return radices as Radix[]
+}
+
+/** base^exponent in stages of at most base^most, as equal as possible, the largest first. */
+function equalPowers(base: number, exponent: number, most: number): number[] {
+  const stages = Math.ceil(exponent / most)
+  return Array.from({ length: stages }, (_, stage) => base ** Math.ceil((exponent - stage) / stages))
 }
 
 /** The length at which a convolution of lines of `length` with a chirp takes the least work: at least 2 · length − 1, with factors up to 7. */

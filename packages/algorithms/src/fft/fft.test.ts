@@ -27,13 +27,13 @@ describe('planFft', () => {
     `)
     expect(print({ shape: [8192, 8192], order: 'transposed', norm: 'ortho' })).toMatchInlineSnapshot(`
       "forward fft of 8192 × 8192 complex to 8192 × 8192 complex, order transposed, times 0.0001220703125
-        axis 1: lines of 32 · 32 · 8
+        axis 1: lines of 32 · 8 · 32
         axis 0: squares of (8 · 8) × (16 · 8), stored transposed"
     `)
     expect(print({ shape: [100, 1009], real: true, axes: [0, 1] })).toMatchInlineSnapshot(`
       "forward fft of 100 × 1009 real to 100 × 505 complex, order natural, times 1
         axis 1: lines of 1009 by a convolution of 2048 = 16 · 16 · 8, real to half
-        axis 0: lines of 4 · 5 · 5"
+        axis 0: lines of 10 · 10"
     `)
     expect(print({ shape: [2 ** 20], direction: 'inverse' })).toMatchInlineSnapshot(`
       "inverse fft of 1048576 complex to 1048576 complex, order natural, times 9.5367431640625e-7

@@ -4,7 +4,9 @@ import butterflyFirst from './butterfly-first.part.wgsl.ts'
 import complex from './complex.part.wgsl.ts'
 import exchangeFirst from './exchange-first.part.wgsl.ts'
 import exchangeReceive from './exchange-receive.part.wgsl.ts'
+import exchangeReceiveRows from './exchange-receive-rows.part.wgsl.ts'
 import exchangeSend from './exchange-send.part.wgsl.ts'
+import exchangeSendRows from './exchange-send-rows.part.wgsl.ts'
 import type { Radix } from './factors.ts'
 import lineButterflies from './line-butterflies.part.wgsl.ts'
 import lineConvolve from './line-convolve.part.wgsl.ts'
@@ -52,8 +54,9 @@ export interface LineKernelShape {
   readonly exchange: 'pairs' | 'halves'
 }
 
-/** Invocations of a workgroup that are enough. */
+/** Invocations of a workgroup that are enough; of convolutions, whose registers leave room for fewer workgroups. */
 const enoughInvocations = 256
+const enoughConvolving = 128
 /** Columns that make 128 bytes. */
 const goodColumns = 16
 
@@ -66,26 +69,29 @@ export function chooseLineKernel(
   const strided = part.input === 'columns' || part.output === 'columns'
   const room = limits.workgroupMemoryByteLength
   const most = limits.workgroupInvocations
+  const tile = (lines: number, exchange: LineKernelShape['exchange']) =>
+    tileByteLength(
+      points,
+      radices,
+      lines + (part.input === 'columns' && part.output === 'lines' ? 1 : 0),
+      exchange === 'pairs' ? 8 : 4,
+    )
+  const exchanges = ['pairs', 'halves'] as const
   // Strided axes take as many columns as make whole pieces of memory, contiguous ones as many lines as make a workgroup.
-  for (const exchange of ['pairs', 'halves'] as const) {
-    const byteLength = exchange === 'pairs' ? 8 : 4
-    const tile = (lines: number) =>
-      tileByteLength(
-        points,
-        radices,
-        lines + (part.input === 'columns' && part.output === 'lines' ? 1 : 0),
-        byteLength,
-      )
-    if (!strided) {
+  if (strided) {
+    for (let lines = points <= 128 ? 2 * goodColumns : goodColumns; lines >= fewestColumns; lines /= 2)
+      for (const exchange of exchanges) {
+        const threads = lineThreads(points, radices, Math.floor(most / lines), 'few')
+        if (threads === undefined || tile(lines, exchange) > Math.min(room, mostColumnBytes)) continue
+        return { ...part, lines, threads, exchange }
+      }
+  } else {
+    const enough = part.method.convolves ? enoughConvolving : enoughInvocations
+    for (const exchange of exchanges) {
       const threads = lineThreads(points, radices, most, 'many')
-      if (threads === undefined || tile(1) > room) continue
+      if (threads === undefined || tile(1, exchange) > room) continue
       let lines = 1
-      while (2 * lines * threads <= Math.min(most, enoughInvocations) && tile(2 * lines) <= room) lines *= 2
-      return { ...part, lines, threads, exchange }
-    }
-    for (let lines = points <= 128 ? 2 * goodColumns : goodColumns; lines >= fewestColumns; lines /= 2) {
-      const threads = lineThreads(points, radices, Math.floor(most / lines), 'few')
-      if (threads === undefined || tile(lines) > Math.min(room, mostColumnBytes)) continue
+      while (2 * lines * threads <= Math.min(most, enough) && tile(2 * lines, exchange) <= room) lines *= 2
       return { ...part, lines, threads, exchange }
     }
   }
@@ -172,7 +178,7 @@ export function lineSource(shape: LineKernelShape): CompileOptions {
   const barrier = '  workgroupBarrier();\n'
   const body: string[] = [template(lineLoad.replaceAll('_0', '_s'), 0), compute(0)]
   for (let stage = 1; stage <= last; stage++) {
-    const { radix, count } = stages[stage]!
+    const { radix, count, butterflies } = stages[stage]!
     if (stage === middle) {
       // The way back begins with the radix that the way there ends with, so that its values are where they are needed.
       body.push(template('  var x_s = x_p;\n', stage), compute(stage))
@@ -181,8 +187,9 @@ export function lineSource(shape: LineKernelShape): CompileOptions {
     body.push(`  var x_${stage}: array<array<Complex, ${radix}>, ${count}>;\n`)
     for (const [turn, part] of (exchange === 'pairs' ? [''] : ['.x', '.y']).entries()) {
       if (stage > 1 || turn > 0) body.push(barrier)
-      body.push(template(stage === 1 ? exchangeFirst : exchangeSend, stage, part), barrier)
-      body.push(template(exchangeReceive, stage, part))
+      const send = stages[stage - 1]!.before % row === 0 ? exchangeSendRows : exchangeSend
+      body.push(template(stage === 1 ? exchangeFirst : send, stage, part), barrier)
+      body.push(template(butterflies % row === 0 ? exchangeReceiveRows : exchangeReceive, stage, part))
     }
     body.push(compute(stage))
   }
@@ -217,6 +224,9 @@ export function lineSource(shape: LineKernelShape): CompileOptions {
     place === 'lines' && !spreads ? '1u' : `params.${side}_step`
   return {
     label: lineLabel(shape),
+    // Every index follows from the numbers of lines, groups and values, which the host gives. Checks take registers (of chirp 2039: 108 in place of
+    // 73), so that fewer workgroups share a multiprocessor.
+    bounds: 'unchecked',
     wgsl: [
       complex,
       ...radixParts(method.radices),

@@ -121,6 +121,9 @@ export interface FftPlan {
 /** Lines of more values than this take two passes where the axis is not contiguous: fewer neighbouring columns would fit, and memory is read in shorter pieces. */
 const longestColumn = 1024
 
+/** Longer lines than this take two passes: a workgroup would hold no more than their values, in halves, and nothing else would run beside it. */
+const longestLine = 16_384
+
 /** Columns of a group have at least this many neighbours: 64 bytes. */
 export const fewestColumns = 8
 
@@ -262,7 +265,7 @@ function fitsLine(
   contiguous: boolean,
   limits: FftLimits,
 ): boolean {
-  if (!limits.lines || (!contiguous && points > longestColumn)) return false
+  if (!limits.lines || points > (contiguous ? longestLine : longestColumn)) return false
   const lines = contiguous ? 1 : fewestColumns
   const threads = lineThreads(points, radices, Math.floor(limits.workgroupInvocations / lines), 'few')
   return (

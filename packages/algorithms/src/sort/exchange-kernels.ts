@@ -5,8 +5,7 @@ import segmentsWgsl from './segments.part.wgsl.ts'
 import selectCountSerialWgsl from './select-count-serial.part.wgsl.ts'
 import selectCountWorkgroupWgsl from './select-count-workgroup.part.wgsl.ts'
 import selectPickWgsl from './select-pick.part.wgsl.ts'
-import type { SortedValues, SortForm, SortType } from './sort-form.ts'
-import keysWgsl from './sort-keys.part.wgsl.ts'
+import { keysText, type SortedValues, type SortForm, type SortType } from './sort-form.ts'
 import valuesGivenWgsl from './values-given.part.wgsl.ts'
 import valuesNoneWgsl from './values-none.part.wgsl.ts'
 
@@ -45,7 +44,7 @@ export function exchangeSources(
   const [moved, valuesWgsl] =
     values === 'none' ? ['keys', valuesNoneWgsl] : [`with ${valueType}`, valuesGivenWgsl]
   return {
-    selectCount: source(`select-count-${counter} ${type}`, head, keysWgsl, count),
+    selectCount: source(`select-count-${counter} ${type}`, head, keysText(type), count),
     selectPick: source('select-pick', selectPickWgsl),
     bucketStarts: source('bucket-starts', bucketStartsWgsl),
     segments: source(`segments ${type} ${moved}`, head, segmentsWgsl, valuesWgsl),

@@ -6,12 +6,17 @@
 
 const SUBGROUPS = THREADS / 32u;
 const TILE = THREADS * EACH;
+// Invocations that add up the counts of one digit, and the subgroups of each.
+const SHARES = THREADS / 256u;
+const SHARE = SUBGROUPS / SHARES;
 
-var<workgroup> ranked: array<u32, SUBGROUPS * 256u>; // [subgroup][digit]
+var<workgroup> ranked: array<u32, SUBGROUPS * 256u>; // [subgroup][digit]: keys so far; then what comes before them in their share
 var<workgroup> next: array<u32, 256>; // where the next key of a digit of the range goes
 var<workgroup> offsets: array<u32, 256>; // from a place in the tile to one in the output, by digit
+var<workgroup> shares: array<u32, SHARES * 256u>; // [share][digit]: its keys; then what comes before them in the tile
 var<workgroup> part_sums: array<u32, 8>;
 var<workgroup> staged: array<u32, TILE>;
+var<workgroup> staged_values: array<u32, select(1u, TILE, has_values)>;
 
 @compute @workgroup_size(THREADS)
 fn scatter(
@@ -60,8 +65,9 @@ fn scatter(
         }
       }
     }
-    // Of each key among the subgroup's keys of its digit. A counter is read and written by turns, between which WGSL needs a barrier.
-    var ranks: array<u32, EACH>;
+    // Of each key among the subgroup's keys of its digit, two in a word: registers say how many workgroups share a multiprocessor. A counter is read
+    // and written by turns, between which WGSL needs a barrier.
+    var ranks: array<u32, EACH / 2u>;
     for (var k = 0u; k < EACH; k++) {
       let digit = digit_of(own[k]);
       var peers = 0xffffffffu;
@@ -77,69 +83,75 @@ fn scatter(
         ranked[subgroup * 256u + digit] = base + countOneBits(peers);
       }
       base = subgroupShuffle(base, leader);
-      ranks[k] = base + countOneBits(peers & below);
+      ranks[k / 2u] |= (base + countOneBits(peers & below)) << (16u * (k % 2u));
       workgroupBarrier();
     }
-    // What comes before each subgroup's keys of each digit, in the tile.
+    // What comes before each subgroup's keys of each digit in the tile: before its share, and before it in its share.
+    let digit = place % 256u;
+    let share = place / 256u * SHARE;
     var total = 0u;
-    var before: array<u32, SUBGROUPS>;
+    if (place < 256u * SHARES) {
+      for (var s = 0u; s < SHARE; s++) {
+        let slot = (share + s) * 256u + digit;
+        let here = ranked[slot];
+        ranked[slot] = total;
+        total += here;
+      }
+      shares[place] = total;
+    }
+    workgroupBarrier();
+    var all = 0u;
     if (place < 256u) {
-      for (var s = 0u; s < SUBGROUPS; s++) {
-        before[s] = total;
-        total += ranked[s * 256u + place];
+      for (var h = 0u; h < SHARES; h++) {
+        all += shares[h * 256u + place];
       }
     }
-    let through = subgroupInclusiveAdd(total);
+    let through = subgroupInclusiveAdd(all);
     if (lane == 31u && subgroup < 8u) {
       part_sums[subgroup] = through;
     }
     workgroupBarrier();
     if (place < 256u) {
-      var start = through - total;
+      var start = through - all;
       for (var s = 0u; s < 8u; s++) {
         start += select(0u, part_sums[s], s < subgroup);
-      }
-      for (var s = 0u; s < SUBGROUPS; s++) {
-        ranked[s * 256u + place] = before[s] + start;
       }
       let from_here = next[place];
       offsets[place] = from_here - start;
       // Keys beyond the end count too: no tile follows theirs.
-      next[place] = from_here + total;
+      next[place] = from_here + all;
+      for (var h = 0u; h < SHARES; h++) {
+        let here = shares[h * 256u + place];
+        shares[h * 256u + place] = start;
+        start += here;
+      }
     }
     workgroupBarrier();
+    let own_share = subgroup / SHARE * 256u;
     for (var k = 0u; k < EACH; k++) {
-      ranks[k] += ranked[subgroup * 256u + digit_of(own[k])];
-      staged[ranks[k]] = own[k];
+      let own_digit = digit_of(own[k]);
+      let peers_before = (ranks[k / 2u] >> (16u * (k % 2u))) & 0xffffu;
+      let rank = peers_before + ranked[subgroup * 256u + own_digit] + shares[own_share + own_digit];
+      staged[rank] = own[k];
+      if (has_values) {
+        staged_values[rank] = value_at(min(first + 32u * k, range_end - 1u));
+      }
     }
     workgroupBarrier();
     for (var k = place; k < SUBGROUPS * 256u; k += THREADS) {
       ranked[k] = 0u;
     }
-    var targets: array<u32, EACH>;
     for (var k = 0u; k < EACH; k++) {
       let at = place + THREADS * k;
-      let key = staged[at];
-      targets[k] = offsets[digit_of(key)] + at;
       if (at < valid) {
-        sorted[params.sorted_base + targets[k]] = bitcast<Key>(decoded(key));
+        let key = staged[at];
+        let to = offsets[digit_of(key)] + at;
+        sorted[params.sorted_base + to] = bitcast<Key>(decoded(key));
+        if (has_values) {
+          store_value(to, staged_values[at]);
+        }
       }
     }
     workgroupBarrier();
-    if (has_values) {
-      for (var k = 0u; k < EACH; k++) {
-        if (first + 32u * k < range_end) {
-          staged[ranks[k]] = value_at(first + 32u * k);
-        }
-      }
-      workgroupBarrier();
-      for (var k = 0u; k < EACH; k++) {
-        let at = place + THREADS * k;
-        if (at < valid) {
-          store_value(targets[k], staged[at]);
-        }
-      }
-      workgroupBarrier();
-    }
   }
 }

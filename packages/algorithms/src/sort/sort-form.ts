@@ -1,4 +1,5 @@
 import type { Kernel } from '@tandem-gpu/core'
+import keysWgsl from './sort-keys.part.wgsl.ts'
 
 /** Types of elements that can be sorted, and of the values that go with them. */
 export type SortType = 'f32' | 'i32' | 'u32'
@@ -18,6 +19,8 @@ export interface SortForm {
   readonly bits: 4 | 8
   readonly threads: number
   readonly each: number
+  /** Workgroups that are to share a multiprocessor. */
+  readonly together?: number | undefined
 }
 
 /** The kernels of a pass. */
@@ -26,4 +29,9 @@ export interface PassKernels {
   readonly count: Kernel
   readonly starts: Kernel
   readonly scatter: Kernel
+}
+
+/** What all kernels of the sort share, for keys of a type. */
+export function keysText(type: SortType): string {
+  return `const FLOATS = ${type === 'f32'};\n${keysWgsl}`
 }

@@ -18,8 +18,14 @@ import scatterBindingsWgsl from './scatter-bindings.part.wgsl.ts'
 import scatterSerialWgsl from './scatter-serial.part.wgsl.ts'
 import scatterSubgroupsWgsl from './scatter-subgroups.part.wgsl.ts'
 import scatterWorkgroupWgsl from './scatter-workgroup.part.wgsl.ts'
-import type { PassKernels, SortedValues, SortForm, SortType, SortVariant } from './sort-form.ts'
-import keysWgsl from './sort-keys.part.wgsl.ts'
+import {
+  keysText,
+  type PassKernels,
+  type SortedValues,
+  type SortForm,
+  type SortType,
+  type SortVariant,
+} from './sort-form.ts'
 import startsSerialWgsl from './starts-serial.part.wgsl.ts'
 import startsWorkgroupWgsl from './starts-workgroup.part.wgsl.ts'
 import valuesGivenWgsl from './values-given.part.wgsl.ts'
@@ -56,11 +62,22 @@ export interface CompileSortOptions {
   readonly variant?: SortVariant | undefined
 }
 
-/** 512 × 12 keys measured fastest on an H200 of what needs no more than two workgroups on a multiprocessor (33 Gkeys/s). */
-const subgroupForms: readonly SortForm[] = [
-  { variant: 'subgroups', bits: 8, threads: 512, each: 12 },
-  { variant: 'subgroups', bits: 8, threads: 256, each: 16 },
-]
+/**
+ * The keys that a workgroup moves at a time: the more, the longer the runs that it writes; but a multiprocessor has to have 1,024 invocations at
+ * work (on an H200, 2^28 keys with values: 12.8 ms by two workgroups of 512 × 16, 14.8 by four of 256 × 16, which the compiler makes two, 20.1 by
+ * one of 512 × 12). The first form is taken that fits the devices' memory as often as it wants.
+ */
+const subgroupForms: Readonly<Record<'keys' | 'pairs', readonly SortForm[]>> = {
+  keys: [
+    { variant: 'subgroups', bits: 8, threads: 512, each: 16, together: 2 },
+    { variant: 'subgroups', bits: 8, threads: 256, each: 16 },
+  ],
+  pairs: [
+    { variant: 'subgroups', bits: 8, threads: 512, each: 16, together: 2 },
+    { variant: 'subgroups', bits: 8, threads: 256, each: 12 },
+    { variant: 'subgroups', bits: 8, threads: 256, each: 8 },
+  ],
+}
 
 const workgroupForm: SortForm = { variant: 'workgroup', bits: 4, threads: 256, each: 8 }
 const serialForm: SortForm = { variant: 'serial', bits: 8, threads: 1, each: 4096 }
@@ -82,7 +99,7 @@ export async function compileSort(group: DeviceGroup, options: CompileSortOption
       'validation',
       `There is no sort variant ${variant}: choose subgroups, workgroup or serial.`,
     )
-  const form = sortForm(group, variant)
+  const form = sortForm(group, variant, values)
   const several = group.devices.length > 1
   const { first, countBuckets, scatterBuckets, ...rest } = kernelSources(type, valueType, values, form)
   const owned = new OwnedResources()
@@ -113,27 +130,29 @@ export async function compileSort(group: DeviceGroup, options: CompileSortOption
   }
 }
 
-function sortForm(group: DeviceGroup, variant: SortVariant | undefined): SortForm {
+function sortForm(group: DeviceGroup, variant: SortVariant | undefined, values: SortedValues): SortForm {
   if (variant === 'subgroups') requireSubgroupsOf32(group)
-  const form = subgroupForms.find(({ threads, each }) =>
+  const form = subgroupForms[values === 'none' ? 'keys' : 'pairs'].find((one) =>
     group.devices.every(
       ({ limits }) =>
-        limits.maxWorkgroupInvocations >= threads &&
-        limits.maxWorkgroupMemoryByteLength >= workgroupBytes(threads, each),
+        limits.maxWorkgroupInvocations >= one.threads &&
+        limits.maxWorkgroupMemoryByteLength >= (one.together ?? 1) * workgroupBytes(one, values !== 'none'),
     ),
   )
   if (variant === 'subgroups' && form === undefined)
     throw new GpuError(
       'unsupported',
-      'The sort by subgroups needs 256 invocations and 27 KB of workgroup memory.',
+      'The sort by subgroups needs 256 invocations and 28 KB of workgroup memory.',
     )
   if (variant === 'serial' || (variant === undefined && !characterOf(group).fastBarriers)) return serialForm
   if (variant === 'workgroup' || form === undefined || !hasSubgroupsOf32(group)) return workgroupForm
   return form
 }
 
-function workgroupBytes(threads: number, each: number): number {
-  return 4 * ((threads / 32) * 256 + 2 * 256 + 8 + threads * each)
+/** Of the variables in scatter-subgroups.part.wgsl. */
+function workgroupBytes({ threads, each }: SortForm, hasValues: boolean): number {
+  const tile = threads * each
+  return 4 * ((threads / 32 + threads / 256 + 2) * 256 + 8 + tile + (hasValues ? tile : 1))
 }
 
 interface SortSources {
@@ -149,7 +168,7 @@ function kernelSources(
   type: SortType,
   valueType: SortType,
   values: SortedValues,
-  { variant, bits, threads, each }: SortForm,
+  { variant, bits, threads, each, together }: SortForm,
 ): SortSources {
   const serial = variant === 'serial'
   const shape = variant === 'subgroups' ? `${threads}x${each}` : variant
@@ -157,22 +176,26 @@ function kernelSources(
     label: `sort-${label}`,
     wgsl: parts.join('\n'),
   })
-  const head = `alias Key = ${type};\nalias Value = ${valueType};\nconst DIGITS = ${2 ** bits}u;\nconst THREADS = ${threads}u;\nconst EACH = ${each}u;\n${keysWgsl}`
+  const head = `alias Key = ${type};\nalias Value = ${valueType};\nconst DIGITS = ${2 ** bits}u;\nconst THREADS = ${threads}u;\nconst EACH = ${each}u;\n${keysText(type)}`
   const enable = variant === 'subgroups' ? 'enable subgroups;\nrequires subgroup_id;\n' : ''
   const body = { serial: scatterSerialWgsl, workgroup: scatterWorkgroupWgsl, subgroups: scatterSubgroupsWgsl }
-  const scatter = (name: string, valuesWgsl: string, buckets = false) =>
-    source(
+  const scatter = (name: string, valuesWgsl: string, buckets = false): CompileOptions => ({
+    ...source(
       `scatter-${shape}${buckets ? '-buckets' : ''} ${type} ${name}`,
       `${enable}${head}`,
       ...[buckets ? digitBucketsWgsl : digitBitsWgsl, valuesWgsl, scatterBindingsWgsl, body[variant]],
-    )
+    ),
+    // Every index follows from the counts of keys.
+    ...(variant === 'subgroups' && { bounds: 'unchecked' }),
+    ...(together !== undefined && { workgroupsPerMultiprocessor: together }),
+  })
   const counter = serial ? 'serial' : 'workgroup'
   return {
     count: source(
       `count-${counter}-${bits} ${type}`,
       ...[head, digitBitsWgsl, serial ? countSerialWgsl : countWorkgroupWgsl],
     ),
-    starts: source(`starts-${counter}`, keysWgsl, serial ? startsSerialWgsl : startsWorkgroupWgsl),
+    starts: source(`starts-${counter}`, keysText('u32'), serial ? startsSerialWgsl : startsWorkgroupWgsl),
     scatter:
       values === 'none' ? scatter('keys', valuesNoneWgsl) : scatter(`with ${valueType}`, valuesGivenWgsl),
     ...(values === 'indices' && { first: scatter('with indices', valuesMadeWgsl) }),
@@ -189,20 +212,26 @@ function kernelSources(
   }
 }
 
-/** The kernels that the sort uses, of some variants, with values of u32: for tests and for compilation ahead of time. */
+/**
+ * The kernels that the sort uses, of some variants and on devices of so much workgroup memory, with values of u32: for tests and for compilation
+ * ahead of time.
+ */
 export function sortSources(
   variants: readonly SortVariant[] = ['subgroups', 'workgroup', 'serial'],
+  workgroupMemoryByteLength = Number.POSITIVE_INFINITY,
 ): CompileOptions[] {
   const sources = new Map<string | undefined, CompileOptions>()
-  for (const form of [...subgroupForms, workgroupForm, serialForm].filter(({ variant }) =>
-    variants.includes(variant),
-  ))
-    for (const type of ['f32', 'i32', 'u32'] as const)
-      for (const values of ['none', 'given', 'indices'] as const)
+  for (const values of ['none', 'given', 'indices'] as const) {
+    const forms = [...subgroupForms[values === 'none' ? 'keys' : 'pairs'], workgroupForm, serialForm]
+    const fits = (form: SortForm) =>
+      form.variant !== 'subgroups' || workgroupBytes(form, values !== 'none') <= workgroupMemoryByteLength
+    for (const form of forms.filter((one) => variants.includes(one.variant) && fits(one)))
+      for (const type of ['f32', 'i32', 'u32'] as const)
         for (const source of Object.values({
           ...kernelSources(type, 'u32', values, form),
           ...exchangeSources(type, 'u32', values, form),
         }))
           if (source !== undefined) sources.set(source.label, source)
+  }
   return [...sources.values()]
 }

@@ -1,5 +1,5 @@
 // What all kernels of the sort share. Keys are u32 that order like the elements: for f32, -0 comes before +0 and NaN last. The first pass makes
-// them, the last one makes elements of them; a descending order complements them in between.
+// them, the last one makes elements of them (FLOATS: f32); a descending order complements them in between.
 
 struct Params {
   keys_base: u32,
@@ -27,7 +27,7 @@ struct Params {
 
 fn encoded(bits: u32) -> u32 {
   var key = bits;
-  if ((params.floats & 1u) != 0u) {
+  if (FLOATS && (params.floats & 1u) != 0u) {
     key = bits ^ select(0x80000000u, 0xffffffffu, bits >= 0x80000000u);
     key = select(key, 0xffffffffu, (bits & 0x7fffffffu) > 0x7f800000u);
   }
@@ -36,7 +36,7 @@ fn encoded(bits: u32) -> u32 {
 
 fn decoded(sorted_key: u32) -> u32 {
   let key = sorted_key ^ params.decode_mask;
-  if ((params.floats & 2u) == 0u) {
+  if (!FLOATS || (params.floats & 2u) == 0u) {
     return key;
   }
   let bits = key ^ select(0xffffffffu, 0x80000000u, key >= 0x80000000u);

@@ -55,6 +55,13 @@ describe('names', () => {
   })
 })
 
+it('the launch bounds of a kernel are its invocations, and the workgroups that are to share a multiprocessor', () => {
+  const module = lower(parseWgsl('@compute @workgroup_size(8, 4) fn main() {}'))
+  expect(emitCuda(module, { bounds: 'clamp' }).source).toContain('__launch_bounds__(32) ')
+  const two = emitCuda(module, { bounds: 'clamp', workgroupsPerMultiprocessor: 2 })
+  expect(two.source).toContain('__launch_bounds__(32, 2) ')
+})
+
 describe('the parameters of a kernel', () => {
   const source = `${io} @compute @workgroup_size(8, 2) fn main(@builtin(local_invocation_index) i: u32) { out[i] = a[n]; }`
 

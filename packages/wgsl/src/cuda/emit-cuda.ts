@@ -140,8 +140,10 @@ export function emitCudaWithLooks(
   if (options.indirect === true) parameters.push(...roundsParameters)
   const entryName = names.of(module.entryPoint)
   const [x, y, z] = module.workgroupSize
+  const { workgroupsPerMultiprocessor: together } = options
+  const launchBounds = [x * y * z, ...(together === undefined ? [] : [together])].join(', ')
   lines.push({
-    text: `extern "C" __global__ void __launch_bounds__(${x * y * z}) ${entryName}(`,
+    text: `extern "C" __global__ void __launch_bounds__(${launchBounds}) ${entryName}(`,
     line: module.entryPoint.loc.line,
   })
   for (const [i, p] of parameters.entries())

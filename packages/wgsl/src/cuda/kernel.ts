@@ -20,6 +20,8 @@ export interface CudaOptions {
    * a word exceeds the largest number allowed. Not with the bounds `trap`. False by default.
    */
   readonly indirect?: boolean | undefined
+  /** Thread blocks that are to share a multiprocessor: the compiler gives each thread few enough registers for that. Default: it chooses. */
+  readonly workgroupsPerMultiprocessor?: number | undefined
 }
 
 /** One parameter of a generated kernel, in order. Pointers and `u64` take 8 bytes each. */
