@@ -36,6 +36,7 @@ export const longSuites: readonly Suite[] = [
   suite('programs over ranks', 'backend-mpi', 'mpi.test.ts', '.', 1),
   suite('failures of ranks', 'backend-mpi', 'failures.test.ts', '.', 1),
   suite('a link that is cut', 'backend-mpi', 'two-machines.test.ts', '.', 1),
+  suite('random calls of the WebGPU API', 'webgpu-api', 'random-calls.test.ts', '.', 1),
   suite('groups and their model', 'cli', 'group-model.test.ts', '.', 1),
   suite('the corpus on every backend', 'cli', 'kernel-corpus.test.ts', '.', 1),
   suite('wrong lines of the command', 'cli', 'wrong-calls.test.ts', '.', 1),

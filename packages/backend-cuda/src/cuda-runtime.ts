@@ -4,6 +4,7 @@ import type {
   CommandQueueOptions,
   ExecutionOptions,
   ExecutionResult,
+  KernelForm,
   KernelSource,
   LiveHandles,
   LostInfo,
@@ -124,7 +125,7 @@ export abstract class CudaRuntime<E extends CudaExecutable, C extends PlanPart =
         const kernels = internal.map((entry) => this.gpus.internalKernel(entry, gpu))
         return this.group.openQueue(this.gpus.nextId(), gpu, timeoutSeconds, kernels, onMessage)
       },
-      translate: (source) => this.#translate(source, [this.devices[device]!.architecture!]),
+      translate: (source, form) => this.#translate(source, [this.devices[device]!.architecture!], form),
       image: (translated, label) =>
         this.options.compiler.compile(translated, this.devices[device]!.architecture!, label),
       failed: (error, doing) => this.translated(error, doing),
@@ -192,8 +193,8 @@ export abstract class CudaRuntime<E extends CudaExecutable, C extends PlanPart =
   }
 
   /** Throws `unsupported` where one of the architectures is too old for what the kernel needs. */
-  #translate(source: KernelSource, architectures: readonly string[]): Translated {
-    const translated = this.options.translate(source)
+  #translate(source: KernelSource, architectures: readonly string[], form?: KernelForm): Translated {
+    const translated = this.options.translate(source, form)
     const { minimumComputeCapability: minimum } = translated
     for (const architecture of architectures) {
       const number = Number(architecture.slice(3))

@@ -34,8 +34,8 @@ export interface CudaOptions {
 
 /** Every NVIDIA GPU that CUDA shows to this process. Nothing is loaded before the first call. */
 export function cuda(options: CudaOptions = {}): Backend<Runtime> {
-  return cudaBackend(options, (source) =>
-    emitCuda(source.module, { bounds: source.bounds, label: source.label, stoppable: true }),
+  return cudaBackend(options, ({ module, bounds, label }, form) =>
+    emitCuda(module, { bounds, label, stoppable: true, indirect: form === 'indirect' }),
   )
 }
 

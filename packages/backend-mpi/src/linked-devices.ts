@@ -15,9 +15,10 @@ import {
 import { innerAdapter } from './adapters.ts'
 import { LinkedRuns } from './linked-runs.ts'
 import { ProgramMemory } from './message-memory.ts'
+import { hostMemoryOfMessages, type MpiExecutable } from './mpi-executable.ts'
 import type { MpiRuns, RunningRank } from './mpi-runs.ts'
 import type { GroupOpening } from './opening.ts'
-import { hostMemoryOfMessages, type MpiExecutable, type RankDevices } from './rank-devices.ts'
+import type { RankDevices } from './rank-devices.ts'
 import type { MpiSession } from './session.ts'
 
 type JoiningLink = Extract<Link, { plans: 'whole' | 'parts' }>

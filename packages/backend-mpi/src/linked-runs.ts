@@ -7,9 +7,9 @@ import {
   type LinkedRuntime,
   type RepeatedOptions,
 } from '@tandem-gpu/core'
+import type { MpiExecutable } from './mpi-executable.ts'
 import { MpiRuns, type RunningRank, type Schedule } from './mpi-runs.ts'
 import { settled } from './native-addon.ts'
-import type { MpiExecutable } from './rank-devices.ts'
 
 /** Runs on devices that need no message of the host's: a program is one segment, and before each run the ranks connect it. */
 export class LinkedRuns extends MpiRuns {

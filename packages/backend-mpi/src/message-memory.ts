@@ -1,6 +1,8 @@
-import type { Allocation, HostAllocation, NativeAccess, PlanBuffer } from '@tandem-gpu/core'
+import type { Allocation, HostAllocation, NativeAccess, PlanBuffer, Runtime } from '@tandem-gpu/core'
 import type { DeviceMemory } from './native-addon.ts'
-import type { InnerRuntime } from './rank-devices.ts'
+
+/** A runtime of the inner backend, as far as plans do not matter. */
+export type InnerRuntime = Omit<Runtime, 'instantiate' | 'native'>
 
 /** Memory that messages of device memory go through on their way. */
 export interface Staging {

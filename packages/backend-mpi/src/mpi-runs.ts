@@ -9,8 +9,9 @@ import {
   type RepeatedOptions,
   type Span,
 } from '@tandem-gpu/core'
+import type { InnerRuntime } from './message-memory.ts'
+import type { MpiExecutable } from './mpi-executable.ts'
 import { type PreparedNodes, toGpuError } from './native-addon.ts'
-import type { InnerRuntime, MpiExecutable } from './rank-devices.ts'
 import { RunLimit } from './run-limit.ts'
 import type { MpiSession } from './session.ts'
 

@@ -20,9 +20,11 @@ import {
   type RankedRuntime,
   type Ranks,
 } from '@tandem-gpu/core'
+import type { InnerRuntime } from './message-memory.ts'
+import type { MpiExecutable } from './mpi-executable.ts'
 import type { MpiRuns } from './mpi-runs.ts'
 import { settled } from './native-addon.ts'
-import { type InnerRuntime, localOrdinals, type MpiExecutable, type RankDevices } from './rank-devices.ts'
+import { localOrdinals, type RankDevices } from './rank-devices.ts'
 import type { MpiSession } from './session.ts'
 
 /** How long JavaScript's thread does not sleep while it waits for calls of other ranks. */

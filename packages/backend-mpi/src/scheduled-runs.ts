@@ -1,6 +1,7 @@
 import type { ExecutionOptions, NativeAccess } from '@tandem-gpu/core'
+import type { InnerRuntime } from './message-memory.ts'
+import type { MpiExecutable } from './mpi-executable.ts'
 import { MpiRuns, type RunningRank, type Schedule } from './mpi-runs.ts'
-import type { InnerRuntime, MpiExecutable } from './rank-devices.ts'
 
 /** Runs on devices that reach those of other ranks by messages of MPI. */
 export class ScheduledRuns extends MpiRuns {

@@ -17,6 +17,10 @@ CommandQueue::CommandQueue(const cuda::Gpu &gpu, Options options)
     : gpu_(gpu), driver_(gpu.context.driver()), options_(std::move(options)),
       stopWord_(gpu.context, driver_.memHostAlloc, sizeof(std::uint32_t), cuda::hostAllocPortable | cuda::hostAllocMapped) {
   *static_cast<std::uint32_t *>(stopWord_.get()) = 0;
+  int multiprocessors = 0, threads = 0;
+  gpu.call(driver_.deviceGetAttribute, &multiprocessors, cuda::multiprocessorCount, gpu.context.device());
+  gpu.call(driver_.deviceGetAttribute, &threads, cuda::maxThreadsPerMultiprocessor, gpu.context.device());
+  residentThreads_ = static_cast<unsigned>(multiprocessors * threads);
 }
 
 CommandQueue::~CommandQueue() {

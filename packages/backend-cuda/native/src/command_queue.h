@@ -22,7 +22,7 @@ struct QueueKernel {
   std::vector<unsigned> block;
   unsigned dynamicSharedByteLength = 0;
   /// For each parameter the position of its binding, twice, and 1 more where it is the binding's length in place of its address; twice
-  /// `bindings` for the address of the stop word.
+  /// `bindings` for the address of the stop word, 1 more for that of the numbers of workgroups, and 2 more for the largest allowed.
   std::vector<unsigned> parameters;
   unsigned bindings = 0;
   template <typename Self, typename Visit> static void eachMember(Self &self, Visit visit) {
@@ -51,8 +51,7 @@ struct QueueMessages {
 using Settled = std::function<void(const NativeError *)>;
 
 /// Core's CommandQueue on one GPU: commands go into the GPU's one stream as they are read, and nothing waits for the GPU. Every member function
-/// runs on the group's thread. Where too much is in flight, or a count must come from the GPU first, calls wait here in their order, and `poll`
-/// goes on with them.
+/// runs on the group's thread. Where too much is in flight, calls wait here in their order, and `poll` goes on with them.
 class CommandQueue {
 public:
   struct Options {
@@ -147,9 +146,6 @@ private:
     bool saidSkipped = false;
     /// Of a long write, what is in the stream.
     std::uint64_t written = 0;
-    /// Where the counts of an indirect dispatch arrive, and whether they have.
-    const std::uint32_t *counts = nullptr;
-    bool counted = false;
 
     bool ended() const { return position == words.size(); }
     std::uint64_t next() {
@@ -167,7 +163,7 @@ private:
   void inOrder(std::function<bool()> call);
   bool attempt(const std::function<bool()> &call);
   bool execute(Submit &submit);
-  bool dispatch(Submit &submit, bool indirect);
+  void dispatch(Submit &submit, bool indirect);
   void copy(Submit &submit);
   void clear(Submit &submit);
   bool write(Submit &submit);
@@ -189,6 +185,8 @@ private:
   const cuda::Gpu &gpu_;
   const cuda::Driver &driver_;
   const Options options_;
+  /// Threads that the GPU runs at a time.
+  unsigned residentThreads_ = 0;
   /// Kernels leave once it is not 0.
   const cuda::HostMemory stopWord_;
   std::unordered_map<std::uint64_t, Kernel> kernels_;

@@ -20,6 +20,12 @@ import { zeroText } from './type-text.ts'
 
 /** An expression as C++. */
 export function valueText(writer: FunctionWriter, e: Expression): CxxExpression {
+  const { names, exitConditions } = writer.context
+  const text = computedText(writer, e)
+  return exitConditions.has(e) ? call(names.prelude('exit_condition'), [text]) : text
+}
+
+function computedText(writer: FunctionWriter, e: Expression): CxxExpression {
   const { names } = writer.context
   switch (e.kind) {
     case 'literal':

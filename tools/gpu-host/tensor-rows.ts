@@ -1,54 +1,37 @@
 /*
- * The tables of products on tensor cores (docs/performance.md, docs/performance/tensor-cores.md), and of WebGPU beside CUDA on the same GPU (webgpu.md there):
+ * Rows of table.ts about tensor cores (docs/performance/tensor-cores.md) and about WebGPU beside CUDA on the same GPU (webgpu.md there): `products`, f32 and f16 on one
+ * GPU; `several`, f32 on all GPUs, resident and streamed; `same-gpu`. Peers come from `tools/peers/peers.py --only tensor`.
  *
- *   node tools/gpu-host/tensor-table.ts --rows products --out products.json       f32 and f16 on one GPU
- *   node tools/gpu-host/tensor-table.ts --rows several --out several.json         f32 on all GPUs, resident and streamed
- *   node tools/gpu-host/tensor-table.ts --rows same-gpu [--backend webgpu] [--turns FILE] --out webgpu.json      FILE: two such processes take turns
- *   node tools/gpu-host/tensor-table.ts --merge products.json,several.json,… [--peers peers.json,…] [--errors errors.json] --commit ID --out table.json
- *
- * The peers come from `tools/peers/peers.py --only tensor`. Inputs are random, a block of 2^20 numbers repeated; each product is checked as a whole and
- * at sampled elements (check-product.ts), the others by the algorithm's own check. Times are medians after two runs of warm-up; beside WebGPU after a second of it, by both.
+ * Inputs are random, a block of 2^20 numbers repeated; each product is checked as a whole and at sampled elements (check-product.ts), the others by the algorithm's own
+ * check. Times are medians after two runs of warm-up; beside WebGPU after a second of it, by both.
  */
-import { readFileSync, writeFileSync } from 'node:fs'
-import { parseArgs } from 'node:util'
 import { jacobi, matmul, type Report, transpose } from '@tandem-gpu/algorithms'
-import { cuda } from '@tandem-gpu/backend-cuda'
-import { webgpu } from '@tandem-gpu/backend-webgpu'
-import { type DeviceGroup, foldWorkgroups, openGroup } from '@tandem-gpu/core'
+import { type DeviceGroup, foldWorkgroups } from '@tandem-gpu/core'
 import { halfBits } from '@tandem-gpu/wgsl'
 import { halfValues } from '../../packages/algorithms/dist/matmul/half/half-elements.js'
 import { splitErrorFactor } from '../../packages/algorithms/dist/matmul/tensor/split-kernels.js'
 import { type PeriodicMatrix, ProductChecker, SharedResult } from './check-product.ts'
 import { takeTurn } from './gpu-turns.ts'
-import { cube } from './targets.ts'
-import { narrowShapes, type TensorDocument, type TensorResult, tensorTargetsOf } from './tensor-targets.ts'
+import { repeated } from './repeated-block.ts'
+import { cube, narrowShapes, type TensorResult } from './table-documents.ts'
 
-const { values } = parseArgs({
-  options: {
-    rows: { type: 'string', default: '' },
-    backend: { type: 'string', default: 'cuda' },
-    sides: { type: 'string', default: '8192,16384,32768' },
-    turns: { type: 'string' },
-    /** Of the rows on the same GPU. */
-    works: { type: 'string', default: 'copy,transpose,jacobi,fused,narrow' },
-    out: { type: 'string' },
-    merge: { type: 'string' },
-    peers: { type: 'string' },
-    errors: { type: 'string' },
-    commit: { type: 'string', default: 'unknown' },
-  },
-})
-const read = (path: string): TensorDocument => JSON.parse(readFileSync(path, 'utf8'))
-const merged = values.merge?.split(',').map(read) ?? []
-const rows = new Set(values.rows.split(',').filter(Boolean))
-const backend = values.backend === 'webgpu' ? webgpu() : cuda()
-const ours: TensorResult[] = merged.flatMap((document) => document.ours)
-const machine = merged[0]?.machine ?? {
-  adapters: (await backend.adapters()).adapters.map(({ name, driver }) => ({ name, driver })),
-  node: process.version,
+export const tensorOptions = {
+  sides: { type: 'string', default: '8192,16384,32768' },
+  turns: { type: 'string' },
+  /** Of the rows on the same GPU. */
+  works: { type: 'string', default: 'copy,transpose,jacobi,fused,narrow' },
+} as const
+
+/** The table that the rows are for. */
+export interface TensorJob {
+  readonly sides: string
+  readonly turns?: string | undefined
+  readonly works: string
+  /** How many devices there are. */
+  readonly devices: number
+  on(devices: number, body: (group: DeviceGroup) => Promise<void>): Promise<void>
+  add(result: TensorResult): void
 }
-const date = merged[0]?.date ?? new Date().toISOString()
-const started = performance.now()
 
 const length = 1_048_573
 const block = new Float32Array(new SharedArrayBuffer(4 * length))
@@ -58,41 +41,25 @@ const halfBlock = new Float32Array(new SharedArrayBuffer(4 * length))
 halfBlock.set(halfValues(halves))
 /** B begins elsewhere in the block than A. */
 const shiftOfB = 5
-const repeated =
-  <T extends Float32Array | Uint16Array>(from: T, shift: number) =>
-  (offset: number, into: T): void => {
-    for (let at = 0; at < into.length; ) {
-      const first = (offset + at + shift) % from.length
-      const count = Math.min(from.length - first, into.length - at)
-      into.set(from.subarray(first, first + count) as never, at)
-      at += count
-    }
-  }
 
-function add(work: string, variant: string, report: Report, check?: Partial<TensorResult>): void {
+function resultOf(
+  work: string,
+  variant: string,
+  report: Report,
+  check?: Partial<TensorResult>,
+): TensorResult {
   const { shape, devices, seconds, rate, unit } = report
-  const result: TensorResult = {
+  return {
     ...{ work, variant, devices, shape, seconds, rate: rate * 1e9 },
     unit: unit === 'GB/s' ? 'B/s' : 'FLOP/s',
     verified: report.checked && report.verified,
     ...(report.checked && { verification: report.verification }),
     ...check,
   }
-  ours.push(result)
-  save()
-  console.error(
-    `${((performance.now() - started) / 1000).toFixed(1)} s: ${work} ${variant} ${Object.values(shape).join(' × ')} on ${devices}: ${(1e3 * seconds).toFixed(4)} ms, ${(result.rate / 1e9).toFixed(1)} G${unit.slice(1)} ${result.verified ? 'verified' : 'NOT VERIFIED'}; ${result.verification}`,
-  )
 }
 
-async function on(devices: number | undefined, body: (group: DeviceGroup) => Promise<void>): Promise<void> {
-  const group = await openGroup({ backends: [backend], ...(devices !== undefined && { devices }) })
-  try {
-    if (group.software) throw new Error(`${group.backend} has no GPU here.`)
-    await body(group)
-  } finally {
-    await group.destroy()
-  }
+function requireGpu(group: DeviceGroup): void {
+  if (group.software) throw new Error(`${group.backend} has no GPU here.`)
 }
 
 const matrixA: PeriodicMatrix = { block, shift: 0 }
@@ -102,6 +69,7 @@ const timing = { warmup: 2, verify: false }
 const repetitionsOf = ({ m, n, k }: { m: number; n: number; k: number }) => (m * n * k < 2 ** 35 ? 20 : 1)
 
 async function f32Product(
+  job: TensorJob,
   group: DeviceGroup,
   checker: ProductChecker,
   shape: { m: number; n: number; k: number },
@@ -112,7 +80,7 @@ async function f32Product(
   const repetitions = repetitionsOf(shape)
   const expected = (2 * shape.m * shape.n * shape.k * repetitions) / 40e12
   const c = new SharedResult(shape.m, shape.n)
-  const endTurn = await takeTurn(values.turns)
+  const endTurn = await takeTurn(job.turns)
   const report = await matmul(group, {
     ...{ ...timing, ...shape, precision, devices: 1, samples: shape.m > 8192 ? 5 : 11, repetitions },
     ...{ a: repeated<Float32Array>(block, 0), b: repeated<Float32Array>(block, shiftOfB) },
@@ -122,15 +90,16 @@ async function f32Product(
   endTurn()
   const factor = precision === 'split' ? splitErrorFactor(shape.k) : shape.k + 2
   const check = await checker.check(shape, matrixA, matrixB, c, { factor })
-  add(work, `${group.backend} ${report.precision}`, report, check)
+  job.add(resultOf(work, `${group.backend} ${report.precision}`, report, check))
 }
 
-if (rows.has('products')) {
+async function products(job: TensorJob): Promise<void> {
   const checker = new ProductChecker()
-  await on(1, async (group) => {
+  await job.on(1, async (group) => {
+    requireGpu(group)
     for (const side of [4096, 8192, 16384])
       for (const precision of ['ieee', 'split'] as const)
-        await f32Product(group, checker, cube(side), precision)
+        await f32Product(job, group, checker, cube(side), precision)
     for (const shape of [cube(4096), cube(8192), ...narrowShapes]) {
       const c = new SharedResult(shape.m, shape.n)
       const report = await matmul(group, {
@@ -147,16 +116,17 @@ if (rows.has('products')) {
       })
       const [a, b] = [0, shiftOfB].map((shift): PeriodicMatrix => ({ block: halfBlock, shift }))
       const check = await checker.check(shape, a!, b!, c, { factor: shape.k + 2 })
-      add('gemm f16', `${group.backend} ${report.body}`, report, check)
+      job.add(resultOf('gemm f16', `${group.backend} ${report.body}`, report, check))
     }
   })
   await checker.close()
 }
 
-if (rows.has('several')) {
+async function several(job: TensorJob): Promise<void> {
   const checker = new ProductChecker()
-  await on(undefined, async (group) => {
-    for (const side of values.sides.split(',').map(Number)) {
+  await job.on(job.devices, async (group) => {
+    requireGpu(group)
+    for (const side of job.sides.split(',').map(Number)) {
       const [a, b, c] = [0, 1, 2].map(() => group.allocateHost('f32', side * side))
       const result = new SharedResult(side, side)
       try {
@@ -175,7 +145,7 @@ if (rows.has('several')) {
             if (mode === 'streamed') result.set(0, c!.array)
             const factor = precision === 'split' ? splitErrorFactor(side) : side + 2
             const check = await checker.check(cube(side), matrixA, matrixB, result, { factor })
-            add(`gemm f32 ${mode}`, `${group.backend} ${report.precision}`, report, check)
+            job.add(resultOf(`gemm f32 ${mode}`, `${group.backend} ${report.precision}`, report, check))
           }
       } finally {
         for (const host of [a, b, c]) host?.destroy()
@@ -185,43 +155,43 @@ if (rows.has('several')) {
   await checker.close()
 }
 
-if (rows.has('same-gpu')) {
+async function sameGpu(job: TensorJob): Promise<void> {
   const checker = new ProductChecker()
-  await on(1, async (group) => {
-    const works = new Set(values.works.split(','))
+  await job.on(1, async (group) => {
+    requireGpu(group)
+    const works = new Set(job.works.split(','))
     const input = repeated<Float32Array>(block, 0)
     const square = { rows: 16384, columns: 16384 }
     for (const fuse of [false, true]) {
       if (!works.has(fuse ? 'fused' : 'jacobi')) continue
       // One sample: it is a mean over seconds of sweeps. The turn ends with it, before the check.
-      const endTurn = await takeTurn(values.turns)
+      const endTurn = await takeTurn(job.turns)
       const options = { ...square, input, fuse, warmup: 0, samples: 1, iterations: fuse ? 12_000 : 6000 }
       const report = await jacobi(group, { ...options, onProgress: endTurn })
       endTurn()
-      add(fuse ? 'jacobi, fused' : 'jacobi, one sweep a pass', group.backend, {
-        ...report,
-        seconds: report.seconds / report.iterations,
-      })
+      const seconds = report.seconds / report.iterations
+      const work = fuse ? 'jacobi, fused' : 'jacobi, one sweep a pass'
+      job.add(resultOf(work, group.backend, { ...report, seconds }))
     }
     if (works.has('transpose')) {
-      const endTurn = await takeTurn(values.turns)
+      const endTurn = await takeTurn(job.turns)
       const options = { ...square, input, type: 'f32', samples: 11, repetitions: 5 } as const
       const report = await transpose(group, { ...options, warmup: 200 })
       endTurn()
-      add('transpose', group.backend, report)
+      job.add(resultOf('transpose', group.backend, report))
     }
-    if (works.has('copy')) await copies(group)
+    if (works.has('copy')) await copies(job, group)
     for (const shape of works.has('narrow') ? narrowShapes : [])
-      await f32Product(group, checker, shape, 'ieee', 'gemm f32, narrow', 0.8)
+      await f32Product(job, group, checker, shape, 'ieee', 'gemm f32, narrow', 0.8)
   })
   await checker.close()
 }
 
 /** What plain kernels reach that copy 2^29 bytes, 16 and 4 bytes an invocation. */
-async function copies(group: DeviceGroup): Promise<void> {
+async function copies(job: TensorJob, group: DeviceGroup): Promise<void> {
   const device = group.devices[0]!
   const elements = 2 ** 26
-  const endTurn = await takeTurn(values.turns)
+  const endTurn = await takeTurn(job.turns)
   const x = await device.allocate('f32', elements)
   const y = await device.allocate('f32', elements)
   const wanted = new Float32Array(elements)
@@ -260,7 +230,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) workgr
     const seconds = times.sort((p, q) => p - q)[5]!
     const verified =
       Buffer.compare(Buffer.from(wanted.buffer), Buffer.from((await group.queue.read(y)).buffer)) === 0
-    ours.push({
+    job.add({
       ...{
         work: `copy of ${4 * width} bytes an invocation`,
         variant: group.backend,
@@ -270,28 +240,14 @@ fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) workgr
       },
       ...{ rate: (8 * elements) / seconds, unit: 'B/s', verified, verification: 'every byte' },
     })
-    save()
   }
   x.destroy()
   y.destroy()
   endTurn()
 }
 
-const { targets } = save()
-for (const { row, target, measured, met } of targets)
-  console.log(`${met ? 'met   ' : 'MISSED'} ${row}: ${measured}, target ${target}`)
-
-function save(): TensorDocument {
-  const peers = [
-    ...merged.flatMap((document) => document.peers),
-    ...(values.peers?.split(',') ?? []).flatMap((path) => JSON.parse(readFileSync(path, 'utf8')).results),
-  ]
-  const errors = values.errors && { errors: JSON.parse(readFileSync(values.errors, 'utf8')) }
-  const document = {
-    ...{ schema: 1 as const, kind: 'tensor' as const, date, commit: values.commit, machine, ours, peers },
-    ...errors,
-  }
-  const complete: TensorDocument = { ...document, targets: tensorTargetsOf(document) }
-  if (values.out) writeFileSync(values.out, `${JSON.stringify(complete, null, 1)}\n`)
-  return complete
+export const tensorRows: Readonly<Record<string, (job: TensorJob) => Promise<void>>> = {
+  products,
+  several,
+  'same-gpu': sameGpu,
 }
