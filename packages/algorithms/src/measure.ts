@@ -13,7 +13,15 @@ export interface MeasureOptions {
   readonly repetitions?: number | undefined
   /** Receives the spans of one more run, profiled and not timed; empty where the device has no timestamps. */
   readonly trace?: ((spans: readonly ProgramSpan[]) => void) | undefined
+  /** Called before the first run and after each one, warm-up runs included, to show how far the measurement has come. */
+  readonly onRun?: ((progress: MeasureProgress) => void) | undefined
   readonly signal?: AbortSignal | undefined
+}
+
+/** How many of a measurement's runs are done. */
+export interface MeasureProgress {
+  readonly done: number
+  readonly total: number
 }
 
 /** The time of one run. */
@@ -33,20 +41,34 @@ export async function measure(
   requireGroup(group)
   requireResult(program, 'prepare', 'The program of measure', 'what record returns')
   const { warmup = characterOf(group).warmup, samples = 1, repetitions = 1, signal } = options
+  const timed = Math.max(1, samples)
+  const ran = countRuns(warmup + timed + (options.trace ? 1 : 0), options.onRun)
   await program.prepare()
-  for (let run = 0; run < warmup; run++) await timeRun(group, program, 1, signal)
+  for (let run = 0; run < warmup; run++) {
+    await timeRun(group, program, 1, signal)
+    ran()
+  }
   const seconds: number[] = []
   let clock: 'device' | 'host' = 'host'
-  for (let run = 0; run < Math.max(1, samples); run++) {
+  for (let run = 0; run < timed; run++) {
     const result = await timeRun(group, program, repetitions, signal)
     clock = result.clock
     seconds.push(result.seconds)
+    ran()
   }
   if (options.trace) {
     const { spans } = await group.queue.run(program, 1, { ...(signal && { signal }), profile: true })
     options.trace(spans ?? [])
+    ran()
   }
   return { seconds: median(seconds), clock, samples: seconds }
+}
+
+/** Reports that none of `total` runs is done, and returns what reports that one more is. */
+export function countRuns(total: number, onRun: MeasureOptions['onRun']): () => void {
+  let done = 0
+  onRun?.({ done, total })
+  return () => onRun?.({ done: ++done, total })
 }
 
 /** Seconds of one replay, where one run has `repetitions` of them. */

@@ -7,7 +7,7 @@ import {
   type Schedule,
 } from '@tandem-gpu/core'
 import type { AlgorithmOptions } from './algorithm-options.ts'
-import { type Measurement, type MeasureOptions, measure, median, timeRun } from './measure.ts'
+import { countRuns, type Measurement, type MeasureOptions, measure, median, timeRun } from './measure.ts'
 import { requireCommonOptions, requireGroup } from './option-types.ts'
 import { describeGroup, gigaRate, type Report, type ScheduleComparison, type Verification } from './report.ts'
 
@@ -84,20 +84,28 @@ export async function comparePrograms(
   group: DeviceGroup,
   one: Program,
   other: Program,
-  { samples = 1, repetitions = 1, warmup = 1, signal }: MeasureOptions,
+  { samples = 1, repetitions = 1, warmup = 1, onRun, signal }: MeasureOptions,
 ): Promise<ScheduleComparison> {
   const [serial, overlapped] = one.schedule === 'serial' ? [one, other] : [other, one]
   const seconds = new Map<Program, number[]>([
     [serial, []],
     [overlapped, []],
   ])
+  const warming = Math.max(1, warmup)
+  const timed = Math.max(comparedSamples, samples)
+  const ran = countRuns(2 * (warming + timed), onRun)
   for (const program of [serial, overlapped]) {
     await program.prepare()
-    for (let run = 0; run < Math.max(1, warmup); run++) await timeRun(group, program, 1, signal)
+    for (let run = 0; run < warming; run++) {
+      await timeRun(group, program, 1, signal)
+      ran()
+    }
   }
-  for (let sample = 0; sample < Math.max(comparedSamples, samples); sample++)
-    for (const program of sample % 2 === 0 ? [serial, overlapped] : [overlapped, serial])
+  for (let sample = 0; sample < timed; sample++)
+    for (const program of sample % 2 === 0 ? [serial, overlapped] : [overlapped, serial]) {
       seconds.get(program)!.push((await timeRun(group, program, repetitions, signal)).seconds)
+      ran()
+    }
   const serialSeconds = median(seconds.get(serial)!)
   const overlappedSeconds = median(seconds.get(overlapped)!)
   const speedUp = overlappedSeconds > 0 ? serialSeconds / overlappedSeconds : 1

@@ -9,7 +9,7 @@ import {
   requireElements,
   streamChunkLength,
 } from '../element-source.ts'
-import { median } from '../measure.ts'
+import { countRuns, median } from '../measure.ts'
 import { requireArguments } from '../option-types.ts'
 import { describeGroup, gigaRate, notVerified, type Report, type ScheduleComparison } from '../report.ts'
 import { comparePrograms } from '../run-measured.ts'
@@ -49,6 +49,7 @@ export interface JacobiOptions extends Omit<AlgorithmOptions, 'repetitions'> {
   readonly fuse?: boolean | 'auto' | undefined
   /** How many devices of the group are used, the first ones. Default: all. */
   readonly devices?: number | undefined
+  /** Called after every interval of a timed run that the host waits for: up to 200 times in a run on a software GPU, once at the end on hardware (or 100 times where the run before took more than two seconds), and at every look at the residual with a `tolerance`. */
   readonly onProgress?: ((progress: { iteration: number; residual: number }) => void) | undefined
 }
 
@@ -156,12 +157,18 @@ export async function jacobi(group: DeviceGroup, given: JacobiOptions): Promise<
       await writeState(field!, input)
       return iteration!.run()
     }
-    for (let run = 0; run < warmup; run++) await sweep()
+    const ran = countRuns(warmup + Math.max(1, samples), options.onRun)
+    for (let run = 0; run < warmup; run++) {
+      await sweep()
+      ran()
+    }
     warming = false
     let result = await sweep()
+    ran()
     const times = [result.seconds]
     while (times.length < samples) {
       result = await sweep()
+      ran()
       times.push(result.seconds)
     }
     const { parity, residual, converged, clock, iterations: done } = result

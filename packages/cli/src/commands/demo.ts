@@ -22,7 +22,7 @@ import { printable } from '../printable.ts'
 import { formatNumber, formatSeconds } from '../quantity.ts'
 import { describeDevices, verdictOf } from '../report-text.ts'
 import { formatTable } from '../table.ts'
-import type { Terminal } from '../terminal.ts'
+import { beginHandover, type Terminal } from '../terminal.ts'
 import { chromeTrace, type TraceTrack } from '../trace.ts'
 
 interface DemoOptions extends GroupOptions {
@@ -74,8 +74,10 @@ export function demoCommand(context: CommandContext): Command {
     const virtual = software && options.job === undefined ? softwareDevices : undefined
     const devices = options.devices ?? virtual
     const group = { ...options, ...(devices === undefined ? {} : { devices }) }
+    terminal.progress.start('Opening the devices')
     const { reports, tracks, picture } = await withGroup(group, (opened) => runAll(opened, terminal))
 
+    beginHandover(terminal)
     const paths = { picture: join(folder, 'jacobi.png'), trace: join(folder, 'trace.json') }
     if (options.job === undefined || options.job.rank === 0) {
       await writeOutputFile(paths.picture, picture)
@@ -121,12 +123,11 @@ async function runAll(group: DeviceGroup, { signal, progress }: Terminal) {
     },
   ]
   const reports: Report[] = []
-  progress.start('Running', steps.length)
+  progress.start('Running the algorithms', steps.length, 'algorithms')
   for (const step of steps) {
     reports.push(await step())
     progress.step(1)
   }
-  progress.stop()
   return { reports, tracks, picture: picture.encodeFigure(borders) }
 }
 

@@ -30,8 +30,13 @@ export function doctorCommand(context: CommandContext): Command {
   addJsonOption(addBackendOption(command))
   return command.action(async (options: { backend: BackendName; json?: boolean; job?: Job }) => {
     const diagnoses: Diagnosis[] = []
-    for (const backend of backendsNamed(options.backend, options.job))
+    const backends = backendsNamed(options.backend, options.job)
+    const { progress } = context.terminal
+    progress.start('Testing the backends', backends.length, 'backends')
+    for (const backend of backends) {
       diagnoses.push(await examine(backend, options.job))
+      progress.step(1)
+    }
     if (!diagnoses.some(({ works }) => works)) context.exit = exitCode.noDevice
     const { colors, out } = context.terminal
     const mpi = await examineMpi()

@@ -4,10 +4,11 @@ import {
   type HaloTransport,
   type JacobiReport,
   jacobi,
+  type MeasureProgress,
 } from '@tandem-gpu/algorithms'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { type AlgorithmOptions, addAlgorithmOptions } from '../algorithm-options.ts'
-import { runAlgorithm } from '../algorithm-run.ts'
+import { runAlgorithm, showRuns } from '../algorithm-run.ts'
 import { type InputFile, npySink, openInput } from '../array-files.ts'
 import type { CommandContext } from '../command-context.ts'
 import { UsageError } from '../exit-code.ts'
@@ -19,6 +20,7 @@ import { FieldPicture } from '../picture.ts'
 import { printable } from '../printable.ts'
 import { formatNumber } from '../quantity.ts'
 import type { ReportLine } from '../report-text.ts'
+import type { Terminal } from '../terminal.ts'
 
 interface JacobiCommandOptions extends AlgorithmOptions {
   readonly rows?: number
@@ -131,7 +133,7 @@ export function jacobiCommand(context: CommandContext): Command {
           ...(input === undefined ? {} : { input: input.rowMajor() }),
           ...(source === undefined ? {} : { source: source.rowMajor() }),
           ...(picture === undefined && file === undefined ? {} : { output: bothSinks(picture, file) }),
-          onProgress: progressBar(options, progress),
+          ...showSweeps(options, context.terminal),
         })
         if (picture !== undefined) await image?.write(picture.encode())
         return report
@@ -189,16 +191,22 @@ function bothSinks(
   }
 }
 
-function progressBar(options: JacobiCommandOptions, progress: CommandContext['terminal']['progress']) {
-  let done = options.startIteration
-  return ({ iteration }: { iteration: number }) => {
-    if (done === options.startIteration) progress.start('Sweeping', options.iterations)
-    progress.step(iteration - done)
-    done = iteration
-    if (done - options.startIteration < options.iterations) return
-    progress.stop()
-    // The next timed run begins.
-    done = options.startIteration
+/** Counts the sweeps of all runs. */
+function showSweeps({ iterations, startIteration, verify }: JacobiCommandOptions, terminal: Terminal) {
+  const { progress } = terminal
+  let before = 0
+  let comparing = false
+  const behind = showRuns(terminal, verify)
+  return {
+    onRun({ done, total }: MeasureProgress) {
+      comparing ||= before > 0 && done === 0
+      before = done
+      if (comparing || done === total) behind({ done, total })
+      else if (done === 0) progress.start('Sweeping', total * iterations, 'sweeps')
+      else progress.reach(done * iterations)
+    },
+    onProgress: ({ iteration }: { iteration: number }) =>
+      progress.reach(before * iterations + iteration - startIteration),
   }
 }
 

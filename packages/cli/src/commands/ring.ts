@@ -22,6 +22,7 @@ import { addProductShapeOptions, type ProductShapeOptions, productShape } from '
 import { formatNumber, formatSeconds } from '../quantity.ts'
 import type { ReportLine } from '../report-text.ts'
 import { formatTable } from '../table.ts'
+import { beginHandover } from '../terminal.ts'
 
 interface RingCommandOptions extends AlgorithmOptions, ProductShapeOptions {
   readonly output?: string
@@ -112,9 +113,10 @@ async function compare(context: CommandContext, options: RingCommandOptions): Pr
   const { terminal } = context
   const shape = productShape(options, undefined, undefined)
   const { warmup, samples, seed, verify } = options
+  terminal.progress.start('Opening the devices')
   const document = await withGroup(options, async (group) => {
     const counts = [1, 2, 4, 8, 16].filter((count) => count <= group.devices.length)
-    terminal.progress.start('Comparing', counts.length * ringSchemes.length)
+    terminal.progress.start('Measuring', counts.length * ringSchemes.length, 'measurements')
     const rings = await compareRing(group, {
       ...shape,
       samples,
@@ -136,7 +138,7 @@ async function compare(context: CommandContext, options: RingCommandOptions): Pr
       rings,
     }
   })
-  terminal.progress.stop()
+  beginHandover(terminal)
   if (verify && document.rings.some(({ schemes }) => schemes.some(({ verified }) => !verified)))
     context.exit = exitCode.wrongAnswer
   terminal.out(options.json ? formatJson('ringComparison', document) : asText(document, verify))

@@ -34,6 +34,7 @@ import type { OutputFile } from '../output-file.ts'
 import { printable } from '../printable.ts'
 import { formatSeconds, parseCount } from '../quantity.ts'
 import { RunFiles } from '../run-files.ts'
+import { beginHandover } from '../terminal.ts'
 
 /** What a buffer may hold. Kernels bind u8 and i8 as `array<u32>`, four elements a word. */
 type BufferElementType = Exclude<FileElementType, 'f16'>
@@ -103,9 +104,11 @@ export function runCommand(context: CommandContext): Command {
         inputs.set(name, await openInput(files, source.file, read, terminal.progress))
       }
       for (const [name, file] of Object.entries(options.output)) outputs.set(name, await files.output(file))
+      terminal.progress.start('Opening the devices')
       const report = await withGroup({ ...options, devices: 1 }, (group) =>
         runKernel(group, { path, wgsl, inputs, outputs, options, context }),
       )
+      beginHandover(terminal)
       await files.commit()
       files.say(options.json ? formatJson('run', report) : asText(report), terminal, options)
     } finally {
@@ -183,8 +186,13 @@ async function runKernel(group: DeviceGroup, work: Work): Promise<KernelReport> 
         }),
       ),
     )
-    const { signal } = context.terminal
-    const { seconds, clock } = await group.queue.run(program, options.times, { signal })
+    const { signal, progress } = context.terminal
+    progress.start('Running the kernel', options.times > 1 ? options.times : undefined, 'runs')
+    const { seconds, clock } = await group.queue.run(program, options.times, {
+      signal,
+      onProgress: ({ done }) => progress.reach(done),
+    })
+    progress.start('Reading the buffers')
     const found: Record<string, KernelReport['buffers'][string]> = {}
     for (const [name, { view, type, shape }] of buffers) {
       const data = await group.queue.read(view)
