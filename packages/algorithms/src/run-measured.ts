@@ -49,7 +49,14 @@ export async function runMeasured(
     const measurement = await measure(group, program, options)
     if (!options.compareSchedules) return { schedule, measurement }
     const other = recorded(schedule === 'serial' ? 'overlapped' : 'serial')
-    return { schedule, measurement, comparison: await comparePrograms(group, program, other, options) }
+    const { comparison, samples } = await comparePrograms(group, program, other, options)
+    // The times that alternated with the other schedule's, so that a report has one time for each schedule.
+    const compared = samples.get(program)!
+    return {
+      schedule,
+      measurement: { ...measurement, seconds: median(compared), samples: compared },
+      comparison,
+    }
   } finally {
     owned.destroy()
   }
@@ -79,13 +86,20 @@ function rateOf(work: Parameters<typeof describeRun>[2], seconds: number): Pick<
   return { rate: gigaRate(work.elements, seconds), unit: 'Gelements/s' }
 }
 
+/** What `comparePrograms` found. */
+interface ComparedPrograms {
+  readonly comparison: ScheduleComparison
+  /** Seconds of each run. */
+  readonly samples: ReadonlyMap<Program, readonly number[]>
+}
+
 /** Times two programs that differ in their schedules; which of them comes first alternates too. */
 export async function comparePrograms(
   group: DeviceGroup,
   one: Program,
   other: Program,
   { samples = 1, repetitions = 1, warmup = 1, onRun, signal }: MeasureOptions,
-): Promise<ScheduleComparison> {
+): Promise<ComparedPrograms> {
   const [serial, overlapped] = one.schedule === 'serial' ? [one, other] : [other, one]
   const seconds = new Map<Program, number[]>([
     [serial, []],
@@ -109,5 +123,5 @@ export async function comparePrograms(
   const serialSeconds = median(seconds.get(serial)!)
   const overlappedSeconds = median(seconds.get(overlapped)!)
   const speedUp = overlappedSeconds > 0 ? serialSeconds / overlappedSeconds : 1
-  return { serialSeconds, overlappedSeconds, speedUp }
+  return { comparison: { serialSeconds, overlappedSeconds, speedUp }, samples: seconds }
 }

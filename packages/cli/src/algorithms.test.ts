@@ -161,7 +161,8 @@ describe('jacobi', () => {
     expect(await readFile(join(folder, 'four.npy'))).toEqual(await readFile(join(folder, 'one.npy')))
 
     const picture = decode(await readFile(join(folder, 'out.png')))
-    expect([picture.width, picture.height]).toEqual([129, 257])
+    // Four pixels for each of 129 × 257 cells, and the colour bar.
+    expect([picture.width, picture.height]).toEqual([4 * 129 + 286, 4 * 257 + 48])
     expect(new Set(picture.data).size).toBeGreaterThan(50)
   })
 

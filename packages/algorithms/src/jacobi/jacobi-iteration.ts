@@ -89,6 +89,10 @@ export class JacobiIteration {
     return this.#program(repeatedBody(this.#work))
   }
 
+  get sweepsOfBody(): number {
+    return repeatedBody(this.#work).sweeps
+  }
+
   async run(): Promise<IterateResult> {
     const { iterations, tolerance } = this.#options
     if (iterations === 0) return { iterations: 0, parity: 0, behind: 0, seconds: 0, clock: 'host' }

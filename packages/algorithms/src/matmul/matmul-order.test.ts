@@ -73,7 +73,7 @@ async function compile(group: DeviceGroup, body: 'registers' | 'transposed'): Pr
   }
 }
 
-const views = ({ slices }: ShardedMatrix) => slices.map((slice) => slice.view)
+const views = ({ slices }: ShardedMatrix<'u32'>) => slices.map((slice) => slice.view)
 
 describe('the order of a product', () => {
   it.each(['registers', 'transposed'] as const)('needs every edge while B is gathered: %s', async (body) => {

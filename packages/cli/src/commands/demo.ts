@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path'
-import { type JacobiReport, jacobi, matmul, type Report, reduce, transpose } from '@tandem-gpu/algorithms'
+import { jacobi, matmul, type Report, reduce, transpose } from '@tandem-gpu/algorithms'
 import { type DeviceGroup, type ProgramSpan, type Schedule, selectAdapters } from '@tandem-gpu/core'
 import { makeFolder } from '@tandem-gpu/core/native'
 import { Command } from 'commander'
@@ -17,7 +17,7 @@ import {
 } from '../group-options.ts'
 import { formatJson } from '../json.ts'
 import { writeOutputFile } from '../output-file.ts'
-import { FieldPicture } from '../picture.ts'
+import { bordersOf, FieldPicture } from '../picture.ts'
 import { printable } from '../printable.ts'
 import { formatNumber, formatSeconds } from '../quantity.ts'
 import { describeDevices, verdictOf } from '../report-text.ts'
@@ -128,14 +128,7 @@ async function runAll(group: DeviceGroup, { signal, progress }: Terminal) {
     reports.push(await step())
     progress.step(1)
   }
-  return { reports, tracks, picture: picture.encodeFigure(borders) }
-}
-
-/** Where the devices' blocks meet; they begin inside the ring of the boundary. */
-function bordersOf({ blocks }: JacobiReport): Borders {
-  const starts = (cells: readonly number[]) =>
-    [...new Set(cells)].filter((cell) => cell > 0).map((cell) => cell + 1)
-  return { xs: starts(blocks.map(({ column }) => column)), ys: starts(blocks.map(({ row }) => row)) }
+  return { reports, tracks, picture: picture.encode(borders) }
 }
 
 function asText(

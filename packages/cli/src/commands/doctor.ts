@@ -67,7 +67,40 @@ export function doctorCommand(context: CommandContext): Command {
         ? `mpi ${colors.green('loads')}: ${mpi.version} (${mpi.path}, interface of ${mpi.family})\n  ${mpi.job}\n  ${mpi.messages}\n`
         : `mpi ${colors.yellow('does not load')}, so programs run in one process: ${mpi.reason}\n`,
     )
+    out(`\n${verdictOn(diagnoses)}\n`)
   })
+}
+
+/** What can run here, in a line: `Ready: a software GPU, as any number of virtual devices. No CUDA: no driver.` */
+export function verdictOn(
+  diagnoses: readonly Pick<Diagnosis, 'name' | 'works' | 'adapters' | 'code' | 'reason'>[],
+): string {
+  const working = diagnoses.filter(({ works }) => works)
+  const hardware = working.flatMap(({ name, adapters }) => {
+    const names = adapters.filter(({ software }) => !software).map((adapter) => adapter.name)
+    return [...new Set(names)].map(
+      (kind) => `${names.filter((one) => one === kind).length} × ${kind} (${name})`,
+    )
+  })
+  const ready =
+    hardware.length > 0
+      ? `Ready: ${hardware.join(', ')}.`
+      : working.length > 0
+        ? 'Ready: a software GPU, which opens as any number of virtual devices.'
+        : 'Not ready: no backend works.'
+  const missing = diagnoses
+    .filter(({ works }) => !works)
+    .map(({ name, code, reason }) => `No ${displayNames[name] ?? name}: ${shortReason(code, reason)}.`)
+  return [ready, ...missing].join(' ')
+}
+
+const displayNames: Readonly<Record<string, string>> = { cuda: 'CUDA', webgpu: 'WebGPU' }
+
+function shortReason(code: string | undefined, reason: string | undefined): string {
+  if (reason?.includes('is not installed')) return 'its package is not installed'
+  if (code === 'no-driver') return 'no driver'
+  if (code === 'no-device') return 'no device'
+  return 'see above'
 }
 
 const mpiPackage = '@tandem-gpu/backend-mpi'

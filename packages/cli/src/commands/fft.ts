@@ -82,7 +82,7 @@ export function fftCommand(context: CommandContext): Command {
           input = await openInput(files, options.input, { accepted, complex, cast }, progress)
           input.requireOrder()
         }
-        if (options.output !== undefined) output = await files.output(options.output)
+        if (options.output !== undefined) output = await files.output(options.output, 'npy')
       },
       async compute(group, settings) {
         const shape =

@@ -16,7 +16,7 @@ import { finiteNumber, wholeNumber } from '../group-options.ts'
 import { refuseIdleOptions, singleRunRules } from '../idle-options.ts'
 import { runScaling } from '../jacobi-scaling.ts'
 import type { OutputFile } from '../output-file.ts'
-import { FieldPicture } from '../picture.ts'
+import { bordersOf, FieldPicture } from '../picture.ts'
 import { printable } from '../printable.ts'
 import { formatNumber } from '../quantity.ts'
 import type { ReportLine } from '../report-text.ts'
@@ -83,7 +83,10 @@ export function jacobiCommand(context: CommandContext): Command {
       'time bands against blocks on 1, 2, 3, … devices instead (default grid 10000 × 10000)',
     )
     .option('--output <file>', 'write the solution as .npy')
-    .option('--image <file>', 'draw the solution as .png')
+    .option(
+      '--image <file>',
+      'draw the solution as .png, with a colour bar and the borders of the devices’ blocks',
+    )
   addAlgorithmOptions(command, { seed: false })
   refuseIdleOptions(command, [
     {
@@ -116,10 +119,8 @@ export function jacobiCommand(context: CommandContext): Command {
         if (options.input !== undefined) input = await openInput(files, options.input, read, progress)
         if (options.source !== undefined) source = await openInput(files, options.source, read, progress)
         shape = gridShape(options, input, source)
-        if (options.output !== undefined) output = await files.output(options.output)
-        if (options.image !== undefined && !options.image.toLowerCase().endsWith('.png'))
-          throw new UsageError(`--image writes PNG, and ${printable(options.image)} does not end in .png.`)
-        if (options.image !== undefined) image = await files.output(options.image)
+        if (options.output !== undefined) output = await files.output(options.output, 'npy')
+        if (options.image !== undefined) image = await files.output(options.image, 'png')
       },
       async compute(group, settings) {
         const [rows, columns] = shape
@@ -135,7 +136,7 @@ export function jacobiCommand(context: CommandContext): Command {
           ...(picture === undefined && file === undefined ? {} : { output: bothSinks(picture, file) }),
           ...showSweeps(options, context.terminal),
         })
-        if (picture !== undefined) await image?.write(picture.encode())
+        if (picture !== undefined) await image?.write(picture.encode(bordersOf(report)))
         return report
       },
       describe: (report) => describeJacobi(report, options.tolerance),

@@ -82,7 +82,7 @@ export function matmulCommand(context: CommandContext): Command {
         type = a?.type ?? b?.type ?? options.type ?? 'f32'
         refuseOptionsOf(type, options)
         shape = productShape(options, a, b)
-        if (options.output !== undefined) output = await files.output(options.output)
+        if (options.output !== undefined) output = await files.output(options.output, 'npy')
       },
       async compute(group, settings) {
         const of = type

@@ -103,7 +103,8 @@ export function runCommand(context: CommandContext): Command {
         const read = { accepted: bufferElementTypes, cast: options.cast ?? false, complex: true }
         inputs.set(name, await openInput(files, source.file, read, terminal.progress))
       }
-      for (const [name, file] of Object.entries(options.output)) outputs.set(name, await files.output(file))
+      for (const [name, file] of Object.entries(options.output))
+        outputs.set(name, await files.output(file, 'npy'))
       terminal.progress.start('Opening the devices')
       const report = await withGroup({ ...options, devices: 1 }, (group) =>
         runKernel(group, { path, wgsl, inputs, outputs, options, context }),
@@ -243,15 +244,15 @@ function requireBindings(
 ): void {
   const bindings = reflection.bindings.filter(({ space }) => space === 'storage')
   const names = bindings.map(({ name }) => name)
-  const missing = names.find((name) => buffers[name] === undefined)
-  if (missing !== undefined)
-    throw new UsageError(
-      `${printable(path)} binds ${missing}, and no --buffer gives it; give it a file or zeros, as in --buffer ${missing}=f32:1000.`,
-    )
   const other = Object.keys(buffers).find((name) => !names.includes(name))
   if (other !== undefined)
     throw new UsageError(
       `--buffer ${printable(other)} names no buffer of ${printable(path)}, which binds ${names.join(', ') || 'none'}.`,
+    )
+  const missing = names.find((name) => buffers[name] === undefined)
+  if (missing !== undefined)
+    throw new UsageError(
+      `${printable(path)} binds ${missing}, and no --buffer gives it; give it a file or zeros, as in --buffer ${missing}=f32:1000.`,
     )
   for (const { name, type } of bindings) {
     const source = buffers[name]!

@@ -53,7 +53,7 @@ export function transposeCommand(context: CommandContext): Command {
           input = await openInput(files, options.input, { accepted, cast: options.cast ?? false }, progress)
           input.matrixShape()
         }
-        if (options.output !== undefined) output = await files.output(options.output)
+        if (options.output !== undefined) output = await files.output(options.output, 'npy')
       },
       async compute(group, settings) {
         const [rows, columns] = input?.matrixShape() ?? [options.rows ?? 768, options.cols ?? 1024]
