@@ -22,7 +22,7 @@ async function bundle(name: string): Promise<string> {
   return outputFiles[0]!.text
 }
 
-it.each(['backend-choice', 'shared-kernel'])(
+it.each(['backend-choice', 'shared-kernel', 'vite-page'])(
   'the page of %s is one file without Node in it',
   async (name) => {
     const text = await bundle(name)
@@ -52,6 +52,13 @@ describeInChromium(serve, (pages) => {
     const page = await open('backend-choice', /^counted$/)
     const counts = (await page.textContent('#counts'))!.split(' ').map(Number)
     expect(counts.reduce((sum, count) => sum + count, 0)).toBe(10_000)
+    await page.close()
+  })
+
+  it('the page of the guide for Vite computes, with the CUDA backend in its list', async () => {
+    const { page } = await pages.open()
+    await page.goto(`${pages.origin}/vite-page/`)
+    await page.waitForFunction("document.body.textContent.includes('The root of 144 is 12')")
     await page.close()
   })
 

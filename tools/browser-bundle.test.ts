@@ -20,7 +20,7 @@ it('a bundle for browsers of both backends and the algorithms has nothing of Nod
     write: false,
   })
   expect(warnings).toEqual([])
-  const [{ text }] = outputFiles as [{ text: string }]
+  const { text } = outputFiles[0]!
   expect(text).not.toMatch(/from "node:|require\("node:|\bprocess\.(env|platform|arch|version)\b/)
   const page = await import(`data:text/javascript;base64,${Buffer.from(text).toString('base64')}`)
   expect(await page.cuda().adapters()).toMatchObject({ adapters: [], absence: { code: 'no-driver' } })

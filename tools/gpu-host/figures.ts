@@ -46,7 +46,7 @@ export function figures(name: string, table: Table, path: string): string {
       )
       if (ours === undefined || theirs === undefined) return []
       return [
-        `| ${title} | ${rate(ours)} | ${peer} ${rate(theirs)} | ${(ours.rate / theirs.rate).toFixed(2)} × |`,
+        `| ${title} | ${rate(ours)} | ${rate(theirs)}, ${peer} | ${(ours.rate / theirs.rate).toFixed(2)} × |`,
       ]
     })
     return [`${source}.`, '', '| work | Tandem | instead | ratio |', '|---|---|---|---|', ...rows].join('\n')
@@ -130,28 +130,28 @@ const highlights: readonly {
     peer: 'PyTorch P2P',
   },
   {
-    title: 'sum of 2^31 f32, 4 GPUs',
+    title: 'sum of 2³¹ f32, 4 GPUs',
     work: 'sum',
     devices: 4,
     shape: { elements: 2 ** 31 },
     peer: 'PyTorch',
   },
   {
-    title: 'SGEMM 8192³, 1 GPU',
+    title: 'product 8192³, 1 GPU',
     work: 'gemm',
     devices: 1,
     shape: { m: 8192, n: 8192, k: 8192 },
     peer: 'cuBLAS',
   },
   {
-    title: 'SGEMM 8192³ from host memory, 4 GPUs',
+    title: 'product 8192³ from host memory, 4 GPUs',
     work: 'gemm-streamed',
     devices: 4,
     shape: { m: 8192, n: 8192, k: 8192 },
     peer: 'cuBLASXt',
   },
   {
-    title: 'SGEMM 16384³ from host memory, 4 GPUs',
+    title: 'product 16384³ from host memory, 4 GPUs',
     work: 'gemm-streamed',
     devices: 4,
     shape: { m: 16384, n: 16384, k: 16384 },

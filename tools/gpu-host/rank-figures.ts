@@ -3,7 +3,7 @@ import { type RankTable, rankRows, ranksOfTargets, rankTargetsOf } from './rank-
 
 /**
  * A document in which what stands between `<!-- ranks:NAME -->` and `<!-- /ranks -->` is what `table` says, a table of four ranks; what one of two ranks says stands between
- * `<!-- 2-ranks:NAME -->` and `<!-- /2-ranks -->`. NAME is `targets`, `table` or `highlights`.
+ * `<!-- 2-ranks:NAME -->` and `<!-- /2-ranks -->`. NAME is `targets` or `table`.
  */
 export function withRankFigures(text: string, table: RankTable, path: string): string {
   const kind = table.ranks === ranksOfTargets ? 'ranks' : `${table.ranks}-ranks`
@@ -13,8 +13,7 @@ export function withRankFigures(text: string, table: RankTable, path: string): s
 function rankFigures(name: string, table: RankTable, path: string): string {
   const lines = (() => {
     if (name === 'targets') return targetLines(table)
-    if (name === 'table') return tableLines(table, () => true)
-    if (name === 'highlights') return tableLines(table, (work) => work === 'jacobi' || work === 'transpose')
+    if (name === 'table') return tableLines(table)
     throw new Error(`there are no figures of ranks named ${name}`)
   })()
   return [`${source(table)}; from \`${path}\`.`, '', ...lines].join('\n')
@@ -40,13 +39,13 @@ function targetLines(table: RankTable): string[] {
 const order = ['one', 'ipc', 'nccl', 'gpu-aware', 'staged']
 
 /** What each way takes, with the ratio to one process. */
-function tableLines({ results }: RankTable, wanted: (work: string) => boolean): string[] {
+function tableLines({ results }: RankTable): string[] {
   const place = (way: string) => (order.includes(way) ? order.indexOf(way) : order.length)
   const ways = [...new Set(results.map(({ way }) => way))].sort((a, b) => place(a) - place(b))
   const rows = rankRows.flatMap(({ title, work, size }) => {
     const found = results.filter((r) => r.work === work && r.size === size)
     const one = found.find(({ way }) => way === 'one')
-    if (found.length === 0 || !wanted(work)) return []
+    if (found.length === 0) return []
     const cells = ways.map((way) => {
       const seconds = found.find((r) => r.way === way)?.seconds
       if (seconds === undefined) return ''

@@ -9,7 +9,7 @@ import {
 } from './tensor-targets.ts'
 
 /**
- * A document in which what stands between `<!-- tensor:NAME -->` and `<!-- /tensor -->` is what `table` says. NAME is `highlights`, `targets`, `f32`, `f16`, `several`,
+ * A document in which what stands between `<!-- tensor:NAME -->` and `<!-- /tensor -->` is what `table` says. NAME is `targets`, `f32`, `f16`, `several`,
  * `same-gpu` or `errors`.
  */
 export function withTensorFigures(text: string, table: TensorDocument, path: string): string {
@@ -31,41 +31,6 @@ function tensorFigures(name: string, table: TensorDocument, path: string): strin
 type Rows = readonly (readonly string[])[]
 
 const blocks: Readonly<Record<string, (table: TensorDocument) => Rows>> = {
-  highlights: ({ ours, peers }) => {
-    const several = devicesOf(ours)
-    const rows: readonly [string, TensorResult | undefined, string, TensorResult | undefined][] = [
-      [
-        'f32 product on tensor cores 8192³, 1 GPU',
-        findResult(ours, 'gemm f32', 'cuda split', cube(8192)),
-        'cuBLAS f32',
-        findResult(peers, 'gemm f32', 'cuBLAS', cube(8192)),
-      ],
-      [
-        'the same 16384³, 1 GPU',
-        findResult(ours, 'gemm f32', 'cuda split', cube(16384)),
-        'cuBLAS f32',
-        findResult(peers, 'gemm f32', 'cuBLAS', cube(16384)),
-      ],
-      [
-        'f16 product with sums in f32 8192³, 1 GPU',
-        findResult(ours, 'gemm f16', 'cuda tensor', cube(8192)),
-        'cuBLAS',
-        findResult(peers, 'gemm f16', 'cuBLAS', cube(8192)),
-      ],
-      [
-        `f32 product on tensor cores 32768³, ${several} GPUs`,
-        findResult(ours, 'gemm f32 resident', 'cuda split', cube(32768), several),
-        'Tandem without them',
-        findResult(ours, 'gemm f32 resident', 'cuda ieee', cube(32768), several),
-      ],
-    ]
-    return [
-      ['work', 'Tandem', 'instead', 'ratio'],
-      ...rows.flatMap(([title, one, name, other]) =>
-        one && other ? [[title, rate(one), `${name} ${rate(other)}`, `${ratio(one, other)} ×`]] : [],
-      ),
-    ]
-  },
   targets: (table) => [
     ['work', 'target', 'measured', 'met'],
     ...tensorTargetsOf(table).map(({ row, target, measured, met }) => [
