@@ -34,8 +34,13 @@ it.each(['backend-choice', 'shared-kernel', 'vite-page'])(
 const serve: RequestListener = async (request, response) => {
   const [, name = '', file = ''] = new URL(request.url!, 'http://localhost').pathname.split('/')
   const script = file === 'page.js'
-  const text = script ? await bundle(name) : await readFile(join(folder, name, 'index.html'), 'utf8')
-  response.setHeader('content-type', script ? 'text/javascript' : 'text/html')
+  // A browser also asks for an icon, which there is none.
+  const text = script
+    ? await bundle(name)
+    : await readFile(join(folder, name, 'index.html'), 'utf8').catch(() => undefined)
+  response.writeHead(text === undefined ? 404 : 200, {
+    'content-type': script ? 'text/javascript' : 'text/html',
+  })
   response.end(text)
 }
 
