@@ -56,7 +56,7 @@ const hardwareSizes: DemoSizes = {
 
 export function demoCommand(context: CommandContext): Command {
   const command = new Command('demo')
-    .description('run all four algorithms on the best backend found, check each, and draw the result')
+    .description('run four of the algorithms on the best backend found, check each result, and draw one')
     .option('--folder <path>', 'folder for the picture and the trace', 'tandem-demo')
   addJsonOption(addGroupOptions(command))
   return command.action(async (options: DemoOptions) => {

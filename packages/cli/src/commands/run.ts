@@ -66,17 +66,21 @@ export function runCommand(context: CommandContext): Command {
     .addOption(
       repeated(
         '--buffer <name=source>',
-        'what a binding holds: a .npy file, or zeros, as in f32:1000 or u8:480x640; may be given again',
+        'what a binding holds: a .npy file, or zeros, as in f32:1000 or u8:480x640; may be given several times',
         collectBuffer,
       ),
     )
     .addOption(
-      repeated('--output <name=file>', 'write a buffer as .npy at the end; may be given again', collectText),
+      repeated(
+        '--output <name=file>',
+        'write a buffer as .npy at the end; may be given several times',
+        collectText,
+      ),
     )
     .addOption(
       repeated(
         '--set <name=value>',
-        'value of a uniform member, as JSON: a number, an array or an object; may be given again',
+        'value of a uniform member, as JSON: a number, an array or an object; may be given several times',
         collectValue,
       ),
     )
