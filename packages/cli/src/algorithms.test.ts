@@ -172,7 +172,7 @@ describe('jacobi', () => {
       /converged +at iteration 50, with 2\.17e-6/,
     )
     expect((await tandem(`${line} --tolerance 1e-9`)).stdout).toMatch(
-      /converged +no: a cell still changes by 2\.17e-6 in a sweep/,
+      /converged +no: a cell still changes by 2\.17e-6 per sweep/,
     )
     expect((await tandem(line)).stdout).not.toContain('converged')
   })

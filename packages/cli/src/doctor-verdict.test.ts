@@ -21,7 +21,7 @@ it.each([
     [
       {
         ...noDriver,
-        reason: 'The package @tandem-gpu/backend-cuda is not installed beside the tandem command.',
+        reason: 'The package @tandem-gpu/backend-cuda is not installed next to the tandem command.',
       },
       { ...software, works: false, code: 'validation' },
     ],

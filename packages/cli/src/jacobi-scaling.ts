@@ -89,7 +89,7 @@ function asText(
       figure.decomposition,
       `${figure.grid.join(' × ')}${figure.overlapsRows || figure.devices === 1 ? '' : ' *'}`,
       formatSeconds(figure.seconds),
-      `${formatNumber(figure.megaUpdatesPerSecond)} million a second`,
+      `${formatNumber(figure.megaUpdatesPerSecond)} million per second`,
       percent(figure.efficiency),
       percent(figure.packShare),
       ...(verify ? [figure.verified ? 'verified' : 'WRONG'] : []),

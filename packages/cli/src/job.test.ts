@@ -70,7 +70,7 @@ describe.skipIf(!installed)(
         expect.stringMatching(/^mpi loads: Open MPI v\S+.* \(.*libmpi.*, interface of Open MPI\)$/),
       ])
       expect(text.stdout).toMatch(
-        /^ {2}Processes exchange data by the transport staged\. Not by ipc: The backend webgpu does not share memory between processes\. Not by nccl: /m,
+        /^ {2}Processes exchange data through the transport staged\. Why not ipc: The backend webgpu does not share memory between processes\. Why not nccl: /m,
       )
       expect(text.stdout).toMatch(
         /^ {2}It takes .*messages from GPU memory \(.*gpu-aware.*\).*\. .*through host memory \(staged\)\.$/m,

@@ -112,7 +112,7 @@ export async function jacobi(group: DeviceGroup, given: JacobiOptions): Promise<
 
   const { devices: count = group.devices.length } = options
   if (!(Number.isSafeInteger(count) && count >= 1 && count <= group.devices.length))
-    throw new GpuError('validation', `${count} devices are asked for; the group has ${group.devices.length}.`)
+    throw new GpuError('validation', `${count} devices were requested, but the group has ${group.devices.length}.`)
   const devices = group.devices.slice(0, count)
   const hasSource = options.source !== undefined
   const decomposition = options.decomposition ?? defaultDecomposition(group, options)
@@ -287,7 +287,7 @@ function chooseFusing(
       : transport === 'direct'
         ? 'halos are read directly'
         : across > 1
-          ? `the blocks lie ${across} beside one another`
+          ? `the blocks form ${across} columns`
           : blocks.some((block) => block.rows < fusedSweeps)
             ? `a block has fewer than ${fusedSweeps} rows`
             : blocks.some((block) => (block.rows + 8) * (columns + 128) * 4 > limit)

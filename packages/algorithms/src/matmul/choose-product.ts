@@ -66,7 +66,7 @@ export async function chooseProduct(
   const ordered = devicesByUse(group)
   const wanted = options.devices ?? ordered.length
   if (wanted !== 'auto' && !(Number.isInteger(wanted) && wanted >= 1 && wanted <= ordered.length))
-    throw new GpuError('validation', `${wanted} devices are asked for; the group has ${ordered.length}.`)
+    throw new GpuError('validation', `${wanted} devices were requested, but the group has ${ordered.length}.`)
   const limited = streamWidth !== undefined || memoryLimitBytes !== undefined
   if (limited && options.mode === 'resident')
     throw new GpuError(
@@ -152,7 +152,7 @@ function choosesSplit(
   if (!fits)
     throw new GpuError(
       'too-large',
-      `The f16 parts of ${shape.m} × ${shape.k} by ${shape.k} × ${shape.n} do not fit the devices' memory beside the matrices.`,
+      `The f16 parts of ${shape.m} × ${shape.k} by ${shape.k} × ${shape.n} do not fit into the devices' memory together with the matrices.`,
     )
   return true
 }

@@ -76,7 +76,7 @@ export async function matmulHalf(group: DeviceGroup, given: HalfMatmulOptions): 
   const ordered = devicesByUse(group)
   const wanted = options.devices ?? ordered.length
   if (wanted !== 'auto' && !(Number.isInteger(wanted) && wanted >= 1 && wanted <= ordered.length))
-    throw new GpuError('validation', `${wanted} devices are asked for; the group has ${ordered.length}.`)
+    throw new GpuError('validation', `${wanted} devices were requested, but the group has ${ordered.length}.`)
   const shape: MatmulShape = { m, n, k }
   const a = options.a ?? generatedHalves(seed)
   const b = options.b ?? generatedHalves(seed + 1)

@@ -59,7 +59,7 @@ export function doctorCommand(context: CommandContext): Command {
       out(`${name} ${verdict}\n`)
       if (remedy !== undefined) out(`  What to do: ${remedy}\n`)
       if (transport !== undefined)
-        out(`  Processes exchange data by the transport ${transportText(transport)}\n`)
+        out(`  Processes exchange data through the transport ${transportText(transport)}\n`)
       for (const note of notes) out(`  ${note}\n`)
     }
     out(

@@ -221,7 +221,7 @@ function describeJacobi(report: JacobiReport, tolerance: number | undefined): re
     ['iterations', String(report.iterations)],
     ['residual', residual === undefined ? 'no sweep ran' : formatNumber(residual)],
     ...convergence(report, tolerance),
-    ['updates', `${formatNumber(report.megaUpdatesPerSecond)} million a second`],
+    ['updates', `${formatNumber(report.megaUpdatesPerSecond)} million per second`],
   ]
 }
 
@@ -229,5 +229,5 @@ function convergence({ converged, residual }: JacobiReport, tolerance: number | 
   if (converged !== undefined)
     return [['converged', `at iteration ${converged.iteration}, with ${formatNumber(converged.residual)}`]]
   if (tolerance === undefined || residual === undefined) return []
-  return [['converged', `no: a cell still changes by ${formatNumber(residual)} in a sweep`]]
+  return [['converged', `no: a cell still changes by ${formatNumber(residual)} per sweep`]]
 }

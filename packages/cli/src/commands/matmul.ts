@@ -157,5 +157,5 @@ function describeMatmul(report: MatmulReport | HalfMatmulReport): readonly Repor
 
 function describeStream(stream: NonNullable<MatmulReport['stream']>): string {
   const { panels, width, rounds, rowBlock, byteLength } = stream
-  return `streamed in ${panels} panels of ${width} columns, ${rounds} rounds of ${rowBlock} rows, ${formatBytes(byteLength)} a device`
+  return `streamed in ${panels} panels of ${width} columns, ${rounds} rounds of ${rowBlock} rows, ${formatBytes(byteLength)} per device`
 }

@@ -78,7 +78,7 @@ function describeTranspose(report: TransposeReport): readonly ReportLine[] {
   const times = ([x, y]: readonly [number, number]) => `${x} × ${y}`
   return [
     ['type', report.type],
-    ['slice', `${times(report.slice)} a device`],
+    ['slice', `${times(report.slice)} per device`],
     [
       'tile',
       `${times(report.tile)} from device to device, in ${report.stages} ${report.stages === 1 ? 'stage' : 'stages'}`,
