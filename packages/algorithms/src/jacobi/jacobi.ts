@@ -112,7 +112,10 @@ export async function jacobi(group: DeviceGroup, given: JacobiOptions): Promise<
 
   const { devices: count = group.devices.length } = options
   if (!(Number.isSafeInteger(count) && count >= 1 && count <= group.devices.length))
-    throw new GpuError('validation', `${count} devices were requested, but the group has ${group.devices.length}.`)
+    throw new GpuError(
+      'validation',
+      `${count} devices were requested, but the group has ${group.devices.length}.`,
+    )
   const devices = group.devices.slice(0, count)
   const hasSource = options.source !== undefined
   const decomposition = options.decomposition ?? defaultDecomposition(group, options)
