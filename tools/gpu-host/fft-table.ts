@@ -1,14 +1,14 @@
-// Times transforms on one GPU through CUDA, and prints them beside cuFFT's times where `peers.py --only fft` has written them:
+// Times transforms on one GPU through CUDA, as JSON lines like those of primitives.ts, beside cuFFT's times where `peers.py --only fft` has
+// written them:
 //   python3 tools/peers/peers.py --only fft --out peers.json
-//   node tools/gpu-host/fft-table.ts [peers.json] > fft.json
-// Arrays hold 2^27 random complex numbers, or as many real ones. Results are not checked here: the tests of `fft` run on the GPU too.
+//   node tools/gpu-host/fft-table.ts [peers.json]
+// Lines and columns fill 2^27 random complex numbers, or as many real ones. Results are not checked here: the tests of `fft` run on the GPU too.
 import { readFileSync } from 'node:fs'
 import {
   compileFft,
   type FftPlanOptions,
   fftLimits,
   planFft,
-  printFftPlan,
   recordFft,
   shardedFromViews,
 } from '@tandem-gpu/algorithms'
@@ -22,21 +22,35 @@ interface PeerResult {
   readonly seconds: number
 }
 
-type Work = Omit<FftPlanOptions, 'limits'>
+interface Work extends Omit<FftPlanOptions, 'limits'> {
+  readonly name: string
+}
 
 const total = 2 ** 27
-const lines = (length: number): Work => ({ shape: [Math.floor(total / length), length], axes: [1] })
+const lines = (length: number): Work => ({
+  name: `fft lines ${length}`,
+  shape: [Math.floor(total / length), length],
+  axes: [1],
+})
+const cube = (side: number): Work => ({ name: `fft ${side}³`, shape: [side, side, side] })
 const works: readonly Work[] = [
   ...[32, 64, 128, 256, 512, 1024, 2048, 4096, 8192].map(lines),
   ...[14, 15, 16, 17, 18, 19, 20].map((bits) => lines(2 ** bits)),
-  ...[243, 1000, 1536, 2401, 6561, 127, 1009, 2039, 8191].map(lines),
-  { shape: [8192, 8192] },
-  { shape: [8192, 8192], order: 'transposed' },
-  { shape: [512, 512, 512] },
-  { shape: [512, 512, 512], order: 'transposed' },
-  ...[64, 128, 256, 512, 1024].map((length) => ({ shape: [length, total / length], axes: [0] })),
+  ...[243, 1000, 1536, 2187, 2401, 3125, 6561].map(lines),
+  ...[127, 509, 1009, 2039, 8191].map(lines),
+  { name: 'fft 8192²', shape: [8192, 8192] },
+  { name: 'fft 8192² transposed', shape: [8192, 8192], order: 'transposed' },
+  cube(512),
+  { ...cube(512), name: 'fft 512³ transposed', order: 'transposed' },
+  cube(1024),
+  ...[64, 128, 256, 512, 1024].map((length) => ({
+    ...{ name: `fft columns ${length}`, shape: [length, total / length], axes: [0] },
+  })),
   ...[512, 1024, 4096, 65_536].flatMap((length) =>
-    (['forward', 'inverse'] as const).map((direction) => ({ ...lines(length), real: true, direction })),
+    (['forward', 'inverse'] as const).map((direction) => ({
+      ...lines(length),
+      ...{ name: `fft ${direction === 'forward' ? 'r2c' : 'c2r'} ${length}`, real: true, direction },
+    })),
   ),
 ]
 
@@ -46,19 +60,27 @@ const peers: readonly PeerResult[] =
 const group = await openGroup({ backends: [cuda()], devices: 1 })
 try {
   const [device] = group.devices
-  const spare = 2 ** 22
-  const input = await device!.allocate('f32', 2 * total + spare, { zero: false })
-  const output = await device!.allocate('f32', 2 * total + spare, { zero: false })
-  const piece = Float32Array.from({ length: spare }, () => Math.random() * 2 - 1)
-  for (let at = 0; at < 2 * total; at += spare) await group.queue.write(input.slice(at, spare), piece)
+  const most = 2 * 1024 ** 3
+  const input = await device!.allocate('f32', most, { zero: false })
+  const output = await device!.allocate('f32', most, { zero: false })
+  const piece = 2 ** 22
+  await group.queue.write(
+    input.slice(0, piece),
+    Float32Array.from({ length: piece }, () => Math.random() * 2 - 1),
+  )
+  const filling = group.record((recorder) => {
+    for (let done = piece; done < most; done *= 2)
+      recorder.copy(input.slice(0, done), input.slice(done, done))
+  })
+  await group.queue.run(filling)
+  filling.destroy()
   const matrix = (buffer: DeviceBuffer<'f32'>, shape: readonly number[], real: boolean) => {
     const columns = shape.slice(1).reduce((product, length) => product * length, real ? 1 : 2)
     const view = buffer.slice(0, shape[0]! * columns).reshape(shape[0]!, columns)
     return shardedFromViews(group, 'f32', [view])
   }
-  const results = []
-  for (const work of works) {
-    const plan = planFft({ ...work, limits: fftLimits(group.devices) })
+  for (const { name: work, ...options } of works) {
+    const plan = planFft({ ...options, limits: fftLimits(group.devices) })
     const fft = await compileFft(group, plan)
     const matrices = {
       input: matrix(input, plan.inputShape, plan.realInput),
@@ -69,21 +91,26 @@ try {
     const samples: number[] = []
     for (let sample = 0; sample < 5; sample++) samples.push((await group.queue.run(program, 10)).seconds / 10)
     const seconds = samples.sort((a, b) => a - b)[2]!
+    const elements = plan.shape.reduce((product, length) => product * length, 1)
+    const kernels = fft.passes.flatMap(({ steps }) => steps.map(({ source }) => source.label))
+    print({ work, by: 'Tandem', elements, devices: 1, seconds, kernels })
+    const variant = plan.realInput ? 'cuFFT r2c' : plan.realOutput ? 'cuFFT c2r' : 'cuFFT'
+    // Both orders stand beside the natural one; peers do not time columns.
     const peer = peers.find(
-      ({ work: name, variant, shape }) =>
-        name === 'fft' &&
-        variant.endsWith('r2c') === plan.realInput &&
-        Object.values(shape).join() === plan.shape.join(),
+      (one) =>
+        one.work === 'fft' &&
+        one.variant === variant &&
+        Object.values(one.shape).join() === plan.shape.join() &&
+        !work.includes('columns'),
     )
-    const ratio = peer === undefined || plan.realOutput ? undefined : peer.seconds / seconds
-    results.push({ plan: printFftPlan(plan), seconds, ...(ratio !== undefined && { ofCufft: ratio }) })
-    console.error(
-      `${(seconds * 1e6).toFixed(1).padStart(9)} µs  ${ratio?.toFixed(3) ?? '     '}  ${printFftPlan(plan).split('\n').join(';')}`,
-    )
+    if (peer !== undefined) print({ work, by: 'cuFFT', elements, devices: 1, seconds: peer.seconds })
     for (const one of [program, fft]) one.destroy()
   }
-  console.log(JSON.stringify({ device: device!.info.name, results }, null, 2))
   for (const one of [input, output]) one.destroy()
 } finally {
   await group.destroy()
+}
+
+function print(line: object): void {
+  console.log(JSON.stringify(line))
 }

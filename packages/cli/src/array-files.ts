@@ -80,3 +80,14 @@ export async function npySink<T extends FileElementType | 'c64'>(
     if (offset + data.length === length) part.end()
   }
 }
+
+/** The sink that adds elements to a picture, writes them into a file, or both. */
+export function bothSinks(
+  picture: { add(offset: number, elements: ArrayLike<number>): void } | undefined,
+  file: ElementWriter<'f32'> | undefined,
+): ElementWriter<'f32'> {
+  return async (offset, elements) => {
+    picture?.add(offset, elements)
+    await file?.(offset, elements)
+  }
+}

@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises'
+import { decode } from 'fast-png'
 import { describe, expect, it } from 'vitest'
 import { numpy, pythonWithNumpy } from './testing/numpy.ts'
 import { tandem, tandemJson } from './testing/tandem.ts'
@@ -14,6 +16,17 @@ describe('tandem fft', () => {
     expect(stdout).toMatch(/verified.*all 240 numbers against a transform in f64/)
   })
 
+  it('draws the magnitudes of its result, beside the file of it', async () => {
+    const folder = await temporaryFolder()
+    const files = `--output ${folder}/b.npy --image ${folder}`
+    expect((await tandem(`fft --shape 24x10 --devices 2 ${files}/b.png`)).exit).toBe(0)
+    const { width, height } = decode(await readFile(`${folder}/b.png`))
+    // 43 pixels for each of 10 × 24 magnitudes, and the colour bar.
+    expect([width, height]).toEqual([43 * 10 + 286, 43 * 24 + 48])
+    expect((await tandem(`fft --shape 20 --real --devices 2 ${files}/b.svg`)).exit).toBe(0)
+    expect((await readFile(`${folder}/b.svg`, 'utf8')).match(/<rect x=/g)).toHaveLength(11)
+  })
+
   it.each([
     ['fft --shape 4xfive', /A shape is the lengths of the axes, as in 4096 or 512x512x512/],
     ['fft --axes 0,z', /Axes are whole numbers, as in 0,2 or -1/],
@@ -21,6 +34,11 @@ describe('tandem fft', () => {
     ['fft --shape 4 --order transposed', /The order transposed is for arrays of two or three axes/],
     ['fft --shape 4 --input a.npy', /The file of --input gives the shape/],
     ['fft --odd', /--odd is for --real --inverse of a file/],
+    ['fft --shape 4x4x4 --image a.png', /--image draws results of one or two axes, not of 3/],
+    [
+      'fft --shape 4x4 --image a.svg',
+      /--image draws a result of two axes as \.png, and a\.svg does not end so/,
+    ],
     ['fft --norm none', /Allowed choices are backward, ortho, forward/],
   ])('%s is wrong usage', async (line, message) => {
     const { exit, stderr } = await tandem(line)

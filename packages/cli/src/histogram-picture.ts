@@ -1,4 +1,3 @@
-import type { HistogramReport } from '@tandem-gpu/algorithms'
 import { formatNumber } from './quantity.ts'
 
 const frame = { width: 960, height: 480, left: 90, right: 24, top: 24, bottom: 48 }
@@ -6,13 +5,21 @@ const frame = { width: 960, height: 480, left: 90, right: 24, top: 24, bottom: 4
 const mostBars = 1692
 
 /** An SVG picture of the counts, over even steps of bins; the ends of the axis are the first and the last edge. */
-export function histogramPicture({ counts, edges }: Pick<HistogramReport, 'counts' | 'edges'>): string {
+export function histogramPicture({
+  counts,
+  edges,
+}: {
+  readonly counts: ArrayLike<number>
+  readonly edges: ArrayLike<number>
+}): string {
   const { width, height, left, right, top, bottom } = frame
   const [inner, tall] = [width - left - right, height - top - bottom]
   const together = Math.ceil(counts.length / mostBars)
-  const bars = Array.from({ length: Math.ceil(counts.length / together) }, (_, bar) =>
-    counts.subarray(bar * together, (bar + 1) * together).reduce((most, count) => Math.max(most, count), 0),
-  )
+  const bars = Array.from({ length: Math.ceil(counts.length / together) }, () => 0)
+  for (let bin = 0; bin < counts.length; bin++) {
+    const bar = Math.floor(bin / together)
+    bars[bar] = Math.max(bars[bar]!, counts[bin]!)
+  }
   const most = bars.reduce((a, b) => Math.max(a, b), 0)
   const place = (value: number) => Number(value.toFixed(2))
   const rectangles = bars.map((count, bar) => {
@@ -31,7 +38,7 @@ export function histogramPicture({ counts, edges }: Pick<HistogramReport, 'count
     label(left - 8, top + 12, 'end', formatNumber(most)),
     label(left - 8, top + tall, 'end', '0'),
     label(left, height - 18, 'start', formatNumber(edges[0]!)),
-    label(left + inner, height - 18, 'end', formatNumber(edges.at(-1)!)),
+    label(left + inner, height - 18, 'end', formatNumber(edges[edges.length - 1]!)),
     '</g>',
     '</svg>',
     '',

@@ -1,7 +1,10 @@
 import { spawnSync } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { type Backend, openGroup } from '@tandem-gpu/core'
+import { referenceBackend } from '@tandem-gpu/core/testing'
 import { expect, it, onTestFinished, vi } from 'vitest'
+import { examineWebGpuApi } from './commands/doctor.ts'
 import { tandem, tandemJson, testBackend } from './testing/tandem.ts'
 import { temporaryFolder } from './testing/temporary-folder.ts'
 
@@ -52,6 +55,34 @@ it('doctor runs a kernel on the backend under test', async () => {
   )
 })
 
+it('doctor says on which backends the WebGPU API works, and why it does not on others', async () => {
+  const examined = async (backend: Backend, devices: number) => {
+    const group = await openGroup({ backends: [backend], devices, label: 'doctor' })
+    const diagnosis = await examineWebGpuApi(group)
+    expect(await group.destroy()).toEqual({ leaks: [] })
+    return diagnosis
+  }
+  expect(await examined(referenceBackend({ devices: 2 }), 2)).toEqual({ works: true })
+  const inner = referenceBackend()
+  const withoutQueues: Backend = {
+    name: 'without queues',
+    adapters: () => inner.adapters(),
+    open: async (...given) => Object.assign(await inner.open(...given), { openCommandQueue: undefined }),
+  }
+  const reason = 'Group "doctor" runs recorded programs only: its backend has no command queues.'
+  expect(await examined(withoutQueues, 1)).toEqual({ works: false, code: 'unsupported', reason })
+
+  const { stdout } = await tandem(`doctor --backend ${testBackend} --json`)
+  const { backends } = JSON.parse(stdout)
+  const works = testBackend === 'cuda'
+  expect(backends[0].webgpuApi).toMatchObject({ works })
+  expect((await tandem(`doctor --backend ${testBackend}`)).stdout).toMatch(
+    works
+      ? /^ {2}The WebGPU API \(@tandem-gpu\/webgpu-api\) works on each of its devices\.$/m
+      : /^ {2}The WebGPU API \(.*\) does not work on it: Group "webgpu" runs recorded programs only: .*\.$/m,
+  )
+})
+
 it('select explains its choice', async () => {
   const { exit, stdout } = await tandem(`select --backend ${testBackend} --by memory --json`)
   expect(exit).toBe(0)
@@ -97,6 +128,25 @@ it('bench times what it is asked for, and writes a page that needs no other file
   const page = await readFile(join(folder, 'bench.html'), 'utf8')
   expect(page.match(/<figure>/g)).toHaveLength(4)
   expect(page).not.toMatch(/https?:\/\/(?!www\.w3\.org)|src=|href=/)
+})
+
+it('bench times scans, histograms, sorts and transforms, each in its unit', async () => {
+  const { ours } = await tandemJson(
+    'bench --works scan,histogram,sort,fft --devices 1 --sizes small --samples 1',
+  )
+  const units = {
+    scan: 'B/s',
+    histogram: 'B/s',
+    sort: 'elements/s',
+    'sort-pairs': 'elements/s',
+    fft: 'FLOP/s',
+  }
+  for (const [work, unit] of Object.entries(units)) {
+    const results = ours.filter((result: { work: string }) => result.work === work)
+    expect(results.length, work).toBeGreaterThan(1)
+    for (const result of results) expect(result).toMatchObject({ verified: true, unit })
+  }
+  expect(new Set(ours.map(({ work }: { work: string }) => work))).toEqual(new Set(Object.keys(units)))
 })
 
 it.each(['bash', 'zsh', 'fish', 'powershell'])('completion prints a script for %s', async (shell) => {

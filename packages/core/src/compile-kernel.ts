@@ -15,7 +15,7 @@ import type { CompiledKernel, CompileOptions } from './kernel.ts'
 import { kernelLayout } from './kernel-layout.ts'
 import type { KernelSource } from './kernel-source.ts'
 import { requireOptions } from './options.ts'
-import type { NumberedCall } from './rank-calls.ts'
+import type { NumberedCall } from './ranks/rank-calls.ts'
 
 /** Runs the front end, checks the kernel against the limits of every device, and lets the backend compile it. */
 export async function compileKernel(

@@ -22,8 +22,8 @@ export default {
       readFileSync(readme, 'utf8'),
     )!
     const figures = [
-      ...block!.matchAll(/^\| (.+?) \| ([\d.]+) (\S+) \| ([\d.]+) (\S+), (.+?) \| (.+?) \|$/gm),
-    ].map(([, work, ours, unit, theirs, theirUnit, peer, ratio]): Figure => {
+      ...block!.matchAll(/^\| (.+?) \| ([\d.]+) (\S+) \| (.+?) ([\d.]+) (\S+) \| (.+?) \|$/gm),
+    ].map(([, work, ours, unit, peer, theirs, theirUnit, ratio]): Figure => {
       const most = Math.max(Number(ours), Number(theirs))
       return {
         work: work!,

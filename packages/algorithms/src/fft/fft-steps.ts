@@ -1,15 +1,17 @@
 import type { CompileOptions } from '@tandem-gpu/core'
-import { chirpSource, convertSource, stageSource } from './generic-kernels.ts'
+import { chirpSource, convertSource, packedSource, stageSource } from './generic-kernels.ts'
 import { chooseLineKernel, type LineKernelShape, type LinePlace, lineSource } from './line-kernel.ts'
 import {
+  type ComplexMethod,
   type FftLineKind,
-  type FftMethod,
   type FftPass,
   type FftPlan,
   isContiguous,
   type LineMethod,
+  type PackedMethod,
   type StagesMethod,
 } from './plan-fft.ts'
+import { root } from './roots.ts'
 import { chirpSpectrum, chirpTable, lineTable, stageStarts, stageTable } from './twiddles.ts'
 
 /** One kernel of a pass: dispatched once, over all lines of the axis on a device. */
@@ -48,20 +50,48 @@ export function stepsOf(plan: FftPlan, pass: FftPass): FftStep[] {
   const place = placeOf(plan, pass)
   const inverse = plan.direction === 'inverse'
   const steps =
-    method.kind === 'line'
-      ? [lineStep(plan, method, place, from, to)]
-      : complexSteps(plan, method, place, from, to)
-  // Squares read and write real numbers themselves.
-  const kinds = method.kind === 'square' ? ['complex', 'real'] : ['complex']
-  if (method.kind !== 'line' && !kinds.includes(from))
-    steps.unshift(convertStep(method.length, from, 'complex'))
-  if (method.kind !== 'line' && !kinds.includes(to)) steps.push(convertStep(method.length, 'complex', to))
+    method.kind === 'packed'
+      ? packedSteps(plan, method, place, from)
+      : anySteps(plan, method, place, from, to)
   const last = steps.length - 1
   return steps.map((step, index) => ({
     ...step,
     exchangesInput: step.exchangesInput || (inverse && index === 0),
     exchangesOutput: step.exchangesOutput || (inverse && index === last),
   }))
+}
+
+/** Steps from real numbers to half a spectrum, or back, of lines whose numbers are in pairs. */
+function packedSteps(
+  plan: FftPlan,
+  { length, half }: PackedMethod,
+  place: PassPlace,
+  from: FftLineKind,
+): FftStep[] {
+  const complex = anySteps(plan, half, place, 'complex', 'complex')
+  const direction = from === 'real' ? 'unpack' : 'pack'
+  const table = Array.from({ length: length / 2 + 1 }, (_, k) => root(k, length)).flat()
+  const work = { kind: 'convert' } as const
+  const own = step({ source: packedSource(direction), table, length, work })
+  return direction === 'unpack'
+    ? [...complex, { ...own, inputLength: length / 2, outputLength: length / 2 + 1 }]
+    : [{ ...own, inputLength: length / 2 + 1, outputLength: length / 2 }, ...complex]
+}
+
+function anySteps(
+  plan: FftPlan,
+  method: ComplexMethod,
+  place: PassPlace,
+  from: FftLineKind,
+  to: FftLineKind,
+): FftStep[] {
+  if (method.kind === 'line') return [lineStep(plan, method, place, from, to)]
+  const steps = complexSteps(plan, method, place, from, to)
+  // Squares read and write real numbers themselves.
+  const kinds = method.kind === 'square' ? ['complex', 'real'] : ['complex']
+  if (!kinds.includes(from)) steps.unshift(convertStep(method.length, from, 'complex'))
+  if (!kinds.includes(to)) steps.push(convertStep(method.length, 'complex', to))
+  return steps
 }
 
 /** Where neighbouring values of a pass are: its input's and its output's. */
@@ -81,7 +111,8 @@ function placeOf({ shape }: FftPlan, { axis, transposes }: FftPass): PassPlace {
     : { input: 'lines', output: axis === 1 ? 'columns' : 'lines' }
 }
 
-const lengthOf = (length: number, kind: FftLineKind) =>
+/** Values of a line of one kind, of which the whole transform has `length`. */
+export const lengthOf = (length: number, kind: FftLineKind) =>
   kind === 'half' ? Math.floor(length / 2) + 1 : length
 
 function step(
@@ -121,7 +152,7 @@ function lineStep(
 
 function complexSteps(
   plan: FftPlan,
-  method: Exclude<FftMethod, LineMethod>,
+  method: Exclude<ComplexMethod, LineMethod>,
   place: PassPlace,
   from: FftLineKind,
   to: FftLineKind,
@@ -140,9 +171,11 @@ function complexSteps(
         {
           method: one,
           input: rows ? place.input : 'columns',
-          output: 'columns',
+          // A value of a row goes as many places on as there are columns; across lines, neighbours may be further apart still.
+          output: rows && place.input === 'columns' ? place.output : 'columns',
           ...kinds,
           square: rows ? undefined : length,
+          spreads: rows,
         },
         plan.limits,
       )

@@ -6,12 +6,15 @@ import { type Radix, radices } from './factors.ts'
 import loadComplex from './load-complex.part.wgsl.ts'
 import loadHalf from './load-half.part.wgsl.ts'
 import loadReal from './load-real.part.wgsl.ts'
+import pack from './pack.part.wgsl.ts'
+import packed from './packed.part.wgsl.ts'
 import type { FftLineKind } from './plan-fft.ts'
 import { radixParts } from './radix-parts.ts'
 import stage from './stage.part.wgsl.ts'
 import storeComplex from './store-complex.part.wgsl.ts'
 import storeHalf from './store-half.part.wgsl.ts'
 import storeReal from './store-real.part.wgsl.ts'
+import unpack from './unpack.part.wgsl.ts'
 
 /** Invocations of a workgroup of these kernels. */
 export const genericInvocations = 64
@@ -46,11 +49,20 @@ export function convertSource(from: FftLineKind, to: FftLineKind): CompileOption
   }
 }
 
+/** What stands before or behind the transform of real numbers in pairs: from half a spectrum, or to it. */
+export function packedSource(direction: 'pack' | 'unpack'): CompileOptions {
+  const body = direction === 'pack' ? pack : unpack
+  const wgsl = [complex, packed.replace('NAME', direction).replace('BODY', body.trim())].join('\n')
+  return { label: `fft ${direction} real numbers`, wgsl }
+}
+
 /** The kernels that take lines of any length: compiled ahead of time, they run everywhere. */
 export function genericSources(): CompileOptions[] {
   return [
     ...radices.map(stageSource),
     chirpSource(),
+    packedSource('pack'),
+    packedSource('unpack'),
     convertSource('real', 'complex'),
     convertSource('half', 'complex'),
     convertSource('complex', 'half'),

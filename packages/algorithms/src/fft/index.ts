@@ -3,6 +3,7 @@ export { type FftOptions, type FftReport, fft } from './fft.ts'
 export { fftSources } from './fft-sources.ts'
 export {
   type ChirpMethod,
+  type ComplexMethod,
   type FftDirection,
   type FftLimits,
   type FftLineKind,
@@ -15,6 +16,7 @@ export {
   fftLimits,
   fftShapes,
   type LineMethod,
+  type PackedMethod,
   planFft,
   type SquareMethod,
   type StagesMethod,

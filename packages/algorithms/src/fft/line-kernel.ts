@@ -29,7 +29,7 @@ import { radixParts } from './radix-parts.ts'
 import storeComplex from './store-complex.part.wgsl.ts'
 import storeHalf from './store-half.part.wgsl.ts'
 import storeReal from './store-real.part.wgsl.ts'
-import { lineTable, lowBits, stageStarts } from './twiddles.ts'
+import { lineRadices, lineStarts, lineTable, lowBits } from './twiddles.ts'
 
 /** Which of neighbouring invocations' values are neighbours in memory: those of one line, or those of neighbouring lines. */
 export type LinePlace = 'lines' | 'columns'
@@ -43,6 +43,8 @@ export interface LineKernelShape {
   readonly to: FftLineKind
   /** The length of the line of which this kernel makes the columns of the square. */
   readonly square?: number | undefined
+  /** Whether neighbours of a line that is written are not neighbours in memory. */
+  readonly spreads?: boolean | undefined
   /** Lines of a workgroup, and invocations of a line. */
   readonly lines: number
   readonly threads: number
@@ -100,14 +102,14 @@ const stores = { complex: storeComplex, real: storeReal, half: storeHalf }
 export function lineSource(shape: LineKernelShape): CompileOptions {
   const { method, input, output, from, to, square, lines, threads, exchange } = shape
   const { length, points, convolves } = method
-  const once = method.radices
-  const radices = convolves ? [...once, ...once] : once
+  const radices = lineRadices(method)
+  const middle = method.radices.length
   const last = radices.length - 1
-  const starts = stageStarts(method)
+  const starts = lineStarts(method)
   const table = lineTable(method, square)
   const stages = radices.map((radix, stage): Stage => {
-    const first = stage % once.length
-    const before = once.slice(0, first).reduce<number>((product, one) => product * one, 1)
+    const begin = stage < middle ? 0 : middle
+    const before = radices.slice(begin, stage).reduce<number>((product, one) => product * one, 1)
     const butterflies = points / radix
     // Before the last stage, invocations change to the neighbours of the output.
     const place = stage === last && stage > 0 ? output : input
@@ -116,7 +118,7 @@ export function lineSource(shape: LineKernelShape): CompileOptions {
       before,
       butterflies,
       count: Math.ceil(butterflies / threads),
-      table: starts[first]!,
+      table: starts[stage]!,
       place,
     }
   })
@@ -166,11 +168,16 @@ export function lineSource(shape: LineKernelShape): CompileOptions {
   }
   const compute = (stage: number) =>
     template(lineButterflies, stage) +
-    (convolves && stage === once.length - 1 ? template(lineConvolve, stage) : '')
+    (convolves && stage === middle - 1 ? template(lineConvolve, stage) : '')
   const barrier = '  workgroupBarrier();\n'
   const body: string[] = [template(lineLoad.replaceAll('_0', '_s'), 0), compute(0)]
   for (let stage = 1; stage <= last; stage++) {
     const { radix, count } = stages[stage]!
+    if (stage === middle) {
+      // The way back begins with the radix that the way there ends with, so that its values are where they are needed.
+      body.push(template('  var x_s = x_p;\n', stage), compute(stage))
+      continue
+    }
     body.push(`  var x_${stage}: array<array<Complex, ${radix}>, ${count}>;\n`)
     for (const [turn, part] of (exchange === 'pairs' ? [''] : ['.x', '.y']).entries()) {
       if (stage > 1 || turn > 0) body.push(barrier)
@@ -185,6 +192,8 @@ export function lineSource(shape: LineKernelShape): CompileOptions {
     `const LENGTH = ${length}u;`,
     `const LINES = ${lines}u;`,
     `const THREADS = ${threads}u;`,
+    `const INPUTS = ${Math.ceil(length / stages[0]!.butterflies)}u;`,
+    `const OUTPUTS = ${Math.ceil(length / stages[last]!.butterflies)}u;`,
     `const WIDTH = ${input === 'lines' ? threads : lines};`,
     `const HEIGHT = ${input === 'lines' ? lines : threads};`,
     ...(convolves ? [`const CHIRP = ${table.chirp}u;`, `const SPECTRUM = ${table.spectrum}u;`] : []),
@@ -204,16 +213,17 @@ export function lineSource(shape: LineKernelShape): CompileOptions {
     ]),
     ...(last > 0 ? [`var<workgroup> tile: ${tile};`] : []),
   ]
-  const step = (place: LinePlace, side: string) => (place === 'lines' ? '1u' : `params.${side}_step`)
+  const step = (place: LinePlace, side: string, spreads = false) =>
+    place === 'lines' && !spreads ? '1u' : `params.${side}_step`
   return {
     label: lineLabel(shape),
     wgsl: [
       complex,
-      ...radixParts(once),
+      ...radixParts(method.radices),
       lineParams,
       `${constants.join('\n')}\n`,
       loads[from].replaceAll('INPUT_STEP', step(input, 'input')),
-      stores[to].replaceAll('OUTPUT_STEP', step(output, 'output')),
+      stores[to].replaceAll('OUTPUT_STEP', step(output, 'output', shape.spreads)),
       convolves ? pointsChirp : square === undefined ? pointsPlain : pointsFactor,
       ...stages.map((_, stage) => template(stages[stage]!.before === 1 ? butterflyFirst : butterfly, stage)),
       ...body,
@@ -244,13 +254,15 @@ function lineLabel({
   from,
   to,
   square,
+  spreads,
   lines,
   threads,
   exchange,
 }: LineKernelShape): string {
   const { length, radices, convolves } = method
   const kinds = from === 'complex' && to === 'complex' ? '' : ` ${from} to ${to}`
-  const way = input === output ? input : `${input} to ${output}`
+  const across = output === 'lines' && spreads ? 'spread lines' : output
+  const way = input === across ? input : `${input} to ${across}`
   const side = square === undefined ? '' : ` of ${square}`
   const what = convolves ? `chirp ${length} by ${radices.join('·')}` : radices.join('·')
   return `fft ${what}${side} ${way}${kinds}, ${lines} × ${threads} ${exchange}`

@@ -22,7 +22,7 @@ fn transform(
   var x_0: array<array<Complex, RADIX_0>, COUNT_0>;
   for (var u = 0u; u < COUNT_0; u++) {
     let j = INDEX_0(THREAD_0 + u * THREADS);
-    for (var i = 0u; i < RADIX_0; i++) {
+    for (var i = 0u; i < INPUTS; i++) {
       x_0[u][i] = load_point(read_at, j + i * BUTTERFLIES_0);
     }
   }

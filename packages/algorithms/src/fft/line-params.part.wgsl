@@ -1,9 +1,9 @@
 // A workgroup transforms LINES lines of LENGTH values in workgroup memory, in the stages of Stockham's algorithm. Lines are numbered by (outer,
 // middle, inner), the innermost fastest; a group takes consecutive inner numbers.
 //
-// The host puts constants in front: LENGTH; POINTS, the values of all stages, which is LENGTH unless a convolution pads it; LINES and
-// THREADS, invocations of a line; and for each stage s RADIX_s, BEFORE_s (the product of the radices before it), BUTTERFLIES_s, COUNT_s
-// (butterflies of an invocation) and TABLE_s (where its factors begin).
+// The host puts constants in front: LENGTH; LINES and THREADS, invocations of a line; INPUTS and OUTPUTS, how many values of a butterfly of
+// the first and of the last stage lie in the line, which is all of them unless a convolution pads it; and for each stage s RADIX_s, BEFORE_s
+// (the product of the radices before it), BUTTERFLIES_s, COUNT_s (butterflies of an invocation) and TABLE_s (where its factors begin).
 
 struct Params {
   input_base: u32,

@@ -6,7 +6,7 @@
     for (var u = 0u; u < COUNT_s; u++) {
       let j = THREAD_s + u * THREADS;
       IF_s (j < BUTTERFLIES_s) {
-      for (var i = 0u; i < RADIX_s; i++) {
+      for (var i = 0u; i < OUTPUTS; i++) {
         let k = j + i * BUTTERFLIES_s;
         store_point(to, k, column, x_s[u][i]);
       }

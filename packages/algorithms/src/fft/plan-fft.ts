@@ -1,6 +1,6 @@
 import { type Device, describedValue, GpuError, requireCount } from '@tandem-gpu/core'
 import { characterOf } from '../device-character.ts'
-import { paddedLength, type Radix, radicesOf, squareSides } from './factors.ts'
+import { lineRadicesOf, paddedLength, type Radix, radicesOf, squareSides } from './factors.ts'
 
 /** `forward`: Σ x · exp(−2πi · k · n / N). `inverse`: the same with exp(+2πi …). */
 export type FftDirection = 'forward' | 'inverse'
@@ -72,7 +72,18 @@ export interface ChirpMethod {
   readonly stages: StagesMethod
 }
 
-export type FftMethod = LineMethod | SquareMethod | StagesMethod | ChirpMethod
+/** Real numbers in pairs, which are complex numbers of lines that are half as long. */
+export interface PackedMethod {
+  readonly kind: 'packed'
+  /** Of the real numbers, which is even. */
+  readonly length: number
+  readonly half: ComplexMethod
+}
+
+/** Methods of complex numbers. */
+export type ComplexMethod = LineMethod | SquareMethod | StagesMethod | ChirpMethod
+
+export type FftMethod = ComplexMethod | PackedMethod
 
 /** Along one axis, all lines of the array. */
 export interface FftPass {
@@ -113,8 +124,8 @@ const longestColumn = 1024
 /** Columns of a group have at least this many neighbours: 64 bytes. */
 export const fewestColumns = 8
 
-/** Values that an invocation holds at a time. */
-export const mostValues = 16
+/** Values that an invocation holds at a time, where no radix is greater. */
+const mostValues = 16
 
 /** What the devices of a group allow, all of them. `lines` is false where barriers are slow. */
 export function fftLimits(devices: readonly Device[]): FftLimits {
@@ -146,7 +157,7 @@ export function planFft(options: FftPlanOptions): FftPlan {
     return {
       axis,
       // Arrays without values have plans too.
-      method: methodOf(Math.max(1, shape[axis]!), isContiguous(shape, axis), limits),
+      method: axisMethod(shape, axis, isReal && !transposes, limits),
       from: !isReal ? 'complex' : forward ? 'real' : 'half',
       to: !isReal ? 'complex' : forward ? 'half' : 'real',
       transposes,
@@ -201,7 +212,16 @@ export function isContiguous(shape: readonly number[], axis: number): boolean {
   return shape.slice(axis + 1).every((length) => length === 1)
 }
 
-function methodOf(length: number, contiguous: boolean, limits: FftLimits): FftMethod {
+/** `packs`: whether the lines are real numbers on one side, which are in pairs where they lie one after another. */
+function axisMethod(shape: readonly number[], axis: number, packs: boolean, limits: FftLimits): FftMethod {
+  const length = Math.max(1, shape[axis]!)
+  const contiguous = isContiguous(shape, axis)
+  const method = methodOf(length, contiguous, limits)
+  if (!packs || !contiguous || method.kind === 'line' || length % 2 === 1) return method
+  return { kind: 'packed', length, half: methodOf(length / 2, contiguous, limits) }
+}
+
+function methodOf(length: number, contiguous: boolean, limits: FftLimits): ComplexMethod {
   const radices = radicesOf(length)
   if (radices === undefined) {
     const points = paddedLength(length)
@@ -210,7 +230,8 @@ function methodOf(length: number, contiguous: boolean, limits: FftLimits): FftMe
       return { kind: 'line', length, points, radices: stages, convolves: true }
     return { kind: 'chirp', length, points, stages: { kind: 'stages', length: points, radices: stages } }
   }
-  if (fitsLine(length, radices, contiguous, limits)) return lineMethod(length, radices)
+  const line = lineRadicesOf(length, contiguous)!
+  if (fitsLine(length, line, contiguous, limits)) return lineMethod(length, line)
   const sides = limits.lines ? squareOf(length, limits) : undefined
   if (sides !== undefined) return { kind: 'square', length, columns: sides[0], rows: sides[1] }
   return { kind: 'stages', length, radices }
@@ -228,7 +249,7 @@ const lineMethod = (length: number, radices: readonly Radix[]): LineMethod => ({
 function squareOf(length: number, limits: FftLimits): readonly [LineMethod, LineMethod] | undefined {
   const sides = squareSides(length, longestColumn)
   if (sides === undefined) return undefined
-  const [first, second] = sides.map((side) => ({ side, radices: radicesOf(side)! }))
+  const [first, second] = sides.map((side) => ({ side, radices: lineRadicesOf(side, false)! }))
   for (const { side, radices } of [first!, second!])
     if (!fitsLine(side, radices, false, limits)) return undefined
   return [lineMethod(first!.side, first!.radices), lineMethod(second!.side, second!.radices)]
@@ -260,7 +281,7 @@ export function tileByteLength(
 }
 
 /**
- * Invocations of a line: so that the stages leave as few as possible without work, and each holds at most 16 values. Among equals `few` takes the least
+ * Invocations of a line: so that the stages leave as few as possible without work, and each holds at most 16 values, or one butterfly. Among equals `few` takes the least
  * and `many` the largest number. Undefined where more than `most` are needed.
  */
 export function lineThreads(
@@ -271,10 +292,11 @@ export function lineThreads(
 ): number | undefined {
   let best: number | undefined
   let least = Number.POSITIVE_INFINITY
-  const fewest = Math.ceil(points / mostValues)
+  const held = Math.max(mostValues, ...radices)
+  const fewest = Math.ceil(points / held)
   for (let threads = fewest; threads <= Math.min(most, points); threads++) {
     const counts = radices.map((radix) => Math.ceil(points / radix / threads))
-    if (counts.some((count, stage) => count * radices[stage]! > mostValues)) continue
+    if (counts.some((count, stage) => count * radices[stage]! > held)) continue
     const slots = counts.reduce((sum, count, stage) => sum + count * radices[stage]! * threads, 0)
     if (slots < least || (slots === least && among === 'many')) {
       least = slots

@@ -22,6 +22,8 @@ export function describeMethod(method: FftMethod): string {
         : `lines of ${stages(method.radices)}`
     case 'square':
       return `squares of (${stages(method.columns.radices)}) × (${stages(method.rows.radices)})`
+    case 'packed':
+      return `real numbers in pairs: ${describeMethod(method.half)}`
     case 'stages':
       return `stages of ${stages(method.radices)} through memory`
     case 'chirp':

@@ -7,8 +7,9 @@ import radix5 from './radix-5.part.wgsl.ts'
 import radix7 from './radix-7.part.wgsl.ts'
 import radix8 from './radix-8.part.wgsl.ts'
 import radix16 from './radix-16.part.wgsl.ts'
+import { root } from './roots.ts'
 
-const parts: Readonly<Record<Radix, string>> = {
+const parts: Readonly<Partial<Record<Radix, string>>> = {
   1: radix1,
   2: radix2,
   3: radix3,
@@ -19,9 +20,64 @@ const parts: Readonly<Record<Radix, string>> = {
   16: radix16,
 }
 
+/** The radices that are made of two others, and those of the written parts that use one. */
+const composed: Readonly<Partial<Record<Radix, readonly [Radix, Radix]>>> = {
+  6: [2, 3],
+  9: [3, 3],
+  10: [2, 5],
+  12: [4, 3],
+  15: [3, 5],
+  20: [4, 5],
+  25: [5, 5],
+  27: [9, 3],
+  32: [16, 2],
+}
+
 /** The small transforms of these radices, as functions `dft_R` of WGSL. */
 export function radixParts(radices: readonly Radix[]): string[] {
-  // Those of 8 and 16 are made of that of 4.
-  const needed = new Set<Radix>(radices.some((radix) => radix > 7) ? [4, ...radices] : radices)
-  return [...needed].map((radix) => parts[radix])
+  const texts = new Map<Radix, string>()
+  const add = (radix: Radix) => {
+    if (texts.has(radix)) return
+    const factors = composed[radix]
+    for (const used of factors ?? (radix > 7 ? [4 as const] : [])) add(used)
+    texts.set(radix, factors === undefined ? parts[radix]! : composedPart(...factors))
+  }
+  radices.forEach(add)
+  return [...texts.values()]
+}
+
+/**
+ * The transform of a · b values x as `b` columns, each by dft_a, and then `a` rows, each by dft_b, with powers of exp(−2πi / (a · b)) between: value
+ * k + a · m of the result is value m of row k (Cooley and Tukey, 1965).
+ */
+function composedPart(a: Radix, b: Radix): string {
+  const count = a * b
+  const list = (length: number, text: (index: number) => string) =>
+    Array.from({ length }, (_, i) => text(i)).join(', ')
+  const columns = Array.from(
+    { length: b },
+    (_, n) => `  let c${n} = dft_${a}(array<Complex, ${a}>(${list(a, (m) => `x[${n + m * b}]`)}));`,
+  )
+  const rows = Array.from(
+    { length: a },
+    (_, k) =>
+      `  let r${k} = dft_${b}(array<Complex, ${b}>(${list(b, (n) => turned(`c${n}[${k}]`, n * k, count))}));`,
+  )
+  const result = list(count, (k) => `r${k % a}[${Math.floor(k / a)}]`)
+  return [
+    `fn dft_${count}(x: array<Complex, ${count}>) -> array<Complex, ${count}> {`,
+    ...columns,
+    ...rows,
+    `  return array<Complex, ${count}>(${result});`,
+    '}\n',
+  ].join('\n')
+}
+
+/** The value times exp(−2πi · power / count). */
+function turned(value: string, power: number, count: number): string {
+  if (power === 0) return value
+  if (4 * power === count) return `turn_back(${value})`
+  const [x, y] = root(power, count)
+  const literal = (part: number) => `${part.toPrecision(20)}f`
+  return `multiply(${value}, Complex(${literal(x)}, ${literal(y)}))`
 }

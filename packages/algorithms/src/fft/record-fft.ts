@@ -2,6 +2,7 @@ import { type BufferView, type DeviceGroup, GpuError, type Recorder } from '@tan
 import { requireResult } from '../require-result.ts'
 import { type RowRange, requireMatrix, type ShardedMatrix, splitRows } from '../sharded-matrix.ts'
 import type { CompiledFft, CompiledPass } from './compile-fft.ts'
+import { lengthOf } from './fft-steps.ts'
 import { isContiguous } from './plan-fft.ts'
 import { type Lines, type LineWork, recordLines, workOf } from './record-lines.ts'
 
@@ -109,7 +110,7 @@ function operationsOf(
     if (!several) rows = [{ row: 0, rows: shape[0]! }]
     const scale = index === passes.length - 1 ? plan.scale : 1
     const before = [...shape]
-    shape[axis] = pass.steps.at(-1)!.outputLength
+    shape[axis] = lengthOf(pass.method.length, pass.to)
     numbers = pass.to === 'real' ? 1 : 2
     const parts = layout === 'rows' ? rows : columns
     const works = parts.map(({ rows: part }) => {
@@ -148,7 +149,7 @@ function operationsOf(
 
 /** The lines of a pass in a device's part of an array of `shape`, which is that of the pass's input. */
 function linesOf(pass: CompiledPass, axis: number, shape: readonly number[], contiguous: boolean): Lines {
-  const to = pass.steps.at(-1)!.outputLength
+  const to = lengthOf(pass.method.length, pass.to)
   const from = shape[axis]!
   const product = (lengths: readonly number[]) => lengths.reduce((all, length) => all * length, 1)
   const [outer, inner] = [product(shape.slice(0, axis)), product(shape.slice(axis + 1))]

@@ -43,12 +43,20 @@ export function workOf(pass: CompiledPass, lines: Lines, scale: number): LineWor
       ? { outer: inner * length, inner: length, step: 1 }
       : { outer: inner * length, inner: 1, step: inner }
   const last = steps.length - 1
+  // Real numbers in pairs are complex ones, of which there are half as many from line to line.
+  const strides = (own: LineStrides, inPairs: boolean) =>
+    inPairs ? { outer: own.outer / 2, inner: own.inner / 2, step: 1 } : own
   return steps.map((step, index) => {
+    const [reads, writes] = [pass.from, pass.to].map((kind) => kind === 'real')
     const own = {
       outer,
       inner,
-      input: index === 0 ? lines.input : dense(steps[index - 1]!.outputLength),
-      output: index === last ? lines.output : dense(step.outputLength),
+      input:
+        index === 0
+          ? strides(lines.input, reads! && step.from !== 'real')
+          : dense(steps[index - 1]!.outputLength),
+      output:
+        index === last ? strides(lines.output, writes! && step.to !== 'real') : dense(step.outputLength),
     }
     return {
       step,

@@ -1,3 +1,4 @@
+import type { Radix } from './factors.ts'
 import type { LineMethod, StagesMethod } from './plan-fft.ts'
 import { mixedRadixFft } from './reference-fft.ts'
 import { type ComplexArray, chirp, conjugateChirp, root } from './roots.ts'
@@ -60,6 +61,7 @@ export interface LineTable {
 /** The table of one kernel. `square`: the length of the line of which it makes the first side. */
 export function lineTable(method: LineMethod, square: number | undefined): LineTable {
   const values = stageTable(method.radices)
+  for (const value of method.convolves ? stageTable(method.radices.toReversed()) : []) values.push(value)
   const place = (more: readonly number[]) => {
     const at = values.length / 2
     for (const value of more) values.push(value)
@@ -83,4 +85,17 @@ export function stageStarts({ radices }: Pick<StagesMethod, 'radices'>): readonl
     before *= radix
     return start
   })
+}
+
+/** The radices of a kernel's stages: those of a convolution come back in reverse. */
+export function lineRadices({ radices, convolves }: LineMethod): readonly Radix[] {
+  return convolves ? [...radices, ...radices.toReversed()] : radices
+}
+
+/** Where the factors of each stage of a kernel begin, in complex numbers. */
+export function lineStarts({ radices, convolves, points }: LineMethod): readonly number[] {
+  const there = stageStarts({ radices })
+  if (!convolves) return there
+  const end = points - radices[0]!
+  return [...there, ...stageStarts({ radices: radices.toReversed() }).map((start) => end + start)]
 }

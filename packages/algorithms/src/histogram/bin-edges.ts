@@ -124,11 +124,13 @@ function floatBits(value: number): [bits: number, view: DataView] {
  * What finds the bin of an element x between even edges: t = (x - low) · scale, whose whole part is the bin wherever its fraction is at least
  * `margin` away from 0 and 1. In units of a bin, with u = 2^-24:
  *
- * - f32: the difference, `scale` and the product are each rounded once: 3·u·t. An edge and `low` are within u·max(|low|, |high|) of where they
- *   would be unrounded. The difference may be flushed to zero below 2^-126.
- * - Integers: x stands for the middle of [x, x + 1), so that edges at whole numbers are half a unit away from all elements. The difference of keys
- *   is exact, its conversion to f32, the sum with `shift`, `scale` and the product are rounded: 4·u·t, and `shift` by u. Where edges are not
- *   whole, an element may be up to half a unit on the wrong side of one.
+ * - f32: the difference, `scale`, the product and its distance from the middle of a bin are each rounded once:
+ *   4·u·t. An edge and `low` are within u·max(|low|, |high|) of where they would be unrounded. The difference may be
+ *   flushed to zero below 2^-126.
+ * - Integers: x stands for the middle of [x, x + 1), so that edges at whole numbers are half a unit away from all
+ *   elements. The difference of keys is exact, its conversion to f32, the sum with `shift`, `scale`, the product and
+ *   its distance from the middle of a bin are rounded: 5·u·t, and `shift` by u. Where edges are not whole, an element
+ *   may be up to half a unit on the wrong side of one.
  *
  * The margin is twice that. Where it leaves less than half of a bin, every element is searched for.
  */
@@ -143,7 +145,7 @@ function guessOf(type: HistogramType, edges: Float64Array): BinGuess {
   let shift = 0
   if (type === 'f32') {
     const magnitude = Math.max(Math.abs(low), Math.abs(high))
-    margin = 2 * (3 * unit * bins + scale * (2 * unit * magnitude + 2 ** -126))
+    margin = 2 * (4 * unit * bins + scale * (2 * unit * magnitude + 2 ** -126))
     ;[start] = floatBits(low)
   } else {
     const whole = edges.every(Number.isInteger)
@@ -152,7 +154,7 @@ function guessOf(type: HistogramType, edges: Float64Array): BinGuess {
     if (first < least || high > greatest + 1) return noGuess
     start = first - least
     shift = Math.fround(first - low + 0.5)
-    margin = 2 * (4 * unit * bins + unit * scale) + (whole ? 0 : 0.5 * scale)
+    margin = 2 * (5 * unit * bins + unit * scale) + (whole ? 0 : 0.5 * scale)
   }
   if (margin > 0.25) return noGuess
   return { low: start, shift, scale, margin: Math.fround(margin) }

@@ -33,7 +33,6 @@ override encode_as: u32; // 0 u32, 1 i32, 2 f32
 
 const outside = 0xfffffffeu;
 const not_a_number = 0xffffffffu;
-const not_found = 0xffffffffu;
 
 fn key_of(bits: u32) -> u32 {
   if (encode_as == 1u) {
@@ -67,17 +66,22 @@ fn search(bits: u32) -> u32 {
   return first - 1u;
 }
 
-/** The bin by arithmetic, or `not_found`. */
-fn guess(bits: u32) -> u32 {
+struct Guess {
+  bin: u32,
+  certain: bool,
+}
+
+/** The bin by arithmetic. Where it is certain, it is one of the bins. */
+fn guess(bits: u32) -> Guess {
   var place: f32;
   if (encode_as == 2u) {
     place = (bitcast<f32>(bits) - bitcast<f32>(params.low)) * params.scale;
   } else {
     place = (f32(key_of(bits) - params.low) + params.shift) * params.scale;
   }
-  let bin = floor(place);
-  // By bits, negative numbers, infinities and NaN are greater than the number of bins.
-  let inside = bitcast<u32>(place) < bitcast<u32>(f32(params.bins));
-  let certain = abs((place - bin) - 0.5) < 0.5 - params.margin;
-  return select(not_found, u32(bin), inside && certain);
+  // Added to 3 · 2^22, a small number leaves the whole number beside it in the low bits. Of what is too large, too small or NaN, these bits are
+  // no bin, or one that is further away than the middle of a bin is.
+  let bin = bitcast<u32>((place - 0.5f) + 12582912f) - 0x4b400000u;
+  let certain = abs((place - 0.5f) - f32(bin)) < 0.5f - params.margin;
+  return Guess(bin, bin < params.bins && certain);
 }

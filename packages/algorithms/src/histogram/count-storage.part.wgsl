@@ -10,8 +10,9 @@ fn count(
   let end = min(start + params.range, params.input_length);
   for (var at = start + place; at < end; at += 64u) {
     let bits = bitcast<u32>(input[params.input_base + at]);
-    var bin = guess(bits);
-    if (bin == not_found) {
+    let guessed = guess(bits);
+    var bin = guessed.bin;
+    if (!guessed.certain) {
       bin = search(bits);
     }
     let slot = select(params.bins + bin - outside, bin, bin < params.bins);

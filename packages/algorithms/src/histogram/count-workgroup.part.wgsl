@@ -4,13 +4,13 @@ var<workgroup> own: array<atomic<u32>, 4096>;
 /** Elements outside of the bins, and elements that are NaN. */
 var<private> apart: vec2<u32>;
 
-/** 1 where the element has to be searched for. Loads stand before the first branch, so that many are under way at once. */
-fn count_guess(copy: u32, bits: u32) -> u32 {
-  let bin = guess(bits);
-  if (bin < params.bins) {
-    atomicAdd(&own[copy + bin], 1u);
+/** `missed`, or `bit` too where the element has to be searched for. Loads stand before the first branch, so that many are under way at once. */
+fn count_guess(copy: u32, bits: u32, missed: u32, bit: u32) -> u32 {
+  let guessed = guess(bits);
+  if (guessed.certain) {
+    atomicAdd(&own[copy + guessed.bin], 1u);
   }
-  return select(0u, 1u, bin == not_found);
+  return select(missed | bit, missed, guessed.certain);
 }
 
 fn count_search(copy: u32, bits: u32) {
@@ -42,14 +42,14 @@ fn count(
     let f = bitcast<u32>(input[first + 1280u]);
     let g = bitcast<u32>(input[first + 1536u]);
     let h = bitcast<u32>(input[first + 1792u]);
-    var missed = count_guess(copy, a);
-    missed |= count_guess(copy, b) << 1u;
-    missed |= count_guess(copy, c) << 2u;
-    missed |= count_guess(copy, d) << 3u;
-    missed |= count_guess(copy, e) << 4u;
-    missed |= count_guess(copy, f) << 5u;
-    missed |= count_guess(copy, g) << 6u;
-    missed |= count_guess(copy, h) << 7u;
+    var missed = count_guess(copy, a, 0u, 1u);
+    missed = count_guess(copy, b, missed, 2u);
+    missed = count_guess(copy, c, missed, 4u);
+    missed = count_guess(copy, d, missed, 8u);
+    missed = count_guess(copy, e, missed, 16u);
+    missed = count_guess(copy, f, missed, 32u);
+    missed = count_guess(copy, g, missed, 64u);
+    missed = count_guess(copy, h, missed, 128u);
     while (missed != 0u) {
       count_search(copy, bitcast<u32>(input[first + 256u * countTrailingZeros(missed)]));
       missed &= missed - 1u;
@@ -57,7 +57,7 @@ fn count(
   }
   for (; at < end; at += 256u) {
     let bits = bitcast<u32>(input[params.input_base + at]);
-    if (count_guess(copy, bits) == 1u) {
+    if (count_guess(copy, bits, 0u, 1u) != 0u) {
       count_search(copy, bits);
     }
   }

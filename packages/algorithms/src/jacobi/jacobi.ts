@@ -235,7 +235,7 @@ async function compareSweeps(
   const order = schedule === 'serial' ? 'overlapped' : 'serial'
   const other = new JacobiIteration(field, kernels, { iterations, residualEvery, schedule: order })
   try {
-    const { comparison } = await comparePrograms(field.group, iteration.body(), other.body(), options)
+    const { comparison } = await comparePrograms(field.group, [iteration.body()], [other.body()], options)
     return { ...comparison, sweeps: iteration.sweepsOfBody }
   } finally {
     other.destroy()

@@ -1,6 +1,6 @@
 import type { Report } from '@tandem-gpu/algorithms'
 
-/** One measurement. `rate` is in `unit`, bytes or operations per second; higher is better. */
+/** One measurement. `rate` is in `unit`: bytes, operations or elements per second; higher is better. */
 export interface BenchResult {
   readonly work: string
   /** `tandem` and the variant, or the name of the peer. */
@@ -9,7 +9,7 @@ export interface BenchResult {
   readonly shape: Readonly<Record<string, number | string>>
   readonly seconds: number
   readonly rate: number
-  readonly unit: 'B/s' | 'FLOP/s'
+  readonly unit: 'B/s' | 'FLOP/s' | 'elements/s'
   readonly verified: boolean
 }
 
@@ -26,6 +26,8 @@ export interface BenchDocument {
   readonly limits?: readonly BenchResult[]
 }
 
+const units = { 'GB/s': 'B/s', 'GFLOP/s': 'FLOP/s', 'Gelements/s': 'elements/s' } as const
+
 /** `work` has the name that tools/peers gives it; `kernel` names the variant where several compute the same. */
 export function benchResult(work: string, report: Report, kernel?: string): BenchResult {
   return {
@@ -37,7 +39,7 @@ export function benchResult(work: string, report: Report, kernel?: string): Benc
     shape: report.shape,
     seconds: report.seconds,
     rate: report.rate * 1e9,
-    unit: report.unit === 'GB/s' ? 'B/s' : 'FLOP/s',
+    unit: units[report.unit],
     verified: report.verified,
   }
 }

@@ -44,14 +44,20 @@ const titles: Readonly<Record<string, string>> = {
   gemm: 'Matrix product',
   'gemm-streamed': 'Matrix product from host memory',
   jacobi: 'Jacobi',
+  scan: 'Running sums of f32',
+  histogram: 'Histogram of f32',
+  sort: 'Sort of u32',
+  'sort-pairs': 'Sort of u32 with their indices',
+  fft: 'Fourier transform',
 }
 
 /** What moves every byte once, so that copies say how fast it can be. */
-const copying: ReadonlySet<string> = new Set(['transpose', 'sum', 'sum-i32', 'jacobi'])
+const copying: ReadonlySet<string> = new Set(['transpose', 'sum', 'sum-i32', 'jacobi', 'scan', 'histogram'])
 
 /** Why some work may be faster than a copy. */
 const beyond: Readonly<Record<string, string>> = {
   sum: 'A sum only reads, which may be faster than copying.',
+  histogram: 'A histogram only reads, which may be faster than copying.',
   jacobi: 'Several sweeps may share one pass over memory, so the rate may exceed that of a copy.',
 }
 

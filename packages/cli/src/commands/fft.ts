@@ -2,6 +2,7 @@ import {
   type FftDirection,
   type FftNorm,
   type FftOrder,
+  type FftPlanOptions,
   type FftReport,
   fft,
   fftShapes,
@@ -9,12 +10,14 @@ import {
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { type AlgorithmOptions, addAlgorithmOptions } from '../algorithm-options.ts'
 import { runAlgorithm } from '../algorithm-run.ts'
-import { type InputFile, npySink, openInput } from '../array-files.ts'
+import { bothSinks, type InputFile, npySink, openInput } from '../array-files.ts'
 import type { CommandContext } from '../command-context.ts'
 import { UsageError } from '../exit-code.ts'
 import type { OutputFile } from '../output-file.ts'
+import { printable } from '../printable.ts'
 import { parseCount } from '../quantity.ts'
 import type { ReportLine } from '../report-text.ts'
+import { SpectrumPicture } from '../spectrum-picture.ts'
 
 interface FftCommandOptions extends AlgorithmOptions {
   readonly shape?: readonly number[]
@@ -27,6 +30,7 @@ interface FftCommandOptions extends AlgorithmOptions {
   readonly odd?: boolean
   readonly input?: string
   readonly output?: string
+  readonly image?: string
 }
 
 export function fftCommand(context: CommandContext): Command {
@@ -62,6 +66,10 @@ export function fftCommand(context: CommandContext): Command {
     )
     .option('--input <file>', 'transform this .npy array instead: complex64, or float32 with --real')
     .option('--output <file>', 'write the result as .npy: complex64, or float32 with --real --inverse')
+    .option(
+      '--image <file>',
+      'draw the magnitudes of the result: of one axis as .svg, of two by their logarithm as .png',
+    )
   addAlgorithmOptions(command)
   return command.action(async (options: FftCommandOptions) => {
     if (options.input !== undefined && options.shape !== undefined)
@@ -72,7 +80,9 @@ export function fftCommand(context: CommandContext): Command {
     if (options.odd && !(real && options.inverse && options.input !== undefined))
       throw new UsageError('--odd is for --real --inverse of a file, whose shape does not say it.')
     let input: InputFile<'f32'> | undefined
+    let transform: Omit<FftPlanOptions, 'limits'>
     let output: OutputFile | undefined
+    let image: OutputFile | undefined
     await runAlgorithm<FftReport>(context, options, {
       async prepare(files) {
         if (options.input !== undefined) {
@@ -82,21 +92,25 @@ export function fftCommand(context: CommandContext): Command {
           input = await openInput(files, options.input, { accepted, complex, cast }, progress)
           input.requireOrder()
         }
-        if (options.output !== undefined) output = await files.output(options.output, 'npy')
-      },
-      async compute(group, settings) {
         const shape =
           input === undefined ? (options.shape ?? [512, 512]) : realShape(input.shape, options, direction)
-        const transform = { shape, axes, real, direction, norm, order }
+        transform = { shape, axes, real, direction, norm, order }
+        if (options.image !== undefined) requireImage(options.image, fftShapes(transform).outputShape)
+        if (options.output !== undefined) output = await files.output(options.output, 'npy')
+        if (options.image !== undefined) image = await files.output(options.image)
+      },
+      async compute(group, settings) {
         const { outputShape, realOutput } = fftShapes(transform)
-        return fft(group, {
+        const picture = image && new SpectrumPicture(outputShape, !realOutput)
+        const file = output && (await npySink(output, realOutput ? 'f32' : 'c64', outputShape, progress))
+        const report = await fft(group, {
           ...settings,
           ...transform,
           ...(input === undefined ? {} : { input: input.fileOrder() }),
-          ...(output === undefined
-            ? {}
-            : { output: await npySink(output, realOutput ? 'f32' : 'c64', outputShape, progress) }),
+          ...(picture === undefined && file === undefined ? {} : { output: bothSinks(picture, file) }),
         })
+        if (picture !== undefined) await image?.write(picture.encode())
+        return report
       },
       describe: describeFft,
     })
@@ -114,6 +128,16 @@ function realShape(
   const half = shape.at(axis)
   if (half === undefined || half === 0) return shape
   return shape.with(axis, odd || half === 1 ? 2 * half - 1 : 2 * half - 2)
+}
+
+/** A picture has as many axes as the result: bars for one, pixels for two. */
+function requireImage(path: string, { length: axes }: readonly number[]): void {
+  if (axes > 2) throw new UsageError(`--image draws results of one or two axes, not of ${axes}.`)
+  const ending = axes === 1 ? '.svg' : '.png'
+  if (!path.toLowerCase().endsWith(ending))
+    throw new UsageError(
+      `--image draws a result of ${axes === 1 ? 'one axis' : 'two axes'} as ${ending}, and ${printable(path)} does not end so.`,
+    )
 }
 
 function describeFft(report: FftReport): readonly ReportLine[] {

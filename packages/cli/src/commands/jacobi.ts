@@ -1,6 +1,5 @@
 import {
   type Decomposition,
-  type ElementWriter,
   type HaloTransport,
   type JacobiReport,
   jacobi,
@@ -9,7 +8,7 @@ import {
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { type AlgorithmOptions, addAlgorithmOptions } from '../algorithm-options.ts'
 import { runAlgorithm, showRuns } from '../algorithm-run.ts'
-import { type InputFile, npySink, openInput } from '../array-files.ts'
+import { bothSinks, type InputFile, npySink, openInput } from '../array-files.ts'
 import type { CommandContext } from '../command-context.ts'
 import { UsageError } from '../exit-code.ts'
 import { finiteNumber, wholeNumber } from '../group-options.ts'
@@ -180,16 +179,6 @@ function iterationOptions(options: JacobiCommandOptions) {
     ...(decomposition === undefined ? {} : { decomposition }),
   }
   return tolerance === undefined ? common : { ...common, tolerance }
-}
-
-function bothSinks(
-  picture: FieldPicture | undefined,
-  file: ElementWriter<'f32'> | undefined,
-): ElementWriter<'f32'> {
-  return async (offset, cells) => {
-    picture?.add(offset, cells)
-    await file?.(offset, cells)
-  }
 }
 
 /** Counts the sweeps of all runs. */

@@ -14,6 +14,8 @@ export interface LoopApproach {
   readonly high: Expression
   readonly isStrict: boolean
   readonly step: number
+  /** Whether `low` rises; else `high` falls. */
+  readonly rises: boolean
   /** Set where no round takes a side beyond its type: the loop ends. */
   readonly mostTrips: number | undefined
 }
@@ -63,7 +65,7 @@ export function loopApproach(
   const fits =
     highChange === 0 ? highs.high - apart + step <= range.high : lows.low + apart - step >= range.low
   const mostTrips = fits ? Math.max(Math.floor((highs.high - lows.low - apart) / step) + 1, 0) : undefined
-  return { low, high, isStrict, step, mostTrips }
+  return { low, high, isStrict, step, rises: highChange === 0, mostTrips }
 }
 
 function coefficientOf(form: LinearForm, variable: LocalVariable): number {

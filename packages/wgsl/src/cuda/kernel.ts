@@ -14,16 +14,29 @@ export interface CudaOptions {
    * undefined. Barriers and subgroup operations count an invocation that has left as arrived. False by default.
    */
   readonly stoppable?: boolean | undefined
+  /**
+   * The kernel reads how many workgroups there are from three words in memory, and a grid of any number of blocks in x runs them all; none where
+   * a word exceeds the largest number allowed. Not with the bounds `trap`. False by default.
+   */
+  readonly indirect?: boolean | undefined
 }
 
 /** One parameter of a generated kernel, in order. Pointers and `u64` take 8 bytes each. */
 export interface CudaParameter {
-  readonly kind: 'storage' | 'byte-length' | 'view' | 'uniform' | 'trap-record' | 'stop-word'
+  readonly kind:
+    | 'storage'
+    | 'byte-length'
+    | 'view'
+    | 'uniform'
+    | 'trap-record'
+    | 'stop-word'
+    | 'workgroup-counts'
+    | 'most-workgroups'
   /** The parameter's name in the source. */
   readonly name: string
   /** Its type in CUDA C++. */
   readonly type: string
-  /** Index into `reflect(ir).bindings`; undefined for the trap record and the stop word. */
+  /** Index into `reflect(ir).bindings`; undefined for what is no binding's. */
   readonly bindingIndex: number | undefined
 }
 

@@ -4,7 +4,7 @@ import { walk } from '../walk.ts'
 import { cast, operand } from './cxx-expression.ts'
 import type { FunctionWriter } from './function-writer.ts'
 import { stopWordName } from './kernel.ts'
-import type { Look } from './loop-looks.ts'
+import type { FewRounds, Look } from './loop-looks.ts'
 import { writeBraced, writeStatement, writeStatements } from './statement-text.ts'
 
 /** What counts the rounds of a loop between looks: the names of what is declared before it. */
@@ -108,24 +108,8 @@ export function writeFor(writer: FunctionWriter, loop: For | While): void {
   const head = nativeHead(writer, s)
   if (head !== undefined) {
     const look = writer.context.looks.of.get(loop)
-    if (look?.kind === 'chunks') {
-      writeChunks(writer, s, head, look)
-      return
-    }
-    const count = declareCount(writer, loop)
-    const { initial, condition, update } = head
-    const text =
-      s.initial === undefined && s.update === undefined && condition !== ''
-        ? `while (${condition})`
-        : `for (${initial}; ${condition}; ${update})`
-    writer.line(`${writer.context.unrolledLoops.has(s) ? '_Pragma("unroll") ' : ''}${text} {`)
-    writer.loopScopes.push({ label: undefined })
-    writer.indented(() => {
-      writeGuard(writer, loop, count)
-      writeStatements(writer, s.body)
-    })
-    writer.loopScopes.pop()
-    writer.close()
+    if (look?.few === undefined) writeNative(writer, loop, head)
+    else writeTwice(writer, loop, head, look.few)
     return
   }
   writer.line('{')
@@ -149,13 +133,78 @@ export function writeFor(writer: FunctionWriter, loop: For | While): void {
   writer.close()
 }
 
+/** Writes a loop whose head is native. */
+function writeNative(
+  writer: FunctionWriter,
+  loop: For | While,
+  { initial, condition, update }: NativeHead,
+): void {
+  const look = writer.context.looks.of.get(loop)
+  if (look?.kind === 'chunks') {
+    writeChunks(writer, loop, { initial, condition, update }, look)
+    return
+  }
+  const count = declareCount(writer, loop)
+  const text =
+    initial === '' && update === '' && condition !== ''
+      ? `while (${condition})`
+      : `for (${initial}; ${condition}; ${update})`
+  writer.line(`${writer.context.unrolledLoops.has(loop) ? '_Pragma("unroll") ' : ''}${text} {`)
+  writeRounds(writer, loop.body, () => writeGuard(writer, loop, count))
+}
+
+/** Writes the rest of a native loop, whose brace is open: what `first` writes, and its body. */
+function writeRounds(writer: FunctionWriter, body: Block, first: () => void = () => {}): void {
+  writer.loopScopes.push({ label: undefined })
+  writer.indented(() => {
+    first()
+    writeStatements(writer, body)
+  })
+  writer.loopScopes.pop()
+  writer.close()
+}
+
+/** Writes a loop as it is for few rounds, and as one that looks for more. Where its condition does not hold, neither makes a round. */
+function writeTwice(
+  writer: FunctionWriter,
+  loop: For | While,
+  { initial, condition, update }: NativeHead,
+  few: FewRounds,
+): void {
+  writer.line('{')
+  writer.indented(() => {
+    if (initial !== '') writer.line(`${initial};`)
+    writer.line(`if (${fewRoundsText(writer, few)}) {`)
+    writer.indented(() => {
+      writer.line(`for (; ${condition}; ${update}) {`)
+      writeRounds(writer, loop.body, () => writeGuard(writer, loop, undefined))
+    })
+    writer.line('} else {')
+    writer.indented(() => writeNative(writer, loop, { initial: '', condition, update }))
+    writer.close()
+  })
+  writer.close()
+}
+
+/** Whether a loop whose condition holds makes at most so many rounds: its sides are near, and the one that moves stays within its type. */
+function fewRoundsText(writer: FunctionWriter, { approach, rounds }: FewRounds): string {
+  const { low, high, rises, step, mostTrips } = approach
+  const near = `${apartText(writer, approach)} < ${Math.min(rounds * step, 2 ** 32 - 1)}u`
+  if (mostTrips !== undefined) return near
+  const isSigned = low.type?.kind === 'scalar' && low.type.scalar === 'i32'
+  const room = rises
+    ? `${operand(writer.value(high))} <= ${isSigned ? `${2 ** 31 - 1 - step}` : `${2 ** 32 - 1 - step}u`}`
+    : `${operand(writer.value(low))} >= ${isSigned ? `${step - 2 ** 31 + 1}` : `${step}u`}`
+  return `${near} && ${room}`
+}
+
 /**
  * Writes native loops of at most so many rounds, with a look before each that does not end the loop. The condition holds in all rounds of a chunk (see
  * `LoopApproach`), so a chunk counts them down, and the condition is evaluated between chunks.
  */
 function writeChunks(
   writer: FunctionWriter,
-  s: For,
+  loop: For | While,
   { initial, condition, update }: NativeHead,
   look: Extract<Look, { kind: 'chunks' }>,
 ): void {
@@ -170,13 +219,10 @@ function writeChunks(
       writer.line(`unsigned ${left} = ${moreRoundsText(writer, approach)};`)
       writer.line(`if (${left}++ >= ${rounds}u) { ${left} = ${rounds}u; ${lookText(writer, clock)} }`)
       writer.line(`for (; ${left} != 0u; ${left}--, ${update}) {`)
-      writer.loopScopes.push({ label: undefined })
-      writer.indented(() => writeStatements(writer, s.body))
-      writer.loopScopes.pop()
-      writer.close()
-      if (hasBreak(s.body)) writer.line(`if (${left} != 0u) break;`)
-      // Where the condition still holds after its last round, the counter has wrapped around: the loop may have no end.
-      if (approach.mostTrips === undefined) writer.line(`if (${condition}) ${lookText(writer, undefined)}`)
+      writeRounds(writer, loop.body, () => writeGuard(writer, loop, undefined))
+      if (hasBreak(loop.body)) writer.line(`if (${left} != 0u) break;`)
+      // Where the condition still holds after its last round, the counter may have wrapped around: the loop may have no end.
+      if (approach.mostTrips === undefined) writer.line(`if (${condition}) ${lookText(writer, clock)}`)
     })
     writer.close()
   })
@@ -184,14 +230,19 @@ function writeChunks(
 }
 
 /** For how many more rounds than one the condition, which holds, goes on holding. */
-function moreRoundsText(writer: FunctionWriter, { low, high, isStrict, step }: LoopApproach): string {
+function moreRoundsText(writer: FunctionWriter, approach: LoopApproach): string {
+  const apart = apartText(writer, approach)
+  return approach.step === 1 ? apart : `(${apart}) / ${approach.step}u`
+}
+
+/** How far the sides of the condition are apart, where it holds: 0 before the last round. */
+function apartText(writer: FunctionWriter, { low, high, isStrict }: LoopApproach): string {
   const side = (e: Expression) => {
     const text = writer.value(e)
     const isSigned = e.type?.kind === 'scalar' && e.type.scalar === 'i32'
     return operand(isSigned ? cast('unsigned', text) : text)
   }
-  const apart = `${side(high)} - ${side(low)}${isStrict ? ' - 1u' : ''}`
-  return step === 1 ? apart : `(${apart}) / ${step}u`
+  return `${side(high)} - ${side(low)}${isStrict ? ' - 1u' : ''}`
 }
 
 /** The parts of a loop's head, each one C++ expression or declaration. */

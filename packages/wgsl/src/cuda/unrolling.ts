@@ -4,10 +4,10 @@ import type { For, IrModule, Statement } from '../ir.ts'
 const mostStatements = 2048
 
 /** The most iterations of an unrolled loop. */
-const mostTrips = 16
+const mostTrips = 32
 
 /**
- * Finds loops that are written out: `for` loops of at most 16 iterations, a number that is known, with at most 2048 statements then. It keeps local arrays in
+ * Finds loops that are written out: `for` loops of at most 32 iterations, a number that is known, with at most 2048 statements then. It keeps local arrays in
  * registers. For the compiler it is a hint, which changes no meaning. `trips` gives exact trip counts.
  */
 export function findUnrolledLoops(

@@ -1,0 +1,13 @@
+import { bench } from '../testing-bench.ts'
+import { scan } from './scan.ts'
+
+/** Running sums, and maxima of what comes before. */
+await bench({ sizes: [65_536, 4_194_304] }, async (group, { sizes, ...measuring }) => {
+  const results = []
+  for (const elements of sizes) {
+    const common = { elements, compareSchedules: true, ...measuring }
+    results.push(await scan(group, { type: 'f32', ...common }))
+    results.push(await scan(group, { type: 'i32', operation: 'max', exclusive: true, ...common }))
+  }
+  return results
+})

@@ -1,0 +1,38 @@
+import { decode } from 'fast-png'
+import { expect, it } from 'vitest'
+import { SpectrumPicture } from './spectrum-picture.ts'
+
+const heights = (svg: string) =>
+  [...svg.matchAll(/<rect x="[^"]*" y="[^"]*" width="[^"]*" height="([^"]*)"/g)].map(([, height]) =>
+    Number(height),
+  )
+
+it('draws the magnitudes of one axis as bars, of pieces in any order', () => {
+  const picture = new SpectrumPicture([4], true)
+  picture.add(4, [0, -5, Number.NaN, 1])
+  picture.add(0, [6, 8, 0, 0])
+  expect(heights(Buffer.from(picture.encode()).toString())).toEqual([408, 0, 204, 0])
+})
+
+it('draws a long axis by the greatest of neighbours', () => {
+  const picture = new SpectrumPicture([10_000], false)
+  const numbers = new Float32Array(10_000)
+  numbers[9_999] = -3
+  picture.add(0, numbers)
+  const drawn = heights(Buffer.from(picture.encode()).toString())
+  expect(drawn).toHaveLength(1000)
+  expect(drawn.indexOf(408)).toBe(999)
+})
+
+it('draws two axes by the logarithm of the magnitudes, and zeros white', () => {
+  const picture = new SpectrumPicture([2, 2], true)
+  picture.add(0, [1, 0, 0, 10, 60, 80, 0, 0])
+  const { width, height, data } = decode(picture.encode())
+  expect([width, height]).toEqual([2, 2])
+  const pixel = (k: number) => [...data.subarray(3 * k, 3 * k + 3)]
+  expect(pixel(3)).toEqual([255, 255, 255])
+  // Between the darkest and the brightest.
+  const brightness = [0, 1, 2].map((k) => pixel(k).reduce((sum, part) => sum + part))
+  expect(brightness).toEqual([...brightness].sort((a, b) => a - b))
+  expect(new Set(brightness).size).toBe(3)
+})
