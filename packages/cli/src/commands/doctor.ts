@@ -118,6 +118,7 @@ function shortReason(code: string | undefined, reason: string | undefined): stri
   if (reason?.includes('is not installed')) return 'its package is not installed'
   if (code === 'no-driver') return 'no driver'
   if (code === 'no-device') return 'no device'
+  if (code === 'unsupported') return 'not supported here'
   return 'see above'
 }
 
