@@ -3,9 +3,9 @@ import { lower, parseWgsl } from '../frontend/lower.ts'
 import { findUniformCopies } from './uniform-copies.ts'
 
 /** Variables that are copied, with the chunks used. */
-function copies(declarations: string, statements: string): Record<string, number> {
+function copies(declarations: string, statements: string, enables = ''): Record<string, number> {
   const module = lower(
-    parseWgsl(`@group(0) @binding(0) var<storage, read_write> out: array<f32>;
+    parseWgsl(`${enables} @group(0) @binding(0) var<storage, read_write> out: array<f32>;
     ${declarations}
     @compute @workgroup_size(8) fn main(@builtin(local_invocation_index) i: u32) { ${statements} }`),
   )
@@ -33,4 +33,7 @@ it('leaves what is indexed at run time, large, or no whole number of words', () 
   expect(
     copies('@group(0) @binding(1) var<uniform> most: array<vec4f, 16>;', 'out[i] = most[15].x;'),
   ).toEqual({ most: 1 << 15 })
+  const half = '@group(0) @binding(1) var<uniform> half: f16;'
+  expect(copies(half, 'out[i] = f32(half);', 'enable f16;')).toEqual({})
+  expect(copies(half.replace('f16', 'vec2h'), 'out[i] = f32(half.y);', 'enable f16;')).toEqual({ half: 1 })
 })
