@@ -229,41 +229,6 @@ openGroup({ backends: [cuda(), webgpu()] }).then(
       },
     } satisfies BuildOptions
 
-    const snippets = typescriptSnippets()
-
-    it('compiles every TypeScript snippet of the README', async () => {
-      expect((await snippets).length).toBeGreaterThanOrEqual(2)
-      for (const [i, { source }] of (await snippets).entries())
-        await writeFile(join(project, `snippet${i}.ts`), source)
-      const options = {
-        target: 'es2023',
-        lib: ['es2023'],
-        module: 'nodenext',
-        strict: true,
-        types: ['node'],
-        typeRoots: [join(root, 'node_modules/@types')],
-      }
-      await writeFile(
-        join(project, 'tsconfig.json'),
-        JSON.stringify({ compilerOptions: options, include: ['*.ts'] }),
-      )
-      const tsc = join(root, 'node_modules/typescript/bin/tsc')
-      const args = [tsc, '-p', project, '--pretty', 'false']
-      const { stdout } = spawnSync(process.execPath, args, { encoding: 'utf8' })
-      // Without DOM types @webgpu/types has errors of its own, which `skipLibCheck` hides from users; ours may have none.
-      const errors = stdout.split('\n').filter((line) => /error TS/.test(line))
-      expect(errors.filter((line) => !line.includes('@webgpu/types/'))).toEqual([])
-      expect(existsSync(join(project, 'snippet0.js'))).toBe(true)
-    })
-
-    it('runs every one of them, and each prints what its comments say', async () => {
-      for (const [i, { expected }] of (await snippets).entries()) {
-        const { status, stdout, stderr } = node20(join(project, `snippet${i}.js`))
-        expect(status, stderr).toBe(0)
-        expect(stdout.trim().split('\n')).toEqual(expected)
-      }
-    })
-
     it('runs every tandem command of the README', async () => {
       const readme = await readFile(join(root, 'README.md'), 'utf8')
       const commands = [...readme.matchAll(/^tandem (.*)$/gm)].map(([, line]) => line!)
@@ -372,20 +337,6 @@ await group.destroy()
     })
   },
 )
-
-interface Snippet {
-  readonly source: string
-  /** One line a \`console.log\` that has a comment: the comment up to its colon. */
-  readonly expected: readonly string[]
-}
-
-async function typescriptSnippets(): Promise<Snippet[]> {
-  const readme = await readFile(join(root, 'README.md'), 'utf8')
-  return [...readme.matchAll(/```ts\n(.*?)```/gs)].map(([, source]) => ({
-    source: source!,
-    expected: [...source!.matchAll(/^console\.log\(.*\) \/\/ ([^:\n]*)/gm)].map(([, text]) => text!.trim()),
-  }))
-}
 
 function node20(script: string, ...args: string[]) {
   const cwd = dirname(script).replace(/\/node_modules\/\.bin$/, '')

@@ -26,7 +26,7 @@ const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
 const bundle = join(root, '.gpu-bundle')
 const maximumByteLength = 64 * 2 ** 20
 /** Needed by tests and repository scripts, with what these need. */
-const developmentModules = ['vitest', 'fast-check', 'ajv', 'esbuild']
+const developmentModules = ['vitest', 'fast-check', 'ajv', 'esbuild', '@jax-js/jax']
 /** Never loaded there: CSS is not compiled, types are for the compiler, Dawn is an archive of its own. */
 const leftOut = new Set(['lightningcss', 'webgpu', '@types/chai', '@types/estree', 'fsevents', 'typescript'])
 

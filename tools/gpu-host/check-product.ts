@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
-import { vectorCount } from '../../packages/algorithms/src/matmul/multiply-floats.ts'
+import { vectorCount } from '../../packages/algorithms/src/matmul/verify/multiply-floats.ts'
 import type { Multiplication } from './multiply-vectors.ts'
 
 /** A matrix that repeats one block of values: element i (flat, row-major) is `block[(i + shift) % block.length]`. */

@@ -12,8 +12,8 @@ import {
 } from '@tandem-gpu/algorithms'
 import { type DeviceGroup, OwnedResources, openGroup, type Program } from '@tandem-gpu/core'
 import { emitCuda } from '@tandem-gpu/wgsl'
-import { compileHalf, type HalfTile } from '../../packages/algorithms/dist/matmul/half-kernels.js'
-import { allocateHalfPart, recordHalf } from '../../packages/algorithms/dist/matmul/record-half.js'
+import { compileHalf, type HalfTile } from '../../packages/algorithms/dist/matmul/half/half-kernels.js'
+import { allocateHalfPart, recordHalf } from '../../packages/algorithms/dist/matmul/half/record-half.js'
 import { cudaBackend } from '../../packages/backend-cuda/dist/cuda.js'
 
 const [parts = 'products,halves,jacobi', types = 'f32', sideText = '2048'] = process.argv.slice(2)

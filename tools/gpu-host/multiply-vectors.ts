@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads'
-import { multiplyFloats } from '../../packages/algorithms/src/matmul/multiply-floats.ts'
+import { multiplyFloats } from '../../packages/algorithms/src/matmul/verify/multiply-floats.ts'
 
 /** Rows `first` to `first + rows` of a matrix of `width` columns times eight vectors. Element i of these rows is `block[(start + i) % block.length]`. */
 export interface Multiplication {

@@ -89,7 +89,7 @@ one() {
 
 others() {
   proof "$1" 150 corpus bash $bundle vitest run --root packages/cli src/kernel-corpus.test.ts
-  proof "$1" 150 conformance-kernels bash $bundle tools/gpu-host/conformance-kernels.ts --backend cuda
+  proof "$1" 150 conformance-kernels bash $bundle vitest run --root packages/backend-cuda src/kernels.test.ts
   TANDEM_TEST_BACKEND=webgpu proof "$1" 60 conformance-webgpu bash $bundle vitest run --root packages/backend-webgpu src/conformance.test.ts
   TANDEM_TEST_BACKEND=webgpu proof "$1" 150 algorithms-webgpu bash $bundle vitest run --root packages/algorithms
   proof "$1" 60 demo-webgpu bash $bundle tandem demo --backend webgpu --folder "$logs/demo-webgpu"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Proves on a machine with several GPUs, for groups over processes, what CI cannot: which transport is chosen, the conformance suite and the algorithms' bits over every transport
+# Proves on a machine with several GPUs, for groups over processes, what CI cannot: which transport is chosen, the conformance suite, the algorithms' bits and time limits over every transport
 # with a process for each GPU and with two, 1,000 random programs over 2 to 4 processes beside groups that are opened and closed, and failures of ranks; with SOAK seconds above 0 also jobs with kills for that long:
 #   bash tools/gpu-host/rank-proofs.sh [SOAK, default 0]
 # Needs `tools/gpu-bundle` in .gpu-bundle and Open MPI's mpirun. Transport gpu-aware is part of it where that Open MPI takes GPU memory (gpu-aware-openmpi.sh builds one; put it first in
@@ -16,7 +16,7 @@ proof() {
   shift 2
   timeout -k 5 "$limit" "$@" >"$logs/$name.txt" 2>&1
   status=$?
-  echo "$name: exit $status, $((SECONDS - from)) s. $(grep -E '"passed"|same bits|"wrong"|"problems"|are right|comes back' "$logs/$name.txt" | tail -1 | cut -c1-200)" >>"$logs/summary.txt"
+  echo "$name: exit $status, $((SECONDS - from)) s. $(grep -E '"passed"|same bits|has its limits|"wrong"|"problems"|are right|comes back' "$logs/$name.txt" | tail -1 | cut -c1-200)" >>"$logs/summary.txt"
 }
 # job LIMIT NAME PROCESSES PROGRAM ARGUMENTS...: a program of backend-mpi's tests, with one GPU for each process
 job() {
@@ -38,7 +38,8 @@ for count in $(printf '%s\n' "$gpus" 2 | sort -rnu); do
   job 60 "chosen-$count" "$count" transport.ts cuda
   for transport in $transports; do
     job 90 "conformance-$transport-$count" "$count" conformance.ts cuda "$transport"
-    job 90 "algorithms-$transport-$count" "$count" algorithms.ts cuda "$transport"
+    job 180 "algorithms-$transport-$count" "$count" algorithms.ts cuda "$transport"
+    job 60 "time-limit-$transport-$count" "$count" time-limit.ts cuda "$transport"
   done
 done
 # A hundred groups beside each thousand programs.

@@ -7,7 +7,7 @@ import {
   recordTranspose,
 } from '@tandem-gpu/algorithms'
 import type { DeviceGroup, Program, Recorder } from '@tandem-gpu/core'
-import { compileMatmul } from '../../packages/algorithms/dist/matmul/matmul-kernels.js'
+import { compileMatmul } from '../../packages/algorithms/dist/matmul/single/matmul-kernels.js'
 import { recordRing } from '../../packages/algorithms/dist/ring/record-ring.js'
 import { ringBlocking } from '../../packages/algorithms/dist/ring/ring-matmul.js'
 import { allocateRing, fillRing } from '../../packages/algorithms/dist/ring/ring-memory.js'

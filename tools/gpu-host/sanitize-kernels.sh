@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Random kernels and the corpus on a GPU, under compute-sanitizer, in workgroup memory that is full of rubbish:
-#   bash tools/gpu-host/sanitize-kernels.sh FOLDER [memcheck] [racecheck]
+#   [SECONDS_LIMIT=200] bash tools/gpu-host/sanitize-kernels.sh FOLDER [memcheck] [racecheck]
 # FOLDER has the programs of write-sanitizer-programs.ts. Builds them with nvcc for the GPU that is there, runs each by itself and then under each
-# tool (both without arguments), and prints what differs or is reported, with a line for each. Exit 1 when there was anything.
+# tool (both without arguments), and prints what differs or is reported, with a line for each. Exit 1 when there was anything. After SECONDS_LIMIT no
+# further program starts, and one that was not run counts as a failure.
 set -u
 folder=$(realpath "${1:?usage: sanitize-kernels.sh FOLDER [TOOL]...}")
 shift
@@ -14,6 +15,8 @@ trap 'rm -rf "$work"' EXIT
 capability=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -1 | tr -d .)
 export work capability
 start=$SECONDS
+end=$(($(date +%s) + ${SECONDS_LIMIT:-86400}))
+export end
 # shellcheck disable=SC2016
 ls "$folder"/*.cu | xargs -P "$(nproc)" -I{} bash -c 'nvcc -w -std=c++17 -arch=sm_"$capability" -Xptxas -O2 {} -o "$work/$(basename {} .cu)" > "$work/$(basename {}).log" 2>&1 || { echo "nvcc: {}"; head -3 "$work/$(basename {}).log"; }' | tee "$work/failures"
 echo "built in $((SECONDS - start)) s"
@@ -24,10 +27,13 @@ check() {
   shift
   local from=$SECONDS
   # shellcheck disable=SC2086
-  printf '%s\n' $programs | xargs -P 8 -I{} bash -c '"$@" {} > {}.'"$name"' 2>&1 || { code=$?; echo "$(basename {}): exit $code"; }' _ "$@" | tee "$work/exits.$name"
+  printf '%s\n' $programs | xargs -P "$(nproc)" -I{} bash -c '[ "$(date +%s)" -lt "$end" ] || { touch {}.left-out; exit 0; }; "$@" {} > {}.'"$name"' 2>&1 || { code=$?; echo "$(basename {}): exit $code"; }' _ "$@" | tee "$work/exits.$name"
   bad=$((bad + $(wc -l < "$work/exits.$name")))
   cat "$work"/*."$name" 2> /dev/null | awk '/ kernels, / { kernels += $1; differing += $3 } END { printf "%d kernels, %d buffers differ", kernels, differing }'
-  echo ", $name: $((SECONDS - from)) s"
+  local left
+  left=$(find "$work" -name '*.left-out' -printf . -delete | wc -c)
+  bad=$((bad + left))
+  echo ", $name: $((SECONDS - from)) s, $left programs not run"
   grep -hE 'differs|ERROR SUMMARY: [1-9]|RACECHECK SUMMARY: [1-9]|^========= (Invalid|Error|Race|Warn)' "$work"/*."$name" | sort | uniq -c | sort -rn | head -20
 }
 check plain

@@ -1,15 +1,16 @@
 /*
- * The table of docs/performance.md on a GPU host: ours, peers and limits in one job on one machine.
+ * The tables of docs/performance.md and its pages on a GPU host: ours, peers and limits in one job on one machine.
  *
  *   node tools/gpu-host/table.ts --out table.json [--html table.html] [--commit ID] [--rows NAME,…] [--devices 4] [--no-peers] [--no-tune]
+ *   node tools/gpu-host/table.ts --rows products,several,same-gpu --out tensor.json [--backend webgpu] [--turns FILE]      products on tensor cores, WebGPU beside CUDA
+ *   node tools/gpu-host/table.ts --ways one,ipc,nccl,staged --out ranks.json [--ranks 4] …      one process beside several: rank-ways.ts
+ *   node tools/gpu-host/table.ts --merge a.json,b.json [--peers-from peers.json,…] [--errors errors.json] --out table.json      joins what several jobs measured
  *
- * `--counts 1,4` measures the rows on these numbers of devices only; `--merge a.json,b.json` joins what several jobs measured.
- * Rows: transpose, schedules, sum, ladder, gemm, gemm-resident, gemm-streamed, jacobi, webgpu (the same on WebGPU, one GPU), host; and, not by default, ring and run.
- * `transpose:2048:32768` measures that row for these sizes, `--brief` takes two samples where others take three. Both sides warm up, take the median of
- * at least 10 samples (3 where one takes more than a second), use fresh random data and verify; work shorter than a millisecond is
- * replayed many times for one sample by both. Writes the document that `tandem bench` writes, with `targets` beside it.
- *
- * `mpirun -n 4 node tools/gpu-host/table.ts --transport ipc …` measures the same over the devices of all processes; see rank-table.ts.
+ * Rows: transpose, schedules, sum, ladder, gemm, gemm-resident, gemm-streamed, jacobi, webgpu (the same on WebGPU, one GPU), host; and, not by default, ring and run,
+ * and those of tensor-rows.ts, which make a table of their own. `transpose:2048:32768` measures that row for these sizes, `--counts 1,4` on these numbers of devices only,
+ * and `--brief` takes two samples where others take three. Both sides warm up, take the median of at least 10 samples (3 where one takes more than a second), use fresh
+ * random data and verify; work shorter than a millisecond is replayed many times for one sample by both. `--turns FILE`: two processes take turns on one GPU.
+ * `mpirun -n 4 node tools/gpu-host/table.ts --transport ipc …` measures the same over the devices of all processes.
  */
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
@@ -31,19 +32,20 @@ import { webgpu } from '@tandem-gpu/backend-webgpu'
 import { type Backend, type DeviceGroup, openGroup } from '@tandem-gpu/core'
 import { type BenchDocument, type BenchResult, benchResult } from '../../packages/cli/dist/bench/document.js'
 import { benchPage } from '../../packages/cli/dist/bench/page.js'
+import { figures } from './figures.ts'
 import { recordingSeconds } from './host-cost.ts'
 import { measureRing, measureRuns, type RingCost, type RunCost } from './rank-rows.ts'
-import { type Target, targetsOf } from './targets.ts'
+import { measureWays, rankOptions } from './rank-ways.ts'
+import { repeated } from './repeated-block.ts'
+import { type BenchTable, cube, square, type TensorDocument, type TensorResult } from './table-documents.ts'
+import { tensorOptions, tensorRows } from './tensor-rows.ts'
 
 const { values } = parseArgs({
   options: {
     out: { type: 'string' },
     html: { type: 'string' },
     commit: { type: 'string', default: 'unknown' },
-    rows: {
-      type: 'string',
-      default: 'transpose,schedules,sum,ladder,gemm,gemm-resident,gemm-streamed,jacobi,webgpu,host',
-    },
+    rows: { type: 'string' },
     devices: { type: 'string' },
     counts: { type: 'string' },
     merge: { type: 'string' },
@@ -55,13 +57,22 @@ const { values } = parseArgs({
     verify: { type: 'boolean', default: true },
     tune: { type: 'boolean', default: true },
     brief: { type: 'boolean', default: false },
+    'peers-from': { type: 'string' },
+    errors: { type: 'string' },
+    ...tensorOptions,
+    ...rankOptions,
   },
   allowNegative: true,
 })
+if (values.ways !== undefined) {
+  measureWays(values)
+  process.exit()
+}
+const usualRows = 'transpose,schedules,sum,ladder,gemm,gemm-resident,gemm-streamed,jacobi,webgpu,host'
 const merged = (values.merge?.split(',') ?? []).map((path) => JSON.parse(readFileSync(path, 'utf8')))
 /** Sizes asked for by the names of rows; none: those of the row. */
 const rows = new Map<string, readonly number[]>(
-  (values.merge === undefined ? values.rows.split(',') : []).map((row) => {
+  (values.merge === undefined ? (values.rows ?? usualRows).split(',') : []).map((row) => {
     const [name, ...sizes] = row.split(':')
     return [name!, sizes.map(Number)]
   }),
@@ -83,7 +94,7 @@ const backend: Backend =
     : mpi(inner, { transport: values.transport as MpiOptions['transport'] })
 const found = (await backend.adapters()).adapters.length
 const all = values.devices === undefined ? found : Number(values.devices)
-const ours: BenchResult[] = merged.flatMap((document) => document.ours)
+const ours: TensorResult[] = merged.flatMap((document) => document.ours)
 /** Choices are measured once a row, before its warm-up. */
 const tuning = values.tune && new Map<string, string>()
 const seed = Number(values.seed)
@@ -110,12 +121,16 @@ const bits: Record<string, string> = {}
 let host: Awaited<ReturnType<typeof recordingSeconds>> | undefined = merged.find(
   (document) => document.host,
 )?.host
-const peers: readonly BenchResult[] =
-  values.merge !== undefined
-    ? merged.flatMap((document) => document.peers)
-    : values.peers && values.transport === undefined
-      ? measurePeers()
-      : []
+const isTensor = merged[0]?.kind === 'tensor' || Object.keys(tensorRows).some((row) => rows.has(row))
+const peers: readonly BenchResult[] = [
+  ...merged.flatMap((document) => document.peers),
+  ...(values['peers-from']?.split(',') ?? []).flatMap(
+    (path) => JSON.parse(readFileSync(path, 'utf8')).results,
+  ),
+  ...(values.merge === undefined && values.peers && values.transport === undefined && !isTensor
+    ? measurePeers()
+    : []),
+]
 
 /** Names of the work, as tools/peers has them. */
 const workOf: Readonly<Record<string, string>> = { reduce: 'sum', matmul: 'gemm' }
@@ -127,11 +142,16 @@ function add(report: Report, variant?: string, work = workOf[report.algorithm] ?
   const shape = Object.values(result.shape).join('×')
   if ('valueBits' in report) bits[`${work} ${shape}`] = String(report.valueBits)
   if ('residual' in report) bits[`${work} ${shape}`] = String(report.residual)
+  push(result)
+}
+
+function push(result: TensorResult): void {
   ours.push(result)
   save()
   if (!printing) return
+  const { work, variant, shape, devices, seconds, rate, unit, verified, verification = '' } = result
   console.error(
-    `${Math.round(performance.now() / 1000)} s: ${result.work} ${result.variant} ${shape} on ${result.devices}: ${(1e3 * result.seconds).toFixed(4)} ms, ${(result.rate / 1e9).toFixed(1)} G${result.unit} ${result.verified ? '' : report.checked ? 'WRONG' : 'not verified'}`,
+    `${Math.round(performance.now() / 1000)} s: ${work} ${variant} ${Object.values(shape).join('×')} on ${devices}: ${(1e3 * seconds).toFixed(4)} ms, ${(rate / 1e9).toFixed(1)} G${unit}${verified ? '' : ' NOT VERIFIED'} ${verification}`,
   )
 }
 
@@ -149,19 +169,9 @@ async function on(devices: number, body: (group: DeviceGroup) => Promise<void>):
   }
 }
 
-const randomBlock = await readElements(generatedElements('f32', seed), 'f32', 0, 1_048_573)
 /** Random elements, a block repeated: generating 2^31 of them one by one takes longer than everything else. */
-const input = (offset: number, into: Float32Array): void => {
-  for (let at = 0; at < into.length; ) {
-    const from = (offset + at) % randomBlock.length
-    const count = Math.min(randomBlock.length - from, into.length - at)
-    into.set(randomBlock.subarray(from, from + count), at)
-    at += count
-  }
-}
+const input = repeated(await readElements(generatedElements('f32', seed), 'f32', 0, 1_048_573), 0)
 
-const square = (side: number) => ({ rows: side, columns: side })
-const cube = (side: number) => ({ m: side, n: side, k: side })
 /** Replays for one sample: about a millisecond of work. */
 const replays = (side: number) => (side <= 2048 ? 200 : side <= 8192 ? 20 : 1)
 
@@ -309,25 +319,30 @@ if (rows.has('ring'))
     await on(devices, async (group) => {
       for (const side of sizesOf('ring', [16384])) rings = [...rings, await measureRing(group, side, input)]
     })
+for (const [row, measure] of Object.entries(tensorRows))
+  if (rows.has(row)) await measure({ ...values, devices: all, on, add: push })
 await joined?.destroy()
 
-const { targets } = save()
-if (values.html && printing) writeFileSync(values.html, await benchPage(save()))
-for (const { row, target, measured, met } of printing ? targets : [])
-  console.log(`${met ? 'met   ' : 'MISSED'} ${row}: ${measured}, target ${target}`)
+const document = save()
+if (values.html && printing && document.kind === 'bench')
+  writeFileSync(values.html, await benchPage(document))
+if (printing)
+  for (const name of isTensor ? ['f32', 'f16', 'several', 'same-gpu'] : ['comparisons'])
+    console.log(figures(name, document, values.out ?? ''))
 if (host && printing) console.log(JSON.stringify(host))
 
 /** The document as far as it is measured; written at every result, so that a job cut short leaves what it had. */
-function save(): BenchDocument & { readonly targets: readonly Target[] } {
+function save(): BenchTable | TensorDocument {
   const document = {
     schema: 1 as const,
-    kind: 'bench' as const,
+    kind: isTensor ? ('tensor' as const) : ('bench' as const),
     date,
     commit: values.commit,
     machine,
     ours,
     peers,
     ...(host ? { host } : {}),
+    ...(values.errors && { errors: JSON.parse(readFileSync(values.errors, 'utf8')) }),
     ...(rings.length > 0 && { rings }),
     ...(runs.length > 0 && { runs }),
     bits,
@@ -338,9 +353,8 @@ function save(): BenchDocument & { readonly targets: readonly Target[] } {
           ? Object.fromEntries(tuning)
           : {},
   }
-  const complete = { ...document, targets: targetsOf(document) }
-  if (values.out && printing) writeFileSync(values.out, `${JSON.stringify(complete, null, 1)}\n`)
-  return complete
+  if (values.out && printing) writeFileSync(values.out, `${JSON.stringify(document, null, 1)}\n`)
+  return document
 }
 
 /** This program once more, on WebGPU; nothing where it finds no GPU. */

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { RankTable } from '../gpu-host/rank-targets.ts'
+import type { RankTable } from '../gpu-host/table-documents.ts'
 import { links, staged } from './machine.ts'
 import { openHost, openRank } from './paper-group.ts'
 import { type Prediction, predictHost, predictRank } from './predict.ts'
@@ -29,7 +29,7 @@ export interface Check {
 
 const table = '4xh200-table.json'
 const mpi = '2xh200-mpi.txt'
-/** Tables of rank-table.ts. */
+/** Tables of rank-ways.ts. */
 const rankTables = ['2xh200-ranks.json', '4xh200-ranks.json']
 const rankWays = ['one', 'ipc', 'nccl', 'gpu-aware', 'staged']
 
@@ -64,7 +64,7 @@ const withStaged: readonly (readonly [string, RecordProgram, number])[] = [
   ['ring 4096³, `interleaved`', ringProduct(...square(4096), 'interleaved'), 22_100],
 ]
 
-/** What rank-table.ts measures, by its names of the work. */
+/** What rank-ways.ts measures, by its names of the work. */
 const ofRanks: readonly (readonly [string, string, number, RecordProgram])[] = [
   ['transpose 2048²', 'transpose', 2048, transposeOf(2048)],
   ['transpose 32768²', 'transpose', 32_768, transposeOf(32_768)],

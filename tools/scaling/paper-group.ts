@@ -1,4 +1,4 @@
-import { type Backend, type DeviceGroup, openGroup, type Runtime } from '@tandem-gpu/core'
+import { type Backend, type DeviceGroup, type OpenedRuntime, openGroup, type Runtime } from '@tandem-gpu/core'
 import { imaginedRanks, referenceBackend } from '@tandem-gpu/core/testing'
 
 /** What an H200 offers, as the CUDA backend reports it: choices of the algorithms depend on it. */
@@ -39,7 +39,7 @@ function onPaper(inner: Backend): Backend {
   }
 }
 
-function withoutMemory(runtime: Runtime): Runtime {
+function withoutMemory(runtime: OpenedRuntime): OpenedRuntime {
   const replaced: Partial<Runtime> = {
     allocate: async (device, byteLength) => ({ device, byteLength }) as never,
     free() {},

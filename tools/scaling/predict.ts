@@ -1,3 +1,4 @@
+import { isMessage } from '@tandem-gpu/core'
 import { byteLengthOf, copyCost, kernelWork } from './command-cost.ts'
 import { constants as c, sameHost, type Transport } from './machine.ts'
 import type { Recorded, RecordedPlan } from './programs.ts'
@@ -22,9 +23,6 @@ export interface Prediction {
   /** What takes that long: `path`, the longest chain of commands, or what is busy all the time. */
   readonly bound: string
 }
-
-const isMessage = (command: Command): command is Message =>
-  command.kind === 'send' || command.kind === 'receive'
 
 /** Messages of the binary tree that brings Jacobi's residuals to every rank, beside the sweeps. */
 const ofTree = ({ label }: Command) => label === 'gather' || label === 'spread'

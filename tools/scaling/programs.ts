@@ -7,10 +7,10 @@ import {
   chooseBlocking,
   compileMatmul,
   type MatmulBlocking,
-} from '../../packages/algorithms/src/matmul/matmul-kernels.ts'
-import { planStream } from '../../packages/algorithms/src/matmul/plan-stream.ts'
-import { recordShardedMatmul } from '../../packages/algorithms/src/matmul/record-matmul.ts'
-import { recordStreamedMatmul } from '../../packages/algorithms/src/matmul/record-stream.ts'
+} from '../../packages/algorithms/src/matmul/single/matmul-kernels.ts'
+import { recordShardedMatmul } from '../../packages/algorithms/src/matmul/single/record-matmul.ts'
+import { planStream } from '../../packages/algorithms/src/matmul/stream/plan-stream.ts'
+import { recordStreamedMatmul } from '../../packages/algorithms/src/matmul/stream/record-stream.ts'
 import { recordReduction } from '../../packages/algorithms/src/reduction/record-reduction.ts'
 import { compileReduction, leafLength } from '../../packages/algorithms/src/reduction/reduction-kernels.ts'
 import { type RingScheme, recordRing } from '../../packages/algorithms/src/ring/record-ring.ts'

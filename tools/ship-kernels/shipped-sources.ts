@@ -65,8 +65,7 @@ export function shippedModules() {
 function translateSources(): ShippedSource[] {
   const [oldest, asynchronous] = architectures
   const all = shippedModules().flatMap(({ label, wgsl, bounds, workgroupsPerMultiprocessor, module }) => {
-    const options = { bounds, label, stoppable: true, workgroupsPerMultiprocessor }
-    const { source } = emitCuda(module, options)
+    const { source } = emitCuda(module, { bounds, label, workgroupsPerMultiprocessor, stoppable: 'start' })
     // Older tensor cores multiply no matrices of these sizes.
     const multiplies = wgsl.includes('enable chromium_experimental_subgroup_matrix')
     const copies = source.includes('async_copy(')

@@ -32,32 +32,60 @@ export async function measure(
 ): Promise<Measurement> {
   requireGroup(group)
   requireResult(program, 'prepare', 'The program of measure', 'what record returns')
+  return measureInTurn(group, [program], options)
+}
+
+/** Times programs that run one after another, all of them in each repetition. */
+export async function measureInTurn(
+  group: DeviceGroup,
+  programs: readonly Program[],
+  options: MeasureOptions,
+): Promise<Measurement> {
   const { warmup = characterOf(group).warmup, samples = 1, repetitions = 1, signal } = options
-  await program.prepare()
-  for (let run = 0; run < warmup; run++) await timeRun(group, program, 1, signal)
+  for (const program of programs) await program.prepare()
+  for (let run = 0; run < warmup; run++) await timeRun(group, programs, 1, signal)
   const seconds: number[] = []
   let clock: 'device' | 'host' = 'host'
   for (let run = 0; run < Math.max(1, samples); run++) {
-    const result = await timeRun(group, program, repetitions, signal)
+    const result = await timeRun(group, programs, repetitions, signal)
     clock = result.clock
     seconds.push(result.seconds)
   }
   if (options.trace) {
-    const { spans } = await group.queue.run(program, 1, { ...(signal && { signal }), profile: true })
-    options.trace(spans ?? [])
+    const all: ProgramSpan[] = []
+    let end = 0
+    for (const program of programs) {
+      const { spans = [] } = await group.queue.run(program, 1, { ...(signal && { signal }), profile: true })
+      const start = end
+      for (const span of spans) {
+        const { startSeconds, endSeconds } = span
+        all.push({ ...span, startSeconds: start + startSeconds, endSeconds: start + endSeconds })
+        end = Math.max(end, start + endSeconds)
+      }
+    }
+    options.trace(all)
   }
   return { seconds: median(seconds), clock, samples: seconds }
 }
 
-/** Seconds of one replay, where one run has `repetitions` of them. */
+/** Seconds of one repetition, where one run has `repetitions` of them: one call of a single program, and one call each of several. */
 export async function timeRun(
   group: DeviceGroup,
-  program: Program,
+  programs: readonly Program[],
   repetitions: number,
   signal: AbortSignal | undefined,
 ): Promise<{ seconds: number; clock: 'device' | 'host' }> {
-  const result = await group.queue.run(program, Math.max(1, repetitions), signal ? { signal } : {})
-  return { seconds: result.seconds / result.repetitions, clock: result.clock }
+  const times = Math.max(1, repetitions)
+  const [rounds, each] = programs.length === 1 ? [1, times] : [times, 1]
+  let seconds = 0
+  let clock: 'device' | 'host' = 'device'
+  for (let round = 0; round < rounds; round++)
+    for (const program of programs) {
+      const result = await group.queue.run(program, each, signal ? { signal } : {})
+      seconds += result.seconds
+      if (result.clock === 'host') clock = 'host'
+    }
+  return { seconds: seconds / times, clock }
 }
 
 /** The median of a non-empty list: the mean of the middle two values where their number is even. */

@@ -7,6 +7,7 @@ import { matmul } from './matmul/index.ts'
 import { reduce } from './reduction/index.ts'
 import { ringMatmul } from './ring/index.ts'
 import { scan } from './scan/index.ts'
+import { sort } from './sort/index.ts'
 import { transpose } from './transpose/index.ts'
 
 /** Runs an algorithm, and returns the bits of its result. */
@@ -57,6 +58,23 @@ const works: Readonly<Record<string, Work>> = {
     const report = await histogram(group, { elements: 100_000, type: 'f32', bins: 33, repetitions: 2 })
     verified(report)
     return `${report.edges[0]} ${report.counts.join(' ')}`
+  },
+  async sort(group) {
+    const output = new Float32Array(3001)
+    const indices = new Uint32Array(3001)
+    const input = Float32Array.from(
+      output,
+      (_, i) => [Number.NaN, -0, 0, 7, -1e-45][(i * i) % 11] ?? (i * 37) % 100,
+    )
+    verified(await sort(group, { elements: 3001, type: 'f32', input, output, indices, repetitions: 2 }))
+    return bits(output) + Buffer.from(indices.buffer).toString('hex')
+  },
+  async 'sort of values, descending and serial'(group) {
+    const [output, valuesOutput] = [new Int32Array(1000), new Float32Array(1000)]
+    const values = Float32Array.from(valuesOutput, (_, i) => i / 3)
+    const how = { descending: true, schedule: 'serial', valueType: 'f32' } as const
+    verified(await sort(group, { elements: 1000, type: 'i32', output, values, valuesOutput, ...how }))
+    return bits(valuesOutput) + [...output].join()
   },
   async 'resident matmul'(group) {
     const output = new Float32Array(21 * 34)

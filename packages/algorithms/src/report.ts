@@ -34,7 +34,7 @@ export interface Report {
   readonly verification: string
   /** Largest absolute difference from the reference; 0 where the check is exact and passes. */
   readonly maxError: number
-  /** Duration of one run of the recorded program: the median of the samples. */
+  /** Duration of one run of the recorded program, or of the two of a sort over messages: the median of the samples. */
   readonly seconds: number
   readonly clock: 'device' | 'host'
   /** Bytes moved or operations done in one run, whichever limits the algorithm. */

@@ -7,7 +7,7 @@ import {
   type Schedule,
 } from '@tandem-gpu/core'
 import type { AlgorithmOptions } from './algorithm-options.ts'
-import { type Measurement, type MeasureOptions, measure, median, timeRun } from './measure.ts'
+import { type Measurement, type MeasureOptions, measureInTurn, median, timeRun } from './measure.ts'
 import { requireCommonOptions, requireGroup } from './option-types.ts'
 import { describeGroup, gigaRate, type Report, type ScheduleComparison, type Verification } from './report.ts'
 
@@ -37,19 +37,34 @@ export async function runMeasured(
   record: (recorder: Recorder) => void,
   options: RunMeasuredOptions = {},
 ): Promise<MeasuredRun> {
+  return measurePrograms(
+    group,
+    async (schedule, keep) => {
+      const { label } = options
+      return [keep(group.record(record, { schedule, ...(label !== undefined && { label }) }))]
+    },
+    options,
+  )
+}
+
+/** The same for programs that run one after another; `keep` has a program destroyed at the end. The second may depend on what the first has computed. */
+export async function measurePrograms(
+  group: DeviceGroup,
+  record: (schedule: Schedule, keep: (program: Program) => Program) => Promise<readonly Program[]>,
+  options: RunMeasuredOptions,
+): Promise<MeasuredRun> {
   requireGroup(group)
   requireCommonOptions(options)
-  const { schedule = 'overlapped', label } = options
+  const { schedule = 'overlapped' } = options
   const owned = new OwnedResources()
-  const recorded = (order: Schedule) =>
-    owned.keep(group.record(record, { schedule: order, ...(label !== undefined && { label }) }))
+  const keep = (program: Program) => owned.keep(program)
   try {
-    const program = recorded(schedule)
-    options.onProgram?.(program)
-    const measurement = await measure(group, program, options)
+    const programs = await record(schedule, keep)
+    for (const program of programs) options.onProgram?.(program)
+    const measurement = await measureInTurn(group, programs, options)
     if (!options.compareSchedules) return { schedule, measurement }
-    const other = recorded(schedule === 'serial' ? 'overlapped' : 'serial')
-    return { schedule, measurement, comparison: await comparePrograms(group, program, other, options) }
+    const other = await record(schedule === 'serial' ? 'overlapped' : 'serial', keep)
+    return { schedule, measurement, comparison: await comparePrograms(group, programs, other, options) }
   } finally {
     owned.destroy()
   }
@@ -79,25 +94,25 @@ function rateOf(work: Parameters<typeof describeRun>[2], seconds: number): Pick<
   return { rate: gigaRate(work.elements, seconds), unit: 'Gelements/s' }
 }
 
-/** Times two programs that differ in their schedules; which of them comes first alternates too. */
+/** Times programs, and others that differ from them in their schedule alone; which of them come first alternates too. */
 export async function comparePrograms(
   group: DeviceGroup,
-  one: Program,
-  other: Program,
+  one: readonly Program[],
+  other: readonly Program[],
   { samples = 1, repetitions = 1, warmup = 1, signal }: MeasureOptions,
 ): Promise<ScheduleComparison> {
-  const [serial, overlapped] = one.schedule === 'serial' ? [one, other] : [other, one]
-  const seconds = new Map<Program, number[]>([
+  const [serial, overlapped] = one[0]?.schedule === 'serial' ? [one, other] : [other, one]
+  const seconds = new Map<readonly Program[], number[]>([
     [serial, []],
     [overlapped, []],
   ])
-  for (const program of [serial, overlapped]) {
-    await program.prepare()
-    for (let run = 0; run < Math.max(1, warmup); run++) await timeRun(group, program, 1, signal)
+  for (const programs of [serial, overlapped]) {
+    for (const program of programs) await program.prepare()
+    for (let run = 0; run < Math.max(1, warmup); run++) await timeRun(group, programs, 1, signal)
   }
   for (let sample = 0; sample < Math.max(comparedSamples, samples); sample++)
-    for (const program of sample % 2 === 0 ? [serial, overlapped] : [overlapped, serial])
-      seconds.get(program)!.push((await timeRun(group, program, repetitions, signal)).seconds)
+    for (const programs of sample % 2 === 0 ? [serial, overlapped] : [overlapped, serial])
+      seconds.get(programs)!.push((await timeRun(group, programs, repetitions, signal)).seconds)
   const serialSeconds = median(seconds.get(serial)!)
   const overlappedSeconds = median(seconds.get(overlapped)!)
   const speedUp = overlappedSeconds > 0 ? serialSeconds / overlappedSeconds : 1

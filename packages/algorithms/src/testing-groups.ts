@@ -1,4 +1,4 @@
-import type { Backend, DeviceGroup } from '@tandem-gpu/core'
+import type { Backend, DeviceGroup, Runtime } from '@tandem-gpu/core'
 import { openGroup } from '@tandem-gpu/core'
 import { afterAll, describe, expect } from 'vitest'
 
@@ -66,9 +66,13 @@ export function describeOnBackends(title: string, body: (backend: TestBackend) =
 }
 
 /** All test files of a process share it, and so compile each kernel once, which takes seconds on a CPU adapter. */
-let webGpu: Promise<Backend> | undefined
+let webGpu: Promise<Backend<Runtime>> | undefined
 
-async function makeBackend(name: TestBackend['name'], peerAccess: boolean, seed: number): Promise<Backend> {
+async function makeBackend(
+  name: TestBackend['name'],
+  peerAccess: boolean,
+  seed: number,
+): Promise<Backend<Runtime>> {
   if (name === 'reference') {
     const { referenceBackend } = await import('@tandem-gpu/core/testing')
     return referenceBackend({ seed, peerAccess })

@@ -21,7 +21,7 @@ export interface PlanMemory extends Links {
   /** Page-locked memory for a copy between GPUs that cannot reach each other. */
   bounceAddress(command: number): number
   /** The word that tells kernels to leave. */
-  readonly stopAddress: number
+  leaveAddress(gpu: number): number
 }
 
 /**
@@ -203,7 +203,7 @@ function kernelParameters(
   const viewWordsGiven = new Map<number, number>()
   return kernel.parameters.map((parameter) => {
     if (parameter.kind === 'trap-record') return memory.trapAddress(gpu) + commandIndex * trapRecordByteLength
-    if (parameter.kind === 'stop-word') return memory.stopAddress
+    if (parameter.kind === 'stop-word') return memory.leaveAddress(gpu)
     const position = kernel.bindings[parameter.bindingIndex!]!
     const binding = byPosition.get(`${position.group}:${position.binding}`)!
     if (binding.kind === 'uniform') return memory.uniformAddress(gpu) + binding.byteOffset

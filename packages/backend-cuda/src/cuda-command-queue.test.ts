@@ -10,11 +10,11 @@ import {
   type QueueMessage,
 } from '@tandem-gpu/core'
 import { lower, parseWgsl, reflect } from '@tandem-gpu/wgsl'
-import { expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { fakeCudaBackend } from './testing/fake-backend.ts'
 import { configureFake } from './testing/fake-driver.ts'
 
-const { dispatch, copy, clear, write } = commandWords
+const { dispatch, dispatchIndirect, copy, clear, write } = commandWords
 
 async function opened(devices = 1) {
   const group = await openGroup({ backends: [fakeCudaBackend(devices)], devices })
@@ -73,7 +73,8 @@ it('writes that overlap take effect in their order, few and many, short and long
   }
   for (let step = 0; step < 400 && used < data.length - 16_384; step++) {
     const length = 4 * (1 + random(step % 20 === 0 ? 4000 : 100))
-    const at = 4 * random((65_536 - length) / 4)
+    // Half of them crowd into the first bytes, where short ones lie in each other.
+    const at = 4 * random((step % 2 === 0 ? 65_536 - length : 512) / 4)
     for (let i = 0; i < length; i++) data[used + i] = random(256)
     words.push(write, 1, at, used, length)
     expected.set(data.subarray(used, used + length), at)
@@ -217,4 +218,77 @@ it('page-locked memory that was destroyed is nobody else’s while a lost queue 
   expect(new Uint8Array(other.mappedRange(1, 0, 65_536))).toEqual(new Uint8Array(65_536))
   configureFake()
   await Promise.all([lost.close(), other.close()])
+})
+
+it('more workgroups than any kernel could run, read from a buffer, end with the time limit', async () => {
+  const { group, queue: other } = await opened()
+  const messages: QueueMessage[] = []
+  const onMessage = (message: QueueMessage) => messages.push(message)
+  const options = { label: 'endless', timeoutSeconds: 0.2, flush: () => {}, onMessage }
+  const queue = openDeviceCommands(group.devices[0]!, options)
+  await Promise.all([queue, other].map((each) => each.compile(1, kernelSource(increment), 'indirect')))
+  const counts = Uint32Array.of(65_535, 65_535, 65_535)
+  for (const each of [queue, other]) {
+    each.createBuffer(1, 4, 'device')
+    each.createBuffer(2, 12, 'device')
+    submit(each, [write, 2, 0, 0, 12], new Uint8Array(counts.buffer))
+  }
+  submit(queue, [dispatchIndirect, 1, 2, 0, 65_535, 1, 0, 4])
+  await expect(queue.fence()).rejects.toMatchObject({ code: 'timeout' })
+  expect(messages).toMatchObject([{ kind: 'lost', error: { code: 'timeout' } }])
+  // The stream goes on: the kernel has left.
+  submit(other, [dispatchIndirect, 1, 2, 0, 65_534, 1, 0, 4])
+  expect(await bytesOf(other, 1, 4)).toEqual(new Uint8Array(4))
+  await Promise.all([queue.close(), other.close()])
+})
+
+describe('a kernel that does not end costs its own queue alone', () => {
+  const endless = `
+@group(0) @binding(0) var<storage, read_write> x: array<atomic<u32>>;
+@compute @workgroup_size(1) fn main() { while (atomicLoad(&x[0]) == 0) { atomicMax(&x[0], 0u); } }`
+
+  /** Two queues of one device with a limit of 0.3 s; the first one's kernel does not end. */
+  async function withEndless() {
+    const { group, queue: spare } = await opened()
+    const messages: QueueMessage[][] = [[], []]
+    const [lost, kept] = messages.map((list) =>
+      openDeviceCommands(group.devices[0]!, {
+        ...{ label: 'limited', timeoutSeconds: 0.3, flush: () => {} },
+        onMessage: (message) => list.push(message),
+      }),
+    ) as [DeviceCommands, DeviceCommands]
+    await lost.compile(1, kernelSource(endless), 'direct')
+    await kept.compile(1, kernelSource(increment), 'direct')
+    for (const each of [lost, kept]) each.createBuffer(1, 4, 'device')
+    submit(lost, [dispatch, 1, 1, 1, 1, 1, 0, 4])
+    const ended = expect(lost.fence()).rejects.toMatchObject({ code: 'timeout' })
+    const close = async () => {
+      await ended
+      expect(messages[0]).toMatchObject([{ kind: 'lost', error: { code: 'timeout' } }])
+      expect(messages[1]).toEqual([])
+      await Promise.all([lost, kept, spare].map((each) => each.close()))
+    }
+    return { kept, close }
+  }
+
+  it('where others have submitted behind it', async () => {
+    const { kept, close } = await withEndless()
+    submit(kept, [dispatch, 1, 1, 1, 1, 1, 0, 4])
+    expect([...(await bytesOf(kept, 1, 4))]).toEqual([1, 0, 0, 0])
+    await close()
+  })
+
+  it('where others compile, for which the driver waits', async () => {
+    const { kept, close } = await withEndless()
+    await kept.compile(2, kernelSource(increment.replace('1u', '5u')), 'direct')
+    submit(kept, [dispatch, 2, 1, 1, 1, 1, 0, 4])
+    expect([...(await bytesOf(kept, 1, 4))]).toEqual([5, 0, 0, 0])
+    await close()
+  })
+
+  it('where others close, for which the driver waits', async () => {
+    const { kept, close } = await withEndless()
+    await kept.close()
+    await close()
+  })
 })

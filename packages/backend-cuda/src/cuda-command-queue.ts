@@ -4,11 +4,18 @@ import type { Translated } from './cuda-kernel.ts'
 import type { CudaAllocation, CudaHandles } from './cuda-plan.ts'
 import type { NativeQueue, NativeQueueListener } from './native-addon.ts'
 
+/** What a parameter's number is beyond that of its binding, or of the stop word. */
+const behind: Readonly<Record<string, number>> = {
+  'byte-length': 1,
+  'workgroup-counts': 1,
+  'most-workgroups': 2,
+}
+
 /** What a queue asks of its runtime. */
 export interface QueueRuntime {
   readonly gpu: number
   open(timeoutSeconds: number, onMessage: NativeQueueListener): NativeQueue
-  translate(source: KernelSource): Translated
+  translate(source: KernelSource, form: KernelForm): Translated
   /** Machine code for the queue's device. */
   image(translated: Translated, label: string): Promise<Uint8Array<ArrayBuffer>>
   /** A native error as a GpuError; a fault loses the devices of all runtimes. */
@@ -24,6 +31,7 @@ export class CudaCommandQueue implements CommandQueue<CudaHandles> {
   readonly #byteLengths = new Map<number, number>()
   #lost: GpuError | undefined
   #closed = false
+  #flushes = false
 
   constructor(runtime: QueueRuntime, options: CommandQueueOptions) {
     this.#runtime = runtime
@@ -38,9 +46,9 @@ export class CudaCommandQueue implements CommandQueue<CudaHandles> {
     )
   }
 
-  async compile(kernel: number, source: KernelSource, _form: KernelForm): Promise<void> {
+  async compile(kernel: number, source: KernelSource, form: KernelForm): Promise<void> {
     this.#throwIfLost()
-    const translated = this.#runtime.translate(source)
+    const translated = this.#runtime.translate(source, form)
     const { entryName: entry, workgroupSize: block, dynamicSharedByteLength, parameters } = translated
     const bindings = source.reflection.bindings.length
     const image = await this.#runtime.image(translated, source.label)
@@ -48,7 +56,7 @@ export class CudaCommandQueue implements CommandQueue<CudaHandles> {
       this.#native.loadKernel(kernel, {
         ...{ image, entry, block, dynamicSharedByteLength, bindings },
         parameters: parameters.map(
-          ({ bindingIndex = bindings, kind }) => 2 * bindingIndex + (kind === 'byte-length' ? 1 : 0),
+          ({ bindingIndex = bindings, kind }) => 2 * bindingIndex + (behind[kind] ?? 0),
         ),
       }),
     )
@@ -58,6 +66,7 @@ export class CudaCommandQueue implements CommandQueue<CudaHandles> {
     if (this.#ended) return
     this.#byteLengths.set(buffer, byteLength)
     this.#native.createBuffer(buffer, byteLength, memory === 'host')
+    this.#flushSoon()
   }
 
   adoptBuffer(buffer: number, allocation: CudaAllocation, byteOffset: number, byteLength: number): void {
@@ -73,7 +82,9 @@ export class CudaCommandQueue implements CommandQueue<CudaHandles> {
 
   destroyBuffer(buffer: number): void {
     this.#byteLengths.delete(buffer)
-    if (!this.#closed) this.#native.destroyBuffer(buffer)
+    if (this.#closed) return
+    this.#native.destroyBuffer(buffer)
+    this.#flushSoon()
   }
 
   submit(serial: number, words: Float64Array, data: Uint8Array): void {
@@ -106,6 +117,16 @@ export class CudaCommandQueue implements CommandQueue<CudaHandles> {
     const closed = this.#native.close().catch(() => {})
     // A kernel of a lost queue may never leave: its memory goes with the group.
     if (this.#lost === undefined) await closed
+  }
+
+  /** Memory is given back, and found to be short, also where no other call follows. */
+  #flushSoon(): void {
+    if (this.#flushes) return
+    this.#flushes = true
+    setImmediate(() => {
+      this.#flushes = false
+      if (!this.#closed) this.#native.flush()
+    })
   }
 
   /** The devices are lost. */

@@ -1,4 +1,4 @@
-import type { Bounds, KernelHandle, KernelSource } from '@tandem-gpu/core'
+import type { Bounds, KernelForm, KernelHandle, KernelSource } from '@tandem-gpu/core'
 import type { Binding, CudaKernel as TranslatedKernel } from '@tandem-gpu/wgsl'
 
 /** A kernel loaded on every GPU of its runtime. */
@@ -27,4 +27,5 @@ export type Translated = Pick<
 > &
   Partial<Pick<TranslatedKernel, 'isStoppable'>>
 
-export type Translate = (source: KernelSource) => Translated
+/** `form`: whether the grid is the workgroups, or the kernel reads how many there are; `direct` where absent. */
+export type Translate = (source: KernelSource, form?: KernelForm) => Translated

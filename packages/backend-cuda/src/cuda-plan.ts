@@ -17,7 +17,7 @@ export interface CudaHandles extends Handles {
   readonly kernel: CudaKernel
 }
 
-/** A plan as core records it; with messages in a runtime that `openConnected` has opened. */
+/** A plan as core records it; with messages where a link has `parts`. */
 export type RecordedPlan<C extends PlanPart = PlanCommand> = Plan<CudaHandles, C>
 
 /** A plan as it becomes graphs. */

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isGpuError, type Runtime } from '@tandem-gpu/core'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { CudaRuntime, CudaRuntimeOptions } from './cuda-runtime.ts'
+import type { CudaRuntimeOptions } from './cuda-runtime.ts'
+import type { LocalRuntime } from './local-runtime.ts'
 import { configureFake } from './testing/fake-driver.ts'
 import { openFakeRuntime } from './testing/fake-runtime.ts'
 import { dispatch, plan, region } from './testing/plan-text.ts'
@@ -23,7 +24,7 @@ afterAll(() => rmSync(cacheDirectory, { recursive: true, force: true }))
 async function open(
   indices: readonly number[],
   options: Partial<CudaRuntimeOptions> = {},
-): Promise<CudaRuntime> {
+): Promise<LocalRuntime> {
   const runtime = await openFakeRuntime(indices, { cacheDirectory, ...options })
   opened.push(runtime)
   return runtime
@@ -34,7 +35,7 @@ function u32(length: number, value: (index: number) => number = (index) => index
 }
 
 /** A program whose repetitions add `addend` to each of the four zeros of `a`. */
-async function accumulator(runtime: CudaRuntime, addend: number) {
+async function accumulator(runtime: LocalRuntime, addend: number) {
   const kernel = await runtime.compile(testKernelSource('add'))
   const a = await runtime.allocate(0, 16, { label: 'a', zero: true })
   const whole = region(0, 0, 16)

@@ -1,25 +1,22 @@
-import { availableParallelism } from 'node:os'
 import type {
   Adapter,
   AllocationRegion,
   CommandQueueOptions,
   ExecutionOptions,
   ExecutionResult,
-  FreedMemory,
+  KernelForm,
   KernelSource,
   LiveHandles,
   LostInfo,
+  PlanCommand,
   PlanPart,
-  RepeatedOptions,
-  RepeatedRun,
   Runtime,
-  SharingProcesses,
   Span,
 } from '@tandem-gpu/core'
-import { GpuError, isGpuError, keepAwake } from '@tandem-gpu/core'
+import { GpuError, isGpuError } from '@tandem-gpu/core'
 import { type ClockOffsets, measureClocks, spansFrom, stampWords } from './clock-calibration.ts'
 import { CudaCommandQueue, type QueueRuntime } from './cuda-command-queue.ts'
-import { CudaExecutable } from './cuda-executable.ts'
+import type { CudaExecutable } from './cuda-executable.ts'
 import type { CudaKernel, Translate, Translated } from './cuda-kernel.ts'
 import type { CudaAllocation, CudaHandles, RecordedPlan } from './cuda-plan.ts'
 import { isNativeError, toGpuError } from './driver-error.ts'
@@ -46,43 +43,47 @@ export interface CudaRuntimeOptions {
   /** How programs over several GPUs become graphs. */
   readonly lowering: Lowering
   readonly label: string
-  /** Where other processes have the GPUs from number 1 on (`Backend.openShared`). */
-  readonly shared?: SharedMemory | undefined
-  /** With which the group's one GPU exchanges messages (`Backend.openConnected`). */
-  readonly connected?: SharingProcesses | undefined
+  /** Whether other libraries may use addresses of its memory. */
+  readonly addressable?: boolean | undefined
 }
 
-/** What waking a thread adds to a longer run is little. */
-const awakeMilliseconds = 50
-
 /** All open runtimes: a fault in one of them loses the devices of all. */
-const openRuntimes = new Set<CudaRuntime>()
+const openRuntimes = new Set<{ lose(error: GpuError): void }>()
 
-/** Open CUDA devices: contract in core's `Runtime`. Everything the driver does happens on the group's native thread, in call order. */
-export class CudaRuntime implements Runtime<CudaHandles> {
+/** The handles of a runtime whose programs are `E`s. */
+export interface RuntimeHandles<E extends CudaExecutable> extends CudaHandles {
+  readonly executable: E
+}
+
+/**
+ * Open CUDA devices: contract in core's `Runtime`. Everything the driver does happens on the group's native thread, in call order.
+ * `LocalRuntime` is of one process; the runtimes of links are in `linked-runtimes.ts`.
+ */
+export abstract class CudaRuntime<E extends CudaExecutable, C extends PlanPart = PlanCommand>
+  implements Runtime<RuntimeHandles<E>, C>
+{
   readonly devices: readonly Adapter[]
   readonly lost: Promise<LostInfo>
   readonly #resolveLost: (info: LostInfo) => void
-  readonly freedMemory?: FreedMemory
-  readonly #options: CudaRuntimeOptions
-  readonly #native: NativeGroup
-  readonly #gpus: PhysicalGpus
+  protected readonly options: CudaRuntimeOptions
+  protected readonly group: NativeGroup
+  protected readonly gpus: PhysicalGpus
   readonly #allocations = new Set<CudaAllocation>()
   readonly #hostAllocations = new Set<CudaHostAllocation>()
   readonly #kernels = new Set<CudaKernel>()
-  readonly #executables = new Set<CudaExecutable>()
+  readonly #executables = new Set<E>()
   readonly #queues = new Set<CudaCommandQueue>()
   #clocks: ClockOffsets | undefined
-  #lostError: GpuError | undefined
-  #abandoned = false
+  protected lostError: GpuError | undefined
+  protected abandoned = false
   #disposed: Promise<readonly string[]> | undefined
 
-  constructor(options: CudaRuntimeOptions) {
-    this.#options = options
-    this.#native = options.native
-    if (options.shared !== undefined) this.freedMemory = options.shared
+  /** `shared` where other processes have the GPUs from number 1 on. */
+  constructor(options: CudaRuntimeOptions, shared?: SharedMemory) {
+    this.options = options
+    this.group = options.native
     this.devices = options.adapters
-    this.#gpus = new PhysicalGpus(options.native, options.gpuOfDevice, options.peerAccess, options.shared)
+    this.gpus = new PhysicalGpus(options.native, options.gpuOfDevice, options.peerAccess, shared)
     let resolveLost!: (info: LostInfo) => void
     this.lost = new Promise((resolve) => {
       resolveLost = resolve
@@ -92,7 +93,7 @@ export class CudaRuntime implements Runtime<CudaHandles> {
   }
 
   canAccessPeer(reader: number, owner: number): boolean {
-    return this.#gpus.canAccessPeer(reader, owner)
+    return this.gpus.canAccessPeer(reader, owner)
   }
 
   async allocate(
@@ -100,9 +101,9 @@ export class CudaRuntime implements Runtime<CudaHandles> {
     byteLength: number,
     { label, zero }: { label: string; zero: boolean },
   ): Promise<CudaAllocation> {
-    const gpu = this.#gpus.gpuOf(device)
-    const address = await this.#guard(`Allocating ${byteLength} bytes for '${label}'`, () =>
-      this.#gpus.memory.allocate(gpu, byteLength, zero),
+    const gpu = this.gpus.gpuOf(device)
+    const address = await this.guard(`Allocating ${byteLength} bytes for '${label}'`, () =>
+      this.gpus.memory.allocate(gpu, byteLength, zero),
     )
     const allocation: CudaAllocation = { device, byteLength, gpu, address }
     this.#allocations.add(allocation)
@@ -111,23 +112,23 @@ export class CudaRuntime implements Runtime<CudaHandles> {
 
   free(allocation: CudaAllocation): void {
     if (!this.#allocations.delete(allocation) || this.#disposed !== undefined) return
-    if (allocation.release === undefined) this.#gpus.memory.free(allocation.address)
+    if (allocation.release === undefined) this.gpus.memory.free(allocation.address)
     else allocation.release()
   }
 
   openCommandQueue(device: number, options: CommandQueueOptions): CudaCommandQueue {
-    const gpu = this.#gpus.gpuOf(device)
+    const gpu = this.gpus.gpuOf(device)
     const internal = [internalKernels.copy16, internalKernels.scatter, internalKernels.stamp]
     const runtime: QueueRuntime = {
       gpu,
       open: (timeoutSeconds, onMessage) => {
-        const kernels = internal.map((entry) => this.#gpus.internalKernel(entry, gpu))
-        return this.#native.openQueue(this.#gpus.nextId(), gpu, timeoutSeconds, kernels, onMessage)
+        const kernels = internal.map((entry) => this.gpus.internalKernel(entry, gpu))
+        return this.group.openQueue(this.gpus.nextId(), gpu, timeoutSeconds, kernels, onMessage)
       },
-      translate: (source) => this.#translate(source, [this.devices[device]!.architecture!]),
+      translate: (source, form) => this.#translate(source, [this.devices[device]!.architecture!], form),
       image: (translated, label) =>
-        this.#options.compiler.compile(translated, this.devices[device]!.architecture!, label),
-      failed: (error, doing) => this.#translated(error, doing),
+        this.options.compiler.compile(translated, this.devices[device]!.architecture!, label),
+      failed: (error, doing) => this.translated(error, doing),
       share: (memory) => {
         const allocation: CudaAllocation = { device, gpu, ...memory }
         this.#allocations.add(allocation)
@@ -140,8 +141,8 @@ export class CudaRuntime implements Runtime<CudaHandles> {
   }
 
   allocateHost(byteLength: number): CudaHostAllocation {
-    const allocation = allocateHost(this.#native, byteLength, (lock) =>
-      this.#guard(`Page-locking ${byteLength} bytes of host memory`, lock),
+    const allocation = allocateHost(this.group, byteLength, (lock) =>
+      this.guard(`Page-locking ${byteLength} bytes of host memory`, lock),
     )
     this.#hostAllocations.add(allocation)
     return allocation
@@ -149,7 +150,7 @@ export class CudaRuntime implements Runtime<CudaHandles> {
 
   freeHost(allocation: CudaHostAllocation): void {
     if (this.#disposed === undefined && this.#hostAllocations.delete(allocation))
-      freeHost(this.#native, allocation)
+      freeHost(this.group, allocation)
   }
 
   async compile(source: KernelSource): Promise<CudaKernel> {
@@ -158,23 +159,23 @@ export class CudaRuntime implements Runtime<CudaHandles> {
     const translated = this.#translate(source, architectures)
     const { entryName, dynamicSharedByteLength } = translated
     const compiling = [...new Set(architectures)].map(async (architecture) => {
-      const image = await this.#options.compiler.compile(translated, architecture, source.label)
+      const image = await this.options.compiler.compile(translated, architecture, source.label)
       return [architecture, image] as const
     })
     const images = new Map(await Promise.all(compiling))
-    const ids = architectures.map(() => this.#gpus.nextId())
+    const ids = architectures.map(() => this.gpus.nextId())
     try {
-      await this.#guard(`Loading kernel '${source.label}'`, () =>
+      await this.guard(`Loading kernel '${source.label}'`, () =>
         Promise.all(
           architectures.map((architecture, gpu) => {
             const image = images.get(architecture)!
-            return this.#native.loadKernel(ids[gpu]!, gpu, image, entryName, dynamicSharedByteLength)
+            return this.group.loadKernel(ids[gpu]!, gpu, image, entryName, dynamicSharedByteLength)
           }),
         ),
       )
     } catch (error) {
       // One GPU may have loaded it.
-      for (const id of ids) this.#native.unloadKernel(id)
+      for (const id of ids) this.group.unloadKernel(id)
       throw error
     }
     const kernel: CudaKernel = {
@@ -192,8 +193,8 @@ export class CudaRuntime implements Runtime<CudaHandles> {
   }
 
   /** Throws `unsupported` where one of the architectures is too old for what the kernel needs. */
-  #translate(source: KernelSource, architectures: readonly string[]): Translated {
-    const translated = this.#options.translate(source)
+  #translate(source: KernelSource, architectures: readonly string[], form?: KernelForm): Translated {
+    const translated = this.options.translate(source, form)
     const { minimumComputeCapability: minimum } = translated
     for (const architecture of architectures) {
       const number = Number(architecture.slice(3))
@@ -209,38 +210,25 @@ export class CudaRuntime implements Runtime<CudaHandles> {
 
   releaseKernel(handle: CudaKernel): void {
     if (!this.#kernels.delete(handle) || this.#disposed !== undefined) return
-    for (const id of handle.functionIds) this.#native.unloadKernel(id)
+    for (const id of handle.functionIds) this.group.unloadKernel(id)
   }
 
-  async instantiate(plan: RecordedPlan<PlanPart>): Promise<CudaExecutable> {
-    const executable = await this.#guard(`Instantiating program '${plan.label}'`, async () => {
+  async instantiate(plan: RecordedPlan<C>): Promise<E> {
+    const executable = await this.guard(`Instantiating program '${plan.label}'`, async () => {
       for (const buffer of plan.buffers) {
         if (buffer.kind === 'host') await buffer.allocation.locked
       }
-      const lowering = this.#architectures().every(hasScopedMemory) ? this.#options.lowering : 'one-graph'
-      return CudaExecutable.create(this.#gpus, lowering, plan)
+      const lowering = this.#architectures().every(hasScopedMemory) ? this.options.lowering : 'one-graph'
+      return this.create(plan, lowering)
     })
     this.#executables.add(executable)
     return executable
   }
 
-  async connect(
-    executable: CudaExecutable,
-    options: Pick<ExecutionOptions, 'times' | 'profile'>,
-  ): Promise<boolean> {
-    const { shared, connected } = this.#options
-    shared?.beginRun()
-    await this.#guard(`Connecting program '${executable.label}'`, () =>
-      executable.connect(options, connected),
-    )
-    return executable.gpus.length > 0
-  }
+  /** `lowering` is what the GPUs can have of what the user wants. */
+  protected abstract create(plan: RecordedPlan<C>, lowering: Lowering): Promise<E>
 
-  interrupted(executable: CudaExecutable): void {
-    executable.interrupted()
-  }
-
-  release(executable: CudaExecutable): void {
+  release(executable: E): void {
     if (this.#executables.delete(executable) && this.#disposed === undefined) executable.release()
   }
 
@@ -248,7 +236,7 @@ export class CudaRuntime implements Runtime<CudaHandles> {
    * `seconds` is what CUDA events on the first GPU's stream measure; across processes they begin when the GPUs of all have come to the run. Profiling
    * adds time stamps, so its rates mean nothing.
    */
-  async run(executable: CudaExecutable, options: ExecutionOptions): Promise<ExecutionResult> {
+  async run(executable: E, options: ExecutionOptions): Promise<ExecutionResult> {
     const { plan } = executable
     const { times, signal, profile = false, uniformBlock = plan.uniformBlock, timeoutSeconds } = options
     if (signal?.aborted)
@@ -266,10 +254,9 @@ export class CudaRuntime implements Runtime<CudaHandles> {
       return { graphs: graphs.ids, count }
     }
     const plain = profile ? times - 1 : times
-    const alone = this.#options.shared === undefined && this.#options.connected === undefined
     try {
       // Nothing is awaited before the run is queued: calls take effect in the order they are made.
-      const outcome = this.#guard(`Running program '${plan.label}'`, () => {
+      const outcome = this.guard(`Running program '${plan.label}'`, () => {
         const barrier = executable.barrier()
         const lengths = plain === 0 ? [] : launchSteps(executable.commandCount, plain)
         const sets = lengths.map(({ repetitions, launches }) =>
@@ -280,7 +267,7 @@ export class CudaRuntime implements Runtime<CudaHandles> {
           index === 0 || barrier === undefined ? [set] : [step(barrier, 1), set],
         )
         if (profile) steps.unshift(step(executable.startGraphs(), 1))
-        const before = barrier ?? executable.meeting()
+        const before = barrier ?? executable.startLine()
         if (before !== undefined) ready.push(before.ready)
         request = {
           before: before?.ids ?? [],
@@ -291,82 +278,47 @@ export class CudaRuntime implements Runtime<CudaHandles> {
           abortWord,
           limitSeconds: timeoutSeconds,
         }
-        return this.#native.run(request)
+        return this.group.run(request)
       })
       // The error of an instantiation is clearer than the error of a run that lacks the graph.
       outcome.catch(() => {})
-      // What runs over processes knows how many share the cores, and does it itself. Others see only to which cores the process is bound.
-      if (alone) keepAwake(outcome, awakeMilliseconds, availableParallelism(), () => this.#native.yieldCore())
-      await this.#guard(`Instantiating program '${plan.label}'`, () => Promise.all(ready))
+      this.began(outcome)
+      await this.guard(`Instantiating program '${plan.label}'`, () => Promise.all(ready))
       const { seconds, collected } = await outcome
       const trapCount = executable.arena.trapRanges().length
       for (const records of collected.slice(0, trapCount)) {
         const error = trapError(plan, records)
         if (error !== undefined) throw error
       }
-      if (!alone && !profile && trapCount === 0) executable.ranWell(times, request!)
+      if (!profile && trapCount === 0) this.ranWell(executable, times, request!)
       if (!profile) return { seconds, clock: 'device' }
       const spans = await this.#spans(executable, times - 1, collected.slice(trapCount))
       return { seconds, clock: 'device', spans }
     } catch (error) {
-      throw this.#failed(executable, error)
+      throw this.failed(executable, error)
     } finally {
       signal?.removeEventListener('abort', onAbort)
     }
   }
 
+  /** Work is under way that `outcome` waits for. */
+  protected began(_: Promise<unknown>): void {}
+
+  /** A run has gone well that starts again as it is, without JavaScript. */
+  protected ranWell(_executable: E, _times: number, _request: NativeRunRequest): void {}
+
   /** What a run that fails with `error` rejects with. */
-  #failed(executable: CudaExecutable, error: unknown): unknown {
+  protected failed(executable: E, error: unknown): unknown {
     executable.recover(isGpuError(error, 'aborted') || isGpuError(error, 'timeout'))
-    const { shared, connected } = this.#options
-    // Where memory is shared a time limit ends what runs on all GPUs, and `interrupted` tells all processes of it.
-    if (shared !== undefined && isGpuError(error, 'timeout')) return error
-    // A trap is found when all is done. After another failure the processes may have launched unequally often.
-    if ((shared === undefined && connected === undefined) || isGpuError(error, 'validation')) return error
-    return new GpuError('device-lost', error instanceof Error ? error.message : String(error), {
-      cause: error,
-    })
-  }
-
-  repeated(
-    executable: CudaExecutable,
-    { times, uniformBlock = executable.plan.uniformBlock }: RepeatedOptions,
-  ): RepeatedRun | undefined {
-    if (this.#lostError !== undefined) return undefined
-    const launcher = executable.runLauncher(times, uniformBlock)
-    if (launcher === undefined) return undefined
-    this.#options.shared?.beginRun()
-    const failed = (error: Error) =>
-      this.#failed(executable, this.#translated(error, `Running program '${executable.label}'`))
-    return { launcher, failed }
-  }
-
-  async launcher(executable: CudaExecutable, uniformBlock = executable.plan.uniformBlock): Promise<unknown> {
-    // Records of traps are read after each run.
-    if (executable.arena.trapRanges().length > 0 || executable.plan.commands.length === 0) return undefined
-    return this.#guard(`Instantiating program '${executable.label}'`, async () => {
-      const uniformTargets = executable.uniformTargets(uniformBlock)
-      if (uniformTargets.length > 0)
-        await this.#native.run({
-          ...{ before: [], steps: [], collect: [], abortWord: new Int32Array(1) },
-          ...{ uniformTargets, uniforms: uniformBlock },
-        })
-      return executable.launcher()
-    })
-  }
-
-  deviceMemory({ address, byteLength, gpu }: CudaAllocation): Promise<unknown> {
-    return this.#guard(`Addressing memory of GPU ${gpu}`, () =>
-      this.#native.deviceMemory(address, byteLength),
-    )
+    return error
   }
 
   write(region: AllocationRegion<CudaAllocation>, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
-    return this.#guard(`Writing ${bytes.length} bytes`, () => this.#native.write(nativeRegion(region), bytes))
+    return this.guard(`Writing ${bytes.length} bytes`, () => this.group.write(nativeRegion(region), bytes))
   }
 
   read(region: AllocationRegion<CudaAllocation>, into: Uint8Array<ArrayBuffer>): Promise<void> {
-    return this.#guard(`Reading ${into.length} bytes`, () => this.#native.read(nativeRegion(region), into))
+    return this.guard(`Reading ${into.length} bytes`, () => this.group.read(nativeRegion(region), into))
   }
 
   live(): LiveHandles {
@@ -378,12 +330,6 @@ export class CudaRuntime implements Runtime<CudaHandles> {
     }
   }
 
-  abandon(): void {
-    this.#abandoned = true
-    this.#native.abandon()
-    this.#lose(new GpuError('device-lost', 'What runs on the GPUs does not end.'))
-  }
-
   dispose(kept?: ReadonlySet<CudaHostAllocation>): Promise<readonly string[]> {
     this.#disposed ??= this.#close(kept)
     return this.#disposed
@@ -392,17 +338,17 @@ export class CudaRuntime implements Runtime<CudaHandles> {
   async #close(kept?: ReadonlySet<CudaHostAllocation>): Promise<readonly string[]> {
     openRuntimes.delete(this)
     for (const allocation of this.#hostAllocations)
-      if (kept?.has(allocation) !== true) freeHost(this.#native, allocation)
+      if (kept?.has(allocation) !== true) freeHost(this.group, allocation)
     // Errors while closing lost devices add nothing to what is known.
-    const closing = this.#native.close().catch(() => [])
-    const failures = this.#abandoned ? [] : await closing
+    const closing = this.group.close().catch(() => [])
+    const failures = this.abandoned ? [] : await closing
     this.#allocations.clear()
     this.#hostAllocations.clear()
     this.#kernels.clear()
     this.#executables.clear()
-    const message = `The group '${this.#options.label}' is destroyed.`
-    this.#lostError ??= new GpuError('device-lost', message)
-    for (const queue of this.#queues) queue.lose(this.#lostError)
+    const message = `The group '${this.options.label}' is destroyed.`
+    this.lostError ??= new GpuError('device-lost', message)
+    for (const queue of this.#queues) queue.lose(this.lostError)
     this.#resolveLost({ reason: 'destroyed', message })
     return failures
   }
@@ -410,27 +356,27 @@ export class CudaRuntime implements Runtime<CudaHandles> {
   /** Architecture of each physical GPU of this process. */
   #architectures(): string[] {
     const architectures: string[] = []
-    for (const [device, gpu] of this.#options.gpuOfDevice.entries()) {
-      if (this.#gpus.isHere(gpu)) architectures[gpu] = this.devices[device]!.architecture!
+    for (const [device, gpu] of this.options.gpuOfDevice.entries()) {
+      if (this.gpus.isHere(gpu)) architectures[gpu] = this.devices[device]!.architecture!
     }
     return architectures
   }
 
   async #spans(
-    executable: CudaExecutable,
+    executable: E,
     repetition: number,
     collected: readonly Uint8Array<ArrayBuffer>[],
   ): Promise<Span[]> {
     const stamps = new Map(executable.gpus.map((gpu, index) => [gpu, stampWords(collected[index]!)]))
     const first = executable.gpus[0]
     if (first === undefined) return []
-    this.#clocks ??= await this.#guard('Calibrating clocks', () => measureClocks(this.#gpus))
+    this.#clocks ??= await this.guard('Calibrating clocks', () => measureClocks(this.gpus))
     const reference = this.#clocks.get(first) ?? 0
     const offsets = new Map([...this.#clocks].map(([gpu, offset]) => [gpu, offset - reference]))
     return spansFrom(
       executable.plan,
       repetition,
-      (device) => this.#gpus.gpuOf(device),
+      (device) => this.gpus.gpuOf(device),
       (gpu) => stamps.get(gpu),
       stamps.get(first)![executable.startSlot]!,
       offsets,
@@ -438,31 +384,31 @@ export class CudaRuntime implements Runtime<CudaHandles> {
   }
 
   #throwIfLost(): void {
-    if (this.#lostError !== undefined) throw this.#lostError
+    if (this.lostError !== undefined) throw this.lostError
   }
 
   /** Calls `body` at once, and translates what it rejects with. */
-  async #guard<T>(doing: string, body: () => Promise<T>): Promise<T> {
+  protected async guard<T>(doing: string, body: () => Promise<T>): Promise<T> {
     this.#throwIfLost()
     try {
       return await body()
     } catch (error) {
-      throw this.#translated(error, doing)
+      throw this.translated(error, doing)
     }
   }
 
   /** Turns native errors into GpuErrors. A fault destroys the contexts of the process, so it loses every runtime; any other loss is this one's. */
-  #translated(error: unknown, doing: string): unknown {
+  protected translated(error: unknown, doing: string): unknown {
     const translated = toGpuError(error, doing)
     if (isGpuError(translated, 'device-lost')) {
       const fault = isNativeError(error) && error.nativeCode === 'device-lost'
-      for (const runtime of fault ? [...openRuntimes] : [this]) runtime.#lose(translated)
+      for (const runtime of fault ? [...openRuntimes] : [this]) runtime.lose(translated)
     }
     return translated
   }
 
-  #lose(error: GpuError): void {
-    this.#lostError ??= error
+  lose(error: GpuError): void {
+    this.lostError ??= error
     for (const queue of this.#queues) queue.lose(error)
     this.#resolveLost({ reason: 'unknown', message: error.message })
   }

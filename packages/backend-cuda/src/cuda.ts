@@ -1,13 +1,15 @@
-import type { Adapter, Backend } from '@tandem-gpu/core'
+import type { Adapter, Backend, Link, Runtime } from '@tandem-gpu/core'
 import { GpuError, requireOptions } from '@tandem-gpu/core'
 import { emitCuda } from '@tandem-gpu/wgsl'
 import { findAdapters } from './adapters.ts'
 import type { Translate } from './cuda-kernel.ts'
-import { CudaRuntime, hasScopedMemory } from './cuda-runtime.ts'
+import { hasScopedMemory } from './cuda-runtime.ts'
 import { toGpuError } from './driver-error.ts'
 import { KernelCache, type KernelCacheOptions } from './kernel-cache.ts'
 import { KernelCompiler } from './kernel-compiler.ts'
 import { defaultLibraries, type Libraries } from './libraries.ts'
+import { ConnectedRuntime, SharedRuntime } from './linked-runtimes.ts'
+import { LocalRuntime } from './local-runtime.ts'
 import type { Lowering } from './lowering.ts'
 import { type NativeAddon, type NativeGroup, nativeAddon } from './native-addon.ts'
 import { loadNccl } from './nccl.ts'
@@ -31,13 +33,14 @@ export interface CudaOptions {
 }
 
 /** Every NVIDIA GPU that CUDA shows to this process. Nothing is loaded before the first call. */
-export function cuda(options: CudaOptions = {}): Backend {
-  return cudaBackend(options, (source) =>
-    emitCuda(source.module, {
-      bounds: source.bounds,
-      label: source.label,
-      stoppable: true,
-      workgroupsPerMultiprocessor: source.workgroupsPerMultiprocessor,
+export function cuda(options: CudaOptions = {}): Backend<Runtime> {
+  return cudaBackend(options, ({ module, bounds, label, terminates, workgroupsPerMultiprocessor }, form) =>
+    emitCuda(module, {
+      bounds,
+      label,
+      workgroupsPerMultiprocessor,
+      stoppable: terminates === true ? 'start' : true,
+      indirect: form === 'indirect',
     }),
   )
 }
@@ -73,9 +76,14 @@ function requireCudaOptions(options: CudaOptions): void {
 }
 
 /** With a translator of the caller's choice, for tests. */
-export function cudaBackend(options: CudaOptions, translate: Translate): Backend {
+export function cudaBackend(options: CudaOptions, translate: Translate): Backend<Runtime> {
   requireCudaOptions(options)
   const libraries: Libraries = { ...defaultLibraries, ...options.libraries }
+  const common = {
+    translate,
+    peerAccess: options.peerAccess ?? true,
+    lowering: options.lowering ?? 'auto',
+  } as const
   /** Throws what is absent. */
   const load = async (): Promise<{ addon: NativeAddon; compiler: KernelCompiler }> => {
     const addon = nativeAddon()
@@ -92,25 +100,103 @@ export function cudaBackend(options: CudaOptions, translate: Translate): Backend
     })
     return { addon, compiler }
   }
-  /** `shareable`: other processes may map the memory of the one GPU. */
-  const open = async (adapters: readonly Adapter[], label: string, shareable: boolean) => {
+  /** `addressable`: other libraries may use the memory of the one GPU. */
+  const open = async (adapters: readonly Adapter[], label: string, addressable: boolean) => {
     const { addon, compiler } = await load()
     const ordinals = [...new Set(adapters.map(ordinalOf))]
     try {
-      return new CudaRuntime({
-        native: await addon.openGroup(libraries.cuda, ordinals, shareable),
+      return new LocalRuntime({
+        ...common,
+        native: await addon.openGroup(libraries.cuda, ordinals, addressable),
         adapters,
         gpuOfDevice: adapters.map((adapter) => ordinals.indexOf(ordinalOf(adapter))),
         compiler,
-        translate,
-        peerAccess: options.peerAccess ?? true,
-        lowering: options.lowering ?? 'auto',
         label,
+        addressable,
       })
     } catch (error) {
       throw toGpuError(error, `Opening ${ordinals.length} CUDA devices`)
     }
   }
+  const links: Link[] = [
+    {
+      name: 'ipc',
+      reach: 'machine',
+      plans: 'whole',
+      async open(adapters, processes, { label = 'cuda' } = {}) {
+        requireShareable(adapters, options)
+        const own = adapters.find(({ rank }) => rank === processes.rank)!
+        let shared: SharedMemory | undefined
+        let compiler!: KernelCompiler
+        try {
+          await agree(processes, `Opening ${own.id}`, async () => {
+            const loaded = await load()
+            const native = await loaded.addon.openGroup(libraries.cuda, [ordinalOf(own)], true)
+            shared = new SharedMemory(native, processes)
+            compiler = loaded.compiler
+          })
+          await tryShared(shared!)
+        } catch (error) {
+          await shared?.native.close()
+          throw error
+        }
+        // Its own GPU is number 0.
+        const ranks = [...new Set([own, ...adapters].map(({ rank }) => rank!))]
+        const gpuOfDevice = adapters.map(({ rank }) => ranks.indexOf(rank!))
+        const { native } = shared!
+        const described = { ...common, native, adapters, gpuOfDevice, compiler, label }
+        return new SharedRuntime({ ...described, peerAccess: true, lowering: 'graph-per-gpu' }, shared!)
+      },
+    },
+    {
+      name: 'nccl',
+      reach: 'network',
+      plans: 'parts',
+      async open(adapters, processes, { label = 'cuda' } = {}) {
+        requireOneGpuEach(adapters)
+        const { rank } = processes
+        const own = adapters.filter((adapter) => adapter.rank === rank)
+        const count = new Set(adapters.map((adapter) => adapter.rank)).size
+        let native: NativeGroup | undefined
+        let compiler!: KernelCompiler
+        try {
+          const [name] = await agree(processes, `Opening ${own[0]!.id}`, async () => {
+            const loaded = await load()
+            const { addon } = loaded
+            native = await addon.openGroup(libraries.cuda, [ordinalOf(own[0]!)])
+            compiler = loaded.compiler
+            await loadNccl(addon, libraries.nccl)
+            return rank === 0 ? Buffer.from(await addon.ncclUniqueId(libraries.nccl)).toString('hex') : ''
+          })
+          void processes.broken.then(() => native!.breakOff())
+          await agree(
+            processes,
+            'Connecting the GPUs of all processes',
+            () => native!.joinRanks(libraries.nccl, Buffer.from(name!, 'hex'), rank, count),
+            () => native!.breakOff(),
+          )
+        } catch (error) {
+          await native?.close()
+          throw error
+        }
+        const gpuOfDevice = own.map(() => 0)
+        const described = { ...common, native: native!, adapters: own, gpuOfDevice, compiler, label }
+        return new ConnectedRuntime(described, processes)
+      },
+    },
+    {
+      name: 'gpu-aware',
+      reach: 'network',
+      plans: 'segments',
+      async open(adapters, { rank }, { label = 'cuda' } = {}) {
+        const own = adapters.filter((adapter) => adapter.rank === rank)
+        const ordinals = new Set(own.map(ordinalOf))
+        if (ordinals.size > 1)
+          throw new GpuError('unsupported', `A process has ${ordinals.size} GPUs, and each may have one.`)
+        return open(own, label, true)
+      },
+    },
+  ]
   return {
     name: 'cuda',
     async adapters() {
@@ -118,82 +204,7 @@ export function cudaBackend(options: CudaOptions, translate: Translate): Backend
       return report
     },
     open: (adapters, { label = 'cuda' } = {}) => open(adapters, label, false),
-    async openShared(adapters, processes, { label = 'cuda' } = {}) {
-      requireShareable(adapters, options)
-      const own = adapters.find(({ rank }) => rank === processes.rank)!
-      let shared: SharedMemory | undefined
-      let compiler!: KernelCompiler
-      try {
-        await agree(processes, `Opening ${own.id}`, async () => {
-          const loaded = await load()
-          const native = await loaded.addon.openGroup(libraries.cuda, [ordinalOf(own)], true)
-          shared = new SharedMemory(native, processes)
-          compiler = loaded.compiler
-        })
-        await tryShared(shared!)
-      } catch (error) {
-        await shared?.native.close()
-        throw error
-      }
-      // Its own GPU is number 0.
-      const ranks = [...new Set([own, ...adapters].map(({ rank }) => rank!))]
-      return new CudaRuntime({
-        native: shared!.native,
-        adapters,
-        gpuOfDevice: adapters.map(({ rank }) => ranks.indexOf(rank!)),
-        compiler,
-        translate,
-        peerAccess: true,
-        lowering: 'graph-per-gpu',
-        label,
-        shared,
-      })
-    },
-    async openAddressable(adapters, { label = 'cuda' } = {}) {
-      const ordinals = new Set(adapters.map(ordinalOf))
-      if (ordinals.size > 1)
-        throw new GpuError('unsupported', `A process has ${ordinals.size} GPUs, and each may have one.`)
-      return open(adapters, label, true)
-    },
-    async openConnected(adapters, processes, { label = 'cuda' } = {}) {
-      requireOneGpuEach(adapters)
-      const { rank } = processes
-      const own = adapters.filter((adapter) => adapter.rank === rank)
-      const count = new Set(adapters.map((adapter) => adapter.rank)).size
-      let native: NativeGroup | undefined
-      let compiler!: KernelCompiler
-      try {
-        const [name] = await agree(processes, `Opening ${own[0]!.id}`, async () => {
-          const loaded = await load()
-          const { addon } = loaded
-          native = await addon.openGroup(libraries.cuda, [ordinalOf(own[0]!)])
-          compiler = loaded.compiler
-          await loadNccl(addon, libraries.nccl)
-          return rank === 0 ? Buffer.from(await addon.ncclUniqueId(libraries.nccl)).toString('hex') : ''
-        })
-        void processes.broken.then(() => native!.breakOff())
-        await agree(
-          processes,
-          'Connecting the GPUs of all processes',
-          () => native!.joinRanks(libraries.nccl, Buffer.from(name!, 'hex'), rank, count),
-          () => native!.breakOff(),
-        )
-      } catch (error) {
-        await native?.close()
-        throw error
-      }
-      return new CudaRuntime({
-        native: native!,
-        adapters: own,
-        gpuOfDevice: own.map(() => 0),
-        compiler,
-        translate,
-        peerAccess: options.peerAccess ?? true,
-        lowering: options.lowering ?? 'auto',
-        label,
-        connected: processes,
-      })
-    },
+    links,
     topology: () => findTopology(nativeAddon(), libraries),
   }
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { isGpuError, openGroup, type Runtime } from '@tandem-gpu/core'
 import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest'
 import { cudaBackend } from './cuda.ts'
-import type { CudaRuntime } from './cuda-runtime.ts'
+import type { LocalRuntime } from './local-runtime.ts'
 import type { Lowering } from './lowering.ts'
 import type { NativeGroup } from './native-addon.ts'
 import { nativeAddon } from './native-addon.ts'
@@ -22,14 +22,14 @@ afterEach(async () => {
   for (const runtime of opened.splice(0)) expect(await runtime.dispose()).toEqual([])
 })
 
-async function open(indices: readonly number[], lowering: Lowering): Promise<CudaRuntime> {
+async function open(indices: readonly number[], lowering: Lowering): Promise<LocalRuntime> {
   const runtime = await openFakeRuntime(indices, { lowering })
   opened.push(runtime)
   return runtime
 }
 
 /** On each of two GPUs a word that grows by a uniform of its own; the second follows the first. */
-async function countingProgram(runtime: CudaRuntime) {
+async function countingProgram(runtime: LocalRuntime) {
   const kernel = await runtime.compile(testKernelSource('add'))
   const a = await runtime.allocate(0, 16, { label: 'a', zero: true })
   const b = await runtime.allocate(1, 16, { label: 'b', zero: true })

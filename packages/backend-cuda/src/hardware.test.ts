@@ -3,9 +3,9 @@ import { type DeviceGroup, isGpuError, openGroup } from '@tandem-gpu/core'
 import { afterEach, describe, expect, it } from 'vitest'
 import { findAdapters } from './adapters.ts'
 import { cuda } from './cuda.ts'
-import { CudaRuntime } from './cuda-runtime.ts'
 import { KernelCompiler } from './kernel-compiler.ts'
 import { defaultLibraries } from './libraries.ts'
+import { LocalRuntime } from './local-runtime.ts'
 import { type NativeAddon, nativeAddon } from './native-addon.ts'
 import { dispatch, plan, region } from './testing/plan-text.ts'
 import { randomProgramDifferences } from './testing/random-program.ts'
@@ -122,7 +122,7 @@ describe.skipIf(absence !== undefined)(`real CUDA devices${reason}`, () => {
     const { adapters, probe } = await findAdapters(addon, defaultLibraries)
     for (const lanes of adapters.length < 2 ? [2] : [2, 3, 4].filter((count) => count <= adapters.length)) {
       const indices = Array.from({ length: lanes }, (_, index) => (adapters.length >= lanes ? index : 0))
-      const runtime = new CudaRuntime({
+      const runtime = new LocalRuntime({
         native: await addon.openGroup(defaultLibraries.cuda, indices),
         adapters: indices.map((index) => adapters[index]!),
         gpuOfDevice: indices.map((_, index) => index),

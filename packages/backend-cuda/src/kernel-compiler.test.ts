@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isGpuError, type Runtime } from '@tandem-gpu/core'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { CudaRuntime, CudaRuntimeOptions } from './cuda-runtime.ts'
+import type { CudaRuntimeOptions } from './cuda-runtime.ts'
 import { KernelCache } from './kernel-cache.ts'
 import { KernelCompiler } from './kernel-compiler.ts'
+import type { LocalRuntime } from './local-runtime.ts'
 import { nativeAddon } from './native-addon.ts'
 import { type ShippedKernels, shippedPtx } from './shipped-kernels.ts'
 import { configureFake, fakeLibraries } from './testing/fake-driver.ts'
@@ -26,7 +27,7 @@ afterAll(() => rmSync(cacheDirectory, { recursive: true, force: true }))
 async function open(
   indices: readonly number[],
   options: Partial<CudaRuntimeOptions> = {},
-): Promise<CudaRuntime> {
+): Promise<LocalRuntime> {
   const runtime = await openFakeRuntime(indices, { cacheDirectory, ...options })
   opened.push(runtime)
   return runtime

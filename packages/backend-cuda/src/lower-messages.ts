@@ -1,4 +1,4 @@
-import type { ByteRegion, PlanMessage, PlanPart } from '@tandem-gpu/core'
+import { type ByteRegion, isMessage, type PlanMessage, type PlanPart } from '@tandem-gpu/core'
 import type { CudaCommand, CudaPlan, ExchangedMessage, RecordedPlan } from './cuda-plan.ts'
 
 /** A plan without messages but with exchanges. */
@@ -191,8 +191,4 @@ function sameDirection(a: PlanMessage, b: PlanMessage): boolean {
 /** The rows of `region`, without gaps, at a place in the staging memory. */
 function staged({ buffer, byteOffset }: Place, { rows, rowByteLength }: ByteRegion): ByteRegion {
   return { buffer, byteOffset, rows, rowByteLength, rowByteStride: rowByteLength }
-}
-
-export function isMessage(part: PlanPart): part is PlanMessage {
-  return part.kind === 'send' || part.kind === 'receive'
 }

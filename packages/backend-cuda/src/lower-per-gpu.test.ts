@@ -33,7 +33,7 @@ function memoryOf(program: RecordedPlan, reachable = true): PlanMemory {
     reachable: (reader, owner) => reader === owner || reachable,
     internalKernel: kernelId,
     bounceAddress: () => 77,
-    stopAddress: sync.stopAddress,
+    leaveAddress: () => 5,
   }
 }
 

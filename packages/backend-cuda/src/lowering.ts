@@ -27,18 +27,9 @@ const drivenByteLength = 2 ** 20
  * earlier signals of its GPU, those of copies under way included, and a signal cannot start on a GPU that a long kernel fills. On
  * 4 H200s the transpose of 32768² by copies took 6 ms with them, 2.3 ms in one graph.
  */
-export function choosePlanLowering(
-  recorded: RecordedPlan,
-  wanted: Lowering,
-  links: Links & { readonly shared?: unknown },
-): LoweredPlan {
+export function choosePlanLowering(recorded: RecordedPlan, wanted: Lowering, links: Links): LoweredPlan {
   const gpus = gpusOf(recorded, links)
   const largeCopies = hasLinkCopies(recorded, links, drivenByteLength)
-  // No graph spans processes.
-  if (links.shared !== undefined) {
-    const plan = largeCopies ? sendLinkCopies(recorded, links, peerKernelByteLength) : recorded
-    return { plan, lowering: 'graph-per-gpu', largeCopies, gpus: gpusOf(plan, links) }
-  }
   const allReach = gpus.every((reader) => gpus.every((owner) => links.reachable(reader, owner)))
   const driven =
     wanted === 'one-graph' ||
@@ -50,6 +41,13 @@ export function choosePlanLowering(
   // A copy that its sender drives waits for its receiver, and only the driver orders that without holding up either GPU.
   const plan = sendLinkCopies(recorded, links, peerKernelByteLength)
   return { plan, lowering: 'one-graph', largeCopies, gpus: gpusOf(plan, links) }
+}
+
+/** A whole plan of several processes: no graph spans processes. */
+export function lowerShared(recorded: RecordedPlan, links: Links): LoweredPlan {
+  const largeCopies = hasLinkCopies(recorded, links, drivenByteLength)
+  const plan = largeCopies ? sendLinkCopies(recorded, links, peerKernelByteLength) : recorded
+  return { plan, lowering: 'graph-per-gpu', largeCopies, gpus: gpusOf(plan, links) }
 }
 
 export function gpusOf(plan: CudaPlan, links: Pick<Links, 'gpuOf'>): number[] {

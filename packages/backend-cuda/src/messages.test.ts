@@ -1,5 +1,5 @@
 // Messages between GPUs of several ranks, by a fake NCCL. The ranks are in one process here; @tandem-gpu/backend-mpi tests processes.
-import { isGpuError, type PlanPart, type Runtime } from '@tandem-gpu/core'
+import { type Handles, isGpuError, type LinkedRuntime, type PlanPart } from '@tandem-gpu/core'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { CudaOptions } from './cuda.ts'
 import type { RecordedPlan } from './cuda-plan.ts'
@@ -7,7 +7,7 @@ import { type ConnectedRuntimes, openConnectedRuntimes } from './testing/connect
 import { configureFake, fakeLibraries } from './testing/fake-driver.ts'
 import { plan, region } from './testing/plan-text.ts'
 
-const opened: Runtime[] = []
+const opened: LinkedRuntime<Handles, PlanPart>[] = []
 
 beforeEach(() => configureFake({ FAKE_CUDA_DEVICES: 3 }))
 afterEach(async () => {
@@ -15,7 +15,7 @@ afterEach(async () => {
   for (const runtime of opened.splice(0)) expect(await runtime.dispose()).toEqual([])
 })
 
-function runtimesOf(connected: ConnectedRuntimes): Runtime[] {
+function runtimesOf(connected: ConnectedRuntimes): LinkedRuntime<Handles, PlanPart>[] {
   const runtimes = connected.opened.map((one) => {
     if (one.status === 'rejected') throw one.reason
     return one.value
@@ -40,7 +40,7 @@ const rows = 6
  * Each rank sends what it has to the next one, as rows with gaps, and takes what comes as one block, through its host memory where it has an odd rank;
  * then what has come is what it has. A rank has as many commands more as its number, so that the ranks' graphs differ.
  */
-async function ring(runtimes: readonly Runtime[]) {
+async function ring(runtimes: readonly LinkedRuntime<Handles, PlanPart>[]) {
   const count = runtimes.length
   return Promise.all(
     runtimes.map(async (runtime, rank) => {
@@ -102,9 +102,9 @@ async function ring(runtimes: readonly Runtime[]) {
       const words = Uint32Array.from({ length: rows * rowWords }, (_, index) => rank * 10_000 + index)
       await runtime.write(first, new Uint8Array(words.buffer))
       return {
-        connect: (times: number) => runtime.connect!(executable, { times }),
+        connect: (times: number) => runtime.connect(executable, { times }),
         async run(times: number, profile = false) {
-          expect(await runtime.connect!(executable, { times, profile })).toBe(true)
+          expect(await runtime.connect(executable, { times, profile })).toBe(true)
           return runtime.run(executable, { times, profile })
         },
         async read() {

@@ -97,8 +97,10 @@ export interface NativeGroup {
   breakOff(): void
   /** Lets other threads go first that wait for this core. */
   yieldCore(): void
-  /** A page-locked word at the same address on every GPU; not zero where kernels that look at it are to leave. */
+  /** A page-locked word at the same address on every GPU; not zero where kernels that wait for other GPUs are to leave. */
   readonly stopAddress: number
+  /** Words in the memory of each GPU; not zero where its kernels that look at them are to leave. */
+  readonly leaveAddresses: readonly number[]
   /** Undefined in runtimes that allow no memory of an addon's own in an ArrayBuffer, such as Electron. */
   mapHost(byteLength: number): { arrayBuffer: ArrayBuffer; address: number; locked: boolean } | undefined
   lockHost(arrayBuffer: ArrayBuffer): { address: number; locked: Promise<void> }
@@ -153,7 +155,10 @@ export type NativeQueueListener = (
 /** Methods are those of core's `CommandQueue`; what is not said here, is said there. */
 export interface NativeQueue {
   loadKernel(kernel: number, description: NativeQueueKernel): Promise<void>
-  /** `host`: in page-locked memory, which `mappedRange` gives. */
+  /**
+   * `host`: in page-locked memory, which `mappedRange` gives. Buffers are created, adopted and destroyed with the next call of another
+   * kind, or with `flush`.
+   */
   createBuffer(buffer: number, byteLength: number, host: boolean): void
   adoptBuffer(buffer: number, address: number, byteLength: number): void
   /** Resolves with the address. The memory stays until both `destroyBuffer` and `releaseShared`. */
@@ -161,6 +166,7 @@ export interface NativeQueue {
   releaseShared(buffer: number): void
   destroyBuffer(buffer: number): void
   submit(serial: number, words: Float64Array, data: Uint8Array): void
+  flush(): void
   mappedRange(buffer: number, byteOffset: number, byteLength: number): ArrayBuffer
   unmap(buffer: number, write: boolean): void
   fence(): Promise<void>
@@ -175,7 +181,7 @@ export interface NativeQueueKernel {
   readonly dynamicSharedByteLength: number
   /**
    * For each parameter the position of its binding, twice, and 1 more where it is the binding's length in place of its address; twice `bindings`
-   * for the address of the queue's stop word.
+   * for the address of the queue's stop word, 1 more for that of the numbers of workgroups, and 2 more for the largest number allowed.
    */
   readonly parameters: readonly number[]
   readonly bindings: number

@@ -1,11 +1,4 @@
-import { setTimeout } from 'node:timers/promises'
-import {
-  type FreedMemory,
-  GpuError,
-  type GpuErrorCode,
-  isGpuError,
-  type SharingProcesses,
-} from '@tandem-gpu/core'
+import { allOrNone, type FreedMemory, GpuError, type LinkedProcesses } from '@tandem-gpu/core'
 import { toGpuError } from './driver-error.ts'
 import type { NativeGroup } from './native-addon.ts'
 
@@ -31,7 +24,7 @@ interface Mapped {
 /** Device memory that the processes of a group share, each with one GPU. */
 export class SharedMemory implements FreedMemory {
   readonly native: NativeGroup
-  readonly processes: SharingProcesses
+  readonly processes: LinkedProcesses
   /** By handle, which the driver opens once a process. */
   readonly #mapped = new Map<string, Mapped>()
   /** Unmappings that the group's thread has yet to be told of. */
@@ -42,7 +35,7 @@ export class SharedMemory implements FreedMemory {
   #resting: Resting[] = []
   #runs = 0
 
-  constructor(native: NativeGroup, processes: SharingProcesses) {
+  constructor(native: NativeGroup, processes: LinkedProcesses) {
     this.native = native
     this.processes = processes
     void processes.broken.then(() => native.breakOff())
@@ -125,51 +118,23 @@ export class SharedMemory implements FreedMemory {
   }
 }
 
-interface Failure {
-  readonly code: GpuErrorCode
-  readonly message: string
-}
-
-type Said<T> = Failure | { readonly result: T }
-
-/** Between two looks at how far the others are. */
-const lookPause = 50
-
 /**
- * What `work` gives on each process, by rank. Where it fails on one, rejects on all: with the error of the lowest rank that has one.
- * `doing` names the work. Work that itself waits for the other processes comes with `giveUp`, which makes it end: called where it has failed on another.
+ * What `work` gives on each process, by rank; where it fails on one, rejects on all. `doing` names the work. Work that itself waits for the
+ * other processes comes with `giveUp`, which makes it end: called where it has failed on another.
  */
 export async function agree<T>(
-  processes: SharingProcesses,
+  processes: LinkedProcesses,
   doing: string,
   work: () => Promise<T>,
   giveUp?: () => void,
 ): Promise<readonly T[]> {
-  let error: unknown
-  const own = work().then(
-    (result): Said<T> => ({ result }),
-    (caught): Said<T> => {
-      error = toGpuError(caught, doing)
-      return {
-        code: isGpuError(error) ? error.code : 'driver',
-        message: error instanceof Error ? error.message : String(error),
-      }
-    },
-  )
-  for (;;) {
-    const now = await (giveUp === undefined ? own : Promise.race([own, setTimeout(lookPause, null)]))
-    const texts = await processes.exchange(JSON.stringify(now))
-    const said = texts.map((text) => JSON.parse(text) as Said<T> | null)
-    const failed = said.findIndex((one) => one !== null && 'code' in one)
-    if (failed >= 0) {
-      giveUp?.()
-      await own
-      if (failed === processes.rank) throw error
-      const { code, message } = said[failed] as Failure
-      throw new GpuError(code, `Rank ${failed}: ${message}`)
-    }
-    if (said.every((one) => one !== null)) return said.map((one) => (one as { result: T }).result)
-  }
+  const say = async (text: string) =>
+    (await processes.exchange(text)).map((message, rank) => ({ rank, message }))
+  const translated = () =>
+    work().catch((error: unknown) => {
+      throw toGpuError(error, doing)
+    })
+  return (await allOrNone(translated, { say, giveUp })).map(({ result }) => result)
 }
 
 /** Maps a word of each other process and reads it: the driver may refuse, and a container may hide the processes from each other. */

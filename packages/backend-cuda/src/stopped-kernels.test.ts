@@ -143,6 +143,40 @@ it('of a run in parts, one that takes too long ends those behind it', async () =
   work.destroy()
 })
 
+it('a kernel that is said to terminate looks where it begins alone: a time limit waits for what is under way, and ends the run behind it', async () => {
+  configureFake({ FAKE_CUDA_DEVICES: 1 })
+  const texts: string[] = []
+  const backends = [
+    cudaBackend({ libraries: fakeLibraries(), kernelCache: false }, (source, form) => {
+      const translated = translateForCpu(source, form)
+      texts.push(translated.source)
+      return translated
+    }),
+  ]
+  const group = await openGroup({ backends })
+  groups.push(group)
+  const wgsl = `
+    @group(0) @binding(0) var<uniform> n: u32;
+    @group(0) @binding(1) var<storage, read_write> x: array<u32>;
+    @compute @workgroup_size(1) fn main() {
+      var state = x[1];
+      for (var k = 0u; k < n; k++) { state = state * 1664525u + k; }
+      x[0] += 1u;
+      x[1] = state;
+    }`
+  const looking = await group.compile({ wgsl })
+  const kernel = await group.compile({ wgsl, terminates: true })
+  expect(texts.map((text) => /\n {2}look\(stop_word\);/.test(text))).toEqual([false, true])
+  const x = await group.devices[0]!.allocate('u32', 2)
+  const program = group.record((r) => r.dispatch(kernel, { workgroups: 1, args: { n: 20_000_000, x } }))
+  const running = group.queue.run(program, 1000, { timeoutSeconds: 0.01 })
+  await expect(running).rejects.toMatchObject({ code: 'timeout' })
+  const [runs] = await group.queue.read(x)
+  expect(runs).toBeGreaterThan(0)
+  expect(runs).toBeLessThan(1000)
+  for (const one of [program, kernel, looking, x]) one.destroy()
+})
+
 it('stopKernels is refused where kernels of the program cannot be ended', async () => {
   configureFake({ FAKE_CUDA_DEVICES: 1 })
   const translate = (source: Parameters<typeof translateForCpu>[0]) => ({

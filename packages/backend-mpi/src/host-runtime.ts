@@ -70,7 +70,7 @@ export class HostRuntime implements Runtime<HostHandles> {
   }
 
   async instantiate(plan: Plan<HostHandles>): Promise<HostExecutable> {
-    const executable = { label: plan.label, plan }
+    const executable = { label: plan.label, plan, stoppable: true }
     this.#executables.add(executable)
     return executable
   }

@@ -1,11 +1,12 @@
-import type {
-  ByteRegion,
-  Handles,
-  Plan,
-  PlanBuffer,
-  PlanCommand,
-  PlanMessage,
-  PlanPart,
+import {
+  type ByteRegion,
+  type Handles,
+  isMessage,
+  type Plan,
+  type PlanBuffer,
+  type PlanCommand,
+  type PlanMessage,
+  type PlanPart,
 } from '@tandem-gpu/core'
 import type { MessageMemory } from './message-memory.ts'
 import type { NativeMessage } from './native-addon.ts'
@@ -159,10 +160,6 @@ export async function lowerPlan(
         else steps[step]!.afterPrevious.push(...last(sameSlot.at(-1)!))
     }
   }
-}
-
-function isMessage(part: PlanPart): part is PlanMessage {
-  return part.kind === 'send' || part.kind === 'receive'
 }
 
 function isDense({ rows, rowByteLength, rowByteStride }: ByteRegion): boolean {

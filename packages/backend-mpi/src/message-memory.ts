@@ -1,5 +1,8 @@
-import type { Allocation, HostAllocation, PlanBuffer, Runtime } from '@tandem-gpu/core'
+import type { Allocation, HostAllocation, NativeAccess, PlanBuffer, Runtime } from '@tandem-gpu/core'
 import type { DeviceMemory } from './native-addon.ts'
+
+/** A runtime of the inner backend, as far as plans do not matter. */
+export type InnerRuntime = Omit<Runtime, 'instantiate' | 'native'>
 
 /** Memory that messages of device memory go through on their way. */
 export interface Staging {
@@ -20,22 +23,26 @@ export interface MessageMemory {
 
 /** Messages go through host memory, or, where MPI takes device memory, from and to where they are; rows with gaps go through device memory without. */
 export class ProgramMemory implements MessageMemory {
-  readonly #inner: Runtime
+  readonly #inner: InnerRuntime
+  readonly #native: NativeAccess | undefined
   readonly through: 'host' | 'device'
   readonly #addressed = new Map<Allocation, Promise<DeviceMemory>>()
   readonly allocations: Allocation[] = []
   readonly hostAllocations: HostAllocation[] = []
 
-  constructor(inner: Runtime, gpuAware: boolean) {
+  /** `native` where MPI takes device memory. */
+  constructor(inner: InnerRuntime, native: NativeAccess | undefined) {
     this.#inner = inner
-    this.through = gpuAware ? 'device' : 'host'
+    this.#native = native
+    this.through = native === undefined ? 'host' : 'device'
   }
 
   addressed(allocation: Allocation): Promise<DeviceMemory> | undefined {
-    if (this.through === 'host') return undefined
+    const native = this.#native
+    if (native === undefined) return undefined
     let addressed = this.#addressed.get(allocation)
     if (addressed === undefined) {
-      addressed = this.#inner.deviceMemory!(allocation) as Promise<DeviceMemory>
+      addressed = native.address(allocation) as Promise<DeviceMemory>
       this.#addressed.set(allocation, addressed)
     }
     return addressed

@@ -17,34 +17,28 @@ import {
   type LostInfo,
   type Plan,
   type PlanPart,
+  type RankedRuntime,
   type Ranks,
-  type Runtime,
 } from '@tandem-gpu/core'
-import { lowerPlan } from './lower-plan.ts'
-import { ProgramMemory } from './message-memory.ts'
-import { type MpiExecutable, MpiRuns } from './mpi-runs.ts'
-import { settled, toGpuError } from './native-addon.ts'
-import type { LoweredPlan } from './segments.ts'
+import type { InnerRuntime } from './message-memory.ts'
+import type { MpiExecutable } from './mpi-executable.ts'
+import type { MpiRuns } from './mpi-runs.ts'
+import { settled } from './native-addon.ts'
+import { localOrdinals, type RankDevices } from './rank-devices.ts'
 import type { MpiSession } from './session.ts'
-import type { OpenedDevices } from './transport.ts'
 
 /** How long JavaScript's thread does not sleep while it waits for calls of other ranks. */
 const awakeMilliseconds = 1
 
 /** One rank's part of a group over all ranks. Allocations, kernels and host memory are the inner backend's; `MpiRuns` runs programs. */
-export class MpiRuntime implements Runtime {
+export class MpiRuntime implements RankedRuntime {
   readonly devices: readonly Adapter[]
   readonly lost: Promise<LostInfo>
   readonly ranks: Ranks
-  readonly limitsTime: boolean
   readonly #runs: MpiRuns
   readonly #session: MpiSession
-  readonly #inner: Runtime
-  readonly #joined: OpenedDevices['joined']
-  /** Each rank reaches the memory of all devices, and has all of each plan. */
-  readonly #sharesMemory: boolean
-  /** MPI takes messages from device memory. */
-  readonly #gpuAware: boolean
+  readonly #opened: RankDevices
+  readonly #inner: InnerRuntime
   readonly #peers: ReadonlyMap<number, readonly boolean[]>
   readonly #label: string
   readonly #group: number
@@ -61,42 +55,31 @@ export class MpiRuntime implements Runtime {
     session: MpiSession,
     group: number,
     devices: readonly Adapter[],
-    opened: OpenedDevices,
+    opened: RankDevices,
     peers: ReadonlyMap<number, readonly boolean[]>,
     label: string,
   ) {
-    const { inner, joined, transport } = opened
+    const { inner, sharesMemory } = opened
     this.devices = devices
     this.#session = session
     this.#inner = inner
-    this.#joined = joined
-    this.#sharesMemory = transport.name === 'ipc'
-    // Messages that are under way wait for ranks that have ended.
-    this.limitsTime = this.#sharesMemory
-    this.#gpuAware = transport.name === 'gpu-aware'
+    this.#opened = opened
     this.#peers = peers
     this.#label = label
-    const counts = new Map<number, number>()
-    this.#localOrdinal = devices.map(({ rank }, all) => {
-      // A runtime that shares memory has the devices of all ranks.
-      if (this.#sharesMemory) return all
-      const ordinal = counts.get(rank!) ?? 0
-      counts.set(rank!, ordinal + 1)
-      return ordinal
-    })
+    this.#localOrdinal = localOrdinals(devices, sharesMemory)
     this.lost = new Promise((resolve) => {
       this.#resolveLost = resolve
     })
     session.watchGroup(group, (code, message) => {
       this.#clean = false
       this.#runs.peerLost ??= new GpuError(code, message)
-      joined?.break()
+      opened.break()
       this.#resolveLost({ reason: 'unknown', message })
     })
     this.#group = group
     const cores = availableParallelism() / session.ranksOnMachine
-    this.#runs = new MpiRuns({
-      ...{ session, group, label, cores, devices: opened },
+    this.#runs = opened.runsOf({
+      ...{ session, group, label, cores },
       globalOrdinal: (local) => this.#globalOrdinal(local),
       leave: (reason) => this.ranks.leave(reason),
       keep: (executable) => {
@@ -112,10 +95,12 @@ export class MpiRuntime implements Runtime {
     this.ranks = {
       rank,
       count: session.ranks.length,
-      sharesMemory: this.#sharesMemory,
-      survivesFailures: joined !== undefined,
-      ...(inner.freedMemory && { freedMemory: inner.freedMemory }),
-      transport,
+      sharesMemory,
+      throughHost: opened.throughHost,
+      survivesFailures: opened.survivesFailures,
+      limitsTime: opened.limitsTime,
+      ...(opened.freedMemory && { freedMemory: opened.freedMemory }),
+      transport: opened.transport,
       gather: (key, message, number, doing = 'makes a call') => {
         const gathered = session.gatherIn(group, key, message, `${doing} in group "${label}"`, number)
         keepAwake(gathered, awakeMilliseconds, cores, addon.yieldCore)
@@ -131,6 +116,7 @@ export class MpiRuntime implements Runtime {
         if (reason !== '') this.#clean = false
         addon.leave(group, 'device-lost', reason)
       },
+      interrupted: (executable) => opened.interrupted(executable as MpiExecutable),
       diverged: () => {
         this.#clean = false
       },
@@ -140,7 +126,7 @@ export class MpiRuntime implements Runtime {
   }
 
   canAccessPeer(reader: number, owner: number): boolean {
-    if (this.#sharesMemory) return true
+    if (this.#opened.sharesMemory) return true
     const rank = this.devices[reader]!.rank!
     if (rank !== this.devices[owner]!.rank) return false
     const peers = this.#peers.get(rank)!
@@ -172,41 +158,9 @@ export class MpiRuntime implements Runtime {
   }
 
   async instantiate(plan: Plan<Handles, PlanPart>): Promise<MpiExecutable> {
-    const memory = new ProgramMemory(this.#inner, this.#gpuAware)
-    const made: Executable[] = []
-    try {
-      const lowered =
-        this.#joined === undefined
-          ? await lowerPlan(plan, (ordinal) => this.#localOrdinal[ordinal] ?? 0, memory)
-          : wholePlan(this.#onLocalDevices(plan) as Plan)
-      const { segments, messages, after, afterPrevious } = lowered
-      // A rank without a part in the plan agrees with the others on it all the same.
-      const plans =
-        this.#joined !== undefined && segments.length === 0
-          ? [plan as Plan]
-          : segments.map((segment) => segment.plan)
-      for (const part of plans) made.push(await this.#inner.instantiate(part))
-      const edges = (node: number) => ({ after: after[node]!, afterPrevious: afterPrevious[node]! })
-      const executable: MpiExecutable = {
-        label: plan.label,
-        stoppable: made.every((part) => part.stoppable === true),
-        made,
-        segments: segments.map((segment, i) => ({ ...segment, executable: made[i]! })),
-        nodes: this.#session.addon.prepare([
-          ...segments.map((_, node) => ({ kind: 'segment' as const, ...edges(node) })),
-          ...messages.map((message, i) => ({ ...message, ...edges(segments.length + i) })),
-        ]),
-        alone: segments.length === 1 && messages.length === 0,
-        memory,
-        messageMemory: [...memory.hostAllocations, ...hostMemoryOfMessages(plan)],
-      }
-      this.#executables.add(executable)
-      return executable
-    } catch (error) {
-      for (const part of made) this.#inner.release(part)
-      memory.free()
-      throw toGpuError(error)
-    }
+    const executable = await this.#opened.instantiate(plan, this.#localOrdinal)
+    this.#executables.add(executable)
+    return executable
   }
 
   release(executable: Executable): void {
@@ -216,25 +170,8 @@ export class MpiRuntime implements Runtime {
     known.memory.free(this.#kept)
   }
 
-  interrupted(executable: Executable): void {
-    for (const part of (executable as MpiExecutable).made) this.#inner.interrupted?.(part)
-  }
-
   run(executable: Executable, options: ExecutionOptions): Promise<ExecutionResult> {
     return this.#runs.run(executable as MpiExecutable, options)
-  }
-
-  /** The plan with devices by their ordinals among this rank's. */
-  #onLocalDevices({ buffers, commands, ...plan }: Plan<Handles, PlanPart>): Plan<Handles, PlanPart> {
-    const local = <T extends { readonly device: number }>(placed: T): T => ({
-      ...placed,
-      device: this.#localOrdinal[placed.device] ?? 0,
-    })
-    return {
-      ...plan,
-      buffers: buffers.map((buffer) => (buffer.kind === 'device' ? local(buffer) : buffer)),
-      commands: commands.map(local),
-    }
   }
 
   /** The device of the group that is this rank's with that number. */
@@ -270,29 +207,10 @@ export class MpiRuntime implements Runtime {
     await this.#runs.settled
     for (const executable of this.#executables) this.release(executable)
     const failures = await this.#inner.dispose(this.#kept)
-    this.#joined?.close()
+    this.#opened.close()
     this.#session.endGroup(this.#group)
     this.#session.addon.closeGroup(this.#group, this.#clean)
     this.#resolveLost({ reason: 'destroyed', message: `The group "${this.#label}" is disposed.` })
     return failures
-  }
-}
-
-function hostMemoryOfMessages({ buffers, commands }: Plan<Handles, PlanPart>): HostAllocation[] {
-  return commands.flatMap((part) => {
-    if ((part.kind !== 'send' && part.kind !== 'receive') || part.region === undefined) return []
-    const buffer = buffers[part.region.buffer]!
-    return buffer.kind === 'host' ? [buffer.allocation] : []
-  })
-}
-
-/** A plan that every rank has whole is one segment. */
-function wholePlan(plan: Plan): LoweredPlan {
-  const none: number[][] = plan.commands.length === 0 ? [] : [[]]
-  return {
-    segments: none.map(() => ({ plan, originalIndex: plan.commands.map(({ index }) => index) })),
-    messages: [],
-    after: none,
-    afterPrevious: none,
   }
 }

@@ -91,7 +91,7 @@ describe.each([openMpi, mpich])('$name', (mpi) => {
         const job = { ranks, program: 'algorithms.ts', arguments: [inner] }
         const { exitCode, stdout, stderr } = await runBundledJob(mpi, job)
         expect(exitCode, stdout + stderr).toBe(0)
-        expect(stdout.match(/ has the same bits/g)).toHaveLength(7)
+        expect(stdout.match(/ has the same bits/g)).toHaveLength(11)
       },
     )
   })

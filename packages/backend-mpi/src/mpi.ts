@@ -4,6 +4,8 @@ import {
   describedValue,
   GpuError,
   isGpuError,
+  type RankedRuntime,
+  type Runtime,
   requireOptions,
 } from '@tandem-gpu/core'
 import { gatherAdapters, openingOf } from './adapters.ts'
@@ -32,7 +34,7 @@ export interface MpiOptions {
  * The devices of all ranks of an MPI job as one backend, each rank's through `inner`. Every rank makes the same calls in the same order.
  * Nothing is loaded before the first call; then MPI is started once for the process, and ended with it.
  */
-export function mpi(inner: Backend, options: MpiOptions = {}): Backend {
+export function mpi(inner: Backend<Runtime>, options: MpiOptions = {}): Backend<RankedRuntime> {
   if (typeof inner !== 'object' || inner === null || !('adapters' in inner && 'open' in inner))
     throw new GpuError(
       'validation',

@@ -49,7 +49,7 @@ export interface NativeAddon {
   prepare(nodes: readonly NativeNode[]): PreparedNodes
   /**
    * `issue` may be called before the promise settles; its segment is reported with `segmentCompleted`. A segment with a launcher
-   * (`Runtime.launcher` of the inner backend, by node) is started by it instead, and `failed` is told where that fails.
+   * (`NativeAccess.launcher` of the inner backend, by node) is started by it instead, and `failed` is told where that fails.
    */
   run(
     group: number,
@@ -131,7 +131,7 @@ export interface NativeMessage extends NativeNodeBase {
   readonly kind: 'send' | 'receive'
   readonly peer: number
   readonly tag: number
-  /** Host memory, or device memory (`Runtime.deviceMemory` of the inner backend), of which messages are dense. */
+  /** Host memory, or device memory (`NativeAccess.address` of the inner backend), of which messages are dense. */
   readonly memory: ArrayBuffer | DeviceMemory
   readonly byteOffset: number
   readonly rows: number

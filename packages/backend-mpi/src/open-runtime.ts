@@ -1,9 +1,9 @@
-import { type Adapter, GpuError, type GpuErrorCode, isGpuError, type Runtime } from '@tandem-gpu/core'
+import { type Adapter, allOrNone, GpuError, isGpuError, type RankedRuntime } from '@tandem-gpu/core'
 import { MpiRuntime } from './mpi-runtime.ts'
 import { settled } from './native-addon.ts'
 import type { GroupOpening } from './opening.ts'
+import type { RankDevices } from './rank-devices.ts'
 import type { MpiSession } from './session.ts'
-import type { OpenedDevices } from './transport.ts'
 
 /** Opens this rank's devices, and waits until all ranks have. */
 export async function openRuntime(
@@ -11,58 +11,39 @@ export async function openRuntime(
   opening: GroupOpening,
   devices: readonly Adapter[],
   label: string,
-  open: () => Promise<OpenedDevices>,
-): Promise<Runtime> {
+  open: () => Promise<RankDevices>,
+): Promise<RankedRuntime> {
   const { rank } = session
-  let opened: OpenedDevices | undefined
-  let failure: unknown
-  try {
-    opened = await open()
-  } catch (error) {
-    failure = error
-  }
-  const inner = opened?.inner
+  const ids = devices.map(({ id }) => id)
   const own = devices.filter((device) => device.rank === rank)
-  const said = await opening.gather(
-    JSON.stringify({
-      rank,
-      devices: devices.map(({ id }) => id),
-      peers:
-        inner &&
-        opened?.transport.name !== 'ipc' &&
-        own.flatMap((_, reader) => own.map((_, owner) => inner.canAccessPeer(reader, owner))),
-      ...(failure !== undefined && {
-        code: isGpuError(failure) ? failure.code : 'driver',
-        reason: failure instanceof Error ? failure.message : String(failure),
-      }),
-    }),
-  )
+  const say = (message: string) => opening.gather(message)
+  let opened: RankDevices | undefined
   try {
-    const peers = new Map<number, boolean[]>()
-    for (const { message } of said) {
-      const other = JSON.parse(message) as {
-        rank: number
-        devices: string[]
-        peers?: boolean[] | false
-        code?: GpuErrorCode
-        reason?: string
-      }
-      if (other.code !== undefined)
-        throw other.rank === rank
-          ? failure
-          : new GpuError(other.code, `${session.nameOf(other.rank)} cannot open its devices: ${other.reason}`)
-      if (other.devices.join() !== devices.map(({ id }) => id).join())
+    const said = await allOrNone(
+      async () => {
+        opened = await open()
+        const { inner, sharesMemory } = opened
+        const pairs = own.flatMap((_, reader) => own.map((_, owner) => ({ reader, owner })))
+        const peers = sharesMemory ? [] : pairs.map(({ reader, owner }) => inner.canAccessPeer(reader, owner))
+        return { rank, ids, peers }
+      },
+      {
+        say,
+        sentence: (rank, message) => `${session.nameOf(rank)} cannot open its devices: ${message}`,
+      },
+    )
+    for (const { result } of said)
+      if (result.ids.join() !== ids.join())
         throw new GpuError(
           'validation',
-          `The ranks open different devices: ${session.nameOf(other.rank)} opens ${other.devices.join(', ')}; ${session.nameOf(rank)} opens ${devices.map(({ id }) => id).join(', ')}.`,
+          `The ranks open different devices: ${session.nameOf(result.rank)} opens ${result.ids.join(', ')}; ${session.nameOf(rank)} opens ${ids.join(', ')}.`,
         )
-      if (other.peers) peers.set(other.rank, other.peers)
-    }
     await openCommunicator(session, opening)
+    const peers = new Map(said.map(({ result }) => [result.rank, result.peers]))
     return new MpiRuntime(session, opening.numberOf('group'), devices, opened!, peers, label)
   } catch (error) {
-    await inner?.dispose()
-    opened?.joined?.close()
+    await opened?.inner.dispose()
+    opened?.close()
     throw error
   } finally {
     opening.end()
@@ -71,14 +52,18 @@ export async function openRuntime(
 
 /** Throws on every rank alike. */
 async function openCommunicator(session: MpiSession, opening: GroupOpening): Promise<void> {
-  const failure = await settled(session.addon.openGroup(opening.numberOf('group'))).then(
-    () => undefined,
+  const failure: unknown = await settled(session.addon.openGroup(opening.numberOf('group'))).catch(
     (error: unknown) => error,
   )
+  // Then every rank learns of that.
   if (isGpuError(failure, 'device-lost')) throw failure
-  const said = await opening.gather(failure instanceof Error ? failure.message : '')
-  if (failure !== undefined) throw failure
-  const refusal = said.find(({ message }) => message !== '')
-  if (refusal !== undefined)
-    throw new GpuError('out-of-memory', `${session.nameOf(refusal.rank)}: ${refusal.message}`)
+  await allOrNone(
+    async () => {
+      if (failure !== undefined) throw failure
+    },
+    {
+      say: (message) => opening.gather(message),
+      sentence: (rank, message) => `${session.nameOf(rank)}: ${message}`,
+    },
+  )
 }

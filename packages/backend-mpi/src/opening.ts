@@ -55,8 +55,8 @@ export class GroupOpening {
     return this.#session.gatherIn(this.#first, this.#keys++, message, 'opens a group')
   }
 
-  numberOf(what: 'ipc' | 'nccl' | 'group'): number {
-    return this.#first + { ipc: 1, nccl: 2, group: 3 }[what]
+  numberOf(what: 'whole' | 'parts' | 'group'): number {
+    return this.#first + { whole: 1, parts: 2, group: 3 }[what]
   }
 
   /** The group is open, or is refused. */

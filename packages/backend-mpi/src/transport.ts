@@ -1,27 +1,23 @@
-import { type Adapter, type Backend, GpuError, type Runtime, type Transport } from '@tandem-gpu/core'
-import { innerAdapter } from './adapters.ts'
-import { openAddressableDevices } from './addressable-devices.ts'
-import { HostRuntime } from './host-runtime.ts'
-import { type JoinedDevices, openJoinedDevices, refusalOf } from './joined-devices.ts'
+import { type Adapter, type Backend, GpuError, isGpuError, type Link, type Runtime } from '@tandem-gpu/core'
+import { LinkedDevices } from './linked-devices.ts'
 import type { GroupOpening } from './opening.ts'
+import type { RankDevices } from './rank-devices.ts'
+import { ScheduledDevices } from './scheduled-devices.ts'
 import type { MpiSession } from './session.ts'
 
+/** Links that backends may have, the quickest first, and what a backend without does not do. */
+const knownLinks = {
+  ipc: 'share memory between processes',
+  nccl: 'exchange messages between processes',
+  'gpu-aware': 'give an MPI addresses of device memory',
+} as const
+
 /**
- * Ways in which data moves between ranks, the quickest first: `ipc` (each rank maps the devices' memory of all), `nccl` (messages between devices,
- * inside their programs), `gpu-aware` (messages of MPI from device memory), `staged` (messages of MPI from host memory). `auto` takes the first that works.
+ * Ways in which data moves between ranks: the links of the inner backend, or `staged` (messages of MPI from host memory), which always works. `auto`
+ * takes the first that works.
  */
 export const transportNames = ['auto', 'ipc', 'nccl', 'gpu-aware', 'staged'] as const
-/** What `auto` tries, in this order, before `staged`, which always works. */
-const quickest = ['ipc', 'nccl', 'gpu-aware'] as const
 export type TransportName = (typeof transportNames)[number]
-
-/** A rank's devices, and how the ranks reach each other. */
-export interface OpenedDevices {
-  readonly inner: Runtime
-  /** Where the devices need no message of the host's. */
-  readonly joined?: JoinedDevices
-  readonly transport: Transport
-}
 
 /**
  * Opens devices for the transport of that name, or with `auto` for the quickest one that works. All ranks choose alike. Throws `unsupported` on all ranks where
@@ -30,35 +26,48 @@ export interface OpenedDevices {
 export async function openForTransport(
   session: MpiSession,
   opening: GroupOpening,
-  backend: Backend,
+  backend: Backend<Runtime>,
   devices: readonly Adapter[],
   wanted: TransportName,
   label: string,
-): Promise<OpenedDevices> {
+): Promise<RankDevices> {
   const said = await opening.gather(wanted)
   if (said.length > 1)
     throw new GpuError(
       'validation',
       `The ranks ask for different transports: rank ${said[0]!.rank} for ${said[0]!.message}, rank ${said[1]!.rank} for ${said[1]!.message}.`,
     )
-  const own = devices.filter(({ rank }) => rank === session.rank).map(innerAdapter)
-  const tried = wanted === 'auto' ? quickest : [wanted]
   const refused: { name: string; reason: string }[] = []
-  for (const name of tried)
+  const names = wanted === 'auto' ? Object.keys(knownLinks) : wanted === 'staged' ? [] : [wanted]
+  for (const name of names)
     try {
-      if (name === 'staged') break
-      if (name === 'gpu-aware') {
-        const inner = await openAddressableDevices(session, opening, backend, own, label)
-        return { inner, transport: { name, refused } }
-      }
-      const joined = await openJoinedDevices(session, opening, backend, devices, name, label)
-      return { inner: joined.runtime, joined, transport: { name, refused } }
+      const link = linkNamed(session, backend, name)
+      const transport = { name, refused }
+      if (link.plans === 'segments')
+        return await ScheduledDevices.openAddressed(session, opening, link, devices, transport, label)
+      return await LinkedDevices.open(session, opening, link, devices, transport, label)
     } catch (error) {
-      const reason = refusalOf(error)
+      if (!isGpuError(error) || error.code === 'device-lost') throw error
+      const reason = error.message
       if (name === wanted)
         throw new GpuError('unsupported', `Transport ${name} does not work here: ${reason}`, { cause: error })
       refused.push({ name, reason })
     }
-  const inner = own.length > 0 ? await backend.open(own, { label }) : new HostRuntime()
-  return { inner, transport: { name: 'staged', refused } }
+  return ScheduledDevices.open(session, backend, devices, { name: 'staged', refused }, label)
+}
+
+/** Throws `unsupported`, on all ranks alike, where the job or the backend cannot have it: every rank has the same backend. */
+function linkNamed(session: MpiSession, backend: Backend, name: string): Link {
+  const { ranks } = session
+  if (ranks.length < 2) throw new GpuError('unsupported', 'The job has one rank.')
+  const link = backend.links?.find((link) => link.name === name)
+  if (link === undefined)
+    throw new GpuError(
+      'unsupported',
+      `The backend ${backend.name} does not ${knownLinks[name as keyof typeof knownLinks]}.`,
+    )
+  const other = ranks.find(({ machine }) => machine !== ranks[0]!.machine)
+  if (link.reach === 'machine' && other !== undefined)
+    throw new GpuError('unsupported', `${session.nameOf(other.rank)} is on another machine than rank 0.`)
+  return link
 }

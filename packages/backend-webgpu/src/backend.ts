@@ -23,7 +23,7 @@ const webGpuOptions = {
 } as const
 
 /** The backend over any platform that finds `GPU` objects. */
-export function createBackend(options: WebGpuOptions, platform: Platform): Backend {
+export function createBackend(options: WebGpuOptions, platform: Platform): Backend<Runtime> {
   requireOptions(options, 'webgpu', webGpuOptions)
   const { toggles = [] } = options
   if (!(Array.isArray(toggles) && toggles.every((toggle) => typeof toggle === 'string')))

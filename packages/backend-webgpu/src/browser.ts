@@ -1,4 +1,4 @@
-import type { Backend } from '@tandem-gpu/core'
+import type { Backend, Runtime } from '@tandem-gpu/core'
 import { createBackend } from './backend.ts'
 import { browserPlatform } from './browser-platform.ts'
 import type { WebGpuOptions } from './options.ts'
@@ -6,6 +6,6 @@ import type { WebGpuOptions } from './options.ts'
 export type { WebGpuOptions } from './options.ts'
 
 /** WebGPU through `navigator.gpu`: browsers, workers, Deno. All virtual devices on one adapter share one `GPUDevice`. */
-export function webgpu(options: WebGpuOptions = {}): Backend {
+export function webgpu(options: WebGpuOptions = {}): Backend<Runtime> {
   return createBackend(options, browserPlatform)
 }

@@ -1,4 +1,4 @@
-import type { Backend } from '@tandem-gpu/core'
+import type { Backend, Runtime } from '@tandem-gpu/core'
 import { createBackend } from './backend.ts'
 import { dawnPlatform } from './dawn-platform.ts'
 import type { WebGpuOptions } from './options.ts'
@@ -9,6 +9,6 @@ export type { WebGpuOptions } from './options.ts'
  * WebGPU through Dawn (npm package `webgpu`) in Node. Looks for nothing until `adapters()`: hardware first, then, unless `software`
  * says otherwise, an adapter on the CPU. All virtual devices on one adapter share one `GPUDevice`.
  */
-export function webgpu(options: WebGpuOptions = {}): Backend {
+export function webgpu(options: WebGpuOptions = {}): Backend<Runtime> {
   return createBackend(options, dawnPlatform)
 }

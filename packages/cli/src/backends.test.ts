@@ -1,11 +1,11 @@
-import type { Backend } from '@tandem-gpu/core'
+import type { Backend, Runtime } from '@tandem-gpu/core'
 import { expect, it } from 'vitest'
 import { backendsNamed, optionalBackend } from './backends.ts'
 import { examineMpi } from './commands/doctor.ts'
 import { openJob } from './job.ts'
 
 const topology = async () => ({ adapters: [], links: [] })
-const present: Backend = {
+const present: Backend<Runtime> = {
   name: 'present',
   adapters: async () => ({ adapters: [], absence: { code: 'no-driver', reason: 'There is no driver.' } }),
   open: () => Promise.reject(new Error('not opened here')),

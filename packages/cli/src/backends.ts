@@ -1,4 +1,4 @@
-import type { Backend } from '@tandem-gpu/core'
+import type { Backend, Runtime } from '@tandem-gpu/core'
 import type { Job, RankTransport } from './job.ts'
 import { isNotInstalled, notInstalled } from './not-installed.ts'
 
@@ -31,10 +31,14 @@ export function backendsNamed(
 
 /**
  * A backend whose package is an optional peer. A package that is not installed is reported as an absence that names it, like a missing driver.
- * `topology` and the other ways to open are known once `adapters()` has resolved, which is when anybody has adapters to ask about or to open.
+ * `topology` and `links` are known once `adapters()` has resolved, which is when anybody has adapters to ask about or to open.
  */
-export function optionalBackend(name: string, packageName: string, load: () => Promise<Backend>): Backend {
-  let backend: Backend | undefined
+export function optionalBackend(
+  name: string,
+  packageName: string,
+  load: () => Promise<Backend<Runtime>>,
+): Backend<Runtime> {
+  let backend: Backend<Runtime> | undefined
   return {
     name,
     async adapters() {
@@ -53,14 +57,8 @@ export function optionalBackend(name: string, packageName: string, load: () => P
       backend ??= await load()
       return backend.open(adapters, options)
     },
-    get openShared() {
-      return backend?.openShared?.bind(backend)
-    },
-    get openConnected() {
-      return backend?.openConnected?.bind(backend)
-    },
-    get openAddressable() {
-      return backend?.openAddressable?.bind(backend)
+    get links() {
+      return backend?.links
     },
     get topology() {
       return backend?.topology

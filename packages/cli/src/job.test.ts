@@ -46,6 +46,34 @@ describe.skipIf(!installed)(
       expect(await readFile(path('job.npy'))).toEqual(await readFile(path('alone.npy')))
     })
 
+    it.each([
+      [['scan', '--elements', '9001', '--type', 'f32', '--exclusive'], ['--output']],
+      [
+        ['sort', '--elements', '9001', '--type', 'f32', '--descending'],
+        ['--output', '--indices'],
+      ],
+      [['fft', '--shape', '9x14', '--order', 'transposed'], ['--output']],
+      [['histogram', '--elements', '9001', '--type', 'f32', '--bins', '17'], []],
+    ])('%j gives what one process with as many devices gives', async (command, files) => {
+      const folder = await temporaryFolder()
+      const found = await Promise.all(
+        ['job', 'alone'].map(async (name) => {
+          const path = (option: string) => join(folder, `${name}${option}.npy`)
+          const outputs = files.flatMap((option) => [option, path(option)])
+          const { exit, stdout, stderr } = await startTandem(
+            [...command, ...outputs, '--json', ...(name === 'alone' ? ['--devices', '3'] : [])],
+            name === 'alone' ? {} : { env, shell: `exec ${launcher} -n 3 "$@"` },
+          ).ended
+          expect(exit, stderr).toBe(0)
+          const { devices, verified, edges, counts, outside } = JSON.parse(stdout)
+          const contents = await Promise.all(files.map((option) => readFile(path(option))))
+          return { devices, verified, edges, counts, outside, contents }
+        }),
+      )
+      expect(found[0]).toMatchObject({ devices: 3, verified: true })
+      expect(found[0]).toEqual(found[1])
+    })
+
     it('doctor says once which MPI starts it: version, interface, processes, and whether it takes GPU memory', async () => {
       const shell = `exec ${launcher} -n 2 "$@"`
       const json = await startTandem(['doctor', '--json'], { env, shell }).ended

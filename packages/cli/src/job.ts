@@ -1,4 +1,4 @@
-import type { Backend, RankMessage } from '@tandem-gpu/core'
+import { allOrNone, type Backend, isGpuError, type RankMessage, type Runtime } from '@tandem-gpu/core'
 import { failureOf, UsageError } from './exit-code.ts'
 import { isNotInstalled, notInstalled } from './not-installed.ts'
 import { silentProgress } from './progress.ts'
@@ -12,7 +12,7 @@ export interface Job {
    * The devices of all processes, through this backend in each. `virtual`: processes share a GPU where there are too few. `transport`: how data
    * moves between processes; default: the quickest way that works.
    */
-  around(inner: Backend, virtual: boolean, transport?: RankTransport): Backend
+  around(inner: Backend<Runtime>, virtual: boolean, transport?: RankTransport): Backend
   /** Why this process has not joined the others, which then do not speak for it; undefined where it has, or has not tried to. */
   joinFailure(): Promise<unknown>
   /** What each process says, each text once. */
@@ -64,19 +64,19 @@ export function terminalOf(job: Job | undefined, terminal: Terminal): Terminal {
 /** Does what may fail in one process alone, such as opening a file: a failure in one is one in all, before anything runs. */
 export async function prepareOnAllRanks(job: Job | undefined, prepare: () => Promise<void>): Promise<void> {
   if (job === undefined) return prepare()
-  let error: unknown
-  let reason = ''
+  let own: unknown
   try {
-    await prepare()
-  } catch (caught) {
-    error = caught
-    reason = failureOf(caught).message
+    await allOrNone(
+      () =>
+        prepare().catch((error: unknown) => {
+          own = error
+          throw new Error(failureOf(error).message)
+        }),
+      { say: (message) => job.gather(message) },
+    )
+  } catch (error) {
+    if (own !== undefined) throw own
+    // Another process's failure is no driver's.
+    throw isGpuError(error, 'driver') ? new UsageError(error.message, 'bad-input') : error
   }
-  const said = await job.gather(JSON.stringify(reason === '' ? {} : { rank: job.rank, reason }))
-  const failed = said
-    .map(({ message }) => JSON.parse(message) as { rank?: number; reason?: string })
-    .find((other) => other.reason !== undefined)
-  if (failed === undefined) return
-  if (failed.reason === reason) throw error
-  throw new UsageError(`Rank ${failed.rank}: ${failed.reason}`, 'bad-input')
 }

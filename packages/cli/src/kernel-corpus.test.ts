@@ -28,7 +28,7 @@ const features = {
 } as const
 
 /** A backend's first device; undefined where there is none. */
-async function openFirst(backend: Backend): Promise<{ name: string; runtime: Runtime } | undefined> {
+async function openFirst(backend: Backend<Runtime>): Promise<{ name: string; runtime: Runtime } | undefined> {
   const [adapter] = (await backend.adapters()).adapters
   return adapter && { name: `${backend.name} (${adapter.name})`, runtime: await backend.open([adapter]) }
 }

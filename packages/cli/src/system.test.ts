@@ -1,6 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { type Backend, openGroup } from '@tandem-gpu/core'
+import { referenceBackend } from '@tandem-gpu/core/testing'
 import { expect, it, onTestFinished, vi } from 'vitest'
+import { examineWebGpuApi } from './commands/doctor.ts'
 import { tandem, tandemJson, testBackend } from './testing/tandem.ts'
 import { temporaryFolder } from './testing/temporary-folder.ts'
 
@@ -48,6 +51,34 @@ it('doctor runs a kernel on the backend under test', async () => {
   ])
   expect((await tandem(`doctor --backend ${testBackend}`)).stdout).toMatch(
     new RegExp(`^${testBackend} works: `),
+  )
+})
+
+it('doctor says on which backends the WebGPU API works, and why it does not on others', async () => {
+  const examined = async (backend: Backend, devices: number) => {
+    const group = await openGroup({ backends: [backend], devices, label: 'doctor' })
+    const diagnosis = await examineWebGpuApi(group)
+    expect(await group.destroy()).toEqual({ leaks: [] })
+    return diagnosis
+  }
+  expect(await examined(referenceBackend({ devices: 2 }), 2)).toEqual({ works: true })
+  const inner = referenceBackend()
+  const withoutQueues: Backend = {
+    name: 'without queues',
+    adapters: () => inner.adapters(),
+    open: async (...given) => Object.assign(await inner.open(...given), { openCommandQueue: undefined }),
+  }
+  const reason = 'Group "doctor" runs recorded programs only: its backend has no command queues.'
+  expect(await examined(withoutQueues, 1)).toEqual({ works: false, code: 'unsupported', reason })
+
+  const { stdout } = await tandem(`doctor --backend ${testBackend} --json`)
+  const { backends } = JSON.parse(stdout)
+  const works = testBackend === 'cuda'
+  expect(backends[0].webgpuApi).toMatchObject({ works })
+  expect((await tandem(`doctor --backend ${testBackend}`)).stdout).toMatch(
+    works
+      ? /^ {2}The WebGPU API \(@tandem-gpu\/webgpu-api\) works on each of its devices\.$/m
+      : /^ {2}The WebGPU API \(.*\) does not work on it: Group "webgpu" runs recorded programs only: .*\.$/m,
   )
 })
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 /// How native code of one package hands device memory of another to a library that takes its addresses, such as an MPI.
-/// `Runtime.deviceMemory` gives it as an external value. Plain C, because the packages are built apart.
+/// `NativeAccess.address` gives it as an external value. Plain C, because the packages are built apart.
 extern "C" {
 
 struct TandemDeviceMemory {

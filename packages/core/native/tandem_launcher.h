@@ -1,7 +1,7 @@
 #pragma once
 #include <cstdint>
 
-/// How native code of one package starts device work of another, over and over and without JavaScript. `Runtime.launcher` and `Runtime.repeated` give
+/// How native code of one package starts device work of another, over and over and without JavaScript. `NativeAccess.launcher` and `LinkedRuntime.repeat` give
 /// it as an external value. Plain C, because the packages are built apart.
 extern "C" {
 

@@ -15,7 +15,7 @@ import type { CompiledKernel, CompileOptions } from './kernel.ts'
 import { kernelLayout } from './kernel-layout.ts'
 import type { KernelSource } from './kernel-source.ts'
 import { requireOptions } from './options.ts'
-import type { NumberedCall } from './rank-calls.ts'
+import type { NumberedCall } from './ranks/rank-calls.ts'
 
 /** Runs the front end, checks the kernel against the limits of every device, and lets the backend compile it. */
 export async function compileKernel(
@@ -51,6 +51,7 @@ const compileOptions = {
   constants: 'object',
   bounds: ['clamp', 'trap', 'unchecked'],
   workgroupsPerMultiprocessor: 'number',
+  terminates: 'boolean',
 } as const
 
 /** Throws `validation` for options that are missing or of a wrong type. */
@@ -74,12 +75,13 @@ export function kernelKey({
   constants = {},
   bounds = 'clamp',
   workgroupsPerMultiprocessor = 1,
+  terminates = false,
 }: CompileOptions): string {
   const sorted = Object.entries(constants)
     .sort(([a], [b]) => (a < b ? -1 : 1))
     // JSON has no -0, NaN and infinities.
     .map(([name, value]) => [name, typeof value, Object.is(value, -0) ? '-0' : String(value)])
-  return JSON.stringify([wgsl, entryPoint, sorted, bounds, workgroupsPerMultiprocessor])
+  return JSON.stringify([wgsl, entryPoint, sorted, bounds, terminates, workgroupsPerMultiprocessor])
 }
 
 function frontEnd({
@@ -89,11 +91,12 @@ function frontEnd({
   constants = {},
   bounds = 'clamp',
   workgroupsPerMultiprocessor,
+  terminates = false,
 }: CompileOptions): KernelSource {
   try {
     const module = lower(parseWgsl(wgsl, { label }), { entryPoint, constants })
     const reflection = reflect(module)
-    const common = { label, wgsl, constants, bounds, workgroupsPerMultiprocessor }
+    const common = { label, wgsl, constants, bounds, terminates, workgroupsPerMultiprocessor }
     return { ...common, entryPoint: module.entryPoint.name, module, reflection }
   } catch (error) {
     if (!(error instanceof WgslError)) throw error

@@ -21,7 +21,7 @@ export class GroupQueue implements Queue {
   constructor(group: GroupState) {
     this.#group = group
     this.#turns = group.turns
-    this.#runs = new ProgramRuns(group, this.#turns)
+    this.#runs = new ProgramRuns(group)
   }
 
   /** Resolves when nothing is pending. */

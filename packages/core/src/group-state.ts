@@ -1,8 +1,10 @@
-import type { LostInfo, Runtime } from './backend.ts'
 import { GpuError, invalid, isGpuError } from './errors.ts'
-import type { MessageList } from './message-list.ts'
-import { type NumberedCall, RankCalls } from './rank-calls.ts'
+import type { Executable, Handles } from './handles.ts'
+import { isMessage, type Plan, type PlanPart } from './plan.ts'
+import type { MessageList } from './ranks/message-list.ts'
+import { type NumberedCall, RankCalls } from './ranks/rank-calls.ts'
 import type { Resource } from './resource.ts'
+import type { LostInfo, OpenedRuntime } from './runtime.ts'
 import { Turns } from './turns.ts'
 
 /** Timers of JavaScript count at most 2^31 − 1 milliseconds. */
@@ -20,7 +22,7 @@ export const memoryAgreements = 3
 /** What the objects of one group share: the runtime, whether it still runs, and what has not been destroyed. */
 export class GroupState {
   readonly label: string
-  readonly runtime: Runtime
+  readonly runtime: OpenedRuntime
   /** This process, and how many there are: 0 of 1 in a group of one process. */
   readonly rank: number
   readonly rankCount: number
@@ -40,7 +42,7 @@ export class GroupState {
   #ended: GpuError | undefined
   #runtimeEnded = false
 
-  constructor(label: string, runtime: Runtime) {
+  constructor(label: string, runtime: OpenedRuntime) {
     this.label = label
     this.runtime = runtime
     const { ranks } = runtime
@@ -54,6 +56,16 @@ export class GroupState {
       if (info.reason !== 'destroyed') ranks?.leave(info.message)
       this.#end(lostError(label, info))
     })
+  }
+
+  /** Makes this process's part of a program ready. In a group of one process there are no messages. */
+  instantiate(plan: Plan<Handles, PlanPart>): Promise<Executable> {
+    const { runtime } = this
+    return this.guard(() =>
+      runtime.ranks === undefined
+        ? runtime.instantiate({ ...plan, commands: plan.commands.filter((part) => !isMessage(part)) })
+        : runtime.instantiate(plan),
+    )
   }
 
   /** The group takes no new work; what is pending goes on. */
@@ -161,11 +173,17 @@ export class GroupState {
       throw invalid(
         `The time limit of program "${label}" is ${String(seconds)} seconds; it must be a number above 0 and at most ${longestTimeoutSeconds}.`,
       )
-    if (this.runtime.limitsTime !== true && (this.runtime.abandon === undefined || this.calls !== undefined))
+    const { ranks, abandon } = this.runtime
+    if (ranks === undefined ? abandon === undefined : !ranks.limitsTime)
       throw new GpuError(
         'unsupported',
-        `The backend of group "${this.label}" cannot limit the time of a run.`,
+        `The backend of group "${this.label}" cannot limit the time of a run${this.#overTransport()}.`,
       )
+  }
+
+  #overTransport(): string {
+    const name = this.runtime.ranks?.transport?.name
+    return name === undefined ? '' : ` over the transport ${name}`
   }
 
   /**
@@ -193,14 +211,15 @@ export class GroupState {
       throw endedError(label, seconds, error)
     })
     ended.then(settle, settle)
-    if (this.runtime.abandon === undefined) return ended
+    const abandon = this.runtime.abandon?.bind(this.runtime)
+    if (abandon === undefined) return ended
     const limit = new Promise<never>((_, reject) => {
       const lose = () => {
         const message = `${tooLongText(label, seconds)}, and what runs on the devices cannot be stopped.`
         reject(new GpuError('timeout', `${message} Group "${this.label}" is lost.`))
         this.#ended ??= lostError(this.label, { reason: 'unknown', message })
         // The run itself has rejected by then.
-        setTimeout(() => this.runtime.abandon!(), 0)
+        setTimeout(abandon, 0)
       }
       const wait = Math.min(seconds + (isEnded ? graceSeconds : 0), longestTimeoutSeconds)
       void Promise.allSettled(earlier).then(() => {

@@ -1,4 +1,3 @@
-import type { LiveHandles, LostInfo, Runtime } from './backend.ts'
 import { compileKernel, kernelKey, requireCompileOptions } from './compile-kernel.ts'
 import { describedValue, isObject } from './described-value.ts'
 import type { Device } from './device.ts'
@@ -15,10 +14,11 @@ import type { Schedule } from './plan.ts'
 import { type Program, RecordedProgram } from './program.ts'
 import { ProgramRecorder } from './program-recorder.ts'
 import type { Queue } from './queue.ts'
-import type { Transport } from './ranks.ts'
+import type { Transport } from './ranks/ranks.ts'
+import { emptyHash, hashDigits, hashText } from './ranks/rolling-hash.ts'
 import type { Recorder } from './recorder.ts'
 import type { Leak } from './resource.ts'
-import { emptyHash, hashDigits, hashText } from './rolling-hash.ts'
+import type { LiveHandles, LostInfo, OpenedRuntime } from './runtime.ts'
 import { chooseAdapters, type Selection, type SelectionOptions, selectionOptions } from './selection.ts'
 import { requireCount } from './view.ts'
 
@@ -66,6 +66,8 @@ export interface DeviceGroup {
   readonly rankCount: number
   /** How data moves between the processes, where there are several, and why in no quicker way. */
   readonly transport: Transport | undefined
+  /** Whether data between devices of different processes goes through host memory: then it had better come from there. */
+  readonly throughHost: boolean
   /** Which adapters were chosen, and why. */
   readonly selection: Selection
   /** Transfers and runs. */
@@ -144,6 +146,7 @@ class OpenedGroup implements DeviceGroup {
   readonly rank: number
   readonly rankCount: number
   readonly transport: Transport | undefined
+  readonly throughHost: boolean
   readonly selection: Selection
   readonly queue: GroupQueue
   readonly lost: Promise<LostInfo>
@@ -160,7 +163,7 @@ class OpenedGroup implements DeviceGroup {
     label: string,
     backend: string,
     selection: Selection,
-    runtime: Runtime,
+    runtime: OpenedRuntime,
     portable: boolean,
     debugBounds?: 'trap' | 'clamp',
   ) {
@@ -174,6 +177,7 @@ class OpenedGroup implements DeviceGroup {
     this.rank = this.#state.rank
     this.rankCount = this.#state.rankCount
     this.transport = runtime.ranks?.transport
+    this.throughHost = runtime.ranks?.throughHost ?? false
     this.devices = runtime.devices.map(
       (info, ordinal) => new GroupDevice(this.#state, ordinal, info, portable),
     )

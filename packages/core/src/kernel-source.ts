@@ -14,4 +14,6 @@ export interface KernelSource {
   readonly workgroupsPerMultiprocessor?: number | undefined
   readonly module: IrModule
   readonly reflection: Reflection
+  /** Whether every dispatch is said to end within seconds. */
+  readonly terminates?: boolean
 }

@@ -48,6 +48,11 @@ export interface ByteRegion extends Extent {
   readonly buffer: number
 }
 
+/** Whether a part of a plan over several ranks is a message. */
+export function isMessage(part: PlanPart): part is PlanMessage {
+  return part.kind === 'send' || part.kind === 'receive'
+}
+
 interface PlanCommandBase {
   /** Position in `Plan.commands`; the order of recording, which is always a valid execution order. */
   readonly index: number

@@ -9,17 +9,18 @@ import { allocateOptions, deviceOf, type GroupDevice } from './group-device.ts'
 import type { GroupState } from './group-state.ts'
 import { type HostView, OwnedHostBuffer } from './host-buffer.ts'
 import { type Kernel, type OwnedKernel, requireKernel } from './kernel.ts'
-import { MessageList } from './message-list.ts'
 import { requireOptions } from './options.ts'
 import { bufferOf, notAView } from './owned-buffer.ts'
 import { type Parameter, type ParameterType, type ParameterValue, RecordedParameter } from './parameter.ts'
-import type { ByteRegion, PlanCopy, Schedule } from './plan.ts'
-import { type AnyBuffer, PlanBuilder } from './plan-builder.ts'
-import { RankParts } from './rank-parts.ts'
+import type { PlanCopy, Schedule } from './plan.ts'
+import type { PlanBuilder } from './plan-builder.ts'
+import type { MessageList } from './ranks/message-list.ts'
+import { RankParts } from './ranks/rank-parts.ts'
+import { WholeRecording } from './ranks/whole-recording.ts'
 import type { CommandOptions, DispatchOptions, Recorder } from './recorder.ts'
+import { type AnyView, copyRegions, LocalRecording, type Recording } from './recording.ts'
 import { requireScalar, scalarBits } from './scalar-bits.ts'
 import { shapeRegion, type View } from './view.ts'
-import { type CopySide, copySteps } from './whole-copies.ts'
 
 /** Scratch that the program allocates when it is prepared. */
 export interface ScratchRequest {
@@ -29,25 +30,15 @@ export interface ScratchRequest {
 
 const commandOptions = { label: 'string' } as const
 
-type AnyView = View<AnyBuffer>
-
 /** The recorder that `DeviceGroup.record` lends to its callback. */
 export class ProgramRecorder implements Recorder {
   readonly devices: readonly GroupDevice[]
-  readonly plan: PlanBuilder
   readonly parameters = new Map<string, RecordedParameter>()
   readonly scratchRequests: ScratchRequest[] = []
   readonly debug: boolean
-  /** The messages that the other ranks must record too; absent in a group of one process. */
-  readonly messages: MessageList | undefined
   readonly #group: GroupState
   readonly #ownScratch = new Set<OwnedDeviceBuffer>()
-  /** Over several ranks, `#parts` makes this rank's parts of the commands, and `#elsewhere` checks the commands of other ranks. */
-  readonly #parts: RankParts | undefined
-  readonly #elsewhere: PlanBuilder
-  readonly #serial: boolean
-  /** Whether every rank gets the commands of all devices. */
-  readonly #whole: boolean
+  readonly #recording: Recording
   #scratches = 0
   #closed = false
 
@@ -62,20 +53,28 @@ export class ProgramRecorder implements Recorder {
     this.debug = debug
     this.#group = group
     this.devices = devices
-    this.#serial = schedule === 'serial'
-    this.plan = new PlanBuilder(group)
-    this.#whole = group.sharesMemory
-    const inParts = group.calls !== undefined && !this.#whole
-    this.#elsewhere = inParts ? new PlanBuilder(group, false) : this.plan
-    if (!inParts) return
-    const place = { rank: group.rank, count: group.rankCount, device: this.#firstDevice() }
-    this.messages = new MessageList(group.rank, number)
-    this.#parts = new RankParts(this.plan, place, this.messages, this.#serial)
+    const scratch: WholeRecording['scratch'] = (device, view, label) =>
+      this.scratch(device, view.buffer.type, [view.rows, view.columns], { label })
+    this.#recording =
+      group.calls === undefined
+        ? new LocalRecording(group, devices)
+        : group.sharesMemory
+          ? new WholeRecording(group, devices, scratch)
+          : new RankParts(group, devices, number, schedule === 'serial')
+  }
+
+  get plan(): PlanBuilder {
+    return this.#recording.plan
+  }
+
+  /** The messages that the other ranks must record too; undefined where there are none. */
+  get messages(): MessageList | undefined {
+    return this.#recording.messages
   }
 
   /** Called after the callback: a recorder that escapes from it takes no more commands. */
   close(): void {
-    if (!this.#closed) this.#parts?.finish()
+    if (!this.#closed) this.#recording.finish()
     this.#closed = true
   }
 
@@ -89,14 +88,12 @@ export class ProgramRecorder implements Recorder {
   }
 
   touches(...devices: readonly (Device | number)[]): boolean {
-    const owners = devices.map((device) => this.device(device))
-    return this.#parts === undefined || this.#serial || owners.some(({ local }) => local)
+    return this.#recording.touches(devices.map((device) => this.device(device)))
   }
 
   fence(device: Device | number): void {
     this.#requireOpen()
-    const { ordinal, local } = this.device(device)
-    if (local || this.#whole) this.plan.fence(ordinal)
+    this.#recording.fence(this.device(device))
   }
 
   dispatch<A>(kernel: Kernel<A>, options: DispatchOptions<A>): void {
@@ -180,8 +177,7 @@ export class ProgramRecorder implements Recorder {
   }
 
   planOf(device: GroupDevice): PlanBuilder {
-    this.#parts?.enter([device.rank])
-    return device.local ? this.plan : this.#elsewhere
+    return this.#recording.planOf(device)
   }
 
   requireKernel(kernel: OwnedKernel): void {
@@ -229,84 +225,16 @@ export class ProgramRecorder implements Recorder {
         `The ${kind} "${label}" goes from ${sourceBuffer.type} to ${targetBuffer.type}; the types must be equal.`,
       )
     if (source.length === 0) return
-    const { from, to, ...regions } = copyRegions(this.#regionOf(source), this.#regionOf(target))
-    if (sourceBuffer === targetBuffer && regionsOverlap(from, to))
+    const regions = copyRegions(this.#recording.regionOf(source), this.#recording.regionOf(target))
+    if (sourceBuffer === targetBuffer && regionsOverlap(regions.from, regions.to))
       throw invalid(
         `The source and the target of the ${kind} "${label}" overlap in buffer "${sourceBuffer.label}".`,
       )
-    if (this.#whole) {
-      this.#addWholeCopy(source, target, label)
-      return
-    }
-    const sourceDevice = sourceBuffer.device?.ordinal
-    const targetDevice = targetBuffer.device?.ordinal
-    // A download runs on the device that it reads; every other copy on the device that it writes, if it writes to one.
-    const own = kind === 'download' ? sourceDevice : (targetDevice ?? sourceDevice)
-    const command = { kind, label, device: own ?? this.#firstDevice(), ...regions }
-    if (this.#parts === undefined) this.plan.add(command, { reads: [from], writes: [to] })
-    else
-      this.#parts.copy({
-        command,
-        sourceRank: sourceBuffer.rank,
-        targetRank: targetBuffer.rank,
-        sourceDevice: sourceDevice ?? this.#firstDevice(),
-        targetDevice: targetDevice ?? this.#firstDevice(),
-        from,
-        to,
-      })
-  }
-
-  #addWholeCopy(source: AnyView, target: AnyView, label: string): void {
-    const passages = new Map<number, OwnedDeviceBuffer>()
-    const { type } = source.buffer
-    const shape = [source.rows, source.columns] as const
-    const passage = (device: number) => {
-      const made = passages.get(device) ?? this.scratch(device, type, shape, { label: `passage of ${label}` })
-      passages.set(device, made)
-      return made
-    }
-    const regionOf = (view: AnyView, side: CopySide) => {
-      if (side.memory === 'host') return this.plan.region(view.buffer, view, side.rank)
-      if (side.memory === 'device') return this.plan.region(view.buffer, view)
-      const placed = passage(side.device)
-      return this.plan.region(placed, placed)
-    }
-    for (const step of copySteps(source.buffer, target.buffer, this.devices)) {
-      const { from, to, ...regions } = copyRegions(
-        regionOf(source, step.source),
-        regionOf(target, step.target),
-      )
-      const { kind, device } = step
-      this.plan.add({ kind, label, device, ...regions }, { reads: [from], writes: [to] })
-    }
-  }
-
-  /** The rank's first device; -1 where it has none. */
-  #firstDevice(): number {
-    return this.devices.find(({ local }) => local)?.ordinal ?? -1
-  }
-
-  #regionOf(view: AnyView): ByteRegion {
-    const { buffer } = view
-    const plan = buffer.local ? this.plan : this.#elsewhere
-    // In a whole plan host memory is somebody's: of many copies, one tells the rows, the same on all ranks.
-    const rank = this.#whole && buffer instanceof OwnedHostBuffer ? (buffer.rank ?? 0) : undefined
-    return plan.region(buffer, view, rank)
+    this.#recording.copy({ kind, label, sourceView: source, targetView: target, ...regions })
   }
 
   #requireOpen(): void {
     if (this.#closed)
       throw invalid('The recording has ended; commands can be added only inside the callback of `record`.')
   }
-}
-
-/**
- * The regions of a copy: `from` and `to`, each with as few rows as it can have, for the hazards; `source` and `target`, which have equal rows,
- * and so one row only where both are contiguous.
- */
-function copyRegions(sourceRows: ByteRegion, targetRows: ByteRegion) {
-  const from = flattened(sourceRows)
-  const to = flattened(targetRows)
-  const flat = from.rows === 1 && to.rows === 1
-  return { from, to, source: flat ? from : sourceRows, target: flat ? to : targetRows }
 }

@@ -1,10 +1,10 @@
 import { invalid } from './errors.ts'
 import { type GroupState, memoryAgreements } from './group-state.ts'
 import type { Executable, Handles } from './handles.ts'
-import type { MessageList } from './message-list.ts'
 import type { RecordedParameter } from './parameter.ts'
 import type { Plan, PlanPart, Schedule } from './plan.ts'
 import type { ProgramRecorder } from './program-recorder.ts'
+import type { MessageList } from './ranks/message-list.ts'
 import { type Leak, Resource } from './resource.ts'
 
 /** Recorded commands with their order; runs any number of times. It keeps its buffers and kernels alive. */
@@ -96,7 +96,7 @@ export class RecordedProgram extends Resource implements Program {
         runtime.allocate(buffer.device.ordinal, buffer.byteLength, { label: buffer.label, zero }),
       )
     if (allocations.length > 0) this.#plan = { ...this.#plan, buffers: this.#recorder.plan.planBuffers() }
-    this.#executable = await group.guard(() => runtime.instantiate(this.#plan))
+    this.#executable = await group.instantiate(this.#plan)
     return this.#executable
   }
 

@@ -17,8 +17,8 @@ export interface RunOptions {
   /**
    * Seconds that the run may take on the devices, from when everything queued before it is done; default: no limit. A run that takes longer is ended
    * inside its kernels and rejects with `timeout`: what the program writes is then undefined, and the group goes on. Where kernels cannot be ended, as
-   * on WebGPU, the group is lost. Over several processes it acts where they share memory (transport
-   * `ipc`), in runs without a signal. Rejects with `unsupported` where the backend has no limits.
+   * on WebGPU, the group is lost. Over several processes it acts on each by its own clock, in runs without a signal, over
+   * every transport but `nccl`; kernels that cannot be ended are `unsupported` there. Rejects with `unsupported` where the backend has no limits.
    */
   readonly timeoutSeconds?: number | undefined
   /** Collects one span per command of the last repetition, where the device has timestamps. */

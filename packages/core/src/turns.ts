@@ -129,3 +129,9 @@ export class Turns {
     for (const flush of this.#gatherers) flush()
   }
 }
+
+/** Awaited later: a rejection meanwhile is not "unhandled". */
+export function handled<R>(promise: Promise<R>): Promise<R> {
+  promise.catch(() => {})
+  return promise
+}

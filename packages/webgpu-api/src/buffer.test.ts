@@ -130,6 +130,31 @@ describe('5.2 mapAsync', () => {
     device.destroy()
   })
 
+  it('of a mapped buffer rejects at once, and leaves the mapping as it is', async () => {
+    const device = await opened.device()
+    const buffer = device.createBuffer({ size: 16, usage: MAP_WRITE, mappedAtCreation: true })
+    const rejected = await expectValidation(device, /mapped already/, () =>
+      rejection(buffer.mapAsync(mapMode.WRITE)),
+    )
+    expect([rejected, buffer.mapState]).toEqual(['OperationError', 'mapped'])
+    const promise = expectValidation(device, /mapped already/, () =>
+      rejection(buffer.mapAsync(mapMode.WRITE)),
+    )
+    buffer.unmap()
+    expect([await promise, buffer.mapState]).toEqual(['OperationError', 'unmapped'])
+    device.destroy()
+  })
+
+  it('ends, of invalid buffers too, when the device is destroyed', async () => {
+    const device = await opened.device()
+    const buffer = await expectValidation(device, /usage/, () =>
+      device.createBuffer({ size: 16, usage: 0, mappedAtCreation: true }),
+    )
+    const range = buffer.getMappedRange()
+    device.destroy()
+    expect([buffer.mapState, range.byteLength]).toEqual(['unmapped', 0])
+  })
+
   it('rejects for arguments of wrong types', async () => {
     const device = await opened.device()
     const buffer = device.createBuffer({ size: 16, usage: MAP_READ })
@@ -140,7 +165,7 @@ describe('5.2 mapAsync', () => {
   })
 })
 
-describe('5.3 getMappedRange and unmap', () => {
+describe('5.2 getMappedRange and unmap', () => {
   it('ranges lie in the mapping, at the right alignment, and do not overlap', async () => {
     const device = await opened.device()
     const buffer = device.createBuffer({ size: 80, usage: MAP_READ })

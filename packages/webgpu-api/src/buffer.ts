@@ -73,8 +73,8 @@ export class GPUBuffer extends ApiObject<BufferState> {
     const length = size === undefined ? undefined : toU64(size, 'size')
     const state = stateOf(this)
     const { device } = state
-    if (this.#pending !== undefined) {
-      const message = `${named(this)} is being mapped.`
+    if (this.mapState !== 'unmapped') {
+      const message = `${named(this)} is ${this.#pending === undefined ? 'mapped already' : 'being mapped'}.`
       device.invalid(message)
       throw new DOMException(message, 'OperationError')
     }
@@ -182,7 +182,6 @@ export class GPUBuffer extends ApiObject<BufferState> {
     const { valid, destroyed, usage, size } = stateOf(this)
     if (!valid) return `${named(this)} is invalid.`
     if (destroyed) return `${named(this)} is destroyed.`
-    if (this.#mapping !== undefined) return `${named(this)} is mapped already.`
     if (start % 8 !== 0 || byteLength % 4 !== 0)
       return `A mapping begins at a multiple of 8 bytes and is a multiple of 4 long, not ${byteLength} bytes from ${start}.`
     if (start + byteLength > size)
@@ -214,10 +213,9 @@ export class GPUBuffer extends ApiObject<BufferState> {
   #updateState(): void {
     const state = stateOf(this)
     state.unmapped = this.#mapping === undefined && this.#pending === undefined
-    const { device, number } = state
-    if (number === 0) return
-    if (state.unmapped) device.mapped.delete(number)
-    else if (!device.mapped.has(number)) device.mapped.set(number, new WeakRef(this))
+    const { mapped } = state.device
+    if (state.unmapped) mapped.delete(state)
+    else if (!mapped.has(state)) mapped.set(state, new WeakRef(this))
   }
 }
 

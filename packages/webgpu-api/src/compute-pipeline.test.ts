@@ -26,6 +26,32 @@ describe('9.1 createShaderModule', () => {
     device.destroy()
   })
 
+  it('shows warnings, with their places, of modules with and without entry points', async () => {
+    const device = await opened.device({ requiredFeatures: ['subgroups'] })
+    const shown = async (code: string) => {
+      const module = await expectValidation(device, undefined, () => device.createShaderModule({ code }))
+      const { messages } = await module.getCompilationInfo()
+      return messages.map(({ type, lineNum, linePos, offset, length, message }) => {
+        expect(message).not.toBe('')
+        expect(length).toBe(0)
+        const lines = code.slice(0, offset).split(/\r\n|\n/)
+        expect([lines.length, lines.at(-1)!.length + 1]).toEqual([lineNum, linePos])
+        return `${type} ${lineNum}: ${code.slice(offset, offset + 5)}`
+      })
+    }
+    const rule = 'diagnostic(off, nobody_has_this);\n'
+    expect(await shown(`${rule}const a = 1;`)).toEqual(['warning 1: nobod'])
+    expect(await shown(`${rule}${empty}`)).toEqual(['warning 1: nobod'])
+    const divergent = `enable subgroups; diagnostic(info, subgroup_uniformity);\r
+      fn called(i: u32) { if (i == 0) { _ = subgroupElect(); } }
+      @compute @workgroup_size(32) fn main(@builtin(local_invocation_index) i: u32) {
+        if (i == 0) { _ = subgroupAdd(1u); }
+        called(i);
+      }`
+    expect(await shown(divergent)).toEqual(['info 2: subgr', 'info 4: subgr'])
+    device.destroy()
+  })
+
   it.each([
     [undefined, ''],
     [undefined, 'const a = 1;'],

@@ -21,8 +21,8 @@ export class DeviceState {
   readonly kernels: KernelStore
   readonly scopes: ErrorScopes
   readonly whenLost: Promise<{ reason: 'unknown' | 'destroyed'; message: string }>
-  /** Buffers that are mapped or being mapped, by number: what `destroy` unmaps. */
-  readonly mapped = new Map<number, WeakRef<{ unmap(): void }>>()
+  /** Buffers that are mapped or being mapped, by their states: what `destroy` unmaps. */
+  readonly mapped = new Map<object, WeakRef<{ unmap(): void }>>()
   #isLost = false
   #resolveLost: (info: { reason: 'unknown' | 'destroyed'; message: string }) => void = () => {}
   /** Buffers of which it is not known whether they have memory, by number. */

@@ -7,6 +7,15 @@ import { expectValidation, openedGpu, rejection, usage, validated } from './test
 const opened = openedGpu()
 const wrongBuffer = { size: 4, usage: 0 }
 
+/** More buffers of the largest size than the GPU has memory for, one after the other. */
+async function tooManyBuffers() {
+  const { maxBufferSize } = (await opened.gpu.requestAdapter())!.limits
+  const { memoryByteLength } = opened.group.devices[0]!.info
+  const device = await opened.device({ requiredLimits: { maxBufferSize } })
+  const create = () => device.createBuffer({ size: maxBufferSize, usage: usage.COPY_DST })
+  return { device, create, count: Math.floor(memoryByteLength! / maxBufferSize) + 1 }
+}
+
 describe('22 errors: scopes', () => {
   it('catch the first error of their kind', async () => {
     const device = await opened.device()
@@ -45,12 +54,12 @@ describe('22 errors: scopes', () => {
   })
 
   it('hear of buffers for which there is no memory', async () => {
-    const device = await opened.device({ requiredLimits: { maxBufferSize: 2 ** 28 } })
+    const { device, create, count } = await tooManyBuffers()
     const buffers: GPUBuffer[] = []
     let error: GPUError | null = null
-    while (error === null && buffers.length < 10) {
+    while (error === null && buffers.length < count) {
       device.pushErrorScope('out-of-memory')
-      buffers.push(device.createBuffer({ size: 2 ** 28, usage: usage.COPY_DST }))
+      buffers.push(create())
       error = await device.popErrorScope()
     }
     expect(error).toBeInstanceOf(globals.GPUOutOfMemoryError)
@@ -63,13 +72,12 @@ describe('22 errors: scopes', () => {
   })
 
   it('hear of submits that name a buffer of which it is not known yet that it has no memory', async () => {
-    const device = await opened.device()
-    const big = () => device.createBuffer({ size: 2 ** 28, usage: usage.COPY_DST })
+    const { device, create, count } = await tooManyBuffers()
     device.pushErrorScope('out-of-memory')
-    const buffers = Array.from({ length: 5 }, big)
+    const buffers = Array.from({ length: count }, create)
     device.pushErrorScope('validation')
     const encoder = device.createCommandEncoder()
-    encoder.clearBuffer(buffers[4]!)
+    encoder.clearBuffer(buffers.at(-1)!)
     device.queue.submit([encoder.finish()])
     expect((await device.popErrorScope())?.message).toContain('no memory')
     expect(await device.popErrorScope()).toBeInstanceOf(globals.GPUOutOfMemoryError)

@@ -216,7 +216,7 @@ describe('13.4 to 13.6 copies, clears and queries', () => {
   })
 })
 
-describe('14 bind groups and dispatches', () => {
+describe('14 and 16 bind groups and dispatches', () => {
   const code = `
     @group(0) @binding(0) var<storage, read> x: array<u32>;
     @group(0) @binding(1) var<storage, read_write> y: array<u32>;

@@ -25,13 +25,13 @@ export class ShaderSource {
     this.features = enabledFeatures(code)
     try {
       this.#module = parseWgsl(code, { label: 'shader' })
-      this.#check(this.#module)
-      this.messages = []
+      const { warnings } = this.#check(this.#module)
+      this.messages = warnings.map(({ severity, ...place }) => messageOf(severity, place, code))
     } catch (error) {
       if (!(error instanceof WgslError)) throw error
       this.#module = undefined
       this.problem = error.message
-      this.messages = [messageOf(error, code)]
+      this.messages = [messageOf('error', error, code)]
     }
   }
 
@@ -45,25 +45,30 @@ export class ShaderSource {
   }
 
   /** Throws for what makes the module invalid. What only some pipelines lack, such as values of overrides, does not. */
-  #check(module: WgslModule): void {
+  #check(module: WgslModule): IrModule {
     const first = module.entryPoints.find(({ stage }) => stage === 'compute')
     if (first !== undefined) {
       try {
-        this.#lowered.set(first.name, lower(module, { entryPoint: first.name }))
-        if (module.entryPoints.length === 1) this.#lowered.set(undefined, this.#lowered.get(first.name)!)
-        return
+        const lowered = lower(module, { entryPoint: first.name })
+        this.#lowered.set(first.name, lowered)
+        if (module.entryPoints.length === 1) this.#lowered.set(undefined, lowered)
+        return lowered
       } catch (error) {
         if (!(error instanceof WgslError)) throw error
       }
     }
-    lower(parseWgsl(`${this.code}${standIn.code}`, { label: 'shader' }), { entryPoint: standIn.name })
+    return lower(parseWgsl(`${this.code}${standIn.code}`, { label: 'shader' }), { entryPoint: standIn.name })
   }
 }
 
-function messageOf({ text, line, column }: WgslError, code: string): CompilationMessage {
+function messageOf(
+  type: CompilationMessage['type'],
+  { text, line, column }: Pick<WgslError, 'text' | 'line' | 'column'>,
+  code: string,
+): CompilationMessage {
   return {
     message: text,
-    type: 'error',
+    type,
     lineNum: line,
     linePos: column,
     offset: Math.min(code.length, lineStart(code, line) + column - 1),

@@ -1,5 +1,5 @@
 /** What a built-in function does, as far as it is not its result's value. */
-export interface BuiltinFacts {
+interface BuiltinEffects {
   /** What it does with the memory that its first argument points to. `measure` asks for its length, and touches nothing. */
   readonly pointer?: 'load' | 'store' | 'load-store' | 'measure'
   /** Its access is atomic. */
@@ -23,89 +23,115 @@ export interface BuiltinFacts {
   readonly isMatrix?: true
 }
 
-const pure: BuiltinFacts = {}
+/**
+ * What a built-in function takes: a pointer and so many values of the type that it points to; a subgroup matrix;
+ * or one of these lists of arguments, `class: parameters -> result`. S is a scalar of the class; T is S or a vector
+ * of S; V a vector of S, V3 one of three; M a matrix of S, Q a square one; `T:bool` has T's shape with other
+ * components; I is i32 or u32; the rest are types. The result may also be `frexp` or `modf` of T, or `Mt`.
+ */
+type BuiltinArguments =
+  | { readonly values: number }
+  | { readonly isMatrix: true }
+  | { readonly overloads: readonly string[] }
+
+export type BuiltinFacts = BuiltinEffects & BuiltinArguments
+
+const takes = (...overloads: string[]) => ({ overloads })
+const componentwise = takes('float: T -> T')
+const ofTwo = takes('float: T T -> T')
+const ofThree = takes('float: T T T -> T')
+const ofInteger = takes('integer: T -> T')
+const ofVectors = takes('float: V V -> V')
 const atomic = { isAtomic: true, varies: 'everywhere' } as const
-const changesAtomic: BuiltinFacts = { ...atomic, pointer: 'load-store' }
-const barrier: BuiltinFacts = { together: 'workgroup', barrier: 'alone', varies: 'never' }
-const subgroup = { together: 'subgroup', varies: 'everywhere' } as const
+const changesAtomic = { ...atomic, pointer: 'load-store', values: 1 } as const
+const barrier = {
+  ...takes(': -> nothing'),
+  together: 'workgroup',
+  barrier: 'alone',
+  varies: 'never',
+} as const
+const concrete = takes('concrete: T -> T')
+const ofLane = takes('concrete: T I -> T')
+const together = { together: 'subgroup', varies: 'everywhere' } as const
+const subgroup = { ...concrete, ...together } as const
 /** The same for all invocations of a subgroup, where their arguments are. */
 const shared = { together: 'subgroup', varies: 'in the workgroup' } as const
 const lane = { limit: 128, isConstant: false }
-const shifted: BuiltinFacts = { ...subgroup, lane, uniformArguments: [1] }
+const shifted = { ...together, ...takes('concrete: T u32 -> T'), lane, uniformArguments: [1] } as const
 const matrix = { together: 'subgroup', isMatrix: true, uniformArguments: 'all' } as const
 
 const table = {
   // logical and array
-  all: pure,
-  any: pure,
-  select: { gives: 'either' },
-  arrayLength: { pointer: 'measure' },
-  bufferLength: { pointer: 'measure' },
+  all: takes('bool: T -> bool'),
+  any: takes('bool: T -> bool'),
+  select: { ...takes('any: T T bool -> T', 'any: V V V:bool -> V'), gives: 'either' },
+  arrayLength: { pointer: 'measure', values: 0 },
+  bufferLength: { pointer: 'measure', values: 0 },
   // numeric
-  abs: pure,
-  acos: pure,
-  acosh: pure,
-  asin: pure,
-  asinh: pure,
-  atan: pure,
-  atanh: pure,
-  atan2: pure,
-  ceil: pure,
-  clamp: { gives: 'clamped' },
-  cos: pure,
-  cosh: pure,
-  countLeadingZeros: pure,
-  countOneBits: pure,
-  countTrailingZeros: pure,
-  cross: pure,
-  degrees: pure,
-  determinant: pure,
-  distance: pure,
-  dot: pure,
-  dot4U8Packed: pure,
-  dot4I8Packed: pure,
-  exp: pure,
-  exp2: pure,
-  extractBits: pure,
-  faceForward: pure,
-  firstLeadingBit: pure,
-  firstTrailingBit: pure,
-  floor: pure,
-  fma: pure,
-  fract: pure,
-  frexp: pure,
-  insertBits: pure,
-  inverseSqrt: pure,
-  ldexp: pure,
-  length: pure,
-  log: pure,
-  log2: pure,
-  max: { gives: 'greatest' },
-  min: { gives: 'least' },
-  mix: pure,
-  modf: pure,
-  normalize: pure,
-  pow: pure,
-  quantizeToF16: pure,
-  radians: pure,
-  reflect: pure,
-  refract: pure,
-  reverseBits: pure,
-  round: pure,
-  saturate: pure,
-  sign: pure,
-  sin: pure,
-  sinh: pure,
-  smoothstep: pure,
-  sqrt: pure,
-  step: pure,
-  tan: pure,
-  tanh: pure,
-  transpose: pure,
-  trunc: pure,
+  abs: takes('number: T -> T'),
+  acos: componentwise,
+  acosh: componentwise,
+  asin: componentwise,
+  asinh: componentwise,
+  atan: componentwise,
+  atanh: componentwise,
+  atan2: ofTwo,
+  ceil: componentwise,
+  clamp: { ...takes('number: T T T -> T'), gives: 'clamped' },
+  cos: componentwise,
+  cosh: componentwise,
+  countLeadingZeros: ofInteger,
+  countOneBits: ofInteger,
+  countTrailingZeros: ofInteger,
+  cross: takes('float: V3 V3 -> V3'),
+  degrees: componentwise,
+  determinant: takes('float: Q -> S'),
+  distance: takes('float: T T -> S'),
+  dot: takes('number: V V -> S'),
+  dot4U8Packed: takes(': u32 u32 -> u32'),
+  dot4I8Packed: takes(': u32 u32 -> i32'),
+  exp: componentwise,
+  exp2: componentwise,
+  extractBits: takes('integer: T u32 u32 -> T'),
+  faceForward: takes('float: V V V -> V'),
+  firstLeadingBit: ofInteger,
+  firstTrailingBit: ofInteger,
+  floor: componentwise,
+  fma: ofThree,
+  fract: componentwise,
+  frexp: takes('float: T -> frexp'),
+  insertBits: takes('integer: T T u32 u32 -> T'),
+  inverseSqrt: componentwise,
+  ldexp: takes('float: T T:i32 -> T'),
+  length: takes('float: T -> S'),
+  log: componentwise,
+  log2: componentwise,
+  max: { ...takes('number: T T -> T'), gives: 'greatest' },
+  min: { ...takes('number: T T -> T'), gives: 'least' },
+  mix: takes('float: T T T -> T', 'float: V V S -> V'),
+  modf: takes('float: T -> modf'),
+  normalize: takes('float: V -> V'),
+  pow: ofTwo,
+  quantizeToF16: takes('f32: T -> T'),
+  radians: componentwise,
+  reflect: ofVectors,
+  refract: takes('float: V V S -> V'),
+  reverseBits: ofInteger,
+  round: componentwise,
+  saturate: componentwise,
+  sign: takes('signed: T -> T'),
+  sin: componentwise,
+  sinh: componentwise,
+  smoothstep: ofThree,
+  sqrt: componentwise,
+  step: ofTwo,
+  tan: componentwise,
+  tanh: componentwise,
+  transpose: takes('float: M -> Mt'),
+  trunc: componentwise,
   // atomic
-  atomicLoad: { ...atomic, pointer: 'load' },
-  atomicStore: { ...atomic, pointer: 'store' },
+  atomicLoad: { ...atomic, pointer: 'load', values: 0 },
+  atomicStore: { ...atomic, pointer: 'store', values: 1 },
   atomicAdd: changesAtomic,
   atomicSub: changesAtomic,
   atomicMax: changesAtomic,
@@ -114,62 +140,57 @@ const table = {
   atomicOr: changesAtomic,
   atomicXor: changesAtomic,
   atomicExchange: changesAtomic,
-  atomicCompareExchangeWeak: changesAtomic,
+  atomicCompareExchangeWeak: { ...changesAtomic, values: 2 },
   atomicStoreMin: changesAtomic,
   atomicStoreMax: changesAtomic,
   // packing
-  pack4x8snorm: pure,
-  pack4x8unorm: pure,
-  pack4xI8: pure,
-  pack4xU8: pure,
-  pack4xI8Clamp: pure,
-  pack4xU8Clamp: pure,
-  pack2x16snorm: pure,
-  pack2x16unorm: pure,
-  pack2x16float: pure,
-  unpack4x8snorm: pure,
-  unpack4x8unorm: pure,
-  unpack4xI8: pure,
-  unpack4xU8: pure,
-  unpack2x16snorm: pure,
-  unpack2x16unorm: pure,
-  unpack2x16float: pure,
+  pack4x8snorm: takes(': vec4f -> u32'),
+  pack4x8unorm: takes(': vec4f -> u32'),
+  pack4xI8: takes(': vec4i -> u32'),
+  pack4xU8: takes(': vec4u -> u32'),
+  pack4xI8Clamp: takes(': vec4i -> u32'),
+  pack4xU8Clamp: takes(': vec4u -> u32'),
+  pack2x16snorm: takes(': vec2f -> u32'),
+  pack2x16unorm: takes(': vec2f -> u32'),
+  pack2x16float: takes(': vec2f -> u32'),
+  unpack4x8snorm: takes(': u32 -> vec4f'),
+  unpack4x8unorm: takes(': u32 -> vec4f'),
+  unpack4xI8: takes(': u32 -> vec4i'),
+  unpack4xU8: takes(': u32 -> vec4u'),
+  unpack2x16snorm: takes(': u32 -> vec2f'),
+  unpack2x16unorm: takes(': u32 -> vec2f'),
+  unpack2x16float: takes(': u32 -> vec2f'),
   // synchronisation
   storageBarrier: barrier,
   workgroupBarrier: barrier,
   textureBarrier: barrier,
   workgroupUniformLoad: {
-    ...{
-      pointer: 'load',
-      together: 'workgroup',
-      uniformArguments: 'all',
-      barrier: 'around',
-      varies: 'never',
-    },
+    ...{ pointer: 'load', values: 0 },
+    ...{ together: 'workgroup', uniformArguments: 'all', barrier: 'around', varies: 'never' },
   },
   // subgroups
-  subgroupAdd: shared,
+  subgroupAdd: { ...concrete, ...shared },
   subgroupExclusiveAdd: subgroup,
   subgroupInclusiveAdd: subgroup,
-  subgroupMul: shared,
+  subgroupMul: { ...concrete, ...shared },
   subgroupExclusiveMul: subgroup,
   subgroupInclusiveMul: subgroup,
-  subgroupMin: shared,
-  subgroupMax: shared,
-  subgroupAnd: shared,
-  subgroupOr: shared,
-  subgroupXor: shared,
-  subgroupAll: shared,
-  subgroupAny: shared,
-  subgroupElect: subgroup,
-  subgroupBallot: shared,
-  subgroupBroadcast: { ...shared, lane: { limit: 128, isConstant: true } },
-  subgroupBroadcastFirst: shared,
-  subgroupShuffle: { ...subgroup, lane },
+  subgroupMin: { ...concrete, ...shared },
+  subgroupMax: { ...concrete, ...shared },
+  subgroupAnd: { ...ofInteger, ...shared },
+  subgroupOr: { ...ofInteger, ...shared },
+  subgroupXor: { ...ofInteger, ...shared },
+  subgroupAll: { ...takes(': bool -> bool'), ...shared },
+  subgroupAny: { ...takes(': bool -> bool'), ...shared },
+  subgroupElect: { ...takes(': -> bool'), ...together },
+  subgroupBallot: { ...takes(': bool -> vec4u'), ...shared },
+  subgroupBroadcast: { ...ofLane, ...shared, lane: { limit: 128, isConstant: true } },
+  subgroupBroadcastFirst: { ...concrete, ...shared },
+  subgroupShuffle: { ...ofLane, ...together, lane },
   subgroupShuffleUp: shifted,
   subgroupShuffleDown: shifted,
   subgroupShuffleXor: shifted,
-  quadBroadcast: { ...subgroup, lane: { limit: 4, isConstant: true } },
+  quadBroadcast: { ...ofLane, ...together, lane: { limit: 4, isConstant: true } },
   quadSwapX: subgroup,
   quadSwapY: subgroup,
   quadSwapDiagonal: subgroup,
@@ -193,6 +214,11 @@ const table = {
 
 /** The name of a built-in function. */
 export type BuiltinFunction = keyof typeof table
+
+type NamesOf<F> = { [N in BuiltinFunction]: (typeof table)[N] extends F ? N : never }[BuiltinFunction]
+
+/** The functions of values alone, which a constant can be the result of. */
+export type ValueFunction = Exclude<NamesOf<{ overloads: readonly string[] }>, NamesOf<{ together: string }>>
 
 /** The built-in functions a compute shader can call, textures excepted, with what analyses, validity and emitters must know of each. */
 export const builtinFacts: Readonly<Record<BuiltinFunction, BuiltinFacts>> = table

@@ -13,7 +13,6 @@ export type { Stage } from './frontend/stages.ts'
 export { halfBits } from './half-float.ts'
 export type * from './ir.ts'
 export { alignOf, roundUp, sizeOf } from './layout.ts'
-export { printIr } from './print-ir.ts'
 export {
   type Binding,
   type ReflectedMember,

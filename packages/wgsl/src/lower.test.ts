@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { lower, parseWgsl, printIr, reflect, WgslError } from './index.ts'
+import { lower, parseWgsl, reflect, WgslError } from './index.ts'
+import { printIr } from './testing/print-ir.ts'
 
 const main = (body: string, module = '') =>
   `${module}

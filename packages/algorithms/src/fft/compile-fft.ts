@@ -45,7 +45,9 @@ export async function compileFft(group: DeviceGroup, plan: FftPlan): Promise<Com
   const steps = passes.flatMap((pass) => pass.steps)
   const owned = new OwnedResources()
   try {
-    const kernels = await owned.keepAll(steps.map(({ source }) => group.compile(source)))
+    const kernels = await owned.keepAll(
+      steps.map(({ source }) => group.compile({ ...source, terminates: true })),
+    )
     const { values, starts } = joined(steps.map(({ table }) => table))
     const buffers: DeviceBuffer<'f32'>[] = []
     for (const device of group.devices) {

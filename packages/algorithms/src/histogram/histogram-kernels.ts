@@ -1,12 +1,12 @@
 import {
   type BufferView,
   type CompileOptions,
-  compileAll,
   type DeviceGroup,
   GpuError,
   type Kernel,
   OwnedResources,
 } from '@tandem-gpu/core'
+import { compileTerminating } from '../compile-terminating.ts'
 import { characterOf } from '../device-character.ts'
 import { requireGroup, requireObject } from '../option-types.ts'
 import addRowsWgsl from './add-rows.part.wgsl.ts'
@@ -64,7 +64,7 @@ export async function compileHistogram(
     throw new GpuError('too-large', `Workgroup memory holds ${workgroupBins} bins, not ${count}.`)
   const owned = new OwnedResources()
   try {
-    const { kernels, destroy } = await compileAll(group, kernelSources(type, variant))
+    const { kernels, destroy } = await compileTerminating(group, kernelSources(type, variant))
     owned.keep({ destroy })
     const edges = await owned.keepAll(
       group.devices.map((device) =>

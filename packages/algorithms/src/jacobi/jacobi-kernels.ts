@@ -1,11 +1,11 @@
 import {
   type CompileOptions,
-  compileAll,
   type DeviceGroup,
   GpuError,
   type Kernel,
   requireOptions,
 } from '@tandem-gpu/core'
+import { compileTerminating } from '../compile-terminating.ts'
 import { characterOf } from '../device-character.ts'
 import { requireGroup } from '../option-types.ts'
 import type { TileTransport } from '../transpose/record-transpose.ts'
@@ -115,7 +115,7 @@ export async function compileJacobi(
     if (value === undefined)
       throw new GpuError('validation', `The option ${name} of compileJacobi is missing.`)
   const residual = characterOf(group).fastBarriers ? 'max-workgroup' : 'max'
-  const { kernels, destroy } = await compileAll(group, {
+  const { kernels, destroy } = await compileTerminating(group, {
     sweep: sweepSource({ transport, source, residual: 'none' }),
     sweepResidual: sweepSource({ transport, source, residual }),
     oneColumn: transport === 'copy' ? columnSource('one') : undefined,

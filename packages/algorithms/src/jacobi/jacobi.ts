@@ -225,7 +225,7 @@ async function compareSweeps(
   const order = schedule === 'serial' ? 'overlapped' : 'serial'
   const other = new JacobiIteration(field, kernels, { iterations, residualEvery, schedule: order })
   try {
-    return await comparePrograms(field.group, iteration.body(), other.body(), options)
+    return await comparePrograms(field.group, [iteration.body()], [other.body()], options)
   } finally {
     other.destroy()
   }

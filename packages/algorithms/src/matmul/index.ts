@@ -1,7 +1,9 @@
-export type { ChooseProductOptions } from './choose-product.ts'
-export { type HalfBody, halfSources } from './half-kernels.ts'
-export type { HalfMatmulOptions, HalfMatmulReport } from './half-matmul.ts'
+export type { ChooseProductOptions } from './choose/choose-product.ts'
+export type { MatmulModel, MatmulPrediction } from './choose/predict-matmul.ts'
+export { type HalfBody, halfSources } from './half/half-kernels.ts'
+export type { HalfMatmulOptions, HalfMatmulReport } from './half/half-matmul.ts'
 export { type MatmulOptions, type MatmulReport, matmul } from './matmul.ts'
+export type { MatmulShape, MatmulType } from './matmul-shape.ts'
 export {
   type CandidateOptions,
   chooseBlocking,
@@ -9,20 +11,18 @@ export {
   type MatmulBlocking,
   type MatmulKernels,
   matmulSources,
-} from './matmul-kernels.ts'
-export type { MatmulShape, MatmulType } from './matmul-shape.ts'
-export type { StreamPlan } from './plan-stream.ts'
-export type { MatmulModel, MatmulPrediction } from './predict-matmul.ts'
+} from './single/matmul-kernels.ts'
 export {
   type RecordMatmulOptions,
   type RecordShardedOptions,
   recordMatmul,
   recordShardedMatmul,
-} from './record-matmul.ts'
+} from './single/record-matmul.ts'
+export type { StreamPlan } from './stream/plan-stream.ts'
 export {
   compileSplit,
   hasSplitProducts,
   type MatmulPrecision,
   type SplitKernels,
   splitSources,
-} from './split-kernels.ts'
+} from './tensor/split-kernels.ts'

@@ -10,11 +10,11 @@ import { describe, expect, it } from 'vitest'
 import { generatedElements } from '../element-source.ts'
 import { allocateSharded, gatherSharded, type ShardedMatrix, writeSharded } from '../sharded-matrix.ts'
 import { compileTranspose } from '../transpose/transpose-kernels.ts'
-import { chooseBlocking, compileMatmul, type MatmulKernels } from './matmul-kernels.ts'
-import { planStream } from './plan-stream.ts'
-import { recordMatmul, recordShardedMatmul } from './record-matmul.ts'
-import { recordStreamedMatmul } from './record-stream.ts'
-import { referenceMatmul } from './verify-matmul.ts'
+import { chooseBlocking, compileMatmul, type MatmulKernels } from './single/matmul-kernels.ts'
+import { recordShardedMatmul } from './single/record-matmul.ts'
+import { planStream } from './stream/plan-stream.ts'
+import { recordStreamedMatmul } from './stream/record-stream.ts'
+import { referenceMatmul } from './verify/verify-matmul.ts'
 
 const shape = { m: 7, n: 8, k: 6 }
 const { m, n, k } = shape
@@ -42,32 +42,36 @@ function accumulated(
 }
 
 const columnsWgsl = `
-struct Params { a_base: u32, a_stride: u32, b_base: u32, b_stride: u32, c_base: u32, c_stride: u32, m: u32, n: u32, k: u32, k_chunk: u32, adds: u32 }
+struct Params { a_base: u32, a_stride: u32, b_base: u32, b_stride: u32, c_base: u32, c_stride: u32, m: u32, n: u32, k: u32, k_chunk: u32 }
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> a: array<u32>;
 @group(0) @binding(2) var<storage, read> b: array<u32>;
 @group(0) @binding(3) var<storage, read_write> c: array<u32>;
 @compute @workgroup_size(64)
-fn main(@builtin(local_invocation_index) thread: u32) {
+fn main(@builtin(local_invocation_index) thread: u32, @builtin(workgroup_id) workgroup: vec3<u32>) {
+  let first = workgroup.z * params.k_chunk;
   for (var at = thread; at < params.m * params.n; at += 64u) {
     let row = at / params.n;
     let column = at % params.n;
     var sum = 0u;
-    for (var k = 0u; k < params.k_chunk; k++) {
+    for (var k = first; k < min(first + params.k_chunk, params.k); k++) {
       sum += a[params.a_base + k * params.a_stride + row] * b[params.b_base + k * params.b_stride + column];
     }
-    let at = params.c_base + row * params.c_stride + column;
-    c[at] = sum + params.adds * c[at];
+    c[params.c_base + (workgroup.z * params.m + row) * params.c_stride + column] = sum;
   }
 }`
 
 /** For `transposed`, a kernel that reads A like that body's kernel and takes a hundredth of its time on the reference executor. */
-async function compile(group: DeviceGroup, body: 'registers' | 'transposed'): Promise<MatmulKernels> {
-  const kernels = await compileMatmul(group, 'u32', chooseBlocking(group.devices[0]!, shape))
+async function compile(
+  group: DeviceGroup,
+  body: 'registers' | 'transposed',
+  parts = 1,
+): Promise<MatmulKernels> {
+  const kernels = await compileMatmul(group, 'u32', { ...chooseBlocking(group.devices[0]!, shape), parts })
   if (body === 'registers') return kernels
   return {
     ...kernels,
-    blocking: { body, tileRows: 128, tileColumns: 128, parts: 1 },
+    blocking: { body, tileRows: 128, tileColumns: 128, parts },
     vector: await group.compile({ label: 'columns', wgsl: columnsWgsl }),
     transpose: await compileTranspose(group, 'u32', undefined, false),
   }
@@ -104,34 +108,47 @@ describe('the order of a product', () => {
     await group.destroy()
   })
 
-  it('needs every edge while parts of K follow one another', async () => {
+  it('needs every edge while products that stream share the memory of the parts of K', async () => {
     const backend = referenceBackend()
     const group = await openGroup({ backends: [backend], devices: 1 })
     const long = { ...shape, k: 20 }
+    const kernels = await compile(group, 'transposed', 3)
+    const { body, parts } = kernels.blocking
+    expect({ body, parts }).toEqual({ body: 'transposed', parts: 3 })
+    const plan = planStream(long, group.devices, { streamWidth: 4, memoryLimitBytes: 10_000, parts })
+    expect(plan).toMatchObject({ panels: 2, panelBuffers: 2 })
+    const [x, y] = [elements(m * long.k, 1), elements(long.k * n, 2)]
+    const [a, b, c] = [m * long.k, long.k * n, m * n].map((length) => group.allocateHost('u32', length))
     const device = group.devices[0]!
-    const blocking = { ...chooseBlocking(device, long), parts: 3, inTurn: true } as const
-    const kernels = await compileMatmul(group, 'u32', blocking)
-    const a = await device.allocate('u32', [m, long.k])
-    const b = await device.allocate('u32', [long.k, n])
-    const c = await device.allocate('u32', [m, n])
-    const total = await device.allocate('u32', [m, n])
+    const [own, other, made, total] = await Promise.all(
+      [
+        [m, long.k],
+        [long.k, n],
+        [m, n],
+        [m, n],
+      ].map(([rows, columns]) => device.allocate('u32', [rows!, columns!])),
+    )
     const increment = await recordIncrement(group)
     const accumulate = await recordAccumulate(group)
     const program = group.record((r) => {
-      increment(r, [a])
-      increment(r, [b])
-      recordMatmul(r, kernels, a, b, c)
-      accumulate(r, [c], [total])
+      increment(r, [own!, other!])
+      r.download(own!, a!.reshape(m, long.k))
+      r.download(other!, b!.reshape(long.k, n))
+      const host = { a: a!, b: b!, c: c! }
+      recordStreamedMatmul(r, group, {
+        ...{ devices: group.devices, kernels: () => kernels, shape: long, host, plan },
+      })
+      r.upload(c!.reshape(m, n), made!)
+      accumulate(r, [made!], [total!])
     })
-    expect(program.plan.commands.filter(({ label }) => label === 'matmul')).toHaveLength(3)
-    const [x, y] = [elements(m * long.k, 1), elements(long.k * n, 2)]
     const expected = accumulated(x, y, 3, long)
     await expectEveryEdgeToMatter(backend, program, async () => {
-      await group.queue.write(a, x)
-      await group.queue.write(b, y)
-      await group.queue.write(total, new Uint32Array(m * n))
+      await group.queue.write(own!, x)
+      await group.queue.write(other!, y)
+      await group.queue.write(total!, new Uint32Array(m * n))
+      for (const { array } of [a!, b!, c!]) array.fill(0)
       await group.queue.run(program, 3)
-      return isDeepStrictEqual(await group.queue.read(total), expected)
+      return isDeepStrictEqual(await group.queue.read(total!), expected)
     })
     await group.destroy()
   })

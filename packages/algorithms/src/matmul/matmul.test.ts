@@ -3,9 +3,11 @@ import { expect, it } from 'vitest'
 import { random } from '../testing-elements.ts'
 import { describeOnBackends } from '../testing-groups.ts'
 import { matmul } from './matmul.ts'
-import { chooseBlocking, compileMatmul } from './matmul-kernels.ts'
-import { recordMatmul } from './record-matmul.ts'
-import { matmulVerifier, referenceMatmul } from './verify-matmul.ts'
+import { chooseBlocking, compileMatmul } from './single/matmul-kernels.ts'
+import { recordMatmul } from './single/record-matmul.ts'
+import { planStream } from './stream/plan-stream.ts'
+import { recordStreamedMatmul } from './stream/record-stream.ts'
+import { matmulVerifier, referenceMatmul } from './verify/verify-matmul.ts'
 
 describeOnBackends('matmul', (backend) => {
   const slow = backend.name === 'reference'
@@ -185,46 +187,53 @@ describeOnBackends('matmul', (backend) => {
     kernels.destroy()
   })
 
-  const besideAndInTurn = [
-    { body: 'registers', tileRows: 32, tileColumns: 32 },
-    { body: 'tiled', tileRows: 64, tileColumns: 64 },
-    ...(few || slow ? [] : [{ body: 'transposed', tileRows: 128, tileColumns: 128 } as const]),
-  ] as const
-  it.each(besideAndInTurn)(
-    'adds parts of K in turn with the bits of sums of parts beside each other: $body',
-    async (tile) => {
-      const group = await backend.group(1)
-      const device = group.devices[0]!
-      const parts = 3
-      const kernels = [
-        await compileMatmul(group, 'f32', { body: 'tiled', tileRows: 64, tileColumns: 64, parts }),
-        await compileMatmul(group, 'f32', { ...tile, parts, inTurn: true }),
-      ]
-      // What begins at a multiple of four elements takes the vector kernels; the last shape has a part less than asked for.
-      for (const [m, n, k] of [
-        [5, 9, 31],
-        [37, 36, 44],
-        [4, 8, 12],
-      ] as [number, number, number][]) {
-        const x = await device.allocate('f32', [m, k])
-        const y = await device.allocate('f32', [k, n])
-        await group.queue.write(x, random('f32', m * k, 8) as Float32Array<ArrayBuffer>)
-        await group.queue.write(y, random('f32', k * n, 9) as Float32Array<ArrayBuffer>)
-        const results = []
-        for (const one of kernels) {
-          const z = await device.allocate('f32', [m, n])
-          await group.queue.write(z, new Float32Array(m * n).fill(Number.NaN))
-          const program = group.record((r) => recordMatmul(r, one, x, y, z))
-          await group.queue.run(program)
-          results.push(new Uint32Array((await group.queue.read(z)).buffer))
-          for (const resource of [program, z]) resource.destroy()
-        }
-        expect(results[1]).toEqual(results[0])
-        for (const buffer of [x, y]) buffer.destroy()
+  it('adds parts of K of products that stream with the bits of those that stay, in one tile for the parts', async () => {
+    const group = await backend.group(1)
+    const device = group.devices[0]!
+    const parts = 3
+    const blocking = { body: 'tiled', tileRows: 64, tileColumns: 64, parts } as const
+    const kernels = await compileMatmul(group, 'f32', blocking)
+    // The last shape has a part less than asked for.
+    for (const [m, n, k] of [
+      [5, 9, 31],
+      [37, 36, 44],
+      [4, 8, 12],
+    ] as [number, number, number][]) {
+      const shape = { m, n, k }
+      const [x, y] = [random('f32', m * k, 8), random('f32', k * n, 9)]
+      const a = await device.allocate('f32', [m, k])
+      const b = await device.allocate('f32', [k, n])
+      const c = await device.allocate('f32', [m, n])
+      await group.queue.write(a, x as Float32Array<ArrayBuffer>)
+      await group.queue.write(b, y as Float32Array<ArrayBuffer>)
+      const resident = group.record((r) => recordMatmul(r, kernels, a, b, c))
+      await group.queue.run(resident)
+      const host = {
+        a: group.allocateHost('f32', m * k),
+        b: group.allocateHost('f32', k * n),
+        c: group.allocateHost('f32', m * n),
       }
-      for (const one of kernels) one.destroy()
-    },
-  )
+      host.a.array.set(x as Float32Array)
+      host.b.array.set(y as Float32Array)
+      // Not for all rows of A beside two panels, two tiles of C and three of its parts.
+      const row = Math.ceil(k / 4) * 4 + (2 + parts) * 4
+      const room = { streamWidth: 4, memoryLimitBytes: 4 * (2 * 4 * k + m * row - 1) }
+      const plan = planStream(shape, group.devices, { ...room, parts })
+      expect(plan.rounds).toBeGreaterThan(1)
+      expect(plan.byteLength).toBeLessThanOrEqual(room.memoryLimitBytes)
+      const streamed = group.record((r) =>
+        recordStreamedMatmul(r, group, {
+          ...{ devices: group.devices, kernels: () => kernels, shape, host, plan },
+        }),
+      )
+      await group.queue.run(streamed, 2)
+      expect(new Uint32Array(host.c.array.buffer)).toEqual(
+        new Uint32Array((await group.queue.read(c)).buffer),
+      )
+      for (const resource of [resident, streamed, a, b, c, ...Object.values(host)]) resource.destroy()
+    }
+    kernels.destroy()
+  })
 
   it('copies a section of an array straight from one device to another between products', async () => {
     const group = await backend.group(2)
@@ -252,8 +261,12 @@ describeOnBackends('matmul', (backend) => {
     expect(all.prediction).toMatchObject({ best: 1, chosen: 4 })
     expect(all.prediction.seconds).toHaveLength(4)
     expect(all.notes.join()).toMatch(/1 device should be faster than 4/)
+    expect(all.reasons.join(' ')).toMatch(
+      /^4 of 4 devices compute, all of the group\..* The matrices stay on the devices, which have the memory\. Products are formed in f32, as asked for\. The kernel of .* gathers B in one panel\.$/,
+    )
     const auto = await matmul(group, { m: 16, n: 16, k: 16, devices: 'auto', warmup: 0 })
     expect(auto).toMatchObject({ devices: 1, verified: true, slices: [16] })
+    expect(auto.reasons[0]).toMatch(/^1 of 4 devices compute, by prediction\./)
     if (slow) return
     const two = await matmul(group, { m: 16, n: 16, k: 16, devices: 2, warmup: 0, model: 'measure' })
     expect(two).toMatchObject({ devices: 2, verified: true, prediction: { model: { source: 'measured' } } })

@@ -4,15 +4,15 @@ import type { ElementSink, ElementSource } from '../element-source.ts'
 import { requireArguments } from '../option-types.ts'
 import type { Report } from '../report.ts'
 import { describeRun } from '../run-measured.ts'
-import { type ChooseProductOptions, chooseProduct, type ProductChoice } from './choose-product.ts'
-import { type HalfMatmulOptions, type HalfMatmulReport, matmulHalf } from './half-matmul.ts'
-import { compileMatmul, type MatmulBlocking, type MatmulKernels } from './matmul-kernels.ts'
+import { type ChooseProductOptions, chooseProduct, type ProductChoice } from './choose/choose-product.ts'
+import type { MatmulPrediction } from './choose/predict-matmul.ts'
+import { type HalfMatmulOptions, type HalfMatmulReport, matmulHalf } from './half/half-matmul.ts'
 import type { MatmulShape, MatmulType } from './matmul-shape.ts'
-import type { StreamPlan } from './plan-stream.ts'
-import type { MatmulPrediction } from './predict-matmul.ts'
 import { productOperands, productOptionTypes } from './product-operands.ts'
 import { runResident, runStreamed } from './run-matmul.ts'
-import { compileSplit } from './split-kernels.ts'
+import { compileMatmul, type MatmulBlocking, type MatmulKernels } from './single/matmul-kernels.ts'
+import type { StreamPlan } from './stream/plan-stream.ts'
+import { compileSplit } from './tensor/split-kernels.ts'
 
 /** Options of `matmul` for f32, i32 and u32. */
 export interface MatmulOptions<T extends MatmulType = MatmulType>
@@ -43,6 +43,8 @@ export interface MatmulReport extends Report {
   readonly slices: readonly number[]
   readonly stream?: StreamPlan
   readonly prediction: MatmulPrediction
+  /** Why the product took this way, a sentence for each decision. */
+  readonly reasons: readonly string[]
   readonly samples: readonly number[]
 }
 
@@ -86,7 +88,7 @@ async function matmulWhole<T extends MatmulType>(
   const { type, shape, a, b } = productOperands<T, ElementSource<T> | HostBuffer<T>>(options, true)
 
   const choice = await chooseProduct(group, shape, type, options)
-  const { prediction, devices, ranges, blocking, split, stream } = choice
+  const { prediction, devices, ranges, blocking, split, stream, panelColumns, reasons } = choice
   const kernels = await compileProduct(group, type, choice)
   const run = {
     group,
@@ -99,6 +101,7 @@ async function matmulWhole<T extends MatmulType>(
     kernels,
     verify,
     split,
+    panelColumns,
     options,
   }
   const { verification, ...measured } = await (stream ? runStreamed(run, stream) : runResident(run)).finally(
@@ -117,6 +120,7 @@ async function matmulWhole<T extends MatmulType>(
     slices: ranges.map((range) => range.rows),
     ...(stream && { stream }),
     prediction,
+    reasons,
     ...verification,
     samples: measured.measurement.samples,
     notes,

@@ -15,13 +15,13 @@ import {
   splitRows,
   writeSharded,
 } from '../sharded-matrix.ts'
-import type { MatmulKernels } from './matmul-kernels.ts'
-import { padded } from './matmul-memory.ts'
+import { padded } from './choose/matmul-memory.ts'
 import type { MatmulShape, MatmulType } from './matmul-shape.ts'
-import type { StreamPlan } from './plan-stream.ts'
-import { recordShardedMatmul } from './record-matmul.ts'
-import { type HostMatrix, recordStreamedMatmul } from './record-stream.ts'
-import { type MatmulVerifier, matmulVerifier, resultOfAll } from './verify-matmul.ts'
+import type { MatmulKernels } from './single/matmul-kernels.ts'
+import { recordShardedMatmul } from './single/record-matmul.ts'
+import type { StreamPlan } from './stream/plan-stream.ts'
+import { type HostMatrix, recordStreamedMatmul } from './stream/record-stream.ts'
+import { type MatmulVerifier, matmulVerifier, resultOfAll } from './verify/verify-matmul.ts'
 
 /** One product, for which everything is chosen. */
 export interface MatmulRun<T extends MatmulType> {
@@ -36,6 +36,8 @@ export interface MatmulRun<T extends MatmulType> {
   readonly verify: boolean
   /** Products are formed from f16 parts. */
   readonly split: boolean
+  /** Columns of B that a device gathers at a time. */
+  readonly panelColumns: number
   readonly options: RunMeasuredOptions
 }
 
@@ -78,7 +80,10 @@ export async function runResident<T extends MatmulType>(run: MatmulRun<T>): Prom
     await writeSharded(group, b.cropped, source(run.b))
     const measured = await runMeasured(
       group,
-      (recorder) => recordShardedMatmul(recorder, () => kernels, a.whole, b.whole, c.whole),
+      (recorder) =>
+        recordShardedMatmul(recorder, () => kernels, a.whole, b.whole, c.whole, {
+          panelColumns: run.panelColumns,
+        }),
       { ...run.options, label: 'matmul' },
     )
     const rowsAtOnce = Math.max(1, Math.floor(streamChunkLength / Math.max(1, n)))

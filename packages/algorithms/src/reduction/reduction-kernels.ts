@@ -1,4 +1,5 @@
-import { type CompileOptions, compileAll, type DeviceGroup, GpuError, type Kernel } from '@tandem-gpu/core'
+import { type CompileOptions, type DeviceGroup, GpuError, type Kernel } from '@tandem-gpu/core'
+import { compileTerminating } from '../compile-terminating.ts'
 import { characterOf } from '../device-character.ts'
 import { requireGroup, requireObject } from '../option-types.ts'
 import atomicWgsl from './atomic.wgsl.ts'
@@ -103,7 +104,7 @@ export async function compileReduction(
       'Sums of f32 take no subgroup operations: their bits would depend on how wide subgroups are.',
     )
   const sources = kernelSources({ kernel: name, operation, type, variant })
-  const { kernels, destroy } = await compileAll(group, {
+  const { kernels, destroy } = await compileTerminating(group, {
     general: sources.general.compile,
     aligned: sources.aligned?.compile,
     count: sources.count?.compile,

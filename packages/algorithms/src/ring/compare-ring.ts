@@ -1,6 +1,6 @@
 import type { DeviceGroup, Program } from '@tandem-gpu/core'
 import { generatedElements } from '../element-source.ts'
-import { compileMatmul } from '../matmul/matmul-kernels.ts'
+import { compileMatmul } from '../matmul/single/matmul-kernels.ts'
 import { measure } from '../measure.ts'
 import { type RingPhase, type RingScheme, recordRing, ringSchemes } from './record-ring.ts'
 import { ringBound, type StepSeconds } from './ring-bound.ts'

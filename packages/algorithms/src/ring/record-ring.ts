@@ -1,7 +1,7 @@
 import type { HostBuffer, HostView, Recorder } from '@tandem-gpu/core'
-import type { MatmulKernels } from '../matmul/matmul-kernels.ts'
 import type { MatmulType } from '../matmul/matmul-shape.ts'
-import { recordPaddedMatmul } from '../matmul/record-matmul.ts'
+import type { MatmulKernels } from '../matmul/single/matmul-kernels.ts'
+import { recordPaddedMatmul } from '../matmul/single/record-matmul.ts'
 import { splitRows } from '../sharded-matrix.ts'
 import type { Ring, RingNode } from './ring-memory.ts'
 

@@ -15,10 +15,10 @@ import {
   readElements,
   streamChunkLength,
 } from '../element-source.ts'
-import { compileMatmul, type MatmulBlocking, matmulCandidates } from '../matmul/matmul-kernels.ts'
 import type { MatmulShape, MatmulType } from '../matmul/matmul-shape.ts'
 import { productOperands, productOptionTypes } from '../matmul/product-operands.ts'
-import { isSmallProduct, matmulVerifier, resultOfAll } from '../matmul/verify-matmul.ts'
+import { compileMatmul, type MatmulBlocking, matmulCandidates } from '../matmul/single/matmul-kernels.ts'
+import { isSmallProduct, matmulVerifier, resultOfAll } from '../matmul/verify/verify-matmul.ts'
 import { requireArguments } from '../option-types.ts'
 import { notVerified, type Report, type Verification } from '../report.ts'
 import { describeRun, runMeasured } from '../run-measured.ts'

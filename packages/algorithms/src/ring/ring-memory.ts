@@ -6,7 +6,7 @@ import {
   OwnedResources,
 } from '@tandem-gpu/core'
 import { type ElementSource, readElements, readIntoHost, streamChunkLength } from '../element-source.ts'
-import { padded } from '../matmul/matmul-memory.ts'
+import { padded } from '../matmul/choose/matmul-memory.ts'
 import type { MatmulShape, MatmulType } from '../matmul/matmul-shape.ts'
 import { type RowRange, splitRows } from '../sharded-matrix.ts'
 

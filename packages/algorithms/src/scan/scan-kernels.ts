@@ -1,4 +1,5 @@
-import { type CompileOptions, compileAll, type DeviceGroup, GpuError, type Kernel } from '@tandem-gpu/core'
+import { type CompileOptions, type DeviceGroup, GpuError, type Kernel } from '@tandem-gpu/core'
+import { compileTerminating } from '../compile-terminating.ts'
 import { characterOf } from '../device-character.ts'
 import { requireGroup, requireObject } from '../option-types.ts'
 import operationsWgsl from '../reduction/operations.wgsl.ts'
@@ -82,7 +83,7 @@ export async function compileScan(group: DeviceGroup, options: CompileScanOption
     )
   if (variant === 'subgroups') requireSubgroupsOf32(group)
   const { sums, alignedSums, groups, chain, tiles, alignedTiles } = kernelSources(type, operation, variant)
-  const { kernels, destroy } = await compileAll(group, {
+  const { kernels, destroy } = await compileTerminating(group, {
     sums,
     alignedSums,
     groups,

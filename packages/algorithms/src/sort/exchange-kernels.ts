@@ -1,4 +1,5 @@
-import { type CompileOptions, compileAll, type DeviceGroup, type Kernel } from '@tandem-gpu/core'
+import type { CompileOptions, DeviceGroup, Kernel } from '@tandem-gpu/core'
+import { compileTerminating } from '../compile-terminating.ts'
 import bucketStartsWgsl from './bucket-starts.part.wgsl.ts'
 import segmentsWgsl from './segments.part.wgsl.ts'
 import selectCountSerialWgsl from './select-count-serial.part.wgsl.ts'
@@ -24,7 +25,7 @@ export function compileExchange(
   values: SortedValues,
   form: SortForm,
 ) {
-  return compileAll(group, exchangeSources(type, valueType, values, form))
+  return compileTerminating(group, exchangeSources(type, valueType, values, form))
 }
 
 export function exchangeSources(

@@ -34,7 +34,7 @@ export interface PassOptions {
 export interface LocalSortOptions {
   readonly kernels: SortKernels
   readonly source: KeyViews
-  /** As long as the source, in other buffers of the same device. */
+  /** As long as the source, on the same device: the source itself, or other buffers. */
   readonly target: KeyViews
   readonly descending: boolean
   /** Whether the source holds keys, as another pass has made them. */

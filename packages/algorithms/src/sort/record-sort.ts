@@ -21,7 +21,10 @@ export interface RecordSortOptions {
   readonly descending?: boolean | undefined
 }
 
-/** Records a stable sort: equal elements keep their order, ascending and descending. */
+/**
+ * Records a stable sort: equal elements keep their order, ascending and descending. Throws `unsupported` where some of the parts' devices do not reach
+ * each other: `sort` runs two programs there.
+ */
 export function recordSort(recorder: Recorder, group: DeviceGroup, options: RecordSortOptions): void {
   const { kernels, descending = false } = options
   requireResult(kernels, 'firstScatter', 'The option kernels', 'what compileSort resolves to')
@@ -51,7 +54,7 @@ function recordPeerSort(
   if (!reachAll(group, parts))
     throw new GpuError(
       'unsupported',
-      'A sort over several devices writes from each into the memory of all others, and some of these devices do not reach each other: sort on one device.',
+      'Some of these devices do not reach each other, so the lengths of what they exchange depend on the keys, and no one program has them: call sort, which runs two.',
     )
   const [staged, received] = ['staged', 'received'].map((label) =>
     parts.map((part) => keyViews(recorder, kernels, part, label)),

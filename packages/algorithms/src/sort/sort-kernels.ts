@@ -1,11 +1,11 @@
 import {
   type CompileOptions,
-  compileAll,
   type DeviceGroup,
   GpuError,
   type Kernel,
   OwnedResources,
 } from '@tandem-gpu/core'
+import { compileTerminating } from '../compile-terminating.ts'
 import { characterOf } from '../device-character.ts'
 import { requireGroup, requireObject } from '../option-types.ts'
 import { hasSubgroupsOf32, requireSubgroupsOf32 } from '../subgroup-size.ts'
@@ -104,7 +104,7 @@ export async function compileSort(group: DeviceGroup, options: CompileSortOption
   const { first, countBuckets, scatterBuckets, ...rest } = kernelSources(type, valueType, values, form)
   const owned = new OwnedResources()
   try {
-    const { kernels, destroy } = await compileAll(group, {
+    const { kernels, destroy } = await compileTerminating(group, {
       ...rest,
       first,
       countBuckets: several ? countBuckets : undefined,

@@ -1,4 +1,4 @@
-import type { DeviceGroup } from '@tandem-gpu/core'
+import type { DeviceGroup, Program } from '@tandem-gpu/core'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { generatedElements } from '../element-source.ts'
@@ -115,11 +115,63 @@ describeOnBackends('sort', (backend) => {
     }
   })
 
-  it('says that it needs devices that reach each other', async () => {
-    const group = await backend.group(2, { peerAccess: false })
-    await expect(sort(group, { elements: 100, type: 'u32', warmup: 0 })).rejects.toMatchObject({
-      ...{ code: 'unsupported', message: expect.stringContaining('do not reach each other') },
+  it('sorts by two programs where devices do not reach each other, to the same bits', async () => {
+    const names = ['random', 'two values', 'infinities, subnormals and NaN']
+    for (const name of names)
+      for (const devices of slow ? [3] : [2, 3, 7]) {
+        const group = await backend.group(devices, { peerAccess: false })
+        const alone = await backend.group(1)
+        const elements = 2003
+        const input = shapes[name]!(elements)
+        const programs: Program[] = []
+        const work = async (on: DeviceGroup, descending: boolean) => {
+          const [output, indices] = [new Float32Array(elements), new Uint32Array(elements)]
+          const onProgram = (program: Program) => void programs.push(program)
+          const options = { elements, type: 'f32', input, output, indices, descending, onProgram } as const
+          const report = await sort(on, { ...options, warmup: 0, repetitions: 2 })
+          expect(report, `${name} on ${devices}`).toMatchObject({
+            verified: true,
+            devices: on.devices.length,
+          })
+          expect(report.notes).toHaveLength(on === group ? 1 : 0)
+          return [output, indices].map(({ buffer }) => Buffer.from(buffer).toString('base64'))
+        }
+        for (const descending of [false, true])
+          expect(await work(group, descending), `${name} on ${devices}`).toEqual(
+            await work(alone, descending),
+          )
+        const labels = [': partition', ': exchange', ''].map((end) => `sort ${elements} f32${end}`)
+        expect(programs.map(({ label }) => label)).toEqual([...labels, ...labels])
+      }
+  })
+
+  it('moves given values by two programs, under both schedules, with a trace', async () => {
+    const group = await backend.group(3, { peerAccess: false })
+    const elements = slow ? 700 : 30_001
+    const values = Int32Array.from({ length: elements }, (_, i) => 5 - i)
+    const [output, valuesOutput] = [new Uint32Array(elements), new Int32Array(elements)]
+    let traced = 0
+    const report = await sort(group, {
+      ...{ elements, type: 'u32', output, values, valueType: 'i32', valuesOutput, warmup: 0 },
+      ...{ schedule: 'serial', compareSchedules: true, trace: () => void traced++ },
     })
+    expect(report).toMatchObject({ verified: true, values: 'i32', comparison: expect.anything() })
+    expect(traced).toBe(1)
+    const input = new Uint32Array(elements)
+    generatedElements('u32', 1)(0, input)
+    expect(valuesOutput).toEqual(Int32Array.from(stableOrder(input), (index) => 5 - index))
+  })
+
+  it('says that one program cannot sort over devices that do not reach each other', async () => {
+    const group = await backend.group(2, { peerAccess: false })
+    const kernels = await compileSort(group, { type: 'u32' })
+    const [input, output] = await Promise.all(
+      [1, 2].map(() => Promise.all(group.devices.map((device) => device.allocate('u32', 4)))),
+    )
+    expect(() =>
+      group.record((recorder) => recordSort(recorder, group, { kernels, input: input!, output: output! })),
+    ).toThrow(expect.objectContaining({ code: 'unsupported', message: expect.stringContaining('call sort') }))
+    for (const resource of [kernels, ...input!, ...output!]) resource.destroy()
   })
 
   it('takes more devices than elements', async () => {

@@ -10,7 +10,8 @@ import { requireArguments } from '../option-types.ts'
 import { notVerified, type Report } from '../report.ts'
 import { describeRun, runMeasured } from '../run-measured.ts'
 import { allocateSharded, readSharded, type ShardedMatrix, writeSharded } from '../sharded-matrix.ts'
-import { recordSort } from './record-sort.ts'
+import { measureMessageSort } from './measure-message-sort.ts'
+import { partsOf, type RecordSortOptions, reachAll, recordSort } from './record-sort.ts'
 import { requireSortOptions } from './require-sort-options.ts'
 import type { SortType, SortVariant } from './sort-form.ts'
 import { compileSort } from './sort-kernels.ts'
@@ -95,18 +96,24 @@ export async function sort<T extends SortType, V extends SortType = 'u32'>(
     const sink = (values === 'indices' ? options.indices : options.valuesOutput) as ElementSink | undefined
     if (sink) requireElements(values === 'indices' ? 'The indices' : 'The values', sink, valueType, elements)
     if (moved?.given) await writeSharded(group, moved.given, options.values!)
-    const run = await runMeasured(
-      group,
-      (recorder) =>
-        recordSort(recorder, group, {
-          ...{ kernels, descending },
-          input: vectorsOf(input),
-          output: vectorsOf(output),
-          values: moved?.given && vectorsOf(moved.given),
-          sortedValues: moved && vectorsOf(moved.sorted),
-        }),
-      { ...options, label: `sort ${elements} ${type}` },
-    )
+    const sorted: RecordSortOptions = {
+      ...{ kernels, descending },
+      input: vectorsOf(input),
+      output: vectorsOf(output),
+      values: moved?.given && vectorsOf(moved.given),
+      sortedValues: moved && vectorsOf(moved.sorted),
+    }
+    const measured = { ...options, label: `sort ${elements} ${type}` }
+    const direct = reachAll(group, partsOf(sorted))
+    const staged = direct
+      ? undefined
+      : {
+          keys: vectorsOf(await allocated(type, 'staged')),
+          values: moved && vectorsOf(await allocated(valueType, 'staged values')),
+        }
+    const run = await (staged
+      ? measureMessageSort(group, sorted, staged, measured)
+      : runMeasured(group, (recorder) => recordSort(recorder, group, sorted), measured))
     const check =
       options.verify === false
         ? notVerified
@@ -126,12 +133,15 @@ export async function sort<T extends SortType, V extends SortType = 'u32'>(
       shape: { elements },
       slices: input.slices.map(({ rows }) => rows),
       ...check,
-      notes: [],
+      notes: direct ? [] : [messageNote],
     }
   } finally {
     owned.destroy()
   }
 }
+
+const messageNote =
+  'Some devices do not reach each other, so the sort is two programs: the second is recorded when the counts of the first are known. The time is that of both, without the recording.'
 
 function vectorsOf({ slices }: ShardedMatrix) {
   return slices.map(({ rows, view }) => view.reshape(1, rows))

@@ -1,11 +1,11 @@
 import {
   type CompileOptions,
-  compileAll,
   type DeviceGroup,
   type ElementType,
   GpuError,
   type Kernel,
 } from '@tandem-gpu/core'
+import { compileTerminating } from '../compile-terminating.ts'
 import { characterOf } from '../device-character.ts'
 import persistentWgsl from './transpose-persistent.wgsl.ts'
 import registersWgsl from './transpose-registers.wgsl.ts'
@@ -83,7 +83,7 @@ export async function compileTranspose(
   persistent: boolean = worksBesideMessages(group),
 ): Promise<TransposeKernel> {
   const outputs = outputsFor(group.devices.length)
-  const { kernels, destroy } = await compileAll(group, {
+  const { kernels, destroy } = await compileTerminating(group, {
     kernel: transposeSource(type, variant),
     scatter: scatter ? scatterSource(type, outputs) : undefined,
     persistentTranspose: persistent ? persistentSource(type, 'transpose') : undefined,

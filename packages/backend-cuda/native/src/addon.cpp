@@ -69,6 +69,7 @@ Napi::Value openGroup(const Napi::CallbackInfo &info) {
       auto object = constructor.New({Napi::External<GroupObject::Parts>::New(env, &parts)});
       object.Set("peers", toJs(env, group->peers()));
       object.Set("stopAddress", toJs(env, group->stopAddress()));
+      object.Set("leaveAddresses", toJs(env, group->leaveAddresses()));
       return object;
     };
   });

@@ -10,13 +10,20 @@ namespace {
 
 constexpr std::size_t largestSpare = std::size_t{1} << 20;
 constexpr std::size_t mostSpareByteLength = std::size_t{64} << 20;
+/// Kernels that have been told to leave do so sooner.
+constexpr auto leaveTime = std::chrono::seconds(2);
+/// Seconds beyond which no clock is set.
+constexpr double longestWait = 1e9;
 
 } // namespace
 
-CommandQueue::CommandQueue(const cuda::Gpu &gpu, Options options)
+CommandQueue::CommandQueue(const cuda::Gpu &gpu, Watchdog &watchdog, Options options)
     : gpu_(gpu), driver_(gpu.context.driver()), options_(std::move(options)),
-      stopWord_(gpu.context, driver_.memHostAlloc, sizeof(std::uint32_t), cuda::hostAllocPortable | cuda::hostAllocMapped) {
-  *static_cast<std::uint32_t *>(stopWord_.get()) = 0;
+      leaveWord_(gpu), watched_(watchdog, leaveWord_) {
+  int multiprocessors = 0, threads = 0;
+  gpu.call(driver_.deviceGetAttribute, &multiprocessors, cuda::multiprocessorCount, gpu.context.device());
+  gpu.call(driver_.deviceGetAttribute, &threads, cuda::maxThreadsPerMultiprocessor, gpu.context.device());
+  residentThreads_ = static_cast<unsigned>(multiprocessors * threads);
 }
 
 CommandQueue::~CommandQueue() {
@@ -50,6 +57,7 @@ void CommandQueue::inOrder(std::function<bool()> call) {
 void CommandQueue::lose(const NativeError &error) {
   if (lost_) return;
   lost_ = true;
+  lostAt_ = Clock::now();
   options_.messages.lost(error);
   // What is in flight may go on: its memory stays until the marks are reached.
   for (auto &mark : marks_)
@@ -84,6 +92,8 @@ void CommandQueue::settle(Settled settled) {
 
 bool CommandQueue::poll() {
   bool progress = false;
+  // Before marks are looked at, which the kernel that had to leave has let the stream reach.
+  if (watched_.written() && !lost_) lose({"timeout", "A submit takes longer than its limit."});
   try {
     if (!marks_.empty()) gpu_.use();
     while (!marks_.empty()) {
@@ -102,22 +112,41 @@ bool CommandQueue::poll() {
     lose(error);
     marks_.clear();
   }
-  const auto now = Clock::now();
-  if (progress) since_ = now;
-  if (!marks_.empty() && !lost_ && options_.timeoutSeconds > 0 &&
-      std::chrono::duration<double>(now - since_).count() > options_.timeoutSeconds) {
-    __atomic_store_n(static_cast<std::uint32_t *>(stopWord_.get()), 1u, __ATOMIC_SEQ_CST);
-    lose({"timeout", "A submit takes longer than its limit."});
-  }
+  if (progress) since_ = Clock::now();
   while (!waiting_.empty()) {
     // What it does may put other calls behind it, never ahead: the reference holds.
     if (!attempt(waiting_.front())) break;
     waiting_.pop_front();
     progress = true;
   }
+  // Others wait for the end of what nobody waits for.
+  if (marks_.empty() && inFlight() && !lost_) attempt([this] {
+      mark();
+      return true;
+    });
   if (marks_.empty() && waiting_.empty())
     for (const auto &settled : std::exchange(drained_, {})) settled();
   return progress;
+}
+
+std::uint64_t CommandQueue::oldestOrder() const {
+  if (marks_.empty() || (lost_ && Clock::now() - lostAt_ > leaveTime)) return nothing;
+  return marks_.front().order;
+}
+
+void CommandQueue::keepTime(double secondsBefore) {
+  if (options_.timeoutSeconds <= 0 || lost_) return;
+  const auto now = Clock::now();
+  const auto after = [](Clock::time_point from, double seconds) {
+    return from + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+  };
+  if (secondsBefore > 0) since_ = now;
+  if (marks_.empty() || secondsBefore > longestWait) return watched_.neverDue();
+  const auto due = after(since_, secondsBefore + options_.timeoutSeconds);
+  if (due < now) {
+    watched_.write();
+    lose({"timeout", "A submit takes longer than its limit."});
+  } else watched_.due(due);
 }
 
 void CommandQueue::drain(std::function<void()> settled) {
@@ -139,7 +168,8 @@ void CommandQueue::mark(Settled settled) {
   if (marks_.empty() || marks_.back().launched != launched_ || staged) {
     gpu_.use();
     if (spareEvents_.empty()) spareEvents_.emplace_back(gpu_.context, driver_.eventCreate, cuda::eventDisableTiming);
-    Mark made{std::move(spareEvents_.back()), launched_, {}, {}, {}};
+    const auto order = unmarkedOrder_ == 0 ? options_.nextOrder() : std::exchange(unmarkedOrder_, 0);
+    Mark made{std::move(spareEvents_.back()), launched_, order, {}, {}, {}};
     spareEvents_.pop_back();
     gpu_.record(made.event);
     if (staged) {
@@ -147,8 +177,10 @@ void CommandQueue::mark(Settled settled) {
       for (std::size_t index = 0; index < full; ++index) made.staging.push_back(std::move(usedStaging_[index]));
       usedStaging_.erase(usedStaging_.begin(), usedStaging_.begin() + static_cast<std::ptrdiff_t>(full));
     }
-    if (marks_.empty()) since_ = Clock::now();
+    const bool begins = marks_.empty();
+    if (begins) since_ = Clock::now();
     marks_.push_back(std::move(made));
+    if (begins) options_.keepTime();
   }
   if (settled) marks_.back().settled.push_back(std::move(settled));
 }

@@ -10,8 +10,9 @@
 #include <unordered_set>
 #include <vector>
 
-#include "cuda_handles.h"
+#include "leave_word.h"
 #include "native_error.h"
+#include "watchdog.h"
 
 namespace tandem {
 
@@ -22,7 +23,7 @@ struct QueueKernel {
   std::vector<unsigned> block;
   unsigned dynamicSharedByteLength = 0;
   /// For each parameter the position of its binding, twice, and 1 more where it is the binding's length in place of its address; twice
-  /// `bindings` for the address of the stop word.
+  /// `bindings` for the address of the stop word, 1 more for that of the numbers of workgroups, and 2 more for the largest allowed.
   std::vector<unsigned> parameters;
   unsigned bindings = 0;
   template <typename Self, typename Visit> static void eachMember(Self &self, Visit visit) {
@@ -51,8 +52,7 @@ struct QueueMessages {
 using Settled = std::function<void(const NativeError *)>;
 
 /// Core's CommandQueue on one GPU: commands go into the GPU's one stream as they are read, and nothing waits for the GPU. Every member function
-/// runs on the group's thread. Where too much is in flight, or a count must come from the GPU first, calls wait here in their order, and `poll`
-/// goes on with them.
+/// runs on the group's thread. Where too much is in flight, calls wait here in their order, and `poll` goes on with them.
 class CommandQueue {
 public:
   struct Options {
@@ -64,11 +64,15 @@ public:
     } functions{};
     /// Makes the stream wait for what the group has started elsewhere.
     std::function<void()> beforeWork;
+    /// The next number in the order in which work of the group begins.
+    std::function<std::uint64_t()> nextOrder;
+    /// Has all queues keep their time: called when work begins in an idle queue.
+    std::function<void()> keepTime;
     /// Page-locked zeros, which the last owner gives back.
     std::function<std::shared_ptr<void>(std::size_t byteLength)> takeHostBlock;
     QueueMessages messages;
   };
-  CommandQueue(const cuda::Gpu &gpu, Options options);
+  CommandQueue(const cuda::Gpu &gpu, Watchdog &watchdog, Options options);
   ~CommandQueue();
 
   void loadKernel(std::uint64_t number, const QueueKernel &kernel);
@@ -97,6 +101,13 @@ public:
   /// Whether calls wait here that have not reached the GPU.
   bool behind() const { return !waiting_.empty(); }
   bool inFlight() const { return launched_ > completed_; }
+  double timeoutSeconds() const { return options_.timeoutSeconds; }
+  /// The order of the oldest work in flight, behind which other work may have to wait; `nothing` once a lost queue's should have ended.
+  std::uint64_t oldestOrder() const;
+  static constexpr std::uint64_t nothing = ~std::uint64_t{0};
+  /// Looks at the time limit. The limit of a submit begins when all work that the group began before it is complete: `secondsBefore` is how long that
+  /// may take still, 0 where there is none, and infinite where it has no limit.
+  void keepTime(double secondsBefore);
   const cuda::Gpu &gpu() const { return gpu_; }
   /// Says once that the queue is lost; from then on it does nothing.
   void lose(const NativeError &error);
@@ -127,6 +138,8 @@ private:
   struct Mark {
     cuda::OwnedEvent event;
     std::uint64_t launched;
+    /// Of the first work that no mark before has.
+    std::uint64_t order;
     std::vector<Settled> settled;
     std::vector<cuda::HostMemory> staging;
     /// Destroyed before, and kept also where the queue is lost meanwhile.
@@ -147,9 +160,6 @@ private:
     bool saidSkipped = false;
     /// Of a long write, what is in the stream.
     std::uint64_t written = 0;
-    /// Where the counts of an indirect dispatch arrive, and whether they have.
-    const std::uint32_t *counts = nullptr;
-    bool counted = false;
 
     bool ended() const { return position == words.size(); }
     std::uint64_t next() {
@@ -167,7 +177,7 @@ private:
   void inOrder(std::function<bool()> call);
   bool attempt(const std::function<bool()> &call);
   bool execute(Submit &submit);
-  bool dispatch(Submit &submit, bool indirect);
+  void dispatch(Submit &submit, bool indirect);
   void copy(Submit &submit);
   void clear(Submit &submit);
   bool write(Submit &submit);
@@ -189,8 +199,11 @@ private:
   const cuda::Gpu &gpu_;
   const cuda::Driver &driver_;
   const Options options_;
+  /// Threads that the GPU runs at a time.
+  unsigned residentThreads_ = 0;
   /// Kernels leave once it is not 0.
-  const cuda::HostMemory stopWord_;
+  const cuda::LeaveWord leaveWord_;
+  Watchdog::Watched watched_;
   std::unordered_map<std::uint64_t, Kernel> kernels_;
   std::unordered_map<std::uint64_t, Buffer> buffers_;
   std::unordered_set<std::uint64_t> withoutMemory_;
@@ -211,9 +224,12 @@ private:
   std::vector<GatheredWrite> gathered_;
   std::uint64_t launched_ = 0;
   std::uint64_t completed_ = 0;
+  /// The order of the first work that no mark has; 0 where there is none.
+  std::uint64_t unmarkedOrder_ = 0;
   /// When the oldest work in flight began, as far as is known.
   Clock::time_point since_;
   bool lost_ = false;
+  Clock::time_point lostAt_;
   bool closed_ = false;
 };
 

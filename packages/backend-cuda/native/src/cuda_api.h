@@ -35,6 +35,8 @@ enum DeviceAttribute : int {
   maxBlockDimY = 3,
   maxBlockDimZ = 4,
   warpSize = 10,
+  multiprocessorCount = 16,
+  maxThreadsPerMultiprocessor = 39,
   computeCapabilityMajor = 75,
   computeCapabilityMinor = 76,
   maxSharedMemoryPerBlockOptin = 97,

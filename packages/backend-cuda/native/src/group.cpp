@@ -36,6 +36,13 @@ Group::Group(const cuda::Driver &driver, const std::vector<int> &ordinals, bool 
   openPeers();
   stopWord_ = pinned(sizeof(std::uint32_t), cuda::hostAllocPortable | cuda::hostAllocMapped);
   *static_cast<std::uint32_t *>(stopWord_.get()) = 0;
+  for (const auto &gpu : gpus_) leaveWords_.emplace_back(gpu);
+}
+
+std::vector<cuda::DevicePtr> Group::leaveAddresses() const {
+  std::vector<cuda::DevicePtr> addresses;
+  for (const auto &word : leaveWords_) addresses.push_back(word.address());
+  return addresses;
 }
 
 Group::~Group() {

@@ -136,6 +136,8 @@ struct LaunchSet {
   struct Launch {
     cuda::OwnedEvent end;
     LaunchDone done;
+    /// Its place among all work of the group.
+    std::uint64_t order;
     std::optional<NativeError> error;
   };
   std::vector<std::uint32_t> graphs;
@@ -169,6 +171,8 @@ public:
   const std::vector<bool> &peers() const { return peers_; }
   /// Address of the word that ends every kernel that looks at it when it is not zero.
   std::uintptr_t stopAddress() const { return reinterpret_cast<std::uintptr_t>(stopWord_.get()); }
+  /// Of the word in each GPU's memory at which its kernels look.
+  std::vector<cuda::DevicePtr> leaveAddresses() const;
 
   /// The address is usable on every peer as soon as this returns.
   cuda::DevicePtr allocate(std::size_t gpu, std::size_t byteLength, bool zero);
@@ -286,6 +290,8 @@ private:
   void settleQueues();
   /// The GPU's stream goes on after what command queues have put into the streams of the others.
   void followQueues(const cuda::Gpu &gpu);
+  /// Has every queue look at its time limit.
+  void keepTime();
   void startLaunch(LaunchSet &set, LaunchDone done);
 
   const cuda::Driver &driver_;
@@ -293,7 +299,10 @@ private:
   const std::function<bool()> stopping_;
   std::deque<cuda::Gpu> gpus_;
   std::vector<bool> peers_;
+  /// Kernels that wait for other GPUs look at it, and raise it.
   cuda::HostMemory stopWord_;
+  /// All other kernels look at these.
+  std::deque<cuda::LeaveWord> leaveWords_;
   cuda::HostMemory smallStaging_;
   cuda::HostMemory staging_[2];
   HostBlocks hostBlocks_;
@@ -321,6 +330,9 @@ private:
     std::vector<HostBlocks::Block> blocks;
   };
   const std::shared_ptr<ReturnedBlocks> returned_ = std::make_shared<ReturnedBlocks>();
+  std::uint64_t order_ = 0;
+  /// From the first queue on.
+  std::optional<Watchdog> watchdog_;
   std::map<std::uint32_t, CommandQueue> queues_;
   std::chrono::steady_clock::time_point lastQueueProgress_;
   bool pollingQueues_ = false;

@@ -1,4 +1,6 @@
 // Command queues of a group, beside its graphs and transfers.
+#include <limits>
+#include <system_error>
 #include <thread>
 
 #include "group.h"
@@ -31,7 +33,27 @@ void Group::openQueue(std::uint32_t id, std::size_t gpuIndex, double timeoutSeco
     gpu.call(driver_.streamWaitEvent, gpu.stream.get(), lastLaunched_->joined.get(), 0);
   };
   options.takeHostBlock = [this](std::size_t byteLength) { return takeHostBlock(byteLength); };
-  queues_.try_emplace(id, gpu, std::move(options));
+  options.nextOrder = [this] { return ++order_; };
+  options.keepTime = [this] { keepTime(); };
+  try {
+    if (!watchdog_) watchdog_.emplace();
+  } catch (const std::system_error &error) {
+    throw NativeError("out-of-memory", "The operating system starts no thread: " + error.code().message() + ".");
+  }
+  queues_.try_emplace(id, gpu, *watchdog_, std::move(options));
+}
+
+void Group::keepTime() {
+  for (auto &[id, queue] : queues_) {
+    const auto order = queue.oldestOrder();
+    double before = 0;
+    for (const auto &[otherId, other] : queues_)
+      if (&other != &queue && other.oldestOrder() < order)
+        before += other.timeoutSeconds() > 0 ? other.timeoutSeconds() : std::numeric_limits<double>::infinity();
+    for (const auto &[setId, set] : launchSets_)
+      if (!set.inFlight.empty() && set.inFlight.front().order < order) before = std::numeric_limits<double>::infinity();
+    queue.keepTime(before);
+  }
 }
 
 CommandQueue &Group::queueOf(std::uint32_t id) {
@@ -62,6 +84,7 @@ bool Group::pollQueues() {
     progress = queue.poll() || progress;
     waiting = waiting || !queue.idle();
   }
+  keepTime();
   const auto now = std::chrono::steady_clock::now();
   if (progress) lastQueueProgress_ = now;
   takeBackBlocks();
@@ -103,6 +126,7 @@ void Group::settleQueues() {
   for (auto &[id, queue] : queues_) {
     while (queue.behind() && !stopping_()) {
       if (!queue.poll()) std::this_thread::sleep_for(queuePauseTime);
+      keepTime();
     }
   }
 }

@@ -56,7 +56,7 @@ void Group::startLaunch(LaunchSet &set, LaunchDone done) {
   auto end = std::move(set.spare.back());
   set.spare.pop_back();
   main.record(end);
-  set.inFlight.push_back({std::move(end), std::move(done), {}});
+  set.inFlight.push_back({std::move(end), std::move(done), ++order_, {}});
 }
 
 bool Group::pollLaunches() {

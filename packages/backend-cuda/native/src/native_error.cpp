@@ -1,6 +1,8 @@
 #include "native_error.h"
 
+#include <cerrno>
 #include <new>
+#include <system_error>
 
 namespace tandem {
 
@@ -11,6 +13,10 @@ NativeError currentError() {
     return error;
   } catch (const std::bad_alloc &) {
     return {"out-of-memory", "The host has no memory left."};
+  } catch (const std::system_error &error) {
+    // By number: the exception may come from a library that has a C++ library of its own, and so other categories of errors.
+    if (error.code().value() != EAGAIN) return {"driver", error.what()};
+    return {"out-of-memory", "The operating system starts no thread: " + error.code().message() + "."};
   } catch (const std::exception &error) {
     return {"driver", error.what()};
   } catch (...) {

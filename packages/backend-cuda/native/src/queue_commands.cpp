@@ -19,6 +19,8 @@ constexpr unsigned scatterThreads = 128;
 /// Above this the kernel copies within a GPU faster than the driver does.
 constexpr std::uint64_t kernelCopyByteLength = 256 * 1024;
 constexpr unsigned queueCopyThreads = 256;
+/// A multiprocessor has room for 2,048 threads, and for 32 blocks.
+constexpr unsigned leastThreadsPerBlock = 64;
 /// The driver takes about a thousand launches of a stream, and blocks at the next.
 constexpr std::uint64_t mostInFlight = 512;
 
@@ -31,6 +33,7 @@ bool CommandQueue::crowded() const { return launched_ - completed_ >= mostInFlig
 bool CommandQueue::execute(Submit &submit) {
   gpu_.use();
   options_.beforeWork();
+  if (unmarkedOrder_ == 0) unmarkedOrder_ = options_.nextOrder();
   while (!submit.ended()) {
     if (crowded()) {
       mark();
@@ -39,8 +42,8 @@ bool CommandQueue::execute(Submit &submit) {
     const auto begin = submit.position;
     bool done = true;
     switch (submit.next()) {
-    case dispatchKind: done = dispatch(submit, false); break;
-    case dispatchIndirectKind: done = dispatch(submit, true); break;
+    case dispatchKind: dispatch(submit, false); break;
+    case dispatchIndirectKind: dispatch(submit, true); break;
     case copyKind: copy(submit); break;
     case clearKind: clear(submit); break;
     case writeKind: done = write(submit); break;
@@ -70,7 +73,7 @@ void CommandQueue::launch(cuda::Function function, const unsigned *grid, const u
   launched_ += 1;
 }
 
-bool CommandQueue::dispatch(Submit &submit, bool indirect) {
+void CommandQueue::dispatch(Submit &submit, bool indirect) {
   const auto found = kernels_.find(submit.next());
   if (found == kernels_.end()) throw NativeError("driver", "A dispatch names a kernel that is not there.");
   const auto &kernel = found->second;
@@ -86,42 +89,28 @@ bool CommandQueue::dispatch(Submit &submit, bool indirect) {
   }
   std::vector<Range> bindings(kernel.bindings);
   for (auto &binding : bindings) binding = submit.range();
-  if (indirect && lacksMemory(submit, counts.buffer)) return true;
+  if (indirect && lacksMemory(submit, counts.buffer)) return;
   for (const auto &binding : bindings)
-    if (lacksMemory(submit, binding.buffer)) return true;
+    if (lacksMemory(submit, binding.buffer)) return;
   flushWrites();
   if (indirect) {
-    if (submit.counts == nullptr) {
-      std::size_t piece = 16;
-      auto *place = stage(16, piece);
-      if (place == nullptr) return false;
-      gpu_.call(driver_.memcpyAsync, reinterpret_cast<std::uint64_t>(place), addressOf(counts.buffer, counts.offset), std::size_t{12},
-                gpu_.stream.get());
-      launched_ += 1;
-      submit.counts = reinterpret_cast<const std::uint32_t *>(place);
-      submit.counted = false;
-      // The submit outlives the mark: it waits at the head of the queue.
-      mark([&submit](const NativeError *) { submit.counted = true; });
-    }
-    if (!submit.counted) return false;
-    std::copy_n(std::exchange(submit.counts, nullptr), 3, grid);
-    for (const auto size : grid)
-      if (size == 0 || size > largest) return true;
+    // As many blocks as the GPU runs at a time take the workgroups in turn.
+    const auto threads = kernel.block[0] * kernel.block[1] * kernel.block[2];
+    grid[0] = std::max(1u, residentThreads_ / std::max(threads, leastThreadsPerBlock));
+    grid[1] = grid[2] = 1;
   }
   std::vector<std::uint64_t> values(kernel.parameters.size());
   std::vector<void *> pointers(kernel.parameters.size());
   for (std::size_t index = 0; index < values.size(); ++index) {
     pointers[index] = &values[index];
     const auto parameter = kernel.parameters[index];
-    if (parameter == 2 * kernel.bindings) {
-      values[index] = reinterpret_cast<std::uint64_t>(stopWord_.get());
-      continue;
-    }
-    const auto &binding = bindings.at(parameter / 2);
-    values[index] = parameter % 2 == 1 ? binding.byteLength : addressOf(binding.buffer, binding.offset);
+    if (parameter < 2 * kernel.bindings) {
+      const auto &binding = bindings[parameter / 2];
+      values[index] = parameter % 2 == 1 ? binding.byteLength : addressOf(binding.buffer, binding.offset);
+    } else if (parameter == 2 * kernel.bindings) values[index] = leaveWord_.address();
+    else values[index] = parameter == 2 * kernel.bindings + 1 ? addressOf(counts.buffer, counts.offset) : largest;
   }
   launch(kernel.function, grid, kernel.block, kernel.dynamicSharedByteLength, pointers.data());
-  return true;
 }
 
 void CommandQueue::copy(Submit &submit) {
@@ -183,10 +172,16 @@ bool CommandQueue::write(Submit &submit) {
   const bool onHost = buffers_.count(target.buffer) > 0 && buffers_.at(target.buffer).kind == Buffer::Kind::host;
   if (!onHost && target.byteLength <= gatheredByteLength) {
     const auto to = addressOf(target.buffer, target.offset, target.byteLength);
-    const auto overlaps = [&](const GatheredWrite &write) {
-      return write.target < to + target.byteLength && to < write.target + write.byteLength;
-    };
-    if (gathered_.size() == mostGathered || std::any_of(gathered_.begin(), gathered_.end(), overlaps)) flushWrites();
+    // Gathered writes never overlap: libraries write the same uniforms before each dispatch of a submit, and the last write counts.
+    const auto end = to + target.byteLength;
+    const auto overlapping = std::find_if(gathered_.begin(), gathered_.end(), [&](const GatheredWrite &write) {
+      return write.target < end && to < write.target + write.byteLength;
+    });
+    if (overlapping != gathered_.end() && overlapping->target <= to && end <= overlapping->target + overlapping->byteLength) {
+      std::memcpy(reinterpret_cast<char *>(overlapping->source) + (to - overlapping->target), source, target.byteLength);
+      return true;
+    }
+    if (overlapping != gathered_.end() || gathered_.size() == mostGathered) flushWrites();
     std::size_t piece = target.byteLength;
     auto *place = stage(target.byteLength, piece);
     if (place == nullptr) return false;

@@ -1,6 +1,7 @@
 #include "queue_object.h"
 
 #include <cstring>
+#include <utility>
 
 #include "js_values.h"
 
@@ -10,6 +11,8 @@ namespace {
 
 /// Below this a mapped range is a copy: an ArrayBuffer of an addon's own memory costs more than copying so much.
 constexpr std::size_t leastExternalByteLength = 16 * 1024;
+
+constexpr std::size_t mostDeferred = 256;
 
 NativeError queueClosed() { return {"group-lost", "The queue is closed."}; }
 
@@ -60,6 +63,7 @@ Napi::Object QueueObject::open(const Napi::CallbackInfo &info, const std::shared
                                      InstanceMethod("releaseShared", &QueueObject::releaseShared),
                                      InstanceMethod("destroyBuffer", &QueueObject::destroyBuffer),
                                      InstanceMethod("submit", &QueueObject::submit),
+                                     InstanceMethod("flush", &QueueObject::flush),
                                      InstanceMethod("mappedRange", &QueueObject::mappedRange),
                                      InstanceMethod("unmap", &QueueObject::unmap),
                                      InstanceMethod("fence", &QueueObject::fence),
@@ -109,18 +113,31 @@ QueueObject::~QueueObject() {
   if (listener_) listener_->callback = nullptr;
 }
 
-void QueueObject::post(std::function<void(CommandQueue &)> call) {
+void QueueObject::defer(Call call) {
+  deferred_.push_back(std::move(call));
+  if (deferred_.size() == mostDeferred) postDeferred();
+}
+
+void QueueObject::post(Call call) {
+  deferred_.push_back(std::move(call));
+  postDeferred();
+}
+
+void QueueObject::postDeferred() {
+  const auto calls = std::make_shared<std::vector<Call>>(std::exchange(deferred_, {}));
   const auto worker = parts_.worker.lock();
-  if (!worker) return;
-  worker->post([link = parts_.link, call = std::move(call)] {
+  if (!worker || calls->empty()) return;
+  worker->post([link = parts_.link, calls] {
     const auto group = link->group.lock();
     if (!group) return;
-    call(group->queueOf(link->id));
+    auto &queue = group->queueOf(link->id);
+    for (const auto &call : *calls) call(queue);
     link->beginPolling(*group);
   });
 }
 
 Napi::Promise QueueObject::later(const Napi::CallbackInfo &info, std::function<void(CommandQueue &, Settled)> call) {
+  postDeferred();
   const auto worker = parts_.worker.lock();
   if (!worker) return rejected(info.Env(), queueClosed());
   return worker->submitLater(info, [link = parts_.link, call = std::move(call)](const Worker::Finish &finish) {
@@ -160,23 +177,24 @@ Napi::Value QueueObject::createBuffer(const Napi::CallbackInfo &info) {
   buffer.byteLength = byteLength;
   adjustMemory(info.Env(), static_cast<double>(byteLength));
   if (!fromJs<bool>(info[2])) {
-    post([number, byteLength](CommandQueue &queue) { queue.createBuffer(number, byteLength); });
+    defer([number, byteLength](CommandQueue &queue) { queue.createBuffer(number, byteLength); });
   } else {
     buffer.host = std::make_shared<HostBuffer>();
-    post([number, byteLength, host = buffer.host](CommandQueue &queue) { queue.createHostBuffer(number, byteLength, host); });
+    defer([number, byteLength, host = buffer.host](CommandQueue &queue) { queue.createHostBuffer(number, byteLength, host); });
   }
   return info.Env().Undefined();
 }
 
 /// buffer, address, byteLength
 Napi::Value QueueObject::adoptBuffer(const Napi::CallbackInfo &info) {
-  post([number = fromJs<std::uint64_t>(info[0]), address = fromJs<cuda::DevicePtr>(info[1]),
+  defer([number = fromJs<std::uint64_t>(info[0]), address = fromJs<cuda::DevicePtr>(info[1]),
         byteLength = fromJs<std::size_t>(info[2])](CommandQueue &queue) { queue.adoptBuffer(number, address, byteLength); });
   return info.Env().Undefined();
 }
 
 /// buffer → Promise<address>
 Napi::Value QueueObject::shareBuffer(const Napi::CallbackInfo &info) {
+  postDeferred();
   const auto worker = parts_.worker.lock();
   if (!worker) return rejected(info.Env(), queueClosed());
   return worker->submit(info, [link = parts_.link, number = fromJs<std::uint64_t>(info[0])]() -> Settle {
@@ -189,6 +207,7 @@ Napi::Value QueueObject::shareBuffer(const Napi::CallbackInfo &info) {
 
 /// buffer: no program uses its memory any more
 Napi::Value QueueObject::releaseShared(const Napi::CallbackInfo &info) {
+  postDeferred();
   const auto worker = parts_.worker.lock();
   if (!worker) return info.Env().Undefined();
   worker->post([link = parts_.link, number = fromJs<std::uint64_t>(info[0])] {
@@ -204,7 +223,7 @@ Napi::Value QueueObject::destroyBuffer(const Napi::CallbackInfo &info) {
     adjustMemory(info.Env(), -static_cast<double>(found->second.byteLength));
     buffers_.erase(found);
   }
-  post([number](CommandQueue &queue) { queue.destroyBuffer(number); });
+  defer([number](CommandQueue &queue) { queue.destroyBuffer(number); });
   return info.Env().Undefined();
 }
 
@@ -220,6 +239,12 @@ Napi::Value QueueObject::submit(const Napi::CallbackInfo &info) {
   post([given = std::move(given)](CommandQueue &queue) {
     queue.submit(given->serial, std::move(given->words), std::move(given->data));
   });
+  return info.Env().Undefined();
+}
+
+/// Makes the calls that have been put off.
+Napi::Value QueueObject::flush(const Napi::CallbackInfo &info) {
+  postDeferred();
   return info.Env().Undefined();
 }
 

@@ -41,7 +41,11 @@ private:
     std::vector<MappedRange> ranges;
   };
 
-  void post(std::function<void(CommandQueue &)> call);
+  using Call = std::function<void(CommandQueue &)>;
+  /// Makes the call with the next that is posted: waking the group's thread costs more than most calls that nobody waits for.
+  void defer(Call call);
+  void post(Call call);
+  void postDeferred();
   Napi::Promise later(const Napi::CallbackInfo &info, std::function<void(CommandQueue &, Settled)> call);
   void adjustMemory(Napi::Env env, double byteLength);
   void detachRanges(Buffer &buffer, bool write);
@@ -53,6 +57,7 @@ private:
   Napi::Value releaseShared(const Napi::CallbackInfo &info);
   Napi::Value destroyBuffer(const Napi::CallbackInfo &info);
   Napi::Value submit(const Napi::CallbackInfo &info);
+  Napi::Value flush(const Napi::CallbackInfo &info);
   Napi::Value mappedRange(const Napi::CallbackInfo &info);
   Napi::Value unmap(const Napi::CallbackInfo &info);
   Napi::Value fence(const Napi::CallbackInfo &info);
@@ -63,6 +68,7 @@ private:
   Napi::FunctionReference onMessage_;
   std::shared_ptr<Listener> listener_;
   std::unordered_map<std::uint64_t, Buffer> buffers_;
+  std::vector<Call> deferred_;
   /// What the collector has been told of.
   double told_ = 0;
 };

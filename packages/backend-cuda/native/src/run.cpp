@@ -20,12 +20,15 @@ constexpr auto longestPause = std::chrono::milliseconds(1);
 
 void Group::tell(Stop why) {
   auto none = static_cast<std::uint32_t>(Stop::none);
-  __atomic_compare_exchange_n(static_cast<std::uint32_t *>(stopWord_.get()), &none, static_cast<std::uint32_t>(why), false,
-                              __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+  if (__atomic_compare_exchange_n(static_cast<std::uint32_t *>(stopWord_.get()), &none, static_cast<std::uint32_t>(why), false,
+                                  __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+    for (const auto &word : leaveWords_) word.write(true);
 }
 
 Stop Group::takeStop() {
   const auto why = Stop(__atomic_exchange_n(static_cast<std::uint32_t *>(stopWord_.get()), 0u, __ATOMIC_SEQ_CST));
+  if (why != Stop::none)
+    for (const auto &word : leaveWords_) word.write(false);
   // Once broken off, what still starts ends at once.
   if (broken_.load()) tell(Stop::broken);
   return why;

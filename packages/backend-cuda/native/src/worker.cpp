@@ -8,6 +8,7 @@
 #include <optional>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "native_error.h"
@@ -64,8 +65,9 @@ struct Worker::State : std::enable_shared_from_this<Worker::State> {
   void loop() {
     bool rested = true;
     const auto called = [this] { return stop.load() || last || !queue.empty(); };
+    // All that is queued is taken at once: short jobs come faster than the mutex goes from thread to thread.
+    std::deque<std::function<void()>> taken;
     for (;;) {
-      std::function<void()> work;
       {
         std::unique_lock lock(mutex);
         if (!rested && rest && !wake.wait_for(lock, restTime, called)) {
@@ -81,10 +83,10 @@ struct Worker::State : std::enable_shared_from_this<Worker::State> {
           ended.notify_all();
           return;
         }
-        work = std::move(queue.front());
-        queue.pop_front();
+        taken.swap(queue);
       }
-      work();
+      for (auto &work : taken) std::exchange(work, nullptr)();
+      taken.clear();
       rested = false;
     }
   }
@@ -94,9 +96,11 @@ struct Worker::State : std::enable_shared_from_this<Worker::State> {
 
   /// False once the thread has ended.
   bool enqueue(std::function<void()> work) {
-    std::lock_guard lock(mutex);
-    if (threadEnded) return false;
-    queue.push_back(std::move(work));
+    {
+      std::lock_guard lock(mutex);
+      if (threadEnded) return false;
+      queue.push_back(std::move(work));
+    }
     wake.notify_one();
     return true;
   }
@@ -188,8 +192,8 @@ Worker::Worker(Napi::Env env, const char *name) : state_(std::make_shared<State>
   // a running job.
   try {
     std::thread([held = state_] { held->loop(); }).detach();
-  } catch (const std::system_error &error) {
-    throw NativeError("out-of-memory", "The operating system starts no thread: " + error.code().message() + ".");
+  } catch (const std::system_error &) {
+    throw currentError();
   }
   state.self = state_;
   const auto resourceName = Napi::String::New(env, name);

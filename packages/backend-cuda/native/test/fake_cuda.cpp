@@ -67,7 +67,7 @@ Result fDeviceTotalMem(std::size_t *bytes, Device) {
 }
 Result fDeviceGetAttribute(int *value, int attribute, Device) {
   static const auto &values = *new std::map<int, int>{{1, 1024}, {2, 1024}, {3, 1024}, {4, 64},  {8, 49152}, {10, 32}, {11, 2147483647},
-                                            {16, 4},   {38, 1 << 20}, {75, 9}, {76, 0}, {97, 232448}, {115, 1}};
+                                            {16, 4},   {38, 1 << 20}, {39, 2048}, {75, 9}, {76, 0}, {97, 232448}, {115, 1}};
   const auto found = values.find(attribute);
   if (found == values.end()) return errorInvalidValue;
   *value = found->second;

@@ -1,12 +1,18 @@
-import type { Runtime, SharingProcesses } from '@tandem-gpu/core'
+import type { Backend, Handles, Link, LinkedProcesses, LinkedRuntime, PlanPart } from '@tandem-gpu/core'
 import { type CudaOptions, cudaBackend } from '../cuda.ts'
 import { fakeLibraries } from './fake-driver.ts'
 import { translateTestKernel } from './test-kernels.ts'
 
 export interface ConnectedRuntimes {
-  readonly opened: readonly PromiseSettledResult<Runtime>[]
+  readonly opened: readonly PromiseSettledResult<LinkedRuntime<Handles, PlanPart>>[]
   /** Tells all ranks that one cannot go on. */
   readonly break: () => void
+}
+
+/** The backend's link with plans of that kind. */
+export function linkOf<P extends Link['plans']>(backend: Backend, plans: P): Extract<Link, { plans: P }> {
+  const isWanted = (link: Link): link is Extract<Link, { plans: P }> => link.plans === plans
+  return backend.links!.find(isWanted)!
 }
 
 /** One runtime on the fake driver for each rank, all in this process. `gpuOf`: the CUDA devices of each rank. */
@@ -19,7 +25,7 @@ export async function openConnectedRuntimes(
     breakOff = resolve
   })
   const said: { readonly texts: string[]; readonly all: Promise<readonly string[]>; tell: () => void }[] = []
-  const exchangeOf = (rank: number): SharingProcesses['exchange'] => {
+  const exchangeOf = (rank: number): LinkedProcesses['exchange'] => {
     let turn = 0
     return (message) => {
       const at = turn++
@@ -45,7 +51,7 @@ export async function openConnectedRuntimes(
       )
       const { adapters } = await backend.adapters()
       const all = gpuOf.flatMap((gpus, other) => gpus.map((gpu) => ({ ...adapters[gpu]!, rank: other })))
-      return backend.openConnected!(all, { rank, broken, exchange: exchangeOf(rank) })
+      return linkOf(backend, 'parts').open(all, { rank, broken, exchange: exchangeOf(rank) })
     }),
   )
   return { opened, break: breakOff }

@@ -7,12 +7,13 @@ const header = fileURLToPath(new URL('../../../wgsl/native/tandem_cpu.hpp', impo
 const section = 'tandem_shared'
 
 /** Translated kernels as host C++ with a scheduler of their own, in the form that the fake NVRTC compiles and the fake driver calls. */
-export const translateForCpu: Translate = (source) => {
+export const translateForCpu: Translate = (source, form) => {
   const kernel = emitCuda(source.module, {
     bounds: source.bounds,
     label: source.label,
     lineDirectives: false,
-    stoppable: true,
+    stoppable: source.terminates === true ? 'start' : true,
+    indirect: form === 'indirect',
   })
   const values = kernel.parameters.map(
     ({ type }, index) => `*static_cast<${type.replace(' __restrict__', '')}*>(a[${index}])`,

@@ -1,12 +1,12 @@
 import { commandWords, isGpuError } from '@tandem-gpu/core'
 import { findAdapters } from '../adapters.ts'
-import { CudaRuntime } from '../cuda-runtime.ts'
 import { toGpuError } from '../driver-error.ts'
 import { encodeNodes } from '../graph-nodes.ts'
 import { internalKernels, kernelPtx } from '../internal-kernels.ts'
 import { KernelCache } from '../kernel-cache.ts'
 import { KernelCompiler } from '../kernel-compiler.ts'
 import type { Libraries } from '../libraries.ts'
+import { LocalRuntime } from '../local-runtime.ts'
 import type { Lowering } from '../lowering.ts'
 import type { NativeAddon, NativeGroup } from '../native-addon.ts'
 import { SharedMemory } from '../shared-memory.ts'
@@ -60,7 +60,7 @@ export async function runScenario(machine: ScenarioMachine): Promise<Noticed[]> 
   for (const lowering of ['one-graph', 'graph-per-gpu'] as const) {
     const runtime = await attempt(`open ${lowering}`, async () => {
       try {
-        return new CudaRuntime({
+        return new LocalRuntime({
           native: await addon.openGroup(libraries.cuda, [0, 1]),
           adapters: adapters.slice(0, 2),
           gpuOfDevice: [0, 1],
@@ -193,7 +193,7 @@ async function onOneGpu(
   return noticed
 }
 
-async function work(runtime: CudaRuntime, lowering: Lowering): Promise<void> {
+async function work(runtime: LocalRuntime, lowering: Lowering): Promise<void> {
   const kernel = await runtime.compile(testKernelSource('add'))
   const a = await runtime.allocate(0, byteLength, { label: 'a', zero: true })
   const b = await runtime.allocate(1, byteLength, { label: 'b', zero: false })

@@ -1,7 +1,8 @@
 import { findAdapters } from '../adapters.ts'
-import { CudaRuntime, type CudaRuntimeOptions } from '../cuda-runtime.ts'
+import type { CudaRuntimeOptions } from '../cuda-runtime.ts'
 import { KernelCache } from '../kernel-cache.ts'
 import { KernelCompiler } from '../kernel-compiler.ts'
+import { LocalRuntime } from '../local-runtime.ts'
 import { nativeAddon } from '../native-addon.ts'
 import { fakeLibraries } from './fake-driver.ts'
 import { translateTestKernel } from './test-kernels.ts'
@@ -13,13 +14,13 @@ import { translateTestKernel } from './test-kernels.ts'
 export async function openFakeRuntime(
   indices: readonly number[],
   { cacheDirectory, ...options }: Partial<CudaRuntimeOptions> & { readonly cacheDirectory?: string } = {},
-): Promise<CudaRuntime> {
+): Promise<LocalRuntime> {
   const addon = nativeAddon()
   if (addon instanceof Error) throw addon
   const libraries = fakeLibraries()
   const { adapters, probe } = await findAdapters(addon, libraries)
   const ordinals = [...new Set(indices)]
-  return new CudaRuntime({
+  return new LocalRuntime({
     native: await addon.openGroup(libraries.cuda, ordinals),
     adapters: indices.map((index) => adapters[index]!),
     gpuOfDevice: indices.map((index) => ordinals.indexOf(index)),

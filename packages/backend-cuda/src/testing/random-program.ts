@@ -1,7 +1,7 @@
 import type { ByteRegion, PlanCommand } from '@tandem-gpu/core'
 import { seededRandom } from '@tandem-gpu/core/testing'
 import type { CudaAllocation } from '../cuda-plan.ts'
-import type { CudaRuntime } from '../cuda-runtime.ts'
+import type { LocalRuntime } from '../local-runtime.ts'
 import { dispatch, plan, region } from './plan-text.ts'
 import { testKernelSource } from './test-kernels.ts'
 
@@ -42,7 +42,7 @@ function conflict(a: Access, b: Access): boolean {
  * carrying them out one after another.
  */
 export async function randomProgramDifferences(
-  runtime: CudaRuntime,
+  runtime: LocalRuntime,
   seed: number,
   commandCount: number,
   runs: readonly number[],

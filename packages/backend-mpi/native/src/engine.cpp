@@ -55,8 +55,8 @@ void Engine::start(Settle settle) {
   std::lock_guard lock(mutex_);
   try {
     std::thread([self = shared_from_this(), settle = std::move(settle)] { self->main(settle); }).detach();
-  } catch (const std::system_error &error) {
-    throw noThread(error);
+  } catch (const std::system_error &) {
+    throw currentError();
   }
   threadEnded_ = false;
 }

@@ -54,8 +54,8 @@ Liveness::Liveness(Options options, Descriptor listener) : options_(std::move(op
   if (options_.rank == 0 && options_.size > 900) allowManyFiles();
   try {
     thread_ = std::thread([this] { main(); });
-  } catch (const std::system_error &error) {
-    throw noThread(error);
+  } catch (const std::system_error &) {
+    throw currentError();
   }
 }
 

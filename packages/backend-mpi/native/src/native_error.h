@@ -1,4 +1,5 @@
 #pragma once
+#include <cerrno>
 #include <new>
 #include <stdexcept>
 #include <string>
@@ -20,15 +21,15 @@ inline NativeError currentError() {
     return error;
   } catch (const std::bad_alloc &) {
     return {"out-of-memory", "The host has no memory left."};
+  } catch (const std::system_error &error) {
+    // By number: the exception may come from a library that has a C++ library of its own, and so other categories of errors.
+    if (error.code().value() != EAGAIN) return {"driver", error.what()};
+    return {"out-of-memory", "The operating system starts no thread: " + error.code().message() + "."};
   } catch (const std::exception &error) {
     return {"driver", error.what()};
   } catch (...) {
     return {"driver", "An unknown native error occurs."};
   }
-}
-
-inline NativeError noThread(const std::system_error &error) {
-  return {"out-of-memory", "The operating system starts no thread: " + error.code().message() + "."};
 }
 
 } // namespace tandem

@@ -1,11 +1,11 @@
 import { webgpu } from '@tandem-gpu/backend-webgpu'
-import type { Backend } from '@tandem-gpu/core'
+import type { Backend, Runtime } from '@tandem-gpu/core'
 import { referenceBackend } from '@tandem-gpu/core/testing'
 import { detectLaunch } from '../launcher.ts'
 import { fakeGpuAwareMpi } from './fake-gpu-aware-mpi.ts'
 
 /** The backend of each rank's own devices, as a test names it. */
-export async function innerBackend(name: string): Promise<Backend> {
+export async function innerBackend(name: string): Promise<Backend<Runtime>> {
   if (name === 'reference') return referenceBackend()
   if (name === 'webgpu') return webgpu()
   if (name === 'fake-cuda') return fakeCuda(1)
@@ -14,7 +14,7 @@ export async function innerBackend(name: string): Promise<Backend> {
   if (name !== 'cuda') throw new Error(`There is no backend ${name}.`)
   // Only on machines with a GPU, through tools/gpu-host: this package does not depend on it.
   const specifier: string = '@tandem-gpu/backend-cuda'
-  return ((await import(specifier)) as { cuda(): Backend }).cuda()
+  return ((await import(specifier)) as { cuda(): Backend<Runtime> }).cuda()
 }
 
 /** Where a job wants it (FAKE_GPU_AWARE_RANKS), the library of a fake MPI that takes memory of the fake driver. */
@@ -23,11 +23,11 @@ export function mpiLibraries(): readonly string[] | undefined {
   return [fakeGpuAwareMpi(detectLaunch(process.env)?.family === 'MPICH' ? 'MPICH' : 'Open MPI')]
 }
 
-async function fakeCuda(devices: number): Promise<Backend> {
+async function fakeCuda(devices: number): Promise<Backend<Runtime>> {
   // Not a literal: this package's build knows nothing of that package.
   const what = 'backend'
   const { fakeCudaBackend } = (await import(`../../../backend-cuda/src/testing/fake-${what}.ts`)) as {
-    fakeCudaBackend(devices: number): Backend
+    fakeCudaBackend(devices: number): Backend<Runtime>
   }
   return fakeCudaBackend(devices)
 }

@@ -1,4 +1,10 @@
-import { type Backend, type DeviceGroup, openGroup, type Transport } from '@tandem-gpu/core'
+import {
+  type Backend,
+  type DeviceGroup,
+  openDeviceCommands,
+  openGroup,
+  type Transport,
+} from '@tandem-gpu/core'
 import { Command } from 'commander'
 import { type BackendName, backendsNamed } from '../backends.ts'
 import type { CommandContext } from '../command-context.ts'
@@ -21,6 +27,15 @@ interface Diagnosis {
   readonly notes: readonly string[]
   /** Under mpirun: how processes exchange data through the backend, and why in no quicker way. */
   readonly transport?: Transport
+  /** Of a backend that works. */
+  readonly webgpuApi?: WebGpuApiDiagnosis
+}
+
+/** Whether `createGPU` of `@tandem-gpu/webgpu-api` works on each device that was opened, or why on none or not on all. */
+interface WebGpuApiDiagnosis {
+  readonly works: boolean
+  readonly code?: string
+  readonly reason?: string
 }
 
 export function doctorCommand(context: CommandContext): Command {
@@ -30,8 +45,7 @@ export function doctorCommand(context: CommandContext): Command {
   addJsonOption(addBackendOption(command))
   return command.action(async (options: { backend: BackendName; json?: boolean; job?: Job }) => {
     const diagnoses: Diagnosis[] = []
-    for (const backend of backendsNamed(options.backend, options.job))
-      diagnoses.push(await examine(backend, options.job))
+    for (const backend of backendsNamed(options.backend, options.job)) diagnoses.push(await examine(backend))
     if (!diagnoses.some(({ works }) => works)) context.exit = exitCode.noDevice
     const { colors, out } = context.terminal
     const mpi = await examineMpi()
@@ -46,7 +60,7 @@ export function doctorCommand(context: CommandContext): Command {
       )
       return
     }
-    for (const { name, works, adapters, reason, remedy, notes, transport } of diagnoses) {
+    for (const { name, works, adapters, reason, remedy, notes, transport, webgpuApi } of diagnoses) {
       const found = [...new Set(adapters.map((adapter) => adapter.name))].join(', ')
       const verdict = works
         ? `${colors.green('works')}: ${countOf(adapters.length, 'device')} (${found})`
@@ -55,6 +69,9 @@ export function doctorCommand(context: CommandContext): Command {
       if (remedy !== undefined) out(`  What to do: ${remedy}\n`)
       if (transport !== undefined)
         out(`  Processes exchange data by the transport ${transportText(transport)}\n`)
+      if (webgpuApi?.works) out('  The WebGPU API (@tandem-gpu/webgpu-api) works on each of its devices.\n')
+      else if (webgpuApi !== undefined)
+        out(`  The WebGPU API (@tandem-gpu/webgpu-api) does not work on it: ${webgpuApi.reason}\n`)
       for (const note of notes) out(`  ${note}\n`)
     }
     out(
@@ -99,7 +116,7 @@ export async function examineMpi(load = () => import('@tandem-gpu/backend-mpi'))
 }
 
 /** A backend works if a kernel on one of its devices computes the right numbers. */
-async function examine(backend: Backend, job: Job | undefined): Promise<Diagnosis> {
+async function examine(backend: Backend): Promise<Diagnosis> {
   const report = await backend.adapters().catch((error: unknown) => failureOf(error))
   if ('exit' in report) {
     return {
@@ -123,17 +140,38 @@ async function examine(backend: Backend, job: Job | undefined): Promise<Diagnosi
     }
   }
   try {
-    const group = await openGroup({ backends: [backend], ...(job === undefined && { devices: 1 }) })
+    const group = await openGroup({ backends: [backend], label: backend.name })
     const { transport } = group
     try {
       await squareNumbers(group)
+      const webgpuApi = await examineWebGpuApi(group)
+      return { ...found, works: true, ...(transport && { transport }), webgpuApi }
     } finally {
       await group.destroy()
     }
-    return { ...found, works: true, ...(transport && { transport }) }
   } catch (error) {
     const { code, message } = failureOf(error)
     return { ...found, works: false, code, reason: message }
+  }
+}
+
+/** The API works on a device whose command queue opens and comes to the end of its work. */
+export async function examineWebGpuApi(group: DeviceGroup): Promise<WebGpuApiDiagnosis> {
+  try {
+    for (const device of group.devices.filter(({ local }) => local)) {
+      const commands = openDeviceCommands(device, {
+        ...{ label: 'doctor', onMessage: () => {}, flush: () => {} },
+      })
+      try {
+        await commands.fence()
+      } finally {
+        await commands.close()
+      }
+    }
+    return { works: true }
+  } catch (error) {
+    const { code, message } = failureOf(error)
+    return { works: false, code, reason: message }
   }
 }
 

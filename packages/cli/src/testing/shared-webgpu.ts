@@ -1,10 +1,11 @@
-import type { Backend } from '@tandem-gpu/core'
+import type { Backend, Runtime } from '@tandem-gpu/core'
 import { openedOnce } from '@tandem-gpu/core/testing'
 
-let first: Backend | undefined
+let first: Backend<Runtime> | undefined
 
 /** The first WebGPU backend of this process, for all commands that tests run in it: each kernel is compiled once, which takes a CPU seconds. */
-export function sharedWebGpu(backend: Backend): Backend {
-  first ??= backend
+export function sharedWebGpu(backend: Backend): Backend<Runtime> {
+  // Of one process: it is not in a job.
+  first ??= backend as Backend<Runtime>
   return openedOnce(first)
 }

@@ -8,10 +8,18 @@ export interface ConformanceOptions {
 }
 
 /** The suite is written for vitest, an optional peer; what else `@tandem-gpu/core/testing` offers needs no test runner. */
-const suite = await import('./conformance/describe-conformance.ts').catch((error: unknown) => {
+const suites = await Promise.all([
+  import('./conformance/describe-conformance.ts'),
+  import('./kernels/describe-kernels.ts'),
+]).catch((error: unknown) => {
   if ((error as NodeJS.ErrnoException).code === 'ERR_MODULE_NOT_FOUND') return undefined
   throw error
 })
+
+function installed() {
+  if (suites !== undefined) return suites
+  throw new GpuError('unsupported', 'The conformance suite needs vitest: run npm install --save-dev vitest.')
+}
 
 /**
  * Declares the conformance suite (vitest) for one backend; every backend passes all of it. Tests of a backend that has no
@@ -31,10 +39,13 @@ export function describeRanks(
   backends: () => readonly Backend[],
   options: ConformanceOptions = {},
 ): void {
-  if (suite === undefined)
-    throw new GpuError(
-      'unsupported',
-      'The conformance suite needs vitest: run npm install --save-dev vitest.',
-    )
-  suite.describeConformance(name, backends, options.devices ?? 2)
+  installed()[0].describeConformance(name, backends, options.devices ?? 2)
+}
+
+/**
+ * Declares tests (vitest) of what kernels compute on a backend's first device, in kernels of many cases: every operation of f32 to the
+ * precision that WGSL asks for, access outside of buffers and arrays, and memory that is zero before the first write. Throws `unsupported` where vitest is not installed.
+ */
+export function describeKernels(name: string, backend: () => Backend): void {
+  installed()[1].describeKernelBatches(name, backend)
 }

@@ -1,5 +1,7 @@
 import type { Backend } from '../backend.ts'
 import { GpuError } from '../errors.ts'
+import type { PlanPart } from '../plan.ts'
+import type { Ranks } from '../ranks/ranks.ts'
 import { referenceAdapter } from './reference-backend.ts'
 import { executeInRandomOrder } from './reference-execution.ts'
 import { ReferenceRuntime } from './reference-runtime.ts'
@@ -17,22 +19,26 @@ export function imaginedRanks(rank: number, count: number, sharesMemory = false)
   return {
     name: 'imagined',
     adapters: async () => ({ adapters }),
-    open: async (chosen) =>
-      new ReferenceRuntime(chosen, {
+    open: async (chosen) => {
+      const runtime = new ReferenceRuntime<PlanPart>(chosen, {
         canAccessPeer: () => sharesMemory,
         memoryByteLength: 2 ** 30,
         execute: (memory, options) => executeInRandomOrder(memory, options, 1),
-        ranks: {
-          rank,
-          count,
-          sharesMemory,
-          gather: async (_key, message, number = 0) => [{ rank: 0, message, number }],
-          deliver: async () => {
-            throw new GpuError('unsupported', 'Imagined ranks deliver nothing.')
-          },
-          leave: () => {},
-          diverged: () => {},
+      })
+      const ranks: Ranks = {
+        rank,
+        count,
+        sharesMemory,
+        limitsTime: true,
+        gather: async (_key, message, number = 0) => [{ rank: 0, message, number }],
+        deliver: async () => {
+          throw new GpuError('unsupported', 'Imagined ranks deliver nothing.')
         },
-      }),
+        leave: () => {},
+        interrupted: () => {},
+        diverged: () => {},
+      }
+      return Object.assign(runtime, { ranks })
+    },
   }
 }

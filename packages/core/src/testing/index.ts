@@ -1,7 +1,13 @@
 export type * from '../ambient-types.ts'
-export { type ConformanceOptions, describeBackend, describeRanks } from './describe-backend.ts'
+export {
+  type ConformanceOptions,
+  describeBackend,
+  describeKernels,
+  describeRanks,
+} from './describe-backend.ts'
 export { type EdgesMatterOptions, expectEveryEdgeToMatter } from './edges-matter.ts'
 export { imaginedRanks } from './imagined-ranks.ts'
+export { observeRuntimes } from './observe-runtimes.ts'
 export { type OpenRanks, openRanks } from './open-ranks.ts'
 export { openedOnce } from './opened-once.ts'
 export { type PlanEdge, removableEdges, type WeakenedPlan, withoutEdge } from './plan-edges.ts'

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
-import type { Backend, Runtime } from '../backend.ts'
 import { openGroup } from '../group.ts'
+import type { OpenedRuntime } from '../runtime.ts'
+import { observeRuntimes } from './observe-runtimes.ts'
 import { openedOnce } from './opened-once.ts'
 import { referenceBackend } from './reference-backend.ts'
 
@@ -8,15 +9,10 @@ const wgsl = `@group(0) @binding(0) var<storage, read_write> x: array<u32>;
 @compute @workgroup_size(1) fn main(@builtin(global_invocation_id) id: vec3u) { x[id.x] += id.x + 1u; }`
 
 /** The reference backend, and the runtimes that it has opened. */
-function observed(): { backend: Backend; opened: Runtime[] } {
-  const inner = referenceBackend({ devices: 1 })
-  const opened: Runtime[] = []
-  const open: Backend['open'] = async (...args) => {
-    const runtime = await inner.open(...args)
-    opened.push(runtime)
-    return runtime
-  }
-  return { backend: { name: inner.name, adapters: () => inner.adapters(), open }, opened }
+function observed() {
+  const opened: Pick<OpenedRuntime, 'live' | 'dispose'>[] = []
+  const backend = observeRuntimes(referenceBackend({ devices: 1 }), (runtime) => opened.push(runtime))
+  return { backend, opened }
 }
 
 it('groups of different numbers of devices, with and without peer access, share a runtime', async () => {
@@ -58,7 +54,7 @@ it('says what a runtime still holds of a group that has ended', async () => {
 it('opens another runtime where the first is lost or does not open', async () => {
   const { backend, opened } = observed()
   let refused = true
-  const open: Backend['open'] = (...args) =>
+  const open: typeof backend.open = (...args) =>
     refused ? Promise.reject(new Error('refused')) : backend.open(...args)
   const once = openedOnce({ ...backend, open })
   await expect(openGroup({ backends: [once] })).rejects.toThrow('refused')

@@ -1,4 +1,5 @@
-import type { Backend, LiveHandles, LostInfo, Runtime } from '../backend.ts'
+import type { Backend } from '../backend.ts'
+import type { LiveHandles, LostInfo, Runtime } from '../runtime.ts'
 
 /** As many virtual devices are opened of one adapter, so that groups of different numbers of devices share a runtime. */
 const virtualDevices = 16
@@ -9,15 +10,19 @@ const virtualDevices = 16
  * where the group leaves something behind. With `peerAccess` false, devices are denied one another's memory.
  */
 export function openedOnce(
-  backend: Backend,
+  backend: Backend<Runtime>,
   { peerAccess = true }: { readonly peerAccess?: boolean } = {},
-): Backend {
+): Backend<Runtime> {
   const runtimes = sharedRuntimes(backend)
   return {
     name: backend.name,
     adapters: () => backend.adapters(),
     get topology() {
       return backend.topology
+    },
+    // What a link opens belongs to the processes of one group.
+    get links() {
+      return backend.links
     },
     async open(adapters, options) {
       const isOne = adapters.every(({ id }) => id === adapters[0]?.id)
@@ -36,10 +41,10 @@ export function openedOnce(
   }
 }
 
-const runtimesOf = new WeakMap<Backend, Map<string, Promise<Runtime>>>()
+const runtimesOf = new WeakMap<Backend<Runtime>, Map<string, Promise<Runtime>>>()
 
 /** The open runtimes of a backend, by the ids of their adapters. */
-function sharedRuntimes(backend: Backend): Map<string, Promise<Runtime>> {
+function sharedRuntimes(backend: Backend<Runtime>): Map<string, Promise<Runtime>> {
   let runtimes = runtimesOf.get(backend)
   if (runtimes === undefined) {
     runtimes = new Map()
@@ -67,7 +72,8 @@ function lend(runtime: Runtime, devices: number, peerAccess: boolean): Runtime {
     kernels: live.kernels.size,
     executables: live.executables.size,
   })
-  const own: Partial<Runtime> = {
+  const { native, openCommandQueue, abandon } = runtime
+  return {
     devices: runtime.devices.slice(0, devices),
     lost,
     canAccessPeer: (reader, owner) =>
@@ -106,18 +112,17 @@ function lend(runtime: Runtime, devices: number, peerAccess: boolean): Runtime {
       live.executables.delete(executable)
       runtime.release(executable)
     },
+    run: (...given) => runtime.run(...given),
+    write: (...given) => runtime.write(...given),
+    read: (...given) => runtime.read(...given),
     live: counts,
     async dispose() {
       resolveLost({ reason: 'destroyed', message: 'The group is destroyed.' })
       const left = Object.entries(counts()).filter(([, count]) => count > 0)
       return left.map(([kind, count]) => `The group ends with live ${kind}: ${count}.`)
     },
+    native,
+    ...(openCommandQueue && { openCommandQueue: openCommandQueue.bind(runtime) }),
+    abandon: abandon?.bind(runtime),
   }
-  return new Proxy(runtime, {
-    get(target, key) {
-      if (Object.hasOwn(own, key)) return Reflect.get(own, key)
-      const value: unknown = Reflect.get(target, key, target)
-      return typeof value === 'function' ? value.bind(target) : value
-    },
-  })
 }

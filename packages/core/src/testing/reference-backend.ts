@@ -6,10 +6,11 @@ import {
   type DeviceLimits,
   portableLimits,
 } from '../adapter.ts'
-import type { Backend, Runtime } from '../backend.ts'
+import type { Backend } from '../backend.ts'
 import type { Handles } from '../handles.ts'
 import { requireOptions } from '../options.ts'
 import type { Plan, PlanPart } from '../plan.ts'
+import type { Runtime } from '../runtime.ts'
 import { requireCount } from '../view.ts'
 import { executeInRandomOrder } from './reference-execution.ts'
 import { ReferenceRuntime } from './reference-runtime.ts'
@@ -38,7 +39,7 @@ export interface ReferenceBackendOptions {
  * every access of a kernel against the declared views (`validation` naming kernel, binding and index). Memory that is not
  * zeroed is poisoned. An edge that recording missed shows as a wrong result.
  */
-export interface ReferenceBackend extends Backend {
+export interface ReferenceBackend extends Backend<Runtime> {
   /** Applied to each plan when it runs: `(plan) => withoutEdge(plan, from, to)`, say. */
   transformPlan: TransformPlan | undefined
   /** Takes effect at the next run. */

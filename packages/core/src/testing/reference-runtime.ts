@@ -1,13 +1,12 @@
 import { compileReference, type ReferenceKernel } from '@tandem-gpu/wgsl/reference'
 import type { Adapter } from '../adapter.ts'
-import type { AllocationOptions, AllocationRegion, LiveHandles, LostInfo, Runtime } from '../backend.ts'
 import type { CommandQueue, CommandQueueOptions } from '../command-queue.ts'
 import { GpuError } from '../errors.ts'
 import type { ExecutionOptions, ExecutionResult } from '../execution.ts'
 import type { HostAllocation } from '../handles.ts'
 import type { KernelSource } from '../kernel-source.ts'
-import type { Extent, Plan, PlanPart } from '../plan.ts'
-import type { Ranks } from '../ranks.ts'
+import type { Extent, Plan, PlanCommand, PlanPart } from '../plan.ts'
+import type { AllocationOptions, AllocationRegion, LiveHandles, LostInfo, Runtime } from '../runtime.ts'
 import { copyRows, type PlanMemory } from './reference-command.ts'
 import { type QueueHost, ReferenceCommandQueue } from './reference-command-queue.ts'
 import type {
@@ -24,15 +23,13 @@ export interface ReferenceRuntimeOptions {
   readonly memoryByteLength: number
   /** Runs a plan on the memory that it names. */
   readonly execute: (memory: PlanMemory, options: ExecutionOptions) => Promise<ExecutionResult>
-  readonly ranks?: Ranks | undefined
 }
 
 /** What unzeroed memory holds: far from any plausible value in every type. */
 const poison = 0xfb
-export class ReferenceRuntime implements Runtime<ReferenceHandles> {
+export class ReferenceRuntime<C extends PlanPart = PlanCommand> implements Runtime<ReferenceHandles, C> {
   readonly devices: readonly Adapter[]
   readonly lost: Promise<LostInfo>
-  readonly ranks?: Ranks
   readonly #options: ReferenceRuntimeOptions
   readonly #allocations = new Set<ReferenceAllocation>()
   /** Memory of command queues. */
@@ -49,7 +46,6 @@ export class ReferenceRuntime implements Runtime<ReferenceHandles> {
     this.devices = devices
     this.#options = options
     this.#usedByteLength = devices.map(() => 0)
-    if (options.ranks !== undefined) this.ranks = options.ranks
     this.lost = new Promise((resolve) => {
       this.#resolveLost = resolve
     })
@@ -59,7 +55,10 @@ export class ReferenceRuntime implements Runtime<ReferenceHandles> {
     this.#resolveLost({ reason: 'unknown', message })
   }
 
-  readonly limitsTime = true
+  /** Kernels run on this thread: none is under way when somebody calls this. */
+  abandon(): void {
+    this.lose('What runs on the devices does not end.')
+  }
 
   canAccessPeer(reader: number, owner: number): boolean {
     return reader === owner || this.#options.canAccessPeer(reader, owner)
@@ -111,7 +110,7 @@ export class ReferenceRuntime implements Runtime<ReferenceHandles> {
     remove(this.#kernels, kernel, 'kernel')
   }
 
-  async instantiate(plan: Plan<ReferenceHandles, PlanPart>): Promise<ReferenceExecutable> {
+  async instantiate(plan: Plan<ReferenceHandles, C>): Promise<ReferenceExecutable> {
     const executable = { label: plan.label, plan, stoppable: true }
     this.#executables.add(executable)
     return executable

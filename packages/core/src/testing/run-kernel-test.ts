@@ -1,9 +1,9 @@
 import { lower, parseWgsl, reflect } from '@tandem-gpu/wgsl'
 import { fillBuffer, type KernelBuffer, parseKernelTest } from '@tandem-gpu/wgsl/testing'
-import type { Runtime } from '../backend.ts'
 import type { Allocation } from '../handles.ts'
 import type { Bounds } from '../kernel-source.ts'
 import type { PlanBinding, PlanBuffer } from '../plan.ts'
+import type { OpenedRuntime } from '../runtime.ts'
 
 /** What a writable buffer of a test kernel holds after the kernel ran. */
 export interface KernelTestResult {
@@ -18,7 +18,7 @@ const uniformAlignment = 256
  * through nothing but the backend contract. Returns the writable buffers by name; compare them with `compareBuffers`.
  */
 export async function runKernelTest(
-  runtime: Runtime,
+  runtime: OpenedRuntime,
   label: string,
   wgsl: string,
   bounds: Bounds = 'clamp',

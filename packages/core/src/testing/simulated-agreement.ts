@@ -1,5 +1,5 @@
 import { GpuError } from '../errors.ts'
-import type { RankMessage, Ranks } from '../ranks.ts'
+import type { RankMessage, Ranks } from '../ranks/ranks.ts'
 
 interface Said {
   readonly message: string
@@ -37,7 +37,9 @@ export class SimulatedAgreement {
       count: this.#count,
       gather: (key, message, number = 0) => this.#gather(rank, key, { message, number }),
       deliver: (key, from, to, bytes) => this.#deliver(rank, key, from, to, bytes),
+      limitsTime: true,
       leave: (reason) => this.leave(rank, reason),
+      interrupted: () => {},
       diverged: () => {},
     }
   }

@@ -1,9 +1,10 @@
 import type { Adapter, DeviceLimits } from '../adapter.ts'
-import type { Backend, Runtime } from '../backend.ts'
+import type { Backend } from '../backend.ts'
 import type { Handles } from '../handles.ts'
 import { requireOptions } from '../options.ts'
 import type { Plan, PlanPart } from '../plan.ts'
-import type { Ranks } from '../ranks.ts'
+import type { Ranks } from '../ranks/ranks.ts'
+import type { RankedRuntime } from '../runtime.ts'
 import { requireCount } from '../view.ts'
 import { referenceAdapter } from './reference-backend.ts'
 import type { ReferenceExecutable } from './reference-handles.ts'
@@ -105,7 +106,7 @@ class RankSimulation implements SimulatedRanks {
     return this.#options.memoryByteLength?.(rank) ?? 2 ** 30
   }
 
-  #open(rank: number, group: number, chosen: readonly Adapter[]): Runtime {
+  #open(rank: number, group: number, chosen: readonly Adapter[]): RankedRuntime {
     this.#worlds[group] ??= new World(this.#options.ranks)
     const world = this.#worlds[group]
     const agreement = world.agreement.of(rank)
@@ -119,10 +120,9 @@ class RankSimulation implements SimulatedRanks {
       }
       return { started, ended: running() }
     }
-    const runtime = new ReferenceRuntime(chosen, {
+    const runtime = new ReferenceRuntime<PlanPart>(chosen, {
       canAccessPeer: (reader, owner) => chosen[reader]!.rank === chosen[owner]!.rank,
       memoryByteLength: this.#memoryOf(rank),
-      ranks: { ...agreement, runAgreed },
       execute: (memory, execution) => {
         const plan = this.transformPlan?.(memory.plan, rank) ?? memory.plan
         return world.runOf(rank, this.transport).execute(rank, { ...memory, plan }, execution)
@@ -130,13 +130,13 @@ class RankSimulation implements SimulatedRanks {
     })
     world.runtimes[rank] = runtime
     void runtime.lost.then(({ message }) => world.leave(rank, message))
-    return runtime
+    return Object.assign(runtime, { ranks: { ...agreement, runAgreed } })
   }
 }
 
 /** What the ranks of one group share. */
 class World {
-  readonly runtimes: ReferenceRuntime[] = []
+  readonly runtimes: ReferenceRuntime<PlanPart>[] = []
   readonly agreement: SimulatedAgreement
   readonly #count: number
   /** Runs of the group, by their number; every rank takes part in each. */

@@ -35,6 +35,12 @@ inline int __all_sync(unsigned mask, int p) {
 }
 inline int __any_sync(unsigned mask, int p) { return __ballot_sync(mask, p) != 0; }
 
+// The product is exact in a double; of the sums that kernels form, so is every one that matters.
+inline float __fmaf_rd(float a, float b, float c) {
+  const double sum = (double)a * b + c;
+  const float nearest = (float)sum;
+  return nearest > sum ? nextafterf(nearest, -INFINITY) : nearest;
+}
 inline int __clz(int a) { return a == 0 ? 32 : __builtin_clz((unsigned)a); }
 inline int __popc(unsigned a) { return __builtin_popcount(a); }
 inline int __ffs(int a) { return __builtin_ffs(a); }

@@ -66,13 +66,14 @@ function unwrapped(operator: BinaryOperator, a: Interval, b: Interval): Interval
         return interval(a.low >= 0 ? 0 : -Math.min(most, -a.low), a.high <= 0 ? 0 : Math.min(most, a.high))
       }
       return undefined
-    case '&':
-      if (a.low >= 0 && b.low >= 0) return interval(0, Math.min(a.high, b.high))
-      if (b.low >= 0) return interval(0, b.high)
-      return a.low >= 0 ? interval(0, a.high) : undefined
+    case '&': {
+      const highs = [a, b].flatMap(({ low, high }) => (low < 0 ? [] : [high]))
+      return highs.length === 0 ? undefined : interval(0, Math.min(...highs))
+    }
     case '|':
-      if (a.low < 0 || b.low < 0) return undefined
-      return interval(Math.max(a.low, b.low), allOnes(Math.max(a.high, b.high)))
+      return a.low < 0 || b.low < 0
+        ? undefined
+        : interval(Math.max(a.low, b.low), allOnes(Math.max(a.high, b.high)))
     case '^':
       return a.low < 0 || b.low < 0 ? undefined : interval(0, allOnes(Math.max(a.high, b.high)))
     case '<<':
@@ -89,16 +90,15 @@ function unwrapped(operator: BinaryOperator, a: Interval, b: Interval): Interval
   }
 }
 
-/** The values an operator can give in a type, and whether it never wraps around. */
+/** The values an operator can give in a type; all of them where it may wrap around. */
 export function applyOperator(
   operator: BinaryOperator,
   a: Interval,
   b: Interval,
   scalar: ScalarKind,
-): { range: Interval; exact: boolean } | undefined {
+): Interval | undefined {
   const all = whole(scalar)
   if (all === undefined) return undefined
   const result = unwrapped(operator, a, b)
-  if (result === undefined || !contains(all, result)) return { range: all, exact: false }
-  return { range: result, exact: true }
+  return result === undefined || !contains(all, result) ? all : result
 }

@@ -1,5 +1,4 @@
 import type {
-  Binary,
   BinaryOperator,
   BuiltinCall,
   Call,
@@ -28,7 +27,7 @@ import {
 import { ConditionFacts } from './condition-facts.ts'
 import { isStraight } from './control-flow.ts'
 import { type Fact, Facts } from './facts.ts'
-import { applyOperator, contains, type Interval, interval, join, meet, whole } from './interval.ts'
+import { applyOperator, type Interval, interval, join, meet, whole } from './interval.ts'
 import type { LinearForms } from './linear-form.ts'
 import { type Ranges, RecordedRanges } from './recorded-ranges.ts'
 import { VariableRanges } from './variable-ranges.ts'
@@ -42,11 +41,11 @@ const mostExpressionsOfCall = 64
 
 /**
  * Finds the intervals of a module's integers, component by component. A bounds check is left out where the interval of the index lies in an array of fixed length,
- * i32 arithmetic is plain where its mathematical result lies in the type, and a divisor has no guard where its interval holds neither 0 nor -1.
+ * and a divisor has no guard where its interval holds neither 0 nor -1.
  *
  * What has an interval narrower than its type, all else having that of the type:
  * - literals, zero values, and built-in values (`builtinComponents`), in a grid of at most 65,535 workgroups a dimension;
- * - splats, vectors made of parts, swizzles, conversions and bitcasts of such values between integers that hold them, and bools made numbers;
+ * - splats, vectors made of parts, and swizzles of such values;
  * - the operators of `interval.ts`, and the built-in functions whose row in `builtinFacts` says what they give;
  * - lets: the value's. Variables of functions: the join of all that is stored to them whole; a store to a part, or an address that is passed, may leave anything;
  * - parameters: the join over all calls. Calls of functions of lets, `if` statements and returns: the join of the returns, for these arguments;
@@ -206,7 +205,7 @@ class RangeAnalysis {
     this.#place(s.target)
     const left = this.#loaded(s.target)
     const right = this.#value(s.value)
-    this.#variables.store(s.target, this.#operate(s, s.operator, left, right, s.target.type))
+    this.#variables.store(s.target, this.#operate(s.operator, left, right, s.target.type))
   }
 
   /** The value of an expression, without recording it. */
@@ -254,7 +253,8 @@ class RangeAnalysis {
       }
       case 'convert':
       case 'bitcast':
-        return this.#convert(e.value, e.type)
+        this.#value(e.value)
+        return wholeComponents(e.type)
       case 'value': {
         const all = wholeComponents(e.type)
         if (all === undefined) return undefined
@@ -294,7 +294,7 @@ class RangeAnalysis {
       case 'binary': {
         const left = this.#value(e.left)
         const right = this.#value(e.right)
-        return this.#operate(e, e.operator, left, right, e.type)
+        return this.#operate(e.operator, left, right, e.type)
       }
       case 'logical':
         this.#value(e.left)
@@ -307,19 +307,7 @@ class RangeAnalysis {
     }
   }
 
-  #convert(value: Expression, type: Type): Components | undefined {
-    const from = this.#value(value)
-    const all = wholeComponents(type)
-    if (all === undefined) return undefined
-    const source = value.type!
-    if (source.kind === 'scalar' && source.scalar === 'bool') return all.map(() => interval(0, 1))
-    if (source.kind === 'vector' && source.scalar === 'bool') return all.map(() => interval(0, 1))
-    if (from === undefined || from.length !== all.length) return all
-    return all.map((a, c) => (contains(a, from[c]!) ? from[c]! : a))
-  }
-
   #operate(
-    node: Binary | CompoundAssign,
     operator: BinaryOperator,
     left: Components | undefined,
     right: Components | undefined,
@@ -329,14 +317,7 @@ class RangeAnalysis {
     if (all === undefined) return undefined
     if (left === undefined || right === undefined) return all
     const scalar = scalarOf(type)
-    let exact = true
-    const result = all.map((a, c) => {
-      const r = applyOperator(operator, left[c] ?? left[0]!, right[c] ?? right[0]!, scalar)
-      exact &&= r?.exact ?? false
-      return r?.range ?? a
-    })
-    if (this.#recording) this.found.recordExact(node, exact)
-    return result
+    return all.map((a, c) => applyOperator(operator, left[c] ?? left[0]!, right[c] ?? right[0]!, scalar) ?? a)
   }
 
   #loaded(place: Place): Components | undefined {

@@ -1,4 +1,4 @@
-import type { Binary, CompoundAssign, Expression, Index, IndexPlace } from '../ir.ts'
+import type { Expression, Index, IndexPlace } from '../ir.ts'
 import { type Interval, type IntervalOf, interval, join, whole } from './interval.ts'
 
 /** The intervals of integers, and the guards that they make needless. */
@@ -9,15 +9,12 @@ export interface Ranges {
   isInside(access: IndexPlace | Index): boolean
   /** Gives a copy of an access the facts about the original. */
   adopt(copy: IndexPlace, original: IndexPlace): void
-  /** Is the result always exact: does the arithmetic never wrap around? */
-  isExact(operation: Binary | CompoundAssign): boolean
 }
 
 /** Joins the results of all visits to a node of the program. */
 export class RecordedRanges implements Ranges {
   readonly #intervals = new Map<Expression, Interval>()
   readonly #inside = new Map<IndexPlace | Index, boolean>()
-  readonly #exact = new Map<Binary | CompoundAssign, boolean>()
 
   recordInterval(e: Expression, range: Interval): void {
     const known = this.#intervals.get(e)
@@ -26,10 +23,6 @@ export class RecordedRanges implements Ranges {
 
   recordInside(access: IndexPlace | Index, inside: boolean): void {
     this.#inside.set(access, (this.#inside.get(access) ?? true) && inside)
-  }
-
-  recordExact(operation: Binary | CompoundAssign, exact: boolean): void {
-    this.#exact.set(operation, (this.#exact.get(operation) ?? true) && exact)
   }
 
   readonly interval = (e: Expression): Interval | undefined => {
@@ -44,9 +37,5 @@ export class RecordedRanges implements Ranges {
 
   adopt(copy: IndexPlace, original: IndexPlace): void {
     this.#inside.set(copy, this.isInside(original))
-  }
-
-  isExact(operation: Binary | CompoundAssign): boolean {
-    return this.#exact.get(operation) ?? false
   }
 }

@@ -8,7 +8,6 @@ import type {
   Call,
   Expression,
   For,
-  IrFunction,
   IrModule,
   LocalVariable,
   ModuleVariable,
@@ -16,7 +15,7 @@ import type {
   Return,
   Statement,
 } from '../ir.ts'
-import { moduleVariableOf, operandsOf, rootOf, some, walk } from '../walk.ts'
+import { moduleVariableOf, operandsOf, rootOf, walk } from '../walk.ts'
 import { type Copy, copyOf } from './copy-elements.ts'
 import { areApart, joined, type Pending, State } from './pending-copies.ts'
 
@@ -53,48 +52,45 @@ const mostGroups = 7
 const mostSteps = 50_000
 
 /**
- * Finds the copies whose delay cannot be observed. On an H200 a copy that bypasses the registers makes an f32 matrix product 1.06 to
- * 1.15 times as fast, for elements of 16 bytes; smaller ones take more instructions than the load and the store, and stay.
+ * Finds the copies whose delay cannot be observed. On an H200 a copy that bypasses the registers makes an f32
+ * matrix product 1.06 to 1.15 times as fast, for elements of 16 bytes; smaller ones take more instructions than the
+ * load and the store, and stay.
  *
- * Only this form is asynchronous; every other copy is a load and a store:
+ * Copies of this form are asynchronous if all of the kernel's are such; else each one is a load and a store:
  *
- * - It is `V[e + c] = S[j];`. V is an array in workgroup memory, S one in a storage variable that is only read and no `buffer`; the elements are vectors of four
- *   f32, i32 or u32. Evaluating j writes nothing.
- * - e is a sum of multiples of built-in values, uniforms, lets, parameters, and operations on these. c is a constant, or adds `step · k` with the counter k of a
- *   loop around it whose number of iterations is known, no two of which give the same c.
- * - On every path from the previous barrier to it, and from it to the next barrier, the invocation touches V only by copies of this form to `V[e + c']` with
- *   c' ≠ c modulo 2³², and no part of e is declared anew; a call declares its parameters anew. Paths lead through calls, and a statement of a function is one
- *   instruction for all of them, so that this holds on all. Touching is every load and store, and every built-in function that is given the address.
+ * - It is `V[e + c] = S[j];` in the entry point. V is an array in workgroup memory, S one in a storage variable that
+ *   is only read and no `buffer`; the elements are vectors of four f32, i32 or u32. Evaluating j writes nothing.
+ * - e is a sum of multiples of built-in values, uniforms, lets, and operations on these. c is a constant, or adds
+ *   `step · k` with the counter k of a loop around it whose number of iterations is known, no two of which give the
+ *   same c.
+ * - On every path from the previous barrier to it, and from it to the next barrier, the invocation touches V only by
+ *   copies of this form to `V[e + c']` with c' ≠ c modulo 2³², and no part of e is declared anew. Touching is every
+ *   load and store, every built-in function that is given the address, and every call of a function that does so.
+ * - Its control flow is of blocks, `if`, `for`, `break` and `return`, and no function that it calls has a barrier.
  *
- * The invocation waits for a copy to V before each return of the entry point that it reaches, and before the first barrier after which, on some path to
- * the next one, V is touched, by a copy too. So a copy may stay under way across barriers, as in a loop with three stages or more: barriers count the groups.
+ * The invocation waits for a copy to V before each return that it reaches, and before the first barrier after which,
+ * on some path to the next one, V is touched, by a copy too. So a copy may stay under way across barriers, as in a
+ * loop with three stages or more: barriers count the groups.
  *
- * Why it is sound: the path from a copy back to itself has c' = c, so a cycle without a barrier disqualifies. In one stretch between
- * barriers the targets of one invocation then differ, as far as they are inside the array; the source is never written; and an access by
- * another invocation in the same stretch would be a data race already. In a stretch that a copy to V outlasts nothing touches V, in any invocation, since all
- * are in the same stretch.
+ * Why it is sound: the path from a copy back to itself has c' = c, so a cycle without a barrier disqualifies. In one
+ * stretch between barriers the targets of one invocation then differ, as far as they are inside the array; the source
+ * is never written; and an access by another invocation in the same stretch would be a data race already. In a
+ * stretch that a copy to V outlasts nothing touches V, in any invocation, since all are in the same stretch.
  */
-export function findAsyncCopies(module: IrModule, analyses: Analyses): AsyncCopies {
+export function findAsyncCopies({ entryPoint }: IrModule, analyses: Analyses): AsyncCopies {
   const copies = new Set<Assign>()
-  walk(module, {
+  walk(entryPoint.body, {
     statement(s) {
       if (s.kind === 'assign' && isCopy(s, analyses)) copies.add(s)
       return undefined
     },
   })
+  if (copies.size === 0) return noAsyncCopies
   const found = new FoundCopies()
-  while (copies.size > 0) {
-    const followed = functionsToFollow(module, analyses, copies)
-    const search = new Search(analyses, copies, followed, found)
-    if (!search.run(module.entryPoint.body)) break
-    if (search.unfit.size === 0) {
-      const patient = new Search(analyses, copies, followed, found, 'until touched')
-      const isSound = patient.run(module.entryPoint.body) && patient.unfit.size === 0
-      return { ...(isSound ? patient : search), copies }
-    }
-    for (const copy of search.unfit) copies.delete(copy)
-  }
-  return noAsyncCopies
+  const search = new Search(analyses, copies, found, 'always')
+  if (!search.run(entryPoint.body)) return noAsyncCopies
+  const patient = new Search(analyses, copies, found, 'until touched')
+  return { ...(patient.run(entryPoint.body) ? patient : search), copies }
 }
 
 /** Is it `tile[i] = buffer[j]` of 16 bytes, from read-only storage to workgroup memory? */
@@ -113,24 +109,7 @@ function isElement(place: Place): boolean {
   return place.kind === 'index-place' && place.base.type.kind === 'array'
 }
 
-/** The functions that hold a barrier or a copy, or call one that does. Of the others it is enough to know what they touch. */
-function functionsToFollow(
-  { functions }: IrModule,
-  { effects }: Analyses,
-  copies: ReadonlySet<Statement>,
-): ReadonlySet<IrFunction> {
-  const followed = new Set<IrFunction>()
-  for (const fn of functions) {
-    const holdsCopy = some(
-      fn,
-      (part) =>
-        (part.kind === 'assign' && copies.has(part)) || (part.kind === 'call' && followed.has(part.function)),
-    )
-    if (holdsCopy || effects.of(fn.body).hasBarrier) followed.add(fn)
-  }
-  return followed
-}
-
+/** A kernel is not of the form whose copies are asynchronous, or too large to tell. */
 class GivesUp extends Error {}
 
 /** What the searches of a kernel find of its statements, whatever way leads to them. */
@@ -146,26 +125,19 @@ class FoundCopies {
   }
 }
 
-/** Follows the control flow of the entry point, through calls, with the copies that may be pending. */
+/** Follows the control flow of the entry point with the copies that may be pending. */
 class Search {
-  readonly unfit = new Set<Assign>()
   readonly waits = new Map<BuiltinCall, number>()
   hasGroups = false
   readonly returns = new Set<Return>()
   waitsAtEnd = false
   readonly #analyses: Analyses
   readonly #copies: ReadonlySet<Assign>
-  readonly #followed: ReadonlySet<IrFunction>
   readonly #found: FoundCopies
   readonly #wait: 'always' | 'until touched'
-  /** How many calls lead to the function that is followed. */
-  #depth = 0
   /** Undefined in unreachable code. */
   #state: State | undefined = new State()
   #breaks: State | undefined
-  #continues: State | undefined
-  /** At the returns of the function that is called. */
-  #returned: State | undefined
   /** The counters of the loops in whose bodies the search is. */
   readonly #counters = new Map<LocalVariable, LoopCounter>()
   #steps = 0
@@ -174,18 +146,16 @@ class Search {
   constructor(
     analyses: Analyses,
     copies: ReadonlySet<Assign>,
-    followed: ReadonlySet<IrFunction>,
     found: FoundCopies,
-    wait: 'always' | 'until touched' = 'always',
+    wait: 'always' | 'until touched',
   ) {
     this.#analyses = analyses
     this.#copies = copies
-    this.#followed = followed
     this.#found = found
     this.#wait = wait
   }
 
-  /** False when the kernel is too large to follow. */
+  /** False where no copy can be asynchronous. */
   run(body: Block): boolean {
     try {
       this.#statement(body)
@@ -206,7 +176,7 @@ class Search {
         return
       case 'let':
         this.#value(s.value)
-        this.#declareAnew(s.variable.id)
+        this.#state?.change((p) => (p.copy.lets.includes(s.variable.id) ? 'unknown' : p.index))
         return
       case 'var':
         if (s.initial !== undefined) this.#value(s.initial)
@@ -240,88 +210,27 @@ class Search {
         this.#branches([s.then, s.otherwise])
         return
       }
-      case 'switch': {
-        this.#value(s.selector)
-        const outer = this.#breaks
-        this.#breaks = undefined
-        this.#branches(s.clauses.map((c) => c.body))
-        this.#state = joined(this.#state, this.#breaks)
-        this.#breaks = outer
-        return
-      }
       case 'for':
         this.#statement(s.initial)
-        this.#repeat(
-          s.condition,
-          () => this.#counted(s),
-          () => this.#statement(s.update),
-        )
-        return
-      case 'while':
-        this.#repeat(
-          s.condition,
-          () => this.#statement(s.body),
-          () => {},
-        )
-        return
-      case 'loop':
-        this.#repeat(
-          undefined,
-          () => this.#statement(s.body),
-          () => {
-            this.#statement(s.continuing)
-            if (s.breakIf === undefined || this.#state === undefined) return
-            this.#value(s.breakIf)
-            this.#breaks = joined(this.#breaks, this.#state)
-          },
-        )
+        this.#repeat(s)
         return
       case 'break':
         this.#breaks = joined(this.#breaks, this.#state)
         this.#state = undefined
         return
-      case 'continue':
-        this.#continues = joined(this.#continues, this.#state)
-        this.#state = undefined
-        return
       case 'return':
-        if (s.value !== undefined) this.#value(s.value)
-        if (this.#depth > 0) this.#returned = joined(this.#returned, this.#state)
-        else if (this.#state.isPending) this.returns.add(s)
+        if (this.#state.isPending) this.returns.add(s)
         this.#state = undefined
         return
+      default:
+        throw new GivesUp()
     }
-  }
-
-  /** The body of a loop, in which its counter has the values of its iterations; the condition sees one more. */
-  #counted(loop: For): void {
-    const counter = this.#analyses.counters.of(loop)
-    if (counter !== undefined) this.#counters.set(counter.variable, counter)
-    this.#statement(loop.body)
-    if (counter !== undefined) this.#counters.delete(counter.variable)
   }
 
   #call(call: Call): void {
-    if (this.#state === undefined) return
-    const { parameters, body } = call.function
-    if (!this.#followed.has(call.function)) {
-      const { stored, used } = this.#analyses.effects.of(body)
-      for (const variable of [...stored, ...used]) this.#touch(variable)
-      return
-    }
-    const outer = this.#returned
-    this.#returned = undefined
-    this.#depth++
-    for (const p of parameters) this.#declareAnew(p.id)
-    this.#statement(body)
-    this.#state = joined(this.#state, this.#returned)
-    this.#depth--
-    this.#returned = outer
-  }
-
-  /** A let, or a parameter, gets a value. */
-  #declareAnew(id: number): void {
-    this.#state?.change((p) => (p.copy.lets.includes(id) ? 'unknown' : p.index))
+    const { stored, used, hasBarrier } = this.#analyses.effects.of(call.function.body)
+    if (hasBarrier) throw new GivesUp()
+    for (const variable of [...stored, ...used]) this.#touch(variable)
   }
 
   #branches(parts: readonly (Statement | undefined)[]): void {
@@ -335,27 +244,28 @@ class Search {
     this.#state = after
   }
 
-  #repeat(condition: Expression | undefined, body: () => void, update: () => void): void {
-    const outer = { breaks: this.#breaks, continues: this.#continues }
+  /** In the body of a loop its counter has the values of its iterations; the condition sees one more. */
+  #repeat(loop: For): void {
+    const outer = this.#breaks
     this.#breaks = undefined
+    const counter = this.#analyses.counters.of(loop)
     let head = this.#state
     for (;;) {
       const before = head?.size ?? 0
       this.#state = head && new State([head])
-      this.#continues = undefined
-      if (condition !== undefined) {
-        this.#value(condition)
+      if (loop.condition !== undefined) {
+        this.#value(loop.condition)
         this.#breaks = joined(this.#breaks, this.#state)
       }
-      if (this.#state !== undefined) body()
-      this.#state = joined(this.#state, this.#continues)
-      if (this.#state !== undefined) update()
+      if (counter !== undefined) this.#counters.set(counter.variable, counter)
+      this.#statement(loop.body)
+      if (counter !== undefined) this.#counters.delete(counter.variable)
+      this.#statement(loop.update)
       head = joined(head, this.#state)
       if ((head?.size ?? 0) === before) break
     }
     this.#state = this.#breaks
-    this.#breaks = outer.breaks
-    this.#continues = outer.continues
+    this.#breaks = outer
   }
 
   /** Visits the accesses and the barriers in an expression. */
@@ -409,7 +319,7 @@ class Search {
 
   #touch(variable: ModuleVariable | undefined): void {
     if (variable?.space !== 'workgroup' || this.#state === undefined) return
-    for (const p of this.#state.pending) if (p.copy.variable === variable) this.unfit.add(p.copy.statement)
+    for (const p of this.#state.pending) if (p.copy.variable === variable) throw new GivesUp()
     this.#state.touched.add(variable)
     for (const touched of this.#state.since) touched.add(variable)
   }
@@ -420,15 +330,9 @@ class Search {
     if (!known.has(statement))
       known.set(statement, copyOf(statement, known.size, this.#analyses, this.#counters))
     const copy = known.get(statement)
-    if (copy === undefined) {
-      this.unfit.add(statement)
-      this.#touch(moduleVariableOf(statement.target))
-      return
-    }
-    if (this.#state.touched.has(copy.variable)) this.unfit.add(statement)
+    if (copy === undefined || this.#state.touched.has(copy.variable)) throw new GivesUp()
     for (const p of this.#state.pending)
-      if (p.copy.variable === copy.variable && !areApart(p, copy))
-        this.unfit.add(statement).add(p.copy.statement)
+      if (p.copy.variable === copy.variable && !areApart(p, copy)) throw new GivesUp()
     for (const touched of this.#state.since) touched.add(copy.variable)
     this.#state.add({ copy, index: 'fresh', age: 0 })
   }

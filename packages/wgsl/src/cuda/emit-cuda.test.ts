@@ -34,6 +34,25 @@ describe('names', () => {
     const members = /struct (?:alignas\(4\) )?S_t \{\n((?: {2}unsigned \w+;\n)+)/.exec(text)![1]!
     expect(new Set(members.trim().split('\n')).size).toBe(4)
   })
+
+  it('are no macros of the header files that nvcc includes', () => {
+    const blocks = Array.from(
+      { length: 6 },
+      (_, i) => `{ let M_PI = out[${i}]; let M_SQRT1 = M_PI; out[9] = M_SQRT1;`,
+    )
+    const text = body(`struct S { _SIZE_T: u32, n_SIZE_T: u32, _Row: u32 } struct _T_SIZE { a: u32 }
+      @group(0) @binding(0) var<storage, read_write> out: array<u32>;
+      var<private> _WCHAR_T: u32;
+      fn _PTRDIFF_T(_SIZE_T: u32) -> u32 { let n_SIZE_T = _SIZE_T; return n_SIZE_T + _WCHAR_T; }
+      @compute @workgroup_size(1) fn _LIBC_LIMITS_H() {
+        let s = S(1, 2, 3);
+        out[0] = _PTRDIFF_T(s._SIZE_T + s.n_SIZE_T + s._Row + _T_SIZE(4).a);
+        ${blocks.join('\n')} ${'}'.repeat(6)}
+      }`)
+    expect(text.match(/\b(_[A-Z]\w*|M_PI_2|M_PI_4|M_SQRT1_2)\b/g)).toBeNull()
+    expect(text.match(/\bn?_SIZE_T\w*;/g)!.slice(0, 2)).toEqual(['n_SIZE_T_n;', 'n_SIZE_T_;'])
+    expect(text).toContain('const unsigned n_SIZE_T_1 = n_SIZE_T_;')
+  })
 })
 
 it('the launch bounds of a kernel are its invocations, and the workgroups that are to share a multiprocessor', () => {
@@ -101,6 +120,15 @@ describe('bounds checks', () => {
     const module = lower(parseWgsl('@compute @workgroup_size(1) fn main() {}'))
     for (const options of [{ bounds: 'clamped' }, {}, undefined])
       expect(() => emitCuda(module, options as never)).toThrow(/must be clamp, trap or unchecked/)
+  })
+
+  it('add the numbers of workgroups where the kernel reads them, which has no bounds: trap', () => {
+    const module = lower(parseWgsl('@compute @workgroup_size(1) fn main() {}'))
+    const { parameters } = emitCuda(module, { bounds: 'clamp', stoppable: true, indirect: true })
+    expect(parameters.map((p) => p.kind)).toEqual(['stop-word', 'workgroup-counts', 'most-workgroups'])
+    expect(() => emitCuda(module, { bounds: 'trap', indirect: true })).toThrow(
+      "with the option 'indirect' has no bounds 'trap'",
+    )
   })
 
   const kernel = (statements: string, declarations = '') => `${io}

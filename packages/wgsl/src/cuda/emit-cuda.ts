@@ -13,6 +13,7 @@ import {
 import { findDivergentCalls } from '../validity/uniformity.ts'
 import { some, walk } from '../walk.ts'
 import { findAsyncCopies, noAsyncCopies } from './async-copies.ts'
+import { findExitConditions } from './exit-conditions.ts'
 import { valueText } from './expression-text.ts'
 import { dynamicNames, entryBody, functionLines } from './function-text.ts'
 import {
@@ -39,6 +40,14 @@ import { findSwizzles } from './swizzles.ts'
 import { structText, typeText, zeroText } from './type-text.ts'
 import { findUniformCopies } from './uniform-copies.ts'
 import { findUnrolledLoops } from './unrolling.ts'
+import {
+  gridText,
+  lookBetween,
+  roundsHead,
+  roundsParameters,
+  roundsTail,
+  roundsText,
+} from './workgroup-rounds.ts'
 
 /** The most workgroup memory that CUDA takes in static declarations. */
 const staticWorkgroupLimitBytes = 48 * 1024
@@ -52,7 +61,8 @@ const inlineLimitStatements = 20_000
  * The kernel's parameters follow `reflect(module).bindings`: a storage binding gives a pointer and its bound bytes (in
  * `trap` mode also the view: byte offset, bytes a row, rows, bytes from row to row), a uniform one a pointer; in `trap`
  * mode a pointer to 16 words for the first access out of bounds comes behind them, and with `stoppable` the address of
- * the stop word. One thread block is one workgroup. A grid has at most 65,535 of them in each dimension, as WebGPU's
+ * the stop word; with `indirect` the address of the numbers of workgroups and the largest number allowed come last. One thread block is one
+ * workgroup, or with `indirect` runs several. There are at most 65,535 workgroups in each dimension, as WebGPU's
  * limits have it: bounds checks that this makes needless are left out. Throws `WgslError` for what
  * no NVIDIA GPU does, and `TypeError` for bounds that do not exist.
  */
@@ -70,12 +80,15 @@ export function emitCudaWithLooks(
     throw new TypeError(
       `The bounds of emitCuda are ${options?.bounds}; they must be clamp, trap or unchecked.`,
     )
+  if (options.indirect === true && options.bounds === 'trap')
+    throw new TypeError("A kernel of emitCuda with the option 'indirect' has no bounds 'trap'.")
   checkSubgroupMatrices(module)
   const names = new Names()
   const analyses = analyse(module)
   const workgroup = module.variables.filter((v) => v.space === 'workgroup')
-  // In trap mode every access stands under a condition.
-  const asyncCopies = options.bounds === 'trap' ? noAsyncCopies : findAsyncCopies(module, analyses)
+  // In trap mode every access stands under a condition, and copies in flight would land in the memory of the block's next workgroup.
+  const asyncCopies =
+    options.bounds === 'trap' || options.indirect === true ? noAsyncCopies : findAsyncCopies(module, analyses)
   const swizzles = findSwizzles(module, asyncCopies)
   const alignment = (v: ModuleVariable) => Math.max(swizzles.has(v) ? 128 : 16, alignOf(v.type))
   const layout = workgroupLayout(workgroup, alignment)
@@ -86,11 +99,13 @@ export function emitCudaWithLooks(
     names,
     ...analyses,
     unrolledLoops: findUnrolledLoops(module, (loop) => analyses.counters.exactTrips(loop)),
+    exitConditions: findExitConditions(module, analyses.counters),
     divergentCalls: findDivergentCalls(module),
     zeroed: findZeroInit(module, analyses),
     uniformCopies: findUniformCopies(module),
     asyncCopies,
     swizzles,
+    workgroup: options.indirect === true ? roundsText : gridText,
     looks: options.stoppable === true ? findLooks(module, analyses, intervals) : noLooks,
     features: {
       subgroups: module.features.includes('subgroups'),
@@ -117,8 +132,12 @@ export function emitCudaWithLooks(
       plain(`alignas(${alignment(v)}) __shared__ ${typeText(v.type, names)} ${names.of(v)};`)
   for (const fn of module.functions) if (fn !== module.entryPoint) lines.push(...functionLines(context, fn))
   const entry = entryBody(context, module.entryPoint)
+  const looksBetween = options.indirect === true && options.stoppable === true
+  const looksFirst = options.stoppable === 'start' && findLooks(module, analyses, intervals).of.size > 0
+  if (looksBetween || looksFirst) entry.needs.usesStopWord = true
   const bindings = orderedBindings(module)
   const parameters = kernelParameters(context, bindings, entry.needs)
+  if (options.indirect === true) parameters.push(...roundsParameters)
   const entryName = names.of(module.entryPoint)
   const [x, y, z] = module.workgroupSize
   const { workgroupsPerMultiprocessor: together } = options
@@ -131,6 +150,8 @@ export function emitCudaWithLooks(
     plain(`    ${p.type} ${p.name}${i === parameters.length - 1 ? '' : ','}`)
   plain(') {')
   for (const text of prologue(context, bindings, entry.needs)) plain(`  ${text}`)
+  if (looksFirst) plain(`  ${lookBetween(names, findSubgroupMatrixUses(module).length > 0, stopWordName)}`)
+  if (options.indirect === true) for (const text of roundsHead) plain(`  ${text}`)
   for (const v of module.variables.filter((v) => v.space === 'private' && entry.needs.variables.has(v))) {
     const writer = new FunctionWriter(context, valueText)
     const initial = v.initial === undefined ? zeroText(v.type, names) : writer.value(v.initial).text
@@ -147,8 +168,16 @@ export function emitCudaWithLooks(
     context.features.barriers = true
   }
   lines.push(...entry.lines)
+  if (options.indirect === true) {
+    const { barriers, subgroups, subgroupMatrices } = context.features
+    const meets = workgroup.length > 0 || barriers || subgroups || subgroupMatrices
+    if (meets) context.features.barriers = true
+    const look = looksBetween ? lookBetween(names, context.looks.together, stopWordName) : undefined
+    for (const text of roundsTail(meets, look)) plain(`  ${text}`)
+  }
   plain('}')
   return assemble(module, options, context, lines, {
+    isStoppable: options.stoppable === 'start' || context.looks.complete,
     entryName,
     parameters,
     staticSharedByteLength: isDynamic ? 0 : layout.byteLength,
@@ -176,7 +205,10 @@ function assemble(
   options: CudaOptions,
   context: ModuleContext,
   lines: readonly Line[],
-  rest: Pick<CudaKernel, 'entryName' | 'parameters' | 'staticSharedByteLength' | 'dynamicSharedByteLength'>,
+  rest: Pick<
+    CudaKernel,
+    'isStoppable' | 'entryName' | 'parameters' | 'staticSharedByteLength' | 'dynamicSharedByteLength'
+  >,
 ): CudaKernel {
   const label = oneLine(options.label ?? module.label)
   const body = lines.map((l) => l.text).join('\n')
@@ -198,7 +230,6 @@ function assemble(
     minimumComputeCapability: subgroupMatrices ? [8, 0] : subgroups ? [7, 0] : packedDot ? [6, 1] : undefined,
     usesSubgroups: subgroups,
     usesBarriers: barriers,
-    isStoppable: context.looks.complete,
     parts: { body, preludeNames: [...preludeNames] },
     ...rest,
   }

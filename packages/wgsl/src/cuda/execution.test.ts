@@ -10,6 +10,7 @@ import {
   loadKernelCases,
   referenceRun,
   translate,
+  translateIndirect,
   translateStoppable,
 } from './testing/kernel-cases.ts'
 
@@ -30,6 +31,9 @@ function differences(kernelCase: KernelCase, result: CpuResult, expected: readon
 const stoppableCases = cases.filter(
   (c) => translateStoppable(c, 'clamp').source !== translate(c, 'clamp').source,
 )
+
+/** Those of several workgroups. */
+const indirectCases = cases.filter(({ test }) => test.workgroups.reduce((product, n) => product * n) > 1)
 
 const reachesOutside = /bounds|index|clamp|robust/
 /** Bounds change how accesses are written, and nothing else: kernels that are named for it and each third show it, all with TANDEM_LONG=1. */
@@ -74,6 +78,16 @@ describe.skipIf(!hasCompiler)('translated kernels on the CPU (needs g++)', () =>
     }
     expect(bad).toEqual([])
     expect(stoppableCases.length).toBeGreaterThan(50)
+  })
+
+  it('give the same where one block runs all workgroups', { timeout: 600_000 }, async () => {
+    const bad: string[] = []
+    for (const [i, result] of (await runOnCpu('clamp', indirectCases, translateIndirect)).entries()) {
+      const kernelCase = indirectCases[i]!
+      bad.push(...differences(kernelCase, result, referenceRun(kernelCase)))
+    }
+    expect(bad).toEqual([])
+    expect(indirectCases.length).toBeGreaterThan(75)
   })
 
   it.skipIf(typeof dawn === 'string')(

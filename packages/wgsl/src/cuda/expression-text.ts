@@ -20,6 +20,12 @@ import { zeroText } from './type-text.ts'
 
 /** An expression as C++. */
 export function valueText(writer: FunctionWriter, e: Expression): CxxExpression {
+  const { names, exitConditions } = writer.context
+  const text = computedText(writer, e)
+  return exitConditions.has(e) ? call(names.prelude('exit_condition'), [text]) : text
+}
+
+function computedText(writer: FunctionWriter, e: Expression): CxxExpression {
   const { names } = writer.context
   switch (e.kind) {
     case 'literal':
@@ -235,14 +241,14 @@ export function infixOperand(
     case '+':
     case '-':
     case '*':
-      return isI32 && !ranges.isExact(e) ? undefined : right
+      return isI32 ? undefined : right
     case '/':
     case '%':
       // The divisor is never 0 or -1.
       return range !== undefined && (range.low > 0 || range.high < -1) ? right : undefined
     case '<<':
     case '>>':
-      if (operator === '<<' && isI32 && !ranges.isExact(e)) return undefined
+      if (operator === '<<' && isI32) return undefined
       if (rightValue.kind === 'literal') return simple(`${Number(rightValue.value) & 31}`)
       return operation(`${operand(right)} & 31u`)
     default:

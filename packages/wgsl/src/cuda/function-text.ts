@@ -81,6 +81,7 @@ export function entryBody(context: ModuleContext, fn: IrFunction): { lines: Line
 
 function builtinValueText(context: ModuleContext, p: Parameter): { type: string; text: string } {
   const size = context.module.workgroupSize
+  const { id, count } = context.workgroup
   const threads = size[0] * size[1] * size[2]
   const local = axes.map((a, i) => (size[i] === 1 ? '0u' : `threadIdx.${a}`))
   const vector = (parts: readonly string[]) => ({
@@ -89,7 +90,7 @@ function builtinValueText(context: ModuleContext, p: Parameter): { type: string;
   })
   const scalar = (text: string) => ({ type: 'unsigned', text: ` = ${text}` })
   const linear = localIndexText(size)
-  const group = '(blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x'
+  const group = `(${id}z * ${count}y + ${id}y) * ${count}x + ${id}x`
   switch (p.builtin as BuiltinValue) {
     case 'local_invocation_id':
       return vector(local)
@@ -97,25 +98,21 @@ function builtinValueText(context: ModuleContext, p: Parameter): { type: string;
       return scalar(linear)
     case 'global_invocation_id':
       return vector(
-        axes.map((a, i) =>
-          size[i] === 1 ? `blockIdx.${a}` : `blockIdx.${a} * ${size[i]}u + threadIdx.${a}`,
-        ),
+        axes.map((a, i) => (size[i] === 1 ? `${id}${a}` : `${id}${a} * ${size[i]}u + threadIdx.${a}`)),
       )
     case 'global_invocation_index':
       // The index is linear in the grid of all invocations, not workgroup by workgroup.
       return scalar(
         axes
-          .map(
-            (a, i) => [`blockIdx.${a} * ${size[i]}u + threadIdx.${a}`, `gridDim.${a} * ${size[i]}u`] as const,
-          )
+          .map((a, i) => [`${id}${a} * ${size[i]}u + threadIdx.${a}`, `${count}${a} * ${size[i]}u`] as const)
           .reduceRight((sum, [id, extent]) => (sum === '' ? id : `(${sum}) * (${extent}) + ${id}`), ''),
       )
     case 'workgroup_id':
-      return vector(axes.map((a) => `blockIdx.${a}`))
+      return vector(axes.map((a) => `${id}${a}`))
     case 'workgroup_index':
       return scalar(group)
     case 'num_workgroups':
-      return vector(axes.map((a) => `gridDim.${a}`))
+      return vector(axes.map((a) => `${count}${a}`))
     case 'subgroup_invocation_id':
       return scalar(`(${linear}) & ${subgroupSize - 1}u`)
     case 'subgroup_size':

@@ -15,6 +15,7 @@ import type { CudaBounds } from './kernel.ts'
 import type { Looks } from './loop-looks.ts'
 import type { Names } from './names.ts'
 import { typeText } from './type-text.ts'
+import type { WorkgroupText } from './workgroup-rounds.ts'
 
 /** The module and the facts about it that its functions are written with. */
 export interface ModuleContext extends Analyses {
@@ -22,6 +23,8 @@ export interface ModuleContext extends Analyses {
   readonly bounds: CudaBounds
   readonly names: Names
   readonly unrolledLoops: ReadonlySet<For>
+  /** Conditions that the compiler is kept from seeing through. */
+  readonly exitConditions: ReadonlySet<Expression>
   /** Subgroup operations in divergent control flow; all invocations of a subgroup reach every other one together. */
   readonly divergentCalls: ReadonlySet<BuiltinCall>
   /** Workgroup variables that are zeroed at the start. */
@@ -31,6 +34,8 @@ export interface ModuleContext extends Analyses {
   readonly asyncCopies: AsyncCopies
   /** Workgroup arrays that are laid out swizzled, with the elements of a row. */
   readonly swizzles: ReadonlyMap<ModuleVariable, number>
+  /** How the text names the workgroup and their number. */
+  readonly workgroup: WorkgroupText
   /** Where loops look at the stop word; none in a kernel that is not stoppable. */
   readonly looks: Looks
   readonly features: KernelFeatures

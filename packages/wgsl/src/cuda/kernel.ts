@@ -11,21 +11,35 @@ export interface CudaOptions {
   /**
    * Gives the kernel a parameter `stop-word` where it has loops that may run long: the address of a word that the host may write while the kernel runs.
    * Once it is not zero, every invocation in such a loop leaves the kernel within about 100 ms, without further effects; what it was to write is then
-   * undefined. Barriers and subgroup operations count an invocation that has left as arrived. False by default.
+   * undefined. Barriers and subgroup operations count an invocation that has left as arrived. With `start`, for a kernel that is known to end, each
+   * invocation looks at the word once, where it begins. False by default.
    */
-  readonly stoppable?: boolean | undefined
+  readonly stoppable?: boolean | 'start' | undefined
   /** Thread blocks that are to share a multiprocessor: the compiler gives each thread few enough registers for that. Default: it chooses. */
   readonly workgroupsPerMultiprocessor?: number | undefined
+  /**
+   * The kernel reads how many workgroups there are from three words in memory, and a grid of any number of blocks in x runs them all; none where
+   * a word exceeds the largest number allowed. Not with the bounds `trap`. False by default.
+   */
+  readonly indirect?: boolean | undefined
 }
 
 /** One parameter of a generated kernel, in order. Pointers and `u64` take 8 bytes each. */
 export interface CudaParameter {
-  readonly kind: 'storage' | 'byte-length' | 'view' | 'uniform' | 'trap-record' | 'stop-word'
+  readonly kind:
+    | 'storage'
+    | 'byte-length'
+    | 'view'
+    | 'uniform'
+    | 'trap-record'
+    | 'stop-word'
+    | 'workgroup-counts'
+    | 'most-workgroups'
   /** The parameter's name in the source. */
   readonly name: string
   /** Its type in CUDA C++. */
   readonly type: string
-  /** Index into `reflect(ir).bindings`; undefined for the trap record and the stop word. */
+  /** Index into `reflect(ir).bindings`; undefined for what is no binding's. */
   readonly bindingIndex: number | undefined
 }
 
@@ -48,7 +62,7 @@ export interface CudaKernel {
   readonly usesSubgroups: boolean
   /** True when threads of a block meet at barriers or exchange values. */
   readonly usesBarriers: boolean
-  /** With the option `stoppable`: whether all loops that may run long can be left, or none is there. Else false. */
+  /** With the option `stoppable`: whether all loops that may run long can be left, or none is there; with `start` true. Else false. */
   readonly isStoppable: boolean
   /** The parts of `source`, for programs that hold several kernels. */
   readonly parts: CudaParts

@@ -14,7 +14,14 @@ var<workgroup> tile: array<vec4u, 64>;
 fn hash(x: u32) -> u32 { var s = x; while (s != 1u) { s = select(3u * s + 1u, s / 2u, s % 2u == 0u); } return s; }
 @compute @workgroup_size(${size}) fn main(@builtin(local_invocation_index) i: u32, @builtin(workgroup_id) group: vec3u)`
 
-function emit(body: string, { stoppable = true, size = '64', more = '' } = {}) {
+function emit(
+  body: string,
+  {
+    stoppable = true,
+    size = '64',
+    more = '',
+  }: { stoppable?: boolean | 'start'; size?: string; more?: string } = {},
+) {
   const module = lower(parseWgsl(`${head(size, more)} { ${body} }`))
   return emitCuda(module, { bounds: 'clamp', lineDirectives: false, stoppable })
 }
@@ -72,6 +79,20 @@ describe('a stoppable kernel looks at its stop word', () => {
       unsigned t1 = n_ - k_ - 1u;
       if (t1++ >= R) { t1 = R; if (look_is_due(t0)) look(stop_word); }
       for (; t1 != 0u; t1--, k_ += 1u) {`)
+    // Where a chunk that is cut ends, the condition holds too: without the clock there would be a look for each chunk.
+    const text = mainText('for (var k = i; k < n; k += 3u) { out[k] = hash(k); }')
+    expect(text.match(/.*look\(stop_word\).*/g)).toEqual([
+      '      if (t1++ >= R) { t1 = R; if (look_is_due(t0)) look(stop_word); }',
+      '      if (k_ < n_) if (look_is_due(t0)) look(stop_word);',
+    ])
+  })
+  it('by a clock alone, without chunks, where a round may be as long as the time between looks', () => {
+    const long = 'for (var j = 0u; j < 4000u; j++) { atomicAdd(&counts[k % 9u], hash(j)); }'
+    const more = 'var<workgroup> counts: array<atomic<u32>, 9>;'
+    const text = mainText(`for (var k = i; k < n; k += 3u) { if (k == 5u) { ${long} } }`, { more })
+    expect(text).toContain(`
+  for (unsigned k_ = i_; k_ < n_; k_ += 3u) {
+    if (look_is_due(t0)) look(stop_word);`)
   })
   it('nowhere in loops that are short whatever the input, so that their text is that of a kernel that is not stoppable', () => {
     const body =
@@ -79,6 +100,14 @@ describe('a stoppable kernel looks at its stop word', () => {
     expect(emit(body).source).toBe(emit(body, { stoppable: false }).source)
     expect(emit(body).isStoppable).toBe(true)
     expect(emit(body, { stoppable: false }).isStoppable).toBe(false)
+  })
+  it('once, where it begins, if it is known to end and has loops that may run long', () => {
+    const long = 'for (var k = i; k < n; k += 64u) { out[k] += 1u; }'
+    expect(looks(long, { stoppable: 'start' })).toEqual(['  look(stop_word);'])
+    expect(emit(long, { stoppable: 'start' }).isStoppable).toBe(true)
+    const short = 'for (var k = 0u; k < 100u; k++) { out[k] = 1u; }'
+    expect(emit(short, { stoppable: 'start' }).source).toBe(emit(short, { stoppable: false }).source)
+    expect(emit(short, { stoppable: 'start' }).isStoppable).toBe(true)
   })
   it('behind the asynchronous copies that are under way', () => {
     const body =

@@ -12,7 +12,7 @@ import { Costs, ticksPerSecond } from './cost.ts'
  * - `chunks`: a `for` whose condition comes to its end by a known step (`LoopApproach`) becomes a native loop of at most so many rounds in a loop
  *   that looks. Rounds of a chunk cost nothing more, and a loop of a single chunk never looks.
  * - `count`: any other loop counts its rounds and looks after so many. So does one whose rounds are long: counting is lost in them, where a chunk
- *   costs registers (of the shipped products, seven spilled them for sm_90).
+ *   costs registers (of the shipped products, seven spilled them for sm_90), and one whose chunk would be a single round.
  *
  * Looks are `secondsBetween` apart by the estimate, so that what they cost is lost in what lies between, and invocations that start late leave soon. Where a
  * round may cost far less than estimated, they may be farther apart by the estimate, and a clock keeps them from coming too soon.
@@ -80,7 +80,7 @@ export function findLooks(module: IrModule, { counters }: Analyses, intervals: L
     const ticks = isSpaced ? ticksWithout : ticksBetween
     const rounds = Math.max(1, Math.min(Math.floor(ticks / Math.max(round.most, 1)), 2 ** 30))
     const isHeavy = round.least >= ticksOfHeavyRound
-    const isCut = loop.kind === 'for' && trips.least === 0 && !isHeavy
+    const isCut = loop.kind === 'for' && trips.least === 0 && !isHeavy && rounds > 1
     const approach = isCut ? counters.approach(loop) : undefined
     // Launches that wait behind an endless kernel leave sooner; heavy rounds are fewer, and a look before their end is felt.
     const first = isHeavy ? rounds : Math.max(1, Math.floor(rounds / partBeforeFirstLook))

@@ -175,8 +175,8 @@ function writeChunks(
       writer.loopScopes.pop()
       writer.close()
       if (hasBreak(s.body)) writer.line(`if (${left} != 0u) break;`)
-      // Where the condition still holds after its last round, the counter has wrapped around: the loop may have no end.
-      if (approach.mostTrips === undefined) writer.line(`if (${condition}) ${lookText(writer, undefined)}`)
+      // Where the condition still holds after the last round of a chunk that is not cut, the counter has wrapped around: the loop may have no end.
+      if (approach.mostTrips === undefined) writer.line(`if (${condition}) ${lookText(writer, clock)}`)
     })
     writer.close()
   })

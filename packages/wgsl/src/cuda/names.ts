@@ -10,16 +10,23 @@ import type {
 
 type Named = Constant | IrFunction | LetValue | LocalVariable | ModuleVariable | Parameter
 
-/** What stands before `_t` in the words of C++ that end so. */
-const wordStems = ['char8', 'char16', 'char32', 'wchar']
+/** What stands before `_t` in the words of C++ that end so, and how often names have taken it, as it were. */
+const wordStems = ['char8', 'char16', 'char32', 'wchar'].map((stem) => [stem, 1] as const)
+
+/** The same of `M_PI_2`, `M_PI_4` and `M_SQRT1_2`, macros of the header files that nvcc includes: names count on behind them. */
+const macroStems = [
+  ['M_PI', 5],
+  ['M_SQRT1', 3],
+] as const
 
 /**
  * Names in generated code: `row` becomes `row_`, a second `row` `row_1`, a structure `Params` `Params_t`. Every user name so ends
- * in `_`, digits, `_t` or `_u` after it, as no word of C++, of CUDA or of the prelude does that generated code could mean.
+ * in `_`, digits, `_t`, `_u` or `_n` after it, as no word of C++, of CUDA or of the prelude does that generated code could mean. Of names that begin with
+ * an underscore and a capital, which C++ keeps for its own macros (`_SIZE_T_`), no generated name is made: `_Row` becomes `n_Row_`.
  */
 export class Names {
   readonly preludeNames = new Set<string>()
-  readonly #counts = new Map(wordStems.map((stem) => [stem, 1]))
+  readonly #counts = new Map<string, number>([...wordStems, ...macroStems])
   readonly #known = new Map<number | StructType, string>()
 
   of({ id, name }: Named): string {
@@ -37,7 +44,8 @@ export class Names {
   }
 
   member(name: string): string {
-    return isAscii(name) ? `${name}_` : `${plain(name)}_u`
+    if (!isAscii(name)) return `${plain(name)}_u`
+    return isReserved(name) ? `${plain(name)}_n` : `${name}_`
   }
 
   #once(key: number | StructType, make: () => string): string {
@@ -54,13 +62,17 @@ export class Names {
   }
 }
 
+function isReserved(name: string): boolean {
+  return /^_[A-Z]/.test(name)
+}
+
 function isAscii(name: string): boolean {
   return /^\w+$/.test(name)
 }
 
 /** An identifier in ASCII. In one with letters beyond it these, and each `u`, become their code points, so that different names stay different. */
 function plain(name: string): string {
-  if (isAscii(name)) return /^[0-9]/.test(name) ? `n${name}` : name
+  if (isAscii(name)) return /^[0-9]/.test(name) || isReserved(name) ? `n${name}` : name
   return [...name]
     .map((c) => (/[\w]/.test(c) && c !== 'u' ? c : `u${c.codePointAt(0)!.toString(16)}u`))
     .join('')

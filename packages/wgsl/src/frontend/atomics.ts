@@ -7,17 +7,15 @@ import type { Operand, PointerOperand } from './operand.ts'
 import type { ExpressionScope } from './scopes.ts'
 import { isConstructible } from './type-structure.ts'
 
-/** The number of arguments after the pointer. */
-const valueCounts: Partial<Record<BuiltinFunction, number>> = {
-  ...{ atomicLoad: 0, atomicStore: 1, atomicAdd: 1, atomicSub: 1, atomicMax: 1, atomicMin: 1, atomicAnd: 1 },
-  ...{ atomicOr: 1, atomicXor: 1, atomicExchange: 1, atomicCompareExchangeWeak: 2, arrayLength: 0 },
-  ...{ workgroupUniformLoad: 0, atomicStoreMin: 1, atomicStoreMax: 1 },
-}
-
 /** Lowers the built-in functions that take a pointer: atomics, arrayLength and workgroupUniformLoad. */
-export function lowerAtomic(scope: ExpressionScope, name: BuiltinFunction, node: CallNode): Operand {
+export function lowerAtomic(
+  scope: ExpressionScope,
+  name: BuiltinFunction,
+  valueCount: number,
+  node: CallNode,
+): Operand {
   const { at } = node
-  const count = valueCounts[name]! + 1
+  const count = valueCount + 1
   if (node.args.length !== count)
     throw scope.error(at, `${name} takes ${count} arguments, not ${node.args.length}`)
   const [pointer, ...values] = node.args.map((arg) => scope.value(scope.expression(arg)))

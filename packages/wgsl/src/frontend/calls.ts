@@ -75,14 +75,15 @@ export function lowerCall(scope: ExpressionScope, node: CallNode): Operand {
 
 function lowerBuiltin(scope: ExpressionScope, name: BuiltinFunction, node: CallNode): Operand {
   const { at } = node
+  const facts = builtinFacts[name]
   if (isSubgroupOperation(name) && !scope.module.isEnabled('subgroups')) {
     throw scope.error(at, `the function '${name}' needs 'enable subgroups;'`)
   }
-  if (builtinFacts[name].barrier === 'alone') scope.module.functions.noteStages(['compute'], `'${name}'`, at)
+  if (facts.barrier === 'alone') scope.module.functions.noteStages(['compute'], `'${name}'`, at)
   else if (isSubgroupOperation(name))
     scope.module.functions.noteStages(['compute', 'fragment'], `'${name}'`, at)
   if (name === 'bufferLength') return bufferLength(scope, node)
-  if (builtinFacts[name].pointer !== undefined) return lowerAtomic(scope, name, node)
+  if ('values' in facts) return lowerAtomic(scope, name, facts.values, node)
   const args = node.args.map((arg) => scope.value(scope.expression(arg)))
   const constant = args.every((arg) => arg.kind === 'constant')
   const types = args.map((arg) => arg.type)
@@ -179,7 +180,7 @@ function bitcast(scope: ExpressionScope, node: CallNode): Operand {
     throw scope.error(at, 'bitcast takes one template argument')
   if (args.length !== 1) throw scope.error(at, `bitcast takes 1 argument, not ${args.length}`)
   const type = resolveType(scope, target)
-  const operand = scope.value(scope.expression(args[0]!))
+  const operand = unsignedBits(scope.value(scope.expression(args[0]!)), type)
   const invalid = () => scope.error(at, `${typeName(operand.type)} cannot be bitcast to ${typeName(type)}`)
   if (!isBitcastable(type)) throw invalid()
   const from = bitcastSource(operand, type)
@@ -198,17 +199,35 @@ function bitcast(scope: ExpressionScope, node: CallNode): Operand {
 function bitcastSource(operand: ValueOperand, target: Type): Type | undefined {
   const { type } = operand
   if (type.kind !== 'scalar' && type.kind !== 'vector') return undefined
-  const values = operand.kind === 'constant' && operand.value !== undefined ? [operand.value].flat() : []
-  // Abstract integers that do not fit i32 are meant as u32.
-  const concrete = values.some((v) => typeof v === 'bigint' && v > 2147483647n)
-    ? withScalar(type, 'u32')
-    : concreteOf(type)
+  const concrete = isUnsigned(target) && integersOf(operand).some(isAboveI32) ? target : concreteOf(type)
   const choices = isAbstract(type) ? [concrete, withScalar(type, 'f16')] : [type]
   return choices.find((choice) => {
     const fits =
       sizeOf(choice) === sizeOf(target) && (sizeOf(choice) !== 12 || alignOf(choice) === alignOf(target))
     return fits && isBitcastable(choice) && (choice === target || (!isVec3h(choice) && !isVec3h(target)))
   })
+}
+
+/** Where the result is of u32, abstract integers above those of i32 stand for themselves, and negative ones beside them for their bits. */
+function unsignedBits(operand: ValueOperand, target: Type): ValueOperand {
+  const integers = integersOf(operand)
+  if (operand.kind !== 'constant' || !isUnsigned(target) || !integers.some(isAboveI32)) return operand
+  const bits = integers.map((v) => (v < 0n && v >= -(2n ** 31n) ? v + 2n ** 32n : v))
+  return { ...operand, value: operand.type.kind === 'vector' ? bits : bits[0] }
+}
+
+/** The abstract integers that a constant is made of. */
+function integersOf(operand: ValueOperand): bigint[] {
+  const values = operand.kind === 'constant' && operand.value !== undefined ? [operand.value].flat() : []
+  return values.filter((v) => typeof v === 'bigint')
+}
+
+function isAboveI32(value: bigint): boolean {
+  return value > 2147483647n
+}
+
+function isUnsigned(type: Type): boolean {
+  return (type.kind === 'scalar' || type.kind === 'vector') && type.scalar === 'u32'
 }
 
 function isBitcastable(type: Type): type is ScalarType | VectorType {

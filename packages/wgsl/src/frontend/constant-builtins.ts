@@ -1,4 +1,4 @@
-import type { BuiltinFunction } from '../builtin-functions.ts'
+import type { BuiltinFunction, ValueFunction } from '../builtin-functions.ts'
 import { halfBits, halfValue } from '../half-float.ts'
 import type { MatrixType, StructType, Type } from '../ir.ts'
 import { scalarOperator } from './constant-operators.ts'
@@ -9,13 +9,13 @@ import type { Overload } from './overloads.ts'
 type Evaluate = (args: readonly Value[], overload: Overload) => Value
 
 /** Whether a built-in function may be called in const-expressions. */
-export function isEvaluated(name: BuiltinFunction): boolean {
-  return evaluators[name] !== undefined
+export function isEvaluated(name: BuiltinFunction): name is ValueFunction {
+  return name in evaluators
 }
 
 /** Evaluates a built-in function on constants; it must be one for const-expressions. */
-export function evaluateBuiltin(name: BuiltinFunction, args: readonly Value[], overload: Overload): Value {
-  return evaluators[name]!(args, overload)
+export function evaluateBuiltin(name: ValueFunction, args: readonly Value[], overload: Overload): Value {
+  return evaluators[name](args, overload)
 }
 
 const isList = (v: Value | undefined): v is readonly Value[] => Array.isArray(v)
@@ -241,7 +241,7 @@ const dot4 =
 const minimum: Evaluate = anyKind((_, a, b) => (b! < a! ? b! : a!))
 const maximum: Evaluate = anyKind((_, a, b) => (a! < b! ? b! : a!))
 
-const evaluators: Partial<Record<BuiltinFunction, Evaluate>> = {
+const evaluators: Readonly<Record<ValueFunction, Evaluate>> = {
   all: ([v]) => (isList(v) ? v.every(Boolean) : v!),
   any: ([v]) => (isList(v) ? v.some(Boolean) : v!),
   select: ([f, t, c]) =>

@@ -1,15 +1,9 @@
-import type { BuiltinFunction } from '../builtin-functions.ts'
+import { type BuiltinFunction, builtinFacts } from '../builtin-functions.ts'
 import type { Type } from '../ir.ts'
 import { boolType, i32Type, matrixType, u32Type, vectorType } from '../types.ts'
 import { type AnyScalar, anyScalar, converts, resultStruct, withScalar } from './numeric-types.ts'
 
-/*
- * The overloads of the built-in functions, in a small notation: `class: parameters -> result`.
- * S is a scalar of the class; T is S or a vector of S; V a vector of S, V3 one of three; M a matrix of S, Q a square one; `T:bool` has T's
- * shape with other components; I is i32 or u32; the rest are types. The result may also be `frexp` or `modf` of T, or `Mt`.
- * The order of a class is the preference among automatic conversions.
- */
-
+/** Scalars by the names that overloads give them, in the order of preference among automatic conversions. */
 const classes: Record<string, readonly AnyScalar[]> = {
   number: ['abstract-int', 'abstract-float', 'i32', 'u32', 'f32', 'f16'],
   signed: ['abstract-int', 'abstract-float', 'i32', 'f32', 'f16'],
@@ -21,71 +15,6 @@ const classes: Record<string, readonly AnyScalar[]> = {
   f32: ['f32'],
 }
 
-const table: Partial<Record<BuiltinFunction, readonly string[]>> = {
-  all: ['bool: T -> bool'],
-  any: ['bool: T -> bool'],
-  select: ['any: T T bool -> T', 'any: V V V:bool -> V'],
-  ...same(
-    'float: T -> T',
-    'acos acosh asin asinh atan atanh ceil cos cosh degrees exp exp2 floor fract inverseSqrt log log2',
-  ),
-  ...same('float: T -> T', 'radians round saturate sin sinh sqrt tan tanh trunc'),
-  ...same('float: T T -> T', 'atan2 pow step'),
-  ...same('float: T T T -> T', 'fma smoothstep'),
-  ...same('number: T T -> T', 'max min'),
-  ...same(
-    'integer: T -> T',
-    'countLeadingZeros countOneBits countTrailingZeros firstLeadingBit firstTrailingBit reverseBits',
-  ),
-  abs: ['number: T -> T'],
-  sign: ['signed: T -> T'],
-  clamp: ['number: T T T -> T'],
-  cross: ['float: V3 V3 -> V3'],
-  determinant: ['float: Q -> S'],
-  distance: ['float: T T -> S'],
-  dot: ['number: V V -> S'],
-  dot4U8Packed: [': u32 u32 -> u32'],
-  dot4I8Packed: [': u32 u32 -> i32'],
-  extractBits: ['integer: T u32 u32 -> T'],
-  insertBits: ['integer: T T u32 u32 -> T'],
-  faceForward: ['float: V V V -> V'],
-  frexp: ['float: T -> frexp'],
-  ldexp: ['float: T T:i32 -> T'],
-  length: ['float: T -> S'],
-  mix: ['float: T T T -> T', 'float: V V S -> V'],
-  modf: ['float: T -> modf'],
-  normalize: ['float: V -> V'],
-  quantizeToF16: ['f32: T -> T'],
-  reflect: ['float: V V -> V'],
-  refract: ['float: V V S -> V'],
-  transpose: ['float: M -> Mt'],
-  ...same(': vec4f -> u32', 'pack4x8snorm pack4x8unorm'),
-  ...same(': vec4i -> u32', 'pack4xI8 pack4xI8Clamp'),
-  ...same(': vec4u -> u32', 'pack4xU8 pack4xU8Clamp'),
-  ...same(': vec2f -> u32', 'pack2x16snorm pack2x16unorm pack2x16float'),
-  ...same(': u32 -> vec4f', 'unpack4x8snorm unpack4x8unorm'),
-  unpack4xI8: [': u32 -> vec4i'],
-  unpack4xU8: [': u32 -> vec4u'],
-  ...same(': u32 -> vec2f', 'unpack2x16snorm unpack2x16unorm unpack2x16float'),
-  ...same(': -> nothing', 'storageBarrier workgroupBarrier textureBarrier'),
-  ...same(
-    'concrete: T -> T',
-    'subgroupAdd subgroupExclusiveAdd subgroupInclusiveAdd subgroupMul subgroupExclusiveMul',
-  ),
-  ...same('concrete: T -> T', 'subgroupInclusiveMul subgroupMin subgroupMax subgroupBroadcastFirst'),
-  ...same('concrete: T -> T', 'quadSwapX quadSwapY quadSwapDiagonal'),
-  ...same('integer: T -> T', 'subgroupAnd subgroupOr subgroupXor'),
-  ...same(': bool -> bool', 'subgroupAll subgroupAny'),
-  subgroupElect: [': -> bool'],
-  subgroupBallot: [': bool -> vec4u'],
-  ...same('concrete: T I -> T', 'subgroupBroadcast subgroupShuffle quadBroadcast'),
-  ...same('concrete: T u32 -> T', 'subgroupShuffleUp subgroupShuffleDown subgroupShuffleXor'),
-}
-
-function same(signature: string, names: string): Partial<Record<BuiltinFunction, readonly string[]>> {
-  return Object.fromEntries(names.split(' ').map((name) => [name, [signature]]))
-}
-
 interface Signature {
   scalars: readonly AnyScalar[]
   parameters: readonly string[]
@@ -94,13 +23,12 @@ interface Signature {
 
 const parsed = new Map<BuiltinFunction, readonly Signature[]>()
 
-/** The signatures of a function; undefined for those that take pointers. */
-function signaturesOf(name: BuiltinFunction): readonly Signature[] | undefined {
+/** The signatures of a function; none of those that take pointers or matrices. */
+function signaturesOf(name: BuiltinFunction): readonly Signature[] {
   let signatures = parsed.get(name)
   if (signatures === undefined) {
-    const lines = table[name]
-    if (lines === undefined) return undefined
-    signatures = lines.map((line) => {
+    const facts = builtinFacts[name]
+    signatures = ('overloads' in facts ? facts.overloads : []).map((line) => {
       const [head, result] = line.split('->') as [string, string]
       const [scalars, parameters] = head.split(':', 1).concat(head.slice(head.indexOf(':') + 1)) as [
         string,
@@ -134,7 +62,7 @@ export function resolveOverload(
   args: readonly Type[],
   concrete: boolean,
 ): Overload | undefined {
-  for (const signature of signaturesOf(name) ?? []) {
+  for (const signature of signaturesOf(name)) {
     const overload = match(signature, args, concrete)
     if (overload !== undefined) return overload
   }
@@ -239,5 +167,7 @@ function resultOf(result: string, shape: Type | undefined, scalar: AnyScalar | u
 
 /** For error messages: how a function may be called. */
 export function describeOverloads(name: BuiltinFunction): string {
-  return (signaturesOf(name) ?? []).map((s) => `${name}(${s.parameters.join(', ')})`).join(' or ')
+  return signaturesOf(name)
+    .map((s) => `${name}(${s.parameters.join(', ')})`)
+    .join(' or ')
 }

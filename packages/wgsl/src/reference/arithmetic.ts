@@ -164,9 +164,8 @@ const clampTo = (x: number, low: number, high: number) => Math.min(Math.max(x, l
 const roundEven = (x: number) => {
   const floor = Math.floor(x)
   const rest = x - floor
-  if (rest < 0.5) return floor
-  if (rest > 0.5) return floor + 1
-  return floor % 2 === 0 ? floor : floor + 1
+  const rounded = rest < 0.5 || (rest === 0.5 && floor % 2 === 0) ? floor : floor + 1
+  return rounded === 0 ? x * 0 : rounded
 }
 
 /** Built-in functions that apply by component; the kind is that of the operands. */
@@ -193,7 +192,6 @@ export function componentFunction(name: string, kind: string): ScalarFunction | 
     case 'floor':
     case 'log':
     case 'log2':
-    case 'sign':
     case 'sin':
     case 'sinh':
     case 'sqrt':
@@ -214,6 +212,8 @@ export function componentFunction(name: string, kind: string): ScalarFunction | 
       return unary((x) => x - Math.floor(x))
     case 'round':
       return unary(roundEven)
+    case 'sign':
+      return unary((x) => Number(x > 0) - Number(x < 0))
     case 'saturate':
       return unary((x) => clampTo(x, 0, 1))
     case 'degrees':

@@ -184,9 +184,8 @@ class FunctionEmitter implements PlaceWriter {
         const place = placeText(this, s.target, 'load-store')
         const [old, value] = [this.temporary(), this.temporary()]
         const result = binaryText(this.#name, s.operator, old, value, s.target.type, s.value.type!)
-        const observed = this.instrumentation.operation(s, old, value)
         const load = mayReplaceMemory(s.value) ? place.load : place.raw
-        return `${place.prepare}${old} = ${load}; ${value} = ${this.#operands([s.value])[0]}; ${observed}${place.store(result)};`
+        return `${place.prepare}${old} = ${load}; ${value} = ${this.#operands([s.value])[0]}; ${place.store(result)};`
       }
       case 'evaluate':
         return `${this.value(s.value)};`
@@ -303,12 +302,7 @@ class FunctionEmitter implements PlaceWriter {
       case 'binary': {
         const [leftValue, rightValue] = this.#operands([e.left, e.right]) as [string, string]
         const [leftType, rightType] = [e.left.type!, e.right.type!]
-        if (!this.instrumentation.observes)
-          return binaryText(this.#name, e.operator, leftValue, rightValue, leftType, rightType)
-        const [left, right] = [this.temporary(), this.temporary()]
-        const observed = comma(this.instrumentation.operation(e, left, right))
-        const result = binaryText(this.#name, e.operator, left, right, leftType, rightType)
-        return `(${left} = ${leftValue}, ${right} = ${rightValue}, ${observed}${result})`
+        return binaryText(this.#name, e.operator, leftValue, rightValue, leftType, rightType)
       }
       case 'logical':
         return `(${this.value(e.left)} ${e.operator} ${this.value(e.right)})`

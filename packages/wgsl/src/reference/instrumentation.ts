@@ -1,16 +1,6 @@
-import type {
-  Binary,
-  BuiltinCall,
-  CompoundAssign,
-  Expression,
-  For,
-  Index,
-  IndexPlace,
-  Place,
-  Statement,
-} from '../ir.ts'
+import type { BuiltinCall, Expression, For, Index, IndexPlace, Place, Statement } from '../ir.ts'
+import { isInteger } from '../types.ts'
 import { moduleVariableOf, type PlaceUse } from '../walk.ts'
-import type { Value } from './memory.ts'
 
 /** Observes an instrumented run, to check the facts that analyses claim. */
 export interface ExecutionObserver {
@@ -24,8 +14,6 @@ export interface ExecutionObserver {
   value(e: Expression, value: number): void
   /** An index is used, before it is brought inside the `length` elements. */
   indexed(access: IndexPlace | Index, index: number, length: number): void
-  /** An operation on integers, or on vectors of them, is carried out. */
-  operated(operation: Binary | CompoundAssign, left: Value, right: Value): void
   /** A loop is left by its condition after `repetitions` iterations. */
   left(loop: For, repetitions: number): void
 }
@@ -62,7 +50,7 @@ export class Instrumentation {
   }
 
   value(e: Expression, text: string): string {
-    return this.observes && e.kind !== 'literal' && e.type?.kind === 'scalar' && isInteger(e.type)
+    return this.observes && e.kind !== 'literal' && isInteger(e.type)
       ? `O.value(${this.#node(e)}, ${text})`
       : text
   }
@@ -74,12 +62,6 @@ export class Instrumentation {
     return this.observes
       ? `O.clamped(${this.#node(access)}, ${index}, ${length})`
       : `R.clampIndex(${index}, ${length})`
-  }
-
-  /** A statement that ends in `; `. */
-  operation(operation: Binary | CompoundAssign, left: string, right: string): string {
-    const type = operation.kind === 'binary' ? operation.type : operation.target.type
-    return this.observes && isInteger(type) ? `O.operated(${this.#node(operation)}, ${left}, ${right}); ` : ''
   }
 
   /** What is done at the loop's entry, for each repetition, and where its condition ends it; `count` names a variable. */
@@ -99,9 +81,3 @@ export class Instrumentation {
 
 /** Leaves emitted JavaScript as it is. */
 export const plain = new Instrumentation(false)
-
-function isInteger(type: Expression['type']): boolean {
-  return (
-    (type?.kind === 'scalar' || type?.kind === 'vector') && (type.scalar === 'i32' || type.scalar === 'u32')
-  )
-}

@@ -3,10 +3,7 @@ import { findZeroInit } from '../analysis/zero-init.ts'
 import { isBarrier } from '../collectives.ts'
 import { type AsyncCopies, findAsyncCopies } from '../cuda/async-copies.ts'
 import type {
-  Binary,
   BuiltinCall,
-  CompoundAssign,
-  Expression,
   IrModule,
   Location,
   ModuleVariable,
@@ -16,7 +13,6 @@ import type {
   VariablePlace,
 } from '../ir.ts'
 import type { ExecutionObserver } from '../reference/index.ts'
-import type { Value } from '../reference/memory.ts'
 import { scalarType, vectorType } from '../types.ts'
 import { findDivergentCalls } from '../validity/uniformity.ts'
 import { type PlaceUse, rootOf, walk } from '../walk.ts'
@@ -70,10 +66,6 @@ export function factChecker(module: IrModule): FactChecker {
       indexed(access, index, length) {
         if (ranges.isInside(access) && (index < 0 || index >= length))
           fail(access.loc, `an index called inside is ${index} of ${length}`)
-      },
-      operated(operation, left, right) {
-        if (ranges.isExact(operation) && wraps(operation, left, right))
-          fail(operation.loc, `an operation called exact wraps: ${left} ${operation.operator} ${right}`)
       },
       left(loop, repetitions) {
         const counter = counters.of(loop)
@@ -251,36 +243,4 @@ function entry<K, V>(map: { get(k: K): V | undefined; set(k: K, v: V): unknown }
     map.set(key, value)
   }
   return value
-}
-
-/** Is the mathematical result outside the type, in some component? */
-function wraps(operation: Binary | CompoundAssign, left: Value, right: Value): boolean {
-  const type: Expression['type'] = operation.kind === 'binary' ? operation.type : operation.target.type
-  const scalar = type?.kind === 'scalar' || type?.kind === 'vector' ? type.scalar : 'f32'
-  const [low, high] = scalar === 'u32' ? [0, 2 ** 32 - 1] : [-(2 ** 31), 2 ** 31 - 1]
-  const size = type?.kind === 'vector' ? type.size : 1
-  const at = (v: Value, i: number) => Number(Array.isArray(v) ? v[i] : v)
-  for (let i = 0; i < size; i++) {
-    const result = exactly(operation.operator, at(left, i), at(right, i))
-    if (result !== undefined && (result < low || result > high)) return true
-  }
-  return false
-}
-
-/** The result for operands of 32 bits. A product is rounded to 53 bits, and never from outside a type of 32 bits to inside. */
-function exactly(operator: string, a: number, b: number): number | undefined {
-  switch (operator) {
-    case '+':
-      return a + b
-    case '-':
-      return a - b
-    case '*':
-      return a * b
-    case '<<':
-      return a * 2 ** (b & 31)
-    case '/':
-      return b === 0 ? undefined : Math.trunc(a / b)
-    default:
-      return undefined
-  }
 }

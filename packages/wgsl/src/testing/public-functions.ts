@@ -1,10 +1,10 @@
 import { emitCuda } from '../cuda/emit-cuda.ts'
 import { lower, parseWgsl } from '../frontend/lower.ts'
-import { printIr } from '../print-ir.ts'
 import { compileReference } from '../reference/index.ts'
 import { reflect } from '../reflect.ts'
 import { walk } from '../walk.ts'
 import { WgslError } from '../wgsl-error.ts'
+import { printIr } from './print-ir.ts'
 
 /** What the package makes of a source: all its output as one text, or the error that rejects the source. */
 export type Outcome =

@@ -93,7 +93,7 @@ export class ExpressionGraph {
         return { uses: [this.expression(e.left, flow), this.expression(e.right, flow)] }
       case 'logical': {
         const branch = this.branch(`'${e.operator}'`, e.loc, this.expression(e.left, flow))
-        return this.expression(e.right, branch)
+        return this.#maybe(() => this.expression(e.right, branch))
       }
       case 'construct':
         return { uses: [flow, ...e.args.map((argument) => this.expression(argument, flow))] }
@@ -106,6 +106,18 @@ export class ExpressionGraph {
       case 'call':
         return this.#call(e, flow)
     }
+  }
+
+  /** The node of what may be skipped: memory that it changes may also be as it was. */
+  #maybe(evaluate: () => Node): Node {
+    const before = this.memory
+    const after = new Values(before)
+    this.memory = after
+    const node = evaluate()
+    this.memory = before
+    for (const memory of after.changed)
+      before.set(memory, { uses: [before.get(memory)!, after.get(memory)!] })
+    return node
   }
 
   /** Which memory a place names: its indices, and the pointer at its root. */

@@ -16,7 +16,11 @@ fn main(@builtin(local_invocation_index) i: u32) {
   out[i] = select(0u, 1u, word <= 16);
   let view = bufferView<array<u32>>(&input, far);
   out[i + 16] = select(0u, 1u, view[i * 100] <= 16);
-  *bufferView<u32>(&tile, far) = 5;
+  // One invocation: where the write lands is nobody else's to know.
+  if (i == 3u) {
+    *bufferView<u32>(&tile, far) = 5;
+  }
+  workgroupBarrier();
   out[i + 32] = select(0u, 1u, *bufferView<u32>(&tile, far + 4) <= 5);
   let limited = bufferArrayView<array<u32>>(&tile, i, far);
   out[i + 48] = select(0u, 1u, limited[i] <= 5);

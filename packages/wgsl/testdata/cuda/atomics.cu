@@ -18,6 +18,12 @@ WGSL_FN unsigned array_length(unsigned long long bytes, unsigned offset, unsigne
 }
 // C++ may assume that a loop without side effects ends; WGSL gives endless loops a meaning.
 #define ENDLESS_LOOP asm volatile("");
+// The condition by which a loop is left, in a form that the compiler does not see through: see exit-conditions.ts.
+WGSL_FN bool exit_condition(bool holds) {
+  unsigned word = holds;
+  asm("" : "+r"(word));
+  return word != 0u;
+}
 // Zeroes workgroup memory, spread over the threads of the block.
 WGSL_FN void zero_workgroup(void* memory, unsigned bytes, unsigned thread, unsigned threads) {
   struct alignas(16) quad { unsigned w[4]; };
@@ -70,7 +76,7 @@ extern "C" __global__ void __launch_bounds__(64) main_(
   while (true) {
     ENDLESS_LOOP
     const atomic_compare_exchange_result_u32_t result_ = atomicCompareExchangeWeak<atomic_compare_exchange_result_u32_t>(counters_[min(5u, counters_length - 1u)], seen_, seen_ + 3u);
-    if (result_.exchanged_) {
+    if (exit_condition(result_.exchanged_)) {
       break;
     }
     seen_ = result_.old_value_;

@@ -1,6 +1,7 @@
 // continuing.wgsl: translated from WGSL, bounds: clamp
 #pragma nv_diag_suppress 177,186
 namespace wgsl {
+#define WGSL_FN __device__ __forceinline__
 #define WGSL_CTOR __host__ __device__ __forceinline__ constexpr
 template <class T> struct element { typedef T type; static WGSL_CTOR T& of(T& e) { return e; } static WGSL_CTOR const T& of(const T& e) { return e; } };
 template <class T, unsigned N> struct array {
@@ -10,6 +11,12 @@ template <class T, unsigned N> struct array {
 };
 // C++ may assume that a loop without side effects ends; WGSL gives endless loops a meaning.
 #define ENDLESS_LOOP asm volatile("");
+// The condition by which a loop is left, in a form that the compiler does not see through: see exit-conditions.ts.
+WGSL_FN bool exit_condition(bool holds) {
+  unsigned word = holds;
+  asm("" : "+r"(word));
+  return word != 0u;
+}
 
 extern "C" __global__ void __launch_bounds__(8) main_(
     array<unsigned, 8>* __restrict__ out_,
@@ -44,7 +51,7 @@ extern "C" __global__ void __launch_bounds__(8) main_(
     next0:;
     const unsigned next_ = n_ + step_;
     n_ = next_;
-    if (next_ > 12u) break;
+    if (exit_condition(next_ > 12u)) break;
   }
   (*out_)[i_] = trace_;
 }

@@ -2,6 +2,18 @@
 #pragma nv_diag_suppress 177,186
 namespace wgsl {
 #define WGSL_FN __device__ __forceinline__
+// i32 wraps around: the sum is formed in unsigned arithmetic.
+WGSL_FN int add(int a, int b) { return (int)((unsigned)a + (unsigned)b); }
+WGSL_FN int sub(int a, int b) { return (int)((unsigned)a - (unsigned)b); }
+WGSL_FN int mul(int a, int b) { return (int)((unsigned)a * (unsigned)b); }
+WGSL_FN int neg(int a) { return (int)(0u - (unsigned)a); }
+WGSL_FN unsigned add(unsigned a, unsigned b) { return a + b; }
+WGSL_FN unsigned sub(unsigned a, unsigned b) { return a - b; }
+WGSL_FN unsigned mul(unsigned a, unsigned b) { return a * b; }
+WGSL_FN float add(float a, float b) { return a + b; }
+WGSL_FN float sub(float a, float b) { return a - b; }
+WGSL_FN float mul(float a, float b) { return a * b; }
+WGSL_FN float neg(float a) { return -a; }
 WGSL_FN float ptx_div(float a, float b) { float r; asm("div.full.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b)); return r; }
 // x / 0 is x and x % 0 is 0; so are MIN / -1 and MIN % -1. f32 division is within 2 ULP.
 WGSL_FN int div(int a, int b) { return a / (b == 0 || (b == -1 && a == (-2147483647 - 1)) ? 1 : b); }
@@ -31,6 +43,6 @@ extern "C" __global__ void __launch_bounds__(32) main_(
   (*out_)[32u + i_] = rem((*a_)[i_], (*b_)[i_]);
   (*out_)[64u + i_] = (int)(div((unsigned)((*a_)[i_]), (unsigned)((*b_)[i_])));
   (*out_)[96u + i_] = (int)(rem((unsigned)((*a_)[i_]), (unsigned)((*b_)[i_])));
-  (*out_)[128u + i_] = (((*a_)[i_] / 5) + ((*a_)[i_] % 8)) + (int)(i_ / 4u);
+  (*out_)[128u + i_] = add(add((*a_)[i_] / 5, (*a_)[i_] % 8), (int)(i_ / 4u));
 }
 }

@@ -14,6 +14,12 @@ WGSL_FN float add(float a, float b) { return a + b; }
 WGSL_FN float sub(float a, float b) { return a - b; }
 WGSL_FN float mul(float a, float b) { return a * b; }
 WGSL_FN float neg(float a) { return -a; }
+WGSL_FN float min(float a, float b) { return fminf(a, b); }
+WGSL_FN float max(float a, float b) { return fmaxf(a, b); }
+WGSL_FN int min(int a, int b) { return a < b ? a : b; }
+WGSL_FN int max(int a, int b) { return a > b ? a : b; }
+WGSL_FN unsigned min(unsigned a, unsigned b) { return a < b ? a : b; }
+WGSL_FN unsigned max(unsigned a, unsigned b) { return a > b ? a : b; }
 #define WGSL_CTOR __host__ __device__ __forceinline__ constexpr
 template <class T> struct element { typedef T type; static WGSL_CTOR T& of(T& e) { return e; } static WGSL_CTOR const T& of(const T& e) { return e; } };
 template <class T, unsigned N> struct array {
@@ -31,7 +37,7 @@ extern "C" __global__ void __launch_bounds__(32) main_(
   const unsigned i_ = threadIdx.x;
   const int v_ = (*a_)[i_];
   (*out_)[i_] = sub(mul(add(v_, 2147483647), v_), neg(v_));
-  const int small_ = ((int)i_ * 4) - 7;
-  (*out_)[32 + (int)i_] = small_ + 1;
+  const int small_ = sub(mul((int)i_, 4), 7);
+  (*out_)[min((unsigned)(add(32, (int)i_)), 63u)] = add(small_, 1);
 }
 }

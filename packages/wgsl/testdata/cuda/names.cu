@@ -30,7 +30,7 @@ struct alignas(4) float4_t {
 };
 static_assert(sizeof(float4_t) == 8, "layout");
 WGSL_FN int printf_(const int unsigned_) {
-  return unsigned_ + 1;
+  return add(unsigned_, 1);
 }
 WGSL_FN int min__(const int Gruf6uudfue_) {
   const int min_1_ = mul(Gruf6uudfue_, 2);

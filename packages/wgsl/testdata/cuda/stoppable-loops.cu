@@ -68,6 +68,12 @@ template <unsigned chunks, class T> WGSL_FN T load_uniform(const T* from) {
 }
 // C++ may assume that a loop without side effects ends; WGSL gives endless loops a meaning.
 #define ENDLESS_LOOP asm volatile("");
+// The condition by which a loop is left, in a form that the compiler does not see through: see exit-conditions.ts.
+WGSL_FN bool exit_condition(bool holds) {
+  unsigned word = holds;
+  asm("" : "+r"(word));
+  return word != 0u;
+}
 // Zeroes workgroup memory, spread over the threads of the block.
 WGSL_FN void zero_workgroup(void* memory, unsigned bytes, unsigned thread, unsigned threads) {
   struct alignas(16) quad { unsigned w[4]; };
@@ -127,7 +133,7 @@ extern "C" __global__ void __launch_bounds__(32) main_(
     sum_ += turns_[31u - lane_];
     __syncthreads();
     rest_ += 1u;
-    if (rest_ > 12u) {
+    if (exit_condition(rest_ > 12u)) {
       break;
     }
   }

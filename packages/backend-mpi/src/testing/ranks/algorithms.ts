@@ -4,12 +4,17 @@ import { createHash } from 'node:crypto'
 import {
   allocateSharded,
   compileTranspose,
+  type FftOptions,
+  fft,
+  histogram,
   jacobi,
   matmul,
   readSharded,
   recordTranspose,
   reduce,
   ringMatmul,
+  scan,
+  sort,
   transpose,
   writeSharded,
 } from '@tandem-gpu/algorithms'
@@ -53,6 +58,68 @@ const algorithms: Record<string, (group: DeviceGroup) => Promise<{ bits: unknown
     const { value, verified } = await reduce(group, { elements: input.length, type: 'f32', input })
     return { bits: value, verified }
   },
+  async scan(group) {
+    const elements = 20_003
+    const results = []
+    let verified = true
+    for (const [type, operation, exclusive] of [
+      ['f32', 'sum', false],
+      ['f32', 'sum', true],
+      ['i32', 'max', false],
+    ] as const) {
+      const output = type === 'f32' ? new Float32Array(elements) : new Int32Array(elements)
+      const report = await scan(group, { elements, type, operation, exclusive, output: output as never })
+      results.push(bitsOf(output))
+      verified &&= report.verified
+    }
+    return { bits: results, verified }
+  },
+  async histogram(group) {
+    const finite = Float32Array.from({ length: 20_003 }, (_, i) => Math.sin(i))
+    const results = []
+    let verified = true
+    // The range of the elements, and a given one with NaN and elements outside.
+    for (const [input, range] of [
+      [finite, {}],
+      [finite.map((value, i) => (i % 97 === 0 ? Number.NaN : value)), { low: -0.5, high: 0.75 }],
+    ] as const) {
+      const options = { elements: input.length, type: 'f32', input, bins: 33, ...range } as const
+      const { edges, counts, outside, notANumber, ...report } = await histogram(group, options)
+      results.push([...edges], [...counts], outside, notANumber)
+      verified &&= report.verified
+    }
+    return { bits: results, verified }
+  },
+  async fft(group) {
+    const results = []
+    let verified = true
+    for (const [numbers, options] of transforms) {
+      const output = new Float32Array(numbers)
+      const report = await fft(group, { ...options, output })
+      results.push(bitsOf(output))
+      verified &&= report.verified
+    }
+    return { bits: results, verified }
+  },
+  async sort(group) {
+    const elements = 10_007
+    // Many equal elements, and those whose order is special.
+    const special = [Number.NaN, -0, 0, Number.POSITIVE_INFINITY, -1e-45, Number.NEGATIVE_INFINITY]
+    const input = Float32Array.from({ length: elements }, (_, i) => special[(i * i) % 23] ?? (i * 37) % 1009)
+    const results = []
+    let verified = true
+    for (const descending of [false, true]) {
+      const [output, indices] = [new Float32Array(elements), new Uint32Array(elements)]
+      const report = await sort(group, { elements, type: 'f32', descending, input, output, indices })
+      results.push(bitsOf(output), bitsOf(indices))
+      verified &&= report.verified
+    }
+    const [output, valuesOutput] = [new Int32Array(elements), new Float32Array(elements)]
+    const moved = { values: input, valueType: 'f32', valuesOutput } as const
+    const report = await sort(group, { elements, type: 'i32', output, ...moved })
+    results.push(bitsOf(output), bitsOf(valuesOutput))
+    return { bits: results, verified: verified && report.verified }
+  },
   async matmul(group) {
     const [m, k, n] = [65, 70, 33]
     const a = Float32Array.from({ length: m * k }, (_, i) => Math.sin(i))
@@ -85,6 +152,20 @@ const algorithms: Record<string, (group: DeviceGroup) => Promise<{ bits: unknown
     }
     return { bits: results, verified }
   },
+}
+
+/** How many f32 the result has, and the transform. */
+const transforms: readonly (readonly [number, FftOptions])[] = [
+  [252, { shape: [9, 14] }],
+  [252, { shape: [9, 14], order: 'transposed' }],
+  [420, { shape: [7, 6, 5], direction: 'inverse' }],
+  [420, { shape: [7, 6, 5], order: 'transposed' }],
+  [480, { shape: [10, 24], axes: [1] }],
+  [252, { shape: [7, 6, 5], real: true }],
+]
+
+function bitsOf({ buffer }: { readonly buffer: ArrayBuffer }): string {
+  return Buffer.from(buffer).toString('base64')
 }
 
 const inner = await innerBackend(name)

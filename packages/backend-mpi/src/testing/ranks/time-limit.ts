@@ -1,13 +1,13 @@
-// Every rank: a kernel of one device never ends, and the others wait for it. The limit ends the run on all ranks, and the group computes on. Over messages
-// of the host there is no limit, and ranks whose limits differ say so.
+// Every rank: a kernel of one device never ends, and the others wait for it. The limit ends the run on all ranks, and the group computes on. Over nccl
+// there is no limit.
 //   mpirun -n 2 node time-limit.ts INNER_BACKEND [transport]
 import { isGpuError, openGroup } from '@tandem-gpu/core'
 import { expect } from 'vitest'
 import { type MpiOptions, mpi } from '../../mpi.ts'
-import { innerBackend } from '../inner-backend.ts'
+import { innerBackend, mpiLibraries } from '../inner-backend.ts'
 
 const [inner = 'fake-gpus', transport] = process.argv.slice(2)
-const options: MpiOptions = { ...(transport && { transport: transport as MpiOptions['transport'] }) }
+const options = { transport: transport as MpiOptions['transport'], libraries: mpiLibraries() }
 const group = await openGroup({ backends: [mpi(await innerBackend(inner), options)] })
 const { devices, queue, rank } = group
 const kernel = await group.compile({
@@ -32,8 +32,10 @@ const codeOf = (promise: Promise<unknown>) =>
 const clear = async () => {
   for (const buffer of values) await queue.write(buffer, new Uint32Array(4))
 }
-if (group.transport!.name !== 'ipc') {
-  expect(await codeOf(queue.run(program, 3, { timeoutSeconds: 0.3 }))).toBe('unsupported')
+if (group.transport!.name === 'nccl') {
+  const error = await queue.run(program, 3, { timeoutSeconds: 0.3 }).catch((caught: unknown) => caught)
+  expect(isGpuError(error, 'unsupported')).toBe(true)
+  expect(String(error)).toContain('cannot limit the time of a run over the transport nccl')
 } else {
   for (const limit of [0.5, 0.2]) {
     await clear()
@@ -63,6 +65,11 @@ if (group.transport!.name !== 'ipc') {
     expect((await queue.read(first))[0]).toBe(25)
   }
   long.destroy()
+  // One device alone has work, and no rank a message.
+  const local = group.record((r) => r.dispatch(kernel, { workgroups: 1, args: { x: last, n: 1 } }))
+  expect(await codeOf(queue.run(local, 2, { timeoutSeconds: 0.1 }))).toBe('timeout')
+  local.destroy()
+  await clear()
   const { signal } = new AbortController()
   expect(await codeOf(queue.run(program, 1, { signal, timeoutSeconds: 1 }))).toBe('unsupported')
   expect(await codeOf(queue.run(program, 1, { signal, stopKernels: true }))).toBe('unsupported')

@@ -86,8 +86,9 @@ WGSL_FN int dot4I8Packed(unsigned a, unsigned b) { return __dp4a((int)a, (int)b,
   },
   {
     provides: ['pack4x8snorm', 'pack4x8unorm', 'unpack4x8snorm', 'unpack4x8unorm'],
-    source: `WGSL_FN unsigned snorm8(float a) { return (unsigned)(int)floorf(0.5f + 127.0f * fminf(1.0f, fmaxf(-1.0f, a))) & 0xffu; }
-WGSL_FN unsigned unorm8(float a) { return (unsigned)floorf(0.5f + 255.0f * fminf(1.0f, fmaxf(0.0f, a))); }
+    source: `// Rounded down twice, so that what lies just below a half is not rounded up to it.
+WGSL_FN unsigned snorm8(float a) { return (unsigned)(int)floorf(__fmaf_rd(127.0f, fminf(1.0f, fmaxf(-1.0f, a)), 0.5f)) & 0xffu; }
+WGSL_FN unsigned unorm8(float a) { return (unsigned)floorf(__fmaf_rd(255.0f, fminf(1.0f, fmaxf(0.0f, a)), 0.5f)); }
 WGSL_FN unsigned pack4x8snorm(vec4f a) { return snorm8(a.x) | snorm8(a.y) << 8 | snorm8(a.z) << 16 | snorm8(a.w) << 24; }
 WGSL_FN unsigned pack4x8unorm(vec4f a) { return unorm8(a.x) | unorm8(a.y) << 8 | unorm8(a.z) << 16 | unorm8(a.w) << 24; }
 WGSL_FN float unsnorm8(unsigned a, int shift) { return fmaxf((float)((int)(a << shift) >> 24) / 127.0f, -1.0f); }
@@ -96,8 +97,9 @@ WGSL_FN vec4f unpack4x8unorm(unsigned a) { return vec4f((float)(a & 0xffu) / 255
   },
   {
     provides: ['pack2x16snorm', 'pack2x16unorm', 'unpack2x16snorm', 'unpack2x16unorm'],
-    source: `WGSL_FN unsigned snorm16(float a) { return (unsigned)(int)floorf(0.5f + 32767.0f * fminf(1.0f, fmaxf(-1.0f, a))) & 0xffffu; }
-WGSL_FN unsigned unorm16(float a) { return (unsigned)floorf(0.5f + 65535.0f * fminf(1.0f, fmaxf(0.0f, a))); }
+    source: `// Rounded down twice, so that what lies just below a half is not rounded up to it.
+WGSL_FN unsigned snorm16(float a) { return (unsigned)(int)floorf(__fmaf_rd(32767.0f, fminf(1.0f, fmaxf(-1.0f, a)), 0.5f)) & 0xffffu; }
+WGSL_FN unsigned unorm16(float a) { return (unsigned)floorf(__fmaf_rd(65535.0f, fminf(1.0f, fmaxf(0.0f, a)), 0.5f)); }
 WGSL_FN unsigned pack2x16snorm(vec2f a) { return snorm16(a.x) | snorm16(a.y) << 16; }
 WGSL_FN unsigned pack2x16unorm(vec2f a) { return unorm16(a.x) | unorm16(a.y) << 16; }
 WGSL_FN vec2f unpack2x16snorm(unsigned a) { return vec2f(fmaxf((float)((int)(a << 16) >> 16) / 32767.0f, -1.0f), fmaxf((float)((int)a >> 16) / 32767.0f, -1.0f)); }

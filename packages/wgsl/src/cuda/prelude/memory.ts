@@ -116,6 +116,15 @@ template <class T, int N> WGSL_FN const T& component_of(const vec<T, N>& v, unsi
 #define ENDLESS_LOOP asm volatile("");`,
   },
   {
+    provides: ['exit_condition'],
+    source: `// The condition by which a loop is left, in a form that the compiler does not see through: see exit-conditions.ts.
+WGSL_FN bool exit_condition(bool holds) {
+  unsigned word = holds;
+  asm("" : "+r"(word));
+  return word != 0u;
+}`,
+  },
+  {
     provides: ['look'],
     ptx: true,
     source: lookText('look', 'Ends the invocation once the host has written the stop word.', ['@%p exit;']),
@@ -142,7 +151,7 @@ ${lookText('look_after_copies', undefined, ['@%p exit;'])}
   {
     provides: ['look_clock', 'look_is_due'],
     ptx: true,
-    source: `// Looks are far apart also where rounds are short: the word lies in the host's memory.
+    source: `// Looks are far apart also where rounds are short: each waits for the word.
 WGSL_FN unsigned look_clock() {
   unsigned cycles;
   asm volatile("mov.u32 %0, %%clock;" : "=r"(cycles));

@@ -60,6 +60,11 @@ export function translateStoppable(kernelCase: KernelCase, bounds: CudaBounds): 
   return emitCudaWithLooks(kernelCase.module, options, closeLooks)
 }
 
+/** The same where one block runs all workgroups. */
+export function translateIndirect(kernelCase: KernelCase, bounds: CudaBounds): CudaKernel {
+  return emitCuda(kernelCase.module, { bounds, lineDirectives: false, stoppable: true, indirect: true })
+}
+
 /** An estimated microsecond or two. */
 const closeLooks: LookIntervals = { secondsWithout: 2e-8, secondsBetween: 5e-7 }
 
@@ -81,16 +86,20 @@ export const trapRecordByteLength = 64
 
 /** A run of a translated case; every view is the whole binding. `stopped`: its stop word is written before it begins. */
 export function cpuJob(kernelCase: KernelCase, kernel: CudaKernel, index: number, stopped = false): CpuJob {
+  const { workgroups } = kernelCase.test
+  const isIndirect = kernel.parameters.at(-1)?.kind === 'most-workgroups'
   const parameters = kernel.parameters.map((p): bigint | Uint8Array => {
     if (p.kind === 'trap-record') return new Uint8Array(trapRecordByteLength)
     if (p.kind === 'stop-word') return Uint8Array.of(stopped ? 1 : 0, 0, 0, 0)
+    if (p.kind === 'workgroup-counts') return new Uint8Array(Uint32Array.from(workgroups).buffer)
+    if (p.kind === 'most-workgroups') return 65_535n
     const { bytes } = kernelCase.inputs[p.bindingIndex!]!
     if (p.kind === 'storage' || p.kind === 'uniform') return bytes
     if (p.kind === 'byte-length') return BigInt(bytes.byteLength)
     if (p.name.endsWith('row_bytes') || p.name.endsWith('row_stride')) return BigInt(bytes.byteLength)
     return p.name.endsWith('rows') ? 1n : 0n
   })
-  return { kernel: index, grid: kernelCase.test.workgroups, parameters }
+  return { kernel: index, grid: isIndirect ? [1, 1, 1] : workgroups, parameters }
 }
 
 /** The same run on Dawn. */

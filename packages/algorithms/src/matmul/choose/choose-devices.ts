@@ -1,0 +1,65 @@
+import { type Device, type DeviceGroup, GpuError } from '@tandem-gpu/core'
+import { type RowRange, splitRows } from '../../sharded-matrix.ts'
+import type { MatmulShape } from '../matmul-shape.ts'
+import { measureMatmulModel } from './measure-model.ts'
+import {
+  assumedMatmulModel,
+  devicesByUse,
+  type MatmulModel,
+  type MatmulPrediction,
+  type PredictOptions,
+  predictMatmul,
+} from './predict-matmul.ts'
+
+/** The caller's choice of devices. */
+export interface ChooseDevicesOptions {
+  /** How many devices of the group compute, each some rows of A by all of B. Default: all. `auto`: as many as the prediction recommends. */
+  readonly devices?: number | 'auto' | undefined
+  /** The rates that predictions use; `measure` runs a short probe first. Default: assumed figures. */
+  readonly model?: MatmulModel | 'measure' | undefined
+}
+
+/** Which devices compute a product. */
+export interface DeviceChoice {
+  readonly prediction: MatmulPrediction
+  /** In order of their ordinals. */
+  readonly devices: readonly Device[]
+  /** Rows of A and C that each device computes. */
+  readonly ranges: readonly RowRange[]
+  /** Why these, in a sentence. */
+  readonly reason: string
+}
+
+/**
+ * Chooses the devices of a product of either type. `outline` says how the product would run on the devices that it gets, for the prediction. Throws
+ * `validation` for a number that the group does not have.
+ */
+export async function chooseDevices(
+  group: DeviceGroup,
+  shape: MatmulShape,
+  type: 'f32' | 'f16',
+  options: ChooseDevicesOptions,
+  outline: (devices: readonly Device[]) => PredictOptions,
+): Promise<DeviceChoice> {
+  const ordered = devicesByUse(group)
+  const wanted = options.devices ?? ordered.length
+  if (wanted !== 'auto' && !(Number.isInteger(wanted) && wanted >= 1 && wanted <= ordered.length))
+    throw new GpuError('validation', `${wanted} devices are asked for; the group has ${ordered.length}.`)
+  const model =
+    options.model === 'measure'
+      ? await measureMatmulModel(group, type)
+      : (options.model ?? assumedMatmulModel(group))
+  const prediction = predictMatmul(group, shape, model, {
+    ...outline(ordered.slice(0, wanted === 'auto' ? ordered.length : wanted)),
+    ...(wanted !== 'auto' && { chosen: wanted }),
+  })
+  const devices = ordered.slice(0, prediction.chosen).sort((x, y) => x.ordinal - y.ordinal)
+  const why =
+    options.devices === undefined ? 'all of the group' : wanted === 'auto' ? 'by prediction' : 'as asked for'
+  return {
+    prediction,
+    devices,
+    ranges: splitRows(shape.m, devices.length),
+    reason: `${devices.length} of ${ordered.length} devices compute, ${why}. ${prediction.reason}`,
+  }
+}

@@ -1,0 +1,174 @@
+import { type Device, type DeviceGroup, GpuError, isGpuError } from '@tandem-gpu/core'
+import { characterOf } from '../../device-character.ts'
+import type { TuningOptions } from '../../tuning/tuning-store.ts'
+import type { MatmulShape, MatmulType } from '../matmul-shape.ts'
+import { chooseBlocking, type MatmulBlocking, matmulCandidates } from '../single/matmul-kernels.ts'
+import { planStream, type StreamPlan, withSplitParts, withTransposedRows } from '../stream/plan-stream.ts'
+import { gainsFromSplitting, hasSplitProducts, type MatmulPrecision } from '../tensor/split-kernels.ts'
+import { type ChooseDevicesOptions, chooseDevices, type DeviceChoice } from './choose-devices.ts'
+import { defaultMemoryByteLength, fitsResident, padded } from './matmul-memory.ts'
+import { panelColumns } from './panel-columns.ts'
+import { tuneMatmul } from './tune-matmul.ts'
+
+/** The caller's choices of how a product is computed. */
+export interface ChooseProductOptions extends TuningOptions, ChooseDevicesOptions {
+  /** Columns of B in a panel. Giving it, or `memoryLimitBytes`, streams the matrices from host memory. Default 2048, on software 256. */
+  readonly streamWidth?: number | undefined
+  /** Device memory that the product may use on each device. Default: 80 % of it, where the device says how much it has. */
+  readonly memoryLimitBytes?: number | undefined
+  /** Default: where the matrices fit the devices, they stay there for the timed runs (`resident`); else they stream through. */
+  readonly mode?: 'resident' | 'streamed' | undefined
+  /** How products of f32 are formed. Default: `ieee`. `split` needs tensor cores, and memory for the parts. */
+  readonly precision?: MatmulPrecision | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+/** How one product will be computed: everything that is decided before a kernel is compiled or memory is allocated. */
+export interface ProductChoice extends Omit<DeviceChoice, 'reason'> {
+  readonly blocking: MatmulBlocking
+  /** True where products are formed from f16 parts. */
+  readonly split: boolean
+  /** Present where the matrices stream through the devices; absent where they stay on them. */
+  readonly stream?: StreamPlan
+  /** Columns of B that a device gathers at a time, where the matrices stay on the devices. */
+  readonly panelColumns: number
+  /** Why all this, a sentence for each decision. */
+  readonly reasons: readonly string[]
+}
+
+/** A streamed product with narrower panels does not transpose A. */
+const leastTransposedWidth = 512
+
+/**
+ * Decides how `shape` is computed on `group`: predicts the time for each number of devices, keeps the matrices on the devices or streams
+ * them, and takes the fastest of the blockings (measured where `tuning` is given). Throws `validation` for options that contradict each
+ * other, and `too-large` where the memory does not hold one row by one column.
+ */
+export async function chooseProduct(
+  group: DeviceGroup,
+  shape: MatmulShape,
+  type: MatmulType,
+  options: ChooseProductOptions = {},
+): Promise<ProductChoice> {
+  const { streamWidth, memoryLimitBytes } = options
+  const limited = streamWidth !== undefined || memoryLimitBytes !== undefined
+  if (limited && options.mode === 'resident')
+    throw new GpuError(
+      'validation',
+      `A ${streamWidth === undefined ? 'memory limit' : 'stream width'} is for matrices that stream through the devices, and the mode is resident.`,
+    )
+  const streams = (devices: readonly Device[]) =>
+    shape.m * shape.n * shape.k > 0 &&
+    (options.mode === undefined ? limited || !fitsResident(shape, devices) : options.mode === 'streamed')
+  const memoryLimit = (devices: readonly Device[]) =>
+    memoryLimitBytes ?? Math.min(...devices.map(defaultMemoryByteLength))
+  const planFor = (devices: readonly Device[], limit = memoryLimit(devices)) =>
+    planStream(shape, devices, {
+      streamWidth: streamWidth ?? characterOf(group).streamWidth,
+      memoryLimitBytes: limit,
+      parts: chooseBlocking(devices[0]!, shape).parts,
+    })
+  /** The plan with memory for f16 parts, which take as much as the matrices. */
+  const splitPlanFor = (plain: StreamPlan, devices: readonly Device[]) => {
+    const limit = memoryLimit(devices)
+    const whole = withSplitParts(plain, shape.k, limit)
+    if (whole !== undefined) return whole
+    try {
+      return withSplitParts(planFor(devices, 0.45 * limit), shape.k, limit)
+    } catch (error) {
+      if (isGpuError(error, 'too-large')) return undefined
+      throw error
+    }
+  }
+
+  const { reason, ...chosen } = await chooseDevices(group, shape, 'f32', options, (all) => {
+    const outline = streams(all) ? planFor(all) : undefined
+    return {
+      streamed: outline !== undefined,
+      ...(outline && { panels: outline.panels, rounds: outline.rounds }),
+    }
+  })
+  const { devices, ranges } = chosen
+
+  const plain = streams(devices) ? planFor(devices) : undefined
+  const transposed = plain && withTransposedRows(plain, shape.k, memoryLimit(devices))
+  const asksForParts = (options.precision ?? 'ieee') !== 'ieee'
+  const splitStream = plain && asksForParts ? splitPlanFor(plain, devices) : undefined
+  const fits = plain ? splitStream !== undefined : fitsResident(shape, devices, { split: true })
+  const split = choosesSplit(shape, type, devices, fits, options.precision)
+  const part = plain ? { m: plain.rowBlock, n: plain.width, k: shape.k } : { ...shape, m: ranges[0]!.rows }
+  const candidates = matmulCandidates(devices[0]!, shape, part.m, {
+    transposed: plain
+      ? !split && transposed !== undefined && plain.width >= leastTransposedWidth
+      : !split && fitsResident(shape, devices, { transposed: true }),
+  })
+  const blocking = split
+    ? candidates[0]
+    : await tuneMatmul(group, devices[0]!, type, part, candidates, options)
+  const stream = split ? splitStream : blocking.body === 'transposed' ? transposed : plain
+  const columns = panelColumns(shape.k, padded(shape.n))
+  const panels = Math.ceil(padded(shape.n) / columns)
+  const reasons = [
+    reason,
+    modeReason(options, stream),
+    type === 'f32' ? precisionReason(options.precision, split, fits) : undefined,
+    `The kernel of ${blocking.tileRows} × ${blocking.tileColumns} (${blocking.body}) is ${
+      blocking === candidates[0] ? 'expected' : 'measured'
+    } to be the fastest of ${candidates.length}.`,
+    stream === undefined && devices.length > 1
+      ? `Each device gathers B ${panels === 1 ? 'in one panel' : `in ${panels} panels of at most ${columns} columns`}.`
+      : undefined,
+  ]
+  return {
+    ...{ ...chosen, blocking, split, panelColumns: columns },
+    ...(stream && { stream }),
+    reasons: reasons.filter((reason) => reason !== undefined),
+  }
+}
+
+function modeReason(
+  { mode, streamWidth, memoryLimitBytes }: ChooseProductOptions,
+  stream: StreamPlan | undefined,
+): string {
+  const how =
+    stream === undefined
+      ? 'The matrices stay on the devices'
+      : `B streams through the devices in ${stream.panels} panels of ${stream.width} columns, A in blocks of ${stream.rowBlock} rows`
+  if (mode !== undefined) return `${how}, as asked for.`
+  if (stream === undefined) return `${how}, which have the memory.`
+  if (streamWidth !== undefined) return `${how}: a stream width is given.`
+  return `${how}: ${memoryLimitBytes === undefined ? 'they do not fit the memory' : 'a memory limit is given'}.`
+}
+
+function precisionReason(precision: MatmulPrecision = 'ieee', split: boolean, fits: boolean): string {
+  const how = split ? 'Products are formed from f16 parts on tensor cores' : 'Products are formed in f32'
+  if (precision !== 'auto') return `${how}, as asked for.`
+  if (split) return `${how}, since the product is large.`
+  return `${how}: ${fits ? 'the product is small, or a device has no tensor cores' : 'there is no memory for the parts'}.`
+}
+
+/** Whether products are formed from f16 parts. Throws where that is asked for and cannot be done. */
+function choosesSplit(
+  shape: MatmulShape,
+  type: MatmulType,
+  devices: readonly Device[],
+  fits: boolean,
+  precision: MatmulPrecision = 'ieee',
+): boolean {
+  if (precision === 'ieee' || shape.m * shape.n * shape.k === 0) return false
+  if (precision === 'auto') return type === 'f32' && fits && gainsFromSplitting(shape, devices)
+  if (type !== 'f32')
+    throw new GpuError('validation', `The precision is 'split', which is for f32; the type is ${type}.`)
+  const without = devices.find((device) => !hasSplitProducts(device))
+  if (without !== undefined)
+    throw new GpuError(
+      'unsupported',
+      `The precision is 'split', which needs f16 products of subgroup matrices; device ${without.ordinal} (${without.info.name}) has none.`,
+    )
+  if (!fits)
+    throw new GpuError(
+      'too-large',
+      `The f16 parts of ${shape.m} × ${shape.k} by ${shape.k} × ${shape.n} do not fit the devices' memory beside the matrices.`,
+    )
+  return true
+}

@@ -1,0 +1,82 @@
+#pragma once
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include "leave_word.h"
+
+namespace tandem {
+
+/// Tells kernels to leave whose time is over, on a thread of its own: the group's thread may be in a call of the driver that waits
+/// until the kernel has ended.
+class Watchdog {
+public:
+  using Clock = std::chrono::steady_clock;
+  Watchdog() : thread_([this] { loop(); }) {}
+  ~Watchdog() {
+    {
+      std::lock_guard lock(mutex_);
+      ended_ = true;
+    }
+    wake_.notify_one();
+    thread_.join();
+  }
+  Watchdog(const Watchdog &) = delete;
+  Watchdog &operator=(const Watchdog &) = delete;
+
+  /// A word, and when it is to be written. It is watched as long as the object lives.
+  class Watched {
+  public:
+    Watched(Watchdog &watchdog, const cuda::LeaveWord &word) : watchdog_(watchdog), word_(word) {
+      std::lock_guard lock(watchdog_.mutex_);
+      watchdog_.watched_.insert(this);
+    }
+    ~Watched() {
+      std::lock_guard lock(watchdog_.mutex_);
+      watchdog_.watched_.erase(this);
+    }
+    Watched(const Watched &) = delete;
+    Watched &operator=(const Watched &) = delete;
+
+    void due(Clock::time_point when) { due_.store(when.time_since_epoch().count(), std::memory_order_relaxed); }
+    void neverDue() { due_.store(never, std::memory_order_relaxed); }
+    bool written() const { return written_.load(); }
+    void write() {
+      if (!written_.exchange(true)) word_.write(true);
+    }
+
+  private:
+    friend class Watchdog;
+    static constexpr Clock::rep never = Clock::duration::max().count();
+    Watchdog &watchdog_;
+    const cuda::LeaveWord &word_;
+    std::atomic<bool> written_{false};
+    std::atomic<Clock::rep> due_{never};
+  };
+
+private:
+  static constexpr auto interval = std::chrono::milliseconds(100);
+
+  void loop() {
+    std::unique_lock lock(mutex_);
+    while (!ended_) {
+      wake_.wait_for(lock, interval);
+      const auto now = Clock::now().time_since_epoch().count();
+      for (auto *watched : watched_)
+        if (watched->due_.load(std::memory_order_relaxed) < now) watched->write();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool ended_ = false;
+  std::set<Watched *> watched_;
+  std::thread thread_;
+};
+
+} // namespace tandem

@@ -1,0 +1,275 @@
+import type { ExecutionOptions, LinkedProcesses, PlanPart } from '@tandem-gpu/core'
+import { isMessage } from '@tandem-gpu/core'
+import { arenaOf, CudaExecutable, type ExecutableParts, lengthName } from './cuda-executable.ts'
+import type { CudaCommand, RecordedPlan } from './cuda-plan.ts'
+import { type GraphHandles, keptGraphSets } from './graph-cache.ts'
+import type { GraphNode, NodeBody } from './graph-nodes.ts'
+import { lowerMessages, type PlanOfExchanges } from './lower-messages.ts'
+import { barrierPlan, lowerPerGpu } from './lower-per-gpu.ts'
+import { type GraphSet, stampNode } from './lower-plan.ts'
+import { choosePlanLowering, gpusOf, type LoweredPlan, type Lowering, lowerShared } from './lowering.ts'
+import type { NativeRunRequest } from './native-addon.ts'
+import type { PhysicalGpus } from './physical-gpus.ts'
+import { PlanConnection } from './plan-connection.ts'
+import { agree, type SharedMemory } from './shared-memory.ts'
+import { launchSteps, longestUnroll } from './unrolling.ts'
+
+interface LastRun {
+  readonly times: number
+  readonly run: Pick<NativeRunRequest, 'before' | 'steps'>
+  /** `GraphCache.destroyed` by then. */
+  readonly destroyed: number
+  launcher?: unknown
+}
+
+/** A run needs three at most; with those that start and synchronise a run they fill no cache. */
+const agreedLengths = keptGraphSets - 3
+
+/** Two words: one that is sent, and one for what arrives. */
+const meetingByteLength = 512
+
+/** Of a program over several processes, whose graphs are made by agreement. */
+export abstract class LinkedExecutable extends CudaExecutable {
+  protected readonly processes: LinkedProcesses
+  /** The lengths of which all processes have graphs, in the order in which these were made. */
+  #agreed: readonly (number | 'profile')[] = []
+  #last: LastRun | undefined
+
+  protected constructor(parts: ExecutableParts, processes: LinkedProcesses) {
+    super(parts)
+    this.processes = processes
+  }
+
+  /** Makes what a run needs of the other processes, and the graphs of its lengths. All processes call it before each run; it rejects alike on all. */
+  async connect(run: Pick<ExecutionOptions, 'times' | 'profile'>): Promise<void> {
+    if (await this.meet()) await this.#agreeOnGraphs(run)
+  }
+
+  /** What the processes must know of each other; false where they need no graphs. */
+  protected abstract meet(): Promise<boolean>
+
+  /**
+   * The processes speak about new lengths alone: those that all have change here and nowhere else, so that all have the same. (A run that native code repeats, on some of
+   * the processes, comes by here on the others.)
+   */
+  async #agreeOnGraphs({
+    times,
+    profile = false,
+  }: Pick<ExecutionOptions, 'times' | 'profile'>): Promise<void> {
+    const plain = profile ? times - 1 : times
+    const lengths: (number | 'profile')[] =
+      plain === 0 ? [] : launchSteps(this.commandCount, plain).map(({ repetitions }) => repetitions)
+    if (profile) lengths.push('profile')
+    const fresh = lengths.filter((length) => !this.#agreed.includes(length))
+    if (fresh.length === 0) return
+    // The oldest go first, before the cache of a process would have to choose.
+    const others = this.#agreed.filter((length) => !lengths.includes(length))
+    const gone = others.slice(0, Math.max(0, others.length + lengths.length - agreedLengths))
+    for (const length of gone) this.#drop(length)
+    this.#agreed = [...this.#agreed.filter((length) => !gone.includes(length)), ...fresh]
+    try {
+      await agree(this.processes, `Instantiating program '${this.label}'`, async () => {
+        if (this.plan.commands.length === 0) return
+        const sets = fresh.flatMap((length) =>
+          length === 'profile' ? [this.profileGraphs(), this.startGraphs()] : [this.graphs(length)],
+        )
+        await Promise.all([...sets, this.barrier(), this.startLine()].map((set) => set?.ready))
+      })
+    } catch (error) {
+      for (const length of fresh) this.#drop(length)
+      this.#agreed = this.#agreed.filter((length) => !fresh.includes(length))
+      throw error
+    }
+  }
+
+  #drop(length: number | 'profile'): void {
+    this.cache.drop(length === 'profile' ? length : lengthName(length))
+  }
+
+  /** A run of `times` repetitions has gone well, with the uniforms that the GPUs hold. */
+  ranWell(times: number, run: Pick<NativeRunRequest, 'before' | 'steps'>): void {
+    if (this.#last?.times !== times || this.#last.destroyed !== this.cache.destroyed)
+      this.#last = { times, run, destroyed: this.cache.destroyed }
+  }
+
+  /** What starts the last run again; undefined where one of `times` repetitions with these uniforms would differ, or one of its graphs is gone. */
+  runLauncher(times: number, uniforms: Uint8Array<ArrayBuffer>): unknown {
+    const last = this.#last
+    if (last === undefined || last.times !== times || last.destroyed !== this.cache.destroyed)
+      return undefined
+    if (!this.holds(uniforms)) return undefined
+    const { before, steps } = last.run
+    last.launcher ??= this.physical.native.createRunLauncher(before, steps)
+    return last.launcher
+  }
+
+  protected forgetLast(): void {
+    this.#last = undefined
+  }
+
+  override recover(ended: boolean): void {
+    this.forgetLast()
+    super.recover(ended)
+  }
+}
+
+/** Of a whole plan, whose processes map each other's memory. */
+export class SharedExecutable extends LinkedExecutable {
+  readonly #shared: SharedMemory
+  #mapped: PlanConnection | undefined
+  #interrupted = false
+
+  static async create(
+    physical: PhysicalGpus,
+    shared: SharedMemory,
+    recorded: RecordedPlan,
+  ): Promise<SharedExecutable> {
+    const lowered = lowerShared(recorded, physical)
+    // Flags are never cleared, which all would have to wait for: each length has flags of its own, and so have profiling and the barrier.
+    const arena = await arenaOf(physical, lowered, longestUnroll(lowered.plan.commands.length) + 2)
+    return new SharedExecutable({ physical, lowered, arena }, shared)
+  }
+
+  private constructor(parts: ExecutableParts, shared: SharedMemory) {
+    super(parts, shared.processes)
+    this.#shared = shared
+  }
+
+  protected override addressElsewhere(buffer: number): number {
+    return this.#mapped?.addressOf(buffer) ?? super.addressElsewhere(buffer)
+  }
+
+  protected override async meet(): Promise<boolean> {
+    if (this.plan.commands.length === 0) return false
+    this.#mapped ??= await PlanConnection.open(this.plan, this.physical, this.#shared, this.arena)
+    // Nothing of the program runs on any GPU: each clears its own flags, and none begins before all have.
+    if (this.#interrupted)
+      await agree(this.processes, `Clearing the flags of program '${this.label}'`, () =>
+        this.arena.clearAllSyncs(),
+      )
+    this.#interrupted = false
+    return true
+  }
+
+  /** All processes know that a run has been ended, whose GPUs may have launched unequally often. */
+  interrupted(): void {
+    this.#interrupted = true
+    this.forgetLast()
+  }
+
+  override barrier(): GraphHandles | undefined {
+    if (this.lowered.gpus.length < 2) return undefined
+    return this.cache.get('barrier', () => {
+      const plan = barrierPlan(this.plan, (device) => this.physical.gpuOf(device))
+      const sync = this.sync(longestUnroll(this.plan.commands.length) + 1)
+      const nodesOf = ({ device }: CudaCommand) => {
+        const gpu = this.physical.gpuOf(device)
+        return [stampNode(this.memory, gpu, this.arena.stampAddress(gpu, 0))]
+      }
+      return lowerPerGpu(plan, 1, this.memory, sync, { nodesOf })
+    })
+  }
+
+  protected override lower(repetitions: number): GraphSet {
+    const { largeCopies } = this.lowered
+    return lowerPerGpu(this.plan, repetitions, this.memory, this.sync(repetitions - 1), { largeCopies })
+  }
+
+  protected override lowerProfile(nodesOf: (command: CudaCommand) => NodeBody[]): GraphSet {
+    const { largeCopies } = this.lowered
+    const sync = this.sync(longestUnroll(this.plan.commands.length))
+    return lowerPerGpu(this.plan, 1, this.memory, sync, { nodesOf, largeCopies })
+  }
+
+  override release(): void {
+    this.#mapped?.close()
+    super.release()
+  }
+}
+
+/** Of one process's part of a program, with the messages in it. */
+export class ConnectedExecutable extends LinkedExecutable {
+  readonly #recorded: PlanOfExchanges['recorded'] | undefined
+  /** Where in the staging memory the messages lie by which ranks meet. */
+  readonly #meetingByteOffset: number
+  /** The processes have agreed on lengths. */
+  #connected = false
+  /** The ranks whose plans have messages, and this one's place among them. */
+  #meeting: { readonly ranks: readonly number[]; readonly own: number } | undefined
+
+  static async create(
+    physical: PhysicalGpus,
+    processes: LinkedProcesses,
+    lowering: Lowering,
+    part: RecordedPlan<PlanPart>,
+  ): Promise<ConnectedExecutable> {
+    const commands = part.commands.filter((command) => !isMessage(command))
+    if (commands.length === part.commands.length) {
+      const lowered = choosePlanLowering({ ...part, commands }, lowering, physical)
+      const arena = await arenaOf(physical, lowered, keptGraphSets)
+      return new ConnectedExecutable({ physical, lowered, arena }, processes, undefined, 0).readyHere()
+    }
+    const { plan, stagingByteLength, recorded } = lowerMessages(part)
+    const gpus = gpusOf(plan, physical)
+    const lowered: LoweredPlan = { plan, lowering: 'one-graph', largeCopies: false, gpus }
+    const arena = await arenaOf(physical, lowered, 0, stagingByteLength + meetingByteLength)
+    const parts = { physical, lowered, arena }
+    return new ConnectedExecutable(parts, processes, recorded, stagingByteLength).readyHere()
+  }
+
+  private constructor(
+    parts: ExecutableParts,
+    processes: LinkedProcesses,
+    recorded: PlanOfExchanges['recorded'] | undefined,
+    meetingByteOffset: number,
+  ) {
+    super(parts, processes)
+    this.#recorded = recorded
+    this.#meetingByteOffset = meetingByteOffset
+  }
+
+  override recordedBy(command: number): readonly number[] {
+    return this.#recorded?.[command] ?? super.recordedBy(command)
+  }
+
+  /** Graphs have as many repetitions as the longest plan of all allows. */
+  protected override async meet(): Promise<boolean> {
+    if (this.#connected) return true
+    const said = await agree(this.processes, `Connecting program '${this.label}'`, async () => ({
+      count: this.commandCount,
+      exchanges: this.#recorded !== undefined,
+    }))
+    this.commandCount = Math.max(...said.map(({ count }) => count))
+    const ranks = said.flatMap(({ exchanges }, rank) => (exchanges ? [rank] : []))
+    const own = ranks.indexOf(this.processes.rank)
+    if (own >= 0) this.#meeting = { ranks, own }
+    this.#connected = true
+    return true
+  }
+
+  protected override lower(repetitions: number, slot: number): GraphSet {
+    return this.lowerHere(repetitions, slot)
+  }
+
+  /** In round k each tells the one 2^k places on what it knows (Hensgen, Finkel and Manber, Two algorithms for barrier synchronization, 1988). */
+  override startLine(): GraphHandles | undefined {
+    if (this.#meeting === undefined) return undefined
+    const { ranks, own } = this.#meeting
+    return this.cache.get('meeting', () => {
+      const [gpu] = this.gpus as [number]
+      const sent = this.arena.stagingAddress(gpu) + this.#meetingByteOffset
+      const nodes: GraphNode[] = []
+      for (let distance = 1; distance < ranks.length; distance *= 2) {
+        const [to, from] = [own + distance, own - distance + ranks.length].map(
+          (at) => ranks[at % ranks.length]!,
+        )
+        const messages = [
+          { sends: true, peer: to!, address: sent, byteLength: 4 },
+          { sends: false, peer: from!, address: sent + meetingByteLength / 2, byteLength: 4 },
+        ]
+        nodes.push({ kind: 'messages', gpu, messages, after: nodes.length > 0 ? [nodes.length - 1] : [] })
+      }
+      return [{ mainGpu: gpu, nodes }]
+    })
+  }
+}

@@ -1,0 +1,102 @@
+import type {
+  ExecutionOptions,
+  LinkedProcesses,
+  LinkedRuntime,
+  PlanCommand,
+  PlanPart,
+  RepeatedOptions,
+  RepeatedRun,
+  SharingRuntime,
+} from '@tandem-gpu/core'
+import { GpuError, isGpuError } from '@tandem-gpu/core'
+import type { RecordedPlan } from './cuda-plan.ts'
+import { CudaRuntime, type CudaRuntimeOptions, type RuntimeHandles } from './cuda-runtime.ts'
+import { ConnectedExecutable, type LinkedExecutable, SharedExecutable } from './linked-executables.ts'
+import type { Lowering } from './lowering.ts'
+import type { NativeRunRequest } from './native-addon.ts'
+import type { SharedMemory } from './shared-memory.ts'
+
+/** Devices of one process that reach those of others by themselves. */
+abstract class CudaLinkedRuntime<E extends LinkedExecutable, C extends PlanPart>
+  extends CudaRuntime<E, C>
+  implements LinkedRuntime<RuntimeHandles<E>, C>
+{
+  async connect(executable: E, options: Pick<ExecutionOptions, 'times' | 'profile'>): Promise<boolean> {
+    this.beginRun()
+    await this.guard(`Connecting program '${executable.label}'`, () => executable.connect(options))
+    return executable.gpus.length > 0
+  }
+
+  repeat(
+    executable: E,
+    { times, uniformBlock = executable.plan.uniformBlock }: RepeatedOptions,
+  ): RepeatedRun | undefined {
+    if (this.lostError !== undefined) return undefined
+    const launcher = executable.runLauncher(times, uniformBlock)
+    if (launcher === undefined) return undefined
+    this.beginRun()
+    const failed = (error: Error) =>
+      this.failed(executable, this.translated(error, `Running program '${executable.label}'`))
+    return { launcher, failed }
+  }
+
+  protected beginRun(): void {}
+
+  protected override ranWell(executable: E, times: number, request: NativeRunRequest): void {
+    executable.ranWell(times, request)
+  }
+
+  /** A trap is found when all is done. After another failure the processes may have launched unequally often. */
+  protected override failed(executable: E, error: unknown): unknown {
+    super.failed(executable, error)
+    if (isGpuError(error, 'validation')) return error
+    return new GpuError('device-lost', error instanceof Error ? error.message : String(error), {
+      cause: error,
+    })
+  }
+}
+
+/** Where every process maps the memory of all: its own GPU is number 0, and numbers from 1 on are those of the others. */
+export class SharedRuntime
+  extends CudaLinkedRuntime<SharedExecutable, PlanCommand>
+  implements SharingRuntime<RuntimeHandles<SharedExecutable>>
+{
+  readonly freedMemory: SharedMemory
+
+  constructor(options: CudaRuntimeOptions, shared: SharedMemory) {
+    super(options, shared)
+    this.freedMemory = shared
+  }
+
+  interrupted(executable: SharedExecutable): void {
+    executable.interrupted()
+  }
+
+  protected override create(plan: RecordedPlan): Promise<SharedExecutable> {
+    return SharedExecutable.create(this.gpus, this.freedMemory, plan)
+  }
+
+  protected override beginRun(): void {
+    this.freedMemory.beginRun()
+  }
+
+  /** A time limit ends what runs on all GPUs, and `interrupted` tells all processes of it. */
+  protected override failed(executable: SharedExecutable, error: unknown): unknown {
+    const translated = super.failed(executable, error)
+    return isGpuError(error, 'timeout') ? error : translated
+  }
+}
+
+/** Where the one GPU of each process exchanges messages with those of the others. */
+export class ConnectedRuntime extends CudaLinkedRuntime<ConnectedExecutable, PlanPart> {
+  readonly #processes: LinkedProcesses
+
+  constructor(options: CudaRuntimeOptions, processes: LinkedProcesses) {
+    super(options)
+    this.#processes = processes
+  }
+
+  protected override create(plan: RecordedPlan<PlanPart>, lowering: Lowering): Promise<ConnectedExecutable> {
+    return ConnectedExecutable.create(this.gpus, this.#processes, lowering, plan)
+  }
+}

@@ -1,0 +1,104 @@
+import {
+  type AgreedRun,
+  type ExecutionOptions,
+  type ExecutionResult,
+  isGpuError,
+  type KeyedMessage,
+  type LinkedRuntime,
+  type RepeatedOptions,
+} from '@tandem-gpu/core'
+import type { MpiExecutable } from './mpi-executable.ts'
+import { MpiRuns, type RunningRank, type Schedule } from './mpi-runs.ts'
+import { settled } from './native-addon.ts'
+
+/** Runs on devices that need no message of the host's: a program is one segment, and before each run the ranks connect it. */
+export class LinkedRuns extends MpiRuns {
+  protected readonly clock = 'device'
+  readonly #runtime: Pick<LinkedRuntime, 'connect' | 'repeat' | 'run'>
+  readonly #break: () => void
+
+  /** `breakOff`: what waits for another rank waits in vain. */
+  constructor(
+    rank: RunningRank,
+    runtime: Omit<LinkedRuntime, 'instantiate' | 'native'>,
+    breakOff: () => void,
+  ) {
+    super(rank, runtime)
+    this.#runtime = runtime
+    this.#break = breakOff
+  }
+
+  override runAgreed(
+    { alone, made }: MpiExecutable,
+    options: RepeatedOptions,
+    start: KeyedMessage,
+    end: KeyedMessage,
+  ): AgreedRun | undefined {
+    if (!alone || !this.isIdle) return undefined
+    const repeated = this.#runtime.repeat(made[0]!, options)
+    if (repeated === undefined) return undefined
+    const { session, group, label } = this.rank
+    const native = session.addon.runAgreed(
+      ...([group, start.key, start.message] as const),
+      ...([end.key, end.message, repeated.launcher] as const),
+    )
+    session.noteGather(group, start.key, `${start.doing} in group "${label}"`, native.started)
+    const begun = async () => {
+      const said = await settled(native.started)
+      // All ranks number runs alike, whichever way they begin.
+      if (said.length === 1) this.countRun()
+      return said
+    }
+    const over = async () => {
+      const outcome = await this.awake(settled(native.ended))
+      if (outcome === undefined || 'said' in outcome) return outcome?.said
+      throw this.#ended(repeated.failed(outcome.error))
+    }
+    const ended = over()
+    this.followedBy(ended)
+    return { started: begun(), ended }
+  }
+
+  protected override async repeat(
+    executable: MpiExecutable,
+    options: ExecutionOptions,
+  ): Promise<ExecutionResult> {
+    const { times, profile = false } = options
+    try {
+      if (!(await this.#runtime.connect(executable.made[0]!, { times, profile })))
+        return { seconds: 0, clock: 'device' }
+      return await super.repeat(executable, options)
+    } catch (error) {
+      throw this.#ended(error)
+    }
+  }
+
+  protected override limitOf(): undefined {}
+
+  protected override async begin(
+    { made, nodes }: MpiExecutable,
+    { times, profile = false }: ExecutionOptions,
+  ): Promise<Schedule> {
+    const takesPart = await this.#runtime.connect(made[0]!, { times, profile })
+    // A rank without a part is done at once: it would run ahead of the others, out of an abort's reach.
+    return { nodes: takesPart ? nodes : this.rank.session.addon.prepare([]), launchers: [] }
+  }
+
+  /** The devices have done their part all the same, unless they are lost. */
+  protected override goesOn(error: unknown): boolean {
+    return !isGpuError(error, 'device-lost')
+  }
+
+  protected override fail(_: MpiExecutable, _run: number, error: unknown): void {
+    this.#break()
+    this.rank.leave(error instanceof Error ? error.message : String(error))
+  }
+
+  /** The error of a run; where the devices of other ranks wait for this rank's, it ends the group for all. */
+  #ended(error: unknown): unknown {
+    if (!isGpuError(error, 'device-lost')) return error
+    this.#break()
+    if (this.peerLost === undefined) this.rank.leave(error.message)
+    return this.peerLost ?? error
+  }
+}

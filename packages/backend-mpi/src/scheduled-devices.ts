@@ -1,0 +1,152 @@
+import {
+  type Adapter,
+  allOrNone,
+  type Backend,
+  type Executable,
+  GpuError,
+  type Handles,
+  type Link,
+  type Plan,
+  type PlanPart,
+  type Runtime,
+  type Transport,
+} from '@tandem-gpu/core'
+import { innerAdapter } from './adapters.ts'
+import { HostRuntime } from './host-runtime.ts'
+import { lowerPlan } from './lower-plan.ts'
+import { ProgramMemory } from './message-memory.ts'
+import { hostMemoryOfMessages, type MpiExecutable } from './mpi-executable.ts'
+import type { MpiRuns, RunningRank } from './mpi-runs.ts'
+import { toGpuError } from './native-addon.ts'
+import type { GroupOpening } from './opening.ts'
+import type { RankDevices } from './rank-devices.ts'
+import { AddressedRuns, ScheduledRuns } from './scheduled-runs.ts'
+import type { MpiSession } from './session.ts'
+
+type AddressingLink = Extract<Link, { plans: 'segments' }>
+
+/** Devices that reach those of other ranks by messages of MPI, through host memory or, with a link, from where they are. */
+export class ScheduledDevices implements RankDevices {
+  readonly inner: Runtime
+  readonly transport: Transport
+  readonly sharesMemory = false
+  readonly survivesFailures = false
+  readonly limitsTime = true
+  readonly #session: MpiSession
+  /** MPI takes messages from device memory. */
+  readonly #isAddressed: boolean
+
+  static async open(
+    session: MpiSession,
+    backend: Backend<Runtime>,
+    devices: readonly Adapter[],
+    transport: Transport,
+    label: string,
+  ): Promise<ScheduledDevices> {
+    const own = ownDevices(session, devices)
+    const inner = own.length > 0 ? await backend.open(own, { label }) : new HostRuntime()
+    return new ScheduledDevices(session, inner, false, transport)
+  }
+
+  /**
+   * Opens this rank's devices so that MPI takes messages from their memory and puts them there. Throws `unsupported` on all ranks alike, with the
+   * reason, where that cannot be on one of them.
+   */
+  static async openAddressed(
+    session: MpiSession,
+    opening: GroupOpening,
+    link: AddressingLink,
+    devices: readonly Adapter[],
+    transport: Transport,
+    label: string,
+  ): Promise<ScheduledDevices> {
+    let inner: Runtime | undefined
+    try {
+      await allOrNone(
+        async () => {
+          requireGpuAware(session)
+          const { rank } = session
+          const own = ownDevices(session, devices).map((device) => ({ ...device, rank }))
+          inner = own.length > 0 ? await link.open(own, { rank }, { label }) : new HostRuntime()
+          if (own.length > 0 && inner.native === undefined)
+            throw new GpuError('unsupported', `The link ${link.name} gives no addresses of device memory.`)
+        },
+        {
+          say: (message) => opening.gather(message),
+          sentence: (rank, message) => `${session.nameOf(rank)}: ${message}`,
+        },
+      )
+    } catch (error) {
+      await inner?.dispose()
+      throw error
+    }
+    return new ScheduledDevices(session, inner!, true, transport)
+  }
+
+  private constructor(session: MpiSession, inner: Runtime, isAddressed: boolean, transport: Transport) {
+    this.#session = session
+    this.inner = inner
+    this.#isAddressed = isAddressed
+    this.transport = transport
+  }
+
+  async instantiate(plan: Plan<Handles, PlanPart>, localOrdinal: readonly number[]): Promise<MpiExecutable> {
+    const { inner } = this
+    const memory = new ProgramMemory(inner, this.#isAddressed ? inner.native : undefined)
+    const made: Executable[] = []
+    try {
+      const lowered = await lowerPlan(plan, (ordinal) => localOrdinal[ordinal] ?? 0, memory)
+      const { segments, messages, after, afterPrevious } = lowered
+      for (const segment of segments) made.push(await inner.instantiate(segment.plan))
+      const edges = (node: number) => ({ after: after[node]!, afterPrevious: afterPrevious[node]! })
+      return {
+        label: plan.label,
+        stoppable: made.every((part) => part.stoppable === true),
+        made,
+        segments: segments.map(({ originalIndex }, i) => ({ originalIndex, executable: made[i]! })),
+        nodes: this.#session.addon.prepare([
+          ...segments.map((_, node) => ({ kind: 'segment' as const, ...edges(node) })),
+          ...messages.map((message, i) => ({ ...message, ...edges(segments.length + i) })),
+        ]),
+        alone: segments.length === 1 && messages.length === 0,
+        memory,
+        messageMemory: [...memory.hostAllocations, ...hostMemoryOfMessages(plan)],
+      }
+    } catch (error) {
+      for (const part of made) inner.release(part)
+      memory.free()
+      throw toGpuError(error)
+    }
+  }
+
+  get throughHost(): boolean {
+    return !this.#isAddressed
+  }
+
+  runsOf(rank: RunningRank): MpiRuns {
+    const { inner } = this
+    return this.#isAddressed
+      ? new AddressedRuns(rank, inner, inner.native)
+      : new ScheduledRuns(rank, inner, inner.native)
+  }
+
+  /** A run that is ended at its limit has left nothing under way. */
+  interrupted(): void {}
+  break(): void {}
+  close(): void {}
+}
+
+function ownDevices(session: MpiSession, devices: readonly Adapter[]): Adapter[] {
+  return devices.filter(({ rank }) => rank === session.rank).map(innerAdapter)
+}
+
+function requireGpuAware({ gpuAware, library }: MpiSession): void {
+  if (gpuAware?.supported) return
+  const name = `${library.family} (${library.path})`
+  throw new GpuError(
+    'unsupported',
+    gpuAware === undefined
+      ? `${name} does not say whether it takes addresses of GPU memory.`
+      : `${name} does not take addresses of GPU memory: ${gpuAware.asked} says so.`,
+  )
+}

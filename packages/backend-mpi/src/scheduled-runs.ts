@@ -1,0 +1,55 @@
+import type { ExecutionOptions, NativeAccess } from '@tandem-gpu/core'
+import type { InnerRuntime } from './message-memory.ts'
+import type { MpiExecutable } from './mpi-executable.ts'
+import { MpiRuns, type RunningRank, type Schedule } from './mpi-runs.ts'
+
+/** Runs on devices that reach those of other ranks by messages of MPI. */
+export class ScheduledRuns extends MpiRuns {
+  protected readonly clock = 'host'
+  readonly #native: NativeAccess | undefined
+
+  constructor(rank: RunningRank, inner: InnerRuntime, native: NativeAccess | undefined) {
+    super(rank, inner)
+    this.#native = native
+  }
+
+  protected override limitOf({ timeoutSeconds }: ExecutionOptions): number | undefined {
+    return timeoutSeconds
+  }
+
+  protected override async begin(
+    executable: MpiExecutable,
+    { profile, uniformBlock, timeoutSeconds }: ExecutionOptions,
+  ): Promise<Schedule> {
+    const { alone, nodes, segments } = executable
+    const native = this.#native
+    if (profile || alone || timeoutSeconds !== undefined || native === undefined)
+      return { nodes, launchers: [] }
+    try {
+      const launchers = segments.map((segment) => native.launcher(segment.executable, uniformBlock))
+      return { nodes, launchers: await Promise.all(launchers) }
+    } catch (error) {
+      this.rank.leave(error instanceof Error ? error.message : String(error))
+      throw error
+    }
+  }
+
+  protected override goesOn(_: unknown): boolean {
+    return false
+  }
+
+  protected override fail({ alone }: MpiExecutable, run: number, error: unknown): void {
+    const { session, group, leave } = this.rank
+    if (alone) session.addon.endRun(group, run)
+    else leave(error instanceof Error ? error.message : String(error))
+  }
+}
+
+/** Where MPI itself uses device memory: its messages do not queue up behind reads and writes in the inner backend. */
+export class AddressedRuns extends ScheduledRuns {
+  override transfer(transfer: () => Promise<void>): Promise<void> {
+    const done = super.transfer(transfer)
+    this.transferred = Promise.allSettled([this.transferred, done])
+    return done
+  }
+}

@@ -1,0 +1,84 @@
+import { regionByteLength } from '../byte-region.ts'
+import type { ByteRegion, PlanMessage } from '../plan.ts'
+import { emptyHash, type Hash, hashDigits, hashText } from './rolling-hash.ts'
+
+/** What both ranks of a message must record alike. */
+export interface ListedMessage {
+  readonly byteLength: number
+  /** The label on this rank; not compared, since default labels are local. */
+  readonly label: string
+}
+
+/** The messages of one rank's part of a program, by sender and receiver, in recorded order. */
+export class MessageList {
+  readonly #rank: number
+  readonly #program: number
+  readonly #pairs = new Map<string, { messages: ListedMessage[]; hash: Hash }>()
+  #sums: Hash = [0, 0]
+
+  constructor(rank: number, program: number) {
+    this.#rank = rank
+    this.#program = program
+  }
+
+  /** Adds a message, and returns what its command tells the runtime. */
+  add(
+    kind: PlanMessage['kind'],
+    peer: number,
+    label: string,
+    region?: ByteRegion,
+  ): Pick<PlanMessage, 'kind' | 'peer' | 'program' | 'ordinal'> {
+    const pair = kind === 'send' ? `${this.#rank} to ${peer}` : `${peer} to ${this.#rank}`
+    let listed = this.#pairs.get(pair)
+    if (listed === undefined) {
+      listed = { messages: [], hash: emptyHash }
+      this.#pairs.set(pair, listed)
+    }
+    const byteLength = region === undefined ? 0 : regionByteLength(region)
+    const ordinal = listed.messages.length
+    listed.messages.push({ byteLength, label })
+    listed.hash = hashText(listed.hash, `${byteLength}`)
+    const [high, low] = hashText(emptyHash, `${pair} ${ordinal} ${byteLength}`)
+    const sign = kind === 'send' ? 1 : -1
+    this.#sums = [(this.#sums[0] + sign * high) >>> 0, (this.#sums[1] + sign * low) >>> 0]
+    return { kind, peer, program: this.#program, ordinal }
+  }
+
+  get isEmpty(): boolean {
+    return this.#pairs.size === 0
+  }
+
+  /** Sums to zero over all ranks (modulo 2^32) where each message has both its parts. */
+  get balance(): Hash {
+    return this.#sums
+  }
+
+  /** A digest of the messages between each two ranks, by "sender to receiver". */
+  digests(): Record<string, string> {
+    return Object.fromEntries([...this.#pairs].map(([pair, { hash }]) => [pair, hashDigits(hash)]))
+  }
+
+  of(pair: string): readonly ListedMessage[] {
+    return this.#pairs.get(pair)?.messages ?? []
+  }
+}
+
+/** A sentence about the first difference between two ranks' lists of the messages from one to the other. */
+export function firstDifference(
+  pair: string,
+  sent: readonly ListedMessage[],
+  received: readonly ListedMessage[],
+): string {
+  const [sender, receiver] = pair.split(' to ')
+  for (let ordinal = 0; ordinal < Math.max(sent.length, received.length); ordinal++) {
+    const [out, into] = [sent[ordinal], received[ordinal]]
+    const name = `Message ${ordinal} from rank ${sender} to rank ${receiver}`
+    if (into === undefined)
+      return `${name}, ${out!.byteLength} bytes by "${out!.label}", is recorded by the sender alone.`
+    if (out === undefined)
+      return `${name}, ${into.byteLength} bytes by "${into.label}", is recorded by the receiver alone.`
+    if (out.byteLength !== into.byteLength)
+      return `${name} has ${out.byteLength} bytes by "${out.label}" of the sender and ${into.byteLength} bytes by "${into.label}" of the receiver.`
+  }
+  return `The messages from rank ${sender} to rank ${receiver} differ.`
+}

@@ -1,0 +1,259 @@
+import { type GpuError, invalid } from '../errors.ts'
+import { errorOf, type Failure, failureOf } from './all-or-none.ts'
+import { firstDifference, type ListedMessage, type MessageList } from './message-list.ts'
+import type { AgreedRun, KeyedMessage, RankMessage, Ranks } from './ranks.ts'
+import { emptyHash, hashDigits, hashText } from './rolling-hash.ts'
+
+/** The outcome of a call on one rank. */
+interface Outcome {
+  readonly failure?: Failure | undefined
+  /** For a run: by which clock it was timed here. */
+  readonly clock?: 'device' | 'host' | undefined
+  /** For a run: whether it has a signal here. */
+  readonly abortable?: boolean | undefined
+  /** The rank and its `MessageList.balance`, where it has messages. */
+  readonly balance?: readonly [rank: number, high: number, low: number] | undefined
+}
+
+/** What a call comes to on all ranks. */
+export interface Agreed {
+  /** No rank says anything else. */
+  readonly alike: boolean
+  /** The longest time of all ranks. */
+  readonly seconds: number
+  readonly clock: 'device' | 'host'
+  /** Whether a run has a signal on any rank. */
+  readonly abortable: boolean
+}
+
+/** A call, numbered when it is made. */
+export interface NumberedCall {
+  readonly number: number
+  readonly hash: string
+  readonly text: string
+  readonly firstKey: number
+}
+
+export interface OwnOutcome extends Pick<Outcome, 'clock' | 'abortable'> {
+  /** For a run: how long it took here. */
+  readonly seconds?: number | undefined
+  /** The error of the call on this rank. */
+  readonly error?: unknown
+  /** Compares the messages of a program between the ranks. */
+  readonly messages?: MessageList | undefined
+}
+
+type Entry = readonly [number: number, text: string]
+interface Line extends Pick<NumberedCall, 'number' | 'hash' | 'text'> {
+  readonly outcome: Outcome
+}
+
+/** Each agreement has a key for the outcomes and two for finding out what differs. */
+const keysAnAgreement = 3
+/** Calls since the last agreement that are kept, to find the first one that differs. */
+const historyLength = 1000
+
+/** What a rank says of a run that native code begins and ends. */
+const ownAtStart: OwnOutcome = { abortable: false }
+const ownAtEnd: OwnOutcome = { clock: 'device' }
+
+/**
+ * The calls of a group over several ranks: numbered when they are made, and compared between the ranks whenever one has an
+ * outcome. `diverged` is called when the ranks turn out to make different calls; from then on the group is of no use.
+ */
+export class RankCalls {
+  readonly ranks: Ranks
+  readonly #diverged: (error: GpuError) => void
+  #count = 0
+  #keys = 0
+  #hash = emptyHash
+  /** Calls since the last one that all ranks are known to have made alike. */
+  #history: Entry[] = []
+
+  constructor(ranks: Ranks, diverged: (error: GpuError) => void) {
+    this.ranks = ranks
+    this.#diverged = diverged
+  }
+
+  /** Numbers a call. `agreements` is how many keys it may need for agreements and for `Ranks.deliver`. */
+  number(text: string, agreements = 0): NumberedCall {
+    const number = this.#count++
+    this.#hash = hashText(this.#hash, text)
+    this.#history.push([number, text])
+    if (this.#history.length > historyLength) this.#history.shift()
+    const firstKey = this.#keys
+    this.#keys += keysAnAgreement * agreements
+    return { number, hash: hashDigits(this.#hash), text, firstKey }
+  }
+
+  /**
+   * After an attempt that failed for want of memory on any rank, in an agreement of the call: lets all ranks give back what they have freed. `earlier` are this rank's calls
+   * before, which may still use some. False where that brings nothing, and the call fails.
+   */
+  async giveBackMemory(
+    call: NumberedCall,
+    agreement: number,
+    earlier: readonly Promise<unknown>[],
+  ): Promise<boolean> {
+    const { freedMemory } = this.ranks
+    if (freedMemory === undefined) return false
+    await Promise.allSettled(earlier)
+    const used = await freedMemory.letGo()
+    const key = this.key(call, agreement)
+    const said = await this.ranks.gather(key, used, 0, call.text)
+    await freedMemory.giveBack(said.map(({ message }) => message))
+    return true
+  }
+
+  /** Key of one of the agreements that a call was numbered with. */
+  key(call: NumberedCall, agreement: number): number {
+    return call.firstKey + keysAnAgreement * agreement
+  }
+
+  /**
+   * Gathers the outcomes of a call. Throws on every rank alike: `validation` where the ranks make different calls or record
+   * different messages, else the failure of the lowest rank that has one.
+   */
+  async agree(call: NumberedCall, own: OwnOutcome = {}, agreement = 0): Promise<Agreed> {
+    const { key, message } = this.#saying(call, own, agreement)
+    return this.#agreed(call, own, agreement, await this.ranks.gather(key, message, own.seconds, call.text))
+  }
+
+  /**
+   * For a run that was numbered with two agreements and that no signal aborts: as `agree`, the run and `agree`, where native code can do all three (`Ranks.runAgreed`). `heard` tells what
+   * comes of either agreement.
+   */
+  runAgreed(
+    call: NumberedCall,
+    begin: (start: KeyedMessage, end: KeyedMessage) => AgreedRun | undefined,
+  ): AgreedRun | undefined {
+    return begin(this.#saying(call, ownAtStart, 0), this.#saying(call, ownAtEnd, 1))
+  }
+
+  /** What an agreement of `runAgreed` comes to; throws as `agree` does. */
+  heard(call: NumberedCall, agreement: 0 | 1, said: readonly RankMessage[]): Promise<Agreed> {
+    return this.#agreed(call, agreement === 0 ? ownAtStart : ownAtEnd, agreement, said)
+  }
+
+  #saying(call: NumberedCall, own: OwnOutcome, agreement: number): KeyedMessage {
+    const { number, hash, text } = call
+    const line: Line = { number, hash, text, outcome: this.#outcome(own) }
+    return { key: this.key(call, agreement), message: JSON.stringify(line), doing: text }
+  }
+
+  /** What `said` means; this rank is among those who say it. */
+  async #agreed(
+    call: NumberedCall,
+    own: OwnOutcome,
+    agreement: number,
+    said: readonly RankMessage[],
+  ): Promise<Agreed> {
+    const { number, hash, text } = call
+    const alike = said.length === 1 && own.error === undefined
+    if (alike && own.messages === undefined) {
+      this.#forgetHistory(number)
+      return {
+        alike,
+        seconds: said[0]!.number,
+        clock: own.clock ?? 'device',
+        abortable: own.abortable ?? false,
+      }
+    }
+    const key = this.key(call, agreement)
+    const lines = said.map((one) => ({ rank: one.rank, line: JSON.parse(one.message) as Line }))
+    if (lines.some(({ line }) => line.number !== number || line.hash !== hash || line.text !== text))
+      throw await this.#differentCalls(key + 1)
+    this.#forgetHistory(number)
+    const failed = lines.find(({ line }) => line.outcome.failure !== undefined)
+    const outcomes = lines.map(({ line }) => line.outcome)
+    if (own.messages !== undefined && !isBalanced(outcomes))
+      throw await this.#differentMessages(key + 1, text, own.messages)
+    if (failed !== undefined) throw errorOf(failed.rank, failed.line.outcome.failure!, own.error)
+    return {
+      alike,
+      seconds: said.reduce((most, { number }) => Math.max(most, number), 0),
+      clock: outcomes.some(({ clock }) => clock === 'host') ? 'host' : 'device',
+      abortable: outcomes.some(({ abortable }) => abortable === true),
+    }
+  }
+
+  /** All ranks have made the calls up to this one alike. */
+  #forgetHistory(number: number): void {
+    this.#history = this.#history.filter(([other]) => other > number)
+  }
+
+  #outcome({ error, clock, abortable, messages }: OwnOutcome): Outcome {
+    const listed = messages !== undefined && !messages.isEmpty
+    return {
+      failure: error === undefined ? undefined : failureOf(error),
+      clock,
+      abortable,
+      balance: listed ? [this.ranks.rank, ...messages.balance] : undefined,
+    }
+  }
+
+  /** Every rank gives its calls since the last agreement; the first that differs is named. */
+  async #differentCalls(key: number): Promise<GpuError> {
+    const said = await this.ranks.gather(key, JSON.stringify(this.#history))
+    const histories = said.map(({ rank, message }) => ({
+      rank,
+      calls: new Map(JSON.parse(message) as Entry[]),
+    }))
+    const numbers = histories.flatMap(({ calls }) => [...calls.keys()])
+    const start = histories.reduce((most, { calls }) => Math.max(most, Math.min(...calls.keys())), 0)
+    const rule = 'Every rank must make the same calls in the same order.'
+    for (const number of [...new Set(numbers)].sort((a, b) => a - b)) {
+      if (number < start) continue
+      const [first, ...others] = histories.map(({ rank, calls }) => ({ rank, text: calls.get(number) }))
+      const other = others.find(({ text }) => text !== first!.text)
+      if (other === undefined) continue
+      const call = ({ rank, text }: { rank: number; text: string | undefined }) =>
+        `rank ${rank} ${text ?? 'makes no call'}`
+      return this.#end(
+        `The ranks make different calls. In call ${number}, ${call(first!)}, and ${call(other)}. ${rule}`,
+      )
+    }
+    return this.#end(
+      `The ranks make different calls, and the first difference lies more than ${historyLength} calls back. ${rule}`,
+    )
+  }
+
+  /** The ranks compare digests by sender and receiver; the two of the first pair that differs give their lists. */
+  async #differentMessages(key: number, text: string, messages: MessageList): Promise<GpuError> {
+    const { rank } = this.ranks
+    const digests = new Map<string, string[]>()
+    for (const { message } of await this.ranks.gather(key, JSON.stringify([rank, messages.digests()]))) {
+      const [, said] = JSON.parse(message) as [number, Record<string, string>]
+      for (const [pair, digest] of Object.entries(said))
+        digests.set(pair, [...(digests.get(pair) ?? []), digest])
+    }
+    const pairs = [...digests].filter(([, [a, b]]) => a !== b).map(([pair]) => pair)
+    const [pair = ''] = pairs.sort()
+    const lists = new Map<number, readonly ListedMessage[]>()
+    for (const { message } of await this.ranks.gather(key + 1, JSON.stringify([rank, messages.of(pair)]))) {
+      const [from, list] = JSON.parse(message) as [number, ListedMessage[]]
+      lists.set(from, list)
+    }
+    const [sender, receiver] = pair.split(' to ').map(Number)
+    const difference = firstDifference(pair, lists.get(sender!) ?? [], lists.get(receiver!) ?? [])
+    return this.#end(
+      `The ranks record different messages in what each calls "${text}". ${difference} A copy between ranks must be recorded by both.`,
+    )
+  }
+
+  #end(message: string): GpuError {
+    const error = invalid(message)
+    this.ranks.diverged()
+    this.#diverged(error)
+    return error
+  }
+}
+
+function isBalanced(outcomes: readonly Outcome[]): boolean {
+  let [high, low] = [0, 0]
+  for (const { balance } of outcomes) {
+    high = (high + (balance?.[1] ?? 0)) >>> 0
+    low = (low + (balance?.[2] ?? 0)) >>> 0
+  }
+  return high === 0 && low === 0
+}

@@ -1,0 +1,110 @@
+import type { OwnedDeviceBuffer } from '../device-buffer.ts'
+import type { GroupDevice } from '../group-device.ts'
+import type { GroupState } from '../group-state.ts'
+import { OwnedHostBuffer } from '../host-buffer.ts'
+import type { ByteRegion, PlanCopy } from '../plan.ts'
+import type { AnyBuffer } from '../plan-builder.ts'
+import { type AnyView, type CheckedCopy, copyRegions, LocalRecording } from '../recording.ts'
+
+/** Of a group whose devices share their memory: every rank gets the commands of all devices. */
+export class WholeRecording extends LocalRecording {
+  /** Scratch of the view's shape and type. */
+  readonly scratch: (device: number, view: AnyView, label: string) => OwnedDeviceBuffer
+
+  constructor(group: GroupState, devices: readonly GroupDevice[], scratch: WholeRecording['scratch']) {
+    super(group, devices)
+    this.scratch = scratch
+  }
+
+  /** In a whole plan host memory is somebody's: of many copies, one tells the rows, the same on all ranks. */
+  override regionOf(view: AnyView): ByteRegion {
+    const { buffer } = view
+    return this.plan.region(buffer, view, buffer instanceof OwnedHostBuffer ? (buffer.rank ?? 0) : undefined)
+  }
+
+  override copy({ label, sourceView, targetView }: CheckedCopy): void {
+    const passages = new Map<number, OwnedDeviceBuffer>()
+    const passage = (device: number) => {
+      const made = passages.get(device) ?? this.scratch(device, sourceView, `passage of ${label}`)
+      passages.set(device, made)
+      return made
+    }
+    const regionOf = (view: AnyView, side: CopySide) => {
+      if (side.memory === 'host') return this.plan.region(view.buffer, view, side.rank)
+      const placed = side.memory === 'device' ? view : passage(side.device)
+      return this.plan.region(placed.buffer, placed)
+    }
+    for (const step of copySteps(sourceView.buffer, targetView.buffer, this.devices)) {
+      const { from, to, ...regions } = copyRegions(
+        regionOf(sourceView, step.source),
+        regionOf(targetView, step.target),
+      )
+      const { kind, device } = step
+      this.plan.add({ kind, label, device, ...regions }, { reads: [from], writes: [to] })
+    }
+  }
+}
+
+/** Memory that the recorder has a view of, of one rank where it is the host's; or the passage of `copySteps` on a device. */
+type CopySide =
+  | { readonly memory: 'device' }
+  | { readonly memory: 'host'; readonly rank: number }
+  | { readonly memory: 'passage'; readonly device: number }
+
+/** One command of a copy in a whole plan. */
+interface CopyStep {
+  readonly kind: PlanCopy['kind']
+  /** On which it runs. */
+  readonly device: number
+  readonly source: CopySide
+  readonly target: CopySide
+}
+
+/**
+ * The commands that carry out one recorded copy where all devices share their memory. A device of another process is reached like a peer, but
+ * host memory by devices of its own rank alone. So what is on the host of two ranks goes through device memory of the sender, a passage:
+ * a device that waits may not hold up copies within host memory, which the driver makes itself. Memory that every rank has is written on each.
+ */
+function copySteps(source: AnyBuffer, target: AnyBuffer, devices: readonly GroupDevice[]): CopyStep[] {
+  const device = { memory: 'device' } as const
+  const host = (rank: number) => ({ memory: 'host', rank }) as const
+  /** The device that a copy of that host memory runs on, where the other side is on no device of the rank. */
+  const deviceBy = (buffer: OwnedHostBuffer, rank: number) =>
+    buffer.device?.ordinal ?? devices.find((own) => own.rank === rank)!.ordinal
+  const near = (other: OwnedDeviceBuffer, buffer: OwnedHostBuffer, rank: number) =>
+    other.rank === rank ? other.device.ordinal : deviceBy(buffer, rank)
+  const ranksOf = (buffer: OwnedHostBuffer) =>
+    buffer.rank === undefined ? [...new Set(devices.map(({ rank }) => rank))] : [buffer.rank]
+
+  if (!(source instanceof OwnedHostBuffer)) {
+    if (!(target instanceof OwnedHostBuffer))
+      return [{ kind: 'copy', device: target.device.ordinal, source: device, target: device }]
+    return ranksOf(target).map((rank) => ({
+      kind: 'download',
+      device: near(source, target, rank),
+      source: device,
+      target: host(rank),
+    }))
+  }
+  if (!(target instanceof OwnedHostBuffer)) {
+    const rank = source.rank ?? target.rank!
+    return [{ kind: 'upload', device: near(target, source, rank), source: host(rank), target: device }]
+  }
+  const senders = source.rank === undefined ? ranksOf(target) : [source.rank]
+  return senders.flatMap((sender): CopyStep[] => {
+    const device = deviceBy(source, sender)
+    const passage = { memory: 'passage', device } as const
+    const receivers = source.rank === undefined ? [sender] : ranksOf(target)
+    return [
+      { kind: 'upload', device, source: host(sender), target: passage },
+      ...receivers.map(
+        (rank): CopyStep => ({
+          kind: 'download',
+          device: rank === sender ? device : deviceBy(target, rank),
+          source: passage,
+          target: host(rank),
+        }),
+      ),
+    ]
+  })
+}

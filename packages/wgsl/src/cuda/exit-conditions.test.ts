@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest'
+import { lower, parseWgsl } from '../frontend/lower.ts'
+import { emitCuda } from './emit-cuda.ts'
+
+/** What stands in `exit_condition` in the text of a kernel with this body. */
+function hidden(body: string, functions = ''): string[] {
+  const source = `@group(0) @binding(0) var<storage, read_write> out: array<u32>;
+@group(0) @binding(1) var<uniform> n: u32;
+${functions}
+@compute @workgroup_size(64) fn main(@builtin(local_invocation_index) i: u32) { var k = n; ${body} }`
+  const { parts } = emitCuda(lower(parseWgsl(source)), { bounds: 'clamp', lineDirectives: false })
+  return [...parts.body.matchAll(/exit_condition\((.*)\)(?:;[^;]*)?\) /g)].map(([, condition]) => condition!)
+}
+
+describe('the compiler does not see how a condition is computed', () => {
+  it('that ends a `for` whose counter does not come nearer to its bound by a known step', () => {
+    expect(hidden('for (var j = n; j <= n; j -= 1u) { out[i] += 1u; }')).toEqual(['j_ <= n_'])
+    expect(hidden('for (var j = n; j > 5u; j += 1u) { out[i] += 1u; }')).toEqual(['j_ > 5u'])
+    expect(hidden('for (var j = n; j < 5u; j += i) { out[i] += 1u; }')).toEqual(['j_ < 5u'])
+  })
+  it('that ends a `while` or a `loop`', () => {
+    expect(hidden('while (k <= n) { k -= 1u; }')).toEqual(['k_ <= n_'])
+    expect(hidden('loop { k -= 1u; continuing { break if k > n; } }')).toEqual(['k_ > n_'])
+  })
+  it('under which a `break` or a `return` stands in a loop, however deep', () => {
+    expect(hidden('loop { if (k > n) { break; } k -= 1u; }')).toEqual(['k_ > n_'])
+    expect(hidden('for (var j = 0u; j < 9u; j++) { if (k > n) { break; } k -= 1u; }')).toEqual(['k_ > n_'])
+    expect(hidden('loop { if (k > n) { } else { { return; } } k -= 1u; }')).toEqual(['k_ > n_'])
+    expect(hidden('loop { switch i { case 0u: { if (k > n) { return; } } default: { } } k -= 1u; }')).toEqual(
+      ['k_ > n_'],
+    )
+    expect(hidden('loop { let c = k > n; if (c) { break; } k -= 1u; }')).toEqual(['c_'])
+    expect(hidden('loop { if (k != 3u && k > n) { break; } k -= 1u; }')).toEqual(['(k_ != 3u) && (k_ > n_)'])
+    const past = 'fn past(k: u32) -> bool { if (k > 3u) { return true; } return k > n; }'
+    expect(hidden('loop { if (past(k)) { break; } k -= 1u; }', past)).toEqual(['past_(k_1, n_)'])
+  })
+  it('but of a `for` that moves towards its bound, of equality, of floats, and outside of loops', () => {
+    expect(hidden('for (var j = i; j < n; j += 4u) { out[j] += 1u; }')).toEqual([])
+    expect(hidden('for (var j = 9u; j < 20u; j++) { out[j] += 1u; }')).toEqual([])
+    expect(hidden('for (var j = 64u; j > 0u; j >>= 1u) { out[j] += 1u; }')).toEqual([])
+    expect(hidden('while (k != n) { k -= 1u; }')).toEqual([])
+    expect(hidden('loop { if (!(k == n || f32(i) > 3.0)) { break; } k -= 1u; }')).toEqual([])
+    expect(
+      hidden('if (k > n) { return; } loop { if (k > n) { out[i] = 1u; } if (k == n) { break; } k -= 1u; }'),
+    ).toEqual([])
+  })
+})

@@ -1,0 +1,147 @@
+/*
+ * The WebGPU API of Tandem compared with npm `webgpu` (Dawn over Vulkan) on the same GPU: the same TypeScript on both, in processes that take turns.
+ *
+ *   node tools/gpu-host/webgpu-api.ts [FILE for the JSON]
+ *
+ * Prints a table of medians with the ratio to Dawn and the target; then what 20,000 buffers that nobody destroys and an endless kernel cost.
+ * Needs npm `webgpu`, @jax-js/jax, and a Vulkan loader (VK_DRIVER_FILES where it finds no driver). Takes about 90 s.
+ */
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const sides = ['tandem', 'dawn'] as const
+type Side = (typeof sides)[number]
+interface Target {
+  /** Of Dawn's time, at most. */
+  readonly ratio: number
+  /** The side's own unit, at most. */
+  readonly most?: number
+}
+
+const targets: Record<string, Target> = {
+  'submit of 1 dispatch, new bind group': { ratio: 0.2 },
+  'submit of 1 dispatch, kept bind group': { ratio: 0.3 },
+  '100 dispatches, each a pass, bind group and write': { ratio: 0.18 },
+  'read of 256 bytes': { ratio: 0.12, most: 45 },
+  'createBuffer and destroy, 4 KiB': { ratio: 1 },
+  'jax-js training step': { ratio: 0.4 },
+  'first start of 21 jax-js operations': { ratio: 1.5 },
+  'second start of 21 jax-js operations': { ratio: 0.5 },
+}
+
+interface Measured {
+  readonly name?: string
+  readonly microseconds: Readonly<Record<string, number>>
+  readonly milliseconds: Readonly<Record<string, number>>
+  readonly submitsPerStep: number
+}
+interface Started {
+  readonly milliseconds: number
+  readonly withOpening: number
+  readonly modules: number
+  readonly sums: readonly (number | null)[]
+}
+
+const script = fileURLToPath(new URL('webgpu-api-work.ts', import.meta.url))
+
+/** In a process of its own, whose caches on disk, of Tandem and of NVIDIA's drivers, lie in `folder`. */
+function work<R>(side: Side, what: string, folder: string): R {
+  const caches = {
+    HOME: folder,
+    XDG_CACHE_HOME: join(folder, 'cache'),
+    CUDA_CACHE_PATH: join(folder, 'cuda'),
+    __GL_SHADER_DISK_CACHE: '1',
+    __GL_SHADER_DISK_CACHE_PATH: folder,
+  }
+  const output = execFileSync(process.execPath, [script, side, what, join(folder, 'kernels')], {
+    env: { ...process.env, ...caches },
+    timeout: 60_000,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const line = output.toString().trim().split('\n').at(-1)!
+  return JSON.parse(line) as R
+}
+
+function inFolder<R>(body: (folder: string) => R): R {
+  const folder = mkdtempSync(join(tmpdir(), 'tandem-webgpu-api-'))
+  try {
+    return body(folder)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+const samples: Record<string, Record<Side, number[]>> = {}
+const sample = (name: string, side: Side, value: number) => {
+  samples[name] ??= { tandem: [], dawn: [] }
+  samples[name][side].push(value)
+}
+
+const names = {} as Record<Side, string>
+const wrong: string[] = []
+const startSums = {} as Record<Side, readonly (number | null)[]>
+
+// Balanced turns: each side is first as often as the other.
+const turns: readonly Side[] = ['tandem', 'dawn', 'dawn', 'tandem', 'tandem', 'dawn']
+inFolder((folder) => {
+  for (const side of turns) {
+    const { name, microseconds, milliseconds, submitsPerStep } = work<Measured>(side, 'calls', folder)
+    names[side] = name ?? ''
+    for (const [what, value] of Object.entries(microseconds)) sample(what, side, value)
+    for (const [what, value] of Object.entries(milliseconds)) sample(what, side, value * 1000)
+    sample('submits a training step', side, submitsPerStep)
+  }
+})
+for (const side of turns.slice(0, 4)) {
+  inFolder((folder) => {
+    for (const time of ['first', 'second']) {
+      const { milliseconds, withOpening, sums } = work<Started>(side, 'start', folder)
+      sample(`${time} start of 21 jax-js operations`, side, milliseconds * 1000)
+      sample(`${time} start, with opening the device`, side, withOpening * 1000)
+      startSums[side] = sums
+    }
+  })
+}
+for (const [i, sum] of startSums.tandem.entries()) {
+  const other = startSums.dawn[i]
+  if (sum === null || other == null || Math.abs(sum - other) > 1e-3 * Math.max(1, Math.abs(other)))
+    wrong.push(`operation ${i + 1} of jax-js sums to ${sum}, and to ${other} with Dawn`)
+}
+
+const median = (values: readonly number[]) => [...values].sort((p, q) => p - q)[values.length >> 1]!
+const rows = Object.entries(samples).map(([name, { tandem, dawn }]) => {
+  const [ours, theirs, target] = [median(tandem), median(dawn), targets[name]]
+  const ratio = ours / theirs
+  const met = target && ratio <= target.ratio && ours <= (target.most ?? Number.POSITIVE_INFINITY)
+  return { name, tandem: ours, dawn: theirs, ratio, target, met, samples: { tandem, dawn } }
+})
+
+console.log(`tandem: ${names.tandem}\ndawn: ${names.dawn}`)
+console.log(`${'microseconds'.padEnd(50)}    tandem       dawn   ratio  target`)
+for (const { name, tandem, dawn, ratio, target, met } of rows) {
+  const goal = target
+    ? `${target.ratio}${target.most ? `, ${target.most} µs` : ''} ${met ? 'met' : 'NOT MET'}`
+    : ''
+  console.log(
+    `${name.padEnd(50)}${tandem.toFixed(1).padStart(10)} ${dawn.toFixed(1).padStart(10)} ${ratio.toFixed(3).padStart(7)}  ${goal}`,
+  )
+}
+
+const safety = inFolder((folder) => ({
+  dropped: work<Record<string, number>>('tandem', 'drop', folder),
+  endless: work<Record<string, unknown>>('tandem', 'endless', folder),
+}))
+console.log(`20,000 buffers dropped: ${JSON.stringify(safety.dropped)}`)
+console.log(`endless kernel: ${JSON.stringify(safety.endless)}`)
+const { before, after, createdMebibytes } = safety.dropped as Record<string, number>
+if (after! - before! > createdMebibytes! / 10) wrong.push('the memory of dropped buffers does not come back')
+if (safety.endless.right !== true) wrong.push('an endless kernel costs more than its GPUDevice')
+for (const sentence of wrong) console.log(`WRONG: ${sentence}`)
+
+const versions = { node: process.version, date: new Date().toISOString() }
+const json = JSON.stringify({ ...versions, names, rows, safety, wrong }, null, 1)
+if (process.argv[2] !== undefined) writeFileSync(process.argv[2], `${json}\n`)
+process.exitCode = wrong.length > 0 ? 1 : 0
