@@ -41,7 +41,7 @@ it.skipIf(nvcc === undefined)(
       const found: Record<string, { workgroups: number; spilled: number }> = {}
       for (const [index, label] of Object.keys(watched).entries()) {
         const { module, ...options } = modules.get(label)!
-        const { source, workgroupSize } = emitCuda(module, { ...options, stoppable: true })
+        const { source, workgroupSize } = emitCuda(module, { ...options, stoppable: 'start' })
         const file = join(folder, `${index}.cu`)
         writeFileSync(file, source)
         const flags = ['-std=c++17', '-cubin', '-arch=sm_90', '-Xptxas', '-v']

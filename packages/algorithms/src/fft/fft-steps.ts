@@ -171,11 +171,9 @@ function complexSteps(
         {
           method: one,
           input: rows ? place.input : 'columns',
-          // A value of a row goes as many places on as there are columns; across lines, neighbours may be further apart still.
-          output: rows && place.input === 'columns' ? place.output : 'columns',
+          output: 'columns',
           ...kinds,
           square: rows ? undefined : length,
-          spreads: rows,
         },
         plan.limits,
       )

@@ -45,8 +45,6 @@ export interface LineKernelShape {
   readonly to: FftLineKind
   /** The length of the line of which this kernel makes the columns of the square. */
   readonly square?: number | undefined
-  /** Whether neighbours of a line that is written are not neighbours in memory. */
-  readonly spreads?: boolean | undefined
   /** Lines of a workgroup, and invocations of a line. */
   readonly lines: number
   readonly threads: number
@@ -220,8 +218,7 @@ export function lineSource(shape: LineKernelShape): CompileOptions {
     ]),
     ...(last > 0 ? [`var<workgroup> tile: ${tile};`] : []),
   ]
-  const step = (place: LinePlace, side: string, spreads = false) =>
-    place === 'lines' && !spreads ? '1u' : `params.${side}_step`
+  const step = (place: LinePlace, side: string) => (place === 'lines' ? '1u' : `params.${side}_step`)
   return {
     label: lineLabel(shape),
     // Every index follows from the numbers of lines, groups and values, which the host gives. Checks take registers (of chirp 2039: 108 in place of
@@ -233,7 +230,7 @@ export function lineSource(shape: LineKernelShape): CompileOptions {
       lineParams,
       `${constants.join('\n')}\n`,
       loads[from].replaceAll('INPUT_STEP', step(input, 'input')),
-      stores[to].replaceAll('OUTPUT_STEP', step(output, 'output', shape.spreads)),
+      stores[to].replaceAll('OUTPUT_STEP', step(output, 'output')),
       convolves ? pointsChirp : square === undefined ? pointsPlain : pointsFactor,
       ...stages.map((_, stage) => template(stages[stage]!.before === 1 ? butterflyFirst : butterfly, stage)),
       ...body,
@@ -264,15 +261,13 @@ function lineLabel({
   from,
   to,
   square,
-  spreads,
   lines,
   threads,
   exchange,
 }: LineKernelShape): string {
   const { length, radices, convolves } = method
   const kinds = from === 'complex' && to === 'complex' ? '' : ` ${from} to ${to}`
-  const across = output === 'lines' && spreads ? 'spread lines' : output
-  const way = input === across ? input : `${input} to ${across}`
+  const way = input === output ? input : `${input} to ${output}`
   const side = square === undefined ? '' : ` of ${square}`
   const what = convolves ? `chirp ${length} by ${radices.join('·')}` : radices.join('·')
   return `fft ${what}${side} ${way}${kinds}, ${lines} × ${threads} ${exchange}`
