@@ -22,7 +22,7 @@ async function bundle(name: string): Promise<string> {
   return outputFiles[0]!.text
 }
 
-it.each(['backend-choice', 'shared-kernel'])(
+it.each(['backend-choice', 'shared-kernel', 'vite-page'])(
   'the page of %s is one file without Node in it',
   async (name) => {
     const text = await bundle(name)
@@ -34,8 +34,13 @@ it.each(['backend-choice', 'shared-kernel'])(
 const serve: RequestListener = async (request, response) => {
   const [, name = '', file = ''] = new URL(request.url!, 'http://localhost').pathname.split('/')
   const script = file === 'page.js'
-  const text = script ? await bundle(name) : await readFile(join(folder, name, 'index.html'), 'utf8')
-  response.setHeader('content-type', script ? 'text/javascript' : 'text/html')
+  // A browser also asks for an icon, which there is none.
+  const text = script
+    ? await bundle(name)
+    : await readFile(join(folder, name, 'index.html'), 'utf8').catch(() => undefined)
+  response.writeHead(text === undefined ? 404 : 200, {
+    'content-type': script ? 'text/javascript' : 'text/html',
+  })
   response.end(text)
 }
 
@@ -52,6 +57,13 @@ describeInChromium(serve, (pages) => {
     const page = await open('backend-choice', /^counted$/)
     const counts = (await page.textContent('#counts'))!.split(' ').map(Number)
     expect(counts.reduce((sum, count) => sum + count, 0)).toBe(10_000)
+    await page.close()
+  })
+
+  it('the page of the guide for Vite computes, with the CUDA backend in its list', async () => {
+    const { page } = await pages.open()
+    await page.goto(`${pages.origin}/vite-page/`)
+    await page.waitForFunction("document.body.textContent.includes('The root of 144 is 12')")
     await page.close()
   })
 

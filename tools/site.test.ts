@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
-import { guideTitles, performanceTitles, sitePages, withSiteLinks } from '../site/pages.ts'
+import { examples, guideTitles, performanceTitles, sitePages, withSiteLinks } from '../site/pages.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const pages = sitePages()
@@ -36,6 +36,16 @@ it.each([...pages.keys()])('the links of %s lead to pages of the site, or to fil
   for (const [, link] of text.matchAll(/\]\((?!#)([^)#]+)(?:#[^)]*)?\)/g)) {
     const onGitHub = /^https:\/\/github\.com\/tandem-gpu\/tandem\/blob\/main\/(.*)$/.exec(link!)
     if (onGitHub !== null) expect(existsSync(join(root, onGitHub[1]!)), link).toBe(true)
-    else if (!/^https?:/.test(link!)) expect([...targets], link).toContain(join(here, '..', link!))
+    else if (!/^https?:/.test(link!))
+      expect([...targets, ...examples().map(([name]) => `examples/${name}.md`)], link).toContain(
+        join(here, '..', link!),
+      )
   }
+})
+
+it('every example is a page with its code', () => {
+  expect(examples().map(([name]) => name)).toEqual(
+    expect.arrayContaining(['scan', 'vite-page', 'own-algorithm-in-ci']),
+  )
+  for (const [name] of examples()) expect(existsSync(join(root, 'examples', name)), name).toBe(true)
 })

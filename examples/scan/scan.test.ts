@@ -60,7 +60,7 @@ describe('scan', () => {
     )
     const increment = await recordIncrement(group)
     const accumulate = await recordAccumulate(group)
-    const views = (matrix: ShardedMatrix | undefined) =>
+    const views = (matrix: ShardedMatrix<'u32'> | undefined) =>
       matrix!.slices.map(({ view, rows }) => view.reshape(1, rows))
     const program = group.record((r) => {
       increment(r, views(input))

@@ -1,23 +1,38 @@
 import { defineConfig } from 'vitepress'
 import { apiEntries } from '../api-entries.ts'
-import { guideTitles, performanceTitles, sitePages } from '../pages.ts'
+import { examples, guideTitles, performanceTitles, sitePages } from '../pages.ts'
 
 const packages = [...sitePages().values()].filter((page) => page.startsWith('packages/'))
 
 export default defineConfig({
   title: 'Tandem',
-  description: 'GPU compute from TypeScript, on every GPU',
+  description: 'GPU compute from TypeScript, on every GPU: CUDA, WebGPU, the browser, and software in CI',
+  head: [
+    ['link', { rel: 'icon', type: 'image/svg+xml', href: '/logo.svg' }],
+    ['meta', { property: 'og:title', content: 'Tandem: GPU code from TypeScript, on every GPU' }],
+    [
+      'meta',
+      {
+        property: 'og:description',
+        content:
+          'Write a kernel once; run it through CUDA, WebGPU, in the browser, and on a software GPU in CI.',
+      },
+    ],
+    ['meta', { property: 'og:image', content: '/card.png' }],
+    ['meta', { name: 'twitter:card', content: 'summary_large_image' }],
+  ],
   srcDir: 'pages',
   outDir: 'dist',
   cleanUrls: false,
   markdown: { theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' } },
   themeConfig: {
+    logo: '/logo.svg',
     nav: [
+      { text: 'Install', link: '/guides/install' },
       { text: 'Guides', link: '/guides/' },
-      { text: 'Demo', link: '/demo' },
       { text: 'API', link: '/api/' },
       { text: 'Command line', link: '/cli' },
-      { text: 'Examples', link: '/examples' },
+      { text: 'Examples', link: '/examples/' },
       { text: 'GitHub', link: 'https://github.com/tandem-gpu/tandem' },
     ],
     sidebar: [
@@ -37,10 +52,16 @@ export default defineConfig({
             items: performanceTitles().map(([page, text]) => ({ text, link: `/${page}` })),
           },
           { text: 'Scaling', link: '/scaling' },
-          { text: 'Examples', link: '/examples' },
+          { text: 'Overview', link: '/overview' },
           { text: 'Architecture', link: '/architecture' },
           { text: 'Contributing', link: '/contributing' },
         ],
+      },
+      {
+        text: 'Examples',
+        link: '/examples/',
+        collapsed: true,
+        items: examples().map(([name]) => ({ text: name, link: `/examples/${name}` })),
       },
       {
         text: 'Packages',
@@ -51,7 +72,7 @@ export default defineConfig({
       },
       {
         text: 'API',
-        items: [...apiEntries().keys()].map((name) => ({ text: name, link: `/api/${name}` })),
+        items: [...apiEntries().keys()].map((name) => ({ text: name, link: `/api/${name}/` })),
       },
     ],
     search: { provider: 'local' },

@@ -29,6 +29,7 @@ export const installed = [
   '@tandem-gpu/backend-webgpu',
   '@tandem-gpu/backend-mpi',
   '@tandem-gpu/swiftshader-linux-x64',
+  '@tandem-gpu/webgpu-api',
   '@tandem-gpu/algorithms',
   '@tandem-gpu/wgsl',
   '@tandem-gpu/cli',
@@ -41,19 +42,24 @@ export interface Program {
   readonly expected: string
 }
 
-/** The TypeScript programs of the README. */
-export function readmePrograms(): Program[] {
+/** The TypeScript programs of the README, and one that computes through the WebGPU API. */
+export function programs(): Program[] {
   const readme = readFileSync(join(root, 'README.md'), 'utf8')
-  return [...readme.matchAll(/```ts\n(.*?)```/gs)].map(([, source], i) => ({
+  const fromReadme = [...readme.matchAll(/```ts\n(.*?)```/gs)].map(([, source], i) => ({
     file: `readme-${i + 1}.ts`,
     source: source!,
-    expected: [...source!.matchAll(/^console\.log\(.*\) \/\/ ([^:\n]*)/gm)]
+  }))
+  const file = 'webgpu-api-program.ts'
+  const source = readFileSync(join(root, 'tools/release', file), 'utf8')
+  return [...fromReadme, { file, source }].map((program) => ({
+    ...program,
+    expected: [...program.source.matchAll(/^console\.log\(.*\) \/\/ ([^:\n]*)/gm)]
       .map(([, text]) => text!.trim())
       .join('\n'),
   }))
 }
 
-/** A folder with a package.json, an .npmrc for the local registry and the README's programs as JavaScript. Removed after the test. */
+/** A folder with a package.json, an .npmrc for the local registry and the programs as JavaScript. Removed after the test. */
 export function newProject(name: string, npmrc: string, { keep = false } = {}): string {
   const folder = mkdtempSync(join(tmpdir(), `tandem-${name}-`))
   if (!keep) onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
@@ -62,7 +68,7 @@ export function newProject(name: string, npmrc: string, { keep = false } = {}): 
     JSON.stringify({ name, private: true, type: 'module' }, null, 2),
   )
   writeFileSync(join(folder, '.npmrc'), npmrc)
-  for (const { file, source } of readmePrograms())
+  for (const { file, source } of programs())
     writeFileSync(join(folder, file.replace('.ts', '.mjs')), stripTypeScriptTypes(source))
   return folder
 }

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, inject, it } from 'vitest'
-import { expectDoctor, installed, mustRun, newProject, readmePrograms, tools } from './consumer.ts'
+import { expectDoctor, installed, mustRun, newProject, programs, tools } from './consumer.ts'
 
 const { npmrc, registry, version } = inject('release')
 const { node20, node22, node24, node26 } = tools
@@ -20,7 +20,7 @@ describe('a project that installs the packages by name', () => {
     )
     expect(found).toBe(version)
     expectDoctor(await mustRun(node, ['node_modules/.bin/tandem', 'doctor'], { cwd, node }))
-    for (const { file, expected } of readmePrograms())
+    for (const { file, expected } of programs())
       expect((await mustRun(node, [file.replace('.ts', '.mjs')], { cwd, node })).trim()).toBe(expected)
   })
 
@@ -31,7 +31,7 @@ describe('a project that installs the packages by name', () => {
     const pnpm = (...args: string[]) => mustRun(node24, [tools.pnpm, ...args], { cwd })
     await pnpm('add', '--config.minimum-release-age=0', ...installed)
     expectDoctor(await pnpm('exec', 'tandem', 'doctor'))
-    await runReadme(cwd, (file) => mustRun(node24, [file], { cwd }))
+    await runPrograms(cwd, (file) => mustRun(node24, [file], { cwd }))
   })
 
   it.each(['node-modules', 'pnp'])('with Yarn 4, nodeLinker %s', async (linker) => {
@@ -54,14 +54,14 @@ describe('a project that installs the packages by name', () => {
     await yarn('add', ...installed)
     expect(existsSync(join(cwd, '.pnp.cjs'))).toBe(linker === 'pnp')
     expectDoctor(await yarn('tandem', 'doctor'))
-    await runReadme(cwd, (file) => yarn('node', file))
+    await runPrograms(cwd, (file) => yarn('node', file))
   })
 
   it('with Bun, which runs them too', async () => {
     const cwd = newProject('bun', npmrc)
     await mustRun(tools.bun, ['add', ...installed], { cwd })
     expectDoctor(await mustRun(tools.bun, ['--bun', 'node_modules/.bin/tandem', 'doctor'], { cwd }))
-    await runReadme(cwd, (file) => mustRun(tools.bun, [file], { cwd }))
+    await runPrograms(cwd, (file) => mustRun(tools.bun, [file], { cwd }))
   })
 })
 
@@ -78,8 +78,8 @@ describe('the tandem command', () => {
   })
 })
 
-async function runReadme(cwd: string, run: (file: string) => Promise<string>): Promise<void> {
-  expect(readmePrograms().length, cwd).toBeGreaterThanOrEqual(2)
-  for (const { file, expected } of readmePrograms())
+async function runPrograms(cwd: string, run: (file: string) => Promise<string>): Promise<void> {
+  expect(programs().length, cwd).toBeGreaterThanOrEqual(2)
+  for (const { file, expected } of programs())
     expect((await run(file.replace('.ts', '.mjs'))).trim()).toBe(expected)
 }

@@ -1,16 +1,7 @@
 import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
-import {
-  expectDoctor,
-  installed,
-  mustRun,
-  newProject,
-  readmePrograms,
-  root,
-  tools,
-  tryRun,
-} from './consumer.ts'
+import { expectDoctor, installed, mustRun, newProject, programs, root, tools, tryRun } from './consumer.ts'
 
 const { npmrc } = inject('release')
 const denoFlags = ['--allow-ffi', '--allow-read', '--allow-env', '--allow-sys']
@@ -65,7 +56,7 @@ await group.destroy()
 
 describe('Deno', () => {
   it('runs the programs of the README and the tandem command, with the flags that docs/support.md names', async () => {
-    for (const { file, expected } of readmePrograms()) {
+    for (const { file, expected } of programs()) {
       const stdout = await mustRun(tools.deno, ['run', ...denoFlags, file.replace('.ts', '.mjs')], {
         cwd: project,
       })

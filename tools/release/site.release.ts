@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { beforeAll, expect, it } from 'vitest'
 import { describeInChromium } from '../../packages/backend-webgpu/browser/describe-in-chromium.ts'
 import { apiEntries } from '../../site/api-entries.ts'
-import { sitePages } from '../../site/pages.ts'
+import { examples, sitePages } from '../../site/pages.ts'
 
 // The site as a file server has it: built by VitePress, which fails on links that lead nowhere, and opened without any other server.
 
@@ -26,8 +26,9 @@ beforeAll(() => {
 
 const html = [
   ...[...sitePages().values()].map((page) => page.replace(/\.md$/, '.html')),
-  ...[...apiEntries().keys()].map((name) => `api/${name}.html`),
-  'demo.html',
+  ...[...apiEntries().keys()].map((name) => `api/${name}/index.html`),
+  ...examples().map(([name]) => `examples/${name}.html`),
+  ...['index.html', 'api/index.html', 'api/core/functions/openGroup.html'],
 ]
 
 it('has every page', () => {
@@ -52,13 +53,13 @@ describeInChromium(serve, (pages) => {
       const { page } = await pages.open({ viewport: { width, height: 900 }, colorScheme })
       for (const path of [
         'index.html',
-        'demo.html',
+        'examples/scan.html',
         'guides/add-an-algorithm.html',
-        'api/core.html',
+        'api/core/interfaces/Recorder.html',
         'cli.html',
       ]) {
         await page.goto(`${pages.origin}/${path}`)
-        await page.waitForSelector(path === 'demo.html' ? '.demo button' : 'h1')
+        await page.waitForSelector('h1')
         await page.evaluate(axe)
         const serious = await page.evaluate(
           `axe.run().then(({ violations }) => violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
@@ -71,10 +72,9 @@ describeInChromium(serve, (pages) => {
     expect(found).toEqual([])
   })
 
-  it('the demo runs the four algorithms, draws the grid as it changes, and the plan', async () => {
+  it('the demo on the start page runs the four algorithms by itself, draws the grid as it changes, and the plan', async () => {
     const { page, problems } = await pages.open({ viewport: { width: 1280, height: 900 } })
-    await page.goto(`${pages.origin}/demo.html`)
-    await page.click('.demo button[type=submit]')
+    await page.goto(`${pages.origin}/index.html`)
     await page.waitForSelector('.plan svg')
     const picture = () => page.evaluate("document.querySelector('.demo canvas').toDataURL()")
     const first = await picture()
@@ -88,6 +88,32 @@ describeInChromium(serve, (pages) => {
     for (const row of rows) expect(row).toMatch(/yes$/)
     expect(await page.locator('.plan svg rect').count()).toBeGreaterThan(10)
     expect(problems).toEqual([])
+    await page.close()
+  })
+
+  it('the start page has a still picture where pages get no GPU', async () => {
+    const { page } = await pages.open({ viewport: { width: 390, height: 900 } })
+    await page.addInitScript("Object.defineProperty(navigator, 'gpu', { value: undefined })")
+    await page.goto(`${pages.origin}/index.html`)
+    await page.waitForFunction("document.querySelector('.still figcaption')?.textContent.includes('no GPU')")
+    expect(await page.evaluate("document.querySelector('.still img').naturalWidth")).toBeGreaterThan(500)
+    await page.close()
+  })
+
+  it.each([
+    ['install', 'Install'],
+    ['histogram', 'histogram'],
+    ['multiple GPUs', 'Multiple GPUs'],
+    ['windows', 'Platforms'],
+    ['vite', 'Vite'],
+  ])('a search for %s finds a page of it', async (words, title) => {
+    const { page } = await pages.open({ viewport: { width: 1280, height: 900 } })
+    await page.goto(`${pages.origin}/guides/`)
+    await page.click('.DocSearch-Button')
+    await page.fill('.search-input', words)
+    await page.waitForFunction(
+      `[...document.querySelectorAll('.results .titles')].some(({ textContent }) => textContent.includes(${JSON.stringify(title)}))`,
+    )
     await page.close()
   })
 

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
-import { installed, mustRun, newProject, readmePrograms, root, tools, tryRun } from './consumer.ts'
+import { installed, mustRun, newProject, programs, root, tools, tryRun } from './consumer.ts'
 
 const { npmrc } = inject('release')
 const own = join(root, 'tools/release/node_modules')
@@ -22,6 +22,7 @@ export * as coreTesting from '@tandem-gpu/core/testing'
 export * as cuda from '@tandem-gpu/backend-cuda'
 export * as webgpu from '@tandem-gpu/backend-webgpu'
 export * as mpi from '@tandem-gpu/backend-mpi'
+export * as webgpuApi from '@tandem-gpu/webgpu-api'
 export * as algorithms from '@tandem-gpu/algorithms'
 export * as wgsl from '@tandem-gpu/wgsl'
 export * as reference from '@tandem-gpu/wgsl/reference'
@@ -34,6 +35,7 @@ import type { MpiOptions } from '@tandem-gpu/backend-mpi'
 import type { WebGpuOptions } from '@tandem-gpu/backend-webgpu'
 import type { CompileOptions, OpenGroupOptions, RecordOptions, RunOptions } from '@tandem-gpu/core'
 import type { TransposeOptions } from '@tandem-gpu/algorithms'
+import type { BufferOfOptions, CreateGpuOptions, GpuOptions } from '@tandem-gpu/webgpu-api'
 
 export const group: OpenGroupOptions = { backends: [], devices: undefined, virtual: undefined, by: undefined, adapters: undefined, portableLimits: undefined, label: undefined }
 export const compile: CompileOptions = { wgsl: '', label: undefined, entryPoint: undefined, constants: undefined, bounds: undefined }
@@ -42,6 +44,9 @@ export const run: RunOptions = { signal: undefined, profile: undefined }
 export const cudaOptions: CudaOptions = { kernelCache: undefined, fmad: undefined, peerAccess: undefined, lowering: undefined, libraries: undefined, shippedKernels: undefined }
 export const webgpuOptions: WebGpuOptions = { device: undefined, gpu: undefined, software: undefined, peerAccess: undefined, toggles: undefined }
 export const mpiOptions: MpiOptions = { virtual: undefined, libraries: undefined }
+export const createGpuOptions: CreateGpuOptions = { backends: [], timeoutSeconds: undefined }
+export const gpuOptions: GpuOptions = { timeoutSeconds: undefined }
+export const bufferOfOptions: BufferOfOptions = { label: undefined, usage: undefined }
 export const transposeOptions: Partial<TransposeOptions<'i32'>> = { tuning: undefined, signal: undefined }
 `
 
@@ -53,7 +58,7 @@ beforeAll(async () => {
     cwd: project,
   })
   writeFileSync(join(project, 'everything.ts'), everything)
-  for (const { file, source } of readmePrograms()) writeFileSync(join(project, file), source)
+  for (const { file, source } of programs()) writeFileSync(join(project, file), source)
 })
 
 async function errorsOfOurs(
@@ -89,8 +94,8 @@ describe.each(compilers)('TypeScript %s', (_, tsc) => {
     },
   )
 
-  it('compiles the programs of the README', async () => {
-    const files = readmePrograms().map(({ file }) => file)
+  it('compiles the programs that the other tests run', async () => {
+    const files = programs().map(({ file }) => file)
     expect(await errorsOfOurs(tsc, ['es2022'], ['node'], files)).toEqual([])
   })
 })

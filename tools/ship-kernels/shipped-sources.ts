@@ -65,7 +65,8 @@ export function shippedModules() {
 function translateSources(): ShippedSource[] {
   const [oldest, asynchronous] = architectures
   const all = shippedModules().flatMap(({ label, wgsl, bounds, workgroupsPerMultiprocessor, module }) => {
-    const { source } = emitCuda(module, { bounds, label, workgroupsPerMultiprocessor, stoppable: 'start' })
+    const options = { bounds, label, stoppable: 'start' as const, workgroupsPerMultiprocessor }
+    const { source } = emitCuda(module, options)
     // Older tensor cores multiply no matrices of these sizes.
     const multiplies = wgsl.includes('enable chromium_experimental_subgroup_matrix')
     const copies = source.includes('async_copy(')

@@ -11,7 +11,7 @@ export interface DeviceCharacter {
   readonly tunes: boolean
   /** Runs before the clock counts. */
   readonly warmup: number
-  /** How often a long iteration comes back to the host to report its progress. */
+  /** How often an iteration comes back to the host to report its progress, where nobody knows how long it takes. */
   readonly progressReports: number
   /** Columns of B in a panel of a streamed product. */
   readonly streamWidth: number
@@ -70,7 +70,7 @@ const software: DeviceCharacter = {
   ownMemory: false,
   tunes: false,
   warmup: 0,
-  progressReports: 20,
+  progressReports: 200,
   streamWidth: 256,
   jacobi: {
     fuses: false,

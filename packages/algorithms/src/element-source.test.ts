@@ -59,3 +59,17 @@ it('requireElements takes a function, the array of the type, and host memory of 
     'A is host memory of i32 that is destroyed; elements of i32 need an Int32Array, host memory of i32 or a function.',
   )
 })
+
+it('timers get their turn while elements are read one after another', async () => {
+  let rang = false
+  setTimeout(() => {
+    rang = true
+  }, 0)
+  const source = () => {
+    // As long as a reference on the CPU takes for a piece.
+    const end = performance.now() + 60
+    while (performance.now() < end);
+  }
+  for (let read = 0; read < 3; read++) await readElements(source, 'f32', 0, 1)
+  expect(rang).toBe(true)
+})

@@ -76,6 +76,20 @@ const arrayName: (this: unknown) => string | undefined = Object.getOwnPropertyDe
   Symbol.toStringTag,
 )!.get!
 
+/** Milliseconds of work after which the event loop gets a turn. */
+const longestTurn = 50
+let turnBegan = 0
+
+/**
+ * References on the CPU take seconds between two reads from a device, and elements that are generated are there at once: without a turn of the
+ * event loop, no timer, no signal and no event of a page would be heard meanwhile.
+ */
+async function giveTurn(): Promise<void> {
+  if (performance.now() - turnBegan < longestTurn) return
+  await new Promise((resolve) => setTimeout(resolve, 0))
+  turnBegan = performance.now()
+}
+
 /** Reads `length` elements from flat index `offset`. The result for an array is a view of it, not a copy. Rejects as the function does. */
 export async function readElements<T extends ElementType>(
   source: ElementSource<T>,
@@ -86,6 +100,7 @@ export async function readElements<T extends ElementType>(
   requireElementsOf('The source', source, type, false)
   requireCount(offset, 'The index of the first element')
   requireCount(length, 'The number of elements')
+  await giveTurn()
   if (typeof source !== 'function') return source.subarray(offset, offset + length) as ElementArray<T>
   const into = elementArray(type, length)
   await source(offset, into)

@@ -13,7 +13,15 @@ export interface MeasureOptions {
   readonly repetitions?: number | undefined
   /** Receives the spans of one more run, profiled and not timed; empty where the device has no timestamps. */
   readonly trace?: ((spans: readonly ProgramSpan[]) => void) | undefined
+  /** Called before the first run and after each one, warm-up runs included, to show how far the measurement has come. */
+  readonly onRun?: ((progress: MeasureProgress) => void) | undefined
   readonly signal?: AbortSignal | undefined
+}
+
+/** How many of a measurement's runs are done. */
+export interface MeasureProgress {
+  readonly done: number
+  readonly total: number
 }
 
 /** The time of one run. */
@@ -42,14 +50,20 @@ export async function measureInTurn(
   options: MeasureOptions,
 ): Promise<Measurement> {
   const { warmup = characterOf(group).warmup, samples = 1, repetitions = 1, signal } = options
+  const timed = Math.max(1, samples)
+  const ran = countRuns(warmup + timed + (options.trace ? 1 : 0), options.onRun)
   for (const program of programs) await program.prepare()
-  for (let run = 0; run < warmup; run++) await timeRun(group, programs, 1, signal)
+  for (let run = 0; run < warmup; run++) {
+    await timeRun(group, programs, 1, signal)
+    ran()
+  }
   const seconds: number[] = []
   let clock: 'device' | 'host' = 'host'
-  for (let run = 0; run < Math.max(1, samples); run++) {
+  for (let run = 0; run < timed; run++) {
     const result = await timeRun(group, programs, repetitions, signal)
     clock = result.clock
     seconds.push(result.seconds)
+    ran()
   }
   if (options.trace) {
     const all: ProgramSpan[] = []
@@ -64,8 +78,16 @@ export async function measureInTurn(
       }
     }
     options.trace(all)
+    ran()
   }
   return { seconds: median(seconds), clock, samples: seconds }
+}
+
+/** Reports that none of `total` runs is done, and returns what reports that one more is. */
+export function countRuns(total: number, onRun: MeasureOptions['onRun']): () => void {
+  let done = 0
+  onRun?.({ done, total })
+  return () => onRun?.({ done: ++done, total })
 }
 
 /** Seconds of one repetition, where one run has `repetitions` of them: one call of a single program, and one call each of several. */

@@ -32,6 +32,7 @@ const common: Readonly<Record<string, OptionType | readonly unknown[]>> = {
   seed: 'number',
   trace: 'function',
   onProgram: 'function',
+  onRun: 'function',
   // Checked below.
   signal: 'any',
   tuning: 'any',

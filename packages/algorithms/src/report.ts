@@ -6,6 +6,8 @@ export interface ScheduleComparison {
   readonly overlappedSeconds: number
   /** Serial over overlapped time; 1 where nothing was timed. */
   readonly speedUp: number
+  /** Of Jacobi: the sweeps that both times are of, which are those of the program that its iteration repeats. */
+  readonly sweeps?: number
 }
 
 /** The report of every algorithm, on every backend. Each algorithm adds fields of its own. JSON-serialisable. */

@@ -7,7 +7,14 @@ import {
   type Schedule,
 } from '@tandem-gpu/core'
 import type { AlgorithmOptions } from './algorithm-options.ts'
-import { type Measurement, type MeasureOptions, measureInTurn, median, timeRun } from './measure.ts'
+import {
+  countRuns,
+  type Measurement,
+  type MeasureOptions,
+  measureInTurn,
+  median,
+  timeRun,
+} from './measure.ts'
 import { requireCommonOptions, requireGroup } from './option-types.ts'
 import { describeGroup, gigaRate, type Report, type ScheduleComparison, type Verification } from './report.ts'
 
@@ -64,7 +71,14 @@ export async function measurePrograms(
     const measurement = await measureInTurn(group, programs, options)
     if (!options.compareSchedules) return { schedule, measurement }
     const other = await record(schedule === 'serial' ? 'overlapped' : 'serial', keep)
-    return { schedule, measurement, comparison: await comparePrograms(group, programs, other, options) }
+    const { comparison, samples } = await comparePrograms(group, programs, other, options)
+    // The times that alternated with the other schedule's, so that a report has one time for each schedule.
+    const compared = samples.get(programs)!
+    return {
+      schedule,
+      measurement: { ...measurement, seconds: median(compared), samples: compared },
+      comparison,
+    }
   } finally {
     owned.destroy()
   }
@@ -94,27 +108,42 @@ function rateOf(work: Parameters<typeof describeRun>[2], seconds: number): Pick<
   return { rate: gigaRate(work.elements, seconds), unit: 'Gelements/s' }
 }
 
+/** What `comparePrograms` found. */
+interface ComparedPrograms {
+  readonly comparison: ScheduleComparison
+  /** Seconds of each run. */
+  readonly samples: ReadonlyMap<readonly Program[], readonly number[]>
+}
+
 /** Times programs, and others that differ from them in their schedule alone; which of them come first alternates too. */
 export async function comparePrograms(
   group: DeviceGroup,
   one: readonly Program[],
   other: readonly Program[],
-  { samples = 1, repetitions = 1, warmup = 1, signal }: MeasureOptions,
-): Promise<ScheduleComparison> {
+  { samples = 1, repetitions = 1, warmup = 1, onRun, signal }: MeasureOptions,
+): Promise<ComparedPrograms> {
   const [serial, overlapped] = one[0]?.schedule === 'serial' ? [one, other] : [other, one]
   const seconds = new Map<readonly Program[], number[]>([
     [serial, []],
     [overlapped, []],
   ])
+  const warming = Math.max(1, warmup)
+  const timed = Math.max(comparedSamples, samples)
+  const ran = countRuns(2 * (warming + timed), onRun)
   for (const programs of [serial, overlapped]) {
     for (const program of programs) await program.prepare()
-    for (let run = 0; run < Math.max(1, warmup); run++) await timeRun(group, programs, 1, signal)
+    for (let run = 0; run < warming; run++) {
+      await timeRun(group, programs, 1, signal)
+      ran()
+    }
   }
-  for (let sample = 0; sample < Math.max(comparedSamples, samples); sample++)
-    for (const programs of sample % 2 === 0 ? [serial, overlapped] : [overlapped, serial])
+  for (let sample = 0; sample < timed; sample++)
+    for (const programs of sample % 2 === 0 ? [serial, overlapped] : [overlapped, serial]) {
       seconds.get(programs)!.push((await timeRun(group, programs, repetitions, signal)).seconds)
+      ran()
+    }
   const serialSeconds = median(seconds.get(serial)!)
   const overlappedSeconds = median(seconds.get(overlapped)!)
   const speedUp = overlappedSeconds > 0 ? serialSeconds / overlappedSeconds : 1
-  return { serialSeconds, overlappedSeconds, speedUp }
+  return { comparison: { serialSeconds, overlappedSeconds, speedUp }, samples: seconds }
 }

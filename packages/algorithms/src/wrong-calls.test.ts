@@ -281,12 +281,12 @@ it.each([
   [
     'an option that does not exist',
     () => reduce(group, { elements: 6, type: 'f32', op: 'max' } as never),
-    'There is no option op; the options are elements, type, kernel, operation, input, timeUploads, schedule, verify, compareSchedules, warmup, samples, repetitions, seed, trace, onProgram, signal, tuning.',
+    'There is no option op; the options are elements, type, kernel, operation, input, timeUploads, schedule, verify, compareSchedules, warmup, samples, repetitions, seed, trace, onProgram, onRun, signal, tuning.',
   ],
   [
     'an option of products of f16 where the type is f32',
     () => matmul(group, { m: 2, n: 2, k: 2, resultType: 'f32' } as never),
-    'There is no option resultType; the options are m, n, k, type, a, b, output, streamWidth, memoryLimitBytes, mode, devices, model, precision, schedule, verify, compareSchedules, warmup, samples, repetitions, seed, trace, onProgram, signal, tuning.',
+    'There is no option resultType; the options are m, n, k, type, a, b, output, streamWidth, memoryLimitBytes, mode, devices, model, precision, schedule, verify, compareSchedules, warmup, samples, repetitions, seed, trace, onProgram, onRun, signal, tuning.',
   ],
   [
     'an array of another type that takes the result',

@@ -247,13 +247,13 @@ describe('a kernel that does not end costs its own queue alone', () => {
 @group(0) @binding(0) var<storage, read_write> x: array<atomic<u32>>;
 @compute @workgroup_size(1) fn main() { while (atomicLoad(&x[0]) == 0) { atomicMax(&x[0], 0u); } }`
 
-  /** Two queues of one device with a limit of 0.3 s; the first one's kernel does not end. */
-  async function withEndless() {
+  /** Two queues of one device with limits in seconds; the first one's kernel does not end. */
+  async function withEndless(limits: readonly [number, number]) {
     const { group, queue: spare } = await opened()
     const messages: QueueMessage[][] = [[], []]
-    const [lost, kept] = messages.map((list) =>
+    const [lost, kept] = messages.map((list, i) =>
       openDeviceCommands(group.devices[0]!, {
-        ...{ label: 'limited', timeoutSeconds: 0.3, flush: () => {} },
+        ...{ label: 'limited', timeoutSeconds: limits[i]!, flush: () => {} },
         onMessage: (message) => list.push(message),
       }),
     ) as [DeviceCommands, DeviceCommands]
@@ -272,14 +272,14 @@ describe('a kernel that does not end costs its own queue alone', () => {
   }
 
   it('where others have submitted behind it', async () => {
-    const { kept, close } = await withEndless()
+    const { kept, close } = await withEndless([2, 2])
     submit(kept, [dispatch, 1, 1, 1, 1, 1, 0, 4])
     expect([...(await bytesOf(kept, 1, 4))]).toEqual([1, 0, 0, 0])
     await close()
   })
 
   it('where others compile, for which the driver waits', async () => {
-    const { kept, close } = await withEndless()
+    const { kept, close } = await withEndless([0.3, 30])
     await kept.compile(2, kernelSource(increment.replace('1u', '5u')), 'direct')
     submit(kept, [dispatch, 2, 1, 1, 1, 1, 0, 4])
     expect([...(await bytesOf(kept, 1, 4))]).toEqual([5, 0, 0, 0])
@@ -287,7 +287,7 @@ describe('a kernel that does not end costs its own queue alone', () => {
   })
 
   it('where others close, for which the driver waits', async () => {
-    const { kept, close } = await withEndless()
+    const { kept, close } = await withEndless([0.3, 30])
     await kept.close()
     await close()
   })

@@ -20,6 +20,8 @@ export interface QueueRuntime {
   image(translated: Translated, label: string): Promise<Uint8Array<ArrayBuffer>>
   /** A native error as a GpuError; a fault loses the devices of all runtimes. */
   failed(error: unknown, doing: string): unknown
+  /** Nothing of the queue is to be told any more. */
+  closed(queue: CudaCommandQueue): void
   share(buffer: { readonly address: number; readonly byteLength: number; release(): void }): CudaAllocation
 }
 
@@ -114,6 +116,7 @@ export class CudaCommandQueue implements CommandQueue<CudaHandles> {
   async close(): Promise<void> {
     if (this.#closed) return
     this.#closed = true
+    this.#runtime.closed(this)
     const closed = this.#native.close().catch(() => {})
     // A kernel of a lost queue may never leave: its memory goes with the group.
     if (this.#lost === undefined) await closed

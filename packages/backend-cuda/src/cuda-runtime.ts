@@ -129,6 +129,7 @@ export abstract class CudaRuntime<E extends CudaExecutable, C extends PlanPart =
       image: (translated, label) =>
         this.options.compiler.compile(translated, this.devices[device]!.architecture!, label),
       failed: (error, doing) => this.translated(error, doing),
+      closed: (queue) => this.#queues.delete(queue),
       share: (memory) => {
         const allocation: CudaAllocation = { device, gpu, ...memory }
         this.#allocations.add(allocation)

@@ -38,9 +38,9 @@ export function cuda(options: CudaOptions = {}): Backend<Runtime> {
     emitCuda(module, {
       bounds,
       label,
-      workgroupsPerMultiprocessor,
       stoppable: terminates === true ? 'start' : true,
       indirect: form === 'indirect',
+      workgroupsPerMultiprocessor,
     }),
   )
 }

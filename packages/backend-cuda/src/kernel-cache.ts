@@ -1,8 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { utimesSync } from 'node:fs'
+import { readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { makeFolder, openRegularFile } from '@tandem-gpu/core/native'
+import { makeFolder, readRegularFile } from '@tandem-gpu/core/native'
 
 export interface KernelCacheOptions {
   /**
@@ -49,16 +50,15 @@ export class KernelCache {
     const path = this.#path(key)
     try {
       if (!(await this.#isUsable())) return undefined
-      const handle = await openRegularFile(path)
-      if (handle === undefined) return undefined
-      const file = await handle.readFile().finally(() => handle.close())
+      // Small files: reading them here takes less than the thread pool's turns, which a library's start would wait for.
+      const file = readRegularFile(path, this.#maxByteLength)
+      if (file === undefined) return undefined
       const contents = new Uint8Array(file.subarray(digestByteLength))
       if (!digest(contents).equals(file.subarray(0, digestByteLength))) {
         await rm(path, { force: true })
         return undefined
       }
-      const now = new Date()
-      await utimes(path, now, now).catch(() => undefined)
+      markUsed(path)
       return contents
     } catch {
       return undefined
@@ -117,6 +117,16 @@ async function makePrivateFolder(directory: string): Promise<boolean> {
   makeFolder(directory, 0o700)
   const { uid, mode } = await stat(directory)
   return uid === process.getuid?.() && (mode & 0o022) === 0
+}
+
+/** For the eviction. A folder that is only read does without. */
+function markUsed(path: string): void {
+  const now = new Date()
+  try {
+    utimesSync(path, now, now)
+  } catch {
+    // The entry is as good.
+  }
 }
 
 function digest(contents: Uint8Array): Buffer {

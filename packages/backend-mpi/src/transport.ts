@@ -38,7 +38,10 @@ export async function openForTransport(
       `The ranks ask for different transports: rank ${said[0]!.rank} for ${said[0]!.message}, rank ${said[1]!.rank} for ${said[1]!.message}.`,
     )
   const refused: { name: string; reason: string }[] = []
-  const names = wanted === 'auto' ? Object.keys(knownLinks) : wanted === 'staged' ? [] : [wanted]
+  const links = (backend.links ?? []).map(({ name }) => name)
+  // Those that the backend lacks are named in the report too.
+  const all = [...new Set([...links, ...Object.keys(knownLinks)])]
+  const names = wanted === 'auto' ? all : wanted === 'staged' ? [] : [wanted]
   for (const name of names)
     try {
       const link = linkNamed(session, backend, name)

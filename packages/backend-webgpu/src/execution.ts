@@ -152,7 +152,7 @@ export class Execution {
     if (signal?.aborted !== true) return
     throw new GpuError(
       'aborted',
-      `The caller aborts "${this.#plan.label}" in repetition ${repetition + 1} of ${times}.`,
+      `"${this.#plan.label}" was aborted in repetition ${repetition + 1} of ${times}.`,
       { cause: signal.reason },
     )
   }

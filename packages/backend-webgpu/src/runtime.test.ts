@@ -198,7 +198,7 @@ describe('one device', () => {
     setTimeout(() => controller.abort(), 100)
     const error = (await run.catch((caught: unknown) => caught)) as GpuError
     expect(isGpuError(error, 'aborted')).toBe(true)
-    expect(error.message).toMatch(/"count" in repetition \d+ of 100000000/)
+    expect(error.message).toMatch(/^"count" was aborted in repetition \d+ of 100000000/)
     await expect(runtime.run(executable, { times: 1, signal: controller.signal })).rejects.toMatchObject({
       code: 'aborted',
     })

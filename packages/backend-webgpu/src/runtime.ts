@@ -73,7 +73,7 @@ export class WebGpuRuntime implements Runtime<WebGpuHandles> {
     }
     // WebGPU zeroes every buffer, so `zero` changes nothing.
     const { value, checked } = physical.scoped(
-      `allocate ${byteLength} bytes for "${options.label}" beside ${this.#allocatedByteLength()} that are allocated`,
+      `allocate ${byteLength} bytes for "${options.label}" in addition to ${this.#allocatedByteLength()} that are already allocated`,
       () => createStorageBuffer(physical, byteLength, options.label),
     )
     await checked

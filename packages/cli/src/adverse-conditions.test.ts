@@ -74,6 +74,8 @@ interface Condition {
   readonly signals?: true
   /** Standard error is closed, so the command cannot report anything. */
   readonly deaf?: true
+  /** Nobody reads standard output, which ends a command quietly. */
+  readonly unread?: true
   /** Signals by which libraries that are not ours end the process there. */
   readonly libraries?: readonly NodeJS.Signals[]
   /** Needs a mount namespace of its own. */
@@ -94,7 +96,7 @@ const conditions: Readonly<Record<string, Condition>> = {
     env: { HOME: 'OUT', TMPDIR: 'OUT', XDG_CACHE_HOME: 'OUT/cache' },
     mounts: true,
   },
-  'a pipe without a reader': { shell: 'set -o pipefail; "$@" | true' },
+  'a pipe without a reader': { shell: 'set -o pipefail; "$@" | true', unread: true },
   'a standard output that is closed': { shell: 'exec "$@" >&-' },
   'a standard error that is closed': { shell: 'exec "$@" 2>&-', deaf: true },
   'a standard input that is closed': { shell: 'exec "$@" <&-' },
@@ -154,11 +156,12 @@ async function attempt(command: string, condition: Condition): Promise<string[]>
   const { exit, signal, stderr, stdout } = await run.ended
   const wrong: string[] = []
   const byLibrary = signal !== null && condition.libraries?.includes(signal) === true
-  if (exit === null ? signal !== sent && !byLibrary : !told.includes(exit))
+  const quietly = condition.unread === true && exit === 141
+  if (exit === null ? signal !== sent && !byLibrary : !told.includes(exit) && !quietly)
     wrong.push(`ends with ${exit ?? signal}`)
   if (/^ +at .*:\d+|\w+Error:/m.test(stderr + stdout)) wrong.push('shows a trace')
   // Reports of a host that lacks something, such as that of `doctor`, go to standard output.
-  if (exit !== 0 && exit !== null && exit !== 130 && !condition.deaf && stderr + stdout === '')
+  if (exit !== 0 && exit !== null && exit !== 130 && !quietly && !condition.deaf && stderr + stdout === '')
     wrong.push('says nothing')
   if ((sent === undefined && !byLibrary) || exit !== null) wrong.push(...(await damaged(folder)))
   await rm(folder, { recursive: true, force: true })

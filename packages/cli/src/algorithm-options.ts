@@ -27,7 +27,7 @@ export function addAlgorithmOptions(command: Command, { seed = true }: { seed?: 
     .addOption(
       new Option(
         '--schedule <order>',
-        'serial: one command after another; overlapped: commands that do not depend on each other run at once',
+        'serial: one command after another; overlapped: independent commands run at the same time',
       )
         .choices(['serial', 'overlapped'])
         .default('overlapped'),
@@ -35,13 +35,16 @@ export function addAlgorithmOptions(command: Command, { seed = true }: { seed?: 
     .option('--no-verify', 'do not check the result against the reference')
     .option(
       '--warmup <n>',
-      'untimed runs before the timed ones (default 1, on a software GPU 0)',
+      'untimed runs before the timed ones (default 1; 0 on a software GPU)',
       wholeNumber(0),
     )
     .option('--samples <n>', 'timed runs, whose median is reported', wholeNumber(1), 1)
     .option('--compare-schedules', 'also time the other schedule, in alternating samples')
     .option('--cast', 'convert float64, int64 and uint64 files to 32 bits, with a range check')
-    .option('--plan <file>', 'write the recorded program: a picture where the name ends in .svg, else text')
+    .option(
+      '--plan <file>',
+      'write the recorded program, as a picture if the name ends in .svg, otherwise as text',
+    )
     .option(
       '--trace <file>',
       'write the times of all commands in Chrome’s trace format (for ui.perfetto.dev)',

@@ -1,4 +1,4 @@
-import type { Report } from '@tandem-gpu/algorithms'
+import type { MeasureProgress, Report } from '@tandem-gpu/algorithms'
 import { type DeviceGroup, type Program, type ProgramSpan, printPlan, type Schedule } from '@tandem-gpu/core'
 import type { AlgorithmOptions } from './algorithm-options.ts'
 import type { CommandContext } from './command-context.ts'
@@ -11,6 +11,7 @@ import type { OutputFile } from './output-file.ts'
 import { mostDrawnCommands, planPicture } from './plan-picture.ts'
 import { formatReport, type ReportLine } from './report-text.ts'
 import { RunFiles } from './run-files.ts'
+import { beginHandover, type Terminal } from './terminal.ts'
 import { chromeTrace } from './trace.ts'
 
 /** The options of the command line in the form in which the algorithms take them. */
@@ -22,6 +23,7 @@ export interface RunSettings {
   readonly seed?: number
   readonly compareSchedules: boolean
   readonly signal: AbortSignal
+  readonly onRun: (progress: MeasureProgress) => void
   readonly trace?: (spans: readonly ProgramSpan[]) => void
   readonly onProgram?: (program: Program) => void
 }
@@ -53,9 +55,11 @@ export async function runAlgorithm<R extends Report>(
       await run.prepare?.(files)
     })
     const spans: ProgramSpan[] = []
+    terminal.progress.start('Opening the devices')
     const report = await withGroup(options, (group) => {
       if (options.verbose) terminal.error(`${group.selection.reason}\n`)
-      const settings = settingsOf(options, terminal.signal, spans)
+      terminal.progress.start('Preparing the data')
+      const settings = settingsOf(options, terminal, spans)
       if (options.plan === undefined) return run.compute(group, settings)
       return run.compute(group, {
         ...settings,
@@ -64,14 +68,14 @@ export async function runAlgorithm<R extends Report>(
         },
       })
     })
-    terminal.progress.stop()
+    terminal.progress.start('Finishing')
     if (plan !== undefined) await planFile?.write(Buffer.from(plan))
     await traceFile?.write(
       chromeTrace([
         { name: report.algorithm, devices: report.deviceNames, spans: await allSpans(job, spans) },
       ]),
     )
-    terminal.signal.throwIfAborted()
+    beginHandover(terminal)
     const wrong = report.checked && !report.verified
     if (!wrong) await files.commit()
     const lines = [...run.describe(report), ...comparisonLine(report.comparison)]
@@ -108,7 +112,17 @@ async function allSpans(
   return said.flatMap(({ message }) => JSON.parse(message) as ProgramSpan[])
 }
 
-function settingsOf(options: AlgorithmOptions, signal: AbortSignal, spans: ProgramSpan[]): RunSettings {
+/** Shows how many of the runs are done, and what comes behind them. */
+export function showRuns({ progress }: Terminal, verify: boolean): RunSettings['onRun'] {
+  return ({ done, total }) => {
+    if (done === total) progress.start(verify ? 'Checking the result' : 'Reading the result')
+    else if (done > 0) progress.reach(done)
+    else if (total === 1) progress.start('Running the program')
+    else progress.start('Running the program', total, 'runs')
+  }
+}
+
+function settingsOf(options: AlgorithmOptions, terminal: Terminal, spans: ProgramSpan[]): RunSettings {
   const { schedule, verify, warmup, samples, seed, compareSchedules = false } = options
   const collect = (found: readonly ProgramSpan[]) => {
     for (const span of found) spans.push(span)
@@ -120,7 +134,8 @@ function settingsOf(options: AlgorithmOptions, signal: AbortSignal, spans: Progr
     samples,
     compareSchedules,
     ...(seed === undefined ? {} : { seed }),
-    signal,
+    signal: terminal.signal,
+    onRun: showRuns(terminal, verify),
     ...(options.trace === undefined ? {} : { trace: collect }),
   }
 }

@@ -161,7 +161,8 @@ describe('jacobi', () => {
     expect(await readFile(join(folder, 'four.npy'))).toEqual(await readFile(join(folder, 'one.npy')))
 
     const picture = decode(await readFile(join(folder, 'out.png')))
-    expect([picture.width, picture.height]).toEqual([129, 257])
+    // Four pixels for each of 129 × 257 cells, and the colour bar.
+    expect([picture.width, picture.height]).toEqual([4 * 129 + 286, 4 * 257 + 48])
     expect(new Set(picture.data).size).toBeGreaterThan(50)
   })
 
@@ -171,7 +172,7 @@ describe('jacobi', () => {
       /converged +at iteration 50, with 2\.17e-6/,
     )
     expect((await tandem(`${line} --tolerance 1e-9`)).stdout).toMatch(
-      /converged +no: a cell still changes by 2\.17e-6 in a sweep/,
+      /converged +no: a cell still changes by 2\.17e-6 per sweep/,
     )
     expect((await tandem(line)).stdout).not.toContain('converged')
   })

@@ -3,7 +3,7 @@ import type { FileElementType, NpyElementType } from './npy/element-conversion.t
 import { NpyReader, type NpyReadOptions } from './npy/reader.ts'
 import { NpyWriter } from './npy/writer.ts'
 import type { OutputFile } from './output-file.ts'
-import type { Progress } from './progress.ts'
+import type { Part, Progress } from './progress.ts'
 import type { RunFiles } from './run-files.ts'
 
 /** A `.npy` file as the input of an algorithm, which reads it in pieces, any number of times. */
@@ -36,14 +36,16 @@ export async function openInput<T extends FileElementType>(
   const reader = files.closing(await NpyReader.open(path, options))
   const shown = (read: ElementReader<T>): ElementReader<T> => {
     let done = 0
+    let part: Part | undefined
     return async (offset, into) => {
-      if (done === 0) progress.start(`Reading ${reader.name}`, reader.length)
+      part ??= progress.begin(`Reading ${reader.name}`, reader.length)
       await read(offset, into)
-      progress.step(into.length)
+      part.step(into.length)
       done += into.length
       if (done < reader.length) return
       // The verification reads the file once more.
-      progress.stop()
+      part.end()
+      part = undefined
       done = 0
     }
   }
@@ -70,11 +72,12 @@ export async function npySink<T extends FileElementType | 'c64'>(
 ): Promise<ElementWriter<T extends FileElementType ? T : 'f32'>> {
   const length = shape.reduce((product, side) => product * side, type === 'c64' ? 2 : 1)
   const writer = await NpyWriter.start(file, type, shape)
+  let part: Part | undefined
   return async (offset, data) => {
-    if (offset === 0) progress.start(`Writing ${file.name}`, length)
+    part ??= progress.begin(`Writing ${file.name}`, length)
     await writer.writeElements(offset, data)
-    progress.step(data.length)
-    if (offset + data.length === length) progress.stop()
+    part.step(data.length)
+    if (offset + data.length === length) part.end()
   }
 }
 

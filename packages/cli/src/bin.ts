@@ -1,5 +1,5 @@
 import { interruptionOf } from './interruption.ts'
-import { launchedProcesses, openJob } from './job.ts'
+import { launchedProcesses, openJob, printsForAll } from './job.ts'
 import { main, reportFailure } from './program.ts'
 import { removeUnfinishedFiles } from './replacement-file.ts'
 import { exitOnOutputError } from './standard-output.ts'
@@ -7,7 +7,10 @@ import { processTerminal } from './terminal.ts'
 
 process.on('exit', removeUnfinishedFiles)
 exitOnOutputError(process)
-const terminal = processTerminal(interruptionOf(process), launchedProcesses(process.env) !== undefined)
+const terminal = processTerminal(
+  interruptionOf(process, printsForAll(process.env)),
+  launchedProcesses(process.env) !== undefined,
+)
 process.exitCode = await openJob(process.env).then(
   async (job) => {
     const exitCode = await main(process.argv.slice(2), terminal, job)

@@ -5,7 +5,8 @@ import type { ReportLine } from './report-text.ts'
 /** A line that compares the two schedules, where both were timed. */
 export function comparisonLine(comparison: ScheduleComparison | undefined): readonly ReportLine[] {
   if (comparison === undefined) return []
-  const { serialSeconds, overlappedSeconds, speedUp } = comparison
-  const text = `serial ${formatSeconds(serialSeconds)}, overlapped ${formatSeconds(overlappedSeconds)}: ${formatNumber(speedUp)} ×`
+  const { serialSeconds, overlappedSeconds, speedUp, sweeps } = comparison
+  const of = sweeps === undefined ? '' : ` (each of ${sweeps} sweeps)`
+  const text = `serial ${formatSeconds(serialSeconds)}, overlapped ${formatSeconds(overlappedSeconds)}: ${formatNumber(speedUp)} ×${of}`
   return [['schedules', text]]
 }

@@ -2,7 +2,7 @@ import { type GpuErrorCode, isGpuError } from '@tandem-gpu/core'
 import { FileError, fileReason, isFileSystemError } from './file-error.ts'
 import { printable } from './printable.ts'
 
-/** The exit codes of the process. `interrupted` is the shell's 128 + SIGINT; `internal` and `fileError` are EX_SOFTWARE and EX_IOERR of sysexits(3). */
+/** The exit codes of the process. `interrupted` is the shell's 128 + SIGINT, and `closedPipe` 128 + SIGPIPE; `internal` and `fileError` are EX_SOFTWARE and EX_IOERR of sysexits(3). */
 export const exitCode = {
   ok: 0,
   wrongAnswer: 1,
@@ -12,6 +12,7 @@ export const exitCode = {
   internal: 70,
   fileError: 74,
   interrupted: 130,
+  closedPipe: 141,
 } as const
 
 /** One of them. */
@@ -68,7 +69,7 @@ export function failureOf(error: unknown): Failure {
     }
   }
   if (error instanceof Error && error.name === 'AbortError') {
-    return { exit: exitCode.interrupted, code: 'aborted', message: 'Interrupted; nothing is written.' }
+    return { exit: exitCode.interrupted, code: 'aborted', message: 'Interrupted; nothing was written.' }
   }
   const message = error instanceof Error ? (error.stack ?? error.message) : String(error)
   return { exit: exitCode.internal, code: 'internal', message }

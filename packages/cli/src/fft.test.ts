@@ -21,7 +21,8 @@ describe('tandem fft', () => {
     const files = `--output ${folder}/b.npy --image ${folder}`
     expect((await tandem(`fft --shape 24x10 --devices 2 ${files}/b.png`)).exit).toBe(0)
     const { width, height } = decode(await readFile(`${folder}/b.png`))
-    expect([width, height]).toEqual([10, 24])
+    // 43 pixels for each of 10 × 24 magnitudes, and the colour bar.
+    expect([width, height]).toEqual([43 * 10 + 286, 43 * 24 + 48])
     expect((await tandem(`fft --shape 20 --real --devices 2 ${files}/b.svg`)).exit).toBe(0)
     expect((await readFile(`${folder}/b.svg`, 'utf8')).match(/<rect x=/g)).toHaveLength(11)
   })

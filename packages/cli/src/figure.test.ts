@@ -13,14 +13,14 @@ function figure(
 ) {
   const picture = new FieldPicture(rows, columns)
   picture.add(0, cells)
-  const { width, height, data } = decode(picture.encodeFigure(borders))
+  const { width, height, data } = decode(picture.encode(borders))
   const at = (x: number, y: number) => [...data.subarray((y * width + x) * 3, (y * width + x) * 3 + 3)]
   return { width, height, at }
 }
 
 it('enlarges a small field to about a thousand pixels, with a colour bar beside it', () => {
   const { width, height, at } = figure([0, 1, 0, 1], 2, 2)
-  expect([width, height]).toEqual([24 + 1024 + 28 + 32 + 10 + 130, 1024 + 48])
+  expect([width, height]).toEqual([24 + 1024 + 28 + 32 + 12 + 190, 1024 + 48])
   expect(at(24, 24)).toEqual(dark)
   expect(at(24 + 1023, 24)).toEqual(bright)
   expect(at(5, 5)).toEqual([255, 255, 255])
@@ -33,12 +33,12 @@ it('writes numbers beside the bar', () => {
   const { at, width } = figure([-1, 1], 1, 2)
   const ink = (top: number) => {
     let dots = 0
-    for (let y = top; y < top + 14; y++)
-      for (let x = width - 130; x < width; x++) if (at(x, y)[0] === 40) dots++
+    for (let y = top; y < top + 28; y++)
+      for (let x = width - 190; x < width; x++) if (at(x, y)[0] === 40) dots++
     return dots
   }
-  // '1', '0' and '-1': 11, 17 and 16 pixels of 2 × 2.
-  expect([ink(24), ink(24 + 512 - 14)].every((dots) => dots > 0 && dots % 4 === 0)).toBe(true)
+  // '1' and '-1': 10 and 15 pixels of 4 × 4.
+  expect([ink(24), ink(24 + 512 - 28)]).toEqual([10 * 16, 15 * 16])
 })
 
 it('draws a light line where the parts of devices meet', () => {

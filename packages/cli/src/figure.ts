@@ -1,5 +1,5 @@
 import { encode } from 'fast-png'
-import { colorTable } from './color-map.ts'
+import { divergingColors, sequentialColors } from './color-map.ts'
 import { formatNumber } from './quantity.ts'
 
 /** A field as it is drawn: one value for each pixel of the picture before it is enlarged. */
@@ -21,26 +21,30 @@ export interface Borders {
 /** The longer side of the field in a figure, at least about this many pixels. */
 const fieldSide = 1024
 const margin = 24
-const bar = { gap: 28, width: 32, labelGap: 10, labelWidth: 130 }
-const glyphScale = 2
+const bar = { gap: 28, width: 32, labelGap: 12, labelWidth: 190 }
+const glyphScale = 4
 
 /**
- * A PNG of the field for people: enlarged and smoothed where it is small, with thin white lines between the parts of devices, and a
- * colour bar with its numbers. Values that are not finite are white.
+ * A PNG of the field for people: enlarged and smoothed where it is small, with thin lines between the parts of devices, and a colour bar with
+ * its numbers. Values of one sign are dark to bright, those of both signs blue to red with grey for zero; what is not finite is white.
  */
-export function encodeFigure(field: FieldPixels, { xs, ys }: Borders = { xs: [], ys: [] }): Uint8Array {
+export function encodeFigure(found: FieldPixels, { xs, ys }: Borders = { xs: [], ys: [] }): Uint8Array {
+  const signed = found.low < 0 && found.high > 0
+  const most = Math.max(-found.low, found.high)
+  const field = signed ? { ...found, low: -most, high: most } : found
   const scale = Math.max(1, Math.round(fieldSide / Math.max(field.width, field.height)))
   const [inner, tall] = [field.width * scale, field.height * scale]
   const width = margin + inner + bar.gap + bar.width + bar.labelGap + bar.labelWidth
-  const canvas = new Canvas(width, tall + 2 * margin)
+  const canvas = new Canvas(width, tall + 2 * margin, signed ? divergingColors : sequentialColors)
+  const lines = signed ? ink : 255
   const factor = field.high > field.low ? 255 / (field.high - field.low) : 0
   for (let y = 0; y < tall; y++)
     for (let x = 0; x < inner; x++) {
       const value = smoothed(field, (x + 0.5) / scale - 0.5, (y + 0.5) / scale - 0.5)
       if (Number.isFinite(value)) canvas.color(margin + x, margin + y, (value - field.low) * factor)
     }
-  for (const x of xs) canvas.line(margin + Math.round(x * scale), margin, 1, tall)
-  for (const y of ys) canvas.line(margin, margin + Math.round(y * scale), inner, 1)
+  for (const x of xs) canvas.line(margin + Math.round(x * scale), margin, 1, tall, lines)
+  for (const y of ys) canvas.line(margin, margin + Math.round(y * scale), inner, 1, lines)
   const left = margin + inner + bar.gap
   for (let y = 0; y < tall; y++)
     for (let x = 0; x < bar.width; x++)
@@ -49,12 +53,10 @@ export function encodeFigure(field: FieldPixels, { xs, ys }: Borders = { xs: [],
     const labels = factor === 0 ? [field.high] : [field.high, (field.low + field.high) / 2, field.low]
     for (const [index, value] of labels.entries()) {
       const at = labels.length === 1 ? 0.5 : index / (labels.length - 1)
-      // Rounding makes the middle of a symmetric field a tiny number.
-      const shown = Math.abs(value) < 1e-9 * Math.max(Math.abs(field.low), Math.abs(field.high)) ? 0 : value
       canvas.text(
         left + bar.width + bar.labelGap,
         margin + Math.round(at * (tall - 7 * glyphScale)),
-        formatNumber(shown),
+        formatNumber(value),
       )
     }
   }
@@ -77,31 +79,36 @@ function smoothed({ width, height, values }: FieldPixels, x: number, y: number):
   return row.share === 0 ? above : above + (across(row.next) - above) * row.share
 }
 
+/** The grey of numbers and of lines over light colours. */
+const ink = 40
+
 /** An image that is white. */
 class Canvas {
   readonly #width: number
   readonly #height: number
   readonly #data: Uint8Array
+  readonly #colors: Uint8Array
 
-  constructor(width: number, height: number) {
+  constructor(width: number, height: number, colors: Uint8Array) {
+    this.#colors = colors
     this.#width = width
     this.#height = height
     this.#data = new Uint8Array(width * height * 3).fill(255)
   }
 
-  /** `index`: from 0, dark, to 255, bright. */
+  /** `index`: from 0, the lowest value, to 255, the highest. */
   color(x: number, y: number, index: number): void {
     const color = Math.round(index) * 3
-    this.#data.set(colorTable.subarray(color, color + 3), (y * this.#width + x) * 3)
+    this.#data.set(this.#colors.subarray(color, color + 3), (y * this.#width + x) * 3)
   }
 
-  /** A line of white over what is there. */
-  line(x: number, y: number, width: number, height: number): void {
+  /** A line of grey over what is there, which shines through. */
+  line(x: number, y: number, width: number, height: number, grey: number): void {
     for (let row = y; row < y + height; row++)
       for (let column = x; column < x + width; column++) {
         const at = (row * this.#width + column) * 3
         for (let channel = at; channel < at + 3; channel++)
-          this.#data[channel] = Math.round((this.#data[channel]! + 2 * 255) / 3)
+          this.#data[channel] = Math.round((this.#data[channel]! + 2 * grey) / 3)
       }
   }
 
@@ -126,7 +133,7 @@ class Canvas {
 
   #ink(x: number, y: number): void {
     if (x < this.#width && y < this.#height)
-      this.#data.fill(40, (y * this.#width + x) * 3, (y * this.#width + x) * 3 + 3)
+      this.#data.fill(ink, (y * this.#width + x) * 3, (y * this.#width + x) * 3 + 3)
   }
 }
 

@@ -90,7 +90,7 @@ export function addGroupOptions(command: Command, { count = true }: { count?: bo
 export function byOption(usual: SelectBy): Option {
   return new Option(
     '--by <reading>',
-    'by what devices are preferred: their order (index), one sensor, or all of them (score)',
+    'how to rank the devices: in their order (index), by one sensor, or by all of them (score)',
   )
     .choices(selectByNames)
     .default(usual)
@@ -112,14 +112,14 @@ export function addSelectionOptions(command: Command): Command {
     .addOption(
       new Option(
         '--rank-transport <name>',
-        'how processes that mpirun starts exchange data (default: auto, the quickest way that works)',
+        'how the processes of mpirun exchange data (default: auto, the fastest way that works)',
       )
         .choices(rankTransports)
         .env('TANDEM_RANK_TRANSPORT'),
     )
     .option(
       '--device <id>',
-      'use the device with this id, as tandem select prints it; may be given again',
+      'use the device with this id, which tandem select prints; may be given several times',
       (id: string, ids: readonly string[] = []) => [...ids, id],
     )
 }

@@ -7,7 +7,7 @@ export const helpExamples: Readonly<Record<string, readonly string[]>> = {
     'tandem run scale.wgsl --buffer x=in.npy --set factor=2 --output x=out.npy',
     'tandem run fill.wgsl --buffer y=f32:1e6 --workgroups 15625 --json',
   ],
-  translate: ['tandem translate scale.wgsl', 'tandem translate scale.wgsl --constant TILE=16 --json'],
+  translate: ['tandem translate scale.wgsl', 'tandem translate tiled.wgsl --constant TILE=16 --json'],
   transpose: [
     'tandem transpose --input a.npy --output at.npy',
     'tandem transpose --rows 1e4 --cols 2e4 --devices 4 --compare-schedules',

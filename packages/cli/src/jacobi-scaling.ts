@@ -6,6 +6,7 @@ import { withGroup } from './group-options.ts'
 import { formatJson } from './json.ts'
 import { formatNumber, formatSeconds } from './quantity.ts'
 import { formatTable } from './table.ts'
+import { beginHandover } from './terminal.ts'
 
 interface ScalingOptions extends AlgorithmOptions {
   readonly rows?: number
@@ -21,10 +22,11 @@ const sides = { hardware: 10_000, software: 512 }
 export async function runScaling(context: CommandContext, options: ScalingOptions): Promise<void> {
   const { terminal } = context
   const { schedule, verify, warmup, samples, iterations, residualEvery } = options
+  terminal.progress.start('Opening the devices')
   const document = await withGroup(options, async (group) => {
     const side = group.software ? sides.software : sides.hardware
     const shape = { rows: options.rows ?? side, columns: options.cols ?? side }
-    terminal.progress.start('Scaling', 2 * group.devices.length - 1)
+    terminal.progress.start('Measuring', 2 * group.devices.length - 1, 'measurements')
     const figures = await scaleJacobi(group, {
       ...shape,
       iterations,
@@ -48,7 +50,7 @@ export async function runScaling(context: CommandContext, options: ScalingOption
       figures,
     }
   })
-  terminal.progress.stop()
+  beginHandover(terminal)
   if (verify && !document.figures.every(({ verified }) => verified)) context.exit = exitCode.wrongAnswer
   terminal.out(options.json ? formatJson('jacobiScaling', document) : asText(document, verify))
 }
@@ -87,7 +89,7 @@ function asText(
       figure.decomposition,
       `${figure.grid.join(' × ')}${figure.overlapsRows || figure.devices === 1 ? '' : ' *'}`,
       formatSeconds(figure.seconds),
-      `${formatNumber(figure.megaUpdatesPerSecond)} million a second`,
+      `${formatNumber(figure.megaUpdatesPerSecond)} million per second`,
       percent(figure.efficiency),
       percent(figure.packShare),
       ...(verify ? [figure.verified ? 'verified' : 'WRONG'] : []),

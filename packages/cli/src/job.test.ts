@@ -7,6 +7,7 @@ import { startTandem } from './testing/process.ts'
 import { temporaryFolder } from './testing/temporary-folder.ts'
 
 const installed = spawnSync('mpirun.openmpi', ['--version']).status === 0
+const mpichInstalled = spawnSync('mpirun.mpich', ['--version']).status === 0
 const launcher = 'mpirun.openmpi --oversubscribe --mca mpi_yield_when_idle 1'
 const env = {
   ...process.env,
@@ -97,7 +98,7 @@ describe.skipIf(!installed)(
         expect.stringMatching(/^mpi loads: Open MPI v\S+.* \(.*libmpi.*, interface of Open MPI\)$/),
       ])
       expect(text.stdout).toMatch(
-        /^ {2}Processes exchange data by the transport staged\. Not by ipc: The backend webgpu does not share memory between processes\. Not by nccl: /m,
+        /^ {2}Processes exchange data through the transport staged\. Why not ipc: The backend webgpu does not share memory between processes\. Why not nccl: /m,
       )
       expect(text.stdout).toMatch(
         /^ {2}It takes .*messages from GPU memory \(.*gpu-aware.*\).*\. .*through host memory \(staged\)\.$/m,
@@ -164,5 +165,31 @@ describe.skipIf(!installed)(
         while ((await alive()).length > 0) await setTimeout(100)
       },
     )
+  },
+)
+
+describe.skipIf(!mpichInstalled)(
+  `tandem under mpiexec of MPICH${mpichInstalled ? '' : ' (skipped: mpirun.mpich is not installed)'}`,
+  () => {
+    it('rank 0 alone says what Ctrl-C interrupts', async () => {
+      const folder = await temporaryFolder()
+      const sweeping = ['jacobi', '--rows', '65', '--cols', '65', '--iterations', '100000000']
+      const job = startTandem([...sweeping, '--output', 'a.npy'], {
+        env,
+        cwd: folder,
+        // Hydra passes the signal on to the processes and waits for them; Open MPI's launcher soon kills them.
+        shell: 'exec mpirun.mpich -n 2 "$@"',
+      })
+      // Once the sweeps run, every process hears the signal.
+      await job.says('tandem: Sweeping')
+      job.kill('SIGINT')
+      const { exit, stdout, stderr } = await job.ended
+      expect(exit).toBe(130)
+      expect(stdout).not.toContain('jacobi')
+      expect(stderr.match(/^tandem: Interrupted .*$/gm)).toEqual([
+        expect.stringMatching(/; nothing was written\.$/),
+      ])
+      expect(await readdir(folder)).not.toContain('a.npy')
+    })
   },
 )

@@ -31,6 +31,11 @@ export function launchedProcesses(environment: Environment): string | undefined 
   return environment.OMPI_COMM_WORLD_SIZE ?? environment.PMI_SIZE
 }
 
+/** Whether this process is the one that prints: the first of those that a launcher has started, or one that none has started. */
+export function printsForAll(environment: Environment): boolean {
+  return Number(environment.OMPI_COMM_WORLD_RANK ?? environment.PMI_RANK ?? 0) === 0
+}
+
 /** Undefined where no launcher of MPI has started this process. MPI itself is started by the first use of the job. */
 export async function openJob(
   environment: Environment,
@@ -42,7 +47,7 @@ export async function openJob(
     if (!isNotInstalled(error, '@tandem-gpu/backend-mpi')) throw error
     const { remedy } = notInstalled('@tandem-gpu/backend-mpi')
     throw new UsageError(
-      `mpirun starts ${launched} processes, which the package @tandem-gpu/backend-mpi would join, and it is not installed beside the tandem command. ${remedy}`,
+      `mpirun starts ${launched} processes, and the package @tandem-gpu/backend-mpi, which joins them, is not installed next to the tandem command. ${remedy}`,
     )
   })
   const { rank, size } = detectLaunch(environment)!
@@ -58,7 +63,7 @@ export async function openJob(
 /** What every process but the first prints: nothing. All of them come to the same results and the same errors. */
 export function terminalOf(job: Job | undefined, terminal: Terminal): Terminal {
   if (job === undefined || job.rank === 0) return terminal
-  return { ...terminal, out() {}, error() {}, interactive: false, progress: silentProgress }
+  return { ...terminal, out() {}, error() {}, interactive: false, progress: silentProgress() }
 }
 
 /** Does what may fail in one process alone, such as opening a file: a failure in one is one in all, before anything runs. */

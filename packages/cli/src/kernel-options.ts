@@ -15,7 +15,11 @@ export function addKernelOptions(command: Command): Command {
   return command
     .option('--entry-point <name>', 'the compute entry point (default: the only one)')
     .addOption(
-      repeated('--constant <name=value>', 'value of an override; may be given again', collectConstant),
+      repeated(
+        '--constant <name=value>',
+        'value of an override; may be given several times',
+        collectConstant,
+      ),
     )
 }
 

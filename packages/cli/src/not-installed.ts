@@ -1,7 +1,7 @@
 /** What a user reads where a package is not there. */
 export function notInstalled(packageName: string) {
   return {
-    reason: `The package ${packageName} is not installed beside the tandem command.`,
+    reason: `The package ${packageName} is not installed next to the tandem command.`,
     remedy: `Run npm install ${packageName}, with --global where @tandem-gpu/cli is installed globally.`,
   }
 }

@@ -99,6 +99,7 @@ describe('tandem run', () => {
       'run KERNEL --buffer x=f32:5e6 --set factor=1 --set shift=[0,0]',
       /5000000 elements, and a dimension of the device holds 65535; give --workgroups with several/,
     ],
+    ['a buffer under a wrong name', 'run KERNEL --buffer z=f32:4', /--buffer z names no buffer of/],
     ['a binding without a buffer', 'run KERNEL', /scale\.wgsl binds x, and no --buffer gives it/],
     [
       'a buffer without a binding',

@@ -1,48 +1,49 @@
 import { decode } from 'fast-png'
 import { expect, it } from 'vitest'
-import { colorTable } from './color-map.ts'
+import { divergingColors, sequentialColors } from './color-map.ts'
 import { FieldPicture } from './picture.ts'
 
-/** Adds the field in two pieces, as an algorithm would. */
-function fieldPicture(field: ArrayLike<number>, rows: number, columns: number): Uint8Array {
-  const picture = new FieldPicture(rows, columns)
-  const cells = Array.from(field)
-  const middle = Math.floor(cells.length / 3)
-  picture.add(0, cells.slice(0, middle))
-  picture.add(middle, cells.slice(middle))
-  return picture.encode()
+/** The colours of the field's pixels in the first row, one for each cell; the field is added in two pieces, as an algorithm would. */
+function drawn(field: readonly number[]): number[][] {
+  const picture = new FieldPicture(1, field.length)
+  const middle = Math.floor(field.length / 3)
+  picture.add(0, field.slice(0, middle))
+  picture.add(middle, field.slice(middle))
+  const { width, data } = decode(picture.encode())
+  const scale = 1024 / field.length
+  return field.map((_, cell) => {
+    const at = (24 * width + 24 + Math.floor((cell + 0.5) * scale)) * 3
+    return [...data.subarray(at, at + 3)]
+  })
 }
 
-const dark = [68, 1, 84]
-const bright = [253, 231, 37]
+const colorOf = (table: Uint8Array, index: number) => [...table.subarray(index * 3, index * 3 + 3)]
 
-it('runs from dark to bright, row 0 on top', () => {
-  const { width, height, channels, data } = decode(fieldPicture([0, 1, 2, 3, 4, 5], 2, 3))
-  expect([width, height, channels]).toEqual([3, 2, 3])
-  expect([...data.subarray(0, 3)]).toEqual(dark)
-  expect([...data.subarray(15)]).toEqual(bright)
-  expect([...data.subarray(6, 9)]).toEqual([...colorTable.subarray(102 * 3, 102 * 3 + 3)])
+it('values of one sign run from dark to bright', () => {
+  const [dark, , , bright] = drawn([1, 2, 3, 4])
+  expect([dark, bright]).toEqual([colorOf(sequentialColors, 0), colorOf(sequentialColors, 255)])
+  expect(drawn([0, 1, 2, 4])[0]).toEqual(colorOf(sequentialColors, 0))
 })
 
-it('shows values that are not finite in white, and a constant in one colour', () => {
-  expect([...decode(fieldPicture([Number.NaN, 1, Number.POSITIVE_INFINITY, 2], 1, 4)).data]).toEqual([
-    ...[255, 255, 255],
-    ...dark,
-    ...[255, 255, 255],
-    ...bright,
-  ])
-  expect([...decode(fieldPicture([7, 7], 1, 2)).data]).toEqual([...dark, ...dark])
+it('values of both signs run from blue through grey to red, with zero in the middle', () => {
+  const [blue, zero, , half] = drawn([-4, 0, 0, 2])
+  expect(blue).toEqual(colorOf(divergingColors, 0))
+  expect(zero!.every((channel) => Math.abs(channel - 221) < 4)).toBe(true)
+  // 2 is as far from zero as half of -4, and not the end of the colours.
+  const [red, , light] = half!
+  expect(half).not.toEqual(colorOf(divergingColors, 255))
+  expect(red!).toBeGreaterThan(light! + 50)
 })
 
-it('averages fields with more than 2048 cells in a row or column, and accepts empty ones', () => {
-  const { width, height, data } = decode(
-    fieldPicture(
-      new Float32Array(5000).map((_, i) => i),
-      1,
-      5000,
-    ),
+it('averages fields with more than 2048 cells in a row or column', () => {
+  const picture = new FieldPicture(1, 5000)
+  picture.add(
+    0,
+    Array.from({ length: 5000 }, (_, i) => i),
   )
-  expect([width, height]).toEqual([1667, 1])
-  expect([...data.subarray(0, 3)]).toEqual(dark)
-  expect(decode(fieldPicture([], 0, 0))).toMatchObject({ width: 1, height: 1 })
+  const { width, data } = decode(picture.encode())
+  expect(width).toBe(24 + 1667 + 28 + 32 + 12 + 190)
+  expect([...data.subarray((24 * width + 24) * 3, (24 * width + 24) * 3 + 3)]).toEqual(
+    colorOf(sequentialColors, 0),
+  )
 })

@@ -1,14 +1,10 @@
-import { encode } from 'fast-png'
-import { colorTable } from './color-map.ts'
+import type { JacobiReport } from '@tandem-gpu/algorithms'
 import { type Borders, encodeFigure, type FieldPixels } from './figure.ts'
 
 /** The longer side of a picture; larger fields are averaged over square blocks of cells. */
 const sideLimit = 2048
 
-/**
- * Draws a row-major field that is added in pieces. The smallest finite value is dark, the largest bright, row 0 on top; values that are not
- * finite are white. A field of equal values (or without cells) has one colour.
- */
+/** Draws a row-major field that is added in pieces, row 0 on top. */
 export class FieldPicture {
   readonly #rows: number
   readonly #columns: number
@@ -41,8 +37,8 @@ export class FieldPicture {
     }
   }
 
-  /** The bytes of a PNG file for people, large and with a colour bar. `borders`: columns and rows of cells at which the parts of devices begin. */
-  encodeFigure(borders: Borders = { xs: [], ys: [] }): Uint8Array {
+  /** The bytes of a PNG file, large and with a colour bar. `borders`: columns and rows of cells at which the parts of devices begin. */
+  encode(borders: Borders = { xs: [], ys: [] }): Uint8Array {
     const [xs, ys] = [borders.xs, borders.ys].map((cells) => cells.map((cell) => cell / this.#step))
     return encodeFigure(this.#pixels(), { xs: xs!, ys: ys! })
   }
@@ -59,19 +55,6 @@ export class FieldPicture {
     return { width: this.#width, height: this.#height, values, low, high }
   }
 
-  /** The bytes of a PNG file with a pixel for each cell, or for each block of cells. */
-  encode(): Uint8Array {
-    const { values, low, high } = this.#pixels()
-    const scale = high > low ? 255 / (high - low) : 0
-    const data = new Uint8Array(values.length * 3).fill(255)
-    values.forEach((value, i) => {
-      if (!Number.isFinite(value)) return
-      const color = Math.round((value - low) * scale) * 3
-      data.set(colorTable.subarray(color, color + 3), i * 3)
-    })
-    return encode({ width: this.#width, height: this.#height, data, channels: 3, depth: 8 })
-  }
-
   /** Blocks at the right and lower edges may be smaller. */
   #cellsOf(pixel: number): number {
     const x = pixel % this.#width
@@ -79,4 +62,11 @@ export class FieldPicture {
     const extent = (start: number, end: number) => Math.max(1, Math.min(this.#step, end - start))
     return extent(x * this.#step, this.#columns) * extent(y * this.#step, this.#rows)
   }
+}
+
+/** Where the devices' blocks meet; they begin inside the ring of the boundary. */
+export function bordersOf({ blocks }: JacobiReport): Borders {
+  const starts = (cells: readonly number[]) =>
+    [...new Set(cells)].filter((cell) => cell > 0).map((cell) => cell + 1)
+  return { xs: starts(blocks.map(({ column }) => column)), ys: starts(blocks.map(({ row }) => row)) }
 }

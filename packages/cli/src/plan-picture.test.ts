@@ -12,7 +12,14 @@ it('--plan draws the recorded program: a box for each command, a line for each w
   const svg = await readFile(join(folder, 'plan.svg'), 'utf8')
   const text = await readFile(join(folder, 'plan.txt'), 'utf8')
   // Two local tiles, two copies and their transposes.
-  expect(svg.match(/<rect /g)).toHaveLength(6)
+  expect(svg.match(/<g><title>/g)).toHaveLength(6)
+  // Lines pass behind boxes that nothing shines through, and a key names what is drawn.
+  expect(svg.lastIndexOf('<path ')).toBeLessThan(svg.indexOf('<g><title>'))
+  expect(svg.match(/<rect class="paper"/g)).toHaveLength(6)
+  const [key] = svg.match(/<g class="key">.*<\/g>/)!
+  expect([...key.matchAll(/>([^<]+)<\/text>/g)].map(([, text]) => text)).toEqual([
+    ...['dispatch', 'copy', 'waits for', 'waits for the previous repetition'],
+  ])
   expect(svg).toContain('>device 1</text>')
   expect(svg).not.toMatch(/NaN|undefined|Infinity/)
   expect(text).toContain('copy tile')

@@ -7,7 +7,8 @@ const box = { height: 34, gapX: 14, gapY: 30 }
 /** Of boxes: as wide as the longest label needs. */
 const widths = { least: 110, most: 190, letter: 6.5, padding: 22 }
 const laneGap = 36
-const header = 44
+/** Above the lanes: the title, the key and the names of the devices. */
+const header = 68
 
 /** Of a box. */
 interface Place {
@@ -21,7 +22,7 @@ export const mostDrawnCommands = 400
 
 /**
  * A recorded program as SVG: a lane for each device, a box for each command below all that it waits for, and lines for the waits; those for the
- * previous repetition are dashed. Colours follow the viewer's light or dark scheme.
+ * previous repetition are dashed. A key names the colours and the lines, which pass behind the boxes. Colours follow the viewer's light or dark scheme.
  */
 export function planPicture({ label, schedule, commands }: Plan): string {
   const levels = levelsOf(commands)
@@ -35,7 +36,7 @@ export function planPicture({ label, schedule, commands }: Plan): string {
   const boxes = commands.map((command) => boxOf(command, places[command.index]!))
   const heads = devices.map(
     (device, i) =>
-      `<text x="${lanes[i]}" y="36" font-weight="bold">${device < 0 ? 'host' : `device ${device}`}</text>`,
+      `<text x="${lanes[i]}" y="60" font-weight="bold">${device < 0 ? 'host' : `device ${device}`}</text>`,
   )
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img">
 <title>${escapeXml(label)}, ${schedule}: ${commands.length} commands</title>
@@ -43,15 +44,37 @@ export function planPicture({ label, schedule, commands }: Plan): string {
 svg { color-scheme: light dark; color: CanvasText; background: Canvas; font: 12px system-ui, sans-serif; }
 text { fill: currentColor; }
 rect { stroke: currentColor; stroke-opacity: 0.5; fill-opacity: 0.25; }
+.paper { fill: Canvas; fill-opacity: 1; stroke: none; }
 path { fill: none; stroke: currentColor; stroke-opacity: 0.6; }
 .previous { stroke-dasharray: 4 4; stroke-opacity: 0.3; }
 .dispatch { fill: #2ca02c; } .copy { fill: #1f77b4; } .upload { fill: #17becf; } .download { fill: #9467bd; }
 .fill { fill: #ff7f0e; } .send { fill: #d62728; } .receive { fill: #e377c2; }
 </style>
-<text x="8" y="16">${escapeXml(label)} · ${schedule} · ${commands.length} commands · dashed: of the previous repetition</text>
+<text x="8" y="16">${escapeXml(label)} · ${schedule} · ${commands.length} commands</text>
+${keyOf(commands)}
 ${[...heads, ...edges, ...boxes].join('\n')}
 </svg>
 `
+}
+
+/** What the colours and the lines of this plan mean, in one line. */
+function keyOf(commands: readonly Command[]): string {
+  let x = 8
+  const parts: string[] = []
+  const add = (sign: string, text: string) => {
+    parts.push(`${sign}<text x="${x + 24}" y="38">${text}</text>`)
+    x += 24 + widths.letter * text.length + 18
+  }
+  for (const kind of new Set(commands.map(({ kind }) => kind)))
+    add(`<rect class="${kind}" x="${x}" y="28" width="18" height="12" rx="3"/>`, kind)
+  const waits = { '': 'waits for', previous: 'waits for the previous repetition' }
+  for (const [kind, text] of Object.entries(waits)) {
+    const lines = commands.some(
+      ({ after, afterPrevious }) => (kind === '' ? after : afterPrevious).length > 0,
+    )
+    if (lines) add(`<path class="${kind}" d="M${x} 34 H${x + 18}"/>`, text)
+  }
+  return `<g class="key">${parts.join('')}</g>`
 }
 
 /** How many commands of the same repetition each follows at least. */
@@ -93,7 +116,7 @@ function layOut(commands: readonly Command[], levels: readonly number[], devices
       width: boxes,
     }),
   )
-  return { places, lanes, width: Math.max(width, 520) }
+  return { places, lanes, width: Math.max(width, 620) }
 }
 
 function line(from: Place, to: Place): string {
@@ -115,7 +138,7 @@ function previousLine(from: Place, to: Place): string {
 function boxOf({ kind, label, index }: Command, { x, y, width }: Place): string {
   const text = `${index} ${label}`
   const short = text.length > 28 ? `${text.slice(0, 27)}…` : text
-  return `<g><title>${escapeXml(`${text} (${kind})`)}</title><rect class="${kind}" x="${x}" y="${y}" width="${width}" height="${box.height}" rx="5"/><text x="${x + 9}" y="${y + 21}">${escapeXml(short)}</text></g>`
+  return `<g><title>${escapeXml(`${text} (${kind})`)}</title><rect class="paper" x="${x}" y="${y}" width="${width}" height="${box.height}" rx="5"/><rect class="${kind}" x="${x}" y="${y}" width="${width}" height="${box.height}" rx="5"/><text x="${x + 9}" y="${y + 21}">${escapeXml(short)}</text></g>`
 }
 
 function escapeXml(text: string): string {

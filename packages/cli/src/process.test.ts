@@ -194,13 +194,15 @@ describe('a full disk', () => {
   )
 })
 
-it('a pipe that its reader has closed exits with 74 and a sentence', async () => {
+it('a pipe whose reader has read enough ends the command quietly, with the exit code of a broken pipe', async () => {
   const shell = 'set -o pipefail; "$@" | true'
   const { exit, stderr } = await startTandem(small, { shell }).ended
-  expect([exit, stderr]).toEqual([
-    74,
-    'tandem: standard output cannot be written: the reader has closed the pipe.\n',
-  ])
+  expect([exit, stderr]).toEqual([141, ''])
+})
+
+it('head gets its line, and nothing complains', async () => {
+  const { exit, stdout, stderr } = await startTandem(['--help'], { shell: '"$@" | head -1' }).ended
+  expect([exit, stdout, stderr]).toEqual([0, 'Usage: tandem [options] [command]\n', ''])
 })
 
 describe('an input', () => {
@@ -267,7 +269,11 @@ describe('a signal', () => {
         expect(left.filter((name) => result.signal === null || !name.endsWith('tandem-tmp'))).toEqual([])
         return result
       }
-      expect((await inTime(attempt, (result) => result.signal === null)).exit).toBe(130)
+      const { exit, stderr } = await inTime(attempt, (result) => result.signal === null)
+      expect(exit).toBe(130)
+      expect(stderr).toMatch(
+        /^tandem: Interrupted (after [\d,]+ of 1,000,000 sweeps|while \w.*); nothing was written\.$/m,
+      )
     },
   )
 
@@ -286,19 +292,31 @@ console.log('ready')`,
     ])
 
   it.each([
-    ['ends a process that stands still', 'for (;;);', { exit: null, signal: 'SIGTERM' }],
-    ['ends a process that waits', '', { exit: 130, signal: null }],
+    [
+      'ends a process that stands still, and says why',
+      'for (;;);',
+      { exit: null, signal: 'SIGTERM' },
+      /^tandem: A call into the driver or the operating system does not return/,
+    ],
+    [
+      'ends a process that waits, and says why',
+      '',
+      { exit: 130, signal: null },
+      /^tandem: The work in flight did not end within a second/,
+    ],
     [
       'ends a process that waits for the operating system',
       "(await import('node:fs/promises')).readFile(process.argv[1])",
       { exit: null, signal: 'SIGTERM' },
+      /^tandem: The work in flight did not end within a second/,
     ],
     [
       'leaves time to close the devices',
       'clearInterval(keep); process.exitCode = 130',
       { exit: 130, signal: null },
+      /^$/,
     ],
-  ])('%s', async (_, during, end) => {
+  ])('%s', async (_, during, end, why) => {
     const fifo = join(await temporaryFolder(), 'fifo')
     makeFifo(fifo)
     const attempt = async () => {
@@ -307,7 +325,9 @@ console.log('ready')`,
       run.kill('SIGTERM')
       return run.ended
     }
-    expect(await inTime(attempt, ({ signal }) => signal === end.signal)).toMatchObject(end)
+    const { stderr, ...ended } = await inTime(attempt, ({ signal }) => signal === end.signal)
+    expect(ended).toMatchObject(end)
+    expect(stderr).toMatch(why)
   })
 
   it('that comes second ends the process at once', async () => {

@@ -22,6 +22,7 @@ import { sortCommand } from './commands/sort.ts'
 import { topologyCommand } from './commands/topology.ts'
 import { translateCommand } from './commands/translate.ts'
 import { transposeCommand } from './commands/transpose.ts'
+import { completionScript } from './completion-script.ts'
 import { type ExitCode, exitCode, failureOf } from './exit-code.ts'
 import { helpEpilogue } from './help-examples.ts'
 import { type Job, terminalOf } from './job.ts'
@@ -58,14 +59,43 @@ const commands: readonly ((context: CommandContext) => Command)[] = [
  * throws.
  */
 export async function main(argv: readonly string[], processTerminal: Terminal, job?: Job): Promise<ExitCode> {
-  const terminal = terminalOf(job, processTerminal)
+  const shown = terminalOf(job, processTerminal)
+  const json = argv.includes('--json')
+  let interrupted = false
+  const terminal: Terminal = {
+    ...shown,
+    out(text) {
+      context.terminal.progress.stop()
+      // What was interrupted has said so, and prints no results that come in time.
+      if (!interrupted) shown.out(text)
+    },
+    error(text) {
+      context.terminal.progress.stop()
+      shown.error(text)
+    },
+  }
   const context: MutableContext = { terminal, exit: exitCode.ok }
+  const interrupt = () => {
+    const { progress } = context.terminal
+    if (interrupted || progress.finishing) return
+    interrupted = true
+    const message = `Interrupted${progress.whereabouts}; nothing was written.`
+    progress.stop()
+    report({ code: 'aborted', message }, json, shown)
+  }
+  terminal.signal.addEventListener('abort', interrupt)
   try {
     await createProgram(context, job).parseAsync(argv, { from: 'user' })
-    return context.exit
+    return interrupted ? exitCode.interrupted : context.exit
   } catch (error) {
-    terminal.progress.stop()
-    return reportFailure(error, argv.includes('--json'), terminal)
+    if (terminal.signal.aborted) {
+      interrupt()
+      if (interrupted) return exitCode.interrupted
+    }
+    return reportFailure(error, json, terminal)
+  } finally {
+    context.terminal.progress.stop()
+    terminal.signal.removeEventListener('abort', interrupt)
   }
 }
 
@@ -79,7 +109,7 @@ function createProgram(context: MutableContext, job: Job | undefined): Command {
   const { version } = createRequire(import.meta.url)('../package.json') as { version: string }
   const program = new Command('tandem')
     .description(
-      'Multi-GPU transpose, reduction, matrix product and Jacobi on every GPU found, or on a software GPU',
+      'Runs transpose, reduction, scan, histogram, sort, FFT, matrix product and Jacobi, and kernels of your own, on every GPU found or on a software GPU',
     )
     .version(version)
     .showHelpAfterError('(tandem --help lists the commands, tandem <command> --help its options)')
@@ -106,14 +136,15 @@ function createProgram(context: MutableContext, job: Job | undefined): Command {
     )
     command.hook('preAction', (_, action) => {
       if (action.getOptionValue('quiet'))
-        context.terminal = { ...terminal, out() {}, progress: silentProgress }
+        context.terminal = { ...terminal, out() {}, progress: silentProgress() }
     })
     program.addCommand(command)
   }
-  completion(program, { completionCommandName: 'completion' })
+  const completions = completion(program, { completionCommandName: 'completion' })
   program.commands
-    .find((command) => command.name() === 'completion')
-    ?.addHelpText('after', helpEpilogue('completion'))
+    .find((command) => command.name() === 'completion')!
+    .action((shell: string) => context.terminal.out(completionScript(completions, shell)))
+    .addHelpText('after', helpEpilogue('completion'))
   return program
 }
 
@@ -126,8 +157,16 @@ export function reportFailure(error: unknown, json: boolean, terminal: Terminal)
     return exitCode.badUsage
   }
   const failure = failureOf(error)
+  report(failure, json, terminal)
+  return failure.exit
+}
+
+function report(
+  failure: { readonly code: string; readonly message: string },
+  json: boolean,
+  terminal: Terminal,
+): void {
   const message = printableLines(failure.message)
   if (json) terminal.out(formatJson('error', { error: { code: failure.code, message } }))
   terminal.error(`${terminal.colors.red('tandem:')} ${message}\n`)
-  return failure.exit
 }

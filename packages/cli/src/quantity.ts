@@ -14,6 +14,13 @@ export function formatSeconds(seconds: number): string {
   return `${formatNumber(seconds * 1e6)} µs`
 }
 
+/** Formats how long something takes, for people who wait: `12 s`, `4 min`, `2 h 5 min`. */
+export function formatDuration(seconds: number): string {
+  if (seconds < 59.5) return `${Math.round(seconds)} s`
+  const minutes = Math.round(seconds / 60)
+  return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
+}
+
 /** Formats bytes in binary units: `143.8 GiB`. */
 export function formatBytes(byteLength: number): string {
   const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB']

@@ -45,14 +45,14 @@ function describeProcesses({ processes }: Report): ReportLine[] {
   return [
     [
       'processes',
-      `${count}, which exchange data by the transport ${transportText({ name: transport, refused })}`,
+      `${count}, which exchange data through the transport ${transportText({ name: transport, refused })}`,
     ],
   ]
 }
 
 /** The transport, and why no quicker one. */
 export function transportText({ name, refused }: Transport): string {
-  return [`${name}.`, ...refused.map(({ name, reason }) => `Not by ${name}: ${reason}`)].join(' ')
+  return [`${name}.`, ...refused.map(({ name, reason }) => `Why not ${name}: ${reason}`)].join(' ')
 }
 
 function formatVerdict(report: Report, colors: Terminal['colors']): string {

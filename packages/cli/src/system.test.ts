@@ -1,4 +1,5 @@
-import { readFile } from 'node:fs/promises'
+import { spawnSync } from 'node:child_process'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Backend, openGroup } from '@tandem-gpu/core'
 import { referenceBackend } from '@tandem-gpu/core/testing'
@@ -149,10 +150,21 @@ it('bench times scans, histograms, sorts and transforms, each in its unit', asyn
 })
 
 it.each(['bash', 'zsh', 'fish', 'powershell'])('completion prints a script for %s', async (shell) => {
-  const log = vi.spyOn(console, 'log').mockImplementation(() => {})
-  onTestFinished(() => log.mockRestore())
-  expect((await tandem(`completion ${shell}`)).exit).toBe(0)
-  expect(log.mock.calls.join('\n')).toMatch(/__tandem/)
+  expect(await tandem(`completion ${shell}`)).toMatchObject({
+    exit: 0,
+    stdout: expect.stringMatching(/__tandem/),
+  })
+})
+
+it('bash reads the script of completion twice without a complaint', async () => {
+  const { stdout } = await tandem('completion bash')
+  const file = join(await temporaryFolder(), 'completion.bash')
+  await writeFile(file, stdout)
+  // `complete` is absent where bash is built without completion.
+  const { stderr, status } = spawnSync('bash', ['-c', 'complete() { :; }; . "$0"; . "$0"', file], {
+    encoding: 'utf8',
+  })
+  expect([status, stderr]).toEqual([0, ''])
 })
 
 it('completion offers commands, options and their choices', async () => {

@@ -1,5 +1,5 @@
 import { createColors } from 'picocolors'
-import { type Progress, silentProgress, terminalProgress } from './progress.ts'
+import { lineProgress, type Progress, silentProgress, terminalProgress } from './progress.ts'
 
 type Colors = ReturnType<typeof createColors>
 
@@ -29,9 +29,15 @@ export function processTerminal(signal: AbortSignal, launched = false): Terminal
     error: (text) => void process.stderr.write(text),
     interactive,
     colors: createColors(!NO_COLOR && (FORCE_COLOR ? FORCE_COLOR !== '0' : interactive && TERM !== 'dumb')),
-    progress: launched ? silentProgress : terminalProgress(),
+    progress: (launched ? lineProgress : terminalProgress)(process.stderr),
     signal,
   }
+}
+
+/** Begins to hand over results: throws where the command was interrupted before, and from here on an interruption comes too late. */
+export function beginHandover({ signal, progress }: Terminal): void {
+  signal.throwIfAborted()
+  progress.finish()
 }
 
 /** A terminal that records what is printed: so far, on each stream. */
@@ -40,8 +46,11 @@ export interface RecordedTerminal extends Terminal {
   readonly stderr: string
 }
 
-/** A terminal without colours and progress, for running commands in a test. `signal` aborts them. Default: one that never does. */
-export function recordedTerminal(signal: AbortSignal = new AbortController().signal): RecordedTerminal {
+/** A terminal without colours, on which progress is not shown, for running commands in a test. `signal` aborts them. Default: one that never does. */
+export function recordedTerminal(
+  signal: AbortSignal = new AbortController().signal,
+  progress: Progress = silentProgress(),
+): RecordedTerminal {
   const said = { stdout: '', stderr: '' }
   return {
     out(text) {
@@ -52,7 +61,7 @@ export function recordedTerminal(signal: AbortSignal = new AbortController().sig
     },
     interactive: false,
     colors: createColors(false),
-    progress: silentProgress,
+    progress,
     signal,
     get stdout() {
       return said.stdout

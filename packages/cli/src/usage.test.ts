@@ -49,7 +49,9 @@ describe('wrong usage', () => {
       'demo --folder /proc/tandem/demo',
       /\/proc\/tandem\/demo cannot be made/,
     ],
-    ['a picture that is no PNG', 'jacobi --image out.jpg', /out\.jpg does not end in \.png/],
+    ['a picture that is no PNG', 'jacobi --image out.jpg', /written as PNG, and out\.jpg ends in \.jpg/],
+    ['a picture that is no SVG', 'histogram --image out.png', /written as SVG, and out\.png ends in \.png/],
+    ['an array that is no .npy', 'transpose --output out.txt', /written as NPY, and out\.txt ends in \.txt/],
     ['an unknown algorithm', 'bench --works transpose,merge', /merge is not one of transpose/],
   ])('%s exits with 2, and the sentence names it', async (_, line, sentence) => {
     const text = await tandem(line)

@@ -50,8 +50,8 @@ const compileOptions = {
   entryPoint: 'string',
   constants: 'object',
   bounds: ['clamp', 'trap', 'unchecked'],
-  workgroupsPerMultiprocessor: 'number',
   terminates: 'boolean',
+  workgroupsPerMultiprocessor: 'number',
 } as const
 
 /** Throws `validation` for options that are missing or of a wrong type. */
@@ -74,8 +74,8 @@ export function kernelKey({
   entryPoint = '',
   constants = {},
   bounds = 'clamp',
-  workgroupsPerMultiprocessor = 1,
   terminates = false,
+  workgroupsPerMultiprocessor = 1,
 }: CompileOptions): string {
   const sorted = Object.entries(constants)
     .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -90,8 +90,8 @@ function frontEnd({
   entryPoint,
   constants = {},
   bounds = 'clamp',
-  workgroupsPerMultiprocessor,
   terminates = false,
+  workgroupsPerMultiprocessor,
 }: CompileOptions): KernelSource {
   try {
     const module = lower(parseWgsl(wgsl, { label }), { entryPoint, constants })

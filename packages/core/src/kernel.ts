@@ -22,16 +22,16 @@ export interface CompileOptions<A = unknown> {
   /** The effect of an access outside a binding; default `clamp`, or `trap` in a group with `debug` whose devices have it. */
   readonly bounds?: Bounds | undefined
   /**
-   * A hint to the compiler: as many workgroups as this, 1 to 32, are to share a multiprocessor of the GPU, so that each invocation gets few enough
-   * registers for that. CUDA alone takes it; it changes no results.
-   */
-  readonly workgroupsPerMultiprocessor?: number | undefined
-  /**
    * Says that every workgroup ends within seconds, whatever it is given; default false. Where a time limit ends runs inside their kernels, the
    * workgroups of this one that are under way run to their end, and its loops cost what they cost without limits: up to a tenth less. If
    * one does not end, the group is lost at the limit.
    */
   readonly terminates?: boolean | undefined
+  /**
+   * A hint to the compiler: as many workgroups as this, 1 to 32, are to share a multiprocessor of the GPU, so that each invocation gets few enough
+   * registers for that. CUDA alone takes it; it changes no results.
+   */
+  readonly workgroupsPerMultiprocessor?: number | undefined
 }
 
 /** A compiled entry point, ready on every device of its group. `A`: the arguments of its dispatches, where TypeScript knows them. */

@@ -20,6 +20,10 @@ import {
   type SweepWork,
 } from './sweep-plan.ts'
 
+/** A run of so many seconds is stopped in between as often as this to report its progress: some microseconds each. */
+const longRun = 2
+const reportsOfLongRun = 100
+
 export interface IterateOptions {
   readonly iterations: number
   /** Stop once the largest change of a cell in one sweep is at most this. The change is read every `residualEvery` sweeps, while the next interval already runs. */
@@ -27,7 +31,7 @@ export interface IterateOptions {
   readonly residualEvery: number
   readonly schedule: Schedule
   readonly signal?: AbortSignal | undefined
-  /** Called after every interval that the host waits for. A fixed number of iterations reports about 20 times on software, and once, at the end, on hardware. */
+  /** Called after every interval that the host waits for. A fixed number of iterations reports up to 200 times on software, and on hardware once, at the end, or 100 times where the run before took seconds. */
   readonly onProgress?: ((progress: { iteration: number; residual: number }) => void) | undefined
 }
 
@@ -53,6 +57,8 @@ export class JacobiIteration {
   readonly #residuals: HostBuffer<'u32'>
   readonly #residualTree: ResidualTree | undefined
   readonly #programs = new Map<string, Program>()
+  /** What the last run of a fixed number of iterations took, the same on every rank. */
+  #lastSeconds = 0
 
   constructor(field: JacobiField, kernels: JacobiKernels, options: IterateOptions) {
     this.#field = field
@@ -81,6 +87,10 @@ export class JacobiIteration {
   /** The program that a fixed number of iterations repeats; callers print, trace and time it. */
   body(): Program {
     return this.#program(repeatedBody(this.#work))
+  }
+
+  get sweepsOfBody(): number {
+    return repeatedBody(this.#work).sweeps
   }
 
   async run(): Promise<IterateResult> {
@@ -114,8 +124,11 @@ export class JacobiIteration {
 
   async #fixed(): Promise<IterateResult> {
     const { iterations, onProgress } = this.#options
-    // One call runs all of it. Only slow devices are stopped in between, to report progress.
-    const reports = onProgress ? characterOf(this.#group).progressReports : 1
+    // One call runs all of it. Only what is slow, or was last time, is stopped in between to report progress.
+    const { progressReports } = characterOf(this.#group)
+    const reports = onProgress
+      ? Math.max(progressReports, this.#lastSeconds > longRun ? reportsOfLongRun : 1)
+      : 1
     const { runs, parity, behind } = planSweeps(this.#work, reports)
     const stretches = reports > 1 ? runs.map((run) => [run]) : [runs]
     let iteration = 0
@@ -128,6 +141,7 @@ export class JacobiIteration {
       for (const { body, times } of stretch) iteration += times * body.sweeps
       onProgress?.({ iteration, residual: this.#residual(0) })
     }
+    this.#lastSeconds = seconds
     return { iterations, parity, behind, residual: this.#residual(0), seconds, clock }
   }
 

@@ -334,7 +334,7 @@ describeOnBackends('jacobi', (backend) => {
     const shape = { rows: 30, columns: 30, transport: 'copy', fuse: true } as const
     await expect(jacobi(group, { ...shape, decomposition: '2d' })).rejects.toMatchObject({
       code: 'unsupported',
-      message: 'Sweeps cannot be fused: the blocks lie 2 beside one another.',
+      message: 'Sweeps cannot be fused: the blocks form 2 columns.',
     })
     await expect(jacobi(group, { ...shape, rows: 9, decomposition: '1d' })).rejects.toMatchObject({
       message: 'Sweeps cannot be fused: a block has fewer than 4 rows.',
@@ -401,7 +401,7 @@ describe('verification', () => {
       verifyJacobi({ ...result, residual: undefined, previous: reader(previous), final: reader(flush) }, 0)
     expect(await check()).toMatchObject({
       verified: true,
-      verification: expect.stringMatching(/; in \d+ cells the device takes subnormal numbers for zero/),
+      verification: expect.stringMatching(/; in \d+ cells the device treats subnormal numbers as zero/),
     })
     bits(flush)[columns + 7]! ^= 1
     expect(await check()).toMatchObject({ verified: false })
@@ -486,7 +486,7 @@ describeOnBackends('scaleJacobi', (backend) => {
   it('names a number of devices that the group does not have', async () => {
     const group = await backend.group(2)
     await expect(jacobi(group, { rows: 9, columns: 9, devices: 3 })).rejects.toThrow(
-      '3 devices are asked for; the group has 2.',
+      '3 devices were requested, but the group has 2.',
     )
   })
 })

@@ -9,7 +9,7 @@ import {
   requireElements,
   streamChunkLength,
 } from '../element-source.ts'
-import { median } from '../measure.ts'
+import { countRuns, median } from '../measure.ts'
 import { requireArguments } from '../option-types.ts'
 import { describeGroup, gigaRate, notVerified, type Report, type ScheduleComparison } from '../report.ts'
 import { comparePrograms } from '../run-measured.ts'
@@ -49,6 +49,7 @@ export interface JacobiOptions extends Omit<AlgorithmOptions, 'repetitions'> {
   readonly fuse?: boolean | 'auto' | undefined
   /** How many devices of the group are used, the first ones. Default: all. */
   readonly devices?: number | undefined
+  /** Called after every interval of a timed run that the host waits for: up to 200 times in a run on a software GPU, once at the end on hardware (or 100 times where the run before took more than two seconds), and at every look at the residual with a `tolerance`. */
   readonly onProgress?: ((progress: { iteration: number; residual: number }) => void) | undefined
 }
 
@@ -111,7 +112,10 @@ export async function jacobi(group: DeviceGroup, given: JacobiOptions): Promise<
 
   const { devices: count = group.devices.length } = options
   if (!(Number.isSafeInteger(count) && count >= 1 && count <= group.devices.length))
-    throw new GpuError('validation', `${count} devices are asked for; the group has ${group.devices.length}.`)
+    throw new GpuError(
+      'validation',
+      `${count} devices were requested, but the group has ${group.devices.length}.`,
+    )
   const devices = group.devices.slice(0, count)
   const hasSource = options.source !== undefined
   const decomposition = options.decomposition ?? defaultDecomposition(group, options)
@@ -156,12 +160,18 @@ export async function jacobi(group: DeviceGroup, given: JacobiOptions): Promise<
       await writeState(field!, input)
       return iteration!.run()
     }
-    for (let run = 0; run < warmup; run++) await sweep()
+    const ran = countRuns(warmup + Math.max(1, samples), options.onRun)
+    for (let run = 0; run < warmup; run++) {
+      await sweep()
+      ran()
+    }
     warming = false
     let result = await sweep()
+    ran()
     const times = [result.seconds]
     while (times.length < samples) {
       result = await sweep()
+      ran()
       times.push(result.seconds)
     }
     const { parity, residual, converged, clock, iterations: done } = result
@@ -225,7 +235,8 @@ async function compareSweeps(
   const order = schedule === 'serial' ? 'overlapped' : 'serial'
   const other = new JacobiIteration(field, kernels, { iterations, residualEvery, schedule: order })
   try {
-    return await comparePrograms(field.group, [iteration.body()], [other.body()], options)
+    const { comparison } = await comparePrograms(field.group, [iteration.body()], [other.body()], options)
+    return { ...comparison, sweeps: iteration.sweepsOfBody }
   } finally {
     other.destroy()
   }
@@ -279,7 +290,7 @@ function chooseFusing(
       : transport === 'direct'
         ? 'halos are read directly'
         : across > 1
-          ? `the blocks lie ${across} beside one another`
+          ? `the blocks form ${across} columns`
           : blocks.some((block) => block.rows < fusedSweeps)
             ? `a block has fewer than ${fusedSweeps} rows`
             : blocks.some((block) => (block.rows + 8) * (columns + 128) * 4 > limit)

@@ -58,7 +58,7 @@ export async function verifyJacobi(result: JacobiResult, fullCheckUpdates = 2 **
     return {
       checked: true,
       verified: different === 0,
-      verification: `every cell against ${iterations} iterations in f64, within ${most(({ bound }) => bound).toExponential(2)} (3·2^-24 of the largest value an iteration)`,
+      verification: `every cell against ${iterations} iterations in f64, within ${most(({ bound }) => bound).toExponential(2)} (3·2^-24 of the largest value per iteration)`,
       maxError,
     }
   const { residual, behind } = result
@@ -73,7 +73,7 @@ export async function verifyJacobi(result: JacobiResult, fullCheckUpdates = 2 **
     verification: `the last ${behind === 1 ? 'sweep' : `${behind} sweeps`} repeated for every cell, bit for bit${residual === undefined ? '' : ', with the residual'}; ${different} cells differ${
       flushedCells === 0
         ? ''
-        : `; in ${flushedCells} cells the device takes subnormal numbers for zero, as WGSL allows`
+        : `; in ${flushedCells} cells the device treats subnormal numbers as zero, as WGSL allows`
     }`,
     maxError,
   }

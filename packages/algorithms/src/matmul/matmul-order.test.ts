@@ -77,7 +77,7 @@ async function compile(
   }
 }
 
-const views = ({ slices }: ShardedMatrix) => slices.map((slice) => slice.view)
+const views = ({ slices }: ShardedMatrix<'u32'>) => slices.map((slice) => slice.view)
 
 describe('the order of a product', () => {
   it.each(['registers', 'transposed'] as const)('needs every edge while B is gathered: %s', async (body) => {

@@ -98,7 +98,7 @@ async function stepSeconds(
         },
       )
       programs.push(program)
-      const { trace: _, ...untraced } = options
+      const { trace: _trace, onRun: _onRun, ...untraced } = options
       return (await measure(group, program, untraced)).seconds / nodes
     }
     // A ring of one node has no messages; the time of the empty program is not theirs.

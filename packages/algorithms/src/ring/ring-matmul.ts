@@ -140,7 +140,7 @@ function requireRingOptions(
   if (!(Number.isSafeInteger(devices) && devices >= 1 && devices <= group.devices.length))
     throw new GpuError(
       'validation',
-      `A ring of ${devices} devices is asked for; the group has ${group.devices.length}.`,
+      `A ring of ${devices} devices was requested, but the group has ${group.devices.length}.`,
     )
 }
 

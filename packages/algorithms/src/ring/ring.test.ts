@@ -75,7 +75,7 @@ describeOnBackends('ringMatmul', (backend) => {
     const shape = { m: 2, n: 2, k: 2 }
     for (const [options, message] of [
       [{ ...shape, m: -1 }, 'The option m is -1; it must be a whole number of at least 0.'],
-      [{ ...shape, devices: 3 }, 'A ring of 3 devices is asked for; the group has 2.'],
+      [{ ...shape, devices: 3 }, 'A ring of 3 devices was requested, but the group has 2.'],
       [{ ...shape, pieces: 0 }, 'The option pieces is 0; it must be a whole number of at least 1.'],
       [{ ...shape, a: new Float32Array(3) }, 'A holds 3 elements, the shape needs 4.'],
     ] as const)

@@ -24,7 +24,8 @@ describe('the order of a sort', () => {
       )
       const increment = await recordIncrement(group)
       const accumulate = await recordAccumulate(group)
-      const views = ({ slices }: ShardedMatrix) => slices.map(({ view, rows }) => view.reshape(1, rows))
+      const views = ({ slices }: ShardedMatrix<'u32'>) =>
+        slices.map(({ view, rows }) => view.reshape(1, rows))
       const program = group.record((recorder) => {
         increment(recorder, views(input!))
         recordSort(recorder, group, { kernels, input: views(input!), output: views(output!) })

@@ -60,7 +60,7 @@ describe('the order of a transpose', () => {
     generatedElements('u32')(0, data)
     const increment = await recordIncrement(group)
     const accumulate = await recordAccumulate(group)
-    const views = (matrix: ShardedMatrix) => matrix.slices.map((slice) => slice.view)
+    const views = (matrix: ShardedMatrix<'u32'>) => matrix.slices.map((slice) => slice.view)
     const program = group.record((recorder) => {
       increment(recorder, views(input))
       recordTranspose(recorder, group, { kernel, input, output, ...options })

@@ -33,8 +33,11 @@ public:
   class Watched {
   public:
     Watched(Watchdog &watchdog, const cuda::LeaveWord &word) : watchdog_(watchdog), word_(word) {
-      std::lock_guard lock(watchdog_.mutex_);
-      watchdog_.watched_.insert(this);
+      {
+        std::lock_guard lock(watchdog_.mutex_);
+        watchdog_.watched_.insert(this);
+      }
+      watchdog_.wake_.notify_one();
     }
     ~Watched() {
       std::lock_guard lock(watchdog_.mutex_);
@@ -65,7 +68,8 @@ private:
   void loop() {
     std::unique_lock lock(mutex_);
     while (!ended_) {
-      wake_.wait_for(lock, interval);
+      if (watched_.empty()) wake_.wait(lock, [this] { return ended_ || !watched_.empty(); });
+      else wake_.wait_for(lock, interval);
       const auto now = Clock::now().time_since_epoch().count();
       for (auto *watched : watched_)
         if (watched->due_.load(std::memory_order_relaxed) < now) watched->write();

@@ -1,4 +1,5 @@
-import type { Backend, Handles, Link, LinkedProcesses, LinkedRuntime, PlanPart } from '@tandem-gpu/core'
+import type { Backend, Handles, Link, LinkedRuntime, PlanPart } from '@tandem-gpu/core'
+import { simulateProcesses } from '@tandem-gpu/core/testing'
 import { type CudaOptions, cudaBackend } from '../cuda.ts'
 import { fakeLibraries } from './fake-driver.ts'
 import { translateTestKernel } from './test-kernels.ts'
@@ -20,29 +21,7 @@ export async function openConnectedRuntimes(
   gpuOf: readonly (readonly number[])[],
   optionsOf: (rank: number) => CudaOptions = () => ({}),
 ): Promise<ConnectedRuntimes> {
-  let breakOff!: () => void
-  const broken = new Promise<void>((resolve) => {
-    breakOff = resolve
-  })
-  const said: { readonly texts: string[]; readonly all: Promise<readonly string[]>; tell: () => void }[] = []
-  const exchangeOf = (rank: number): LinkedProcesses['exchange'] => {
-    let turn = 0
-    return (message) => {
-      const at = turn++
-      if (said[at] === undefined) {
-        let settle!: (texts: readonly string[]) => void
-        const all = new Promise<readonly string[]>((resolve) => {
-          settle = resolve
-        })
-        const texts: string[] = []
-        said[at] = { texts, all, tell: () => settle(texts) }
-      }
-      const { texts, all, tell } = said[at]
-      texts[rank] = message
-      if (Object.keys(texts).length === gpuOf.length) tell()
-      return all
-    }
-  }
+  const simulated = simulateProcesses(gpuOf.length)
   const opened = await Promise.allSettled(
     gpuOf.map(async (_, rank) => {
       const backend = cudaBackend(
@@ -51,8 +30,8 @@ export async function openConnectedRuntimes(
       )
       const { adapters } = await backend.adapters()
       const all = gpuOf.flatMap((gpus, other) => gpus.map((gpu) => ({ ...adapters[gpu]!, rank: other })))
-      return linkOf(backend, 'parts').open(all, { rank, broken, exchange: exchangeOf(rank) })
+      return linkOf(backend, 'parts').open(all, simulated.processes[rank]!)
     }),
   )
-  return { opened, break: breakOff }
+  return { opened, break: simulated.break }
 }

@@ -107,7 +107,10 @@ function workSection(work: string, document: BenchDocument, draw: DrawPlot): str
         const value = result.rate / unit.factor
         return { series, size, value, text: `${series}, ${size}: ${plainNumber(value)} ${unit.name}` }
       })
-    const limit = limitOf(work, document, devices)
+    const most = Math.max(...points.map(({ value }) => value)) * unit.factor
+    const reachable = limitOf(work, document, devices)
+    // A limit that is far away, as on software, would leave nothing to see.
+    const limit = reachable !== undefined && most >= reachable / 10 ? reachable : undefined
     const sizes = new Set(points.map(({ size }) => size))
     const only = sizes.size === 1 ? `, ${[...sizes][0]}` : ''
     return {
@@ -124,7 +127,7 @@ function workSection(work: string, document: BenchDocument, draw: DrawPlot): str
 <p>${escapeHtml(summary(ours, peers, document, unit))}</p>
 ${legend(styles, limited)}
 <div class="plots">${figures.join('\n')}</div>
-<details><summary>All ${all.length} measurements</summary>${resultTable(all, unit)}</details></section>`
+<details><summary>${all.length === 1 ? 'The measurement' : `All ${all.length} measurements`}</summary>${resultTable(all, unit)}</details></section>`
 }
 
 /** The best of ours at the largest size on the most devices, beside the limit and the best peer there. */
@@ -143,7 +146,7 @@ function summary(
   )
   const limit = limitOf(best.work, document, devices)
   const facts = [
-    limit && `${plainNumber(best.rate / limit)} of the limit`,
+    limit && `${percentOf(best.rate / limit)} of the limit`,
     peer && `${plainNumber(best.rate / peer.rate)} times ${peer.variant}`,
   ].filter(Boolean)
   const where = `${shapeText(best)} on ${devices === 1 ? '1 device' : `${devices} devices`}`
@@ -152,6 +155,10 @@ function summary(
     .filter(Boolean)
     .join(' ')
 }
+
+/** Two digits: `87 %`, `0.7 %`. */
+const percentOf = (share: number) =>
+  `${(100 * share).toLocaleString('en', { maximumSignificantDigits: share < 0.01 ? 1 : share < 1 ? 2 : 3 })} %`
 
 const fastest = (results: readonly BenchResult[]) => results.toSorted((a, b) => b.rate - a.rate)[0]
 
@@ -178,9 +185,9 @@ interface Unit {
 /** The prefix that keeps the figures short. */
 function unitOf(results: readonly BenchResult[]): Unit {
   const { unit } = results[0]!
-  return Math.max(...results.map(({ rate }) => rate)) >= 1e13
-    ? { name: `T${unit}`, factor: 1e12 }
-    : { name: `G${unit}`, factor: 1e9 }
+  const most = Math.max(...results.map(({ rate }) => rate))
+  if (most >= 1e13) return { name: `T${unit}`, factor: 1e12 }
+  return most >= 1e8 ? { name: `G${unit}`, factor: 1e9 } : { name: `M${unit}`, factor: 1e6 }
 }
 
 /** About the number of elements of the largest matrix or vector, which orders the sizes of one kind of work. */

@@ -32,7 +32,7 @@ export type DrawPlot = (plot: RatePlot) => string
 export async function openPlots(): Promise<DrawPlot> {
   const loaded = await Promise.all([import('@observablehq/plot'), import('linkedom')]).catch(() => {
     throw new UsageError(
-      "The page's plots are drawn by packages that are not installed: npm install @observablehq/plot@0.6 linkedom@0.18",
+      "The page's plots are drawn by packages that are not installed: run npm install @observablehq/plot@0.6 linkedom@0.18, with --global where @tandem-gpu/cli is installed globally.",
     )
   })
   const [Plot, { parseHTML }] = loaded
@@ -105,7 +105,8 @@ export async function openPlots(): Promise<DrawPlot> {
         marginBottom: 46,
         marginRight: 24,
         x: {
-          domain: [0, highest(points, limit)],
+          // With room for the figure at the end of the longest bar.
+          domain: [0, 1.1 * highest(points, limit)],
           grid: true,
           label: unit,
           labelOffset: 40,
@@ -122,14 +123,14 @@ export async function openPlots(): Promise<DrawPlot> {
             title: 'text',
           }),
           Plot.text(points, {
-            x: 0,
+            x: 'value',
             y: 'series',
             text: ({ value }: PlotPoint) => plainNumber(value),
             textAnchor: 'start',
             dx: 5,
-            fill: 'white',
-            stroke: '#0009',
-            strokeWidth: 3,
+            fill: 'currentColor',
+            stroke: 'var(--plot-background)',
+            strokeWidth: 4,
           }),
           ...(limit === undefined ? [] : [Plot.ruleX([limit], limitStyle)]),
         ],

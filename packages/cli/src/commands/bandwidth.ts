@@ -13,6 +13,7 @@ import {
 import { formatJson } from '../json.ts'
 import { formatBytes, formatNumber, formatSeconds } from '../quantity.ts'
 import { formatTable } from '../table.ts'
+import { beginHandover } from '../terminal.ts'
 
 interface BandwidthOptions extends GroupOptions {
   readonly bytes: number
@@ -45,18 +46,19 @@ export function bandwidthCommand(context: CommandContext): Command {
   return command.action(async (options: BandwidthOptions) => {
     if (options.bytes % 4 !== 0)
       throw new UsageError(`--bytes is ${options.bytes}, and it must be a multiple of 4.`)
+    const { progress, signal } = context.terminal
+    progress.start('Opening the devices')
     await withGroup(options, async (group) => {
-      const { progress } = context.terminal
       const count = group.devices.length
-      progress.start('Copying', count * count)
+      progress.start('Measuring', count * count, 'pairs of devices')
       const pairs: PairFigures[] = []
       for (let from = 0; from < count; from++) {
         for (let to = 0; to < count; to++) {
-          pairs.push(await measurePair(group, from, to, options))
+          pairs.push(await measurePair(group, from, to, { ...options, signal }))
           progress.step(1)
         }
       }
-      progress.stop()
+      beginHandover(context.terminal)
       const names = group.devices.map(({ info }) => info.name)
       context.terminal.out(
         options.json
@@ -77,7 +79,7 @@ async function measurePair(
   group: DeviceGroup,
   from: number,
   to: number,
-  options: BandwidthOptions,
+  options: BandwidthOptions & { readonly signal: AbortSignal },
 ): Promise<PairFigures> {
   const length = options.bytes / 4
   const allocate = (device: number) => group.devices[device]!.allocate('u32', length, { zero: false })
@@ -85,7 +87,7 @@ async function measurePair(
   const [returnSource, returnTarget] = [await allocate(to), await allocate(from)]
   try {
     const seconds = (copies: readonly (readonly [BufferView, BufferView])[], times: number) =>
-      medianSeconds(group, copies, times, options.samples)
+      medianSeconds(group, copies, times, options)
     const oneWay = options.bytes / (await seconds([[source, target]], 4)) / 1e9
     const bothSeconds =
       from === to
@@ -114,15 +116,16 @@ async function medianSeconds(
   group: DeviceGroup,
   copies: readonly (readonly [BufferView, BufferView])[],
   times: number,
-  samples: number,
+  { samples, signal }: { readonly samples: number; readonly signal: AbortSignal },
 ): Promise<number> {
   const program = group.record((r) => {
     for (const [source, target] of copies) r.copy(source, target)
   })
   try {
-    await group.queue.run(program, times)
+    await group.queue.run(program, times, { signal })
     const measured: number[] = []
-    for (let i = 0; i < samples; i++) measured.push((await group.queue.run(program, times)).seconds / times)
+    for (let i = 0; i < samples; i++)
+      measured.push((await group.queue.run(program, times, { signal })).seconds / times)
     return measured.sort((a, b) => a - b)[samples >> 1]!
   } finally {
     program.destroy()

@@ -23,7 +23,7 @@ import { printable } from '../printable.ts'
 import { formatNumber, formatSeconds } from '../quantity.ts'
 import { verdictOf } from '../report-text.ts'
 import { formatTable } from '../table.ts'
-import type { Terminal } from '../terminal.ts'
+import { beginHandover, type Terminal } from '../terminal.ts'
 import { addTuneOption, type TuneOption, tuningOptions } from '../tune-option.ts'
 
 interface BenchOptions extends Omit<GroupOptions, 'devices'>, TuneOption {
@@ -70,7 +70,9 @@ export function benchCommand(context: CommandContext): Command {
       const document = await runBench(options, peers, terminal)
       if (options.verify && !document.ours.every(({ verified }) => verified))
         context.exit = exitCode.wrongAnswer
-      await page?.write(await benchPage(document))
+      const drawn = page && (await benchPage(document))
+      beginHandover(terminal)
+      if (drawn !== undefined) await page?.write(drawn)
       await page?.commit()
       const { schema: _, ...fields } = document
       terminal.out(options.json ? formatJson('bench', fields) : asText(document.ours, options.verify))
@@ -87,6 +89,7 @@ async function runBench(
   terminal: Terminal,
 ): Promise<BenchDocument> {
   const { devices: _, ...groupOptions } = options
+  terminal.progress.start('Opening the devices')
   await requireDeviceIds(groupOptions)
   const all = await openGroup(openGroupOptions(groupOptions))
   const counts = options.devices ?? [...new Set([1, all.devices.length])]
@@ -96,7 +99,11 @@ async function runBench(
 
   const sizes = options.sizes === 'auto' ? (software ? 'small' : 'medium') : options.sizes
   const cases = (options.works ?? workNames).flatMap((work) => benchCases(work, sizes))
-  terminal.progress.start('Measuring', cases.length * counts.length * options.schedules.length)
+  terminal.progress.start(
+    'Measuring',
+    cases.length * counts.length * options.schedules.length,
+    'measurements',
+  )
   const { verify, samples } = options
   const settings = {
     verify,
@@ -127,7 +134,6 @@ async function runBench(
       await group.destroy()
     }
   }
-  terminal.progress.stop()
   const machine = {
     backend,
     software,

@@ -5,6 +5,7 @@ import type { CommandContext } from '../command-context.ts'
 import { addJsonOption } from '../group-options.ts'
 import { formatJson } from '../json.ts'
 import { formatBytes } from '../quantity.ts'
+import { beginHandover } from '../terminal.ts'
 import { TuningFolder } from '../tuning-folder.ts'
 
 const parts = ['kernels', 'tuning'] as const
@@ -31,6 +32,8 @@ export function cacheCommand(context: CommandContext, folder = cacheFolder()): C
     )
   addJsonOption(command)
   return command.action(async (options: CacheOptions) => {
+    // What is removed stays removed.
+    beginHandover(context.terminal)
     const folders: CacheFolder[] = []
     for (const part of folder === undefined ? [] : parts) {
       const path = join(folder!, part)

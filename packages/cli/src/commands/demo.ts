@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path'
-import { type JacobiReport, jacobi, matmul, type Report, reduce, transpose } from '@tandem-gpu/algorithms'
+import { jacobi, matmul, type Report, reduce, transpose } from '@tandem-gpu/algorithms'
 import { type DeviceGroup, type ProgramSpan, type Schedule, selectAdapters } from '@tandem-gpu/core'
 import { makeFolder } from '@tandem-gpu/core/native'
 import { Command } from 'commander'
@@ -17,12 +17,12 @@ import {
 } from '../group-options.ts'
 import { formatJson } from '../json.ts'
 import { writeOutputFile } from '../output-file.ts'
-import { FieldPicture } from '../picture.ts'
+import { bordersOf, FieldPicture } from '../picture.ts'
 import { printable } from '../printable.ts'
 import { formatNumber, formatSeconds } from '../quantity.ts'
 import { describeDevices, verdictOf } from '../report-text.ts'
 import { formatTable } from '../table.ts'
-import type { Terminal } from '../terminal.ts'
+import { beginHandover, type Terminal } from '../terminal.ts'
 import { chromeTrace, type TraceTrack } from '../trace.ts'
 
 interface DemoOptions extends GroupOptions {
@@ -56,7 +56,7 @@ const hardwareSizes: DemoSizes = {
 
 export function demoCommand(context: CommandContext): Command {
   const command = new Command('demo')
-    .description('run all four algorithms on the best backend found, check each, and draw the result')
+    .description('run four of the algorithms on the best backend found, check each result, and draw one')
     .option('--folder <path>', 'folder for the picture and the trace', 'tandem-demo')
   addJsonOption(addGroupOptions(command))
   return command.action(async (options: DemoOptions) => {
@@ -74,8 +74,10 @@ export function demoCommand(context: CommandContext): Command {
     const virtual = software && options.job === undefined ? softwareDevices : undefined
     const devices = options.devices ?? virtual
     const group = { ...options, ...(devices === undefined ? {} : { devices }) }
+    terminal.progress.start('Opening the devices')
     const { reports, tracks, picture } = await withGroup(group, (opened) => runAll(opened, terminal))
 
+    beginHandover(terminal)
     const paths = { picture: join(folder, 'jacobi.png'), trace: join(folder, 'trace.json') }
     if (options.job === undefined || options.job.rank === 0) {
       await writeOutputFile(paths.picture, picture)
@@ -121,20 +123,12 @@ async function runAll(group: DeviceGroup, { signal, progress }: Terminal) {
     },
   ]
   const reports: Report[] = []
-  progress.start('Running', steps.length)
+  progress.start('Running the algorithms', steps.length, 'algorithms')
   for (const step of steps) {
     reports.push(await step())
     progress.step(1)
   }
-  progress.stop()
-  return { reports, tracks, picture: picture.encodeFigure(borders) }
-}
-
-/** Where the devices' blocks meet; they begin inside the ring of the boundary. */
-function bordersOf({ blocks }: JacobiReport): Borders {
-  const starts = (cells: readonly number[]) =>
-    [...new Set(cells)].filter((cell) => cell > 0).map((cell) => cell + 1)
-  return { xs: starts(blocks.map(({ column }) => column)), ys: starts(blocks.map(({ row }) => row)) }
+  return { reports, tracks, picture: picture.encode(borders) }
 }
 
 function asText(

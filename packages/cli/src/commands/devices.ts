@@ -26,6 +26,7 @@ export function devicesCommand(context: CommandContext): Command {
   )
   addJsonOption(addBackendOption(command))
   return command.action(async (options: DevicesOptions) => {
+    context.terminal.progress.start('Looking for devices')
     const listings = await Promise.all(backendsNamed(options.backend, options.job).map(list))
     if (!listings.some(({ adapters }) => adapters.length > 0)) context.exit = exitCode.noDevice
     context.terminal.out(

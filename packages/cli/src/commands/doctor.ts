@@ -45,7 +45,13 @@ export function doctorCommand(context: CommandContext): Command {
   addJsonOption(addBackendOption(command))
   return command.action(async (options: { backend: BackendName; json?: boolean; job?: Job }) => {
     const diagnoses: Diagnosis[] = []
-    for (const backend of backendsNamed(options.backend, options.job)) diagnoses.push(await examine(backend))
+    const backends = backendsNamed(options.backend, options.job)
+    const { progress } = context.terminal
+    progress.start('Testing the backends', backends.length, 'backends')
+    for (const backend of backends) {
+      diagnoses.push(await examine(backend))
+      progress.step(1)
+    }
     if (!diagnoses.some(({ works }) => works)) context.exit = exitCode.noDevice
     const { colors, out } = context.terminal
     const mpi = await examineMpi()
@@ -68,7 +74,7 @@ export function doctorCommand(context: CommandContext): Command {
       out(`${name} ${verdict}\n`)
       if (remedy !== undefined) out(`  What to do: ${remedy}\n`)
       if (transport !== undefined)
-        out(`  Processes exchange data by the transport ${transportText(transport)}\n`)
+        out(`  Processes exchange data through the transport ${transportText(transport)}\n`)
       if (webgpuApi?.works) out('  The WebGPU API (@tandem-gpu/webgpu-api) works on each of its devices.\n')
       else if (webgpuApi !== undefined)
         out(`  The WebGPU API (@tandem-gpu/webgpu-api) does not work on it: ${webgpuApi.reason}\n`)
@@ -79,7 +85,41 @@ export function doctorCommand(context: CommandContext): Command {
         ? `mpi ${colors.green('loads')}: ${mpi.version} (${mpi.path}, interface of ${mpi.family})\n  ${mpi.job}\n  ${mpi.messages}\n`
         : `mpi ${colors.yellow('does not load')}, so programs run in one process: ${mpi.reason}\n`,
     )
+    out(`\n${verdictOn(diagnoses)}\n`)
   })
+}
+
+/** What can run here, in a line: `Ready: a software GPU, as any number of virtual devices. No CUDA: no driver.` */
+export function verdictOn(
+  diagnoses: readonly Pick<Diagnosis, 'name' | 'works' | 'adapters' | 'code' | 'reason'>[],
+): string {
+  const working = diagnoses.filter(({ works }) => works)
+  const hardware = working.flatMap(({ name, adapters }) => {
+    const names = adapters.filter(({ software }) => !software).map((adapter) => adapter.name)
+    return [...new Set(names)].map(
+      (kind) => `${names.filter((one) => one === kind).length} × ${kind} (${name})`,
+    )
+  })
+  const ready =
+    hardware.length > 0
+      ? `Ready: ${hardware.join(', ')}.`
+      : working.length > 0
+        ? 'Ready: a software GPU, which opens as any number of virtual devices.'
+        : 'Not ready: no backend works.'
+  const missing = diagnoses
+    .filter(({ works }) => !works)
+    .map(({ name, code, reason }) => `No ${displayNames[name] ?? name}: ${shortReason(code, reason)}.`)
+  return [ready, ...missing].join(' ')
+}
+
+const displayNames: Readonly<Record<string, string>> = { cuda: 'CUDA', webgpu: 'WebGPU' }
+
+function shortReason(code: string | undefined, reason: string | undefined): string {
+  if (reason?.includes('is not installed')) return 'its package is not installed'
+  if (code === 'no-driver') return 'no driver'
+  if (code === 'no-device') return 'no device'
+  if (code === 'unsupported') return 'not supported here'
+  return 'see above'
 }
 
 const mpiPackage = '@tandem-gpu/backend-mpi'

@@ -96,7 +96,7 @@ export function fftCommand(context: CommandContext): Command {
           input === undefined ? (options.shape ?? [512, 512]) : realShape(input.shape, options, direction)
         transform = { shape, axes, real, direction, norm, order }
         if (options.image !== undefined) requireImage(options.image, fftShapes(transform).outputShape)
-        if (options.output !== undefined) output = await files.output(options.output)
+        if (options.output !== undefined) output = await files.output(options.output, 'npy')
         if (options.image !== undefined) image = await files.output(options.image)
       },
       async compute(group, settings) {

@@ -48,10 +48,6 @@ export function histogramCommand(context: CommandContext): Command {
   return command.action(async (options: HistogramCommandOptions) => {
     if (options.input !== undefined && options.elements !== undefined)
       throw new UsageError('The file of --input gives the length, so --elements cannot be given with it.')
-    if (options.image !== undefined && !options.image.toLowerCase().endsWith('.svg'))
-      throw new UsageError(
-        `The picture of --image is SVG: give a name that ends in .svg, not ${options.image}.`,
-      )
     const { progress } = context.terminal
     let [input, edges]: (InputFile | undefined)[] = []
     let [output, image]: (OutputFile | undefined)[] = []
@@ -66,8 +62,8 @@ export function histogramCommand(context: CommandContext): Command {
           edges = await openInput(files, options.edges, { accepted: elementTypes, cast }, progress)
           edges.vectorLength()
         }
-        if (options.output !== undefined) output = await files.output(options.output)
-        if (options.image !== undefined) image = await files.output(options.image)
+        if (options.output !== undefined) output = await files.output(options.output, 'npy')
+        if (options.image !== undefined) image = await files.output(options.image, 'svg')
       },
       async compute(group, settings) {
         const [low, high] = options.range ?? []

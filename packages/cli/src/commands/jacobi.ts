@@ -1,7 +1,13 @@
-import { type Decomposition, type HaloTransport, type JacobiReport, jacobi } from '@tandem-gpu/algorithms'
+import {
+  type Decomposition,
+  type HaloTransport,
+  type JacobiReport,
+  jacobi,
+  type MeasureProgress,
+} from '@tandem-gpu/algorithms'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { type AlgorithmOptions, addAlgorithmOptions } from '../algorithm-options.ts'
-import { runAlgorithm } from '../algorithm-run.ts'
+import { runAlgorithm, showRuns } from '../algorithm-run.ts'
 import { bothSinks, type InputFile, npySink, openInput } from '../array-files.ts'
 import type { CommandContext } from '../command-context.ts'
 import { UsageError } from '../exit-code.ts'
@@ -9,10 +15,11 @@ import { finiteNumber, wholeNumber } from '../group-options.ts'
 import { refuseIdleOptions, singleRunRules } from '../idle-options.ts'
 import { runScaling } from '../jacobi-scaling.ts'
 import type { OutputFile } from '../output-file.ts'
-import { FieldPicture } from '../picture.ts'
+import { bordersOf, FieldPicture } from '../picture.ts'
 import { printable } from '../printable.ts'
 import { formatNumber } from '../quantity.ts'
 import type { ReportLine } from '../report-text.ts'
+import type { Terminal } from '../terminal.ts'
 
 interface JacobiCommandOptions extends AlgorithmOptions {
   readonly rows?: number
@@ -75,7 +82,10 @@ export function jacobiCommand(context: CommandContext): Command {
       'time bands against blocks on 1, 2, 3, … devices instead (default grid 10000 × 10000)',
     )
     .option('--output <file>', 'write the solution as .npy')
-    .option('--image <file>', 'draw the solution as .png')
+    .option(
+      '--image <file>',
+      'draw the solution as .png, with a colour bar and the borders of the devices’ blocks',
+    )
   addAlgorithmOptions(command, { seed: false })
   refuseIdleOptions(command, [
     {
@@ -108,10 +118,8 @@ export function jacobiCommand(context: CommandContext): Command {
         if (options.input !== undefined) input = await openInput(files, options.input, read, progress)
         if (options.source !== undefined) source = await openInput(files, options.source, read, progress)
         shape = gridShape(options, input, source)
-        if (options.output !== undefined) output = await files.output(options.output)
-        if (options.image !== undefined && !options.image.toLowerCase().endsWith('.png'))
-          throw new UsageError(`--image writes PNG, and ${printable(options.image)} does not end in .png.`)
-        if (options.image !== undefined) image = await files.output(options.image)
+        if (options.output !== undefined) output = await files.output(options.output, 'npy')
+        if (options.image !== undefined) image = await files.output(options.image, 'png')
       },
       async compute(group, settings) {
         const [rows, columns] = shape
@@ -125,9 +133,9 @@ export function jacobiCommand(context: CommandContext): Command {
           ...(input === undefined ? {} : { input: input.rowMajor() }),
           ...(source === undefined ? {} : { source: source.rowMajor() }),
           ...(picture === undefined && file === undefined ? {} : { output: bothSinks(picture, file) }),
-          onProgress: progressBar(options, progress),
+          ...showSweeps(options, context.terminal),
         })
-        if (picture !== undefined) await image?.write(picture.encode())
+        if (picture !== undefined) await image?.write(picture.encode(bordersOf(report)))
         return report
       },
       describe: (report) => describeJacobi(report, options.tolerance),
@@ -173,16 +181,22 @@ function iterationOptions(options: JacobiCommandOptions) {
   return tolerance === undefined ? common : { ...common, tolerance }
 }
 
-function progressBar(options: JacobiCommandOptions, progress: CommandContext['terminal']['progress']) {
-  let done = options.startIteration
-  return ({ iteration }: { iteration: number }) => {
-    if (done === options.startIteration) progress.start('Sweeping', options.iterations)
-    progress.step(iteration - done)
-    done = iteration
-    if (done - options.startIteration < options.iterations) return
-    progress.stop()
-    // The next timed run begins.
-    done = options.startIteration
+/** Counts the sweeps of all runs. */
+function showSweeps({ iterations, startIteration, verify }: JacobiCommandOptions, terminal: Terminal) {
+  const { progress } = terminal
+  let before = 0
+  let comparing = false
+  const behind = showRuns(terminal, verify)
+  return {
+    onRun({ done, total }: MeasureProgress) {
+      comparing ||= before > 0 && done === 0
+      before = done
+      if (comparing || done === total) behind({ done, total })
+      else if (done === 0) progress.start('Sweeping', total * iterations, 'sweeps')
+      else progress.reach(done * iterations)
+    },
+    onProgress: ({ iteration }: { iteration: number }) =>
+      progress.reach(before * iterations + iteration - startIteration),
   }
 }
 
@@ -196,7 +210,7 @@ function describeJacobi(report: JacobiReport, tolerance: number | undefined): re
     ['iterations', String(report.iterations)],
     ['residual', residual === undefined ? 'no sweep ran' : formatNumber(residual)],
     ...convergence(report, tolerance),
-    ['updates', `${formatNumber(report.megaUpdatesPerSecond)} million a second`],
+    ['updates', `${formatNumber(report.megaUpdatesPerSecond)} million per second`],
   ]
 }
 
@@ -204,5 +218,5 @@ function convergence({ converged, residual }: JacobiReport, tolerance: number | 
   if (converged !== undefined)
     return [['converged', `at iteration ${converged.iteration}, with ${formatNumber(converged.residual)}`]]
   if (tolerance === undefined || residual === undefined) return []
-  return [['converged', `no: a cell still changes by ${formatNumber(residual)} in a sweep`]]
+  return [['converged', `no: a cell still changes by ${formatNumber(residual)} per sweep`]]
 }

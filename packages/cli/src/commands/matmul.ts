@@ -82,7 +82,7 @@ export function matmulCommand(context: CommandContext): Command {
         type = a?.type ?? b?.type ?? options.type ?? 'f32'
         refuseOptionsOf(type, options)
         shape = productShape(options, a, b)
-        if (options.output !== undefined) output = await files.output(options.output)
+        if (options.output !== undefined) output = await files.output(options.output, 'npy')
       },
       async compute(group, settings) {
         const of = type
@@ -157,5 +157,5 @@ function describeMatmul(report: MatmulReport | HalfMatmulReport): readonly Repor
 
 function describeStream(stream: NonNullable<MatmulReport['stream']>): string {
   const { panels, width, rounds, rowBlock, byteLength } = stream
-  return `streamed in ${panels} panels of ${width} columns, ${rounds} rounds of ${rowBlock} rows, ${formatBytes(byteLength)} a device`
+  return `streamed in ${panels} panels of ${width} columns, ${rounds} rounds of ${rowBlock} rows, ${formatBytes(byteLength)} per device`
 }

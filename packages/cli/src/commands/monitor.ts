@@ -5,7 +5,8 @@ import { type BackendName, backendsNamed } from '../backends.ts'
 import type { CommandContext } from '../command-context.ts'
 import { addBackendOption, addJsonOption, wholeNumber } from '../group-options.ts'
 import { formatJson } from '../json.ts'
-import { adapterJson, sensorTable } from './devices.ts'
+import { beginHandover } from '../terminal.ts'
+import { adapterJson, countOf, sensorTable } from './devices.ts'
 
 /** A timer of Node's fires at once where it is set to more milliseconds. */
 const longestInterval = 2 ** 31 - 1
@@ -24,8 +25,12 @@ export function monitorCommand(context: CommandContext): Command {
     .option('--count <n>', 'number of readings (default: until Ctrl-C)', wholeNumber(1))
   addJsonOption(addBackendOption(command))
   return command.action(async (options: MonitorOptions) => {
-    const { out, interactive, signal } = context.terminal
+    const { terminal } = context
+    const { out, interactive, signal } = terminal
+    terminal.progress.start('Looking for devices')
     const adapters = await adaptersWithSensors(options.backend)
+    // Ctrl-C is how the command ends.
+    beginHandover(terminal)
     for (let reading = 1; !signal.aborted; reading++) {
       const readings = await Promise.all(adapters.map((adapter) => adapter.telemetry?.()))
       if (options.json) {
@@ -38,6 +43,7 @@ export function monitorCommand(context: CommandContext): Command {
       if (reading === options.count) return
       // Ctrl-C ends the wait and the command.
       await setTimeout(options.interval, undefined, { signal }).catch(() => {})
+      if (signal.aborted) terminal.error(`Stopped after ${countOf(reading, 'reading')}.\n`)
     }
   })
 }

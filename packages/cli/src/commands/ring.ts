@@ -22,6 +22,7 @@ import { addProductShapeOptions, type ProductShapeOptions, productShape } from '
 import { formatNumber, formatSeconds } from '../quantity.ts'
 import type { ReportLine } from '../report-text.ts'
 import { formatTable } from '../table.ts'
+import { beginHandover } from '../terminal.ts'
 
 interface RingCommandOptions extends AlgorithmOptions, ProductShapeOptions {
   readonly output?: string
@@ -47,7 +48,7 @@ export function ringCommand(context: CommandContext): Command {
         .default('interleaved'),
     )
     .option('--pieces <n>', 'pieces of a step in scheme streamed', wholeNumber(1), 16)
-    .option('--compare', 'time every scheme on 1, 2, 4, 8 and 16 devices, as far as there are so many')
+    .option('--compare', 'time every scheme on 1, 2, 4, 8 and 16 devices, up to the number available')
   addAlgorithmOptions(command)
   refuseIdleOptions(command, [
     {
@@ -86,7 +87,7 @@ async function run(context: CommandContext, options: RingCommandOptions): Promis
       if (options.a !== undefined) a = await openInput(files, options.a, read, progress)
       if (options.b !== undefined) b = await openInput(files, options.b, read, progress)
       shape = productShape(options, a, b)
-      if (options.output !== undefined) output = await files.output(options.output)
+      if (options.output !== undefined) output = await files.output(options.output, 'npy')
     },
     async compute(group, settings) {
       return ringMatmul(group, {
@@ -112,9 +113,10 @@ async function compare(context: CommandContext, options: RingCommandOptions): Pr
   const { terminal } = context
   const shape = productShape(options, undefined, undefined)
   const { warmup, samples, seed, verify } = options
+  terminal.progress.start('Opening the devices')
   const document = await withGroup(options, async (group) => {
     const counts = [1, 2, 4, 8, 16].filter((count) => count <= group.devices.length)
-    terminal.progress.start('Comparing', counts.length * ringSchemes.length)
+    terminal.progress.start('Measuring', counts.length * ringSchemes.length, 'measurements')
     const rings = await compareRing(group, {
       ...shape,
       samples,
@@ -136,7 +138,7 @@ async function compare(context: CommandContext, options: RingCommandOptions): Pr
       rings,
     }
   })
-  terminal.progress.stop()
+  beginHandover(terminal)
   if (verify && document.rings.some(({ schemes }) => schemes.some(({ verified }) => !verified)))
     context.exit = exitCode.wrongAnswer
   terminal.out(options.json ? formatJson('ringComparison', document) : asText(document, verify))
@@ -164,8 +166,7 @@ function asText(
       { title: 'scheme' },
       { title: 'time', align: 'right' },
       { title: 'rate', align: 'right' },
-      { title: 'bound', align: 'right' },
-      { title: 'hidden', align: 'right' },
+      ...(software ? [] : modelColumns),
       ...(verify ? [{ title: 'result' }] : []),
     ],
     rings.flatMap(({ nodes, schemes }) =>
@@ -174,12 +175,24 @@ function asText(
         measuredInSource.includes(scheme) ? `${scheme} *` : scheme,
         formatSeconds(seconds),
         `${formatNumber(rate)} GFLOP/s`,
-        boundSeconds === undefined ? undefined : formatSeconds(boundSeconds),
-        hidden === undefined ? undefined : `${Math.round(hidden * 100)} %`,
+        ...(software
+          ? []
+          : [
+              boundSeconds === undefined ? undefined : formatSeconds(boundSeconds),
+              hidden === undefined ? undefined : `${Math.round(hidden * 100)} %`,
+            ]),
         ...(verify ? [verified ? 'verified' : 'WRONG'] : []),
       ]),
     ),
   )
+  const heading = `Product ${shape.m} × ${shape.k} by ${shape.k} × ${shape.n} on a ring of devices: ${adapter} (${backend}${software ? ', software' : ''})`
+  if (software)
+    return `${heading}
+
+${table}
+
+* a curve of the published comparison. A software GPU computes on the CPU that also copies, so there is nothing to overlap.
+`
   const steps = formatTable(
     [
       { title: 'devices', align: 'right' },
@@ -192,14 +205,17 @@ function asText(
       formatSeconds(step.product),
     ]),
   )
-  return `Product ${shape.m} × ${shape.k} by ${shape.k} × ${shape.n} on a ring of devices: ${adapter} (${backend}${software ? ', software' : ''})
+  return `${heading}
 
 ${table}
 
 Parts of a step, each alone:
 ${steps}
 
-* a curve of the published comparison. bound: least time of the scheme, from the parts of a step.
-hidden: share of what the scheme could hide that it hides, (t_none − t) / (t_none − bound); software adapters have nothing to hide.
+* a curve of the published comparison. model: the scheme's time if its parts took as long as each takes alone and overlapped perfectly.
+It leaves out that parts in one program share the cost of starting them, so small products may be faster than it.
+hidden: share of what the scheme could hide that it hides, (t_none − t) / (t_none − model).
 `
 }
+
+const modelColumns = ['model', 'hidden'].map((title) => ({ title, align: 'right' as const }))

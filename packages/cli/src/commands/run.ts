@@ -34,6 +34,7 @@ import type { OutputFile } from '../output-file.ts'
 import { printable } from '../printable.ts'
 import { formatSeconds, parseCount } from '../quantity.ts'
 import { RunFiles } from '../run-files.ts'
+import { beginHandover } from '../terminal.ts'
 
 /** What a buffer may hold. Kernels bind u8 and i8 as `array<u32>`, four elements a word. */
 type BufferElementType = Exclude<FileElementType, 'f16'>
@@ -65,17 +66,21 @@ export function runCommand(context: CommandContext): Command {
     .addOption(
       repeated(
         '--buffer <name=source>',
-        'what a binding holds: a .npy file, or zeros, as in f32:1000 or u8:480x640; may be given again',
+        'what a binding holds: a .npy file, or zeros, as in f32:1000 or u8:480x640; may be given several times',
         collectBuffer,
       ),
     )
     .addOption(
-      repeated('--output <name=file>', 'write a buffer as .npy at the end; may be given again', collectText),
+      repeated(
+        '--output <name=file>',
+        'write a buffer as .npy at the end; may be given several times',
+        collectText,
+      ),
     )
     .addOption(
       repeated(
         '--set <name=value>',
-        'value of a uniform member, as JSON: a number, an array or an object; may be given again',
+        'value of a uniform member, as JSON: a number, an array or an object; may be given several times',
         collectValue,
       ),
     )
@@ -102,10 +107,13 @@ export function runCommand(context: CommandContext): Command {
         const read = { accepted: bufferElementTypes, cast: options.cast ?? false, complex: true }
         inputs.set(name, await openInput(files, source.file, read, terminal.progress))
       }
-      for (const [name, file] of Object.entries(options.output)) outputs.set(name, await files.output(file))
+      for (const [name, file] of Object.entries(options.output))
+        outputs.set(name, await files.output(file, 'npy'))
+      terminal.progress.start('Opening the devices')
       const report = await withGroup({ ...options, devices: 1 }, (group) =>
         runKernel(group, { path, wgsl, inputs, outputs, options, context }),
       )
+      beginHandover(terminal)
       await files.commit()
       files.say(options.json ? formatJson('run', report) : asText(report), terminal, options)
     } finally {
@@ -183,8 +191,13 @@ async function runKernel(group: DeviceGroup, work: Work): Promise<KernelReport> 
         }),
       ),
     )
-    const { signal } = context.terminal
-    const { seconds, clock } = await group.queue.run(program, options.times, { signal })
+    const { signal, progress } = context.terminal
+    progress.start('Running the kernel', options.times > 1 ? options.times : undefined, 'runs')
+    const { seconds, clock } = await group.queue.run(program, options.times, {
+      signal,
+      onProgress: ({ done }) => progress.reach(done),
+    })
+    progress.start('Reading the buffers')
     const found: Record<string, KernelReport['buffers'][string]> = {}
     for (const [name, { view, type, shape }] of buffers) {
       const data = await group.queue.read(view)
@@ -235,15 +248,15 @@ function requireBindings(
 ): void {
   const bindings = reflection.bindings.filter(({ space }) => space === 'storage')
   const names = bindings.map(({ name }) => name)
-  const missing = names.find((name) => buffers[name] === undefined)
-  if (missing !== undefined)
-    throw new UsageError(
-      `${printable(path)} binds ${missing}, and no --buffer gives it; give it a file or zeros, as in --buffer ${missing}=f32:1000.`,
-    )
   const other = Object.keys(buffers).find((name) => !names.includes(name))
   if (other !== undefined)
     throw new UsageError(
       `--buffer ${printable(other)} names no buffer of ${printable(path)}, which binds ${names.join(', ') || 'none'}.`,
+    )
+  const missing = names.find((name) => buffers[name] === undefined)
+  if (missing !== undefined)
+    throw new UsageError(
+      `${printable(path)} binds ${missing}, and no --buffer gives it; give it a file or zeros, as in --buffer ${missing}=f32:1000.`,
     )
   for (const { name, type } of bindings) {
     const source = buffers[name]!

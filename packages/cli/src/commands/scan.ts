@@ -44,7 +44,7 @@ export function scanCommand(context: CommandContext): Command {
           input = await openInput(files, options.input, { accepted, cast: options.cast ?? false }, progress)
           input.vectorLength()
         }
-        if (options.output !== undefined) output = await files.output(options.output)
+        if (options.output !== undefined) output = await files.output(options.output, 'npy')
       },
       async compute(group, settings) {
         const elements = input?.length ?? options.elements ?? 4_194_304

@@ -31,6 +31,7 @@ export function selectCommand(context: CommandContext): Command {
     .option('--explain', 'show the rank of every device, and the reason')
   addJsonOption(addBackendOption(command))
   return command.action(async (options: SelectOptions) => {
+    context.terminal.progress.start('Looking for devices')
     const selection = await selectAdapters(openGroupOptions({ ...options, devices: options.count }))
     context.terminal.out(options.json ? asJson(options, selection) : asText(options, selection))
   })

@@ -66,9 +66,9 @@ export function sortCommand(context: CommandContext): Command {
               'bad-input',
             )
         }
-        if (options.output !== undefined) output = await files.output(options.output)
-        if (options.valuesOutput !== undefined) valuesOutput = await files.output(options.valuesOutput)
-        if (options.indices !== undefined) indices = await files.output(options.indices)
+        if (options.output !== undefined) output = await files.output(options.output, 'npy')
+        if (options.valuesOutput !== undefined) valuesOutput = await files.output(options.valuesOutput, 'npy')
+        if (options.indices !== undefined) indices = await files.output(options.indices, 'npy')
       },
       async compute(group, settings) {
         const elements = input?.length ?? options.elements ?? defaultElements

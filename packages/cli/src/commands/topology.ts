@@ -13,6 +13,7 @@ export function topologyCommand(context: CommandContext): Command {
   )
   addJsonOption(addBackendOption(command))
   return command.action(async (options: { backend: BackendName; json?: boolean }) => {
+    context.terminal.progress.start('Looking for devices')
     const { backend, topology } = await findTopology(options.backend)
     const { adapters, links } = topology
     if (options.json) {

@@ -53,7 +53,7 @@ export function transposeCommand(context: CommandContext): Command {
           input = await openInput(files, options.input, { accepted, cast: options.cast ?? false }, progress)
           input.matrixShape()
         }
-        if (options.output !== undefined) output = await files.output(options.output)
+        if (options.output !== undefined) output = await files.output(options.output, 'npy')
       },
       async compute(group, settings) {
         const [rows, columns] = input?.matrixShape() ?? [options.rows ?? 768, options.cols ?? 1024]
@@ -78,7 +78,7 @@ function describeTranspose(report: TransposeReport): readonly ReportLine[] {
   const times = ([x, y]: readonly [number, number]) => `${x} × ${y}`
   return [
     ['type', report.type],
-    ['slice', `${times(report.slice)} a device`],
+    ['slice', `${times(report.slice)} per device`],
     [
       'tile',
       `${times(report.tile)} from device to device, in ${report.stages} ${report.stages === 1 ? 'stage' : 'stages'}`,

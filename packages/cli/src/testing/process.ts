@@ -7,13 +7,14 @@ export interface ProcessResult {
   readonly exit: number | null
   readonly signal: NodeJS.Signals | null
   readonly stdout: string
+  /** Without lines of progress. */
   readonly stderr: string
 }
 
 export interface StartedProcess {
   readonly pid: number
   kill(signal: NodeJS.Signals): void
-  /** Resolves once standard output holds `text`, or the process has ended. */
+  /** Resolves once one of the streams holds `text`, or the process has ended. */
   says(text: string): Promise<void>
   readonly ended: Promise<ProcessResult>
 }
@@ -41,6 +42,9 @@ export function startTandem(
   })
 }
 
+/** What a command says while it works, which it does only where the machine takes long. */
+const progressLines = /^tandem: [^\n:]+: (\d+ % {2})?\d+ (s|min)(, about [^\n]+ left)?\n/gm
+
 export function startProcess(
   command: string,
   args: readonly string[],
@@ -54,13 +58,19 @@ export function startProcess(
     })
   const ended = new Promise<ProcessResult>((resolve, reject) => {
     child.on('error', reject)
-    child.on('close', (exit, signal) => resolve({ exit, signal, ...said }))
+    child.on('close', (exit, signal) =>
+      resolve({ exit, signal, stdout: said.stdout, stderr: said.stderr.replace(progressLines, '') }),
+    )
   })
   return {
     pid: child.pid!,
     kill: (signal) => void child.kill(signal),
     async says(text) {
-      while (!said.stdout.includes(text) && child.exitCode === null && child.signalCode === null)
+      while (
+        !(said.stdout + said.stderr).includes(text) &&
+        child.exitCode === null &&
+        child.signalCode === null
+      )
         await setTimeout(20)
     },
     ended,

@@ -11,6 +11,7 @@ export interface ConformanceOptions {
 const suites = await Promise.all([
   import('./conformance/describe-conformance.ts'),
   import('./kernels/describe-kernels.ts'),
+  import('./links/describe-link.ts'),
 ]).catch((error: unknown) => {
   if ((error as NodeJS.ErrnoException).code === 'ERR_MODULE_NOT_FOUND') return undefined
   throw error
@@ -48,4 +49,12 @@ export function describeRanks(
  */
 export function describeKernels(name: string, backend: () => Backend): void {
   installed()[1].describeKernelBatches(name, backend)
+}
+
+/**
+ * Declares tests (vitest) of a link of the backend, between three processes that are simulated in this one: each has one of the backend's first three
+ * adapters. What needs several processes, such as memory that they map, a backend around this one has to test. Throws `unsupported` where vitest is not installed.
+ */
+export function describeLink(name: string, backend: () => Backend, link: string): void {
+  installed()[2].describeLinkOf(name, backend, link)
 }

@@ -64,7 +64,7 @@ export async function expectEveryEdgeToMatter(
     }
     if (unnoticed.length > 0)
       throw new Error(
-        `Program "${label}" gives a right result without each of these edges, in ${seeds} orders: ${unnoticed.join('; ')}.`,
+        `Program "${label}" gives a right result without each of these edges, in ${seeds} orders: ${unnoticed.join('; ')}. Usually the test repeats the same work, so that a repetition that runs too early reads what is right anyway: change the input at the start of each repetition (recordIncrement) and fold the output into a total at its end (recordAccumulate).`,
       )
   } finally {
     backend.seed = seedBefore

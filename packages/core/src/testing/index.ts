@@ -3,10 +3,12 @@ export {
   type ConformanceOptions,
   describeBackend,
   describeKernels,
+  describeLink,
   describeRanks,
 } from './describe-backend.ts'
 export { type EdgesMatterOptions, expectEveryEdgeToMatter } from './edges-matter.ts'
 export { imaginedRanks } from './imagined-ranks.ts'
+export { type SimulatedProcesses, simulateProcesses } from './links/simulated-processes.ts'
 export { observeRuntimes } from './observe-runtimes.ts'
 export { type OpenRanks, openRanks } from './open-ranks.ts'
 export { openedOnce } from './opened-once.ts'

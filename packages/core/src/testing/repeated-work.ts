@@ -27,7 +27,7 @@ fn accumulate(@builtin(global_invocation_id) id: vec3<u32>) {
 /** Compiles a kernel and returns what records it: 1 is added to every element (u32) of contiguous views. */
 export async function recordIncrement(
   group: DeviceGroup,
-): Promise<(recorder: Recorder, views: readonly BufferView[]) => void> {
+): Promise<(recorder: Recorder, views: readonly BufferView<'u32'>[]) => void> {
   const kernel = await group.compile({ label: 'increment', wgsl: incrementWgsl })
   return (recorder, views) => {
     for (const data of views)
@@ -42,7 +42,9 @@ export async function recordIncrement(
 /** Compiles a kernel and returns what records it: `total = 3 * total + data` (u32) for each pair of contiguous views. */
 export async function recordAccumulate(
   group: DeviceGroup,
-): Promise<(recorder: Recorder, data: readonly BufferView[], totals: readonly BufferView[]) => void> {
+): Promise<
+  (recorder: Recorder, data: readonly BufferView<'u32'>[], totals: readonly BufferView<'u32'>[]) => void
+> {
   const kernel = await group.compile({ label: 'accumulate', wgsl: accumulateWgsl })
   return (recorder, views, totals) => {
     for (const [index, data] of views.entries())

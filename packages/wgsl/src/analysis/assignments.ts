@@ -1,5 +1,5 @@
-import type { Block, Expression, IrModule, LocalVariable, Statement } from '../ir.ts'
-import { isConstantMemory, operandsOf, rootOf, viewOf, walk } from '../walk.ts'
+import type { Expression, IrModule, LocalVariable, Statement } from '../ir.ts'
+import { walk } from '../walk.ts'
 
 /** Tells where local variables change: by a statement, or through a pointer that a call is given. */
 export class Assignments {
@@ -40,35 +40,6 @@ export class Assignments {
     const positions = this.#positions.get(variable) ?? []
     const next = positions[firstAtLeast(positions, extent.start)]
     return next !== undefined && next < extent.end
-  }
-
-  /** Is the expression invariant: does it have the same value before and after each execution of `body`? */
-  isInvariant(e: Expression, body: Block): boolean {
-    const isInvariant = (x: Expression) => this.isInvariant(x, body)
-    switch (e.kind) {
-      case 'literal':
-      case 'value':
-      case 'constant':
-        return true
-      case 'load': {
-        const root = rootOf(e.place)
-        if (root.kind === 'deref' || !operandsOf(e.place).every(isInvariant)) return false
-        const v = root.variable
-        if (v.kind === 'local-variable') return !this.isAssigned(body, v)
-        return isConstantMemory(v)
-      }
-      case 'swizzle':
-      case 'member':
-        return isInvariant(e.base)
-      case 'binary':
-        return isInvariant(e.left) && isInvariant(e.right)
-      case 'builtin-call': {
-        const [array] = e.args
-        return e.name === 'arrayLength' && array?.kind === 'address-of' && viewOf(array.place) === undefined
-      }
-      default:
-        return false
-    }
   }
 }
 

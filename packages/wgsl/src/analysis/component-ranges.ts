@@ -49,12 +49,8 @@ export function builtinComponents(module: IrModule, p: Parameter): Components {
       return size.map(() => interval(1, mostWorkgroups))
     case 'subgroup_invocation_id':
       return [interval(0, Math.min(subgroupSize, threads) - 1)]
-    case 'subgroup_size':
-      return [interval(subgroupSize, subgroupSize)]
     case 'subgroup_id':
       return [interval(0, Math.ceil(threads / subgroupSize) - 1)]
-    case 'num_subgroups':
-      return [interval(Math.ceil(threads / subgroupSize), Math.ceil(threads / subgroupSize))]
     default:
       return wholeComponents(p.type)!
   }

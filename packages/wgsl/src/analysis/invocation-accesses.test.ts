@@ -34,6 +34,8 @@ it.each([
   ['t.tail[id.x].y = 1u;', ['t@16/8[x]']],
   ['atomicAdd(&a[id.x], 1u);', ['a[x]']],
   ['if (x[id.x] == 0u) { x[0] = 1u; }', ['x[x]']],
+  ['switch x[id.x] { case 0u: { x[0] = 1u; } default: { } }', ['x[x]']],
+  ['while x[id.x] == 0u { x[0] = 1u; }', ['x[x]']],
   ['{ x[id.x] = 1u; }', ['x[x]']],
   ['for (var k = 0u; k < p.n; k++) { fixed[0] += k; } x[id.x] = 1u;', ['x[x]']],
   ['_ = x[id.x] == 0u || x[id.y] == 0u;', ['x[x]']],

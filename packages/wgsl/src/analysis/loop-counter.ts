@@ -1,29 +1,24 @@
-import type { CompoundAssign, Expression, For, LocalVariable, Loop, Place, While } from '../ir.ts'
+import type { Expression, For, LocalVariable, Loop, Place, While } from '../ir.ts'
 import type { Assignments } from './assignments.ts'
 import { type Interval, type IntervalOf, whole } from './interval.ts'
 import type { LinearForms } from './linear-form.ts'
 import { type LoopApproach, loopApproach, mostDoublings } from './loop-approach.ts'
 
 /**
- * How a loop counts: `for (var i = first; i < bound; i += step)`, where nothing else changes `i`. All numbers are mathematical
- * integers, in which i32 and u32 have no wrap-around.
+ * How a loop counts: `for (var i = first; i < bound; i += step)` or with `<=`, where the step is a literal above 0 and nothing else
+ * changes `i`. All numbers are mathematical integers, in which i32 and u32 have no wrap-around. Of
+ * `for (var s = first; s > bound; s /= 2)` the trips are known, if both ends are.
  */
 export interface LoopCounter {
   readonly variable: LocalVariable
   readonly first: Expression
-  readonly bound: Expression
-  readonly relation: Relation
-  /** Undefined where it is not constant. */
+  /** Undefined where the counter is divided. */
   readonly step: number | undefined
   /** The values that the counter has in the body; undefined when it may wrap around, or too little is known. */
   readonly values: Interval | undefined
   /** How often the body is entered when nothing but the condition ends the loop; undefined when unknown. */
   readonly trips: { readonly most: number; readonly isExact: boolean } | undefined
 }
-
-type Relation = '<' | '<=' | '>' | '>='
-
-const flipped = { '<': '>', '<=': '>=', '>': '<', '>=': '<=' } as const
 
 /** The counter of a `for` loop; undefined for a loop of another form. */
 export function loopCounter(
@@ -35,39 +30,23 @@ export function loopCounter(
   if (initial?.kind !== 'var' || initial.initial === undefined) return undefined
   if (condition?.kind !== 'binary' || update?.kind !== 'compound-assign') return undefined
   const { variable } = initial
-  if (!isVariable(update.target, variable) || !(condition.operator in flipped)) return undefined
+  if (!isVariable(update.target, variable) || update.value.kind !== 'literal') return undefined
+  if (condition.left.kind !== 'load' || !isVariable(condition.left.place, variable)) return undefined
   if (assignments.isAssigned(loop.body, variable) || assignments.isAssigned(condition, variable))
     return undefined
-  const operator = condition.operator as Relation
-  const isLeft = condition.left.kind === 'load' && isVariable(condition.left.place, variable)
-  const isRight = condition.right.kind === 'load' && isVariable(condition.right.place, variable)
-  if (!isLeft && !isRight) return undefined
-  const counter = {
-    variable,
-    first: initial.initial,
-    bound: isLeft ? condition.right : condition.left,
-    relation: isLeft ? operator : flipped[operator],
+  const [first, bound] = [intervalOf(initial.initial), intervalOf(condition.right)]
+  const limit = variable.type.kind === 'scalar' ? whole(variable.type.scalar)?.high : undefined
+  if (first === undefined || bound === undefined || limit === undefined) return undefined
+  const counter = { variable, first: initial.initial }
+  const { operator } = condition
+  const amount = Number(update.value.value)
+  if (update.operator === '/' && operator === '>') {
+    const most = divisions(amount, first, bound)
+    const trips = most === undefined ? undefined : { most, isExact: true }
+    return { ...counter, step: undefined, values: undefined, trips }
   }
-  const sign = { '+': 1, '-': -1 }[update.operator as string]
-  const first = intervalOf(counter.first)
-  const bound = intervalOf(counter.bound)
-  const scalar = variable.type.kind === 'scalar' ? whole(variable.type.scalar) : undefined
-  if (sign === undefined) {
-    const trips = halvings(update, counter.relation, first, bound)
-    const exact = trips === undefined ? undefined : { most: trips, isExact: true }
-    return trips === undefined ? undefined : { ...counter, step: undefined, values: undefined, trips: exact }
-  }
-  if (!assignments.isInvariant(update.value, loop.body)) return undefined
-  const step = update.value.kind === 'literal' ? Number(update.value.value) * sign : undefined
-  if (step === undefined || step === 0 || first === undefined || bound === undefined || scalar === undefined)
-    return { ...counter, step, values: undefined, trips: undefined }
-  // A falling counter is a rising one with the signs reversed.
-  const counted =
-    step > 0
-      ? count(counter.relation, first, bound, step, scalar.high)
-      : count(flipped[counter.relation], negative(first), negative(bound), -step, -scalar.low)
-  const values = counted.values && (step > 0 ? counted.values : negative(counted.values))
-  return { ...counter, step, values, trips: counted.trips }
+  if (update.operator !== '+' || amount <= 0 || (operator !== '<' && operator !== '<=')) return undefined
+  return { ...counter, step: amount, ...count(operator === '<', first, bound, amount, limit) }
 }
 
 /** How a module's loops count and end, each found once. */
@@ -115,34 +94,22 @@ export class LoopCounters {
   }
 }
 
-/** The values and trips of a rising counter whose type holds nothing above `limit`. */
-function count(relation: Relation, first: Interval, bound: Interval, step: number, limit: number) {
-  const unknown = { values: undefined, trips: undefined }
-  // The counter rises away from its bound.
-  if (relation === '>' || relation === '>=') return unknown
-  const beyond = relation === '<=' ? 0 : 1
+/** The values and trips of a counter whose type holds nothing above `limit`. */
+function count(isStrict: boolean, first: Interval, bound: Interval, step: number, limit: number) {
+  const beyond = isStrict ? 1 : 0
   const highest = bound.high - beyond
   const most = Math.max(Math.floor((highest - first.low) / step) + 1, 0)
   const least = Math.max(Math.floor((bound.low - beyond - first.high) / step) + 1, 0)
   const last = first.low === first.high ? first.low + step * (most - 1) : highest
   // The condition also compares the value after the last one.
-  if (most > 0 && last + step > limit) return unknown
+  if (most > 0 && last + step > limit) return { values: undefined, trips: undefined }
   const values = most > 0 && last >= first.low ? { low: first.low, high: last } : undefined
   return { values, trips: { most, isExact: most === least } }
 }
 
-/** The trip count of `for (var s = 64u; s > 0u; s >>= 1u)`, and of the same with `/= 2u`. */
-function halvings(
-  update: CompoundAssign,
-  relation: Relation,
-  first: Interval | undefined,
-  bound: Interval | undefined,
-): number | undefined {
-  const value = update.value.kind === 'literal' ? Number(update.value.value) : 0
-  const divisor = update.operator === '>>' ? 2 ** value : update.operator === '/' ? value : 1
-  if (divisor < 2 || first === undefined || bound === undefined) return undefined
-  if (first.low !== first.high || bound.low !== bound.high || bound.low < 0) return undefined
-  if (relation !== '>') return undefined
+/** The trip count of `for (var s = 64u; s > 0u; s /= 2u)`. */
+function divisions(divisor: number, first: Interval, bound: Interval): number | undefined {
+  if (divisor < 2 || first.low !== first.high || bound.low !== bound.high || bound.low < 0) return undefined
   let trips = 0
   for (let v = first.low; v > bound.low; v = Math.floor(v / divisor)) trips++
   return trips
@@ -150,8 +117,4 @@ function halvings(
 
 function isVariable(place: Place, variable: LocalVariable): boolean {
   return place.kind === 'variable' && place.variable === variable
-}
-
-function negative(a: Interval): Interval {
-  return { low: -a.high, high: -a.low }
 }

@@ -44,6 +44,12 @@ describe('workgroup memory needs no zeroing', () => {
 
 describe('workgroup memory is zeroed', () => {
   const one = 'var<workgroup> t: array<f32, 64>;'
+  it('when a function that the statement calls stores to it', () => {
+    const both =
+      'var<workgroup> t: array<f32, 64>; var<workgroup> other: array<f32, 64>; fn put() -> f32 { t[0] = 2.0; return 1.0; }'
+    const code = 'other[i] = put(); workgroupBarrier(); out[i] = t[63u - i] + other[63u - i];'
+    expect(zeroed(both, code)).toEqual(['t'])
+  })
   it('when it is read before the barrier or without one', () => {
     expect(zeroed(one, 't[i] = 1.0; out[i] = t[63u - i];')).toEqual(['t'])
     expect(zeroed(one, 'out[i] = t[i]; t[i] = 1.0; workgroupBarrier(); out[i] = t[i];')).toEqual(['t'])

@@ -3,10 +3,10 @@ import type { Expression, IrModule, Statement } from '../ir.ts'
 import { some } from '../walk.ts'
 
 /**
- * The conditions by which loops are left whose text hides from the compiler how they are computed. nvcc and
- * NVRTC 13.0 take a loop to end after its first round where it is left when an integer passes a bound, moves away
- * from that bound by a constant, and begins a constant apart from it, as in `for (var k = n; k <= n; k--)`. The
- * assembler sees through the text: the machine code of hot loops stays as it is.
+ * The conditions by which loops are left whose text hides from the compiler how they are computed. nvcc 13.0
+ * takes a loop to end after its first round where it is left when an integer passes a bound, moves away from that
+ * bound by a constant, and begins a constant apart from it, as in `for (var k = n; k <= n; k--)`. The assembler
+ * sees through the text: the machine code of most hot loops stays as it is.
  *
  * Left as they are:
  *
@@ -56,8 +56,7 @@ export function findExitConditions(module: IrModule, counters: LoopCounters): Re
 function isNoBound(e: Expression): boolean {
   if (e.kind === 'logical') return isNoBound(e.left) && isNoBound(e.right)
   if (e.kind === 'unary') return isNoBound(e.value)
-  if (e.kind === 'literal') return true
-  if (e.kind !== 'binary') return false
+  if (e.kind !== 'binary') return e.kind === 'literal'
   const { type } = e.left
   const isFloat = type?.kind === 'scalar' && (type.scalar === 'f32' || type.scalar === 'f16')
   return e.operator === '==' || e.operator === '!=' || isFloat

@@ -10,15 +10,7 @@ export function literalInteger(e: Expression): number | undefined {
 
 /** The index as `unsigned`, evaluated. */
 export function unsignedText(writer: FunctionWriter, index: Expression): CxxExpression {
-  return indexTexts(writer, index).unsigned
-}
-
-/** An index, evaluated: as `unsigned`, and without the cast that an index known to be inside does not need. */
-export function indexTexts(writer: FunctionWriter, index: Expression) {
-  if (index.kind === 'literal') {
-    const text = simple(`${Number(index.value) >>> 0}u`)
-    return { unsigned: text, plain: text }
-  }
-  const plain = writer.value(index)
-  return { unsigned: index.type === i32Type ? cast('unsigned', plain) : plain, plain }
+  if (index.kind === 'literal') return simple(`${Number(index.value) >>> 0}u`)
+  const text = writer.value(index)
+  return index.type === i32Type ? cast('unsigned', text) : text
 }

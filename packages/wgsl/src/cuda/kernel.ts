@@ -15,13 +15,13 @@ export interface CudaOptions {
    * invocation looks at the word once, where it begins. False by default.
    */
   readonly stoppable?: boolean | 'start' | undefined
-  /** Thread blocks that are to share a multiprocessor: the compiler gives each thread few enough registers for that. Default: it chooses. */
-  readonly workgroupsPerMultiprocessor?: number | undefined
   /**
    * The kernel reads how many workgroups there are from three words in memory, and a grid of any number of blocks in x runs them all; none where
    * a word exceeds the largest number allowed. Not with the bounds `trap`. False by default.
    */
   readonly indirect?: boolean | undefined
+  /** Thread blocks that are to share a multiprocessor: the compiler gives each thread few enough registers for that. Default: it chooses. */
+  readonly workgroupsPerMultiprocessor?: number | undefined
 }
 
 /** One parameter of a generated kernel, in order. Pointers and `u64` take 8 bytes each. */

@@ -56,7 +56,7 @@ describe('a stoppable kernel looks at its stop word', () => {
     while (k_ >= 5) {
       unsigned t0 = (unsigned)k_ - (unsigned)5;
       if (t0++ >= R) { t0 = R; look(stop_word); }
-      for (; t0 != 0u; t0--, k_ -= 1) {
+      for (; t0 != 0u; t0--, k_ = sub(k_, 1)) {
         if (out_[min(0u, out_length - 1u)] == 3u) {
           break;
         }
@@ -111,7 +111,7 @@ describe('a stoppable kernel looks at its stop word', () => {
   })
   it('behind the asynchronous copies that are under way', () => {
     const body =
-      'tile[i] = halves[i]; loop { out[i] += 1u; if (out[i] == n) { break; } } workgroupBarrier(); out[i] = tile[i ^ 1u].x;'
+      'tile[i] = halves[i]; for (var k = 1u; k != n; k *= 7u) { out[i] += 1u; } workgroupBarrier(); out[i] = tile[i ^ 1u].x;'
     expect(looks(body)[1]).toContain('look_after_copies(stop_word)')
   })
   it('together in kernels with subgroup matrices, and in none of their loops whose rounds a subgroup does not make together', () => {
@@ -152,7 +152,7 @@ const endless: Readonly<Record<string, readonly [size: string, body: string, ena
   ],
   'asynchronous copies': [
     '64',
-    'while (n != 0u) { tile[i] = halves[i]; workgroupBarrier(); out[i] += tile[i ^ 1u].x; workgroupBarrier(); }',
+    'for (; n != 0u; ) { tile[i] = halves[i]; workgroupBarrier(); out[i] += tile[i ^ 1u].x; workgroupBarrier(); }',
   ],
   shuffles: [
     '64',

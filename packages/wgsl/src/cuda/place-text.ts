@@ -4,7 +4,7 @@ import { elementCount, u32Type } from '../types.ts'
 import { moduleVariableOf, rootOf } from '../walk.ts'
 import { type CxxExpression, call, member, operand, operation, primary, simple } from './cxx-expression.ts'
 import { type FunctionWriter, viewName } from './function-writer.ts'
-import { indexTexts, literalInteger, unsignedText } from './index-text.ts'
+import { literalInteger, unsignedText } from './index-text.ts'
 import { hasWritingOperand, settled } from './settled-place.ts'
 import { swizzledParts } from './swizzle-text.ts'
 import { elementText, runtimeTail, zeroText } from './type-text.ts'
@@ -167,10 +167,10 @@ function fixedIndex(state: Walk, place: IndexPlace, length: number): string {
   const { bounds, ranges, names } = state.writer.context
   const known = literalInteger(place.index)
   if (known !== undefined) return `${Math.min(known, length - 1)}u`
-  const { unsigned, plain } = indexTexts(state.writer, place.index)
+  const unsigned = unsignedText(state.writer, place.index)
   if (bounds === 'unchecked' || ranges.isInside(place)) {
     state.firstIndex ??= bounds === 'trap' ? undefined : unsigned.text
-    return plain.text
+    return unsigned.text
   }
   if (bounds === 'trap' && state.storage !== undefined) {
     const index = checkedIndex(state, unsigned)

@@ -57,7 +57,7 @@ function accessText(writer: FunctionWriter, e: BuiltinCall): Omit<PlaceText, 'co
   const access = { place, array, variable, slice, slices, offset, stride, least }
   const { effects } = writer.context
   const row = writer.context.swizzles.get(variable)
-  if (row !== undefined && (writer.context.bounds === 'unchecked' || isInside(writer, access))) {
+  if (row !== undefined && writer.context.bounds === 'unchecked') {
     const parts = swizzledParts(writer, offset, row)
     if (parts !== undefined)
       return swizzledLoad(writer, type, isColumnMajor, row, [
@@ -128,10 +128,9 @@ function evaluated(writer: FunctionWriter, value: CxxExpression): CxxExpression 
 }
 
 function raised(writer: FunctionWriter, { stride, least }: Access): CxxExpression {
-  const { names, ranges } = writer.context
-  const range = ranges.interval(stride)
   const value = unsignedText(writer, stride)
-  return range !== undefined && range.low >= least ? value : call(names.prelude('max'), [value, `${least}u`])
+  if (stride.kind === 'literal' && Number(stride.value) >= least) return value
+  return call(writer.context.names.prelude('max'), [value, `${least}u`])
 }
 
 /** The address of the array, and what must hold for it to be one. */
@@ -161,7 +160,6 @@ function rangeGuards(
     const args = [viewName(names, variable), from, ...indices]
     return [call(`${names.prelude('matrix_in_view')}${options}`, args).text]
   }
-  if (isInside(writer, access)) return []
   const view = viewOf(place)
   const elements =
     array.length !== undefined
@@ -173,15 +171,4 @@ function rangeGuards(
     call(`${names.prelude('matrix_inside')}${options}`, [`${elements} * ${array.stride}ull`, ...indices])
       .text,
   ]
-}
-
-/** Is the matrix in the array whatever the values of offset and stride are? */
-function isInside(writer: FunctionWriter, { array, slice, slices, offset, stride, least }: Access): boolean {
-  const { ranges } = writer.context
-  const from = ranges.interval(offset)
-  const step = ranges.interval(stride)
-  if (array.length === undefined || from === undefined || step === undefined) return false
-  if (from.low < 0 || step.low < 0) return false
-  const last = from.high + (slices - 1) * Math.max(step.high, least)
-  return last * array.stride + slice <= array.length * array.stride
 }

@@ -9,6 +9,7 @@ const accepted = {
   'a byte order mark in a comment': `// \ufeff\n${kernel}`,
   'half of a surrogate pair in a comment': `// \ud800\n${kernel}`,
   'every blank of Unicode': '@compute\v@workgroup_size(1)\u0085fn\u2028main()\u200e{\u2029}\f',
+  'a joiner in a comment': `// a\u200db\n${kernel}`,
   'letters of other scripts': '@compute @workgroup_size(1) fn main() { let Δx = 1; }',
 }
 const rejected = {
@@ -19,6 +20,9 @@ const rejected = {
   'NUL in a block comment': `/* \0 */${kernel}`,
   'half of a surrogate pair': `\ud800${kernel}`,
   'a character of no token': '@compute @workgroup_size(1) fn main() { let x = 1`; }',
+  'a joiner in a name': '@compute @workgroup_size(1) fn main() { let a\u200db = 1; }',
+  'a joiner at the end of a name': '@compute @workgroup_size(1) fn main() { let a\u200c = 1; }',
+  'a middle dot in a name': '@compute @workgroup_size(1) fn main() { let a\u30fb = 1; }',
   'a name of two underscores': '@compute @workgroup_size(1) fn main() { let __x = 1; }',
 }
 

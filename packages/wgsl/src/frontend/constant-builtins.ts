@@ -211,15 +211,15 @@ function packLanes(values: readonly number[], width: 8 | 16): number {
 const signedLane = (v: number, width: 8 | 16) => (v >= 2 ** (width - 1) ? v - 2 ** width : v)
 const clampTo = (v: number, low: number, high: number) => Math.min(Math.max(v, low), high)
 
-const packNorm =
-  (width: 8 | 16, signed: boolean): Evaluate =>
-  ([v]) => {
-    const scale = signed ? 2 ** (width - 1) - 1 : 2 ** width - 1
-    return packLanes(
-      (v as number[]).map((x) => Math.floor(0.5 + scale * clampTo(x, signed ? -1 : 0, 1))),
-      width,
-    )
-  }
+const packed =
+  (width: 8 | 16, lane: (x: number) => number = (x) => x): Evaluate =>
+  ([v]) =>
+    packLanes((v as number[]).map(lane), width)
+
+const packNorm = (width: 8 | 16, signed: boolean): Evaluate => {
+  const scale = signed ? 2 ** (width - 1) - 1 : 2 ** width - 1
+  return packed(width, (x) => Math.floor(0.5 + scale * clampTo(x, signed ? -1 : 0, 1)))
+}
 
 const unpackNorm =
   (width: 8 | 16, signed: boolean): Evaluate =>
@@ -258,11 +258,7 @@ const evaluators: Readonly<Record<ValueFunction, Evaluate>> = {
   atanh: floats(Math.atanh),
   atan2: floats(Math.atan2),
   ceil: floats(Math.ceil),
-  clamp: anyKind((kind, x, low, high) => {
-    if (low! > high!) throw new ConstantError(`clamp: the low bound ${low} is above the high bound ${high}`)
-    void kind
-    return x! < low! ? low! : x! > high! ? high! : x!
-  }),
+  clamp: anyKind((_, x, low, high) => (x! < low! ? low! : x! > high! ? high! : x!)),
   cos: floats(Math.cos),
   cosh: floats(Math.cosh),
   countLeadingZeros: integers(Math.clz32),
@@ -327,7 +323,6 @@ const evaluators: Readonly<Record<ValueFunction, Evaluate>> = {
   smoothstep: (args, overload) => {
     const kind = floatKind(overload)
     return byComponent(args, (low, high, x) => {
-      if (low === high) throw new ConstantError(`smoothstep: both edges are ${low}`)
       const ratio = op('/', kind, op('-', kind, x!, low!), op('-', kind, high!, low!))
       const t = clampTo(ratio as number, 0, 1)
       return roundFloat(t * t * (3 - 2 * t), kind)
@@ -346,23 +341,11 @@ const evaluators: Readonly<Record<ValueFunction, Evaluate>> = {
   pack4x8unorm: packNorm(8, false),
   pack2x16snorm: packNorm(16, true),
   pack2x16unorm: packNorm(16, false),
-  pack4xI8: ([v]) => packLanes(v as number[], 8),
-  pack4xU8: ([v]) => packLanes(v as number[], 8),
-  pack4xI8Clamp: ([v]) =>
-    packLanes(
-      (v as number[]).map((x) => clampTo(x, -128, 127)),
-      8,
-    ),
-  pack4xU8Clamp: ([v]) =>
-    packLanes(
-      (v as number[]).map((x) => clampTo(x, 0, 255)),
-      8,
-    ),
-  pack2x16float: ([v]) =>
-    packLanes(
-      (v as number[]).map((x) => halfBits(quantize(x))),
-      16,
-    ),
+  pack4xI8: packed(8),
+  pack4xU8: packed(8),
+  pack4xI8Clamp: packed(8, (x) => clampTo(x, -128, 127)),
+  pack4xU8Clamp: packed(8, (x) => clampTo(x, 0, 255)),
+  pack2x16float: packed(16, (x) => halfBits(quantize(x))),
   unpack4x8snorm: unpackNorm(8, true),
   unpack4x8unorm: unpackNorm(8, false),
   unpack2x16snorm: unpackNorm(16, true),

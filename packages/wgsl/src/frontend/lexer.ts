@@ -18,23 +18,22 @@ export const templateClose = '⟩'
 const pattern =
   /([ \t\n\v\f\r\u0085\u200e\u200f\u2028\u2029]+|\/\/[^\n\v\f\r\u0085\u2028\u2029]*)|(\/\*)|((?:_[\p{XID_Continue}]+|\p{XID_Start}[\p{XID_Continue}]*|_))|(0[xX](?:[\da-fA-F]*\.[\da-fA-F]+|[\da-fA-F]+\.?)[pP][+-]?\d+[fh]?|0[xX](?:[\da-fA-F]*\.[\da-fA-F]+|[\da-fA-F]+\.)|0[xX][\da-fA-F]+[iu]?|\d+[eE][+-]?\d+[fh]?|(?:\d*\.\d+|\d+\.\d*)(?:[eE][+-]?\d+)?[fh]?|\d+[fh]|(?:0|[1-9]\d*)[iu]?)|(<<=|<<|<=|==|!=|&&|\|\||\+\+|->|\+=|-=|\*=|\/=|%=|&=|\|=|\^=|[-+*/%&|^!~<>=(){}[\],.:;@])/uy
 
+/** Parts of names since Unicode 15.1, of which WGSL knows nothing yet: its names are those of Unicode 14. */
+const later = /\u200c|\u200d|\u30fb|\uff65/u
+
 /** The tokens of a source, ended by an `end` token. `--` is two tokens, since an expression takes it as two minus signs. */
 export function tokenize(source: SourceText): Token[] {
   const { text } = source
   const zero = text.indexOf('\0')
   if (zero >= 0) throw source.error(zero, 'the character U+0000 must not stand anywhere in a source')
   const tokens: Token[] = []
+  const hasLater = later.test(text)
   pattern.lastIndex = 0
   let at = 0
   while (at < text.length) {
     pattern.lastIndex = at
     const match = pattern.exec(text)
-    if (match === null) {
-      throw source.error(
-        at,
-        `the character ${JSON.stringify(String.fromCodePoint(text.codePointAt(at)!))} is not part of WGSL`,
-      )
-    }
+    if (match === null) throw unknownCharacter(source, at)
     const end = pattern.lastIndex
     if (match[2] !== undefined) {
       at = endOfBlockComment(source, at)
@@ -46,12 +45,19 @@ export function tokenize(source: SourceText): Token[] {
       if (kind === 'number' && /[\p{XID_Continue}]/u.test(text.charAt(end))) {
         throw source.error(at, `the number '${value}${text.charAt(end)}' is malformed`)
       }
+      const unknown = hasLater && kind === 'word' ? value.search(later) : -1
+      if (unknown >= 0) throw unknownCharacter(source, at + unknown)
       tokens.push({ kind, text: value, at })
     }
     at = end
   }
   tokens.push({ kind: 'end', text: 'the end of the source', at: text.length })
   return joinGreater(discoverTemplates(tokens))
+}
+
+function unknownCharacter(source: SourceText, at: number): Error {
+  const character = String.fromCodePoint(source.text.codePointAt(at)!)
+  return source.error(at, `the character ${JSON.stringify(character)} is not part of WGSL`)
 }
 
 function endOfBlockComment(source: SourceText, start: number): number {

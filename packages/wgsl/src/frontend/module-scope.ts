@@ -305,10 +305,10 @@ export class ModuleScope implements Declarations {
 
   #givenValue({ name, at }: GlobalNode, type: ScalarType, given: number | boolean): Value {
     try {
-      if (type.scalar === 'bool') return Boolean(given)
       const number = Number(given)
-      if (type.scalar === 'f32' || type.scalar === 'f16') return roundFloat(number, type.scalar)
       if (!Number.isFinite(number)) throw new ConstantError(`the value ${number} is not finite`)
+      if (type.scalar === 'bool') return Boolean(given)
+      if (type.scalar === 'f32' || type.scalar === 'f16') return roundFloat(number, type.scalar)
       // A fraction is cut off, but the number itself must lie in the range.
       for (const whole of [Math.floor(number), Math.ceil(number)]) checkInteger(BigInt(whole), type.scalar)
       return checkInteger(BigInt(Math.trunc(number)), type.scalar)

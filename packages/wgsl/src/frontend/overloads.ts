@@ -30,13 +30,10 @@ function signaturesOf(name: BuiltinFunction): readonly Signature[] {
     const facts = builtinFacts[name]
     signatures = ('overloads' in facts ? facts.overloads : []).map((line) => {
       const [head, result] = line.split('->') as [string, string]
-      const [scalars, parameters] = head.split(':', 1).concat(head.slice(head.indexOf(':') + 1)) as [
-        string,
-        string,
-      ]
+      const colon = head.indexOf(':')
       return {
-        scalars: classes[scalars] ?? [],
-        parameters: parameters.trim() === '' ? [] : parameters.trim().split(/\s+/),
+        scalars: classes[head.slice(0, colon)] ?? [],
+        parameters: head.slice(colon + 1).match(/\S+/g) ?? [],
         result: result.trim(),
       }
     })
@@ -69,6 +66,16 @@ export function resolveOverload(
   return undefined
 }
 
+/** Which types a parameter takes whose scalar is one of the class. All but S have the shape that the first one has. */
+const shapes: Readonly<Record<string, (type: Type) => boolean>> = {
+  S: ({ kind }) => kind === 'scalar',
+  T: ({ kind }) => kind === 'scalar' || kind === 'vector',
+  V: ({ kind }) => kind === 'vector',
+  V3: (type) => type.kind === 'vector' && type.size === 3,
+  M: ({ kind }) => kind === 'matrix',
+  Q: (type) => type.kind === 'matrix' && type.columns === type.rows,
+}
+
 function match(signature: Signature, args: readonly Type[], concrete: boolean): Overload | undefined {
   const { parameters, scalars, result } = signature
   if (args.length !== parameters.length) return undefined
@@ -76,21 +83,13 @@ function match(signature: Signature, args: readonly Type[], concrete: boolean): 
   const bound: Type[] = []
   for (const [i, parameter] of parameters.entries()) {
     const arg = args[i]!
-    if (parameter === 'S') {
-      if (arg.kind !== 'scalar') return undefined
-      bound.push(arg)
-    } else if (
-      parameter === 'T' ||
-      parameter === 'V' ||
-      parameter === 'V3' ||
-      parameter === 'M' ||
-      parameter === 'Q'
-    ) {
-      if (!hasShape(parameter, arg)) return undefined
-      if (shape !== undefined && withScalar(arg, 'f32') !== withScalar(shape, 'f32')) return undefined
-      shape ??= arg
-      bound.push(arg)
-    }
+    const fits = shapes[parameter]
+    if (fits === undefined) continue
+    if (!fits(arg)) return undefined
+    bound.push(arg)
+    if (parameter === 'S') continue
+    if (shape !== undefined && withScalar(arg, 'f32') !== withScalar(shape, 'f32')) return undefined
+    shape ??= arg
   }
   const scalar = scalars.find(
     (s) =>
@@ -100,21 +99,8 @@ function match(signature: Signature, args: readonly Type[], concrete: boolean): 
   const typeOf = (parameter: string, arg: Type): Type | undefined => {
     if (parameter === 'S') return anyScalar(scalar!)
     if (parameter === 'I')
-      return arg === u32Type
-        ? u32Type
-        : arg === i32Type
-          ? i32Type
-          : converts(arg, u32Type)
-            ? u32Type
-            : undefined
-    if (
-      parameter === 'T' ||
-      parameter === 'V' ||
-      parameter === 'V3' ||
-      parameter === 'M' ||
-      parameter === 'Q'
-    )
-      return withScalar(shape!, scalar!)
+      return arg === i32Type || arg === u32Type ? arg : converts(arg, u32Type) ? u32Type : undefined
+    if (parameter in shapes) return withScalar(shape!, scalar!)
     const colon = parameter.indexOf(':')
     return colon > 0 ? withScalar(shape!, parameter.slice(colon + 1) as AnyScalar) : namedTypes[parameter]
   }
@@ -127,42 +113,15 @@ function match(signature: Signature, args: readonly Type[], concrete: boolean): 
   return { parameters: types, result: resultOf(result, shape, scalar) }
 }
 
-function hasShape(parameter: string, type: Type): boolean {
-  switch (parameter) {
-    case 'V':
-      return type.kind === 'vector'
-    case 'V3':
-      return type.kind === 'vector' && type.size === 3
-    case 'M':
-      return type.kind === 'matrix'
-    case 'Q':
-      return type.kind === 'matrix' && type.columns === type.rows
-    default:
-      return type.kind === 'scalar' || type.kind === 'vector'
-  }
-}
-
 function resultOf(result: string, shape: Type | undefined, scalar: AnyScalar | undefined): Type | undefined {
-  switch (result) {
-    case 'nothing':
-      return undefined
-    case 'S':
-      return anyScalar(scalar!)
-    case 'T':
-    case 'V':
-    case 'V3':
-      return withScalar(shape!, scalar!)
-    case 'Mt':
-      return shape!.kind === 'matrix' ? matrixType(shape!.rows, shape!.columns, scalar as 'f32') : undefined
-    case 'frexp':
-    case 'modf': {
-      const type = withScalar(shape!, scalar!)
-      const exponent = scalar === 'abstract-float' ? 'abstract-int' : 'i32'
-      return resultStruct(result, type, result === 'frexp' ? withScalar(shape!, exponent) : type)
-    }
-    default:
-      return namedTypes[result]
-  }
+  if (result === 'S') return anyScalar(scalar!)
+  if (result in shapes) return withScalar(shape!, scalar!)
+  if (result === 'Mt')
+    return shape!.kind === 'matrix' ? matrixType(shape!.rows, shape!.columns, scalar as 'f32') : undefined
+  if (result !== 'frexp' && result !== 'modf') return namedTypes[result]
+  const type = withScalar(shape!, scalar!)
+  const exponent = scalar === 'abstract-float' ? 'abstract-int' : 'i32'
+  return resultStruct(result, type, result === 'frexp' ? withScalar(shape!, exponent) : type)
 }
 
 /** For error messages: how a function may be called. */

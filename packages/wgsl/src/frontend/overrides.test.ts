@@ -28,6 +28,9 @@ const complete: readonly (readonly [...Case, k: number | boolean])[] = [
   ['override n: u32; override k = 5;', {}, 5],
   ['override n: u32; override m = n; override k = 5;', {}, 5],
 ]
+const infinite: readonly Case[] = ['bool', 'i32', 'u32', 'f32'].flatMap((type) =>
+  [Number.NaN, Number.POSITIVE_INFINITY].map((k): Case => [`override k: ${type};`, { k }]),
+)
 
 describe('an override that the entry point uses', () => {
   it.each(lacking)('lacks a value: %s with %o', (declarations, constants) => {
@@ -40,8 +43,13 @@ describe('an override that the entry point uses', () => {
     const { overrides } = lower(parseWgsl(sourceOf(declarations)), { constants })
     expect(overrides.find(({ name }) => name === 'k')?.value).toBe(k)
   })
+  it.each(infinite)('takes no infinite value, nor NaN: %s with %o', (declarations, constants) => {
+    expect(() => lower(parseWgsl(sourceOf(declarations)), { constants })).toThrow(
+      /the value given to the override 'k': the value (NaN|Infinity) is not finite/,
+    )
+  })
   it.skipIf(dawn === undefined)('is judged as by Dawn (needs npm webgpu)', async () => {
-    for (const [declarations, constants] of lacking)
+    for (const [declarations, constants] of [...lacking, ...infinite])
       expect(await dawn!(sourceOf(declarations), 'main', constants), declarations).not.toEqual([])
     for (const [declarations, constants] of complete)
       expect(await dawn!(sourceOf(declarations), 'main', constants), declarations).toEqual([])

@@ -74,7 +74,7 @@ WGSL_FN bool exit_condition(bool holds) {
 }
 // Ends the invocation once the host has written the stop word.
 WGSL_FN void look(const unsigned* word) { asm volatile("{ .reg .u32 %%w; .reg .pred %%p; ld.volatile.u32 %%w, [%0]; setp.ne.u32 %%p, %%w, 0; @%%p exit; }" :: "l"(word)); }
-// Looks are far apart also where rounds are short: the word lies in the host's memory.
+// Looks are far apart also where rounds are short: each waits for the word.
 WGSL_FN unsigned look_clock() {
   unsigned cycles;
   asm volatile("mov.u32 %0, %%clock;" : "=r"(cycles));

@@ -263,11 +263,11 @@ extern "C" __global__ void __launch_bounds__(128) main_(
   async_wait();
   __syncthreads();
   const unsigned row_ = (subgroup_ % 2u) * 48u;
-  const matrix_f16<0> left_ = subgroupMatrixLoad<matrix_f16<0>, false, 16u, true>(&tile_, row_, 3u);
+  const matrix_f16<0> left_ = matrix_inside<16u, 32u, 16u>(96ull * 16ull, row_, 3u) ? subgroupMatrixLoad<matrix_f16<0>, false, 16u, true>(&tile_, row_, 3u) : matrix_f16<0>{};
   array<matrix_f32, 2> sums_ = array<matrix_f32, 2>{};
   _Pragma("unroll") for (unsigned j_ = 0u; j_ < 2u; j_ += 1u) {
     const unsigned t0 = j_ * 48u;
-    const matrix_f16<1> right_ = subgroupMatrixLoad<matrix_f16<1>, true, 16u, true>(&tile_, t0, 3u);
+    const matrix_f16<1> right_ = matrix_inside<16u, 32u, 16u>(96ull * 16ull, t0, 3u) ? subgroupMatrixLoad<matrix_f16<1>, true, 16u, true>(&tile_, t0, 3u) : matrix_f16<1>{};
     const unsigned index_ = j_;
     const matrix_f32 t1 = subgroupMatrixMultiplyAccumulate(left_, right_, sums_[j_]);
     sums_[index_] = t1;

@@ -14,6 +14,14 @@ WGSL_FN float add(float a, float b) { return a + b; }
 WGSL_FN float sub(float a, float b) { return a - b; }
 WGSL_FN float mul(float a, float b) { return a * b; }
 WGSL_FN float neg(float a) { return -a; }
+WGSL_FN float ptx_div(float a, float b) { float r; asm("div.full.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b)); return r; }
+// x / 0 is x and x % 0 is 0; so are MIN / -1 and MIN % -1. f32 division is within 2 ULP.
+WGSL_FN int div(int a, int b) { return a / (b == 0 || (b == -1 && a == (-2147483647 - 1)) ? 1 : b); }
+WGSL_FN int rem(int a, int b) { return a % (b == 0 || (b == -1 && a == (-2147483647 - 1)) ? 1 : b); }
+WGSL_FN unsigned div(unsigned a, unsigned b) { return a / (b == 0u ? 1u : b); }
+WGSL_FN unsigned rem(unsigned a, unsigned b) { return a % (b == 0u ? 1u : b); }
+WGSL_FN float div(float a, float b) { return ptx_div(a, b); }
+WGSL_FN float rem(float a, float b) { return fmodf(a, b); }
 WGSL_FN float min(float a, float b) { return fminf(a, b); }
 WGSL_FN float max(float a, float b) { return fmaxf(a, b); }
 WGSL_FN int min(int a, int b) { return a < b ? a : b; }
@@ -150,11 +158,11 @@ extern "C" __global__ void __launch_bounds__(64) main_(
   const vec3u id_(blockIdx.x * 64u + threadIdx.x, blockIdx.y, blockIdx.z);
   const unsigned lane_ = (threadIdx.x) & 31u;
   const unsigned size_ = 32u;
-  const unsigned sum_ = subgroupAdd(0xffffffffu, 1u) / size_;
+  const unsigned sum_ = div(subgroupAdd(0xffffffffu, 1u), size_);
   const unsigned before_ = subgroupExclusiveAdd(0xffffffffu, 1u) - lane_;
   unsigned odd_ = 0u;
   if ((lane_ % 2u) == 1u) {
-    const unsigned t0 = subgroupAdd(active_lanes(0), 2u) / size_;
+    const unsigned t0 = div(subgroupAdd(active_lanes(0), 2u), size_);
     odd_ = t0;
   }
   const unsigned neighbour_ = subgroupShuffleXor(0xffffffffu, id_.x, 1u) ^ id_.x;

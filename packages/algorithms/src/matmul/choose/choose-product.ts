@@ -168,7 +168,7 @@ function choosesSplit(
   if (!fits)
     throw new GpuError(
       'too-large',
-      `The f16 parts of ${shape.m} × ${shape.k} by ${shape.k} × ${shape.n} do not fit the devices' memory beside the matrices.`,
+      `The f16 parts of ${shape.m} × ${shape.k} by ${shape.k} × ${shape.n} do not fit into the devices' memory together with the matrices.`,
     )
   return true
 }

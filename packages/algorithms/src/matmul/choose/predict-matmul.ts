@@ -28,7 +28,7 @@ export interface MatmulPrediction {
   readonly model: MatmulModel
   /** Predicted seconds with 1, 2, ... devices. */
   readonly seconds: readonly number[]
-  /** The smallest count within 2 % of the fastest. */
+  /** The number that runs where it is within 2 % of the fastest, and otherwise the smallest that is. */
   readonly best: number
   readonly chosen: number
   /** One sentence with the values. */
@@ -121,15 +121,20 @@ export function predictMatmul(
     return predictSeconds(model, shape, used, { ...options, spread })
   })
   const fastest = Math.min(...seconds)
-  const best = seconds.findIndex((value) => value <= fastest * 1.02) + 1
-  const chosen = options.chosen ?? best
+  const isFast = (value: number) => value <= fastest * 1.02
+  const smallest = seconds.findIndex(isFast) + 1
+  const chosen = options.chosen ?? smallest
+  const best = isFast(seconds[chosen - 1]!) ? chosen : smallest
   const time = (count: number) => `${(seconds[count - 1]! * 1e3).toPrecision(3)} ms on ${plural(count)}`
+  const other = chosen === 1 ? seconds.length : 1
   const reason =
-    chosen === best
-      ? seconds.length === 1
+    chosen !== best
+      ? `${plural(best)} should be faster than ${chosen}: predicted ${time(best)}, ${time(chosen)}.`
+      : seconds.length === 1
         ? `Predicted ${time(1)}.`
-        : `${plural(best)} of ${seconds.length} should be fastest: predicted ${time(best)}, ${time(best === 1 ? seconds.length : 1)}.`
-      : `${plural(best)} should be faster than ${chosen}: predicted ${time(best)}, ${time(chosen)}.`
+        : isFast(seconds[other - 1]!)
+          ? `Predicted ${time(best)}, and no less on ${plural(other)}.`
+          : `${plural(best)} of ${seconds.length} should be fastest: predicted ${time(best)}, ${time(other)}.`
   return { model, seconds, best, chosen, reason }
 }
 

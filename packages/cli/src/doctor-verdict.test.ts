@@ -1,0 +1,32 @@
+import { expect, it } from 'vitest'
+import { verdictOn } from './commands/doctor.ts'
+
+const software = { name: 'webgpu', works: true, adapters: [{ name: 'SwiftShader', software: true }] }
+const h200 = { name: 'NVIDIA H200', software: false }
+const noDriver = {
+  name: 'cuda',
+  works: false,
+  adapters: [],
+  code: 'no-driver',
+  reason: 'The driver does not load.',
+}
+
+it.each([
+  [
+    [noDriver, software],
+    'Ready: a software GPU, which opens as any number of virtual devices. No CUDA: no driver.',
+  ],
+  [[{ ...noDriver, works: true, adapters: [h200, h200] }, software], 'Ready: 2 × NVIDIA H200 (cuda).'],
+  [
+    [
+      {
+        ...noDriver,
+        reason: 'The package @tandem-gpu/backend-cuda is not installed next to the tandem command.',
+      },
+      { ...software, works: false, code: 'validation' },
+    ],
+    'Not ready: no backend works. No CUDA: its package is not installed. No WebGPU: see above.',
+  ],
+])('doctor ends with a verdict: %#', (diagnoses, verdict) => {
+  expect(verdictOn(diagnoses)).toBe(verdict)
+})

@@ -1,0 +1,22 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, it } from 'vitest'
+import { noticeDocuments, withoutNotice } from './remove-clone-notice.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+
+it.each(noticeDocuments)(
+  'the release removes from %s that the packages are not on the registry',
+  (document) => {
+    const text = readFileSync(join(root, document), 'utf8')
+    const released = withoutNotice(text)
+    expect(scripts['release:version']).toContain('node tools/release/remove-clone-notice.ts')
+    // Before the first release the notice is there, and after it nothing is left to remove.
+    const { version } = JSON.parse(readFileSync(join(root, 'packages/core/package.json'), 'utf8'))
+    if (version === '0.0.0') expect(text).toMatch(/not on the npm registry yet/)
+    expect(released).not.toMatch(/not on the npm registry|install-from-a-clone|tarballs|before-first-release/)
+    expect(released).toContain('npm install @tandem-gpu/')
+  },
+)
