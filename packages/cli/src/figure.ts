@@ -63,6 +63,13 @@ export function encodeFigure(found: FieldPixels, { xs, ys }: Borders = { xs: [],
   return canvas.encode()
 }
 
+/** The value between two; the nearer one where they are not both finite. */
+function between(a: number, b: number, share: number): number {
+  if (share === 0) return a
+  if (Number.isFinite(a) && Number.isFinite(b)) return a + (b - a) * share
+  return share < 0.5 ? a : b
+}
+
 /** The value between four pixels. */
 function smoothed({ width, height, values }: FieldPixels, x: number, y: number): number {
   const place = (at: number, size: number) => {
@@ -72,11 +79,9 @@ function smoothed({ width, height, values }: FieldPixels, x: number, y: number):
   }
   const [column, row] = [place(x, width), place(y, height)]
   const across = (line: number) => {
-    const [a, b] = [values[line * width + column.first]!, values[line * width + column.next]!]
-    return column.share === 0 ? a : a + (b - a) * column.share
+    return between(values[line * width + column.first]!, values[line * width + column.next]!, column.share)
   }
-  const above = across(row.first)
-  return row.share === 0 ? above : above + (across(row.next) - above) * row.share
+  return between(across(row.first), across(row.next), row.share)
 }
 
 /** The grey of numbers and of lines over light colours. */

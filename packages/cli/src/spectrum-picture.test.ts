@@ -27,9 +27,12 @@ it('draws a long axis by the greatest of neighbours', () => {
 it('draws two axes by the logarithm of the magnitudes, and zeros white', () => {
   const picture = new SpectrumPicture([2, 2], true)
   picture.add(0, [1, 0, 0, 10, 60, 80, 0, 0])
-  const { width, height, data } = decode(picture.encode())
-  expect([width, height]).toEqual([2, 2])
-  const pixel = (k: number) => [...data.subarray(3 * k, 3 * k + 3)]
+  const { width, data } = decode(picture.encode())
+  // The colour in the middle of a cell of the field, which is drawn with 1024 pixels a side behind a margin of 24.
+  const pixel = (k: number) => {
+    const at = 3 * ((280 + 512 * (k >> 1)) * width + 280 + 512 * (k & 1))
+    return [...data.subarray(at, at + 3)]
+  }
   expect(pixel(3)).toEqual([255, 255, 255])
   // Between the darkest and the brightest.
   const brightness = [0, 1, 2].map((k) => pixel(k).reduce((sum, part) => sum + part))

@@ -202,6 +202,7 @@ private:
   /// Threads that the GPU runs at a time.
   unsigned residentThreads_ = 0;
   /// Kernels leave once it is not 0.
+  const cuda::HostMemory stopWord_;
   const cuda::LeaveWord leaveWord_;
   Watchdog::Watched watched_;
   std::unordered_map<std::uint64_t, Kernel> kernels_;

@@ -35,8 +35,7 @@ Group::Group(const cuda::Driver &driver, const std::vector<int> &ordinals, bool 
   for (const int ordinal : ordinals) gpus_.emplace_back(driver, ordinal, shareable, *failures_);
   openPeers();
   stopWord_ = pinned(sizeof(std::uint32_t), cuda::hostAllocPortable | cuda::hostAllocMapped);
-  *static_cast<std::uint32_t *>(stopWord_.get()) = 0;
-  for (const auto &gpu : gpus_) leaveWords_.emplace_back(gpu);
+  for (const auto &gpu : gpus_) leaveWords_.emplace_back(gpu, stopWord_.get());
 }
 
 std::vector<cuda::DevicePtr> Group::leaveAddresses() const {

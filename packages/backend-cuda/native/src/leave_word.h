@@ -5,12 +5,13 @@
 
 namespace tandem::cuda {
 
-/// A word in a GPU's own memory at which kernels look, to leave once it is not 0. It is not in the host's memory since the looks of thousands of
-/// warps wait for the bus: 0.5 µs each on an H200, one after the other.
+/// A word in a GPU's own memory at which kernels look, to leave once it is not 0. They do not look at the host's since the looks of thousands of
+/// warps wait for the bus: 0.5 µs each on an H200, one after the other. Kernels with loops that may run long fetch the host's once a millisecond:
+/// they leave also while calls of the driver wait for them.
 class LeaveWord {
 public:
-  /// The word is 0 for what comes next in the GPU's stream. Throws NativeError.
-  explicit LeaveWord(const Gpu &gpu);
+  /// Both words are 0 for what comes next in the GPU's stream; `hostWord`, page-locked and mapped, outlives the kernels. Throws NativeError.
+  LeaveWord(const Gpu &gpu, void *hostWord);
   LeaveWord(const LeaveWord &) = delete;
   DevicePtr address() const { return memory_.address(); }
   /// Returns when the word is written, whatever the GPU's stream does meanwhile: on any thread. Failures are those of a lost context, whose kernels have ended.
@@ -19,7 +20,7 @@ public:
 private:
   const Gpu &gpu_;
   const Allocation memory_;
-  /// What is copied: 0 and 1.
+  /// What is copied: the four words at the start, and 1.
   const HostMemory values_;
   const OwnedStream stream_;
   /// Recorded in the GPU's stream when the memory is there.

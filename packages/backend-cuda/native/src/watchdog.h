@@ -8,8 +8,6 @@
 #include <set>
 #include <thread>
 
-#include "leave_word.h"
-
 namespace tandem {
 
 /// Tells kernels to leave whose time is over, on a thread of its own: the group's thread may be in a call of the driver that waits
@@ -29,10 +27,10 @@ public:
   Watchdog(const Watchdog &) = delete;
   Watchdog &operator=(const Watchdog &) = delete;
 
-  /// A word, and when it is to be written. It is watched as long as the object lives.
+  /// A word in the host's memory, and when it is to be written. It is watched as long as the object lives.
   class Watched {
   public:
-    Watched(Watchdog &watchdog, const cuda::LeaveWord &word) : watchdog_(watchdog), word_(word) {
+    Watched(Watchdog &watchdog, void *word) : watchdog_(watchdog), word_(static_cast<std::uint32_t *>(word)) {
       {
         std::lock_guard lock(watchdog_.mutex_);
         watchdog_.watched_.insert(this);
@@ -48,17 +46,14 @@ public:
 
     void due(Clock::time_point when) { due_.store(when.time_since_epoch().count(), std::memory_order_relaxed); }
     void neverDue() { due_.store(never, std::memory_order_relaxed); }
-    bool written() const { return written_.load(); }
-    void write() {
-      if (!written_.exchange(true)) word_.write(true);
-    }
+    bool written() const { return __atomic_load_n(word_, __ATOMIC_SEQ_CST) != 0; }
+    void write() { __atomic_store_n(word_, 1u, __ATOMIC_SEQ_CST); }
 
   private:
     friend class Watchdog;
     static constexpr Clock::rep never = Clock::duration::max().count();
     Watchdog &watchdog_;
-    const cuda::LeaveWord &word_;
-    std::atomic<bool> written_{false};
+    std::uint32_t *const word_;
     std::atomic<Clock::rep> due_{never};
   };
 

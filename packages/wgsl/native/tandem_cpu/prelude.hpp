@@ -27,18 +27,28 @@ template <unsigned groups> void async_wait_before() {
   memmove(f.copies.begin(), f.copies.begin() + due, (f.copies.count -= due) * sizeof(tandem_cpu::copy));
 }
 
-// Looks at the stop word.
+// Looks at the stop word, and at the host's, whose address stands 8 bytes behind it where there is one.
+inline bool is_told(const unsigned* word) {
+  const volatile unsigned* const host = *reinterpret_cast<const volatile unsigned* const*>(word + 2);
+  return *static_cast<const volatile unsigned*>(word) != 0 || (host != nullptr && *host != 0);
+}
 inline void look(const unsigned* word) {
+  if (is_told(word)) tandem_cpu::leave();
+}
+inline void look_first(const unsigned* word) {
   if (*static_cast<const volatile unsigned*>(word) != 0) tandem_cpu::leave();
 }
+inline void look_first_together(const unsigned* word) {
+  if (__any_sync(0xffffffffu, *static_cast<const volatile unsigned*>(word) != 0) != 0) tandem_cpu::leave();
+}
 inline void look_after_copies(const unsigned* word) {
-  if (*static_cast<const volatile unsigned*>(word) == 0) return;
+  if (!is_told(word)) return;
   async_wait();
   tandem_cpu::leave();
 }
 // A lane that does not arrive with the others stops the program.
 inline void look_together(const unsigned* word) {
-  if (__any_sync(0xffffffffu, *static_cast<const volatile unsigned*>(word) != 0) == 0) return;
+  if (__any_sync(0xffffffffu, is_told(word)) == 0) return;
   async_wait();
   tandem_cpu::leave();
 }

@@ -43,6 +43,7 @@ import { findUnrolledLoops } from './unrolling.ts'
 import {
   gridText,
   lookBetween,
+  lookFirst,
   roundsHead,
   roundsParameters,
   roundsTail,
@@ -150,7 +151,7 @@ export function emitCudaWithLooks(
     plain(`    ${p.type} ${p.name}${i === parameters.length - 1 ? '' : ','}`)
   plain(') {')
   for (const text of prologue(context, bindings, entry.needs)) plain(`  ${text}`)
-  if (looksFirst) plain(`  ${lookBetween(names, findSubgroupMatrixUses(module).length > 0, stopWordName)}`)
+  if (looksFirst) plain(`  ${lookFirst(names, findSubgroupMatrixUses(module).length > 0, stopWordName)}`)
   if (options.indirect === true) for (const text of roundsHead) plain(`  ${text}`)
   for (const v of module.variables.filter((v) => v.space === 'private' && entry.needs.variables.has(v))) {
     const writer = new FunctionWriter(context, valueText)

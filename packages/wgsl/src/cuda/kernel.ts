@@ -9,8 +9,8 @@ export interface CudaOptions {
   /** False leaves out `#line` directives, for reading. True by default. */
   readonly lineDirectives?: boolean | undefined
   /**
-   * Gives the kernel a parameter `stop-word` where it has loops that may run long: the address of a word that the host may write while the kernel runs.
-   * Once it is not zero, every invocation in such a loop leaves the kernel within about 100 ms, without further effects; what it was to write is then
+   * Gives the kernel a parameter `stop-word` where it has loops that may run long: the address of 16 bytes in the GPU's memory, aligned to 16. They are a
+   * word, a time that kernels keep there, and the address of a word in the host's memory. Once either word is not zero, every invocation in such a loop leaves the kernel within about 100 ms, without further effects; what it was to write is then
    * undefined. Barriers and subgroup operations count an invocation that has left as arrived. With `start`, for a kernel that is known to end, each
    * invocation looks at the word once, where it begins. False by default.
    */

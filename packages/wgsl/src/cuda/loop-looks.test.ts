@@ -103,7 +103,7 @@ describe('a stoppable kernel looks at its stop word', () => {
   })
   it('once, where it begins, if it is known to end and has loops that may run long', () => {
     const long = 'for (var k = i; k < n; k += 64u) { out[k] += 1u; }'
-    expect(looks(long, { stoppable: 'start' })).toEqual(['  look(stop_word);'])
+    expect(looks(long, { stoppable: 'start' })).toEqual(['  look_first(stop_word);'])
     expect(emit(long, { stoppable: 'start' }).isStoppable).toBe(true)
     const short = 'for (var k = 0u; k < 100u; k++) { out[k] = 1u; }'
     expect(emit(short, { stoppable: 'start' }).source).toBe(emit(short, { stoppable: false }).source)

@@ -59,7 +59,12 @@ export function roundsTail(meets: boolean, look: string | undefined): string[] {
   ]
 }
 
-/** The statement that looks at the stop word before a workgroup or between two, where no thread has anything under way. */
+/** The statement that looks at the stop word between two workgroups, where no thread has anything under way. */
 export function lookBetween(names: Names, together: boolean, stopWord: string): string {
   return `${names.prelude(together ? 'look_together' : 'look')}(${stopWord});`
+}
+
+/** The statement that looks at the stop word before the only workgroup. */
+export function lookFirst(names: Names, together: boolean, stopWord: string): string {
+  return `${names.prelude(together ? 'look_first_together' : 'look_first')}(${stopWord});`
 }

@@ -73,7 +73,7 @@ WGSL_FN bool exit_condition(bool holds) {
   return word != 0u;
 }
 // Ends the invocation once the host has written the stop word.
-WGSL_FN void look(const unsigned* word) { asm volatile("{ .reg .u32 %%w; .reg .pred %%p; ld.volatile.u32 %%w, [%0]; setp.ne.u32 %%p, %%w, 0; @%%p exit; }" :: "l"(word)); }
+WGSL_FN void look(const unsigned* word) { asm volatile("{ .reg .u32 %%w, %%t, %%x, %%y, %%n, %%m, %%b; .reg .u64 %%h; .reg .pred %%p, %%q; ld.volatile.v4.u32 {%%w, %%t, %%x, %%y}, [%0]; mov.u32 %%n, %%globaltimer_lo; sub.u32 %%m, %%n, %%t; setp.gt.u32 %%q, %%m, 1000000; activemask.b32 %%m; mov.u32 %%b, %%lanemask_lt; and.b32 %%m, %%m, %%b; setp.eq.and.u32 %%q, %%m, 0, %%q; @%%q atom.cas.b32 %%m, [%0+4], %%t, %%n; setp.eq.and.u32 %%q, %%m, %%t, %%q; mov.b64 %%h, {%%x, %%y}; @%%q ld.volatile.u32 %%w, [%%h]; setp.ne.u32 %%p, %%w, 0; setp.ne.and.u32 %%q, %%w, 0, %%q; @%%q st.volatile.u32 [%0], %%w; @%%p exit; }" :: "l"(word)); }
 // Looks are far apart also where rounds are short: each waits for the word.
 WGSL_FN unsigned look_clock() {
   unsigned cycles;

@@ -91,9 +91,10 @@ export function planStream(
       if (width === grain) break
     }
   }
+  const least = 4 * (2 * inner + 1 + (parts > 1 ? parts : 0))
   throw new GpuError(
     'too-large',
-    `A memory limit of ${memoryLimitBytes} bytes a device does not hold one row of A by one column of B: with k = ${k} they and their product need ${4 * (2 * inner + 1)} bytes${
+    `A memory limit of ${memoryLimitBytes} bytes a device does not hold one row of A by one column of B: with k = ${k} they and their product need ${least} bytes${
       single < inner ? `, and one buffer holds at most ${largest} bytes` : ''
     }.`,
   )

@@ -2,16 +2,42 @@ import type { Fragment } from './fragment.ts'
 
 const atomicTypes = ['int', 'unsigned'] as const
 
-/** A function that loads the stop word into a predicate `%p` and does as `then` says, in one piece of PTX: no branch parts what stands around it. */
-function lookText(name: string, comment: string | undefined, then: readonly string[]): string {
-  const steps = [
-    '.reg .u32 %w;',
-    '.reg .pred %p;',
-    'ld.volatile.u32 %w, [%0];',
-    'setp.ne.u32 %p, %w, 0;',
-    ...then,
-  ]
-  const text = `{ ${steps.join(' ')} }`.replace(/%(?=[wp])/g, '%%')
+/** Where `%p` holds, the kernel is to be left. */
+const loadsWord = ['.reg .u32 %w;', '.reg .pred %p;', 'ld.volatile.u32 %w, [%0];', 'setp.ne.u32 %p, %w, 0;']
+
+/**
+ * The same for the four words of a stop word (`CudaOptions.stoppable`). Once a millisecond one invocation of a GPU looks at the host's word too and passes
+ * it on: of the subgroup's active invocations the first, and of those the one whose exchange of the time succeeds.
+ */
+const fetchesWord = [
+  '.reg .u32 %w, %t, %x, %y, %n, %m, %b;',
+  '.reg .u64 %h;',
+  '.reg .pred %p, %q;',
+  'ld.volatile.v4.u32 {%w, %t, %x, %y}, [%0];',
+  'mov.u32 %n, %globaltimer_lo;',
+  'sub.u32 %m, %n, %t;',
+  'setp.gt.u32 %q, %m, 1000000;',
+  'activemask.b32 %m;',
+  'mov.u32 %b, %lanemask_lt;',
+  'and.b32 %m, %m, %b;',
+  'setp.eq.and.u32 %q, %m, 0, %q;',
+  '@%q atom.cas.b32 %m, [%0+4], %t, %n;',
+  'setp.eq.and.u32 %q, %m, %t, %q;',
+  'mov.b64 %h, {%x, %y};',
+  '@%q ld.volatile.u32 %w, [%h];',
+  'setp.ne.u32 %p, %w, 0;',
+  'setp.ne.and.u32 %q, %w, 0, %q;',
+  '@%q st.volatile.u32 [%0], %w;',
+]
+
+/** A function that looks at the stop word and does as `then` says, in one piece of PTX: no branch parts what stands around it. */
+function lookText(
+  name: string,
+  comment: string | undefined,
+  then: readonly string[],
+  first: readonly string[] = fetchesWord,
+): string {
+  const text = `{ ${[...first, ...then].join(' ')} }`.replace(/%(?!0)/g, '%%')
   return `${comment === undefined ? '' : `// ${comment}\n`}WGSL_FN void ${name}(const unsigned* word) { asm volatile("${text}" :: "l"(word)); }`
 }
 
@@ -128,6 +154,26 @@ WGSL_FN bool exit_condition(bool holds) {
     provides: ['look'],
     ptx: true,
     source: lookText('look', 'Ends the invocation once the host has written the stop word.', ['@%p exit;']),
+  },
+  {
+    provides: ['look_first'],
+    ptx: true,
+    source: lookText(
+      'look_first',
+      'The same where a workgroup begins; the host sees to it that the word is up to date.',
+      ['@%p exit;'],
+      loadsWord,
+    ),
+  },
+  {
+    provides: ['look_first_together'],
+    ptx: true,
+    source: lookText(
+      'look_first_together',
+      undefined,
+      ['vote.sync.any.pred %p, %p, 0xffffffff;', '@%p exit;'],
+      loadsWord,
+    ),
   },
   {
     provides: ['look_after_copies'],
