@@ -14,10 +14,9 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { BenchDocument } from '../../packages/cli/src/bench/document.ts'
 import { figures } from './figures.ts'
 import type { RingCost, RunCost } from './rank-rows.ts'
-import { middle, type RankResult, type RankTable } from './table-documents.ts'
+import { type BenchTable, middle, type RankResult, type RankTable } from './table-documents.ts'
 
 export const rankOptions = {
   ways: { type: 'string' },
@@ -44,12 +43,6 @@ export interface RankValues {
   readonly rows?: string | undefined
 }
 
-interface Measured extends BenchDocument {
-  readonly bits?: Readonly<Record<string, string>>
-  readonly rings?: readonly RingCost[]
-  readonly runs?: readonly RunCost[]
-}
-
 const usualRows =
   'jacobi:2048:16384,transpose:2048:32768,sum:2147483648,run,gemm-streamed:16384,ring:16384,gemm-resident:32768'
 
@@ -72,7 +65,7 @@ export function measureWays(values: RankValues): void {
   const runs: { way: string; cost: RunCost }[] = []
   const failures: string[] = []
   const bits = new Map<string, string>()
-  let machine: BenchDocument['machine'] = {}
+  let machine: RankTable['machine'] = {}
   const date = new Date().toISOString()
   /** The same elements in every job. */
   const seed = String(Date.now() % 2 ** 31)
@@ -105,33 +98,39 @@ export function measureWays(values: RankValues): void {
   function ours(way: string): void {
     const job = join(folder, 'job.json')
     writeFileSync(job, '')
-    const table = [
+    const script = import.meta.resolve('./table.ts').slice('file://'.length)
+    const rows = rowsOf.get(way) ?? values.rows ?? usualRows
+    const options = [
       ...[
-        import.meta.resolve('./table.ts').slice('file://'.length),
+        '--disable-warning=ExperimentalWarning',
+        script,
         '--no-peers',
         '--no-verify',
-        '--seed',
-        seed,
-      ],
-      ...[
         '--no-tune',
         '--brief',
+      ],
+      ...[
+        '--seed',
+        seed,
         '--backend',
         values.backend,
         '--rows',
-        rowsOf.get(way) ?? values.rows ?? usualRows,
+        rows,
+        '--counts',
+        values.ranks,
+        '--out',
+        job,
       ],
-      ...['--counts', values.ranks, '--out', job],
     ]
-    const of = ['--disable-warning=ExperimentalWarning', ...table]
-    if (way === 'one') start(way, mostSeconds, process.execPath, [...of, '--devices', values.ranks])
+    const { execPath } = process
+    if (way === 'one') start(way, mostSeconds, execPath, [...options, '--devices', values.ranks])
     else {
-      const options = [...mpirunOptions(), process.execPath, ...of, '--transport', way]
-      start(way, mostSeconds, 'mpirun', options, prefixes.get(way))
+      const launched = [...mpirunOptions(), execPath, ...options, '--transport', way]
+      start(way, mostSeconds, 'mpirun', launched, prefixes.get(way))
     }
     const text = existsSync(job) ? readFileSync(job, 'utf8') : ''
     if (text === '') return
-    const document: Measured = JSON.parse(text)
+    const document: BenchTable = JSON.parse(text)
     if (way === 'one') machine = document.machine
     for (const { work, variant, shape, seconds } of document.ours) {
       const name = variant.includes(' resident') ? `${work}-resident` : work
