@@ -13,6 +13,7 @@ import {
   sumOf,
   transposeOf,
 } from './programs.ts'
+import { slowestOf } from './studies.ts'
 
 type Way = 'one process' | '`ipc`' | '`nccl`' | '`gpu-aware`' | '`staged`'
 
@@ -111,5 +112,5 @@ export async function predicted({ way, gpus, program }: Check): Promise<Predicti
     const recorded = await recordOn(() => openRank(rank, gpus), program)
     predictions.push(predictRank(recorded, rank, gpus, way === '`staged`' ? staged : links))
   }
-  return predictions.reduce((a, b) => (b.seconds > a.seconds * (1 + 1e-9) ? b : a))
+  return slowestOf(predictions)
 }
