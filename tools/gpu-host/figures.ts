@@ -1,9 +1,9 @@
 /*
  * Puts the figures of a measured table into the documents that quote them:
- *   node tools/gpu-host/figures.ts docs/measurements/TABLE.json [--check]
+ *   node tools/gpu-host/figures.ts docs/measurements/TABLE.json
  * Replaces what stands between `<!-- KIND:NAME -->` and `<!-- /KIND -->` in README.md, docs/performance.md and docs/performance/*.md. KIND is
  * `figures` or `tensor` for table.ts, `ranks` for its --ways (`2-ranks` where two ranks were measured), `primitives` for primitives-table.ts and `webgpu-api` for
- * calls.bench.ts; `blocks` has the names. With --check nothing is written; exit 1 when a document says something else.
+ * calls.bench.ts; `blocks` has the names.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import type { BenchResult } from '../../packages/cli/src/bench/document.ts'
@@ -412,16 +412,9 @@ function sizeText(shape: Shape): string {
 }
 
 if (process.argv[1] !== undefined && import.meta.url.endsWith(process.argv[1].split('/').at(-1)!)) {
-  const [path, flag] = process.argv.slice(2)
-  if (path === undefined) throw new Error('usage: figures.ts TABLE.json [--check]')
+  const path = process.argv[2]
+  if (path === undefined) throw new Error('usage: figures.ts TABLE.json')
   const table: QuotedTable = JSON.parse(readFileSync(path, 'utf8'))
-  for (const document of documents) {
-    const before = readFileSync(document, 'utf8')
-    const after = withFigures(before, table, path)
-    if (flag !== '--check') writeFileSync(document, after)
-    else if (after !== before) {
-      console.error(`${document} does not say what ${path} holds.`)
-      process.exitCode = 1
-    }
-  }
+  for (const document of documents)
+    writeFileSync(document, withFigures(readFileSync(document, 'utf8'), table, path))
 }

@@ -1,6 +1,6 @@
 /*
  * A soak of a backend. One process keeps working, one takes and gives back device memory, one that works is killed again and again, and where there are
- * transports, jobs of several ranks compute random algorithms at random sizes; in half of the jobs a rank is killed at a random moment (soak-work.ts and backend-mpi's
+ * transports, jobs of several ranks compute random algorithms at random sizes; in half of the jobs a rank is killed at a random moment (cli's soak-work.ts and backend-mpi's
  * work.ts). No result may be wrong, a killed rank ends its job soon and is named, and at the end the GPUs hold what they held at the start.
  *
  *   node tools/gpu-host/soak.ts [SECONDS, default 300] [BACKEND, default cuda] [DEVICES and most ranks, default 2] [TRANSPORTS] [SEED]
@@ -27,7 +27,7 @@ const random = seededRandom(seed)
 const pick = (n: number) => Math.floor(random() * n)
 /** From a kill to the end of the job. Liveness takes 5 s at most, on a machine that has time for it. */
 const mostSeconds = 30 * patienceWith(inner)
-const work = fileURLToPath(new URL('soak-work.ts', import.meta.url))
+const work = fileURLToPath(new URL('../../packages/cli/src/testing/soak-work.ts', import.meta.url))
 const hasWork = inner === 'cuda' || inner === 'webgpu'
 
 const start = performance.now()

@@ -99,8 +99,7 @@ export const constants = {
   messageLatency: {
     value: 7.3e-6,
     text: 'a message between GPUs of a host: 7.3 µs',
-    source:
-      'NCCL 2.28 itself, two neighbours in a replayed graph, 8 KiB each, 4 × H200',
+    source: 'NCCL 2.28 itself, two neighbours in a replayed graph, 8 KiB each, 4 × H200',
   },
   messageRate: {
     value: 315e9,
