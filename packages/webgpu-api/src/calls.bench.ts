@@ -1,7 +1,7 @@
 /*
  * The WebGPU API of Tandem compared with npm `webgpu` (Dawn over Vulkan) on the same GPU: the same TypeScript on both, in processes that take turns.
  *
- *   node packages/webgpu-api/src/calls.bench.ts [FILE for the JSON]
+ *   node packages/webgpu-api/src/calls.bench.ts [FILE for the JSON, MACHINE and COMMIT that it names]
  *
  * Prints a table of medians with the ratio to Dawn; then what 20,000 buffers that nobody destroys and an endless kernel cost.
  * Needs npm `webgpu`, @jax-js/jax, and a Vulkan loader (VK_DRIVER_FILES where it finds no driver). Takes about 90 s.
@@ -117,7 +117,8 @@ if (after! - before! > createdMebibytes! / 10) wrong.push('the memory of dropped
 if (safety.endless.right !== true) wrong.push('an endless kernel costs more than its GPUDevice')
 for (const sentence of wrong) console.log(`WRONG: ${sentence}`)
 
-const versions = { node: process.version, date: new Date().toISOString() }
-const json = JSON.stringify({ ...versions, names, rows, safety, wrong }, null, 1)
-if (process.argv[2] !== undefined) writeFileSync(process.argv[2], `${json}\n`)
+const [, , path, machine = names.tandem, commit = 'unknown'] = process.argv
+const head = { schema: 1, kind: 'webgpu-api', date: new Date().toISOString(), machine, commit }
+const json = JSON.stringify({ ...head, node: process.version, names, rows, safety, wrong }, null, 1)
+if (path !== undefined) writeFileSync(path, `${json}\n`)
 process.exitCode = wrong.length > 0 ? 1 : 0
