@@ -2,7 +2,7 @@ import { tandemVitest } from '../../tools/vitest.ts'
 
 export default tandemVitest(import.meta.url, {
   isolate: false,
-  needAddon: ['failures', 'mpi', 'session', 'time-limit', 'two-machines'].map(
+  needAddon: ['failures', 'mpi', 'rank-failures', 'session', 'time-limit', 'two-machines'].map(
     (name) => `src/${name}.test.ts`,
   ),
   globalSetup: 'bundled-programs.setup.ts',

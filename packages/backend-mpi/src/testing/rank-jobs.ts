@@ -1,8 +1,8 @@
 /* Jobs of several ranks that are disturbed, and what must be as before once they have ended. */
 import { spawnSync } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type MpiInstallation, openMpi, runJob } from '../../packages/backend-mpi/src/testing/launchers.ts'
-import { transportNames } from '../../packages/backend-mpi/src/transport.ts'
+import { transportNames } from '../transport.ts'
+import { type MpiInstallation, openMpi, runJob } from './launchers.ts'
 
 const named = spawnSync('mpirun', ['--version'], { encoding: 'utf8' }).stdout ?? ''
 /** The first of PATH where that is Open MPI's, else as Debian names it. More ranks than cores are allowed. */
@@ -12,27 +12,19 @@ const launcher: MpiInstallation = {
   options: [...openMpi.options, '--bind-to', 'none'],
 }
 
-export interface Transports {
-  readonly transports: readonly string[]
-  readonly refused: readonly { readonly name: string; readonly reason: string }[]
-}
-
-/** Transports by their names in the argument, comma between; without an argument, those that work here, and why others do not. */
+/** Transports by their names in the argument, comma between; without an argument, those that work here. */
 export async function transportsOf(
   argument: string | undefined,
   inner: string,
   ranks: number,
-): Promise<Transports> {
-  if (argument) return { transports: argument.split(','), refused: [] }
+): Promise<readonly string[]> {
+  if (argument) return argument.split(',')
   const transports: string[] = []
-  const refused: { name: string; reason: string }[] = []
   for (const transport of transportNames.filter((name) => name !== 'auto')) {
     const { text } = await runRankJob({ inner, ranks, transport, seed: 1, role: 'work', rounds: 1 })
-    const reason = /^rank \d+ ends: unsupported: (.*)$/m.exec(text)?.[1]
-    if (reason === undefined) transports.push(transport)
-    else refused.push({ name: transport, reason })
+    if (!/^rank \d+ ends: unsupported: /m.test(text)) transports.push(transport)
   }
-  return { transports, refused }
+  return transports
 }
 
 /** Software GPUs share their CPU with whatever else runs there, and may be this many times as slow as they should. */
@@ -41,12 +33,12 @@ export const patienceWith = (inner: string) => (inner === 'cuda' ? 1 : 30)
 const mostSeconds = 120
 
 export interface RankJob {
-  /** A backend of packages/backend-mpi/src/testing/inner-backend.ts. */
+  /** A backend of inner-backend.ts. */
   readonly inner: string
   readonly transport: string
   readonly ranks: number
   readonly seed: number
-  /** As packages/backend-mpi/src/testing/ranks/work.ts takes it. */
+  /** As ranks/work.ts takes it. */
   readonly role: string
   readonly rounds?: number
   readonly environment?: Readonly<Record<string, string>>

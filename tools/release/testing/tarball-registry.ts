@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { basename } from 'node:path'
-import { tarEntry } from './tarball.ts'
+import { tarEntry } from '../tarball.ts'
 
 export interface TarballRegistry {
   /** The line of an .npmrc with which npm asks this registry for our packages, and the usual one for all others. */

@@ -1,21 +1,15 @@
-// Writes the programs that sanitize-kernels.sh builds and runs on a GPU:
+// Writes the programs that tools/gpu-host/sanitize-kernels.sh builds and runs on a GPU:
 //
-//   node tools/gpu-host/write-sanitizer-programs.ts FOLDER [--random 2000] [--first 0]
+//   node packages/wgsl/src/cuda/testing/write-gpu-programs.ts FOLDER [--random 2000] [--first 0]
 //
 // random-N.cu have so many random kernels, from the seed `first` on, corpus-N.cu the kernels of packages/wgsl/testdata and the generated ones.
 // They do not need Node there: what the reference executor gives is in them, as hashes.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { type GpuCase, gpuProgram } from '../../packages/wgsl/src/cuda/testing/gpu-program.ts'
-import {
-  type KernelCase,
-  kernelCase,
-  loadKernelCases,
-  referenceRun,
-  translate,
-} from '../../packages/wgsl/src/cuda/testing/kernel-cases.ts'
-import { randomKernel } from '../../packages/wgsl/src/testing/random-kernel.ts'
+import { randomKernel } from '../../testing/random-kernel.ts'
+import { type GpuCase, gpuProgram } from './gpu-program.ts'
+import { type KernelCase, kernelCase, loadKernelCases, referenceRun, translate } from './kernel-cases.ts'
 
 const kernelsPerProgram = 40
 
@@ -24,8 +18,7 @@ const { values, positionals } = parseArgs({
   options: { random: { type: 'string', default: '2000' }, first: { type: 'string', default: '0' } },
 })
 const folder = positionals[0]
-if (folder === undefined)
-  throw new Error('usage: write-sanitizer-programs.ts FOLDER [--random N] [--first SEED]')
+if (folder === undefined) throw new Error('usage: write-gpu-programs.ts FOLDER [--random N] [--first SEED]')
 mkdirSync(folder, { recursive: true })
 
 /** Floats that need not be equal are not compared, but the kernel runs. */

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, inject, onTestFinished } from 'vitest'
 import { type Outcome, runAsync } from './run-async.ts'
 
-export const root = fileURLToPath(new URL('../..', import.meta.url))
+export const root = fileURLToPath(new URL('../../..', import.meta.url))
 
 const own = join(root, 'tools/release/node_modules')
 
@@ -50,7 +50,7 @@ export function programs(): Program[] {
     source: source!,
   }))
   const file = 'webgpu-api-program.ts'
-  const source = readFileSync(join(root, 'tools/release', file), 'utf8')
+  const source = readFileSync(join(import.meta.dirname, file), 'utf8')
   return [...fromReadme, { file, source }].map((program) => ({
     ...program,
     expected: [...program.source.matchAll(/^console\.log\(.*\) \/\/ ([^:\n]*)/gm)]

@@ -1,12 +1,4 @@
-/*
- * Proves on a GPU that kernels which never end are ended by a time limit, whatever their loops do, that nothing else is, and that their group and another
- * one compute on.
- *
- *   node tools/gpu-host/endless-kernels.ts [KIND, default all]
- *
- * Prints a line a kind, with how long after its limit of 0.3 s the run rejects, and exits with how many are wrong: later than a second, or not alive.
- */
-import { cuda } from '@tandem-gpu/backend-cuda'
+// Kernels that never end on real GPUs: a time limit ends them whatever their loops do, and their group and another one compute on.
 import {
   type DeviceBuffer,
   type DeviceGroup,
@@ -14,6 +6,8 @@ import {
   openGroup,
   type Program,
 } from '@tandem-gpu/core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { cuda } from './cuda.ts'
 
 const head = (size: string, more = '') => `${more}
 struct Params { n: u32 }
@@ -90,54 +84,48 @@ const kinds: Readonly<Record<string, readonly [string, string, string?]>> = {
 
 const limitSeconds = 0.3
 const workgroups = 5280
-const [only] = process.argv.slice(2)
-const open = () => openGroup({ backends: [cuda({ kernelCache: false })], devices: 1 })
-const groups = [await open(), await open()] as const
-let wrong = 0
-for (const [name, kind] of Object.entries(kinds))
-  if (only === undefined || only === name) await prove(name, kind)
-console.log(wrong === 0 ? 'every kind ends' : `${wrong} are wrong`)
-// A kernel that goes on would keep the process.
-process.exit(wrong)
+const { absence } = await cuda().adapters()
+const reason = absence === undefined ? '' : ` (skipped: ${absence.reason})`
 
-async function prove(
-  name: string,
-  [size, body, more = '']: readonly [string, string, string?],
-): Promise<void> {
-  const [group] = groups
-  const [device] = group.devices
-  const owned = new OwnedResources()
-  const kernel = owned.keep(await group.compile({ wgsl: `${head(size, more)} ${body} out[id.x] = 5u; }` }))
-  const buffers = {
-    out: owned.keep(await device!.allocate('u32', 256 * workgroups)),
-    halves: owned.keep(await device!.allocate('u32', 4096)),
-    counter: owned.keep(await device!.allocate('u32', 64)),
-    floats: owned.keep(await device!.allocate('f32', 4096)),
-  }
-  const used = Object.entries(buffers).filter(
-    ([binding]) => binding === 'out' || `${body}${more}`.includes(binding),
-  )
-  const program = owned.keep(
-    group.record((r) => {
-      const n = r.parameter('n', 'u32', 1)
-      r.dispatch(kernel, { workgroups, args: { ...Object.fromEntries(used), n } })
-    }),
-  )
-  const begun = performance.now()
-  const code = await group.queue.run(program, 2, { timeoutSeconds: limitSeconds }).then(
-    () => 'none',
-    (error: { code?: string }) => error.code,
-  )
-  const lateSeconds = (performance.now() - begun) / 1000 - limitSeconds
-  const alive = code === 'timeout' && (await computes(groups[0])) && (await computes(groups[1]))
-  const again = alive && (await runsAgain(group, program, buffers.out))
-  if (!again || lateSeconds > 1) wrong++
-  console.log(
-    `${name.padEnd(28)} ${code}, ${lateSeconds.toFixed(3)} s late, groups alive: ${alive}, runs again: ${again}`,
-  )
-  if (!alive) process.exit(1)
-  owned.destroy()
-}
+describe.skipIf(absence !== undefined)(`a time limit on a real GPU${reason}`, () => {
+  let groups: readonly DeviceGroup[] = []
+  beforeAll(async () => {
+    const open = () => openGroup({ backends: [cuda({ kernelCache: false })], devices: 1 })
+    groups = [await open(), await open()]
+  })
+  afterAll(async () => {
+    for (const group of groups) await group.destroy()
+  })
+
+  it.each(Object.entries(kinds))('ends an endless kernel: %s', async (_, [size, body, more = '']) => {
+    const [group, other] = groups as [DeviceGroup, DeviceGroup]
+    const [device] = group.devices
+    const owned = new OwnedResources()
+    const kernel = owned.keep(await group.compile({ wgsl: `${head(size, more)} ${body} out[id.x] = 5u; }` }))
+    const buffers = {
+      out: owned.keep(await device!.allocate('u32', 256 * workgroups)),
+      halves: owned.keep(await device!.allocate('u32', 4096)),
+      counter: owned.keep(await device!.allocate('u32', 64)),
+      floats: owned.keep(await device!.allocate('f32', 4096)),
+    }
+    const used = Object.entries(buffers).filter(
+      ([binding]) => binding === 'out' || `${body}${more}`.includes(binding),
+    )
+    const program = owned.keep(
+      group.record((r) => {
+        const n = r.parameter('n', 'u32', 1)
+        r.dispatch(kernel, { workgroups, args: { ...Object.fromEntries(used), n } })
+      }),
+    )
+    const begun = performance.now()
+    const running = group.queue.run(program, 2, { timeoutSeconds: limitSeconds })
+    await expect(running).rejects.toMatchObject({ code: 'timeout' })
+    expect((performance.now() - begun) / 1000 - limitSeconds).toBeLessThan(1)
+    expect([await computes(group), await computes(other)]).toEqual([true, true])
+    expect(await runsAgain(group, program, buffers.out)).toBe(true)
+    owned.destroy()
+  })
+})
 
 /** The same kernel, which now has an end. */
 async function runsAgain(group: DeviceGroup, program: Program, out: DeviceBuffer<'u32'>): Promise<boolean> {

@@ -1,7 +1,7 @@
 /*
- * The processes of a soak, which soak.ts starts:
+ * The processes of a soak, which tools/gpu-host/soak.ts starts:
  *
- *   node tools/gpu-host/soak-work.ts steady|victim|pressure SECONDS DEVICES SEED cuda|webgpu
+ *   node packages/cli/src/testing/soak-work.ts steady|victim|pressure SECONDS DEVICES SEED cuda|webgpu
  *
  * `steady` and `victim` open groups and close them, record programs, run, abort and destroy them at random, and check results. A victim ends at
  * its first problem; it is there to be killed. `pressure` allocates and frees large pieces of device memory. Each prints one line of JSON at its

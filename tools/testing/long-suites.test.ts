@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import { longSuites } from './long-suites.ts'
 
-const root = fileURLToPath(new URL('..', import.meta.url))
+const root = fileURLToPath(new URL('../..', import.meta.url))
 
 it('every test file with a long form is in a suite of npm run test:long', () => {
   const files = globSync('packages/*/src/**/*.test.ts', { cwd: root }).filter((path) =>

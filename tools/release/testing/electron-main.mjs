@@ -2,7 +2,7 @@
 // uploads and downloads go through ordinary ones. Never run where no Electron can be downloaded.
 import { cuda } from '@tandem-gpu/backend-cuda'
 import { openGroup } from '@tandem-gpu/core'
-import { fakeLibraries } from '../../packages/backend-cuda/dist/testing/fake-driver.js'
+import { fakeLibraries } from '../../../packages/backend-cuda/dist/testing/fake-driver.js'
 
 if (process.versions.electron === undefined)
   throw new Error('This is not Electron: run npm run test:electron.')

@@ -4,8 +4,8 @@ import { basename, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { build, type Plugin } from 'esbuild'
 import type { TestProject } from 'vitest/node'
-import { isKept, removeUnused } from '../packages/wgsl/src/testing/kept-files.ts'
-import { packageSources } from './package-sources.ts'
+import { isKept, removeUnused } from '../../packages/wgsl/src/testing/kept-files.ts'
+import { packageSources } from '../package-sources.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {

@@ -33,7 +33,7 @@ export interface DryRun {
   readonly strayRequests: readonly string[]
 }
 
-const root = fileURLToPath(new URL('../..', import.meta.url))
+const root = fileURLToPath(new URL('../../..', import.meta.url))
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   requireTools()

@@ -1,7 +1,7 @@
 /*
- * What webgpu-api.ts times, in a process of its own: the same calls of the WebGPU API on Tandem's CUDA backend or on Dawn.
+ * What calls.bench.ts times, in a process of its own: the same calls of the WebGPU API on Tandem's CUDA backend or on Dawn.
  *
- *   node tools/gpu-host/webgpu-api-work.ts tandem|dawn calls|start|drop|endless [FOLDER of the kernel cache]
+ *   node packages/webgpu-api/src/testing-bench-work.ts tandem|dawn calls|start|drop|endless [FOLDER of the kernel cache]
  *
  * Prints one line of JSON. `tandem` is tried where there is no GPU with TANDEM_TEST_BACKEND=reference or fake-cuda, and `dawn` with DAWN_FLAGS=backend=null.
  */
@@ -10,7 +10,8 @@ import type * as Jax from '@jax-js/jax'
 import { cuda } from '@tandem-gpu/backend-cuda'
 import type { Backend } from '@tandem-gpu/core'
 import { referenceBackend } from '@tandem-gpu/core/testing'
-import { createGPU, destroyGPU, install } from '@tandem-gpu/webgpu-api'
+import { createGPU, destroyGPU } from './create-gpu.ts'
+import { install } from './install.ts'
 
 const [side = 'tandem', what = 'calls', folder] = process.argv.slice(2)
 const begun = performance.now()
@@ -31,7 +32,9 @@ async function openTandem(): Promise<GPU> {
 async function chooseBackend(): Promise<Backend> {
   if (process.env.TANDEM_TEST_BACKEND === 'reference') return referenceBackend()
   if (process.env.TANDEM_TEST_BACKEND === 'fake-cuda') {
-    const { fakeCudaBackend } = await import('../../packages/backend-cuda/src/testing/fake-backend.ts')
+    const { fakeCudaBackend } = await import(
+      new URL('../../backend-cuda/src/testing/fake-backend.ts', import.meta.url).pathname
+    )
     return fakeCudaBackend(1)
   }
   return cuda(folder === undefined ? {} : { kernelCache: { directory: folder } })

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { removeUnused } from '../packages/wgsl/src/testing/kept-files.ts'
+import { removeUnused } from '../../packages/wgsl/src/testing/kept-files.ts'
 import { keptMilliseconds } from './bundled-programs.ts'
 
 it('removes the programs that nobody has used for a day, and keeps the others', () => {
