@@ -1,6 +1,12 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { lower, parseWgsl } from '../frontend/lower.ts'
+import { corpus } from '../testing/corpus.ts'
 import { emitCuda } from './emit-cuda.ts'
+import { hasProgram } from './testing/kernel-cases.ts'
 
 /** What stands in `exit_condition` in the text of a kernel with this body. */
 function hidden(body: string, functions = ''): string[] {
@@ -50,6 +56,18 @@ describe('the compiler does not see how a condition is computed', () => {
     const inner = 'loop { k -= 1u; for (var j = k; j > n; j--) { return; } }'
     expect(hidden(inner)).toEqual(['j_ > n_'])
   })
+  it('but of a `while` whose variable is compared with a literal and changes by arithmetic on itself alone', () => {
+    expect(hidden('while (k != 0u) { out[i] = k; k &= k - 1u; }')).toEqual([])
+    expect(hidden('while (k != 0u) { k &= k - 1u; if (i > n) { k = 0u; } }')).toEqual(['k_ != 0u'])
+    expect(hidden('while (k != 0u) { k -= u32(k > n); }')).toEqual(['k_ != 0u'])
+    expect(hidden('while (k != 3u) { if (i > n) { k |= 3u; } }')).toEqual(['k_ != 3u'])
+    expect(hidden('while (k != 3u) { if (i > n) { continue; } k |= 3u; }')).toEqual(['k_ != 3u'])
+    expect(
+      hidden('while (k != 0u) { k -= 1u; clear(&k); }', 'fn clear(p: ptr<function, u32>) { *p = 0u; }'),
+    ).toHaveLength(1)
+    expect(hidden('while (k != n) { k -= 1u; }')).toEqual(['k_ != n_'])
+    expect(hidden('var b = true; while (b == true) { b &= k > n; k -= 1u; }')).toEqual(['b_ == true'])
+  })
   it('but of a `for` that moves towards its bound, of what leaves no loop, and outside of loops', () => {
     expect(hidden('for (var j = i; j < n; j += 4u) { out[j] += 1u; }')).toEqual([])
     expect(hidden('for (var j = 9u; j < 20u; j++) { out[j] += 1u; }')).toEqual([])
@@ -64,3 +82,22 @@ describe('the compiler does not see how a condition is computed', () => {
     ).toEqual([])
   })
 })
+
+it.skipIf(!hasProgram('nvcc'))(
+  'nvcc leaves each loop that moves away from its bound a branch backwards (needs nvcc)',
+  () => {
+    const folder = mkdtempSync(join(tmpdir(), 'tandem-loops-'))
+    try {
+      const { source } = corpus('accepted').find(({ name }) => name === 'loop-away-derived.wgsl')!
+      const text = emitCuda(lower(parseWgsl(source)), { bounds: 'clamp', lineDirectives: false }).source
+      writeFileSync(join(folder, 'loops.cu'), text)
+      execFileSync('nvcc', ['-std=c++17', '-arch=sm_90', '-ptx', 'loops.cu'], { cwd: folder, stdio: 'pipe' })
+      const ptx = readFileSync(join(folder, 'loops.ptx'), 'utf8')
+      const labels = [...ptx.matchAll(/^(\$\w+):/gm)]
+      const back = labels.filter((m) => new RegExp(`bra[.\\w]*\\s+\\${m[1]};`).test(ptx.slice(m.index)))
+      expect(back).toHaveLength(7)
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  },
+)

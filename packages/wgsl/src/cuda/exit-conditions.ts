@@ -1,6 +1,7 @@
 import type { LoopCounters } from '../analysis/loop-counter.ts'
-import type { Block, Expression, IrModule, Statement } from '../ir.ts'
-import { some } from '../walk.ts'
+import type { Block, Expression, IrModule, Place, Statement, While } from '../ir.ts'
+import { isInteger } from '../types.ts'
+import { some, walk } from '../walk.ts'
 
 /**
  * What decides that a loop is left, whose text hides from the compiler how it is computed. nvcc 13.0 takes a loop to
@@ -11,7 +12,9 @@ import { some } from '../walk.ts'
  *
  * Hidden are, apart from literals:
  *
- * - the condition of a `while` and of `break if`;
+ * - the condition of `break if`, and of a `while`, unless it compares an integer variable for equality with a literal
+ *   and the loop changes that variable only by arithmetic on itself and literals, in every round
+ *   (`bits &= bits - 1u`);
  * - the condition of a `for`, unless its sides come nearer to each other by a known step or its rounds are known in
  *   number: it then moves towards its bound. If a `return` in its body leaves a loop around it too, it is hidden;
  * - in a loop, the condition of an `if` with a `break` or a `return` in it, and the selector of a `switch` with a
@@ -46,7 +49,7 @@ export function findExitConditions(module: IrModule, counters: LoopCounters): Re
         visit(s.continuing, s.body)
         return
       case 'while':
-        add(s.condition)
+        if (!isPlainEquality(s)) add(s.condition)
         visit(s.body, s.body)
         return
       case 'for': {
@@ -66,4 +69,28 @@ function mayLeave(loop: Block): boolean {
 
 function has(part: Statement, ...kinds: readonly Statement['kind'][]): boolean {
   return some(part, ({ kind }) => kinds.some((k) => k === kind))
+}
+
+/** `while (v != 3u)` where nothing but statements `v op= e` of each round store to `v`, with an `e` of literals, `v` and operators. */
+function isPlainEquality({ condition, body }: While): boolean {
+  if (condition.kind !== 'binary' || (condition.operator !== '==' && condition.operator !== '!='))
+    return false
+  const { left, right } = condition
+  if (left.kind !== 'load' || left.place.kind !== 'variable' || right.kind !== 'literal') return false
+  const { variable } = left.place
+  if (variable.kind !== 'local-variable' || !isInteger(variable.type)) return false
+  const is = (place: Place) => place.kind === 'variable' && place.variable === variable
+  const isOwn = (e: Expression): boolean =>
+    e.kind === 'literal' ||
+    (e.kind === 'load' && is(e.place)) ||
+    (e.kind === 'binary' && isInteger(e.left.type!) && isOwn(e.left) && isOwn(e.right))
+  const isStep = (s: Statement) => s.kind === 'compound-assign' && is(s.target) && isOwn(s.value)
+  let others = -body.statements.filter(isStep).length
+  walk(body, {
+    place(place, use) {
+      if (use !== 'load' && is(place)) others++
+      return undefined
+    },
+  })
+  return others === 0 && !has(body, 'continue')
 }
