@@ -14,7 +14,7 @@ const libraryOf = { address: 'libasan.so', thread: 'libtsan.so' } as const
 const checksOf = { address: 'address,undefined', thread: 'thread' } as const
 const settings = {
   // Node and V8 never free much of what they allocate.
-  address: { ASAN_OPTIONS: 'detect_leaks=0', UBSAN_OPTIONS: 'print_stacktrace=1' },
+  address: { ASAN_OPTIONS: 'detect_leaks=0', UBSAN_OPTIONS: 'print_stacktrace=1:halt_on_error=1' },
   // Node and V8 are not instrumented: what they do looks like races.
   thread: { TSAN_OPTIONS: 'ignore_noninstrumented_modules=1' },
 } as const
