@@ -10,11 +10,11 @@ import type {
   ViewPlace,
 } from './ir.ts'
 
-/** Callbacks of `walk`, each called before what is inside; returning false skips the inside. */
+/** Callbacks of `walk`, each called before what is inside; one that returns false skips the inside, any other result says nothing. */
 export interface Visitor {
-  statement?(statement: Statement): boolean | undefined
-  expression?(expression: Expression): boolean | undefined
-  place?(place: Place, use: PlaceUse): boolean | undefined
+  statement?(statement: Statement): unknown
+  expression?(expression: Expression): unknown
+  place?(place: Place, use: PlaceUse): unknown
   /** Called after what is inside a statement or an expression, unless that was skipped. */
   leave?(node: Statement | Expression): void
 }

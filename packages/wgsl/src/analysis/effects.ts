@@ -55,10 +55,9 @@ export function findEffects(module: IrModule): Effects {
         }
         // What a callee does behind an address is in its own summary, and code outside cannot see what a function does to its own variables.
         const isOwn = variable?.kind === 'local-variable' && code.kind === 'function'
-        if (isOwn || (use === 'address' && variable?.kind !== 'module-variable')) return undefined
+        if (isOwn || (use === 'address' && variable?.kind !== 'module-variable')) return
         if (stores) found.writes = true
         if (loads && !isConstant(place)) found.reads = true
-        return undefined
       },
       expression(e) {
         // What is done behind an address is not known from the address alone.
@@ -71,7 +70,6 @@ export function findEffects(module: IrModule): Effects {
         }
         const callee = e.kind === 'call' ? functions.get(e.function) : undefined
         if (callee !== undefined) add(found, callee)
-        return undefined
       },
     })
     return found

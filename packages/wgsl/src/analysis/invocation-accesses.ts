@@ -37,19 +37,18 @@ export function findInvocationAccesses(module: IrModule): readonly InvocationAcc
     place(place: Place) {
       const array = place.kind === 'index-place' ? runtimeArray(place.base) : undefined
       const form = place.kind === 'index-place' && array !== undefined ? forms.of(place.index) : undefined
-      if (array === undefined || form === undefined) return undefined
+      if (array === undefined || form === undefined) return
       let axis: number | undefined
       let base: string | undefined
       for (const [atom, coefficient] of form.terms) {
         const isAxis: number = axes.indexOf(atom)
-        if (coefficient !== 1) return undefined
+        if (coefficient !== 1) return
         if (isAxis >= 0 && axis === undefined) axis = isAxis
         else if (bases.has(atom) && base === undefined) base = bases.get(atom)
-        else return undefined
+        else return
       }
       if (axis !== undefined)
         found.push({ ...array, axis: axis as 0 | 1 | 2, offset: form.constant | 0, base })
-      return undefined
     },
   }
   const visit = (statements: readonly Statement[]): boolean =>

@@ -46,7 +46,6 @@ export class LinearForms {
     walk(module, {
       statement: (s) => {
         if (s.kind === 'let') this.#lets.set(s.variable.id, s.value)
-        return undefined
       },
     })
   }

@@ -16,7 +16,6 @@ function firstLoop(statements: string, declarations = '') {
   walk(module.entryPoint, {
     statement(s) {
       if (s.kind === 'for' || s.kind === 'while' || s.kind === 'loop') loops.push(s)
-      return undefined
     },
   })
   return { loop: loops[0]!, counters: analyse(module).counters }

@@ -83,7 +83,6 @@ export function findAsyncCopies({ entryPoint }: IrModule, analyses: Analyses): A
   walk(entryPoint.body, {
     statement(s) {
       if (s.kind === 'assign' && isCopy(s, analyses)) copies.add(s)
-      return undefined
     },
   })
   if (copies.size === 0) return noAsyncCopies
@@ -280,7 +279,6 @@ class Search {
           this.#state = joined(before, this.#state)
           return false
         }
-        return undefined
       },
       leave: (x) => {
         if (x.kind === 'load') this.#touch(moduleVariableOf(x.place))

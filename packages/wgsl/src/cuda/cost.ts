@@ -92,15 +92,14 @@ export class Costs {
     let total = nothing
     const add = (cost: Cost) => {
       total = sum(total, cost)
-      return undefined
     }
     walk(part, {
       expression: (e) => add(e.kind === 'call' ? this.ofFunction(e.function) : ownCost(e)),
       // What lies in registers costs nothing, nor does finding it.
-      place: (place) => (moduleVariableOf(place) === undefined ? false : undefined),
+      place: (place) => moduleVariableOf(place) !== undefined,
       statement: (s) => {
-        if (s.kind !== 'assign' && s.kind !== 'compound-assign') return undefined
-        return add(exactly(placeTicks(s.target) + (s.kind === 'compound-assign' ? words(s.target) : 0)))
+        if (s.kind === 'assign' || s.kind === 'compound-assign')
+          add(exactly(placeTicks(s.target) + (s.kind === 'compound-assign' ? words(s.target) : 0)))
       },
     })
     return total

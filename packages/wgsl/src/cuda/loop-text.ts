@@ -85,11 +85,9 @@ function declareAhead(writer: FunctionWriter, s: Loop): void {
   const visitor = {
     expression(e: Expression) {
       if (e.kind === 'value') used.add(e.value.id)
-      return undefined
     },
     place(p: Place) {
       if (p.kind === 'variable') used.add(p.variable.id)
-      return undefined
     },
   }
   if (s.continuing !== undefined) walk(s.continuing, visitor)

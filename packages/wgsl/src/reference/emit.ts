@@ -77,7 +77,6 @@ function meetingFunctions(module: IrModule): ReadonlySet<IrFunction> {
       expression(e) {
         if (e.kind === 'builtin-call' && isCollective(e)) found.add(f)
         if (e.kind === 'call' && found.has(e.function)) found.add(f)
-        return undefined
       },
     })
   }

@@ -29,7 +29,6 @@ export function checkAliases(
         const isRoot = place.kind === 'variable' || place.kind === 'deref'
         if (isRoot && use !== 'address' && use !== 'measure')
           note(accesses, sourceRoot(place), use !== 'load')
-        return undefined
       },
       expression(e) {
         if (e.kind === 'call') {
@@ -37,7 +36,6 @@ export function checkAliases(
           checkCall(e, callee, error)
           noteCall(accesses, e, callee)
         }
-        return undefined
       },
     })
   }

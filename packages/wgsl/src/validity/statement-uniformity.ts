@@ -346,12 +346,10 @@ function changedIn(statement: Statement): ReadonlySet<Memory> {
     statement(s) {
       if (s.kind === 'var') changed.add(s.variable)
       if (s.kind === 'assign' || s.kind === 'compound-assign') note(s.target)
-      return undefined
     },
     expression(e) {
       if (e.kind === 'call')
         for (const argument of e.args) if (argument.kind === 'address-of') note(argument.place)
-      return undefined
     },
   })
   return changed
