@@ -582,20 +582,13 @@ export interface Loop {
   readonly loc: Location
 }
 
-/** A for loop; `initial` is in scope of the rest; no condition means true. */
+/** A loop with `initial` in scope of the rest; no condition means true. One that the source calls `while` has a condition alone. */
 export interface For {
   readonly kind: 'for'
+  readonly keyword: 'for' | 'while'
   readonly initial: Statement | undefined
   readonly condition: Expression | undefined
   readonly update: Statement | undefined
-  readonly body: Block
-  readonly loc: Location
-}
-
-/** A while loop. */
-export interface While {
-  readonly kind: 'while'
-  readonly condition: Expression
   readonly body: Block
   readonly loc: Location
 }
@@ -631,7 +624,6 @@ export type Statement =
   | Switch
   | Loop
   | For
-  | While
   | Break
   | Continue
   | Return

@@ -56,7 +56,7 @@ export function some(
 
 const statementKinds: ReadonlySet<string> = new Set<Statement['kind']>([
   ...(['block', 'let', 'var', 'assign', 'compound-assign', 'evaluate', 'if', 'switch'] as const),
-  ...(['loop', 'for', 'while', 'break', 'continue', 'return'] as const),
+  ...(['loop', 'for', 'break', 'continue', 'return'] as const),
 ])
 
 function isStatement(node: Statement | Expression): node is Statement {
@@ -113,10 +113,6 @@ function walkInsideStatement(statement: Statement, visitor: Visitor): void {
       value(statement.condition)
       inside(statement.body)
       inside(statement.update)
-      return
-    case 'while':
-      value(statement.condition)
-      inside(statement.body)
       return
     case 'return':
       value(statement.value)

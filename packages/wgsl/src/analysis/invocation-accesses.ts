@@ -57,13 +57,15 @@ export function findInvocationAccesses(module: IrModule): readonly InvocationAcc
         case 'block':
           return visit(s.statements)
         case 'if':
-        case 'while':
           walk(s.condition, visitor)
           break
         case 'switch':
           walk(s.selector, visitor)
           break
         case 'for':
+          // The condition is evaluated once at least.
+          if (s.condition !== undefined) walk(s.condition, visitor)
+          break
         case 'loop':
           break
         default:

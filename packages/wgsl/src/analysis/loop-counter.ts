@@ -1,4 +1,4 @@
-import type { Expression, For, LocalVariable, Loop, Place, While } from '../ir.ts'
+import type { Expression, For, LocalVariable, Loop, Place } from '../ir.ts'
 import type { Assignments } from './assignments.ts'
 import { type Interval, type IntervalOf, whole } from './interval.ts'
 import type { LinearForms } from './linear-form.ts'
@@ -82,7 +82,7 @@ export class LoopCounters {
   }
 
   /** The most rounds of the loop, whatever the input; undefined where it may have no end. */
-  mostTrips(loop: For | While | Loop): number | undefined {
+  mostTrips(loop: For | Loop): number | undefined {
     if (loop.kind !== 'for') return undefined
     const counts = [
       this.of(loop)?.trips?.most,

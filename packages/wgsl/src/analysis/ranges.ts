@@ -171,12 +171,6 @@ class RangeAnalysis {
         )
         return
       }
-      case 'while':
-        this.#value(s.condition)
-        this.#under(this.#conditions.of(s.condition, true), [s.condition, s.body], () =>
-          this.#statement(s.body),
-        )
-        return
       case 'return':
         if (s.value?.type !== undefined)
           this.#results.push(this.#value(s.value) ?? wholeComponents(s.value.type) ?? [])

@@ -1,6 +1,6 @@
 import type { Analyses } from '../analysis/analyses.ts'
 import { isBarrier, isSubgroupOperation } from '../collectives.ts'
-import type { Block, Expression, For, IrFunction, Loop, Place, Statement, While } from '../ir.ts'
+import type { Block, Expression, For, IrFunction, Loop, Place, Statement } from '../ir.ts'
 import { sizeOf } from '../layout.ts'
 import { moduleVariableOf, walk } from '../walk.ts'
 
@@ -35,9 +35,9 @@ const quickFunctions: ReadonlySet<string> = new Set(['abs', 'fma', 'max', 'min',
 export class Costs {
   readonly #functions = new Map<IrFunction, Cost>()
   readonly #counters: Analyses['counters']
-  readonly #loopCost: (loop: For | While | Loop, round: Cost) => Cost
+  readonly #loopCost: (loop: For | Loop, round: Cost) => Cost
 
-  constructor(counters: Analyses['counters'], loopCost: (loop: For | While | Loop, round: Cost) => Cost) {
+  constructor(counters: Analyses['counters'], loopCost: (loop: For | Loop, round: Cost) => Cost) {
     this.#counters = counters
     this.#loopCost = loopCost
   }
@@ -67,8 +67,6 @@ export class Costs {
           s,
           sum(this.#block(s.body), this.#of(s.continuing), s.breakIf ? this.#expression(s.breakIf) : nothing),
         )
-      case 'while':
-        return this.#loopCost(s, sum(this.#expression(s.condition), this.#block(s.body)))
       case 'for': {
         const condition = s.condition === undefined ? nothing : this.#expression(s.condition)
         const round = sum(condition, this.#block(s.body), this.#of(s.update))
@@ -106,7 +104,7 @@ export class Costs {
   }
 
   /** How often the loop's body is entered, if only its condition ends it. */
-  trips(loop: For | While | Loop): Cost {
+  trips(loop: For | Loop): Cost {
     const most = this.#counters.mostTrips(loop) ?? Number.POSITIVE_INFINITY
     const exact = loop.kind === 'for' ? this.#counters.exactTrips(loop) : undefined
     return { least: exact ?? 0, most }

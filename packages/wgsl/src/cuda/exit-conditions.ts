@@ -40,10 +40,6 @@ export function findExitConditions(module: IrModule, counters: LoopCounters): Re
         visit(s.body, true)
         visit(s.continuing, true)
         return
-      case 'while':
-        add(s.condition)
-        visit(s.body, true)
-        return
       case 'for':
         if (counters.approach(s) === undefined && counters.mostTrips(s) === undefined) add(s.condition)
         visit(s.body, true)

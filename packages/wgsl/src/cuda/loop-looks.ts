@@ -1,6 +1,6 @@
 import type { Analyses } from '../analysis/analyses.ts'
 import type { LoopApproach } from '../analysis/loop-approach.ts'
-import type { For, IrModule, Loop, While } from '../ir.ts'
+import type { For, IrModule, Loop } from '../ir.ts'
 import { findSubgroupMatrixUses } from '../subgroup-matrices.ts'
 import { findUniformLoops } from '../validity/uniformity.ts'
 import { Costs, ticksPerSecond } from './cost.ts'
@@ -42,7 +42,7 @@ export interface LookIntervals {
 export const lookIntervals: LookIntervals = { secondsWithout: 0.1, secondsBetween: 0.01 }
 
 export interface Looks {
-  readonly of: ReadonlyMap<For | While | Loop, Look>
+  readonly of: ReadonlyMap<For | Loop, Look>
   /** Tensor cores take subgroups of which no invocation has left: all leave together. */
   readonly together: boolean
   /** False where a loop that may run long can have no look. */
@@ -64,7 +64,7 @@ export function findLooks(module: IrModule, { counters }: Analyses, intervals: L
   const together = findSubgroupMatrixUses(module).length > 0
   // All must come to a vote, so it stands where they make the rounds together.
   const uniform = together ? findUniformLoops(module) : undefined
-  const of = new Map<For | While | Loop, Look>()
+  const of = new Map<For | Loop, Look>()
   let complete = true
   const ticksWithout = intervals.secondsWithout * ticksPerSecond
   const ticksBetween = intervals.secondsBetween * ticksPerSecond

@@ -46,7 +46,6 @@ export function writeStatement(writer: FunctionWriter, s: Statement): void {
       writeLoop(writer, s)
       return
     case 'for':
-    case 'while':
       writeFor(writer, s)
       return
     case 'break':

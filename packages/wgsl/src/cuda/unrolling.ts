@@ -30,10 +30,8 @@ export function findUnrolledLoops(
         return 1 + s.clauses.reduce((n, c) => n + expandedSize(c.body), 0)
       case 'loop':
         return 1 + expandedSize(s.body) + expandedSize(s.continuing)
-      case 'while':
-        return 1 + expandedSize(s.body)
       case 'for': {
-        const body = expandedSize(s.body) + 1
+        const body = expandedSize(s.body) + expandedSize(s.update)
         const count = trips(s) ?? Infinity
         const expanded = body * Math.max(count, 1)
         if (count > mostTrips || expanded > mostStatements) return 1 + body

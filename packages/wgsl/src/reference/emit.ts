@@ -224,12 +224,6 @@ class FunctionEmitter implements PlaceWriter {
         )
         return `${initial}\n${counted.enter}${loop}`
       }
-      case 'while':
-        return this.#loop(
-          `if (!(${this.value(s.condition)})) break;\n`,
-          () => this.#statement(s.body),
-          () => '',
-        )
       case 'break':
         return `break ${this.#breakLabels.at(-1)};`
       case 'continue':

@@ -1,4 +1,4 @@
-import type { Block, For, If, IrFunction, Loop, Parameter, Place, Statement, Switch, While } from '../ir.ts'
+import type { Block, For, If, IrFunction, Loop, Parameter, Place, Statement, Switch } from '../ir.ts'
 import { operandsOf, walk } from '../walk.ts'
 import { type Behaviour, findBehaviours } from './behaviour.ts'
 import { ExpressionGraph } from './expression-uniformity.ts'
@@ -46,7 +46,7 @@ class StatementGraph extends ExpressionGraph {
   readonly #result: Node = { uses: [] }
   readonly #outputs = new Map<Parameter, Node>()
   readonly #constructs: Construct[] = []
-  readonly #loops = new Map<For | While | Loop, Node>()
+  readonly #loops = new Map<For | Loop, Node>()
 
   constructor(fn: IrFunction, scope: UniformityScope, graphOf: (fn: IrFunction) => FunctionGraph) {
     super(scope, graphOf)
@@ -121,8 +121,6 @@ class StatementGraph extends ExpressionGraph {
         return this.#loop(statement, flow)
       case 'for':
         return this.#for(statement, flow)
-      case 'while':
-        return this.#while(statement, flow)
       case 'break':
         this.#leaveConstruct(this.#constructs.at(-1)!)
         return flow
@@ -284,7 +282,7 @@ class StatementGraph extends ExpressionGraph {
   }
 
   #for(statement: For, flow: Node): Node {
-    const { initial, condition, update, body, loc } = statement
+    const { keyword, initial, condition, update, body, loc } = statement
     const before = initial === undefined ? flow : this.#statement(initial, flow)
     const construct = this.#construct('loop', { ...statement, initial: undefined }, update !== undefined)
     const iteration: Node = { uses: [before] }
@@ -293,7 +291,7 @@ class StatementGraph extends ExpressionGraph {
     const end = this.#part(() => {
       let at = iteration
       if (condition !== undefined) {
-        at = this.branch('for', loc, this.expression(condition, iteration))
+        at = this.branch(keyword, loc, this.expression(condition, iteration))
         this.#leaveConstruct(construct)
       }
       this.#loops.set(statement, at)
@@ -304,29 +302,12 @@ class StatementGraph extends ExpressionGraph {
       if (behaviour.next || update !== undefined) this.#nextIteration(construct)
       return at
     })
-    const repeats = behaviour.next || behaviour.continue
+    // As Dawn has it, which tells the two apart.
+    const repeats = keyword === 'while' || behaviour.next || behaviour.continue
     if (repeats) iteration.uses.push(end.flow)
     this.#endConstruct(construct)
     if (!behaviour.return) return flow
     return repeats ? iteration : end.flow
-  }
-
-  #while(statement: While, flow: Node): Node {
-    const { condition, body, loc } = statement
-    const construct = this.#construct('loop', statement, false)
-    const iteration: Node = { uses: [flow] }
-    this.#constructs.push(construct)
-    const end = this.#part(() => {
-      const branch = this.branch('while', loc, this.expression(condition, iteration))
-      this.#leaveConstruct(construct)
-      this.#loops.set(statement, branch)
-      const at = this.#block(body, branch)
-      if (this.#behaviour(body).next) this.#nextIteration(construct)
-      return at
-    })
-    iteration.uses.push(end.flow)
-    this.#endConstruct(construct)
-    return this.#behaviour(body).return ? iteration : flow
   }
 }
 

@@ -8,7 +8,6 @@ import type {
   Loop,
   Parameter,
   Place,
-  While,
 } from '../ir.ts'
 import { rootOf } from '../walk.ts'
 
@@ -64,7 +63,7 @@ export interface FunctionGraph {
   readonly requirements: readonly Requirement[]
   readonly callSites: readonly CallSite[]
   /** The point where the body of each loop begins. */
-  readonly loops: ReadonlyMap<For | While | Loop, Node>
+  readonly loops: ReadonlyMap<For | Loop, Node>
   readonly result: Dependence
   /** What pointer parameters point to when the function returns. */
   readonly outputs: readonly (Dependence | undefined)[]

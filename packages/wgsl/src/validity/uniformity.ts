@@ -1,5 +1,5 @@
 import { builtinFacts } from '../builtin-functions.ts'
-import type { BuiltinCall, For, IrFunction, IrModule, Location, Loop, While } from '../ir.ts'
+import type { BuiltinCall, For, IrFunction, IrModule, Location, Loop } from '../ir.ts'
 import { some } from '../walk.ts'
 import { buildGraph } from './statement-uniformity.ts'
 import type { CallSite, FunctionGraph, Node, UniformityScope } from './uniformity-graph.ts'
@@ -58,9 +58,9 @@ function findCauses(functions: readonly IrFunction[], scope: UniformityScope) {
 }
 
 /** The loops whose rounds the invocations of a subgroup make together: each begins in uniform control flow. */
-export function findUniformLoops(module: IrModule): ReadonlySet<For | While | Loop> {
+export function findUniformLoops(module: IrModule): ReadonlySet<For | Loop> {
   const { graphs, causes } = findCauses(module.functions, 'subgroup')
-  const uniform = new Set<For | While | Loop>()
+  const uniform = new Set<For | Loop>()
   for (const { loops } of graphs.values())
     for (const [loop, node] of loops) if (!causes.has(node)) uniform.add(loop)
   return uniform
