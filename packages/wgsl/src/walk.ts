@@ -10,7 +10,10 @@ import type {
   ViewPlace,
 } from './ir.ts'
 
-/** Callbacks of `walk`, each called before what is inside; one that returns false skips the inside, any other result says nothing. */
+/**
+ * Callbacks of `walk`, each called before what is inside; one that returns false skips the inside, any other
+ * result says nothing.
+ */
 export interface Visitor {
   statement?(statement: Statement): unknown
   expression?(expression: Expression): unknown
@@ -20,12 +23,16 @@ export interface Visitor {
 }
 
 /**
- * What is done with a whole place; the bases of the place itself are visited with the same use. `measure` asks for the length of an array only; a user
- * function that is given an `address` may do anything with what it points to.
+ * What is done with a whole place; the bases of the place itself are visited with the same use. `measure`
+ * asks for the length of an array only; a user function that is given an `address` may do anything with what
+ * it points to.
  */
 export type PlaceUse = NonNullable<BuiltinFacts['pointer']> | 'address'
 
-/** Visits everything under a function, statement, expression or all functions of a module, in order of evaluation. */
+/**
+ * Visits everything under a function, statement, expression or all functions of a module, in order of
+ * evaluation.
+ */
 export function walk(node: IrModule | IrFunction | Statement | Expression, visitor: Visitor): void {
   switch (node.kind) {
     case 'module':
@@ -212,7 +219,10 @@ export function rootOf(place: Place): Extract<Place, { kind: 'variable' | 'deref
   return p
 }
 
-/** The variable of the module in which a place lies; undefined for one in a local variable or behind a pointer. */
+/**
+ * The variable of the module in which a place lies; undefined for one in a local variable or behind a
+ * pointer.
+ */
 export function moduleVariableOf(place: Place): ModuleVariable | undefined {
   const root = rootOf(place)
   return root.kind === 'variable' && root.variable.kind === 'module-variable' ? root.variable : undefined

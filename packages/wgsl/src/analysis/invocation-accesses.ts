@@ -2,7 +2,10 @@ import type { Expression, IrModule, ModuleVariable, Place, Statement } from '../
 import { moduleVariableOf, some, walk } from '../walk.ts'
 import { type LinearForm, LinearForms } from './linear-form.ts'
 
-/** An element that each invocation reaches for certain: the one at its `global_invocation_id[axis] + offset`, plus `base` where that is set. */
+/**
+ * An element that each invocation reaches for certain: the one at its `global_invocation_id[axis] + offset`,
+ * plus `base` where that is set.
+ */
 export interface InvocationAccess {
   /** The storage variable, which is an array whose length is known at run time, or ends with one. */
   readonly variable: ModuleVariable
@@ -16,8 +19,8 @@ export interface InvocationAccess {
 }
 
 /**
- * Which elements does every invocation reach, whatever the data? Only what stands in the entry point outside conditions and loops, before anything
- * that may return, counts; what is missing here may still be reached.
+ * Which elements does every invocation reach, whatever the data? Only what stands in the entry point outside
+ * conditions and loops, before anything that may return, counts; what is missing here may still be reached.
  */
 export function findInvocationAccesses(module: IrModule): readonly InvocationAccess[] {
   const forms = new LinearForms(module)

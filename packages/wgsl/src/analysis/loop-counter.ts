@@ -5,16 +5,18 @@ import type { LinearForms } from './linear-form.ts'
 import { type LoopApproach, loopApproach, mostDoublings } from './loop-approach.ts'
 
 /**
- * How a loop counts: `for (var i = first; i < bound; i += step)` or with `<=`, where the step is a literal above 0 and nothing else
- * changes `i`. All numbers are mathematical integers, in which i32 and u32 have no wrap-around. Of
- * `for (var s = first; s > bound; s /= 2)` the trips are known, if both ends are.
+ * How a loop counts: `for (var i = first; i < bound; i += step)` or with `<=`, where the step is a literal
+ * above 0 and nothing else changes `i`. All numbers are mathematical integers, in which i32 and u32 have no
+ * wrap-around. Of `for (var s = first; s > bound; s /= 2)` the trips are known, if both ends are.
  */
 export interface LoopCounter {
   readonly variable: LocalVariable
   readonly first: Expression
   /** Undefined where the counter is divided. */
   readonly step: number | undefined
-  /** The values that the counter has in the body; undefined when it may wrap around, or too little is known. */
+  /**
+   * The values that the counter has in the body; undefined when it may wrap around, or too little is known.
+   */
   readonly values: Interval | undefined
   /** How often the body is entered when nothing but the condition ends the loop; undefined when unknown. */
   readonly trips: { readonly most: number; readonly isExact: boolean } | undefined

@@ -5,9 +5,10 @@ import { sizeOf } from '../layout.ts'
 import { moduleVariableOf, walk } from '../walk.ts'
 
 /**
- * What executing a part of a kernel takes one invocation, in ticks of about 4 ns: between what one operation takes an invocation of a multiprocessor with few
- * (1 ns) and with as many as there can be (10 ns). An estimate, from below and from above: branches may be taken or not. It decides how often something
- * is done, never whether the code is right.
+ * What executing a part of a kernel takes one invocation, in ticks of about 4 ns: between what one operation
+ * takes an invocation of a multiprocessor with few (1 ns) and with as many as there can be (10 ns). An
+ * estimate, from below and from above: branches may be taken or not. It decides how often something is done,
+ * never whether the code is right.
  */
 export interface Cost {
   readonly least: number
@@ -31,7 +32,9 @@ const functionTicks = 4
 const divisionTicks = 8
 const quickFunctions: ReadonlySet<string> = new Set(['abs', 'fma', 'max', 'min', 'select', 'arrayLength'])
 
-/** Estimates the costs of the parts of a module. `loopCost` says what a loop costs whose round costs so much. */
+/**
+ * Estimates the costs of the parts of a module. `loopCost` says what a loop costs whose round costs so much.
+ */
 export class Costs {
   readonly #functions = new Map<IrFunction, Cost>()
   readonly #counters: Analyses['counters']

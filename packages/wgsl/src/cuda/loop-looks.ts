@@ -6,16 +6,20 @@ import { findUniformLoops } from '../validity/uniformity.ts'
 import { Costs, ticksPerSecond } from './cost.ts'
 
 /**
- * Where a kernel looks at its stop word, which tells its invocations to leave. A loop needs no look where all its rounds together are short whatever the
- * input, by the estimate of `cost.ts`; every other loop has one, which stands in place of the guard against C++'s assumption that loops end:
+ * Where a kernel looks at its stop word, which tells its invocations to leave. A loop needs no look where all
+ * its rounds together are short whatever the input, by the estimate of `cost.ts`; every other loop has one,
+ * which stands in place of the guard against C++'s assumption that loops end:
  *
- * - `chunks`: a `for` whose condition comes to its end by a known step (`LoopApproach`) becomes a native loop of at most so many rounds in a loop
- *   that looks. Rounds of a chunk cost nothing more, and a loop of a single chunk never looks.
- * - `count`: any other loop counts its rounds and looks after so many. So does one whose rounds are long: counting is lost in them, where a chunk
- *   costs registers (of the shipped products, seven spilled them for sm_90), and one whose chunk would be a single round.
+ * - `chunks`: a `for` whose condition comes to its end by a known step (`LoopApproach`) becomes a native loop
+ *   of at most so many rounds in a loop that looks. Rounds of a chunk cost nothing more, and a loop of a
+ *   single chunk never looks.
+ * - `count`: any other loop counts its rounds and looks after so many. So does one whose rounds are long:
+ *   counting is lost in them, where a chunk costs registers (of the shipped products, seven spilled them for
+ *   sm_90), and one whose chunk would be a single round.
  *
- * Looks are `secondsBetween` apart by the estimate, so that what they cost is lost in what lies between, and invocations that start late leave soon. Where a
- * round may cost far less than estimated, they may be farther apart by the estimate, and a clock keeps them from coming too soon.
+ * Looks are `secondsBetween` apart by the estimate, so that what they cost is lost in what lies between, and
+ * invocations that start late leave soon. Where a round may cost far less than estimated, they may be farther
+ * apart by the estimate, and a clock keeps them from coming too soon.
  */
 export type Look =
   | {
@@ -82,7 +86,8 @@ export function findLooks(module: IrModule, { counters }: Analyses, intervals: L
     const isHeavy = round.least >= ticksOfHeavyRound
     const isCut = loop.kind === 'for' && trips.least === 0 && !isHeavy && rounds > 1
     const approach = isCut ? counters.approach(loop) : undefined
-    // Launches that wait behind an endless kernel leave sooner; heavy rounds are fewer, and a look before their end is felt.
+    // Launches that wait behind an endless kernel leave sooner; heavy rounds are fewer, and a look before
+    // their end is felt.
     const first = isHeavy ? rounds : Math.max(1, Math.floor(rounds / partBeforeFirstLook))
     const common = { rounds, isSpaced }
     of.set(

@@ -33,8 +33,8 @@ function declareClock(writer: FunctionWriter, { isSpaced }: Look): string | unde
 }
 
 /**
- * Writes what stands first in every round of a loop that may not end: a look where the kernel can be told to leave, else what keeps the compiler from
- * taking the loop for undefined behaviour.
+ * Writes what stands first in every round of a loop that may not end: a look where the kernel can be told to
+ * leave, else what keeps the compiler from taking the loop for undefined behaviour.
  */
 function writeGuard(writer: FunctionWriter, s: Loop | For, count: RoundCount | undefined): void {
   const { counters, names } = writer.context
@@ -146,8 +146,9 @@ export function writeFor(writer: FunctionWriter, s: For): void {
 }
 
 /**
- * Writes native loops of at most so many rounds, with a look before each that does not end the loop. The condition holds in all rounds of a chunk (see
- * `LoopApproach`), so a chunk counts them down, and the condition is evaluated between chunks.
+ * Writes native loops of at most so many rounds, with a look before each that does not end the loop. The
+ * condition holds in all rounds of a chunk (see `LoopApproach`), so a chunk counts them down, and the
+ * condition is evaluated between chunks.
  */
 function writeChunks(
   writer: FunctionWriter,
@@ -171,7 +172,8 @@ function writeChunks(
       writer.loopScopes.pop()
       writer.close()
       if (hasBreak(s.body)) writer.line(`if (${left} != 0u) break;`)
-      // Where the condition still holds after the last round of a chunk that is not cut, the counter has wrapped around: the loop may have no end.
+      // Where the condition still holds after the last round of a chunk that is not cut, the counter has
+      // wrapped around: the loop may have no end.
       if (approach.mostTrips === undefined) writer.line(`if (${condition}) ${lookText(writer, clock)}`)
     })
     writer.close()

@@ -7,8 +7,9 @@ const mostStatements = 2048
 const mostTrips = 32
 
 /**
- * Finds loops that are written out: `for` loops of at most 32 iterations, a number that is known, with at most 2048 statements then. It keeps local arrays in
- * registers. For the compiler it is a hint, which changes no meaning. `trips` gives exact trip counts.
+ * Finds loops that are written out: `for` loops of at most 32 iterations, a number that is known, with at
+ * most 2048 statements then. It keeps local arrays in registers. For the compiler it is a hint, which changes
+ * no meaning. `trips` gives exact trip counts.
  */
 export function findUnrolledLoops(
   module: IrModule,

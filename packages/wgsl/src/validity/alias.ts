@@ -13,8 +13,9 @@ interface Accesses {
 }
 
 /**
- * Checks the alias rule of WGSL: a function must not write memory that it reaches by two ways, through two pointer arguments or
- * through one and by name. `functions` holds callees before callers; `error` makes what is thrown.
+ * Checks the alias rule of WGSL: a function must not write memory that it reaches by two ways, through two
+ * pointer arguments or through one and by name. `functions` holds callees before callers; `error` makes what
+ * is thrown.
  */
 export function checkAliases(
   functions: readonly IrFunction[],

@@ -28,8 +28,8 @@ export function findBehaviours(fn: IrFunction): (statement: Statement) => Behavi
 }
 
 /**
- * Checks that each loop of a function can end, and that the function returns a value if it has one to return; `end` is where its body
- * ends, and `error` makes what is thrown.
+ * Checks that each loop of a function can end, and that the function returns a value if it has one to return;
+ * `end` is where its body ends, and `error` makes what is thrown.
  */
 export function checkBehaviours(
   fn: IrFunction,

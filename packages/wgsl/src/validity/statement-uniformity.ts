@@ -28,8 +28,8 @@ interface Construct {
 }
 
 /**
- * Builds the graph of a function by the rules of WGSL, section "Uniformity". `graphOf` gives the graphs of the functions
- * that it calls.
+ * Builds the graph of a function by the rules of WGSL, section "Uniformity". `graphOf` gives the graphs of
+ * the functions that it calls.
  */
 export function buildGraph(
   fn: IrFunction,
@@ -152,7 +152,9 @@ class StatementGraph extends ExpressionGraph {
     this.memory.set(memory, { uses })
   }
 
-  /** Runs a part with its own values of memory on top of those here; gives the flow after it, and its values. */
+  /**
+   * Runs a part with its own values of memory on top of those here; gives the flow after it, and its values.
+   */
   #part(run: () => Node): { flow: Node; values: Values } {
     const outer = this.memory
     const values = new Values(outer)
@@ -199,7 +201,10 @@ class StatementGraph extends ExpressionGraph {
     return endsNormally(this.#behaviour(statement)) ? flow : { uses: ends }
   }
 
-  /** Sets up a loop or switch; a loop begins each iteration with the values before it and after the one before. */
+  /**
+   * Sets up a loop or switch; a loop begins each iteration with the values before it and after the one
+   * before.
+   */
   #construct(kind: Construct['kind'], statement: Statement, continues: boolean): Construct {
     const changing = changedIn(statement)
     const carried = [...changing].filter((memory) => this.memory.get(memory) !== undefined)

@@ -15,12 +15,15 @@ import { rootOf } from '../walk.ts'
 export type UniformityScope = 'workgroup' | 'subgroup'
 
 /**
- * A point of control flow or a value of one function. It is uniform if all that it uses is uniform and it does not vary
- * by itself.
+ * A point of control flow or a value of one function. It is uniform if all that it uses is uniform and it
+ * does not vary by itself.
  */
 export interface Node {
   readonly uses: Node[]
-  /** A description of the value that differs between invocations, if this node is the origin of the difference. */
+  /**
+   * A description of the value that differs between invocations, if this node is the origin of the
+   * difference.
+   */
   readonly varies?: string
   /** The construct whose condition this node is. */
   readonly branch?: string
