@@ -50,8 +50,8 @@ export function findExitConditions(module: IrModule, counters: LoopCounters): Re
         return
       case 'for': {
         const comesNearer = counters.approach(s) !== undefined || counters.mostTrips(s) !== undefined
-        const isBound = !comesNearer || (loop !== undefined && has(s.body, 'return'))
-        if (isBound && !(s.keyword === 'while' && isPlainEquality(s))) add(s.condition)
+        const mayMoveAway = !comesNearer || (loop !== undefined && has(s.body, 'return'))
+        if (mayMoveAway && !(s.keyword === 'while' && isPlainEquality(s))) add(s.condition)
         visit(s.body, s.body)
       }
     }
