@@ -26,9 +26,12 @@ import { builtinValueForms, type PointerForm, pointerForms } from './random-memo
  * unions, which do not compile when one of its members is missing.
  */
 
+/** The kind of a statement as the source has it. */
+const kindOf = (s: Statement) => (s.kind === 'for' ? s.keyword : s.kind)
+
 /** Loops as the rules of loops tell them apart. */
 const loopForms = { for: '', while: '', loop: '' } as const satisfies Record<
-  Extract<Statement['kind'], 'for' | 'while' | 'loop'>,
+  Extract<Statement['kind'], 'for' | 'loop'> | 'while',
   ''
 >
 
@@ -180,10 +183,11 @@ class FormFinder {
   }
 
   #statement(s: Statement): undefined {
-    this.#found.add(`statement ${s.kind}`)
+    const kind = kindOf(s)
+    this.#found.add(`statement ${kind}`)
     if (s.kind === 'compound-assign') this.#found.add(`operator ${s.operator}`)
-    if (s.kind === 'for' || s.kind === 'while' || s.kind === 'loop') {
-      this.#inside.push(s.kind)
+    if (kind === 'for' || kind === 'while' || kind === 'loop') {
+      this.#inside.push(kind)
       if (s.kind === 'for' && s.initial?.kind === 'var') this.#counters.add(s.initial.variable)
       // Of other loops the variable that the condition, or a jump out, compares.
       walk(s, {
@@ -201,10 +205,8 @@ class FormFinder {
   #leave(node: Statement | Expression): void {
     switch (node.kind) {
       case 'for':
-      case 'while':
       case 'loop':
-        this.#inside.pop()
-        this.#behind.add(node.kind)
+        this.#behind.add(this.#inside.pop()!)
         return
       case 'let':
         this.#values.set(node.variable, this.#valuesIn(node.value))

@@ -450,7 +450,7 @@ const nested =
     w.mayNest() ? write(w, indent) : undefined
 
 /** How random kernels write each kind of statement. */
-export const statementForms: Readonly<Record<Statement['kind'], WeightedForm<WriteStatement>>> = {
+export const statementForms: Readonly<Record<Statement['kind'] | 'while', WeightedForm<WriteStatement>>> = {
   block: { weight: 1, write: (w, indent) => w.block(indent) },
   let: { weight: 1, write: (w, indent) => line(indent, w.declaration('let')) },
   var: { weight: 2, write: (w, indent) => line(indent, w.declaration('var')) },
