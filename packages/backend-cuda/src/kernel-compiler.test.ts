@@ -64,6 +64,38 @@ describe('kernels', () => {
       expect((await compiler.compile(kernel, 'sm_90', label)).byteLength).toBeGreaterThan(0)
   })
 
+  it('leaves out declarations that kernels do not use where NVRTC knows how', async () => {
+    const addon = nativeAddon()
+    if (addon instanceof Error) throw addon
+    const optionsOf = async (version: [number, number]) => {
+      let given: readonly string[] = []
+      const compiler = new KernelCompiler({
+        addon: {
+          ...addon,
+          nvrtcVersion: async () => version,
+          nvrtcCompile: async (_, { options }) => {
+            given = options
+            return { compiled: true, image: new Uint8Array(1), log: '' }
+          },
+        },
+        nvrtc: libraries.nvrtc,
+        driverVersion: 13000,
+        fmad: true,
+        cache: undefined,
+        shippedKernels: undefined,
+      })
+      await compiler.compile({ source: '', lineMap: [] }, 'sm_90', 'empty')
+      return given
+    }
+    expect(await optionsOf([12, 3])).not.toContain('-minimal')
+    for (const version of [
+      [12, 4],
+      [12, 10],
+      [13, 0],
+    ] as const)
+      expect(await optionsOf([...version])).toContain('-minimal')
+  })
+
   it('takes a kernel from the disk cache where NVRTC would be slow', async () => {
     const runtime = await open([0])
     runtime.releaseKernel(await runtime.compile(testKernelSource('add')))

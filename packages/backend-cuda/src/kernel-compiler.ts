@@ -51,28 +51,33 @@ export class KernelCompiler {
         cause: version,
       })
     }
-    const options = this.#compileOptions(architecture)
+    const options = this.#compileOptions(architecture, version)
     const { cache, driverVersion } = this.#options
     const key = KernelCache.key([cacheFormat, kernel.source, ...options, String(driverVersion), version])
     const cached = await cache?.get(key)
     if (cached !== undefined) return cached
-    const image = await this.#build(kernel, options, label)
+    const image = await this.#build(kernel, options, version, label)
     await cache?.set(key, image)
     return image
   }
 
-  #compileOptions(architecture: string): string[] {
+  #compileOptions(architecture: string, version: string): string[] {
+    const [major = 0, minor = 0] = version.split('.').map(Number)
+    const knowsMinimal = major > 12 || (major === 12 && minor >= 4)
     return [
       `--gpu-architecture=${architecture}`,
       '--std=c++17',
       '-default-device',
       `--fmad=${this.#options.fmad ? 'true' : 'false'}`,
+      // Without declarations that kernels do not use: textures, and the runtime's functions and types. The machine code is the same.
+      ...(knowsMinimal ? ['-minimal'] : []),
     ]
   }
 
   async #build(
     kernel: Pick<CudaKernel, 'source' | 'lineMap'>,
     options: readonly string[],
+    version: string,
     label: string,
   ): Promise<Uint8Array<ArrayBuffer>> {
     const { addon } = this.#options
@@ -82,9 +87,9 @@ export class KernelCompiler {
       if (outcome.compiled) return outcome.image
       throw compilationError(outcome.log, kernel, label)
     } catch (error) {
-      const fallback = this.#compileOptions(fallbackArchitecture)
+      const fallback = this.#compileOptions(fallbackArchitecture, version)
       const isUnknown = isNativeError(error) && /invalid value for --gpu-architecture/.test(error.message)
-      if (isUnknown && options[0] !== fallback[0]) return this.#build(kernel, fallback, label)
+      if (isUnknown && options[0] !== fallback[0]) return this.#build(kernel, fallback, version, label)
       throw toGpuError(error, `Compiling kernel '${label}'`)
     }
   }
