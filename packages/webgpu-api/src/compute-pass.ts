@@ -1,4 +1,4 @@
-import { commandWords } from '@tandem-gpu/core'
+import { commandWords } from '@tandem-gpu/core/backend'
 import { ApiObject, named, type ObjectState, stateOf, unusable } from './api-object.ts'
 import { type BindGroupState, GPUBindGroup } from './bind-group.ts'
 import { GPUBuffer } from './buffer.ts'

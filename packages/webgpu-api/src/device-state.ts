@@ -1,4 +1,4 @@
-import type { QueueMessage } from '@tandem-gpu/core'
+import type { QueueMessage } from '@tandem-gpu/core/backend'
 import type { Channel } from './channel.ts'
 import { ErrorScopes, type OpenScopes } from './error-scopes.ts'
 import type { ErrorFilter, GPUError } from './errors.ts'
