@@ -65,6 +65,31 @@ describe('kernels', () => {
       expect((await compiler.compile(kernel, 'sm_90', label)).byteLength).toBeGreaterThan(0)
   })
 
+  it('loads NVRTC when a command queue opens, before it has a kernel', async () => {
+    const addon = nativeAddon()
+    if (addon instanceof Error) throw addon
+    let asked = 0
+    const compiler = new KernelCompiler({
+      addon: {
+        ...addon,
+        nvrtcVersion: (nvrtc) => {
+          asked++
+          return addon.nvrtcVersion(nvrtc)
+        },
+      },
+      nvrtc: libraries.nvrtc,
+      driverVersion: 13000,
+      fmad: true,
+      cache: undefined,
+      shippedKernels: undefined,
+    })
+    const runtime = await open([0], { compiler })
+    expect(asked).toBe(0)
+    const queue = runtime.openCommandQueue(0, { label: 'test', onMessage: () => {} })
+    expect(asked).toBe(1)
+    await queue.close()
+  })
+
   it('leaves out declarations that kernels do not use where NVRTC knows how', async () => {
     const addon = nativeAddon()
     if (addon instanceof Error) throw addon

@@ -32,6 +32,11 @@ export class KernelCompiler {
     this.#nvrtc = nvrtcFor(options.nvrtc, options.driverVersion)
   }
 
+  /** Loads NVRTC, by whose version cached kernels are known: the first kernel need not wait for that. Failures are those of `compile`. */
+  prepare(): void {
+    this.#nvrtcVersion().catch(() => {})
+  }
+
   /** Rejects with `compilation` (line of the WGSL where the log tells it) or `unsupported`. `label` names the kernel. */
   async compile(
     kernel: Pick<CudaKernel, 'source' | 'lineMap'>,
