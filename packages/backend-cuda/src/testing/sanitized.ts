@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, write
 import { createRequire } from 'node:module'
 import { isAbsolute, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { sharedHeaders } from './fake-driver.ts'
 
 /** A sanitizer of GCC and Clang; UndefinedBehaviorSanitizer comes with AddressSanitizer. */
 export type Sanitizer = 'address' | 'thread'
@@ -60,6 +61,7 @@ export function buildSanitized(
       ...['-shared', '-fPIC', '-O0', '-g1', '-std=c++20', '-fvisibility=hidden', '-fno-omit-frame-pointer'],
       ...[`-fsanitize=${checksOf[sanitizer]}`, '-DNAPI_VERSION=9', '-DNODE_ADDON_API_CPP_EXCEPTIONS_ALL'],
       ...['-DNODE_API_SWALLOW_UNTHROWABLE_EXCEPTIONS', '-Wl,-z,nodelete'],
+      `-I${sharedHeaders}`,
       `-I${require('node-api-headers').include_dir}`,
       `-I${join(require.resolve('node-addon-api/package.json'), '..')}`,
       ...[unit, '-o', temporary, '-ldl', '-pthread'],
@@ -74,8 +76,9 @@ export function buildSanitized(
 
 /** The addon of this package, or of another one, built under the sanitizer. */
 export function sanitizedAddon(sanitizer: Sanitizer, name = 'addon', package_ = packageFolder): string {
-  const folder = join(package_, 'native', 'src')
-  const files = readdirSync(folder).map((file) => join(folder, file))
+  const files = [sharedHeaders, join(package_, 'native', 'src')].flatMap((folder) =>
+    readdirSync(folder).map((file) => join(folder, file)),
+  )
   return buildSanitized(
     sanitizer,
     name,
