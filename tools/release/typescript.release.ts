@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
-import { installed, mustRun, newProject, programs, root, tools, tryRun } from './consumer.ts'
+import { installed, mustRun, newProject, programs, root, tools, tryRun } from './testing/consumer.ts'
 
 const { npmrc } = inject('release')
 const own = join(root, 'tools/release/node_modules')
@@ -17,6 +17,7 @@ const types = [[], ['node'], ['@webgpu/types'], ['node', '@webgpu/types']]
 /** Every entry point, and options that are given as undefined. */
 const everything = `
 export * as core from '@tandem-gpu/core'
+export * as coreBackend from '@tandem-gpu/core/backend'
 export * as coreNative from '@tandem-gpu/core/native'
 export * as coreTesting from '@tandem-gpu/core/testing'
 export * as cuda from '@tandem-gpu/backend-cuda'

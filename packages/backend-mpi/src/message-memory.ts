@@ -1,4 +1,4 @@
-import type { Allocation, HostAllocation, NativeAccess, PlanBuffer, Runtime } from '@tandem-gpu/core'
+import type { Allocation, HostAllocation, NativeAccess, PlanBuffer, Runtime } from '@tandem-gpu/core/backend'
 import type { DeviceMemory } from './native-addon.ts'
 
 /** A runtime of the inner backend, as far as plans do not matter. */

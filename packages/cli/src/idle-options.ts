@@ -27,3 +27,13 @@ export function singleRunRules(flag: string, options: readonly string[]): IdleRu
     because: `--${option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)} is for a single run, and not for --${flag}.`,
   }))
 }
+
+/** Rules for the sizes that --input gives where a file is read: its length or its shape. */
+export function fileRules(gives: 'length' | 'shape', options: readonly string[]): IdleRule[] {
+  const names = options.map((option) => `--${option}`).join(' and ')
+  return options.map((option) => ({
+    option,
+    when: ({ input }) => input !== undefined,
+    because: `The file of --input gives the ${gives}, so ${names} cannot be given with it.`,
+  }))
+}
