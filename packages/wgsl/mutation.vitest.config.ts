@@ -21,6 +21,8 @@ export default defineConfig({
       reporter: ['text', 'json'],
       reportsDirectory: '.cache/coverage',
     },
+    // The cache would give a file as another run of Vitest changed it.
+    fsModuleCache: false,
     isolate: false,
     fileParallelism: false,
   },
