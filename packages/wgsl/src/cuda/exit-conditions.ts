@@ -1,5 +1,5 @@
 import type { LoopCounters } from '../analysis/loop-counter.ts'
-import type { Block, Expression, IrModule, Place, Statement, While } from '../ir.ts'
+import type { Block, Expression, For, IrModule, Place, Statement } from '../ir.ts'
 import { isInteger } from '../types.ts'
 import { some, walk } from '../walk.ts'
 
@@ -48,13 +48,10 @@ export function findExitConditions(module: IrModule, counters: LoopCounters): Re
         visit(s.body, s.body)
         visit(s.continuing, s.body)
         return
-      case 'while':
-        if (!isPlainEquality(s)) add(s.condition)
-        visit(s.body, s.body)
-        return
       case 'for': {
         const comesNearer = counters.approach(s) !== undefined || counters.mostTrips(s) !== undefined
-        if (!comesNearer || (loop !== undefined && has(s.body, 'return'))) add(s.condition)
+        const mayMoveAway = !comesNearer || (loop !== undefined && has(s.body, 'return'))
+        if (mayMoveAway && !(s.keyword === 'while' && isPlainEquality(s))) add(s.condition)
         visit(s.body, s.body)
       }
     }
@@ -71,9 +68,12 @@ function has(part: Statement, ...kinds: readonly Statement['kind'][]): boolean {
   return some(part, ({ kind }) => kinds.some((k) => k === kind))
 }
 
-/** `while (v != 3u)` where nothing but statements `v op= e` of each round store to `v`, with an `e` of literals, `v` and operators. */
-function isPlainEquality({ condition, body }: While): boolean {
-  if (condition.kind !== 'binary' || (condition.operator !== '==' && condition.operator !== '!='))
+/**
+ * `while (v != 3u)` where nothing but statements `v op= e` of each round store to `v`, with an `e` of literals,
+ * `v` and operators.
+ */
+function isPlainEquality({ condition, body }: For): boolean {
+  if (condition?.kind !== 'binary' || (condition.operator !== '==' && condition.operator !== '!='))
     return false
   const { left, right } = condition
   if (left.kind !== 'load' || left.place.kind !== 'variable' || right.kind !== 'literal') return false
@@ -89,7 +89,6 @@ function isPlainEquality({ condition, body }: While): boolean {
   walk(body, {
     place(place, use) {
       if (use !== 'load' && is(place)) others++
-      return undefined
     },
   })
   return others === 0 && !has(body, 'continue')
