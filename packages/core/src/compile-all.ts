@@ -26,11 +26,11 @@ export async function compileAll<T extends Readonly<Record<string, CompileOption
 ): Promise<CompiledKernels<T>> {
   if (!isObject(group) || !('compile' in group))
     throw invalid(
-      `What compiles is ${describedValue(group)}; it must be a group, which openGroup resolves to.`,
+      `The group of compileAll is ${describedValue(group)}; it must be a group that openGroup returned.`,
     )
   if (!isObject(sources))
     throw invalid(
-      `The sources of compileAll are ${describedValue(sources)}; they must be an object, a source for each name.`,
+      `The sources of compileAll are ${describedValue(sources)}; they must be an object with one source per name.`,
     )
   const owned = new OwnedResources()
   const wanted = Object.entries(sources).filter(([, source]) => source !== undefined)

@@ -105,7 +105,7 @@ export function dispatchBlocks<A>(
 ): void {
   if (!isObject(recorder) || !('dispatch' in recorder))
     throw invalid(
-      `What dispatchBlocks records into is ${describedValue(recorder)}; it must be the recorder that record lends.`,
+      `The recorder of dispatchBlocks is ${describedValue(recorder)}; it must be the recorder that record passes to its callback.`,
     )
   requireKernel(kernel)
   requireOptions(options, 'dispatchBlocks', dispatchBlocksOptions)
@@ -182,6 +182,8 @@ function chooseDevice(
   const written = reflection.bindings.find(({ name, writes }) => writes && cut.has(name))
   const { view } = (written && cut.get(written.name)) ?? [...cut.values()][0] ?? {}
   if (view === undefined)
-    throw invalid(`The dispatch of "${label}" cuts no view; say on which \`device\` it runs.`)
+    throw invalid(
+      `The dispatch of "${label}" splits no view into blocks; set \`device\` to say where it runs.`,
+    )
   return recorder.devices[view.buffer.device.ordinal]!
 }

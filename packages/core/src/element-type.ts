@@ -53,7 +53,7 @@ const constructors = {
 export function requireElementType(type: ElementType, what: string): void {
   if (typeof type === 'string' && Object.hasOwn(elementByteLength, type)) return
   throw invalid(
-    `${what} asks for type ${typeof type === 'string' ? type : describedValue(type)}; types are f32, i32, u32, f16, u8 and i8.`,
+    `${what} has type ${typeof type === 'string' ? type : describedValue(type)}; the types are f32, i32, u32, f16, u8 and i8.`,
   )
 }
 
@@ -71,7 +71,7 @@ export function elementArray<T extends ElementType>(
   } catch (cause) {
     // A length or offset that the memory does not have.
     throw invalid(
-      `There is no array of ${describedValue(length)} ${type} there: ${(cause as Error).message}.`,
+      `An array of ${describedValue(length)} ${type} cannot be made: ${(cause as Error).message}.`,
       {
         cause,
       },

@@ -39,7 +39,7 @@ export interface Span {
 }
 
 export function abortedError(signal: AbortSignal, completed: number, times: number): GpuError {
-  return new GpuError('aborted', `The run is aborted after ${completed} of ${times} repetitions.`, {
+  return new GpuError('aborted', `The run was aborted after ${completed} of ${times} repetitions.`, {
     cause: signal.reason,
   })
 }

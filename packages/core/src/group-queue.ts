@@ -104,7 +104,7 @@ export class GroupQueue implements Queue {
 
 function allocationOf(buffer: OwnedDeviceBuffer) {
   if (buffer.allocation === undefined)
-    throw invalid(`Scratch "${buffer.label}" has no memory before its program is prepared.`)
+    throw invalid(`Scratch "${buffer.label}" has no memory until its program is prepared.`)
   return buffer.allocation
 }
 
@@ -128,7 +128,7 @@ function requireArray<A extends HostArray>(
   const name = arrayName.call(array)
   if (array === undefined || name !== expected)
     throw invalid(
-      `${what} is ${name ?? describedValue(array)}; buffer "${buffer.label}" of ${buffer.type} takes ${expected}.`,
+      `${what} is ${name ?? describedValue(array)}; buffer "${buffer.label}" of ${buffer.type} needs ${expected}.`,
     )
   if (array.length !== length)
     throw invalid(`${what} has ${array.length} elements; the view of buffer "${buffer.label}" has ${length}.`)

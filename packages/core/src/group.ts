@@ -119,15 +119,15 @@ export async function openGroup(options: OpenGroupOptions): Promise<DeviceGroup>
 function transportText(transport: Transport | undefined): string {
   if (transport === undefined) return ''
   const { name, refused } = transport
-  const reasons = refused.map(({ name, reason }) => ` Not by ${name}: ${reason}`)
-  return `Data moves between processes by ${name}.${reasons.join('')}`
+  const reasons = refused.map(({ name, reason }) => ` Not through ${name}: ${reason}`)
+  return `Data moves between processes through ${name}.${reasons.join('')}`
 }
 
 /** What `debug` checks, by the bounds that kernels get there. */
 const debugText = {
   trap: 'With debug, kernels trap at accesses outside their views unless they are compiled with other bounds.',
   clamp:
-    'With debug, accesses at global_invocation_id plus a constant are checked when they are recorded; other indices go unchecked, because these devices lack bounds "trap".',
+    'With debug, accesses at global_invocation_id plus a constant are checked when they are recorded; other indices are not checked, because these devices do not support bounds "trap".',
 } as const
 
 /** Compiled once for all kernels of equal source that are not destroyed. */
@@ -225,7 +225,7 @@ class OpenedGroup implements DeviceGroup {
     this.#state.requireAlive()
     if (typeof body !== 'function')
       throw invalid(
-        `What record takes is ${describedValue(body)}; it must be a function that records commands.`,
+        `The callback of record is ${describedValue(body)}; it must be a function that records commands.`,
       )
     requireOptions(options, 'record', recordOptions)
     const number = this.#programs++
@@ -238,7 +238,7 @@ class OpenedGroup implements DeviceGroup {
       if (isObject(result) && 'then' in result) {
         // What becomes of it is nobody's concern any more; a rejection must not end the process.
         void Promise.resolve(result).catch(() => {})
-        throw invalid(`The callback that records "${label}" is asynchronous; record synchronously.`)
+        throw invalid(`The callback that records "${label}" is asynchronous; it must be synchronous.`)
       }
       recorder.requireLive(label)
     } finally {

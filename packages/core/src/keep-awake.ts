@@ -23,7 +23,7 @@ export function keepAwake(
   yieldCore: () => void,
 ): boolean {
   if (!isObject(pending) || !('then' in pending) || typeof pending.then !== 'function')
-    throw invalid(`What keepAwake waits for is ${describedValue(pending)}; it must be a Promise.`)
+    throw invalid(`The argument of keepAwake is ${describedValue(pending)}; it must be a Promise.`)
   if (typeof milliseconds !== 'number' || typeof cores !== 'number' || typeof yieldCore !== 'function')
     throw invalid(
       `The milliseconds, cores and yieldCore of keepAwake are ${[milliseconds, cores, yieldCore].map(describedValue).join('; ')}; they must be two numbers and a function.`,

@@ -95,7 +95,7 @@ function requireDistinctNames(uniforms: readonly UniformSlot[]): void {
       const owner = owners.get(name)
       if (owner !== undefined)
         throw invalid(
-          `The uniforms ${owner} and ${uniform.name} both have a member ${name}; arguments are given by name, so name one of them differently.`,
+          `The uniforms ${owner} and ${uniform.name} both have a member ${name}; arguments are passed by name, so rename one of them.`,
         )
       owners.set(name, uniform.name)
     }

@@ -91,6 +91,6 @@ export class OwnedKernel extends Resource implements Kernel {
 export function requireKernel(kernel: unknown): asserts kernel is OwnedKernel {
   if (!(kernel instanceof OwnedKernel))
     throw invalid(
-      `The kernel of a dispatch is ${describedValue(kernel)}; it must be what compile resolves to.`,
+      `The kernel of a dispatch is ${describedValue(kernel)}; it must be a kernel that compile returned.`,
     )
 }

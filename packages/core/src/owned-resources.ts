@@ -17,7 +17,7 @@ export class OwnedResources implements Destroyable {
   /** Takes the resource over and returns it. Throws `validation` for what cannot be destroyed, such as a promise of it. */
   keep<R extends Destroyable>(resource: R): R {
     if (!isObject(resource) || typeof resource.destroy !== 'function')
-      throw invalid(`What keep takes is ${describedValue(resource)}; it must have a method destroy.`)
+      throw invalid(`The argument of keep is ${describedValue(resource)}; it must have a method destroy.`)
     this.#resources.push(resource)
     return resource
   }
@@ -25,7 +25,7 @@ export class OwnedResources implements Destroyable {
   /** Waits for all, takes over those that succeed, and rejects with the first failure, if there is one. Others keep what it took over. */
   async keepAll<R extends Destroyable>(pending: readonly Promise<R>[]): Promise<R[]> {
     if (!Array.isArray(pending))
-      throw invalid(`What keepAll takes is ${describedValue(pending)}; it must be an array of promises.`)
+      throw invalid(`The argument of keepAll is ${describedValue(pending)}; it must be an array of promises.`)
     const results = await Promise.allSettled(pending)
     const made = results.flatMap((result) => (result.status === 'fulfilled' ? [this.keep(result.value)] : []))
     const failed = results.find((result) => result.status === 'rejected')

@@ -10,9 +10,12 @@ export function printPlan(plan: Plan<Handles, PlanPart>): string {
     return planText(plan)
   } catch (cause) {
     // The plan may be of anybody's making: tests change plans.
-    throw invalid(`What printPlan takes is ${describedValue(plan)}; it must be a plan, as in program.plan.`, {
-      cause,
-    })
+    throw invalid(
+      `The argument of printPlan is ${describedValue(plan)}; it must be a plan, such as program.plan.`,
+      {
+        cause,
+      },
+    )
   }
 }
 

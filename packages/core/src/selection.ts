@@ -107,7 +107,7 @@ export async function chooseAdapters(
   if (devices > considered.length && !software && !virtual)
     throw new GpuError(
       'no-device',
-      `${counted(devices, 'device')} asked for, and ${found}. Several virtual devices on one GPU need \`virtual: true\`; software adapters are not used where there is hardware.`,
+      `${counted(devices, 'device')} requested, but ${found}. Several virtual devices on one GPU need \`virtual: true\`; software adapters are not used while there is hardware.`,
     )
   const ranked = await rank(considered, overRanks ? 'index' : by)
   const adapters = ranked.length
@@ -154,7 +154,7 @@ function requireBackends(backends: unknown): void {
 
 /** Why a backend that the caller prefers is not the chosen one, where it lacks something. */
 function passedOver({ backend, report: { absence } }: Offer): string[] {
-  return absence === undefined ? [] : [`${backend.name} is passed over: ${absence.reason}`]
+  return absence === undefined ? [] : [`${backend.name} was skipped: ${absence.reason}`]
 }
 
 async function rank(adapters: readonly Adapter[], by: SelectBy): Promise<RankedAdapter[]> {
@@ -173,7 +173,7 @@ async function rank(adapters: readonly Adapter[], by: SelectBy): Promise<RankedA
 }
 
 function nothingFound(offers: readonly Offer[]): string {
-  if (offers.length === 0) return 'No backend is given, so there is no device.'
+  if (offers.length === 0) return 'The list of backends is empty, so there is no device.'
   const reasons = offers.map(({ backend, report }) => {
     const { adapters, absence } = report
     if (adapters.length > 0)
@@ -181,5 +181,5 @@ function nothingFound(offers: readonly Offer[]): string {
     const remedy = absence?.remedy === undefined ? '' : ` ${absence.remedy}`
     return `${backend.name}: ${absence?.reason ?? 'no adapters.'}${remedy}`
   })
-  return `No device is usable. ${reasons.join(' ')}`
+  return `No usable device was found. ${reasons.join(' ')}`
 }

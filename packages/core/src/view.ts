@@ -62,7 +62,7 @@ export class RegionView<B extends { readonly name: string }> implements View<B> 
 export function requireCount(value: number, what: string, minimum = 0): number {
   if (typeof what !== 'string' || typeof minimum !== 'number')
     throw invalid(
-      `What names a count is ${describedValue(what)}, and the least count ${describedValue(minimum)}; they must be a string and a number.`,
+      `The name of a count is ${describedValue(what)}, and its minimum is ${describedValue(minimum)}; they must be a string and a number.`,
     )
   if (Number.isSafeInteger(value) && value >= minimum) return value
   const wanted =
