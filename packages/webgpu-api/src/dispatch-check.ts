@@ -32,7 +32,7 @@ export function dispatchProblem(
     const bound = groups[index]
     if (bound === undefined) return `no bind group is set for group ${index}, which the pipeline needs.`
     if (!areEquivalent(bound.group.content, content))
-      return `the bind group that is set for group ${index} has another layout than the pipeline.`
+      return `the bind group that is set for group ${index} does not have the same layout as the pipeline.`
     for (const { state, offset, size, writable, dynamic } of bound.group.ranges) {
       const start = dynamic < 0 ? offset : offset + bound.offsets[dynamic]!
       ;(writable ? writes : reads).push({ state, offset: start, size })
@@ -45,7 +45,7 @@ export function dispatchProblem(
   }
   for (const [i, write] of writes.entries()) {
     for (const read of reads) {
-      if (read.state === write.state) return 'a buffer is bound for reading and for writing.'
+      if (read.state === write.state) return 'a buffer is bound both for reading and for writing.'
       if (shareBytes(read, write)) return 'a buffer that is written shares memory with one that is read.'
     }
     for (const other of writes.slice(i + 1))
