@@ -77,7 +77,7 @@ export function requireGroup(group: unknown): void {
   if (!isObject(group) || !('queue' in group) || !('devices' in group))
     throw new GpuError(
       'validation',
-      `The group is ${describedValue(group)}; it must be what openGroup resolves to.`,
+      `The group is ${describedValue(group)}; it must be a group that openGroup returned.`,
     )
 }
 
@@ -129,7 +129,7 @@ function interruptible<A extends unknown[]>(
   what: string,
 ): (...args: A) => Promise<unknown> {
   const error = () =>
-    new GpuError('aborted', `${what} moves no more elements: the run is aborted.`, { cause: signal.reason })
+    new GpuError('aborted', `${what} stopped moving elements: the run was aborted.`, { cause: signal.reason })
   return async (...args) => {
     if (signal.aborted) throw error()
     let abort!: () => void

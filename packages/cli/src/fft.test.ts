@@ -31,7 +31,7 @@ describe('tandem fft', () => {
     ['fft --shape 4xfive', /A shape is the lengths of the axes, as in 4096 or 512x512x512/],
     ['fft --axes 0,z', /Axes are whole numbers, as in 0,2 or -1/],
     ['fft --shape 4x4 --axes 2', /The axis 2 does not exist/],
-    ['fft --shape 4 --order transposed', /The order transposed is for arrays of two or three axes/],
+    ['fft --shape 4 --order transposed', /The order 'transposed' needs an array of two or three axes/],
     ['fft --shape 4 --input a.npy', /The file of --input gives the shape/],
     ['fft --odd', /--odd is for --real --inverse of a file/],
     ['fft --shape 4x4x4 --image a.png', /--image draws results of one or two axes, not of 3/],

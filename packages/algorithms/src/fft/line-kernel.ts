@@ -93,7 +93,10 @@ export function chooseLineKernel(
       return { ...part, lines, threads, exchange }
     }
   }
-  throw new GpuError('validation', `No workgroup of these limits holds lines of ${points} values.`)
+  throw new GpuError(
+    'validation',
+    `A workgroup within these limits has no room for lines of ${points} values.`,
+  )
 }
 
 /** Workgroup memory of a group of columns: two groups and more share a multiprocessor. */

@@ -103,7 +103,7 @@ export function recordTranspose<T extends ElementType>(
   options: RecordTransposeOptions<T>,
 ): RecordedTile[] {
   const { kernel, input, output, transport = 'auto' } = options
-  requireResult(kernel, 'tile', 'The kernel of recordTranspose', 'what compileTranspose resolves to')
+  requireResult(kernel, 'tile', 'The kernel of recordTranspose', 'a value that compileTranspose returned')
   requireMatrix(input, 'The input of recordTranspose')
   requireMatrix(output, 'The output of recordTranspose')
   requireTransposable(group, input, output)
@@ -220,7 +220,7 @@ export function recordTranspose<T extends ElementType>(
       if (!tileTransports.includes(wanted))
         throw new GpuError(
           'validation',
-          `chooseTransport returns ${describedValue(wanted)} for the tile from device ${sender} to device ${receiver}; it must return 'copy', 'direct' or 'scatter'.`,
+          `chooseTransport returned ${describedValue(wanted)} for the tile from device ${sender} to device ${receiver}; it must return 'copy', 'direct' or 'scatter'.`,
         )
       return reaches(wanted) ? wanted : 'copy'
     }
@@ -228,7 +228,7 @@ export function recordTranspose<T extends ElementType>(
     const [user, owner] = transport === 'direct' ? [receiver, sender] : [sender, receiver]
     throw new GpuError(
       'unsupported',
-      `Device ${user} has no access to the memory of device ${owner}, which transport '${transport}' needs; use 'copy'.`,
+      `Device ${user} cannot access the memory of device ${owner}, which transport '${transport}' needs; use 'copy'.`,
     )
   }
 }
@@ -240,16 +240,19 @@ const nameOf = ({ receiver, sender }: PeerTile) => `tile (${receiver}, ${sender}
 
 function requireTransposable(group: DeviceGroup, input: ShardedMatrix, output: ShardedMatrix): void {
   if (input.type !== output.type)
-    throw new GpuError('validation', `The input holds ${input.type}, the output ${output.type}.`)
+    throw new GpuError(
+      'validation',
+      `The input has type ${input.type}, but the output has type ${output.type}.`,
+    )
   if (input.rows !== output.columns || input.columns !== output.rows)
     throw new GpuError(
       'validation',
-      `The transpose of ${input.rows} × ${input.columns} is ${input.columns} × ${input.rows}, the output is ${output.rows} × ${output.columns}.`,
+      `The transpose of ${input.rows} × ${input.columns} is ${input.columns} × ${input.rows}, but the output is ${output.rows} × ${output.columns}.`,
     )
   for (const matrix of [input, output])
     if (matrix.slices.length !== group.devices.length)
       throw new GpuError(
         'validation',
-        `The matrix has ${matrix.slices.length} slices, the group ${group.devices.length} devices.`,
+        `The matrix has ${matrix.slices.length} slices, but the group has ${group.devices.length} devices.`,
       )
 }

@@ -132,7 +132,7 @@ function transposeSource(type: ElementType, variant: TransposeVariant): CompileO
   if (!Object.hasOwn(variants, variant))
     throw new GpuError(
       'validation',
-      `There is no transpose kernel ${variant}: choose ${Object.keys(variants).join(', ')}.`,
+      `There is no transpose kernel ${variant}; the kernels are ${Object.keys(variants).join(', ')}.`,
     )
   return {
     label: `transpose-${variant} ${type}`,
@@ -167,7 +167,7 @@ function repeatForOutputs(template: string, outputs: number): string {
 
 function requireType(type: ElementType): void {
   if (!transposeTypes.includes(type as TransposeType))
-    throw new GpuError('unsupported', `The transpose takes f32, i32 or u32, not ${type}.`)
+    throw new GpuError('unsupported', `A transpose needs elements of f32, i32 or u32, not ${type}.`)
 }
 
 /** Every kernel that the transpose can use: for tests and for compilation ahead of time. */
