@@ -24,6 +24,6 @@ export function singleRunRules(flag: string, options: readonly string[]): IdleRu
   return options.map((option) => ({
     option,
     when: (given) => given[flag] === true,
-    because: `--${option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)} is for a single run, and not for --${flag}.`,
+    because: `--${option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)} is for a single run and cannot be used with --${flag}.`,
   }))
 }

@@ -204,6 +204,6 @@ it('topology shows links, or says why it cannot', async () => {
     expect(links).toHaveLength(adapters.length)
     expect(links[0][0]).toMatchObject({ kind: 'self' })
   } else {
-    expect([exit, stderr]).toEqual([3, expect.stringMatching(/does not know the links/)])
+    expect([exit, stderr]).toEqual([3, expect.stringMatching(/cannot report the links/)])
   }
 })

@@ -26,10 +26,8 @@ interface CacheFolder {
 /** `folder`: the folder `tandem` in the user's cache folder; undefined where there is no home folder. */
 export function cacheCommand(context: CommandContext, folder = cacheFolder()): Command {
   const command = new Command('cache')
-    .description('show what is kept between runs: compiled kernels and measured choices')
-    .addOption(
-      new Option('--clear <what>', 'remove these files before the rest is shown').choices([...parts, 'all']),
-    )
+    .description('show what is stored between runs: compiled kernels and measured choices')
+    .addOption(new Option('--clear <what>', 'remove these files first').choices([...parts, 'all']))
   addJsonOption(command)
   return command.action(async (options: CacheOptions) => {
     // What is removed stays removed.
@@ -60,7 +58,7 @@ async function contents(path: string): Promise<{ files: number; byteLength: numb
 }
 
 function asText(folders: readonly CacheFolder[]): string {
-  if (folders.length === 0) return 'There is no home folder, so nothing is kept.\n'
+  if (folders.length === 0) return 'There is no home folder, so nothing is stored.\n'
   const line = ({ part, path, files, byteLength }: CacheFolder) =>
     `${part.padEnd(8)} ${files} ${files === 1 ? 'file' : 'files'}, ${formatBytes(byteLength)}  ${path}`
   return `${folders.map(line).join('\n')}\n`

@@ -65,13 +65,13 @@ export function jacobiCommand(context: CommandContext): Command {
     .addOption(
       new Option(
         '--decomposition <kind>',
-        'bands of rows (1d) or blocks (2d) (default: what suits the devices)',
+        'bands of rows (1d) or blocks (2d) (default: depends on the devices)',
       ).choices(['1d', '2d']),
     )
     .addOption(
       new Option(
         '--transport <way>',
-        'how halos travel: in copies (copy), or read by the kernels from the neighbour (direct)',
+        'how halos are exchanged: copied (copy), or read by the kernels from the neighbour (direct)',
       )
         .choices(['auto', 'copy', 'direct'])
         .argParser(transportNamed)
@@ -79,7 +79,7 @@ export function jacobiCommand(context: CommandContext): Command {
     )
     .option(
       '--scaling',
-      'time bands against blocks on 1, 2, 3, … devices instead (default grid 10000 × 10000)',
+      'compare the times of bands and blocks on 1, 2, 3, … devices (default grid 10000 × 10000)',
     )
     .option('--output <file>', 'write the solution as .npy')
     .option(
@@ -91,7 +91,7 @@ export function jacobiCommand(context: CommandContext): Command {
     {
       option: 'startIteration',
       when: ({ input, boundary }) => input === undefined && boundary === undefined,
-      because: '--start-iteration counts the sweeps of an --input grid, and none is given.',
+      because: '--start-iteration counts the sweeps of an --input grid, but there is no --input.',
     },
     ...singleRunRules('scaling', [
       ...['input', 'boundary', 'source', 'output', 'image', 'trace', 'plan'],
@@ -101,9 +101,7 @@ export function jacobiCommand(context: CommandContext): Command {
   return command.action(async ({ boundary, ...given }: JacobiCommandOptions & { boundary?: string }) => {
     const options = boundary === undefined ? given : { ...given, input: boundary }
     if (options.input !== undefined && (options.rows !== undefined || options.cols !== undefined)) {
-      throw new UsageError(
-        'The file of --input gives the shape, so --rows and --cols cannot be given with it.',
-      )
+      throw new UsageError('--rows and --cols cannot be used with --input: the file determines the shape.')
     }
     if (options.scaling) return runScaling(context, options)
     const { progress } = context.terminal
@@ -162,7 +160,7 @@ function gridShape(
   const sourceShape = source?.matrixShape() ?? shape
   if (sourceShape[0] !== shape[0] || sourceShape[1] !== shape[1]) {
     throw new UsageError(
-      `${printable(options.source!)} is ${sourceShape.join(' × ')}, and the grid is ${shape.join(' × ')}.`,
+      `${printable(options.source!)} is ${sourceShape.join(' × ')}, but the grid is ${shape.join(' × ')}.`,
       'bad-input',
     )
   }

@@ -29,7 +29,7 @@ export function reduceCommand(context: CommandContext): Command {
     .option('--elements <n>', 'length of the generated vector (default 4194304)', wholeNumber(0))
     .addOption(new Option('--type <type>', 'element type (default i32, or the file’s)').choices(elementTypes))
     .addOption(
-      new Option('--kernel <name>', 'kernel, from the slowest of the ladder to the best')
+      new Option('--kernel <name>', 'kernel to use, from the slowest of the series to the best')
         .choices(reductionKernelNames)
         .default('best'),
     )
@@ -41,7 +41,7 @@ export function reduceCommand(context: CommandContext): Command {
   addAlgorithmOptions(command)
   return command.action(async (options: ReduceCommandOptions) => {
     if (options.input !== undefined && options.elements !== undefined) {
-      throw new UsageError('The file of --input gives the length, so --elements cannot be given with it.')
+      throw new UsageError('--elements cannot be used with --input: the file determines the length.')
     }
     let input: InputFile | undefined
     await runAlgorithm<ReductionReport>(context, options, {

@@ -33,7 +33,7 @@ export function scanCommand(context: CommandContext): Command {
   addAlgorithmOptions(command)
   return command.action(async (options: ScanCommandOptions) => {
     if (options.input !== undefined && options.elements !== undefined)
-      throw new UsageError('The file of --input gives the length, so --elements cannot be given with it.')
+      throw new UsageError('--elements cannot be used with --input: the file determines the length.')
     const { progress } = context.terminal
     let input: InputFile | undefined
     let output: OutputFile | undefined

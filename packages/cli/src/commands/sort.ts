@@ -26,12 +26,12 @@ export function sortCommand(context: CommandContext): Command {
     .description('sort a vector, stably, with values that move with it or its indices')
     .option('--elements <n>', 'length of the generated vector (default 1048576)', wholeNumber(0))
     .addOption(new Option('--type <type>', 'element type (default f32, or the file’s)').choices(elementTypes))
-    .option('--descending', 'the greatest first, NaN before all')
+    .option('--descending', 'put the largest first, and NaN before everything')
     .option('--input <file>', 'sort this .npy array of one dimension instead')
     .option('--output <file>', 'write the sorted elements as .npy')
     .option(
       '--values <file>',
-      'move the elements of this .npy array, which is as long, as the sorted ones move',
+      'reorder the elements of this .npy array of the same length along with the keys',
     )
     .option('--values-output <file>', 'write the moved values as .npy')
     .addOption(
@@ -43,9 +43,9 @@ export function sortCommand(context: CommandContext): Command {
   addAlgorithmOptions(command)
   return command.action(async (options: SortCommandOptions) => {
     if (options.input !== undefined && options.elements !== undefined)
-      throw new UsageError('The file of --input gives the length, so --elements cannot be given with it.')
+      throw new UsageError('--elements cannot be used with --input: the file determines the length.')
     if (options.valuesOutput !== undefined && options.values === undefined)
-      throw new UsageError('--values-output writes the values of --values, and none are given.')
+      throw new UsageError('--values-output writes the values of --values, but there is no --values.')
     const { progress } = context.terminal
     let [input, values]: (InputFile | undefined)[] = []
     let [output, valuesOutput, indices]: (OutputFile | undefined)[] = []
@@ -62,7 +62,7 @@ export function sortCommand(context: CommandContext): Command {
           const wanted = input?.length ?? options.elements ?? defaultElements
           if (values.vectorLength() !== wanted)
             throw new UsageError(
-              `${options.values} has ${values.length} values for ${wanted} elements; it needs as many.`,
+              `${options.values} has ${values.length} values for ${wanted} elements; it needs the same number.`,
               'bad-input',
             )
         }

@@ -13,7 +13,7 @@ interface TranslateOptions extends KernelOptions {
 
 export function translateCommand(context: CommandContext): Command {
   const command = new Command('translate')
-    .description('print the CUDA C++ that a WGSL kernel becomes; with --json, also what it binds')
+    .description('print the CUDA C++ into which a WGSL kernel is translated; with --json, also its bindings')
     .argument('<kernel.wgsl>', 'file of WGSL')
     .addOption(
       new Option('--bounds <rule>', 'what an access outside a binding does')

@@ -31,7 +31,7 @@ export function transposeCommand(context: CommandContext): Command {
     .addOption(
       new Option(
         '--transport <way>',
-        'how tiles travel: by copies, by kernels that read the sender’s memory (direct), or by kernels that write the memory of all receivers (scatter)',
+        'how tiles move: by copies (copy), by kernels that read the sender’s memory (direct), or by kernels that write the memory of all receivers (scatter)',
       )
         .choices(['auto', 'copy', 'direct', 'scatter'])
         .default('auto'),
@@ -39,9 +39,7 @@ export function transposeCommand(context: CommandContext): Command {
   addTuneOption(addAlgorithmOptions(command))
   return command.action(async (options: TransposeCommandOptions) => {
     if (options.input !== undefined && (options.rows !== undefined || options.cols !== undefined)) {
-      throw new UsageError(
-        'The file of --input gives the shape, so --rows and --cols cannot be given with it.',
-      )
+      throw new UsageError('--rows and --cols cannot be used with --input: the file determines the shape.')
     }
     const { progress } = context.terminal
     let input: InputFile | undefined
