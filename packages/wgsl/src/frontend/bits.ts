@@ -29,7 +29,7 @@ function readScalar(view: DataView, index: number, type: Extract<Type, { scalar:
     default: {
       const x =
         type.scalar === 'f16' ? halfValue(view.getUint16(index * 2, true)) : view.getFloat32(index * 4, true)
-      if (!Number.isFinite(x)) throw new ConstantError(`the bits cast to ${x}, which no constant may be`)
+      if (!Number.isFinite(x)) throw new ConstantError(`the bits cast to ${x}, which is not a valid constant`)
       return x
     }
   }

@@ -106,14 +106,14 @@ function integerOperator(operator: BinaryOperator, kind: 'i32' | 'u32', a: numbe
     case '^':
       return wrap(a ^ b)
     case '<<': {
-      if (b > 31) throw new ConstantError(`the shift amount ${b} is not below 32`)
+      if (b > 31) throw new ConstantError(`the shift amount ${b} must be less than 32`)
       const result = wrap(a << b)
       const back = kind === 'i32' ? result >> b : result >>> b
       if (back !== a) throw new ConstantError(`the shift ${a} << ${b} loses bits`)
       return result
     }
     default:
-      if (b > 31) throw new ConstantError(`the shift amount ${b} is not below 32`)
+      if (b > 31) throw new ConstantError(`the shift amount ${b} must be less than 32`)
       return kind === 'i32' ? a >> b : a >>> b
   }
 }

@@ -121,7 +121,7 @@ export class ExpressionLowering implements ExpressionScope {
   value(operand: Operand): ValueOperand {
     switch (operand.kind) {
       case 'nothing':
-        throw this.error(operand.at, 'the function returns nothing, so its call has no value')
+        throw this.error(operand.at, 'the function returns no value, so its call cannot be used as one')
       case 'reference': {
         const { type, place, access, at } = operand
         if (access === 'write') throw this.error(at, 'a write-only variable cannot be read')
@@ -260,7 +260,7 @@ export class ExpressionLowering implements ExpressionScope {
       if (this.module.isTypeOrFunction(name)) throw this.error(at, `'${name}' is not a value`)
       throw this.error(at, `'${name}' is not declared`)
     }
-    if (templates !== undefined) throw this.error(at, `'${name}' takes no template arguments`)
+    if (templates !== undefined) throw this.error(at, `'${name}' has no template arguments`)
     return binding(at)
   }
 
@@ -339,7 +339,7 @@ export class ExpressionLowering implements ExpressionScope {
     }
     const amount = values.find((v) => v >= 32)
     if ((operator === '<<' || operator === '>>') && amount !== undefined) {
-      this.rejectValue(at, `the shift amount ${amount} is not below 32`, right.override)
+      this.rejectValue(at, `the shift amount ${amount} must be less than 32`, right.override)
     }
   }
 
