@@ -157,7 +157,10 @@ export async function tryShared(shared: SharedMemory): Promise<void> {
         await native.read(region(mapped), found)
         shared.close(name)
         if (Buffer.compare(found, probe(other)) !== 0)
-          throw new GpuError('unsupported', `The memory of rank ${other} reads as something else here.`)
+          throw new GpuError(
+            'unsupported',
+            `The memory of rank ${other} has different contents when it is read here.`,
+          )
       }
     })
   } finally {

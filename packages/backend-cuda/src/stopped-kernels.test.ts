@@ -67,7 +67,7 @@ it.each(Object.entries(loops))(
     await expect(running).rejects.toMatchObject({
       code: 'timeout',
       message:
-        'Program "program 0" takes longer than its limit of 0.2 s. It is ended, and what it writes is undefined.',
+        'Program "program 0" ran longer than its limit of 0.2 s. It was stopped, and the memory it writes is undefined.',
     })
     expect(performance.now() - before).toBeGreaterThan(190)
     expect(await behind).toHaveLength(8)
