@@ -48,7 +48,7 @@ export class PhysicalDevice {
   }
 
   /**
-   * Runs `body`, which must be synchronous, inside error scopes. `action` completes "The device fails to ...". Scopes are a
+   * Runs `body`, which must be synchronous, inside error scopes. `action` completes "The device failed to ...". Scopes are a
    * stack of the whole device, so nothing may be awaited between push and pop.
    */
   scoped<T>(action: string, body: () => T): Scoped<T> {
@@ -101,7 +101,7 @@ export class PhysicalDevice {
   /** Destroys the device, or only lets go of it where the caller owns it. */
   close(): void {
     this.gpu.removeEventListener('uncapturederror', this.#onUncaptured)
-    this.#fail(new GpuError('device-lost', `The device "${this.name}" is closed.`))
+    this.#fail(new GpuError('device-lost', `The device "${this.name}" has been closed.`))
     if (this.#owned) this.gpu.destroy()
   }
 
