@@ -26,7 +26,7 @@ export function endWithJob(addon: NativeAddon, rank: number, failed: () => boole
     if (ended || failed()) return
     ended = true
     // Node prints it only afterwards, and MPI_Abort does not return.
-    console.error(`Rank ${rank} ends with an exception that nobody catches:`, error)
+    console.error(`Rank ${rank} ended with an uncaught exception:`, error)
     addon.end()
     addon.abort(1)
   })
